@@ -20,14 +20,11 @@ type template struct {
 	folder    string // with the assets that are deployed with it
 	text      []byte
 	Resources map[string]resource
-	Outputs   map[string]struct{ Value any }
 }
 
 type resource struct {
-	Type                                string
-	Properties                          map[string]any
-	DeletionPolicy, UpdateReplacePolicy string
-	DependsOn                           []string
+	Type       string
+	Properties map[string]any
 }
 
 // The templates of the stages, of prod made a second time, of a stage with all that the context can say, and of prod with

@@ -42,10 +42,8 @@ func TestWorkers_LoseNothingInChaos(t *testing.T) {
 	worker := buildWorker(t)
 	t.Run("Embedded", func(t *testing.T) { chaos(t, worker, nil) })
 	t.Run("DynamoDB", func(t *testing.T) {
-		cfg := dynamotest.Start(t)
 		name := dynamotest.TableName()
-		chaos(t, worker, dynamo.New(cfg, name), "-store "+storeDynamoDB+" -create-table -table "+name,
-			"AWS_ENDPOINT_URL_DYNAMODB="+*cfg.BaseEndpoint, "AWS_REGION="+cfg.Region, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test")
+		chaos(t, worker, dynamo.New(startDynamoDB(t), name), dynamoDBFlags(name)...)
 	})
 }
 
@@ -75,11 +73,8 @@ func chaos(t *testing.T, worker string, table store.Store, flags ...string) {
 	v := newServerProcess(t)
 	grpcAddr := freeAddress(t)
 	v.args += " -grpc-addr " + grpcAddr
-	if len(flags) > 0 {
-		v.args += " " + flags[0]
-		v.env = flags[1:]
-	}
-	v.env = append(v.env, leaseVariable+"="+chaosLease.String())
+	v.args += " " + strings.Join(flags, " ")
+	v.env = []string{leaseVariable + "=" + chaosLease.String()}
 	v.start(t)
 	c := &chaosTest{t: t, server: v, network: newNetwork(t, grpcAddr), worker: worker, folder: t.TempDir()}
 	c.token = v.server().token(t, "chaos-worker", "workers")

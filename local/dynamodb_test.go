@@ -5,19 +5,31 @@ import (
 
 	"assay/functions/acceptancetest"
 	"assay/shared/store/dynamo/dynamotest"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
 // TestServer_OverDynamoDB runs the acceptance tests over a table of DynamoDB.
 func TestServer_OverDynamoDB(t *testing.T) {
+	startDynamoDB(t)
+	for name, test := range map[string]func(*testing.T, acceptancetest.Setup){
+		"Scenario": acceptancetest.Scenario, "Access": acceptancetest.AccessMatrix, "HiddenIsMissing": acceptancetest.HiddenIsMissing,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, setup(t, dynamoDBFlags(dynamotest.TableName())...)) })
+	}
+}
+
+// startDynamoDB starts a server for tables, which the environment of the test names.
+func startDynamoDB(t *testing.T) aws.Config {
+	t.Helper()
 	cfg := dynamotest.Start(t)
 	t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", *cfg.BaseEndpoint)
 	t.Setenv("AWS_REGION", cfg.Region)
 	t.Setenv("AWS_ACCESS_KEY_ID", "test")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
-	flags := func() []string {
-		return []string{"-store", storeDynamoDB, "-create-table", "-table", dynamotest.TableName()}
-	}
-	t.Run("Scenario", func(t *testing.T) { acceptancetest.Scenario(t, setup(t, flags()...)) })
-	t.Run("Access", func(t *testing.T) { acceptancetest.AccessMatrix(t, setup(t, flags()...)) })
-	t.Run("HiddenIsMissing", func(t *testing.T) { acceptancetest.HiddenIsMissing(t, setup(t, flags()...)) })
+	return cfg
+}
+
+func dynamoDBFlags(table string) []string {
+	return []string{"-store", storeDynamoDB, "-create-table", "-table", table}
 }

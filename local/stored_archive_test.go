@@ -90,11 +90,7 @@ func storedTableOf(t *testing.T, kind string, items []byte) (data string, flags 
 	if kind == storeEmbedded {
 		return data, nil, nil
 	}
-	cfg := dynamotest.Start(t)
-	t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", *cfg.BaseEndpoint)
-	t.Setenv("AWS_REGION", cfg.Region)
-	t.Setenv("AWS_ACCESS_KEY_ID", "test")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
+	cfg := startDynamoDB(t)
 	name := dynamotest.TableName()
 	if items != nil {
 		if err := dynamo.New(cfg, name).CreateTable(t.Context()); err != nil {
@@ -102,7 +98,7 @@ func storedTableOf(t *testing.T, kind string, items []byte) (data string, flags 
 		}
 		restore(t, *cfg.BaseEndpoint, name, items)
 	}
-	return data, []string{"-store", storeDynamoDB, "-create-table", "-table", name}, func(t *testing.T) []byte {
+	return data, dynamoDBFlags(name), func(t *testing.T) []byte {
 		t.Helper()
 		return askDynamoDB(t, *cfg.BaseEndpoint, "Scan", map[string]any{"TableName": name})
 	}

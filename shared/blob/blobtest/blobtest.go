@@ -52,15 +52,15 @@ func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 	}
 }
 
-// declare describes content as a file under key.
-func declare(key string, content []byte) blob.Object {
-	sum := sha256.Sum256(content)
+// Declare describes content as a file under key.
+func Declare[C string | []byte](key string, content C) blob.Object {
+	sum := sha256.Sum256([]byte(content))
 	return blob.Object{Key: key, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), MediaType: "text/plain"}
 }
 
 func put(t *testing.T, s blob.Store, key string, content []byte) blob.Object {
 	t.Helper()
-	o := declare(key, content)
+	o := Declare(key, content)
 	if err := s.Put(t.Context(), o, bytes.NewReader(content)); err != nil {
 		t.Fatalf("Put %s: %v", key, err)
 	}
@@ -95,7 +95,7 @@ func expectNothing(t *testing.T, s blob.Store, key string) {
 func roundTrip(t *testing.T, s blob.Store) {
 	for _, size := range []int{0, 1, 4 << 10, 256<<10 - 1, 256 << 10, 256<<10 + 1, 3 << 20} {
 		content := bytes.Repeat([]byte("0123456\n"), size/8+1)[:size]
-		o := declare("runs/1/output", content)
+		o := Declare("runs/1/output", content)
 		// One byte at a time is what a slow network looks like; a pipe has no other methods than Read.
 		r := io.Reader(bytes.NewReader(content))
 		if size <= 4<<10 {
@@ -106,7 +106,7 @@ func roundTrip(t *testing.T, s blob.Store) {
 		}
 		expect(t, s, o, content)
 	}
-	o := declare("untyped", nil)
+	o := Declare("untyped", "")
 	o.MediaType = ""
 	if err := s.Put(t.Context(), o, strings.NewReader("")); err != nil {
 		t.Fatal(err)
@@ -128,10 +128,10 @@ func mismatch(t *testing.T, s blob.Store) {
 		"too short":    func(o *blob.Object) { o.Size++ },
 		"too long":     func(o *blob.Object) { o.Size-- },
 		"not empty":    func(o *blob.Object) { o.Size = 0 },
-		"other digest": func(o *blob.Object) { o.SHA256 = declare("", []byte("other bytes!")).SHA256 },
+		"other digest": func(o *blob.Object) { o.SHA256 = Declare("", []byte("other bytes!")).SHA256 },
 	} {
 		for _, key := range []string{"absent", "present"} {
-			o := declare(key, content)
+			o := Declare(key, content)
 			change(&o)
 			if err := s.Put(t.Context(), o, bytes.NewReader(content)); !errors.Is(err, blob.ErrMismatch) {
 				t.Errorf("%s: Put returned %v, want ErrMismatch", name, err)
@@ -146,7 +146,7 @@ func brokenReader(t *testing.T, s blob.Store) {
 	former := put(t, s, "a", []byte("former"))
 	content := bytes.Repeat([]byte("x"), 1<<20)
 	broken := errors.New("the cable was cut")
-	err := s.Put(t.Context(), declare("a", content), io.MultiReader(bytes.NewReader(content[:len(content)/2]), iotest.ErrReader(broken)))
+	err := s.Put(t.Context(), Declare("a", content), io.MultiReader(bytes.NewReader(content[:len(content)/2]), iotest.ErrReader(broken)))
 	if !errors.Is(err, broken) {
 		t.Errorf("Put returned %v, want the reader's error", err)
 	}
@@ -157,7 +157,7 @@ func cancelled(t *testing.T, s blob.Store) {
 	ctx, cancel := context.WithCancel(t.Context())
 	content := bytes.Repeat([]byte("x"), 1<<20)
 	r := io.MultiReader(bytes.NewReader(content[:1]), readerFunc(func([]byte) (int, error) { cancel(); return 0, nil }), bytes.NewReader(content[1:]))
-	if err := s.Put(ctx, declare("a", content), r); !errors.Is(err, context.Canceled) {
+	if err := s.Put(ctx, Declare("a", content), r); !errors.Is(err, context.Canceled) {
 		t.Errorf("Put returned %v, want context.Canceled", err)
 	}
 	expectNothing(t, s, "a")
@@ -177,7 +177,7 @@ func invalid(t *testing.T, s blob.Store) {
 	ctx, soon := t.Context(), time.Now().Add(time.Minute)
 	put(t, s, "etc/passwd", []byte("inside"))
 	for _, key := range []string{"", "/", "../etc/passwd", "a/../etc/passwd", "/etc/passwd", "etc//passwd", `..\x`, "a\x00", "a b", strings.Repeat("k", 513)} {
-		o := declare(key, nil)
+		o := Declare(key, "")
 		_, getErr := s.SignGet(ctx, key, "x", "", soon)
 		_, putErr := s.SignPut(ctx, o, soon)
 		_, openErr := s.Open(ctx, key)
@@ -191,7 +191,7 @@ func invalid(t *testing.T, s blob.Store) {
 			}
 		}
 	}
-	o := declare("a", nil)
+	o := Declare("a", "")
 	o.SHA256 = strings.ToUpper(o.SHA256)
 	if err := s.Put(ctx, o, strings.NewReader("")); err == nil {
 		t.Error("Put took an upper-case digest")
@@ -209,7 +209,7 @@ func invalid(t *testing.T, s blob.Store) {
 			}
 		}
 	}
-	expect(t, s, declare("etc/passwd", []byte("inside")), []byte("inside"))
+	expect(t, s, Declare("etc/passwd", []byte("inside")), []byte("inside"))
 }
 
 func keysStayApart(t *testing.T, s blob.Store) {
@@ -218,12 +218,12 @@ func keysStayApart(t *testing.T, s blob.Store) {
 		put(t, s, key, []byte("content of "+key))
 	}
 	for _, key := range keys {
-		expect(t, s, declare(key, []byte("content of "+key)), []byte("content of "+key))
+		expect(t, s, Declare(key, []byte("content of "+key)), []byte("content of "+key))
 	}
 	if err := s.Delete(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, s, declare("a/b", []byte("content of a/b")), []byte("content of a/b"))
+	expect(t, s, Declare("a/b", []byte("content of a/b")), []byte("content of a/b"))
 }
 
 func deletes(t *testing.T, s blob.Store) {
@@ -239,13 +239,13 @@ func deletes(t *testing.T, s blob.Store) {
 	expectNothing(t, s, "a")
 	expectNothing(t, s, "c")
 	expectNothing(t, s, "missing")
-	expect(t, s, declare("b", []byte("b")), []byte("b"))
+	expect(t, s, Declare("b", []byte("b")), []byte("b"))
 }
 
 func readerOutlives(t *testing.T, s blob.Store) {
 	content := bytes.Repeat([]byte("former\n"), 1<<17)
 	for name, change := range map[string]func() error{
-		"Put":    func() error { return s.Put(t.Context(), declare("a", []byte("new")), strings.NewReader("new")) },
+		"Put":    func() error { return s.Put(t.Context(), Declare("a", []byte("new")), strings.NewReader("new")) },
 		"Delete": func() error { return s.Delete(t.Context(), "a") },
 	} {
 		put(t, s, "a", content)
@@ -311,7 +311,7 @@ func wholeUnderRaces(t *testing.T, s blob.Store) {
 		content := bytes.Repeat([]byte{byte('a' + i)}, 100<<10+i)
 		writers.Go(func() {
 			for round := range 20 {
-				if err := s.Put(t.Context(), declare("a", content), bytes.NewReader(content)); err != nil {
+				if err := s.Put(t.Context(), Declare("a", content), bytes.NewReader(content)); err != nil {
 					t.Errorf("Put: %v", err)
 				}
 				if round%5 == i {

@@ -83,7 +83,7 @@ func expectStatus(t *testing.T, what string, got answer, from, to int) {
 func upload(t *testing.T, s blob.Store) {
 	for _, size := range []int{0, 1, 5 << 20} {
 		content := bytes.Repeat([]byte("line\n"), size/5+1)[:size]
-		o := declare(fmt.Sprintf("uploads/%d", size), content)
+		o := Declare(fmt.Sprintf("uploads/%d", size), content)
 		link := signPut(t, s, o)
 		got := request(t, link, bytes.NewReader(content), o.Size, nil)
 		expectStatus(t, "upload", got, 200, 299)
@@ -109,7 +109,7 @@ func upload(t *testing.T, s blob.Store) {
 func uploadOtherBytes(t *testing.T, s blob.Store) {
 	content := bytes.Repeat([]byte("x"), 100<<10)
 	other := bytes.Repeat([]byte("y"), 100<<10)
-	o := declare("a", content)
+	o := Declare("a", content)
 	got := request(t, signPut(t, s, o), bytes.NewReader(other), o.Size, nil)
 	expectStatus(t, "upload of other bytes", got, 400, 499)
 	expectNothing(t, s, "a")
@@ -121,7 +121,7 @@ func uploadOtherBytes(t *testing.T, s blob.Store) {
 
 func uploadOtherLength(t *testing.T, s blob.Store) {
 	content := []byte("twelve bytes")
-	o := declare("a", content)
+	o := Declare("a", content)
 	link := signPut(t, s, o)
 	for name, sent := range map[string][]byte{"longer": []byte("twelve bytes!"), "shorter": []byte("twelve byte"), "empty": {}} {
 		got := request(t, link, bytes.NewReader(sent), int64(len(sent)), nil)
@@ -137,7 +137,7 @@ func uploadOtherLength(t *testing.T, s blob.Store) {
 // uploadBreaksOff closes the connection in the middle of an upload.
 func uploadBreaksOff(t *testing.T, s blob.Store) {
 	content := bytes.Repeat([]byte("x"), 1<<20)
-	o := declare("a", content)
+	o := Declare("a", content)
 	link := signPut(t, s, o)
 	u, err := url.Parse(link.URL)
 	if err != nil {
@@ -237,7 +237,7 @@ func alteredLinks(t *testing.T, s blob.Store) {
 	put(t, s, "mine/1", []byte("mine"))
 	put(t, s, "secret/1", []byte("secret"))
 	get := signGet(t, s, "mine/1", "name.txt", "text/plain")
-	upload := declare("mine/1", []byte("new!"))
+	upload := Declare("mine/1", []byte("new!"))
 	up := signPut(t, s, upload)
 
 	refused := func(what string, link blob.Link, body string) {
@@ -287,13 +287,13 @@ func alteredLinks(t *testing.T, s blob.Store) {
 	crossed.Method = http.MethodGet
 	refused("GET with the link of a PUT", crossed, "")
 
-	expect(t, s, declare("mine/1", []byte("mine")), []byte("mine"))
-	expect(t, s, declare("secret/1", []byte("secret")), []byte("secret"))
+	expect(t, s, Declare("mine/1", []byte("mine")), []byte("mine"))
+	expect(t, s, Declare("secret/1", []byte("secret")), []byte("secret"))
 }
 
 func expiredLinks(t *testing.T, s blob.Store) {
 	put(t, s, "a", []byte("x"))
-	o := declare("b", []byte("y"))
+	o := Declare("b", []byte("y"))
 	expires := time.Now().Add(1500 * time.Millisecond) // S3 counts whole seconds, and at least one
 	get, err := s.SignGet(t.Context(), "a", "a", "", expires)
 	if err != nil {
@@ -317,7 +317,7 @@ func linkLife(t *testing.T, s blob.Store) {
 		if _, err := s.SignGet(t.Context(), "a", "a", "", expires); (err == nil) != valid {
 			t.Errorf("SignGet for %s: %v", ahead, err)
 		}
-		if _, err := s.SignPut(t.Context(), declare("a", nil), expires); (err == nil) != valid {
+		if _, err := s.SignPut(t.Context(), Declare("a", ""), expires); (err == nil) != valid {
 			t.Errorf("SignPut for %s: %v", ahead, err)
 		}
 	}

@@ -2,8 +2,6 @@ package directory
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -29,14 +27,9 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-func declare(key, content string) blob.Object {
-	sum := sha256.Sum256([]byte(content))
-	return blob.Object{Key: key, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), MediaType: "text/plain"}
-}
-
 func put(t testing.TB, s *Store, key, content string) {
 	t.Helper()
-	if err := s.Put(t.Context(), declare(key, content), strings.NewReader(content)); err != nil {
+	if err := s.Put(t.Context(), blobtest.Declare(key, content), strings.NewReader(content)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -59,7 +52,7 @@ func TestOpen_KeepsFilesAndLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = reopen(t, root)
-	if got, err := s.Stat(t.Context(), "a"); err != nil || got != declare("a", "content") {
+	if got, err := s.Stat(t.Context(), "a"); err != nil || got != blobtest.Declare("a", "content") {
 		t.Errorf("after opening again: %+v, %v", got, err)
 	}
 	if _, err := s.verify(http.MethodGet, "a", link.URL[strings.Index(link.URL, "?")+1:]); err != nil {
@@ -159,7 +152,7 @@ func TestStat_FindsDamagedFiles(t *testing.T) {
 				t.Errorf("Open: %v", err)
 			}
 			put(t, s, "a", "uploaded again")
-			if got, err := s.Stat(t.Context(), "a"); err != nil || got != declare("a", "uploaded again") {
+			if got, err := s.Stat(t.Context(), "a"); err != nil || got != blobtest.Declare("a", "uploaded again") {
 				t.Errorf("after another Put: %+v, %v", got, err)
 			}
 		})
@@ -168,7 +161,7 @@ func TestStat_FindsDamagedFiles(t *testing.T) {
 
 func TestPut_TakesTheLongestHeader(t *testing.T) {
 	s := reopen(t, t.TempDir())
-	o := declare(strings.Repeat("k", blob.MaxKeyBytes), "")
+	o := blobtest.Declare(strings.Repeat("k", blob.MaxKeyBytes), "")
 	o.Size, o.MediaType = 0, `text/plain; a="`+strings.Repeat("<", blob.MaxMediaTypeBytes-16)+`"`
 	if err := s.Put(t.Context(), o, strings.NewReader("")); err != nil {
 		t.Fatal(err)
@@ -183,7 +176,7 @@ func BenchmarkPut(b *testing.B) {
 		b.Run(fmt.Sprintf("%dKiB", size>>10), func(b *testing.B) {
 			s := reopen(b, b.TempDir())
 			content := strings.Repeat("x", size)
-			o := declare("a", content)
+			o := blobtest.Declare("a", content)
 			b.SetBytes(int64(size))
 			b.ReportAllocs()
 			for b.Loop() {

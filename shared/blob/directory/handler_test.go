@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"assay/shared/blob"
+	"assay/shared/blob/blobtest"
 	"assay/shared/problem"
 )
 
@@ -141,7 +142,7 @@ func TestDownload_HasSafeHeaders(t *testing.T) {
 			"Content-Security-Policy": "default-src 'none'; sandbox",
 			"Cache-Control":           "private, no-cache",
 			"Accept-Ranges":           "bytes",
-			"Etag":                    `"` + declare("a", "<script>alert(1)</script>").SHA256 + `"`,
+			"Etag":                    `"` + blobtest.Declare("a", "<script>alert(1)</script>").SHA256 + `"`,
 		} {
 			if got := res.Header.Get(name); got != want {
 				t.Errorf("%s: %s is %q, want %q", method, name, got, want)
@@ -160,8 +161,8 @@ func with(headers map[string]string, name, value string) map[string]string {
 func TestHandler_AnswersProblems(t *testing.T) {
 	s := serve(t, t.TempDir(), recorded)
 	put(t, s, "a", "content")
-	get, up := signGet(t, s, "a"), signPut(t, s, declare("a", "content"))
-	missing, fresh := signGet(t, s, "missing"), signPut(t, s, declare("b", "content"))
+	get, up := signGet(t, s, "a"), signPut(t, s, blobtest.Declare("a", "content"))
+	missing, fresh := signGet(t, s, "missing"), signPut(t, s, blobtest.Declare("b", "content"))
 	s.Now = func() time.Time { return time.Now().Add(-2 * time.Hour) }
 	expired := signGet(t, s, "a")
 	s.Now = time.Now
@@ -187,7 +188,7 @@ func TestHandler_AnswersProblems(t *testing.T) {
 		"too short":          {"PUT", up.URL, "conten", 6, up.Headers, 400, "bad-request", "declared with 7 bytes"},
 		"without media type": {"PUT", up.URL, "content", 7, nil, 400, "bad-request", "Content-Type: text/plain"},
 		"none to match":      {"PUT", fresh.URL, "content", 7, with(fresh.Headers, "If-Match", "*"), 412, "precondition-failed", "not stored yet"},
-		"other bytes":        {"PUT", fresh.URL, "CONTENT", 7, fresh.Headers, 422, "invalid", declare("b", "content").SHA256},
+		"other bytes":        {"PUT", fresh.URL, "CONTENT", 7, fresh.Headers, 422, "invalid", blobtest.Declare("b", "content").SHA256},
 		"stored already":     {"PUT", up.URL, "content", 7, up.Headers, 412, "precondition-failed", "has arrived"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -206,7 +207,7 @@ func TestHandler_AnswersProblems(t *testing.T) {
 			}
 		})
 	}
-	if got, err := s.Stat(t.Context(), "a"); err != nil || got != declare("a", "content") {
+	if got, err := s.Stat(t.Context(), "a"); err != nil || got != blobtest.Declare("a", "content") {
 		t.Errorf("after all that: %+v, %v", got, err)
 	}
 }
@@ -222,7 +223,7 @@ func TestUpload_IsRecordedBeforeTheAnswer(t *testing.T) {
 		}
 		return outcome
 	})
-	o := declare("runs/1", "content")
+	o := blobtest.Declare("runs/1", "content")
 	link := signPut(t, s, o)
 	upload := func() reply {
 		return do(t, link.Method, link.URL, strings.NewReader("content"), 7, link.Headers)
@@ -274,7 +275,7 @@ func (s *slow) Read(p []byte) (int, error) {
 
 func TestUpload_EndsWhenStalled(t *testing.T) {
 	s := serve(t, t.TempDir(), recorded)
-	link := signPut(t, s, declare("a", "123456"))
+	link := signPut(t, s, blobtest.Declare("a", "123456"))
 	res := do(t, link.Method, link.URL, &slow{strings.Split("123456", ""), 60 * time.Millisecond}, 6, link.Headers)
 	if res.StatusCode != 200 {
 		t.Errorf("an upload that takes longer than the server's timeouts: %s %s", res.Status, res.content)
@@ -282,7 +283,7 @@ func TestUpload_EndsWhenStalled(t *testing.T) {
 
 	s = serve(t, t.TempDir(), recorded)
 	s.stall = 50 * time.Millisecond
-	link = signPut(t, s, declare("a", "123456"))
+	link = signPut(t, s, blobtest.Declare("a", "123456"))
 	u, err := url.Parse(link.URL)
 	if err != nil {
 		t.Fatal(err)

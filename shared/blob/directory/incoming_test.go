@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"assay/shared/blob/blobtest"
 )
 
 // TestUpload_ReplacesTheOneBefore sends the same file on several connections, each of which stops before the end: one of them at
@@ -18,7 +20,7 @@ import (
 func TestUpload_ReplacesTheOneBefore(t *testing.T) {
 	s := serve(t, t.TempDir(), recorded)
 	content := strings.Repeat("content ", 1000)
-	link := signPut(t, s, declare("a", content))
+	link := signPut(t, s, blobtest.Declare("a", content))
 	addr, path, _ := strings.Cut(strings.TrimPrefix(link.URL, "http://"), "/")
 	for n := 1; n <= 3; n++ {
 		sendSome(t, addr, path, content, 2000*n)
@@ -42,7 +44,7 @@ func TestUpload_EndsWhenNoRecordExpectsIt(t *testing.T) {
 	var deleted atomic.Bool
 	s := serveExpecting(t, t.TempDir(), recorded, func(context.Context, string) bool { return !deleted.Load() })
 	content := strings.Repeat("content ", 1000)
-	link := signPut(t, s, declare("a", content))
+	link := signPut(t, s, blobtest.Declare("a", content))
 	addr, path, _ := strings.Cut(strings.TrimPrefix(link.URL, "http://"), "/")
 	sendSome(t, addr, path, content, 2000)
 	awaitUploads(t, s, "after the upload has begun", func(uploads []os.DirEntry) bool { return len(uploads) == 1 })
@@ -54,7 +56,7 @@ func TestUpload_EndsWhenNoRecordExpectsIt(t *testing.T) {
 func TestUpload_EndsWhenItsFileIsDeleted(t *testing.T) {
 	s := serve(t, t.TempDir(), recorded)
 	content := strings.Repeat("content ", 1000)
-	link := signPut(t, s, declare("a", content))
+	link := signPut(t, s, blobtest.Declare("a", content))
 	addr, path, _ := strings.Cut(strings.TrimPrefix(link.URL, "http://"), "/")
 	sendSome(t, addr, path, content, 2000)
 	awaitUploads(t, s, "after the upload has begun", func(uploads []os.DirEntry) bool { return len(uploads) == 1 })
@@ -68,7 +70,7 @@ func TestUpload_EndsWhenItsFileIsDeleted(t *testing.T) {
 func TestUploadAgain_IsAnswered(t *testing.T) {
 	s := serve(t, t.TempDir(), recorded)
 	content := strings.Repeat("content ", 2<<20)
-	link := signPut(t, s, declare("a", content))
+	link := signPut(t, s, blobtest.Declare("a", content))
 	addr, path, _ := strings.Cut(strings.TrimPrefix(link.URL, "http://"), "/")
 	for _, want := range []int{http.StatusOK, http.StatusPreconditionFailed} {
 		c := sendSome(t, addr, path, content, len(content))

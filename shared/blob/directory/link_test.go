@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"assay/shared/blob"
+	"assay/shared/blob/blobtest"
 )
 
 // TestLink_HasWhatWasSigned signs arbitrary links and reads them back as the handler does.
@@ -102,7 +103,7 @@ func FuzzLink(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	put, err := s.SignPut(f.Context(), declare("runs/1", "content"), now.Add(time.Hour))
+	put, err := s.SignPut(f.Context(), blobtest.Declare("runs/1", "content"), now.Add(time.Hour))
 	if err != nil {
 		f.Fatal(err)
 	}

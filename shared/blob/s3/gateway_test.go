@@ -134,11 +134,6 @@ func (s *asFiles) SignPut(ctx context.Context, o blob.Object, expires time.Time)
 	return s.Store.SignPut(ctx, o, expires)
 }
 
-func declare(key string, content []byte) blob.Object {
-	sum := sha256.Sum256(content)
-	return blob.Object{Key: key, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), MediaType: "text/plain"}
-}
-
 // TestList_ReadsManyPages deletes more keys than one request holds and lists more than one page holds.
 func TestList_ReadsManyPages(t *testing.T) {
 	s := s3.New(s3test.Start(t))
@@ -146,7 +141,7 @@ func TestList_ReadsManyPages(t *testing.T) {
 	keys := make([]string, n)
 	for i := range keys {
 		keys[i] = fmt.Sprintf("runs/%d/output", i)
-		if err := s.Put(t.Context(), declare(keys[i], nil), strings.NewReader("")); err != nil {
+		if err := s.Put(t.Context(), blobtest.Declare(keys[i], ""), strings.NewReader("")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -174,7 +169,7 @@ func TestList_ReadsManyPages(t *testing.T) {
 func TestLinks_WorkInCurl(t *testing.T) {
 	s := s3.New(s3test.Start(t))
 	file := bytes.Repeat([]byte("line\n"), 100_000)
-	link, err := s.SignPut(t.Context(), declare("runs/1/output", file), time.Now().Add(time.Hour))
+	link, err := s.SignPut(t.Context(), blobtest.Declare("runs/1/output", file), time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,14 +220,14 @@ func TestLinks_WorkInCurl(t *testing.T) {
 	}
 }
 
-// TestLargeFile sends a file through the folder for temporary files.
-func TestLargeFile(t *testing.T) {
+// TestPut_SendsLargeFiles sends a file through the folder for temporary files.
+func TestPut_SendsLargeFiles(t *testing.T) {
 	s := s3.New(s3test.Start(t))
 	content := make([]byte, 20<<20)
 	if _, err := rand.Read(content); err != nil {
 		t.Fatal(err)
 	}
-	o := declare("large", content)
+	o := blobtest.Declare("large", content)
 	if err := s.Put(t.Context(), o, bytes.NewReader(content)); err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +245,7 @@ func TestLargeFile(t *testing.T) {
 func TestUpload_IsNotified(t *testing.T) {
 	events := make(chan []byte, 10)
 	s := s3.New(s3test.StartNotifying(t, func(event []byte) { events <- event }))
-	if err := s.Put(t.Context(), declare("runs/1/output", []byte("x")), strings.NewReader("x")); err != nil {
+	if err := s.Put(t.Context(), blobtest.Declare("runs/1/output", []byte("x")), strings.NewReader("x")); err != nil {
 		t.Fatal(err)
 	}
 	var event struct {

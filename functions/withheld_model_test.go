@@ -336,7 +336,7 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID, v.Team = modelMeta("evaluation", i), run.ID, s.ID, s.TaskID, run.DatasetID, userID, team
 	v.TruthVersion, v.PrimaryMeasure, v.Measures, v.Baseline = 1, "AP", map[string]*float64{"AP": &e.ap, "P@5": nil}, e.baseline
 	v.Label, v.RunTag, v.SubmittedAt = run.Label, b.other(entry, "tag"), run.CreatedAt
-	v.Evaluator.Kind, v.Digests = "retrieval", record.Digests{Run: "run", Truth: "keyed", PlainTruth: b.other(organizes, "plain")}
+	v.Evaluator.Kind, v.Digests = "retrieval", record.Digests{Run: b.other(named && sees, "run"), Truth: "keyed", PlainTruth: b.other(organizes, "plain")}
 	run.EvaluationID, run.Evaluations = v.ID, []string{v.ID}
 	b.all = append(b.all, v, &record.Topics{Meta: v.Meta, PerTopic: map[string]map[string]float64{"1": {"AP": e.ap}, "2": {"AP": e.ap}}})
 }

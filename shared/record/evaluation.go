@@ -18,7 +18,7 @@ const MaxTopicBytes = 250 << 10
 
 // Digests identify what an evaluation was computed from.
 type Digests struct {
-	Run        string `json:"run" doc:"SHA-256 over the digests of the run's files"`
+	Run        string `json:"run,omitempty" doc:"SHA-256 over the digests of the run's files; absent, as is the title, when the team is anonymous to the caller or the submission is private to others"`
 	Truth      string `json:"truth,omitempty" doc:"HMAC-SHA-256 of plainTruth under a secret of the dataset: equal for equal truths of the dataset, and of no use to test a guess"`
 	PlainTruth string `json:"plainTruth,omitempty" doc:"SHA-256 over the digests of the truth files; for organizers"`
 }

@@ -171,8 +171,9 @@ func (e *EvaluationItem) For(roles access.Role) Evaluation {
 	if !e.Access.hides(roles) {
 		v.Affiliation = e.Access.Affiliation
 	}
+	v.Digests = e.Digests.shownTo(roles)
 	if e.Access.hidesEntry(roles) {
-		v.Label, v.RunTag = "", ""
+		v.Label, v.RunTag, v.Digests.Run = "", "", "" // the digest would tell the team by the same file elsewhere
 	} else {
 		v.Title, v.PaperURL = e.Access.Title, e.Access.PaperURL
 	}
@@ -181,7 +182,6 @@ func (e *EvaluationItem) For(roles access.Role) Evaluation {
 	}
 	v.UserID, v.Team = e.Access.shownAs(roles, e.UserID, e.Team)
 	v.User = personFor(roles, e.UserID, e.Access, e.TaskID)
-	v.Digests = e.Digests.shownTo(roles)
 	v.columns = e.Columns
 	return v
 }

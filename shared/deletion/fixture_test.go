@@ -128,8 +128,9 @@ func (f *fixture) marked() bool {
 // delete deletes in s, as a request of bob does.
 func (f *fixture) delete(ctx context.Context, s store.Store) error {
 	f.t.Helper()
-	d, r := deletion.Deleter{Store: s, Now: time.Now}, record.Record(nil)
-	if r, _ = f.read(); f.deletes == record.DeleteTask {
+	d := deletion.Deleter{Store: s, Now: time.Now}
+	r, _ := f.read()
+	if f.deletes == record.DeleteTask {
 		return d.Task(ctx, r.(*record.TaskItem), recordtest.UserID("bob"))
 	}
 	return d.Dataset(ctx, r.(*record.DatasetItem), recordtest.UserID("bob"))

@@ -239,7 +239,11 @@ func TestExamples_MatchTheirSchemas(t *testing.T) {
 	for _, op := range functions.Operations() {
 		_, text, _ := strings.Cut(reference, ` id="`+op.ID+`"`)
 		text, _, _ = strings.Cut(text, "</pre>")
-		_, text, found := strings.Cut(html.UnescapeString(text), "--json '")
+		flag, mediaType := "--json '", "application/json"
+		if op.Method == http.MethodPatch {
+			flag, mediaType = "-d '", "application/merge-patch+json"
+		}
+		_, text, found := strings.Cut(html.UnescapeString(text), flag)
 		if !found {
 			continue
 		}
@@ -249,7 +253,7 @@ func TestExamples_MatchTheirSchemas(t *testing.T) {
 			t.Errorf("the example of %s is no JSON: %v", op.ID, err)
 			continue
 		}
-		pointer := "#/paths/" + strings.ReplaceAll(op.Path, "/", "~1") + "/post/requestBody/content/application~1json/schema"
+		pointer := "#/paths/" + strings.ReplaceAll(op.Path, "/", "~1") + "/" + strings.ToLower(op.Method) + "/requestBody/content/" + strings.ReplaceAll(mediaType, "/", "~1") + "/schema"
 		schema, err := compiler.Compile("urn:assay:openapi" + pointer)
 		if err != nil {
 			t.Fatal(err)

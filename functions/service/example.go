@@ -105,19 +105,15 @@ func (r *reference) exampleOf(m *huma.MediaType) any {
 // changed are members that people change most, by which a patch is explained.
 var changed = []string{"published", "label", "name", "title", "team"}
 
-// change is a merge patch of the resource that the operation answers with.
+// change is a merge patch as the operation takes it; an empty one where no member can be written.
 func (r *reference) change(op *huma.Operation) map[string]any {
-	m := op.Responses["200"].Content[mediaJSON]
-	if m == nil {
-		return nil
-	}
-	s := r.resolve(m.Schema)
+	s := r.resolve(op.RequestBody.Content[patch.MergePatch].Schema)
 	for _, name := range changed {
-		if p, ok := s.Properties[name]; ok && !p.ReadOnly {
+		if p, ok := s.Properties[name]; ok {
 			return map[string]any{name: r.example(name, p, true, 0)}
 		}
 	}
-	return nil
+	return map[string]any{}
 }
 
 // deepest is how deep an example goes before it leaves out what is below.

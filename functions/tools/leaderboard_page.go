@@ -35,12 +35,9 @@ func (out *LeaderboardOutput) bars(most int) chart.Chart {
 	}))
 	for i, e := range out.Entries[:min(most, len(out.Entries))] {
 		const leftToRight = "\u200e" // whatever the name: the rank comes first
-		b := chart.Bar{Label: fmt.Sprintf("%s%d. %s", leftToRight, e.Rank, names[i]), Note: e.Hidden(), Value: math.NaN(), Group: e.Group}
+		b := chart.Bar{Label: fmt.Sprintf("%s%d. %s", leftToRight, e.Rank, names[i]), Note: e.Hidden(), Value: math.NaN(), Interval: (*chart.Interval)(e.Interval), Group: e.Group}
 		if v := e.Measures[out.Measure]; v != nil {
 			b.Value = *v
-		}
-		if e.Interval != nil {
-			b.Interval = &chart.Interval{Low: e.Interval.Low, High: e.Interval.High}
 		}
 		if b.Note == "" && e.Baseline && e.Team != record.BaselineTeam {
 			b.Note = "baseline"

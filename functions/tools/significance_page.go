@@ -22,6 +22,17 @@ type phrase struct {
 	run  int // number of the run, from 1
 }
 
+// runPhrases names runs, with commas between them.
+func runPhrases(runs []int, name func(run int) phrase) (words []phrase) {
+	for i, run := range runs {
+		if i > 0 {
+			words = append(words, phrase{text: ", "})
+		}
+		words = append(words, name(run))
+	}
+	return words
+}
+
 func plainText(words []phrase) string {
 	return strings.Join(lists.Map(words, func(w phrase) string { return w.text }), "")
 }
@@ -123,12 +134,7 @@ func (out *SignificanceOutput) direction(p *SignificancePair) float64 {
 
 // concludeBest says how the best run stands to the others, where there are too many pairs to name them all.
 func (out *SignificanceOutput) concludeBest(different int) []phrase {
-	best := 0
-	for i, r := range out.Runs {
-		if less := r.Mean < out.Runs[best].Mean; r.Mean != out.Runs[best].Mean && less == out.LowerIsBetter {
-			best = i
-		}
-	}
+	best := out.bestFirst()[0]
 	var same []int
 	ahead := true // of all runs that differ from it
 	for i := range out.Pairs {
@@ -154,13 +160,7 @@ func (out *SignificanceOutput) concludeBest(different int) []phrase {
 		return append(s, phrase{text: ", which has the best mean, cannot be distinguished from " + plural.Count(len(same), "other run")})
 	}
 	s = append(s, phrase{text: ", which has the best mean, cannot be distinguished from "})
-	for i, run := range same {
-		if i > 0 {
-			s = append(s, phrase{text: ", "})
-		}
-		s = append(s, out.runPhrase(run))
-	}
-	return s
+	return append(s, runPhrases(same, out.runPhrase)...)
 }
 
 // allSigns is how many differences significance.Randomization tries all signs of.
@@ -219,7 +219,7 @@ func (out *SignificanceOutput) means() chart.Chart {
 	var all []chart.Bar
 	for _, i := range out.bestFirst() {
 		r := out.Runs[i]
-		all = append(all, chart.Bar{Label: fmt.Sprintf("%d. %s", i+1, r.Name), Value: r.Mean, Interval: &chart.Interval{Low: r.Interval.Low, High: r.Interval.High}})
+		all = append(all, chart.Bar{Label: fmt.Sprintf("%d. %s", i+1, r.Name), Value: r.Mean, Interval: (*chart.Interval)(&r.Interval)})
 	}
 	return chart.Bars(chart.Caption{
 		ID: "means", Title: "Mean " + out.Measure + " of each run with 95 % intervals", Description: "The table of runs has the same numbers.",

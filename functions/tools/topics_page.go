@@ -102,14 +102,7 @@ func (out *TopicsOutput) withValues() bool { return len(out.Runs)*len(out.Topics
 
 // outliers names the runs that stand out on a topic.
 func (out *TopicsOutput) outliers(t *TopicsLine) []phrase {
-	var words []phrase
-	for i, run := range t.Outliers {
-		if i > 0 {
-			words = append(words, phrase{text: ", "})
-		}
-		words = append(words, phrase{out.Runs[run].Name, run + 1})
-	}
-	return words
+	return runPhrases(t.Outliers, func(run int) phrase { return phrase{out.Runs[run].Name, run + 1} })
 }
 
 func (t *TopicsLine) isOutlier(run int) bool { return slices.Contains(t.Outliers, run) }

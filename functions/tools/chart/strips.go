@@ -69,9 +69,6 @@ func newStrips(c Caption, g Grid) *strips {
 	if len(all) > 0 {
 		s.median = percentile.Of(all, 0.5)
 	}
-	for i := range s.topics {
-		s.topics[i].hard = i < len(s.Hard) && s.Hard[i]
-	}
 	s.axis = newAxis(ends)
 	s.paths = s.draw()
 	s.legend = newLegend(s.entries())
@@ -89,7 +86,7 @@ func (s *strips) better(v, than float64) bool {
 
 // topic gathers what is known of a column.
 func (s *strips) topic(column int) topic {
-	t := topic{best: -1, worst: -1}
+	t := topic{best: -1, worst: -1, hard: column < len(s.Hard) && s.Hard[column]}
 	for row := range s.Rows {
 		v, ok := s.at(row, column)
 		if !ok {

@@ -28,7 +28,7 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p Dataset
 	}
 	d := p.DatasetDraft
 	if d.TaskID != old.TaskID {
-		return nil, problem.Check([]problem.Field{{Pointer: "/taskId", Detail: "never changes"}})
+		return nil, problem.InvalidMember("/taskId", "never changes")
 	}
 	d.Inputs, d.Truths = slices.Clone(d.Inputs), slices.Clone(d.Truths)
 	inline, err := checkFiles(&d, old)
@@ -91,7 +91,7 @@ func release(ctx context.Context, c *api.Call, old *record.DatasetItem, p Datase
 		wrong = "changes in a patch of its own: leave the other members as they are"
 	}
 	if wrong != "" {
-		return nil, problem.Check([]problem.Field{{Pointer: "/boardVersion", Detail: wrong}})
+		return nil, problem.InvalidMember("/boardVersion", "%s", wrong)
 	}
 	now, changed := c.Now(), *old
 	changed.Show(truth)

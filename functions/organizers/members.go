@@ -93,7 +93,7 @@ func setMembers(ctx context.Context, c *api.Call, organizerID string, before, af
 	added := slices.DeleteFunc(slices.Clone(after), func(m string) bool { return slices.Contains(before, m) })
 	removed := slices.DeleteFunc(slices.Clone(before), func(m string) bool { return slices.Contains(after, m) })
 	if len(added)+len(removed) > record.MaxMemberChanges {
-		return problem.Check([]problem.Field{{Pointer: "/members", Detail: fmt.Sprintf("can change by at most %d users in one request: change it in several", record.MaxMemberChanges)}})
+		return problem.InvalidMember("/members", "can change by at most %d users in one request: change it in several", record.MaxMemberChanges)
 	}
 	for _, m := range added {
 		c.Tx.Create(&record.Reservation{Meta: record.NewMeta(c.Now()), At: record.MembershipKey(m, organizerID), Added: m != c.Caller.ID})

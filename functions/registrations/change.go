@@ -25,7 +25,7 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 		return nil, err
 	}
 	if d.State != r.State && roles&(access.Organizer|access.Admin) == 0 {
-		return nil, problem.Check([]problem.Field{{Pointer: "/state", Detail: "is decided by the organizers of the task"}})
+		return nil, problem.InvalidMember("/state", "is decided by the organizers of the task")
 	}
 	if err := problem.Check(checkOwnersMembers(r, d, roles)); err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func change(ctx context.Context, c *api.Call, r *record.RunItem, d runDraft) (*r
 		}
 		return cancelled, audit(ctx, c, r, cancelled)
 	default:
-		return nil, problem.Check([]problem.Field{{Pointer: "/state", Detail: "can only be set to cancelled"}})
+		return nil, problem.InvalidMember("/state", "can only be set to cancelled")
 	}
 	if d.Label == r.Label {
 		return r, nil

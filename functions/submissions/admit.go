@@ -2,7 +2,6 @@ package submissions
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"assay/shared/access"
@@ -82,7 +81,7 @@ func (adm *admission) admit(ctx context.Context, c *api.Call, d *record.Submissi
 		return err
 	}
 	if allowed := t.Submissions.Types; len(allowed) > 0 && !slices.Contains(allowed, d.Type) {
-		return problem.Check([]problem.Field{{Pointer: "/type", Detail: fmt.Sprintf("must be one of those that the task takes: %v", allowed)}})
+		return problem.InvalidMember("/type", "must be one of those that the task takes: %v", allowed)
 	}
 	return adm.checkDatasets(d)
 }
@@ -113,7 +112,7 @@ func checkBaseline(ctx context.Context, c *api.Call, of api.Target, is, was bool
 	}
 	roles, err := c.Roles(ctx, of.Scope())
 	if err == nil && roles&(access.Organizer|access.Admin) == 0 {
-		err = problem.Check([]problem.Field{{Pointer: "/baseline", Detail: "is set by the organizers of the task"}})
+		err = problem.InvalidMember("/baseline", "is set by the organizers of the task")
 	}
 	return err
 }

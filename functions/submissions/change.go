@@ -31,10 +31,10 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 		return nil, err
 	}
 	if s.Unregistered() && !d.Baseline {
-		return nil, problem.Check([]problem.Field{{Pointer: "/baseline", Detail: "stays true: the submission was made without a registration, so no quota counts it and it is of no team"}})
+		return nil, problem.InvalidMember("/baseline", "stays true: the submission was made without a registration, so no quota counts it and it is of no team")
 	}
 	if d.Visibility == record.Public && s.Visibility != record.Public && c.Caller.ID != s.UserID {
-		return nil, problem.Check([]problem.Field{{Pointer: "/visibility", Detail: "can be made public by the submission's owner alone: ask the owner"}})
+		return nil, problem.InvalidMember("/visibility", "can be made public by the submission's owner alone: ask the owner")
 	}
 	changed := *s
 	changed.Title, changed.Description, changed.PaperURL, changed.Visibility, changed.Baseline = d.Title, d.Description, d.PaperURL, d.Visibility, d.Baseline

@@ -15,12 +15,12 @@ func checkFeatured(c *api.Call, before, after bool) error {
 	if before == after || c.Caller.Admin {
 		return nil
 	}
-	return problem.Check([]problem.Field{{Pointer: "/featured", Detail: "is for administrators of the platform alone to change: leave it out, and ask them"}})
+	return problem.InvalidMember("/featured", "is for administrators of the platform alone to change: leave it out, and ask them")
 }
 
 func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskDraft) (*record.TaskItem, error) {
 	if d.OrganizerID != t.OrganizerID {
-		return nil, problem.Check([]problem.Field{{Pointer: "/organizerId", Detail: "never changes"}})
+		return nil, problem.InvalidMember("/organizerId", "never changes")
 	}
 	if err := checkFeatured(c, t.Featured, d.Featured); err != nil {
 		return nil, err

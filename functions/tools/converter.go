@@ -116,7 +116,7 @@ var converterTool = define(metadata{
 func (in *ConverterInput) resolve(ctx context.Context, resolver *inputs.Resolver) (conversionSource, error) {
 	switch {
 	case (in.Run == nil) == (in.Qrels == nil):
-		return conversionSource{}, problem.Check([]problem.Field{{Pointer: "", Detail: "give either run or qrels: one of them is converted"}})
+		return conversionSource{}, problem.InvalidMember("", "give either run or qrels: one of them is converted")
 	case in.Run != nil:
 		run, err := resolver.Run(ctx, "/run", *in.Run)
 		if err == nil {
@@ -126,7 +126,7 @@ func (in *ConverterInput) resolve(ctx context.Context, resolver *inputs.Resolver
 	}
 	truth, err := resolver.Truth(ctx, "/qrels", inputs.TruthReference{DatasetID: in.Qrels.DatasetID, Files: in.Qrels.Files})
 	if err == nil && truth.Kind() != measure.Retrieval {
-		err = problem.Check([]problem.Field{{Pointer: "/qrels/datasetId", Detail: fmt.Sprintf("the dataset is one of %s, which has no relevance judgments", truth.Kind())}})
+		err = problem.InvalidMember("/qrels/datasetId", "the dataset is one of %s, which has no relevance judgments", truth.Kind())
 	}
 	return conversionSource{"qrels", conversion.QrelsFormats(), conversion.Qrels, truth}, err
 }

@@ -77,7 +77,7 @@ var evaluatorTool = define(metadata{
 			}
 		}
 		if topicValues > maxTopicValues {
-			return out, problem.Check([]problem.Field{{Pointer: "/perTopic", Detail: "there are too many values per topic for one answer: give false, or fewer measures or runs"}})
+			return out, problem.InvalidMember("/perTopic", "there are too many values per topic for one answer: give false, or fewer measures or runs")
 		}
 		out = EvaluatorOutput{Measures: results.Measures, TruthVersion: results.TruthVersion, Rounds: bootstrapRounds(draws)}
 		for i, r := range results.Runs {

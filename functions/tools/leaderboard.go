@@ -153,7 +153,7 @@ func (out *LeaderboardOutput) computeIntervals(ctx context.Context, values []map
 		draws += len(v)
 	}
 	if out.Rounds = bootstrapRounds(draws); out.Rounds == 0 {
-		return problem.Check([]problem.Field{{Pointer: "/limit", Detail: "there are too many values per topic to draw intervals from: ask for fewer than these " + plural.Count(len(values), "entry")}})
+		return problem.InvalidMember("/limit", "there are too many values per topic to draw intervals from: ask for fewer than these %s", plural.Count(len(values), "entry"))
 	}
 	for i, v := range values {
 		interval, err := meanInterval(ctx, out.Entries[i].Measures[out.Measure], v, seed, out.Rounds)

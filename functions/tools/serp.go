@@ -103,7 +103,7 @@ func (w *serpWork) compute(ctx context.Context) (out SerpOutput, err error) {
 	if w.in.Topic != "" {
 		var found bool
 		if at, found = slices.BinarySearch(topics, w.in.Topic); !found {
-			return out, problem.Check([]problem.Field{{Pointer: "/topic", Detail: missingTopic(topics)}})
+			return out, problem.InvalidMember("/topic", "%s", missingTopic(topics))
 		}
 	}
 	out = SerpOutput{

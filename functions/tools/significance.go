@@ -3,7 +3,6 @@ package tools
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 
 	"assay/functions/tools/inputs"
@@ -110,7 +109,7 @@ var significanceTool = define(metadata{
 		}
 		paired := pairedValues(by, topics)
 		if out.Topics = len(paired[0]); out.Topics == 0 {
-			return out, problem.Check([]problem.Field{{Pointer: "/runs", Detail: "have no topic in common: name runs with values for the same topics"}})
+			return out, problem.InvalidMember("/runs", "have no topic in common: name runs with values for the same topics")
 		}
 		out.LeftOut = len(topics) - out.Topics
 		if out.Rounds, err = randomizationRounds(in.Rounds, len(in.Runs)*(len(in.Runs)-1)/2, out.Topics); err != nil {
@@ -138,13 +137,13 @@ func randomizationRounds(asked, pairs, topics int) (int, error) {
 	most := maxSignDraws / (pairs * topics)
 	switch {
 	case most < minRounds:
-		return 0, problem.Check([]problem.Field{{Pointer: "/runs", Detail: fmt.Sprintf(
-			"there is no time to test %s of runs on %s: name fewer runs, or runs with fewer topics", plural.Count(pairs, "pair"), plural.Count(topics, "topic"))}})
+		return 0, problem.InvalidMember("/runs",
+			"there is no time to test %s of runs on %s: name fewer runs, or runs with fewer topics", plural.Count(pairs, "pair"), plural.Count(topics, "topic"))
 	case asked == 0:
 		return min(significance.Rounds, most), nil
 	case asked > most:
-		return 0, problem.Check([]problem.Field{{Pointer: "/rounds", Detail: fmt.Sprintf(
-			"there is time for %d rounds of %s of runs on %s: ask for no more, name fewer runs, or leave rounds out", most, plural.Count(pairs, "pair"), plural.Count(topics, "topic"))}})
+		return 0, problem.InvalidMember("/rounds",
+			"there is time for %d rounds of %s of runs on %s: ask for no more, name fewer runs, or leave rounds out", most, plural.Count(pairs, "pair"), plural.Count(topics, "topic"))
 	}
 	return asked, nil
 }

@@ -39,14 +39,14 @@ func valuesByTopic(ctx context.Context, results *inputs.Results) (by []map[strin
 		one := inputs.ByTopic(values[i].Topics, name)
 		for topic, x := range one {
 			if math.Abs(x) > maxValue {
-				return nil, nil, problem.Check([]problem.Field{{Pointer: fmt.Sprintf("/runs/%d", i), Detail: fmt.Sprintf("has the value %v, which is too large to be computed with", x)}})
+				return nil, nil, problem.InvalidMember(fmt.Sprintf("/runs/%d", i), "has the value %v, which is too large to be computed with", x)
 			}
 			all[topic] = true
 		}
 		by = append(by, one)
 	}
 	if len(all) == 0 {
-		return nil, nil, problem.Check([]problem.Field{{Pointer: "/measure", Detail: fmt.Sprintf("%q has no values per topic here: name a measure that evaluates each topic, as those of retrieval do", name)}})
+		return nil, nil, problem.InvalidMember("/measure", "%q has no values per topic here: name a measure that evaluates each topic, as those of retrieval do", name)
 	}
 	return by, slices.Sorted(maps.Keys(all)), nil
 }

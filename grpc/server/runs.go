@@ -79,7 +79,7 @@ func (s *runService) ListRuns(ctx context.Context, in *assayv1.ListRunsRequest) 
 		return size >= page.MaxBytes, nil
 	})
 	if problem.InvalidCursor.Is(err) {
-		return nil, problem.Check([]problem.Field{{Pointer: "/page_token", Detail: "names a run that is no longer in the list: begin again without one"}})
+		return nil, problem.InvalidMember("/page_token", "names a run that is no longer in the list: begin again without one")
 	}
 	if err != nil {
 		return nil, err

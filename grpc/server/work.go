@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"assay/grpc/assayv1"
@@ -146,7 +145,7 @@ func (s *workerService) refuseHeartbeat(ctx context.Context, h queue.LeaseRef) (
 	case err != nil:
 		return nil, err
 	case run != nil && h.Matches(run.Lease):
-		return nil, problem.Check([]problem.Field{{Pointer: "/first_line", Detail: fmt.Sprintf("lines before it are missing: send from line %d of this lease on", run.Lease.Lines)}})
+		return nil, problem.InvalidMember("/first_line", "lines before it are missing: send from line %d of this lease on", run.Lease.Lines)
 	case run != nil && h.Ended(run) != nil && run.Ended.State == record.Cancelled:
 		return &assayv1.HeartbeatResponse{Stop: true, StopReason: "The run was cancelled."}, nil
 	}

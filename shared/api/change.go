@@ -64,7 +64,7 @@ func CreateIn[T Target, D, R any](s Spec, pointer string, load func(context.Cont
 	op := newCreate(s, handle, func(ctx context.Context, c *Call, draft D) (find targetLoader, err error) {
 		find = func(ctx context.Context, c *Call) (Target, error) { return load(ctx, c, draft) }
 		if c.target, err = c.authorizeTarget(ctx, find); problem.NotFound.Is(err) {
-			err = problem.Check([]problem.Field{{Pointer: pointer, Detail: "names nothing that you can see"}})
+			err = problem.InvalidMember(pointer, "names nothing that you can see")
 		}
 		return find, err
 	})
@@ -237,9 +237,7 @@ func decodingProblem(err error) error {
 	if !ok || !strings.HasPrefix(of.Value, "number") {
 		return problem.Invalid.New("The body does not fit: %v.", err)
 	}
-	return problem.Check([]problem.Field{{
-		Pointer: pointerTo(of.Field), Detail: "must be a whole number without a point or an exponent, not " + strings.TrimPrefix(of.Value, "number "),
-	}})
+	return problem.InvalidMember(pointerTo(of.Field), "must be a whole number without a point or an exponent, not %s", strings.TrimPrefix(of.Value, "number "))
 }
 
 // loginNeeded reports whether no caller without a login may call the operation.

@@ -119,3 +119,8 @@ func Check(fields []Field) error {
 	}
 	return Invalid.New("%s", detail).With(fields...)
 }
+
+// InvalidMember is the problem of an invalid body of which one member is wrong.
+func InvalidMember(pointer, format string, args ...any) error {
+	return Check([]Field{{Pointer: pointer, Detail: fmt.Sprintf(format, args...)}})
+}

@@ -64,7 +64,7 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 	by := "" // as the table has it
 	if name := r.Board.Evaluator.Measure(asked.Measure); name != r.Measure && asked.Measure != "" {
 		if name == "" {
-			return nil, invalid("/measure", "%q is none of the dataset's: %s", asked.Measure, strings.Join(r.Board.Evaluator.Measures, ", "))
+			return nil, problem.InvalidMember("/measure", "%q is none of the dataset's: %s", asked.Measure, strings.Join(r.Board.Evaluator.Measures, ", "))
 		}
 		r.Measure, by = name, name
 	}
@@ -167,11 +167,11 @@ func (r *Ranking) otherVersion(ctx context.Context, asked RankingRequest) ([]pla
 	number, newest := *asked.Against, r.Board.TruthVersion
 	switch {
 	case newest < 2:
-		return nil, invalid("/against", "the dataset has no other version of the truth yet: leave it out")
+		return nil, problem.InvalidMember("/against", "the dataset has no other version of the truth yet: leave it out")
 	case number == newest:
-		return nil, invalid("/against", "is the version in use: name an earlier one, from 1 to %d", newest-1)
+		return nil, problem.InvalidMember("/against", "is the version in use: name an earlier one, from 1 to %d", newest-1)
 	case number < 1 || number > newest:
-		return nil, invalid("/against", "there is no such version of the truth: name one from 1 to %d", newest-1)
+		return nil, problem.InvalidMember("/against", "there is no such version of the truth: name one from 1 to %d", newest-1)
 	}
 	var places []place
 	measured := false
@@ -182,7 +182,7 @@ func (r *Ranking) otherVersion(ctx context.Context, asked RankingRequest) ([]pla
 		return true
 	})
 	if err == nil && len(places) > 0 && !measured {
-		return nil, invalid("/against", "the results against version %d do not have %s: name another version, or another measure", number, r.Measure)
+		return nil, problem.InvalidMember("/against", "the results against version %d do not have %s: name another version, or another measure", number, r.Measure)
 	}
 	return places, err
 }

@@ -92,7 +92,3 @@ func notFound(fields ...problem.Field) error {
 	return problem.NotFound.New("The input names something that does not exist, or that you may not see; `errors` says where and what. " +
 		"Check the ids; if it is private or not published yet, log in as somebody who may see it.").With(fields...)
 }
-
-func invalid(pointer, format string, args ...any) error {
-	return problem.Check([]problem.Field{{Pointer: pointer, Detail: fmt.Sprintf(format, args...)}})
-}

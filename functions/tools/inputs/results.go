@@ -85,7 +85,7 @@ func (resolver *Resolver) Results(ctx context.Context, asked ResultsRequest) (*R
 	}
 	for i, ref := range asked.Runs {
 		if ref.RunID == "" && len(ref.Files) > 0 {
-			return nil, invalid("/truth", "is needed, since /runs/%d comes along: name a datasetId whose truth you may read, or send files such as qrels", i)
+			return nil, problem.InvalidMember("/truth", "is needed, since /runs/%d comes along: name a datasetId whose truth you may read, or send files such as qrels", i)
 		}
 	}
 	var err error
@@ -183,10 +183,10 @@ func (r *Results) readEvaluations(ctx context.Context) error {
 	var ids []string
 	for _, run := range r.Runs {
 		if !run.item.ReadsValues(run.roles) && r.withFiles { // the caller sees the run
-			return invalid(run.pointer, "you may read what the run retrieved, but not its values: its review does not show them to you. Leave the measure out, or send a truth of your own in truth")
+			return problem.InvalidMember(run.pointer, "you may read what the run retrieved, but not its values: its review does not show them to you. Leave the measure out, or send a truth of your own in truth")
 		}
 		if run.item.ListedID() == "" {
-			return invalid(run.pointer, "the run has no evaluation yet: it is %s", run.item.State)
+			return problem.InvalidMember(run.pointer, "the run has no evaluation yet: it is %s", run.item.State)
 		}
 		ids = append(ids, run.item.ListedID())
 	}
@@ -203,9 +203,9 @@ func (r *Results) readEvaluations(ctx context.Context) error {
 		case !access.Sees(run.roles, e.Scope().Audience): // by a review that changed since the run was read
 			return notFound(problem.Field{Pointer: run.pointer + "/runId", Detail: "there is no such run, or none whose results you may see"})
 		case e.DatasetID != first.DatasetID:
-			return invalid(run.pointer, "is on another dataset than %s, and values on different datasets do not compare", r.Runs[0].pointer)
+			return problem.InvalidMember(run.pointer, "is on another dataset than %s, and values on different datasets do not compare", r.Runs[0].pointer)
 		case e.TruthVersion != first.TruthVersion:
-			return invalid(run.pointer, "was evaluated against version %d of the truth and %s against version %d, and values against different truths do not compare; try again once both are evaluated against the newest", e.TruthVersion, r.Runs[0].pointer, first.TruthVersion)
+			return problem.InvalidMember(run.pointer, "was evaluated against version %d of the truth and %s against version %d, and values against different truths do not compare; try again once both are evaluated against the newest", e.TruthVersion, r.Runs[0].pointer, first.TruthVersion)
 		}
 		run.evaluation = e
 		r.resolver.addDependency("evaluation %s %d", e.ID, e.Version)
@@ -295,7 +295,7 @@ const MaxValues = 1_000_000
 // checkValueCount refuses what would be too much for one invocation: so many topics, counted for each run.
 func (r *Results) checkValueCount(topics int) error {
 	if n := topics * len(r.Measures); n > MaxValues {
-		return invalid("/runs", "there are %d values of single topics for so many runs and measures, and at most %d are worked on at once: name fewer runs or measures", n, MaxValues)
+		return problem.InvalidMember("/runs", "there are %d values of single topics for so many runs and measures, and at most %d are worked on at once: name fewer runs or measures", n, MaxValues)
 	}
 	return nil
 }

@@ -89,9 +89,9 @@ func (resolver *Resolver) runsWithFiles(ctx context.Context, pointers []string, 
 		}
 		switch {
 		case len(r.item.Files) == 0:
-			return nil, invalid(r.pointer, "the run has no files yet: it is %s", r.item.State)
+			return nil, problem.InvalidMember(r.pointer, "the run has no files yet: it is %s", r.item.State)
 		case !record.AllStored(r.item.Files):
-			return nil, invalid(r.pointer, "files of the run have not arrived yet")
+			return nil, problem.InvalidMember(r.pointer, "files of the run have not arrived yet")
 		}
 		if r.files, err = resolver.storedFiles(ctx, record.HolderRuns, r.ID, r.item.Files); err != nil {
 			return nil, err

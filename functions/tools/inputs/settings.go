@@ -72,7 +72,7 @@ func settingsOf(pointer string, item *record.DatasetItem, truth *record.Truth) (
 		kind, format = truth.Evaluator.Kind, truth.RunFormat
 	}
 	if kind == record.EvaluatorWorker {
-		return evaluator.Settings{}, invalid(pointer, "the dataset is evaluated by an image of its organizers, which alone can read its runs; submit the run to have it checked")
+		return evaluator.Settings{}, problem.InvalidMember(pointer, "the dataset is evaluated by an image of its organizers, which alone can read its runs; submit the run to have it checked")
 	}
 	return evaluator.Settings{Kind: measure.Kind(kind), Format: evaluator.Format(format)}, nil
 }

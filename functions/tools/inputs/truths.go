@@ -34,7 +34,7 @@ func (t *Truth) Qrels(ctx context.Context) (*retrieval.Qrels, error) {
 		return nil, nil
 	}
 	if t.settings.Kind != measure.Retrieval {
-		return nil, invalid(t.pointer, "is a truth of %s, which has no judgments of documents", t.settings.Kind)
+		return nil, problem.InvalidMember(t.pointer, "is a truth of %s, which has no judgments of documents", t.settings.Kind)
 	}
 	files, done := t.open()
 	defer done()
@@ -63,7 +63,7 @@ func (resolver *Resolver) Truth(ctx context.Context, pointer string, ref TruthRe
 	}
 	if ref.DatasetID != "" {
 		if ref.Kind != "" || ref.Format != nil {
-			return nil, invalid(pointer, "kind and format go with files: the dataset says its own")
+			return nil, problem.InvalidMember(pointer, "kind and format go with files: the dataset says its own")
 		}
 		item, truth, roles, err := resolver.dataset(ctx, pointer, ref.DatasetID)
 		if err != nil {
@@ -141,9 +141,9 @@ func (resolver *Resolver) dataset(ctx context.Context, pointer, id string) (*rec
 func (resolver *Resolver) truthOf(ctx context.Context, pointer string, item *record.DatasetItem, inUse *record.Truth) (*Truth, error) {
 	switch {
 	case item.Evaluator.Kind == record.EvaluatorWorker:
-		return nil, invalid(pointer, "the dataset is evaluated by an image of its organizers, which tools cannot run")
+		return nil, problem.InvalidMember(pointer, "the dataset is evaluated by an image of its organizers, which tools cannot run")
 	case inUse == nil:
-		return nil, invalid(pointer, "the dataset has no truth yet")
+		return nil, problem.InvalidMember(pointer, "the dataset has no truth yet")
 	}
 	settings := truth.Settings(inUse.RunFormat, inUse.Evaluator)
 	settings.Measures, settings.PrimaryMeasure = nil, ""

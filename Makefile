@@ -42,10 +42,10 @@ run: ## serve the whole of Assay on this machine (ARGS="-addr 127.0.0.1:9000" pa
 test: $(node_modules) ## run all tests but those of the targets test-*
 	$(GO) test $(TESTFLAGS) $(PACKAGES)
 
-# test_tagged runs the tests of the files with the build tag; the others of their packages are run without it.
+# test_tagged runs the tests of the files with the build tag, or with !race; the others of their packages are run without it.
 define test_tagged
 files=$$(grep -rlx --include='*_test.go' '//go:build $(1)' functions grpc local shared) && \
-	$(GO) test -tags $(1) -run "^($$(sed -nE 's/^func (Test[A-Za-z0-9_]+)\(t \*testing\.T\).*/\1/p' $$files | sort -u | paste -sd '|' -))$$" \
+	$(GO) test $(if $(filter !race,$(1)),,-tags $(1)) -run "^($$(sed -nE 's/^func (Test[A-Za-z0-9_]+)\(t \*testing\.T\).*/\1/p' $$files | sort -u | paste -sd '|' -))$$" \
 		$(2) $(TESTFLAGS) $$(dirname $$files | sort -u | sed 's|^|./|')
 endef
 
@@ -98,7 +98,7 @@ check: static race ## all that a change must pass, but for the tests of the targ
 static: format modules vet lint generated protocol interface vulnerabilities ## what check has without running tests
 
 .PHONY: gate
-gate: ## run what a change must pass where it lands: the tests but for those of containers
+gate: ## run what a change must pass where it lands: check, and the tests that need more than Go and Node.js
 	.ci/run
 
 .PHONY: format
@@ -172,14 +172,16 @@ interface: $(oasdiff) ## fail when the REST API breaks what was released
 release-interface: ## take the REST API as it is for released
 	$(document) "$(released_document)"
 
-# Outside macOS the race detector needs a C compiler; Go turns cgo off where it finds none.
+# Outside macOS the race detector needs a C compiler; Go turns cgo off where it finds none. Tests that send one request after the
+# other, and many of them, are in files of the constraint !race: ten times as slow, they would show nothing more.
 .PHONY: race
-race: $(node_modules) ## run all tests with the race detector, in random order
-	@detector=-race; \
-	if [ "$$($(GO) env CGO_ENABLED)$$($(GO) env GOOS)" = 0linux ]; then \
-		detector=; echo "NOT CHECKED for data races: install a C compiler to have the race detector."; \
-	fi; \
-	set -x; $(GO) test $$detector -shuffle=on $(TESTFLAGS) $(PACKAGES)
+race: $(node_modules) ## run all tests, with the race detector where it can show something
+	@if [ "$$($(GO) env CGO_ENABLED)$$($(GO) env GOOS)" = 0linux ]; then \
+		echo "NOT CHECKED for data races: install a C compiler to have the race detector."; \
+		set -x; $(GO) test $(TESTFLAGS) $(PACKAGES); \
+	else \
+		set -x; $(GO) test -race -shuffle=on $(TESTFLAGS) $(PACKAGES) && { $(call test_tagged,!race); }; \
+	fi
 
 # Each test of the whole makes a little chaos; this makes much of it.
 .PHONY: chaos

@@ -3,21 +3,10 @@ package main
 import (
 	"testing"
 
-	"assay/functions/acceptancetest"
 	"assay/shared/store/dynamo/dynamotest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
-
-// TestServer_OverDynamoDB runs the acceptance tests over a table of DynamoDB.
-func TestServer_OverDynamoDB(t *testing.T) {
-	startDynamoDB(t)
-	for name, test := range map[string]func(*testing.T, acceptancetest.Setup){
-		"Scenario": acceptancetest.Scenario, "Access": acceptancetest.AccessMatrix, "HiddenIsMissing": acceptancetest.HiddenIsMissing,
-	} {
-		t.Run(name, func(t *testing.T) { test(t, setup(t, dynamoDBFlags(dynamotest.TableName())...)) })
-	}
-}
 
 // startDynamoDB starts a server for tables, which the environment of the test names.
 func startDynamoDB(t *testing.T) aws.Config {

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"assay/functions/acceptancetest"
 )
 
 // running is the program, serving until the test ends, with a client.
@@ -201,4 +203,18 @@ func allOf[R any](t testing.TB, s *running, token, path string) (all []R) {
 		all, path = append(all, page.Data...), page.Links.Next
 	}
 	return all
+}
+
+// noRates lifts the limits of callers: acceptance tests send hundreds of requests of one caller at once.
+const noRates = `{"write":{"perSecond":0},"tool":{"perSecond":0},"upload":{"perSecond":0}}`
+
+// setup is the program over a fresh folder, as the acceptance tests reach it.
+func setup(t *testing.T, flags ...string) acceptancetest.Setup {
+	t.Helper()
+	s := start(t, append(flags, "-demo=false", "-rates", noRates)...)
+	return acceptancetest.Setup{
+		URL:    s.url,
+		Token:  func(user string, groups ...string) string { return s.token(t, user, groups...) },
+		Client: http.DefaultClient,
+	}
 }

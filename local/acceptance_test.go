@@ -1,0 +1,28 @@
+//go:build !race
+
+package main
+
+import (
+	"testing"
+
+	"assay/functions/acceptancetest"
+	"assay/shared/store/dynamo/dynamotest"
+)
+
+func TestAccess(t *testing.T) {
+	acceptancetest.AccessMatrix(t, setup(t))
+}
+
+func TestHiddenIsMissing(t *testing.T) {
+	acceptancetest.HiddenIsMissing(t, setup(t))
+}
+
+// TestServer_OverDynamoDB runs the acceptance tests over a table of DynamoDB.
+func TestServer_OverDynamoDB(t *testing.T) {
+	startDynamoDB(t)
+	for name, test := range map[string]func(*testing.T, acceptancetest.Setup){
+		"Scenario": acceptancetest.Scenario, "Access": acceptancetest.AccessMatrix, "HiddenIsMissing": acceptancetest.HiddenIsMissing,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, setup(t, dynamoDBFlags(dynamotest.TableName())...)) })
+	}
+}

@@ -34,8 +34,10 @@ func TestAudit_KeepsChangesOfWhatTeamsOwn(t *testing.T) {
 		t.Fatalf("the entries are\n%s, want\n%s", got, want)
 	}
 	for i, sides := range [][2]string{
-		{`"state":"queued"`, `"state":"cancelled"`}, {`"anonymous":true`, `"anonymous":false`}, {`"visibility":"public"`, `"visibility":"private"`},
-		{`"visibility":"private"`, `"visibility":"public"`}, {`"datasetId"`, `"label":"of an organizer"`}, {`"title":""`, `"title":"Of an organizer"`},
+		{`"state":"queued"`, `"state":"cancelled"`}, {`"anonymous":true`, `"anonymous":false`},
+		{`"visibility":"public"`, `"visibility":"private"`},
+		{`"visibility":"private"`, `"visibility":"public"`}, {`"datasetId"`, `"label":"of an organizer"`},
+		{`"title":""`, `"title":"Of an organizer"`},
 	} {
 		if e := all[i]; !strings.Contains(string(e.Before), sides[0]) || !strings.Contains(string(e.After), sides[1]) {
 			t.Errorf("%s: before %s, after %s", e.Action, e.Before, e.After)
@@ -60,9 +62,11 @@ func TestAudit_EntriesOutliveWhatTheyAreAbout(t *testing.T) {
 	if got := actions(all); got != want {
 		t.Fatalf("the entries are\n%s, want\n%s", got, want)
 	}
-	subjects := []string{s.task, s.dataset, s.registration, s.submission, s.runPath, s.dataset, s.runPath + "/review", s.submission, s.registration, s.dataset, s.task, s.organizer}
+	subjects := []string{s.task, s.dataset, s.registration, s.submission, s.runPath, s.dataset, s.runPath + "/review", s.submission,
+		s.registration, s.dataset, s.task, s.organizer}
 	for i, e := range all {
-		if e.Subject != subjects[i] || e.OrganizerID != servertest.ID(s.organizer) || strings.HasSuffix(e.Action, ".created") != (e.Before == nil) || strings.HasSuffix(e.Action, ".deleted") != (e.After == nil) {
+		if e.Subject != subjects[i] || e.OrganizerID != servertest.ID(s.organizer) ||
+			strings.HasSuffix(e.Action, ".created") != (e.Before == nil) || strings.HasSuffix(e.Action, ".deleted") != (e.After == nil) {
 			t.Errorf("%s: %+v", e.Action, e)
 		}
 		if e.Action != "task.deleted" && !strings.Contains(string(of.Body), e.ID) {
@@ -71,10 +75,13 @@ func TestAudit_EntriesOutliveWhatTheyAreAbout(t *testing.T) {
 	}
 	tom := recordtest.UserID("tom")
 	for query, want := range map[string]string{
-		"?filter[action]=task.created,task.deleted":                                     "task.deleted task.created",
-		"?filter[actorId]=" + tom:                                                       "registration.deleted submission.deleted run.deleted submission.created registration.created",
-		"?filter[userId]=" + tom:                                                        "registration.deleted submission.deleted run.deleted review.updated submission.created registration.created",
-		"?filter[taskId]=" + servertest.ID(s.task) + "&filter[userId]=" + tom:           "registration.deleted submission.deleted run.deleted review.updated submission.created registration.created",
+		"?filter[action]=task.created,task.deleted": "task.deleted task.created",
+		"?filter[actorId]=" + tom: "registration.deleted submission.deleted run.deleted " +
+			"submission.created registration.created",
+		"?filter[userId]=" + tom: "registration.deleted submission.deleted run.deleted " +
+			"review.updated submission.created registration.created",
+		"?filter[taskId]=" + servertest.ID(s.task) + "&filter[userId]=" +
+			tom: "registration.deleted submission.deleted run.deleted review.updated submission.created registration.created",
 		"?filter[taskId]=" + servertest.ID(s.organizer) + "&filter[action]=run.deleted": "",
 	} {
 		if got := actions(s.entries(query)); got != want {
@@ -108,8 +115,10 @@ func TestAudit_NamesAreJoinedWhenRead(t *testing.T) {
 			t.Errorf("%s by %s: %+v", e.Action, e.ActorID, e.Actor)
 		}
 	}
-	rows, err := csv.NewReader(strings.NewReader(string(s.Want(http.StatusOK, nil, "olga", http.MethodGet, s.task+"/audit-entries", nil, "Accept", "text/csv").Body))).ReadAll()
-	if err != nil || len(rows) != len(items)+1 || !slices.Equal(rows[0][:6], []string{"id", "createdAt", "actorId", "actorName", "actorEmail", "action"}) {
+	rows, err := csv.NewReader(strings.NewReader(string(s.Want(http.StatusOK, nil, "olga", http.MethodGet, s.task+"/audit-entries", nil,
+		"Accept", "text/csv").Body))).ReadAll()
+	if err != nil || len(rows) != len(items)+1 ||
+		!slices.Equal(rows[0][:6], []string{"id", "createdAt", "actorId", "actorName", "actorEmail", "action"}) {
 		t.Fatalf("%d rows: %q, %v", len(rows), rows, err)
 	}
 	if last := rows[2]; last[3] != "olga" || last[4] != "olga@example.org" || last[5] != "review.updated" || last[9] != "tom" {

@@ -22,7 +22,8 @@ func TestSubmission_WaitsForTheTruth(t *testing.T) {
 	const truth = "id,label\n1,a\n2,b\n"
 	link := l.announce(truth)
 	early := l.enter("ada", "1,a\n2,b\n")
-	if r := l.run("ada", early); r.State != record.Queued || r.Attempts != 0 || len(r.Diagnostics) != 1 || !strings.Contains(r.Diagnostics[0].Message, "waits for the truth") {
+	if r := l.run("ada", early); r.State != record.Queued || r.Attempts != 0 || len(r.Diagnostics) != 1 ||
+		!strings.Contains(r.Diagnostics[0].Message, "waits for the truth") {
 		t.Fatalf("before the upload: %s, %v", r.State, r.Diagnostics)
 	}
 	l.Upload(link, []byte(truth))

@@ -96,7 +96,8 @@ func TestSchemas_CheckFormsOfTexts(t *testing.T) {
 		wrong []string
 	}{
 		"/website": {"an absolute http or https URL", []string{
-			"", "javascript:alert(1)", "ftp://example.org", "//example.org", "/lakes", "example.org", "https://", "https:///lakes", "https://user@example.org",
+			"", "javascript:alert(1)", "ftp://example.org", "//example.org", "/lakes", "example.org", "https://", "https:///lakes",
+			"https://user@example.org",
 			"https://user:password@example.org", "https://example.org/\u202e", "https://example.org/a b", "https://example.org/\"onclick=",
 		}},
 		"/organizerId": {"an id of 26 characters", []string{"", "x", strings.ToLower(organizer)}},

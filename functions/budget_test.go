@@ -37,7 +37,8 @@ func (p *populated) checkSingles(t *testing.T) {
 		{"olga", "/v1/evaluations/" + p.own.EvaluationID, cost{3, 2 + 1 + 1, 0}}, // and a profile who the user is
 		{"reg", "/v1/tasks/" + p.private.TaskID, cost{2, 1 + 1, 0}},
 		{"reg", "/v1/datasets/" + p.private.ID, cost{2, 1 + 1, 0}},
-		{"owner", p.registration, cost{2, 1 + 2, 0}},        // a registration says itself whose it is; the task and the allowance say what is left
+		// a registration says itself whose it is; the task and the allowance say what is left
+		{"owner", p.registration, cost{2, 1 + 2, 0}},
 		{"olga", p.registration, cost{4, 1 + 1 + 2 + 1, 0}}, // and a profile who that is
 		{"owner", "/v1/runs/" + p.own.ID, cost{2, 1 + 2, 0}},
 		{"owner", "/v1/runs/" + p.own.ID + "/review", cost{2, 2 + 2, 0}}, // with the run, whose diagnostics organizers see
@@ -69,8 +70,10 @@ func (p *populated) checkLists(t *testing.T) {
 		{"/v1/tasks", 0, map[string]int64{"": 1, "unrelated": 1, "reg": 1 + 1, "owner": 1, "olga": 1 + 1, "root": 2}, false},
 		{"/v1/datasets", 0, map[string]int64{"": 1, "unrelated": 1, "reg": 1 + 1, "owner": 1, "olga": 1 + 1, "root": 2}, false},
 		{"/v1/datasets?filter[taskId]=" + p.dataset.TaskID, 1, map[string]int64{"": 1, "unrelated": 1, "olga": 1, "root": 1}, false},
-		{"/v1/runs", 0, map[string]int64{"": shards, "unrelated": shards + 1, "reg": shards + 1 + 1, "olga": shards + 1 + 2, "root": shards * 3}, false},
-		{"/v1/evaluations", 0, map[string]int64{"": shards, "unrelated": shards + 1, "reg": shards + 1 + 1, "olga": shards + 1 + 3, "root": shards * audiences}, false},
+		{"/v1/runs", 0, map[string]int64{"": shards, "unrelated": shards + 1, "reg": shards + 1 + 1, "olga": shards + 1 + 2, "root": shards * 3},
+			false},
+		{"/v1/evaluations", 0, map[string]int64{"": shards, "unrelated": shards + 1, "reg": shards + 1 + 1, "olga": shards + 1 + 3,
+			"root": shards * audiences}, false},
 		{"/v1/runs?filter[taskId]=" + p.dataset.TaskID, 1, map[string]int64{"": 1, "unrelated": 2 + 1, "olga": 3, "root": 3}, false},
 		{"/v1/runs?filter[datasetId]=" + p.dataset.ID, 1, map[string]int64{"": 1, "olga": 3, "root": 3}, false},
 		{"/v1/evaluations?filter[datasetId]=" + p.dataset.ID, 1, map[string]int64{"": 1, "olga": audiences, "root": audiences}, false},

@@ -30,8 +30,10 @@ func BenchmarkColdStart(b *testing.B) {
 		b.Fatal(err)
 	}
 	env := []string{
-		config.TableVariable + "=" + table, config.BucketVariable + "=none", config.IssuerVariable + "=https://issuer.example.org", config.AudienceVariable + "=assay",
-		config.ScheduleGroupVariable + "=none", config.ScheduleRoleVariable + "=none", config.ScheduleTargetVariable + "=none", config.DeadLettersVariable + "=none",
+		config.TableVariable + "=" + table, config.BucketVariable + "=none", config.IssuerVariable + "=https://issuer.example.org",
+		config.AudienceVariable + "=assay",
+		config.ScheduleGroupVariable + "=none", config.ScheduleRoleVariable + "=none", config.ScheduleTargetVariable + "=none",
+		config.DeadLettersVariable + "=none",
 		"AWS_ENDPOINT_URL_DYNAMODB=" + *db.BaseEndpoint, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test",
 	}
 	b.Run("empty", func(b *testing.B) { coldStart(b, "../shared/gateway/lambdatest/empty", nil, request(b, "/")) })
@@ -61,7 +63,8 @@ var firstPaths = map[string]string{
 
 func request(b *testing.B, address string) []byte {
 	path, query, _ := strings.Cut(address, "?")
-	e := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: path, RawQueryString: query, Headers: map[string]string{"host": "api.example.org"}}
+	e := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: path, RawQueryString: query, Headers: map[string]string{
+		"host": "api.example.org"}}
 	e.RequestContext.HTTP.Method, e.RequestContext.Stage = http.MethodGet, "$default"
 	payload, err := json.Marshal(e)
 	if err != nil {
@@ -100,7 +103,8 @@ func coldStart(b *testing.B, program string, env []string, first []byte) {
 }
 
 // buildFunction is the command that compiles a function, with the flags that decide what it has, as in the Makefile.
-var buildFunction = []string{"build", "-tags", "lambda.norpc,nethttpomithttp2", "-gcflags=assay/functions/...=-l", "-gcflags=assay/shared/webpage/...=-l"}
+var buildFunction = []string{"build", "-tags", "lambda.norpc,nethttpomithttp2", "-gcflags=assay/functions/...=-l",
+	"-gcflags=assay/shared/webpage/...=-l"}
 
 // compile builds the program for this machine, and returns how many bytes it has for the one that it is deployed to.
 func compile(b *testing.B, program string) (binary string, size int64) {

@@ -58,7 +58,8 @@ func (d *deployment) newTask() (task, dataset string) {
 		}
 	}
 	get(d.ask("olga", http.MethodPost, "/v1/organizers", map[string]any{"name": "Lab"}, http.StatusCreated))
-	get(d.ask("olga", http.MethodPost, "/v1/tasks", map[string]any{"organizerId": servertest.ID(made.URL), "name": "Task"}, http.StatusCreated))
+	get(d.ask("olga", http.MethodPost, "/v1/tasks", map[string]any{"organizerId": servertest.ID(made.URL), "name": "Task"},
+		http.StatusCreated))
 	task = made.URL
 	get(d.ask("olga", http.MethodPost, "/v1/datasets", newDatasetBody(servertest.ID(task)), http.StatusCreated))
 	d.ask("ada", http.MethodPost, task+"/registrations", map[string]any{"team": "Lakeside"}, http.StatusCreated)
@@ -89,8 +90,8 @@ func (d *deployment) awaitCompleted(run string) record.RunItem {
 	}
 }
 
-// TestDeployed_MovesPoisonMessageToDeadLetterQueue: a change that can never be handled is tried as often as Lambda tries, set aside for people to look
-// at, and holds nothing up; and the function has itself woken, should it have been a passing fault.
+// TestDeployed_MovesPoisonMessageToDeadLetterQueue: a change that can never be handled is tried as often as Lambda tries, set aside for
+// people to look at, and holds nothing up; and the function has itself woken, should it have been a passing fault.
 func TestDeployed_MovesPoisonMessageToDeadLetterQueue(t *testing.T) {
 	d := deploy(t, build(t), true)
 	task, dataset := d.newTask()

@@ -65,7 +65,8 @@ func build(t *testing.T) string {
 		names = append(names, g.Name)
 	}
 	for _, name := range names {
-		cmd := exec.CommandContext(t.Context(), "go", append(slices.Clip(buildFunction), "-buildvcs=false", "-o", filepath.Join(folder, name), "./"+name+"/lambda")...)
+		cmd := exec.CommandContext(t.Context(), "go", append(slices.Clip(buildFunction), "-buildvcs=false", "-o", filepath.Join(folder, name),
+			"./"+name+"/lambda")...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("build %s: %v\n%s", name, err, out)
 		}
@@ -100,7 +101,8 @@ func deploy(t *testing.T, bootstraps string, guards bool) *deployment {
 	d.schedules = lambdatest.NewScheduler(t)
 	files, bucket := s3test.StartNotifying(t, d.arrived)
 	env := []string{
-		config.TableVariable + "=" + table, config.BucketVariable + "=" + bucket, config.IssuerVariable + "=" + d.issuerURL, config.AudienceVariable + "=" + deployedAudience,
+		config.TableVariable + "=" + table, config.BucketVariable + "=" + bucket, config.IssuerVariable + "=" + d.issuerURL,
+		config.AudienceVariable + "=" + deployedAudience,
 		"AWS_ENDPOINT_URL_SCHEDULER=" + d.schedules.URL,
 		config.ScheduleGroupVariable + "=assay", config.ScheduleRoleVariable + "=arn:aws:iam::000000000000:role/schedules",
 		config.ScheduleTargetVariable + "=arn:aws:lambda:us-east-1:000000000000:function:evaluator", config.DeadLettersVariable + "=none",

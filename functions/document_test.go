@@ -124,7 +124,8 @@ func TestDocument_HasWhatClientsNeed(t *testing.T) {
 			}
 		}
 	}
-	for operation, needs := range map[string]string{"JsonPatchValue": "op value path", "JsonPatchMove": "op from path", "JsonPatchRemove": "op path"} {
+	for operation, needs := range map[string]string{"JsonPatchValue": "op value path", "JsonPatchMove": "op from path",
+		"JsonPatchRemove": "op path"} {
 		if got := strings.Join(doc.Components.Schemas[operation].Required, " "); got != needs {
 			t.Errorf("%s needs %q, want %q", operation, got, needs)
 		}

@@ -27,7 +27,8 @@ func Families() []api.Family {
 		{Name: "submissions", About: "The entries of registered users.", Operations: submissions.Operations},
 		{Name: "runs", About: "Submissions applied to datasets, and the organizers' reviews of them.", Operations: runs.Operations},
 		{Name: "evaluations", About: "The measures of runs, and leaderboards.", Operations: evaluations.Operations},
-		{Name: "components", About: "The catalogue of the platform's building blocks, each with snippets that run.", Operations: components.Operations},
+		{Name: "components", About: "The catalogue of the platform's building blocks, each with snippets that run.",
+			Operations: components.Operations},
 		{Name: "tools", About: "What the server computes from runs for its callers.", Operations: tools.Operations},
 		{Name: "users", About: "Who is logged in, and what users submitted.", Operations: users.Operations},
 	}

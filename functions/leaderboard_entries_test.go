@@ -30,10 +30,12 @@ func TestLeaderboard_TellsRunsOfATeamApart(t *testing.T) {
 	all := func(user string) map[string]string {
 		answers := map[string]string{}
 		for name, accept := range map[string]string{"list": "application/json", "table of text": "text/csv", "page": "text/html"} {
-			answers[name] = string(l.Want(http.StatusOK, nil, user, http.MethodGet, l.task+"/evaluations?best=true&"+filter, nil, "Accept", accept).Body)
+			answers[name] = string(l.Want(http.StatusOK, nil, user, http.MethodGet, l.task+"/evaluations?best=true&"+filter, nil, "Accept",
+				accept).Body)
 		}
 		for _, accept := range []string{"application/json", "text/html"} {
-			answers["tool as "+accept] = string(l.Want(http.StatusOK, nil, user, http.MethodPost, "/v1/tools/leaderboard", map[string]any{"datasetId": servertest.ID(l.dataset)}, "Accept", accept).Body)
+			answers["tool as "+accept] = string(l.Want(http.StatusOK, nil, user, http.MethodPost, "/v1/tools/leaderboard", map[string]any{
+				"datasetId": servertest.ID(l.dataset)}, "Accept", accept).Body)
 		}
 		answers["run"] = string(l.Want(http.StatusOK, nil, user, http.MethodGet, "/v1/runs/"+run, nil).Body)
 		answers["submission"] = string(l.Want(http.StatusOK, nil, user, http.MethodGet, submission, nil).Body)
@@ -43,7 +45,8 @@ func TestLeaderboard_TellsRunsOfATeamApart(t *testing.T) {
 		t.Helper()
 		for name, answer := range all(user) {
 			for _, word := range words {
-				if name == "run" && strings.Contains(word, "of ada") || name == "run" && strings.HasPrefix(word, "https") || name == "submission" && !strings.HasPrefix(word, "curlew") {
+				if name == "run" && strings.Contains(word, "of ada") || name == "run" && strings.HasPrefix(word, "https") || name == "submission" &&
+					!strings.HasPrefix(word, "curlew") {
 					continue
 				}
 				if strings.Contains(answer, word) != want {

@@ -248,7 +248,8 @@ func TestLeaderboard_SaysThatRunsAreBeingCounted(t *testing.T) {
 		t.Helper()
 		page := l.page(user, "")
 		dataset := string(l.Want(http.StatusOK, nil, user, http.MethodGet, l.dataset, nil).Body)
-		if !strings.Contains(page, want) || !strings.Contains(dataset, `"reevaluation":{"startedAt"`) || strings.Contains(page, "0 of 0") || strings.Contains(dataset, `"runs":0`) {
+		if !strings.Contains(page, want) || !strings.Contains(dataset, `"reevaluation":{"startedAt"`) || strings.Contains(page, "0 of 0") ||
+			strings.Contains(dataset, `"runs":0`) {
 			t.Errorf("as %q, want %q: %s\n%s", user, want, dataset, page)
 		}
 	}

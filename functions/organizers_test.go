@@ -41,7 +41,8 @@ func TestAudit_HasChangesOfMembersInEachTask(t *testing.T) {
 		p.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, task, nil)
 	}
 	p.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, p.organizer, nil)
-	for _, partition := range []string{record.AuditPartition(servertest.ID(p.organizer)), record.OrganizerKey(servertest.ID(p.organizer)).Partition} {
+	for _, partition := range []string{
+		record.AuditPartition(servertest.ID(p.organizer)), record.OrganizerKey(servertest.ID(p.organizer)).Partition} {
 		left, err := p.Store.Query(t.Context(), store.Query{Partition: partition, Limit: 10, Consistency: store.Strong})
 		if err != nil || len(left) > 0 {
 			t.Errorf("%d items are left in %s: %v", len(left), partition, err)

@@ -26,10 +26,12 @@ func TestPages_WorkInABrowser(t *testing.T) {
 				if browsertest.Evaluate[bool](p, `"intruded" in window || document.querySelector("[onerror], [data-intruder]") !== null`) {
 					t.Error("a text became markup")
 				}
-				if links := browsertest.Evaluate[[]string](p, `[...document.links].map(a => a.protocol).filter(p => !/^https?:$/.test(p))`); len(links) > 0 {
+				if links := browsertest.Evaluate[[]string](p,
+					`[...document.links].map(a => a.protocol).filter(p => !/^https?:$/.test(p))`); len(links) > 0 {
 					t.Errorf("the page links to %q", links)
 				}
-				if browsertest.Evaluate[bool](p, `[...document.querySelectorAll("td.entry + td.number")].some(c => c.getBoundingClientRect().right > innerWidth)`) {
+				if browsertest.Evaluate[bool](p,
+					`[...document.querySelectorAll("td.entry + td.number")].some(c => c.getBoundingClientRect().right > innerWidth)`) {
 					t.Error("the measure that ranks is beyond the edge of the page")
 				}
 			})
@@ -42,7 +44,8 @@ func TestReference_IsSearched(t *testing.T) {
 	s := newServer(t)
 	p := browsertest.Start(t).Open(t, s.URL+"/docs", browsertest.Views[1])
 	shown := func() string {
-		return browsertest.Evaluate[string](p, `[...document.querySelectorAll("details")].filter(d => d.checkVisibility()).map(d => d.id).join(" ")`)
+		return browsertest.Evaluate[string](p,
+			`[...document.querySelectorAll("details")].filter(d => d.checkVisibility()).map(d => d.id).join(" ")`)
 	}
 	all := shown()
 	p.Type("#search", "blinded REVIEW")

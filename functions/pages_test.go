@@ -62,7 +62,8 @@ func newPagesFixture(t testing.TB) *pagesFixture {
 		}
 		b.Task(recordtest.OwnedBy(f.organizer), recordtest.Private, func(t *record.TaskItem) { t.Name = "kept from everybody" }).Dataset()
 		for i := range 12 {
-			r := f.dataset.Run(fmt.Sprint("user", i), recordtest.Public, recordtest.Published, recordtest.Value("Accuracy", float64(i)/17), recordtest.Undefined("MCC"))
+			r := f.dataset.Run(fmt.Sprint("user", i), recordtest.Public, recordtest.Published, recordtest.Value("Accuracy", float64(i)/17),
+				recordtest.Undefined("MCC"))
 			r.Evaluation.Team, r.Evaluation.Baseline = hostile[i%len(hostile)], i == 3
 		}
 	})
@@ -100,7 +101,8 @@ func TestPages_AreSelfContained(t *testing.T) {
 	f := newPagesFixture(t)
 	outside := regexp.MustCompile(`(?i)<(img|iframe|object|embed|link rel="stylesheet"|script src)|@import|url\(|[\s"']on[a-z]+="|style="`)
 	for name, path := range f.pages() {
-		a := f.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
+		a := f.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept",
+			"text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
 		page := string(a.Body)
 		if len(page) > maxPage {
 			t.Errorf("%s has %d bytes, more than %d", name, len(page), maxPage)
@@ -111,7 +113,8 @@ func TestPages_AreSelfContained(t *testing.T) {
 		if strings.Contains(page, `"javascript:`) || strings.Contains(page, "kept from everybody") {
 			t.Errorf("%s has what it must not", name)
 		}
-		if !slices.Contains([]string{"docs", "tools", "tool", "task"}, name) && !strings.Contains(page, "&lt;script&gt;window.intruded = 1&lt;/script&gt;") {
+		if !slices.Contains([]string{"docs", "tools", "tool", "task"}, name) &&
+			!strings.Contains(page, "&lt;script&gt;window.intruded = 1&lt;/script&gt;") {
 			t.Errorf("%s does not show a name as it is", name)
 		}
 		policy := a.Header.Get("Content-Security-Policy")
@@ -132,14 +135,18 @@ func TestPages_AreThereForEachGet(t *testing.T) {
 	component := regexp.MustCompile(`/v1/platform/components/[0-9A-Z]{26}`)
 	list := string(f.Want(http.StatusOK, nil, "", http.MethodGet, "/v1/platform/components", nil, "Accept", browser).Body)
 	for path, status := range map[string]int{
-		"/v1": 200, "/v1/platform": 200, "/health": 200, "/info": 200, "/v1/tasks": 200, "/v1/tasks/" + f.dataset.TaskID: 200, "/v1/datasets/" + f.dataset.ID: 200,
-		"/v1/datasets": 200, "/v1/organizers": 200, "/v1/organizers/" + f.organizer.ID: 200, "/v1/runs": 200, "/v1/evaluations": 200, component.FindString(list): 200,
-		"/v1/tasks/" + f.dataset.TaskID + "/submissions": 200, "/v1/tasks?filter[name]=nobody": 200, "/v1/evaluations?sort=rank&offset=1000000&filter[datasetId]=" + f.dataset.ID: 200,
+		"/v1": 200, "/v1/platform": 200, "/health": 200, "/info": 200, "/v1/tasks": 200, "/v1/tasks/" + f.dataset.TaskID: 200, "/v1/datasets/" +
+			f.dataset.ID: 200,
+		"/v1/datasets": 200, "/v1/organizers": 200, "/v1/organizers/" + f.organizer.ID: 200, "/v1/runs": 200, "/v1/evaluations": 200,
+		component.FindString(list):                       200,
+		"/v1/tasks/" + f.dataset.TaskID + "/submissions": 200, "/v1/tasks?filter[name]=nobody": 200,
+		"/v1/evaluations?sort=rank&offset=1000000&filter[datasetId]=" + f.dataset.ID: 200,
 		"/nowhere": 404, "/v1/tasks/" + record.NewID(f.Now()): 404, "/v1/user": 401, "/v1/tasks?limit=0": 400,
 		"/v1/tools/significance/result?input=%7B%22runs%22:[]%7D": 422, "/v1/tools/validator/result?input=%7B%7D": 422,
 	} {
 		a := f.Want(status, nil, "", http.MethodGet, path, nil, "Accept", browser)
-		if a.Header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.HasPrefix(a.Header.Get("Content-Security-Policy"), "default-src 'none';") || !bytes.Contains(a.Body, []byte("<h1>")) {
+		if a.Header.Get("Content-Type") != "text/html; charset=utf-8" ||
+			!strings.HasPrefix(a.Header.Get("Content-Security-Policy"), "default-src 'none';") || !bytes.Contains(a.Body, []byte("<h1>")) {
 			t.Errorf("%s is answered with %v\n%.300s", path, a.Header, a.Body)
 		}
 		if program := f.Do("", http.MethodGet, path, nil); strings.HasPrefix(program.Header.Get("Content-Type"), "text/html") {
@@ -184,7 +191,8 @@ func TestCost_OfPagesIsBounded(t *testing.T) {
 			b.Task(recordtest.OwnedBy(f.organizer)).Dataset()
 		}
 	})
-	for name, most := range map[string]cost{"landing": {1 + 6 + 1 + 1, 1 + 6*49 + 2 + 1, 0}, "leaderboard": {3, 1 + 2 + 12, 0}, "runs": {3, 2 + 2 + 12, 0}} {
+	for name, most := range map[string]cost{"landing": {1 + 6 + 1 + 1, 1 + 6*49 + 2 + 1, 0}, "leaderboard": {3, 1 + 2 + 12, 0}, "runs": {
+		3, 2 + 2 + 12, 0}} {
 		got := f.meter.of(func() { f.page(f.pages()[name]) })
 		if got.reads > most.reads || got.items > most.items || got.writes > 0 {
 			t.Errorf("%s costs %s, at most %s", name, got, most)
@@ -199,7 +207,8 @@ func TestLandingPage_ShowsFeaturedTasksFirst(t *testing.T) {
 	if first := strings.Index(page, "window.intruded = 1"); first < 0 || first > strings.Index(page, "data-intruder") {
 		t.Error("the featured task, which is the oldest, does not come first")
 	}
-	for _, want := range []string{"by <bdi>Organizer of olga</bdi>", "Open for registration, submissions until 1 January 2030, 12:00 UTC", f.URL, "/v1/tasks/" + f.dataset.TaskID + "/evaluations"} {
+	for _, want := range []string{"by <bdi>Organizer of olga</bdi>", "Open for registration, submissions until 1 January 2030, 12:00 UTC",
+		f.URL, "/v1/tasks/" + f.dataset.TaskID + "/evaluations"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -214,7 +223,8 @@ func TestLeaderboardPage_SaysThatItIsFiltered(t *testing.T) {
 	path := "/v1/tasks/" + f.dataset.TaskID + "/evaluations?sort=rank"
 	whole := f.page(path)
 	const want = "No published result is what the address asks for."
-	for _, query := range []string{"&offset=1000", "&filter[runId]=" + record.NewID(f.Now()), "&filter[userId]=" + recordtest.UserID("nobody")} {
+	for _, query := range []string{"&offset=1000", "&filter[runId]=" + record.NewID(f.Now()), "&filter[userId]=" +
+		recordtest.UserID("nobody")} {
 		page := f.page(path + query)
 		if !strings.Contains(page, want) || strings.Contains(whole, want) || strings.Contains(page, "no published results") {
 			t.Errorf("with %s the page does not say so", query)
@@ -253,7 +263,8 @@ func TestExamples_MatchTheirSchemas(t *testing.T) {
 			t.Errorf("the example of %s is no JSON: %v", op.ID, err)
 			continue
 		}
-		pointer := "#/paths/" + strings.ReplaceAll(op.Path, "/", "~1") + "/" + strings.ToLower(op.Method) + "/requestBody/content/" + strings.ReplaceAll(mediaType, "/", "~1") + "/schema"
+		pointer := "#/paths/" + strings.ReplaceAll(op.Path, "/", "~1") + "/" + strings.ToLower(op.Method) + "/requestBody/content/" +
+			strings.ReplaceAll(mediaType, "/", "~1") + "/schema"
 		schema, err := compiler.Compile("urn:assay:openapi" + pointer)
 		if err != nil {
 			t.Fatal(err)
@@ -295,7 +306,8 @@ func TestLandingPage_ShowsFewTasksOfOneOrganizer(t *testing.T) {
 	for _, name := range regexp.MustCompile(`<h3><bdi>([^<]*)</bdi>`).FindAllStringSubmatch(landing, -1) {
 		got = append(got, name[1])
 	}
-	want := []string{"Featured task", "Flood task 199", "Flood task 198", "Image task", "Useful task", "Quiet task 2", "Quiet task 1", "Quiet task 0"}
+	want := []string{"Featured task", "Flood task 199", "Flood task 198", "Image task", "Useful task", "Quiet task 2", "Quiet task 1",
+		"Quiet task 0"}
 	if !slices.Equal(got, want) {
 		t.Errorf("the page shows %q, want %q", got, want)
 	}

@@ -25,12 +25,14 @@ func TestPeople_AreNamedToOrganizersAlone(t *testing.T) {
 		for _, user := range []string{"olga", "root", "", "uma", "tom"} {
 			a := s.Do(user, http.MethodGet, path, nil)
 			organizes := user == "olga" || user == "root"
-			if body := string(a.Body); organizes && !strings.Contains(body, want) || !organizes && (strings.Contains(body, "@example.org") || strings.Contains(body, `"name":"tom"`)) {
+			if body := string(a.Body); organizes && !strings.Contains(body, want) || !organizes &&
+				(strings.Contains(body, "@example.org") || strings.Contains(body, `"name":"tom"`)) {
 				t.Errorf("%s as %q: %d %s", path, user, a.Status, a.Body)
 			}
 		}
 	}
-	for path, want := range map[string]string{s.task + "/registrations": ",tom,tom@example.org,", s.task + "/evaluations": ",tom,tom@example.org,"} {
+	for path, want := range map[string]string{
+		s.task + "/registrations": ",tom,tom@example.org,", s.task + "/evaluations": ",tom,tom@example.org,"} {
 		for _, user := range []string{"olga", "tom"} {
 			a := s.Want(http.StatusOK, nil, user, http.MethodGet, path, nil, "Accept", "text/csv")
 			if strings.Contains(string(a.Body), want) != (user == "olga") {
@@ -56,7 +58,8 @@ func TestPeople_AddedByOthersKeepTheirAddresses(t *testing.T) {
 	lab := s.Create("mia", "/v1/organizers", map[string]any{"name": "Mia's", "members": []string{tom}})
 	task := s.Create("mia", "/v1/tasks", map[string]any{"organizerId": servertest.ID(lab), "name": "Bait"})
 	registration := s.Create("mia", task+"/registrations", map[string]any{"team": "Tom's", "userId": tom})
-	reads := []string{lab, "/v1/organizers", lab + "/members", lab + "/members/" + tom, registration, task + "/registrations", lab + "/audit-entries", task + "/audit-entries"}
+	reads := []string{lab, "/v1/organizers", lab + "/members", lab + "/members/" + tom, registration, task + "/registrations",
+		lab + "/audit-entries", task + "/audit-entries"}
 	shows := func(path string) (shown bool) {
 		for _, accept := range []string{"application/json", "text/csv, application/json;q=0.1"} {
 			a := s.Want(http.StatusOK, nil, "mia", http.MethodGet, path, nil, "Accept", accept)

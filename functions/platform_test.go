@@ -153,7 +153,8 @@ func (e *withSubmission) evaluated() string {
 	e.t.Helper()
 	r := recordtest.Get[record.RunItem](e.t, e.Store, record.RunKey(servertest.ID(e.runPath)))
 	v := &record.EvaluationItem{Access: r.Access}
-	v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID, v.Team = record.NewMeta(e.Now()), r.ID, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, r.Team
+	v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID, v.Team = record.NewMeta(e.Now()), r.ID, r.SubmissionID, r.TaskID,
+		r.DatasetID, r.UserID, r.Team
 	v.TruthVersion, v.PrimaryMeasure, v.Measures = 1, "Accuracy", map[string]*float64{"Accuracy": new(0.5)}
 	e.Records().Put(v)
 	return "/v1/evaluations/" + v.ID

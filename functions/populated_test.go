@@ -51,7 +51,8 @@ func newPopulated(t *testing.T, table store.Store, size int) *populated {
 			if i%10 == 0 {
 				options = []recordtest.RunOption{recordtest.Public, recordtest.Published}
 			}
-			p.dataset.Run(fmt.Sprint("user", i%500), append(options, recordtest.Value("Accuracy", float64(i%997)/997), recordtest.Undefined("MCC"))...)
+			p.dataset.Run(fmt.Sprint("user", i%500), append(options, recordtest.Value("Accuracy", float64(i%997)/997),
+				recordtest.Undefined("MCC"))...)
 			if i == size/40 {
 				p.public, p.own = p.dataset.Run("owner", recordtest.Public, recordtest.Published), p.dataset.Run("owner", recordtest.Blinded)
 			}

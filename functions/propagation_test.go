@@ -56,7 +56,8 @@ func TestUpdateRegistration_PropagatesAlias(t *testing.T) {
 		{map[string]any{"team": "Otter", "anonymous": true}, alias, false},
 	} {
 		s.Want(http.StatusOK, nil, "tom", http.MethodPatch, task.Path()+"/registrations/"+registration.ID, step.patch)
-		for _, path := range []string{"/v1/runs", "/v1/runs/" + r.ID, "/v1/evaluations", "/v1/evaluations/" + r.EvaluationID, task.Path() + "/submissions", task.Path() + "/evaluations"} {
+		for _, path := range []string{"/v1/runs", "/v1/runs/" + r.ID, "/v1/evaluations", "/v1/evaluations/" + r.EvaluationID, task.Path() +
+			"/submissions", task.Path() + "/evaluations"} {
 			for _, user := range []string{"", "uma", "tom", "olga"} {
 				body := string(s.Want(http.StatusOK, nil, user, http.MethodGet, path, nil).Body)
 				knows := step.named || user == "tom" || user == "olga"
@@ -69,7 +70,8 @@ func TestUpdateRegistration_PropagatesAlias(t *testing.T) {
 		if step.named {
 			status = http.StatusOK
 		}
-		for _, path := range []string{"/v1/runs?filter[userId]=" + tom, "/v1/evaluations?filter[userId]=" + tom, "/v1/users/" + tom + "/submissions"} {
+		for _, path := range []string{"/v1/runs?filter[userId]=" + tom, "/v1/evaluations?filter[userId]=" + tom, "/v1/users/" + tom +
+			"/submissions"} {
 			s.Want(status, nil, "", http.MethodGet, path, nil)
 		}
 	}

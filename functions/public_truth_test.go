@@ -43,7 +43,8 @@ func TestDataset_TrainingTruthCanBePublic(t *testing.T) {
 		}
 	}
 	p.Want(http.StatusOK, nil, "tom", http.MethodPost, tool, evaluate)
-	if e := p.auditEntries("olga", p.organizer+"/audit-entries?filter[action]=dataset.changed"); len(e) != 1 || !strings.Contains(string(e[0].Before), `"truthsPublic":false`) || !strings.Contains(string(e[0].After), `"truthsPublic":true`) {
+	if e := p.auditEntries("olga", p.organizer+"/audit-entries?filter[action]=dataset.changed"); len(e) != 1 ||
+		!strings.Contains(string(e[0].Before), `"truthsPublic":false`) || !strings.Contains(string(e[0].After), `"truthsPublic":true`) {
 		t.Errorf("%+v", e)
 	}
 	// What everyone may have does not become hidden again, and so not the truth of a test.

@@ -82,7 +82,8 @@ func TestQuotas_ByDay(t *testing.T) {
 			p.Create("olga", c.path, c.body(n))
 		}
 		before := p.Want(http.StatusOK, nil, "olga", http.MethodGet, "/v1/user", nil).Body
-		if detail := p.refused(http.StatusTooManyRequests, "olga", http.MethodPost, c.path, c.body(3)); !strings.Contains(detail, "24 hours") || !strings.Contains(detail, " 2.") {
+		if detail := p.refused(http.StatusTooManyRequests, "olga", http.MethodPost, c.path, c.body(3)); !strings.Contains(detail, "24 hours") ||
+			!strings.Contains(detail, " 2.") {
 			t.Errorf("%s: %s", c.path, detail)
 		}
 		if after := p.Want(http.StatusOK, nil, "olga", http.MethodGet, "/v1/user", nil).Body; !bytes.Equal(after, before) {
@@ -174,7 +175,8 @@ func TestAudit_EntriesOfADayAreBounded(t *testing.T) {
 		changes [3]map[string]any
 	}{
 		{"/v1/runs/" + s.RunIDs[0] + "/review", [3]map[string]any{{"comment": "a"}, {"comment": "b"}, {"comment": "c"}}},
-		{p.task, [3]map[string]any{{"submissions": map[string]any{"perDay": 1}}, {"submissions": map[string]any{"perDay": 2}}, {"submissions": map[string]any{"perDay": 3}}}},
+		{p.task, [3]map[string]any{{"submissions": map[string]any{"perDay": 1}}, {"submissions": map[string]any{"perDay": 2}},
+			{"submissions": map[string]any{"perDay": 3}}}},
 		{registration, [3]map[string]any{{"state": "rejected"}, {"state": "accepted"}, {"state": "rejected"}}},
 		{p.organizer, [3]map[string]any{{"members": both}, {"members": both[:1]}, {"members": both}}},
 		{p.dataset, [3]map[string]any{

@@ -29,7 +29,8 @@ func refused(t *testing.T, a servertest.Answer, class string) {
 	if err := json.Unmarshal(a.Body, &d); err != nil || a.Status != http.StatusTooManyRequests || d.Type != problem.TooManyRequests.Type() {
 		t.Fatalf("%d %s, %v", a.Status, a.Body, err)
 	}
-	if a.Header.Get("Retry-After") != "1" || !strings.HasPrefix(a.Header.Get("RateLimit"), `"`+class+`";r=0;t=`) || a.Header.Get("RateLimit-Policy") == "" {
+	if a.Header.Get("Retry-After") != "1" || !strings.HasPrefix(a.Header.Get("RateLimit"), `"`+class+`";r=0;t=`) ||
+		a.Header.Get("RateLimit-Policy") == "" {
 		t.Errorf("%v", a.Header)
 	}
 }
@@ -41,7 +42,8 @@ func TestRates_LimitEachCallerByClass(t *testing.T) {
 	lab := map[string]any{"name": "Lab"}
 	at := s.Create("olga", "/v1/organizers", lab)
 	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, at, map[string]any{"name": "Lake"})
-	if a := s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, "/v1/organizers", map[string]any{}); a.Header.Get("RateLimit") != `"write";r=0;t=3` {
+	if a := s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, "/v1/organizers",
+		map[string]any{}); a.Header.Get("RateLimit") != `"write";r=0;t=3` {
 		t.Errorf("a request that fails counts too: %v", a.Header)
 	}
 	refused(t, s.Do("olga", http.MethodDelete, at, nil), "write")

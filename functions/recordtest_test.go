@@ -69,7 +69,8 @@ func TestRecordtest_StoresWhatRequestsStore(t *testing.T) {
 	task := s.Create("olga", "/v1/tasks", map[string]any{"organizerId": organizer[len("/v1/organizers/"):], "name": "Task"})
 	dataset := s.Create("olga", "/v1/datasets", map[string]any{
 		"taskId": task[len("/v1/tasks/"):], "name": "Dataset", "split": "validation", "runFormat": map[string]any{"kind": "trec-run"},
-		"truths": []any{servertest.Inline("qrels.txt", "q1 0 d1 1\n")}, "evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP", "RR"}},
+		"truths": []any{servertest.Inline("qrels.txt", "q1 0 d1 1\n")}, "evaluator": map[string]any{
+			"kind": "retrieval", "measures": []string{"AP", "RR"}},
 	})
 	s.Create("ann", task+"/registrations", map[string]any{"team": recordtest.Team("ann")})
 	upload := servertest.Upload(servertest.ID(dataset), servertest.Inline("run.txt", "q1 Q0 d1 1 1.0 tag\n"))
@@ -80,7 +81,8 @@ func TestRecordtest_StoresWhatRequestsStore(t *testing.T) {
 	b := recordtest.New(t, built)
 	builtTask := b.Task()
 	builtTask.Register("ann")
-	builtTask.Dataset(b.Truths("qrels.txt", "q1 0 d1 1\n")).Run("ann", recordtest.Public, recordtest.Queued, recordtest.Content("run.txt", "q1 Q0 d1 1 1.0 tag\n"))
+	builtTask.Dataset(b.Truths("qrels.txt", "q1 0 d1 1\n")).Run("ann", recordtest.Public, recordtest.Queued,
+		recordtest.Content("run.txt", "q1 Q0 d1 1 1.0 tag\n"))
 
 	want, got := requested.forms(t), built.forms(t)
 	if len(got) < 9 {

@@ -12,7 +12,8 @@ import (
 func TestRegistration_SaysWhatIsLeftOfTheQuota(t *testing.T) {
 	s := newWithSubmission(t)
 	for _, user := range []string{"tom", "olga"} {
-		if q := servertest.Get[record.Registration](s.Server, user, s.registration).Quota; q == nil || *q.PerDay != 3 || *q.RemainingToday != 2 || *q.Total != 5 || *q.Remaining != 4 || q.ResetsAt == nil {
+		if q := servertest.Get[record.Registration](s.Server, user, s.registration).Quota; q == nil || *q.PerDay != 3 || *q.RemainingToday != 2 ||
+			*q.Total != 5 || *q.Remaining != 4 || q.ResetsAt == nil {
 			t.Errorf("%s sees %+v", user, q)
 		}
 	}
@@ -33,7 +34,8 @@ func TestRegistration_SaysWhatIsLeftOfTheQuota(t *testing.T) {
 func TestReview_RefusesContradictingFlags(t *testing.T) {
 	s := newWithSubmission(t)
 	for _, flag := range []string{"missingOutput", "extraneousOutput", "invalidOutput", "hasErrorOutput", "otherErrors"} {
-		a := s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, s.runPath+"/review", map[string]any{"noErrors": true, flag: true})
+		a := s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, s.runPath+"/review", map[string]any{
+			"noErrors": true, flag: true})
 		if !strings.Contains(string(a.Body), `"pointer":"/`+flag+`"`) {
 			t.Errorf("%s", a.Body)
 		}
@@ -74,7 +76,8 @@ func TestReview_SaysWhatLeaderboardsDoNotShow(t *testing.T) {
 		s.Want(http.StatusOK, &answered, user, http.MethodPatch, c.path, c.patch)
 		s.Want(http.StatusOK, &shown, "olga", http.MethodGet, review, nil)
 		notice, _ := shown["notice"].(string)
-		if c.path == review && answered["notice"] != shown["notice"] || !strings.Contains(notice, c.notice) || (notice == "") != (c.notice == "") {
+		if c.path == review && answered["notice"] != shown["notice"] || !strings.Contains(notice, c.notice) ||
+			(notice == "") != (c.notice == "") {
 			t.Errorf("%s %v: %v, answered %v", c.path, c.patch, shown, answered)
 		}
 	}

@@ -48,7 +48,8 @@ func TestUploads_AreReevaluatedWhenTheTruthChanges(t *testing.T) {
 		if r.State != record.Completed || r.Attempts != 1 {
 			t.Fatalf("%+v", r)
 		}
-		if e := servertest.Get[record.Evaluation](p.Server, "ada", "/v1/evaluations/"+r.EvaluationID); e.TruthVersion != version || *e.Measures["RR"] != value {
+		if e := servertest.Get[record.Evaluation](p.Server, "ada", "/v1/evaluations/"+r.EvaluationID); e.TruthVersion != version ||
+			*e.Measures["RR"] != value {
 			t.Errorf("%+v", e)
 		}
 	}

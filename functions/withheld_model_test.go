@@ -61,7 +61,8 @@ var modelCallers = []string{"", "outsider", "member", "pending", "rejected", "ad
 
 func newModel(seed uint64) *model {
 	random := rand.New(rand.NewPCG(seed, 11))
-	m := &model{tasks: []modelTask{{"open", "olga", false, 2}, {"closed", "olga", true, 2}, {"other", "rival", false, 1}, {"dark", "rival", true, 1}}}
+	m := &model{tasks: []modelTask{{"open", "olga", false, 2}, {"closed", "olga", true, 2}, {"other", "rival", false, 1},
+		{"dark", "rival", true, 1}}}
 	for task := range m.tasks {
 		for _, user := range []string{"ada", "bob"} {
 			m.members = append(m.members, modelRegistration{user, task, record.Accepted, false})
@@ -69,13 +70,15 @@ func newModel(seed uint64) *model {
 		m.members = append(m.members, modelRegistration{"dan", task, record.Accepted, true})
 	}
 	for task := range 2 {
-		m.members = append(m.members, modelRegistration{"member", task, record.Accepted, false}, modelRegistration{"rejected", task, record.Rejected, random.IntN(2) == 0},
+		m.members = append(m.members, modelRegistration{"member", task, record.Accepted, false}, modelRegistration{
+			"rejected", task, record.Rejected, random.IntN(2) == 0},
 			modelRegistration{"pending", task, record.Pending, false})
 	}
 	pick := func(of ...string) string { return of[random.IntN(len(of))] }
 	yes := func() bool { return random.IntN(2) == 0 }
 	for i := range 16 {
-		e := modelEntry{name: fmt.Sprint("entry", i), user: pick("ada", "bob", "dan", "dan", "rejected", "olga", "rival"), task: random.IntN(len(m.tasks)),
+		e := modelEntry{name: fmt.Sprint("entry", i), user: pick("ada", "bob", "dan", "dan", "rejected", "olga", "rival"),
+			task:   random.IntN(len(m.tasks)),
 			public: yes(), published: yes(), blinded: yes(), baseline: yes(), state: record.Completed, ap: float64(random.IntN(3)) / 4}
 		switch e.user {
 		case "rejected":
@@ -119,7 +122,8 @@ func (m *model) sees(caller string, task int) bool {
 
 // modelID is the id of the name, whatever else there is: those made later have later names. Kinds are apart by a thousand.
 func modelID(kind string, n int) string {
-	at := map[string]int{"organizer": 0, "task": 1, "dataset": 2, "registration": 3, "submission": 4, "run": 5, "review": 6, "evaluation": 7, "audit": 8, "secret": 9}[kind]*1000 + n
+	at := map[string]int{"organizer": 0, "task": 1, "dataset": 2, "registration": 3, "submission": 4, "run": 5, "review": 6, "evaluation": 7,
+		"audit": 8, "secret": 9}[kind]*1000 + n
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64([]byte(kind), uint64(n)))
 	var id ulid.ULID
 	_ = id.SetTime(uint64(modelTime.Add(time.Duration(at-100_000) * time.Second).UnixMilli()))
@@ -144,7 +148,8 @@ const (
 
 func modelFile(name, content string) record.File {
 	sum := sha256.Sum256([]byte(content))
-	return record.File{Name: name, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), MediaType: "text/plain", State: record.FileStored}
+	return record.File{Name: name, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), MediaType: "text/plain",
+		State: record.FileStored}
 }
 
 // objects are the files of the model that somebody may read, by key.
@@ -237,7 +242,8 @@ func (b *modelBuilder) task(i int) {
 		truth := b.other(b.organizes(b.caller, i) || b.caller == "robot" && sees, "qrels")
 		d := &record.DatasetItem{OrganizerID: task.OrganizerID, PrivateTask: t.private}
 		d.Meta, d.TaskID, d.Name, d.Split, d.TruthVersion = modelMeta("dataset", number), task.ID, b.other(sees, "data"), record.Test, 1
-		d.RunFormat, d.Evaluator = record.RunFormat{Kind: "trec-run"}, record.Evaluator{Kind: "retrieval", Measures: []string{"AP", "P@5"}, PrimaryMeasure: "AP"}
+		d.RunFormat, d.Evaluator = record.RunFormat{Kind: "trec-run"}, record.Evaluator{
+			Kind: "retrieval", Measures: []string{"AP", "P@5"}, PrimaryMeasure: "AP"}
 		d.Inputs = []record.File{modelFile("topics.txt", b.other(sees, modelTopics))}
 		d.Truths = []record.File{modelFile(truth, modelQrels)}
 		if truth != "qrels" {
@@ -255,7 +261,8 @@ func (b *modelBuilder) task(i int) {
 		if b.truths != nil {
 			b.truths[n].set(d, b.hides(b.organizes(b.caller, i)))
 		}
-		b.all = append(b.all, d, &record.Truth{Meta: d.Meta, TaskID: task.ID, Number: 1, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator},
+		b.all = append(b.all, d, &record.Truth{Meta: d.Meta, TaskID: task.ID, Number: 1, Files: d.Truths, RunFormat: d.RunFormat,
+			Evaluator: d.Evaluator},
 			&record.TruthSecret{Meta: d.Meta, Secret: []byte(modelID("secret", number))})
 	}
 }
@@ -294,12 +301,14 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	r, _ := b.registration(e.user, e.task)
 	number := b.datasetNumber(e.task, e.dataset)
 	attributes := record.AccessAttributes{
-		OrganizerID: b.organizerID(e.task), PrivateTask: b.tasks[e.task].private, Public: e.public, Anonymous: r.anonymous, Alias: "anonymous-" + e.user[:1],
+		OrganizerID: b.organizerID(e.task), PrivateTask: b.tasks[e.task].private, Public: e.public, Anonymous: r.anonymous, Alias: "anonymous-" +
+			e.user[:1],
 		Published: e.published, Blinded: e.blinded, Baseline: e.baseline,
 	}
 	named := organizes || owns || !r.anonymous
 	entry := named && (sees || seesResult && e.state == record.Completed)
-	attributes.Title, attributes.PaperURL, attributes.Affiliation = b.other(entry, e.name), b.other(entry, "https://example.org/"+e.name), b.other(entry, "University of "+e.user)
+	attributes.Title, attributes.PaperURL, attributes.Affiliation = b.other(entry, e.name), b.other(entry, "https://example.org/"+e.name),
+		b.other(entry, "University of "+e.user)
 	userID, team := recordtest.UserID(e.user), "Team of "+e.user
 	if e.user == b.tasks[e.task].organizer {
 		team = record.BaselineTeam
@@ -309,7 +318,8 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	}
 	s := &record.SubmissionItem{Access: attributes}
 	s.Meta, s.TaskID, s.UserID, s.Team, s.Type = modelMeta("submission", i), modelID("task", e.task), userID, team, record.UploadType
-	s.Title, s.Description, s.DatasetIDs, s.RunIDs, s.Baseline = b.other(sees && named, e.name), b.other(sees && named, e.name), []string{modelID("dataset", number)}, []string{modelID("run", i)}, e.baseline
+	s.Title, s.Description, s.DatasetIDs, s.RunIDs, s.Baseline = b.other(sees && named, e.name), b.other(sees && named, e.name), []string{
+		modelID("dataset", number)}, []string{modelID("run", i)}, e.baseline
 	if s.Visibility = record.Private; e.public {
 		s.Visibility = record.Public
 	}
@@ -335,10 +345,12 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 		return
 	}
 	v := &record.EvaluationItem{Access: attributes, Columns: []string{"AP", "P@5"}}
-	v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID, v.Team = modelMeta("evaluation", i), run.ID, s.ID, s.TaskID, run.DatasetID, userID, team
+	v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID, v.Team = modelMeta("evaluation", i), run.ID, s.ID, s.TaskID,
+		run.DatasetID, userID, team
 	v.TruthVersion, v.PrimaryMeasure, v.Measures, v.Baseline = 1, "AP", map[string]*float64{"AP": &e.ap, "P@5": nil}, e.baseline
 	v.Label, v.RunTag, v.SubmittedAt = run.Label, b.other(entry, "tag"), run.CreatedAt
-	v.Evaluator.Kind, v.Digests = "retrieval", record.Digests{Run: b.other(named && sees, "run"), Truth: "keyed", PlainTruth: b.other(organizes, "plain")}
+	v.Evaluator.Kind, v.Digests = "retrieval", record.Digests{
+		Run: b.other(named && sees, "run"), Truth: "keyed", PlainTruth: b.other(organizes, "plain")}
 	run.EvaluationID, run.Evaluations = v.ID, []string{v.ID}
 	b.all = append(b.all, v, &record.Topics{Meta: v.Meta, PerTopic: map[string]map[string]float64{"1": {"AP": e.ap}, "2": {"AP": e.ap}}})
 }

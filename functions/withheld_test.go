@@ -50,7 +50,8 @@ func TestAnswers_AreEqualWhateverIsWithheld(t *testing.T) {
 				answered[statusOf(want)]++
 				if differing < 3 && (!bytes.Equal(want, got) || statusOf(want) >= http.StatusInternalServerError) {
 					differing++
-					t.Errorf("seed %d, %s %s %s %q as %q: with what is withheld\n%s\nwithout\n%s", seed, r.method, r.path, r.body, r.headers, caller, want, got)
+					t.Errorf("seed %d, %s %s %s %q as %q: with what is withheld\n%s\nwithout\n%s", seed, r.method, r.path, r.body, r.headers,
+						caller, want, got)
 				}
 			}
 		}
@@ -225,12 +226,14 @@ func queries(op api.Operation, ids map[string][]string) []string {
 		all = append(all, "?sort=rank", "?sort=P@5&limit=2")
 	}
 	for _, f := range op.Query.Filters {
-		values := map[page.Type][]string{page.ID: ids[f.Name], page.Enum: f.Values, page.Bool: {"true", "false"}, page.Text: {"o", "withheld"}}[f.Type]
+		values := map[page.Type][]string{page.ID: ids[f.Name], page.Enum: f.Values, page.Bool: {"true", "false"}, page.Text: {
+			"o", "withheld"}}[f.Type]
 		for _, v := range values {
 			filter := f.Param() + "=" + url.QueryEscape(v)
 			switch {
 			case op.Query.Sort && f.Name == "datasetId":
-				all = append(all, "?"+filter, "?sort=rank&"+filter, "?limit=2&offset=1&sort=AP&"+filter, "?limit=2&sort=P@5&"+filter, "?sort=nothing&"+filter)
+				all = append(all, "?"+filter, "?sort=rank&"+filter, "?limit=2&offset=1&sort=AP&"+filter, "?limit=2&sort=P@5&"+filter,
+					"?sort=nothing&"+filter)
 			case op.Query.Sort:
 				all = append(all, "?"+filter, "?limit=2&sort=rank&"+filter)
 			default:
@@ -246,7 +249,8 @@ func toolInputs(ids map[string][]string) []any {
 	var all []any
 	type object = map[string]any
 	for _, d := range ids["datasetId"] {
-		all = append(all, object{"datasetId": d}, object{"datasetId": d, "best": true, "limit": 2}, object{"truth": object{"datasetId": d}, "runs": []any{object{"runId": ids["runId"][0]}}})
+		all = append(all, object{"datasetId": d}, object{"datasetId": d, "best": true, "limit": 2}, object{
+			"truth": object{"datasetId": d}, "runs": []any{object{"runId": ids["runId"][0]}}})
 	}
 	for i, r := range ids["runId"] {
 		run, other := object{"runId": r}, object{"runId": ids["runId"][(i+1)%len(ids["runId"])]}

@@ -30,20 +30,26 @@ type modelTruth struct {
 
 var modelTruths = []modelTruth{
 	{"topics", "retrieval", "AP", true, false, [2]string{"1 0 a 1\n1 0 b 0\n2 0 a 1\n", "1 0 c 0\n1 0 b 2\n1 0 e 1\n2 0 d 1\n"},
-		[]string{"1 Q0 a 1 2.5 x\n", "3 Q0 a 1 2.5 x\n", "1 Q0 a 1 2.5 x\n2 Q0 c 1 2.5 x\n7 Q0 c 1 2.5 x\n"}, `the topics of the truth are \"1\", \"2\"`},
+		[]string{"1 Q0 a 1 2.5 x\n", "3 Q0 a 1 2.5 x\n", "1 Q0 a 1 2.5 x\n2 Q0 c 1 2.5 x\n7 Q0 c 1 2.5 x\n"},
+		`the topics of the truth are \"1\", \"2\"`},
 	{"nothing of a ranking", "retrieval", "AP", false, false, [2]string{"1 0 a 1\n1 0 b 0\n2 0 a 1\n", "1 0 c 1\n4 0 d 1\n5 0 d 1\n"},
 		[]string{"1 Q0 a 1 2.5 x\n", "1 Q0 a 2 2.5 x\n1 Q0 b 1 1.5 x\n2 Q0 c 1 2.5 x\n"}, "rank and score contradict"},
 	{"ids", "classification", "Accuracy", true, false, [2]string{"id,label\na,pos\nb,neg\nc,pos\n", "id,label\na,bad\nb,pos\nc,ugly\n"},
 		[]string{"id,label\na,pos\n", "id,label\nz,pos\n", "id,label\na,pos\nb,good\nc,neg\nd,neg\n"}, `\"d\"`},
-	{"labels", "classification", "Accuracy", false, true, [2]string{"id,label\na,pos\nb,neg\nc,pos\n", "id,label\na,neg\nd,pos\ne,pos\nf,neg\n"},
-		[]string{"id,label\na,pos\nb,good\n", "id,label\na,Pos\nb,Neg\n", "id,label\na,neg\nz,neg\n"}, `among the 2 of the truth (\"neg\", \"pos\")`},
-	{"ids and labels", "classification", "Accuracy", true, true, [2]string{"id,label\na,pos\nb,neg\nc,pos\n", "id,label\na,neg\nb,pos\nc,neg\n"},
+	{"labels", "classification", "Accuracy", false, true, [2]string{
+		"id,label\na,pos\nb,neg\nc,pos\n", "id,label\na,neg\nd,pos\ne,pos\nf,neg\n"},
+		[]string{"id,label\na,pos\nb,good\n", "id,label\na,Pos\nb,Neg\n", "id,label\na,neg\nz,neg\n"},
+		`among the 2 of the truth (\"neg\", \"pos\")`},
+	{"ids and labels", "classification", "Accuracy", true, true, [2]string{
+		"id,label\na,pos\nb,neg\nc,pos\n", "id,label\na,neg\nb,pos\nc,neg\n"},
 		[]string{"id,label\na,pos\nb,good\n", "id,label\na,Pos\nb,Neg\n", "id,label\nz,neg\n", "id,label\na,neg\nb,neg\nc,neg\n"}, `\"good\"`},
-	{"nothing of a classification", "classification", "Accuracy", false, false, [2]string{"id,label\na,pos\nb,neg\nc,pos\n", "id,label\na,bad\nd,pos\nd2,pos\ne,ugly\n"},
+	{"nothing of a classification", "classification", "Accuracy", false, false, [2]string{
+		"id,label\na,pos\nb,neg\nc,pos\n", "id,label\na,bad\nd,pos\nd2,pos\ne,ugly\n"},
 		[]string{"id,label\na,pos\nb,good\n", "id,label\na,pos\n\n"}, ""},
 	{"items of a regression", "regression", "RMSE", true, false, [2]string{"id,label\na,1\nb,2\nc,3.5\n", "id,label\na,-7\nb,200\nc,0\n"},
 		[]string{"id,label\na,1\nb,2\nc,3.5\n", "id,label\na,1\nd,2\n", "id,label\nz,2\n"}, `\"d\"`},
-	{manyFailures, "retrieval", "AP", false, false, [2]string{"1 0 a 1\n", "2 0 a 1\n"}, []string{"1 Q0 a 1 2.5 x\n", "2 Q0 a 1 2.5 x\n", "1 Q0 a 1 2.5 x and more\n"},
+	{manyFailures, "retrieval", "AP", false, false, [2]string{"1 0 a 1\n", "2 0 a 1\n"}, []string{
+		"1 Q0 a 1 2.5 x\n", "2 Q0 a 1 2.5 x\n", "1 Q0 a 1 2.5 x and more\n"},
 		"Your runs have failed 5 times"},
 }
 
@@ -80,7 +86,8 @@ func TestAnswers_AreEqualWhateverTheHiddenTruth(t *testing.T) {
 			if truth.name == manyFailures {
 				user = "bob"
 			}
-			m.entries = append(m.entries, modelEntry{name: truth.name, user: user, dataset: i, public: n%2 == 0, published: n%3 == 0, blinded: true, state: record.Queued, run: run})
+			m.entries = append(m.entries, modelEntry{name: truth.name, user: user, dataset: i, public: n%2 == 0, published: n%3 == 0, blinded: true,
+				state: record.Queued, run: run})
 		}
 	}
 	m.putObjects(t, s)

@@ -32,7 +32,8 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	f.StringVar(&c.audience, "audience", "", "audience that the issuer's tokens must have")
 	f.StringVar(&c.table, "table", "assay", "name of DynamoDB's table; the AWS SDK's own environment says where it is")
 	f.StringVar(&c.bucket, "bucket", "", "name of S3's bucket")
-	f.StringVar(&c.cert, "tls-cert", "", "file with the server's certificate in PEM; without one the server speaks plain text, for a balancer that ends TLS in front of it")
+	f.StringVar(&c.cert, "tls-cert", "",
+		"file with the server's certificate in PEM; without one the server speaks plain text, for a balancer that ends TLS in front of it")
 	f.StringVar(&c.key, "tls-key", "", "file with the certificate's key in PEM")
 	f.BoolVar(&c.reflection, "reflection", true, "serve reflection, which grpcurl uses")
 	f.BoolVar(&c.check, "check", false, "check the health of the server at the address, and exit with 0 when it serves")

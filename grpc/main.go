@@ -62,7 +62,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		return check(ctx, c)
 	}
 	log := slog.New(slog.NewJSONHandler(out, nil))
-	o := server.Options{Lease: server.DefaultLease, FirstLease: server.DefaultFirstLease, QueuePollInterval: queuePollInterval, WatchPollInterval: watchPollInterval, Reflection: c.reflection}
+	o := server.Options{Lease: server.DefaultLease, FirstLease: server.DefaultFirstLease, QueuePollInterval: queuePollInterval,
+		WatchPollInterval: watchPollInterval, Reflection: c.reflection}
 	if c.cert != "" {
 		pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 		if err != nil {
@@ -82,7 +83,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		return fmt.Errorf("the AWS SDK's environment: %w", err)
 	}
 	table := dynamo.New(cfg, c.table)
-	s := server.New(server.Env{Store: quota.New(c.quotas).Count(table, time.Now), Quotas: c.quotas, Files: s3.New(cfg, c.bucket), Now: time.Now, Log: log, Verify: v.Caller}, o)
+	s := server.New(server.Env{Store: quota.New(c.quotas).Count(table, time.Now), Quotas: c.quotas, Files: s3.New(cfg, c.bucket),
+		Now: time.Now, Log: log, Verify: v.Caller}, o)
 	table.OnChange = func(items []store.Item) { s.Changed(items) }
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.addr)
 	if err != nil {

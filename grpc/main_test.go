@@ -63,7 +63,8 @@ func certificate(t *testing.T) (certFile, keyFile string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"grpc.example.org"}, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"grpc.example.org"}, NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +75,8 @@ func certificate(t *testing.T) (certFile, keyFile string) {
 	}
 	folder := t.TempDir()
 	certFile, keyFile = filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
-	for name, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: private}} {
+	for name, block := range map[string]*pem.Block{
+		certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: private}} {
 		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -99,15 +101,18 @@ func startOver(t *testing.T, i trusted, cfg aws.Config, name string, args ...str
 		t.Fatal(err)
 	}
 	for variable, value := range map[string]string{
-		"AWS_ENDPOINT_URL_DYNAMODB": *cfg.BaseEndpoint, "AWS_REGION": cfg.Region, "AWS_ACCESS_KEY_ID": who.AccessKeyID, "AWS_SECRET_ACCESS_KEY": who.SecretAccessKey,
+		"AWS_ENDPOINT_URL_DYNAMODB": *cfg.BaseEndpoint, "AWS_REGION": cfg.Region, "AWS_ACCESS_KEY_ID": who.AccessKeyID,
+		"AWS_SECRET_ACCESS_KEY": who.SecretAccessKey,
 	} {
 		t.Setenv(variable, value)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended, ready := make(chan error, 1), make(chan string, 1)
-	env := map[string]string{config.TableVariable: name, config.BucketVariable: "files", config.IssuerVariable: i.url, config.AudienceVariable: "assay"}
+	env := map[string]string{config.TableVariable: name, config.BucketVariable: "files", config.IssuerVariable: i.url,
+		config.AudienceVariable: "assay"}
 	go func() {
-		ended <- run(ctx, append([]string{"-addr", "127.0.0.1:0"}, args...), func(name string) string { return env[name] }, io.Discard, func(addr string) { ready <- addr })
+		ended <- run(ctx, append([]string{"-addr", "127.0.0.1:0"}, args...), func(name string) string { return env[name] }, io.Discard,
+			func(addr string) { ready <- addr })
 	}()
 	t.Cleanup(func() {
 		stop()
@@ -157,7 +162,8 @@ func TestRun_ServesTLS(t *testing.T) {
 		t.Errorf("a healthy server is reported as %v", err)
 	}
 	other, otherKey := certificate(t)
-	if err := run(t.Context(), []string{"-addr", addr, "-tls-cert", other, "-tls-key", otherKey, "-check"}, func(string) string { return "" }, io.Discard, nil); err == nil {
+	if err := run(t.Context(), []string{"-addr", addr, "-tls-cert", other, "-tls-key", otherKey, "-check"}, func(string) string { return "" },
+		io.Discard, nil); err == nil {
 		t.Error("a server with another certificate is reported as healthy")
 	}
 	pool := x509.NewCertPool()
@@ -194,9 +200,11 @@ func lease(t *testing.T, i trusted, addr string, secure credentials.TransportCre
 
 func TestParse_NamesMissingFlags(t *testing.T) {
 	for args, says := range map[string]string{
-		"": "is needed", "-issuer x -audience y": "-bucket", "-addr x -check": "host:port", "-tls-cert x -check": "-tls-key", "-nothing": "nothing",
+		"": "is needed", "-issuer x -audience y": "-bucket", "-addr x -check": "host:port", "-tls-cert x -check": "-tls-key",
+		"-nothing": "nothing",
 	} {
-		if _, err := parse(strings.Fields(args), func(string) string { return "" }, io.Discard); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := parse(strings.Fields(args), func(string) string { return "" }, io.Discard); err == nil ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", args, err)
 		}
 	}

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"assay/functions"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/jsii-runtime-go"
-
-	"assay/functions"
 )
 
 // alarm is one metric and what it may not do.
@@ -43,7 +43,8 @@ func (st *stack) alarms() []alarm {
 		{
 			id: "Throttles", name: "throttles", namespace: "AWS/Lambda", metric: "Throttles",
 			statistic: "Sum", threshold: 0, minutes: 5, periods: 2,
-			about: "Functions were not started because a limit of concurrency is reached: the account's, which all of its functions share, or one of the stage.",
+			about: "Functions were not started because a limit of concurrency is reached: the account's, which all of its functions share, or one " +
+				"of the stage.",
 		},
 		{
 			id: "QueueAge", name: "queue-age", namespace: "AWS/Lambda", metric: "IteratorAge", dimensions: []any{of("FunctionName", &evaluator)},
@@ -51,7 +52,8 @@ func (st *stack) alarms() []alarm {
 			about: "The evaluator is more than 10 minutes behind the table's changes. Its log says whether it fails or has too much to do.",
 		},
 		{
-			id: "DeadLetters", name: "dead-letters", namespace: "AWS/SQS", metric: "ApproximateNumberOfMessagesVisible", dimensions: []any{of("QueueName", st.deadLetters.name)},
+			id: "DeadLetters", name: "dead-letters", namespace: "AWS/SQS", metric: "ApproximateNumberOfMessagesVisible", dimensions: []any{
+				of("QueueName", st.deadLetters.name)},
 			statistic: "Maximum", threshold: 0, minutes: 5, periods: 1,
 			about: "Events were given up and lie in the queue of dead letters. infra/README.md says what to do with them.",
 		},
@@ -68,7 +70,8 @@ func (st *stack) serverAlarms() []alarm {
 			id: "Servers", name: "grpc-servers", namespace: "AWS/NetworkELB", metric: "HealthyHostCount",
 			dimensions: []any{of("LoadBalancer", st.server.balancer.name), of("TargetGroup", st.server.balancer.groupName)},
 			statistic:  "Maximum", threshold: 1, below: true, minutes: 1, periods: 5,
-			about: "No gRPC server has answered for 5 minutes, so that no worker gets work. The service's events say why, and the log of those that ended.",
+			about: "No gRPC server has answered for 5 minutes, so that no worker gets work. The service's events say why, and the log of those " +
+				"that ended.",
 		},
 		{
 			id: "ServerProcessor", name: "grpc-processor", namespace: "AWS/ECS", metric: "CPUUtilization",

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"assay/functions"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/jsii-runtime-go"
-
-	"assay/functions"
 )
 
 // gateway is the HTTP API before the functions.
@@ -34,16 +34,19 @@ var accessLog = object{
 // addAPI makes the HTTP API. The functions answer for CORS and for what no route matches, as they do everywhere.
 func (st *stack) addAPI() gateway {
 	a := awsapigatewayv2.NewCfnApi(st.scope, jsii.String("Api"), &awsapigatewayv2.CfnApiProps{
-		Name: jsii.String(st.resourceName("api")), Description: jsii.String("Assay, a platform for shared tasks"), ProtocolType: jsii.String("HTTP"),
+		Name: jsii.String(st.resourceName("api")), Description: jsii.String("Assay, a platform for shared tasks"),
+		ProtocolType:              jsii.String("HTTP"),
 		DisableExecuteApiEndpoint: st.Domain != "",
 	})
-	logs := st.addLog("ApiLog", "/aws/vendedlogs/"+st.resourceName("api")) // to groups of this name API Gateway may write without a policy for each
+	// to groups of this name API Gateway may write without a policy for each
+	logs := st.addLog("ApiLog", "/aws/vendedlogs/"+st.resourceName("api"))
 	stage := awsapigatewayv2.NewCfnStage(st.scope, jsii.String("ApiStage"), &awsapigatewayv2.CfnStageProps{
 		ApiId: a.Ref(), StageName: jsii.String("$default"), AutoDeploy: true,
 		DefaultRouteSettings: awsapigatewayv2.CfnStage_RouteSettingsProperty{
 			ThrottlingRateLimit: jsii.Number(float64(st.Rate)), ThrottlingBurstLimit: jsii.Number(float64(st.Burst)),
 		},
-		AccessLogSettings: awsapigatewayv2.CfnStage_AccessLogSettingsProperty{DestinationArn: logs.AttrArn(), Format: st.scope.ToJsonString(accessLog, nil)},
+		AccessLogSettings: awsapigatewayv2.CfnStage_AccessLogSettingsProperty{
+			DestinationArn: logs.AttrArn(), Format: st.scope.ToJsonString(accessLog, nil)},
 	})
 	if st.Domain == "" {
 		return gateway{id: a.Ref(), url: a.AttrApiEndpoint()}

@@ -3,11 +3,11 @@ package main
 import (
 	"strconv"
 
+	"assay/shared/lists"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awselasticloadbalancingv2"
 	"github.com/aws/jsii-runtime-go"
-
-	"assay/shared/lists"
 )
 
 // balancer is what stands before the gRPC servers.
@@ -41,7 +41,8 @@ func (st *stack) addBalancer(n network) balancer {
 		b.AddResourceDependency(r, nil)
 	}
 	group := awselasticloadbalancingv2.NewCfnTargetGroup(st.scope, jsii.String("Servers"), &awselasticloadbalancingv2.CfnTargetGroupProps{
-		Name: jsii.String(st.resourceName("grpc")), VpcId: n.id, TargetType: jsii.String("ip"), Protocol: jsii.String("TCP"), Port: jsii.Number(grpcPort),
+		Name: jsii.String(st.resourceName("grpc")), VpcId: n.id, TargetType: jsii.String("ip"), Protocol: jsii.String("TCP"),
+		Port: jsii.Number(grpcPort),
 		// Whether a server is well is for the health check of its container, which asks it; one that isn't is replaced.
 		HealthCheckProtocol: jsii.String("TCP"), HealthCheckIntervalSeconds: jsii.Number(10),
 		HealthyThresholdCount: jsii.Number(2), UnhealthyThresholdCount: jsii.Number(2),
@@ -50,12 +51,13 @@ func (st *stack) addBalancer(n network) balancer {
 			ofGroup("preserve_client_ip.enabled", "false"), // or the server's security group would have to let everyone in
 		},
 	})
-	listener := awselasticloadbalancingv2.NewCfnListener(st.scope, jsii.String("BalancerListener"), &awselasticloadbalancingv2.CfnListenerProps{
-		LoadBalancerArn: b.Ref(), Port: jsii.Number(grpcPort), Protocol: jsii.String("TLS"),
-		AlpnPolicy: jsii.Strings("HTTP2Only"), SslPolicy: jsii.String("ELBSecurityPolicy-TLS13-1-2-2021-06"),
-		Certificates:   []any{awselasticloadbalancingv2.CfnListener_CertificateProperty{CertificateArn: &st.GRPC.Certificate}},
-		DefaultActions: []any{awselasticloadbalancingv2.CfnListener_ActionProperty{Type: jsii.String("forward"), TargetGroupArn: group.Ref()}},
-	})
+	listener := awselasticloadbalancingv2.NewCfnListener(st.scope, jsii.String("BalancerListener"),
+		&awselasticloadbalancingv2.CfnListenerProps{
+			LoadBalancerArn: b.Ref(), Port: jsii.Number(grpcPort), Protocol: jsii.String("TLS"),
+			AlpnPolicy: jsii.Strings("HTTP2Only"), SslPolicy: jsii.String("ELBSecurityPolicy-TLS13-1-2-2021-06"),
+			Certificates:   []any{awselasticloadbalancingv2.CfnListener_CertificateProperty{CertificateArn: &st.GRPC.Certificate}},
+			DefaultActions: []any{awselasticloadbalancingv2.CfnListener_ActionProperty{Type: jsii.String("forward"), TargetGroupArn: group.Ref()}},
+		})
 	st.output("GrpcTarget", "Point the CNAME record of the gRPC server's name here; it answers on port 50052", b.AttrDnsName())
 	return balancer{group: group.Ref(), name: b.AttrLoadBalancerFullName(), groupName: group.AttrTargetGroupFullName(), listener: listener}
 }

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"assay/shared/record"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
 	"github.com/aws/jsii-runtime-go"
-
-	"assay/shared/record"
 )
 
 // uploaded are the holders whose files clients send by themselves, so that somebody must notice when they have come.

@@ -5,9 +5,12 @@ var serverModel = struct {
 	hours, idle, beats, beat quantity
 }{
 	hours: quantity{"h", 730, "hours of a month"},
-	idle:  quantity{"ri", looks*measured(callsTable, "RCU", "look for work") + looks*measured(callsTable, "RCU", "look for lapsed") + pings*0.5, "read units an hour of a server for whose workers there is nothing to do, however many they are: measured, with a look for each kind of work and one for lapsed leases every other second"},
+	idle: quantity{"ri", looks*measured(callsTable, "RCU", "look for work") + looks*measured(callsTable, "RCU", "look for lapsed") +
+		pings*0.5, "read units an hour of a server for whose workers there is nothing to do, however many they are: measured, with a look for " +
+		"each kind of work and one for lapsed leases every other second"},
 	beats: quantity{"b", 240, "heartbeats an hour of a worker at work, one every 15 seconds"},
-	beat:  quantity{"cb", measured(callsTable, "WCU", "heartbeat  "), "write units of a heartbeat, which writes the run and its entries in indexes: measured"},
+	beat: quantity{"cb", measured(callsTable, "WCU", "heartbeat  "),
+		"write units of a heartbeat, which writes the run and its entries in indexes: measured"},
 }
 
 // How often an hour a server looks into the table for work, and how often it asks whether the table answers.
@@ -44,11 +47,13 @@ var serverCostRows = []costRow[serverLoad]{
 }
 
 var serverVolumes = []volume[serverLoad]{
-	{"at rest", serverLoad{1, 0}}, {"1 worker", serverLoad{1, 1}}, {"10 workers", serverLoad{1, 10}}, {"100 workers, 2 servers", serverLoad{2, 100}},
+	{"at rest", serverLoad{1, 0}}, {"1 worker", serverLoad{1, 1}}, {"10 workers", serverLoad{1, 10}},
+	{"100 workers, 2 servers", serverLoad{2, 100}},
 }
 
 // serverCosts writes what infra/README.md says that the gRPC server costs.
 func serverCosts() string {
 	m := serverModel
-	return costTable("| N | | servers |\n| W | | workers that are never idle |\n", []quantity{m.hours, m.idle, m.beats, m.beat}, serverVolumes, serverCostRows)
+	return costTable("| N | | servers |\n| W | | workers that are never idle |\n", []quantity{m.hours, m.idle, m.beats, m.beat}, serverVolumes,
+		serverCostRows)
 }

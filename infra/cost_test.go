@@ -27,10 +27,12 @@ var model = struct {
 	invoked, log, answer, put, get                 quantity
 	table, files                                   quantity
 }{
-	write:            quantity{"w", 0.05, "share of requests that write, submissions among them"},
-	submit:           quantity{"u", 0.01, "share of requests that submit"},
-	read:             quantity{"r", measured(operationsTable, "RCU", "GET ", "20 "), "read units of a request: measured, the mean of the operations that read"},
-	written:          quantity{"c", measured(operationsTable, "WCU", "POST ", "PATCH "), "write units of a request that writes: measured, the mean of the operations that write"},
+	write:  quantity{"w", 0.05, "share of requests that write, submissions among them"},
+	submit: quantity{"u", 0.01, "share of requests that submit"},
+	read: quantity{
+		"r", measured(operationsTable, "RCU", "GET ", "20 "), "read units of a request: measured, the mean of the operations that read"},
+	written: quantity{"c", measured(operationsTable, "WCU", "POST ", "PATCH "),
+		"write units of a request that writes: measured, the mean of the operations that write"},
 	evaluationRead:   quantity{"re", measured(operationsTable, "RCU", "evaluate "), "read units of an evaluation: measured"},
 	evaluationWrite:  quantity{"ce", measured(operationsTable, "WCU", "evaluate "), "write units of an evaluation: measured"},
 	time:             quantity{"t", 0.02, "seconds that a request's function runs"},
@@ -112,7 +114,8 @@ var costRows = []costRow[float64]{
 		return n * (lambdaRequest + model.time.value*model.memory.value*lambdaGBSecond)
 	}},
 	{"Lambda, evaluation", "R · u · (ie · $0.20/M + te · me · $0.0000133334)", func(n float64) float64 {
-		return n * model.submit.value * (model.invoked.value*lambdaRequest + model.evaluationTime.value*model.evaluationMemory.value*lambdaGBSecond)
+		return n * model.submit.value * (model.invoked.value*lambdaRequest +
+			model.evaluationTime.value*model.evaluationMemory.value*lambdaGBSecond)
 	}},
 	{"DynamoDB, reads", "R · (r + u · re) · $0.125/M", func(n float64) float64 {
 		return n * (model.read.value + model.submit.value*model.evaluationRead.value) * readUnit
@@ -125,7 +128,9 @@ var costRows = []costRow[float64]{
 	}},
 	{"CloudWatch logs", "R · l · $0.50/GB", func(n float64) float64 { return n * model.log.value * logByte }},
 	{"Data out", "R · a · $0.09/GB", func(n float64) float64 { return n * model.answer.value * transferredByte }},
-	{"Storage of the table", "D · ($0.25 + $0.20 for recovery)", func(float64) float64 { return model.table.value * (tableGBMonth + recoveryGBMonth) }},
+	{"Storage of the table", "D · ($0.25 + $0.20 for recovery)", func(float64) float64 {
+		return model.table.value * (tableGBMonth + recoveryGBMonth)
+	}},
 	{"Storage of files", "F · $0.023", func(float64) float64 { return model.files.value * filesGBMonth }},
 }
 

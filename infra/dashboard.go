@@ -1,12 +1,12 @@
 package main
 
 import (
+	"assay/functions"
+	"assay/shared/lists"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/jsii-runtime-go"
-
-	"assay/functions"
-	"assay/shared/lists"
 )
 
 // line is one metric of a graph: namespace, name, the dimensions as name and value in turn, and last its options.
@@ -23,22 +23,28 @@ func (st *stack) addDashboard() {
 	evaluator := st.resourceName(functions.Evaluator)
 	widgets := []any{
 		st.graph(0, 0, "Requests", api("Count", "Sum", "all"), api("4xx", "Sum", "4xx"), api("5xx", "Sum", "5xx")),
-		st.graph(8, 0, "Latency of requests (ms)", api("Latency", "p50", "p50"), api("Latency", "p99", "p99"), api("IntegrationLatency", "p99", "p99 of the functions")),
+		st.graph(8, 0, "Latency of requests (ms)", api("Latency", "p50", "p50"), api("Latency", "p99", "p99"),
+			api("IntegrationLatency", "p99", "p99 of the functions")),
 		st.graph(16, 0, "Evaluation",
 			line{"AWS/Lambda", "IteratorAge", "FunctionName", evaluator, object{"stat": "Maximum", "label": "age of the oldest change (ms)"}},
 			line{"AWS/Lambda", "ConcurrentExecutions", "FunctionName", evaluator, object{"stat": "Maximum", "label": "instances"}},
-			line{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", st.deadLetters.name, object{"stat": "Maximum", "label": "dead letters"}}),
+			line{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", st.deadLetters.name, object{
+				"stat": "Maximum", "label": "dead letters"}}),
 		st.graph(0, 6, "Errors of functions", st.eachFunction("Errors", "Sum")...),
 		st.graph(8, 6, "Duration of functions, p99 (ms)", st.eachFunction("Duration", "p99")...),
-		st.graph(16, 6, "Throttles of functions", line{"AWS/Lambda", "Throttles", object{"stat": "Sum", "label": "of all in the account and region"}}),
-		st.graph(0, 12, "Capacity of the table", table("ConsumedReadCapacityUnits", "read units"), table("ConsumedWriteCapacityUnits", "write units")),
+		st.graph(16, 6, "Throttles of functions",
+			line{"AWS/Lambda", "Throttles", object{"stat": "Sum", "label": "of all in the account and region"}}),
+		st.graph(0, 12, "Capacity of the table", table("ConsumedReadCapacityUnits", "read units"),
+			table("ConsumedWriteCapacityUnits", "write units")),
 		st.graph(8, 12, "Throttles of the table", table("ReadThrottleEvents", "reads"), table("WriteThrottleEvents", "writes")),
 	}
 	if st.server != nil {
 		service := func(metric, statistic, label string) line {
-			return line{"AWS/ECS", metric, "ClusterName", st.server.cluster, "ServiceName", st.server.name, object{"stat": statistic, "label": label}}
+			return line{"AWS/ECS", metric, "ClusterName", st.server.cluster, "ServiceName", st.server.name, object{
+				"stat": statistic, "label": label}}
 		}
-		widgets = append(widgets, st.graph(16, 12, "gRPC servers (%)", service("CPUUtilization", "Maximum", "processor"), service("MemoryUtilization", "Maximum", "memory")))
+		widgets = append(widgets, st.graph(16, 12, "gRPC servers (%)", service("CPUUtilization", "Maximum", "processor"),
+			service("MemoryUtilization", "Maximum", "memory")))
 	}
 	awscloudwatch.NewCfnDashboard(st.scope, jsii.String("Dashboard"), &awscloudwatch.CfnDashboardProps{
 		DashboardName: jsii.String(st.resourceName("dashboard")), DashboardBody: st.scope.ToJsonString(object{"widgets": widgets}, nil),

@@ -1,15 +1,15 @@
 package main
 
 import (
+	"assay/functions"
+	"assay/shared/record"
+	"assay/shared/store/dynamo"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
-
-	"assay/functions"
-	"assay/shared/record"
-	"assay/shared/store/dynamo"
 )
 
 // deadLetters is the queue of events that could not be dealt with, for a person to look at.
@@ -40,7 +40,8 @@ func (st *stack) schedulesRole() string { return st.resourceName("due-schedules"
 // addSchedules makes the group in which the evaluator has itself woken once when something is due, and the role with which
 // such a schedule wakes it. There are no schedules until there is something due.
 func (st *stack) addSchedules() {
-	awsscheduler.NewCfnScheduleGroup(st.scope, jsii.String("DueSchedules"), &awsscheduler.CfnScheduleGroupProps{Name: jsii.String(st.resourceName("due"))})
+	awsscheduler.NewCfnScheduleGroup(st.scope, jsii.String("DueSchedules"), &awsscheduler.CfnScheduleGroupProps{
+		Name: jsii.String(st.resourceName("due"))})
 	wake := st.arn("lambda", "function:"+st.resourceName(functions.Evaluator))
 	schedules := assumedBy("scheduler.amazonaws.com", object{"StringEquals": object{
 		"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID(),

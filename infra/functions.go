@@ -4,14 +4,14 @@ import (
 	"path/filepath"
 	"strings"
 
+	"assay/functions"
+	"assay/shared/config"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3assets"
 	"github.com/aws/jsii-runtime-go"
-
-	"assay/functions"
-	"assay/shared/config"
 )
 
 // function is a function that others refer to.
@@ -25,8 +25,10 @@ func (st *stack) addFunction(d functions.Deployment) *function {
 	id := strings.ToUpper(d.Name[:1]) + d.Name[1:]
 	name := st.resourceName(d.Name)
 	logs := st.addLog(id+"Log", "/aws/lambda/"+name)
-	role := st.addRole(id+"Role", "What the function "+name+" may do", assumedBy("lambda.amazonaws.com", nil), d.Name, st.rights(d, logs.AttrArn())...)
-	code := awss3assets.NewAsset(st.scope, jsii.String(id+"Code"), &awss3assets.AssetProps{Path: jsii.String(filepath.Join(st.Binaries, d.Name))})
+	role := st.addRole(id+"Role", "What the function "+name+" may do", assumedBy("lambda.amazonaws.com", nil), d.Name,
+		st.rights(d, logs.AttrArn())...)
+	code := awss3assets.NewAsset(st.scope, jsii.String(id+"Code"), &awss3assets.AssetProps{
+		Path: jsii.String(filepath.Join(st.Binaries, d.Name))})
 	props := &awslambda.CfnFunctionProps{
 		FunctionName:  &name,
 		Description:   jsii.String("Assay, " + d.Name),
@@ -52,7 +54,8 @@ func (st *stack) addFunction(d functions.Deployment) *function {
 
 // addLog makes a log, which goes with the stack.
 func (st *stack) addLog(id, name string) awslogs.CfnLogGroup {
-	logs := awslogs.NewCfnLogGroup(st.scope, &id, &awslogs.CfnLogGroupProps{LogGroupName: &name, RetentionInDays: jsii.Number(float64(st.LogDays))})
+	logs := awslogs.NewCfnLogGroup(st.scope, &id, &awslogs.CfnLogGroupProps{
+		LogGroupName: &name, RetentionInDays: jsii.Number(float64(st.LogDays))})
 	logs.ApplyRemovalPolicy(awscdk.RemovalPolicy_DESTROY, nil)
 	return logs
 }

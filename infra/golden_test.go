@@ -19,7 +19,8 @@ var update = flag.Bool("update", false, "write the golden files")
 func TestTemplates_AreGolden(t *testing.T) {
 	all := prod.values(t)
 	for name, got := range map[string][]string{
-		"prod": all, "dev": difference(all, dev.values(t)), "special": difference(all, special.values(t)), "with-server": difference(all, withServer.values(t)),
+		"prod": all, "dev": difference(all, dev.values(t)), "special": difference(all, special.values(t)),
+		"with-server": difference(all, withServer.values(t)),
 	} {
 		path := filepath.Join("testdata", name+".golden")
 		if *update {

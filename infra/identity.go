@@ -53,9 +53,11 @@ func (st *stack) addIssuer() issuer {
 			UserPoolId: pool.Ref(), GroupName: jsii.String(g.name), Description: jsii.String(g.about),
 		})
 	}
-	signIn := awscdk.Fn_Join(jsii.String(""), jsii.Strings("https://", *domain.Ref(), ".auth.", *awscdk.Aws_REGION(), ".amazoncognito.com/login?client_id=",
+	signIn := awscdk.Fn_Join(jsii.String(""), jsii.Strings("https://", *domain.Ref(), ".auth.", *awscdk.Aws_REGION(),
+		".amazoncognito.com/login?client_id=",
 		*client.Ref(), "&response_type=code&scope=openid+email+profile&redirect_uri=", st.SignInReturns[0]))
-	return issuer{url: awscdk.Fn_Join(jsii.String(""), jsii.Strings("https://", *pool.AttrProviderName())), audience: client.Ref(), signIn: signIn}
+	return issuer{url: awscdk.Fn_Join(jsii.String(""), jsii.Strings("https://", *pool.AttrProviderName())), audience: client.Ref(),
+		signIn: signIn}
 }
 
 // addUserPool makes a pool in which users sign up by themselves. A user's id follows from the pool, so a pool that

@@ -72,7 +72,8 @@ func TestImages_AreBuiltByMake(t *testing.T) {
 		}
 		said := string(out)
 		for _, path := range []string{"grpc/Dockerfile", "local/Dockerfile"} {
-			if !strings.Contains(said, "podman build --platform linux/"+arch+" --build-arg TARGETARCH="+arch+" --format docker") || !strings.Contains(said, " -f "+path+" .") {
+			if !strings.Contains(said, "podman build --platform linux/"+arch+" --build-arg TARGETARCH="+arch+" --format docker") ||
+				!strings.Contains(said, " -f "+path+" .") {
 				t.Errorf("make does not build %s for %s:\n%s", path, arch, said)
 			}
 			for _, i := range instructions(t, path) {
@@ -81,7 +82,8 @@ func TestImages_AreBuiltByMake(t *testing.T) {
 					continue
 				}
 				source := strings.ReplaceAll(words[len(words)-2], "${TARGETARCH}", arch)
-				built := "GOOS=linux GOARCH=" + arch + " CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -buildid=' -o " + source + " ./" + filepath.Dir(path)
+				built := "GOOS=linux GOARCH=" + arch + " CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -buildid=' -o " + source + " ./" +
+					filepath.Dir(path)
 				if !strings.Contains(said, built+"\n") && !strings.Contains(said, "mkdir -p "+source+"\n") {
 					t.Errorf("%s copies %s, which make does not make:\n%s", path, source, said)
 				}

@@ -45,18 +45,21 @@ func (st *stack) addNetwork() network {
 	for _, service := range []string{"DynamoDB", "S3"} {
 		awsec2.NewCfnVPCEndpoint(st.scope, jsii.String("NetworkTo"+service), &awsec2.CfnVPCEndpointProps{
 			VpcId: vpc.Ref(), VpcEndpointType: jsii.String("Gateway"), RouteTableIds: &[]any{routes.Ref()},
-			ServiceName: awscdk.Fn_Sub(jsii.String("com.amazonaws.${AWS::Region}."+map[string]string{"DynamoDB": "dynamodb", "S3": "s3"}[service]), nil),
+			ServiceName: awscdk.Fn_Sub(jsii.String("com.amazonaws.${AWS::Region}."+map[string]string{"DynamoDB": "dynamodb", "S3": "s3"}[service]),
+				nil),
 		})
 	}
 	n := network{id: vpc.Ref(), ready: []awscdk.CfnResource{out}}
 	for i, cidr := range subnetCIDRs {
 		id := "Subnet" + strconv.Itoa(i+1)
 		subnet := awsec2.NewCfnSubnet(st.scope, &id, &awsec2.CfnSubnetProps{
-			VpcId: vpc.Ref(), CidrBlock: jsii.String(cidr), AvailabilityZone: awscdk.Fn_Select(jsii.Number(float64(i)), awscdk.Fn_GetAzs(nil)), Tags: &name,
+			VpcId: vpc.Ref(), CidrBlock: jsii.String(cidr), AvailabilityZone: awscdk.Fn_Select(jsii.Number(float64(i)), awscdk.Fn_GetAzs(nil)),
+			Tags: &name,
 		})
-		n.ready = append(n.ready, awsec2.NewCfnSubnetRouteTableAssociation(st.scope, jsii.String(id+"Routes"), &awsec2.CfnSubnetRouteTableAssociationProps{
-			SubnetId: subnet.Ref(), RouteTableId: routes.Ref(),
-		}))
+		n.ready = append(n.ready, awsec2.NewCfnSubnetRouteTableAssociation(st.scope, jsii.String(id+"Routes"),
+			&awsec2.CfnSubnetRouteTableAssociationProps{
+				SubnetId: subnet.Ref(), RouteTableId: routes.Ref(),
+			}))
 		n.subnets = append(n.subnets, subnet.Ref())
 	}
 	st.addSecurityGroups(&n)

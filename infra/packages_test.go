@@ -21,7 +21,8 @@ var platformPackages = map[[2]string][]string{
 // withoutDigest are the packages whose digests were out of reach when the lock file was written: the registry answered 404 for each of
 // their versions. npm takes the digests of the registry, and writes them into the lock file when "npm install" runs where it can
 // reach the packages: commit them and take the name out here.
-var withoutDigest = []string{"node_modules/@dynoxide/darwin-arm64", "node_modules/@dynoxide/darwin-x64", "node_modules/@dynoxide/linux-arm64"}
+var withoutDigest = []string{"node_modules/@dynoxide/darwin-arm64", "node_modules/@dynoxide/darwin-x64",
+	"node_modules/@dynoxide/linux-arm64"}
 
 // TestPackages_ArePinned holds the lock file to exact versions with digests, to the packages of every platform, and to no other
 // registry than npm's own: one that a machine was set up with is out of reach elsewhere.

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"assay/functions"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
-
-	"assay/functions"
 )
 
 // rights are all that a function may do, action by action.
@@ -17,7 +17,8 @@ func (st *stack) rights(d functions.Deployment, log *string) []any {
 		list = append(list, st.eventRights()...)
 	}
 	if st.Tracing {
-		list = append(list, allow("Trace", []string{"xray:PutTelemetryRecords", "xray:PutTraceSegments"}, jsii.String("*"))) // X-Ray has nothing narrower
+		// X-Ray has nothing narrower
+		list = append(list, allow("Trace", []string{"xray:PutTelemetryRecords", "xray:PutTraceSegments"}, jsii.String("*")))
 	}
 	return list
 }
@@ -71,7 +72,8 @@ func (st *stack) eventRights() []any {
 	passRole := allow("HandOverSchedules", []string{"iam:PassRole"}, st.arnOfSchedules())
 	passRole["Condition"] = object{"StringEquals": object{"iam:PassedToService": "scheduler.amazonaws.com"}}
 	return []any{
-		allow("ReadStream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"}, st.table.stream),
+		allow("ReadStream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"},
+			st.table.stream),
 		allow("SetAside", []string{"sqs:SendMessage"}, st.deadLetters.arn),
 		allow("Schedule", []string{"scheduler:CreateSchedule"}, st.arn("scheduler", "schedule/"+st.resourceName("due")+"/*")),
 		passRole,

@@ -50,7 +50,8 @@ func TestRights_FewGetTruths(t *testing.T) {
 	for _, c := range []struct {
 		template
 		want []string
-	}{{prod, []string{"DatasetsRole", "EvaluatorRole", "ToolsRole"}}, {withServer, []string{"DatasetsRole", "EvaluatorRole", "ServerRole", "ToolsRole"}}} {
+	}{{prod, []string{"DatasetsRole", "EvaluatorRole", "ToolsRole"}},
+		{withServer, []string{"DatasetsRole", "EvaluatorRole", "ServerRole", "ToolsRole"}}} {
 		var may []string
 		for id := range c.all("AWS::IAM::Role") {
 			for action, resources := range rightsOf(t, c.template, id) {
@@ -69,7 +70,8 @@ func TestRights_FewGetTruths(t *testing.T) {
 }
 
 func TestRights_OfReadersWriteNothing(t *testing.T) {
-	reads := []string{"logs:CreateLogStream", "logs:PutLogEvents", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "s3:GetObject"}
+	reads := []string{"logs:CreateLogStream", "logs:PutLogEvents", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query",
+		"s3:GetObject"}
 	for _, id := range []string{"ServiceRole", "EvaluationsRole", "ComponentsRole"} {
 		for action := range rightsOf(t, prod, id) {
 			if !slices.Contains(reads, action) {

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strconv"
 
+	"assay/functions"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsecrassets"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsecs"
 	"github.com/aws/jsii-runtime-go"
-
-	"assay/functions"
 )
 
 // server is the gRPC server, as metrics have it.
@@ -80,7 +80,8 @@ func (st *stack) addTask(d functions.Deployment) *string {
 	return awsecs.NewCfnTaskDefinition(st.scope, jsii.String("ServerTask"), &awsecs.CfnTaskDefinitionProps{
 		Family: jsii.String(st.resourceName(d.Name)), NetworkMode: jsii.String("awsvpc"), RequiresCompatibilities: jsii.Strings("FARGATE"),
 		Cpu: jsii.String(strconv.Itoa(processor)), Memory: jsii.String(strconv.Itoa(d.MemoryMB)),
-		RuntimePlatform:  awsecs.CfnTaskDefinition_RuntimePlatformProperty{CpuArchitecture: jsii.String("ARM64"), OperatingSystemFamily: jsii.String("LINUX")},
+		RuntimePlatform: awsecs.CfnTaskDefinition_RuntimePlatformProperty{
+			CpuArchitecture: jsii.String("ARM64"), OperatingSystemFamily: jsii.String("LINUX")},
 		TaskRoleArn:      role.AttrArn(),
 		ExecutionRoleArn: st.addStarterRole(image, logs.AttrArn()),
 		ContainerDefinitions: []any{awsecs.CfnTaskDefinition_ContainerDefinitionProperty{
@@ -88,7 +89,8 @@ func (st *stack) addTask(d functions.Deployment) *string {
 			PortMappings: []any{awsecs.CfnTaskDefinition_PortMappingProperty{ContainerPort: jsii.Number(grpcPort), Protocol: jsii.String("tcp")}},
 			Environment:  environment,
 			HealthCheck: awsecs.CfnTaskDefinition_HealthCheckProperty{
-				Command: jsii.Strings("CMD", "/assay-grpc", "-check"), Interval: jsii.Number(30), Timeout: jsii.Number(5), Retries: jsii.Number(3), StartPeriod: jsii.Number(15),
+				Command: jsii.Strings("CMD", "/assay-grpc", "-check"), Interval: jsii.Number(30), Timeout: jsii.Number(5), Retries: jsii.Number(3),
+				StartPeriod: jsii.Number(15),
 			},
 			StopTimeout: jsii.Number(stopTime),
 			LogConfiguration: awsecs.CfnTaskDefinition_LogConfigurationProperty{LogDriver: jsii.String("awslogs"), Options: object{
@@ -104,7 +106,8 @@ func (st *stack) addStarterRole(image awsecrassets.DockerImageAsset, log *string
 	return st.addRole("ServerStarterRole", "What starts the server "+st.resourceName("grpc")+" may do", st.assumedByTasks(), "start",
 		allow("Log", []string{"logs:CreateLogStream", "logs:PutLogEvents"}, log),
 		allow("SignIn", []string{"ecr:GetAuthorizationToken"}, jsii.String("*")), // the registry has nothing narrower
-		allow("FetchImage", []string{"ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"}, image.Repository().RepositoryArn()),
+		allow("FetchImage", []string{"ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"},
+			image.Repository().RepositoryArn()),
 	).AttrArn()
 }
 

@@ -153,7 +153,8 @@ func (s settings) check() error {
 		}
 	}
 	if s.GRPC.On && s.GRPC.Certificate == "" {
-		return errors.New("context grpc=on: give grpcCertificate too, the ARN of a certificate in AWS Certificate Manager for the name at which workers will reach the server, in the region of the stack; without TLS, tokens would travel in the open")
+		return errors.New("context grpc=on: give grpcCertificate too, the ARN of a certificate in AWS Certificate Manager for the name at " +
+			"which workers will reach the server, in the region of the stack; without TLS, tokens would travel in the open")
 	}
 	for _, c := range []struct{ key, arn string }{{"certificate", s.Certificate}, {"grpcCertificate", s.GRPC.Certificate}} {
 		if c.arn != "" && !strings.HasPrefix(c.arn, "arn:") {

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2"
-	"github.com/aws/jsii-runtime-go"
-
 	"assay/functions"
 	"assay/shared/lists"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
 )
 
 // stack is what is being described. The parts of the stack that others refer to stand here once they are made.
@@ -28,7 +28,9 @@ type stack struct {
 
 // newStack describes one stage. The order is that of the references: who is referred to comes first.
 func newStack(app awscdk.App, s settings) error {
-	binaries := lists.Map(functions.Deployments(), func(d functions.Deployment) string { return filepath.Join(s.Binaries, d.Name, "bootstrap") })
+	binaries := lists.Map(functions.Deployments(), func(d functions.Deployment) string {
+		return filepath.Join(s.Binaries, d.Name, "bootstrap")
+	})
 	if err := findBuilt("lambda", binaries...); err != nil {
 		return err
 	}

@@ -44,7 +44,8 @@ func TestMain(m *testing.M) {
 
 func test(m *testing.M) (int, error) {
 	if _, err := exec.LookPath("node"); err != nil {
-		return 0, fmt.Errorf("the AWS CDK runs on Node.js, which is not there: install version 22 or newer (https://nodejs.org) so that \"node\" is found: %w", err)
+		return 0, fmt.Errorf("the AWS CDK runs on Node.js, which is not there: install version 22 or newer (https://nodejs.org) so that "+
+			"\"node\" is found: %w", err)
 	}
 	defer closeCDK()
 	folder, err := os.MkdirTemp("", "infra")
@@ -67,8 +68,9 @@ func test(m *testing.M) (int, error) {
 		{&prodAgain, map[string]any{"stage": "prod"}},
 		{&special, map[string]any{
 			"stage": "prod", "issuer": "https://login.example", "audience": "assay", "tracing": "true", "alarmEmail": "ada@lab.example",
-			"domain": "api.lab.example", "certificate": "arn:aws:acm:eu-central-1:123456789012:certificate/one", "origins": "https://a.example,https://b.example",
-			"table": "assay-restored", "tableStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/assay-restored/stream/one",
+			"domain": "api.lab.example", "certificate": "arn:aws:acm:eu-central-1:123456789012:certificate/one",
+			"origins": "https://a.example,https://b.example",
+			"table":   "assay-restored", "tableStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/assay-restored/stream/one",
 		}},
 		{&withServer, map[string]any{
 			"stage": "prod", "grpc": "on", "grpcCertificate": "arn:aws:acm:eu-central-1:123456789012:certificate/two", "grpcCount": "2",
@@ -101,8 +103,9 @@ func fakeImages(folder string) (string, error) {
 	folder = filepath.Join(folder, "images")
 	for path, content := range map[string]string{
 		"bin/container/arm64/assay-grpc": "server", "bin/container/amd64/assay-grpc": "server", "bin/container/arm64/assay": "application",
-		"bin/container/data/none": "data", "local/Dockerfile": "FROM scratch", "data/key": "secret", "grpc/main.go": "package main", "infra/node_modules/a/index.js": "module",
-		".dockerignore": "", "LICENSE": "", dockerfile: "",
+		"bin/container/data/none": "data", "local/Dockerfile": "FROM scratch", "data/key": "secret", "grpc/main.go": "package main",
+		"infra/node_modules/a/index.js": "module",
+		".dockerignore":                 "", "LICENSE": "", dockerfile: "",
 	} {
 		if content == "" {
 			b, err := os.ReadFile(filepath.Join("..", path))
@@ -210,7 +213,8 @@ func TestNewStack_NamesMissingBinaries(t *testing.T) {
 		}
 	}
 	s.GRPC = grpcSettings{On: true, Images: t.TempDir()}
-	if err := newStack(nil, s); err == nil || !strings.Contains(err.Error(), "assay-grpc") || !strings.Contains(err.Error(), "make containers") {
+	if err := newStack(nil, s); err == nil || !strings.Contains(err.Error(), "assay-grpc") ||
+		!strings.Contains(err.Error(), "make containers") {
 		t.Errorf("%v", err)
 	}
 }
@@ -242,7 +246,8 @@ func TestReadSettings_RefusesInvalidContext(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.context, err, c.why)
 		}
 	}
-	if _, err := readSettings(func(key string) any { return map[string]any{"origins": []any{"*"}}[key] }); err == nil || !strings.Contains(err.Error(), "origins") {
+	if _, err := readSettings(func(key string) any { return map[string]any{"origins": []any{"*"}}[key] }); err == nil ||
+		!strings.Contains(err.Error(), "origins") {
 		t.Errorf("a list for a text: %v", err)
 	}
 }

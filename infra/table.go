@@ -1,12 +1,12 @@
 package main
 
 import (
+	"assay/shared/store"
+	"assay/shared/store/dynamo"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/jsii-runtime-go"
-
-	"assay/shared/store"
-	"assay/shared/store/dynamo"
 )
 
 // recoveryDays is how long the table can be set back to any second, and how long the bucket keeps what was deleted: a
@@ -21,7 +21,8 @@ func (st *stack) addTable() table {
 	var attributes []any
 	add := func(names ...string) {
 		for _, n := range names {
-			attributes = append(attributes, awsdynamodb.CfnTable_AttributeDefinitionProperty{AttributeName: jsii.String(n), AttributeType: jsii.String("S")})
+			attributes = append(attributes, awsdynamodb.CfnTable_AttributeDefinitionProperty{
+				AttributeName: jsii.String(n), AttributeType: jsii.String("S")})
 		}
 	}
 	add(dynamo.PartitionKey, dynamo.SortKey)
@@ -35,12 +36,13 @@ func (st *stack) addTable() table {
 		})
 	}
 	t := awsdynamodb.NewCfnTable(st.scope, jsii.String("Table"), &awsdynamodb.CfnTableProps{
-		BillingMode:               jsii.String("PAY_PER_REQUEST"),
-		AttributeDefinitions:      attributes,
-		KeySchema:                 keySchema(dynamo.PartitionKey, dynamo.SortKey),
-		GlobalSecondaryIndexes:    indexes,
-		StreamSpecification:       awsdynamodb.CfnTable_StreamSpecificationProperty{StreamViewType: jsii.String("NEW_IMAGE")},
-		TimeToLiveSpecification:   awsdynamodb.CfnTable_TimeToLiveSpecificationProperty{AttributeName: jsii.String(dynamo.ExpiryAttribute), Enabled: true},
+		BillingMode:            jsii.String("PAY_PER_REQUEST"),
+		AttributeDefinitions:   attributes,
+		KeySchema:              keySchema(dynamo.PartitionKey, dynamo.SortKey),
+		GlobalSecondaryIndexes: indexes,
+		StreamSpecification:    awsdynamodb.CfnTable_StreamSpecificationProperty{StreamViewType: jsii.String("NEW_IMAGE")},
+		TimeToLiveSpecification: awsdynamodb.CfnTable_TimeToLiveSpecificationProperty{
+			AttributeName: jsii.String(dynamo.ExpiryAttribute), Enabled: true},
 		DeletionProtectionEnabled: st.Keeps,
 		PointInTimeRecoverySpecification: awsdynamodb.CfnTable_PointInTimeRecoverySpecificationProperty{
 			PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: jsii.Number(recoveryDays),

@@ -103,7 +103,8 @@ func fillTasks(b *testing.B, s *running, n int) []string {
 	var writes []store.Write
 	for i := range n {
 		t := &record.TaskItem{Task: record.Task{Meta: record.NewMeta(time.Now()), TaskDraft: record.TaskDraft{
-			OrganizerID: organizer, Name: fmt.Sprintf("Task %d", i), Description: "A task of the load, with a text of the usual length of a first paragraph.",
+			OrganizerID: organizer, Name: fmt.Sprintf("Task %d", i),
+			Description: "A task of the load, with a text of the usual length of a first paragraph.",
 		}}}
 		t.Normalize()
 		it, err := record.Item(t)

@@ -29,7 +29,8 @@ func claimFiles(ctx context.Context, t *table, files blob.Store, now time.Time) 
 	content, err := files.Open(ctx, claimKey)
 	if errors.Is(err, blob.ErrNotFound) {
 		sum := sha256.Sum256([]byte(id))
-		return files.Put(ctx, blob.Object{Key: claimKey, Size: int64(len(id)), SHA256: hex.EncodeToString(sum[:]), MediaType: "text/plain"}, strings.NewReader(id))
+		return files.Put(ctx, blob.Object{Key: claimKey, Size: int64(len(id)), SHA256: hex.EncodeToString(sum[:]), MediaType: "text/plain"},
+			strings.NewReader(id))
 	}
 	if err != nil {
 		return err
@@ -37,7 +38,8 @@ func claimFiles(ctx context.Context, t *table, files blob.Store, now time.Time) 
 	defer func() { _ = content.Close() }()
 	claimed, err := io.ReadAll(content)
 	if err == nil && string(claimed) != id {
-		err = fmt.Errorf("the files in the folder of the data belong to another table (%s) than %s (%s), and would be deleted as files that nothing names: "+
+		err = fmt.Errorf("the files in the folder of the data belong to another table (%s) than %s (%s), and would be deleted as files that "+
+			"nothing names: "+
 			"choose another folder with -data, or the table of these files with -store and -table", claimed, t.place, id)
 	}
 	return err

@@ -51,7 +51,8 @@ var generatedClients = []generatedClient{
 		steps: [][]string{
 			{"python3", "-m", "venv", "venv"},
 			{"venv/bin/pip", "install", "--quiet", "--no-deps", "-r", "requirements.txt"},
-			{"venv/bin/openapi-python-client", "generate", "--path", "openapi.json", "--config", "config.yaml", "--meta", "none", "--output-path", "client/assay"},
+			{"venv/bin/openapi-python-client", "generate", "--path", "openapi.json", "--config", "config.yaml", "--meta", "none", "--output-path",
+				"client/assay"},
 		},
 		story:     []string{"venv/bin/python", "-W", "error", "story.py"},
 		files:     "client/assay/api/*/*.py",

@@ -66,7 +66,8 @@ func serveChild(args []string) error {
 	if lease, err := time.ParseDuration(os.Getenv(leaseVariable)); err == nil {
 		o.Lease, o.FirstLease = lease, lease/2
 	}
-	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: c.now, Log: p.log, Verify: p.id.verify, Quotas: p.env.Quotas.Quotas}, o)
+	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: c.now, Log: p.log, Verify: p.id.verify, Quotas: p.env.Quotas.Quotas},
+		o)
 	if c.grpc != "" {
 		if p.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", c.grpc); err != nil {
 			return err

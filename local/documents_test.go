@@ -23,7 +23,8 @@ var documents = []struct {
 		`(?m)^01[0-9A-Z]{24}\n01[0-9A-Z]{24}$`, // ids of the registration and the submission, which begin with the time
 	}},
 	{[]string{"local/README.md", "grpc/README.md"}, []string{
-		`"line":1`, `"line":2`, `"remainingToday":4`, `"rank":1`, ",Tom and friends,", ",false,everyone,,,,,tom,,", `"valid":false`, "leaderboard.html", "fused.txt",
+		`"line":1`, `"line":2`, `"remainingToday":4`, `"rank":1`, ",Tom and friends,", ",false,everyone,,,,,tom,,", `"valid":false`,
+		"leaderboard.html", "fused.txt",
 		`"text": "ranking"`, `"state": "RUN_STATE_COMPLETED"`, `"leaseId"`,
 	}},
 }

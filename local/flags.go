@@ -44,16 +44,21 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	f.StringVar(&c.url, "public-url", "", "URL at which clients reach the server, when it is not that address")
 	f.StringVar(&c.data, "data", "data", "folder of the table and the files; remove it to start clean")
 	f.BoolVar(&c.demo, "demo", true, "fill an empty store with a small public task")
-	f.StringVar(&c.store, "store", storeEmbedded, "where the table is: embedded in the folder of the data, or dynamodb, as the AWS SDK's own environment says")
+	f.StringVar(&c.store, "store", storeEmbedded,
+		"where the table is: embedded in the folder of the data, or dynamodb, as the AWS SDK's own environment says")
 	f.StringVar(&c.table, "table", "assay", "name of DynamoDB's table")
 	f.BoolVar(&c.createTable, "create-table", false, "make DynamoDB's table when it is missing")
 	f.StringVar(&c.issuer, "issuer", "", "OpenID Connect issuer to trust; empty: the development issuer")
 	f.StringVar(&c.audience, "audience", "", "audience that the issuer's tokens must have")
-	f.BoolVar(&c.allowDevIssuer, "allow-dev-issuer", false, "give tokens to everyone who asks, also to other machines: for closed networks only")
+	f.BoolVar(&c.allowDevIssuer, "allow-dev-issuer", false,
+		"give tokens to everyone who asks, also to other machines: for closed networks only")
 	f.StringVar(&c.origins, "origins", "*", "origins of web pages that may call the API, separated by commas; * is all")
-	f.StringVar(&c.quotas, "quotas", "", `quotas of users and of the server in JSON, as /info shows them, where they are to differ: {"user":{"perDay":{"tasks":500}}}`)
-	f.StringVar(&c.rates, "rates", "", `limits of callers in JSON, as /info shows them, where they are to differ: {"tool":{"perSecond":5,"burst":20}}`)
-	f.StringVar(&c.proxyHeader, "trusted-proxy-header", "", "header whose last address is where a request came from, such as X-Forwarded-For; give it only behind a proxy that sets it")
+	f.StringVar(&c.quotas, "quotas", "",
+		`quotas of users and of the server in JSON, as /info shows them, where they are to differ: {"user":{"perDay":{"tasks":500}}}`)
+	f.StringVar(&c.rates, "rates", "",
+		`limits of callers in JSON, as /info shows them, where they are to differ: {"tool":{"perSecond":5,"burst":20}}`)
+	f.StringVar(&c.proxyHeader, "trusted-proxy-header", "",
+		"header whose last address is where a request came from, such as X-Forwarded-For; give it only behind a proxy that sets it")
 	if err := config.ParseFlags(f, config.Prefix, args, getenv); err != nil {
 		return c, err
 	}
@@ -70,7 +75,8 @@ func (c *settings) check() error {
 		return err
 	}
 	if c.url != "" {
-		if u, err := url.Parse(c.url); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" {
+		if u, err := url.Parse(c.url); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" ||
+			strings.Trim(u.Path, "/") != "" {
 			return fmt.Errorf("-public-url %q is not an http or https URL without a path", c.url)
 		}
 		c.url = strings.TrimRight(c.url, "/")
@@ -82,7 +88,8 @@ func (c *settings) check() error {
 		return nil
 	}
 	if open != "" && !c.allowDevIssuer {
-		return fmt.Errorf("%s can be reached from other machines, and the development issuer would let anyone there be anyone: give -issuer and -audience, or -allow-dev-issuer on a closed network", open)
+		return fmt.Errorf("%s can be reached from other machines, and the development issuer would let anyone there be anyone: give -issuer "+
+			"and -audience, or -allow-dev-issuer on a closed network", open)
 	}
 	return nil
 }

@@ -11,5 +11,6 @@ import (
 
 // TestServer_SurvivesFullDisk says that nothing is checked: the disk that it fills is a tmpfs in a mount namespace.
 func TestServer_SurvivesFullDisk(*testing.T) {
-	fmt.Fprintln(os.Stderr, "NOT CHECKED: what a full disk does to the whole server. It is tried in a mount namespace of Linux, which", runtime.GOOS, "does not have.")
+	fmt.Fprintln(os.Stderr, "NOT CHECKED: what a full disk does to the whole server. It is tried in a mount namespace of Linux, which",
+		runtime.GOOS, "does not have.")
 }

@@ -41,7 +41,8 @@ func TestServer_SurvivesFullDisk(t *testing.T) {
 	var ended *exec.ExitError
 	switch {
 	case err != nil && !errors.As(err, &ended), bytes.Contains(out, []byte(cannotMount)):
-		fmt.Fprintf(os.Stderr, "NOT CHECKED: what a full disk does to the whole server. Mounting a tmpfs needs root or user namespaces: %v %s\n", err, out)
+		fmt.Fprintf(os.Stderr, "NOT CHECKED: what a full disk does to the whole server. Mounting a tmpfs needs root or user namespaces: %v %s\n",
+			err, out)
 	case err != nil:
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -91,7 +92,8 @@ func fillDisk(t *testing.T, folder string) {
 			return s.try(t, owner, "/v1/organizers", map[string]any{"name": strings.Repeat("x", 100), "description": strings.Repeat("y", 60_000)})
 		},
 		"a result of a tool": func() (int, string) {
-			return s.try(t, owner, "/v1/tools/converter", map[string]any{"to": "jsonl", "run": map[string]any{"files": []any{map[string]any{"name": "run.txt", "text": ranked("t")}}}})
+			return s.try(t, owner, "/v1/tools/converter", map[string]any{
+				"to": "jsonl", "run": map[string]any{"files": []any{map[string]any{"name": "run.txt", "text": ranked("t")}}}})
 		},
 	}
 	for name, write := range writes {

@@ -46,7 +46,8 @@ func TestParse_ReadsTheEnvironment(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	env["ASSAY_DEMO"] = "perhaps"
-	if _, err := parse(nil, func(name string) string { return env[name] }, io.Discard); err == nil || !strings.Contains(err.Error(), "ASSAY_DEMO") {
+	if _, err := parse(nil, func(name string) string { return env[name] }, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "ASSAY_DEMO") {
 		t.Errorf("%v, want the name of the variable", err)
 	}
 }
@@ -93,7 +94,8 @@ func TestRun_RefusesDataInUse(t *testing.T) {
 	folder := t.TempDir()
 	startIn(t, folder, "-demo=false")
 	var out bytes.Buffer
-	err := run(context.Background(), []string{"-addr", "127.0.0.1:0", "-grpc-addr", "127.0.0.1:0", "-data", folder}, noEnv, &out, io.Discard, nil)
+	err := run(context.Background(), []string{"-addr", "127.0.0.1:0", "-grpc-addr", "127.0.0.1:0", "-data", folder}, noEnv, &out,
+		io.Discard, nil)
 	if err == nil || !strings.Contains(err.Error(), folder) {
 		t.Errorf("%v, want the name of the file that is in use", err)
 	}

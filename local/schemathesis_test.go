@@ -30,7 +30,8 @@ type accepted struct {
 
 func (a *accepted) covers(f finding, fault string) bool {
 	matches := func(pattern, s string) bool { return regexp.MustCompile(pattern).MatchString(s) }
-	return a.Check == f.check && a.Status == f.status && matches(a.Operation, f.operation) && matches(a.Request, f.request) && matches(a.Fault, fault)
+	return a.Check == f.check && a.Status == f.status && matches(a.Operation, f.operation) && matches(a.Request, f.request) &&
+		matches(a.Fault, fault)
 }
 
 // finding is a check that a request did not pass.
@@ -38,7 +39,8 @@ type finding struct {
 	check, operation, request string
 	body, answer              []byte
 	status                    int
-	faults                    []string // what the answer says is wrong with a request that was refused, else what the check says is wrong with the answer
+	// what the answer says is wrong with a request that was refused, else what the check says is wrong with the answer
+	faults []string
 }
 
 // TestClients_Schemathesis lets schemathesis send what the document allows, and what it does not, to every operation. Each fault
@@ -62,7 +64,8 @@ func TestClients_Schemathesis(t *testing.T) {
 		{"python3", "-m", "venv", "venv"},
 		{"venv/bin/pip", "install", "--quiet", "--no-deps", "-r", requirements},
 		{
-			"venv/bin/schemathesis", "run", s.url + "/openapi.json", "--header", "Authorization: Bearer " + s.token(t, "fuzz", "admins"), "--checks", "all",
+			"venv/bin/schemathesis", "run", s.url + "/openapi.json", "--header", "Authorization: Bearer " + s.token(t, "fuzz", "admins"),
+			"--checks", "all",
 			"--phases", "examples,coverage,fuzzing,stateful", "--max-examples", "12", "--seed", "7", "--continue-on-failure", "--no-shrink",
 			"--suppress-health-check", "all", "--report", "ndjson", "--report-ndjson-path", "report.ndjson",
 		},
@@ -70,7 +73,8 @@ func TestClients_Schemathesis(t *testing.T) {
 		cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
 		cmd.Dir, cmd.WaitDelay = folder, time.Second
 		out, err := cmd.CombinedOutput()
-		if failed, ok := errors.AsType[*exec.ExitError](err); err != nil && !(ok && failed.ExitCode() == 1 && strings.HasSuffix(command[0], "schemathesis")) {
+		if failed, ok := errors.AsType[*exec.ExitError](err); err != nil &&
+			!(ok && failed.ExitCode() == 1 && strings.HasSuffix(command[0], "schemathesis")) {
 			t.Fatalf("%s: %v\n%s", strings.Join(command, " "), err, out)
 		}
 		t.Logf("%s: %s", command[0], out[bytes.LastIndexByte(bytes.TrimSpace(out), '\n')+1:])
@@ -163,7 +167,8 @@ func findings(t *testing.T, report io.Reader) (found []finding, requests int) {
 				for _, e := range p.Errors {
 					f.faults = append(f.faults, e.Detail)
 				}
-				if aboutRequest := c.Name == "positive_data_acceptance" || c.Name == "negative_data_rejection"; !aboutRequest || p.Detail == "" || f.status < http.StatusBadRequest {
+				if aboutRequest := c.Name == "positive_data_acceptance" || c.Name == "negative_data_rejection"; !aboutRequest || p.Detail == "" ||
+					f.status < http.StatusBadRequest {
 					first, _, _ := strings.Cut(c.Info.Failure.Message, "\n\n")
 					f.faults = []string{first}
 				} else if len(f.faults) == 0 {

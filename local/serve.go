@@ -111,7 +111,8 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 		p.env.Info.Build = p.env.Now().String()
 	}
 	p.worker.Store, p.worker.Files = p.table, p.files
-	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: p.env.Now, Log: p.log, Verify: p.id.verify, Quotas: quotas}, c.grpcOptions())
+	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: p.env.Now, Log: p.log, Verify: p.id.verify, Quotas: quotas},
+		c.grpcOptions())
 	if err := claimFiles(ctx, p.table, p.files, c.now()); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
@@ -126,7 +127,8 @@ func (p *program) changed(items []store.Item) {
 
 // grpcOptions are those of the gRPC server: a store that only this process writes to tells of every change by itself.
 func (c *settings) grpcOptions() server.Options {
-	o := server.Options{Lease: server.DefaultLease, FirstLease: server.DefaultFirstLease, QueuePollInterval: 15 * time.Second, Reflection: true}
+	o := server.Options{Lease: server.DefaultLease, FirstLease: server.DefaultFirstLease, QueuePollInterval: 15 * time.Second,
+		Reflection: true}
 	if c.store == storeDynamoDB {
 		o.QueuePollInterval, o.WatchPollInterval = 2*time.Second, time.Second
 	}
@@ -137,7 +139,8 @@ func (c *settings) grpcOptions() server.Options {
 func (p *program) handler() http.Handler {
 	s := api.New(p.env, functions.Operations())
 	uploads := files.Uploads{Store: p.table, Now: p.env.Now}
-	s.Mount("/files/", http.StripPrefix("/files/", p.files.Handler(uploads.Complete, uploads.Expected, s.Fail)), true, http.MethodGet, http.MethodHead, http.MethodPut)
+	s.Mount("/files/", http.StripPrefix("/files/", p.files.Handler(uploads.Complete, uploads.Expected, s.Fail)), true, http.MethodGet,
+		http.MethodHead, http.MethodPut)
 	if p.id.dev != nil {
 		// A page of another origin that could get tokens could act as any user on the machine of its reader.
 		s.Mount("/dev/", p.id.dev.Handler(s.Fail), false, http.MethodGet, http.MethodHead, http.MethodPost)

@@ -18,7 +18,8 @@ const storedURL = "http://assay.test"
 // the instant. The server must have nothing to report.
 func openStored(t *testing.T, at time.Time, data string, flags ...string) *running {
 	t.Helper()
-	c, err := parse(append([]string{"-addr", "127.0.0.1:0", "-grpc-addr", "", "-data", data, "-demo=false", "-rates", noRates, "-public-url", storedURL}, flags...), noEnv, io.Discard)
+	c, err := parse(append([]string{"-addr", "127.0.0.1:0", "-grpc-addr", "", "-data", data, "-demo=false", "-rates", noRates, "-public-url",
+		storedURL}, flags...), noEnv, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

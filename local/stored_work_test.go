@@ -59,7 +59,8 @@ func (s *running) leaveWork(t *testing.T) {
 func (s *running) endWork(t *testing.T) {
 	t.Helper()
 	s.await(t, "nothing is due", func() bool {
-		due, err := s.program.table.Query(t.Context(), store.Query{Index: record.ByWork, Partition: record.DuePartition, To: record.DueBy(s.program.now()), Limit: 1})
+		due, err := s.program.table.Query(t.Context(), store.Query{
+			Index: record.ByWork, Partition: record.DuePartition, To: record.DueBy(s.program.now()), Limit: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

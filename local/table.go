@@ -47,7 +47,8 @@ func openTable(ctx context.Context, c settings, changed func([]store.Item)) (*ta
 		}
 	}
 	if err := usable(ctx, s); err != nil {
-		return nil, fmt.Errorf("DynamoDB's table %s cannot be used: check AWS_REGION, AWS_ENDPOINT_URL_DYNAMODB, the credentials and the table's name; "+
+		return nil, fmt.Errorf("DynamoDB's table %s cannot be used: check AWS_REGION, AWS_ENDPOINT_URL_DYNAMODB, the credentials and the "+
+			"table's name; "+
 			"-create-table makes the table when it is missing, and leaves one alone that has other keys or indexes: %w", c.table, err)
 	}
 	return &table{s, "DynamoDB's table " + c.table, func() error { return nil }}, nil

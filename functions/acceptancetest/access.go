@@ -133,7 +133,8 @@ func (f *fixture) checkComplete(rows []right) {
 
 // forbidsApplicants are the operations that answer 403 to those alone whose registration waits or was rejected.
 var forbidsApplicants = []string{
-	"GET /v1/tasks/{taskId}", "GET /v1/tasks/{taskId}/evaluations", "GET /v1/tasks/{taskId}/submissions", "GET /v1/tasks/{taskId}/registrations",
+	"GET /v1/tasks/{taskId}", "GET /v1/tasks/{taskId}/evaluations", "GET /v1/tasks/{taskId}/submissions",
+	"GET /v1/tasks/{taskId}/registrations",
 	"POST /v1/tasks/{taskId}/registrations", "DELETE /v1/tasks/{taskId}/registrations/{registrationId}", "GET /v1/datasets/{datasetId}",
 }
 

@@ -55,7 +55,8 @@ type taskIDs struct {
 func newFixture(t testing.TB, s Setup) *fixture {
 	t.Helper()
 	s.revisions = new(revisions)
-	f := &fixture{Setup: s.checked(t, s.contract(t)), t: t, tokens: map[string]string{}, users: map[string]string{}, found: map[string]bool{}, answers: map[string]answer{}}
+	f := &fixture{Setup: s.checked(t, s.contract(t)), t: t, tokens: map[string]string{}, users: map[string]string{}, found: map[string]bool{},
+		answers: map[string]answer{}}
 	tail := strings.ToLower(rand.Text())
 	for _, c := range callers[1:] {
 		var groups []string
@@ -118,7 +119,8 @@ func (f *fixture) newTask(visibility string) taskIDs {
 	task := f.create(t, organizer, "/v1/tasks", map[string]any{"organizerId": f.organizer, "name": "Task", "visibility": visibility})
 	p.task = id(task)
 	p.dataset, p.testSet = f.newDataset(p.task, "validation", truthID), f.newDataset(p.task, "test", testID)
-	p.registration = id(f.create(t, organizer, task+"/registrations", map[string]any{"team": p.team, "userId": f.users["owner"], "contact": ownersContact}))
+	p.registration = id(f.create(t, organizer, task+"/registrations", map[string]any{
+		"team": p.team, "userId": f.users["owner"], "contact": ownersContact}))
 	f.create(t, organizer, task+"/registrations", map[string]any{"team": "Registrant", "userId": f.users["registrant"]})
 	for _, e := range []struct {
 		visibility string

@@ -68,7 +68,8 @@ func (f *fixture) compareBodies() {
 		}
 	}
 	task := "/v1/tasks/" + f.public.task
-	compare(http.MethodPost, task+"/submissions", func(dataset string) any { return image(f.public.dataset, dataset) }, f.private.dataset, f.private.testSet)
+	compare(http.MethodPost, task+"/submissions", func(dataset string) any { return image(f.public.dataset, dataset) }, f.private.dataset,
+		f.private.testSet)
 	compare(http.MethodPost, task+"/submissions", func(dataset string) any {
 		return map[string]any{"type": "upload", "files": []any{csvFile("run.csv", "id,label\n1,a\n", dataset)}}
 	}, f.private.dataset, f.private.testSet)
@@ -76,7 +77,8 @@ func (f *fixture) compareBodies() {
 		return map[string]any{"team": "Another", "userId": user}
 	}, f.users["owner"], f.users["registrant"])
 	compare(http.MethodPost, "/v1/datasets", func(task string) any { return newDataset(task, "test") }, f.private.task)
-	compare(http.MethodPatch, "/v1/datasets/"+f.public.dataset, func(task string) any { return map[string]any{"taskId": task} }, f.private.task)
+	compare(http.MethodPatch, "/v1/datasets/"+f.public.dataset, func(task string) any { return map[string]any{"taskId": task} },
+		f.private.task)
 }
 
 // compareRows asks in all ways, right and wrong, as callers who have no part in anything: how a request is refused does not tell

@@ -68,7 +68,8 @@ func (f *fixture) listings() []listing {
 			all = append(all, listing{path + f, single, ids})
 		}
 	}
-	inTasks, onDatasets, owners := "?filter[taskId]="+joined(tasks), "?filter[datasetId]="+joined(datasets), "?filter[userId]="+f.users["owner"]
+	inTasks, onDatasets, owners := "?filter[taskId]="+joined(tasks), "?filter[datasetId]="+joined(datasets), "?filter[userId]="+
+		f.users["owner"]
 	add("/v1/tasks", "/v1/tasks/{id}", tasks, "?filter[organizerId]="+f.organizer)
 	add("/v1/datasets", "/v1/datasets/{id}", datasets, inTasks)
 	add("/v1/runs", "/v1/runs/{id}", runs, inTasks, onDatasets, owners)

@@ -50,7 +50,8 @@ func (f *fixture) newRanked(p taskIDs) ranked {
 	f.t.Helper()
 	set := newDataset(p.task, "validation")
 	set["truths"] = []any{csvFile(truthFile, "1 0 d1 1\n1 0 "+truthDocument+" 1\n2 0 d2 1\n", "")}
-	set["inputs"] = []any{csvFile("texts.tsv", "d1\t"+map[bool]string{true: privateText, false: "the first"}[p.task == f.private.task]+"\n", "")}
+	set["inputs"] = []any{csvFile("texts.tsv", "d1\t"+map[bool]string{true: privateText, false: "the first"}[p.task == f.private.task]+"\n",
+		"")}
 	set["runFormat"] = map[string]any{"kind": "trec-run"}
 	set["evaluator"] = map[string]any{"kind": "retrieval", "measures": []string{"AP"}}
 	r := ranked{id(f.create(f.t, f.tokens["organizer"], "/v1/datasets", set)), map[string]string{}}
@@ -58,14 +59,16 @@ func (f *fixture) newRanked(p taskIDs) ranked {
 		var made struct{ RunIDs []string }
 		f.want(f.t, http.StatusCreated, &made, f.tokens["owner"], http.MethodPost, "/v1/tasks/"+p.task+"/submissions", map[string]any{
 			"type": "upload", "visibility": e.visibility,
-			"files": []any{csvFile("run.txt", "1 Q0 d1 1 2.0 "+strings.ReplaceAll(name, " ", "-")+"\n1 Q0 d2 2 1.0 tag\n2 Q0 d1 1 2.0 tag\n", r.dataset)},
+			"files": []any{csvFile("run.txt", "1 Q0 d1 1 2.0 "+strings.ReplaceAll(name, " ", "-")+"\n1 Q0 d2 2 1.0 tag\n2 Q0 d1 1 2.0 tag\n",
+				r.dataset)},
 		})
 		r.runs[name] = made.RunIDs[0]
 	}
 	for name, run := range r.runs {
 		f.awaitEvaluation(run)
 		e := rankedRuns[name]
-		f.want(f.t, http.StatusOK, nil, f.tokens["organizer"], http.MethodPatch, "/v1/runs/"+run+"/review", map[string]any{"published": e.published, "blinded": e.blinded})
+		f.want(f.t, http.StatusOK, nil, f.tokens["organizer"], http.MethodPatch, "/v1/runs/"+run+"/review", map[string]any{
+			"published": e.published, "blinded": e.blinded})
 	}
 	return r
 }
@@ -160,7 +163,8 @@ func (f *fixture) sameByAddress(caller, tool string, input map[string]any, want 
 		f.t.Fatal(err)
 	}
 	path := "/v1/tools/" + tool + "/result?input=" + url.QueryEscape(string(text))
-	accept := []string{"text/html, application/problem+json, */*;q=0.1", "image/svg+xml, */*;q=0.1"}[slices.Index(callers, caller)%2] // callers take turns
+	// callers take turns
+	accept := []string{"text/html, application/problem+json, */*;q=0.1", "image/svg+xml, */*;q=0.1"}[slices.Index(callers, caller)%2]
 	have := f.answerOnce("organizer", request{method: http.MethodGet, path: path, headers: []string{"Accept", accept}})
 	if have.status != http.StatusOK || have.header.Get("ETag") == "" {
 		f.t.Errorf("%s as organizer: %d, %v", path, have.status, have.header)
@@ -202,7 +206,8 @@ func (f *fixture) checkTruth(caller string, r ranked) {
 			f.t.Errorf("%s against a truth as %s: %d, want %d\n%s", name, caller, got.status, want, got.body)
 		}
 	}
-	if got := f.ask(caller, http.MethodPost, "/v1/tools/converter", map[string]any{"qrels": truth, "to": "trec-qrels"}, "Accept", "text/plain"); got.status != want {
+	if got := f.ask(caller, http.MethodPost, "/v1/tools/converter", map[string]any{"qrels": truth, "to": "trec-qrels"}, "Accept",
+		"text/plain"); got.status != want {
 		f.t.Errorf("convert of a truth as %s: %d, want %d\n%s", caller, got.status, want, got.body)
 	}
 	if got := f.ask(caller, http.MethodPost, "/v1/tools/serp", map[string]any{"run": mine, "texts": truth}); got.status != board {

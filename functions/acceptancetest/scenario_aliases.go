@@ -13,7 +13,8 @@ func (st *scenario) aliases() {
 	evaluation := st.evaluationOf(st.annCACM.runs[0])
 	lists := []string{
 		st.public + "/submissions", st.public + "/evaluations", st.board(st.cacm), st.board(st.news) + "&best=true",
-		"/v1/runs?filter[taskId]=" + id(st.public), "/v1/runs?filter[datasetId]=" + st.cacm, "/v1/runs?filter[submissionId]=" + id(st.annCACM.path),
+		"/v1/runs?filter[taskId]=" + id(st.public), "/v1/runs?filter[datasetId]=" + st.cacm, "/v1/runs?filter[submissionId]=" +
+			id(st.annCACM.path),
 		"/v1/evaluations?filter[taskId]=" + id(st.public), "/v1/evaluations?filter[datasetId]=" + st.cacm,
 	}
 	outsiders := []user{st.anyone, st.sam, st.ben, st.carl, st.pia}

@@ -20,7 +20,8 @@ func (st *scenario) patches() {
 	}
 	edit(problem.PatchFailed, append(edits("replace", "/name", "Half done"), edits("test", "/website", "https://other.example")...))
 	st.names(edit(problem.Invalid, edits("replace", "/version", 7)), "/version", "")
-	_, header := st.refusal(problem.UnsupportedMedia, st.olivia, http.MethodPatch, st.limited, `{"name":"Plain"}`, "Content-Type", "application/json")
+	_, header := st.refusal(problem.UnsupportedMedia, st.olivia, http.MethodPatch, st.limited, `{"name":"Plain"}`, "Content-Type",
+		"application/json")
 	if header.Get("Accept-Patch") != "application/json-patch+json, application/merge-patch+json" {
 		st.t.Errorf("Accept-Patch is %q", header.Get("Accept-Patch"))
 	}
@@ -29,8 +30,10 @@ func (st *scenario) patches() {
 	}
 
 	a = st.want(http.StatusOK, &after, st.olivia, http.MethodPatch, st.limited, append(edits("test", "/name", before.Name), append(
-		edits("replace", "/description", "New rules."), edits("add", "/submissions/types/-", "upload")...)...), "Content-Type", jsonPatch, "If-Match", tag)
-	if after.Version != before.Version+1 || after.Description != "New rules." || !slices.Equal(after.Submissions.Types, []record.SubmissionType{"image", "upload"}) {
+		edits("replace", "/description", "New rules."), edits("add", "/submissions/types/-", "upload")...)...), "Content-Type", jsonPatch,
+		"If-Match", tag)
+	if after.Version != before.Version+1 || after.Description != "New rules." ||
+		!slices.Equal(after.Submissions.Types, []record.SubmissionType{"image", "upload"}) {
 		st.t.Errorf("%+v, want description and types changed", after)
 	}
 	for _, method := range []string{http.MethodPatch, http.MethodDelete} {
@@ -41,7 +44,8 @@ func (st *scenario) patches() {
 		st.refused(problem.PreconditionFailed, st.olivia, method, st.limited, body, "If-Match", tag)
 		st.refused(problem.PreconditionFailed, st.olivia, method, st.limited, body, "If-Match", `"1-0"`)
 	}
-	st.want(http.StatusOK, nil, st.olivia, http.MethodPatch, st.limited, map[string]any{"description": "Newer rules."}, "If-Match", a.header.Get("ETag"))
+	st.want(http.StatusOK, nil, st.olivia, http.MethodPatch, st.limited, map[string]any{"description": "Newer rules."}, "If-Match",
+		a.header.Get("ETag"))
 	st.matched()
 }
 

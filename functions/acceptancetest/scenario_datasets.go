@@ -77,7 +77,8 @@ func (st *scenario) uploadedTruth() {
 	st.t.Helper()
 	qrels := read(st.t, "cacm/qrels")
 	var cacm record.Dataset
-	st.want(http.StatusCreated, &cacm, st.olivia, http.MethodPost, "/v1/datasets", retrieval(st.public, "CACM", "test", declared("qrels", qrels)))
+	st.want(http.StatusCreated, &cacm, st.olivia, http.MethodPost, "/v1/datasets",
+		retrieval(st.public, "CACM", "test", declared("qrels", qrels)))
 	st.cacm = cacm.ID
 	truth := cacm.Truths[0]
 	if cacm.TruthVersion != 0 || truth.State != record.FilePending || truth.Upload == nil {

@@ -81,7 +81,8 @@ func cut(run []byte, rank int) []byte {
 
 // measures are those of the datasets, by the name that trec_eval has for each.
 var measures = map[string]string{
-	"nDCG@10": "ndcg_cut_10", "AP": "map", "RR": "recip_rank", "P@10": "P_10", "R@1000": "recall_1000", "Rprec": "Rprec", "Bpref": "bpref", "nDCG": "ndcg",
+	"nDCG@10": "ndcg_cut_10", "AP": "map", "RR": "recip_rank", "P@10": "P_10", "R@1000": "recall_1000", "Rprec": "Rprec", "Bpref": "bpref",
+	"nDCG": "ndcg",
 }
 
 // measureNames lists them, the primary measure first.

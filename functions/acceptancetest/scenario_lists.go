@@ -128,7 +128,8 @@ func (st *scenario) wrongPages(caller user, path string) {
 	for _, cursor := range []string{st.missing(), st.olivia.id, "x", "", "01jz3v7q0d8t5rz0s6r1w9c4xk", "80000000000000000000000000"} {
 		st.refused(problem.InvalidCursor, caller, http.MethodGet, path+"cursor="+cursor, nil)
 	}
-	for _, query := range []string{"limit=0", "limit=-1", "limit=x", "limit=1.5", "limit=", "limit=1&limit=2", "filter[colour]=red", "colour=red", "fields=colour", "offset=1", "limit=%zz"} {
+	for _, query := range []string{"limit=0", "limit=-1", "limit=x", "limit=1.5", "limit=", "limit=1&limit=2", "filter[colour]=red",
+		"colour=red", "fields=colour", "offset=1", "limit=%zz"} {
 		p := st.refused(problem.InvalidParameter, caller, http.MethodGet, path+query, nil)
 		if query == "filter[colour]=red" {
 			st.says(p, "limit")

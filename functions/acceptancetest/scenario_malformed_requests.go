@@ -37,14 +37,18 @@ func (st *scenario) malformedRequests() {
 		}
 	}
 	for _, path := range []string{
-		"/v1/tasks/%00", "/v1/tasks/..%2f..%2fetc", "/v1/tasks/%ff%fe", "/%2e%2e/health", "/v1/runs/" + strings.Repeat("A", 5000), "/v1/tasks/" + id(st.public) + "%20",
-		"/v1/users/%22/submissions", "/v1/tasks?" + strings.Repeat("a=b&", 3000), "/v1/tasks?filter[name]=" + strings.Repeat("x,", 100), "/v1/tasks?filter[name]=%00%ff",
-		"/v1/tasks?filter[]=x", "/v1/tasks?filter[name", "/v1/tasks?;", "/v1/runs?cursor=%00", "/v1/evaluations?sort=%27&filter[datasetId]=" + st.news, "/v1/tasks?limit=99999999999999999999",
+		"/v1/tasks/%00", "/v1/tasks/..%2f..%2fetc", "/v1/tasks/%ff%fe", "/%2e%2e/health", "/v1/runs/" + strings.Repeat("A", 5000), "/v1/tasks/" +
+			id(st.public) + "%20",
+		"/v1/users/%22/submissions", "/v1/tasks?" + strings.Repeat("a=b&", 3000), "/v1/tasks?filter[name]=" + strings.Repeat("x,", 100),
+		"/v1/tasks?filter[name]=%00%ff",
+		"/v1/tasks?filter[]=x", "/v1/tasks?filter[name", "/v1/tasks?;", "/v1/runs?cursor=%00", "/v1/evaluations?sort=%27&filter[datasetId]=" +
+			st.news, "/v1/tasks?limit=99999999999999999999",
 	} {
 		st.ask(st.anyone, http.MethodGet, path, nil)
 		st.ask(st.olivia, http.MethodGet, path, nil)
 	}
-	for _, header := range []string{"Authorization", "If-None-Match", "If-Match", "Accept", "Content-Type", "Origin", "Idempotency-Key", "X-Request-Id", "Range"} {
+	for _, header := range []string{"Authorization", "If-None-Match", "If-Match", "Accept", "Content-Type", "Origin", "Idempotency-Key",
+		"X-Request-Id", "Range"} {
 		for _, value := range []string{"", ",", `"`, "Bearer", "\t;;=,", strings.Repeat("a/b,", 2000)} {
 			st.ask(st.anyone, http.MethodGet, st.public, nil, header, value)
 			st.ask(st.anyone, http.MethodPost, "/v1/organizers", "{}", header, value)

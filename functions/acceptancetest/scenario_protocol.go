@@ -26,12 +26,14 @@ func (st *scenario) protocol() {
 	st.methods()
 	st.origins()
 
-	for _, path := range []string{"/v2/tasks", "/v1/task", "/v1/tasks/", "/v1//tasks", "/v1/tasks/x", "/v1/tasks/" + st.missing(), "/v1/tasks/" + strings.ToLower(id(st.public))} {
+	for _, path := range []string{"/v2/tasks", "/v1/task", "/v1/tasks/", "/v1//tasks", "/v1/tasks/x", "/v1/tasks/" + st.missing(),
+		"/v1/tasks/" + strings.ToLower(id(st.public))} {
 		st.refused(problem.NotFound, st.anyone, http.MethodGet, path, nil)
 	}
 	st.refused(problem.NotFound, st.anyone, http.MethodGet, strings.Replace(st.annCACM.path, id(st.public), id(st.limited), 1), nil)
 	st.refused(problem.TooLarge, st.olivia, http.MethodPost, "/v1/organizers", `{"name":"`+strings.Repeat("x", 5<<20)+`"}`)
-	_, header := st.refusal(problem.UnsupportedMedia, st.olivia, http.MethodPost, "/v1/organizers", "name=Lake", "Content-Type", "application/x-www-form-urlencoded")
+	_, header := st.refusal(problem.UnsupportedMedia, st.olivia, http.MethodPost, "/v1/organizers", "name=Lake", "Content-Type",
+		"application/x-www-form-urlencoded")
 	if header.Get("Accept-Post") != "application/json" {
 		st.t.Errorf("Accept-Post is %q", header.Get("Accept-Post"))
 	}
@@ -75,10 +77,12 @@ func (st *scenario) methods() {
 // origins asks as a page of another origin does.
 func (st *scenario) origins() {
 	st.t.Helper()
-	origin := []string{"Origin", "https://page.example", "Access-Control-Request-Method", "PATCH", "Access-Control-Request-Headers", "authorization, if-match"}
+	origin := []string{"Origin", "https://page.example", "Access-Control-Request-Method", "PATCH", "Access-Control-Request-Headers",
+		"authorization, if-match"}
 	a := st.want(http.StatusNoContent, nil, st.anyone, http.MethodOptions, st.public, nil, origin...)
 	for name, part := range map[string]string{
-		"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Methods": "PATCH", "Access-Control-Allow-Headers": "If-Match", "Access-Control-Max-Age": "",
+		"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Methods": "PATCH", "Access-Control-Allow-Headers": "If-Match",
+		"Access-Control-Max-Age": "",
 	} {
 		if got := a.header.Get(name); got == "" || !strings.Contains(got, part) {
 			st.t.Errorf("OPTIONS: %s is %q, want %q in it", name, got, part)

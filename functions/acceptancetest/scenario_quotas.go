@@ -50,7 +50,8 @@ func (st *scenario) quotas() {
 		st.patch(st.olivia, st.limited, nil, map[string]any{"submissions": rules})
 		st.says(st.refused(problem.OutsideWindow, st.ben, http.MethodPost, submissions, st.labels(goodLabels)), name)
 	}
-	st.patch(st.olivia, st.limited, nil, map[string]any{"submissions": map[string]any{"opensAt": nil, "closesAt": nil, "types": []string{"image"}}})
+	st.patch(st.olivia, st.limited, nil, map[string]any{
+		"submissions": map[string]any{"opensAt": nil, "closesAt": nil, "types": []string{"image"}}})
 }
 
 // left requires what an answer says is left of three runs a day and four in all.
@@ -61,7 +62,8 @@ func (st *scenario) left(s record.Submission, today, inAll int) {
 		st.t.Fatalf("the quota is %+v, want all its numbers", q)
 	}
 	if *q.PerDay != 3 || *q.RemainingToday != today || *q.Total != 4 || *q.Remaining != inAll {
-		st.t.Errorf("%d of %d are left today and %d of %d in all, want %d and %d", *q.RemainingToday, *q.PerDay, *q.Remaining, *q.Total, today, inAll)
+		st.t.Errorf("%d of %d are left today and %d of %d in all, want %d and %d", *q.RemainingToday, *q.PerDay, *q.Remaining, *q.Total,
+			today, inAll)
 	}
 }
 
@@ -93,7 +95,8 @@ func (st *scenario) failedUpload() {
 // cancelled cancels the run of an image, which no worker leases.
 func (st *scenario) cancelled() {
 	st.t.Helper()
-	e, s := st.submit(st.ben, st.limited, map[string]any{"type": "image", "image": "registry.example.org/otter:1", "datasetIds": []string{st.little}})
+	e, s := st.submit(st.ben, st.limited, map[string]any{"type": "image", "image": "registry.example.org/otter:1", "datasetIds": []string{
+		st.little}})
 	st.left(s, 0, 1)
 	run := e.runs[0]
 	st.run(run, record.Queued)

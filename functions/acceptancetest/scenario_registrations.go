@@ -18,7 +18,8 @@ func (st *scenario) registrations() {
 	}
 
 	st.patch(st.olivia, st.public, nil, map[string]any{"registration": map[string]any{"mode": "approval"}})
-	st.benRegistration = st.want(http.StatusCreated, &made, st.ben, http.MethodPost, all, map[string]any{"team": "Otter " + st.tail}).header.Get("Location")
+	st.benRegistration = st.want(http.StatusCreated, &made, st.ben, http.MethodPost, all, map[string]any{
+		"team": "Otter " + st.tail}).header.Get("Location")
 	if made.State != record.Pending {
 		st.t.Errorf("%+v, want a registration that waits", made)
 	}
@@ -29,7 +30,8 @@ func (st *scenario) registrations() {
 	}
 	st.patch(st.olivia, st.carlRegistration, nil, map[string]any{"state": "rejected"})
 
-	st.patch(st.olivia, st.public, nil, map[string]any{"registration": map[string]any{"mode": "open", "closesAt": "2020-01-01T00:00:00.000Z", "opensAt": nil}})
+	st.patch(st.olivia, st.public, nil, map[string]any{
+		"registration": map[string]any{"mode": "open", "closesAt": "2020-01-01T00:00:00.000Z", "opensAt": nil}})
 	st.says(st.refused(problem.OutsideWindow, st.sam, http.MethodPost, all, map[string]any{"team": "Late"}), "2020-01-01T00:00:00.000Z")
 	st.patch(st.olivia, st.public, nil, map[string]any{"registration": map[string]any{"mode": "closed", "closesAt": nil}})
 

@@ -98,7 +98,8 @@ func (st *scenario) refused(kind *problem.Kind, caller user, method, path string
 }
 
 // refusal is refused for tests that need the headers too.
-func (st *scenario) refusal(kind *problem.Kind, caller user, method, path string, body any, headers ...string) (p problem.Document, h http.Header) {
+func (st *scenario) refusal(kind *problem.Kind, caller user, method, path string, body any,
+	headers ...string) (p problem.Document, h http.Header) {
 	st.t.Helper()
 	a := st.want(kind.Status, &p, caller, method, path, body, headers...)
 	asked, _, _ := strings.Cut(path, "?")

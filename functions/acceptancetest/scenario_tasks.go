@@ -56,7 +56,8 @@ func (st *scenario) tasks() {
 
 	var made struct{ URL string }
 	st.want(http.StatusCreated, &made, st.olivia, http.MethodPost, "/v1/tasks",
-		draft("Ranking", "submissions", map[string]any{"opensAt": past, "closesAt": soon}, "registration", map[string]any{"opensAt": past, "closesAt": soon}))
+		draft("Ranking", "submissions", map[string]any{"opensAt": past, "closesAt": soon}, "registration", map[string]any{
+			"opensAt": past, "closesAt": soon}))
 	st.public = made.URL
 	st.private = st.post(st.olivia, "/v1/tasks", draft("Secret", "visibility", "private"))
 	st.limited = st.post(st.olivia, "/v1/tasks", draft("Limited", "submissions", map[string]any{"perDay": 3, "total": 4}))
@@ -66,7 +67,8 @@ func (st *scenario) tasks() {
 	}
 	var task record.Task
 	st.get(st.anyone, st.public, &task)
-	if task.Submissions.ClosesAt == nil || *task.Submissions.ClosesAt != soon || task.Registration.Mode != record.Open || task.Visibility != record.Public {
+	if task.Submissions.ClosesAt == nil || *task.Submissions.ClosesAt != soon || task.Registration.Mode != record.Open ||
+		task.Visibility != record.Public {
 		st.t.Errorf("%+v, want the windows as given and the defaults", task)
 	}
 }

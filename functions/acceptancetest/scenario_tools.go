@@ -30,7 +30,8 @@ func (st *scenario) tools() {
 		st.t.Errorf("P@3 is %v", v)
 	}
 	st.says(st.refused(problem.Forbidden, st.ben, http.MethodPost, tool("evaluator"), against), "organizers", "one of your own")
-	st.refused(problem.NotFound, st.sam, http.MethodPost, tool("evaluator"), map[string]any{"runs": both, "truth": map[string]any{"datasetId": st.hidden}})
+	st.refused(problem.NotFound, st.sam, http.MethodPost, tool("evaluator"), map[string]any{
+		"runs": both, "truth": map[string]any{"datasetId": st.hidden}})
 
 	for name, input := range map[string]map[string]any{
 		"significance": pair, "topics": pair, "diffir": pair, "serp": {"run": held(st.annCACM.runs[0])}, "leaderboard": {"datasetId": st.cacm},
@@ -43,7 +44,8 @@ func (st *scenario) tools() {
 			if got := a.header.Get("Content-Type"); !strings.HasPrefix(got, media) {
 				st.t.Errorf("%s as %s is %s", name, media, got)
 			}
-			st.want(http.StatusNotModified, nil, st.ben, http.MethodGet, a.header.Get("Content-Location"), nil, "Accept", media, "If-None-Match", a.header.Get("ETag"))
+			st.want(http.StatusNotModified, nil, st.ben, http.MethodGet, a.header.Get("Content-Location"), nil, "Accept", media, "If-None-Match",
+				a.header.Get("ETag"))
 		}
 	}
 	st.refused(problem.NotFound, st.anyone, http.MethodPost, tool("diffir"), pair) // ben's files are his own, whatever became of them
@@ -52,7 +54,8 @@ func (st *scenario) tools() {
 
 // files are what tools write: small ones stand in the answer, large ones behind a link, for those who are logged in.
 func (st *scenario) files(tool func(string) string, pair map[string]any) {
-	fused := st.want(http.StatusOK, nil, st.ben, http.MethodPost, tool("fusion"), map[string]any{"runs": pair["runs"], "depth": 10}, "Accept", "text/plain")
+	fused := st.want(http.StatusOK, nil, st.ben, http.MethodPost, tool("fusion"), map[string]any{"runs": pair["runs"], "depth": 10}, "Accept",
+		"text/plain")
 	if n := bytes.Count(fused.body, []byte("\n")); n < 100 || !bytes.Contains(fused.body, []byte(" Q0 ")) {
 		st.t.Errorf("the fused run has %d lines", n)
 	}
@@ -60,7 +63,8 @@ func (st *scenario) files(tool func(string) string, pair map[string]any) {
 	for i := range 80_000 {
 		fmt.Fprintf(&long, "1 Q0 document-%d %d %d me\n", i, i+1, 80_000-i)
 	}
-	input := map[string]any{"run": map[string]any{"files": []any{map[string]any{"name": "long.txt", "content": inline("", compressed(st.t, long.Bytes()))["content"]}}}, "to": "jsonl"}
+	input := map[string]any{"run": map[string]any{
+		"files": []any{map[string]any{"name": "long.txt", "content": inline("", compressed(st.t, long.Bytes()))["content"]}}}, "to": "jsonl"}
 	st.says(st.refused(problem.Unauthorized, st.anyone, http.MethodPost, tool("converter"), input), "Log in")
 	var written struct{ File struct{ URL, SHA256 string } }
 	st.want(http.StatusOK, &written, st.ann, http.MethodPost, tool("converter"), input)

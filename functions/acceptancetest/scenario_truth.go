@@ -51,7 +51,8 @@ func (st *scenario) changedTruth() {
 	}
 	st.publish(st.annNews.runs[0])
 
-	st.patch(st.olivia, dataset, &news, map[string]any{"evaluator": map[string]any{"measures": []string{"AP", "P@10"}, "primaryMeasure": "P@10"}})
+	st.patch(st.olivia, dataset, &news, map[string]any{
+		"evaluator": map[string]any{"measures": []string{"AP", "P@10"}, "primaryMeasure": "P@10"}})
 	third := st.reevaluated(st.annNews.runs[0], 3)
 	if third.PrimaryMeasure != "P@10" || len(third.Measures) != 2 || *third.Measures["P@10"] != *second.Measures["P@10"] {
 		st.t.Errorf("%+v, want the two measures and the values as they were", third)

@@ -48,7 +48,8 @@ func (st *scenario) uploads() {
 		st.t.Fatalf("%+v, want a private submission with two runs", s)
 	}
 	run = st.run(st.benBoth.runs[0], record.Completed)
-	if warnings := fmt.Sprint(run.Diagnostics); len(run.Diagnostics) != 2 || !strings.Contains(warnings, "six fields") || !strings.Contains(warnings, `"302"`) {
+	if warnings := fmt.Sprint(run.Diagnostics); len(run.Diagnostics) != 2 || !strings.Contains(warnings, "six fields") ||
+		!strings.Contains(warnings, `"302"`) {
 		st.t.Errorf("diagnostics %s, want warnings of the fields too many and of the topic that is missing", warnings)
 	}
 	var e record.Evaluation
@@ -115,7 +116,8 @@ func (st *scenario) damagedFiles() {
 	submissions := st.public + "/submissions"
 	before := st.list(st.ben, submissions)
 	bm25 := read(st.t, "cacm/bm25.run")
-	p := st.refused(problem.Invalid, st.ben, http.MethodPost, submissions, upload("private", on(st.news, inline("good.run", bm25)), on(st.cacm, inline("bad.run", damaged(st.t)))))
+	p := st.refused(problem.Invalid, st.ben, http.MethodPost, submissions,
+		upload("private", on(st.news, inline("good.run", bm25)), on(st.cacm, inline("bad.run", damaged(st.t)))))
 	st.names(p, "/files/1", "line 3")
 	st.names(p, "/files/1", "line 7")
 	st.names(p, "/files/1", "line 41")

@@ -86,7 +86,8 @@ func TestSnippets_AreSound(t *testing.T) {
 var (
 	imports   = regexp.MustCompile(`(?m)^(?:import|from) +([a-z0-9_]+)`)
 	variables = regexp.MustCompile(`ASSAY_[A-Z_]+`)
-	dangerous = regexp.MustCompile(`\b(eval|exec|os\.system|subprocess|shell=True|pickle|set -x|curl -v)\b|\| *(ba)?sh\b|(print|echo|printf)\b.*(ASSAY_TOKEN)`)
+	dangerous = regexp.MustCompile(
+		`\b(eval|exec|os\.system|subprocess|shell=True|pickle|set -x|curl -v)\b|\| *(ba)?sh\b|(print|echo|printf)\b.*(ASSAY_TOKEN)`)
 )
 
 // standard are the modules of Python's standard library that snippets use.

@@ -126,7 +126,8 @@ func TestComponents_AreCacheable(t *testing.T) {
 				t.Errorf("%s as %q may be kept: %s", path, user, got)
 			}
 			head := s.Want(http.StatusOK, nil, user, http.MethodHead, path, nil, "Accept-Encoding", "gzip")
-			if len(head.Body) > 0 || head.Header.Get("ETag") != a.Header.Get("ETag") || head.Header.Get("Content-Length") != a.Header.Get("Content-Length") {
+			if len(head.Body) > 0 || head.Header.Get("ETag") != a.Header.Get("ETag") ||
+				head.Header.Get("Content-Length") != a.Header.Get("Content-Length") {
 				t.Errorf("HEAD %s: %v", path, head.Header)
 			}
 			if path == list {

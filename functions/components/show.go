@@ -31,7 +31,8 @@ func snippet(_ context.Context, c *api.Call) error {
 		}
 		has = append(has, s.Language)
 	}
-	return problem.NotFound.New("%s has no snippet in %s. It has one in %s.", e.Name, strings.Join(c.Page.Values(language.Name), " or "), strings.Join(has, " and "))
+	return problem.NotFound.New("%s has no snippet in %s. It has one in %s.", e.Name, strings.Join(c.Page.Values(language.Name), " or "),
+		strings.Join(has, " and "))
 }
 
 // findEntry returns the component that the path names.

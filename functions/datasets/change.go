@@ -97,7 +97,8 @@ func release(ctx context.Context, c *api.Call, old *record.DatasetItem, p Datase
 	changed.Show(truth)
 	changed.Reevaluate(now)
 	c.Tx.Save(&changed, now).Replace(truth)
-	return &changed, c.Audit(ctx, old.Scope(), record.BoardReleased, "/v1/datasets/"+old.ID, released{old.Board().TruthVersion}, released{p.BoardVersion})
+	return &changed, c.Audit(ctx, old.Scope(), record.BoardReleased, "/v1/datasets/"+old.ID, released{old.Board().TruthVersion}, released{
+		p.BoardVersion})
 }
 
 // markStored marks the pending files that the object store has: those that the dataset had before, or has as its truth in use.

@@ -57,7 +57,8 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 
 // checkDatasetCount refuses a dataset beyond the bound of a task.
 func checkDatasetCount(ctx context.Context, c *api.Call, taskID string) error {
-	q := store.Query{Index: record.ByTask, Partition: record.TaskPartition(taskID, record.KindDataset, access.Everyone), Limit: record.MaxTaskDatasets}
+	q := store.Query{Index: record.ByTask, Partition: record.TaskPartition(taskID, record.KindDataset, access.Everyone),
+		Limit: record.MaxTaskDatasets}
 	found, err := c.Store.Query(ctx, q)
 	if err != nil {
 		return records.Failed(err)

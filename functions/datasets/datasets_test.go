@@ -69,17 +69,21 @@ func TestCreate_NamesEachFault(t *testing.T) {
 		draft map[string]any
 		want  []string // pointers, with the beginning of what is said there
 	}{
-		"truth":            {s.draft(servertest.Inline("good.csv", goodTruth+"3,cat\n"), servertest.Inline("bad.csv", badTruth)), []string{"/truths/1 line 3: ", "/truths/1 line 4: "}},
-		"no truth":         {with("truths", []any{}), []string{"/truths must have"}},
-		"measure":          {evaluator("classification", "nDCG@10"), []string{"/evaluator/measures/0 "}},
-		"two measures":     {evaluator("classification", "Accuracy", "Nonsense", "Worse"), []string{"/evaluator/measures/1 ", "/evaluator/measures/2 "}},
-		"format":           {evaluator("retrieval", "AP"), []string{"/runFormat/kind "}},
-		"fields":           {with("runFormat", map[string]any{"kind": "csv", "idField": "id"}), []string{"/runFormat/valueField is needed"}},
-		"image":            {evaluator("worker", "Score"), []string{"/evaluator/image is needed"}},
-		"damaged":          {s.draft(damaged), []string{"/truths/0/sha256 the content has", "/truths/0/size the content has"}},
-		"folder":           {s.draft(servertest.Inline("a/b.csv", goodTruth)), []string{"/truths/0/name must be"}},
-		"media type":       {with("inputs", []any{map[string]any{"name": "a", "content": "YQ==", "mediaType": "text"}}), []string{"/inputs/0/mediaType must be"}},
-		"twice":            {with("inputs", []any{servertest.Inline("a", "x"), servertest.Inline("a", "x")}), []string{"/inputs/1/name is the name", "/inputs/1/sha256 is the content"}},
+		"truth": {s.draft(servertest.Inline("good.csv", goodTruth+"3,cat\n"), servertest.Inline("bad.csv", badTruth)), []string{
+			"/truths/1 line 3: ", "/truths/1 line 4: "}},
+		"no truth": {with("truths", []any{}), []string{"/truths must have"}},
+		"measure":  {evaluator("classification", "nDCG@10"), []string{"/evaluator/measures/0 "}},
+		"two measures": {evaluator("classification", "Accuracy", "Nonsense", "Worse"), []string{
+			"/evaluator/measures/1 ", "/evaluator/measures/2 "}},
+		"format":  {evaluator("retrieval", "AP"), []string{"/runFormat/kind "}},
+		"fields":  {with("runFormat", map[string]any{"kind": "csv", "idField": "id"}), []string{"/runFormat/valueField is needed"}},
+		"image":   {evaluator("worker", "Score"), []string{"/evaluator/image is needed"}},
+		"damaged": {s.draft(damaged), []string{"/truths/0/sha256 the content has", "/truths/0/size the content has"}},
+		"folder":  {s.draft(servertest.Inline("a/b.csv", goodTruth)), []string{"/truths/0/name must be"}},
+		"media type": {with("inputs", []any{map[string]any{"name": "a", "content": "YQ==", "mediaType": "text"}}), []string{
+			"/inputs/0/mediaType must be"}},
+		"twice": {with("inputs", []any{servertest.Inline("a", "x"), servertest.Inline("a", "x")}), []string{
+			"/inputs/1/name is the name", "/inputs/1/sha256 is the content"}},
 		"neither":          {with("inputs", []any{map[string]any{"name": "a"}}), []string{"/inputs/0 is empty"}},
 		"no base64":        {with("inputs", []any{map[string]any{"name": "a", "content": "%"}}), []string{"/inputs/0/content must be base64"}},
 		"unknown task":     {with("taskId", record.NewID(s.Now())), []string{"/taskId names nothing"}},
@@ -168,7 +172,8 @@ func TestRemove_DeletesFilesUnlessRunsUseThem(t *testing.T) {
 	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
 	for _, attributes := range []record.AccessAttributes{{}, {Public: true}, {Public: true, PrivateTask: true}} {
 		run := &record.RunItem{Access: attributes}
-		run.Meta, run.TaskID, run.DatasetID, run.State, run.QueuedAt = record.NewMeta(s.Now()), s.task.ID, d.ID, record.Queued, new(record.At(s.Now()))
+		run.Meta, run.TaskID, run.DatasetID, run.State, run.QueuedAt = record.NewMeta(s.Now()), s.task.ID, d.ID, record.Queued,
+			new(record.At(s.Now()))
 		s.Records().Put(run)
 		s.Want(http.StatusConflict, nil, "olga", http.MethodDelete, path, nil)
 		s.Records().Commit(new(records.Tx).Delete(run))

@@ -84,7 +84,8 @@ func checkTruth(ctx context.Context, c *api.Call, id string, d *record.DatasetDr
 }
 
 // putFiles stores the inline files of the dataset by put.
-func putFiles(ctx context.Context, d *record.DatasetItem, inline contents, put func(context.Context, string, record.File, []byte) error) error {
+func putFiles(ctx context.Context, d *record.DatasetItem, inline contents,
+	put func(context.Context, string, record.File, []byte) error) error {
 	files, keys := d.Files(), d.ObjectKeys()
 	for i, content := range slices.Concat(inline.inputs, inline.truths) {
 		if content == nil {

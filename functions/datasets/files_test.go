@@ -17,12 +17,15 @@ func TestChange_KeepsNamedFiles(t *testing.T) {
 		file    map[string]any
 		pointer string // of what is wrong; empty: nothing
 	}{
-		"by name and digest":        {map[string]any{"name": was.Name, "sha256": was.SHA256}, ""},
-		"as it was shown":           {map[string]any{"name": was.Name, "sha256": was.SHA256, "size": was.Size, "mediaType": was.MediaType, "state": was.State, "url": was.URL}, ""},
-		"with another size":         {map[string]any{"name": was.Name, "sha256": was.SHA256, "size": 1}, "/truths/0/size"},
-		"with another type":         {map[string]any{"name": was.Name, "sha256": was.SHA256, "mediaType": "text/html"}, "/truths/0/mediaType"},
-		"in another state":          {map[string]any{"name": was.Name, "sha256": was.SHA256, "state": "pending"}, "/truths/0/state"},
-		"new, and stored already":   {map[string]any{"name": "new.csv", "sha256": servertest.Digest(newTruth), "size": len(newTruth), "state": "stored"}, "/truths/0"},
+		"by name and digest": {map[string]any{"name": was.Name, "sha256": was.SHA256}, ""},
+		"as it was shown": {
+			map[string]any{"name": was.Name, "sha256": was.SHA256, "size": was.Size, "mediaType": was.MediaType, "state": was.State, "url": was.URL},
+			""},
+		"with another size": {map[string]any{"name": was.Name, "sha256": was.SHA256, "size": 1}, "/truths/0/size"},
+		"with another type": {map[string]any{"name": was.Name, "sha256": was.SHA256, "mediaType": "text/html"}, "/truths/0/mediaType"},
+		"in another state":  {map[string]any{"name": was.Name, "sha256": was.SHA256, "state": "pending"}, "/truths/0/state"},
+		"new, and stored already": {
+			map[string]any{"name": "new.csv", "sha256": servertest.Digest(newTruth), "size": len(newTruth), "state": "stored"}, "/truths/0"},
 		"other bytes, without size": {map[string]any{"name": "truth.csv", "sha256": servertest.Digest(newTruth)}, "/truths/0/size"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,10 +124,13 @@ func TestCreate_ChecksNoTruthOfAWorkerEvaluator(t *testing.T) {
 	if d.TruthVersion != 1 || d.Evaluator.PrimaryMeasure != "Beauty" {
 		t.Errorf("%+v", d)
 	}
-	if got := s.patch(http.StatusOK, path, map[string]any{"truths": []any{}, "evaluator": map[string]any{"command": "judge -v"}}); got.TruthVersion != 2 {
+	if got := s.patch(http.StatusOK, path, map[string]any{
+		"truths": []any{}, "evaluator": map[string]any{"command": "judge -v"}}); got.TruthVersion != 2 {
 		t.Errorf("%+v", got)
 	}
-	builtin := map[string]any{"evaluator": map[string]any{"kind": "classification", "measures": []string{"Accuracy"}, "primaryMeasure": "Accuracy", "image": nil, "command": nil}}
+	builtin := map[string]any{
+		"evaluator": map[string]any{"kind": "classification", "measures": []string{"Accuracy"}, "primaryMeasure": "Accuracy", "image": nil,
+			"command": nil}}
 	if got := s.pointers(http.MethodPatch, path, builtin); len(got["/truths"]) == 0 {
 		t.Errorf("%v", got)
 	}

@@ -40,7 +40,8 @@ const (
 // draft is a dataset of the task with the truth files, as a client sends it.
 func (f *fixture) draft(truths ...any) map[string]any {
 	return map[string]any{
-		"taskId": f.task.ID, "name": "Cats and dogs", "split": "test", "inputs": []any{servertest.Inline("input.txt", "1\n2\n")}, "truths": truths,
+		"taskId": f.task.ID, "name": "Cats and dogs", "split": "test", "inputs": []any{servertest.Inline("input.txt", "1\n2\n")},
+		"truths":    truths,
 		"runFormat": map[string]any{"kind": "csv", "idField": "id", "valueField": "label"},
 		"evaluator": map[string]any{"kind": "classification", "measures": []string{"Accuracy", "MCC"}},
 	}

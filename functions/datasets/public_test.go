@@ -20,7 +20,8 @@ func TestDataset_DeclaresWhatIsPublic(t *testing.T) {
 	if last := s.entries()[0]; last.Action != record.DatasetChanged {
 		t.Errorf("%+v", last)
 	}
-	for _, evaluator := range []map[string]any{{"kind": "regression", "measures": []string{"MAE"}}, {"kind": "worker", "measures": []string{"x"}, "image": "example.org/evaluator"}} {
+	for _, evaluator := range []map[string]any{
+		{"kind": "regression", "measures": []string{"MAE"}}, {"kind": "worker", "measures": []string{"x"}, "image": "example.org/evaluator"}} {
 		s.patch(http.StatusUnprocessableEntity, path, map[string]any{"evaluator": evaluator})
 	}
 }
@@ -29,7 +30,8 @@ func TestDataset_DeclaresWhatIsPublic(t *testing.T) {
 func TestDataset_ChangesItsKindByNull(t *testing.T) {
 	s := serve(t)
 	own := s.draft(servertest.Inline("truth.csv", goodTruth))
-	own["evaluator"] = map[string]any{"kind": "worker", "measures": []string{"x"}, "image": "example.org/evaluator", "command": "run", "lowerIsBetter": []string{"x"}}
+	own["evaluator"] = map[string]any{"kind": "worker", "measures": []string{"x"}, "image": "example.org/evaluator", "command": "run",
+		"lowerIsBetter": []string{"x"}}
 	path, _ := s.create(own)
 	change := func(body map[string]any, pointers ...string) {
 		t.Helper()
@@ -46,7 +48,8 @@ func TestDataset_ChangesItsKindByNull(t *testing.T) {
 	change(map[string]any{"evaluator": removed}, "/evaluator/primaryMeasure")
 	removed["primaryMeasure"] = nil
 	s.patch(http.StatusOK, path, map[string]any{"labelsPublic": true, "idsPublic": true, "evaluator": removed})
-	ranked := map[string]any{"evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}, "primaryMeasure": "AP"}, "runFormat": map[string]any{"kind": "trec-run"}}
+	ranked := map[string]any{"evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}, "primaryMeasure": "AP"},
+		"runFormat": map[string]any{"kind": "trec-run"}}
 	change(ranked, "/labelsPublic")
 	ranked["labelsPublic"] = nil
 	change(ranked, "/runFormat/idField", "/runFormat/valueField")

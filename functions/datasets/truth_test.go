@@ -216,11 +216,13 @@ func TestTruth_LargeIsReadAfterTheRequest(t *testing.T) {
 	large.Truths[0].Size = 1 << 30 // what the record says of it decides
 	s.Records().Replace(large)
 	s.patch(http.StatusOK, path, map[string]any{"evaluator": map[string]any{"measures": []string{"MCC"}, "primaryMeasure": "MCC"}})
-	if got := s.item(d.ID); !got.PendingWork.Is(record.AcceptTruth) || got.TruthVersion != 1 || s.truth(d.ID).Evaluator.PrimaryMeasure != "Accuracy" {
+	if got := s.item(d.ID); !got.PendingWork.Is(record.AcceptTruth) || got.TruthVersion != 1 ||
+		s.truth(d.ID).Evaluator.PrimaryMeasure != "Accuracy" {
 		t.Fatalf("%+v", got)
 	}
 	s.accept(d.ID)
-	if got := s.item(d.ID); got.PendingWork.Is(record.AcceptTruth) || got.TruthVersion != 2 || s.truth(d.ID).Evaluator.PrimaryMeasure != "MCC" {
+	if got := s.item(d.ID); got.PendingWork.Is(record.AcceptTruth) || got.TruthVersion != 2 ||
+		s.truth(d.ID).Evaluator.PrimaryMeasure != "MCC" {
 		t.Fatalf("%+v", got)
 	}
 }

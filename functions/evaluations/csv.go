@@ -19,9 +19,11 @@ func columns(list []record.Evaluation) [][]string {
 			}
 		}
 	}
-	rows := [][]string{append([]string{"rank", "team", "userId", "runId", "submissionId", "datasetId", "taskId", "createdAt", "baseline", "audience", "alias", "affiliation", "title", "label", "runTag", "paperUrl", "submittedAt"}, names...)}
+	rows := [][]string{append([]string{"rank", "team", "userId", "runId", "submissionId", "datasetId", "taskId", "createdAt", "baseline",
+		"audience", "alias", "affiliation", "title", "label", "runTag", "paperUrl", "submittedAt"}, names...)}
 	for _, e := range list {
-		row := []string{"", e.Team, e.UserID, e.RunID, e.SubmissionID, e.DatasetID, e.TaskID, e.CreatedAt.String(), strconv.FormatBool(e.Baseline),
+		row := []string{"", e.Team, e.UserID, e.RunID, e.SubmissionID, e.DatasetID, e.TaskID, e.CreatedAt.String(),
+			strconv.FormatBool(e.Baseline),
 			e.Audience, e.Alias, e.Affiliation, e.Title, e.Label, e.RunTag, e.PaperURL, e.SubmittedAt.String()}
 		if e.Rank > 0 {
 			row[0] = strconv.Itoa(e.Rank)

@@ -206,7 +206,8 @@ func TestList_FiltersWhatTheCallerMaySee(t *testing.T) {
 		{"eve", "filter[runId]=" + a.RunID + "," + h.RunID, []*record.EvaluationItem{h, a}},
 		{"", "filter[datasetId]=" + s.dataset.ID, []*record.EvaluationItem{b, a}},
 	} {
-		for _, path := range []string{"/v1/evaluations?filter[taskId]=" + s.dataset.TaskID + "&" + tt.query, "/v1/evaluations?" + tt.query, s.board(tt.query)} {
+		for _, path := range []string{"/v1/evaluations?filter[taskId]=" + s.dataset.TaskID + "&" + tt.query, "/v1/evaluations?" + tt.query,
+			s.board(tt.query)} {
 			got := s.get(tt.user, path)
 			if !slices.EqualFunc(got, tt.want, func(e record.Evaluation, want *record.EvaluationItem) bool { return e.ID == want.ID }) {
 				t.Errorf("%s as %q: %d evaluations %v, want %d", path, tt.user, len(got), ranks(got), len(tt.want))
@@ -244,7 +245,8 @@ func TestCSV_HasMeasuresInTheDatasetsOrder(t *testing.T) {
 		"alias,affiliation,title,label,runTag,paperUrl,submittedAt,nDCG@10,AP" {
 		t.Error(rows[0])
 	}
-	if strings.Join(rows[1], ",") != "1,team of ada,"+e.UserID+","+e.RunID+","+e.SubmissionID+","+e.DatasetID+","+e.TaskID+","+e.CreatedAt.String()+",false,everyone,,,,,,,"+e.SubmittedAt.String()+",0.3,0.125" {
+	if strings.Join(rows[1], ",") != "1,team of ada,"+e.UserID+","+e.RunID+","+e.SubmissionID+","+e.DatasetID+","+e.TaskID+","+
+		e.CreatedAt.String()+",false,everyone,,,,,,,"+e.SubmittedAt.String()+",0.3,0.125" {
 		t.Error(rows[1])
 	}
 	if rows[2][1] != "alias" || rows[2][2] != "" || rows[2][18] != "" {
@@ -290,13 +292,15 @@ func TestLeaderboard_CostIsBounded(t *testing.T) {
 // TestLeaderboard_SortsByTheMeasureAskedFor asks while the dataset names another primary measure than its truth in use, whose
 // order alone the table has: as long as new truth files have not arrived, and once they were refused.
 func TestLeaderboard_SortsByTheMeasureAskedFor(t *testing.T) {
-	for name, work := range map[string]*record.PendingWork{"awaited or refused": nil, "due": record.NewPendingWork(record.AcceptTruth, time.Now())} {
+	for name, work := range map[string]*record.PendingWork{
+		"awaited or refused": nil, "due": record.NewPendingWork(record.AcceptTruth, time.Now())} {
 		s := serve(t)
 		first, second := s.add(result{user: "ada", value: 0.9, ap: 0.1}), s.add(result{user: "bob", value: 0.2, ap: 0.8})
 		s.dataset.BoardTruth, s.dataset.PendingWork = &record.BoardTruth{TruthVersion: 1, Evaluator: s.dataset.Evaluator}, work
 		s.dataset.Evaluator.PrimaryMeasure = "AP"
 		s.builder.Replace(s.dataset)
-		for order, best := range map[string]*record.EvaluationItem{"rank": first, "nDCG@10": first, "ndcg_cut_10": first, "AP": second, "map": second} {
+		for order, best := range map[string]*record.EvaluationItem{"rank": first, "nDCG@10": first, "ndcg_cut_10": first, "AP": second,
+			"map": second} {
 			got := s.get("", s.board("sort="+order))
 			if len(got) != 2 || got[0].ID != best.ID || got[0].Rank != 1 || got[1].Rank != 2 {
 				t.Errorf("%s, by %s: %+v", name, order, got)

@@ -29,9 +29,11 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o opti
 		measure = shown.Evaluator.Measure(c.Page.Sort)
 	}
 	if measure == "" && c.Page.Sort != rank {
-		return p, problem.InvalidParameter.New("sort must be rank or one of the measures of the dataset: %s.", strings.Join(shown.Evaluator.Measures, ", "))
+		return p, problem.InvalidParameter.New("sort must be rank or one of the measures of the dataset: %s.",
+			strings.Join(shown.Evaluator.Measures, ", "))
 	}
-	b := evaluation.Leaderboard{Viewer: &c.Viewer, Dataset: d, TruthVersion: shown.TruthVersion, AtOnce: c.Page.Offset + c.Page.Limit + 1, Count: o.count}
+	b := evaluation.Leaderboard{Viewer: &c.Viewer, Dataset: d, TruthVersion: shown.TruthVersion, AtOnce: c.Page.Offset + c.Page.Limit + 1,
+		Count: o.count}
 	entries, err := b.Entries(ctx, measure, o.best)
 	if err != nil {
 		return p, err

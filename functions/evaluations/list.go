@@ -25,7 +25,8 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[recor
 	}
 	ids := c.Page.Values("datasetId")
 	if len(ids) != 1 {
-		return page.Page[record.Evaluation]{}, problem.InvalidParameter.New("sort compares the evaluations of one dataset: name it with filter[datasetId]=<id>.")
+		return page.Page[record.Evaluation]{},
+			problem.InvalidParameter.New("sort compares the evaluations of one dataset: name it with filter[datasetId]=<id>.")
 	}
 	d, err := records.Get[record.DatasetItem](ctx, c.Store, c.Consistency, record.DatasetKey(ids[0]))
 	if err != nil {
@@ -106,7 +107,8 @@ func onlyDataset(ctx context.Context, c *api.Call, t *record.TaskItem) (*record.
 	case len(items) == 0:
 		return nil, nil
 	case len(items) > 1:
-		return nil, problem.InvalidParameter.New("The task has several datasets, and a sorted list compares the evaluations of one: name it with filter[datasetId]=<id>.")
+		return nil, problem.InvalidParameter.New("The task has several datasets, and a sorted list compares the evaluations of one: name it " +
+			"with filter[datasetId]=<id>.")
 	}
 	return records.Decode[record.DatasetItem](items[0])
 }
@@ -118,7 +120,8 @@ func bestOnly(c *api.Call) bool { return slices.Equal(c.Page.Values("best"), []s
 
 // unsorted is the list from the sources, or, when runs are asked for, of those; taskIDs, if any, are the tasks that all
 // of it belongs to.
-func unsorted(ctx context.Context, c *api.Call, sources func() ([]records.Source, error), taskIDs ...string) (p page.Page[record.Evaluation], err error) {
+func unsorted(ctx context.Context, c *api.Call, sources func() ([]records.Source, error),
+	taskIDs ...string) (p page.Page[record.Evaluation], err error) {
 	var from []records.Source
 	if runs := c.Page.Values("runId"); len(runs) > 0 {
 		from, err = ofRuns(ctx, c, runs)

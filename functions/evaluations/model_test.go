@@ -73,7 +73,8 @@ func drawResult(rt *rapid.T, values *rapid.Generator[float64]) result {
 	user := rapid.SampledFrom([]string{"ada", "bob", "olga"}).Draw(rt, "user")
 	return result{
 		user: user, value: values.Draw(rt, "value"), ap: values.Draw(rt, "ap"), baseline: user == "olga",
-		hidden: rapid.Bool().Draw(rt, "hidden"), blinded: rapid.Bool().Draw(rt, "blinded"), anonymous: user != "olga" && rapid.Bool().Draw(rt, "anonymous"),
+		hidden: rapid.Bool().Draw(rt, "hidden"), blinded: rapid.Bool().Draw(rt, "blinded"), anonymous: user != "olga" &&
+			rapid.Bool().Draw(rt, "anonymous"),
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 func TestEvaluateQueued_SkipsUnreadableRecords(t *testing.T) {
 	f := newFixture(t)
 	broken := store.Item{Key: record.RunKey(record.NewID(time.Now())), Data: []byte("this is no run")}
-	broken.Indexes[record.ByWork-1] = store.Key{Partition: record.QueuePartition(record.QueueBuiltin), Sort: record.At(time.Unix(0, 0)).String() + "#broken"}
+	broken.Indexes[record.ByWork-1] = store.Key{
+		Partition: record.QueuePartition(record.QueueBuiltin), Sort: record.At(time.Unix(0, 0)).String() + "#broken"}
 	f.must(f.Store.Write(f.ctx, store.Create(broken)))
 	r := f.add(ranked)
 	if err := f.EvaluateQueued(f.ctx); err == nil {

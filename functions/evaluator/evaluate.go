@@ -98,14 +98,16 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Lease
 		_, err = w.queue().Release(ctx, h)
 		return err
 	}
-	against, err := w.truths.get(ctx, truth.ID, strconv.FormatInt(truth.Number, 10), func(ctx context.Context) (*evaluator.Truth, int64, error) {
-		return w.readTruth(ctx, truth)
-	})
+	against, err := w.truths.get(ctx, truth.ID, strconv.FormatInt(truth.Number, 10),
+		func(ctx context.Context) (*evaluator.Truth, int64, error) {
+			return w.readTruth(ctx, truth)
+		})
 	if err != nil {
 		return err
 	}
 	if against == nil {
-		return w.fail(ctx, h, truth, "The truth of the dataset cannot be used. Once the organizers have fixed it, the run is evaluated automatically.")
+		return w.fail(ctx, h, truth,
+			"The truth of the dataset cannot be used. Once the organizers have fixed it, the run is evaluated automatically.")
 	}
 	files := w.open(ctx, record.HolderRuns, run.ID, run.Files)
 	start := keepStart(files)
@@ -145,7 +147,8 @@ func (w *Worker) withoutTruth(ctx context.Context, run *record.RunItem, h queue.
 		_, err := w.queue().AwaitTruth(ctx, h, until)
 		return err
 	}
-	return w.fail(ctx, h, nil, "The dataset has no truth, or was deleted, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated automatically.")
+	return w.fail(ctx, h, nil, "The dataset has no truth, or was deleted, so nothing can be evaluated. Once the organizers have stored a "+
+		"truth, the run is evaluated automatically.")
 }
 
 func (w *Worker) fail(ctx context.Context, h queue.LeaseRef, truth *record.Truth, why string) error {

@@ -25,7 +25,8 @@ func TestRun_EvaluatesQueuedRuns(t *testing.T) {
 	id := f.add(ranked, recordtest.Baseline).ID
 	r := f.until(id, record.Completed)
 	e := get[record.EvaluationItem](f, record.EvaluationKey(r.EvaluationID))
-	if e == nil || *e.Measures["AP"] != 0.75 || *e.Measures["P@1"] != 0.5 || e.PrimaryMeasure != "AP" || strings.Join(e.Columns, " ") != "AP P@1" {
+	if e == nil || *e.Measures["AP"] != 0.75 || *e.Measures["P@1"] != 0.5 || e.PrimaryMeasure != "AP" ||
+		strings.Join(e.Columns, " ") != "AP P@1" {
 		t.Fatalf("%+v", e)
 	}
 	if e.Team != r.Team || e.UserID != r.UserID || e.RunID != id || !e.Baseline || e.Access != r.Access || e.TruthVersion != 1 {
@@ -154,7 +155,9 @@ func TestRun_ReclaimsLeasesOfAnEarlierProcess(t *testing.T) {
 
 func TestRun_FailsRunsThatAlwaysCrashTheProcess(t *testing.T) {
 	f := newFixture(t)
-	id := f.add(ranked, f.leasedBy("here", time.Minute), func(r *recordtest.Run) { r.Attempts, r.Restarts = record.MaxAttempts, record.MaxRestarts }).ID
+	id := f.add(ranked, f.leasedBy("here", time.Minute), func(r *recordtest.Run) {
+		r.Attempts, r.Restarts = record.MaxAttempts, record.MaxRestarts
+	}).ID
 	f.start()
 	f.until(id, record.Failed)
 }

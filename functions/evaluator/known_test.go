@@ -56,14 +56,16 @@ func TestBlindedRuns_OwnersReadWhatIsPublic(t *testing.T) {
 	if got := messages(evaluated(lines, record.Completed), owner); !strings.Contains(got, "rank and score contradict") {
 		t.Errorf("the owner reads\n%s", got)
 	}
-	if got := messages(evaluated(alien, record.Failed), owner); strings.Contains(got, "topic") || !strings.Contains(got, "Why the run failed is not shown") {
+	if got := messages(evaluated(alien, record.Failed), owner); strings.Contains(got, "topic") ||
+		!strings.Contains(got, "Why the run failed is not shown") {
 		t.Errorf("the owner reads\n%s", got)
 	}
 
 	f.change(func(d *record.DatasetItem) {
 		d.Inputs = []record.File{f.records.File(record.HolderInputs, d.ID, "topics.tsv", "q1\tlakes\nq2\tponds\nq3\tseas\n")}
 	})
-	reads(lacksTopic, record.Completed, `warning: topics missing from the run: 2 of 3 topics of the inputs of the dataset: "q2", "q3"`, missing)
+	reads(lacksTopic, record.Completed, `warning: topics missing from the run: 2 of 3 topics of the inputs of the dataset: "q2", "q3"`,
+		missing)
 	f.change(func(d *record.DatasetItem) {
 		d.Inputs = append(d.Inputs, f.records.File(record.HolderInputs, d.ID, "corpus.tsv", "d1\ta lake\nd2\ta pond\nx\ta sea\n"))
 	})
@@ -109,7 +111,8 @@ func TestBlindedRuns_LabelsThatArePublic(t *testing.T) {
 		if got := messages(wholly, owner); strings.Contains(got, none) == blinded {
 			t.Errorf("the owner reads %s", got)
 		}
-		if got := messages(partly, access.Organizer) + messages(wholly, access.Organizer); !strings.Contains(got, unknown) || !strings.Contains(got, none) {
+		if got := messages(partly, access.Organizer) + messages(wholly, access.Organizer); !strings.Contains(got, unknown) ||
+			!strings.Contains(got, none) {
 			t.Errorf("the organizers read %s", got)
 		}
 	}

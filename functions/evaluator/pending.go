@@ -139,7 +139,8 @@ func (w *Worker) expireUpload(ctx context.Context, run *record.RunItem) error {
 			}
 		case errors.Is(err, blob.ErrNotFound):
 			missing = append(missing, measure.Diagnostic{Severity: measure.Error, File: f.Name, SafeWhileBlinded: true, Message: fmt.Sprintf(
-				"The file did not arrive within %v; expected %s with the SHA-256 %s. Submit it again.", record.UploadTime, plural.Count(f.Size, "byte"), f.SHA256)})
+				"The file did not arrive within %v; expected %s with the SHA-256 %s. Submit it again.", record.UploadTime, plural.Count(f.Size, "byte"),
+				f.SHA256)})
 		default:
 			return err
 		}

@@ -41,7 +41,8 @@ func TestRunDue_ExpiresUploadsAfterADay(t *testing.T) {
 	if r := f.run(arrived); r.State != record.Queued {
 		t.Fatalf("a run whose file arrived, without a notification, is %s: %v", r.State, r.Diagnostics)
 	}
-	if r := f.run(missing); r.State != record.Failed || r.Diagnostics[0].File != "run.txt" || !strings.Contains(r.Diagnostics[0].Message, r.Files[0].SHA256) {
+	if r := f.run(missing); r.State != record.Failed || r.Diagnostics[0].File != "run.txt" ||
+		!strings.Contains(r.Diagnostics[0].Message, r.Files[0].SHA256) {
 		t.Fatalf("%s %v", r.State, r.Diagnostics)
 	}
 }
@@ -72,7 +73,8 @@ func TestReevaluate_EvaluatesEachRunOnce(t *testing.T) {
 	if d := get[record.DatasetItem](f, f.dataset.Key()); d.PendingWork != nil {
 		t.Fatalf("after all runs were evaluated: %+v", d.PendingWork)
 	}
-	for id, want := range map[string]record.RunState{good: record.Completed, bad: record.Failed, public: record.Completed, cancelled: record.Cancelled, unarrived: record.Failed} {
+	for id, want := range map[string]record.RunState{good: record.Completed, bad: record.Failed, public: record.Completed,
+		cancelled: record.Cancelled, unarrived: record.Failed} {
 		if r := f.run(id); r.State != want || r.Attempts > 1 {
 			t.Errorf("%s after %d attempts, want %s", r.State, r.Attempts, want)
 		}
@@ -102,10 +104,12 @@ func TestReevaluate_FailedRunsCountAsDone(t *testing.T) {
 		}
 		return get[record.DatasetItem](f, f.dataset.Key())
 	}
-	if d := looks(); d.Board().TruthVersion != 1 || d.Reevaluation == nil || !reflect.DeepEqual(d.Reevaluation.Progress, &record.Progress{Runs: 2, Waiting: 1}) {
+	if d := looks(); d.Board().TruthVersion != 1 || d.Reevaluation == nil ||
+		!reflect.DeepEqual(d.Reevaluation.Progress, &record.Progress{Runs: 2, Waiting: 1}) {
 		t.Fatalf("while a run waits, version %d is shown: %+v", d.Board().TruthVersion, d.Reevaluation)
 	}
-	f.must(queue.Queue{Store: f.Store, Now: f.Now}.FailStale(f.ctx, bad, record.Queued, measure.Diagnostic{Severity: measure.Error, Message: "x"}))
+	f.must(queue.Queue{Store: f.Store, Now: f.Now}.FailStale(f.ctx, bad, record.Queued, measure.Diagnostic{
+		Severity: measure.Error, Message: "x"}))
 	if d := looks(); d.Board().TruthVersion != 2 || d.Reevaluation != nil || d.PendingWork != nil {
 		t.Fatalf("once it has failed, version %d is shown: %+v", d.Board().TruthVersion, d.Reevaluation)
 	}
@@ -241,7 +245,8 @@ func TestAcceptTruth_RefusesATruthThatPanics(t *testing.T) {
 	}
 	f.must(f.RunDue(f.ctx))
 	d := get[record.DatasetItem](f, f.dataset.Key())
-	if reads.Load() != 1 || d.PendingWork.Is(record.AcceptTruth) || d.TruthVersion != 1 || len(d.Diagnostics) != 1 || !strings.Contains(d.Diagnostics[0].Message, "a fault of the platform") {
+	if reads.Load() != 1 || d.PendingWork.Is(record.AcceptTruth) || d.TruthVersion != 1 || len(d.Diagnostics) != 1 ||
+		!strings.Contains(d.Diagnostics[0].Message, "a fault of the platform") {
 		t.Fatalf("read %d times: %+v", reads.Load(), d)
 	}
 }

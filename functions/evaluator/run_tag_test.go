@@ -40,7 +40,8 @@ func TestRunTag_CostsNoReading(t *testing.T) {
 		r := f.until(f.add(tt.content, func(r *recordtest.Run) { r.Access.Blinded = tt.blinded }).ID, record.Completed)
 		e := get[record.EvaluationItem](f, record.EvaluationKey(r.EvaluationID))
 		if n := opened.Load(); e.RunTag != tt.tag || n != tt.opened {
-			t.Errorf("the tag of %.40q, blinded %v, is %q after %d openings; want %q after %d", tt.content, tt.blinded, e.RunTag, n, tt.tag, tt.opened)
+			t.Errorf("the tag of %.40q, blinded %v, is %q after %d openings; want %q after %d", tt.content, tt.blinded, e.RunTag, n,
+				tt.tag, tt.opened)
 		}
 	}
 }

@@ -65,7 +65,8 @@ func TestBlindedRuns_BoundFailuresThatRevealTheTruth(t *testing.T) {
 	}
 	day()
 	same := messages(evaluated(ranked, record.Completed, blinded), owner)
-	if missing := messages(evaluated("q1 Q0 d2 1 2.0 tag\n", record.Completed, blinded), owner); missing != same || !strings.Contains(same, ": Your runs have failed 5 times") || strings.Contains(same, "\n") {
+	if missing := messages(evaluated("q1 Q0 d2 1 2.0 tag\n", record.Completed, blinded), owner); missing != same ||
+		!strings.Contains(same, ": Your runs have failed 5 times") || strings.Contains(same, "\n") {
 		t.Errorf("the owner of a run that lacks a topic reads %q", missing)
 	}
 	if shown := evaluated(ranked, record.Completed, blinded); len(shown.For(access.Organizer).Diagnostics) != 0 {

@@ -39,7 +39,9 @@ func (w *Worker) failUnserved(ctx context.Context, now time.Time, backlog queue.
 		if err != nil {
 			return err
 		}
-		return w.queue().FailStale(ctx, run.ID, run.State, measure.Diagnostic{Severity: measure.Error, SafeWhileBlinded: true, Message: fmt.Sprintf(
-			"No worker has completed this run since %s, so it failed. Ask the organizers whether workers serve the task, and submit again.", run.QueuedAt.Format(time.RFC3339))})
+		return w.queue().FailStale(ctx, run.ID, run.State, measure.Diagnostic{
+			Severity: measure.Error, SafeWhileBlinded: true, Message: fmt.Sprintf(
+				"No worker has completed this run since %s, so it failed. Ask the organizers whether workers serve the task, and submit again.",
+				run.QueuedAt.Format(time.RFC3339))})
 	})
 }

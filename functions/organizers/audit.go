@@ -43,7 +43,8 @@ func listAudit(ctx context.Context, c *api.Call, sources ...records.Source) (pag
 
 // auditRows is a list of audit entries as a table of text.
 func auditRows(all []*record.AuditEntry) [][]string {
-	rows := [][]string{{"id", "createdAt", "actorId", "actorName", "actorEmail", "action", "subject", "taskId", "userIds", "userNames", "before", "after"}}
+	rows := [][]string{{"id", "createdAt", "actorId", "actorName", "actorEmail", "action", "subject", "taskId", "userIds", "userNames",
+		"before", "after"}}
 	for _, a := range all {
 		names := lists.Map(a.Users, func(u *record.Person) string { return u.Name })
 		rows = append(rows, []string{

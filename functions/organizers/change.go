@@ -15,7 +15,8 @@ func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.Orga
 	c.Tx.Save(&changed, c.Now())
 	err := setMembers(ctx, c, o.ID, o.Members, d.Members)
 	if errors.Is(err, errNobodyKnown) {
-		return nil, problem.InvalidMember("/members", "must keep a known user: the last known member cannot be removed. Add another first, or delete the organizer")
+		return nil, problem.InvalidMember("/members",
+			"must keep a known user: the last known member cannot be removed. Add another first, or delete the organizer")
 	}
 	return &changed, err
 }

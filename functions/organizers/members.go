@@ -49,7 +49,8 @@ func (m *Member) People() []*record.Person {
 }
 
 func memberOf(c *api.Call, o *record.Organizer, userID string) *Member {
-	return &Member{Person: *record.PersonIn(o.Scope(), userID), OrganizerID: o.ID, Version: o.Version, organizer: o, named: o.NamesMembersTo(c.Caller)}
+	return &Member{Person: *record.PersonIn(o.Scope(), userID), OrganizerID: o.ID, Version: o.Version, organizer: o,
+		named: o.NamesMembersTo(c.Caller)}
 }
 
 // member finds the membership that the path names.

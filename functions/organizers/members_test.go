@@ -80,7 +80,8 @@ func TestMembers_UnknownUsersAreNamed(t *testing.T) {
 		many[i] = fmt.Sprintf("member%d", i)
 	}
 	l.Records().User(many...)
-	if a := l.set("alice", append([]string{"alice", "bob"}, many...)...); a.Status != http.StatusUnprocessableEntity || !strings.Contains(string(a.Body), `"pointer":"/members"`) {
+	if a := l.set("alice", append([]string{"alice", "bob"}, many...)...); a.Status != http.StatusUnprocessableEntity ||
+		!strings.Contains(string(a.Body), `"pointer":"/members"`) {
 		t.Errorf("%d members at once: %d %s", len(many)+1, a.Status, a.Body)
 	}
 	if a := l.set("alice", append([]string{"alice"}, many...)...); a.Status != http.StatusOK {
@@ -102,8 +103,9 @@ func TestMembers_TheLastKnownOneStays(t *testing.T) {
 	if !strings.Contains(string(a.Body), "last known member") {
 		t.Errorf("%s", a.Body)
 	}
-	l.Want(http.StatusOK, nil, "alice", http.MethodPatch, l.path, map[string]any{"name": "Renamed", "members": o.Members}) // who was there stays
-	l.Want(http.StatusOK, nil, "ghost", http.MethodPatch, l.path, map[string]any{"website": "https://example.org"})        // which makes known
+	// who was there stays
+	l.Want(http.StatusOK, nil, "alice", http.MethodPatch, l.path, map[string]any{"name": "Renamed", "members": o.Members})
+	l.Want(http.StatusOK, nil, "ghost", http.MethodPatch, l.path, map[string]any{"website": "https://example.org"}) // which makes known
 	l.Want(http.StatusNoContent, nil, "alice", http.MethodDelete, alice, nil)
 	l.Want(http.StatusConflict, nil, "root", http.MethodDelete, l.path+"/members/"+recordtest.UserID("ghost"), nil)
 }
@@ -138,7 +140,8 @@ func TestMembers_OthersAddAUserToFewOrganizers(t *testing.T) {
 	l := serve(t)
 	l.Records().User("bob")
 	for range record.MembershipGrants.MaxAdded - 1 {
-		l.Records().Put(&record.Reservation{Meta: record.NewMeta(l.Now()), At: record.MembershipKey(recordtest.UserID("bob"), record.NewID(l.Now()))})
+		l.Records().Put(&record.Reservation{
+			Meta: record.NewMeta(l.Now()), At: record.MembershipKey(recordtest.UserID("bob"), record.NewID(l.Now()))})
 	}
 	const n = 6
 	var paths [n]string
@@ -152,7 +155,8 @@ func TestMembers_OthersAddAUserToFewOrganizers(t *testing.T) {
 		t.Errorf("at one below the bound: %v", statuses)
 	}
 	a := l.set("alice", "alice", "bob")
-	if a.Status != http.StatusUnprocessableEntity || !strings.Contains(string(a.Body), "DELETE /v1/organizers/{organizerId}/members/{userId}") {
+	if a.Status != http.StatusUnprocessableEntity ||
+		!strings.Contains(string(a.Body), "DELETE /v1/organizers/{organizerId}/members/{userId}") {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	for range record.MembershipGrants.Max - record.MembershipGrants.MaxAdded {

@@ -27,8 +27,9 @@ var Operations = []api.Operation{
 	}, api.NoTarget, list, nil),
 	api.Create(api.Spec{
 		ID: "createOrganizer", Path: "/v1/organizers", May: access.User, Problems: api.Quotas,
-		Summary:     "Create an organizer",
-		Description: "The caller becomes its first member. At most 45 members can be named at once; more can be added later. Members must be known users: see `updateOrganizer`. How many a user can create in 24 hours, `/info` tells.",
+		Summary: "Create an organizer",
+		Description: "The caller becomes its first member. At most 45 members can be named at once; more can be added later. Members must be " +
+			"known users: see `updateOrganizer`. How many a user can create in 24 hours, `/info` tells.",
 	}, api.NoTarget, create),
 	api.Get(api.Spec{
 		ID: "getOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Anyone,
@@ -37,32 +38,40 @@ var Operations = []api.Operation{
 	}, organizer, show),
 	api.Patch(api.Spec{
 		ID: "updateOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Organizer, Problems: api.Quotas,
-		Summary:     "Update an organizer",
-		Description: "Members are added and removed by a change of `members`, at most 45 in one request. A merge patch replaces the whole list, you included; the JSON Patch `[{\"op\":\"add\",\"path\":\"/members/-\",\"value\":\"<user id>\"}]` adds one. Who is added must be a known user (one who changed something here, or sent `PATCH /v1/user`) with fewer than 50 memberships; the last known member cannot be removed. Every change of members is an audit entry.",
+		Summary: "Update an organizer",
+		Description: "Members are added and removed by a change of `members`, at most 45 in one request. A merge patch replaces the whole " +
+			"list, you included; the JSON Patch `[{\"op\":\"add\",\"path\":\"/members/-\",\"value\":\"<user id>\"}]` adds one. Who is added must " +
+			"be a known user (one who changed something here, or sent `PATCH /v1/user`) with fewer than 50 memberships; the last known member " +
+			"cannot be removed. Every change of members is an audit entry.",
 	}, organizer, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Organizer,
-		Summary:     "Delete an organizer",
-		Description: "Refused with 409 while it has tasks. Its audit entries are deleted too, since they are below its address; the server's log has who deleted it.",
+		Summary: "Delete an organizer",
+		Description: "Refused with 409 while it has tasks. Its audit entries are deleted too, since they are below its address; the server's " +
+			"log has who deleted it.",
 	}, organizer, remove),
 	api.List(api.Spec{
 		ID: "listOrganizerAuditEntries", Path: "/v1/organizers/{organizerId}/audit-entries", May: access.Organizer,
 		Summary: "List what was changed in an organizer and its tasks",
-		Description: "Who did what and when, the newest first: what was created and deleted, and changes that others rely on. Entries are never changed, and " +
-			"stay when what they are about is deleted, but for the organizer itself. They keep ids of users alone; `actor` and `users` say who those are, as far as they have a profile. " +
+		Description: "Who did what and when, the newest first: what was created and deleted, and changes that others rely on. Entries are " +
+			"never changed, and " +
+			"stay when what they are about is deleted, but for the organizer itself. They keep ids of users alone; `actor` and `users` say who " +
+			"those are, as far as they have a profile. " +
 			"`Accept: text/csv` returns a table.",
 		Query: page.Spec{Filters: append([]page.Filter{{Name: "taskId", Type: page.ID}}, auditFilters...)},
 	}, organizer, listAuditEntries, auditRows),
 	api.List(api.Spec{
 		ID: "listAuditEntries", Path: "/v1/tasks/{taskId}/audit-entries", May: access.Organizer,
-		Summary:     "List what was changed in a task",
-		Description: "Those of the organizer's audit entries that are about the task, or about the organizer and so all of its tasks. Once the task was deleted they are in the organizer's list alone.",
-		Query:       page.Spec{Filters: auditFilters},
+		Summary: "List what was changed in a task",
+		Description: "Those of the organizer's audit entries that are about the task, or about the organizer and so all of its tasks. Once the " +
+			"task was deleted they are in the organizer's list alone.",
+		Query: page.Spec{Filters: auditFilters},
 	}, task, listTaskAuditEntries, auditRows),
 	api.List(api.Spec{
 		ID: "listMembers", Path: "/v1/organizers/{organizerId}/members", May: access.Anyone,
-		Summary:     "List the members of an organizer",
-		Description: "In descending order of the users' ids; with names for members, and addresses of those who founded the organizer or have changed something as members.",
+		Summary: "List the members of an organizer",
+		Description: "In descending order of the users' ids; with names for members, and addresses of those who founded the organizer or have " +
+			"changed something as members.",
 	}, organizer, listMembers, nil),
 	api.Get(api.Spec{
 		ID: "getMember", Path: "/v1/organizers/{organizerId}/members/{userId}", May: access.Anyone,
@@ -71,7 +80,8 @@ var Operations = []api.Operation{
 	}, member, showMember),
 	api.Delete(api.Spec{
 		ID: "deleteMember", Path: "/v1/organizers/{organizerId}/members/{userId}", May: access.Owner | access.Organizer, Problems: api.Quotas,
-		Summary:     "Leave an organizer, or remove a member",
-		Description: "Users end their own memberships, no matter who added them; members remove each other. Refused with 409 for the last known member.",
+		Summary: "Leave an organizer, or remove a member",
+		Description: "Users end their own memberships, no matter who added them; members remove each other. Refused with 409 for the last " +
+			"known member.",
 	}, member, removeMember),
 }

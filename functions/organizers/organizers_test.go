@@ -20,7 +20,8 @@ func TestCreate_MakesTheCallerTheFirstMember(t *testing.T) {
 	}
 	s.Want(http.StatusUnprocessableEntity, nil, "alice", http.MethodPatch, made.URL, map[string]any{"members": []string{}})
 	s.Records().User("bob")
-	s.Want(http.StatusOK, nil, "alice", http.MethodPatch, made.URL, map[string]any{"members": []string{o.Members[0], recordtest.UserID("bob")}})
+	s.Want(http.StatusOK, nil, "alice", http.MethodPatch, made.URL, map[string]any{
+		"members": []string{o.Members[0], recordtest.UserID("bob")}})
 	s.Want(http.StatusOK, nil, "bob", http.MethodPatch, made.URL, map[string]any{"members": []string{recordtest.UserID("bob")}})
 	s.Want(http.StatusForbidden, nil, "alice", http.MethodDelete, made.URL, nil)
 	s.Want(http.StatusNoContent, nil, "bob", http.MethodDelete, made.URL, nil)

@@ -75,7 +75,8 @@ func TestChange_KeepsTeamNamesUniqueInARace(t *testing.T) {
 	for user, path := range paths {
 		teams[servertest.Get[record.Registration](f.Server, user, path).Team] = true
 	}
-	items, err := f.Store.Query(t.Context(), store.Query{Partition: f.task.Key().Partition, From: "TEAM#", To: "TEAM$", Limit: 10, Consistency: store.Strong})
+	items, err := f.Store.Query(t.Context(), store.Query{Partition: f.task.Key().Partition, From: "TEAM#", To: "TEAM$", Limit: 10,
+		Consistency: store.Strong})
 	if err != nil || len(items) != 2 || len(teams) != 2 {
 		t.Errorf("teams %v, and %d names reserved: %v", teams, len(items), err)
 	}

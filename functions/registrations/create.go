@@ -27,7 +27,8 @@ func initialState(c *api.Call, t *record.TaskItem, organizer, other bool) (recor
 	}
 	switch rules.Mode {
 	case record.Closed:
-		return "", problem.Forbidden.New("Registration for this task is closed: ask its organizers to register you. Your user id is %s.", c.Caller.ID)
+		return "", problem.Forbidden.New("Registration for this task is closed: ask its organizers to register you. Your user id is %s.",
+			c.Caller.ID)
 	case record.Approval:
 		return record.Pending, nil
 	default:
@@ -37,11 +38,14 @@ func initialState(c *api.Call, t *record.TaskItem, organizer, other bool) (recor
 
 // The answers to registrations that what is stored leaves no room for.
 var (
-	registeredAlready = problem.Conflict.New("The user is registered for this task already; one registration is all that a user has in a task.")
-	nameTaken         = problem.Conflict.New("Another team of this task has this name, or one that differs only in case, width or spaces. Choose another.")
+	registeredAlready = problem.Conflict.New("The user is registered for this task already; one registration is all that a user has in a " +
+		"task.")
+	nameTaken = problem.Conflict.New("Another team of this task has this name, or one that differs only in case, width or spaces. " +
+		"Choose another.")
 )
 
-func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.RegistrationDraft) (at string, shown *record.Registration, err error) {
+func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.RegistrationDraft) (at string, shown *record.Registration,
+	err error) {
 	roles, err := c.Roles(ctx, t.Scope())
 	if err != nil {
 		return "", nil, err

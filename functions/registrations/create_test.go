@@ -62,7 +62,8 @@ func TestCreate_OfAnotherUserNeedsConsent(t *testing.T) {
 	f := serve(t, closed)
 	tom, body := recordtest.UserID("tom"), map[string]any{"team": "T", "userId": recordtest.UserID("tom")}
 	a := f.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, f.path, body)
-	if got := string(a.Body); !strings.Contains(got, `"pointer":"/userId"`) || !strings.Contains(got, `"detail":"`+tom+` is not the id of a known user"`) || !strings.Contains(got, "PATCH /v1/user") {
+	if got := string(a.Body); !strings.Contains(got, `"pointer":"/userId"`) ||
+		!strings.Contains(got, `"detail":"`+tom+` is not the id of a known user"`) || !strings.Contains(got, "PATCH /v1/user") {
 		t.Errorf("%s", got)
 	}
 	f.Records().User("tom")
@@ -96,7 +97,8 @@ func TestCreate_IsRefusedWhileTheTaskIsBeingDeleted(t *testing.T) {
 func TestCreate_NamesFaults(t *testing.T) {
 	f := serve(t)
 	var p problem.Document
-	f.Want(http.StatusUnprocessableEntity, &p, "olga", http.MethodPost, f.path, map[string]any{"team": " ", "userId": recordtest.UserID("tom"), "country": "a\nb"})
+	f.Want(http.StatusUnprocessableEntity, &p, "olga", http.MethodPost, f.path, map[string]any{
+		"team": " ", "userId": recordtest.UserID("tom"), "country": "a\nb"})
 	if got := lists.Map(p.Errors, func(f problem.Field) string { return f.Pointer }); !slices.Equal(got, []string{"/team", "/country"}) {
 		t.Errorf("faults at %s", got)
 	}

@@ -43,10 +43,12 @@ func ownSource(ctx context.Context, c *api.Call, taskID string) ([]records.Sourc
 
 // rows is a list as a table of text.
 func rows(all []*record.Registration) [][]string {
-	table := [][]string{{"id", "team", "alias", "anonymous", "state", "userId", "userName", "userEmail", "affiliation", "country", "contact", "createdAt"}}
+	table := [][]string{{"id", "team", "alias", "anonymous", "state", "userId", "userName", "userEmail", "affiliation", "country", "contact",
+		"createdAt"}}
 	for _, r := range all {
 		user := cmp.Or(r.User, new(record.Person))
-		table = append(table, []string{r.ID, r.Team, r.Alias, strconv.FormatBool(r.Anonymous), string(r.State), r.UserID, user.Name, user.Email, r.Affiliation, r.Country, r.Contact, r.CreatedAt.String()})
+		table = append(table, []string{r.ID, r.Team, r.Alias, strconv.FormatBool(r.Anonymous), string(r.State), r.UserID, user.Name, user.Email,
+			r.Affiliation, r.Country, r.Contact, r.CreatedAt.String()})
 	}
 	return table
 }

@@ -27,9 +27,12 @@ var Operations = []api.Operation{
 		Query:       page.Spec{Filters: []page.Filter{{Name: "state", Type: page.Enum}}},
 	}, task, list, rows),
 	api.Create(api.Spec{
-		ID: "createRegistration", Path: "/v1/tasks/{taskId}/registrations", May: access.User, Problems: append(api.Quotas[:2:2], problem.OutsideWindow),
-		Summary:     "Register for a task",
-		Description: "One registration for each user and task, with a team name that is unique among those that are shown in the task: an anonymous team reserves none. Organizers can register another user by `userId`, at any time; that is the way into a private task. That user must be known (have changed something here, or sent `PATCH /v1/user`), have fewer than 100 registrations, and can withdraw.",
+		ID: "createRegistration", Path: "/v1/tasks/{taskId}/registrations", May: access.User,
+		Problems: append(api.Quotas[:2:2], problem.OutsideWindow),
+		Summary:  "Register for a task",
+		Description: "One registration for each user and task, with a team name that is unique among those that are shown in the task: an " +
+			"anonymous team reserves none. Organizers can register another user by `userId`, at any time; that is the way into a private task. " +
+			"That user must be known (have changed something here, or sent `PATCH /v1/user`), have fewer than 100 registrations, and can withdraw.",
 	}, task, create),
 	api.Get(api.Spec{
 		ID: "getRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,
@@ -37,14 +40,17 @@ var Operations = []api.Operation{
 		Description: "Seen by its user and the organizers; `quota` says what is left of the task's quota now.",
 	}, registration, show),
 	api.Patch(api.Spec{
-		ID: "updateRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer, Problems: api.Quotas,
-		Summary:     "Update a registration",
-		Description: "Organizers accept or reject by setting `state`. A change of team or anonymity shows on everything that was submitted. A team that stops being anonymous gets 409 when its name is taken.",
+		ID: "updateRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,
+		Problems: api.Quotas,
+		Summary:  "Update a registration",
+		Description: "Organizers accept or reject by setting `state`. A change of team or anonymity shows on everything that was submitted. A " +
+			"team that stops being anonymous gets 409 when its name is taken.",
 	}, registration, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,
-		Summary:     "Withdraw a registration",
-		Description: "Refused with 409 while there are submissions under it. One that was rejected can be deleted by organizers only, unless an organizer made it.",
-		Problems:    []*problem.Kind{problem.Forbidden},
+		Summary: "Withdraw a registration",
+		Description: "Refused with 409 while there are submissions under it. One that was rejected can be deleted by organizers only, unless " +
+			"an organizer made it.",
+		Problems: []*problem.Kind{problem.Forbidden},
 	}, registration, remove),
 }

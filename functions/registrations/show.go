@@ -43,7 +43,8 @@ func show(ctx context.Context, c *api.Call, r *record.RegistrationItem) (_ *reco
 func quota(ctx context.Context, c *api.Call, r *record.RegistrationItem) (*record.Quota, error) {
 	var t *record.TaskItem
 	var used *record.Allowance
-	err := records.Read(ctx, c.Store, c.Consistency, records.Into(&t, record.TaskKey(r.TaskID)), records.Into(&used, record.AllowanceKey(r.TaskID, r.UserID)))
+	err := records.Read(ctx, c.Store, c.Consistency, records.Into(&t, record.TaskKey(r.TaskID)),
+		records.Into(&used, record.AllowanceKey(r.TaskID, r.UserID)))
 	if t == nil || err != nil {
 		return nil, err
 	}

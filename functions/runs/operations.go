@@ -29,19 +29,23 @@ var Operations = []api.Operation{
 	api.Get(api.Spec{
 		ID: "getRun", Path: "/v1/runs/{runId}", May: access.Anyone,
 		Summary: "Return a run",
-		Description: "`files` have links to their bytes for the owner and the organizers, and for everyone who sees the run once its review is published and not blinded; " +
-			"the owner also finds there where to send the bytes of pending files. Links work for " + files.LinkLife + "; get the run again for new ones. " +
+		Description: "`files` have links to their bytes for the owner and the organizers, and for everyone who sees the run once its review is " +
+			"published and not blinded; " +
+			"the owner also finds there where to send the bytes of pending files. Links work for " + files.LinkLife +
+			"; get the run again for new ones. " +
 			"Until then, nobody else is shown the names and digests of the files of an anonymous team.",
 	}, run, show),
 	api.Patch(api.Spec{
 		ID: "updateRun", Path: "/v1/runs/{runId}", May: access.Owner | access.Organizer,
-		Summary:     "Update or cancel a run",
-		Description: "`label` is free text. The one value that `state` can be set to is `cancelled`, as long as the run has not ended; a cancelled run does not count in the quota.",
+		Summary: "Update or cancel a run",
+		Description: "`label` is free text. The one value that `state` can be set to is `cancelled`, as long as the run has not ended; a " +
+			"cancelled run does not count in the quota.",
 	}, run, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteRun", Path: "/v1/runs/{runId}", May: access.Owner | access.Organizer,
-		Summary:     "Delete a run",
-		Description: "With its files, its review and its evaluations. Once the review is published, only the organizers can delete the run (409). What counted in the quota still does.",
+		Summary: "Delete a run",
+		Description: "With its files, its review and its evaluations. Once the review is published, only the organizers can delete the run " +
+			"(409). What counted in the quota still does.",
 	}, run, remove),
 	api.Get(api.Spec{
 		ID: "getReview", Path: "/v1/runs/{runId}/review", May: access.Owner | access.Organizer,
@@ -51,7 +55,9 @@ var Operations = []api.Operation{
 	}, review, showReview),
 	api.Patch(api.Spec{
 		ID: "updateReview", Path: "/v1/runs/{runId}/review", May: access.Organizer, Problems: api.Quotas,
-		Summary:     "Update the review of a run",
-		Description: "`published` shows the run's evaluations to everyone who sees the task, `blinded` hides them from all but the organizers, from the owner too. Each change is an audit entry. Flags that contradict each other are refused, and `notice` says what leaderboards do not show of a published run: because it is blinded or failed, or of a private submission or an anonymous team.",
+		Summary: "Update the review of a run",
+		Description: "`published` shows the run's evaluations to everyone who sees the task, `blinded` hides them from all but the organizers, " +
+			"from the owner too. Each change is an audit entry. Flags that contradict each other are refused, and `notice` says what leaderboards " +
+			"do not show of a published run: because it is blinded or failed, or of a private submission or an anonymous team.",
 	}, review, showReview, changeReview),
 }

@@ -99,9 +99,10 @@ func TestShow_HasLinksForThoseWhoMayRead(t *testing.T) {
 	s := serve(t)
 	r, out := s.add("ada", recordtest.Public), s.add("ada", recordtest.Public, recordtest.Published)
 	dark := s.add("ada", recordtest.Public, recordtest.Published, recordtest.Blinded)
-	waits := s.dataset.Run("ada", recordtest.Public, recordtest.InState(record.AwaitingUpload), recordtest.Content("run.txt", "a file"), func(r *recordtest.Run) {
-		r.Files = append(r.Files, recordtest.File("more.txt", "another", record.FilePending))
-	})
+	waits := s.dataset.Run("ada", recordtest.Public, recordtest.InState(record.AwaitingUpload), recordtest.Content("run.txt", "a file"),
+		func(r *recordtest.Run) {
+			r.Files = append(r.Files, recordtest.File("more.txt", "another", record.FilePending))
+		})
 	for _, tt := range []struct {
 		user   string
 		run    *recordtest.Run
@@ -129,8 +130,10 @@ func TestShow_NamesNoFilesOfAnAnonymousTeam(t *testing.T) {
 		run   *recordtest.Run
 		names int
 	}{
-		{s.add("ada", recordtest.Public, recordtest.Anonymous, recordtest.Blinded), 0}, {s.add("ada", recordtest.Public, recordtest.Anonymous), 0},
-		{s.add("ada", recordtest.Public, recordtest.Anonymous, recordtest.Published, recordtest.Blinded), 0}, {s.add("ada", recordtest.Public, recordtest.Anonymous, recordtest.Published), 1},
+		{s.add("ada", recordtest.Public, recordtest.Anonymous, recordtest.Blinded), 0},
+		{s.add("ada", recordtest.Public, recordtest.Anonymous), 0},
+		{s.add("ada", recordtest.Public, recordtest.Anonymous, recordtest.Published, recordtest.Blinded), 0},
+		{s.add("ada", recordtest.Public, recordtest.Anonymous, recordtest.Published), 1},
 		{s.add("ada", recordtest.Public, recordtest.Blinded), 1},
 	} {
 		for user, want := range map[string]int{"": tt.names, "bob": tt.names, "reg": tt.names, "ada": 1, "olga": 1} {
@@ -161,12 +164,18 @@ func TestShow_HidesDiagnosticsThatRevealTheTruth(t *testing.T) {
 		run  *recordtest.Run
 		want map[string][2]string // diagnostics and log, by caller
 	}{
-		{"unpublished", s.add("ada", recordtest.Public, mixed), map[string][2]string{"": {"", ""}, "bob": {"", ""}, "ada": {all, "log"}, "olga": {all, "log"}, "root": {all, "log"}}},
-		{"blinded", s.add("ada", recordtest.Public, recordtest.Blinded, mixed), map[string][2]string{"": {"", ""}, "bob": {"", ""}, "ada": {safe, ""}, "olga": {all, "log"}, "root": {all, "log"}}},
-		{"published and blinded", s.add("ada", recordtest.Public, recordtest.Published, recordtest.Blinded, mixed), map[string][2]string{"": {"", ""}, "ada": {safe, ""}, "olga": {all, "log"}}},
-		{"shown", s.add("ada", recordtest.Public, recordtest.Published, mixed), map[string][2]string{"": {safe, "log"}, "bob": {safe, "log"}, "ada": {all, "log"}, "olga": {all, "log"}}},
-		{"nothing safe", s.add("ada", recordtest.Public, recordtest.Blinded, failed(revealing)), map[string][2]string{"": {"", ""}, "ada": {withheld, ""}, "olga": {"secret", "log"}}},
-		{"queued again", s.add("ada", recordtest.Public, recordtest.Blinded, recordtest.Queued, diagnosed(revealing)), map[string][2]string{"ada": {"", ""}, "olga": {"secret", ""}}},
+		{"unpublished", s.add("ada", recordtest.Public, mixed), map[string][2]string{
+			"": {"", ""}, "bob": {"", ""}, "ada": {all, "log"}, "olga": {all, "log"}, "root": {all, "log"}}},
+		{"blinded", s.add("ada", recordtest.Public, recordtest.Blinded, mixed), map[string][2]string{
+			"": {"", ""}, "bob": {"", ""}, "ada": {safe, ""}, "olga": {all, "log"}, "root": {all, "log"}}},
+		{"published and blinded", s.add("ada", recordtest.Public, recordtest.Published, recordtest.Blinded, mixed), map[string][2]string{
+			"": {"", ""}, "ada": {safe, ""}, "olga": {all, "log"}}},
+		{"shown", s.add("ada", recordtest.Public, recordtest.Published, mixed), map[string][2]string{
+			"": {safe, "log"}, "bob": {safe, "log"}, "ada": {all, "log"}, "olga": {all, "log"}}},
+		{"nothing safe", s.add("ada", recordtest.Public, recordtest.Blinded, failed(revealing)), map[string][2]string{
+			"": {"", ""}, "ada": {withheld, ""}, "olga": {"secret", "log"}}},
+		{"queued again", s.add("ada", recordtest.Public, recordtest.Blinded, recordtest.Queued, diagnosed(revealing)), map[string][2]string{
+			"ada": {"", ""}, "olga": {"secret", ""}}},
 	} {
 		for user, want := range tt.want {
 			var got record.Run
@@ -176,7 +185,8 @@ func TestShow_HidesDiagnosticsThatRevealTheTruth(t *testing.T) {
 				messages = append(messages, d.Message)
 			}
 			text := strings.Join(messages, "|")
-			if text != want[0] && (want[0] != withheld || !strings.Contains(text, withheld)) || got.LogTail != want[1] || strings.Contains(string(body), "safeWhileBlinded") {
+			if text != want[0] && (want[0] != withheld || !strings.Contains(text, withheld)) || got.LogTail != want[1] ||
+				strings.Contains(string(body), "safeWhileBlinded") {
 				t.Errorf("%s, as %q: %s", tt.name, user, body)
 			}
 		}
@@ -193,7 +203,8 @@ func TestShow_SaysWhyThereAreNoValues(t *testing.T) {
 		run    *recordtest.Run
 		notice string
 	}{
-		{"ada", dark, "its owner is once the organizers unblind it"}, {"", dark, "others once they have published it"}, {"olga", dark, ""}, {"root", dark, ""},
+		{"ada", dark, "its owner is once the organizers unblind it"}, {"", dark, "others once they have published it"}, {"olga", dark, ""},
+		{"root", dark, ""},
 		{"ada", open, ""}, {"", open, "others once they have published it"}, {"ada", waits, ""}, {"ada", out, ""}, {"", out, ""},
 	} {
 		got := servertest.Get[record.Run](s.Server, tt.user, path(tt.run))
@@ -300,8 +311,10 @@ func TestReview_HasDiagnosticsForOrganizers(t *testing.T) {
 	}
 	var got record.Review
 	s.Want(http.StatusOK, &got, "olga", http.MethodPatch, review, `{"noErrors":true}`, "Content-Type", "application/merge-patch+json")
-	if stored := recordtest.Get[record.ReviewItem](t, s.Store, record.ReviewKey(r.ID)); len(got.Diagnostics) != 2 || len(stored.Diagnostics) != 0 {
+	if stored := recordtest.Get[record.ReviewItem](t, s.Store, record.ReviewKey(r.ID)); len(got.Diagnostics) != 2 ||
+		len(stored.Diagnostics) != 0 {
 		t.Errorf("%+v, stored %+v", got, stored)
 	}
-	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, review, `{"diagnostics":[]}`, "Content-Type", "application/merge-patch+json")
+	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, review, `{"diagnostics":[]}`, "Content-Type",
+		"application/merge-patch+json")
 }

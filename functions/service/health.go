@@ -26,7 +26,8 @@ func health(ctx context.Context, c *api.Call, _ api.PublicTarget) (Health, error
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
 	if err := c.Store.Ping(ctx); err != nil {
-		return Health{}, problem.Unavailable.Wrap(err, "The store does not answer, so nothing can be read or written now. Try again in a few seconds.").After(5 * time.Second)
+		return Health{}, problem.Unavailable.Wrap(err,
+			"The store does not answer, so nothing can be read or written now. Try again in a few seconds.").After(5 * time.Second)
 	}
 	return Health{Status: "pass", Checks: map[string]Check{"store": {Status: "pass"}}}, nil
 }

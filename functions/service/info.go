@@ -55,7 +55,8 @@ type Limits struct {
 }
 
 var limits = Limits{
-	Body: api.MaxBodyBytes, Headers: api.MaxHeaderBytes, BodyDepth: jsoncheck.MaxDepth, BodyValues: jsoncheck.MaxValues, BodyNumber: jsoncheck.MaxNumber, BodyFaults: problem.MaxFields,
+	Body: api.MaxBodyBytes, Headers: api.MaxHeaderBytes, BodyDepth: jsoncheck.MaxDepth, BodyValues: jsoncheck.MaxValues,
+	BodyNumber: jsoncheck.MaxNumber, BodyFaults: problem.MaxFields,
 	InlineFiles: record.MaxInlineBytes, File: record.MaxFileBytes,
 	PageDefault: page.DefaultLimit, PageMost: page.MaxLimit, PageBytes: page.MaxBytes, Diagnostics: measure.MaxDiagnostics,
 	SubmissionDatasets: record.MaxSubmissionDatasets, Members: record.MaxMembers, MemberChanges: record.MaxMemberChanges,

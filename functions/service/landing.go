@@ -115,7 +115,8 @@ func (v *welcome) signIn() string {
 	if v.development() {
 		signIn = `export ASSAY_TOKEN=$(curl -sS --json '{"user":"alice"}' $ASSAY_URL/dev/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`
 	}
-	return "export ASSAY_URL=" + v.base + "\n" + signIn + "\n" + `curl -sS -X PATCH -H "Authorization: Bearer $ASSAY_TOKEN" -H 'Content-Type: application/merge-patch+json' -d '{}' $ASSAY_URL/v1/user`
+	return "export ASSAY_URL=" + v.base + "\n" + signIn + "\n" +
+		`curl -sS -X PATCH -H "Authorization: Bearer $ASSAY_TOKEN" -H 'Content-Type: application/merge-patch+json' -d '{}' $ASSAY_URL/v1/user`
 }
 
 func (v *welcome) register() string {

@@ -19,8 +19,10 @@ func TestStage_FollowsTheSubmissionWindow(t *testing.T) {
 		{record.SubmissionRules{}, opens.Time, "Open for registration, no deadline for submissions", true},
 		{record.SubmissionRules{OpensAt: &opens}, opens.Time, "Open for registration, no deadline for submissions", true},
 		{record.SubmissionRules{OpensAt: &opens}, opens.Add(-time.Second), "Opens on 2 January 2027, 03:04 UTC", false},
-		{record.SubmissionRules{OpensAt: &opens, ClosesAt: &closes}, opens.Add(-time.Second), "Opens on 2 January 2027, 03:04 UTC, closes on 3 February 2027, 04:05 UTC", false},
-		{record.SubmissionRules{OpensAt: &opens, ClosesAt: &closes}, closes.Add(-time.Second), "Open for registration, submissions until 3 February 2027, 04:05 UTC", true},
+		{record.SubmissionRules{OpensAt: &opens, ClosesAt: &closes}, opens.Add(-time.Second),
+			"Opens on 2 January 2027, 03:04 UTC, closes on 3 February 2027, 04:05 UTC", false},
+		{record.SubmissionRules{OpensAt: &opens, ClosesAt: &closes}, closes.Add(-time.Second),
+			"Open for registration, submissions until 3 February 2027, 04:05 UTC", true},
 		{record.SubmissionRules{ClosesAt: &closes}, closes.Time, "Closed on 3 February 2027, 04:05 UTC", false},
 	} {
 		if got := stageOf(&record.Task{TaskDraft: record.TaskDraft{Submissions: c.rules}}, c.now); got != (stage{c.want, c.open}) {
@@ -30,7 +32,8 @@ func TestStage_FollowsTheSubmissionWindow(t *testing.T) {
 }
 
 func TestStage_FollowsTheRegistrationRules(t *testing.T) {
-	now, past, future := time.Date(2027, 1, 2, 3, 4, 0, 0, time.UTC), record.At(time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)), record.At(time.Date(2028, 1, 2, 3, 4, 0, 0, time.UTC))
+	now, past, future := time.Date(2027, 1, 2, 3, 4, 0, 0, time.UTC), record.At(time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)),
+		record.At(time.Date(2028, 1, 2, 3, 4, 0, 0, time.UTC))
 	for _, c := range []struct {
 		rules record.RegistrationRules
 		open  bool
@@ -58,8 +61,10 @@ func TestSignIn_DependsOnTheIssuer(t *testing.T) {
 		"":                           "<issuer>/.well-known",
 	} {
 		got := (&welcome{base: "http://localhost", issuer: issuer}).signIn()
-		if !strings.Contains(got, want) || !strings.HasPrefix(got, "export ASSAY_URL=http://localhost\n") || !strings.Contains(got, "\nexport ASSAY_TOKEN=") ||
-			!strings.Contains(got, "-X PATCH") || !strings.Contains(got, "-d '{}' $ASSAY_URL/v1/user") || strings.Contains(got, "#") { // of which zsh makes no comment
+		if !strings.Contains(got, want) || !strings.HasPrefix(got, "export ASSAY_URL=http://localhost\n") ||
+			!strings.Contains(got, "\nexport ASSAY_TOKEN=") ||
+			// of which zsh makes no comment
+			!strings.Contains(got, "-X PATCH") || !strings.Contains(got, "-d '{}' $ASSAY_URL/v1/user") || strings.Contains(got, "#") {
 			t.Errorf("with the issuer %q: %s", issuer, got)
 		}
 	}

@@ -85,7 +85,8 @@ func (v *welcome) chooseExample(ctx context.Context, s store.Store) error {
 		if tries--; tries < 0 {
 			break
 		}
-		datasets, err := s.Query(ctx, store.Query{Index: record.ByTask, Partition: record.TaskPartition(t.ID, record.KindDataset, access.Everyone), Limit: 1})
+		datasets, err := s.Query(ctx, store.Query{
+			Index: record.ByTask, Partition: record.TaskPartition(t.ID, record.KindDataset, access.Everyone), Limit: 1})
 		if err != nil {
 			return records.Failed(err)
 		}

@@ -52,8 +52,9 @@ func Operations(others []api.Family) []api.Operation {
 		}, []string{mediaYAML}, document(&families, mediaYAML, api.DocumentYAML)),
 		api.Document(api.Spec{
 			ID: "getDocs", Path: "/docs", May: access.Anyone, CacheFor: 300,
-			Summary:     "Read the API's description as a page",
-			Description: "All operations with their parameters, bodies, examples and problems, and a search among them. The page needs nothing from elsewhere.",
+			Summary: "Read the API's description as a page",
+			Description: "All operations with their parameters, bodies, examples and problems, and a search among them. The page needs nothing " +
+				"from elsewhere.",
 		}, []string{webpage.MediaType}, referenceOf(&families)),
 	}
 	families = append([]api.Family{{Name: Name, About: About, Operations: operations}}, others...)

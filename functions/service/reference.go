@@ -222,7 +222,8 @@ var conventions = []convention{
 	{"sort", "`rank` for the primary measure, or the name of a measure of the dataset: the best first. Then `offset` pages, not `cursor`."},
 	{"offset", "With `sort`: how many of the list to leave out."},
 	{"fields", "Names of members, separated by commas: each resource has only these."},
-	{"If-None-Match", "Entity tags of the answers that you have, from `ETag`: the answer is 304, without a body, when one is still right. With another method than GET, or `*`: do it only if none is, or nothing is there (412)."},
+	{"If-None-Match", "Entity tags of the answers that you have, from `ETag`: the answer is 304, without a body, when one is still right. " +
+		"With another method than GET, or `*`: do it only if none is, or nothing is there (412)."},
 	{"If-Match", "The entity tag that the resource must still have, with every method: 412 when somebody changed it meanwhile."},
 	{"Accept-Encoding", "`gzip` has answers of more than 1 KiB coded, each under an `ETag` of its own."},
 	{"Content-Encoding", "`gzip` when the body is coded; the limits hold for what it decodes to. Any other coding is 415."},

@@ -122,7 +122,8 @@ func checkBaseline(ctx context.Context, c *api.Call, of api.Target, is, was bool
 // the change of the task conflicts with that of the grant.
 func (adm *admission) read(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {
 	adm.datasets, adm.truths = make([]*record.DatasetItem, len(d.DatasetIDs)), make([]*record.Truth, len(d.DatasetIDs))
-	wanted := []records.Target{records.Into(&adm.task, adm.task.Key()), records.Into(&adm.allowance, record.AllowanceKey(adm.task.ID, c.Caller.ID))}
+	wanted := []records.Target{
+		records.Into(&adm.task, adm.task.Key()), records.Into(&adm.allowance, record.AllowanceKey(adm.task.ID, c.Caller.ID))}
 	for i, id := range d.DatasetIDs {
 		wanted = append(wanted, records.Into(&adm.datasets[i], record.DatasetKey(id)), records.Into(&adm.truths[i], record.TruthKey(id)))
 	}
@@ -142,7 +143,9 @@ func (adm *admission) checkDatasets(d *record.SubmissionDraft) error {
 		case set == nil || set.TaskID != adm.task.ID:
 			fields.Add(d.DatasetPointer(i), "names no dataset of this task")
 		case d.Type == record.RepositoryType && !set.Builds:
-			fields.Add(d.DatasetPointer(i), "names %q, which takes no repositories, since its member builds is false: submit an image, or ask the organizers to set builds", set.Name)
+			fields.Add(d.DatasetPointer(i),
+				"names %q, which takes no repositories, since its member builds is false: submit an image, or ask the organizers to set builds",
+				set.Name)
 		case set.Deleting():
 			return problem.Conflict.New("The dataset %q is being deleted. Leave it out.", set.Name)
 		case adm.truths[i] == nil && set.AwaitsTruth():
@@ -155,7 +158,8 @@ func (adm *admission) checkDatasets(d *record.SubmissionDraft) error {
 		return err
 	}
 	if len(without) > 0 {
-		return problem.Conflict.New("%q cannot take submissions yet, because the organizers have announced no truth, or one with errors. Try again later, or leave it out.", without)
+		return problem.Conflict.New("%q cannot take submissions yet, because the organizers have announced no truth, or one with errors. Try "+
+			"again later, or leave it out.", without)
 	}
 	return nil
 }

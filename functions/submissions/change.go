@@ -31,13 +31,15 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 		return nil, err
 	}
 	if s.Unregistered() && !d.Baseline {
-		return nil, problem.InvalidMember("/baseline", "stays true: the submission was made without a registration, so no quota counts it and it is of no team")
+		return nil, problem.InvalidMember("/baseline",
+			"stays true: the submission was made without a registration, so no quota counts it and it is of no team")
 	}
 	if d.Visibility == record.Public && s.Visibility != record.Public && c.Caller.ID != s.UserID {
 		return nil, problem.InvalidMember("/visibility", "can be made public by the submission's owner alone: ask the owner")
 	}
 	changed := *s
-	changed.Title, changed.Description, changed.PaperURL, changed.Visibility, changed.Baseline = d.Title, d.Description, d.PaperURL, d.Visibility, d.Baseline
+	changed.Title, changed.Description, changed.PaperURL, changed.Visibility, changed.Baseline = d.Title, d.Description, d.PaperURL,
+		d.Visibility, d.Baseline
 	st := &changed.Access
 	st.Public, st.Baseline, st.Title, st.PaperURL = d.Visibility == record.Public, d.Baseline, d.Title, d.PaperURL
 	c.Tx.Save(&changed, c.Now())
@@ -53,7 +55,8 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 	}
 	c.After(func(ctx context.Context) {
 		if err := (propagation.Propagator{Store: c.Store, Now: c.Now}).Submission(ctx, s.ID); err != nil {
-			c.Log.ErrorContext(ctx, "the access attributes of superseded evaluations are not those of their submission", "submission", s.ID, "error", err)
+			c.Log.ErrorContext(ctx, "the access attributes of superseded evaluations are not those of their submission", "submission", s.ID,
+				"error", err)
 		}
 	})
 	return &changed, nil

@@ -38,7 +38,8 @@ func (f *fixture) evaluated(runID string, n int) *record.RunItem {
 	for i := range n {
 		e := &record.EvaluationItem{Access: r.Access, Unlisted: i < n-1}
 		e.Meta = record.NewMeta(f.Now())
-		e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID, e.TruthVersion = r.ID, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, int64(i+1)
+		e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID, e.TruthVersion = r.ID, r.SubmissionID, r.TaskID, r.DatasetID,
+			r.UserID, int64(i+1)
 		f.Records().Put(e, &record.Topics{Meta: e.Meta})
 		r.Evaluations, r.EvaluationID = append(r.Evaluations, e.ID), e.ID
 	}
@@ -100,7 +101,8 @@ func TestChange_RefusesOtherMembers(t *testing.T) {
 	s := serve(t)
 	path := s.path + "/" + s.submit(upload(inline(s.dataset(), "run.txt", ranked))).ID
 	for member, value := range map[string]any{
-		"datasetIds": []string{}, "files": []object{}, "type": "image", "userId": recordtest.UserID("bob"), "runIds": []string{}, "baseline": true,
+		"datasetIds": []string{}, "files": []object{}, "type": "image", "userId": recordtest.UserID("bob"), "runIds": []string{},
+		"baseline":   true,
 		"visibility": "secret", "paperUrl": "ftp://example.org", "title": "two\nlines", "description": strings.Repeat("é", 64<<10), "unknown": 1,
 	} {
 		a := s.Want(http.StatusUnprocessableEntity, nil, "ada", http.MethodPatch, path, object{member: value})
@@ -119,7 +121,8 @@ func TestChange_RefusesOtherMembers(t *testing.T) {
 func TestRemove_LeavesNothing(t *testing.T) {
 	for _, versions := range []int{0, 1, record.MaxEvaluations} { // the last needs more than one transaction
 		s := serve(t, func(t *record.TaskItem) { t.Submissions.Total = 4 })
-		made := s.submit(upload(inline(s.dataset(), "run.txt", ranked), inline(s.dataset(), "run.txt", ranked), announced(s.dataset(), "run.txt", ranked)))
+		made := s.submit(upload(inline(s.dataset(), "run.txt", ranked), inline(s.dataset(), "run.txt", ranked),
+			announced(s.dataset(), "run.txt", ranked)))
 		var gone []store.Key
 		for _, id := range made.RunIDs[:2] {
 			for _, e := range s.evaluated(id, versions).Evaluations {

@@ -79,8 +79,9 @@ func (adm *admission) submission(c *api.Call, d record.SubmissionDraft, now time
 			Meta: record.NewMeta(now), TaskID: adm.task.ID, UserID: c.Caller.ID, Team: record.BaselineTeam, SubmissionDraft: d, RunIDs: []string{},
 		},
 		Access: record.AccessAttributes{
-			OrganizerID: adm.task.OrganizerID, PrivateTask: adm.task.Visibility == record.Private, Public: d.Visibility == record.Public, Baseline: d.Baseline,
-			Title: d.Title, PaperURL: d.PaperURL,
+			OrganizerID: adm.task.OrganizerID, PrivateTask: adm.task.Visibility == record.Private, Public: d.Visibility == record.Public,
+			Baseline: d.Baseline,
+			Title:    d.Title, PaperURL: d.PaperURL,
 		},
 	}
 	if r := adm.registration; r != nil {
@@ -155,7 +156,8 @@ func chargeOf(runs []*record.RunItem) record.Charge {
 
 // review is the one that a run begins with: unpublished, and blinded on a test split.
 func review(r *record.RunItem, now time.Time) *record.ReviewItem {
-	v := &record.ReviewItem{Review: record.Review{Meta: record.NewMeta(now), RunID: r.ID}, OrganizerID: r.Access.OrganizerID, TaskID: r.TaskID, UserID: r.UserID}
+	v := &record.ReviewItem{Review: record.Review{Meta: record.NewMeta(now), RunID: r.ID}, OrganizerID: r.Access.OrganizerID, TaskID: r.TaskID,
+		UserID: r.UserID}
 	v.Blinded = r.Access.Blinded
 	return v
 }

@@ -22,10 +22,12 @@ func TestCreate_MakesARunForEachDataset(t *testing.T) {
 	s := serve(t, func(t *record.TaskItem) { t.Submissions.PerDay, t.Submissions.Total = 5, 3 })
 	ready, open := s.dataset(recordtest.OnTestSplit), s.dataset()
 	made := s.submit(upload(inline(ready, "run.txt", ranked), announced(open, "run.txt", ranked)))
-	if len(made.RunIDs) != 2 || !slices.Equal(made.DatasetIDs, []string{ready.ID, open.ID}) || made.Team != "team of ada" || made.Visibility != record.Private {
+	if len(made.RunIDs) != 2 || !slices.Equal(made.DatasetIDs, []string{ready.ID, open.ID}) || made.Team != "team of ada" ||
+		made.Visibility != record.Private {
 		t.Fatalf("%+v", made)
 	}
-	if q := made.Quota; *q.PerDay != 5 || *q.RemainingToday != 3 || *q.Total != 3 || *q.Remaining != 1 || q.ResetsAt.Sub(s.Now()) > record.Day {
+	if q := made.Quota; *q.PerDay != 5 || *q.RemainingToday != 3 || *q.Total != 3 || *q.Remaining != 1 ||
+		q.ResetsAt.Sub(s.Now()) > record.Day {
 		t.Errorf("quota %+v", q)
 	}
 	if made.Files[0].State != record.FileStored || made.Files[0].URL == "" || made.Files[0].Upload != nil || made.Files[0].Content != "" {
@@ -40,7 +42,8 @@ func TestCreate_MakesARunForEachDataset(t *testing.T) {
 	}{{record.Queued, true}, {record.AwaitingUpload, false}} {
 		r := s.run(made.RunIDs[i])
 		review := recordtest.Get[record.ReviewItem](t, s.Store, record.ReviewKey(r.ID))
-		if r.State != want.state || (r.QueuedAt != nil) != (want.state == record.Queued) || review.Blinded != want.blinded || r.Access.Blinded != want.blinded || review.Published {
+		if r.State != want.state || (r.QueuedAt != nil) != (want.state == record.Queued) || review.Blinded != want.blinded ||
+			r.Access.Blinded != want.blinded || review.Published {
 			t.Errorf("%+v with the review %+v", r, review)
 		}
 	}
@@ -103,8 +106,10 @@ func TestCreate_IsRefusedWithReason(t *testing.T) {
 		{"an organizer who takes no part", "olga", nil, nil, 403, "Register first"},
 		{"too early", "ada", func(t *record.TaskItem) { t.Submissions.OpensAt = at(time.Hour) }, nil, 403, "opens at 20"},
 		{"too late", "ada", func(t *record.TaskItem) { t.Submissions.ClosesAt = at(-time.Second) }, nil, 403, "closed at 20"},
-		{"a task being deleted", "olga", func(t *record.TaskItem) { t.PendingWork = record.NewPendingWork(record.DeleteTask, time.Now()) }, nil, 409, "deleted"},
-		{"a type that is not taken", "ada", func(t *record.TaskItem) { t.Submissions.Types = []record.SubmissionType{record.ImageType} }, nil, 422, "/type"},
+		{"a task being deleted", "olga", func(t *record.TaskItem) { t.PendingWork = record.NewPendingWork(record.DeleteTask, time.Now()) }, nil,
+			409, "deleted"},
+		{"a type that is not taken", "ada", func(t *record.TaskItem) { t.Submissions.Types = []record.SubmissionType{record.ImageType} }, nil,
+			422, "/type"},
 		{"a baseline of one's own", "ada", nil, func(_ *fixture, b object) { b["baseline"] = true }, 422, "/baseline"},
 		{"another task's dataset", "ada", nil, func(s *fixture, b object) {
 			b["files"] = []object{inline(s.dataset(func(d *record.DatasetItem) { d.TaskID = record.NewID(s.Now()) }), "run.txt", ranked)}
@@ -206,15 +211,17 @@ func TestCreate_NamesEachFaultOfFiles(t *testing.T) {
 		"of two datasets": {[]object{inline(one, "run.txt", wrong), inline(two, "run.txt", "q1\n")},
 			[]string{"/files/0 line 2:", "/files/0 line 3:", "/files/1 line 1:"}},
 		"next to one to come": {[]object{announced(one, "run.txt", ranked), inline(two, "run.txt", "q1\n")}, []string{"/files/1 line 1:"}},
-		"a second file":       {[]object{inline(one, "a", ranked), inline(two, "b", ranked), announced(one, "c", another)}, []string{"/files/2 is a second file"}},
-		"one file twice":      {[]object{inline(two, "a", ranked), inline(one, "a", ranked), inline(one, "b", ranked)}, []string{"/files/2/sha256 "}},
-		"one name twice":      {[]object{inline(one, "a", ranked), inline(one, "a", another)}, []string{"/files/1/name "}},
-		"a folder":            {[]object{inline(one, "../a", ranked)}, []string{"/files/0/name "}},
-		"another size":        {[]object{sized}, []string{"/files/0/size "}},
-		"another digest":      {[]object{other}, []string{"/files/0/sha256 "}},
-		"neither":             {[]object{nothing}, []string{"/files/0 is empty"}},
-		"an empty file":       {[]object{inline(one, "a", "")}, []string{"/files/0 is empty"}},
-		"no base64":           {[]object{{"datasetId": one.ID, "name": "a", "content": "%%%"}}, []string{"/files/0/content "}},
+		"a second file": {[]object{inline(one, "a", ranked), inline(two, "b", ranked), announced(one, "c", another)}, []string{
+			"/files/2 is a second file"}},
+		"one file twice": {[]object{inline(two, "a", ranked), inline(one, "a", ranked), inline(one, "b", ranked)}, []string{
+			"/files/2/sha256 "}},
+		"one name twice": {[]object{inline(one, "a", ranked), inline(one, "a", another)}, []string{"/files/1/name "}},
+		"a folder":       {[]object{inline(one, "../a", ranked)}, []string{"/files/0/name "}},
+		"another size":   {[]object{sized}, []string{"/files/0/size "}},
+		"another digest": {[]object{other}, []string{"/files/0/sha256 "}},
+		"neither":        {[]object{nothing}, []string{"/files/0 is empty"}},
+		"an empty file":  {[]object{inline(one, "a", "")}, []string{"/files/0 is empty"}},
+		"no base64":      {[]object{{"datasetId": one.ID, "name": "a", "content": "%%%"}}, []string{"/files/0/content "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.t = t
@@ -229,7 +236,8 @@ func TestCreate_NamesEachFaultOfFiles(t *testing.T) {
 		})
 	}
 	s.t = t
-	if p := s.refused(http.StatusUnprocessableEntity, "ada", upload(inline(one, "run.txt", strings.Repeat("q1\n", 150)))); len(p.Errors) != 100 {
+	if p := s.refused(http.StatusUnprocessableEntity, "ada",
+		upload(inline(one, "run.txt", strings.Repeat("q1\n", 150)))); len(p.Errors) != 100 {
 		t.Errorf("%d faults are named of 150, want 100", len(p.Errors))
 	}
 	s.submit(upload(inline(one, "run.gz", zipped(ranked))))
@@ -257,7 +265,8 @@ func TestCreate_BoundsInlineFilesTogether(t *testing.T) {
 	w := gzip.NewWriter(&packed)
 	_, _ = io.Copy(w, io.LimitReader(endlessRun{}, 65<<20))
 	_ = w.Close()
-	if p := s.refused(http.StatusUnprocessableEntity, "ada", upload(inline(s.dataset(), "run.gz", packed.String()))); len(p.Errors) != 1 || !strings.Contains(p.Errors[0].Detail, "upload it") {
+	if p := s.refused(http.StatusUnprocessableEntity, "ada", upload(inline(s.dataset(), "run.gz", packed.String()))); len(p.Errors) != 1 ||
+		!strings.Contains(p.Errors[0].Detail, "upload it") {
 		t.Errorf("a file that unpacks to 65 MiB: %+v", p.Errors)
 	}
 	made := s.submit(upload(inline(d, "a", most)))

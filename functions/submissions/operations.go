@@ -30,14 +30,20 @@ var Operations = []api.Operation{
 		}},
 	}, task, list, nil),
 	api.Create(api.Spec{
-		ID: "createSubmission", Path: "/v1/tasks/{taskId}/submissions", May: access.User, Problems: append(api.Quotas[:2:2], problem.OutsideWindow),
-		Summary: "Submit to a task",
-		Description: "Needs an accepted registration; organizers submit baselines (`baseline`) without one, at any time and beyond the quotas of the task. " +
+		ID: "createSubmission", Path: "/v1/tasks/{taskId}/submissions", May: access.User,
+		Problems: append(api.Quotas[:2:2], problem.OutsideWindow),
+		Summary:  "Submit to a task",
+		Description: "Needs an accepted registration; organizers submit baselines (`baseline`) without one, at any time and beyond the quotas " +
+			"of the task. " +
 			"Files come with their `content`, up to 3 MiB together, or without, and then the answer says where to upload them. " +
-			"All must have arrived within 24 hours, but each link works for " + files.LinkLife + " only, until its `expiresAt`: get the submission again for new links. The answer carries what is left of the quota. Beyond the quotas that `/info` lists for each user, which count runs by day and the bytes of files, " +
-			"the answer is 429 or 403, and nothing is recorded. A dataset whose truth was announced but has not arrived, or is being read, takes submissions: " +
+			"All must have arrived within 24 hours, but each link works for " + files.LinkLife +
+			" only, until its `expiresAt`: get the submission again for new links. The answer carries what is left of the quota. Beyond the " +
+			"quotas that `/info` lists for each user, which count runs by day and the bytes of files, " +
+			"the answer is 429 or 403, and nothing is recorded. A dataset whose truth was announced but has not arrived, or is being read, takes " +
+			"submissions: " +
 			"their runs wait for it, for a day at most.\n\n" +
-			"An upload is answered with 412 when the file is there already: a client that repeats one because it got no answer takes that for success.",
+			"An upload is answered with 412 when the file is there already: a client that repeats one because it got no answer takes that for " +
+			"success.",
 		Example: example,
 	}, startAdmission, create),
 	api.Get(api.Spec{
@@ -47,12 +53,14 @@ var Operations = []api.Operation{
 	}, submission, show),
 	api.Patch(api.Spec{
 		ID: "updateSubmission", Path: "/v1/tasks/{taskId}/submissions/{submissionId}", May: access.Owner | access.Organizer,
-		Summary:     "Update a submission",
-		Description: "Title, description, paper and visibility can change; organizers can mark it as a baseline. What was submitted stays as it is.",
+		Summary: "Update a submission",
+		Description: "Title, description, paper and visibility can change; organizers can mark it as a baseline. What was submitted stays as " +
+			"it is.",
 	}, submission, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteSubmission", Path: "/v1/tasks/{taskId}/submissions/{submissionId}", May: access.Owner | access.Organizer,
-		Summary:     "Delete a submission",
-		Description: "With its runs, reviews, evaluations and files. What it used of the quota stays used. Once a review is published, only organizers can delete it.",
+		Summary: "Delete a submission",
+		Description: "With its runs, reviews, evaluations and files. What it used of the quota stays used. Once a review is published, only " +
+			"organizers can delete it.",
 	}, submission, remove),
 }

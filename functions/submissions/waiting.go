@@ -27,7 +27,9 @@ func limitUnfinished(ctx context.Context, c *api.Call, a *record.Allowance, runI
 		}
 	}
 	if n := len(a.Waiting); n+len(runIDs) > most {
-		return problem.TooManyRequests.New("%d of your runs in this task have not ended, and this submission makes %d more; at most %d may be under way at a time. Submit again when some have ended, or cancel those that wait for an upload.", n, len(runIDs), most).After(retryWaiting)
+		return problem.TooManyRequests.New("%d of your runs in this task have not ended, and this submission makes %d more; at most %d may be "+
+			"under way at a time. Submit again when some have ended, or cancel those that wait for an upload.", n, len(runIDs),
+			most).After(retryWaiting)
 	}
 	a.Waiting = append(a.Waiting, runIDs...)
 	return nil

@@ -42,7 +42,8 @@ func TestWaiting_BoundsUnfinishedRunsOfATeam(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	tx := new(records.Tx)
-	_, err := queue.Queue{Store: s.Store, Now: time.Now}.Cancel(t.Context(), recordtest.Get[record.RunItem](t, s.Store, record.RunKey(waiting[0])), tx)
+	_, err := queue.Queue{Store: s.Store, Now: time.Now}.Cancel(t.Context(),
+		recordtest.Get[record.RunItem](t, s.Store, record.RunKey(waiting[0])), tx)
 	if err == nil {
 		err = tx.Commit(t.Context(), s.Store)
 	}

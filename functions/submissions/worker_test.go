@@ -13,7 +13,8 @@ func TestCreate_RefusesRepositoriesThatAreNotBuilt(t *testing.T) {
 	d := s.dataset()
 	body := object{"type": "repository", "url": "https://example.org/ranker.git", "datasetIds": []string{d.ID}}
 	refused := s.refused(http.StatusUnprocessableEntity, "ada", body)
-	if len(refused.Errors) != 1 || refused.Errors[0].Pointer != "/datasetIds/0" || !strings.Contains(refused.Errors[0].Detail, "submit an image") {
+	if len(refused.Errors) != 1 || refused.Errors[0].Pointer != "/datasetIds/0" ||
+		!strings.Contains(refused.Errors[0].Detail, "submit an image") {
 		t.Errorf("%+v", refused)
 	}
 }

@@ -28,8 +28,9 @@ var Operations = []api.Operation{
 	}, api.NoTarget, list, nil),
 	api.CreateIn(api.Spec{
 		ID: "createTask", Path: "/v1/tasks", May: access.Organizer, Problems: api.Quotas,
-		Summary:     "Create a task",
-		Description: "The caller must be a member of the organizer that `organizerId` names. Returns the URL of the task. How many a user can create in 24 hours, `/info` tells.",
+		Summary: "Create a task",
+		Description: "The caller must be a member of the organizer that `organizerId` names. Returns the URL of the task. How many a user can " +
+			"create in 24 hours, `/info` tells.",
 	}, "/organizerId", organizer, create),
 	api.Get(api.Spec{
 		ID: "getTask", Path: "/v1/tasks/{taskId}", May: access.Anyone,
@@ -38,8 +39,9 @@ var Operations = []api.Operation{
 	}, task, show),
 	api.Patch(api.Spec{
 		ID: "updateTask", Path: "/v1/tasks/{taskId}", May: access.Organizer, Problems: api.Quotas,
-		Summary:     "Update a task",
-		Description: "Everything but `organizerId` can change, and `featured` by administrators alone. A change of visibility, windows or quotas is an audit entry.",
+		Summary: "Update a task",
+		Description: "Everything but `organizerId` can change, and `featured` by administrators alone. A change of visibility, windows or " +
+			"quotas is an audit entry.",
 	}, task, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteTask", Path: "/v1/tasks/{taskId}", May: access.Organizer,

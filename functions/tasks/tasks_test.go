@@ -45,7 +45,9 @@ func TestShow_HidesTaskThatIsBeingDeleted(t *testing.T) {
 
 func TestList_Filters(t *testing.T) {
 	s, task := serve(t, recordtest.Private)
-	public := s.Records().Task(recordtest.OwnedBy(&record.Organizer{Meta: record.Meta{ID: task.OrganizerID}}), func(t *record.TaskItem) { t.Name = "Rivers" })
+	public := s.Records().Task(recordtest.OwnedBy(&record.Organizer{Meta: record.Meta{ID: task.OrganizerID}}), func(t *record.TaskItem) {
+		t.Name = "Rivers"
+	})
 	for query, want := range map[string][2]int{ // to anyone, and to members and registrants
 		"":                           {1, 2},
 		"?filter[visibility]=public": {1, 1}, "?filter[visibility]=private": {0, 1},
@@ -84,7 +86,8 @@ func TestChange_IsAuditedAndPropagated(t *testing.T) {
 			entries++
 		}
 		got := recordtest.AuditEntries(t, s.Store, task.OrganizerID)
-		if len(got) != entries || entries > 0 && (got[0].Action != record.TaskRulesChanged || got[0].ActorID != recordtest.UserID("olga") || string(got[0].Before) == string(got[0].After)) {
+		if len(got) != entries || entries > 0 && (got[0].Action != record.TaskRulesChanged || got[0].ActorID != recordtest.UserID("olga") ||
+			string(got[0].Before) == string(got[0].After)) {
 			t.Errorf("%v: audit entries %+v", c.patch, got)
 		}
 		now := recordtest.Get[record.TaskItem](t, s.Store, task.Key())

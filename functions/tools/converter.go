@@ -62,10 +62,14 @@ type conversionSource struct {
 }
 
 var converterTool = define(metadata{
-	name: "converter", kind: "transformation", problems: append(truthProblems, fileProblems...), summary: "Convert a run or relevance judgments into another format",
-	description: "Runs are written as `trec-run`, `jsonl` or `csv`, with the fields topic, docid, rank, score and tag; relevance judgments as `trec-qrels`, `jsonl` or `csv`, with the fields topic, iteration, docid and grade, or as `beir`. " +
-		"Lines keep their order, and scores their digits; nothing of a field is changed, so a spreadsheet may take an id for a formula. Several files become one.\n\n" +
-		"`file` has what was written. Up to 3 MiB stand in `content`, more behind a link in `url`, which works for half an hour and takes a login. " +
+	name: "converter", kind: "transformation", problems: append(truthProblems, fileProblems...),
+	summary: "Convert a run or relevance judgments into another format",
+	description: "Runs are written as `trec-run`, `jsonl` or `csv`, with the fields topic, docid, rank, score and tag; relevance judgments " +
+		"as `trec-qrels`, `jsonl` or `csv`, with the fields topic, iteration, docid and grade, or as `beir`. " +
+		"Lines keep their order, and scores their digits; nothing of a field is changed, so a spreadsheet may take an id for a formula. " +
+		"Several files become one.\n\n" +
+		"`file` has what was written. Up to 3 MiB stand in `content`, more behind a link in `url`, which works for half an hour and takes a " +
+		"login. " +
 		"With its media type in `Accept`, or with `text/plain`, the answer is the file itself, or leads to it.",
 }, ConverterInput{
 	Qrels: &QrelsReference{Files: []inputs.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
@@ -81,30 +85,33 @@ var converterTool = define(metadata{
 		pointer string
 		format  conversion.Format
 	}{{"/from", from}, {"/to", to}} {
-		fields.AddIf(!slices.Contains(of.formats, f.format), f.pointer, "%s is no format of a %s: give one of %v", f.format, of.member, of.formats)
+		fields.AddIf(!slices.Contains(of.formats, f.format), f.pointer, "%s is no format of a %s: give one of %v", f.format, of.member,
+			of.formats)
 	}
 	if err := problem.Check(fields); err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context) (out ConverterOutput, err error) {
 		out = ConverterOutput{From: string(from), To: string(to)}
-		out.temp, err = writeTempFile(of.member+fileTypes[to].ending, fileTypes[to].mediaType+charset, maxFileSize(resolver), func(w io.Writer) error {
-			contents, done := evaluator.Contents(of.source.Files())
-			defer done()
-			found, err := of.convert(ctx, w, from, to, contents...)
-			if err != nil {
-				return err
-			}
-			out.Diagnostics = record.Disclosed(found)
-			refused, ok := errors.AsType[*problem.Error](of.source.CheckDiagnostics(found))
-			if !ok {
-				return nil
-			}
-			if in.From == "" {
-				refused.Detail += fmt.Sprintf(" The files were read as %s, for `from` does not say what they are: it can be one of %v.", from, of.formats)
-			}
-			return refused
-		})
+		out.temp, err = writeTempFile(of.member+fileTypes[to].ending, fileTypes[to].mediaType+charset, maxFileSize(resolver),
+			func(w io.Writer) error {
+				contents, done := evaluator.Contents(of.source.Files())
+				defer done()
+				found, err := of.convert(ctx, w, from, to, contents...)
+				if err != nil {
+					return err
+				}
+				out.Diagnostics = record.Disclosed(found)
+				refused, ok := errors.AsType[*problem.Error](of.source.CheckDiagnostics(found))
+				if !ok {
+					return nil
+				}
+				if in.From == "" {
+					refused.Detail += fmt.Sprintf(" The files were read as %s, for `from` does not say what they are: it can be one of %v.", from,
+						of.formats)
+				}
+				return refused
+			})
 		if err == nil {
 			out.File = out.temp.result
 		}

@@ -20,7 +20,8 @@ func TestConverter_RoundTrips(t *testing.T) {
 	for _, c := range []struct {
 		member, text string
 		formats      []string
-	}{{"run", run, []string{"trec-run", "jsonl", "csv", "trec-run"}}, {"qrels", qrels, []string{"trec-qrels", "jsonl", "beir", "csv", "trec-qrels"}}} {
+	}{{"run", run, []string{"trec-run", "jsonl", "csv", "trec-run"}},
+		{"qrels", qrels, []string{"trec-qrels", "jsonl", "beir", "csv", "trec-qrels"}}} {
 		text := c.text
 		for i, to := range c.formats[1:] {
 			input := object{c.member: inlineFiles("f", text), "from": c.formats[i], "to": to}
@@ -51,7 +52,8 @@ func TestConverter_NamesFilesAndMediaTypes(t *testing.T) {
 			t.Errorf("%s is %s, want %s", to, got, want)
 		}
 		own, _, _ := strings.Cut(out.File.MediaType, ";")
-		for accept, want := range map[string]string{own: out.File.MediaType, "text/*": out.File.MediaType, "text/plain": "text/plain; charset=utf-8"} {
+		for accept, want := range map[string]string{
+			own: out.File.MediaType, "text/*": out.File.MediaType, "text/plain": "text/plain; charset=utf-8"} {
 			a := s.invoke(http.StatusOK, nil, "", "converter", object{"qrels": inlineFiles("q", "1 7 a 1\n"), "to": to}, "Accept", accept)
 			if got := a.Header.Get("Content-Type"); got != want || !bytes.Equal(a.Body, out.File.Content) {
 				t.Errorf("%s as %s is %s:\n%s", to, accept, got, a.Body)
@@ -90,11 +92,14 @@ func TestConverter_RefusesInvalidInputs(t *testing.T) {
 		"qrels as a run":         {object{"run": inlineFiles("qrels.txt", "1 0 a 2\n"), "to": "csv"}, "/run/files/0", ""},
 		"repeated file name":     {object{"run": inlineFiles("a", datasetRun, "a", datasetRun), "to": "csv"}, "/run/files/1/name", ""},
 		"file name of two lines": {object{"run": inlineFiles("a\nb", datasetRun), "to": "csv"}, "/run/files/0/name", ""},
-		"no base64":              {object{"run": object{"files": []object{{"name": "a", "content": "!"}}}, "to": "csv"}, "/run/files/0/content", ""},
-		"empty run":              {object{"run": object{}, "to": "csv"}, "/run", ""},
+		"no base64": {object{"run": object{"files": []object{{"name": "a", "content": "!"}}}, "to": "csv"},
+			"/run/files/0/content", ""},
+		"empty run": {object{"run": object{}, "to": "csv"}, "/run", ""},
 	})
-	for input, want := range map[*object]bool{{"run": inlineFiles("run.jsonl", "{}\n"), "to": "csv"}: true, {"run": inlineFiles("run.jsonl", "{}\n"), "from": "trec-run", "to": "csv"}: false} {
-		if a := s.invoke(http.StatusUnprocessableEntity, nil, "", "converter", *input); strings.Contains(string(a.Body), "`from` does not say") != want {
+	for input, want := range map[*object]bool{{"run": inlineFiles("run.jsonl", "{}\n"), "to": "csv"}: true,
+		{"run": inlineFiles("run.jsonl", "{}\n"), "from": "trec-run", "to": "csv"}: false} {
+		if a := s.invoke(http.StatusUnprocessableEntity, nil, "", "converter", *input); strings.Contains(string(a.Body),
+			"`from` does not say") != want {
 			t.Errorf("%v: %s", *input, a.Body)
 		}
 	}

@@ -149,12 +149,17 @@ var defaultDiffirMeasure = map[measure.Kind][]string{measure.Retrieval: {"nDCG@1
 // diffirExample compares what is found by words with what is found by meaning.
 var diffirExample = DiffirInput{
 	Runs: []inputs.RunReference{
-		{Name: "words", Files: []inputs.InlineFile{{Name: "words.txt", Text: "1 Q0 pond 1 4.0 words\n1 Q0 road 2 3.0 words\n1 Q0 lake 3 2.0 words\n2 Q0 lake 1 2.0 words\n2 Q0 pond 2 1.0 words\n"}}},
-		{Name: "meaning", Files: []inputs.InlineFile{{Name: "meaning.txt", Text: "1 Q0 lake 1 0.9 meaning\n1 Q0 pond 2 0.8 meaning\n1 Q0 brook 3 0.2 meaning\n2 Q0 lake 1 0.7 meaning\n2 Q0 pond 2 0.6 meaning\n"}}},
+		{Name: "words", Files: []inputs.InlineFile{
+			{Name: "words.txt", Text: "1 Q0 pond 1 4.0 words\n1 Q0 road 2 3.0 words\n1 Q0 lake 3 2.0 words\n2 Q0 lake 1 2.0 words\n2 Q0 pond 2 " +
+				"1.0 words\n"}}},
+		{Name: "meaning", Files: []inputs.InlineFile{
+			{Name: "meaning.txt", Text: "1 Q0 lake 1 0.9 meaning\n1 Q0 pond 2 0.8 meaning\n1 Q0 brook 3 0.2 meaning\n2 Q0 lake 1 0.7 meaning\n2 " +
+				"Q0 pond 2 0.6 meaning\n"}}},
 	},
 	Truth: &inputs.TruthReference{Files: []inputs.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
 	Texts: &inputs.TextsReference{Files: []inputs.InlineFile{
-		{Name: "documents.tsv", Text: "lake\tA lake is a large body of still water, deeper than a pond.\npond\tA pond is a small body of still water.\nroad\tThe road around the water is closed.\nbrook\tA brook is a small stream.\n"},
+		{Name: "documents.tsv", Text: "lake\tA lake is a large body of still water, deeper than a pond.\npond\tA pond is a small body of still " +
+			"water.\nroad\tThe road around the water is closed.\nbrook\tA brook is a small stream.\n"},
 		{Name: "queries.tsv", Text: "1\tdeep still water\n2\tlakes\n"},
 	}},
 	Measure: "nDCG@10",
@@ -162,14 +167,17 @@ var diffirExample = DiffirInput{
 
 var diffirTool = define(metadata{
 	name: "diffir", kind: "comparison", problems: valueProblems, summary: "Compare runs by topic",
-	description: "Two to five runs side by side: which documents moved, came and went, with their judgments and texts, the topics that differ most first. " +
+	description: "Two to five runs side by side: which documents moved, came and went, with their judgments and texts, the topics that " +
+		"differ most first. " +
 		"Topics are ordered by rank-biased overlap (Webber, Moffat and Zobel, 2010), by Kendall's tau, or by how much a measure differs.\n\n" +
-		"Name runs by `runId`, or send their files. Judgments are shown to those who may read the truth, and to those who send one; texts are those in the inputs of the dataset, or sent along.",
+		"Name runs by `runId`, or send their files. Judgments are shown to those who may read the truth, and to those who send one; texts are " +
+		"those in the inputs of the dataset, or sent along.",
 }, diffirExample, func(ctx context.Context, resolver *inputs.Resolver, in DiffirInput) (compute[DiffirOutput], error) {
 	w := diffirWork{in: in}
 	var err error
 	if in.Measure != "" || in.Order == byMeasure {
-		asked := inputs.ResultsRequest{Runs: in.Runs, Truth: in.Truth, MeasurePointer: "/measure", One: true, Default: defaultDiffirMeasure, WithFiles: true}
+		asked := inputs.ResultsRequest{Runs: in.Runs, Truth: in.Truth, MeasurePointer: "/measure", One: true, Default: defaultDiffirMeasure,
+			WithFiles: true}
 		if in.Measure != "" {
 			asked.Measures = []string{in.Measure}
 		}

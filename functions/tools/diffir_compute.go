@@ -79,7 +79,8 @@ func (w *diffirWork) topics() ([]string, error) {
 	var missing problem.Fields
 	for i, topic := range w.in.Topics {
 		found := slices.ContainsFunc(w.rankings, func(r *retrieval.Rankings) bool { return r.Len(topic) > 0 })
-		missing.AddIf(!found, fmt.Sprintf("/topics/%d", i), "no run has documents for this topic: check the id, which is the first field of a line")
+		missing.AddIf(!found, fmt.Sprintf("/topics/%d", i),
+			"no run has documents for this topic: check the id, which is the first field of a line")
 	}
 	return w.in.Topics, problem.Check(missing)
 }

@@ -67,7 +67,8 @@ func TestDiffir_ByHand(t *testing.T) {
 	}
 	got := answer[tools.DiffirOutput](s, "", "diffir", withMembers(input, "depth", 3))
 	for i, want := range []string{
-		"alone 0.0000 none none", "apart 0.0000 none none", "paper 0.2882 -1.0000 0.1667", "turned 0.9550 0.3333 0.1667", "equal 1.0000 1.0000 0.0000",
+		"alone 0.0000 none none", "apart 0.0000 none none", "paper 0.2882 -1.0000 0.1667", "turned 0.9550 0.3333 0.1667",
+		"equal 1.0000 1.0000 0.0000",
 	} {
 		x := got.Topics[i]
 		if text := x.Topic + " " + number(&x.Overlap) + " " + number(x.Tau) + " " + number(x.Difference); text != want {
@@ -92,7 +93,8 @@ func TestDiffir_ByHand(t *testing.T) {
 		t.Errorf("the second run has %d documents, the first %s", n, summarize(got, 0, 0))
 	}
 	page := s.page("", "diffir", withMembers(input, "depth", 3))
-	s.wantTexts(page, "up 1, from rank 3", "down 2, from rank 1", "new", "gone", "grade 2", "not relevant", "unjudged", "same rank", `href="#t3-3"`, `id="t3-3"`, `<a href="#t3">`, "Nothing was retrieved")
+	s.wantTexts(page, "up 1, from rank 3", "down 2, from rank 1", "new", "gone", "grade 2", "not relevant", "unjudged", "same rank",
+		`href="#t3-3"`, `id="t3-3"`, `<a href="#t3">`, "Nothing was retrieved")
 }
 
 // A topic differs as much as its run that differs most from the first.
@@ -100,11 +102,13 @@ func TestDiffir_OfSeveralRuns(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	var got tools.DiffirOutput
 	input := object{
-		"runs": []object{namedRun("x", trecRun("1 abc", "2 abc")), namedRun("x", trecRun("1 abc", "2 acb")), namedRun("z", trecRun("1 def", "2 acb"))},
-		"p":    0.99, "depth": 2, "limit": 1,
+		"runs": []object{namedRun("x", trecRun("1 abc", "2 abc")), namedRun("x", trecRun("1 abc", "2 acb")),
+			namedRun("z", trecRun("1 def", "2 acb"))},
+		"p": 0.99, "depth": 2, "limit": 1,
 	}
 	s.invoke(http.StatusOK, &got, "", "diffir", input)
-	if topicNames(got) != "1 2" || got.Topics[0].Overlap != 0 || number(&got.Topics[0].Comparisons[0].Overlap) != "1.0000" || got.Judged || got.Measure != "" {
+	if topicNames(got) != "1 2" || got.Topics[0].Overlap != 0 || number(&got.Topics[0].Comparisons[0].Overlap) != "1.0000" || got.Judged ||
+		got.Measure != "" {
 		t.Errorf("%+v", got)
 	}
 	if got.Topics[0].Rankings == nil || got.Topics[1].Rankings != nil || got.Topics[1].Comparisons[0].Shown != nil {
@@ -141,7 +145,8 @@ func TestDiffir_ReadsDeepEnough(t *testing.T) {
 		rankings[i] = comparison.NewRanking(documents)
 	}
 	for p, compared := range map[float64]int{0.5: 1000, 0.9: 1000, 0.99: 1375} {
-		got := answer[tools.DiffirOutput](s, "", "diffir", object{"runs": []object{namedRun("a", runs[0].String()), namedRun("b", runs[1].String())}, "p": p, "depth": 100})
+		got := answer[tools.DiffirOutput](s, "", "diffir", object{
+			"runs": []object{namedRun("a", runs[0].String()), namedRun("b", runs[1].String())}, "p": p, "depth": 100})
 		want := comparison.RankBiasedOverlap(rankings[0], rankings[1], p)
 		if math.Abs(got.Topics[0].Overlap-want) > 1e-6 || got.Compared != compared {
 			t.Errorf("to depth %d the overlap at %v is %v, to the end it is %v", got.Compared, p, got.Topics[0].Overlap, want)
@@ -159,23 +164,26 @@ func TestDiffir_RefusesInvalidInputs(t *testing.T) {
 	a, b := namedRun("a", trecRun("1 abc")), namedRun("b", trecRun("1 bca"))
 	good := object{"runs": []object{a, b}}
 	s.wantRefusals("diffir", map[string]refusal{
-		"one run":                   {object{"runs": []object{a}}, "/runs", ""},
-		"six runs":                  {object{"runs": []object{a, b, a, b, a, b}}, "/runs", ""},
-		"depth of none":             {withMembers(good, "depth", 0), "/depth", ""},
-		"depth beyond the most":     {withMembers(good, "depth", 101), "/depth", ""},
-		"limit beyond the most":     {withMembers(good, "limit", 101), "/limit", ""},
-		"too many documents":        {withMembers(good, "depth", 100, "limit", 100), "/limit", "give less of limit or depth"},
-		"p of 1":                    {withMembers(good, "p", 1), "/p", ""},
-		"another order":             {withMembers(good, "order", "name"), "/order", ""},
-		"a topic that is missing":   {withMembers(good, "topics", []string{"1", "2"}), "/topics/1", "no run has documents"},
-		"a topic twice":             {withMembers(good, "topics", []string{"1", "1"}), "/topics/1", "/topics/0"},
-		"a measure without truth":   {withMembers(good, "measure", "AP"), "/truth", "is needed"},
-		"order by no truth":         {withMembers(good, "order", "measure"), "/truth", "is needed"},
-		"a measure that is none":    {withMembers(good, "measure", "wow", "truth", inlineFiles("q", "1 0 a 1\n")), "/measure", ""},
-		"a truth of another kind":   {withMembers(good, "truth", withMembers(inlineFiles("q", "id,label\na,b\n"), "kind", "classification", "format", object{"kind": "csv", "idField": "id", "valueField": "label"})), "/truth", "no judgments"},
-		"a faulty run":              {object{"runs": []object{a, namedRun("b", "1 Q0 a\n")}}, "/runs/1/files/0", "line 1"},
-		"texts that have none":      {withMembers(good, "texts", inlineFiles("x.bin", "\x00\x01")), "/texts/files/0", "no texts"},
-		"texts that are not base64": {withMembers(good, "texts", object{"files": []object{{"name": "x", "content": "!"}}}), "/texts/files/0/content", "base64"},
+		"one run":                 {object{"runs": []object{a}}, "/runs", ""},
+		"six runs":                {object{"runs": []object{a, b, a, b, a, b}}, "/runs", ""},
+		"depth of none":           {withMembers(good, "depth", 0), "/depth", ""},
+		"depth beyond the most":   {withMembers(good, "depth", 101), "/depth", ""},
+		"limit beyond the most":   {withMembers(good, "limit", 101), "/limit", ""},
+		"too many documents":      {withMembers(good, "depth", 100, "limit", 100), "/limit", "give less of limit or depth"},
+		"p of 1":                  {withMembers(good, "p", 1), "/p", ""},
+		"another order":           {withMembers(good, "order", "name"), "/order", ""},
+		"a topic that is missing": {withMembers(good, "topics", []string{"1", "2"}), "/topics/1", "no run has documents"},
+		"a topic twice":           {withMembers(good, "topics", []string{"1", "1"}), "/topics/1", "/topics/0"},
+		"a measure without truth": {withMembers(good, "measure", "AP"), "/truth", "is needed"},
+		"order by no truth":       {withMembers(good, "order", "measure"), "/truth", "is needed"},
+		"a measure that is none":  {withMembers(good, "measure", "wow", "truth", inlineFiles("q", "1 0 a 1\n")), "/measure", ""},
+		"a truth of another kind": {
+			withMembers(good, "truth", withMembers(inlineFiles("q", "id,label\na,b\n"), "kind", "classification", "format", object{
+				"kind": "csv", "idField": "id", "valueField": "label"})), "/truth", "no judgments"},
+		"a faulty run":         {object{"runs": []object{a, namedRun("b", "1 Q0 a\n")}}, "/runs/1/files/0", "line 1"},
+		"texts that have none": {withMembers(good, "texts", inlineFiles("x.bin", "\x00\x01")), "/texts/files/0", "no texts"},
+		"texts that are not base64": {withMembers(good, "texts", object{"files": []object{{"name": "x", "content": "!"}}}),
+			"/texts/files/0/content", "base64"},
 	})
 }
 
@@ -190,14 +198,16 @@ func TestDiffir_OfStoredRuns(t *testing.T) {
 		if got.Judged != (user == "olga") {
 			t.Errorf("judged is %v for %q", got.Judged, user)
 		}
-		if got.Measure != "AP" || topicNames(got) != "1 2" || number(got.Topics[0].Difference) != "1.0000" || number(got.Runs[0].Value) != "0.5000" || got.Runs[0].EvaluationID == "" {
+		if got.Measure != "AP" || topicNames(got) != "1 2" || number(got.Topics[0].Difference) != "1.0000" ||
+			number(got.Runs[0].Value) != "0.5000" || got.Runs[0].EvaluationID == "" {
 			t.Errorf("for %q the values are %+v", user, got)
 		}
 		if x := got.Topics[0]; x.Query != "boats at anchor" || x.Texts["a"].Text != "An anchor holds a boat." || len(x.Texts) != 2 {
 			t.Errorf("for %q the texts are %q, %+v", user, x.Query, x.Texts)
 		}
 		grades := summarize(got, 0, 0)
-		if want := map[bool]string{true: "1a(2)[1 2] 2b(0)[2 1] 3z[3 0]team of alice (2)", false: "1a[1 2] 2b[2 1] 3z[3 0]team of alice (2)"}[user == "olga"]; grades != want {
+		if want := map[bool]string{true: "1a(2)[1 2] 2b(0)[2 1] 3z[3 0]team of alice (2)",
+			false: "1a[1 2] 2b[2 1] 3z[3 0]team of alice (2)"}[user == "olga"]; grades != want {
 			t.Errorf("%q sees %s, want %s", user, grades, want)
 		}
 	}
@@ -254,14 +264,16 @@ func TestDiffir_PageIsSmall(t *testing.T) {
 		}
 		runs = append(runs, namedRun(fmt.Sprintf("run of team %d", run), b.String()))
 	}
-	input := object{"runs": runs, "truth": inlineFiles("q", "300 0 FBIS3-00-0-000 1\n"), "texts": inlineFiles("documents.jsonl", documents.String()), "order": "measure"}
+	input := object{"runs": runs, "truth": inlineFiles("q", "300 0 FBIS3-00-0-000 1\n"),
+		"texts": inlineFiles("documents.jsonl", documents.String()), "order": "measure"}
 	s.checkPage("diffir", input)
 }
 
 // A run that has no document in common with the first differs more than any order of the same ones, also where another is the same.
 func TestDiffir_OrdersByOverlapWithoutTau(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	runs := []object{namedRun("one", trecRun("1 abc", "2 abc")), namedRun("same", trecRun("1 abc", "2 abc")), namedRun("other", trecRun("1 acb", "2 xyz"))}
+	runs := []object{namedRun("one", trecRun("1 abc", "2 abc")), namedRun("same", trecRun("1 abc", "2 abc")),
+		namedRun("other", trecRun("1 acb", "2 xyz"))}
 	got := answer[tools.DiffirOutput](s, "", "diffir", object{"runs": runs, "order": "tau"})
 	if topicNames(got) != "2 1" {
 		t.Errorf("the order is %s", topicNames(got))

@@ -51,15 +51,20 @@ const maxTopicValues = 100_000
 
 var evaluatorTool = define(metadata{
 	name: "evaluator", kind: "evaluation", problems: valueProblems, summary: "Evaluate runs",
-	description: "Computes measures of runs, overall and per topic, with the meaning of trec_eval and scikit-learn, and 95 % bootstrap intervals over topics. " +
+	description: "Computes measures of runs, overall and per topic, with the meaning of trec_eval and scikit-learn, and 95 % bootstrap " +
+		"intervals over topics. " +
 		"Name runs by `runId`, or send their files; name the truth by `datasetId`, which takes one of its organizers, or send your own.\n\n" +
 		"Without `truth`, runs of the platform have the values of their evaluations, which everybody who sees those may have.",
 }, EvaluatorInput{
-	Runs:     []inputs.RunReference{{Name: "mine", Files: []inputs.InlineFile{{Name: "run.txt", Text: "1 Q0 pond 1 4.0 mine\n1 Q0 road 2 3.0 mine\n1 Q0 lake 3 2.0 mine\n2 Q0 lake 1 1.0 mine\n"}}}},
-	Truth:    &inputs.TruthReference{Files: []inputs.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
+	Runs: []inputs.RunReference{
+		{Name: "mine", Files: []inputs.InlineFile{
+			{Name: "run.txt", Text: "1 Q0 pond 1 4.0 mine\n1 Q0 road 2 3.0 mine\n1 Q0 lake 3 2.0 mine\n2 Q0 lake 1 1.0 mine\n"}}}},
+	Truth: &inputs.TruthReference{
+		Files: []inputs.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
 	Measures: []string{"nDCG@10", "AP"},
 }, func(ctx context.Context, resolver *inputs.Resolver, in EvaluatorInput) (compute[EvaluatorOutput], error) {
-	results, err := resolver.Results(ctx, inputs.ResultsRequest{Runs: in.Runs, Truth: in.Truth, Measures: in.Measures, MeasurePointer: "/measures", Default: defaultMeasures})
+	results, err := resolver.Results(ctx, inputs.ResultsRequest{
+		Runs: in.Runs, Truth: in.Truth, Measures: in.Measures, MeasurePointer: "/measures", Default: defaultMeasures})
 	if err != nil {
 		return nil, err
 	}
@@ -77,14 +82,16 @@ var evaluatorTool = define(metadata{
 			}
 		}
 		if topicValues > maxTopicValues {
-			return out, problem.InvalidMember("/perTopic", "there are too many values per topic for one answer: give false, or fewer measures or runs")
+			return out, problem.InvalidMember("/perTopic",
+				"there are too many values per topic for one answer: give false, or fewer measures or runs")
 		}
 		out = EvaluatorOutput{Measures: results.Measures, TruthVersion: results.TruthVersion, Rounds: bootstrapRounds(draws)}
 		for i, r := range results.Runs {
 			v := values[i]
 			e := EvaluatedRun{
-				Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID(), Measures: v.Measures, Reasons: v.Reasons, Diagnostics: record.Disclosed(v.Diagnostics),
-				Intervals: map[string]significance.Interval{},
+				Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID(), Measures: v.Measures, Reasons: v.Reasons,
+				Diagnostics: record.Disclosed(v.Diagnostics),
+				Intervals:   map[string]significance.Interval{},
 			}
 			if shown {
 				e.PerTopic = v.Topics

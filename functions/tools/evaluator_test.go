@@ -79,14 +79,16 @@ func TestEvaluator_SeedsAreReproducible(t *testing.T) {
 func TestEvaluator_IntervalsAreOfMeans(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	out := answer[tools.EvaluatorOutput](s, "", "evaluator", object{
-		"runs": []object{inlineFiles("file.txt", exampleRun)}, "truth": inlineFiles("file.txt", exampleJudgments), "measures": []string{"NumRet", "P@1"},
+		"runs": []object{inlineFiles("file.txt", exampleRun)}, "truth": inlineFiles("file.txt", exampleJudgments), "measures": []string{
+			"NumRet", "P@1"},
 	})
 	if _, ok := out.Runs[0].Intervals["NumRet"]; ok || out.Runs[0].Intervals["P@1"].High != 1 || *out.Runs[0].Measures["P@1"] != 0.5 {
 		t.Errorf("%+v", out.Runs[0])
 	}
 	truth := inlineFiles("file.txt", "id,label\n1,a\n2,b\n")
 	truth["kind"], truth["format"] = "classification", object{"kind": "csv", "idField": "id", "valueField": "label"}
-	out = answer[tools.EvaluatorOutput](s, "", "evaluator", object{"runs": []object{inlineFiles("file.txt", "id,label\n1,a\n2,a\n")}, "truth": truth})
+	out = answer[tools.EvaluatorOutput](s, "", "evaluator", object{"runs": []object{inlineFiles("file.txt", "id,label\n1,a\n2,a\n")},
+		"truth": truth})
 	if v := out.Runs[0].Measures["Accuracy"]; v == nil || *v != 0.5 || len(out.Runs[0].Intervals) != 0 {
 		t.Errorf("%+v", out.Runs[0])
 	}
@@ -103,7 +105,8 @@ func TestEvaluator_BoundsValues(t *testing.T) {
 	input := object{
 		"runs":  []object{inlineFiles("run.txt", measuretest.Gzip(t, run.String()))},
 		"truth": inlineFiles("qrels.txt", measuretest.Gzip(t, qrels.String())), "perTopic": false,
-		"measures": []string{"P@1", "P@2", "P@3", "P@4", "P@5", "P@6", "P@7", "P@8", "P@9", "P@10", "P@11", "P@12", "P@13", "P@14", "P@15", "P@16", "P@17"},
+		"measures": []string{"P@1", "P@2", "P@3", "P@4", "P@5", "P@6", "P@7", "P@8", "P@9", "P@10", "P@11", "P@12", "P@13", "P@14", "P@15",
+			"P@16", "P@17"},
 	}
 	s.wantRefusal("", "evaluator", refusal{input, "/runs", "1020000 values"})
 }
@@ -114,10 +117,11 @@ func TestInputs_ErrorsPointToTheirMember(t *testing.T) {
 	runs := []object{run}
 	ofFile := func(file object) object { return object{"runs": []object{{"files": []object{file}}}, "truth": truth} }
 	s.wantRefusals("evaluator", map[string]refusal{
-		"no run":              {object{"runs": []any{}, "truth": truth}, "/runs", ""},
-		"no file of a run":    {object{"runs": []object{{"name": "nothing"}}, "truth": truth}, "/runs/0", ""},
-		"no truth":            {object{"runs": runs}, "/truth", ""},
-		"faulty run":          {object{"runs": []object{inlineFiles("file.txt", "1 Q0 lake 1 high me\n")}, "truth": truth}, "/runs/0/files/0", ""},
+		"no run":           {object{"runs": []any{}, "truth": truth}, "/runs", ""},
+		"no file of a run": {object{"runs": []object{{"name": "nothing"}}, "truth": truth}, "/runs/0", ""},
+		"no truth":         {object{"runs": runs}, "/truth", ""},
+		"faulty run": {object{"runs": []object{inlineFiles("file.txt", "1 Q0 lake 1 high me\n")}, "truth": truth},
+			"/runs/0/files/0", ""},
 		"faulty truth":        {object{"runs": runs, "truth": inlineFiles("file.txt", "1 0 lake\n")}, "/truth/files/0", ""},
 		"unknown measure":     {object{"runs": runs, "truth": truth, "measures": []string{"Beauty"}}, "/measures/0", ""},
 		"format of the truth": {object{"runs": runs, "truth": withMembers(truth, "format", object{"kind": "csv"})}, "/truth/format/kind", ""},
@@ -151,13 +155,15 @@ func TestResult_ByGET(t *testing.T) {
 	if a := s.Do("", http.MethodPost, "/v1/tools/nothing", object{}); a.Status != http.StatusNotFound {
 		t.Errorf("a tool that is not there: %d", a.Status)
 	}
-	if a := s.Do("", http.MethodPost, "/v1/tools/evaluator", object{}, "Accept", "image/svg+xml"); a.Status != http.StatusNotAcceptable || !strings.Contains(string(a.Body), "can be application/json or text/html.") {
+	if a := s.Do("", http.MethodPost, "/v1/tools/evaluator", object{}, "Accept", "image/svg+xml"); a.Status != http.StatusNotAcceptable ||
+		!strings.Contains(string(a.Body), "can be application/json or text/html.") {
 		t.Errorf("a picture of numbers: %d\n%s", a.Status, a.Body)
 	}
 	posted := s.invoke(http.StatusOK, nil, "", "validator", object{"run": inlineFiles("r", "1 Q0 d\n")}, "Accept", "text/html")
 	got := s.Want(http.StatusOK, nil, "", http.MethodGet, posted.Header.Get("Content-Location"), nil, "Accept", "text/html")
 	for _, page := range []string{string(posted.Body), string(got.Body)} {
-		if !strings.Contains(page, "<h1>") || !strings.Contains(page, "only 3 of 6 fields") || posted.Header.Get("Content-Type") != "text/html; charset=utf-8" {
+		if !strings.Contains(page, "<h1>") || !strings.Contains(page, "only 3 of 6 fields") ||
+			posted.Header.Get("Content-Type") != "text/html; charset=utf-8" {
 			t.Errorf("the page of what has no page of its own: %s\n%s", posted.Header, page)
 		}
 	}

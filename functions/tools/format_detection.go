@@ -52,7 +52,8 @@ func detectSettings(kind string, files []evaluator.File, trec string) (evaluator
 	case format.Kind == measure.TRECRun:
 		s, err := inputs.Settings("", kind, nil)
 		because = cmp.Or(because, "The file does not begin as JSON lines or CSV do")
-		return s, "Neither a dataset nor a format was given. " + because + ", so it was read as " + trec + ". Give datasetId or format if it is something else.", err
+		return s, "Neither a dataset nor a format was given. " + because + ", so it was read as " + trec +
+			". Give datasetId or format if it is something else.", err
 	}
 	if kind == "" {
 		kind = string(measure.Classification)
@@ -61,7 +62,8 @@ func detectSettings(kind string, files []evaluator.File, trec string) (evaluator
 		}
 	}
 	s, err := inputs.Settings("", kind, &format)
-	return s, fmt.Sprintf("Neither a dataset nor a format was given. %s, so the file was read as %s for %s, with the id in %q and the value in %q. Give datasetId, or format and kind, if it is something else.",
+	return s, fmt.Sprintf("Neither a dataset nor a format was given. %s, so the file was read as %s for %s, with the id in %q and the value "+
+		"in %q. Give datasetId, or format and kind, if it is something else.",
 		because, format.Kind, kind, format.IDField, format.ValueField), err
 }
 
@@ -75,7 +77,8 @@ func detectFormat(kind string, head []byte) (record.RunFormat, string, string) {
 	var names []string
 	format, because := "jsonl", "The first line is a JSON object"
 	if isArray(head) {
-		return record.RunFormat{Kind: format, IDField: "id", ValueField: "value"}, "", "The file begins with a JSON array, where JSON lines have one object in each line"
+		return record.RunFormat{Kind: format, IDField: "id", ValueField: "value"}, "",
+			"The file begins with a JSON array, where JSON lines have one object in each line"
 	}
 	if json.Unmarshal(first, &object) == nil && len(object) > 1 {
 		for key := range fields.Members(first) { // in the order of the line
@@ -133,7 +136,8 @@ func isArray(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("[")) && (err == nil && len(bytes.TrimSpace(after)) == 0 || errors.Is(err, io.ErrUnexpectedEOF))
 }
 
-// rankingFieldNames are what the fields of a ranking or of relevance judgments usually are: its topics, documents, and ranks, scores or grades.
+// rankingFieldNames are what the fields of a ranking or of relevance judgments usually are: its topics, documents, and ranks, scores or
+// grades.
 var rankingFieldNames = [][]string{
 	{"topic", "topic_id", "qid", "query", "query_id", "query-id"}, {"docid", "doc_id", "docno", "document", "corpus-id"},
 	{"rank", "score", "grade", "relevance"},

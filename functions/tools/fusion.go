@@ -65,14 +65,18 @@ func (in *FusionInput) settings() fusion.Settings {
 
 var fusionTool = define(metadata{
 	name: "fusion", kind: "transformation", problems: fileProblems, summary: "Fuse runs to one",
-	description: "Scores each document of a topic by what two to ten runs say of it: by reciprocal rank fusion, which needs no scores, or by CombSUM or CombMNZ over normalized scores. " +
+	description: "Scores each document of a topic by what two to ten runs say of it: by reciprocal rank fusion, which needs no scores, or " +
+		"by CombSUM or CombMNZ over normalized scores. " +
 		"The order of the runs does not matter; documents of equal score stand by id, descending.\n\n" +
-		"`file` has the fused run. Up to 3 MiB stand in `content`, a larger run behind a link in `url`, which works for half an hour and takes a login. " +
+		"`file` has the fused run. Up to 3 MiB stand in `content`, a larger run behind a link in `url`, which works for half an hour and takes " +
+		"a login. " +
 		"With `Accept: text/plain` the answer is the run file itself, or leads to it.",
 }, FusionInput{
 	Runs: []inputs.RunReference{
-		{Name: "lexical", Files: []inputs.InlineFile{{Name: "lexical.txt", Text: "1 Q0 lake 1 10 lexical\n1 Q0 pond 2 6 lexical\n1 Q0 road 3 2 lexical\n"}}},
-		{Name: "dense", Files: []inputs.InlineFile{{Name: "dense.txt", Text: "1 Q0 pond 1 0.8 dense\n1 Q0 mere 2 0.4 dense\n1 Q0 lake 3 0.3 dense\n"}}},
+		{Name: "lexical", Files: []inputs.InlineFile{
+			{Name: "lexical.txt", Text: "1 Q0 lake 1 10 lexical\n1 Q0 pond 2 6 lexical\n1 Q0 road 3 2 lexical\n"}}},
+		{Name: "dense", Files: []inputs.InlineFile{
+			{Name: "dense.txt", Text: "1 Q0 pond 1 0.8 dense\n1 Q0 mere 2 0.4 dense\n1 Q0 lake 3 0.3 dense\n"}}},
 	},
 	Method: string(fusion.CombSUM), Tag: "lexical+dense",
 }, func(ctx context.Context, resolver *inputs.Resolver, in FusionInput) (compute[FusionOutput], error) {

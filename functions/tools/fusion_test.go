@@ -69,8 +69,10 @@ func TestFusion_NamesTheFaultyRun(t *testing.T) {
 	const good, other, bad = "t Q0 a 1 1 x\n", "t Q0 b 1 1 x\nu Q0 b 1 1 x\n", "t Q0 a 1 high x\n"
 	vast := inlineFiles("run.txt", "t Q0 a 1 1e308 x\n")
 	s.wantRefusals("fusion", map[string]refusal{
-		"inline run": {object{"runs": []object{inlineFiles("run.txt", good), inlineFiles("more.txt", "v Q0 a 1 1 x\n", "run.txt", bad)}}, "/runs/1/files/1", "line 1: the score"},
-		"stored run": {object{"runs": []object{inlineFiles("run.txt", good), runRef(s.addRun(runSpec{public: true, content: bad}))}}, "/runs/1", ""},
+		"inline run": {object{"runs": []object{inlineFiles("run.txt", good), inlineFiles("more.txt", "v Q0 a 1 1 x\n", "run.txt", bad)}},
+			"/runs/1/files/1", "line 1: the score"},
+		"stored run": {object{"runs": []object{inlineFiles("run.txt", good), runRef(s.addRun(runSpec{public: true, content: bad}))}},
+			"/runs/1", ""},
 		// The file b/c has the name that c of the run b would get.
 		"name that another file would get": {object{"runs": []object{
 			withMembers(inlineFiles("b/c", bad, "c", "v Q0 a 1 1 x\n"), "name", "a"), withMembers(inlineFiles("c", good), "name", "b"),
@@ -96,7 +98,8 @@ func TestFusion_OfStoredRuns(t *testing.T) {
 	if !bytes.Equal(out.File.Content, same.File.Content) || len(out.File.Content) == 0 {
 		t.Errorf("stored runs fuse to\n%s and the same that come along to\n%s", out.File.Content, same.File.Content)
 	}
-	if out.Runs[0].RunID != one.ID || out.Runs[0].Name != "team of alice" || out.Runs[1].Name != "team of alice (2)" || out.Diagnostics[0].File != "team of alice (2)/run.txt" {
+	if out.Runs[0].RunID != one.ID || out.Runs[0].Name != "team of alice" || out.Runs[1].Name != "team of alice (2)" ||
+		out.Diagnostics[0].File != "team of alice (2)/run.txt" {
 		t.Errorf("the runs are %v, diagnostics as %+v", out.Runs, out.Diagnostics)
 	}
 }
@@ -106,8 +109,10 @@ func TestFusion_BoundsUnpackedBytes(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	block := measuretest.Gzip(t, strings.Repeat("\n", 4<<20))
 	part := measuretest.Gzip(t, datasetRun)
-	one, other, small := s.addRun(runSpec{public: true, content: strings.Repeat(block, 65)}), s.addRun(runSpec{public: true, content: strings.Repeat(block, 64)}), s.addRun(runSpec{public: true, content: part})
-	if a := s.invoke(http.StatusRequestEntityTooLarge, nil, "", "fusion", object{"runs": runRefs(one, other)}); !strings.Contains(string(a.Body), "unpack to more than 536870912 bytes") {
+	one, other, small := s.addRun(runSpec{public: true, content: strings.Repeat(block, 65)}),
+		s.addRun(runSpec{public: true, content: strings.Repeat(block, 64)}), s.addRun(runSpec{public: true, content: part})
+	if a := s.invoke(http.StatusRequestEntityTooLarge, nil, "", "fusion", object{
+		"runs": runRefs(one, other)}); !strings.Contains(string(a.Body), "unpack to more than 536870912 bytes") {
 		t.Errorf("%s", a.Body)
 	}
 	out := answer[tools.FusionOutput](s, "", "fusion", object{"runs": []object{runRef(small), inlineFiles("r", datasetRun)}})

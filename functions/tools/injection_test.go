@@ -45,7 +45,8 @@ func injectionInput(t testing.TB) (runs []object, texts object) {
 	for run, name := range []string{injections[0], injections[2]} { // packed, so that the input is short enough for an address
 		runs = append(runs, namedRun(name, measuretest.Gzip(t, lines[run].String())))
 	}
-	return runs, inlineFiles("documents.jsonl", measuretest.Gzip(t, documents.String()), "queries.jsonl", measuretest.Gzip(t, queries.String()))
+	return runs, inlineFiles("documents.jsonl", measuretest.Gzip(t, documents.String()), "queries.jsonl",
+		measuretest.Gzip(t, queries.String()))
 }
 
 var (

@@ -29,7 +29,8 @@ func bootstrapRounds(draws int) int {
 
 // meanInterval is the bootstrap interval of a value that is the mean over topics; nil when it is none, such as a number of
 // documents or a geometric mean. Topics come in byte order, so that a seed gives the same interval again.
-func meanInterval(ctx context.Context, value *float64, byTopic map[string]float64, seed uint64, rounds int) (*significance.Interval, error) {
+func meanInterval(ctx context.Context, value *float64, byTopic map[string]float64, seed uint64,
+	rounds int) (*significance.Interval, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,8 @@ func fieldError(err error) string {
 
 // TestBootstrapRounds_AreBounded has as many values as there are at most, and one more.
 func TestBootstrapRounds_AreBounded(t *testing.T) {
-	for draws, want := range map[int]int{0: 10_000, 1: 10_000, 20_000: 10_000, 40_000: 5000, maxDraws / 100: 100, maxDraws/100 + 1: 0, maxDraws + 1: 0} {
+	for draws, want := range map[int]int{0: 10_000, 1: 10_000, 20_000: 10_000, 40_000: 5000, maxDraws / 100: 100, maxDraws/100 + 1: 0,
+		maxDraws + 1: 0} {
 		if got := bootstrapRounds(draws); got != want {
 			t.Errorf("%d draws: %d rounds, want %d", draws, got, want)
 		}
@@ -37,7 +38,8 @@ func TestBootstrapRounds_AreBounded(t *testing.T) {
 	for i := range all {
 		all[i] = values
 	}
-	if got := fieldError(out.computeIntervals(t.Context(), all, 1)); !strings.HasPrefix(got, "/limit ") || !strings.Contains(got, "fewer than these 200 entries") {
+	if got := fieldError(out.computeIntervals(t.Context(), all, 1)); !strings.HasPrefix(got, "/limit ") ||
+		!strings.Contains(got, "fewer than these 200 entries") {
 		t.Errorf("%q", got)
 	}
 }

@@ -89,18 +89,25 @@ const (
 
 var leaderboardTool = define(metadata{
 	name: "leaderboard", kind: "evaluation", summary: "Show a leaderboard with intervals, groups and rank changes",
-	description: "Ranks the evaluations of a dataset: with 95 % bootstrap intervals, with letters that say which entries can be distinguished, and, with `against`, with how ranks changed " +
-		"from another version of the truth, counted among the entries that both versions have. Put the id of a dataset for the one of the example.\n\n" +
-		"The entries are those that the list of the task's evaluations has: what is published, with teams as their aliases where they are anonymous. " +
-		"Owners find their own results here before others do, and organizers all, as the `audience` of each says; `view` can leave them out, with `public`.\n\n" +
-		"Each of the first 30 entries is compared with each other by a paired t-test over the topics that both have, and, where that is not defined because all differences are the same, " +
-		"by the randomization test. Two are distinguished when p, by Holm's correction over all these pairs, is below 0.05. A letter stands for each largest set of entries of which no two can be distinguished. " +
+	description: "Ranks the evaluations of a dataset: with 95 % bootstrap intervals, with letters that say which entries can be " +
+		"distinguished, and, with `against`, with how ranks changed " +
+		"from another version of the truth, counted among the entries that both versions have. Put the id of a dataset for the one of the " +
+		"example.\n\n" +
+		"The entries are those that the list of the task's evaluations has: what is published, with teams as their aliases where they are " +
+		"anonymous. " +
+		"Owners find their own results here before others do, and organizers all, as the `audience` of each says; `view` can leave them out, " +
+		"with `public`.\n\n" +
+		"Each of the first 30 entries is compared with each other by a paired t-test over the topics that both have, and, where that is not " +
+		"defined because all differences are the same, " +
+		"by the randomization test. Two are distinguished when p, by Holm's correction over all these pairs, is below 0.05. A letter stands " +
+		"for each largest set of entries of which no two can be distinguished. " +
 		"As `image/svg+xml` the answer is the bars.",
 }, LeaderboardInput{DatasetID: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"},
 	func(ctx context.Context, resolver *inputs.Resolver, in LeaderboardInput) (compute[LeaderboardOutput], error) {
 		best := in.Best == nil || *in.Best
 		ranking, err := resolver.Ranking(ctx, inputs.RankingRequest{
-			DatasetID: in.DatasetID, Measure: in.Measure, Against: in.Against, Best: best, Limit: cmp.Or(in.Limit, defaultEntries), Public: in.View == record.PublicView,
+			DatasetID: in.DatasetID, Measure: in.Measure, Against: in.Against, Best: best, Limit: cmp.Or(in.Limit, defaultEntries),
+			Public: in.View == record.PublicView,
 		})
 		if err != nil {
 			return nil, err
@@ -113,7 +120,8 @@ var leaderboardTool = define(metadata{
 			out = LeaderboardOutput{
 				Dataset: LeaderboardName{ranking.Dataset.ID, ranking.Dataset.Name}, Task: LeaderboardName{ranking.Task.ID, ranking.Task.Name},
 				Measure: ranking.Measure, Measures: ranking.Board.Evaluator.Measures, LowerIsBetter: ranking.LowerIsBetter,
-				TruthVersion: ranking.Board.TruthVersion, Best: best, View: cmp.Or(in.View, record.CallerView), More: ranking.More, Entries: []LeaderboardEntry{},
+				TruthVersion: ranking.Board.TruthVersion, Best: best, View: cmp.Or(in.View, record.CallerView), More: ranking.More,
+				Entries: []LeaderboardEntry{},
 			}
 			for _, e := range ranking.Entries {
 				entry := LeaderboardEntry{Entry: e.Entry, Rank: e.Rank, Runs: e.Runs, RunID: e.RunID, EvaluationID: e.ID, Measures: e.Measures}
@@ -153,7 +161,8 @@ func (out *LeaderboardOutput) computeIntervals(ctx context.Context, values []map
 		draws += len(v)
 	}
 	if out.Rounds = bootstrapRounds(draws); out.Rounds == 0 {
-		return problem.InvalidMember("/limit", "there are too many values per topic to draw intervals from: ask for fewer than these %s", plural.Count(len(values), "entry"))
+		return problem.InvalidMember("/limit", "there are too many values per topic to draw intervals from: ask for fewer than these %s",
+			plural.Count(len(values), "entry"))
 	}
 	for i, v := range values {
 		interval, err := meanInterval(ctx, out.Entries[i].Measures[out.Measure], v, seed, out.Rounds)
@@ -174,7 +183,8 @@ func (out *LeaderboardOutput) linkTools(values []map[string]float64) {
 		}
 	}
 	if len(runs) >= 2 {
-		out.Links.Significance = resultURL("significance", map[string]any{"runs": references(runs[:min(significanceRuns, len(runs))]), "measure": out.Measure})
+		out.Links.Significance = resultURL("significance", map[string]any{"runs": references(runs[:min(significanceRuns, len(runs))]),
+			"measure": out.Measure})
 	}
 	if len(runs) >= 1 {
 		out.Links.Topics = resultURL("topics", map[string]any{"runs": references(runs[:min(topicsRuns, len(runs))]), "measure": out.Measure})

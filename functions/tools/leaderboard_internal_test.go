@@ -9,7 +9,8 @@ func TestLeaderboard_GroupsIgnoreRounding(t *testing.T) {
 		t.Errorf("p = %v, want .5", p)
 	}
 	out := LeaderboardOutput{Entries: make([]LeaderboardEntry, 2)}
-	if err := out.assignGroups(t.Context(), []map[string]float64{a, b}); err != nil || out.Entries[0].Group != "a" || out.Entries[1].Group != "a" {
+	if err := out.assignGroups(t.Context(), []map[string]float64{a, b}); err != nil || out.Entries[0].Group != "a" ||
+		out.Entries[1].Group != "a" {
 		t.Errorf("%+v, %v", out.Entries, err)
 	}
 }

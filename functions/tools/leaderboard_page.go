@@ -35,7 +35,8 @@ func (out *LeaderboardOutput) bars(most int) chart.Chart {
 	}))
 	for i, e := range out.Entries[:min(most, len(out.Entries))] {
 		const leftToRight = "\u200e" // whatever the name: the rank comes first
-		b := chart.Bar{Label: fmt.Sprintf("%s%d. %s", leftToRight, e.Rank, names[i]), Note: e.Hidden(), Value: math.NaN(), Interval: (*chart.Interval)(e.Interval), Group: e.Group}
+		b := chart.Bar{Label: fmt.Sprintf("%s%d. %s", leftToRight, e.Rank, names[i]), Note: e.Hidden(), Value: math.NaN(),
+			Interval: (*chart.Interval)(e.Interval), Group: e.Group}
 		if v := e.Measures[out.Measure]; v != nil {
 			b.Value = *v
 		}
@@ -66,13 +67,15 @@ func (out *LeaderboardOutput) groupsNote() string {
 	case out.Compared < 2:
 		return "Nothing says which entries can be distinguished, since " + out.Measure + " has no values per topic here."
 	case !out.grouped():
-		return "Which of the first " + plural.Count(out.Compared, "entry") + " can be distinguished is too entangled for groups; the test of each pair shows it."
+		return "Which of the first " + plural.Count(out.Compared, "entry") +
+			" can be distinguished is too entangled for groups; the test of each pair shows it."
 	}
 	of := "each two entries"
 	if out.Compared < len(out.Entries) {
 		of = "each two of the first " + plural.Count(out.Compared, "entry")
 	}
-	return fmt.Sprintf("Entries that share a letter cannot be distinguished: a paired t-test compared %s over the topics that both have, and p was not below %v by Holm’s correction for %s.",
+	return fmt.Sprintf("Entries that share a letter cannot be distinguished: a paired t-test compared %s over the topics that both have, "+
+		"and p was not below %v by Holm’s correction for %s.",
 		of, significanceLevel, plural.Count(pairs, "pair"))
 }
 

@@ -60,7 +60,8 @@ func TestLeaderboard_ShowsWhatTheCallerSees(t *testing.T) {
 		if out.Dataset.Name != "Waters" || out.Task.Name != "Lakes" || out.More != (tt.input["limit"] != nil) {
 			t.Errorf("%v as %q: %+v", tt.input, tt.user, out)
 		}
-		if anonymous := tt.user == ""; anonymous && (strings.Contains(string(answer.Body), "of dan") || strings.Contains(string(answer.Body), "of eve")) {
+		if anonymous := tt.user == ""; anonymous &&
+			(strings.Contains(string(answer.Body), "of dan") || strings.Contains(string(answer.Body), "of eve")) {
 			t.Errorf("an anonymous caller sees who is anonymous or unpublished: %s", answer.Body)
 		}
 	}
@@ -90,7 +91,8 @@ func TestLeaderboard_MarksEntriesHiddenFromOthers(t *testing.T) {
 		"unrelated": {0, nil, []string{"Not public:", "shown to others as", "not published"}},
 		"dan":       {0, []string{"shown to others as <bdi>Nocturnal Otter</bdi>"}, []string{"Not public:"}},
 		"eve":       {1, []string{"Not public: 1 of 4 entries", ">not published</span>"}, []string{">blinded</span>", "shown to others as"}},
-		"olga":      {2, []string{"Not public: 2 of 5 entries", ">not published</span>", ">blinded</span>", "shown to others as <bdi>Nocturnal Otter</bdi>"}, nil},
+		"olga": {2, []string{"Not public: 2 of 5 entries", ">not published</span>", ">blinded</span>",
+			"shown to others as <bdi>Nocturnal Otter</bdi>"}, nil},
 	} {
 		if got := ask(user, "public", "application/json"); got != public {
 			t.Errorf("as %q the public view is\n%s, want\n%s", user, got, public)
@@ -290,7 +292,8 @@ func TestLeaderboard_LinksToReadableRuns(t *testing.T) {
 	if !strings.Contains(out.Links.Diffir, a.ID) || !strings.Contains(out.Links.Diffir, b.ID) {
 		t.Errorf("public runs are not linked to: %s", out.Links.Diffir)
 	}
-	s.wantTexts(s.page("", "leaderboard", object{"datasetId": s.dataset.ID}), s.resultURL("leaderboard", object{"datasetId": s.dataset.ID, "measure": "RR"}))
+	s.wantTexts(s.page("", "leaderboard", object{"datasetId": s.dataset.ID}),
+		s.resultURL("leaderboard", object{"datasetId": s.dataset.ID, "measure": "RR"}))
 }
 
 // TestLeaderboard_LargestPage holds the page of 200 entries and 50 measures, with names that are no markup, to what a page
@@ -304,7 +307,8 @@ func TestLeaderboard_LargestPage(t *testing.T) {
 	s.records.Replace(s.dataset.DatasetItem)
 	s.records.Replace(s.task.TaskItem)
 	for i := range 201 {
-		s.addEvaluatedRun(runSpec{user: fmt.Sprint("user", i), team: injections[i%len(injections)], baseline: i%9 == 0, ap: topicValues(float64(i)/300, float64(i%7)/7, float64(i%11)/11)})
+		s.addEvaluatedRun(runSpec{user: fmt.Sprint("user", i), team: injections[i%len(injections)], baseline: i%9 == 0,
+			ap: topicValues(float64(i)/300, float64(i%7)/7, float64(i%11)/11)})
 	}
 	s.checkPageAndChart("leaderboard", object{"datasetId": s.dataset.ID, "limit": 200, "against": 1})
 }

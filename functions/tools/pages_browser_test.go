@@ -39,7 +39,8 @@ func TestPages_InABrowser(t *testing.T) {
 				if browsertest.Evaluate[bool](p, `"intruded" in window || document.querySelector("[onerror], [data-intruder]") !== null`) {
 					t.Error("a text became markup")
 				}
-				if lost := browsertest.Evaluate[[]string](p, `[...document.querySelectorAll('a[href^="#"]')].map(a => a.hash.slice(1)).filter(id => !document.getElementById(id))`); len(lost) > 0 {
+				if lost := browsertest.Evaluate[[]string](p,
+					`[...document.querySelectorAll('a[href^="#"]')].map(a => a.hash.slice(1)).filter(id => !document.getElementById(id))`); len(lost) > 0 {
 					t.Errorf("links lead nowhere: %q", lost)
 				}
 			})
@@ -52,12 +53,14 @@ func shownPages(t testing.TB) map[string]toolPage {
 	s := newToolServer(t, record.Public)
 	words := namedRun("words", trecRun("1 abcdefgh", "2 hgfedcba", "3 ab"))
 	truth := inlineFiles("q", "1 0 a 2\n1 0 b 1\n1 0 c 0\n2 0 h 3\n2 0 g -1\n")
-	texts := inlineFiles("d.tsv", datasetDocuments+"h\tHarbours "+strings.Repeat("are where boats and barges lie, ", 12)+"\n", "queries.tsv", datasetQueries+"3\t\n")
+	texts := inlineFiles("d.tsv", datasetDocuments+"h\tHarbours "+strings.Repeat("are where boats and barges lie, ", 12)+"\n", "queries.tsv",
+		datasetQueries+"3\t\n")
 	hostileRuns, hostileTexts := injectionInput(t)
 	pages := map[string]toolPage{
 		"diffir-five": {s, "diffir", object{
 			"runs": []object{
-				words, namedRun("meaning", trecRun("1 bacxyzgh", "2 hgfedcba")), namedRun("both", trecRun("1 abxcyz", "2 gh", "3 ba")), namedRun("links", trecRun("1 zyxw", "2 wxyz", "3 ab")),
+				words, namedRun("meaning", trecRun("1 bacxyzgh", "2 hgfedcba")), namedRun("both", trecRun("1 abxcyz", "2 gh", "3 ba")),
+				namedRun("links", trecRun("1 zyxw", "2 wxyz", "3 ab")),
 				namedRun("a run with a longer name than others have", trecRun("1 hgfedcba", "2 abcdefgh", "3 ab")),
 			},
 			"truth": truth, "texts": texts, "order": "measure",
@@ -96,7 +99,8 @@ func (s *toolServer) addComparedRuns(teams []string) (all []*record.RunItem) {
 		return topics
 	}
 	for i := range 12 {
-		run, _ := s.addEvaluatedRun(runSpec{user: fmt.Sprint("user", i/2), team: teams[i/2], label: fmt.Sprintf("%s %d", teams[i/2], i%2+1), public: true, ap: values((i * 5) % 12), rr: new(.5), baseline: i == 4})
+		run, _ := s.addEvaluatedRun(runSpec{user: fmt.Sprint("user", i/2), team: teams[i/2], label: fmt.Sprintf("%s %d", teams[i/2], i%2+1),
+			public: true, ap: values((i * 5) % 12), rr: new(.5), baseline: i == 4})
 		all = append(all, run)
 	}
 	s.nextTruthVersion()

@@ -47,7 +47,8 @@ func render(ctx context.Context, c *api.Call, a metadata, address string, output
 	switch accepted := c.Accepted(); {
 	case accepted == webpage.MediaType && isPage:
 		title, main := shown.page()
-		p, err := webpage.Page{Title: title, Here: toolsPath, Style: chart.Style, Base: c.BaseURL(), Main: resultPage(a, c.BaseURL(), address, title, main)}.Render(ctx)
+		p, err := webpage.Page{Title: title, Here: toolsPath, Style: chart.Style, Base: c.BaseURL(),
+			Main: resultPage(a, c.BaseURL(), address, title, main)}.Render(ctx)
 		if err != nil {
 			return api.Computed{}, err
 		}
@@ -75,7 +76,8 @@ const maxAnswerBytes = 4 << 20
 // boundedAnswer is a body that is not too long for one.
 func boundedAnswer(mediaType string, body []byte) (api.Computed, error) {
 	if len(body) > maxAnswerBytes {
-		return api.Computed{}, problem.Invalid.New("The answer would have %d bytes, and %d are sent. Ask for less: fewer runs, measures or topics, or a smaller limit or depth.", len(body), maxAnswerBytes)
+		return api.Computed{}, problem.Invalid.New("The answer would have %d bytes, and %d are sent. Ask for less: fewer runs, measures or "+
+			"topics, or a smaller limit or depth.", len(body), maxAnswerBytes)
 	}
 	return api.Computed{MediaType: mediaType, Body: body}, nil
 }
@@ -123,7 +125,8 @@ func renderFile(ctx context.Context, c *api.Call, f hasFile) (api.Computed, erro
 	if err != nil {
 		return api.Computed{}, err
 	}
-	if err := c.Files.Put(ctx, blob.Object{Key: key, Size: s.size, SHA256: s.result.SHA256, MediaType: s.result.MediaType}, content); err != nil {
+	if err := c.Files.Put(ctx, blob.Object{Key: key, Size: s.size, SHA256: s.result.SHA256, MediaType: s.result.MediaType},
+		content); err != nil {
 		return api.Computed{}, problem.Unavailable.Wrap(err, "The result could not be stored. Try again in a few seconds.").After(2 * time.Second)
 	}
 	link, err := c.Files.SignGet(ctx, key, s.result.Name, mediaType, now.Add(record.ResultLinkTime))

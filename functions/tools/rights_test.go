@@ -21,7 +21,8 @@ func (s *toolServer) resolver(user string) *inputs.Resolver {
 	if user != "" {
 		caller.ID = recordtest.UserID(user)
 	}
-	return inputs.NewResolver(&api.Call{Env: s.Env, Store: s.Store, Viewer: visibility.Viewer{Store: s.Store, Caller: caller, Consistency: store.Strong}})
+	return inputs.NewResolver(&api.Call{
+		Env: s.Env, Store: s.Store, Viewer: visibility.Viewer{Store: s.Store, Caller: caller, Consistency: store.Strong}})
 }
 
 // readable is what the user may have of a run and of its dataset, in letters, and what the run is called.
@@ -35,7 +36,8 @@ func (s *toolServer) readable(user string, run *record.RunItem) string {
 	if r, err := s.resolver(user).Results(ctx, inputs.ResultsRequest{Runs: refs, MeasurePointer: "/measures"}); err == nil {
 		letters, name = letters+"V", r.Runs[0].Name // values
 	}
-	if _, err := s.resolver(user).Results(ctx, inputs.ResultsRequest{Runs: refs, Measures: []string{"P@1"}, MeasurePointer: "/measures"}); err == nil {
+	if _, err := s.resolver(user).Results(ctx, inputs.ResultsRequest{
+		Runs: refs, Measures: []string{"P@1"}, MeasurePointer: "/measures"}); err == nil {
 		letters += "C" // values that are computed, which the evaluation does not have
 	}
 	if _, err := s.resolver(user).Truth(ctx, "/truth", inputs.TruthReference{DatasetID: run.DatasetID}); err == nil {
@@ -64,11 +66,16 @@ func TestResolver_FollowsTheRightsOfResources(t *testing.T) {
 		run  runSpec
 		want [6]string // by callers
 	}{
-		"published":          {record.Public, runSpec{public: true}, [6]string{"FVIB! mine", "FVIB! mine", "FVCTIB! mine", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
-		"by its values":      {record.Public, runSpec{}, [6]string{"VIB! team of alice", "VIB! team of alice", "VTIB! team of alice", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
-		"anonymous":          {record.Public, runSpec{anonymous: true}, [6]string{"VIB! Nocturnal Otter", "VIB! Nocturnal Otter", "VTIB! Nocturnal Otter", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
-		"not published":      {record.Public, runSpec{public: true, hidden: true}, [6]string{"IB", "IB", "TIB", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
-		"blinded":            {record.Public, runSpec{public: true, blinded: true}, [6]string{"IB", "IB", "TIB", "FIB mine", "FVCTIB! mine", "FVCTIB! mine"}},
+		"published": {record.Public, runSpec{public: true}, [6]string{"FVIB! mine", "FVIB! mine", "FVCTIB! mine", "FVIB! mine",
+			"FVCTIB! mine", "FVCTIB! mine"}},
+		"by its values": {record.Public, runSpec{}, [6]string{"VIB! team of alice", "VIB! team of alice", "VTIB! team of alice",
+			"FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
+		"anonymous": {record.Public, runSpec{anonymous: true}, [6]string{
+			"VIB! Nocturnal Otter", "VIB! Nocturnal Otter", "VTIB! Nocturnal Otter", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
+		"not published": {record.Public, runSpec{public: true, hidden: true}, [6]string{
+			"IB", "IB", "TIB", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
+		"blinded": {record.Public, runSpec{public: true, blinded: true}, [6]string{
+			"IB", "IB", "TIB", "FIB mine", "FVCTIB! mine", "FVCTIB! mine"}},
 		"of a private task":  {record.Private, runSpec{public: true}, [6]string{"", "", "", "FV mine", "FVCTIB! mine", "FVCTIB! mine"}},
 		"private altogether": {record.Private, runSpec{hidden: true}, [6]string{"", "", "", "FV mine", "FVCTIB! mine", "FVCTIB! mine"}},
 	} {
@@ -99,7 +106,9 @@ func TestTools_AnswerHiddenInputsAsMissing(t *testing.T) {
 		input             func(id string) object
 	}{
 		{"evaluator", "/runs/0/runId", run.ID, func(id string) object { return object{"runs": []object{ofRun(id)}} }},
-		{"evaluator", "/truth/datasetId", s.dataset.ID, func(id string) object { return object{"runs": []object{inline}, "truth": ofDataset(id)} }},
+		{"evaluator", "/truth/datasetId", s.dataset.ID, func(id string) object {
+			return object{"runs": []object{inline}, "truth": ofDataset(id)}
+		}},
 		{"validator", "/run/runId", run.ID, func(id string) object { return object{"run": ofRun(id)} }},
 		{"validator", "/datasetId", s.dataset.ID, func(id string) object { return object{"run": inline, "datasetId": id} }},
 		{"validator", "/truth/datasetId", s.dataset.ID, func(id string) object { return object{"truth": ofDataset(id)} }},
@@ -107,7 +116,9 @@ func TestTools_AnswerHiddenInputsAsMissing(t *testing.T) {
 		{"diffir", "/runs/0/runId", run.ID, func(id string) object {
 			return object{"runs": []object{ofRun(id), runRef(other)}, "order": "measure"}
 		}},
-		{"diffir", "/texts/datasetId", s.dataset.ID, func(id string) object { return object{"runs": []object{inline, inline}, "texts": ofDataset(id)} }},
+		{"diffir", "/texts/datasetId", s.dataset.ID, func(id string) object {
+			return object{"runs": []object{inline, inline}, "texts": ofDataset(id)}
+		}},
 		{"serp", "/run/runId", run.ID, func(id string) object { return object{"run": ofRun(id)} }},
 		{"serp", "/texts/datasetId", s.dataset.ID, func(id string) object { return object{"run": inline, "texts": ofDataset(id)} }},
 		{"serp", "/truth/datasetId", s.dataset.ID, func(id string) object { return object{"run": inline, "truth": ofDataset(id)} }},
@@ -145,7 +156,8 @@ func TestResolver_RefusesIncomparableRuns(t *testing.T) {
 	}{{runRefs(old, newer), "different truths"}, {runRefs(newer, own), "another dataset"}} {
 		s.wantRefusal("olga", "evaluator", refusal{object{"runs": c.runs}, "/runs/1", c.says})
 	}
-	r, err := s.resolver("").Results(t.Context(), inputs.ResultsRequest{Runs: []inputs.RunReference{{RunID: own.ID}}, MeasurePointer: "/measures"})
+	r, err := s.resolver("").Results(t.Context(), inputs.ResultsRequest{
+		Runs: []inputs.RunReference{{RunID: own.ID}}, MeasurePointer: "/measures"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,8 +63,10 @@ type SerpLinks struct {
 
 var serpTool = define(metadata{
 	name: "serp", kind: "inspection", problems: truthProblems, summary: "Show a run as a page of search results",
-	description: "What a run retrieved for a topic as a search engine would show it: rank, score, judgment, title and a passage with the words of the query marked.\n\n" +
-		"Name the run by `runId`, or send its files. Judgments are shown to those who may read the truth, and to those who send one; texts are those in the inputs of the dataset, or sent along.",
+	description: "What a run retrieved for a topic as a search engine would show it: rank, score, judgment, title and a passage with the " +
+		"words of the query marked.\n\n" +
+		"Name the run by `runId`, or send its files. Judgments are shown to those who may read the truth, and to those who send one; texts are " +
+		"those in the inputs of the dataset, or sent along.",
 }, SerpInput{
 	Run:   inputs.RunReference{Name: "words", Files: diffirExample.Runs[0].Files},
 	Topic: "1", Truth: diffirExample.Truth, Texts: diffirExample.Texts,

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/a-h/templ"
-
 	"assay/shared/corpus"
 	"assay/shared/plural"
+
+	"github.com/a-h/templ"
 )
 
 func (out SerpOutput) page() (string, templ.Component) { return "Search results", serpPage(out) }

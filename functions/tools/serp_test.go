@@ -46,10 +46,11 @@ func TestSerp_ByHand(t *testing.T) {
 		"the first topic": {input, "1b(0): A [boat] floats.; 2x; 3a(2): An [anchor] holds a [boat].", "boats at anchor"},
 		"another":         {withMembers(input, "topic", "2"), "1c(1): A [canal] is dug.", "canals"},
 		"no query":        {withMembers(input, "topic", "10"), "1a: An anchor holds a boat.", ""},
-		"another query":   {withMembers(input, "query", "what FLOATS"), "1b(0): A boat [floats].; 2x; 3a(2): An anchor holds a boat.", "what FLOATS"},
-		"less":            {withMembers(input, "depth", 1), "1b(0): A [boat] floats.", "boats at anchor"},
-		"no truth":        {withMembers(input, "truth", nil, "depth", 1), "1b: A [boat] floats.", "boats at anchor"},
-		"no texts":        {withMembers(input, "texts", nil), "1b(0); 2x; 3a(2)", ""},
+		"another query": {withMembers(input, "query", "what FLOATS"), "1b(0): A boat [floats].; 2x; 3a(2): An anchor holds a boat.",
+			"what FLOATS"},
+		"less":     {withMembers(input, "depth", 1), "1b(0): A [boat] floats.", "boats at anchor"},
+		"no truth": {withMembers(input, "truth", nil, "depth", 1), "1b: A [boat] floats.", "boats at anchor"},
+		"no texts": {withMembers(input, "texts", nil), "1b(0); 2x; 3a(2)", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := answer[tools.SerpOutput](s, "", "serp", c.input)
@@ -59,7 +60,8 @@ func TestSerp_ByHand(t *testing.T) {
 		})
 	}
 	page := s.page("", "serp", input)
-	s.wantTexts(page, "A <mark>boat</mark> floats.", "An <mark>anchor</mark> holds a <mark>boat</mark>.", "not relevant", "grade 2", "unjudged", "boats at anchor", "(1 of 3)", "3 of 3 documents", ">Next topic<")
+	s.wantTexts(page, "A <mark>boat</mark> floats.", "An <mark>anchor</mark> holds a <mark>boat</mark>.", "not relevant", "grade 2",
+		"unjudged", "boats at anchor", "(1 of 3)", "3 of 3 documents", ">Next topic<")
 	if strings.Contains(page, "Previous topic") {
 		t.Error("there is a topic before the first")
 	}

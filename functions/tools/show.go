@@ -88,7 +88,8 @@ func (t *tool) curlCommand(base string) string {
 func (t *tool) answerTypes() string {
 	words := []string{"JSON"}
 	for _, m := range t.media {
-		words = append(words, map[string]string{webpage.MediaType: "a page", mediaSVG: "a chart", mediaText: "a file", mediaCSV: "CSV", mediaTSV: "TSV"}[m])
+		words = append(words, map[string]string{webpage.MediaType: "a page", mediaSVG: "a chart", mediaText: "a file", mediaCSV: "CSV",
+			mediaTSV: "TSV"}[m])
 	}
 	return "Answers with " + strings.Join(words, ", ")
 }

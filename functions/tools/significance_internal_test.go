@@ -24,7 +24,8 @@ func TestProbability_DoesNotCrossLevelsByRounding(t *testing.T) {
 // TestSignificance_ConcludesByTheTest has verdicts that do not follow from the means: ranks against them, and tests without a p.
 func TestSignificance_ConcludesByTheTest(t *testing.T) {
 	pair := func(first, second int, difference, plus, minus float64, different bool) SignificancePair {
-		p := SignificancePair{First: first, Second: second, Difference: difference, Different: different, Wilcoxon: &significance.SignedRank{Plus: plus, Minus: minus}}
+		p := SignificancePair{First: first, Second: second, Difference: difference, Different: different, Wilcoxon: &significance.SignedRank{
+			Plus: plus, Minus: minus}}
 		if plus != minus {
 			p.P = new(.01)
 		}
@@ -46,16 +47,22 @@ func TestSignificance_ConcludesByTheTest(t *testing.T) {
 	}{
 		"as the means": {runs(.6, .5), []SignificancePair{pair(0, 1, .1, 9, 1, true)}, false, "A is better than B" + by},
 		"less":         {runs(.6, .5), []SignificancePair{pair(0, 1, .1, 9, 1, true)}, true, "B is better than A" + by},
-		"against them": {runs(.4, .5), []SignificancePair{pair(0, 1, -.1, 9, 1, true)}, false, "A is better than B by the ranks of the differences, though not by the mean" + by},
-		"nothing":      {runs(.4, .5), []SignificancePair{pair(0, 1, -.1, 0, 0, false)}, false, "Nothing can be said of 2 runs on 7 topics" + by + " Of 1 pair" + undefined},
-		"equal":        {runs(.5, .5), []SignificancePair{pair(0, 1, 0, 0, 0, false)}, false, "The two runs cannot be distinguished on 7 topics" + by},
-		"some": {runs(.6, .5, .4), []SignificancePair{pair(0, 1, .1, 9, 1, true), pair(0, 2, .2, 0, 0, false), pair(1, 2, .1, 5, 4, false)}, false,
+		"against them": {runs(.4, .5), []SignificancePair{pair(0, 1, -.1, 9, 1, true)}, false,
+			"A is better than B by the ranks of the differences, though not by the mean" + by},
+		"nothing": {runs(.4, .5), []SignificancePair{pair(0, 1, -.1, 0, 0, false)}, false, "Nothing can be said of 2 runs on 7 topics" + by +
+			" Of 1 pair" + undefined},
+		"equal": {runs(.5, .5), []SignificancePair{pair(0, 1, 0, 0, 0, false)}, false,
+			"The two runs cannot be distinguished on 7 topics" + by},
+		"some": {runs(.6, .5, .4), []SignificancePair{pair(0, 1, .1, 9, 1, true), pair(0, 2, .2, 0, 0, false), pair(1, 2, .1, 5, 4, false)},
+			false,
 			"A is better than B; 1 other pair cannot be distinguished on 7 topics" + by + " Of 1 pair" + undefined},
 		"many": {runs(.9, .5, .4, .3), []SignificancePair{
-			pair(0, 1, .4, 9, 1, true), pair(0, 2, .5, 9, 1, true), pair(0, 3, .6, 9, 1, true), pair(1, 2, .1, 9, 1, true), pair(1, 3, .2, 9, 1, true), pair(2, 3, .1, 5, 4, false),
+			pair(0, 1, .4, 9, 1, true), pair(0, 2, .5, 9, 1, true), pair(0, 3, .6, 9, 1, true), pair(1, 2, .1, 9, 1, true),
+			pair(1, 3, .2, 9, 1, true), pair(2, 3, .1, 5, 4, false),
 		}, false, "5 of 6 pairs can be distinguished. A is better than every other run" + by},
 		"many, one against": {runs(.9, .5, .4, .3), []SignificancePair{
-			pair(0, 1, .4, 1, 9, true), pair(0, 2, .5, 9, 1, true), pair(0, 3, .6, 9, 1, true), pair(1, 2, .1, 9, 1, true), pair(1, 3, .2, 9, 1, true), pair(2, 3, .1, 5, 4, false),
+			pair(0, 1, .4, 1, 9, true), pair(0, 2, .5, 9, 1, true), pair(0, 3, .6, 9, 1, true), pair(1, 2, .1, 9, 1, true),
+			pair(1, 3, .2, 9, 1, true), pair(2, 3, .1, 5, 4, false),
 		}, false, "5 of 6 pairs can be distinguished. A has the best mean" + by},
 	} {
 		out := SignificanceOutput{Test: byWilcoxon, Correction: byHolm, Topics: 7, Runs: c.runs, Pairs: c.pairs, LowerIsBetter: c.less}

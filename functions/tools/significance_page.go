@@ -183,7 +183,8 @@ func (out *SignificanceOutput) lowestP() float64 {
 
 var (
 	testNames       = map[string]string{byT: "paired t-test", byWilcoxon: "Wilcoxon's signed-rank test", byRandomization: "randomization test"}
-	correctionNames = map[string]string{byHolm: "Holm's correction", byBonferroni: "Bonferroni's correction", byBH: "the correction of Benjamini and Hochberg", byNone: "not corrected"}
+	correctionNames = map[string]string{byHolm: "Holm's correction", byBonferroni: "Bonferroni's correction",
+		byBH: "the correction of Benjamini and Hochberg", byNone: "not corrected"}
 )
 
 func (out SignificanceOutput) page() (string, templ.Component) {

@@ -22,7 +22,8 @@ func TestSignificance_AgreesWithR(t *testing.T) {
 	b, _ := s.addEvaluatedRun(runSpec{user: "bob", ap: topicValues(1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4)})
 	out := answer[tools.SignificanceOutput](s, "", "significance", object{"runs": runRefs(a, b)})
 	p := out.Pairs[0]
-	if len(out.Pairs) != 1 || out.Topics != 10 || !near(p.T.Statistic, -4.062127683382037) || !near(p.T.P, 0.002832890197384273) || !near(*p.CohensD, -1.2845575625910546) {
+	if len(out.Pairs) != 1 || out.Topics != 10 || !near(p.T.Statistic, -4.062127683382037) || !near(p.T.P, 0.002832890197384273) ||
+		!near(*p.CohensD, -1.2845575625910546) {
 		t.Errorf("%+v %+v, d = %v", out, p.T, *p.CohensD)
 	}
 	if p.Wilcoxon.Plus != 0 || !near(p.Wilcoxon.P, 0.00390625) || !p.Randomization.Exact || p.Randomization.P != 2./512 {
@@ -61,10 +62,12 @@ func TestSignificance_CorrectsOverAllPairs(t *testing.T) {
 	if ab.Different || !ac.Different || !bc.Different || ac.Difference <= 0 {
 		t.Errorf("%+v", out.Pairs)
 	}
-	if want := "team of ada: first is better than team of cid: third; team of bob: second is better than team of cid: third; 1 other pair cannot be distinguished on 8 topics"; !strings.HasPrefix(out.Conclusion, want) {
+	if want := "team of ada: first is better than team of cid: third; team of bob: second is better than team of cid: third; 1 other pair " +
+		"cannot be distinguished on 8 topics"; !strings.HasPrefix(out.Conclusion, want) {
 		t.Errorf("it says %q, not %q", out.Conclusion, want)
 	}
-	for correction, want := range map[string]float64{"none": ac.T.P, "bonferroni": 3 * ac.T.P, "benjamini-hochberg": min(1, 3*least, 3*middle/2)} {
+	for correction, want := range map[string]float64{
+		"none": ac.T.P, "bonferroni": 3 * ac.T.P, "benjamini-hochberg": min(1, 3*least, 3*middle/2)} {
 		s.invoke(http.StatusOK, &out, "", "significance", object{"runs": runRefs(a, b, c), "test": "t", "correction": correction})
 		if !near(*out.Pairs[1].P, want) {
 			t.Errorf("%s: p = %v, want %v", correction, *out.Pairs[1].P, want)
@@ -82,7 +85,8 @@ func TestSignificance_UndefinedTestsAreNullWithAReason(t *testing.T) {
 	if out.Topics != 3 || out.LeftOut != 1 {
 		t.Errorf("%d topics, %d left out", out.Topics, out.LeftOut)
 	}
-	if p.T != nil || p.Wilcoxon != nil || p.CohensD != nil || p.Holm.T != nil || p.P != nil || p.Different || p.Randomization == nil || p.Randomization.P != 1 {
+	if p.T != nil || p.Wilcoxon != nil || p.CohensD != nil || p.Holm.T != nil || p.P != nil || p.Different || p.Randomization == nil ||
+		p.Randomization.P != 1 {
 		t.Errorf("%+v", p)
 	}
 	for _, name := range []string{"t", "wilcoxon", "cohensD"} {

@@ -19,7 +19,8 @@ func (s *toolServer) addLargeRun(size int, seed uint64) *record.RunItem {
 	for topic := 1; b.Len() < size; topic++ {
 		first := random.IntN(1000)
 		for rank := range 1000 {
-			fmt.Fprintf(&b, "%d Q0 clueweb-en%07d %d %.4f system%d\n", topic, (first+rank*(7+int(seed)))%100_000, rank+1, 1000-float64(rank)+random.Float64(), seed)
+			fmt.Fprintf(&b, "%d Q0 clueweb-en%07d %d %.4f system%d\n", topic, (first+rank*(7+int(seed)))%100_000, rank+1,
+				1000-float64(rank)+random.Float64(), seed)
 		}
 	}
 	return s.addRun(runSpec{public: true, content: b.String()})

@@ -82,7 +82,8 @@ func (s *tempFile) Write(p []byte) (int, error) {
 	case s.size <= s.limit:
 		return s.buffered.Write(p)
 	case s.limit == record.MaxInlineBytes:
-		return 0, problem.Unauthorized.New("The result has more than the %d bytes that are answered to everyone. Log in to get a link to it: Authorization: Bearer <token>.", s.limit)
+		return 0, problem.Unauthorized.New("The result has more than the %d bytes that are answered to everyone. Log in to get a link to it: "+
+			"Authorization: Bearer <token>.", s.limit)
 	default:
 		return 0, problem.TooLarge.New("The result has more than %d bytes. Give a depth, or fewer or smaller files.", s.limit)
 	}

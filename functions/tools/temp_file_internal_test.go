@@ -46,26 +46,28 @@ type writerServer struct {
 
 func newWriterServer(t *testing.T) *writerServer {
 	s := &writerServer{t: t}
-	writes := define(metadata{name: "note", summary: "Note", description: "Notes."}, writerInput{}, func(_ context.Context, resolver *inputs.Resolver, in writerInput) (compute[writerOutput], error) {
-		return func(context.Context) (out writerOutput, err error) {
-			out.temp, err = writeTempFile("notes.csv", mediaCSV+charset, maxFileSize(resolver), func(w io.Writer) error {
-				s.temp = w.(*tempFile)
-				switch in.Fault {
-				case "error":
-					return errors.New("no")
-				case "panic":
-					panic("no")
+	writes := define(metadata{name: "note", summary: "Note", description: "Notes."}, writerInput{},
+		func(_ context.Context, resolver *inputs.Resolver, in writerInput) (compute[writerOutput], error) {
+			return func(context.Context) (out writerOutput, err error) {
+				out.temp, err = writeTempFile("notes.csv", mediaCSV+charset, maxFileSize(resolver), func(w io.Writer) error {
+					s.temp = w.(*tempFile)
+					switch in.Fault {
+					case "error":
+						return errors.New("no")
+					case "panic":
+						panic("no")
+					}
+					_, err := w.Write(make([]byte, in.Bytes))
+					return err
+				})
+				if err == nil {
+					out.File = out.temp.result
 				}
-				_, err := w.Write(make([]byte, in.Bytes))
-				return err
-			})
-			if err == nil {
-				out.File = out.temp.result
-			}
-			return out, err
-		}, nil
-	})
-	variants := []api.Variant{{Name: writes.name, Summary: writes.summary, Input: writes.input, Output: writes.output, Example: writes.example}}
+				return out, err
+			}, nil
+		})
+	variants := []api.Variant{
+		{Name: writes.name, Summary: writes.summary, Input: writes.input, Output: writes.output, Example: writes.example}}
 	handle := func(ctx context.Context, c *api.Call, _ api.PublicTarget) error { return writes.invoke(ctx, c) }
 	s.Server = servertest.New(t,
 		api.Compute(api.Spec{ID: "note", Path: writerPath, May: access.Anyone}, api.NoTarget, variants, writes.media, handle),
@@ -115,7 +117,8 @@ func TestTempFile_IsClosedAfterEveryAnswer(t *testing.T) {
 	s.post(http.StatusUnauthorized, "", writerInput{Bytes: tooLargeInline})
 	s.post(http.StatusInternalServerError, "", writerInput{Fault: "error"})
 	s.post(http.StatusInternalServerError, "", writerInput{Fault: "panic"})
-	if a := s.post(http.StatusRequestEntityTooLarge, "alice", writerInput{Bytes: maxFileBytes + 1}); !strings.Contains(string(a.Body), "Give a depth") {
+	if a := s.post(http.StatusRequestEntityTooLarge, "alice", writerInput{Bytes: maxFileBytes + 1}); !strings.Contains(string(a.Body),
+		"Give a depth") {
 		t.Errorf("too large a file is answered with %s", a.Body)
 	}
 	files := s.Files
@@ -180,14 +183,16 @@ func TestLargeResult_IsBehindALink(t *testing.T) {
 	}
 	a := s.post(http.StatusOK, "alice", writerInput{Bytes: tooLargeInline})
 	f := answer(a)
-	if f.Content != nil || f.Size != tooLargeInline || f.SHA256 != digest || f.Name != "notes.csv" || f.MediaType != "text/csv; charset=utf-8" {
+	if f.Content != nil || f.Size != tooLargeInline || f.SHA256 != digest || f.Name != "notes.csv" ||
+		f.MediaType != "text/csv; charset=utf-8" {
 		t.Errorf("the file is %+v", f)
 	}
 	if f.ExpiresAt == nil || f.ExpiresAt.Sub(now) > 30*time.Minute || f.ExpiresAt.Sub(now) < 29*time.Minute {
 		t.Errorf("the link works until %v", f.ExpiresAt)
 	}
 	got := s.Want(http.StatusOK, nil, "", http.MethodGet, f.URL, nil)
-	if !bytes.Equal(got.Body, want) || got.Header.Get("Content-Type") != f.MediaType || got.Header.Get("Content-Disposition") != `attachment; filename="notes.csv"` {
+	if !bytes.Equal(got.Body, want) || got.Header.Get("Content-Type") != f.MediaType ||
+		got.Header.Get("Content-Disposition") != `attachment; filename="notes.csv"` {
 		t.Errorf("the link has %d bytes, %v", len(got.Body), got.Header)
 	}
 	// Who asks again has a link to the same, which is kept once.
@@ -218,7 +223,8 @@ func TestLargeResult_CountsAsStored(t *testing.T) {
 	for range 2 {
 		s.post(http.StatusOK, "alice", writerInput{Bytes: tooLargeInline})
 	}
-	if a := s.post(http.StatusForbidden, "alice", writerInput{Bytes: tooLargeInline}); !strings.Contains(string(a.Body), problem.QuotaExhausted.Type()) {
+	if a := s.post(http.StatusForbidden, "alice", writerInput{Bytes: tooLargeInline}); !strings.Contains(string(a.Body),
+		problem.QuotaExhausted.Type()) {
 		t.Errorf("%s", a.Body)
 	}
 	s.post(http.StatusOK, "bob", writerInput{Bytes: tooLargeInline})
@@ -255,7 +261,8 @@ func TestLargeResult_RequiresLogin(t *testing.T) {
 	s := newWriterServer(t)
 	for _, media := range []string{mediaJSON, mediaText} {
 		a := s.post(http.StatusUnauthorized, "", writerInput{Bytes: tooLargeInline}, "Accept", media)
-		if !strings.Contains(string(a.Body), "Log in to get a link") || a.Header.Get("WWW-Authenticate") != "Bearer" || a.Header.Get("ETag") != "" {
+		if !strings.Contains(string(a.Body), "Log in to get a link") || a.Header.Get("WWW-Authenticate") != "Bearer" ||
+			a.Header.Get("ETag") != "" {
 			t.Errorf("%s, %v", a.Body, a.Header)
 		}
 	}

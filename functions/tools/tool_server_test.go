@@ -52,7 +52,8 @@ func (s *toolServer) newWorkerDataset() *recordtest.Dataset {
 	s.t.Helper()
 	return s.task.Dataset(s.records.Truths("t", "t"), func(d *record.DatasetItem) {
 		d.RunFormat = record.RunFormat{Kind: "jsonl", IDField: "id", ValueField: "v"}
-		d.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP", "RR"}, PrimaryMeasure: "AP", LowerIsBetter: []string{"RR"}, Image: "image"}
+		d.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP", "RR"}, PrimaryMeasure: "AP",
+			LowerIsBetter: []string{"RR"}, Image: "image"}
 	})
 }
 
@@ -71,7 +72,8 @@ type runSpec struct {
 }
 
 func (e runSpec) setAccess(a *record.AccessAttributes) {
-	a.Published, a.Blinded, a.Anonymous, a.Baseline, a.Public, a.Alias = !e.hidden, e.blinded, e.anonymous, e.baseline, e.public, "Nocturnal Otter"
+	a.Published, a.Blinded, a.Anonymous, a.Baseline, a.Public, a.Alias = !e.hidden, e.blinded, e.anonymous, e.baseline, e.public,
+		"Nocturnal Otter"
 }
 
 // values are those of the run's evaluation, overall and by topic.

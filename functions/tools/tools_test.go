@@ -59,7 +59,8 @@ func TestTools_AreNamedByNouns(t *testing.T) {
 		t.Errorf("the tools are %v, want the nouns %v", names, nouns)
 	}
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		if a := s.Want(http.StatusNotFound, nil, "", method, "/v1/tools/nosuch", nil); !strings.Contains(string(a.Body), strings.Join(nouns, ", ")) {
+		if a := s.Want(http.StatusNotFound, nil, "", method, "/v1/tools/nosuch", nil); !strings.Contains(string(a.Body),
+			strings.Join(nouns, ", ")) {
 			t.Errorf("%s of another: %s", method, a.Body)
 		}
 	}

@@ -46,7 +46,8 @@ func valuesByTopic(ctx context.Context, results *inputs.Results) (by []map[strin
 		by = append(by, one)
 	}
 	if len(all) == 0 {
-		return nil, nil, problem.InvalidMember("/measure", "%q has no values per topic here: name a measure that evaluates each topic, as those of retrieval do", name)
+		return nil, nil, problem.InvalidMember("/measure",
+			"%q has no values per topic here: name a measure that evaluates each topic, as those of retrieval do", name)
 	}
 	return by, slices.Sorted(maps.Keys(all)), nil
 }

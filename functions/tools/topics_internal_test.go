@@ -75,9 +75,11 @@ func TestTopics_WorstAreHard(t *testing.T) {
 func TestPages_DistinguishClippedNames(t *testing.T) {
 	long := strings.Repeat("Tina Team: BM25 ", 20)
 	zero := 0.
-	topics := TopicsOutput{Measure: "AP", Count: 2, Sort: sortHardest, HardFrom: 0, Runs: []TopicsRun{{Name: long + "one"}, {Name: long + "two"}, {Name: "c"}, {Name: "d"}},
+	topics := TopicsOutput{Measure: "AP", Count: 2, Sort: sortHardest, HardFrom: 0, Runs: []TopicsRun{
+		{Name: long + "one"}, {Name: long + "two"}, {Name: "c"}, {Name: "d"}},
 		Topics: []TopicsLine{{Topic: "1", Values: []*float64{&zero, &zero, &zero, &zero}, Outliers: []int{0, 1}, Hard: true}}}
-	different := SignificanceOutput{Test: byT, Runs: []SignificanceRun{{Name: long + "one"}, {Name: long + "two"}}, Pairs: []SignificancePair{{First: 0, Second: 1, Different: true, Difference: 1}}}
+	different := SignificanceOutput{Test: byT, Runs: []SignificanceRun{{Name: long + "one"}, {Name: long + "two"}}, Pairs: []SignificancePair{
+		{First: 0, Second: 1, Different: true, Difference: 1}}}
 	different.phrases = different.conclude()
 	diffir := DiffirOutput{Measure: "AP", Runs: []DiffirRun{{Name: long + "one"}, {Name: long + "two"}, {Name: "c"}}}
 	for _, c := range []struct {
@@ -105,7 +107,8 @@ func TestPages_DistinguishClippedNames(t *testing.T) {
 		t.Errorf("a document is gone from %s", got)
 	}
 	var means strings.Builder
-	if err := different.means().Render(t.Context(), &means); err != nil || !strings.Contains(means.String(), "1. Tina") || !strings.Contains(means.String(), "2. Tina") {
+	if err := different.means().Render(t.Context(), &means); err != nil || !strings.Contains(means.String(), "1. Tina") ||
+		!strings.Contains(means.String(), "2. Tina") {
 		t.Errorf("%v: %s", err, means.String())
 	}
 	if got := topics.summary(); !strings.Contains(got, "Hard: 1 topic, with a mean over the runs of 0.0000, the worst of all.") {

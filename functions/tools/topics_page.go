@@ -117,7 +117,8 @@ func (out *TopicsOutput) hardSide() string {
 
 func (out *TopicsOutput) summary() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s; on average %s is %s.", plural.Count(len(out.Runs), "run"), plural.Count(out.Count, "topic"), out.Measure, webpage.Decimals(out.Mean))
+	fmt.Fprintf(&b, "%s on %s; on average %s is %s.", plural.Count(len(out.Runs), "run"), plural.Count(out.Count, "topic"), out.Measure,
+		webpage.Decimals(out.Mean))
 	if n := out.hardCount(); n > 0 {
 		from := webpage.Decimals(out.HardFrom)
 		mean := out.hardSide() + " " + from + ", or the worst of all"

@@ -77,7 +77,8 @@ func TestTopics_WhereLessIsBetter(t *testing.T) {
 	evaluation.LowerIsBetter = true
 	evaluation.Evaluator.Kind = record.EvaluatorWorker // measures of others have the direction that the dataset says
 	s.records.Replace(evaluation)
-	s.dataset.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP"}, PrimaryMeasure: "AP", LowerIsBetter: []string{"AP"}}
+	s.dataset.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP"}, PrimaryMeasure: "AP",
+		LowerIsBetter: []string{"AP"}}
 	s.records.Replace(s.dataset.DatasetItem)
 	out := answer[tools.TopicsOutput](s, "", "topics", object{"runs": runRefs(run)})
 	if got := topicOrder(out); got != "3! 2 1" || !out.LowerIsBetter {
@@ -124,8 +125,9 @@ func TestPages_NumberLongRunNames(t *testing.T) {
 		runs = append(runs, run)
 	}
 	for tool, want := range map[string]string{
-		"significance": `(?s)<details open>.*<td class="number">1</td><th scope="row"><bdi>` + names[0] + `</bdi>.*<td class="number">2</td><th scope="row"><bdi>` + names[1] + `</bdi>`,
-		"topics":       "<li><bdi>" + names[0] + "</bdi></li><li><bdi>" + names[1] + "</bdi></li>",
+		"significance": `(?s)<details open>.*<td class="number">1</td><th scope="row"><bdi>` + names[0] +
+			`</bdi>.*<td class="number">2</td><th scope="row"><bdi>` + names[1] + `</bdi>`,
+		"topics": "<li><bdi>" + names[0] + "</bdi></li><li><bdi>" + names[1] + "</bdi></li>",
 	} {
 		page := s.page("", tool, object{"runs": runs, "measure": "AP"})
 		if !regexp.MustCompile(want).MatchString(page) {

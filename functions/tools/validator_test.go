@@ -33,9 +33,11 @@ func TestValidator_ReportsFaults(t *testing.T) {
 		want  string
 	}{
 		{"", object{"run": inlineFiles("r", datasetRun)}, "run retrieval trec-run true"},
-		{"", object{"run": inlineFiles("r", "other Q0 d 1 1 t\n"), "datasetId": s.dataset.ID}, "run retrieval trec-run true w:r:0 w:r:0 w:r:0"}, // of ids that the inputs do not have
+		// of ids that the inputs do not have
+		{"", object{"run": inlineFiles("r", "other Q0 d 1 1 t\n"), "datasetId": s.dataset.ID}, "run retrieval trec-run true w:r:0 w:r:0 w:r:0"},
 		{"", object{"run": inlineFiles("r", datasetRun+"q3 Q0 d\n")}, "run retrieval trec-run false e:r:4"},
-		{"", object{"run": inlineFiles("r", "q Q0 d 1 1 t\nq Q0 e 2 high t\nq Q0 d 3 1 t\nq Q0\n")}, "run retrieval trec-run false e:r:2 e:r:3 e:r:4"},
+		{"", object{"run": inlineFiles("r", "q Q0 d 1 1 t\nq Q0 e 2 high t\nq Q0 d 3 1 t\nq Q0\n")},
+			"run retrieval trec-run false e:r:2 e:r:3 e:r:4"},
 		{"", object{"run": inlineFiles("r", "a Q0 d 1 1 t and more\n")}, "run retrieval trec-run true w:r:1"},
 		{"", object{"run": inlineFiles("r", "id,label\n1,a\n9,z\n"), "datasetId": labels.ID}, "run classification csv true"},
 		{"bob", object{"run": inlineFiles("r", "id,label\n1,a\n1,b\n"), "datasetId": labels.ID}, "run classification csv false e:r:3"},
@@ -46,8 +48,10 @@ func TestValidator_ReportsFaults(t *testing.T) {
 		{"alice", object{"run": runRef(s.addRun(runSpec{hidden: true, content: "q1 Q0 d x y t\n"}))}, "run retrieval trec-run false e:run.txt:1"},
 		{"", object{"truth": inlineFiles("q", datasetQrels)}, "truth retrieval trec-run true"},
 		{"", object{"truth": inlineFiles("q", datasetQrels+"q1 0 d1\n")}, "truth retrieval trec-run false e:q:4"},
-		{"", object{"truth": withMembers(inlineFiles("t", "id,label\n1,a\n"), "kind", "classification", "format", ofLabels)}, "truth classification csv true"},
-		{"", object{"truth": withMembers(inlineFiles("t", `{"n":1,"v":2}`), "kind", "regression", "format", numbers)}, "truth regression jsonl true"},
+		{"", object{"truth": withMembers(inlineFiles("t", "id,label\n1,a\n"), "kind", "classification", "format", ofLabels)},
+			"truth classification csv true"},
+		{"", object{"truth": withMembers(inlineFiles("t", `{"n":1,"v":2}`), "kind", "regression", "format", numbers)},
+			"truth regression jsonl true"},
 		{"olga", object{"truth": object{"datasetId": s.dataset.ID}}, "truth retrieval trec-run true"},
 		{"olga", object{"truth": object{"datasetId": labels.ID}}, "truth classification csv true"},
 	} {
@@ -66,17 +70,19 @@ func TestValidator_RefusesInvalidInputs(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	run, truth := inlineFiles("r", datasetRun), inlineFiles("q", datasetQrels)
 	s.wantRefusals("validator", map[string]refusal{
-		"nothing to check":             {object{}, "", ""},
-		"run and truth":                {object{"run": run, "truth": truth}, "", ""},
-		"kind with a truth":            {object{"truth": truth, "kind": "retrieval"}, "/kind", ""},
-		"dataset with a truth":         {object{"truth": truth, "datasetId": s.dataset.ID}, "/datasetId", ""},
-		"format with a stored run":     {object{"run": runRef(s.addRun(runSpec{public: true})), "format": object{"kind": "trec-run"}}, "/format", ""},
-		"kind with a dataset":          {object{"run": run, "datasetId": s.dataset.ID, "kind": "retrieval"}, "/kind", ""},
-		"unknown dataset":              {object{"run": run, "datasetId": "none"}, "/datasetId", ""},
-		"dataset of a worker":          {object{"run": run, "datasetId": s.newWorkerDataset().ID}, "/datasetId", ""},
-		"kind without a format":        {object{"run": run, "kind": "classification"}, "/format/kind", ""},
-		"format without a value field": {object{"run": run, "kind": "classification", "format": object{"kind": "csv", "idField": "id"}}, "/format/valueField", ""},
-		"format of retrieval":          {object{"truth": withMembers(truth, "format", object{"kind": "csv"})}, "/truth/format/kind", ""},
+		"nothing to check":     {object{}, "", ""},
+		"run and truth":        {object{"run": run, "truth": truth}, "", ""},
+		"kind with a truth":    {object{"truth": truth, "kind": "retrieval"}, "/kind", ""},
+		"dataset with a truth": {object{"truth": truth, "datasetId": s.dataset.ID}, "/datasetId", ""},
+		"format with a stored run": {object{"run": runRef(s.addRun(runSpec{public: true})), "format": object{"kind": "trec-run"}},
+			"/format", ""},
+		"kind with a dataset":   {object{"run": run, "datasetId": s.dataset.ID, "kind": "retrieval"}, "/kind", ""},
+		"unknown dataset":       {object{"run": run, "datasetId": "none"}, "/datasetId", ""},
+		"dataset of a worker":   {object{"run": run, "datasetId": s.newWorkerDataset().ID}, "/datasetId", ""},
+		"kind without a format": {object{"run": run, "kind": "classification"}, "/format/kind", ""},
+		"format without a value field": {object{"run": run, "kind": "classification", "format": object{"kind": "csv", "idField": "id"}},
+			"/format/valueField", ""},
+		"format of retrieval": {object{"truth": withMembers(truth, "format", object{"kind": "csv"})}, "/truth/format/kind", ""},
 	})
 	for _, user := range []string{"", "alice", "bob"} {
 		s.invoke(http.StatusForbidden, nil, user, "validator", object{"truth": object{"datasetId": s.dataset.ID}})
@@ -162,7 +168,8 @@ func TestValidator_DetectsTheFormat(t *testing.T) {
 			Format      record.RunFormat
 		}
 		s.invoke(http.StatusOK, &out, "", "validator", input)
-		if got := fmt.Sprint(out.Kind, " ", out.Format.Kind, " ", out.Format.IDField, " ", out.Format.ValueField); got != c.want || (out.Guess != "") != c.guessed {
+		if got := fmt.Sprint(out.Kind, " ", out.Format.Kind, " ", out.Format.IDField, " ", out.Format.ValueField); got != c.want ||
+			(out.Guess != "") != c.guessed {
 			t.Errorf("%q: %s (%s), want %s", c.text, got, out.Guess, c.want)
 		}
 	}
@@ -171,16 +178,18 @@ func TestValidator_DetectsTheFormat(t *testing.T) {
 		"[1,2]\n":                             "begins with a JSON array, where JSON lines have one object in each line",
 		"1 0 d 1\n":                           "only 4 of 6 fields: topic, Q0, document, rank, score and tag; it looks like one of qrels",
 		"1 Q0 d 1\n":                          "only 4 of 6 fields: topic, Q0, document, rank, score and tag\"",
-		"1,Q0,d,1,2.5,x\n":                    "it looks like CSV or JSON lines: separate the fields by spaces or tabs, or use the tool converter",
-		"1\u00a0Q0 d 1 2.5 x\n":               "only 5 of 6 fields: topic, Q0, document, rank, score and tag; U+00A0, which is a no-break space",
-		"1\u2003Q0 d 1 2.5 x\n":               "; U+2003, which is",
+		"1,Q0,d,1,2.5,x\n": "it looks like CSV or JSON lines: separate the fields by spaces or tabs, or use the tool " +
+			"converter",
+		"1\u00a0Q0 d 1 2.5 x\n": "only 5 of 6 fields: topic, Q0, document, rank, score and tag; U+00A0, which is a no-break space",
+		"1\u2003Q0 d 1 2.5 x\n": "; U+2003, which is",
 	} {
 		if a := s.invoke(http.StatusOK, nil, "", "validator", object{"run": inlineFiles("r", text)}); !strings.Contains(string(a.Body), want) {
 			t.Errorf("%q: %s, want %q", text, a.Body, want)
 		}
 	}
 	for text, want := range map[string]string{
-		"1 0 a 1\n": "retrieval TREC qrels", "1\t0\ta\t1\n": "retrieval TREC qrels", "id,label\na,x\n": "classification csv", "id\ty\na\t0.5\n": "regression csv",
+		"1 0 a 1\n": "retrieval TREC qrels", "1\t0\ta\t1\n": "retrieval TREC qrels", "id,label\na,x\n": "classification csv",
+		"id\ty\na\t0.5\n": "regression csv",
 	} {
 		var out struct{ Kind, Guess string }
 		s.invoke(http.StatusOK, &out, "", "validator", object{"truth": inlineFiles("t", text)})

@@ -15,13 +15,16 @@ import (
 var Operations = []api.Operation{
 	api.Get(api.Spec{
 		ID: "getCurrentUser", Path: "/v1/user", May: access.User,
-		Summary:     "Return the user who is logged in",
-		Description: "With roles, memberships of organizers and registrations for tasks. Organizers add a user by this `id`, which the user gives to them.",
+		Summary: "Return the user who is logged in",
+		Description: "With roles, memberships of organizers and registrations for tasks. Organizers add a user by this `id`, which the user " +
+			"gives to them.",
 	}, current, showCurrent),
 	api.Patch(api.Spec{
 		ID: "updateCurrentUser", Path: "/v1/user", May: access.User,
-		Summary:     "Become known",
-		Description: "Stores name and email as the sign-in issuer gives them. From then on organizers can name the user as a member or register the user for a task; every other change makes its user known too. No member can be written: send an empty patch, `{}` or `[]`.",
+		Summary: "Become known",
+		Description: "Stores name and email as the sign-in issuer gives them. From then on organizers can name the user as a member or " +
+			"register the user for a task; every other change makes its user known too. No member can be written: send an empty patch, `{}` or " +
+			"`[]`.",
 	}, current, showCurrent, changeCurrent),
 	api.List(api.Spec{
 		ID: "listUsers", Path: "/v1/users", May: access.Admin,
@@ -36,8 +39,9 @@ var Operations = []api.Operation{
 	}, userID, show),
 	api.List(api.Spec{
 		ID: "listUserSubmissions", Path: "/v1/users/{userId}/submissions", May: access.Anyone,
-		Summary:     "List the submissions of a user",
-		Description: "The public ones that show the user's name; the user and admins see all. Empty (204) when there is nothing to see, for any user.",
-		Query:       page.Spec{Filters: []page.Filter{{Name: "taskId", Type: page.ID}}},
+		Summary: "List the submissions of a user",
+		Description: "The public ones that show the user's name; the user and admins see all. Empty (204) when there is nothing to see, for " +
+			"any user.",
+		Query: page.Spec{Filters: []page.Filter{{Name: "taskId", Type: page.ID}}},
 	}, userID, listSubmissions, nil),
 }

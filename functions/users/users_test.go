@@ -66,7 +66,8 @@ func TestProfile_KeepsWhatATokenDoesNotSay(t *testing.T) {
 		s.Want(http.StatusOK, &changed, c.token, http.MethodPatch, "/v1/user", `{}`)
 		known := servertest.Get[users.Current](s, "access", "/v1/user")
 		stored := servertest.Get[users.Profile](s, "access", "/v1/users/"+changed.ID)
-		if changed.Name != c.name || changed.Email != c.email || known.Name != c.name || known.Email != c.email || stored.Name != c.name || stored.Email != c.email {
+		if changed.Name != c.name || changed.Email != c.email || known.Name != c.name || known.Email != c.email || stored.Name != c.name ||
+			stored.Email != c.email {
 			t.Errorf("change %d with the token %s: %+v, then %+v and %+v", i, c.token, changed, known, stored)
 		}
 	}

@@ -39,7 +39,8 @@ func authorize(c access.Caller, method string) error {
 	case access.Allow:
 		return nil
 	case access.Login:
-		return problem.Unauthorized.New("This needs a login. Send a bearer token of the sign-in issuer in the metadata: authorization: Bearer <token>.")
+		return problem.Unauthorized.New("This needs a login. Send a bearer token of the sign-in issuer in the metadata: authorization: Bearer " +
+			"<token>.")
 	case access.Forbid:
 		return problem.Forbidden.New("You may not do this: it takes %s.", may)
 	default:

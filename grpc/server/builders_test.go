@@ -51,11 +51,13 @@ func TestLease_FailsRepositoriesThatAreNoLongerBuilt(t *testing.T) {
 	d := s.dataset(withBuilds)
 	id := s.repository(d)
 	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, "/v1/datasets/"+d, map[string]any{"builds": false})
-	got, err := s.work.Lease(s.as("robot"), &assayv1.LeaseRequest{Worker: "builder", Kinds: []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_REPOSITORY}})
+	got, err := s.work.Lease(s.as("robot"), &assayv1.LeaseRequest{
+		Worker: "builder", Kinds: []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_REPOSITORY}})
 	if err != nil || got.GetWork() != nil {
 		t.Errorf("a builder got %v, %v", got.GetWork(), err)
 	}
-	if r := s.run("ada", id); r.State != record.Failed || len(r.Diagnostics) != 1 || !strings.Contains(r.Diagnostics[0].Message, "stopped having repositories built") {
+	if r := s.run("ada", id); r.State != record.Failed || len(r.Diagnostics) != 1 ||
+		!strings.Contains(r.Diagnostics[0].Message, "stopped having repositories built") {
 		t.Errorf("%+v", r)
 	}
 }

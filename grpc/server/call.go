@@ -102,7 +102,8 @@ func (c *call) authenticate(ctx context.Context, values []string) error {
 // end returns the status of the call, and logs the call.
 func (c *call) end(ctx context.Context, err error) error {
 	attrs := []slog.Attr{
-		slog.String("requestId", c.requestID), slog.String("method", c.method), slog.String("user", c.caller.ID), slog.Duration("took", time.Since(c.started)),
+		slog.String("requestId", c.requestID), slog.String("method", c.method), slog.String("user", c.caller.ID),
+		slog.Duration("took", time.Since(c.started)),
 	}
 	level := slog.LevelInfo
 	code := codes.OK

@@ -16,7 +16,8 @@ func TestCallSlots_LeaveRoomForOtherCallers(t *testing.T) {
 	s := newFixture(t)
 	open := func(caller string, calls int) {
 		for range calls { // they are taken in the order in which they come on the connection
-			if _, err := s.conn.NewStream(s.as(caller), &grpc.StreamDesc{ServerStreams: true}, assayv1.RunService_WatchRun_FullMethodName); err != nil {
+			if _, err := s.conn.NewStream(s.as(caller), &grpc.StreamDesc{ServerStreams: true},
+				assayv1.RunService_WatchRun_FullMethodName); err != nil {
 				t.Fatal(err)
 			}
 		}

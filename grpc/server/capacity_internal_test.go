@@ -87,7 +87,8 @@ func TestCapacity(t *testing.T) {
 	}
 	measure("heartbeat with 10 lines", heartbeat)
 	sum := strings.Repeat("a", 64)
-	complete := &assayv1.CompleteRunRequest{RunId: run.ID, LeaseId: leased.Lease.ID, Files: []*assayv1.File{{Name: "run.txt", Size: 1, Sha256: sum}}}
+	complete := &assayv1.CompleteRunRequest{RunId: run.ID, LeaseId: leased.Lease.ID, Files: []*assayv1.File{
+		{Name: "run.txt", Size: 1, Sha256: sum}}}
 	measure("declare an output", func(ctx context.Context) error {
 		_, err := w.CompleteRun(ctx, complete)
 		return err

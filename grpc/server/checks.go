@@ -61,7 +61,8 @@ func checkLease(in *assayv1.LeaseRequest) (wants []demand, wait time.Duration, e
 		pools = nil
 	}
 	for i, p := range pools {
-		fields.AddIf(!record.IsPool(p), fmt.Sprintf("/pools/%d", i), "must be the name of a pool: up to 50 lower-case letters, digits and hyphens")
+		fields.AddIf(!record.IsPool(p), fmt.Sprintf("/pools/%d", i),
+			"must be the name of a pool: up to 50 lower-case letters, digits and hyphens")
 	}
 	if len(in.GetKinds()) > 0 {
 		works = nil
@@ -134,7 +135,8 @@ var severities = map[assayv1.Diagnostic_Severity]measure.Severity{
 
 func checkDiagnostics(pointer string, in []*assayv1.Diagnostic) ([]measure.Diagnostic, problem.Fields) {
 	if len(in) > measure.MaxDiagnostics {
-		return nil, problem.Fields{{Pointer: pointer, Detail: fmt.Sprintf("has %d diagnostics; a run keeps at most %d", len(in), measure.MaxDiagnostics)}}
+		return nil, problem.Fields{
+			{Pointer: pointer, Detail: fmt.Sprintf("has %d diagnostics; a run keeps at most %d", len(in), measure.MaxDiagnostics)}}
 	}
 	var fields problem.Fields
 	var all []measure.Diagnostic
@@ -150,7 +152,8 @@ func checkDiagnostics(pointer string, in []*assayv1.Diagnostic) ([]measure.Diagn
 		fields.AddIf(n == 0 || n > maxDiagnostic, at+"/message", "has %d characters; a diagnostic has 1 to %d", n, maxDiagnostic)
 		fields.AddIf(len(d.GetFile()) > maxNameBytes, at+"/file", "has %d bytes; at most %d are allowed", len(d.GetFile()), maxNameBytes)
 		fields.AddIf(d.GetLine() < 0, at+"/line", "must not be negative")
-		all = append(all, measure.Diagnostic{Severity: severity, File: d.GetFile(), Line: int(d.GetLine()), Message: d.GetMessage(), SafeWhileBlinded: d.GetDiscreet()})
+		all = append(all, measure.Diagnostic{Severity: severity, File: d.GetFile(), Line: int(d.GetLine()), Message: d.GetMessage(),
+			SafeWhileBlinded: d.GetDiscreet()})
 	}
 	return all, fields
 }

@@ -35,9 +35,11 @@ func protoRun(r record.Run) *assayv1.Run {
 	return &assayv1.Run{
 		Id: r.ID, SubmissionId: r.SubmissionID, TaskId: r.TaskID, DatasetId: r.DatasetID, UserId: r.UserID, Team: r.Team,
 		Label: r.Label, State: states[r.State], Attempts: int32(r.Attempts), EvaluationId: r.EvaluationID, Version: r.Version,
-		User: protoPerson(r.User), CreateTime: timestamppb.New(r.CreatedAt.Time), QueueTime: protoTime(r.QueuedAt), StartTime: protoTime(r.StartedAt), FinishTime: protoTime(r.FinishedAt),
+		User: protoPerson(r.User), CreateTime: timestamppb.New(r.CreatedAt.Time), QueueTime: protoTime(r.QueuedAt),
+		StartTime: protoTime(r.StartedAt), FinishTime: protoTime(r.FinishedAt),
 		LogTail: r.LogTail, Log: protoFile(r.ExecutionLog), EvaluationLogTail: r.EvaluationLogTail, EvaluationLog: protoFile(r.EvaluationLog),
-		Files: lists.Map(r.Files, func(f record.File) *assayv1.File { return protoFile(&f) }), Diagnostics: lists.Map(r.Diagnostics, protoDiagnostic),
+		Files:       lists.Map(r.Files, func(f record.File) *assayv1.File { return protoFile(&f) }),
+		Diagnostics: lists.Map(r.Diagnostics, protoDiagnostic),
 	}
 }
 
@@ -59,7 +61,8 @@ func protoFile(f *record.File) *assayv1.File {
 	if f == nil {
 		return nil
 	}
-	return &assayv1.File{Name: f.Name, Size: f.Size, Sha256: f.SHA256, MediaType: f.MediaType, Stored: f.State == record.FileStored, Url: f.URL}
+	return &assayv1.File{Name: f.Name, Size: f.Size, Sha256: f.SHA256, MediaType: f.MediaType, Stored: f.State == record.FileStored,
+		Url: f.URL}
 }
 
 func protoDiagnostic(d measure.Diagnostic) *assayv1.Diagnostic {

@@ -37,7 +37,8 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 		return nil
 	}
 	if err := c.CodecV2.Unmarshal(data, r.into); err != nil {
-		r.fault = problem.BadRequest.Wrap(err, "The message cannot be decoded: it is cut off, is of another type, or has a string that is not valid UTF-8.")
+		r.fault = problem.BadRequest.Wrap(err,
+			"The message cannot be decoded: it is cut off, is of another type, or has a string that is not valid UTF-8.")
 	}
 	return nil
 }
@@ -55,20 +56,21 @@ func decode(receive func(any) error, into any) error {
 func (s *Server) decoding(d grpc.ServiceDesc) *grpc.ServiceDesc {
 	methods := make([]grpc.MethodDesc, len(d.Methods))
 	for i, m := range d.Methods {
-		methods[i] = grpc.MethodDesc{MethodName: m.MethodName, Handler: func(srv any, ctx context.Context, dec func(any) error, i grpc.UnaryServerInterceptor) (any, error) {
-			var failed error
-			out, err := m.Handler(srv, ctx, func(in any) error {
-				failed = decode(dec, in)
-				return failed
-			}, i)
-			if failed == nil {
-				return out, err
-			}
-			c := callIn(ctx)
-			c.releaseSlot()
-			_ = grpc.SetHeader(ctx, metadata.Pairs(requestIDKey, c.requestID))
-			return nil, c.end(ctx, failed)
-		}}
+		methods[i] = grpc.MethodDesc{
+			MethodName: m.MethodName, Handler: func(srv any, ctx context.Context, dec func(any) error, i grpc.UnaryServerInterceptor) (any, error) {
+				var failed error
+				out, err := m.Handler(srv, ctx, func(in any) error {
+					failed = decode(dec, in)
+					return failed
+				}, i)
+				if failed == nil {
+					return out, err
+				}
+				c := callIn(ctx)
+				c.releaseSlot()
+				_ = grpc.SetHeader(ctx, metadata.Pairs(requestIDKey, c.requestID))
+				return nil, c.end(ctx, failed)
+			}}
 	}
 	d.Methods = methods
 	return &d

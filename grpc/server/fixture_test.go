@@ -49,14 +49,15 @@ func newFixture(t testing.TB) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edge := server.New(server.Env{Store: s.Store, Files: s.Files, Now: time.Now, Log: s.Log, Verify: func(ctx context.Context, token string) (access.Caller, error) {
-		if token == "panic" {
-			panic("a secret")
-		}
-		c, err := s.Verify(ctx, token)
-		c.Worker = c.Worker || token == "other robot" // a worker with an identity of its own
-		return c, err
-	}}, server.Options{Lease: leaseTime, FirstLease: leaseTime, QueuePollInterval: pollInterval, Reflection: true})
+	edge := server.New(server.Env{Store: s.Store, Files: s.Files, Now: time.Now, Log: s.Log,
+		Verify: func(ctx context.Context, token string) (access.Caller, error) {
+			if token == "panic" {
+				panic("a secret")
+			}
+			c, err := s.Verify(ctx, token)
+			c.Worker = c.Worker || token == "other robot" // a worker with an identity of its own
+			return c, err
+		}}, server.Options{Lease: leaseTime, FirstLease: leaseTime, QueuePollInterval: pollInterval, Reflection: true})
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	builtin := &evaluator.Worker{Store: s.Store, Files: s.Files, Now: time.Now, Log: s.Log, Holder: "builtin"}
@@ -103,7 +104,8 @@ func (s *fixture) dataset(options ...func(*record.DatasetItem)) string {
 // byWorkers has workers evaluate the runs of a dataset.
 func byWorkers(d *record.DatasetItem) {
 	d.Evaluator = record.Evaluator{
-		Kind: record.EvaluatorWorker, Image: "judge@sha256:1", Command: "judge", Measures: []string{"Errors", "Score"}, PrimaryMeasure: "Errors", LowerIsBetter: []string{"Errors"},
+		Kind: record.EvaluatorWorker, Image: "judge@sha256:1", Command: "judge", Measures: []string{"Errors", "Score"}, PrimaryMeasure: "Errors",
+		LowerIsBetter: []string{"Errors"},
 	}
 }
 
@@ -130,7 +132,8 @@ func (s *fixture) image(user string, datasets ...string) []string {
 // repository has ada submit a repository for the dataset, and returns the id of the run.
 func (s *fixture) repository(dataset string) string {
 	s.t.Helper()
-	return s.submit("ada", map[string]any{"type": "repository", "url": "https://git.example.org/lab/ranker.git", "datasetIds": []string{dataset}})[0]
+	return s.submit("ada", map[string]any{"type": "repository", "url": "https://git.example.org/lab/ranker.git", "datasetIds": []string{
+		dataset}})[0]
 }
 
 // as returns the context of calls by the user.

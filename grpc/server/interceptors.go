@@ -55,7 +55,8 @@ func (s *Server) stream(srv any, stream grpc.ServerStream, _ *grpc.StreamServerI
 	return c.end(stream.Context(), err)
 }
 
-var errStopping = problem.Unavailable.New("The server stops. Call again, and another one answers; a watcher continues from its last resume token.").After(time.Second)
+var errStopping = problem.Unavailable.New("The server stops. Call again, and another one answers; a watcher continues from its last " +
+	"resume token.").After(time.Second)
 
 // callStream is a stream with the context of its call, which ends when the server stops.
 type callStream struct {

@@ -61,7 +61,8 @@ func problemOf(err error) *problem.Error {
 	if p != nil || errors.As(err, &p) {
 		return p
 	}
-	return problem.Internal.Wrap(err, "Something went wrong in the server. Try again; if it happens again, report the request id to the operators of the server.")
+	return problem.Internal.Wrap(err,
+		"Something went wrong in the server. Try again; if it happens again, report the request id to the operators of the server.")
 }
 
 // statusOf returns the status of a call that failed with err. An error that is a status already stays as it is; one that follows
@@ -85,12 +86,14 @@ func statusOf(ctx context.Context, err error, requestID string) *status.Status {
 		detail = "The request has faults; its field violations say where and what."
 		bad := &errdetails.BadRequest{}
 		for _, f := range p.Fields {
-			bad.FieldViolations = append(bad.FieldViolations, &errdetails.BadRequest_FieldViolation{Field: fieldPath(f.Pointer), Description: f.Detail})
+			bad.FieldViolations = append(bad.FieldViolations, &errdetails.BadRequest_FieldViolation{
+				Field: fieldPath(f.Pointer), Description: f.Detail})
 		}
 		details = append(details, bad)
 	}
 	details = append(details,
-		&errdetails.ErrorInfo{Reason: reason(p.Kind), Domain: errorDomain, Metadata: map[string]string{"slug": p.Kind.Slug, "type": p.Kind.Type(), "requestId": requestID}},
+		&errdetails.ErrorInfo{Reason: reason(p.Kind), Domain: errorDomain, Metadata: map[string]string{
+			"slug": p.Kind.Slug, "type": p.Kind.Type(), "requestId": requestID}},
 		&errdetails.RequestInfo{RequestId: requestID})
 	if p.RetryAfter > 0 {
 		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(p.RetryAfter)})

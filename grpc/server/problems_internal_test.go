@@ -29,7 +29,8 @@ func TestStatuses_CoverAllKindsOfProblems(t *testing.T) {
 }
 
 func TestStatusOf_ProblemHasDetails(t *testing.T) {
-	err := problem.Invalid.New("secret of the body").With(problem.Field{Pointer: "/files/0/mediaType", Detail: "is none"}).After(2 * time.Second)
+	err := problem.Invalid.New("secret of the body").With(problem.Field{
+		Pointer: "/files/0/mediaType", Detail: "is none"}).After(2 * time.Second)
 	s := statusOf(t.Context(), err, "id-1")
 	if s.Code() != codes.InvalidArgument || strings.Contains(s.Message(), "body") {
 		t.Errorf("%v", s)
@@ -69,7 +70,8 @@ func TestStatusOf_OtherErrorsRevealNothing(t *testing.T) {
 }
 
 func TestAuthorize_EveryMethodHasOneRole(t *testing.T) {
-	s := New(Env{Log: slog.New(slog.DiscardHandler), Now: time.Now}, Options{Lease: time.Minute, FirstLease: time.Minute, QueuePollInterval: time.Minute, Reflection: true})
+	s := New(Env{Log: slog.New(slog.DiscardHandler), Now: time.Now}, Options{
+		Lease: time.Minute, FirstLease: time.Minute, QueuePollInterval: time.Minute, Reflection: true})
 	served := map[string]bool{}
 	for name, info := range s.grpc.GetServiceInfo() {
 		for _, m := range info.Methods {
@@ -94,8 +96,10 @@ func TestAuthorize_EveryMethodHasOneRole(t *testing.T) {
 	for _, tt := range []struct {
 		caller access.Caller
 		kind   *problem.Kind
-	}{{access.Caller{}, problem.Unauthorized}, {access.Caller{ID: "x"}, problem.Forbidden}, {access.Caller{ID: "x", Admin: true}, problem.Forbidden}, {access.Caller{ID: "x", Worker: true}, nil}} {
-		if err := authorize(tt.caller, assayv1.WorkerService_Lease_FullMethodName); tt.kind == nil && err != nil || tt.kind != nil && !tt.kind.Is(err) {
+	}{{access.Caller{}, problem.Unauthorized}, {access.Caller{ID: "x"}, problem.Forbidden},
+		{access.Caller{ID: "x", Admin: true}, problem.Forbidden}, {access.Caller{ID: "x", Worker: true}, nil}} {
+		if err := authorize(tt.caller, assayv1.WorkerService_Lease_FullMethodName); tt.kind == nil && err != nil || tt.kind != nil &&
+			!tt.kind.Is(err) {
 			t.Errorf("%+v: %v", tt.caller, err)
 		}
 	}

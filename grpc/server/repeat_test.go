@@ -53,7 +53,8 @@ func TestWorkerService_AnswersRepeatsAsTheFirst(t *testing.T) {
 	w := s.lease(&assayv1.LeaseRequest{})
 	s.deliver(w, output)
 	s.await(id, record.Completed)
-	if out := repeated(s, complete, produced(w, output), produced(w, "1 Q0 b 1 1 x\n")); out.GetState() != assayv1.RunState_RUN_STATE_EVALUATING {
+	if out := repeated(s, complete, produced(w, output),
+		produced(w, "1 Q0 b 1 1 x\n")); out.GetState() != assayv1.RunState_RUN_STATE_EVALUATING {
 		t.Errorf("%v", out)
 	}
 
@@ -63,11 +64,13 @@ func TestWorkerService_AnswersRepeatsAsTheFirst(t *testing.T) {
 	w = s.lease(&assayv1.LeaseRequest{})
 	in := &assayv1.ReportEvaluationRequest{
 		RunId: id, LeaseId: w.GetLeaseId(), TruthVersion: w.GetTruthVersion(), Measures: map[string]float64{"Errors": 3, "Score": math.NaN()},
-		Topics: map[string]*assayv1.TopicMeasures{"1": {Measures: map[string]float64{"Errors": 3}}, "2": {Measures: map[string]float64{"Errors": 1}}},
+		Topics: map[string]*assayv1.TopicMeasures{
+			"1": {Measures: map[string]float64{"Errors": 3}}, "2": {Measures: map[string]float64{"Errors": 1}}},
 	}
 	other := proto.CloneOf(in)
 	other.Topics["2"].Measures["Errors"] = 2
-	if out := repeated(s, report, in, other); out.GetState() != assayv1.RunState_RUN_STATE_COMPLETED || out.GetEvaluationId() != s.run("olga", id).EvaluationID {
+	if out := repeated(s, report, in, other); out.GetState() != assayv1.RunState_RUN_STATE_COMPLETED ||
+		out.GetEvaluationId() != s.run("olga", id).EvaluationID {
 		t.Errorf("%v", out)
 	}
 	var list struct{ Data []record.Evaluation }
@@ -79,7 +82,8 @@ func TestWorkerService_AnswersRepeatsAsTheFirst(t *testing.T) {
 	id = s.image("ada", data)[0]
 	w = s.lease(&assayv1.LeaseRequest{})
 	why := &assayv1.Diagnostic{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: "It ended with exit code 3.", Discreet: true}
-	repeated(s, fail, &assayv1.FailRunRequest{RunId: id, LeaseId: w.GetLeaseId(), Fault: assayv1.FailRunRequest_FAULT_RUN, Diagnostics: []*assayv1.Diagnostic{why}},
+	repeated(s, fail, &assayv1.FailRunRequest{RunId: id, LeaseId: w.GetLeaseId(), Fault: assayv1.FailRunRequest_FAULT_RUN,
+		Diagnostics: []*assayv1.Diagnostic{why}},
 		&assayv1.FailRunRequest{RunId: id, LeaseId: w.GetLeaseId(), Fault: assayv1.FailRunRequest_FAULT_NONE})
 	if r := s.run("ada", id); r.State != record.Failed || len(r.Diagnostics) != 1 {
 		t.Errorf("%+v", r)

@@ -44,7 +44,8 @@ func (s *workerService) CompleteRun(ctx context.Context, in *assayv1.CompleteRun
 		return nil, problem.Unavailable.Wrap(err, "The links of the files could not be made. Try again in a few seconds.")
 	}
 	out.Uploads = lists.Map(with, func(f record.File) *assayv1.Upload {
-		return &assayv1.Upload{Name: f.Name, Method: f.Upload.Method, Url: f.Upload.URL, Headers: f.Upload.Headers, ExpireTime: timestamppb.New(f.Upload.ExpiresAt.Time)}
+		return &assayv1.Upload{Name: f.Name, Method: f.Upload.Method, Url: f.Upload.URL, Headers: f.Upload.Headers,
+			ExpireTime: timestamppb.New(f.Upload.ExpiresAt.Time)}
 	})
 	return out, nil
 }
@@ -76,12 +77,14 @@ func (s *workerService) resultOf(ctx context.Context, h queue.LeaseRef, run *rec
 }
 
 // ReportEvaluation implements assayv1.WorkerServiceServer.
-func (s *workerService) ReportEvaluation(ctx context.Context, in *assayv1.ReportEvaluationRequest) (*assayv1.ReportEvaluationResponse, error) {
+func (s *workerService) ReportEvaluation(ctx context.Context,
+	in *assayv1.ReportEvaluationRequest) (*assayv1.ReportEvaluationResponse, error) {
 	h, fields := checkLeaseRef(ctx, in)
 	warnings, more := checkDiagnostics("/warnings", in.GetWarnings())
 	fields = append(fields, more...)
 	controls := strings.ContainsFunc(in.GetEvaluatorVersion(), func(r rune) bool { return r < ' ' || r == 0x7f })
-	fields.AddIf(controls || len(in.GetEvaluatorVersion()) > maxNameBytes, "/evaluator_version", "must be one line of at most %d bytes", maxNameBytes)
+	fields.AddIf(controls || len(in.GetEvaluatorVersion()) > maxNameBytes, "/evaluator_version", "must be one line of at most %d bytes",
+		maxNameBytes)
 	if err := problem.Check(fields); err != nil {
 		return nil, err
 	}
@@ -95,7 +98,8 @@ func (s *workerService) ReportEvaluation(ctx context.Context, in *assayv1.Report
 }
 
 // report completes a run with the measures of a worker.
-func (s *workerService) report(ctx context.Context, h queue.LeaseRef, in *assayv1.ReportEvaluationRequest, warnings []measure.Diagnostic) (*record.RunItem, error) {
+func (s *workerService) report(ctx context.Context, h queue.LeaseRef, in *assayv1.ReportEvaluationRequest,
+	warnings []measure.Diagnostic) (*record.RunItem, error) {
 	run, truth, err := s.leasedForEvaluation(ctx, h)
 	if err != nil {
 		return nil, err
@@ -124,7 +128,8 @@ func (s *workerService) leasedForEvaluation(ctx context.Context, h queue.LeaseRe
 	case run == nil || !h.Matches(run.Lease):
 		return nil, nil, queue.ErrStaleLease
 	case run.State != record.Evaluating:
-		return nil, nil, problem.Conflict.New("The run is %s: only one that is being evaluated takes measures. Send its output with CompleteRun.", run.State)
+		return nil, nil, problem.Conflict.New("The run is %s: only one that is being evaluated takes measures. Send its output with CompleteRun.",
+			run.State)
 	}
 	truth, err := records.Get[record.Truth](ctx, s.env.Store, store.Strong, record.TruthKey(run.DatasetID))
 	return run, truth, err
@@ -139,7 +144,8 @@ func (s *workerService) releaseOutdated(ctx context.Context, h queue.LeaseRef) e
 	} else if err != nil {
 		return err
 	}
-	return problem.TruthChanged.New("The truth has changed since the run was leased. The run waits to be evaluated against the new one: lease again.")
+	return problem.TruthChanged.New("The truth has changed since the run was leased. The run waits to be evaluated against the new one: " +
+		"lease again.")
 }
 
 // parseMeasures returns the measures of a report, which must have all that the dataset names and no others.

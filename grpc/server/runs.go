@@ -141,6 +141,7 @@ const filterBytes = 8
 func pageToken(in *assayv1.ListRunsRequest, next string) string {
 	states := slices.Clone(in.GetStates())
 	slices.Sort(states)
-	sum := sha256.Sum256([]byte(strings.Join([]string{in.GetTaskId(), in.GetDatasetId(), in.GetSubmissionId(), in.GetUserId(), fmt.Sprint(states)}, "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{in.GetTaskId(), in.GetDatasetId(), in.GetSubmissionId(), in.GetUserId(),
+		fmt.Sprint(states)}, "\x00")))
 	return base64.RawURLEncoding.EncodeToString(append(sum[:filterBytes], next...))
 }

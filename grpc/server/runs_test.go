@@ -33,7 +33,8 @@ func TestGetRun_ShowsTheSameAsHTTP(t *testing.T) {
 	open, test := s.dataset(), s.dataset(recordtest.OnTestSplit)
 	ids := s.image("ada", open, test)
 	private := s.image("bob", open)[0]
-	s.Want(http.StatusOK, nil, "bob", http.MethodPatch, s.task.Path()+"/submissions/"+s.run("bob", private).SubmissionID, map[string]any{"visibility": "private"})
+	s.Want(http.StatusOK, nil, "bob", http.MethodPatch, s.task.Path()+"/submissions/"+s.run("bob", private).SubmissionID, map[string]any{
+		"visibility": "private"})
 	s.task.Register("eve", func(r *record.RegistrationItem) { r.Anonymous = true })
 	ids = append(ids, s.image("eve", open)...)
 	for range 4 {
@@ -63,13 +64,16 @@ func TestGetRun_ShowsTheSameAsHTTP(t *testing.T) {
 					t.Errorf("as %q: the user is %v, over HTTP %v", user, p, r.User)
 				}
 			}
-			if got.GetId() != id || got.GetTeam() != r.Team || got.GetUserId() != r.UserID || got.GetLogTail() != r.LogTail || got.GetVersion() != r.Version ||
-				len(got.GetDiagnostics()) != len(r.Diagnostics) || got.GetState() != assayv1.RunState_RUN_STATE_RUNNING || !got.GetCreateTime().AsTime().Equal(r.CreatedAt.Time) {
+			if got.GetId() != id || got.GetTeam() != r.Team || got.GetUserId() != r.UserID || got.GetLogTail() != r.LogTail ||
+				got.GetVersion() != r.Version ||
+				len(got.GetDiagnostics()) != len(r.Diagnostics) || got.GetState() != assayv1.RunState_RUN_STATE_RUNNING ||
+				!got.GetCreateTime().AsTime().Equal(r.CreatedAt.Time) {
 				t.Errorf("as %q: %v\nand over HTTP %+v", user, got, r)
 			}
 		}
 	}
-	if got, err := s.runs.GetRun(s.as("bob"), &assayv1.GetRunRequest{RunId: ids[2]}); err != nil || got.GetRun().GetUserId() != "" || got.GetRun().GetTeam() == recordtest.Team("eve") {
+	if got, err := s.runs.GetRun(s.as("bob"), &assayv1.GetRunRequest{RunId: ids[2]}); err != nil || got.GetRun().GetUserId() != "" ||
+		got.GetRun().GetTeam() == recordtest.Team("eve") {
 		t.Errorf("an anonymous team is shown: %v, %v", got, err)
 	}
 	_, missing := s.runs.GetRun(s.as("unrelated"), &assayv1.GetRunRequest{RunId: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"})
@@ -108,7 +112,8 @@ func TestListRuns_PagesAndMasks(t *testing.T) {
 	}
 	slices.Reverse(want)
 	s.image("bob", data)
-	in := &assayv1.ListRunsRequest{UserId: s.run("ada", want[0]).UserID, PageSize: 2, ReadMask: &fieldmaskpb.FieldMask{Paths: []string{"id", "create_time.seconds"}}}
+	in := &assayv1.ListRunsRequest{UserId: s.run("ada", want[0]).UserID, PageSize: 2, ReadMask: &fieldmaskpb.FieldMask{
+		Paths: []string{"id", "create_time.seconds"}}}
 	var got []string
 	for {
 		out, err := s.runs.ListRuns(s.as(""), in)
@@ -140,7 +145,8 @@ func TestListRuns_PagesAndMasks(t *testing.T) {
 			t.Errorf("%v", r)
 		}
 	}
-	if out, err := s.runs.ListRuns(s.as(""), &assayv1.ListRunsRequest{States: []assayv1.RunState{assayv1.RunState_RUN_STATE_COMPLETED}}); err != nil || len(out.GetRuns()) != 0 {
+	if out, err := s.runs.ListRuns(s.as(""), &assayv1.ListRunsRequest{
+		States: []assayv1.RunState{assayv1.RunState_RUN_STATE_COMPLETED}}); err != nil || len(out.GetRuns()) != 0 {
 		t.Errorf("%v, %v", out, err)
 	}
 }
@@ -198,7 +204,8 @@ func TestServer_UnderstandsGzip(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	out, err := assayv1.NewRunServiceClient(conn).ListRuns(s.as("ada"), &assayv1.ListRunsRequest{TaskId: s.task.ID}, grpc.UseCompressor("gzip"))
+	out, err := assayv1.NewRunServiceClient(conn).ListRuns(s.as("ada"), &assayv1.ListRunsRequest{TaskId: s.task.ID},
+		grpc.UseCompressor("gzip"))
 	if err != nil || len(out.GetRuns()) != 3 {
 		t.Fatal(out, err)
 	}
@@ -285,7 +292,8 @@ func TestServer_StopEndsWaitingCalls(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(s.as("robot"), time.Second)
 	defer cancel()
-	if _, err := s.work.Lease(ctx, &assayv1.LeaseRequest{Worker: "x"}); status.Code(err) != codes.Unavailable && status.Code(err) != codes.DeadlineExceeded {
+	if _, err := s.work.Lease(ctx, &assayv1.LeaseRequest{Worker: "x"}); status.Code(err) != codes.Unavailable &&
+		status.Code(err) != codes.DeadlineExceeded {
 		t.Errorf("%v", err)
 	}
 }

@@ -94,12 +94,15 @@ func New(env Env, o Options) *Server {
 	s := &Server{env: env, health: health.NewServer()}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.dispatch = newDispatcher(queue.Queue{Store: env.Store, Now: env.Now}, env.Log, o.FirstLease, o.QueuePollInterval)
-	s.sweep = &sweeper{queue: queue.Queue{Store: env.Store, Now: env.Now}, log: env.Log, lease: o.Lease, interval: min(o.QueuePollInterval, maxSweepInterval)}
+	s.sweep = &sweeper{queue: queue.Queue{Store: env.Store, Now: env.Now}, log: env.Log, lease: o.Lease,
+		interval: min(o.QueuePollInterval, maxSweepInterval)}
 	s.hub = newHub(env.Store, env.Files, env.Log, o.WatchPollInterval)
 	s.grpc = grpc.NewServer(
-		grpc.Creds(o.Credentials), grpc.InTapHandle(s.tap), grpc.ForceServerCodecV2(newCodec()), grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream),
+		grpc.Creds(o.Credentials), grpc.InTapHandle(s.tap), grpc.ForceServerCodecV2(newCodec()), grpc.UnaryInterceptor(s.unary),
+		grpc.StreamInterceptor(s.stream),
 		grpc.MaxRecvMsgSize(maxReceived), grpc.MaxConcurrentStreams(maxStreams),
-		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTime, MaxConnectionAge: connectionAge, MaxConnectionAgeGrace: connectionGrace, Time: keepAliveTime}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTime, MaxConnectionAge: connectionAge,
+			MaxConnectionAgeGrace: connectionGrace, Time: keepAliveTime}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minKeepAliveTime, PermitWithoutStream: true}),
 	)
 	s.grpc.RegisterService(s.decoding(assayv1.WorkerService_ServiceDesc), newWorkerService(env, s.dispatch, o.Lease))

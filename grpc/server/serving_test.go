@@ -23,7 +23,8 @@ func TestUnserved_RunsAndDatasetsSayThatNoWorkerServes(t *testing.T) {
 			return strings.Contains(body, `No worker of the pool \"gpu\" that executes images has been seen for a minute`)
 		}
 		for _, c := range []struct{ user, path string }{
-			{owner, "/v1/runs/" + waits}, {"olga", "/v1/runs/" + waits}, {owner, "/v1/runs?filter[datasetId]=" + d}, {"olga", "/v1/runs?filter[datasetId]=" + d}, {"olga", "/v1/datasets/" + d},
+			{owner, "/v1/runs/" + waits}, {"olga", "/v1/runs/" + waits}, {owner, "/v1/runs?filter[datasetId]=" + d},
+			{"olga", "/v1/runs?filter[datasetId]=" + d}, {"olga", "/v1/datasets/" + d},
 		} {
 			body := string(s.Want(http.StatusOK, nil, c.user, http.MethodGet, c.path, nil).Body)
 			if got := says(body); got != want || strings.Contains(body, "safeWhileBlinded") {

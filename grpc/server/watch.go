@@ -46,7 +46,8 @@ type watchUpdate struct {
 }
 
 // errResume ends a stream that the client can resume on any server.
-var errResume error = problem.Unavailable.New("The stream has lasted long enough. Watch the run again with the resume_token of the last message that came: nothing is lost.").After(time.Second)
+var errResume error = problem.Unavailable.New("The stream has lasted long enough. Watch the run again with the resume_token of the last " +
+	"message that came: nothing is lost.").After(time.Second)
 
 // WatchRun implements assayv1.RunServiceServer.
 func (s *runService) WatchRun(in *assayv1.WatchRunRequest, stream grpc.ServerStreamingServer[assayv1.WatchRunResponse]) error {
@@ -234,7 +235,8 @@ func protoUpdate(s watchUpdate) *assayv1.WatchRunResponse {
 	}
 	for _, l := range s.lines {
 		stream, _ := keyOf(streams, l.Stream)
-		out.Lines = append(out.Lines, &assayv1.LogLine{Log: logNames[l.kind], Number: l.number, Time: timestamppb.New(l.At.Time), Stream: stream, Text: l.Text})
+		out.Lines = append(out.Lines, &assayv1.LogLine{Log: logNames[l.kind], Number: l.number, Time: timestamppb.New(l.At.Time), Stream: stream,
+			Text: l.Text})
 	}
 	return out
 }

@@ -197,7 +197,8 @@ func (c *watchClient) receive(update watchUpdate) {
 	}
 	c.token = update.token
 	if r := update.run; r != nil {
-		if n := len(c.versions); n > 0 && (r.Version < c.versions[n-1] || r.Version == c.versions[n-1] && slices.Equal(r.Diagnostics, c.last.Diagnostics)) {
+		if n := len(c.versions); n > 0 && (r.Version < c.versions[n-1] || r.Version == c.versions[n-1] &&
+			slices.Equal(r.Diagnostics, c.last.Diagnostics)) {
 			c.fault = "a version that is not newer, and the same as before"
 		}
 		c.versions, c.states, c.last = append(c.versions, r.Version), append(c.states, r.State), *r

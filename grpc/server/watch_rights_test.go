@@ -78,7 +78,8 @@ func TestWatch_ShowsTheSameAsREST(t *testing.T) {
 				t.Errorf("%s: %s reads the %s log: %v", tt.name, tt.caller.ID, k, got)
 			}
 		}
-		stored, roles, err := visibility.Get[record.RunItem](t.Context(), &visibility.Viewer{Store: f.hub.store, Caller: tt.caller}, r.run.ID, record.RunKey)
+		stored, roles, err := visibility.Get[record.RunItem](t.Context(), &visibility.Viewer{Store: f.hub.store, Caller: tt.caller}, r.run.ID,
+			record.RunKey)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +214,8 @@ func TestWatch_SaysWhenNoWorkerServes(t *testing.T) {
 		}
 		time.Sleep(time.Minute + time.Second)
 		synctest.Wait()
-		if want := record.Unserved("", record.ExecuteImage); len(o.last.Diagnostics) != 1 || o.last.Diagnostics[0] != want || o.last.Version != r.run.Version {
+		if want := record.Unserved("", record.ExecuteImage); len(o.last.Diagnostics) != 1 || o.last.Diagnostics[0] != want ||
+			o.last.Version != r.run.Version {
 			t.Errorf("version %d has %v, want version %d and %v", o.last.Version, o.last.Diagnostics, r.run.Version, want)
 		}
 		serving.Note(time.Now(), []record.Subqueue{r.run.Subqueue()})

@@ -81,16 +81,19 @@ func TestWatchRun_StreamsUntilTheRunEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	first, err := stream.Recv()
-	if err != nil || first.GetRun().GetState() != assayv1.RunState_RUN_STATE_RUNNING || len(first.GetLines()) != 2 || first.GetLines()[1].GetNumber() != 1 {
+	if err != nil || first.GetRun().GetState() != assayv1.RunState_RUN_STATE_RUNNING || len(first.GetLines()) != 2 ||
+		first.GetLines()[1].GetNumber() != 1 {
 		t.Fatalf("%v, %v", first, err)
 	}
-	if l := first.GetLines()[0]; l.GetText() != "one" || l.GetLog() != assayv1.Log_LOG_EXECUTION || l.GetStream() != assayv1.Stream_STREAM_STDERR || !l.GetTime().AsTime().Equal(r.Now()) {
+	if l := first.GetLines()[0]; l.GetText() != "one" || l.GetLog() != assayv1.Log_LOG_EXECUTION ||
+		l.GetStream() != assayv1.Stream_STREAM_STDERR || !l.GetTime().AsTime().Equal(r.Now()) {
 		t.Errorf("%v", l)
 	}
 	r.append(record.EvaluationLog, "judged")
 	r.setState(record.Completed)
 	states, lines := rest(t, stream)
-	if !slices.Equal(states, []assayv1.RunState{assayv1.RunState_RUN_STATE_RUNNING, assayv1.RunState_RUN_STATE_COMPLETED}) || !slices.Equal(lines, []string{"LOG_EVALUATION judged"}) {
+	if !slices.Equal(states, []assayv1.RunState{assayv1.RunState_RUN_STATE_RUNNING, assayv1.RunState_RUN_STATE_COMPLETED}) ||
+		!slices.Equal(lines, []string{"LOG_EVALUATION judged"}) {
 		t.Errorf("%v, %v", states, lines)
 	}
 	again, err := runs.WatchRun(as(t.Context(), organizer), &assayv1.WatchRunRequest{RunId: r.run.ID, ResumeToken: first.GetResumeToken()})
@@ -171,7 +174,8 @@ func TestWatchRun_LeaksNoGoroutine(t *testing.T) {
 		s := startWatchServer(t, hooked, 0)
 		r, ended := s.newRun(), s.newRun()
 		for range 3 {
-			r.append(record.ExecutionLog, slices.Repeat([]string{strings.Repeat("x", 8000)}, 150)...) // more than is kept, so that each watcher reads the store
+			// more than is kept, so that each watcher reads the store
+			r.append(record.ExecutionLog, slices.Repeat([]string{strings.Repeat("x", 8000)}, 150)...)
 		}
 		runs, conn := s.dial(t)
 		_, gone := s.dial(t)

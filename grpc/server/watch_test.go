@@ -99,7 +99,8 @@ func TestWatch_SkipsNoState(t *testing.T) {
 		c := f.client(organizer, r.run.ID)
 		c.watch(-1)
 		synctest.Wait()
-		states := []record.RunState{record.Running, record.Queued, record.Running, record.Evaluating, record.Queued, record.Running, record.Evaluating, record.Completed}
+		states := []record.RunState{record.Running, record.Queued, record.Running, record.Evaluating, record.Queued, record.Running,
+			record.Evaluating, record.Completed}
 		for _, s := range states[1:] {
 			r.setState(s)
 		}

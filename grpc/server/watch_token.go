@@ -71,5 +71,6 @@ func (p position) checkReached(run *record.RunItem, roles access.Role) []problem
 }
 
 func badToken(fault string) []problem.Field {
-	return []problem.Field{{Pointer: "/resume_token", Detail: fault + ": send the token of the last message that you received, or none to begin again"}}
+	return []problem.Field{{Pointer: "/resume_token", Detail: fault + ": send the token of the last message that you received, or none to " +
+		"begin again"}}
 }

@@ -37,7 +37,8 @@ func TestParseToken_RefusesWhatTheServerDidNotSend(t *testing.T) {
 		position
 		valid bool
 	}{
-		{position{3, [logCount]int64{5, 0}}, true}, {position{4, [logCount]int64{}}, false}, {position{3, [logCount]int64{6, 0}}, false}, {position{3, [logCount]int64{0, 1}}, false},
+		{position{3, [logCount]int64{5, 0}}, true}, {position{4, [logCount]int64{}}, false}, {position{3, [logCount]int64{6, 0}}, false},
+		{position{3, [logCount]int64{0, 1}}, false},
 	} {
 		if faults := tt.checkReached(run, access.Organizer); (len(faults) == 0) != tt.valid {
 			t.Errorf("%+v: %v", tt.position, faults)

@@ -73,7 +73,8 @@ func (s *workerService) workFor(ctx context.Context, run *record.RunItem) (*assa
 	defer cancel()
 	_, failed := s.queue.Release(detached, h)
 	if failed = queue.IgnoreStale(failed); failed != nil {
-		s.env.Log.WarnContext(ctx, "a run that did not reach its worker is not released, and waits until its lease expires", "run", run.ID, "error", failed)
+		s.env.Log.WarnContext(ctx, "a run that did not reach its worker is not released, and waits until its lease expires", "run", run.ID,
+			"error", failed)
 	}
 	return nil, errors.Join(err, ctx.Err())
 }

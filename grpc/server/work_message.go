@@ -26,11 +26,14 @@ func (b *workBuilder) unservableReason(now time.Time) string {
 	case b.dataset == nil || b.submission == nil:
 		return "The dataset or the submission of the run was deleted."
 	case b.run.State == record.Evaluating && b.truth == nil && !b.truthExpected(now):
-		return "The dataset has no truth, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated automatically."
+		return "The dataset has no truth, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated " +
+			"automatically."
 	case b.run.State == record.Running && !record.AllStored(b.dataset.Inputs) && now.Sub(b.run.QueuedAt.Time) > record.UploadTime:
-		return "The input files of the dataset have not arrived for a day. Submit again once the organizers have stored them; this run does not count in the quota."
+		return "The input files of the dataset have not arrived for a day. Submit again once the organizers have stored them; this run does " +
+			"not count in the quota."
 	case b.run.State == record.Running && b.run.Work() == record.ExecuteRepository && !b.dataset.Builds:
-		return "The organizers have stopped having repositories built for the dataset. Submit an image, or ask them; this run does not count in the quota."
+		return "The organizers have stopped having repositories built for the dataset. Submit an image, or ask them; this run does not count " +
+			"in the quota."
 	default:
 		return ""
 	}

@@ -56,7 +56,8 @@ func TestWorkerService_ExecutesAndEvaluatesAnImage(t *testing.T) {
 	s := newFixture(t)
 	id := s.image("ada", s.dataset())[0]
 	w := s.lease(&assayv1.LeaseRequest{Wait: durationpb.New(5 * time.Second)})
-	if w.GetRunId() != id || w.GetKind() != assayv1.WorkKind_WORK_KIND_IMAGE || w.GetImage() != "ranker@sha256:2" || w.GetCommand() != "rank" ||
+	if w.GetRunId() != id || w.GetKind() != assayv1.WorkKind_WORK_KIND_IMAGE || w.GetImage() != "ranker@sha256:2" ||
+		w.GetCommand() != "rank" ||
 		w.GetAttempt() != 1 || w.GetLeaseDuration().AsDuration() != leaseTime || len(w.GetTruths()) != 0 || s.get(w.GetInputs()) != input {
 		t.Fatalf("%v", w)
 	}
@@ -86,7 +87,8 @@ func TestWorkerService_ExecutesAndEvaluatesAnImage(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	if log := string(s.Want(http.StatusOK, nil, "", http.MethodGet, r.ExecutionLog.URL, nil).Body); !strings.HasSuffix(log, "stdout world\n") || strings.Contains(log, "too late") {
+	if log := string(s.Want(http.StatusOK, nil, "", http.MethodGet, r.ExecutionLog.URL, nil).Body); !strings.HasSuffix(log,
+		"stdout world\n") || strings.Contains(log, "too late") {
 		t.Errorf("%q", log)
 	}
 }
@@ -99,7 +101,8 @@ func TestReportEvaluation_CompletesTheRun(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	w := s.lease(&assayv1.LeaseRequest{Kinds: []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_EVALUATION}})
-	if w.GetRunId() != id || w.GetKind() != assayv1.WorkKind_WORK_KIND_EVALUATION || w.GetImage() != "judge@sha256:1" || w.GetCommand() != "judge" ||
+	if w.GetRunId() != id || w.GetKind() != assayv1.WorkKind_WORK_KIND_EVALUATION || w.GetImage() != "judge@sha256:1" ||
+		w.GetCommand() != "judge" ||
 		s.get(w.GetTruths()) != qrels || s.get(w.GetRunFiles()) != output || strings.Join(w.GetMeasures(), " ") != "Errors Score" {
 		t.Fatalf("%v", w)
 	}
@@ -117,13 +120,15 @@ func TestReportEvaluation_CompletesTheRun(t *testing.T) {
 	}
 	var e record.Evaluation
 	s.Want(http.StatusOK, &e, "olga", http.MethodGet, "/v1/evaluations/"+out.GetEvaluationId(), nil)
-	if *e.Measures["Errors"] != 3 || e.Measures["Score"] != nil || e.Reasons["Score"] == "" || e.Evaluator.Version != "sha256:1" || e.PerTopic["1"]["Errors"] != 3 {
+	if *e.Measures["Errors"] != 3 || e.Measures["Score"] != nil || e.Reasons["Score"] == "" || e.Evaluator.Version != "sha256:1" ||
+		e.PerTopic["1"]["Errors"] != 3 {
 		t.Errorf("%+v", e)
 	}
 	publish := map[string]any{"published": true, "blinded": false}
 	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, "/v1/runs/"+id+"/review", publish)
 	for user, reads := range map[string]bool{"": false, "bob": false, "ada": false, "olga": true, "root": true} {
-		if r := s.run(user, id); strings.Contains(r.EvaluationLogTail, "truth") != reads || (r.EvaluationLog != nil) && !reads || strings.Contains(r.LogTail, "truth") {
+		if r := s.run(user, id); strings.Contains(r.EvaluationLogTail, "truth") != reads || (r.EvaluationLog != nil) && !reads ||
+			strings.Contains(r.LogTail, "truth") {
 			t.Errorf("%q reads what the evaluator wrote: %+v", user, r)
 		}
 	}
@@ -137,7 +142,8 @@ func TestHeartbeat_StopsTheWorkerOfACancelledRun(t *testing.T) {
 	if beat, err := s.beat(w, 0); err != nil || !beat.GetStop() || beat.GetStopReason() == "" {
 		t.Errorf("%v, %v", beat, err)
 	}
-	_, err := s.work.CompleteRun(s.as("robot"), &assayv1.CompleteRunRequest{RunId: id, LeaseId: w.GetLeaseId(), Files: []*assayv1.File{file("x", "y")}})
+	_, err := s.work.CompleteRun(s.as("robot"), &assayv1.CompleteRunRequest{
+		RunId: id, LeaseId: w.GetLeaseId(), Files: []*assayv1.File{file("x", "y")}})
 	wantCode(t, err, codes.FailedPrecondition, "expired")
 }
 
@@ -154,7 +160,8 @@ func TestLease_IsValidForItsIdentityAlone(t *testing.T) {
 			_, done := s.work.CompleteRun(other, &assayv1.CompleteRunRequest{RunId: id, LeaseId: in, Files: []*assayv1.File{file("x", "y")}})
 			_, report := s.work.ReportEvaluation(other, &assayv1.ReportEvaluationRequest{RunId: id, LeaseId: in, TruthVersion: 1})
 			answers := []error{beat, done, report}
-			for _, fault := range []assayv1.FailRunRequest_Fault{assayv1.FailRunRequest_FAULT_RUN, assayv1.FailRunRequest_FAULT_WORKER, assayv1.FailRunRequest_FAULT_NONE} {
+			for _, fault := range []assayv1.FailRunRequest_Fault{assayv1.FailRunRequest_FAULT_RUN, assayv1.FailRunRequest_FAULT_WORKER,
+				assayv1.FailRunRequest_FAULT_NONE} {
 				_, err := s.work.FailRun(other, &assayv1.FailRunRequest{RunId: id, LeaseId: in, Fault: fault, Diagnostics: []*assayv1.Diagnostic{
 					{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: "x"},
 				}})
@@ -203,7 +210,8 @@ func TestFailRun_EndsOrQueuesTheRunByFault(t *testing.T) {
 	data := s.dataset(recordtest.OnTestSplit)
 	fail := func(w *assayv1.Work, fault assayv1.FailRunRequest_Fault, diagnostics ...*assayv1.Diagnostic) *assayv1.FailRunResponse {
 		t.Helper()
-		out, err := s.work.FailRun(s.as("robot"), &assayv1.FailRunRequest{RunId: w.GetRunId(), LeaseId: w.GetLeaseId(), Fault: fault, Diagnostics: diagnostics})
+		out, err := s.work.FailRun(s.as("robot"), &assayv1.FailRunRequest{RunId: w.GetRunId(), LeaseId: w.GetLeaseId(), Fault: fault,
+			Diagnostics: diagnostics})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +221,8 @@ func TestFailRun_EndsOrQueuesTheRunByFault(t *testing.T) {
 	secret := &assayv1.Diagnostic{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: "Its last line was secret."}
 	id := s.image("ada", data)[0]
 	w := s.lease(&assayv1.LeaseRequest{})
-	if out := fail(w, assayv1.FailRunRequest_FAULT_NONE); out.GetState() != assayv1.RunState_RUN_STATE_QUEUED || s.run("ada", id).Attempts != 0 {
+	if out := fail(w, assayv1.FailRunRequest_FAULT_NONE); out.GetState() != assayv1.RunState_RUN_STATE_QUEUED ||
+		s.run("ada", id).Attempts != 0 {
 		t.Errorf("%v", out)
 	}
 	if again := s.lease(&assayv1.LeaseRequest{}); again != nil {
@@ -233,7 +242,8 @@ func TestFailRun_EndsOrQueuesTheRunByFault(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	id = s.image("ada", data)[0]
-	if out := fail(s.lease(&assayv1.LeaseRequest{}), assayv1.FailRunRequest_FAULT_RUN, safe, secret); out.GetState() != assayv1.RunState_RUN_STATE_FAILED {
+	if out := fail(s.lease(&assayv1.LeaseRequest{}), assayv1.FailRunRequest_FAULT_RUN, safe,
+		secret); out.GetState() != assayv1.RunState_RUN_STATE_FAILED {
 		t.Errorf("%v", out)
 	}
 	if r := s.run("ada", id); len(r.Diagnostics) != 1 || r.Diagnostics[0].Message != safe.GetMessage() {
@@ -264,7 +274,8 @@ func TestFailRun_BoundsFailuresThatRevealTheTruth(t *testing.T) {
 		if n == record.MaxTruthFailures {
 			state = record.Completed
 		}
-		if shown.State != state || shown.EvaluationID != "" || strings.Contains(fmt.Sprint(shown.Diagnostics), "exit code") || !strings.Contains(fmt.Sprint(whole.Diagnostics), "exit code") {
+		if shown.State != state || shown.EvaluationID != "" || strings.Contains(fmt.Sprint(shown.Diagnostics), "exit code") ||
+			!strings.Contains(fmt.Sprint(whole.Diagnostics), "exit code") {
 			t.Errorf("%d: the owner reads %+v, the organizers %+v", n, shown, whole.Diagnostics)
 		}
 	}
@@ -277,11 +288,13 @@ func TestReportEvaluation_RefusesAnOutdatedTruth(t *testing.T) {
 	s.deliver(s.lease(&assayv1.LeaseRequest{}), output)
 	w := s.lease(&assayv1.LeaseRequest{})
 	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, "/v1/datasets/"+data, map[string]any{"truths": []any{inline("qrels", "1 0 b 1\n")}})
-	report := &assayv1.ReportEvaluationRequest{RunId: id, LeaseId: w.GetLeaseId(), TruthVersion: w.GetTruthVersion(), Measures: map[string]float64{"Errors": 1, "Score": 1}}
+	report := &assayv1.ReportEvaluationRequest{RunId: id, LeaseId: w.GetLeaseId(), TruthVersion: w.GetTruthVersion(),
+		Measures: map[string]float64{"Errors": 1, "Score": 1}}
 	_, err := s.work.ReportEvaluation(s.as("robot"), report)
 	wantCode(t, err, codes.Aborted, "truth has changed")
 	again := s.lease(&assayv1.LeaseRequest{Wait: durationpb.New(5 * time.Second)})
-	if again.GetRunId() != id || again.GetTruthVersion() != w.GetTruthVersion()+1 || s.get(again.GetTruths()) != "1 0 b 1\n" || again.GetAttempt() != 1 {
+	if again.GetRunId() != id || again.GetTruthVersion() != w.GetTruthVersion()+1 || s.get(again.GetTruths()) != "1 0 b 1\n" ||
+		again.GetAttempt() != 1 {
 		t.Fatalf("%v", again)
 	}
 	report.LeaseId, report.TruthVersion = again.GetLeaseId(), again.GetTruthVersion()
@@ -301,7 +314,8 @@ func TestLease_FollowsThePoolOfTheDataset(t *testing.T) {
 	if w.GetRunId() != id {
 		t.Fatalf("%v", w)
 	}
-	if _, err := s.work.FailRun(s.as("robot"), &assayv1.FailRunRequest{RunId: id, LeaseId: w.GetLeaseId(), Fault: assayv1.FailRunRequest_FAULT_NONE}); err != nil {
+	if _, err := s.work.FailRun(s.as("robot"), &assayv1.FailRunRequest{
+		RunId: id, LeaseId: w.GetLeaseId(), Fault: assayv1.FailRunRequest_FAULT_NONE}); err != nil {
 		t.Fatal(err)
 	}
 	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, "/v1/datasets/"+data, map[string]any{"pool": nil})
@@ -314,7 +328,8 @@ func TestLease_FollowsThePoolOfTheDataset(t *testing.T) {
 func TestWorkerService_RefusesOtherCallers(t *testing.T) {
 	s := newFixture(t)
 	id := s.image("ada", s.dataset())[0]
-	for user, code := range map[string]codes.Code{"": codes.Unauthenticated, "bad": codes.Unauthenticated, "ada": codes.PermissionDenied, "olga": codes.PermissionDenied, "root": codes.PermissionDenied} {
+	for user, code := range map[string]codes.Code{"": codes.Unauthenticated, "bad": codes.Unauthenticated, "ada": codes.PermissionDenied,
+		"olga": codes.PermissionDenied, "root": codes.PermissionDenied} {
 		_, err := s.work.Lease(s.as(user), &assayv1.LeaseRequest{Worker: "x"})
 		wantCode(t, err, code, "")
 		_, err = s.work.FailRun(s.as(user), &assayv1.FailRunRequest{RunId: id, LeaseId: id, Fault: assayv1.FailRunRequest_FAULT_NONE})

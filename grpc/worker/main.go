@@ -65,10 +65,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stderr 
 		return err
 	}
 	defer stop()
-	log.Info("the worker starts", "name", s.name, "server", s.server, "tls", s.tls, "pools", s.pools, "kinds", s.kinds, "concurrency", s.concurrency, "limits", s.limits)
+	log.Info("the worker starts", "name", s.name, "server", s.server, "tls", s.tls, "pools", s.pools, "kinds", s.kinds, "concurrency",
+		s.concurrency, "limits", s.limits)
 	w := &work.Worker{
 		Client: assayv1.NewWorkerServiceClient(connection), Files: transfer.NewClient(), Sandbox: box, Folder: folder, Log: log,
-		Name: s.name, Pools: s.pools, Kinds: s.workKinds(), Limits: s.limits, Local: s.exec == execLocal, Concurrency: s.concurrency, Grace: s.grace,
+		Name: s.name, Pools: s.pools, Kinds: s.workKinds(), Limits: s.limits, Local: s.exec == execLocal, Concurrency: s.concurrency,
+		Grace:    s.grace,
 		RetryFor: work.DefaultRetryFor,
 	}
 	err = w.Run(ctx)
@@ -80,7 +82,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stderr 
 func (s *settings) sandbox(ctx context.Context, log *slog.Logger) (sandbox.Sandbox, error) {
 	if s.exec == execLocal {
 		s.limits.CPUs, s.limits.Memory = 0, 0
-		log.Warn("NO ISOLATION: -exec local runs whatever is submitted as this user, on this machine, with its files and its network, and without limits of CPUs and memory. Only for tests, and for labs that trust everyone who submits.")
+		log.Warn("NO ISOLATION: -exec local runs whatever is submitted as this user, on this machine, with its files and its network, and " +
+			"without limits of CPUs and memory. Only for tests, and for labs that trust everyone who submits.")
 		return &sandbox.Local{Log: log}, nil
 	}
 	c, err := sandbox.NewContainer(ctx, &sandbox.Settings{

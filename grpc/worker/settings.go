@@ -77,13 +77,16 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 	f := flag.NewFlagSet("worker", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.StringVar(&s.server, "server", "localhost:50052", "`address` of the Assay server, host:port")
-	f.BoolVar(&s.tls, "tls", false, "speak TLS with the server, as is done by default unless it is on this machine; -tls=false is refused for any other")
+	f.BoolVar(&s.tls, "tls", false,
+		"speak TLS with the server, as is done by default unless it is on this machine; -tls=false is refused for any other")
 	f.StringVar(&s.ca, "ca", "", "`file` of certificates, in PEM, to trust instead of the system's")
 	f.StringVar(&s.tokenFile, "token-file", "", "`file` of the bearer token; without it "+tokenVariable+" is used")
 	f.StringVar(&s.name, "name", fmt.Sprintf("%s-%d", host, os.Getpid()), "what the worker is called in leases and diagnostics")
 	f.Var(&s.pools, "pools", "pools to serve, separated by commas (default the pool default)")
-	f.Var(&s.kinds, "kinds", "kinds of work to do, of image, repository and evaluation, separated by commas (default all; repository needs -builds)")
-	f.StringVar(&s.exec, "exec", execContainer, "container, or local: run commands as this user, WITHOUT ANY ISOLATION, for tests and trusted labs")
+	f.Var(&s.kinds, "kinds", "kinds of work to do, of image, repository and evaluation, separated by commas (default all; repository needs "+
+		"-builds)")
+	f.StringVar(&s.exec, "exec", execContainer,
+		"container, or local: run commands as this user, WITHOUT ANY ISOLATION, for tests and trusted labs")
 	f.StringVar(&s.runtime, "runtime", "podman", "name or path of Podman's program")
 	f.StringVar(&s.builds, "builds", "", "`image` of Buildah to build repositories with; without it they are not built")
 	f.Var(&s.images, "images", "how much the images may take that workers have pulled, before those unused for longest are removed")

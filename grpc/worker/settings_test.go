@@ -15,12 +15,12 @@ import (
 	"testing"
 	"time"
 
+	"assay/grpc/assayv1"
+	"assay/grpc/worker/sandbox"
+
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/stats"
-
-	"assay/grpc/assayv1"
-	"assay/grpc/worker/sandbox"
 )
 
 func of(variables map[string]string) func(string) string {
@@ -88,7 +88,8 @@ func TestParse_RefusesInvalidSettings(t *testing.T) {
 			t.Errorf("%s: %v, want %s", args, err, want)
 		}
 	}
-	if _, err := parse(nil, of(map[string]string{"ASSAY_WORKER_CPUS": "many"}), &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "ASSAY_WORKER_CPUS") {
+	if _, err := parse(nil, of(map[string]string{"ASSAY_WORKER_CPUS": "many"}), &bytes.Buffer{}); err == nil ||
+		!strings.Contains(err.Error(), "ASSAY_WORKER_CPUS") {
 		t.Errorf("a variable: %v", err)
 	}
 }

@@ -59,7 +59,8 @@ func TestAttack(t *testing.T) {
 	rest := p.rest(t)
 	calm := s.calm(t)
 	if f.full && calm.p99 > bystanderTime/10 {
-		t.Logf("The machine has other work: without attack the p99 is %v. What follows says little of time; run it again without that work.", calm.p99)
+		t.Logf("The machine has other work: without attack the p99 is %v. What follows says little of time; run it again without that work.",
+			calm.p99)
 	}
 	rows := []string{fmt.Sprintf("%-34s %9s %8s %10s %10s  %s", "scenario", "p99", "peak", "allocated", "sent", "statuses")}
 	rows = append(rows, row("at rest", calm, rest))
@@ -84,7 +85,8 @@ func TestAttack(t *testing.T) {
 }
 
 func row(name string, o outcome, rest int64) string {
-	return fmt.Sprintf("%-34s %9s %+7dM %9dM %9dM  %v", name, o.p99.Round(100*time.Microsecond), (o.peak-rest)>>20, o.allocated>>20, o.sent>>20, o.byStatus())
+	return fmt.Sprintf("%-34s %9s %+7dM %9dM %9dM  %v", name, o.p99.Round(100*time.Microsecond), (o.peak-rest)>>20, o.allocated>>20,
+		o.sent>>20, o.byStatus())
 }
 
 // judge holds the outcome of a scenario to the bounds, and returns the one that counted.

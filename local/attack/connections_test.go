@@ -55,7 +55,8 @@ func slowBodies(ctx context.Context, s *site, y *tally) {
 	if s.form.full {
 		n = 120
 	}
-	head := fmt.Sprintf("POST /v1/tools/evaluator HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", maxBody)
+	head := fmt.Sprintf("POST /v1/tools/evaluator HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+		maxBody)
 	s.hold(ctx, y, n, []byte(head+`{"runs":"`+repeat("x", maxBody-4<<10)), "x")
 }
 

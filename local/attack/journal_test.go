@@ -102,7 +102,8 @@ func (j *journal) verify(t *testing.T) {
 	var task struct{ Description string }
 	j.site.decode(t, j.site.organizer, http.MethodGet, j.site.task, nil, &task)
 	var n int
-	if _, err := fmt.Sscanf(task.Description, number, &n); err != nil || n < j.number || n > j.attempt { // one without an answer may have been made
+	// one without an answer may have been made
+	if _, err := fmt.Sscanf(task.Description, number, &n); err != nil || n < j.number || n > j.attempt {
 		t.Errorf("change %d was acknowledged and %d sent last, but the task has %q", j.number, j.attempt, task.Description)
 	}
 	if lost > 0 {

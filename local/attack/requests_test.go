@@ -16,7 +16,8 @@ func queries(s *site) (out []request) {
 			"?fields=" + strings.TrimSuffix(repeat("id,", 60<<10), ","), "?filter[taskId]=" + ids, "?filter[name]=" + repeat("a,", 7<<10),
 			"?cursor=" + repeat("0", 60<<10), "?cursor=" + path.Base(s.task), "?limit=" + repeat("9", 60<<10), "?sort=rank&offset=100000",
 			"?" + repeat("limit=1&", 60<<10), "?filter[taskId]=" + path.Base(s.task) + "&sort=" + url.QueryEscape("nDCG@"+repeat("9", 100)),
-			"?sort=-" + url.QueryEscape("P(rel="+repeat("(", 4<<10)), "?%zz", "?;;;;", "?limit=200&fields=" + repeat("a", 60<<10), "?" + repeat("&", 60<<10),
+			"?sort=-" + url.QueryEscape("P(rel="+repeat("(", 4<<10)), "?%zz", "?;;;;", "?limit=200&fields=" + repeat("a", 60<<10),
+			"?" + repeat("&", 60<<10),
 		} {
 			out = append(out, request{from: s.attacker, method: http.MethodGet, path: list + q})
 		}
@@ -30,10 +31,12 @@ func queries(s *site) (out []request) {
 func headers(s *site) (out []request) {
 	const kept = 30 << 10 // less than all headers of a request may have
 	for name, values := range map[string][]string{
-		"Accept":            {repeat("a/b;q=0.1,", kept), repeat("text/html;q=0.1,", kept), "application/json;" + repeat("a=b;", kept), repeat("*/*,", kept)},
-		"Accept-Encoding":   {repeat("gzip;q=0.1,", kept), "br;q=0," + repeat("*,", kept)},
-		"Accept-Language":   {repeat("de-x-a,", kept)},
-		"Authorization":     {"Bearer " + repeat("a", kept), "Bearer " + repeat("a.", kept), "Basic " + repeat("YTph", kept), "Bearer " + strings.Repeat(".", 2)},
+		"Accept": {repeat("a/b;q=0.1,", kept), repeat("text/html;q=0.1,", kept), "application/json;" + repeat("a=b;", kept),
+			repeat("*/*,", kept)},
+		"Accept-Encoding": {repeat("gzip;q=0.1,", kept), "br;q=0," + repeat("*,", kept)},
+		"Accept-Language": {repeat("de-x-a,", kept)},
+		"Authorization": {"Bearer " + repeat("a", kept), "Bearer " + repeat("a.", kept), "Basic " + repeat("YTph", kept), "Bearer " +
+			strings.Repeat(".", 2)},
 		"Range":             {"bytes=" + repeat("0-1,", kept), "bytes=0-,-1", "bytes=-" + repeat("9", 100)},
 		"If-None-Match":     {repeat(`"a",`, kept), repeat(`W/"a",`, kept), "*", `"`},
 		"If-Match":          {repeat(`"a",`, kept)},

@@ -95,7 +95,8 @@ func codedAnswers(s *site) (out []request) {
 // jsonToResources come from a user; the short form sends every fifth body to each.
 func jsonToResources(s *site) (out []request) {
 	for first, target := range []struct{ path, member string }{
-		{"/v1/organizers", "members"}, {"/v1/tasks", "submissions"}, {"/v1/datasets", "truths"}, {s.task + "/submissions", "files"}, {s.task + "/registrations", "team"},
+		{"/v1/organizers", "members"}, {"/v1/tasks", "submissions"}, {"/v1/datasets", "truths"}, {s.task + "/submissions", "files"},
+		{s.task + "/registrations", "team"},
 	} {
 		for n, body := range hostileJSON(target.member) {
 			if s.form.full || n%5 == first {
@@ -112,10 +113,13 @@ func randomBodies(s *site) (out []request) {
 	run := object{"name": "a", "files": []any{file}}
 	truth := object{"files": []any{object{"name": "qrels", "text": "1 0 d1 1\n"}}}
 	dataset := object{
-		"taskId": path.Base(s.ownTask), "name": "Fuzz", "split": "training", "runFormat": object{"kind": "jsonl", "idField": "id", "valueField": "label"},
-		"inputs": []any{inline("in.txt", []byte("x"))}, "evaluator": object{"kind": "classification", "measures": []any{"Accuracy"}, "primaryMeasure": "Accuracy"},
+		"taskId": path.Base(s.ownTask), "name": "Fuzz", "split": "training", "runFormat": object{
+			"kind": "jsonl", "idField": "id", "valueField": "label"},
+		"inputs": []any{inline("in.txt", []byte("x"))}, "evaluator": object{"kind": "classification", "measures": []any{"Accuracy"},
+			"primaryMeasure": "Accuracy"},
 	}
-	task := object{"name": "Fuzz", "description": "x", "registration": object{"mode": "open"}, "submissions": object{"perDay": 5, "types": []any{"upload"}}}
+	task := object{"name": "Fuzz", "description": "x", "registration": object{"mode": "open"}, "submissions": object{
+		"perDay": 5, "types": []any{"upload"}}}
 	rounds := 30
 	if s.form.full {
 		rounds = 150
@@ -147,9 +151,11 @@ func randomBodies(s *site) (out []request) {
 
 func paths(s *site) (out []request) {
 	for _, p := range []string{
-		"/files/../table.db", "/files/%2e%2e/table.db", "/files/..%2f..%2ftable.db", "/files//etc/passwd", "/files/" + repeat("a/", 8<<10), "/files/%00",
+		"/files/../table.db", "/files/%2e%2e/table.db", "/files/..%2f..%2ftable.db", "/files//etc/passwd", "/files/" + repeat("a/", 8<<10),
+		"/files/%00",
 		"//v1/tasks", "/v1/../v1/tasks", "/v1/tasks/%2e%2e", s.task + "/", s.task + "/submissions/..", "/v1/tasks/" + repeat("0", 8<<10),
-		"/v1/runs/" + path.Base(s.task), "/v1/runs/%F0%9F%92%A9", "/dev/../v1/user", "/dev/token/..", "/.git/config", "/debug/pprof/heap", "/metrics",
+		"/v1/runs/" + path.Base(s.task), "/v1/runs/%F0%9F%92%A9", "/dev/../v1/user", "/dev/token/..", "/.git/config", "/debug/pprof/heap",
+		"/metrics",
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete, "TRACE", "PROPFIND"} {
 			out = append(out, request{from: s.attacker, method: method, path: p})

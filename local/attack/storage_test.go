@@ -32,7 +32,8 @@ func heavyLists(ctx context.Context, s *site, y *tally) {
 	read := scenario{allow: []int{http.StatusOK, http.StatusTooManyRequests, http.StatusServiceUnavailable}, most: pageBytes, senders: readers}
 	var lists []request
 	for n := range readers {
-		lists = append(lists, request{from: s.newUser(), method: []string{http.MethodGet, http.MethodHead}[n/4%2], path: "/v1/organizers?limit=200"})
+		lists = append(lists, request{from: s.newUser(), method: []string{http.MethodGet, http.MethodHead}[n/4%2],
+			path: "/v1/organizers?limit=200"})
 	}
 	s.flood(ctx, &read, lists, y)
 }
@@ -100,7 +101,8 @@ func (s *site) upload(ctx context.Context, y *tally, from *user, task, dataset s
 		}
 	}
 	switch {
-	case err != nil || status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable && status != http.StatusInsufficientStorage:
+	case err != nil || status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable &&
+		status != http.StatusInsufficientStorage:
 		y.fault("a submission: status %d, %v: %.200s", status, err, body)
 	case status != http.StatusCreated:
 		time.Sleep(20 * time.Millisecond)
@@ -110,7 +112,8 @@ func (s *site) upload(ctx context.Context, y *tally, from *user, task, dataset s
 		s.journal.acknowledged(from, header.Get("Location"), `"type":"upload"`)
 		link := made.Files[0].Upload
 		sc := scenario{allow: accepted, most: problemBytes}
-		q := request{from: s.links, method: http.MethodPut, path: strings.TrimPrefix(link.URL, s.program.url), body: content, header: link.Headers}
+		q := request{from: s.links, method: http.MethodPut, path: strings.TrimPrefix(link.URL, s.program.url), body: content,
+			header: link.Headers}
 		q.acknowledged = func(http.Header) { s.journal.acknowledged(from, "/v1/runs/"+made.RunIDs[0], `"state":"stored"`) }
 		y.exchange(ctx, s, &sc, q)
 	}
@@ -135,7 +138,8 @@ func fullDisk(ctx context.Context, s *site, y *tally) {
 	}
 	noRoom := []int{http.StatusInsufficientStorage, http.StatusServiceUnavailable}
 	// Small writes may find room in pages that the table has already.
-	sc := scenario{allow: append([]int{http.StatusOK, http.StatusCreated, http.StatusForbidden, http.StatusTooManyRequests}, noRoom...), most: problemBytes, senders: 4}
+	sc := scenario{allow: append([]int{http.StatusOK, http.StatusCreated, http.StatusForbidden, http.StatusTooManyRequests}, noRoom...),
+		most: problemBytes, senders: 4}
 	refusedOnce := false
 	for n := range 30 {
 		q := post(s.organizer, "/v1/datasets", encode(object{

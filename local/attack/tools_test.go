@@ -51,7 +51,8 @@ func bombsToTools(s *site) (out []request) {
 			post(s.newUser(), "/v1/tools/evaluator", encode(object{"runs": runs(b), "truth": truth, "measures": []string{"AP"}})),
 			post(s.newUser(), "/v1/tools/fusion", encode(object{"runs": runs(b, small)})),
 			post(s.newUser(), "/v1/tools/diffir", encode(object{"runs": runs(b, small), "texts": object{"files": []object{b}}})),
-			post(s.newUser(), "/v1/tools/evaluator", encode(object{"runs": runs(small), "truth": object{"files": []object{b}}, "measures": []string{"AP"}})),
+			post(s.newUser(), "/v1/tools/evaluator",
+				encode(object{"runs": runs(small), "truth": object{"files": []object{b}}, "measures": []string{"AP"}})),
 		}
 		if !s.form.full {
 			if n%2 == 1 {
@@ -93,7 +94,8 @@ func hostileFiles(s *site) (out []request) {
 	}
 	for name, text := range map[string]string{
 		"one-line.jsonl": `{"id":"` + repeat("x", size) + `"}`, "deep.jsonl": `{"id":` + repeat("[", size/2) + repeat("]", size/2) + "}",
-		"columns.csv": wide.String() + "\n" + wide.String(), "quote.csv": "id,label\n\"" + repeat("x\n", size), "quotes.csv": "id,label\n" + repeat(`"""",""""`+"\n", size),
+		"columns.csv": wide.String() + "\n" + wide.String(), "quote.csv": "id,label\n\"" + repeat("x\n", size), "quotes.csv": "id,label\n" +
+			repeat(`"""",""""`+"\n", size),
 		"many.jsonl": repeat("{}\n", size), "lines.txt": repeat("\n", size), "returns.txt": repeat("\r", size), "blanks.txt": repeat(" ", size),
 		"fields.txt": repeat("1 ", size), "same.txt": repeat("1 Q0 d 1 1 a\n", size), "scores.txt": repeat("1 Q0 d 1 1e999 a\n", size),
 		"number.txt": "1 Q0 d 1 " + repeat("9", size) + " a\n", "unicode.txt": repeat("\u202e Q0 \u0600 1 1 a\n", size),
@@ -126,7 +128,8 @@ func renderings(s *site) (out []request) {
 			tool, media string
 			body        []byte
 		}{
-			{"diffir", "text/html", plain}, {"topics", "text/html", judged}, {"topics", "image/svg+xml", judged}, {"significance", "text/html", judged},
+			{"diffir", "text/html", plain}, {"topics", "text/html", judged}, {"topics", "image/svg+xml", judged},
+			{"significance", "text/html", judged},
 			{"fusion", "text/plain", plain},
 		} {
 			q := post(s.newUser(), "/v1/tools/"+face.tool, face.body)
@@ -148,7 +151,8 @@ func heavyTool() []byte {
 	for n := range files {
 		files[n] = object{"name": "run.txt", "content": content}
 	}
-	return encode(object{"runs": runs(files...), "truth": object{"files": []object{packed("qrels", qrels(300, 1000))}}, "measures": measures[:10]})
+	return encode(object{"runs": runs(files...), "truth": object{"files": []object{packed("qrels", qrels(300, 1000))}},
+		"measures": measures[:10]})
 }
 
 // toolTime is what a small call of a tool may take for a user while anonymous callers ask for heavy ones.
@@ -168,7 +172,8 @@ func toolFlood(ctx context.Context, s *site, y *tally) {
 			}
 		})
 	}
-	small := post(s.participant, "/v1/tools/validator", encode(object{"run": object{"files": []object{{"name": "run.txt", "text": "1 Q0 d1 1 2.5 a\n"}}}}))
+	small := post(s.participant, "/v1/tools/validator",
+		encode(object{"run": object{"files": []object{{"name": "run.txt", "text": "1 Q0 d1 1 2.5 a\n"}}}}))
 	for end := time.Now().Add(s.form.flood); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		began := time.Now()
 		status, _, _, err := s.send(ctx, small)

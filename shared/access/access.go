@@ -189,7 +189,8 @@ func Refusals(may Role, widest Scope) (refusals []Decision) {
 		callers = append(callers, Anyone|User|role)
 	}
 	for _, refusal := range []Decision{Login, Forbid} {
-		if slices.ContainsFunc(callers, func(c Role) bool { return Decide(may, c, widest) == refusal }) || refusal == Forbid && widest.KnownTo != 0 {
+		if slices.ContainsFunc(callers, func(c Role) bool { return Decide(may, c, widest) == refusal }) || refusal == Forbid &&
+			widest.KnownTo != 0 {
 			refusals = append(refusals, refusal)
 		}
 	}
@@ -203,7 +204,8 @@ func (r Role) String() string {
 		role Role
 		name string
 	}{
-		{Anyone, "anyone"}, {User, "a login"}, {Registrant, "an accepted registration for the task"}, {Applicant, "a registration for the task"}, {Owner, "being its owner"},
+		{Anyone, "anyone"}, {User, "a login"}, {Registrant, "an accepted registration for the task"}, {Applicant, "a registration for the task"},
+		{Owner, "being its owner"},
 		{Organizer, "membership of the organizer"}, {Worker, "the role worker"}, {Admin, "the role admin"},
 	} {
 		if r&n.role != 0 {

@@ -19,8 +19,9 @@ const (
 
 var (
 	audiences = []access.Audience{access.Nobody, access.Organizers, access.Owners, access.Registrants, access.Everyone}
-	everyRole = []access.Role{access.Anyone, access.User, access.Registrant, access.Owner, access.Organizer, access.Worker, access.Admin, access.Applicant}
-	allRoles  = access.Applicant<<1 - 1
+	everyRole = []access.Role{access.Anyone, access.User, access.Registrant, access.Owner, access.Organizer, access.Worker, access.Admin,
+		access.Applicant}
+	allRoles = access.Applicant<<1 - 1
 )
 
 // callerWithGrants is a caller with its grants.
@@ -30,10 +31,12 @@ type callerWithGrants struct {
 }
 
 var (
-	anonymous      = callerWithGrants{}
-	unrelated      = callerWithGrants{caller: access.Caller{ID: "UNRELATED"}}
-	registrant     = callerWithGrants{access.Caller{ID: "REGISTRANT"}, access.Grants{Registrations: []access.Registration{{ID: "R", TaskID: taskID, Accepted: true}}}}
-	applicant      = callerWithGrants{access.Caller{ID: "APPLICANT"}, access.Grants{Registrations: []access.Registration{{ID: "R3", TaskID: taskID, PrivateTask: true}}}}
+	anonymous  = callerWithGrants{}
+	unrelated  = callerWithGrants{caller: access.Caller{ID: "UNRELATED"}}
+	registrant = callerWithGrants{
+		access.Caller{ID: "REGISTRANT"}, access.Grants{Registrations: []access.Registration{{ID: "R", TaskID: taskID, Accepted: true}}}}
+	applicant = callerWithGrants{
+		access.Caller{ID: "APPLICANT"}, access.Grants{Registrations: []access.Registration{{ID: "R3", TaskID: taskID, PrivateTask: true}}}}
 	owner          = callerWithGrants{caller: access.Caller{ID: ownerID}}
 	organizer      = callerWithGrants{access.Caller{ID: "MEMBER"}, access.Grants{Memberships: []string{"OTHER", organizerID}}}
 	otherOrganizer = callerWithGrants{access.Caller{ID: "OTHER_ORGANIZER"}, access.Grants{
@@ -157,7 +160,8 @@ func TestRoles_HaveTheirReasons(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := func(label string) string { return rapid.SampledFrom(ids).Draw(t, label) }
 		c := access.Caller{ID: id("caller"), Admin: rapid.Bool().Draw(t, "admin"), Worker: rapid.Bool().Draw(t, "worker")}
-		g := access.Grants{Memberships: []string{id("membership")}, Registrations: []access.Registration{{TaskID: id("registration"), Accepted: rapid.Bool().Draw(t, "accepted")}}}
+		g := access.Grants{Memberships: []string{id("membership")}, Registrations: []access.Registration{
+			{TaskID: id("registration"), Accepted: rapid.Bool().Draw(t, "accepted")}}}
 		s := access.Scope{OrganizerID: id("organizer"), TaskID: id("task"), OwnerID: id("owner")}
 		known := c.ID != ""
 		want := access.Anyone
@@ -189,7 +193,8 @@ func TestRole_EachReadsAsText(t *testing.T) {
 // TestRefusals_AreThoseOfAnyCaller compares with what is decided of all callers about all scopes that not more see.
 func TestRefusals_AreThoseOfAnyCaller(t *testing.T) {
 	for may := access.Role(0); may <= allRoles; may++ {
-		for _, widest := range []access.Scope{{Audience: access.Everyone, KnownTo: access.Applicant}, {Audience: access.Everyone}, {Audience: access.Owners}} {
+		for _, widest := range []access.Scope{{Audience: access.Everyone, KnownTo: access.Applicant}, {Audience: access.Everyone},
+			{Audience: access.Owners}} {
 			got, want := access.Refusals(may, widest), map[access.Decision]bool{}
 			for roles := access.Role(0); roles <= allRoles; roles++ {
 				for a := access.Nobody; a <= widest.Audience; a++ {

@@ -40,14 +40,16 @@ func TestBody_IsRefusedUnlessJSON(t *testing.T) {
 		`"name"`: problem.Invalid,
 		`{}`:     problem.Invalid,
 	} {
-		if d := refused(t, s.Do("alice", http.MethodPost, "/v1/notes", body, "Content-Type", "application/json"), kind); strings.Contains(d.Detail, " Go ") {
+		if d := refused(t, s.Do("alice", http.MethodPost, "/v1/notes", body, "Content-Type", "application/json"),
+			kind); strings.Contains(d.Detail, " Go ") {
 			t.Errorf("%s: %s", body, d.Detail)
 		}
 	}
 	if n := s.attempts.Load(); n != 0 {
 		t.Errorf("%d of them came through", n)
 	}
-	s.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes", "\n {\"name\":\"a\",\"tags\":[{\"key\":\"a\"},{\"key\":\"a\"}]} \r\n")
+	s.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes",
+		"\n {\"name\":\"a\",\"tags\":[{\"key\":\"a\"},{\"key\":\"a\"}]} \r\n")
 }
 
 func TestBody_HasItsMediaType(t *testing.T) {
@@ -55,8 +57,11 @@ func TestBody_HasItsMediaType(t *testing.T) {
 	path := s.note("one")
 	for contentType, ok := range map[string]bool{
 		"application/json": true, "application/json; charset=utf-8": true, "Application/JSON": true, "application/json;": true,
-		"application/json; charset=\"UTF-8\"": true, "application/json; charset=iso-8859-1": false, "application/json; charset=": false, "application/json;charset=utf-16": false,
-		"": false, "text/plain": false, "application/jsonx": false, "application/json; charset": false, "application/problem+json": false, "json": false,
+		"application/json; charset=\"UTF-8\"": true, "application/json; charset=iso-8859-1": false, "application/json; charset=": false,
+		"application/json;charset=utf-16": false,
+		"":                                false, "text/plain": false, "application/jsonx": false, "application/json; charset": false,
+		"application/problem+json": false,
+		"json":                     false,
 	} {
 		a := s.Do("alice", http.MethodPost, "/v1/notes", `{"name":""}`, "Content-Type", contentType)
 		if ok {
@@ -118,15 +123,19 @@ func TestBody_IsRefusedAtLittleCost(t *testing.T) {
 		{"members", "application/json", unknown(9_000), problem.Invalid, 100},
 		{"more members", "application/json", unknown(100_000), problem.BadRequest, 0},
 		{"a long name", "application/json", `{"name":"a","` + strings.Repeat("x~", 2_000_000) + `":1}`, problem.Invalid, 1},
-		{"the same name", "application/json", `{"` + strings.Repeat("x", 2_000_000) + `":1,"` + strings.Repeat("x", 2_000_000) + `":1}`, problem.BadRequest, 0},
+		{"the same name", "application/json", `{"` + strings.Repeat("x", 2_000_000) + `":1,"` + strings.Repeat("x", 2_000_000) + `":1}`,
+			problem.BadRequest, 0},
 		{"a long number", "application/json", `{"name":"a","deep":{"count":` + strings.Repeat("1", 5_000_000) + `}}`, problem.BadRequest, 0},
-		{"a long instant", "application/json", `{"name":"a","until":"9999-12-31T23:59:59.` + strings.Repeat("1", 5_000_000) + `-01:00"}`, problem.Invalid, 0},
+		{"a long instant", "application/json", `{"name":"a","until":"9999-12-31T23:59:59.` + strings.Repeat("1", 5_000_000) + `-01:00"}`,
+			problem.Invalid, 0},
 		{"deep", "application/json", deep, problem.BadRequest, 0},
 		{"a deep merge", patch.MergePatch, deep, problem.BadRequest, 0},
 		{"a deep value", patch.JSONPatch, `[{"op":"add","path":"/deep","value":` + deep + `}]`, problem.BadRequest, 0},
 		{"a wide merge", patch.MergePatch, unknown(9_000), problem.Invalid, 100},
-		{"a wide value", patch.JSONPatch, `[{"op":"add","path":"/tags","value":[` + strings.Repeat("1,", 1_000_000) + `1]}]`, problem.BadRequest, 0},
-		{"operations", patch.JSONPatch, `[` + strings.Repeat(`{"op":"test","path":"/name","value":"a"},`, 100_000) + `{}]`, problem.BadRequest, 0},
+		{"a wide value", patch.JSONPatch, `[{"op":"add","path":"/tags","value":[` + strings.Repeat("1,", 1_000_000) + `1]}]`,
+			problem.BadRequest, 0},
+		{"operations", patch.JSONPatch, `[` + strings.Repeat(`{"op":"test","path":"/name","value":"a"},`, 100_000) + `{}]`,
+			problem.BadRequest, 0},
 	} {
 		method, to := http.MethodPost, "/v1/notes"
 		if c.contentType != "application/json" {
@@ -160,18 +169,20 @@ func TestBody_FaultsAreNamedWhereTheyAre(t *testing.T) {
 		`{"name":"a","colour":"red"}`:       {"/colour"},
 		`{"name":"a","NAME":"b"}`:           {"/NAME"},
 		`{"name":"a","id":"b","owner":"c"}`: {"/id", "/owner"},
-		`{"name":"a","a.b":1,"c/d":2,"e~f":3,"g[0]":4,"":5}`:                                             {"/", "/a.b", "/c~1d", "/e~0f", "/g[0]"},
-		`{"name":"","x.y":1,"deep":{"a.b":1,"count":-1},"tags":[{"key":"a"},{"key":"toolong","a/b":1}]}`: {"/deep/a.b", "/deep/count", "/name", "/tags/1/a~1b", "/tags/1/key", "/x.y"},
-		`{"name":"a","deep":{"names":["a","b","c"]}}`:                                                    {"/deep/names"},
-		`{"name":"a","deep":{"count":"1"}}`:                                                              {"/deep/count"},
-		`{"name":"a","deep":{"count":5.0}}`:                                                              {"/deep/count"},
-		`{"name":"a","deep":{"count":1e2}}`:                                                              {"/deep/count"},
-		`{"name":"a","deep":[]}`:                                                                         {"/deep"},
-		`{"name":"a","tags":[null,3,{"key":"a","size":-1}]}`:                                             {"/tags/0", "/tags/1", "/tags/2/size"},
-		`{"name":"a","tags":[{"key":"a"},{"key":"b"},{"key":"c"},{"key":"d","size":1}]}`:                 {"/tags"},
-		`{"name":"a","text":null,"until":null,"deep":null}`:                                              {"/deep", "/text", "/until"},
-		`{"name":"a","until":"tomorrow"}`:                                                                {"/until"},
-		`{"name":"` + strings.Repeat("ä", 21) + `"}`:                                                     {"/name"},
+		`{"name":"a","a.b":1,"c/d":2,"e~f":3,"g[0]":4,"":5}`: {
+			"/", "/a.b", "/c~1d", "/e~0f", "/g[0]"},
+		`{"name":"","x.y":1,"deep":{"a.b":1,"count":-1},"tags":[{"key":"a"},{"key":"toolong","a/b":1}]}`: {
+			"/deep/a.b", "/deep/count", "/name", "/tags/1/a~1b", "/tags/1/key", "/x.y"},
+		`{"name":"a","deep":{"names":["a","b","c"]}}`:                                    {"/deep/names"},
+		`{"name":"a","deep":{"count":"1"}}`:                                              {"/deep/count"},
+		`{"name":"a","deep":{"count":5.0}}`:                                              {"/deep/count"},
+		`{"name":"a","deep":{"count":1e2}}`:                                              {"/deep/count"},
+		`{"name":"a","deep":[]}`:                                                         {"/deep"},
+		`{"name":"a","tags":[null,3,{"key":"a","size":-1}]}`:                             {"/tags/0", "/tags/1", "/tags/2/size"},
+		`{"name":"a","tags":[{"key":"a"},{"key":"b"},{"key":"c"},{"key":"d","size":1}]}`: {"/tags"},
+		`{"name":"a","text":null,"until":null,"deep":null}`:                              {"/deep", "/text", "/until"},
+		`{"name":"a","until":"tomorrow"}`:                                                {"/until"},
+		`{"name":"` + strings.Repeat("ä", 21) + `"}`:                                     {"/name"},
 	} {
 		d := refused(t, s.Do("alice", http.MethodPost, "/v1/notes", body), problem.Invalid)
 		var got []string
@@ -199,7 +210,8 @@ func TestBody_FaultsAreNamedWhereTheyAre(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", body, d.Errors, says)
 		}
 	}
-	for _, body := range []string{`{"name":"` + strings.Repeat("ä", 20) + `"}`, `{"name":"b","text":"a\u0000\ud83d\ude00b"}`, `{"name":"c","tags":null,"deep":{"names":null}}`} {
+	for _, body := range []string{`{"name":"` + strings.Repeat("ä", 20) + `"}`, `{"name":"b","text":"a\u0000\ud83d\ude00b"}`,
+		`{"name":"c","tags":null,"deep":{"names":null}}`} {
 		s.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes", body)
 	}
 	refused(t, s.Do("alice", http.MethodPost, "/v1/notes", `{"name":"d","until":"9999-12-31T23:59:59-01:00"}`), problem.Invalid)

@@ -60,7 +60,8 @@ func Create[T Target, D, R any](s Spec, load Loader[T], handle Creator[T, D, R])
 }
 
 // CreateIn is like Create, for a target that the body names in the member at the pointer: load reads it.
-func CreateIn[T Target, D, R any](s Spec, pointer string, load func(context.Context, *Call, D) (T, error), handle Creator[T, D, R]) Operation {
+func CreateIn[T Target, D, R any](s Spec, pointer string, load func(context.Context, *Call, D) (T, error),
+	handle Creator[T, D, R]) Operation {
 	op := newCreate(s, handle, func(ctx context.Context, c *Call, draft D) (find targetLoader, err error) {
 		find = func(ctx context.Context, c *Call) (Target, error) { return load(ctx, c, draft) }
 		if c.target, err = c.authorizeTarget(ctx, find); problem.NotFound.Is(err) {
@@ -73,9 +74,11 @@ func CreateIn[T Target, D, R any](s Spec, pointer string, load func(context.Cont
 }
 
 // newCreate is what Create and CreateIn have in common; finderOf returns what finds the target when it has changed.
-func newCreate[T Target, D, R any](s Spec, handle Creator[T, D, R], finderOf func(context.Context, *Call, D) (targetLoader, error)) Operation {
+func newCreate[T Target, D, R any](s Spec, handle Creator[T, D, R],
+	finderOf func(context.Context, *Call, D) (targetLoader, error)) Operation {
 	return Operation{
-		Spec: s, Method: http.MethodPost, Status: http.StatusCreated, Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), widest: widest[T](),
+		Spec: s, Method: http.MethodPost, Status: http.StatusCreated, Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](),
+		widest: widest[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			draft, err := readDraft[D](ctx, c)
 			if err != nil {
@@ -237,7 +240,8 @@ func decodingProblem(err error) error {
 	if !ok || !strings.HasPrefix(of.Value, "number") {
 		return problem.Invalid.New("The body does not fit: %v.", err)
 	}
-	return problem.InvalidMember(pointerTo(of.Field), "must be a whole number without a point or an exponent, not %s", strings.TrimPrefix(of.Value, "number "))
+	return problem.InvalidMember(pointerTo(of.Field), "must be a whole number without a point or an exponent, not %s",
+		strings.TrimPrefix(of.Value, "number "))
 }
 
 // loginNeeded reports whether no caller without a login may call the operation.

@@ -19,7 +19,8 @@ import (
 
 func TestPatch_ChangesWhatItNames(t *testing.T) {
 	s := serve(t)
-	path := s.Create("alice", "/v1/notes", `{"name":"one","text":"t","tags":[{"key":"a","size":1}],"deep":{"count":1,"names":["x"]},"until":"2026-05-01T12:00:00Z"}`)
+	path := s.Create("alice", "/v1/notes",
+		`{"name":"one","text":"t","tags":[{"key":"a","size":1}],"deep":{"count":1,"names":["x"]},"until":"2026-05-01T12:00:00Z"}`)
 	for _, c := range []struct {
 		mediaType, body string
 		want            func(n Note) bool
@@ -31,8 +32,12 @@ func TestPatch_ChangesWhatItNames(t *testing.T) {
 		{"", `{"deep":{"names":null}}`, func(n Note) bool { return n.Deep.Count == 2 && len(n.Deep.Names) == 0 }},
 		{"", `{"until":null}`, func(n Note) bool { return n.Until == nil }},
 		{"", `{"until":"2026-05-01T14:00:00+02:00"}`, func(n Note) bool { return n.Until.String() == "2026-05-01T12:00:00.000Z" }},
-		{patch.JSONPatch, `[{"op":"add","path":"/tags/-","value":{"key":"b"}}]`, func(n Note) bool { return len(n.Tags) == 2 && n.Tags[1].Key == "b" }},
-		{patch.JSONPatch, `[{"op":"move","from":"/tags/1","path":"/tags/0"},{"op":"copy","from":"/name","path":"/text"}]`, func(n Note) bool { return n.Tags[0].Key == "b" && n.Text == "one" }},
+		{patch.JSONPatch, `[{"op":"add","path":"/tags/-","value":{"key":"b"}}]`, func(n Note) bool {
+			return len(n.Tags) == 2 && n.Tags[1].Key == "b"
+		}},
+		{patch.JSONPatch, `[{"op":"move","from":"/tags/1","path":"/tags/0"},{"op":"copy","from":"/name","path":"/text"}]`, func(n Note) bool {
+			return n.Tags[0].Key == "b" && n.Text == "one"
+		}},
 		{patch.JSONPatch, `[{"op":"remove","path":"/until"}]`, func(n Note) bool { return n.Until == nil }},
 		{patch.JSONPatch, `[{"op":"add","path":"/until","value":"2027-01-01T00:00:00Z"}]`, func(n Note) bool { return n.Until != nil }},
 	} {
@@ -69,7 +74,8 @@ func TestPatch_RefusedChangesNothing(t *testing.T) {
 		{patch.JSONPatch, `{"name":"two"}`, problem.BadRequest, ""},
 		{patch.JSONPatch, `[{"op":"replace","path":"/name","value":"two"},{"op":"test","path":"/text","value":"x"}]`, problem.PatchFailed, ""},
 		{patch.JSONPatch, `[{"op":"replace","path":"/name","value":"two"},{"op":"remove","path":"/until"}]`, problem.PatchFailed, ""},
-		{patch.JSONPatch, `[{"op":"replace","path":"/name","value":"two"},{"op":"replace","path":"/version","value":9}]`, problem.Invalid, "/version"},
+		{patch.JSONPatch, `[{"op":"replace","path":"/name","value":"two"},{"op":"replace","path":"/version","value":9}]`, problem.Invalid,
+			"/version"},
 		{patch.JSONPatch, `[{"op":"replace","path":"/name","value":null}]`, problem.Invalid, "/name"},
 		{patch.JSONPatch, `[{"op":"replace","path":"","value":{"name":"two"}}]`, problem.Invalid, "/createdAt"},
 	} {
@@ -117,7 +123,8 @@ func TestIfMatch_HoldsWhenTheChangeIsMade(t *testing.T) {
 	tag := s.Do("alice", http.MethodGet, path, nil).Header.Get("ETag")
 	partial := s.Do("", http.MethodGet, path+"?fields=name", nil).Header.Get("ETag")
 	for _, match := range []string{partial, `W/"9-x",` + partial, tag + `,"x"`} {
-		s.Want(http.StatusOK, nil, "alice", http.MethodPatch, path, `[{"op":"add","path":"/text","value":"x"}]`, "Content-Type", patch.JSONPatch, "If-Match", match)
+		s.Want(http.StatusOK, nil, "alice", http.MethodPatch, path, `[{"op":"add","path":"/text","value":"x"}]`, "Content-Type", patch.JSONPatch,
+			"If-Match", match)
 		if v := s.read(path).Version; v != 2 {
 			t.Fatalf("version %d", v)
 		}

@@ -91,7 +91,8 @@ func codedTag(etag string) string {
 // compressible reports whether the media type is one of text. What is compressed already has others.
 func compressible(mediaType string) bool {
 	name, _, _ := strings.Cut(mediaType, ";")
-	return strings.HasPrefix(name, "text/") || strings.HasSuffix(name, "json") || strings.HasSuffix(name, "xml") || strings.HasSuffix(name, "yaml")
+	return strings.HasPrefix(name, "text/") || strings.HasSuffix(name, "json") || strings.HasSuffix(name, "xml") ||
+		strings.HasSuffix(name, "yaml")
 }
 
 // codable reports whether the answer is to be coded: when it is long and of text, or the caller takes nothing else.
@@ -167,5 +168,6 @@ func contentCoding(r *http.Request) string {
 // unsupportedCoding says which coding a request may have.
 func unsupportedCoding(h http.Header, accepted string) error {
 	h.Set("Accept-Encoding", accepted)
-	return problem.UnsupportedMedia.New("The body has a Content-Encoding that is not accepted here. Send it without one, or with that of the header Accept-Encoding (%s).", accepted)
+	return problem.UnsupportedMedia.New("The body has a Content-Encoding that is not accepted here. Send it without one, or with that of "+
+		"the header Accept-Encoding (%s).", accepted)
 }

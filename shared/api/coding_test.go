@@ -51,11 +51,14 @@ func TestCoding_IsTheOneThatIsWanted(t *testing.T) {
 	for _, to := range []string{path, "/v1/notes"} {
 		plain := s.Want(http.StatusOK, nil, "", http.MethodGet, to, nil, "Accept-Encoding", "identity")
 		for accept, coded := range map[string]bool{
-			"gzip": true, "x-gzip": true, "GZIP;q=0.5": true, "*": true, "br, gzip;q=0.1, *;q=0": true, "gzip, identity": true, "gzip;q=0.2, identity;q=0.1": true, "identity;q=0, *": true,
-			"identity": false, "br": false, "gzip;q=0": false, "*;q=0, identity": false, "gzip;q=0, *": false, "gzip;q=0.1, identity;q=0.2": false, "gzip;q=x": false, ",,;": false,
+			"gzip": true, "x-gzip": true, "GZIP;q=0.5": true, "*": true, "br, gzip;q=0.1, *;q=0": true, "gzip, identity": true,
+			"gzip;q=0.2, identity;q=0.1": true, "identity;q=0, *": true,
+			"identity": false, "br": false, "gzip;q=0": false, "*;q=0, identity": false, "gzip;q=0, *": false, "gzip;q=0.1, identity;q=0.2": false,
+			"gzip;q=x": false, ",,;": false,
 		} {
 			a := s.Want(http.StatusOK, nil, "", http.MethodGet, to, nil, "Accept-Encoding", accept)
-			if (a.Header.Get("Content-Encoding") == "gzip") != coded || gunzipped(t, a) != string(plain.Body) || coded == (len(a.Body) == len(plain.Body)) {
+			if (a.Header.Get("Content-Encoding") == "gzip") != coded || gunzipped(t, a) != string(plain.Body) ||
+				coded == (len(a.Body) == len(plain.Body)) {
 				t.Errorf("GET %s, %q: %d bytes with %v", to, accept, len(a.Body), a.Header)
 			}
 			want := plain.Header.Get("ETag")
@@ -83,8 +86,10 @@ func TestCoding_IsLeftOutWhereItGainsNothing(t *testing.T) {
 		mediaType, body string
 		coded           bool
 	}{
-		"json": {"application/json", long, true}, "problem": {"application/problem+json", long, true}, "csv": {"text/csv; charset=utf-8", long, true}, "svg": {"image/svg+xml", long, true},
-		"yaml": {"application/yaml", long, true}, "short": {"text/plain", long[:1023], false}, "png": {"image/png", long, false}, "gzip": {"application/gzip", long, false}, "random": {"text/plain", string(random), false},
+		"json": {"application/json", long, true}, "problem": {"application/problem+json", long, true}, "csv": {
+			"text/csv; charset=utf-8", long, true}, "svg": {"image/svg+xml", long, true},
+		"yaml": {"application/yaml", long, true}, "short": {"text/plain", long[:1023], false}, "png": {"image/png", long, false}, "gzip": {
+			"application/gzip", long, false}, "random": {"text/plain", string(random), false},
 	}
 	s := servertest.New(t, api.Document(api.Spec{ID: "body", Path: "/v1/bodies/{name}", May: access.Anyone}, []string{"*/*"},
 		func(_ context.Context, c *api.Call) error {
@@ -128,11 +133,14 @@ func TestCoding_HasATagOfItsOwn(t *testing.T) {
 	for _, c := range []struct {
 		accept, match, held string // held: the tag of a 304
 	}{
-		{"gzip", coded, coded}, {"gzip", "W/" + coded, coded}, {"gzip", tag, tag}, {"gzip", `"x", ` + coded, coded}, {"gzip", "*", coded}, {"identity", "*", tag},
+		{"gzip", coded, coded}, {"gzip", "W/" + coded, coded}, {"gzip", tag, tag}, {"gzip", `"x", ` + coded, coded}, {"gzip", "*", coded},
+		{"identity", "*", tag},
 		{"gzip, identity;q=0", tag, ""}, {"identity", coded, ""}, {"br", coded, ""}, {"identity", tag, tag}, {"gzip", `"x"`, ""},
 	} {
 		a := s.Do("", http.MethodGet, path, nil, "Accept-Encoding", c.accept, "If-None-Match", c.match)
-		if held := a.Status == http.StatusNotModified; held != (c.held != "") || held && (a.Header.Get("ETag") != c.held || a.Header.Get("Content-Encoding") != "" || !strings.Contains(a.Header.Get("Vary"), "Accept-Encoding")) {
+		if held := a.Status == http.StatusNotModified; held != (c.held != "") || held &&
+			(a.Header.Get("ETag") != c.held || a.Header.Get("Content-Encoding") != "" ||
+				!strings.Contains(a.Header.Get("Vary"), "Accept-Encoding")) {
 			t.Errorf("%q who has %s: %d with %v", c.accept, c.match, a.Status, a.Header)
 		}
 	}
@@ -156,7 +164,8 @@ func TestContent_IsDecoded(t *testing.T) {
 		t.Errorf("identity: %s", a.Body)
 	}
 	whole := gzipped(t, `{"name":"broken"}`)
-	for name, body := range map[string][]byte{"no gzip": []byte(`{"name":"a"}`), "cut off": whole[:len(whole)-3], "more after it": append(bytes.Clone(whole), '{'), "nothing": {}} {
+	for name, body := range map[string][]byte{"no gzip": []byte(`{"name":"a"}`), "cut off": whole[:len(whole)-3],
+		"more after it": append(bytes.Clone(whole), '{'), "nothing": {}} {
 		if d := refused(t, post(body, "gzip"), problem.BadRequest); !strings.Contains(d.Detail, "Content-Encoding") {
 			t.Errorf("%s: %s", name, d.Detail)
 		}
@@ -185,7 +194,8 @@ func TestContent_OfBombsIsNotDecoded(t *testing.T) {
 	s := serve(t)
 	handler, body := s.handler(), gzipped(t, strings.Repeat("\x00", 256<<20))
 	n := allocated(func() {
-		refused(t, exchange(t, handler, "alice", http.MethodPost, "/v1/notes", bytes.NewReader(body), "Content-Encoding", "gzip"), problem.TooLarge)
+		refused(t, exchange(t, handler, "alice", http.MethodPost, "/v1/notes", bytes.NewReader(body), "Content-Encoding", "gzip"),
+			problem.TooLarge)
 	})
 	if n > 4*api.MaxBodyBytes {
 		t.Errorf("%d bytes took %d", len(body), n)
@@ -200,7 +210,8 @@ func TestContent_OfALengthThatIsTooLargeIsNotAskedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = fmt.Fprintf(c, "POST /v1/notes HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer alice\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", length)
+		_, err = fmt.Fprintf(c, "POST /v1/notes HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer alice\r\nContent-Type: "+
+			"application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", length)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,7 +41,8 @@ func Compute[T Target](s Spec, load Loader[T], variants []Variant, media []strin
 
 // ComputeGet declares the GET that answers as the Compute of the same variants does: what would be the body stands in the query,
 // so that the answer has an address that can be linked to and cached.
-func ComputeGet[T Target](s Spec, load Loader[T], variants []Variant, media []string, handle func(context.Context, *Call, T) error) Operation {
+func ComputeGet[T Target](s Spec, load Loader[T], variants []Variant, media []string,
+	handle func(context.Context, *Call, T) error) Operation {
 	op := Compute(s, load, variants, media, handle)
 	op.Method, op.safe, op.Query = http.MethodGet, false, page.Spec{Plain: []string{inputParam}}
 	return op
@@ -88,7 +89,8 @@ func inParameter(err error) error {
 		return err
 	}
 	renamed := *p
-	renamed.Detail = strings.NewReplacer("The body", "The parameter "+inputParam, "of the body", "of the parameter "+inputParam).Replace(p.Detail)
+	renamed.Detail = strings.NewReplacer("The body", "The parameter "+inputParam, "of the body", "of the parameter "+
+		inputParam).Replace(p.Detail)
 	return &renamed
 }
 

@@ -51,13 +51,15 @@ func (c *Call) checkWritePreconditions(t Target) error {
 		return preconditionFailed()
 	}
 	if c.matchesHeader("If-None-Match", func(tag string) bool { return matches(strings.TrimPrefix(tag, "W/")) }, false) {
-		return problem.PreconditionFailed.New("The resource is there, or still has an entity tag that If-None-Match names. Leave that header out to change it all the same.")
+		return problem.PreconditionFailed.New("The resource is there, or still has an entity tag that If-None-Match names. Leave that header " +
+			"out to change it all the same.")
 	}
 	return nil
 }
 
 func preconditionFailed() error {
-	return problem.PreconditionFailed.New("The resource is no longer as If-Match says. Get it again, look at what changed, and send its new ETag.")
+	return problem.PreconditionFailed.New("The resource is no longer as If-Match says. Get it again, look at what changed, and send its new " +
+		"ETag.")
 }
 
 // matchesHeader reports whether a header has an entity tag that is accepted, or *; without the header it returns absent.

@@ -52,5 +52,6 @@ func setContentPolicy(h http.Header, policy string) {
 // prefersPage reports whether a problem is to be shown as a page.
 func (s *Server) prefersPage(r *http.Request) bool {
 	accept := strings.Join(r.Header.Values("Accept"), ",")
-	return s.env.RenderHTML != nil && mediaQuality(accept, mediaHTML) > max(mediaQuality(accept, problem.MediaType), mediaQuality(accept, mediaJSON))
+	return s.env.RenderHTML != nil && mediaQuality(accept, mediaHTML) > max(mediaQuality(accept, problem.MediaType),
+		mediaQuality(accept, mediaJSON))
 }

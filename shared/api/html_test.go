@@ -40,7 +40,8 @@ func TestWithHTML_AnswersBrowsersWithThePage(t *testing.T) {
 		s.Want(http.StatusNotModified, nil, "", http.MethodGet, "/v1/address", nil, "Accept", accept, "If-None-Match", a.Header.Get("ETag"))
 	}
 	s.Info.URL = "https://assay.example.org"
-	if a := s.Want(http.StatusOK, nil, "", http.MethodGet, "/v1/address", nil, "Accept", browser); string(a.Body) != "<p>https://assay.example.org" {
+	if a := s.Want(http.StatusOK, nil, "", http.MethodGet, "/v1/address", nil, "Accept",
+		browser); string(a.Body) != "<p>https://assay.example.org" {
 		t.Errorf("where clients reach the server is not %s", a.Body)
 	}
 }

@@ -29,8 +29,10 @@ func (c *Call) claimKey(ctx context.Context) (*claim, error) {
 		return nil, nil
 	}
 	name := strings.Join(names, ",") // as API Gateway joins two
-	if name == "" || len(name) > maxIdempotencyKey || strings.ContainsFunc(name, func(r rune) bool { return r < 0x21 || r > 0x7e || r == ',' }) {
-		return nil, problem.BadRequest.New("Send one %s of 1 to %d visible ASCII characters without a comma, for example a UUID.", idempotencyHeader, maxIdempotencyKey)
+	if name == "" || len(name) > maxIdempotencyKey ||
+		strings.ContainsFunc(name, func(r rune) bool { return r < 0x21 || r > 0x7e || r == ',' }) {
+		return nil, problem.BadRequest.New("Send one %s of 1 to %d visible ASCII characters without a comma, for example a UUID.",
+			idempotencyHeader, maxIdempotencyKey)
 	}
 	now := c.Now()
 	digest := digestOf([]string{c.op.Method, c.request.URL.EscapedPath(), string(c.body)})
@@ -50,7 +52,8 @@ func (c *Call) claimKey(ctx context.Context) (*claim, error) {
 	case err != nil:
 		return nil, err
 	case old != nil && old.Digest != mine.Digest:
-		return nil, problem.IdempotencyMismatch.New("This %s was used within the last 24 hours for another request. Use a new key for a new request.", idempotencyHeader)
+		return nil, problem.IdempotencyMismatch.New("This %s was used within the last 24 hours for another request. Use a new key for a new "+
+			"request.", idempotencyHeader)
 	case old != nil && old.Done:
 		return &claim{old}, nil
 	default:
@@ -70,7 +73,8 @@ func (k *claim) storeAnswer(tx *records.Tx, a answer) {
 }
 
 func requestUnderWay() error {
-	return problem.UnderWay.New("The request with this %s is still under way. Ask again in a moment for its answer.", idempotencyHeader).After(time.Second)
+	return problem.UnderWay.New("The request with this %s is still under way. Ask again in a moment for its answer.",
+		idempotencyHeader).After(time.Second)
 }
 
 // releaseKey frees the key of a request that failed, so that it can be sent again, corrected.

@@ -36,7 +36,8 @@ func TestIdempotencyKey_ReplaysTheFirstAnswer(t *testing.T) {
 	}
 	refused(t, post("alice", "/v1/notes", "k", `{"name":"two"}`), problem.IdempotencyMismatch)
 	refused(t, post("alice", "/v1/notes", "k", `{"name": "one"}`), problem.IdempotencyMismatch)
-	refused(t, post("alice", "/v1/copies", "k", map[string]any{"noteId": first.Header.Get("Location")[len("/v1/notes/"):]}), problem.IdempotencyMismatch)
+	refused(t, post("alice", "/v1/copies", "k", map[string]any{"noteId": first.Header.Get("Location")[len("/v1/notes/"):]}),
+		problem.IdempotencyMismatch)
 	s.Want(http.StatusCreated, nil, "bob", http.MethodPost, "/v1/notes", `{"name":"bob's"}`, "Idempotency-Key", "k") // a key is its user's
 	for _, key := range []string{strings.Repeat("k", 256), "a b", "ä", "a\tb", "a,b", ""} {
 		refused(t, post("alice", "/v1/notes", key, `{"name":"two"}`), problem.BadRequest)
@@ -48,7 +49,8 @@ func TestIdempotencyKey_ReplaysTheFirstAnswer(t *testing.T) {
 func TestIdempotencyKey_IsOne(t *testing.T) {
 	s := serve(t)
 	for _, keys := range [][2]string{{"a", "b"}, {"a", "a"}, {"a", ""}} {
-		a := exchange(t, s.handler(), "alice", http.MethodPost, "/v1/notes", strings.NewReader(`{"name":"one"}`), "Idempotency-Key", keys[0], "Idempotency-Key", keys[1])
+		a := exchange(t, s.handler(), "alice", http.MethodPost, "/v1/notes", strings.NewReader(`{"name":"one"}`), "Idempotency-Key", keys[0],
+			"Idempotency-Key", keys[1])
 		refused(t, a, problem.BadRequest)
 	}
 }

@@ -37,7 +37,8 @@ func (c *Call) readAll(ctx context.Context, body io.Reader) ([]byte, error) {
 		case err != nil:
 			return nil, err
 		}
-		err = c.acquireSlot(ctx, c.server.bodyChunks, "Too many large bodies are on their way at the moment. Try again in a second, and send few at the same time.")
+		err = c.acquireSlot(ctx, c.server.bodyChunks,
+			"Too many large bodies are on their way at the moment. Try again in a second, and send few at the same time.")
 		if err != nil {
 			return nil, err
 		}

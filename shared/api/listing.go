@@ -39,7 +39,8 @@ func (c *Call) acquireSlot(ctx context.Context, p *compute.Pool, detail string) 
 
 // PageOf is the page that the request asks for of the sources' records, the newest first: those that keep accepts (nil accepts
 // all), each as show shows it.
-func PageOf[R, V any, P records.Pointer[R]](ctx context.Context, c *Call, sources []records.Source, keep func(P) bool, show func(P) V) (p page.Page[V], err error) {
+func PageOf[R, V any, P records.Pointer[R]](ctx context.Context, c *Call, sources []records.Source, keep func(P) bool,
+	show func(P) V) (p page.Page[V], err error) {
 	selection := records.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
 	p.Cursor, err = records.List(ctx, c.Store, selection, keep, func(r P) (bool, error) { return p.Add(show(r)) })
 	return p, err

@@ -70,9 +70,10 @@ func TestList_PagesHaveALimitInBytes(t *testing.T) {
 func TestList_CallersShareSlots(t *testing.T) {
 	s := serve(t)
 	var enter chan struct{}
-	large := api.Get(api.Spec{ID: "large", Path: "/large", May: access.Anyone}, api.NoTarget, func(ctx context.Context, c *api.Call, _ api.PublicTarget) (*Note, error) {
-		return &Note{}, errors.Join(c.BeginListing(ctx), c.BeginListing(ctx))
-	})
+	large := api.Get(api.Spec{ID: "large", Path: "/large", May: access.Anyone}, api.NoTarget,
+		func(ctx context.Context, c *api.Call, _ api.PublicTarget) (*Note, error) {
+			return &Note{}, errors.Join(c.BeginListing(ctx), c.BeginListing(ctx))
+		})
 	op := api.List(api.Spec{ID: "slow", Path: "/slow", May: access.Anyone}, api.NoTarget,
 		func(context.Context, *api.Call, api.PublicTarget) (p page.Page[*Note], err error) {
 			<-enter

@@ -25,7 +25,8 @@ type requestStateKey struct{}
 func (s *Server) log(r *http.Request, st *requestState, status int, started time.Time) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
-		slog.String("requestId", st.requestID), slog.String("method", r.Method), slog.String("path", r.URL.Path[:min(len(r.URL.Path), maxLoggedPath)]),
+		slog.String("requestId", st.requestID), slog.String("method", r.Method),
+		slog.String("path", r.URL.Path[:min(len(r.URL.Path), maxLoggedPath)]),
 		slog.Int("status", status), slog.Duration("took", s.env.Now().Sub(started)),
 	}
 	if st.operation != "" {

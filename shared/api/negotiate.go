@@ -27,7 +27,8 @@ func (c *Call) negotiate() error {
 
 // choose chooses among the offers. A GET of what is JSON has a page too, and so has what was computed.
 func (c *Call) choose(offers []string) error {
-	if (c.op.Method == http.MethodGet && c.op.Result != nil || c.op.computes()) && c.Env.RenderHTML != nil && !slices.Contains(offers, mediaHTML) {
+	if (c.op.Method == http.MethodGet && c.op.Result != nil || c.op.computes()) && c.Env.RenderHTML != nil &&
+		!slices.Contains(offers, mediaHTML) {
 		offers = append(slices.Clone(offers), mediaHTML)
 	}
 	accept := strings.Join(c.request.Header.Values("Accept"), ",")

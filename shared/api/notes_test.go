@@ -259,7 +259,8 @@ func refused(t *testing.T, a servertest.Answer, kind *problem.Kind) problem.Docu
 	if err := json.Unmarshal(a.Body, &d); err != nil {
 		t.Fatalf("status %d, %v: %s", a.Status, err, a.Body)
 	}
-	if a.Status != kind.Status || d.Type != kind.Type() || d.Status != kind.Status || d.Title != kind.Title || d.Detail == "" || d.Instance == "" {
+	if a.Status != kind.Status || d.Type != kind.Type() || d.Status != kind.Status || d.Title != kind.Title || d.Detail == "" ||
+		d.Instance == "" {
 		t.Errorf("status %d, %+v; want %s", a.Status, d, kind.Slug)
 	}
 	if d.RequestID == "" || d.RequestID != a.Header.Get("X-Request-Id") {

@@ -25,12 +25,16 @@ func OpenAPI(groups []Family) *huma.OpenAPI {
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
 			Title: "Assay", Version: Version,
-			Description: "A platform for shared tasks: organizers publish tasks and datasets whose truth stays hidden, participants submit, the platform evaluates every run, and leaderboards come out.\n\n" +
-				"Lists are newest first and go on at `links.next`; an empty page is 204, without a body. With `fields`, answers lack the members that it does not name, required ones too. " +
-				"Conditions (`If-Match`, `If-None-Match`) hold on every method as RFC 9110 has them. Answers of more than 1 KiB are coded with gzip, under an `ETag` of their own, for callers whose `Accept-Encoding` has it; bodies may be (`Content-Encoding: gzip`). " +
+			Description: "A platform for shared tasks: organizers publish tasks and datasets whose truth stays hidden, participants submit, the " +
+				"platform evaluates every run, and leaderboards come out.\n\n" +
+				"Lists are newest first and go on at `links.next`; an empty page is 204, without a body. With `fields`, answers lack the members " +
+				"that it does not name, required ones too. " +
+				"Conditions (`If-Match`, `If-None-Match`) hold on every method as RFC 9110 has them. Answers of more than 1 KiB are coded with gzip, " +
+				"under an `ETag` of their own, for callers whose `Accept-Encoding` has it; bodies may be (`Content-Encoding: gzip`). " +
 				"Every error is a problem document (RFC 9457) whose `detail` says what to do next. " +
 				"Callers who prefer `text/html` to JSON, as browsers do, get a page of any GET and of any error, also where that is not listed. " +
-				"What is no HTTP request, has header fields far beyond the limit, or expects other than `100-continue`, is refused with 400, 431 or 417 before it is read, and without a problem document.",
+				"What is no HTTP request, has header fields far beyond the limit, or expects other than `100-continue`, is refused with 400, 431 or " +
+				"417 before it is read, and without a problem document.",
 			Contact: &huma.Contact{Name: "Those who run this server"},
 			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},

@@ -25,7 +25,9 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 		success.Content[mediaJSON] = &huma.MediaType{Schema: set.of(op.Result)}
 		if op.Query.List {
 			headers = append(headers, "Link")
-			d.Responses["204"] = &huma.Response{Description: "The page is empty, so there is no body: as long as nothing passes the filters, or past the end of a sorted list.", Headers: describeHeaders("X-Request-Id", "Cache-Control")}
+			d.Responses["204"] = &huma.Response{
+				Description: "The page is empty, so there is no body: as long as nothing passes the filters, or past the end of a sorted list.",
+				Headers:     describeHeaders("X-Request-Id", "Cache-Control")}
 		} else if op.Method != http.MethodGet && op.Result.Implements(reflect.TypeFor[versioned]()) {
 			headers = append(headers, "ETag")
 		}
@@ -44,7 +46,8 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 		headers = append(headers, "Location", "Idempotent-Replay")
 	}
 	if op.computes() && slices.Contains(op.Media, mediaText) {
-		d.Responses["303"] = &huma.Response{Description: "The text is too long for an answer; it stands at Location for a while", Headers: describeHeaders("X-Request-Id", "Cache-Control", "Location")}
+		d.Responses["303"] = &huma.Response{Description: "The text is too long for an answer; it stands at Location for a while",
+			Headers: describeHeaders("X-Request-Id", "Cache-Control", "Location")}
 	}
 	for _, m := range op.Media {
 		s := &huma.Schema{Type: "string", Description: "a document of the type " + m}
@@ -76,7 +79,8 @@ func describeProblems(set *schemaSet, kinds []*problem.Kind) *huma.Response {
 	var titles []string
 	for _, k := range kinds {
 		titles = append(titles, k.Title+" (`"+k.Slug+"`)")
-		content.Examples[k.Slug] = &huma.Example{Summary: k.Title, Value: k.New("What to do next.").Document("/v1/tasks", "01JZ3V7Q0D8T5RZ0S6R1W9C4XK")}
+		content.Examples[k.Slug] = &huma.Example{
+			Summary: k.Title, Value: k.New("What to do next.").Document("/v1/tasks", "01JZ3V7Q0D8T5RZ0S6R1W9C4XK")}
 	}
 	switch kinds[0].Status {
 	case http.StatusUnauthorized:
@@ -86,7 +90,8 @@ func describeProblems(set *schemaSet, kinds []*problem.Kind) *huma.Response {
 	case http.StatusUnsupportedMediaType:
 		headers = append(headers, "Accept-Patch", "Accept-Post", "Accept-Encoding")
 	}
-	return &huma.Response{Description: strings.Join(titles, ", or "), Headers: describeHeaders(headers...), Content: map[string]*huma.MediaType{problem.MediaType: content}}
+	return &huma.Response{Description: strings.Join(titles, ", or "), Headers: describeHeaders(headers...),
+		Content: map[string]*huma.MediaType{problem.MediaType: content}}
 }
 
 // anyOf is the schema of what one of the variants takes or answers.
@@ -109,7 +114,8 @@ var Quotas = []*problem.Kind{problem.QuotaExhausted, problem.QuotaToday}
 // problems lists the kinds of problems that the operation can answer with: those that follow from what it declares, and those
 // that it declares.
 func (op *Operation) problems() []*problem.Kind {
-	kinds := []*problem.Kind{problem.InvalidParameter, problem.InvalidToken, problem.PreconditionFailed, problem.HeadersTooLarge, problem.Internal, problem.Unavailable}
+	kinds := []*problem.Kind{problem.InvalidParameter, problem.InvalidToken, problem.PreconditionFailed, problem.HeadersTooLarge,
+		problem.Internal, problem.Unavailable}
 	add := func(when bool, more ...*problem.Kind) {
 		if when {
 			kinds = append(kinds, more...)
@@ -136,12 +142,13 @@ func (op *Operation) problems() []*problem.Kind {
 }
 
 var headerDescriptions = map[string]string{
-	"X-Request-Id":      "identifies the request in the server's log",
-	"Cache-Control":     "who may keep the answer, and how long",
-	"ETag":              "strong entity tag of what is shown",
-	"Link":              "the next page, as `links.next` (RFC 8288)",
-	"Content-Location":  "where a GET has the same answer, if the input is short enough",
-	"RateLimit":         "what is left of the caller's limit, and in how many seconds all of it is there again: \"write\";r=499;t=1 (draft-ietf-httpapi-ratelimit-headers); absent without a limit",
+	"X-Request-Id":     "identifies the request in the server's log",
+	"Cache-Control":    "who may keep the answer, and how long",
+	"ETag":             "strong entity tag of what is shown",
+	"Link":             "the next page, as `links.next` (RFC 8288)",
+	"Content-Location": "where a GET has the same answer, if the input is short enough",
+	"RateLimit": "what is left of the caller's limit, and in how many seconds all of it is there again: \"write\";r=499;t=1 " +
+		"(draft-ietf-httpapi-ratelimit-headers); absent without a limit",
 	"RateLimit-Policy":  "the limit: \"write\";q=500;w=5 is 500 requests at once, and as many again within 5 seconds",
 	"Location":          "address of the new resource, or of the answer",
 	"Idempotent-Replay": "true when this is the answer that an earlier request with the same Idempotency-Key got; absent otherwise",

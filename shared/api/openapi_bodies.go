@@ -28,9 +28,11 @@ func (op *Operation) describeBody(set *schemaSet, d *huma.Operation) {
 		for _, v := range op.variants {
 			content.Examples[v.Name] = &huma.Example{Summary: v.Summary, Value: v.Example}
 		}
-		d.RequestBody = &huma.RequestBody{Required: true, Description: "What to compute from.", Content: map[string]*huma.MediaType{mediaJSON: content}}
+		d.RequestBody = &huma.RequestBody{Required: true, Description: "What to compute from.", Content: map[string]*huma.MediaType{
+			mediaJSON: content}}
 	case op.Body != nil:
-		d.RequestBody = &huma.RequestBody{Required: true, Description: "What to make.", Content: map[string]*huma.MediaType{mediaJSON: {Schema: set.of(op.Body), Example: op.Example}}}
+		d.RequestBody = &huma.RequestBody{Required: true, Description: "What to make.", Content: map[string]*huma.MediaType{
+			mediaJSON: {Schema: set.of(op.Body), Example: op.Example}}}
 	}
 }
 
@@ -49,16 +51,18 @@ func (s *schemaSet) jsonPatch() *huma.Schema {
 		{"JsonPatchMove", "from", pointer(), []string{"move", "copy"}},
 		{"JsonPatchRemove", "path", pointer(), []string{"remove"}},
 	} {
-		one := s.addNamed(kind.name, &huma.Schema{Type: "object", Required: slices.Compact([]string{"op", kind.needs, "path"}), Properties: map[string]*huma.Schema{
-			"op": {Type: "string", Enum: values(kind.ops)}, "path": pointer(), kind.needs: kind.of,
-		}})
+		one := s.addNamed(kind.name, &huma.Schema{Type: "object", Required: slices.Compact([]string{"op", kind.needs, "path"}),
+			Properties: map[string]*huma.Schema{
+				"op": {Type: "string", Enum: values(kind.ops)}, "path": pointer(), kind.needs: kind.of,
+			}})
 		operation.OneOf = append(operation.OneOf, one)
 		for _, op := range kind.ops {
 			operation.Discriminator.Mapping[op] = one.Ref
 		}
 	}
 	return s.addNamed("JsonPatch", &huma.Schema{
-		Type: "array", Description: "operations of RFC 6902", MaxItems: ptr(patch.MaxOperations), Items: s.addNamed("JsonPatchOperation", operation),
+		Type: "array", Description: "operations of RFC 6902", MaxItems: ptr(patch.MaxOperations),
+		Items: s.addNamed("JsonPatchOperation", operation),
 	})
 }
 

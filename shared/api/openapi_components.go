@@ -28,7 +28,8 @@ func shareComponents(doc *huma.OpenAPI) {
 		for _, op := range operationsOf(doc.Paths[path]) {
 			for i, p := range op.Parameters {
 				if p.Name != "fields" && p.Name != inputParam && (p.Schema.Items == nil || p.Schema.Items.Enum == nil) {
-					op.Parameters[i] = &huma.Param{Ref: componentReference(c.Parameters, "parameters", p.In+"-"+strings.NewReplacer("[", "-", "]", "").Replace(p.Name), p)}
+					op.Parameters[i] = &huma.Param{
+						Ref: componentReference(c.Parameters, "parameters", p.In+"-"+strings.NewReplacer("[", "-", "]", "").Replace(p.Name), p)}
 				}
 			}
 			for status, r := range op.Responses {
@@ -65,7 +66,8 @@ func componentReference[T any](all map[string]*T, kind, name string, component *
 }
 
 // patchBodies finds the two bodies of a PATCH in a document as JSON, whose members stand by name.
-var patchBodies = regexp.MustCompile(`("application/json-patch\+json":\{[^{}]*\{[^{}]*\}\}),("application/merge-patch\+json":\{[^{}]*\{[^{}]*\}\})`)
+var patchBodies = regexp.MustCompile(
+	`("application/json-patch\+json":\{[^{}]*\{[^{}]*\}\}),("application/merge-patch\+json":\{[^{}]*\{[^{}]*\}\})`)
 
 // DocumentJSON renders the document of the groups as JSON. Merge patches stand first: a client that knows one kind of patch
 // knows the first, and that one has members with types.

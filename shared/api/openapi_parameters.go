@@ -67,22 +67,26 @@ func (op *Operation) queryParams() []*huma.Param {
 		if op.Query.Named {
 			cursor.Pattern, cursor.MinLength = "", ptr(1)
 		}
-		add("limit", "How many resources at most; more than 200 is treated as 200.", &huma.Schema{Type: "integer", Minimum: ptr(1.0), Default: page.DefaultLimit})
+		add("limit", "How many resources at most; more than 200 is treated as 200.", &huma.Schema{
+			Type: "integer", Minimum: ptr(1.0), Default: page.DefaultLimit})
 		add("cursor", "Id of the first resource of the wanted page, as in `links.next`.", cursor)
 	}
 	if op.Query.Sort {
-		add("sort", "`rank` for the primary measure, or the name of a measure of the dataset: the best first.", &huma.Schema{Type: "string", MinLength: ptr(1), MaxLength: ptr(page.MaxText)})
+		add("sort", "`rank` for the primary measure, or the name of a measure of the dataset: the best first.", &huma.Schema{
+			Type: "string", MinLength: ptr(1), MaxLength: ptr(page.MaxText)})
 		add("offset", "With `sort`: how many of the list to leave out.", &huma.Schema{Type: "integer", Minimum: ptr(0.0)})
 	}
 	if op.variants != nil && op.Method == http.MethodGet {
-		p := &huma.Param{Name: inputParam, In: "query", Required: true, Description: "What would be the body of a POST to the tool, as JSON.", Schema: &huma.Schema{Type: "string", MinLength: ptr(1)}}
+		p := &huma.Param{Name: inputParam, In: "query", Required: true, Description: "What would be the body of a POST to the tool, as JSON.",
+			Schema: &huma.Schema{Type: "string", MinLength: ptr(1)}}
 		if example, err := Encode(op.variants[0].Example); err == nil {
 			p.Examples = map[string]*huma.Example{op.variants[0].Name: {Value: strings.TrimSpace(string(example))}}
 		}
 		params = append(params, p)
 	}
 	if fields := op.Query.Fields; len(fields) > 0 {
-		about := "Names of members, separated by commas: each resource has only these, and lacks the others even where its schema requires them. One of: " + strings.Join(fields, ", ") + "."
+		about := "Names of members, separated by commas: each resource has only these, and lacks the others even where its schema requires " +
+			"them. One of: " + strings.Join(fields, ", ") + "."
 		p := listOf("fields", about, &huma.Schema{Type: "string", Enum: values(fields)}, len(fields))
 		p.Schema.MaxItems = nil // the same name twice is once
 		params = append(params, p)

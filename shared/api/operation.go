@@ -98,7 +98,8 @@ func Get[T Target, R any](s Spec, load Loader[T], handle func(context.Context, *
 
 // List declares an operation that returns a page of resources. When table is not nil, it is also what the page is as a
 // table of text, first the header, for callers who accept text/csv.
-func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, *Call, T) (page.Page[R], error), table func([]R) [][]string) Operation {
+func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, *Call, T) (page.Page[R], error),
+	table func([]R) [][]string) Operation {
 	s.Query.List = true
 	s.Query.Fields = fieldNames(reflect.TypeFor[R]())
 	s.Query.Filters = slices.Clone(s.Query.Filters)
@@ -158,7 +159,8 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 
 // Document declares an operation that answers a GET with other media types than JSON: handle writes with WriteDocument.
 func Document(s Spec, media []string, handle func(context.Context, *Call) error) Operation {
-	return Operation{Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: media, load: Loader[PublicTarget](NoTarget).target, serve: handle}
+	return Operation{Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: media, load: Loader[PublicTarget](NoTarget).target,
+		serve: handle}
 }
 
 // WithHTML adds a page to an operation that answers a GET: callers who prefer text/html, as browsers do, get what page writes.

@@ -92,7 +92,8 @@ func addPatterns(r huma.Registry) {
 					member.PatternDescription += "; users find theirs in GET /v1/user"
 				}
 			case member.Format == "uri":
-				member.Pattern, member.PatternDescription = record.URLPattern, "an absolute http or https URL without user name, its special characters percent-encoded"
+				member.Pattern, member.PatternDescription = record.URLPattern,
+					"an absolute http or https URL without user name, its special characters percent-encoded"
 			default:
 				continue
 			}

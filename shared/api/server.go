@@ -52,7 +52,8 @@ func (s *Server) Mount(prefix string, h http.Handler, crossOrigin bool, methods 
 // New returns a handler that serves the operations, and answers everything else with a problem.
 func New(env *Env, operations []Operation) *Server {
 	env.Quotas = cmp.Or(env.Quotas, quota.New(record.Quotas{}))
-	s := &Server{env: env, mux: http.NewServeMux(), listings: compute.New(allListings, userListings, listingWait), bodyChunks: compute.New(allBodyChunks, userBodyChunks, bodyChunkWait)}
+	s := &Server{env: env, mux: http.NewServeMux(), listings: compute.New(allListings, userListings, listingWait),
+		bodyChunks: compute.New(allBodyChunks, userBodyChunks, bodyChunkWait)}
 	handle := func(pattern string, serve func(http.ResponseWriter, *http.Request) error) {
 		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := serve(w, r); err != nil {
@@ -120,7 +121,8 @@ func (s *Server) limit(w http.ResponseWriter, r *http.Request, class ratelimit.C
 	if wait == 0 {
 		return nil
 	}
-	return problem.TooManyRequests.New("You send requests of this kind (%s) faster than the server takes them from one caller. Wait for as long as Retry-After says; GET /info has the limits.", class).After(wait)
+	return problem.TooManyRequests.New("You send requests of this kind (%s) faster than the server takes them from one caller. Wait for as "+
+		"long as Retry-After says; GET /info has the limits.", class).After(wait)
 }
 
 // authenticate finds out who calls. A token that is not valid is refused everywhere: a client that sends one expects to be identified.
@@ -137,7 +139,8 @@ func (c *Call) authenticate(ctx context.Context) error {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	started := s.env.Now()
-	st := &requestState{requestID: auth.RequestID(r.Header.Get("X-Request-Id"), started), path: r.URL.EscapedPath(), codings: acceptedCodings(r.Header["Accept-Encoding"])}
+	st := &requestState{requestID: auth.RequestID(r.Header.Get("X-Request-Id"), started), path: r.URL.EscapedPath(),
+		codings: acceptedCodings(r.Header["Accept-Encoding"])}
 	r = r.WithContext(context.WithValue(r.Context(), requestStateKey{}, st))
 	out := &statusRecorder{ResponseWriter: w}
 	h := w.Header()
@@ -146,7 +149,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Vary", "Origin")
 	err := panics.Catch(func() error {
 		if headerBytes(r.Header) > MaxHeaderBytes {
-			return problem.HeadersTooLarge.New("The header fields of the request have more than %d bytes. Send fewer or shorter ones.", MaxHeaderBytes)
+			return problem.HeadersTooLarge.New("The header fields of the request have more than %d bytes. Send fewer or shorter ones.",
+				MaxHeaderBytes)
 		}
 		return s.route(out, r)
 	})
@@ -231,7 +235,8 @@ func preflight(w http.ResponseWriter, methods []string) {
 	h := w.Header()
 	h.Set("Allow", strings.Join(methods, ", "))
 	h.Set("Access-Control-Allow-Methods", strings.Join(methods, ", "))
-	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Encoding, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, X-Amz-Checksum-Sha256")
+	h.Set("Access-Control-Allow-Headers",
+		"Authorization, Content-Encoding, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, X-Amz-Checksum-Sha256")
 	h.Set("Access-Control-Max-Age", "600")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusNoContent)
@@ -268,7 +273,9 @@ func (s *Server) allowOrigin(h http.Header, origin string) {
 		return
 	}
 	h.Set("Access-Control-Allow-Origin", allow)
-	h.Set("Access-Control-Expose-Headers", "Accept-Encoding, Content-Location, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Accept-Patch, Accept-Post, Idempotent-Replay")
+	h.Set("Access-Control-Expose-Headers",
+		"Accept-Encoding, Content-Location, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Accept-Patch, "+
+			"Accept-Post, Idempotent-Replay")
 }
 
 // Fail answers with the problem that err is; any other error is a fault of the server, which only the log names.
@@ -277,7 +284,8 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	st.failure = err
 	p := diskfull.Problem(err)
 	if p == nil && !errors.As(err, &p) {
-		p = problem.Internal.Wrap(err, "Something went wrong in the server. Try again; if it happens again, report the requestId to those who run the server.")
+		p = problem.Internal.Wrap(err,
+			"Something went wrong in the server. Try again; if it happens again, report the requestId to those who run the server.")
 		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 			p = problem.Unavailable.Wrap(err, "The request took too long and was given up. Try again.").After(time.Second)
 		}

@@ -61,7 +61,8 @@ func TestHead_IsGetWithoutBody(t *testing.T) {
 	s := serve(t)
 	long := s.Create("alice", "/v1/notes", map[string]any{"name": "long", "text": strings.Repeat("a text of some length, ", 200)})
 	for _, path := range []string{s.note("one"), long, "/v1/notes", "/v1/notes?filter[name]=none", "/v1/text"} {
-		get, head := s.Do("", http.MethodGet, path, nil, "Accept-Encoding", "gzip"), s.Do("", http.MethodHead, path, nil, "Accept-Encoding", "gzip")
+		get, head := s.Do("", http.MethodGet, path, nil, "Accept-Encoding", "gzip"),
+			s.Do("", http.MethodHead, path, nil, "Accept-Encoding", "gzip")
 		if head.Status != get.Status || len(head.Body) > 0 {
 			t.Errorf("HEAD %s: %d with %d bytes", path, head.Status, len(head.Body))
 		}
@@ -141,8 +142,10 @@ func TestCORS_AllowsConfiguredOrigins(t *testing.T) {
 	s := serve(t)
 	path := s.note("one")
 	s.Origins = []string{"https://a.example"}
-	a := s.Want(http.StatusNoContent, nil, "", http.MethodOptions, path, nil, "Origin", "https://a.example", "Access-Control-Request-Method", "PATCH")
-	if h := a.Header; h.Get("Access-Control-Allow-Origin") != "https://a.example" || !strings.Contains(h.Get("Access-Control-Allow-Methods"), "PATCH") ||
+	a := s.Want(http.StatusNoContent, nil, "", http.MethodOptions, path, nil, "Origin", "https://a.example",
+		"Access-Control-Request-Method", "PATCH")
+	if h := a.Header; h.Get("Access-Control-Allow-Origin") != "https://a.example" ||
+		!strings.Contains(h.Get("Access-Control-Allow-Methods"), "PATCH") ||
 		!strings.Contains(h.Get("Access-Control-Allow-Headers"), "Idempotency-Key") || h.Get("Access-Control-Allow-Credentials") != "" {
 		t.Errorf("%v", h)
 	}
@@ -179,7 +182,8 @@ func TestFail_AnswersAndLogs(t *testing.T) {
 	s := serve(t)
 	var log bytes.Buffer
 	s.Log = slog.New(slog.NewTextHandler(&log, nil))
-	for kind, want := range map[string]*problem.Kind{"panic": problem.Internal, "error": problem.Internal, "deadline": problem.Unavailable, "wait": problem.QuotaToday} {
+	for kind, want := range map[string]*problem.Kind{"panic": problem.Internal, "error": problem.Internal, "deadline": problem.Unavailable,
+		"wait": problem.QuotaToday} {
 		log.Reset()
 		a := s.Do("alice", http.MethodGet, "/v1/failures/"+kind, nil, "X-Request-Id", "trace-1")
 		refused(t, a, want)

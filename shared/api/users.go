@@ -78,7 +78,9 @@ func (c *Call) AddUsers(ctx context.Context, kind record.GrantKind, users []stri
 		return err
 	}
 	if fields = slices.DeleteFunc(fields, func(f problem.Field) bool { return f.Detail == "" }); len(fields) > 0 {
-		return problem.Invalid.New("`errors` says which users cannot be added. Users find their ids in GET /v1/user, and administrators others' by name in GET /v1/users. A user becomes known by a first change: ask for PATCH /v1/user with the body {} and the Content-Type "+
+		return problem.Invalid.New("`errors` says which users cannot be added. Users find their ids in GET /v1/user, and administrators "+
+			"others' by name in GET /v1/users. A user becomes known by a first change: ask for PATCH /v1/user with the body {} and the "+
+			"Content-Type "+
 			"application/merge-patch+json. One who has too many %s can end some: %s.", kind.Name, kind.End).With(fields...)
 	}
 	for _, u := range profiles {

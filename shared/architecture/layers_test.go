@@ -24,7 +24,8 @@ var layers = []layer{
 		"assay/shared/jsoncheck", "assay/shared/markdown", "assay/shared/ratelimit", "assay/shared/webpage/...",
 	}},
 	{"services", []string{
-		"assay/shared/config", "assay/shared/deletion", "assay/shared/evaluation", "assay/shared/files", "assay/shared/propagation", "assay/shared/queue", "assay/shared/quota",
+		"assay/shared/config", "assay/shared/deletion", "assay/shared/evaluation", "assay/shared/files", "assay/shared/propagation",
+		"assay/shared/queue", "assay/shared/quota",
 		"assay/shared/records", "assay/shared/runlog", "assay/shared/runs", "assay/shared/truth", "assay/shared/visibility",
 	}},
 	{"domain", []string{"assay/shared/access", "assay/shared/page", "assay/shared/patch", "assay/shared/record"}},

@@ -132,11 +132,12 @@ var rules = []rule{
 		example:   edge{"assay/functions/evaluator", "google.golang.org/grpc/status"},
 	},
 	{
-		packages:  []string{"assay/..."},
-		except:    testSupport,
-		forbidden: append([]string{"github.com/chromedp/...", "github.com/santhosh-tekuri/jsonschema/v6/...", "mvdan.cc/sh/v3/...", "pgregory.net/rapid/...", "testing/..."}, testSupport...),
-		reason:    "what only tests need stays out of the programs",
-		example:   edge{"assay/local", "assay/shared/api/apitest"},
+		packages: []string{"assay/..."},
+		except:   testSupport,
+		forbidden: append([]string{"github.com/chromedp/...", "github.com/santhosh-tekuri/jsonschema/v6/...", "mvdan.cc/sh/v3/...",
+			"pgregory.net/rapid/...", "testing/..."}, testSupport...),
+		reason:  "what only tests need stays out of the programs",
+		example: edge{"assay/local", "assay/shared/api/apitest"},
 	},
 	{
 		packages:  []string{"assay/..."},

@@ -105,8 +105,10 @@ var readTree = sync.OnceValues(func() ([]textFile, error) {
 		}
 		relative = filepath.ToSlash(relative)
 		if entry.IsDir() {
-			hidden := strings.HasPrefix(relative, ".") && !slices.Contains([]string{".", ".ci", ".github"}, relative) && !strings.HasPrefix(relative, ".github/")
-			if hidden || entry.Name() == "testdata" || entry.Name() == "node_modules" || entry.Name() == "cdk.out" || slices.Contains(ignored, relative) {
+			hidden := strings.HasPrefix(relative, ".") && !slices.Contains([]string{".", ".ci", ".github"}, relative) &&
+				!strings.HasPrefix(relative, ".github/")
+			if hidden || entry.Name() == "testdata" || entry.Name() == "node_modules" || entry.Name() == "cdk.out" ||
+				slices.Contains(ignored, relative) {
 				return filepath.SkipDir
 			}
 			return nil

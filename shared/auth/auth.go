@@ -19,12 +19,12 @@ import (
 	"strings"
 	"time"
 
+	"assay/shared/problem"
+
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/oklog/ulid/v2"
-
-	"assay/shared/problem"
 )
 
 const (
@@ -85,7 +85,8 @@ type Verifier struct {
 // New makes a Verifier. It sends nothing: the issuer is first asked when the first token comes.
 func New(c Config) (*Verifier, error) {
 	issuer, err := url.Parse(c.Issuer)
-	if err != nil || issuer.Scheme != "http" && issuer.Scheme != "https" || issuer.Host == "" || issuer.RawQuery != "" || issuer.Fragment != "" {
+	if err != nil || issuer.Scheme != "http" && issuer.Scheme != "https" || issuer.Host == "" || issuer.RawQuery != "" ||
+		issuer.Fragment != "" {
 		return nil, fmt.Errorf("issuer %q: give its URL as it stands in its tokens, such as https://login.example", c.Issuer)
 	}
 	if c.Audience == "" {
@@ -115,7 +116,8 @@ func (v *Verifier) CheckIssuer(ctx context.Context) error {
 	if !errors.As(v.keys.wait(ctx), &other) {
 		return nil
 	}
-	return fmt.Errorf("issuer %q: its discovery document is that of %q; give the issuer exactly as it stands there and in its tokens, to the last slash", other.Provided, other.Discovered)
+	return fmt.Errorf("issuer %q: its discovery document is that of %q; give the issuer exactly as it stands there and in its tokens, to "+
+		"the last slash", other.Provided, other.Discovered)
 }
 
 // Verify returns the identity in a token. Its errors are problems: InvalidToken says what is wrong with the token, and
@@ -132,10 +134,12 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Identity, error) {
 	token, err := jwt.ParseSigned(raw, algorithms)
 	if err != nil {
 		return Identity{}, problem.InvalidToken.Wrap(err,
-			"The bearer token is not a JSON Web Token signed with one of %v. Send the access token or ID token of %s as it was given.", algorithms, v.issuer)
+			"The bearer token is not a JSON Web Token signed with one of %v. Send the access token or ID token of %s as it was given.",
+			algorithms, v.issuer)
 	}
 	if !isIdentityType(token.Headers[0]) {
-		return Identity{}, problem.InvalidToken.New("The token is of another type (`typ`) than access tokens and ID tokens are. Send one of those of %s.", v.issuer)
+		return Identity{}, problem.InvalidToken.New("The token is of another type (`typ`) than access tokens and ID tokens are. Send one of "+
+			"those of %s.", v.issuer)
 	}
 	c, keys, err := v.verifySignature(ctx, token)
 	if err != nil {
@@ -185,7 +189,8 @@ func (v *Verifier) verifySignature(ctx context.Context, token *jwt.JSONWebToken)
 	}
 	switch {
 	case errors.Is(err, errUnknownKey), errors.Is(err, errSignature):
-		return claims{}, nil, problem.InvalidToken.Wrap(err, "The token is not signed by %s with a key that it uses now. Get a new one there.", v.issuer)
+		return claims{}, nil, problem.InvalidToken.Wrap(err, "The token is not signed by %s with a key that it uses now. Get a new one there.",
+			v.issuer)
 	case err != nil:
 		return claims{}, nil, problem.InvalidToken.Wrap(err, "The claims of the token can't be read. Get a new one from %s.", v.issuer)
 	}
@@ -193,7 +198,8 @@ func (v *Verifier) verifySignature(ctx context.Context, token *jwt.JSONWebToken)
 }
 
 func (v *Verifier) unavailable(err error) error {
-	return problem.Unavailable.Wrap(err, "The token can't be checked now, because %s does not hand out its keys. Try again soon.", v.issuer).After(minFetchInterval)
+	return problem.Unavailable.Wrap(err, "The token can't be checked now, because %s does not hand out its keys. Try again soon.",
+		v.issuer).After(minFetchInterval)
 }
 
 // claims are what Assay reads of a token.
@@ -250,9 +256,11 @@ func (v *Verifier) identity(c claims) (Identity, error) {
 	case errors.Is(err, jwt.ErrExpired):
 		return invalid(err, "The token expired at %s. Get a new one from %s.", instant(c.Expiry), v.issuer)
 	case errors.Is(err, jwt.ErrNotValidYet):
-		return invalid(err, "The token is not valid before %s. Use it then, or have the clock of the issuer or of this server set right.", instant(c.NotBefore))
+		return invalid(err, "The token is not valid before %s. Use it then, or have the clock of the issuer or of this server set right.",
+			instant(c.NotBefore))
 	case errors.Is(err, jwt.ErrIssuedInTheFuture):
-		return invalid(err, "The token says it was issued at %s, which is yet to come. Have the clock of the issuer or of this server set right.", instant(c.IssuedAt))
+		return invalid(err, "The token says it was issued at %s, which is yet to come. Have the clock of the issuer or of this server set right.",
+			instant(c.IssuedAt))
 	case err != nil:
 		return invalid(err, "The token was issued by another issuer than %s. Get one there.", v.issuer)
 	}
@@ -263,7 +271,8 @@ func (v *Verifier) identity(c claims) (Identity, error) {
 		audience = jwt.Audience{string(c.ClientID)}
 	}
 	if !audience.Contains(v.audience) {
-		return invalid(jwt.ErrInvalidAudience, "The token is meant for another audience than %q. Ask %s for one that is meant for it.", v.audience, v.issuer)
+		return invalid(jwt.ErrInvalidAudience, "The token is meant for another audience than %q. Ask %s for one that is meant for it.",
+			v.audience, v.issuer)
 	}
 	groups := slices.Concat(c.Groups, c.CognitoGroups)
 	slices.Sort(groups)

@@ -16,10 +16,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-jose/go-jose/v4"
-
 	"assay/shared/auth"
 	"assay/shared/problem"
+
+	"github.com/go-jose/go-jose/v4"
 )
 
 func TestVerify_TakesEveryAlgorithm(t *testing.T) {
@@ -77,7 +77,8 @@ func TestVerify_ChecksClaims(t *testing.T) {
 		"groups are no list":      {map[string]any{"groups": map[string]any{}}, ""},
 		"name is no string":       {map[string]any{"name": 1, "email": []string{"a"}}, ""},
 		"client is no string":     {map[string]any{"aud": nil, "client_id": []string{audience}}, "another audience"},
-		"logout":                  {map[string]any{"events": map[string]any{"http://schemas.openid.net/event/backchannel-logout": map[string]any{}}}, "tells of an event"},
+		"logout": {
+			map[string]any{"events": map[string]any{"http://schemas.openid.net/event/backchannel-logout": map[string]any{}}}, "tells of an event"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
@@ -102,8 +103,10 @@ func TestVerify_ReadsNamesAndGroups(t *testing.T) {
 	}{
 		{map[string]any{"name": nil, "groups": nil}, "", "", nil},
 		{map[string]any{"name": nil, "preferred_username": "al", "groups": "admins"}, "al", "", []string{"admins"}},
-		{map[string]any{"name": nil, "cognito:username": "al", "groups": nil, "cognito:groups": []string{"b", "a"}}, "al", "", []string{"a", "b"}},
-		{map[string]any{"name": nil, "username": "al", "groups": []string{"a", "a"}, "cognito:groups": []string{"a", "b"}}, "", "al", []string{"a", "b"}},
+		{map[string]any{"name": nil, "cognito:username": "al", "groups": nil, "cognito:groups": []string{"b", "a"}}, "al", "",
+			[]string{"a", "b"}},
+		{map[string]any{"name": nil, "username": "al", "groups": []string{"a", "a"}, "cognito:groups": []string{"a", "b"}}, "", "al",
+			[]string{"a", "b"}},
 		{map[string]any{"Groups": []string{"admins"}, "groups": []string{}}, "Alice", "", nil},
 		{map[string]any{"groups": map[string]any{"admins": true}}, "Alice", "", nil},
 		{map[string]any{"groups": json.RawMessage("null")}, "Alice", "", nil},
@@ -158,7 +161,8 @@ func TestVerify_RefusesTokensOfOtherTypes(t *testing.T) {
 	v := i.verifier(t)
 	for typ, accepted := range map[any]bool{
 		"JWT": true, "jwt": true, "at+jwt": true, "application/at+jwt": true, "application/okta-internal-at+jwt": true,
-		"logout+jwt": false, "Logout+JWT": false, "application/logout+jwt": false, "secevent+jwt": false, "dpop+jwt": false, "chat+jwt": false, "": false, 1: false,
+		"logout+jwt": false, "Logout+JWT": false, "application/logout+jwt": false, "secevent+jwt": false, "dpop+jwt": false, "chat+jwt": false,
+		"": false, 1: false,
 	} {
 		token := jws(t, k, map[string]any{"alg": "EdDSA", "kid": "1", "typ": typ}, i.claims(nil))
 		if accepted {

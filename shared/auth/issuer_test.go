@@ -20,11 +20,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-jose/go-jose/v4"
-	"github.com/go-jose/go-jose/v4/jwt"
-
 	"assay/shared/auth"
 	"assay/shared/problem"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
 )
 
 const audience = "assay"
@@ -79,7 +79,8 @@ func (i *issuer) RoundTrip(r *http.Request) (*http.Response, error) {
 		status, body = http.StatusOK, bytes.NewReader(content)
 	}
 	return &http.Response{
-		StatusCode: status, Status: http.StatusText(status), Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(body), Request: r,
+		StatusCode: status, Status: http.StatusText(status), Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(body),
+		Request: r,
 	}, nil
 }
 

@@ -52,7 +52,8 @@ func (p *published) claims(token *jwt.JSONWebToken) (claims, error) {
 	header := token.Headers[0] // a compact JWS has exactly one
 	failure := errUnknownKey
 	for _, key := range p.keys {
-		if header.KeyID != "" && key.KeyID != header.KeyID || key.Algorithm != "" && canonicalAlgorithm(key.Algorithm) != canonicalAlgorithm(header.Algorithm) {
+		if header.KeyID != "" && key.KeyID != header.KeyID || key.Algorithm != "" &&
+			canonicalAlgorithm(key.Algorithm) != canonicalAlgorithm(header.Algorithm) {
 			continue
 		}
 		var c claims

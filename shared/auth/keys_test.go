@@ -10,10 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/go-jose/go-jose/v4"
-
 	"assay/shared/auth"
 	"assay/shared/problem"
+
+	"github.com/go-jose/go-jose/v4"
 )
 
 // Times after which the verifier fetches the keys again, and a little more.

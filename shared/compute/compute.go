@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"assay/shared/problem"
+
+	"golang.org/x/sync/semaphore"
 )
 
 const (
@@ -98,9 +98,12 @@ func (p *Pool) Acquire(ctx context.Context, c Caller) (*Slot, error) {
 
 // The answers to callers who waited without success.
 var (
-	ownShareTaken       = problem.TooManyRequests.New("Your other computations are still under way, and you may have no more at a time. Ask again when one is done.").After(retryDelay)
-	anonymousShareTaken = problem.Unavailable.New("Computations for callers who are not logged in take all of their share at the moment. Log in, or ask again in a few seconds.").After(retryDelay)
-	busy                = problem.Unavailable.New("The server computes for others at the moment. Ask again in a few seconds.").After(retryDelay)
+	ownShareTaken = problem.TooManyRequests.New("Your other computations are still under way, and you may have no more at a time. Ask " +
+		"again when one is done.").After(retryDelay)
+	anonymousShareTaken = problem.Unavailable.New("Computations for callers who are not logged in take all of their share at the moment. " +
+		"Log in, or ask again in a few seconds.").After(retryDelay)
+	busy = problem.Unavailable.New("The server computes for others at the moment. Ask again in a few seconds.").After(
+		retryDelay)
 )
 
 // Memory waits for the memory that the computation takes, once for each slot.
@@ -108,7 +111,8 @@ func (s *Slot) Memory(ctx context.Context, bytes int64) error {
 	bytes = min(bytes, MaxBytes)
 	if !s.caller.LoggedIn {
 		if bytes > MaxBytes/2 {
-			return problem.Unauthorized.New("This takes about %d bytes of memory, and callers who are not logged in have %d. Log in, or give smaller files: Authorization: Bearer <token>.", bytes, MaxBytes/2)
+			return problem.Unauthorized.New("This takes about %d bytes of memory, and callers who are not logged in have %d. Log in, or give "+
+				"smaller files: Authorization: Bearer <token>.", bytes, MaxBytes/2)
 		}
 		if err := s.take(ctx, s.pool.anonymousMemory, bytes, busy); err != nil {
 			return err

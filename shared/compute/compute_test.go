@@ -63,7 +63,8 @@ func TestPool_SharesAreKept(t *testing.T) {
 		}
 		// Three of the one address and one of ada wait for their own share; 13 addresses and otto for that of all.
 		if kinds[problem.TooManyRequests] != 4 || kinds[problem.Unavailable] != 14 || computing != 8 {
-			t.Errorf("%d refused for their own share and %d for that of all, want 4 and 14; %d compute", kinds[problem.TooManyRequests], kinds[problem.Unavailable], computing)
+			t.Errorf("%d refused for their own share and %d for that of all, want 4 and 14; %d compute", kinds[problem.TooManyRequests],
+				kinds[problem.Unavailable], computing)
 		}
 	})
 }
@@ -86,7 +87,8 @@ func TestPool_ForgetsWhoHasLeft(t *testing.T) {
 	if _, err := p.Acquire(ctx, user); err == nil {
 		t.Error("a request that was given up has a slot")
 	}
-	if len(p.callers) != 0 || !p.all.TryAcquire(4) || !p.memory.TryAcquire(MaxBytes) || !p.anonymous.TryAcquire(2) || !p.anonymousMemory.TryAcquire(MaxBytes/2) {
+	if len(p.callers) != 0 || !p.all.TryAcquire(4) || !p.memory.TryAcquire(MaxBytes) || !p.anonymous.TryAcquire(2) ||
+		!p.anonymousMemory.TryAcquire(MaxBytes/2) {
 		t.Errorf("something is kept: %+v", p.callers)
 	}
 }

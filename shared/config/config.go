@@ -19,8 +19,9 @@ const (
 	BucketVariable   = Prefix + "BUCKET"   // name of S3's bucket
 	IssuerVariable   = Prefix + "ISSUER"   // OpenID Connect issuer to trust
 	AudienceVariable = Prefix + "AUDIENCE" // audience that its tokens must have
-	QuotasVariable   = Prefix + "QUOTAS"   // quotas of users and of the server, in JSON, where they differ from the defaults; see record.Quotas
-	OriginsVariable  = Prefix + "ORIGINS"  // origins of web pages that may call the API, separated by commas; none: all
+	// quotas of users and of the server, in JSON, where they differ from the defaults; see record.Quotas
+	QuotasVariable  = Prefix + "QUOTAS"
+	OriginsVariable = Prefix + "ORIGINS" // origins of web pages that may call the API, separated by commas; none: all
 
 	ScheduleGroupVariable  = Prefix + "SCHEDULE_GROUP"  // name of the evaluator's group of schedules
 	ScheduleRoleVariable   = Prefix + "SCHEDULE_ROLE"   // ARN of the role with which a schedule calls the evaluator

@@ -37,17 +37,26 @@ func TestRead_KnowsFormats(t *testing.T) {
 		unread           int
 	}{
 		"BEIR documents": {
-			file: "corpus.jsonl", content: `{"_id": "d0", "title": "", "text": "none"}` + "\n" + `{"_id":"d1","title":"Moon","text":"It orbits \"us\".","metadata":{"text":"no","a":[1,{"_id":"d9"}]}}`,
+			file: "corpus.jsonl", content: `{"_id": "d0", "title": "", "text": "none"}` + "\n" +
+				`{"_id":"d1","title":"Moon","text":"It orbits \"us\".","metadata":{"text":"no","a":[1,{"_id":"d9"}]}}`,
 			document: Document{Title: "Moon", Text: `It orbits "us".`}, documents: 2,
 		},
-		"BEIR queries":        {file: "queries.jsonl", content: `{"_id":"q1","text":"how far is the moon","metadata":{}}`, query: "how far is the moon", seenq: 1},
-		"Anserini":            {file: "docs.json", content: "\ufeff" + ` { "id" : "d1" , "contents" : "one\ntwo\u0007" } `, document: Document{Text: "one two\ufffd"}, documents: 1},
-		"TIRA documents":      {file: "documents.jsonl", content: `{"docno":"d1","text":"t","original_document":{"title":"no"}}`, document: Document{Text: "t"}, documents: 1},
-		"TIRA topics":         {file: "input.jsonl", content: `{"qid":"q1","query":"moon landing","original_query":{"query_id":"no"}}`, query: "moon landing", seenq: 1},
-		"TIRA for re-ranking": {file: "rerank.jsonl", content: `{"qid":"q1","query":"moon","docno":"d1","text":"about it","rank":1}`, query: "moon", document: Document{Text: "about it"}, documents: 1, seenq: 1},
-		"MS MARCO passages":   {file: "passages.jsonl", content: `{"pid":"d1","passage":"of a document","docid":"D7"}`, document: Document{Text: "of a document"}, documents: 1},
-		"the other way round": {file: "passages.jsonl", content: `{"docid":"D7","body":"no","pid":"d1","text":"of a document"}`, document: Document{Text: "of a document"}, documents: 1},
-		"MS MARCO documents":  {file: "docs.jsonl", content: `{"url":"u","title":"T","headings":"no","body":"B","docid":"d1"}`, document: Document{Title: "T", Text: "B"}, documents: 1},
+		"BEIR queries": {file: "queries.jsonl", content: `{"_id":"q1","text":"how far is the moon","metadata":{}}`,
+			query: "how far is the moon", seenq: 1},
+		"Anserini": {file: "docs.json", content: "\ufeff" + ` { "id" : "d1" , "contents" : "one\ntwo\u0007" } `, document: Document{
+			Text: "one two\ufffd"}, documents: 1},
+		"TIRA documents": {file: "documents.jsonl", content: `{"docno":"d1","text":"t","original_document":{"title":"no"}}`,
+			document: Document{Text: "t"}, documents: 1},
+		"TIRA topics": {file: "input.jsonl", content: `{"qid":"q1","query":"moon landing","original_query":{"query_id":"no"}}`,
+			query: "moon landing", seenq: 1},
+		"TIRA for re-ranking": {file: "rerank.jsonl", content: `{"qid":"q1","query":"moon","docno":"d1","text":"about it","rank":1}`,
+			query: "moon", document: Document{Text: "about it"}, documents: 1, seenq: 1},
+		"MS MARCO passages": {file: "passages.jsonl", content: `{"pid":"d1","passage":"of a document","docid":"D7"}`, document: Document{
+			Text: "of a document"}, documents: 1},
+		"the other way round": {file: "passages.jsonl", content: `{"docid":"D7","body":"no","pid":"d1","text":"of a document"}`,
+			document: Document{Text: "of a document"}, documents: 1},
+		"MS MARCO documents": {file: "docs.jsonl", content: `{"url":"u","title":"T","headings":"no","body":"B","docid":"d1"}`,
+			document: Document{Title: "T", Text: "B"}, documents: 1},
 		"title of a topic":    {file: "x.jsonl", content: `{"topic_id":"q1","title":"moons","description":"no"}`, query: "moons", seenq: 1},
 		"topic as an id":      {file: "x.jsonl", content: `{"topic":"q1","query":"moons"}`, query: "moons", seenq: 1},
 		"topic as a subject":  {file: "x.jsonl", content: `{"_id":"d1","text":"t","topic":"q1"}`, document: Document{Text: "t"}, documents: 1},
@@ -55,29 +64,40 @@ func TestRead_KnowsFormats(t *testing.T) {
 		"ids with escapes":    {file: "x.jsonl", content: `{"id":"\u0064\u0031","text":"t"}`, document: Document{Text: "t"}, documents: 1},
 		"qrels and runs":      {file: "x.jsonl", content: `{"qid":"q1","docno":"d1","score":3}`, unread: 1},
 		"first of two":        {file: "x.tsv", content: "d1\tone\nd1\ttwo", document: Document{Text: "one"}, documents: 2},
-		"TSV documents":       {file: "collection.tsv", content: "d0\tzero\r\nd1\tthe first\r\n", document: Document{Text: "the first"}, documents: 2},
-		"TSV queries":         {file: "sets/queries.dev.tsv", content: "q1\thow  high", query: "how high", seenq: 1},
-		"TSV topics":          {file: "Topics.TSV", content: "q1\thow high", query: "how high", seenq: 1},
-		"TSV with addresses":  {file: "docs.tsv", content: "d1\thttps://example.org/\tA title\tA body\nd1\t0\tq1\t1", document: Document{Title: "A title", Text: "A body"}, documents: 1, unread: 1},
-		"TSV of something":    {file: "x.tsv", content: "d1\t0\t1\nd1 Q0 q1 1\nd1\t\n\t\n", unread: 3},
-		"Latin 1":             {file: "x.tsv", content: "d1\tcaf\xe9", document: Document{Text: "caf\ufffd"}, documents: 1},
+		"TSV documents": {file: "collection.tsv", content: "d0\tzero\r\nd1\tthe first\r\n", document: Document{Text: "the first"},
+			documents: 2},
+		"TSV queries": {file: "sets/queries.dev.tsv", content: "q1\thow  high", query: "how high", seenq: 1},
+		"TSV topics":  {file: "Topics.TSV", content: "q1\thow high", query: "how high", seenq: 1},
+		"TSV with addresses": {file: "docs.tsv", content: "d1\thttps://example.org/\tA title\tA body\nd1\t0\tq1\t1", document: Document{
+			Title: "A title", Text: "A body"}, documents: 1, unread: 1},
+		"TSV of something": {file: "x.tsv", content: "d1\t0\t1\nd1 Q0 q1 1\nd1\t\n\t\n", unread: 3},
+		"Latin 1":          {file: "x.tsv", content: "d1\tcaf\xe9", document: Document{Text: "caf\ufffd"}, documents: 1},
 		"TREC documents": {
-			file: "ft.sgml", content: "<DOC>\n<DOCNO> d0 </DOCNO>\n<TEXT>no</TEXT>\n</DOC>\n<doc>\n<docno> d1 </docno>\n<HEADLINE><P>Head\n</P></HEADLINE>\n<TEXT>\n{\"one\":\t1}\n<P>R&amp;D</P>\n</TEXT>\n<SUBJECT>no</SUBJECT>\n</doc>\n",
+			file: "ft.sgml", content: "<DOC>\n<DOCNO> d0 </DOCNO>\n<TEXT>no</TEXT>\n</DOC>\n<doc>\n<docno> d1 " +
+				"</docno>\n<HEADLINE><P>Head\n</P></HEADLINE>\n<TEXT>\n{\"one\":\t1}\n<P>R&amp;D</P>\n</TEXT>\n<SUBJECT>no</SUBJECT>\n</doc>\n",
 			document: Document{Title: "Head", Text: `{"one": 1} R&D`}, documents: 2,
 		},
-		"TREC documents on one line": {file: "x", content: "<DOC><DOCNO>d0</DOCNO><TEXT>no</TEXT></DOC><DOC><DOCNO>d1</DOCNO><TEXT>yes</TEXT></DOC>", document: Document{Text: "yes"}, documents: 2},
-		"TREC page":                  {file: "x", content: strings.Replace(webPage, "W1", "d1", 1), document: Document{Title: "Tide & time", Text: "Tide & time High water twice a day, 3 < 4."}, documents: 1},
-		"TREC without an id":         {file: "x", content: "<DOC><TEXT>no</TEXT></DOC>", unread: 1},
+		"TREC documents on one line": {
+			file: "x", content: "<DOC><DOCNO>d0</DOCNO><TEXT>no</TEXT></DOC><DOC><DOCNO>d1</DOCNO><TEXT>yes</TEXT></DOC>", document: Document{
+				Text: "yes"}, documents: 2},
+		"TREC page": {file: "x", content: strings.Replace(webPage, "W1", "d1", 1), document: Document{
+			Title: "Tide & time", Text: "Tide & time High water twice a day, 3 < 4."}, documents: 1},
+		"TREC without an id": {file: "x", content: "<DOC><TEXT>no</TEXT></DOC>", unread: 1},
 		"TREC topics": {
-			file: "301-450", content: "<top>\n\n<num> Number: q1 \n<title> Topic: Hunger in cities\n\n<desc> Description: \nno\n</top>\n<top>\n<num> Number: q2\n<title> b\n</top>",
+			file: "301-450", content: "<top>\n\n<num> Number: q1 \n<title> Topic: Hunger in cities\n\n<desc> Description: " +
+				"\nno\n</top>\n<top>\n<num> Number: q2\n<title> b\n</top>",
 			query: "Hunger in cities", seenq: 2,
 		},
 		"TREC topics left open": {file: "x", content: "<top><num>Number: q0<title>a\n<top><num> Number: q1<title>b", query: "b", seenq: 2},
 		"numbers with zeros":    {file: "x", content: "<top><num> Number: 00q1<title>b", query: "b", seenq: 1},
 		"single quotes":         {file: "x.xml", content: "<topics><topic number='q1'><query>b</query></topic></topics>", query: "b", seenq: 1},
-		"XML topics":            {file: "x.xml", content: "<?xml version=\"1.0\"?>\n<topics>\n<topic number=\"q1\" type=\"a\">\n<query>one &lt; two</query>\n</topic></topics>", query: "one < two", seenq: 1},
-		"XML topics of Touché":  {file: "x.xml", content: "<topics><topic><number>q1</number><title>Is it?</title></topic></topics>", query: "Is it?", seenq: 1},
-		"packed":                {file: "x.jsonl.gz", content: measuretest.Gzip(t, `{"id":"d1","text":"t"}`), document: Document{Text: "t"}, documents: 1},
+		"XML topics": {
+			file: "x.xml", content: "<?xml version=\"1.0\"?>\n<topics>\n<topic number=\"q1\" type=\"a\">\n<query>one &lt; " +
+				"two</query>\n</topic></topics>", query: "one < two", seenq: 1},
+		"XML topics of Touché": {file: "x.xml", content: "<topics><topic><number>q1</number><title>Is it?</title></topic></topics>",
+			query: "Is it?", seenq: 1},
+		"packed": {file: "x.jsonl.gz", content: measuretest.Gzip(t, `{"id":"d1","text":"t"}`), document: Document{Text: "t"},
+			documents: 1},
 		"lines that are broken": {
 			file: "x.jsonl", content: "{\n{}\n{]\n{\"id\n{\"id\":\n{\"id\":}\n{\"id\":\"d1\",\"text\":\"\\x\"}\n{\"id\":\"d1\",\"text\":[\"t\"}\n" +
 				"{\"id\":\"\",\"text\":\"t\"}\n{\"id\":\"\\ud\",\"text\":\"\"}\n{\"id\":\"d1\",\"text\":\"t\"}",
@@ -106,7 +126,8 @@ func TestRead_KnowsFormats(t *testing.T) {
 }
 
 func TestRead_TakesNumbersAsIDs(t *testing.T) {
-	texts, err := Read(t.Context(), Wanted{Documents: []string{"301", "1e3", "-0"}}, file("x.jsonl", `{"id":301,"text":"a"}`+"\n"+`{"id": 1e3 ,"text":"b"}`+"\n"+`{"text":"c","id":-0}`))
+	texts, err := Read(t.Context(), Wanted{Documents: []string{"301", "1e3", "-0"}},
+		file("x.jsonl", `{"id":301,"text":"a"}`+"\n"+`{"id": 1e3 ,"text":"b"}`+"\n"+`{"text":"c","id":-0}`))
 	if err != nil || texts.Documents["301"].Text != "a" || texts.Documents["1e3"].Text != "b" || texts.Documents["-0"].Text != "c" {
 		t.Errorf("got %v, %v", texts, err)
 	}
@@ -120,8 +141,10 @@ func TestRead_ClipsLongTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, q := texts.Documents["d"], texts.Queries["q"]
-	if d.Text != strings.TrimSpace(long[:2000/5*6]) || d.Title != strings.TrimSpace(long[:300/5*6]) || !d.Clipped || q != strings.TrimSpace(long[:1000/5*6])+"…" {
-		t.Errorf("%d characters of text, %d of title, clipped %v; query ends %q", utf8.RuneCountInString(d.Text), utf8.RuneCountInString(d.Title), d.Clipped, q[len(q)-10:])
+	if d.Text != strings.TrimSpace(long[:2000/5*6]) || d.Title != strings.TrimSpace(long[:300/5*6]) || !d.Clipped ||
+		q != strings.TrimSpace(long[:1000/5*6])+"…" {
+		t.Errorf("%d characters of text, %d of title, clipped %v; query ends %q", utf8.RuneCountInString(d.Text), utf8.RuneCountInString(d.Title),
+			d.Clipped, q[len(q)-10:])
 	}
 }
 
@@ -183,7 +206,8 @@ func TestRead_ReturnsErrorsOfFiles(t *testing.T) {
 			return io.NopCloser(io.MultiReader(strings.NewReader(measuretest.Gzip(t, "a\tb")[:14]), iotest.ErrReader(broken))), nil
 		}},
 	} {
-		if _, err := Read(t.Context(), Wanted{Documents: []string{"d"}}, f); !errors.Is(err, broken) && !errors.Is(err, iotest.ErrTimeout) || !strings.Contains(err.Error(), "texts of x") {
+		if _, err := Read(t.Context(), Wanted{Documents: []string{"d"}}, f); !errors.Is(err, broken) && !errors.Is(err, iotest.ErrTimeout) ||
+			!strings.Contains(err.Error(), "texts of x") {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -223,7 +247,8 @@ func TestRead_ReportsUnreadableFiles(t *testing.T) {
 func TestRead_BoundsAllFiles(t *testing.T) {
 	l := limits{left: 2 << 20, read: 2 << 20, line: 100, expansion: lines.StandardExpansion}
 	half := strings.Repeat("d0\tsome text\n", 1<<20/13)
-	texts, err := read(t.Context(), l, Wanted{Documents: []string{"d"}}, []File{file("a", half), file("b", half), file("c", half), file("d", "d\tlate")})
+	texts, err := read(t.Context(), l, Wanted{Documents: []string{"d"}}, []File{
+		file("a", half), file("b", half), file("c", half), file("d", "d\tlate")})
 	if err != nil || len(texts.Files) != 4 || texts.Files[1].Fault != "" || texts.Files[3].Documents != 0 {
 		t.Fatalf("got %+v, %v", texts, err)
 	}
@@ -243,7 +268,8 @@ func TestRead_SkipsOverlongLines(t *testing.T) {
 }
 
 func TestRead_ClipsLongDocumentsOfTREC(t *testing.T) {
-	content := "<DOC><DOCNO>d1</DOCNO><TEXT>\n" + strings.Repeat("some words\n", 200_000) + "</TEXT></DOC>\n<DOC><DOCNO>d2</DOCNO><TEXT>two</TEXT></DOC>"
+	content := "<DOC><DOCNO>d1</DOCNO><TEXT>\n" + strings.Repeat("some words\n", 200_000) +
+		"</TEXT></DOC>\n<DOC><DOCNO>d2</DOCNO><TEXT>two</TEXT></DOC>"
 	texts, err := Read(t.Context(), Wanted{Documents: []string{"d1", "d2"}}, file("x", content))
 	if d := texts.Documents["d1"]; err != nil || !d.Clipped || len(d.Text) < MaxText-10 || texts.Documents["d2"].Text != "two" {
 		t.Errorf("got %+v, %v", texts, err)
@@ -261,7 +287,8 @@ func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		`{"_id":"d","title":"t","text":"x"}`, `{"qid":"q","query":"a","docno":"d","text":"b"}`, "d\ttext\nq\ttext", "d\thttp://a\tb\tc",
 		"<DOC><DOCNO>d</DOCNO><TEXT>a<b></TEXT></DOC>", webPage, "<top><num> Number: q <title> t", "<topic number=\"q\"><query>a</query></topic>",
-		"{\"id\":\"d\\\\\",\"text\":{\"a\":[\"}\"]}}", "<doc", "<doc><script", "\xff\x00", measuretest.Gzip(f, "d\ttext"), measuretest.Gzip(f, "d\ttext")[:20],
+		"{\"id\":\"d\\\\\",\"text\":{\"a\":[\"}\"]}}", "<doc", "<doc><script", "\xff\x00", measuretest.Gzip(f, "d\ttext"),
+		measuretest.Gzip(f, "d\ttext")[:20],
 	} {
 		f.Add(seed)
 	}
@@ -295,7 +322,8 @@ func FuzzRead(f *testing.F) {
 
 func checkPlain(t *testing.T, text string, most int) {
 	t.Helper()
-	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) || utf8.RuneCountInString(text) > most || strings.TrimSpace(text) != text {
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) || utf8.RuneCountInString(text) > most ||
+		strings.TrimSpace(text) != text {
 		t.Errorf("%q is not plain", text)
 	}
 }

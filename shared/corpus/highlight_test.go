@@ -81,7 +81,8 @@ func TestCut_ChoosesThePassage(t *testing.T) {
 // texts are of few words, so that queries meet them, with unusual ones between.
 func texts() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
-		parts := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]string{"moon", "Moons", " ", " sun ", "月", "\u0301", "\xff", "\x00", "<b>", ", "}), rapid.String()), 0, 30).Draw(t, "parts")
+		parts := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]string{"moon", "Moons", " ", " sun ", "月", "\u0301", "\xff", "\x00", "<b>",
+			", "}), rapid.String()), 0, 30).Draw(t, "parts")
 		return strings.Join(parts, "")
 	})
 }

@@ -121,7 +121,8 @@ func find(text []byte, tags ...string) (int, string) {
 		i += next
 		for _, tag := range tags {
 			end := i + 1 + len(tag)
-			if end <= len(text) && strings.EqualFold(string(text[i+1:end]), tag) && (end == len(text) || bytes.IndexByte([]byte("> \t\r\n/"), text[end]) >= 0) {
+			if end <= len(text) && strings.EqualFold(string(text[i+1:end]), tag) &&
+				(end == len(text) || bytes.IndexByte([]byte("> \t\r\n/"), text[end]) >= 0) {
 				return i, tag
 			}
 		}

@@ -7,8 +7,8 @@ var (
 	scheme = []byte("://")
 )
 
-// readTSV reads a line of a tab-separated file: id and text, or id, address, title and body, unless it names them. Other numbers of fields, and
-// four without an address, are those of qrels and runs.
+// readTSV reads a line of a tab-separated file: id and text, or id, address, title and body, unless it names them. Other numbers of fields,
+// and four without an address, are those of qrels and runs.
 func (f *finder) readTSV(line []byte) {
 	id, rest, _ := bytes.Cut(line, tab)
 	id = bytes.TrimSpace(id)

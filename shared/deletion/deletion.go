@@ -44,14 +44,17 @@ func (d Deleter) renewGrants(ctx context.Context, taskID string) error {
 		if err != nil {
 			return err
 		}
-		_, err = records.Update(ctx, d.Store, record.RegisteredKey(r.UserID, taskID), func(*record.Registered, *records.Tx) (bool, error) { return true, nil })
+		_, err = records.Update(ctx, d.Store, record.RegisteredKey(r.UserID, taskID), func(*record.Registered, *records.Tx) (bool, error) {
+			return true, nil
+		})
 		return err
 	})
 }
 
 // checkUnused returns the error used if an allowance of the task counts what depends on the record to be deleted, or one of
 // the lists has some of it.
-func (d Deleter) checkUnused(ctx context.Context, taskID string, counts func(*record.Allowance) bool, lists []records.Source, used error) error {
+func (d Deleter) checkUnused(ctx context.Context, taskID string, counts func(*record.Allowance) bool, lists []records.Source,
+	used error) error {
 	err := d.eachInTask(ctx, taskID, func(it store.Item) error {
 		if !strings.HasPrefix(it.Sort, record.AllowancePrefix) {
 			return nil

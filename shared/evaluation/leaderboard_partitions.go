@@ -86,7 +86,8 @@ func (b *Leaderboard) holds(it *store.Item) bool {
 // own returns the caller's own entries, in the order of the board.
 func (b *Leaderboard) own(ctx context.Context) ([]store.Item, error) {
 	var mine []store.Item
-	q := store.Query{Index: record.ByUser, Partition: record.UserListPartition(b.Viewer.Caller.ID, record.KindEvaluation, access.Owners), Limit: ownPage}
+	q := store.Query{Index: record.ByUser, Partition: record.UserListPartition(b.Viewer.Caller.ID, record.KindEvaluation, access.Owners),
+		Limit: ownPage}
 	for it, err := range records.Items(ctx, b.Viewer.Store, q) {
 		if err != nil {
 			return nil, err

@@ -40,7 +40,8 @@ func newFixture(t rapid.TB, s store.Store, private bool) *fixture {
 	task.Register("registrant" + f.suffix)
 	f.dataset = task.Dataset(func(d *record.DatasetItem) {
 		d.TruthVersion = 2
-		d.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP", "cost"}, PrimaryMeasure: "AP", LowerIsBetter: []string{"cost"}}
+		d.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP", "cost"}, PrimaryMeasure: "AP",
+			LowerIsBetter: []string{"cost"}}
 	})
 	return f
 }
@@ -71,7 +72,8 @@ func (f *fixture) enter(e entry) {
 		}
 		v := &record.EvaluationItem{Access: e.AccessAttributes, Unlisted: i == 0 && e.values[1] != nil}
 		v.Access.Blinded = v.Access.Blinded || i == 0 && e.wasBlinded
-		v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID = record.NewMeta(time.Now()), run.ID, run.SubmissionID, run.TaskID, run.DatasetID, run.UserID
+		v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID = record.NewMeta(time.Now()), run.ID, run.SubmissionID, run.TaskID,
+			run.DatasetID, run.UserID
 		v.TruthVersion, v.PrimaryMeasure, v.Measures, v.Team = int64(i+1), "AP", values, e.user
 		if v.Baseline = e.Baseline; v.Baseline {
 			v.Team = record.BaselineTeam
@@ -102,7 +104,8 @@ func place(rank int, name string, runs int) string {
 // read returns the ranks and names of the entries that the board has.
 func (f *fixture) read(a query) string {
 	f.t.Helper()
-	b := evaluation.Leaderboard{Viewer: &visibility.Viewer{Store: f.Store, Caller: f.user(a.user)}, Dataset: f.dataset.DatasetItem, TruthVersion: a.version, AtOnce: a.atOnce, Count: a.count}
+	b := evaluation.Leaderboard{Viewer: &visibility.Viewer{Store: f.Store, Caller: f.user(a.user)}, Dataset: f.dataset.DatasetItem,
+		TruthVersion: a.version, AtOnce: a.atOnce, Count: a.count}
 	entries, err := b.Entries(context.Background(), a.measure, a.best)
 	if err != nil {
 		f.t.Fatal(err)
@@ -242,7 +245,8 @@ func TestLeaderboard_RanksWhatTheCallerSees(t *testing.T) {
 		users := []string{"ada", "bob", "registrant", "organizer"}
 		for i := range rapid.IntRange(0, 8).Draw(t, "runs") {
 			e := entry{name: fmt.Sprint("-", i), user: rapid.SampledFrom(users).Draw(t, "user")}
-			e.Published, e.Blinded, e.Public, e.Anonymous = rapid.Bool().Draw(t, "published"), rapid.IntRange(0, 3).Draw(t, "blinded") == 0, rapid.Bool().Draw(t, "public"), rapid.Bool().Draw(t, "anonymous")
+			e.Published, e.Blinded, e.Public, e.Anonymous = rapid.Bool().Draw(t, "published"), rapid.IntRange(0, 3).Draw(t, "blinded") == 0,
+				rapid.Bool().Draw(t, "public"), rapid.Bool().Draw(t, "anonymous")
 			against := rapid.IntRange(1, 3).Draw(t, "versions")
 			for v := range e.values {
 				if against>>v&1 == 1 {
@@ -253,7 +257,8 @@ func TestLeaderboard_RanksWhatTheCallerSees(t *testing.T) {
 		}
 		for _, user := range append(users, "", "unrelated", "worker", "admin") {
 			a := query{
-				user: user, measure: rapid.SampledFrom([]string{"", "AP", "cost"}).Draw(t, "measure"), best: rapid.Bool().Draw(t, "best"), count: rapid.Bool().Draw(t, "count"),
+				user: user, measure: rapid.SampledFrom([]string{"", "AP", "cost"}).Draw(t, "measure"), best: rapid.Bool().Draw(t, "best"),
+				count:   rapid.Bool().Draw(t, "count"),
 				version: rapid.Int64Range(1, 2).Draw(t, "version"), atOnce: rapid.IntRange(1, 4).Draw(t, "at once"),
 			}
 			if got, want := f.read(a), f.expected(a); got != want {

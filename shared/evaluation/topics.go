@@ -14,7 +14,8 @@ import (
 
 // newTopics returns the record of the values per topic of e, or nil when there are none. Values that are too large for a
 // record it writes to the object store.
-func newTopics(ctx context.Context, files blob.Store, e *record.EvaluationItem, values map[string]map[string]float64) (*record.Topics, error) {
+func newTopics(ctx context.Context, files blob.Store, e *record.EvaluationItem,
+	values map[string]map[string]float64) (*record.Topics, error) {
 	if len(values) == 0 {
 		return nil, nil
 	}

@@ -25,13 +25,15 @@ type Writer struct {
 
 // Complete writes the result that an evaluator of the version has computed for a leased run, and returns the run; the errors
 // are those of queue.Queue.CompleteEvaluation.
-func (w *Writer) Complete(ctx context.Context, lease queue.LeaseRef, run *record.RunItem, truth *record.Truth, result measure.Result, version string) (*record.RunItem, error) {
+func (w *Writer) Complete(ctx context.Context, lease queue.LeaseRef, run *record.RunItem, truth *record.Truth, result measure.Result,
+	version string) (*record.RunItem, error) {
 	outcome, err := w.outcome(ctx, run, truth, result, version)
 	if err != nil {
 		return nil, err
 	}
 	done, err := w.Queue.CompleteEvaluation(ctx, lease, outcome)
-	if void := errors.Is(err, queue.ErrTruthChanged) || errors.Is(err, queue.ErrStaleLease); void && outcome.Topics != nil && outcome.Topics.ObjectKey != "" {
+	if void := errors.Is(err, queue.ErrTruthChanged) || errors.Is(err, queue.ErrStaleLease); void && outcome.Topics != nil &&
+		outcome.Topics.ObjectKey != "" {
 		if err := w.Files.Delete(context.WithoutCancel(ctx), outcome.Topics.ObjectKey); err != nil {
 			w.Log.WarnContext(ctx, "unused values per topic are kept until the next cleaning", "key", outcome.Topics.ObjectKey, "error", err)
 		}
@@ -42,7 +44,8 @@ func (w *Writer) Complete(ctx context.Context, lease queue.LeaseRef, run *record
 // Fail fails a leased run that was compared with the ground truth, for the reasons. Once a user has had as many such failures
 // as queue.ErrTruthFailures allows, the run completes without values instead, and only the organizers read the reasons: until
 // it is unblinded, its owner cannot tell it from a run that was evaluated.
-func (w *Writer) Fail(ctx context.Context, lease queue.LeaseRef, run *record.RunItem, truth *record.Truth, reasons []measure.Diagnostic, version string) (*record.RunItem, error) {
+func (w *Writer) Fail(ctx context.Context, lease queue.LeaseRef, run *record.RunItem, truth *record.Truth, reasons []measure.Diagnostic,
+	version string) (*record.RunItem, error) {
 	failed, err := w.Queue.FailAgainst(ctx, lease, truth, reasons)
 	if !errors.Is(err, queue.ErrTruthFailures) {
 		return failed, err
@@ -55,7 +58,8 @@ func (w *Writer) Fail(ctx context.Context, lease queue.LeaseRef, run *record.Run
 }
 
 // outcome makes the records of a result. The measures of a truth have the names that results use.
-func (w *Writer) outcome(ctx context.Context, run *record.RunItem, truth *record.Truth, result measure.Result, version string) (queue.Outcome, error) {
+func (w *Writer) outcome(ctx context.Context, run *record.RunItem, truth *record.Truth, result measure.Result,
+	version string) (queue.Outcome, error) {
 	e := &record.EvaluationItem{Columns: truth.Evaluator.Measures}
 	e.Meta = record.NewMeta(w.Queue.Now())
 	e.PrimaryMeasure, e.RunTag = truth.Evaluator.PrimaryMeasure, result.RunTag

@@ -52,7 +52,9 @@ func withFiles(contents ...string) recordtest.RunOption {
 // dataset creates a dataset with pending files and no ground truth in use.
 func (f *fixture) dataset(input string, truths ...string) *record.DatasetItem {
 	f.t.Helper()
-	return f.Task().Dataset(recordtest.WithoutTruth, func(d *record.DatasetItem) { d.Inputs, d.Truths = pending(input), pending(truths...) }).DatasetItem
+	return f.Task().Dataset(recordtest.WithoutTruth, func(d *record.DatasetItem) {
+		d.Inputs, d.Truths = pending(input), pending(truths...)
+	}).DatasetItem
 }
 
 // complete completes uploads of the contents for one holder.
@@ -75,7 +77,8 @@ func TestUploads_QueueRunWithItsLastFile(t *testing.T) {
 	f := newFixture(t)
 	r := f.run(record.AwaitingUpload, "a", "b")
 	f.complete(record.HolderRuns, r.ID, "b", "b")
-	if now := stored(f, r); now.State != record.AwaitingUpload || now.QueuedAt != nil || now.Version != 2 || now.Files[1].State != record.FileStored {
+	if now := stored(f, r); now.State != record.AwaitingUpload || now.QueuedAt != nil || now.Version != 2 ||
+		now.Files[1].State != record.FileStored {
 		t.Fatalf("after one of two: %+v", now)
 	}
 	f.complete(record.HolderRuns, r.ID, "a")

@@ -42,7 +42,8 @@ func Serve(env *config.Environment, operations []api.Operation, table store.Stor
 
 // open does what comes before the first event. It asks nobody, and has the issuer asked in the background: a request with a
 // token waits for that, and no other.
-func open(settings *config.Environment, operations []api.Operation, table store.Store, files blob.Store, log *slog.Logger) (*Adapter, error) {
+func open(settings *config.Environment, operations []api.Operation, table store.Store, files blob.Store,
+	log *slog.Logger) (*Adapter, error) {
 	issuer, audience := settings.Require(config.IssuerVariable), settings.Require(config.AudienceVariable)
 	quotas, err := quota.FromEnvironment()
 	if err := errors.Join(settings.Err(), err); err != nil {
@@ -56,8 +57,9 @@ func open(settings *config.Environment, operations []api.Operation, table store.
 	ledger := quota.New(quotas)
 	ledger.ResultTime = record.AbandonedAfter // by the rule of the bucket
 	env := &api.Env{
-		Store: ledger.Count(table, time.Now), Quotas: ledger, Files: files, Now: time.Now, Log: log, Verify: verifier.Caller, Origins: config.Origins(),
-		Info: api.BuildInfo(issuer), Rates: ratelimit.New(ratelimit.Distributed(), ""), RenderHTML: resource.Render,
+		Store: ledger.Count(table, time.Now), Quotas: ledger, Files: files, Now: time.Now, Log: log, Verify: verifier.Caller,
+		Origins: config.Origins(),
+		Info:    api.BuildInfo(issuer), Rates: ratelimit.New(ratelimit.Distributed(), ""), RenderHTML: resource.Render,
 	}
 	return New(api.New(env, operations)), nil
 }

@@ -32,9 +32,10 @@ func get(t *testing.T, a *Adapter, path string, headers map[string]string) event
 }
 
 // large answers with 8 MiB of JSON.
-var large = api.Document(api.Spec{ID: "large", Path: "/v1/large", May: access.Anyone}, []string{"application/json"}, func(_ context.Context, c *api.Call) error {
-	return c.WriteDocument("application/json", []byte(`"`+strings.Repeat("x", 8<<20)+`"`))
-})
+var large = api.Document(api.Spec{ID: "large", Path: "/v1/large", May: access.Anyone}, []string{"application/json"},
+	func(_ context.Context, c *api.Call) error {
+		return c.WriteDocument("application/json", []byte(`"`+strings.Repeat("x", 8<<20)+`"`))
+	})
 
 // An answer that Lambda would not send as it is reaches those who accept gzip.
 func TestHandle_SendsMoreWhenItIsCoded(t *testing.T) {
@@ -67,8 +68,10 @@ func TestOpen_AsksTheIssuerInTheBackground(t *testing.T) {
 	defer issuer.Close()
 	t.Setenv(config.IssuerVariable, issuer.URL)
 	t.Setenv(config.AudienceVariable, "assay")
-	a, err := open(new(config.Environment), []api.Operation{api.Document(api.Spec{ID: "text", Path: "/v1/text", May: access.Anyone}, []string{"text/plain"},
-		func(_ context.Context, c *api.Call) error { return c.WriteDocument("text/plain", []byte("text")) })}, nil, nil, slog.New(slog.DiscardHandler))
+	a, err := open(new(config.Environment), []api.Operation{
+		api.Document(api.Spec{ID: "text", Path: "/v1/text", May: access.Anyone}, []string{"text/plain"},
+			func(_ context.Context, c *api.Call) error { return c.WriteDocument("text/plain", []byte("text")) })}, nil, nil,
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

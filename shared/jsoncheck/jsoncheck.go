@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"assay/shared/problem"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Bounds of a document. The deepest body of the service has 6 levels, the largest about 5,000 values.
@@ -46,7 +46,8 @@ func Check(ctx context.Context, document []byte) error {
 		case errors.Is(err, io.EOF) && values > 0:
 			return nil
 		case errors.Is(err, jsontext.ErrDuplicateName):
-			return problem.BadRequest.New("An object of the body has two members with the name %.100q: keep one of them.", fault.JSONPointer.LastToken())
+			return problem.BadRequest.New("An object of the body has two members with the name %.100q: keep one of them.",
+				fault.JSONPointer.LastToken())
 		case fault != nil:
 			return problem.BadRequest.New("The body is not a JSON document in UTF-8: %v at byte %d.", fault.Err, fault.ByteOffset+1)
 		case err != nil:
@@ -78,14 +79,16 @@ func Check(ctx context.Context, document []byte) error {
 func checkBounds(depth, values int, number []byte) error {
 	switch {
 	case depth > MaxDepth:
-		return problem.BadRequest.New("The body has more than %d levels of objects and arrays in each other. Nothing here needs as many: compare it with /openapi.json.", MaxDepth)
+		return problem.BadRequest.New("The body has more than %d levels of objects and arrays in each other. Nothing here needs as many: "+
+			"compare it with /openapi.json.", MaxDepth)
 	case values > MaxValues:
 		return problem.BadRequest.New("The body has more than %d values. Send it in several requests, or put large data into files.", MaxValues)
 	case len(number) > MaxNumber:
 		return problem.BadRequest.New("A number of the body has %d characters; %d are allowed. Round it.", len(number), MaxNumber)
 	case bytes.ContainsAny(number, "eE"):
 		if _, err := strconv.ParseFloat(string(number), 64); errors.Is(err, strconv.ErrRange) {
-			return problem.BadRequest.New("The number %s of the body is beyond what 64 bits hold as a floating-point number (IEEE 754), about 1.8e308.", number)
+			return problem.BadRequest.New("The number %s of the body is beyond what 64 bits hold as a floating-point number (IEEE 754), about "+
+				"1.8e308.", number)
 		}
 	}
 	return nil

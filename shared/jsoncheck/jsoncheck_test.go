@@ -91,7 +91,8 @@ func TestCheck_AllocatesLittle(t *testing.T) {
 
 // What Check accepts, encoding/json decodes, and no object of it loses a member to another.
 func FuzzCheck(f *testing.F) {
-	for _, seed := range []string{`{"a":[1,{"b":"\\\""}]}`, `{"a":1,"\u0061":2}`, `[[[]]]`, `{"":{"":""}}`, `"\ud800"`, `{"a":1,"a":2}`, ` [ 1e5 , null ] `} {
+	for _, seed := range []string{`{"a":[1,{"b":"\\\""}]}`, `{"a":1,"\u0061":2}`, `[[[]]]`, `{"":{"":""}}`, `"\ud800"`, `{"a":1,"a":2}`,
+		` [ 1e5 , null ] `} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, document []byte) {

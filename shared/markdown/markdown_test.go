@@ -17,13 +17,14 @@ import (
 func TestHTML_OfMarkdown(t *testing.T) {
 	const rel = ` rel="nofollow ugc noopener"`
 	for source, want := range map[string]string{
-		"A *b* **c** `d`":                     "<p>A <em>b</em> <strong>c</strong> <code>d</code></p>\n",
-		"# One\n## Two\n###### Six":           "<h3>One</h3>\n<h4>Two</h4>\n<h6>Six</h6>\n",
-		"- a\n- b\n\n3. c":                    "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n<ol start=\"3\">\n<li>c</li>\n</ol>\n",
-		"[a](https://b.org/ \"t\")":           `<p><a href="https://b.org/" title="t"` + rel + ">a</a></p>\n",
-		"[a][x]\n\n[x]: /v1/tasks":            `<p><a href="/v1/tasks"` + rel + ">a</a></p>\n",
-		"[a](HTTPS://b.org)":                  `<p><a href="HTTPS://b.org"` + rel + ">a</a></p>\n",
-		"[a](mailto:b@c.org) <b@c.org>":       `<p><a href="mailto:b@c.org"` + rel + `>a</a> <a href="mailto:b@c.org"` + rel + ">b@c.org</a></p>\n",
+		"A *b* **c** `d`":           "<p>A <em>b</em> <strong>c</strong> <code>d</code></p>\n",
+		"# One\n## Two\n###### Six": "<h3>One</h3>\n<h4>Two</h4>\n<h6>Six</h6>\n",
+		"- a\n- b\n\n3. c":          "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n<ol start=\"3\">\n<li>c</li>\n</ol>\n",
+		"[a](https://b.org/ \"t\")": `<p><a href="https://b.org/" title="t"` + rel + ">a</a></p>\n",
+		"[a][x]\n\n[x]: /v1/tasks":  `<p><a href="/v1/tasks"` + rel + ">a</a></p>\n",
+		"[a](HTTPS://b.org)":        `<p><a href="HTTPS://b.org"` + rel + ">a</a></p>\n",
+		"[a](mailto:b@c.org) <b@c.org>": `<p><a href="mailto:b@c.org"` + rel + `>a</a> <a href="mailto:b@c.org"` + rel +
+			">b@c.org</a></p>\n",
 		"[a](/b \"&quot; c\")":                `<p><a href="/b" title="&quot; c"` + rel + ">a</a></p>\n",
 		"<https://b.org>":                     `<p><a href="https://b.org"` + rel + ">https://b.org</a></p>\n",
 		"![*an* image](https://b.org/a.png)":  `<p><a href="https://b.org/a.png"` + rel + "><em>an</em> image</a></p>\n",
@@ -80,7 +81,8 @@ func worst() map[string]string {
 		"indented lists":      strings.Repeat("- a\n  - a\n    - a\n      - a\n", 2_000),
 		"unclosed backticks":  strings.Repeat("` `` ```` ````` ", 4_000),
 	}
-	for _, unit := range []string{">", "> ", "- ", "1. ", "> - ", "[", "![", "[a](", "[](", "[a](<b", "[a](b \"", "*a **a ", "**x_", "a**b" + "c* ", "*_", "`", "<", "<a ", "<http://a",
+	for _, unit := range []string{">", "> ", "- ", "1. ", "> - ", "[", "![", "[a](", "[](", "[a](<b", "[a](b \"", "*a **a ", "**x_",
+		"a**b" + "c* ", "*_", "`", "<", "<a ", "<http://a",
 		"&", "\\", "\t", "a\n=\n", "[a]: u\n", "[a][b]", "```\n", "-\n+\n", "[](a)", "***\n", "\n", "\x00"} {
 		all[unit] = strings.Repeat(unit, 64<<10/len(unit))
 	}
@@ -106,9 +108,12 @@ func TestHTML_IsBounded(t *testing.T) {
 }
 
 func FuzzHTML(f *testing.F) {
-	for _, s := range []string{"[a](javascript:x)", "<a href=javascript:x>", "![a](//b)", "&#106;avascript:", "<javascript:x>", "[a]: data:x\n[a]", "> - 1. # `x`",
-		"[a](JaVaScRiPt:x)", "[a](<java\tscript:x>)", "[a](&amp;#106;avascript:x)", "[a](&#1;javascript:x)", "[a](\\javascript\\:x)", "[a](java%73cript:x)", "![a](vbscript:x 't')",
-		"[a](/b \"&quot; onclick=&quot;x\")", "<a@b.org>", "[![a](b)](c)", "```\" onclick=x\nx\n```", "1000000000000. a", "</p></div>", "<!-- a -->", "<!doctype html>", "<?php ?>"} {
+	for _, s := range []string{"[a](javascript:x)", "<a href=javascript:x>", "![a](//b)", "&#106;avascript:", "<javascript:x>",
+		"[a]: data:x\n[a]", "> - 1. # `x`",
+		"[a](JaVaScRiPt:x)", "[a](<java\tscript:x>)", "[a](&amp;#106;avascript:x)", "[a](&#1;javascript:x)", "[a](\\javascript\\:x)",
+		"[a](java%73cript:x)", "![a](vbscript:x 't')",
+		"[a](/b \"&quot; onclick=&quot;x\")", "<a@b.org>", "[![a](b)](c)", "```\" onclick=x\nx\n```", "1000000000000. a", "</p></div>",
+		"<!-- a -->", "<!doctype html>", "<?php ?>"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, source string) { check(t, markdown.HTML(source)) })
@@ -117,7 +122,8 @@ func FuzzHTML(f *testing.F) {
 // attributes are those that each element may have. There must be no other element.
 var attributes = map[string][]string{
 	"a": {"href", "title", "rel"}, "ol": {"start"},
-	"p": nil, "br": nil, "hr": nil, "h3": nil, "h4": nil, "h5": nil, "h6": nil, "blockquote": nil, "pre": nil, "code": nil, "em": nil, "strong": nil, "ul": nil, "li": nil,
+	"p": nil, "br": nil, "hr": nil, "h3": nil, "h4": nil, "h5": nil, "h6": nil, "blockquote": nil, "pre": nil, "code": nil, "em": nil,
+	"strong": nil, "ul": nil, "li": nil,
 }
 
 var (
@@ -153,7 +159,8 @@ func check(t *testing.T, rendered string) {
 				}
 				values[a.Key] = a.Val
 			}
-			if m := scheme.FindStringSubmatch(ignored.ReplaceAllString(values["href"], "")); len(m) == 2 && !slices.Contains([]string{"http", "https", "mailto"}, strings.ToLower(m[1])) {
+			if m := scheme.FindStringSubmatch(ignored.ReplaceAllString(values["href"], "")); len(m) == 2 &&
+				!slices.Contains([]string{"http", "https", "mailto"}, strings.ToLower(m[1])) {
 				t.Fatalf("there is a link to %q", values["href"])
 			}
 			if token.Data == "a" && (values["href"] == "" || values["rel"] != "nofollow ugc noopener") {

@@ -63,10 +63,13 @@ func familyOf(kind Kind, name string) *Family {
 }
 
 var (
-	relLevel   = Parameter{Name: "rel", Domain: "integer", Default: "1", Min: 1, Max: 1_000_000, Definition: "least grade that counts as relevant"}
-	relUnset   = Parameter{Name: "rel", Domain: "integer", Min: 1, Max: 1_000_000, Definition: "least grade that counts as relevant; without it"}
-	judgedOnly = Parameter{Name: "judged_only", Domain: "flag", Default: "False", Definition: "leave unjudged documents out of the ranking first"}
-	average    = Parameter{Name: "average", Domain: "choice", Choices: []string{"macro", "micro", "weighted"},
+	relLevel = Parameter{Name: "rel", Domain: "integer", Default: "1", Min: 1, Max: 1_000_000,
+		Definition: "least grade that counts as relevant"}
+	relUnset = Parameter{Name: "rel", Domain: "integer", Min: 1, Max: 1_000_000,
+		Definition: "least grade that counts as relevant; without it"}
+	judgedOnly = Parameter{Name: "judged_only", Domain: "flag", Default: "False",
+		Definition: "leave unjudged documents out of the ranking first"}
+	average = Parameter{Name: "average", Domain: "choice", Choices: []string{"macro", "micro", "weighted"},
 		Definition: "macro: plain mean over the labels; weighted: mean weighted by how often a label is true; micro: all decisions pooled"}
 	positive = Parameter{Name: "positive", Domain: "label", Definition: "the one label that is measured"}
 )
@@ -84,12 +87,14 @@ var families = map[Kind][]Family{
 	Retrieval: {
 		{Name: "nDCG", Aliases: []string{"NDCG"}, Cutoff: OptionalDepth, HigherIsBetter: true,
 			Parameters: []Parameter{
-				{Name: "dcg", Domain: "choice", Default: "log2", Choices: []string{"log2", "exp-log2"}, Definition: "log2: the gain is the grade; exp-log2: it is 2^grade - 1"},
+				{Name: "dcg", Domain: "choice", Default: "log2", Choices: []string{"log2", "exp-log2"},
+					Definition: "log2: the gain is the grade; exp-log2: it is 2^grade - 1"},
 				judgedOnly,
 			},
 			Definition: "Discounted gain of the ranking, each grade divided by log2(rank + 1), relative to that of the ideal ranking."},
 		{Name: "AP", Aliases: []string{"MAP"}, Cutoff: OptionalDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
-			Definition: "Precision at the rank of each relevant document retrieved (down to the cutoff), summed and divided by the number of relevant documents."},
+			Definition: "Precision at the rank of each relevant document retrieved (down to the cutoff), summed and divided by the number of " +
+				"relevant documents."},
 		{Name: "RR", Aliases: []string{"MRR"}, Cutoff: OptionalDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "One divided by the rank of the first relevant document, 0 when there is none (down to the cutoff)."},
 		{Name: "P", Aliases: []string{"Precision"}, Cutoff: RequiredDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
@@ -101,32 +106,40 @@ var families = map[Kind][]Family{
 		{Name: "Bpref", Aliases: []string{"BPref"}, Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
 			Definition: "How seldom judged non-relevant documents stand above relevant ones; unjudged documents do not matter."},
 		{Name: "infAP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
-			Definition: "Average precision estimated from a judged sample of the pool; a negative grade marks a pooled document that was not judged."},
+			Definition: "Average precision estimated from a judged sample of the pool; a negative grade marks a pooled document that was not " +
+				"judged."},
 		{Name: "Success", Cutoff: RequiredDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "1 when a relevant document stands among the first k, else 0."},
 		{Name: "IPrec", Cutoff: RequiredRecall, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
-			Definition: "Interpolated precision: the best precision at any rank where at least r of the relevant documents are retrieved, a number that is rounded as in trec_eval 10 and otherwise than in earlier versions."},
-		{Name: "SetP", Aliases: []string{"SetRelP"}, presets: map[string]Param{"SetRelP": {"relative", "True"}}, Cutoff: NoCutoff, Parameters: []Parameter{relLevel,
-			{Name: "relative", Domain: "flag", Default: "False", Definition: "divide by the number of relevant documents where that is less"}, judgedOnly}, HigherIsBetter: true,
+			Definition: "Interpolated precision: the best precision at any rank where at least r of the relevant documents are retrieved, a " +
+				"number that is rounded as in trec_eval 10 and otherwise than in earlier versions."},
+		{Name: "SetP", Aliases: []string{"SetRelP"}, presets: map[string]Param{"SetRelP": {"relative", "True"}}, Cutoff: NoCutoff,
+			Parameters: []Parameter{relLevel,
+				{Name: "relative", Domain: "flag", Default: "False", Definition: "divide by the number of relevant documents where that is less"},
+				judgedOnly}, HigherIsBetter: true,
 			Definition: "Share of relevant documents among all that were retrieved; SetRelP is SetP(relative=True)."},
 		{Name: "SetR", Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
 			Definition: "Share of the relevant documents that were retrieved at any rank."},
 		{Name: "SetF", Cutoff: NoCutoff, Parameters: []Parameter{relLevel,
-			{Name: "beta", Domain: "number", Default: "1.0", Min: 0, Max: 1000, Definition: "weight x in (x + 1) P R / (x P + R), as trec_eval has it"}, judgedOnly}, HigherIsBetter: true,
+			{Name: "beta", Domain: "number", Default: "1.0", Min: 0, Max: 1000,
+				Definition: "weight x in (x + 1) P R / (x P + R), as trec_eval has it"}, judgedOnly}, HigherIsBetter: true,
 			Definition: "Harmonic mean of precision and recall of all that was retrieved."},
 		{Name: "SetAP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "Precision times recall of all that was retrieved."},
 		{Name: "Judged", Cutoff: OptionalDepth, HigherIsBetter: true,
 			Definition: "Share of judged documents among those retrieved (down to the cutoff)."},
 		{Name: "RBP", Cutoff: OptionalDepth, Parameters: []Parameter{
-			{Name: "p", Domain: "number", Default: "0.8", Min: 0, Max: 1, Open: true, Definition: "chance that the reader goes on to the next document"},
+			{Name: "p", Domain: "number", Default: "0.8", Min: 0, Max: 1, Open: true,
+				Definition: "chance that the reader goes on to the next document"},
 			unset("the gain is the grade divided by the highest grade of the truth")}, HigherIsBetter: true,
 			Definition: "Rank-biased precision: the gain that a reader meets who goes on to the next rank with chance p."},
 		{Name: "ERR", Cutoff: OptionalDepth, HigherIsBetter: true,
-			Definition: "Expected reciprocal rank at which a reader is satisfied, a grade g satisfying with chance (2^g - 1) / 16; grades go up to 4."},
+			Definition: "Expected reciprocal rank at which a reader is satisfied, a grade g satisfying with chance (2^g - 1) / 16; grades go up " +
+				"to 4."},
 		{Name: "NumQ", Cutoff: NoCutoff, HigherIsBetter: true,
 			Definition: "Number of topics of the truth."},
-		{Name: "NumRet", Aliases: []string{"NumRelRet"}, presets: map[string]Param{"NumRelRet": {"rel", "1"}}, Cutoff: NoCutoff, Parameters: []Parameter{unset("every document counts")}, HigherIsBetter: true,
+		{Name: "NumRet", Aliases: []string{"NumRelRet"}, presets: map[string]Param{"NumRelRet": {"rel", "1"}}, Cutoff: NoCutoff,
+			Parameters: []Parameter{unset("every document counts")}, HigherIsBetter: true,
 			Definition: "Number of documents retrieved for the topics of the truth, a sum; NumRelRet is NumRet(rel=1)."},
 		{Name: "NumRel", Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
 			Definition: "Number of relevant documents in the truth, a sum over its topics."},
@@ -136,12 +149,16 @@ var families = map[Kind][]Family{
 		{Name: "BalancedAccuracy", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Mean recall over the labels of the truth."},
 		{Name: "F1", Cutoff: NoCutoff, Parameters: []Parameter{average, positive}, oneOf: []string{"average", "positive"}, HigherIsBetter: true,
 			Definition: "Harmonic mean of precision and recall."},
-		{Name: "Precision", Cutoff: NoCutoff, Parameters: []Parameter{average, positive}, oneOf: []string{"average", "positive"}, HigherIsBetter: true,
-			Definition: "Share of the items predicted with a label that truly have it."},
-		{Name: "Recall", Cutoff: NoCutoff, Parameters: []Parameter{average, positive}, oneOf: []string{"average", "positive"}, HigherIsBetter: true,
-			Definition: "Share of the items that truly have a label that are predicted with it."},
-		{Name: "MCC", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Matthews correlation coefficient of predicted and true labels, for any number of labels."},
-		{Name: "Kappa", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Cohen's kappa: agreement with the truth beyond what chance would give."},
+		{Name: "Precision", Cutoff: NoCutoff, Parameters: []Parameter{average, positive}, oneOf: []string{"average", "positive"},
+			HigherIsBetter: true,
+			Definition:     "Share of the items predicted with a label that truly have it."},
+		{Name: "Recall", Cutoff: NoCutoff, Parameters: []Parameter{average, positive}, oneOf: []string{"average", "positive"},
+			HigherIsBetter: true,
+			Definition:     "Share of the items that truly have a label that are predicted with it."},
+		{Name: "MCC", Cutoff: NoCutoff, HigherIsBetter: true,
+			Definition: "Matthews correlation coefficient of predicted and true labels, for any number of labels."},
+		{Name: "Kappa", Cutoff: NoCutoff, HigherIsBetter: true,
+			Definition: "Cohen's kappa: agreement with the truth beyond what chance would give."},
 	},
 	Regression: {
 		{Name: "MSE", Cutoff: NoCutoff, Definition: "Mean squared error."},
@@ -149,7 +166,9 @@ var families = map[Kind][]Family{
 		{Name: "MAE", Cutoff: NoCutoff, Definition: "Mean absolute error."},
 		{Name: "R2", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Share of the variance of the truth that the predictions explain."},
 		{Name: "Pearson", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Linear correlation of prediction and truth."},
-		{Name: "Spearman", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Correlation of the ranks of prediction and truth, ties sharing their mean rank."},
-		{Name: "Kendall", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Kendall's tau-b: concordant less discordant pairs, corrected for ties."},
+		{Name: "Spearman", Cutoff: NoCutoff, HigherIsBetter: true,
+			Definition: "Correlation of the ranks of prediction and truth, ties sharing their mean rank."},
+		{Name: "Kendall", Cutoff: NoCutoff, HigherIsBetter: true,
+			Definition: "Kendall's tau-b: concordant less discordant pairs, corrected for ties."},
 	},
 }

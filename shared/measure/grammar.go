@@ -235,7 +235,8 @@ func (f *Family) checkOneOf(params []Param) error {
 	if given == 1 {
 		return nil
 	}
-	return fmt.Errorf("%[1]s needs exactly one of %[2]s: %[1]s(average=macro) or %[1]s(positive=LABEL), for example", f.Name, strings.Join(f.oneOf, ", "))
+	return fmt.Errorf("%[1]s needs exactly one of %[2]s: %[1]s(average=macro) or %[1]s(positive=LABEL), for example", f.Name,
+		strings.Join(f.oneOf, ", "))
 }
 
 // cutoff reads what follows an @, if anything, under the family's rule.

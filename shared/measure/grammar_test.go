@@ -70,7 +70,8 @@ func TestParse_TakesNamesOfTrecEval(t *testing.T) {
 		"recall_1000": "R@1000", "success_1": "Success@1", "recip_rank": "RR", "Rprec": "Rprec", "bpref": "Bpref", "infAP": "infAP",
 		"iprec_at_recall_0.00": "IPrec@0.0", "iprec_at_recall_0.10": "IPrec@0.1", "iprec_at_recall.1.00": "IPrec@1.0",
 		"num_q": "NumQ", "num_ret": "NumRet", "num_rel": "NumRel", "num_rel_ret": "NumRet(rel=1)",
-		"set_P": "SetP", "set_relative_P": "SetP(relative=True)", "set_recall": "SetR", "set_map": "SetAP", "set_F": "SetF", "set_F_2.0": "SetF(beta=2.0)", "set_F.2": "SetF(beta=2.0)",
+		"set_P": "SetP", "set_relative_P": "SetP(relative=True)", "set_recall": "SetR", "set_map": "SetAP", "set_F": "SetF",
+		"set_F_2.0": "SetF(beta=2.0)", "set_F.2": "SetF(beta=2.0)",
 	} {
 		if m, err := Parse(Retrieval, text); err != nil || m.String() != want {
 			t.Errorf("%s is %q, %v; want %s", text, m, err, want)
@@ -202,7 +203,8 @@ func TestCatalogue_IsComplete(t *testing.T) {
 
 // TestParse_ReadsTheCanonicalForm draws texts near the grammar; whatever parses has a canonical form that is a fixed point.
 func TestParse_ReadsTheCanonicalForm(t *testing.T) {
-	piece := rapid.SampledFrom([]string{"AP", "P", "F1", "RBP", "nDCG", "IPrec", "(", ")", ",", "=", "@", "rel", "p", "positive", "judged_only", "average", "dcg",
+	piece := rapid.SampledFrom([]string{"AP", "P", "F1", "RBP", "nDCG", "IPrec", "(", ")", ",", "=", "@", "rel", "p", "positive",
+		"judged_only", "average", "dcg",
 		"10", "0.5", "1e-7", "True", "macro", "'exp-log2'", "'a b'", "'\\''", "\"x'\"", "ü", " ", "\u00a0"})
 	label := rapid.Map(rapid.String(), func(s string) string {
 		return "F1(positive='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "')"
@@ -226,7 +228,8 @@ func checkReadsBack(t rapid.TB, kind Kind, text string) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"AP", "nDCG(dcg='exp-log2')@20", "P(rel=2,judged_only=True)@10", "F1(positive='a\\'b')", "IPrec@0.1", "RBP(p=1e-5"} {
+	for _, s := range []string{"AP", "nDCG(dcg='exp-log2')@20", "P(rel=2,judged_only=True)@10", "F1(positive='a\\'b')", "IPrec@0.1",
+		"RBP(p=1e-5"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

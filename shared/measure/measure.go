@@ -43,8 +43,8 @@ func HasErrors(all []Diagnostic) bool {
 }
 
 // WithoutTruth returns the diagnostics of a run that was compared with a truth, with those that may be shown while it is
-// blinded, which come first, marked SafeWhileBlinded. All that the truth had a part in, be it a name, a count or that something is wrong at all, stays
-// unmarked: found may depend on the truth in any way.
+// blinded, which come first, marked SafeWhileBlinded. All that the truth had a part in, be it a name, a count or that something is wrong at
+// all, stays unmarked: found may depend on the truth in any way.
 func WithoutTruth(public, found []Diagnostic) []Diagnostic {
 	all := make([]Diagnostic, 0, len(public)+len(found))
 	for _, d := range public {

@@ -137,7 +137,8 @@ func TestLink_NextAsksForTheSameList(t *testing.T) {
 }
 
 func FuzzQuery(f *testing.F) {
-	for _, seed := range []string{"", "limit=1&cursor=" + someID, "filter[name]=a,b&fields=id", "sort=rank&offset=9", "filter%5Bsplit%5D=test", "a=%00"} {
+	for _, seed := range []string{"", "limit=1&cursor=" + someID, "filter[name]=a,b&fields=id", "sort=rank&offset=9",
+		"filter%5Bsplit%5D=test", "a=%00"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, query string) {

@@ -115,7 +115,8 @@ func (s Spec) Parse(rawQuery string) (Request, error) {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		values := query[name]
 		if len(values) > 1 {
-			return r, problem.InvalidParameter.New("The parameter %q is given %d times; give it once, several values separated by commas.", clip(name), len(values))
+			return r, problem.InvalidParameter.New("The parameter %q is given %d times; give it once, several values separated by commas.",
+				clip(name), len(values))
 		}
 		if err := s.read(&r, name, values[0]); err != nil {
 			return r, err

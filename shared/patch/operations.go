@@ -92,7 +92,8 @@ func apply(operations []operation, resource any) (any, error) {
 		case err != nil:
 		case op.name == "test":
 			if value, err = find(root, op.path); err == nil && !reflect.DeepEqual(value, op.value) {
-				return nil, problem.PatchFailed.New("A test operation of the patch does not hold: operation %d. Nothing was changed; get the resource again and decide again.", i)
+				return nil, problem.PatchFailed.New("A test operation of the patch does not hold: operation %d. Nothing was changed; get the "+
+					"resource again and decide again.", i)
 			}
 		case op.name == "copy":
 			value, err = clone(value, &copied)
@@ -105,7 +106,8 @@ func apply(operations []operation, resource any) (any, error) {
 			root, err = edit(root, op.path, func(container any, token string) (any, error) { return add(container, token, value) })
 		}
 		if err != nil {
-			return nil, problem.PatchFailed.New("The patch does not apply to the resource as it is now: operation %d, %s: %v. Nothing was changed.", i, op.name, err)
+			return nil, problem.PatchFailed.New("The patch does not apply to the resource as it is now: operation %d, %s: %v. Nothing was changed.",
+				i, op.name, err)
 		}
 	}
 	return root.(map[string]any)[""], nil

@@ -15,22 +15,27 @@ import (
 // The examples are those of RFC 6902, appendix A, whose documents are objects.
 func TestApply_JSONPatch(t *testing.T) {
 	for name, c := range map[string]struct{ resource, patch, want string }{
-		"A.1":  {`{"foo":"bar"}`, `[{"op":"add","path":"/baz","value":"qux"}]`, `{"baz":"qux","foo":"bar"}`},
-		"A.2":  {`{"foo":["bar","baz"]}`, `[{"op":"add","path":"/foo/1","value":"qux"}]`, `{"foo":["bar","qux","baz"]}`},
-		"A.3":  {`{"baz":"qux","foo":"bar"}`, `[{"op":"remove","path":"/baz"}]`, `{"foo":"bar"}`},
-		"A.4":  {`{"foo":["bar","qux","baz"]}`, `[{"op":"remove","path":"/foo/1"}]`, `{"foo":["bar","baz"]}`},
-		"A.5":  {`{"baz":"qux","foo":"bar"}`, `[{"op":"replace","path":"/baz","value":"boo"}]`, `{"baz":"boo","foo":"bar"}`},
-		"A.6":  {`{"foo":{"bar":"baz","waldo":"fred"},"qux":{"corge":"grault"}}`, `[{"op":"move","from":"/foo/waldo","path":"/qux/thud"}]`, `{"foo":{"bar":"baz"},"qux":{"corge":"grault","thud":"fred"}}`},
-		"A.7":  {`{"foo":["all","grass","cows","eat"]}`, `[{"op":"move","from":"/foo/1","path":"/foo/3"}]`, `{"foo":["all","cows","eat","grass"]}`},
-		"A.8":  {`{"baz":"qux","foo":["a",2,"c"]}`, `[{"op":"test","path":"/baz","value":"qux"},{"op":"test","path":"/foo/1","value":2}]`, `{"baz":"qux","foo":["a",2,"c"]}`},
+		"A.1": {`{"foo":"bar"}`, `[{"op":"add","path":"/baz","value":"qux"}]`, `{"baz":"qux","foo":"bar"}`},
+		"A.2": {`{"foo":["bar","baz"]}`, `[{"op":"add","path":"/foo/1","value":"qux"}]`, `{"foo":["bar","qux","baz"]}`},
+		"A.3": {`{"baz":"qux","foo":"bar"}`, `[{"op":"remove","path":"/baz"}]`, `{"foo":"bar"}`},
+		"A.4": {`{"foo":["bar","qux","baz"]}`, `[{"op":"remove","path":"/foo/1"}]`, `{"foo":["bar","baz"]}`},
+		"A.5": {`{"baz":"qux","foo":"bar"}`, `[{"op":"replace","path":"/baz","value":"boo"}]`, `{"baz":"boo","foo":"bar"}`},
+		"A.6": {`{"foo":{"bar":"baz","waldo":"fred"},"qux":{"corge":"grault"}}`, `[{"op":"move","from":"/foo/waldo","path":"/qux/thud"}]`,
+			`{"foo":{"bar":"baz"},"qux":{"corge":"grault","thud":"fred"}}`},
+		"A.7": {`{"foo":["all","grass","cows","eat"]}`, `[{"op":"move","from":"/foo/1","path":"/foo/3"}]`,
+			`{"foo":["all","cows","eat","grass"]}`},
+		"A.8": {`{"baz":"qux","foo":["a",2,"c"]}`, `[{"op":"test","path":"/baz","value":"qux"},{"op":"test","path":"/foo/1","value":2}]`,
+			`{"baz":"qux","foo":["a",2,"c"]}`},
 		"A.10": {`{"foo":"bar"}`, `[{"op":"add","path":"/child","value":{"grandchild":{}}}]`, `{"child":{"grandchild":{}},"foo":"bar"}`},
 		"A.11": {`{"foo":"bar"}`, `[{"op":"add","path":"/baz","value":"qux","xyz":123}]`, `{"baz":"qux","foo":"bar"}`},
 		"A.14": {`{"/":9,"~1":10}`, `[{"op":"test","path":"/~01","value":10}]`, `{"/":9,"~1":10}`},
 		"A.16": {`{"foo":["bar"]}`, `[{"op":"add","path":"/foo/-","value":["abc","def"]}]`, `{"foo":["bar",["abc","def"]]}`},
 		"null": {`{"foo":"bar"}`, `[{"op":"replace","path":"/foo","value":null}]`, `{"foo":null}`},
 		"none": {`{"foo":"bar"}`, `[]`, `{"foo":"bar"}`},
-		"copy": {`{"foo":["a",{"b":[1]}]}`, `[{"op":"copy","from":"/foo","path":"/foo/0"},{"op":"remove","path":"/foo/2/b/0"}]`, `{"foo":[["a",{"b":[1]}],"a",{"b":[]}]}`},
-		"down": {`{"foo":{"a":1},"qux":[1]}`, `[{"op":"move","from":"/foo","path":"/qux/-"},{"op":"move","from":"/qux/0","path":"/qux/0"}]`, `{"qux":[1,{"a":1}]}`},
+		"copy": {`{"foo":["a",{"b":[1]}]}`, `[{"op":"copy","from":"/foo","path":"/foo/0"},{"op":"remove","path":"/foo/2/b/0"}]`,
+			`{"foo":[["a",{"b":[1]}],"a",{"b":[]}]}`},
+		"down": {`{"foo":{"a":1},"qux":[1]}`, `[{"op":"move","from":"/foo","path":"/qux/-"},{"op":"move","from":"/qux/0","path":"/qux/0"}]`,
+			`{"qux":[1,{"a":1}]}`},
 	} {
 		got, err := patch.Apply(patch.JSONPatch, []byte(c.patch), []byte(c.resource), []string{"foo", "baz", "qux", "child", "/", "~1"})
 		if err != nil || string(bytes.TrimSpace(got)) != c.want {
@@ -44,23 +49,25 @@ func TestApply_RefusesJSONPatches(t *testing.T) {
 		patch string
 		kind  *problem.Kind
 	}{
-		"A.9 a test that fails":        {`[{"op":"test","path":"/foo","value":"other"}]`, problem.PatchFailed},
-		"A.12 to nowhere":              {`[{"op":"add","path":"/baz/bat","value":"qux"}]`, problem.PatchFailed},
-		"removing what is not there":   {`[{"op":"remove","path":"/baz"}]`, problem.PatchFailed},
-		"a test after a change":        {`[{"op":"replace","path":"/foo","value":1},{"op":"test","path":"/foo","value":2}]`, problem.PatchFailed},
-		"an unknown op":                {`[{"op":"swap","path":"/foo"}]`, problem.BadRequest},
-		"no op":                        {`[{"path":"/foo"}]`, problem.BadRequest},
-		"no path":                      {`[{"op":"remove"}]`, problem.BadRequest},
-		"a path that is none":          {`[{"op":"remove","path":"foo"}]`, problem.BadRequest},
-		"no value, but one elsewhere":  {`[{"op":"add","path":"/foo","value":1},{"op":"add","path":"/foo"}]`, problem.BadRequest},
-		"no from":                      {`[{"op":"copy","path":"/foo"}]`, problem.BadRequest},
-		"an object":                    {`{"foo":1}`, problem.BadRequest},
-		"null":                         {`null`, problem.BadRequest},
-		"no JSON":                      {`[`, problem.BadRequest},
-		"too many":                     {`[` + strings.Repeat(`{"op":"test","path":"/foo","value":"bar"},`, 1000) + `{"op":"test","path":"/foo","value":"bar"}]`, problem.Invalid},
+		"A.9 a test that fails":       {`[{"op":"test","path":"/foo","value":"other"}]`, problem.PatchFailed},
+		"A.12 to nowhere":             {`[{"op":"add","path":"/baz/bat","value":"qux"}]`, problem.PatchFailed},
+		"removing what is not there":  {`[{"op":"remove","path":"/baz"}]`, problem.PatchFailed},
+		"a test after a change":       {`[{"op":"replace","path":"/foo","value":1},{"op":"test","path":"/foo","value":2}]`, problem.PatchFailed},
+		"an unknown op":               {`[{"op":"swap","path":"/foo"}]`, problem.BadRequest},
+		"no op":                       {`[{"path":"/foo"}]`, problem.BadRequest},
+		"no path":                     {`[{"op":"remove"}]`, problem.BadRequest},
+		"a path that is none":         {`[{"op":"remove","path":"foo"}]`, problem.BadRequest},
+		"no value, but one elsewhere": {`[{"op":"add","path":"/foo","value":1},{"op":"add","path":"/foo"}]`, problem.BadRequest},
+		"no from":                     {`[{"op":"copy","path":"/foo"}]`, problem.BadRequest},
+		"an object":                   {`{"foo":1}`, problem.BadRequest},
+		"null":                        {`null`, problem.BadRequest},
+		"no JSON":                     {`[`, problem.BadRequest},
+		"too many": {`[` + strings.Repeat(`{"op":"test","path":"/foo","value":"bar"},`, 1000) +
+			`{"op":"test","path":"/foo","value":"bar"}]`, problem.Invalid},
 		"a member that is not its own": {`[{"op":"replace","path":"/id","value":2}]`, problem.Invalid},
 		"such a member removed":        {`[{"op":"remove","path":"/id"}]`, problem.Invalid},
-		"a move into itself":           {`[{"op":"add","path":"/foo","value":{"a":{}}},{"op":"move","from":"/foo","path":"/foo/a"}]`, problem.PatchFailed},
+		"a move into itself": {`[{"op":"add","path":"/foo","value":{"a":{}}},{"op":"move","from":"/foo","path":"/foo/a"}]`,
+			problem.PatchFailed},
 		"a path that is just so long":  {`[{"op":"remove","path":"/` + strings.Repeat("ä", 199) + `"}]`, problem.PatchFailed},
 		"a path that is too long":      {`[{"op":"add","path":"` + strings.Repeat("/foo", 51) + `","value":1}]`, problem.BadRequest},
 		"past the end of an array":     {`[{"op":"add","path":"/foo","value":[1]},{"op":"add","path":"/foo/2","value":1}]`, problem.PatchFailed},
@@ -110,8 +117,10 @@ func TestApply_MergePatch(t *testing.T) {
 
 func FuzzPatch(f *testing.F) {
 	for _, seed := range []string{
-		`[{"op":"replace","path":"/name","value":"x"}]`, `[{"op":"copy","from":"","path":"/list/-"}]`, `[{"op":"move","from":"/list/0","path":"/name"}]`,
-		`[{"op":"test","path":"/id","value":1}]`, `{"name":null}`, `{"list":[1,{"a":null}]}`, `[{"op":"add","path":"/list/-1","value":0}]`, `[{"op":"remove","path":""}]`,
+		`[{"op":"replace","path":"/name","value":"x"}]`, `[{"op":"copy","from":"","path":"/list/-"}]`,
+		`[{"op":"move","from":"/list/0","path":"/name"}]`,
+		`[{"op":"test","path":"/id","value":1}]`, `{"name":null}`, `{"list":[1,{"a":null}]}`, `[{"op":"add","path":"/list/-1","value":0}]`,
+		`[{"op":"remove","path":""}]`,
 	} {
 		f.Add([]byte(seed), true)
 		f.Add([]byte(seed), false)
@@ -151,11 +160,18 @@ func TestApply_AllocatesAFewTimesThePatch(t *testing.T) {
 	for name, c := range map[string]struct{ mediaType, patch, resource string }{
 		"a deep merge":         {patch.MergePatch, deep(30, big), `{"id":1}`},
 		"a deep merge on deep": {patch.MergePatch, deep(30, big), deep(30, `"x"`)},
-		"a deep add":           {patch.JSONPatch, `[{"op":"add","path":"/a","value":` + deep(28, big) + `},{"op":"add","path":"` + strings.Repeat("/a", 28) + `/b","value":1}]`, `{"id":1}`},
-		"a deep test":          {patch.JSONPatch, `[{"op":"add","path":"/a","value":` + deep(28, big) + `},{"op":"test","path":"` + strings.Repeat("/a", 28) + `","value":{}}]`, `{"id":1}`},
-		"adds at a head":       {patch.JSONPatch, `[{"op":"add","path":"/a","value":` + list + `}` + strings.Repeat(`,{"op":"add","path":"/a/0","value":1}`, 400) + `]`, `{"id":1}`},
-		"copies of a text":     {patch.JSONPatch, `[{"op":"test","path":"/id","value":1}` + strings.Repeat(`,{"op":"copy","from":"/a/text","path":"/a/list/-"}`, 900) + `]`, text},
-		"copies of copies":     {patch.JSONPatch, `[{"op":"test","path":"/id","value":1}` + strings.Repeat(`,{"op":"copy","from":"/a/list","path":"/a/list/-"}`, 900) + `]`, text},
+		"a deep add": {patch.JSONPatch, `[{"op":"add","path":"/a","value":` + deep(28, big) + `},{"op":"add","path":"` +
+			strings.Repeat("/a", 28) + `/b","value":1}]`, `{"id":1}`},
+		"a deep test": {patch.JSONPatch, `[{"op":"add","path":"/a","value":` + deep(28, big) + `},{"op":"test","path":"` +
+			strings.Repeat("/a", 28) + `","value":{}}]`, `{"id":1}`},
+		"adds at a head": {patch.JSONPatch, `[{"op":"add","path":"/a","value":` + list + `}` +
+			strings.Repeat(`,{"op":"add","path":"/a/0","value":1}`, 400) + `]`, `{"id":1}`},
+		"copies of a text": {
+			patch.JSONPatch, `[{"op":"test","path":"/id","value":1}` + strings.Repeat(`,{"op":"copy","from":"/a/text","path":"/a/list/-"}`, 900) +
+				`]`, text},
+		"copies of copies": {
+			patch.JSONPatch, `[{"op":"test","path":"/id","value":1}` + strings.Repeat(`,{"op":"copy","from":"/a/list","path":"/a/list/-"}`, 900) +
+				`]`, text},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -33,10 +33,13 @@ var (
 	// markup is a number in a template before a noun in the plural.
 	markup = regexp.MustCompile(`strconv\.(?:Itoa|FormatInt)\(([^{}]*)\) \} ((?:other |more )?[a-z]{2,}s)\b`)
 	// bound is the name of a constant or setting that is far above 1.
-	bound = regexp.MustCompile(`^(?:[Mm]ax|[Mm]ost|few$|Few$|patience$|[lL]imits?$|[lL]imit|depth$|rounds$|Rounds$|organizerTasks$|levels$|tailLines$|PendingFiles$|PendingBytes$)`)
+	bound = regexp.MustCompile(
+		`^(?:[Mm]ax|[Mm]ost|few$|Few$|patience$|[lL]imits?$|[lL]imit|depth$|rounds$|Rounds$|organizerTasks$|levels$|tailLines$|PendingFiles$|PendingBytes$)`)
 	// beyond is what texts say of numbers that are none, several by the condition before, or greater than a limit.
-	beyond   = regexp.MustCompile(`at most|At most|allowed|more than|longer than|which is the most|has 1 to|are sent|This takes about|is given %d|The body has|of %d fields`)
-	verbsInS = map[string]bool{"is": true, "was": true, "has": true, "does": true, "exists": true, "as": true, "begins": true, "makes": true, "comes": true}
+	beyond = regexp.MustCompile(
+		`at most|At most|allowed|more than|longer than|which is the most|has 1 to|are sent|This takes about|is given %d|The body has|of %d fields`)
+	verbsInS = map[string]bool{"is": true, "was": true, "has": true, "does": true, "exists": true, "as": true, "begins": true, "makes": true,
+		"comes": true}
 )
 
 // TestCount_WritesEveryPlural looks for numbers that are written before a noun in the plural, in the formats of calls and in templates.
@@ -46,7 +49,8 @@ func TestCount_WritesEveryPlural(t *testing.T) {
 		switch name := d.Name(); {
 		case err != nil:
 			return err
-		case d.IsDir() && (name == "node_modules" || name == "testdata" || name == "catalogue" || strings.HasSuffix(name, "test") || len(name) > 2 && name[0] == '.'):
+		case d.IsDir() && (name == "node_modules" || name == "testdata" || name == "catalogue" || strings.HasSuffix(name, "test") ||
+			len(name) > 2 && name[0] == '.'):
 			return fs.SkipDir
 		case strings.HasSuffix(name, ".templ"):
 			text, err := os.ReadFile(path)
@@ -56,7 +60,8 @@ func TestCount_WritesEveryPlural(t *testing.T) {
 				}
 			}
 			return err
-		case !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, "_templ.go") || strings.HasSuffix(name, ".pb.go"):
+		case !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, "_templ.go") ||
+			strings.HasSuffix(name, ".pb.go"):
 			return nil
 		}
 		files := token.NewFileSet()
@@ -103,7 +108,8 @@ func plurals(format string, args []ast.Expr) (all []plurality) {
 			at, _ = strconv.Atoi(text[i+1 : strings.IndexByte(text, ']')])
 			at--
 		}
-		if m := counted.FindStringSubmatch(format[place[1]:]); m != nil && strings.HasSuffix(text, "d") && !verbsInS[m[1]] && !beyond.MatchString(format) && at < len(args) {
+		if m := counted.FindStringSubmatch(format[place[1]:]); m != nil && strings.HasSuffix(text, "d") && !verbsInS[m[1]] &&
+			!beyond.MatchString(format) && at < len(args) {
 			all = append(all, plurality{nameOf(args[at]), m[1]})
 		}
 		at++

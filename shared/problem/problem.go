@@ -113,7 +113,8 @@ func Check(fields []Field) error {
 	}
 	detail := "The body has a fault; `errors` says where and what."
 	if n := len(fields); n >= MaxFields {
-		detail = fmt.Sprintf("The body has %d faults or more; `errors` says where and what of the first %d. Correct them, and send it again to get the others.", MaxFields, MaxFields)
+		detail = fmt.Sprintf("The body has %d faults or more; `errors` says where and what of the first %d. Correct them, and send it again to "+
+			"get the others.", MaxFields, MaxFields)
 	} else if n > 1 {
 		detail = fmt.Sprintf("The body has %d faults; `errors` says where and what.", n)
 	}

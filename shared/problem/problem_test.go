@@ -9,7 +9,8 @@ import (
 )
 
 func TestCheck_CountsFaultsAsFarAsItKnows(t *testing.T) {
-	for n, want := range map[int]string{1: "has a fault;", 2: "has 2 faults;", 99: "has 99 faults;", 100: "has 100 faults or more;", 500: "has 100 faults or more;"} {
+	for n, want := range map[int]string{1: "has a fault;", 2: "has 2 faults;", 99: "has 99 faults;", 100: "has 100 faults or more;",
+		500: "has 100 faults or more;"} {
 		p, ok := errors.AsType[*problem.Error](problem.Check(make([]problem.Field, n)))
 		if !ok || !strings.Contains(p.Detail, want) || len(p.Fields) != min(n, problem.MaxFields) {
 			t.Errorf("%d faults: %v, want %q", n, p, want)

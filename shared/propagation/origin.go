@@ -47,7 +47,8 @@ func (o origin[O, P]) copyToRuns(ctx context.Context, ids ...string) error {
 
 // copyTo has change give the record of the key the attributes of the origin, unless it has them already or one of the two is
 // gone. The write holds only while the origin is as it was read, so that propagation of an older change undoes nothing.
-func copyTo[O, R any, P records.Pointer[O], Q records.Pointer[R]](ctx context.Context, o origin[O, P], key store.Key, change func(P, Q) bool) error {
+func copyTo[O, R any, P records.Pointer[O], Q records.Pointer[R]](ctx context.Context, o origin[O, P], key store.Key,
+	change func(P, Q) bool) error {
 	return records.Retry(ctx, func() error {
 		var from P
 		var to Q

@@ -62,7 +62,9 @@ func (p Propagator) fromTask(ctx context.Context, t *record.TaskItem) error {
 	// Grants come before submissions: a submission is made under the grant as it is, so that from here on none is made
 	// under the visibility that the task had.
 	err = records.Each(ctx, p.Store, page, []records.Source{records.Registrations(t.ID)}, func(r *record.RegistrationItem) error {
-		return copyTo(ctx, o, record.RegisteredKey(r.UserID, t.ID), func(t *record.TaskItem, g *record.Registered) bool { return private(t, &g.PrivateTask) })
+		return copyTo(ctx, o, record.RegisteredKey(r.UserID, t.ID), func(t *record.TaskItem, g *record.Registered) bool {
+			return private(t, &g.PrivateTask)
+		})
 	})
 	if err != nil {
 		return err

@@ -72,6 +72,7 @@ func (t *transition) failAttempt(why string) error {
 		return t.giveBack()
 	}
 	return t.fail(measure.Diagnostic{Severity: measure.Error, SafeWhileBlinded: true, Message: fmt.Sprintf(
-		"The run was begun %s and no attempt came to an end, at last because %s. The run does not count in the quota: submit it again, and tell the organizers if that fails too.",
+		"The run was begun %s and no attempt came to an end, at last because %s. The run does not count in the quota: submit it again, and "+
+			"tell the organizers if that fails too.",
 		plural.Count(run.Attempts, "time"), why)})
 }

@@ -31,7 +31,8 @@ func (q Queue) Cancel(ctx context.Context, run *record.RunItem, tx *records.Tx) 
 		return nil, problem.Conflict.New("The run is %s: only a run that has not ended can be cancelled.", run.State)
 	}
 	if len(run.Evaluations) > 0 {
-		return nil, problem.Conflict.New("The run was evaluated, and is only evaluated again because the truth has changed. Delete its submission to withdraw it.")
+		return nil, problem.Conflict.New("The run was evaluated, and is only evaluated again because the truth has changed. Delete its " +
+			"submission to withdraw it.")
 	}
 	changed := *run
 	t := transition{ctx, q.Store, q.Now(), &changed, tx}

@@ -48,7 +48,8 @@ func (q Queue) Heartbeat(ctx context.Context, l LeaseRef, d time.Duration, first
 //
 // The files count as stored for the run's owner in the transaction that makes them the run's. A run whose output exceeds what
 // its owner may still store fails.
-func (q Queue) CompleteExecution(ctx context.Context, files blob.Store, l LeaseRef, outputs []record.File, limits record.UsageLimits) (run *record.RunItem, missing []record.File, err error) {
+func (q Queue) CompleteExecution(ctx context.Context, files blob.Store, l LeaseRef, outputs []record.File,
+	limits record.UsageLimits) (run *record.RunItem, missing []record.File, err error) {
 	run, err = q.underLease(ctx, l, func(t *transition) error {
 		run := t.run
 		if run.State != record.Running {
@@ -66,7 +67,8 @@ func (q Queue) CompleteExecution(ctx context.Context, files blob.Store, l LeaseR
 		if problem.QuotaExhausted.Is(err) {
 			missing = nil
 			return t.fail(measure.Diagnostic{Severity: measure.Error, SafeWhileBlinded: true, Message: fmt.Sprintf(
-				"The output has %d bytes, which is more than is left of what its owner may store. Delete submissions or runs that are no longer needed, and submit again.", size)})
+				"The output has %d bytes, which is more than is left of what its owner may store. Delete submissions or runs that are no longer "+
+					"needed, and submit again.", size)})
 		}
 		if err != nil {
 			return err

@@ -75,7 +75,8 @@ func (q Queue) Lease(ctx context.Context, sub record.Subqueue, o *FairOrder, lea
 
 // LeaseOther is Lease for a built-in evaluator that is about to evaluate the run, when the run's team was served last and a run
 // of another team waits; otherwise it returns nil.
-func (q Queue) LeaseOther(ctx context.Context, o *FairOrder, run *record.RunItem, lease record.Lease, d time.Duration) (*record.RunItem, error) {
+func (q Queue) LeaseOther(ctx context.Context, o *FairOrder, run *record.RunItem, lease record.Lease,
+	d time.Duration) (*record.RunItem, error) {
 	if last := o.lastTask(); last == "" || last != run.TaskID || o.lastTeam(run.TaskID) != run.UserID {
 		return nil, nil
 	}

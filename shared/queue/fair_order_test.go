@@ -74,7 +74,8 @@ func TestFairOrder_CostsOneReadWhenOneRunWaits(t *testing.T) {
 	var order queue.FairOrder
 	calls := func() int64 {
 		var u store.Usage
-		if _, err := f.queue().Lease(store.WithUsage(f.ctx, &u), record.BuiltinSubqueue(), &order, record.Lease{Holder: "w"}, leaseTime); err != nil {
+		if _, err := f.queue().Lease(store.WithUsage(f.ctx, &u), record.BuiltinSubqueue(), &order, record.Lease{Holder: "w"},
+			leaseTime); err != nil {
 			t.Fatal(err)
 		}
 		return u.Calls.Load()

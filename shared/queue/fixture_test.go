@@ -78,7 +78,8 @@ func (f *fixture) addCounted() *record.RunItem {
 // addImage makes a run that waits for a worker of the pool.
 func (f *fixture) addImage(pool string, options ...recordtest.RunOption) *record.RunItem {
 	f.now = f.now.Add(time.Millisecond)
-	return f.dataset.Run("ann", append([]recordtest.RunOption{recordtest.OfImage, func(r *recordtest.Run) { r.Pool = pool }}, options...)...).RunItem
+	return f.dataset.Run("ann", append([]recordtest.RunOption{recordtest.OfImage, func(r *recordtest.Run) { r.Pool = pool }},
+		options...)...).RunItem
 }
 
 // ofRepository makes the run of an image one of a repository.

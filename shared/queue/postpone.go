@@ -20,7 +20,8 @@ func (q Queue) Postpone(ctx context.Context, l LeaseRef, d time.Duration) (*reco
 }
 
 var awaitsTruth = measure.Diagnostic{Severity: measure.Warning, SafeWhileBlinded: true,
-	Message: "The run waits for the truth of the dataset, which has not arrived or is being read. It is evaluated by itself once the truth is there; if none is within a day, it fails."}
+	Message: "The run waits for the truth of the dataset, which has not arrived or is being read. It is evaluated by itself once the truth " +
+		"is there; if none is within a day, it fails."}
 
 // AwaitTruth gives a run back whose dataset has no truth yet, and says so. The attempt does not count, and nobody takes the run
 // up before the instant unless Reevaluate, with the truth, has it wait in its queue again. A truth that came meanwhile is

@@ -21,7 +21,8 @@ func TestLease_MatchesPoolAndKindOfWork(t *testing.T) {
 	for _, tt := range []struct {
 		pool string
 		work record.Work
-	}{{record.DefaultPool, record.ExecuteImage}, {"gp", record.ExecuteImage}, {"gpu", record.ExecuteRepository}, {"gpu", record.Evaluate}, {"gpu2", record.ExecuteImage}} {
+	}{{record.DefaultPool, record.ExecuteImage}, {"gp", record.ExecuteImage}, {"gpu", record.ExecuteRepository}, {"gpu", record.Evaluate},
+		{"gpu2", record.ExecuteImage}} {
 		if r := f.leaseWork(tt.pool, tt.work); r != nil {
 			t.Errorf("%v: leased %s", tt, r.ID)
 		}
@@ -128,7 +129,8 @@ func TestPendingWork_LeaseOfWorkerIsReclaimedAfterGrace(t *testing.T) {
 	f.addImage("")
 	r := f.leaseWork(record.DefaultPool, record.ExecuteImage)
 	entry := r.Indexes()[record.ByWork-1]
-	if at, err := record.DueAt(entry.Sort); err != nil || entry.Partition != record.DuePartition || !at.Equal(r.Lease.Until.Add(record.ReclaimGrace)) {
+	if at, err := record.DueAt(entry.Sort); err != nil || entry.Partition != record.DuePartition ||
+		!at.Equal(r.Lease.Until.Add(record.ReclaimGrace)) {
 		t.Errorf("due at %s, %v; the lease ends at %s", at, err, r.Lease.Until)
 	}
 }
@@ -155,7 +157,8 @@ func TestCompleteExecution_TakesAStoredOutputOnce(t *testing.T) {
 	}
 	f.File(record.HolderRuns, r.ID, out.Name, "ranked\n")
 	r, missing, err = complete(l)
-	if err != nil || len(missing) != 0 || r.State != record.Evaluating || r.Lease != nil || r.Attempts != 0 || r.Queue != record.QueueBuiltin ||
+	if err != nil || len(missing) != 0 || r.State != record.Evaluating || r.Lease != nil || r.Attempts != 0 ||
+		r.Queue != record.QueueBuiltin ||
 		r.Files[0].State != record.FileStored || r.Bytes != out.Size || usage() != out.Size {
 		t.Fatalf("%+v, missing %v, %v, %d bytes count", r, missing, err, usage())
 	}
@@ -170,7 +173,8 @@ func TestCompleteExecution_TakesAStoredOutputOnce(t *testing.T) {
 	}
 	f.addImage("")
 	r, missing, err = complete(f.leaseRef())
-	if err != nil || r.State != record.Failed || len(missing) != 0 || len(r.Diagnostics) != 1 || !strings.Contains(r.Diagnostics[0].Message, "may store") || usage() != out.Size {
+	if err != nil || r.State != record.Failed || len(missing) != 0 || len(r.Diagnostics) != 1 ||
+		!strings.Contains(r.Diagnostics[0].Message, "may store") || usage() != out.Size {
 		t.Errorf("beyond the quota: %s with %v, %v, %d bytes count", r.State, r.Diagnostics, err, usage())
 	}
 }

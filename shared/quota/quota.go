@@ -43,7 +43,8 @@ func Parse(defaults record.Quotas, settings string) (record.Quotas, error) {
 		limits := map[string]int64{"pendingFiles": l.PendingFiles, "pendingBytes": l.PendingBytes, "storedBytes": l.StoredBytes}
 		for kind, n := range l.PerDay {
 			if _, ok := known[kind]; !ok {
-				return defaults, fmt.Errorf("%s.perDay has %q, which is none of its kinds: %s", of, kind, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+				return defaults, fmt.Errorf("%s.perDay has %q, which is none of its kinds: %s", of, kind,
+					strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 			}
 			limits["perDay."+kind] = n
 		}
@@ -83,7 +84,8 @@ func New(q record.Quotas) *Ledger { return &Ledger{Quotas: q, ResultTime: time.H
 
 // Take adds the charge of the caller to tx, or returns the problem that a quota does not allow it. usage is what the caller took
 // before, as the grants have it; nil: nothing.
-func (l *Ledger) Take(ctx context.Context, s store.Store, now time.Time, tx *records.Tx, caller access.Caller, usage *record.Usage, ch record.Charge) error {
+func (l *Ledger) Take(ctx context.Context, s store.Store, now time.Time, tx *records.Tx, caller access.Caller, usage *record.Usage,
+	ch record.Charge) error {
 	limits := l.Quotas.User
 	if caller.Admin {
 		limits = record.UsageLimits{}
@@ -106,7 +108,8 @@ func Credit(ctx context.Context, s store.Store, now time.Time, tx *records.Tx, u
 
 // TakeFor adds to tx that a user who is not the caller takes the charge, or returns the problem that the limits do not
 // allow it.
-func TakeFor(ctx context.Context, s store.Store, now time.Time, tx *records.Tx, userID string, limits record.UsageLimits, ch record.Charge) error {
+func TakeFor(ctx context.Context, s store.Store, now time.Time, tx *records.Tx, userID string, limits record.UsageLimits,
+	ch record.Charge) error {
 	if userID == "" || ch.Bytes == 0 && ch.Leaving == 0 {
 		return nil
 	}

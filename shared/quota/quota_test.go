@@ -114,7 +114,8 @@ func TestTake_NoRaceOvershootsAUsersQuota(t *testing.T) {
 	if err := take(t.Context(), l, s, start, caller("b"), record.Charge{Kind: record.MadeTasks, Count: 1}); err != nil {
 		t.Errorf("another user: %v", err)
 	}
-	if err := take(t.Context(), l, s, start, access.Caller{ID: "a", Admin: true}, record.Charge{Kind: record.MadeTasks, Count: 1}); err != nil {
+	if err := take(t.Context(), l, s, start, access.Caller{ID: "a", Admin: true}, record.Charge{
+		Kind: record.MadeTasks, Count: 1}); err != nil {
 		t.Errorf("an administrator: %v", err)
 	}
 }
@@ -159,7 +160,8 @@ func TestTake_VerifiesPendingUploadsBeforeItRefuses(t *testing.T) {
 			r.QueuedAt = &at
 		}
 		recordtest.New(t, s).Put(r)
-		return take(t.Context(), l, s, start, caller("a"), record.Charge{Pending: map[string]record.Uploads{r.Key().Partition: {Files: 1, Bytes: 400}}})
+		return take(t.Context(), l, s, start, caller("a"), record.Charge{
+			Pending: map[string]record.Uploads{r.Key().Partition: {Files: 1, Bytes: 400}}})
 	}
 	for _, c := range []struct {
 		state   record.RunState
@@ -188,7 +190,8 @@ func TestLedger_CountsForAllProcesses(t *testing.T) {
 	for n, user := range []string{"a", "b", "c", "d", "e"} {
 		ch := record.Charge{Kind: record.MadeTasks, Count: 1}
 		if n == 0 {
-			ch = record.Charge{Kind: record.MadeTasks, Count: 1, Bytes: 90, Pending: map[string]record.Uploads{"RUN#" + record.NewID(now): {Files: 2, Bytes: 90}}}
+			ch = record.Charge{Kind: record.MadeTasks, Count: 1, Bytes: 90, Pending: map[string]record.Uploads{
+				"RUN#" + record.NewID(now): {Files: 2, Bytes: 90}}}
 		}
 		if err := take(t.Context(), one, counted, now, caller(user), ch); err != nil {
 			t.Fatal(err)
@@ -205,7 +208,8 @@ func TestLedger_CountsForAllProcesses(t *testing.T) {
 		"its own process": {one, record.Charge{Kind: record.MadeTasks, Count: 1}, problem.QuotaToday},
 		"another one":     {two, record.Charge{Kind: record.MadeTasks, Count: 1}, problem.QuotaToday},
 		"bytes":           {two, record.Charge{Bytes: 11}, problem.QuotaExhausted},
-		"pending uploads": {two, record.Charge{Pending: map[string]record.Uploads{"RUN#" + record.NewID(now): {Files: 1, Bytes: 1}}}, problem.QuotaExhausted},
+		"pending uploads": {two, record.Charge{Pending: map[string]record.Uploads{"RUN#" + record.NewID(now): {Files: 1, Bytes: 1}}},
+			problem.QuotaExhausted},
 	} {
 		if err := take(t.Context(), c.ledger, plain, now, caller("z"), c.charge); !c.kind.Is(err) {
 			t.Errorf("%s: %v", name, err)
@@ -215,7 +219,8 @@ func TestLedger_CountsForAllProcesses(t *testing.T) {
 	if err := take(t.Context(), two, plain, now, caller("z"), record.Charge{Kind: record.MadeTasks, Count: 1}); err != nil {
 		t.Errorf("a day later: %v", err)
 	}
-	if items, err := plain.Get(t.Context(), store.Strong, record.UsageKey("a")); err != nil || strings.Contains(strings.ToLower(string(items[0].Data)), "took") {
+	if items, err := plain.Get(t.Context(), store.Strong, record.UsageKey("a")); err != nil ||
+		strings.Contains(strings.ToLower(string(items[0].Data)), "took") {
 		t.Errorf("the table keeps what only the counters of the process need: %s, %v", items[0].Data, err)
 	}
 	shards, err := plain.Query(t.Context(), store.Query{Partition: record.ServerPartition, Limit: 10})
@@ -226,7 +231,8 @@ func TestLedger_CountsForAllProcesses(t *testing.T) {
 
 func TestParse_SaysWhatIsWrong(t *testing.T) {
 	q, err := quota.Parse(record.DefaultQuotas(), `{"user":{"perDay":{"tasks":7},"storedBytes":0}}`)
-	if err != nil || q.User.PerDay[record.MadeTasks] != 7 || q.User.StoredBytes != 0 || q.User.PerDay[record.MadeRuns] != record.DefaultQuotas().User.PerDay[record.MadeRuns] {
+	if err != nil || q.User.PerDay[record.MadeTasks] != 7 || q.User.StoredBytes != 0 ||
+		q.User.PerDay[record.MadeRuns] != record.DefaultQuotas().User.PerDay[record.MadeRuns] {
 		t.Errorf("%+v, %v", q, err)
 	}
 	for bad, want := range map[string]string{

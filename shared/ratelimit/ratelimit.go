@@ -73,7 +73,8 @@ func Parse(text string) (Rates, error) {
 	}
 	for class, p := range l.policies() {
 		if p.PerSecond < 0 || p.PerSecond > 0 && p.Burst < 1 {
-			return l, fmt.Errorf("%s has perSecond %d and burst %d: perSecond must be 0, for no limit, or more with a burst of 1 or more", class, p.PerSecond, p.Burst)
+			return l, fmt.Errorf("%s has perSecond %d and burst %d: perSecond must be 0, for no limit, or more with a burst of 1 or more", class,
+				p.PerSecond, p.Burst)
 		}
 	}
 	return l, nil
@@ -106,7 +107,8 @@ type Limiter struct {
 // New returns a Limiter. When header is not empty, callers without a login are known by the last address in that header,
 // which the proxy in front of the server must set.
 func New(limits Rates, header string) *Limiter {
-	return &Limiter{limits: limits, policies: limits.policies(), header: header, users: newBuckets(maxBuckets), addresses: newBuckets(maxBuckets)}
+	return &Limiter{limits: limits, policies: limits.policies(), header: header, users: newBuckets(maxBuckets),
+		addresses: newBuckets(maxBuckets)}
 }
 
 // Limits are what the Limiter holds callers to; a nil Limiter holds them to nothing.

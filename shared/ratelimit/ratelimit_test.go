@@ -21,7 +21,8 @@ func (l *Limiter) take(now time.Time, address string) (bool, http.Header) {
 
 func TestTake_FieldsTellWhatIsLeft(t *testing.T) {
 	l := New(Rates{Write: Policy{PerSecond: 2, Burst: 5}}, "")
-	for i, want := range []string{`"write";r=4;t=1`, `"write";r=3;t=1`, `"write";r=2;t=2`, `"write";r=1;t=2`, `"write";r=0;t=3`, `"write";r=0;t=1`} {
+	for i, want := range []string{`"write";r=4;t=1`, `"write";r=3;t=1`, `"write";r=2;t=2`, `"write";r=1;t=2`, `"write";r=0;t=3`,
+		`"write";r=0;t=1`} {
 		allowed, h := l.take(start, "192.0.2.1:1")
 		if h.Get("RateLimit") != want || h.Get("RateLimit-Policy") != `"write";q=5;w=3` || allowed != (i < 5) {
 			t.Errorf("request %d: %v %v, want %s", i+1, allowed, h, want)

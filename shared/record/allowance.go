@@ -60,10 +60,12 @@ func (a *Allowance) Charge(rules SubmissionRules, runIDs []string, now time.Time
 	}
 	if rules.PerDay > 0 && len(a.Recent)+n > rules.PerDay {
 		if n > rules.PerDay {
-			return problem.QuotaExhausted.New("This submission makes %s, and the task allows %d in 24 hours: submit to fewer datasets at once.", plural.Count(n, "run"), rules.PerDay)
+			return problem.QuotaExhausted.New("This submission makes %s, and the task allows %d in 24 hours: submit to fewer datasets at once.",
+				plural.Count(n, "run"), rules.PerDay)
 		}
 		free := madeAt(a.Recent[len(a.Recent)+n-rules.PerDay-1]).Add(Day)
-		return problem.QuotaToday.New("This submission makes %s, and %d of the %d that the task allows in 24 hours are left. Enough come back at %s.",
+		return problem.QuotaToday.New("This submission makes %s, and %d of the %d that the task allows in 24 hours are left. Enough come back "+
+			"at %s.",
 			plural.Count(n, "run"), max(0, rules.PerDay-len(a.Recent)), rules.PerDay, At(free).sortable()).After(free.Sub(now))
 	}
 	a.Total += n

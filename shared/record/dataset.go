@@ -174,7 +174,8 @@ func (d *DatasetItem) Indexes() [store.NumIndexes]store.Key {
 
 // Scope is the scope of the dataset: it follows its task.
 func (d *DatasetItem) Scope() access.Scope {
-	return access.Scope{OrganizerID: d.OrganizerID, TaskID: d.TaskID, Audience: AccessAttributes{PrivateTask: d.PrivateTask}.taskAudience(), KnownTo: access.Applicant}
+	return access.Scope{OrganizerID: d.OrganizerID, TaskID: d.TaskID, Audience: AccessAttributes{PrivateTask: d.PrivateTask}.taskAudience(),
+		KnownTo: access.Applicant}
 }
 
 // ObjectKeys names the objects of the dataset's files.
@@ -189,10 +190,12 @@ func (d *DatasetItem) Files() []File { return slices.Concat(d.Inputs, d.Truths) 
 func (d *DatasetDraft) Check() []problem.Field {
 	fields := checkName("/name", d.Name)
 	fields = append(fields, checkText("/description", d.Description)...)
-	fields.AddIf(d.IDsPublic && d.Evaluator.Kind == EvaluatorWorker, "/idsPublic", "goes only with the built-in evaluators, which compare ids: "+problem.Unset)
+	fields.AddIf(d.IDsPublic && d.Evaluator.Kind == EvaluatorWorker, "/idsPublic",
+		"goes only with the built-in evaluators, which compare ids: "+problem.Unset)
 	fields.AddIf(d.LabelsPublic && measure.Kind(d.Evaluator.Kind) != measure.Classification, "/labelsPublic",
 		"goes only with the kind classification, which has labels: "+problem.Unset)
-	fields.AddIf(d.TruthsPublic && d.Split != Training, "/truthsPublic", "goes with the split training alone: set it to false, or the split to training")
+	fields.AddIf(d.TruthsPublic && d.Split != Training, "/truthsPublic",
+		"goes with the split training alone: set it to false, or the split to training")
 	return append(fields, d.Evaluator.check()...)
 }
 
@@ -247,7 +250,8 @@ func (e *Evaluator) check() problem.Fields {
 // checkOwn checks the measures of an organizer's own evaluator, whose names are the organizer's to choose.
 func (e *Evaluator) checkOwn() problem.Fields {
 	var fields problem.Fields
-	fields.AddIf(!slices.Contains(e.Measures, e.PrimaryMeasure), "/evaluator/primaryMeasure", "must be one of measures: give one, or "+problem.Unset)
+	fields.AddIf(!slices.Contains(e.Measures, e.PrimaryMeasure), "/evaluator/primaryMeasure", "must be one of measures: give one, or "+
+		problem.Unset)
 	for i, m := range e.Measures {
 		fields.AddIf(slices.Contains(e.Measures[:i], m), fmt.Sprintf("/evaluator/measures/%d", i), "is named twice")
 	}
@@ -331,7 +335,8 @@ type AuditedFile struct {
 // Audited returns what an audit entry keeps of the dataset as it is.
 func (d *DatasetItem) Audited() AuditedDataset {
 	return AuditedDataset{
-		d.Name, DatasetRules{d.Split, d.TruthsPublic, d.IDsPublic, d.LabelsPublic}, EvaluatedWith{auditedFiles(d.Truths), d.RunFormat, d.Evaluator},
+		d.Name, DatasetRules{d.Split, d.TruthsPublic, d.IDsPublic, d.LabelsPublic}, EvaluatedWith{
+			auditedFiles(d.Truths), d.RunFormat, d.Evaluator},
 	}
 }
 

@@ -86,7 +86,8 @@ func CheckFiles(pointer func(i int) string, files, kept []File) ([][]byte, probl
 		} else {
 			contents[i] = checkNew(f, at, &fields)
 		}
-		fields.AddIf(slices.ContainsFunc(files[:i], func(o File) bool { return o.Name == f.Name }), at+"/name", "is the name of another file of the list")
+		fields.AddIf(slices.ContainsFunc(files[:i], func(o File) bool { return o.Name == f.Name }), at+"/name",
+			"is the name of another file of the list")
 		same := func(o File) bool { return o.SHA256 == f.SHA256 }
 		fields.AddIf(f.SHA256 != "" && slices.ContainsFunc(files[:i], same), at+"/sha256", "is the content of another file of the list")
 	}
@@ -138,10 +139,12 @@ func checkNew(f *File, at string, fields *problem.Fields) []byte {
 func checkContent(f *File, at string, fields *problem.Fields) []byte {
 	if f.Content == "" {
 		if f.Size == 0 && (f.SHA256 == "" || f.SHA256 == emptyDigest) {
-			fields.Add(at, "is empty: a file has at least one byte. Give its bytes as content or, for a file that will be uploaded, their size and sha256")
+			fields.Add(at, "is empty: a file has at least one byte. Give its bytes as content or, for a file that will be uploaded, their size "+
+				"and sha256")
 			return nil
 		}
-		fields.AddIf(!digest.MatchString(f.SHA256), at+"/sha256", "must be the SHA-256 of the bytes, 64 lower-case hexadecimal digits, when there is no content")
+		fields.AddIf(!digest.MatchString(f.SHA256), at+"/sha256",
+			"must be the SHA-256 of the bytes, 64 lower-case hexadecimal digits, when there is no content")
 		fields.AddIf(f.Size < 1 || f.Size > MaxFileBytes, at+"/size",
 			"must be the number of bytes, from 1 to %d, when there is no content", int64(MaxFileBytes))
 		return nil
@@ -174,7 +177,8 @@ func CheckInline(contents ...[][]byte) error {
 		}
 	}
 	if n > MaxInlineBytes {
-		return problem.TooLarge.New("The inline files have %d bytes together; %d are allowed. Give size and sha256 instead of content, and upload the bytes to the address in the answer.", n, MaxInlineBytes)
+		return problem.TooLarge.New("The inline files have %d bytes together; %d are allowed. Give size and sha256 instead of content, and "+
+			"upload the bytes to the address in the answer.", n, MaxInlineBytes)
 	}
 	return nil
 }

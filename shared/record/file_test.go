@@ -19,14 +19,16 @@ func TestCheckFiles(t *testing.T) {
 		files    []record.File
 		pointers []string
 	}{
-		"kept as shown":          {[]record.File{{Name: "a.txt", Size: 5, SHA256: sum, MediaType: "text/plain", State: record.FileStored, URL: "https://files/a"}}, nil},
+		"kept as shown": {
+			[]record.File{{Name: "a.txt", Size: 5, SHA256: sum, MediaType: "text/plain", State: record.FileStored, URL: "https://files/a"}}, nil},
 		"kept by its digest":     {[]record.File{{Name: "a.txt", SHA256: sum}}, nil},
 		"kept, renamed":          {[]record.File{{Name: "c.txt", Size: 5, SHA256: sum, State: record.FileStored}}, nil},
 		"kept, in a folder":      {[]record.File{{Name: "b/a.txt", SHA256: sum}}, []string{"/f/0/name"}},
 		"kept, of another size":  {[]record.File{{Name: "a.txt", Size: 6, SHA256: sum}}, []string{"/f/0/size"}},
 		"kept, in another state": {[]record.File{{Name: "a.txt", SHA256: sum, State: record.FilePending}}, []string{"/f/0/state"}},
 		"inline":                 {[]record.File{{Name: "b.txt", Content: "aGVsbG8="}}, nil},
-		"inline, of other bytes": {[]record.File{{Name: "b.txt", Content: "aGVsbG8=", Size: 4, SHA256: sum}}, []string{"/f/0/sha256", "/f/0/size"}},
+		"inline, of other bytes": {[]record.File{{Name: "b.txt", Content: "aGVsbG8=", Size: 4, SHA256: sum}}, []string{
+			"/f/0/sha256", "/f/0/size"}},
 		"inline, no base64":      {[]record.File{{Name: "b.txt", Content: "aGVsbG8"}}, []string{"/f/0/content"}},
 		"announced":              {[]record.File{{Name: "b.txt", Size: 1, SHA256: other}}, nil},
 		"announced in no way":    {[]record.File{{Name: "b.txt"}}, []string{"/f/0"}},
@@ -39,7 +41,8 @@ func TestCheckFiles(t *testing.T) {
 		"in a folder":            {[]record.File{{Name: "../b.txt", Size: 1, SHA256: other}}, []string{"/f/0/name"}},
 		"of no media type":       {[]record.File{{Name: "b.txt", Size: 1, SHA256: other, MediaType: "text"}}, []string{"/f/0/mediaType"}},
 		"twice the same name":    {[]record.File{{Name: "a.txt", SHA256: sum}, {Name: "a.txt", Size: 1, SHA256: other}}, []string{"/f/1/name"}},
-		"twice the same bytes":   {[]record.File{{Name: "b.txt", Size: 1, SHA256: other}, {Name: "c.txt", Size: 1, SHA256: other}}, []string{"/f/1/sha256"}},
+		"twice the same bytes": {[]record.File{{Name: "b.txt", Size: 1, SHA256: other}, {Name: "c.txt", Size: 1, SHA256: other}}, []string{
+			"/f/1/sha256"}},
 	} {
 		contents, fields := record.CheckFiles(record.In("/f"), c.files, kept)
 		var pointers []string
@@ -49,7 +52,8 @@ func TestCheckFiles(t *testing.T) {
 		if !slices.Equal(pointers, c.pointers) || len(contents) != len(c.files) {
 			t.Errorf("%s: %+v", name, fields)
 		}
-		if f := c.files[0]; name == "inline" && (string(contents[0]) != "hello" || f.Content != "" || f.Size != 5 || f.State != record.FileStored || len(f.SHA256) != 64) {
+		if f := c.files[0]; name == "inline" && (string(contents[0]) != "hello" || f.Content != "" || f.Size != 5 ||
+			f.State != record.FileStored || len(f.SHA256) != 64) {
 			t.Errorf("inline: %+v with %q", f, contents[0])
 		}
 		if f := c.files[0]; name == "kept, renamed" && (f.Name != "c.txt" || f.State != record.FileStored || contents[0] != nil) {
@@ -67,7 +71,8 @@ func TestObjectKey_IsParsed(t *testing.T) {
 	if !ok || h != record.HolderTruths || got != id || digest != sum {
 		t.Error(h, got, digest, ok)
 	}
-	for _, key := range []string{"", "truths/" + id, "secrets/" + id + "/" + sum, "truths/x/" + sum, "truths/" + id + "/x", "truths/" + id + "/" + sum + "/x"} {
+	for _, key := range []string{"", "truths/" + id, "secrets/" + id + "/" + sum, "truths/x/" + sum, "truths/" + id + "/x", "truths/" + id +
+		"/" + sum + "/x"} {
 		if _, _, _, ok := record.ParseObjectKey(key); ok {
 			t.Errorf("%q was taken for a key", key)
 		}

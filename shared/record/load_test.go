@@ -95,7 +95,8 @@ func (l *load) submit(task, dataset, user string, now time.Time) {
 	s.Meta, s.TaskID, s.UserID, s.Team, s.Description = record.NewMeta(now), task, user, "A team", strings.Repeat("words ", 60)
 	at := record.At(now)
 	r := &record.RunItem{Access: access, Type: record.UploadType, Queue: record.QueueBuiltin}
-	r.Meta, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, r.State, r.QueuedAt = record.NewMeta(now), s.ID, task, dataset, user, record.Queued, &at
+	r.Meta, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, r.State, r.QueuedAt = record.NewMeta(now), s.ID, task, dataset, user,
+		record.Queued, &at
 	r.Files = []record.File{{Name: "run.txt", Size: 5 << 20, SHA256: strings.Repeat("0", 64), State: record.FileStored}}
 	review := &record.ReviewItem{OrganizerID: access.OrganizerID, TaskID: task, UserID: user}
 	review.Meta, review.RunID = record.NewMeta(now), r.ID

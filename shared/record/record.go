@@ -177,7 +177,8 @@ func checkText(pointer, s string) (fields problem.Fields) {
 	wrong := func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r) || overrides(r) }
 	fields.AddIf(len(s) > MaxTextBytes, pointer, "has %d bytes; %d are allowed", len(s), MaxTextBytes)
 	fields.AddIf(len(s) <= MaxTextBytes && strings.ContainsFunc(s, wrong), pointer,
-		"must be text without control characters other than tabs and ends of lines, and without U+202A to U+202E, which override the direction of text")
+		"must be text without control characters other than tabs and ends of lines, and without U+202A to U+202E, which override the direction "+
+			"of text")
 	return fields
 }
 

@@ -31,7 +31,8 @@ func TestInstant_IsWrittenInMillisecondsOfUTC(t *testing.T) {
 		}
 	}
 	for _, in := range []string{
-		`"yesterday"`, `""`, `0`, `"2026-05-01"`, `"2026-05-01T12:00:00"`, `"2026-13-01T12:00:00Z"`, `"2026-02-30T12:00:00Z"`, `"10000-01-01T00:00:00Z"`,
+		`"yesterday"`, `""`, `0`, `"2026-05-01"`, `"2026-05-01T12:00:00"`, `"2026-13-01T12:00:00Z"`, `"2026-02-30T12:00:00Z"`,
+		`"10000-01-01T00:00:00Z"`,
 		`"9999-12-31T23:59:59-01:00"`, `"0000-01-01T00:00:00+01:00"`, // in UTC their years do not have four digits
 	} {
 		var i record.Instant
@@ -86,7 +87,8 @@ func TestRankKeys_OrderAsTheirValues(t *testing.T) {
 		return e.RankKey()
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		values := rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), 1, -1, math.SmallestNonzeroFloat64}))
+		values := rapid.OneOf(rapid.Float64(),
+			rapid.SampledFrom([]float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), 1, -1, math.SmallestNonzeroFloat64}))
 		x, y, lower := values.Draw(t, "x"), values.Draw(t, "y"), rapid.Bool().Draw(t, "lower")
 		better := x > y
 		if lower {
@@ -155,7 +157,8 @@ func TestAllowance_CountsTheRunsOfADay(t *testing.T) {
 				runs = append(runs, run{id, now})
 			}
 			q := a.Quota(rules, now)
-			if rules.PerDay > 0 && *q.RemainingToday != max(0, rules.PerDay-today-len(ids)) || rules.Total > 0 && *q.Remaining != rules.Total-len(runs) {
+			if rules.PerDay > 0 && *q.RemainingToday != max(0, rules.PerDay-today-len(ids)) || rules.Total > 0 &&
+				*q.Remaining != rules.Total-len(runs) {
 				t.Fatalf("%+v left of %+v", q, rules)
 			}
 		}
@@ -170,12 +173,14 @@ func asProblem(err error, p **problem.Error) bool {
 
 func TestTeamKey_IsTheSameForNamesThatLookAlike(t *testing.T) {
 	same := record.TeamKey("T", "Lake Side")
-	for _, name := range []string{"lake side", " Lake  Side ", "LAKE SIDE", "Ｌａｋｅ Side", "Lake\u00a0Side", "La\u200bke Side\u2060", "La\u00adke Side"} {
+	for _, name := range []string{"lake side", " Lake  Side ", "LAKE SIDE", "Ｌａｋｅ Side", "Lake\u00a0Side", "La\u200bke Side\u2060",
+		"La\u00adke Side"} {
 		if record.TeamKey("T", name) != same {
 			t.Errorf("%q is another name", name)
 		}
 	}
-	for a, b := range map[string]string{"Straße": "STRASSE", "e\u0301clair": "\u00c9CLAIR", "\ufb01n": "FIN", "\u1fb3": "\u1fbc", "ΌΣΟΣ": "όσος"} {
+	for a, b := range map[string]string{"Straße": "STRASSE", "e\u0301clair": "\u00c9CLAIR", "\ufb01n": "FIN", "\u1fb3": "\u1fbc",
+		"ΌΣΟΣ": "όσος"} {
 		if record.TeamKey("T", a) != record.TeamKey("T", b) {
 			t.Errorf("%q and %q are two names", a, b)
 		}
@@ -202,7 +207,8 @@ func TestTeamDraft_RefusesNamesLikeAliases(t *testing.T) {
 
 func TestTeamKey_IsFinal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		name := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("aAßſKÅ\u0345\u0301\u1fb7\u00a8\u0130\u03a3ﬀ\u200d \u2003\u1e9e\u3300")))).Draw(t, "name")
+		name := rapid.OneOf(rapid.String(),
+			rapid.StringOf(rapid.SampledFrom([]rune("aAßſKÅ\u0345\u0301\u1fb7\u00a8\u0130\u03a3ﬀ\u200d \u2003\u1e9e\u3300")))).Draw(t, "name")
 		key := record.TeamKey("T", name)
 		if again := record.TeamKey("T", strings.TrimPrefix(key.Sort, "TEAM#")); again != key {
 			t.Fatalf("%q became %q, and that %q", name, key.Sort, again.Sort)
@@ -232,11 +238,17 @@ func TestTexts_Check(t *testing.T) {
 	}
 	for pointer, edits := range map[string][]func(*record.TaskDraft){
 		"/name": {
-			func(d *record.TaskDraft) { d.Name = " \u00a0\u200b" }, func(d *record.TaskDraft) { d.Name = "a\nb" }, func(d *record.TaskDraft) { d.Name = "a\x00" },
+			func(d *record.TaskDraft) { d.Name = " \u00a0\u200b" }, func(d *record.TaskDraft) { d.Name = "a\nb" }, func(d *record.TaskDraft) {
+				d.Name = "a\x00"
+			},
 			func(d *record.TaskDraft) { d.Name = "a\u0085b" }, func(d *record.TaskDraft) { d.Name = "a\u2028b" },
-			func(d *record.TaskDraft) { d.Name = "a\u202etxt.exe" }, func(d *record.TaskDraft) { d.Name = "a\u2067b" }, func(d *record.TaskDraft) { d.Name = "a\ufeffb" },
+			func(d *record.TaskDraft) { d.Name = "a\u202etxt.exe" }, func(d *record.TaskDraft) { d.Name = "a\u2067b" }, func(d *record.TaskDraft) {
+				d.Name = "a\ufeffb"
+			},
 		},
-		"/description": {func(d *record.TaskDraft) { d.Description = strings.Repeat("ß", 40_000) }, func(d *record.TaskDraft) { d.Description = "a\x00b" }, func(d *record.TaskDraft) { d.Description = "a\u202eb" }},
+		"/description": {func(d *record.TaskDraft) { d.Description = strings.Repeat("ß", 40_000) }, func(d *record.TaskDraft) {
+			d.Description = "a\x00b"
+		}, func(d *record.TaskDraft) { d.Description = "a\u202eb" }},
 		"/submissions/types/1": {func(d *record.TaskDraft) {
 			d.Submissions.Types = []record.SubmissionType{record.UploadType, record.UploadType}
 		}},
@@ -293,7 +305,8 @@ func TestEvaluator_Check(t *testing.T) {
 			t.Errorf("%s: %+v", pointer, fields)
 		}
 	}
-	long := record.DatasetDraft{TaskID: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK", Name: "Test", Evaluator: record.Evaluator{Kind: "retrieval", Measures: []string{strings.Repeat("x", 101)}, Command: "run"}}
+	long := record.DatasetDraft{TaskID: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK", Name: "Test", Evaluator: record.Evaluator{
+		Kind: "retrieval", Measures: []string{strings.Repeat("x", 101)}, Command: "run"}}
 	if fields := long.Check(); len(fields) != 2 || fields[0].Pointer != "/evaluator/measures/0" || fields[1].Pointer != "/evaluator/command" {
 		t.Errorf("%+v", fields)
 	}
@@ -308,7 +321,8 @@ func TestAlias_HidesTheTeamFromUnrelatedCallers(t *testing.T) {
 	e := &record.EvaluationItem{Access: s}
 	e.UserID, e.Team = "U", "Lake"
 	for _, role := range []access.Role{access.Anyone, access.User, access.Registrant, access.Worker} {
-		if a, b, c := sub.For(role), run.For(role), e.For(role); a.Team+b.Team+c.Team != "anonymous-1anonymous-1anonymous-1" || a.UserID+b.UserID+c.UserID != "" {
+		if a, b, c := sub.For(role), run.For(role), e.For(role); a.Team+b.Team+c.Team != "anonymous-1anonymous-1anonymous-1" ||
+			a.UserID+b.UserID+c.UserID != "" {
 			t.Errorf("%v sees %s %s, %s %s, %s %s", role, a.Team, a.UserID, b.Team, b.UserID, c.Team, c.UserID)
 		}
 	}

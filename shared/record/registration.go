@@ -106,7 +106,8 @@ func (d *TeamDraft) Check() []problem.Field {
 	fields := checkName("/team", d.Team)
 	fields.AddIf(looksLikeAlias(d.Team), "/team", "must not begin with %q, as the names of anonymous teams do", aliasPrefix)
 	fields.AddIf(foldTeam(d.Team) == BaselineTeam, "/team", "is what the baselines of organizers are called: choose another")
-	fields.AddIf(len(TeamKey("", d.Team).Sort) > store.MaxSortBytes, "/team", "is too long once its ligatures are written out: choose a shorter one")
+	fields.AddIf(len(TeamKey("", d.Team).Sort) > store.MaxSortBytes, "/team",
+		"is too long once its ligatures are written out: choose a shorter one")
 	fields = append(fields, CheckLine("/affiliation", d.Affiliation)...)
 	fields = append(fields, CheckLine("/country", d.Country)...)
 	return append(fields, CheckLine("/contact", d.Contact)...)
@@ -129,8 +130,8 @@ func looksLikeAlias(team string) bool {
 	return strings.HasPrefix(strings.Map(dashes, foldTeam(team)), aliasPrefix)
 }
 
-// TeamKey reserves the name of a team that is shown, within a task: names that differ only in case, width, spaces or invisible characters are
-// the same. It folds as Unicode's toNFKC_Casefold does (section 3.13 of the standard), whose result folds to itself.
+// TeamKey reserves the name of a team that is shown, within a task: names that differ only in case, width, spaces or invisible characters
+// are the same. It folds as Unicode's toNFKC_Casefold does (section 3.13 of the standard), whose result folds to itself.
 func TeamKey(taskID, team string) store.Key {
 	return store.Key{Partition: TaskKey(taskID).Partition, Sort: "TEAM#" + foldTeam(team)}
 }

@@ -76,19 +76,25 @@ func (r *ReviewItem) notice() string {
 	case (state == Failed || state == Cancelled) && r.Run.ListedID() == "":
 		return "The review is published, but the run is " + string(state) + ", so leaderboards show nothing of it."
 	case r.Blinded:
-		return "The review is published, but the run is blinded, so nobody except the organizers sees its evaluation. Set blinded to false to show it."
+		return "The review is published, but the run is blinded, so nobody except the organizers sees its evaluation. Set blinded to false to " +
+			"show it."
 	}
 	notice := ""
 	if state == Failed {
-		notice = "The run has failed against the changed ground truth: leaderboards show its earlier result until they show the results against that truth, and nothing of it from then on. "
+		notice = "The run has failed against the changed ground truth: leaderboards show its earlier result until they show the results " +
+			"against that truth, and nothing of it from then on. "
 	}
 	switch {
 	case s.Anonymous && s.Public:
-		notice += "The team is anonymous, so others are shown the alias " + s.Alias + " without team, affiliation, title, description, label, run tag and paper. The values, diagnostics, logs and files of the run are shown, and what stands in them can name the team."
+		notice += "The team is anonymous, so others are shown the alias " + s.Alias +
+			" without team, affiliation, title, description, label, run tag and paper. The values, diagnostics, logs and files of the run are " +
+			"shown, and what stands in them can name the team."
 	case s.Anonymous:
-		notice += "The team is anonymous and the submission private, so leaderboards show the values under the alias " + s.Alias + ", and nothing else of team and run."
+		notice += "The team is anonymous and the submission private, so leaderboards show the values under the alias " + s.Alias +
+			", and nothing else of team and run."
 	case !s.Public:
-		notice += "The review is published, but the submission is private, so leaderboards show the values and the team without title, label, run tag and paper. Set the visibility of the submission to public to show them."
+		notice += "The review is published, but the submission is private, so leaderboards show the values and the team without title, label, " +
+			"run tag and paper. Set the visibility of the submission to public to show them."
 	}
 	return strings.TrimSpace(notice)
 }

@@ -85,7 +85,8 @@ func merge(stored, known, changed json.RawMessage) (merged json.RawMessage, err 
 		return encodeJSON("", object)
 	}
 	var list, knownList, changedList []json.RawMessage
-	if decodesInto(stored, &list) && decodesInto(known, &knownList) && decodesInto(changed, &changedList) && len(list) == len(changedList) && len(list) == len(knownList) {
+	if decodesInto(stored, &list) && decodesInto(known, &knownList) && decodesInto(changed, &changedList) && len(list) == len(changedList) &&
+		len(list) == len(knownList) {
 		for i, element := range changedList {
 			if list[i], err = merge(list[i], knownList[i], element); err != nil {
 				return nil, err

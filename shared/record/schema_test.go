@@ -60,7 +60,8 @@ func TestSchema_GrowsWithTheForm(t *testing.T) {
 		return
 	}
 	changed := slices.DeleteFunc(strings.Split(content, "\n"), func(line string) bool { return strings.Contains(was, line+"\n") })
-	t.Errorf("Records are stored in another form than %s says of schema %d. Let record.Schema grow, have earlier forms read, and run this test with -update.\n%s",
+	t.Errorf("Records are stored in another form than %s says of schema %d. Let record.Schema grow, have earlier forms read, and run this "+
+		"test with -update.\n%s",
 		golden, schema, strings.Join(changed, "\n"))
 }
 

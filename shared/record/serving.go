@@ -77,11 +77,13 @@ func (s *Serving) Builders(now time.Time) []string {
 }
 
 // workDescriptions says what workers do that do a kind of work.
-var workDescriptions = map[Work]string{ExecuteImage: "executes images", ExecuteRepository: "builds and executes repositories", Evaluate: "runs the evaluators of organizers"}
+var workDescriptions = map[Work]string{ExecuteImage: "executes images", ExecuteRepository: "builds and executes repositories",
+	Evaluate: "runs the evaluators of organizers"}
 
 // Unserved is the diagnostic, as answers have it, of what waits for workers of a pool of which none was seen for a minute.
 func Unserved(pool string, w Work) measure.Diagnostic {
 	return measure.Diagnostic{Severity: measure.Warning, Message: fmt.Sprintf(
-		"No worker of the pool %q that %s has been seen for a minute. Runs wait in the queue until one comes, for %d days at most: organizers start one, or name a pool that is served.",
+		"No worker of the pool %q that %s has been seen for a minute. Runs wait in the queue until one comes, for %d days at most: organizers "+
+			"start one, or name a pool that is served.",
 		cmp.Or(pool, DefaultPool), workDescriptions[w], int(QueueTime/Day))}
 }

@@ -13,7 +13,8 @@ func TestServing_WorkersAreForgotten(t *testing.T) {
 	var s record.Serving
 	now := time.Now()
 	a, b, c := record.BuilderSubqueue("a"), record.BuilderSubqueue("b"), record.WorkerSubqueue("", record.ExecuteImage)
-	if s.Note(now, nil) || !s.Note(now, []record.Subqueue{b, a}) || s.Note(now.Add(19*time.Second), []record.Subqueue{a}) || !s.Note(now.Add(11*time.Minute), []record.Subqueue{a}) {
+	if s.Note(now, nil) || !s.Note(now, []record.Subqueue{b, a}) || s.Note(now.Add(19*time.Second), []record.Subqueue{a}) ||
+		!s.Note(now.Add(11*time.Minute), []record.Subqueue{a}) {
 		t.Error("a subqueue is noted when a worker of it is seen, and again after 20 seconds")
 	}
 	if got := s.Builders(now.Add(30 * time.Minute)); !slices.Equal(got, []string{"a", "b"}) {

@@ -36,18 +36,21 @@ const (
 
 // nouns are what one of each kind is called.
 var nouns = map[string]string{
-	MadeOrganizers: "organizer", MadeTasks: "task", MadeDatasets: "dataset", MadeRegistrations: "registration", MadeRuns: "run", MadeAudits: "audit entry",
+	MadeOrganizers: "organizer", MadeTasks: "task", MadeDatasets: "dataset", MadeRegistrations: "registration", MadeRuns: "run",
+	MadeAudits: "audit entry",
 }
 
 // DefaultQuotas are those of a server that sets none.
 func DefaultQuotas() Quotas {
 	return Quotas{
 		User: UsageLimits{
-			PerDay:       map[string]int64{MadeOrganizers: 20, MadeTasks: 100, MadeDatasets: 200, MadeRegistrations: 500, MadeRuns: 5_000, MadeAudits: 10_000},
+			PerDay: map[string]int64{MadeOrganizers: 20, MadeTasks: 100, MadeDatasets: 200, MadeRegistrations: 500, MadeRuns: 5_000,
+				MadeAudits: 10_000},
 			PendingFiles: 500, PendingBytes: 100 << 30, StoredBytes: 200 << 30,
 		},
 		Server: UsageLimits{
-			PerDay:       map[string]int64{MadeOrganizers: 500, MadeTasks: 2_000, MadeDatasets: 4_000, MadeRegistrations: 50_000, MadeRuns: 200_000, MadeAudits: 500_000},
+			PerDay: map[string]int64{MadeOrganizers: 500, MadeTasks: 2_000, MadeDatasets: 4_000, MadeRegistrations: 50_000, MadeRuns: 200_000,
+				MadeAudits: 500_000},
 			PendingFiles: 50_000, PendingBytes: 2 << 40, StoredBytes: 10 << 40,
 		},
 	}
@@ -250,16 +253,19 @@ func (c *Counts) refuse(l UsageLimits, ch Charge, pending Uploads, now time.Time
 	made := c.Timed[ch.Kind]
 	if most := l.PerDay[ch.Kind]; most > 0 && ch.Count > 0 && made.sum()+ch.Count > most {
 		free := made.free(made.sum()+ch.Count-most, now)
-		return problem.QuotaToday.New("%s created %s in 24 hours, and the most for %s is %d. More are possible from %s on; if that is too late, ask those who run the platform.",
+		return problem.QuotaToday.New("%s created %s in 24 hours, and the most for %s is %d. More are possible from %s on; if that is too "+
+			"late, ask those who run the platform.",
 			subject, plural.Count(made.sum(), nouns[ch.Kind]), object, most, At(free)).After(free.Sub(now))
 	}
 	stored, more := max(0, c.Bytes)+c.Timed[leavingBytes].sum(), ch.Bytes+ch.Leaving
 	if l.StoredBytes > 0 && more > 0 && stored+more > l.StoredBytes {
-		return problem.QuotaExhausted.New("%s have %s in files, these would be %d more, and the most for %s is %d. Delete submissions, runs or files of datasets that are no longer needed, or ask those who run the platform for more; "+
+		return problem.QuotaExhausted.New("%s have %s in files, these would be %d more, and the most for %s is %d. Delete submissions, runs or "+
+			"files of datasets that are no longer needed, or ask those who run the platform for more; "+
 			"results of tools and replaced files are freed by themselves.", subject, plural.Count(stored, "byte"), more, object, l.StoredBytes)
 	}
 	if len(ch.Pending) > 0 && l.exceededBy(pending) {
-		return problem.QuotaExhausted.New("With these, announced files that have not arrived are %s with %s, and the most for %s is %d files and %d bytes. Upload what was announced, or cancel its runs, and try again.",
+		return problem.QuotaExhausted.New("With these, announced files that have not arrived are %s with %s, and the most for %s is %d files "+
+			"and %d bytes. Upload what was announced, or cancel its runs, and try again.",
 			plural.Count(pending.Files, "file"), plural.Count(pending.Bytes, "byte"), object, l.PendingFiles, l.PendingBytes)
 	}
 	return nil

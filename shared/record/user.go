@@ -118,7 +118,8 @@ func DecodeGrants(items []store.Item) (Grants, error) {
 				return g, err
 			}
 			g.Registered = append(g.Registered, r)
-			g.Registrations = append(g.Registrations, access.Registration{ID: r.ID, TaskID: r.TaskID, PrivateTask: r.PrivateTask, Accepted: r.State == Accepted})
+			g.Registrations = append(g.Registrations, access.Registration{ID: r.ID, TaskID: r.TaskID, PrivateTask: r.PrivateTask,
+				Accepted: r.State == Accepted})
 		case it.Sort == usageSort:
 			g.Usage = new(Usage)
 			if err := Decode(it, g.Usage); err != nil {

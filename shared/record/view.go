@@ -118,7 +118,8 @@ func (r *RunItem) For(roles access.Role) Run {
 	if !r.ReadsValues(roles) {
 		v.EvaluationID = ""
 		if r.State == Completed {
-			v.Notice = "The run is completed, but you are not shown its values: its owner is once the organizers unblind it, and others once they have published it as well."
+			v.Notice = "The run is completed, but you are not shown its values: its owner is once the organizers unblind it, and others once they " +
+				"have published it as well."
 		}
 	}
 	blind := r.Access.Blinded && roles&(access.Organizer|access.Admin) == 0
@@ -127,8 +128,11 @@ func (r *RunItem) For(roles access.Role) Run {
 	} else {
 		v.Diagnostics = r.visibleDiagnostics(canSeeIdentity(roles) && !blind)
 		if blind && r.State == Completed && r.NextTruthFailure != nil {
-			v.Diagnostics = append(v.Diagnostics, measure.Diagnostic{Severity: measure.Warning, Message: fmt.Sprintf("Your runs have failed %d times within 24 hours for reasons that could tell of the truth. "+
-				"Until %s no blinded run of yours in the task fails for such reasons: each ends as completed, also one that could not be evaluated.", MaxTruthFailures, r.NextTruthFailure.sortable())})
+			v.Diagnostics = append(v.Diagnostics, measure.Diagnostic{
+				Severity: measure.Warning,
+				Message: fmt.Sprintf("Your runs have failed %d times within 24 hours for reasons that could tell of the truth. "+
+					"Until %s no blinded run of yours in the task fails for such reasons: each ends as completed, also one that could not be evaluated.",
+					MaxTruthFailures, r.NextTruthFailure.sortable())})
 		}
 	}
 	if !r.ReadsLog(ExecutionLog, roles) {
@@ -162,8 +166,10 @@ func Disclosed(all []measure.Diagnostic) []measure.Diagnostic {
 }
 
 var undisclosed = measure.Diagnostic{Severity: measure.Error,
-	Message: "Why the run failed is not shown here, since it could tell of the truth. Compare the ids and labels in its files with those in the inputs of the dataset and in its description, or ask the organizers, who can see the reason. " +
-		"At most " + strconv.Itoa(MaxTruthFailures) + " of your runs in a task fail for such reasons in 24 hours: others end as completed, without values."}
+	Message: "Why the run failed is not shown here, since it could tell of the truth. Compare the ids and labels in its files with those in " +
+		"the inputs of the dataset and in its description, or ask the organizers, who can see the reason. " +
+		"At most " + strconv.Itoa(MaxTruthFailures) +
+		" of your runs in a task fail for such reasons in 24 hours: others end as completed, without values."}
 
 // For returns the evaluation as one who has the roles sees it.
 func (e *EvaluationItem) For(roles access.Role) Evaluation {

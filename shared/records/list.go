@@ -46,7 +46,8 @@ type Selection struct {
 // all), until it has Limit of them or add reports that there is no more room. It returns the id of the one after them. A
 // cursor that is not the first of them is an InvalidCursor. Without keep it reads at most Limit+1 items of each source, in
 // one call each unless they are large.
-func List[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection, keep func(P) bool, add func(P) (full bool, err error)) (next string, err error) {
+func List[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection, keep func(P) bool,
+	add func(P) (full bool, err error)) (next string, err error) {
 	m := newMerge(s, sel)
 	if keep != nil {
 		m.more = max(m.more, searchPage)
@@ -82,7 +83,8 @@ func List[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection
 		added++
 	}
 	if sel.Cursor != "" && added == 0 {
-		return "", problem.InvalidCursor.New("The cursor names nothing in this list. Follow links.next as it was given, or start without a cursor.")
+		return "", problem.InvalidCursor.New("The cursor names nothing in this list. Follow links.next as it was given, or start without a " +
+			"cursor.")
 	}
 	return "", nil
 }

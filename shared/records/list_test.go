@@ -220,7 +220,8 @@ func TestList_OfTheTableKeepsToItsPrefix(t *testing.T) {
 }
 
 // list collects what a list has.
-func list[R any, P records.Pointer[R]](ctx context.Context, s store.Store, sel records.Selection, keep func(P) bool) (found []P, next string, err error) {
+func list[R any, P records.Pointer[R]](ctx context.Context, s store.Store, sel records.Selection,
+	keep func(P) bool) (found []P, next string, err error) {
 	next, err = records.List(ctx, s, sel, keep, func(r P) (bool, error) {
 		found = append(found, r)
 		return false, nil

@@ -259,7 +259,8 @@ func IsConflict(err error) bool { return store.IsConflict(err) }
 
 // Update has change alter the record of the key, as it is stored, and add to the transaction what goes with it; both are written
 // when change says so. It is called again after a conflict, and not at all when there is no record. Update reports whether it wrote.
-func Update[R any, P Pointer[R]](ctx context.Context, s store.Store, key store.Key, change func(P, *Tx) (bool, error)) (written bool, err error) {
+func Update[R any, P Pointer[R]](ctx context.Context, s store.Store, key store.Key,
+	change func(P, *Tx) (bool, error)) (written bool, err error) {
 	err = Retry(ctx, func() error {
 		written = false
 		r, err := Get[R, P](ctx, s, store.Strong, key)

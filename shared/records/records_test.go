@@ -70,7 +70,8 @@ func TestTx_FailedConditionHasItsError(t *testing.T) {
 	if err := new(records.Tx).Replace(one).Commit(ctx, s); err != nil {
 		t.Fatal(err)
 	}
-	for name, tx := range map[string]*records.Tx{"replace": new(records.Tx).Replace(&stale), "delete": new(records.Tx).Delete(&stale), "check": new(records.Tx).Check(&stale), "absent": new(records.Tx).CheckAbsent(one.Key())} {
+	for name, tx := range map[string]*records.Tx{"replace": new(records.Tx).Replace(&stale), "delete": new(records.Tx).Delete(&stale),
+		"check": new(records.Tx).Check(&stale), "absent": new(records.Tx).CheckAbsent(one.Key())} {
 		if err := tx.Commit(ctx, s); !records.IsConflict(err) {
 			t.Errorf("%s of what has changed: %v", name, err)
 		}
@@ -179,7 +180,8 @@ func TestTx_SaveMakesTheNextVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		found, err := records.Get[testRecord](ctx, s, store.Strong, r.Key())
-		if err != nil || found.Version != int64(version+1) || !found.UpdatedAt.Equal(record.At(at).Time) || !found.CreatedAt.Equal(record.At(made).Time) {
+		if err != nil || found.Version != int64(version+1) || !found.UpdatedAt.Equal(record.At(at).Time) ||
+			!found.CreatedAt.Equal(record.At(made).Time) {
 			t.Errorf("after %d: %+v, %v", version+1, found, err)
 		}
 	}
@@ -201,8 +203,10 @@ func TestRead_IsOneCall(t *testing.T) {
 	}
 	var found, missing *testRecord
 	var profile *record.User
-	err := records.Read(ctx, s, store.Strong, records.Into(&found, one.Key()), records.Into(&missing, (&testRecord{Meta: record.NewMeta(time.Now())}).Key()), records.Into(&profile, user.Key()))
-	if err != nil || found == nil || found.First != "A" || missing != nil || profile == nil || profile.Name != "Ada" || used.Calls.Load() != 1 {
+	err := records.Read(ctx, s, store.Strong, records.Into(&found, one.Key()),
+		records.Into(&missing, (&testRecord{Meta: record.NewMeta(time.Now())}).Key()), records.Into(&profile, user.Key()))
+	if err != nil || found == nil || found.First != "A" || missing != nil || profile == nil || profile.Name != "Ada" ||
+		used.Calls.Load() != 1 {
 		t.Errorf("%+v, %+v, %+v in %d calls: %v", found, missing, profile, used.Calls.Load(), err)
 	}
 }

@@ -72,7 +72,8 @@ func (l log) chunks(ctx context.Context, next int64, yield func(record.LogLine, 
 		return next, err
 	}
 	q := store.Query{
-		Partition: first.Key().Partition, From: record.LogKey(l.run.ID, l.kind, next).Sort, To: record.LogEnd(l.kind), Limit: pageChunks, Consistency: store.Strong,
+		Partition: first.Key().Partition, From: record.LogKey(l.run.ID, l.kind, next).Sort, To: record.LogEnd(l.kind), Limit: pageChunks,
+		Consistency: store.Strong,
 	}
 	for it, err := range records.Items(ctx, l.Store, q) {
 		if err != nil {
@@ -89,7 +90,8 @@ func (l log) chunks(ctx context.Context, next int64, yield func(record.LogLine, 
 // chunkWith returns the chunk that has the line of the number; nil when there is none.
 func (l log) chunkWith(ctx context.Context, line int64) (*record.LogChunk, error) {
 	found, err := l.Store.Query(ctx, store.Query{
-		Partition: record.RunKey(l.run.ID).Partition, From: record.LogKey(l.run.ID, l.kind, 0).Sort, To: record.LogKey(l.run.ID, l.kind, line).Sort,
+		Partition: record.RunKey(l.run.ID).Partition, From: record.LogKey(l.run.ID, l.kind, 0).Sort,
+		To:         record.LogKey(l.run.ID, l.kind, line).Sort,
 		Descending: true, Limit: 1, Consistency: store.Strong,
 	})
 	if err != nil || len(found) == 0 {

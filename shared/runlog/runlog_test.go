@@ -94,7 +94,8 @@ func (f *fixture) chunks() int {
 // by an earlier version of the run.
 func TestLogs_ReadTheSameAfterAnySequence(t *testing.T) {
 	st, files := recordtest.OpenStore(t, embedded.Options{Now: func() time.Time { return now }}), recordtest.OpenFiles(t)
-	text := rapid.OneOf(rapid.StringMatching(`[ -~]{0,40}`), rapid.StringMatching(`(日本|é|\x00|\x1b\[1m|"|\\| ){0,20}`), rapid.Just(strings.Repeat("long ", 1700)))
+	text := rapid.OneOf(rapid.StringMatching(`[ -~]{0,40}`), rapid.StringMatching(`(日本|é|\x00|\x1b\[1m|"|\\| ){0,20}`),
+		rapid.Just(strings.Repeat("long ", 1700)))
 	rapid.Check(t, func(rt *rapid.T) {
 		f := fixtureIn(rt, st, files)
 		want := map[record.LogKind][]string{}
@@ -223,8 +224,11 @@ func TestReadsLog_ByRoleAndState(t *testing.T) {
 	}{
 		{"unpublished", record.AccessAttributes{}, access.Owner | access.Organizer | access.Admin, access.Organizer | access.Admin},
 		{"blinded", record.AccessAttributes{Blinded: true}, access.Organizer | access.Admin, access.Organizer | access.Admin},
-		{"published and blinded", record.AccessAttributes{Published: true, Blinded: true}, access.Organizer | access.Admin, access.Organizer | access.Admin},
-		{"shown", record.AccessAttributes{Published: true}, access.Anyone | access.User | access.Registrant | access.Owner | access.Organizer | access.Worker | access.Admin, access.Organizer | access.Admin},
+		{"published and blinded", record.AccessAttributes{Published: true, Blinded: true}, access.Organizer | access.Admin,
+			access.Organizer | access.Admin},
+		{"shown", record.AccessAttributes{Published: true},
+			access.Anyone | access.User | access.Registrant | access.Owner | access.Organizer | access.Worker | access.Admin,
+			access.Organizer | access.Admin},
 	} {
 		r := &record.RunItem{Access: tt.access}
 		for role := access.Anyone; role <= access.Admin; role <<= 1 {

@@ -88,7 +88,8 @@ func (l log) seal(ctx context.Context) (*record.File, error) {
 		return nil, fmt.Errorf("runlog: the %s log of run %s misses line %d of %d", l.kind, l.run.ID, next, state.Lines)
 	}
 	sum := sha256.Sum256(all.Bytes())
-	f := &record.File{Name: string(l.kind) + ".log", Size: int64(all.Len()), SHA256: hex.EncodeToString(sum[:]), MediaType: mediaType, State: record.FileStored}
+	f := &record.File{Name: string(l.kind) + ".log", Size: int64(all.Len()), SHA256: hex.EncodeToString(sum[:]), MediaType: mediaType,
+		State: record.FileStored}
 	o := blob.Object{Key: record.ObjectKey(record.HolderLogs, l.run.ID, f.SHA256), Size: f.Size, SHA256: f.SHA256, MediaType: f.MediaType}
 	return f, l.Files.Put(ctx, o, &all)
 }
@@ -110,7 +111,8 @@ func (l log) deleteChunks(ctx context.Context) error {
 		return nil
 	}
 	q := store.Query{
-		Partition: record.RunKey(l.run.ID).Partition, From: record.LogKey(l.run.ID, l.kind, 0).Sort, To: record.LogKey(l.run.ID, l.kind, state.Sealed-1).Sort, Limit: pageChunks,
+		Partition: record.RunKey(l.run.ID).Partition, From: record.LogKey(l.run.ID, l.kind, 0).Sort,
+		To: record.LogKey(l.run.ID, l.kind, state.Sealed-1).Sort, Limit: pageChunks,
 	}
 	d := records.Deletions{Store: l.Store}
 	return errors.Join(d.AddFound(ctx, q), d.Commit(ctx))

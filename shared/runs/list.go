@@ -18,7 +18,8 @@ type Filter struct {
 
 // List calls add with up to limit runs that the viewer sees and the filter keeps, as the viewer sees them, the newest first,
 // until it reports that there is no more room. It returns the id of the one after them. The cursor is such an id, or empty.
-func (r *Reader) List(ctx context.Context, f Filter, cursor string, limit int, add func(record.Run) (full bool, err error)) (next string, err error) {
+func (r *Reader) List(ctx context.Context, f Filter, cursor string, limit int,
+	add func(record.Run) (full bool, err error)) (next string, err error) {
 	v := r.Viewer
 	sources, err := f.sources(ctx, v)
 	if err != nil {
@@ -32,13 +33,14 @@ func (r *Reader) List(ctx context.Context, f Filter, cursor string, limit int, a
 	if !f.empty() {
 		keep = func(r *record.RunItem) bool { return f.keeps(r, access.Roles(v.Caller, g.Grants, r.Scope())) }
 	}
-	return records.List(ctx, v.Store, records.Selection{Sources: sources, Cursor: cursor, Limit: limit}, keep, func(run *record.RunItem) (bool, error) {
-		shown, err := r.Show(ctx, run, access.Roles(v.Caller, g.Grants, run.Scope()))
-		if err != nil {
-			return false, err
-		}
-		return add(shown)
-	})
+	return records.List(ctx, v.Store, records.Selection{Sources: sources, Cursor: cursor, Limit: limit}, keep,
+		func(run *record.RunItem) (bool, error) {
+			shown, err := r.Show(ctx, run, access.Roles(v.Caller, g.Grants, run.Scope()))
+			if err != nil {
+				return false, err
+			}
+			return add(shown)
+		})
 }
 
 func (f *Filter) empty() bool {
@@ -62,7 +64,8 @@ func (f *Filter) sources(ctx context.Context, v *visibility.Viewer) ([]records.S
 	if len(f.SubmissionIDs) == 0 {
 		return v.PartitionsFor(ctx, record.KindRun, visibility.Filter{DatasetIDs: f.DatasetIDs, TaskIDs: f.TaskIDs, UserIDs: f.UserIDs})
 	}
-	submissions, err := records.GetAll[record.SubmissionItem](ctx, v.Store, v.Consistency, records.Keys(f.SubmissionIDs, record.SubmissionKey)...)
+	submissions, err := records.GetAll[record.SubmissionItem](ctx, v.Store, v.Consistency,
+		records.Keys(f.SubmissionIDs, record.SubmissionKey)...)
 	if err != nil {
 		return nil, err
 	}

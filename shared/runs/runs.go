@@ -36,11 +36,13 @@ func (r *Reader) Show(ctx context.Context, run *record.RunItem, roles access.Rol
 }
 
 // ShowWithLinks is Show with links to the files and logs that a caller with the roles may read or upload.
-func (r *Reader) ShowWithLinks(ctx context.Context, objects blob.Store, run *record.RunItem, roles access.Role) (shown record.Run, err error) {
+func (r *Reader) ShowWithLinks(ctx context.Context, objects blob.Store, run *record.RunItem,
+	roles access.Role) (shown record.Run, err error) {
 	if shown, err = r.Show(ctx, run, roles); err != nil {
 		return shown, err
 	}
-	links := files.Links{Objects: objects, Now: r.Now, Download: run.ReadsFiles(roles), Upload: roles&access.Owner != 0 && run.State == record.AwaitingUpload}
+	links := files.Links{Objects: objects, Now: r.Now, Download: run.ReadsFiles(roles), Upload: roles&access.Owner != 0 &&
+		run.State == record.AwaitingUpload}
 	shown.Files, err = links.Sign(ctx, record.HolderRuns, run.ID, shown.Files)
 	links.Download = true
 	for _, log := range []**record.File{&shown.ExecutionLog, &shown.EvaluationLog} {

@@ -50,9 +50,11 @@ func Activate(tx *records.Tx, d *record.DatasetItem, old *record.Truth, now time
 	d.TruthVersion++
 	d.Diagnostics = nil
 	truth := &record.Truth{
-		Meta: record.MetaOf(d.ID, now), TaskID: d.TaskID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator, Pool: d.Pool,
+		Meta: record.MetaOf(d.ID, now), TaskID: d.TaskID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator,
+		Pool: d.Pool,
 	}
-	d.PendingWork = record.NewPendingWork(record.Reevaluate, now) // with the first truth too: runs that came before it have failed for want of one
+	// with the first truth too: runs that came before it have failed for want of one
+	d.PendingWork = record.NewPendingWork(record.Reevaluate, now)
 	if old == nil {
 		d.Show(truth)
 		tx.Create(truth).Create(record.NewTruthSecret(d.ID, now))

@@ -63,7 +63,8 @@ func (f *fixture) accept() *record.Truth {
 		f.t.Fatal(err)
 	}
 	var inUse *record.Truth
-	err := records.Read(f.t.Context(), f.Acceptor.Store, store.Strong, records.Into(&f.dataset, f.dataset.Key()), records.Into(&inUse, record.TruthKey(f.dataset.ID)))
+	err := records.Read(f.t.Context(), f.Acceptor.Store, store.Strong, records.Into(&f.dataset, f.dataset.Key()),
+		records.Into(&inUse, record.TruthKey(f.dataset.ID)))
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -73,7 +74,8 @@ func (f *fixture) accept() *record.Truth {
 func TestAccept_RefusesTruthWithErrors(t *testing.T) {
 	f := newFixture(t, invalid)
 	inUse, d := f.accept(), f.dataset
-	if inUse != nil || d.TruthVersion != 0 || d.PendingWork != nil || len(d.Diagnostics) != 2 || d.Diagnostics[0].Line != 2 || d.Diagnostics[0].File != "qrels" {
+	if inUse != nil || d.TruthVersion != 0 || d.PendingWork != nil || len(d.Diagnostics) != 2 || d.Diagnostics[0].Line != 2 ||
+		d.Diagnostics[0].File != "qrels" {
 		t.Errorf("%+v and %+v", d, inUse)
 	}
 }
@@ -81,7 +83,8 @@ func TestAccept_RefusesTruthWithErrors(t *testing.T) {
 func TestAccept_ActivatesTruth(t *testing.T) {
 	f := newFixture(t, qrels)
 	inUse, d := f.accept(), f.dataset
-	if inUse == nil || inUse.Number != 1 || d.TruthVersion != 1 || !d.PendingWork.Is(record.Reevaluate) || inUse.Evaluator.PrimaryMeasure != "AP" {
+	if inUse == nil || inUse.Number != 1 || d.TruthVersion != 1 || !d.PendingWork.Is(record.Reevaluate) ||
+		inUse.Evaluator.PrimaryMeasure != "AP" {
 		t.Errorf("%+v and %+v", d, inUse)
 	}
 	if f.accept(); f.dataset.Version != d.Version {
@@ -128,7 +131,8 @@ func TestAccept_KeepsTruthInUseUntilAnotherIsAccepted(t *testing.T) {
 	}{{invalid, qrels, 1}, {changed, changed, 2}} {
 		f.upload(tt.content)
 		inUse := f.accept()
-		if f.dataset.TruthVersion != tt.version || inUse.Number != tt.version || inUse.Files[0].SHA256 != digest(tt.inUse) || (len(f.dataset.Diagnostics) > 0) != (tt.content == invalid) {
+		if f.dataset.TruthVersion != tt.version || inUse.Number != tt.version || inUse.Files[0].SHA256 != digest(tt.inUse) ||
+			(len(f.dataset.Diagnostics) > 0) != (tt.content == invalid) {
 			t.Errorf("after %q: %+v with the truth %+v", tt.content, f.dataset, inUse)
 		}
 	}

@@ -55,7 +55,8 @@ func Get[R any, P scoped[R]](ctx context.Context, v *Viewer, id string, key func
 
 // eachVisible calls do with each of the records that the caller sees, and unseen for each that is hidden or missing. It costs
 // one call of the store and the caller's grants.
-func eachVisible[R any, P scoped[R]](ctx context.Context, v *Viewer, ids []string, key func(string) store.Key, unseen func(), do func(P) error) error {
+func eachVisible[R any, P scoped[R]](ctx context.Context, v *Viewer, ids []string, key func(string) store.Key, unseen func(),
+	do func(P) error) error {
 	found, err := records.GetAll[R, P](ctx, v.Store, v.Consistency, records.Keys(ids, key)...)
 	if err != nil {
 		return err

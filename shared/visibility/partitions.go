@@ -67,7 +67,8 @@ func (v *Viewer) VisibleOfDataset(ctx context.Context, k record.Kind, datasetID 
 }
 
 // visibleUnder adds what the caller owns anywhere, of which the list keeps what belongs to it.
-func (v *Viewer) visibleUnder(ctx context.Context, k record.Kind, parent access.Scope, part func(access.Audience) records.Source) ([]records.Source, error) {
+func (v *Viewer) visibleUnder(ctx context.Context, k record.Kind, parent access.Scope,
+	part func(access.Audience) records.Source) ([]records.Source, error) {
 	roles, err := v.Roles(ctx, parent)
 	if err != nil {
 		return nil, err

@@ -30,11 +30,13 @@ type Viewer struct {
 }
 
 // Missing is the answer for what does not exist, and for what the caller may not know of.
-var Missing error = problem.NotFound.New("There is nothing here, or nothing that you may see. Check the address; if it is private, log in as somebody who may see it.")
+var Missing error = problem.NotFound.New("There is nothing here, or nothing that you may see. Check the address; if it is private, log " +
+	"in as somebody who may see it.")
 
 // NotAccepted is the answer about a private task and its datasets to a user whose registration waits or was rejected. They
 // are not missing for that user: the own registration and submissions stand below them.
-var NotAccepted error = problem.Forbidden.New("The task is private, and your registration for it is not accepted. Ask its organizers about it; GET /v1/user names your registration and its state.")
+var NotAccepted error = problem.Forbidden.New("The task is private, and your registration for it is not accepted. Ask its organizers " +
+	"about it; GET /v1/user names your registration and its state.")
 
 // Grants returns what the caller was given: one read of the store, made when first asked for.
 func (v *Viewer) Grants(ctx context.Context) (record.Grants, error) {
@@ -62,7 +64,8 @@ const grantsPage = 1000
 // ReadGrants reads a user's partition.
 func ReadGrants(ctx context.Context, s store.Store, consistency store.Consistency, userID string) (record.Grants, error) {
 	var all []store.Item
-	for it, err := range records.Items(ctx, s, store.Query{Partition: record.UserPartition(userID), Limit: grantsPage, Consistency: consistency}) {
+	for it, err := range records.Items(ctx, s, store.Query{Partition: record.UserPartition(userID), Limit: grantsPage,
+		Consistency: consistency}) {
 		if err != nil {
 			return record.Grants{}, err
 		}
@@ -108,7 +111,8 @@ func (v *Viewer) Require(ctx context.Context, may access.Role, s access.Scope) e
 	case access.Allow:
 		return nil
 	case access.Login:
-		return problem.Unauthorized.New("This needs a login. Send a bearer token of the sign-in issuer that /info names: Authorization: Bearer <token>.")
+		return problem.Unauthorized.New("This needs a login. Send a bearer token of the sign-in issuer that /info names: Authorization: Bearer " +
+			"<token>.")
 	case access.Forbid:
 		if !access.Sees(roles, s.Audience) {
 			return NotAccepted

@@ -19,7 +19,8 @@ func privateTask(s *servertest.Server) *record.TaskItem {
 	task.Meta, task.OrganizerID, task.Visibility = record.NewMeta(s.Now()), record.NewID(s.Now()), record.Private
 	s.Records().Put(task,
 		&record.Reservation{Meta: record.NewMeta(s.Now()), At: record.MembershipKey(recordtest.UserID("olga"), task.OrganizerID)},
-		&record.Registered{Meta: record.NewMeta(s.Now()), UserID: recordtest.UserID("reg"), TaskID: task.ID, OrganizerID: task.OrganizerID, PrivateTask: true, State: record.Accepted})
+		&record.Registered{Meta: record.NewMeta(s.Now()), UserID: recordtest.UserID("reg"), TaskID: task.ID, OrganizerID: task.OrganizerID,
+			PrivateTask: true, State: record.Accepted})
 	return task
 }
 

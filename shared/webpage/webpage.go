@@ -82,7 +82,8 @@ func (p Page) policy() string {
 	if p.Form {
 		form = "'self'"
 	}
-	all := "default-src 'none'; base-uri 'none'; form-action " + form + "; frame-ancestors 'none'; img-src data:; style-src " + digest(p.style())
+	all := "default-src 'none'; base-uri 'none'; form-action " + form + "; frame-ancestors 'none'; img-src data:; style-src " +
+		digest(p.style())
 	if p.Script != "" {
 		all += "; script-src " + digest(p.Script)
 	}

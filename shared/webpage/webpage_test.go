@@ -91,7 +91,8 @@ func TestTruncate_EndsAtAWord(t *testing.T) {
 
 func TestDecimals_HideNothing(t *testing.T) {
 	for v, want := range map[float64]string{
-		0: "0.0000", .5: "0.5000", -.12345: "-0.1235", 1e-5: "1e-05", 2e-5: "2e-05", 1e-12: "0.0000", 5e-5: "0.0001", 999999.5: "999999.5000", 4.05e21: "4.05e+21",
+		0: "0.0000", .5: "0.5000", -.12345: "-0.1235", 1e-5: "1e-05", 2e-5: "2e-05", 1e-12: "0.0000", 5e-5: "0.0001", 999999.5: "999999.5000",
+		4.05e21: "4.05e+21",
 	} {
 		if got := webpage.Decimals(v); got != want {
 			t.Errorf("%v is shown as %s, want %s", v, got, want)

@@ -89,7 +89,8 @@ func (f *function) handleChanges(ctx context.Context, records []json.RawMessage)
 
 func (f *function) handleChange(ctx context.Context, r *events.DynamoDBEventRecord) (again time.Time, err error) {
 	key := store.Key{}
-	if p, s := r.Change.Keys[dynamo.PartitionKey], r.Change.Keys[dynamo.SortKey]; p.DataType() == events.DataTypeString && s.DataType() == events.DataTypeString {
+	if p, s := r.Change.Keys[dynamo.PartitionKey], r.Change.Keys[dynamo.SortKey]; p.DataType() == events.DataTypeString &&
+		s.DataType() == events.DataTypeString {
 		key = store.Key{Partition: p.String(), Sort: s.String()}
 	}
 	if again, err = f.worker.HandleChange(ctx, key); err != nil {

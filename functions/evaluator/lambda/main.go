@@ -34,7 +34,8 @@ func newFunction(log *slog.Logger) (*function, error) {
 	quotas, err := quota.FromEnvironment()
 	f := &function{
 		worker: &evaluator.Worker{
-			Store: quota.New(quotas).Count(dynamo.New(awsconfig.Table(&env)), time.Now), Files: s3.New(awsconfig.Bucket(&env)), Now: time.Now, Log: log,
+			Store: quota.New(quotas).Count(dynamo.New(awsconfig.Table(&env)), time.Now), Files: s3.New(awsconfig.Bucket(&env)),
+			Now: time.Now, Log: log,
 			Holder: env.Require("AWS_LAMBDA_LOG_STREAM_NAME"),
 		},
 		schedules: newSchedules(&env),

@@ -26,7 +26,9 @@ import (
 // runs are names as teams give them, and some as they should not.
 var runs = []string{
 	"Lakeside University · dense-large-rerank", "bm25+rm3", "Ada · splade-v3", "مختبر البحث · تشغيل أول", "基準 · BM25 検索モデル改良版の実行",
-	"<img src=x onerror=intruded=1> & \"quoted\"", "👩‍🔬👩🏽‍🚀 emoji team 🚀", "a\u202egnp.exe run", "Z\u0300\u0301\u0302\u0303\u0304\u0305\u0306\u0307\u0308\u0309\u030a\u030b\u030c\u030d\u030e\u030f\u0310\u0311\u0312\u0313\u0314 zalgo", "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW",
+	"<img src=x onerror=intruded=1> & \"quoted\"", "👩‍🔬👩🏽‍🚀 emoji team 🚀", "a\u202egnp.exe run",
+	"Z\u0300\u0301\u0302\u0303\u0304\u0305\u0306\u0307\u0308\u0309\u030a\u030b\u030c\u030d\u030e\u030f\u0310\u0311\u0312\u0313\u0314 zalgo",
+	"WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW",
 	"tf-idf", "random",
 }
 
@@ -120,7 +122,8 @@ func TestCharts_InABrowser(t *testing.T) {
 		}
 		return nil
 	})}
-	server := servertest.New(t, api.Document(api.Spec{ID: "charts", Path: "/charts", May: access.Anyone}, []string{webpage.MediaType}, page.Send))
+	server := servertest.New(t, api.Document(api.Spec{ID: "charts", Path: "/charts", May: access.Anyone}, []string{webpage.MediaType},
+		page.Send))
 	browser := browsertest.Start(t)
 	for _, v := range browsertest.Views {
 		t.Run(v.String(), func(t *testing.T) {
@@ -147,7 +150,8 @@ func TestCharts_InABrowser(t *testing.T) {
 			t.Run(c.name+".svg/"+v.String(), func(t *testing.T) {
 				p := browser.Open(t, document.URL+"/", v)
 				p.Screenshot(c.name + "-svg-" + v.String())
-				if root := browsertest.Evaluate[string](p, `document.documentElement.tagName + " " + document.querySelectorAll("parsererror").length`); root != "svg 0" {
+				if root := browsertest.Evaluate[string](p,
+					`document.documentElement.tagName + " " + document.querySelectorAll("parsererror").length`); root != "svg 0" {
 					t.Errorf("the document is read as %s", root)
 				}
 			})

@@ -9,12 +9,11 @@ package chart
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
-
-	_ "embed"
 
 	"github.com/a-h/templ"
 )

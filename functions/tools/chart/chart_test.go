@@ -42,7 +42,8 @@ func all(labels []string, few bool) map[string]chart.Chart {
 	for i := range bars {
 		v := 0.9 - float64(i)/300
 		entries = append(entries, chart.Bar{
-			Label: labels[i%len(labels)], Value: v, Interval: &chart.Interval{Low: v - 0.0312, High: v + 0.0287}, Group: "abc", Note: labels[(i+1)%len(labels)],
+			Label: labels[i%len(labels)], Value: v, Interval: &chart.Interval{Low: v - 0.0312, High: v + 0.0287}, Group: "abc",
+			Note: labels[(i+1)%len(labels)],
 		})
 	}
 	g := chart.Grid{Rows: cycle(labels, rows), Columns: cycle(labels, columns)}
@@ -95,7 +96,8 @@ func TestDocument_IsXML(t *testing.T) {
 					t.Errorf("%s has an element %v", name, start.Name)
 				}
 				for _, a := range start.Attr {
-					if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "style" || a.Name.Local == "id" && (ids[a.Value] || !strings.HasPrefix(a.Value, "c-")) {
+					if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "style" || a.Name.Local == "id" &&
+						(ids[a.Value] || !strings.HasPrefix(a.Value, "c-")) {
 						t.Errorf("%s has the attribute %v", name, a)
 					}
 					if a.Name.Local == "id" {
@@ -140,11 +142,12 @@ func TestCharts_AreSmall(t *testing.T) {
 func TestCharts_NoteOmissions(t *testing.T) {
 	c := chart.Caption{ID: "c", Title: "title", Description: "description."}
 	for want, left := range map[string]chart.Chart{
-		"The first 200 of 201 entries are shown.":                                   chart.Bars(c, make([]chart.Bar, 201)),
-		"The first 20 of 30 runs are shown. The first 300 of 301 topics are shown.": chart.HeatMap(c, chart.Grid{Rows: make([]string, 30), Columns: make([]string, 301)}),
-		"The first 20 of 21 runs are shown.":                                        chart.Matrix(c, make([]string, 21), nil),
-		"There is nothing to show yet.":                                             chart.Strips(c, chart.Grid{Rows: make([]string, 3)}),
-		"There is nothing to compare yet.":                                          chart.Matrix(c, make([]string, 1), nil),
+		"The first 200 of 201 entries are shown.": chart.Bars(c, make([]chart.Bar, 201)),
+		"The first 20 of 30 runs are shown. The first 300 of 301 topics are shown.": chart.HeatMap(c, chart.Grid{
+			Rows: make([]string, 30), Columns: make([]string, 301)}),
+		"The first 20 of 21 runs are shown.": chart.Matrix(c, make([]string, 21), nil),
+		"There is nothing to show yet.":      chart.Strips(c, chart.Grid{Rows: make([]string, 3)}),
+		"There is nothing to compare yet.":   chart.Matrix(c, make([]string, 1), nil),
 	} {
 		for _, text := range []string{render(t, left), render(t, left.Document())} {
 			if strings.Count(text, want) != 2 { // to be seen, and in the description
@@ -166,7 +169,8 @@ func TestCharts_HaveTooltips(t *testing.T) {
 		{chart.Strips(c, g), []string{"302: median 1.0000, best 1.0000 1 run one, worst 1.0000 1 run one"}},
 		{chart.Bars(c, []chart.Bar{{Label: "run", Value: 0.5, Interval: &chart.Interval{Low: 0.4, High: 0.6}, Group: "a", Note: "baseline"}}),
 			[]string{"run: 0.5000, 95 % interval 0.4000 to 0.6000, group a, baseline"}},
-		{chart.Matrix(c, g.Rows, [][]chart.Comparison{{{}, {P: 0.004, Difference: 0.1}}}), []string{"1 run one – 2 run &lt;two&gt;: p = 0.0040, p &lt; 0.01, difference +0.1000"}},
+		{chart.Matrix(c, g.Rows, [][]chart.Comparison{{{}, {P: 0.004, Difference: 0.1}}}), []string{
+			"1 run one – 2 run &lt;two&gt;: p = 0.0040, p &lt; 0.01, difference +0.1000"}},
 	} {
 		text := strings.NewReplacer("\u2068", "", "\u2069", "").Replace(render(t, shown.chart))
 		for _, want := range shown.want {

@@ -233,11 +233,13 @@ func TestMatrix_WrapsHeadings(t *testing.T) {
 			}
 			joined += line
 		}
-		if want := strconv.Itoa(i+1) + names[i]; len(h.lines) > matrixLines || strings.ReplaceAll(joined, " ", "") != strings.ReplaceAll(want, " ", "") {
+		if want := strconv.Itoa(i+1) + names[i]; len(h.lines) > matrixLines ||
+			strings.ReplaceAll(joined, " ", "") != strings.ReplaceAll(want, " ", "") {
 			t.Errorf("%q has the lines %q", names[i], h.lines)
 		}
 	}
-	if long := newMatrix(Caption{ID: "c"}, []string{strings.Repeat("unbroken", 20), "x"}, nil).heads[0].lines; len(long) != matrixLines || !strings.Contains(long[2], "…") {
+	if long := newMatrix(Caption{ID: "c"}, []string{strings.Repeat("unbroken", 20), "x"}, nil).heads[0].lines; len(long) != matrixLines ||
+		!strings.Contains(long[2], "…") {
 		t.Errorf("a name without end has the lines %q", long)
 	}
 }
@@ -257,10 +259,12 @@ func TestCharts_DistinguishClippedNames(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	if err := h.Render(t.Context(), &b); err != nil || strings.Count(b.String(), ">\u20681 Tina Team:") != 1 || strings.Count(b.String(), ">\u20682 Tina Team:") != 1 {
+	if err := h.Render(t.Context(), &b); err != nil || strings.Count(b.String(), ">\u20681 Tina Team:") != 1 ||
+		strings.Count(b.String(), ">\u20682 Tina Team:") != 1 {
 		t.Errorf("%v: the headings of the heat map are %s", err, b.String())
 	}
-	if tip := newStrips(Caption{ID: "c"}, g).tooltip(0); !strings.Contains(tip, "best 1.0000 2 \u2068Tina") || !strings.Contains(tip, "worst 0.0000 1 \u2068Tina") {
+	if tip := newStrips(Caption{ID: "c"}, g).tooltip(0); !strings.Contains(tip, "best 1.0000 2 \u2068Tina") ||
+		!strings.Contains(tip, "worst 0.0000 1 \u2068Tina") {
 		t.Errorf("strips say %q", tip)
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"math"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"assay/functions/tools/comparison"
+
+	"pgregory.net/rapid"
 )
 
 // TestRankBiasedOverlap_AgreesWithItsAuthor compares with values that William Webber's own program printed, six digits of them, for the
@@ -134,7 +134,8 @@ func TestTau_ByHand(t *testing.T) {
 func TestTau_IsBoundedAndSymmetric(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rankings(t)
-		for name, coefficient := range map[string]func(a, b *comparison.Ranking) (float64, bool){"tau": comparison.Tau, "tau-b": comparison.TauB} {
+		for name, coefficient := range map[string]func(a, b *comparison.Ranking) (float64, bool){
+			"tau": comparison.Tau, "tau-b": comparison.TauB} {
 			there, ok := coefficient(a, b)
 			if back, same := coefficient(b, a); ok != same || !near(there, back) {
 				t.Fatalf("%s is %v there and %v back", name, there, back)

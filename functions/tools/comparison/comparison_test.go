@@ -8,9 +8,9 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"assay/functions/tools/comparison"
+
+	"pgregory.net/rapid"
 )
 
 // ranked makes a ranking of documents named by one letter each; a bracket holds documents of equal score.

@@ -104,7 +104,8 @@ func (c *column) fault(text []byte) string {
 			return fields.GradeFault(text)
 		}
 	case bytes.ContainsAny(text, " \t\n\v\f\r"):
-		return fmt.Sprintf("the %s %s has white space, which the formats of TREC cannot hold; replace it by another character", c.name, fields.Quote(text))
+		return fmt.Sprintf("the %s %s has white space, which the formats of TREC cannot hold; replace it by another character", c.name,
+			fields.Quote(text))
 	}
 	return ""
 }

@@ -21,8 +21,8 @@
 //
 // Ids and tags are not empty and have no white space, as in the formats of TREC. Scores are finite decimal numbers and
 // keep the text they are written with, but for jsonl where that is no number of JSON; so do ranks, which evaluation does not
-// read and which may be anything. Grades are whole numbers from -32767 to 32767 and are written without a fraction. Lines keep their order. A document that a topic has twice is not noticed, since that would
-// take a memory of the file: evaluation and validation report it.
+// read and which may be anything. Grades are whole numbers from -32767 to 32767 and are written without a fraction. Lines keep their order.
+// A document that a topic has twice is not noticed, since that would take a memory of the file: evaluation and validation report it.
 package conversion
 
 import (

@@ -10,20 +10,22 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"pgregory.net/rapid"
-
 	"assay/functions/tools/conversion"
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
 	"assay/shared/measure/retrieval"
+
+	"pgregory.net/rapid"
 )
 
 const (
-	trecRun  = "1 Q0 d\"7 1 12.50 bm25\n1 Q0 d,8 2 -1e-3 bm25\n"
-	jsonRun  = `{"topic":"1","docid":"d\"7","rank":1,"score":12.50,"tag":"bm25"}` + "\n" + `{"topic":"1","docid":"d,8","rank":2,"score":-1e-3,"tag":"bm25"}` + "\n"
+	trecRun = "1 Q0 d\"7 1 12.50 bm25\n1 Q0 d,8 2 -1e-3 bm25\n"
+	jsonRun = `{"topic":"1","docid":"d\"7","rank":1,"score":12.50,"tag":"bm25"}` + "\n" +
+		`{"topic":"1","docid":"d,8","rank":2,"score":-1e-3,"tag":"bm25"}` + "\n"
 	csvRun   = "topic,docid,rank,score,tag\n1,\"d\"\"7\",1,12.50,bm25\n1,\"d,8\",2,-1e-3,bm25\n"
 	trecQrel = "q1 0 d\\7 2\nq2 0 ü -1\n"
-	jsonQrel = `{"topic":"q1","iteration":"0","docid":"d\\7","grade":2}` + "\n" + `{"topic":"q2","iteration":"0","docid":"ü","grade":-1}` + "\n"
+	jsonQrel = `{"topic":"q1","iteration":"0","docid":"d\\7","grade":2}` + "\n" + `{"topic":"q2","iteration":"0","docid":"ü","grade":-1}` +
+		"\n"
 	csvQrel  = "topic,iteration,docid,grade\nq1,0,d\\7,2\nq2,0,ü,-1\n"
 	beirQrel = "query-id\tcorpus-id\tscore\nq1\td\\7\t2\nq2\tü\t-1\n"
 )
@@ -45,7 +47,8 @@ func TestFormats_ConvertIntoEachOther(t *testing.T) {
 		files   map[conversion.Format]string
 	}{
 		{runs, map[conversion.Format]string{conversion.TRECRun: trecRun, conversion.JSONL: jsonRun, conversion.CSV: csvRun}},
-		{qrels, map[conversion.Format]string{conversion.TRECQrels: trecQrel, conversion.JSONL: jsonQrel, conversion.CSV: csvQrel, conversion.BEIR: beirQrel}},
+		{qrels, map[conversion.Format]string{conversion.TRECQrels: trecQrel, conversion.JSONL: jsonQrel, conversion.CSV: csvQrel,
+			conversion.BEIR: beirQrel}},
 	} {
 		for from, content := range c.files {
 			for to, want := range c.files {
@@ -77,17 +80,24 @@ func TestRuns_ReadsLeniently(t *testing.T) {
 		"fields that are not kept": {runs, conversion.CSV, conversion.JSONL, "docid,qtext,topic,score,rank\na,\"two\nlines\",t,1,1\nb,x,t,0,2\n",
 			`{"topic":"t","docid":"a","rank":1,"score":1,"tag":"run"}` + "\n" + `{"topic":"t","docid":"b","rank":2,"score":0,"tag":"run"}` + "\n",
 			[]string{`f:1 warning: the field "qtext" is left out, here and in any other line, as is any other than topic, docid, rank, score, tag`}},
-		"members that are not kept": {qrels, conversion.JSONL, conversion.CSV, `{"topic":1,"docid":"a","grade":0,"by":{"x":[1]}}` + "\n" + `{"by":1,"topic":1,"docid":"b","grade":0}`,
-			"topic,iteration,docid,grade\n1,0,a,0\n1,0,b,0\n", []string{`f:1 warning: the field "by" is left out, here and in any other line, as is any other than topic, iteration, docid, grade`}},
+		"members that are not kept": {qrels, conversion.JSONL, conversion.CSV, `{"topic":1,"docid":"a","grade":0,"by":{"x":[1]}}` + "\n" +
+			`{"by":1,"topic":1,"docid":"b","grade":0}`,
+			"topic,iteration,docid,grade\n1,0,a,0\n1,0,b,0\n", []string{
+				`f:1 warning: the field "by" is left out, here and in any other line, as is any other than topic, iteration, docid, grade`}},
 		"iterations that BEIR does not have": {qrels, conversion.TRECQrels, conversion.BEIR, "1 0 a 1\n1 Q0 b 1\n1 2 c 1\n1 3 d 1\n",
-			"query-id\tcorpus-id\tscore\n1\ta\t1\n1\tb\t1\n1\tc\t1\n1\td\t1\n", []string{`f:3 warning: the iteration "2" is left out, here and in any other line, since the BEIR format has none`}},
-		"ranks that evaluation does not read": {runs, conversion.TRECRun, conversion.JSONL, "1 Q0 a - 3 x\n1 Q0 b 2.0 2 x\n1 Q0 c 99999999999 1 x\n",
-			`{"topic":"1","docid":"a","rank":"-","score":3,"tag":"x"}` + "\n" + `{"topic":"1","docid":"b","rank":2.0,"score":2,"tag":"x"}` + "\n" + `{"topic":"1","docid":"c","rank":99999999999,"score":1,"tag":"x"}` + "\n", nil},
-		"ranks that are strings": {runs, conversion.JSONL, conversion.TRECRun, `{"topic":1,"docid":"a","rank":"1st","score":2}`, "1 Q0 a 1st 2 run\n", nil},
+			"query-id\tcorpus-id\tscore\n1\ta\t1\n1\tb\t1\n1\tc\t1\n1\td\t1\n", []string{
+				`f:3 warning: the iteration "2" is left out, here and in any other line, since the BEIR format has none`}},
+		"ranks that evaluation does not read": {
+			runs, conversion.TRECRun, conversion.JSONL, "1 Q0 a - 3 x\n1 Q0 b 2.0 2 x\n1 Q0 c 99999999999 1 x\n",
+			`{"topic":"1","docid":"a","rank":"-","score":3,"tag":"x"}` + "\n" + `{"topic":"1","docid":"b","rank":2.0,"score":2,"tag":"x"}` + "\n" +
+				`{"topic":"1","docid":"c","rank":99999999999,"score":1,"tag":"x"}` + "\n", nil},
+		"ranks that are strings": {runs, conversion.JSONL, conversion.TRECRun, `{"topic":1,"docid":"a","rank":"1st","score":2}`,
+			"1 Q0 a 1st 2 run\n", nil},
 		"whole grades, and comments": {qrels, conversion.TRECQrels, conversion.BEIR, "# judged in May\n1 0 a 1.0\n  #\n1 0 b -2.\n1 0 c +01\n",
 			"query-id\tcorpus-id\tscore\n1\ta\t1\n1\tb\t-2\n1\tc\t1\n", nil},
 		"tabs instead of commas": {qrels, conversion.CSV, conversion.TRECQrels, "docid\ttopic\tgrade\n\"a,b\"\t1\t1.0\n", "1 0 a,b 1\n", nil},
-		"control characters":     {qrels, conversion.TRECQrels, conversion.JSONL, "1 0 a\x01\x1f 1\n", `{"topic":"1","iteration":"0","docid":"a\u0001\u001f","grade":1}` + "\n", nil},
+		"control characters": {qrels, conversion.TRECQrels, conversion.JSONL, "1 0 a\x01\x1f 1\n",
+			`{"topic":"1","iteration":"0","docid":"a\u0001\u001f","grade":1}` + "\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
@@ -102,7 +112,8 @@ func TestRuns_ReadsLeniently(t *testing.T) {
 
 func TestRuns_TakeSeveralFiles(t *testing.T) {
 	var out strings.Builder
-	diagnostics, err := runs(t, &out, conversion.CSV, conversion.CSV, measuretest.File("f", csvRun), measuretest.File("g", measuretest.Gzip(t, "topic,docid,rank,score\n2,a,1,1\n")))
+	diagnostics, err := runs(t, &out, conversion.CSV, conversion.CSV, measuretest.File("f", csvRun),
+		measuretest.File("g", measuretest.Gzip(t, "topic,docid,rank,score\n2,a,1,1\n")))
 	if want := csvRun + "2,a,1,1,run\n"; err != nil || diagnostics != nil || out.String() != want {
 		t.Errorf("%v, %v, got\n%s", measuretest.Lines(diagnostics), err, out.String())
 	}
@@ -110,11 +121,13 @@ func TestRuns_TakeSeveralFiles(t *testing.T) {
 
 func TestRuns_WriteNothingAfterAnError(t *testing.T) {
 	var out strings.Builder
-	diagnostics, err := qrels(t, &out, conversion.TRECQrels, conversion.CSV, measuretest.File("f", "1 0 a 1\n1 0 b x\n1 0 c 1\n"), measuretest.File("g", "1 0 d 1\n1 0 e\n"))
+	diagnostics, err := qrels(t, &out, conversion.TRECQrels, conversion.CSV, measuretest.File("f", "1 0 a 1\n1 0 b x\n1 0 c 1\n"),
+		measuretest.File("g", "1 0 d 1\n1 0 e\n"))
 	if err != nil || out.String() != "topic,iteration,docid,grade\n1,0,a,1\n" {
 		t.Errorf("%v, %q", err, out.String())
 	}
-	measuretest.Expect(t, diagnostics, `f:2 error: the grade "x" is not a whole number from -32767 to 32767`, "g:2 error: the line has only 3 of 4 fields: topic, iteration, docid and grade")
+	measuretest.Expect(t, diagnostics, `f:2 error: the grade "x" is not a whole number from -32767 to 32767`,
+		"g:2 error: the line has only 3 of 4 fields: topic, iteration, docid and grade")
 }
 
 var errRead, errWrite = errors.New("the connection is gone"), errors.New("the disk is full")
@@ -145,7 +158,8 @@ func TestFormats_RoundTrip(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		convert, first, formats := runs, conversion.TRECRun, conversion.RunFormats()
 		line := func() string {
-			return fmt.Sprintf("%s Q0 %s %d %g %s\n", word.Draw(r, "topic"), word.Draw(r, "docid"), rapid.IntRange(0, 99).Draw(r, "rank"), rapid.Float64Range(-9, 9).Draw(r, "score"), word.Draw(r, "tag"))
+			return fmt.Sprintf("%s Q0 %s %d %g %s\n", word.Draw(r, "topic"), word.Draw(r, "docid"), rapid.IntRange(0, 99).Draw(r, "rank"),
+				rapid.Float64Range(-9, 9).Draw(r, "score"), word.Draw(r, "tag"))
 		}
 		if rapid.Bool().Draw(r, "qrels") {
 			convert, first, formats = qrels, conversion.TRECQrels, conversion.QrelsFormats()
@@ -192,14 +206,16 @@ func checkConverted(t *testing.T, convert converter, formats []conversion.Format
 		if err != nil || diagnostics != nil {
 			t.Fatalf("%s as %s is refused: %q, %v\n%s", from, to, measuretest.Lines(diagnostics), err, out.Bytes())
 		}
-		if _, err = convert(t, &again, formats[0], to, measure.File{Name: "back", Content: &back}); err != nil || !bytes.Equal(again.Bytes(), out.Bytes()) {
+		if _, err = convert(t, &again, formats[0], to, measure.File{Name: "back", Content: &back}); err != nil ||
+			!bytes.Equal(again.Bytes(), out.Bytes()) {
 			t.Fatalf("%v\n%sbecomes\n%s", err, out.Bytes(), again.Bytes())
 		}
 	}
 }
 
 func FuzzRuns(f *testing.F) {
-	for i, seed := range []string{trecRun, jsonRun, csvRun, "1 Q0 a +01 .5 x y\n", `{"topic":1,"docid":"\u0061","rank":0,"score":-0,"x":[]}`, "tag,score,rank,docid,topic\n\"\n"} {
+	for i, seed := range []string{trecRun, jsonRun, csvRun, "1 Q0 a +01 .5 x y\n", `{"topic":1,"docid":"\u0061","rank":0,"score":-0,"x":[]}`,
+		"tag,score,rank,docid,topic\n\"\n"} {
 		f.Add(i%3, []byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, format int, content []byte) {
@@ -207,7 +223,8 @@ func FuzzRuns(f *testing.F) {
 		checkConverted(t, runs, conversion.RunFormats(), from, content)
 		// What becomes a TREC run is one for evaluation too, unless it has a document twice.
 		var out bytes.Buffer
-		if diagnostics, err := runs(t, &out, from, conversion.TRECRun, measure.File{Name: "f", Content: bytes.NewReader(content)}); err != nil || measure.HasErrors(diagnostics) || out.Len() > 60<<10 {
+		if diagnostics, err := runs(t, &out, from, conversion.TRECRun, measure.File{Name: "f", Content: bytes.NewReader(content)}); err != nil ||
+			measure.HasErrors(diagnostics) || out.Len() > 60<<10 {
 			return
 		}
 		diagnostics, err := retrieval.ValidateRun(t.Context(), measure.File{Name: "out", Content: &out})
@@ -220,7 +237,8 @@ func FuzzRuns(f *testing.F) {
 }
 
 func FuzzQrels(f *testing.F) {
-	for i, seed := range []string{trecQrel, jsonQrel, csvQrel, beirQrel, "1 Q0 a +01\n", `{"topic":1,"docid":"\u0061","grade":-0,"x":[]}`, "grade,docid,topic\n\"\n", "query-id\tcorpus-id\tscore\n\t\t\n"} {
+	for i, seed := range []string{trecQrel, jsonQrel, csvQrel, beirQrel, "1 Q0 a +01\n", `{"topic":1,"docid":"\u0061","grade":-0,"x":[]}`,
+		"grade,docid,topic\n\"\n", "query-id\tcorpus-id\tscore\n\t\t\n"} {
 		f.Add(i%4, []byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, format int, content []byte) {
@@ -272,7 +290,8 @@ func TestRuns_AcceptWhatEvaluationAccepts(t *testing.T) {
 
 func TestQrels_TopicsThatLookLikeComments(t *testing.T) {
 	const text = "topic,docid,grade\n#3,a,1\n"
-	if found, err := qrels(t, io.Discard, conversion.CSV, conversion.TRECQrels, measuretest.File("f", text)); err != nil || len(found) != 1 || !strings.Contains(found[0].Message, `the topic "#3" begins with #`) {
+	if found, err := qrels(t, io.Discard, conversion.CSV, conversion.TRECQrels, measuretest.File("f", text)); err != nil || len(found) != 1 ||
+		!strings.Contains(found[0].Message, `the topic "#3" begins with #`) {
 		t.Errorf("%v, %v", measuretest.Lines(found), err)
 	}
 	if found, err := qrels(t, io.Discard, conversion.CSV, conversion.BEIR, measuretest.File("f", text)); err != nil || len(found) != 0 {

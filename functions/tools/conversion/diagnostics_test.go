@@ -23,8 +23,10 @@ func TestRuns_ReportFaults(t *testing.T) {
 		content string
 		want    []string
 	}{
-		"a short line": {runs, conversion.TRECRun, "1 Q0 a 1 1\n", []string{"f:1 error: the line has only 5 of 6 fields: topic, Q0, docid, rank, score and tag"}},
-		"a long line":  {qrels, conversion.TRECQrels, "1 0 a 1 x\n", []string{"f:1 error: the line has more than 4 fields: topic, iteration, docid and grade"}},
+		"a short line": {runs, conversion.TRECRun, "1 Q0 a 1 1\n", []string{
+			"f:1 error: the line has only 5 of 6 fields: topic, Q0, docid, rank, score and tag"}},
+		"a long line": {qrels, conversion.TRECQrels, "1 0 a 1 x\n", []string{
+			"f:1 error: the line has more than 4 fields: topic, iteration, docid and grade"}},
 		"bad values in TREC": {runs, conversion.TRECRun, "1 Q0 a 1 nan x\n1 Q0 a 2 0x1p4 x\n1 Q0 a 3 ten x\n", []string{
 			`f:1 error: the score "nan" is not a finite number`,
 			`f:2 error: the score "0x1p4" is not a decimal number; write it like 12.5 or 1.25e1`,
@@ -34,16 +36,19 @@ func TestRuns_ReportFaults(t *testing.T) {
 			`f:4 warning: the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if "#3" is a topic, change its id so that it does not begin with #, in all files`,
 		}},
 		"line ends of CR alone": {qrels, conversion.TRECQrels, "1 0 a 1\r1 0 b 1\r", []string{
-			"f:1 error: a carriage return (CR) stands within the line; files whose lines end with CR alone are not read, so save the file with LF or CRLF at the end of each line",
+			"f:1 error: a carriage return (CR) stands within the line; files whose lines end with CR alone are not read, so save the file with LF " +
+				"or CRLF at the end of each line",
 		}},
 		"bad values in csv": {qrels, conversion.CSV, "topic,docid,grade,iteration\n,a b,32768,\n1,a,1\n\"x\ny\",a,1,0\n1,\"a,1,0\n", []string{
 			"f:2 error: the topic is empty; expected a value",
 			"f:2 error: the iteration is empty; expected a value",
 			`f:2 error: the docid "a b" has white space, which the formats of TREC cannot hold; replace it by another character`,
 			`f:2 error: the grade "32768" is not a whole number from -32767 to 32767`,
-			"f:3 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator in it",
+			"f:3 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the " +
+				"separator in it",
 			`f:4 error: the topic "x\ny" has white space, which the formats of TREC cannot hold; replace it by another character`,
-			"f:6 error: a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice",
+			"f:6 error: a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it " +
+				"twice",
 		}},
 		"a bad first line": {runs, conversion.CSV, "topic,docno,topic,score\n1,a,1,1\n", []string{
 			`f:1 warning: the field "docno" is left out, here and in any other line, as is any other than ` + runNames,
@@ -52,11 +57,15 @@ func TestRuns_ReportFaults(t *testing.T) {
 			`f:1 error: the first line names no field "rank"; expected ` + runNames + `, separated by commas or tabs`,
 		}},
 		"a first line that is not closed": {runs, conversion.CSV, "\"topic\n", []string{
-			"f:1 error: a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice",
+			"f:1 error: a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it " +
+				"twice",
 		}},
-		"bad objects": {qrels, conversion.JSONL, "x\n[1]\n{}\n" + `{"topic":null,"docid":"a","grade":1}` + "\n" + `{"topic":"1","docid":"a","grade":"1"}` + "\n" +
-			`{"topic":"1","topic":"2","docid":"a","grade":1}` + "\n" + `{"topic":"\ud800","docid":"a","grade":1}` + "\n" + `{"topic":"1","docid":"","grade":1.5}` + "\n", []string{
-			"f:1 error: the line is not a JSON object: invalid character 'x' looking for beginning of value, at byte 1; expected one whole object in each line",
+		"bad objects": {qrels, conversion.JSONL, "x\n[1]\n{}\n" + `{"topic":null,"docid":"a","grade":1}` + "\n" +
+			`{"topic":"1","docid":"a","grade":"1"}` + "\n" +
+			`{"topic":"1","topic":"2","docid":"a","grade":1}` + "\n" + `{"topic":"\ud800","docid":"a","grade":1}` + "\n" +
+			`{"topic":"1","docid":"","grade":1.5}` + "\n", []string{
+			"f:1 error: the line is not a JSON object: invalid character 'x' looking for beginning of value, at byte 1; expected one whole object " +
+				"in each line",
 			"f:2 error: the line is an array; expected an object with " + qrelNames,
 			`f:3 error: the object has no "topic"; expected it in every line`,
 			`f:4 error: "topic" is null; expected a string or number`,
@@ -73,10 +82,14 @@ func TestRuns_ReportFaults(t *testing.T) {
 			"f:5 error: the docid is empty; expected a value",
 			`f:5 error: the grade "x" is not a whole number from -32767 to 32767`,
 		}},
-		"nothing":            {runs, conversion.JSONL, "\n\n", []string{"f error: the file is empty or has no lines of runs; expected one for each document"}},
-		"a first line alone": {qrels, conversion.BEIR, "query-id\tcorpus-id\tscore\n", []string{"f error: the file is empty or has no lines of relevance judgments; expected one for each document"}},
-		"an archive":         {runs, conversion.TRECRun, "PK\x03\x04", []string{"f error: the file is a zip archive; send it as plain UTF-8 text, or that text compressed with gzip"}},
-		"what is no text":    {runs, conversion.TRECRun, "1 Q0 a 1 1 x\n1 Q0 \xff 1 1 x\n", []string{"f:2 error: the line is not valid UTF-8; save the file as UTF-8"}},
+		"nothing": {runs, conversion.JSONL, "\n\n", []string{
+			"f error: the file is empty or has no lines of runs; expected one for each document"}},
+		"a first line alone": {qrels, conversion.BEIR, "query-id\tcorpus-id\tscore\n", []string{
+			"f error: the file is empty or has no lines of relevance judgments; expected one for each document"}},
+		"an archive": {runs, conversion.TRECRun, "PK\x03\x04", []string{
+			"f error: the file is a zip archive; send it as plain UTF-8 text, or that text compressed with gzip"}},
+		"what is no text": {runs, conversion.TRECRun, "1 Q0 a 1 1 x\n1 Q0 \xff 1 1 x\n", []string{
+			"f:2 error: the line is not valid UTF-8; save the file as UTF-8"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			diagnostics, err := c.convert(t, io.Discard, c.from, conversion.CSV, measuretest.File("f", c.content))
@@ -116,7 +129,8 @@ func TestRuns_NeedBoundedMemory(t *testing.T) {
 		"errors without end":              {conversion.TRECRun, measuretest.Numbered("x ", "\n"), true},
 		"objects that are none, for ever": {conversion.JSONL, measuretest.Numbered("[", "]\n"), true},
 		"a long run as it should be":      {conversion.TRECRun, lines(200_000, measuretest.Numbered("topic Q0 document-", " 1 12.5 x\n")), false},
-		"many objects as they should be":  {conversion.JSONL, lines(100_000, measuretest.Numbered(`{"topic":"t","docid":"`, `","rank":1,"score":1}`+"\n")), false},
+		"many objects as they should be": {
+			conversion.JSONL, lines(100_000, measuretest.Numbered(`{"topic":"t","docid":"`, `","rank":1,"score":1}`+"\n")), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			allocated := measuretest.Allocated(func() {
@@ -135,7 +149,8 @@ func TestRuns_NeedBoundedMemory(t *testing.T) {
 // BenchmarkRuns converts runs of 1 and 50 MB of TREC's text from each format into another.
 func BenchmarkRuns(b *testing.B) {
 	for _, c := range []struct{ from, to conversion.Format }{
-		{conversion.TRECRun, conversion.JSONL}, {conversion.TRECRun, conversion.CSV}, {conversion.JSONL, conversion.TRECRun}, {conversion.CSV, conversion.TRECRun},
+		{conversion.TRECRun, conversion.JSONL}, {conversion.TRECRun, conversion.CSV}, {conversion.JSONL, conversion.TRECRun},
+		{conversion.CSV, conversion.TRECRun},
 	} {
 		for _, megabytes := range []int{1, 50} {
 			b.Run(fmt.Sprintf("%s to %s %d MB", c.from, c.to, megabytes), func(b *testing.B) {

@@ -53,12 +53,15 @@ func (r *reader) accept(line int) bool {
 		}
 	}
 	if (r.out.format == TRECRun || r.out.format == TRECQrels) && sound && fields.IsComment(r.values[topic]) {
-		r.errorf(line, "the topic %s begins with #, and so would be a comment in the format %s; change its id, in all files", fields.Quote(r.values[topic]), r.out.format)
+		r.errorf(line, "the topic %s begins with #, and so would be a comment in the format %s; change its id, in all files",
+			fields.Quote(r.values[topic]), r.out.format)
 		return true
 	}
-	if sound && r.out.format == BEIR && !r.unheld && string(r.values[iteration]) != qrels.columns[iteration].otherwise && string(r.values[iteration]) != "Q0" {
+	if sound && r.out.format == BEIR && !r.unheld && string(r.values[iteration]) != qrels.columns[iteration].otherwise &&
+		string(r.values[iteration]) != "Q0" {
 		r.unheld = true
-		r.report.Warnf(r.file, line, "the iteration %s is left out, here and in any other line, since the BEIR format has none", fields.Quote(r.values[iteration]))
+		r.report.Warnf(r.file, line, "the iteration %s is left out, here and in any other line, since the BEIR format has none",
+			fields.Quote(r.values[iteration]))
 	}
 	if !r.report.Failed() {
 		r.out.write(r.values)
@@ -70,7 +73,8 @@ func (r *reader) accept(line int) bool {
 func (r *reader) warnDropped(line int, name []byte) {
 	if !r.extra {
 		r.extra = true
-		r.report.Warnf(r.file, line, "the field %s is left out, here and in any other line, as is any other than %s", fields.Quote(name), r.names())
+		r.report.Warnf(r.file, line, "the field %s is left out, here and in any other line, as is any other than %s",
+			fields.Quote(name), r.names())
 	}
 }
 

@@ -17,7 +17,8 @@ func run(seed uint64, topics int) []byte {
 	var b bytes.Buffer
 	for topic := range topics {
 		for rank, doc := range random.Perm(3000)[:1000] {
-			fmt.Fprintf(&b, "%d Q0 document-%08d %d %.6f system-%d\n", 1000000+topic, topic*3000+doc, rank+1, 30-float64(rank)/50-random.Float64()/100, seed)
+			fmt.Fprintf(&b, "%d Q0 document-%08d %d %.6f system-%d\n", 1000000+topic, topic*3000+doc, rank+1,
+				30-float64(rank)/50-random.Float64()/100, seed)
 		}
 	}
 	return b.Bytes()

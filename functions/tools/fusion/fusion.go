@@ -63,7 +63,8 @@ func (s Settings) Check() (problems problem.Fields) {
 	case !slices.Contains(Methods(), s.Method):
 		problems.Add("/method", "there is no method %q; choose one of %v", s.Method, Methods())
 	case s.Method == ReciprocalRank:
-		problems.AddIf(s.Normalization != "", "/normalization", "method %s looks at ranks and not at scores; leave the normalization out", s.Method)
+		problems.AddIf(s.Normalization != "", "/normalization", "method %s looks at ranks and not at scores; leave the normalization out",
+			s.Method)
 		problems.AddIf(s.K < 0 || s.K > MaxK, "/k", "k is %d; choose from 1 to %d, such as %d", s.K, MaxK, DefaultK)
 	default:
 		problems.AddIf(s.K != 0, "/k", "method %s has no k; leave it out", s.Method)
@@ -80,8 +81,8 @@ func (s Settings) Check() (problems problem.Fields) {
 // Run is a run to be fused, in one or more files.
 type Run []measure.File
 
-// Fuse writes the fused run to w, by settings that pass Check, topic by topic in byte order of their ids, as lines of topic, Q0, document, rank, score
-// and tag. Each file is read once; memory is what retrieval.Rankings take, about half the size of the runs, and one
+// Fuse writes the fused run to w, by settings that pass Check, topic by topic in byte order of their ids, as lines of topic, Q0, document,
+// rank, score and tag. Each file is read once; memory is what retrieval.Rankings take, about half the size of the runs, and one
 // topic.
 //
 // The diagnostics are those of all runs, in their order and at most measure.MaxDiagnostics. If one is an error the run is

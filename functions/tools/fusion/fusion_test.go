@@ -14,13 +14,13 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"pgregory.net/rapid"
-
 	"assay/functions/tools/fusion"
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
 	"assay/shared/measure/retrieval"
+
+	"pgregory.net/rapid"
 )
 
 func text(name, content string) fusion.Run {
@@ -66,7 +66,8 @@ func TestFuse_ByHand(t *testing.T) {
 		{fusion.Settings{Method: fusion.CombSUM, Normalization: fusion.MinMax}, scores{"a": 1, "b": 1.5, "c": 0, "d": 0.2}},
 		{fusion.Settings{Method: fusion.CombMNZ, Normalization: fusion.MinMax}, scores{"a": 2, "b": 3, "c": 0, "d": 0.2}},
 		{fusion.Settings{Method: fusion.CombSUM, Normalization: fusion.Sum}, scores{"a": 8. / 12, "b": 4./12 + 5./6, "c": 0, "d": 1. / 6}},
-		{fusion.Settings{Method: fusion.CombSUM, Normalization: fusion.ZScore}, scores{"a": 4/first - 2/second, "b": 3 / second, "c": -4 / first, "d": -1 / second}},
+		{fusion.Settings{Method: fusion.CombSUM, Normalization: fusion.ZScore}, scores{"a": 4/first - 2/second, "b": 3 / second, "c": -4 / first,
+			"d": -1 / second}},
 		{fusion.Settings{Method: fusion.CombMNZ, Normalization: fusion.Rank}, scores{"a": 2 * 4. / 3, "b": 2 * 5. / 3, "c": 1. / 3, "d": 2. / 3}},
 	} {
 		c.settings.Tag = "fused"
@@ -102,7 +103,8 @@ func TestFuse_EqualScoresAreOrderedByID(t *testing.T) {
 	if fused != want {
 		t.Errorf("%v, got\n%s", diagnostics, fused)
 	}
-	if len(diagnostics) != 1 || diagnostics[0].File != "r2" || diagnostics[0].Severity != measure.Warning || !strings.Contains(diagnostics[0].Message, `lacks 1 of 2 topics, of which "t"`) {
+	if len(diagnostics) != 1 || diagnostics[0].File != "r2" || diagnostics[0].Severity != measure.Warning ||
+		!strings.Contains(diagnostics[0].Message, `lacks 1 of 2 topics, of which "t"`) {
 		t.Errorf("diagnostics %+v", diagnostics)
 	}
 }
@@ -175,7 +177,8 @@ func TestFuse_OfEqualScores(t *testing.T) {
 		fusion.MinMax: "t Q0 a 1 2 f\n", fusion.Sum: "t Q0 a 1 1 f\n", fusion.ZScore: "t Q0 a 3 0 f\n", fusion.Rank: "t Q0 a 3 1 f\n",
 	} {
 		same := "t Q0 a 1 0.1 x\nt Q0 b 1 0.1 x\n"
-		got, _ := fuse(t, fusion.Settings{Method: fusion.CombSUM, Normalization: normalization, Tag: "f"}, text("r1", same), text("r2", strings.ReplaceAll(same, "b", "c")))
+		got, _ := fuse(t, fusion.Settings{Method: fusion.CombSUM, Normalization: normalization, Tag: "f"}, text("r1", same),
+			text("r2", strings.ReplaceAll(same, "b", "c")))
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: got\n%swant %s", normalization, got, want)
 		}
@@ -224,7 +227,8 @@ func TestSettings_Check(t *testing.T) {
 
 func TestFuse_ReturnsErrorsOfFiles(t *testing.T) {
 	settings := fusion.Settings{Method: fusion.ReciprocalRank, Tag: "f"}
-	if _, err := fusion.Fuse(t.Context(), io.Discard, settings, []fusion.Run{example()[0], {{Name: "r", Content: iotest.ErrReader(errRead)}}}); !errors.Is(err, errRead) {
+	if _, err := fusion.Fuse(t.Context(), io.Discard, settings, []fusion.Run{
+		example()[0], {{Name: "r", Content: iotest.ErrReader(errRead)}}}); !errors.Is(err, errRead) {
 		t.Errorf("of a reader: %v", err)
 	}
 	if _, err := fusion.Fuse(t.Context(), fullDisk{}, settings, example()); !errors.Is(err, errWrite) {
@@ -250,7 +254,8 @@ func TestFuse_DiagnosticsHaveLines(t *testing.T) {
 func TestFuse_RefusesScoresWithoutASum(t *testing.T) {
 	run := "t Q0 a 1 1.7e308 x\nt Q0 b 1 -1.7e308 x\n"
 	for _, normalization := range []fusion.Normalization{fusion.Unchanged, fusion.MinMax, fusion.Sum, fusion.ZScore} {
-		_, diagnostics := fuse(t, fusion.Settings{Method: fusion.CombSUM, Normalization: normalization, Tag: "f"}, text("r1", run), text("r2", run))
+		_, diagnostics := fuse(t, fusion.Settings{Method: fusion.CombSUM, Normalization: normalization, Tag: "f"}, text("r1", run),
+			text("r2", run))
 		if !measure.HasErrors(diagnostics) || !strings.Contains(diagnostics[0].Message, "no finite sum") {
 			t.Errorf("%s: %v", normalization, diagnostics)
 		}

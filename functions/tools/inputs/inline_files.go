@@ -99,9 +99,11 @@ func (resolver *Resolver) unpackInline(ctx context.Context, pointer string, file
 	case len(fields) > 0:
 		return nil, problem.Check(fields)
 	case resolver.inlineBytes > record.MaxInlineBytes:
-		return nil, problem.TooLarge.New("The files in the request have more than %d bytes together. Submit larger runs to a task and name them by runId, or pack them with gzip.", record.MaxInlineBytes)
+		return nil, problem.TooLarge.New("The files in the request have more than %d bytes together. Submit larger runs to a task and name "+
+			"them by runId, or pack them with gzip.", record.MaxInlineBytes)
 	case resolver.unpackedBytes > MaxUnpackedBytes:
-		return nil, problem.TooLarge.New("The files in the request unpack to more than %d bytes together. Submit larger runs to a task and name them by runId.", MaxUnpackedBytes)
+		return nil, problem.TooLarge.New("The files in the request unpack to more than %d bytes together. Submit larger runs to a task and "+
+			"name them by runId.", MaxUnpackedBytes)
 	}
 	return list, nil
 }

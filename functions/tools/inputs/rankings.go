@@ -54,7 +54,8 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 	resolver.call.Public = asked.Public
 	r := &Ranking{Dataset: item, Board: item.Board(), resolver: resolver}
 	r.Measure = r.Board.Evaluator.PrimaryMeasure
-	if r.Task, err = records.Get[record.TaskItem](ctx, resolver.call.Store, resolver.call.Consistency, record.TaskKey(item.TaskID)); err != nil {
+	if r.Task, err = records.Get[record.TaskItem](ctx, resolver.call.Store, resolver.call.Consistency,
+		record.TaskKey(item.TaskID)); err != nil {
 		return nil, err
 	}
 	if r.Task == nil {
@@ -64,7 +65,8 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 	by := "" // as the table has it
 	if name := r.Board.Evaluator.Measure(asked.Measure); name != r.Measure && asked.Measure != "" {
 		if name == "" {
-			return nil, problem.InvalidMember("/measure", "%q is none of the dataset's: %s", asked.Measure, strings.Join(r.Board.Evaluator.Measures, ", "))
+			return nil, problem.InvalidMember("/measure", "%q is none of the dataset's: %s", asked.Measure,
+				strings.Join(r.Board.Evaluator.Measures, ", "))
 		}
 		r.Measure, by = name, name
 	}
@@ -73,7 +75,8 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 	if err != nil {
 		return nil, err
 	}
-	b := evaluation.Leaderboard{Viewer: &resolver.call.Viewer, Dataset: item, TruthVersion: r.Board.TruthVersion, AtOnce: asked.Limit + 1, Count: asked.Best}
+	b := evaluation.Leaderboard{Viewer: &resolver.call.Viewer, Dataset: item, TruthVersion: r.Board.TruthVersion, AtOnce: asked.Limit + 1,
+		Count: asked.Best}
 	var here []place
 	err = forEachEntry(ctx, &b, by, asked.Best, func(at *evaluation.Entry, e *record.EvaluationItem, roles access.Role) bool {
 		here = append(here, place{identity(e, asked.Best), at.Rank})
@@ -92,7 +95,8 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 	for i := range r.Entries {
 		v, name := &r.Entries[i], here[i].identity
 		v.CommonRank, v.OtherRank = ranksHere[name], ranksThere[name]
-		resolver.addDependency("evaluation %s %d %s %s %s %d %d %d %d", v.ID, v.Version, v.Team, v.Audience, v.Alias, v.Rank, v.Runs, v.CommonRank, v.OtherRank)
+		resolver.addDependency("evaluation %s %d %s %s %s %d %d %d %d", v.ID, v.Version, v.Team, v.Audience, v.Alias, v.Rank, v.Runs,
+			v.CommonRank, v.OtherRank)
 	}
 	return r, nil
 }
@@ -134,7 +138,8 @@ func identity(e *record.EvaluationItem, best bool) string {
 }
 
 // forEachEntry calls do with the entries that the caller sees, until it returns false.
-func forEachEntry(ctx context.Context, b *evaluation.Leaderboard, by string, best bool, do func(at *evaluation.Entry, e *record.EvaluationItem, roles access.Role) bool) error {
+func forEachEntry(ctx context.Context, b *evaluation.Leaderboard, by string, best bool,
+	do func(at *evaluation.Entry, e *record.EvaluationItem, roles access.Role) bool) error {
 	rolesOf, err := b.Viewer.RolesOf(ctx)
 	if err != nil {
 		return err
@@ -182,7 +187,8 @@ func (r *Ranking) otherVersion(ctx context.Context, asked RankingRequest) ([]pla
 		return true
 	})
 	if err == nil && len(places) > 0 && !measured {
-		return nil, problem.InvalidMember("/against", "the results against version %d do not have %s: name another version, or another measure", number, r.Measure)
+		return nil, problem.InvalidMember("/against", "the results against version %d do not have %s: name another version, or another measure",
+			number, r.Measure)
 	}
 	return places, err
 }

@@ -7,8 +7,8 @@
 //     not read it gets the values that an evaluation has, and never a new one computed from it;
 //   - texts, as the inputs of a dataset.
 //
-// What is hidden is answered as what is missing, after the same reads. Everything that an answer depends on is recorded as a dependency, so that
-// it has an entity tag before it is computed.
+// What is hidden is answered as what is missing, after the same reads. Everything that an answer depends on is recorded as a dependency, so
+// that it has an entity tag before it is computed.
 package inputs
 
 import (
@@ -75,7 +75,8 @@ func (resolver *Resolver) storedFiles(ctx context.Context, h record.Holder, id s
 	for i, f := range files {
 		resolver.addDependency("%s %s %s", h, f.Name, f.SHA256)
 		if resolver.storedBytes += f.Size; resolver.storedBytes > MaxStoredBytes {
-			return nil, problem.TooLarge.New("The stored files that this would read have more than %d bytes together. Name fewer runs, or get the files by their links and use a tool of your own.", MaxStoredBytes)
+			return nil, problem.TooLarge.New("The stored files that this would read have more than %d bytes together. Name fewer runs, or get the "+
+				"files by their links and use a tool of your own.", MaxStoredBytes)
 		}
 		list[i] = evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) {
 			return resolver.call.Files.Open(ctx, record.ObjectKey(h, id, f.SHA256))

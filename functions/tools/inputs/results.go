@@ -85,7 +85,8 @@ func (resolver *Resolver) Results(ctx context.Context, asked ResultsRequest) (*R
 	}
 	for i, ref := range asked.Runs {
 		if ref.RunID == "" && len(ref.Files) > 0 {
-			return nil, problem.InvalidMember("/truth", "is needed, since /runs/%d comes along: name a datasetId whose truth you may read, or send files such as qrels", i)
+			return nil, problem.InvalidMember("/truth",
+				"is needed, since /runs/%d comes along: name a datasetId whose truth you may read, or send files such as qrels", i)
 		}
 	}
 	var err error
@@ -183,14 +184,17 @@ func (r *Results) readEvaluations(ctx context.Context) error {
 	var ids []string
 	for _, run := range r.Runs {
 		if !run.item.ReadsValues(run.roles) && r.withFiles { // the caller sees the run
-			return problem.InvalidMember(run.pointer, "you may read what the run retrieved, but not its values: its review does not show them to you. Leave the measure out, or send a truth of your own in truth")
+			return problem.InvalidMember(run.pointer,
+				"you may read what the run retrieved, but not its values: its review does not show them to you. Leave the measure out, or send a "+
+					"truth of your own in truth")
 		}
 		if run.item.ListedID() == "" {
 			return problem.InvalidMember(run.pointer, "the run has no evaluation yet: it is %s", run.item.State)
 		}
 		ids = append(ids, run.item.ListedID())
 	}
-	found, err := records.GetAll[record.EvaluationItem](ctx, r.resolver.call.Store, r.resolver.call.Consistency, records.Keys(ids, record.EvaluationKey)...)
+	found, err := records.GetAll[record.EvaluationItem](ctx, r.resolver.call.Store, r.resolver.call.Consistency,
+		records.Keys(ids, record.EvaluationKey)...)
 	if err != nil {
 		return err
 	}
@@ -203,9 +207,12 @@ func (r *Results) readEvaluations(ctx context.Context) error {
 		case !access.Sees(run.roles, e.Scope().Audience): // by a review that changed since the run was read
 			return notFound(problem.Field{Pointer: run.pointer + "/runId", Detail: "there is no such run, or none whose results you may see"})
 		case e.DatasetID != first.DatasetID:
-			return problem.InvalidMember(run.pointer, "is on another dataset than %s, and values on different datasets do not compare", r.Runs[0].pointer)
+			return problem.InvalidMember(run.pointer, "is on another dataset than %s, and values on different datasets do not compare",
+				r.Runs[0].pointer)
 		case e.TruthVersion != first.TruthVersion:
-			return problem.InvalidMember(run.pointer, "was evaluated against version %d of the truth and %s against version %d, and values against different truths do not compare; try again once both are evaluated against the newest", e.TruthVersion, r.Runs[0].pointer, first.TruthVersion)
+			return problem.InvalidMember(run.pointer,
+				"was evaluated against version %d of the truth and %s against version %d, and values against different truths do not compare; try "+
+					"again once both are evaluated against the newest", e.TruthVersion, r.Runs[0].pointer, first.TruthVersion)
 		}
 		run.evaluation = e
 		r.resolver.addDependency("evaluation %s %d", e.ID, e.Version)
@@ -250,7 +257,8 @@ func (r *Results) matchMeasures(asked ResultsRequest) (unknown []problem.Field) 
 			pointer = fmt.Sprintf("%s/%d", asked.MeasurePointer, i)
 		}
 		unknown = append(unknown, problem.Field{Pointer: pointer, Detail: fmt.Sprintf(
-			"%q is none of those that the runs were evaluated with: %s. Others can be computed against a truth that you send, or by the organizers", name, strings.Join(e.Columns, ", "))})
+			"%q is none of those that the runs were evaluated with: %s. Others can be computed against a truth that you send, or by the organizers",
+			name, strings.Join(e.Columns, ", "))})
 	}
 	return unknown
 }
@@ -295,7 +303,9 @@ const MaxValues = 1_000_000
 // checkValueCount refuses what would be too much for one invocation: so many topics, counted for each run.
 func (r *Results) checkValueCount(topics int) error {
 	if n := topics * len(r.Measures); n > MaxValues {
-		return problem.InvalidMember("/runs", "there are %d values of single topics for so many runs and measures, and at most %d are worked on at once: name fewer runs or measures", n, MaxValues)
+		return problem.InvalidMember("/runs",
+			"there are %d values of single topics for so many runs and measures, and at most %d are worked on at once: name fewer runs or measures",
+			n, MaxValues)
 	}
 	return nil
 }
@@ -325,7 +335,8 @@ func (r *Results) storedValues(ctx context.Context) ([]Values, error) {
 const topicsAtOnce = 8
 
 // forEachTopics calls do with the values per topic of each evaluation, by topic and measure, of several at the same time.
-func (resolver *Resolver) forEachTopics(ctx context.Context, ids []string, do func(i int, perTopic map[string]map[string]float64) error) error {
+func (resolver *Resolver) forEachTopics(ctx context.Context, ids []string,
+	do func(i int, perTopic map[string]map[string]float64) error) error {
 	for first := 0; first < len(ids); first += topicsAtOnce {
 		some := ids[first:min(first+topicsAtOnce, len(ids))]
 		found, err := records.GetAll[record.Topics](ctx, resolver.call.Store, resolver.call.Consistency, records.Keys(some, record.TopicsKey)...)

@@ -56,14 +56,18 @@ func (resolver *Resolver) CheckRankings(ctx context.Context, runs ...*Run) error
 	held := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return r.item == nil })
 	ids := lists.Map(held, func(r *Run) string { return r.item.DatasetID })
 	distinct := slices.Compact(slices.Sorted(slices.Values(ids)))
-	found, err := records.GetAll[record.DatasetItem](ctx, resolver.call.Store, resolver.call.Consistency, records.Keys(distinct, record.DatasetKey)...)
+	found, err := records.GetAll[record.DatasetItem](ctx, resolver.call.Store, resolver.call.Consistency,
+		records.Keys(distinct, record.DatasetKey)...)
 	if err != nil {
 		return err
 	}
 	var fields []problem.Field
 	for i, r := range held {
 		if item := found[slices.Index(distinct, ids[i])]; item != nil && item.RunFormat.Kind != measure.TRECRun {
-			fields = append(fields, problem.Field{Pointer: r.pointer + "/runId", Detail: fmt.Sprintf("is a run of %s in the format %s; this tool takes rankings of documents in the format %s", item.Evaluator.Kind, item.RunFormat.Kind, measure.TRECRun)})
+			fields = append(fields, problem.Field{
+				Pointer: r.pointer + "/runId",
+				Detail: fmt.Sprintf("is a run of %s in the format %s; this tool takes rankings of documents in the format %s", item.Evaluator.Kind,
+					item.RunFormat.Kind, measure.TRECRun)})
 		}
 	}
 	return problem.Check(fields)
@@ -105,7 +109,8 @@ func readsFiles(r *record.RunItem, roles access.Role) bool {
 }
 
 // runs gathers runs of which sees says whether the caller may have what is wanted of them.
-func (resolver *Resolver) runs(ctx context.Context, pointers []string, refs []RunReference, what string, sees func(*record.RunItem, access.Role) bool) ([]*Run, error) {
+func (resolver *Resolver) runs(ctx context.Context, pointers []string, refs []RunReference, what string,
+	sees func(*record.RunItem, access.Role) bool) ([]*Run, error) {
 	runs := make([]*Run, len(refs))
 	var fields problem.Fields
 	for i, ref := range refs {
@@ -157,7 +162,8 @@ func (resolver *Resolver) findRuns(ctx context.Context, runs []*Run, what string
 			r.roles = access.Roles(resolver.call.Caller, g.Grants, r.item.Scope())
 		}
 		if r.item == nil || !sees(r.item, r.roles) {
-			missing = append(missing, problem.Field{Pointer: r.pointer + "/runId", Detail: "there is no such run, or none whose " + what + " you may see"})
+			missing = append(missing, problem.Field{Pointer: r.pointer + "/runId", Detail: "there is no such run, or none whose " + what +
+				" you may see"})
 			continue
 		}
 		shown := r.item.For(r.roles)

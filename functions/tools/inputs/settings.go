@@ -37,7 +37,8 @@ func Settings(pointer, kind string, format *record.RunFormat) (evaluator.Setting
 
 // SettingsOf says how the files of runs on a dataset are read, without measures, and returns those of its inputs whose ids runs are
 // compared with. Its id stands in the input under the pointer.
-func (resolver *Resolver) SettingsOf(ctx context.Context, pointer, datasetID string) (s evaluator.Settings, inputs []evaluator.File, err error) {
+func (resolver *Resolver) SettingsOf(ctx context.Context, pointer,
+	datasetID string) (s evaluator.Settings, inputs []evaluator.File, err error) {
 	item, truth, _, err := resolver.dataset(ctx, pointer, datasetID)
 	if err != nil {
 		return s, nil, err
@@ -57,7 +58,9 @@ func (resolver *Resolver) SettingsOf(ctx context.Context, pointer, datasetID str
 func (resolver *Resolver) SettingsOfRun(ctx context.Context, r *Run) (evaluator.Settings, error) {
 	item, truth, _, err := resolver.dataset(ctx, r.pointer, r.item.DatasetID)
 	if problem.NotFound.Is(err) {
-		return evaluator.Settings{}, notFound(problem.Field{Pointer: r.pointer + "/runId", Detail: "is a run on a dataset that does not exist any more, or that you may not see"})
+		return evaluator.Settings{},
+			notFound(problem.Field{Pointer: r.pointer + "/runId", Detail: "is a run on a dataset that does not exist any more, or that you may " +
+				"not see"})
 	}
 	if err != nil {
 		return evaluator.Settings{}, err
@@ -72,7 +75,9 @@ func settingsOf(pointer string, item *record.DatasetItem, truth *record.Truth) (
 		kind, format = truth.Evaluator.Kind, truth.RunFormat
 	}
 	if kind == record.EvaluatorWorker {
-		return evaluator.Settings{}, problem.InvalidMember(pointer, "the dataset is evaluated by an image of its organizers, which alone can read its runs; submit the run to have it checked")
+		return evaluator.Settings{},
+			problem.InvalidMember(pointer,
+				"the dataset is evaluated by an image of its organizers, which alone can read its runs; submit the run to have it checked")
 	}
 	return evaluator.Settings{Kind: measure.Kind(kind), Format: evaluator.Format(format)}, nil
 }

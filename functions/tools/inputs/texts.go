@@ -32,7 +32,8 @@ func (t *Texts) Find(ctx context.Context, wanted corpus.Wanted) (corpus.Texts, [
 	}
 	if t.tooLarge {
 		return corpus.Texts{}, []TextFault{{Detail: fmt.Sprintf(
-			"The inputs of the dataset and what else is read have more than %d bytes together, so texts are not looked for: they must be sent along", MaxStoredBytes)}}, nil
+			"The inputs of the dataset and what else is read have more than %d bytes together, so texts are not looked for: they must be sent along",
+			MaxStoredBytes)}}, nil
 	}
 	found, err := corpus.Read(ctx, wanted, t.files...)
 	if err != nil {

@@ -70,7 +70,8 @@ func (resolver *Resolver) Truth(ctx context.Context, pointer string, ref TruthRe
 			return nil, err
 		}
 		if !mayUseTruth(item, truth, roles) {
-			return nil, problem.Forbidden.New("Only its organizers may use the truth of this dataset. Send one of your own in the files of %s; a tool that can do without has the values that runs were published with.", pointer[1:])
+			return nil, problem.Forbidden.New("Only its organizers may use the truth of this dataset. Send one of your own in the files of %s; a "+
+				"tool that can do without has the values that runs were published with.", pointer[1:])
 		}
 		return resolver.truthOf(ctx, pointer, item, truth)
 	}
@@ -98,7 +99,8 @@ func (resolver *Resolver) DatasetTruth(ctx context.Context, runs []*Run) (*Truth
 		return nil, nil
 	}
 	item, truth, roles, err := resolver.dataset(ctx, runs[0].pointer, id)
-	if problem.NotFound.Is(err) || err == nil && (!mayUseTruth(item, truth, roles) || truth == nil || item.Evaluator.Kind == record.EvaluatorWorker) {
+	if problem.NotFound.Is(err) || err == nil &&
+		(!mayUseTruth(item, truth, roles) || truth == nil || item.Evaluator.Kind == record.EvaluatorWorker) {
 		return nil, nil
 	}
 	if err != nil {

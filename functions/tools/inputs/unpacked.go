@@ -27,7 +27,8 @@ func (resolver *Resolver) heldUnpackedBytes(ctx context.Context) (total int64, e
 			return 0, err
 		}
 		if total += size; total > MaxTextBytes {
-			return 0, problem.TooLarge.New("The packed files that this would read unpack to more than %d bytes together. Name fewer runs, or get the files by their links and use a tool of your own.", MaxTextBytes)
+			return 0, problem.TooLarge.New("The packed files that this would read unpack to more than %d bytes together. Name fewer runs, or get "+
+				"the files by their links and use a tool of your own.", MaxTextBytes)
 		}
 	}
 	return total, nil

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"assay/functions/tools/significance"
+
+	"pgregory.net/rapid"
 )
 
 // paired draws values of two runs, coarse enough for ties and zero differences.
@@ -145,7 +145,8 @@ func TestTests_RefuseValues(t *testing.T) {
 	}
 	nan, inf := math.NaN(), math.Inf(1)
 	for name, test := range tests {
-		for _, c := range []struct{ a, b values }{{values{1}, nil}, {values{1, nan}, values{1, 2}}, {values{1, inf}, values{1, inf}}, {values{math.MaxFloat64}, values{-math.MaxFloat64}}} {
+		for _, c := range []struct{ a, b values }{{values{1}, nil}, {values{1, nan}, values{1, 2}}, {values{1, inf}, values{1, inf}},
+			{values{math.MaxFloat64}, values{-math.MaxFloat64}}} {
 			if err := test(c.a, c.b); err == nil || errors.Is(err, significance.ErrUndefined) {
 				t.Errorf("%s of %v and %v: %v", name, c.a, c.b, err)
 			}

@@ -75,16 +75,17 @@ func TestWilcoxon_AgreesWithR(t *testing.T) {
 		a, b []float64
 		want significance.SignedRank
 	}{
-		"depression":       {depression1, depression2, significance.SignedRank{Plus: 40, Minus: 5, Exact: true, P: 0.0390625}},
-		"sleep":            {sleep1, sleep2, significance.SignedRank{Plus: 0, Minus: 45, Zeros: 1, Exact: true, P: 0.00390625}},
-		"darwin":           {darwin, zeros(15), significance.SignedRank{Plus: 96, Minus: 24, Exact: true, P: 0.041259765625}},
-		"50 differences":   {thirds(50), zeros(50), significance.SignedRank{Plus: 850, Minus: 425, Exact: true, P: 0.03996834652842374}},
-		"51 differences":   {thirds(51), zeros(51), significance.SignedRank{Plus: 901, Minus: 425, P: 0.026000896360930642}},
-		"ties and zeros":   {tied, zeros(12), significance.SignedRank{Plus: 48, Minus: 7, Zeros: 2, Exact: true, P: 0.03515625}},
-		"five first ranks": {[]float64{1, 1, 1, 1, 1}, []float64{.5, .5, .25, .5, 1. / 3}, significance.SignedRank{Plus: 15, Exact: true, P: 0.0625}},
-		"50 with ties":     {sevens(50), zeros(50), significance.SignedRank{Plus: 834.5, Minus: 440.5, Exact: true, P: 0.05639918021984691}},
-		"51 with ties":     {sevens(51), zeros(51), significance.SignedRank{Plus: 872.5, Minus: 453.5, P: 0.04954262153380855}},
-		"one":              {[]float64{3, 1}, []float64{1, 1}, significance.SignedRank{Plus: 1, Zeros: 1, Exact: true, P: 1}},
+		"depression":     {depression1, depression2, significance.SignedRank{Plus: 40, Minus: 5, Exact: true, P: 0.0390625}},
+		"sleep":          {sleep1, sleep2, significance.SignedRank{Plus: 0, Minus: 45, Zeros: 1, Exact: true, P: 0.00390625}},
+		"darwin":         {darwin, zeros(15), significance.SignedRank{Plus: 96, Minus: 24, Exact: true, P: 0.041259765625}},
+		"50 differences": {thirds(50), zeros(50), significance.SignedRank{Plus: 850, Minus: 425, Exact: true, P: 0.03996834652842374}},
+		"51 differences": {thirds(51), zeros(51), significance.SignedRank{Plus: 901, Minus: 425, P: 0.026000896360930642}},
+		"ties and zeros": {tied, zeros(12), significance.SignedRank{Plus: 48, Minus: 7, Zeros: 2, Exact: true, P: 0.03515625}},
+		"five first ranks": {[]float64{1, 1, 1, 1, 1}, []float64{.5, .5, .25, .5, 1. / 3}, significance.SignedRank{
+			Plus: 15, Exact: true, P: 0.0625}},
+		"50 with ties": {sevens(50), zeros(50), significance.SignedRank{Plus: 834.5, Minus: 440.5, Exact: true, P: 0.05639918021984691}},
+		"51 with ties": {sevens(51), zeros(51), significance.SignedRank{Plus: 872.5, Minus: 453.5, P: 0.04954262153380855}},
+		"one":          {[]float64{3, 1}, []float64{1, 1}, significance.SignedRank{Plus: 1, Zeros: 1, Exact: true, P: 1}},
 	} {
 		got, err := significance.Wilcoxon(c.a, c.b)
 		p := got.P

@@ -5,9 +5,9 @@ import (
 	"math"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"assay/functions/tools/significance"
+
+	"pgregory.net/rapid"
 )
 
 // TestTests_ConstantDifferencesAreUndefined has differences that are .1 but for rounding. Taken as they are, t of the first would

@@ -20,9 +20,9 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mathext"
-
 	"assay/shared/measure"
+
+	"gonum.org/v1/gonum/mathext"
 )
 
 // ErrUndefined is wrapped by errors that are about the values: the statistic has no value for them, although the call

@@ -39,13 +39,17 @@ func TestRead_JSONAndPrototext(t *testing.T) {
 		file, content string
 		ndcg, recall  float64
 	}{
-		"flat":                 {measures.JSON, `{"ndcg": 0.5, "recall": 1e-3, "more": "text"}`, 0.5, 0.001},
-		"not defined":          {measures.JSON, `{"ndcg": null, "recall": 0}`, undefined, 0},
-		"nested":               {measures.JSON, `{"measures": {"ndcg": 1, "recall": 2}, "version": 3}`, 1, 2},
-		"by topic":             {measures.JSON, `{"measures": {"ndcg": 1, "recall": 2}, "topics": {"t1": {"ndcg": 0.5}}}`, 1, 2},
-		"blocks":               {measures.Prototext, "measure {\n  key: \"ndcg\"\n  value: \"0.5\"\n}\nmeasure {\n  key: \"recall\"\n  value: \"0.25\"\n}\n", 0.5, 0.25},
-		"blocks in every form": {measures.Prototext, "# from an evaluator\nmeasure: <key: 'ndcg', value: '5' '0'; unit: 3>measure{value:\" 1 \" key:\"recall\"} title: \"x\"", 50, 1},
-		"blocks not defined":   {measures.Prototext, `measure{key:"ndcg" value:"nan"} measure{key:"recall"} measure{key:"note" value:"fine"}`, undefined, undefined},
+		"flat":        {measures.JSON, `{"ndcg": 0.5, "recall": 1e-3, "more": "text"}`, 0.5, 0.001},
+		"not defined": {measures.JSON, `{"ndcg": null, "recall": 0}`, undefined, 0},
+		"nested":      {measures.JSON, `{"measures": {"ndcg": 1, "recall": 2}, "version": 3}`, 1, 2},
+		"by topic":    {measures.JSON, `{"measures": {"ndcg": 1, "recall": 2}, "topics": {"t1": {"ndcg": 0.5}}}`, 1, 2},
+		"blocks": {
+			measures.Prototext, "measure {\n  key: \"ndcg\"\n  value: \"0.5\"\n}\nmeasure {\n  key: \"recall\"\n  value: \"0.25\"\n}\n", 0.5, 0.25},
+		"blocks in every form": {
+			measures.Prototext, "# from an evaluator\nmeasure: <key: 'ndcg', value: '5' '0'; unit: 3>measure{value:\" 1 \" key:\"recall\"} title: " +
+				"\"x\"", 50, 1},
+		"blocks not defined": {measures.Prototext, `measure{key:"ndcg" value:"nan"} measure{key:"recall"} measure{key:"note" value:"fine"}`,
+			undefined, undefined},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, err := read(t, map[string]string{c.file: c.content})
@@ -71,21 +75,23 @@ func TestRead_PrefersJSON(t *testing.T) {
 
 func TestRead_RefusesInvalidFiles(t *testing.T) {
 	for name, c := range map[string]struct{ file, content, want string }{
-		"nothing":        {"other.json", `{}`, "neither evaluation.json nor evaluation.prototext"},
-		"empty":          {measures.JSON, ``, "not JSON (RFC 8259) from line 1 on"},
-		"Python's NaN":   {measures.JSON, "{\"ndcg\": 1,\n\"recall\": NaN}", "from line 2 on; a measure that is not defined must be null"},
-		"a list":         {measures.JSON, `[1]`, "must be a JSON object"},
-		"null":           {measures.JSON, `null`, "must be a JSON object"},
-		"a text":         {measures.JSON, `{"ndcg": "0.5", "recall": 1}`, "the measure ndcg must be a number"},
-		"too much":       {measures.JSON, `{"ndcg": 1e999, "recall": 1}`, "the measure ndcg must be a number"},
-		"missing":        {measures.JSON, `{"recall": 1}`, "lacks measures that the dataset names: ndcg"},
-		"topics":         {measures.JSON, `{"measures": {"ndcg": 1, "recall": 1}, "topics": [1]}`, "its member topics must be an object"},
-		"topic":          {measures.JSON, `{"measures": {"ndcg": 1, "recall": 1}, "topics": {"a": {"ndcg": true}}}`, "the measure ndcg must be a number"},
+		"nothing":      {"other.json", `{}`, "neither evaluation.json nor evaluation.prototext"},
+		"empty":        {measures.JSON, ``, "not JSON (RFC 8259) from line 1 on"},
+		"Python's NaN": {measures.JSON, "{\"ndcg\": 1,\n\"recall\": NaN}", "from line 2 on; a measure that is not defined must be null"},
+		"a list":       {measures.JSON, `[1]`, "must be a JSON object"},
+		"null":         {measures.JSON, `null`, "must be a JSON object"},
+		"a text":       {measures.JSON, `{"ndcg": "0.5", "recall": 1}`, "the measure ndcg must be a number"},
+		"too much":     {measures.JSON, `{"ndcg": 1e999, "recall": 1}`, "the measure ndcg must be a number"},
+		"missing":      {measures.JSON, `{"recall": 1}`, "lacks measures that the dataset names: ndcg"},
+		"topics":       {measures.JSON, `{"measures": {"ndcg": 1, "recall": 1}, "topics": [1]}`, "its member topics must be an object"},
+		"topic": {measures.JSON, `{"measures": {"ndcg": 1, "recall": 1}, "topics": {"a": {"ndcg": true}}}`,
+			"the measure ndcg must be a number"},
 		"size":           {measures.JSON, strings.Repeat(" ", 4<<20), "more than 3145728 bytes"},
 		"no blocks":      {measures.Prototext, `measure { key: "ndcg`, "must consist of blocks"},
 		"no text number": {measures.Prototext, `measure { key: "ndcg" value: "high" }`, "the value of the measure ndcg must be a number"},
 		"infinite":       {measures.Prototext, `measure { key: "ndcg" value: "-Infinity" }`, "the measure ndcg is infinite"},
-		"twice":          {measures.Prototext, `measure { key: "ndcg" value: "1" } measure { key: "ndcg" value: "1" }`, "the measure ndcg more than once"},
+		"twice": {measures.Prototext, `measure { key: "ndcg" value: "1" } measure { key: "ndcg" value: "1" }`,
+			"the measure ndcg more than once"},
 		"blocks missing": {measures.Prototext, `measure { key: "ndcg" value: "1" }`, "lacks measures that the dataset names: recall"},
 		"deep":           {measures.Prototext, strings.Repeat("a{", 100_000), "nested too deep"},
 		"size of a text": {measures.Prototext, strings.Repeat(" ", 300<<10), "more than 262144 bytes"},

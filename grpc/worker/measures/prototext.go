@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"google.golang.org/protobuf/encoding/prototext"
-
 	"assay/grpc/worker/measures/tirav1"
+
+	"google.golang.org/protobuf/encoding/prototext"
 )
 
 // parsePrototext reads blocks `measure { key: "name" value: "number" }`. Other fields are left out.

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"pgregory.net/rapid"
-
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/output"
+
+	"pgregory.net/rapid"
 )
 
 const stdout, stderr = assayv1.Stream_STREAM_STDOUT, assayv1.Stream_STREAM_STDERR
@@ -84,7 +84,8 @@ func TestWriter_LinesAreTextWithinTheLimit(t *testing.T) {
 		}
 		w.Close()
 		for _, line := range drain(t, l) {
-			if text := line.GetText(); !utf8.ValidString(text) || len(text) > 8<<10 || strings.ContainsAny(text, "\r\n") || line.GetStream() != stderr {
+			if text := line.GetText(); !utf8.ValidString(text) || len(text) > 8<<10 || strings.ContainsAny(text, "\r\n") ||
+				line.GetStream() != stderr {
 				t.Fatalf("the line %.80q of %d bytes", text, len(text))
 			}
 		}

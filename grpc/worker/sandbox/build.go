@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/mod/semver"
-
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/failure"
 	"assay/grpc/worker/output"
+
+	"golang.org/x/mod/semver"
 )
 
 // A build runs Buildah in a container like that of a run, with the same limits, user namespace, timeout and watchdog. In addition it
@@ -33,13 +33,15 @@ const (
 var buildOptions = []string{
 	"--cap-add=SYS_ADMIN," + capabilities, "--tmpfs=/run:rw,nosuid,nodev,size=16777216,notmpcopyup",
 	"--env=HOME=" + outputMount, "--env=TMPDIR=" + outputMount, "--env=BUILDAH_ISOLATION=chroot",
-	"--env=http_proxy=http://" + proxyListen, "--env=https_proxy=http://" + proxyListen, "--env=HTTP_PROXY=http://" + proxyListen, "--env=HTTPS_PROXY=http://" + proxyListen,
+	"--env=http_proxy=http://" + proxyListen, "--env=https_proxy=http://" + proxyListen, "--env=HTTP_PROXY=http://" + proxyListen,
+	"--env=HTTPS_PROXY=http://" + proxyListen,
 }
 
 // containersConfig is the folder /etc/containers of a build, which allows images of registries alone.
 var containersConfig = map[string]string{
-	"policy.json":     `{"default": [{"type": "reject"}], "transports": {"docker": {"": [{"type": "insecureAcceptAnything"}]}}}`,
-	"registries.conf": "unqualified-search-registries = [\"docker.io\"]\nshort-name-mode = \"disabled\"\n[[registry]]\nprefix = \"localhost\"\nlocation = \"localhost\"\nblocked = true\n",
+	"policy.json": `{"default": [{"type": "reject"}], "transports": {"docker": {"": [{"type": "insecureAcceptAnything"}]}}}`,
+	"registries.conf": "unqualified-search-registries = [\"docker.io\"]\nshort-name-mode = \"disabled\"\n[[registry]]\nprefix = " +
+		"\"localhost\"\nlocation = \"localhost\"\nblocked = true\n",
 	"storage.conf":    "[storage]\ndriver = \"overlay\"\ngraphroot = \"" + outputMount + "/store\"\nrunroot = \"" + outputMount + "/run\"\n",
 	"containers.conf": "[containers]\ndefault_capabilities = [\"" + strings.ReplaceAll(capabilities, ",", `", "`) + "\"]\n",
 }
@@ -88,7 +90,8 @@ func (c *Container) build(ctx context.Context, j Job, folder, checkout string) (
 	if j.Limits.Time = min(j.Limits.Time, buildTimeout); c.Builder == "" {
 		return nil, errors.New("this worker builds no repositories: it was started without -builds")
 	}
-	job, err := c.buildJob(ctx, j, folder, checkout, "build --network=host --tag=oci-archive:"+outputMount+"/"+archiveName+" --file="+inputMount+"/Dockerfile "+inputMount)
+	job, err := c.buildJob(ctx, j, folder, checkout, "build --network=host --tag=oci-archive:"+outputMount+"/"+archiveName+" --file="+
+		inputMount+"/Dockerfile "+inputMount)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +147,8 @@ func (c *Container) Repository(ctx context.Context, url, ref, folder, name strin
 	}
 	log.Printf("The Dockerfile of the repository is being built.")
 	out, said := log.Writer(assayv1.Stream_STREAM_STDOUT), log.Writer(assayv1.Stream_STREAM_STDERR)
-	p, err := c.build(ctx, Job{Name: "assay-build-" + name, Owner: filepath.Dir(filepath.Dir(folder)), Limits: c.Limits, Stdout: out, Stderr: said}, folder, checkout)
+	p, err := c.build(ctx, Job{Name: "assay-build-" + name, Owner: filepath.Dir(filepath.Dir(folder)), Limits: c.Limits, Stdout: out,
+		Stderr: said}, folder, checkout)
 	out.Close()
 	said.Close()
 	if ofRun, ok := errors.AsType[*failure.RunError](err); ok {
@@ -172,7 +176,8 @@ func checkVersion(printed string) error {
 		return fmt.Errorf("the builder does not print its version as %s --version does", buildah)
 	}
 	if semver.Compare("v"+found[1], minBuildahVersion) < 0 {
-		return fmt.Errorf("the builder is %q, and versions before %s let a Dockerfile reach the files of the builder: take an image of a newer one", found[0], minBuildahVersion[1:])
+		return fmt.Errorf("the builder is %q, and versions before %s let a Dockerfile reach the files of the builder: take an image of a newer "+
+			"one", found[0], minBuildahVersion[1:])
 	}
 	return nil
 }
@@ -180,9 +185,12 @@ func checkVersion(printed string) error {
 // trials are builds that each run Buildah itself from a mount. The first mounts an allowed folder and prints the version; the others
 // try to escape by a link (CVE-2024-1753) and by the name of a cache (CVE-2024-9675).
 var trials = []struct{ name, context, dockerfile string }{
-	{"plain", "/", "FROM scratch\nCOPY assay/input/links /\nRUN --mount=type=bind,source=usr,target=/mnt/usr [\"/mnt" + buildah + "\", \"--version\"]\n"},
-	{"link", inputMount, "FROM scratch AS s\nCOPY links /\nFROM scratch\nCOPY links /\nRUN --mount=type=bind,from=s,source=/root,target=/mnt,rw [\"/mnt" + buildah + "\", \"--version\"]\n"},
-	{"cache", inputMount, "FROM scratch\nCOPY links /\nRUN --mount=type=cache,id=../../../../../../../..,target=/mnt [\"/mnt" + buildah + "\", \"--version\"]\n"},
+	{"plain", "/", "FROM scratch\nCOPY assay/input/links /\nRUN --mount=type=bind,source=usr,target=/mnt/usr [\"/mnt" + buildah +
+		"\", \"--version\"]\n"},
+	{"link", inputMount, "FROM scratch AS s\nCOPY links /\nFROM scratch\nCOPY links /\nRUN " +
+		"--mount=type=bind,from=s,source=/root,target=/mnt,rw [\"/mnt" + buildah + "\", \"--version\"]\n"},
+	{"cache", inputMount, "FROM scratch\nCOPY links /\nRUN --mount=type=cache,id=../../../../../../../..,target=/mnt [\"/mnt" + buildah +
+		"\", \"--version\"]\n"},
 }
 
 // checkBuilder refuses a builder that is too old, does not work here, or lets a Dockerfile escape.
@@ -219,7 +227,8 @@ func (c *Container) tryBuilder(ctx context.Context, j Job, name, dockerfile, con
 	folder := filepath.Join(j.Owner, name)
 	links := filepath.Join(folder, "input", "links")
 	if err := errors.Join(os.MkdirAll(links, 0o755), os.WriteFile(filepath.Join(folder, "input", "Dockerfile"), []byte(dockerfile), 0o644), //nolint:gosec // for other users
-		os.Symlink("/", filepath.Join(links, "root")), os.Symlink("/mnt/usr/lib", filepath.Join(links, "lib")), os.Symlink("/mnt/usr/lib64", filepath.Join(links, "lib64"))); err != nil {
+		os.Symlink("/", filepath.Join(links, "root")), os.Symlink("/mnt/usr/lib", filepath.Join(links, "lib")),
+		os.Symlink("/mnt/usr/lib64", filepath.Join(links, "lib64"))); err != nil {
 		return "", err
 	}
 	var printed, said headBuffer

@@ -32,7 +32,8 @@ func builderImage(t *testing.T, program string) (name string) {
 		t.Fatal(err)
 	}
 	for path, content := range map[string][]byte{
-		"usr/bin/buildah": content, "usr/libexec/podman/netavark": []byte("#!/bin/false\n"), "etc/passwd": []byte("root:x:0:0:root:/root:/bin/sh\n"),
+		"usr/bin/buildah": content, "usr/libexec/podman/netavark": []byte("#!/bin/false\n"),
+		"etc/passwd": []byte("root:x:0:0:root:/root:/bin/sh\n"),
 	} {
 		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(path)), 0o755); err != nil {
 			t.Fatal(err)
@@ -123,7 +124,8 @@ func TestRepository_IsBuilt(t *testing.T) {
 		t.Fatalf("%v: %s", err, printed)
 	}
 	b.job.Program = p
-	if err := sandbox.Run(t.Context(), b.box, b.job); err != nil || !strings.Contains(b.stdout.String(), "input: topics") || len(p.Version) != 40 {
+	if err := sandbox.Run(t.Context(), b.box, b.job); err != nil || !strings.Contains(b.stdout.String(), "input: topics") ||
+		len(p.Version) != 40 {
 		t.Errorf("it ended with %v: %s", err, b.stdout.String())
 	}
 	if after := podman(t, "images", "--all", "--quiet", "--no-trunc"); after != before {
@@ -148,7 +150,8 @@ func TestBuild_DoesNotReachTheMachine(t *testing.T) {
 	t.Cleanup(func() { podman(t, "untag", b.settings.Builder, "localhost/assay-other:1") })
 	look := "[\"/probe\", \"canary\", \"" + canary + "\"]\n"
 	for name, files := range map[string]map[string]string{
-		"link":         {"Dockerfile": "FROM scratch AS s\nCOPY . /\nFROM scratch\nCOPY probe /\nRUN --mount=type=bind,from=s,source=/root,target=/mnt,rw " + look, "root": "-> /"},
+		"link": {"Dockerfile": "FROM scratch AS s\nCOPY . /\nFROM scratch\nCOPY probe /\nRUN " +
+			"--mount=type=bind,from=s,source=/root,target=/mnt,rw " + look, "root": "-> /"},
 		"cache":        {"Dockerfile": "FROM scratch\nCOPY probe /\nRUN --mount=type=cache,id=../../../../../../../..,target=/mnt " + look},
 		"context":      {"Dockerfile": "FROM scratch\nCOPY probe /\nRUN --mount=type=bind,source=root,target=/mnt,rw " + look, "root": "-> /"},
 		"insecure":     {"Dockerfile": "FROM scratch\nCOPY probe /\nRUN --security=insecure " + look},
@@ -188,7 +191,8 @@ func TestBuild_ReachesNoPrivateAddress(t *testing.T) {
 	go func() { _ = server.Serve(listener) }()
 	defer server.Close()
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	addresses := []string{"127.0.0.1:" + port, "localhost:" + port, "[::1]:" + port, "10.0.2.2:" + port, "169.254.169.254:80", "10.88.0.1:" + port, "192.168.0.1:80"}
+	addresses := []string{"127.0.0.1:" + port, "localhost:" + port, "[::1]:" + port, "10.0.2.2:" + port, "169.254.169.254:80", "10.88.0.1:" +
+		port, "192.168.0.1:80"}
 	own, err := net.InterfaceAddrs()
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +233,8 @@ func TestBuild_HasLimits(t *testing.T) {
 	refused := func(mode, want string) {
 		t.Helper()
 		_, printed, err := b.build(t.Context(), t, run(mode))
-		if !isRunError(err) || !strings.Contains(err.Error(), "The Dockerfile of the repository cannot be built at commit") || !strings.Contains(err.Error()+printed, want) {
+		if !isRunError(err) || !strings.Contains(err.Error(), "The Dockerfile of the repository cannot be built at commit") ||
+			!strings.Contains(err.Error()+printed, want) {
 			t.Errorf("%s: %v: %s", mode, err, printed)
 		}
 	}
@@ -239,7 +244,8 @@ func TestBuild_HasLimits(t *testing.T) {
 		t.Errorf("512 MiB were written: %s", printed)
 	}
 	// What one repository leaves in a cache, no other finds.
-	cached := map[string]string{"Dockerfile": "FROM scratch\nCOPY probe /\nRUN --mount=type=cache,id=shared,target=/cache [\"/probe\", \"cache\"]\n"}
+	cached := map[string]string{
+		"Dockerfile": "FROM scratch\nCOPY probe /\nRUN --mount=type=cache,id=shared,target=/cache [\"/probe\", \"cache\"]\n"}
 	for range 2 {
 		if _, printed, err := b.build(t.Context(), t, cached); err != nil || !strings.Contains(printed, `cache: "" `) {
 			t.Errorf("%v: %s", err, printed)
@@ -265,7 +271,8 @@ func TestBuild_EndsWithTheContext(t *testing.T) {
 		close(began)
 		cancel(cancelled)
 	}()
-	if _, printed, err := b.build(ctx, t, map[string]string{"Dockerfile": "FROM scratch\nCOPY probe /\nRUN [\"/probe\", \"sleep\"]\n"}); !errors.Is(err, cancelled) {
+	if _, printed, err := b.build(ctx, t, map[string]string{
+		"Dockerfile": "FROM scratch\nCOPY probe /\nRUN [\"/probe\", \"sleep\"]\n"}); !errors.Is(err, cancelled) {
 		t.Errorf("%v: %s", err, printed)
 	}
 	<-began

@@ -63,7 +63,8 @@ func (c *Container) run(ctx context.Context, j *Job) (*exitStatus, error) {
 	if err := c.trial(ctx, j); err != nil {
 		return nil, err
 	}
-	return nil, failure.New("The image cannot run this: the program, or the shell for the command, is not in it or cannot be executed here, or its user, volumes or folders do not fit.")
+	return nil, failure.New("The image cannot run this: the program, or the shell for the command, is not in it or cannot be executed here, " +
+		"or its user, volumes or folders do not fit.")
 }
 
 // attempt makes the container of a job, runs it, and removes it.
@@ -156,7 +157,8 @@ func (c *Container) create(j *Job, tmp string) []string {
 	}
 	switch {
 	case j.build:
-		return append(append(args, buildOptions...), slices.Concat([]string{"--entrypoint=" + buildah, j.Program.image}, strings.Fields(j.Command))...)
+		return append(append(args, buildOptions...), slices.Concat([]string{"--entrypoint=" + buildah, j.Program.image},
+			strings.Fields(j.Command))...)
 	case j.Command == "":
 		return append(args, j.Program.image)
 	}

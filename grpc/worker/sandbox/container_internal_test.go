@@ -16,8 +16,10 @@ import (
 )
 
 func TestVolumes_AreCleanedBeforeTheyAreChecked(t *testing.T) {
-	for _, refused := range []string{"/a/../../sys", "/run/../dev", "/proc/./x", "//proc", "/", "/..", "relative", "", "/a:b", "/a,b", "/a b", "/a\n", `/a"b`} {
-		if at, err := volumes(map[string]struct{}{refused: {}}); err == nil || !strings.Contains(err.Error(), "over which nothing can be mounted") {
+	for _, refused := range []string{"/a/../../sys", "/run/../dev", "/proc/./x", "//proc", "/", "/..", "relative", "", "/a:b", "/a,b", "/a b",
+		"/a\n", `/a"b`} {
+		if at, err := volumes(map[string]struct{}{refused: {}}); err == nil ||
+			!strings.Contains(err.Error(), "over which nothing can be mounted") {
 			t.Errorf("%q: %v %v", refused, at, err)
 		}
 	}
@@ -37,11 +39,13 @@ func TestVolumes_AreCleanedBeforeTheyAreChecked(t *testing.T) {
 func TestCreate_IsolatesAndLimits(t *testing.T) {
 	c := &Container{}
 	args := c.create(&Job{
-		Name: "assay-x", Owner: "/w", Program: &Program{image: "i", volumes: []string{"/assay/output", "/data"}}, Limits: Limits{CPUs: 1, Memory: 1 << 20, Time: time.Minute},
+		Name: "assay-x", Owner: "/w", Program: &Program{image: "i", volumes: []string{"/assay/output", "/data"}}, Limits: Limits{
+			CPUs: 1, Memory: 1 << 20, Time: time.Minute},
 		Folders: []Folder{{Path: "/w/output", Mount: "/assay/output", Writable: true}},
 	}, "/w/tmp")
 	for _, want := range []string{
-		"--timeout=65", "--no-hosts", "--userns=auto:size=65536", "--network=none", "--label=assay.worker=/w", "--volume=/w/output:/assay/output:rw,nosuid,nodev,Z",
+		"--timeout=65", "--no-hosts", "--userns=auto:size=65536", "--network=none", "--label=assay.worker=/w",
+		"--volume=/w/output:/assay/output:rw,nosuid,nodev,Z",
 		"--volume=/w/tmp:/tmp:rw,nosuid,nodev,Z", "--tmpfs=/data:rw,nosuid,nodev,size=1048576,mode=1777", "--cap-drop=ALL",
 	} {
 		if !slices.Contains(args, want) {
@@ -75,9 +79,11 @@ func TestHostInfo_RefusesMachinesWithoutLimits(t *testing.T) {
 
 func TestCheckVersion_RefusesOldBuilders(t *testing.T) {
 	for printed, refused := range map[string]bool{
-		"buildah version 1.28.2 (image-spec 1.1.0-rc2)": true, "buildah version 1.35.1 (x)": true, "buildah version 1.38.0 (x)": true, "buildah version 0.99.9": true,
-		"podman version 5.0.0": true, "": true,
-		"buildah version 1.38.1 (x)": false, "buildah version 1.41.5 (x)": false, "buildah version 2.0.0-dev": false, "time=x\nbuildah version 1.39.0 (x)": false,
+		"buildah version 1.28.2 (image-spec 1.1.0-rc2)": true, "buildah version 1.35.1 (x)": true, "buildah version 1.38.0 (x)": true,
+		"buildah version 0.99.9": true,
+		"podman version 5.0.0":   true, "": true,
+		"buildah version 1.38.1 (x)": false, "buildah version 1.41.5 (x)": false, "buildah version 2.0.0-dev": false,
+		"time=x\nbuildah version 1.39.0 (x)": false,
 	} {
 		if err := checkVersion(printed); (err != nil) != refused {
 			t.Errorf("%q: %v", printed, err)
@@ -91,8 +97,10 @@ func TestPublic_RefusesOtherAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused := []string{
-		"127.0.0.1", "127.1.2.3", "::1", "0.0.0.0", "0.1.2.3", "::", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254", "fe80::1", "fd00::1",
-		"100.64.0.1", "192.0.0.170", "198.18.0.1", "224.0.0.1", "239.1.1.1", "255.255.255.255", "240.0.0.1", "ff02::1", "::ffff:10.0.0.1", "::ffff:127.0.0.1",
+		"127.0.0.1", "127.1.2.3", "::1", "0.0.0.0", "0.1.2.3", "::", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254",
+		"fe80::1", "fd00::1",
+		"100.64.0.1", "192.0.0.170", "198.18.0.1", "224.0.0.1", "239.1.1.1", "255.255.255.255", "240.0.0.1", "ff02::1", "::ffff:10.0.0.1",
+		"::ffff:127.0.0.1",
 		"64:ff9b::a00:1", "2002:a00:1::", "2001::1", "2001:db8::1", "203.0.113.1", "::10.0.0.1", "fec0::1",
 	}
 	for _, a := range own {
@@ -142,7 +150,8 @@ func TestEgress_ProxiesAllowedAddresses(t *testing.T) {
 			t.Errorf("%s to an address that is allowed: %d %s", name, status, body)
 		}
 		status, body := through(t, server, public)
-		if name == "HTTP" && status != http.StatusForbidden || status == http.StatusOK || strings.Contains(body, "hello") || strings.Contains(body, "refused") {
+		if name == "HTTP" && status != http.StatusForbidden || status == http.StatusOK || strings.Contains(body, "hello") ||
+			strings.Contains(body, "refused") {
 			t.Errorf("%s to this machine: %d %s", name, status, body)
 		}
 	}

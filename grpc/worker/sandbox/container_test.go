@@ -201,7 +201,8 @@ func TestContainer_EndsWithItsFailure(t *testing.T) {
 			s.resetOutput(t)
 			err := s.run(t.Context(), t, c.mode)
 			ofRun, ok := errors.AsType[*failure.RunError](err)
-			if !ok || !ofRun.Diagnostics[0].GetDiscreet() || !strings.Contains(ofRun.Diagnostics[0].GetMessage(), c.want) || len(ofRun.Diagnostics) > 1 {
+			if !ok || !ofRun.Diagnostics[0].GetDiscreet() || !strings.Contains(ofRun.Diagnostics[0].GetMessage(), c.want) ||
+				len(ofRun.Diagnostics) > 1 {
 				t.Errorf("it ended with %v, want %s", err, c.want)
 			}
 		})
@@ -261,7 +262,8 @@ func (s *fixture) abandon(t *testing.T, owner string, options ...string) (id str
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := append([]string{"run", "--detach", "--network=none", "--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024", "--label=assay.worker=" + owner}, options...)
+	args := append([]string{"run", "--detach", "--network=none", "--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024",
+		"--label=assay.worker=" + owner}, options...)
 	id = podman(t, append(args, p.Version)...)
 	t.Cleanup(func() { podman(t, "rm", "--force", "--ignore", "--time=0", id) })
 	return id
@@ -334,7 +336,8 @@ func TestWatchdog_EndsContainersWithTheirWorker(t *testing.T) {
 func TestNewContainer_RefusesMachinesThatStartNoContainer(t *testing.T) {
 	s := newFixture(t)
 	s.settings.Limits.Memory = 1
-	if _, err := sandbox.NewContainer(t.Context(), &s.settings); err == nil || !strings.Contains(err.Error(), "no container can be run with its limits") {
+	if _, err := sandbox.NewContainer(t.Context(), &s.settings); err == nil ||
+		!strings.Contains(err.Error(), "no container can be run with its limits") {
 		t.Errorf("%v", err)
 	}
 }

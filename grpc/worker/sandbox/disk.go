@@ -62,7 +62,8 @@ func overDisk(j *Job) string {
 			return err
 		})
 		if err != nil {
-			return fmt.Sprintf("What it wrote into its folders cannot be counted, which is over the limit of %s: use folders that everybody can list, %d levels deep at most.", j.Limits.Disk, maxDepth)
+			return fmt.Sprintf("What it wrote into its folders cannot be counted, which is over the limit of %s: use folders that everybody can "+
+				"list, %d levels deep at most.", j.Limits.Disk, maxDepth)
 		}
 	}
 	if used > j.Limits.Disk {

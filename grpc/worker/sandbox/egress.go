@@ -85,7 +85,8 @@ func tunnel(w http.ResponseWriter, to net.Conn) {
 func serve(l net.Listener, h http.Handler) (stop func()) {
 	ctx, end := context.WithCancel(context.Background())
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: dialTimeout, IdleTimeout: dialTimeout, MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: h, ReadHeaderTimeout: dialTimeout, IdleTimeout: dialTimeout, MaxHeaderBytes: maxHeader,
+		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	go func() { _ = server.Serve(netutil.LimitListener(l, maxEgressConnections)) }()
 	return func() {
@@ -96,9 +97,12 @@ func serve(l net.Listener, h http.Handler) (stop func()) {
 
 // reservedRanges have no public servers, in addition to the ranges that netip knows.
 var reservedRanges = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
-	netip.MustParsePrefix("192.88.99.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"),
-	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("2002::/16"),
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("192.0.2.0/24"),
+	netip.MustParsePrefix("192.88.99.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"),
+	netip.MustParsePrefix("203.0.113.0/24"),
+	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("2001:db8::/32"),
+	netip.MustParsePrefix("2002::/16"),
 	netip.MustParsePrefix("3fff::/20"),
 }
 
@@ -107,7 +111,8 @@ var globalUnicast = netip.MustParsePrefix("2000::/3")
 // public reports whether an address is public and not of this machine.
 func public(to netip.AddrPort) bool {
 	a := to.Addr().Unmap()
-	if !a.IsGlobalUnicast() || a.IsPrivate() || a.Is6() && !globalUnicast.Contains(a) || slices.ContainsFunc(reservedRanges, func(p netip.Prefix) bool { return p.Contains(a) }) {
+	if !a.IsGlobalUnicast() || a.IsPrivate() || a.Is6() && !globalUnicast.Contains(a) ||
+		slices.ContainsFunc(reservedRanges, func(p netip.Prefix) bool { return p.Contains(a) }) {
 		return false
 	}
 	own, err := net.InterfaceAddrs()

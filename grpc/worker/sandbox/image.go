@@ -26,8 +26,9 @@ const (
 
 // referencePattern matches image references of the OCI distribution specification, and nothing that Podman could take for an option
 // or a file of this machine.
-var referencePattern = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:[0-9]+/[a-z0-9][a-z0-9._-]*)?(/[a-z0-9][a-z0-9._-]*)*` +
-	`(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
+var referencePattern = regexp.MustCompile(
+	`^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:[0-9]+/[a-z0-9][a-z0-9._-]*)?(/[a-z0-9][a-z0-9._-]*)*` +
+		`(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
 
 // Image implements Sandbox: it pulls the image, and identifies it by its digest.
 func (c *Container) Image(ctx context.Context, reference string, log *output.Log) (*Program, error) {
@@ -45,7 +46,8 @@ func (c *Container) Image(ctx context.Context, reference string, log *output.Log
 		if c.outage.failed() {
 			return nil, fmt.Errorf("%d pulls have failed in a row: %w", maxOutageFailures, err)
 		}
-		return nil, failure.New("The image %s cannot be pulled within %s. Is its name right, does its registry answer within %s, may everybody read it, is it made for this kind of machine, and is it smaller than %s?", reference, pullTimeout, answerTimeout, c.Images)
+		return nil, failure.New("The image %s cannot be pulled within %s. Is its name right, does its registry answer within %s, may everybody "+
+			"read it, is it made for this kind of machine, and is it smaller than %s?", reference, pullTimeout, answerTimeout, c.Images)
 	}
 	c.outage.over()
 	p, err := c.program(ctx, reference, id)
@@ -139,7 +141,8 @@ func volumes(declared map[string]struct{}) ([]string, error) {
 	for declared := range declared {
 		clean := path.Clean(declared)
 		misplaced := slices.ContainsFunc([]string{"/proc", "/sys", "/dev"}, func(system string) bool { return within(clean, system) })
-		if !path.IsAbs(clean) || clean == "/" || misplaced || strings.ContainsFunc(clean, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`:,"\`, r) }) {
+		if !path.IsAbs(clean) || clean == "/" || misplaced ||
+			strings.ContainsFunc(clean, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`:,"\`, r) }) {
 			return nil, failure.New("The image declares the volume %q, over which nothing can be mounted. Build it without that volume.", declared)
 		}
 		if clean != "/tmp" { // which every container has

@@ -74,7 +74,8 @@ func TestImage_PullFailuresAreTheRuns(t *testing.T) {
 			continue
 		}
 		said := strings.ReplaceAll(err.Error(), reference, "")
-		if !strings.Contains(said, "cannot be pulled within 10m0s. Is its name right") && !strings.Contains(said, "is not the name of an image") || strings.Contains(said, "127.0.0.1") {
+		if !strings.Contains(said, "cannot be pulled within 10m0s. Is its name right") &&
+			!strings.Contains(said, "is not the name of an image") || strings.Contains(said, "127.0.0.1") {
 			t.Errorf("%s: %s", reference, said)
 		}
 	}

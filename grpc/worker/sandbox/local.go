@@ -57,7 +57,8 @@ func (*Local) Remove(_ context.Context, folder string) error { return os.RemoveA
 
 func (*Local) run(ctx context.Context, j *Job) (*exitStatus, error) {
 	if j.Command == "" {
-		return nil, failure.New("There is no command, and this worker runs nothing else: it uses no containers. Name a command in the submission.")
+		return nil, failure.New("There is no command, and this worker runs nothing else: it uses no containers. Name a command in the " +
+			"submission.")
 	}
 	cmd := groupCommand(ctx, "sh", "-c", j.Command)
 	cmd.Dir = j.Program.folder

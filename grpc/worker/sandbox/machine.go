@@ -34,11 +34,13 @@ func (m *hostInfo) check() error {
 	case h.ServiceIsRemote:
 		return errors.New("the service of Podman runs on another machine, where the folders of runs are not: use the one of this machine")
 	case h.Security.Rootless && h.CgroupVersion != "v2":
-		return fmt.Errorf("without root, Podman limits no memory, processes and CPUs on cgroup %s: boot this machine with cgroup v2, or run the worker as root", h.CgroupVersion)
+		return fmt.Errorf("without root, Podman limits no memory, processes and CPUs on cgroup %s: boot this machine with cgroup v2, or run "+
+			"the worker as root", h.CgroupVersion)
 	}
 	for _, controller := range []string{"cpu", "memory", "pids"} {
 		if !slices.Contains(h.CgroupControllers, controller) {
-			return fmt.Errorf("the cgroup controller %q is not available to Podman here, so its limit would not hold: delegate it to this user, or run the worker as root", controller)
+			return fmt.Errorf("the cgroup controller %q is not available to Podman here, so its limit would not hold: delegate it to this user, "+
+				"or run the worker as root", controller)
 		}
 	}
 	return nil

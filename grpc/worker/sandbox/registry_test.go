@@ -56,7 +56,8 @@ func newRegistry(t *testing.T) *registry {
 	r.add("user", layer.Bytes(), object{"Cmd": []string{"/probe", "look"}, "User": "nobody-of-this-name"})
 	r.add("file", layer.Bytes(), object{"Cmd": []string{"/probe", "look"}, "Volumes": object{"/probe": object{}}})
 	r.add("sys", layer.Bytes(), object{"Cmd": []string{"/probe", "look"}, "Volumes": object{"/a/../../sys": object{}}})
-	r.add("output", layer.Bytes(), object{"Cmd": []string{"/probe", "look"}, "Volumes": object{"/assay/./output": object{}, "/data": object{}}})
+	r.add("output", layer.Bytes(), object{
+		"Cmd": []string{"/probe", "look"}, "Volumes": object{"/assay/./output": object{}, "/data": object{}}})
 	r.blobs[digestOf([]byte("{}"))] = []byte("{}")
 	r.tags["bad"] = digestOf([]byte("{}"))
 	server := httptest.NewServer(http.HandlerFunc(r.serve))

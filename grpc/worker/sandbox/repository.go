@@ -48,7 +48,8 @@ func (g *git) clone(ctx context.Context, address, ref string, log *output.Log) (
 	// Not every server serves a single commit; then everything is fetched.
 	target := "FETCH_HEAD^{commit}"
 	if err := g.run(bounded, "fetch", "--quiet", "--depth=1", "--", address, wanted); err != nil {
-		if err := g.run(bounded, "fetch", "--quiet", "--tags", "--", address, "+HEAD:refs/remotes/origin/HEAD", "+refs/heads/*:refs/remotes/origin/*"); err != nil {
+		if err := g.run(bounded, "fetch", "--quiet", "--tags", "--", address, "+HEAD:refs/remotes/origin/HEAD",
+			"+refs/heads/*:refs/remotes/origin/*"); err != nil {
 			return "", g.failed(ctx, err)
 		}
 		if target, err = g.resolve(bounded, wanted); err != nil {
@@ -132,5 +133,6 @@ func (g *git) failed(ctx context.Context, err error) error {
 	if g.outage.failed() {
 		return fmt.Errorf("%d clones have failed in a row: %w", maxOutageFailures, err)
 	}
-	return failure.New("The repository cannot be cloned. Is its address right, does its server answer, may everybody read it, and is it small enough to be cloned within %s?", cloneTimeout)
+	return failure.New("The repository cannot be cloned. Is its address right, does its server answer, may everybody read it, and is it "+
+		"small enough to be cloned within %s?", cloneTimeout)
 }

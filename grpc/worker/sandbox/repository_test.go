@@ -57,12 +57,14 @@ func serveRepository(t *testing.T, files map[string]string) string {
 		t.Fatal(err)
 	}
 	server := httptest.NewTLSServer(&cgi.Handler{
-		Path: git, Args: []string{"http-backend"}, Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_GLOBAL=/dev/null"},
+		Path: git, Args: []string{"http-backend"}, Env: []string{
+			"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_GLOBAL=/dev/null"},
 		Stderr: t.Output(),
 	})
 	t.Cleanup(server.Close)
 	authorities := filepath.Join(root, "ca.pem")
-	if err := os.WriteFile(authorities, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+	if err := os.WriteFile(authorities, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := x509.ParseCertificate(server.Certificate().Raw); err != nil {
@@ -122,7 +124,8 @@ func TestRepository_IsCloned(t *testing.T) {
 
 func TestRepository_CloneFailuresAreTheRuns(t *testing.T) {
 	address := serveRepository(t, map[string]string{"run.sh": "exit"})
-	const cloned = "The repository cannot be cloned. Is its address right, does its server answer, may everybody read it, and is it small enough to be cloned within 15m0s?"
+	const cloned = "The repository cannot be cloned. Is its address right, does its server answer, may everybody read it, and is it small " +
+		"enough to be cloned within 15m0s?"
 	const url = "The repository must have an https URL without a user name."
 	local := &sandbox.Local{Log: slog.New(slog.DiscardHandler)}
 	for address, want := range map[string]string{

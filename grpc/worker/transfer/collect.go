@@ -46,7 +46,8 @@ func Collect(folder *os.Root) (files []*assayv1.File, folders []string, err erro
 		files = append(files, f)
 	}
 	if len(files) == 0 {
-		return nil, nil, failure.New("It ended well but left no file in its output folder: write the run as a file into the folder that ASSAY_OUTPUT names (in a container /assay/output).")
+		return nil, nil, failure.New("It ended well but left no file in its output folder: write the run as a file into the folder that " +
+			"ASSAY_OUTPUT names (in a container /assay/output).")
 	}
 	return files, folders, nil
 }

@@ -119,7 +119,8 @@ func TestTransfer_DoesNotRetryRefusals(t *testing.T) {
 	}
 	server.Close()
 	file.Url = "http://127.0.0.1:1\x00/?signature=secret"
-	if err := transfer.NewClient().Download(t.Context(), []*assayv1.File{file}, filepath.Join(t.TempDir(), "input")); err == nil || strings.Contains(err.Error(), "secret") {
+	if err := transfer.NewClient().Download(t.Context(), []*assayv1.File{file}, filepath.Join(t.TempDir(), "input")); err == nil ||
+		strings.Contains(err.Error(), "secret") {
 		t.Errorf("the link stands in the error: %v", err)
 	}
 }
@@ -145,7 +146,8 @@ func TestCollect_DescribesFiles(t *testing.T) {
 	if err != nil || len(files) != 1 || len(folders) != 1 || folders[0] != "models" {
 		t.Fatalf("%v %v %v", files, folders, err)
 	}
-	if f := files[0]; f.GetName() != "run.tsv" || f.GetSize() != int64(len(content)) || f.GetSha256() != digest(content) || f.GetMediaType() != "text/tab-separated-values" {
+	if f := files[0]; f.GetName() != "run.tsv" || f.GetSize() != int64(len(content)) || f.GetSha256() != digest(content) ||
+		f.GetMediaType() != "text/tab-separated-values" {
 		t.Errorf("collected %v", f)
 	}
 }

@@ -5,17 +5,18 @@ import (
 	"fmt"
 	"time"
 
+	"assay/shared/wait"
+
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-
-	"assay/shared/wait"
 )
 
 // callWithRetry repeats a call until the server answers it, the lease is lost, or the time for retries is over. The server answers
 // a repeat after a lost answer like the first call, unless the run was leased again meanwhile: then the lease is lost.
-func callWithRetry[Request, Answer any](h *lease, method func(context.Context, Request, ...grpc.CallOption) (Answer, error), request Request) (Answer, error) {
+func callWithRetry[Request, Answer any](h *lease, method func(context.Context, Request, ...grpc.CallOption) (Answer, error),
+	request Request) (Answer, error) {
 	serverFaults := 0
 	end := time.Now().Add(h.retryFor)
 	for failures := 1; ; failures++ {

@@ -7,12 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"assay/grpc/assayv1"
+
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
-
-	"assay/grpc/assayv1"
 )
 
 func TestCallWithRetry_EndsByTheCode(t *testing.T) {

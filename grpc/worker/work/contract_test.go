@@ -40,7 +40,8 @@ func TestContract_NamesVariablesAndFolders(t *testing.T) {
 			}
 		}
 		slices.Sort(folders)
-		if got, want := strings.Join(folders, " "), map[string]string{"execution": "input output", "evaluation": "input output run truth"}[kind]; got != want {
+		if got, want := strings.Join(folders, " "), map[string]string{
+			"execution": "input output", "evaluation": "input output run truth"}[kind]; got != want {
 			t.Errorf("an %s has the folders %s, want %s", kind, got, want)
 		}
 	}

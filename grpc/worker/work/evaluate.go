@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/failure"
 	"assay/grpc/worker/measures"
 	"assay/grpc/worker/sandbox"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // evaluate runs an organizer's image over a run and the truth, and reports the measures. Since the image reads the truth, only its
@@ -68,7 +68,8 @@ func (t *task) report(found *measures.Evaluation, version string) error {
 		version = sandbox.CommandVersion(t.work.GetCommand())
 	}
 	request := &assayv1.ReportEvaluationRequest{
-		RunId: t.runID, LeaseId: t.leaseID, TruthVersion: t.work.GetTruthVersion(), Measures: found.Measures, EvaluatorVersion: suffix(version, maxVersion),
+		RunId: t.runID, LeaseId: t.leaseID, TruthVersion: t.work.GetTruthVersion(), Measures: found.Measures,
+		EvaluatorVersion: suffix(version, maxVersion),
 	}
 	if len(found.Topics) > 0 {
 		request.Topics = make(map[string]*assayv1.TopicMeasures, len(found.Topics))

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/grpc/codes"
-
 	"assay/grpc/assayv1"
+
+	"google.golang.org/grpc/codes"
 )
 
 const secret = "the-true-label"
@@ -66,9 +66,10 @@ func TestEvaluate_FailuresRevealNothingOfTheTruth(t *testing.T) {
 		"no JSON":   {`cat "$ASSAY_TRUTH/qrels.txt" > "$ASSAY_OUTPUT/evaluation.json"`, "cannot be read: it is not JSON"},
 		"no number": {`echo '{"ndcg": "` + secret + `"}' > "$ASSAY_OUTPUT/evaluation.json"`, "the measure ndcg must be a number"},
 		"no text":   {`cat "$ASSAY_TRUTH/qrels.txt" > "$ASSAY_OUTPUT/evaluation.prototext"`, "it must consist of blocks"},
-		"missing":   {`echo '{"ndcg": 1, "` + secret + `": 1}' > "$ASSAY_OUTPUT/evaluation.json"`, "lacks measures that the dataset names: recall"},
-		"nothing":   {`true`, "neither evaluation.json nor evaluation.prototext"},
-		"link":      {`ln -s "$ASSAY_TRUTH/qrels.txt" "$ASSAY_OUTPUT/evaluation.json"`, "must be a file, and no link"},
+		"missing": {`echo '{"ndcg": 1, "` + secret + `": 1}' > "$ASSAY_OUTPUT/evaluation.json"`,
+			"lacks measures that the dataset names: recall"},
+		"nothing": {`true`, "neither evaluation.json nor evaluation.prototext"},
+		"link":    {`ln -s "$ASSAY_TRUTH/qrels.txt" "$ASSAY_OUTPUT/evaluation.json"`, "must be a file, and no link"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/failure"
 	"assay/grpc/worker/sandbox"
 	"assay/grpc/worker/transfer"
 	"assay/shared/wait"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // execute runs an image or a repository over the inputs, and uploads its output.
@@ -78,7 +78,8 @@ func (t *task) newFolder(name string) (string, error) {
 
 // output makes the folder that programs write to. The caller closes its root.
 func (t *task) output(ctx context.Context, variables ...string) (sandbox.Folder, error) {
-	f := sandbox.Folder{Path: filepath.Join(t.folder, "output"), Mount: "/assay/output", Variables: append(variables, "ASSAY_OUTPUT"), Writable: true}
+	f := sandbox.Folder{Path: filepath.Join(t.folder, "output"), Mount: "/assay/output", Variables: append(variables, "ASSAY_OUTPUT"),
+		Writable: true}
 	var err error
 	f.Root, err = t.Sandbox.Output(ctx, f.Path, t.Limits.Disk)
 	return f, err

@@ -50,7 +50,8 @@ func TestExecute_UploadsTheOutput(t *testing.T) {
 	for _, f := range s.declared {
 		delivered[f.GetName()] = s.stored[f.GetSha256()] + " " + f.GetMediaType()
 	}
-	if want := (map[string]string{"run.txt": "cba\n text/plain", "more.jsonl": "{\"a\":1}\n application/jsonl"}); !maps.Equal(delivered, want) {
+	if want := (map[string]string{"run.txt": "cba\n text/plain", "more.jsonl": "{\"a\":1}\n application/jsonl"}); !maps.Equal(delivered,
+		want) {
 		t.Errorf("delivered %q, want %q", delivered, want)
 	}
 	if got := s.printed(assayv1.Stream_STREAM_STDOUT); !slices.Equal(got, []string{"first", "without an end"}) {
@@ -79,7 +80,8 @@ func TestExecute_DoesNotFollowAReplacedOutputFolder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, image(command)).finish(nil)
-			if said, _ := s.diagnostics(assayv1.FailRunRequest_FAULT_RUN); !strings.Contains(said, "left no file in its output folder") || s.declared != nil {
+			if said, _ := s.diagnostics(assayv1.FailRunRequest_FAULT_RUN); !strings.Contains(said, "left no file in its output folder") ||
+				s.declared != nil {
 				t.Errorf("it says %q, declared %v", said, s.declared)
 			}
 		})
@@ -91,19 +93,23 @@ func TestExecute_ReportsFailuresOfTheRun(t *testing.T) {
 		command, safe, other string
 		change               func(*work.Worker)
 	}{
-		"exit code":    {"echo no memory of it >&2; exit 7", "It ended with exit code 7 after", "no memory of it", nil},
-		"signal":       {"kill -TERM $$", "It ended with exit code 143", "", nil},
-		"kill":         {"kill -KILL $$", "It ended with exit code 137", "", nil},
-		"no command":   {"", "There is no command", "", nil},
-		"no output":    {"true", "write the run as a file into the folder that ASSAY_OUTPUT names", "", nil},
-		"link":         {`ln -s /etc/passwd "$ASSAY_OUTPUT/run.txt"`, `"run.txt" in the output folder is a link`, "", nil},
-		"device":       {`mkfifo "$ASSAY_OUTPUT/run.txt"`, `"run.txt" in the output folder is a link or a device`, "", nil},
-		"empty":        {`: > "$ASSAY_OUTPUT/run.txt"`, "run.txt is empty", "", nil},
-		"many":         {`cd "$ASSAY_OUTPUT"; for i in $(seq 21); do echo $i > $i; done`, "more than the 20 files", "", nil},
-		"file name":    {`echo a > "$ASSAY_OUTPUT/$(printf 'a\tb')"`, "characters that are not text", "", nil},
-		"time":         {"echo begun; sleep 60", "It was ended after 300ms", "begun", func(w *work.Worker) { w.Limits.Time = 300 * time.Millisecond }},
-		"disk":         {`head -c 3000000 /dev/zero > "$ASSAY_OUTPUT/run.txt"; sleep 60`, "It wrote 2.8 MiB into its folders, more than the 1 MiB", "", nil},
-		"disk at end":  {`head -c 3000000 /dev/zero > "$ASSAY_OUTPUT/run.txt"`, "It wrote 2.8 MiB into its folders, more than the 1 MiB", "", nil},
+		"exit code":  {"echo no memory of it >&2; exit 7", "It ended with exit code 7 after", "no memory of it", nil},
+		"signal":     {"kill -TERM $$", "It ended with exit code 143", "", nil},
+		"kill":       {"kill -KILL $$", "It ended with exit code 137", "", nil},
+		"no command": {"", "There is no command", "", nil},
+		"no output":  {"true", "write the run as a file into the folder that ASSAY_OUTPUT names", "", nil},
+		"link":       {`ln -s /etc/passwd "$ASSAY_OUTPUT/run.txt"`, `"run.txt" in the output folder is a link`, "", nil},
+		"device":     {`mkfifo "$ASSAY_OUTPUT/run.txt"`, `"run.txt" in the output folder is a link or a device`, "", nil},
+		"empty":      {`: > "$ASSAY_OUTPUT/run.txt"`, "run.txt is empty", "", nil},
+		"many":       {`cd "$ASSAY_OUTPUT"; for i in $(seq 21); do echo $i > $i; done`, "more than the 20 files", "", nil},
+		"file name":  {`echo a > "$ASSAY_OUTPUT/$(printf 'a\tb')"`, "characters that are not text", "", nil},
+		"time": {"echo begun; sleep 60", "It was ended after 300ms", "begun", func(w *work.Worker) {
+			w.Limits.Time = 300 * time.Millisecond
+		}},
+		"disk": {`head -c 3000000 /dev/zero > "$ASSAY_OUTPUT/run.txt"; sleep 60`,
+			"It wrote 2.8 MiB into its folders, more than the 1 MiB", "", nil},
+		"disk at end": {`head -c 3000000 /dev/zero > "$ASSAY_OUTPUT/run.txt"`, "It wrote 2.8 MiB into its folders, more than the 1 MiB", "",
+			nil},
 		"disk of home": {`head -c 3000000 /dev/zero > "$HOME/x"; sleep 60`, "It wrote 2.8 MiB", "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,12 +7,12 @@ import (
 	"sync"
 	"time"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/output"
 	"assay/shared/wait"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 // errLeaseLost is wrapped by the cause of every lost lease.
@@ -39,7 +39,8 @@ type lease struct {
 
 func newLease(ctx context.Context, client assayv1.WorkerServiceClient, work *assayv1.Work, retryFor time.Duration) *lease {
 	h := &lease{
-		client: client, runID: work.GetRunId(), leaseID: work.GetLeaseId(), interval: max(work.GetHeartbeatInterval().AsDuration(), time.Millisecond),
+		client: client, runID: work.GetRunId(), leaseID: work.GetLeaseId(),
+		interval: max(work.GetHeartbeatInterval().AsDuration(), time.Millisecond),
 		retryFor: retryFor, log: output.New(),
 	}
 	h.ctx, h.end = context.WithCancelCause(ctx)

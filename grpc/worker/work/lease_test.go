@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/work"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 var errUnavailable = status.Error(codes.Unavailable, "as the test wants it")
@@ -115,7 +115,8 @@ func alive(pid int) bool {
 // waitForOutput waits for the program's first line.
 func (s *server) waitForOutput() {
 	s.t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); !slices.Contains(s.printed(assayv1.Stream_STREAM_STDOUT), "begun"); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Second); !slices.Contains(s.printed(assayv1.Stream_STREAM_STDOUT),
+		"begun"); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			s.t.Fatal("no line comes while the program runs")
 		}

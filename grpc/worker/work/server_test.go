@@ -16,6 +16,12 @@ import (
 	"testing"
 	"time"
 
+	"assay/grpc/assayv1"
+	"assay/grpc/worker/sandbox"
+	"assay/grpc/worker/scratch"
+	"assay/grpc/worker/transfer"
+	"assay/grpc/worker/work"
+
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -23,12 +29,6 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
-
-	"assay/grpc/assayv1"
-	"assay/grpc/worker/sandbox"
-	"assay/grpc/worker/scratch"
-	"assay/grpc/worker/transfer"
-	"assay/grpc/worker/work"
 )
 
 // server implements the protocol for one run, and fails when a test wants it to, which the real one cannot. It is the object store too.
@@ -200,7 +200,8 @@ func (s *server) CompleteRun(_ context.Context, r *assayv1.CompleteRunRequest) (
 	for _, f := range r.GetFiles() {
 		if _, ok := s.stored[f.GetSha256()]; !ok {
 			answer.Uploads = append(answer.Uploads, &assayv1.Upload{
-				Name: f.GetName(), Method: http.MethodPut, Url: s.files.URL + "/" + f.GetSha256(), Headers: map[string]string{"X-Signed": f.GetSha256()},
+				Name: f.GetName(), Method: http.MethodPut, Url: s.files.URL + "/" + f.GetSha256(), Headers: map[string]string{
+					"X-Signed": f.GetSha256()},
 			})
 		}
 	}
@@ -275,7 +276,8 @@ func (s *server) start(change func(*work.Worker)) *runningWorker {
 		s.t.Fatal(err)
 	}
 	w := &work.Worker{
-		Client: assayv1.NewWorkerServiceClient(connection), Files: transfer.NewClient(), Sandbox: &sandbox.Local{Log: slog.New(slog.DiscardHandler)}, Folder: folder,
+		Client: assayv1.NewWorkerServiceClient(connection), Files: transfer.NewClient(), Sandbox: &sandbox.Local{
+			Log: slog.New(slog.DiscardHandler)}, Folder: folder,
 		Log: slog.New(slog.NewTextHandler(s.t.Output(), nil)), Name: "tester", Local: true, Concurrency: 1, Grace: 10 * time.Second,
 		Limits: sandbox.Limits{Disk: 1 << 20, Time: time.Minute}, RetryFor: work.DefaultRetryFor,
 	}

@@ -97,7 +97,8 @@ func (t *task) reportFailure(err error) error {
 		request.Fault = assayv1.FailRunRequest_FAULT_WORKER
 		t.workerFault = true
 		// The error may reveal the worker's network or the truth, so only the worker's own log has it.
-		request.Diagnostics = []*assayv1.Diagnostic{failure.Diagnostic(fmt.Sprintf("The worker %s could not do this. Its operators find the reason in its log.", t.Name), true)}
+		request.Diagnostics = []*assayv1.Diagnostic{
+			failure.Diagnostic(fmt.Sprintf("The worker %s could not do this. Its operators find the reason in its log.", t.Name), true)}
 		t.log.Printf("%s", request.GetDiagnostics()[0].GetMessage())
 	}
 	t.drain()

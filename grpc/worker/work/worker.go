@@ -9,16 +9,16 @@ import (
 	"log/slog"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/types/known/durationpb"
-
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/sandbox"
 	"assay/grpc/worker/scratch"
 	"assay/grpc/worker/transfer"
 	"assay/shared/wait"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
 )
 
 // Worker leases work, and does it.

@@ -47,7 +47,8 @@ func (c *Contract) faults(x exchange) []string {
 	case method == http.MethodOptions:
 		return nil
 	default:
-		return append(c.refusal(x, http.StatusMethodNotAllowed, "the document does not declare the method"), allowFaults(x.response, operations)...)
+		return append(c.refusal(x, http.StatusMethodNotAllowed, "the document does not declare the method"),
+			allowFaults(x.response, operations)...)
 	}
 
 	faults := c.answerFaults(op, x)

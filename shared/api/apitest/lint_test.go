@@ -72,14 +72,19 @@ func TestLint_FindsFaults(t *testing.T) {
 		{"no tags", "rule/operation-tags", []edit{{at(list + "tags"), nil}}},
 		{"undescribed tag", "operation-tag-defined", []edit{{at(list + "tags"), []any{"other"}}}},
 		{"tag without description", "rule/tag-text", []edit{{at("tags 0 description"), nil}}},
-		{"unused tag", "no operation has the tag \"x\"", []edit{{at("tags"), []any{map[string]any{"name": "tasks", "description": "d"}, map[string]any{"name": "x", "description": "d"}}}}},
+		{"unused tag", "no operation has the tag \"x\"", []edit{
+			{at("tags"), []any{map[string]any{"name": "tasks", "description": "d"}, map[string]any{"name": "x", "description": "d"}}}}},
 		{"undescribed response", "rule/response-text", []edit{{at(list + "responses 204 description"), " "}}},
 		{"undescribed header", "rule/header-text", []edit{{at(list + "responses 200 headers X-Total description"), nil}}},
 		{"204 with content", "rule/no-content", []edit{{at(list + "responses 204 content"), map[string]any{"text/plain": map[string]any{}}}}},
 		{"no success", "operation-2xx-response", []edit{{at("paths /v1/tasks/{taskId} get responses 200"), nil}}},
 		{"no error", "rule/error-declared", []edit{{at("paths /v1/tasks/{taskId} get responses 404"), nil}}},
-		{"error in JSON", "rule/error-type", []edit{{at("components responses Problem content"), map[string]any{"application/json": map[string]any{"schema": map[string]any{"$ref": "#/components/schemas/Problem"}}}}}},
-		{"GET with a body", "rule/no-body", []edit{{at(list + "requestBody"), map[string]any{"content": map[string]any{"application/json": map[string]any{"schema": map[string]any{"type": "string"}}}}}}},
+		{"error in JSON", "rule/error-type", []edit{
+			{at("components responses Problem content"), map[string]any{
+				"application/json": map[string]any{"schema": map[string]any{"$ref": "#/components/schemas/Problem"}}}}}},
+		{"GET with a body", "rule/no-body", []edit{
+			{at(list + "requestBody"), map[string]any{
+				"content": map[string]any{"application/json": map[string]any{"schema": map[string]any{"type": "string"}}}}}}},
 		{"body without schema", "rule/body-schema", []edit{{at("paths /v1/tasks post requestBody content application/json schema"), nil}}},
 		{"undescribed parameter", "rule/parameter-text", []edit{{at(list + "parameters 0 description"), nil}}},
 		{"parameter without schema", "rule/parameter-schema", []edit{{at(list + "parameters 0 schema"), nil}}},
@@ -91,13 +96,19 @@ func TestLint_FindsFaults(t *testing.T) {
 		{"ambiguous path", "no-ambiguous-paths", []edit{{at("paths /v1/tasks/{name}"), map[string]any{"get": operation("x")}}}},
 		{"unknown security scheme", "security-defined", []edit{{at("paths /v1/tasks post security"), []any{map[string]any{"basic": []any{}}}}}},
 		{"schema without type", "rule/schema-type", []edit{{at(task + "properties extra description"), nil}}},
-		{"nested schema without type", "rule/schema-type", []edit{{at("components schemas TaskList properties data items"), map[string]any{"title": "x"}}}},
+		{"nested schema without type", "rule/schema-type", []edit{
+			{at("components schemas TaskList properties data items"), map[string]any{"title": "x"}}}},
 		{"header schema without type", "rule/schema-type", []edit{{at(list + "responses 200 headers X-Total schema type"), nil}}},
 		{"array without items", "rule/array-items", []edit{{at("components schemas TaskList properties data items"), nil}}},
 		{"member not in camel", "rule/member-name", []edit{{at(task + "properties created_at"), map[string]any{"type": "string"}}}},
-		{"invalid example of a body", "no-invalid-media-type-examples", []edit{{at("paths /v1/tasks post requestBody content application/json example name"), 3}}},
-		{"invalid named example", "no-invalid-media-type-examples", []edit{{at("paths /v1/tasks post requestBody content application/json example"), nil}, {at("paths /v1/tasks post requestBody content application/json examples"), map[string]any{"one": map[string]any{"value": map[string]any{}}}}}},
-		{"invalid example of a schema", "no-invalid-schema-examples", []edit{{at("components schemas NewTask properties name examples"), []any{""}}}},
+		{"invalid example of a body", "no-invalid-media-type-examples", []edit{
+			{at("paths /v1/tasks post requestBody content application/json example name"), 3}}},
+		{"invalid named example", "no-invalid-media-type-examples", []edit{
+			{at("paths /v1/tasks post requestBody content application/json example"), nil},
+			{at("paths /v1/tasks post requestBody content application/json examples"), map[string]any{
+				"one": map[string]any{"value": map[string]any{}}}}}},
+		{"invalid example of a schema", "no-invalid-schema-examples", []edit{
+			{at("components schemas NewTask properties name examples"), []any{""}}}},
 		{"invalid default", "schema/default: at /: minimum", []edit{{at(list + "parameters 0 schema default"), 0}}},
 		{"unused schema", "no-unused-components", []edit{{at("components schemas Spare"), map[string]any{"type": "string"}}}},
 		{"unused response", "no-unused-components", []edit{{at("components responses Spare"), map[string]any{"description": "x"}}}},

@@ -57,10 +57,12 @@ func New(t testing.TB, operations ...api.Operation) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := &api.Env{Store: table, Files: objects, Now: time.Now, Verify: verify, Log: slog.New(slog.DiscardHandler), Origins: []string{"*"}, RenderHTML: resource.Render}
+	env := &api.Env{Store: table, Files: objects, Now: time.Now, Verify: verify, Log: slog.New(slog.DiscardHandler), Origins: []string{"*"},
+		RenderHTML: resource.Render}
 	serve := api.New(env, operations)
 	uploads := files.Uploads{Store: env.Store, Now: env.Now}
-	serve.Mount("/files/", http.StripPrefix("/files/", objects.Handler(uploads.Complete, uploads.Expected, serve.Fail)), true, http.MethodGet, http.MethodHead, http.MethodPut)
+	serve.Mount("/files/", http.StripPrefix("/files/", objects.Handler(uploads.Complete, uploads.Expected, serve.Fail)), true, http.MethodGet,
+		http.MethodHead, http.MethodPut)
 	handler = serve
 	return &Server{Env: env, URL: server.URL, t: t}
 }
@@ -70,7 +72,8 @@ func verify(_ context.Context, token string) (access.Caller, error) {
 	if token == "bad" {
 		return access.Caller{}, problem.InvalidToken.New("The token is not valid.")
 	}
-	return access.Caller{ID: recordtest.UserID(token), Name: token, Email: token + "@example.org", Admin: token == "root", Worker: token == "robot"}, nil
+	return access.Caller{ID: recordtest.UserID(token), Name: token, Email: token + "@example.org", Admin: token == "root",
+		Worker: token == "robot"}, nil
 }
 
 // Records returns a builder of records in the server's store, with its files and its clock.

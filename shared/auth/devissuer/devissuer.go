@@ -23,10 +23,10 @@ import (
 	"strings"
 	"time"
 
+	"assay/shared/durable"
+
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
-
-	"assay/shared/durable"
 )
 
 // Lifetime is how long a token is valid.

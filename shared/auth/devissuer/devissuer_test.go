@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/coreos/go-oidc/v3/oidc"
-
 	"assay/shared/auth"
 	"assay/shared/auth/devissuer"
 	"assay/shared/problem"
+
+	"github.com/coreos/go-oidc/v3/oidc"
 )
 
 const audience = "assay"
@@ -111,7 +111,8 @@ func TestToken_IsVerifiedAsARealOne(t *testing.T) {
 			t.Errorf("%s: expires in %s", name, left)
 		}
 		got.Expires = time.Time{}
-		want := auth.Identity{Issuer: url, Subject: "alice", Name: "Alice Ångström", Email: "alice@example.org", Groups: []string{"admins", "workers"}}
+		want := auth.Identity{Issuer: url, Subject: "alice", Name: "Alice Ångström", Email: "alice@example.org", Groups: []string{
+			"admins", "workers"}}
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
 		}
@@ -122,7 +123,8 @@ func TestToken_IsVerifiedAsARealOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if token, err := provider.Verifier(&oidc.Config{ClientID: audience}).Verify(t.Context(), g.AccessToken); err != nil || token.Subject != "alice" {
+	if token, err := provider.Verifier(&oidc.Config{ClientID: audience}).Verify(t.Context(), g.AccessToken); err != nil ||
+		token.Subject != "alice" {
 		t.Errorf("go-oidc: %+v, %v", token, err)
 	}
 }
@@ -217,16 +219,18 @@ func TestHandler_AnswersWithProblems(t *testing.T) {
 		"long name":           {"POST", "/token", "application/json", `{"user":"a","name":"` + strings.Repeat("a", 201) + `"}`, 422, "/name"},
 		"no address":          {"POST", "/token", "application/json", `{"user":"a","email":"a"}`, 422, "/email"},
 		"address with a name": {"POST", "/token", "application/json", `{"user":"a","email":"A <a@b.c>"}`, 422, "/email"},
-		"groups no array":     {"POST", "/token", "application/json", `{"user":"a","groups":"admins"}`, 422, "/groups must be an array of strings"},
-		"empty group":         {"POST", "/token", "application/json", `{"user":"a","groups":["b",""]}`, 422, "/groups/1"},
-		"many groups":         {"POST", "/token", "application/json", `{"user":"a","groups":["b"` + strings.Repeat(`,"b"`, 20) + `]}`, 422, "at most 20"},
-		"unknown member":      {"POST", "/token", "application/json", `{"user":"a","a/b":1}`, 422, "/a~1b no such member"},
-		"another case":        {"POST", "/token", "application/json", `{"User":"a"}`, 422, "/User no such member"},
-		"two faults":          {"POST", "/token", "application/json", `{"name":"\u0000","groups":[" "]}`, 422, "/groups/0"},
-		"GET of the token":    {"GET", "/token", "", ``, 405, "POST"},
-		"POST of the keys":    {"POST", "/jwks.json", "application/json", `{}`, 405, "GET or HEAD"},
-		"part of a method":    {"HEA", "/jwks.json", "", ``, 405, "GET or HEAD"},
-		"unknown path":        {"GET", "/authorize", "", ``, 404, "POST /dev/token"},
+		"groups no array": {"POST", "/token", "application/json", `{"user":"a","groups":"admins"}`, 422,
+			"/groups must be an array of strings"},
+		"empty group": {"POST", "/token", "application/json", `{"user":"a","groups":["b",""]}`, 422, "/groups/1"},
+		"many groups": {"POST", "/token", "application/json", `{"user":"a","groups":["b"` + strings.Repeat(`,"b"`, 20) + `]}`, 422,
+			"at most 20"},
+		"unknown member":   {"POST", "/token", "application/json", `{"user":"a","a/b":1}`, 422, "/a~1b no such member"},
+		"another case":     {"POST", "/token", "application/json", `{"User":"a"}`, 422, "/User no such member"},
+		"two faults":       {"POST", "/token", "application/json", `{"name":"\u0000","groups":[" "]}`, 422, "/groups/0"},
+		"GET of the token": {"GET", "/token", "", ``, 405, "POST"},
+		"POST of the keys": {"POST", "/jwks.json", "application/json", `{}`, 405, "GET or HEAD"},
+		"part of a method": {"HEA", "/jwks.json", "", ``, 405, "GET or HEAD"},
+		"unknown path":     {"GET", "/authorize", "", ``, 404, "POST /dev/token"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, header, content := do(t, test.method, url+test.path, test.contentType, test.body)

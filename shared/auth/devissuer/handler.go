@@ -14,11 +14,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-jose/go-jose/v4"
-
 	"assay/shared/jsoncheck"
 	"assay/shared/problem"
 	"assay/shared/record"
+
+	"github.com/go-jose/go-jose/v4"
 )
 
 // Limits of a request for a token.
@@ -69,7 +69,8 @@ func (i *Issuer) respond(r *http.Request) (any, error) {
 	allowed := i.allowed(r.URL.Path)
 	switch {
 	case allowed == nil && strings.HasPrefix(i.path+"/.well-known/openid-configuration", strings.TrimSuffix(r.URL.Path, "/")+"/"):
-		return nil, problem.Forbidden.New("Nobody can list what is under this address. Its document is at %s/.well-known/openid-configuration.", i.path)
+		return nil, problem.Forbidden.New("Nobody can list what is under this address. Its document is at %s/.well-known/openid-configuration.",
+			i.path)
 	case allowed == nil:
 		return nil, problem.NotFound.New("The development issuer has nothing here. Get a token with POST %s/token.", i.path)
 	case !slices.Contains(allowed, r.Method):
@@ -133,7 +134,8 @@ func (i *Issuer) issueToken(r *http.Request) (any, error) {
 		return nil, problem.Forbidden.New("Tokens are given to those who ask for them at %s, and not at %q.", i.url+"/token", r.Host)
 	}
 	// A page of any origin could have a browser send another type without asking first.
-	if kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" || !jsoncheck.Charset(parameters) {
+	if kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" ||
+		!jsoncheck.Charset(parameters) {
 		return nil, problem.UnsupportedMedia.New("Send JSON in UTF-8 such as %s with `Content-Type: application/json`.", example)
 	}
 	tooLarge := problem.TooLarge.New("The body may have at most %d bytes.", maxBodyBytes)
@@ -193,7 +195,8 @@ func (u User) check() (faults problem.Fields) {
 	faults.AddIf(!identifier.MatchString(u.User), "/user", allowed)
 	faults.AddIf(len(u.Name) > maxNameBytes, "/name", "must have at most %d bytes", maxNameBytes)
 	faults = append(faults, record.CheckLine("/name", u.Name)...)
-	if address, err := mail.ParseAddress(u.Email); u.Email != "" && (err != nil || address.Address != u.Email || len(u.Email) > maxEmailBytes) {
+	if address, err := mail.ParseAddress(u.Email); u.Email != "" &&
+		(err != nil || address.Address != u.Email || len(u.Email) > maxEmailBytes) {
 		faults.Add("/email", "must be an address such as alice@example.org with at most %d bytes", maxEmailBytes)
 	}
 	faults.AddIf(len(u.Groups) > maxGroups, "/groups", "must have at most %d members", maxGroups)

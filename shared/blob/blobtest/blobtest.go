@@ -156,7 +156,8 @@ func brokenReader(t *testing.T, s blob.Store) {
 func cancelled(t *testing.T, s blob.Store) {
 	ctx, cancel := context.WithCancel(t.Context())
 	content := bytes.Repeat([]byte("x"), 1<<20)
-	r := io.MultiReader(bytes.NewReader(content[:1]), readerFunc(func([]byte) (int, error) { cancel(); return 0, nil }), bytes.NewReader(content[1:]))
+	r := io.MultiReader(bytes.NewReader(content[:1]), readerFunc(func([]byte) (int, error) { cancel(); return 0, nil }),
+		bytes.NewReader(content[1:]))
 	if err := s.Put(ctx, Declare("a", content), r); !errors.Is(err, context.Canceled) {
 		t.Errorf("Put returned %v, want context.Canceled", err)
 	}
@@ -176,7 +177,8 @@ func (f readerFunc) Read(p []byte) (int, error) {
 func invalid(t *testing.T, s blob.Store) {
 	ctx, soon := t.Context(), time.Now().Add(time.Minute)
 	put(t, s, "etc/passwd", []byte("inside"))
-	for _, key := range []string{"", "/", "../etc/passwd", "a/../etc/passwd", "/etc/passwd", "etc//passwd", `..\x`, "a\x00", "a b", strings.Repeat("k", 513)} {
+	for _, key := range []string{"", "/", "../etc/passwd", "a/../etc/passwd", "/etc/passwd", "etc//passwd", `..\x`, "a\x00", "a b",
+		strings.Repeat("k", 513)} {
 		o := Declare(key, "")
 		_, getErr := s.SignGet(ctx, key, "x", "", soon)
 		_, putErr := s.SignPut(ctx, o, soon)
@@ -340,7 +342,8 @@ func wholeUnderRaces(t *testing.T, s blob.Store) {
 				}
 				content, err := io.ReadAll(r)
 				err = errors.Join(err, r.Close())
-				if i := len(content) - 100<<10; err != nil || i < 0 || i > 3 || !bytes.Equal(content, bytes.Repeat([]byte{byte('a' + i)}, len(content))) {
+				if i := len(content) - 100<<10; err != nil || i < 0 || i > 3 ||
+					!bytes.Equal(content, bytes.Repeat([]byte{byte('a' + i)}, len(content))) {
 					t.Errorf("read %d bytes that nobody wrote: %v", len(content), err)
 					return
 				}

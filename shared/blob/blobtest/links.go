@@ -274,8 +274,10 @@ func alteredLinks(t *testing.T, s blob.Store) {
 				u.RawQuery = q.Encode()
 			}), link.body)
 		}
-		refused(name+" of another key", altered(link.link, func(u *url.URL) { u.Path = strings.Replace(u.Path, "mine/1", "secret/1", 1) }), link.body)
-		refused(name+" of a path above", altered(link.link, func(u *url.URL) { u.Path = strings.Replace(u.Path, "mine/1", "mine/../secret/1", 1) }), link.body)
+		refused(name+" of another key", altered(link.link, func(u *url.URL) { u.Path = strings.Replace(u.Path, "mine/1", "secret/1", 1) }),
+			link.body)
+		refused(name+" of a path above",
+			altered(link.link, func(u *url.URL) { u.Path = strings.Replace(u.Path, "mine/1", "mine/../secret/1", 1) }), link.body)
 		refused(name+" unsigned", altered(link.link, func(u *url.URL) { u.RawQuery = "" }), link.body)
 	}
 	crossed := get
@@ -312,7 +314,8 @@ func expiredLinks(t *testing.T, s blob.Store) {
 }
 
 func linkLife(t *testing.T, s blob.Store) {
-	for ahead, valid := range map[time.Duration]bool{-time.Second: false, time.Minute: true, 6 * 24 * time.Hour: true, 8 * 24 * time.Hour: false} {
+	for ahead, valid := range map[time.Duration]bool{-time.Second: false, time.Minute: true, 6 * 24 * time.Hour: true,
+		8 * 24 * time.Hour: false} {
 		expires := time.Now().Add(ahead)
 		if _, err := s.SignGet(t.Context(), "a", "a", "", expires); (err == nil) != valid {
 			t.Errorf("SignGet for %s: %v", ahead, err)

@@ -32,7 +32,8 @@ const newLink = "Ask for its resource again to get a new link."
 //
 // A transfer may take as long as it makes progress: the handler moves the deadlines that the http.Server has set. For that, a
 // http.ResponseWriter that wraps the server's must have the method Unwrap of http.ResponseController.
-func (s *Store) Handler(complete func(ctx context.Context, key string) error, expected func(ctx context.Context, key string) bool, fail func(http.ResponseWriter, *http.Request, error)) http.Handler {
+func (s *Store) Handler(complete func(ctx context.Context, key string) error, expected func(ctx context.Context, key string) bool,
+	fail func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
@@ -79,7 +80,8 @@ func (s *Store) serveGet(w http.ResponseWriter, r *http.Request, key string, fai
 	return nil
 }
 
-func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, complete func(context.Context, string) error, expected func(context.Context, string) bool) error {
+func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, complete func(context.Context, string) error,
+	expected func(context.Context, string) bool) error {
 	query, err := s.verify(http.MethodPut, key, r.URL.RawQuery)
 	if err != nil {
 		return refuse(err, query)
@@ -89,9 +91,11 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, com
 	case r.ContentLength < 0:
 		return problem.LengthRequired.New("Send the file with a Content-Length of %d, not chunked.", o.Size)
 	case r.ContentLength > o.Size:
-		return problem.TooLarge.New("The file was declared with %s, but Content-Length is %d. Upload the declared file, or declare this one.", plural.Count(o.Size, "byte"), r.ContentLength)
+		return problem.TooLarge.New("The file was declared with %s, but Content-Length is %d. Upload the declared file, or declare this one.",
+			plural.Count(o.Size, "byte"), r.ContentLength)
 	case r.ContentLength < o.Size:
-		return problem.BadRequest.New("The file was declared with %s, but Content-Length is %d. Upload the declared file, or declare this one.", plural.Count(o.Size, "byte"), r.ContentLength)
+		return problem.BadRequest.New("The file was declared with %s, but Content-Length is %d. Upload the declared file, or declare this one.",
+			plural.Count(o.Size, "byte"), r.ContentLength)
 	case r.Header.Get("Content-Type") != o.MediaType:
 		return problem.BadRequest.New("Send the header `Content-Type: %s`, as the link says.", o.MediaType)
 	}
@@ -105,7 +109,8 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, com
 	case errors.Is(err, errNotStored):
 		return err
 	case errors.Is(err, blob.ErrMismatch):
-		return problem.Invalid.Wrap(err, "The bytes are not those of the declared file: their SHA-256 is not %s. Upload the declared file, or declare this one.", o.SHA256)
+		return problem.Invalid.Wrap(err,
+			"The bytes are not those of the declared file: their SHA-256 is not %s. Upload the declared file, or declare this one.", o.SHA256)
 	case body.err != nil || r.Context().Err() != nil:
 		return problem.BadRequest.Wrap(err, "The upload broke off before its end, and nothing was stored. Upload the file again.")
 	case diskfull.Problem(err) != nil:
@@ -125,17 +130,20 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, com
 		return problem.Unavailable.Wrap(err, "The file is stored, but could not be recorded. Upload it again.").After(time.Second)
 	}
 	if again {
-		return problem.PreconditionFailed.New("The file is stored already, and stays as it is. If you sent it before and got no answer, it has arrived: go on.")
+		return problem.PreconditionFailed.New("The file is stored already, and stays as it is. If you sent it before and got no answer, it has " +
+			"arrived: go on.")
 	}
 	w.Header().Set("ETag", `"`+o.SHA256+`"`)
 	w.WriteHeader(http.StatusOK)
 	return nil
 }
 
-var errNotStored = problem.PreconditionFailed.New("The file is not stored yet, so it has no entity tag that `If-Match` could name. Leave that header out.")
+var errNotStored = problem.PreconditionFailed.New("The file is not stored yet, so it has no entity tag that `If-Match` could name. Leave " +
+	"that header out.")
 
 // receive stores the body of an upload, or reports that the file is there already.
-func (s *Store) receive(ctx context.Context, o blob.Object, body *incoming, mustExist bool, expected func(context.Context, string) bool) (again bool, err error) {
+func (s *Store) receive(ctx context.Context, o blob.Object, body *incoming, mustExist bool,
+	expected func(context.Context, string) bool) (again bool, err error) {
 	end := s.inProgress.begin(o.Key, body)
 	defer end()
 	stop := body.watch(s.watch, func() bool { return expected(ctx, o.Key) })
@@ -157,7 +165,8 @@ func refuse(err error, query url.Values) error {
 	if errors.Is(err, errExpired) {
 		return problem.Forbidden.New("This link expired at %s. %s", expiry(query).UTC().Format(time.RFC3339), newLink)
 	}
-	return problem.Forbidden.New("This link is not valid: it was altered, cut off, or made for another method. Use it exactly as it was given.")
+	return problem.Forbidden.New("This link is not valid: it was altered, cut off, or made for another method. Use it exactly as it was " +
+		"given.")
 }
 
 // allow moves a deadline of the connection to stall from now. Where no connection is below, nothing can stall.
@@ -190,11 +199,14 @@ func (d *download) WriteHeader(status int) {
 	d.Header().Set("Cache-Control", "no-store")
 	switch status {
 	case http.StatusRequestedRangeNotSatisfiable:
-		d.fail(d.ResponseWriter, d.r, problem.RangeNotSatisfiable.New("The file does not have the bytes that `Range` asks for; `Content-Range` says how many it has."))
+		d.fail(d.ResponseWriter, d.r,
+			problem.RangeNotSatisfiable.New("The file does not have the bytes that `Range` asks for; `Content-Range` says how many it has."))
 	case http.StatusPreconditionFailed:
-		d.fail(d.ResponseWriter, d.r, problem.PreconditionFailed.New("The file is another one than `If-Match` names. Leave that header out to get the present one."))
+		d.fail(d.ResponseWriter, d.r,
+			problem.PreconditionFailed.New("The file is another one than `If-Match` names. Leave that header out to get the present one."))
 	default:
-		d.fail(d.ResponseWriter, d.r, problem.Internal.New("The file could not be read. Try again later. If it stays so, tell those who run this server."))
+		d.fail(d.ResponseWriter, d.r,
+			problem.Internal.New("The file could not be read. Try again later. If it stays so, tell those who run this server."))
 	}
 }
 

@@ -48,7 +48,8 @@ func serve(t *testing.T, root string, stored func(context.Context, string) error
 func expected(context.Context, string) bool { return true }
 
 // serveExpecting is serve, for files of which only some are expected.
-func serveExpecting(t *testing.T, root string, stored func(context.Context, string) error, expected func(context.Context, string) bool) *Store {
+func serveExpecting(t *testing.T, root string, stored func(context.Context, string) error,
+	expected func(context.Context, string) bool) *Store {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -187,13 +188,15 @@ func TestHandler_AnswersProblems(t *testing.T) {
 		"too long":           {"PUT", up.URL, "content!", 8, up.Headers, 413, "too-large", "declared with 7 bytes"},
 		"too short":          {"PUT", up.URL, "conten", 6, up.Headers, 400, "bad-request", "declared with 7 bytes"},
 		"without media type": {"PUT", up.URL, "content", 7, nil, 400, "bad-request", "Content-Type: text/plain"},
-		"none to match":      {"PUT", fresh.URL, "content", 7, with(fresh.Headers, "If-Match", "*"), 412, "precondition-failed", "not stored yet"},
-		"other bytes":        {"PUT", fresh.URL, "CONTENT", 7, fresh.Headers, 422, "invalid", blobtest.Declare("b", "content").SHA256},
-		"stored already":     {"PUT", up.URL, "content", 7, up.Headers, 412, "precondition-failed", "has arrived"},
+		"none to match": {"PUT", fresh.URL, "content", 7, with(fresh.Headers, "If-Match", "*"), 412, "precondition-failed",
+			"not stored yet"},
+		"other bytes":    {"PUT", fresh.URL, "CONTENT", 7, fresh.Headers, 422, "invalid", blobtest.Declare("b", "content").SHA256},
+		"stored already": {"PUT", up.URL, "content", 7, up.Headers, 412, "precondition-failed", "has arrived"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res := do(t, test.method, test.url, struct{ io.Reader }{strings.NewReader(test.body)}, test.size, test.headers)
-			if res.StatusCode != test.status || res.problem.Type != "urn:assay:problem:"+test.slug || !strings.Contains(res.problem.Detail, test.says) {
+			if res.StatusCode != test.status || res.problem.Type != "urn:assay:problem:"+test.slug ||
+				!strings.Contains(res.problem.Detail, test.says) {
 				t.Errorf("%s %s, want %d %s that says %q", res.Status, res.content, test.status, test.slug, test.says)
 			}
 			if test.status == 405 && res.Header.Get("Allow") != "GET, HEAD, PUT" {
@@ -229,7 +232,8 @@ func TestUpload_IsRecordedBeforeTheAnswer(t *testing.T) {
 		return do(t, link.Method, link.URL, strings.NewReader("content"), 7, link.Headers)
 	}
 
-	if res := upload(); res.StatusCode != 503 || !strings.Contains(res.problem.Detail, "Upload it again") || strings.Contains(res.problem.Detail, "table") {
+	if res := upload(); res.StatusCode != 503 || !strings.Contains(res.problem.Detail, "Upload it again") ||
+		strings.Contains(res.problem.Detail, "table") {
 		t.Errorf("when it can't be recorded: %s %q", res.Status, res.problem.Detail)
 	}
 	if _, err := s.Stat(t.Context(), o.Key); err != nil {
@@ -369,7 +373,8 @@ func TestUpload_NeedsLittleMemory(t *testing.T) {
 
 // heap is the memory of the heap in bytes, free parts that the process still holds included.
 func heap() uint64 {
-	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
+	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"}}
 	metrics.Read(samples)
 	total := uint64(0)
 	for _, sample := range samples {

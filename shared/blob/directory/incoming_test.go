@@ -92,7 +92,8 @@ func sendSome(t *testing.T, addr, path, content string, n int) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	_, err = fmt.Fprintf(c, "PUT /%s HTTP/1.1\r\nHost: %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s", path, addr, len(content), content[:n])
+	_, err = fmt.Fprintf(c, "PUT /%s HTTP/1.1\r\nHost: %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s", path, addr,
+		len(content), content[:n])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"assay/shared/blob"
 	"assay/shared/blob/blobtest"
+
+	"pgregory.net/rapid"
 )
 
 // TestLink_HasWhatWasSigned signs arbitrary links and reads them back as the handler does.

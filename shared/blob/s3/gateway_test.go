@@ -174,7 +174,8 @@ func TestLinks_WorkInCurl(t *testing.T) {
 		t.Fatal(err)
 	}
 	curl := func(in []byte, args ...string) (status string) {
-		c := exec.CommandContext(t.Context(), "curl", append([]string{"-sS", "-o", filepath.Join(t.TempDir(), "answer"), "-w", "%{http_code}"}, args...)...)
+		c := exec.CommandContext(t.Context(), "curl", append([]string{"-sS", "-o", filepath.Join(t.TempDir(), "answer"), "-w", "%{http_code}"},
+			args...)...)
 		c.Stdin = bytes.NewReader(in)
 		out, err := c.CombinedOutput()
 		if err != nil {

@@ -7,12 +7,12 @@ import (
 	"net/http"
 	"time"
 
+	"assay/shared/blob"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	sdk "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go/middleware"
-
-	"assay/shared/blob"
 )
 
 // SignGet implements blob.Store. Links of less than an hour for the same file and expiry are equal as long as the
@@ -32,7 +32,8 @@ func (s *Store) SignGet(ctx context.Context, key, filename, mediaType string, ex
 }
 
 // SignPut implements blob.Store. S3 itself refuses other bytes: their length, SHA-256 and media type are
-// headers that the signature covers, as is the condition that nothing is stored yet. A SHA-256 in the query would be signed as well, but S3 doesn't look at it there.
+// headers that the signature covers, as is the condition that nothing is stored yet. A SHA-256 in the query would be signed as well, but S3
+// doesn't look at it there.
 func (s *Store) SignPut(ctx context.Context, o blob.Object, expires time.Time) (blob.Link, error) {
 	now := s.now()
 	if err := cmp.Or(o.Check(), blob.CheckExpiry(now, expires)); err != nil {

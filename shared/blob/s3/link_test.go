@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"assay/shared/blob"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"pgregory.net/rapid"
-
-	"assay/shared/blob"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

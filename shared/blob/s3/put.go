@@ -9,10 +9,10 @@ import (
 	"io"
 	"os"
 
+	"assay/shared/blob"
+
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	sdk "github.com/aws/aws-sdk-go-v2/service/s3"
-
-	"assay/shared/blob"
 )
 
 // maxInMemory is how large a file may be to be kept in memory until it is sent; a larger one waits in the folder for temporary

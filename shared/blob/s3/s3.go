@@ -24,11 +24,11 @@ import (
 	"slices"
 	"time"
 
+	"assay/shared/blob"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdk "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-
-	"assay/shared/blob"
 )
 
 // Store is a blob.Store over a bucket.
@@ -76,7 +76,8 @@ func (s *Store) Stat(ctx context.Context, key string) (blob.Object, error) {
 	}
 	sum, err := base64.StdEncoding.DecodeString(aws.ToString(head.ChecksumSHA256))
 	if err != nil || len(sum) != 32 {
-		return blob.Object{}, fmt.Errorf("file %s in bucket %s has no SHA-256 of the whole: it was not stored by Assay; remove it and store it again", key, s.bucket)
+		return blob.Object{}, fmt.Errorf("file %s in bucket %s has no SHA-256 of the whole: it was not stored by Assay; remove it and store it "+
+			"again", key, s.bucket)
 	}
 	return blob.Object{
 		Key: key, Size: aws.ToInt64(head.ContentLength), SHA256: hex.EncodeToString(sum),

@@ -19,10 +19,10 @@ import (
 	"testing/iotest"
 	"time"
 
+	"assay/shared/blob"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
-
-	"assay/shared/blob"
 )
 
 // answering returns a store over a server that answers every request so.

@@ -34,9 +34,11 @@ const (
 )
 
 // MapEventSource hands the changes of the table to the function until the test ends.
-func MapEventSource(t testing.TB, cfg aws.Config, table string, function *Function, keep func(map[string]events.DynamoDBAttributeValue) bool) *Stream {
+func MapEventSource(t testing.TB, cfg aws.Config, table string, function *Function,
+	keep func(map[string]events.DynamoDBAttributeValue) bool) *Stream {
 	t.Helper()
-	s := &Stream{t: t, client: dynamodbstreams.NewFromConfig(cfg), function: function, filter: keep, DeadLetters: make(chan events.DynamoDBEventRecord, 100)}
+	s := &Stream{t: t, client: dynamodbstreams.NewFromConfig(cfg), function: function, filter: keep,
+		DeadLetters: make(chan events.DynamoDBEventRecord, 100)}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -162,7 +164,8 @@ func (s *Stream) invoke(ctx context.Context, batch []events.DynamoDBEventRecord)
 func record(in *types.Record) (events.DynamoDBEventRecord, error) {
 	out := events.DynamoDBEventRecord{
 		EventID: aws.ToString(in.EventID), EventName: string(in.EventName), EventSource: "aws:dynamodb", AWSRegion: "us-east-1",
-		Change: events.DynamoDBStreamRecord{SequenceNumber: aws.ToString(in.Dynamodb.SequenceNumber), StreamViewType: string(in.Dynamodb.StreamViewType)},
+		Change: events.DynamoDBStreamRecord{SequenceNumber: aws.ToString(in.Dynamodb.SequenceNumber),
+			StreamViewType: string(in.Dynamodb.StreamViewType)},
 	}
 	var err error
 	if out.Change.Keys, err = attributes(in.Dynamodb.Keys); err != nil {

@@ -5,11 +5,11 @@ import (
 	"strconv"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"assay/shared/measure"
 	"assay/shared/measure/classification"
 	"assay/shared/measure/measuretest"
+
+	"pgregory.net/rapid"
 )
 
 var everyMeasure = []string{
@@ -127,7 +127,8 @@ func TestEvaluate_GivesReasonsForUndefinedValues(t *testing.T) {
 		truth, predicted []int32
 		want             string
 	}{
-		{"Kappa", []int32{0, 0}, []int32{0, 0}, "truth and predictions have one and the same label throughout, so chance alone explains the agreement"},
+		{"Kappa", []int32{0, 0}, []int32{0, 0},
+			"truth and predictions have one and the same label throughout, so chance alone explains the agreement"},
 		{"F1(positive=b)", []int32{0, 0}, []int32{0, 1}, `no example of the truth has the label "b"`},
 		{"Recall(positive=spam)", []int32{0, 1}, []int32{0, 1}, `no example of the truth has the label "spam"`},
 	}
@@ -161,7 +162,8 @@ func TestEvaluate_OfLargeCounts(t *testing.T) {
 		predicted[i] = int32(i / 2 % 2)
 	}
 	for name, want := range map[string]float64{"MCC": 0, "Kappa": 0, "Accuracy": 0.5} {
-		if got := classification.Evaluate(measuretest.Parse(t, measure.Classification, name), labels, truth, predicted).Measures[name]; got == nil || *got != want {
+		if got := classification.Evaluate(measuretest.Parse(t, measure.Classification, name), labels, truth,
+			predicted).Measures[name]; got == nil || *got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}

@@ -13,8 +13,9 @@ func TestEvaluate_AgreesWithScikitLearn(t *testing.T) {
 	ours := map[string]string{
 		"accuracy": "Accuracy", "balanced_accuracy": "BalancedAccuracy",
 		"matthews_correlation": "MCC", "cohen_kappa": "Kappa",
-		"precision_macro": "Precision(average=macro)", "precision_micro": "Precision(average=micro)", "precision_weighted": "Precision(average=weighted)",
-		"recall_macro": "Recall(average=macro)", "recall_micro": "Recall(average=micro)", "recall_weighted": "Recall(average=weighted)",
+		"precision_macro": "Precision(average=macro)", "precision_micro": "Precision(average=micro)",
+		"precision_weighted": "Precision(average=weighted)",
+		"recall_macro":       "Recall(average=macro)", "recall_micro": "Recall(average=micro)", "recall_weighted": "Recall(average=weighted)",
 		"f1_macro": "F1(average=macro)", "f1_micro": "F1(average=micro)", "f1_weighted": "F1(average=weighted)",
 	}
 	binary := map[string]string{

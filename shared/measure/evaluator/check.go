@@ -45,7 +45,8 @@ func CheckFormat(kind measure.Kind, f Format) (problems problem.Fields) {
 		return []problem.Field{{Pointer: "/evaluator/kind", Detail: fmt.Sprintf("%q is not built in; use one of %v", kind, measure.Kinds())}}
 	}
 	if !slices.Contains(allowed, f.Kind) {
-		return []problem.Field{{Pointer: "/runFormat/kind", Detail: fmt.Sprintf("%q does not go with %s; use %s", f.Kind, kind, strings.Join(allowed, " or "))}}
+		return []problem.Field{{Pointer: "/runFormat/kind", Detail: fmt.Sprintf("%q does not go with %s; use %s", f.Kind, kind,
+			strings.Join(allowed, " or "))}}
 	}
 	for _, field := range []struct{ pointer, name string }{{"/runFormat/idField", f.IDField}, {"/runFormat/valueField", f.ValueField}} {
 		problems.AddIf(f.Kind == measure.TRECRun && field.name != "", field.pointer, "the fields of a trec-run have no names: "+problem.Unset)

@@ -102,7 +102,8 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 			bad := []evaluator.File{file("bad", "one two\n")}
 			check := func(diagnostics []measure.Diagnostic, err error) {
 				t.Helper()
-				if err != nil || len(diagnostics) == 0 || diagnostics[0].Severity != measure.Error || diagnostics[0].File != "bad" || diagnostics[0].Line != 1 {
+				if err != nil || len(diagnostics) == 0 || diagnostics[0].Severity != measure.Error || diagnostics[0].File != "bad" ||
+					diagnostics[0].Line != 1 {
 					t.Errorf("diagnostics %v, error %v; want an error on line 1 of bad", diagnostics, err)
 				}
 			}
@@ -228,7 +229,8 @@ func TestContents_OpenFilesWhenRead(t *testing.T) {
 			one, two = "id,label\n1,yes\n", "id,label\n2,yes\n"
 		}
 		opened = 0
-		if _, diagnostics, err := evaluator.ReadTruth(t.Context(), s, []evaluator.File{counted("one", one), counted("two", two)}); err != nil || len(diagnostics) > 0 {
+		if _, diagnostics, err := evaluator.ReadTruth(t.Context(), s, []evaluator.File{counted("one", one), counted("two", two)}); err != nil ||
+			len(diagnostics) > 0 {
 			t.Fatal(err, diagnostics)
 		}
 		if opened != 2 || open != 0 {
@@ -280,23 +282,34 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 		{"good classification", classificationSettings, nil},
 		{"good regression", with(regressionSettings, func(s *evaluator.Settings) { s.PrimaryMeasure = "MAE" }), nil},
 		{"primary written otherwise", with(classificationSettings, func(s *evaluator.Settings) { s.PrimaryMeasure = "F1(positive=yes)" }), nil},
-		{"kind", with(retrievalSettings, func(s *evaluator.Settings) { s.Kind = "worker" }), []string{`/evaluator/kind "worker" is not built in; use one of [retrieval`}},
-		{"format of retrieval", with(retrievalSettings, func(s *evaluator.Settings) { s.Format = classificationSettings.Format }), []string{`/runFormat/kind "csv" does not go with retrieval; use trec-run`}},
-		{"format of classification", with(classificationSettings, func(s *evaluator.Settings) { s.Format = retrievalSettings.Format }), []string{`/runFormat/kind "trec-run" does not go with classification; use jsonl or csv`}},
-		{"fields of a trec-run", with(retrievalSettings, func(s *evaluator.Settings) { s.Format.IDField = "id" }), []string{"/runFormat/idField the fields of a trec-run have no names: leave it out"}},
-		{"no fields", with(regressionSettings, func(s *evaluator.Settings) { s.Format.IDField, s.Format.ValueField = "", "" }), []string{"/runFormat/idField is needed for jsonl", "/runFormat/valueField is needed for jsonl"}},
-		{"one field for both", with(regressionSettings, func(s *evaluator.Settings) { s.Format.IDField = "y" }), []string{"/runFormat/valueField must be another field than idField"}},
-		{"no measures", with(regressionSettings, func(s *evaluator.Settings) { s.Measures = nil }), []string{"/evaluator/measures needs at least one measure"}},
+		{"kind", with(retrievalSettings, func(s *evaluator.Settings) { s.Kind = "worker" }), []string{
+			`/evaluator/kind "worker" is not built in; use one of [retrieval`}},
+		{"format of retrieval", with(retrievalSettings, func(s *evaluator.Settings) { s.Format = classificationSettings.Format }), []string{
+			`/runFormat/kind "csv" does not go with retrieval; use trec-run`}},
+		{"format of classification", with(classificationSettings, func(s *evaluator.Settings) { s.Format = retrievalSettings.Format }), []string{
+			`/runFormat/kind "trec-run" does not go with classification; use jsonl or csv`}},
+		{"fields of a trec-run", with(retrievalSettings, func(s *evaluator.Settings) { s.Format.IDField = "id" }), []string{
+			"/runFormat/idField the fields of a trec-run have no names: leave it out"}},
+		{"no fields", with(regressionSettings, func(s *evaluator.Settings) { s.Format.IDField, s.Format.ValueField = "", "" }), []string{
+			"/runFormat/idField is needed for jsonl", "/runFormat/valueField is needed for jsonl"}},
+		{"one field for both", with(regressionSettings, func(s *evaluator.Settings) { s.Format.IDField = "y" }), []string{
+			"/runFormat/valueField must be another field than idField"}},
+		{"no measures", with(regressionSettings, func(s *evaluator.Settings) { s.Measures = nil }), []string{
+			"/evaluator/measures needs at least one measure"}},
 		{"measures", with(regressionSettings, func(s *evaluator.Settings) { s.Measures = []string{"MAE", "mae", "F1", "MAE"} }), []string{
 			`/evaluator/measures/1 measure "mae": there is no regression measure "mae"; did you mean MAE?`,
 			`/evaluator/measures/2 measure "F1": there is no regression measure "F1"`,
 			"/evaluator/measures/3 MAE is the same measure as MAE; name it once"}},
-		{"same measure written otherwise", with(retrievalSettings, func(s *evaluator.Settings) { s.Measures = []string{"AP", "MAP(rel=1)"} }), []string{
-			"/evaluator/measures/1 MAP(rel=1) is the same measure as AP; name it once"}},
-		{"primary", with(regressionSettings, func(s *evaluator.Settings) { s.PrimaryMeasure = "MSE" }), []string{"/evaluator/primaryMeasure must be one of measures"}},
-		{"primary that is none", with(regressionSettings, func(s *evaluator.Settings) { s.PrimaryMeasure = "?" }), []string{"/evaluator/primaryMeasure must be one of measures"}},
-		{"format and measures at once", with(regressionSettings, func(s *evaluator.Settings) { s.Format.Kind, s.Measures = "xml", []string{"AP"} }), []string{
-			`/runFormat/kind "xml" does not go with regression`, `/evaluator/measures/0 measure "AP"`}},
+		{"same measure written otherwise", with(retrievalSettings, func(s *evaluator.Settings) { s.Measures = []string{"AP", "MAP(rel=1)"} }),
+			[]string{
+				"/evaluator/measures/1 MAP(rel=1) is the same measure as AP; name it once"}},
+		{"primary", with(regressionSettings, func(s *evaluator.Settings) { s.PrimaryMeasure = "MSE" }), []string{
+			"/evaluator/primaryMeasure must be one of measures"}},
+		{"primary that is none", with(regressionSettings, func(s *evaluator.Settings) { s.PrimaryMeasure = "?" }), []string{
+			"/evaluator/primaryMeasure must be one of measures"}},
+		{"format and measures at once",
+			with(regressionSettings, func(s *evaluator.Settings) { s.Format.Kind, s.Measures = "xml", []string{"AP"} }), []string{
+				`/runFormat/kind "xml" does not go with regression`, `/evaluator/measures/0 measure "AP"`}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

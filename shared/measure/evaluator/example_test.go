@@ -10,12 +10,15 @@ import (
 )
 
 func ExampleReadTruth() {
-	settings := evaluator.Settings{Kind: measure.Retrieval, Measures: []string{"AP", "nDCG@10"}, Format: evaluator.Format{Kind: measure.TRECRun}}
-	truth, _, err := evaluator.ReadTruth(context.Background(), settings, []evaluator.File{file("qrels.txt", "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n")})
+	settings := evaluator.Settings{Kind: measure.Retrieval, Measures: []string{"AP", "nDCG@10"}, Format: evaluator.Format{
+		Kind: measure.TRECRun}}
+	truth, _, err := evaluator.ReadTruth(context.Background(), settings, []evaluator.File{
+		file("qrels.txt", "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n")})
 	if err != nil {
 		panic(err)
 	}
-	result, _, err := truth.Evaluate(context.Background(), []evaluator.File{file("run.txt", "1 Q0 road 1 3.0 mine\n1 Q0 lake 2 2.0 mine\n1 Q0 pond 3 1.0 mine\n")})
+	result, _, err := truth.Evaluate(context.Background(), []evaluator.File{
+		file("run.txt", "1 Q0 road 1 3.0 mine\n1 Q0 lake 2 2.0 mine\n1 Q0 pond 3 1.0 mine\n")})
 	if err != nil {
 		panic(err)
 	}

@@ -53,12 +53,14 @@ func readQrels(ctx context.Context, _ Format, measures []measure.Measure, files 
 			return qrels.Known().Compare(ctx, files...)
 		}}
 	}
-	return &Truth{bytes: qrels.Bytes(), topics: qrels.Topics(), known: known, evaluate: func(ctx context.Context, files []measure.File) (measure.Result, []measure.Diagnostic, error) {
-		return qrels.Evaluate(ctx, measures, files...)
-	}}, diagnostics, nil
+	return &Truth{bytes: qrels.Bytes(), topics: qrels.Topics(), known: known,
+		evaluate: func(ctx context.Context, files []measure.File) (measure.Result, []measure.Diagnostic, error) {
+			return qrels.Evaluate(ctx, measures, files...)
+		}}, diagnostics, nil
 }
 
-func readLabels(ctx context.Context, format Format, measures []measure.Measure, files []measure.File) (*Truth, []measure.Diagnostic, error) {
+func readLabels(ctx context.Context, format Format, measures []measure.Measure,
+	files []measure.File) (*Truth, []measure.Diagnostic, error) {
 	var report measure.Report
 	truth, err := predictions.ReadTruth(ctx, predictions.Format(format), predictions.Labels, files, &report)
 	if err != nil || report.Failed() {
@@ -66,7 +68,8 @@ func readLabels(ctx context.Context, format Format, measures []measure.Measure, 
 	}
 	for _, m := range measures {
 		if positive := m.Param("positive"); positive != "" && !slices.Contains(truth.Labels(), positive) {
-			report.Warnf("", 0, "%s has no value for any run, since no example of the truth has the label %q; check how the label is written", m, positive)
+			report.Warnf("", 0, "%s has no value for any run, since no example of the truth has the label %q; check how the label is written",
+				m, positive)
 		}
 	}
 	return newPredictionsTruth(truth, func(run *predictions.Run) measure.Result {
@@ -74,7 +77,8 @@ func readLabels(ctx context.Context, format Format, measures []measure.Measure, 
 	}), report.Diagnostics(), nil
 }
 
-func readNumbers(ctx context.Context, format Format, measures []measure.Measure, files []measure.File) (*Truth, []measure.Diagnostic, error) {
+func readNumbers(ctx context.Context, format Format, measures []measure.Measure,
+	files []measure.File) (*Truth, []measure.Diagnostic, error) {
 	var report measure.Report
 	truth, err := predictions.ReadTruth(ctx, predictions.Format(format), predictions.Numbers, files, &report)
 	if err != nil || report.Failed() {
@@ -93,16 +97,17 @@ func newPredictionsTruth(truth *predictions.Truth, evaluate func(*predictions.Ru
 		}
 		return knownPredictions(truth.Known(ids, labels), 0)
 	}
-	return &Truth{bytes: truth.Bytes(), known: known, evaluate: func(ctx context.Context, files []measure.File) (measure.Result, []measure.Diagnostic, error) {
-		var report measure.Report
-		run, err := truth.ReadRun(ctx, files, &report)
-		if err != nil || report.Failed() {
-			return measure.Result{}, report.Diagnostics(), err
-		}
-		result := evaluate(run)
-		result.Warnings = report.Diagnostics()
-		return result, report.Diagnostics(), nil
-	}}
+	return &Truth{bytes: truth.Bytes(), known: known,
+		evaluate: func(ctx context.Context, files []measure.File) (measure.Result, []measure.Diagnostic, error) {
+			var report measure.Report
+			run, err := truth.ReadRun(ctx, files, &report)
+			if err != nil || report.Failed() {
+				return measure.Result{}, report.Diagnostics(), err
+			}
+			result := evaluate(run)
+			result.Warnings = report.Diagnostics()
+			return result, report.Diagnostics(), nil
+		}}
 }
 
 func validate(values predictions.Values) func(context.Context, Format, []measure.File) ([]measure.Diagnostic, error) {

@@ -32,7 +32,8 @@ func shownBlinded(t *rapid.T, s evaluator.Settings, truth, run string, p public)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ofFiles, err := evaluator.ValidateRun(t.Context(), s.Kind, s.Format, []evaluator.File{file("run", run)}, read.Known(p.ids, p.labels), inputs)
+	ofFiles, err := evaluator.ValidateRun(t.Context(), s.Kind, s.Format, []evaluator.File{file("run", run)},
+		read.Known(p.ids, p.labels), inputs)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,9 +96,11 @@ func (r *Records) next() (line int, record []string, fault string) {
 	}
 	switch {
 	case r.text.cut:
-		fault = fmt.Sprintf("the record that starts here has a quoted field that is not closed within %d bytes; close it, and write a quote within it twice", MaxRecord)
+		fault = fmt.Sprintf("the record that starts here has a quoted field that is not closed within %d bytes; close it, and write a quote "+
+			"within it twice", MaxRecord)
 	case errors.Is(err, csv.ErrFieldCount):
-		fault = "the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator in it"
+		fault = "the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator " +
+			"in it"
 	case errors.Is(err, csv.ErrBareQuote):
 		fault = "a quote stands within a field that does not begin with one; put the whole field in quotes, and write a quote within it twice"
 	default:

@@ -59,7 +59,8 @@ func CountFault(line []byte, parts [][]byte, n int, layout string) string {
 }
 
 // powers of ten that a float64 holds exactly.
-var powers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+var powers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+	1e20, 1e21, 1e22}
 
 // ParseScore reads a finite decimal number such as -12.5e-3, correctly rounded. Hexadecimal numbers, inf and nan,
 // which C accepts, are not scores.
@@ -135,7 +136,8 @@ func IsComment(first []byte) bool { return first[0] == '#' }
 
 // CommentedTopic is the warning about a comment that has all fields of a line that counts.
 func CommentedTopic(topic []byte) string {
-	return fmt.Sprintf("the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if %s is a topic, change its id so that it does not begin with #, in all files", Quote(topic))
+	return fmt.Sprintf("the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if %s is a topic, "+
+		"change its id so that it does not begin with #, in all files", Quote(topic))
 }
 
 // ScoreFault says why a text is no score; where says which field is one, for a text that may be another.

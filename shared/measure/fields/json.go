@@ -146,7 +146,8 @@ func Text(name string, raw []byte, kinds []string) (text []byte, fault string) {
 	}
 	text, ok := unquoted(raw)
 	if !ok {
-		return nil, fmt.Sprintf("%q has an escape that stands for half a character or for a zero byte: %s; write the character itself", name, strings.ToValidUTF8(string(raw[:min(len(raw), quoted)]), ""))
+		return nil, fmt.Sprintf("%q has an escape that stands for half a character or for a zero byte: %s; write the character itself", name,
+			strings.ToValidUTF8(string(raw[:min(len(raw), quoted)]), ""))
 	}
 	return text, ""
 }

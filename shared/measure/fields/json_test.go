@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"assay/shared/measure/fields"
+
+	"pgregory.net/rapid"
 )
 
 // TestMembers_AgreeWithEncodingJSON walks objects of any values, with space between the tokens and without.

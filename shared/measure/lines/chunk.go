@@ -77,7 +77,8 @@ func tooLong(limit int, text []byte) string {
 }
 
 // BareCRFault is the fault of a line that BareCR finds.
-const BareCRFault = "a carriage return (CR) stands within the line; files whose lines end with CR alone are not read, so save the file with LF or CRLF at the end of each line"
+const BareCRFault = "a carriage return (CR) stands within the line; files whose lines end with CR alone are not read, so save the file " +
+	"with LF or CRLF at the end of each line"
 
 // BareCR reports whether a line has a carriage return elsewhere than at its end.
 func BareCR(line []byte) bool {

@@ -12,7 +12,8 @@ import (
 
 // FuzzScan reads each file in large and in tiny chunks: lines and diagnostics have to be the same, and sound.
 func FuzzScan(f *testing.F) {
-	for _, seed := range []string{"a\nb\r\n\nc", "\xef\xbb\xbfa\n", "a\x00\n\xff\nb\n", "0123456789012345678901234567890\nb", "PK\x03\x04", "\x1f\x8b\x08", "\n\n"} {
+	for _, seed := range []string{"a\nb\r\n\nc", "\xef\xbb\xbfa\n", "a\x00\n\xff\nb\n", "0123456789012345678901234567890\nb", "PK\x03\x04",
+		"\x1f\x8b\x08", "\n\n"} {
 		f.Add([]byte(seed))
 	}
 	packed := measuretest.Gzip(f, "a\nb\n\x00\n0123456789012345678901234567890\nc")

@@ -47,7 +47,8 @@ func TestReader_ReadsSoundFiles(t *testing.T) {
 		"gzip in parts":    measuretest.Gzip(t, "one\n\nzw") + measuretest.Gzip(t, "ei drei ü\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, r := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {
+			for _, r := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)),
+				iotest.DataErrReader(strings.NewReader(text))} {
 				texts, numbers, diagnostics := read(t, r, nil)
 				if !slices.Equal(texts, want) || !slices.Equal(numbers, []int{1, 2, 3}) || diagnostics != nil {
 					t.Fatalf("got %q %v %v", texts, numbers, diagnostics)

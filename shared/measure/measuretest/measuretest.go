@@ -70,7 +70,8 @@ func CheckDiagnostics(t testing.TB, file string, content []byte, list []measure.
 		t.Errorf("%d diagnostics", len(list))
 	}
 	for _, d := range list {
-		if d.Message == "" || d.File != file || d.Line < 0 || d.Line > bytes.Count(content, []byte("\n"))+1 && !bytes.HasPrefix(content, []byte("\x1f\x8b")) {
+		if d.Message == "" || d.File != file || d.Line < 0 || d.Line > bytes.Count(content, []byte("\n"))+1 &&
+			!bytes.HasPrefix(content, []byte("\x1f\x8b")) {
 			t.Errorf("%+v", d)
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"unicode"
 
-	"golang.org/x/text/unicode/norm"
-
 	"assay/shared/measure/fields"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // maxUnknown bounds the unknown texts that a Cause looks at.

@@ -39,7 +39,8 @@ func (f *file) column(header []string, field string) int {
 	at := slices.Index(header, field)
 	switch {
 	case at < 0:
-		f.errorf(1, "the first line names no field %q; it has %s, and fields are separated by commas or tabs", field, fields.Some(header, len(header)))
+		f.errorf(1, "the first line names no field %q; it has %s, and fields are separated by commas or tabs", field,
+			fields.Some(header, len(header)))
 	case slices.Contains(header[at+1:], field):
 		f.errorf(1, "the first line names the field %q twice; expected it once", field)
 		return -1

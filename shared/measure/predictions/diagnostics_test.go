@@ -48,7 +48,8 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 				`run:6 error: "label" is empty; expected a value`,
 				`run:6 error: "id" is empty; expected a value`,
 			}},
-		{"escapes that are no characters", JSONL, Labels, `{"id":"a\ud800","label":"\udc00\ud800"}` + "\n" + `{"id":"a","label":"x\u0000"}` + "\n" + `{"id":"b","label":"\ud83d\ude00"}`, []string{
+		{"escapes that are no characters", JSONL, Labels, `{"id":"a\ud800","label":"\udc00\ud800"}` + "\n" + `{"id":"a","label":"x\u0000"}` +
+			"\n" + `{"id":"b","label":"\ud83d\ude00"}`, []string{
 			`run:1 error: "id" has an escape that stands for half a character or for a zero byte: "a\ud800"; write the character itself`,
 			`run:1 error: "label" has an escape that stands for half a character or for a zero byte: "\udc00\ud800"; write the character itself`,
 			`run:2 error: "label" has an escape that stands for half a character or for a zero byte: "x\u0000"; write the character itself`,
@@ -61,7 +62,8 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
 			`run error: there is no prediction for the id "b"`,
 		}},
-		{"a label that is new is reported once", JSONL, Labels, `{"id":"a","label":"z"}` + "\n" + `{"id":"c","label":"z"}` + "\n" + `{"id":"b","label":"x"}`, []string{
+		{"a label that is new is reported once", JSONL, Labels, `{"id":"a","label":"z"}` + "\n" + `{"id":"c","label":"z"}` + "\n" +
+			`{"id":"b","label":"x"}`, []string{
 			`run:1 warning: the truth has no label "z"; every prediction of it counts as wrong`,
 			`run:2 error: the truth has no id "c"; expected only ids of the truth`,
 		}},
@@ -76,14 +78,16 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
 			`run error: there is no prediction for the id "a"`,
 		}},
-		{"texts too long", JSONL, Labels, `{"id":"` + strings.Repeat("é", 600) + `","label":"` + strings.Repeat("x", 1025) + `"}` + "\n" + rest + `{"id":"b","label":"y"}`, []string{
+		{"texts too long", JSONL, Labels, `{"id":"` + strings.Repeat("é", 600) + `","label":"` + strings.Repeat("x", 1025) + `"}` + "\n" + rest +
+			`{"id":"b","label":"y"}`, []string{
 			`run:1 error: "label" has 1025 bytes ("` + strings.Repeat("x", 60) + `"...); expected at most 1024`,
 			`run:1 error: "id" has 1200 bytes ("` + strings.Repeat("é", 30) + `"...); expected at most 1024`,
 		}},
 		{"nothing", JSONL, Labels, " \n\n", []string{
 			`run error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`,
 		}},
-		{"zero byte and broken UTF-8", JSONL, Labels, rest + "\x00\n" + "{\"id\":\"b\",\"label\":\"\xff\"}\n" + `{"id":"b","label":"y"}`, []string{
+		{"zero byte and broken UTF-8", JSONL, Labels, rest + "\x00\n" + "{\"id\":\"b\",\"label\":\"\xff\"}\n" +
+			`{"id":"b","label":"y"}`, []string{
 			`run:2 error: the line has a zero byte, so this is not a text file; send it as plain UTF-8 text, or that text compressed with gzip`,
 			`run:3 error: the line is not valid UTF-8; save the file as UTF-8`,
 		}},
@@ -158,7 +162,8 @@ func TestReadTruth_ReportsFaults(t *testing.T) {
 			`one:3 error: the id "a" was given before, on line 2; expected every id once`,
 			`two:3 error: the id "a" was given before, on line 2 of one; expected every id once`,
 		}},
-		{"an empty file among others", []measure.File{measuretest.File("one", "id,label\na,\n"), measuretest.File("two", "id,label\n"), measuretest.File("three", "id,label\nb,x\n")}, []string{
+		{"an empty file among others", []measure.File{measuretest.File("one", "id,label\na,\n"), measuretest.File("two", "id,label\n"),
+			measuretest.File("three", "id,label\nb,x\n")}, []string{
 			`one:2 error: "label" is empty; expected a value`,
 			`two error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`,
 		}},

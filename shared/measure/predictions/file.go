@@ -47,7 +47,8 @@ func (f *file) read(ctx context.Context, r io.Reader, add func(example) bool) er
 		return err
 	}
 	if examples == 0 && len(f.report.Diagnostics()) == before {
-		f.errorf(0, "the file is empty or has no examples; expected one for each line, with the fields %q and %q", f.format.IDField, f.format.ValueField)
+		f.errorf(0, "the file is empty or has no examples; expected one for each line, with the fields %q and %q", f.format.IDField,
+			f.format.ValueField)
 	}
 	return nil
 }
@@ -75,7 +76,8 @@ func (f *file) setValue(e *example, text []byte) {
 		return
 	}
 	if _, err := strconv.ParseFloat(string(text), 64); errors.Is(err, strconv.ErrRange) {
-		f.errorf(e.line, "%q is %s, which is too large for a double-precision number; expected at most 1.7e308", f.format.ValueField, fields.Quote(text))
+		f.errorf(e.line, "%q is %s, which is too large for a double-precision number; expected at most 1.7e308", f.format.ValueField,
+			fields.Quote(text))
 		return
 	}
 	f.errorf(e.line, "%q is %s; expected a finite decimal number such as -1.5 or 2e-3", f.format.ValueField, fields.Quote(text))

@@ -25,14 +25,16 @@ func TestRead_EndlessFilesAreRefused(t *testing.T) {
 		{"faulty lines", jsonLabels, "", measuretest.Repeat("{\n"), "run:100 error"},
 		{"overlong lines", jsonLabels, "", measuretest.Repeat(strings.Repeat(`{"id": "a", "label": "xxxxxxxxxxxxxxxxxx"},`, 10_000) + "\n"),
 			"run:100 error: the line is longer than 65536 bytes"},
-		{"unknown ids", jsonLabels, "", measuretest.Numbered(`{"id":"`, `!","label":"x"}`+"\n"), "run error: ids of the run that the truth does not have: at least 100"},
+		{"unknown ids", jsonLabels, "", measuretest.Numbered(`{"id":"`, `!","label":"x"}`+"\n"),
+			"run error: ids of the run that the truth does not have: at least 100"},
 		{"one id", csvLabels, header, measuretest.Repeat("1,x\n"), "run:102 error: the id \"1\" was given before, on line 2"},
 		{"faulty records", csvLabels, header, measuretest.Repeat("1\n"), "run:101 error: the record has more or fewer fields"},
 		{"a quote that is never closed", csvLabels, header + "1,x\n\"2,x\n", measuretest.Numbered("", ",x\n"),
 			"run:3 error: the record that starts here has a quoted field that is not closed within 1048576 bytes"},
 		{"labels", csvLabels, header, &measuretest.Endless{Append: func(text []byte, n int) []byte { return fmt.Appendf(text, "%d,%d\n", n, n) }},
 			`run:10002 error: "label" has more than 10000 different labels up to here`},
-		{"empty lines of csv", csvLabels, header + "1,x\n", measuretest.Repeat("\n"), "run:1048579 error: before this line are 1048576 bytes of empty lines"},
+		{"empty lines of csv", csvLabels, header + "1,x\n", measuretest.Repeat("\n"),
+			"run:1048579 error: before this line are 1048576 bytes of empty lines"},
 		{"zero bytes", csvLabels, "", measuretest.Repeat("\x00\n"), "run:100 error: the line has a zero byte"},
 	}
 	var truthText strings.Builder
@@ -92,7 +94,8 @@ func TestReadTruth_IsBounded(t *testing.T) {
 		want   string
 	}{
 		{"examples", limits{examples: 3, labels: 9, ids: 9}, "truth:5 error: this is one example too many; expected at most 3"},
-		{"labels", limits{examples: 9, labels: 2, ids: 9}, `truth:5 error: "label" has more than 2 different labels up to here; check that it is the field meant, or use regression for numbers`},
+		{"labels", limits{examples: 9, labels: 2, ids: 9},
+			`truth:5 error: "label" has more than 2 different labels up to here; check that it is the field meant, or use regression for numbers`},
 		{"ids", limits{examples: 9, labels: 9, ids: 3}, "truth:5 error: the ids up to here have more than 3 bytes together; give shorter ones"},
 		{"none", limits{examples: 4, labels: 3, ids: 4}, ""},
 	}
@@ -124,7 +127,9 @@ func TestLabelLimit_RevealsNothingOfTheTruth(t *testing.T) {
 		truth := soundTruth(t, csvLabels, Labels, measuretest.File("truth", labels))
 		truth.limits.labels = 2
 		for content, want := range map[string]bool{"id,label\na,x\nb,y\nc,x\n": false, "id,label\na,x\nb,y\nc,z\n": true} {
-			if _, report := readRun(t, truth, measuretest.File("run", content)); strings.Contains(strings.Join(measuretest.Lines(report.Diagnostics()), "\n"), "more than 2 different labels") != want {
+			if _, report := readRun(t, truth,
+				measuretest.File("run", content)); strings.Contains(strings.Join(measuretest.Lines(report.Diagnostics()), "\n"),
+				"more than 2 different labels") != want {
 				t.Errorf("%q against %q: %q", content, labels, measuretest.Lines(report.Diagnostics()))
 			}
 		}

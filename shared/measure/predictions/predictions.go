@@ -5,8 +5,8 @@
 // # Formats
 //
 // jsonl has one JSON object a line; blank lines are passed over. csv is RFC 4180 in UTF-8, with a first line that
-// names the fields, and commas or tabs between the fields; a quoted field may go over several lines, and the line of its diagnostics is the one where the
-// record starts. In both, fields other than the two named by the Format are ignored.
+// names the fields, and commas or tabs between the fields; a quoted field may go over several lines, and the line of its diagnostics is the
+// one where the record starts. In both, fields other than the two named by the Format are ignored.
 //
 // # Equality
 //

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
+
+	"pgregory.net/rapid"
 )
 
 // TestIDs_AgreeWithAMap compares the table of ids with a map of strings.

@@ -65,7 +65,8 @@ func TestReadRun_JoinsByID(t *testing.T) {
 	}{
 		{"jsonl, other order and members", jsonLabels,
 			`{"id": "a", "label": "x"}` + "\n" + `{"id": "b", "label": "y"}` + "\n" + `{"id": "c", "label": "x"}` + "\n",
-			`{"score": 0.5, "label": "x", "id": "c"}` + "\n" + `{"label":"y","id":"a","why":{"id":[1,"}",{}]}}` + "\n\n" + `  {"id":"b","label":"z"}`},
+			`{"score": 0.5, "label": "x", "id": "c"}` + "\n" + `{"label":"y","id":"a","why":{"id":[1,"}",{}]}}` + "\n\n" +
+				`  {"id":"b","label":"z"}`},
 		{"jsonl, escapes and odd spaces", jsonLabels,
 			"{\"id\":\"a\",\"label\":\"x\"}\r\n\t\r\n{\"\\u0069d\":\"b\",\"label\":\"y\"}\r\n{ \"id\"\t: \"c\" , \"label\" : \"x\" }\r\n",
 			`{"id":"\u0063","la\u0062el":"x","\"id":"no"}` + "\n" + `{"id":"a","label":"\u0079","id ":0}` + "\n" + `{"id":"b","label":"z"}`},
@@ -118,11 +119,13 @@ func TestReadRun_NamesFiftyUnknownIDs(t *testing.T) {
 }
 
 func TestReadRun_ComparesTexts(t *testing.T) {
-	truth := soundTruth(t, jsonLabels, Labels, measuretest.File("truth", `{"id":1,"label":0}`+"\n"+`{"id":"1.0","label":true}`+"\n"+`{"id":-2e3,"label":"0"}`))
+	truth := soundTruth(t, jsonLabels, Labels, measuretest.File("truth", `{"id":1,"label":0}`+"\n"+`{"id":"1.0","label":true}`+"\n"+
+		`{"id":-2e3,"label":"0"}`))
 	if got, want := truth.Labels(), []string{"0", "true"}; !slices.Equal(got, want) {
 		t.Errorf("labels are %q, want %q", got, want)
 	}
-	run, report := readRun(t, truth, measuretest.File("run", `{"id":"-2e3","label":0}`+"\n"+`{"id":1.0,"label":"true"}`+"\n"+`{"id":"1","label":0.0}`))
+	run, report := readRun(t, truth, measuretest.File("run", `{"id":"-2e3","label":0}`+"\n"+`{"id":1.0,"label":"true"}`+"\n"+
+		`{"id":"1","label":0.0}`))
 	if got, want := run.pairs(), []string{"0 > 0.0", "true > true", "0 > 0"}; !slices.Equal(got, want) {
 		t.Errorf("joined %q, want %q", got, want)
 	}
@@ -157,7 +160,8 @@ func TestReadRun_OfSeveralFiles(t *testing.T) {
 }
 
 func TestReadTruth_ReadsNumbers(t *testing.T) {
-	good := map[string]float64{"1": 1, "-1.5": -1.5, "2e-3": 0.002, "0.1": 0.1, "1e308": 1e308, "-0": 0, "1e-400": 0, "123456789012345678": 123456789012345678}
+	good := map[string]float64{"1": 1, "-1.5": -1.5, "2e-3": 0.002, "0.1": 0.1, "1e308": 1e308, "-0": 0, "1e-400": 0,
+		"123456789012345678": 123456789012345678}
 	for written, want := range good {
 		truth := soundTruth(t, Format{JSONL, "id", "y"}, Numbers, measuretest.File("truth", `{"id":1,"y":`+written+`}`))
 		if got := truth.Numbers()[0]; got != want {
@@ -169,11 +173,13 @@ func TestReadTruth_ReadsNumbers(t *testing.T) {
 		}
 	}
 	for _, written := range []string{"1e309", "-1e309", `"1"`, "null", "true", "[1]", "NaN", "Infinity", "0x10", "1_0", "+1", ".5"} {
-		if truth, report := readTruth(t, Format{JSONL, "id", "y"}, Numbers, measuretest.File("truth", `{"id":1,"y":`+written+`}`)); !report.Failed() {
+		if truth, report := readTruth(t, Format{JSONL, "id", "y"}, Numbers,
+			measuretest.File("truth", `{"id":1,"y":`+written+`}`)); !report.Failed() {
 			t.Errorf("jsonl %s is read as %v", written, truth.Numbers())
 		}
 	}
-	for _, written := range []string{"1e309", "-1e309", "one", "", "nan", "inf", "-Infinity", "0x1p4", "1_0", " 1", "1 ", "1.2.3", "--1", "e", "1e"} {
+	for _, written := range []string{"1e309", "-1e309", "one", "", "nan", "inf", "-Infinity", "0x1p4", "1_0", " 1", "1 ", "1.2.3", "--1",
+		"e", "1e"} {
 		if truth, report := readTruth(t, Format{CSV, "id", "y"}, Numbers, measuretest.File("truth", "id,y\n1,"+written+"\n")); !report.Failed() {
 			t.Errorf("csv %q is read as %v", written, truth.Numbers())
 		}

@@ -99,7 +99,8 @@ func (t *Truth) add(f *file, e example) bool {
 }
 
 func (f *file) tooManyLabels(line, limit int) {
-	f.errorf(line, "%q has more than %d different labels up to here; check that it is the field meant, or use regression for numbers", f.format.ValueField, limit)
+	f.errorf(line, "%q has more than %d different labels up to here; check that it is the field meant, or use regression for numbers",
+		f.format.ValueField, limit)
 }
 
 // Bytes is about how much memory the truth takes.

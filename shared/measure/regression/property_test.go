@@ -9,11 +9,11 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
 	"assay/shared/measure/regression"
+
+	"pgregory.net/rapid"
 )
 
 var everyMeasure = []string{"MSE", "RMSE", "MAE", "R2", "Pearson", "Spearman", "Kendall"}
@@ -212,7 +212,8 @@ func TestEvaluate_KeepsSmallTerms(t *testing.T) {
 	}
 	predicted[0] = 1
 	want := (1 + n*1e-17) / (n + 1)
-	if got := *regression.Evaluate(measuretest.Parse(t, measure.Regression, "MAE"), truth, predicted).Measures["MAE"]; math.Abs(got/want-1) > 1e-15 {
+	if got := *regression.Evaluate(measuretest.Parse(t, measure.Regression, "MAE"), truth,
+		predicted).Measures["MAE"]; math.Abs(got/want-1) > 1e-15 {
 		t.Errorf("MAE is %v, want %v", got, want)
 	}
 }
@@ -237,7 +238,8 @@ func TestEvaluate_CorrelationsAreAtMostOne(t *testing.T) {
 
 func TestEvaluate_HasEveryMeasureOfTheCatalogue(t *testing.T) {
 	for _, family := range measure.Catalogue(measure.Regression) {
-		got := regression.Evaluate(measuretest.Parse(t, measure.Regression, family.Name), []float64{1, 2, 4}, []float64{1, 2, 4}).Measures[family.Name]
+		got := regression.Evaluate(measuretest.Parse(t, measure.Regression, family.Name), []float64{1, 2, 4}, []float64{
+			1, 2, 4}).Measures[family.Name]
 		want := 1.0
 		if !family.HigherIsBetter {
 			want = 0

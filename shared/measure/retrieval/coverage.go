@@ -26,7 +26,8 @@ func (q *Qrels) Known() *Known {
 
 // KnownOf returns what the inputs of a dataset have: topics, of which there may be none, and documents; nil when they are not known.
 func KnownOf(topics []string, documents func(id []byte) bool) *Known {
-	k := &Known{origin: measure.OfInputs, documents: documents, topics: Qrels{names: slices.Compact(slices.Sorted(slices.Values(topics))), index: map[string]int32{}}}
+	k := &Known{origin: measure.OfInputs, documents: documents, topics: Qrels{names: slices.Compact(slices.Sorted(slices.Values(topics))),
+		index: map[string]int32{}}}
 	for i, name := range k.topics.names {
 		k.topics.index[name] = int32(i)
 	}
@@ -63,7 +64,8 @@ func (k *Known) compareDocuments(run *run, report *measure.Report) {
 		}
 	}
 	if n > 0 {
-		report.Warnf(run.files[0], 0, "documents that are not in %s: %d of %s that the run has over all topics: %s", k.origin, n, plural.Count(all, "document"), fields.Some(unknown, n))
+		report.Warnf(run.files[0], 0, "documents that are not in %s: %d of %s that the run has over all topics: %s", k.origin, n,
+			plural.Count(all, "document"), fields.Some(unknown, n))
 	}
 }
 
@@ -95,12 +97,15 @@ func (q *Qrels) compareTopics(run *run, o measure.Origin, report *measure.Report
 	}
 	if len(missing) == len(q.names) {
 		report.Add(measure.Diagnostic{Severity: severity, File: file, Message: fmt.Sprintf(
-			"none of the topics of the run (%s) is among the %d of %s; check the first field of the lines%s", fields.Some(extra, len(extra)), len(q.names), o, cause)})
-		report.Add(measure.Diagnostic{Severity: severity, File: file, Message: fmt.Sprintf("the topics of %s are %s", o, fields.Some(q.names, len(q.names)))})
+			"none of the topics of the run (%s) is among the %d of %s; check the first field of the lines%s", fields.Some(extra, len(extra)),
+			len(q.names), o, cause)})
+		report.Add(measure.Diagnostic{
+			Severity: severity, File: file, Message: fmt.Sprintf("the topics of %s are %s", o, fields.Some(q.names, len(q.names)))})
 		return
 	}
 	if len(missing) > 0 {
-		report.Warnf(file, 0, "topics missing from the run%s: %d of %s of %s: %s", retrieved, len(missing), plural.Count(len(q.names), "topic"), o, fields.Some(missing, len(missing)))
+		report.Warnf(file, 0, "topics missing from the run%s: %d of %s of %s: %s", retrieved, len(missing), plural.Count(len(q.names), "topic"),
+			o, fields.Some(missing, len(missing)))
 	}
 	if len(extra) > 0 {
 		report.Warnf(file, 0, "topics that are not in %s%s: %d of %s of the run: %s%s",
@@ -141,10 +146,14 @@ func (j judgedCoverage) report(r *run, q *Qrels, report *measure.Report) {
 	case j.topics == 0 || report.Failed():
 	case j.found == 0:
 		unknown := r.firstDocuments()
-		report.Warnf(r.files[0], 0, "no document of the run is judged for its topic, so nothing that it retrieves counts as relevant: %s; check the third field of the lines%s",
+		report.Warnf(r.files[0], 0,
+			"no document of the run is judged for its topic, so nothing that it retrieves counts as relevant: %s; check the third field of the "+
+				"lines%s",
 			fields.Some(unknown, len(unknown)), mismatch.Explain(unknown, q.documents()))
 	case 2*j.top < j.most:
-		report.Warnf(r.files[0], 0, "of the first %d documents of the topics with at least as many judged ones, %d of %d are judged (%.0f %%); the others count as not relevant",
+		report.Warnf(r.files[0], 0,
+			"of the first %d documents of the topics with at least as many judged ones, %d of %d are judged (%.0f %%); the others count as not "+
+				"relevant",
 			depth, j.top, j.most, 100*ratio(j.top, j.most))
 	}
 }

@@ -12,7 +12,8 @@ import (
 // values evaluates a run and expects neither errors nor measures without a value.
 func values(t testing.TB, qrels, run string, names ...string) measure.Result {
 	t.Helper()
-	result, diagnostics, err := readTruth(t, measuretest.File("qrels.txt", qrels)).Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, names...), measuretest.File("run.txt", run))
+	result, diagnostics, err := readTruth(t, measuretest.File("qrels.txt", qrels)).Evaluate(t.Context(),
+		measuretest.Parse(t, measure.Retrieval, names...), measuretest.File("run.txt", run))
 	if err != nil || result.Measures == nil {
 		t.Fatalf("%v, %v", diagnostics, err)
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 func FuzzReadQrels(f *testing.F) {
-	for _, seed := range []string{gradedQrels, "t 0 a 1\nt 0 a 1\n", "u 0 a 1\nt 0 b 1\nu 0 b 2\n", "\xef\xbb\xbft\t0\ta\t-2\r\n", "t 0 a 1.5\nx\n\x00\n\xff\n", "\x1f\x8b\x08", "PK\x03\x04", "t 0 a 32768\n\n"} {
+	for _, seed := range []string{gradedQrels, "t 0 a 1\nt 0 a 1\n", "u 0 a 1\nt 0 b 1\nu 0 b 2\n", "\xef\xbb\xbft\t0\ta\t-2\r\n",
+		"t 0 a 1.5\nx\n\x00\n\xff\n", "\x1f\x8b\x08", "PK\x03\x04", "t 0 a 32768\n\n"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -52,10 +53,12 @@ func FuzzReadQrels(f *testing.F) {
 }
 
 func FuzzEvaluate(f *testing.F) {
-	for _, seed := range []string{gradedRun, "t Q0 a 1 1 x\nt Q0 a 2 1 x\n", "\xef\xbb\xbft\tQ0\ta\t1\t1e-3\tx more\r\nu Q0 a 1 -0 x", "t Q0 a 1 nan x\nx\n\x00\n\xff\n", "\x1f\x8b\x08", "t Q0 a 1 1 x\n\n \nv Q0 a 1 1 x\n"} {
+	for _, seed := range []string{gradedRun, "t Q0 a 1 1 x\nt Q0 a 2 1 x\n", "\xef\xbb\xbft\tQ0\ta\t1\t1e-3\tx more\r\nu Q0 a 1 -0 x",
+		"t Q0 a 1 nan x\nx\n\x00\n\xff\n", "\x1f\x8b\x08", "t Q0 a 1 1 x\n\n \nv Q0 a 1 1 x\n"} {
 		f.Add([]byte(seed))
 	}
-	bounded := []string{"AP", "AP(rel=2)@3", "nDCG", "nDCG@2", "nDCG(dcg='exp-log2')@3", "P@2", "R@3", "RR@2", "Rprec", "Bpref", "infAP", "Success@1",
+	bounded := []string{"AP", "AP(rel=2)@3", "nDCG", "nDCG@2", "nDCG(dcg='exp-log2')@3", "P@2", "R@3", "RR@2", "Rprec", "Bpref", "infAP",
+		"Success@1",
 		"IPrec@0.3", "SetP(judged_only=True)", "SetP(relative=True)", "SetR", "SetF", "SetAP", "Judged@2", "RBP", "RBP(rel=1)@2", "ERR"}
 	measures := measuretest.Parse(f, measure.Retrieval, append(bounded, "NumRet")...)
 	truth, diagnostics, err := ReadQrels(f.Context(), measuretest.File("q", gradedQrels+strings.ReplaceAll(gradedQrels, "t 0", "u 0")))
@@ -91,7 +94,8 @@ func FuzzEvaluate(f *testing.F) {
 		// The order of the lines after the first, which may have a byte order mark, does not matter.
 		if lines := bytes.Split(text, []byte("\n")); !bytes.HasPrefix(text, []byte("\x1f\x8b")) {
 			slices.Reverse(lines[1:])
-			again, diagnostics, err := truth.Evaluate(t.Context(), measures, measure.File{Name: "f", Content: bytes.NewReader(bytes.Join(lines, []byte("\n")))})
+			again, diagnostics, err := truth.Evaluate(t.Context(), measures, measure.File{
+				Name: "f", Content: bytes.NewReader(bytes.Join(lines, []byte("\n")))})
 			if err != nil || !reflect.DeepEqual(again.Measures, result.Measures) || !reflect.DeepEqual(again.PerTopic, result.PerTopic) {
 				t.Errorf("another result in another order: %v, %v", diagnostics, err)
 			}

@@ -19,7 +19,8 @@ func TestEvaluate_OfDocumentsWithTheSameHash(t *testing.T) {
 			seen[h] = doc
 		}
 	}
-	result := values(t, fmt.Sprintf("t 0 %s 2\nt 0 %s 1\nu 0 %s 1\n", a, b, a), fmt.Sprintf("t Q0 %s 1 2 x\nt Q0 %s 2 1 x\nu Q0 %s 1 1 x\n", a, b, b), "RR(rel=2)", "NumRelRet")
+	result := values(t, fmt.Sprintf("t 0 %s 2\nt 0 %s 1\nu 0 %s 1\n", a, b, a), fmt.Sprintf("t Q0 %s 1 2 x\nt Q0 %s 2 1 x\nu Q0 %s 1 1 x\n", a,
+		b, b), "RR(rel=2)", "NumRelRet")
 	if got := result.PerTopic["t"]; got["RR(rel=2)"] != 1 || got["NumRet(rel=1)"] != 2 {
 		t.Errorf("of topic t: %v", got)
 	}

@@ -36,7 +36,8 @@ func TestEvaluate_NeedsBoundedMemory(t *testing.T) {
 			var diagnostics []measure.Diagnostic
 			var err error
 			allocated := measuretest.Allocated(func() {
-				result, diagnostics, err = truth.Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, "AP"), measure.File{Name: "r", Content: c.content})
+				result, diagnostics, err = truth.Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, "AP"), measure.File{
+					Name: "r", Content: c.content})
 			})
 			wanted := func(d measure.Diagnostic) bool { return strings.Contains(d.Message, c.want) }
 			if err != nil || result.Measures != nil || !slices.ContainsFunc(diagnostics, wanted) {
@@ -97,7 +98,8 @@ func TestEvaluate_IgnoresTheOrderOfLines(t *testing.T) {
 		}
 	}
 	truth := readTruth(t, measuretest.File("q", qrels.String()))
-	wanted := measuretest.Parse(t, measure.Retrieval, "AP", "nDCG@10", "Bpref", "infAP", "ERR@20", "RBP", "Judged@10", "P(judged_only=True)@10")
+	wanted := measuretest.Parse(t, measure.Retrieval, "AP", "nDCG@10", "Bpref", "infAP", "ERR@20", "RBP", "Judged@10",
+		"P(judged_only=True)@10")
 	want, diagnostics, err := truth.Evaluate(t.Context(), wanted, measuretest.File("r", strings.Join(lines, "")))
 	if err != nil || want.Measures == nil {
 		t.Fatal(diagnostics, err)

@@ -247,7 +247,8 @@ func TestEvaluate_AgreesWithTheDefinitions(t *testing.T) {
 		o := oracle{judged: map[string]map[string]int{}, run: map[string][]retrieved{}}
 		var qrels, run []string
 		type pair struct{ topic, doc string }
-		pairs := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) pair { return pair{topic.Draw(t, "topic"), doc.Draw(t, "doc")} }), 1, 30, rapid.ID)
+		pairs := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) pair { return pair{topic.Draw(t, "topic"), doc.Draw(t, "doc")} }), 1,
+			30, rapid.ID)
 		for _, p := range pairs.Draw(t, "judged") {
 			if o.judged[p.topic] == nil {
 				o.judged[p.topic] = map[string]int{}
@@ -258,7 +259,8 @@ func TestEvaluate_AgreesWithTheDefinitions(t *testing.T) {
 		}
 		overlap := false
 		for i, p := range pairs.Draw(t, "retrieved") {
-			score := rapid.OneOf(rapid.Float64Range(-1e9, 1e9), rapid.Map(rapid.IntRange(0, 3), func(n int) float64 { return float64(n) / 2 })).Draw(t, "score")
+			score := rapid.OneOf(rapid.Float64Range(-1e9, 1e9),
+				rapid.Map(rapid.IntRange(0, 3), func(n int) float64 { return float64(n) / 2 })).Draw(t, "score")
 			o.run[p.topic] = append(o.run[p.topic], retrieved{p.doc, score})
 			run = append(run, fmt.Sprintf("%s Q0 %s %d %v tag\n", p.topic, p.doc, i, score))
 			overlap = overlap || o.judged[p.topic] != nil

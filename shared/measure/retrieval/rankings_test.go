@@ -16,7 +16,8 @@ func TestReadRankings_OrdersDocuments(t *testing.T) {
 	if err != nil || r == nil {
 		t.Fatal(measuretest.Lines(diagnostics), err)
 	}
-	measuretest.Expect(t, diagnostics, "r2:1 warning: the line has more than six fields; what follows the sixth is ignored, here and in any other line…")
+	measuretest.Expect(t, diagnostics,
+		"r2:1 warning: the line has more than six fields; what follows the sixth is ignored, here and in any other line…")
 	if got := r.Topics(); !slices.Equal(got, []string{"t10", "t2"}) {
 		t.Errorf("topics %q", got)
 	}

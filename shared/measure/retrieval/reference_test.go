@@ -68,7 +68,8 @@ func TestEvaluate_AgreesWithTrecEval(t *testing.T) {
 			}
 			truth := readTruth(t, measuretest.Open(t, filepath.Join(filepath.Dir(output), "qrels.txt")))
 			run := measuretest.Open(t, strings.Replace(output, ".trec_eval.", ".run.", 1))
-			result, diagnostics, err := truth.Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, slices.Collect(maps.Keys(names))...), run)
+			result, diagnostics, err := truth.Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, slices.Collect(maps.Keys(names))...),
+				run)
 			if err != nil || result.Measures == nil {
 				t.Fatalf("%v, %v", diagnostics, err)
 			}
@@ -94,7 +95,8 @@ func TestEvaluate_AgreesWithTrecEval(t *testing.T) {
 // lesser of k and the number of documents, trec_eval by k.
 func TestEvaluate_JudgedAgreesWithTrecEval(t *testing.T) {
 	truth := readTruth(t, measuretest.Open(t, "testdata/trec-eval-graded/qrels.txt"))
-	result, diagnostics, err := truth.Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, "Judged@5", "Judged@10", "Judged@20"), measuretest.Open(t, "testdata/trec-eval-graded/graded.run.txt"))
+	result, diagnostics, err := truth.Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, "Judged@5", "Judged@10", "Judged@20"),
+		measuretest.Open(t, "testdata/trec-eval-graded/graded.run.txt"))
 	if err != nil || result.Measures == nil {
 		t.Fatalf("%v, %v", diagnostics, err)
 	}

@@ -33,7 +33,8 @@ const Version = "retrieval/1"
 // Retrieval. The diagnostics are the errors and warnings in the order of files and lines, at most
 // measure.MaxDiagnostics; if one is an error, the result is empty. The error is one of the files' readers or of the
 // context, or a measure that is not one of retrieval.
-func (q *Qrels) Evaluate(ctx context.Context, measures []measure.Measure, files ...measure.File) (measure.Result, []measure.Diagnostic, error) {
+func (q *Qrels) Evaluate(ctx context.Context, measures []measure.Measure,
+	files ...measure.File) (measure.Result, []measure.Diagnostic, error) {
 	plan, err := q.plan(measures)
 	if err != nil {
 		return measure.Result{}, nil, err

@@ -49,7 +49,8 @@ const (
 
 const (
 	tooLongText    = "the line has more than six fields; what follows the sixth is ignored, here and in any other line"
-	misorderedText = "rank and score contradict those of the line before; documents are ranked by score alone, the highest first, here and in any other line: if less is better in your scores, change their sign"
+	misorderedText = "rank and score contradict those of the line before; documents are ranked by score alone, the highest first, here and " +
+		"in any other line: if less is better in your scores, change their sign"
 )
 
 // record is one line. 16 bytes: a run has millions of them.
@@ -143,7 +144,8 @@ type job struct {
 // readRun reads the files in one pass. The caller's goroutine reads, and unpacks if need be; the parsers run on all
 // cores. The report is never nil unless there is an error.
 func readRun(ctx context.Context, q *Qrels, limits limits, files []measure.File) (*run, *measure.Report, error) {
-	r := &run{topics: &topics{known: q.index, most: limits.topics, index: map[string]int32{}}, files: lists.Map(files, func(f measure.File) string { return f.Name })}
+	r := &run{topics: &topics{known: q.index, most: limits.topics, index: map[string]int32{}},
+		files: lists.Map(files, func(f measure.File) string { return f.Name })}
 	var (
 		parsers = runtime.GOMAXPROCS(0)
 		jobs    = make(chan job, parsers)
@@ -205,7 +207,8 @@ func readRun(ctx context.Context, q *Qrels, limits limits, files []measure.File)
 		report.Errorf(files[len(perFile)-1].Name, 0, "the run has more than %d lines; leave out low ranks", limits.lines)
 	}
 	if r.topics.full.Load() {
-		report.Errorf(files[len(perFile)-1].Name, 0, "more than %d topics of the run are not in the truth; check the first field of the lines", limits.topics)
+		report.Errorf(files[len(perFile)-1].Name, 0, "more than %d topics of the run are not in the truth; check the first field of the lines",
+			limits.topics)
 	}
 	return r, report, nil
 }

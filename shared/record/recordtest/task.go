@@ -110,7 +110,8 @@ func (t *Task) Dataset(options ...func(*record.DatasetItem)) *Dataset {
 	all := []record.Record{d}
 	set := &Dataset{DatasetItem: d, Task: t}
 	if d.TruthVersion > 0 {
-		set.Truth = &record.Truth{Meta: d.Meta, TaskID: t.ID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator, Pool: d.Pool}
+		set.Truth = &record.Truth{Meta: d.Meta, TaskID: t.ID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat,
+			Evaluator: d.Evaluator, Pool: d.Pool}
 		all = append(all, set.Truth, record.NewTruthSecret(d.ID, t.b.Now()))
 	}
 	t.b.Put(all...)

@@ -17,8 +17,8 @@ import (
 	"assay/shared/store/dynamo/dynamotest"
 )
 
-// TestCapacity_IsWhatAWSDocuments holds calls to the units that DynamoDB charges for them: a half for each 4 KB read, twice that when strong;
-// two for each 1 KB of an item in a transaction.
+// TestCapacity_IsWhatAWSDocuments holds calls to the units that DynamoDB charges for them: a half for each 4 KB read, twice that when
+// strong; two for each 1 KB of an item in a transaction.
 func TestCapacity_IsWhatAWSDocuments(t *testing.T) {
 	s := dynamotest.Open(t, dynamotest.Start(t))
 	item := func(sort string, bytes int) store.Item {
@@ -47,7 +47,8 @@ func TestCapacity_IsWhatAWSDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 		if u.Read.Load() != step.read || u.Written.Load() != step.written {
-			t.Errorf("%s consumed %d and %d thousandths of units, want %d and %d", step.name, u.Read.Load(), u.Written.Load(), step.read, step.written)
+			t.Errorf("%s consumed %d and %d thousandths of units, want %d and %d", step.name, u.Read.Load(), u.Written.Load(), step.read,
+				step.written)
 		}
 	}
 }

@@ -114,7 +114,8 @@ func TestStore_SurvivesFaults(t *testing.T) {
 		t.Errorf("the counters say %d; %d additions were acknowledged, and %d may or may not have been made", sum, acknowledged, unknown)
 	}
 	calls, requests := load.calls.Load(), f.requests.Load()
-	t.Logf("%d calls took %d requests: %d throttled, %d answered 500, %d dropped before and %d after the server had them, %d delayed; %d calls gave up",
+	t.Logf("%d calls took %d requests: %d throttled, %d answered 500, %d dropped before and %d after the server had them, %d delayed; %d "+
+		"calls gave up",
 		calls, requests, f.done[0].Load(), f.done[1].Load(), f.done[2].Load(), f.done[3].Load(), f.done[4].Load(), load.unavailable.Load())
 	if calls < 10_000 || requests < calls*3/2 {
 		t.Errorf("%d calls and %d requests show too little", calls, requests)

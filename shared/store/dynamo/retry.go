@@ -29,14 +29,15 @@ func backoff(attempt int, _ error) (time.Duration, error) {
 	return rand.N(min(firstBackoff<<min(attempt, maxAttempts), maxBackoff)), nil //nolint:gosec // jitter
 }
 
-// newRetryer tries again what the SDK would, transactions that lost against others, and calls whose answer broke off. It waits for less time than the
-// SDK's one second at first, which is for services that are slower, and does without its budget of retries for each
+// newRetryer tries again what the SDK would, transactions that lost against others, and calls whose answer broke off. It waits for less
+// time than the SDK's one second at first, which is for services that are slower, and does without its budget of retries for each
 // client: a function serves one request at a time, whose deadline is the budget.
 func newRetryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts, o.Backoff = maxAttempts, retry.BackoffDelayerFunc(backoff)
 		o.RateLimiter = ratelimit.None
-		o.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(isTransactionConflict), retry.IsErrorRetryableFunc(isBrokenAnswer)}, o.Retryables...)
+		o.Retryables = append([]retry.IsErrorRetryable{
+			retry.IsErrorRetryableFunc(isTransactionConflict), retry.IsErrorRetryableFunc(isBrokenAnswer)}, o.Retryables...)
 	})
 }
 

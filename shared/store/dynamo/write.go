@@ -55,17 +55,25 @@ func (s *Store) transactItem(w *store.Write, now time.Time) types.TransactWriteI
 	atVersion := image{":now": at[":now"], ":version": number(it.Version)}
 	switch w.Op {
 	case store.OpCreate:
-		return types.TransactWriteItem{Put: &types.Put{TableName: s.table, Item: itemImage(it, 1), ConditionExpression: absent, ExpressionAttributeValues: at}}
+		return types.TransactWriteItem{
+			Put: &types.Put{TableName: s.table, Item: itemImage(it, 1), ConditionExpression: absent, ExpressionAttributeValues: at}}
 	case store.OpReplace:
-		return types.TransactWriteItem{Put: &types.Put{TableName: s.table, Item: itemImage(it, it.Version+1), ConditionExpression: version, ExpressionAttributeValues: atVersion}}
+		return types.TransactWriteItem{
+			Put: &types.Put{TableName: s.table, Item: itemImage(it, it.Version+1), ConditionExpression: version,
+				ExpressionAttributeValues: atVersion}}
 	case store.OpDelete:
 		return types.TransactWriteItem{Delete: &types.Delete{TableName: s.table, Key: keyImage(it.Key)}}
 	case store.OpDeleteIf:
-		return types.TransactWriteItem{Delete: &types.Delete{TableName: s.table, Key: keyImage(it.Key), ConditionExpression: version, ExpressionAttributeValues: atVersion}}
+		return types.TransactWriteItem{
+			Delete: &types.Delete{TableName: s.table, Key: keyImage(it.Key), ConditionExpression: version, ExpressionAttributeValues: atVersion}}
 	case store.OpCheck:
-		return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: s.table, Key: keyImage(it.Key), ConditionExpression: version, ExpressionAttributeValues: atVersion}}
+		return types.TransactWriteItem{
+			ConditionCheck: &types.ConditionCheck{TableName: s.table, Key: keyImage(it.Key), ConditionExpression: version,
+				ExpressionAttributeValues: atVersion}}
 	default: // OpCheckAbsent; ValidateWrite refuses all others
-		return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: s.table, Key: keyImage(it.Key), ConditionExpression: absent, ExpressionAttributeValues: at}}
+		return types.TransactWriteItem{
+			ConditionCheck: &types.ConditionCheck{TableName: s.table, Key: keyImage(it.Key), ConditionExpression: absent,
+				ExpressionAttributeValues: at}}
 	}
 }
 

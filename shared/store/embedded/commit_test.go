@@ -114,7 +114,8 @@ func TestCommit_HasBoundedBytes(t *testing.T) {
 		wg.Go(func() {
 			var writes []store.Write
 			for j := range 10 {
-				writes = append(writes, store.Create(store.Item{Key: store.Key{Partition: fmt.Sprint(i), Sort: fmt.Sprint(j)}, Data: make([]byte, 380<<10)}))
+				writes = append(writes, store.Create(store.Item{Key: store.Key{Partition: fmt.Sprint(i), Sort: fmt.Sprint(j)},
+					Data: make([]byte, 380<<10)}))
 			}
 			if err := s.Write(t.Context(), writes...); err != nil {
 				t.Error(err)

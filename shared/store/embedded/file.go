@@ -18,9 +18,10 @@ import (
 
 // The file's buckets.
 var (
-	tableBucket   = []byte("table")
-	expiryBucket  = []byte("expiry")
-	indexBuckets  = [store.NumIndexes][]byte{[]byte("index1"), []byte("index2"), []byte("index3"), []byte("index4"), []byte("index5"), []byte("index6")}
+	tableBucket  = []byte("table")
+	expiryBucket = []byte("expiry")
+	indexBuckets = [store.NumIndexes][]byte{[]byte("index1"), []byte("index2"), []byte("index3"), []byte("index4"), []byte("index5"),
+		[]byte("index6")}
 	formatBucket  = []byte("format")
 	formatKey     = []byte("version")
 	formatVersion = []byte("1")
@@ -49,7 +50,8 @@ func openFile(path string) (*bbolt.DB, error) {
 	case errors.Is(err, bbolterrors.ErrTimeout):
 		return nil, fmt.Errorf("%w: %s is open in another process: stop that one, or use another file", store.ErrUnavailable, path)
 	case errors.Is(err, bbolterrors.ErrInvalid), errors.Is(err, bbolterrors.ErrChecksum), errors.Is(err, bbolterrors.ErrVersionMismatch):
-		return nil, fmt.Errorf("store: %s is damaged or is no store (%w): restore it from a copy, or move it away to begin with an empty one", path, err)
+		return nil, fmt.Errorf("store: %s is damaged or is no store (%w): restore it from a copy, or move it away to begin with an empty one",
+			path, err)
 	case err != nil:
 		return nil, fmt.Errorf("store: open %s: %w", path, err)
 	}

@@ -43,7 +43,8 @@ func TestItems_AreDecodedAsEncoded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Key != it.Key || got.Version != it.Version || got.Indexes != it.Indexes || got.Expires != it.Expires || !bytes.Equal(got.Data, it.Data) {
+		if got.Key != it.Key || got.Version != it.Version || got.Indexes != it.Indexes || got.Expires != it.Expires ||
+			!bytes.Equal(got.Data, it.Data) {
 			t.Fatalf("read back %+v, not %+v", got, it)
 		}
 		entry := drawKey(t, "entry")

@@ -43,7 +43,8 @@ func testKeyLimits(tb table) {
 	good := key("good")
 	for name, bad := range badKeys() {
 		it := store.Item{Key: bad, Version: 1}
-		for _, w := range []store.Write{store.Create(it), store.Replace(it), store.Delete(bad), store.DeleteIf(it), store.Check(it), store.CheckAbsent(bad)} {
+		for _, w := range []store.Write{store.Create(it), store.Replace(it), store.Delete(bad), store.DeleteIf(it), store.Check(it),
+			store.CheckAbsent(bad)} {
 			tb.wantInvalid(name+" in "+describe([]store.Write{w}), tb.Write(ctx, store.Create(store.Item{Key: good}), w))
 		}
 		for i := range store.NumIndexes {

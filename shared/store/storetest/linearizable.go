@@ -86,7 +86,8 @@ func testLinearizable(tb table) {
 			seen := map[string]int64{}                         // the version last read of each key
 			for n := range calls {
 				in := asked{key: fmt.Sprint(random.IntN(3)), data: fmt.Sprint(client, " ", n)}
-				in.op = []store.Op{0, 0, store.OpCreate, store.OpReplace, store.OpReplace, store.OpReplace, store.OpDelete, store.OpDeleteIf}[random.IntN(8)]
+				in.op = []store.Op{0, 0, store.OpCreate, store.OpReplace, store.OpReplace, store.OpReplace, store.OpDelete,
+					store.OpDeleteIf}[random.IntN(8)]
 				in.version = max(1, seen[in.key])
 				call := time.Since(begin)
 				out := tb.ask(in)
@@ -109,7 +110,8 @@ func testLinearizable(tb table) {
 	wg.Wait()
 	if result := porcupine.CheckOperationsTimeout(registers, history, 20*time.Second); result != porcupine.Ok {
 		for _, op := range history {
-			tb.t.Logf("%v to %v, client %d: %s", time.Duration(op.Call), time.Duration(op.Return), op.ClientId, registers.DescribeOperation(op.Input, op.Output))
+			tb.t.Logf("%v to %v, client %d: %s", time.Duration(op.Call), time.Duration(op.Return), op.ClientId,
+				registers.DescribeOperation(op.Input, op.Output))
 		}
 		tb.t.Fatalf("the history is not linearizable: %v", result)
 	}

@@ -20,7 +20,8 @@ var queries = map[string]func(table){
 
 // sorts stand in the order of their bytes. In UTF-16 the last would come before the one in front of it, and with regard
 // to language several would.
-var sorts = []string{"\x01", "\x01\x01", " ", "#", "A", "A\x01", "A\x01x", "A#", "AA", "Z", "a", "a\x7f", "aé", "z", "~", "é", "日本", "\uFFFD", "😀", "\U0010FFFF"}
+var sorts = []string{"\x01", "\x01\x01", " ", "#", "A", "A\x01", "A\x01x", "A#", "AA", "Z", "a", "a\x7f", "aé", "z", "~", "é", "日本",
+	"\uFFFD", "😀", "\U0010FFFF"}
 
 // sides are where a list can stand: the table, and the first and the last index.
 var sides = []store.Index{store.Table, 1, store.NumIndexes}

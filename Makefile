@@ -98,7 +98,7 @@ check: static race ## all that a change must pass, but for the tests of the targ
 static: format modules vet lint generated protocol interface vulnerabilities ## what check has without running tests
 
 .PHONY: gate
-gate: ## run what a change must pass where it lands: check, and the tests that need more than Go and Node.js
+gate: ## run what a change must pass where it lands: the static checks and the tests but for those of containers
 	.ci/run
 
 .PHONY: format

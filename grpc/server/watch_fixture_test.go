@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,15 +35,16 @@ const (
 type hubFixture struct {
 	*hub
 	*recordtest.Builder
-	dataset *recordtest.Dataset
+	dataset  *recordtest.Dataset
+	notified atomic.Pointer[hub] // of what is written; nil while the hub is made
 }
 
 func newHubFixture(t testing.TB, source string, pollInterval time.Duration) *hubFixture {
 	t.Helper()
 	f := &hubFixture{}
 	changed := func(items []store.Item) {
-		if f.hub != nil {
-			f.hub.changed(items)
+		if h := f.notified.Load(); h != nil {
+			h.changed(items)
 		}
 	}
 	var reads, writes store.Store
@@ -66,10 +68,11 @@ func newHubFixture(t testing.TB, source string, pollInterval time.Duration) *hub
 	now := time.Now().Truncate(time.Second)
 	f.Now = func() time.Time { return now }
 	f.dataset = f.Task().Dataset()
-	f.hub = newHub(reads, recordtest.OpenFiles(t), slog.New(slog.DiscardHandler), pollInterval)
+	h := newHub(reads, recordtest.OpenFiles(t), slog.New(slog.DiscardHandler), pollInterval)
+	f.use(h)
 	ctx, stop := context.WithCancel(context.Background())
 	var ended sync.WaitGroup
-	ended.Go(func() { f.hub.run(ctx) })
+	ended.Go(func() { h.run(ctx) })
 	t.Cleanup(func() {
 		stop()
 		ended.Wait()
@@ -78,6 +81,12 @@ func newHubFixture(t testing.TB, source string, pollInterval time.Duration) *hub
 		}
 	})
 	return f
+}
+
+// use has the hub be notified of what is written.
+func (f *hubFixture) use(h *hub) {
+	f.hub = h
+	f.notified.Store(h)
 }
 
 // watchedRun is a run that a test writes.
@@ -139,6 +148,7 @@ type watchClient struct {
 	first  chan struct{} // closed with the first message
 	resume chan struct{} // closed to let the client receive; nil: it receives at once
 
+	mu       sync.Mutex // while a message is received
 	token    string
 	versions []int64
 	states   []record.RunState
@@ -192,6 +202,8 @@ func (c *watchClient) receive(update watchUpdate) {
 	if c.resume != nil {
 		<-c.resume
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.messages++; c.messages == 1 {
 		close(c.first)
 	}
@@ -210,6 +222,13 @@ func (c *watchClient) receive(update watchUpdate) {
 		}
 		c.lines[l.kind] = append(c.lines[l.kind], l.Text)
 	}
+}
+
+// shown is the run as the client was shown it last.
+func (c *watchClient) shown() record.Run {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.last
 }
 
 // ends returns how watching ended, once it has.

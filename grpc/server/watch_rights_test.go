@@ -209,21 +209,21 @@ func TestWatch_SaysWhenNoWorkerServes(t *testing.T) {
 		o.watch(-1)
 		other.watch(-1)
 		synctest.Wait()
-		if len(o.last.Diagnostics) != 0 {
-			t.Errorf("with a worker the run has %v", o.last.Diagnostics)
+		if len(o.shown().Diagnostics) != 0 {
+			t.Errorf("with a worker the run has %v", o.shown().Diagnostics)
 		}
 		time.Sleep(time.Minute + time.Second)
 		synctest.Wait()
-		if want := record.Unserved("", record.ExecuteImage); len(o.last.Diagnostics) != 1 || o.last.Diagnostics[0] != want ||
-			o.last.Version != r.run.Version {
-			t.Errorf("version %d has %v, want version %d and %v", o.last.Version, o.last.Diagnostics, r.run.Version, want)
+		if want := record.Unserved("", record.ExecuteImage); len(o.shown().Diagnostics) != 1 || o.shown().Diagnostics[0] != want ||
+			o.shown().Version != r.run.Version {
+			t.Errorf("version %d has %v, want version %d and %v", o.shown().Version, o.shown().Diagnostics, r.run.Version, want)
 		}
 		serving.Note(time.Now(), []record.Subqueue{r.run.Subqueue()})
 		f.Replace(serving)
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if len(o.last.Diagnostics) != 0 {
-			t.Errorf("with a worker again the run has %v", o.last.Diagnostics)
+		if len(o.shown().Diagnostics) != 0 {
+			t.Errorf("with a worker again the run has %v", o.shown().Diagnostics)
 		}
 		r.setState(record.Failed)
 		for _, c := range []*watchClient{o, other} {

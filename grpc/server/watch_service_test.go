@@ -42,7 +42,7 @@ func startWatchServer(t testing.TB, source string, pollInterval time.Duration) *
 	verify := func(_ context.Context, token string) (access.Caller, error) { return access.Caller{ID: token}, nil }
 	server := New(Env{Store: s.hub.store, Files: s.files, Now: time.Now, Log: slog.New(slog.DiscardHandler), Verify: verify},
 		Options{Lease: time.Minute, FirstLease: time.Minute, QueuePollInterval: time.Minute, WatchPollInterval: s.pollInterval})
-	s.hub = server.hub
+	s.use(server.hub)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(ctx, l) }()

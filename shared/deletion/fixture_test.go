@@ -2,6 +2,7 @@ package deletion_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -70,7 +71,10 @@ func (f *fixture) must(err error) {
 func (f *fixture) collectKeys(build func()) {
 	f.t.Helper()
 	s := f.Store
+	var mu sync.Mutex
 	f.Store = &storetest.Hooked{Store: s, Before: func(c storetest.Call) error {
+		mu.Lock()
+		defer mu.Unlock()
 		for _, w := range c.Writes {
 			f.keys = append(f.keys, w.Item.Key)
 		}

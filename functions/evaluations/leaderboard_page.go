@@ -37,13 +37,13 @@ type boardView struct {
 }
 
 // boardPage writes the leaderboard of one of the task's datasets as a page: of that which the request names, or else of
-// the newest, with links to the others. It costs a read more than the list, of the datasets.
+// the newest, with links to the others. It costs one more read than the list: the datasets.
 func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 	applyView(c)
 	v := boardView{task: &t.Task, base: c.BaseURL(), public: c.Public || c.Caller.Anonymous(), login: !c.Caller.Anonymous()}
 	_, raw := c.Address()
-	v.query, _ = url.ParseQuery(raw)                                 // it was read before
-	v.best = bestOnly(c) || !v.query.Has(best.Name) && !v.filtered() // of a filter, all that it asks for
+	v.query, _ = url.ParseQuery(raw)                                 // parsed before, so it cannot fail
+	v.best = bestOnly(c) || !v.query.Has(best.Name) && !v.filtered() // with a filter, all matching runs
 	sources := []records.Source{records.Partition(record.ByTask, record.TaskPartition(t.ID, record.KindDataset, access.Everyone))}
 	err := records.Each(ctx, c.Store, record.MaxTaskDatasets, sources, func(d *record.DatasetItem) error {
 		v.datasets = append(v.datasets, d)
@@ -150,8 +150,8 @@ func (v *boardView) notice() string {
 	return stand + "."
 }
 
-// bar is how long the bar of a value is, of 100; empty when the measure is none that bars show well: they begin at zero,
-// longer is better, and those of one page must compare with those of the next.
+// bar is how long the bar of a value is, of 100; empty when bars would mislead: where lower is better, values are
+// negative, or those of one page do not compare with those of the next.
 func (v *boardView) bar(value *float64) string {
 	if value == nil || v.shown.Evaluator.LessIsBetter(v.sort) {
 		return ""

@@ -15,8 +15,8 @@ import (
 // deadLetters is the queue of events that could not be dealt with, for a person to look at.
 type deadLetters struct{ name, url, arn *string }
 
-// Of events: how often each is tried again, and for how long. What a lost event should have brought about still stands in
-// the table, where the evaluator finds it when it is next called; a file without a notification it finds when it cleans.
+// Retries of events. Losing an event loses no work: what is due still stands in the table, where the evaluator finds it when it is
+// next called, and the deletion of abandoned files finds those without a notification.
 const (
 	streamRetries  = 5
 	streamAge      = 6 * 60 * 60 // seconds
@@ -37,8 +37,8 @@ func (st *stack) addDeadLetters() deadLetters {
 // schedulesRole is the name of the role that schedules take on.
 func (st *stack) schedulesRole() string { return st.resourceName("due-schedules") }
 
-// addSchedules makes the group in which the evaluator has itself woken once when something is due, and the role with which
-// such a schedule wakes it. There are no schedules until there is something due.
+// addSchedules makes the group of the one-time schedules by which the evaluator has itself invoked when something is due, and the
+// role with which they invoke it. There are none until something is due.
 func (st *stack) addSchedules() {
 	awsscheduler.NewCfnScheduleGroup(st.scope, jsii.String("DueSchedules"), &awsscheduler.CfnScheduleGroupProps{
 		Name: jsii.String(st.resourceName("due"))})
@@ -48,11 +48,11 @@ func (st *stack) addSchedules() {
 		"aws:SourceArn":     st.arn("scheduler", "schedule-group/"+st.resourceName("due")),
 	}})
 	role := st.addRole("DueSchedulesRole", "What the schedules of "+st.resourceName("due")+" may do", schedules, "wake",
-		allow("Wake", []string{"lambda:InvokeFunction"}, wake), allow("SetAside", []string{"sqs:SendMessage"}, st.deadLetters.arn))
+		allow("Wake", []string{"lambda:InvokeFunction"}, wake), allow("SendToDeadLetters", []string{"sqs:SendMessage"}, st.deadLetters.arn))
 	role.SetRoleName(jsii.String(st.schedulesRole()))
 }
 
-// addEvents has f woken by what the table's stream shows and by files that clients have sent. It returns the bucket's
+// addEvents subscribes f to the table's stream and to notifications of uploaded files. It returns the bucket's
 // permission, which must be there before the bucket.
 func (st *stack) addEvents(f *function) awslambda.CfnPermission {
 	awslambda.NewCfnEventSourceMapping(st.scope, jsii.String("EvaluatorStream"), &awslambda.CfnEventSourceMappingProps{

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// rights are all that a function may do, action by action.
+// rights are all that a function may do, action by action. They follow from functions.Deployment, which says what a function touches.
 func (st *stack) rights(d functions.Deployment, log *string) []any {
 	list := []any{allow("Log", []string{"logs:CreateLogStream", "logs:PutLogEvents"}, log)}
 	list = append(list, st.tableRights(d)...)
@@ -69,12 +69,12 @@ func (st *stack) fileRights(d functions.Deployment) []any {
 // eventRights are what the function needs that events wake: to read them, to set aside those that it can't deal with, and
 // to have itself woken when something is due.
 func (st *stack) eventRights() []any {
-	passRole := allow("HandOverSchedules", []string{"iam:PassRole"}, st.arnOfSchedules())
+	passRole := allow("PassScheduleRole", []string{"iam:PassRole"}, st.arnOfSchedules())
 	passRole["Condition"] = object{"StringEquals": object{"iam:PassedToService": "scheduler.amazonaws.com"}}
 	return []any{
 		allow("ReadStream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"},
 			st.table.stream),
-		allow("SetAside", []string{"sqs:SendMessage"}, st.deadLetters.arn),
+		allow("SendToDeadLetters", []string{"sqs:SendMessage"}, st.deadLetters.arn),
 		allow("Schedule", []string{"scheduler:CreateSchedule"}, st.arn("scheduler", "schedule/"+st.resourceName("due")+"/*")),
 		passRole,
 	}

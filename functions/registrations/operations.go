@@ -9,6 +9,8 @@
 package registrations
 
 import (
+	"slices"
+
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/page"
@@ -28,7 +30,7 @@ var Operations = []api.Operation{
 	}, task, list, rows),
 	api.Create(api.Spec{
 		ID: "createRegistration", Path: "/v1/tasks/{taskId}/registrations", May: access.User,
-		Problems: append(api.Quotas[:2:2], problem.OutsideWindow),
+		Problems: slices.Concat(api.Quotas, []*problem.Kind{problem.OutsideWindow}),
 		Summary:  "Register for a task",
 		Description: "One registration for each user and task, with a team name that is unique among those that are shown in the task: an " +
 			"anonymous team reserves none. Organizers can register another user by `userId`, at any time; that is the way into a private task. " +

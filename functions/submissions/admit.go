@@ -60,7 +60,7 @@ func startAdmission(ctx context.Context, c *api.Call) (*admission, error) {
 
 // admit decides whether the caller may submit the draft to the task now.
 func (adm *admission) admit(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {
-	if err := adm.read(ctx, c, d); err != nil {
+	if err := adm.loadRecords(ctx, c, d); err != nil {
 		return err
 	}
 	t := adm.task
@@ -106,21 +106,21 @@ func (adm *admission) checkRegistration(ctx context.Context, c *api.Call) error 
 }
 
 // checkBaseline requires that only organizers change what is a baseline.
-func checkBaseline(ctx context.Context, c *api.Call, of api.Target, is, was bool) error {
-	if is == was {
+func checkBaseline(ctx context.Context, c *api.Call, target api.Target, baseline, wasBaseline bool) error {
+	if baseline == wasBaseline {
 		return nil
 	}
-	roles, err := c.Roles(ctx, of.Scope())
+	roles, err := c.Roles(ctx, target.Scope())
 	if err == nil && roles&(access.Organizer|access.Admin) == 0 {
 		err = problem.InvalidMember("/baseline", "is set by the organizers of the task")
 	}
 	return err
 }
 
-// read reads the task again, the allowance, and each dataset with its truth; nil where there is none. The task is read after
-// the grant: a request that changes its visibility or deletes it writes all grants afterwards, so a submission that has not seen
-// the change of the task conflicts with that of the grant.
-func (adm *admission) read(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {
+// loadRecords reads the task again, the allowance, and each dataset with its truth; nil where there is none. The task is read after
+// the grant: a request that changes its visibility or deletes it rewrites all grants afterwards. A submission that read the old
+// task therefore fails its condition on the grant.
+func (adm *admission) loadRecords(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {
 	adm.datasets, adm.truths = make([]*record.DatasetItem, len(d.DatasetIDs)), make([]*record.Truth, len(d.DatasetIDs))
 	wanted := []records.Target{
 		records.Into(&adm.task, adm.task.Key()), records.Into(&adm.allowance, record.AllowanceKey(adm.task.ID, c.Caller.ID))}

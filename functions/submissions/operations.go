@@ -6,6 +6,8 @@
 package submissions
 
 import (
+	"slices"
+
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/files"
@@ -31,7 +33,7 @@ var Operations = []api.Operation{
 	}, task, list, nil),
 	api.Create(api.Spec{
 		ID: "createSubmission", Path: "/v1/tasks/{taskId}/submissions", May: access.User,
-		Problems: append(api.Quotas[:2:2], problem.OutsideWindow),
+		Problems: slices.Concat(api.Quotas, []*problem.Kind{problem.OutsideWindow}),
 		Summary:  "Submit to a task",
 		Description: "Needs an accepted registration; organizers submit baselines (`baseline`) without one, at any time and beyond the quotas " +
 			"of the task. " +

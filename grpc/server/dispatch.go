@@ -33,7 +33,7 @@ type waiter struct {
 //
 // It polls the queue on behalf of all of them: once for each demand however many workers have it, when a worker brings a new
 // demand, when it is notified that a run may wait, and else at an interval. While no worker waits it does not poll at all, so
-// that idle workers cost what one of them costs, and a server without workers nothing.
+// idle workers share one poll, and without workers there is none.
 type dispatcher struct {
 	queue        queue.Queue
 	log          *slog.Logger
@@ -50,21 +50,21 @@ type dispatcher struct {
 	orders        map[demand]*queue.FairOrder // used by run alone
 }
 
-func newDispatcher(q queue.Queue, log *slog.Logger, first, every time.Duration) *dispatcher {
+func newDispatcher(q queue.Queue, log *slog.Logger, firstLease, pollInterval time.Duration) *dispatcher {
 	return &dispatcher{
-		queue: q, log: log, firstLease: first, pollInterval: every, emptySince: map[demand]time.Time{}, orders: map[demand]*queue.FairOrder{},
+		queue: q, log: log, firstLease: firstLease, pollInterval: pollInterval, emptySince: map[demand]time.Time{}, orders: map[demand]*queue.FairOrder{},
 	}
 }
 
 // lease waits for a run until the context or the duration ends; nil when there is none.
-func (d *dispatcher) lease(ctx context.Context, holder record.Lease, wants []demand, wait time.Duration) *record.RunItem {
-	w := &waiter{holder: holder, demands: wants, noWait: wait <= 0, leased: make(chan *record.RunItem, 1)}
+func (d *dispatcher) lease(ctx context.Context, holder record.Lease, demands []demand, patience time.Duration) *record.RunItem {
+	w := &waiter{holder: holder, demands: demands, noWait: patience <= 0, leased: make(chan *record.RunItem, 1)}
 	if !d.join(w) {
 		return nil
 	}
 	var timeout <-chan time.Time
 	if !w.noWait {
-		timer := time.NewTimer(wait)
+		timer := time.NewTimer(patience)
 		defer timer.Stop()
 		timeout = timer.C
 	}

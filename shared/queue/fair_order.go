@@ -17,8 +17,7 @@ import (
 // FairOrder begins with the first task and team. It is reset when nothing waits any more, so that it holds no more than what
 // is waiting.
 //
-// A FairOrder belongs to one process. Several processes that work on a queue are fair each by itself, which makes all of them
-// fair.
+// A FairOrder belongs to one process: each process that works on a queue is fair on its own, and they share no state.
 type FairOrder struct {
 	mu    sync.Mutex
 	task  string            // served last
@@ -58,14 +57,15 @@ func (o *FairOrder) reset() {
 // waitingPage is how many waiting runs are read at once: the first is nearly always the one.
 const waitingPage = 2
 
-// Lease leases the next run of the subqueue in the order, for the duration; nil when none waits, or others took all that do.
+// Lease leases the next run of the subqueue in the order, for the duration; nil when none waits, or other processes leased every
+// waiting run.
 // The lease is a copy of the one given, which says who holds it.
-// The first of several runs costs one small read, each later one two or three; that nothing waits costs two reads of an empty
-// page, or one when the time before was the same.
+// The first of several runs costs one small read, each later one two or three; finding the queue empty costs two reads of an
+// empty page, or one when it was empty the time before.
 func (q Queue) Lease(ctx context.Context, sub record.Subqueue, o *FairOrder, lease record.Lease, d time.Duration) (*record.RunItem, error) {
 	s := search{Queue: q, ctx: ctx, subqueue: sub, order: o, lease: lease, duration: d}
 	for _, r := range sub.TasksAfter(o.lastTask()) {
-		if run, err := s.firstTask(r); run != nil || err != nil {
+		if run, err := s.leaseFromFirstTask(r); run != nil || err != nil {
 			return run, err
 		}
 	}
@@ -82,7 +82,7 @@ func (q Queue) LeaseOther(ctx context.Context, o *FairOrder, run *record.RunItem
 	}
 	s := search{Queue: q, ctx: ctx, subqueue: record.BuiltinSubqueue(), order: o, lease: lease, duration: d, except: run}
 	for _, r := range s.subqueue.TasksAfter(run.TaskID) {
-		if other, err := s.firstTask(r); other != nil || err != nil {
+		if other, err := s.leaseFromFirstTask(r); other != nil || err != nil {
 			return other, err
 		}
 	}
@@ -131,8 +131,8 @@ type search struct {
 	unreadable error           // runs that cannot be decoded, which keep no run after them from being leased
 }
 
-// firstTask leases a run of the first task in the range, of the team that is next in order.
-func (s *search) firstTask(r record.KeyRange) (*record.RunItem, error) {
+// leaseFromFirstTask leases a run of the first task in the range, of the team that is next in order.
+func (s *search) leaseFromFirstTask(r record.KeyRange) (*record.RunItem, error) {
 	q := s.query(r)
 	first, err := s.page(q)
 	if err != nil || len(first) == 0 {
@@ -145,11 +145,11 @@ func (s *search) firstTask(r record.KeyRange) (*record.RunItem, error) {
 		if err != nil {
 			return nil, err
 		}
-		if run, err := s.first(after, waiting); run != nil || err != nil {
+		if run, err := s.leaseFirst(after, waiting); run != nil || err != nil {
 			return run, err
 		}
 	}
-	return s.first(q, first)
+	return s.leaseFirst(q, first)
 }
 
 func (s *search) query(r record.KeyRange) store.Query {
@@ -161,8 +161,8 @@ func (s *search) page(q store.Query) ([]store.Item, error) {
 	return items, records.Failed(err)
 }
 
-// first leases the first run of a query that no other process takes; waiting is its first page.
-func (s *search) first(q store.Query, waiting []store.Item) (*record.RunItem, error) {
+// leaseFirst leases the first run of a query that no other process takes; waiting is its first page.
+func (s *search) leaseFirst(q store.Query, waiting []store.Item) (*record.RunItem, error) {
 	for {
 		for _, it := range waiting {
 			run, err := records.Decode[record.RunItem](it)

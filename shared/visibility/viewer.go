@@ -1,5 +1,5 @@
-// Package visibility answers what one caller may see. Every edge asks it, HTTP as gRPC, so that nothing is hidden at one
-// door and shown at another; how a request comes in and what an answer looks like are the edge's own.
+// Package visibility answers what one caller may see. Every edge asks it, so that HTTP and gRPC hide the same things; how a
+// request comes in and what an answer looks like are the edge's own.
 //
 // A Viewer brings the order of rights in shared/access together with what the store says of its caller. What is hidden is
 // answered as what is missing, after the same work.
@@ -20,7 +20,8 @@ import (
 type Viewer struct {
 	Store  store.Store
 	Caller access.Caller
-	// Consistency is how fresh reads must be: what only shows may lag, what decides or changes may not.
+	// Consistency is how fresh reads must be: those for display may be eventually consistent, those that decide or
+	// precede a write are strong.
 	Consistency store.Consistency
 	// Public limits the roles of the caller to those that everyone has who sees a task.
 	Public bool
@@ -34,7 +35,7 @@ var Missing error = problem.NotFound.New("There is nothing here, or nothing that
 	"in as somebody who may see it.")
 
 // NotAccepted is the answer about a private task and its datasets to a user whose registration waits or was rejected. They
-// are not missing for that user: the own registration and submissions stand below them.
+// are not missing for that user, whose registration and submissions belong to them.
 var NotAccepted error = problem.Forbidden.New("The task is private, and your registration for it is not accepted. Ask its organizers " +
 	"about it; GET /v1/user names your registration and its state.")
 
@@ -95,17 +96,17 @@ func (v *Viewer) RolesOf(ctx context.Context) (func(access.Scope) access.Role, e
 	}, err
 }
 
-// Require decides whether the caller may do what only `may` may, to something in the scope. It reads the caller's grants
-// only when the decision hangs on them.
-func (v *Viewer) Require(ctx context.Context, may access.Role, s access.Scope) error {
-	decision := access.Decide(may, access.Roles(v.Caller, access.Grants{}, s), s)
+// Require decides whether the caller has one of the allowed roles for something in the scope. It reads the caller's grants only
+// when the decision depends on them.
+func (v *Viewer) Require(ctx context.Context, allowed access.Role, s access.Scope) error {
+	decision := access.Decide(allowed, access.Roles(v.Caller, access.Grants{}, s), s)
 	var roles access.Role
 	if decision != access.Allow && !v.Caller.Anonymous() {
 		var err error
 		if roles, err = v.Roles(ctx, s); err != nil {
 			return err
 		}
-		decision = access.Decide(may, roles, s)
+		decision = access.Decide(allowed, roles, s)
 	}
 	switch decision {
 	case access.Allow:
@@ -117,7 +118,7 @@ func (v *Viewer) Require(ctx context.Context, may access.Role, s access.Scope) e
 		if !access.Sees(roles, s.Audience) {
 			return NotAccepted
 		}
-		return problem.Forbidden.New("You may not do this: it takes %s.", may)
+		return problem.Forbidden.New("You may not do this: it takes %s.", allowed)
 	default:
 		return Missing
 	}

@@ -14,7 +14,7 @@ import (
 // errDamaged says that bytes in the file are not what this package wrote.
 var errDamaged = errors.New("the file is damaged: restore it from a copy")
 
-// tableKey is partition NUL sort. Parts have no NUL, so the order of these bytes is partitions apart, each in order of its sort parts.
+// tableKey is partition NUL sort. Parts have no NUL, so these bytes sort by partition, then by sort key.
 func tableKey(k store.Key) []byte {
 	b := make([]byte, 0, len(k.Partition)+1+len(k.Sort))
 	return appendKey(b, k)
@@ -105,11 +105,11 @@ func encode(it *store.Item, version int64) []byte {
 	return append(b, it.Data...)
 }
 
-// head is what a value says before its entries.
+// head has the decoded fields of a value that stand before its entries, and what follows them undecoded.
 type head struct {
-	version int64
-	expires int64
-	rest    []byte
+	version   int64
+	expires   int64
+	undecoded []byte
 }
 
 func decodeHead(v []byte) (head, error) {
@@ -124,15 +124,15 @@ func decodeHead(v []byte) (head, error) {
 	return head{int64(version), int64(expires), v[n+m:]}, nil
 }
 
-// expired reports whether the item is as if deleted at now.
+// expired reports whether the item has expired at now, so that it counts as deleted.
 func (h head) expired(now time.Time) bool { return h.expires != 0 && h.expires <= now.Unix() }
 
 // entries returns the item's index entries, and its data still within the value.
 func (h head) entries() (indexes [store.NumIndexes]store.Key, data []byte, err error) {
-	if len(h.rest) == 0 || h.rest[0] >= 1<<store.NumIndexes {
+	if len(h.undecoded) == 0 || h.undecoded[0] >= 1<<store.NumIndexes {
 		return indexes, nil, errDamaged
 	}
-	mask, rest := h.rest[0], h.rest[1:]
+	mask, rest := h.undecoded[0], h.undecoded[1:]
 	var lengths [2 * store.NumIndexes]int
 	n, total := 2*bits.OnesCount8(mask), 0
 	for i := range n {

@@ -52,7 +52,8 @@ type dispatcher struct {
 
 func newDispatcher(q queue.Queue, log *slog.Logger, firstLease, pollInterval time.Duration) *dispatcher {
 	return &dispatcher{
-		queue: q, log: log, firstLease: firstLease, pollInterval: pollInterval, emptySince: map[demand]time.Time{}, orders: map[demand]*queue.FairOrder{},
+		queue: q, log: log, firstLease: firstLease, pollInterval: pollInterval,
+		emptySince: map[demand]time.Time{}, orders: map[demand]*queue.FairOrder{},
 	}
 }
 

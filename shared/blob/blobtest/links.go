@@ -30,6 +30,7 @@ func request(t *testing.T, link blob.Link, body io.Reader, size int64, change fu
 		t.Fatal(err)
 	}
 	r.ContentLength = size
+	r.Close = true // a server that refuses a body may close the connection, while the next request is written to it
 	for name, value := range link.Headers {
 		r.Header.Set(name, value)
 	}

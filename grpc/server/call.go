@@ -6,13 +6,22 @@ import (
 	"sync"
 	"time"
 
+	"assay/grpc/assayv1"
 	"assay/shared/access"
 	"assay/shared/auth"
 	"assay/shared/panics"
 	"assay/shared/problem"
+	"assay/shared/visibility"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 	"google.golang.org/grpc/tap"
 )
 
@@ -121,4 +130,167 @@ func (c *call) end(ctx context.Context, err error) error {
 	attrs = append(attrs, slog.String("code", code.String()))
 	c.server.env.Log.LogAttrs(ctx, level, "call", attrs...)
 	return err
+}
+
+// Names of metadata.
+const (
+	authorizationKey = "authorization"
+	requestIDKey     = "x-request-id"
+)
+
+// Timeouts of unary calls. Lease waits for as long as its worker asks.
+const (
+	callTimeout      = 30 * time.Second
+	leaseCallTimeout = maxWait + 15*time.Second
+)
+
+func (s *Server) unary(ctx context.Context, in any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (out any, err error) {
+	limit := callTimeout
+	if info.FullMethod == assayv1.WorkerService_Lease_FullMethodName {
+		limit = leaseCallTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	c := callIn(ctx)
+	c.releaseSlot()
+	_ = grpc.SetHeader(ctx, metadata.Pairs(requestIDKey, c.requestID))
+	err = panics.Catch(func() (err error) {
+		out, err = handle(ctx, in)
+		return err
+	})
+	return out, c.end(ctx, err)
+}
+
+func (s *Server) stream(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+	ctx, cancel := context.WithCancel(stream.Context())
+	defer cancel()
+	unlink := context.AfterFunc(s.stopping, cancel)
+	defer unlink()
+	c := callIn(ctx)
+	_ = stream.SetHeader(metadata.Pairs(requestIDKey, c.requestID))
+	err := panics.Catch(func() error { return handle(srv, &callStream{stream, ctx, c}) })
+	if err != nil && s.stopping.Err() != nil {
+		err = errStopping
+	}
+	return c.end(stream.Context(), err)
+}
+
+var errStopping = problem.Unavailable.New("The server stops. Call again, and another one answers; a watcher continues from its last " +
+	"resume token.").After(time.Second)
+
+// callStream is a stream with the context of its call, which ends when the server stops.
+type callStream struct {
+	grpc.ServerStream
+	ctx  context.Context //nolint:containedctx // as grpc.ServerStream has it
+	call *call
+}
+
+// Context implements grpc.ServerStream.
+func (s *callStream) Context() context.Context { return s.ctx }
+
+// RecvMsg implements grpc.ServerStream.
+func (s *callStream) RecvMsg(m any) error {
+	defer s.call.releaseSlot()
+	return decode(s.ServerStream.RecvMsg, m)
+}
+
+// gRPC answers a message that cannot be decoded with INTERNAL, before any handler or interceptor is called, although it is the
+// caller's fault. So decoding never fails for gRPC: the fault is kept with the message and reported by decode.
+
+// decodeTarget is a message to decode into, with the fault of its bytes.
+type decodeTarget struct {
+	into  any
+	fault error
+}
+
+// codec is that of Protocol Buffers, except that it stores faults in a decodeTarget.
+type codec struct{ encoding.CodecV2 }
+
+func newCodec() codec { return codec{encoding.GetCodecV2(proto.Name)} }
+
+// Unmarshal implements encoding.CodecV2.
+func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
+	r, ok := v.(*decodeTarget)
+	if !ok {
+		return c.CodecV2.Unmarshal(data, v)
+	}
+	if n := data.Len(); n > maxMessage {
+		r.fault = problem.TooLarge.New("The message has %d bytes; %d are allowed. Send less in one call.", n, maxMessage)
+		return nil
+	}
+	if err := c.CodecV2.Unmarshal(data, r.into); err != nil {
+		r.fault = problem.BadRequest.Wrap(err,
+			"The message cannot be decoded: it is cut off, is of another type, or has a string that is not valid UTF-8.")
+	}
+	return nil
+}
+
+// decode receives a message, and returns its fault.
+func decode(receive func(any) error, into any) error {
+	r := decodeTarget{into: into}
+	if err := receive(&r); err != nil {
+		return err
+	}
+	return r.fault
+}
+
+// decoding returns the service with methods that answer with a problem when a message cannot be decoded.
+func (s *Server) decoding(d grpc.ServiceDesc) *grpc.ServiceDesc {
+	methods := make([]grpc.MethodDesc, len(d.Methods))
+	for i, m := range d.Methods {
+		methods[i] = grpc.MethodDesc{
+			MethodName: m.MethodName, Handler: func(srv any, ctx context.Context, dec func(any) error, i grpc.UnaryServerInterceptor) (any, error) {
+				var failed error
+				out, err := m.Handler(srv, ctx, func(in any) error {
+					failed = decode(dec, in)
+					return failed
+				}, i)
+				if failed == nil {
+					return out, err
+				}
+				c := callIn(ctx)
+				c.releaseSlot()
+				_ = grpc.SetHeader(ctx, metadata.Pairs(requestIDKey, c.requestID))
+				return nil, c.end(ctx, failed)
+			}}
+	}
+	d.Methods = methods
+	return &d
+}
+
+// methodRoles has the role that each method requires. A method without an entry is refused to everyone. RunService also decides
+// for each run what the caller sees of it.
+var methodRoles = map[string]access.Role{
+	assayv1.WorkerService_Lease_FullMethodName:            access.Worker,
+	assayv1.WorkerService_Heartbeat_FullMethodName:        access.Worker,
+	assayv1.WorkerService_CompleteRun_FullMethodName:      access.Worker,
+	assayv1.WorkerService_ReportEvaluation_FullMethodName: access.Worker,
+	assayv1.WorkerService_FailRun_FullMethodName:          access.Worker,
+
+	assayv1.RunService_GetRun_FullMethodName:   access.Anyone,
+	assayv1.RunService_ListRuns_FullMethodName: access.Anyone,
+	assayv1.RunService_WatchRun_FullMethodName: access.Anyone,
+
+	grpc_health_v1.Health_Check_FullMethodName: access.Anyone,
+	grpc_health_v1.Health_List_FullMethodName:  access.Anyone,
+	grpc_health_v1.Health_Watch_FullMethodName: access.Anyone,
+
+	reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName:            access.Anyone,
+	grpc_reflection_v1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: access.Anyone,
+}
+
+// authorize decides whether the caller may call the method.
+func authorize(c access.Caller, method string) error {
+	may := methodRoles[method]
+	switch access.Decide(may, access.Roles(c, access.Grants{}, access.Scope{}), access.Scope{Audience: access.Everyone}) {
+	case access.Allow:
+		return nil
+	case access.Login:
+		return problem.Unauthorized.New("This needs a login. Send a bearer token of the sign-in issuer in the metadata: authorization: Bearer " +
+			"<token>.")
+	case access.Forbid:
+		return problem.Forbidden.New("You may not do this: it takes %s.", may)
+	default:
+		return visibility.Missing
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"assay/shared/records"
 	"assay/shared/runlog"
 	"assay/shared/store"
+	"assay/shared/visibility"
 	"assay/shared/wait"
 )
 
@@ -136,4 +138,143 @@ func (h *hub) unfinished() []store.Key {
 		}
 	}
 	return keys
+}
+
+// maxRevisions is how many of a run's newest revisions are kept. A watcher that is further behind misses the older ones, and
+// continues with these.
+const maxRevisions = 16
+
+// topic has the newest revisions of a watched run, and the last lines of its logs.
+type topic struct {
+	id       string
+	key      store.Key
+	watchers int // guarded by the hub
+	logs     [logCount]recentLog
+
+	mu        sync.Mutex
+	revisions []*revision // in their order
+	deleted   bool
+	changed   chan struct{} // closed at the next change
+}
+
+// logCount is the number of logs of a run. Arrays with an element for each are in the order of record.LogKinds.
+const logCount = 2
+
+func newTopic(stored runlog.Logs, runID string) *topic {
+	t := &topic{id: runID, key: record.RunKey(runID), changed: make(chan struct{})}
+	for i, k := range record.LogKinds {
+		t.logs[i] = recentLog{stored: stored, kind: k, first: notBegun}
+	}
+	return t
+}
+
+// revision is the run as one write stored it. It is decoded when it is first read.
+type revision struct {
+	order int64 // the item's version; the run's own version stays the same when nothing changes that is shown
+	once  sync.Once
+	item  store.Item // until it is decoded
+	run   *record.RunItem
+	err   error
+}
+
+func revisionOf(run *record.RunItem) *revision { return &revision{order: run.Stored(), run: run} }
+
+// decoded returns the run, which all watchers share and none changes.
+func (m *revision) decoded() (*record.RunItem, error) {
+	m.once.Do(func() {
+		if m.run == nil {
+			m.run, m.err = records.Decode[record.RunItem](m.item)
+			m.item = store.Item{}
+		}
+	})
+	return m.run, m.err
+}
+
+// put takes the item of the run after a write or a deletion.
+func (t *topic) put(it store.Item) {
+	if it.Exists() {
+		t.add(&revision{order: it.Version, item: it})
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.deleted = true
+	t.signal()
+}
+
+// add keeps a revision, unless it is kept already or older than all that are.
+func (t *topic) add(m *revision) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i, known := slices.BinarySearchFunc(t.revisions, m.order, func(m *revision, order int64) int { return int(m.order - order) })
+	if known || i == 0 && len(t.revisions) == maxRevisions {
+		return
+	}
+	if len(t.revisions) == maxRevisions {
+		copy(t.revisions, t.revisions[1:i])
+		t.revisions[i-1] = m
+	} else {
+		t.revisions = slices.Insert(t.revisions, i, m)
+	}
+	t.signal()
+}
+
+// putLines takes the item if it is a chunk of a log.
+func (t *topic) putLines(it store.Item) {
+	if !it.Exists() {
+		return // it is in the file of the whole log
+	}
+	for i, k := range record.LogKinds {
+		if it.Sort >= record.LogKey(t.id, k, 0).Sort && it.Sort < record.LogEnd(k) {
+			t.logs[i].put(it)
+		}
+	}
+}
+
+func (t *topic) signal() {
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// after returns the oldest kept revision after the order, or the newest when there is none; the newest; and a channel that is
+// closed at the next change. Both are decoded. The error of a deleted run is visibility.Missing.
+func (t *topic) after(order int64) (next, newest *revision, changed <-chan struct{}, err error) {
+	t.mu.Lock()
+	deleted, changed := t.deleted, t.changed
+	newest = t.revisions[len(t.revisions)-1]
+	next = newest
+	for _, m := range t.revisions {
+		if m.order > order {
+			next = m
+			break
+		}
+	}
+	t.mu.Unlock()
+	if deleted {
+		return nil, nil, nil, visibility.Missing
+	}
+	if _, err = newest.decoded(); err != nil {
+		return nil, nil, nil, err
+	}
+	_, err = next.decoded()
+	return next, newest, changed, err
+}
+
+// newest returns the newest revision.
+func (t *topic) newest() (*revision, error) {
+	_, newest, _, err := t.after(math.MaxInt64)
+	return newest, err
+}
+
+// finished reports whether polling the run is pointless: it has ended, is deleted, or was not read yet.
+func (t *topic) finished() bool {
+	t.mu.Lock()
+	if t.deleted || len(t.revisions) == 0 {
+		t.mu.Unlock()
+		return true
+	}
+	last := t.revisions[len(t.revisions)-1]
+	t.mu.Unlock()
+	run, err := last.decoded()
+	return err == nil && run.State.Ended()
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"assay/grpc/assayv1"
+	"assay/shared/lists"
+	"assay/shared/measure"
 	"assay/shared/page"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -19,6 +21,9 @@ import (
 	"assay/shared/visibility"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
 // runService implements RunService. Its callers see the same as in functions/runs over HTTP.
@@ -144,4 +149,113 @@ func pageToken(in *assayv1.ListRunsRequest, next string) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{in.GetTaskId(), in.GetDatasetId(), in.GetSubmissionId(), in.GetUserId(),
 		fmt.Sprint(states)}, "\x00")))
 	return base64.RawURLEncoding.EncodeToString(append(sum[:filterBytes], next...))
+}
+
+// mask is a read mask (AIP-157): the selected fields, each with the mask of its own fields. Nil selects all.
+type mask map[protoreflect.Name]mask
+
+func checkMask(in *fieldmaskpb.FieldMask) (mask, problem.Fields) {
+	if len(in.GetPaths()) == 0 || len(in.GetPaths()) == 1 && in.GetPaths()[0] == "*" {
+		return nil, nil
+	}
+	m := mask{}
+	for _, path := range in.GetPaths() {
+		if one := (&fieldmaskpb.FieldMask{Paths: []string{path}}); !one.IsValid(&assayv1.Run{}) {
+			return nil, []problem.Field{{Pointer: "/read_mask", Detail: "has " + quote(path) + ", which is no field of a run"}}
+		}
+		m.add(strings.Split(path, "."))
+	}
+	return m, nil
+}
+
+func (m mask) add(path []string) {
+	name := protoreflect.Name(path[0])
+	if _, there := m[name]; !there {
+		m[name] = mask{}
+	}
+	if len(path) == 1 {
+		m[name] = nil // all of it
+	} else if m[name] != nil {
+		m[name].add(path[1:])
+	}
+}
+
+// apply clears the fields of the run that are not selected.
+func (m mask) apply(run *assayv1.Run) { m.clear(run.ProtoReflect()) }
+
+func (m mask) clear(msg protoreflect.Message) {
+	if m == nil {
+		return
+	}
+	msg.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		sub, selected := m[f.Name()]
+		switch {
+		case !selected:
+			msg.Clear(f)
+		case sub != nil:
+			sub.clear(v.Message())
+		}
+		return true
+	})
+}
+
+// states has the protocol's form of each state of a run.
+var states = map[record.RunState]assayv1.RunState{
+	record.AwaitingUpload: assayv1.RunState_RUN_STATE_AWAITING_UPLOAD,
+	record.Queued:         assayv1.RunState_RUN_STATE_QUEUED,
+	record.Running:        assayv1.RunState_RUN_STATE_RUNNING,
+	record.Evaluating:     assayv1.RunState_RUN_STATE_EVALUATING,
+	record.Completed:      assayv1.RunState_RUN_STATE_COMPLETED,
+	record.Failed:         assayv1.RunState_RUN_STATE_FAILED,
+	record.Cancelled:      assayv1.RunState_RUN_STATE_CANCELLED,
+}
+
+// keyOf returns the key of the value in a table, and whether there is one.
+func keyOf[K, V comparable](table map[K]V, value V) (key K, found bool) {
+	for k, v := range table {
+		if v == value {
+			return k, true
+		}
+	}
+	return key, false
+}
+
+// protoRun converts a run as a caller sees it.
+func protoRun(r record.Run) *assayv1.Run {
+	return &assayv1.Run{
+		Id: r.ID, SubmissionId: r.SubmissionID, TaskId: r.TaskID, DatasetId: r.DatasetID, UserId: r.UserID, Team: r.Team,
+		Label: r.Label, State: states[r.State], Attempts: int32(r.Attempts), EvaluationId: r.EvaluationID, Version: r.Version,
+		User: protoPerson(r.User), CreateTime: timestamppb.New(r.CreatedAt.Time), QueueTime: protoTime(r.QueuedAt),
+		StartTime: protoTime(r.StartedAt), FinishTime: protoTime(r.FinishedAt),
+		LogTail: r.LogTail, Log: protoFile(r.ExecutionLog), EvaluationLogTail: r.EvaluationLogTail, EvaluationLog: protoFile(r.EvaluationLog),
+		Files:       lists.Map(r.Files, func(f record.File) *assayv1.File { return protoFile(&f) }),
+		Diagnostics: lists.Map(r.Diagnostics, protoDiagnostic),
+	}
+}
+
+func protoPerson(p *record.Person) *assayv1.Person {
+	if p == nil {
+		return nil
+	}
+	return &assayv1.Person{Id: p.ID, Name: p.Name, Email: p.Email}
+}
+
+func protoTime(at *record.Instant) *timestamppb.Timestamp {
+	if at == nil {
+		return nil
+	}
+	return timestamppb.New(at.Time)
+}
+
+func protoFile(f *record.File) *assayv1.File {
+	if f == nil {
+		return nil
+	}
+	return &assayv1.File{Name: f.Name, Size: f.Size, Sha256: f.SHA256, MediaType: f.MediaType, Stored: f.State == record.FileStored,
+		Url: f.URL}
+}
+
+func protoDiagnostic(d measure.Diagnostic) *assayv1.Diagnostic {
+	severity, _ := keyOf(severities, d.Severity)
+	return &assayv1.Diagnostic{Severity: severity, File: d.File, Line: int32(min(d.Line, 1<<31-1)), Message: d.Message}
 }

@@ -3,7 +3,7 @@
 // and one hub publishes changes of runs to all their watchers, so that what idle clients cost does not grow with their number.
 //
 // It shares its rules and stores with the HTTP API: shared/queue has the transitions of runs, shared/visibility and
-// shared/runs decide what a caller sees. access.go has the role that each method takes, problems.go how errors travel.
+// shared/runs decide what a caller sees. call.go has the role that each method takes, problems.go how errors travel.
 package server
 
 import (
@@ -20,6 +20,7 @@ import (
 	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/store"
+	"assay/shared/wait"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -148,4 +149,33 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return fmt.Errorf("gRPC on %s: %w", l.Addr(), err)
 	}
 	return nil
+}
+
+// services are those that the health service knows; the empty name is the whole server.
+var services = []string{"", assayv1.WorkerService_ServiceDesc.ServiceName, assayv1.RunService_ServiceDesc.ServiceName}
+
+const (
+	pingInterval = 5 * time.Second // how often to ping the store
+	pingTimeout  = 3 * time.Second // for the store to answer
+)
+
+// watchHealth sets the serving status by whether the store answers.
+func (s *Server) watchHealth(ctx context.Context) {
+	wait.Every(ctx, pingInterval, func() { s.ping(ctx) })
+	s.health.Shutdown()
+}
+
+func (s *Server) ping(parent context.Context) {
+	ctx, cancel := context.WithTimeout(parent, pingTimeout)
+	defer cancel()
+	now := grpc_health_v1.HealthCheckResponse_SERVING
+	if err := s.env.Store.Ping(ctx); err != nil {
+		now = grpc_health_v1.HealthCheckResponse_NOT_SERVING
+		if parent.Err() == nil {
+			s.env.Log.ErrorContext(ctx, "the store does not answer", "error", err)
+		}
+	}
+	for _, name := range services {
+		s.health.SetServingStatus(name, now)
+	}
 }

@@ -3,18 +3,22 @@ package server
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"assay/grpc/assayv1"
 	"assay/shared/evaluation"
 	"assay/shared/files"
+	"assay/shared/measure"
 	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/wait"
 
 	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
 // workerService implements WorkerService. Every call about a run is under a lease of shared/queue.
@@ -154,3 +158,160 @@ func (s *workerService) refuseHeartbeat(ctx context.Context, h queue.LeaseRef) (
 }
 
 var errStale = problem.StaleLease.New("This lease is no longer valid: it expired, or the run has ended. Discard the work, and lease again.")
+
+// workBuilder builds the Work message of a leased run from the records that the run refers to.
+type workBuilder struct {
+	run        *record.RunItem
+	dataset    *record.DatasetItem
+	truth      *record.Truth
+	submission *record.SubmissionItem
+}
+
+// unservableReason returns why no worker can do the work of the run; empty when there is no reason.
+func (b *workBuilder) unservableReason(now time.Time) string {
+	switch {
+	case b.dataset == nil || b.submission == nil:
+		return "The dataset or the submission of the run was deleted."
+	case b.run.State == record.Evaluating && b.truth == nil && !b.truthExpected(now):
+		return "The dataset has no truth, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated " +
+			"automatically."
+	case b.run.State == record.Running && !record.AllStored(b.dataset.Inputs) && now.Sub(b.run.QueuedAt.Time) > record.UploadTime:
+		return "The input files of the dataset have not arrived for a day. Submit again once the organizers have stored them; this run does " +
+			"not count in the quota."
+	case b.run.State == record.Running && b.run.Work() == record.ExecuteRepository && !b.dataset.Builds:
+		return "The organizers have stopped having repositories built for the dataset. Submit an image, or ask them; this run does not count " +
+			"in the quota."
+	default:
+		return ""
+	}
+}
+
+// truthExpected reports whether the dataset has a truth that may still be uploaded.
+func (b *workBuilder) truthExpected(now time.Time) bool {
+	return b.truth == nil && b.dataset.AwaitsTruth() && now.Before(b.run.QueuedAt.Add(record.UploadTime))
+}
+
+func errorDiagnostic(why string) []measure.Diagnostic {
+	return []measure.Diagnostic{{Severity: measure.Error, Message: why, SafeWhileBlinded: true}}
+}
+
+// kinds has the protocol's form of each kind of work.
+var kinds = map[record.Work]assayv1.WorkKind{
+	record.ExecuteImage:      assayv1.WorkKind_WORK_KIND_IMAGE,
+	record.ExecuteRepository: assayv1.WorkKind_WORK_KIND_REPOSITORY,
+	record.Evaluate:          assayv1.WorkKind_WORK_KIND_EVALUATION,
+}
+
+// build returns the message, without the durations of the lease.
+func (b *workBuilder) build(ctx context.Context, links files.Links) (*assayv1.Work, error) {
+	r := b.run
+	w := &assayv1.Work{
+		RunId: r.ID, LeaseId: r.Lease.ID, DeadlineTime: timestamppb.New(r.Lease.Until.Time), Attempt: int32(min(r.Attempts, record.MaxAttempts)),
+		TaskId: r.TaskID, DatasetId: r.DatasetID, SubmissionId: r.SubmissionID,
+	}
+	var err error
+	if w.Inputs, err = linkedFiles(ctx, links, record.HolderInputs, b.dataset.ID, b.dataset.Inputs); err != nil {
+		return nil, err
+	}
+	if r.State == record.Running {
+		w.Kind = kinds[record.Work(r.Type)]
+		w.Image, w.Command = b.submission.Image, b.submission.Command
+		w.RepositoryUrl, w.RepositoryRef = b.submission.URL, b.submission.Ref
+		return w, nil
+	}
+	w.Kind = kinds[record.Evaluate]
+	w.Image, w.Command = b.truth.Evaluator.Image, b.truth.Evaluator.Command
+	w.TruthVersion, w.Measures = b.truth.Number, b.truth.Evaluator.Measures
+	if w.RunFiles, err = linkedFiles(ctx, links, record.HolderRuns, r.ID, r.Files); err != nil {
+		return nil, err
+	}
+	w.Truths, err = linkedFiles(ctx, links, record.HolderTruths, b.truth.ID, b.truth.Files)
+	return w, err
+}
+
+// linkedFiles returns the stored ones of the files, with links to download them.
+func linkedFiles(ctx context.Context, links files.Links, h record.Holder, id string, list []record.File) ([]*assayv1.File, error) {
+	with, err := links.Sign(ctx, h, id, list)
+	if err != nil {
+		return nil, err
+	}
+	var out []*assayv1.File
+	for i := range with {
+		if with[i].State == record.FileStored {
+			out = append(out, protoFile(&with[i]))
+		}
+	}
+	return out, nil
+}
+
+// serving records in the store which subqueues have workers. It caches what it has recorded, so that it seldom reads and writes the
+// item, which all servers share.
+type serving struct {
+	mu        sync.Mutex
+	noted     record.Serving
+	subqueues map[string][]record.Subqueue // by worker, of its last Lease
+}
+
+const (
+	noteInterval = 15 * time.Second // how often a waiting worker is recorded
+	maxTracked   = 10_000           // workers whose subqueues are cached; of others only those of their runs are recorded
+)
+
+// track records a worker that calls Lease now and, if it waits, until the context ends.
+func (s *serving) track(ctx context.Context, env Env, holder record.Lease, wants []demand, builds bool, waits time.Duration) {
+	var queues []record.Subqueue
+	for _, w := range wants {
+		if queues = append(queues, record.WorkerSubqueue(w.pool, w.work)); builds && w.work == record.ExecuteRepository {
+			queues = append(queues, record.BuilderSubqueue(w.pool))
+		}
+	}
+	s.mu.Lock()
+	if s.subqueues == nil || len(s.subqueues) >= maxTracked {
+		s.subqueues = map[string][]record.Subqueue{}
+	}
+	s.subqueues[workerKey(&holder)] = queues
+	s.mu.Unlock()
+	s.note(ctx, env, queues)
+	if waits > 0 {
+		go wait.Every(ctx, noteInterval, func() { s.note(ctx, env, queues) })
+	}
+}
+
+func workerKey(l *record.Lease) string { return l.UserID + " " + l.Holder }
+
+// noteHeartbeat records the worker that has leased the run.
+func (s *serving) noteHeartbeat(ctx context.Context, env Env, run *record.RunItem) {
+	s.mu.Lock()
+	queues := s.subqueues[workerKey(run.Lease)]
+	s.mu.Unlock()
+	if queues == nil {
+		queues = []record.Subqueue{record.WorkerSubqueue(run.Pool, run.Work())}
+	}
+	s.note(ctx, env, queues)
+}
+
+func (s *serving) note(ctx context.Context, env Env, queues []record.Subqueue) {
+	now := env.Now()
+	s.mu.Lock()
+	changed := s.noted.Note(now, queues)
+	s.mu.Unlock()
+	if !changed {
+		return
+	}
+	err := records.Retry(ctx, func() error {
+		all, err := records.Get[record.Serving](ctx, env.Store, store.Strong, record.ServingKey())
+		if err != nil {
+			return err
+		}
+		if all == nil {
+			all = &record.Serving{Meta: record.NewMeta(now)}
+		}
+		if !all.Note(now, queues) {
+			return nil
+		}
+		return new(records.Tx).Save(all, now).Commit(ctx, env.Store)
+	})
+	if err != nil && ctx.Err() == nil {
+		env.Log.WarnContext(ctx, "the workers that serve queues cannot be recorded; they are with a later call", "error", err)
+	}
+}

@@ -1,0 +1,217 @@
+package server_test
+
+import (
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"assay/grpc/assayv1"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+)
+
+// A worker that names no kinds of work may build without a sandbox, so it gets no repository.
+func TestLease_RepositoriesNeedWorkersThatNameThem(t *testing.T) {
+	s := newFixture(t)
+	s.repository(s.dataset(inPool, withBuilds))
+	info := func() []string {
+		t.Helper()
+		var info struct{ Builds []string }
+		s.Want(http.StatusOK, &info, "", http.MethodGet, "/info", nil)
+		return info.Builds
+	}
+	none, err := s.work.Lease(s.as("robot"), &assayv1.LeaseRequest{Worker: "old", Pools: []string{"gpu"}})
+	if err != nil || none.GetWork() != nil {
+		t.Errorf("a worker that names no kinds got %v, %v", none.GetWork(), err)
+	}
+	if of := info(); of == nil || len(of) > 0 {
+		t.Errorf("before a builder asks, repositories are built in %q", of)
+	}
+	for i, builds := range []bool{false, true, true} { // the third changes nothing
+		if of := info(); i < 2 && len(of) > 0 {
+			t.Errorf("before a builder asks, repositories are built in %q", of)
+		}
+		got, err := s.work.Lease(s.as("robot"), &assayv1.LeaseRequest{
+			Worker: "new", Pools: []string{"gpu", "default"}, Kinds: []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_REPOSITORY}, Builds: builds,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := got.GetWork(); w != nil && (w.GetKind() != assayv1.WorkKind_WORK_KIND_REPOSITORY || w.GetRepositoryUrl() == "") {
+			t.Errorf("work %v", w)
+		}
+	}
+	if of := info(); !slices.Equal(of, []string{"default", "gpu"}) {
+		t.Errorf("repositories are built in %q", of)
+	}
+}
+
+func TestLease_FailsRepositoriesThatAreNoLongerBuilt(t *testing.T) {
+	s := newFixture(t)
+	d := s.dataset(withBuilds)
+	id := s.repository(d)
+	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, "/v1/datasets/"+d, map[string]any{"builds": false})
+	got, err := s.work.Lease(s.as("robot"), &assayv1.LeaseRequest{
+		Worker: "builder", Kinds: []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_REPOSITORY}})
+	if err != nil || got.GetWork() != nil {
+		t.Errorf("a builder got %v, %v", got.GetWork(), err)
+	}
+	if r := s.run("ada", id); r.State != record.Failed || len(r.Diagnostics) != 1 ||
+		!strings.Contains(r.Diagnostics[0].Message, "stopped having repositories built") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestLease_RunsWaitForTheTruth(t *testing.T) {
+	s := newFixture(t)
+	file := inline("run.txt", "1 Q0 a 1 1.0 x\n")
+	file["datasetId"] = s.dataset(byWorkers, recordtest.WithoutTruth, func(d *record.DatasetItem) { d.Truths[0].State = record.FilePending })
+	id := s.submit("ada", map[string]any{"type": "upload", "files": []any{file}})[0]
+	got, err := s.work.Lease(s.as("robot"), &assayv1.LeaseRequest{
+		Worker: "judge", Kinds: []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_EVALUATION}})
+	if err != nil || got.GetWork() != nil {
+		t.Fatalf("a worker got %v, %v", got.GetWork(), err)
+	}
+	if r := s.run("ada", id); r.State != record.Queued || r.Attempts != 0 || len(r.Diagnostics) != 1 ||
+		!strings.Contains(r.Diagnostics[0].Message, "waits for the truth") {
+		t.Errorf("%s, %v", r.State, r.Diagnostics)
+	}
+}
+
+func TestUnserved_RunsAndDatasetsSayThatNoWorkerServes(t *testing.T) {
+	s := newFixture(t)
+	var ahead atomic.Int64
+	s.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	d := s.dataset(inPool)
+	worked, waits, owner := s.image("ada", d)[0], s.image("bob", d)[0], "bob"
+	check := func(when string, want bool) {
+		t.Helper()
+		says := func(body string) bool {
+			return strings.Contains(body, `No worker of the pool \"gpu\" that executes images has been seen for a minute`)
+		}
+		for _, c := range []struct{ user, path string }{
+			{owner, "/v1/runs/" + waits}, {"olga", "/v1/runs/" + waits}, {owner, "/v1/runs?filter[datasetId]=" + d},
+			{"olga", "/v1/runs?filter[datasetId]=" + d}, {"olga", "/v1/datasets/" + d},
+		} {
+			body := string(s.Want(http.StatusOK, nil, c.user, http.MethodGet, c.path, nil).Body)
+			if got := says(body); got != want || strings.Contains(body, "safeWhileBlinded") {
+				t.Errorf("%s, %s as %s says that no worker was seen: %v", when, c.path, c.user, got)
+			}
+		}
+		for _, path := range []string{"/v1/runs/" + waits, "/v1/datasets/" + d} {
+			if says(string(s.Want(http.StatusOK, nil, "", http.MethodGet, path, nil).Body)) {
+				t.Errorf("%s, %s says to everyone that no worker was seen", when, path)
+			}
+		}
+	}
+	check("without workers", true)
+	lease := func(pool string, kind assayv1.WorkKind) *assayv1.Work {
+		t.Helper()
+		got, err := s.work.Lease(s.as("robot"), &assayv1.LeaseRequest{Worker: pool, Pools: []string{pool}, Kinds: []assayv1.WorkKind{kind}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got.GetWork()
+	}
+	lease("default", assayv1.WorkKind_WORK_KIND_IMAGE)
+	lease("gpu", assayv1.WorkKind_WORK_KIND_EVALUATION)
+	check("with workers of another pool and for other work", true)
+	if w := lease("gpu", assayv1.WorkKind_WORK_KIND_IMAGE); w.GetRunId() == waits {
+		worked, waits, owner = waits, worked, "ada"
+	}
+	check("with a worker that has another run", false)
+	got, err := s.runs.GetRun(s.as(owner), &assayv1.GetRunRequest{RunId: waits})
+	if err != nil || len(got.GetRun().GetDiagnostics()) != 0 {
+		t.Errorf("over gRPC: %v, %v", got, err)
+	}
+	ahead.Store(int64(2 * time.Minute))
+	check("two minutes later", true)
+	if r := s.run("olga", worked); r.State != record.Running || len(r.Diagnostics) != 0 {
+		t.Errorf("a run that is worked on: %s, %v", r.State, r.Diagnostics)
+	}
+}
+
+// repeated makes the call three times as the worker with the lease, whose answers were lost, and wants the same answer each time. A
+// request with other content, and one of another worker, must be refused.
+func repeated[Request, Answer proto.Message](s *fixture, call func(user string, in Request) (Answer, error), in, other Request) Answer {
+	s.t.Helper()
+	first, err := call("robot", in)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for range 2 {
+		again, err := call("robot", proto.CloneOf(in))
+		if err != nil || !proto.Equal(first, again) {
+			s.t.Errorf("%T: a repeat is answered with %v, %v; the first was with %v", in, again, err, first)
+		}
+	}
+	_, err = call("robot", other)
+	wantCode(s.t, err, codes.FailedPrecondition, "expired")
+	_, err = call("other robot", in)
+	wantCode(s.t, err, codes.FailedPrecondition, "expired")
+	return first
+}
+
+func TestWorkerService_AnswersRepeatsAsTheFirst(t *testing.T) {
+	s := newFixture(t)
+	complete := func(user string, in *assayv1.CompleteRunRequest) (*assayv1.CompleteRunResponse, error) {
+		return s.work.CompleteRun(s.as(user), in)
+	}
+	report := func(user string, in *assayv1.ReportEvaluationRequest) (*assayv1.ReportEvaluationResponse, error) {
+		return s.work.ReportEvaluation(s.as(user), in)
+	}
+	fail := func(user string, in *assayv1.FailRunRequest) (*assayv1.FailRunResponse, error) {
+		return s.work.FailRun(s.as(user), in)
+	}
+	produced := func(w *assayv1.Work, content string) *assayv1.CompleteRunRequest {
+		return &assayv1.CompleteRunRequest{RunId: w.GetRunId(), LeaseId: w.GetLeaseId(), Files: []*assayv1.File{file("run.txt", content)}}
+	}
+
+	// The end of the evaluation changes no answer to the worker that executed the run.
+	id := s.image("ada", s.dataset())[0]
+	w := s.lease(&assayv1.LeaseRequest{})
+	s.deliver(w, output)
+	s.await(id, record.Completed)
+	if out := repeated(s, complete, produced(w, output),
+		produced(w, "1 Q0 b 1 1 x\n")); out.GetState() != assayv1.RunState_RUN_STATE_EVALUATING {
+		t.Errorf("%v", out)
+	}
+
+	data := s.dataset(byWorkers)
+	id = s.image("ada", data)[0]
+	s.deliver(s.lease(&assayv1.LeaseRequest{}), output)
+	w = s.lease(&assayv1.LeaseRequest{})
+	in := &assayv1.ReportEvaluationRequest{
+		RunId: id, LeaseId: w.GetLeaseId(), TruthVersion: w.GetTruthVersion(), Measures: map[string]float64{"Errors": 3, "Score": math.NaN()},
+		Topics: map[string]*assayv1.TopicMeasures{
+			"1": {Measures: map[string]float64{"Errors": 3}}, "2": {Measures: map[string]float64{"Errors": 1}}},
+	}
+	other := proto.CloneOf(in)
+	other.Topics["2"].Measures["Errors"] = 2
+	if out := repeated(s, report, in, other); out.GetState() != assayv1.RunState_RUN_STATE_COMPLETED ||
+		out.GetEvaluationId() != s.run("olga", id).EvaluationID {
+		t.Errorf("%v", out)
+	}
+	var list struct{ Data []record.Evaluation }
+	s.Want(http.StatusOK, &list, "olga", http.MethodGet, "/v1/evaluations?filter[runId]="+id, nil)
+	if len(list.Data) != 1 {
+		t.Errorf("a report that came several times made %d evaluations", len(list.Data))
+	}
+
+	id = s.image("ada", data)[0]
+	w = s.lease(&assayv1.LeaseRequest{})
+	why := &assayv1.Diagnostic{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: "It ended with exit code 3.", Discreet: true}
+	repeated(s, fail, &assayv1.FailRunRequest{RunId: id, LeaseId: w.GetLeaseId(), Fault: assayv1.FailRunRequest_FAULT_RUN,
+		Diagnostics: []*assayv1.Diagnostic{why}},
+		&assayv1.FailRunRequest{RunId: id, LeaseId: w.GetLeaseId(), Fault: assayv1.FailRunRequest_FAULT_NONE})
+	if r := s.run("ada", id); r.State != record.Failed || len(r.Diagnostics) != 1 {
+		t.Errorf("%+v", r)
+	}
+}

@@ -4,15 +4,23 @@ package transfer
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
+	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"assay/grpc/assayv1"
+	"assay/grpc/worker/failure"
+	"assay/shared/blob"
 	"assay/shared/wait"
 )
 
@@ -96,4 +104,171 @@ func withIdleTimeout(ctx context.Context) (_ context.Context, t idleTimeout, sto
 func (t idleTimeout) Write(b []byte) (int, error) {
 	t.timer.Reset(readTimeout)
 	return len(b), nil
+}
+
+// Download downloads the files into a new folder, readable for all users.
+func (c *Client) Download(ctx context.Context, files []*assayv1.File, folder string) error {
+	if err := os.Mkdir(folder, 0o755); err != nil { //nolint:gosec // programs in containers are other users
+		return err
+	}
+	if err := os.Chmod(folder, 0o755); err != nil { //nolint:gosec // whatever the worker's own mask is
+		return err
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	for _, f := range files {
+		if err := checkName(f.GetName()); err != nil {
+			return err
+		}
+		if err := retry(ctx, func() error { return c.get(ctx, f, root) }); err != nil {
+			return fmt.Errorf("the file %s cannot be downloaded: %w", f.GetName(), err)
+		}
+		if err := root.Chmod(f.GetName(), 0o444); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Client) get(ctx context.Context, f *assayv1.File, root *os.Root) error {
+	ctx, p, end := withIdleTimeout(ctx)
+	defer end()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.GetUrl(), http.NoBody)
+	if err != nil {
+		return permanentError{errors.New("its link is not a URL")}
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if err := checkStatus(resp); err != nil {
+		return err
+	}
+	out, err := root.OpenFile(f.GetName(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return permanentError{err}
+	}
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(out, sum, p), io.LimitReader(resp.Body, f.GetSize()+1))
+	if err = errors.Join(err, out.Close()); err != nil {
+		return errors.Join(err, root.Remove(f.GetName()))
+	}
+	return verify(f, n, sum)
+}
+
+func verify(f *assayv1.File, n int64, sum hash.Hash) error {
+	if n != f.GetSize() {
+		return permanentError{fmt.Errorf("it has other bytes than the %d that were announced", f.GetSize())}
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); got != f.GetSha256() {
+		return permanentError{fmt.Errorf("its SHA-256 is %s and not %s as announced", got, f.GetSha256())}
+	}
+	return nil
+}
+
+// Upload uploads a file of the folder.
+func (c *Client) Upload(ctx context.Context, to *assayv1.Upload, folder *os.Root) error {
+	if err := retry(ctx, func() error { return c.put(ctx, to, folder) }); err != nil {
+		return fmt.Errorf("the file %s cannot be uploaded: %w", to.GetName(), err)
+	}
+	return nil
+}
+
+func (c *Client) put(ctx context.Context, to *assayv1.Upload, folder *os.Root) error {
+	f, err := folder.Open(to.GetName())
+	if err != nil {
+		return permanentError{err}
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	ctx, p, end := withIdleTimeout(ctx)
+	defer end()
+	req, err := http.NewRequestWithContext(ctx, to.GetMethod(), to.GetUrl(), io.TeeReader(f, p))
+	if err != nil {
+		return permanentError{errors.New("its link is not a URL")}
+	}
+	req.ContentLength = info.Size()
+	req.Header.Set("Expect", "100-continue") // S3 answers 412 without reading the body; a client that is sending it can lose the answer
+	for name, value := range to.GetHeaders() {
+		switch strings.ToLower(name) {
+		case "host":
+			req.Host = value
+		case "content-length": // net/http sends it, from the size
+		default:
+			req.Header.Set(name, value)
+		}
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode == http.StatusPreconditionFailed {
+		return nil // an earlier attempt stored the file, but its answer was lost
+	}
+	return checkStatus(resp)
+}
+
+// maxFiles is how many files a run has at most.
+const maxFiles = 20
+
+// Collect describes the files at the top of an output folder, and names the folders there, which are not uploaded.
+func Collect(folder *os.Root) (files []*assayv1.File, folders []string, err error) {
+	top, err := folder.Open(".")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer top.Close()
+	entries, err := top.ReadDir(maxFiles * maxFiles)
+	// ReadDir returns io.EOF as it is for an empty folder, and a program may have removed the folder.
+	if err != nil && err != io.EOF && !errors.Is(err, os.ErrNotExist) { //nolint:errorlint // see above
+		return nil, nil, err
+	}
+	for _, e := range entries {
+		switch {
+		case e.IsDir():
+			folders = append(folders, e.Name())
+			continue
+		case !e.Type().IsRegular():
+			return nil, nil, failure.New("%q in the output folder is a link or a device: only files are taken.", e.Name())
+		case checkName(e.Name()) != nil:
+			return nil, nil, failure.New("A file in the output folder cannot be taken: %s.", checkName(e.Name()))
+		case len(files) == maxFiles:
+			return nil, nil, failure.New("There are more than the %d files in the output folder that a run may have.", maxFiles)
+		}
+		f, err := describe(folder, e.Name())
+		if err != nil {
+			return nil, nil, err
+		}
+		files = append(files, f)
+	}
+	if len(files) == 0 {
+		return nil, nil, failure.New("It ended well but left no file in its output folder: write the run as a file into the folder that " +
+			"ASSAY_OUTPUT names (in a container /assay/output).")
+	}
+	return files, folders, nil
+}
+
+func describe(folder *os.Root, name string) (*assayv1.File, error) {
+	f, err := folder.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, f)
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, failure.InFile(name, "The output file %s is empty.", name)
+	}
+	return &assayv1.File{Name: name, Size: n, Sha256: hex.EncodeToString(sum.Sum(nil)), MediaType: blob.MediaTypeOf(name)}, nil
 }

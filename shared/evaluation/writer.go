@@ -1,15 +1,21 @@
 package evaluation
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
+	"strings"
 
 	"assay/shared/blob"
 	"assay/shared/measure"
+	"assay/shared/measure/lines"
+	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/records"
@@ -95,4 +101,84 @@ func Digest(files []record.File) string {
 		_, _ = io.WriteString(h, f.SHA256+"\n") // a hash never fails
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// newTopics returns the record of the values per topic of e, or nil when there are none. Values that are too large for a
+// record it writes to the object store.
+func newTopics(ctx context.Context, files blob.Store, e *record.EvaluationItem,
+	values map[string]map[string]float64) (*record.Topics, error) {
+	if len(values) == 0 {
+		return nil, nil
+	}
+	t := &record.Topics{Meta: e.Meta, PerTopic: values}
+	b, err := json.Marshal(values)
+	if err != nil || len(b) <= record.MaxTopicBytes {
+		return t, err
+	}
+	sum := sha256.Sum256(b)
+	o := blob.Object{Size: int64(len(b)), SHA256: hex.EncodeToString(sum[:]), MediaType: "application/json"}
+	o.Key = record.ObjectKey(record.HolderEvaluations, e.ID, o.SHA256)
+	t.PerTopic, t.ObjectKey = nil, o.Key
+	return t, files.Put(ctx, o, bytes.NewReader(b))
+}
+
+// ReadTopics returns the values of a record that newTopics made; nil when t is nil.
+func ReadTopics(ctx context.Context, files blob.Store, t *record.Topics) (values map[string]map[string]float64, err error) {
+	if t == nil || t.ObjectKey == "" {
+		if t != nil {
+			values = t.PerTopic
+		}
+		return values, nil
+	}
+	f, err := files.Open(ctx, t.ObjectKey)
+	if err != nil {
+		return nil, problem.Unavailable.Wrap(err, "The values per topic cannot be read at the moment. Try again in a few seconds.")
+	}
+	defer func() { _ = f.Close() }() // decoding has read all of it
+	err = json.NewDecoder(f).Decode(&values)
+	return values, err
+}
+
+// RunTagBytes is how many bytes of a run RunTag reads at most.
+const RunTagBytes = 64 << 10
+
+const (
+	tagColumn = 5   // of a line in TREC's format, counted from 0
+	maxRunTag = 200 // characters
+)
+
+// RunTag returns the tag that the author of a run in TREC's format gave it, in the first line of its file. It is empty when
+// there is no tag, or none that pages can show; faults of the file are left to the evaluation.
+func RunTag(format record.RunFormat, file io.Reader) string {
+	if format.Kind != measure.TRECRun {
+		return ""
+	}
+	text, err := lines.Unpack(file, lines.StandardExpansion)
+	if err != nil {
+		return ""
+	}
+	for s := bufio.NewScanner(io.LimitReader(text, RunTagBytes)); s.Scan(); {
+		columns := strings.Fields(s.Text())
+		if len(columns) == 0 || strings.HasPrefix(columns[0], "#") {
+			continue
+		}
+		if len(columns) <= tagColumn || len(columns[tagColumn]) > maxRunTag || record.CheckLine("", columns[tagColumn]) != nil {
+			return ""
+		}
+		return columns[tagColumn]
+	}
+	return ""
+}
+
+// readRunTag reads the tag of a run whose evaluator did not report it.
+func readRunTag(ctx context.Context, files blob.Store, run *record.RunItem, format record.RunFormat) string {
+	if format.Kind != measure.TRECRun || len(run.Files) == 0 {
+		return ""
+	}
+	f, err := files.Open(ctx, record.ObjectKey(record.HolderRuns, run.ID, run.Files[0].SHA256))
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	return RunTag(format, f)
 }

@@ -2,10 +2,15 @@ package queue
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"assay/shared/measure"
+	"assay/shared/plural"
 	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
 )
 
 // LeaseRef names a run, the lease under which it is worked on, and the identity that took the lease. The lease is valid for
@@ -124,5 +129,111 @@ func (t *transition) fail(reasons ...measure.Diagnostic) error {
 func (t *transition) end(reasons []measure.Diagnostic) error {
 	err := t.move(record.Failed)
 	t.run.AddDiagnostics(reasons...)
+	return err
+}
+
+// RetryDelay is how long no worker gets a run that a worker gave back; after an attempt, once for each attempt that it had. The
+// cause, such as a registry that does not answer, may be over then, and no worker leases the same run in a tight loop.
+const RetryDelay = 15 * time.Second
+
+// FailAttempt gives back a run whose attempt broke off, for the reason that the sentence why states. While attempts are left
+// it waits again in its place, after RetryDelay if it is work of workers. After the last it fails, and its diagnostics say how
+// each ended.
+func (q Queue) FailAttempt(ctx context.Context, l LeaseRef, why string) (*record.RunItem, error) {
+	return q.underLease(ctx, l, func(t *transition) error {
+		if t.run.Queue == record.QueueWorkers {
+			t.run.NotBefore = new(record.At(t.now.Add(RetryDelay * time.Duration(t.run.Attempts))))
+		}
+		return t.failAttempt(why)
+	})
+}
+
+// ReleaseAfterCrash gives back a run because the platform's own process ended while it worked on it. That does not count as an
+// attempt, unless it happens so often that the run must be what ends the process.
+func (q Queue) ReleaseAfterCrash(ctx context.Context, l LeaseRef) (*record.RunItem, error) {
+	return q.underLease(ctx, l, func(t *transition) error {
+		return t.releaseAfterCrash("the process that worked on it ended")
+	})
+}
+
+func (t *transition) releaseAfterCrash(why string) error {
+	if t.run.Restarts++; t.run.Restarts > record.MaxRestarts {
+		return t.failAttempt(why)
+	}
+	t.run.Attempts--
+	return t.giveBack()
+}
+
+// ReclaimExpired is FailAttempt, without a delay, for a run whose lease has expired. A run whose lease has not, or that has none,
+// stays as it is. A lease that its worker never confirmed does not count as an attempt: it may not even have reached the worker.
+func (q Queue) ReclaimExpired(ctx context.Context, runID string) error {
+	run, err := records.Get[record.RunItem](ctx, q.Store, store.Strong, record.RunKey(runID))
+	if err != nil || run == nil || run.Lease == nil {
+		return err
+	}
+	_, err = q.underLease(ctx, LeaseRefOf(run), func(t *transition) error {
+		switch l := t.run.Lease; {
+		case l.Until.After(t.now):
+			return ErrStaleLease // its holder has extended it
+		case t.run.Queue == record.QueueWorkers && !l.Confirmed:
+			return t.releaseAfterCrash("no worker that was given it began")
+		default:
+			return t.failAttempt("its lease expired without a heartbeat")
+		}
+	})
+	return IgnoreStale(err)
+}
+
+func (t *transition) failAttempt(why string) error {
+	run := t.run
+	run.AddDiagnostics(measure.Diagnostic{Severity: measure.Warning, SafeWhileBlinded: true, Message: fmt.Sprintf(
+		"Attempt %d of %d, begun at %s, did not come to an end: %s.", run.Attempts, record.MaxAttempts, run.StartedAt.Format(time.RFC3339), why)})
+	if run.Attempts < record.MaxAttempts {
+		return t.giveBack()
+	}
+	return t.fail(measure.Diagnostic{Severity: measure.Error, SafeWhileBlinded: true, Message: fmt.Sprintf(
+		"The run was begun %s and no attempt came to an end, at last because %s. The run does not count in the quota: submit it again, and "+
+			"tell the organizers if that fails too.",
+		plural.Count(run.Attempts, "time"), why)})
+}
+
+// Postpone gives a run back whose work cannot begin yet, for what it needs is still to come. The attempt does not count, and
+// nobody takes the run up for the duration.
+func (q Queue) Postpone(ctx context.Context, l LeaseRef, d time.Duration) (*record.RunItem, error) {
+	return q.underLease(ctx, l, func(t *transition) error {
+		t.run.Attempts--
+		t.run.NotBefore = new(record.At(t.now.Add(d)))
+		return t.giveBack()
+	})
+}
+
+var awaitsTruth = measure.Diagnostic{Severity: measure.Warning, SafeWhileBlinded: true,
+	Message: "The run waits for the truth of the dataset, which has not arrived or is being read. It is evaluated by itself once the truth " +
+		"is there; if none is within a day, it fails."}
+
+// AwaitTruth gives a run back whose dataset has no truth yet, and says so. The attempt does not count, and nobody takes the run
+// up before the instant unless Reevaluate, with the truth, has it wait in its queue again. A truth that came meanwhile is
+// ErrTruthChanged.
+func (q Queue) AwaitTruth(ctx context.Context, l LeaseRef, until time.Time) (*record.RunItem, error) {
+	return q.underLease(ctx, l, func(t *transition) error {
+		t.tx.CheckAbsent(record.TruthKey(t.run.DatasetID)).Or(ErrTruthChanged)
+		t.run.Attempts--
+		t.run.NotBefore = new(record.At(until))
+		if !slices.Contains(t.run.Diagnostics, awaitsTruth) {
+			t.run.AddDiagnostics(awaitsTruth)
+		}
+		return t.giveBack()
+	})
+}
+
+// Resume queues a run again whose postponement is over. One that is not postponed, or for longer, stays as it is.
+func (q Queue) Resume(ctx context.Context, runID string) error {
+	_, err := q.update(ctx, runID, func(t *transition) (bool, error) {
+		if !t.run.Waits() || t.run.NotBefore == nil || t.run.NotBefore.After(t.now) {
+			return false, nil
+		}
+		t.run.NotBefore = nil
+		return true, nil
+	})
 	return err
 }

@@ -6,14 +6,25 @@
 package runlog
 
 import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
+	"iter"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"assay/shared/blob"
 	"assay/shared/lists"
 	"assay/shared/record"
 	"assay/shared/records"
+	"assay/shared/store"
 )
 
 // Append adds to tx lines at the end of a log, and counts them in the run, which the transaction has to replace. Lines get the instant
@@ -60,4 +71,256 @@ func line(text string) string {
 		text = text[:len(text)-1]
 	}
 	return text
+}
+
+// pageChunks is how many chunks are read at once.
+const pageChunks = 5
+
+// Logs reads and seals the logs of runs.
+type Logs struct {
+	Store store.Store
+	Files blob.Store
+}
+
+// log is one log of a run.
+type log struct {
+	Logs
+	run  *record.RunItem
+	kind record.LogKind
+}
+
+// Lines yields the lines of a run's log from the number on, in order, as many as there are now. The run must have been read
+// recently; lines that came since may be among them.
+func (s Logs) Lines(ctx context.Context, run *record.RunItem, k record.LogKind, number int64) iter.Seq2[record.LogLine, error] {
+	return func(yield func(record.LogLine, error) bool) {
+		l := log{s, run, k}
+		state, _, _ := run.Log(k)
+		next := number
+		var err error
+		if next < state.Sealed {
+			next, err = l.sealed(ctx, next, yield)
+		}
+		if next >= 0 && err == nil {
+			next, err = l.chunks(ctx, next, yield)
+		}
+		if next >= 0 && err == nil && next < state.Lines { // the log was sealed since the run was read
+			_, err = l.sealed(ctx, next, yield)
+		}
+		if err != nil {
+			yield(record.LogLine{}, err)
+		}
+	}
+}
+
+// chunks yields the lines that are in the table. It returns the number of the line after them, or -1 when yield wants no more.
+func (l log) chunks(ctx context.Context, next int64, yield func(record.LogLine, error) bool) (int64, error) {
+	take := func(c *record.LogChunk) (more bool) {
+		for _, line := range c.Lines[next-c.First:] {
+			if !yield(line, nil) {
+				next = -1
+				return false
+			}
+		}
+		next = c.First + int64(len(c.Lines))
+		return true
+	}
+	first, err := l.chunkWith(ctx, next)
+	if err != nil || first == nil || !take(first) {
+		return next, err
+	}
+	q := store.Query{
+		Partition: first.Key().Partition, From: record.LogKey(l.run.ID, l.kind, next).Sort, To: record.LogEnd(l.kind), Limit: pageChunks,
+		Consistency: store.Strong,
+	}
+	for it, err := range records.Items(ctx, l.Store, q) {
+		if err != nil {
+			return next, err
+		}
+		c, err := records.Decode[record.LogChunk](it)
+		if err != nil || c.First > next || !take(c) { // those in between may have been deleted just now
+			return next, err
+		}
+	}
+	return next, nil
+}
+
+// chunkWith returns the chunk that has the line of the number; nil when there is none.
+func (l log) chunkWith(ctx context.Context, line int64) (*record.LogChunk, error) {
+	found, err := l.Store.Query(ctx, store.Query{
+		Partition: record.RunKey(l.run.ID).Partition, From: record.LogKey(l.run.ID, l.kind, 0).Sort,
+		To:         record.LogKey(l.run.ID, l.kind, line).Sort,
+		Descending: true, Limit: 1, Consistency: store.Strong,
+	})
+	if err != nil || len(found) == 0 {
+		return nil, records.Failed(err)
+	}
+	c, err := records.Decode[record.LogChunk](found[0])
+	if err != nil || line >= c.First+int64(len(c.Lines)) {
+		return nil, err
+	}
+	return c, nil
+}
+
+// sealed yields the lines that are in the file of the log. It returns what chunks does.
+func (l log) sealed(ctx context.Context, number int64, yield func(record.LogLine, error) bool) (int64, error) {
+	f, err := l.open(ctx)
+	if err != nil || f == nil {
+		return number, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	lines := bufio.NewReader(f)
+	for n := int64(0); ; n++ {
+		text, err := lines.ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			return max(n, number), nil
+		}
+		var line record.LogLine
+		if err == nil && n >= number {
+			line, err = parse(strings.TrimSuffix(text, "\n"))
+		}
+		if err != nil {
+			return n, fmt.Errorf("runlog: line %d of the %s log of run %s: %w", n, l.kind, l.run.ID, err)
+		}
+		if n >= number && !yield(line, nil) {
+			return -1, nil
+		}
+	}
+}
+
+// open opens the file of the log that the run has now; nil when it has none, or was deleted. When the log was sealed again
+// meanwhile, which replaces the file, open reads the run again.
+func (l log) open(ctx context.Context) (io.ReadCloser, error) {
+	var version int64
+	for {
+		run, err := records.Get[record.RunItem](ctx, l.Store, store.Strong, record.RunKey(l.run.ID))
+		if err != nil || run == nil || run.Version == version {
+			return nil, err
+		}
+		_, _, file := run.Log(l.kind)
+		if *file == nil {
+			return nil, nil
+		}
+		f, err := l.Files.Open(ctx, record.ObjectKey(record.HolderLogs, run.ID, (*file).SHA256))
+		if !errors.Is(err, blob.ErrNotFound) {
+			return f, err
+		}
+		version = run.Version
+	}
+}
+
+// format writes a line as it is in the file: time, stream and text.
+func format(w io.Writer, l record.LogLine) error {
+	_, err := fmt.Fprintf(w, "%s %s %s\n", l.At, l.Stream, l.Text)
+	return err
+}
+
+// parse reads what format wrote.
+func parse(text string) (record.LogLine, error) {
+	parts := strings.SplitN(text, " ", 3)
+	if len(parts) < 3 {
+		return record.LogLine{}, fmt.Errorf("%.80q is no line of a log", text)
+	}
+	at, err := time.Parse(time.RFC3339Nano, parts[0])
+	return record.LogLine{At: record.At(at), Stream: parts[1], Text: parts[2]}, err
+}
+
+// mediaType is that of the file of a log.
+const mediaType = "text/plain; charset=utf-8"
+
+// Seal writes the logs of a run that has ended to files, and then deletes the chunks. It may be called again at any time; a run that
+// has not ended, or was deleted, stays as it is.
+func (s Logs) Seal(ctx context.Context, now time.Time, runID string) error {
+	var run *record.RunItem
+	var replaced []string // keys of files
+	err := records.Retry(ctx, func() (err error) {
+		replaced = nil
+		run, err = records.Get[record.RunItem](ctx, s.Store, store.Strong, record.RunKey(runID))
+		if err != nil || run == nil || !run.State.Ended() {
+			return err
+		}
+		sealed := false
+		for _, k := range record.LogKinds {
+			state, _, file := run.Log(k)
+			if state.Lines == state.Sealed {
+				continue
+			}
+			f, err := log{s, run, k}.seal(ctx)
+			if err != nil {
+				return err
+			}
+			if *file != nil && (*file).SHA256 != f.SHA256 {
+				replaced = append(replaced, record.ObjectKey(record.HolderLogs, runID, (*file).SHA256))
+			}
+			*file, state.Sealed, sealed = f, state.Lines, true
+		}
+		if !sealed {
+			return nil
+		}
+		return new(records.Tx).Save(run, now).Commit(ctx, s.Store)
+	})
+	if err != nil || run == nil {
+		return err
+	}
+	// Logs with the same bytes are the same file.
+	replaced = slices.DeleteFunc(replaced, func(key string) bool { return slices.Contains(run.ObjectKeys(), key) })
+	if err := s.Files.Delete(ctx, replaced...); err != nil {
+		return fmt.Errorf("runlog: delete earlier logs of run %s: %w", runID, err)
+	}
+	for _, k := range record.LogKinds {
+		if err := (log{s, run, k}).deleteChunks(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seal stores the file of the log: its earlier file, and the chunks that follow.
+func (l log) seal(ctx context.Context) (*record.File, error) {
+	state, _, file := l.run.Log(l.kind)
+	var all bytes.Buffer
+	if *file != nil {
+		if err := l.copyFile(ctx, &all, record.ObjectKey(record.HolderLogs, l.run.ID, (*file).SHA256)); err != nil {
+			return nil, err
+		}
+	}
+	var failed error
+	next, err := l.chunks(ctx, state.Sealed, func(line record.LogLine, _ error) bool {
+		failed = format(&all, line)
+		return failed == nil
+	})
+	if err := errors.Join(err, failed); err != nil {
+		return nil, err
+	}
+	if next < state.Lines {
+		return nil, fmt.Errorf("runlog: the %s log of run %s misses line %d of %d", l.kind, l.run.ID, next, state.Lines)
+	}
+	sum := sha256.Sum256(all.Bytes())
+	f := &record.File{Name: string(l.kind) + ".log", Size: int64(all.Len()), SHA256: hex.EncodeToString(sum[:]), MediaType: mediaType,
+		State: record.FileStored}
+	o := blob.Object{Key: record.ObjectKey(record.HolderLogs, l.run.ID, f.SHA256), Size: f.Size, SHA256: f.SHA256, MediaType: f.MediaType}
+	return f, l.Files.Put(ctx, o, &all)
+}
+
+func (s Logs) copyFile(ctx context.Context, to io.Writer, key string) (err error) {
+	f, err := s.Files.Open(ctx, key)
+	if err != nil {
+		return fmt.Errorf("runlog: open %s: %w", key, err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	_, err = io.Copy(to, f)
+	return err
+}
+
+// deleteChunks deletes the chunks whose lines are in the file of the log.
+func (l log) deleteChunks(ctx context.Context) error {
+	state, _, _ := l.run.Log(l.kind)
+	if state.Sealed == 0 {
+		return nil
+	}
+	q := store.Query{
+		Partition: record.RunKey(l.run.ID).Partition, From: record.LogKey(l.run.ID, l.kind, 0).Sort,
+		To: record.LogKey(l.run.ID, l.kind, state.Sealed-1).Sort, Limit: pageChunks,
+	}
+	d := records.Deletions{Store: l.Store}
+	return errors.Join(d.AddFound(ctx, q), d.Commit(ctx))
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"assay/shared/blob"
 	"assay/shared/deletion"
@@ -12,6 +14,7 @@ import (
 	"assay/shared/panics"
 	"assay/shared/plural"
 	"assay/shared/propagation"
+	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/runlog"
@@ -149,4 +152,156 @@ func (w *Worker) expireUpload(ctx context.Context, run *record.RunItem) error {
 		return nil
 	}
 	return w.queue().FailStale(ctx, run.ID, record.AwaitingUpload, missing...)
+}
+
+// FailUnserved fails the runs that have waited for a worker for too long. Its error joins all failures.
+func (w *Worker) FailUnserved(ctx context.Context) error {
+	now := w.Now()
+	var failed error
+	for backlog, err := range w.queue().TeamBacklogs(ctx) {
+		if err != nil {
+			return errors.Join(failed, err)
+		}
+		if backlog.Since.Add(record.QueueTime).After(now) {
+			continue
+		}
+		failed = errors.Join(failed, w.failUnserved(ctx, now, backlog))
+	}
+	return failed
+}
+
+// failUnserved is FailUnserved for one backlog.
+func (w *Worker) failUnserved(ctx context.Context, now time.Time, backlog queue.TeamBacklog) error {
+	return w.each(ctx, store.Query{
+		Index: record.ByWork, Partition: record.QueuePartition(record.QueueWorkers), Limit: batch,
+		From: backlog.Prefix, To: backlog.Prefix + record.DueBy(now.Add(-record.QueueTime)),
+	}, func(it store.Item) error {
+		run, err := records.Decode[record.RunItem](it)
+		if err != nil {
+			return err
+		}
+		return w.queue().FailStale(ctx, run.ID, run.State, measure.Diagnostic{
+			Severity: measure.Error, SafeWhileBlinded: true, Message: fmt.Sprintf(
+				"No worker has completed this run since %s, so it failed. Ask the organizers whether workers serve the task, and submit again.",
+				run.QueuedAt.Format(time.RFC3339))})
+	})
+}
+
+// DeleteAbandonedFiles deletes the files that no record names: of requests that failed, and of what was deleted or replaced. It also
+// completes uploads whose notification was lost.
+func (w *Worker) DeleteAbandonedFiles(ctx context.Context) error {
+	var keys []string
+	for key, err := range w.Files.List(ctx, "", w.Now().Add(-record.AbandonedAfter)) {
+		if err != nil {
+			return err
+		}
+		if keys = append(keys, key); len(keys) == store.MaxKeys/2 {
+			if err := w.deleteAbandoned(ctx, keys); err != nil {
+				return err
+			}
+			keys = keys[:0]
+		}
+	}
+	return w.deleteAbandoned(ctx, keys)
+}
+
+// DeleteExpiredResults deletes the results of tools whose links have expired.
+func (w *Worker) DeleteExpiredResults(ctx context.Context) error {
+	var keys []string
+	for key, err := range w.Files.List(ctx, string(record.HolderTools)+"/", w.Now().Add(-record.ResultLinkTime)) {
+		if err != nil {
+			return err
+		}
+		keys = append(keys, key)
+	}
+	return w.Files.Delete(ctx, keys...)
+}
+
+// deleteAbandoned deletes those of the files that no record names. It ignores keys that are not of files of records.
+func (w *Worker) deleteAbandoned(ctx context.Context, keys []string) error {
+	var parsed, abandoned []string
+	var named []store.Key // two for each parsed key
+	for _, key := range keys {
+		h, id, _, ok := record.ParseObjectKey(key)
+		if !ok {
+			continue
+		}
+		switch h {
+		case record.HolderTools: // which DeleteExpiredResults or, on S3, a rule of the bucket deletes
+			continue
+		case record.HolderRuns, record.HolderLogs:
+			named = append(named, record.RunKey(id), record.RunKey(id))
+		case record.HolderEvaluations:
+			named = append(named, record.TopicsKey(id), record.TopicsKey(id))
+		case record.HolderInputs, record.HolderTruths:
+			named = append(named, record.DatasetKey(id), record.TruthKey(id))
+		}
+		parsed = append(parsed, key)
+	}
+	items, err := w.Store.Get(ctx, store.Strong, named...)
+	if err != nil {
+		return records.Failed(err)
+	}
+	for i, key := range parsed {
+		named, pending, err := references(key, items[2*i], items[2*i+1])
+		if err != nil {
+			return err
+		}
+		if !named {
+			abandoned = append(abandoned, key)
+			continue
+		}
+		if pending { // the notification of its upload was lost
+			if err := w.uploads().Complete(ctx, key); err != nil && !errors.Is(err, blob.ErrNotFound) {
+				return err
+			}
+		}
+	}
+	if len(abandoned) == 0 {
+		return nil
+	}
+	w.Log.InfoContext(ctx, "abandoned files deleted", "keys", abandoned)
+	return w.Files.Delete(ctx, abandoned...)
+}
+
+// references reports whether one of the items, which are those of the key's record, names the file of the key, and whether the record
+// still waits for its upload.
+func references(key string, one, other store.Item) (named, pending bool, err error) {
+	h, _, sha256, _ := record.ParseObjectKey(key)
+	var files, stored []record.File // of a record, and of what it refers to
+	switch h {
+	case record.HolderRuns, record.HolderLogs:
+		run, err := records.Decode[record.RunItem](one)
+		if err != nil || run == nil {
+			return false, false, err
+		}
+		if h == record.HolderLogs {
+			return slices.Contains(run.ObjectKeys(), key), false, nil
+		}
+		files = run.Files
+		if run.Lease != nil {
+			stored = run.Lease.Outputs
+		}
+	case record.HolderEvaluations:
+		topics, err := records.Decode[record.Topics](one)
+		return topics != nil && topics.ObjectKey == key, false, err
+	default:
+		dataset, err := records.Decode[record.DatasetItem](one)
+		if err != nil {
+			return false, false, err
+		}
+		truth, err := records.Decode[record.Truth](other)
+		if err != nil {
+			return false, false, err
+		}
+		if dataset != nil {
+			files = slices.Concat(dataset.Inputs, dataset.Truths)
+		}
+		if truth != nil {
+			stored = truth.Files
+		}
+	}
+	is := func(f record.File) bool { return f.SHA256 == sha256 }
+	pending = slices.ContainsFunc(files, func(f record.File) bool { return is(f) && f.State == record.FilePending })
+	return slices.ContainsFunc(files, is) || slices.ContainsFunc(stored, is), pending, nil
 }

@@ -3,18 +3,28 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"time"
 
 	"assay/functions/evaluator"
+	"assay/shared/blob"
 	"assay/shared/blob/s3"
 	"assay/shared/config"
 	"assay/shared/config/awsconfig"
+	"assay/shared/files"
 	"assay/shared/quota"
+	"assay/shared/record"
+	"assay/shared/store"
 	"assay/shared/store/dynamo"
+	"assay/shared/wait"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 )
 
@@ -41,4 +51,160 @@ func newFunction(log *slog.Logger) (*function, error) {
 		schedules: newSchedules(&env),
 	}
 	return f, errors.Join(env.Err(), err)
+}
+
+// function handles the events of the three sources.
+type function struct {
+	worker    *evaluator.Worker
+	schedules *schedules
+}
+
+// event has a member for each source; an event has one of them.
+type event struct {
+	Records []json.RawMessage
+	Wake    string // what is due, from a schedule
+}
+
+// shutdownMargin is how long before Lambda's timeout the function stops its work, releases its runs and schedules the rest.
+const shutdownMargin = 30 * time.Second
+
+func (f *function) handle(ctx context.Context, raw json.RawMessage) (any, error) {
+	if end, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-shutdownMargin))
+		defer cancel()
+	}
+	var e event
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return nil, fmt.Errorf("an event that is no JSON object: %w", err)
+	}
+	if len(e.Records) == 0 {
+		return nil, f.handleSchedule(ctx, e.Wake)
+	}
+	var first struct{ EventSource string } // as all records have it
+	if err := json.Unmarshal(e.Records[0], &first); err != nil {
+		return nil, fmt.Errorf("a record that is no JSON object: %w", err)
+	}
+	switch first.EventSource {
+	case "aws:dynamodb":
+		return f.handleChanges(ctx, e.Records)
+	case "aws:s3":
+		return nil, f.handleUploads(ctx, e.Records)
+	default:
+		return nil, fmt.Errorf("events from %q are unknown", first.EventSource)
+	}
+}
+
+// handleChanges handles records of the table's stream. It reports those that fail, so that the stream repeats them and those after.
+func (f *function) handleChanges(ctx context.Context, records []json.RawMessage) (events.DynamoDBEventResponse, error) {
+	out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
+	var next time.Time
+	for _, raw := range records {
+		var r events.DynamoDBEventRecord
+		err := json.Unmarshal(raw, &r)
+		if err == nil {
+			err = ctx.Err() // no time to begin another
+		}
+		var again time.Time
+		if err == nil {
+			again, err = f.handleChange(ctx, &r)
+		}
+		if err != nil {
+			slog.ErrorContext(ctx, "a change was not handled and is repeated", "sequenceNumber", r.Change.SequenceNumber, "error", err)
+			out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: r.Change.SequenceNumber})
+		}
+		if next.IsZero() || !again.IsZero() && again.Before(next) {
+			next = again
+		}
+	}
+	return out, f.runUntil(ctx, next)
+}
+
+func (f *function) handleChange(ctx context.Context, r *events.DynamoDBEventRecord) (again time.Time, err error) {
+	key := store.Key{}
+	if p, s := r.Change.Keys[dynamo.PartitionKey], r.Change.Keys[dynamo.SortKey]; p.DataType() == events.DataTypeString &&
+		s.DataType() == events.DataTypeString {
+		key = store.Key{Partition: p.String(), Sort: s.String()}
+	}
+	if again, err = f.worker.HandleChange(ctx, key); err != nil {
+		// Should the change end in the dead-letter queue, a later call still finds the work.
+		again = f.worker.Now().Add(retryDelay)
+	}
+	return again, err
+}
+
+// retryDelay is the delay after a failure: until then Lambda has stopped its own retries.
+const retryDelay = 15 * time.Minute
+
+// handleUploads completes the uploads of files that S3 notifies of. Each file schedules a deletion of abandoned files for the day when
+// it would be one.
+func (f *function) handleUploads(ctx context.Context, records []json.RawMessage) error {
+	var failed error
+	for _, raw := range records {
+		var r events.S3EventRecord
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return fmt.Errorf("a record of S3 that cannot be read: %w", err)
+		}
+		key, err := url.QueryUnescape(r.S3.Object.Key)
+		if err != nil {
+			return fmt.Errorf("the key of a record of S3: %w", err)
+		}
+		err = files.Uploads{Store: f.worker.Store, Now: f.worker.Now}.Complete(ctx, key)
+		if errors.Is(err, blob.ErrNotFound) {
+			err = nil // no record waits for it
+		}
+		failed = errors.Join(failed, err, f.schedules.set(ctx, f.worker.Now().Add(record.AbandonedAfter).Truncate(day).Add(day), wakeClean))
+	}
+	return failed
+}
+
+const day = 24 * time.Hour
+
+// Limits of one call. Schedules have a resolution of a minute, so the call itself waits for work that is due within maxPause, such as
+// the passes of a reevaluation. Later records of the stream wait meanwhile, but not their runs, since runDue evaluates all.
+const (
+	minPause  = 2 * time.Second // the index that NextDue reads may lag by about a second
+	maxPause  = 5 * time.Second
+	maxPasses = 5
+)
+
+// handleSchedule handles an event of a schedule.
+func (f *function) handleSchedule(ctx context.Context, what string) error {
+	switch what {
+	case wakeDue:
+		return f.runUntil(ctx, f.runDue(ctx))
+	case wakeClean:
+		if err := errors.Join(f.worker.DeleteAbandonedFiles(ctx), f.worker.DeleteExpiredResults(ctx)); err != nil {
+			return errors.Join(err, f.schedules.set(context.WithoutCancel(ctx), f.worker.Now().Add(day), wakeClean))
+		}
+		return nil
+	default:
+		return errors.New("an event of no known source")
+	}
+}
+
+// runDue does all due work and evaluates the queued runs, and returns the next instant at which work is due: soon after a failure, and
+// the zero Time when there is none.
+func (f *function) runDue(ctx context.Context) time.Time {
+	err := errors.Join(f.worker.RunDue(ctx), f.worker.FailUnserved(ctx), f.worker.EvaluateQueued(ctx))
+	next, nextErr := f.worker.NextDue(context.WithoutCancel(ctx))
+	if err = errors.Join(err, nextErr); err != nil {
+		slog.ErrorContext(ctx, "not all due work was done", "error", err)
+		return f.worker.Now().Add(retryDelay)
+	}
+	return next
+}
+
+// runUntil waits for work that is due in a moment and does it; for work that is due later it makes a schedule.
+func (f *function) runUntil(ctx context.Context, next time.Time) error {
+	for range maxPasses {
+		if next.IsZero() || next.After(f.worker.Now().Add(maxPause)) || !wait.Sleep(ctx, max(next.Sub(f.worker.Now()), minPause)) {
+			break
+		}
+		next = f.runDue(ctx)
+	}
+	if next.IsZero() {
+		return nil
+	}
+	return f.schedules.set(context.WithoutCancel(ctx), next, wakeDue)
 }

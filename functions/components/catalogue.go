@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+
+	"assay/shared/lists"
 )
 
 //go:embed catalogue
@@ -83,4 +85,41 @@ func readEntry(from fs.FS, folder string) (*entry, error) {
 		e.Snippets = append(e.Snippets, Snippet{f.language, "/v1/platform/components/" + e.ID + "/snippet?language=" + f.language})
 	}
 	return e, nil
+}
+
+// Component is an entry of the catalogue.
+type Component struct {
+	ID          string    `json:"id" example:"01KAKP3T00E4Y7QZ1V5M8N2R6W"`
+	Kind        string    `json:"kind" enum:"dataset-format,run-format,measure,evaluator,tool,client,recipe"`
+	Name        string    `json:"name" example:"Submit from CI"`
+	Description string    `json:"description" doc:"Markdown"`
+	Links       []Link    `json:"links" doc:"where to read on"`
+	Related     []string  `json:"related" doc:"ids of components that go with it"`
+	Snippets    []Snippet `json:"snippets" doc:"its snippets; GET …/snippet returns the first unless language names another"`
+	Prints      string    `json:"prints" doc:"what is in the output of each snippet" example:"{\"nDCG@10\": 0.8597}"`
+}
+
+// Link leads out of the catalogue.
+type Link struct {
+	Title string `json:"title" example:"RFC 4180, the format of CSV files"`
+	URL   string `json:"url" format:"uri-reference" doc:"an absolute address, or one on this server" example:"https://www.rfc-editor.org/rfc/rfc4180"`
+}
+
+// Snippet is where to find a component's snippet in a language.
+type Snippet struct {
+	Language string `json:"language" enum:"curl,python,go"`
+	URL      string `json:"url" format:"uri-reference" example:"/v1/platform/components/01KAKP3T00E4Y7QZ1V5M8N2R6W/snippet?language=curl"`
+}
+
+// snippetFiles are the languages of snippets, in the order of preference, with the files that they stand in.
+type snippetFile struct{ language, file string }
+
+var snippetFiles = []snippetFile{
+	{"curl", "curl.sh"},
+	{"python", "python.py"},
+	{"go", "main.go"},
+}
+
+func languages() []string {
+	return lists.Map(snippetFiles, func(f snippetFile) string { return f.language })
 }

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"time"
 
 	"assay/shared/api"
 	"assay/shared/jsoncheck"
@@ -81,4 +82,50 @@ func info(ctx context.Context, c *api.Call, _ api.PublicTarget) (Info, error) {
 		i.Measures[string(kind)] = measure.Catalogue(kind)
 	}
 	return i, nil
+}
+
+// Index is a list of links.
+type Index struct {
+	Links map[string]string `json:"links" doc:"addresses by what is there"`
+}
+
+func root(context.Context, *api.Call, api.PublicTarget) (Index, error) {
+	return Index{Links: map[string]string{
+		"self": "/", "v1": "/v1", "platform": "/v1/platform", "health": "/health", "info": "/info", "docs": "/docs", "openapi": "/openapi.json",
+	}}, nil
+}
+
+func version1(context.Context, *api.Call, api.PublicTarget) (Index, error) {
+	return Index{Links: map[string]string{
+		"self": "/v1", "platform": "/v1/platform", "datasets": "/v1/datasets", "evaluations": "/v1/evaluations", "organizers": "/v1/organizers",
+		"runs": "/v1/runs", "tasks": "/v1/tasks", "tools": "/v1/tools", "user": "/v1/user", "users": "/v1/users",
+	}}, nil
+}
+
+func platform(context.Context, *api.Call, api.PublicTarget) (Index, error) {
+	return Index{Links: map[string]string{"self": "/v1/platform", "components": "/v1/platform/components"}}, nil
+}
+
+// Health says that the service is up.
+type Health struct {
+	Status string           `json:"status" enum:"pass" doc:"pass; a service that is not up answers 503"`
+	Checks map[string]Check `json:"checks" doc:"what was asked"`
+}
+
+// Check is the outcome of asking one part.
+type Check struct {
+	Status string `json:"status" enum:"pass"`
+}
+
+// storeTime is how long the store may take to answer.
+const storeTime = 2 * time.Second
+
+func health(ctx context.Context, c *api.Call, _ api.PublicTarget) (Health, error) {
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	if err := c.Store.Ping(ctx); err != nil {
+		return Health{}, problem.Unavailable.Wrap(err,
+			"The store does not answer, so nothing can be read or written now. Try again in a few seconds.").After(5 * time.Second)
+	}
+	return Health{Status: "pass", Checks: map[string]Check{"store": {Status: "pass"}}}, nil
 }

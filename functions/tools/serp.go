@@ -3,6 +3,7 @@ package tools
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -12,6 +13,8 @@ import (
 	"assay/shared/measure/retrieval"
 	"assay/shared/plural"
 	"assay/shared/problem"
+
+	"github.com/a-h/templ"
 )
 
 // SerpInput is which ranking to show.
@@ -178,4 +181,56 @@ func (w *serpWork) addTexts(ctx context.Context, out *SerpOutput) error {
 		}
 	}
 	return nil
+}
+
+func (out SerpOutput) page() (string, templ.Component) { return "Search results", serpPage(out) }
+
+// resultCount says how much of the ranking the page has.
+func (out *SerpOutput) resultCount() string {
+	return fmt.Sprintf("%d of %s", len(out.Results), plural.Count(out.Retrieved, "document"))
+}
+
+// heading is what a result is called: its title where there is one.
+func (r *SerpResult) heading() string { return cmp.Or(r.Title, r.Document) }
+
+// passage shows the pieces with nothing between them: where a template breaks its lines a browser would show spaces.
+func (r *SerpResult) passage() templ.Component {
+	return templ.Raw(passage(r.Snippet, func(p corpus.Piece) string {
+		text := templ.EscapeString(p.Text)
+		if p.Marked {
+			text = "<mark>" + text + "</mark>"
+		}
+		return text
+	}))
+}
+
+// snippet is the passage of a document that answers show of it, with the words of the query marked.
+func snippet(d corpus.Document, query string) corpus.Snippet {
+	s := corpus.Cut(d.Text, query, maxPassage)
+	s.After = s.After || d.Clipped
+	return s
+}
+
+// passage is the snippet as one text, in which a piece stands as shown returns it.
+func passage(s corpus.Snippet, shown func(corpus.Piece) string) string {
+	var b strings.Builder
+	if s.Before {
+		b.WriteString("… ")
+	}
+	for _, p := range s.Pieces {
+		b.WriteString(shown(p))
+	}
+	if s.After {
+		b.WriteString(" …")
+	}
+	return b.String()
+}
+
+// clipTitle is as much of a title as is shown.
+func clipTitle(title string) string {
+	runes := []rune(title)
+	if len(runes) <= maxTitle {
+		return title
+	}
+	return string(runes[:maxTitle]) + "…"
 }

@@ -1,16 +1,24 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"reflect"
 	"slices"
+	"strings"
+	"time"
 
 	"assay/functions/tools/chart"
 	"assay/functions/tools/inputs"
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/blob"
 	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/webpage"
 
 	"github.com/a-h/templ"
 )
@@ -108,3 +116,127 @@ type hasChart interface{ chart() chart.Chart }
 
 // hasFile is an output that is a file.
 type hasFile interface{ file() *tempFile }
+
+const (
+	mediaJSON = "application/json"
+	mediaSVG  = chart.MediaType
+	mediaText = "text/plain"
+	mediaCSV  = "text/csv"
+	mediaTSV  = "text/tab-separated-values"
+	charset   = "; charset=utf-8" // some programs take text for Latin-1 when it does not say
+)
+
+// representations are what outputs can be shown as besides JSON.
+var representations = []struct {
+	mediaType string
+	has       func(output any) bool
+}{
+	{webpage.MediaType, func(o any) bool { _, ok := o.(hasPage); return ok }},
+	{mediaSVG, func(o any) bool { _, ok := o.(hasChart); return ok }},
+	{mediaText, func(o any) bool { _, ok := o.(hasFile); return ok }},
+	{mediaCSV, func(o any) bool { _, ok := o.(ConverterOutput); return ok }},
+	{mediaTSV, func(o any) bool { _, ok := o.(ConverterOutput); return ok }},
+}
+
+// render is the output as the media type that was negotiated. The address is that of the answer, if it has one.
+func render(ctx context.Context, c *api.Call, a metadata, address string, output any) (api.Computed, error) {
+	if f, ok := output.(hasFile); ok {
+		return renderFile(ctx, c, f)
+	}
+	shown, isPage := output.(hasPage)
+	switch accepted := c.Accepted(); {
+	case accepted == webpage.MediaType && isPage:
+		title, main := shown.page()
+		p, err := webpage.Page{Title: title, Here: toolsPath, Style: chart.Style, Base: c.BaseURL(),
+			Main: resultPage(a, c.BaseURL(), address, title, main)}.Render(ctx)
+		if err != nil {
+			return api.Computed{}, err
+		}
+		c.SetContentPolicy(p.Policy)
+		return boundedAnswer(webpage.MediaType+charset, p.HTML)
+	case accepted == mediaSVG:
+		c.SetHeader("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
+		var body bytes.Buffer
+		if err := output.(hasChart).chart().Document().Render(ctx, &body); err != nil {
+			return api.Computed{}, err
+		}
+		return boundedAnswer(mediaSVG, body.Bytes())
+	default:
+		body, err := api.Encode(output)
+		if err != nil {
+			return api.Computed{}, err
+		}
+		return boundedAnswer(mediaJSON, body)
+	}
+}
+
+// maxAnswerBytes is how many bytes an answer has, so that a function may send it whatever of it has to be escaped.
+const maxAnswerBytes = 4 << 20
+
+// boundedAnswer is a body that is not too long for one.
+func boundedAnswer(mediaType string, body []byte) (api.Computed, error) {
+	if len(body) > maxAnswerBytes {
+		return api.Computed{}, problem.Invalid.New("The answer would have %d bytes, and %d are sent. Ask for less: fewer runs, measures or "+
+			"topics, or a smaller limit or depth.", len(body), maxAnswerBytes)
+	}
+	return api.Computed{MediaType: mediaType, Body: body}, nil
+}
+
+// renderFile answers with a file: with its bytes, or, when they are too many for an answer, with a link to them.
+func renderFile(ctx context.Context, c *api.Call, f hasFile) (api.Computed, error) {
+	s := f.file()
+	defer s.close()
+	own, _, _ := strings.Cut(s.result.MediaType, ";")
+	accepted, err := c.Negotiate(slices.Compact([]string{mediaJSON, own, mediaText})...) // every file is text
+	if err != nil {
+		return api.Computed{}, err
+	}
+	asFile := accepted != mediaJSON
+	mediaType := s.result.MediaType
+	if accepted == mediaText || accepted == webpage.MediaType { // which a browser shows, where it only stores others
+		mediaType = mediaText + charset
+	}
+	content, err := s.reader()
+	if err != nil {
+		return api.Computed{}, err
+	}
+	if s.size <= record.MaxInlineBytes {
+		body, err := io.ReadAll(content)
+		switch {
+		case err != nil:
+			return api.Computed{}, err
+		case asFile:
+			return api.Computed{MediaType: mediaType, Body: body}, nil
+		}
+		s.result.Content = body
+		body, err = api.Encode(f)
+		return api.Computed{MediaType: mediaJSON, Body: body}, err
+	}
+	now := c.Now()
+	key := record.ObjectKey(record.HolderTools, c.Caller.ID, s.result.SHA256) // the same again for who asks again
+	err = records.Retry(ctx, func() error {
+		c.Forget()
+		c.Tx = new(records.Tx)
+		if err := c.Charge(ctx, record.Charge{Leaving: s.size, Until: record.At(now.Add(c.Quotas.ResultTime))}); err != nil {
+			return err
+		}
+		return c.Tx.Commit(ctx, c.Store)
+	})
+	if err != nil {
+		return api.Computed{}, err
+	}
+	if err := c.Files.Put(ctx, blob.Object{Key: key, Size: s.size, SHA256: s.result.SHA256, MediaType: s.result.MediaType},
+		content); err != nil {
+		return api.Computed{}, problem.Unavailable.Wrap(err, "The result could not be stored. Try again in a few seconds.").After(2 * time.Second)
+	}
+	link, err := c.Files.SignGet(ctx, key, s.result.Name, mediaType, now.Add(record.ResultLinkTime))
+	if err != nil {
+		return api.Computed{}, err
+	}
+	if asFile {
+		return api.Computed{Location: link.URL}, nil
+	}
+	s.result.URL, s.result.ExpiresAt = link.URL, new(record.At(link.ExpiresAt))
+	body, err := api.Encode(f)
+	return api.Computed{MediaType: mediaJSON, Body: body, Ephemeral: true}, err
+}

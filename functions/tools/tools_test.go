@@ -2,11 +2,17 @@ package tools_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"assay/shared/measure/measuretest"
 	"assay/shared/record"
 )
 
@@ -62,6 +68,106 @@ func TestTools_AreNamedByNouns(t *testing.T) {
 		if a := s.Want(http.StatusNotFound, nil, "", method, "/v1/tools/nosuch", nil); !strings.Contains(string(a.Body),
 			strings.Join(nouns, ", ")) {
 			t.Errorf("%s of another: %s", method, a.Body)
+		}
+	}
+}
+
+// injections are texts that try to be more than text, and have no space, so that ids can have them.
+var injections = []string{
+	`<script>window.intruded=1</script>`,
+	`"><img/src=x/onerror="window.intruded=1"data-intruder>`,
+	`</style></title></script></svg><b/data-intruder>`,
+	`'onmouseover='window.intruded=1'data-intruder='`,
+	"javascript:window.intruded=1",
+	"\u202Egnol-dna-" + strings.Repeat("unbroken", 20),
+	"]]><!--&&amp;%00",
+}
+
+// injectionInput has the injections wherever a page shows something of a user's: two runs, their topics, documents and texts.
+func injectionInput(t testing.TB) (runs []object, texts object) {
+	var lines [2]strings.Builder
+	var documents, queries strings.Builder
+	write := func(b *strings.Builder, o object) {
+		line, _ := json.Marshal(o) // strings are always valid
+		b.WriteString(string(line) + "\n")
+	}
+	for i, topic := range injections {
+		write(&queries, object{"id": topic, "query": topic + " water"})
+		write(&documents, object{"id": topic, "title": topic, "text": topic + " water " + topic})
+		for j := range injections {
+			document := injections[(i+j)%len(injections)]
+			for run := range lines {
+				lines[run].WriteString(topic + " Q0 " + document + " 0 " + string(rune('9'-j*(1-run))) + " x\n")
+			}
+		}
+	}
+	for run, name := range []string{injections[0], injections[2]} { // packed, so that the input is short enough for an address
+		runs = append(runs, namedRun(name, measuretest.Gzip(t, lines[run].String())))
+	}
+	return runs, inlineFiles("documents.jsonl", measuretest.Gzip(t, documents.String()), "queries.jsonl",
+		measuretest.Gzip(t, queries.String()))
+}
+
+var (
+	element = regexp.MustCompile(`<[a-zA-Z/!][^>]*>`)
+	// inHead is what no page has, and what would load, run or look like something; inside is that after its own icon and style.
+	inHead = regexp.MustCompile(`(?i)^<(img|iframe|object|embed|link rel="stylesheet"|script)|^<[bi][\s/]|[\s"'/]on[a-z]+=|\sstyle="`)
+	inBody = regexp.MustCompile(`(?i)<(script|img|iframe|object|embed|b/)|@import|url\([^#]|[\s"'/]on[a-z]+="|style="|href="[^#/]`)
+)
+
+// findInjection finds what the page has and should not.
+func findInjection(page string) string {
+	for _, tag := range element.FindAllString(page, -1) {
+		if inHead.MatchString(tag) {
+			return tag
+		}
+	}
+	_, body, _ := strings.Cut(page, "</head>")
+	body = strings.ReplaceAll(body, `href="http://127.0.0.1:`, `href="/`) // to the server itself
+	return inBody.FindString(body)
+}
+
+// maxPage is how many bytes a page may have.
+const maxPage = 200_000
+
+// checkPage holds a page to what each must be: small, and without anything that a text brought along.
+func (s *toolServer) checkPage(tool string, input object) string {
+	s.t.Helper()
+	page := s.page("", tool, input)
+	s.t.Logf("the page has %d bytes", len(page))
+	if len(page) > maxPage {
+		s.t.Errorf("the page of %s has %d bytes, more than %d", tool, len(page), maxPage)
+	}
+	if found := findInjection(page); found != "" {
+		s.t.Errorf("the page of %s has %s", tool, found)
+	}
+	return page
+}
+
+// checkPageAndChart is checkPage for a tool that has a chart as well, which must be whole.
+func (s *toolServer) checkPageAndChart(tool string, input object) {
+	s.t.Helper()
+	s.checkPage(tool, input)
+	checkSVG(s.t, s.invoke(http.StatusOK, nil, "", tool, input, "Accept", "image/svg+xml").Body)
+}
+
+// checkSVG reads a document as XML, and has it run and fetch nothing.
+func checkSVG(t testing.TB, document []byte) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(string(document)))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("the chart is no XML: %v", err)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			switch e.Name.Local {
+			case "script", "image", "a", "foreignObject", "b", "img":
+				t.Errorf("the chart has an element %s", e.Name.Local)
+			}
 		}
 	}
 }

@@ -2,12 +2,16 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"assay/functions/tools/inputs"
+	"assay/functions/tools/significance"
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/problem"
 )
@@ -64,4 +68,72 @@ func pairedValues(by []map[string]float64, topics []string) (paired [][]float64)
 		}
 	}
 	return paired
+}
+
+const (
+	// maxDraws bounds what a bootstrap draws for one answer: about two seconds' work.
+	maxDraws = 200_000_000
+	// minRounds are drawn at least, or neither intervals nor p would say anything.
+	minRounds = 100
+)
+
+// bootstrapRounds is how many samples of topics each interval is drawn from, when one sample of all draws so many values; 0 when
+// there is no time for minRounds, for which inputs.MaxValues are too few.
+func bootstrapRounds(draws int) int {
+	if most := min(significance.Rounds, maxDraws/max(1, draws)); most >= minRounds {
+		return most
+	}
+	return 0
+}
+
+// meanInterval is the bootstrap interval of a value that is the mean over topics; nil when it is none, such as a number of
+// documents or a geometric mean. Topics come in byte order, so that a seed gives the same interval again.
+func meanInterval(ctx context.Context, value *float64, byTopic map[string]float64, seed uint64,
+	rounds int) (*significance.Interval, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	values := lists.Map(slices.Sorted(maps.Keys(byTopic)), func(topic string) float64 { return byTopic[topic] })
+	if value == nil || len(values) == 0 {
+		return nil, nil
+	}
+	const rounding = 1e-9
+	if math.Abs(average(values)-*value) > rounding*max(1, math.Abs(*value)) {
+		return nil, nil
+	}
+	interval, err := significance.Bootstrap(values, seed, rounds)
+	if errors.Is(err, significance.ErrUndefined) {
+		return nil, nil
+	}
+	return &interval, err
+}
+
+// exampleRuns are three runs that examples compare: they rank a lake, a pond and a road for eight topics.
+var exampleRuns = []inputs.RunReference{
+	{Name: "lakes", Files: exampleRunFile("lakes.txt", "lpr lpr plr lpr lpr lrp lpr lpr")},
+	{Name: "ponds", Files: exampleRunFile("ponds.txt", "plr lpr plr plr prl plr lpr rlp")},
+	{Name: "roads", Files: exampleRunFile("roads.txt", "rpl rlp prl rpl rpl rlp rpl rpl")},
+}
+
+// exampleTruth is what they are measured against: on every topic the lake is best and the pond good.
+var exampleTruth = &inputs.TruthReference{Files: []inputs.InlineFile{{Name: "qrels.txt", Text: exampleQrels(8)}}}
+
+func exampleQrels(topics int) string {
+	var b strings.Builder
+	for topic := range topics {
+		fmt.Fprintf(&b, "%d 0 lake 2\n%d 0 pond 1\n", topic+1, topic+1)
+	}
+	return b.String()
+}
+
+// exampleRunFile is a run in the format of TREC, of the orders in which it ranks the documents for each topic.
+func exampleRunFile(name, orders string) []inputs.InlineFile {
+	words := map[rune]string{'l': "lake", 'p': "pond", 'r': "road"}
+	var b strings.Builder
+	for topic, order := range strings.Fields(orders) {
+		for i, document := range order {
+			fmt.Fprintf(&b, "%d Q0 %s %d %d x\n", topic+1, words[document], i+1, 9-i)
+		}
+	}
+	return []inputs.InlineFile{{Name: name, Text: b.String()}}
 }

@@ -121,3 +121,144 @@ func BenchmarkCompare(b *testing.B) {
 		x.Difference(y, 1000)
 	}
 }
+
+// TestRankBiasedOverlap_AgreesWithItsAuthor compares with values that William Webber's own program printed, six digits of them, for the
+// alphabet and another ranking; github.com/mpetri/rbo (MIT) publishes them as test_data/uneven_abc.json.
+func TestRankBiasedOverlap_AgreesWithItsAuthor(t *testing.T) {
+	alphabet := ranked("abcdefghijklmnopqrstuvwxyz")
+	for _, c := range []struct {
+		other string
+		p     float64
+		want  float64
+	}{
+		{"afcmleivjhs", 0.1, 0.951493},
+		{"av", 0.2, 0.900000},
+		{"bcflzvq", 0.2, 0.105201},
+		{"bcxhkur", 0.4, 0.212763},
+		{"degczfbxkwnjutsirylmhpv", 0.4, 0.035780},
+		{"afdqwtvehcpubinloygrs", 0.4, 0.782330},
+		{"karfvodcjmwgzlypebunq", 0.9, 0.468431},
+		{"zhatsimjpnkvcfxwqgoeryubd", 0.9, 0.364444},
+		{"f", 0.9, 0.053090},
+		{"zclx", 0.9, 0.233312},
+		{"nxqyk", 0.9, 0.049050},
+	} {
+		if got := comparison.RankBiasedOverlap(alphabet, ranked(c.other), c.p); math.Abs(got-c.want) > 6e-7 {
+			t.Errorf("overlap with %q at %v is %v, want %v", c.other, c.p, got, c.want)
+		}
+	}
+}
+
+func TestRankBiasedOverlap_ByHand(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		p    float64
+		want float64
+	}{
+		// Figure 5 of Webber, Moffat and Zobel 2010, whose overlaps at depths 1 to 7 are 0, 0, 2, 2, 2, 2, 2.
+		{"abcdefg", "zcavwxy", 0.9, 0.2882172857142857},
+		// (0.1/0.9) (0.9 + 0.81/2 + 0.729) + 0.729
+		{"abc", "acb", 0.9, 0.955},
+		// Lengths 1 and 3: X is 1 at each depth, and what is supposed below the end of the first is all in common.
+		{"a", "abc", 0.5, 1},
+		// Lengths 2 and 3, p = 1/2: X = 0, 1, 2 and one half of depth 3 - 2 supposed:
+		// (1/4)/2 + (2/3)/8 + (1/6)/8 + (1/3 + 1/2)/8.
+		{"ab", "cab", 0.5, 0.125 + 2./24 + 1./48 + 5./48},
+		{"abc", "def", 0.9, 0},
+		{"", "", 0.9, 1},
+		{"", "a", 0.9, 0},
+	} {
+		for range 2 {
+			if got := comparison.RankBiasedOverlap(ranked(c.a), ranked(c.b), c.p); !near(got, c.want) {
+				t.Errorf("overlap of %q and %q at %v is %v, want %v", c.a, c.b, c.p, got, c.want)
+			}
+			c.a, c.b = c.b, c.a
+		}
+	}
+}
+
+// TestRankBiasedOverlap_IsTheInfiniteSum adds up the definition of rank-biased overlap, (1-p) times the sum of p^(d-1) A(d), down
+// to where nothing is left, with the agreement A supposed below the ends of the rankings.
+func TestRankBiasedOverlap_IsTheInfiniteSum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rankings(t)
+		p := rapid.Float64Range(0.05, 0.95).Draw(t, "p")
+		got := comparison.RankBiasedOverlap(a, b, p)
+		if back := comparison.RankBiasedOverlap(b, a, p); !near(got, back) {
+			t.Fatalf("%v there, %v back", got, back)
+		}
+		short, long := min(a.Len(), b.Len()), max(a.Len(), b.Len())
+		if short == 0 {
+			return
+		}
+		common := func(depth int) float64 {
+			d := a.Difference(b, depth)
+			return float64(d.Kept + len(d.Moved))
+		}
+		want, weight := 0.0, 1-p
+		for depth := 1; depth < 1000; depth++ {
+			at := min(depth, long)
+			agreement := common(at)
+			if at > short {
+				agreement += common(short) * float64(at-short) / float64(short)
+			}
+			want += weight * agreement / float64(at)
+			weight *= p
+		}
+		if !near(got, want) {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+	})
+}
+
+func TestTau_ByHand(t *testing.T) {
+	type coefficient = func(a, b *comparison.Ranking) (float64, bool)
+	for _, c := range []struct {
+		name        string
+		coefficient coefficient
+		a, b        string
+		want        float64 // NaN: not defined
+	}{
+		{"tau", comparison.Tau, "abcd", "abcd", 1},
+		{"tau", comparison.Tau, "abcd", "dcba", -1},
+		{"tau", comparison.Tau, "abcd", "acbd", 4. / 6}, // five pairs of six agree
+		{"tau", comparison.Tau, "axbcy", "zcab", -1. / 3},
+		{"tau", comparison.Tau, "ab", "bc", math.NaN()},
+		{"tau", comparison.Tau, "", "", math.NaN()},
+		{"tau-b", comparison.TauB, "abcd", "dcba", -1},
+		// a and b tied in the first: 5 agreeing pairs, 6 - 1 and 6 untied.
+		{"tau-b", comparison.TauB, "(ab)cd", "abcd", 5 / math.Sqrt(30)},
+		// {a b} and {c d}: the pairs of one side with the other disagree, and each ties one pair.
+		{"tau-b", comparison.TauB, "ab", "cd", -4 / 5.},
+		// The union is a b c; the first ties nothing, the second neither: 2 agreeing pairs less 1.
+		{"tau-b", comparison.TauB, "abc", "ac", 1. / 3},
+		// The example of scipy.stats.kendalltau: ranks 12 2 1 12 2 and 1 4 7 1 0.
+		{"tau-b", comparison.TauB, "c(be)(ad)", "e(ad)bc", -0.4714045207910316},
+		{"tau-b", comparison.TauB, "(ab)", "ab", math.NaN()},
+		{"tau-b", comparison.TauB, "a", "", math.NaN()},
+	} {
+		if got, ok := c.coefficient(ranked(c.a), ranked(c.b)); ok == math.IsNaN(c.want) || ok && !near(got, c.want) {
+			t.Errorf("%s of %q and %q is %v, %v; want %v", c.name, c.a, c.b, got, ok, c.want)
+		}
+	}
+}
+
+// TestTau_IsBoundedAndSymmetric also checks that a ranking agrees with itself.
+func TestTau_IsBoundedAndSymmetric(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rankings(t)
+		for name, coefficient := range map[string]func(a, b *comparison.Ranking) (float64, bool){
+			"tau": comparison.Tau, "tau-b": comparison.TauB} {
+			there, ok := coefficient(a, b)
+			if back, same := coefficient(b, a); ok != same || !near(there, back) {
+				t.Fatalf("%s is %v there and %v back", name, there, back)
+			}
+			if math.IsNaN(there) || there < -1-1e-12 || there > 1+1e-12 {
+				t.Fatalf("%s is %v", name, there)
+			}
+			if own, ok := coefficient(a, a); ok && !near(own, 1) {
+				t.Fatalf("%s of a ranking with itself is %v", name, own)
+			}
+		}
+	})
+}

@@ -11,9 +11,13 @@ package fusion
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"io"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -134,4 +138,191 @@ func warnOfMissingTopics(report *measure.Report, runs []Run, rankings []*retriev
 				missing, plural.Count(len(topics), "topic"), topics[first])
 		}
 	}
+}
+
+// Normalization says how the scores that a run has for a topic are made comparable with those of other runs. In the
+// definitions s is a score, and min, max, mean and deviation are those of the run's n documents of the topic.
+type Normalization string
+
+const (
+	// Unchanged takes scores as they are, as Fox and Shaw 1994 did with runs of one system.
+	Unchanged Normalization = "none"
+	// MinMax is (s - min) / (max - min), from 0 to 1 (J. H. Lee, Analyses of multiple evidence combination, SIGIR 1997);
+	// 1 when all scores are equal.
+	MinMax Normalization = "min-max"
+	// Sum is (s - min) divided by the sum of all s - min, so that a run's scores add up to 1 (M. Montague, J. A. Aslam,
+	// Relevance score normalization for metasearch, CIKM 2001); 1 / n when all scores are equal.
+	Sum Normalization = "sum"
+	// ZScore is (s - mean) / deviation, with n in the divisor of the variance (the zero-mean, unit-variance of the
+	// same); 0 when all scores are equal. It is negative for the worse half of a run.
+	ZScore Normalization = "z-score"
+	// Rank is 1 - (rank - 1) / n, from 1 down to 1 / n (Lee 1997).
+	Rank Normalization = "rank"
+)
+
+// Normalizations lists every normalization.
+func Normalizations() []Normalization { return []Normalization{Unchanged, MinMax, Sum, ZScore, Rank} }
+
+// apply normalizes the scores of one ranking, best first, in place.
+func (n Normalization) apply(scores []float64) {
+	if len(scores) == 0 {
+		return
+	}
+	size, highest, lowest := float64(len(scores)), scores[0], scores[len(scores)-1]
+	equal := highest == lowest
+	switch n {
+	case Unchanged:
+	case MinMax:
+		for i, s := range scores {
+			scores[i] = ratio(s-lowest, highest-lowest, 1)
+		}
+	case Sum:
+		var sum measure.Sum
+		for _, s := range scores {
+			sum.Add(s - lowest)
+		}
+		total := sum.Total()
+		for i, s := range scores {
+			scores[i] = ratio(s-lowest, total, 1/size)
+		}
+	case ZScore:
+		var sum, squares measure.Sum
+		for _, s := range scores {
+			sum.Add(s)
+		}
+		mean := sum.Total() / size
+		for _, s := range scores {
+			squares.Add((s - mean) * (s - mean))
+		}
+		deviation := math.Sqrt(squares.Total() / size)
+		for i, s := range scores {
+			if scores[i] = ratio(s-mean, deviation, 0); equal {
+				scores[i] = 0 // although the mean may be rounded
+			}
+		}
+	case Rank:
+		for i := range scores {
+			scores[i] = (size - float64(i)) / size
+		}
+	}
+}
+
+// ratio is part / whole, and otherwise what stands for it when there is no spread.
+func ratio(part, whole, otherwise float64) float64 {
+	if whole == 0 {
+		return otherwise
+	}
+	return part / whole
+}
+
+// fuser fuses one topic after the other and keeps its memory between them.
+type fuser struct {
+	settings Settings
+	runs     []*retrieval.Rankings
+	scores   []float64
+	parts    []scored
+	fused    []scored
+	line     []byte
+}
+
+// scored is a document with its score, in one run or in the fused one.
+type scored struct {
+	doc   []byte
+	score float64
+	near  float64 // of a fused score: how far an equal one may lie apart
+}
+
+// rounding is how far sums may lie apart that are the same but for rounding, relative to the sizes of their terms: some
+// thousand times what arithmetic loses.
+const rounding = 1e-12
+
+// fuse ranks the documents of a topic, and says whether every score is finite.
+func (f *fuser) fuse(topic string) bool {
+	f.parts, f.fused = f.parts[:0], f.fused[:0]
+	for _, run := range f.runs {
+		first := len(f.parts)
+		f.scores = f.scores[:0]
+		for doc, score := range run.Ranking(topic) {
+			f.parts = append(f.parts, scored{doc: doc})
+			f.scores = append(f.scores, score)
+		}
+		f.weight(f.scores)
+		for i, score := range f.scores {
+			f.parts[first+i].score = score
+		}
+	}
+	// What the runs say of a document comes together in an order that does not depend on theirs, so that neither does
+	// the last bit of the sum.
+	slices.SortFunc(f.parts, func(a, b scored) int {
+		if c := bytes.Compare(b.doc, a.doc); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.score, b.score)
+	})
+	for from := 0; from < len(f.parts); {
+		to := from
+		var sum measure.Sum
+		near := 0.0
+		for to < len(f.parts) && bytes.Equal(f.parts[to].doc, f.parts[from].doc) {
+			sum.Add(f.parts[to].score)
+			near += rounding * math.Abs(f.parts[to].score)
+			to++
+		}
+		score := sum.Total()
+		if f.settings.Method == CombMNZ {
+			score *= float64(to - from)
+			near *= float64(to - from)
+		}
+		if math.IsNaN(score) || math.IsInf(score, 0) {
+			return false
+		}
+		f.fused = append(f.fused, scored{f.parts[from].doc, score, near})
+		from = to
+	}
+	slices.SortFunc(f.fused, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	unifyScores(f.fused)
+	return true
+}
+
+// unifyScores gives documents whose scores are the same but for rounding one score, the highest of them, and puts them in the order
+// of their ids, descending: 0.1 + 0.7 is 0.2 + 0.6. The scores are descending.
+func unifyScores(fused []scored) {
+	for from := 0; from < len(fused); {
+		first, to := fused[from], from+1
+		for to < len(fused) && first.score-fused[to].score <= max(first.near, fused[to].near) {
+			fused[to].score = first.score
+			to++
+		}
+		slices.SortFunc(fused[from:to], func(a, b scored) int { return bytes.Compare(b.doc, a.doc) })
+		from = to
+	}
+}
+
+// weight turns the scores of a ranking, best first, into what the run adds to the fused ones.
+func (f *fuser) weight(scores []float64) {
+	if f.settings.Method != ReciprocalRank {
+		f.settings.Normalization.apply(scores)
+		return
+	}
+	k := cmp.Or(f.settings.K, DefaultK)
+	for i := range scores {
+		scores[i] = 1 / float64(k+i+1)
+	}
+}
+
+func (f *fuser) write(w *bufio.Writer, topic string) error {
+	for i, d := range f.fused {
+		if f.settings.Depth > 0 && i == f.settings.Depth {
+			break
+		}
+		line := append(append(f.line[:0], topic...), " Q0 "...)
+		line = append(append(line, d.doc...), ' ')
+		line = append(strconv.AppendInt(line, int64(i+1), 10), ' ')
+		line = append(strconv.AppendFloat(line, d.score, 'g', -1, 64), ' ')
+		f.line = append(append(line, f.settings.Tag...), '\n')
+		if _, err := w.Write(f.line); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -163,3 +163,112 @@ func TestTests_RefuseValues(t *testing.T) {
 		}
 	}
 }
+
+// TestTests_ConstantDifferencesAreUndefined has differences that are .1 but for rounding. Taken as they are, t of the first would
+// be 1.8e15 and its p 3.5e-16, while half of all combinations of signs are as far from 0.
+func TestTests_ConstantDifferencesAreUndefined(t *testing.T) {
+	for _, c := range []struct {
+		a, b []float64
+		p    float64 // of the randomization test
+	}{
+		{[]float64{.3, .8}, []float64{.2, .7}, .5},
+		{[]float64{.3, .8, .1, .2}, []float64{.2, .7, 0, .1}, .125},
+		{[]float64{0.30000000000000004, .8}, []float64{.3, .8}, 1},
+		{[]float64{3e8, 8e8}, []float64{2e8, 7e8}, .5},
+	} {
+		if got, err := significance.PairedT(c.a, c.b); !errors.Is(err, significance.ErrUndefined) {
+			t.Errorf("t of %v and %v: %+v, %v", c.a, c.b, got, err)
+		}
+		if got, err := significance.CohensD(c.a, c.b); !errors.Is(err, significance.ErrUndefined) {
+			t.Errorf("d of %v and %v: %v, %v", c.a, c.b, got, err)
+		}
+		if got, err := significance.Randomization(c.a, c.b, 1, 10); err != nil || got.P != c.p {
+			t.Errorf("randomization of %v and %v: %+v, %v", c.a, c.b, got, err)
+		}
+	}
+	if got, err := significance.Wilcoxon([]float64{0.30000000000000004, .8}, []float64{.3, .8}); !errors.Is(err, significance.ErrUndefined) {
+		t.Errorf("wilcoxon of equal pairs: %+v, %v", got, err)
+	}
+	// What is small next to 1 is not rounding when all values are.
+	if got, err := significance.PairedT([]float64{3e-20, 9e-20}, []float64{2e-20, 7e-20}); err != nil || !near(got.Statistic, 3) {
+		t.Errorf("t of small values: %+v, %v", got, err)
+	}
+}
+
+// TestTests_SharesEqualCounts has the relevant documents of two runs among the first ten of seven topics, and P@10. Were sizes
+// compared as float64s, the rank sums and the p of Wilcoxon would differ. The p is that of scipy 1.17.1's wilcoxon with
+// PermutationMethod(n_resamples=inf) of the former.
+func TestTests_SharesEqualCounts(t *testing.T) {
+	a, b := []float64{5, 5, 9, 8, 0, 2, 1}, []float64{4, 6, 7, 7, 2, 3, 0}
+	for _, parts := range []float64{1, 10} {
+		got, err := significance.Wilcoxon(shares(a, parts), shares(b, parts))
+		if err != nil || !near(got.P, 0.984375) || got.Plus != 15.5 || got.Minus != 12.5 {
+			t.Errorf("in parts of %v: %+v, %v", parts, got, err)
+		}
+	}
+}
+
+func shares(counts []float64, of float64) []float64 {
+	var all []float64
+	for _, x := range counts {
+		all = append(all, x/of)
+	}
+	return all
+}
+
+// TestTests_AreScaleInvariant compares the tests of counts, which are exact, with those of shares and of shares with an offset.
+func TestTests_AreScaleInvariant(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 40).Draw(t, "n")
+		of := rapid.SampledFrom([]float64{3, 7, 10, 1e5, 1e-3}).Draw(t, "of")
+		offset := rapid.SampledFrom([]float64{0, .1, 1.0 / 3}).Draw(t, "offset")
+		count := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 10).Draw(t, "count")) })
+		a, b := rapid.SliceOfN(count, n, n).Draw(t, "a"), rapid.SliceOfN(count, n, n).Draw(t, "b")
+		x, y := shares(a, of), shares(b, of)
+		for i := range x {
+			x[i], y[i] = x[i]+offset, y[i]+offset
+		}
+		same := func(name string, whole, parts float64, err, partsErr error) {
+			// Of values about 0.1 that differ by 1e-5, some ten digits are left.
+			if (err == nil) != (partsErr == nil) || err == nil && math.Abs(whole-parts) > 1e-8*max(1, math.Abs(whole)) {
+				t.Fatalf("%s: %v, %v of counts and %v, %v of shares", name, whole, err, parts, partsErr)
+			}
+		}
+		tWhole, err := significance.PairedT(a, b)
+		tParts, partsErr := significance.PairedT(x, y)
+		same("t", tWhole.Statistic, tParts.Statistic, err, partsErr)
+		same("p of t", tWhole.P, tParts.P, err, partsErr)
+		dWhole, err := significance.CohensD(a, b)
+		dParts, partsErr := significance.CohensD(x, y)
+		same("d", dWhole, dParts, err, partsErr)
+		wWhole, err := significance.Wilcoxon(a, b)
+		wParts, partsErr := significance.Wilcoxon(x, y)
+		if (err == nil) != (partsErr == nil) || wWhole != wParts {
+			t.Fatalf("wilcoxon: %+v, %v of counts and %+v, %v of shares", wWhole, err, wParts, partsErr)
+		}
+		rWhole, err := significance.Randomization(a, b, 5, 100)
+		rParts, partsErr := significance.Randomization(x, y, 5, 100)
+		if err != nil || partsErr != nil || rWhole.P != rParts.P {
+			t.Fatalf("randomization: %+v, %v of counts and %+v, %v of shares", rWhole, err, rParts, partsErr)
+		}
+	})
+}
+
+// TestCorrections_DoNotCrossLevels has p of random tests, (k + 1) / (rounds + 1), that times the number of tests are a level
+// exactly, and so not below it.
+func TestCorrections_DoNotCrossLevels(t *testing.T) {
+	for level, parts := range map[float64]int{.05: 20, .01: 100, .001: 1000, .0001: 10_000} {
+		for tests := 1; tests <= 50; tests++ {
+			for k := 1; k <= 10; k++ {
+				all := make([]float64, tests)
+				all[0] = float64(k) / float64(k*tests*parts)
+				for i := range all[1:] {
+					all[i+1] = 1
+				}
+				if holm, bonferroni := significance.Holm(all)[0], significance.Bonferroni(all)[0]; holm != level || bonferroni != level {
+					t.Fatalf("%d times %v is %v and %v, want %v", tests, all[0], holm, bonferroni, level)
+				}
+			}
+		}
+	}
+}

@@ -1,14 +1,18 @@
 package inputs
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"fmt"
 	"io"
 	"slices"
 
+	"assay/shared/compute"
+	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -106,4 +110,73 @@ func (resolver *Resolver) unpackInline(ctx context.Context, pointer string, file
 			"name them by runId.", MaxUnpackedBytes)
 	}
 	return list, nil
+}
+
+// source is where files come from, so that problems point to their place in the input.
+type source struct {
+	pointer string // to the reference
+	inline  bool
+	files   []evaluator.File
+}
+
+// Files are what there is to read.
+func (s *source) Files() []evaluator.File { return s.files }
+
+// FilePointer points to the file of the name, in the input.
+func (s *source) FilePointer(name string) string {
+	i := slices.IndexFunc(s.files, func(f evaluator.File) bool { return f.Name == name })
+	if !s.inline || i < 0 {
+		return s.pointer
+	}
+	return fmt.Sprintf("%s/files/%d", s.pointer, i)
+}
+
+// Refused is the problem of files that have errors; nil when the diagnostics have none.
+func (s *source) CheckDiagnostics(diagnostics []measure.Diagnostic) error {
+	return problem.Check(record.Faults(diagnostics, s.FilePointer))
+}
+
+// open returns the files as readers take them, and what closes them.
+func (s *source) open() ([]measure.File, func()) { return evaluator.Contents(s.files) }
+
+// MaxTextBytes is how large the packed runs and truths that one invocation reads may be together once they are unpacked:
+// the sizes of packed files say little, and their lines are held in memory.
+const MaxTextBytes = compute.MaxBytes
+
+// heldUnpackedBytes is how many bytes the stored runs and truths that are packed have once they are unpacked.
+func (resolver *Resolver) heldUnpackedBytes(ctx context.Context) (total int64, err error) {
+	for _, f := range resolver.heldFiles {
+		r, err := f.Open()
+		if err != nil {
+			return 0, err
+		}
+		size, err := unpackedSize(ctx, r, MaxTextBytes-total)
+		_ = r.Close() // what it has is read again
+		if err != nil {
+			return 0, err
+		}
+		if total += size; total > MaxTextBytes {
+			return 0, problem.TooLarge.New("The packed files that this would read unpack to more than %d bytes together. Name fewer runs, or get "+
+				"the files by their links and use a tool of your own.", MaxTextBytes)
+		}
+	}
+	return total, nil
+}
+
+// unpackedSize is how many bytes a packed file has once it is unpacked, one more than most when it has more; 0 when it is not
+// packed. What is damaged counts as far as it goes, for its reader says what is wrong with it.
+func unpackedSize(ctx context.Context, r io.Reader, most int64) (size int64, err error) {
+	z, err := gzip.NewReader(bufio.NewReader(r))
+	if err != nil {
+		return 0, nil //nolint:nilerr // it is not packed
+	}
+	for size <= most && err == nil {
+		if err := ctx.Err(); err != nil {
+			return size, err
+		}
+		var n int64
+		n, err = io.CopyN(io.Discard, z, 16<<20)
+		size += n
+	}
+	return min(size, most+1), nil
 }

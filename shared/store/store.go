@@ -18,6 +18,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 )
 
@@ -219,3 +220,24 @@ var ErrInvalid = errors.New("store: invalid call")
 // ErrUnavailable is wrapped by errors that say nothing about the data: the store did not answer, is throttled, or
 // lost a race against other transactions too often. Trying again later may help.
 var ErrUnavailable = errors.New("store: unavailable")
+
+// Usage counts what the calls of a context cost, for the budgets that tests hold every operation to.
+type Usage struct {
+	Calls atomic.Int64 // calls of Get, Query and Write that reached the table, also those that then failed
+	Read  atomic.Int64 // the keys of Gets, found or not, and the items that Queries fetched, also those left out as expired
+}
+
+type usageKey struct{}
+
+// WithUsage returns a context whose store calls are counted in u.
+func WithUsage(ctx context.Context, u *Usage) context.Context {
+	return context.WithValue(ctx, usageKey{}, u)
+}
+
+// Count adds a call's cost to the context's Usage, if it has one. Implementations call it once in each call.
+func Count(ctx context.Context, read int) {
+	if u, ok := ctx.Value(usageKey{}).(*Usage); ok {
+		u.Calls.Add(1)
+		u.Read.Add(int64(read))
+	}
+}

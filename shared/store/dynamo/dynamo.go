@@ -17,14 +17,19 @@ package dynamo
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
+	"assay/shared/lists"
 	"assay/shared/store"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 // readTimeout is how long a request may go without an answer before it is sent again: a connection that died while a function
@@ -67,3 +72,163 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // alive reports whether an item that expires at the instant, in seconds and 0 for never, is there now.
 func alive(expires int64, now time.Time) bool { return expires == 0 || expires > now.Unix() }
+
+// Names of an item's attributes, short because DynamoDB counts them in each item. The keys are strings, ExpiryAttribute
+// and versionAttribute numbers, dataAttribute is binary.
+const (
+	PartitionKey     = "p"
+	SortKey          = "s"
+	ExpiryAttribute  = "x" // seconds since 1970; the attribute of the table's time to live
+	versionAttribute = "v"
+	dataAttribute    = "d"
+)
+
+// IndexName returns the name of index i, 1 to store.NumIndexes. Each holds whole items.
+func IndexName(i store.Index) string { return "by" + digit(i) }
+
+// IndexKeys returns the names of the attributes that are the keys of index i.
+func IndexKeys(i store.Index) (partition, sort string) {
+	if i == store.Table {
+		return PartitionKey, SortKey
+	}
+	return PartitionKey + digit(i), SortKey + digit(i)
+}
+
+func digit(i store.Index) string { return string(rune('0' + i)) }
+
+// tableTime is how long making a table may take.
+const tableTime = 5 * time.Minute
+
+// CreateTable makes the table, for a server that runs outside a deployment, and waits until it can be used. A table
+// that is there already is left as it is.
+func (s *Store) CreateTable(ctx context.Context) error {
+	in := &dynamodb.CreateTableInput{
+		TableName:            s.table,
+		BillingMode:          types.BillingModePayPerRequest,
+		AttributeDefinitions: attributes(PartitionKey, SortKey),
+		KeySchema:            keySchema(store.Table),
+		StreamSpecification:  &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewImage},
+	}
+	for i := store.Index(1); i <= store.NumIndexes; i++ {
+		in.AttributeDefinitions = append(in.AttributeDefinitions, attributes(IndexKeys(i))...)
+		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName: aws.String(IndexName(i)), KeySchema: keySchema(i),
+			Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+		})
+	}
+	_, err := s.client.CreateTable(ctx, in)
+	if _, there := errors.AsType[*types.ResourceInUseException](err); there {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("make the table %s: %w", *s.table, err)
+	}
+	waiter := dynamodb.NewTableExistsWaiter(s.client, func(o *dynamodb.TableExistsWaiterOptions) { o.MinDelay = 100 * time.Millisecond })
+	if err := waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: s.table}, tableTime); err != nil {
+		return fmt.Errorf("wait for the table %s: %w", *s.table, err)
+	}
+	_, err = s.client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: s.table,
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String(ExpiryAttribute), Enabled: aws.Bool(true)}})
+	if err != nil {
+		return fmt.Errorf("let items of the table %s expire: %w", *s.table, err)
+	}
+	return nil
+}
+
+func attributes(names ...string) []types.AttributeDefinition {
+	return lists.Map(names, func(name string) types.AttributeDefinition {
+		return types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS}
+	})
+}
+
+func keySchema(i store.Index) []types.KeySchemaElement {
+	partition, sort := IndexKeys(i)
+	return []types.KeySchemaElement{
+		{AttributeName: &partition, KeyType: types.KeyTypeHash},
+		{AttributeName: &sort, KeyType: types.KeyTypeRange},
+	}
+}
+
+// image is an item as DynamoDB has it.
+type image = map[string]types.AttributeValue
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+func number(n int64) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
+}
+
+func keyImage(k store.Key) image {
+	return image{PartitionKey: text(k.Partition), SortKey: text(k.Sort)}
+}
+
+// entryImage is where a Query goes on behind the item: its keys in the table and in the index.
+func entryImage(it *store.Item, i store.Index) image {
+	m := keyImage(it.Key)
+	partition, sort := IndexKeys(i)
+	at := it.Entry(i)
+	m[partition], m[sort] = text(at.Partition), text(at.Sort)
+	return m
+}
+
+// itemImage is the item with the version.
+func itemImage(it *store.Item, version int64) image {
+	m := keyImage(it.Key)
+	m[versionAttribute] = number(version)
+	for i := store.Index(1); i <= store.NumIndexes; i++ {
+		if at := it.Entry(i); !at.IsZero() {
+			partition, sort := IndexKeys(i)
+			m[partition], m[sort] = text(at.Partition), text(at.Sort)
+		}
+	}
+	if expires := it.ExpiresUnix(); expires != 0 {
+		m[ExpiryAttribute] = number(expires)
+	}
+	if len(it.Data) > 0 {
+		m[dataAttribute] = &types.AttributeValueMemberB{Value: it.Data}
+	}
+	return m
+}
+
+// parseItem is the inverse of itemImage. An item that expired has only its Key.
+func parseItem(m image, now time.Time) (store.Item, error) {
+	var it store.Item
+	var err error
+	it.Key = store.Key{Partition: textOf(m, PartitionKey), Sort: textOf(m, SortKey)}
+	expires := int64(0)
+	if _, ok := m[ExpiryAttribute]; ok {
+		if expires, err = numberOf(m, ExpiryAttribute); err != nil {
+			return it, fmt.Errorf("store: item %v: %w", it.Key, err)
+		}
+		it.Expires = time.Unix(expires, 0).UTC()
+	}
+	if !alive(expires, now) {
+		return store.Item{Key: it.Key}, nil
+	}
+	if it.Version, err = numberOf(m, versionAttribute); err != nil {
+		return it, fmt.Errorf("store: item %v: %w", it.Key, err)
+	}
+	for i := store.Index(1); i <= store.NumIndexes; i++ {
+		partition, sort := IndexKeys(i)
+		it.Indexes[i-1] = store.Key{Partition: textOf(m, partition), Sort: textOf(m, sort)}
+	}
+	if d, ok := m[dataAttribute].(*types.AttributeValueMemberB); ok {
+		it.Data = d.Value
+	}
+	return it, nil
+}
+
+func textOf(m image, name string) string {
+	if s, ok := m[name].(*types.AttributeValueMemberS); ok {
+		return s.Value
+	}
+	return ""
+}
+
+func numberOf(m image, name string) (int64, error) {
+	n, ok := m[name].(*types.AttributeValueMemberN)
+	if !ok {
+		return 0, fmt.Errorf("attribute %s is no number", name)
+	}
+	return strconv.ParseInt(n.Value, 10, 64)
+}

@@ -1,14 +1,170 @@
 package dynamo_test
 
 import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"assay/shared/store"
+	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
 	"assay/shared/store/storetest"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
 func TestConformance(t *testing.T) {
 	cfg := dynamotest.Start(t)
 	storetest.Run(t, func(t *testing.T) store.Store { return dynamotest.Open(t, cfg) })
+}
+
+// TestCapacity_IsWhatAWSDocuments holds calls to the units that DynamoDB charges for them: a half for each 4 KB read, twice that when
+// strong; two for each 1 KB of an item in a transaction.
+func TestCapacity_IsWhatAWSDocuments(t *testing.T) {
+	s := dynamotest.Open(t, dynamotest.Start(t))
+	item := func(sort string, bytes int) store.Item {
+		return store.Item{Key: store.Key{Partition: "P", Sort: sort}, Version: 1, Data: make([]byte, bytes)}
+	}
+	small, large := item("small", 100), item("large", 7000)
+	get := func(c store.Consistency, keys ...store.Key) func(context.Context) error {
+		return func(ctx context.Context) error { _, err := s.Get(ctx, c, keys...); return err }
+	}
+	for _, step := range []struct {
+		name          string
+		call          func(context.Context) error
+		read, written int64 // in thousandths
+	}{
+		{"create", func(ctx context.Context) error { return s.Write(ctx, store.Create(small), store.Create(large)) }, 0, 2000 + 14000},
+		{"read", get(store.Eventual, small.Key), 500, 0},
+		{"strong read", get(store.Strong, small.Key), 1000, 0},
+		{"read of two", get(store.Eventual, small.Key, large.Key), 500 + 1000, 0},
+		{"list", func(ctx context.Context) error {
+			_, err := s.Query(ctx, store.Query{Partition: "P", Limit: 10})
+			return err
+		}, 1000, 0},
+	} {
+		var u dynamotest.Units
+		if err := step.call(dynamotest.WithUnits(t.Context(), &u)); err != nil {
+			t.Fatal(err)
+		}
+		if u.Read.Load() != step.read || u.Written.Load() != step.written {
+			t.Errorf("%s consumed %d and %d thousandths of units, want %d and %d", step.name, u.Read.Load(), u.Written.Load(), step.read,
+				step.written)
+		}
+	}
+}
+
+// TestGet_AsksAgainForUnprocessedKeys has the server leave out all but one key of each batch, as DynamoDB does under load.
+func TestGet_AsksAgainForUnprocessedKeys(t *testing.T) {
+	cfg := dynamotest.Start(t)
+	server, err := url.Parse(*cfg.BaseEndpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(server)
+	var batches atomic.Int64
+	lazy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".BatchGetItem") {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		batches.Add(1)
+		leaveOut(t, proxy, w, r)
+	}))
+	t.Cleanup(lazy.Close)
+	cfg.BaseEndpoint = &lazy.URL
+	s := dynamotest.Open(t, cfg)
+	var keys []store.Key
+	for i := range 5 {
+		keys = append(keys, store.Key{Partition: "P", Sort: strconv.Itoa(i)})
+		if err := s.Write(t.Context(), store.Create(store.Item{Key: keys[i], Data: []byte{byte(i)}})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	items, err := s.Get(t.Context(), store.Strong, keys...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, it := range items {
+		if it.Key != keys[i] || !it.Exists() || it.Data[0] != byte(i) {
+			t.Errorf("item %d is %+v", i, it)
+		}
+	}
+	if batches.Load() != 5 {
+		t.Errorf("%d batches, want 5", batches.Load())
+	}
+}
+
+// leaveOut passes on the first key of a BatchGetItem, and answers that the others were not processed.
+func leaveOut(t *testing.T, proxy http.Handler, w http.ResponseWriter, r *http.Request) {
+	type request struct {
+		RequestItems map[string]struct {
+			ConsistentRead bool
+			Keys           []json.RawMessage
+		}
+	}
+	var in request
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		t.Error(err)
+		return
+	}
+	left := map[string]any{}
+	for table, ask := range in.RequestItems {
+		if rest := ask.Keys[1:]; len(rest) > 0 {
+			left[table] = map[string]any{"ConsistentRead": ask.ConsistentRead, "Keys": rest}
+		}
+		ask.Keys = ask.Keys[:1]
+		in.RequestItems[table] = ask
+	}
+	body, err := json.Marshal(in)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	r.Body, r.ContentLength = io.NopCloser(strings.NewReader(string(body))), int64(len(body))
+	answer := httptest.NewRecorder()
+	proxy.ServeHTTP(answer, r)
+	var out map[string]any
+	if err := json.Unmarshal(answer.Body.Bytes(), &out); err != nil {
+		t.Errorf("%s: %v", answer.Body, err)
+		return
+	}
+	out["UnprocessedKeys"] = left
+	w.Header().Set("Content-Type", answer.Header().Get("Content-Type"))
+	if err := json.NewEncoder(w).Encode(out); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRetry_AnswerThatBreaksOff has a connection end in the middle of an answer, after which the call is sent again.
+func TestRetry_AnswerThatBreaksOff(t *testing.T) {
+	var calls atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		if calls.Add(1) > 1 {
+			_, _ = w.Write([]byte("{}"))
+			return
+		}
+		w.Header().Set("Content-Length", "100")
+		_, _ = w.Write([]byte(`{"Items":[`))
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}))
+	t.Cleanup(server.Close)
+	s := dynamo.New(aws.Config{
+		Region: "eu-central-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""),
+	}, "assay")
+	items, err := s.Query(t.Context(), store.Query{Partition: "TASK#1", Limit: 1})
+	if err != nil || len(items) > 0 || calls.Load() != 2 {
+		t.Errorf("%v, %v after %d calls, want none after 2", items, err, calls.Load())
+	}
 }

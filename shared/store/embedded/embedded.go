@@ -7,7 +7,7 @@
 // The buckets are
 //
 //	format            the version of this layout
-//	table             partition NUL sort -> the item (layout.go has the bytes)
+//	table             partition NUL sort -> the item (file.go has the bytes)
 //	index1 to index6  entry partition NUL entry sort NUL partition NUL sort -> nothing
 //	expiry            instant, partition NUL sort -> nothing, for the items that expire
 //

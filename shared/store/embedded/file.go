@@ -2,11 +2,14 @@ package embedded
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/bits"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"assay/shared/durable"
@@ -111,4 +114,167 @@ func createBuckets(tx *bbolt.Tx) error {
 		return err
 	}
 	return format.Put(formatKey, formatVersion)
+}
+
+// errDamaged says that bytes in the file are not what this package wrote.
+var errDamaged = errors.New("the file is damaged: restore it from a copy")
+
+// tableKey is partition NUL sort. Parts have no NUL, so these bytes sort by partition, then by sort key.
+func tableKey(k store.Key) []byte {
+	b := make([]byte, 0, len(k.Partition)+1+len(k.Sort))
+	return appendKey(b, k)
+}
+
+func appendKey(b []byte, k store.Key) []byte {
+	b = append(b, k.Partition...)
+	b = append(b, 0)
+	return append(b, k.Sort...)
+}
+
+// splitTableKey undoes tableKey.
+func splitTableKey(b []byte) (store.Key, error) {
+	partition, sort, ok := strings.Cut(string(b), "\x00")
+	if !ok {
+		return store.Key{}, errDamaged
+	}
+	return store.Key{Partition: partition, Sort: sort}, nil
+}
+
+// entryKey is the entry's partition NUL its sort NUL tableKey: entries that share a key stand in the order of their items. It is
+// nil for an item that is not in the index.
+func entryKey(entry store.Key, table []byte) []byte {
+	if entry.IsZero() {
+		return nil
+	}
+	b := make([]byte, 0, len(entry.Partition)+len(entry.Sort)+2+len(table))
+	b = appendKey(b, entry)
+	b = append(b, 0)
+	return append(b, table...)
+}
+
+// tableKeyOf returns the tableKey at the end of an entryKey.
+func tableKeyOf(entry []byte) ([]byte, error) {
+	for range 2 {
+		i := bytes.IndexByte(entry, 0)
+		if i < 0 {
+			return nil, errDamaged
+		}
+		entry = entry[i+1:]
+	}
+	return entry, nil
+}
+
+// expiryKey is the instant in seconds, big endian, then tableKey; nil for an item that does not expire.
+func expiryKey(unix int64, table []byte) []byte {
+	if unix == 0 {
+		return nil
+	}
+	b := make([]byte, 0, 8+len(table))
+	b = binary.BigEndian.AppendUint64(b, uint64(unix))
+	return append(b, table...)
+}
+
+// A value in the table is
+//
+//	version   uvarint
+//	expires   uvarint, seconds since 1970, 0 for never
+//	entries   one byte, bit i-1 set when the item is in index i
+//	lengths   two uvarints for each entry, of its partition and its sort part
+//	parts     their bytes, one after the other
+//	data      the rest
+
+// encode returns the value of the item with the version.
+func encode(it *store.Item, version int64) []byte {
+	var mask byte
+	size := 2*binary.MaxVarintLen64 + 1 + len(it.Data)
+	for i, k := range it.Indexes {
+		if !k.IsZero() {
+			mask |= 1 << i
+			size += 2*binary.MaxVarintLen16 + len(k.Partition) + len(k.Sort)
+		}
+	}
+	b := make([]byte, 0, size)
+	b = binary.AppendUvarint(b, uint64(version))
+	b = binary.AppendUvarint(b, uint64(it.ExpiresUnix()))
+	b = append(b, mask)
+	for _, k := range it.Indexes {
+		if !k.IsZero() {
+			b = binary.AppendUvarint(b, uint64(len(k.Partition)))
+			b = binary.AppendUvarint(b, uint64(len(k.Sort)))
+		}
+	}
+	for _, k := range it.Indexes {
+		b = append(b, k.Partition...)
+		b = append(b, k.Sort...)
+	}
+	return append(b, it.Data...)
+}
+
+// head has the decoded fields of a value that stand before its entries, and what follows them undecoded.
+type head struct {
+	version   int64
+	expires   int64
+	undecoded []byte
+}
+
+func decodeHead(v []byte) (head, error) {
+	version, n := binary.Uvarint(v)
+	if n <= 0 {
+		return head{}, errDamaged
+	}
+	expires, m := binary.Uvarint(v[n:])
+	if m <= 0 {
+		return head{}, errDamaged
+	}
+	return head{int64(version), int64(expires), v[n+m:]}, nil
+}
+
+// expired reports whether the item has expired at now, so that it counts as deleted.
+func (h head) expired(now time.Time) bool { return h.expires != 0 && h.expires <= now.Unix() }
+
+// entries returns the item's index entries, and its data still within the value.
+func (h head) entries() (indexes [store.NumIndexes]store.Key, data []byte, err error) {
+	if len(h.undecoded) == 0 || h.undecoded[0] >= 1<<store.NumIndexes {
+		return indexes, nil, errDamaged
+	}
+	mask, rest := h.undecoded[0], h.undecoded[1:]
+	var lengths [2 * store.NumIndexes]int
+	n, total := 2*bits.OnesCount8(mask), 0
+	for i := range n {
+		l, size := binary.Uvarint(rest)
+		if size <= 0 || l > store.MaxPartitionBytes {
+			return indexes, nil, errDamaged
+		}
+		lengths[i], rest = int(l), rest[size:]
+		total += int(l)
+	}
+	if total > len(rest) {
+		return indexes, nil, errDamaged
+	}
+	parts := string(rest[:total]) // all parts share one allocation
+	next := 0
+	for i := range indexes {
+		if mask&(1<<i) == 0 {
+			continue
+		}
+		p, s := lengths[next], lengths[next+1]
+		indexes[i] = store.Key{Partition: parts[:p], Sort: parts[p : p+s]}
+		parts, next = parts[p+s:], next+2
+	}
+	return indexes, rest[total:], nil
+}
+
+// item returns the item of the value, copied out of the file's memory.
+func (h head) item(k store.Key) (store.Item, error) {
+	it := store.Item{Key: k, Version: h.version}
+	if h.expires != 0 {
+		it.Expires = time.Unix(h.expires, 0).UTC()
+	}
+	indexes, data, err := h.entries()
+	if err != nil {
+		return store.Item{}, err
+	}
+	it.Indexes = indexes
+	it.Data = bytes.Clone(data)
+	return it, nil
 }

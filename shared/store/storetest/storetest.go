@@ -8,8 +8,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +23,7 @@ import (
 // Run tests a store. open returns an empty one for each subtest, and closes it when the subtest ends.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	for _, group := range []map[string]func(table){
-		gets, conditions, queries, indexes, expiries, limits, usages, contexts, races,
+		gets, conditions, queries, expiries, limits, calls, races,
 		{"Budget": func(tb table) { Budget(tb.t, tb.Store, 1000) }},
 		{"Model": testModel, "Linearizable": testLinearizable},
 	} {
@@ -209,4 +213,34 @@ func (tb table) counted(use func(ctx context.Context)) (calls, read int64) {
 	var u store.Usage
 	use(store.WithUsage(tb.t.Context(), &u))
 	return u.Calls.Load(), u.Read.Load()
+}
+
+// seedVariable is the environment variable with the seed of Random.
+const seedVariable = "ASSAY_TEST_SEED"
+
+// Random returns a generator for concurrent use, with the seed that the environment gives, or a random one, which is logged to
+// be given again.
+func Random(t testing.TB) *rand.Rand {
+	t.Helper()
+	seed := rand.Uint64() //nolint:gosec // a seed of a test is no secret
+	if given := os.Getenv(seedVariable); given != "" {
+		var err error
+		if seed, err = strconv.ParseUint(given, 10, 64); err != nil {
+			t.Fatalf("%s: %v", seedVariable, err)
+		}
+	}
+	t.Logf("%s=%d repeats the random choices of this run", seedVariable, seed)
+	return rand.New(&lockedSource{source: rand.NewPCG(seed, seed)}) //nolint:gosec // nor are its choices
+}
+
+type lockedSource struct {
+	mu     sync.Mutex
+	source rand.Source
+}
+
+// Uint64 implements rand.Source.
+func (s *lockedSource) Uint64() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.source.Uint64()
 }

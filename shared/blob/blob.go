@@ -9,6 +9,7 @@ package blob
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -18,6 +19,8 @@ import (
 	"path"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Limits of every implementation: S3's own, with room left for a prefix before the key.
@@ -173,4 +176,94 @@ func notInKey(r rune) bool {
 
 func printable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
+}
+
+// maxBufferBytes is how much of a file is in memory while it is copied.
+const maxBufferBytes = 256 << 10
+
+// Copy copies r, to its end, to w. It returns ErrMismatch when r is not what o declares, and as soon as r has yielded too much.
+func Copy(ctx context.Context, w io.Writer, o Object, r io.Reader) error {
+	sum := sha256.New()
+	bounded := io.LimitReader(cancellable{ctx, r}, o.Size+1)
+	size, err := io.CopyBuffer(io.MultiWriter(sum, w), bounded, make([]byte, min(maxBufferBytes, o.Size+1)))
+	switch got := hex.EncodeToString(sum.Sum(nil)); {
+	case err != nil:
+		return err
+	case size > o.Size:
+		return fmt.Errorf("%w: more than %d bytes", ErrMismatch, o.Size)
+	case size < o.Size:
+		return fmt.Errorf("%w: %d of %d bytes", ErrMismatch, size, o.Size)
+	case got != o.SHA256:
+		return fmt.Errorf("%w: SHA-256 is %s, not %s", ErrMismatch, got, o.SHA256)
+	}
+	return nil
+}
+
+// cancellable is a reader that fails once ctx is done.
+type cancellable struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read implements io.Reader.
+func (c cancellable) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
+
+// maxFilenameBytes is what common file systems allow a name to have.
+const maxFilenameBytes = 255
+
+// Disposition returns a Content-Disposition value (RFC 6266) that makes a browser save a download under the
+// given name. Names come from users: what could end the header, name a folder or disguise the ending is
+// replaced by an underscore. A name beyond plain ASCII is given twice, the second time encoded by RFC 8187.
+func Disposition(filename string) string {
+	name := safeFilename(filename)
+	var plain, encoded strings.Builder
+	for _, r := range name {
+		if r == '"' || r == '\\' || r == '%' || r > '~' {
+			plain.WriteByte('_')
+		} else {
+			plain.WriteRune(r)
+		}
+	}
+	if plain.String() == name {
+		return `attachment; filename="` + name + `"`
+	}
+	for _, b := range []byte(name) {
+		if attrChar(b) {
+			encoded.WriteByte(b)
+		} else {
+			fmt.Fprintf(&encoded, "%%%02X", b)
+		}
+	}
+	return `attachment; filename="` + plain.String() + `"; filename*=UTF-8''` + encoded.String()
+}
+
+func safeFilename(filename string) string {
+	name := strings.Map(func(r rune) rune {
+		// unicode.Cf holds the characters that turn the direction of writing, so that "gpj.exe" shows as "exe.jpg".
+		if r == '/' || r == '\\' || r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return '_'
+		}
+		return r
+	}, filename)
+	if len(name) > maxFilenameBytes {
+		cut := maxFilenameBytes
+		for !utf8.RuneStart(name[cut]) {
+			cut--
+		}
+		name = name[:cut]
+	}
+	if strings.Trim(name, ". ") == "" {
+		return "download"
+	}
+	return name
+}
+
+// attrChar reports whether RFC 8187 lets b stand for itself.
+func attrChar(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || strings.IndexByte("!#$&+-.^_`|~", b) >= 0
 }

@@ -3,8 +3,13 @@ package record
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
+
+	"assay/shared/measure"
+	"assay/shared/store"
 )
 
 // QueuePartition returns the partition of ByWork with the runs that wait for work from the queue.
@@ -83,4 +88,80 @@ func WorkerTeamPrefix(sort string) (prefix, behind string, err error) {
 	}
 	prefix = strings.Join(parts[:4], "#") + "#"
 	return prefix, afterPrefix(prefix), nil
+}
+
+// Serving is when workers were last seen, by pool and kind of work. It is one item, which is read when something that waits
+// for a worker is shown, and for GET /info.
+type Serving struct {
+	Meta
+	Seen map[string]Instant // by the prefix of the subqueue that such a worker serves
+}
+
+const (
+	servingNoted = 20 * time.Second // for which a worker that is seen again is not noted again
+	servingKnown = time.Minute      // for which a subqueue counts as served after a worker of it was seen
+	builderKnown = time.Hour        // for which a pool counts as one with builders
+	maxServed    = 2000             // subqueues that are noted: an item of the table has 400 KB
+)
+
+// builders ends the prefix of what stands for the workers of a pool that build repositories, which not all that execute them do.
+const builders = "#builds#"
+
+// BuilderSubqueue stands for the workers of a pool that build repositories. No run waits there.
+func BuilderSubqueue(pool string) Subqueue { return Subqueue{QueueWorkers, pool + builders} }
+
+// Key implements Record.
+func (*Serving) Key() store.Key { return ServingKey() }
+
+// ServingKey is the key of the Serving.
+func ServingKey() store.Key { return store.Key{Partition: "WORKERS", Sort: "SERVING"} }
+
+// Note notes that a worker of the subqueues was seen at now, forgets those of which none was for long, or for the longest when
+// they are too many, and reports whether anything is new.
+func (s *Serving) Note(now time.Time, queues []Subqueue) bool {
+	if !slices.ContainsFunc(queues, func(q Subqueue) bool { return now.Sub(s.Seen[q.prefix].Time) >= servingNoted }) {
+		return false
+	}
+	maps.DeleteFunc(s.Seen, func(_ string, at Instant) bool { return now.Sub(at.Time) > builderKnown })
+	if s.Seen == nil {
+		s.Seen = map[string]Instant{}
+	}
+	for _, q := range queues {
+		s.Seen[q.prefix] = At(now)
+	}
+	for len(s.Seen) > maxServed {
+		delete(s.Seen, slices.MinFunc(slices.Collect(maps.Keys(s.Seen)), func(a, b string) int { return s.Seen[a].Compare(s.Seen[b].Time) }))
+	}
+	return true
+}
+
+// Serves reports whether a worker of the subqueue was seen within the last minute. Nobody serves a nil Serving.
+func (s *Serving) Serves(q Subqueue, now time.Time) bool {
+	return s != nil && now.Sub(s.Seen[q.prefix].Time) < servingKnown
+}
+
+// Builders are the pools in which repositories are built at now, in order.
+func (s *Serving) Builders(now time.Time) []string {
+	pools := []string{}
+	if s == nil {
+		return pools
+	}
+	for _, prefix := range slices.Sorted(maps.Keys(s.Seen)) {
+		if pool, builds := strings.CutSuffix(prefix, builders); builds && now.Sub(s.Seen[prefix].Time) <= builderKnown {
+			pools = append(pools, pool)
+		}
+	}
+	return pools
+}
+
+// workDescriptions says what workers do that do a kind of work.
+var workDescriptions = map[Work]string{ExecuteImage: "executes images", ExecuteRepository: "builds and executes repositories",
+	Evaluate: "runs the evaluators of organizers"}
+
+// Unserved is the diagnostic, as answers have it, of what waits for workers of a pool of which none was seen for a minute.
+func Unserved(pool string, w Work) measure.Diagnostic {
+	return measure.Diagnostic{Severity: measure.Warning, Message: fmt.Sprintf(
+		"No worker of the pool %q that %s has been seen for a minute. Runs wait in the queue until one comes, for %d days at most: organizers "+
+			"start one, or name a pool that is served.",
+		cmp.Or(pool, DefaultPool), workDescriptions[w], int(QueueTime/Day))}
 }

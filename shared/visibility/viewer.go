@@ -7,6 +7,8 @@ package visibility
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 
 	"assay/shared/access"
 	"assay/shared/problem"
@@ -131,4 +133,118 @@ func (v *Viewer) Sees(ctx context.Context, s access.Scope) (bool, error) {
 	}
 	roles, err := v.Roles(ctx, s)
 	return access.Sees(roles, s.Audience), err
+}
+
+// scoped is a record with a place in the order of rights.
+type scoped[R any] interface {
+	records.Pointer[R]
+	Scope() access.Scope
+}
+
+// Find reads the record with the id, or returns Missing. Whether the caller may see it is still to be decided.
+func Find[R any, P records.Pointer[R]](ctx context.Context, v *Viewer, id string, key func(id string) store.Key) (P, error) {
+	if !record.IsID(id) {
+		return nil, Missing
+	}
+	r, err := records.Get[R, P](ctx, v.Store, v.Consistency, key(id))
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		return nil, Missing
+	}
+	return r, nil
+}
+
+// Get reads the record with the id, and what the caller is to it; Missing also when the caller may not see it. It always
+// reads the grants, so that the time it takes does not tell what is missing from what is hidden.
+func Get[R any, P scoped[R]](ctx context.Context, v *Viewer, id string, key func(id string) store.Key) (P, access.Role, error) {
+	r, err := Find[R, P](ctx, v, id, key)
+	if err != nil && !problem.NotFound.Is(err) {
+		return nil, 0, err
+	}
+	rolesOf, grantsErr := v.RolesOf(ctx)
+	if grantsErr != nil {
+		return nil, 0, grantsErr
+	}
+	if err != nil {
+		return nil, 0, Missing
+	}
+	s := r.Scope()
+	roles := rolesOf(s)
+	if !access.Sees(roles, s.Audience) {
+		return nil, 0, Missing
+	}
+	return r, roles, nil
+}
+
+// eachVisible calls do with each of the records that the caller sees, and unseen for each that is hidden or missing. It costs
+// one call of the store and the caller's grants.
+func eachVisible[R any, P scoped[R]](ctx context.Context, v *Viewer, ids []string, key func(string) store.Key, unseen func(),
+	do func(P) error) error {
+	found, err := records.GetAll[R, P](ctx, v.Store, v.Consistency, records.Keys(ids, key)...)
+	if err != nil {
+		return err
+	}
+	rolesOf, err := v.RolesOf(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range found {
+		if r == nil || !access.Sees(rolesOf(r.Scope()), r.Scope().Audience) {
+			unseen()
+			continue
+		}
+		if err := do(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxNamingKeys bounds what one answer reads for the names of people: profiles and grants of an organizer with all its members.
+// People beyond it are shown with their ids.
+const maxNamingKeys = 2 * record.MaxMembers
+
+// ResolvePeople fills in names and addresses of the people, with one call for each store.MaxKeys of their records. A record that was
+// read before for the same request is not read again, so a page costs half a unit for each user whom it names: profiles are
+// small, and a copy of names elsewhere would have to go with the person.
+func (v *Viewer) ResolvePeople(ctx context.Context, people []*record.Person) error {
+	if v.people == nil {
+		v.people = map[store.Key]store.Item{}
+	}
+	var keys []store.Key
+	for _, p := range people {
+		for _, k := range p.Keys() {
+			if _, read := v.people[k]; !read && len(keys) < maxNamingKeys {
+				v.people[k] = store.Item{}
+				keys = append(keys, k)
+			}
+		}
+	}
+	chunks := slices.Collect(slices.Chunk(keys, store.MaxKeys))
+	found := make([][]store.Item, len(chunks))
+	err := records.Together(len(chunks), func(i int) (err error) {
+		found[i], err = v.Store.Get(ctx, store.Eventual, chunks[i]...)
+		return records.Failed(err)
+	})
+	if err != nil {
+		return err
+	}
+	for _, it := range slices.Concat(found...) {
+		v.people[it.Key] = it
+	}
+	agreed := func(k store.Key) bool {
+		var grant struct{ Added bool }
+		it := v.people[k]
+		return it.Exists() && json.Unmarshal(it.Data, &grant) == nil && !grant.Added
+	}
+	for _, p := range people {
+		profile, err := records.Decode[record.User](v.people[p.Keys()[0]])
+		if err != nil {
+			return err
+		}
+		p.Tell(profile, agreed)
+	}
+	return nil
 }

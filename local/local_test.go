@@ -6,15 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"assay/functions"
+	"assay/functions/acceptancetest"
 	"assay/shared/record"
 )
 
@@ -51,6 +57,9 @@ func TestParse_ReadsTheEnvironment(t *testing.T) {
 		t.Errorf("%v, want the name of the variable", err)
 	}
 }
+
+// TestScenario runs the whole scenario with real tokens, during which the server logs no warning.
+func TestScenario(t *testing.T) { acceptancetest.Scenario(t, setup(t)) }
 
 // The values are what trec_eval 10.0 prints for the runs.
 func TestDemo_IsALeaderboardOfRealRuns(t *testing.T) {
@@ -157,6 +166,62 @@ func TestDevIssuer_GivesNoTokensToOtherOrigins(t *testing.T) {
 		_ = resp.Body.Close()
 		if got := resp.Header.Get("Access-Control-Allow-Origin"); got != want {
 			t.Errorf("%s: Access-Control-Allow-Origin %q, want %q", path, got, want)
+		}
+	}
+}
+
+// No parent of a URL at which there is something is missing: for the operations with what the demo has, and for what the
+// server serves besides, the signed links and the development issuer.
+func TestParents_AreNeverMissing(t *testing.T) {
+	s := start(t)
+	admin := s.token(t, "root", "admins")
+	status := func(token, path string) int { return s.send(t, token, http.MethodGet, path, nil).status }
+	first := func(path string) (resource map[string]any) {
+		t.Helper()
+		var p struct{ Data []map[string]any }
+		s.get(t, admin, path, &p)
+		return p.Data[0]
+	}
+	ids := map[string]string{"{$}": "", "{tool}": "evaluator"}
+	for _, list := range []string{"organizers", "tasks", "datasets", "runs", "evaluations", "users"} {
+		ids["{"+strings.TrimSuffix(list, "s")+"Id}"] = first("/v1/" + list)["id"].(string)
+	}
+	for _, list := range []string{"registrations", "submissions"} {
+		ids["{"+strings.TrimSuffix(list, "s")+"Id}"] = first("/v1/tasks/" + ids["{taskId}"] + "/" + list)["id"].(string)
+	}
+	ids["{componentId}"] = first("/v1/platform/components")["id"].(string)
+	ids["{userId}"] = first("/v1/organizers/" + ids["{organizerId}"] + "/members")["id"].(string)
+
+	var run struct{ Files []struct{ URL string } }
+	s.get(t, admin, "/v1/runs/"+ids["{runId}"], &run)
+	file, err := url.Parse(run.Files[0].URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := map[string]bool{file.Path: true, "/dev/token": true, "/dev/jwks.json": true, "/dev/.well-known/openid-configuration": true}
+	for _, op := range functions.Operations() {
+		filled := op.Path
+		for name, id := range ids {
+			filled = strings.ReplaceAll(filled, name, id)
+		}
+		paths[filled] = true
+	}
+	parents := map[string]bool{}
+	for p := range paths {
+		for p = path.Dir(p); p != "/"; p = path.Dir(p) {
+			parents[p] = true
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(parents)) {
+		for _, token := range []string{"", admin} {
+			if status := status(token, p); status == http.StatusNotFound || strings.Contains(p, "{") {
+				t.Errorf("GET %s: %d, and there is something under it", p, status)
+			}
+		}
+	}
+	for _, missing := range []string{"/dev/none", "/v1/none", "/fil"} {
+		if status := status("", missing); status != http.StatusNotFound {
+			t.Errorf("GET %s: %d, want 404", missing, status)
 		}
 	}
 }

@@ -10,6 +10,9 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	// The authorities whose certificates are trusted where the system brings none, as in an image FROM scratch.
+	_ "golang.org/x/crypto/x509roots/fallback"
 )
 
 func main() {

@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"assay/functions/acceptancetest"
+	"assay/shared/store/dynamo/dynamotest"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
 // running is the program, serving until the test ends, with a client.
@@ -28,14 +31,34 @@ func start(t testing.TB, flags ...string) *running {
 	return startIn(t, t.TempDir(), flags...)
 }
 
-// startIn serves with the flags over the folder, on free ports.
+// startIn serves with the flags over the folder.
 func startIn(t testing.TB, data string, flags ...string) *running {
+	t.Helper()
+	return serve(t, settingsOf(t, data, flags...), io.Discard)
+}
+
+// settingsOf are those of the flags over the folder, on free ports.
+func settingsOf(t testing.TB, data string, flags ...string) settings {
 	t.Helper()
 	c, err := parse(append([]string{"-addr", "127.0.0.1:0", "-grpc-addr", "127.0.0.1:0", "-data", data}, flags...), noEnv, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return serve(t, c, io.Discard)
+	return c
+}
+
+// serveQuietly is serve for a server that must have no warning and no error to log.
+func serveQuietly(t testing.TB, c settings) *running {
+	t.Helper()
+	var log bytes.Buffer
+	t.Cleanup(func() {
+		for line := range strings.Lines(log.String()) {
+			if strings.Contains(line, "level=ERROR") || strings.Contains(line, "level=WARN") {
+				t.Errorf("the log has: %s", line)
+			}
+		}
+	})
+	return serve(t, c, &log)
 }
 
 // serve serves with the settings until the test ends.
@@ -211,10 +234,27 @@ const noRates = `{"write":{"perSecond":0},"tool":{"perSecond":0},"upload":{"perS
 // setup is the program over a fresh folder, as the acceptance tests reach it.
 func setup(t *testing.T, flags ...string) acceptancetest.Setup {
 	t.Helper()
-	s := start(t, append(flags, "-demo=false", "-rates", noRates)...)
+	return serveQuietly(t, settingsOf(t, t.TempDir(), append(flags, "-demo=false", "-rates", noRates)...)).setup(t)
+}
+
+func (s *running) setup(t *testing.T) acceptancetest.Setup {
 	return acceptancetest.Setup{
-		URL:    s.url,
-		Token:  func(user string, groups ...string) string { return s.token(t, user, groups...) },
-		Client: http.DefaultClient,
+		URL: s.url, Client: s.client,
+		Token: func(user string, groups ...string) string { return s.token(t, user, groups...) },
 	}
+}
+
+// startDynamoDB starts a server for tables, which the environment of the test names.
+func startDynamoDB(t *testing.T) aws.Config {
+	t.Helper()
+	cfg := dynamotest.Start(t)
+	t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", *cfg.BaseEndpoint)
+	t.Setenv("AWS_REGION", cfg.Region)
+	t.Setenv("AWS_ACCESS_KEY_ID", "test")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
+	return cfg
+}
+
+func dynamoDBFlags(table string) []string {
+	return []string{"-store", storeDynamoDB, "-create-table", "-table", table}
 }

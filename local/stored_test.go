@@ -5,9 +5,11 @@ import (
 	"errors"
 	"flag"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,10 +42,9 @@ func TestStored_IsWritten(t *testing.T) {
 		data, flags, dump := storedTableOf(t, kind, nil)
 		t.Run(kind, func(t *testing.T) {
 			s := openStored(t, time.Now(), data, flags...)
-			acceptancetest.Scenario(t, acceptancetest.Setup{
-				URL: storedURL, Client: s.client, Keep: true,
-				Token: func(user string, groups ...string) string { return s.token(t, user, groups...) },
-			})
+			whole := s.setup(t)
+			whole.Keep = true
+			acceptancetest.Scenario(t, whole)
 			now := reading{Read: map[string]map[string]any{}}
 			for viewer, groups := range viewers {
 				now.Read[viewer] = s.readAll(t, s.token(t, viewer, groups...))
@@ -102,4 +103,88 @@ func TestStored_OpensInThisBuild(t *testing.T) {
 			}
 		})
 	}
+}
+
+// storedURL is where every server over stored data says that it is, for users are those of its issuer.
+const storedURL = "http://assay.test"
+
+// openStored serves the folder of data that another build may have written, until the test ends, by a clock that begins at
+// the instant. The server must have nothing to report.
+func openStored(t *testing.T, at time.Time, data string, flags ...string) *running {
+	t.Helper()
+	c := settingsOf(t, data, append([]string{"-grpc-addr", "", "-demo=false", "-rates", noRates, "-public-url", storedURL}, flags...)...)
+	ahead := time.Since(at)
+	c.now = func() time.Time { return time.Now().Add(-ahead) }
+	return serveQuietly(t, c)
+}
+
+// object is call for an answer that is an object.
+func (s *running) object(t *testing.T, token, method, path string, body any) (object map[string]any) {
+	t.Helper()
+	s.call(t, token, method, path, body, &object)
+	return object
+}
+
+// readAll reads, with the token, every resource that the server's description of itself leads to: the lists, what they list,
+// and what is below that.
+func (s *running) readAll(t *testing.T, token string) map[string]any {
+	t.Helper()
+	var templates []string // paths of GETs
+	for path, item := range s.object(t, "", http.MethodGet, "/openapi.json", nil)["paths"].(map[string]any) {
+		if _, ok := item.(map[string]any)["get"]; ok && isStored(path) {
+			templates = append(templates, path)
+		}
+	}
+	read := map[string]any{}
+	next := slices.DeleteFunc(slices.Clone(templates), func(path string) bool { return strings.Contains(path, "{") })
+	for len(next) > 0 {
+		path := next[0]
+		next = next[1:]
+		a := s.send(t, token, http.MethodGet, path, nil)
+		if a.status != http.StatusOK {
+			continue
+		}
+		var answer any
+		_ = json.Unmarshal(a.body, &answer) // in another format it counts that there is one
+		read[path] = answer
+		below := []string{path + "/*"} // one more segment that is no parameter
+		object, _ := answer.(map[string]any)
+		list, _ := object["data"].([]any)
+		for _, element := range list {
+			if id, ok := element.(map[string]any)["id"].(string); ok {
+				below = append(below, path+"/"+id, path+"/"+id+"/*")
+			}
+		}
+		for _, pattern := range below {
+			for _, template := range templates {
+				if found := instance(template, pattern); found != "" && read[found] == nil && !slices.Contains(next, found) {
+					next = append(next, found)
+				}
+			}
+		}
+	}
+	return read
+}
+
+// isStored reports whether what is at the path comes from the store, and is not of the build alone.
+func isStored(path string) bool {
+	return strings.HasPrefix(path, "/v1/") && !strings.HasPrefix(path, "/v1/tools") && !strings.HasPrefix(path, "/v1/platform")
+}
+
+// instance returns the path that the template has where its parameters are as in the pattern, whose last segment * stands for
+// any that is no parameter; empty when the template is of other paths.
+func instance(template, pattern string) string {
+	segments, wanted := strings.Split(template, "/"), strings.Split(pattern, "/")
+	if len(segments) != len(wanted) {
+		return ""
+	}
+	for i, segment := range segments {
+		switch parameter := strings.HasPrefix(segment, "{"); {
+		case parameter && wanted[i] != "*":
+			segments[i] = wanted[i]
+		case parameter, wanted[i] != "*" && wanted[i] != segment:
+			return ""
+		}
+	}
+	return strings.Join(segments, "/")
 }

@@ -4,9 +4,19 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"path"
 	"strings"
 	"sync"
 	"time"
+
+	"assay/grpc/assayv1"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/encoding/gzip"
+	"google.golang.org/grpc/status"
 )
 
 // slowTime is how long slow callers hold their connections in each form.
@@ -74,3 +84,99 @@ func slowReaders(ctx context.Context, s *site, y *tally) {
 }
 
 func idleConnections(ctx context.Context, s *site, y *tally) { s.hold(ctx, y, 800, nil, "") }
+
+// refusals are the codes with which the server may end a call of an attack.
+var refusals = map[codes.Code]bool{
+	codes.OK: true, codes.Unauthenticated: true, codes.PermissionDenied: true, codes.InvalidArgument: true, codes.NotFound: true,
+	codes.ResourceExhausted: true, codes.Unavailable: true, codes.DeadlineExceeded: true, codes.Canceled: true,
+}
+
+// dial opens so many connections, each of which a call uses in turn.
+func (s *site) dial(y *tally, n int) (connections []*grpc.ClientConn, closeAll func()) {
+	for range n {
+		c, err := grpc.NewClient(s.program.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			y.fault("%v", err)
+			continue
+		}
+		connections = append(connections, c)
+	}
+	return connections, func() {
+		for _, c := range connections {
+			_ = c.Close()
+		}
+	}
+}
+
+func (y *tally) called(what string, sent int, err error) {
+	y.mu.Lock()
+	y.requests++
+	y.sent += int64(sent)
+	y.mu.Unlock()
+	if code := status.Code(err); !refusals[code] {
+		y.fault("%s: %v", what, err)
+	}
+}
+
+// refusedPause is what an attacker waits after a call. Calls that are refused at once would keep the attacker's own processors busy,
+// which are the bystander's too.
+const refusedPause = 100 * time.Millisecond
+
+// grpcMessages are of the most that a message may have and more, as they are and compressed, from nobody.
+func grpcMessages(ctx context.Context, s *site, y *tally) {
+	n := 2
+	if s.form.full {
+		n = 8
+	}
+	connections, closeAll := s.dial(y, n)
+	defer closeAll()
+	ctx, cancel := context.WithTimeout(ctx, s.slowTime())
+	defer cancel()
+	large := []string{repeat("x", 3<<20), repeat("\u202e", 3<<20), repeat("x", 16<<20)}
+	var all sync.WaitGroup
+	for n, c := range connections {
+		for range 8 {
+			all.Go(func() {
+				for ; ctx.Err() == nil; time.Sleep(refusedPause) {
+					text := large[n%len(large)]
+					for _, compressor := range []string{encoding.Identity, gzip.Name} {
+						_, err := assayv1.NewRunServiceClient(c).ListRuns(ctx, &assayv1.ListRunsRequest{PageToken: text}, grpc.UseCompressor(compressor))
+						y.called("ListRuns", len(text), err)
+						_, err = assayv1.NewWorkerServiceClient(c).Lease(ctx, &assayv1.LeaseRequest{Worker: text}, grpc.UseCompressor(compressor))
+						y.called("Lease", len(text), err)
+					}
+					if !s.form.full {
+						return
+					}
+				}
+			})
+		}
+	}
+	all.Wait()
+}
+
+// grpcStreams watch a run that never ends, as often as connections and streams allow.
+func grpcStreams(ctx context.Context, s *site, y *tally) {
+	connections, closeAll := s.dial(y, 10)
+	defer closeAll()
+	ctx, cancel := context.WithTimeout(ctx, s.slowTime())
+	defer cancel()
+	var all sync.WaitGroup
+	for _, c := range connections {
+		for range 100 {
+			all.Go(func() {
+				for ctx.Err() == nil {
+					stream, err := assayv1.NewRunServiceClient(c).WatchRun(ctx, &assayv1.WatchRunRequest{RunId: path.Base(s.oldRun)})
+					for err == nil {
+						_, err = stream.Recv()
+					}
+					if err.Error() != "EOF" {
+						y.called("WatchRun", 0, err)
+					}
+					time.Sleep(refusedPause)
+				}
+			})
+		}
+	}
+	all.Wait()
+}

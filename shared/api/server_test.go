@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -253,5 +255,22 @@ func TestMount_FailsAsOperationsDo(t *testing.T) {
 	}
 	if resp, _, err := get(http.MethodOptions, "/half/x"); err != nil || resp.StatusCode != http.StatusNoContent || resp.Header.Get("Allow") != "GET, PUT" || resp.Header.Get("Access-Control-Allow-Origin") != "*" { //nolint:bodyclose // get has closed it
 		t.Errorf("OPTIONS: %v, %v", resp, err)
+	}
+}
+
+// TestVersion_IsThatOfTheNewestEntryOfTheChangelog, of what servers say of themselves, and of the description of the API.
+func TestVersion_IsThatOfTheNewestEntryOfTheChangelog(t *testing.T) {
+	changes, err := os.ReadFile("../../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := regexp.MustCompile(`(?m)^## \[(\d+\.\d+\.\d+)\]`).FindSubmatch(changes)
+	if newest == nil {
+		t.Fatal("CHANGELOG.md has no version")
+	}
+	for of, version := range map[string]string{"a server": api.BuildInfo("").Version, "OpenAPI": api.OpenAPI(nil).Info.Version} {
+		if version != string(newest[1]) {
+			t.Errorf("the version of %s is %q, the newest entry of the changelog %q", of, version, newest[1])
+		}
 	}
 }

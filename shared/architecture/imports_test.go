@@ -98,3 +98,170 @@ func families(files []goFile) []string {
 	}
 	return out
 }
+
+// rule forbids some packages some imports, and says why.
+//
+// Packages are named by patterns over import paths: * stands for any part of one
+// segment, a final /... for the package itself and all below it.
+type rule struct {
+	packages  []string // that the rule binds
+	except    []string // packages that it does not bind
+	forbidden []string // packages that they may not import
+	allowed   []string // forbidden packages that they may import
+	tests     bool     // whether _test.go files are bound too
+	reason    string
+	example   edge // one import that the rule exists to refuse
+}
+
+// edge is an import of one package by another.
+type edge struct{ from, to string }
+
+// core is the part of Assay that would stay if every technology around it changed: the contracts of the stores, and
+// what knows no store.
+var core = append(packagesOf("domain", "computation", "language"), "assay/shared/blob", "assay/shared/store")
+
+// testSupport are the packages that exist for tests to import.
+var testSupport = []string{"assay/shared/npmtest", "assay/shared/*/*test/...", "assay/shared/*/*/*test/...", "assay/functions/*test/..."}
+
+var rules = []rule{
+	{
+		packages:  core,
+		except:    testSupport,
+		forbidden: []string{"*.*/..."},
+		allowed:   []string{"github.com/oklog/ulid/v2", "github.com/yuin/goldmark/util", "golang.org/x/text/...", "gonum.org/v1/gonum/..."},
+		reason:    "resources, errors, pages, measures and the contracts of the stores know no technology: they outlive it",
+		example:   edge{"assay/shared/record", "go.etcd.io/bbolt"},
+	},
+	{
+		packages:  []string{"assay/..."},
+		except:    []string{"assay/functions/tools/significance"},
+		forbidden: []string{"gonum.org/v1/gonum/..."},
+		tests:     true,
+		reason:    "gonum is mathematics and no technology, but large: one package asks it for the distributions that tests of significance need",
+		example:   edge{"assay/shared/measure/retrieval", "gonum.org/v1/gonum/stat/distuv"},
+	},
+	{
+		packages:  core,
+		except:    testSupport,
+		forbidden: []string{"database/sql/...", "net", "net/http/...", "net/rpc/...", "os/...", "syscall"},
+		reason:    "what decides does no input or output of its own, so that it runs alike in a function, a server and a test",
+		example:   edge{"assay/shared/measure/retrieval", "os"},
+	},
+	{
+		packages:  []string{"assay/shared/..."},
+		forbidden: []string{"assay/functions/...", "assay/grpc/...", "assay/infra/...", "assay/local/..."},
+		tests:     true,
+		reason:    "what families share knows no family and nothing that serves or deploys them",
+		example:   edge{"assay/shared/auth", "assay/functions/users"},
+	},
+	{
+		packages:  []string{"assay/grpc/..."},
+		forbidden: []string{"assay/functions/..."},
+		reason:    "gRPC is an edge as HTTP is: what both show or change lies in shared",
+		example:   edge{"assay/grpc/server", "assay/functions/runs"},
+	},
+	{
+		packages:  []string{"assay/functions/..."},
+		forbidden: []string{"assay/grpc/...", "assay/infra/...", "assay/local/..."},
+		tests:     true,
+		reason:    "a family is served by several programs and depends on none of them",
+		example:   edge{"assay/functions/runs", "assay/local"},
+	},
+	{
+		packages: []string{"assay/..."},
+		except: []string{
+			"assay/functions/*/lambda", "assay/grpc", "assay/infra", "assay/local",
+			"assay/shared/api/servertest", "assay/shared/record/recordtest", "assay/shared/blob/*/...", "assay/shared/store/*/...",
+		},
+		forbidden: []string{"assay/shared/blob/*/...", "assay/shared/store/*/..."},
+		allowed:   []string{"assay/shared/blob/blobtest", "assay/shared/store/storetest"},
+		reason:    "only a program chooses its drivers; everything else takes the interface it is given",
+		example:   edge{"assay/functions/tasks", "assay/shared/store/embedded"},
+	},
+	{
+		packages:  []string{"assay/..."},
+		except:    []string{"assay/shared/store/embedded/..."},
+		forbidden: []string{"go.etcd.io/bbolt/..."},
+		tests:     true,
+		reason:    "one driver speaks bbolt, so that its promises are kept in one place",
+		example:   edge{"assay/local", "go.etcd.io/bbolt"},
+	},
+	{
+		packages: []string{"assay/..."},
+		except: []string{
+			"assay/functions/evaluator/lambda", "assay/grpc/...", "assay/local", "assay/shared/blob/s3/...",
+			"assay/shared/config/awsconfig", "assay/shared/gateway/lambdatest", "assay/shared/store/dynamo/...",
+		},
+		forbidden: []string{"github.com/aws/aws-sdk-go-v2/...", "github.com/aws/smithy-go/..."},
+		tests:     true,
+		reason:    "only drivers and programs speak to AWS; the SDK costs start-up time and tens of packages wherever it is linked",
+		example:   edge{"assay/functions/runs/lambda", "github.com/aws/aws-sdk-go-v2/config"},
+	},
+	{
+		packages:  []string{"assay/..."},
+		except:    []string{"assay/functions/*/lambda", "assay/shared/gateway/..."},
+		forbidden: []string{"github.com/aws/aws-lambda-go/...", "github.com/awslabs/aws-lambda-go-api-proxy/..."},
+		reason:    "a handler is bound to net/http and not to gateway events, or it could run on Lambda alone",
+		example:   edge{"assay/functions/tasks", "github.com/aws/aws-lambda-go/events"},
+	},
+	{
+		packages:  []string{"assay/..."},
+		except:    []string{"assay/grpc/...", "assay/local"},
+		forbidden: []string{"github.com/aws/aws-sdk-go-v2/config/..."},
+		tests:     true,
+		reason:    "the SDK's config package costs milliseconds of each cold start; functions read shared/config/awsconfig",
+		example:   edge{"assay/shared/config/awsconfig", "github.com/aws/aws-sdk-go-v2/config"},
+	},
+	{
+		packages:  []string{"assay/..."},
+		except:    []string{"assay/infra/..."},
+		forbidden: []string{"github.com/aws/aws-cdk-go/...", "github.com/aws/constructs-go/...", "github.com/aws/jsii-runtime-go/..."},
+		tests:     true,
+		reason:    "deployment is described in infra alone; the CDK starts a Node.js process when it is used",
+		example:   edge{"assay/functions", "github.com/aws/aws-cdk-go/awscdk/v2"},
+	},
+	{
+		packages:  []string{"assay/..."},
+		except:    []string{"assay/grpc/...", "assay/local/..."},
+		forbidden: []string{"google.golang.org/..."},
+		tests:     true,
+		reason:    "gRPC is one way in: the rules behind it are reached over HTTP as well",
+		example:   edge{"assay/functions/evaluator", "google.golang.org/grpc/status"},
+	},
+	{
+		packages: []string{"assay/..."},
+		except:   testSupport,
+		forbidden: append([]string{"github.com/chromedp/...", "github.com/santhosh-tekuri/jsonschema/v6/...", "mvdan.cc/sh/v3/...",
+			"pgregory.net/rapid/...", "testing/..."}, testSupport...),
+		reason:  "what only tests need stays out of the programs",
+		example: edge{"assay/local", "assay/shared/api/apitest"},
+	},
+	{
+		packages:  []string{"assay/..."},
+		forbidden: []string{"html/template/...", "text/template/..."},
+		reason:    "templates that call methods by name make the linker keep every method of everything: 3 MB more in a function",
+		example:   edge{"assay/functions/service", "html/template"},
+	},
+}
+
+// siblingRules keeps every family under functions apart from the others, however many there are.
+func siblingRules(families []string) []rule {
+	var out []rule
+	for _, family := range families {
+		own := "assay/functions/" + family + "/..."
+		out = append(out, rule{
+			packages:  []string{own},
+			forbidden: []string{"assay/functions/*/..."},
+			allowed:   []string{own},
+			tests:     true,
+			reason:    "a family is deployed, granted its rights and understood by itself; what two of them need lies in shared",
+			example:   edge{"assay/functions/" + family, "assay/functions/another"},
+		})
+	}
+	return out
+}
+
+// allRules are the rules of this file, the order of the layers of shared, and the families' distance from each other.
+func allRules(families []string) []rule {
+	return slices.Concat(rules, layerRules(), siblingRules(families))
+}

@@ -1,13 +1,39 @@
 package auth
 
 import (
+	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
+	"assay/shared/access"
 	"assay/shared/problem"
 	"assay/shared/record"
 )
+
+// The groups of tokens that give a role on the whole platform.
+const (
+	groupAdmins  = "admins"
+	groupWorkers = "workers"
+)
+
+// Caller returns who the identity is to the platform.
+func (i Identity) Caller() access.Caller {
+	return access.Caller{
+		ID: i.UserID(), Name: i.Name, Username: i.Username, Email: i.Email,
+		Admin: slices.Contains(i.Groups, groupAdmins), Worker: slices.Contains(i.Groups, groupWorkers),
+	}
+}
+
+// Caller verifies a token and returns who its bearer is to the platform. Its errors are those of Verify.
+func (v *Verifier) Caller(ctx context.Context, token string) (access.Caller, error) {
+	who, err := v.Verify(ctx, token)
+	if err != nil {
+		return access.Caller{}, err
+	}
+	return who.Caller(), nil
+}
 
 // BearerToken returns the token in the values of the authorization header, or of the gRPC metadata of that name; empty when
 // there are none. Values that are no single bearer token are refused, also where no login is needed: a client that sends one

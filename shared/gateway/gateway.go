@@ -7,24 +7,32 @@
 package gateway
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"assay/shared/api"
 	"assay/shared/auth"
 	"assay/shared/blob"
 	"assay/shared/config"
+	"assay/shared/panics"
+	"assay/shared/problem"
 	"assay/shared/quota"
 	"assay/shared/ratelimit"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/webpage/resource"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 )
 
 // Serve serves the operations as a function of Lambda. It returns only when it cannot begin, with what the environment lacks.
@@ -62,4 +70,121 @@ func open(settings *config.Environment, operations []api.Operation, table store.
 		Info:    api.BuildInfo(issuer), Rates: ratelimit.New(ratelimit.Distributed(), ""), RenderHTML: resource.Render,
 	}
 	return New(api.New(env, operations)), nil
+}
+
+// maxAnswer is how large an answer may be as Lambda takes it: JSON, in which a body that is JSON itself is escaped, and one
+// that is coded stands in base64, by a third longer.
+const maxAnswer = 6 << 20
+
+// Adapter serves events by a handler of HTTP.
+type Adapter struct{ proxy *httpadapter.HandlerAdapterV2 }
+
+// New returns an adapter to the handler.
+func New(h http.Handler) *Adapter {
+	return &Adapter{httpadapter.NewV2(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := r.Context().Value(invocationKey{}).(*invocation)
+		c.read = true
+		restoreHeaders(r, c.event)
+		h.ServeHTTP(w, r)
+	}))}
+}
+
+// invocation is one event on its way.
+type invocation struct {
+	event *events.APIGatewayV2HTTPRequest
+	read  bool // it has become a request
+}
+
+type invocationKey struct{}
+
+// Handle answers one event. Whatever happens, the answer is one of the API, and never an error of the function: API
+// Gateway would make a text of its own of it.
+func (a *Adapter) Handle(ctx context.Context, e events.APIGatewayV2HTTPRequest) (answer events.APIGatewayV2HTTPResponse, _ error) {
+	err := panics.Catch(func() (err error) {
+		answer, err = a.handle(ctx, &e)
+		return err
+	})
+	if err != nil {
+		p, ok := errors.AsType[*problem.Error](err)
+		if !ok {
+			p = problem.Internal.Wrap(err, "Something went wrong in the server. Try again.")
+		}
+		return fail(&e, p), nil
+	}
+	return answer, nil
+}
+
+// handle answers one event, whose path it corrects.
+func (a *Adapter) handle(ctx context.Context, e *events.APIGatewayV2HTTPRequest) (answer events.APIGatewayV2HTTPResponse, err error) {
+	e.RawPath = path(e)
+	e.QueryStringParameters = nil // RawQueryString has them, and also those that come twice
+	c := &invocation{event: e}
+	answer, err = a.proxy.ProxyWithContext(context.WithValue(ctx, invocationKey{}, c), *e)
+	switch {
+	case err != nil && !c.read:
+		return answer, problem.BadRequest.Wrap(err, "The request cannot be read. Check the escapes of its address and the encoding of its body.")
+	case err != nil:
+		return answer, err
+	case tooLarge(&answer):
+		return answer, problem.InvalidParameter.New("The answer has %d bytes, which is more than can be sent. Accept it with gzip "+
+			"(`Accept-Encoding`), or ask for fewer with `limit` or for less with `fields`.", len(answer.Body))
+	}
+	if e.RequestContext.HTTP.Method == http.MethodHead {
+		answer.Body, answer.IsBase64Encoded = "", false
+	}
+	return answer, nil
+}
+
+// tooLarge reports whether Lambda would refuse the answer. A small body is not measured: escapes make of a byte six at most.
+func tooLarge(answer *events.APIGatewayV2HTTPResponse) bool {
+	if len(answer.Body) < maxAnswer/8 {
+		return false
+	}
+	whole, err := json.Marshal(answer)
+	return err != nil || len(whole) > maxAnswer
+}
+
+// path is the path of the request as it was sent: without the stage, which API Gateway puts in front of it, and escaped
+// again where API Gateway took the escapes away.
+func path(e *events.APIGatewayV2HTTPRequest) string {
+	p := e.RawPath
+	if stage := e.RequestContext.Stage; stage != "" && stage != "$default" {
+		if rest, ok := strings.CutPrefix(p, "/"+stage); ok && (rest == "" || rest[0] == '/') {
+			p = "/" + strings.TrimPrefix(rest, "/")
+		}
+	}
+	if u, err := url.ParseRequestURI(p); err == nil && u.RawQuery == "" && u.EscapedPath() == p {
+		return p
+	}
+	return (&url.URL{Path: p}).EscapedPath()
+}
+
+// restoreHeaders gives the request the headers that were sent: the adapter takes commas for the ends of values, in a key or a
+// date too. API Gateway has joined headers that came twice.
+func restoreHeaders(r *http.Request, e *events.APIGatewayV2HTTPRequest) {
+	h := make(http.Header, len(e.Headers))
+	for name, value := range e.Headers {
+		h.Set(name, value)
+	}
+	if len(e.Cookies) > 0 {
+		h.Set("Cookie", strings.Join(e.Cookies, "; "))
+	}
+	r.Header, r.Host = h, e.RequestContext.DomainName
+}
+
+// fail is the answer of a problem that comes before the edge, or after it.
+func fail(e *events.APIGatewayV2HTTPRequest, p *problem.Error) events.APIGatewayV2HTTPResponse {
+	id := e.RequestContext.RequestID
+	slog.Error("an event was not answered by the edge", "requestId", id, "problem", p.Error())
+	body, err := json.Marshal(p.Document(e.RawPath, id))
+	if err != nil {
+		body = nil
+	}
+	return events.APIGatewayV2HTTPResponse{
+		StatusCode: p.Kind.Status,
+		Headers: map[string]string{
+			"Content-Type": problem.MediaType, "Cache-Control": "no-store", "X-Request-Id": id, "X-Content-Type-Options": "nosniff",
+		},
+		Body: string(body),
+	}
 }

@@ -6,13 +6,18 @@ package servertest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -167,4 +172,108 @@ func (s *Server) Upload(u *record.Upload, content []byte) {
 func (s *Server) Create(user, path string, body any) string {
 	s.t.Helper()
 	return s.Want(http.StatusCreated, nil, user, http.MethodPost, path, body).Header.Get("Location")
+}
+
+// Get returns what the user is shown at the path.
+func Get[T any](s *Server, user, path string) (shown T) {
+	s.t.Helper()
+	s.Want(http.StatusOK, &shown, user, http.MethodGet, path, nil)
+	return shown
+}
+
+// List returns what the user is shown of the list at the path: one page, or nothing when the list is empty.
+func List[T any](s *Server, user, path string) []T {
+	s.t.Helper()
+	list, _ := Page[T](s, user, path)
+	return list
+}
+
+// Page is List for a test that goes on at the next page.
+func Page[T any](s *Server, user, path string) (list []T, next string) {
+	s.t.Helper()
+	var page struct {
+		Data  []T
+		Links struct{ Next string }
+	}
+	switch a := s.Do(user, http.MethodGet, path, nil); a.Status {
+	case http.StatusNoContent:
+	case http.StatusOK:
+		if err := json.Unmarshal(a.Body, &page); err != nil || len(page.Data) == 0 {
+			s.t.Fatalf("GET %s as %q: %v\n%s", path, user, err, a.Body)
+		}
+	default:
+		s.t.Fatalf("GET %s as %q: status %d\n%s", path, user, a.Status, a.Body)
+	}
+	return page.Data, page.Links.Next
+}
+
+// IDs returns the ids of what the user is shown of the list at the path.
+func (s *Server) IDs(user, path string) (ids []string) {
+	s.t.Helper()
+	for _, r := range List[struct{ ID string }](s, user, path) {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+// ID is the id at the end of the path of a resource.
+func ID(resource string) string { return path.Base(resource) }
+
+// Concurrently sends n requests at once, and counts the answers by status.
+func Concurrently(n int, send func(i int) Answer) map[int]int {
+	statuses := make([]int, n)
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { statuses[i] = send(i).Status })
+	}
+	all.Wait()
+	counts := map[int]int{}
+	for _, status := range statuses {
+		counts[status]++
+	}
+	return counts
+}
+
+// File is a file as a request describes it; a member can be added or replaced.
+type File = map[string]any
+
+// Inline is a file that comes with its content.
+func Inline(name, content string) File {
+	return File{"name": name, "content": base64.StdEncoding.EncodeToString([]byte(content))}
+}
+
+// Announced is a file whose content is uploaded later.
+func Announced(name, content string) File {
+	return File{"name": name, "size": len(content), "sha256": Digest(content)}
+}
+
+// Digest is the SHA-256 of the content as files have it.
+func Digest(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return hex.EncodeToString(sum[:])
+}
+
+// Upload is the body of a submission of files to a dataset.
+func Upload(datasetID string, files ...File) map[string]any {
+	for _, f := range files {
+		f["datasetId"] = datasetID
+	}
+	return map[string]any{"type": "upload", "files": files}
+}
+
+// Image is the body of a submission of a container image to datasets.
+func Image(datasetIDs ...string) map[string]any {
+	return map[string]any{"type": "image", "image": "registry.example.org/entry:1", "datasetIds": datasetIDs}
+}
+
+// FileCount counts the files that are stored.
+func (s *Server) FileCount() (n int) {
+	s.t.Helper()
+	for _, err := range s.Files.List(s.t.Context(), "", s.Now().Add(time.Hour)) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		n++
+	}
+	return n
 }

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/functions"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// TestTemplates_AreGolden compares templates as a whole: what is deployed, and who may do what, is reviewed in testdata. Of
+// prod that has every value, of other templates those in which they differ from prod. With -update it writes them.
+func TestTemplates_AreGolden(t *testing.T) {
+	all := prod.values(t)
+	for name, got := range map[string][]string{
+		"prod": all, "dev": difference(all, dev.values(t)), "special": difference(all, special.values(t)),
+		"with-server": difference(all, withServer.values(t)),
+	} {
+		path := filepath.Join("testdata", name+".golden")
+		if *update {
+			if err := os.WriteFile(path, []byte(strings.Join(got, "\n")+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := difference(strings.Split(strings.TrimSuffix(string(want), "\n"), "\n"), got); len(d) > 0 {
+			t.Errorf("%s has changed; if it should, run with -update:\n%s", path, strings.Join(d, "\n"))
+		}
+	}
+}
+
+// difference returns the lines that are in one of the two texts alone.
+func difference(from, to []string) (lines []string) {
+	for _, line := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(from, to)))) {
+		switch before, now := slices.Contains(from, line), slices.Contains(to, line); {
+		case before && !now:
+			lines = append(lines, "- "+line)
+		case now && !before:
+			lines = append(lines, "+ "+line)
+		}
+	}
+	return lines
+}
+
+var (
+	stageName = regexp.MustCompile(`assay-(dev|prod)\b`)
+	digest    = regexp.MustCompile(`[0-9a-f]{64}`)
+)
+
+// values returns every value of the template behind its path, without names of stages and digests of what is deployed. It
+// leaves out routes, which TestRoutes_AreTheDeclaredOperations follows, and what the dashboard looks like.
+func (tpl template) values(t *testing.T) (lines []string) {
+	t.Helper()
+	var all struct{ Outputs, Resources map[string]any }
+	if err := json.Unmarshal(tpl.text, &all); err != nil {
+		t.Fatal(err)
+	}
+	for id := range tpl.all("AWS::ApiGatewayV2::Route") {
+		delete(all.Resources, id)
+	}
+	lines = append(valuesAt("Outputs", all.Outputs), valuesAt("Resources", all.Resources)...)
+	slices.Sort(lines)
+	return lines
+}
+
+func valuesAt(path string, v any) (lines []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if name == "Ref" || strings.HasPrefix(name, "Fn::") {
+				break // a reference is one value
+			}
+			if name != "DashboardBody" {
+				lines = append(lines, valuesAt(path+"."+name, member)...)
+			}
+		}
+	case []any:
+		for i, element := range v {
+			lines = append(lines, valuesAt(fmt.Sprintf("%s.%02d", path, i), element)...)
+		}
+	}
+	if len(lines) == 0 {
+		lines = []string{path + " " + digest.ReplaceAllString(stageName.ReplaceAllString(compact(v), "assay-STAGE"), "DIGEST")}
+	}
+	return lines
+}
+
+// TestRoutes_AreTheDeclaredOperations follows each route to the function that answers.
+func TestRoutes_AreTheDeclaredOperations(t *testing.T) {
+	want := map[string]string{"$default": "ServiceFunction"}
+	for _, d := range functions.Deployments() {
+		id := strings.ToUpper(d.Name[:1]) + d.Name[1:] + "Function"
+		for _, o := range d.Operations {
+			path := strings.ReplaceAll(o.Path, "{$}", "")
+			want[o.Method+" "+path] = id
+			if o.Method == "GET" {
+				want["HEAD "+path] = id
+			}
+		}
+	}
+	for _, tpl := range []template{dev, prod, special} {
+		got := map[string]string{}
+		for id, r := range tpl.all("AWS::ApiGatewayV2::Route") {
+			key := r.Properties["RouteKey"].(string)
+			if _, twice := got[key]; twice {
+				t.Errorf("%s: a second route for %s", id, key)
+			}
+			if strings.ContainsAny(key, "$") && key != "$default" {
+				t.Errorf("%s: %s is a pattern of net/http", id, key)
+			}
+			var integration, function string
+			if err := json.Unmarshal([]byte(r.at("Target.Fn::Join.1.1.Ref")), &integration); err != nil {
+				t.Fatal(id, err)
+			}
+			if err := json.Unmarshal([]byte(tpl.Resources[integration].at("IntegrationUri.Fn::GetAtt.0")), &function); err != nil {
+				t.Fatal(integration, err)
+			}
+			got[key] = function
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("routes lead to\n%v, want\n%v", got, want)
+		}
+	}
+}
+
+// TestAlarms_OfBothStagesAreFree counts metrics, which is what is paid for, and not alarms: ten of an account are free.
+func TestAlarms_OfBothStagesAreFree(t *testing.T) {
+	n := 0
+	for _, tpl := range []template{dev, prod} {
+		for id, a := range tpl.all("AWS::CloudWatch::Alarm") {
+			n++
+			if a.Properties["Metrics"] != nil || a.Properties["MetricName"] == nil {
+				t.Errorf("%s watches more than one metric", id)
+			}
+			if p := a.Properties["Period"].(float64); p < 60 {
+				t.Errorf("%s has the period %v: those under a minute are paid for", id, p)
+			}
+		}
+	}
+	if n > 10 {
+		t.Errorf("%d metrics are watched", n)
+	}
+}
+
+// TestAlarms_WatchEveryFunction holds that a failure of any function moves a metric with an alarm: those behind the API its
+// 5xx and latency, the one behind the queue the age of the stream and the dead letters.
+func TestAlarms_WatchEveryFunction(t *testing.T) {
+	behind := map[string]bool{}
+	for _, i := range prod.all("AWS::ApiGatewayV2::Integration") {
+		behind[strings.Trim(i.at("IntegrationUri.Fn::GetAtt.0"), `"`)] = true
+	}
+	behind[strings.Trim(prod.one(t, "AWS::Lambda::EventSourceMapping").at("FunctionName.Ref"), `"`)] = true
+	for id := range prod.all("AWS::Lambda::Function") {
+		if !behind[id] {
+			t.Errorf("no alarm would tell that %s fails", id)
+		}
+	}
+}
+
+var metric = regexp.MustCompile(`\[\\"AWS/`)
+
+func TestDashboard_IsFreeAndShowsEveryFunction(t *testing.T) {
+	for _, tpl := range []template{prod, withServer} {
+		body := tpl.one(t, "AWS::CloudWatch::Dashboard").at("DashboardBody")
+		if n := len(metric.FindAllString(body, -1)); n == 0 || n > 50 {
+			t.Errorf("%d metrics; an account has dashboards of up to 50 for nothing", n)
+		}
+		for _, d := range functions.Deployments() {
+			if n := strings.Count(body, `\"assay-prod-`+d.Name+`\"`); n < 2 { // errors and duration
+				t.Errorf("%s stands in %d graphs", d.Name, n)
+			}
+		}
+		if shown := strings.Contains(body, "AWS/ECS"); shown != (len(tpl.all("AWS::ECS::Service")) > 0) {
+			t.Errorf("the dashboard shows the gRPC server: %t", shown)
+		}
+	}
+}

@@ -18,9 +18,8 @@
 package retrieval
 
 import (
-	"cmp"
 	"context"
-	"slices"
+	"fmt"
 
 	"assay/shared/measure"
 )
@@ -63,14 +62,83 @@ func ValidateRun(ctx context.Context, files ...measure.File) ([]measure.Diagnost
 	return diagnostics, err
 }
 
-// inOrder returns what was reported in the order of files and lines, what is about a whole file before its lines.
-func inOrder(report *measure.Report, files []measure.File) []measure.Diagnostic {
-	position := func(d measure.Diagnostic) int {
-		return slices.IndexFunc(files, func(f measure.File) bool { return f.Name == d.File })
+// plan is what an evaluation computes.
+type plan struct {
+	scores     []score
+	undefined  map[string]string // measures that have no value on this truth, and why
+	judgedOnly bool
+}
+
+// score is a measure that has a value on this truth.
+type score struct {
+	name   string
+	of     scorer
+	view   *parameters
+	summed bool // the value of all topics is a sum rather than a mean
+}
+
+// plan finds the scorer of each measure. Its error is about measures that are none of retrieval.
+func (q *Qrels) plan(measures []measure.Measure) (*plan, error) {
+	p := &plan{undefined: map[string]string{}}
+	seen := map[string]bool{}
+	for _, m := range measures {
+		of, ok := scorers[m.Name]
+		if !ok || m.Kind != measure.Retrieval {
+			return nil, fmt.Errorf("%s measure %s is not one of retrieval", m.Kind, m)
+		}
+		name := m.String()
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		if reason := q.undefined(m); reason != "" {
+			p.undefined[name] = reason
+			continue
+		}
+		p.scores = append(p.scores, score{name, of, q.view(m), counts[m.Name]})
+		p.judgedOnly = p.judgedOnly || m.Flag("judged_only")
 	}
-	list := report.Diagnostics()
-	slices.SortStableFunc(list, func(a, b measure.Diagnostic) int {
-		return cmp.Or(cmp.Compare(position(a), position(b)), cmp.Compare(a.Line, b.Line))
-	})
-	return list
+	return p, nil
+}
+
+// undefined says why a measure has no value on this truth; "" when it has one.
+func (q *Qrels) undefined(m measure.Measure) string {
+	switch {
+	case m.Name == "ERR" && q.highest > maxERRGrade:
+		return fmt.Sprintf("ERR is defined for grades up to %d; the truth has grade %d", maxERRGrade, q.highest)
+	case m.Param("dcg") == "exp-log2" && q.highest > maxExponent:
+		return fmt.Sprintf("gains of 2^grade - 1 are computed for grades up to %d; the truth has grade %d", maxExponent, q.highest)
+	}
+	return ""
+}
+
+// result sums up the values of the topics, in their order, so that the same run has the same bits on any number of
+// cores.
+func (p *plan) result(q *Qrels, values []float64) measure.Result {
+	result := measure.Result{
+		Measures: make(map[string]*float64, len(p.scores)+len(p.undefined)),
+		PerTopic: make(map[string]map[string]float64, len(q.names)),
+		Reasons:  p.undefined,
+	}
+	for name := range p.undefined {
+		result.Measures[name] = nil
+	}
+	sums := make([]measure.Sum, len(p.scores))
+	for i, topic := range q.names {
+		of := make(map[string]float64, len(p.scores))
+		for j, s := range p.scores {
+			value := values[i*len(p.scores)+j]
+			sums[j].Add(value)
+			of[s.name] = value
+		}
+		result.PerTopic[topic] = of
+	}
+	for j, s := range p.scores {
+		total := sums[j].Total()
+		if !s.summed {
+			total /= float64(len(q.names))
+		}
+		result.Measures[s.name] = &total
+	}
+	return result
 }

@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"math"
 	"sort"
 
 	"assay/shared/measure"
@@ -103,3 +104,182 @@ func (v *parameters) setPrecision(r *ranking) float64 {
 }
 
 func (v *parameters) recall(r *ranking) float64 { return ratio(v.relevantFound(r), r.relevant(v.rel)) }
+
+const (
+	// maxERRGrade is the highest grade of gdeval, whose ERR this is.
+	maxERRGrade = 4
+	// maxExponent keeps sums of gains of 2^grade finite.
+	maxExponent = 900
+)
+
+func (v *parameters) averagePrecision(r *ranking) float64 {
+	found, sum := 0, 0.0
+	for i, g := range v.considered(r) {
+		if int(g) >= v.rel {
+			found++
+			sum += float64(found) / float64(i+1)
+		}
+	}
+	return share(sum, r.relevant(v.rel))
+}
+
+func (v *parameters) reciprocalRank(r *ranking) float64 {
+	for i, g := range v.considered(r) {
+		if int(g) >= v.rel {
+			return 1 / float64(i+1)
+		}
+	}
+	return 0
+}
+
+// ndcg cuts the ideal ranking at the depth too. Exponential gains are those of gdeval, 2^grade - 1.
+func (v *parameters) ndcg(r *ranking) float64 {
+	dcg := func(grades []int16) float64 {
+		sum := 0.0
+		for i, g := range grades {
+			if g <= 0 {
+				continue
+			}
+			gain := float64(g)
+			if v.exponential {
+				gain = math.Exp2(gain) - 1
+			}
+			sum += gain / math.Log2(float64(i+2))
+		}
+		return sum
+	}
+	ideal := dcg((&parameters{depth: v.depth}).considered(&ranking{grades: r.ideal}))
+	if ideal == 0 {
+		return 0
+	}
+	return dcg(v.considered(r)) / ideal
+}
+
+func (v *parameters) rPrecision(r *ranking) float64 {
+	relevant := r.relevant(v.rel)
+	return ratio((&parameters{rel: v.rel, depth: relevant, judgedOnly: v.judgedOnly}).relevantFound(r), relevant)
+}
+
+// bpref is Buckley and Voorhees 2004 as trec_eval bounds it: no more than min(N, R) non-relevant documents count,
+// where N is the number of judged documents that are not relevant.
+func (v *parameters) bpref(r *ranking) float64 {
+	relevant := r.relevant(v.rel)
+	bound := min(r.relevant(0)-relevant, relevant)
+	above, sum := 0, 0.0
+	for _, g := range v.considered(r) {
+		switch {
+		case int(g) >= v.rel && above == 0:
+			sum++
+		case int(g) >= v.rel:
+			sum += 1 - float64(min(above, relevant))/float64(bound)
+		case g >= 0:
+			above++
+		}
+	}
+	return share(sum, relevant)
+}
+
+// inferredAP is Yilmaz and Aslam 2006. A document with a negative grade was in the pool but not in the sample that
+// was judged; one that the truth does not have was not in the pool.
+func (v *parameters) inferredAP(r *ranking) float64 {
+	const epsilon = 0.00001
+	found, judged, pooled, sum := 0.0, 0.0, 0.0, 0.0 // above the rank; judged includes found, pooled includes judged
+	for i, g := range v.considered(r) {
+		above := float64(i)
+		switch {
+		case g == unjudged:
+			continue
+		case int(g) >= v.rel && i == 0:
+			sum++
+		case int(g) >= v.rel:
+			sum += 1/(above+1) + above/(above+1)*(pooled/above)*((found+epsilon)/(judged+2*epsilon))
+		}
+		if int(g) >= v.rel {
+			found++
+		}
+		if g >= 0 {
+			judged++
+		}
+		pooled++
+	}
+	return share(sum, r.relevant(v.rel))
+}
+
+// interpolated is the best precision at any rank with at least the wanted share of the relevant documents, a number
+// that trec_eval 10 rounds to the nearest.
+func (v *parameters) interpolated(r *ranking) float64 {
+	wanted := int(math.Round(v.level * float64(r.relevant(v.rel))))
+	seen := v.considered(r)
+	found := v.relevantFound(r)
+	if wanted > found || len(seen) == 0 {
+		return 0
+	}
+	best := float64(found) / float64(len(seen))
+	for i := len(seen) - 1; i >= 0 && found > 0; i-- {
+		best = max(best, float64(found)/float64(i+1))
+		if int(seen[i]) < v.rel {
+			continue
+		}
+		if found == wanted {
+			return best
+		}
+		found--
+	}
+	return best
+}
+
+// rankBiased is Moffat and Zobel 2008. Without a least relevant grade the gain of a document is its grade as a share
+// of the highest that the truth has.
+func (v *parameters) rankBiased(r *ranking) float64 {
+	sum, weight := 0.0, 1-v.persistence
+	for _, g := range v.considered(r) {
+		switch {
+		case v.rel > 0 && int(g) >= v.rel:
+			sum += weight
+		case v.rel == 0 && g > 0:
+			sum += weight * float64(g) / float64(v.highest)
+		}
+		weight *= v.persistence
+	}
+	return sum
+}
+
+// expectedReciprocalRank is Chapelle et al. 2009: a reader goes down the ranking and stops at a document of grade g
+// with chance (2^g - 1) / 2^4.
+func (v *parameters) expectedReciprocalRank(r *ranking) float64 {
+	sum, reading := 0.0, 1.0
+	for i, g := range v.considered(r) {
+		if g <= 0 {
+			continue
+		}
+		stops := (math.Exp2(float64(g)) - 1) / (1 << maxERRGrade)
+		sum += reading * stops / float64(i+1)
+		reading *= 1 - stops
+	}
+	return sum
+}
+
+// setF is weighted as trec_eval has it: beta multiplies the precision.
+func (v *parameters) setF(r *ranking) float64 {
+	precision, recall := v.setPrecision(r), v.recall(r)
+	weighted := v.beta*precision + recall
+	if weighted == 0 {
+		return 0
+	}
+	return (v.beta + 1) * precision * recall / weighted
+}
+
+// retrieved counts relevant documents, or all where no grade is named.
+func (v *parameters) retrieved(r *ranking) float64 {
+	if v.rel == 0 {
+		return float64(len(r.grades))
+	}
+	return float64(v.relevantFound(r))
+}
+
+func share(sum float64, whole int) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return sum / float64(whole)
+}

@@ -1,10 +1,12 @@
 package retrieval
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
 	"slices"
+	"sync"
 
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
@@ -50,22 +52,31 @@ func (k *Known) Compare(ctx context.Context, files ...measure.File) ([]measure.D
 func (k *Known) compareDocuments(run *run, report *measure.Report) {
 	var unknown []string
 	n, all := 0, 0
-	for i := range run.blocks {
-		b := &run.blocks[i]
-		all += len(b.records)
-		for j := range b.records {
-			doc := b.doc(&b.records[j])
-			if k.documents(doc) {
-				continue
-			}
-			if n++; n <= fields.Few {
-				unknown = append(unknown, string(doc))
-			}
+	for doc := range run.documents() {
+		all++
+		if k.documents(doc) {
+			continue
+		}
+		if n++; n <= fields.Few {
+			unknown = append(unknown, string(doc))
 		}
 	}
 	if n > 0 {
 		report.Warnf(run.files[0], 0, "documents that are not in %s: %d of %s that the run has over all topics: %s", k.origin, n,
 			plural.Count(all, "document"), fields.Some(unknown, n))
+	}
+}
+
+// documents goes through the documents of all lines.
+func (r *run) documents() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for _, b := range r.blocks {
+			for i := range b.records {
+				if !yield(b.doc(&b.records[i])) {
+					return
+				}
+			}
+		}
 	}
 }
 
@@ -113,8 +124,10 @@ func (q *Qrels) compareTopics(run *run, o measure.Origin, report *measure.Report
 	}
 }
 
-// depth is how many ranks of each topic are looked at for judged documents.
-const depth = 10
+const (
+	depth         = 10  // ranks of each topic that are looked at for judged documents
+	mostExplained = 100 // documents for which a likely cause is sought when none is judged
+)
 
 // judgedCoverage counts judged documents of topics that both truth and run have.
 type judgedCoverage struct {
@@ -145,7 +158,12 @@ func (j judgedCoverage) report(r *run, q *Qrels, report *measure.Report) {
 	switch {
 	case j.topics == 0 || report.Failed():
 	case j.found == 0:
-		unknown := r.firstDocuments()
+		var unknown []string
+		for doc := range r.documents() {
+			if unknown = append(unknown, string(doc)); len(unknown) == mostExplained {
+				break
+			}
+		}
 		report.Warnf(r.files[0], 0,
 			"no document of the run is judged for its topic, so nothing that it retrieves counts as relevant: %s; check the third field of the "+
 				"lines%s",
@@ -156,18 +174,6 @@ func (j judgedCoverage) report(r *run, q *Qrels, report *measure.Report) {
 				"relevant",
 			depth, j.top, j.most, 100*ratio(j.top, j.most))
 	}
-}
-
-func (r *run) firstDocuments() (list []string) {
-	for i := range r.blocks {
-		b := &r.blocks[i]
-		for j := range b.records {
-			if list = append(list, string(b.doc(&b.records[j]))); len(list) == 100 {
-				return list
-			}
-		}
-	}
-	return list
 }
 
 func (q *Qrels) documents() iter.Seq[string] {
@@ -182,4 +188,66 @@ func (q *Qrels) documents() iter.Seq[string] {
 
 func (j judgedCoverage) plus(o judgedCoverage) judgedCoverage {
 	return judgedCoverage{j.topics + o.topics, j.found + o.found, j.top + o.top, j.most + o.most}
+}
+
+// sourceLine is a line of one of the files.
+type sourceLine struct{ file, line int }
+
+func (a sourceLine) compare(b sourceLine) int {
+	return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
+}
+
+// repeat is a document that stands twice under a topic.
+type repeat struct {
+	second, first sourceLine
+	topic, doc    string
+}
+
+// repeats keeps the earliest of the repeated documents, however many are found and in whatever order; safe for
+// concurrent use.
+type repeats struct {
+	mu   sync.Mutex
+	list []repeat
+}
+
+func (r *repeats) add(found ...repeat) {
+	if len(found) == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.list = append(r.list, found...)
+	if len(r.list) > 10*measure.MaxDiagnostics {
+		r.trim()
+	}
+}
+
+func (r *repeats) trim() {
+	slices.SortFunc(r.list, func(a, b repeat) int { return a.second.compare(b.second) })
+	r.list = r.list[:min(len(r.list), measure.MaxDiagnostics)]
+}
+
+// report makes an error of each that is kept.
+func (r *repeats) report(files []string, report *measure.Report) {
+	r.trim()
+	for _, d := range r.list {
+		name, elsewhere := files[d.second.file], ""
+		if d.first.file != d.second.file {
+			elsewhere = " of " + files[d.first.file]
+		}
+		report.Errorf(name, d.second.line, "topic %s has document %s already, in line %d%s; keep one of them",
+			fields.Quote([]byte(d.topic)), fields.Quote([]byte(d.doc)), d.first.line, elsewhere)
+	}
+}
+
+// inOrder returns what was reported in the order of files and lines, what is about a whole file before its lines.
+func inOrder(report *measure.Report, files []measure.File) []measure.Diagnostic {
+	position := func(d measure.Diagnostic) int {
+		return slices.IndexFunc(files, func(f measure.File) bool { return f.Name == d.File })
+	}
+	list := report.Diagnostics()
+	slices.SortStableFunc(list, func(a, b measure.Diagnostic) int {
+		return cmp.Or(cmp.Compare(position(a), position(b)), cmp.Compare(a.Line, b.Line))
+	})
+	return list
 }

@@ -1,6 +1,13 @@
 package measure
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // Kind says which evaluator a measure belongs to: the same word can be a measure of two of them.
 type Kind string
@@ -171,4 +178,118 @@ var families = map[Kind][]Family{
 		{Name: "Kendall", Cutoff: NoCutoff, HigherIsBetter: true,
 			Definition: "Kendall's tau-b: concordant less discordant pairs, corrected for ties."},
 	},
+}
+
+// Parameter is what a family accepts in its brackets under one name.
+type Parameter struct {
+	Name       string   `json:"name"`
+	Domain     string   `json:"domain" enum:"integer,number,flag,choice,label"`
+	Default    string   `json:"default,omitempty" doc:"value when it is left out"`
+	Choices    []string `json:"choices,omitempty" doc:"for a choice: the values there are"`
+	Min        float64  `json:"min,omitempty" doc:"for an integer or number: the least value"`
+	Max        float64  `json:"max,omitempty" doc:"for an integer or number: the greatest value"`
+	Open       bool     `json:"open,omitempty" doc:"min and max are themselves excluded"`
+	Definition string   `json:"definition"`
+}
+
+// canonical checks a value against the domain and returns the one way of writing it, without quotes.
+func (p Parameter) canonical(value string) (string, error) {
+	switch p.Domain {
+	case "integer":
+		n, err := strconv.Atoi(value)
+		if err != nil || !p.within(float64(n)) {
+			return "", fmt.Errorf("%s=%s: give a whole number from %d to %d", p.Name, value, int(p.Min), int(p.Max))
+		}
+		return strconv.Itoa(n), nil
+	case "number":
+		x, err := strconv.ParseFloat(value, 64)
+		if err != nil || !p.within(x) {
+			between := "from %v to %v"
+			if p.Open {
+				between = "between %v and %v"
+			}
+			return "", fmt.Errorf("%s=%s: give a number "+between, p.Name, value, p.Min, p.Max)
+		}
+		return formatNumber(x), nil
+	case "flag":
+		switch value {
+		case "True", "true":
+			return "True", nil
+		case "False", "false":
+			return "False", nil
+		}
+		return "", fmt.Errorf("%s=%s: give True or False", p.Name, value)
+	case "choice":
+		if !slices.Contains(p.Choices, value) {
+			return "", fmt.Errorf("%s=%s: give one of %s", p.Name, value, strings.Join(p.Choices, ", "))
+		}
+		return value, nil
+	default: // label
+		if value == "" || !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) {
+			return "", fmt.Errorf("%s=%q: give a label, in '...' if it has spaces or signs", p.Name, value)
+		}
+		return value, nil
+	}
+}
+
+// within says whether a number lies in the domain; NaN never does.
+func (p Parameter) within(x float64) bool {
+	if p.Open {
+		return p.Min < x && x < p.Max
+	}
+	return p.Min <= x && x <= p.Max
+}
+
+// formatNumber writes the shortest decimal that reads back as x, a whole one with .0, as Python and so ir-measures does;
+// minus zero becomes 0.0. It is for numbers below a million.
+func formatNumber(x float64) string {
+	text := strconv.FormatFloat(x+0, 'g', -1, 64)
+	if strings.ContainsAny(text, ".e") {
+		return text
+	}
+	return text + ".0"
+}
+
+// quoted writes a value so that Parse reads it back. Choices with a sign in them are quoted as ir-measures does.
+func quoted(value string) string {
+	if !strings.ContainsFunc(value, isSign) {
+		return value
+	}
+	var b strings.Builder
+	b.WriteByte('\'')
+	for _, r := range value {
+		if r == '\'' || r == '\\' {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	b.WriteByte('\'')
+	return b.String()
+}
+
+// isSign says whether a character needs quotes in the canonical form.
+func isSign(r rune) bool {
+	return r != '_' && r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+}
+
+// trecEval has measures by the names that trec_eval has for them. Where a name has a parameter, it ends in an underscore
+// here, and the parameter stands for $.
+var trecEval = map[string]string{
+	"map": "AP", "map_cut_": "AP@$", "ndcg": "nDCG", "ndcg_cut_": "nDCG@$", "P_": "P@$", "recall_": "R@$", "success_": "Success@$",
+	"recip_rank": "RR", "bpref": "Bpref", "iprec_at_recall_": "IPrec@$", "num_q": "NumQ", "num_ret": "NumRet", "num_rel": "NumRel",
+	"num_rel_ret": "NumRelRet", "set_P": "SetP", "set_relative_P": "SetRelP", "set_recall": "SetR", "set_map": "SetAP",
+	"set_F": "SetF", "set_F_": "SetF(beta=$)",
+}
+
+// fromTrecEval returns the measure that a name of trec_eval stands for, as it prints it (P_5) or is asked for it (P.5); any
+// other text as it is.
+func fromTrecEval(text string) string {
+	name, parameter := strings.TrimSpace(text), ""
+	if i := strings.IndexAny(name, "0123456789"); i > 0 && (name[i-1] == '_' || name[i-1] == '.') {
+		name, parameter = name[:i-1]+"_", name[i:]
+	}
+	if known, ok := trecEval[name]; ok {
+		return strings.ReplaceAll(known, "$", parameter)
+	}
+	return text
 }

@@ -11,9 +11,13 @@ package patch
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"assay/shared/problem"
 )
@@ -120,4 +124,197 @@ func encode(v any) ([]byte, error) {
 	e.SetEscapeHTML(false) // which would make a text of < six times as long
 	err := e.Encode(v)
 	return document.Bytes(), err
+}
+
+// operation is one operation of a JSON Patch.
+type operation struct {
+	name       string
+	path, from []string // tokens of the pointers, of which the first is empty and leads to the resource
+	value      any
+}
+
+var operations = []string{"add", "remove", "replace", "move", "copy", "test"}
+
+// decode reads a JSON Patch, and says which of its operations is invalid.
+func decode(patch any) ([]operation, error) {
+	list, ok := patch.([]any)
+	if !ok {
+		return nil, problem.BadRequest.New("A JSON Patch is an array of operations, each an object with op, path and value (RFC 6902).")
+	}
+	if len(list) > MaxOperations {
+		return nil, problem.Invalid.New("The patch has %d operations; at most %d are allowed.", len(list), MaxOperations)
+	}
+	decoded := make([]operation, len(list))
+	for i, one := range list {
+		var fault string
+		if decoded[i], fault = decodeOperation(one); fault != "" {
+			return nil, problem.BadRequest.New("Operation %d of the patch: %s.", i, fault)
+		}
+	}
+	return decoded, nil
+}
+
+// decodeOperation reads an operation, or says what is wrong with it.
+func decodeOperation(one any) (op operation, fault string) {
+	members, ok := one.(map[string]any)
+	if !ok {
+		return op, "it must be an object with op, path and value"
+	}
+	op.name, _ = members["op"].(string)
+	if !slices.Contains(operations, op.name) {
+		return op, "op must be one of " + strings.Join(operations, ", ")
+	}
+	if op.path = tokens(members["path"]); op.path == nil {
+		return op, "path must be a JSON Pointer such as /name"
+	}
+	switch op.name {
+	case "move", "copy":
+		if op.from = tokens(members["from"]); op.from == nil {
+			return op, op.name + " needs from, a JSON Pointer such as /name"
+		}
+	case "add", "replace", "test":
+		if op.value, ok = members["value"]; !ok {
+			return op, op.name + " needs a value"
+		}
+	}
+	return op, ""
+}
+
+// tokens returns the tokens of a JSON Pointer behind an empty one; nil when it is none, or is longer than any of the resources has.
+func tokens(pointer any) []string {
+	text, isText := pointer.(string)
+	below, isPointer := problem.PointerTokens(text)
+	if !isText || !isPointer || utf8.RuneCountInString(text) > MaxPointer {
+		return nil
+	}
+	return append([]string{""}, below...)
+}
+
+// apply returns what the operations make of a resource.
+func apply(operations []operation, resource any) (any, error) {
+	var root any = map[string]any{"": resource} // in which the first token of every pointer leads to the resource
+	copied := 0
+	for i, op := range operations {
+		var err error
+		value, source := op.value, op.path
+		if op.from != nil {
+			source = op.from
+			value, err = find(root, source)
+		}
+		switch {
+		case err != nil:
+		case op.name == "test":
+			if value, err = find(root, op.path); err == nil && !reflect.DeepEqual(value, op.value) {
+				return nil, problem.PatchFailed.New("A test operation of the patch does not hold: operation %d. Nothing was changed; get the "+
+					"resource again and decide again.", i)
+			}
+		case op.name == "copy":
+			value, err = clone(value, &copied)
+		case op.name == "move" && len(op.path) > len(source) && slices.Equal(op.path[:len(source)], source):
+			err = errors.New("a value cannot be moved into itself")
+		case op.name != "add":
+			root, err = edit(root, source, remove)
+		}
+		if err == nil && op.name != "test" && op.name != "remove" {
+			root, err = edit(root, op.path, func(container any, token string) (any, error) { return add(container, token, value) })
+		}
+		if err != nil {
+			return nil, problem.PatchFailed.New("The patch does not apply to the resource as it is now: operation %d, %s: %v. Nothing was changed.",
+				i, op.name, err)
+		}
+	}
+	return root.(map[string]any)[""], nil
+}
+
+// edit changes the container of the value that the tokens lead to, and returns v with it: an array whose length changes is a
+// new one.
+func edit(v any, tokens []string, change func(container any, token string) (any, error)) (any, error) {
+	if len(tokens) == 1 {
+		return change(v, tokens[0])
+	}
+	child, err := get(v, tokens[0])
+	if err == nil {
+		child, err = edit(child, tokens[1:], change)
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch c := v.(type) {
+	case map[string]any:
+		c[tokens[0]] = child
+	case []any:
+		i, _ := index(tokens[0], len(c)-1)
+		c[i] = child
+	}
+	return v, nil
+}
+
+func find(v any, tokens []string) (_ any, err error) {
+	for _, token := range tokens {
+		if v, err = get(v, token); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+func get(container any, token string) (any, error) {
+	switch c := container.(type) {
+	case map[string]any:
+		if v, ok := c[token]; ok {
+			return v, nil
+		}
+	case []any:
+		if i, ok := index(token, len(c)-1); ok {
+			return c[i], nil
+		}
+	}
+	return nil, fmt.Errorf("there is no %.100q where the pointer leads", token)
+}
+
+func add(container any, token string, v any) (any, error) {
+	switch c := container.(type) {
+	case map[string]any:
+		c[token] = v
+		return c, nil
+	case []any:
+		if token == "-" {
+			return append(c, v), nil
+		}
+		if i, ok := index(token, len(c)); ok {
+			return slices.Insert(c, i, v), nil
+		}
+	}
+	return nil, fmt.Errorf("nothing can be added at %.100q where the pointer leads", token)
+}
+
+func remove(container any, token string) (any, error) {
+	if _, err := get(container, token); err != nil {
+		return nil, err
+	}
+	if c, ok := container.([]any); ok {
+		i, _ := index(token, len(c)-1)
+		return slices.Delete(c, i, i+1), nil
+	}
+	delete(container.(map[string]any), token)
+	return container, nil
+}
+
+// index reads a token as the position of an item, from 0 to last.
+func index(token string, last int) (int, bool) {
+	i, err := strconv.Atoi(token)
+	return i, err == nil && i >= 0 && i <= last && token == strconv.Itoa(i)
+}
+
+// clone copies a value, and adds to copied how many bytes it is in JSON.
+func clone(v any, copied *int) (c any, err error) {
+	document, err := encode(v)
+	if err != nil {
+		return nil, err
+	}
+	if *copied += len(document); *copied > maxCopied {
+		return nil, fmt.Errorf("the copy operations of a patch may add %d bytes together", maxCopied)
+	}
+	err = json.Unmarshal(document, &c)
+	return c, err
 }

@@ -125,3 +125,55 @@ func Check(fields []Field) error {
 func InvalidMember(pointer, format string, args ...any) error {
 	return Check([]Field{{Pointer: pointer, Detail: fmt.Sprintf(format, args...)}})
 }
+
+// MediaType is the content type of a Document.
+const MediaType = "application/problem+json"
+
+// Document is the problem document of RFC 9457 that callers read.
+type Document struct {
+	Type      string  `json:"type" format:"uri-reference" doc:"URI of the kind of problem: urn:assay:problem:<slug>" example:"urn:assay:problem:not-found"`
+	Title     string  `json:"title" doc:"the kind of problem in words" example:"Not found"`
+	Status    int     `json:"status" doc:"HTTP status" example:"404"`
+	Detail    string  `json:"detail" doc:"what happened and what to do next"`
+	Instance  string  `json:"instance" format:"uri-reference" doc:"path that was asked for" example:"/v1/tasks/01JZ0000000000000000000000"`
+	RequestID string  `json:"requestId" doc:"identifies the request in the server's log"`
+	Errors    []Field `json:"errors,omitempty" maxItems:"100" doc:"what is wrong with single members of the body; at most 100 faults"`
+}
+
+// Document renders the problem for the request with the given path and id.
+func (e *Error) Document(instance, requestID string) Document {
+	return Document{
+		Type: e.Kind.Type(), Title: e.Kind.Title, Status: e.Kind.Status,
+		Detail: e.Detail, Instance: instance, RequestID: requestID, Errors: e.Fields,
+	}
+}
+
+var (
+	pointerEscaper   = strings.NewReplacer("~", "~0", "/", "~1")
+	pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// Pointer is the JSON Pointer (RFC 6901) with the tokens, which are names of members and positions in arrays.
+func Pointer(tokens ...string) string {
+	var b strings.Builder
+	for _, token := range tokens {
+		b.WriteByte('/')
+		b.WriteString(pointerEscaper.Replace(token))
+	}
+	return b.String()
+}
+
+// PointerTokens returns the tokens of a JSON Pointer, and whether it is one.
+func PointerTokens(pointer string) (tokens []string, ok bool) {
+	if pointer == "" {
+		return nil, true
+	}
+	if pointer[0] != '/' {
+		return nil, false
+	}
+	tokens = strings.Split(pointer[1:], "/")
+	for i := range tokens {
+		tokens[i] = pointerUnescaper.Replace(tokens[i])
+	}
+	return tokens, true
+}

@@ -4,6 +4,8 @@ package wait
 
 import (
 	"context"
+	"math/rand/v2"
+	"sync"
 	"time"
 )
 
@@ -28,4 +30,39 @@ func Every(ctx context.Context, interval time.Duration, do func()) {
 		case <-ctx.Done():
 		}
 	}
+}
+
+// Signal wakes one goroutine that waits for it, or the next that will; several sends before that count as one. The zero Signal is
+// ready for use.
+type Signal struct {
+	once    sync.Once
+	channel chan struct{}
+}
+
+// C returns the channel on which the signal arrives.
+func (s *Signal) C() <-chan struct{} { return s.c() }
+
+func (s *Signal) c() chan struct{} {
+	s.once.Do(func() { s.channel = make(chan struct{}, 1) })
+	return s.channel
+}
+
+// Send sends the signal. It never blocks.
+func (s *Signal) Send() {
+	select {
+	case s.c() <- struct{}{}:
+	default: // it is sent already
+	}
+}
+
+const firstDelay = 250 * time.Millisecond
+
+// Backoff returns how long to wait after so many failures in a row: between half and all of a time that doubles with each, up
+// to the longest. Chance keeps callers that failed at the same moment apart, so that a server that comes back is not flooded.
+func Backoff(failures int, longest time.Duration) time.Duration {
+	d := longest
+	if failures = max(failures, 1); failures < 20 {
+		d = min(firstDelay<<(failures-1), longest)
+	}
+	return d/2 + rand.N(d/2+1) //nolint:gosec // chance spreads the calls here, it guards nothing
 }

@@ -19,6 +19,7 @@ package classification
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"assay/shared/measure"
@@ -87,3 +88,83 @@ func (t *counts) mean(score func(labelCounts) float64, weight func(labelCounts) 
 	}
 	return sum / float64(weights)
 }
+
+// matthews is Gorodkin's R_K, which for two labels is Matthews' coefficient: (c s - Σ p t) / sqrt((s² - Σ p²)(s² - Σ t²))
+// with c correct of s samples, and each label p times predicted and t times true. It is 0 when either side has only one label.
+func (t *counts) matthews() float64 {
+	chance, predicted, actual := t.products()
+	all := t.samples * t.samples
+	if all == predicted || all == actual {
+		return 0
+	}
+	return float64(t.correct*t.samples-chance) / math.Sqrt(float64(all-predicted)*float64(all-actual))
+}
+
+// kappa is Cohen's (po - pe) / (1 - pe): agreement beyond what the two label frequencies give by chance. It is not
+// defined when chance alone explains everything, that is when both sides have one and the same label throughout.
+func (t *counts) kappa() (float64, string) {
+	chance, _, _ := t.products()
+	all := t.samples * t.samples
+	if all == chance {
+		return 0, "truth and predictions have one and the same label throughout, so chance alone explains the agreement"
+	}
+	return float64(t.correct*t.samples-chance) / float64(all-chance), ""
+}
+
+// products are Σ p t, Σ p² and Σ t² over the labels: exact, since a sample count is far below 2^31.
+func (t *counts) products() (chance, predicted, actual int64) {
+	for _, m := range t.labels {
+		chance += m.predicted * m.actual
+		predicted += m.predicted * m.predicted
+		actual += m.actual * m.actual
+	}
+	return chance, predicted, actual
+}
+
+// counts counts what every measure of this package is made of. There is no confusion matrix: with ten thousand
+// labels it would have a hundred million cells, and no measure here needs more than its diagonal and margins.
+type counts struct {
+	samples, correct int64
+	labels           []labelCounts // by label code
+}
+
+// labelCounts is what became of one label.
+type labelCounts struct {
+	hits      int64 // predicted and true
+	predicted int64
+	actual    int64 // in the truth: the label's support
+}
+
+// newCounts counts truth[i] against predicted[i]; all are codes below labels.
+func newCounts(labels int, truth, predicted []int32) *counts {
+	t := &counts{samples: int64(len(truth)), labels: make([]labelCounts, labels)}
+	for i, actual := range truth {
+		t.labels[actual].actual++
+		t.labels[predicted[i]].predicted++
+		if actual == predicted[i] {
+			t.labels[actual].hits++
+		}
+	}
+	for _, m := range t.labels {
+		t.correct += m.hits
+	}
+	return t
+}
+
+// ratio is a/b, with 0/0 = 0.
+func ratio(a, b int64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+func (m labelCounts) precision() float64 { return ratio(m.hits, m.predicted) }
+func (m labelCounts) recall() float64    { return ratio(m.hits, m.actual) }
+func (m labelCounts) f1() float64        { return ratio(2*m.hits, m.predicted+m.actual) }
+
+// Weights of the label in means: support is how many examples truly have it, isTrue is 1 when any has, and occurs is 1 when it is in
+// the truth or among the predictions.
+func (m labelCounts) support() int64 { return m.actual }
+func (m labelCounts) isTrue() int64  { return min(m.actual, 1) }
+func (m labelCounts) occurs() int64  { return min(m.actual+m.predicted, 1) }

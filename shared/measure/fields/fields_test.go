@@ -1,13 +1,19 @@
 package fields_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"assay/shared/measure"
 	"assay/shared/measure/fields"
+	"assay/shared/measure/lines"
 
 	"pgregory.net/rapid"
 )
@@ -84,6 +90,122 @@ func TestParseGrade_TakesWholeNumbers(t *testing.T) {
 		strings.Repeat("9", 400)} {
 		if got, ok := fields.ParseGrade([]byte(text)); ok {
 			t.Errorf("%q is %d", text, got)
+		}
+	}
+}
+
+func TestRecords_ReadCSV(t *testing.T) {
+	const bare, quoted = "a quote stands within a field", "a quoted field does not end with a quote"
+	for content, want := range map[string][]string{
+		"a,b\n\"x\ny\",\"\"\"\"\n\nc,\n": {"1 [a b]", "2 [x\ny \"]", "5 [c ]"},
+		"a,b\n1\n1,2\n":                  {"1 [a b]", "2 the record has more or fewer fields", "3 [1 2]"},
+		"a,b\nx\"y,1\n1,2\n":             {"1 [a b]", "2 " + bare, "3 [1 2]"},
+		"a,b\n1,\"2\n":                   {"1 [a b]", "2 " + quoted},
+		"":                               nil,
+		"a\tb\n1,2\t\"3\t4\"\n":          {"1 [a b]", "2 [1,2 3\t4]"},
+		"a,x\tb\n1,2\t3\n":               {"1 [a x\tb]", "2 [1 2\t3]"}, // tabs do not separate a from the rest
+		"a\t\"b\"\tc,d\n1\t2\t3\n":       {"1 [a b c,d]", "2 [1 2 3]"},
+		"x\ty\n1\t2\n":                   {"1 [x y]", "2 [1 2]"},
+		"a,b\n\"x\ry\",2\n":              {"1 [a b]", "2 [x\ry 2]"},
+		"a,b\r1,2\r":                     {"1 " + lines.BareCRFault},
+		"a\n" + strings.Repeat("\n", fields.MaxRecord+10): {"1 [a]", fmt.Sprintf("%d before this line are", fields.MaxRecord+2)},
+		"a\n\"" + strings.Repeat("x\n", fields.MaxRecord): {"1 [a]", "2 the record that starts here has a quoted field that is not closed"},
+	} {
+		var report measure.Report
+		var got []string
+		add := func(line int, format string, args ...any) {
+			if len(got) <= len(want) {
+				got = append(got, fmt.Sprint(line, " ", fmt.Sprintf(format, args...)))
+			}
+		}
+		records := fields.NewRecords(lines.NewReader(t.Context(), "f", strings.NewReader(content), &report), add, "a", "b")
+		if line, header := records.Header(); header != nil {
+			add(line, "%v", header)
+		}
+		for line, record := range records.All() {
+			add(line, "%v", record)
+		}
+		// What follows a quote that is never closed is read as lines again.
+		if len(content) > fields.MaxRecord && len(got) > len(want) {
+			got = got[:len(want)]
+		}
+		if !slices.EqualFunc(got, want, strings.HasPrefix) {
+			t.Errorf("%.40q: got %.200q, want %q", content, got, want)
+		}
+	}
+}
+
+// TestMembers_AgreeWithEncodingJSON walks objects of any values, with space between the tokens and without.
+func TestMembers_AgreeWithEncodingJSON(t *testing.T) {
+	value := rapid.OneOf(
+		rapid.Custom(func(t *rapid.T) any { return rapid.String().Draw(t, "string") }),
+		rapid.Custom(func(t *rapid.T) any { return rapid.Float64Range(-1e9, 1e9).Draw(t, "number") }),
+		rapid.Custom(func(t *rapid.T) any { return strings.Repeat(`\"`, 20) + rapid.String().Draw(t, "long") }),
+		rapid.SampledFrom([]any{nil, true, false, []any{}, map[string]any{"}": []any{`"]`, 1.5}}, `\"{`}),
+	)
+	rapid.Check(t, func(t *rapid.T) {
+		object := rapid.MapOfN(rapid.String(), value, 0, 6).Draw(t, "object")
+		text, err := json.Marshal(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rapid.Bool().Draw(t, "spaced") {
+			var spaced bytes.Buffer
+			if err := json.Indent(&spaced, text, "", "\t"); err != nil {
+				t.Fatal(err)
+			}
+			text = bytes.ReplaceAll(spaced.Bytes(), []byte("\n"), []byte(" \r"))
+		}
+		var want map[string]json.RawMessage
+		if err := json.Unmarshal(text, &want); err != nil {
+			t.Fatal(err)
+		}
+		for key, raw := range fields.Members(text) {
+			name, fault := fields.Text("key", key, []string{"string"})
+			ok := fault == ""
+			if !ok {
+				name = nil // with a zero byte
+				for other := range want {
+					if fields.Names(key, other) {
+						t.Fatalf("%s is %q, although it has a zero byte", key, other)
+					}
+					if bytes.IndexByte([]byte(other), 0) >= 0 {
+						name = []byte(other)
+					}
+				}
+			} else if !fields.Names(key, string(name)) {
+				t.Fatalf("%s is not %q", key, name)
+			}
+			if ok && !bytes.Equal(bytes.TrimRight(want[string(name)], " \r"), raw) {
+				t.Fatalf("%s is %s, want %s", key, raw, want[string(name)])
+			}
+			delete(want, string(name))
+		}
+		if len(want) > 0 {
+			t.Fatalf("%q is missing of %s", want, text)
+		}
+	})
+}
+
+// TestMembers_EndWhereAnObjectDoesNot: each beginning of an object has its members before the last, and then none but a nil key.
+func TestMembers_EndWhereAnObjectDoesNot(t *testing.T) {
+	whole := `{"id": "` + strings.Repeat(`\\`, 30) + `", "a" :[{"b":"]"},"}"], "n":1}`
+	for end := 1; end < len(whole); end++ {
+		count, ended := 0, false
+		for key := range fields.Members([]byte(whole[:end])) {
+			count, ended = count+1, key == nil
+		}
+		if !ended || count > 3 {
+			t.Errorf("%s: %d members, ended %v", whole[:end], count, ended)
+		}
+	}
+	for _, text := range []string{`{"a" 1}`, `{"a"x1}`, `{"a":}`, `{a:1}`, `{"a":1 "b":2}`, `{"a":1]`, `{,}`, `{"a":"\"}`, `{"a":[1}`} {
+		ended := false
+		for key := range fields.Members([]byte(text)) {
+			ended = key == nil
+		}
+		if !ended {
+			t.Errorf("%s is an object", text)
 		}
 	}
 }

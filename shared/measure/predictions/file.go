@@ -3,9 +3,12 @@ package predictions
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/lines"
@@ -93,4 +96,113 @@ func (f *file) bounded(line int, field string, text []byte) bool {
 		return true
 	}
 	return false
+}
+
+// readCSV reads a header and one record for each example.
+func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
+	wanted := f.format.fields()
+	records := fields.NewRecords(in, f.errorf, wanted...)
+	_, header := records.Header()
+	if header == nil {
+		return
+	}
+	columns := lists.Map(wanted, func(name string) int { return f.column(header, name) })
+	if slices.Contains(columns, -1) {
+		return
+	}
+	var idText, valueText []byte
+	for line, record := range records.All() {
+		e := example{line: line}
+		if len(columns) > 1 {
+			valueText = append(valueText[:0], record[columns[1]]...)
+			f.setValue(&e, valueText)
+		}
+		idText = append(idText[:0], record[columns[0]]...)
+		if f.setID(&e, idText) && !add(e) {
+			return
+		}
+	}
+}
+
+// column finds a field in the header, and reports one that is not there exactly once.
+func (f *file) column(header []string, field string) int {
+	at := slices.Index(header, field)
+	switch {
+	case at < 0:
+		f.errorf(1, "the first line names no field %q; it has %s, and fields are separated by commas or tabs", field,
+			fields.Some(header, len(header)))
+	case slices.Contains(header[at+1:], field):
+		f.errorf(1, "the first line names the field %q twice; expected it once", field)
+		return -1
+	}
+	return at
+}
+
+// readJSONL reads one JSON object a line. encoding/json checks each line in one pass without allocating; what is then
+// known to be valid is walked for the two members, which is several times faster than decoding into a map.
+func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
+	expected := fmt.Sprintf("like {%q: ..., %q: ...}", f.format.IDField, f.format.ValueField)
+	for in.Scan() {
+		e := example{line: in.Number()}
+		object, fault := fields.Object(in.Text(), expected)
+		var id, value []byte
+		if object != nil {
+			id, value, fault = f.members(object)
+		}
+		if fault != "" {
+			f.errorf(e.line, "%s", fault)
+		}
+		if fault != "" || object == nil {
+			continue
+		}
+		idText, idSound := f.content(e.line, f.format.IDField, id, idKinds)
+		if f.format.ValueField != "" {
+			if valueText, sound := f.content(e.line, f.format.ValueField, value, valueKinds[f.values]); sound {
+				f.setValue(&e, valueText)
+			}
+		}
+		if idSound && f.setID(&e, idText) && !add(e) {
+			return
+		}
+	}
+}
+
+// The JSON values that the IDField and the ValueField may have.
+var (
+	idKinds    = []string{"string", "number"}
+	valueKinds = [...][]string{Labels: {"string", "number", "true", "false"}, Numbers: {"number"}}
+)
+
+// members returns the raw values of the two fields in a valid object; nil for one that is not there.
+func (f *file) members(object []byte) (id, value []byte, fault string) {
+	for key, member := range fields.Members(object) {
+		var into *[]byte
+		switch {
+		case fields.Names(key, f.format.IDField):
+			into = &id
+		case fields.Names(key, f.format.ValueField):
+			into = &value
+		default:
+			continue
+		}
+		if *into != nil {
+			return nil, nil, fmt.Sprintf("the object has %s twice; expected it once", key)
+		}
+		*into = member
+	}
+	return id, value, ""
+}
+
+// content returns the text that a raw value stands for, and reports one that is not there or not of the kinds.
+func (f *file) content(line int, field string, raw []byte, kinds []string) (text []byte, ok bool) {
+	var fault string
+	if raw == nil {
+		fault = fmt.Sprintf("the object has no %q; expected it in every line", field)
+	} else {
+		text, fault = fields.Text(field, raw, kinds)
+	}
+	if fault != "" {
+		f.errorf(line, "%s", fault)
+	}
+	return text, fault == ""
 }

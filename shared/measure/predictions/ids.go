@@ -2,6 +2,7 @@ package predictions
 
 import (
 	"bytes"
+	"fmt"
 
 	"assay/shared/measure/hashtable"
 )
@@ -63,4 +64,52 @@ func (t *ids) grow() {
 			t.slots[slot] = s
 		}
 	}
+}
+
+// labels numbers different labels in the order in which they come. The zero value has none.
+type labels struct {
+	names []string
+	codes map[string]int32
+}
+
+// find returns the code of a label; -1 when it is not there.
+func (l *labels) find(text []byte) int32 {
+	if code, ok := l.codes[string(text)]; ok {
+		return code
+	}
+	return -1
+}
+
+// add returns the code of a label that is not there yet.
+func (l *labels) add(text []byte) int32 {
+	if l.codes == nil {
+		l.codes = map[string]int32{}
+	}
+	name, code := string(text), int32(len(l.names))
+	l.codes[name] = code
+	l.names = append(l.names, name)
+	return code
+}
+
+// sourceLine is where an id was read; line 0 is nowhere.
+type sourceLine struct{ file, line uint32 }
+
+// sourceLines records where each id was read, so that the diagnostic of a repeated id names both lines.
+type sourceLines struct {
+	files []string
+	list  []sourceLine // by example
+}
+
+// at is a line of the last file.
+func (p *sourceLines) at(line int) sourceLine {
+	return sourceLine{uint32(len(p.files) - 1), uint32(line)}
+}
+
+// describe says where an id was read, for a message.
+func (p *sourceLines) describe(index int) string {
+	at := p.list[index]
+	if at.file == uint32(len(p.files)-1) {
+		return fmt.Sprintf("on line %d", at.line)
+	}
+	return fmt.Sprintf("on line %d of %s", at.line, p.files[at.file])
 }

@@ -14,7 +14,13 @@
 // offsets and extreme magnitudes cost no digits. This is why no general library does it.
 package regression
 
-import "assay/shared/measure"
+import (
+	"math"
+	"slices"
+
+	"assay/shared/lists"
+	"assay/shared/measure"
+)
 
 // Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
 // could.
@@ -35,4 +41,142 @@ var measures = map[string]func(truth, predicted []float64) (value float64, reaso
 // are finite, and every measure is one of regression.
 func Evaluate(asked []measure.Measure, truth, predicted []float64) measure.Result {
 	return measure.Compute(asked, func(m measure.Measure) (float64, string) { return measures[m.Name](truth, predicted) })
+}
+
+// deviations says how far predictions are from the truth, in the unit 2^exponent.
+type deviations struct {
+	squares, absolutes float64 // sums
+	n                  int
+	exponent           int
+}
+
+func newDeviations(truth, predicted []float64) deviations {
+	farthest := 0.0
+	for i, t := range truth {
+		farthest = max(farthest, math.Abs(t-predicted[i]))
+	}
+	e := exponent(farthest)
+	truth, predicted = scaled(truth, e), scaled(predicted, e)
+	var squares, absolutes measure.Sum
+	for i, t := range truth {
+		d := t - predicted[i]
+		squares.Add(d * d)
+		absolutes.Add(math.Abs(d))
+	}
+	return deviations{squares.Total(), absolutes.Total(), len(truth), e}
+}
+
+func meanSquaredError(truth, predicted []float64) (float64, string) {
+	d := newDeviations(truth, predicted)
+	return representable(math.Ldexp(d.squares/float64(d.n), 2*d.exponent))
+}
+
+func rootMeanSquaredError(truth, predicted []float64) (float64, string) {
+	d := newDeviations(truth, predicted)
+	return representable(math.Ldexp(math.Sqrt(d.squares/float64(d.n)), d.exponent))
+}
+
+func meanAbsoluteError(truth, predicted []float64) (float64, string) {
+	d := newDeviations(truth, predicted)
+	return representable(math.Ldexp(d.absolutes/float64(d.n), d.exponent))
+}
+
+// rSquared is R2 = 1 - SSE/SST. A constant truth has SST = 0, and then R2 is 1 for perfect predictions and 0
+// for all others, as in scikit-learn.
+func rSquared(truth, predicted []float64) (float64, string) {
+	if len(truth) < 2 {
+		return 0, tooFew
+	}
+	d := newDeviations(truth, predicted)
+	if constant(truth) {
+		if d.squares == 0 {
+			return 1, ""
+		}
+		return 0, ""
+	}
+	e := exponent(largest(truth))
+	truth = scaled(truth, e)
+	spread := newMoments(truth, truth).xx
+	return representable(1 - math.Ldexp(d.squares/spread, 2*(d.exponent-e)))
+}
+
+const (
+	tooFew   = "it needs at least two examples"
+	tooLarge = "its value is too large for a double-precision number"
+)
+
+// representable refuses what overflowed: JSON has no infinity, and no order on a leaderboard follows from one.
+func representable(v float64) (float64, string) {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return 0, tooLarge
+	}
+	return v, ""
+}
+
+// moments are sums of products of deviations from the means.
+type moments struct{ xx, yy, xy float64 }
+
+// newMoments goes over the data twice, and corrects for the rounding of the means (Chan, Golub and LeVeque,
+// Algorithms for computing the sample variance, 1983): values of 1e15 and more that differ by little keep their
+// digits.
+func newMoments(x, y []float64) moments {
+	n := float64(len(x))
+	meanX, meanY := mean(x), mean(y)
+	var xx, yy, xy, restX, restY measure.Sum
+	for i := range x {
+		dx, dy := x[i]-meanX, y[i]-meanY
+		xx.Add(dx * dx)
+		yy.Add(dy * dy)
+		xy.Add(dx * dy)
+		restX.Add(dx)
+		restY.Add(dy)
+	}
+	rx, ry := restX.Total(), restY.Total()
+	return moments{
+		xx: xx.Total() - rx*rx/n,
+		yy: yy.Total() - ry*ry/n,
+		xy: xy.Total() - rx*ry/n,
+	}
+}
+
+func mean(xs []float64) float64 {
+	var s measure.Sum
+	for _, x := range xs {
+		s.Add(x)
+	}
+	return s.Total() / float64(len(xs))
+}
+
+func constant(xs []float64) bool {
+	return !slices.ContainsFunc(xs, func(x float64) bool { return x != xs[0] })
+}
+
+// largest is the greatest magnitude of xs.
+func largest(xs []float64) float64 {
+	m := 0.0
+	for _, x := range xs {
+		m = max(m, math.Abs(x))
+	}
+	return m
+}
+
+// exponent is the exponent e of the unit 2^e in which values of that magnitude can be squared, summed and multiplied again
+// without overflow or loss. It is 0, which leaves values as they are, for all but extreme magnitudes.
+func exponent(magnitude float64) int {
+	const safe = 200
+	if math.IsInf(magnitude, 0) {
+		return 1025 // a difference of two values is below 2^1025
+	}
+	if _, e := math.Frexp(magnitude); e <= -safe || e >= safe {
+		return e
+	}
+	return 0
+}
+
+// scaled returns xs in the unit 2^e.
+func scaled(xs []float64, e int) []float64 {
+	if e == 0 {
+		return xs
+	}
+	return lists.Map(xs, func(x float64) float64 { return math.Ldexp(x, -e) })
 }

@@ -260,7 +260,7 @@ func TestEvaluate_AgreesWithTheDefinitions(t *testing.T) {
 		overlap := false
 		for i, p := range pairs.Draw(t, "retrieved") {
 			score := rapid.OneOf(rapid.Float64Range(-1e9, 1e9),
-				rapid.Map(rapid.IntRange(0, 3), func(n int) float64 { return float64(n) / 2 })).Draw(t, "score")
+				rapid.SampledFrom([]float64{math.Copysign(0, -1), 0, 0.5, 1})).Draw(t, "score")
 			o.run[p.topic] = append(o.run[p.topic], retrieved{p.doc, score})
 			run = append(run, fmt.Sprintf("%s Q0 %s %d %v tag\n", p.topic, p.doc, i, score))
 			overlap = overlap || o.judged[p.topic] != nil
@@ -284,6 +284,9 @@ func TestEvaluate_AgreesWithTheDefinitions(t *testing.T) {
 		result, diagnostics, err := truth.Evaluate(t.Context(), measures, files...)
 		if err != nil || result.Measures == nil {
 			t.Fatal(diagnostics, err)
+		}
+		if len(result.PerTopic) != len(o.judged) {
+			t.Fatalf("values of %d topics, want %d", len(result.PerTopic), len(o.judged))
 		}
 		for _, m := range measures {
 			total := 0.0

@@ -13,7 +13,7 @@ import (
 	"slices"
 	"testing"
 
-	"assay/shared/npmtest"
+	"assay/shared/programtest"
 )
 
 //go:embed redocly.yaml
@@ -32,7 +32,7 @@ func Lint(t testing.TB, documents ...[]byte) [][]string {
 		}
 		return path
 	}
-	arguments := []string{npmtest.Path(t, "@redocly", "cli", "bin", "cli.js"), "lint", "--format=json", "--max-problems=1000", "--config",
+	arguments := []string{programtest.Installed(t, "@redocly", "cli", "bin", "cli.js"), "lint", "--format=json", "--max-problems=1000", "--config",
 		write("redocly.yaml", rules)}
 	faults := make([][]string, len(documents))
 	for i, content := range documents {

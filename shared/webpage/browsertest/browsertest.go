@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/npmtest"
+	"assay/shared/programtest"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -58,7 +58,7 @@ type Browser struct {
 // Start starts Chromium, which ends with the test.
 func Start(t testing.TB) *Browser {
 	t.Helper()
-	axe, err := os.ReadFile(npmtest.Path(t, "axe-core", "axe.min.js"))
+	axe, err := os.ReadFile(programtest.Installed(t, "axe-core", "axe.min.js"))
 	if err != nil {
 		t.Fatalf("axe-core is not installed: run `npm ci --prefix infra` (make test-browser does): %v", err)
 	}

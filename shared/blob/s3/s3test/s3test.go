@@ -13,20 +13,21 @@ package s3test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
+	"assay/shared/programtest"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
@@ -74,103 +75,17 @@ func Bucket(t testing.TB, cfg aws.Config) string {
 
 func start(t testing.TB, flags ...string) aws.Config {
 	t.Helper()
-	program, err := find()
-	if err != nil {
-		t.Fatal(err)
-	}
-	address, err := freeAddress(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	program := filepath.Join(programtest.Root(t), ".tools", "versitygw-"+version, "versitygw")
+	if _, err := os.Stat(program); err != nil {
+		t.Fatalf("the S3 gateway is not installed; run the tests with: make test-s3 (%v)", err)
 	}
 	const access, secret = "tester", "not-a-secret"
-	// The gateway outlives t.Context, which ends before the clean-ups that may still need it.
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	gateway := exec.CommandContext(ctx, program, append(append([]string{ // #nosec G204 -- the program is the one that make installed
-		"--port", address, "--region", region, "--health", "/health", "--quiet", "--keep-alive",
-	}, flags...), "posix", t.TempDir())...)
+	address := programtest.FreeAddress(t)
+	arguments := slices.Concat([]string{"--port", address, "--region", region, "--quiet", "--keep-alive"}, flags, []string{"posix", t.TempDir()})
+	gateway := exec.CommandContext(context.Background(), program, arguments...) // #nosec G204 -- the program is the one that make installed
 	gateway.Env = []string{"ROOT_ACCESS_KEY_ID=" + access, "ROOT_SECRET_ACCESS_KEY=" + secret}
-	var logs strings.Builder
-	gateway.Stdout, gateway.Stderr = &logs, &logs
-	if err := gateway.Start(); err != nil {
-		stop()
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		_ = gateway.Wait() // it is killed, which is an error
-		close(ended)
-	}()
-	t.Cleanup(func() {
-		stop()
-		<-ended
-		if t.Failed() {
-			t.Logf("the S3 gateway said:\n%s", &logs)
-		}
-	})
-	if err := await(ctx, "http://"+address+"/health", ended); err != nil {
-		t.Fatal(err)
-	}
+	programtest.Serve(t, gateway, address)
 	return aws.Config{
-		Region:       region,
-		BaseEndpoint: aws.String("http://" + address),
-		Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-			return aws.Credentials{AccessKeyID: access, SecretAccessKey: secret}, nil
-		}),
-	}
-}
-
-// find returns the path of the gateway below the root of the repository.
-func find() (string, error) {
-	folder, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
-			break
-		}
-		if folder == filepath.Dir(folder) {
-			return "", errors.New("no go.mod in this folder or above: run the tests inside the repository")
-		}
-		folder = filepath.Dir(folder)
-	}
-	program := filepath.Join(folder, ".tools", "versitygw-"+version, "versitygw")
-	if _, err := os.Stat(program); err != nil {
-		return "", fmt.Errorf("the S3 gateway is not installed; run the tests with: make test-s3 (%w)", err)
-	}
-	return program, nil
-}
-
-func freeAddress(ctx context.Context) (string, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
-}
-
-// await returns when the gateway answers.
-func await(ctx context.Context, url string, ended <-chan struct{}) error {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	for {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-		if err != nil {
-			return err
-		}
-		res, err := http.DefaultClient.Do(r)
-		if err == nil {
-			ok := res.StatusCode == http.StatusOK
-			if err := res.Body.Close(); err != nil || ok {
-				return err
-			}
-		}
-		select {
-		case <-ended:
-			return errors.New("the S3 gateway ended as soon as it was started; what it said is in the log of the test")
-		case <-ctx.Done():
-			return errors.New("the S3 gateway did not answer within 20 s; what it said is in the log of the test")
-		case <-time.After(20 * time.Millisecond):
-		}
+		Region: region, BaseEndpoint: aws.String("http://" + address), Credentials: credentials.NewStaticCredentialsProvider(access, secret, ""),
 	}
 }

@@ -9,10 +9,8 @@ package dynamotest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/npmtest"
+	"assay/shared/programtest"
 	"assay/shared/store/dynamo"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -38,9 +36,6 @@ const (
 	jarVariable      = "DYNAMODB_LOCAL_JAR" // path of Amazon's DynamoDBLocal.jar; needs Java
 )
 
-// startTime is how long a server may take to answer; Java takes seconds.
-const startTime = 30 * time.Second
-
 // Start returns the configuration of a client of a server, which ends with the test.
 func Start(t testing.TB) aws.Config {
 	t.Helper()
@@ -53,21 +48,10 @@ func Start(t testing.TB) aws.Config {
 		cfg.BaseEndpoint = &endpoint
 		return cfg
 	}
-	port := freePort(t)
-	cfg.BaseEndpoint = aws.String("http://127.0.0.1:" + port)
-	run(t, command(t, port))
-	deadline := time.Now().Add(startTime)
-	for {
-		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", "127.0.0.1:"+port)
-		if err == nil {
-			_ = conn.Close()
-			return cfg
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the DynamoDB server did not answer within %v: %v", startTime, err)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	address := programtest.FreeAddress(t)
+	cfg.BaseEndpoint = aws.String("http://" + address)
+	programtest.Serve(t, command(t, address[strings.LastIndex(address, ":")+1:]), address)
+	return cfg
 }
 
 func command(t testing.TB, port string) *exec.Cmd {
@@ -78,43 +62,13 @@ func command(t testing.TB, port string) *exec.Cmd {
 		return c
 	}
 	platform := runtime.GOOS + "-" + strings.Replace(runtime.GOARCH, "amd64", "x64", 1) // as Node.js calls it
-	binary := npmtest.Path(t, "@dynoxide", platform, "dynoxide")
+	binary := programtest.Installed(t, "@dynoxide", platform, "dynoxide")
 	if _, err := os.Stat(binary); err != nil {
 		t.Fatalf("no DynamoDB-compatible server for %s is installed: run `npm ci --prefix infra` (make test does), or set %s or %s, which is "+
 			"needed on a platform that infra/package.json has none for: %v",
 			platform, endpointVariable, jarVariable, err)
 	}
 	return exec.CommandContext(context.Background(), binary, "--port", port) //nolint:gosec // the pinned server
-}
-
-// run starts the command and ends it with the test.
-func run(t testing.TB, c *exec.Cmd) {
-	t.Helper()
-	var out strings.Builder
-	c.Stdout, c.Stderr = &out, &out
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = c.Process.Kill()
-		_ = c.Wait()
-		if t.Failed() && out.Len() > 0 {
-			t.Logf("the DynamoDB server said:\n%.4000s", out.String())
-		}
-	})
-}
-
-func freePort(t testing.TB) string {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err := errors.Join(err, l.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
 
 var tables atomic.Int64

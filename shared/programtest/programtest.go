@@ -1,0 +1,80 @@
+// Package programtest finds and runs the programs that tests need, such as servers that speak the protocols of AWS.
+package programtest
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Installed is where a file of a package of npm is, whether or not it is installed. The elements are the package's name and the
+// path within it.
+func Installed(t testing.TB, elements ...string) string {
+	t.Helper()
+	return filepath.Join(append([]string{Root(t), "infra", "node_modules"}, elements...)...)
+}
+
+// Root is the folder of the module.
+func Root(t testing.TB) string {
+	t.Helper()
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			return folder
+		}
+	}
+	t.Fatal("the test does not run within the module")
+	return ""
+}
+
+// FreeAddress is an address of this machine that nothing listens at.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return l.Addr().String()
+}
+
+// startTime is how long a server may take to answer; Java takes seconds.
+const startTime = 30 * time.Second
+
+// Serve starts a server and waits until it takes connections at the address. It ends with the test, which shows what the
+// server said if it fails.
+func Serve(t testing.TB, server *exec.Cmd, address string) {
+	t.Helper()
+	var said strings.Builder
+	server.Stdout, server.Stderr = &said, &said
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Wait() }()
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		if <-ended; t.Failed() {
+			t.Logf("%s said:\n%.4000s", server.Path, &said)
+		}
+	})
+	for deadline := time.Now().Add(startTime); ; time.Sleep(5 * time.Millisecond) {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
+		if err == nil {
+			_ = conn.Close()
+			return
+		}
+		if len(ended) > 0 || time.Now().After(deadline) {
+			t.Fatalf("%s does not answer at %s: %v", server.Path, address, err)
+		}
+	}
+}

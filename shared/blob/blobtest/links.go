@@ -1,7 +1,6 @@
 package blobtest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -16,25 +15,24 @@ import (
 	"assay/shared/blob"
 )
 
-// answer is a response that was read to its end.
-type answer struct {
+// Answer is a response that was read to its end.
+type Answer struct {
 	*http.Response
-	content []byte
+	Content []byte
 }
 
-// request uses a link as a client would, after change has had its way with the request.
-func request(t *testing.T, link blob.Link, body io.Reader, size int64, change func(*http.Request)) answer {
+// Send uses a link as a client would, after changes have had their way with the request.
+func Send(t *testing.T, link blob.Link, body io.Reader, changes ...func(*http.Request)) Answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), link.Method, link.URL, body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.ContentLength = size
 	r.Close = true // a server that refuses a body may close the connection, while the next request is written to it
 	for name, value := range link.Headers {
 		r.Header.Set(name, value)
 	}
-	if change != nil {
+	for _, change := range changes {
 		change(r)
 	}
 	res, err := http.DefaultClient.Do(r)
@@ -45,49 +43,65 @@ func request(t *testing.T, link blob.Link, body io.Reader, size int64, change fu
 	if err := errors.Join(err, res.Body.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return answer{res, content}
+	return Answer{res, content}
+}
+
+// WithHeader is a change of a request.
+func WithHeader(name, value string) func(*http.Request) {
+	return func(r *http.Request) { r.Header.Set(name, value) }
+}
+
+// answers sends the content and expects a status in the range.
+func answers(t *testing.T, from, to int, what string, link blob.Link, content string, changes ...func(*http.Request)) Answer {
+	t.Helper()
+	got := Send(t, link, strings.NewReader(content), changes...)
+	if got.StatusCode < from || got.StatusCode > to {
+		t.Errorf("%s: %s %.300s; want %d to %d", what, got.Status, got.Content, from, to)
+	}
+	return got
+}
+
+func accepted(t *testing.T, what string, link blob.Link, content string) Answer {
+	t.Helper()
+	return answers(t, 200, 299, what, link, content)
+}
+
+func refused(t *testing.T, what string, link blob.Link, content string, changes ...func(*http.Request)) {
+	t.Helper()
+	answers(t, 400, 499, what, link, content, changes...)
+}
+
+func sign(t *testing.T, method string, sign func(expires time.Time) (blob.Link, error)) blob.Link {
+	t.Helper()
+	expires := time.Now().Add(time.Hour)
+	link, err := sign(expires)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if early := expires.Sub(link.ExpiresAt); link.Method != method || early < 0 || early >= time.Second {
+		t.Errorf("link is %+v, asked to expire at %s", link, expires)
+	}
+	return link
 }
 
 func signPut(t *testing.T, s blob.Store, o blob.Object) blob.Link {
 	t.Helper()
-	expires := time.Now().Add(time.Hour)
-	link, err := s.SignPut(t.Context(), o, expires)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if link.Method != http.MethodPut || link.ExpiresAt.After(expires) {
-		t.Errorf("link is %+v, asked to expire at %s", link, expires)
-	}
-	return link
+	return sign(t, http.MethodPut, func(expires time.Time) (blob.Link, error) { return s.SignPut(t.Context(), o, expires) })
 }
 
 func signGet(t *testing.T, s blob.Store, key, filename, mediaType string) blob.Link {
 	t.Helper()
-	expires := time.Now().Add(time.Hour)
-	link, err := s.SignGet(t.Context(), key, filename, mediaType, expires)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if link.Method != http.MethodGet || link.ExpiresAt.After(expires) {
-		t.Errorf("link is %+v, asked to expire at %s", link, expires)
-	}
-	return link
-}
-
-func expectStatus(t *testing.T, what string, got answer, from, to int) {
-	t.Helper()
-	if got.StatusCode < from || got.StatusCode > to {
-		t.Errorf("%s: %s %.300s; want %d to %d", what, got.Status, got.content, from, to)
-	}
+	return sign(t, http.MethodGet, func(expires time.Time) (blob.Link, error) {
+		return s.SignGet(t.Context(), key, filename, mediaType, expires)
+	})
 }
 
 func upload(t *testing.T, s blob.Store) {
 	for _, size := range []int{0, 1, 5 << 20} {
-		content := bytes.Repeat([]byte("line\n"), size/5+1)[:size]
+		content := strings.Repeat("line\n", size/5+1)[:size]
 		o := Declare(fmt.Sprintf("uploads/%d", size), content)
 		link := signPut(t, s, o)
-		got := request(t, link, bytes.NewReader(content), o.Size, nil)
-		expectStatus(t, "upload", got, 200, 299)
+		accepted(t, "upload", link, content)
 		expect(t, s, o, content)
 		// A client that got no answer tries again. A store may refuse a large body and end the connection while the client still
 		// sends, which then finds no answer: what the store of a directory answers then, its own tests say.
@@ -95,49 +109,42 @@ func upload(t *testing.T, s blob.Store) {
 			if size > 1 {
 				break
 			}
-			got := request(t, link, bytes.NewReader(content), o.Size, nil)
-			expectStatus(t, "upload again", got, http.StatusPreconditionFailed, http.StatusPreconditionFailed)
+			answers(t, http.StatusPreconditionFailed, http.StatusPreconditionFailed, "upload again", link, content)
 			expect(t, s, o, content)
 		}
 		if err := s.Delete(t.Context(), o.Key); err != nil {
 			t.Fatal(err)
 		}
-		got = request(t, link, bytes.NewReader(content), o.Size, nil)
-		expectStatus(t, "upload of what was deleted", got, 200, 299)
+		accepted(t, "upload of what was deleted", link, content)
 	}
 }
 
 func uploadOtherBytes(t *testing.T, s blob.Store) {
-	content := bytes.Repeat([]byte("x"), 100<<10)
-	other := bytes.Repeat([]byte("y"), 100<<10)
-	o := Declare("a", content)
-	got := request(t, signPut(t, s, o), bytes.NewReader(other), o.Size, nil)
-	expectStatus(t, "upload of other bytes", got, 400, 499)
+	o, other := Declare("a", strings.Repeat("x", 100<<10)), strings.Repeat("y", 100<<10)
+	refused(t, "upload of other bytes", signPut(t, s, o), other)
 	expectNothing(t, s, "a")
-	former := put(t, s, "a", []byte("former"))
-	got = request(t, signPut(t, s, o), bytes.NewReader(other), o.Size, nil)
-	expectStatus(t, "upload of other bytes", got, 400, 499)
-	expect(t, s, former, []byte("former"))
+	former := put(t, s, "a", "former")
+	refused(t, "upload of other bytes", signPut(t, s, o), other)
+	expect(t, s, former, "former")
 }
 
-func uploadOtherLength(t *testing.T, s blob.Store) {
-	content := []byte("twelve bytes")
-	o := Declare("a", content)
-	link := signPut(t, s, o)
-	for name, sent := range map[string][]byte{"longer": []byte("twelve bytes!"), "shorter": []byte("twelve byte"), "empty": {}} {
-		got := request(t, link, bytes.NewReader(sent), int64(len(sent)), nil)
-		expectStatus(t, name, got, 400, 499)
+// uploadOtherwise sends another length than was declared, or headers that are not those of the link.
+func uploadOtherwise(t *testing.T, s blob.Store) {
+	const content = "twelve bytes"
+	link := signPut(t, s, Declare("a", content))
+	for _, sent := range []string{content + "!", content[1:], ""} {
+		refused(t, fmt.Sprintf("%d bytes", len(sent)), link, sent)
 	}
-	got := request(t, link, struct{ io.Reader }{bytes.NewReader(content)}, -1, nil)
-	expectStatus(t, "chunked", got, 400, 499)
-	got = request(t, link, bytes.NewReader(content), o.Size, func(r *http.Request) { r.Header.Set("Content-Type", "text/html") })
-	expectStatus(t, "another media type", got, 400, 499)
+	refused(t, "chunked", link, content, func(r *http.Request) { r.ContentLength = -1 })
+	for name, value := range link.Headers {
+		refused(t, "another "+name, link, content, WithHeader(name, value+"x"))
+	}
 	expectNothing(t, s, "a")
 }
 
 // uploadBreaksOff closes the connection in the middle of an upload.
 func uploadBreaksOff(t *testing.T, s blob.Store) {
-	content := bytes.Repeat([]byte("x"), 1<<20)
+	content := strings.Repeat("x", 1<<20)
 	o := Declare("a", content)
 	link := signPut(t, s, o)
 	u, err := url.Parse(link.URL)
@@ -167,23 +174,21 @@ func uploadBreaksOff(t *testing.T, s blob.Store) {
 	}
 	expectNothing(t, s, "a")
 
-	got := request(t, link, bytes.NewReader(content), o.Size, nil)
-	expectStatus(t, "second try", got, 200, 299)
+	accepted(t, "second try", link, content)
 	expect(t, s, o, content)
 }
 
 func download(t *testing.T, s blob.Store) {
-	content := bytes.Repeat([]byte("<script>alert(1)</script>\n"), 10000)
+	content := strings.Repeat("<script>alert(1)</script>\n", 10000)
 	put(t, s, "a", content)
 	for _, test := range []struct{ filename, mediaType, wantName, wantType string }{
 		{"run.txt", "", "run.txt", "text/plain"},
 		{"Läufe \"€\".csv", "text/csv; charset=utf-8", "Läufe \"€\".csv", "text/csv; charset=utf-8"},
 		{"../x\r\nSet-Cookie: a=b", "application/json", ".._x__Set-Cookie: a=b", "application/json"},
 	} {
-		got := request(t, signGet(t, s, "a", test.filename, test.mediaType), nil, 0, nil)
-		expectStatus(t, test.filename, got, 200, 200)
-		if !bytes.Equal(got.content, content) || got.ContentLength != int64(len(content)) {
-			t.Errorf("%q: got %d bytes, Content-Length %d, want %d", test.filename, len(got.content), got.ContentLength, len(content))
+		got := accepted(t, test.filename, signGet(t, s, "a", test.filename, test.mediaType), "")
+		if string(got.Content) != content || got.ContentLength != int64(len(content)) {
+			t.Errorf("%q: got %d bytes, Content-Length %d, want %d", test.filename, len(got.Content), got.ContentLength, len(content))
 		}
 		if mediaType := got.Header.Get("Content-Type"); mediaType != test.wantType {
 			t.Errorf("%q: Content-Type is %q, want %q", test.filename, mediaType, test.wantType)
@@ -199,118 +204,89 @@ func download(t *testing.T, s blob.Store) {
 }
 
 func downloadRanges(t *testing.T, s blob.Store) {
-	content := []byte("0123456789")
-	put(t, s, "a", content)
+	put(t, s, "a", "0123456789")
 	link := signGet(t, s, "a", "a", "")
 	for header, want := range map[string]string{"bytes=0-3": "0123", "bytes=4-": "456789", "bytes=-2": "89"} {
-		got := request(t, link, nil, 0, func(r *http.Request) { r.Header.Set("Range", header) })
-		if got.StatusCode != http.StatusPartialContent || string(got.content) != want {
-			t.Errorf("Range %s: %s %q, want %q", header, got.Status, got.content, want)
+		got := answers(t, http.StatusPartialContent, http.StatusPartialContent, "range "+header, link, "", WithHeader("Range", header))
+		if string(got.Content) != want {
+			t.Errorf("Range %s: %q, want %q", header, got.Content, want)
 		}
 	}
-	got := request(t, link, nil, 0, func(r *http.Request) { r.Header.Set("Range", "bytes=10-") })
-	expectStatus(t, "range after the end", got, 416, 416)
+	answers(t, 416, 416, "range after the end", link, "", WithHeader("Range", "bytes=10-"))
 
-	got = request(t, link, nil, 0, nil)
-	tag := got.Header.Get("ETag")
-	got = request(t, link, nil, 0, func(r *http.Request) { r.Header.Set("If-None-Match", tag) })
-	if tag == "" || got.StatusCode != http.StatusNotModified || len(got.content) > 0 {
-		t.Errorf("If-None-Match %q: %s %q", tag, got.Status, got.content)
+	tag := accepted(t, "download", link, "").Header.Get("ETag")
+	got := answers(t, http.StatusNotModified, http.StatusNotModified, "what was not modified", link, "", WithHeader("If-None-Match", tag))
+	if tag == "" || len(got.Content) > 0 {
+		t.Errorf("If-None-Match %q: %q", tag, got.Content)
 	}
-	put(t, s, "a", []byte("others"))
-	got = request(t, link, nil, 0, func(r *http.Request) { r.Header.Set("If-None-Match", tag) })
-	if got.StatusCode != http.StatusOK || string(got.content) != "others" {
-		t.Errorf("If-None-Match of the former file: %s %q", got.Status, got.content)
+	put(t, s, "a", "others")
+	got = answers(t, 200, 200, "what was modified", link, "", WithHeader("If-None-Match", tag))
+	if string(got.Content) != "others" {
+		t.Errorf("If-None-Match of the former file: %q", got.Content)
 	}
 }
 
 func downloadMissing(t *testing.T, s blob.Store) {
 	link := signGet(t, s, "a", "a", "")
-	got := request(t, link, nil, 0, nil)
-	expectStatus(t, "missing file", got, 400, 499)
-	put(t, s, "a", []byte("x"))
-	got = request(t, link, nil, 0, nil)
-	expectStatus(t, "same link, now stored", got, 200, 200)
+	refused(t, "missing file", link, "")
+	put(t, s, "a", "x")
+	accepted(t, "same link, now stored", link, "")
 }
 
 // alteredLinks changes every part of a link, one after the other; none may work for anything but what it was made for.
 func alteredLinks(t *testing.T, s blob.Store) {
-	put(t, s, "mine/1", []byte("mine"))
-	put(t, s, "secret/1", []byte("secret"))
-	get := signGet(t, s, "mine/1", "name.txt", "text/plain")
-	upload := Declare("mine/1", []byte("new!"))
-	up := signPut(t, s, upload)
-
-	refused := func(what string, link blob.Link, body string) {
-		t.Helper()
-		got := request(t, link, strings.NewReader(body), int64(len(body)), nil)
-		expectStatus(t, what, got, 400, 499)
-	}
-	altered := func(link blob.Link, change func(*url.URL)) blob.Link {
-		u, err := url.Parse(link.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
-		change(u)
-		link.URL = u.String()
-		return link
-	}
-	for name, link := range map[string]struct {
+	mine, secret := put(t, s, "mine/1", "mine"), put(t, s, "secret/1", "secret")
+	get, up := signGet(t, s, "mine/1", "name.txt", "text/plain"), signPut(t, s, Declare("mine/1", "new!"))
+	for name, of := range map[string]struct {
 		link blob.Link
 		body string
 	}{"get": {get, ""}, "put": {up, "new!"}} {
-		u, err := url.Parse(link.link.URL)
+		u, err := url.Parse(of.link.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for param := range u.Query() {
-			refused(name+" without "+param, altered(link.link, func(u *url.URL) {
-				q := u.Query()
-				q.Del(param)
-				u.RawQuery = q.Encode()
-			}), link.body)
-			refused(name+" with another "+param, altered(link.link, func(u *url.URL) {
-				q := u.Query()
-				q.Set(param, q.Get(param)+"0")
-				u.RawQuery = q.Encode()
-			}), link.body)
+		refusedWith := func(what, path string, query url.Values) {
+			t.Helper()
+			altered, link := *u, of.link
+			altered.Path, altered.RawQuery = path, query.Encode()
+			link.URL = altered.String()
+			refused(t, name+what, link, of.body)
 		}
-		refused(name+" of another key", altered(link.link, func(u *url.URL) { u.Path = strings.Replace(u.Path, "mine/1", "secret/1", 1) }),
-			link.body)
-		refused(name+" of a path above",
-			altered(link.link, func(u *url.URL) { u.Path = strings.Replace(u.Path, "mine/1", "mine/../secret/1", 1) }), link.body)
-		refused(name+" unsigned", altered(link.link, func(u *url.URL) { u.RawQuery = "" }), link.body)
+		for param := range u.Query() {
+			without, with := u.Query(), u.Query()
+			without.Del(param)
+			with.Set(param, with.Get(param)+"0")
+			refusedWith(" without "+param, u.Path, without)
+			refusedWith(" with another "+param, u.Path, with)
+		}
+		refusedWith(" of another key", strings.Replace(u.Path, "mine/1", "secret/1", 1), u.Query())
+		refusedWith(" of a path above", strings.Replace(u.Path, "mine/1", "mine/../secret/1", 1), u.Query())
+		refusedWith(" unsigned", u.Path, nil)
 	}
 	crossed := get
 	crossed.Method = http.MethodPut
-	refused("PUT with the link of a GET", crossed, "new!")
+	refused(t, "PUT with the link of a GET", crossed, "new!")
 	crossed.Method = http.MethodDelete
-	refused("DELETE with the link of a GET", crossed, "")
+	refused(t, "DELETE with the link of a GET", crossed, "")
 	crossed = up
 	crossed.Method = http.MethodGet
-	refused("GET with the link of a PUT", crossed, "")
+	refused(t, "GET with the link of a PUT", crossed, "")
 
-	expect(t, s, Declare("mine/1", []byte("mine")), []byte("mine"))
-	expect(t, s, Declare("secret/1", []byte("secret")), []byte("secret"))
+	expect(t, s, mine, "mine")
+	expect(t, s, secret, "secret")
 }
 
 func expiredLinks(t *testing.T, s blob.Store) {
-	put(t, s, "a", []byte("x"))
-	o := Declare("b", []byte("y"))
+	put(t, s, "a", "x")
 	expires := time.Now().Add(1500 * time.Millisecond) // S3 counts whole seconds, and at least one
-	get, err := s.SignGet(t.Context(), "a", "a", "", expires)
-	if err != nil {
-		t.Fatal(err)
-	}
-	up, err := s.SignPut(t.Context(), o, expires)
-	if err != nil {
+	get, getErr := s.SignGet(t.Context(), "a", "a", "", expires)
+	up, putErr := s.SignPut(t.Context(), Declare("b", "y"), expires)
+	if err := errors.Join(getErr, putErr); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(time.Until(expires) + 10*time.Millisecond)
-	got := request(t, get, nil, 0, nil)
-	expectStatus(t, "expired download", got, 403, 403)
-	got = request(t, up, strings.NewReader("y"), 1, nil)
-	expectStatus(t, "expired upload", got, 403, 403)
+	answers(t, 403, 403, "expired download", get, "")
+	answers(t, 403, 403, "expired upload", up, "y")
 	expectNothing(t, s, "b")
 }
 

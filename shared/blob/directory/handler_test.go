@@ -4,13 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"runtime/metrics"
 	"strings"
 	"sync/atomic"
@@ -38,24 +36,23 @@ func answer(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// serve opens the folder root and serves its links.
-func serve(t *testing.T, root string, stored func(context.Context, string) error) *Store {
-	t.Helper()
-	return serveExpecting(t, root, stored, expected)
-}
-
 // expected waits for every file.
 func expected(context.Context, string) bool { return true }
 
-// serveExpecting is serve, for files of which only some are expected.
-func serveExpecting(t *testing.T, root string, stored func(context.Context, string) error,
-	expected func(context.Context, string) bool) *Store {
+// serve opens an empty store and serves its links.
+func serve(t *testing.T) *Store {
+	t.Helper()
+	return serveExpecting(t, recorded, expected)
+}
+
+// serveExpecting is serve, for files of which only some are expected and recorded.
+func serveExpecting(t *testing.T, stored func(context.Context, string) error, expected func(context.Context, string) bool) *Store {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(root, "http://"+listener.Addr().String()+"/files")
+	s, err := Open(t.TempDir(), "http://"+listener.Addr().String()+"/files")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,41 +69,26 @@ func serveExpecting(t *testing.T, root string, stored func(context.Context, stri
 	return s
 }
 
-// reply is a response that was read to its end.
+// reply is an answer with the problem that an error has.
 type reply struct {
-	*http.Response
-	content string
-	problem problem.Document // of an error
+	blobtest.Answer
+	problem problem.Document
 }
 
-func do(t *testing.T, method, url string, body io.Reader, size int64, headers map[string]string) reply {
+func do(t *testing.T, link blob.Link, body io.Reader, size int64) reply {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, body)
-	if err != nil {
-		t.Fatal(err)
+	got := reply{Answer: blobtest.Send(t, link, body, func(r *http.Request) { r.ContentLength = size })}
+	if got.StatusCode < 400 || link.Method == http.MethodHead {
+		return got
 	}
-	r.ContentLength = size
-	for name, value := range headers {
-		r.Header.Set(name, value)
+	if err := json.Unmarshal(got.Content, &got.problem); err != nil || got.problem.Status != got.StatusCode ||
+		got.Header.Get("Content-Type") != problem.MediaType {
+		t.Errorf("%s %s: %s %s %.300s is no problem document", link.Method, link.URL, got.Status, got.Header.Get("Content-Type"), got.Content)
 	}
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
+	if cache := got.Header.Get("Cache-Control"); cache != "no-store" {
+		t.Errorf("%s %s: %s may be cached: %q", link.Method, link.URL, got.Status, cache)
 	}
-	content, err := io.ReadAll(res.Body)
-	if err := errors.Join(err, res.Body.Close()); err != nil {
-		t.Fatal(err)
-	}
-	var p problem.Document
-	if res.StatusCode >= 400 && method != http.MethodHead {
-		if err := json.Unmarshal(content, &p); err != nil || p.Status != res.StatusCode || res.Header.Get("Content-Type") != problem.MediaType {
-			t.Errorf("%s %s: %s %s %.300s is no problem document", method, url, res.Status, res.Header.Get("Content-Type"), content)
-		}
-		if cache := res.Header.Get("Cache-Control"); cache != "no-store" {
-			t.Errorf("%s %s: %s may be cached: %q", method, url, res.Status, cache)
-		}
-	}
-	return reply{res, string(content), p}
+	return got
 }
 
 func signPut(t *testing.T, s *Store, o blob.Object) blob.Link {
@@ -128,13 +110,14 @@ func signGet(t *testing.T, s *Store, key string) blob.Link {
 }
 
 func TestDownload_HasSafeHeaders(t *testing.T) {
-	s := serve(t, t.TempDir(), recorded)
+	s := serve(t)
 	put(t, s, "a", "<script>alert(1)</script>")
 	link := signGet(t, s, "a")
-	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		res := do(t, method, link.URL, nil, 0, nil)
-		if res.StatusCode != http.StatusOK || res.ContentLength != 25 || len(res.content) != map[string]int{"GET": 25, "HEAD": 0}[method] {
-			t.Errorf("%s: %s, Content-Length %d, body %q", method, res.Status, res.ContentLength, res.content)
+	for method, length := range map[string]int{http.MethodGet: 25, http.MethodHead: 0} {
+		link.Method = method
+		res := do(t, link, nil, 0)
+		if res.StatusCode != http.StatusOK || res.ContentLength != 25 || len(res.Content) != length {
+			t.Errorf("%s: %s, Content-Length %d, body %q", method, res.Status, res.ContentLength, res.Content)
 		}
 		for name, want := range map[string]string{
 			"Content-Type":            "text/plain",
@@ -160,7 +143,7 @@ func with(headers map[string]string, name, value string) map[string]string {
 }
 
 func TestHandler_AnswersProblems(t *testing.T) {
-	s := serve(t, t.TempDir(), recorded)
+	s := serve(t)
 	put(t, s, "a", "content")
 	get, up := signGet(t, s, "a"), signPut(t, s, blobtest.Declare("a", "content"))
 	missing, fresh := signGet(t, s, "missing"), signPut(t, s, blobtest.Declare("b", "content"))
@@ -194,10 +177,11 @@ func TestHandler_AnswersProblems(t *testing.T) {
 		"stored already": {"PUT", up.URL, "content", 7, up.Headers, 412, "precondition-failed", "has arrived"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			res := do(t, test.method, test.url, struct{ io.Reader }{strings.NewReader(test.body)}, test.size, test.headers)
+			link := blob.Link{Method: test.method, URL: test.url, Headers: test.headers}
+			res := do(t, link, struct{ io.Reader }{strings.NewReader(test.body)}, test.size)
 			if res.StatusCode != test.status || res.problem.Type != "urn:assay:problem:"+test.slug ||
 				!strings.Contains(res.problem.Detail, test.says) {
-				t.Errorf("%s %s, want %d %s that says %q", res.Status, res.content, test.status, test.slug, test.says)
+				t.Errorf("%s %s, want %d %s that says %q", res.Status, res.Content, test.status, test.slug, test.says)
 			}
 			if test.status == 405 && res.Header.Get("Allow") != "GET, HEAD, PUT" {
 				t.Errorf("Allow is %q", res.Header.Get("Allow"))
@@ -219,18 +203,16 @@ func TestUpload_IsRecordedBeforeTheAnswer(t *testing.T) {
 	var s *Store
 	var calls atomic.Int32
 	outcome := errors.New("the table is not there")
-	s = serve(t, t.TempDir(), func(ctx context.Context, key string) error {
+	s = serveExpecting(t, func(ctx context.Context, key string) error {
 		calls.Add(1)
 		if _, err := s.Stat(ctx, key); err != nil || key != "runs/1" {
 			t.Errorf("stored was called with %q before the file was there: %v", key, err)
 		}
 		return outcome
-	})
+	}, expected)
 	o := blobtest.Declare("runs/1", "content")
 	link := signPut(t, s, o)
-	upload := func() reply {
-		return do(t, link.Method, link.URL, strings.NewReader("content"), 7, link.Headers)
-	}
+	upload := func() reply { return do(t, link, strings.NewReader("content"), 7) }
 
 	if res := upload(); res.StatusCode != 503 || !strings.Contains(res.problem.Detail, "Upload it again") ||
 		strings.Contains(res.problem.Detail, "table") {
@@ -255,7 +237,7 @@ func TestUpload_IsRecordedBeforeTheAnswer(t *testing.T) {
 	if n := calls.Load(); n != 4 {
 		t.Errorf("stored was called %d times, want 4", n)
 	}
-	do(t, link.Method, link.URL, strings.NewReader("CONTENT"), 7, link.Headers)
+	do(t, link, strings.NewReader("CONTENT"), 7)
 	if n := calls.Load(); n != 4 {
 		t.Error("stored was called for bytes that were refused")
 	}
@@ -278,27 +260,16 @@ func (s *slow) Read(p []byte) (int, error) {
 }
 
 func TestUpload_EndsWhenStalled(t *testing.T) {
-	s := serve(t, t.TempDir(), recorded)
+	s := serve(t)
 	link := signPut(t, s, blobtest.Declare("a", "123456"))
-	res := do(t, link.Method, link.URL, &slow{strings.Split("123456", ""), 60 * time.Millisecond}, 6, link.Headers)
+	res := do(t, link, &slow{strings.Split("123456", ""), 60 * time.Millisecond}, 6)
 	if res.StatusCode != 200 {
-		t.Errorf("an upload that takes longer than the server's timeouts: %s %s", res.Status, res.content)
+		t.Errorf("an upload that takes longer than the server's timeouts: %s %s", res.Status, res.Content)
 	}
 
-	s = serve(t, t.TempDir(), recorded)
+	s = serve(t)
 	s.stall = 50 * time.Millisecond
-	link = signPut(t, s, blobtest.Declare("a", "123456"))
-	u, err := url.Parse(link.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := net.Dial("tcp", u.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close() // the test is over
-	fmt.Fprint(conn, "PUT "+u.RequestURI()+" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\n123")
-	answer, err := io.ReadAll(conn)
+	answer, err := io.ReadAll(sendSome(t, signPut(t, s, blobtest.Declare("a", "123456")), "123456", 3))
 	if err != nil || !strings.Contains(string(answer), " 400 ") || !strings.Contains(string(answer), "broke off") {
 		t.Errorf("a stalled upload: %q, %v", answer, err)
 	}
@@ -308,7 +279,7 @@ func TestUpload_EndsWhenStalled(t *testing.T) {
 }
 
 func TestDownload_MayBeSlow(t *testing.T) {
-	s := serve(t, t.TempDir(), recorded)
+	s := serve(t)
 	content := strings.Repeat("x", 32<<20) // more than the buffers of a connection take
 	put(t, s, "a", content)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, signGet(t, s, "a").URL, nil)
@@ -326,17 +297,9 @@ func TestDownload_MayBeSlow(t *testing.T) {
 	}
 }
 
-// zeros has no end.
-type zeros struct{}
-
-func (zeros) Read(p []byte) (int, error) {
-	clear(p)
-	return len(p), nil
-}
-
 func TestUpload_NeedsLittleMemory(t *testing.T) {
 	const size, limit = 1 << 30, 64 << 20
-	s := serve(t, t.TempDir(), recorded)
+	s := serve(t)
 	o := blob.Object{
 		Key: "large", Size: size, MediaType: blob.DefaultMediaType,
 		SHA256: "49bc20df15e412a64472421e13fe86ff1c5165e18b2afccf160d4dc19fe68a14", // of 1 GiB of zeros
@@ -356,11 +319,11 @@ func TestUpload_NeedsLittleMemory(t *testing.T) {
 			}
 		}
 	}()
-	res := do(t, link.Method, link.URL, io.LimitReader(zeros{}, size), size, link.Headers)
+	res := do(t, link, io.LimitReader(blobtest.Zeros{}, size), size)
 	close(stop)
 	<-stopped
 	if res.StatusCode != 200 {
-		t.Fatalf("%s %s", res.Status, res.content)
+		t.Fatalf("%s %s", res.Status, res.Content)
 	}
 	t.Logf("the heap grew by at most %d KiB", (max(peak, before)-before)>>10)
 	if peak > before+limit {

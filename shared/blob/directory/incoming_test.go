@@ -12,18 +12,18 @@ import (
 	"testing"
 	"time"
 
+	"assay/shared/blob"
 	"assay/shared/blob/blobtest"
 )
 
 // TestUpload_ReplacesTheOneBefore sends the same file on several connections, each of which stops before the end: one of them at
 // most keeps bytes on the disk, and the upload that comes last is stored.
 func TestUpload_ReplacesTheOneBefore(t *testing.T) {
-	s := serve(t, t.TempDir(), recorded)
+	s := serve(t)
 	content := strings.Repeat("content ", 1000)
 	link := signPut(t, s, blobtest.Declare("a", content))
-	addr, path, _ := strings.Cut(strings.TrimPrefix(link.URL, "http://"), "/")
 	for n := 1; n <= 3; n++ {
-		sendSome(t, addr, path, content, 2000*n)
+		sendSome(t, link, content, 2000*n)
 		awaitUploads(t, s, "after an upload has begun", func(uploads []os.DirEntry) bool {
 			if len(uploads) != 1 {
 				return false
@@ -32,49 +32,39 @@ func TestUpload_ReplacesTheOneBefore(t *testing.T) {
 			return err == nil && info.Size() > int64(2000*n) // with what says which object it is
 		})
 	}
-	if res := do(t, http.MethodPut, link.URL, strings.NewReader(content), int64(len(content)), link.Headers); res.StatusCode != http.StatusOK {
+	if res := do(t, link, strings.NewReader(content), int64(len(content))); res.StatusCode != http.StatusOK {
 		t.Errorf("the last upload: %s", res.Status)
 	}
 	awaitUploads(t, s, "after the last upload", func(uploads []os.DirEntry) bool { return len(uploads) == 0 })
 }
 
-// TestUpload_EndsWhenNoRecordExpectsIt has the record of a file deleted while the file is sent: what has arrived, which no quota
+// TestUpload_EndsWhenNobodyWaitsForIt has a file that is being sent, or its record, be deleted: what has arrived, which no quota
 // counts any more, is gone from the disk though the client neither goes on nor goes away.
-func TestUpload_EndsWhenNoRecordExpectsIt(t *testing.T) {
-	var deleted atomic.Bool
-	s := serveExpecting(t, t.TempDir(), recorded, func(context.Context, string) bool { return !deleted.Load() })
-	content := strings.Repeat("content ", 1000)
-	link := signPut(t, s, blobtest.Declare("a", content))
-	addr, path, _ := strings.Cut(strings.TrimPrefix(link.URL, "http://"), "/")
-	sendSome(t, addr, path, content, 2000)
-	awaitUploads(t, s, "after the upload has begun", func(uploads []os.DirEntry) bool { return len(uploads) == 1 })
-	deleted.Store(true)
-	awaitUploads(t, s, "after its record was deleted", func(uploads []os.DirEntry) bool { return len(uploads) == 0 })
-}
-
-// TestUpload_EndsWhenItsFileIsDeleted deletes the file that is being sent.
-func TestUpload_EndsWhenItsFileIsDeleted(t *testing.T) {
-	s := serve(t, t.TempDir(), recorded)
-	content := strings.Repeat("content ", 1000)
-	link := signPut(t, s, blobtest.Declare("a", content))
-	addr, path, _ := strings.Cut(strings.TrimPrefix(link.URL, "http://"), "/")
-	sendSome(t, addr, path, content, 2000)
-	awaitUploads(t, s, "after the upload has begun", func(uploads []os.DirEntry) bool { return len(uploads) == 1 })
-	if err := s.Delete(t.Context(), "a"); err != nil {
-		t.Fatal(err)
+func TestUpload_EndsWhenNobodyWaitsForIt(t *testing.T) {
+	for _, what := range []string{"file", "record"} {
+		t.Run(what, func(t *testing.T) {
+			var deleted atomic.Bool
+			s := serveExpecting(t, recorded, func(context.Context, string) bool { return !deleted.Load() })
+			content := strings.Repeat("content ", 1000)
+			sendSome(t, signPut(t, s, blobtest.Declare("a", content)), content, 2000)
+			awaitUploads(t, s, "after the upload has begun", func(uploads []os.DirEntry) bool { return len(uploads) == 1 })
+			if what == "record" {
+				deleted.Store(true)
+			} else if err := s.Delete(t.Context(), "a"); err != nil {
+				t.Fatal(err)
+			}
+			awaitUploads(t, s, "after it was deleted", func(uploads []os.DirEntry) bool { return len(uploads) == 0 })
+		})
 	}
-	awaitUploads(t, s, "after the file was deleted", func(uploads []os.DirEntry) bool { return len(uploads) == 0 })
 }
 
 // TestUploadAgain_IsAnswered sends a large file again, as clients do that read no answer before they have sent all.
 func TestUploadAgain_IsAnswered(t *testing.T) {
-	s := serve(t, t.TempDir(), recorded)
+	s := serve(t)
 	content := strings.Repeat("content ", 2<<20)
 	link := signPut(t, s, blobtest.Declare("a", content))
-	addr, path, _ := strings.Cut(strings.TrimPrefix(link.URL, "http://"), "/")
 	for _, want := range []int{http.StatusOK, http.StatusPreconditionFailed} {
-		c := sendSome(t, addr, path, content, len(content))
-		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		res, err := http.ReadResponse(bufio.NewReader(sendSome(t, link, content, len(content))), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,14 +75,15 @@ func TestUploadAgain_IsAnswered(t *testing.T) {
 }
 
 // sendSome begins to upload the content over a connection of its own, which it returns, and stops after n bytes.
-func sendSome(t *testing.T, addr, path, content string, n int) net.Conn {
+func sendSome(t *testing.T, link blob.Link, content string, n int) net.Conn {
 	t.Helper()
-	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
+	address, path, _ := strings.Cut(strings.TrimPrefix(link.URL, "http://"), "/")
+	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	_, err = fmt.Fprintf(c, "PUT /%s HTTP/1.1\r\nHost: %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s", path, addr,
+	_, err = fmt.Fprintf(c, "PUT /%s HTTP/1.1\r\nHost: %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s", path, address,
 		len(content), content[:n])
 	if err != nil {
 		t.Fatal(err)

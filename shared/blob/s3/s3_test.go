@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"assay/shared/blob"
+	"assay/shared/blob/blobtest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -181,10 +182,10 @@ func TestPut_SendsNothingUnverified(t *testing.T) {
 			r    io.Reader
 			want error
 		}{
-			"shorter":      {o, io.LimitReader(zeros{}, size-1), blob.ErrMismatch},
-			"endless":      {o, zeros{}, blob.ErrMismatch},
-			"other digest": {output(size), io.LimitReader(zeros{}, size), blob.ErrMismatch},
-			"broken":       {o, io.MultiReader(io.LimitReader(zeros{}, size/2), iotest.ErrReader(cut)), cut},
+			"shorter":      {o, io.LimitReader(blobtest.Zeros{}, size-1), blob.ErrMismatch},
+			"endless":      {o, blobtest.Zeros{}, blob.ErrMismatch},
+			"other digest": {output(size), io.LimitReader(blobtest.Zeros{}, size), blob.ErrMismatch},
+			"broken":       {o, io.MultiReader(io.LimitReader(blobtest.Zeros{}, size/2), iotest.ErrReader(cut)), cut},
 		} {
 			if err := s.Put(t.Context(), test.o, test.r); !errors.Is(err, test.want) {
 				t.Errorf("%s, %d bytes: %v, want %v", name, size, err, test.want)
@@ -203,7 +204,7 @@ func TestPut_NeedsLittleMemory(t *testing.T) {
 	s := answering(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if err := s.Put(t.Context(), o, io.LimitReader(zeros{}, size)); err != nil {
+	if err := s.Put(t.Context(), o, io.LimitReader(blobtest.Zeros{}, size)); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
@@ -216,19 +217,12 @@ func TestPut_NeedsLittleMemory(t *testing.T) {
 func zeroed(t *testing.T, size int64) blob.Object {
 	t.Helper()
 	sum := sha256.New()
-	if _, err := io.CopyN(sum, zeros{}, size); err != nil {
+	if _, err := io.CopyN(sum, blobtest.Zeros{}, size); err != nil {
 		t.Fatal(err)
 	}
 	o := output(size)
 	o.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return o
-}
-
-type zeros struct{}
-
-func (zeros) Read(p []byte) (int, error) {
-	clear(p)
-	return len(p), nil
 }
 
 // TestCalls_EndAtTheirDeadline has a server that never answers.

@@ -4,14 +4,21 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"assay/functions/evaluations"
+	"assay/shared/api"
 	"assay/shared/api/servertest"
+	"assay/shared/blob"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/store"
@@ -79,43 +86,6 @@ func ranks(list []record.Evaluation) string {
 	return strings.TrimSpace(b.String())
 }
 
-func TestLeaderboard_RanksBestFirst(t *testing.T) {
-	s := serve(t)
-	s.add(result{user: "ada", value: 0.3, ap: 0.9})
-	s.add(result{user: "bob", value: 0.5, ap: 0.1})
-	s.add(result{user: "cid", value: -1, ap: 0.2})
-	s.add(result{user: "ada", value: 0.5, ap: -1})
-	s.add(result{user: "dan", value: 0.4, ap: 0.2, anonymous: true})
-	s.add(result{user: "eve", value: 0.9, ap: 0.9, hidden: true})
-	s.add(result{user: "eve", value: 0.8, ap: 0.8, blinded: true})
-	for _, tt := range []struct{ user, query, want string }{
-		{"", "sort=rank", "1:bob 1:ada 3:alias 4:ada 5:cid"},
-		{"", "sort=nDCG@10", "1:bob 1:ada 3:alias 4:ada 5:cid"},
-		{"", "sort=AP", "1:ada 2:cid 2:alias 4:bob 5:ada"},
-		{"", "best=true", "1:bob 1:ada 3:alias 4:cid"},
-		{"", "best=true&sort=AP", "1:ada 2:cid 2:alias 4:bob"},
-		{"", "best=false&sort=rank&offset=3", "4:ada 5:cid"},
-		{"", "sort=rank&filter[userId]=" + recordtest.UserID("ada"), "1:ada 4:ada"},
-		{"", "sort=rank&filter[userId]=" + recordtest.UserID("dan"), ""},
-		{"dan", "sort=rank&filter[userId]=" + recordtest.UserID("dan"), "3:dan"},
-		{"eve", "sort=rank", "1:eve 2:bob 2:ada 4:alias 5:ada 6:cid"},
-		{"olga", "sort=rank", "1:eve 2:eve 3:bob 3:ada 5:dan 6:ada 7:cid"},
-		{"root", "best=true", "1:eve 2:bob 2:ada 4:dan 5:cid"},
-	} {
-		for _, path := range []string{s.board(tt.query), s.board(tt.query + "&filter[datasetId]=" + s.dataset.ID)} {
-			if got := ranks(s.get(tt.user, path)); got != tt.want {
-				t.Errorf("%s as %q: %s, want %s", path, tt.user, got, tt.want)
-			}
-		}
-		if !strings.Contains(tt.query, "best") {
-			path := "/v1/evaluations?" + tt.query + "&filter[datasetId]=" + s.dataset.ID
-			if got := ranks(s.get(tt.user, path)); got != tt.want {
-				t.Errorf("%s as %q: %s, want %s", path, tt.user, got, tt.want)
-			}
-		}
-	}
-}
-
 func TestLeaderboard_IsOfOneDataset(t *testing.T) {
 	s := serve(t)
 	s.add(result{user: "ada", value: 0.3})
@@ -161,23 +131,6 @@ func TestLeaderboard_IsOfThePresentTruth(t *testing.T) {
 		}
 	}
 	s.Want(http.StatusOK, nil, "", http.MethodGet, "/v1/evaluations/"+old.ID, nil)
-}
-
-func TestLeaderboard_BestIsPagedWithoutSort(t *testing.T) {
-	s := serve(t)
-	for i := range 5 {
-		s.add(result{user: fmt.Sprint("user", i), value: 0.5 - float64(i)/10})
-		s.add(result{user: fmt.Sprint("user", i), value: 0.5 - float64(i)/10})
-	}
-	var seen []string
-	for next := s.board("best=true&limit=2"); next != ""; {
-		var list []record.Evaluation
-		list, next = servertest.Page[record.Evaluation](s.Server, "", next)
-		seen = append(seen, ranks(list))
-	}
-	if got := strings.Join(seen, " | "); got != "1:user0 2:user1 | 3:user2 4:user3 | 5:user4" {
-		t.Fatal(got)
-	}
 }
 
 func TestList_FiltersWhatTheCallerMaySee(t *testing.T) {
@@ -307,4 +260,82 @@ func TestLeaderboard_SortsByTheMeasureAskedFor(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestDigests_PlainIsForOrganizersAlone looks wherever evaluations are shown: only organizers and administrators read the plain digest
+// of the truth, and of a private submission only they and its owner that of the run, which tells the team by the same file elsewhere.
+func TestDigests_PlainIsForOrganizersAlone(t *testing.T) {
+	s := serve(t)
+	plain := strings.Repeat("1", 64)
+	added := s.dataset.Run("ada", recordtest.Published, func(r *recordtest.Run) {
+		r.Evaluation.Digests = record.Digests{Run: "r", Truth: record.NewTruthSecret(s.dataset.ID, s.Now()).Digest(plain), PlainTruth: plain}
+	}).Evaluation
+	for _, user := range []string{"", "bob", "reg", "ada", "olga", "root"} {
+		want := added.Digests
+		if user != "olga" && user != "root" {
+			want.PlainTruth = ""
+			if user != "ada" {
+				want.Run = ""
+			}
+		}
+		check := func(path string, e record.Evaluation) {
+			t.Helper()
+			if e.Digests != want {
+				t.Errorf("%s as %q: %+v, want %+v", path, user, e.Digests, want)
+			}
+		}
+		for _, path := range []string{
+			"/v1/evaluations", "/v1/tasks/" + s.dataset.TaskID + "/evaluations", s.board("sort=rank"), s.board("sort=AP"), s.board("best=true"),
+			"/v1/evaluations?sort=rank&filter[datasetId]=" + s.dataset.ID,
+		} {
+			for _, e := range s.get(user, path) {
+				check(path, e)
+			}
+		}
+		path := "/v1/evaluations/" + added.ID
+		check(path, servertest.Get[record.Evaluation](s.Server, user, path))
+	}
+}
+
+// blocked is an object store whose readers wait until enter is closed.
+type blocked struct {
+	blob.Store
+	reading atomic.Int64
+	enter   chan struct{}
+}
+
+func (b *blocked) Open(context.Context, string) (io.ReadCloser, error) {
+	b.reading.Add(1)
+	<-b.enter
+	return io.NopCloser(strings.NewReader(`{"q1":{"AP":0.25}}`)), nil
+}
+
+// Values per topic in the object store are as large as a list, so a user reads at most four of them at once.
+func TestShow_SharesTheMemoryBudgetOfLists(t *testing.T) {
+	s := serve(t)
+	e := s.add(result{user: "ada", value: 0.3})
+	s.builder.Replace(&record.Topics{Meta: e.Meta, ObjectKey: "topics"})
+	synctest.Test(t, func(t *testing.T) {
+		env := *s.Env
+		files := &blocked{Store: env.Files, enter: make(chan struct{})}
+		env.Files = files
+		handler := api.New(&env, evaluations.Operations)
+		var all sync.WaitGroup
+		for range 5 {
+			all.Go(func() {
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/evaluations/"+e.ID, nil)
+				r.Header.Set("Authorization", "Bearer ada")
+				w := httptest.NewRecorder()
+				if handler.ServeHTTP(w, r); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"q1"`) {
+					t.Errorf("%d %s", w.Code, w.Body)
+				}
+			})
+		}
+		synctest.Wait()
+		if n := files.reading.Load(); n != 4 {
+			t.Errorf("%d are read at once", n)
+		}
+		close(files.enter)
+		all.Wait()
+	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"assay/functions/evaluations"
 	"assay/shared/api/servertest"
+	"assay/shared/lists"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/store"
@@ -20,8 +21,8 @@ import (
 
 // modelEntry is a line of the leaderboard that the model makes.
 type modelEntry struct {
-	rank int
-	id   string
+	rank     int
+	id, team string
 }
 
 // modelBoard is the leaderboard by the plainest rules: filter, sort, count.
@@ -61,9 +62,12 @@ func modelBoard(all []*record.EvaluationItem, measure string, best bool, user, o
 				better++
 			}
 		}
-		named := !e.Access.Anonymous || organizer || e.UserID == id
+		named, team := !e.Access.Anonymous || organizer || e.UserID == id, e.Team
+		if !named {
+			team = e.Access.Alias
+		}
 		if onlyUser == "" || named && e.UserID == recordtest.UserID(onlyUser) {
-			board = append(board, modelEntry{better + 1, e.ID})
+			board = append(board, modelEntry{better + 1, e.ID, team})
 		}
 	}
 	return board
@@ -93,24 +97,46 @@ func TestLeaderboard_IsThatOfANaiveModel(t *testing.T) {
 		})
 		for range 4 {
 			user := rapid.SampledFrom([]string{"", "ada", "reg", "olga", "root"}).Draw(rt, "caller")
-			order := rapid.SampledFrom([]string{"rank", "nDCG@10", "AP"}).Draw(rt, "sort")
+			order := rapid.SampledFrom([]string{"", "rank", "nDCG@10", "AP"}).Draw(rt, "sort")
 			best, only := rapid.Bool().Draw(rt, "best"), rapid.SampledFrom([]string{"", "ada", "bob"}).Draw(rt, "only")
 			offset, limit := rapid.IntRange(0, 6).Draw(rt, "offset"), rapid.IntRange(1, 5).Draw(rt, "limit")
-			path := s.board(fmt.Sprintf("sort=%s&best=%v&offset=%d&limit=%d", order, best, offset, limit))
+			path, dataset := s.board(fmt.Sprint("limit=", limit)), "&filter[datasetId]="+s.dataset.ID
+			switch rapid.IntRange(0, 2).Draw(rt, "list") {
+			case 1:
+				path += dataset
+			case 2:
+				path, best = fmt.Sprint("/v1/evaluations?limit=", limit)+dataset, false
+			}
+			if best {
+				path += "&best=true"
+			} else {
+				order = cmp.Or(order, "rank") // without either it is no leaderboard
+			}
+			if order == "" {
+				offset = 0 // which goes with sort alone
+			} else {
+				path += fmt.Sprintf("&sort=%s&offset=%d", order, offset)
+			}
 			if only != "" {
 				path += "&filter[userId]=" + recordtest.UserID(only)
 			}
-			measure := map[string]string{"rank": "nDCG@10", "nDCG@10": "nDCG@10", "AP": "AP"}[order]
+			measure := "nDCG@10"
+			if order == "AP" {
+				measure = order
+			}
 			want := modelBoard(all, measure, best, user, only)
 			rest := want[min(offset, len(want)):]
-			page := rest[:min(limit, len(rest))]
-			got, next := servertest.Page[record.Evaluation](s.Server, user, path)
-			var entries []modelEntry
-			for _, e := range got {
-				entries = append(entries, modelEntry{e.Rank, e.ID})
-			}
-			if !slices.Equal(entries, page) || (next != "") != (len(rest) > limit) {
-				rt.Fatalf("%s as %q\n got %v, next %q\nwant %v of %v", path, user, entries, next, page, want)
+			for next := path; next != ""; {
+				page := rest[:min(limit, len(rest))]
+				var got []record.Evaluation
+				if got, next = servertest.Page[record.Evaluation](s.Server, user, next); len(rest) > limit != (next != "") {
+					rt.Fatalf("%s as %q goes on at %q, want %v", path, user, next, rest)
+				}
+				entries := lists.Map(got, func(e record.Evaluation) modelEntry { return modelEntry{e.Rank, e.ID, e.Team} })
+				if !slices.Equal(entries, page) {
+					rt.Fatalf("%s as %q\n got %v\nwant %v of %v", path, user, entries, page, want)
+				}
+				rest = rest[len(page):]
 			}
 		}
 	})

@@ -1,7 +1,8 @@
 package acceptancetest
 
 // rights is who gets which status, for every operation, on what it can be about. It is written from the design, not from
-// what a server does. The columns are the callers; a caller with a bad token gets 401 in every row.
+// what a server does. The columns are the callers; a caller with a bad token gets 401 in every row. What is missing, and what strayed
+// below another task, is answered 404 to everybody, unless there is a row of it.
 //
 // Nothing is changed by asking: PATCH and DELETE come with an If-Match that does not hold, so 412 is the answer to those
 // who may; a registration with a team name that is taken, so 409 is; other POSTs create what nothing else looks at.
@@ -19,30 +20,17 @@ GET /docs                                          200      200        200   200
 
 GET /v1/organizers                                 200      200        200   200   200       200   200    200
 POST /v1/organizers                                401      201        201   201   201       201   201    201
-GET /v1/organizers/{organizerId}
-    public                                         200      200        200   200   200       200   200    200
-    missing                                        404      404        404   404   404       404   404    404
-PATCH /v1/organizers/{organizerId}
-    public                                         401      403        403   403   403       412   412    403
-    missing                                        404      404        404   404   404       404   404    404
-DELETE /v1/organizers/{organizerId}
-    public                                         401      403        403   403   403       412   412    403
-    missing                                        404      404        404   404   404       404   404    404
+GET /v1/organizers/{organizerId}                   200      200        200   200   200       200   200    200
+PATCH DELETE /v1/organizers/{organizerId}          401      403        403   403   403       412   412    403
 
-GET /v1/organizers/{organizerId}/audit-entries
-    public                                         401      403        403   403   403       200   200    403
-    missing                                        404      404        404   404   404       404   404    404
-GET /v1/organizers/{organizerId}/members
-    public                                         200      200        200   200   200       200   200    200
-    missing                                        404      404        404   404   404       404   404    404
+GET /v1/organizers/{organizerId}/audit-entries     401      403        403   403   403       200   200    403
+GET /v1/organizers/{organizerId}/members           200      200        200   200   200       200   200    200
 GET /v1/organizers/{organizerId}/members/{userId}
     organizer                                      200      200        200   200   200       200   200    200
     outsider                                       404      404        404   404   404       404   404    404
-    missing                                        404      404        404   404   404       404   404    404
 DELETE /v1/organizers/{organizerId}/members/{userId}
     organizer                                      401      403        403   403   403       412   412    403
     outsider                                       404      404        404   404   404       404   404    404
-    missing                                        404      404        404   404   404       404   404    404
 
 GET /v1/tasks                                      200      200        200   200   200       200   200    200
 POST /v1/tasks
@@ -51,23 +39,15 @@ POST /v1/tasks
 GET /v1/tasks/{taskId}
     public                                         200      200        200   200   200       200   200    200
     private                                        404      404        200   200   404       200   200    404
-    missing                                        404      404        404   404   404       404   404    404
-PATCH /v1/tasks/{taskId}
+PATCH DELETE /v1/tasks/{taskId}
     public                                         401      403        403   403   403       412   412    403
     private                                        404      404        403   403   404       412   412    404
-    missing                                        404      404        404   404   404       404   404    404
-DELETE /v1/tasks/{taskId}
-    public                                         401      403        403   403   403       412   412    403
-    private                                        404      404        403   403   404       412   412    404
-    missing                                        404      404        404   404   404       404   404    404
 GET /v1/tasks/{taskId}/audit-entries
     public                                         401      403        403   403   403       200   200    403
     private                                        404      404        403   403   404       200   200    404
-    missing                                        404      404        404   404   404       404   404    404
 GET /v1/tasks/{taskId}/evaluations
     public                                         200      200        200   200   200       200   200    200
     private                                        404      404        200   200   404       200   200    404
-    missing                                        404      404        404   404   404       404   404    404
 
 GET /v1/datasets                                   200      200        200   200   200       200   200    200
 POST /v1/datasets
@@ -77,69 +57,39 @@ POST /v1/datasets
 GET /v1/datasets/{datasetId}
     public                                         200      200        200   200   200       200   200    200
     private                                        404      404        200   200   404       200   200    404
-    missing                                        404      404        404   404   404       404   404    404
-PATCH /v1/datasets/{datasetId}
+PATCH DELETE /v1/datasets/{datasetId}
     public                                         401      403        403   403   403       412   412    403
     private                                        404      404        403   403   404       412   412    404
-    missing                                        404      404        404   404   404       404   404    404
-DELETE /v1/datasets/{datasetId}
-    public                                         401      403        403   403   403       412   412    403
-    private                                        404      404        403   403   404       412   412    404
-    missing                                        404      404        404   404   404       404   404    404
 
 GET /v1/tasks/{taskId}/registrations
     public                                         401      204        200   200   204       200   200    204
     private                                        404      404        200   200   404       200   200    404
-    missing                                        404      404        404   404   404       404   404    404
 POST /v1/tasks/{taskId}/registrations
     public                                         401      409        409   409   409       409   409    409
     private                                        404      404        409   409   404       409   409    404
-    missing                                        404      404        404   404   404       404   404    404
 GET /v1/tasks/{taskId}/registrations/{registrationId}
     public                                         404      404        404   200   404       200   200    404
     private                                        404      404        404   200   404       200   200    404
-    strayed                                        404      404        404   404   404       404   404    404
-    missing                                        404      404        404   404   404       404   404    404
-PATCH /v1/tasks/{taskId}/registrations/{registrationId}
+PATCH DELETE /v1/tasks/{taskId}/registrations/{registrationId}
     public                                         404      404        404   412   404       412   412    404
     private                                        404      404        404   412   404       412   412    404
-    strayed                                        404      404        404   404   404       404   404    404
-    missing                                        404      404        404   404   404       404   404    404
-DELETE /v1/tasks/{taskId}/registrations/{registrationId}
-    public                                         404      404        404   412   404       412   412    404
-    private                                        404      404        404   412   404       412   412    404
-    strayed                                        404      404        404   404   404       404   404    404
-    missing                                        404      404        404   404   404       404   404    404
 
 GET /v1/tasks/{taskId}/submissions
     public                                         200      200        200   200   200       200   200    200
     private                                        404      404        200   200   404       200   200    404
-    missing                                        404      404        404   404   404       404   404    404
 POST /v1/tasks/{taskId}/submissions
     public                                         401      403        201   201   403       403   403    403
     private                                        404      404        201   201   404       403   403    404
-    missing                                        404      404        404   404   404       404   404    404
 GET /v1/tasks/{taskId}/submissions/{submissionId}
     public entry, public task                      200      200        200   200   200       200   200    200
     public entry, private task                     404      404        200   200   404       200   200    404
     private entry, public task                     404      404        404   200   404       200   200    404
     private entry, private task                    404      404        404   200   404       200   200    404
-    strayed                                        404      404        404   404   404       404   404    404
-    missing                                        404      404        404   404   404       404   404    404
-PATCH /v1/tasks/{taskId}/submissions/{submissionId}
+PATCH DELETE /v1/tasks/{taskId}/submissions/{submissionId}
     public entry, public task                      401      403        403   412   403       412   412    403
     public entry, private task                     404      404        403   412   404       412   412    404
     private entry, public task                     404      404        404   412   404       412   412    404
     private entry, private task                    404      404        404   412   404       412   412    404
-    strayed                                        404      404        404   404   404       404   404    404
-    missing                                        404      404        404   404   404       404   404    404
-DELETE /v1/tasks/{taskId}/submissions/{submissionId}
-    public entry, public task                      401      403        403   412   403       412   412    403
-    public entry, private task                     404      404        403   412   404       412   412    404
-    private entry, public task                     404      404        404   412   404       412   412    404
-    private entry, private task                    404      404        404   412   404       412   412    404
-    strayed                                        404      404        404   404   404       404   404    404
-    missing                                        404      404        404   404   404       404   404    404
 
 GET /v1/runs                                       200      200        200   200   200       200   200    200
 GET /v1/runs/{runId}
@@ -147,31 +97,21 @@ GET /v1/runs/{runId}
     public entry, private task                     404      404        200   200   404       200   200    404
     private entry, public task                     404      404        404   200   404       200   200    404
     private entry, private task                    404      404        404   200   404       200   200    404
-    missing                                        404      404        404   404   404       404   404    404
-PATCH /v1/runs/{runId}
+PATCH DELETE /v1/runs/{runId}
     public entry, public task                      401      403        403   412   403       412   412    403
     public entry, private task                     404      404        403   412   404       412   412    404
     private entry, public task                     404      404        404   412   404       412   412    404
     private entry, private task                    404      404        404   412   404       412   412    404
-    missing                                        404      404        404   404   404       404   404    404
-DELETE /v1/runs/{runId}
-    public entry, public task                      401      403        403   412   403       412   412    403
-    public entry, private task                     404      404        403   412   404       412   412    404
-    private entry, public task                     404      404        404   412   404       412   412    404
-    private entry, private task                    404      404        404   412   404       412   412    404
-    missing                                        404      404        404   404   404       404   404    404
 GET /v1/runs/{runId}/review
     public entry, public task                      404      404        404   200   404       200   200    404
     public entry, private task                     404      404        404   200   404       200   200    404
     private entry, public task                     404      404        404   200   404       200   200    404
     private entry, private task                    404      404        404   200   404       200   200    404
-    missing                                        404      404        404   404   404       404   404    404
 PATCH /v1/runs/{runId}/review
     public entry, public task                      404      404        404   403   404       412   412    404
     public entry, private task                     404      404        404   403   404       412   412    404
     private entry, public task                     404      404        404   403   404       412   412    404
     private entry, private task                    404      404        404   403   404       412   412    404
-    missing                                        404      404        404   404   404       404   404    404
 
 GET /v1/evaluations                                200      200        200   200   200       200   200    200
 GET /v1/evaluations/{evaluationId}
@@ -185,26 +125,15 @@ GET /v1/evaluations/{evaluationId}
     blinded, private task                          404      404        404   404   404       200   200    404
     published and blinded, public task             404      404        404   404   404       200   200    404
     published and blinded, private task            404      404        404   404   404       200   200    404
-    missing                                        404      404        404   404   404       404   404    404
 
 GET /v1/platform/components                        200      200        200   200   200       200   200    200
-GET /v1/platform/components/{componentId}
-    public                                         200      200        200   200   200       200   200    200
-    missing                                        404      404        404   404   404       404   404    404
-GET /v1/platform/components/{componentId}/snippet
-    public                                         200      200        200   200   200       200   200    200
-    missing                                        404      404        404   404   404       404   404    404
+GET /v1/platform/components/{componentId}          200      200        200   200   200       200   200    200
+GET /v1/platform/components/{componentId}/snippet  200      200        200   200   200       200   200    200
 
 GET /v1/tools                                      200      200        200   200   200       200   200    200
-GET /v1/tools/{tool}
-    public                                         200      200        200   200   200       200   200    200
-    missing                                        404      404        404   404   404       404   404    404
-POST /v1/tools/{tool}
-    public                                         200      200        200   200   200       200   200    200
-    missing                                        404      404        404   404   404       404   404    404
-GET /v1/tools/{tool}/result
-    public                                         200      200        200   200   200       200   200    200
-    missing                                        404      404        404   404   404       404   404    404
+GET /v1/tools/{tool}                               200      200        200   200   200       200   200    200
+POST /v1/tools/{tool}                              200      200        200   200   200       200   200    200
+GET /v1/tools/{tool}/result                        200      200        200   200   200       200   200    200
 
 GET /v1/user                                       401      200        200   200   200       200   200    200
 PATCH /v1/user                                     401      412        412   412   412       412   412    412

@@ -94,3 +94,64 @@ func (st *scenario) origins() {
 	}
 	st.refused(problem.NotFound, st.anyone, http.MethodOptions, "/v2/tasks", nil, origin...)
 }
+
+const mergePatch = "application/merge-patch+json"
+
+// emptyPatches change nothing, and may.
+var emptyPatches = map[string][]string{jsonPatch: {"[]"}, mergePatch: {"{}"}}
+
+var malformedBodies = []string{
+	"", "null", "true", "0", `""`, "[]", "{}", "{", "\x00", "\xff\xfe", "[[]]", `{"":null}`, `[null]`, `[{"op":"add"}]`, `{"name":{"a":[1]}}`,
+	strings.Repeat("[", 20_000), strings.Repeat(`{"a":`, 20_000), `{"name":` + strings.Repeat("9", 400) + `}`,
+	`[{"op":"move","from":"","path":"/a/b"}]`, `[{"op":"copy","from":"/","path":"/~2"}]`, `[{"op":"replace","path":"","value":null}]`,
+	`[{"op":"add","path":"/name/-1","value":1},{"op":"remove","path":"/members/99999999999999999999"}]`,
+	`{"submissions":null,"registration":0,"evaluator":[],"runFormat":null,"truths":[null],"files":[{}],"members":{}}`,
+	`{"taskId":"\u0000","organizerId":null,"name":"\ud800","perDay":-1e999,"truths":[{"name":"a","content":"####"}]}`,
+}
+
+// malformedRequests sends what no client means to send: every answer is a problem of the service. That none is a fault of the
+// server is required of every request.
+func (st *scenario) malformedRequests() {
+	f := fixture{Setup: st.api, t: st.t}
+	for _, o := range f.described() {
+		types := map[string][]string{http.MethodPost: {"application/json"}, http.MethodPatch: {jsonPatch, mergePatch}}
+		for _, mediaType := range types[o.method] {
+			for _, body := range malformedBodies {
+				path := st.filled(o.path)
+				a := st.ask(st.olivia, o.method, path, body, "Content-Type", mediaType)
+				if a.status < http.StatusBadRequest && !slices.Contains(emptyPatches[mediaType], body) {
+					st.t.Errorf("%s %s took %q as %s: status %d\n%s", o.method, path, body, mediaType, a.status, a.body)
+				}
+			}
+		}
+	}
+	for _, path := range []string{
+		"/v1/tasks/%00", "/v1/tasks/..%2f..%2fetc", "/v1/tasks/%ff%fe", "/%2e%2e/health", "/v1/runs/" + strings.Repeat("A", 5000), "/v1/tasks/" +
+			id(st.public) + "%20",
+		"/v1/users/%22/submissions", "/v1/tasks?" + strings.Repeat("a=b&", 3000), "/v1/tasks?filter[name]=" + strings.Repeat("x,", 100),
+		"/v1/tasks?filter[name]=%00%ff",
+		"/v1/tasks?filter[]=x", "/v1/tasks?filter[name", "/v1/tasks?;", "/v1/runs?cursor=%00", "/v1/evaluations?sort=%27&filter[datasetId]=" +
+			st.news, "/v1/tasks?limit=99999999999999999999",
+	} {
+		st.ask(st.anyone, http.MethodGet, path, nil)
+		st.ask(st.olivia, http.MethodGet, path, nil)
+	}
+	for _, header := range []string{"Authorization", "If-None-Match", "If-Match", "Accept", "Content-Type", "Origin", "Idempotency-Key",
+		"X-Request-Id", "Range"} {
+		for _, value := range []string{"", ",", `"`, "Bearer", "\t;;=,", strings.Repeat("a/b,", 2000)} {
+			st.ask(st.anyone, http.MethodGet, st.public, nil, header, value)
+			st.ask(st.anyone, http.MethodPost, "/v1/organizers", "{}", header, value)
+		}
+	}
+}
+
+// filled puts ids into the path of an operation: of something that olivia may change.
+func (st *scenario) filled(path string) string {
+	task := st.limited
+	if strings.Contains(path, "{registrationId}") || strings.Contains(path, "{submissionId}") {
+		task = st.public
+	}
+	return strings.NewReplacer(
+		"{organizerId}", id(st.organizerPath), "{taskId}", id(task), "{datasetId}", st.little, "{runId}", id(st.annNews.runs[0]),
+		"{registrationId}", id(st.benRegistration), "{submissionId}", id(st.annNews.path)).Replace(path)
+}

@@ -2,11 +2,15 @@ package functions_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"sync"
 	"testing"
 
 	"assay/shared/api/servertest"
+	"assay/shared/deletion"
+	"assay/shared/record"
+	"assay/shared/store"
 )
 
 // concurrently sends two requests at once and returns their answers.
@@ -76,4 +80,51 @@ func TestDeleteDataset_SucceedsWithoutRuns(t *testing.T) {
 	p.Want(http.StatusConflict, nil, "olga", http.MethodDelete, p.dataset, nil)
 	p.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, "/v1/runs/"+piecemeal.RunIDs[0], nil)
 	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, p.dataset, nil)
+}
+
+// The process that marked the task ended before it found the submission; the evaluator finds it.
+func TestDeleteTask_IsUndoneWhenRefused(t *testing.T) {
+	s := newServer(t)
+	b := s.Records()
+	task := b.Task()
+	task.Dataset().Run("tom")
+	task.PendingWork = record.NewPendingWork(record.DeleteTask, s.Now())
+	b.Replace(task)
+	s.Want(http.StatusNotFound, nil, "", http.MethodGet, task.Path(), nil)
+	if err := (deletion.Deleter{Store: s.Store, Now: s.Now}).ResumeTask(t.Context(), task.Key()); err != nil {
+		t.Fatal(err)
+	}
+	s.Want(http.StatusOK, nil, "", http.MethodGet, task.Path(), nil)
+	s.Want(http.StatusConflict, nil, "olga", http.MethodDelete, task.Path(), nil)
+}
+
+func TestDeleteTask_DeletesWhatBelongsToIt(t *testing.T) {
+	p := newPlatform(t, nil)
+	for i := range 3 {
+		p.register(fmt.Sprint("user", i), nil)
+	}
+	p.newDataset(nil)
+	if n := p.FileCount(); n != 1 {
+		t.Fatalf("%d files are stored, want the truth", n)
+	}
+	p.Want(http.StatusConflict, nil, "olga", http.MethodDelete, p.organizer, nil)
+	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, p.task, nil)
+	for _, path := range []string{p.task, p.dataset, p.task + "/registrations"} {
+		p.Want(http.StatusNotFound, nil, "olga", http.MethodGet, path, nil)
+	}
+	if n := p.FileCount(); n != 0 {
+		t.Errorf("%d files are left", n)
+	}
+	if me := servertest.Get[struct{ Registrations []any }](p.Server, "user1", "/v1/user"); len(me.Registrations) > 0 {
+		t.Errorf("a registration for nothing: %v", me.Registrations)
+	}
+	id := servertest.ID(p.task)
+	if err := (deletion.Deleter{Store: p.Store, Now: p.Now}).SweepTask(t.Context(), record.DeletedTaskKey(id)); err != nil {
+		t.Fatal(err)
+	}
+	left, err := p.Store.Query(t.Context(), store.Query{Partition: record.TaskKey(id).Partition, Limit: 10, Consistency: store.Strong})
+	if err != nil || len(left) > 0 {
+		t.Errorf("%d items are left of the task: %v", len(left), err)
+	}
+	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, p.organizer, nil)
 }

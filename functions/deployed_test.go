@@ -231,3 +231,12 @@ func (d *deployment) report() {
 		d.t.Error("no answers were compared")
 	}
 }
+
+// TestDeployed_NeedsNoOtherRights runs the whole scenario against functions that can do what their deployment facts allow, and
+// nothing else: their roles are made of the same facts.
+func TestDeployed_NeedsNoOtherRights(t *testing.T) {
+	d := deploy(t, build(t), true)
+	s := d.setup()
+	s.Client = http.DefaultClient
+	acceptancetest.Scenario(t, s)
+}

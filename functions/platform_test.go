@@ -1,6 +1,8 @@
 package functions_test
 
 import (
+	"context"
+	"fmt"
 	"maps"
 	"net/http"
 	"strings"
@@ -14,6 +16,8 @@ import (
 	"assay/shared/lists"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/store"
+	"assay/shared/store/dynamo/dynamotest"
 )
 
 // platform serves every family for an organizer of olga's with a task. Its evaluator works when a test has it work, and its clock is
@@ -32,6 +36,60 @@ type platform struct {
 func newServer(t testing.TB) *servertest.Server {
 	t.Helper()
 	return servertest.New(t, functions.Operations()...)
+}
+
+// meter is a store that counts what is asked of it.
+type meter struct {
+	store.Store
+	reading, writing store.Usage
+	units            dynamotest.Units // of reads and writes; an embedded store has none
+}
+
+func (m *meter) count(ctx context.Context, u *store.Usage) context.Context {
+	return dynamotest.WithUnits(store.WithUsage(ctx, u), &m.units)
+}
+
+func (m *meter) Get(ctx context.Context, c store.Consistency, keys ...store.Key) ([]store.Item, error) {
+	return m.Store.Get(m.count(ctx, &m.reading), c, keys...)
+}
+
+func (m *meter) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
+	return m.Store.Query(m.count(ctx, &m.reading), q)
+}
+
+func (m *meter) Write(ctx context.Context, writes ...store.Write) error {
+	return m.Store.Write(m.count(ctx, &m.writing), writes...)
+}
+
+// cost is what something took: calls that read, the items that they read, and calls that wrote.
+type cost struct{ reads, items, writes int64 }
+
+func (c cost) String() string {
+	return fmt.Sprintf("%d reads of %d items, %d writes", c.reads, c.items, c.writes)
+}
+
+func (m *meter) total() cost {
+	return cost{m.reading.Calls.Load(), m.reading.Read.Load(), m.writing.Calls.Load()}
+}
+
+// of returns what do costs.
+func (m *meter) of(do func()) cost {
+	before := m.total()
+	do()
+	after := m.total()
+	return cost{after.reads - before.reads, after.items - before.items, after.writes - before.writes}
+}
+
+// newMetered serves every family over a store whose calls are counted: the table, or an embedded one if that is nil.
+func newMetered(t testing.TB, table store.Store) (*servertest.Server, *meter) {
+	t.Helper()
+	s := newServer(t)
+	if table == nil {
+		table = s.Store
+	}
+	m := &meter{Store: table}
+	s.Store = m
+	return s, m
 }
 
 // newPlatform makes the task with the members in addition to those that it needs.

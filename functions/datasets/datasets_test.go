@@ -1,6 +1,7 @@
 package datasets_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -8,11 +9,109 @@ import (
 	"testing"
 	"time"
 
+	"assay/functions/datasets"
 	"assay/shared/api/servertest"
+	"assay/shared/blob"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
 )
+
+// fixture serves the datasets, for a task that olga organizes and reg is registered for.
+type fixture struct {
+	*servertest.Server
+	t    *testing.T
+	task *recordtest.Task
+}
+
+func serve(t *testing.T) *fixture {
+	t.Helper()
+	return newFixture(t, servertest.New(t, datasets.Operations...))
+}
+
+// newFixture makes another task on the server.
+func newFixture(t *testing.T, s *servertest.Server, options ...func(*record.TaskItem)) *fixture {
+	t.Helper()
+	task := s.Records().Task(options...)
+	task.Register("reg")
+	return &fixture{s, t, task}
+}
+
+const (
+	goodTruth = "id,label\n1,cat\n2,dog\n"
+	badTruth  = "id,label\n1,cat\n1,dog\nonly-an-id\n"
+)
+
+// draft is a dataset of the task with the truth files, as a client sends it.
+func (f *fixture) draft(truths ...any) map[string]any {
+	return map[string]any{
+		"taskId": f.task.ID, "name": "Cats and dogs", "split": "test", "inputs": []any{servertest.Inline("input.txt", "1\n2\n")},
+		"truths":    truths,
+		"runFormat": map[string]any{"kind": "csv", "idField": "id", "valueField": "label"},
+		"evaluator": map[string]any{"kind": "classification", "measures": []string{"Accuracy", "MCC"}},
+	}
+}
+
+// create makes a dataset and returns its path and what was answered.
+func (f *fixture) create(draft map[string]any) (string, record.Dataset) {
+	f.t.Helper()
+	var d record.Dataset
+	a := f.Want(http.StatusCreated, &d, "olga", http.MethodPost, "/v1/datasets", draft)
+	return a.Header.Get("Location"), d
+}
+
+func (f *fixture) get(user, path string) record.Dataset {
+	f.t.Helper()
+	return servertest.Get[record.Dataset](f.Server, user, path)
+}
+
+// patch changes a dataset as olga, which must be answered with the status.
+func (f *fixture) patch(status int, path string, body any) (d record.Dataset) {
+	f.t.Helper()
+	f.Want(status, &d, "olga", http.MethodPatch, path, body)
+	return d
+}
+
+// pointers does what must be refused as invalid, and returns what is wrong by pointer.
+func (f *fixture) pointers(method, path string, body any) map[string][]string {
+	f.t.Helper()
+	var p struct {
+		Errors []struct{ Pointer, Detail string }
+	}
+	f.Want(http.StatusUnprocessableEntity, &p, "olga", method, path, body)
+	faults := map[string][]string{}
+	for _, e := range p.Errors {
+		faults[e.Pointer] = append(faults[e.Pointer], e.Detail)
+	}
+	return faults
+}
+
+func (f *fixture) item(id string) *record.DatasetItem {
+	f.t.Helper()
+	return recordtest.Get[record.DatasetItem](f.t, f.Store, record.DatasetKey(id))
+}
+
+// truth is that in use; nil when there is none.
+func (f *fixture) truth(id string) *record.Truth {
+	f.t.Helper()
+	return recordtest.Get[record.Truth](f.t, f.Store, record.TruthKey(id))
+}
+
+// hasTruth reports whether the file of a truth is stored, under its digest.
+func (f *fixture) hasTruth(id, content string) bool {
+	f.t.Helper()
+	_, err := f.Files.Stat(f.t.Context(), record.ObjectKey(record.HolderTruths, id, servertest.Digest(content)))
+	if err != nil && !errors.Is(err, blob.ErrNotFound) {
+		f.t.Fatal(err)
+	}
+	return err == nil
+}
+
+// entries are the audit entries of the task, the newest first.
+func (f *fixture) entries() []*record.AuditEntry {
+	f.t.Helper()
+	return recordtest.AuditEntries(f.t, f.Store, f.task.OrganizerID)
+}
 
 func TestShow_HasTheTruthForOrganizersAndWorkersAlone(t *testing.T) {
 	s := serve(t)
@@ -186,5 +285,89 @@ func TestRemove_DeletesFilesUnlessRunsUseThem(t *testing.T) {
 	}
 	if e := s.entries(); len(e) != 2 || e[0].Action != "dataset.deleted" || e[0].ActorID != recordtest.UserID("olga") {
 		t.Errorf("%+v", e)
+	}
+}
+
+// What is public of a truth is shown to all, makes no new version of it, and is audited; only classification has labels.
+func TestDataset_DeclaresWhatIsPublic(t *testing.T) {
+	s := serve(t)
+	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
+	got := s.patch(http.StatusOK, path, map[string]any{"idsPublic": true, "labelsPublic": true})
+	if !got.IDsPublic || !got.LabelsPublic || got.TruthVersion != d.TruthVersion || !s.get("ada", path).IDsPublic {
+		t.Errorf("%+v", got)
+	}
+	if last := s.entries()[0]; last.Action != record.DatasetChanged {
+		t.Errorf("%+v", last)
+	}
+	for _, evaluator := range []map[string]any{
+		{"kind": "regression", "measures": []string{"MAE"}}, {"kind": "worker", "measures": []string{"x"}, "image": "example.org/evaluator"}} {
+		s.patch(http.StatusUnprocessableEntity, path, map[string]any{"evaluator": evaluator})
+	}
+}
+
+// A merge patch keeps members that only the old kind has, and the problem says how to remove them.
+func TestDataset_ChangesItsKindByNull(t *testing.T) {
+	s := serve(t)
+	own := s.draft(servertest.Inline("truth.csv", goodTruth))
+	own["evaluator"] = map[string]any{"kind": "worker", "measures": []string{"x"}, "image": "example.org/evaluator", "command": "run",
+		"lowerIsBetter": []string{"x"}}
+	path, _ := s.create(own)
+	change := func(body map[string]any, pointers ...string) {
+		t.Helper()
+		found := s.pointers(http.MethodPatch, path, body)
+		for _, p := range pointers {
+			if !strings.Contains(strings.Join(found[p], " "), "unless it sets it to null") {
+				t.Errorf("%s: %v", p, found)
+			}
+		}
+	}
+	change(map[string]any{"evaluator": map[string]any{"kind": "classification", "measures": []string{"Accuracy"}}},
+		"/evaluator/image", "/evaluator/command", "/evaluator/lowerIsBetter")
+	removed := map[string]any{"kind": "classification", "measures": []string{"Accuracy"}, "image": nil, "command": nil, "lowerIsBetter": nil}
+	change(map[string]any{"evaluator": removed}, "/evaluator/primaryMeasure")
+	removed["primaryMeasure"] = nil
+	s.patch(http.StatusOK, path, map[string]any{"labelsPublic": true, "idsPublic": true, "evaluator": removed})
+	ranked := map[string]any{"evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}, "primaryMeasure": "AP"},
+		"runFormat": map[string]any{"kind": "trec-run"}}
+	change(ranked, "/labelsPublic")
+	ranked["labelsPublic"] = nil
+	change(ranked, "/runFormat/idField", "/runFormat/valueField")
+	worker := map[string]any{"kind": "worker", "measures": []string{"x"}, "primaryMeasure": "x", "image": "example.org/evaluator"}
+	change(map[string]any{"evaluator": worker}, "/labelsPublic", "/idsPublic")
+	s.patch(http.StatusOK, path, map[string]any{"labelsPublic": nil, "idsPublic": nil, "evaluator": worker})
+}
+
+func TestCreate_CanonicalizesNamesOfMeasures(t *testing.T) {
+	s := serve(t)
+	draft := s.draft(servertest.Inline("qrels.txt", "q1 0 d1 1\n"))
+	draft["runFormat"] = map[string]any{"kind": "trec-run"}
+	draft["evaluator"] = map[string]any{"kind": "retrieval", "measures": []string{"MAP", "NDCG@010"}, "primaryMeasure": "NDCG@10"}
+	path, d := s.create(draft)
+	if e := d.Evaluator; !slices.Equal(e.Measures, []string{"AP", "nDCG@10"}) || e.PrimaryMeasure != "nDCG@10" {
+		t.Errorf("%+v", e)
+	}
+	again := s.patch(http.StatusOK, path, map[string]any{"evaluator": map[string]any{"measures": []string{"AP", "NDCG@10"}}})
+	if again.TruthVersion != 1 {
+		t.Errorf("another name of the same measure makes the version %d", again.TruthVersion)
+	}
+}
+
+func TestCreate_ChecksNoTruthOfAWorkerEvaluator(t *testing.T) {
+	s := serve(t)
+	draft := s.draft(servertest.Inline("anything.bin", badTruth))
+	draft["evaluator"] = map[string]any{"kind": "worker", "measures": []string{"Beauty"}, "image": "judge:1", "command": "judge"}
+	path, d := s.create(draft)
+	if d.TruthVersion != 1 || d.Evaluator.PrimaryMeasure != "Beauty" {
+		t.Errorf("%+v", d)
+	}
+	if got := s.patch(http.StatusOK, path, map[string]any{
+		"truths": []any{}, "evaluator": map[string]any{"command": "judge -v"}}); got.TruthVersion != 2 {
+		t.Errorf("%+v", got)
+	}
+	builtin := map[string]any{
+		"evaluator": map[string]any{"kind": "classification", "measures": []string{"Accuracy"}, "primaryMeasure": "Accuracy", "image": nil,
+			"command": nil}}
+	if got := s.pointers(http.MethodPatch, path, builtin); len(got["/truths"]) == 0 {
+		t.Errorf("%v", got)
 	}
 }

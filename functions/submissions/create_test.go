@@ -3,19 +3,21 @@ package submissions_test
 import (
 	"bytes"
 	"compress/gzip"
-	"fmt"
+	"context"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"assay/functions/submissions"
 	"assay/shared/api/servertest"
-	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/store"
 )
 
 func TestCreate_MakesARunForEachDataset(t *testing.T) {
@@ -56,37 +58,6 @@ func TestCreate_MakesARunForEachDataset(t *testing.T) {
 			t.Fatalf("after the upload: %+v", r)
 		}
 	}
-}
-
-func TestShow_HasLinksForOwnerAndOrganizers(t *testing.T) {
-	s := serve(t)
-	d := s.dataset()
-	body := upload(announced(d, "run.txt", ranked))
-	body["visibility"] = record.Public
-	path := s.path + "/" + s.submit(body).ID
-	seen := func(user string) []record.RunFile {
-		return servertest.Get[record.Submission](s.Server, user, path).Files
-	}
-	for user, uploads := range map[string]bool{"ada": true, "olga": false, "root": false} {
-		if f := seen(user); len(f) != 1 || (f[0].Upload != nil) != uploads {
-			t.Errorf("as %s: %+v", user, f)
-		}
-	}
-	s.Upload(seen("ada")[0].Upload, []byte(ranked))
-	for user, reads := range map[string]bool{"ada": true, "olga": true, "root": true, "bob": false, "": false} {
-		if f := seen(user); len(f) == 1 != reads || reads && (f[0].URL == "" || f[0].Upload != nil) {
-			t.Errorf("once stored, as %q: %+v", user, f)
-		}
-	}
-	ended := s.submit(upload(announced(d, "run.txt", ranked)))
-	r := s.run(ended.RunIDs[0])
-	r.State = record.Cancelled
-	s.Records().Replace(r)
-	if v := servertest.Get[record.Submission](s.Server, "ada", s.path+"/"+ended.ID); v.Files[0].Upload != nil {
-		t.Errorf("a file that no run waits for has a link: %+v", v.Files[0])
-	}
-	first := s.Want(http.StatusOK, nil, "ada", http.MethodGet, path, nil)
-	s.Want(http.StatusNotModified, nil, "ada", http.MethodGet, path, nil, "If-None-Match", first.Header.Get("ETag"))
 }
 
 func TestCreate_IsRefusedWithReason(t *testing.T) {
@@ -275,91 +246,117 @@ func TestCreate_BoundsInlineFilesTogether(t *testing.T) {
 	}
 }
 
-func TestQuota_SlidesAndEnds(t *testing.T) {
-	s := serve(t, func(t *record.TaskItem) { t.Submissions.PerDay, t.Submissions.Total = 2, 3 })
-	one, two := s.dataset(), s.dataset()
-	body := upload(inline(one, "run.txt", ranked))
-	s.submit(body)
-	s.ahead.Add(int64(time.Hour))
-	both := upload(inline(one, "run.txt", ranked), inline(two, "run.txt", ranked))
-	s.Want(http.StatusTooManyRequests, nil, "ada", http.MethodPost, s.path, both)
-	s.submit(body)
-	before := s.allowance()
-	a := s.Want(http.StatusTooManyRequests, nil, "ada", http.MethodPost, s.path, body)
-	if wait, err := strconv.Atoi(a.Header.Get("Retry-After")); err != nil || wait < 22*3600 || wait > 23*3600+1 {
-		t.Errorf("Retry-After is %q, want about 23 hours", a.Header.Get("Retry-After"))
-	}
-	if after := s.allowance(); after.Version != before.Version || s.FileCount() != 2 {
-		t.Errorf("a refused submission left %+v and %d files", after, s.FileCount())
-	}
-	s.ahead.Add(int64(23*time.Hour + time.Second))
-	if q := s.submit(body).Quota; *q.Remaining != 0 || *q.RemainingToday != 0 {
-		t.Errorf("%+v", q)
-	}
-	s.ahead.Add(int64(2 * record.Day))
-	var p problem.Document
-	s.Want(http.StatusForbidden, &p, "ada", http.MethodPost, s.path, body)
-	if p.Type != problem.QuotaExhausted.Type() {
-		t.Errorf("%+v", p)
+func TestCreate_RefusesRepositoriesThatAreNotBuilt(t *testing.T) {
+	s := serve(t)
+	d := s.dataset()
+	body := object{"type": "repository", "url": "https://example.org/ranker.git", "datasetIds": []string{d.ID}}
+	refused := s.refused(http.StatusUnprocessableEntity, "ada", body)
+	if len(refused.Errors) != 1 || refused.Errors[0].Pointer != "/datasetIds/0" ||
+		!strings.Contains(refused.Errors[0].Detail, "submit an image") {
+		t.Errorf("%+v", refused)
 	}
 }
 
-func TestQuota_IsNotOvershotByConcurrentRequests(t *testing.T) {
-	for name, rules := range map[string]record.SubmissionRules{"of the day": {PerDay: 7}, "in all": {Total: 7}} {
+func TestCreate_QueuesImagesForWorkers(t *testing.T) {
+	s := serve(t)
+	d := s.dataset(func(d *record.DatasetItem) { d.Builds = true })
+	for _, body := range []object{
+		{"type": "image", "image": "ranker:1", "command": "rank"},
+		{"type": "repository", "url": "https://example.org/ranker.git", "ref": "v1"},
+	} {
+		body["datasetIds"] = []string{d.ID}
+		made := s.submit(body)
+		if r := s.run(made.RunIDs[0]); r.State != record.Queued || r.Queue != record.QueueWorkers || len(made.Files) != 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// TestCreate_TakesTheExample submits what the document has as an example.
+func TestCreate_TakesTheExample(t *testing.T) {
+	s := serve(t, func(*record.TaskItem) {})
+	for _, op := range submissions.Operations {
+		if example, ok := op.Example.(map[string]any); ok {
+			example, file := maps.Clone(example), maps.Clone(example["files"].([]any)[0].(map[string]any))
+			file["datasetId"] = s.dataset().ID
+			example["files"] = []any{file}
+			s.Want(http.StatusCreated, nil, "ada", http.MethodPost, s.path, example)
+			return
+		}
+	}
+	t.Error("there is no example")
+}
+
+// interfered is a store in which another request is faster: do happens once, right before the next write, or before the grants of
+// ada are read.
+type interfered struct {
+	store.Store
+	once    sync.Once
+	do      func()
+	reading bool
+}
+
+func (i *interfered) Write(ctx context.Context, writes ...store.Write) error {
+	if !i.reading {
+		i.once.Do(i.do)
+	}
+	return i.Store.Write(ctx, writes...)
+}
+
+func (i *interfered) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
+	if i.reading && q.Partition == record.UserPartition(recordtest.UserID("ada")) {
+		i.once.Do(i.do)
+	}
+	return i.Store.Query(ctx, q)
+}
+
+// What a submission has of its task and registration is what they are when it is made, however close the race. A change of a task
+// changes its grants afterwards, and both can happen between the reading of the task and of the grant.
+func TestCreate_RacesWithChangesOfTaskAndRegistration(t *testing.T) {
+	private := func(f *fixture, g *record.Registered) {
+		f.task.Visibility, g.PrivateTask = record.Private, true
+		f.Records().Replace(f.task)
+	}
+	for name, tt := range map[string]struct {
+		reading bool
+		change  func(*fixture, *record.Registered)
+		status  int
+		has     func(team string, a record.AccessAttributes) bool
+	}{
+		"rejected": {false, func(_ *fixture, g *record.Registered) { g.State = record.Rejected }, http.StatusForbidden, nil},
+		"renamed": {false, func(_ *fixture, g *record.Registered) { g.Team = "new" }, http.StatusCreated,
+			func(team string, _ record.AccessAttributes) bool { return team == "new" }},
+		"anonymous": {false, func(_ *fixture, g *record.Registered) { g.Anonymous = true }, http.StatusCreated,
+			func(_ string, a record.AccessAttributes) bool { return a.Anonymous && a.Alias != "" }},
+		"private":           {false, private, http.StatusCreated, func(_ string, a record.AccessAttributes) bool { return a.PrivateTask }},
+		"private before it": {true, private, http.StatusCreated, func(_ string, a record.AccessAttributes) bool { return a.PrivateTask }},
+		"deleting before it": {true, func(f *fixture, _ *record.Registered) {
+			f.task.PendingWork = &record.PendingWork{Kind: record.DeleteTask, State: record.Decided}
+			f.Records().Replace(f.task)
+		}, http.StatusConflict, nil},
+	} {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, func(t *record.TaskItem) { t.Submissions = rules })
+			s := serve(t)
 			body := upload(inline(s.dataset(), "run.txt", ranked))
-			submit := func(int) servertest.Answer { return s.Do("ada", http.MethodPost, s.path, body) }
-			statuses := servertest.Concurrently(50, submit)
-			made := statuses[http.StatusCreated]
-			for range 20 { // what conflicts left of the quota
-				if submit(0).Status == http.StatusCreated {
-					made++
-				}
+			undisturbed := s.Store
+			s.Store = &interfered{Store: undisturbed, reading: tt.reading, do: func() {
+				s.Store = undisturbed
+				g := recordtest.Get[record.Registered](t, s.Store, record.RegisteredKey(recordtest.UserID("ada"), s.task.ID))
+				tt.change(s, g)
+				s.Records().Replace(g)
+			}}
+			a := s.Want(tt.status, nil, "ada", http.MethodPost, s.path, body)
+			if tt.status != http.StatusCreated {
+				s.checkNothing("ada")
+				return
 			}
-			if made != 7 || statuses[http.StatusInternalServerError] > 0 {
-				t.Errorf("%d submissions, answers by status: %v", made, statuses)
+			made := recordtest.Get[record.SubmissionItem](t, s.Store, record.SubmissionKey(servertest.ID(a.Header.Get("Location"))))
+			if r := s.run(made.RunIDs[0]); !tt.has(made.Team, made.Access) || !tt.has(r.Team, r.Access) {
+				t.Errorf("made %+v\nwith the run %+v", made, r)
 			}
-			if a := s.allowance(); a.Total != 7 || len(a.Recent) != 7 || a.Submissions != 7 || s.FileCount() != 7 {
-				t.Errorf("%+v and %d files", a, s.FileCount())
+			if a := s.allowance(); a.Total != 1 || s.FileCount() != 1 {
+				t.Errorf("%+v, %d files", a, s.FileCount())
 			}
 		})
 	}
-}
-
-func TestList_HasWhatTheCallerMaySeeAndAskedFor(t *testing.T) {
-	s := serve(t)
-	one, two := s.dataset(), s.dataset()
-	hidden := s.submit(upload(inline(one, "run.txt", ranked)))
-	body := upload(inline(two, "run.txt", ranked))
-	body["visibility"] = "public"
-	shown := s.submit(body)
-	for _, tt := range []struct {
-		user, query string
-		want        []string
-	}{
-		{"", "", []string{shown.ID}},
-		{"bob", "", []string{shown.ID}},
-		{"ada", "", []string{shown.ID, hidden.ID}},
-		{"olga", "", []string{shown.ID, hidden.ID}},
-		{"ada", "?filter[datasetId]=" + one.ID, []string{hidden.ID}},
-		{"", "?filter[datasetId]=" + one.ID, nil},
-		{"ada", "?filter[visibility]=private", []string{hidden.ID}},
-		{"ada", "?filter[type]=image", nil},
-		{"", "?filter[userId]=" + recordtest.UserID("ada"), []string{shown.ID}},
-		{"", "?filter[userId]=" + recordtest.UserID("bob"), nil},
-	} {
-		var got []string
-		for _, v := range servertest.List[record.Submission](s.Server, tt.user, s.path+tt.query) {
-			got = append(got, v.ID)
-			if len(v.Files) > 0 {
-				t.Errorf("a list has files: %+v", v.Files)
-			}
-		}
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s as %q: %v, want %v", tt.query, tt.user, got, tt.want)
-		}
-	}
-	s.Want(http.StatusNotFound, nil, "", http.MethodGet, s.path+"/"+hidden.ID, nil)
-	s.Want(http.StatusNotFound, nil, "ada", http.MethodGet, fmt.Sprintf("/v1/tasks/%s/submissions/%s", record.NewID(s.Now()), hidden.ID), nil)
 }

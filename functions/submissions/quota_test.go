@@ -2,6 +2,7 @@ package submissions_test
 
 import (
 	"net/http"
+	"strconv"
 	"testing"
 	"time"
 
@@ -13,6 +14,58 @@ import (
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
 )
+
+func TestQuota_SlidesAndEnds(t *testing.T) {
+	s := serve(t, func(t *record.TaskItem) { t.Submissions.PerDay, t.Submissions.Total = 2, 3 })
+	one, two := s.dataset(), s.dataset()
+	body := upload(inline(one, "run.txt", ranked))
+	s.submit(body)
+	s.ahead.Add(int64(time.Hour))
+	both := upload(inline(one, "run.txt", ranked), inline(two, "run.txt", ranked))
+	s.Want(http.StatusTooManyRequests, nil, "ada", http.MethodPost, s.path, both)
+	s.submit(body)
+	before := s.allowance()
+	a := s.Want(http.StatusTooManyRequests, nil, "ada", http.MethodPost, s.path, body)
+	if wait, err := strconv.Atoi(a.Header.Get("Retry-After")); err != nil || wait < 22*3600 || wait > 23*3600+1 {
+		t.Errorf("Retry-After is %q, want about 23 hours", a.Header.Get("Retry-After"))
+	}
+	if after := s.allowance(); after.Version != before.Version || s.FileCount() != 2 {
+		t.Errorf("a refused submission left %+v and %d files", after, s.FileCount())
+	}
+	s.ahead.Add(int64(23*time.Hour + time.Second))
+	if q := s.submit(body).Quota; *q.Remaining != 0 || *q.RemainingToday != 0 {
+		t.Errorf("%+v", q)
+	}
+	s.ahead.Add(int64(2 * record.Day))
+	var p problem.Document
+	s.Want(http.StatusForbidden, &p, "ada", http.MethodPost, s.path, body)
+	if p.Type != problem.QuotaExhausted.Type() {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestQuota_IsNotOvershotByConcurrentRequests(t *testing.T) {
+	for name, rules := range map[string]record.SubmissionRules{"of the day": {PerDay: 7}, "in all": {Total: 7}} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, func(t *record.TaskItem) { t.Submissions = rules })
+			body := upload(inline(s.dataset(), "run.txt", ranked))
+			submit := func(int) servertest.Answer { return s.Do("ada", http.MethodPost, s.path, body) }
+			statuses := servertest.Concurrently(50, submit)
+			made := statuses[http.StatusCreated]
+			for range 20 { // what conflicts left of the quota
+				if submit(0).Status == http.StatusCreated {
+					made++
+				}
+			}
+			if made != 7 || statuses[http.StatusInternalServerError] > 0 {
+				t.Errorf("%d submissions, answers by status: %v", made, statuses)
+			}
+			if a := s.allowance(); a.Total != 7 || len(a.Recent) != 7 || a.Submissions != 7 || s.FileCount() != 7 {
+				t.Errorf("%+v and %d files", a, s.FileCount())
+			}
+		})
+	}
+}
 
 // TestWaiting_BoundsUnfinishedRunsOfATeam races submissions of one team past the bound, ends one of its runs, and has
 // another team submit meanwhile.

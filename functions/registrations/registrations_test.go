@@ -5,15 +5,85 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"assay/functions/registrations"
 	"assay/shared/api/servertest"
 	"assay/shared/lists"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/store"
 )
+
+// fixture serves the registrations for a task that olga organizes.
+type fixture struct {
+	*servertest.Server
+	task *recordtest.Task
+	path string // of the task's registrations
+}
+
+func serve(t *testing.T, options ...func(*record.TaskItem)) *fixture {
+	t.Helper()
+	f := &fixture{Server: servertest.New(t, registrations.Operations...)}
+	f.task = f.Records().Task(options...)
+	f.path = f.task.Path() + "/registrations"
+	return f
+}
+
+func (f *fixture) register(user, team string) string {
+	return f.Create(user, f.path, map[string]any{"team": team})
+}
+
+// closed makes a task private, so that its organizers alone register users.
+func closed(t *record.TaskItem) {
+	t.Visibility, t.Registration.Mode = record.Private, record.Closed
+}
+
+func TestList_HasThoseThatTheCallerMaySee(t *testing.T) {
+	f := serve(t)
+	tom, uma := f.register("tom", "=T"), f.register("uma", "U")
+	for user, want := range map[string]int{"tom": 1, "uma": 1, "olga": 2, "root": 2, "vic": 0} {
+		if got := f.IDs(user, f.path); len(got) != want {
+			t.Errorf("%s sees %d registrations, want %d", user, len(got), want)
+		}
+	}
+	for _, path := range []string{tom, uma} {
+		f.Want(http.StatusOK, nil, "root", http.MethodGet, path, nil)
+	}
+	table := string(f.Want(http.StatusOK, nil, "olga", http.MethodGet, f.path, nil, "Accept", "text/csv").Body)
+	if !strings.HasPrefix(table, "id,team,") || strings.Count(table, "\n") != 3 || !strings.Contains(table, ",'=T,") {
+		t.Errorf("%s", table)
+	}
+}
+
+func TestList_SelectsMembersAndPages(t *testing.T) {
+	f := serve(t)
+	f.Create("tom", f.path, map[string]any{"team": "T", "contact": "tom@example.org"})
+	f.register("uma", "U")
+	a := f.Want(http.StatusOK, nil, "olga", http.MethodGet, f.path+"?fields=team,contact&limit=1", nil)
+	if !strings.Contains(string(a.Body), `"data":[{"team":"U"}]`) {
+		t.Errorf("%s", a.Body)
+	}
+	next := strings.TrimSuffix(strings.TrimPrefix(a.Header.Get("Link"), "<"), `>; rel="next"`)
+	a = f.Want(http.StatusOK, nil, "olga", http.MethodGet, next, nil)
+	if !strings.Contains(string(a.Body), `"data":[{"team":"T","contact":"tom@example.org"}]`) || a.Header.Get("Link") != "" {
+		t.Errorf("%s", a.Body)
+	}
+	f.Want(http.StatusOK, nil, "tom", http.MethodGet, next, nil)
+	f.Want(http.StatusBadRequest, nil, "uma", http.MethodGet, next, nil) // the cursor is tom's registration, which uma does not see
+	f.Want(http.StatusBadRequest, nil, "olga", http.MethodGet, f.path+"?fields=secret", nil)
+}
+
+func TestShow_OfAnotherTaskIsMissing(t *testing.T) {
+	f := serve(t)
+	made := f.register("tom", "T")
+	other := strings.Replace(made, f.task.ID, f.Records().Task().ID, 1)
+	f.Want(http.StatusNotFound, nil, "tom", http.MethodGet, other, nil)
+	f.Want(http.StatusNotFound, nil, "tom", http.MethodGet, strings.Replace(made, f.task.ID, record.NewID(time.Now()), 1), nil)
+}
 
 func TestCreate_FollowsModeAndWindow(t *testing.T) {
 	past, future := record.At(time.Now().Add(-time.Hour)), record.At(time.Now().Add(time.Hour))
@@ -175,4 +245,105 @@ func TestCreate_KeepsShownTeamNamesUnique(t *testing.T) {
 	f.Want(http.StatusOK, nil, "vic", http.MethodPatch, egret, map[string]any{"team": "EGRET"})
 	f.Want(http.StatusNoContent, nil, "uma", http.MethodDelete, shown, nil)
 	f.register("tom", "Heron")
+}
+
+// The grant is what submitting looks at, so it is never another than the registration.
+func TestChange_ChangesTheGrant(t *testing.T) {
+	f := serve(t)
+	made := f.register("tom", "Heron")
+	for _, c := range []struct {
+		user  string
+		patch map[string]any
+	}{
+		{"tom", map[string]any{"team": "Grey Heron"}},
+		{"tom", map[string]any{"anonymous": true}},
+		{"olga", map[string]any{"state": "rejected"}},
+		{"olga", map[string]any{"state": "accepted"}},
+		{"tom", map[string]any{"team": "Heron", "anonymous": false}},
+	} {
+		var r record.Registration
+		f.Want(http.StatusOK, &r, c.user, http.MethodPatch, made, c.patch)
+		g := recordtest.Get[record.Registered](t, f.Store, record.RegisteredKey(recordtest.UserID("tom"), f.task.ID))
+		if g.ID != r.ID || g.Team != r.Team || g.Anonymous != r.Anonymous || g.State != r.State || g.Alias != r.Alias {
+			t.Errorf("after %v the registration is %+v, the grant %+v", c.patch, r, g)
+		}
+	}
+	f.Want(http.StatusUnprocessableEntity, nil, "uma", http.MethodPost, f.path, map[string]any{"team": "\u200bAnonymous-0123456789abcdef"})
+	f.Want(http.StatusConflict, nil, "uma", http.MethodPost, f.path, map[string]any{"team": "heron"})
+	f.register("uma", "Grey Heron")
+	f.Want(http.StatusConflict, nil, "tom", http.MethodPatch, made, map[string]any{"team": "GREY  HERON"})
+}
+
+// What the team calls itself, and whether it stays behind its alias, is not the organizers' to change.
+func TestChange_OrganizersDecideAndOwnersEdit(t *testing.T) {
+	f := serve(t, func(t *record.TaskItem) { t.Registration.Mode = record.Approval })
+	path := f.Create("tom", f.path, map[string]any{"team": "T", "contact": "tom@example.org"})
+	f.Want(http.StatusUnprocessableEntity, nil, "tom", http.MethodPatch, path, map[string]any{"state": "accepted"})
+	f.Want(http.StatusOK, nil, "olga", http.MethodPatch, path, map[string]any{"state": "accepted"})
+	f.Want(http.StatusUnprocessableEntity, nil, "tom", http.MethodPatch, path, map[string]any{"userId": recordtest.UserID("uma")})
+	for _, owners := range []map[string]any{{"team": "Other"}, {"anonymous": true}, {"contact": "x"}, {"state": "rejected", "country": "y"}} {
+		f.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, path, owners)
+	}
+	newest := recordtest.AuditEntries(t, f.Store, f.task.OrganizerID)[0]
+	if newest.Action != record.RegistrationDecided || !strings.Contains(string(newest.After), "accepted") {
+		t.Errorf("%+v", newest)
+	}
+}
+
+func TestChange_KeepsTeamNamesUniqueInARace(t *testing.T) {
+	f := serve(t)
+	paths := map[string]string{"tom": f.register("tom", "tom"), "uma": f.register("uma", "uma")}
+	var all sync.WaitGroup
+	for i := range 20 {
+		for user, path := range paths {
+			all.Go(func() {
+				a := f.Do(user, http.MethodPatch, path, map[string]any{"team": fmt.Sprint("Name ", i%3)})
+				if a.Status != http.StatusOK && a.Status != http.StatusConflict {
+					t.Errorf("status %d: %s", a.Status, a.Body)
+				}
+			})
+		}
+	}
+	all.Wait()
+	teams := map[string]bool{}
+	for user, path := range paths {
+		teams[servertest.Get[record.Registration](f.Server, user, path).Team] = true
+	}
+	items, err := f.Store.Query(t.Context(), store.Query{Partition: f.task.Key().Partition, From: "TEAM#", To: "TEAM$", Limit: 10,
+		Consistency: store.Strong})
+	if err != nil || len(items) != 2 || len(teams) != 2 {
+		t.Errorf("teams %v, and %d names reserved: %v", teams, len(items), err)
+	}
+}
+
+// What was used of the quota stays used when a user withdraws and registers again.
+func TestRemove_KeepsTheUsedQuota(t *testing.T) {
+	f := serve(t)
+	made := f.register("tom", "Heron")
+	used := &record.Allowance{Meta: record.MetaOf(recordtest.UserID("tom"), f.Now()), TaskID: f.task.ID, Total: 7}
+	f.Records().Put(used)
+	f.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, made, nil)
+	f.Want(http.StatusNotFound, nil, "tom", http.MethodGet, made, nil)
+	f.register("tom", "Heron")
+	if a := recordtest.Get[record.Allowance](t, f.Store, used.Key()); a == nil || a.Total != 7 {
+		t.Errorf("%+v", a)
+	}
+}
+
+func TestRemove_IsRefusedWithSubmissions(t *testing.T) {
+	f := serve(t)
+	path := f.register("tom", "T")
+	f.Records().Put(&record.Allowance{Meta: record.MetaOf(recordtest.UserID("tom"), f.Now()), TaskID: f.task.ID, Submissions: 1})
+	f.Want(http.StatusConflict, nil, "tom", http.MethodDelete, path, nil)
+	f.Want(http.StatusConflict, nil, "olga", http.MethodDelete, path, nil)
+}
+
+func TestRemove_OfRejectedIsForOrganizers(t *testing.T) {
+	f := serve(t)
+	path := f.register("tom", "T")
+	f.Want(http.StatusOK, nil, "olga", http.MethodPatch, path, map[string]any{"state": "rejected"})
+	f.Want(http.StatusForbidden, nil, "tom", http.MethodDelete, path, nil)
+	f.Want(http.StatusUnprocessableEntity, nil, "tom", http.MethodPatch, path, map[string]any{"state": "pending"})
+	f.Want(http.StatusConflict, nil, "tom", http.MethodPost, f.path, map[string]any{"team": "U"})
+	f.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, path, nil)
 }

@@ -1,0 +1,197 @@
+package functions_test
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"testing"
+
+	"assay/shared/api/servertest"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+)
+
+func TestUpdateTask_PropagatesVisibility(t *testing.T) {
+	s := newServer(t)
+	task := s.Records().Task(recordtest.Private)
+	task.Register("tom")
+	r := task.Dataset().Run("tom", recordtest.Public, recordtest.Published)
+	for _, step := range []struct {
+		visibility string
+		seen       int
+		status     int
+	}{
+		{"private", 0, http.StatusNotFound}, {"public", 1, http.StatusOK}, {"private", 0, http.StatusNotFound}, {"public", 1, http.StatusOK},
+	} {
+		s.Want(http.StatusOK, nil, "olga", http.MethodPatch, task.Path(), map[string]any{"visibility": step.visibility})
+		for _, list := range []string{"/v1/tasks", "/v1/datasets", "/v1/runs", "/v1/evaluations"} {
+			if got := s.IDs("", list); len(got) != step.seen {
+				t.Errorf("%s: anyone sees %v at %s", step.visibility, got, list)
+			}
+		}
+		s.Want(step.status, nil, "", http.MethodGet, "/v1/runs/"+r.ID, nil)
+		s.Want(step.status, nil, "", http.MethodGet, "/v1/evaluations/"+r.EvaluationID, nil)
+		s.Want(http.StatusOK, nil, "tom", http.MethodGet, "/v1/evaluations/"+r.EvaluationID, nil)
+	}
+}
+
+// An anonymous team shows its alias everywhere from the answer on, to everyone but itself and the organizers, and its name
+// again when it has changed its mind.
+func TestUpdateRegistration_PropagatesAlias(t *testing.T) {
+	s := newServer(t)
+	task := s.Records().Task()
+	registration := task.Register("tom")
+	r := task.Dataset().Run("tom", recordtest.Public, recordtest.Published)
+	tom, alias := recordtest.UserID("tom"), registration.Alias
+	for _, step := range []struct {
+		patch map[string]any
+		shown string
+		named bool
+	}{
+		{map[string]any{"anonymous": true}, alias, false},
+		{map[string]any{"team": "Heron"}, alias, false},
+		{map[string]any{"anonymous": false}, "Heron", true},
+		{map[string]any{"team": "Otter", "anonymous": true}, alias, false},
+	} {
+		s.Want(http.StatusOK, nil, "tom", http.MethodPatch, task.Path()+"/registrations/"+registration.ID, step.patch)
+		for _, path := range []string{"/v1/runs", "/v1/runs/" + r.ID, "/v1/evaluations", "/v1/evaluations/" + r.EvaluationID, task.Path() +
+			"/submissions", task.Path() + "/evaluations"} {
+			for _, user := range []string{"", "uma", "tom", "olga"} {
+				body := string(s.Want(http.StatusOK, nil, user, http.MethodGet, path, nil).Body)
+				knows := step.named || user == "tom" || user == "olga"
+				if strings.Contains(body, tom) != knows || !strings.Contains(body, `"team":"`+step.shown+`"`) != (step.shown == alias && knows) {
+					t.Errorf("after %v %s shows %q %s", step.patch, path, user, body)
+				}
+			}
+		}
+		status := http.StatusNoContent
+		if step.named {
+			status = http.StatusOK
+		}
+		for _, path := range []string{"/v1/runs?filter[userId]=" + tom, "/v1/evaluations?filter[userId]=" + tom, "/v1/users/" + tom +
+			"/submissions"} {
+			s.Want(status, nil, "", http.MethodGet, path, nil)
+		}
+	}
+}
+
+// Organizers see name and address of a user next to every id; no other caller does, not even tom in answers about himself.
+func TestPeople_AreNamedToOrganizersAlone(t *testing.T) {
+	s := newWithSubmission(t)
+	s.change("olga", s.runPath+"/review", map[string]any{"published": true, "blinded": false})
+	s.change("tom", s.submission, map[string]any{"visibility": "public"})
+	evaluation := s.evaluated()
+	const tom, olga = `"name":"tom","email":"tom@example.org"`, `"name":"olga","email":"olga@example.org"`
+	for path, want := range map[string]string{
+		s.organizer: olga, "/v1/organizers": olga, s.organizer + "/members": olga, s.organizer + "/members/" + recordtest.UserID("olga"): olga,
+		s.registration: tom, s.task + "/registrations": tom, s.submission: tom, s.task + "/submissions": tom,
+		s.runPath: tom, "/v1/runs": tom, s.runPath + "/review": olga, s.organizer + "/audit-entries": tom, s.task + "/audit-entries": olga,
+		evaluation: tom, "/v1/evaluations": tom, s.task + "/evaluations": tom, s.task + "/evaluations?best=true": tom,
+	} {
+		for _, user := range []string{"olga", "root", "", "uma", "tom"} {
+			a := s.Do(user, http.MethodGet, path, nil)
+			organizes := user == "olga" || user == "root"
+			if body := string(a.Body); organizes && !strings.Contains(body, want) || !organizes &&
+				(strings.Contains(body, "@example.org") || strings.Contains(body, `"name":"tom"`)) {
+				t.Errorf("%s as %q: %d %s", path, user, a.Status, a.Body)
+			}
+		}
+	}
+	for path, want := range map[string]string{
+		s.task + "/registrations": ",tom,tom@example.org,", s.task + "/evaluations": ",tom,tom@example.org,"} {
+		for _, user := range []string{"olga", "tom"} {
+			a := s.Want(http.StatusOK, nil, user, http.MethodGet, path, nil, "Accept", "text/csv")
+			if strings.Contains(string(a.Body), want) != (user == "olga") {
+				t.Errorf("%s as %s: %s", path, user, a.Body)
+			}
+		}
+	}
+	// What was shown can be sent back as it is, with the change.
+	var shown map[string]any
+	s.Want(http.StatusOK, &shown, "olga", http.MethodGet, s.registration, nil)
+	shown["state"] = "rejected"
+	s.Want(http.StatusOK, &shown, "olga", http.MethodPatch, s.registration, shown)
+	if user, ok := shown["user"].(map[string]any); !ok || user["email"] != "tom@example.org" {
+		t.Errorf("%v", shown)
+	}
+}
+
+// Anyone can found an organizer and add known users to it and to its tasks. That shows no address before the user has acted
+// there.
+func TestPeople_AddedByOthersKeepTheirAddresses(t *testing.T) {
+	s := newWithSubmission(t)
+	tom := recordtest.UserID("tom")
+	lab := s.Create("mia", "/v1/organizers", map[string]any{"name": "Mia's", "members": []string{tom}})
+	task := s.Create("mia", "/v1/tasks", map[string]any{"organizerId": servertest.ID(lab), "name": "Bait"})
+	registration := s.Create("mia", task+"/registrations", map[string]any{"team": "Tom's", "userId": tom})
+	reads := []string{lab, "/v1/organizers", lab + "/members", lab + "/members/" + tom, registration, task + "/registrations",
+		lab + "/audit-entries", task + "/audit-entries"}
+	shows := func(path string) (shown bool) {
+		for _, accept := range []string{"application/json", "text/csv, application/json;q=0.1"} {
+			a := s.Want(http.StatusOK, nil, "mia", http.MethodGet, path, nil, "Accept", accept)
+			shown = shown || strings.Contains(string(a.Body), "tom@example.org")
+		}
+		return shown
+	}
+	for _, path := range reads {
+		if shows(path) {
+			t.Errorf("%s has the address of a user who was added", path)
+		}
+	}
+	s.Create("tom", "/v1/tasks", map[string]any{"organizerId": servertest.ID(lab), "name": "Tom's own"})
+	for _, path := range reads {
+		if !shows(path) {
+			t.Errorf("%s lacks the address of a member who has acted as one", path)
+		}
+	}
+	s.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, lab+"/members/"+tom, nil)
+}
+
+// TestPrivateTask_IsForbiddenToApplicants asks as users whose registration waits or was rejected: the task, its
+// datasets and the lists below it answer 403, nothing else of it is shown, and their own submissions are there still.
+func TestPrivateTask_IsForbiddenToApplicants(t *testing.T) {
+	s := newServer(t)
+	private := s.Records().Task(recordtest.Private)
+	d := private.Dataset()
+	private.Register("member")
+	others := d.Run("member", recordtest.Public, recordtest.Published)
+	task, submissions := private.Path(), private.Path()+"/submissions"
+	for name, state := range map[string]record.RegistrationState{"rejected": record.Rejected, "pending": record.Pending} {
+		registration := private.Register(name, func(r *record.RegistrationItem) { r.State = state })
+		own := d.Run(name, recordtest.Public, recordtest.Published)
+		for _, path := range []string{task, d.Path(), submissions, task + "/registrations", task + "/evaluations", task + "/audit-entries"} {
+			s.Want(http.StatusForbidden, nil, name, http.MethodGet, path, nil)
+		}
+		s.Want(http.StatusForbidden, nil, name, http.MethodPost, submissions, servertest.Image(d.ID))
+		for _, path := range []string{
+			submissions + "/" + others.SubmissionID, "/v1/runs/" + others.ID, "/v1/runs/" + others.ID + "/review",
+			"/v1/evaluations/" + others.EvaluationID,
+		} {
+			s.Want(http.StatusNotFound, nil, name, http.MethodGet, path, nil)
+		}
+		s.Want(http.StatusNotFound, nil, name, http.MethodPost, "/v1/tools/leaderboard", map[string]any{"datasetId": d.ID})
+		for _, path := range []string{
+			"/v1/tasks", "/v1/datasets", "/v1/datasets?filter[taskId]=" + private.ID, "/v1/tasks?filter[organizerId]=" + private.OrganizerID,
+			"/v1/evaluations?sort=rank&filter[datasetId]=" + d.ID,
+		} {
+			s.Want(http.StatusNoContent, nil, name, http.MethodGet, path, nil)
+		}
+		for _, path := range []string{
+			"/v1/runs", "/v1/runs?filter[taskId]=" + private.ID, "/v1/runs?filter[datasetId]=" + d.ID, "/v1/evaluations",
+			"/v1/evaluations?filter[datasetId]=" + d.ID, "/v1/evaluations?filter[taskId]=" + private.ID,
+		} {
+			got := s.Want(http.StatusOK, nil, name, http.MethodGet, path, nil)
+			if bytes.Contains(got.Body, []byte(others.ID)) || !bytes.Contains(got.Body, []byte(own.ID)) {
+				t.Errorf("%s as %s: %s", path, name, got.Body)
+			}
+		}
+		for _, path := range []string{
+			task + "/registrations/" + registration.ID, submissions + "/" + own.SubmissionID, "/v1/runs/" + own.ID, "/v1/runs/" + own.ID + "/review",
+			"/v1/evaluations/" + own.EvaluationID, "/v1/user",
+		} {
+			s.Want(http.StatusOK, nil, name, http.MethodGet, path, nil)
+		}
+	}
+	s.Want(http.StatusOK, nil, "member", http.MethodGet, d.Path(), nil)
+	s.Want(http.StatusNotFound, nil, "outsider", http.MethodGet, task, nil)
+}

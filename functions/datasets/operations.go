@@ -37,13 +37,11 @@ var Operations = []api.Operation{
 		ID: "createDataset", Path: "/v1/datasets", May: access.Organizer, Problems: api.Quotas,
 		Summary: "Create a dataset",
 		Description: "The caller must be a member of the organizer of the task that `taskId` names. Files come with their `content`, up to 3 " +
-			"MiB together, " +
-			"or without, and then the answer says where to upload them; a link works for " + files.LinkLife +
-			", until its `expiresAt`, and the dataset, when it is asked for again, has a new one. A truth that the evaluator cannot read is " +
-			"refused with every fault it has. " +
-			"All files of a dataset count as stored by the user who added the last one, until they are removed; beyond the quotas that `/info` " +
-			"lists the answer is 429 or 403. " +
-			"An upload is answered with 412 when the file is there already, which is as good as success.",
+			"MiB together, or without, and then the answer says where to upload them; a link works for " + files.LinkLife + ", until its " +
+			"`expiresAt`, and the dataset, when it is asked for again, has a new one. A truth that the evaluator cannot read is refused with " +
+			"every fault it has. All files of a dataset count as stored by the user who added the last one, until they are removed; beyond the " +
+			"quotas that `/info` lists the answer is 429 or 403. An upload is answered with 412 when the file is there already, which is as good " +
+			"as success.",
 		Example: example,
 	}, "/taskId", task, create),
 	api.Get(api.Spec{
@@ -56,16 +54,12 @@ var Operations = []api.Operation{
 		ID: "updateDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer, Problems: api.Quotas,
 		Summary: "Update a dataset",
 		Description: "Everything but `taskId` can change. A change of truth, evaluator or run format makes a new `truthVersion` and has every " +
-			"run evaluated again. " +
-			"`idsPublic` and `labelsPublic` say what participants may learn of the truth while their runs are blinded: which topics or items of " +
-			"it, or which labels, their runs lack or it does not have. " +
-			"Without them owners of blinded runs learn only what the files alone and the ids in `inputs` show; organizers find the rest in the " +
-			"review of each run. " +
-			"Until none of them waits any more (a run that failed does not), leaderboards and lists show the results against `boardVersion`, " +
-			"which is the truth before; " +
-			"`reevaluation` says how far the new one has come. To show it earlier, set `boardVersion` to `truthVersion`. " +
-			"Files that stay are named as they were shown; new ones are given as on creation. A file that was replaced counts as stored for up to " +
-			"three days more, until it is deleted.",
+			"run evaluated again. `idsPublic` and `labelsPublic` say what participants may learn of the truth while their runs are blinded: which " +
+			"topics or items of it, or which labels, their runs lack or it does not have. Without them owners of blinded runs learn only what the " +
+			"files alone and the ids in `inputs` show; organizers find the rest in the review of each run. Until none of them waits any more (a " +
+			"run that failed does not), leaderboards and lists show the results against `boardVersion`, which is the truth before; `reevaluation` " +
+			"says how far the new one has come. To show it earlier, set `boardVersion` to `truthVersion`. Files that stay are named as they were " +
+			"shown; new ones are given as on creation. A file that was replaced counts as stored for up to three days more, until it is deleted.",
 	}, dataset, showChanged, change),
 	api.Delete(api.Spec{
 		ID: "deleteDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer,

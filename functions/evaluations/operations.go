@@ -29,8 +29,7 @@ const views = " Owners find their own results here before others do, and organiz
 
 // versions says of which version of a truth lists are. A list that read the datasets to switch at once would cost a read for each.
 const versions = " Lists have the results against the `boardVersion` of their datasets alone. When that changes, those with `sort` have " +
-	"the new results at once, " +
-	"the others run by run within seconds; `truthVersion` says which truth a result is against."
+	"the new results at once, the others run by run within seconds; `truthVersion` says which truth a result is against."
 
 // Operations of the family.
 var Operations = []api.Operation{
@@ -38,9 +37,8 @@ var Operations = []api.Operation{
 		ID: "listEvaluations", Path: "/v1/evaluations", May: access.Anyone,
 		Summary: "List evaluations",
 		Description: "All evaluations that the caller may see, the newest first. With `sort`, the evaluations of one dataset, which " +
-			"`filter[datasetId]` must name, " +
-			"the best first: by the primary measure with `sort=rank`, or by the measure named. " +
-			"`rank` is then the place on the leaderboard, which filters do not change; equal values share it." + views + versions,
+			"`filter[datasetId]` must name, the best first: by the primary measure with `sort=rank`, or by the measure named. `rank` is then the " +
+			"place on the leaderboard, which filters do not change; equal values share it." + views + versions,
 		Query: page.Spec{Sort: true, Filters: []page.Filter{byTask, byDataset, byRun, byUser, view}},
 	}, api.NoTarget, list, columns),
 	api.Get(api.Spec{
@@ -52,12 +50,10 @@ var Operations = []api.Operation{
 		ID: "listTaskEvaluations", Path: "/v1/tasks/{taskId}/evaluations", May: access.Anyone,
 		Summary: "List the evaluations of a task",
 		Description: "The newest first, or, with `sort`, the leaderboard of a dataset: the best first by the primary measure (`sort=rank`) or " +
-			"by the measure named. " +
-			"`filter[datasetId]` may be left out when the task has one dataset. `best=true` keeps the best run of each team, and sorts by rank " +
-			"unless `sort` says otherwise. " +
-			"A value that is not defined comes last, and of equal ones the earlier submission first; " +
-			"`rank` is the place on the leaderboard, which filters by run and user do not change, and equal values share it. " +
-			"A browser gets the leaderboard as a page, of the newest dataset unless the filter names one, with the best run of each team, and how " +
+			"by the measure named. `filter[datasetId]` may be left out when the task has one dataset. `best=true` keeps the best run of each " +
+			"team, and sorts by rank unless `sort` says otherwise. A value that is not defined comes last, and of equal ones the earlier " +
+			"submission first; `rank` is the place on the leaderboard, which filters by run and user do not change, and equal values share it. A " +
+			"browser gets the leaderboard as a page, of the newest dataset unless the filter names one, with the best run of each team, and how " +
 			"many the team has there, unless `best` or a filter says otherwise." + views + versions,
 		Query: page.Spec{Sort: true, Filters: []page.Filter{byDataset, byRun, byUser, best, view}},
 	}, task, listOfTask, columns), boardPage),

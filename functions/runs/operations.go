@@ -30,10 +30,8 @@ var Operations = []api.Operation{
 		ID: "getRun", Path: "/v1/runs/{runId}", May: access.Anyone,
 		Summary: "Return a run",
 		Description: "`files` have links to their bytes for the owner and the organizers, and for everyone who sees the run once its review is " +
-			"published and not blinded; " +
-			"the owner also finds there where to send the bytes of pending files. Links work for " + files.LinkLife +
-			"; get the run again for new ones. " +
-			"Until then, nobody else is shown the names and digests of the files of an anonymous team.",
+			"published and not blinded; the owner also finds there where to send the bytes of pending files. Links work for " + files.LinkLife +
+			"; get the run again for new ones. Until then, nobody else is shown the names and digests of the files of an anonymous team.",
 	}, run, show),
 	api.Patch(api.Spec{
 		ID: "updateRun", Path: "/v1/runs/{runId}", May: access.Owner | access.Organizer,

@@ -36,16 +36,12 @@ var Operations = []api.Operation{
 		Problems: slices.Concat(api.Quotas, []*problem.Kind{problem.OutsideWindow}),
 		Summary:  "Submit to a task",
 		Description: "Needs an accepted registration; organizers submit baselines (`baseline`) without one, at any time and beyond the quotas " +
-			"of the task. " +
-			"Files come with their `content`, up to 3 MiB together, or without, and then the answer says where to upload them. " +
-			"All must have arrived within 24 hours, but each link works for " + files.LinkLife +
-			" only, until its `expiresAt`: get the submission again for new links. The answer carries what is left of the quota. Beyond the " +
-			"quotas that `/info` lists for each user, which count runs by day and the bytes of files, " +
-			"the answer is 429 or 403, and nothing is recorded. A dataset whose truth was announced but has not arrived, or is being read, takes " +
-			"submissions: " +
-			"their runs wait for it, for a day at most.\n\n" +
-			"An upload is answered with 412 when the file is there already: a client that repeats one because it got no answer takes that for " +
-			"success.",
+			"of the task. Files come with their `content`, up to 3 MiB together, or without, and then the answer says where to upload them. All " +
+			"must have arrived within 24 hours, but each link works for " + files.LinkLife + " only, until its `expiresAt`: get the submission " +
+			"again for new links. The answer carries what is left of the quota. Beyond the quotas that `/info` lists for each user, which count " +
+			"runs by day and the bytes of files, the answer is 429 or 403, and nothing is recorded. A dataset whose truth was announced but has " +
+			"not arrived, or is being read, takes submissions: their runs wait for it, for a day at most.\n\nAn upload is answered with 412 when " +
+			"the file is there already: a client that repeats one because it got no answer takes that for success.",
 		Example: example,
 	}, startAdmission, create),
 	api.Get(api.Spec{

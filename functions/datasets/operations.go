@@ -12,6 +12,8 @@
 package datasets
 
 import (
+	"encoding/base64"
+
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/files"
@@ -27,11 +29,7 @@ var Operations = []api.Operation{
 		ID: "listDatasets", Path: "/v1/datasets", May: access.Anyone,
 		Summary:     "List datasets",
 		Description: "All datasets that the caller may see, the newest first. Only a single dataset has links to its files.",
-		Query: page.Spec{Filters: []page.Filter{
-			{Name: "taskId", Type: page.ID},
-			{Name: "split", Type: page.Enum},
-			{Name: "name"},
-		}},
+		Query:       page.Spec{Filters: []page.Filter{{Name: "taskId", Type: page.ID}, {Name: "split", Type: page.Enum}, {Name: "name"}}},
 	}, api.NoTarget, list, nil),
 	api.CreateIn(api.Spec{
 		ID: "createDataset", Path: "/v1/datasets", May: access.Organizer, Problems: api.Quotas,
@@ -66,4 +64,17 @@ var Operations = []api.Operation{
 		Summary:     "Delete a dataset",
 		Description: "With its files. Refused with 409 while runs use it.",
 	}, dataset, remove),
+}
+
+// example is a dataset of retrieval that can be created as it is, with a task of the caller's.
+var example = map[string]any{
+	"taskId": "01JZ3V7Q0D8T5RZ0S6R1W9C4XK", "name": "Lakes", "split": record.Test,
+	"inputs":    []any{file("queries.tsv", "text/tab-separated-values", "1\tdeepest lake\n")},
+	"truths":    []any{file("qrels.txt", "text/plain", "1 0 baikal 2\n1 0 ladoga 0\n")},
+	"runFormat": map[string]any{"kind": "trec-run"},
+	"evaluator": map[string]any{"kind": "retrieval", "measures": []any{"nDCG@10", "AP"}, "primaryMeasure": "nDCG@10"},
+}
+
+func file(name, mediaType, content string) map[string]any {
+	return map[string]any{"name": name, "mediaType": mediaType, "content": base64.StdEncoding.EncodeToString([]byte(content))}
 }

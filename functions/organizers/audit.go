@@ -16,11 +16,7 @@ import (
 var task = api.Load[record.TaskItem]("taskId", record.TaskKey)
 
 // auditFilters are those of both lists of audit entries.
-var auditFilters = []page.Filter{
-	{Name: "actorId", Type: page.ID},
-	{Name: "userId", Type: page.ID},
-	{Name: "action", Type: page.Enum},
-}
+var auditFilters = []page.Filter{{Name: "actorId", Type: page.ID}, {Name: "userId", Type: page.ID}, {Name: "action", Type: page.Enum}}
 
 func listAuditEntries(ctx context.Context, c *api.Call, o *record.Organizer) (page.Page[*record.AuditEntry], error) {
 	return listAudit(ctx, c, records.AuditEntries(o.ID))

@@ -10,7 +10,10 @@ import (
 	"assay/shared/api"
 	"assay/shared/files"
 	"assay/shared/page"
+	"assay/shared/record"
 )
+
+var run = api.Load[record.RunItem]("runId", record.RunKey)
 
 // Operations of the family.
 var Operations = []api.Operation{

@@ -6,13 +6,7 @@ import (
 	"assay/shared/api"
 	"assay/shared/record"
 	"assay/shared/runs"
-	"assay/shared/visibility"
 )
-
-func run(ctx context.Context, c *api.Call) (*record.RunItem, error) {
-	r, _, err := visibility.Get[record.RunItem](ctx, &c.Viewer, c.Param("runId"), record.RunKey)
-	return r, err
-}
 
 func show(ctx context.Context, c *api.Call, r *record.RunItem) (record.Run, error) {
 	roles, err := c.Roles(ctx, r.Scope())

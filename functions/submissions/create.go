@@ -8,9 +8,12 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/lists"
 	"assay/shared/measure"
+	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/records"
+	"assay/shared/store"
 )
 
 func create(ctx context.Context, c *api.Call, adm *admission, d record.SubmissionDraft) (at string, shown *record.Submission, err error) {
@@ -172,5 +175,32 @@ func putFiles(ctx context.Context, c *api.Call, runs []*record.RunItem, all []re
 			return err
 		}
 	}
+	return nil
+}
+
+// retryWaiting is when to submit again what would have too many runs wait.
+const retryWaiting = 30 * time.Second
+
+// limitUnfinished adds the runs to those of the team that have not ended, or refuses them when those are too many. Only then it
+// reads which runs have ended since.
+func limitUnfinished(ctx context.Context, c *api.Call, a *record.Allowance, runIDs []string) error {
+	most := c.Rates.Limits().WaitingRuns
+	if most == 0 {
+		return nil
+	}
+	if len(a.Waiting)+len(runIDs) > most {
+		runs, err := runsOf(ctx, c, a.Waiting, store.Strong)
+		if err != nil {
+			return err
+		}
+		runs = slices.DeleteFunc(runs, func(r *record.RunItem) bool { return r.State.Ended() })
+		a.Waiting = lists.Map(runs, func(r *record.RunItem) string { return r.ID })
+	}
+	if n := len(a.Waiting); n+len(runIDs) > most {
+		return problem.TooManyRequests.New("%d of your runs in this task have not ended, and this submission makes %d more; at most %d may be "+
+			"under way at a time. Submit again when some have ended, or cancel those that wait for an upload.", n, len(runIDs),
+			most).After(retryWaiting)
+	}
+	a.Waiting = append(a.Waiting, runIDs...)
 	return nil
 }

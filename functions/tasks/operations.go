@@ -21,9 +21,7 @@ var Operations = []api.Operation{
 		Summary:     "List tasks",
 		Description: "All tasks that the caller may see, the newest first.",
 		Query: page.Spec{Filters: []page.Filter{
-			{Name: "organizerId", Type: page.ID},
-			{Name: "visibility", Type: page.Enum},
-			{Name: "name"},
+			{Name: "organizerId", Type: page.ID}, {Name: "visibility", Type: page.Enum}, {Name: "name"},
 		}},
 	}, api.NoTarget, list, nil),
 	api.CreateIn(api.Spec{

@@ -185,10 +185,8 @@ type callStream struct {
 	call *call
 }
 
-// Context implements grpc.ServerStream.
 func (s *callStream) Context() context.Context { return s.ctx }
 
-// RecvMsg implements grpc.ServerStream.
 func (s *callStream) RecvMsg(m any) error {
 	defer s.call.releaseSlot()
 	return decode(s.ServerStream.RecvMsg, m)
@@ -208,7 +206,6 @@ type codec struct{ encoding.CodecV2 }
 
 func newCodec() codec { return codec{encoding.GetCodecV2(proto.Name)} }
 
-// Unmarshal implements encoding.CodecV2.
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	r, ok := v.(*decodeTarget)
 	if !ok {

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"context"
 	"math"
 	"net/http"
 	"slices"
@@ -13,8 +14,16 @@ import (
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
+)
+
+// Kinds of work that workers ask for.
+var (
+	images       = []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_IMAGE}
+	repositories = []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_REPOSITORY}
+	evaluations  = []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_EVALUATION}
 )
 
 // A worker that names no kinds of work may build without a sandbox, so it gets no repository.
@@ -27,9 +36,8 @@ func TestLease_RepositoriesNeedWorkersThatNameThem(t *testing.T) {
 		s.Want(http.StatusOK, &info, "", http.MethodGet, "/info", nil)
 		return info.Builds
 	}
-	none, err := s.work.Lease(s.as("robot"), &assayv1.LeaseRequest{Worker: "old", Pools: []string{"gpu"}})
-	if err != nil || none.GetWork() != nil {
-		t.Errorf("a worker that names no kinds got %v, %v", none.GetWork(), err)
+	if w := s.lease(&assayv1.LeaseRequest{Pools: []string{"gpu"}}); w != nil {
+		t.Errorf("a worker that names no kinds got %v", w)
 	}
 	if of := info(); of == nil || len(of) > 0 {
 		t.Errorf("before a builder asks, repositories are built in %q", of)
@@ -38,13 +46,8 @@ func TestLease_RepositoriesNeedWorkersThatNameThem(t *testing.T) {
 		if of := info(); i < 2 && len(of) > 0 {
 			t.Errorf("before a builder asks, repositories are built in %q", of)
 		}
-		got, err := s.work.Lease(s.as("robot"), &assayv1.LeaseRequest{
-			Worker: "new", Pools: []string{"gpu", "default"}, Kinds: []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_REPOSITORY}, Builds: builds,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if w := got.GetWork(); w != nil && (w.GetKind() != assayv1.WorkKind_WORK_KIND_REPOSITORY || w.GetRepositoryUrl() == "") {
+		w := s.lease(&assayv1.LeaseRequest{Worker: "new", Pools: []string{"gpu", "default"}, Kinds: repositories, Builds: builds})
+		if w != nil && (w.GetKind() != assayv1.WorkKind_WORK_KIND_REPOSITORY || w.GetRepositoryUrl() == "") {
 			t.Errorf("work %v", w)
 		}
 	}
@@ -58,10 +61,8 @@ func TestLease_FailsRepositoriesThatAreNoLongerBuilt(t *testing.T) {
 	d := s.dataset(withBuilds)
 	id := s.repository(d)
 	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, "/v1/datasets/"+d, map[string]any{"builds": false})
-	got, err := s.work.Lease(s.as("robot"), &assayv1.LeaseRequest{
-		Worker: "builder", Kinds: []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_REPOSITORY}})
-	if err != nil || got.GetWork() != nil {
-		t.Errorf("a builder got %v, %v", got.GetWork(), err)
+	if w := s.lease(&assayv1.LeaseRequest{Kinds: repositories}); w != nil {
+		t.Errorf("a builder got %v", w)
 	}
 	if r := s.run("ada", id); r.State != record.Failed || len(r.Diagnostics) != 1 ||
 		!strings.Contains(r.Diagnostics[0].Message, "stopped having repositories built") {
@@ -74,10 +75,8 @@ func TestLease_RunsWaitForTheTruth(t *testing.T) {
 	file := inline("run.txt", "1 Q0 a 1 1.0 x\n")
 	file["datasetId"] = s.dataset(byWorkers, recordtest.WithoutTruth, func(d *record.DatasetItem) { d.Truths[0].State = record.FilePending })
 	id := s.submit("ada", map[string]any{"type": "upload", "files": []any{file}})[0]
-	got, err := s.work.Lease(s.as("robot"), &assayv1.LeaseRequest{
-		Worker: "judge", Kinds: []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_EVALUATION}})
-	if err != nil || got.GetWork() != nil {
-		t.Fatalf("a worker got %v, %v", got.GetWork(), err)
+	if w := s.lease(&assayv1.LeaseRequest{Kinds: evaluations}); w != nil {
+		t.Fatalf("a worker got %v", w)
 	}
 	if r := s.run("ada", id); r.State != record.Queued || r.Attempts != 0 || len(r.Diagnostics) != 1 ||
 		!strings.Contains(r.Diagnostics[0].Message, "waits for the truth") {
@@ -112,18 +111,12 @@ func TestUnserved_RunsAndDatasetsSayThatNoWorkerServes(t *testing.T) {
 		}
 	}
 	check("without workers", true)
-	lease := func(pool string, kind assayv1.WorkKind) *assayv1.Work {
-		t.Helper()
-		got, err := s.work.Lease(s.as("robot"), &assayv1.LeaseRequest{Worker: pool, Pools: []string{pool}, Kinds: []assayv1.WorkKind{kind}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got.GetWork()
+	if w := s.lease(&assayv1.LeaseRequest{Worker: "default", Kinds: images}); w != nil {
+		t.Errorf("the default pool got %v", w)
 	}
-	lease("default", assayv1.WorkKind_WORK_KIND_IMAGE)
-	lease("gpu", assayv1.WorkKind_WORK_KIND_EVALUATION)
+	s.lease(&assayv1.LeaseRequest{Worker: "gpu", Pools: []string{"gpu"}, Kinds: evaluations})
 	check("with workers of another pool and for other work", true)
-	if w := lease("gpu", assayv1.WorkKind_WORK_KIND_IMAGE); w.GetRunId() == waits {
+	if w := s.lease(&assayv1.LeaseRequest{Worker: "gpu", Pools: []string{"gpu"}, Kinds: images}); w.GetRunId() == waits {
 		worked, waits, owner = waits, worked, "ada"
 	}
 	check("with a worker that has another run", false)
@@ -140,48 +133,36 @@ func TestUnserved_RunsAndDatasetsSayThatNoWorkerServes(t *testing.T) {
 
 // repeated makes the call three times as the worker with the lease, whose answers were lost, and wants the same answer each time. A
 // request with other content, and one of another worker, must be refused.
-func repeated[Request, Answer proto.Message](s *fixture, call func(user string, in Request) (Answer, error), in, other Request) Answer {
+func repeated[Request, Answer proto.Message](s *fixture, call func(context.Context, Request, ...grpc.CallOption) (Answer, error),
+	in, other Request) Answer {
 	s.t.Helper()
-	first, err := call("robot", in)
+	first, err := call(s.as("robot"), in)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	for range 2 {
-		again, err := call("robot", proto.CloneOf(in))
+		again, err := call(s.as("robot"), proto.CloneOf(in))
 		if err != nil || !proto.Equal(first, again) {
 			s.t.Errorf("%T: a repeat is answered with %v, %v; the first was with %v", in, again, err, first)
 		}
 	}
-	_, err = call("robot", other)
+	_, err = call(s.as("robot"), other)
 	wantCode(s.t, err, codes.FailedPrecondition, "expired")
-	_, err = call("other robot", in)
+	_, err = call(s.as("other robot"), in)
 	wantCode(s.t, err, codes.FailedPrecondition, "expired")
 	return first
 }
 
 func TestWorkerService_AnswersRepeatsAsTheFirst(t *testing.T) {
 	s := newFixture(t)
-	complete := func(user string, in *assayv1.CompleteRunRequest) (*assayv1.CompleteRunResponse, error) {
-		return s.work.CompleteRun(s.as(user), in)
-	}
-	report := func(user string, in *assayv1.ReportEvaluationRequest) (*assayv1.ReportEvaluationResponse, error) {
-		return s.work.ReportEvaluation(s.as(user), in)
-	}
-	fail := func(user string, in *assayv1.FailRunRequest) (*assayv1.FailRunResponse, error) {
-		return s.work.FailRun(s.as(user), in)
-	}
-	produced := func(w *assayv1.Work, content string) *assayv1.CompleteRunRequest {
-		return &assayv1.CompleteRunRequest{RunId: w.GetRunId(), LeaseId: w.GetLeaseId(), Files: []*assayv1.File{file("run.txt", content)}}
-	}
-
 	// The end of the evaluation changes no answer to the worker that executed the run.
 	id := s.image("ada", s.dataset())[0]
 	w := s.lease(&assayv1.LeaseRequest{})
 	s.deliver(w, output)
 	s.await(id, record.Completed)
-	if out := repeated(s, complete, produced(w, output),
-		produced(w, "1 Q0 b 1 1 x\n")); out.GetState() != assayv1.RunState_RUN_STATE_EVALUATING {
-		t.Errorf("%v", out)
+	done := repeated(s, s.work.CompleteRun, completion(w, output), completion(w, "1 Q0 b 1 1 x\n"))
+	if done.GetState() != assayv1.RunState_RUN_STATE_EVALUATING {
+		t.Errorf("%v", done)
 	}
 
 	data := s.dataset(byWorkers)
@@ -195,7 +176,7 @@ func TestWorkerService_AnswersRepeatsAsTheFirst(t *testing.T) {
 	}
 	other := proto.CloneOf(in)
 	other.Topics["2"].Measures["Errors"] = 2
-	if out := repeated(s, report, in, other); out.GetState() != assayv1.RunState_RUN_STATE_COMPLETED ||
+	if out := repeated(s, s.work.ReportEvaluation, in, other); out.GetState() != assayv1.RunState_RUN_STATE_COMPLETED ||
 		out.GetEvaluationId() != s.run("olga", id).EvaluationID {
 		t.Errorf("%v", out)
 	}
@@ -207,10 +188,7 @@ func TestWorkerService_AnswersRepeatsAsTheFirst(t *testing.T) {
 
 	id = s.image("ada", data)[0]
 	w = s.lease(&assayv1.LeaseRequest{})
-	why := &assayv1.Diagnostic{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: "It ended with exit code 3.", Discreet: true}
-	repeated(s, fail, &assayv1.FailRunRequest{RunId: id, LeaseId: w.GetLeaseId(), Fault: assayv1.FailRunRequest_FAULT_RUN,
-		Diagnostics: []*assayv1.Diagnostic{why}},
-		&assayv1.FailRunRequest{RunId: id, LeaseId: w.GetLeaseId(), Fault: assayv1.FailRunRequest_FAULT_NONE})
+	repeated(s, s.work.FailRun, failureOf(w, assayv1.FailRunRequest_FAULT_RUN, exited), failureOf(w, assayv1.FailRunRequest_FAULT_NONE))
 	if r := s.run("ada", id); r.State != record.Failed || len(r.Diagnostics) != 1 {
 		t.Errorf("%+v", r)
 	}

@@ -22,7 +22,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// CompleteRun implements assayv1.WorkerServiceServer.
 func (s *workerService) CompleteRun(ctx context.Context, in *assayv1.CompleteRunRequest) (*assayv1.CompleteRunResponse, error) {
 	h, fields := checkLeaseRef(ctx, in)
 	outputs, more := checkOutputs(in)
@@ -76,7 +75,6 @@ func (s *workerService) resultOf(ctx context.Context, h queue.LeaseRef, run *rec
 	return *run.Ended, nil
 }
 
-// ReportEvaluation implements assayv1.WorkerServiceServer.
 func (s *workerService) ReportEvaluation(ctx context.Context,
 	in *assayv1.ReportEvaluationRequest) (*assayv1.ReportEvaluationResponse, error) {
 	h, fields := checkLeaseRef(ctx, in)
@@ -189,7 +187,6 @@ func parseMeasures(in *assayv1.ReportEvaluationRequest, names []string) (measure
 	return result, fields
 }
 
-// FailRun implements assayv1.WorkerServiceServer.
 func (s *workerService) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*assayv1.FailRunResponse, error) {
 	h, fields := checkLeaseRef(ctx, in)
 	diagnostics, more := checkDiagnostics("/diagnostics", in.GetDiagnostics())

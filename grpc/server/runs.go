@@ -38,7 +38,6 @@ func (s *runService) viewer(ctx context.Context) *visibility.Viewer {
 	return &visibility.Viewer{Store: s.env.Store, Caller: callerOf(ctx), Consistency: store.Eventual}
 }
 
-// GetRun implements assayv1.RunServiceServer.
 func (s *runService) GetRun(ctx context.Context, in *assayv1.GetRunRequest) (*assayv1.GetRunResponse, error) {
 	mask, fields := checkMask(in.GetReadMask())
 	if err := problem.Check(append(checkID("/run_id", in.GetRunId()), fields...)); err != nil {
@@ -62,7 +61,6 @@ func (s *runService) GetRun(ctx context.Context, in *assayv1.GetRunRequest) (*as
 	return &assayv1.GetRunResponse{Run: out}, nil
 }
 
-// ListRuns implements assayv1.RunServiceServer.
 func (s *runService) ListRuns(ctx context.Context, in *assayv1.ListRunsRequest) (*assayv1.ListRunsResponse, error) {
 	f, mask, cursor, err := checkList(in)
 	if err != nil {

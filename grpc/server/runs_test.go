@@ -225,20 +225,8 @@ func TestServer_PanicEndsOneCall(t *testing.T) {
 	wantCode(t, err, codes.InvalidArgument, "")
 }
 
-func TestServer_ServesHealthAndReflection(t *testing.T) {
+func TestServer_ServesReflection(t *testing.T) {
 	s := newFixture(t)
-	health := grpc_health_v1.NewHealthClient(s.conn)
-	for _, name := range []string{"", "assay.v1.WorkerService", "assay.v1.RunService"} {
-		for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-			out, err := health.Check(s.as(""), &grpc_health_v1.HealthCheckRequest{Service: name})
-			if err == nil && out.GetStatus() == grpc_health_v1.HealthCheckResponse_SERVING {
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("%q: %v, %v", name, out, err)
-			}
-		}
-	}
 	stream, err := reflectionv1.NewServerReflectionClient(s.conn).ServerReflectionInfo(s.as(""))
 	if err != nil {
 		t.Fatal(err)

@@ -53,7 +53,6 @@ type watchUpdate struct {
 var errResume error = problem.Unavailable.New("The stream has lasted long enough. Watch the run again with the resume_token of the last " +
 	"message that came: nothing is lost.").After(time.Second)
 
-// WatchRun implements assayv1.RunServiceServer.
 func (s *runService) WatchRun(in *assayv1.WatchRunRequest, stream grpc.ServerStreamingServer[assayv1.WatchRunResponse]) error {
 	fields := checkID("/run_id", in.GetRunId())
 	var from position

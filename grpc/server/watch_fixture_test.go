@@ -100,6 +100,12 @@ func (f *hubFixture) newRun() *watchedRun {
 	return &watchedRun{f, f.dataset.Run("ann", recordtest.OfImage, recordtest.InState(record.Running)).RunItem}
 }
 
+// newWatchedRun makes a run in a store of its own, whose hook notifies the hub.
+func newWatchedRun(t testing.TB) *watchedRun {
+	t.Helper()
+	return newHubFixture(t, hooked, 0).newRun()
+}
+
 // write writes the run without a new version, as heartbeats do.
 func (r *watchedRun) write(alter func(*record.RunItem)) {
 	next := *r.run
@@ -162,8 +168,15 @@ type watchClient struct {
 	done   chan error
 }
 
-func (f *hubFixture) client(caller access.Caller, runID string) *watchClient {
-	return &watchClient{caller: caller, hub: f.hub, run: runID, lines: map[record.LogKind][]string{}, first: make(chan struct{})}
+func (r *watchedRun) client(caller access.Caller) *watchClient {
+	return &watchClient{caller: caller, hub: r.hub, run: r.run.ID, lines: map[record.LogKind][]string{}, first: make(chan struct{})}
+}
+
+// watch has the caller watch the run until it ends.
+func (r *watchedRun) watch(caller access.Caller) *watchClient {
+	c := r.client(caller)
+	c.watch(-1)
+	return c
 }
 
 var (

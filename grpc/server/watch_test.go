@@ -35,7 +35,7 @@ func watchAnySequence(rt *rapid.T, f *hubFixture) {
 	want := map[record.LogKind][]string{}
 	clients := make([]*watchClient, 3)
 	for i := range clients {
-		clients[i] = f.client(organizer, r.run.ID)
+		clients[i] = r.client(organizer)
 	}
 	rt.Repeat(map[string]func(*rapid.T){
 		"append": func(rt *rapid.T) {
@@ -94,10 +94,8 @@ func watchAnySequence(rt *rapid.T, f *hubFixture) {
 
 func TestWatch_SkipsNoState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newHubFixture(t, hooked, 0)
-		r := f.newRun()
-		c := f.client(organizer, r.run.ID)
-		c.watch(-1)
+		r := newWatchedRun(t)
+		c := r.watch(organizer)
 		synctest.Wait()
 		states := []record.RunState{record.Running, record.Queued, record.Running, record.Evaluating, record.Queued, record.Running,
 			record.Evaluating, record.Completed}
@@ -114,14 +112,12 @@ func TestHub_ReadsTheStoreOnceForAllWatchers(t *testing.T) {
 	const pollInterval, changes = time.Second, 10
 	for source, most := range map[string]int64{hooked: 0, polled: 3 * changes} { // queries of the log
 		synctest.Test(t, func(t *testing.T) {
-			f := newHubFixture(t, source, pollInterval)
-			r := f.newRun()
-			counted := &countingStore{Store: f.hub.store}
-			f.hub.store = counted
+			r := newHubFixture(t, source, pollInterval).newRun()
+			counted := &countingStore{Store: r.hub.store}
+			r.hub.store = counted
 			clients := make([]*watchClient, 50)
 			for i := range clients {
-				clients[i] = f.client(organizer, r.run.ID)
-				clients[i].watch(-1)
+				clients[i] = r.watch(organizer)
 			}
 			synctest.Wait()
 			counted.gets.Store(0)
@@ -154,31 +150,29 @@ func TestHub_ReadsTheStoreOnceForAllWatchers(t *testing.T) {
 
 // TestHub_DoesNotPollEndedRuns keeps the topic without a client.
 func TestHub_DoesNotPollEndedRuns(t *testing.T) {
-	f := newHubFixture(t, polled, time.Hour)
-	r := f.newRun()
-	topic := f.join(r.run.ID)
-	defer f.leave(topic)
-	if len(f.unfinished()) != 0 {
+	r := newHubFixture(t, polled, time.Hour).newRun()
+	topic := r.join(r.run.ID)
+	defer r.leave(topic)
+	if len(r.unfinished()) != 0 {
 		t.Error("a run is polled that was not read yet")
 	}
 	topic.add(revisionOf(r.run))
-	if keys := f.unfinished(); !slices.Equal(keys, []store.Key{r.run.Key()}) {
+	if keys := r.unfinished(); !slices.Equal(keys, []store.Key{r.run.Key()}) {
 		t.Errorf("%v", keys)
 	}
 	r.setState(record.Completed)
-	if err := f.poll(t.Context()); err != nil {
+	if err := r.poll(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(f.unfinished()) != 0 {
+	if len(r.unfinished()) != 0 {
 		t.Error("a run is polled that has ended")
 	}
 }
 
 func TestWatch_SlowClientDelaysNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newHubFixture(t, hooked, 0)
-		r := f.newRun()
-		slow, quick := f.client(organizer, r.run.ID), f.client(organizer, r.run.ID)
+		r := newWatchedRun(t)
+		slow, quick := r.client(organizer), r.client(organizer)
 		slow.resume = make(chan struct{})
 		slow.watch(-1)
 		quick.watch(-1)
@@ -204,12 +198,10 @@ func TestWatch_SlowClientDelaysNoOther(t *testing.T) {
 
 func TestWatch_DeletionOfTheRunEndsTheStream(t *testing.T) {
 	for _, source := range []string{hooked, hookedDynamoDB, polledDynamoDB} {
-		f := newHubFixture(t, source, 5*time.Millisecond)
-		r := f.newRun()
-		c := f.client(organizer, r.run.ID)
-		c.watch(-1)
+		r := newHubFixture(t, source, 5*time.Millisecond).newRun()
+		c := r.watch(organizer)
 		<-c.first
-		f.Commit(new(records.Tx).Delete(r.run))
+		r.Commit(new(records.Tx).Delete(r.run))
 		if err := c.ends(); !errors.Is(err, visibility.Missing) {
 			t.Errorf("%s: %v", source, err)
 		}
@@ -218,9 +210,8 @@ func TestWatch_DeletionOfTheRunEndsTheStream(t *testing.T) {
 
 func TestWatch_ResumesAfterTheMaximumDuration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newHubFixture(t, hooked, 0)
-		r := f.newRun()
-		c := f.client(organizer, r.run.ID)
+		r := newWatchedRun(t)
+		c := r.client(organizer)
 		c.watchFor(-1, time.Minute)
 		if err := c.ends(); !errors.Is(err, errResume) || c.messages != 1 {
 			t.Errorf("after its duration: %v, %d messages", err, c.messages)
@@ -253,12 +244,11 @@ func (l *laggingStore) Query(ctx context.Context, q store.Query) ([]store.Item, 
 
 func TestWatch_AwaitsLinesThatTheRunCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newHubFixture(t, polled, time.Second)
-		r := f.newRun()
-		lagging := &laggingStore{Store: f.hub.store}
+		r := newHubFixture(t, polled, time.Second).newRun()
+		lagging := &laggingStore{Store: r.hub.store}
 		lagging.hides.Store(4) // two for each look
-		f.hub.store = lagging
-		c := f.client(organizer, r.run.ID)
+		r.hub.store = lagging
+		c := r.client(organizer)
 		r.append(record.ExecutionLog, "line")
 		c.watch(-1)
 		time.Sleep(longestPause)
@@ -267,9 +257,8 @@ func TestWatch_AwaitsLinesThatTheRunCounts(t *testing.T) {
 			t.Errorf("%v; %d queries are still to hide chunks", c.lines, lagging.hides.Load())
 		}
 		c.leave()
-		f.Commit(new(records.Tx).DeleteKey(record.LogKey(r.run.ID, record.ExecutionLog, 0)))
-		again := f.client(organizer, r.run.ID)
-		again.watch(-1)
+		r.Commit(new(records.Tx).DeleteKey(record.LogKey(r.run.ID, record.ExecutionLog, 0)))
+		again := r.watch(organizer)
 		if err := again.ends(); err == nil || !strings.Contains(err.Error(), "misses line 0") {
 			t.Errorf("a stream of an incomplete log ends with %v", err)
 		}

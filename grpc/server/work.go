@@ -43,7 +43,6 @@ func newWorkerService(env Env, dispatch *dispatcher, lease time.Duration) *worke
 // heartbeatsPerLease is how many heartbeats fit into a lease, so that some may be lost.
 const heartbeatsPerLease = 4
 
-// Lease implements assayv1.WorkerServiceServer.
 func (s *workerService) Lease(ctx context.Context, in *assayv1.LeaseRequest) (*assayv1.LeaseResponse, error) {
 	wants, wait, err := checkLease(in)
 	if err != nil {
@@ -125,7 +124,6 @@ func (s *workerService) buildWork(ctx context.Context, run *record.RunItem, h qu
 	return nil, queue.IgnoreStale(err)
 }
 
-// Heartbeat implements assayv1.WorkerServiceServer.
 func (s *workerService) Heartbeat(ctx context.Context, in *assayv1.HeartbeatRequest) (*assayv1.HeartbeatResponse, error) {
 	h, fields := checkLeaseRef(ctx, in)
 	lines, more := checkLines(in)

@@ -34,10 +34,15 @@ func (s *fixture) get(files []*assayv1.File) string {
 	return all.String()
 }
 
+// completion is the request that completes an execution with an output of one file.
+func completion(w *assayv1.Work, content string) *assayv1.CompleteRunRequest {
+	return &assayv1.CompleteRunRequest{RunId: w.GetRunId(), LeaseId: w.GetLeaseId(), Files: []*assayv1.File{file("run.txt", content)}}
+}
+
 // deliver uploads an output of a file, and completes the run.
 func (s *fixture) deliver(w *assayv1.Work, content string) *assayv1.CompleteRunResponse {
 	s.t.Helper()
-	in := &assayv1.CompleteRunRequest{RunId: w.GetRunId(), LeaseId: w.GetLeaseId(), Files: []*assayv1.File{file("run.txt", content)}}
+	in := completion(w, content)
 	for {
 		out, err := s.work.CompleteRun(s.as("robot"), in)
 		if err != nil {
@@ -50,6 +55,22 @@ func (s *fixture) deliver(w *assayv1.Work, content string) *assayv1.CompleteRunR
 			s.Upload(&record.Upload{Method: u.GetMethod(), URL: u.GetUrl(), Headers: u.GetHeaders()}, []byte(content))
 		}
 	}
+}
+
+// exited is a diagnostic that the owner of a blinded run may read.
+var exited = &assayv1.Diagnostic{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: "It ended with exit code 3.", Discreet: true}
+
+func failureOf(w *assayv1.Work, fault assayv1.FailRunRequest_Fault, diagnostics ...*assayv1.Diagnostic) *assayv1.FailRunRequest {
+	return &assayv1.FailRunRequest{RunId: w.GetRunId(), LeaseId: w.GetLeaseId(), Fault: fault, Diagnostics: diagnostics}
+}
+
+func (s *fixture) fail(w *assayv1.Work, fault assayv1.FailRunRequest_Fault, diagnostics ...*assayv1.Diagnostic) assayv1.RunState {
+	s.t.Helper()
+	out, err := s.work.FailRun(s.as("robot"), failureOf(w, fault, diagnostics...))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return out.GetState()
 }
 
 func TestWorkerService_ExecutesAndEvaluatesAnImage(t *testing.T) {
@@ -142,8 +163,7 @@ func TestHeartbeat_StopsTheWorkerOfACancelledRun(t *testing.T) {
 	if beat, err := s.beat(w, 0); err != nil || !beat.GetStop() || beat.GetStopReason() == "" {
 		t.Errorf("%v, %v", beat, err)
 	}
-	_, err := s.work.CompleteRun(s.as("robot"), &assayv1.CompleteRunRequest{
-		RunId: id, LeaseId: w.GetLeaseId(), Files: []*assayv1.File{file("x", "y")}})
+	_, err := s.work.CompleteRun(s.as("robot"), completion(w, "y"))
 	wantCode(t, err, codes.FailedPrecondition, "expired")
 }
 
@@ -153,18 +173,16 @@ func TestLease_IsValidForItsIdentityAlone(t *testing.T) {
 	s := newFixture(t)
 	refused := func(state record.RunState, w *assayv1.Work) {
 		t.Helper()
-		other, id, leaseID := s.as("other robot"), w.GetRunId(), w.GetLeaseId()
+		other, id := s.as("other robot"), w.GetRunId()
 		var replies []string
-		for _, in := range []string{leaseID, record.NewID(s.Now())} {
-			_, beat := s.work.Heartbeat(other, &assayv1.HeartbeatRequest{RunId: id, LeaseId: in})
-			_, done := s.work.CompleteRun(other, &assayv1.CompleteRunRequest{RunId: id, LeaseId: in, Files: []*assayv1.File{file("x", "y")}})
-			_, report := s.work.ReportEvaluation(other, &assayv1.ReportEvaluationRequest{RunId: id, LeaseId: in, TruthVersion: 1})
+		for _, in := range []*assayv1.Work{w, {RunId: id, LeaseId: record.NewID(s.Now())}} {
+			_, beat := s.work.Heartbeat(other, &assayv1.HeartbeatRequest{RunId: id, LeaseId: in.GetLeaseId()})
+			_, done := s.work.CompleteRun(other, completion(in, "y"))
+			_, report := s.work.ReportEvaluation(other, &assayv1.ReportEvaluationRequest{RunId: id, LeaseId: in.GetLeaseId(), TruthVersion: 1})
 			answers := []error{beat, done, report}
 			for _, fault := range []assayv1.FailRunRequest_Fault{assayv1.FailRunRequest_FAULT_RUN, assayv1.FailRunRequest_FAULT_WORKER,
 				assayv1.FailRunRequest_FAULT_NONE} {
-				_, err := s.work.FailRun(other, &assayv1.FailRunRequest{RunId: id, LeaseId: in, Fault: fault, Diagnostics: []*assayv1.Diagnostic{
-					{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: "x"},
-				}})
+				_, err := s.work.FailRun(other, failureOf(in, fault, exited))
 				answers = append(answers, err)
 			}
 			for _, err := range answers {
@@ -208,22 +226,11 @@ func (s *fixture) resume(id string) {
 func TestFailRun_EndsOrQueuesTheRunByFault(t *testing.T) {
 	s := newFixture(t)
 	data := s.dataset(recordtest.OnTestSplit)
-	fail := func(w *assayv1.Work, fault assayv1.FailRunRequest_Fault, diagnostics ...*assayv1.Diagnostic) *assayv1.FailRunResponse {
-		t.Helper()
-		out, err := s.work.FailRun(s.as("robot"), &assayv1.FailRunRequest{RunId: w.GetRunId(), LeaseId: w.GetLeaseId(), Fault: fault,
-			Diagnostics: diagnostics})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
-	}
-	safe := &assayv1.Diagnostic{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: "It ended with exit code 3.", Discreet: true}
 	secret := &assayv1.Diagnostic{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: "Its last line was secret."}
 	id := s.image("ada", data)[0]
 	w := s.lease(&assayv1.LeaseRequest{})
-	if out := fail(w, assayv1.FailRunRequest_FAULT_NONE); out.GetState() != assayv1.RunState_RUN_STATE_QUEUED ||
-		s.run("ada", id).Attempts != 0 {
-		t.Errorf("%v", out)
+	if state := s.fail(w, assayv1.FailRunRequest_FAULT_NONE); state != assayv1.RunState_RUN_STATE_QUEUED || s.run("ada", id).Attempts != 0 {
+		t.Errorf("the run is %v", state)
 	}
 	if again := s.lease(&assayv1.LeaseRequest{}); again != nil {
 		t.Errorf("a run that was given back is leased at once: %v", again)
@@ -234,7 +241,7 @@ func TestFailRun_EndsOrQueuesTheRunByFault(t *testing.T) {
 		if w.GetAttempt() != int32(n+1) {
 			t.Errorf("attempt %d, want %d", w.GetAttempt(), n+1)
 		}
-		fail(w, assayv1.FailRunRequest_FAULT_WORKER, secret, safe)
+		s.fail(w, assayv1.FailRunRequest_FAULT_WORKER, secret, exited)
 		s.resume(id)
 	}
 	r := s.run("ada", id)
@@ -242,11 +249,11 @@ func TestFailRun_EndsOrQueuesTheRunByFault(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	id = s.image("ada", data)[0]
-	if out := fail(s.lease(&assayv1.LeaseRequest{}), assayv1.FailRunRequest_FAULT_RUN, safe,
-		secret); out.GetState() != assayv1.RunState_RUN_STATE_FAILED {
-		t.Errorf("%v", out)
+	w = s.lease(&assayv1.LeaseRequest{})
+	if state := s.fail(w, assayv1.FailRunRequest_FAULT_RUN, exited, secret); state != assayv1.RunState_RUN_STATE_FAILED {
+		t.Errorf("the run is %v", state)
 	}
-	if r := s.run("ada", id); len(r.Diagnostics) != 1 || r.Diagnostics[0].Message != safe.GetMessage() {
+	if r := s.run("ada", id); len(r.Diagnostics) != 1 || r.Diagnostics[0].Message != exited.GetMessage() {
 		t.Errorf("the owner of a blinded run reads %+v", r.Diagnostics)
 	}
 	if r := s.run("olga", id); len(r.Diagnostics) != 2 {
@@ -262,14 +269,7 @@ func TestFailRun_BoundsFailuresThatRevealTheTruth(t *testing.T) {
 	for n := range record.MaxTruthFailures + 1 {
 		id := s.image("ada", data)[0]
 		s.deliver(s.lease(&assayv1.LeaseRequest{}), output)
-		w := s.lease(&assayv1.LeaseRequest{})
-		if _, err := s.work.FailRun(s.as("robot"), &assayv1.FailRunRequest{
-			RunId: id, LeaseId: w.GetLeaseId(), Fault: assayv1.FailRunRequest_FAULT_RUN, Diagnostics: []*assayv1.Diagnostic{
-				{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: "It ended with exit code 3.", Discreet: true},
-			},
-		}); err != nil {
-			t.Fatal(err)
-		}
+		s.fail(s.lease(&assayv1.LeaseRequest{}), assayv1.FailRunRequest_FAULT_RUN, exited)
 		shown, whole, state := s.run("ada", id), s.run("olga", id), record.Failed
 		if n == record.MaxTruthFailures {
 			state = record.Completed
@@ -303,36 +303,11 @@ func TestReportEvaluation_RefusesAnOutdatedTruth(t *testing.T) {
 	}
 }
 
-func TestLease_FollowsThePoolOfTheDataset(t *testing.T) {
-	s := newFixture(t)
-	data := s.dataset(inPool)
-	id := s.image("ada", data)[0]
-	if w := s.lease(&assayv1.LeaseRequest{}); w != nil {
-		t.Fatalf("the default pool got %v", w)
-	}
-	w := s.lease(&assayv1.LeaseRequest{Pools: []string{"default", "gpu"}})
-	if w.GetRunId() != id {
-		t.Fatalf("%v", w)
-	}
-	if _, err := s.work.FailRun(s.as("robot"), &assayv1.FailRunRequest{
-		RunId: id, LeaseId: w.GetLeaseId(), Fault: assayv1.FailRunRequest_FAULT_NONE}); err != nil {
-		t.Fatal(err)
-	}
-	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, "/v1/datasets/"+data, map[string]any{"pool": nil})
-	s.resume(id)
-	if w := s.lease(&assayv1.LeaseRequest{Wait: durationpb.New(5 * time.Second)}); w.GetRunId() != id {
-		t.Errorf("a run does not follow its dataset to another pool: %v", w)
-	}
-}
-
 func TestWorkerService_RefusesOtherCallers(t *testing.T) {
 	s := newFixture(t)
-	id := s.image("ada", s.dataset())[0]
 	for user, code := range map[string]codes.Code{"": codes.Unauthenticated, "bad": codes.Unauthenticated, "ada": codes.PermissionDenied,
 		"olga": codes.PermissionDenied, "root": codes.PermissionDenied} {
 		_, err := s.work.Lease(s.as(user), &assayv1.LeaseRequest{Worker: "x"})
-		wantCode(t, err, code, "")
-		_, err = s.work.FailRun(s.as(user), &assayv1.FailRunRequest{RunId: id, LeaseId: id, Fault: assayv1.FailRunRequest_FAULT_NONE})
 		wantCode(t, err, code, "")
 	}
 }

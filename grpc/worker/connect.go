@@ -65,7 +65,7 @@ func loopback(address string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// token is the bearer token of every call.
+// token is the bearer token of every call, as credentials.PerRPCCredentials.
 type token struct {
 	file, fixed string
 	secure      bool
@@ -89,7 +89,6 @@ func (t token) read() (string, error) {
 	return read, nil
 }
 
-// GetRequestMetadata implements credentials.PerRPCCredentials.
 func (t token) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
 	read, err := t.read()
 	if err != nil {
@@ -98,7 +97,6 @@ func (t token) GetRequestMetadata(context.Context, ...string) (map[string]string
 	return map[string]string{"authorization": "Bearer " + read}, nil
 }
 
-// RequireTransportSecurity implements credentials.PerRPCCredentials.
 func (t token) RequireTransportSecurity() bool { return t.secure }
 
 // pipeVariable names the file descriptor from which a re-executed worker reads its token.

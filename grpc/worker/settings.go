@@ -152,13 +152,11 @@ func (s *settings) workKinds() []assayv1.WorkKind {
 	return lists.Map(named, func(k string) assayv1.WorkKind { return kinds[k] })
 }
 
-// commaList is a flag of several values.
+// commaList is a flag.Value of several values.
 type commaList []string
 
-// String implements flag.Value.
 func (l *commaList) String() string { return strings.Join(*l, ",") }
 
-// Set implements flag.Value.
 func (l *commaList) Set(s string) error {
 	*l = strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 	return nil

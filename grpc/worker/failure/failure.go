@@ -46,7 +46,6 @@ func Diagnostic(text string, safeWhileBlinded bool) *assayv1.Diagnostic {
 	return &assayv1.Diagnostic{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: text, Discreet: safeWhileBlinded}
 }
 
-// Error implements error.
 func (f *RunError) Error() string {
 	return strings.Join(lists.Map(f.Diagnostics, (*assayv1.Diagnostic).GetMessage), "\n")
 }

@@ -105,7 +105,6 @@ func (c *Container) attempt(ctx context.Context, j *Job) (*exitStatus, error) {
 // startError means that a container could not be started, because of its image or of the machine.
 type startError struct{ said string }
 
-// Error implements error.
 func (n *startError) Error() string { return "the container was not started: " + n.said }
 
 // mountTemporary mounts the /tmp of a job, as root: a tmpfs of the OCI runtime itself would have the mode of the image's /tmp.

@@ -144,7 +144,6 @@ type headBuffer struct {
 
 const maxHead = 2000
 
-// Write implements io.Writer.
 func (s *headBuffer) Write(b []byte) (int, error) {
 	if s.each != nil {
 		s.each(b)

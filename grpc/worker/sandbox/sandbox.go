@@ -67,7 +67,6 @@ type Limits struct {
 	Time   time.Duration
 }
 
-// String implements fmt.Stringer.
 func (l Limits) String() string {
 	text := fmt.Sprintf("%s for its files, %s", l.Disk, l.Time)
 	if l.Memory > 0 {

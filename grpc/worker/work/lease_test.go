@@ -208,21 +208,6 @@ func TestRun_StopFinishesOrReleasesWork(t *testing.T) {
 	})
 }
 
-func TestRun_RetriesLease(t *testing.T) {
-	t.Parallel()
-	s := newServer(t, image(`echo run > "$ASSAY_OUTPUT/run"`))
-	s.before = func(method string, call int) error {
-		if method == "Lease" && call < 3 {
-			return errUnavailable
-		}
-		return nil
-	}
-	s.finish(nil)
-	if s.declared == nil {
-		t.Error("nothing was done")
-	}
-}
-
 func TestRun_EndsWhenTheServerRefusesTheWorker(t *testing.T) {
 	for name, c := range map[string]struct {
 		code  codes.Code
@@ -235,6 +220,7 @@ func TestRun_EndsWhenTheServerRefusesTheWorker(t *testing.T) {
 		"token":         {codes.Unauthenticated, 1, 100, true},
 		"expired":       {codes.Unauthenticated, 2, 100, true},
 		"token renewed": {codes.Unauthenticated, 2, 3, false},
+		"unavailable":   {codes.Unavailable, 1, 3, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -279,19 +265,9 @@ func TestExecute_CutsEndlessOutput(t *testing.T) {
 	if !strings.Contains(other, "the cause") {
 		t.Errorf("the end of the output is missing: %s", other)
 	}
-	size := 0
-	for _, l := range s.lines {
-		size += len(l.GetText())
-	}
-	if size > 16<<20 {
-		t.Errorf("%d bytes were sent", size)
-	}
 	said := strings.Join(s.printed(assayv1.Stream_STREAM_WORKER), "\n")
 	if !strings.Contains(said, "More than 16 MiB were printed.") || !strings.Contains(said, "lines left out here") {
 		t.Errorf("said %s", said)
-	}
-	if err := s.printed(assayv1.Stream_STREAM_STDERR); !slices.Equal(err, []string{"the cause"}) {
-		t.Errorf("standard error: %q", err)
 	}
 }
 

@@ -34,16 +34,14 @@ import (
 // server implements the protocol for one run, and fails when a test wants it to, which the real one cannot. It is the object store too.
 type server struct {
 	assayv1.UnimplementedWorkerServiceServer
-	t      *testing.T
-	files  *httptest.Server
-	leased chan struct{}
-	ended  chan struct{}
+	t     *testing.T
+	files *httptest.Server
+	ended chan struct{}
 
 	mu       sync.Mutex
 	work     *assayv1.Work
 	stored   map[string]string // by SHA-256
 	lines    []*assayv1.OutputLine
-	beats    int
 	declared []*assayv1.File
 	failed   *assayv1.FailRunRequest
 	reported *assayv1.ReportEvaluationRequest
@@ -62,7 +60,7 @@ const (
 )
 
 func newServer(t *testing.T, w *assayv1.Work) *server {
-	s := &server{t: t, work: w, stored: map[string]string{}, leased: make(chan struct{}), ended: make(chan struct{}), calls: map[string]int{}}
+	s := &server{t: t, work: w, stored: map[string]string{}, ended: make(chan struct{}), calls: map[string]int{}}
 	s.files = httptest.NewServer(http.HandlerFunc(s.serveFile))
 	t.Cleanup(s.files.Close)
 	w.RunId, w.LeaseId, w.Attempt = "01JRUN", "01JLEASE", 1
@@ -111,26 +109,26 @@ func (s *server) serveFile(w http.ResponseWriter, r *http.Request) {
 	s.stored[digest] = string(content)
 }
 
-// call counts a call, fails it if the test wants that, and checks the lease.
-func (s *server) call(method string) (n int, err error) {
+// intercept counts a call, fails it if the test wants that, and checks the lease. It has the lock, except while Lease waits.
+func (s *server) intercept(ctx context.Context, in any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (out any, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	method := path.Base(info.FullMethod)
 	s.calls[method]++
-	n = s.calls[method]
+	n := s.calls[method]
 	if s.before != nil {
-		if err := s.before(method, n); err != nil {
-			return n, err
-		}
+		err = s.before(method, n)
 	}
-	if s.over {
-		return n, refuse(codes.FailedPrecondition, "STALE_LEASE")
+	if err == nil && s.over && method != "Lease" {
+		err = refuse(codes.FailedPrecondition, "STALE_LEASE")
 	}
-	return n, nil
-}
-
-func (s *server) answer(method string, n int) error {
-	if s.after != nil {
-		return s.after(method, n)
+	if err == nil {
+		out, err = handle(ctx, in)
 	}
-	return nil
+	if err == nil && s.after != nil {
+		err = s.after(method, n)
+	}
+	return out, err
 }
 
 func refuse(code codes.Code, reason string) error {
@@ -149,30 +147,17 @@ func (s *server) end() {
 }
 
 func (s *server) Lease(ctx context.Context, _ *assayv1.LeaseRequest) (*assayv1.LeaseResponse, error) {
-	s.mu.Lock()
-	n, err := s.call("Lease")
 	w := s.work
-	if err == nil && w != nil {
-		s.work = nil
+	if s.work = nil; w == nil || s.over {
 		s.mu.Unlock()
-		close(s.leased)
-		return &assayv1.LeaseResponse{Work: w}, s.answer("Lease", n)
-	}
-	s.mu.Unlock()
-	if err == nil || status.Code(err) == codes.FailedPrecondition { // the work is done
+		defer s.mu.Lock()
 		<-ctx.Done()
 		return &assayv1.LeaseResponse{}, nil
 	}
-	return nil, err
+	return &assayv1.LeaseResponse{Work: w}, nil
 }
 
 func (s *server) Heartbeat(_ context.Context, r *assayv1.HeartbeatRequest) (*assayv1.HeartbeatResponse, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n, err := s.call("Heartbeat")
-	if err != nil {
-		return nil, err
-	}
 	if size := proto.Size(r); len(r.GetLines()) > 1000 || size > 256<<10 {
 		s.t.Errorf("a heartbeat of %d lines and %d bytes", len(r.GetLines()), size)
 	}
@@ -181,21 +166,14 @@ func (s *server) Heartbeat(_ context.Context, r *assayv1.HeartbeatRequest) (*ass
 		return nil, status.Error(codes.OutOfRange, "lines are missing")
 	}
 	s.lines = append(s.lines, r.GetLines()[min(have-r.GetFirstLine(), int64(len(r.GetLines()))):]...)
-	s.beats++
 	if s.stop != "" {
 		s.end()
 		return &assayv1.HeartbeatResponse{Stop: true, StopReason: s.stop}, nil
 	}
-	return &assayv1.HeartbeatResponse{LeaseDuration: durationpb.New(s.lease), NextLine: int64(len(s.lines))}, s.answer("Heartbeat", n)
+	return &assayv1.HeartbeatResponse{LeaseDuration: durationpb.New(s.lease), NextLine: int64(len(s.lines))}, nil
 }
 
 func (s *server) CompleteRun(_ context.Context, r *assayv1.CompleteRunRequest) (*assayv1.CompleteRunResponse, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n, err := s.call("CompleteRun")
-	if err != nil {
-		return nil, err
-	}
 	answer := &assayv1.CompleteRunResponse{State: assayv1.RunState_RUN_STATE_RUNNING}
 	for _, f := range r.GetFiles() {
 		if _, ok := s.stored[f.GetSha256()]; !ok {
@@ -209,31 +187,19 @@ func (s *server) CompleteRun(_ context.Context, r *assayv1.CompleteRunRequest) (
 		s.declared = r.GetFiles()
 		s.end()
 	}
-	return answer, s.answer("CompleteRun", n)
+	return answer, nil
 }
 
 func (s *server) ReportEvaluation(_ context.Context, r *assayv1.ReportEvaluationRequest) (*assayv1.ReportEvaluationResponse, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n, err := s.call("ReportEvaluation")
-	if err != nil {
-		return nil, err
-	}
 	s.reported = r
 	s.end()
-	return &assayv1.ReportEvaluationResponse{}, s.answer("ReportEvaluation", n)
+	return &assayv1.ReportEvaluationResponse{}, nil
 }
 
 func (s *server) FailRun(_ context.Context, r *assayv1.FailRunRequest) (*assayv1.FailRunResponse, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n, err := s.call("FailRun")
-	if err != nil {
-		return nil, err
-	}
 	s.failed = r
 	s.end()
-	return &assayv1.FailRunResponse{}, s.answer("FailRun", n)
+	return &assayv1.FailRunResponse{}, nil
 }
 
 // printed returns the lines of the stream.
@@ -264,7 +230,7 @@ func (s *server) start(change func(*work.Worker)) *runningWorker {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	g := grpc.NewServer()
+	g := grpc.NewServer(grpc.UnaryInterceptor(s.intercept))
 	assayv1.RegisterWorkerServiceServer(g, s)
 	go func() { _ = g.Serve(listener) }()
 	connection, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))

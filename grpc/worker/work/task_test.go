@@ -164,22 +164,6 @@ func TestEvaluate_ReportsMeasures(t *testing.T) {
 	}
 }
 
-func TestEvaluate_ReadsPrototext(t *testing.T) {
-	s := evaluation(t, `cat > "$ASSAY_OUTPUT/evaluation.prototext" <<'END'
-measure {
-  key: "ndcg"
-  value: "0.5"
-}
-measure{
-  key: "recall"
-  value: "1e-3"
-}
-END`).finish(nil)
-	if m := s.reported.GetMeasures(); !maps.Equal(m, map[string]float64{"ndcg": 0.5, "recall": 0.001}) {
-		t.Errorf("measures %v, failed %v", m, s.failed)
-	}
-}
-
 func TestEvaluate_FailuresRevealNothingOfTheTruth(t *testing.T) {
 	for name, c := range map[string]struct{ command, want string }{
 		"exit code": {`cat "$ASSAY_TRUTH/qrels.txt"; cat "$ASSAY_TRUTH/qrels.txt" >&2; exit 3`, "It ended with exit code 3"},
@@ -188,8 +172,7 @@ func TestEvaluate_FailuresRevealNothingOfTheTruth(t *testing.T) {
 		"no text":   {`cat "$ASSAY_TRUTH/qrels.txt" > "$ASSAY_OUTPUT/evaluation.prototext"`, "it must consist of blocks"},
 		"missing": {`echo '{"ndcg": 1, "` + secret + `": 1}' > "$ASSAY_OUTPUT/evaluation.json"`,
 			"lacks measures that the dataset names: recall"},
-		"nothing": {`true`, "neither evaluation.json nor evaluation.prototext"},
-		"link":    {`ln -s "$ASSAY_TRUTH/qrels.txt" "$ASSAY_OUTPUT/evaluation.json"`, "must be a file, and no link"},
+		"link": {`ln -s "$ASSAY_TRUTH/qrels.txt" "$ASSAY_OUTPUT/evaluation.json"`, "must be a file, and no link"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -157,15 +157,6 @@ func TestRun_ReclaimsLeasesOfAnEarlierProcess(t *testing.T) {
 	f.until(other, record.Completed)
 }
 
-func TestRun_FailsRunsThatAlwaysCrashTheProcess(t *testing.T) {
-	f := newFixture(t)
-	id := f.add(ranked, f.leasedBy("here", time.Minute), func(r *recordtest.Run) {
-		r.Attempts, r.Restarts = record.MaxAttempts, record.MaxRestarts
-	}).ID
-	f.start()
-	f.until(id, record.Failed)
-}
-
 func TestRun_ReleasesRunsWhenItStops(t *testing.T) {
 	f := newFixture(t)
 	id := f.add(ranked).ID

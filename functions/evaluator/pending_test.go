@@ -118,21 +118,6 @@ func TestReevaluate_FailedRunsCountAsDone(t *testing.T) {
 	}
 }
 
-func TestReevaluate_NeedsASecondPass(t *testing.T) {
-	f := newFixture(t)
-	f.dataset.PendingWork = record.NewPendingWork(record.Reevaluate, f.Now())
-	f.records.Replace(f.dataset)
-	for pass, want := range []bool{true, true, false} {
-		if pass == 2 {
-			f.wait(5 * time.Second)
-		}
-		f.must(f.RunDue(f.ctx))
-		if d := get[record.DatasetItem](f, f.dataset.Key()); (d.PendingWork != nil) != want || d.Version != f.dataset.Version {
-			t.Fatalf("after pass %d: %+v, version %d", pass+1, d.PendingWork, d.Version)
-		}
-	}
-}
-
 func TestUnserved_RunsThatWaitTooLongAreGivenUp(t *testing.T) {
 	f := newFixture(t)
 	id := f.add(ranked, func(r *recordtest.Run) { r.Queue = record.QueueWorkers }).ID
@@ -207,7 +192,7 @@ func (l *laggingIndex) Query(ctx context.Context, q store.Query) (items []store.
 	return l.seen, err
 }
 
-func TestReevaluate_IgnoresAPassThatIsTooEarly(t *testing.T) {
+func TestReevaluate_NeedsASecondPassThatIsNotTooEarly(t *testing.T) {
 	f := newFixture(t)
 	f.dataset.PendingWork = record.NewPendingWork(record.Reevaluate, f.Now())
 	f.records.Replace(f.dataset)
@@ -220,8 +205,8 @@ func TestReevaluate_IgnoresAPassThatIsTooEarly(t *testing.T) {
 	}
 	f.wait(5 * time.Second)
 	f.must(f.RunDue(f.ctx))
-	if d := get[record.DatasetItem](f, f.dataset.Key()); d.PendingWork != nil {
-		t.Fatalf("%+v", d.PendingWork)
+	if d := get[record.DatasetItem](f, f.dataset.Key()); d.PendingWork != nil || d.Version != f.dataset.Version {
+		t.Fatalf("version %d: %+v", d.Version, d.PendingWork)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/access"
 	"assay/shared/blob"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
@@ -43,6 +42,13 @@ func fixtureIn(t rapid.TB, s store.Store, files blob.Store) *fixture {
 	return f
 }
 
+func (f *fixture) must(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
 func (f *fixture) append(k record.LogKind, texts ...string) {
 	f.t.Helper()
 	var lines []record.LogLine
@@ -63,9 +69,7 @@ func (f *fixture) setState(state record.RunState) {
 
 func (f *fixture) seal() {
 	f.t.Helper()
-	if err := f.logs.Seal(f.ctx, now, f.run.ID); err != nil {
-		f.t.Fatal(err)
-	}
+	f.must(f.logs.Seal(f.ctx, now, f.run.ID))
 	f.run = recordtest.Get[record.RunItem](f.t, f.Store, f.run.Key())
 }
 
@@ -84,9 +88,7 @@ func (f *fixture) read(run *record.RunItem, k record.LogKind, from int64) []stri
 func (f *fixture) chunks() int {
 	f.t.Helper()
 	all, err := f.Store.Query(f.ctx, store.Query{Partition: f.run.Key().Partition, From: "LOG#", To: "LOG$", Limit: 1000})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	f.must(err)
 	return len(all)
 }
 
@@ -155,9 +157,7 @@ func TestSeal_ReplacesChunksByAFile(t *testing.T) {
 		t.Errorf("%d chunks of a sealed log are left: %+v", f.chunks(), f.run)
 	}
 	file, err := f.logs.Files.Open(t.Context(), record.ObjectKey(record.HolderLogs, f.run.ID, f.run.ExecutionLog.SHA256))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f.must(err)
 	defer file.Close()
 	const at = "2026-05-04T12:00:00.000Z stderr "
 	if b, err := io.ReadAll(file); err != nil || string(b) != at+"one\n"+at+"two\n"+at+"three\n" {
@@ -198,46 +198,12 @@ func TestAppend_LimitsTheLogAndKeepsTheTail(t *testing.T) {
 	if !strings.HasSuffix(f.run.LogTail, "beyond\nthe limit\n\nthe end") || len(f.run.LogTail) > record.MaxTailBytes {
 		t.Errorf("tail %.100q", f.run.LogTail)
 	}
-	last := f.lines(f.run, state.Lines-1)
+	var last []record.LogLine
+	for l, err := range f.logs.Lines(t.Context(), f.run, record.ExecutionLog, state.Lines-1) {
+		f.must(err)
+		last = append(last, l)
+	}
 	if len(last) != 1 || !strings.Contains(last[0].Text, "16 MiB") || last[0].Stream != record.StreamWorker {
 		t.Errorf("%+v", last)
-	}
-}
-
-// lines reads the execution log.
-func (f *fixture) lines(run *record.RunItem, from int64) (all []record.LogLine) {
-	f.t.Helper()
-	for l, err := range f.logs.Lines(f.ctx, run, record.ExecutionLog, from) {
-		if err != nil {
-			f.t.Fatal(err)
-		}
-		all = append(all, l)
-	}
-	return all
-}
-
-func TestReadsLog_ByRoleAndState(t *testing.T) {
-	for _, tt := range []struct {
-		name                  string
-		access                record.AccessAttributes
-		execution, evaluation access.Role
-	}{
-		{"unpublished", record.AccessAttributes{}, access.Owner | access.Organizer | access.Admin, access.Organizer | access.Admin},
-		{"blinded", record.AccessAttributes{Blinded: true}, access.Organizer | access.Admin, access.Organizer | access.Admin},
-		{"published and blinded", record.AccessAttributes{Published: true, Blinded: true}, access.Organizer | access.Admin,
-			access.Organizer | access.Admin},
-		{"shown", record.AccessAttributes{Published: true},
-			access.Anyone | access.User | access.Registrant | access.Owner | access.Organizer | access.Worker | access.Admin,
-			access.Organizer | access.Admin},
-	} {
-		r := &record.RunItem{Access: tt.access}
-		for role := access.Anyone; role <= access.Admin; role <<= 1 {
-			if got := r.ReadsLog(record.ExecutionLog, role); got != (tt.execution&role != 0) {
-				t.Errorf("%s: %s reads the execution log: %v", tt.name, role, got)
-			}
-			if got := r.ReadsLog(record.EvaluationLog, role); got != (tt.evaluation&role != 0) {
-				t.Errorf("%s: %s reads the evaluation log: %v", tt.name, role, got)
-			}
-		}
 	}
 }

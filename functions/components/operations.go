@@ -40,17 +40,12 @@ var Operations = []api.Operation{
 		ID: "getSnippet", Path: "/v1/platform/components/{componentId}/snippet", May: access.Anyone, CacheFor: cacheFor,
 		Summary: "Return a component's snippet",
 		Description: "A program that shows the component at work: for `language=curl` a script for any POSIX shell with curl 7.84 or newer, " +
-			"for `python` one for " +
-			"Python 3.9 or newer with only its standard library, for `go` a program of one file. Without `language` it is the first of these that " +
-			"the component has; " +
-			"404 when it has none in the language.\n\n" +
+			"for `python` one for Python 3.9 or newer with only its standard library, for `go` a program of one file. Without `language` it is " +
+			"the first of these that the component has; 404 when it has none in the language.\n\n" +
 			"It runs as it stands, and takes what it needs from the environment: `ASSAY_URL`, the address of the server without a slash at its " +
-			"end, " +
-			"such as `http://127.0.0.1:8080`; `ASSAY_TOKEN`, a token of the issuer that `GET /info` names; and, where it speaks gRPC, " +
-			"`ASSAY_GRPC`, " +
-			"host and port. What it makes belongs to the user of the token, and tasks that it makes are private: give it a user for trying things " +
-			"out. " +
-			"What it prints at last is in `prints` of the component.",
+			"end, such as `http://127.0.0.1:8080`; `ASSAY_TOKEN`, a token of the issuer that `GET /info` names; and, where it speaks gRPC, " +
+			"`ASSAY_GRPC`, host and port. What it makes belongs to the user of the token, and tasks that it makes are private: give it a user " +
+			"for trying things out. What it prints at last is in `prints` of the component.",
 		Query: page.Spec{Filters: []page.Filter{language}},
 	}, []string{mediaText}, snippet),
 }

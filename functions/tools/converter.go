@@ -36,10 +36,9 @@ type ConverterOutput struct {
 	To          string               `json:"to"`
 	File        *FileResult          `json:"file" doc:"run or qrels in the format asked for"`
 	Diagnostics []measure.Diagnostic `json:"diagnostics" doc:"warnings, such as of what the other format cannot hold"`
-	temp        *tempFile
 }
 
-func (o ConverterOutput) file() *tempFile { return o.temp }
+func (o ConverterOutput) file() *FileResult { return o.File }
 
 // fileTypes are, by format, those of file names and what media type they stand for. Of jsonl none is registered.
 var fileTypes = map[conversion.Format]struct{ ending, mediaType string }{
@@ -65,12 +64,10 @@ var converterTool = define(metadata{
 	name: "converter", kind: "transformation", problems: append(truthProblems, fileProblems...),
 	summary: "Convert a run or relevance judgments into another format",
 	description: "Runs are written as `trec-run`, `jsonl` or `csv`, with the fields topic, docid, rank, score and tag; relevance judgments " +
-		"as `trec-qrels`, `jsonl` or `csv`, with the fields topic, iteration, docid and grade, or as `beir`. " +
-		"Lines keep their order, and scores their digits; nothing of a field is changed, so a spreadsheet may take an id for a formula. " +
-		"Several files become one.\n\n" +
+		"as `trec-qrels`, `jsonl` or `csv`, with the fields topic, iteration, docid and grade, or as `beir`. Lines keep their order, and " +
+		"scores their digits; nothing of a field is changed, so a spreadsheet may take an id for a formula. Several files become one.\n\n" +
 		"`file` has what was written. Up to 3 MiB stand in `content`, more behind a link in `url`, which works for half an hour and takes a " +
-		"login. " +
-		"With its media type in `Accept`, or with `text/plain`, the answer is the file itself, or leads to it.",
+		"login. With its media type in `Accept`, or with `text/plain`, the answer is the file itself, or leads to it.",
 }, ConverterInput{
 	Qrels: &QrelsReference{Files: []inputs.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
 	To:    string(conversion.BEIR),
@@ -93,7 +90,7 @@ var converterTool = define(metadata{
 	}
 	return func(ctx context.Context) (out ConverterOutput, err error) {
 		out = ConverterOutput{From: string(from), To: string(to)}
-		out.temp, err = writeTempFile(of.member+fileTypes[to].ending, fileTypes[to].mediaType+charset, maxFileSize(resolver),
+		out.File, err = writeTempFile(of.member+fileTypes[to].ending, fileTypes[to].mediaType+charset, maxFileSize(resolver),
 			func(w io.Writer) error {
 				contents, done := evaluator.Contents(of.source.Files())
 				defer done()
@@ -112,9 +109,6 @@ var converterTool = define(metadata{
 				}
 				return refused
 			})
-		if err == nil {
-			out.File = out.temp.result
-		}
 		return out, err
 	}, nil
 })

@@ -35,7 +35,6 @@ type FusionOutput struct {
 	Runs          []FusedRun           `json:"runs" doc:"what was fused"`
 	File          *FileResult          `json:"file" doc:"the fused run, in the format trec-run"`
 	Diagnostics   []measure.Diagnostic `json:"diagnostics" doc:"warnings about the runs; a file that has its name from several runs is named with its run"`
-	temp          *tempFile
 }
 
 // FusedRun is a run that was fused.
@@ -44,7 +43,7 @@ type FusedRun struct {
 	RunID string `json:"runId,omitempty"`
 }
 
-func (o FusionOutput) file() *tempFile { return o.temp }
+func (o FusionOutput) file() *FileResult { return o.File }
 
 // defaultDepth is how many documents runs have for a topic, as a rule.
 const defaultDepth = 1000
@@ -66,11 +65,10 @@ func (in *FusionInput) settings() fusion.Settings {
 var fusionTool = define(metadata{
 	name: "fusion", kind: "transformation", problems: fileProblems, summary: "Fuse runs to one",
 	description: "Scores each document of a topic by what two to ten runs say of it: by reciprocal rank fusion, which needs no scores, or " +
-		"by CombSUM or CombMNZ over normalized scores. " +
-		"The order of the runs does not matter; documents of equal score stand by id, descending.\n\n" +
-		"`file` has the fused run. Up to 3 MiB stand in `content`, a larger run behind a link in `url`, which works for half an hour and takes " +
-		"a login. " +
-		"With `Accept: text/plain` the answer is the run file itself, or leads to it.",
+		"by CombSUM or CombMNZ over normalized scores. The order of the runs does not matter; documents of equal score stand by id, " +
+		"descending.\n\n" +
+		"`file` has the fused run. Up to 3 MiB stand in `content`, a larger run behind a link in `url`, which works for half an hour and " +
+		"takes a login. With `Accept: text/plain` the answer is the run file itself, or leads to it.",
 }, FusionInput{
 	Runs: []inputs.RunReference{
 		{Name: "lexical", Files: []inputs.InlineFile{
@@ -96,7 +94,7 @@ var fusionTool = define(metadata{
 			Method: string(settings.Method), K: settings.K, Normalization: string(settings.Normalization), Depth: settings.Depth, Tag: settings.Tag,
 			Runs: lists.Map(runs, func(r *inputs.Run) FusedRun { return FusedRun{r.Name, r.ID} }),
 		}
-		out.temp, err = writeTempFile("fused.txt", mediaText+charset, maxFileSize(resolver), func(w io.Writer) error {
+		out.File, err = writeTempFile("fused.txt", mediaText+charset, maxFileSize(resolver), func(w io.Writer) error {
 			files, pointers := uniqueFileNames(runs)
 			contents := make([]fusion.Run, len(files))
 			for i := range files {
@@ -111,9 +109,6 @@ var fusionTool = define(metadata{
 			out.Diagnostics = record.Disclosed(found)
 			return problem.Check(record.Faults(found, func(name string) string { return cmp.Or(pointers[name], "/runs") }))
 		})
-		if err == nil {
-			out.File = out.temp.result
-		}
 		return out, err
 	}, nil
 })

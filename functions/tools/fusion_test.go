@@ -51,20 +51,8 @@ func TestFusion_FillsInSettings(t *testing.T) {
 	}
 }
 
-func TestFusion_RefusesConflictingSettings(t *testing.T) {
-	s := newToolServer(t, record.Public)
-	s.wantRefusals("fusion", map[string]refusal{
-		"normalization of ranks": {object{"runs": exampleRuns(), "normalization": "rank"}, "/normalization", ""},
-		"k of scores":            {object{"runs": exampleRuns(), "method": "combmnz", "k": 60}, "/k", ""},
-		"white space in the tag": {object{"runs": exampleRuns(), "tag": "a b"}, "/tag", ""},
-		"depth below 0":          {object{"runs": exampleRuns(), "depth": -1}, "/depth", ""},
-		"unknown method":         {object{"runs": exampleRuns(), "method": "borda"}, "/method", ""},
-		"one run":                {object{"runs": exampleRuns()[:1]}, "/runs", ""},
-	})
-}
-
 // Files of several runs may have the same name.
-func TestFusion_NamesTheFaultyRun(t *testing.T) {
+func TestFusion_PointsToTheFault(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	const good, other, bad = "t Q0 a 1 1 x\n", "t Q0 b 1 1 x\nu Q0 b 1 1 x\n", "t Q0 a 1 high x\n"
 	vast := inlineFiles("run.txt", "t Q0 a 1 1e308 x\n")
@@ -78,10 +66,12 @@ func TestFusion_NamesTheFaultyRun(t *testing.T) {
 			withMembers(inlineFiles("b/c", bad, "c", "v Q0 a 1 1 x\n"), "name", "a"), withMembers(inlineFiles("c", good), "name", "b"),
 		}}, "/runs/0/files/0", ""},
 		"scores without a sum": {object{"runs": []object{vast, vast}, "method": "combsum", "normalization": "none"}, "/runs", ""},
+		"settings":             {object{"runs": exampleRuns(), "normalization": "rank"}, "/normalization", ""},
+		"depth below 0":        {object{"runs": exampleRuns(), "depth": -1}, "/depth", ""},
+		"unknown method":       {object{"runs": exampleRuns(), "method": "borda"}, "/method", ""},
+		"one run":              {object{"runs": exampleRuns()[:1]}, "/runs", ""},
 	})
-	out := answer[tools.FusionOutput](s, "", "fusion", object{"runs": []object{
-		namedRun("full", other), namedRun("short", good),
-	}})
+	out := answer[tools.FusionOutput](s, "", "fusion", object{"runs": []object{namedRun("full", other), namedRun("short", good)}})
 	if len(out.Diagnostics) != 1 || out.Diagnostics[0].File != "short/run.txt" || out.Diagnostics[0].Severity != measure.Warning {
 		t.Errorf("diagnostics %+v", out.Diagnostics)
 	}

@@ -92,18 +92,15 @@ const (
 var leaderboardTool = define(metadata{
 	name: "leaderboard", kind: "evaluation", summary: "Show a leaderboard with intervals, groups and rank changes",
 	description: "Ranks the evaluations of a dataset: with 95 % bootstrap intervals, with letters that say which entries can be " +
-		"distinguished, and, with `against`, with how ranks changed " +
-		"from another version of the truth, counted among the entries that both versions have. Put the id of a dataset for the one of the " +
-		"example.\n\n" +
+		"distinguished, and, with `against`, with how ranks changed from another version of the truth, counted among the entries that both " +
+		"versions have. Put the id of a dataset for the one of the example.\n\n" +
 		"The entries are those that the list of the task's evaluations has: what is published, with teams as their aliases where they are " +
-		"anonymous. " +
-		"Owners find their own results here before others do, and organizers all, as the `audience` of each says; `view` can leave them out, " +
-		"with `public`.\n\n" +
+		"anonymous. Owners find their own results here before others do, and organizers all, as the `audience` of each says; `view` can " +
+		"leave them out, with `public`.\n\n" +
 		"Each of the first 30 entries is compared with each other by a paired t-test over the topics that both have, and, where that is not " +
-		"defined because all differences are the same, " +
-		"by the randomization test. Two are distinguished when p, by Holm's correction over all these pairs, is below 0.05. A letter stands " +
-		"for each largest set of entries of which no two can be distinguished. " +
-		"As `image/svg+xml` the answer is the bars.",
+		"defined because all differences are the same, by the randomization test. Two are distinguished when p, by Holm's correction over " +
+		"all these pairs, is below 0.05. A letter stands for each largest set of entries of which no two can be distinguished. As " +
+		"`image/svg+xml` the answer is the bars.",
 }, LeaderboardInput{DatasetID: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"},
 	func(ctx context.Context, resolver *inputs.Resolver, in LeaderboardInput) (compute[LeaderboardOutput], error) {
 		best := in.Best == nil || *in.Best

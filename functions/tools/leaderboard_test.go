@@ -165,42 +165,50 @@ func TestLeaderboard_GroupsByHand(t *testing.T) {
 	}
 }
 
+// TestLeaderboard_RankChangesBetweenTruths has entries that are in one version alone: of the earlier fay was the best, who is gone,
+// and of the newer gil is, who is new. Neither says anything of the truth, so they move no rank of the others.
 func TestLeaderboard_RankChangesBetweenTruths(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	s.invoke(http.StatusUnprocessableEntity, nil, "", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1})
-	even := func(v float64) map[string]float64 { return topicValues(v, v) }
-	before := map[string]float64{"ada": .5, "bob": .75, "cid": .25, "eve": .1}
+	users := []string{"ada", "bob", "cid", "dan", "eve", "fay", "gil"}
+	before, after := []float64{.9, .8, .8, .5, .1, .95}, []float64{.9, .8, .8, .85, .95, 0, .99}
 	was := map[string]*record.RunItem{}
-	for user, v := range before {
-		run, _ := s.addEvaluatedRun(runSpec{user: user, ap: even(v), hidden: user == "eve"})
+	for i, user := range users[:6] {
+		run, e := s.addEvaluatedRun(runSpec{user: user, ap: topicValues(before[i]), hidden: user == "eve"})
+		e.Unlisted = true
+		s.records.Replace(e)
 		was[user] = run
 	}
 	s.nextTruthVersion()
-	after := map[string]float64{"ada": .75, "bob": .5, "cid": .25, "eve": .9}
-	for user, v := range after {
-		s.addEvaluatedRun(runSpec{user: user, ap: even(v), hidden: user == "eve", earlier: was[user]})
-	}
-	s.addEvaluatedRun(runSpec{user: "dan", ap: even(.1)})
-	changes := func(user string, best bool) string {
-		var b strings.Builder
-		for _, e := range s.leaderboard(user, "against", 1, "best", best).Entries {
-			fmt.Fprintf(&b, "%s %d %+d %v, ", strings.TrimPrefix(e.Team, "team of "), e.Change.Rank, e.Change.Difference, e.Change.Absent)
+	for i, user := range users {
+		if user != "fay" {
+			s.addEvaluatedRun(runSpec{user: user, ap: topicValues(after[i]), hidden: user == "eve", earlier: was[user]})
 		}
-		return strings.TrimSuffix(b.String(), ", ")
 	}
-	for _, best := range []bool{true, false} {
-		for user, want := range map[string]string{
-			"":     "ada 2 +1 false, bob 1 -1 false, cid 3 +0 false, dan 0 +0 true",
-			"eve":  "eve 4 +3 false, ada 2 +0 false, bob 1 -2 false, cid 3 -1 false, dan 0 +0 true",
-			"olga": "eve 4 +3 false, ada 2 +0 false, bob 1 -2 false, cid 3 -1 false, dan 0 +0 true",
-		} {
-			if got := changes(user, best); got != want {
-				t.Errorf("as %q: %s, want %s", user, got, want)
+	for user, want := range map[string][]string{
+		"":     {"gil new", "ada 1+0", "dan 4+2", "bob 2-1", "cid 2-1"},
+		"eve":  {"gil new", "eve 5+4", "ada 1-1", "dan 4+1", "bob 2-2", "cid 2-2"},
+		"olga": {"gil new", "eve 5+4", "ada 1-1", "dan 4+1", "bob 2-2", "cid 2-2"},
+	} {
+		for _, limit := range []int{len(want), 2} { // what is not shown counts all the same
+			for _, best := range []bool{true, false} {
+				out := s.leaderboard(user, "against", 1, "limit", limit, "best", best)
+				var got []string
+				for _, e := range out.Entries {
+					change := fmt.Sprintf("%d%+d", e.Change.Rank, e.Change.Difference)
+					if e.Change.Absent {
+						change = "new"
+					}
+					got = append(got, strings.TrimPrefix(e.Team, "team of ")+" "+change)
+				}
+				if !slices.Equal(got, want[:limit]) || out.More != (limit < len(want)) {
+					t.Errorf("of the first %d as %q: %q, want %q", limit, user, got, want[:limit])
+				}
 			}
 		}
 	}
-	page := s.page("", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1})
-	s.wantTexts(page, "up 1 from 2", "down 1 from 1", "the same", "new", "1 up, 1 down, 1 the same, 1 new")
+	s.wantTexts(s.page("", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1}), "up 2 from 4", "down 1 from 2", "the same", "new",
+		"among the entries of both: 1 up, 2 down, 1 the same, 1 new.")
 	for _, against := range []int{2, 3, -1} {
 		s.wantRefusal("", "leaderboard", refusal{object{"datasetId": s.dataset.ID, "against": against}, "/against", ""})
 	}
@@ -311,50 +319,4 @@ func TestLeaderboard_LargestPage(t *testing.T) {
 			ap: topicValues(float64(i)/300, float64(i%7)/7, float64(i%11)/11)})
 	}
 	s.checkPageAndChart("leaderboard", object{"datasetId": s.dataset.ID, "limit": 200, "against": 1})
-}
-
-// TestLeaderboard_NewEntriesMoveNoRank has two versions of the truth. Of the earlier fay was the best, who is gone, and of the newer eve
-// is, who is new: neither says anything of the truth. bob and cid share their rank.
-func TestLeaderboard_NewEntriesMoveNoRank(t *testing.T) {
-	for name, tt := range map[string]struct {
-		dan  float64 // against the newer version
-		want string
-		says string
-	}{
-		"unchanged": {.5, "eve new, ada 1+0, bob 2+0, cid 2+0, dan 4+0", "among the entries of both: 4 the same, 1 new."},
-		"one rises": {.85, "eve new, ada 1+0, dan 4+2, bob 2-1, cid 2-1", "among the entries of both: 1 up, 2 down, 1 the same, 1 new."},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newToolServer(t, record.Public)
-			before := []float64{.9, .8, .8, .5, .95}
-			was := map[string]*record.RunItem{}
-			for i, user := range []string{"ada", "bob", "cid", "dan", "fay"} {
-				run, e := s.addEvaluatedRun(runSpec{user: user, ap: topicValues(before[i])})
-				e.Unlisted = true
-				s.records.Replace(e)
-				was[user] = run
-			}
-			s.nextTruthVersion()
-			after := []float64{.9, .8, .8, tt.dan, .99}
-			for i, user := range []string{"ada", "bob", "cid", "dan", "eve"} {
-				s.addEvaluatedRun(runSpec{user: user, ap: topicValues(after[i]), earlier: was[user]})
-			}
-			for _, limit := range []int{5, 2} { // what is not shown counts all the same
-				out := s.leaderboard("", "against", 1, "limit", limit)
-				var got []string
-				for _, e := range out.Entries {
-					change := fmt.Sprintf("%d%+d", e.Change.Rank, e.Change.Difference)
-					if e.Change.Absent {
-						change = "new"
-					}
-					got = append(got, strings.TrimPrefix(e.Team, "team of ")+" "+change)
-				}
-				want := strings.Join(strings.Split(tt.want, ", ")[:limit], ", ")
-				if got := strings.Join(got, ", "); got != want || out.More != (limit < 5) {
-					t.Errorf("of the first %d: %s, want %s", limit, got, want)
-				}
-			}
-			s.wantTexts(s.page("", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1}), tt.says)
-		})
-	}
 }

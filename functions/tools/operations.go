@@ -44,17 +44,15 @@ var Operations = []api.Operation{
 	api.Compute(api.Spec{
 		ID: "invokeTool", Path: "/v1/tools/{tool}", May: access.Anyone,
 		Summary: "Invoke a tool",
-		Description: "Computes from the body, which is an input of the tool, and changes nothing. The answer is JSON or, as the tool has it, a " +
-			"page, a chart or a file, by `Accept`. " +
-			"A result that is too large for an answer counts as stored by its caller until it is deleted. What the input names, the caller must " +
-			"be allowed to see.",
+		Description: "Computes from the body, which is an input of the tool, and changes nothing. The answer is JSON or, as the tool has it, " +
+			"a page, a chart or a file, by `Accept`. A result that is too large for an answer counts as stored by its caller until it is " +
+			"deleted. What the input names, the caller must be allowed to see.",
 	}, findTool, variants(), media(), invoke),
 	api.ComputeGet(api.Spec{
 		ID: "getToolResult", Path: "/v1/tools/{tool}/result", May: access.Anyone,
 		Summary: "Return what a tool computes from an input",
-		Description: "The answer that the tool gives to a POST of the input, at an address of its own, which can be linked to and opened in a " +
-			"browser. " +
-			"The entity tag stays the same as long as the input and all that it refers to do.",
+		Description: "The answer that the tool gives to a POST of the input, at an address of its own, which can be linked to and opened in " +
+			"a browser. The entity tag stays the same as long as the input and all that it refers to do.",
 	}, findTool, variants(), media(), invoke),
 }
 

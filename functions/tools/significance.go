@@ -88,11 +88,9 @@ const (
 var significanceTool = define(metadata{
 	name: "significance", kind: "comparison", problems: valueProblems, summary: "Test whether runs differ",
 	description: "Compares each run with each other over the topics that all of them have: Student's t-test, Wilcoxon's signed-rank test " +
-		"and Fisher's randomization test of paired values, " +
-		"the size of the effect, and p corrected by Holm, by Bonferroni, and by Benjamini and Hochberg for the number of pairs; all tests are " +
-		"two-sided. " +
-		"The page has the means with 95 % intervals, a matrix and a sentence on what can be distinguished; as `image/svg+xml` the answer is " +
-		"the matrix.\n\n" +
+		"and Fisher's randomization test of paired values, the size of the effect, and p corrected by Holm, by Bonferroni, and by Benjamini " +
+		"and Hochberg for the number of pairs; all tests are two-sided. The page has the means with 95 % intervals, a matrix and a sentence " +
+		"on what can be distinguished; as `image/svg+xml` the answer is the matrix.\n\n" +
 		"Matrix and sentence go by the randomization test with Holm's correction, unless `test` and `correction` say otherwise.",
 }, SignificanceInput{
 	Runs: exampleRuns, Truth: exampleTruth, Measure: "nDCG@10", Seed: 1,

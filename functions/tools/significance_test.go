@@ -97,6 +97,7 @@ func TestSignificance_UndefinedTestsAreNullWithAReason(t *testing.T) {
 	if !strings.Contains(out.Conclusion, "cannot be distinguished on 3 topics") {
 		t.Error(out.Conclusion)
 	}
+	s.wantTexts(s.page("", "significance", object{"runs": runRefs(a, b)}), "<td>–</td>")
 	// It counts as a test all the same: of three pairs the least p is multiplied by 3, and then by 2.
 	c, _ := s.addEvaluatedRun(runSpec{user: "cid", ap: topicValues(.4, .6, .7)})
 	three := answer[tools.SignificanceOutput](s, "", "significance", object{"runs": runRefs(a, b, c)})

@@ -131,21 +131,6 @@ func TestLeaderboard_GroupsIgnoreRounding(t *testing.T) {
 	}
 }
 
-// TestProbability_DoesNotCrossLevelsByRounding: what is below a level is not shown as that, and the other way round.
-func TestProbability_DoesNotCrossLevelsByRounding(t *testing.T) {
-	for p, want := range map[float64]string{
-		0: "<0.0001", 1. / 10_001: "<0.0001", 1. / 10_000: "0.0001", 3. / 10_001: "0.0003", .00014: "0.0001",
-		.04996: "<0.0500", .05: "0.0500", .05004: "0.0500", .0499: "0.0499", 1: "1.0000",
-	} {
-		if got := probability(&p); got != want {
-			t.Errorf("%v is shown as %s, want %s", p, got, want)
-		}
-	}
-	if got := probability(nil); got != "–" {
-		t.Error(got)
-	}
-}
-
 // TestSignificance_ConcludesByTheTest has verdicts that do not follow from the means: ranks against them, and tests without a p.
 func TestSignificance_ConcludesByTheTest(t *testing.T) {
 	pair := func(first, second int, difference, plus, minus float64, different bool) SignificancePair {
@@ -224,6 +209,11 @@ func TestTopics_RoundingMakesNoOutlier(t *testing.T) {
 	}
 	if line := describeTopic("one differs", by); fmt.Sprint(line.Outliers) != "[6]" {
 		t.Errorf("%+v", line)
+	}
+	// The quartiles are those that R's quantile() gives: 2, 4 and 8, so the fences are -7 and 17.
+	by = []map[string]float64{{"in": 8, "out": 8}, {"in": -7, "out": 1}, {"in": 4, "out": 4}, {"in": 2, "out": 2}, {"in": 17, "out": 17.1}}
+	if in, out := describeTopic("in", by).Outliers, describeTopic("out", by).Outliers; len(in) > 0 || fmt.Sprint(out) != "[4]" {
+		t.Errorf("%v and %v stand out", in, out)
 	}
 }
 

@@ -26,6 +26,7 @@ type FileResult struct {
 	Content   []byte          `json:"content,omitempty" doc:"the bytes in base64, up to 3 MiB"`
 	URL       string          `json:"url,omitempty" format:"uri" doc:"instead of content: where to get the bytes for a while"`
 	ExpiresAt *record.Instant `json:"expiresAt,omitempty" doc:"until when the url works"`
+	temp      *tempFile
 }
 
 // maxFileSize is how large a file the caller may have written: nobody but who is logged in gets more than an answer has room for.
@@ -40,16 +41,15 @@ func maxFileSize(resolver *inputs.Resolver) int64 {
 // and digest, which the object store wants first.
 type tempFile struct {
 	disk     *os.File // not embedded, or its WriteString and ReadFrom would go past Write
-	result   *FileResult
 	size     int64
 	limit    int64 // bytes
 	digest   hash.Hash
 	buffered *bufio.Writer
 }
 
-// writeTempFile returns a file with what write writes, for the caller to close. When there is an error, or write panics, it is
-// closed already. It has at most so many bytes.
-func writeTempFile(name, mediaType string, most int64, write func(io.Writer) error) (*tempFile, error) {
+// writeTempFile returns a file with what write writes, whose temp is for the caller to close. When there is an error, or write
+// panics, it is closed already. It has at most so many bytes.
+func writeTempFile(name, mediaType string, most int64, write func(io.Writer) error) (*FileResult, error) {
 	f, err := os.CreateTemp("", "assay-tool-*")
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func writeTempFile(name, mediaType string, most int64, write func(io.Writer) err
 	if err := os.Remove(f.Name()); err != nil { // it stays until it is closed, and goes with the process if that dies
 		return nil, err
 	}
-	s := &tempFile{disk: f, result: &FileResult{Name: name, MediaType: mediaType}, digest: sha256.New(), limit: most}
+	s := &tempFile{disk: f, digest: sha256.New(), limit: most}
 	s.buffered = bufio.NewWriterSize(io.MultiWriter(f, s.digest), 256<<10)
 	if err := write(s); err != nil {
 		return nil, err
@@ -71,9 +71,8 @@ func writeTempFile(name, mediaType string, most int64, write func(io.Writer) err
 	if err := s.buffered.Flush(); err != nil {
 		return nil, err
 	}
-	s.result.Size, s.result.SHA256 = s.size, hex.EncodeToString(s.digest.Sum(nil))
 	whole = true
-	return s, nil
+	return &FileResult{Name: name, MediaType: mediaType, Size: s.size, SHA256: hex.EncodeToString(s.digest.Sum(nil)), temp: s}, nil
 }
 
 // Write implements io.Writer.

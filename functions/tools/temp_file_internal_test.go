@@ -27,10 +27,9 @@ import (
 // writerOutput is the answer of the tool.
 type writerOutput struct {
 	File *FileResult `json:"file"`
-	temp *tempFile
 }
 
-func (o writerOutput) file() *tempFile { return o.temp }
+func (o writerOutput) file() *FileResult { return o.File }
 
 type writerInput struct {
 	Bytes int    `json:"bytes" doc:"zeros to write"`
@@ -49,7 +48,7 @@ func newWriterServer(t *testing.T) *writerServer {
 	writes := define(metadata{name: "note", summary: "Note", description: "Notes."}, writerInput{},
 		func(_ context.Context, resolver *inputs.Resolver, in writerInput) (compute[writerOutput], error) {
 			return func(context.Context) (out writerOutput, err error) {
-				out.temp, err = writeTempFile("notes.csv", mediaCSV+charset, maxFileSize(resolver), func(w io.Writer) error {
+				out.File, err = writeTempFile("notes.csv", mediaCSV+charset, maxFileSize(resolver), func(w io.Writer) error {
 					s.temp = w.(*tempFile)
 					switch in.Fault {
 					case "error":
@@ -60,9 +59,6 @@ func newWriterServer(t *testing.T) *writerServer {
 					_, err := w.Write(make([]byte, in.Bytes))
 					return err
 				})
-				if err == nil {
-					out.File = out.temp.result
-				}
 				return out, err
 			}, nil
 		})
@@ -143,24 +139,24 @@ func TestTempFile_IsClosedAfterEveryAnswer(t *testing.T) {
 func TestTempFile_IsUnlinked(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
-	s, err := writeTempFile("a", mediaText, maxFileBytes, func(w io.Writer) error {
+	f, err := writeTempFile("a", mediaText, maxFileBytes, func(w io.Writer) error {
 		_, err := io.WriteString(w, "text")
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.close()
+	defer f.temp.close()
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 		t.Errorf("%v, %v", left, err)
 	}
-	r, err := s.reader()
+	r, err := f.temp.reader()
 	if err != nil {
 		t.Fatal(err)
 	}
 	content, err := io.ReadAll(r)
-	if err != nil || string(content) != "text" || s.result.Size != 4 || s.result.SHA256 != fmt.Sprintf("%x", sha256.Sum256([]byte("text"))) {
-		t.Errorf("%q %+v, %v", content, s.result, err)
+	if err != nil || string(content) != "text" || f.Size != 4 || f.SHA256 != fmt.Sprintf("%x", sha256.Sum256([]byte("text"))) {
+		t.Errorf("%q %+v, %v", content, f, err)
 	}
 }
 

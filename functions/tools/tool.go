@@ -115,7 +115,7 @@ type hasPage interface {
 type hasChart interface{ chart() chart.Chart }
 
 // hasFile is an output that is a file.
-type hasFile interface{ file() *tempFile }
+type hasFile interface{ file() *FileResult }
 
 const (
 	mediaJSON = "application/json"
@@ -184,23 +184,23 @@ func boundedAnswer(mediaType string, body []byte) (api.Computed, error) {
 
 // renderFile answers with a file: with its bytes, or, when they are too many for an answer, with a link to them.
 func renderFile(ctx context.Context, c *api.Call, f hasFile) (api.Computed, error) {
-	s := f.file()
-	defer s.close()
-	own, _, _ := strings.Cut(s.result.MediaType, ";")
+	file := f.file()
+	defer file.temp.close()
+	own, _, _ := strings.Cut(file.MediaType, ";")
 	accepted, err := c.Negotiate(slices.Compact([]string{mediaJSON, own, mediaText})...) // every file is text
 	if err != nil {
 		return api.Computed{}, err
 	}
 	asFile := accepted != mediaJSON
-	mediaType := s.result.MediaType
+	mediaType := file.MediaType
 	if accepted == mediaText || accepted == webpage.MediaType { // which a browser shows, where it only stores others
 		mediaType = mediaText + charset
 	}
-	content, err := s.reader()
+	content, err := file.temp.reader()
 	if err != nil {
 		return api.Computed{}, err
 	}
-	if s.size <= record.MaxInlineBytes {
+	if file.Size <= record.MaxInlineBytes {
 		body, err := io.ReadAll(content)
 		switch {
 		case err != nil:
@@ -208,16 +208,16 @@ func renderFile(ctx context.Context, c *api.Call, f hasFile) (api.Computed, erro
 		case asFile:
 			return api.Computed{MediaType: mediaType, Body: body}, nil
 		}
-		s.result.Content = body
+		file.Content = body
 		body, err = api.Encode(f)
 		return api.Computed{MediaType: mediaJSON, Body: body}, err
 	}
 	now := c.Now()
-	key := record.ObjectKey(record.HolderTools, c.Caller.ID, s.result.SHA256) // the same again for who asks again
+	key := record.ObjectKey(record.HolderTools, c.Caller.ID, file.SHA256) // the same again for who asks again
 	err = records.Retry(ctx, func() error {
 		c.Forget()
 		c.Tx = new(records.Tx)
-		if err := c.Charge(ctx, record.Charge{Leaving: s.size, Until: record.At(now.Add(c.Quotas.ResultTime))}); err != nil {
+		if err := c.Charge(ctx, record.Charge{Leaving: file.Size, Until: record.At(now.Add(c.Quotas.ResultTime))}); err != nil {
 			return err
 		}
 		return c.Tx.Commit(ctx, c.Store)
@@ -225,18 +225,18 @@ func renderFile(ctx context.Context, c *api.Call, f hasFile) (api.Computed, erro
 	if err != nil {
 		return api.Computed{}, err
 	}
-	if err := c.Files.Put(ctx, blob.Object{Key: key, Size: s.size, SHA256: s.result.SHA256, MediaType: s.result.MediaType},
+	if err := c.Files.Put(ctx, blob.Object{Key: key, Size: file.Size, SHA256: file.SHA256, MediaType: file.MediaType},
 		content); err != nil {
 		return api.Computed{}, problem.Unavailable.Wrap(err, "The result could not be stored. Try again in a few seconds.").After(2 * time.Second)
 	}
-	link, err := c.Files.SignGet(ctx, key, s.result.Name, mediaType, now.Add(record.ResultLinkTime))
+	link, err := c.Files.SignGet(ctx, key, file.Name, mediaType, now.Add(record.ResultLinkTime))
 	if err != nil {
 		return api.Computed{}, err
 	}
 	if asFile {
 		return api.Computed{Location: link.URL}, nil
 	}
-	s.result.URL, s.result.ExpiresAt = link.URL, new(record.At(link.ExpiresAt))
+	file.URL, file.ExpiresAt = link.URL, new(record.At(link.ExpiresAt))
 	body, err := api.Encode(f)
 	return api.Computed{MediaType: mediaJSON, Body: body, Ephemeral: true}, err
 }

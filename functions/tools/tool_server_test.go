@@ -57,13 +57,13 @@ func (s *toolServer) newClassificationDataset(truth string) *recordtest.Dataset 
 	return s.task.Dataset(recordtest.Labels("Accuracy"), s.records.Truths("truth.csv", truth))
 }
 
-// newWorkerDataset makes a dataset that an image of its organizers evaluates by AP and by RR, of which less is better.
+// newWorkerDataset makes a dataset that an image of its organizers evaluates by RR and by AP, of which less is better.
 func (s *toolServer) newWorkerDataset() *recordtest.Dataset {
 	s.t.Helper()
 	return s.task.Dataset(s.records.Truths("t", "t"), func(d *record.DatasetItem) {
 		d.RunFormat = record.RunFormat{Kind: "jsonl", IDField: "id", ValueField: "v"}
-		d.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP", "RR"}, PrimaryMeasure: "AP",
-			LowerIsBetter: []string{"RR"}, Image: "image"}
+		d.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"RR", "AP"}, PrimaryMeasure: "RR",
+			LowerIsBetter: []string{"AP"}, Image: "image"}
 	})
 }
 

@@ -78,13 +78,11 @@ const (
 var topicsTool = define(metadata{
 	name: "topics", kind: "comparison", problems: valueProblems, summary: "Show how runs do on each topic",
 	description: "Shows which topics are hard, and on which of them runs differ: the values of each run by topic, their mean, least, " +
-		"greatest and spread, and the runs that stand out " +
-		"by more than 1.5 interquartile ranges. A topic is hard when the mean over the runs is worse than that of nine in ten topics: below " +
-		"the tenth percentile of the topics' means, " +
-		"or above the ninetieth when less is better. Those that share the worst mean are hard also when they are more than that, unless all " +
-		"topics do.\n\n" +
-		"The page has a heat map of runs and topics, how the runs spread on each topic, and a table; as `image/svg+xml` the answer is the heat " +
-		"map.",
+		"greatest and spread, and the runs that stand out by more than 1.5 interquartile ranges. A topic is hard when the mean over the runs " +
+		"is worse than that of nine in ten topics: below the tenth percentile of the topics' means, or above the ninetieth when less is " +
+		"better. Those that share the worst mean are hard also when they are more than that, unless all topics do.\n\n" +
+		"The page has a heat map of runs and topics, how the runs spread on each topic, and a table; as `image/svg+xml` the answer is the " +
+		"heat map.",
 }, TopicsInput{Runs: exampleRuns, Truth: exampleTruth, Measure: "nDCG@10"},
 	func(ctx context.Context, resolver *inputs.Resolver, in TopicsInput) (compute[TopicsOutput], error) {
 		results, err := resolver.Results(ctx, oneMeasureRequest(in.Runs, in.Truth, in.Measure))
@@ -221,7 +219,7 @@ func (out *TopicsOutput) grid(topics []TopicsLine) chart.Grid {
 		Rows: lists.Map(out.Runs, func(r TopicsRun) string { return r.Name }), Values: make([][]float64, len(out.Runs)),
 	}
 	for _, t := range topics {
-		g.Columns, g.Hard = append(g.Columns, t.Topic), append(g.Hard, t.Hard)
+		g.Columns, g.Hard, g.Outliers = append(g.Columns, t.Topic), append(g.Hard, t.Hard), append(g.Outliers, t.Outliers)
 		g.Low, g.High = min(g.Low, t.Min), max(g.High, t.Max)
 		for i, v := range t.Values {
 			x := math.NaN()

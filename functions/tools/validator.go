@@ -49,11 +49,10 @@ type ValidatorOutput struct {
 var validatorTool = define(metadata{
 	name: "validator", kind: "inspection", problems: truthProblems, summary: "Check a run or a truth",
 	description: "Reads the files of a run as they would be read for evaluation, or those of a truth, and says what is wrong with them, " +
-		"line by line. " +
-		"Without `datasetId` and `format`, the format is guessed by the first lines, and `guess` says so. " +
-		"A run is never compared with a truth: all who see a dataset can check a run for it, by `datasetId`, before submitting it. It is then " +
-		"compared with the ids of topics, documents or items in the inputs of the dataset. " +
-		"A valid run can still fail: when it has no prediction for an item of the truth, or nothing in it occurs there.\n\n" +
+		"line by line. Without `datasetId` and `format`, the format is guessed by the first lines, and `guess` says so. A run is never " +
+		"compared with a truth: all who see a dataset can check a run for it, by `datasetId`, before submitting it. It is then compared with " +
+		"the ids of topics, documents or items in the inputs of the dataset. A valid run can still fail: when it has no prediction for an " +
+		"item of the truth, or nothing in it occurs there.\n\n" +
 		"Files with errors are an answer with `valid` false, and no problem.",
 }, ValidatorInput{
 	Run: &inputs.RunReference{

@@ -6,10 +6,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
-	"math/rand/v2"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -32,90 +33,27 @@ var runs = []string{
 	"tf-idf", "random",
 }
 
-// results are values as a measure would give them: topics differ in how hard they are, runs in how good they are.
-func results(rows, columns int, name string) chart.Grid {
-	random := rand.New(rand.NewPCG(1, 2))
-	g := chart.Grid{}
-	for i := range rows {
-		g.Rows = append(g.Rows, runs[i%len(runs)])
-		g.Values = append(g.Values, nil)
+// charts are those of each kind, with topics that have numbers and, where these are few, names.
+func charts() map[string]chart.Chart {
+	topics := make([]string, chart.MaxColumns)
+	for i := range topics {
+		topics[i] = strconv.Itoa(301 + i)
 	}
-	for i := range columns {
-		g.Columns = append(g.Columns, fmt.Sprintf(name, 301+i))
-		hard := random.NormFloat64() * 1.2
-		for row := range rows {
-			v := 1 / (1 + math.Exp(-(hard + 1 - 2.2*float64(row)/float64(rows) + random.NormFloat64()*0.45)))
-			if random.IntN(25) == 0 {
-				v = math.NaN()
-			}
-			g.Values[row] = append(g.Values[row], v)
-		}
-	}
-	return g
-}
-
-func leaderboard(n int) []chart.Bar {
-	var all []chart.Bar
-	for i := range n {
-		v := 0.62 - 0.55*float64(i)/float64(n)
-		b := chart.Bar{Label: runs[i%len(runs)], Value: v, Interval: &chart.Interval{Low: v - 0.04, High: v + 0.05}}
-		b.Group = []string{"a", "ab", "b", "bc", "cde"}[min(i, 4)]
-		switch i {
-		case 1:
-			b.Note = "baseline"
-		case n - 1:
-			b.Value, b.Interval, b.Group = math.NaN(), nil, ""
-		}
-		all = append(all, b)
-	}
-	return all
-}
-
-func comparisons(n int) [][]chart.Comparison {
-	all := make([][]chart.Comparison, n)
-	for i := range n {
-		for j := range n {
-			d := float64(j-i) * 0.021
-			all[i] = append(all[i], chart.Comparison{P: math.Exp(-math.Abs(float64(j-i))*1.9) * 0.9, Difference: d})
-		}
-	}
-	return all
-}
-
-type named struct {
-	name  string
-	chart chart.Chart
-}
-
-func charts() []named {
-	caption := func(id, title string) chart.Caption {
-		return chart.Caption{ID: id, Title: title, Description: "What is to be learnt from it, in a sentence."}
-	}
-	errors := leaderboard(5)
-	for i := range errors {
-		errors[i].Value, errors[i].Interval, errors[i].Group = (errors[i].Value-0.3)*2000, nil, ""
-	}
-	return []named{
-		{"bars", chart.Bars(caption("bars", "nDCG@10 by run, with 95 % intervals"), leaderboard(12))},
-		{"bars-signed", chart.Bars(caption("signed", "Change against the baseline"), errors)},
-		{"heat", chart.HeatMap(caption("heat", "nDCG@10 by run and topic"), results(8, 20, "%d"))},
-		{"heat-wide", chart.HeatMap(caption("wide", "nDCG@10 of 20 runs by 300 topics"), results(20, 300, "%d"))},
-		{"strips", chart.Strips(caption("strips", "How runs spread on each topic"), results(8, 24, "%d"))},
-		{"strips-named", chart.Strips(caption("named", "Topics with longer names"), results(12, 50, "question-%d-x"))},
-		{"strips-wide", chart.Strips(caption("many", "Three hundred topics"), results(20, 300, "%d"))},
-		{"matrix", chart.Matrix(caption("matrix", "Paired t-test, Holm-corrected"), runs[:6], comparisons(6))},
-		{"matrix-wide", chart.Matrix(caption("pairs", "All pairs"), append(runs, runs[:8]...), comparisons(20))},
-		{"empty", chart.Bars(caption("empty", "Nothing"), nil)},
-	}
+	shown := all(runs, topics, false)
+	maps.Copy(shown, all(runs, []string{"question-301-x", "question-302-y"}, true))
+	caption := chart.Caption{ID: "signed", Title: "Change against the baseline", Description: "What is to be learnt from it."}
+	shown["signed"] = chart.Bars(caption, []chart.Bar{{Label: runs[0], Value: 640}, {Label: runs[1], Value: -460}})
+	shown["empty"] = chart.Bars(chart.Caption{ID: "empty", Title: "Nothing"}, nil)
+	return shown
 }
 
 // TestCharts_InABrowser shows every chart on a page, with the policy of pages, and as a document of its own.
 func TestCharts_InABrowser(t *testing.T) {
 	page := webpage.Page{Title: "Charts", Style: chart.Style, Main: templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		io.WriteString(w, "<h1>Charts</h1>")
-		for _, c := range charts() {
-			fmt.Fprintf(w, "<section><h2>%s</h2>", templ.EscapeString(c.chart.Title))
-			if err := c.chart.Render(ctx, w); err != nil {
+		for _, name := range slices.Sorted(maps.Keys(charts())) {
+			fmt.Fprintf(w, "<section><h2>%s</h2>", name)
+			if err := charts()[name].Render(ctx, w); err != nil {
 				return err
 			}
 			io.WriteString(w, "</section>")
@@ -138,18 +76,18 @@ func TestCharts_InABrowser(t *testing.T) {
 			}
 		})
 	}
-	for _, c := range charts() {
+	for name, c := range charts() {
 		document := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", chart.MediaType)
-			if err := c.chart.Document().Render(r.Context(), w); err != nil {
+			if err := c.Document().Render(r.Context(), w); err != nil {
 				t.Error(err)
 			}
 		}))
 		t.Cleanup(document.Close)
 		for _, v := range browsertest.Views[2:] {
-			t.Run(c.name+".svg/"+v.String(), func(t *testing.T) {
+			t.Run(name+".svg/"+v.String(), func(t *testing.T) {
 				p := browser.Open(t, document.URL+"/", v)
-				p.Screenshot(c.name + "-svg-" + v.String())
+				p.Screenshot(name + "-svg-" + v.String())
 				if root := browsertest.Evaluate[string](p,
 					`document.documentElement.tagName + " " + document.querySelectorAll("parsererror").length`); root != "svg 0" {
 					t.Errorf("the document is read as %s", root)

@@ -32,11 +32,11 @@ var hostile = []string{
 	strings.Repeat("<\"&", 400), strings.Repeat("é", 500), strings.Repeat("Z\u0301\u0302", 300), "{{ . }}",
 }
 
-// all are charts of each kind with the labels, of the largest size unless few.
-func all(labels []string, few bool) map[string]chart.Chart {
-	bars, rows, columns := chart.MaxBars, chart.MaxRuns, chart.MaxColumns
+// all are charts of each kind with the labels of runs and topics, by their ids, of the largest size unless few.
+func all(labels, topics []string, few bool) map[string]chart.Chart {
+	bars, rows, columns, prefix := chart.MaxBars, chart.MaxRuns, chart.MaxColumns, ""
 	if few {
-		bars, rows, columns = 12, 12, 50
+		bars, rows, columns, prefix = 12, 12, 50, "few-"
 	}
 	var entries []chart.Bar
 	for i := range bars {
@@ -46,7 +46,7 @@ func all(labels []string, few bool) map[string]chart.Chart {
 			Note: labels[(i+1)%len(labels)],
 		})
 	}
-	g := chart.Grid{Rows: cycle(labels, rows), Columns: cycle(labels, columns)}
+	g := chart.Grid{Rows: cycle(labels, rows), Columns: cycle(topics, columns)}
 	pairs := make([][]chart.Comparison, rows)
 	for i := range rows {
 		g.Values = append(g.Values, nil)
@@ -61,9 +61,12 @@ func all(labels []string, few bool) map[string]chart.Chart {
 			pairs[i] = append(pairs[i], chart.Comparison{P: math.Abs(math.Sin(float64(i * j))), Difference: float64(i-j) / 100})
 		}
 	}
-	c := chart.Caption{ID: "c", Title: labels[0], Description: labels[1%len(labels)]}
+	c := func(kind string) chart.Caption {
+		return chart.Caption{ID: prefix + kind, Title: labels[0], Description: labels[1%len(labels)]}
+	}
 	return map[string]chart.Chart{
-		"bars": chart.Bars(c, entries), "heat map": chart.HeatMap(c, g), "strips": chart.Strips(c, g), "matrix": chart.Matrix(c, g.Rows, pairs),
+		prefix + "bars": chart.Bars(c("bars"), entries), prefix + "heat": chart.HeatMap(c("heat"), g),
+		prefix + "strips": chart.Strips(c("strips"), g), prefix + "matrix": chart.Matrix(c("matrix"), g.Rows, pairs),
 	}
 }
 
@@ -77,7 +80,7 @@ func cycle(labels []string, n int) []string {
 
 func TestDocument_IsXML(t *testing.T) {
 	for _, few := range []bool{false, true} {
-		for name, c := range all(hostile, few) {
+		for name, c := range all(hostile, hostile, few) {
 			text := render(t, c.Document())
 			decoder, ids := xml.NewDecoder(strings.NewReader(text)), map[string]bool{}
 			for {
@@ -97,7 +100,7 @@ func TestDocument_IsXML(t *testing.T) {
 				}
 				for _, a := range start.Attr {
 					if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "style" || a.Name.Local == "id" &&
-						(ids[a.Value] || !strings.HasPrefix(a.Value, "c-")) {
+						(ids[a.Value] || !strings.HasPrefix(a.Value, name+"-")) {
 						t.Errorf("%s has the attribute %v", name, a)
 					}
 					if a.Name.Local == "id" {
@@ -105,7 +108,7 @@ func TestDocument_IsXML(t *testing.T) {
 					}
 				}
 			}
-			if !ids["c-title"] || !ids["c-desc"] {
+			if !ids[name+"-title"] || !ids[name+"-desc"] {
 				t.Errorf("%s has only the ids %v", name, ids)
 			}
 			if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
@@ -117,7 +120,7 @@ func TestDocument_IsXML(t *testing.T) {
 
 // On a page the policy refuses inline styles, and ids are the caller's.
 func TestElement_HasNoStyle(t *testing.T) {
-	for name, c := range all(hostile, true) {
+	for name, c := range all(hostile, hostile, true) {
 		if text := render(t, c); strings.Contains(text, "<style") || strings.Contains(text, "style=") || strings.Contains(text, "<script") {
 			t.Errorf("%s brings a style or a script", name)
 		}
@@ -128,7 +131,7 @@ func TestCharts_AreSmall(t *testing.T) {
 	for kind, labels := range map[string][]string{
 		"usual": {"Lakeside University · dense-large-rerank"}, "escaped": {strings.Repeat(`"<&'>`, 80)}, "wide": {strings.Repeat("👩🏽‍🚀", 80)},
 	} {
-		for name, c := range all(labels, false) {
+		for name, c := range all(labels, labels, false) {
 			for _, size := range []int{len(render(t, c)), len(render(t, c.Document()))} {
 				t.Logf("%s with %s labels: %d bytes", name, kind, size)
 				if size > most {
@@ -182,7 +185,7 @@ func TestCharts_HaveTooltips(t *testing.T) {
 }
 
 func BenchmarkHeatMap(b *testing.B) {
-	heatMap := all([]string{"label"}, false)["heat map"]
+	heatMap := all([]string{"label"}, []string{"topic"}, false)["heat"]
 	for b.Loop() {
 		if err := heatMap.Render(b.Context(), io.Discard); err != nil {
 			b.Fatal(err)

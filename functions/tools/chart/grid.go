@@ -11,8 +11,9 @@ type Grid struct {
 	Low, High float64
 	// LowerIsBetter as for errors.
 	LowerIsBetter bool
-	// Hard says which columns strips mark as hard.
-	Hard []bool
+	// Hard says which columns strips mark as hard, and Outliers which rows of each they mark as such.
+	Hard     []bool
+	Outliers [][]int
 }
 
 func (g *Grid) at(row, column int) (float64, bool) {

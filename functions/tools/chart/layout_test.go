@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -177,24 +178,17 @@ func TestCharts_KeepValuesWithinThePlot(t *testing.T) {
 	})
 }
 
-// The quartiles are those that R's quantile() gives for 1, 2, 4, 8, 100: 2, 4 and 8, so the fences are -7 and 17.
-func TestStrips_MarkOutliers(t *testing.T) {
-	g := Grid{Rows: make([]string, 5), Columns: []string{"one"}, Values: [][]float64{{100}, {1}, {4}, {2}, {8}}, High: 100}
-	s := newStrips(Caption{ID: "c"}, g)
-	q := s.topics[0]
-	if q.low != 2 || q.middle != 4 || q.high != 8 || !q.outlier(100) || !q.outlier(17.1) || q.outlier(17) || q.outlier(-7) {
-		t.Errorf("the topic is %+v", q)
-	}
-	if q.best != 0 || q.worst != 1 {
+func TestStrips_MarkTheBestAndOutliers(t *testing.T) {
+	g := Grid{Rows: make([]string, 3), Columns: []string{"one"}, Values: [][]float64{{8}, {1}, {4}}, High: 8}
+	if q := newStrips(Caption{ID: "c"}, g).topics[0]; q.best != 0 || q.worst != 1 {
 		t.Errorf("best is %d, worst %d", q.best, q.worst)
 	}
-	g.LowerIsBetter = true
-	if q := newStrips(Caption{ID: "c"}, g).topics[0]; q.best != 1 || q.worst != 0 {
-		t.Errorf("of errors, best is %d, worst %d", q.best, q.worst)
-	}
-	g.Values = [][]float64{{.3}, {.3}, {0.30000000000000004}, {.3}, {.3}}
-	if q := newStrips(Caption{ID: "c"}, g).topics[0]; q.outlier(0.30000000000000004) || !q.outlier(.31) {
-		t.Errorf("rounding makes an outlier of %+v", q)
+	g.LowerIsBetter, g.Outliers = true, [][]int{{0}}
+	s := newStrips(Caption{ID: "c"}, g)
+	if q := s.topics[0]; q.best != 1 || q.worst != 0 || !slices.ContainsFunc(s.paths, func(p stripPath) bool {
+		return p.class == "outlier" && strings.Count(p.d, diamond) == 1
+	}) {
+		t.Errorf("of errors, best is %d, worst %d, and the marks are %+v", q.best, q.worst, s.paths)
 	}
 }
 

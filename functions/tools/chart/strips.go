@@ -30,21 +30,10 @@ type stripPath struct{ class, d string }
 // topic is how runs spread on a topic.
 type topic struct {
 	values               []float64 // ascending
-	low, middle, high    float64   // quartiles
-	best, worst          int       // runs
+	median               float64
+	best, worst          int // runs
 	hard                 bool
 	bestValue, lastValue float64
-}
-
-// outlier reports whether a value is more than 1.5 interquartile ranges outside the quartiles (Tukey's fences). Of fewer
-// than four values none is.
-func (t *topic) outlier(v float64) bool {
-	if len(t.values) < 4 {
-		return false
-	}
-	const rounding = 1e-12 // of the largest value: values can all be the same but for it
-	fence := 1.5*(t.high-t.low) + rounding*max(math.Abs(t.values[0]), math.Abs(t.values[len(t.values)-1]))
-	return v < t.low-fence || v > t.high+fence
 }
 
 // Strips draws the values of each topic as dots above each other, best and worst run apart. Topics that are
@@ -101,8 +90,7 @@ func (s *strips) topic(column int) topic {
 		}
 	}
 	if slices.Sort(t.values); len(t.values) > 0 {
-		t.low, t.middle = percentile.Of(t.values, 0.25), percentile.Of(t.values, 0.5)
-		t.high = percentile.Of(t.values, 0.75)
+		t.median = percentile.Of(t.values, 0.5)
 	}
 	return t
 }
@@ -122,12 +110,12 @@ func (s *strips) draw() []stripPath {
 		column := "M" + px(x) + " 0" // where the next of the others begins, each from the one before: they are thousands
 		y := 0.0
 		half := min(s.columns.pitch/2-1, 6)
-		middles.WriteString("M" + px(x-half) + " " + px(s.y(t.middle)) + "h" + px(2*half))
+		middles.WriteString("M" + px(x-half) + " " + px(s.y(t.median)) + "h" + px(2*half))
 		for row := range s.Rows {
 			v, ok := s.at(row, i)
 			switch at := "M" + px(x) + " " + px(s.y(v)); {
 			case !ok:
-			case t.outlier(v):
+			case i < len(s.Outliers) && slices.Contains(s.Outliers[i], row):
 				outliers.WriteString(at + diamond)
 			case row == t.best:
 				best.WriteString(at + dot)
@@ -195,7 +183,7 @@ func (s *strips) tooltip(i int) string {
 	if len(s.Columns) > 100 {
 		name, cells = Isolated(fit(s.Columns[i], columnCells)), 8
 	}
-	tip := name + ": median " + shown(t.middle) +
+	tip := name + ": median " + shown(t.median) +
 		", best " + shown(t.bestValue) + " " + numbered(s.Rows, t.best, cells) +
 		", worst " + shown(t.lastValue) + " " + numbered(s.Rows, t.worst, cells)
 	if t.hard {

@@ -209,17 +209,17 @@ func TestFuse_IgnoresTheOrderOfRuns(t *testing.T) {
 
 func TestSettings_Check(t *testing.T) {
 	for want, settings := range map[string]fusion.Settings{
-		"no method":          {Method: "borda", Tag: "f"},
-		"leave the normaliz": {Method: fusion.ReciprocalRank, Normalization: fusion.Rank, Tag: "f"},
-		"k is -1":            {Method: fusion.ReciprocalRank, K: -1, Tag: "f"},
-		"has no k":           {Method: fusion.CombMNZ, Normalization: fusion.Rank, K: 60, Tag: "f"},
-		"no normalization":   {Method: fusion.CombSUM, Tag: "f"},
-		"the depth is":       {Method: fusion.ReciprocalRank, Depth: -1, Tag: "f"},
-		`the tag is ""`:      {Method: fusion.ReciprocalRank},
-		`the tag is "a b"`:   {Method: fusion.ReciprocalRank, Tag: "a b"},
-		`the tag is "a\x00"`: {Method: fusion.ReciprocalRank, Tag: "a\x00"},
+		"/method there is no method":      {Method: "borda", Tag: "f"},
+		"/normalization method rrf looks": {Method: fusion.ReciprocalRank, Normalization: fusion.Rank, Tag: "f"},
+		"/k k is -1":                      {Method: fusion.ReciprocalRank, K: -1, Tag: "f"},
+		"/k method combmnz has no k":      {Method: fusion.CombMNZ, Normalization: fusion.Rank, K: 60, Tag: "f"},
+		"/normalization there is no norm": {Method: fusion.CombSUM, Tag: "f"},
+		"/depth the depth is":             {Method: fusion.ReciprocalRank, Depth: -1, Tag: "f"},
+		`/tag the tag is ""`:              {Method: fusion.ReciprocalRank},
+		`/tag the tag is "a b"`:           {Method: fusion.ReciprocalRank, Tag: "a b"},
+		`/tag the tag is "a\x00"`:         {Method: fusion.ReciprocalRank, Tag: "a\x00"},
 	} {
-		if problems := settings.Check(); len(problems) != 1 || !strings.Contains(problems[0].Detail, want) {
+		if problems := settings.Check(); len(problems) != 1 || !strings.HasPrefix(problems[0].Pointer+" "+problems[0].Detail, want) {
 			t.Errorf("%+v: %v, want %q", settings, problems, want)
 		}
 	}

@@ -26,9 +26,8 @@ const (
 
 func (st *stack) addDeadLetters() deadLetters {
 	q := awssqs.NewCfnQueue(st.scope, jsii.String("DeadLetters"), &awssqs.CfnQueueProps{
-		QueueName:              jsii.String(st.resourceName("dead-letters")),
+		QueueName: jsii.String(st.resourceName("dead-letters")), SqsManagedSseEnabled: true,
 		MessageRetentionPeriod: jsii.Number(deadLetterDays * 24 * 60 * 60),
-		SqsManagedSseEnabled:   true,
 	})
 	q.ApplyRemovalPolicy(awscdk.RemovalPolicy_DESTROY, nil)
 	return deadLetters{name: q.AttrQueueName(), url: q.Ref(), arn: q.AttrArn()}
@@ -56,25 +55,18 @@ func (st *stack) addSchedules() {
 // permission, which must be there before the bucket.
 func (st *stack) addEvents(f *function) awslambda.CfnPermission {
 	awslambda.NewCfnEventSourceMapping(st.scope, jsii.String("EvaluatorStream"), &awslambda.CfnEventSourceMappingProps{
-		FunctionName:               f.ref,
-		EventSourceArn:             st.table.stream,
-		StartingPosition:           jsii.String("TRIM_HORIZON"),
-		BatchSize:                  jsii.Number(10),
-		ParallelizationFactor:      jsii.Number(float64(st.ParallelWork)),
-		BisectBatchOnFunctionError: true,
-		FunctionResponseTypes:      jsii.Strings("ReportBatchItemFailures"),
-		MaximumRetryAttempts:       jsii.Number(streamRetries),
-		MaximumRecordAgeInSeconds:  jsii.Number(streamAge),
-		FilterCriteria:             awslambda.CfnEventSourceMapping_FilterCriteriaProperty{Filters: st.workFilters()},
+		FunctionName: f.ref, EventSourceArn: st.table.stream, StartingPosition: jsii.String("TRIM_HORIZON"),
+		BatchSize: jsii.Number(10), ParallelizationFactor: jsii.Number(float64(st.ParallelWork)),
+		BisectBatchOnFunctionError: true, FunctionResponseTypes: jsii.Strings("ReportBatchItemFailures"),
+		MaximumRetryAttempts: jsii.Number(streamRetries), MaximumRecordAgeInSeconds: jsii.Number(streamAge),
+		FilterCriteria: awslambda.CfnEventSourceMapping_FilterCriteriaProperty{Filters: st.workFilters()},
 		DestinationConfig: awslambda.CfnEventSourceMapping_DestinationConfigProperty{
 			OnFailure: awslambda.CfnEventSourceMapping_OnFailureProperty{Destination: st.deadLetters.arn},
 		},
 	})
 	awslambda.NewCfnEventInvokeConfig(st.scope, jsii.String("EvaluatorUploads"), &awslambda.CfnEventInvokeConfigProps{
-		FunctionName:             f.ref,
-		Qualifier:                jsii.String("$LATEST"),
-		MaximumRetryAttempts:     jsii.Number(uploadRetries),
-		MaximumEventAgeInSeconds: jsii.Number(streamAge),
+		FunctionName: f.ref, Qualifier: jsii.String("$LATEST"),
+		MaximumRetryAttempts: jsii.Number(uploadRetries), MaximumEventAgeInSeconds: jsii.Number(streamAge),
 		DestinationConfig: awslambda.CfnEventInvokeConfig_DestinationConfigProperty{
 			OnFailure: awslambda.CfnEventInvokeConfig_OnFailureProperty{Destination: st.deadLetters.arn},
 		},

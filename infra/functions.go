@@ -30,15 +30,10 @@ func (st *stack) addFunction(d functions.Deployment) *function {
 	code := awss3assets.NewAsset(st.scope, jsii.String(id+"Code"), &awss3assets.AssetProps{
 		Path: jsii.String(filepath.Join(st.Binaries, d.Name))})
 	props := &awslambda.CfnFunctionProps{
-		FunctionName:  &name,
-		Description:   jsii.String("Assay, " + d.Name),
-		Architectures: jsii.Strings("arm64"),
-		Runtime:       jsii.String("provided.al2023"),
-		Handler:       jsii.String("bootstrap"),
-		Code:          awslambda.CfnFunction_CodeProperty{S3Bucket: code.S3BucketName(), S3Key: code.S3ObjectKey()},
-		Role:          role.AttrArn(),
-		MemorySize:    jsii.Number(float64(d.MemoryMB)),
-		Timeout:       jsii.Number(d.Timeout.Seconds()),
+		FunctionName: &name, Description: jsii.String("Assay, " + d.Name), Role: role.AttrArn(),
+		Architectures: jsii.Strings("arm64"), Runtime: jsii.String("provided.al2023"), Handler: jsii.String("bootstrap"),
+		Code:       awslambda.CfnFunction_CodeProperty{S3Bucket: code.S3BucketName(), S3Key: code.S3ObjectKey()},
+		MemorySize: jsii.Number(float64(d.MemoryMB)), Timeout: jsii.Number(d.Timeout.Seconds()),
 		Environment:   awslambda.CfnFunction_EnvironmentProperty{Variables: st.environment(d)},
 		LoggingConfig: awslambda.CfnFunction_LoggingConfigProperty{LogFormat: jsii.String("JSON"), LogGroup: logs.Ref()},
 	}

@@ -25,22 +25,14 @@ func (st *stack) addIssuer() issuer {
 	}
 	pool := st.addUserPool()
 	client := awscognito.NewCfnUserPoolClient(st.scope, jsii.String("SignInClient"), &awscognito.CfnUserPoolClientProps{
-		UserPoolId: pool.Ref(),
-		ClientName: jsii.String(st.resourceName("pages")),
+		UserPoolId: pool.Ref(), ClientName: jsii.String(st.resourceName("pages")), SupportedIdentityProviders: jsii.Strings("COGNITO"),
 		// For programs that can keep no secret, so there is none: a code with PKCE proves who asked for it.
-		GenerateSecret:                  false,
-		AllowedOAuthFlowsUserPoolClient: true,
-		AllowedOAuthFlows:               jsii.Strings("code"),
-		AllowedOAuthScopes:              jsii.Strings("openid", "email", "profile"),
-		CallbackUrLs:                    jsii.Strings(st.SignInReturns...),
-		LogoutUrLs:                      jsii.Strings(st.SignInReturns...),
-		SupportedIdentityProviders:      jsii.Strings("COGNITO"),
-		ExplicitAuthFlows:               jsii.Strings("ALLOW_USER_SRP_AUTH", "ALLOW_REFRESH_TOKEN_AUTH"),
-		EnableTokenRevocation:           true,
-		PreventUserExistenceErrors:      jsii.String("ENABLED"),
-		IdTokenValidity:                 jsii.Number(60),
-		AccessTokenValidity:             jsii.Number(60),
-		RefreshTokenValidity:            jsii.Number(30),
+		GenerateSecret: false, AllowedOAuthFlowsUserPoolClient: true, AllowedOAuthFlows: jsii.Strings("code"),
+		AllowedOAuthScopes: jsii.Strings("openid", "email", "profile"),
+		CallbackUrLs:       jsii.Strings(st.SignInReturns...), LogoutUrLs: jsii.Strings(st.SignInReturns...),
+		ExplicitAuthFlows:     jsii.Strings("ALLOW_USER_SRP_AUTH", "ALLOW_REFRESH_TOKEN_AUTH"),
+		EnableTokenRevocation: true, PreventUserExistenceErrors: jsii.String("ENABLED"),
+		IdTokenValidity: jsii.Number(60), AccessTokenValidity: jsii.Number(60), RefreshTokenValidity: jsii.Number(30),
 		TokenValidityUnits: awscognito.CfnUserPoolClient_TokenValidityUnitsProperty{
 			IdToken: jsii.String("minutes"), AccessToken: jsii.String("minutes"), RefreshToken: jsii.String("days"),
 		},
@@ -68,13 +60,10 @@ func (st *stack) addUserPool() awscognito.CfnUserPool {
 		protection = "ACTIVE"
 	}
 	pool := awscognito.NewCfnUserPool(st.scope, jsii.String("Users"), &awscognito.CfnUserPoolProps{
-		UserPoolName:           jsii.String(st.resourceName("users")),
-		UserPoolTier:           jsii.String("LITE"),
-		DeletionProtection:     &protection,
-		UsernameAttributes:     jsii.Strings("email"),
-		AutoVerifiedAttributes: jsii.Strings("email"),
-		UsernameConfiguration:  awscognito.CfnUserPool_UsernameConfigurationProperty{CaseSensitive: false},
-		AdminCreateUserConfig:  awscognito.CfnUserPool_AdminCreateUserConfigProperty{AllowAdminCreateUserOnly: false},
+		UserPoolName: jsii.String(st.resourceName("users")), UserPoolTier: jsii.String("LITE"), DeletionProtection: &protection,
+		UsernameAttributes: jsii.Strings("email"), AutoVerifiedAttributes: jsii.Strings("email"),
+		UsernameConfiguration: awscognito.CfnUserPool_UsernameConfigurationProperty{CaseSensitive: false},
+		AdminCreateUserConfig: awscognito.CfnUserPool_AdminCreateUserConfigProperty{AllowAdminCreateUserOnly: false},
 		Schema: []any{
 			awscognito.CfnUserPool_SchemaAttributeProperty{Name: jsii.String("email"), Required: true, Mutable: true},
 			awscognito.CfnUserPool_SchemaAttributeProperty{Name: jsii.String("name"), Required: true, Mutable: true},
@@ -83,8 +72,7 @@ func (st *stack) addUserPool() awscognito.CfnUserPool {
 			MinimumLength: jsii.Number(12), RequireLowercase: false, RequireUppercase: false, RequireNumbers: false, RequireSymbols: false,
 			TemporaryPasswordValidityDays: jsii.Number(7),
 		}},
-		MfaConfiguration: jsii.String("OPTIONAL"),
-		EnabledMfas:      jsii.Strings("SOFTWARE_TOKEN_MFA"),
+		MfaConfiguration: jsii.String("OPTIONAL"), EnabledMfas: jsii.Strings("SOFTWARE_TOKEN_MFA"),
 		AccountRecoverySetting: awscognito.CfnUserPool_AccountRecoverySettingProperty{RecoveryMechanisms: []any{
 			awscognito.CfnUserPool_RecoveryOptionProperty{Name: jsii.String("verified_email"), Priority: jsii.Number(1)},
 		}},

@@ -67,11 +67,9 @@ func (st *stack) addBucket(f *function, mayTell awslambda.CfnPermission) {
 			},
 		}},
 		CorsConfiguration: awss3.CfnBucket_CorsConfigurationProperty{CorsRules: []any{awss3.CfnBucket_CorsRuleProperty{
-			AllowedMethods: jsii.Strings("GET", "HEAD", "PUT"),
-			AllowedOrigins: jsii.Strings(st.Origins...),
+			AllowedMethods: jsii.Strings("GET", "HEAD", "PUT"), AllowedOrigins: jsii.Strings(st.Origins...),
 			AllowedHeaders: jsii.Strings("*"), // those that the link says, which is signed over them
-			ExposedHeaders: jsii.Strings("ETag"),
-			MaxAge:         jsii.Number(3600),
+			ExposedHeaders: jsii.Strings("ETag"), MaxAge: jsii.Number(3600),
 		}}},
 		NotificationConfiguration: awss3.CfnBucket_NotificationConfigurationProperty{LambdaConfigurations: notifications},
 	})
@@ -114,11 +112,9 @@ func (st *stack) addTable() table {
 		})
 	}
 	t := awsdynamodb.NewCfnTable(st.scope, jsii.String("Table"), &awsdynamodb.CfnTableProps{
-		BillingMode:            jsii.String("PAY_PER_REQUEST"),
-		AttributeDefinitions:   attributes,
-		KeySchema:              keySchema(dynamo.PartitionKey, dynamo.SortKey),
-		GlobalSecondaryIndexes: indexes,
-		StreamSpecification:    awsdynamodb.CfnTable_StreamSpecificationProperty{StreamViewType: jsii.String("NEW_IMAGE")},
+		BillingMode: jsii.String("PAY_PER_REQUEST"), AttributeDefinitions: attributes,
+		KeySchema: keySchema(dynamo.PartitionKey, dynamo.SortKey), GlobalSecondaryIndexes: indexes,
+		StreamSpecification: awsdynamodb.CfnTable_StreamSpecificationProperty{StreamViewType: jsii.String("NEW_IMAGE")},
 		TimeToLiveSpecification: awsdynamodb.CfnTable_TimeToLiveSpecificationProperty{
 			AttributeName: jsii.String(dynamo.ExpiryAttribute), Enabled: true},
 		DeletionProtectionEnabled: st.Keeps,

@@ -53,10 +53,8 @@ func test(m *testing.M) (int, error) {
 		return 0, err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	if binaries, err = fakeBinaries(folder); err != nil {
-		return 0, err
-	}
-	if images, err = fakeImages(folder); err != nil {
+	binaries, images = filepath.Join(folder, "lambda"), filepath.Join(folder, "images")
+	if err := errors.Join(writeBinaries(binaries), writeImages(images)); err != nil {
 		return 0, err
 	}
 	for i, s := range []struct {
@@ -83,46 +81,33 @@ func test(m *testing.M) (int, error) {
 	return m.Run(), nil
 }
 
-// fakeBinaries makes a folder with a binary for each function that is none.
-func fakeBinaries(folder string) (string, error) {
-	folder = filepath.Join(folder, "lambda")
+// writeBinaries writes a binary for each function, which is none.
+func writeBinaries(folder string) (err error) {
 	for _, d := range functions.Deployments() {
-		if err := os.MkdirAll(filepath.Join(folder, d.Name), 0o755); err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(filepath.Join(folder, d.Name, "bootstrap"), []byte(d.Name), 0o755); err != nil {
-			return "", err
-		}
+		err = errors.Join(err, writeFile(filepath.Join(folder, d.Name, "bootstrap"), []byte(d.Name)))
 	}
-	return folder, nil
+	return err
 }
 
-// fakeImages makes a folder like the root of the repository, with what images are built from and with what must not
+// writeImages makes a folder like the root of the repository, with what images are built from and with what must not
 // come into them. The binaries are none.
-func fakeImages(folder string) (string, error) {
-	folder = filepath.Join(folder, "images")
+func writeImages(folder string) (err error) {
 	for path, content := range map[string]string{
 		"bin/container/arm64/assay-grpc": "server", "bin/container/amd64/assay-grpc": "server", "bin/container/arm64/assay": "application",
 		"bin/container/data/none": "data", "local/Dockerfile": "FROM scratch", "data/key": "secret", "grpc/main.go": "package main",
 		"infra/node_modules/a/index.js": "module",
-		".dockerignore":                 "", "LICENSE": "", dockerfile: "",
 	} {
-		if content == "" {
-			b, err := os.ReadFile(filepath.Join("..", path))
-			if err != nil {
-				return "", err
-			}
-			content = string(b)
-		}
-		path = filepath.Join(folder, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
-			return "", err
-		}
+		err = errors.Join(err, writeFile(filepath.Join(folder, path), []byte(content)))
 	}
-	return folder, nil
+	for _, path := range []string{".dockerignore", "LICENSE", dockerfile} {
+		content, readErr := os.ReadFile(filepath.Join("..", path))
+		err = errors.Join(err, readErr, writeFile(filepath.Join(folder, path), content))
+	}
+	return err
+}
+
+func writeFile(path string, content []byte) error {
+	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o755))
 }
 
 func synthesize(folder string, context map[string]any, into *template) error {
@@ -206,11 +191,8 @@ func TestNewStack_NamesMissingBinaries(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), filepath.Join("evaluator", "bootstrap")) || !strings.Contains(err.Error(), "make lambda") {
 		t.Errorf("%v", err)
 	}
-	for _, d := range functions.Deployments() {
-		path := filepath.Join(s.Binaries, d.Name, "bootstrap")
-		if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("built"), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+	if err := writeBinaries(s.Binaries); err != nil {
+		t.Fatal(err)
 	}
 	s.GRPC = grpcSettings{On: true, Images: t.TempDir()}
 	if err := newStack(nil, s); err == nil || !strings.Contains(err.Error(), "assay-grpc") ||

@@ -117,17 +117,8 @@ func TestRoutes_AreTheDeclaredOperations(t *testing.T) {
 			if _, twice := got[key]; twice {
 				t.Errorf("%s: a second route for %s", id, key)
 			}
-			if strings.ContainsAny(key, "$") && key != "$default" {
-				t.Errorf("%s: %s is a pattern of net/http", id, key)
-			}
-			var integration, function string
-			if err := json.Unmarshal([]byte(r.at("Target.Fn::Join.1.1.Ref")), &integration); err != nil {
-				t.Fatal(id, err)
-			}
-			if err := json.Unmarshal([]byte(tpl.Resources[integration].at("IntegrationUri.Fn::GetAtt.0")), &function); err != nil {
-				t.Fatal(integration, err)
-			}
-			got[key] = function
+			integration := strings.Trim(r.at("Target.Fn::Join.1.1.Ref"), `"`)
+			got[key] = strings.Trim(tpl.Resources[integration].at("IntegrationUri.Fn::GetAtt.0"), `"`)
 		}
 		if !maps.Equal(got, want) {
 			t.Errorf("routes lead to\n%v, want\n%v", got, want)
@@ -184,6 +175,88 @@ func TestDashboard_IsFreeAndShowsEveryFunction(t *testing.T) {
 		}
 		if shown := strings.Contains(body, "AWS/ECS"); shown != (len(tpl.all("AWS::ECS::Service")) > 0) {
 			t.Errorf("the dashboard shows the gRPC server: %t", shown)
+		}
+	}
+}
+
+// statement is one of a policy.
+type statement struct {
+	Sid, Effect string
+	Action      []string
+	Resource    []json.RawMessage
+	Condition   json.RawMessage
+}
+
+// rightsOf returns what the role of a function may do: resources by action, as they stand in the template.
+func rightsOf(t *testing.T, tpl template, id string) map[string][]string {
+	t.Helper()
+	role, ok := tpl.Resources[id]
+	if !ok || role.Type != "AWS::IAM::Role" {
+		t.Fatalf("there is no role %s", id)
+	}
+	if role.Properties["ManagedPolicyArns"] != nil {
+		t.Errorf("%s has policies that are written elsewhere", id)
+	}
+	var policies []struct {
+		PolicyDocument struct{ Statement []statement }
+	}
+	if err := json.Unmarshal([]byte(role.at("Policies")), &policies); err != nil || len(policies) != 1 {
+		t.Fatalf("%s: %d policies, %v", id, len(policies), err)
+	}
+	rights := map[string][]string{}
+	for _, s := range policies[0].PolicyDocument.Statement {
+		if s.Effect != "Allow" {
+			t.Errorf("%s: %s %s", id, s.Effect, s.Sid)
+		}
+		for _, action := range s.Action {
+			for _, r := range s.Resource {
+				rights[action] = append(rights[action], string(r))
+			}
+		}
+	}
+	return rights
+}
+
+func TestRights_FewGetTruths(t *testing.T) {
+	for _, c := range []struct {
+		template
+		want []string
+	}{{prod, []string{"DatasetsRole", "EvaluatorRole", "ToolsRole"}},
+		{withServer, []string{"DatasetsRole", "EvaluatorRole", "ServerRole", "ToolsRole"}}} {
+		var may []string
+		for id := range c.all("AWS::IAM::Role") {
+			for action, resources := range rightsOf(t, c.template, id) {
+				for _, r := range resources {
+					reaches := strings.Contains(r, "/truths/") || strings.Contains(r, "s3:::") && !strings.Contains(r, "}/")
+					if reaches && (action == "s3:*" || strings.HasPrefix(action, "s3:GetObject")) {
+						may = append(may, id)
+					}
+				}
+			}
+		}
+		if slices.Sort(may); !slices.Equal(may, c.want) {
+			t.Errorf("%v get truths, want %v", may, c.want)
+		}
+	}
+}
+
+// prefix is the part of a resource's name that may have an asterisk.
+var prefix = regexp.MustCompile(`(/index|/inputs|/truths|/runs|/logs|/evaluations|/tools|-due)/\*`)
+
+func TestRights_AreNoWiderThanAPrefix(t *testing.T) {
+	for _, tpl := range []template{dev, prod, special, withServer} {
+		for id := range tpl.all("AWS::IAM::Role") {
+			for action, resources := range rightsOf(t, tpl, id) {
+				if strings.Contains(action, "*") {
+					t.Errorf("%s may %s", id, action)
+				}
+				hasNothingNarrower := strings.HasPrefix(action, "xray:") || action == "ecr:GetAuthorizationToken"
+				for _, r := range resources {
+					if strings.Contains(prefix.ReplaceAllString(r, ""), "*") && !(hasNothingNarrower && r == `"*"`) {
+						t.Errorf("%s may %s on %s", id, action, r)
+					}
+				}
+			}
 		}
 	}
 }

@@ -18,11 +18,15 @@ import (
 	"assay/functions"
 	"assay/functions/evaluator"
 	"assay/grpc/server"
+	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/auth"
+	"assay/shared/auth/devissuer"
 	"assay/shared/blob/directory"
 	"assay/shared/files"
 	"assay/shared/quota"
 	"assay/shared/ratelimit"
+	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/webpage/resource"
 )
@@ -232,4 +236,47 @@ func (p *program) close() {
 	if err := p.table.close(); err != nil {
 		p.log.Error("the table did not close well", "error", err)
 	}
+}
+
+// audience is whom the development issuer's tokens are meant for.
+const audience = "assay"
+
+// identity is who the server trusts.
+type identity struct {
+	issuer string
+	verify func(ctx context.Context, token string) (access.Caller, error)
+	dev    *devissuer.Issuer // nil unless the development issuer is on
+}
+
+// newIdentity trusts the issuer of the flags or, without one, a development issuer at the base URL, whose tokens are
+// verified in exactly the same way.
+func newIdentity(ctx context.Context, c settings, baseURL string) (identity, error) {
+	id := identity{issuer: c.issuer}
+	trust := auth.Config{Issuer: c.issuer, Audience: c.audience, Client: &http.Client{}}
+	if c.issuer == "" {
+		id.issuer = baseURL + "/dev"
+		dev, err := devissuer.Open(filepath.Join(c.data, "dev-issuer.key"), id.issuer, audience)
+		if err != nil {
+			return id, err
+		}
+		id.dev = dev
+		trust = auth.Config{Issuer: id.issuer, Audience: audience, Client: dev.Client()}
+	}
+	v, err := auth.New(trust)
+	if err != nil {
+		return id, err
+	}
+	id.verify = v.Caller
+	return id, v.CheckIssuer(ctx)
+}
+
+// defaultQuotas are those of a server whose files are in the folder: all users together get three quarters of its disk, and
+// one user a quarter of that, as far as that is less than the defaults of every server.
+func defaultQuotas(folder string) record.Quotas {
+	q := record.DefaultQuotas()
+	if disk := diskSize(folder); disk > 0 {
+		q.Server.StoredBytes = min(q.Server.StoredBytes, disk/4*3)
+		q.User.StoredBytes = min(q.User.StoredBytes, q.Server.StoredBytes/4)
+	}
+	return q
 }

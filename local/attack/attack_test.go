@@ -239,7 +239,7 @@ func (s *site) flood(ctx context.Context, sc *scenario, requests []request, y *t
 
 // exchange sends one request, and holds its answer to what the scenario allows.
 func (y *tally) exchange(ctx context.Context, s *site, sc *scenario, q request) {
-	status, header, n, err := s.send(ctx, q)
+	status, header, n, err := s.send(ctx, q, io.Discard)
 	y.mu.Lock()
 	y.requests++
 	y.sent += int64(len(q.body))
@@ -281,8 +281,8 @@ func refusedWhileSending(err error) bool {
 	return errors.Is(err, io.EOF) || strings.Contains(text, "reset by peer") || strings.Contains(text, "broken pipe")
 }
 
-// send sends a request and reads its answer to the end.
-func (s *site) send(ctx context.Context, q request) (status int, header http.Header, n int, err error) {
+// send sends a request and copies its answer, of n bytes.
+func (s *site) send(ctx context.Context, q request, answer io.Writer) (status int, header http.Header, n int, err error) {
 	u := q.from
 	if u == nil {
 		u = s.anonymous
@@ -305,7 +305,7 @@ func (s *site) send(ctx context.Context, q request) (status int, header http.Hea
 		return 0, nil, 0, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	read, err := io.Copy(io.Discard, resp.Body)
+	read, err := io.Copy(answer, resp.Body)
 	return resp.StatusCode, resp.Header, int(read), err
 }
 

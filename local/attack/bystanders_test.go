@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"path"
 	"slices"
@@ -157,7 +158,7 @@ func (w *watcher) ask(s *site, path string) {
 	ctx, cancel := context.WithTimeout(context.Background(), watchTime)
 	defer cancel()
 	began := time.Now()
-	status, _, _, err := s.send(ctx, request{from: s.bystander, method: http.MethodGet, path: path})
+	status, _, _, err := s.send(ctx, request{from: s.bystander, method: http.MethodGet, path: path}, io.Discard)
 	if err != nil {
 		status = 0
 	}

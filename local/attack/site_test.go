@@ -2,10 +2,10 @@ package attack
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -176,28 +176,16 @@ func (s *site) decode(t *testing.T, u *user, method, path string, body, into any
 
 // call sends a request with a body as JSON, and returns the answer.
 func (s *site) call(u *user, method, path string, body any) (status int, header http.Header, answer []byte, err error) {
-	var content io.Reader
-	if body != nil {
-		content = bytes.NewReader(encode(body))
-	}
-	r, err := http.NewRequest(method, s.program.url+path, content)
-	if err != nil {
-		return 0, nil, nil, err
-	}
-	r.Header.Set("Content-Type", "application/json")
+	q := request{from: u, method: method, path: path, media: jsonMedia}
 	if method == http.MethodPatch {
-		r.Header.Set("Content-Type", mergePatch)
+		q.media = mergePatch
 	}
-	if u.token != "" {
-		r.Header.Set("Authorization", "Bearer "+u.token)
+	if body != nil {
+		q.body = encode(body)
 	}
-	resp, err := u.client.Do(r)
-	if err != nil {
-		return 0, nil, nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	answer, err = io.ReadAll(resp.Body)
-	return resp.StatusCode, resp.Header, answer, err
+	var b bytes.Buffer
+	status, header, _, err = s.send(context.Background(), q, &b)
+	return status, header, b.Bytes(), err
 }
 
 func encode(body any) []byte {

@@ -1,10 +1,8 @@
 package attack
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
-	"encoding/base64"
+	"io"
 	"net/http"
 	"path"
 	"strings"
@@ -15,11 +13,7 @@ import (
 
 // packed is a file that comes packed with gzip.
 func packed(name string, content []byte) object {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, _ = w.Write(content) // into memory
-	_ = w.Close()
-	return inline(name, b.Bytes())
+	return inline(name, compressed(func(w io.Writer) { _, _ = w.Write(content) }))
 }
 
 func runs(files ...object) []object {
@@ -36,7 +30,7 @@ func bombsToTools(s *site) (out []request) {
 		{"name": "run.txt", "content": zeros()},
 		inline("run.txt", bomb("1 Q0 d1 1 2.5 a\n", 512<<20)),
 		inline("run.txt.gz", bomb("x", 512<<20)),
-		inline("nested.gz", packedTwice()),
+		packed("nested.gz", bomb("\x00", 1<<30)),
 		inline("run.jsonl", bomb(`{"id":"1","label":"a"}`+"\n", 512<<20)),
 		inline("run.csv", bomb(`"`, 512<<20)),
 		inline("archive.tar", append([]byte("run.txt"), make([]byte, 1<<20)...)),
@@ -65,18 +59,10 @@ func bombsToTools(s *site) (out []request) {
 	return out
 }
 
-func packedTwice() []byte {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, _ = w.Write(bomb("\x00", 1<<30)) // into memory
-	_ = w.Close()
-	return b.Bytes()
-}
-
 // bombsAsRuns submit the same to a task.
 func bombsAsRuns(s *site) (out []request) {
 	for _, b := range []object{
-		{"name": "run.txt", "content": zeros()}, inline("run.txt", bomb("1 Q0 d1 1 2.5 a\n", 512<<20)), inline("run.gz", packedTwice()),
+		{"name": "run.txt", "content": zeros()}, inline("run.txt", bomb("1 Q0 d1 1 2.5 a\n", 512<<20)), packed("run.gz", bomb("\x00", 1<<30)),
 		inline("run.txt", bomb("1 Q0 d1 1 2.5 "+repeat("a", 64<<10), 512<<20)),
 	} {
 		b["datasetId"] = path.Base(s.dataset)
@@ -140,19 +126,14 @@ func renderings(s *site) (out []request) {
 	return out
 }
 
-// heavyTool is a call that computes for long: ten runs of hundreds of thousands of lines, by many measures.
+// heavyTool is a call that computes for long: two runs of hundreds of thousands of lines, by many measures.
 func heavyTool() []byte {
 	var measures []string
-	for k := 1; k <= 20; k++ {
-		measures = append(measures, "nDCG@"+strings.Repeat("1", k%5+1), "P@"+strings.Repeat("2", k%5+1))
+	for k := range 5 {
+		measures = append(measures, "nDCG@"+strings.Repeat("1", k+1), "P@"+strings.Repeat("2", k+1))
 	}
-	content := base64.StdEncoding.EncodeToString(bigRun(100_000))
-	files := make([]object, 2)
-	for n := range files {
-		files[n] = object{"name": "run.txt", "content": content}
-	}
-	return encode(object{"runs": runs(files...), "truth": object{"files": []object{packed("qrels", qrels(300, 1000))}},
-		"measures": measures[:10]})
+	file := inline("run.txt", bigRun(100_000))
+	return encode(object{"runs": runs(file, file), "truth": object{"files": []object{packed("qrels", qrels(300, 1000))}}, "measures": measures})
 }
 
 // toolTime is what a small call of a tool may take for a user while anonymous callers ask for heavy ones.
@@ -176,7 +157,7 @@ func toolFlood(ctx context.Context, s *site, y *tally) {
 		encode(object{"run": object{"files": []object{{"name": "run.txt", "text": "1 Q0 d1 1 2.5 a\n"}}}}))
 	for end := time.Now().Add(s.form.flood); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		began := time.Now()
-		status, _, _, err := s.send(ctx, small)
+		status, _, _, err := s.send(ctx, small, io.Discard)
 		if took := time.Since(began); err != nil || status != http.StatusOK || took > toolTime {
 			y.fault("a small call of a user had status %d, %v after %v", status, err, took)
 		}

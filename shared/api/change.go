@@ -102,7 +102,7 @@ func (c *Call) create(ctx context.Context, find targetLoader, produce func(Targe
 	if err != nil {
 		return err
 	}
-	if key.replay() {
+	if key != nil && key.Done {
 		return c.writeReplay(key)
 	}
 	var a answer
@@ -121,7 +121,7 @@ func (c *Call) create(ctx context.Context, find targetLoader, produce func(Targe
 		if _, shown := revision(made); !shown {
 			a.etag = "" // the answer says where the resource is: its tag would not be the resource's
 		}
-		key.storeAnswer(c.Tx, a)
+		a.store(c.Tx, key)
 		return nil
 	})
 	if err != nil {

@@ -35,11 +35,6 @@ func TestPatch_ChangesWhatItNames(t *testing.T) {
 		{patch.JSONPatch, `[{"op":"add","path":"/tags/-","value":{"key":"b"}}]`, func(n Note) bool {
 			return len(n.Tags) == 2 && n.Tags[1].Key == "b"
 		}},
-		{patch.JSONPatch, `[{"op":"move","from":"/tags/1","path":"/tags/0"},{"op":"copy","from":"/name","path":"/text"}]`, func(n Note) bool {
-			return n.Tags[0].Key == "b" && n.Text == "one"
-		}},
-		{patch.JSONPatch, `[{"op":"remove","path":"/until"}]`, func(n Note) bool { return n.Until == nil }},
-		{patch.JSONPatch, `[{"op":"add","path":"/until","value":"2027-01-01T00:00:00Z"}]`, func(n Note) bool { return n.Until != nil }},
 	} {
 		var n Note
 		a := s.Want(http.StatusOK, &n, "alice", http.MethodPatch, path, c.body, "Content-Type", cmp.Or(c.mediaType, patch.MergePatch))
@@ -70,10 +65,7 @@ func TestPatch_RefusedChangesNothing(t *testing.T) {
 		{"", `{"name":"forbidden"}`, problem.Invalid, "/name"},
 		{"", `{"deep":{"count":-1}}`, problem.Invalid, "/deep/count"},
 		{"", `{"deep":{"count":-1},"deep":{}}`, problem.BadRequest, ""},
-		{"", `[]`, problem.BadRequest, ""},
-		{patch.JSONPatch, `{"name":"two"}`, problem.BadRequest, ""},
 		{patch.JSONPatch, `[{"op":"replace","path":"/name","value":"two"},{"op":"test","path":"/text","value":"x"}]`, problem.PatchFailed, ""},
-		{patch.JSONPatch, `[{"op":"replace","path":"/name","value":"two"},{"op":"remove","path":"/until"}]`, problem.PatchFailed, ""},
 		{patch.JSONPatch, `[{"op":"replace","path":"/name","value":"two"},{"op":"replace","path":"/version","value":9}]`, problem.Invalid,
 			"/version"},
 		{patch.JSONPatch, `[{"op":"replace","path":"/name","value":null}]`, problem.Invalid, "/name"},

@@ -119,12 +119,6 @@ func (c *Call) LinkInput(path string) string {
 	return address
 }
 
-// Negotiate chooses the media type of the answer among the offers, whatever it was before.
-func (c *Call) Negotiate(offers ...string) (string, error) {
-	err := c.choose(offers)
-	return c.accepted, err
-}
-
 // Accepted is the media type that the answer is to have.
 func (c *Call) Accepted() string { return c.accepted }
 

@@ -17,13 +17,8 @@ const idempotencyHeader = "Idempotency-Key"
 
 const maxIdempotencyKey = 255
 
-// claim is what a request has of its Idempotency-Key; nil when it has none.
-type claim struct{ *record.Idempotency }
-
-func (k *claim) replay() bool { return k != nil && k.Done }
-
-// claimKey claims the request's Idempotency-Key, or finds the answer that was given to it before.
-func (c *Call) claimKey(ctx context.Context) (*claim, error) {
+// claimKey claims the request's Idempotency-Key, or finds the answer that was given to it before; nil when it has none.
+func (c *Call) claimKey(ctx context.Context) (*record.Idempotency, error) {
 	names := c.request.Header.Values(idempotencyHeader)
 	if len(names) == 0 {
 		return nil, nil
@@ -42,7 +37,7 @@ func (c *Call) claimKey(ctx context.Context) (*claim, error) {
 	mine.ID = c.Caller.ID
 	err := new(records.Tx).Create(mine).Commit(ctx, c.Store)
 	if err == nil {
-		return &claim{mine}, nil
+		return mine, nil
 	}
 	if !records.IsConflict(err) {
 		return nil, err
@@ -55,18 +50,18 @@ func (c *Call) claimKey(ctx context.Context) (*claim, error) {
 		return nil, problem.IdempotencyMismatch.New("This %s was used within the last 24 hours for another request. Use a new key for a new "+
 			"request.", idempotencyHeader)
 	case old != nil && old.Done:
-		return &claim{old}, nil
+		return old, nil
 	default:
 		return nil, requestUnderWay()
 	}
 }
 
-// storeAnswer adds the answer to the change. When another request has taken over the key, the change is not made.
-func (k *claim) storeAnswer(tx *records.Tx, a answer) {
+// store adds the answer to the change under the key, if there is one. When another request has taken over the key, the change is not made.
+func (a answer) store(tx *records.Tx, k *record.Idempotency) {
 	if k == nil {
 		return
 	}
-	done := *k.Idempotency
+	done := *k
 	done.Done, done.Status, done.Location, done.ETag, done.Body = true, a.status, a.location, a.etag, a.body
 	done.Until = record.At(k.CreatedAt.Add(record.IdempotencyTime))
 	tx.Replace(&done).Or(requestUnderWay())
@@ -78,19 +73,19 @@ func requestUnderWay() error {
 }
 
 // releaseKey frees the key of a request that failed, so that it can be sent again, corrected.
-func (c *Call) releaseKey(ctx context.Context, k *claim) {
+func (c *Call) releaseKey(ctx context.Context, k *record.Idempotency) {
 	if k == nil {
 		return
 	}
 	ctx, cancel := cleanupContext(ctx)
 	defer cancel()
-	if err := new(records.Tx).Delete(k.Idempotency).Commit(ctx, c.Store); err != nil && !records.IsConflict(err) {
+	if err := new(records.Tx).Delete(k).Commit(ctx, c.Store); err != nil && !records.IsConflict(err) {
 		c.Log.WarnContext(ctx, "an idempotency key stays claimed for a minute", "error", err)
 	}
 }
 
 // writeReplay gives the first answer again.
-func (c *Call) writeReplay(k *claim) error {
+func (c *Call) writeReplay(k *record.Idempotency) error {
 	c.w.Header().Set("Idempotent-Replay", "true")
 	return c.write(answer{status: k.Status, mediaType: mediaJSON, location: k.Location, etag: k.ETag, body: k.Body})
 }

@@ -186,11 +186,13 @@ func (c *Call) negotiate() error {
 	if len(offers) == 0 || c.op.computes() { // what each variant offers, it chooses from itself
 		return nil
 	}
-	return c.choose(offers)
+	_, err := c.Negotiate(offers...)
+	return err
 }
 
-// choose chooses among the offers. A GET of what is JSON has a page too, and so has what was computed.
-func (c *Call) choose(offers []string) error {
+// Negotiate chooses the media type of the answer among the offers, whatever it was before. A GET of what is JSON has a page too,
+// and so has what was computed.
+func (c *Call) Negotiate(offers ...string) (string, error) {
 	if (c.op.Method == http.MethodGet && c.op.Result != nil || c.op.computes()) && c.Env.RenderHTML != nil &&
 		!slices.Contains(offers, mediaHTML) {
 		offers = append(slices.Clone(offers), mediaHTML)
@@ -204,9 +206,9 @@ func (c *Call) choose(offers []string) error {
 		}
 	}
 	if best == 0 {
-		return problem.NotAcceptable.New("The answer can be %s. Say so in Accept, or leave Accept out.", strings.Join(offers, " or "))
+		return "", problem.NotAcceptable.New("The answer can be %s. Say so in Accept, or leave Accept out.", strings.Join(offers, " or "))
 	}
-	return nil
+	return c.accepted, nil
 }
 
 // mediaQuality is how much an Accept header wants a media type.

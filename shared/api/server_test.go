@@ -2,11 +2,8 @@ package api_test
 
 import (
 	"bytes"
-	"context"
-	"io"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"regexp"
 	"strings"
@@ -14,6 +11,8 @@ import (
 	"time"
 
 	"assay/shared/api"
+	"assay/shared/api/servertest"
+	"assay/shared/panics"
 	"assay/shared/problem"
 	"assay/shared/record"
 )
@@ -228,33 +227,18 @@ func TestMount_FailsAsOperationsDo(t *testing.T) {
 	server.Mount("/rest/", http.StripPrefix("/rest/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		server.Fail(w, r, problem.NotFound.New("no %s", r.URL.Path))
 	})), true, http.MethodGet)
-	h := httptest.NewServer(server)
-	defer h.Close()
-	get := func(method, path string) (*http.Response, []byte, error) {
-		r, err := http.NewRequestWithContext(context.Background(), method, h.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Origin", "https://a.example")
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = resp.Body.Close() }()
-		body, err := io.ReadAll(resp.Body)
-		return resp, body, err
+	get := func(path string) servertest.Answer { return exchange(t, server, "alice", http.MethodGet, path, nil) }
+	aborted := panics.Catch(func() error { get("/half/begun"); return nil })
+	if aborted == nil || !strings.Contains(aborted.Error(), http.ErrAbortHandler.Error()) {
+		t.Errorf("an answer that breaks off ends with %v, and is taken for a whole one", aborted)
 	}
-	if _, body, err := get(http.MethodGet, "/half/begun"); err == nil { //nolint:bodyclose // get has closed it
-		t.Errorf("%d bytes were taken for a whole answer", len(body))
+	refused(t, get("/half/not"), problem.Internal)
+	if d := refused(t, get("/rest/of/it"), problem.NotFound); d.Instance != "/rest/of/it" || d.Detail != "no of/it" {
+		t.Errorf("a mount that sees the rest of its path answers %+v", d)
 	}
-	if resp, body, err := get(http.MethodGet, "/half/not"); err != nil || resp.StatusCode != http.StatusInternalServerError { //nolint:bodyclose // get has closed it
-		t.Errorf("%v: %s", err, body)
-	}
-	if _, body, err := get(http.MethodGet, "/rest/of/it"); err != nil || !bytes.Contains(body, []byte(`"instance":"/rest/of/it"`)) || !bytes.Contains(body, []byte("no of/it")) { //nolint:bodyclose // get has closed it
-		t.Errorf("a mount that sees the rest of its path answers %v: %s", err, body)
-	}
-	if resp, _, err := get(http.MethodOptions, "/half/x"); err != nil || resp.StatusCode != http.StatusNoContent || resp.Header.Get("Allow") != "GET, PUT" || resp.Header.Get("Access-Control-Allow-Origin") != "*" { //nolint:bodyclose // get has closed it
-		t.Errorf("OPTIONS: %v, %v", resp, err)
+	a := exchange(t, server, "alice", http.MethodOptions, "/half/x", nil, "Origin", "https://a.example")
+	if a.Status != http.StatusNoContent || a.Header.Get("Allow") != "GET, PUT" || a.Header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("OPTIONS: %d %v", a.Status, a.Header)
 	}
 }
 

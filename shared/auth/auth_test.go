@@ -120,18 +120,20 @@ func TestVerify_ReadsNamesAndGroups(t *testing.T) {
 	}
 }
 
+// encode is a part of a token that has the value.
+func encode(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
 // jws signs the claims by Ed25519 under a header of its own.
 func jws(t *testing.T, k key, header, claims map[string]any) string {
 	t.Helper()
-	parts := make([]string, 2)
-	for i, v := range []any{header, claims} {
-		b, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		parts[i] = base64.RawURLEncoding.EncodeToString(b)
-	}
-	input := strings.Join(parts, ".")
+	input := encode(t, header) + "." + encode(t, claims)
 	signature, err := k.private.Sign(nil, []byte(input), crypto.Hash(0))
 	if err != nil {
 		t.Fatal(err)
@@ -183,13 +185,6 @@ func TestVerify_RefusesForgeries(t *testing.T) {
 	genuine := k.sign(t, i.claims(nil))
 	header, rest, _ := strings.Cut(genuine, ".")
 	payload, signature, _ := strings.Cut(rest, ".")
-	encode := func(v any) string {
-		b, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return base64.RawURLEncoding.EncodeToString(b)
-	}
 	der, err := x509.MarshalPKIXPublicKey(k.private.Public())
 	if err != nil {
 		t.Fatal(err)
@@ -206,13 +201,13 @@ func TestVerify_RefusesForgeries(t *testing.T) {
 	secret := func(key []byte) string {
 		return sign(t, jose.HS256, jose.JSONWebKey{Key: key, KeyID: "1"}, i.claims(nil))
 	}
-	mallory := encode(i.claims(map[string]any{"sub": "mallory"}))
+	mallory := encode(t, i.claims(map[string]any{"sub": "mallory"}))
 
 	for name, token := range map[string]string{
-		"alg none":           encode(map[string]string{"alg": "none", "kid": "1"}) + "." + mallory + ".",
-		"alg None":           encode(map[string]string{"alg": "None"}) + "." + mallory + ".",
-		"alg empty":          encode(map[string]string{"alg": ""}) + "." + mallory + "." + signature,
-		"no alg":             encode(map[string]string{"kid": "1"}) + "." + mallory + "." + signature,
+		"alg none":           encode(t, map[string]string{"alg": "none", "kid": "1"}) + "." + mallory + ".",
+		"alg None":           encode(t, map[string]string{"alg": "None"}) + "." + mallory + ".",
+		"alg empty":          encode(t, map[string]string{"alg": ""}) + "." + mallory + "." + signature,
+		"no alg":             encode(t, map[string]string{"kid": "1"}) + "." + mallory + "." + signature,
 		"HS256 with PEM":     secret(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})),
 		"HS256 with DER":     secret(der),
 		"HS256 with PKCS #1": secret(x509.MarshalPKCS1PublicKey(rsaKey)),
@@ -224,8 +219,8 @@ func TestVerify_RefusesForgeries(t *testing.T) {
 		"four parts":         genuine + "." + signature,
 		"an unpublished key": unpublished.sign(t, i.claims(nil)),
 		"a key within":       jws(t, unpublished, map[string]any{"alg": "EdDSA", "kid": "1", "jwk": unpublished.public()}, i.claims(nil)),
-		"another family":     encode(map[string]string{"alg": "ES256", "kid": "1"}) + "." + payload + "." + signature,
-		"unknown critical":   encode(map[string]any{"alg": "RS256", "kid": "1", "crit": []string{"x"}, "x": 1}) + "." + payload + "." + signature,
+		"another family":     encode(t, map[string]string{"alg": "ES256", "kid": "1"}) + "." + payload + "." + signature,
+		"unknown critical":   encode(t, map[string]any{"alg": "RS256", "kid": "1", "crit": []string{"x"}, "x": 1}) + "." + payload + "." + signature,
 		"JSON serialization": `{"protected":"` + header + `","payload":"` + payload + `","signature":"` + signature + `"}`,
 		"with its scheme":    "Bearer " + genuine,
 		"empty":              "",
@@ -352,4 +347,30 @@ func BenchmarkVerify(b *testing.B) {
 			}
 		})
 	}
+}
+
+func TestIdentityCache_TokenExpires(t *testing.T) {
+	withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
+		token := k.sign(t, i.claims(map[string]any{"exp": start.Add(10 * time.Minute).Unix()}))
+		for range 2 {
+			accepts(t, v, token)
+		}
+		time.Sleep(11 * time.Minute)
+		accepts(t, v, token) // the clocks may be apart by that much
+		time.Sleep(time.Second)
+		refuses(t, v, token, problem.InvalidToken, "expired at")
+	})
+}
+
+func TestIdentityCache_GroupsAreEachCallersOwn(t *testing.T) {
+	withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
+		token := k.sign(t, i.claims(map[string]any{"groups": []string{"users"}}))
+		for range 3 {
+			id := accepts(t, v, token)
+			if id.Groups[0] != "users" {
+				t.Fatalf("one caller has changed what another gets: %q", id.Groups)
+			}
+			id.Groups[0] = "admins"
+		}
+	})
 }

@@ -82,12 +82,9 @@ func (st *stack) addEvents(f *function) awslambda.CfnPermission {
 func (st *stack) workFilters() []any {
 	partition, _ := dynamo.IndexKeys(record.ByWork)
 	var filters []any
-	for _, match := range []any{object{"prefix": queuePrefix}, record.DuePartition} {
+	for _, match := range []any{object{"prefix": record.QueuePartition("")}, record.DuePartition} {
 		pattern := object{"dynamodb": object{"NewImage": object{partition: object{"S": []any{match}}}}}
 		filters = append(filters, awslambda.CfnEventSourceMapping_FilterProperty{Pattern: st.scope.ToJsonString(pattern, nil)})
 	}
 	return filters
 }
-
-// queuePrefix begins the partitions of record.QueuePartition.
-var queuePrefix = record.QueuePartition("")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -139,7 +138,7 @@ func (c *chaosTest) disrupt(load *workLoad) (kills, cuts int) {
 	random := storetest.Random(c.t)
 	for deadline := time.Now().Add(10 * time.Minute); ; {
 		if time.Now().After(deadline) {
-			c.t.Fatalf("%d runs are stuck", load.open(c.t, c.server.server()))
+			c.t.Fatalf("%d runs are stuck", c.server.server().open(c.t, load.owner, load.task))
 		}
 		time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
 		switch random.IntN(6) {
@@ -162,7 +161,7 @@ func (c *chaosTest) disrupt(load *workLoad) (kills, cuts int) {
 			_ = frozen.Signal(syscall.SIGSTOP)
 			time.AfterFunc(chaosLease*3/2, func() { _ = frozen.Signal(syscall.SIGCONT) })
 		default:
-			if load.open(c.t, c.server.server()) == 0 {
+			if c.server.server().open(c.t, load.owner, load.task) == 0 {
 				return kills, cuts
 			}
 		}
@@ -203,14 +202,6 @@ cat "$ASSAY_INPUT/input.txt" > "$ASSAY_OUTPUT/run.txt"; echo "1 Q0 $worker 3 0.5
 		})
 	}
 	return w
-}
-
-// open returns how many runs have not ended, of those on the first page of such.
-func (w *workLoad) open(t *testing.T, s *running) int {
-	t.Helper()
-	var open struct{ Data []json.RawMessage }
-	s.get(t, w.owner, "/v1/runs?limit=200&fields=id&filter[taskId]="+id(w.task)+"&filter[state]=queued,evaluating,running", &open)
-	return len(open.Data)
 }
 
 // verify looks at every run and every evaluation, and counts the runs by state.

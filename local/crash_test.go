@@ -232,16 +232,7 @@ func (c *crashLoad) verify(t *testing.T, v *serverProcess) {
 	if len(c.acknowledged) < crashes {
 		t.Fatalf("only %d submissions were acknowledged: the load is too small to show anything", len(c.acknowledged))
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		var open struct{ Data []json.RawMessage } // one page: a cursor dies with the state that its run had
-		s.get(t, owner, "/v1/runs?filter[taskId]="+id(c.task)+"&filter[state]=queued,evaluating,running,awaiting-upload", &open)
-		if len(open.Data) == 0 {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d runs are stuck, such as %s", len(open.Data), open.Data[0])
-		}
-	}
+	s.await(t, "no run is under way", func() bool { return s.open(t, owner, c.task) == 0 })
 	submissions := map[string]bool{}
 	for _, sub := range allOf[record.Submission](t, s, owner, c.task+"/submissions?limit=200") {
 		submissions[c.task+"/submissions/"+sub.ID] = true
@@ -265,4 +256,12 @@ func (c *crashLoad) verify(t *testing.T, v *serverProcess) {
 		}
 	}
 	t.Logf("%d submissions acknowledged over %d kills, %d runs evaluated once", len(c.acknowledged), crashes, len(runs))
+}
+
+// open returns how many runs of the task have not ended, of those on one page: a cursor dies with the state that its run had.
+func (s *running) open(t *testing.T, owner, task string) int {
+	t.Helper()
+	var open struct{ Data []json.RawMessage }
+	s.get(t, owner, "/v1/runs?limit=200&fields=id&filter[taskId]="+id(task)+"&filter[state]=queued,evaluating,running,awaiting-upload", &open)
+	return len(open.Data)
 }

@@ -21,8 +21,7 @@ type journal struct {
 	kept    []entry
 	number  int // that was acknowledged last
 	attempt int // that was sent last
-	end     chan struct{}
-	ended   chan struct{}
+	stop    func()
 }
 
 // entry is a resource that was acknowledged, with what its representation must have.
@@ -35,27 +34,32 @@ type entry struct {
 const journalPace = 250 * time.Millisecond
 
 func newJournal(s *site) *journal {
-	j := &journal{site: s, end: make(chan struct{}), ended: make(chan struct{})}
+	j := &journal{site: s}
 	s.journal = j
+	j.stop = every(journalPace, func(int) { j.write() })
+	return j
+}
+
+// every calls do at the pace, with the number of the call, until stop is called, which waits for the call under way.
+func every(pace time.Duration, do func(n int)) (stop func()) {
+	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {
-		defer close(j.ended)
-		pace := time.NewTicker(journalPace)
-		defer pace.Stop()
-		for {
-			j.write()
+		defer close(ended)
+		ticker := time.NewTicker(pace)
+		defer ticker.Stop()
+		for n := 0; ; n++ {
+			do(n)
 			select {
-			case <-pace.C:
-			case <-j.end:
+			case <-ticker.C:
+			case <-end:
 				return
 			}
 		}
 	}()
-	return j
-}
-
-func (j *journal) stop() {
-	close(j.end)
-	<-j.ended
+	return func() {
+		close(end)
+		<-ended
+	}
 }
 
 func (j *journal) size() int {
@@ -126,31 +130,17 @@ type watcher struct {
 	mu       sync.Mutex
 	took     []time.Duration
 	statuses map[int]int
-	end      chan struct{}
-	ended    chan struct{}
+	asked    sync.WaitGroup
+	end      func()
 }
 
 // watch begins to read what a participant reads.
 func (s *site) watch() *watcher {
-	w := &watcher{end: make(chan struct{}), ended: make(chan struct{}), statuses: map[int]int{}}
+	w := &watcher{statuses: map[int]int{}}
 	paths := []string{
 		s.task, "/v1/tasks?limit=20", s.task + "/evaluations?sort=rank&filter[datasetId]=" + path.Base(s.dataset), s.oldRun, "/v1/user",
 	}
-	go func() {
-		defer close(w.ended)
-		var asked sync.WaitGroup
-		defer asked.Wait()
-		pace := time.NewTicker(watchPace)
-		defer pace.Stop()
-		for n := 0; ; n++ {
-			asked.Go(func() { w.ask(s, paths[n%len(paths)]) })
-			select {
-			case <-pace.C:
-			case <-w.end:
-				return
-			}
-		}
-	}()
+	w.end = every(watchPace, func(n int) { w.asked.Go(func() { w.ask(s, paths[n%len(paths)]) }) })
 	return w
 }
 
@@ -170,8 +160,8 @@ func (w *watcher) ask(s *site, path string) {
 
 // stop ends the watcher and returns the p99 of what it asked. A GET that was refused or not answered is a fault.
 func (w *watcher) stop(y *tally) time.Duration {
-	close(w.end)
-	<-w.ended
+	w.end()
+	w.asked.Wait()
 	for status, n := range w.statuses {
 		if status != http.StatusOK {
 			y.fault("%d of %d GETs of the bystander were answered with status %d", n, len(w.took), status)

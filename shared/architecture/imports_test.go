@@ -5,7 +5,10 @@
 package architecture
 
 import (
+	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,7 +39,7 @@ func TestImports_EveryRuleRefusesItsExample(t *testing.T) {
 }
 
 func (r rule) refuses(e edge) bool {
-	return matches(r.packages, e.from) && !matches(r.except, e.from) && matches(r.forbidden, e.to) && !matches(r.allowed, e.to)
+	return (r.packages == nil || matches(r.packages, e.from)) && !matches(r.except, e.from) && matches(r.forbidden, e.to) && !matches(r.allowed, e.to)
 }
 
 func matches(patterns []string, importPath string) bool {
@@ -104,7 +107,7 @@ func families(files []goFile) []string {
 // Packages are named by patterns over import paths: * stands for any part of one
 // segment, a final /... for the package itself and all below it.
 type rule struct {
-	packages  []string // that the rule binds
+	packages  []string // that the rule binds; none: all
 	except    []string // packages that it does not bind
 	forbidden []string // packages that they may not import
 	allowed   []string // forbidden packages that they may import
@@ -133,7 +136,6 @@ var rules = []rule{
 		example:   edge{"assay/shared/record", "go.etcd.io/bbolt"},
 	},
 	{
-		packages:  []string{"assay/..."},
 		except:    []string{"assay/functions/tools/significance"},
 		forbidden: []string{"gonum.org/v1/gonum/..."},
 		tests:     true,
@@ -168,7 +170,6 @@ var rules = []rule{
 		example:   edge{"assay/functions/runs", "assay/local"},
 	},
 	{
-		packages: []string{"assay/..."},
 		except: []string{
 			"assay/functions/*/lambda", "assay/grpc", "assay/infra", "assay/local",
 			"assay/shared/api/servertest", "assay/shared/record/recordtest", "assay/shared/blob/*/...", "assay/shared/store/*/...",
@@ -179,7 +180,6 @@ var rules = []rule{
 		example:   edge{"assay/functions/tasks", "assay/shared/store/embedded"},
 	},
 	{
-		packages:  []string{"assay/..."},
 		except:    []string{"assay/shared/store/embedded/..."},
 		forbidden: []string{"go.etcd.io/bbolt/..."},
 		tests:     true,
@@ -187,7 +187,6 @@ var rules = []rule{
 		example:   edge{"assay/local", "go.etcd.io/bbolt"},
 	},
 	{
-		packages: []string{"assay/..."},
 		except: []string{
 			"assay/functions/evaluator/lambda", "assay/grpc/...", "assay/local", "assay/shared/blob/s3/...",
 			"assay/shared/config/awsconfig", "assay/shared/gateway/lambdatest", "assay/shared/store/dynamo/...",
@@ -198,14 +197,12 @@ var rules = []rule{
 		example:   edge{"assay/functions/runs/lambda", "github.com/aws/aws-sdk-go-v2/config"},
 	},
 	{
-		packages:  []string{"assay/..."},
 		except:    []string{"assay/functions/*/lambda", "assay/shared/gateway/..."},
 		forbidden: []string{"github.com/aws/aws-lambda-go/...", "github.com/awslabs/aws-lambda-go-api-proxy/..."},
 		reason:    "a handler is bound to net/http and not to gateway events, or it could run on Lambda alone",
 		example:   edge{"assay/functions/tasks", "github.com/aws/aws-lambda-go/events"},
 	},
 	{
-		packages:  []string{"assay/..."},
 		except:    []string{"assay/grpc/...", "assay/local"},
 		forbidden: []string{"github.com/aws/aws-sdk-go-v2/config/..."},
 		tests:     true,
@@ -213,7 +210,6 @@ var rules = []rule{
 		example:   edge{"assay/shared/config/awsconfig", "github.com/aws/aws-sdk-go-v2/config"},
 	},
 	{
-		packages:  []string{"assay/..."},
 		except:    []string{"assay/infra/..."},
 		forbidden: []string{"github.com/aws/aws-cdk-go/...", "github.com/aws/constructs-go/...", "github.com/aws/jsii-runtime-go/..."},
 		tests:     true,
@@ -221,7 +217,6 @@ var rules = []rule{
 		example:   edge{"assay/functions", "github.com/aws/aws-cdk-go/awscdk/v2"},
 	},
 	{
-		packages:  []string{"assay/..."},
 		except:    []string{"assay/grpc/...", "assay/local/..."},
 		forbidden: []string{"google.golang.org/..."},
 		tests:     true,
@@ -229,15 +224,13 @@ var rules = []rule{
 		example:   edge{"assay/functions/evaluator", "google.golang.org/grpc/status"},
 	},
 	{
-		packages: []string{"assay/..."},
-		except:   testSupport,
+		except: testSupport,
 		forbidden: append([]string{"github.com/chromedp/...", "github.com/santhosh-tekuri/jsonschema/v6/...", "mvdan.cc/sh/v3/...",
 			"pgregory.net/rapid/...", "testing/..."}, testSupport...),
 		reason:  "what only tests need stays out of the programs",
 		example: edge{"assay/local", "assay/shared/api/apitest"},
 	},
 	{
-		packages:  []string{"assay/..."},
 		forbidden: []string{"html/template/...", "text/template/..."},
 		reason:    "templates that call methods by name make the linker keep every method of everything: 3 MB more in a function",
 		example:   edge{"assay/functions/service", "html/template"},
@@ -264,4 +257,115 @@ func siblingRules(families []string) []rule {
 // allRules are the rules of this file, the order of the layers of shared, and the families' distance from each other.
 func allRules(families []string) []rule {
 	return slices.Concat(rules, layerRules(), siblingRules(families))
+}
+
+// layer is a row of packages of shared. A package imports packages of its own row and of those below it.
+type layer struct {
+	name     string
+	packages []string // patterns, as in rules
+}
+
+// layers are all packages of shared, from the top. Each is in exactly one row, and shared/README.md draws the same rows.
+var layers = []layer{
+	{"edge", []string{
+		"assay/shared/api/...", "assay/shared/auth/...", "assay/shared/config/awsconfig", "assay/shared/compute", "assay/shared/gateway/...",
+		"assay/shared/jsoncheck", "assay/shared/markdown", "assay/shared/ratelimit", "assay/shared/webpage/...",
+	}},
+	{"services", []string{
+		"assay/shared/config", "assay/shared/deletion", "assay/shared/evaluation", "assay/shared/files", "assay/shared/propagation",
+		"assay/shared/queue", "assay/shared/quota",
+		"assay/shared/records", "assay/shared/runlog", "assay/shared/runs", "assay/shared/truth", "assay/shared/visibility",
+	}},
+	{"domain", []string{"assay/shared/access", "assay/shared/page", "assay/shared/patch", "assay/shared/record"}},
+	{"storage", []string{"assay/shared/blob/...", "assay/shared/diskfull", "assay/shared/durable", "assay/shared/store/..."}},
+	{"computation", []string{"assay/shared/corpus", "assay/shared/measure/..."}},
+	{"language", []string{
+		"assay/shared/casefold", "assay/shared/lists", "assay/shared/panics", "assay/shared/plural",
+		"assay/shared/problem", "assay/shared/wait",
+	}},
+}
+
+// layerRules refuses every row the rows above it. Support of tests may wire whatever a test needs.
+func layerRules() []rule {
+	var out []rule
+	var above []string
+	for i, l := range layers {
+		if i > 0 {
+			out = append(out, rule{
+				packages:  l.packages,
+				except:    testSupport,
+				forbidden: slices.Clone(above),
+				reason:    fmt.Sprintf("the layer %s imports only itself and the layers below it (see shared/README.md)", l.name),
+				example:   edge{strings.TrimSuffix(l.packages[0], "/..."), strings.TrimSuffix(layers[i-1].packages[0], "/...")},
+			})
+		}
+		above = append(above, l.packages...)
+	}
+	return out
+}
+
+// packagesOf returns the patterns of the named layers.
+func packagesOf(names ...string) []string {
+	var out []string
+	for _, l := range layers {
+		if slices.Contains(names, l.name) {
+			out = append(out, l.packages...)
+		}
+	}
+	return out
+}
+
+func TestLayers_HoldEveryPackageOfSharedOnce(t *testing.T) {
+	used := map[string]bool{}
+	for _, f := range goFiles(t) {
+		name := f.importPath()
+		if f.test || !matches([]string{"assay/shared/..."}, name) || matches(testSupport, name) {
+			continue
+		}
+		var rows []string
+		for _, l := range layers {
+			for _, pattern := range l.packages {
+				if matches([]string{pattern}, name) {
+					rows, used[pattern] = append(rows, l.name), true
+				}
+			}
+		}
+		if len(rows) != 1 {
+			t.Errorf("%s is in the layers %q: give it one row in imports_test.go and in shared/README.md", f.path, rows)
+		}
+	}
+	for _, l := range layers {
+		for _, pattern := range l.packages {
+			if !used[pattern] {
+				t.Errorf("the layer %s names %s, which has no package", l.name, pattern)
+			}
+		}
+	}
+}
+
+func TestLayers_AreThoseOfTheREADME(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(root, "shared", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted := regexp.MustCompile("`([a-z/0-9]+)`")
+	for _, l := range layers {
+		var want, got []string
+		for _, pattern := range l.packages {
+			want = append(want, path.Base(strings.TrimSuffix(pattern, "/...")))
+		}
+		row := regexp.MustCompile(`(?m)^\| ` + l.name + ` \|([^|]*)\|`).FindSubmatch(content)
+		if row == nil {
+			t.Errorf("shared/README.md has no row of the layer %s", l.name)
+			continue
+		}
+		for _, found := range quoted.FindAllSubmatch(row[1], -1) {
+			got = append(got, string(found[1]))
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("shared/README.md has in the layer %s the packages %q, want %q", l.name, got, want)
+		}
+	}
 }

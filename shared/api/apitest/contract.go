@@ -6,6 +6,7 @@ package apitest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -206,11 +207,7 @@ func (tr *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	var sent []byte
 	if request.Body != nil && request.Body != http.NoBody {
 		var err error
-		sent, err = io.ReadAll(request.Body)
-		if closed := request.Body.Close(); err == nil {
-			err = closed
-		}
-		if err != nil {
+		if sent, err = readAll(request.Body); err != nil {
 			return nil, err
 		}
 		request = request.Clone(request.Context())
@@ -220,14 +217,16 @@ func (tr *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(response.Body)
-	if closed := response.Body.Close(); err == nil {
-		err = closed
-	}
+	body, err := readAll(response.Body)
 	if err != nil {
 		return nil, err
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
 	tr.contract.Check(tr.t, request, sent, response, body)
 	return response, nil
+}
+
+func readAll(body io.ReadCloser) ([]byte, error) {
+	content, err := io.ReadAll(body)
+	return content, errors.Join(err, body.Close())
 }

@@ -39,9 +39,7 @@ const Lifetime = 12 * time.Hour
 // Issuer makes tokens.
 type Issuer struct {
 	url      string
-	scheme   string // of url
-	path     string // of url
-	host     string // of url
+	at       *url.URL // the same
 	audience string
 	signer   jose.Signer
 	public   jose.JSONWebKey
@@ -81,7 +79,7 @@ func Open(keyFile, issuerURL, audience string) (*Issuer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("development issuer: %w", err)
 	}
-	return &Issuer{url: issuerURL, scheme: u.Scheme, path: u.Path, host: u.Host, audience: audience, signer: signer, public: public}, nil
+	return &Issuer{url: issuerURL, at: u, audience: audience, signer: signer, public: public}, nil
 }
 
 // Token returns a token that is valid from now for Lifetime. A user without a name is called by their subject.

@@ -56,9 +56,9 @@ func (i *Issuer) Handler(fail func(http.ResponseWriter, *http.Request, error)) h
 // allowed returns the methods of a path; none when nothing is there.
 func (i *Issuer) allowed(path string) []string {
 	switch path {
-	case i.path + "/token":
+	case i.at.Path + "/token":
 		return []string{http.MethodPost}
-	case i.path + "/jwks.json", i.path + "/.well-known/openid-configuration":
+	case i.at.Path + "/jwks.json", i.at.Path + "/.well-known/openid-configuration":
 		return []string{http.MethodGet, http.MethodHead}
 	default:
 		return nil
@@ -68,18 +68,18 @@ func (i *Issuer) allowed(path string) []string {
 func (i *Issuer) respond(r *http.Request) (any, error) {
 	allowed := i.allowed(r.URL.Path)
 	switch {
-	case allowed == nil && strings.HasPrefix(i.path+"/.well-known/openid-configuration", strings.TrimSuffix(r.URL.Path, "/")+"/"):
+	case allowed == nil && strings.HasPrefix(i.at.Path+"/.well-known/openid-configuration", strings.TrimSuffix(r.URL.Path, "/")+"/"):
 		return nil, problem.Forbidden.New("Nobody can list what is under this address. Its document is at %s/.well-known/openid-configuration.",
-			i.path)
+			i.at.Path)
 	case allowed == nil:
-		return nil, problem.NotFound.New("The development issuer has nothing here. Get a token with POST %s/token.", i.path)
+		return nil, problem.NotFound.New("The development issuer has nothing here. Get a token with POST %s/token.", i.at.Path)
 	case !slices.Contains(allowed, r.Method):
 		return nil, problem.MethodNotAllowed.New("Use %s here.", strings.Join(allowed, " or "))
 	}
 	switch r.URL.Path {
-	case i.path + "/token":
+	case i.at.Path + "/token":
 		return i.issueToken(r)
-	case i.path + "/jwks.json":
+	case i.at.Path + "/jwks.json":
 		return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{i.public}}, nil
 	default:
 		return map[string]any{ // OpenID Connect Discovery 1.0, section 3
@@ -98,20 +98,19 @@ func (i *Issuer) respond(r *http.Request) (any, error) {
 // browser, and could have tokens made and read them. An issuer at every address of the machine answers to all of them
 // but, since it has no name, to none: such a page always comes under a name.
 func (i *Issuer) isOwnHost(host string) bool {
-	asked := &url.URL{Scheme: i.scheme, Host: host}
-	own := &url.URL{Scheme: i.scheme, Host: i.host}
-	if port(asked) != port(own) {
+	asked := &url.URL{Scheme: i.at.Scheme, Host: host}
+	if port(asked) != port(i.at) {
 		return false
 	}
 	name := asked.Hostname()
-	if name != "" && strings.EqualFold(name, own.Hostname()) || strings.EqualFold(name, "localhost") {
+	if name != "" && strings.EqualFold(name, i.at.Hostname()) || strings.EqualFold(name, "localhost") {
 		return true
 	}
 	ip, err := netip.ParseAddr(name)
 	if err != nil {
 		return false
 	}
-	bound, err := netip.ParseAddr(own.Hostname())
+	bound, err := netip.ParseAddr(i.at.Hostname())
 	return ip.IsLoopback() || err == nil && bound.IsUnspecified()
 }
 

@@ -6,11 +6,15 @@ import (
 
 	"assay/functions"
 	"assay/shared/config"
+	"assay/shared/record"
+	"assay/shared/store/dynamo"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3assets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 )
 
@@ -76,4 +80,81 @@ func (st *stack) environment(d functions.Deployment) map[string]*string {
 		e[config.OriginsVariable] = jsii.String(strings.Join(st.Origins, ","))
 	}
 	return e
+}
+
+// deadLetters is the queue of events that could not be dealt with, for a person to look at.
+type deadLetters struct{ name, url, arn *string }
+
+// Retries of events. Losing an event loses no work: what is due still stands in the table, where the evaluator finds it when it is
+// next called, and the deletion of abandoned files finds those without a notification.
+const (
+	streamRetries  = 5
+	streamAge      = 6 * 60 * 60 // seconds
+	uploadRetries  = 2
+	deadLetterDays = 14
+)
+
+func (st *stack) addDeadLetters() deadLetters {
+	q := awssqs.NewCfnQueue(st.scope, jsii.String("DeadLetters"), &awssqs.CfnQueueProps{
+		QueueName: jsii.String(st.resourceName("dead-letters")), SqsManagedSseEnabled: true,
+		MessageRetentionPeriod: jsii.Number(deadLetterDays * 24 * 60 * 60),
+	})
+	q.ApplyRemovalPolicy(awscdk.RemovalPolicy_DESTROY, nil)
+	return deadLetters{name: q.AttrQueueName(), url: q.Ref(), arn: q.AttrArn()}
+}
+
+// schedulesRole is the name of the role that schedules take on.
+func (st *stack) schedulesRole() string { return st.resourceName("due-schedules") }
+
+// addSchedules makes the group of the one-time schedules by which the evaluator has itself invoked when something is due, and the
+// role with which they invoke it. There are none until something is due.
+func (st *stack) addSchedules() {
+	awsscheduler.NewCfnScheduleGroup(st.scope, jsii.String("DueSchedules"), &awsscheduler.CfnScheduleGroupProps{
+		Name: jsii.String(st.resourceName("due"))})
+	wake := st.arn("lambda", "function:"+st.resourceName(functions.Evaluator))
+	schedules := assumedBy("scheduler.amazonaws.com", object{"StringEquals": object{
+		"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID(),
+		"aws:SourceArn":     st.arn("scheduler", "schedule-group/"+st.resourceName("due")),
+	}})
+	role := st.addRole("DueSchedulesRole", "What the schedules of "+st.resourceName("due")+" may do", schedules, "wake",
+		allow("Wake", []string{"lambda:InvokeFunction"}, wake), allow("SendToDeadLetters", []string{"sqs:SendMessage"}, st.deadLetters.arn))
+	role.SetRoleName(jsii.String(st.schedulesRole()))
+}
+
+// addEvents subscribes f to the table's stream and to notifications of uploaded files. It returns the bucket's
+// permission, which must be there before the bucket.
+func (st *stack) addEvents(f *function) awslambda.CfnPermission {
+	awslambda.NewCfnEventSourceMapping(st.scope, jsii.String("EvaluatorStream"), &awslambda.CfnEventSourceMappingProps{
+		FunctionName: f.ref, EventSourceArn: st.table.stream, StartingPosition: jsii.String("TRIM_HORIZON"),
+		BatchSize: jsii.Number(10), ParallelizationFactor: jsii.Number(float64(st.ParallelWork)),
+		BisectBatchOnFunctionError: true, FunctionResponseTypes: jsii.Strings("ReportBatchItemFailures"),
+		MaximumRetryAttempts: jsii.Number(streamRetries), MaximumRecordAgeInSeconds: jsii.Number(streamAge),
+		FilterCriteria: awslambda.CfnEventSourceMapping_FilterCriteriaProperty{Filters: st.workFilters()},
+		DestinationConfig: awslambda.CfnEventSourceMapping_DestinationConfigProperty{
+			OnFailure: awslambda.CfnEventSourceMapping_OnFailureProperty{Destination: st.deadLetters.arn},
+		},
+	})
+	awslambda.NewCfnEventInvokeConfig(st.scope, jsii.String("EvaluatorUploads"), &awslambda.CfnEventInvokeConfigProps{
+		FunctionName: f.ref, Qualifier: jsii.String("$LATEST"),
+		MaximumRetryAttempts: jsii.Number(uploadRetries), MaximumEventAgeInSeconds: jsii.Number(streamAge),
+		DestinationConfig: awslambda.CfnEventInvokeConfig_DestinationConfigProperty{
+			OnFailure: awslambda.CfnEventInvokeConfig_OnFailureProperty{Destination: st.deadLetters.arn},
+		},
+	})
+	return awslambda.NewCfnPermission(st.scope, jsii.String("EvaluatorUploadsPermission"), &awslambda.CfnPermissionProps{
+		FunctionName: f.ref, Action: jsii.String("lambda:InvokeFunction"), Principal: jsii.String("s3.amazonaws.com"),
+		SourceArn: st.objects(""), SourceAccount: awscdk.Aws_ACCOUNT_ID(),
+	})
+}
+
+// workFilters let through the changes after which there is work: an item in a queue, or one with something due. Lambda
+// charges nothing for the rest.
+func (st *stack) workFilters() []any {
+	partition, _ := dynamo.IndexKeys(record.ByWork)
+	var filters []any
+	for _, match := range []any{object{"prefix": record.QueuePartition("")}, record.DuePartition} {
+		pattern := object{"dynamodb": object{"NewImage": object{partition: object{"S": []any{match}}}}}
+		filters = append(filters, awslambda.CfnEventSourceMapping_FilterProperty{Pattern: st.scope.ToJsonString(pattern, nil)})
+	}
+	return filters
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"path"
 	"slices"
@@ -163,7 +162,7 @@ func fullDisk(ctx context.Context, s *site, y *tally) {
 		s.uploadNew(ctx, y, s.crowd[5], 1<<20)
 	}
 	for _, p := range []string{s.task, "/v1/tasks", s.oldRun, "/", "/v1/user"} {
-		if status, _, _, err := s.send(ctx, request{from: s.bystander, method: http.MethodGet, path: p}, io.Discard); err != nil || status != http.StatusOK {
+		if status, _, _, err := s.call(s.bystander, http.MethodGet, p, nil); err != nil || status != http.StatusOK {
 			y.fault("with a full disk GET %s has status %d, %v", p, status, err)
 		}
 	}

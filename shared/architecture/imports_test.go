@@ -39,7 +39,8 @@ func TestImports_EveryRuleRefusesItsExample(t *testing.T) {
 }
 
 func (r rule) refuses(e edge) bool {
-	return (r.packages == nil || matches(r.packages, e.from)) && !matches(r.except, e.from) && matches(r.forbidden, e.to) && !matches(r.allowed, e.to)
+	binds := (r.packages == nil || matches(r.packages, e.from)) && !matches(r.except, e.from)
+	return binds && matches(r.forbidden, e.to) && !matches(r.allowed, e.to)
 }
 
 func matches(patterns []string, importPath string) bool {

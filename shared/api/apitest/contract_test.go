@@ -117,14 +117,10 @@ func TestFaults_NameWhatTheDocumentForbids(t *testing.T) {
 		"wrong format": {
 			call{request: "GET /v1/tasks/AB12", status: 200, headers: jsonType, body: `{"id":"AB12","name":"x","createdAt":"yesterday"}`},
 			"body: at /createdAt: 'yesterday' is not valid date-time"},
-		"wrong pattern": {
-			call{request: "GET /v1/tasks/AB12", status: 200, headers: jsonType, body: `{"id":"ab12","name":"x","createdAt":"2026-01-02T03:04:05Z"}`},
-			"body: at /id: 'ab12' does not match pattern"},
 		"text that does not match": {
 			call{request: "GET /v1/tasks", status: 200, headers: "Content-Type: text/csv\nX-Request-Id: r1\n", body: "name,id\n"}, "body: at /: "},
-		"empty body":   {call{request: "GET /v1/tasks/AB12", status: 200, headers: jsonType}, "body: not JSON"},
-		"two values":   {call{request: "GET /v1/tasks/AB12", status: 200, headers: jsonType, body: aTask + aTask}, "body: not JSON"},
-		"half a value": {call{request: "GET /v1/tasks/AB12", status: 200, headers: jsonType, body: aTask[:20]}, "body: not JSON"},
+		"empty body": {call{request: "GET /v1/tasks/AB12", status: 200, headers: jsonType}, "body: not JSON"},
+		"two values": {call{request: "GET /v1/tasks/AB12", status: 200, headers: jsonType, body: aTask + aTask}, "body: not JSON"},
 		"half a selection": {call{request: "GET /v1/tasks?fields=id", status: 200, headers: pageHeaders, body: `{"data":[{"id"`},
 			"body: not JSON"},
 		"problem with fields": {call{request: "GET /v1/tasks?fields=id", status: 503, headers: problemJSON, body: `{"status":503}`},
@@ -165,8 +161,6 @@ func TestFaults_NameWhatTheDocumentForbids(t *testing.T) {
 			"additional properties 'colour' not allowed"},
 		"a parameter taken of the wrong type": {call{request: "GET /v1/tasks?limit=many", status: 200, headers: pageHeaders, body: aPage},
 			`query parameter "limit": at /: got string, want integer`},
-		"a parameter taken out of range": {call{request: "GET /v1/tasks?limit=0", status: 200, headers: pageHeaders, body: aPage},
-			"minimum: got 0, want 1"},
 		"a list taken with an unknown element": {call{request: "GET /v1/tasks?fields=id,truth", status: 200, headers: pageHeaders, body: aPage},
 			`query parameter "fields": at /1`},
 		"a path parameter taken": {call{request: "GET /v1/tasks/nonsense", status: 200, headers: jsonType, body: aTask},

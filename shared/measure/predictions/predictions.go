@@ -15,7 +15,13 @@
 // empty or null; spaces count.
 package predictions
 
-import "slices"
+import (
+	"context"
+	"slices"
+
+	"assay/shared/measure"
+	"assay/shared/measure/fields"
+)
 
 // Format says how a file is written and which two fields of it are read.
 type Format struct {
@@ -52,3 +58,126 @@ const (
 	MaxText     = 1024      // bytes of an id or a label
 	maxIDs      = 128 << 20 // bytes of all ids of the truth together
 )
+
+// Truth is what every run is compared with. It does not change any more, and any number of runs may be read against it
+// at the same time.
+type Truth struct {
+	format Format
+	values Values
+	limits limits
+	origin measure.Origin
+
+	ids     *ids // nil when they are not known
+	places  sourceLines
+	labels  labels
+	codes   []int32   // by example, for Labels
+	numbers []float64 // by example, for Numbers
+}
+
+// limits are the bounds of one Truth and its runs; tests lower them.
+type limits struct{ examples, labels, ids int }
+
+// ReadTruth reads a truth that stands in one or more files. Faults of the files go to the report, and a truth whose
+// report has errors must not be used; the error is one of reading or of the context.
+func ReadTruth(ctx context.Context, format Format, values Values, files []measure.File, report *measure.Report) (*Truth, error) {
+	t := newTruth(format, values)
+	err := t.read(ctx, files, report)
+	return t, err
+}
+
+func newTruth(format Format, values Values) *Truth {
+	return &Truth{
+		format: format,
+		values: values,
+		limits: limits{examples: MaxExamples, labels: MaxLabels, ids: maxIDs},
+		origin: measure.OfTruth,
+		ids:    newIDs(),
+	}
+}
+
+// ValidateRun reports what is wrong with the files of a run as far as that is known without the truth. Its error is
+// one of reading or of the context.
+func ValidateRun(ctx context.Context, format Format, values Values, files []measure.File, report *measure.Report) error {
+	_, err := ReadTruth(ctx, format, values, files, report) // a truth asks of its files what a run does
+	return err
+}
+
+func (t *Truth) read(ctx context.Context, files []measure.File, report *measure.Report) error {
+	if len(files) == 0 {
+		report.Errorf("", 0, "there is no file; expected at least one")
+	}
+	for _, content := range files {
+		f := &file{name: content.Name, format: t.format, values: t.values, report: report}
+		t.places.files = append(t.places.files, f.name)
+		if err := f.read(ctx, content.Content, func(e example) bool { return t.add(f, e) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add takes one example, and returns false when there is room for no more.
+func (t *Truth) add(f *file, e example) bool {
+	if t.ids.len() >= t.limits.examples {
+		f.errorf(e.line, "this is one example too many; expected at most %d", t.limits.examples)
+		return false
+	}
+	if len(t.ids.text)+len(e.id) > t.limits.ids {
+		f.errorf(e.line, "the ids up to here have more than %d bytes together; give shorter ones", t.limits.ids)
+		return false
+	}
+	index, isNew := t.ids.add(e.id)
+	if !isNew {
+		f.errorf(e.line, "the id %s was given before, %s; expected every id once", fields.Quote(e.id), t.places.describe(index))
+		return true
+	}
+	t.places.list = append(t.places.list, t.places.at(e.line))
+	if t.values == Numbers {
+		t.numbers = append(t.numbers, e.number)
+		return true
+	}
+	code := int32(0)
+	if e.sound {
+		if code = t.labels.find(e.label); code < 0 {
+			if len(t.labels.names) >= t.limits.labels {
+				f.tooManyLabels(e.line, t.limits.labels)
+				return false
+			}
+			code = t.labels.add(e.label)
+		}
+	}
+	t.codes = append(t.codes, code)
+	return true
+}
+
+func (f *file) tooManyLabels(line, limit int) {
+	f.errorf(line, "%q has more than %d different labels up to here; check that it is the field meant, or use regression for numbers",
+		f.format.ValueField, limit)
+}
+
+// Bytes is about how much memory the truth takes.
+func (t *Truth) Bytes() int64 {
+	const perLabel = 2*16 + 16 // in the list and in the index, and what the index takes besides
+	n := cap(t.ids.text) + 4*cap(t.ids.ends) + 8*cap(t.ids.slots) + 8*cap(t.places.list) + 4*cap(t.codes) + 8*cap(t.numbers)
+	for _, name := range t.labels.names {
+		n += perLabel + len(name)
+	}
+	return int64(n)
+}
+
+// Len is the number of examples.
+func (t *Truth) Len() int {
+	if t.ids == nil {
+		return 0
+	}
+	return t.ids.len()
+}
+
+// Labels are the different labels in the order in which they were read. The index of a label is its code.
+func (t *Truth) Labels() []string { return t.labels.names }
+
+// Codes has the label code of each example; nil for Numbers.
+func (t *Truth) Codes() []int32 { return t.codes }
+
+// Numbers has the number of each example; nil for Labels.
+func (t *Truth) Numbers() []float64 { return t.numbers }

@@ -66,43 +66,29 @@ func (f *finder) readJSON(line []byte) {
 	}
 	read := false
 	if query != nil && words != nil {
-		read = f.objectQuery(query, words)
+		read = addTexts(query, nil, words, f.wantsQuery, func(id, _, text string) { f.addQuery(id, text) })
 	}
 	if document != nil && (o.values[text] != nil || o.values[title] != nil) {
-		read = f.objectDocument(document, o.values[title], o.values[text]) || read
+		read = addTexts(document, o.values[title], o.values[text], f.wantsDocument, f.addDocument) || read
 	}
 	if !read {
 		f.report.Unread++
 	}
 }
 
-func (f *finder) objectQuery(rawID, rawText []byte) bool {
+// addTexts adds the texts of a document or of a query when it is wanted, and says whether it has an id and texts that are JSON.
+func addTexts(rawID, rawTitle, rawText []byte, wants func(id []byte) bool, add func(id, title, text string)) bool {
 	id, ok := idText(rawID)
 	if !ok {
 		return false
 	}
-	if !f.wantsQuery(id) {
-		return true
-	}
-	text, ok := decoded(rawText)
-	if ok {
-		f.addQuery(string(id), text)
-	}
-	return ok
-}
-
-func (f *finder) objectDocument(rawID, rawTitle, rawText []byte) bool {
-	id, ok := idText(rawID)
-	if !ok {
-		return false
-	}
-	if !f.wantsDocument(id) {
+	if !wants(id) {
 		return true
 	}
 	title, sound := decoded(rawTitle)
 	text, ok := decoded(rawText)
 	if ok = ok && sound; ok {
-		f.addDocument(string(id), title, text)
+		add(string(id), title, text)
 	}
 	return ok
 }

@@ -78,6 +78,28 @@ func TestCut_ChoosesThePassage(t *testing.T) {
 	}
 }
 
+func TestPlain_KeepsWords(t *testing.T) {
+	for _, c := range []struct {
+		text, want string
+		most       int
+		clipped    bool
+	}{
+		{" a\t\n b\u00a0c ", "a b c", 5, false},
+		{"one two three", "one two", 7, true},
+		{"one two three", "one two", 8, true},
+		{"one two three", "one two", 10, true},
+		{"一二三四五", "一二三", 3, true},
+		{"a bcdefghij", "a bcde", 6, true},
+		{"a\x00\x1b\x7f\u0085b\xff", "a\ufffd\ufffd\ufffd b\ufffd", 9, false},
+		{"", "", 0, false},
+		{"a", "", 0, true},
+	} {
+		if got, clipped := plain(c.text, c.most); got != c.want || clipped != c.clipped {
+			t.Errorf("plain(%q, %d) = %q, %v, want %q, %v", c.text, c.most, got, clipped, c.want, c.clipped)
+		}
+	}
+}
+
 // texts are of few words, so that queries meet them, with unusual ones between.
 func texts() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
@@ -87,21 +109,14 @@ func texts() *rapid.Generator[string] {
 	})
 }
 
-func TestCut_KeepsTheText(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text, query := texts().Draw(t, "text"), texts().Draw(t, "query")
-		checkMark(t, text, query)
-		checkCut(t, text, query, rapid.IntRange(-1, 60).Draw(t, "most"))
-	})
-}
+func TestCut_KeepsTheText(t *testing.T) { rapid.Check(t, cutKeepsTheText) }
 
-func FuzzMark(f *testing.F) {
-	f.Add("one moon, two moons", "moon", 5)
-	f.Add("cafe\u0301 \xff月球", "café 月", 3)
-	f.Fuzz(func(t *testing.T, text, query string, most int) {
-		checkMark(t, text, query)
-		checkCut(t, text, query, most)
-	})
+func FuzzCut(f *testing.F) { f.Fuzz(rapid.MakeFuzz(cutKeepsTheText)) }
+
+func cutKeepsTheText(t *rapid.T) {
+	text, query := texts().Draw(t, "text"), texts().Draw(t, "query")
+	checkMark(t, text, query)
+	checkCut(t, text, query, rapid.IntRange(-1, 60).Draw(t, "most"))
 }
 
 func checkMark(t rapid.TB, text, query string) {

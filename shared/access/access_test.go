@@ -110,38 +110,21 @@ func TestDecide_EachCaller(t *testing.T) {
 	}
 }
 
-func draw(t *rapid.T) (may, roles access.Role, a access.Audience) {
-	set := rapid.Map(rapid.Uint16Range(0, uint16(allRoles)), func(bits uint16) access.Role { return access.Role(bits) & allRoles })
-	return set.Draw(t, "may"), set.Draw(t, "roles"), rapid.SampledFrom(audiences).Draw(t, "audience")
-}
-
-// TestDecide_HidesWhatIsNotSeen: no rule, however wide, opens what its caller does not see, nor tells of it.
-func TestDecide_HidesWhatIsNotSeen(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		may, roles, a := draw(t)
-		if seen, got := access.Sees(roles, a), access.Decide(may, roles, access.Scope{Audience: a}); seen == (got == access.Hide) {
-			t.Fatalf("seen: %v, decision %d", seen, got)
-		}
-	})
-}
-
-func TestDecide_DeniesWithoutRoles(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		_, roles, a := draw(t)
-		if got := access.Decide(0, roles, access.Scope{Audience: a}); got == access.Allow || got == access.Login {
-			t.Fatalf("decision %d", got)
-		}
-	})
-}
-
-// TestDecide_IsMonotonic: who gains a role, a rule that gains one, and a wider audience lose nothing that was allowed
-// or seen.
+// TestDecide_IsMonotonic: no rule, however wide, opens what its caller does not see, nor tells of it; a rule without roles denies; and
+// who gains a role, a rule that gains one, and a wider audience lose nothing that was allowed or seen.
 func TestDecide_IsMonotonic(t *testing.T) {
+	set := rapid.Map(rapid.Uint16Range(0, uint16(allRoles)), func(bits uint16) access.Role { return access.Role(bits) & allRoles })
 	rapid.Check(t, func(t *rapid.T) {
-		may, roles, a := draw(t)
+		may, roles, a := set.Draw(t, "may"), set.Draw(t, "roles"), rapid.SampledFrom(audiences).Draw(t, "audience")
 		more := rapid.SampledFrom(everyRole).Draw(t, "more")
 		wider := rapid.SampledFrom(audiences[a:]).Draw(t, "wider")
 		before := access.Decide(may, roles, access.Scope{Audience: a})
+		if seen := access.Sees(roles, a); seen == (before == access.Hide) {
+			t.Fatalf("seen: %v, decision %d", seen, before)
+		}
+		if got := access.Decide(0, roles, access.Scope{Audience: a}); got == access.Allow || got == access.Login {
+			t.Fatalf("without roles: decision %d", got)
+		}
 		for what, after := range map[string]access.Decision{
 			"a role":           access.Decide(may, roles|more, access.Scope{Audience: a}),
 			"a rule":           access.Decide(may|more, roles, access.Scope{Audience: a}),
@@ -198,11 +181,11 @@ func TestRefusals_AreThoseOfAnyCaller(t *testing.T) {
 			got, want := access.Refusals(may, widest), map[access.Decision]bool{}
 			for roles := access.Role(0); roles <= allRoles; roles++ {
 				for a := access.Nobody; a <= widest.Audience; a++ {
-					if who := roles | access.Anyone; roles > access.Anyone {
-						want[access.Decide(may, who|access.User, access.Scope{Audience: a, KnownTo: widest.KnownTo})] = true
-					} else {
-						want[access.Decide(may, who, access.Scope{Audience: a, KnownTo: widest.KnownTo})] = true
+					who := roles | access.Anyone
+					if roles > access.Anyone {
+						who |= access.User
 					}
+					want[access.Decide(may, who, access.Scope{Audience: a, KnownTo: widest.KnownTo})] = true
 				}
 			}
 			for _, d := range []access.Decision{access.Login, access.Forbid} {

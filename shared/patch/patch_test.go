@@ -3,11 +3,11 @@ package patch_test
 import (
 	"bytes"
 	"encoding/json"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
+	"assay/shared/measure/measuretest"
 	"assay/shared/patch"
 	"assay/shared/problem"
 )
@@ -173,11 +173,9 @@ func TestApply_AllocatesAFewTimesThePatch(t *testing.T) {
 			patch.JSONPatch, `[{"op":"test","path":"/id","value":1}` + strings.Repeat(`,{"op":"copy","from":"/a/list","path":"/a/list/-"}`, 900) +
 				`]`, text},
 	} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_, err := patch.Apply(c.mediaType, []byte(c.patch), []byte(c.resource), []string{"a"})
-		runtime.ReadMemStats(&after)
-		if n, most := int(after.TotalAlloc-before.TotalAlloc), 8*len(c.patch)+8<<20; n > most {
+		var err error
+		n := measuretest.Allocated(func() { _, err = patch.Apply(c.mediaType, []byte(c.patch), []byte(c.resource), []string{"a"}) })
+		if most := uint64(8*len(c.patch) + 8<<20); n > most {
 			t.Errorf("%s of %d bytes allocates %d, want at most %d (%v)", name, len(c.patch), n, most, err)
 		}
 		if strings.HasPrefix(name, "copies") && !problem.PatchFailed.Is(err) {

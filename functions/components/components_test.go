@@ -21,17 +21,15 @@ func serve(t *testing.T) *servertest.Server {
 	return s
 }
 
-type componentPage struct {
-	Data  []components.Component
-	Links struct{ Next string }
-}
-
 // whole follows a list to its end.
-func whole(t *testing.T, s *servertest.Server, user, next string) (all []components.Component) {
+func whole[R any](t *testing.T, s *servertest.Server, next string) (all []R) {
 	t.Helper()
 	for next != "" {
-		var p componentPage
-		s.Want(http.StatusOK, &p, user, http.MethodGet, next, nil)
+		var p struct {
+			Data  []R
+			Links struct{ Next string }
+		}
+		s.Want(http.StatusOK, &p, "", http.MethodGet, next, nil)
 		if all = append(all, p.Data...); len(all) > 1000 {
 			t.Fatalf("the list goes on at %s for ever", next)
 		}
@@ -52,9 +50,9 @@ func TestComponents_AreFiltered(t *testing.T) {
 			return c.Kind == "run-format" && strings.Contains(c.Name, "CSV")
 		},
 	} {
-		found := whole(t, s, "", list+"?"+query)
+		found := whole[components.Component](t, s, list+"?"+query)
 		want := 0
-		for _, c := range whole(t, s, "", list+"?limit=7") {
+		for _, c := range whole[components.Component](t, s, list+"?limit=7") {
 			if fits(c) {
 				want++
 			}
@@ -69,7 +67,7 @@ func TestComponents_AreFiltered(t *testing.T) {
 // TestComponents_AreCacheable by everybody, for as long as the rest of what changes only with the program.
 func TestComponents_AreCacheable(t *testing.T) {
 	s := serve(t)
-	c := whole(t, s, "", list)[0]
+	c := whole[components.Component](t, s, list)[0]
 	for _, path := range []string{list, list + "/" + c.ID, c.Snippets[0].URL} {
 		a := s.Want(http.StatusOK, nil, "alice", http.MethodGet, path, nil)
 		if got := a.Header.Get("Cache-Control"); got != "public, max-age=300" {
@@ -80,7 +78,7 @@ func TestComponents_AreCacheable(t *testing.T) {
 
 func TestSnippet_IsChosenByLanguage(t *testing.T) {
 	s := serve(t)
-	for _, c := range whole(t, s, "", list) {
+	for _, c := range whole[components.Component](t, s, list) {
 		var got components.Component
 		s.Want(http.StatusOK, &got, "", http.MethodGet, list+"/"+c.ID, nil)
 		if got.Name != c.Name || len(got.Snippets) == 0 {
@@ -117,7 +115,7 @@ func TestSnippet_IsChosenByLanguage(t *testing.T) {
 func TestCatalogue_LinksAreServed(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	ids := map[string]bool{}
-	all := whole(t, s, "", list)
+	all := whole[components.Component](t, s, list)
 	for _, c := range all {
 		ids[c.ID] = true
 	}
@@ -139,18 +137,10 @@ func TestCatalogue_LinksAreServed(t *testing.T) {
 func TestCatalogue_ShowsEveryTool(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	var served, shown []string
-	for next := "/v1/tools"; next != ""; {
-		var p struct {
-			Data  []struct{ Name string }
-			Links struct{ Next string }
-		}
-		s.Want(http.StatusOK, &p, "", http.MethodGet, next, nil)
-		for _, tool := range p.Data {
-			served = append(served, tool.Name)
-		}
-		next = p.Links.Next
+	for _, tool := range whole[struct{ Name string }](t, s, "/v1/tools") {
+		served = append(served, tool.Name)
 	}
-	for _, c := range whole(t, s, "", list+"?filter[kind]=tool") {
+	for _, c := range whole[components.Component](t, s, list+"?filter[kind]=tool") {
 		shown = append(shown, c.Name)
 	}
 	slices.Sort(served)

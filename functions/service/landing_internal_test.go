@@ -34,21 +34,19 @@ func TestStage_FollowsTheSubmissionWindow(t *testing.T) {
 func TestStage_FollowsTheRegistrationRules(t *testing.T) {
 	now, past, future := time.Date(2027, 1, 2, 3, 4, 0, 0, time.UTC), record.At(time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)),
 		record.At(time.Date(2028, 1, 2, 3, 4, 0, 0, time.UTC))
+	const limited = "Open to those who are registered, no deadline for submissions"
 	for _, c := range []struct {
 		rules record.RegistrationRules
-		open  bool
+		want  stage
 	}{
-		{record.RegistrationRules{Mode: record.Approval, OpensAt: &past, ClosesAt: &future}, true},
-		{record.RegistrationRules{Mode: record.Closed}, false},
-		{record.RegistrationRules{Mode: record.Open, OpensAt: &future}, false},
-		{record.RegistrationRules{Mode: record.Open, ClosesAt: &past}, false},
+		{record.RegistrationRules{Mode: record.Approval, OpensAt: &past, ClosesAt: &future}, stage{
+			"Open to teams that the organizers accept, no deadline for submissions", true}},
+		{record.RegistrationRules{Mode: record.Closed}, stage{limited, false}},
+		{record.RegistrationRules{Mode: record.Open, OpensAt: &future}, stage{limited, false}},
+		{record.RegistrationRules{Mode: record.Open, ClosesAt: &past}, stage{limited, false}},
 	} {
-		got := stageOf(&record.Task{TaskDraft: record.TaskDraft{Registration: c.rules}}, now)
-		if strings.Contains(got.text, "that the organizers accept") != (c.rules.Mode == record.Approval) {
-			t.Errorf("%+v: %q", c.rules, got.text)
-		}
-		if got.open != c.open || strings.Contains(got.text, "to those who are registered") == c.open {
-			t.Errorf("%+v: %+v", c.rules, got)
+		if got := stageOf(&record.Task{TaskDraft: record.TaskDraft{Registration: c.rules}}, now); got != c.want {
+			t.Errorf("%+v: %+v, want %+v", c.rules, got, c.want)
 		}
 	}
 }

@@ -69,9 +69,6 @@ func TestConverter_RefusesInvalidInputs(t *testing.T) {
 		"qrels as a run":         {object{"run": inlineFiles("qrels.txt", "1 0 a 2\n"), "to": "csv"}, "/run/files/0", ""},
 		"repeated file name":     {object{"run": inlineFiles("a", datasetRun, "a", datasetRun), "to": "csv"}, "/run/files/1/name", ""},
 		"file name of two lines": {object{"run": inlineFiles("a\nb", datasetRun), "to": "csv"}, "/run/files/0/name", ""},
-		"no base64": {object{"run": object{"files": []object{{"name": "a", "content": "!"}}}, "to": "csv"},
-			"/run/files/0/content", ""},
-		"empty run": {object{"run": object{}, "to": "csv"}, "/run", ""},
 	})
 	for input, want := range map[*object]bool{{"run": inlineFiles("run.jsonl", "{}\n"), "to": "csv"}: true,
 		{"run": inlineFiles("run.jsonl", "{}\n"), "from": "trec-run", "to": "csv"}: false} {

@@ -122,6 +122,10 @@ func TestDiffir_OfSeveralRuns(t *testing.T) {
 	if _, body, _ := strings.Cut(page, "</head>"); strings.Contains(body, "unjudged") {
 		t.Error("the page calls documents unjudged, and there are no judgments")
 	}
+	// A run that has no document in common with the first differs more than any order of the same ones, also where another is the same.
+	if s.invoke(http.StatusOK, &got, "", "diffir", withMembers(input, "order", "tau")); topicNames(got) != "1 2" {
+		t.Errorf("by tau the order is %s", topicNames(got))
+	}
 	s.invoke(http.StatusOK, &got, "", "diffir", withMembers(input, "topics", []string{"2"}))
 	if got.TopicCount != 1 || topicNames(got) != "2" {
 		t.Errorf("of the topic that is named there is %+v", got)
@@ -267,15 +271,4 @@ func TestDiffir_PageIsSmall(t *testing.T) {
 	input := object{"runs": runs, "truth": inlineFiles("q", "300 0 FBIS3-00-0-000 1\n"),
 		"texts": inlineFiles("documents.jsonl", documents.String()), "order": "measure"}
 	s.checkPage("diffir", input)
-}
-
-// A run that has no document in common with the first differs more than any order of the same ones, also where another is the same.
-func TestDiffir_OrdersByOverlapWithoutTau(t *testing.T) {
-	s := newToolServer(t, record.Public)
-	runs := []object{namedRun("one", trecRun("1 abc", "2 abc")), namedRun("same", trecRun("1 abc", "2 abc")),
-		namedRun("other", trecRun("1 acb", "2 xyz"))}
-	got := answer[tools.DiffirOutput](s, "", "diffir", object{"runs": runs, "order": "tau"})
-	if topicNames(got) != "2 1" {
-		t.Errorf("the order is %s", topicNames(got))
-	}
 }

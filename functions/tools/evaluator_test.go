@@ -61,17 +61,21 @@ func TestEvaluator_AgreesWithTrecEval(t *testing.T) {
 }
 
 const (
-	exampleRun       = "1 Q0 lake 1 3 me\n1 Q0 pond 2 2 me\n2 Q0 lake 1 3 me\n"
+	exampleRun       = "1 Q0 lake 1 3 me and more\n1 Q0 pond 2 2 me\n2 Q0 lake 1 3 me\n"
 	exampleJudgments = "1 0 lake 1\n1 0 pond 0\n2 0 pond 1\n"
 )
 
 // What has no mean over topics has no interval: a number of documents, or a measure of classification.
 func TestEvaluator_IntervalsAreOfMeans(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	out := answer[tools.EvaluatorOutput](s, "", "evaluator", object{
+	var out tools.EvaluatorOutput
+	a := s.invoke(http.StatusOK, &out, "", "evaluator", object{
 		"runs": []object{inlineFiles("file.txt", exampleRun)}, "truth": inlineFiles("file.txt", exampleJudgments), "measures": []string{
 			"NumRet", "P@1"},
 	})
+	if body := string(a.Body); !strings.Contains(body, "more than six fields") || strings.Contains(body, "safeWhileBlinded") {
+		t.Errorf("it shows a member of diagnostics that records alone have, or no warning: %s", body)
+	}
 	if _, ok := out.Runs[0].Intervals["NumRet"]; ok || out.Runs[0].Intervals["P@1"].High != 1 || *out.Runs[0].Measures["P@1"] != 0.5 {
 		t.Errorf("%+v", out.Runs[0])
 	}
@@ -148,16 +152,5 @@ func TestResult_ByGET(t *testing.T) {
 			posted.Header.Get("Content-Type") != "text/html; charset=utf-8" {
 			t.Errorf("the page of what has no page of its own: %s\n%s", posted.Header, page)
 		}
-	}
-}
-
-// Diagnostics have a member that records keep for themselves.
-func TestEvaluator_OmitsRecordMembers(t *testing.T) {
-	s := newToolServer(t, record.Public)
-	a := s.invoke(http.StatusOK, nil, "", "evaluator", object{
-		"runs": []object{inlineFiles("run.txt", "1 Q0 a 1 1 t and more\n")}, "truth": inlineFiles("qrels.txt", datasetQrels),
-	})
-	if body := string(a.Body); !strings.Contains(body, "more than six fields") || strings.Contains(body, "safeWhileBlinded") {
-		t.Errorf("it answers %s", body)
 	}
 }

@@ -242,13 +242,16 @@ func (out *SignificanceOutput) bestFirst() []int {
 	return order
 }
 
-// signed is a difference, with a sign that is as wide as a digit.
-func signed(v float64) string {
-	text := webpage.Decimals(math.Abs(v))
+// signed is a value that need not be defined, with a sign that is as wide as a digit.
+func signed(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	text := webpage.Decimals(math.Abs(*v))
 	switch {
 	case text == webpage.Decimals(0):
 		return text
-	case v < 0:
+	case *v < 0:
 		return "−" + text
 	}
 	return "+" + text
@@ -260,14 +263,6 @@ func probability(p *float64) string {
 		return "–"
 	}
 	return chart.Probability(*p, 4)
-}
-
-// optionalSigned is a value that need not be defined.
-func optionalSigned(v *float64) string {
-	if v == nil {
-		return "–"
-	}
-	return signed(*v)
 }
 
 // rankSum is a sum of ranks, of which ties share the mean.

@@ -274,15 +274,6 @@ func (out *TopicsOutput) order() string {
 	}[out.Sort]
 }
 
-func (out *TopicsOutput) hardCount() (n int) {
-	for _, t := range out.Topics {
-		if t.Hard {
-			n++
-		}
-	}
-	return n
-}
-
 // withValues reports whether the table has room for the values of all runs.
 func (out *TopicsOutput) withValues() bool { return len(out.Runs)*len(out.Topics) <= maxTopicCells }
 
@@ -293,25 +284,25 @@ func (out *TopicsOutput) outliers(t *TopicsLine) []phrase {
 
 func (t *TopicsLine) isOutlier(run int) bool { return slices.Contains(t.Outliers, run) }
 
-// hardSide says in which direction a mean is bad.
-func (out *TopicsOutput) hardSide() string {
-	if out.LowerIsBetter {
-		return "above"
-	}
-	return "below"
-}
-
 func (out *TopicsOutput) summary() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s on %s; on average %s is %s.", plural.Count(len(out.Runs), "run"), plural.Count(out.Count, "topic"), out.Measure,
 		webpage.Decimals(out.Mean))
-	if n := out.hardCount(); n > 0 {
-		from := webpage.Decimals(out.HardFrom)
-		mean := out.hardSide() + " " + from + ", or the worst of all"
-		if !slices.ContainsFunc(out.Topics, func(t TopicsLine) bool { return t.Hard && webpage.Decimals(t.Mean) != from }) {
-			mean = "of " + from + ", the worst of all"
+	from, side := webpage.Decimals(out.HardFrom), "below"
+	if out.LowerIsBetter {
+		side = "above"
+	}
+	hard, mean := 0, "of "+from+", the worst of all"
+	for _, t := range out.Topics {
+		if t.Hard {
+			hard++
+			if webpage.Decimals(t.Mean) != from {
+				mean = side + " " + from + ", or the worst of all"
+			}
 		}
-		fmt.Fprintf(&b, " Hard: %s, with a mean over the runs %s.", plural.Count(n, "topic"), mean)
+	}
+	if hard > 0 {
+		fmt.Fprintf(&b, " Hard: %s, with a mean over the runs %s.", plural.Count(hard, "topic"), mean)
 	}
 	return b.String()
 }

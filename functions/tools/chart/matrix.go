@@ -75,9 +75,8 @@ func newMatrix(c Caption, runs []string, cells [][]Comparison) *matrix {
 		entries = append(entries, legendEntry{text: text, mark: swatch(s.class, ""), width: 14})
 	}
 	m.legend = newLegend(append(entries, legendEntry{text: "below: mean difference, row less column", mark: templ.NopComponent}))
-	m.body = area{
-		width: float64(len(m.runs))*matrixWidth + 2, height: m.top + float64(len(m.runs))*matrixHeight + 2, marks: m.marks(),
-	}
+	size := float64(len(m.runs))
+	m.body = area{width: size*matrixWidth + 2, height: m.top + size*matrixHeight + 2, marks: m.marks()}
 	return m
 }
 

@@ -36,34 +36,15 @@ func ranked(letters string) *comparison.Ranking {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12 }
 
-func TestRanking_HasRanks(t *testing.T) {
-	r := ranked("a(bc)")
-	for id, want := range map[string]int{"a": 1, "b": 2, "c": 3, "d": 0, "": 0} {
-		if got := r.Rank(id); got != want {
-			t.Errorf("%q stands at %d, want %d", id, got, want)
-		}
-	}
-}
-
 func TestDifference_ByHand(t *testing.T) {
 	first, second := ranked("abcdef"), ranked("acxbgf")
-	want := comparison.Difference{
-		Moved: []string{"c", "b"},
-		Came:  []string{"x", "g"},
-		Went:  []string{"d", "e"},
-		Kept:  2,
-	}
-	if got := first.Difference(second, 6); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-	want = comparison.Difference{
-		Moved: []string{"c"},
-		Came:  []string{"x"},
-		Went:  []string{"b"},
-		Kept:  1,
-	}
-	if got := first.Difference(second, 3); !reflect.DeepEqual(got, want) {
-		t.Errorf("down to rank 3 %+v, want %+v", got, want)
+	for depth, want := range map[int]comparison.Difference{
+		6: {Moved: []string{"c", "b"}, Came: []string{"x", "g"}, Went: []string{"d", "e"}, Kept: 2},
+		3: {Moved: []string{"c"}, Came: []string{"x"}, Went: []string{"b"}, Kept: 1},
+	} {
+		if got := first.Difference(second, depth); !reflect.DeepEqual(got, want) {
+			t.Errorf("down to rank %d %+v, want %+v", depth, got, want)
+		}
 	}
 }
 

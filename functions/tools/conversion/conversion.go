@@ -222,21 +222,17 @@ var (
 	runs = kind{
 		name: "runs",
 		columns: []column{
-			{name: "topic"}, {name: "docid"}, {name: "rank", values: rank}, {name: "score", values: score},
-			{name: "tag", otherwise: "run"},
+			{name: "topic"}, {name: "docid"}, {name: "rank", values: rank}, {name: "score", values: score}, {name: "tag", otherwise: "run"},
 		},
 		trec:   []int{0, constant, 1, 2, 3, 4},
 		layout: "topic, Q0, docid, rank, score and tag",
 	}
 	qrels = kind{
-		name: "relevance judgments",
-		columns: []column{
-			{name: "topic"}, {name: "iteration", otherwise: "0"}, {name: "docid"},
-			{name: "grade", values: grade},
-		},
-		trec:   []int{0, 1, 2, 3},
-		layout: "topic, iteration, docid and grade",
-		beir:   []int{0, 2, 3},
+		name:    "relevance judgments",
+		columns: []column{{name: "topic"}, {name: "iteration", otherwise: "0"}, {name: "docid"}, {name: "grade", values: grade}},
+		trec:    []int{0, 1, 2, 3},
+		layout:  "topic, iteration, docid and grade",
+		beir:    []int{0, 2, 3},
 	}
 )
 

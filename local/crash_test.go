@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"assay/grpc/server"
 	"assay/shared/record"
 	"assay/shared/store/storetest"
 )
@@ -46,34 +45,16 @@ const (
 
 // serveChild is run, save for what the variables change.
 func serveChild(args []string) error {
-	ctx := context.Background()
 	c, err := parse(args, noEnv, io.Discard)
 	if err != nil {
 		return err
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.addr)
-	if err != nil {
-		return err
-	}
-	c.url = "http://" + listener.Addr().String()
 	skew, _ := time.ParseDuration(os.Getenv(skewVariable))
 	c.now = func() time.Time { return time.Now().Add(skew) }
-	p, err := newProgram(ctx, c, os.Stderr)
-	if err != nil {
-		return err
-	}
-	o := c.grpcOptions()
 	if lease, err := time.ParseDuration(os.Getenv(leaseVariable)); err == nil {
-		o.Lease, o.FirstLease = lease, lease/2
+		c.lease, c.firstLease = lease, lease/2
 	}
-	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: c.now, Log: p.log, Verify: p.id.verify, Quotas: p.env.Quotas.Quotas},
-		o)
-	if c.grpc != "" {
-		if p.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", c.grpc); err != nil {
-			return err
-		}
-	}
-	return p.serve(ctx, listener, io.Discard, func(string) { fmt.Println("ready") })
+	return run(context.Background(), c, io.Discard, os.Stderr, func(*program) { fmt.Println("ready") })
 }
 
 // TestServer_LosesNothingWhenItIsKilled kills the server at random instants while clients submit. Afterwards every submission that

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"assay/grpc/server"
 	"assay/shared/config"
 )
 
@@ -31,12 +32,14 @@ type settings struct {
 	proxyHeader    string
 	quotas         string
 
-	now func() time.Time // the clock; no flag sets it
+	// No flag sets the clock and the leases of workers.
+	now               func() time.Time
+	lease, firstLease time.Duration
 }
 
 // parse reads the flags; each takes its default from its environment twin ASSAY_<NAME>.
 func parse(args []string, getenv func(string) string, out io.Writer) (settings, error) {
-	c := settings{now: time.Now}
+	c := settings{now: time.Now, lease: server.DefaultLease, firstLease: server.DefaultFirstLease}
 	f := flag.NewFlagSet("assay", flag.ContinueOnError)
 	f.SetOutput(out)
 	f.StringVar(&c.addr, "addr", "127.0.0.1:8080", "address to serve HTTP on")

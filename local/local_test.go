@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -97,9 +96,7 @@ func TestDemo_IsForAnEmptyStore(t *testing.T) {
 func TestRun_RefusesDataInUse(t *testing.T) {
 	folder := t.TempDir()
 	startIn(t, folder, "-demo=false")
-	var out bytes.Buffer
-	err := run(context.Background(), []string{"-addr", "127.0.0.1:0", "-grpc-addr", "127.0.0.1:0", "-data", folder}, noEnv, &out,
-		io.Discard, nil)
+	err := run(t.Context(), settingsOf(t, folder), io.Discard, io.Discard, func(*program) { t.Error("it serves") })
 	if err == nil || !strings.Contains(err.Error(), folder) {
 		t.Errorf("%v, want the name of the file that is in use", err)
 	}
@@ -108,11 +105,10 @@ func TestRun_RefusesDataInUse(t *testing.T) {
 // Files that no record of the table names are deleted after some days, which over the files of another table are all of them.
 func TestRun_RefusesFilesOfAnotherTable(t *testing.T) {
 	data := t.TempDir()
-	args := []string{"-addr", "127.0.0.1:0", "-grpc-addr", "", "-data", data}
 	serve := func() error { // until it can be reached
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		return run(ctx, args, noEnv, io.Discard, io.Discard, func(string) { stop() })
+		return run(ctx, settingsOf(t, data, "-grpc-addr", ""), io.Discard, io.Discard, func(*program) { stop() })
 	}
 	if err := errors.Join(serve(), serve()); err != nil {
 		t.Fatal(err)
@@ -136,8 +132,8 @@ func TestRun_NamesTheIssuerOfTheDiscoveryDocument(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"issuer":"http://%s","jwks_uri":"http://%s/keys"}`, r.Host, r.Host)
 	}))
 	defer issuer.Close()
-	args := []string{"-addr", "127.0.0.1:0", "-grpc-addr", "", "-data", t.TempDir(), "-issuer", issuer.URL + "/", "-audience", "assay"}
-	err := run(context.Background(), args, noEnv, io.Discard, io.Discard, func(string) { t.Error("it serves") })
+	c := settingsOf(t, t.TempDir(), "-grpc-addr", "", "-issuer", issuer.URL+"/", "-audience", "assay")
+	err := run(t.Context(), c, io.Discard, io.Discard, func(*program) { t.Error("it serves") })
 	if err == nil || !strings.Contains(err.Error(), strconv.Quote(issuer.URL)) {
 		t.Errorf("%v, want the advice to give %s", err, issuer.URL)
 	}

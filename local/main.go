@@ -17,7 +17,10 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr, nil)
+	c, err := parse(os.Args[1:], os.Getenv, os.Stdout)
+	if err == nil {
+		err = run(ctx, c, os.Stdout, os.Stderr, func(*program) {})
+	}
 	stop()
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "assay:", err)

@@ -40,12 +40,8 @@ const (
 	maxHeaders   = 2 * api.MaxHeaderBytes // the rest is for the address, and for the refusal of more
 )
 
-// run serves until ctx ends. When it can be reached it calls ready, if that is not nil, with its base URL.
-func run(ctx context.Context, args []string, getenv func(string) string, out, logs io.Writer, ready func(baseURL string)) error {
-	c, err := parse(args, getenv, out)
-	if err != nil {
-		return err
-	}
+// run serves until ctx ends. It calls ready when it can be reached.
+func run(ctx context.Context, c settings, out, logs io.Writer, ready func(*program)) error {
 	if err := os.MkdirAll(c.data, 0o700); err != nil {
 		return fmt.Errorf("the folder of the data: %w", err)
 	}
@@ -59,12 +55,13 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, lo
 		return errors.Join(err, listener.Close())
 	}
 	defer p.close()
+	p.listener = listener
 	if c.grpc != "" {
-		if p.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", c.grpc); err != nil {
+		if p.grpcListener, err = new(net.ListenConfig).Listen(ctx, "tcp", c.grpc); err != nil {
 			return errors.Join(fmt.Errorf("%w; choose another address with -grpc-addr, or none with -grpc-addr ''", err), listener.Close())
 		}
 	}
-	return p.serve(ctx, listener, out, ready)
+	return p.serve(ctx, out, ready)
 }
 
 // program is the server with all its parts.
@@ -77,8 +74,8 @@ type program struct {
 	worker *evaluator.Worker
 	log    *slog.Logger
 
-	grpc     *server.Server // serves on listener, if that is not nil
-	listener net.Listener
+	grpc                   *server.Server // serves on its listener, if that is not nil
+	listener, grpcListener net.Listener
 }
 
 func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, error) {
@@ -131,8 +128,7 @@ func (p *program) changed(items []store.Item) {
 
 // grpcOptions are those of the gRPC server: a store that only this process writes to tells of every change by itself.
 func (c *settings) grpcOptions() server.Options {
-	o := server.Options{Lease: server.DefaultLease, FirstLease: server.DefaultFirstLease, QueuePollInterval: 15 * time.Second,
-		Reflection: true}
+	o := server.Options{Lease: c.lease, FirstLease: c.firstLease, QueuePollInterval: 15 * time.Second, Reflection: true}
 	if c.store == storeDynamoDB {
 		o.QueuePollInterval, o.WatchPollInterval = 2*time.Second, time.Second
 	}
@@ -152,30 +148,28 @@ func (p *program) handler() http.Handler {
 	return s
 }
 
-func (p *program) serve(ctx context.Context, listener net.Listener, out io.Writer, ready func(string)) error {
+func (p *program) serve(ctx context.Context, out io.Writer, ready func(*program)) error {
 	web := &http.Server{
 		Handler: p.handler(), ReadHeaderTimeout: headerTime, ReadTimeout: requestTime, WriteTimeout: requestTime,
 		IdleTimeout: idleTime, MaxHeaderBytes: maxHeaders, ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
 	failed := make(chan error, 2)
-	go func() { failed <- web.Serve(listener) }()
+	go func() { failed <- web.Serve(p.listener) }()
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	var worked sync.WaitGroup
 	worked.Go(func() { p.worker.Run(work) })
 	grpcCtx, stopGRPC := context.WithCancel(ctx)
 	defer stopGRPC()
-	if p.listener != nil {
+	if p.grpcListener != nil {
 		worked.Go(func() {
-			if err := p.grpc.Serve(grpcCtx, p.listener); err != nil {
+			if err := p.grpc.Serve(grpcCtx, p.grpcListener); err != nil {
 				failed <- err
 			}
 		})
 	}
 	p.greet(ctx, out)
-	if ready != nil {
-		ready(p.url)
-	}
+	ready(p)
 	var err error
 	select {
 	case <-ctx.Done():
@@ -195,8 +189,8 @@ func (p *program) serve(ctx context.Context, listener net.Listener, out io.Write
 func (p *program) greet(ctx context.Context, out io.Writer) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format+"\n", args...) }
 	say("Assay serves %s, which is a page in a browser (the API is described at %s/docs); its data are in %s.", p.url, p.url, p.where())
-	if p.listener != nil {
-		say("Workers and watchers reach it by gRPC at %s.", p.listener.Addr())
+	if p.grpcListener != nil {
+		say("Workers and watchers reach it by gRPC at %s.", p.grpcListener.Addr())
 	}
 	if p.id.dev != nil {
 		say("Anyone who can reach it gets a token for any user: curl -s --json '{\"user\":\"alice\"}' %s/dev/token", p.url)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -64,41 +63,31 @@ func serveQuietly(t testing.TB, c settings) *running {
 // serve serves with the settings until the test ends.
 func serve(t testing.TB, c settings, logs io.Writer) *running {
 	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", c.addr)
-	if err != nil {
+	ctx, stop := context.WithCancel(context.Background())
+	ready, ended := make(chan *program, 1), make(chan error, 1)
+	go func() { ended <- run(ctx, c, io.Discard, logs, func(p *program) { ready <- p }) }()
+	var p *program
+	select {
+	case p = <-ready:
+	case err := <-ended:
+		stop()
 		t.Fatal(err)
 	}
-	addr := listener.Addr().String()
-	c.url = cmp.Or(c.url, "http://"+addr)
-	p, err := newProgram(t.Context(), c, logs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &running{url: c.url, program: p, client: &http.Client{Transport: &http.Transport{
+	s := &running{url: p.url, program: p, client: &http.Client{Transport: &http.Transport{
 		// The server is here, also when its URL says otherwise.
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, network, addr)
+			return new(net.Dialer).DialContext(ctx, network, p.listener.Addr().String())
 		},
 	}}}
-	if c.grpc != "" {
-		if p.listener, err = new(net.ListenConfig).Listen(t.Context(), "tcp", c.grpc); err != nil {
-			t.Fatal(err)
-		}
-		s.grpc = p.listener.Addr().String()
+	if p.grpcListener != nil {
+		s.grpc = p.grpcListener.Addr().String()
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	ready, ended := make(chan struct{}), make(chan error, 1)
-	go func() {
-		ended <- p.serve(ctx, listener, io.Discard, func(string) { close(ready) })
-	}()
-	<-ready
 	t.Cleanup(func() {
 		s.client.CloseIdleConnections()
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		p.close()
 	})
 	return s
 }

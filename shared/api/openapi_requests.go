@@ -36,7 +36,7 @@ func values(names []string) []any { return lists.Map(names, func(n string) any {
 func listOf(name, description string, item *huma.Schema, most int) *huma.Param {
 	return &huma.Param{
 		Name: name, In: "query", Description: description, Style: "form", Explode: new(bool),
-		Schema: &huma.Schema{Type: "array", Items: item, MinItems: ptr(1), MaxItems: &most},
+		Schema: &huma.Schema{Type: "array", Items: item, MinItems: new(1), MaxItems: &most},
 	}
 }
 
@@ -50,7 +50,7 @@ func filterParam(f page.Filter) *huma.Param {
 	case page.Bool:
 		item.Type = "boolean"
 	default:
-		item.Pattern, item.MaxLength, what = "^[^,]+$", ptr(page.MaxText), "Parts of the text, whatever the case; several"
+		item.Pattern, item.MaxLength, what = "^[^,]+$", new(page.MaxText), "Parts of the text, whatever the case; several"
 	}
 	if f.Plain {
 		description := "One of " + strings.Join(f.Values, ", ") + "."
@@ -70,20 +70,20 @@ func (op *Operation) queryParams() []*huma.Param {
 	if op.Query.List {
 		cursor := &huma.Schema{Type: "string", Pattern: record.IDPattern}
 		if op.Query.Named {
-			cursor.Pattern, cursor.MinLength = "", ptr(1)
+			cursor.Pattern, cursor.MinLength = "", new(1)
 		}
 		add("limit", "How many resources at most; more than 200 is treated as 200.", &huma.Schema{
-			Type: "integer", Minimum: ptr(1.0), Default: page.DefaultLimit})
+			Type: "integer", Minimum: new(1.0), Default: page.DefaultLimit})
 		add("cursor", "Id of the first resource of the wanted page, as in `links.next`.", cursor)
 	}
 	if op.Query.Sort {
 		add("sort", "`rank` for the primary measure, or the name of a measure of the dataset: the best first.", &huma.Schema{
-			Type: "string", MinLength: ptr(1), MaxLength: ptr(page.MaxText)})
-		add("offset", "With `sort`: how many of the list to leave out.", &huma.Schema{Type: "integer", Minimum: ptr(0.0)})
+			Type: "string", MinLength: new(1), MaxLength: new(page.MaxText)})
+		add("offset", "With `sort`: how many of the list to leave out.", &huma.Schema{Type: "integer", Minimum: new(0.0)})
 	}
 	if op.variants != nil && op.Method == http.MethodGet {
 		p := &huma.Param{Name: inputParam, In: "query", Required: true, Description: "What would be the body of a POST to the tool, as JSON.",
-			Schema: &huma.Schema{Type: "string", MinLength: ptr(1)}}
+			Schema: &huma.Schema{Type: "string", MinLength: new(1)}}
 		if example, err := Encode(op.variants[0].Example); err == nil {
 			p.Examples = map[string]*huma.Example{op.variants[0].Name: {Value: strings.TrimSpace(string(example))}}
 		}
@@ -99,8 +99,6 @@ func (op *Operation) queryParams() []*huma.Param {
 	return params
 }
 
-func ptr[T any](v T) *T { return &v }
-
 func (op *Operation) headerParams() []*huma.Param {
 	header := func(name, description string) *huma.Param {
 		return &huma.Param{Name: name, In: "header", Description: description, Schema: &huma.Schema{Type: "string"}}
@@ -115,7 +113,7 @@ func (op *Operation) headerParams() []*huma.Param {
 			return nil
 		}
 		key := header(idempotencyHeader, "Makes the request safe to repeat: the same key and body give the first answer again for 24 hours.")
-		key.Schema.Pattern, key.Schema.MaxLength = "^[!-+--~]+$", ptr(maxIdempotencyKey) // visible ASCII but the comma
+		key.Schema.Pattern, key.Schema.MaxLength = "^[!-+--~]+$", new(maxIdempotencyKey) // visible ASCII but the comma
 		return []*huma.Param{key}
 	case http.MethodPatch, http.MethodDelete:
 		return []*huma.Param{header("If-Match", "Entity tag that the resource must still have.")}
@@ -149,7 +147,7 @@ func (op *Operation) describeBody(set *schemaSet, d *huma.Operation) {
 // jsonPatch is the schema of a JSON Patch, which is the same for all resources.
 func (s *schemaSet) jsonPatch() *huma.Schema {
 	pointer := func() *huma.Schema {
-		return &huma.Schema{Type: "string", MaxLength: ptr(patch.MaxPointer), Pattern: "^(/([^~/]|~[01])*)*$", Description: "JSON Pointer"}
+		return &huma.Schema{Type: "string", MaxLength: new(patch.MaxPointer), Pattern: "^(/([^~/]|~[01])*)*$", Description: "JSON Pointer"}
 	}
 	operation := &huma.Schema{Discriminator: &huma.Discriminator{PropertyName: "op", Mapping: map[string]string{}}}
 	for _, kind := range []struct {
@@ -171,7 +169,7 @@ func (s *schemaSet) jsonPatch() *huma.Schema {
 		}
 	}
 	return s.addNamed("JsonPatch", &huma.Schema{
-		Type: "array", Description: "operations of RFC 6902", MaxItems: ptr(patch.MaxOperations),
+		Type: "array", Description: "operations of RFC 6902", MaxItems: new(patch.MaxOperations),
 		Items: s.addNamed("JsonPatchOperation", operation),
 	})
 }

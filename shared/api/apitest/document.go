@@ -85,34 +85,44 @@ func (n node) isTrue() bool {
 	return b
 }
 
-// get goes down the members of objects, through references.
-func (n node) get(members ...string) node {
-	for _, member := range members {
-		n = n.resolved()
-		object, _ := n.value.(map[string]any)
-		n = node{n.doc, n.pointer + problem.Pointer(member), object[member]}
+// child is the member of an object, or the element of an array, which is named by its index; absent when there is none.
+func (n node) child(name string) node {
+	below := node{doc: n.doc, pointer: n.pointer + problem.Pointer(name)}
+	switch value := n.value.(type) {
+	case map[string]any:
+		below.value = value[name]
+	case []any:
+		if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(value) {
+			below.value = value[i]
+		}
+	}
+	return below
+}
+
+// get goes down the children, through references.
+func (n node) get(names ...string) node {
+	for _, name := range names {
+		n = n.resolved().child(name)
 	}
 	return n
 }
 
-// all goes through the members of an object, in the order of their names, or the elements
-// of an array, which are named by their index; through references.
+// all goes through the members of an object, in the order of their names, or the elements of an array; through references.
 func (n node) all() iter.Seq2[string, node] {
 	n = n.resolved()
+	var names []string
+	switch value := n.value.(type) {
+	case map[string]any:
+		names = slices.Sorted(maps.Keys(value))
+	case []any:
+		for i := range value {
+			names = append(names, strconv.Itoa(i))
+		}
+	}
 	return func(yield func(string, node) bool) {
-		switch value := n.value.(type) {
-		case map[string]any:
-			for _, member := range slices.Sorted(maps.Keys(value)) {
-				if !yield(member, node{n.doc, n.pointer + problem.Pointer(member), value[member]}) {
-					return
-				}
-			}
-		case []any:
-			for i, element := range value {
-				index := strconv.Itoa(i)
-				if !yield(index, node{n.doc, n.pointer + "/" + index, element}) {
-					return
-				}
+		for _, name := range names {
+			if !yield(name, n.child(name)) {
+				return
 			}
 		}
 	}
@@ -144,21 +154,11 @@ func (d *document) find(reference string) node {
 	if !ok {
 		return node{doc: d, pointer: reference}
 	}
-	value := d.root.value
+	n := d.root
 	for _, token := range tokens {
-		switch parent := value.(type) {
-		case map[string]any:
-			value = parent[token]
-		case []any:
-			value = nil
-			if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(parent) {
-				value = parent[i]
-			}
-		default:
-			value = nil
-		}
+		n = n.child(token)
 	}
-	return node{d, fragment, value}
+	return n
 }
 
 var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}

@@ -3,7 +3,6 @@ package devissuer_test
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -65,22 +64,13 @@ func serve(t *testing.T) (*devissuer.Issuer, string) {
 	return i, url
 }
 
-func do(t *testing.T, method, url, contentType, body string) (status int, header http.Header, content []byte) {
+func do(t *testing.T, i *devissuer.Issuer, method, url, contentType, body string) *httptest.ResponseRecorder {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := httptest.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	r.Header.Set("Content-Type", contentType)
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	content, err = io.ReadAll(res.Body)
-	if err := errors.Join(err, res.Body.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode, res.Header, content
+	w := httptest.NewRecorder()
+	i.Handler(answer).ServeHTTP(w, r)
+	return w
 }
 
 type grant struct {
@@ -91,14 +81,14 @@ type grant struct {
 
 func TestToken_IsVerifiedAsARealOne(t *testing.T) {
 	i, url := serve(t)
-	status, header, content := do(t, http.MethodPost, url+"/token", "application/json; charset=utf-8",
+	w := do(t, i, http.MethodPost, url+"/token", "application/json; charset=utf-8",
 		`{"user": "alice", "name": "Alice Ångström", "email": "alice@example.org", "groups": ["workers", "admins"]}`)
 	var g grant
-	if err := json.Unmarshal(content, &g); err != nil || status != http.StatusOK || g.TokenType != "Bearer" || g.ExpiresIn != 12*60*60 {
-		t.Fatalf("%d %s, %v", status, content, err)
+	if err := json.Unmarshal(w.Body.Bytes(), &g); err != nil || w.Code != http.StatusOK || g.TokenType != "Bearer" || g.ExpiresIn != 12*60*60 {
+		t.Fatalf("%d %s, %v", w.Code, w.Body, err)
 	}
-	if header.Get("Cache-Control") != "no-store" || header.Get("Content-Type") != "application/json" {
-		t.Errorf("headers %v", header)
+	if w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("Content-Type") != "application/json" {
+		t.Errorf("headers %v", w.Header())
 	}
 
 	overHTTP, err := auth.New(auth.Config{Issuer: url, Audience: audience})
@@ -182,7 +172,8 @@ func TestOpen_RefusesBrokenKeyFiles(t *testing.T) {
 }
 
 func TestHandler_AnswersWithProblems(t *testing.T) {
-	_, url := serve(t)
+	const url = "http://127.0.0.1:8080/dev"
+	i := open(t, filepath.Join(t.TempDir(), "dev.key"), url)
 	for name, test := range map[string]struct {
 		method, path, contentType, body string
 		status                          int
@@ -214,34 +205,34 @@ func TestHandler_AnswersWithProblems(t *testing.T) {
 		"unknown path":     {"GET", "/authorize", "", ``, 404, "POST /dev/token"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			status, header, content := do(t, test.method, url+test.path, test.contentType, test.body)
+			w := do(t, i, test.method, url+test.path, test.contentType, test.body)
 			var p problem.Document
-			if err := json.Unmarshal(content, &p); err != nil || header.Get("Content-Type") != problem.MediaType {
-				t.Fatalf("%d %s is no problem: %v", status, content, err)
+			if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Header().Get("Content-Type") != problem.MediaType {
+				t.Fatalf("%d %s is no problem: %v", w.Code, w.Body, err)
 			}
 			says := p.Detail
 			for _, f := range p.Errors {
 				says += "\n" + f.Pointer + " " + f.Detail
 			}
-			if status != test.status || !strings.Contains(says, test.says) {
-				t.Errorf("%d %s, want %d that says %q", status, says, test.status, test.says)
+			if w.Code != test.status || !strings.Contains(says, test.says) {
+				t.Errorf("%d %s, want %d that says %q", w.Code, says, test.status, test.says)
 			}
-			if (status == http.StatusMethodNotAllowed) != (header.Get("Allow") != "") {
-				t.Errorf("Allow is %q", header.Get("Allow"))
+			if allow := w.Header().Get("Allow"); (w.Code == http.StatusMethodNotAllowed) != (allow != "") {
+				t.Errorf("Allow is %q", allow)
 			}
 		})
 	}
-	if status, _, _ := do(t, http.MethodHead, url+"/jwks.json", "", ""); status != http.StatusOK {
-		t.Errorf("HEAD of the keys: %d", status)
+	if w := do(t, i, http.MethodHead, url+"/jwks.json", "", ""); w.Code != http.StatusOK {
+		t.Errorf("HEAD of the keys: %d", w.Code)
 	}
 }
 
 func TestHandler_PublishesNoSecret(t *testing.T) {
-	_, url := serve(t)
-	_, _, content := do(t, http.MethodGet, url+"/jwks.json", "", "")
+	i, url := serve(t)
+	w := do(t, i, http.MethodGet, url+"/jwks.json", "", "")
 	var set struct{ Keys []map[string]any }
-	if err := json.Unmarshal(content, &set); err != nil || len(set.Keys) != 1 {
-		t.Fatalf("%s, %v", content, err)
+	if err := json.Unmarshal(w.Body.Bytes(), &set); err != nil || len(set.Keys) != 1 {
+		t.Fatalf("%s, %v", w.Body, err)
 	}
 	for _, member := range []string{"kty", "kid", "crv", "x", "y", "use", "alg"} {
 		if set.Keys[0][member] == nil {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/shared/programtest"
 	"assay/shared/record"
 	records "assay/shared/records"
 	"assay/shared/store"
@@ -70,7 +71,7 @@ type chaosTest struct {
 
 func chaos(t *testing.T, worker string, table store.Store, flags ...string) {
 	v := newServerProcess(t)
-	grpcAddr := freeAddress(t)
+	grpcAddr := programtest.FreeAddress(t)
 	v.args += " -grpc-addr " + grpcAddr
 	v.args += " " + strings.Join(flags, " ")
 	v.env = []string{leaseVariable + "=" + chaosLease.String()}

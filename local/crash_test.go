@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/shared/programtest"
 	"assay/shared/record"
 	"assay/shared/store/storetest"
 )
@@ -91,23 +91,9 @@ type serverProcess struct {
 
 func newServerProcess(t *testing.T) *serverProcess {
 	t.Helper()
-	addr := freeAddress(t)
+	addr := programtest.FreeAddress(t)
 	data := t.TempDir()
 	return &serverProcess{url: "http://" + addr, data: data, args: "-demo=false -grpc-addr= -addr " + addr + " -data " + data}
-}
-
-// freeAddress is one at which nobody listens at the moment.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return addr
 }
 
 func (v *serverProcess) start(t *testing.T) {

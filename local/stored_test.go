@@ -196,7 +196,6 @@ func instance(template, pattern string) string {
 // What the work that a build leaves is about, by name.
 const (
 	leftOwner, leftUser     = "left-owner", "left-user"
-	leftTask, leftDataset   = "Left to do", "with a changed truth"
 	leftTruth, leftQrels    = "with a truth to come", "1 0 a 1\n"
 	leftRun, leftRunContent = "to-come.run", "1 Q0 b 1 2.5 tag\n1 Q0 a 2 1.5 tag\n"
 )
@@ -206,33 +205,20 @@ const (
 func (s *running) leaveWork(t *testing.T) {
 	t.Helper()
 	owner, user := s.token(t, leftOwner), s.token(t, leftUser)
-	post := func(token, path string, body any) map[string]any {
-		return s.object(t, token, http.MethodPost, path, body)
-	}
-	of := func(created map[string]any) string { return created["id"].(string) }
-	organizer := of(post(owner, "/v1/organizers", map[string]any{"name": "Left Lab"}))
-	task := "/v1/tasks/" + of(post(owner, "/v1/tasks", map[string]any{"organizerId": organizer, "name": leftTask}))
-	deleted := "/v1/tasks/" + of(post(owner, "/v1/tasks", map[string]any{"organizerId": organizer, "name": "Deleted"}))
-	dataset := func(name string, truth map[string]any) string {
-		return of(post(owner, "/v1/datasets", map[string]any{
-			"taskId": id(task), "name": name, "split": "training", "runFormat": map[string]any{"kind": "trec-run"},
-			"truths": []any{truth}, "evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}},
-		}))
-	}
-	changed := dataset(leftDataset, inline("qrels", "1 0 b 1\n"))
-	dataset(leftTruth, toCome("qrels", leftQrels))
-	registration := of(post(user, task+"/registrations", map[string]any{"team": "Left Team"}))
-	submit := func(body map[string]any) { post(user, task+"/submissions", body) }
-	on := func(file map[string]any) map[string]any {
+	task, deleted := s.task(t, owner, "Left to do"), s.task(t, owner, "Deleted")
+	changed := s.dataset(t, owner, task, "1 0 b 1\n", map[string]any{"name": "with a changed truth"})
+	s.dataset(t, owner, task, "", map[string]any{"name": leftTruth, "truths": []any{toCome("qrels", leftQrels)}})
+	registration := s.post(t, user, task+"/registrations", map[string]any{"team": "Left Team"})
+	for _, file := range []map[string]any{inline("there.run", leftRunContent), toCome(leftRun, leftRunContent)} {
 		file["datasetId"] = changed
-		return map[string]any{"type": "upload", "files": []any{file}}
+		s.post(t, user, task+"/submissions", map[string]any{"type": "upload", "files": []any{file}})
 	}
-	submit(on(inline("there.run", leftRunContent)))
-	submit(on(toCome(leftRun, leftRunContent)))
-	submit(map[string]any{"type": "image", "image": "ranker", "command": "rank", "datasetIds": []string{changed}})
+	s.post(t, user, task+"/submissions", map[string]any{
+		"type": "image", "image": "ranker", "command": "rank", "datasetIds": []string{changed},
+	})
 	s.await(t, "the first run is evaluated", func() bool { return s.runs(t)["there.run"]["state"] == string(record.Completed) })
 	s.object(t, owner, http.MethodPatch, "/v1/datasets/"+changed, map[string]any{"truths": []any{inline("qrels", leftQrels)}})
-	s.object(t, user, http.MethodPatch, task+"/registrations/"+registration, map[string]any{"anonymous": true})
+	s.object(t, user, http.MethodPatch, registration, map[string]any{"anonymous": true})
 	s.object(t, owner, http.MethodPatch, task, map[string]any{"visibility": "private"})
 	s.object(t, owner, http.MethodDelete, deleted, nil)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"assay/shared/programtest"
 )
 
 // Limits that the process runs under. The data segment is what a process can grow by and ulimit can bound: it holds the heap,
@@ -50,18 +51,7 @@ type program struct {
 
 func newProgram(t *testing.T, binary string) *program {
 	t.Helper()
-	return &program{binary: binary, disk: newDisk(t), url: "http://" + freeAddress(t), grpc: freeAddress(t)}
-}
-
-// freeAddress is one at which nobody listens at the moment.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
+	return &program{binary: binary, disk: newDisk(t), url: "http://" + programtest.FreeAddress(t), grpc: programtest.FreeAddress(t)}
 }
 
 // start runs the binary under its limits until it answers.

@@ -52,18 +52,6 @@ func answer(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// serve serves a new issuer over HTTP and returns its URL.
-func serve(t *testing.T) (*devissuer.Issuer, string) {
-	t.Helper()
-	mux := http.NewServeMux()
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	url := server.URL + "/dev"
-	i := open(t, filepath.Join(t.TempDir(), "dev.key"), url)
-	mux.Handle("/dev/", i.Handler(answer))
-	return i, url
-}
-
 func do(t *testing.T, i *devissuer.Issuer, method, url, contentType, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -80,7 +68,12 @@ type grant struct {
 }
 
 func TestToken_IsVerifiedAsARealOne(t *testing.T) {
-	i, url := serve(t)
+	mux := http.NewServeMux()
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	url := server.URL + "/dev"
+	i := open(t, filepath.Join(t.TempDir(), "dev.key"), url)
+	mux.Handle("/dev/", i.Handler(answer))
 	w := do(t, i, http.MethodPost, url+"/token", "application/json; charset=utf-8",
 		`{"user": "alice", "name": "Alice Ångström", "email": "alice@example.org", "groups": ["workers", "admins"]}`)
 	var g grant
@@ -228,8 +221,8 @@ func TestHandler_AnswersWithProblems(t *testing.T) {
 }
 
 func TestHandler_PublishesNoSecret(t *testing.T) {
-	i, url := serve(t)
-	w := do(t, i, http.MethodGet, url+"/jwks.json", "", "")
+	const url = "http://127.0.0.1:8080/dev"
+	w := do(t, open(t, filepath.Join(t.TempDir(), "dev.key"), url), http.MethodGet, url+"/jwks.json", "", "")
 	var set struct{ Keys []map[string]any }
 	if err := json.Unmarshal(w.Body.Bytes(), &set); err != nil || len(set.Keys) != 1 {
 		t.Fatalf("%s, %v", w.Body, err)

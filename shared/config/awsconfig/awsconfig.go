@@ -12,27 +12,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
-// Variables of the SDK that name another endpoint than AWS's own, such as a server for tests.
-const (
-	dynamoDBEndpoint  = "AWS_ENDPOINT_URL_DYNAMODB"
-	s3Endpoint        = "AWS_ENDPOINT_URL_S3"
-	schedulerEndpoint = "AWS_ENDPOINT_URL_SCHEDULER"
-)
-
 // Table returns how to reach DynamoDB, and the name of the table.
 func Table(e *config.Environment) (aws.Config, string) {
-	return function(e, dynamoDBEndpoint), e.Require(config.TableVariable)
+	return function(e, "AWS_ENDPOINT_URL_DYNAMODB"), e.Require(config.TableVariable)
 }
 
 // Bucket returns how to reach S3, and the name of the bucket.
 func Bucket(e *config.Environment) (aws.Config, string) {
-	return function(e, s3Endpoint), e.Require(config.BucketVariable)
+	return function(e, "AWS_ENDPOINT_URL_S3"), e.Require(config.BucketVariable)
 }
 
 // Scheduler returns how to reach EventBridge Scheduler.
-func Scheduler(e *config.Environment) aws.Config { return function(e, schedulerEndpoint) }
+func Scheduler(e *config.Environment) aws.Config { return function(e, "AWS_ENDPOINT_URL_SCHEDULER") }
 
-// function returns the region and the credentials of the function's role, and the endpoint that the variable names, if any.
+// function returns the region and the credentials of the function's role, and the endpoint that the SDK's variable names, if any, such
+// as a server for tests.
 func function(e *config.Environment, endpointVariable string) aws.Config {
 	cfg := aws.Config{
 		Region: e.Require("AWS_REGION"),

@@ -84,7 +84,6 @@ func (st *stack) serverAlarms() []alarm {
 	}
 }
 
-// addAlarms makes the alarms, and the topic that they tell.
 func (st *stack) addAlarms() {
 	topic := awssns.NewCfnTopic(st.scope, jsii.String("Alarms"), &awssns.CfnTopicProps{TopicName: jsii.String(st.resourceName("alarms"))})
 	if st.AlarmEmail != "" {

@@ -23,7 +23,6 @@ func (st *stack) rights(d functions.Deployment, log *string) []any {
 	return list
 }
 
-// tableRights are those on the table.
 func (st *stack) tableRights(d functions.Deployment) []any {
 	if !d.ReadsTable {
 		return nil

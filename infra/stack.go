@@ -101,7 +101,6 @@ func (st *stack) retainData(r awscdk.CfnResource) {
 // object is a JSON object whose values may refer to resources.
 type object = map[string]any
 
-// addOutputs adds what was deployed, and where it is.
 func (st *stack) addOutputs() {
 	url := func(parts ...string) *string { return awscdk.Fn_Join(jsii.String(""), jsii.Strings(parts...)) }
 	st.output("ApiUrl", "Where the API is", st.gateway.url)

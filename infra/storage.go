@@ -137,7 +137,6 @@ func keySchema(partition, sort string) []any {
 	}
 }
 
-// indexes is the ARN of all indexes of the table.
 func (t table) indexes() *string {
 	return awscdk.Fn_Join(jsii.String(""), jsii.Strings(*t.arn, "/index/*"))
 }

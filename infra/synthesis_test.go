@@ -127,7 +127,6 @@ func synthesize(folder string, context map[string]any, into *template) error {
 	return json.Unmarshal(into.text, into)
 }
 
-// all returns the resources of a type.
 func (tpl template) all(kind string) map[string]resource {
 	found := map[string]resource{}
 	for id, r := range tpl.Resources {

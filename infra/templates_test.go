@@ -179,7 +179,6 @@ func TestDashboard_IsFreeAndShowsEveryFunction(t *testing.T) {
 	}
 }
 
-// statement is one of a policy.
 type statement struct {
 	Sid, Effect string
 	Action      []string

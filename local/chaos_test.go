@@ -47,7 +47,6 @@ func TestWorkers_LoseNothingInChaos(t *testing.T) {
 	})
 }
 
-// buildWorker returns the path of the worker's binary.
 func buildWorker(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "worker")
@@ -121,13 +120,11 @@ func (w *workLoad) count(t *testing.T, s store.Store) {
 	}
 }
 
-// startWorker starts the worker of the number.
 func (c *chaosTest) startWorker(i int) {
 	c.t.Helper()
 	w := exec.Command(c.worker, "-server", c.network.addr, "-name", fmt.Sprintf("worker-%d", i), "-exec", "local",
 		"-work", filepath.Join(c.folder, fmt.Sprintf("worker-%d", i)))
 	w.Env = append(os.Environ(), "ASSAY_WORKER_TOKEN="+c.token)
-	w.Stdout, w.Stderr = io.Discard, io.Discard
 	if err := w.Start(); err != nil {
 		c.t.Fatal(err)
 	}

@@ -152,7 +152,6 @@ func runClient(t *testing.T, folder string, command []string, env ...string) str
 	return out.String()
 }
 
-// operations counts the operations of the generated client.
 func (c *generatedClient) operations(t *testing.T, folder string) int {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, filepath.FromSlash(c.files)))

@@ -8,7 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
+	"path"
 	"time"
 
 	"assay/functions"
@@ -86,11 +86,10 @@ func (c *demoClient) fill() *demo {
 		c.post(r.user, task+"/registrations", map[string]any{"team": r.team})
 		file := c.file(r.file)
 		file["datasetId"] = id(dataset)
-		submission := c.post(r.user, task+"/submissions", map[string]any{
-			"type": "upload", "title": r.title, "visibility": "public", "files": []any{file},
-		})
 		var s record.Submission
-		c.get(r.user, submission, &s)
+		c.send(r.user, http.MethodPost, task+"/submissions", map[string]any{
+			"type": "upload", "title": r.title, "visibility": "public", "files": []any{file},
+		}, &s)
 		for _, run := range s.RunIDs {
 			runs = append(runs, "/v1/runs/"+run)
 		}
@@ -106,7 +105,7 @@ func (c *demoClient) fill() *demo {
 func (c *demoClient) await(run string) {
 	for deadline := time.Now().Add(demoTime); c.err == nil; time.Sleep(10 * time.Millisecond) {
 		var r record.Run
-		c.get(demoOrganizer, run, &r)
+		c.send(demoOrganizer, http.MethodGet, run, nil, &r)
 		switch {
 		case r.State == record.Completed:
 			return
@@ -131,8 +130,6 @@ func (c *demoClient) post(user, path string, body any) (location string) {
 	return c.send(user, http.MethodPost, path, body, nil)
 }
 
-func (c *demoClient) get(user, path string, v any) { c.send(user, http.MethodGet, path, nil, v) }
-
 func (c *demoClient) send(user, method, path string, body, v any) (location string) {
 	if c.err != nil {
 		return ""
@@ -153,25 +150,24 @@ func (c *demoClient) send(user, method, path string, body, v any) (location stri
 	w := &demoAnswer{header: http.Header{}}
 	c.handler.ServeHTTP(w, r)
 	if w.status >= http.StatusBadRequest {
-		c.err = fmt.Errorf("%s %s: status %d: %s", method, path, w.status, w.body.Bytes())
+		c.err = fmt.Errorf("%s %s: status %d: %s", method, path, w.status, w.Bytes())
 		return ""
 	}
 	if v != nil {
-		c.err = json.Unmarshal(w.body.Bytes(), v)
+		c.err = json.Unmarshal(w.Bytes(), v)
 	}
 	return w.header.Get("Location")
 }
 
 // id is the last segment of a path.
-func id(path string) string { return path[strings.LastIndex(path, "/")+1:] }
+func id(resource string) string { return path.Base(resource) }
 
 // demoAnswer is an answer kept in memory.
 type demoAnswer struct {
+	bytes.Buffer
 	header http.Header
 	status int
-	body   bytes.Buffer
 }
 
-func (a *demoAnswer) Header() http.Header         { return a.header }
-func (a *demoAnswer) WriteHeader(status int)      { a.status = status }
-func (a *demoAnswer) Write(b []byte) (int, error) { return a.body.Write(b) }
+func (a *demoAnswer) Header() http.Header    { return a.header }
+func (a *demoAnswer) WriteHeader(status int) { a.status = status }

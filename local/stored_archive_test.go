@@ -119,14 +119,7 @@ func restore(t *testing.T, endpoint, name string, scan []byte) {
 // askDynamoDB sends an operation to a DynamoDB-compatible server as it stands on the wire, and returns the answer's body.
 func askDynamoDB(t *testing.T, endpoint, operation string, input any) []byte {
 	t.Helper()
-	content, err := json.Marshal(input)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, bytes.NewReader(content))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := request(t, http.MethodPost, endpoint, input)
 	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
 	r.Header.Set("X-Amz-Date", "20260101T000000Z")
@@ -136,7 +129,8 @@ func askDynamoDB(t *testing.T, endpoint, operation string, input any) []byte {
 		t.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if content, err = io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusOK {
+	content, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("%s: status %d, %v: %.500s", operation, resp.StatusCode, err, content)
 	}
 	if bytes.Contains(content, []byte(`"LastEvaluatedKey"`)) {

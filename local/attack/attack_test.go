@@ -174,7 +174,6 @@ type tally struct {
 	faults                    []string
 }
 
-// maxFaults is how many faults a scenario names.
 const maxFaults = 5
 
 func (y *tally) fault(format string, args ...any) {
@@ -309,7 +308,6 @@ func (s *site) send(ctx context.Context, q request, answer io.Writer) (status in
 	return resp.StatusCode, resp.Header, int(read), err
 }
 
-// byStatus renders the statuses in their order.
 func (y *tally) byStatus() string {
 	var parts []string
 	for _, status := range slices.Sorted(maps.Keys(y.statuses)) {

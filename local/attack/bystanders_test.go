@@ -91,7 +91,6 @@ func (j *journal) write() {
 	}
 }
 
-// number is the description that has a number.
 const number = "Change %d of the journal."
 
 // verify asks for everything that was acknowledged.

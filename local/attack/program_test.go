@@ -26,7 +26,6 @@ const (
 	cpuTime   = 20 * time.Minute // of all cores together, so that a process that spins ends by itself
 )
 
-// build returns the path of the program.
 func build(t *testing.T) string {
 	t.Helper()
 	if given := os.Getenv(binaryVariable); given != "" {

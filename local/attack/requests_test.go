@@ -234,7 +234,6 @@ func randomText(r *rand.Rand) string {
 	return strings.Repeat(texts[r.IntN(len(texts))], []int{1, 1, 1, 2, 100, 5000}[r.IntN(6)])
 }
 
-// garble changes a few bytes of a body.
 func garble(r *rand.Rand, body []byte) []byte {
 	out := bytes.Clone(body)
 	for range 1 + r.IntN(8) {

@@ -18,7 +18,6 @@ import (
 	"time"
 )
 
-// object is a JSON object.
 type object = map[string]any
 
 // site is a server with a task in use: its organizer, a bystander who has submitted, and attackers who have no part in it.

@@ -26,18 +26,14 @@ func Scenario(t *testing.T, s Setup) {
 		{"datasets", (*scenario).datasets},
 		{"registrations", (*scenario).registrations},
 		{"uploads", (*scenario).uploads},
-		{"damaged files", (*scenario).damagedFiles},
-		{"quotas and windows", (*scenario).quotas},
-		{"blinded results", (*scenario).blinded},
+		{"quotas", (*scenario).quotas},
 		{"leaderboard", (*scenario).leaderboard},
-		{"aliases", (*scenario).aliases},
+		{"renamed team", (*scenario).renamed},
 		{"tools", (*scenario).tools},
 		{"lists", (*scenario).lists},
 		{"filters", (*scenario).filters},
 		{"changed truth", (*scenario).changedTruth},
-		{"audit entries", (*scenario).audit},
 		{"patches", (*scenario).patches},
-		{"repeated requests", (*scenario).repeats},
 		{"protocol", (*scenario).protocol},
 		{"malformed requests", (*scenario).malformedRequests},
 		{"deletions", (*scenario).deletions},
@@ -71,7 +67,6 @@ type scenario struct {
 	public, private, limited           string // paths of tasks
 	news, cacm, hidden, little         string // ids of datasets: two of the public task, one of the private, one of the limited
 	annRegistration, benRegistration   string // paths, in the public task
-	carlRegistration                   string
 	annNews, annCACM, benBoth, benCACM entry
 	firstEvaluation                    record.Evaluation // of annNews, by the first truth
 }

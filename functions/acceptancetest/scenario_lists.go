@@ -31,10 +31,10 @@ func (st *scenario) lists() {
 		{st.ben, "/v1/runs?filter[taskId]=" + task, 5},
 		{st.anyone, "/v1/runs?filter[taskId]=" + task, 2},
 		{st.anyone, "/v1/runs?filter[datasetId]=" + st.cacm + "," + st.news, 2},
-		{st.ben, "/v1/runs?filter[userId]=" + st.ben.id, 9},
+		{st.ben, "/v1/runs?filter[userId]=" + st.ben.id, 8},
 		{st.anyone, "/v1/evaluations?filter[taskId]=" + task, 5},
 		{st.anyone, st.public + "/evaluations", 5},
-		{st.ben, "/v1/users/" + st.ben.id + "/submissions", 8},
+		{st.ben, "/v1/users/" + st.ben.id + "/submissions", 7},
 		{st.olivia, st.public + "/audit-entries", 8},
 	} {
 		whole := st.list(l.caller, l.path)
@@ -81,6 +81,7 @@ func (st *scenario) filters() {
 		{st.olivia, st.public + "/audit-entries", "action"},
 		{st.ben, "/v1/users/" + st.ben.id + "/submissions", "taskId"},
 		{st.admin, "/v1/users", "name"},
+		{st.anyone, "/v1/organizers", "name"},
 		{st.anyone, "/v1/tools", "kind"},
 	} {
 		having := func(path string) map[string]int {
@@ -115,7 +116,7 @@ func (st *scenario) filters() {
 		if len(whole) == 0 {
 			st.t.Errorf("GET %s as %s: the list is empty", l.path, l.caller.name)
 		}
-		if strings.HasSuffix(l.member, "Id") {
+		if strings.HasSuffix(l.member, "Id") || l.member == "name" { // which nothing has
 			st.want(http.StatusNoContent, nil, l.caller, http.MethodGet, l.path+"?filter["+l.member+"]="+st.admin.id, nil)
 		}
 	}
@@ -130,9 +131,6 @@ func (st *scenario) wrongPages(caller user, path string) {
 	}
 	for _, query := range []string{"limit=0", "limit=-1", "limit=x", "limit=1.5", "limit=", "limit=1&limit=2", "filter[colour]=red",
 		"colour=red", "fields=colour", "offset=1", "limit=%zz"} {
-		p := st.refused(problem.InvalidParameter, caller, http.MethodGet, path+query, nil)
-		if query == "filter[colour]=red" {
-			st.says(p, "limit")
-		}
+		st.refused(problem.InvalidParameter, caller, http.MethodGet, path+query, nil)
 	}
 }

@@ -23,79 +23,32 @@ func (st *scenario) protocol() {
 		}
 	}
 	st.want(http.StatusNotFound, nil, st.anyone, http.MethodHead, "/v1/tasks/"+st.missing(), nil)
-	st.methods()
-	st.origins()
-
+	for path, allow := range map[string]string{
+		"/v1/tasks": "GET, HEAD, POST, OPTIONS", st.public: "GET, HEAD, PATCH, DELETE, OPTIONS", "/health": "GET, HEAD, OPTIONS",
+	} {
+		if got := st.refused(problem.MethodNotAllowed, st.olivia, "BREW", path, nil).Get("Allow"); got != allow {
+			st.t.Errorf("BREW %s: Allow is %q, want %q", path, got, allow)
+		}
+	}
+	preflight := []string{"Origin", "https://page.example", "Access-Control-Request-Method", "PATCH"}
+	a := st.want(http.StatusNoContent, nil, st.anyone, http.MethodOptions, st.public, nil, preflight...)
+	if !strings.Contains(a.header.Get("Access-Control-Allow-Methods"), "PATCH") {
+		st.t.Errorf("OPTIONS: a page of another origin may %v", a.header)
+	}
+	st.refused(problem.NotFound, st.anyone, http.MethodOptions, "/v2/tasks", nil, preflight...)
 	for _, path := range []string{"/v2/tasks", "/v1/task", "/v1/tasks/", "/v1//tasks", "/v1/tasks/x", "/v1/tasks/" + st.missing(),
 		"/v1/tasks/" + strings.ToLower(id(st.public))} {
 		st.refused(problem.NotFound, st.anyone, http.MethodGet, path, nil)
 	}
 	st.refused(problem.NotFound, st.anyone, http.MethodGet, strings.Replace(st.annCACM.path, id(st.public), id(st.limited), 1), nil)
 	st.refused(problem.TooLarge, st.olivia, http.MethodPost, "/v1/organizers", `{"name":"`+strings.Repeat("x", 5<<20)+`"}`)
-	_, header := st.refusal(problem.UnsupportedMedia, st.olivia, http.MethodPost, "/v1/organizers", "name=Lake", "Content-Type",
-		"application/x-www-form-urlencoded")
-	if header.Get("Accept-Post") != "application/json" {
-		st.t.Errorf("Accept-Post is %q", header.Get("Accept-Post"))
-	}
-	for _, accept := range []string{"image/png", "text/csv", "application/json;q=0"} {
-		st.refused(problem.NotAcceptable, st.anyone, http.MethodGet, st.public, nil, "Accept", accept)
-	}
-	for _, accept := range []string{"*/*", "application/*", "text/html;q=0.5, application/json", "image/png, */*;q=0.1"} {
-		st.want(http.StatusOK, nil, st.anyone, http.MethodGet, st.public, nil, "Accept", accept)
-	}
-	a := st.want(http.StatusOK, nil, st.anyone, http.MethodGet, st.public, nil, "X-Request-Id", "trace-"+st.tail)
-	if a.header.Get("X-Request-Id") != "trace-"+st.tail {
-		st.t.Errorf("X-Request-Id is %q", a.header.Get("X-Request-Id"))
-	}
-	a = st.want(http.StatusOK, nil, st.anyone, http.MethodGet, st.public, nil, "X-Request-Id", "two words")
-	if got := a.header.Get("X-Request-Id"); got == "" || got == "two words" {
-		st.t.Errorf("X-Request-Id is %q", got)
-	}
 }
 
-func (st *scenario) methods() {
-	st.t.Helper()
-	for _, c := range []struct {
-		method, path string
-		allow        []string
-	}{
-		{http.MethodPut, "/v1/tasks", []string{"GET", "HEAD", "POST"}},
-		{http.MethodDelete, "/v1/tasks", []string{"GET", "HEAD", "POST"}},
-		{http.MethodPost, st.public, []string{"GET", "HEAD", "PATCH", "DELETE"}},
-		{http.MethodPost, "/health", []string{"GET", "HEAD"}},
-		{"BREW", "/v1/runs", []string{"GET", "HEAD"}},
-	} {
-		_, header := st.refusal(problem.MethodNotAllowed, st.olivia, c.method, c.path, nil)
-		for _, m := range c.allow {
-			if !slices.Contains(strings.Split(header.Get("Allow"), ", "), m) {
-				st.t.Errorf("%s %s: Allow is %q, without %s", c.method, c.path, header.Get("Allow"), m)
-			}
-		}
-	}
-}
-
-// origins asks as a page of another origin does.
-func (st *scenario) origins() {
-	st.t.Helper()
-	origin := []string{"Origin", "https://page.example", "Access-Control-Request-Method", "PATCH", "Access-Control-Request-Headers",
-		"authorization, if-match"}
-	a := st.want(http.StatusNoContent, nil, st.anyone, http.MethodOptions, st.public, nil, origin...)
-	for name, part := range map[string]string{
-		"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Methods": "PATCH", "Access-Control-Allow-Headers": "If-Match",
-		"Access-Control-Max-Age": "",
-	} {
-		if got := a.header.Get(name); got == "" || !strings.Contains(got, part) {
-			st.t.Errorf("OPTIONS: %s is %q, want %q in it", name, got, part)
-		}
-	}
-	a = st.want(http.StatusOK, nil, st.anyone, http.MethodGet, st.public, nil, origin[:2]...)
-	if a.header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(a.header.Get("Access-Control-Expose-Headers"), "ETag") {
-		st.t.Errorf("GET: the page may read %v", a.header)
-	}
-	st.refused(problem.NotFound, st.anyone, http.MethodOptions, "/v2/tasks", nil, origin...)
-}
-
-const mergePatch = "application/merge-patch+json"
+// The media types of patches.
+const (
+	jsonPatch  = "application/json-patch+json"
+	mergePatch = "application/merge-patch+json"
+)
 
 // emptyPatches change nothing, and may.
 var emptyPatches = map[string][]string{jsonPatch: {"[]"}, mergePatch: {"{}"}}

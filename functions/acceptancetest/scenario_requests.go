@@ -90,44 +90,16 @@ func (st *scenario) remove(caller user, path string) {
 	st.want(http.StatusNoContent, nil, caller, http.MethodDelete, path, nil)
 }
 
-// refused sends a request that must be answered with a problem of the kind.
-func (st *scenario) refused(kind *problem.Kind, caller user, method, path string, body any, headers ...string) problem.Document {
+// refused sends a request that must be answered with a problem of the kind, and returns the headers of the answer.
+func (st *scenario) refused(kind *problem.Kind, caller user, method, path string, body any, headers ...string) http.Header {
 	st.t.Helper()
-	p, _ := st.refusal(kind, caller, method, path, body, headers...)
-	return p
-}
-
-// refusal is refused for tests that need the headers too.
-func (st *scenario) refusal(kind *problem.Kind, caller user, method, path string, body any,
-	headers ...string) (p problem.Document, h http.Header) {
-	st.t.Helper()
+	var p problem.Document
 	a := st.want(kind.Status, &p, caller, method, path, body, headers...)
 	asked, _, _ := strings.Cut(path, "?")
 	if p.Type != kind.Type() || p.Title != kind.Title || p.Detail == "" || p.Instance != asked || p.RequestID != a.header.Get("X-Request-Id") {
 		st.t.Errorf("%s %s as %s: want %s, its detail, the path and the request's id; got\n%s", method, path, caller.name, kind.Slug, a.body)
 	}
-	return p, a.header
-}
-
-// says requires that a problem's detail has the words.
-func (st *scenario) says(p problem.Document, words ...string) {
-	st.t.Helper()
-	for _, w := range words {
-		if !strings.Contains(p.Detail, w) {
-			st.t.Errorf("the detail has no %q: %s", w, p.Detail)
-		}
-	}
-}
-
-// names requires that one of a problem's errors has the pointer and the words.
-func (st *scenario) names(p problem.Document, pointer, words string) {
-	st.t.Helper()
-	for _, e := range p.Errors {
-		if e.Pointer == pointer && strings.Contains(e.Detail, words) {
-			return
-		}
-	}
-	st.t.Errorf("no error at %s has %q: %+v", pointer, words, p.Errors)
+	return a.header
 }
 
 // await asks until there is no complaint any more: what was written may show a moment later, and evaluation takes time.

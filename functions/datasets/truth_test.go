@@ -324,6 +324,13 @@ func TestChange_KeepsNamedFiles(t *testing.T) {
 	if len(got.Inputs) != 2 || got.Inputs[0] != d.Inputs[0] || got.Inputs[1].State != record.FileStored || got.TruthVersion != 1 {
 		t.Errorf("%+v", got)
 	}
+	for range 2 { // once it has the name, only the link differs, which is not the patch's to take away
+		patch = `[{"op":"replace","path":"/inputs/0/name","value":"c.txt"},{"op":"remove","path":"/inputs/0/url"}]`
+		s.Want(http.StatusOK, &got, "olga", http.MethodPatch, path, patch, "Content-Type", "application/json-patch+json")
+		if f := got.Inputs[0]; f.Name != "c.txt" || f.State != record.FileStored || f.URL == "" || got.TruthVersion != 1 || got.Version != 3 {
+			t.Errorf("%+v", got)
+		}
+	}
 }
 
 func TestTruth_NewestAnnouncementCounts(t *testing.T) {

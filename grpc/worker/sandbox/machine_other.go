@@ -6,7 +6,11 @@ import (
 	"context"
 	"errors"
 	"net"
+	"syscall"
 )
+
+// groupAttributes make a process the first of a group.
+func groupAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // listenIn needs network namespaces.
 func listenIn(context.Context, int) (net.Listener, error) {

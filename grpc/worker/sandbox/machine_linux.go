@@ -6,9 +6,15 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
+
+// groupAttributes make a process the first of a group, and let it end when the worker is killed.
+func groupAttributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+}
 
 // listenIn listens in the network namespace of a process.
 func listenIn(ctx context.Context, pid int) (l net.Listener, err error) {

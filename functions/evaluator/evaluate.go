@@ -99,9 +99,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Lease
 		return err
 	}
 	against, err := w.truths.get(ctx, truth.ID, strconv.FormatInt(truth.Number, 10),
-		func(ctx context.Context) (*evaluator.Truth, int64, error) {
-			return w.readTruth(ctx, truth)
-		})
+		func(ctx context.Context) (*evaluator.Truth, int64, error) { return w.readTruth(ctx, truth) })
 	if err != nil {
 		return err
 	}

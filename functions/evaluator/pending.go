@@ -22,84 +22,62 @@ import (
 	"assay/shared/truth"
 )
 
-// handlers has the handler of each kind of pending work, for both hosts. The record comes from an index, which may lag, so each handler
-// reads it again before it changes anything.
-var handlers = map[record.PendingKind]func(*Worker, context.Context, record.Record) error{
-	record.PropagateTask: func(w *Worker, ctx context.Context, r record.Record) error {
-		return w.propagator().Task(ctx, r.Key())
-	},
-	record.PropagateRegistration: func(w *Worker, ctx context.Context, r record.Record) error {
-		return w.propagator().Registration(ctx, r.Key())
-	},
-	record.DeleteTask: func(w *Worker, ctx context.Context, r record.Record) error {
-		return w.deleter().ResumeTask(ctx, r.Key())
-	},
-	record.SweepDeletedTask: func(w *Worker, ctx context.Context, r record.Record) error {
-		return w.deleter().SweepTask(ctx, r.Key())
-	},
-	record.DeleteDataset: func(w *Worker, ctx context.Context, r record.Record) error {
-		return w.deleter().ResumeDataset(ctx, r.Key())
-	},
-	record.AcceptTruth: func(w *Worker, ctx context.Context, r record.Record) error {
+// do does pending work of a kind, for both hosts. The record comes from an index, which may lag, so whatever is called here reads it
+// again before it changes anything.
+func (w *Worker) do(ctx context.Context, kind record.PendingKind, r record.Record) error {
+	propagator, deleter := propagation.Propagator{Store: w.Store, Now: w.Now}, deletion.Deleter{Store: w.Store, Now: w.Now}
+	switch kind {
+	case record.PropagateTask:
+		return propagator.Task(ctx, r.Key())
+	case record.PropagateRegistration:
+		return propagator.Registration(ctx, r.Key())
+	case record.DeleteTask:
+		return deleter.ResumeTask(ctx, r.Key())
+	case record.SweepDeletedTask:
+		return deleter.SweepTask(ctx, r.Key())
+	case record.DeleteDataset:
+		return deleter.ResumeDataset(ctx, r.Key())
+	case record.AcceptTruth:
 		return truth.Acceptor{Store: w.Store, Objects: w.Files, Now: w.Now}.Accept(ctx, r.(*record.DatasetItem).ID)
-	},
-	record.Reevaluate: func(w *Worker, ctx context.Context, r record.Record) error {
+	case record.Reevaluate:
 		return w.reevaluate(ctx, r.(*record.DatasetItem).ID)
-	},
-	record.ExpireUpload: func(w *Worker, ctx context.Context, r record.Record) error {
+	case record.ExpireUpload:
 		return w.expireUpload(ctx, r.(*record.RunItem))
-	},
-	record.ReclaimLease: func(w *Worker, ctx context.Context, r record.Record) error {
+	case record.ReclaimLease:
 		return w.queue().ReclaimExpired(ctx, r.(*record.RunItem).ID)
-	},
-	record.ResumeRun: func(w *Worker, ctx context.Context, r record.Record) error {
+	case record.ResumeRun:
 		return w.queue().Resume(ctx, r.(*record.RunItem).ID)
-	},
-	record.SealLogs: func(w *Worker, ctx context.Context, r record.Record) error {
+	case record.SealLogs:
 		return runlog.Logs{Store: w.Store, Files: w.Files}.Seal(ctx, w.Now(), r.(*record.RunItem).ID)
-	},
+	}
+	return fmt.Errorf("no handler for pending work of the kind %q", kind)
 }
-
-func (w *Worker) propagator() propagation.Propagator {
-	return propagation.Propagator{Store: w.Store, Now: w.Now}
-}
-
-func (w *Worker) deleter() deletion.Deleter { return deletion.Deleter{Store: w.Store, Now: w.Now} }
 
 func (w *Worker) uploads() files.Uploads { return files.Uploads{Store: w.Store, Now: w.Now} }
 
 // RunDue does the pending work that is due, of runs first: checking a large ground truth takes minutes.
 func (w *Worker) RunDue(ctx context.Context) error {
-	return errors.Join(w.runDueOfRuns(ctx), w.runDueOfOthers(ctx))
+	return errors.Join(w.runDueOf(ctx, true), w.runDueOf(ctx, false))
 }
 
-func (w *Worker) runDueOfRuns(ctx context.Context) error { return w.runDueWhere(ctx, record.IsRun) }
-
-func (w *Worker) runDueOfOthers(ctx context.Context) error {
-	return w.runDueWhere(ctx, func(k store.Key) bool { return !record.IsRun(k) })
-}
-
-func (w *Worker) runDueWhere(ctx context.Context, selects func(store.Key) bool) error {
+// runDueOf does the pending work that is due, of runs or of all other records.
+func (w *Worker) runDueOf(ctx context.Context, runs bool) error {
 	return w.eachPending(ctx, record.DueBy(w.Now()), func(it store.Item) error {
-		if !selects(it.Key) {
+		if record.IsRun(it.Key) != runs {
 			return nil
 		}
 		return w.runPending(ctx, it)
 	})
 }
 
-// runPending does the pending work of one record. A panic of its handler becomes an error.
+// runPending does the pending work of one record. A panic becomes an error.
 func (w *Worker) runPending(ctx context.Context, it store.Item) error {
 	return panics.Catch(func() error {
 		r, work, err := record.DecodePending(it)
 		if err != nil || work == nil {
 			return err
 		}
-		handle, ok := handlers[work.Kind]
-		if !ok {
-			return fmt.Errorf("no handler for pending work of the kind %q", work.Kind)
-		}
-		return handle(w, ctx, r)
+		return w.do(ctx, work.Kind, r)
 	})
 }
 

@@ -138,8 +138,8 @@ type periodicJob struct {
 // periodicJobs run concurrently, so that none waits for another: checking a large truth does not delay expired leases.
 func (w *Worker) periodicJobs() []periodicJob {
 	return []periodicJob{
-		{pollInterval, w.runDueOfRuns, "pending work of runs"},
-		{pollInterval, w.runDueOfOthers, "other pending work"},
+		{pollInterval, func(ctx context.Context) error { return w.runDueOf(ctx, true) }, "pending work of runs"},
+		{pollInterval, func(ctx context.Context) error { return w.runDueOf(ctx, false) }, "other pending work"},
 		{time.Minute, w.FailUnserved, "fail runs that no worker takes"},
 		{20 * time.Minute, w.DeleteExpiredResults, "delete expired results of tools"},
 		{time.Hour, w.DeleteAbandonedFiles, "delete abandoned files"},

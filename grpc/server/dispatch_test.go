@@ -26,9 +26,7 @@ func startDispatcher(t *testing.T, pollInterval time.Duration) (*dispatcher, *re
 	return d, recordtest.New(t, s).Task().Dataset(), u
 }
 
-func inPool(pool string) recordtest.RunOption {
-	return func(r *recordtest.Run) { r.Pool = pool }
-}
+func inPool(pool string) recordtest.RunOption { return func(r *recordtest.Run) { r.Pool = pool } }
 
 func ofRepository(r *recordtest.Run) { r.Type = record.RepositoryType }
 

@@ -155,20 +155,8 @@ func TestReportEvaluation_CompletesTheRun(t *testing.T) {
 	}
 }
 
-func TestHeartbeat_StopsTheWorkerOfACancelledRun(t *testing.T) {
-	s := newFixture(t)
-	id := s.image("ada", s.dataset())[0]
-	w := s.lease(&assayv1.LeaseRequest{})
-	s.Want(http.StatusOK, nil, "ada", http.MethodPatch, "/v1/runs/"+id, map[string]any{"state": "cancelled"})
-	if beat, err := s.beat(w, 0); err != nil || !beat.GetStop() || beat.GetStopReason() == "" {
-		t.Errorf("%v, %v", beat, err)
-	}
-	_, err := s.work.CompleteRun(s.as("robot"), completion(w, "y"))
-	wantCode(t, err, codes.FailedPrecondition, "expired")
-}
-
 // TestLease_IsValidForItsIdentityAlone has another worker use the ids: it gets the same answers as for a lease that is gone, before and
-// after the run is cancelled.
+// after the run is cancelled. Then the worker itself is told to stop.
 func TestLease_IsValidForItsIdentityAlone(t *testing.T) {
 	s := newFixture(t)
 	refused := func(state record.RunState, w *assayv1.Work) {
@@ -209,7 +197,7 @@ func TestLease_IsValidForItsIdentityAlone(t *testing.T) {
 	}
 	s.Want(http.StatusOK, nil, "ada", http.MethodPatch, "/v1/runs/"+w.GetRunId(), map[string]any{"state": "cancelled"})
 	refused(record.Cancelled, w)
-	if beat, err := s.beat(w, 0); err != nil || !beat.GetStop() {
+	if beat, err := s.beat(w, 0); err != nil || !beat.GetStop() || beat.GetStopReason() == "" {
 		t.Errorf("%v, %v", beat, err)
 	}
 }

@@ -214,9 +214,7 @@ func TestRelease_QueuesInThePresentPoolOfTheDataset(t *testing.T) {
 			}
 			return f.queueAfter(time.Minute).Resume(f.ctx, l.RunID)
 		},
-		"expired": func(l queue.LeaseRef) error {
-			return f.queueAfter(leaseTime).ReclaimExpired(f.ctx, l.RunID)
-		},
+		"expired": func(l queue.LeaseRef) error { return f.queueAfter(leaseTime).ReclaimExpired(f.ctx, l.RunID) },
 	} {
 		r := f.addImage("old")
 		l := queue.LeaseRefOf(f.leaseWork("old", record.ExecuteImage))

@@ -131,11 +131,9 @@ func (s *server) with(f func()) {
 
 func TestLease_LossEndsTheProgram(t *testing.T) {
 	for name, loseLease := range map[string]func(s *server){
-		"stop":  func(s *server) { s.stop = "The run was cancelled." },
-		"stale": func(s *server) { s.over = true },
-		"expired": func(s *server) {
-			s.before = func(string, int) error { return errUnavailable }
-		},
+		"stop":    func(s *server) { s.stop = "The run was cancelled." },
+		"stale":   func(s *server) { s.over = true },
+		"expired": func(s *server) { s.before = func(string, int) error { return errUnavailable } },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -34,6 +34,13 @@ import (
 	"google.golang.org/grpc/status"
 )
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // issuer serves a development issuer's keys, as any issuer on the web does.
 func issuer(t *testing.T) trusted {
 	t.Helper()
@@ -41,9 +48,7 @@ func issuer(t *testing.T) trusted {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
 	t.Cleanup(web.Close)
 	i, err := devissuer.Open(filepath.Join(t.TempDir(), "key"), web.URL+"/dev", "assay")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	handler = i.Handler(func(w http.ResponseWriter, _ *http.Request, err error) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 	})
@@ -60,26 +65,18 @@ type trusted struct {
 func certificate(t *testing.T) (certFile, keyFile string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"grpc.example.org"}, NotAfter: time.Now().Add(time.Hour),
 		IsCA: true, BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	folder := t.TempDir()
 	certFile, keyFile = filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
 	for name, block := range map[string]*pem.Block{
 		certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: private}} {
-		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(name, pem.EncodeToMemory(block), 0o600))
 	}
 	return certFile, keyFile
 }
@@ -93,13 +90,9 @@ func start(t *testing.T, i trusted, args ...string) string {
 // startOver serves over a table of the name, which it makes.
 func startOver(t *testing.T, i trusted, cfg aws.Config, name string, args ...string) string {
 	t.Helper()
-	if err := dynamo.New(cfg, name).CreateTable(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, dynamo.New(cfg, name).CreateTable(t.Context()))
 	who, err := cfg.Credentials.Retrieve(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for variable, value := range map[string]string{
 		"AWS_ENDPOINT_URL_DYNAMODB": *cfg.BaseEndpoint, "AWS_REGION": cfg.Region, "AWS_ACCESS_KEY_ID": who.AccessKeyID,
 		"AWS_SECRET_ACCESS_KEY": who.SecretAccessKey,
@@ -178,18 +171,14 @@ func TestRun_ServesTLS(t *testing.T) {
 func lease(t *testing.T, i trusted, addr string, secure credentials.TransportCredentials) {
 	t.Helper()
 	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(secure))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = conn.Close() }()
 	for _, tt := range []struct {
 		groups []string
 		code   codes.Code
 	}{{[]string{"workers"}, codes.OK}, {nil, codes.PermissionDenied}} {
 		token, err := i.Token(devissuer.User{User: "w", Groups: tt.groups})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token)
 		out, err := assayv1.NewWorkerServiceClient(conn).Lease(ctx, &assayv1.LeaseRequest{Worker: "w"})
 		if status.Code(err) != tt.code || out.GetWork() != nil {

@@ -35,17 +35,13 @@ func TestRun_WorkersTransferFilesThroughS3(t *testing.T) {
 	db.Region = files.Region
 	issuer, table := issuer(t), dynamotest.TableName()
 	conn, err := grpc.NewClient(startOver(t, issuer, db, table, "-bucket", bucket), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	b := recordtest.New(t, dynamo.New(db, table))
 	b.Files = s3.New(files, bucket)
 	b.Task().Dataset(b.Inputs("topics.txt", "1 lake\n"), b.Truths("qrels", "1 0 a 1\n")).Run("ada", recordtest.OfImage)
 	token, err := issuer.Token(devissuer.User{User: "robot", Groups: []string{"workers"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token)
 	workers := assayv1.NewWorkerServiceClient(conn)
 	leased, err := workers.Lease(ctx, &assayv1.LeaseRequest{Worker: "w"})
@@ -72,9 +68,7 @@ func TestRun_WorkersTransferFilesThroughS3(t *testing.T) {
 		t.Fatal(answer, err)
 	}
 	stored, err := b.Files.Open(ctx, record.ObjectKey(record.HolderRuns, w.GetRunId(), output.SHA256))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = stored.Close() }()
 	if got, err := io.ReadAll(stored); err != nil || string(got) != content {
 		t.Errorf("the output is %q, %v", got, err)
@@ -85,16 +79,12 @@ func TestRun_WorkersTransferFilesThroughS3(t *testing.T) {
 func send(t *testing.T, method, url string, headers map[string]string, body []byte) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, value := range headers {
 		r.Header.Set(name, value)
 	}
 	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = response.Body.Close() }()
 	answer, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode >= http.StatusBadRequest {

@@ -46,9 +46,7 @@ func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	s := &fixture{Server: servertest.New(t, functions.Operations()...), t: t, ended: make(chan struct{})}
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	edge := server.New(server.Env{Store: s.Store, Files: s.Files, Now: time.Now, Log: s.Log,
 		Verify: func(ctx context.Context, token string) (access.Caller, error) {
 			if token == "panic" {
@@ -81,6 +79,13 @@ func newFixture(t testing.TB) *fixture {
 	s.task.Register("ada")
 	s.task.Register("bob")
 	return s
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func inline(name, content string) map[string]any {
@@ -150,9 +155,7 @@ func (s *fixture) lease(in *assayv1.LeaseRequest) *assayv1.Work {
 		in.Worker = "w1"
 	}
 	out, err := s.work.Lease(s.as("robot"), in)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return out.GetWork()
 }
 

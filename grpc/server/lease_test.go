@@ -137,9 +137,7 @@ func repeated[Request, Answer proto.Message](s *fixture, call func(context.Conte
 	in, other Request) Answer {
 	s.t.Helper()
 	first, err := call(s.as("robot"), in)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	for range 2 {
 		again, err := call(s.as("robot"), proto.CloneOf(in))
 		if err != nil || !proto.Equal(first, again) {

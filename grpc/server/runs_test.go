@@ -117,9 +117,7 @@ func TestListRuns_PagesAndMasks(t *testing.T) {
 	var got []string
 	for {
 		out, err := s.runs.ListRuns(s.as(""), in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, r := range out.GetRuns() {
 			got = append(got, r.GetId())
 			if r.GetTeam() != "" || r.GetCreateTime().GetSeconds() == 0 || r.GetCreateTime().GetNanos() != 0 {
@@ -200,9 +198,7 @@ func TestServer_UnderstandsGzip(t *testing.T) {
 	s.image("ada", s.dataset(), s.dataset(), s.dataset())
 	seen := &responseStats{}
 	conn, err := grpc.NewClient(s.conn.Target(), grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithStatsHandler(seen))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer conn.Close()
 	out, err := assayv1.NewRunServiceClient(conn).ListRuns(s.as("ada"), &assayv1.ListRunsRequest{TaskId: s.task.ID},
 		grpc.UseCompressor("gzip"))
@@ -228,13 +224,9 @@ func TestServer_PanicEndsOneCall(t *testing.T) {
 func TestServer_ServesReflection(t *testing.T) {
 	s := newFixture(t)
 	stream, err := reflectionv1.NewServerReflectionClient(s.conn).ServerReflectionInfo(s.as(""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ask := &reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}}
-	if err := stream.Send(ask); err != nil {
-		t.Fatal(err)
-	}
+	must(t, stream.Send(ask))
 	if out, err := stream.Recv(); err != nil || !strings.Contains(fmt.Sprint(out), "assay.v1.WorkerService") {
 		t.Errorf("%v, %v", out, err)
 	}
@@ -243,9 +235,7 @@ func TestServer_ServesReflection(t *testing.T) {
 func TestServer_StopEndsWaitingCalls(t *testing.T) {
 	s := newFixture(t)
 	health, err := grpc_health_v1.NewHealthClient(s.conn).Watch(s.as(""), &grpc_health_v1.HealthCheckRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := health.Recv(); err != nil {
 		t.Fatal(err)
 	}

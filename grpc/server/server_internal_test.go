@@ -143,13 +143,9 @@ func TestAuthorize_EveryMethodHasOneRole(t *testing.T) {
 // TestContract_NamesLimits holds the comments of the protocol, from which workers are written, and the README to the limits of the server.
 func TestContract_NamesLimits(t *testing.T) {
 	content, err := os.ReadFile("../proto/assay/v1/worker.proto")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	readme, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	contract := strings.Join(strings.Fields(strings.ReplaceAll(string(content)+string(readme), "//", "")), " ")
 	for _, want := range []string{
 		fmt.Sprintf("A request has at most %d MiB, after decompression too", maxMessage>>20),
@@ -234,9 +230,7 @@ func TestCapacity(t *testing.T) {
 		_, err := w.Heartbeat(ctx, beat)
 		return err
 	}
-	if err := heartbeat(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must(t, heartbeat(ctx))
 	measure("heartbeat", heartbeat)
 	for range 10 {
 		beat.Lines = append(beat.Lines, &assayv1.OutputLine{Stream: assayv1.Stream_STREAM_STDOUT, Text: strings.Repeat("x", 80)})
@@ -254,18 +248,12 @@ func TestCapacity(t *testing.T) {
 		_, err := w.CompleteRun(ctx, complete)
 		return err
 	})
-	if err := rows.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, rows.Flush())
 	if *update {
-		if err := os.WriteFile(capacityTable, out.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(capacityTable, out.Bytes(), 0o600))
 	}
 	want, err := os.ReadFile(capacityTable)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if out.String() != string(want) {
 		t.Errorf("%s is stale; run go test ./grpc/server -run TestCapacity -update and look at what changed:\n%s", capacityTable, &out)
 	}

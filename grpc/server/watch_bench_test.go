@@ -58,9 +58,7 @@ func benchWatch(b *testing.B, source string) {
 		client, _ := s.dial(b)
 		for i, p := range all {
 			stream, err := client.WatchRun(as(ctx, organizer), &assayv1.WatchRunRequest{RunId: p.run.ID})
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, err)
 			ended.Go(func() {
 				for {
 					m, err := stream.Recv()

@@ -89,6 +89,13 @@ func (f *hubFixture) use(h *hub) {
 	f.notified.Store(h)
 }
 
+func must(t rapid.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // watchedRun is a run that a test writes.
 type watchedRun struct {
 	*hubFixture
@@ -140,9 +147,7 @@ func (r *watchedRun) append(k record.LogKind, texts ...string) {
 
 func (r *watchedRun) seal(t rapid.TB) {
 	t.Helper()
-	if err := (runlog.Logs{Store: r.Builder.Store, Files: r.files}).Seal(context.Background(), r.Now(), r.run.ID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, (runlog.Logs{Store: r.Builder.Store, Files: r.files}).Seal(context.Background(), r.Now(), r.run.ID))
 	r.run = recordtest.Get[record.RunItem](t, r.Builder.Store, r.run.Key())
 }
 

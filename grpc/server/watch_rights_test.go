@@ -77,9 +77,7 @@ func TestWatch_ShowsTheSameAsREST(t *testing.T) {
 		}
 		stored, roles, err := visibility.Get[record.RunItem](t.Context(), &visibility.Viewer{Store: r.hub.store, Caller: tt.caller}, r.run.ID,
 			record.RunKey)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if want := stored.For(roles); !reflect.DeepEqual(c.last, want) {
 			t.Errorf("%s: %s is shown\n%+v, and over REST\n%+v", tt.name, tt.caller.ID, c.last, want)
 		}

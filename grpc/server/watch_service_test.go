@@ -36,9 +36,7 @@ func startWatchServer(t testing.TB, source string, pollInterval time.Duration) *
 	t.Helper()
 	s := &watchServer{hubFixture: newHubFixture(t, source, pollInterval)}
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.addr = l.Addr().String()
 	verify := func(_ context.Context, token string) (access.Caller, error) { return access.Caller{ID: token}, nil }
 	server := New(Env{Store: s.hub.store, Files: s.files, Now: time.Now, Log: slog.New(slog.DiscardHandler), Verify: verify},
@@ -61,9 +59,7 @@ func startWatchServer(t testing.TB, source string, pollInterval time.Duration) *
 func (s *watchServer) dial(t testing.TB) (assayv1.RunServiceClient, *grpc.ClientConn) {
 	t.Helper()
 	conn, err := grpc.NewClient(s.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return assayv1.NewRunServiceClient(conn), conn
 }
@@ -78,9 +74,7 @@ func TestWatchRun_StreamsUntilTheRunEnds(t *testing.T) {
 	r.append(record.ExecutionLog, "one", "two")
 	runs, _ := s.dial(t)
 	stream, err := runs.WatchRun(as(t.Context(), organizer), &assayv1.WatchRunRequest{RunId: r.run.ID})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	first, err := stream.Recv()
 	if err != nil || first.GetRun().GetState() != assayv1.RunState_RUN_STATE_RUNNING || len(first.GetLines()) != 2 ||
 		first.GetLines()[1].GetNumber() != 1 {
@@ -98,9 +92,7 @@ func TestWatchRun_StreamsUntilTheRunEnds(t *testing.T) {
 		t.Errorf("%v, %v", states, lines)
 	}
 	again, err := runs.WatchRun(as(t.Context(), organizer), &assayv1.WatchRunRequest{RunId: r.run.ID, ResumeToken: first.GetResumeToken()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	states, lines = rest(t, again)
 	if states[len(states)-1] != assayv1.RunState_RUN_STATE_COMPLETED || !slices.Equal(lines, []string{"LOG_EVALUATION judged"}) {
 		t.Errorf("from the first message on: %v, %v", states, lines)
@@ -115,9 +107,7 @@ func rest(t *testing.T, stream grpc.ServerStreamingClient[assayv1.WatchRunRespon
 		if errors.Is(err, io.EOF) {
 			return states, lines
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if m.GetRun() != nil {
 			states = append(states, m.GetRun().GetState())
 		}
@@ -147,9 +137,7 @@ func TestWatchRun_RefusesInvalidRequests(t *testing.T) {
 		{"a token from the future", id, position{version: 9}.token(id), organizer, codes.InvalidArgument, "resume_token"},
 	} {
 		stream, err := runs.WatchRun(as(t.Context(), tt.caller), &assayv1.WatchRunRequest{RunId: tt.id, ResumeToken: tt.token})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, err = stream.Recv()
 		if status.Code(err) != tt.code || violated(err) != tt.field {
 			t.Errorf("%s: %v, field %q", tt.name, err, violated(err))
@@ -186,9 +174,7 @@ func TestWatchRun_LeaksNoGoroutine(t *testing.T) {
 			if err == nil {
 				_, err = stream.Recv()
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			return stream
 		}
 		stays := watch(t.Context(), runs, r.run.ID)
@@ -255,9 +241,7 @@ func TestParseToken_RefusesWhatTheServerDidNotSend(t *testing.T) {
 		"no version": position{}.token(id), "negative": position{version: -1}.token(id),
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	raw[len(raw)-6] ^= 1
 	bad["a changed bit"] = base64.RawURLEncoding.EncodeToString(raw)
 	for name, token := range bad {

@@ -140,9 +140,7 @@ func TestHub_ReadsTheStoreOnceForAllWatchers(t *testing.T) {
 			}
 			r.setState(record.Cancelled)
 			for _, c := range clients {
-				if err := c.ends(); err != nil {
-					t.Fatal(err)
-				}
+				must(t, c.ends())
 			}
 		})
 	}
@@ -161,9 +159,7 @@ func TestHub_DoesNotPollEndedRuns(t *testing.T) {
 		t.Errorf("%v", keys)
 	}
 	r.setState(record.Completed)
-	if err := r.poll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.poll(t.Context()))
 	if len(r.unfinished()) != 0 {
 		t.Error("a run is polled that has ended")
 	}

@@ -45,9 +45,7 @@ func (s *fixture) deliver(w *assayv1.Work, content string) *assayv1.CompleteRunR
 	in := completion(w, content)
 	for {
 		out, err := s.work.CompleteRun(s.as("robot"), in)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		must(s.t, err)
 		if len(out.GetUploads()) == 0 {
 			return out
 		}
@@ -67,9 +65,7 @@ func failureOf(w *assayv1.Work, fault assayv1.FailRunRequest_Fault, diagnostics 
 func (s *fixture) fail(w *assayv1.Work, fault assayv1.FailRunRequest_Fault, diagnostics ...*assayv1.Diagnostic) assayv1.RunState {
 	s.t.Helper()
 	out, err := s.work.FailRun(s.as("robot"), failureOf(w, fault, diagnostics...))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	return out.GetState()
 }
 
@@ -206,9 +202,7 @@ func TestLease_IsValidForItsIdentityAlone(t *testing.T) {
 func (s *fixture) resume(id string) {
 	s.t.Helper()
 	afterDelay := queue.Queue{Store: s.Store, Now: func() time.Time { return s.Now().Add(queue.RetryDelay * record.MaxAttempts) }}
-	if err := afterDelay.Resume(s.t.Context(), id); err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, afterDelay.Resume(s.t.Context(), id))
 }
 
 func TestFailRun_EndsOrQueuesTheRunByFault(t *testing.T) {

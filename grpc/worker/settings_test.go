@@ -25,6 +25,13 @@ import (
 	"google.golang.org/grpc/stats"
 )
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func of(variables map[string]string) func(string) string {
 	return func(name string) string { return variables[name] }
 }
@@ -34,9 +41,7 @@ func TestParse_FlagsWinOverVariables(t *testing.T) {
 		"ASSAY_WORKER_SERVER": "assay.example.org:50052", "ASSAY_WORKER_NAME": "variable", "ASSAY_WORKER_TOKEN_FILE": "/token",
 		"ASSAY_WORKER_POOLS": "gpu,default", "ASSAY_WORKER_DISK": "1.5g", "ASSAY_WORKER_TIME": "90s",
 	}), &bytes.Buffer{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if s.server != "assay.example.org:50052" || !s.tls || s.name != "flag" || s.tokenFile != "/token" || s.pools.String() != "gpu,default" {
 		t.Errorf("settings %+v", s)
 	}
@@ -63,9 +68,7 @@ func TestParse_HelpSaysWhenTLSIsSpoken(t *testing.T) {
 func TestWorkKinds_RepositoriesNeedABuilder(t *testing.T) {
 	for args, want := range map[string]bool{"": false, "-builds registry.example.org/buildah:1": true, "-exec local": true} {
 		s, err := parse(strings.Fields(args), of(nil), &bytes.Buffer{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if k := s.workKinds(); slices.Contains(k, assayv1.WorkKind_WORK_KIND_REPOSITORY) != want || len(k) < 2 {
 			t.Errorf("%q: kinds %v", args, k)
 		}
@@ -114,9 +117,7 @@ func TestConnect_SendsNoTokenInPlainText(t *testing.T) {
 		{"-server localhost:1 -tls -ca /dev/null", "no certificates", true},
 	} {
 		s, err := parse(strings.Fields(c.args), of(nil), &bytes.Buffer{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		connection, err := s.connect(of(map[string]string{tokenVariable: "t"}))
 		if c.refused == "" && err != nil || c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused)) {
 			t.Errorf("%s: %v, want %q", c.args, err, c.refused)
@@ -129,9 +130,7 @@ func TestConnect_SendsNoTokenInPlainText(t *testing.T) {
 		}
 	}
 	s, err := parse(nil, of(nil), &bytes.Buffer{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := s.connect(of(nil)); err == nil || !strings.Contains(err.Error(), tokenVariable) {
 		t.Errorf("without a token: %v", err)
 	}
@@ -149,9 +148,7 @@ type leaseServer struct {
 func startLeaseServer(t *testing.T) *leaseServer {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := &leaseServer{address: listener.Addr().String(), tokens: make(chan string)}
 	g := grpc.NewServer(grpc.StatsHandler(s))
 	assayv1.RegisterWorkerServiceServer(g, s)
@@ -184,9 +181,7 @@ func TestConnect_ReadsTheTokenFileForEachCall(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	write := func(token string) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(token+"\n"), 0o600))
 	}
 	write("first")
 	ctx, stop := context.WithCancel(t.Context())
@@ -216,13 +211,9 @@ func TestConnect_ReadsTheTokenFileForEachCall(t *testing.T) {
 // TestContract_NamesDefaults compares the comments of the protocol with the default limits.
 func TestContract_NamesDefaults(t *testing.T) {
 	s, err := parse(nil, of(nil), &bytes.Buffer{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	contract, err := os.ReadFile("../proto/assay/v1/worker.proto")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l := s.limits
 	want := fmt.Sprintf("defaults are %g CPU, %s, %s and %g hour.", l.CPUs, l.Memory, l.Disk, l.Time.Hours())
 	if !bytes.Contains(contract, []byte(want)) {
@@ -239,9 +230,7 @@ func TestHideToken_RemovesItFromTheEnvironment(t *testing.T) {
 	cmd := exec.Command(program, "-server", s.address, "-exec", "local", "-work", t.TempDir())
 	cmd.Env = append(os.Environ(), tokenVariable+"=a-secret-token")
 	cmd.Stderr = t.Output()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	defer func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

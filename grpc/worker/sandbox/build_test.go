@@ -28,23 +28,15 @@ func builderImage(t *testing.T, program string) (name string) {
 	t.Helper()
 	root := t.TempDir()
 	content, err := os.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for path, content := range map[string][]byte{
 		"usr/bin/buildah": content, "usr/libexec/podman/netavark": []byte("#!/bin/false\n"),
 		"etc/passwd": []byte("root:x:0:0:root:/root:/bin/sh\n"),
 	} {
-		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(path)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(root, path), content, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(root, filepath.Dir(path)), 0o755))
+		must(t, os.WriteFile(filepath.Join(root, path), content, 0o755))
 	}
-	if err := os.MkdirAll(filepath.Join(root, "var", "tmp"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(root, "var", "tmp"), 0o755))
 	archive := filepath.Join(t.TempDir(), "image.tar")
 	if out, err := exec.Command("tar", "-C", root, "--owner=0", "--group=0", "-cf", archive, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -84,9 +76,7 @@ func newBuildFixture(t *testing.T) *buildFixture {
 	s.settings.Limits = sandbox.Limits{CPUs: 1, Memory: 256 << 20, Disk: 128 << 20, Time: time.Minute}
 	s.box = s.container(t)
 	probe, err := os.ReadFile(compile(t, "./testdata/probe"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &buildFixture{fixture: s, probe: string(probe)}
 }
 
@@ -95,9 +85,7 @@ func (b *buildFixture) build(ctx context.Context, t *testing.T, files map[string
 	t.Helper()
 	b.count++
 	folder := filepath.Join(b.job.Owner, fmt.Sprintf("work-%d", b.count), "repository")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(folder, 0o700))
 	files["probe"] = b.probe
 	log := output.New()
 	p, err = b.box.Repository(ctx, serveRepository(t, files), "v1", folder, fmt.Sprintf("test-%d-%d", b.count, time.Now().UnixNano()), log)
@@ -140,12 +128,8 @@ func TestRepository_IsBuilt(t *testing.T) {
 func TestBuild_DoesNotReachTheMachine(t *testing.T) {
 	b := newBuildFixture(t)
 	canary := filepath.Join(t.TempDir(), "canary")
-	if err := os.WriteFile(canary, []byte("of the machine"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(canary, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(canary, []byte("of the machine"), 0o666))
+	must(t, os.Chmod(canary, 0o666))
 	podman(t, "tag", b.settings.Builder, "localhost/assay-other:1")
 	t.Cleanup(func() { podman(t, "untag", b.settings.Builder, "localhost/assay-other:1") })
 	look := "[\"/probe\", \"canary\", \"" + canary + "\"]\n"
@@ -184,9 +168,7 @@ func TestBuild_ReachesNoPrivateAddress(t *testing.T) {
 	b := newBuildFixture(t)
 	var reached atomic.Int32
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", ":0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	server := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) })}
 	go func() { _ = server.Serve(listener) }()
 	defer server.Close()
@@ -194,9 +176,7 @@ func TestBuild_ReachesNoPrivateAddress(t *testing.T) {
 	addresses := []string{"127.0.0.1:" + port, "localhost:" + port, "[::1]:" + port, "10.0.2.2:" + port, "169.254.169.254:80", "10.88.0.1:" +
 		port, "192.168.0.1:80"}
 	own, err := net.InterfaceAddrs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, a := range own {
 		ip, _, _ := strings.Cut(a.String(), "/")
 		addresses = append(addresses, net.JoinHostPort(ip, port))

@@ -54,12 +54,8 @@ func newFixture(t *testing.T) *fixture {
 	}
 	s.box = s.container(t)
 	folder := t.TempDir()
-	if err := os.Mkdir(filepath.Join(folder, "input"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, "input", "in"), []byte("topics"), 0o444); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(filepath.Join(folder, "input"), 0o755))
+	must(t, os.WriteFile(filepath.Join(folder, "input", "in"), []byte("topics"), 0o444))
 	s.job = &sandbox.Job{
 		Name: fmt.Sprintf("assay-test-%d", time.Now().UnixNano()), Owner: folder, Stdout: &s.stdout, Stderr: &s.stderr,
 		Folders: []sandbox.Folder{
@@ -97,9 +93,7 @@ func newFixture(t *testing.T) *fixture {
 func (s *fixture) container(t *testing.T) *sandbox.Container {
 	t.Helper()
 	c, err := sandbox.NewContainer(context.WithoutCancel(t.Context()), &s.settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 
@@ -109,13 +103,9 @@ func (s *fixture) resetOutput(t *testing.T) {
 	out := &s.job.Folders[1]
 	if out.Root != nil {
 		out.Root.Close()
-		if err := s.box.Remove(t.Context(), out.Path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.box.Remove(t.Context(), out.Path))
 	}
-	if err := os.RemoveAll(out.Path + ".ext4"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(out.Path+".ext4"))
 	var err error
 	if out.Root, err = s.box.Output(t.Context(), out.Path, s.settings.Limits.Disk); err != nil {
 		t.Fatal(err)
@@ -126,9 +116,7 @@ func (s *fixture) resetOutput(t *testing.T) {
 func (s *fixture) containers(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command(s.box.Podman, "ps", "-aq", "--filter=label=assay.worker="+s.job.Owner).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return strings.TrimSpace(string(out))
 }
 
@@ -136,9 +124,7 @@ func (s *fixture) containers(t *testing.T) string {
 func (s *fixture) run(ctx context.Context, t *testing.T, mode string) error {
 	t.Helper()
 	p, err := s.box.Image(ctx, s.registry.address+"/lakeside/probe:"+mode, s.log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if want := s.registry.address + "/lakeside/probe@" + s.registry.tags[mode]; p.Version != want {
 		t.Errorf("the image is %s, want %s", p.Version, want)
 	}
@@ -151,9 +137,7 @@ func TestContainer_IsIsolated(t *testing.T) {
 	t.Setenv("HTTPS_PROXY", "http://user:password@proxy.example.org")
 	t.Setenv("NO_PROXY", "127.0.0.1")
 	s := newFixture(t)
-	if err := s.run(t.Context(), t, "look"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.run(t.Context(), t, "look"))
 	saw := s.stdout.String()
 	for _, want := range []string{
 		"input: topics <nil>", "root: refused", "input folder: refused", "tmp: written", "output: written", "interface: lo",
@@ -259,9 +243,7 @@ func (f trigger) Write(b []byte) (int, error) {
 func (s *fixture) abandon(t *testing.T, owner string, options ...string) (id string) {
 	t.Helper()
 	p, err := s.box.Image(t.Context(), s.registry.address+"/lakeside/probe:sleep", s.log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	args := append([]string{"run", "--detach", "--network=none", "--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024",
 		"--label=assay.worker=" + owner}, options...)
 	id = podman(t, append(args, p.Version)...)
@@ -321,9 +303,7 @@ func TestWatchdog_EndsContainersWithTheirWorker(t *testing.T) {
 	s := newFixture(t)
 	id := s.abandon(t, s.job.Owner)
 	stop, err := s.box.StartWatchdog(s.job.Owner)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if s.containers(t) == "" {
 		t.Fatal("the watchdog did not wait")
 	}

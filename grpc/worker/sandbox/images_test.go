@@ -37,9 +37,7 @@ func TestImages_AreGarbageCollected(t *testing.T) {
 			t.Fatalf("noted: %v %v", notes, err)
 		}
 		at := time.Now().Add(-d)
-		if err := os.Chtimes(notes[0], at, at); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(notes[0], at, at))
 	}
 	own := s.registry.address + "/lakeside/probe:look"
 	podman(t, "pull", "--quiet", own) // by the machine's administrator
@@ -94,17 +92,11 @@ func TestImage_PullFailuresAreTheRuns(t *testing.T) {
 func silentAddress(t *testing.T, full bool) (address string) {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { syscall.Close(fd) })
-	if err := errors.Join(syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), syscall.Listen(fd, 0)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), syscall.Listen(fd, 0)))
 	name, err := syscall.Getsockname(fd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	address = fmt.Sprintf("127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port)
 	for full { // until no connection is accepted
 		c, err := net.DialTimeout("tcp", address, time.Second)
@@ -170,17 +162,11 @@ func digestOf(b []byte) string {
 func newRegistry(t *testing.T) *registry {
 	t.Helper()
 	content, err := os.ReadFile(compile(t, "./testdata/probe"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var layer bytes.Buffer
 	archive := tar.NewWriter(&layer)
-	if err := archive.WriteHeader(&tar.Header{Name: "tmp/", Typeflag: tar.TypeDir, Mode: 0o700}); err != nil {
-		t.Fatal(err)
-	}
-	if err := archive.WriteHeader(&tar.Header{Name: "probe", Mode: 0o755, Size: int64(len(content))}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, archive.WriteHeader(&tar.Header{Name: "tmp/", Typeflag: tar.TypeDir, Mode: 0o700}))
+	must(t, archive.WriteHeader(&tar.Header{Name: "probe", Mode: 0o755, Size: int64(len(content))}))
 	archive.Write(content)
 	archive.Close()
 	r := &registry{blobs: map[string][]byte{}, tags: map[string]string{}}
@@ -198,9 +184,7 @@ func newRegistry(t *testing.T) *registry {
 	t.Cleanup(server.Close)
 	r.address = strings.TrimPrefix(server.URL, "http://")
 	conf := filepath.Join(t.TempDir(), "registries.conf")
-	if err := os.WriteFile(conf, fmt.Appendf(nil, "[[registry]]\nlocation = %q\ninsecure = true\n", r.address), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(conf, fmt.Appendf(nil, "[[registry]]\nlocation = %q\ninsecure = true\n", r.address), 0o600))
 	t.Setenv("CONTAINERS_REGISTRIES_CONF", conf)
 	return r
 }

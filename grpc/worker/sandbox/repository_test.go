@@ -18,6 +18,13 @@ import (
 	"assay/grpc/worker/sandbox"
 )
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // serveRepository serves a repository over HTTPS with the executable files in one commit with the tag v1, and returns its URL.
 func serveRepository(t *testing.T, files map[string]string) string {
 	t.Helper()
@@ -33,29 +40,21 @@ func serveRepository(t *testing.T, files map[string]string) string {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	if err := os.Mkdir(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(folder, 0o755))
 	run("init", "--quiet", "--initial-branch=main")
 	for name, content := range files {
 		if target, ok := strings.CutPrefix(content, "-> "); ok {
-			if err := os.Symlink(target, filepath.Join(folder, name)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Symlink(target, filepath.Join(folder, name)))
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(folder, name), []byte(content), 0o755))
 	}
 	run("add", ".")
 	run("commit", "--quiet", "--message=First")
 	run("tag", "v1")
 	run("commit", "--quiet", "--message=Second", "--allow-empty")
 	git, err := exec.LookPath("git")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	server := httptest.NewTLSServer(&cgi.Handler{
 		Path: git, Args: []string{"http-backend"}, Env: []string{
 			"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_GLOBAL=/dev/null"},
@@ -96,9 +95,7 @@ func TestRepository_IsCloned(t *testing.T) {
 				ref = first[:10]
 			}
 			folder := filepath.Join(t.TempDir(), "repository")
-			if err := os.Mkdir(folder, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Mkdir(folder, 0o700))
 			p, err := (&sandbox.Local{Log: slog.New(slog.DiscardHandler)}).Repository(t.Context(), address, ref, folder, "test", output.New())
 			if c.want != "" {
 				if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -106,9 +103,7 @@ func TestRepository_IsCloned(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if first == "" {
 				first = p.Version
 			}
@@ -137,9 +132,7 @@ func TestRepository_CloneFailuresAreTheRuns(t *testing.T) {
 		"https://user:password@example.org/a.git":     url,
 	} {
 		folder := filepath.Join(t.TempDir(), "repository")
-		if err := os.Mkdir(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(folder, 0o700))
 		log := output.New()
 		_, err := local.Repository(t.Context(), address, "", folder, "test", log)
 		if !isRunError(err) || err.Error() != want {
@@ -155,9 +148,7 @@ func TestRepository_ManyCloneFailuresAreTheWorkers(t *testing.T) {
 	local := &sandbox.Local{Log: slog.New(slog.DiscardHandler)}
 	for i := range 12 {
 		folder := filepath.Join(t.TempDir(), "repository")
-		if err := os.Mkdir(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(folder, 0o700))
 		_, err := local.Repository(t.Context(), "https://127.0.0.1:1/a.git", "", folder, "test", output.New())
 		if isRunError(err) != (i < 10) {
 			t.Fatalf("attempt %d: %v", i, err)

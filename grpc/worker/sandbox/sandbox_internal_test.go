@@ -16,6 +16,13 @@ import (
 	"time"
 )
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestVolumes_AreCleanedBeforeTheyAreChecked(t *testing.T) {
 	for _, refused := range []string{"/a/../../sys", "/run/../dev", "/proc/./x", "//proc", "/", "/..", "relative", "", "/a:b", "/a,b", "/a b",
 		"/a\n", `/a"b`} {
@@ -94,9 +101,7 @@ func TestCheckVersion_RefusesOldBuilders(t *testing.T) {
 
 func TestPublic_RefusesOtherAddresses(t *testing.T) {
 	own, err := net.InterfaceAddrs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	refused := []string{
 		"127.0.0.1", "127.1.2.3", "::1", "0.0.0.0", "0.1.2.3", "::", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254",
 		"fe80::1", "fd00::1",
@@ -123,9 +128,7 @@ func TestPublic_RefusesOtherAddresses(t *testing.T) {
 func through(t *testing.T, server *httptest.Server, allowed func(netip.AddrPort) bool) (status int, body string) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	shut := serve(l, egress(allowed))
 	defer shut()
 	client := server.Client()
@@ -137,9 +140,7 @@ func through(t *testing.T, server *httptest.Server, allowed func(netip.AddrPort)
 	}
 	defer answer.Body.Close()
 	b, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return answer.StatusCode, string(b)
 }
 
@@ -161,9 +162,7 @@ func TestEgress_ProxiesAllowedAddresses(t *testing.T) {
 // TestContract_NamesLimitsOfContainers holds the comments of the protocol, from which workers are written, to what containers get.
 func TestContract_NamesLimitsOfContainers(t *testing.T) {
 	contract, err := os.ReadFile("../../proto/assay/v1/worker.proto")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, want := range []string{fmt.Sprintf("at most %d processes", maxPids), fmt.Sprintf("at most %.0f minutes", buildTimeout.Minutes())} {
 		if !strings.Contains(string(contract), want) {
 			t.Errorf("the protocol does not say %q", want)
@@ -174,9 +173,7 @@ func TestContract_NamesLimitsOfContainers(t *testing.T) {
 func jobOver(t *testing.T, folder string) *Job {
 	t.Helper()
 	root, err := os.OpenRoot(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { root.Close() })
 	return &Job{Folders: []Folder{{Path: folder, Writable: true, Root: root}}, Limits: Limits{Disk: 1 << 20}}
 }
@@ -189,18 +186,12 @@ func TestOverDisk_UncountableFoldersAreOverTheLimit(t *testing.T) {
 	}
 	// Each step is relative, as a program makes folders that are deeper than a path may be long.
 	at, err := os.OpenRoot(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for range 100 {
 		name := strings.Repeat("d", 200)
-		if err := at.Mkdir(name, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, at.Mkdir(name, 0o700))
 		next, err := at.OpenRoot(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		at.Close()
 		at = next
 	}
@@ -212,19 +203,11 @@ func TestOverDisk_UncountableFoldersAreOverTheLimit(t *testing.T) {
 
 func TestOverDisk_CountsAReplacedFolder(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "output")
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(folder, 0o700))
 	j := jobOver(t, folder)
-	if err := os.WriteFile(filepath.Join(folder, "run"), make([]byte, 2<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(folder, folder+".moved"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(t.TempDir(), folder); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(folder, "run"), make([]byte, 2<<20), 0o600))
+	must(t, os.Rename(folder, folder+".moved"))
+	must(t, os.Symlink(t.TempDir(), folder))
 	if why := overDisk(j); !strings.Contains(why, "It wrote 2 MiB into its folders") {
 		t.Errorf("%q", why)
 	}
@@ -233,13 +216,9 @@ func TestOverDisk_CountsAReplacedFolder(t *testing.T) {
 func TestOverDisk_IgnoresLinks(t *testing.T) {
 	folder := t.TempDir()
 	large := filepath.Join(t.TempDir(), "large")
-	if err := os.WriteFile(large, make([]byte, 2<<20), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(large, make([]byte, 2<<20), 0o600))
 	for name, target := range map[string]string{"file": large, "folder": filepath.Dir(large), "self": "."} {
-		if err := os.Symlink(target, filepath.Join(folder, name)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(target, filepath.Join(folder, name)))
 	}
 	if why := overDisk(jobOver(t, folder)); why != "" {
 		t.Error(why)

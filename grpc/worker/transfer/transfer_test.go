@@ -20,6 +20,13 @@ import (
 
 const content = "1 Q0 d1 1 0.5 lakeside\n"
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func digest(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])
@@ -52,17 +59,13 @@ func TestTransfer_RetriesTransientFailures(t *testing.T) {
 	c := transfer.NewClient()
 	folder := filepath.Join(t.TempDir(), "input")
 	file := &assayv1.File{Name: "run.txt", Size: int64(len(content)), Sha256: digest(content), Url: server.URL}
-	if err := c.Download(t.Context(), []*assayv1.File{file}, folder); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Download(t.Context(), []*assayv1.File{file}, folder))
 	if b, err := os.ReadFile(filepath.Join(folder, "run.txt")); err != nil || string(b) != content || calls.Load() != 3 {
 		t.Errorf("%q %v after %d calls", b, err, calls.Load())
 	}
 	calls.Store(0)
 	root, err := os.OpenRoot(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer root.Close()
 	to := &assayv1.Upload{Name: "run.txt", Method: http.MethodPut, Url: server.URL, Headers: map[string]string{
 		"Content-Type": "text/plain", "Content-Length": "23",
@@ -91,13 +94,9 @@ func TestUpload_TreatsAStoredFileAsSent(t *testing.T) {
 	}))
 	defer server.Close()
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "run.txt"), []byte("run"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(folder, "run.txt"), []byte("run"), 0o600))
 	root, err := os.OpenRoot(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer root.Close()
 	to := &assayv1.Upload{Name: "run.txt", Method: http.MethodPut, Url: server.URL, Headers: map[string]string{"If-None-Match": "*"}}
 	if err := transfer.NewClient().Upload(t.Context(), to, root); err != nil || calls.Load() != 2 {
@@ -128,20 +127,14 @@ func TestTransfer_DoesNotRetryRefusals(t *testing.T) {
 func TestCollect_DescribesFiles(t *testing.T) {
 	folder := t.TempDir()
 	root, err := os.OpenRoot(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer root.Close()
 	var ofRun *failure.RunError
 	if _, _, err := transfer.Collect(root); !errors.As(err, &ofRun) {
 		t.Errorf("of an empty folder: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "run.tsv"), []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(folder, "models"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(folder, "run.tsv"), []byte(content), 0o600))
+	must(t, os.Mkdir(filepath.Join(folder, "models"), 0o700))
 	files, folders, err := transfer.Collect(root)
 	if err != nil || len(files) != 1 || len(folders) != 1 || folders[0] != "models" {
 		t.Fatalf("%v %v %v", files, folders, err)

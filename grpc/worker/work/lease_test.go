@@ -85,14 +85,10 @@ func longCommand(t *testing.T) (command string, waitForEnd func()) {
 	return command, func() {
 		t.Helper()
 		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, field := range strings.Fields(string(content)) {
 			pid, err := strconv.Atoi(field)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for deadline := time.Now().Add(5 * time.Second); alive(pid); time.Sleep(10 * time.Millisecond) {
 				if time.Now().After(deadline) {
 					t.Errorf("process %d lives", pid)

@@ -31,6 +31,13 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // server implements the protocol for one run, and fails when a test wants it to, which the real one cannot. It is the object store too.
 type server struct {
 	assayv1.UnimplementedWorkerServiceServer
@@ -227,20 +234,14 @@ type runningWorker struct {
 func (s *server) start(change func(*work.Worker)) *runningWorker {
 	s.t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(s.t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	g := grpc.NewServer(grpc.UnaryInterceptor(s.intercept))
 	assayv1.RegisterWorkerServiceServer(g, s)
 	go func() { _ = g.Serve(listener) }()
 	connection, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	folder, err := scratch.Claim(s.t.TempDir(), "tester", func(string) {})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must(s.t, err)
 	w := &work.Worker{
 		Client: assayv1.NewWorkerServiceClient(connection), Files: transfer.NewClient(), Sandbox: &sandbox.Local{
 			Log: slog.New(slog.DiscardHandler)}, Folder: folder,

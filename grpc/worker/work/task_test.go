@@ -21,9 +21,7 @@ import (
 func files(t *testing.T, folder string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())
@@ -75,9 +73,7 @@ func TestExecute_UploadsTheOutput(t *testing.T) {
 
 func TestExecute_DoesNotFollowAReplacedOutputFolder(t *testing.T) {
 	other := t.TempDir()
-	if err := os.WriteFile(filepath.Join(other, "secret"), []byte("of the worker"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(other, "secret"), []byte("of the worker"), 0o600))
 	for name, command := range map[string]string{
 		"moved":   `mv "$ASSAY_OUTPUT" "$ASSAY_OUTPUT.moved" && ln -s ` + other + ` "$ASSAY_OUTPUT"`,
 		"removed": `rmdir "$ASSAY_OUTPUT" && ln -s ` + other + ` "$ASSAY_OUTPUT"`,
@@ -205,9 +201,7 @@ var setByShell = []string{"PWD", "OLDPWD", "SHLVL", "_"}
 // TestContract_NamesVariablesAndFolders holds the comments of the protocol, from which workers are written, to what programs get.
 func TestContract_NamesVariablesAndFolders(t *testing.T) {
 	contract, err := os.ReadFile("../../proto/assay/v1/worker.proto")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const command = `echo '{"ndcg": 0, "recall": 0}' > "$ASSAY_OUTPUT/evaluation.json"; env`
 	for kind, s := range map[string]*server{"execution": newServer(t, image(command)), "evaluation": evaluation(t, command)} {
 		s.finish(nil)

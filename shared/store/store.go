@@ -173,8 +173,17 @@ const (
 	OpCheckAbsent    // change nothing; the key must not exist (an expired item does not exist)
 )
 
-// puts reports whether the operation stores its Item.
-func (op Op) puts() bool { return op == OpCreate || op == OpReplace }
+// PutVersion is the version that the item of a put has then, and 0 for what puts nothing.
+func (w *Write) PutVersion() int64 {
+	switch w.Op {
+	case OpCreate:
+		return 1
+	case OpReplace:
+		return w.Item.Version + 1
+	default:
+		return 0
+	}
+}
 
 // needsVersion reports whether the operation's condition is a version, which then must be positive.
 func (op Op) needsVersion() bool { return op == OpReplace || op == OpDeleteIf || op == OpCheck }

@@ -110,7 +110,7 @@ func (w *Write) validate() (int, error) {
 		return 0, invalid("version %d never exists; use Create or CheckAbsent for an item that is not there", it.Version)
 	}
 	size := len(it.Partition) + len(it.Sort)
-	if !w.Op.puts() {
+	if w.PutVersion() == 0 {
 		return size, nil
 	}
 	for i := range it.Indexes {

@@ -6,20 +6,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"assay/shared/store"
-	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
 	"assay/shared/store/storetest"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
 func TestConformance(t *testing.T) {
@@ -65,30 +59,21 @@ func TestCapacity_IsWhatAWSDocuments(t *testing.T) {
 
 // TestGet_AsksAgainForUnprocessedKeys has the server leave out all but one key of each batch, as DynamoDB does under load.
 func TestGet_AsksAgainForUnprocessedKeys(t *testing.T) {
-	cfg := dynamotest.Start(t)
-	server, err := url.Parse(*cfg.BaseEndpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(server)
 	var batches atomic.Int64
-	lazy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".BatchGetItem") {
-			proxy.ServeHTTP(w, r)
-			return
-		}
-		batches.Add(1)
-		leaveOut(t, proxy, w, r)
-	}))
-	t.Cleanup(lazy.Close)
-	cfg.BaseEndpoint = &lazy.URL
-	s := dynamotest.Open(t, cfg)
+	s := behind(t, func(server http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".BatchGetItem") {
+				server.ServeHTTP(w, r)
+				return
+			}
+			batches.Add(1)
+			leaveOut(t, server, w, r)
+		})
+	})
 	var keys []store.Key
 	for i := range 5 {
 		keys = append(keys, store.Key{Partition: "P", Sort: strconv.Itoa(i)})
-		if err := s.Write(t.Context(), store.Create(store.Item{Key: keys[i], Data: []byte{byte(i)}})); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Write(t, s, store.Create(store.Item{Key: keys[i], Data: []byte{byte(i)}}))
 	}
 	items, err := s.Get(t.Context(), store.Strong, keys...)
 	if err != nil {
@@ -106,13 +91,12 @@ func TestGet_AsksAgainForUnprocessedKeys(t *testing.T) {
 
 // leaveOut passes on the first key of a BatchGetItem, and answers that the others were not processed.
 func leaveOut(t *testing.T, proxy http.Handler, w http.ResponseWriter, r *http.Request) {
-	type request struct {
+	var in struct {
 		RequestItems map[string]struct {
 			ConsistentRead bool
 			Keys           []json.RawMessage
 		}
 	}
-	var in request
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
 		t.Error(err)
 		return
@@ -147,24 +131,21 @@ func leaveOut(t *testing.T, proxy http.Handler, w http.ResponseWriter, r *http.R
 
 // TestRetry_AnswerThatBreaksOff has a connection end in the middle of an answer, after which the call is sent again.
 func TestRetry_AnswerThatBreaksOff(t *testing.T) {
-	var calls atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
-		if calls.Add(1) > 1 {
-			_, _ = w.Write([]byte("{}"))
-			return
-		}
-		w.Header().Set("Content-Length", "100")
-		_, _ = w.Write([]byte(`{"Items":[`))
-		_ = http.NewResponseController(w).Flush()
-		panic(http.ErrAbortHandler)
-	}))
-	t.Cleanup(server.Close)
-	s := dynamo.New(aws.Config{
-		Region: "eu-central-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""),
-	}, "assay")
+	var queries atomic.Int64
+	s := behind(t, func(server http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query") || queries.Add(1) > 1 {
+				server.ServeHTTP(w, r)
+				return
+			}
+			w.Header().Set("Content-Length", "100")
+			_, _ = w.Write([]byte(`{"Items":[`))
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		})
+	})
 	items, err := s.Query(t.Context(), store.Query{Partition: "TASK#1", Limit: 1})
-	if err != nil || len(items) > 0 || calls.Load() != 2 {
-		t.Errorf("%v, %v after %d calls, want none after 2", items, err, calls.Load())
+	if err != nil || len(items) > 0 || queries.Load() != 2 {
+		t.Errorf("%v, %v after %d calls, want none after 2", items, err, queries.Load())
 	}
 }

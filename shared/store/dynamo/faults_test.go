@@ -1,7 +1,6 @@
 package dynamo_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,31 +17,33 @@ import (
 	"time"
 
 	"assay/shared/store"
+	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
 	"assay/shared/store/storetest"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
 // faults stands between the store and the server, and does to one request in ten each of: throttle it, answer 500, drop
 // the connection before or after the server has it, delay it.
 type faults struct {
-	proxy    *httputil.ReverseProxy
+	server   http.Handler
 	random   *rand.Rand
 	on       atomic.Bool
 	requests atomic.Int64
 	done     [6]atomic.Int64
 }
 
-func newFaults(t *testing.T, server string) (*faults, string) {
-	u, err := url.Parse(server)
+// behind opens a store whose requests the handler gets, and with it what passes them on to a server.
+func behind(t *testing.T, handler func(server http.Handler) http.Handler) *dynamo.Store {
+	t.Helper()
+	cfg := dynamotest.Start(t)
+	server, err := url.Parse(*cfg.BaseEndpoint)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &faults{proxy: httputil.NewSingleHostReverseProxy(u), random: storetest.Random(t)}
-	s := httptest.NewServer(f)
+	s := httptest.NewServer(handler(httputil.NewSingleHostReverseProxy(server)))
 	t.Cleanup(s.Close)
-	return f, s.URL
+	cfg.BaseEndpoint = &s.URL
+	return dynamotest.Open(t, cfg)
 }
 
 func (f *faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -60,13 +61,13 @@ func (f *faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case 2:
 		panic(http.ErrAbortHandler)
 	case 3:
-		f.proxy.ServeHTTP(httptest.NewRecorder(), r)
+		f.server.ServeHTTP(httptest.NewRecorder(), r)
 		panic(http.ErrAbortHandler)
 	case 4:
 		time.Sleep(time.Duration(f.random.IntN(50)) * time.Millisecond)
-		f.proxy.ServeHTTP(w, r)
+		f.server.ServeHTTP(w, r)
 	default:
-		f.proxy.ServeHTTP(w, r)
+		f.server.ServeHTTP(w, r)
 	}
 }
 
@@ -81,17 +82,16 @@ func answer(w http.ResponseWriter, status int, code string) {
 // counters that they share, which count, in the end, what was acknowledged.
 func TestStore_SurvivesFaults(t *testing.T) {
 	const clients, rounds, counters = 50, 26, 10
-	cfg := dynamotest.Start(t)
-	f, through := newFaults(t, *cfg.BaseEndpoint)
-	cfg.BaseEndpoint = aws.String(through)
-	s := dynamotest.Open(t, cfg)
+	f := &faults{random: storetest.Random(t)}
+	s := behind(t, func(server http.Handler) http.Handler {
+		f.server = server
+		return f
+	})
 	var start []store.Write
 	for i := range counters {
 		start = append(start, store.Create(store.Item{Key: counter(i), Data: []byte("0")}))
 	}
-	if err := s.Write(t.Context(), start...); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Write(t, s, start...)
 	f.on.Store(true)
 	load := &faultyLoad{t: t, s: s}
 	var wg sync.WaitGroup
@@ -166,10 +166,8 @@ func (l *faultyLoad) reads(want ...store.Item) bool {
 		if err != nil {
 			return err
 		}
-		for i := range want {
-			if got[i].Version != want[i].Version || !bytes.Equal(got[i].Data, want[i].Data) || got[i].Indexes != want[i].Indexes {
-				return fmt.Errorf("read %+v, want %+v", got[i], want[i])
-			}
+		if wrong := storetest.Diff(got, want); wrong != "" {
+			return errors.New(wrong)
 		}
 		return nil
 	})
@@ -215,28 +213,21 @@ func (l *faultyLoad) value(k store.Key) int {
 // TestStore_EndsCallsWithoutAnswer: a request that nobody answers is sent again while there is time.
 func TestStore_EndsCallsWithoutAnswer(t *testing.T) {
 	t.Parallel()
-	cfg := dynamotest.Start(t)
-	u, err := url.Parse(*cfg.BaseEndpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(u)
 	var silent atomic.Int64
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if silent.Add(-1) == 0 {
-			_, _ = io.Copy(io.Discard, r.Body)
-			<-r.Context().Done()
-			return
-		}
-		proxy.ServeHTTP(w, r)
-	}))
-	t.Cleanup(s.Close)
-	cfg.BaseEndpoint = &s.URL
-	table := dynamotest.Open(t, cfg)
+	s := behind(t, func(server http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if silent.Add(-1) == 0 {
+				_, _ = io.Copy(io.Discard, r.Body)
+				<-r.Context().Done()
+				return
+			}
+			server.ServeHTTP(w, r)
+		})
+	})
 	silent.Store(1)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	if err := table.Write(ctx, store.Create(store.Item{Key: counter(0)})); err != nil {
+	if err := s.Write(ctx, store.Create(store.Item{Key: counter(0)})); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -49,31 +49,25 @@ const (
 )
 
 func (s *Store) transactItem(w *store.Write, now time.Time) types.TransactWriteItem {
-	it := &w.Item
-	absent, version := aws.String(isAbsent), aws.String(isVersion)
-	at := image{":now": number(now.Unix())}
-	atVersion := image{":now": at[":now"], ":version": number(it.Version)}
+	it, key := &w.Item, keyImage(w.Item.Key)
+	condition, values := aws.String(isAbsent), image{":now": number(now.Unix())}
 	switch w.Op {
-	case store.OpCreate:
-		return types.TransactWriteItem{
-			Put: &types.Put{TableName: s.table, Item: itemImage(it, 1), ConditionExpression: absent, ExpressionAttributeValues: at}}
-	case store.OpReplace:
-		return types.TransactWriteItem{
-			Put: &types.Put{TableName: s.table, Item: itemImage(it, it.Version+1), ConditionExpression: version,
-				ExpressionAttributeValues: atVersion}}
+	case store.OpReplace, store.OpDeleteIf, store.OpCheck:
+		condition, values[":version"] = aws.String(isVersion), number(it.Version)
 	case store.OpDelete:
-		return types.TransactWriteItem{Delete: &types.Delete{TableName: s.table, Key: keyImage(it.Key)}}
-	case store.OpDeleteIf:
-		return types.TransactWriteItem{
-			Delete: &types.Delete{TableName: s.table, Key: keyImage(it.Key), ConditionExpression: version, ExpressionAttributeValues: atVersion}}
-	case store.OpCheck:
-		return types.TransactWriteItem{
-			ConditionCheck: &types.ConditionCheck{TableName: s.table, Key: keyImage(it.Key), ConditionExpression: version,
-				ExpressionAttributeValues: atVersion}}
-	default: // OpCheckAbsent; ValidateWrite refuses all others
-		return types.TransactWriteItem{
-			ConditionCheck: &types.ConditionCheck{TableName: s.table, Key: keyImage(it.Key), ConditionExpression: absent,
-				ExpressionAttributeValues: at}}
+		condition, values = nil, nil
+	default: // the key must not exist
+	}
+	switch w.Op {
+	case store.OpCreate, store.OpReplace:
+		return types.TransactWriteItem{Put: &types.Put{TableName: s.table, Item: itemImage(it, w.PutVersion()), ConditionExpression: condition,
+			ExpressionAttributeValues: values}}
+	case store.OpDelete, store.OpDeleteIf:
+		return types.TransactWriteItem{Delete: &types.Delete{TableName: s.table, Key: key, ConditionExpression: condition,
+			ExpressionAttributeValues: values}}
+	default: // a check; ValidateWrite refuses all others
+		return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: s.table, Key: key, ConditionExpression: condition,
+			ExpressionAttributeValues: values}}
 	}
 }
 
@@ -100,15 +94,12 @@ func changed(writes []store.Write) []store.Item {
 	var items []store.Item
 	for i := range writes {
 		it := writes[i].Item
-		switch writes[i].Op {
-		case store.OpCreate:
-			it.Version = 1
-		case store.OpReplace:
-			it.Version++
+		switch it.Version = writes[i].PutVersion(); writes[i].Op {
 		case store.OpDelete, store.OpDeleteIf:
 			it = store.Item{Key: it.Key}
-		default:
+		case store.OpCheck, store.OpCheckAbsent:
 			continue
+		default: // a put
 		}
 		items = append(items, it)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"assay/shared/store"
+	"assay/shared/store/storetest"
 )
 
 // benchItem is like a registration: about 600 bytes, in four lists.
@@ -28,9 +29,7 @@ func fill(tb testing.TB, s *Store, n int) {
 		for j := i; j < min(n, i+store.MaxWrites); j++ {
 			writes = append(writes, store.Create(benchItem(int64(j))))
 		}
-		if err := s.Write(tb.Context(), writes...); err != nil {
-			tb.Fatal(err)
-		}
+		storetest.Write(tb, s, writes...)
 	}
 }
 

@@ -33,9 +33,7 @@ func hold(t *testing.T) held {
 			<-gate
 		})
 	}})
-	if err := s.Write(t.Context(), store.Create(named("first", ""))); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Write(t, s, store.Create(named("first", "")))
 	<-entered
 	return held{s, sync.OnceFunc(func() { close(gate) })}
 }
@@ -184,9 +182,7 @@ func TestWrite_WithdrawnIsNeverApplied(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if err := s.Write(t.Context(), store.Create(named("last", ""))); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Write(t, s, store.Create(named("last", "")))
 	for k, want := range written {
 		items, err := s.Get(t.Context(), store.Strong, k)
 		if err != nil || items[0].Exists() != want {
@@ -221,9 +217,7 @@ func TestCommit_IsOnlyForChanges(t *testing.T) {
 	t.Parallel()
 	s := fresh(t, Options{})
 	it := named("a", "")
-	if err := s.Write(t.Context(), store.Create(it)); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Write(t, s, store.Create(it))
 	before := s.commits(t)
 	_ = s.Write(t.Context(), store.Create(it))
 	_ = s.Write(t.Context(), store.Check(it), store.CheckAbsent(named("b", "").Key))

@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,21 +74,9 @@ func (p *progress) take(writes []store.Write) {
 	}
 }
 
-// differs says how the items of the writer differ from those that its steps make, or nothing.
+// differs says how the items of the writer, in their order, differ from those that its steps make, or nothing.
 func (p *progress) differs(got []store.Item) string {
-	for _, it := range got {
-		want, ok := p.items[it.Key]
-		if !ok {
-			return fmt.Sprintf("%v is there, version %d", it.Key, it.Version)
-		}
-		if it.Version != want.Version || it.Indexes != want.Indexes || !it.Expires.Equal(want.Expires) || !bytes.Equal(it.Data, want.Data) {
-			return fmt.Sprintf("%v has version %d, want %d, or other content", it.Key, it.Version, want.Version)
-		}
-	}
-	if len(got) != len(p.items) {
-		return fmt.Sprintf("%d items are there, want %d", len(got), len(p.items))
-	}
-	return ""
+	return storetest.Diff(got, slices.SortedFunc(maps.Values(p.items), func(a, b store.Item) int { return strings.Compare(a.Sort, b.Sort) }))
 }
 
 // writeUntilKilled goes on with each writer's steps from those in arg, and tells each on its standard output once it

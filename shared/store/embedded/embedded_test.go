@@ -122,14 +122,10 @@ func TestPurge_RemovesExpiredItemsByAndBy(t *testing.T) {
 		it := named(fmt.Sprintf("%04d", i), "x")
 		it.Indexes[5] = it.Indexes[0]
 		it.Expires = now.Add(time.Duration(i+1) * time.Second)
-		if err := s.Write(t.Context(), store.Create(it)); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Write(t, s, store.Create(it))
 	}
 	kept := named("kept", "x")
-	if err := s.Write(t.Context(), store.Create(kept)); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Write(t, s, store.Create(kept))
 	stored := func() (n int) {
 		checkFile(t, s)
 		_ = s.db.View(func(tx *bbolt.Tx) error {
@@ -146,18 +142,14 @@ func TestPurge_RemovesExpiredItemsByAndBy(t *testing.T) {
 	if err != nil || len(items) != 1 || items[0].Sort != "0010" {
 		t.Fatalf("the first that is left is %v, %v", items, err)
 	}
-	if err := s.Write(t.Context(), store.Replace(kept)); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Write(t, s, store.Replace(kept))
 	kept.Version++
 	if got := stored(); got != n+1 {
 		t.Fatalf("%d items just after some expired, want %d", got, n+1)
 	}
 	now = now.Add(n*time.Second + purgeDelay)
 	for commit, want := range []int{n + 1 - maxPurge, n + 1 - 2*maxPurge, 1, 1} {
-		if err := s.Write(t.Context(), store.Replace(kept)); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Write(t, s, store.Replace(kept))
 		kept.Version++
 		if got := stored(); got != want {
 			t.Errorf("after commit %d the file has %d items, want %d", commit+1, got, want)
@@ -173,9 +165,7 @@ func TestItems_ExpireAtTheirInstant(t *testing.T) {
 	s := fresh(t, Options{Now: func() time.Time { return now }})
 	it := named("a", "x")
 	it.Expires = at.Add(-time.Millisecond) // rounded up
-	if err := s.Write(t.Context(), store.Create(it)); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Write(t, s, store.Create(it))
 	for _, want := range []bool{true, false} {
 		items, err := s.Get(t.Context(), store.Strong, it.Key)
 		if err != nil || items[0].Exists() != want {
@@ -189,9 +179,7 @@ func TestItems_ExpireAtTheirInstant(t *testing.T) {
 func TestReads_DoNotWaitForWrites(t *testing.T) {
 	t.Parallel()
 	s := fresh(t, Options{})
-	if err := s.Write(t.Context(), store.Create(named("a", "old"))); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Write(t, s, store.Create(named("a", "old")))
 	tx, err := s.db.Begin(true)
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,6 @@ import (
 	"assay/shared/store"
 
 	"go.etcd.io/bbolt"
-	"pgregory.net/rapid"
 )
 
 func openInChild(path, _ string) error {
@@ -47,15 +46,6 @@ func TestOpen_RefusesASecondProcess(t *testing.T) {
 	third, said := child(t, "open", path, "")
 	if err := third.Run(); err != nil {
 		t.Errorf("a process after the first had closed the store: %v: %s", err, said)
-	}
-}
-
-// TestOpen_RefusesASecondStore has the same process refused, too, as unavailable.
-func TestOpen_RefusesASecondStore(t *testing.T) {
-	t.Parallel()
-	s := fresh(t, Options{})
-	if _, err := Open(s.path, Options{}); !errors.Is(err, store.ErrUnavailable) {
-		t.Errorf("the second Open returned %v", err)
 	}
 }
 
@@ -145,54 +135,6 @@ func TestOpen_RefusesOtherFiles(t *testing.T) {
 			t.Error(err)
 		}
 	}
-}
-
-func drawKey(t *rapid.T, name string) store.Key {
-	part := rapid.StringN(1, 40, 120).Filter(func(s string) bool { return !strings.Contains(s, "\x00") })
-	return store.Key{Partition: part.Draw(t, name+" partition"), Sort: part.Draw(t, name+" sort")}
-}
-
-// TestItems_AreDecodedAsEncoded reads back every item as it was encoded, and keys in the order that the contract asks for.
-func TestItems_AreDecodedAsEncoded(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		it := store.Item{Key: drawKey(t, "key"), Version: rapid.Int64Min(1).Draw(t, "version"), Data: rapid.SliceOf(rapid.Byte()).Draw(t, "data")}
-		for i := range it.Indexes {
-			if rapid.Bool().Draw(t, "indexed") {
-				it.Indexes[i] = drawKey(t, "entry")
-			}
-		}
-		if unix := rapid.Int64Range(0, 1<<40).Draw(t, "expires"); unix > 0 {
-			it.Expires = time.Unix(unix, 0).UTC()
-		}
-		v := encode(&it, it.Version)
-		h, err := decodeHead(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		key, err := splitTableKey(tableKey(it.Key))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := h.item(key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.Key != it.Key || got.Version != it.Version || got.Indexes != it.Indexes || got.Expires != it.Expires ||
-			!bytes.Equal(got.Data, it.Data) {
-			t.Fatalf("read back %+v, not %+v", got, it)
-		}
-		entry := drawKey(t, "entry")
-		table, err := tableKeyOf(entryKey(entry, tableKey(it.Key)))
-		if err != nil || !bytes.Equal(table, tableKey(it.Key)) {
-			t.Fatalf("the entry leads to %q, %v", table, err)
-		}
-		other := it.Key
-		other.Sort = drawKey(t, "other").Sort
-		if bytes.Compare(tableKey(it.Key), tableKey(other)) != strings.Compare(it.Sort, other.Sort) {
-			t.Fatalf("%q and %q stand in the wrong order", it.Sort, other.Sort)
-		}
-	})
 }
 
 // FuzzDecode gives a damaged value to the decoder: it must tell, and read nothing beyond it.

@@ -27,12 +27,8 @@ type change struct {
 
 func newChange(w *store.Write) change {
 	c := change{Write: w, key: tableKey(w.Item.Key)}
-	switch w.Op {
-	case store.OpCreate:
-		c.value = encode(&w.Item, 1)
-	case store.OpReplace:
-		c.value = encode(&w.Item, w.Item.Version+1)
-	case store.OpDelete, store.OpDeleteIf, store.OpCheck, store.OpCheckAbsent: // leave nothing to store
+	if version := w.PutVersion(); version > 0 {
+		c.value = encode(&w.Item, version)
 	}
 	return c
 }
@@ -43,10 +39,7 @@ func (c *change) image() store.Item {
 		return store.Item{Key: c.Item.Key}
 	}
 	it := c.Item
-	it.Version = 1
-	if c.Op == store.OpReplace {
-		it.Version = c.Item.Version + 1
-	}
+	it.Version = c.PutVersion()
 	if unix := it.ExpiresUnix(); unix != 0 {
 		it.Expires = time.Unix(unix, 0).UTC()
 	}

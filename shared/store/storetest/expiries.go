@@ -85,13 +85,9 @@ func testExpiredFillNoPage(tb table) {
 		tb.wantList(store.Query{Index: side, Partition: "P"}, live...)
 		for limit := 1; limit <= len(live)+1; limit++ {
 			q := store.Query{Index: side, Partition: "P", Limit: limit}
-			if wrong := diffItems(tb.pages(q), live); wrong != "" {
-				tb.t.Fatalf("pages of %d: %s", limit, wrong)
-			}
+			tb.wantPages(q, live)
 			q.Descending = true
-			if wrong := diffItems(tb.pages(q), reversed(live)); wrong != "" {
-				tb.t.Fatalf("pages of %d, descending: %s", limit, wrong)
-			}
+			tb.wantPages(q, reversed(live))
 		}
 	}
 }

@@ -29,7 +29,7 @@ func testGetOrder(tb table) {
 			if err != nil {
 				tb.t.Fatal(err)
 			}
-			return diffItems(got, []store.Item{b, missing(key("none")), a, b})
+			return Diff(got, []store.Item{b, missing(key("none")), a, b})
 		})
 	}
 	got := tb.read(key("none"))
@@ -128,7 +128,7 @@ func testLargestItems(tb table) {
 	if err != nil {
 		tb.t.Fatal(err)
 	}
-	if wrong := diffItems(got, all); wrong != "" {
+	if wrong := Diff(got, all); wrong != "" {
 		tb.t.Errorf("Get of %d large items: %s", len(all), wrong)
 	}
 	tb.wantList(store.Query{Partition: "P"}, all...)

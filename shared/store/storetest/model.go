@@ -1,11 +1,11 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -83,11 +83,7 @@ var machines atomic.Int64
 func testModel(tb table) {
 	rapid.Check(tb.t, func(t *rapid.T) {
 		m := &machine{tb, fmt.Sprintf("%d ", machines.Add(1)), model{}}
-		t.Repeat(map[string]func(*rapid.T){
-			"write": m.write,
-			"get":   m.get,
-			"query": m.query,
-		})
+		t.Repeat(map[string]func(*rapid.T){"write": m.write, "get": m.get, "query": m.query})
 	})
 }
 
@@ -127,13 +123,13 @@ func (m *machine) write(t *rapid.T) {
 	}
 	want := m.model.write(writes)
 	err := m.tb.Write(t.Context(), writes...)
-	if want == nil && err != nil || want != nil && !store.IsConflict(err) {
-		t.Fatalf("Write(%s) returned %v, want conflicts at %v", describe(writes), err, want)
+	var failed []int
+	conflict, ok := errors.AsType[*store.ConflictError](err)
+	if ok {
+		failed = slices.Sorted(slices.Values(conflict.Failed))
 	}
-	for i := range writes {
-		if Conflicts(err, i) != slices.Contains(want, i) {
-			t.Fatalf("Write(%s) returned %v, want conflicts at %v", describe(writes), err, want)
-		}
+	if ok != (err != nil) || !slices.Equal(failed, want) {
+		t.Fatalf("Write(%s) returned %v, want conflicts at %v", describe(writes), err, want)
 	}
 }
 
@@ -149,7 +145,7 @@ func (m *machine) get(t *rapid.T) {
 		it.Key = k
 		want = append(want, it)
 	}
-	if wrong := diffItems(got, want); wrong != "" {
+	if wrong := Diff(got, want); wrong != "" {
 		t.Fatal(wrong)
 	}
 }
@@ -157,12 +153,8 @@ func (m *machine) get(t *rapid.T) {
 // query reads a partition whole, which must have the model's items in the order of their entries; with bounds, a place
 // to start and a limit, it then must read the same list's part.
 func (m *machine) query(t *rapid.T) {
-	q := store.Query{
-		Index:       rapid.SampledFrom(sides).Draw(t, "index"),
-		Descending:  rapid.Bool().Draw(t, "descending"),
-		Limit:       100,
-		Consistency: store.Strong,
-	}
+	q := store.Query{Index: rapid.SampledFrom(sides).Draw(t, "index"), Descending: rapid.Bool().Draw(t, "descending"), Limit: 100,
+		Consistency: store.Strong}
 	q.Partition = m.partition(t, "L", "M")
 	if q.Index == store.Table {
 		q.Partition = m.partition(t, "P", "Q")
@@ -170,13 +162,7 @@ func (m *machine) query(t *rapid.T) {
 	var whole []store.Item
 	m.tb.eventually(func() string {
 		whole = m.list(t, q)
-		got, want := slices.Clone(whole), m.model.list(q.Index, q.Partition)
-		for _, items := range [][]store.Item{got, want} {
-			slices.SortFunc(items, func(a, b store.Item) int {
-				return strings.Compare(a.Partition+a.Sort, b.Partition+b.Sort)
-			})
-		}
-		return diffItems(got, want)
+		return Diff(sorted(whole), sorted(m.model.list(q.Index, q.Partition)))
 	})
 	for i := 1; i < len(whole); i++ {
 		if a, b := whole[i-1].Entry(q.Index).Sort, whole[i].Entry(q.Index).Sort; q.Descending && a < b || !q.Descending && a > b {
@@ -195,13 +181,8 @@ func (m *machine) query(t *rapid.T) {
 		n := rapid.IntRange(0, len(whole)-1).Draw(t, "after")
 		q.After, part = &whole[n], whole[n+1:]
 	}
-	var want []store.Item
-	for _, it := range part {
-		if s := it.Entry(q.Index).Sort; s >= q.From && (q.To == "" || s <= q.To) && len(want) < q.Limit {
-			want = append(want, it)
-		}
-	}
-	if wrong := diffItems(m.list(t, q), want); wrong != "" {
+	want := within(q, part)
+	if wrong := Diff(m.list(t, q), want[:min(q.Limit, len(want))]); wrong != "" {
 		t.Fatalf("Query(%+v): %s", q, wrong)
 	}
 }

@@ -81,21 +81,14 @@ func testBounds(tb table) {
 				if to != "" && from > to {
 					continue
 				}
-				var within []store.Item
-				for _, it := range items {
-					if s := it.Entry(side).Sort; s >= from && (to == "" || s <= to) {
-						within = append(within, it)
-					}
-				}
-				for _, limit := range []int{1, 2, len(within), 100} {
-					if limit == 0 {
-						continue
-					}
-					n := min(limit, len(within))
-					q := store.Query{Index: side, Partition: "P", From: from, To: to, Limit: limit}
-					tb.wantList(q, within[:n]...)
+				q := store.Query{Index: side, Partition: "P", From: from, To: to}
+				want := within(q, items)
+				for _, q.Limit = range []int{1, 2, max(len(want), 1), 100} {
+					n := min(q.Limit, len(want))
+					q.Descending = false
+					tb.wantList(q, want[:n]...)
 					q.Descending = true
-					tb.wantList(q, reversed(within)[:n]...)
+					tb.wantList(q, reversed(want)[:n]...)
 				}
 			}
 		}
@@ -149,19 +142,9 @@ func testPages(tb table) {
 		for limit := 1; limit <= len(sorts)+1; limit++ {
 			for _, q := range []store.Query{{}, {From: "A\x01"}, {To: "é"}, {From: "A", To: "~"}} {
 				q.Index, q.Partition, q.Limit = side, "P", limit
-				var want []store.Item
-				for _, it := range items {
-					if s := it.Entry(side).Sort; s >= q.From && (q.To == "" || s <= q.To) {
-						want = append(want, it)
-					}
-				}
-				if wrong := diffItems(tb.pages(q), want); wrong != "" {
-					tb.t.Fatalf("pages of %+v: %s", q, wrong)
-				}
+				tb.wantPages(q, within(q, items))
 				q.Descending = true
-				if wrong := diffItems(tb.pages(q), reversed(want)); wrong != "" {
-					tb.t.Fatalf("pages of %+v: %s", q, wrong)
-				}
+				tb.wantPages(q, reversed(within(q, items)))
 			}
 		}
 	}
@@ -189,9 +172,7 @@ func testPagesOfBytes(tb table) {
 			if q.Descending {
 				want = reversed(items)
 			}
-			if wrong := diffItems(tb.pages(q), want); wrong != "" {
-				tb.t.Fatalf("pages of %d bytes: %s", q.MaxBytes, wrong)
-			}
+			tb.wantPages(q, want)
 			first := tb.list(q)
 			if cut := q.Cut(want[:q.Limit]); len(first) != len(cut) {
 				tb.t.Errorf("a page of %d bytes has %d items, want %d", q.MaxBytes, len(first), len(cut))
@@ -297,7 +278,10 @@ func testFollows(tb table) {
 	}
 }
 
-func bySort(a, b store.Item) int { return strings.Compare(a.Sort, b.Sort) }
+// sorted returns the items in the order of their keys.
+func sorted(items []store.Item) []store.Item {
+	return slices.SortedFunc(slices.Values(items), func(a, b store.Item) int { return strings.Compare(a.Partition+a.Sort, b.Partition+b.Sort) })
+}
 
 func byEntry(a, b store.Item) int { return strings.Compare(a.Indexes[0].Sort, b.Indexes[0].Sort) }
 
@@ -317,10 +301,7 @@ func testSharedEntries(tb table) {
 		var whole []store.Item
 		tb.eventually(func() string {
 			whole = tb.list(q)
-			got, want := slices.Clone(whole), slices.Clone(all)
-			slices.SortFunc(got, bySort)
-			slices.SortFunc(want, bySort)
-			return diffItems(got, want)
+			return Diff(sorted(whole), sorted(all))
 		})
 		ascending := slices.Clone(whole)
 		if descending {
@@ -331,9 +312,7 @@ func testSharedEntries(tb table) {
 		}
 		for limit := 1; limit <= 31; limit++ {
 			q.Limit = limit
-			if wrong := diffItems(tb.pages(q), whole); wrong != "" {
-				tb.t.Fatalf("descending=%v in pages of %d: %s", descending, limit, wrong)
-			}
+			tb.wantPages(q, whole)
 		}
 		// An equal bound takes all that share it.
 		q.From, q.To, q.Limit = "1", "1", 100

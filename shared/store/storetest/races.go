@@ -282,7 +282,7 @@ func testPagesWhileBusy(tb table) {
 		if q.Descending {
 			want = reversed(stay)
 		}
-		if wrong := diffItems(got, want); wrong != "" {
+		if wrong := Diff(got, want); wrong != "" {
 			tb.t.Errorf("pages of %+v: %s", q, wrong)
 			break
 		}

@@ -59,20 +59,25 @@ func (tb table) eventually(try func() string) {
 	}
 }
 
-// write expects the writes to be applied.
+// Write expects the writes to be applied.
+func Write(t testing.TB, s store.Store, writes ...store.Write) {
+	t.Helper()
+	if err := s.Write(t.Context(), writes...); err != nil {
+		t.Fatalf("Write(%v): %v", describe(writes), err)
+	}
+}
+
 func (tb table) write(writes ...store.Write) {
 	tb.t.Helper()
-	if err := tb.Write(tb.t.Context(), writes...); err != nil {
-		tb.t.Fatalf("Write(%v): %v", describe(writes), err)
-	}
+	Write(tb.t, tb.Store, writes...)
 }
 
 // conflict expects the writes to be refused because of exactly those at the failed positions.
 func (tb table) conflict(failed []int, writes ...store.Write) {
 	tb.t.Helper()
 	err := tb.Write(tb.t.Context(), writes...)
-	var c *store.ConflictError
-	if !errors.As(err, &c) {
+	c, ok := errors.AsType[*store.ConflictError](err)
+	if !ok {
 		tb.t.Fatalf("Write(%v) returned %v; want a conflict at %v", describe(writes), err, failed)
 	}
 	if got := slices.Sorted(slices.Values(c.Failed)); !slices.Equal(got, failed) {
@@ -111,7 +116,7 @@ func (tb table) list(q store.Query) []store.Item {
 func (tb table) wantList(q store.Query, want ...store.Item) {
 	tb.t.Helper()
 	compare := func() string {
-		if wrong := diffItems(tb.list(q), want); wrong != "" {
+		if wrong := Diff(tb.list(q), want); wrong != "" {
 			return fmt.Sprintf("Query(%+v): %s", q, wrong)
 		}
 		return ""
@@ -120,6 +125,14 @@ func (tb table) wantList(q store.Query, want ...store.Item) {
 		tb.eventually(compare)
 	} else if wrong := compare(); wrong != "" {
 		tb.t.Fatal(wrong)
+	}
+}
+
+// wantPages expects the items of a Query when it is read in pages of its limit.
+func (tb table) wantPages(q store.Query, want []store.Item) {
+	tb.t.Helper()
+	if wrong := Diff(tb.pages(q), want); wrong != "" {
+		tb.t.Fatalf("pages of %+v: %s", q, wrong)
 	}
 }
 
@@ -135,6 +148,16 @@ func (tb table) wantStored(items ...store.Item) {
 
 // key returns a key in the partition that most tests use.
 func key(sort string) store.Key { return store.Key{Partition: "P", Sort: sort} }
+
+// within returns those of the items of q's list that are within its bounds.
+func within(q store.Query, items []store.Item) (all []store.Item) {
+	for _, it := range items {
+		if s := it.Entry(q.Index).Sort; s >= q.From && (q.To == "" || s <= q.To) {
+			all = append(all, it)
+		}
+	}
+	return all
+}
 
 // item returns an item whose data is different for each sort.
 func item(sort string) store.Item {
@@ -176,7 +199,8 @@ func diff(got, want store.Item) string {
 	return ""
 }
 
-func diffItems(got, want []store.Item) string {
+// Diff says how the items got differ from want, or nothing.
+func Diff(got, want []store.Item) string {
 	if len(got) != len(want) {
 		return fmt.Sprintf("%d items %v, want %d %v", len(got), keys(got), len(want), keys(want))
 	}

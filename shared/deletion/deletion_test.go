@@ -12,12 +12,13 @@ import (
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/store/embedded"
 	"assay/shared/store/storetest"
 )
 
 func TestDeletion_LeavesNothing(t *testing.T) {
 	forEachKind(t, func(t *testing.T, deletes record.PendingKind) {
-		f := newFixture(t, openStore(t), deletes)
+		f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), deletes)
 		f.collectKeys(func() {
 			for i := range 120 { // of three records each: more than a few transactions hold
 				f.task.Register(fmt.Sprintf("user %d", i))
@@ -36,7 +37,7 @@ func TestDeletion_LeavesNothing(t *testing.T) {
 
 // A request that read the task before its deletion registers a user, and an index has a dataset too late.
 func TestDeletion_SweepsWhatWasWrittenMeanwhile(t *testing.T) {
-	f := newFixture(t, openStore(t), record.DeleteTask)
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.DeleteTask)
 	f.must(f.delete(t.Context(), f.Store))
 	f.collectKeys(func() {
 		f.task.Register("late")
@@ -62,7 +63,7 @@ func TestDeletion_IsRefusedWithSubmissions(t *testing.T) {
 			"in allowances": func(f *fixture) { f.Commit(f.admit()) },
 		} {
 			t.Run(name, func(t *testing.T) {
-				f := newFixture(t, openStore(t), deletes)
+				f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), deletes)
 				submit(f)
 				before, _ := f.read()
 				if err := f.delete(t.Context(), f.Store); !problem.Conflict.Is(err) {
@@ -80,7 +81,7 @@ func TestDeletion_IsRefusedWithSubmissions(t *testing.T) {
 // The process dies before a call of the store, or after the call and before its answer.
 func TestDeletion_IsResumed(t *testing.T) {
 	forEachKind(t, func(t *testing.T, deletes record.PendingKind) {
-		s := openStore(t)
+		s := recordtest.OpenStore(t, embedded.Options{})
 		for _, die := range []func(store.Store, int64, func()) *storetest.Hooked{storetest.BeforeCall, storetest.AfterCall} {
 			storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
 				f := newFixture(t, s, deletes)
@@ -108,7 +109,7 @@ func TestDeletion_IsResumed(t *testing.T) {
 // task whole, or there is neither.
 func TestDeletion_RacesWithSubmission(t *testing.T) {
 	forEachKind(t, func(t *testing.T, deletes record.PendingKind) {
-		s, made, refused := openStore(t), 0, 0
+		s, made, refused := recordtest.OpenStore(t, embedded.Options{}), 0, 0
 		storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
 			f := newFixture(t, s, deletes)
 			tx, tried, submitted := f.admit(), false, false
@@ -141,7 +142,7 @@ func TestDeletion_RacesWithSubmission(t *testing.T) {
 // perhaps the record is marked again: what was found under the first mark no longer holds.
 func TestDeletion_DecidesOnlyUnderTheMarkThatItRead(t *testing.T) {
 	forEachKind(t, func(t *testing.T, deletes record.PendingKind) {
-		s, removed := openStore(t), 0
+		s, removed := recordtest.OpenStore(t, embedded.Options{}), 0
 		for _, again := range []bool{false, true} {
 			storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
 				f := newFixture(t, s, deletes)
@@ -192,7 +193,7 @@ func TestDeletion_RefusedRestoresPendingWork(t *testing.T) {
 		{record.DeleteDataset, record.Reevaluate, record.Reevaluate, nil},
 	} {
 		t.Run(string(tt.before), func(t *testing.T) {
-			f := newFixture(t, openStore(t), tt.deletes)
+			f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), tt.deletes)
 			if tt.option != nil {
 				d := f.datasets[0].DatasetItem
 				tt.option(d)

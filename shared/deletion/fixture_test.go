@@ -11,7 +11,6 @@ import (
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/store/embedded"
 	"assay/shared/store/storetest"
 )
 
@@ -53,11 +52,6 @@ func forEachKind(t *testing.T, test func(t *testing.T, deletes record.PendingKin
 	for _, kind := range []record.PendingKind{record.DeleteTask, record.DeleteDataset} {
 		t.Run(string(kind), func(t *testing.T) { test(t, kind) })
 	}
-}
-
-func openStore(t *testing.T) store.Store {
-	t.Helper()
-	return recordtest.OpenStore(t, embedded.Options{})
 }
 
 func (f *fixture) must(err error) {

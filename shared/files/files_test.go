@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"assay/shared/blob"
-	"assay/shared/blob/directory"
 	"assay/shared/files"
 	"assay/shared/lists"
 	"assay/shared/queue"
@@ -222,17 +221,8 @@ var listed = []record.File{
 	{Name: "more.txt", Size: 4, SHA256: strings.Repeat("b", 64), State: record.FilePending},
 }
 
-func openObjects(t *testing.T) *directory.Store {
-	t.Helper()
-	s, err := directory.Open(t.TempDir(), "http://localhost/files")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 func TestLinks_AreForThoseWhoMay(t *testing.T) {
-	s, id := openObjects(t), record.NewID(time.Now())
+	s, id := recordtest.OpenFiles(t), record.NewID(time.Now())
 	for _, tt := range []struct{ read, write bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
 		got, err := files.Links{Objects: s, Now: time.Now(), Download: tt.read, Upload: tt.write}.Sign(t.Context(), record.HolderRuns, id, listed)
 		if err != nil {
@@ -253,7 +243,7 @@ func TestLinks_AreForThoseWhoMay(t *testing.T) {
 // A link lasts for as long as descriptions say, and stays the same for as long as that allows: otherwise no answer with a link
 // could be "not modified".
 func TestLinks_StayTheSameForAQuarterOfAnHour(t *testing.T) {
-	s, id := openObjects(t), record.NewID(time.Now())
+	s, id := recordtest.OpenFiles(t), record.NewID(time.Now())
 	var least, most int
 	if _, err := fmt.Sscanf(files.LinkLife, "%d to %d minutes", &least, &most); err != nil {
 		t.Fatal(err)

@@ -11,18 +11,14 @@ import (
 	"assay/shared/propagation"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
 	"assay/shared/store/storetest"
 )
 
-func openStore(t *testing.T) store.Store {
-	t.Helper()
-	return recordtest.OpenStore(t, embedded.Options{})
-}
-
 func TestTask_GivesItsVisibilityToEverythingInIt(t *testing.T) {
-	f := newFixture(t, openStore(t))
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}))
 	for _, v := range []record.Visibility{record.Private, record.Public} {
 		f.show(v)
 		for pass := 1; pass <= 2; pass++ {
@@ -45,7 +41,7 @@ func TestTask_GivesItsVisibilityToEverythingInIt(t *testing.T) {
 
 // A lagging index lacked a submission in the first pass, and has it some seconds later.
 func TestTask_ConfirmingPassFindsWhatWasMissing(t *testing.T) {
-	f := newFixture(t, openStore(t))
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}))
 	f.show(record.Private)
 	f.must(f.nextPass(f.Store).Task(t.Context(), f.task.Key()))
 	f.submit("ann") // still as in a public task
@@ -58,7 +54,7 @@ func TestTask_ConfirmingPassFindsWhatWasMissing(t *testing.T) {
 }
 
 func TestRegistration_GivesTeamAndAnonymityToItsSubmissions(t *testing.T) {
-	f := newFixture(t, openStore(t))
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}))
 	f.rename("Grey Heron")
 	version := get(f, f.registration).Version
 	for pass := 1; pass <= 2; pass++ {
@@ -74,7 +70,7 @@ func TestRegistration_GivesTeamAndAnonymityToItsSubmissions(t *testing.T) {
 }
 
 func TestSubmission_GivesItsAttributesToItsRuns(t *testing.T) {
-	f := newFixture(t, openStore(t))
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}))
 	s := get(f, f.runs[0].Submission)
 	s.Access.Public, s.Access.Baseline = false, true
 	f.Replace(s)
@@ -119,7 +115,7 @@ func TestPropagation_IsResumed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := openStore(t)
+			s := recordtest.OpenStore(t, embedded.Options{})
 			for _, die := range []func(store.Store, int64, func()) *storetest.Hooked{storetest.BeforeCall, storetest.AfterCall} {
 				storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
 					f := newFixture(t, s)
@@ -147,7 +143,7 @@ func TestPropagation_IsResumed(t *testing.T) {
 
 // During a pass the task changes back, and another process propagates that.
 func TestTask_OvertakenPassUndoesNothing(t *testing.T) {
-	s := openStore(t)
+	s := recordtest.OpenStore(t, embedded.Options{})
 	storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
 		f := newFixture(t, s)
 		f.show(record.Private)
@@ -167,7 +163,7 @@ func TestTask_OvertakenPassUndoesNothing(t *testing.T) {
 
 // The task changes during the confirming pass, and the request that changed it dies.
 func TestTask_ChangeDuringConfirmingPassStaysPending(t *testing.T) {
-	s := openStore(t)
+	s := recordtest.OpenStore(t, embedded.Options{})
 	storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
 		f := newFixture(t, s)
 		f.show(record.Private)
@@ -183,7 +179,7 @@ func TestTask_ChangeDuringConfirmingPassStaysPending(t *testing.T) {
 }
 
 func TestTask_PropagatesInSeveralProcessesAtOnce(t *testing.T) {
-	f := newFixture(t, openStore(t))
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}))
 	for _, v := range []record.Visibility{record.Private, record.Public, record.Private} {
 		f.show(v)
 		var all sync.WaitGroup
@@ -248,10 +244,7 @@ func (f *fixture) must(err error) {
 	}
 }
 
-func get[R any, P interface {
-	*R
-	record.Record
-}](f *fixture, r P) P {
+func get[R any, P records.Pointer[R]](f *fixture, r P) P {
 	f.t.Helper()
 	return recordtest.Get[R, P](f.t, f.Store, r.Key())
 }

@@ -3,13 +3,13 @@ package records_test
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
@@ -39,38 +39,50 @@ func (r *testRecord) Indexes() (x [store.NumIndexes]store.Key) {
 
 func open(t *testing.T) store.Store {
 	t.Helper()
-	s, err := embedded.Open(filepath.Join(t.TempDir(), "table.db"), embedded.Options{})
-	if err != nil {
+	return recordtest.OpenStore(t, embedded.Options{})
+}
+
+func commit(t *testing.T, s store.Store, tx *records.Tx) {
+	t.Helper()
+	if err := tx.Commit(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s
+}
+
+func id(n int) string { return fmt.Sprintf("%026d", n) }
+
+// fill stores n records of the partition A, changed by edit, and returns their ids, the newest first.
+func fill(t *testing.T, s store.Store, n int, edit func(i int, r *testRecord)) (ids []string) {
+	t.Helper()
+	for i := range n {
+		r := &testRecord{Meta: record.Meta{ID: id(i)}, First: "A"}
+		edit(i, r)
+		commit(t, s, new(records.Tx).Create(r))
+		ids = append(ids, r.ID)
+	}
+	slices.Reverse(ids)
+	return ids
 }
 
 // A list of several sources is all that they hold, sorted, filtered and cut.
 func TestList_MergesItsSources(t *testing.T) {
-	s := open(t)
-	ctx := context.Background()
+	s, ctx := open(t), t.Context()
 	var all []*testRecord
-	for i := range 60 {
-		r := &testRecord{Odd: i%3 == 0}
-		r.ID = fmt.Sprintf("%026d", i*7%60)
-		if i%2 == 0 {
-			r.First = "A"
+	fill(t, s, 60, func(i int, r *testRecord) {
+		r.Odd = i%3 == 0
+		if i%2 == 1 {
+			r.First = ""
 		}
 		if i%5 < 3 {
 			r.Second = fmt.Sprintf("B%d", i%2)
 		}
-		if err := new(records.Tx).Create(r).Commit(ctx, s); err != nil {
-			t.Fatal(err)
-		}
 		all = append(all, r)
-	}
-	slices.SortFunc(all, func(a, b *testRecord) int { return strings.Compare(b.ID, a.ID) })
+	})
+	slices.Reverse(all)
 	named := records.Source{}
 	for i := 59; i >= 0; i -= 4 {
-		id := fmt.Sprintf("%026d", i+3) // some are not there
-		named.IDs, named.Keys = append(named.IDs, id), append(named.Keys, (&testRecord{Meta: record.Meta{ID: id}}).Key())
+		named.IDs = append(named.IDs, id(i+3)) // some are not there
+		named.Keys = append(named.Keys, (&testRecord{Meta: record.Meta{ID: id(i + 3)}}).Key())
 	}
 	inNamed := func(r *testRecord) bool { return slices.Contains(named.IDs, r.ID) }
 	rapid.Check(t, func(t *rapid.T) {
@@ -136,16 +148,10 @@ func TestList_MergesItsSources(t *testing.T) {
 
 func TestList_WithoutAFilterReadsOneItemMore(t *testing.T) {
 	s := open(t)
-	for i := range 30 {
-		r := &testRecord{First: "A"}
-		r.ID = fmt.Sprintf("%026d", i)
-		if err := new(records.Tx).Create(r).Commit(context.Background(), s); err != nil {
-			t.Fatal(err)
-		}
-	}
+	fill(t, s, 30, func(int, *testRecord) {})
 	var used store.Usage
-	sel := records.Selection{Sources: []records.Source{records.Partition(1, "A")}, Limit: 10, Cursor: fmt.Sprintf("%026d", 20)}
-	if _, _, err := list[testRecord](store.WithUsage(context.Background(), &used), s, sel, nil); err != nil {
+	sel := records.Selection{Sources: []records.Source{records.Partition(1, "A")}, Limit: 10, Cursor: id(20)}
+	if _, _, err := list[testRecord](store.WithUsage(t.Context(), &used), s, sel, nil); err != nil {
 		t.Fatal(err)
 	}
 	if used.Calls.Load() != 1 || used.Read.Load() != 11 {
@@ -155,16 +161,10 @@ func TestList_WithoutAFilterReadsOneItemMore(t *testing.T) {
 
 func TestList_FindsRareRecordsInFewCalls(t *testing.T) {
 	s := open(t)
-	for i := range 300 {
-		r := &testRecord{First: "A", Odd: i == 0}
-		r.ID = fmt.Sprintf("%026d", i)
-		if err := new(records.Tx).Create(r).Commit(context.Background(), s); err != nil {
-			t.Fatal(err)
-		}
-	}
+	fill(t, s, 300, func(i int, r *testRecord) { r.Odd = i == 0 })
 	var used store.Usage
 	sel := records.Selection{Sources: []records.Source{records.Partition(1, "A")}, Limit: 1}
-	found, next, err := list(store.WithUsage(context.Background(), &used), s, sel, func(r *testRecord) bool { return r.Odd })
+	found, next, err := list(store.WithUsage(t.Context(), &used), s, sel, func(r *testRecord) bool { return r.Odd })
 	if err != nil || len(found) != 1 || next != "" {
 		t.Fatal(len(found), next, err)
 	}
@@ -175,20 +175,14 @@ func TestList_FindsRareRecordsInFewCalls(t *testing.T) {
 
 // The registrations of a task stand between other items of its partition.
 func TestList_OfTheTableKeepsToItsPrefix(t *testing.T) {
-	s := open(t)
-	ctx := context.Background()
+	s, ctx := open(t), t.Context()
 	const task = "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"
 	var want []string
 	for i := range 9 {
 		r := &record.RegistrationItem{}
-		r.ID, r.TaskID = fmt.Sprintf("%026d", i), task
-		d := &record.Allowance{TaskID: task}
-		d.ID = r.ID
-		other := &record.Reservation{At: record.TeamKey(task, r.ID)}
-		other.ID = r.ID
-		if err := new(records.Tx).Create(r).Create(d).Create(other).Commit(ctx, s); err != nil {
-			t.Fatal(err)
-		}
+		r.ID, r.TaskID = id(i), task
+		commit(t, s, new(records.Tx).Create(r).Create(&record.Allowance{Meta: r.Meta, TaskID: task}).
+			Create(&record.Reservation{Meta: r.Meta, At: record.TeamKey(task, r.ID)}))
 		want = append([]string{r.ID}, want...)
 	}
 	sel := records.Selection{Sources: []records.Source{records.Registrations(task)}, Limit: 4}
@@ -233,22 +227,13 @@ func list[R any, P records.Pointer[R]](ctx context.Context, s store.Store, sel r
 func TestList_EndsWhenThereIsNoRoom(t *testing.T) {
 	s := open(t)
 	const size = 200 << 10
-	var want []string
-	for i := range 30 {
-		r := &testRecord{First: "A"}
-		r.Text = strings.Repeat("x", size)
-		r.ID = fmt.Sprintf("%026d", i)
-		if err := new(records.Tx).Create(r).Commit(context.Background(), s); err != nil {
-			t.Fatal(err)
-		}
-		want = append([]string{r.ID}, want...)
-	}
+	want := fill(t, s, 30, func(_ int, r *testRecord) { r.Text = strings.Repeat("x", size) })
 	sel := records.Selection{Sources: []records.Source{records.Partition(1, "A")}, Limit: 20}
 	var got []string
 	for {
 		var used store.Usage
 		n := 0
-		next, err := records.List(store.WithUsage(context.Background(), &used), s, sel, nil, func(r *testRecord) (bool, error) {
+		next, err := records.List(store.WithUsage(t.Context(), &used), s, sel, nil, func(r *testRecord) (bool, error) {
 			got = append(got, r.ID)
 			n++
 			return n == 3, nil

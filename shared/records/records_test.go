@@ -15,28 +15,21 @@ import (
 	"assay/shared/store"
 )
 
-func TestRetry_LosesNoChange(t *testing.T) {
-	s := open(t)
-	ctx := context.Background()
+func TestUpdate_LosesNoChange(t *testing.T) {
+	s, ctx := open(t), t.Context()
 	r := &testRecord{Meta: record.NewMeta(time.Now()), First: "A"}
-	if err := new(records.Tx).Create(r).Commit(ctx, s); err != nil {
-		t.Fatal(err)
-	}
+	commit(t, s, new(records.Tx).Create(r))
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			for range 5 {
-				err := records.Retry(ctx, func() error {
-					now, err := records.Get[testRecord](ctx, s, store.Strong, r.Key())
-					if err != nil {
-						return err
-					}
+				written, err := records.Update(ctx, s, r.Key(), func(now *testRecord, _ *records.Tx) (bool, error) {
 					now.First += "x"
 					record.Touch(now, time.Now())
-					return new(records.Tx).Replace(now).Commit(ctx, s)
+					return true, nil
 				})
-				if err != nil {
-					t.Error(err)
+				if err != nil || !written {
+					t.Error(written, err)
 				}
 			}
 		})
@@ -49,8 +42,7 @@ func TestRetry_LosesNoChange(t *testing.T) {
 }
 
 func TestTx_FailedConditionHasItsError(t *testing.T) {
-	s := open(t)
-	ctx := context.Background()
+	s, ctx := open(t), t.Context()
 	one, two := &testRecord{Meta: record.NewMeta(time.Now())}, &testRecord{Meta: record.NewMeta(time.Now())}
 	if err := new(records.Tx).Create(one).Commit(ctx, s); err != nil || one.Version != 1 {
 		t.Fatal(one.Version, err)
@@ -67,9 +59,7 @@ func TestTx_FailedConditionHasItsError(t *testing.T) {
 		t.Errorf("half of a change was made: %v, %v", found, err)
 	}
 	stale := *one
-	if err := new(records.Tx).Replace(one).Commit(ctx, s); err != nil {
-		t.Fatal(err)
-	}
+	commit(t, s, new(records.Tx).Replace(one))
 	for name, tx := range map[string]*records.Tx{"replace": new(records.Tx).Replace(&stale), "delete": new(records.Tx).Delete(&stale),
 		"check": new(records.Tx).Check(&stale), "absent": new(records.Tx).CheckAbsent(one.Key())} {
 		if err := tx.Commit(ctx, s); !records.IsConflict(err) {
@@ -83,42 +73,44 @@ func TestTx_FailedConditionHasItsError(t *testing.T) {
 
 // What changes and is not shown leaves the version that callers know, and is still lost to nobody who read it before.
 func TestTx_OnlyTouchedRecordsHaveANewVersion(t *testing.T) {
-	s := open(t)
-	ctx := context.Background()
-	r := &testRecord{Meta: record.NewMeta(time.Now())}
-	record.Touch(r, time.Now())
-	write := func(tx *records.Tx, want int64) {
+	s, ctx := open(t), t.Context()
+	made := time.Now()
+	changed, saved := made.Add(time.Hour), made.Add(2*time.Hour)
+	r := &testRecord{Meta: record.MetaOf(record.NewID(made), made)}
+	write := func(tx *records.Tx, want int64, at time.Time) {
 		t.Helper()
-		if err := tx.Commit(ctx, s); err != nil {
-			t.Fatal(err)
-		}
+		commit(t, s, tx)
 		stored, err := records.Get[testRecord](ctx, s, store.Strong, r.Key())
-		if err != nil || stored.Version != want || r.Version != want || stored.First != r.First {
+		if err != nil || stored.Version != want || r.Version != want || stored.First != r.First || !stored.UpdatedAt.Equal(record.At(at).Time) ||
+			!stored.CreatedAt.Equal(record.At(made).Time) {
 			t.Fatalf("%+v is stored as %+v, want version %d: %v", r, stored, want, err)
 		}
 	}
-	write(new(records.Tx).Create(r), 1)
+	write(new(records.Tx).Save(r, made), 1, made)
 	stale := *r
 	r.First = "noted"
-	write(new(records.Tx).Replace(r), 1)
+	write(new(records.Tx).Replace(r), 1, made)
 	if err := new(records.Tx).Replace(&stale).Commit(ctx, s); !records.IsConflict(err) {
 		t.Errorf("who does not know what was noted overwrites it: %v", err)
 	}
 	for range 2 {
 		r.First = "changed"
-		record.Touch(r, time.Now())
+		record.Touch(r, changed)
 	}
-	write(new(records.Tx).Replace(r), 2)
+	write(new(records.Tx).Replace(r), 2, changed)
 	r.First = "noted again"
-	write(new(records.Tx).Replace(r), 2)
+	write(new(records.Tx).Replace(r), 2, changed)
 	r.First = "changed again"
-	record.Touch(r, time.Now())
-	write(new(records.Tx).Replace(r), 3)
+	write(new(records.Tx).Save(r, saved), 3, saved)
+	again := &testRecord{Meta: record.MetaOf(r.ID, saved)}
+	if err := new(records.Tx).Save(again, saved).Commit(ctx, s); !records.IsConflict(err) {
+		t.Errorf("saved as new, though it is there: %v", err)
+	}
 }
 
 func TestRetry_GivesUpWithAProblem(t *testing.T) {
 	tries := 0
-	err := records.Retry(context.Background(), func() error {
+	err := records.Retry(t.Context(), func() error {
 		tries++
 		return &store.ConflictError{Failed: []int{0}}
 	})
@@ -126,7 +118,7 @@ func TestRetry_GivesUpWithAProblem(t *testing.T) {
 		t.Errorf("%v after %d tries", err, tries)
 	}
 	own := errors.New("own")
-	if err := records.Retry(context.Background(), func() error { return own }); !errors.Is(err, own) {
+	if err := records.Retry(t.Context(), func() error { return own }); !errors.Is(err, own) {
 		t.Error(err)
 	}
 }
@@ -143,11 +135,11 @@ func TestTx_FailsForARecordThatCannotBeEncoded(t *testing.T) {
 	bad.ID = "1"
 	good := &testRecord{}
 	good.ID = "2"
-	err := new(records.Tx).Create(bad).Or(problem.Conflict.New("taken")).Create(good).Commit(context.Background(), s)
+	err := new(records.Tx).Create(bad).Or(problem.Conflict.New("taken")).Create(good).Commit(t.Context(), s)
 	if err == nil || problem.Conflict.Is(err) {
 		t.Errorf("%v", err)
 	}
-	if found, err := records.Get[testRecord](context.Background(), s, store.Strong, good.Key()); found != nil || err != nil {
+	if found, err := records.Get[testRecord](t.Context(), s, store.Strong, good.Key()); found != nil || err != nil {
 		t.Errorf("half of a change was made: %v, %v", found, err)
 	}
 }
@@ -170,37 +162,14 @@ func TestInDoubt(t *testing.T) {
 	}
 }
 
-// A record is created by the first Save and replaced by each later one, as its next version.
-func TestTx_SaveMakesTheNextVersion(t *testing.T) {
-	s, ctx := open(t), context.Background()
-	made, later := time.Now(), time.Now().Add(time.Hour)
-	r := &testRecord{Meta: record.MetaOf(record.NewID(made), made)}
-	for version, at := range []time.Time{made, later, later} {
-		if err := new(records.Tx).Save(r, at).Commit(ctx, s); err != nil {
-			t.Fatal(err)
-		}
-		found, err := records.Get[testRecord](ctx, s, store.Strong, r.Key())
-		if err != nil || found.Version != int64(version+1) || !found.UpdatedAt.Equal(record.At(at).Time) ||
-			!found.CreatedAt.Equal(record.At(made).Time) {
-			t.Errorf("after %d: %+v, %v", version+1, found, err)
-		}
-	}
-	again := &testRecord{Meta: record.MetaOf(r.ID, later)}
-	if err := new(records.Tx).Save(again, later).Commit(ctx, s); !records.IsConflict(err) {
-		t.Errorf("saved as new, though it is there: %v", err)
-	}
-}
-
 // Records of several kinds cost one call, and those that are missing are nil.
 func TestRead_IsOneCall(t *testing.T) {
 	s := open(t)
 	var used store.Usage
-	ctx := store.WithUsage(context.Background(), &used)
+	ctx := store.WithUsage(t.Context(), &used)
 	one := &testRecord{Meta: record.NewMeta(time.Now()), First: "A"}
 	user := &record.User{Meta: record.NewMeta(time.Now()), Name: "Ada"}
-	if err := new(records.Tx).Create(one).Create(user).Commit(context.Background(), s); err != nil {
-		t.Fatal(err)
-	}
+	commit(t, s, new(records.Tx).Create(one).Create(user))
 	var found, missing *testRecord
 	var profile *record.User
 	err := records.Read(ctx, s, store.Strong, records.Into(&found, one.Key()),
@@ -213,13 +182,11 @@ func TestRead_IsOneCall(t *testing.T) {
 
 // More keys than one transaction holds are deleted in several, of which none tears apart what was added together.
 func TestDeletions_AreBatched(t *testing.T) {
-	s, ctx := open(t), context.Background()
+	s, ctx := open(t), t.Context()
 	var keys []store.Key
 	for range 2*store.MaxWrites + 1 {
 		r := &testRecord{Meta: record.NewMeta(time.Now())}
-		if err := new(records.Tx).Create(r).Commit(ctx, s); err != nil {
-			t.Fatal(err)
-		}
+		commit(t, s, new(records.Tx).Create(r))
 		keys = append(keys, r.Key())
 	}
 	var used store.Usage

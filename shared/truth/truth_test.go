@@ -2,13 +2,11 @@ package truth_test
 
 import (
 	"errors"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"assay/shared/blob"
-	"assay/shared/blob/directory"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
@@ -33,13 +31,9 @@ type fixture struct {
 // newFixture returns a dataset that accepts the content as its first ground truth.
 func newFixture(t *testing.T, content string) *fixture {
 	t.Helper()
-	objects, err := directory.Open(filepath.Join(t.TempDir(), "files"), "http://localhost/files")
-	if err != nil {
-		t.Fatal(err)
-	}
 	b := recordtest.New(t, recordtest.OpenStore(t, embedded.Options{}))
-	b.Files = objects
-	f := &fixture{b, truth.Acceptor{Store: b.Store, Objects: objects, Now: time.Now}, t, b.Task().Dataset(recordtest.WithoutTruth).DatasetItem}
+	b.Files = recordtest.OpenFiles(t)
+	f := &fixture{b, truth.Acceptor{Store: b.Store, Objects: b.Files, Now: time.Now}, t, b.Task().Dataset(recordtest.WithoutTruth).DatasetItem}
 	f.upload(content)
 	return f
 }

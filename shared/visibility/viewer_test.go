@@ -13,14 +13,10 @@ import (
 	"assay/shared/visibility"
 )
 
-// privateTask puts a task that olga organizes and reg is registered for into the store.
-func privateTask(s *servertest.Server) *record.TaskItem {
-	task := &record.TaskItem{}
-	task.Meta, task.OrganizerID, task.Visibility = record.NewMeta(s.Now()), record.NewID(s.Now()), record.Private
-	s.Records().Put(task,
-		&record.Reservation{Meta: record.NewMeta(s.Now()), At: record.MembershipKey(recordtest.UserID("olga"), task.OrganizerID)},
-		&record.Registered{Meta: record.NewMeta(s.Now()), UserID: recordtest.UserID("reg"), TaskID: task.ID, OrganizerID: task.OrganizerID,
-			PrivateTask: true, State: record.Accepted})
+// privateTask makes a private task that reg is registered for.
+func privateTask(s *servertest.Server) *recordtest.Task {
+	task := s.Records().Task(recordtest.Private)
+	task.Register("reg")
 	return task
 }
 
@@ -36,7 +32,7 @@ func TestGet_HidesAsIfNothingWereThere(t *testing.T) {
 	task := privateTask(s)
 	for name, want := range map[string]access.Role{
 		"": 0, "unrelated": 0,
-		"reg": access.Anyone | access.User | access.Registrant, "olga": access.Anyone | access.User | access.Organizer,
+		"reg": access.Anyone | access.User | access.Registrant, recordtest.OrganizerUser: access.Anyone | access.User | access.Organizer,
 		"root": access.Anyone | access.User | access.Admin,
 	} {
 		get := func(id string) (*record.TaskItem, access.Role, int64, error) {

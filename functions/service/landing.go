@@ -106,10 +106,6 @@ func stageOf(t *record.Task, now time.Time) stage {
 	return stage{"Open for registration" + until, true}
 }
 
-func leaderboardOf(t *record.Task) string {
-	return "/v1/tasks/" + t.ID + "/evaluations?sort=rank&best=true"
-}
-
 // signIn says how to get a token, and how to become a known user, whom organizers can add by the id in the answer.
 func (v *welcome) signIn() string {
 	signIn := "curl -sS " + cmp.Or(v.issuer, "<issuer>") + "/.well-known/openid-configuration\nexport ASSAY_TOKEN=<the token>"

@@ -36,11 +36,6 @@ type section struct {
 	Operations  []*huma.Operation
 }
 
-func renderReference(doc *huma.OpenAPI) (webpage.Rendered, error) {
-	page := webpage.Page{Title: "API", Here: "/docs", Script: search, Main: referencePage(newReference(doc))}
-	return page.Render(context.Background())
-}
-
 var methodOrder = []string{"GET", "POST", "PATCH", "DELETE"}
 
 func newReference(doc *huma.OpenAPI) *reference {
@@ -139,9 +134,6 @@ func named(s *huma.Schema) string {
 	}
 	return ""
 }
-
-// bodyID is the anchor of the table that describes a body.
-func bodyID(s *huma.Schema) string { return "schema-" + named(s) }
 
 // around says what stands around the named schema, such as "list of", or, where there is none, what the schema is.
 func around(s *huma.Schema) string {
@@ -281,7 +273,10 @@ func document(families *[]api.Family, mediaType string, render func([]api.Family
 
 // referenceOf answers with the description as a page, which is made in the same way.
 func referenceOf(families *[]api.Family) func(context.Context, *api.Call) error {
-	rendered := sync.OnceValues(func() (webpage.Rendered, error) { return renderReference(api.OpenAPI(*families)) })
+	rendered := sync.OnceValues(func() (webpage.Rendered, error) {
+		page := webpage.Page{Title: "API", Here: "/docs", Script: search, Main: referencePage(newReference(api.OpenAPI(*families)))}
+		return page.Render(context.Background())
+	})
 	return func(_ context.Context, c *api.Call) error {
 		page, err := rendered()
 		if err != nil {

@@ -126,8 +126,8 @@ func (in *ConverterInput) resolve(ctx context.Context, resolver *inputs.Resolver
 		return conversionSource{"run", conversion.RunFormats(), conversion.Runs, run}, err
 	}
 	truth, err := resolver.Truth(ctx, "/qrels", inputs.TruthReference{DatasetID: in.Qrels.DatasetID, Files: in.Qrels.Files})
-	if err == nil && truth.Kind() != measure.Retrieval {
-		err = problem.InvalidMember("/qrels/datasetId", "the dataset is one of %s, which has no relevance judgments", truth.Kind())
+	if err == nil && truth.Settings.Kind != measure.Retrieval {
+		err = problem.InvalidMember("/qrels/datasetId", "the dataset is one of %s, which has no relevance judgments", truth.Settings.Kind)
 	}
 	return conversionSource{"qrels", conversion.QrelsFormats(), conversion.Qrels, truth}, err
 }

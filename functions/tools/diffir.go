@@ -184,7 +184,7 @@ var diffirTool = define(metadata{
 		if w.results, err = resolver.Results(ctx, asked); err != nil {
 			return nil, err
 		}
-		w.runs, w.truth = w.results.Runs, w.results.Truth()
+		w.runs, w.truth = w.results.Runs, w.results.Truth
 	} else if w.runs, err = resolver.Runs(ctx, "/runs", in.Runs); err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func (w *diffirWork) compute(ctx context.Context) (out DiffirOutput, err error) 
 		out.LowerIsBetter = w.results.LowerIsBetter(out.Measure)
 	}
 	for i, r := range w.runs {
-		rankings, _, err := r.Rankings(ctx)
+		rankings, err := r.Rankings(ctx)
 		if err != nil {
 			return out, err
 		}

@@ -318,5 +318,5 @@ func TestLeaderboard_LargestPage(t *testing.T) {
 		s.addEvaluatedRun(runSpec{user: fmt.Sprint("user", i), team: injections[i%len(injections)], baseline: i%9 == 0,
 			ap: topicValues(float64(i)/300, float64(i%7)/7, float64(i%11)/11)})
 	}
-	s.checkPageAndChart("leaderboard", object{"datasetId": s.dataset.ID, "limit": 200, "against": 1})
+	s.checkPage("leaderboard", object{"datasetId": s.dataset.ID, "limit": 200, "against": 1})
 }

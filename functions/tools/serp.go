@@ -3,7 +3,6 @@ package tools
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -99,7 +98,7 @@ type serpWork struct {
 }
 
 func (w *serpWork) compute(ctx context.Context) (out SerpOutput, err error) {
-	rankings, _, err := w.run.Rankings(ctx)
+	rankings, err := w.run.Rankings(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -184,11 +183,6 @@ func (w *serpWork) addTexts(ctx context.Context, out *SerpOutput) error {
 }
 
 func (out SerpOutput) page() (string, templ.Component) { return "Search results", serpPage(out) }
-
-// resultCount says how much of the ranking the page has.
-func (out *SerpOutput) resultCount() string {
-	return fmt.Sprintf("%d of %s", len(out.Results), plural.Count(out.Retrieved, "document"))
-}
 
 // heading is what a result is called: its title where there is one.
 func (r *SerpResult) heading() string { return cmp.Or(r.Title, r.Document) }

@@ -203,7 +203,11 @@ func (out *SignificanceOutput) comparePairs(ctx context.Context, values [][]floa
 	}
 	for i := range out.Pairs {
 		p := &out.Pairs[i]
-		p.P = p.correctedP(out.Test, out.Correction)
+		by := p.uncorrected()
+		if c, ok := corrections[out.Correction]; ok {
+			by = c.of(p)
+		}
+		p.P = *by.of(out.Test)
 		p.Different = p.P != nil && *p.P < significanceLevel
 	}
 	return nil
@@ -248,13 +252,6 @@ func testResult[R any](p *SignificancePair, test string, result R, err error) *R
 		return nil
 	}
 	return &result
-}
-
-func (p *SignificancePair) correctedP(test, correction string) *float64 {
-	if c, ok := corrections[correction]; ok {
-		return *c.of(p).of(test)
-	}
-	return *p.uncorrected().of(test)
 }
 
 // average is the mean of values, of which there are some.

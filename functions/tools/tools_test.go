@@ -3,9 +3,6 @@ package tools_test
 import (
 	"bytes"
 	"encoding/json"
-	"encoding/xml"
-	"errors"
-	"io"
 	"net/http"
 	"regexp"
 	"strings"
@@ -124,32 +121,4 @@ func (s *toolServer) checkPage(tool string, input object) string {
 		s.t.Errorf("the page of %s has %s", tool, found)
 	}
 	return page
-}
-
-// checkPageAndChart is checkPage for a tool that has a chart as well, which must be whole.
-func (s *toolServer) checkPageAndChart(tool string, input object) {
-	s.t.Helper()
-	s.checkPage(tool, input)
-	checkSVG(s.t, s.invoke(http.StatusOK, nil, "", tool, input, "Accept", "image/svg+xml").Body)
-}
-
-// checkSVG reads a document as XML, and has it run and fetch nothing.
-func checkSVG(t testing.TB, document []byte) {
-	t.Helper()
-	d := xml.NewDecoder(strings.NewReader(string(document)))
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		if err != nil {
-			t.Fatalf("the chart is no XML: %v", err)
-		}
-		if e, ok := token.(xml.StartElement); ok {
-			switch e.Name.Local {
-			case "script", "image", "a", "foreignObject", "b", "img":
-				t.Errorf("the chart has an element %s", e.Name.Local)
-			}
-		}
-	}
 }

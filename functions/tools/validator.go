@@ -74,7 +74,7 @@ var validatorTool = define(metadata{
 		if err != nil {
 			return nil, err
 		}
-		if settings, files = truth.Settings(), truth.Files(); guesses {
+		if settings, files = truth.Settings, truth.Files(); guesses {
 			if settings, guessed, err = detectSettings(in.Truth.Kind, files, "TREC qrels"); err != nil {
 				return nil, err
 			}

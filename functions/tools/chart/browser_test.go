@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,7 +45,7 @@ func charts() map[string]chart.Chart {
 	return shown
 }
 
-// TestCharts_InABrowser shows every chart on a page, with the policy of pages, and as a document of its own.
+// TestCharts_InABrowser shows every chart on a page, with the policy of pages.
 func TestCharts_InABrowser(t *testing.T) {
 	page := webpage.Page{Title: "Charts", Style: chart.Style, Main: templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		io.WriteString(w, "<h1>Charts</h1>")
@@ -75,25 +73,6 @@ func TestCharts_InABrowser(t *testing.T) {
 				t.Errorf("labels stand outside their chart:\n%s", strings.Join(out, "\n"))
 			}
 		})
-	}
-	for name, c := range charts() {
-		document := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", chart.MediaType)
-			if err := c.Document().Render(r.Context(), w); err != nil {
-				t.Error(err)
-			}
-		}))
-		t.Cleanup(document.Close)
-		for _, v := range browsertest.Views[2:] {
-			t.Run(name+".svg/"+v.String(), func(t *testing.T) {
-				p := browser.Open(t, document.URL+"/", v)
-				p.Screenshot(name + "-svg-" + v.String())
-				if root := browsertest.Evaluate[string](p,
-					`document.documentElement.tagName + " " + document.querySelectorAll("parsererror").length`); root != "svg 0" {
-					t.Errorf("the document is read as %s", root)
-				}
-			})
-		}
 	}
 }
 

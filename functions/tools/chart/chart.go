@@ -79,14 +79,6 @@ func shorten[T any](c *Chart, all []T, most int, what string) []T {
 	return all[:most]
 }
 
-// describe is the description with what the chart leaves out.
-func (c Chart) describe() string {
-	if c.note == "" {
-		return c.Description
-	}
-	return c.Description + " " + c.note
-}
-
 // In a document.
 const (
 	margin  = 16.0

@@ -1,6 +1,9 @@
 package chart
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // Grid is values of runs by topic, or of anything by anything.
 type Grid struct {
@@ -86,7 +89,7 @@ func newColumns(names []string) columns {
 	if c.turned = widest > 2*c.pitch && widest > 40; c.turned {
 		between, c.height = turnedPitch, widest+10
 	}
-	for i := 0; i < len(names); i += c.labelStep(between) {
+	for i := 0; i < len(names); i += max(1, int(math.Ceil(between/c.pitch))) {
 		l := label{Isolated(texts[i]), full(names[i], len(names)), c.middle(i)}
 		if !c.turned {
 			// A label that is wider than its column begins with it.
@@ -97,15 +100,6 @@ func newColumns(names []string) columns {
 		c.labels = append(c.labels, l)
 	}
 	return c
-}
-
-// labelStep is how many columns a label stands for when labels need so much room each.
-func (c columns) labelStep(width float64) int {
-	every := 1
-	for float64(every)*c.pitch < width {
-		every++
-	}
-	return every
 }
 
 func (c columns) left(i int) float64   { return float64(i) * c.pitch }

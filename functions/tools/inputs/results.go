@@ -37,8 +37,8 @@ type Results struct {
 	Runs         []*Run
 	Measures     []string // canonical names, in the order asked for
 	TruthVersion int64    // of the dataset's truth; 0: the truth came along
+	Truth        *Truth   // that the values are computed against; nil: the evaluations have them
 	resolver     *Resolver
-	truth        *Truth // nil: the evaluations have the values
 	withFiles    bool
 	kind         measure.Kind
 	lower        map[string]bool // of an evaluator that is not built in
@@ -105,10 +105,10 @@ func (resolver *Resolver) Results(ctx context.Context, asked ResultsRequest) (*R
 	if len(unknown) == 0 {
 		return r, nil
 	}
-	if r.truth, err = resolver.DatasetTruth(ctx, r.Runs); err != nil {
+	if r.Truth, err = resolver.DatasetTruth(ctx, r.Runs); err != nil {
 		return nil, err
 	}
-	if r.truth == nil {
+	if r.Truth == nil {
 		return nil, problem.Check(unknown)
 	}
 	if !r.withFiles { // who may read the truth may read the files of the runs
@@ -119,9 +119,6 @@ func (resolver *Resolver) Results(ctx context.Context, asked ResultsRequest) (*R
 	err = r.checkMeasures(asked)
 	return r, err
 }
-
-// Truth is what the values are computed against; nil when evaluations have them.
-func (r *Results) Truth() *Truth { return r.truth }
 
 // seesValues reports whether a caller with the roles may have the values of a run. A caller who sees a run, and would see its values, is
 // shown that it has none yet; where they are hidden, so is whether there are any.
@@ -134,11 +131,11 @@ func (r *Results) useNamedTruth(ctx context.Context, asked ResultsRequest) (err 
 	if r.Runs, err = r.resolver.Runs(ctx, "/runs", asked.Runs); err != nil {
 		return err
 	}
-	if r.truth, err = r.resolver.Truth(ctx, "/truth", *asked.Truth); err != nil {
+	if r.Truth, err = r.resolver.Truth(ctx, "/truth", *asked.Truth); err != nil {
 		return err
 	}
-	if len(asked.Measures) == 0 && r.truth.dataset != nil {
-		e := r.truth.dataset.Evaluator
+	if len(asked.Measures) == 0 && r.Truth.dataset != nil {
+		e := r.Truth.dataset.Evaluator
 		if asked.Measures = e.Measures; asked.One {
 			asked.Measures = []string{e.PrimaryMeasure}
 		}
@@ -148,12 +145,12 @@ func (r *Results) useNamedTruth(ctx context.Context, asked ResultsRequest) (err 
 
 // checkMeasures checks the measures that are to be computed.
 func (r *Results) checkMeasures(asked ResultsRequest) error {
-	r.kind, r.TruthVersion = r.truth.settings.Kind, r.truth.version
+	r.kind, r.TruthVersion = r.Truth.Settings.Kind, r.Truth.version
 	names := asked.Measures
 	if len(names) == 0 {
 		names = asked.Default[r.kind]
 	}
-	s := r.truth.settings
+	s := r.Truth.Settings
 	s.Measures = names
 	fields := evaluator.Check(s)
 	for i, f := range fields {
@@ -273,10 +270,10 @@ func (r *Results) LowerIsBetter(name string) bool {
 
 // Values returns the values of each run. What is wrong with a file is the caller's problem.
 func (r *Results) Values(ctx context.Context) ([]Values, error) {
-	if r.truth == nil {
+	if r.Truth == nil {
 		return r.storedValues(ctx)
 	}
-	truth, err := r.truth.read(ctx, r.Measures)
+	truth, err := r.Truth.read(ctx, r.Measures)
 	if err == nil {
 		err = r.checkValueCount(truth.Topics() * len(r.Runs))
 	}

@@ -27,14 +27,14 @@ type Run struct {
 }
 
 // Rankings reads what the run retrieved. A run with errors is the caller's problem.
-func (r *Run) Rankings(ctx context.Context) (*retrieval.Rankings, []measure.Diagnostic, error) {
+func (r *Run) Rankings(ctx context.Context) (*retrieval.Rankings, error) {
 	files, done := r.open()
 	defer done()
 	rankings, diagnostics, err := retrieval.ReadRankings(ctx, files...)
 	if err == nil {
 		err = r.CheckDiagnostics(diagnostics)
 	}
-	return rankings, diagnostics, err
+	return rankings, err
 }
 
 // Runs gathers runs whose files are to be read. The references stand in the input at the pointer.
@@ -137,7 +137,10 @@ func (resolver *Resolver) runs(ctx context.Context, pointers []string, refs []Ru
 		}
 		runs[i].Name = cmp.Or(runs[i].Name, ref.Files[0].Name)
 	}
-	resolver.nameRuns(runs)
+	for i, name := range DistinctNames(lists.Map(runs, func(r *Run) string { return r.Name })) {
+		runs[i].Name = name
+		resolver.addDependency("run %s %s", runs[i].ID, name)
+	}
 	return runs, nil
 }
 
@@ -197,14 +200,6 @@ func DistinctNames(names []string) []string {
 		taken[names[i]] = true
 	}
 	return names
-}
-
-// nameRuns gives the runs names of their own.
-func (resolver *Resolver) nameRuns(runs []*Run) {
-	for i, name := range DistinctNames(lists.Map(runs, func(r *Run) string { return r.Name })) {
-		runs[i].Name = name
-		resolver.addDependency("run %s %s", runs[i].ID, name)
-	}
 }
 
 // commonDataset is the one that all the runs are on; empty when one came along, or is on another.

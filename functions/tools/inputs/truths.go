@@ -19,24 +19,18 @@ import (
 // Truth is what runs are measured against.
 type Truth struct {
 	source
-	settings evaluator.Settings // without measures
+	Settings evaluator.Settings // how it is read, without measures
 	version  int64              // of a dataset's; 0: it came along
 	dataset  *record.DatasetItem
 }
-
-// Kind is the kind of evaluator that reads the truth.
-func (t *Truth) Kind() measure.Kind { return t.settings.Kind }
-
-// Settings say how the truth is read, without measures.
-func (t *Truth) Settings() evaluator.Settings { return t.settings }
 
 // Qrels reads the truth as relevance judgments; nil without a truth. One with errors is the caller's problem.
 func (t *Truth) Qrels(ctx context.Context) (*retrieval.Qrels, error) {
 	if t == nil {
 		return nil, nil
 	}
-	if t.settings.Kind != measure.Retrieval {
-		return nil, problem.InvalidMember(t.pointer, "is a truth of %s, which has no judgments of documents", t.settings.Kind)
+	if t.Settings.Kind != measure.Retrieval {
+		return nil, problem.InvalidMember(t.pointer, "is a truth of %s, which has no judgments of documents", t.Settings.Kind)
 	}
 	files, done := t.open()
 	defer done()
@@ -49,7 +43,7 @@ func (t *Truth) Qrels(ctx context.Context) (*retrieval.Qrels, error) {
 
 // read reads the truth for the measures, whose names stand in the input at the pointer.
 func (t *Truth) read(ctx context.Context, measures []string) (*evaluator.Truth, error) {
-	s := t.settings
+	s := t.Settings
 	s.Measures = measures
 	truth, diagnostics, err := evaluator.ReadTruth(ctx, s, t.files)
 	if err == nil {
@@ -81,7 +75,7 @@ func (resolver *Resolver) Truth(ctx context.Context, pointer string, ref TruthRe
 	if err != nil {
 		return nil, err
 	}
-	t := &Truth{source: source{pointer: pointer, inline: true}, settings: settings}
+	t := &Truth{source: source{pointer: pointer, inline: true}, Settings: settings}
 	t.files, err = resolver.unpackInline(ctx, pointer+"/files", ref.Files)
 	return t, err
 }
@@ -151,7 +145,7 @@ func (resolver *Resolver) truthOf(ctx context.Context, pointer string, item *rec
 	}
 	settings := truth.Settings(inUse.RunFormat, inUse.Evaluator)
 	settings.Measures, settings.PrimaryMeasure = nil, ""
-	t := &Truth{source: source{pointer: pointer}, settings: settings, version: inUse.Number, dataset: item}
+	t := &Truth{source: source{pointer: pointer}, Settings: settings, version: inUse.Number, dataset: item}
 	var err error
 	t.files, err = resolver.storedFiles(ctx, record.HolderTruths, item.ID, inUse.Files)
 	return t, err

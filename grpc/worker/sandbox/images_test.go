@@ -114,33 +114,21 @@ func TestImage_SilentHostsTimeOut(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	var all sync.WaitGroup
-	for name, get := range map[string]func() error{
-		"no registry": func() error {
-			_, err := s.box.Image(ctx, silentAddress(t, true)+"/lakeside/probe:look", s.log)
-			return err
-		},
-		"a registry that says nothing": func() error {
-			_, err := s.box.Image(ctx, silentAddress(t, false)+"/lakeside/probe:look", s.log)
-			return err
-		},
-		"layers on no host": func() error {
-			_, err := s.box.Image(ctx, s.registry.address+"/elsewhere/probe:look", s.log)
-			return err
-		},
-		"no repository": func() error {
-			folder := filepath.Join(s.job.Owner, "silent", "repository")
-			if err := os.MkdirAll(folder, 0o700); err != nil {
-				return err
-			}
-			_, err := s.box.Repository(ctx, "https://"+silentAddress(t, true)+"/a.git", "", folder, "silent", s.log)
-			return err
-		},
+	for name, reference := range map[string]string{
+		"no registry":                  silentAddress(t, true) + "/lakeside/probe:look",
+		"a registry that says nothing": silentAddress(t, false) + "/lakeside/probe:look",
+		"layers on no host":            s.registry.address + "/elsewhere/probe:look",
 	} {
 		all.Go(func() {
-			if err := get(); !isRunError(err) {
+			if _, err := s.box.Image(ctx, reference, s.log); !isRunError(err) {
 				t.Errorf("%s: %v", name, err)
 			}
 		})
+	}
+	folder := filepath.Join(s.job.Owner, "silent", "repository")
+	must(t, os.MkdirAll(folder, 0o700))
+	if _, err := s.box.Repository(ctx, "https://"+silentAddress(t, true)+"/a.git", "", folder, "silent", s.log); !isRunError(err) {
+		t.Errorf("no repository: %v", err)
 	}
 	all.Wait()
 }

@@ -304,7 +304,7 @@ func (t *task) report(found *measures.Evaluation, version string) error {
 	}
 	request := &assayv1.ReportEvaluationRequest{
 		RunId: t.runID, LeaseId: t.leaseID, TruthVersion: t.work.GetTruthVersion(), Measures: found.Measures,
-		EvaluatorVersion: suffix(version, maxVersion),
+		EvaluatorVersion: version[max(len(version)-maxVersion, 0):],
 	}
 	if len(found.Topics) > 0 {
 		request.Topics = make(map[string]*assayv1.TopicMeasures, len(found.Topics))
@@ -325,5 +325,3 @@ func (t *task) report(found *measures.Evaluation, version string) error {
 
 // maxVersion bounds the version of an evaluator, of which the end, the digest, matters.
 const maxVersion = 200
-
-func suffix(s string, most int) string { return s[max(len(s)-most, 0):] }

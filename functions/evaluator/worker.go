@@ -83,7 +83,7 @@ func (w *Worker) work(ctx context.Context) {
 	for ctx.Err() == nil {
 		run, err := w.lease(ctx)
 		if run != nil && err == nil {
-			w.Wake() // another goroutine, for there may be another run
+			w.wakeUp.Send() // to another goroutine, for there may be another run
 			w.evaluate(ctx, run)
 			continue
 		}
@@ -170,14 +170,11 @@ func (w *Worker) reclaim(ctx context.Context) error {
 	})
 }
 
-// Wake wakes a worker because a run may be queued.
-func (w *Worker) Wake() { w.wakeUp.Send() }
-
 // Changed wakes a worker when the items, just written, contain a run for it.
 func (w *Worker) Changed(items []store.Item) {
 	waiting := record.QueuePartition(record.QueueBuiltin)
 	if slices.ContainsFunc(items, func(it store.Item) bool { return it.Entry(record.ByWork).Partition == waiting }) {
-		w.Wake()
+		w.wakeUp.Send()
 	}
 }
 

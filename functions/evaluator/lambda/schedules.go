@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"assay/shared/config"
@@ -27,9 +26,7 @@ type schedules struct {
 	client              *scheduler.Client
 	group, role, target string
 	deadLetterQueue     string
-
-	mu   sync.Mutex
-	made map[string]bool // by name
+	made                map[string]bool // by name; Lambda calls the function once at a time
 }
 
 // maxMade bounds the cached names; a forgotten one costs a request.
@@ -51,7 +48,7 @@ func (a *schedules) set(ctx context.Context, at time.Time, what string) error {
 		minute = soonest // a schedule of the past is refused
 	}
 	name := what + minute.Format("-20060102T1504")
-	if a.known(name) {
+	if a.made[name] {
 		return nil
 	}
 	_, err := a.client.CreateSchedule(ctx, &scheduler.CreateScheduleInput{
@@ -67,21 +64,9 @@ func (a *schedules) set(ctx context.Context, at time.Time, what string) error {
 	if _, there := errors.AsType[*types.ConflictException](err); err != nil && !there {
 		return fmt.Errorf("the schedule %s was not made: %w", name, err)
 	}
-	a.remember(name)
-	return nil
-}
-
-func (a *schedules) known(name string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.made[name]
-}
-
-func (a *schedules) remember(name string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	if len(a.made) == maxMade {
 		clear(a.made)
 	}
 	a.made[name] = true
+	return nil
 }

@@ -27,12 +27,7 @@ var maxSlots = [...]int{anonymousCallers: 40, users: 200, workerCallers: 200}
 // fewer, so that callers with few calls always get one.
 type callSlots struct {
 	mu sync.Mutex
-	by [len(maxSlots)]map[string][]*pendingCall // the oldest first
-}
-
-// pendingCall is a call whose first message is being received.
-type pendingCall struct {
-	cancel context.CancelFunc
+	by [len(maxSlots)]map[string][]*context.CancelFunc // of calls whose first message is being received, the oldest first
 }
 
 // slotOwner returns the class of a call, and the caller within the class. Anonymous callers are distinguished by their address.
@@ -56,7 +51,7 @@ func (s *callSlots) acquire(of callerClass, caller string, cancel context.Cancel
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.by[of] == nil {
-		s.by[of] = map[string][]*pendingCall{}
+		s.by[of] = map[string][]*context.CancelFunc{}
 	}
 	calls := s.by[of]
 	all, most := 0, ""
@@ -69,21 +64,20 @@ func (s *callSlots) acquire(of callerClass, caller string, cancel context.Cancel
 		if len(calls[most]) <= len(calls[caller])+1 {
 			return nil, false
 		}
-		calls[most][0].cancel()
+		(*calls[most][0])()
 		s.remove(of, most, calls[most][0])
 	}
-	pending := &pendingCall{cancel}
-	calls[caller] = append(calls[caller], pending)
+	calls[caller] = append(calls[caller], &cancel)
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.remove(of, caller, pending)
+		s.remove(of, caller, &cancel)
 	}, true
 }
 
 // remove removes a call, if it is still there.
-func (s *callSlots) remove(of callerClass, caller string, call *pendingCall) {
-	left := slices.DeleteFunc(s.by[of][caller], func(other *pendingCall) bool { return other == call })
+func (s *callSlots) remove(of callerClass, caller string, call *context.CancelFunc) {
+	left := slices.DeleteFunc(s.by[of][caller], func(other *context.CancelFunc) bool { return other == call })
 	if s.by[of][caller] = left; len(left) == 0 {
 		delete(s.by[of], caller)
 	}

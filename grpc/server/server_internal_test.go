@@ -216,7 +216,7 @@ func TestCapacity(t *testing.T) {
 	measure("look for work of three kinds, without any", poll)
 	measure("look for lapsed leases, without any", sweep.sweep)
 	run := recordtest.New(t, db).Task().Dataset().Run("ann", recordtest.OfImage)
-	measure("lease a run", func(ctx context.Context) error { return poll(ctx) })
+	measure("lease a run", poll)
 	leased := recordtest.Get[record.RunItem](t, db, run.Key())
 	measure("build its message", func(ctx context.Context) error {
 		work, err := w.workFor(ctx, leased)
@@ -239,15 +239,13 @@ func TestCapacity(t *testing.T) {
 	sum := strings.Repeat("a", 64)
 	complete := &assayv1.CompleteRunRequest{RunId: run.ID, LeaseId: leased.Lease.ID, Files: []*assayv1.File{
 		{Name: "run.txt", Size: 1, Sha256: sum}}}
-	measure("declare an output", func(ctx context.Context) error {
+	completeRun := func(ctx context.Context) error {
 		_, err := w.CompleteRun(ctx, complete)
 		return err
-	})
+	}
+	measure("declare an output", completeRun)
 	w.env.Files = fullStore{env.Files}
-	measure("complete a run", func(ctx context.Context) error {
-		_, err := w.CompleteRun(ctx, complete)
-		return err
-	})
+	measure("complete a run", completeRun)
 	must(t, rows.Flush())
 	if *update {
 		must(t, os.WriteFile(capacityTable, out.Bytes(), 0o600))

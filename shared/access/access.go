@@ -72,11 +72,6 @@ type Registration struct {
 	Accepted    bool
 }
 
-// MemberOf reports whether the grants hold a membership of the organizer.
-func (g Grants) MemberOf(organizerID string) bool {
-	return organizerID != "" && slices.Contains(g.Memberships, organizerID)
-}
-
 // registrationRole returns the role that the registration for the task gives, if the grants hold one.
 func (g Grants) registrationRole(taskID string) Role {
 	for _, r := range g.Registrations {
@@ -112,7 +107,7 @@ func Roles(c Caller, g Grants, s Scope) Role {
 	if c.ID == s.OwnerID {
 		roles |= Owner
 	}
-	if g.MemberOf(s.OrganizerID) {
+	if s.OrganizerID != "" && slices.Contains(g.Memberships, s.OrganizerID) {
 		roles |= Organizer
 	}
 	roles |= g.registrationRole(s.TaskID)

@@ -53,9 +53,12 @@ type object struct {
 // wanted, so that the many others cost little more than finding their ends.
 func (f *finder) readJSON(line []byte) {
 	var o object
-	if !o.scan(line) {
-		f.report.Unread++
-		return
+	for key, value := range fields.Members(line) {
+		if key == nil { // the line ends first, or is no object
+			f.report.Unread++
+			return
+		}
+		o.setMember(key[1:len(key)-1], value)
 	}
 	document, query := o.ids(f.queryFile)
 	words := o.values[question]
@@ -106,17 +109,6 @@ func (o *object) ids(queryFile bool) (document, query []byte) {
 		return nil, plain
 	}
 	return plain, nil
-}
-
-// scan finds the members of an object; false when the line ends first or is no object.
-func (o *object) scan(line []byte) bool {
-	for key, value := range fields.Members(line) {
-		if key == nil {
-			return false
-		}
-		o.setMember(key[1:len(key)-1], value)
-	}
-	return true
 }
 
 // setMember keeps a value that is of use: a string, or a number that is an id.

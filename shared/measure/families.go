@@ -72,8 +72,6 @@ func familyOf(kind Kind, name string) *Family {
 var (
 	relLevel = Parameter{Name: "rel", Domain: "integer", Default: "1", Min: 1, Max: 1_000_000,
 		Definition: "least grade that counts as relevant"}
-	relUnset = Parameter{Name: "rel", Domain: "integer", Min: 1, Max: 1_000_000,
-		Definition: "least grade that counts as relevant; without it"}
 	judgedOnly = Parameter{Name: "judged_only", Domain: "flag", Default: "False",
 		Definition: "leave unjudged documents out of the ranking first"}
 	average = Parameter{Name: "average", Domain: "choice", Choices: []string{"macro", "micro", "weighted"},
@@ -81,10 +79,10 @@ var (
 	positive = Parameter{Name: "positive", Domain: "label", Definition: "the one label that is measured"}
 )
 
-// unset is relUnset with what it means to leave it out.
+// unset is relLevel without a default, and with what it means to leave it out.
 func unset(meaning string) Parameter {
-	p := relUnset
-	p.Definition += " " + meaning
+	p := relLevel
+	p.Default, p.Definition = "", p.Definition+"; without it "+meaning
 	return p
 }
 

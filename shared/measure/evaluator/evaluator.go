@@ -110,7 +110,9 @@ func Contents(files []File) (list []measure.File, done func()) {
 	}
 	return list, func() {
 		for _, c := range readers {
-			c.close()
+			if c.opened != nil {
+				_ = c.opened.Close() // what was read is complete, or its own error has been returned
+			}
 		}
 	}
 }
@@ -129,13 +131,6 @@ func (c *content) Read(p []byte) (int, error) {
 		c.opened = opened
 	}
 	return c.opened.Read(p)
-}
-
-// close leaves out the error: what was read is complete, or its own error has been returned.
-func (c *content) close() {
-	if c.opened != nil {
-		_ = c.opened.Close()
-	}
 }
 
 // Check says what is wrong with the settings; nothing, when ReadTruth can use them. Pointers are those of a dataset.

@@ -134,7 +134,8 @@ func (r *Reader) cut(buffer []byte, end int) (Chunk, bool) {
 	}
 	r.rest = append(r.rest[:0], buffer[end:]...)
 	text := buffer[:end]
-	chunk := Chunk{First: r.line, text: text, memory: buffer, sound: isValid(text), maxLine: int(r.limits.line)}
+	chunk := Chunk{First: r.line, text: text, memory: buffer, maxLine: int(r.limits.line)}
+	chunk.sound = bytes.IndexByte(text, 0) < 0 && utf8.Valid(text)
 	chunk.returns = !r.keepCR && bytes.IndexByte(text, '\r') >= 0
 	r.line += bytes.Count(text, newline)
 	return chunk, true
@@ -241,11 +242,6 @@ func (c *Chunk) Line() (number int, text []byte, fault string, ok bool) {
 
 // Recycle returns the memory of the chunk, which must not be used afterwards, for another Reader.Next.
 func (c *Chunk) Recycle() []byte { return c.memory }
-
-// isValid says whether no line of the text has a fault but perhaps its length.
-func isValid(text []byte) bool {
-	return bytes.IndexByte(text, 0) < 0 && utf8.Valid(text)
-}
 
 // fault says what is wrong with a line; "" when nothing is.
 func (c *Chunk) fault(text []byte) string {

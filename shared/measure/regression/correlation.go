@@ -21,12 +21,7 @@ func pearson(x, y []float64) (float64, string) {
 }
 
 // spearman is the Pearson correlation of the ranks, where equal values share the mean of their ranks.
-func spearman(x, y []float64) (float64, string) {
-	if reason := undefinedCorrelation(x, y); reason != "" {
-		return 0, reason
-	}
-	return pearson(ranks(x), ranks(y))
-}
+func spearman(x, y []float64) (float64, string) { return pearson(ranks(x), ranks(y)) }
 
 // undefinedCorrelation says why a correlation of x and y is not defined; empty when it is.
 func undefinedCorrelation(truth, predicted []float64) string {

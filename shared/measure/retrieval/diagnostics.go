@@ -193,10 +193,6 @@ func (j judgedCoverage) plus(o judgedCoverage) judgedCoverage {
 // sourceLine is a line of one of the files.
 type sourceLine struct{ file, line int }
 
-func (a sourceLine) compare(b sourceLine) int {
-	return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
-}
-
 // repeat is a document that stands twice under a topic.
 type repeat struct {
 	second, first sourceLine
@@ -223,7 +219,9 @@ func (r *repeats) add(found ...repeat) {
 }
 
 func (r *repeats) trim() {
-	slices.SortFunc(r.list, func(a, b repeat) int { return a.second.compare(b.second) })
+	slices.SortFunc(r.list, func(a, b repeat) int {
+		return cmp.Or(cmp.Compare(a.second.file, b.second.file), cmp.Compare(a.second.line, b.second.line))
+	})
 	r.list = r.list[:min(len(r.list), measure.MaxDiagnostics)]
 }
 

@@ -22,19 +22,15 @@ import (
 
 var (
 	retrievalSettings = evaluator.Settings{
-		Kind:     measure.Retrieval,
-		Measures: []string{"AP", "RR@10"},
-		Format:   evaluator.Format{Kind: measure.TRECRun},
+		Kind: measure.Retrieval, Measures: []string{"AP", "RR@10"}, Format: evaluator.Format{Kind: measure.TRECRun},
 	}
 	classificationSettings = evaluator.Settings{
-		Kind:     measure.Classification,
-		Measures: []string{"Accuracy", "Kappa", "F1( positive = 'yes' )"},
-		Format:   evaluator.Format{Kind: predictions.CSV, IDField: "id", ValueField: "label"},
+		Kind: measure.Classification, Measures: []string{"Accuracy", "Kappa", "F1( positive = 'yes' )"},
+		Format: evaluator.Format{Kind: predictions.CSV, IDField: "id", ValueField: "label"},
 	}
 	regressionSettings = evaluator.Settings{
-		Kind:     measure.Regression,
-		Measures: []string{"MAE", "Pearson"},
-		Format:   evaluator.Format{Kind: predictions.JSONL, IDField: "id", ValueField: "y"},
+		Kind: measure.Regression, Measures: []string{"MAE", "Pearson"},
+		Format: evaluator.Format{Kind: predictions.JSONL, IDField: "id", ValueField: "y"},
 	}
 )
 
@@ -65,7 +61,7 @@ func values(r measure.Result) map[string]string {
 }
 
 func TestEvaluate_OfEachKind(t *testing.T) {
-	tests := []struct {
+	for _, test := range []struct {
 		settings   evaluator.Settings
 		truth, run string
 		want       map[string]string
@@ -75,8 +71,7 @@ func TestEvaluate_OfEachKind(t *testing.T) {
 			"Accuracy": "0.5", "Kappa": "0", "F1(positive=yes)": "0.6666666666666666"}},
 		{regressionSettings, `{"id":1,"y":1}` + "\n" + `{"id":2,"y":2}`, `{"id":2,"y":3}` + "\n" + `{"id":1,"y":3}`, map[string]string{
 			"MAE": "1.5", "Pearson": "none: all predicted values are equal"}},
-	}
-	for _, test := range tests {
+	} {
 		t.Run(string(test.settings.Kind), func(t *testing.T) {
 			truth := readTruth(t, test.settings, test.truth)
 			result, diagnostics, err := truth.Evaluate(t.Context(), []evaluator.File{file("run", test.run)})
@@ -89,6 +84,9 @@ func TestEvaluate_OfEachKind(t *testing.T) {
 			diagnostics, err = evaluator.ValidateRun(t.Context(), test.settings.Kind, test.settings.Format, []evaluator.File{file("run", test.run)})
 			if err != nil || len(diagnostics) > 0 {
 				t.Errorf("a good run is not valid: %v, %v", diagnostics, err)
+			}
+			if version := evaluator.Version(test.settings.Kind); !strings.HasPrefix(version, string(test.settings.Kind)+"/") {
+				t.Errorf("the evaluator has the version %q", version)
 			}
 		})
 	}
@@ -255,74 +253,59 @@ func TestReadTruth_StopsWithTheContext(t *testing.T) {
 	}
 }
 
-func TestVersion_OfEachKind(t *testing.T) {
-	seen := map[string]bool{}
-	for _, kind := range measure.Kinds() {
-		version := evaluator.Version(kind)
-		if !strings.HasPrefix(version, string(kind)+"/") || seen[version] {
-			t.Errorf("%s has the version %q", kind, version)
-		}
-		seen[version] = true
-	}
-	if version := evaluator.Version("worker"); version != "" {
-		t.Errorf("worker has the version %q", version)
-	}
-}
-
 func TestCheck_ReportsInvalidSettings(t *testing.T) {
-	with := func(s evaluator.Settings, change func(*evaluator.Settings)) evaluator.Settings {
-		change(&s)
+	primary := func(s evaluator.Settings, text string) evaluator.Settings {
+		s.PrimaryMeasure = text
 		return s
 	}
-	tests := []struct {
-		name     string
+	measures := func(s evaluator.Settings, texts ...string) evaluator.Settings {
+		s.Measures = texts
+		return s
+	}
+	format := func(s evaluator.Settings, kind, id, value string) evaluator.Settings {
+		s.Format = evaluator.Format{Kind: kind, IDField: id, ValueField: value}
+		return s
+	}
+	unknown := retrievalSettings
+	unknown.Kind = "worker"
+	for name, c := range map[string]struct {
 		settings evaluator.Settings
 		want     []string // pointers, each with the start of the detail
 	}{
-		{"good retrieval", retrievalSettings, nil},
-		{"good classification", classificationSettings, nil},
-		{"good regression", with(regressionSettings, func(s *evaluator.Settings) { s.PrimaryMeasure = "MAE" }), nil},
-		{"primary written otherwise", with(classificationSettings, func(s *evaluator.Settings) { s.PrimaryMeasure = "F1(positive=yes)" }), nil},
-		{"kind", with(retrievalSettings, func(s *evaluator.Settings) { s.Kind = "worker" }), []string{
-			`/evaluator/kind "worker" is not built in; use one of [retrieval`}},
-		{"format of retrieval", with(retrievalSettings, func(s *evaluator.Settings) { s.Format = classificationSettings.Format }), []string{
+		"good retrieval":            {retrievalSettings, nil},
+		"good classification":       {classificationSettings, nil},
+		"good regression":           {primary(regressionSettings, "MAE"), nil},
+		"primary written otherwise": {primary(classificationSettings, "F1(positive=yes)"), nil},
+		"kind":                      {unknown, []string{`/evaluator/kind "worker" is not built in; use one of [retrieval`}},
+		"format of retrieval": {format(retrievalSettings, "csv", "id", "label"), []string{
 			`/runFormat/kind "csv" does not go with retrieval; use trec-run`}},
-		{"format of classification", with(classificationSettings, func(s *evaluator.Settings) { s.Format = retrievalSettings.Format }), []string{
+		"format of classification": {format(classificationSettings, "trec-run", "", ""), []string{
 			`/runFormat/kind "trec-run" does not go with classification; use jsonl or csv`}},
-		{"fields of a trec-run", with(retrievalSettings, func(s *evaluator.Settings) { s.Format.IDField = "id" }), []string{
+		"fields of a trec-run": {format(retrievalSettings, "trec-run", "id", ""), []string{
 			"/runFormat/idField the fields of a trec-run have no names: leave it out"}},
-		{"no fields", with(regressionSettings, func(s *evaluator.Settings) { s.Format.IDField, s.Format.ValueField = "", "" }), []string{
+		"no fields": {format(regressionSettings, "jsonl", "", ""), []string{
 			"/runFormat/idField is needed for jsonl", "/runFormat/valueField is needed for jsonl"}},
-		{"one field for both", with(regressionSettings, func(s *evaluator.Settings) { s.Format.IDField = "y" }), []string{
+		"one field for both": {format(regressionSettings, "jsonl", "y", "y"), []string{
 			"/runFormat/valueField must be another field than idField"}},
-		{"no measures", with(regressionSettings, func(s *evaluator.Settings) { s.Measures = nil }), []string{
-			"/evaluator/measures needs at least one measure"}},
-		{"measures", with(regressionSettings, func(s *evaluator.Settings) { s.Measures = []string{"MAE", "mae", "F1", "MAE"} }), []string{
+		"no measures": {measures(regressionSettings), []string{"/evaluator/measures needs at least one measure"}},
+		"measures": {measures(regressionSettings, "MAE", "mae", "F1", "MAE"), []string{
 			`/evaluator/measures/1 measure "mae": there is no regression measure "mae"; did you mean MAE?`,
 			`/evaluator/measures/2 measure "F1": there is no regression measure "F1"`,
 			"/evaluator/measures/3 MAE is the same measure as MAE; name it once"}},
-		{"same measure written otherwise", with(retrievalSettings, func(s *evaluator.Settings) { s.Measures = []string{"AP", "MAP(rel=1)"} }),
-			[]string{
-				"/evaluator/measures/1 MAP(rel=1) is the same measure as AP; name it once"}},
-		{"primary", with(regressionSettings, func(s *evaluator.Settings) { s.PrimaryMeasure = "MSE" }), []string{
-			"/evaluator/primaryMeasure must be one of measures"}},
-		{"primary that is none", with(regressionSettings, func(s *evaluator.Settings) { s.PrimaryMeasure = "?" }), []string{
-			"/evaluator/primaryMeasure must be one of measures"}},
-		{"format and measures at once",
-			with(regressionSettings, func(s *evaluator.Settings) { s.Format.Kind, s.Measures = "xml", []string{"AP"} }), []string{
-				`/runFormat/kind "xml" does not go with regression`, `/evaluator/measures/0 measure "AP"`}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			problems := lists.Map(evaluator.Check(test.settings), func(f problem.Field) string { return f.Pointer + " " + f.Detail })
-			if !slices.EqualFunc(problems, test.want, strings.HasPrefix) {
-				t.Errorf("problems are\n%s\nwant\n%s", strings.Join(problems, "\n"), strings.Join(test.want, "\n"))
-			}
-			_, _, err := evaluator.ReadTruth(t.Context(), test.settings, []evaluator.File{file("truth", "")})
-			if (err != nil) != (len(test.want) > 0) {
-				t.Errorf("ReadTruth has the error %v", err)
-			}
-		})
+		"same measure written otherwise": {measures(retrievalSettings, "AP", "MAP(rel=1)"), []string{
+			"/evaluator/measures/1 MAP(rel=1) is the same measure as AP; name it once"}},
+		"primary":              {primary(regressionSettings, "MSE"), []string{"/evaluator/primaryMeasure must be one of measures"}},
+		"primary that is none": {primary(regressionSettings, "?"), []string{"/evaluator/primaryMeasure must be one of measures"}},
+		"format and measures at once": {format(measures(regressionSettings, "AP"), "xml", "id", "y"), []string{
+			`/runFormat/kind "xml" does not go with regression`, `/evaluator/measures/0 measure "AP"`}},
+	} {
+		problems := lists.Map(evaluator.Check(c.settings), func(f problem.Field) string { return f.Pointer + " " + f.Detail })
+		if !slices.EqualFunc(problems, c.want, strings.HasPrefix) {
+			t.Errorf("%s: problems are\n%s\nwant\n%s", name, strings.Join(problems, "\n"), strings.Join(c.want, "\n"))
+		}
+		if _, _, err := evaluator.ReadTruth(t.Context(), c.settings, []evaluator.File{file("truth", "")}); (err != nil) != (len(c.want) > 0) {
+			t.Errorf("%s: ReadTruth has the error %v", name, err)
+		}
 	}
 }
 

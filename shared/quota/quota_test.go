@@ -30,6 +30,8 @@ func open(t *testing.T) store.Store {
 
 func caller(id string) access.Caller { return access.Caller{ID: id} }
 
+var oneTask = record.Charge{Kind: record.MadeTasks, Count: 1}
+
 // take reads what the user took and takes the charge in a transaction, again when another one was faster.
 func take(ctx context.Context, l *quota.Ledger, s store.Store, now time.Time, c access.Caller, ch record.Charge) error {
 	return records.Retry(ctx, func() error {
@@ -45,10 +47,6 @@ func take(ctx context.Context, l *quota.Ledger, s store.Store, now time.Time, c 
 	})
 }
 
-func daily(n int64) *quota.Ledger {
-	return quota.New(record.Quotas{User: record.UsageLimits{PerDay: map[string]int64{record.MadeTasks: n}}})
-}
-
 // In every span of 24 hours a user creates at most as many as the quota says, and when it is used up, more are possible at
 // the instant that the refusal names.
 func TestTake_HoldsForEachSpanOf24Hours(t *testing.T) {
@@ -59,14 +57,14 @@ func TestTake_HoldsForEachSpanOf24Hours(t *testing.T) {
 		var made []time.Time
 		for range rapid.IntRange(1, 60).Draw(t, "attempts") {
 			now = now.Add(time.Duration(rapid.Int64Range(0, int64(7*time.Hour)).Draw(t, "pause")))
-			err := u.Take(limits, record.Charge{Kind: record.MadeTasks, Count: 1}, now)
+			err := u.Take(limits, oneTask, now)
 			var p *problem.Error
 			if errors.As(err, &p) {
 				later := now.Add(p.RetryAfter)
 				if p.Kind != problem.QuotaToday || p.RetryAfter <= 0 || p.RetryAfter > 25*time.Hour {
 					t.Fatalf("%v after %v", err, p.RetryAfter)
 				}
-				if again := u.Take(limits, record.Charge{Kind: record.MadeTasks, Count: 1}, later); again != nil {
+				if again := u.Take(limits, oneTask, later); again != nil {
 					t.Fatalf("refused at %s until %s, and then: %v", now, later, again)
 				}
 				now = later
@@ -91,12 +89,12 @@ func TestTake_SaysHowManyWereMade(t *testing.T) {
 }
 
 func TestTake_NoRaceOvershootsAUsersQuota(t *testing.T) {
-	s, l := open(t), daily(10)
+	s, l := open(t), quota.New(record.Quotas{User: record.UsageLimits{PerDay: map[string]int64{record.MadeTasks: 10}}})
 	var taken, refused atomic.Int64
 	var all sync.WaitGroup
 	for range 30 {
 		all.Go(func() {
-			err := take(t.Context(), l, s, start, caller("a"), record.Charge{Kind: record.MadeTasks, Count: 1})
+			err := take(t.Context(), l, s, start, caller("a"), oneTask)
 			switch {
 			case err == nil:
 				taken.Add(1)
@@ -111,11 +109,10 @@ func TestTake_NoRaceOvershootsAUsersQuota(t *testing.T) {
 	if taken.Load() != 10 || refused.Load() != 20 {
 		t.Errorf("%d were taken and %d refused, of 10 allowed", taken.Load(), refused.Load())
 	}
-	if err := take(t.Context(), l, s, start, caller("b"), record.Charge{Kind: record.MadeTasks, Count: 1}); err != nil {
+	if err := take(t.Context(), l, s, start, caller("b"), oneTask); err != nil {
 		t.Errorf("another user: %v", err)
 	}
-	if err := take(t.Context(), l, s, start, access.Caller{ID: "a", Admin: true}, record.Charge{
-		Kind: record.MadeTasks, Count: 1}); err != nil {
+	if err := take(t.Context(), l, s, start, access.Caller{ID: "a", Admin: true}, oneTask); err != nil {
 		t.Errorf("an administrator: %v", err)
 	}
 }
@@ -149,15 +146,12 @@ func TestTake_BytesAreGivenBackAndLeavingOnesByThemselves(t *testing.T) {
 func TestTake_VerifiesPendingUploadsBeforeItRefuses(t *testing.T) {
 	s := open(t)
 	l := quota.New(record.Quotas{User: record.UsageLimits{PendingFiles: 2, PendingBytes: 1000}})
-	file := func(state record.FileState) record.File {
-		return record.File{Name: "run", Size: 400, SHA256: strings.Repeat("a", 64), State: state}
-	}
 	announce := func(state record.RunState, f record.FileState) error {
 		r := &record.RunItem{}
-		r.Meta, r.UserID, r.State, r.Files = record.NewMeta(start), "a", state, []record.File{file(f)}
+		r.Meta, r.UserID, r.State = record.NewMeta(start), "a", state
+		r.Files = []record.File{{Name: "run", Size: 400, SHA256: strings.Repeat("a", 64), State: f}}
 		if r.State == record.Queued {
-			at := record.At(start)
-			r.QueuedAt = &at
+			r.QueuedAt = new(record.At(start))
 		}
 		recordtest.New(t, s).Put(r)
 		return take(t.Context(), l, s, start, caller("a"), record.Charge{
@@ -188,10 +182,9 @@ func TestLedger_CountsForAllProcesses(t *testing.T) {
 	now := start
 	counted := one.Count(plain, func() time.Time { return now })
 	for n, user := range []string{"a", "b", "c", "d", "e"} {
-		ch := record.Charge{Kind: record.MadeTasks, Count: 1}
+		ch := oneTask
 		if n == 0 {
-			ch = record.Charge{Kind: record.MadeTasks, Count: 1, Bytes: 90, Pending: map[string]record.Uploads{
-				"RUN#" + record.NewID(now): {Files: 2, Bytes: 90}}}
+			ch.Bytes, ch.Pending = 90, map[string]record.Uploads{"RUN#" + record.NewID(now): {Files: 2, Bytes: 90}}
 		}
 		if err := take(t.Context(), one, counted, now, caller(user), ch); err != nil {
 			t.Fatal(err)
@@ -205,8 +198,8 @@ func TestLedger_CountsForAllProcesses(t *testing.T) {
 		charge record.Charge
 		kind   *problem.Kind
 	}{
-		"its own process": {one, record.Charge{Kind: record.MadeTasks, Count: 1}, problem.QuotaToday},
-		"another one":     {two, record.Charge{Kind: record.MadeTasks, Count: 1}, problem.QuotaToday},
+		"its own process": {one, oneTask, problem.QuotaToday},
+		"another one":     {two, oneTask, problem.QuotaToday},
 		"bytes":           {two, record.Charge{Bytes: 11}, problem.QuotaExhausted},
 		"pending uploads": {two, record.Charge{Pending: map[string]record.Uploads{"RUN#" + record.NewID(now): {Files: 1, Bytes: 1}}},
 			problem.QuotaExhausted},
@@ -216,7 +209,7 @@ func TestLedger_CountsForAllProcesses(t *testing.T) {
 		}
 	}
 	now = now.Add(26 * time.Hour)
-	if err := take(t.Context(), two, plain, now, caller("z"), record.Charge{Kind: record.MadeTasks, Count: 1}); err != nil {
+	if err := take(t.Context(), two, plain, now, caller("z"), oneTask); err != nil {
 		t.Errorf("a day later: %v", err)
 	}
 	if items, err := plain.Get(t.Context(), store.Strong, record.UsageKey("a")); err != nil ||

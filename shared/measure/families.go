@@ -41,8 +41,7 @@ type Family struct {
 	Cutoff         CutoffRule  `json:"cutoff" enum:"none,optional depth,required depth,required recall" doc:"what may follow an @"`
 	Parameters     []Parameter `json:"parameters,omitempty" doc:"what may stand in its brackets"`
 	HigherIsBetter bool        `json:"higherIsBetter" doc:"false for errors, where less is better"`
-	// oneOf names parameters of which exactly one has to be given.
-	oneOf []string
+	exactlyOne     bool        // whether exactly one of the parameters has to be given
 	// presets has aliases that stand for the family with a parameter.
 	presets map[string]Param
 }
@@ -152,14 +151,12 @@ var families = map[Kind][]Family{
 	Classification: {
 		{Name: "Accuracy", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Share of items whose predicted label is the true one."},
 		{Name: "BalancedAccuracy", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Mean recall over the labels of the truth."},
-		{Name: "F1", Cutoff: NoCutoff, Parameters: []Parameter{average, positive}, oneOf: []string{"average", "positive"}, HigherIsBetter: true,
+		{Name: "F1", Cutoff: NoCutoff, Parameters: []Parameter{average, positive}, exactlyOne: true, HigherIsBetter: true,
 			Definition: "Harmonic mean of precision and recall."},
-		{Name: "Precision", Cutoff: NoCutoff, Parameters: []Parameter{average, positive}, oneOf: []string{"average", "positive"},
-			HigherIsBetter: true,
-			Definition:     "Share of the items predicted with a label that truly have it."},
-		{Name: "Recall", Cutoff: NoCutoff, Parameters: []Parameter{average, positive}, oneOf: []string{"average", "positive"},
-			HigherIsBetter: true,
-			Definition:     "Share of the items that truly have a label that are predicted with it."},
+		{Name: "Precision", Cutoff: NoCutoff, Parameters: []Parameter{average, positive}, exactlyOne: true, HigherIsBetter: true,
+			Definition: "Share of the items predicted with a label that truly have it."},
+		{Name: "Recall", Cutoff: NoCutoff, Parameters: []Parameter{average, positive}, exactlyOne: true, HigherIsBetter: true,
+			Definition: "Share of the items that truly have a label that are predicted with it."},
 		{Name: "MCC", Cutoff: NoCutoff, HigherIsBetter: true,
 			Definition: "Matthews correlation coefficient of predicted and true labels, for any number of labels."},
 		{Name: "Kappa", Cutoff: NoCutoff, HigherIsBetter: true,

@@ -3,7 +3,6 @@ package measure
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -148,10 +147,11 @@ func (p *parser) measure() (Measure, error) {
 	if err != nil {
 		return Measure{}, err
 	}
-	m := Measure{Kind: p.kind, Name: f.Name, Params: params}
-	if err := f.checkOneOf(m.Params); err != nil {
-		return Measure{}, err
+	if f.exactlyOne && len(params) != 1 { // F1 without saying of what: a silent choice would be a wrong number for somebody
+		return Measure{}, fmt.Errorf("%[1]s needs exactly one of %[2]s: %[1]s(average=macro) or %[1]s(positive=LABEL), for example", f.Name,
+			f.parameterNames())
 	}
+	m := Measure{Kind: p.kind, Name: f.Name, Params: params}
 	if m.Cutoff, err = p.cutoff(f); err != nil {
 		return Measure{}, err
 	}
@@ -217,26 +217,11 @@ func (f *Family) unknownParameter(name string) error {
 	if len(f.Parameters) == 0 {
 		return fmt.Errorf("%s takes no parameters", f.Name)
 	}
-	known := lists.Map(f.Parameters, func(p Parameter) string { return p.Name })
-	return fmt.Errorf("%s has no parameter %q; it has %s, written as name=value", f.Name, name, strings.Join(known, ", "))
+	return fmt.Errorf("%s has no parameter %q; it has %s, written as name=value", f.Name, name, f.parameterNames())
 }
 
-// checkOneOf refuses F1 without saying of what: a silent choice would be a wrong number for somebody.
-func (f *Family) checkOneOf(params []Param) error {
-	if len(f.oneOf) == 0 {
-		return nil
-	}
-	given := 0
-	for _, p := range params {
-		if slices.Contains(f.oneOf, p.Name) {
-			given++
-		}
-	}
-	if given == 1 {
-		return nil
-	}
-	return fmt.Errorf("%[1]s needs exactly one of %[2]s: %[1]s(average=macro) or %[1]s(positive=LABEL), for example", f.Name,
-		strings.Join(f.oneOf, ", "))
+func (f *Family) parameterNames() string {
+	return strings.Join(lists.Map(f.Parameters, func(p Parameter) string { return p.Name }), ", ")
 }
 
 // cutoff reads what follows an @, if anything, under the family's rule.

@@ -1,7 +1,8 @@
 package retrieval
 
 import (
-	"bufio"
+	"bytes"
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -19,43 +20,23 @@ var usual = []string{"AP", "nDCG@10", "RR", "P@10", "R@1000"}
 // judgments for each topic. It returns their paths and the size of the run.
 func generate(b *testing.B, topics int) (run, qrels string, size int64) {
 	b.Helper()
-	folder := b.TempDir()
-	run, qrels = filepath.Join(folder, "run.txt"), filepath.Join(folder, "qrels.txt")
-	write := func(path string, content func(w *bufio.Writer)) {
-		f, err := os.Create(path)
-		if err != nil {
-			b.Fatal(err)
-		}
-		w := bufio.NewWriterSize(f, 1<<20)
-		content(w)
-		if err := w.Flush(); err != nil {
-			b.Fatal(err)
-		}
-		if err := f.Close(); err != nil {
-			b.Fatal(err)
-		}
-	}
 	const step = 8839 // documents 1000000, 1008839, ...: distinct within a topic
 	random := rand.New(rand.NewPCG(1, 2))
-	write(run, func(w *bufio.Writer) {
-		for topic := range topics {
-			for rank := range 1000 {
-				fmt.Fprintf(w, "%d Q0 %d %d %.6f bm25\n", 1000000+topic, 1000000+topic+rank*step, rank+1, 30-float64(rank)/50-random.Float64()/100)
-			}
+	var ranked, judged bytes.Buffer
+	for topic := range topics {
+		first := 1000000 + topic
+		for rank := range 1000 {
+			fmt.Fprintf(&ranked, "%d Q0 %d %d %.6f bm25\n", first, first+rank*step, rank+1, 30-float64(rank)/50-random.Float64()/100)
 		}
-	})
-	write(qrels, func(w *bufio.Writer) {
-		for topic := range topics {
-			for i := range 10 {
-				fmt.Fprintf(w, "%d 0 %d %d\n", 1000000+topic, 1000000+topic+(i*100+random.IntN(100))*step, random.IntN(4))
-			}
+		for i := range 10 {
+			fmt.Fprintf(&judged, "%d 0 %d %d\n", first, first+(i*100+random.IntN(100))*step, random.IntN(4))
 		}
-	})
-	info, err := os.Stat(run)
-	if err != nil {
+	}
+	run, qrels = filepath.Join(b.TempDir(), "run.txt"), filepath.Join(b.TempDir(), "qrels.txt")
+	if err := cmp.Or(os.WriteFile(run, ranked.Bytes(), 0o600), os.WriteFile(qrels, judged.Bytes(), 0o600)); err != nil {
 		b.Fatal(err)
 	}
-	return run, qrels, info.Size()
+	return run, qrels, int64(ranked.Len())
 }
 
 func benchmark(b *testing.B, topics int) {

@@ -134,11 +134,7 @@ func (s Spec) Parse(rawQuery string) (Request, error) {
 func (s Spec) read(r *Request, name, value string) error {
 	switch {
 	case name == "limit" && s.List:
-		n, ok := wholeNumber(value, MaxLimit)
-		if !ok || n < 1 {
-			return problem.InvalidParameter.New("limit must be a whole number from 1; more than %d is treated as %d.", MaxLimit, MaxLimit)
-		}
-		r.Limit = n
+		return r.readLimit(value)
 	case name == "cursor" && s.List:
 		if value == "" || !s.Named && !record.IsID(value) {
 			return problem.InvalidCursor.New("The cursor is not one: follow links.next as it was given, or start without a cursor.")
@@ -161,6 +157,15 @@ func (s Spec) read(r *Request, name, value string) error {
 	default:
 		return s.readFilter(r, name, value)
 	}
+	return nil
+}
+
+func (r *Request) readLimit(value string) error {
+	n, ok := wholeNumber(value, MaxLimit)
+	if !ok || n < 1 {
+		return problem.InvalidParameter.New("limit must be a whole number from 1; more than %d is treated as %d.", MaxLimit, MaxLimit)
+	}
+	r.Limit = n
 	return nil
 }
 

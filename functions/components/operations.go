@@ -17,11 +17,7 @@ const (
 	cacheFor  = 300 // seconds, as of all that changes only with the program
 )
 
-var (
-	ofKind   = page.Filter{Name: "kind", Type: page.Enum}
-	byName   = page.Filter{Name: "name"}
-	language = page.Filter{Name: "language", Type: page.Enum, Values: languages(), Plain: true}
-)
+var language = page.Filter{Name: "language", Type: page.Enum, Values: languages(), Plain: true}
 
 // Operations of the family.
 var Operations = []api.Operation{
@@ -29,7 +25,7 @@ var Operations = []api.Operation{
 		ID: "listComponents", Path: "/v1/platform/components", May: access.Anyone, CacheFor: cacheFor,
 		Summary:     "List components",
 		Description: "The building blocks of the platform, the newest first, each with links to its snippets.",
-		Query:       page.Spec{Filters: []page.Filter{ofKind, byName}},
+		Query:       page.Spec{Filters: []page.Filter{{Name: "kind", Type: page.Enum}, {Name: "name"}}},
 	}, api.NoTarget, list, nil),
 	api.Get(api.Spec{
 		ID: "getComponent", Path: "/v1/platform/components/{componentId}", May: access.Anyone, CacheFor: cacheFor,

@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"assay/functions/tools/inputs"
-	"assay/shared/measure"
 	"assay/shared/plural"
 	"assay/shared/problem"
 )
@@ -143,9 +142,6 @@ type DiffirText struct {
 	Text  string `json:"text,omitempty" doc:"the passage with most words of the query, up to 300 characters"`
 }
 
-// defaultDiffirMeasure is the measure that runs are compared by when nobody says.
-var defaultDiffirMeasure = map[measure.Kind][]string{measure.Retrieval: {"nDCG@10"}}
-
 // diffirExample compares what is found by words with what is found by meaning.
 var diffirExample = DiffirInput{
 	Runs: []inputs.RunReference{
@@ -176,11 +172,8 @@ var diffirTool = define(metadata{
 	w := diffirWork{in: in}
 	var err error
 	if in.Measure != "" || in.Order == byMeasure {
-		asked := inputs.ResultsRequest{Runs: in.Runs, Truth: in.Truth, MeasurePointer: "/measure", One: true, Default: defaultDiffirMeasure,
-			WithFiles: true}
-		if in.Measure != "" {
-			asked.Measures = []string{in.Measure}
-		}
+		asked := oneMeasureRequest(in.Runs, in.Truth, in.Measure)
+		asked.WithFiles = true
 		if w.results, err = resolver.Results(ctx, asked); err != nil {
 			return nil, err
 		}

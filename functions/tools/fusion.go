@@ -45,14 +45,11 @@ type FusedRun struct {
 
 func (o FusionOutput) file() *FileResult { return o.File }
 
-// defaultDepth is how many documents runs have for a topic, as a rule.
-const defaultDepth = 1000
-
 // settings are those of the input, with what it leaves open.
 func (in *FusionInput) settings() fusion.Settings {
 	s := fusion.Settings{
 		Method: fusion.Method(cmp.Or(in.Method, string(fusion.ReciprocalRank))), K: in.K, Normalization: fusion.Normalization(in.Normalization),
-		Depth: cmp.Or(in.Depth, defaultDepth), Tag: cmp.Or(in.Tag, "fused"),
+		Depth: cmp.Or(in.Depth, 1000), Tag: cmp.Or(in.Tag, "fused"),
 	}
 	if s.Method == fusion.ReciprocalRank {
 		s.K = cmp.Or(s.K, fusion.DefaultK)

@@ -26,8 +26,6 @@ type LeaderboardInput struct {
 	Seed      uint64 `json:"seed,omitempty" maximum:"9007199254740991" doc:"of the bootstrap; the same seed gives the same intervals"`
 }
 
-func (LeaderboardInput) withDataset(id string) any { return LeaderboardInput{DatasetID: id} }
-
 // LeaderboardOutput is a leaderboard.
 type LeaderboardOutput struct {
 	Dataset       LeaderboardName    `json:"dataset"`
@@ -81,8 +79,6 @@ type LeaderboardLinks struct {
 }
 
 const (
-	// defaultEntries is how many entries an answer has unless more are asked for.
-	defaultEntries = 50
 	// maxCompared bounds the entries that are compared with each other: with more pairs corrections leave little to find.
 	maxCompared = 30
 	// Of how many of the first entries other tools are linked to.
@@ -105,7 +101,7 @@ var leaderboardTool = define(metadata{
 	func(ctx context.Context, resolver *inputs.Resolver, in LeaderboardInput) (compute[LeaderboardOutput], error) {
 		best := in.Best == nil || *in.Best
 		ranking, err := resolver.Ranking(ctx, inputs.RankingRequest{
-			DatasetID: in.DatasetID, Measure: in.Measure, Against: in.Against, Best: best, Limit: cmp.Or(in.Limit, defaultEntries),
+			DatasetID: in.DatasetID, Measure: in.Measure, Against: in.Against, Best: best, Limit: cmp.Or(in.Limit, 50),
 			Public: in.View == record.PublicView,
 		})
 		if err != nil {

@@ -55,8 +55,7 @@ func showPage(ctx context.Context, c *api.Call, t tool) error {
 
 // exampleFor returns an example that works on this server: one that has to name a dataset names the newest public one.
 func exampleFor(ctx context.Context, c *api.Call, example any) (any, error) {
-	named, ok := example.(interface{ withDataset(id string) any })
-	if !ok {
+	if _, named := example.(LeaderboardInput); !named {
 		return example, nil
 	}
 	newest, err := c.Store.Query(ctx, store.Query{
@@ -72,7 +71,7 @@ func exampleFor(ctx context.Context, c *api.Call, example any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return named.withDataset(d.ID), nil
+	return LeaderboardInput{DatasetID: d.ID}, nil
 }
 
 // curlCommand is how to have a tool compute from a shell, as the type that shows most of it.

@@ -67,8 +67,6 @@ const (
 )
 
 const (
-	// defaultTopics is how many topics an answer has unless more are asked for.
-	defaultTopics = 100
 	// hardShare is the part of topics that counts as hard.
 	hardShare = 0.1
 	// minValuesForOutliers is how many values quartiles need to find an outlier.
@@ -112,7 +110,7 @@ var topicsTool = define(metadata{
 				out.Runs = append(out.Runs, shown)
 			}
 			out.describeTopics(by, topics)
-			out.Topics = out.Topics[:min(cmp.Or(in.Limit, defaultTopics), len(out.Topics))]
+			out.Topics = out.Topics[:min(cmp.Or(in.Limit, 100), len(out.Topics))]
 			return out, nil
 		}, nil
 	})

@@ -37,16 +37,6 @@ func TestParse_KeepsTheFirstEntries(t *testing.T) {
 	}
 }
 
-func rendered(t *testing.T, path, text string) string {
-	t.Helper()
-	body, _, err := Render(t.Context(), api.JSONDocument{Title: "Title", Path: path, JSON: []byte(text)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, main, _ := strings.Cut(string(body), "<main")
-	return main
-}
-
 // A page has each member once, those of nested objects too, and says what its literals mean.
 func TestRender_ShowsEachMember(t *testing.T) {
 	for _, c := range []struct{ path, text, want string }{
@@ -66,8 +56,10 @@ func TestRender_ShowsEachMember(t *testing.T) {
 		{"/v1/evaluations/1", `{"perTopic":{"mtDoc":{"AP":1}}}`, "<dt>mtDoc</dt><dd><dl class=\"members\"><dt>AP</dt>"},
 		{"/v1/tools/topics", `{"errors":[{"pointer":"","detail":"is none"}]}`, "<bdi>the body as a whole</bdi>"},
 	} {
-		if got := rendered(t, c.path, c.text); !strings.Contains(got, c.want) || strings.Count(got, "A fault") > 1 {
-			t.Errorf("%s lacks %s: %s", c.text, c.want, got)
+		body, _, err := Render(t.Context(), api.JSONDocument{Title: "Title", Path: c.path, JSON: []byte(c.text)})
+		_, main, _ := strings.Cut(string(body), "<main")
+		if err != nil || !strings.Contains(main, c.want) || strings.Count(main, "A fault") > 1 {
+			t.Errorf("%s lacks %s: %v %s", c.text, c.want, err, main)
 		}
 	}
 }

@@ -37,7 +37,7 @@ const AllowancePrefix = "ALLOWANCE#"
 
 // AllowanceKey is the key of a user's allowance in a task.
 func AllowanceKey(taskID, userID string) store.Key {
-	return store.Key{Partition: TaskKey(taskID).Partition, Sort: AllowancePrefix + userID}
+	return keyOf(KindTask, taskID, AllowancePrefix+userID)
 }
 
 // Key implements Record.

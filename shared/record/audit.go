@@ -86,13 +86,10 @@ func AuditPartition(organizerID string) string { return "AUDIT#" + organizerID }
 // Indexes implements Record. Both are for the list of a task, which would otherwise be searched for among the entries of all
 // tasks of the organizer.
 func (a *AuditEntry) Indexes() [store.NumIndexes]store.Key {
-	var x indexes
 	if a.TaskID != "" {
-		x.put(ByTask, TaskPartition(a.TaskID, KindAudit, access.Organizers), a.ID)
-	} else {
-		x.put(ByOrganizer, OrganizerPartition(a.OrganizerID, KindAudit, access.Organizers), a.ID)
+		return indexes{}.with(ByTask, TaskPartition(a.TaskID, KindAudit, access.Organizers), a.ID)
 	}
-	return x
+	return indexes{}.with(ByOrganizer, OrganizerPartition(a.OrganizerID, KindAudit, access.Organizers), a.ID)
 }
 
 // Named returns the entry as organizers see it, with the people whom it names.

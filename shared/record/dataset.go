@@ -1,6 +1,10 @@
 package record
 
 import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -162,14 +166,11 @@ func (d *DatasetItem) Show(t *Truth) {
 func (d *DatasetItem) Key() store.Key { return DatasetKey(d.ID) }
 
 // DatasetKey is the key of the dataset.
-func DatasetKey(id string) store.Key { return store.Key{Partition: "DATASET#" + id, Sort: "DATASET"} }
+func DatasetKey(id string) store.Key { return keyOf(KindDataset, id, "DATASET") }
 
 // Indexes implements Record.
 func (d *DatasetItem) Indexes() [store.NumIndexes]store.Key {
-	var x indexes
-	x.listed(KindDataset, d.ID, d.Scope(), false)
-	x.pending(d.PendingWork, d.ID)
-	return x
+	return indexes{}.listed(KindDataset, d.ID, d.Scope(), false).pending(d.PendingWork, d.ID)
 }
 
 // Scope is the scope of the dataset: it follows its task.
@@ -300,9 +301,7 @@ type Truth struct {
 func (t *Truth) Key() store.Key { return TruthKey(t.ID) }
 
 // TruthKey is the key of a dataset's Truth.
-func TruthKey(datasetID string) store.Key {
-	return store.Key{Partition: "DATASET#" + datasetID, Sort: "TRUTH"}
-}
+func TruthKey(datasetID string) store.Key { return keyOf(KindDataset, datasetID, "TRUTH") }
 
 // AuditedDataset is what an audit entry keeps of a dataset.
 type AuditedDataset struct {
@@ -362,3 +361,35 @@ func (d *DatasetItem) ComparedInputs(kind measure.Kind) []File {
 	}
 	return d.Inputs
 }
+
+// TruthSecret keys the digests of a dataset's truths. A plain digest lets anybody test a guess of a small truth; a keyed one
+// is equal for equal truths of the dataset, and tells nothing else without the secret. The secret is made once, with the first
+// truth, stays for all versions, and goes with the dataset. No answer, link, log or audit entry has it.
+//
+// Once a truth is released, the secret can be published with it: then anybody can verify an evaluation by comparing its
+// digests.truth with the HMAC-SHA-256 under the secret of the SHA-256 over the truth files' digests, as Digest computes it.
+// Truths of the dataset that are not released lose the protection with that, so until all are, the secret stays.
+type TruthSecret struct {
+	Meta   // ID is the dataset's
+	Secret []byte
+}
+
+// NewTruthSecret returns a new secret for the dataset.
+func NewTruthSecret(datasetID string, now time.Time) *TruthSecret {
+	s := &TruthSecret{Meta: MetaOf(datasetID, now), Secret: make([]byte, sha256.Size)}
+	_, _ = rand.Read(s.Secret) // it never returns an error
+	return s
+}
+
+// Digest keys a digest of a truth, of which it takes the hexadecimal text.
+func (s *TruthSecret) Digest(plain string) string {
+	mac := hmac.New(sha256.New, s.Secret)
+	_, _ = mac.Write([]byte(plain)) // a hash takes everything
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// Key implements Record.
+func (s *TruthSecret) Key() store.Key { return TruthSecretKey(s.ID) }
+
+// TruthSecretKey is the key of a dataset's TruthSecret.
+func TruthSecretKey(datasetID string) store.Key { return keyOf(KindDataset, datasetID, "SECRET") }

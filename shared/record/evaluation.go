@@ -128,20 +128,17 @@ func (e *EvaluationItem) Entrant() string {
 func (e *EvaluationItem) Key() store.Key { return EvaluationKey(e.ID) }
 
 // EvaluationKey is the key of the evaluation.
-func EvaluationKey(id string) store.Key {
-	return store.Key{Partition: "EVALUATION#" + id, Sort: "EVALUATION"}
-}
+func EvaluationKey(id string) store.Key { return keyOf(KindEvaluation, id, "EVALUATION") }
 
 // Indexes implements Record.
 func (e *EvaluationItem) Indexes() [store.NumIndexes]store.Key {
-	var x indexes
 	s := e.Scope()
-	if !e.Unlisted {
-		x.listed(KindEvaluation, e.ID, s, e.Access.Anonymous)
-		x.put(ByDataset, DatasetPartition(e.DatasetID, KindEvaluation, s.Audience), e.ID)
+	x := indexes{}.with(ByWork, RankPartition(e.DatasetID, e.TruthVersion, s.Audience), e.RankKey())
+	if e.Unlisted {
+		return x
 	}
-	x.put(ByWork, RankPartition(e.DatasetID, e.TruthVersion, s.Audience), e.RankKey())
-	return x
+	x = x.with(ByDataset, DatasetPartition(e.DatasetID, KindEvaluation, s.Audience), e.ID)
+	return x.listed(KindEvaluation, e.ID, s, e.Access.Anonymous)
 }
 
 // Scope is the scope of the evaluation.
@@ -187,6 +184,4 @@ type Topics struct {
 func (t *Topics) Key() store.Key { return TopicsKey(t.ID) }
 
 // TopicsKey is the key of an evaluation's values per topic.
-func TopicsKey(id string) store.Key {
-	return store.Key{Partition: EvaluationKey(id).Partition, Sort: "TOPICS"}
-}
+func TopicsKey(id string) store.Key { return keyOf(KindEvaluation, id, "TOPICS") }

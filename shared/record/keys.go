@@ -135,22 +135,27 @@ func TaskPartition(taskID string, k Kind, a access.Audience) string {
 	if k == KindDataset {
 		return "TASK#" + taskID + "#DATASET"
 	}
-	return "TASK#" + taskID + "#" + string(k) + "#" + audienceNames[a]
+	return listOf(KindTask, taskID, k, a)
 }
 
 // DatasetPartition returns the partition of ByDataset with a dataset's resources of the kind.
 func DatasetPartition(datasetID string, k Kind, a access.Audience) string {
-	return "DATASET#" + datasetID + "#" + string(k) + "#" + audienceNames[a]
+	return listOf(KindDataset, datasetID, k, a)
 }
 
 // UserListPartition returns the partition of ByUser with a user's resources of the kind.
 func UserListPartition(userID string, k Kind, a access.Audience) string {
-	return "USER#" + userID + "#" + string(k) + "#" + audienceNames[a]
+	return listOf(KindUser, userID, k, a)
 }
 
 // OrganizerPartition returns the partition of ByOrganizer with an organizer's resources of the kind.
 func OrganizerPartition(organizerID string, k Kind, a access.Audience) string {
-	return "ORGANIZER#" + organizerID + "#" + string(k) + "#" + audienceNames[a]
+	return listOf(KindOrganizer, organizerID, k, a)
+}
+
+// listOf is the partition with the resources of the kind of one whose kind is of.
+func listOf(of Kind, id string, k Kind, a access.Audience) string {
+	return string(of) + "#" + id + "#" + string(k) + "#" + audienceNames[a]
 }
 
 // RankPartition returns the partition of ByWork with a dataset's evaluations against a truth version, best first.
@@ -158,27 +163,32 @@ func RankPartition(datasetID string, truthVersion int64, a access.Audience) stri
 	return fmt.Sprintf("RANK#%s#%d#%s", datasetID, truthVersion, audienceNames[a])
 }
 
-// entry returns the index entry of the partition for the id.
-func entry(partition, id string) store.Key { return store.Key{Partition: partition, Sort: id} }
+// keyOf is the key of the resource of the kind, or of what belongs to it.
+func keyOf(k Kind, id, sort string) store.Key {
+	return store.Key{Partition: string(k) + "#" + id, Sort: sort}
+}
 
 // indexes collects entries by index.
 type indexes [store.NumIndexes]store.Key
 
-func (x *indexes) put(i store.Index, partition, sort string) { x[i-1] = entry(partition, sort) }
+func (x indexes) with(i store.Index, partition, sort string) indexes {
+	x[i-1] = store.Key{Partition: partition, Sort: sort}
+	return x
+}
 
-// listed puts one resource of a task into every list but that of its dataset. A user's own list never shows, to
+// listed adds one resource of a task to every list but that of its dataset. A user's own list never shows, to
 // others, what the user did under an alias.
-func (x *indexes) listed(k Kind, id string, s access.Scope, alias bool) {
-	x.put(ByTask, TaskPartition(s.TaskID, k, s.Audience), id)
+func (x indexes) listed(k Kind, id string, s access.Scope, alias bool) indexes {
+	x = x.with(ByTask, TaskPartition(s.TaskID, k, s.Audience), id)
 	if k != KindSubmission { // no list has submissions of several tasks, but those of a user
-		x.put(ByKind, kindPartition(k, s.Audience, id), id)
-		x.put(ByOrganizer, OrganizerPartition(s.OrganizerID, k, s.Audience), id)
+		x = x.with(ByKind, kindPartition(k, s.Audience, id), id).with(ByOrganizer, OrganizerPartition(s.OrganizerID, k, s.Audience), id)
 	}
-	if s.OwnerID != "" {
-		own := s.Audience
-		if own == access.Registrants || alias && own == access.Everyone {
-			own = access.Owners
-		}
-		x.put(ByUser, UserListPartition(s.OwnerID, k, own), id)
+	if s.OwnerID == "" {
+		return x
 	}
+	own := s.Audience
+	if own == access.Registrants || alias && own == access.Everyone {
+		own = access.Owners
+	}
+	return x.with(ByUser, UserListPartition(s.OwnerID, k, own), id)
 }

@@ -151,10 +151,8 @@ func (c *LogChunk) Key() store.Key { return LogKey(c.RunID, c.Kind, c.First) }
 
 // LogKey is the key of the chunk that begins with the line of the number.
 func LogKey(runID string, k LogKind, first int64) store.Key {
-	return store.Key{Partition: RunKey(runID).Partition, Sort: fmt.Sprintf("%s%012d", logPrefix(k), first)}
+	return keyOf(KindRun, runID, fmt.Sprintf("LOG#%s#%012d", k, first))
 }
-
-func logPrefix(k LogKind) string { return "LOG#" + string(k) + "#" }
 
 // LogEnd is behind the sort keys of all chunks of the log.
 func LogEnd(k LogKind) string { return "LOG#" + string(k) + "$" }

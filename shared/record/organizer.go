@@ -60,15 +60,11 @@ func (o *Organizer) Audited() AuditedOrganizer { return AuditedOrganizer{o.Name}
 func (o *Organizer) Key() store.Key { return OrganizerKey(o.ID) }
 
 // OrganizerKey is the key of the organizer.
-func OrganizerKey(id string) store.Key {
-	return store.Key{Partition: "ORGANIZER#" + id, Sort: "ORGANIZER"}
-}
+func OrganizerKey(id string) store.Key { return keyOf(KindOrganizer, id, "ORGANIZER") }
 
 // Indexes implements Record.
 func (o *Organizer) Indexes() [store.NumIndexes]store.Key {
-	var x indexes
-	x.put(ByKind, kindPartition(KindOrganizer, access.Everyone, o.ID), o.ID)
-	return x
+	return indexes{}.with(ByKind, kindPartition(KindOrganizer, access.Everyone, o.ID), o.ID)
 }
 
 // TaskCount is how many tasks an organizer has. It is written in the transactions that make tasks and end them, so that an
@@ -79,9 +75,7 @@ type TaskCount struct {
 }
 
 // TaskCountKey is the key of the count of an organizer's tasks.
-func TaskCountKey(organizerID string) store.Key {
-	return store.Key{Partition: OrganizerKey(organizerID).Partition, Sort: "TASKS"}
-}
+func TaskCountKey(organizerID string) store.Key { return keyOf(KindOrganizer, organizerID, "TASKS") }
 
 // Key implements Record.
 func (n *TaskCount) Key() store.Key { return TaskCountKey(n.ID) }

@@ -133,10 +133,11 @@ func DecodePending(it store.Item) (Record, *PendingWork, error) {
 }
 
 // pending adds the entry of DuePartition for the work, if there is any.
-func (x *indexes) pending(w *PendingWork, id string) {
-	if w != nil {
-		x.put(ByWork, DuePartition, due(w.NotBefore, id))
+func (x indexes) pending(w *PendingWork, id string) indexes {
+	if w == nil {
+		return x
 	}
+	return x.with(ByWork, DuePartition, due(w.NotBefore, id))
 }
 
 // due is the sort key under which DuePartition has what is due at the instant.

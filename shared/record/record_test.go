@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -145,8 +146,7 @@ func TestAllowance_CountsTheRunsOfADay(t *testing.T) {
 				t.Fatalf("%d more than %d today and %d in all under %+v: %v", len(ids), today, len(runs), rules, err)
 			}
 			if problem.QuotaToday.Is(err) {
-				var p *problem.Error
-				if asProblem(err, &p); p.RetryAfter <= 0 || a.Charge(rules, ids, now.Add(p.RetryAfter)) != nil {
+				if p, _ := errors.AsType[*problem.Error](err); p.RetryAfter <= 0 || a.Charge(rules, ids, now.Add(p.RetryAfter)) != nil {
 					t.Fatalf("it does not fit after %v either", p.RetryAfter)
 				}
 				return // the charge above has changed the allowance
@@ -164,12 +164,6 @@ func TestAllowance_CountsTheRunsOfADay(t *testing.T) {
 			}
 		}
 	})
-}
-
-func asProblem(err error, p **problem.Error) bool {
-	e, ok := err.(*problem.Error) //nolint:errorlint // Charge returns it unwrapped
-	*p = e
-	return ok
 }
 
 func TestTeamKey_IsTheSameForNamesThatLookAlike(t *testing.T) {
@@ -191,7 +185,6 @@ func TestTeamKey_IsTheSameForNamesThatLookAlike(t *testing.T) {
 	}
 }
 
-// Folding what is folded changes nothing: else two names that fold alike could be taken by two teams.
 func TestTeamDraft_RefusesNamesLikeAliases(t *testing.T) {
 	alias := record.NewAlias("01JZ3V7Q0D8T5RZ0S6R1W9C4XK")
 	for name, fine := range map[string]bool{
@@ -206,6 +199,7 @@ func TestTeamDraft_RefusesNamesLikeAliases(t *testing.T) {
 	}
 }
 
+// Folding what is folded changes nothing: else two names that fold alike could be taken by two teams.
 func TestTeamKey_IsFinal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.String(),
@@ -237,34 +231,30 @@ func TestTexts_Check(t *testing.T) {
 		}
 		return i
 	}
-	for pointer, edits := range map[string][]func(*record.TaskDraft){
-		"/name": {
-			func(d *record.TaskDraft) { d.Name = " \u00a0\u200b" }, func(d *record.TaskDraft) { d.Name = "a\nb" }, func(d *record.TaskDraft) {
-				d.Name = "a\x00"
-			},
-			func(d *record.TaskDraft) { d.Name = "a\u0085b" }, func(d *record.TaskDraft) { d.Name = "a\u2028b" },
-			func(d *record.TaskDraft) { d.Name = "a\u202etxt.exe" }, func(d *record.TaskDraft) { d.Name = "a\u2067b" }, func(d *record.TaskDraft) {
-				d.Name = "a\ufeffb"
-			},
-		},
-		"/description": {func(d *record.TaskDraft) { d.Description = strings.Repeat("ß", 40_000) }, func(d *record.TaskDraft) {
-			d.Description = "a\x00b"
-		}, func(d *record.TaskDraft) { d.Description = "a\u202eb" }},
-		"/submissions/types/1": {func(d *record.TaskDraft) {
-			d.Submissions.Types = []record.SubmissionType{record.UploadType, record.UploadType}
-		}},
-		"/submissions/closesAt": {func(d *record.TaskDraft) {
-			d.Submissions.OpensAt, d.Submissions.ClosesAt = at("2026-05-01T12:00:00Z"), at("2026-05-01T14:00:00+02:00")
-		}},
-		"/registration/closesAt": {func(d *record.TaskDraft) {
-			d.Registration.OpensAt, d.Registration.ClosesAt = at("2026-05-02T12:00:00Z"), at("2026-05-01T12:00:00Z")
-		}},
-	} {
-		for i, edit := range edits {
-			if fields := task(edit); len(fields) != 1 || fields[0].Pointer != pointer {
-				t.Errorf("%s, case %d: %+v", pointer, i, fields)
-			}
+	refused := func(pointer string, edit func(*record.TaskDraft)) {
+		t.Helper()
+		if fields := task(edit); len(fields) != 1 || fields[0].Pointer != pointer {
+			t.Errorf("%s: %+v", pointer, fields)
 		}
+	}
+	for _, name := range []string{" \u00a0\u200b", "a\nb", "a\x00", "a\u0085b", "a\u2028b", "a\u202etxt.exe", "a\u2067b", "a\ufeffb"} {
+		refused("/name", func(d *record.TaskDraft) { d.Name = name })
+	}
+	for _, text := range []string{strings.Repeat("ß", 40_000), "a\x00b", "a\u202eb"} {
+		refused("/description", func(d *record.TaskDraft) { d.Description = text })
+	}
+	for pointer, edit := range map[string]func(*record.TaskDraft){
+		"/submissions/types/1": func(d *record.TaskDraft) {
+			d.Submissions.Types = []record.SubmissionType{record.UploadType, record.UploadType}
+		},
+		"/submissions/closesAt": func(d *record.TaskDraft) {
+			d.Submissions.OpensAt, d.Submissions.ClosesAt = at("2026-05-01T12:00:00Z"), at("2026-05-01T14:00:00+02:00")
+		},
+		"/registration/closesAt": func(d *record.TaskDraft) {
+			d.Registration.OpensAt, d.Registration.ClosesAt = at("2026-05-02T12:00:00Z"), at("2026-05-01T12:00:00Z")
+		},
+	} {
+		refused(pointer, edit)
 	}
 }
 

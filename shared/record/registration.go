@@ -86,14 +86,12 @@ const (
 
 // RegistrationKey is the key of the registration.
 func RegistrationKey(taskID, id string) store.Key {
-	return store.Key{Partition: TaskKey(taskID).Partition, Sort: RegistrationPrefix + id}
+	return keyOf(KindTask, taskID, RegistrationPrefix+id)
 }
 
 // Indexes implements Record.
 func (r *RegistrationItem) Indexes() [store.NumIndexes]store.Key {
-	var x indexes
-	x.pending(r.PendingWork, r.ID)
-	return x
+	return indexes{}.pending(r.PendingWork, r.ID)
 }
 
 // Scope is the scope of the registration: between its user and the organizers.
@@ -132,9 +130,7 @@ func looksLikeAlias(team string) bool {
 
 // TeamKey reserves the name of a team that is shown, within a task: names that differ only in case, width, spaces or invisible characters
 // are the same. It folds as Unicode's toNFKC_Casefold does (section 3.13 of the standard), whose result folds to itself.
-func TeamKey(taskID, team string) store.Key {
-	return store.Key{Partition: TaskKey(taskID).Partition, Sort: "TEAM#" + foldTeam(team)}
-}
+func TeamKey(taskID, team string) store.Key { return keyOf(KindTask, taskID, "TEAM#"+foldTeam(team)) }
 
 func foldTeam(team string) string {
 	if !strings.ContainsFunc(team, func(r rune) bool { return r >= utf8.RuneSelf }) {

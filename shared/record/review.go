@@ -64,7 +64,7 @@ type ReviewItem struct {
 func (r *ReviewItem) Key() store.Key { return ReviewKey(r.RunID) }
 
 // ReviewKey is the key of a run's review.
-func ReviewKey(runID string) store.Key { return store.Key{Partition: "RUN#" + runID, Sort: "REVIEW"} }
+func ReviewKey(runID string) store.Key { return keyOf(KindRun, runID, "REVIEW") }
 
 // notice says what does not come of a published review, if anything.
 func (r *ReviewItem) notice() string {

@@ -183,22 +183,20 @@ func (r *RunItem) Audited() AuditedRun {
 func (r *RunItem) Key() store.Key { return RunKey(r.ID) }
 
 // RunKey is the key of the run.
-func RunKey(id string) store.Key { return store.Key{Partition: "RUN#" + id, Sort: "RUN"} }
+func RunKey(id string) store.Key { return keyOf(KindRun, id, "RUN") }
 
 // IsRun reports whether the key is of a run.
 func IsRun(k store.Key) bool { return strings.HasPrefix(k.Partition, "RUN#") && k.Sort == "RUN" }
 
 // Indexes implements Record.
 func (r *RunItem) Indexes() [store.NumIndexes]store.Key {
-	var x indexes
 	s := r.Scope()
-	x.listed(KindRun, r.ID, s, r.Access.Anonymous)
-	x.put(ByDataset, DatasetPartition(r.DatasetID, KindRun, s.Audience), r.ID)
-	if x.pending(r.pendingWork(), r.ID); r.Waits() && r.NotBefore == nil {
+	x := indexes{}.listed(KindRun, r.ID, s, r.Access.Anonymous).with(ByDataset, DatasetPartition(r.DatasetID, KindRun, s.Audience), r.ID)
+	if r.Waits() && r.NotBefore == nil {
 		q := r.Subqueue()
-		x.put(ByWork, q.Partition(), q.sortKey(r))
+		return x.with(ByWork, q.Partition(), q.sortKey(r))
 	}
-	return x
+	return x.pending(r.pendingWork(), r.ID)
 }
 
 // Lists reports whether lists have the evaluation, or will have it once leaderboards show the newest truth.

@@ -103,15 +103,11 @@ func (s *SubmissionItem) Unregistered() bool { return s.Access.Baseline && s.Reg
 func (s *SubmissionItem) Key() store.Key { return SubmissionKey(s.ID) }
 
 // SubmissionKey is the key of the submission.
-func SubmissionKey(id string) store.Key {
-	return store.Key{Partition: "SUBMISSION#" + id, Sort: "SUBMISSION"}
-}
+func SubmissionKey(id string) store.Key { return keyOf(KindSubmission, id, "SUBMISSION") }
 
 // Indexes implements Record.
 func (s *SubmissionItem) Indexes() [store.NumIndexes]store.Key {
-	var x indexes
-	x.listed(KindSubmission, s.ID, s.Scope(), s.Access.Anonymous)
-	return x
+	return indexes{}.listed(KindSubmission, s.ID, s.Scope(), s.Access.Anonymous)
 }
 
 // Scope is the scope of the submission.

@@ -110,35 +110,29 @@ type DeletedTask struct {
 func (d *DeletedTask) Key() store.Key { return DeletedTaskKey(d.ID) }
 
 // DeletedTaskKey is the key of the DeletedTask of a task.
-func DeletedTaskKey(id string) store.Key {
-	return store.Key{Partition: TaskKey(id).Partition, Sort: "DELETED"}
-}
+func DeletedTaskKey(id string) store.Key { return keyOf(KindTask, id, "DELETED") }
 
 // Indexes implements Record.
 func (d *DeletedTask) Indexes() [store.NumIndexes]store.Key {
-	var x indexes
-	x.pending(d.PendingWork, d.ID)
-	return x
+	return indexes{}.pending(d.PendingWork, d.ID)
 }
 
 // Key implements Record.
 func (t *TaskItem) Key() store.Key { return TaskKey(t.ID) }
 
 // TaskKey is the key of the task.
-func TaskKey(id string) store.Key { return store.Key{Partition: "TASK#" + id, Sort: "TASK"} }
+func TaskKey(id string) store.Key { return keyOf(KindTask, id, "TASK") }
 
 // Indexes implements Record.
 func (t *TaskItem) Indexes() [store.NumIndexes]store.Key {
-	var x indexes
 	a := t.Scope().Audience
+	x := indexes{}.with(ByOrganizer, OrganizerPartition(t.OrganizerID, KindTask, a), t.ID).pending(t.PendingWork, t.ID)
 	if !t.Deleting() {
-		x.put(ByKind, kindPartition(KindTask, a, t.ID), t.ID)
+		x = x.with(ByKind, kindPartition(KindTask, a, t.ID), t.ID)
 	}
-	x.put(ByOrganizer, OrganizerPartition(t.OrganizerID, KindTask, a), t.ID)
 	if t.Featured && a == access.Everyone {
-		x.put(ByTask, FeaturedTasks, t.ID)
+		x = x.with(ByTask, FeaturedTasks, t.ID)
 	}
-	x.pending(t.PendingWork, t.ID)
 	return x
 }
 

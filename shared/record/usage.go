@@ -131,9 +131,7 @@ type Usage struct {
 const usageSort = "USAGE"
 
 // UsageKey is the key of what the user has taken.
-func UsageKey(userID string) store.Key {
-	return store.Key{Partition: UserPartition(userID), Sort: usageSort}
-}
+func UsageKey(userID string) store.Key { return keyOf(KindUser, userID, usageSort) }
 
 // Key implements Record.
 func (u *Usage) Key() store.Key { return UsageKey(u.ID) }

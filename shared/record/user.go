@@ -20,16 +20,14 @@ type User struct {
 func UserPartition(userID string) string { return "USER#" + userID }
 
 // UserKey is the key of the user's profile.
-func UserKey(id string) store.Key { return store.Key{Partition: UserPartition(id), Sort: "PROFILE"} }
+func UserKey(id string) store.Key { return keyOf(KindUser, id, "PROFILE") }
 
 // Key implements Record.
 func (u *User) Key() store.Key { return UserKey(u.ID) }
 
 // Indexes implements Record.
 func (u *User) Indexes() [store.NumIndexes]store.Key {
-	var x indexes
-	x.put(ByKind, kindPartition(KindUser, access.Nobody, u.ID), u.ID)
-	return x
+	return indexes{}.with(ByKind, kindPartition(KindUser, access.Nobody, u.ID), u.ID)
 }
 
 const (
@@ -64,12 +62,12 @@ var (
 
 // MembershipKey is the key of a user's membership of an organizer.
 func MembershipKey(userID, organizerID string) store.Key {
-	return store.Key{Partition: UserPartition(userID), Sort: memberPrefix + organizerID}
+	return keyOf(KindUser, userID, memberPrefix+organizerID)
 }
 
 // RegisteredKey is where the grant of a registration stands; it also keeps a user from registering twice.
 func RegisteredKey(userID, taskID string) store.Key {
-	return store.Key{Partition: UserPartition(userID), Sort: registeredPrefix + taskID}
+	return keyOf(KindUser, userID, registeredPrefix+taskID)
 }
 
 // Registered is the grant of a registration, with what submitting needs to know.
@@ -103,34 +101,29 @@ type Grants struct {
 func DecodeGrants(items []store.Item) (Grants, error) {
 	var g Grants
 	for _, it := range items {
+		var err error
 		switch {
 		case strings.HasPrefix(it.Sort, memberPrefix):
 			g.Memberships = append(g.Memberships, it.Sort[len(memberPrefix):])
 			m := Reservation{At: it.Key}
-			if err := Decode(it, &m); err != nil {
-				return g, err
-			}
-			if m.Added {
+			if err = Decode(it, &m); m.Added {
 				g.Added = append(g.Added, m)
 			}
 		case strings.HasPrefix(it.Sort, registeredPrefix):
 			var r Registered
-			if err := Decode(it, &r); err != nil {
-				return g, err
-			}
+			err = Decode(it, &r)
 			g.Registered = append(g.Registered, r)
 			g.Registrations = append(g.Registrations, access.Registration{ID: r.ID, TaskID: r.TaskID, PrivateTask: r.PrivateTask,
 				Accepted: r.State == Accepted})
 		case it.Sort == usageSort:
 			g.Usage = new(Usage)
-			if err := Decode(it, g.Usage); err != nil {
-				return g, err
-			}
+			err = Decode(it, g.Usage)
 		case it.Sort == "PROFILE":
 			g.Profile = new(User)
-			if err := Decode(it, g.Profile); err != nil {
-				return g, err
-			}
+			err = Decode(it, g.Profile)
+		}
+		if err != nil {
+			return g, err
 		}
 	}
 	return g, nil

@@ -14,64 +14,6 @@ import (
 	"assay/shared/record"
 )
 
-// Tools read truths for organizers, who may have them by their links as well; the tests of rights check that they do so for no
-// other caller.
-func TestDeployments_FewReadTruths(t *testing.T) {
-	var reading, writing []string
-	for _, d := range Deployments() {
-		for _, f := range d.Files {
-			if f.Holder == record.HolderTruths && f.Get {
-				reading = append(reading, d.Name)
-			}
-			if f.Holder == record.HolderTruths && f.Put {
-				writing = append(writing, d.Name)
-			}
-		}
-	}
-	if !slices.Equal(reading, []string{"datasets", "tools", Evaluator}) || !slices.Equal(writing, []string{"datasets"}) {
-		t.Errorf("%v read truths, and %v write them", reading, writing)
-	}
-}
-
-// The server has what workers need: truths for evaluators of organizers.
-func TestGRPC_HasItsFileRights(t *testing.T) {
-	want := map[record.Holder]FileRights{
-		record.HolderInputs:      {Get: true},
-		record.HolderTruths:      {Get: true},
-		record.HolderRuns:        {Get: true, Put: true},
-		record.HolderLogs:        {Get: true},
-		record.HolderEvaluations: {Put: true, Delete: true},
-	}
-	got := map[record.Holder]FileRights{}
-	for _, f := range GRPC().Files {
-		h := f.Holder
-		f.Holder = ""
-		got[h] = f
-	}
-	if d := GRPC(); !maps.Equal(got, want) || !d.ListsFiles || !d.Writes() {
-		t.Errorf("the server may %+v", d)
-	}
-}
-
-// Tools change no resource, but what they store counts in the quota of the caller, which is a record in the table.
-func TestDeployments_ThatOnlyReadDoNotWrite(t *testing.T) {
-	var readers, charging []string
-	for _, d := range Deployments() {
-		if !d.Writes() {
-			readers = append(readers, d.Name)
-		}
-		if d.Charges {
-			charging = append(charging, d.Name)
-		}
-	}
-	if want := []string{"service", "evaluations", "components"}; !slices.Equal(readers, want) {
-		t.Errorf("%v do not write, want %v", readers, want)
-	}
-	if want := []string{"tools"}; !slices.Equal(charging, want) {
-		t.Errorf("%v write to charge quotas alone, want %v", charging, want)
-	}
-}
-
 func TestDeployments_HaveEachFamily(t *testing.T) {
 	var names, want []string
 	for _, d := range Deployments() {

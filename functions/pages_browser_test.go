@@ -15,9 +15,6 @@ func TestPages_WorkInABrowser(t *testing.T) {
 	f.Info.Issuer = "https://issuer.example.org"
 	browser := browsertest.Start(t)
 	for name, path := range f.pages() {
-		if size := len(f.page(path)); size > maxPage {
-			t.Errorf("%s has %d bytes, more than %d", name, size, maxPage)
-		}
 		for _, v := range browsertest.Views {
 			t.Run(name+"/"+v.String(), func(t *testing.T) {
 				p := browser.Open(t, f.URL+path, v)

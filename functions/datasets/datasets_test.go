@@ -29,6 +29,14 @@ func serve(t *testing.T) *fixture {
 	return newFixture(t, servertest.New(t, datasets.Operations...))
 }
 
+// serveDataset is serve with a dataset, whose truth is there, at the path.
+func serveDataset(t *testing.T) (f *fixture, path string, d record.Dataset) {
+	t.Helper()
+	f = serve(t)
+	path, d = f.create(f.draft(servertest.Inline("truth.csv", goodTruth)))
+	return f, path, d
+}
+
 // newFixture makes another task on the server.
 func newFixture(t *testing.T, s *servertest.Server, options ...func(*record.TaskItem)) *fixture {
 	t.Helper()
@@ -114,8 +122,7 @@ func (f *fixture) entries() []*record.AuditEntry {
 }
 
 func TestShow_HasTheTruthForOrganizersAndWorkersAlone(t *testing.T) {
-	s := serve(t)
-	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
+	s, path, d := serveDataset(t)
 	if d.TruthVersion != 1 || len(d.Truths) != 1 || d.Evaluator.PrimaryMeasure != "Accuracy" {
 		t.Fatalf("%+v", d)
 	}
@@ -267,8 +274,7 @@ func TestCreate_BoundsDatasetsOfATask(t *testing.T) {
 }
 
 func TestRemove_DeletesFilesUnlessRunsUseThem(t *testing.T) {
-	s := serve(t)
-	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
+	s, path, d := serveDataset(t)
 	for _, attributes := range []record.AccessAttributes{{}, {Public: true}, {Public: true, PrivateTask: true}} {
 		run := &record.RunItem{Access: attributes}
 		run.Meta, run.TaskID, run.DatasetID, run.State, run.QueuedAt = record.NewMeta(s.Now()), s.task.ID, d.ID, record.Queued,
@@ -290,8 +296,7 @@ func TestRemove_DeletesFilesUnlessRunsUseThem(t *testing.T) {
 
 // What is public of a truth is shown to all, makes no new version of it, and is audited; only classification has labels.
 func TestDataset_DeclaresWhatIsPublic(t *testing.T) {
-	s := serve(t)
-	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
+	s, path, d := serveDataset(t)
 	got := s.patch(http.StatusOK, path, map[string]any{"idsPublic": true, "labelsPublic": true})
 	if !got.IDsPublic || !got.LabelsPublic || got.TruthVersion != d.TruthVersion || !s.get("ada", path).IDsPublic {
 		t.Errorf("%+v", got)

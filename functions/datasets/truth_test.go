@@ -74,8 +74,7 @@ func TestTruth_IsAcceptedOnceUploadedAndValid(t *testing.T) {
 }
 
 func TestChange_IsAuditedWhenItAffectsEvaluations(t *testing.T) {
-	s := serve(t)
-	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
+	s, path, d := serveDataset(t)
 	for _, tt := range []struct {
 		body    map[string]any
 		version int64
@@ -121,8 +120,7 @@ func TestTruth_AnnouncedCanBeSentInline(t *testing.T) {
 }
 
 func TestChange_NamesFaults(t *testing.T) {
-	s := serve(t)
-	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
+	s, path, d := serveDataset(t)
 	for pointer, body := range map[string]map[string]any{
 		"/taskId":               {"taskId": record.NewID(s.Now())},
 		"/truths/0":             {"truths": []any{servertest.Inline("bad.csv", badTruth)}},
@@ -153,8 +151,7 @@ func (b *brokenStore) Write(ctx context.Context, writes ...store.Write) error {
 }
 
 func TestChange_ThatFailsKeepsFilesInUse(t *testing.T) {
-	s := serve(t)
-	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
+	s, path, d := serveDataset(t)
 	broken := &brokenStore{Store: s.Store}
 	s.Store = broken
 	broken.broken.Store(true)
@@ -164,36 +161,9 @@ func TestChange_ThatFailsKeepsFilesInUse(t *testing.T) {
 	}
 }
 
-func TestTruth_InUseStaysWhenUploadedAgain(t *testing.T) {
-	s := serve(t)
-	path, d := s.create(s.draft(servertest.Announced("truth.csv", goodTruth)))
-	link := d.Truths[0].Upload
-	s.Upload(link, []byte(goodTruth))
-	s.accept(d.ID)
-	s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Announced("new.csv", newTruth)}})
-	s.Upload(link, []byte(goodTruth))
-	if !s.hasTruth(d.ID, goodTruth) {
-		t.Fatal("the truth in use is gone")
-	}
-	s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Inline("new.csv", newTruth)}})
-	s.Want(http.StatusNotFound, nil, "", link.Method, link.URL, goodTruth, headers(link)...)
-	if s.hasTruth(d.ID, goodTruth) {
-		t.Fatal("a file that nothing names any more was taken")
-	}
-}
-
-func headers(u *record.Upload) []string {
-	var all []string
-	for name, value := range u.Headers {
-		all = append(all, name, value)
-	}
-	return all
-}
-
 func TestChange_LosesNoConcurrentChange(t *testing.T) {
 	const changes = 12
-	s := serve(t)
-	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
+	s, path, d := serveDataset(t)
 	statuses := servertest.Concurrently(changes, func(i int) servertest.Answer {
 		return s.Do("olga", http.MethodPatch, path, map[string]any{"truths": []any{servertest.Inline(fmt.Sprintf("truth-%d.csv", i), newTruth)}})
 	})
@@ -210,8 +180,7 @@ func TestChange_LosesNoConcurrentChange(t *testing.T) {
 }
 
 func TestTruth_LargeIsReadAfterTheRequest(t *testing.T) {
-	s := serve(t)
-	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
+	s, path, d := serveDataset(t)
 	large := s.item(d.ID)
 	large.Truths[0].Size = 1 << 30 // what the record says of it decides
 	s.Records().Replace(large)
@@ -229,8 +198,7 @@ func TestTruth_LargeIsReadAfterTheRequest(t *testing.T) {
 
 // A pool changes at once, whatever becomes of the truth that the same request announces.
 func TestChange_MovesRunsToTheNewPoolAtOnce(t *testing.T) {
-	s := serve(t)
-	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
+	s, path, d := serveDataset(t)
 	s.patch(http.StatusOK, path, map[string]any{"pool": "gpu", "truths": []any{servertest.Announced("new.csv", newTruth)}})
 	if truth := s.truth(d.ID); truth.Pool != "gpu" || truth.Number != 1 || !s.item(d.ID).PendingWork.Is(record.Reevaluate) {
 		t.Errorf("%+v", truth)
@@ -283,8 +251,7 @@ func TestTruthSecret_IsMadeOnce(t *testing.T) {
 }
 
 func TestChange_KeepsNamedFiles(t *testing.T) {
-	s := serve(t)
-	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
+	s, path, d := serveDataset(t)
 	was := d.Truths[0]
 	for name, tt := range map[string]struct {
 		file    map[string]any
@@ -333,20 +300,6 @@ func TestChange_KeepsNamedFiles(t *testing.T) {
 	}
 }
 
-func TestTruth_NewestAnnouncementCounts(t *testing.T) {
-	s := serve(t)
-	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
-	first := s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Announced("bad.csv", badTruth)}})
-	second := s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Announced("new.csv", newTruth)}})
-	old := first.Truths[0].Upload
-	s.Want(http.StatusNotFound, nil, "", old.Method, old.URL, badTruth, headers(old)...)
-	s.Upload(second.Truths[0].Upload, []byte(newTruth))
-	s.accept(d.ID)
-	if got := s.get("olga", path); got.TruthVersion != 2 || len(got.Diagnostics) != 0 || s.truth(d.ID).Files[0].Name != "new.csv" {
-		t.Errorf("%+v", got)
-	}
-}
-
 func TestTruth_UploadedIsReplacedByANewerAnnouncement(t *testing.T) {
 	s := serve(t)
 	path, d := s.create(s.draft(servertest.Announced("bad.csv", badTruth)))
@@ -363,21 +316,6 @@ func TestTruth_UploadedIsReplacedByANewerAnnouncement(t *testing.T) {
 	s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Announced("new.csv", newTruth)}})
 	if got := s.item(d.ID); got.PendingWork.Is(record.AcceptTruth) || got.TruthVersion != 0 {
 		t.Errorf("a truth that has not arrived is due: %+v", got)
-	}
-}
-
-func TestTruth_IsAcceptedWithItsLastFile(t *testing.T) {
-	s := serve(t)
-	const more = "id,label\n3,dog\n"
-	path, d := s.create(s.draft(servertest.Inline("one.csv", goodTruth), servertest.Announced("two.csv", more)))
-	s.accept(d.ID)
-	if got := s.get("olga", path); got.TruthVersion != 0 || s.truth(d.ID) != nil || s.item(d.ID).PendingWork.Is(record.AcceptTruth) {
-		t.Fatalf("%+v", got)
-	}
-	s.Upload(d.Truths[1].Upload, []byte(more))
-	s.accept(d.ID)
-	if got := s.get("olga", path); got.TruthVersion != 1 || len(s.truth(d.ID).Files) != 2 {
-		t.Errorf("%+v", got)
 	}
 }
 

@@ -118,21 +118,6 @@ func TestLeaderboard_IsOfOneDataset(t *testing.T) {
 	}
 }
 
-func TestLeaderboard_IsOfThePresentTruth(t *testing.T) {
-	s := serve(t)
-	old := s.add(result{user: "ada", value: 0.3})
-	s.dataset.TruthVersion = 2
-	old.Unlisted = true
-	s.builder.Replace(s.dataset, old)
-	now := s.add(result{user: "ada", value: 0.2})
-	for _, path := range []string{s.board("sort=rank"), s.board("sort=AP"), s.board(""), "/v1/evaluations"} {
-		if got := s.get("", path); len(got) != 1 || got[0].ID != now.ID {
-			t.Errorf("%s: %v", path, got)
-		}
-	}
-	s.Want(http.StatusOK, nil, "", http.MethodGet, "/v1/evaluations/"+old.ID, nil)
-}
-
 func TestList_FiltersWhatTheCallerMaySee(t *testing.T) {
 	s := serve(t)
 	a := s.add(result{user: "ada", value: 0.3})

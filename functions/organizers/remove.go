@@ -28,17 +28,13 @@ func remove(ctx context.Context, c *api.Call, o *record.Organizer) error {
 	default:
 		c.Tx.Delete(n)
 	}
-	var rest []string
-	for i, m := range o.Members {
-		if i < record.MaxMemberChanges {
-			c.Tx.DeleteKey(record.MembershipKey(m, o.ID))
-		} else {
-			rest = append(rest, m)
-		}
+	atOnce := min(len(o.Members), record.MaxMemberChanges)
+	for _, m := range o.Members[:atOnce] {
+		c.Tx.DeleteKey(record.MembershipKey(m, o.ID))
 	}
 	c.After(func(ctx context.Context) {
 		c.Log.InfoContext(ctx, "organizer deleted", "organizer", o.ID, "name", o.Name, "user", c.Caller.ID)
-		deleteRest(ctx, c, o.ID, rest)
+		deleteRest(ctx, c, o.ID, o.Members[atOnce:])
 	})
 	return nil
 }

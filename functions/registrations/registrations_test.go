@@ -105,26 +105,15 @@ func TestCreate_FollowsModeAndWindow(t *testing.T) {
 			if f.Want(c.status, &r, "tom", http.MethodPost, f.path, map[string]any{"team": "T"}); r.State != c.state {
 				t.Errorf("state %q, want %q", r.State, c.state)
 			}
-			f.Records().User("uma")
-			f.Want(http.StatusCreated, &r, "olga", http.MethodPost, f.path, map[string]any{"team": "U", "userId": recordtest.UserID("uma")})
-			if r.State != record.Accepted || r.UserID != recordtest.UserID("uma") {
-				t.Errorf("an organizer's own registration of a user is %+v", r)
+			f.Records().User("uma", "vic")
+			for user, by := range map[string]string{"olga": "olga", "uma": "olga", "vic": "root"} {
+				f.Want(http.StatusCreated, &r, by, http.MethodPost, f.path, map[string]any{"team": user, "userId": recordtest.UserID(user)})
+				if r.State != record.Accepted || r.UserID != recordtest.UserID(user) {
+					t.Errorf("the registration of %s by %s is %+v", user, by, r)
+				}
 			}
 		})
 	}
-}
-
-func TestCreate_OrganizersAtAnyTime(t *testing.T) {
-	f := serve(t, closed, func(t *record.TaskItem) { t.Registration.ClosesAt = new(record.At(time.Now().Add(-time.Hour))) })
-	var r record.Registration
-	for user, by := range map[string]string{"olga": "olga", "uma": "root"} {
-		f.Records().User(user)
-		f.Want(http.StatusCreated, &r, by, http.MethodPost, f.path, map[string]any{"team": user, "userId": recordtest.UserID(user)})
-		if r.UserID != recordtest.UserID(user) || r.State != record.Accepted {
-			t.Errorf("%+v", r)
-		}
-	}
-	f.Want(http.StatusConflict, nil, "olga", http.MethodPost, f.path, map[string]any{"team": "P"})
 }
 
 // Nobody is registered without being known, or beyond the bound, and a user whom others registered can leave in any state.

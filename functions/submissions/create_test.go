@@ -103,6 +103,10 @@ func TestCreate_IsRefusedWithReason(t *testing.T) {
 			b["type"], b["datasetIds"] = "repository", []string{s.dataset().ID}
 			delete(b, "files")
 		}, 422, "/url"},
+		{"a repository that is not built", "ada", nil, func(s *fixture, b object) {
+			b["type"], b["url"], b["datasetIds"] = "repository", "https://example.org/ranker.git", []string{s.dataset().ID}
+			delete(b, "files")
+		}, 422, `"pointer":"/datasetIds/0","detail":"names \"Dataset\", which takes no repositories`},
 		{"an image with files", "ada", nil, func(_ *fixture, b object) { b["type"], b["image"] = "image", "ranker:1" }, 422, "/files"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -243,17 +247,6 @@ func TestCreate_BoundsInlineFilesTogether(t *testing.T) {
 	made := s.submit(upload(inline(d, "a", most)))
 	if made.Files[0].Size != record.MaxInlineBytes || s.run(made.RunIDs[0]).Queue != record.QueueWorkers {
 		t.Errorf("%+v", made)
-	}
-}
-
-func TestCreate_RefusesRepositoriesThatAreNotBuilt(t *testing.T) {
-	s := serve(t)
-	d := s.dataset()
-	body := object{"type": "repository", "url": "https://example.org/ranker.git", "datasetIds": []string{d.ID}}
-	refused := s.refused(http.StatusUnprocessableEntity, "ada", body)
-	if len(refused.Errors) != 1 || refused.Errors[0].Pointer != "/datasetIds/0" ||
-		!strings.Contains(refused.Errors[0].Detail, "submit an image") {
-		t.Errorf("%+v", refused)
 	}
 }
 

@@ -55,9 +55,9 @@ func (t *Truth) Topics() int { return t.topics }
 // ReadTruth reads the truth of a dataset. If one of the diagnostics is an error, there is no Truth. The error is about
 // opening or reading a file, about the context, or about settings that do not pass Check.
 func ReadTruth(ctx context.Context, s Settings, files []File) (*Truth, []measure.Diagnostic, error) {
-	measures, err := s.parse()
-	if err != nil {
-		return nil, nil, err
+	measures, problems := s.parse()
+	if len(problems) > 0 {
+		return nil, nil, invalid(problems)
 	}
 	contents, done := Contents(files)
 	defer done()
@@ -135,9 +135,15 @@ func (c *content) Read(p []byte) (int, error) {
 
 // Check says what is wrong with the settings; nothing, when ReadTruth can use them. Pointers are those of a dataset.
 func Check(s Settings) problem.Fields {
-	problems := CheckFormat(s.Kind, s.Format)
+	_, problems := s.parse()
+	return problems
+}
+
+// parse returns the measures of settings that pass Check, or what is wrong.
+func (s Settings) parse() (measures []measure.Measure, problems problem.Fields) {
+	problems = CheckFormat(s.Kind, s.Format)
 	if evaluators[s.Kind].formats == nil {
-		return problems // which measures there are depends on the kind
+		return nil, problems // which measures there are depends on the kind
 	}
 	problems.AddIf(len(s.Measures) == 0, "/evaluator/measures", "needs at least one measure")
 	first := map[string]string{} // canonical form: as first given
@@ -150,6 +156,7 @@ func Check(s Settings) problem.Fields {
 			problems.Add(pointer, "%s is the same measure as %s; name it once", text, earlier)
 		} else {
 			first[m.String()] = text
+			measures = append(measures, m)
 		}
 	}
 	if s.PrimaryMeasure != "" && !slices.Contains(s.Measures, s.PrimaryMeasure) {
@@ -157,7 +164,7 @@ func Check(s Settings) problem.Fields {
 		_, known := first[m.String()]
 		problems.AddIf(err != nil || !known, "/evaluator/primaryMeasure", "must be one of measures: give one, or "+problem.Unset)
 	}
-	return problems
+	return measures, problems
 }
 
 // CheckFormat says what is wrong with the format of runs for that kind of evaluator. Pointers are those of a dataset.
@@ -176,21 +183,6 @@ func CheckFormat(kind measure.Kind, f Format) (problems problem.Fields) {
 	}
 	problems.AddIf(f.IDField != "" && f.IDField == f.ValueField, "/runFormat/valueField", "must be another field than idField")
 	return problems
-}
-
-// parse returns the measures of settings that pass Check.
-func (s Settings) parse() ([]measure.Measure, error) {
-	if problems := Check(s); len(problems) > 0 {
-		return nil, invalid(problems)
-	}
-	measures := make([]measure.Measure, len(s.Measures))
-	for i, text := range s.Measures {
-		var err error
-		if measures[i], err = measure.Parse(s.Kind, text); err != nil {
-			return nil, err
-		}
-	}
-	return measures, nil
 }
 
 // invalid is the error of a caller that did not call Check first.

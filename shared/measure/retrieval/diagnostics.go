@@ -129,20 +129,15 @@ const (
 	mostExplained = 100 // documents for which a likely cause is sought when none is judged
 )
 
-// judgedCoverage counts judged documents of topics that both truth and run have.
+// judgedCoverage counts judged documents of the topics of a truth.
 type judgedCoverage struct {
-	topics int
-	found  int // topics with a judged document, at any rank
-	// of the first ranks of topics that have as many judged documents as that: judged ones, and all
-	top, most int
+	found     bool // whether any document is judged, at any rank
+	top, most int  // of the first ranks of topics that have as many judged documents as that: judged ones, and all
 }
 
 func (j *judgedCoverage) count(grades, ideal []int16) {
 	isJudged := func(g int16) bool { return g != unjudged }
-	j.topics++
-	if slices.ContainsFunc(grades, isJudged) {
-		j.found++
-	}
+	j.found = j.found || slices.ContainsFunc(grades, isJudged)
 	if len(ideal) < depth {
 		return
 	}
@@ -156,8 +151,8 @@ func (j *judgedCoverage) count(grades, ideal []int16) {
 // report warns when no document is judged, or fewer than half of those at the first ranks.
 func (j judgedCoverage) report(r *run, q *Qrels, report *measure.Report) {
 	switch {
-	case j.topics == 0 || report.Failed():
-	case j.found == 0:
+	case len(q.names) == 0 || report.Failed():
+	case !j.found:
 		var unknown []string
 		for doc := range r.documents() {
 			if unknown = append(unknown, string(doc)); len(unknown) == mostExplained {
@@ -187,7 +182,7 @@ func (q *Qrels) documents() iter.Seq[string] {
 }
 
 func (j judgedCoverage) plus(o judgedCoverage) judgedCoverage {
-	return judgedCoverage{j.topics + o.topics, j.found + o.found, j.top + o.top, j.most + o.most}
+	return judgedCoverage{j.found || o.found, j.top + o.top, j.most + o.most}
 }
 
 // sourceLine is a line of one of the files.

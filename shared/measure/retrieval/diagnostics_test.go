@@ -77,8 +77,8 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 			`r:3 error: the score "1e999" is not a finite…`}},
 		"hexadecimal": {"t Q0 a 1 0x1p-2 x\n", []string{
 			`r:1 error: the score "0x1p-2" is not a decimal number; write it like 12.5 or 1.25e1…`}},
-		"twice": {"t Q0 a 1 9 x\nu Q0 a 1 9 x\n\nt Q0 a 2 8 x\n", []string{
-			`r:4 error: topic "t" has document "a" already, in line 1; keep one of them…`}},
+		"twice": {"t Q0 a 1 9 x\nu Q0 a 1 9 x\n\nt Q0 a 2 8 x\nt Q0 a 3 7 x\n", []string{
+			`r:4 error: topic "t" has document "a" already, in line 1; keep one of them…`, `r:5 error: topic "t" has document "a" already, in line 1…`}},
 		"twice outside": {"t Q0 a 1 9 x\nu Q0 a 1 9 x\nv Q0 a 2 8 x\nv Q0 a 2 8 x\n", []string{
 			"r warning: topics that are not in the truth and do not count: 1 of 3 topics of the run…",
 			`r:4 error: topic "v" has document "a" already, in line 3…`}},
@@ -100,6 +100,7 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 		"ranks of one digit": {"t Q0 a 10 7 x\nt Q0 b 9 1 x\nu Q0 a 1 1 x\n", []string{"r:2 warning: rank and score contradict…"}},
 		"any order":          {"t Q0 b 2 1 x\nt Q0 a 1 7 x\nu Q0 a 1 1 x\nu Q0 b 1 7 x\n", nil},
 		"ties":               {"t Q0 a 1 7 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\n", nil},
+		"one rank":           {"t Q0 a 0 7 x\nt Q0 b 0 6 x\nt Q0 c 0 8 x\nu Q0 a 1 1 x\n", nil},
 		"other topics":       {"u Q0 a 1 1 x\nt Q0 b 2 7 x\n", nil},
 		"no ranks":           {"t Q0 a - 1 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\nu Q0 b nan 7 x\n", nil},
 		"ranks further down": {"t Q0 a 1 7 x\nt Q0 b 2 7 x\nt Q0 c 3.0 6 x\nt Q0 d 4.0 9 x\nu Q0 a 1 1 x\n", []string{

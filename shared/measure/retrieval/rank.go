@@ -61,9 +61,7 @@ func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report *measure.Re
 					for i, s := range plan.scores {
 						scores[topic*len(plan.scores)+i] = s.of(s.view, ranking)
 					}
-					if len(ranking.grades) > 0 {
-						k.covered.count(ranking.grades, ranking.ideal)
-					}
+					k.covered.count(ranking.grades, ranking.ideal)
 				}
 			}
 		})

@@ -128,22 +128,13 @@ func Public(roles Role) Role {
 	return Anyone
 }
 
-// Sees reports whether one who has the roles may know that a resource with the audience exists.
-func Sees(roles Role, a Audience) bool {
-	if roles&Admin != 0 || a == Everyone {
-		return true
-	}
-	switch a {
-	case Organizers:
-		return roles&Organizer != 0
-	case Owners:
-		return roles&(Organizer|Owner) != 0
-	case Registrants:
-		return roles&(Organizer|Owner|Registrant) != 0
-	default:
-		return false
-	}
+// members are the roles, admins aside, of which those of an audience that is not Everyone have one.
+var members = map[Audience]Role{
+	Organizers: Organizer, Owners: Organizer | Owner, Registrants: Organizer | Owner | Registrant,
 }
+
+// Sees reports whether one who has the roles may know that a resource with the audience exists.
+func Sees(roles Role, a Audience) bool { return a == Everyone || roles&(Admin|members[a]) != 0 }
 
 // Decision is the outcome for one request.
 type Decision uint8

@@ -76,8 +76,8 @@ func (v *parameters) considered(r *ranking) []int16 {
 	if v.judgedOnly {
 		list = r.judged
 	}
-	if v.depth > 0 && v.depth < len(list) {
-		list = list[:v.depth]
+	if v.depth > 0 {
+		list = list[:min(v.depth, len(list))]
 	}
 	return list
 }

@@ -1,6 +1,232 @@
 package measure
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestParse_ReturnsTheCanonicalForm(t *testing.T) {
+	for _, c := range []struct {
+		kind       Kind
+		text, want string
+	}{
+		{Retrieval, "AP", "AP"},
+		{Retrieval, "MAP", "AP"},
+		{Retrieval, "MAP@0100", "AP@100"},
+		{Retrieval, "NDCG@10", "nDCG@10"},
+		{Retrieval, "nDCG(dcg='exp-log2')@20", "nDCG(dcg='exp-log2')@20"},
+		{Retrieval, `nDCG(dcg="exp-log2")@20`, "nDCG(dcg='exp-log2')@20"},
+		{Retrieval, "nDCG(dcg=exp-log2)", "nDCG(dcg='exp-log2')"},
+		{Retrieval, "nDCG(dcg='log2')", "nDCG"},
+		{Retrieval, "MRR@10", "RR@10"},
+		{Retrieval, "Precision(rel=2)@5", "P(rel=2)@5"},
+		{Retrieval, "Recall@1000", "R@1000"},
+		{Retrieval, " P ( judged_only=true , rel = 2 ) @ 10 ", "P(rel=2,judged_only=True)@10"},
+		{Retrieval, "P(rel=1,judged_only=False)@10", "P@10"},
+		{Retrieval, "P()@10", "P@10"},
+		{Retrieval, "IPrec@0.10", "IPrec@0.1"},
+		{Retrieval, "IPrec@0", "IPrec@0.0"},
+		{Retrieval, "IPrec@-0", "IPrec@0.0"},
+		{Retrieval, "IPrec@1", "IPrec@1.0"},
+		{Retrieval, "IPrec@1e-5", "IPrec@1e-05"},
+		{Retrieval, "SetF(beta=2)", "SetF(beta=2.0)"},
+		{Retrieval, "SetF(beta=1000)", "SetF(beta=1000.0)"},
+		{Retrieval, "SetF(beta=1)", "SetF"},
+		{Retrieval, "RBP(p=0.80)", "RBP"},
+		{Retrieval, "RBP(rel=1,p=.95)@20", "RBP(p=0.95,rel=1)@20"},
+		{Retrieval, "RBP(p=0.00001)", "RBP(p=1e-05)"},
+		{Retrieval, "SetF(beta=0.5)", "SetF(beta=0.5)"},
+		{Retrieval, "NumRet(rel=1)", "NumRet(rel=1)"},
+		{Retrieval, "NumRelRet", "NumRet(rel=1)"},
+		{Retrieval, "NumRelRet(rel=2)", "NumRet(rel=2)"},
+		{Retrieval, "SetRelP", "SetP(relative=True)"},
+		{Retrieval, "SetRelP(rel=2)", "SetP(rel=2,relative=True)"},
+		{Classification, "F1(average=macro)", "F1(average=macro)"},
+		{Classification, "Precision(positive=spam)", "Precision(positive=spam)"},
+		{Classification, "Recall(positive='spam')", "Recall(positive=spam)"},
+		{Classification, "Recall(positive='not spam, \\'ham\\' \\\\')", "Recall(positive='not spam, \\'ham\\' \\\\')"},
+		{Classification, "F1(positive=größe)", "F1(positive=größe)"},
+		{Classification, "F1(positive=1)", "F1(positive=1)"},
+		{Regression, "RMSE", "RMSE"},
+		{Retrieval, "P@1000000", "P@1000000"},
+		{Retrieval, "AP" + strings.Repeat(" ", MaxName-2), "AP"},
+		{Classification, "F1(positive=" + strings.Repeat("a", MaxName-13) + ")", "F1(positive=" + strings.Repeat("a", MaxName-13) + ")"},
+	} {
+		m, err := Parse(c.kind, c.text)
+		if err != nil || m.String() != c.want {
+			t.Errorf("Parse(%s, %q) = %q, %v; want %q", c.kind, c.text, m, err, c.want)
+		}
+		checkReadsBack(t, c.kind, c.text)
+	}
+}
+
+// TestParse_TakesNamesOfTrecEval has the names that trec_eval prints, and some of those that it is asked by, with the names that
+// ir-measures 0.4.3 gives them.
+func TestParse_TakesNamesOfTrecEval(t *testing.T) {
+	for text, want := range map[string]string{
+		"map": "AP", "map_cut_10": "AP@10", "ndcg": "nDCG", "ndcg_cut_10": "nDCG@10", "ndcg_cut.10": "nDCG@10", "P_5": "P@5", "P.5": "P@5",
+		"recall_1000": "R@1000", "success_1": "Success@1", "recip_rank": "RR", "Rprec": "Rprec", "bpref": "Bpref", "infAP": "infAP",
+		"iprec_at_recall_0.00": "IPrec@0.0", "iprec_at_recall_0.10": "IPrec@0.1", "iprec_at_recall.1.00": "IPrec@1.0",
+		"num_q": "NumQ", "num_ret": "NumRet", "num_rel": "NumRel", "num_rel_ret": "NumRet(rel=1)",
+		"set_P": "SetP", "set_relative_P": "SetP(relative=True)", "set_recall": "SetR", "set_map": "SetAP", "set_F": "SetF",
+		"set_F_2.0": "SetF(beta=2.0)", "set_F.2": "SetF(beta=2.0)",
+	} {
+		if m, err := Parse(Retrieval, text); err != nil || m.String() != want {
+			t.Errorf("%s is %q, %v; want %s", text, m, err, want)
+		}
+	}
+	for _, text := range []string{"map_cut", "map_10", "P_0", "P_5,10", "ndcg_cut_x", "gm_map", "set_P_2", "recip_rank_10", "_5", "5"} {
+		if m, err := Parse(Retrieval, text); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s is %q, %v", text, m, err)
+		}
+	}
+	if m, err := Parse(Classification, "map"); err == nil {
+		t.Errorf("map is %q for classification", m)
+	}
+}
+
+func TestParse_Errors(t *testing.T) {
+	for _, c := range []struct {
+		kind       Kind
+		text, want string
+	}{
+		{Retrieval, "", `there is no retrieval measure ""; there are nDCG, AP`},
+		{Retrieval, "ndcg@10", "did you mean nDCG?"},
+		{Retrieval, "Accuracy", "there is no retrieval measure"},
+		{Retrieval, "(rel=1)", `there is no retrieval measure ""`},
+		{Retrieval, "AZ_az09()", `there is no retrieval measure "AZ_az09"`},
+		{Classification, "AP", "Accuracy, BalancedAccuracy"},
+		{Regression, "RMSD", "MSE, RMSE, MAE"},
+		{"worker", "AP", `kind "worker"`},
+		{Retrieval, "P", "P needs a cutoff: P@10"},
+		{Retrieval, "IPrec", "IPrec@0.1"},
+		{Retrieval, "IPrec@1.5", "from 0 to 1"},
+		{Retrieval, "IPrec@NaN", "from 0 to 1"},
+		{Retrieval, "P@0", "from 1 to 1000000"},
+		{Retrieval, "P@-1", "from 1 to 1000000"},
+		{Retrieval, "P@1.5", "whole number"},
+		{Retrieval, "P@", "whole number"},
+		{Retrieval, "P@10@20", "whole number"},
+		{Retrieval, "Rprec@10", "Rprec has no cutoff; leave @10 out"},
+		{Retrieval, "P(2)@10", `P has no parameter "2"`},
+		{Retrieval, "P('x')@10", "written as name=value"},
+		{Retrieval, "P(rel)@10", "write rel=value"},
+		{Retrieval, "P(k=2)@10", `no parameter "k"; it has rel, judged_only`},
+		{Retrieval, "NumQ(rel=1)", "takes no parameters"},
+		{Retrieval, "P(rel=0)@10", "from 1 to"},
+		{Retrieval, "P(rel=x)@10", "whole number"},
+		{Retrieval, "P(rel=1,rel=2)@10", "given twice"},
+		{Retrieval, "P(rel=1 judged_only=True)@10", "expected a comma or )"},
+		{Retrieval, "P(rel=1", "expected a comma or )"},
+		{Retrieval, "P(judged_only=1)@10", "True or False"},
+		{Retrieval, "nDCG(dcg=ln)@10", "log2, exp-log2"},
+		{Retrieval, "RBP(p=0)", "between 0 and 1"},
+		{Retrieval, "RBP(p=1)", "between 0 and 1"},
+		{Retrieval, "RBP(p=NaN)", "between 0 and 1"},
+		{Retrieval, "SetF(beta=-1)", "from 0 to 1000"},
+		{Retrieval, "AP x", "left over"},
+		{Classification, "F1", "exactly one of average, positive: F1(average=macro) or F1(positive=LABEL)"},
+		{Classification, "F1(average=macro,positive=a)", "exactly one of"},
+		{Classification, "F1(average=binary)", "macro, micro, weighted"},
+		{Classification, "F1(positive='a)", "never closed"},
+		{Classification, "F1(positive=)", "give a label"},
+		{Classification, "F1(positive='a\nb')", "give a label"},
+		{Retrieval, "AP" + strings.Repeat(" ", 99), "too long"},
+		{Classification, "F1(positive=\"" + strings.Repeat("'", 80) + "\")", "too long"},
+		{Retrieval, "AP\xff", "UTF-8"},
+	} {
+		m, err := Parse(c.kind, c.text)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("Parse(%s, %q) = %q, %v; want an error with %q", c.kind, c.text, m, err, c.want)
+		}
+	}
+}
+
+func TestMeasure_HasDefaultParameters(t *testing.T) {
+	m, err := Parse(Retrieval, "RBP(rel=2)@20")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Number("p") != 0.8 || m.Int("rel") != 2 || m.Depth() != 20 || m.Flag("judged_only") {
+		t.Errorf("got p %v, rel %v, depth %v", m.Number("p"), m.Int("rel"), m.Depth())
+	}
+	if m, _ = Parse(Retrieval, "RBP"); m.Int("rel") != 0 || m.Depth() != 0 {
+		t.Errorf("rel %d and depth %d without one", m.Int("rel"), m.Depth())
+	}
+	if m, _ = Parse(Retrieval, "IPrec(judged_only=True)@1"); m.Recall() != 1 || m.Depth() != 0 || m.Int("rel") != 1 || !m.Flag("judged_only") {
+		t.Errorf("%v: recall %v, rel %d, judged_only %v", m, m.Recall(), m.Int("rel"), m.Flag("judged_only"))
+	}
+}
+
+func TestCatalogue_OnlyErrorsAreBetterWhenLow(t *testing.T) {
+	for _, kind := range Kinds() {
+		for _, f := range Catalogue(kind) {
+			low := f.Name == "MSE" || f.Name == "RMSE" || f.Name == "MAE"
+			if f.HigherIsBetter == low {
+				t.Errorf("%s: HigherIsBetter is %v", f.Name, f.HigherIsBetter)
+			}
+		}
+	}
+	if m, err := Parse(Regression, "MAE"); err != nil || m.HigherIsBetter() {
+		t.Errorf("MAE: %v, %v", m.HigherIsBetter(), err)
+	}
+}
+
+func TestCatalogue_IsComplete(t *testing.T) {
+	for _, kind := range Kinds() {
+		seen := map[string]bool{}
+		for _, f := range Catalogue(kind) {
+			for _, name := range append([]string{f.Name}, f.Aliases...) {
+				if seen[name] {
+					t.Errorf("%s: %s is there twice", kind, name)
+				}
+				seen[name] = true
+			}
+			if !strings.HasSuffix(f.Definition, ".") || strings.Count(f.Definition, ". ") > 0 {
+				t.Errorf("%s: the definition is not one sentence: %q", f.Name, f.Definition)
+			}
+			for _, p := range f.Parameters {
+				if p.Definition == "" || p.Domain == "" {
+					t.Errorf("%s: parameter %+v", f.Name, p)
+				}
+				if p.Default != "" {
+					if value, err := p.canonical(p.Default); err != nil || value != p.Default {
+						t.Errorf("%s: default %q of %s is not canonical: %q, %v", f.Name, p.Default, p.Name, value, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// readsTheCanonicalForm draws texts near the grammar; whatever parses has a canonical form that is a fixed point.
+func readsTheCanonicalForm(t *rapid.T) {
+	piece := rapid.SampledFrom([]string{"AP", "P", "F1", "RBP", "nDCG", "IPrec", "(", ")", ",", "=", "@", "rel", "p", "positive",
+		"judged_only", "average", "dcg", "10", "0.5", "1e-7", "True", "macro", "'exp-log2'", "'a b'", "'\\''", "\"x'\"", "ü", " ", "\u00a0"})
+	label := rapid.Map(rapid.String(), func(s string) string {
+		return "F1(positive='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "')"
+	})
+	near := rapid.Map(rapid.SliceOfN(piece, 1, 12), func(p []string) string { return strings.Join(p, "") })
+	text := rapid.OneOf(label, near, rapid.String()).Draw(t, "text")
+	checkReadsBack(t, rapid.SampledFrom(Kinds()).Draw(t, "kind"), text)
+}
+
+func TestParse_ReadsTheCanonicalForm(t *testing.T) { rapid.Check(t, readsTheCanonicalForm) }
+
+func FuzzParse(f *testing.F) { f.Fuzz(rapid.MakeFuzz(readsTheCanonicalForm)) }
+
+// checkReadsBack checks that the canonical form of what parses is a fixed point.
+func checkReadsBack(t rapid.TB, kind Kind, text string) {
+	m, err := Parse(kind, text)
+	if err != nil {
+		return
+	}
+	if again, err := Parse(kind, m.String()); err != nil || again.String() != m.String() {
+		t.Fatalf("%q gives %q, which reads back as %q, %v", text, m, again, err)
+	}
+}
 
 func TestReport_KeepsErrorsBeforeWarnings(t *testing.T) {
 	var r Report

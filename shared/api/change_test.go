@@ -12,7 +12,6 @@ import (
 
 	"assay/shared/patch"
 	"assay/shared/problem"
-	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/store"
 )
@@ -197,22 +196,6 @@ func TestPutFile_DeletesFilesOfFailedCalls(t *testing.T) {
 	a := s.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes", `{"name":"three"}`, "Idempotency-Key", "k")
 	if a.Header.Get("Idempotent-Replay") != "true" || s.read(a.Header.Get("Location")).Name != "three" {
 		t.Errorf("%v %s", a.Header, a.Body)
-	}
-}
-
-// A first change makes its caller known, by the name that the last token has.
-func TestUpsertProfile_KeepsTheLastName(t *testing.T) {
-	s := serve(t)
-	s.note("one")
-	u := recordtest.Get[record.User](t, s.Store, record.UserKey(s.read(s.note("two")).Owner))
-	if u == nil || u.Name != "alice" || u.Email != "alice@example.org" || u.Version != 1 {
-		t.Fatalf("%+v", u)
-	}
-	u.Name = "Alicia"
-	s.Records().Replace(u)
-	s.note("three")
-	if u = recordtest.Get[record.User](t, s.Store, u.Key()); u.Name != "alice" {
-		t.Errorf("%+v", u)
 	}
 }
 

@@ -125,7 +125,7 @@ type edge struct{ from, to string }
 var core = append(packagesOf("domain", "computation", "language"), "assay/shared/blob", "assay/shared/store")
 
 // testSupport are the packages that exist for tests to import.
-var testSupport = []string{"assay/shared/programtest", "assay/shared/*/*test/...", "assay/shared/*/*/*test/...", "assay/functions/*test/..."}
+var testSupport = []string{"assay/shared/*test/...", "assay/shared/*/*test/...", "assay/shared/*/*/*test/...", "assay/functions/*test/..."}
 
 var rules = []rule{
 	{

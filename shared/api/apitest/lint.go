@@ -32,8 +32,8 @@ func Lint(t testing.TB, documents ...[]byte) [][]string {
 		}
 		return path
 	}
-	arguments := []string{programtest.Installed(t, "@redocly", "cli", "bin", "cli.js"), "lint", "--format=json", "--max-problems=1000", "--config",
-		write("redocly.yaml", rules)}
+	arguments := []string{programtest.Installed(t, "@redocly", "cli", "bin", "cli.js"), "lint", "--format=json", "--max-problems=1000",
+		"--config", write("redocly.yaml", rules)}
 	faults := make([][]string, len(documents))
 	for i, content := range documents {
 		d, err := parse(content)

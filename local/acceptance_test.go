@@ -9,13 +9,9 @@ import (
 	"assay/shared/store/dynamo/dynamotest"
 )
 
-func TestAccess(t *testing.T) {
-	acceptancetest.AccessMatrix(t, setup(t))
-}
+func TestAccess(t *testing.T) { acceptancetest.AccessMatrix(t, setup(t)) }
 
-func TestHiddenIsMissing(t *testing.T) {
-	acceptancetest.HiddenIsMissing(t, setup(t))
-}
+func TestHiddenIsMissing(t *testing.T) { acceptancetest.HiddenIsMissing(t, setup(t)) }
 
 // TestServer_OverDynamoDB runs the acceptance tests over a table of DynamoDB.
 func TestServer_OverDynamoDB(t *testing.T) {

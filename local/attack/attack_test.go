@@ -55,6 +55,14 @@ var (
 	full  = form{full: true, flood: 5 * time.Second, calm: 3 * time.Second}
 )
 
+// pick is the value of the form.
+func pick[T any](f form, short, full T) T {
+	if f.full {
+		return full
+	}
+	return short
+}
+
 func TestAttack(t *testing.T) {
 	f := short
 	if os.Getenv(formVariable) == "full" {

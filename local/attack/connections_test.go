@@ -21,10 +21,7 @@ import (
 
 // slowTime is how long slow callers hold their connections in each form.
 func (s *site) slowTime() time.Duration {
-	if s.form.full {
-		return 2 * s.form.flood
-	}
-	return time.Second
+	return pick(s.form, time.Second, 2*s.form.flood)
 }
 
 // hold opens connections, sends each the beginning, and then drops a byte from time to time until the time is over.
@@ -61,10 +58,7 @@ func slowHeaders(ctx context.Context, s *site, y *tally) {
 
 // slowBodies have all but the last bytes of large bodies sent at once.
 func slowBodies(ctx context.Context, s *site, y *tally) {
-	n := 40
-	if s.form.full {
-		n = 120
-	}
+	n := pick(s.form, 40, 120)
 	head := fmt.Sprintf("POST /v1/tools/evaluator HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
 		maxBody)
 	s.hold(ctx, y, n, []byte(head+`{"runs":"`+repeat("x", maxBody-4<<10)), "x")
@@ -72,10 +66,7 @@ func slowBodies(ctx context.Context, s *site, y *tally) {
 
 // slowReaders ask for the largest answers that there are, and read none of them.
 func slowReaders(ctx context.Context, s *site, y *tally) {
-	n := 20
-	if s.form.full {
-		n = 150
-	}
+	n := pick(s.form, 20, 150)
 	var all sync.WaitGroup
 	for _, p := range []string{"/v1/organizers?limit=200", "/openapi.json", "/docs", s.task + "/evaluations?limit=200"} {
 		all.Go(func() { s.hold(ctx, y, n, []byte("GET "+p+" HTTP/1.1\r\nHost: a\r\n\r\n"), "") })
@@ -124,10 +115,7 @@ const refusedPause = 100 * time.Millisecond
 
 // grpcMessages are of the most that a message may have and more, as they are and compressed, from nobody.
 func grpcMessages(ctx context.Context, s *site, y *tally) {
-	n := 2
-	if s.form.full {
-		n = 8
-	}
+	n := pick(s.form, 2, 8)
 	connections, closeAll := s.dial(y, n)
 	defer closeAll()
 	ctx, cancel := context.WithTimeout(ctx, s.slowTime())

@@ -59,7 +59,7 @@ func (p *program) start(t *testing.T) {
 	script := `ulimit -d "$1" && ulimit -t "$2" && shift 2 && exec "$@"`
 	p.process = exec.Command("sh", "-c", script, "sh", strconv.Itoa(dataLimit>>10), strconv.Itoa(int(cpuTime.Seconds())),
 		p.binary, "-demo=false", "-addr", strings.TrimPrefix(p.url, "http://"), "-grpc-addr", p.grpc, "-data", p.disk.data)
-	p.process.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(cores), "GODEBUG=gctrace=1")
+	p.process.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(cores), "GODEBUG=gctrace=1", "TMPDIR="+filepath.Dir(p.disk.data))
 	out, err := p.process.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -126,10 +126,7 @@ func randomBodies(s *site) (out []request) {
 	}
 	task := object{"name": "Fuzz", "description": "x", "registration": object{"mode": "open"}, "submissions": object{
 		"perDay": 5, "types": []any{"upload"}}}
-	rounds := 30
-	if s.form.full {
-		rounds = 150
-	}
+	rounds := pick(s.form, 30, 150)
 	for range rounds {
 		for _, valid := range []struct {
 			method, path string

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"path"
 	"slices"
@@ -17,10 +18,7 @@ import (
 
 // heavyLists fills a list with the largest records that there may be, and has many callers ask for it.
 func heavyLists(ctx context.Context, s *site, y *tally) {
-	made, readers := 40, 4
-	if s.form.full {
-		made, readers = 210, 30
-	}
+	made, readers := pick(s.form, 40, 210), pick(s.form, 4, 30)
 	body := encode(object{"name": "Heavy", "description": repeat(`"`, 60<<10)})
 	write := scenario{allow: append([]int{http.StatusForbidden}, accepted...), most: problemBytes}
 	for n := range made {
@@ -60,10 +58,7 @@ func writeFlood(ctx context.Context, s *site, y *tally) {
 
 // uploadFlood declares files and uploads them, as many as it gets links for.
 func uploadFlood(ctx context.Context, s *site, y *tally) {
-	size := 1 << 20
-	if s.form.full {
-		size = 8 << 20
-	}
+	size := pick(s.form, 1<<20, 8<<20)
 	var uploaders sync.WaitGroup
 	end := time.Now().Add(s.form.flood)
 	for _, u := range s.crowd[:4] {
@@ -128,46 +123,54 @@ func toolFiles(s *site) (out []request) {
 	return out
 }
 
-// fullDisk has the server write while there is no room. Writes answer with a problem, reads go on, and once there is room again
-// writes are taken.
+// fullDisk has the server write while there is no room. Writes of every kind meet the full disk and answer that there is no room,
+// reads go on, and once there is room again the same writes are taken.
 func fullDisk(ctx context.Context, s *site, y *tally) {
 	remove, err := s.program.disk.fill()
 	if err != nil {
 		y.fault("%v", err)
 		return
 	}
-	noRoom := []int{http.StatusInsufficientStorage, http.StatusServiceUnavailable}
-	// Small writes may find room in pages that the table has already.
-	sc := scenario{allow: append([]int{http.StatusOK, http.StatusCreated, http.StatusForbidden, http.StatusTooManyRequests}, noRoom...),
-		most: problemBytes, senders: 4}
-	refusedOnce := false
-	for n := range 30 {
-		q := post(s.organizer, "/v1/datasets", encode(object{
-			"taskId": path.Base(s.task), "name": fmt.Sprint("Full ", n), "split": "training", "runFormat": object{"kind": "trec-run"},
+	sc := scenario{allow: []int{200, 201, 303, 403, 429, 503, http.StatusInsufficientStorage}, most: problemBytes}
+	keep := func(q request) request {
+		q.acknowledged = func(h http.Header) { s.journal.acknowledged(q.from, h.Get("Location"), `"Full"`) }
+		return q
+	}
+	writes := map[string]request{
+		"a dataset with a file": keep(post(s.organizer, "/v1/datasets", encode(object{
+			"taskId": path.Base(s.task), "name": "Full", "split": "training", "runFormat": object{"kind": "trec-run"},
 			"description": repeat("x", 60<<10), "truths": []object{inline("qrels", qrels(2000, 10))},
 			"evaluator": object{"kind": "retrieval", "measures": []string{"AP"}},
-		}))
-		q.acknowledged = func(h http.Header) { s.journal.acknowledged(s.organizer, h.Get("Location"), `"Full `) }
-		y.exchange(ctx, s, &sc, q)
-		y.mu.Lock()
-		for _, status := range noRoom {
-			refusedOnce = refusedOnce || y.statuses[status] > 0
-		}
-		y.mu.Unlock()
+		}))),
+		"an organizer":       keep(post(s.participant, "/v1/organizers", encode(object{"name": "Full", "description": repeat("x", 60<<10)}))),
+		"a result of a tool": toolFiles(s)[0],
 	}
-	if !refusedOnce {
-		y.fault("no write found the disk full: %s", y.byStatus())
+	for name, write := range writes {
+		met := y.statuses[http.StatusInsufficientStorage]
+		for range 200 { // small ones may find room in pages that the table has already
+			if y.exchange(ctx, s, &sc, write); y.statuses[http.StatusInsufficientStorage] > met {
+				break
+			}
+		}
+		if y.statuses[http.StatusInsufficientStorage] == met {
+			y.fault("%s did not find the disk full: %s", name, y.byStatus())
+		}
 	}
 	for range 4 {
 		s.uploadNew(ctx, y, s.crowd[5], 1<<20)
 	}
-	for _, p := range []string{s.task, "/v1/tasks", s.oldRun, "/", "/v1/user"} {
+	for _, p := range []string{s.task, "/v1/tasks", "/v1/runs", s.oldRun, "/v1/datasets", "/v1/organizers", "/", "/health", "/info", "/v1/user"} {
 		if status, _, _, err := s.call(s.bystander, http.MethodGet, p, nil); err != nil || status != http.StatusOK {
 			y.fault("with a full disk GET %s has status %d, %v", p, status, err)
 		}
 	}
 	remove()
 	s.recover(ctx, y)
+	for name, write := range writes {
+		if status, _, _, err := s.send(ctx, write, io.Discard); err != nil || status >= http.StatusBadRequest {
+			y.fault("%s when there is room again has status %d, %v", name, status, err)
+		}
+	}
 }
 
 // recoverTime is how long after the disk has room again a write may be refused.

@@ -219,30 +219,18 @@ func TestTopics_RoundingMakesNoOutlier(t *testing.T) {
 
 // TestTopics_WorstAreHard has more topics at the worst mean than one in ten, and then all of them.
 func TestTopics_WorstAreHard(t *testing.T) {
-	for _, less := range []bool{false, true} {
-		for worst, want := range map[int]int{1: 1, 3: 3, 10: 0} {
-			by := []map[string]float64{{}}
-			var topics []string
+	for worst, want := range map[int]int{1: 1, 3: 3, 10: 0} {
+		for _, better := range []float64{.5, -.5} { // than 0, which is the worst
+			by, topics := []map[string]float64{{}}, []string{}
 			for topic := range 10 {
-				name, value := fmt.Sprint(topic), 0.
-				if topic >= worst {
-					value = .5
-				}
-				if less {
-					value = -value
-				}
-				by[0][name], topics = value, append(topics, name)
+				topics = append(topics, fmt.Sprint(topic))
+				by[0][topics[topic]] = []float64{0, better}[min(1, topic/worst)]
 			}
-			out := TopicsOutput{Sort: sortTopic, LowerIsBetter: less}
+			out := TopicsOutput{Sort: sortTopic, LowerIsBetter: better < 0}
 			out.describeTopics(by, topics)
-			hard := 0
-			for _, line := range out.Topics {
-				if line.Hard {
-					hard++
-				}
-			}
+			hard := len(slices.DeleteFunc(out.Topics, func(line TopicsLine) bool { return !line.Hard }))
 			if hard != want {
-				t.Errorf("%d of 10 topics are the worst, less is better: %v; %d are hard from %v, want %d", worst, less, hard, out.HardFrom, want)
+				t.Errorf("%d of 10 topics are the worst, others have %v; %d are hard from %v, want %d", worst, better, hard, out.HardFrom, want)
 			}
 		}
 	}

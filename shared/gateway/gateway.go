@@ -35,17 +35,18 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 )
 
-// Serve serves the operations as a function of Lambda. It returns only when it cannot begin, with what the environment lacks.
-// Families that have nothing to do with files give nil for them.
-func Serve(env *config.Environment, operations []api.Operation, table store.Store, files blob.Store) error {
+// Serve serves the operations as a function of Lambda. It returns only when it cannot begin, with the status to exit with, and logs
+// what the environment lacks. Families that have nothing to do with files give nil for them.
+func Serve(env *config.Environment, operations []api.Operation, table store.Store, files blob.Store) (status int) {
 	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
 	slog.SetDefault(log)
 	a, err := open(env, operations, table, files, log)
 	if err != nil {
-		return err
+		log.Error("the function cannot start", "error", err)
+		return 1
 	}
 	lambda.Start(a.Handle)
-	return nil
+	return 0
 }
 
 // open does what comes before the first event. It asks nobody, and has the issuer asked in the background: a request with a

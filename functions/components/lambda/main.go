@@ -2,7 +2,6 @@
 package main
 
 import (
-	"log/slog"
 	"os"
 
 	"assay/functions/components"
@@ -12,7 +11,5 @@ import (
 
 func main() {
 	var env config.Environment
-	err := gateway.Serve(&env, components.Operations, nil, nil)
-	slog.Error("the function cannot start", "error", err)
-	os.Exit(1)
+	os.Exit(gateway.Serve(&env, components.Operations, nil, nil))
 }

@@ -2,7 +2,6 @@
 package main
 
 import (
-	"log/slog"
 	"os"
 
 	"assay/functions/evaluations"
@@ -15,7 +14,5 @@ import (
 
 func main() {
 	var env config.Environment
-	err := gateway.Serve(&env, evaluations.Operations, dynamo.New(awsconfig.Table(&env)), s3.New(awsconfig.Bucket(&env)))
-	slog.Error("the function cannot start", "error", err)
-	os.Exit(1)
+	os.Exit(gateway.Serve(&env, evaluations.Operations, dynamo.New(awsconfig.Table(&env)), s3.New(awsconfig.Bucket(&env))))
 }

@@ -2,7 +2,6 @@
 package main
 
 import (
-	"log/slog"
 	"os"
 
 	"assay/functions/registrations"
@@ -14,7 +13,5 @@ import (
 
 func main() {
 	var env config.Environment
-	err := gateway.Serve(&env, registrations.Operations, dynamo.New(awsconfig.Table(&env)), nil)
-	slog.Error("the function cannot start", "error", err)
-	os.Exit(1)
+	os.Exit(gateway.Serve(&env, registrations.Operations, dynamo.New(awsconfig.Table(&env)), nil))
 }

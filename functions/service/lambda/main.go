@@ -3,7 +3,6 @@
 package main
 
 import (
-	"log/slog"
 	"os"
 
 	"assay/functions"
@@ -15,7 +14,5 @@ import (
 
 func main() {
 	var env config.Environment
-	err := gateway.Serve(&env, functions.Operations(), dynamo.New(awsconfig.Table(&env)), nil)
-	slog.Error("the function cannot start", "error", err)
-	os.Exit(1)
+	os.Exit(gateway.Serve(&env, functions.Operations(), dynamo.New(awsconfig.Table(&env)), nil))
 }

@@ -241,3 +241,25 @@ func TestSubmission_BaselineNeedsNoTeamAndNoQuota(t *testing.T) {
 	s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, s.dataset, nil)
 	s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, s.task, nil)
 }
+
+func TestRegistration_SaysWhatIsLeftOfTheQuota(t *testing.T) {
+	s := newWithSubmission(t)
+	for _, user := range []string{"tom", "olga"} {
+		if q := servertest.Get[record.Registration](s.Server, user, s.registration).Quota; q == nil || *q.PerDay != 3 || *q.RemainingToday != 2 ||
+			*q.Total != 5 || *q.Remaining != 4 || q.ResetsAt == nil {
+			t.Errorf("%s sees %+v", user, q)
+		}
+	}
+	fresh := s.register("uma", nil)
+	shown := servertest.Get[map[string]any](s.Server, "uma", fresh)
+	if q, ok := shown["quota"].(map[string]any); !ok || q["remainingToday"] != 3.0 || q["remaining"] != 5.0 {
+		t.Errorf("%v", shown)
+	}
+	shown["country"] = "Norway"
+	s.change("uma", fresh, shown)
+	s.change("olga", s.task, map[string]any{"submissions": map[string]any{"perDay": 0, "total": 0}})
+	shown = servertest.Get[map[string]any](s.Server, "uma", fresh)
+	if q, ok := shown["quota"].(map[string]any); !ok || len(q) != 0 {
+		t.Errorf("without limits: %v", shown)
+	}
+}

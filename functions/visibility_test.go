@@ -195,3 +195,55 @@ func TestPrivateTask_IsForbiddenToApplicants(t *testing.T) {
 	s.Want(http.StatusOK, nil, "member", http.MethodGet, d.Path(), nil)
 	s.Want(http.StatusNotFound, nil, "outsider", http.MethodGet, task, nil)
 }
+
+func TestReview_RefusesContradictingFlags(t *testing.T) {
+	s := newWithSubmission(t)
+	for _, flag := range []string{"missingOutput", "extraneousOutput", "invalidOutput", "hasErrorOutput", "otherErrors"} {
+		a := s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, s.runPath+"/review", map[string]any{
+			"noErrors": true, flag: true})
+		if !strings.Contains(string(a.Body), `"pointer":"/`+flag+`"`) {
+			t.Errorf("%s", a.Body)
+		}
+		s.change("olga", s.runPath+"/review", map[string]any{flag: true})
+		s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, s.runPath+"/review", map[string]any{"noErrors": true})
+		s.change("olga", s.runPath+"/review", map[string]any{flag: false})
+	}
+	s.change("olga", s.runPath+"/review", map[string]any{"noErrors": true})
+}
+
+func TestReview_SaysWhatLeaderboardsDoNotShow(t *testing.T) {
+	s := newWithSubmission(t)
+	type patch = map[string]any
+	review := s.runPath + "/review"
+	for _, c := range []struct {
+		path   string
+		patch  patch
+		notice string // a part of it; "" for none
+	}{
+		{review, patch{"comment": "good"}, ""},
+		{review, patch{"published": true}, "the run is blinded"}, // a run on a test split is blinded from the start
+		{review, patch{"blinded": false}, "anonymous and the submission private, so leaderboards show the values under the alias anonymous-"},
+		{s.submission, patch{"visibility": "public"}, "files of the run are shown, and what stands in them can name the team"},
+		{review, patch{"blinded": true}, "the run is blinded"},
+		{review, patch{"blinded": false}, "others are shown the alias anonymous-"},
+		{s.registration, patch{"anonymous": false}, ""},
+		{s.submission, patch{"visibility": "private"}, "without title, label, run tag and paper"},
+		{s.submission, patch{"visibility": "public"}, ""},
+		{s.runPath, patch{"state": "cancelled"}, "the run is cancelled, so leaderboards show nothing of it"},
+		{review, patch{"published": false}, ""},
+		{review, patch{"published": true}, "the run is cancelled, so leaderboards show nothing of it"},
+	} {
+		var answered, shown map[string]any
+		user := "olga"
+		if c.path == s.registration || c.path == s.submission {
+			user = "tom"
+		}
+		s.Want(http.StatusOK, &answered, user, http.MethodPatch, c.path, c.patch)
+		s.Want(http.StatusOK, &shown, "olga", http.MethodGet, review, nil)
+		notice, _ := shown["notice"].(string)
+		if c.path == review && answered["notice"] != shown["notice"] || !strings.Contains(notice, c.notice) ||
+			(notice == "") != (c.notice == "") {
+			t.Errorf("%s %v: %v, answered %v", c.path, c.patch, shown, answered)
+		}
+	}
+}

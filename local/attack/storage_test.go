@@ -159,7 +159,8 @@ func fullDisk(ctx context.Context, s *site, y *tally) {
 	for range 4 {
 		s.uploadNew(ctx, y, s.crowd[5], 1<<20)
 	}
-	for _, p := range []string{s.task, "/v1/tasks", "/v1/runs", s.oldRun, "/v1/datasets", "/v1/organizers", "/", "/health", "/info", "/v1/user"} {
+	reads := []string{s.task, "/v1/tasks", "/v1/runs", s.oldRun, "/v1/datasets", "/v1/organizers", "/", "/health", "/info", "/v1/user"}
+	for _, p := range reads {
 		if status, _, _, err := s.call(s.bystander, http.MethodGet, p, nil); err != nil || status != http.StatusOK {
 			y.fault("with a full disk GET %s has status %d, %v", p, status, err)
 		}

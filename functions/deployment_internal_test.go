@@ -1,7 +1,6 @@
 package functions
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,26 +10,22 @@ import (
 	"time"
 
 	"assay/shared/api"
+	"assay/shared/lists"
 	"assay/shared/record"
 )
 
 func TestDeployments_HaveEachFamily(t *testing.T) {
-	var names, want []string
-	for _, d := range Deployments() {
-		names = append(names, d.Name)
-	}
-	for _, g := range Families() {
-		want = append(want, g.Name)
-	}
-	if want = append(want, Evaluator); !slices.Equal(names, want) {
+	names := lists.Map(Deployments(), func(d Deployment) string { return d.Name })
+	want := append(lists.Map(Families(), func(f api.Family) string { return f.Name }), Evaluator)
+	if !slices.Equal(names, want) {
 		t.Errorf("deployed are %v, want %v", names, want)
 	}
-	for name := range maps.Keys(files) {
+	for name := range files {
 		if !slices.Contains(names, name) {
 			t.Errorf("%s has rights on files and is not deployed", name)
 		}
 	}
-	for name := range maps.Keys(memory) {
+	for name := range memory {
 		if !slices.Contains(names, name) {
 			t.Errorf("%s has memory and is not deployed", name)
 		}

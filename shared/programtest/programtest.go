@@ -59,11 +59,15 @@ func Serve(t testing.TB, server *exec.Cmd, address string) {
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- server.Wait() }()
+	ended := make(chan struct{})
+	go func() {
+		_ = server.Wait() // it is killed, which is an error
+		close(ended)
+	}()
 	t.Cleanup(func() {
 		_ = server.Process.Kill()
-		if <-ended; t.Failed() {
+		<-ended
+		if t.Failed() {
 			t.Logf("%s said:\n%.4000s", server.Path, &said)
 		}
 	})
@@ -73,7 +77,12 @@ func Serve(t testing.TB, server *exec.Cmd, address string) {
 			_ = conn.Close()
 			return
 		}
-		if len(ended) > 0 || time.Now().After(deadline) {
+		select {
+		case <-ended:
+			t.Fatalf("%s ended as soon as it was started", server.Path)
+		default:
+		}
+		if time.Now().After(deadline) {
 			t.Fatalf("%s does not answer at %s: %v", server.Path, address, err)
 		}
 	}

@@ -20,7 +20,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -81,8 +80,8 @@ func start(t testing.TB, flags ...string) aws.Config {
 	}
 	const access, secret = "tester", "not-a-secret"
 	address := programtest.FreeAddress(t)
-	arguments := slices.Concat([]string{"--port", address, "--region", region, "--quiet", "--keep-alive"}, flags, []string{"posix", t.TempDir()})
-	gateway := exec.CommandContext(context.Background(), program, arguments...) // #nosec G204 -- the program is the one that make installed
+	flags = append([]string{"--port", address, "--region", region, "--quiet", "--keep-alive"}, flags...)
+	gateway := exec.CommandContext(context.Background(), program, append(flags, "posix", t.TempDir())...) // #nosec G204 -- the program is the one that make installed
 	gateway.Env = []string{"ROOT_ACCESS_KEY_ID=" + access, "ROOT_SECRET_ACCESS_KEY=" + secret}
 	programtest.Serve(t, gateway, address)
 	return aws.Config{

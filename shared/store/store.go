@@ -104,7 +104,11 @@ type Query struct {
 
 // Ends reports whether nothing is behind the items, which are the answer to q.
 func (q *Query) Ends(items []Item) bool {
-	return len(items) < q.Limit && (q.MaxBytes == 0 || dataBytes(items) < q.MaxBytes)
+	bytes := 0
+	for i := range items {
+		bytes += len(items[i].Data)
+	}
+	return len(items) < q.Limit && (q.MaxBytes == 0 || bytes < q.MaxBytes)
 }
 
 // Cut returns the items up to the one with which q.MaxBytes ends the answer.
@@ -116,13 +120,6 @@ func (q *Query) Cut(items []Item) []Item {
 		}
 	}
 	return items
-}
-
-func dataBytes(items []Item) (n int) {
-	for i := range items {
-		n += len(items[i].Data)
-	}
-	return n
 }
 
 // Store is a table. Every method is safe for concurrent use, honours the context's deadline, and adds what it

@@ -41,6 +41,10 @@ var Missing error = problem.NotFound.New("There is nothing here, or nothing that
 var NotAccepted error = problem.Forbidden.New("The task is private, and your registration for it is not accepted. Ask its organizers " +
 	"about it; GET /v1/user names your registration and its state.")
 
+// grantsPage is how many grants one call of the store returns; nearly every user has fewer. A user can have about 1,250
+// (record.GrantKind).
+const grantsPage = 1000
+
 // Grants returns what the caller was given: one read of the store, made when first asked for.
 func (v *Viewer) Grants(ctx context.Context) (record.Grants, error) {
 	switch {
@@ -49,7 +53,15 @@ func (v *Viewer) Grants(ctx context.Context) (record.Grants, error) {
 	case v.Caller.Anonymous():
 		return record.Grants{}, nil
 	}
-	g, err := ReadGrants(ctx, v.Store, v.Consistency, v.Caller.ID)
+	var all []store.Item
+	q := store.Query{Partition: record.UserPartition(v.Caller.ID), Limit: grantsPage, Consistency: v.Consistency}
+	for it, err := range records.Items(ctx, v.Store, q) {
+		if err != nil {
+			return record.Grants{}, err
+		}
+		all = append(all, it)
+	}
+	g, err := record.DecodeGrants(all)
 	if err != nil {
 		return g, err
 	}
@@ -59,23 +71,6 @@ func (v *Viewer) Grants(ctx context.Context) (record.Grants, error) {
 
 // Forget lets grants and names be read again when they are next asked for.
 func (v *Viewer) Forget() { v.grants, v.people = nil, nil }
-
-// grantsPage is how many grants one call of the store returns; nearly every user has fewer. A user can have about 1,250
-// (record.GrantKind).
-const grantsPage = 1000
-
-// ReadGrants reads a user's partition.
-func ReadGrants(ctx context.Context, s store.Store, consistency store.Consistency, userID string) (record.Grants, error) {
-	var all []store.Item
-	for it, err := range records.Items(ctx, s, store.Query{Partition: record.UserPartition(userID), Limit: grantsPage,
-		Consistency: consistency}) {
-		if err != nil {
-			return record.Grants{}, err
-		}
-		all = append(all, it)
-	}
-	return record.DecodeGrants(all)
-}
 
 // Roles returns what the caller is to something in the scope. It reads the grants of a caller who is logged in.
 func (v *Viewer) Roles(ctx context.Context, s access.Scope) (access.Role, error) {

@@ -17,7 +17,10 @@ import (
 	"assay/shared/problem"
 )
 
-const newLink = "Ask for its resource again to get a new link."
+const (
+	newLink    = "Ask for its resource again to get a new link."
+	unreadable = "The file could not be read. Try again later. If it stays so, tell those who run this server."
+)
 
 // Handler serves the links that the store signs. Mount it under the path of the base URL with http.StripPrefix.
 //
@@ -69,7 +72,7 @@ func (s *Store) serveGet(w http.ResponseWriter, r *http.Request, key string, fai
 		return problem.NotFound.New("This file is not stored: it was not uploaded yet, or it was deleted. %s", newLink)
 	}
 	if err != nil {
-		return problem.Internal.Wrap(err, "The file could not be read. Try again later. If it stays so, tell those who run this server.")
+		return problem.Internal.Wrap(err, unreadable)
 	}
 	defer f.disk.Close()
 	h := w.Header()
@@ -198,17 +201,14 @@ func (d *download) WriteHeader(status int) {
 		d.Header().Del(name)
 	}
 	d.Header().Set("Cache-Control", "no-store")
+	err := problem.Internal.New(unreadable)
 	switch status {
 	case http.StatusRequestedRangeNotSatisfiable:
-		d.fail(d.ResponseWriter, d.r,
-			problem.RangeNotSatisfiable.New("The file does not have the bytes that `Range` asks for; `Content-Range` says how many it has."))
+		err = problem.RangeNotSatisfiable.New("The file does not have the bytes that `Range` asks for; `Content-Range` says how many it has.")
 	case http.StatusPreconditionFailed:
-		d.fail(d.ResponseWriter, d.r,
-			problem.PreconditionFailed.New("The file is another one than `If-Match` names. Leave that header out to get the present one."))
-	default:
-		d.fail(d.ResponseWriter, d.r,
-			problem.Internal.New("The file could not be read. Try again later. If it stays so, tell those who run this server."))
+		err = problem.PreconditionFailed.New("The file is another one than `If-Match` names. Leave that header out to get the present one.")
 	}
+	d.fail(d.ResponseWriter, d.r, err)
 }
 
 func (d *download) Write(p []byte) (int, error) {

@@ -17,97 +17,65 @@ var conditions = map[string]func(table){
 
 // keyState is a state that a key can be in.
 type keyState struct {
-	name string
-	make func(k store.Key) int64 // brings the key into the state and returns its version
+	name    string
+	version int64         // that the key has then
+	writes  []store.Write // that bring it there, of any key
 }
 
-func (tb table) keyStates() []keyState {
-	expired := func(k store.Key) store.Item {
-		it := listed("", 1, "L", "expired")
-		it.Key, it.Expires = k, past()
-		return it
-	}
+func keyStates() []keyState {
+	create, replace, remove := store.Create(store.Item{}), store.Replace(store.Item{Version: 1}), store.Delete(store.Key{})
+	expired := listed("", 1, "L", "expired")
+	expired.Expires = past()
 	return []keyState{
-		{"absent", func(store.Key) int64 { return 0 }},
-		{"created", func(k store.Key) int64 {
-			tb.write(store.Create(store.Item{Key: k}))
-			return 1
-		}},
-		{"replaced", func(k store.Key) int64 {
-			tb.write(store.Create(store.Item{Key: k}))
-			tb.write(store.Replace(store.Item{Key: k, Version: 1}))
-			return 2
-		}},
-		{"deleted", func(k store.Key) int64 {
-			tb.write(store.Create(store.Item{Key: k}))
-			tb.write(store.Delete(k))
-			return 0
-		}},
-		{"created again", func(k store.Key) int64 {
-			tb.write(store.Create(store.Item{Key: k}))
-			tb.write(store.Replace(store.Item{Key: k, Version: 1}))
-			tb.write(store.Delete(k))
-			tb.write(store.Create(store.Item{Key: k}))
-			return 1
-		}},
-		{"expired", func(k store.Key) int64 {
-			tb.write(store.Create(expired(k)))
-			return 0
-		}},
-		{"expired by a replacement", func(k store.Key) int64 {
-			tb.write(store.Create(store.Item{Key: k}))
-			tb.write(store.Replace(expired(k)))
-			return 0
-		}},
+		{"absent", 0, nil},
+		{"created", 1, []store.Write{create}},
+		{"replaced", 2, []store.Write{create, replace}},
+		{"deleted", 0, []store.Write{create, remove}},
+		{"created again", 1, []store.Write{create, replace, remove, create}},
+		{"expired", 0, []store.Write{store.Create(expired)}},
+		{"expired by a replacement", 0, []store.Write{create, store.Replace(expired)}},
 	}
 }
+
+// The conditions on the version stored, given that of the write.
+func isAbsent(stored, _ int64) bool        { return stored == 0 }
+func isOfVersion(stored, given int64) bool { return stored == given }
+func isAny(int64, int64) bool              { return true }
 
 // operations are the kinds of writes: which condition each has on the version stored, and which version it leaves.
 var operations = []struct {
 	name  string
-	write func(k store.Key, version int64) store.Write
+	write func(store.Item) store.Write
 	holds func(stored, version int64) bool
 	after func(stored int64) int64
 }{
-	{"create",
-		func(k store.Key, v int64) store.Write {
-			return store.Create(store.Item{Key: k, Version: v, Data: []byte("new")})
-		},
-		func(stored, _ int64) bool { return stored == 0 }, func(int64) int64 { return 1 }},
-	{"replace",
-		func(k store.Key, v int64) store.Write {
-			return store.Replace(store.Item{Key: k, Version: v, Data: []byte("new")})
-		},
-		func(stored, v int64) bool { return stored == v }, func(stored int64) int64 { return stored + 1 }},
-	{"delete",
-		func(k store.Key, _ int64) store.Write { return store.Delete(k) },
-		func(int64, int64) bool { return true }, func(int64) int64 { return 0 }},
-	{"delete-if",
-		func(k store.Key, v int64) store.Write { return store.DeleteIf(store.Item{Key: k, Version: v}) },
-		func(stored, v int64) bool { return stored == v }, func(int64) int64 { return 0 }},
-	{"check",
-		func(k store.Key, v int64) store.Write { return store.Check(store.Item{Key: k, Version: v}) },
-		func(stored, v int64) bool { return stored == v }, func(stored int64) int64 { return stored }},
-	{"check-absent",
-		func(k store.Key, _ int64) store.Write { return store.CheckAbsent(k) },
-		func(stored, _ int64) bool { return stored == 0 }, func(stored int64) int64 { return stored }},
+	{"create", store.Create, isAbsent, func(int64) int64 { return 1 }},
+	{"replace", store.Replace, isOfVersion, func(stored int64) int64 { return stored + 1 }},
+	{"delete", func(it store.Item) store.Write { return store.Delete(it.Key) }, isAny, func(int64) int64 { return 0 }},
+	{"delete-if", store.DeleteIf, isOfVersion, func(int64) int64 { return 0 }},
+	{"check", store.Check, isOfVersion, func(stored int64) int64 { return stored }},
+	{"check-absent", func(it store.Item) store.Write { return store.CheckAbsent(it.Key) }, isAbsent,
+		func(stored int64) int64 { return stored }},
 }
 
 // testConditions tries every operation on every state that a key can be in.
 func testConditions(tb table) {
-	for _, state := range tb.keyStates() {
+	for _, state := range keyStates() {
 		for _, op := range operations {
 			for version := int64(1); version <= 3; version++ {
 				name := fmt.Sprintf("%s version %d when %s", op.name, version, state.name)
 				k := key(name)
-				stored := state.make(k)
-				before := tb.read(k)
-				if before.Version != stored {
-					tb.t.Fatalf("%s: version %d before, want %d", name, before.Version, stored)
+				for _, w := range state.writes {
+					w.Item.Key = k
+					tb.write(w)
 				}
-				err := tb.Write(tb.t.Context(), op.write(k, version))
+				before := tb.read(k)
+				if before.Version != state.version {
+					tb.t.Fatalf("%s: version %d before, want %d", name, before.Version, state.version)
+				}
+				err := tb.Write(tb.t.Context(), op.write(store.Item{Key: k, Version: version, Data: []byte("new")}))
 				after := tb.read(k)
-				if !op.holds(stored, version) {
+				if !op.holds(state.version, version) {
 					if !Conflicts(err, 0) {
 						tb.t.Errorf("%s: %v, want a conflict", name, err)
 					}
@@ -118,7 +86,7 @@ func testConditions(tb table) {
 				}
 				if err != nil {
 					tb.t.Errorf("%s: %v", name, err)
-				} else if want := op.after(stored); after.Version != want {
+				} else if want := op.after(state.version); after.Version != want {
 					tb.t.Errorf("%s: version %d after, want %d", name, after.Version, want)
 				}
 			}

@@ -280,7 +280,8 @@ func testFollows(tb table) {
 
 // sorted returns the items in the order of their keys.
 func sorted(items []store.Item) []store.Item {
-	return slices.SortedFunc(slices.Values(items), func(a, b store.Item) int { return strings.Compare(a.Partition+a.Sort, b.Partition+b.Sort) })
+	byKey := func(a, b store.Item) int { return strings.Compare(a.Partition+a.Sort, b.Partition+b.Sort) }
+	return slices.SortedFunc(slices.Values(items), byKey)
 }
 
 func byEntry(a, b store.Item) int { return strings.Compare(a.Indexes[0].Sort, b.Indexes[0].Sort) }

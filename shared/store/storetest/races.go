@@ -139,10 +139,12 @@ func testNoHalfItem(tb table) {
 // the one there was at first.
 func testSumStays(tb table) {
 	const accounts, total = 4, 400
+	var names []store.Key
 	for i := range accounts {
 		it := item(fmt.Sprint(i))
 		it.Data = fmt.Append(nil, total/accounts)
 		tb.write(store.Create(it))
+		names = append(names, it.Key)
 	}
 	amount := func(it store.Item) int {
 		n, _ := strconv.Atoi(string(it.Data))
@@ -153,7 +155,7 @@ func testSumStays(tb table) {
 	for g := range 4 {
 		wg.Go(func() {
 			for n := range 20 {
-				from, to := key(fmt.Sprint((g+n)%accounts)), key(fmt.Sprint((g+n+1+n%2)%accounts))
+				from, to := names[(g+n)%accounts], names[(g+n+1+n%2)%accounts]
 				for range attempts {
 					got, err := tb.Get(tb.t.Context(), store.Strong, from, to)
 					if err != nil {
@@ -173,11 +175,7 @@ func testSumStays(tb table) {
 	}
 	wg.Go(func() {
 		for range 200 {
-			var names []store.Key
 			var checks []store.Write
-			for i := range accounts {
-				names = append(names, key(fmt.Sprint(i)))
-			}
 			got, err := tb.Get(tb.t.Context(), store.Strong, names...)
 			if err != nil {
 				tb.t.Error(err)

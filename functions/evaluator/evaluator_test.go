@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"assay/shared/blob"
+	"assay/shared/evaluation"
 	"assay/shared/measure"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
@@ -191,11 +191,8 @@ func TestEvaluate_StoresManyTopicsInAFile(t *testing.T) {
 	if topics == nil || topics.ObjectKey == "" || topics.PerTopic != nil {
 		t.Fatalf("%+v", topics)
 	}
-	content, err := f.Files.Open(f.ctx, topics.ObjectKey)
+	perTopic, err := evaluation.ReadTopics(f.ctx, f.Files, topics)
 	f.must(err)
-	defer content.Close()
-	var perTopic map[string]map[string]float64
-	f.must(json.NewDecoder(content).Decode(&perTopic))
 	if len(perTopic) != 6000 || perTopic["topic-with-a-long-name-0"]["AP"] != 1 {
 		t.Fatal(len(perTopic))
 	}

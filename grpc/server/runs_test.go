@@ -87,17 +87,11 @@ func (s *fixture) shown(user, runID, submissionID string) []*assayv1.Run {
 	ctx, cancel := context.WithCancel(s.as(user))
 	defer cancel()
 	list, err := s.runs.ListRuns(ctx, &assayv1.ListRunsRequest{SubmissionId: submissionID})
-	if err != nil {
-		s.t.Fatal(user, err)
-	}
+	must(s.t, err)
 	stream, err := s.runs.WatchRun(ctx, &assayv1.WatchRunRequest{RunId: runID})
-	if err != nil {
-		s.t.Fatal(user, err)
-	}
+	must(s.t, err)
 	first, err := stream.Recv()
-	if err != nil {
-		s.t.Fatal(user, err)
-	}
+	must(s.t, err)
 	return append(list.GetRuns(), first.GetRun())
 }
 

@@ -81,7 +81,7 @@ func start(t testing.TB, flags ...string) aws.Config {
 	const access, secret = "tester", "not-a-secret"
 	address := programtest.FreeAddress(t)
 	flags = append([]string{"--port", address, "--region", region, "--quiet", "--keep-alive"}, flags...)
-	gateway := exec.CommandContext(context.Background(), program, append(flags, "posix", t.TempDir())...) // #nosec G204 -- the program is the one that make installed
+	gateway := exec.CommandContext(context.Background(), program, append(flags, "posix", t.TempDir())...) //nolint:gosec // make installed it
 	gateway.Env = []string{"ROOT_ACCESS_KEY_ID=" + access, "ROOT_SECRET_ACCESS_KEY=" + secret}
 	programtest.Serve(t, gateway, address)
 	return aws.Config{

@@ -210,7 +210,7 @@ func queries(op api.Operation, ids map[string][]string) []string {
 	if len(op.Query.Fields) > 0 {
 		all = append(all, "?fields="+op.Query.Fields[0])
 	}
-	if slices.Contains(op.Query.Plain, "input") {
+	if slices.Contains(op.Query.Custom, "input") {
 		for _, input := range toolInputs(ids)[:4] { // as a POST, which has them all
 			b, _ := json.Marshal(input)
 			all = append(all, "?"+url.Values{"input": {string(b)}}.Encode())

@@ -17,7 +17,7 @@ const (
 	cacheFor  = 300 // seconds, as of all that changes only with the program
 )
 
-var language = page.Filter{Name: "language", Type: page.Enum, Values: languages(), Plain: true}
+var language = page.Filter{Name: "language", Type: page.Enum, Values: languages(), Standalone: true}
 
 // Operations of the family.
 var Operations = []api.Operation{

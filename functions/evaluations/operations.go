@@ -18,8 +18,8 @@ var (
 	byTask    = page.Filter{Name: "taskId", Type: page.ID}
 	byRun     = page.Filter{Name: "runId", Type: page.ID}
 	byUser    = page.Filter{Name: "userId", Type: page.ID}
-	best      = page.Filter{Name: "best", Type: page.Bool, Plain: true}
-	view      = page.Filter{Name: "view", Type: page.Enum, Values: []string{record.CallerView, record.PublicView}, Plain: true}
+	best      = page.Filter{Name: "best", Type: page.Bool, Standalone: true}
+	view      = page.Filter{Name: "view", Type: page.Enum, Values: []string{record.CallerView, record.PublicView}, Standalone: true}
 )
 
 // views says what `view` asks for.

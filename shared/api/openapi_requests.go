@@ -52,7 +52,7 @@ func filterParam(f page.Filter) *huma.Param {
 	default:
 		item.Pattern, item.MaxLength, what = "^[^,]+$", new(page.MaxText), "Parts of the text, whatever the case; several"
 	}
-	if f.Plain {
+	if f.Standalone {
 		description := "One of " + strings.Join(f.Values, ", ") + "."
 		if f.Type == page.Bool {
 			description = "true or false."

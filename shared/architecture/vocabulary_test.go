@@ -42,7 +42,7 @@ var retired = map[string]string{
 	"shared/compute":      "outside patience",
 	"shared/gateway":      "Front SetAside complain locked restore",
 	"shared/measure":      "Discreet strange told",
-	"shared/page":         "Keeps KeepsText",
+	"shared/page":         "Keeps KeepsText Plain",
 	"shared/quota":        "admit counting note",
 	"shared/runlog":       "holding forget copyOf scene",
 	"shared/evaluation":   "worth told asked scene",

@@ -13,9 +13,9 @@ import (
 )
 
 var spec = page.Spec{
-	List: true, Sort: true, Fields: []string{"id", "name"}, Plain: []string{"language"},
+	List: true, Sort: true, Fields: []string{"id", "name"}, Custom: []string{"language"},
 	Filters: []page.Filter{
-		{Name: "taskId", Type: page.ID}, {Name: "name"}, {Name: "best", Type: page.Bool, Plain: true},
+		{Name: "taskId", Type: page.ID}, {Name: "name"}, {Name: "best", Type: page.Bool, Standalone: true},
 		{Name: "split", Type: page.Enum, Values: []string{"training", "test"}},
 	},
 }

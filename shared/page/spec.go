@@ -39,10 +39,10 @@ const (
 
 // Filter is one filter that a list understands.
 type Filter struct {
-	Name   string
-	Type   Type
-	Values []string // for Enum; nil: those that the schema of the listed resources gives the member of the filter's name
-	Plain  bool     // a parameter of its own name, not filter[name], and of one value
+	Name       string
+	Type       Type
+	Values     []string // for Enum; nil: those that the schema of the listed resources gives the member of the filter's name
+	Standalone bool     // a parameter name=value, not filter[name]=value,value
 }
 
 // Spec declares the query parameters of an operation.
@@ -51,7 +51,7 @@ type Spec struct {
 	Named   bool     // its resources go by names, which are its cursors, not by ids
 	Sort    bool     // sort and offset
 	Filters []Filter // in the order of the documentation
-	Plain   []string // other parameters, which the operation reads itself
+	Custom  []string // parameters that the operation reads itself
 	Fields  []string // names that `fields` may give; empty: the operation does not take it
 }
 
@@ -66,7 +66,7 @@ type Request struct {
 	query   url.Values
 }
 
-// PastEnd reports whether the offset is beyond where every sorted list ends.
+// PastEnd reports whether the offset is greater than that of the last result that a sorted list has.
 func (r Request) PastEnd() bool { return r.Offset > MaxOffset }
 
 // Values returns the values of a filter; none when it was not given.
@@ -153,7 +153,7 @@ func (s Spec) read(r *Request, name, value string) error {
 		r.Offset = n
 	case name == "fields" && len(s.Fields) > 0:
 		return s.readFields(r, value)
-	case slices.Contains(s.Plain, name):
+	case slices.Contains(s.Custom, name):
 	default:
 		return s.readFilter(r, name, value)
 	}
@@ -200,7 +200,7 @@ func (s Spec) readFilter(r *Request, name, value string) error {
 	}
 	f := s.Filters[i]
 	values := strings.Split(value, ",")
-	if f.Plain {
+	if f.Standalone {
 		values = []string{value}
 	}
 	if len(values) > MaxValues {
@@ -217,7 +217,7 @@ func (s Spec) readFilter(r *Request, name, value string) error {
 
 // Param is the filter's name in a query string.
 func (f Filter) Param() string {
-	if f.Plain {
+	if f.Standalone {
 		return f.Name
 	}
 	return "filter[" + f.Name + "]"
@@ -246,7 +246,7 @@ func (s Spec) Params() []string {
 	if s.Sort {
 		names = append(names, "sort", "offset")
 	}
-	names = append(names, s.Plain...)
+	names = append(names, s.Custom...)
 	if len(s.Fields) > 0 {
 		names = append(names, "fields")
 	}

@@ -104,7 +104,7 @@ func (c *reevaluationCount) add(run *record.RunItem, waits bool) {
 			p.Waiting++
 		}
 	}
-	if count(&c.all); run.Access.Shown() {
+	if count(&c.all); run.Access.ShowsResults() {
 		count(&c.published)
 	}
 }

@@ -48,7 +48,7 @@ var retired = map[string]string{
 	"shared/evaluation":   "worth told asked scene",
 	"shared/queue":        "Hold HoldOf TakeBack GiveUp Abandon Interrupt Relist Relists Turn Turns leaser absent scene wrong",
 	"shared/propagation":  "Patience below bring passed shown unseen standing",
-	"shared/record":       "Standing knows past doings folded passedBy told",
+	"shared/record":       "Standing Shown knows past doings folded passedBy told",
 	"shared/records":      "thing unspeakable",
 	"shared/store":        "silence beyond brokeOff lostAgainstOthers judge",
 	"shared/visibility":   "Narrowest VisibleEverywhere eachSeen visibleUnnamed",

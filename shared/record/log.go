@@ -77,7 +77,7 @@ func (r *RunItem) ReadsLog(k LogKind, roles access.Role) bool {
 	case k == EvaluationLog, r.Access.Blinded:
 		return false
 	default:
-		return canSeeIdentity(roles) || r.Access.Shown()
+		return canSeeIdentity(roles) || r.Access.ShowsResults()
 	}
 }
 

@@ -42,13 +42,13 @@ func (s AccessAttributes) submissionAudience() access.Audience {
 	return access.Owners
 }
 
-// Shown reports whether the review lets others than owner and organizers see results.
-func (s AccessAttributes) Shown() bool { return s.Published && !s.Blinded }
+// ShowsResults reports whether the review lets others than owner and organizers see results.
+func (s AccessAttributes) ShowsResults() bool { return s.Published && !s.Blinded }
 
 // evaluationAudience is who sees an evaluation: the review decides, not the submission.
 func (s AccessAttributes) evaluationAudience() access.Audience {
 	switch {
-	case s.Shown():
+	case s.ShowsResults():
 		return s.taskAudience()
 	case s.Blinded:
 		return access.Organizers
@@ -83,7 +83,7 @@ func (s AccessAttributes) shownAs(roles access.Role, userID, team string) (strin
 // ReadsFiles reports whether one who has the roles, and sees the run, may have the bytes of its files: its owner and the
 // organizers, and everyone once its review shows it.
 func (r *RunItem) ReadsFiles(roles access.Role) bool {
-	return canSeeIdentity(roles) || r.Access.Shown()
+	return canSeeIdentity(roles) || r.Access.ShowsResults()
 }
 
 // ReadsValues reports whether one who has the roles may have the run's evaluations, of which there need be none.
@@ -170,7 +170,7 @@ func (r *RunItem) For(roles access.Role) Run {
 		}
 	}
 	blind := r.Access.Blinded && roles&(access.Organizer|access.Admin) == 0
-	if !canSeeIdentity(roles) && !r.Access.Shown() {
+	if !canSeeIdentity(roles) && !r.Access.ShowsResults() {
 		v.Diagnostics = []measure.Diagnostic{}
 	} else {
 		v.Diagnostics = r.visibleDiagnostics(canSeeIdentity(roles) && !blind)

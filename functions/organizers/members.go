@@ -34,8 +34,8 @@ func (m *Member) Scope() access.Scope {
 	return s
 }
 
-// Widest is the scope of any organizer.
-func (*Member) Widest() access.Scope { return new(record.Organizer).Scope() }
+// WidestScope returns the scope of any organizer.
+func (*Member) WidestScope() access.Scope { return new(record.Organizer).Scope() }
 
 // Revision is the number that an entity tag of the membership begins with.
 func (m *Member) Revision() int64 { return m.Version }

@@ -32,8 +32,8 @@ var errDeleting = problem.Conflict.New("The task is being deleted.")
 // Scope is that of the task: who sees the task sees that it takes submissions.
 func (adm *admission) Scope() access.Scope { return adm.task.Scope() }
 
-// Widest is the scope of a public task.
-func (adm *admission) Widest() access.Scope { return adm.task.Widest() }
+// WidestScope returns the scope of a public task, which most callers see.
+func (adm *admission) WidestScope() access.Scope { return adm.task.WidestScope() }
 
 // startAdmission finds the task that the path names, for a caller whose registration for it was accepted or who organizes it.
 func startAdmission(ctx context.Context, c *api.Call) (*admission, error) {

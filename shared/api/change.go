@@ -78,7 +78,7 @@ func newCreate[T Target, D, R any](s Spec, handle Creator[T, D, R],
 	finderOf func(context.Context, *Call, D) (targetLoader, error)) Operation {
 	return Operation{
 		Spec: s, Method: http.MethodPost, Status: http.StatusCreated, Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](),
-		widest: widest[T](),
+		widest: widestScope[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			draft, err := readDraft[D](ctx, c)
 			if err != nil {
@@ -139,7 +139,7 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 	writable := fieldNames(reflect.TypeFor[D]())
 	return Operation{
 		Spec: s, Method: http.MethodPatch, Status: http.StatusOK, patch: true,
-		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), load: load.target, widest: widest[T](),
+		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), load: load.target, widest: widestScope[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			mediaType, err := c.readBody(ctx, patch.MediaTypes)
 			if err == nil && mediaType == patch.MergePatch {

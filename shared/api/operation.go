@@ -67,14 +67,14 @@ func (PublicTarget) Scope() access.Scope { return access.Scope{Audience: access.
 // NoTarget is the Loader of operations that are about nothing in particular.
 func NoTarget(context.Context, *Call) (PublicTarget, error) { return PublicTarget{}, nil }
 
-// widest returns the scope that most callers see of those that a T can have: that of its zero value, unless it says another.
-func widest[T Target]() access.Scope {
+// widestScope returns, of the scopes that a T can have, the one that most callers see: that of WidestScope, or else of its zero value.
+func widestScope[T Target]() access.Scope {
 	t := reflect.New(reflect.TypeFor[T]()).Elem()
 	if t.Kind() == reflect.Pointer {
 		t.Set(reflect.New(t.Type().Elem()))
 	}
-	if w, ok := t.Interface().(interface{ Widest() access.Scope }); ok {
-		return w.Widest()
+	if w, ok := t.Interface().(interface{ WidestScope() access.Scope }); ok {
+		return w.WidestScope()
 	}
 	return t.Interface().(T).Scope()
 }
@@ -85,7 +85,7 @@ func (l Loader[T]) target(ctx context.Context, c *Call) (Target, error) { return
 func Get[T Target, R any](s Spec, load Loader[T], handle func(context.Context, *Call, T) (R, error)) Operation {
 	s.Query.Fields = fieldNames(reflect.TypeFor[R]())
 	return Operation{
-		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[R](), load: load.target, widest: widest[T](),
+		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[R](), load: load.target, widest: widestScope[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			r, err := handle(ctx, c, c.target.(T))
 			if err != nil {
@@ -109,7 +109,7 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 		}
 	}
 	op := Operation{
-		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[page.Page[R]](), load: load.target, widest: widest[T](),
+		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[page.Page[R]](), load: load.target, widest: widestScope[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			var p page.Page[R]
 			if !c.Page.PastEnd() {
@@ -179,7 +179,7 @@ func WithHTML[T Target](op Operation, page func(context.Context, *Call, T) error
 // Delete declares an operation that deletes a resource: handle adds the writes to c.Tx.
 func Delete[T Target](s Spec, load Loader[T], handle func(context.Context, *Call, T) error) Operation {
 	return Operation{
-		Spec: s, Method: http.MethodDelete, Status: http.StatusNoContent, load: load.target, widest: widest[T](),
+		Spec: s, Method: http.MethodDelete, Status: http.StatusNoContent, load: load.target, widest: widestScope[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			if err := c.retryOnConflict(ctx, load.target, func(t Target) error { return handle(ctx, c, t.(T)) }); err != nil {
 				return err

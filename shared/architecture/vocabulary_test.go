@@ -35,7 +35,7 @@ var retired = map[string]string{
 	"local":         "victim newVictim turmoil hire rage crashStory workStory must",
 	"shared/access": "standing stranger rival inTask",
 	"shared/api": "OrPage Ask Invoke Anything Unchecked Choose KnowUser Group Shown Follow locate inert misfit foreign tagged " +
-		"tidyTime afterwards stale scene sc",
+		"Widest tidyTime afterwards stale scene sc",
 	"shared/architecture": "breach walked longest",
 	"shared/auth":         "answersTo family identifies remembered stranger verifying",
 	"shared/blob":         "arriving awaited",
@@ -48,7 +48,7 @@ var retired = map[string]string{
 	"shared/evaluation":   "worth told asked scene",
 	"shared/queue":        "Hold HoldOf TakeBack GiveUp Abandon Interrupt Relist Relists Turn Turns leaser absent scene wrong",
 	"shared/propagation":  "Patience below bring passed shown unseen standing",
-	"shared/record":       "Standing Shown knows past doings folded passedBy told",
+	"shared/record":       "Standing Shown Widest knows past doings folded passedBy told",
 	"shared/records":      "thing unspeakable",
 	"shared/store":        "silence beyond brokeOff lostAgainstOthers judge",
 	"shared/visibility":   "Narrowest VisibleEverywhere eachSeen visibleUnnamed",

@@ -146,8 +146,8 @@ func (e *EvaluationItem) Scope() access.Scope {
 	return access.Scope{OrganizerID: e.Access.OrganizerID, TaskID: e.TaskID, OwnerID: e.UserID, Audience: e.Access.evaluationAudience()}
 }
 
-// Widest is the scope of one that everyone sees.
-func (*EvaluationItem) Widest() access.Scope { return access.Scope{Audience: access.Everyone} }
+// WidestScope returns the scope of one that everyone sees, which most callers see.
+func (*EvaluationItem) WidestScope() access.Scope { return access.Scope{Audience: access.Everyone} }
 
 // RankKey orders evaluations by the primary measure, the best first, an undefined one last, and of equal ones the
 // earlier submission first. It ends with the entrant, so that runs of a team are counted without decoding them.

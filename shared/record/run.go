@@ -252,8 +252,8 @@ func (r *RunItem) Scope() access.Scope {
 	return access.Scope{OrganizerID: r.Access.OrganizerID, TaskID: r.TaskID, OwnerID: r.UserID, Audience: r.Access.submissionAudience()}
 }
 
-// Widest is the scope of one that everyone sees.
-func (*RunItem) Widest() access.Scope { return access.Scope{Audience: access.Everyone} }
+// WidestScope returns the scope of one that everyone sees, which most callers see.
+func (*RunItem) WidestScope() access.Scope { return access.Scope{Audience: access.Everyone} }
 
 // AddDiagnostics appends to the run's diagnostics up to their limit, errors before warnings. Those that the truth had no part
 // in are kept first, so that what is shown of a blinded run never depends on how many others there are.

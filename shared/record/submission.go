@@ -115,8 +115,8 @@ func (s *SubmissionItem) Scope() access.Scope {
 	return access.Scope{OrganizerID: s.Access.OrganizerID, TaskID: s.TaskID, OwnerID: s.UserID, Audience: s.Access.submissionAudience()}
 }
 
-// Widest is the scope of one that everyone sees.
-func (*SubmissionItem) Widest() access.Scope { return access.Scope{Audience: access.Everyone} }
+// WidestScope returns the scope of one that everyone sees, which most callers see.
+func (*SubmissionItem) WidestScope() access.Scope { return access.Scope{Audience: access.Everyone} }
 
 // Normalize fills in what the draft leaves open.
 func (d *SubmissionDraft) Normalize() {

@@ -136,8 +136,8 @@ func (t *TaskItem) Indexes() [store.NumIndexes]store.Key {
 	return x
 }
 
-// Widest is the scope of a public task.
-func (*TaskItem) Widest() access.Scope { return new(TaskItem).Scope() }
+// WidestScope returns the scope of a public task, which most callers see.
+func (*TaskItem) WidestScope() access.Scope { return new(TaskItem).Scope() }
 
 // Scope is the scope of the task.
 func (t *TaskItem) Scope() access.Scope {

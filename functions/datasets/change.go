@@ -45,7 +45,7 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p Dataset
 	if reflect.DeepEqual(d, old.DatasetDraft) {
 		return old, nil // what was patched is the service's, such as a link
 	}
-	if err := problem.Check(d.CheckPublic(old)); err != nil {
+	if err := problem.Check(slices.Concat(d.CheckPublic(old), d.CheckPool(old.OrganizerID, old.Pool))); err != nil {
 		return nil, err
 	}
 	changed := *old

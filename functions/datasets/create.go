@@ -22,6 +22,9 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 	if t.Deleting() {
 		return "", nil, problem.Conflict.New("The task is being deleted.")
 	}
+	if err := problem.Check(d.CheckPool(t.OrganizerID, "")); err != nil {
+		return "", nil, err
+	}
 	d.Inputs, d.Truths = slices.Clone(d.Inputs), slices.Clone(d.Truths)
 	inline, err := checkFiles(&d, nil)
 	if err != nil {

@@ -199,8 +199,11 @@ func TestTruth_LargeIsReadAfterTheRequest(t *testing.T) {
 // A pool changes at once, whatever becomes of the truth that the same request announces.
 func TestChange_MovesRunsToTheNewPoolAtOnce(t *testing.T) {
 	s, path, d := serveDataset(t)
-	s.patch(http.StatusOK, path, map[string]any{"pool": "gpu", "truths": []any{servertest.Announced("new.csv", newTruth)}})
-	if truth := s.truth(d.ID); truth.Pool != "gpu" || truth.Number != 1 || !s.item(d.ID).PendingWork.Is(record.Reevaluate) {
+	pool := s.item(d.ID).OrganizerID + "/gpu"
+	s.patch(http.StatusUnprocessableEntity, path, map[string]any{"pool": "gpu"}) // which is nobody's
+	s.patch(http.StatusUnprocessableEntity, path, map[string]any{"pool": record.NewID(s.Now()) + "/gpu"})
+	s.patch(http.StatusOK, path, map[string]any{"pool": pool, "truths": []any{servertest.Announced("new.csv", newTruth)}})
+	if truth := s.truth(d.ID); truth.Pool != pool || truth.Number != 1 || !s.item(d.ID).PendingWork.Is(record.Reevaluate) {
 		t.Errorf("%+v", truth)
 	}
 }

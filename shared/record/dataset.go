@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -65,7 +64,7 @@ type DatasetDraft struct {
 	Evaluator    Evaluator `json:"evaluator"`
 	IDsPublic    bool      `json:"idsPublic,omitempty" doc:"declares that participants may know which topics or items the truth has. While a run is blinded, its owner is then told which of them are missing or unknown; without it, only by what the inputs have. It counts for runs that are evaluated afterwards; for the built-in evaluators"`
 	LabelsPublic bool      `json:"labelsPublic,omitempty" doc:"declares that participants may know the set of labels that the truth has. While a run is blinded, its owner is then told which of its labels are none of them. It counts for runs that are evaluated afterwards; for classification"`
-	Pool         string    `json:"pool,omitempty" maxLength:"50" pattern:"^[a-z0-9-]+$" doc:"the pool of workers that executes and, for an evaluator of the kind worker, evaluates its runs: lower-case letters, digits and hyphens; the pool default unless given" example:"gpu"`
+	Pool         string    `json:"pool,omitempty" maxLength:"77" pattern:"^([0-7][0-9A-HJKMNP-TV-Z]{25}/)?[a-z0-9-]+$" doc:"the pool of workers that executes and, for an evaluator of the kind worker, evaluates its runs: default, which it is unless given, or one of the organizer's own, the organizer's id, a slash and a name of lower-case letters, digits and hyphens" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK/gpu"`
 	Builds       bool      `json:"builds,omitempty" doc:"whether submissions of the type repository are taken: their Dockerfiles are built by workers that were started with -builds"`
 }
 
@@ -211,11 +210,6 @@ func (d *DatasetDraft) CheckPublic(old *DatasetItem) (fields problem.Fields) {
 func (d *DatasetItem) hasTruth(f File) bool {
 	return slices.ContainsFunc(d.Truths, func(own File) bool { return own.SHA256 == f.SHA256 })
 }
-
-var pool = regexp.MustCompile(`^[a-z0-9-]{1,50}$`)
-
-// IsPool reports whether s can be the name of a pool of workers.
-func IsPool(s string) bool { return pool.MatchString(s) }
 
 // Normalize fills in what the draft leaves open.
 func (d *DatasetDraft) Normalize() {

@@ -115,9 +115,6 @@ const (
 	QueueWorkers = "workers" // for workers that execute images and repositories, or evaluate with an organizer's image
 )
 
-// DefaultPool is the pool of workers that serves the datasets which name none.
-const DefaultPool = "default"
-
 // Work is what a worker has to do for a run.
 type Work string
 

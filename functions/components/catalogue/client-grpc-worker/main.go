@@ -25,8 +25,7 @@ func main() {
 
 // run leases from a pool of its own, so that nobody's work is taken away.
 func run(ctx context.Context) error {
-	pool := "snippet-" + strings.ToLower(rand.Text()[:10])
-	id, err := submit(ctx, pool)
+	id, pool, err := submit(ctx)
 	if err != nil {
 		return err
 	}
@@ -50,15 +49,16 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// submit makes a run that waits for a worker of the pool.
-func submit(ctx context.Context, pool string) (runID string, err error) {
+// submit makes a run that waits for a worker of a new pool, which belongs to the organizer.
+func submit(ctx context.Context) (runID, pool string, err error) {
 	var lab, task struct{ URL string }
 	if err := post(ctx, "/v1/organizers", map[string]any{"name": "My lab"}, &lab); err != nil {
-		return "", err
+		return "", "", err
 	}
+	pool = path.Base(lab.URL) + "/snippet-" + strings.ToLower(rand.Text()[:10])
 	about := map[string]any{"organizerId": path.Base(lab.URL), "name": "Lake search", "visibility": "private"}
 	if err := post(ctx, "/v1/tasks", about, &task); err != nil {
-		return "", err
+		return "", "", err
 	}
 	var dataset, registration struct{ ID string }
 	about = map[string]any{
@@ -68,17 +68,17 @@ func submit(ctx context.Context, pool string) (runID string, err error) {
 		"evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}},
 	}
 	if err := post(ctx, "/v1/datasets", about, &dataset); err != nil {
-		return "", err
+		return "", "", err
 	}
 	if err := post(ctx, task.URL+"/registrations", map[string]any{"team": "My team"}, &registration); err != nil {
-		return "", err
+		return "", "", err
 	}
 	var submission struct{ RunIDs []string }
 	about = map[string]any{"type": "image", "image": "registry.example.org/ranker:1", "datasetIds": []string{dataset.ID}}
 	if err := post(ctx, task.URL+"/submissions", about, &submission); err != nil {
-		return "", err
+		return "", "", err
 	}
-	return submission.RunIDs[0], nil
+	return submission.RunIDs[0], pool, nil
 }
 
 // grpcClient speaks HTTP/2 without TLS.

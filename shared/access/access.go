@@ -51,8 +51,11 @@ type Caller struct {
 	Name     string // empty where the token does not have it; so are Username and Email
 	Username string // stands for a name that nobody knows
 	Email    string
-	Admin    bool
+	Admin    bool // never of a caller with an access token
 	Worker   bool
+	Token    *Token // the access token that was sent; nil for a token of the sign-in issuer
+
+	withheld Role // what the token does not convey to this request
 }
 
 // Anonymous reports whether the caller has not logged in.
@@ -117,7 +120,7 @@ func Roles(c Caller, g Grants, s Scope) Role {
 	if c.Admin {
 		roles |= Admin
 	}
-	return roles
+	return roles &^ c.withheld
 }
 
 // Public returns which of the roles everyone has who sees the task of a resource.

@@ -34,6 +34,7 @@ import (
 //	SERVER#USAGE              / <shard>             what all users have taken together, about
 //	USER#<id>                 / MEMBER#<organizerId>      a membership; the partition is all that a user was granted
 //	USER#<id>                 / REGISTERED#<taskId>       a registration's grant; reserves user and task
+//	TOKENS#<userId>           / <digest>            an access token of the user, by the SHA-256 of its secret
 //	WORKERS                   / SERVING             when workers of each pool and kind of work were last seen
 //	TABLE                     / IDENTITY            tells the table from others that could be served over the same files
 //	IDEMPOTENCY#<userId>#<key>/ KEY                 the answer to a POST that carried the key

@@ -12,7 +12,7 @@ import (
 // grows whenever a member is added, renamed, removed or gets another meaning, and is stored with each record. Records of
 // earlier schemas are read too. Of a record of a later schema, which a newer build has written to the same
 // table, the members that this build does not know stay as they are.
-const Schema = 2
+const Schema = 3
 
 // schemaMember is what every record that this build stores begins with.
 var schemaMember = fmt.Sprintf(`{"schema":%d`, Schema)
@@ -59,7 +59,7 @@ func decode(stored json.RawMessage, r Record) error {
 		return err
 	}
 	if schema < Schema {
-		return upgrade(stored, r)
+		return upgrade(schema, stored, r)
 	}
 	known, err := encode(r)
 	r.meta().newer = &newer{stored, known}
@@ -104,8 +104,12 @@ func decodesInto[T map[string]json.RawMessage | []json.RawMessage](value json.Ra
 	return json.Unmarshal(value, into) == nil && *into != nil
 }
 
-// upgrade gives r, which was read from a record of schema 0 or 1, the members that had another form there than in schema 2.
-func upgrade(stored json.RawMessage, r Record) error {
+// upgrade gives r, which was read from a record of an earlier schema, the members that had another form there. Schema 3 only added to
+// schema 2: access tokens, and whether a user is an administrator.
+func upgrade(schema int, stored json.RawMessage, r Record) error {
+	if schema > 1 {
+		return nil
+	}
 	var old schema1
 	switch r.(type) {
 	case *RunItem, *SubmissionItem, *EvaluationItem, *DatasetItem, *TaskItem, *RegistrationItem, *DeletedTask:

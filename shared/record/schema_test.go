@@ -27,10 +27,11 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // stored are the records that a store has, one of each type.
 var stored = []record.Record{
-	&record.Allowance{}, &record.AuditEntry{}, &record.DatasetItem{}, &record.DeletedTask{}, &record.EvaluationItem{}, &record.Idempotency{},
-	&record.LogChunk{}, &record.Organizer{}, &record.Registered{}, &record.RegistrationItem{}, &record.Reservation{}, &record.ReviewItem{},
-	&record.RunItem{}, &record.ServerUsage{}, &record.Serving{}, &record.SubmissionItem{}, &record.TaskCount{}, &record.TaskItem{},
-	&record.Topics{}, &record.Truth{}, &record.TruthSecret{}, &record.Usage{}, &record.User{},
+	&record.AccessTokenItem{}, &record.Allowance{}, &record.AuditEntry{}, &record.DatasetItem{}, &record.DeletedTask{},
+	&record.EvaluationItem{}, &record.Idempotency{}, &record.LogChunk{}, &record.Organizer{}, &record.Registered{},
+	&record.RegistrationItem{}, &record.Reservation{}, &record.ReviewItem{}, &record.RunItem{}, &record.ServerUsage{}, &record.Serving{},
+	&record.SubmissionItem{}, &record.TaskCount{}, &record.TaskItem{}, &record.Topics{}, &record.Truth{}, &record.TruthSecret{},
+	&record.Usage{}, &record.User{},
 }
 
 // TestSchema_GrowsWithTheForm: a build that stores records in another form says so, or an older one would drop what is new.

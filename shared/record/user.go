@@ -14,6 +14,8 @@ type User struct {
 	Meta
 	Name  string `json:"name" doc:"as the sign-in issuer said last"`
 	Email string `json:"email" doc:"as the sign-in issuer said last"`
+	// Admin is whether the issuer said last that the user runs the platform. It gives no role: access tokens for work depend on it.
+	Admin bool `json:"admin,omitempty"`
 }
 
 // UserPartition holds all that is kept about a user: the profile and the grants.

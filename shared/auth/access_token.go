@@ -1,0 +1,162 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"encoding/hex"
+	"hash/crc32"
+	"strings"
+	"sync"
+	"time"
+
+	"assay/shared/access"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
+)
+
+// The form of an access token: the prefix, the id of its user, 26 random characters and 7 of a checksum over all that is before,
+// the last two in base32. Scanners for secrets recognise it by
+//
+//	assay_[0-7][0-9A-HJKMNP-TV-Z]{25}[A-Z2-7]{33}
+const (
+	accessTokenPrefix = "assay_"
+	userIDChars       = 26
+	randomChars       = 26 // 130 bits, as rand.Text makes them
+	checksumChars     = 7
+)
+
+var base32Text = base32.StdEncoding.WithPadding(base32.NoPadding)
+
+// NewAccessToken returns the secret of a new access token of the user, and the digest under which it is stored.
+func NewAccessToken(userID string) (secret, digest string) {
+	body := accessTokenPrefix + userID + rand.Text()
+	secret = body + checksum(body)
+	return secret, secretDigest(secret)
+}
+
+func checksum(body string) string {
+	return base32Text.EncodeToString(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(body))))
+}
+
+func secretDigest(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// userOfAccessToken returns the id of the user in an access token that is whole.
+func userOfAccessToken(secret string) (userID string, ok bool) {
+	const length = len(accessTokenPrefix) + userIDChars + randomChars
+	if len(secret) != length+checksumChars || checksum(secret[:length]) != secret[length:] {
+		return "", false
+	}
+	userID = secret[len(accessTokenPrefix):][:userIDChars]
+	return userID, record.IsID(userID)
+}
+
+// Authenticator identifies the bearers of tokens: those of the sign-in issuer, and access tokens, which are looked up in the store.
+type Authenticator struct {
+	issued func(ctx context.Context, token string) (access.Caller, error)
+	store  store.Store
+	now    func() time.Time
+	cache  accessTokenCache
+}
+
+// NewAuthenticator makes an Authenticator that takes for tokens of the issuer all that are no access tokens. Without a store, which
+// functions that only answer from the program do not have, a whole access token is as none: what they serve is open to everyone.
+func NewAuthenticator(issued func(context.Context, string) (access.Caller, error), s store.Store, now func() time.Time) *Authenticator {
+	return &Authenticator{issued: issued, store: s, now: now}
+}
+
+// Caller returns who the bearer of the token is to the platform. Its errors are problems.
+func (a *Authenticator) Caller(ctx context.Context, token string) (access.Caller, error) {
+	if !strings.HasPrefix(token, accessTokenPrefix) {
+		return a.issued(ctx, token)
+	}
+	userID, ok := userOfAccessToken(token)
+	if !ok {
+		return access.Caller{}, problem.InvalidToken.New("This is no whole access token: one has 65 characters, of which the last 7 are a " +
+			"checksum. Copy it again, or make a new one with POST /v1/user/tokens.")
+	}
+	if a.store == nil {
+		return access.Caller{}, nil
+	}
+	grant, err := a.lookUp(ctx, userID, secretDigest(token))
+	if err != nil {
+		return access.Caller{}, err
+	}
+	if !a.now().Before(grant.Expires) {
+		return access.Caller{}, problem.InvalidToken.New("The access token expired at %s. Make a new one with POST /v1/user/tokens.",
+			record.At(grant.Expires))
+	}
+	return access.Caller{ID: userID, Worker: grant.Scopes&access.ScopeWork != 0, Token: grant}, nil
+}
+
+// lookUp returns what the token with the digest conveys: as it was read within the last accessTokenCacheTime, or now.
+func (a *Authenticator) lookUp(ctx context.Context, userID, digest string) (*access.Token, error) {
+	now := a.now()
+	if grant := a.cache.get(digest, now); grant != nil {
+		return grant, nil
+	}
+	t, err := records.Get[record.AccessTokenItem](ctx, a.store, store.Strong, record.AccessTokenKey(userID, digest))
+	if err != nil {
+		return nil, err
+	}
+	if t == nil {
+		return nil, problem.InvalidToken.New("There is no such access token: it was revoked, or its user was deleted. Make a new one with " +
+			"POST /v1/user/tokens.")
+	}
+	grant := t.Grant()
+	a.cache.put(digest, grant, now)
+	return grant, nil
+}
+
+// NoteUse notes in the store that the caller changed something with an access token, if that is what the caller came with, and if it is
+// not known of this day.
+func NoteUse(ctx context.Context, s store.Store, c access.Caller, now time.Time) error {
+	if c.Token == nil || c.Token.LastUsedOn == record.TokenDay(now) {
+		return nil
+	}
+	use := func(t *record.AccessTokenItem, _ *records.Tx) (bool, error) { return t.Use(now), nil }
+	_, err := records.Update(ctx, s, record.AccessTokenKey(c.ID, c.Token.Digest), use)
+	return err
+}
+
+const (
+	// accessTokenCacheTime is how long a token that was revoked may still be accepted by a process that had seen it.
+	accessTokenCacheTime = 5 * time.Second
+	accessTokenCacheSize = 2048
+)
+
+// accessTokenCache keeps what access tokens convey for a few seconds, so that a client that sends many requests costs one read.
+type accessTokenCache struct {
+	mu     sync.Mutex
+	grants map[string]cachedGrant // by digest
+}
+
+type cachedGrant struct {
+	grant *access.Token
+	until time.Time
+}
+
+func (c *accessTokenCache) get(digest string, now time.Time) *access.Token {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.grants[digest]; ok && now.Before(e.until) {
+		return e.grant
+	}
+	return nil
+}
+
+func (c *accessTokenCache) put(digest string, grant *access.Token, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.grants == nil || len(c.grants) >= accessTokenCacheSize { // what is in use comes back with one read
+		c.grants = map[string]cachedGrant{}
+	}
+	c.grants[digest] = cachedGrant{grant, now.Add(accessTokenCacheTime)}
+}

@@ -66,7 +66,7 @@ func rights(operations []api.Operation) []byte {
 	b.WriteString("Who may call an operation on what they can see. An admin may do all that a member of the organizer may.\n\n")
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, op := range operations {
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", op.Method, op.Path, op.ID, op.May) // a bytes.Buffer takes everything
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\taccess tokens: %s\n", op.Method, op.Path, op.ID, op.May, op.TokenScope())
 	}
 	_ = w.Flush()
 	return b.Bytes()

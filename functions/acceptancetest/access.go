@@ -230,7 +230,7 @@ func (f *fixture) fill(r right) (string, taskIDs) {
 	ids := map[string]string{
 		"organizerId": f.organizer, "taskId": p.task, "datasetId": p.dataset, "registrationId": p.registration,
 		"submissionId": p.publicEntry, "runId": p.runs["published"], "evaluationId": p.evaluations["published"], "userId": f.users[r.about],
-		"componentId": f.component, "tool": "evaluator",
+		"componentId": f.component, "tool": "evaluator", "tokenId": f.accessToken,
 	}
 	what, _, _ := strings.Cut(r.about, ",")
 	switch what {
@@ -266,6 +266,8 @@ func (f *fixture) body(r right, p taskIDs) any {
 	switch r.method + " " + r.path {
 	case "POST /v1/organizers":
 		return map[string]any{"name": "Another"}
+	case "POST /v1/user/tokens":
+		return map[string]any{"name": "A token", "scopes": []string{"read"}}
 	case "POST /v1/tasks":
 		organizer := f.organizer
 		if r.about == "missing" {

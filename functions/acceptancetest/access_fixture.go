@@ -29,14 +29,16 @@ type fixture struct {
 	rivalTask string
 	public    taskIDs
 	private   taskIDs
-	anonymous anonymousTeam     // to the public task, by an anonymous team
-	component string            // the id of one of the catalogue
-	inputs    map[string]any    // for each tool one that works
-	example   string            // that of evaluate
-	missing   string            // an id that nothing has
-	answers   map[string]answer // to requests for what is missing
-	secrets   []secret
-	found     map[string]bool // texts of secrets, by whether an answer had them
+	anonymous anonymousTeam  // to the public task, by an anonymous team
+	component string         // the id of one of the catalogue
+	inputs    map[string]any // for each tool one that works
+	example   string         // that of evaluate
+	// accessToken is the id of one of the owner's.
+	accessToken string
+	missing     string            // an id that nothing has
+	answers     map[string]answer // to requests for what is missing
+	secrets     []secret
+	found       map[string]bool // texts of secrets, by whether an answer had them
 }
 
 // anonymousTeam is what an anonymous team submitted.
@@ -75,6 +77,7 @@ func newFixture(t testing.TB, s Setup) *fixture {
 	rivals := id(s.create(t, f.tokens["rival"], "/v1/organizers", map[string]any{"name": "Rival"}))
 	f.rivalTask = id(s.create(t, f.tokens["rival"], "/v1/tasks", map[string]any{"organizerId": rivals, "name": "Rival"}))
 	f.public, f.private = f.newTask("public"), f.newTask("private")
+	f.accessToken = id(s.create(t, f.tokens["owner"], "/v1/user/tokens", map[string]any{"name": "A token", "scopes": []string{"read"}}))
 	f.missing = record.NewID(time.Now())
 	var catalogue struct{ Data []struct{ ID string } }
 	f.want(t, http.StatusOK, &catalogue, "", http.MethodGet, "/v1/platform/components?limit=1", nil)

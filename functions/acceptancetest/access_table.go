@@ -137,6 +137,11 @@ GET /v1/tools/{tool}/result                        200      200        200   200
 
 GET /v1/user                                       401      200        200   200   200       200   200    200
 PATCH /v1/user                                     401      412        412   412   412       412   412    412
+POST /v1/user/tokens                               401      201        201   201   201       201   201    201
+GET /v1/user/tokens                                401      200        200   200   200       200   200    200
+DELETE /v1/user/tokens/{tokenId}
+    of the owner                                   401      404        404   412   404       404   404    404
+    missing                                        401      404        404   404   404       404   404    404
 GET /v1/users                                      401      403        403   403   403       403   200    403
 GET /v1/users/{userId}
     owner                                          401      403        403   200   403       403   200    403

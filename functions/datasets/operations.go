@@ -33,6 +33,7 @@ var Operations = []api.Operation{
 	}, api.NoTarget, list, nil),
 	api.CreateIn(api.Spec{
 		ID: "createDataset", Path: "/v1/datasets", May: access.Organizer, Problems: api.Quotas,
+		Token:   access.ScopeOrganize,
 		Summary: "Create a dataset",
 		Description: "The caller must be a member of the organizer of the task that `taskId` names. Files come with their `content`, up to 3 " +
 			"MiB together, or without, and then the answer says where to upload them; a link works for " + files.LinkLife + ", until its " +
@@ -50,6 +51,7 @@ var Operations = []api.Operation{
 	}, dataset, show),
 	api.Patch(api.Spec{
 		ID: "updateDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer, Problems: api.Quotas,
+		Token:   access.ScopeOrganize,
 		Summary: "Update a dataset",
 		Description: "Everything but `taskId` can change. A change of truth, evaluator or run format makes a new `truthVersion` and has every " +
 			"run evaluated again. `idsPublic` and `labelsPublic` say what participants may learn of the truth while their runs are blinded: which " +
@@ -61,6 +63,7 @@ var Operations = []api.Operation{
 	}, dataset, showChanged, change),
 	api.Delete(api.Spec{
 		ID: "deleteDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer,
+		Token:       access.ScopeOrganize,
 		Summary:     "Delete a dataset",
 		Description: "With its files. Refused with 409 while runs use it.",
 	}, dataset, remove),

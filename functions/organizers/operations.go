@@ -27,6 +27,7 @@ var Operations = []api.Operation{
 	}, api.NoTarget, list, nil),
 	api.Create(api.Spec{
 		ID: "createOrganizer", Path: "/v1/organizers", May: access.User, Problems: api.Quotas,
+		Token:   access.ScopeOrganize,
 		Summary: "Create an organizer",
 		Description: "The caller becomes its first member. At most 45 members can be named at once; more can be added later. Members must be " +
 			"known users: see `updateOrganizer`. How many a user can create in 24 hours, `/info` tells.",
@@ -38,6 +39,7 @@ var Operations = []api.Operation{
 	}, organizer, show),
 	api.Patch(api.Spec{
 		ID: "updateOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Organizer, Problems: api.Quotas,
+		Token:   access.ScopeOrganize,
 		Summary: "Update an organizer",
 		Description: "Members are added and removed by a change of `members`, at most 45 in one request. A merge patch replaces the whole " +
 			"list, you included; the JSON Patch `[{\"op\":\"add\",\"path\":\"/members/-\",\"value\":\"<user id>\"}]` adds one. Who is added must " +
@@ -46,6 +48,7 @@ var Operations = []api.Operation{
 	}, organizer, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Organizer,
+		Token:   access.ScopeOrganize,
 		Summary: "Delete an organizer",
 		Description: "Refused with 409 while it has tasks. Its audit entries are deleted too, since they are below its address; the server's " +
 			"log has who deleted it.",
@@ -78,6 +81,7 @@ var Operations = []api.Operation{
 	}, member, showMember),
 	api.Delete(api.Spec{
 		ID: "deleteMember", Path: "/v1/organizers/{organizerId}/members/{userId}", May: access.Owner | access.Organizer, Problems: api.Quotas,
+		Token:   access.ScopeOrganize,
 		Summary: "Leave an organizer, or remove a member",
 		Description: "Users end their own memberships, no matter who added them; members remove each other. Refused with 409 for the last " +
 			"known member.",

@@ -30,6 +30,7 @@ var Operations = []api.Operation{
 	}, task, list, rows),
 	api.Create(api.Spec{
 		ID: "createRegistration", Path: "/v1/tasks/{taskId}/registrations", May: access.User,
+		Token:    access.ScopeSubmit | access.ScopeOrganize,
 		Problems: slices.Concat(api.Quotas, []*problem.Kind{problem.OutsideWindow}),
 		Summary:  "Register for a task",
 		Description: "One registration for each user and task, with a team name that is unique among those that are shown in the task: an " +
@@ -43,6 +44,7 @@ var Operations = []api.Operation{
 	}, registration, show),
 	api.Patch(api.Spec{
 		ID: "updateRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,
+		Token:    access.ScopeSubmit | access.ScopeOrganize,
 		Problems: api.Quotas,
 		Summary:  "Update a registration",
 		Description: "Organizers accept or reject by setting `state`. A change of team or anonymity shows on everything that was submitted. A " +
@@ -50,6 +52,7 @@ var Operations = []api.Operation{
 	}, registration, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,
+		Token:   access.ScopeSubmit | access.ScopeOrganize,
 		Summary: "Withdraw a registration",
 		Description: "Refused with 409 while there are submissions under it. One that was rejected can be deleted by organizers only, unless " +
 			"an organizer made it.",

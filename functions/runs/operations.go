@@ -38,12 +38,14 @@ var Operations = []api.Operation{
 	}, run, show),
 	api.Patch(api.Spec{
 		ID: "updateRun", Path: "/v1/runs/{runId}", May: access.Owner | access.Organizer,
+		Token:   access.ScopeSubmit | access.ScopeOrganize,
 		Summary: "Update or cancel a run",
 		Description: "`label` is free text. The one value that `state` can be set to is `cancelled`, as long as the run has not ended; a " +
 			"cancelled run does not count in the quota.",
 	}, run, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteRun", Path: "/v1/runs/{runId}", May: access.Owner | access.Organizer,
+		Token:   access.ScopeSubmit | access.ScopeOrganize,
 		Summary: "Delete a run",
 		Description: "With its files, its review and its evaluations. Once the review is published, only the organizers can delete the run " +
 			"(409). What counted in the quota still does.",
@@ -56,6 +58,7 @@ var Operations = []api.Operation{
 	}, review, showReview),
 	api.Patch(api.Spec{
 		ID: "updateReview", Path: "/v1/runs/{runId}/review", May: access.Organizer, Problems: api.Quotas,
+		Token:   access.ScopeOrganize,
 		Summary: "Update the review of a run",
 		Description: "`published` shows the run's evaluations to everyone who sees the task, `blinded` hides them from all but the organizers, " +
 			"from the owner too. Each change is an audit entry. Flags that contradict each other are refused, and `notice` says what leaderboards " +

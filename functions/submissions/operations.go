@@ -34,6 +34,7 @@ var Operations = []api.Operation{
 	}, task, list, nil),
 	api.Create(api.Spec{
 		ID: "createSubmission", Path: "/v1/tasks/{taskId}/submissions", May: access.User,
+		Token:    access.ScopeSubmit | access.ScopeOrganize,
 		Problems: slices.Concat(api.Quotas, []*problem.Kind{problem.OutsideWindow}),
 		Summary:  "Submit to a task",
 		Description: "Needs an accepted registration; organizers submit baselines (`baseline`) without one, at any time and beyond the quotas " +
@@ -52,12 +53,14 @@ var Operations = []api.Operation{
 	}, submission, show),
 	api.Patch(api.Spec{
 		ID: "updateSubmission", Path: "/v1/tasks/{taskId}/submissions/{submissionId}", May: access.Owner | access.Organizer,
+		Token:   access.ScopeSubmit | access.ScopeOrganize,
 		Summary: "Update a submission",
 		Description: "Title, description, paper and visibility can change; organizers can mark it as a baseline. What was submitted stays as " +
 			"it is.",
 	}, submission, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteSubmission", Path: "/v1/tasks/{taskId}/submissions/{submissionId}", May: access.Owner | access.Organizer,
+		Token:   access.ScopeSubmit | access.ScopeOrganize,
 		Summary: "Delete a submission",
 		Description: "With its runs, reviews, evaluations and files. What it used of the quota stays used. Once a review is published, only " +
 			"organizers can delete it.",

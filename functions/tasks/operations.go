@@ -26,6 +26,7 @@ var Operations = []api.Operation{
 	}, api.NoTarget, list, nil),
 	api.CreateIn(api.Spec{
 		ID: "createTask", Path: "/v1/tasks", May: access.Organizer, Problems: api.Quotas,
+		Token:   access.ScopeOrganize,
 		Summary: "Create a task",
 		Description: "The caller must be a member of the organizer that `organizerId` names. Returns the URL of the task. How many a user can " +
 			"create in 24 hours, `/info` tells.",
@@ -37,12 +38,14 @@ var Operations = []api.Operation{
 	}, task, show),
 	api.Patch(api.Spec{
 		ID: "updateTask", Path: "/v1/tasks/{taskId}", May: access.Organizer, Problems: api.Quotas,
+		Token:   access.ScopeOrganize,
 		Summary: "Update a task",
 		Description: "Everything but `organizerId` can change, and `featured` by administrators alone. A change of visibility, windows or " +
 			"quotas is an audit entry.",
 	}, task, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteTask", Path: "/v1/tasks/{taskId}", May: access.Organizer,
+		Token:       access.ScopeOrganize,
 		Summary:     "Delete a task",
 		Description: "With its datasets and registrations. Refused with 409 while it has submissions.",
 	}, task, remove),

@@ -21,6 +21,7 @@ var Operations = []api.Operation{
 	}, current, showCurrent),
 	api.Patch(api.Spec{
 		ID: "updateCurrentUser", Path: "/v1/user", May: access.User,
+		Token:   access.ScopeSubmit | access.ScopeOrganize,
 		Summary: "Become known",
 		Description: "Stores name and email as the sign-in issuer gives them. From then on organizers can name the user as a member or " +
 			"register the user for a task; every other change makes its user known too. No member can be written: send an empty patch, `{}` or " +
@@ -44,4 +45,22 @@ var Operations = []api.Operation{
 			"any user.",
 		Query: page.Spec{Filters: []page.Filter{{Name: "taskId", Type: page.ID}}},
 	}, userID, listSubmissions, nil),
+	api.List(api.Spec{
+		ID: "listTokens", Path: "/v1/user/tokens", May: access.User, Token: access.SignedIn,
+		Summary:     "List your access tokens",
+		Description: "In descending order of ids, without their secrets. One that has expired is listed for 30 days more.",
+	}, current, listTokens, nil),
+	api.Create(api.Spec{
+		ID: "createToken", Path: "/v1/user/tokens", May: access.User,
+		Summary: "Make an access token",
+		Description: "For scripts, CI and workers, in place of a token of the sign-in issuer, wherever a bearer token is taken, gRPC included. " +
+			"It never allows more than its user may do at that time, and nothing that only administrators may do. The answer has the secret, " +
+			"which is stored nowhere: keep it. Tokens with the scope `work` are for administrators and, with `pools`, for members of the " +
+			"organizers whose pools they name: such a token leases only runs of these organizers' tasks.",
+	}, current, createToken),
+	api.Delete(api.Spec{
+		ID: "deleteToken", Path: "/v1/user/tokens/{tokenId}", May: access.User,
+		Summary:     "Revoke an access token",
+		Description: "It is refused everywhere within 10 seconds.",
+	}, token, removeToken),
 }

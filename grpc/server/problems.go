@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -24,6 +25,7 @@ var statuses = map[*problem.Kind]codes.Code{
 	problem.Unauthorized:        codes.Unauthenticated,
 	problem.InvalidToken:        codes.Unauthenticated,
 	problem.Forbidden:           codes.PermissionDenied,
+	problem.InsufficientScope:   codes.PermissionDenied,
 	problem.OutsideWindow:       codes.FailedPrecondition,
 	problem.QuotaExhausted:      codes.ResourceExhausted,
 	problem.NotFound:            codes.NotFound,
@@ -98,7 +100,7 @@ func statusOf(ctx context.Context, err error, requestID string) *status.Status {
 	if p.RetryAfter > 0 {
 		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(p.RetryAfter)})
 	}
-	s := status.New(statuses[p.Kind], detail)
+	s := status.New(cmp.Or(statuses[p.Kind], codes.Internal), detail) // never OK, which would let the call pass
 	if with, err := s.WithDetails(details...); err == nil {
 		return with
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"assay/shared/access"
+	"assay/shared/auth"
 	"assay/shared/blob"
 	"assay/shared/compute"
 	"assay/shared/page"
@@ -153,6 +154,14 @@ func (c *Call) authorizeTarget(ctx context.Context, find targetLoader) (Target, 
 	return t, c.Require(ctx, c.op.May, t.Scope())
 }
 
+// noteTokenUse notes the day on which the caller's access token changed something. It is for the user's information alone, so a
+// failure is only logged.
+func (c *Call) noteTokenUse(ctx context.Context) {
+	if err := auth.NoteUse(ctx, c.Store, c.Caller, c.Now()); err != nil {
+		c.Log.WarnContext(ctx, "the use of an access token is not noted", "user", c.Caller.ID, "error", err)
+	}
+}
+
 // retryOnConflict makes a change of the target as it was found, and again of the target as it is then for as long as another
 // request changes it in between. The preconditions must hold each time.
 func (c *Call) retryOnConflict(ctx context.Context, find targetLoader, change func(Target) error) error {
@@ -185,6 +194,9 @@ func (c *Call) retryOnConflict(ctx context.Context, find targetLoader, change fu
 		return err
 	}
 	c.stored = nil
+	if c.Tx.Len() > 0 {
+		c.noteTokenUse(ctx)
+	}
 	for _, do := range c.after {
 		do(ctx)
 	}

@@ -121,8 +121,7 @@ func (c *Call) create(ctx context.Context, find targetLoader, produce func(Targe
 		if _, shown := revision(made); !shown {
 			a.etag = "" // the answer says where the resource is: its tag would not be the resource's
 		}
-		a.store(c.Tx, key)
-		return nil
+		return a.store(c.Tx, key, made)
 	})
 	if err != nil {
 		c.releaseKey(ctx, key)

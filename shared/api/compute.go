@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 
+	"assay/shared/access"
 	"assay/shared/jsoncheck"
 	"assay/shared/page"
 	"assay/shared/problem"
@@ -46,6 +47,18 @@ func ComputeGet[T Target](s Spec, load Loader[T], variants []Variant, media []st
 	op := Compute(s, load, variants, media, handle)
 	op.Method, op.safe, op.Query = http.MethodGet, false, page.Spec{Custom: []string{inputParam}}
 	return op
+}
+
+// TokenScope is what an access token must have one of.
+func (op *Operation) TokenScope() access.TokenScope {
+	switch {
+	case op.Token != 0:
+		return op.Token
+	case op.Changes():
+		return access.SignedIn
+	default:
+		return access.ScopeReading
+	}
 }
 
 // Changes reports whether the operation can change anything that is stored in the table.

@@ -56,15 +56,27 @@ func (c *Call) claimKey(ctx context.Context) (*record.Idempotency, error) {
 	}
 }
 
-// store adds the answer to the change under the key, if there is one. When another request has taken over the key, the change is not made.
-func (a answer) store(tx *records.Tx, k *record.Idempotency) {
+// shownOnce is what a POST made and shows once, such as a secret: an answer that is given again lacks it.
+type shownOnce interface{ WithoutSecret() any }
+
+// store adds the answer, which shows what was made, to the change under the key, if there is one. When another request has taken over the
+// key, the change is not made.
+func (a answer) store(tx *records.Tx, k *record.Idempotency, made any) error {
 	if k == nil {
-		return
+		return nil
+	}
+	if s, ok := made.(shownOnce); ok {
+		redacted, err := newAnswer(a.status, s.WithoutSecret(), nil)
+		if err != nil {
+			return err
+		}
+		a.body = redacted.body
 	}
 	done := *k
 	done.Done, done.Status, done.Location, done.ETag, done.Body = true, a.status, a.location, a.etag, a.body
 	done.Until = record.At(k.CreatedAt.Add(record.IdempotencyTime))
 	tx.Replace(&done).Or(requestUnderWay())
+	return nil
 }
 
 func requestUnderWay() error {

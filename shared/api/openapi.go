@@ -49,7 +49,8 @@ func OpenAPI(groups []Family) *huma.OpenAPI {
 		Components: &huma.Components{
 			Schemas: set.registry,
 			SecuritySchemes: map[string]*huma.SecurityScheme{"token": {
-				Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A token of the OpenID Connect issuer that `GET /info` names.",
+				Type: "http", Scheme: "bearer", Description: "A token of the OpenID Connect issuer that `GET /info` names, or an access token that its " +
+					"user made with `POST /v1/user/tokens`.",
 			}},
 		},
 	}
@@ -117,8 +118,9 @@ var pathParams = regexp.MustCompile(`\{([A-Za-z]+)\}`)
 func (op *Operation) describe(set *schemaSet, tag string, names map[string][]string) *huma.Operation {
 	d := &huma.Operation{
 		Method: op.Method, Path: strings.TrimSuffix(op.Path, "{$}"), OperationID: op.ID, Tags: []string{tag},
-		Summary: op.Summary, Description: op.Description + "\n\nWho may: " + op.May.String() + ".",
-		Responses: map[string]*huma.Response{},
+		Summary:     op.Summary,
+		Description: op.Description + "\n\nWho may: " + op.May.String() + ". Access tokens: " + op.TokenScope().String() + ".",
+		Responses:   map[string]*huma.Response{},
 	}
 	if !op.loginNeeded() {
 		d.Security = []map[string][]string{{}, {"token": {}}}

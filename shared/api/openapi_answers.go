@@ -83,7 +83,7 @@ func describeProblems(set *schemaSet, kinds []*problem.Kind) *huma.Response {
 			Summary: k.Title, Value: k.New("What to do next.").Document("/v1/tasks", "01JZ3V7Q0D8T5RZ0S6R1W9C4XK")}
 	}
 	switch kinds[0].Status {
-	case http.StatusUnauthorized:
+	case http.StatusUnauthorized, http.StatusForbidden:
 		headers = append(headers, "WWW-Authenticate")
 	case http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		headers = append(headers, "Retry-After")
@@ -114,8 +114,8 @@ var Quotas = []*problem.Kind{problem.QuotaExhausted, problem.QuotaToday}
 // problems lists the kinds of problems that the operation can answer with: those that follow from what it declares, and those
 // that it declares.
 func (op *Operation) problems() []*problem.Kind {
-	kinds := []*problem.Kind{problem.InvalidParameter, problem.InvalidToken, problem.PreconditionFailed, problem.HeadersTooLarge,
-		problem.Internal, problem.Unavailable}
+	kinds := []*problem.Kind{problem.InvalidParameter, problem.InvalidToken, problem.InsufficientScope,
+		problem.PreconditionFailed, problem.HeadersTooLarge, problem.Internal, problem.Unavailable}
 	add := func(when bool, more ...*problem.Kind) {
 		if when {
 			kinds = append(kinds, more...)
@@ -152,7 +152,7 @@ var headerDescriptions = map[string]string{
 	"RateLimit-Policy":  "the limit: \"write\";q=500;w=5 is 500 requests at once, and as many again within 5 seconds",
 	"Location":          "address of the new resource, or of the answer",
 	"Idempotent-Replay": "true when this is the answer that an earlier request with the same Idempotency-Key got; absent otherwise",
-	"WWW-Authenticate":  "the scheme of authentication, and for a token that is not valid the error (RFC 6750)",
+	"WWW-Authenticate":  "the scheme of authentication, and for a token that is not valid or not sufficient the error (RFC 6750)",
 	"Retry-After":       "in how many seconds to try again; absent when waiting does not help",
 	"Accept-Patch":      "the media types that a PATCH takes (RFC 5789)",
 	"Accept-Post":       "the media types that a POST takes",

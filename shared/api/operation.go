@@ -25,6 +25,7 @@ type Spec struct {
 	Summary     string // one line
 	Description string // what a caller must know beyond it; Markdown
 	May         access.Role
+	Token       access.TokenScope // what an access token must have one of; 0: what reading takes, or for a change SignedIn
 	Query       page.Spec
 	CacheFor    int             // seconds that anybody may keep the answer to a GET; 0: always ask again
 	Problems    []*problem.Kind // that it can answer with, beyond those that follow from the rest

@@ -87,6 +87,9 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 		return err
 	}
 	defer c.release()
+	if err := c.checkScope(); err != nil {
+		return err
+	}
 	if c.op.loginNeeded() && c.op.targetInBody && c.Caller.Anonymous() {
 		return c.Require(ctx, c.op.May, PublicTarget{}.Scope())
 	}
@@ -134,6 +137,19 @@ func (c *Call) authenticate(ctx context.Context) error {
 	c.Caller, err = c.Verify(ctx, token)
 	c.state.caller = c.Caller.ID
 	return err
+}
+
+// checkScope refuses an access token that lacks what the operation takes, and takes from one that changes something the roles that it
+// does not convey.
+func (c *Call) checkScope() error {
+	if need := c.op.TokenScope(); !c.Caller.Allows(need) {
+		return problem.InsufficientScope.New("The scopes of this access token (%s) do not allow this. Access tokens that do: %s. Else log in.",
+			strings.Join(c.Caller.Token.Scopes.Names(), ", "), need)
+	}
+	if c.op.Changes() {
+		c.Caller = c.Caller.Changing()
+	}
+	return nil
 }
 
 // ServeHTTP implements http.Handler.
@@ -303,6 +319,9 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 			challenge = `Bearer error="invalid_token"`
 		}
 		h.Set("WWW-Authenticate", challenge)
+	}
+	if p.Kind == problem.InsufficientScope {
+		h.Set("WWW-Authenticate", `Bearer error="insufficient_scope"`)
 	}
 	if p.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int((p.RetryAfter+time.Second-1)/time.Second)))

@@ -8,6 +8,7 @@ var (
 	Unauthorized        = kind("unauthorized", "Login needed", 401)
 	InvalidToken        = kind("invalid-token", "Invalid token", 401)
 	Forbidden           = kind("forbidden", "Not allowed", 403)
+	InsufficientScope   = kind("insufficient-scope", "Access token not sufficient", 403)
 	OutsideWindow       = kind("outside-window", "Not open at this time", 403)
 	QuotaExhausted      = kind("quota-exhausted", "Quota exhausted", 403)
 	NotFound            = kind("not-found", "Not found", 404)

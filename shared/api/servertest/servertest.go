@@ -23,6 +23,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/auth"
 	"assay/shared/blob/directory"
 	"assay/shared/files"
 	"assay/shared/problem"
@@ -62,8 +63,9 @@ func New(t testing.TB, operations ...api.Operation) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := &api.Env{Store: table, Files: objects, Now: time.Now, Verify: verify, Log: slog.New(slog.DiscardHandler), Origins: []string{"*"},
+	env := &api.Env{Store: table, Files: objects, Now: time.Now, Log: slog.New(slog.DiscardHandler), Origins: []string{"*"},
 		RenderHTML: resource.Render}
+	env.Verify = auth.NewAuthenticator(verify, table, func() time.Time { return env.Now() }).Caller
 	serve := api.New(env, operations)
 	uploads := files.Uploads{Store: env.Store, Now: env.Now}
 	serve.Mount("/files/", http.StripPrefix("/files/", objects.Handler(uploads.Complete, uploads.Expected, serve.Fail)), true, http.MethodGet,

@@ -1,0 +1,127 @@
+package users
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/auth"
+	"assay/shared/page"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
+	"assay/shared/visibility"
+)
+
+// NewToken is the answer to the creation of an access token, the only one that has the secret.
+type NewToken struct {
+	record.AccessToken
+	Secret string `json:"secret,omitempty" doc:"what programs send: Authorization: Bearer <secret>. It is shown this once; a repeated answer, by Idempotency-Key, lacks it" example:"assay_01JZ3V7Q0D8T5RZ0S6R1W9C4XKABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFG"`
+}
+
+// WithoutSecret is the answer as it may be kept.
+func (n NewToken) WithoutSecret() any { return n.AccessToken }
+
+// tokensOf reads all access tokens of the caller, the newest first.
+func tokensOf(ctx context.Context, c *api.Call) ([]*record.AccessTokenItem, error) {
+	items, err := c.Store.Query(ctx, store.Query{Partition: record.AccessTokenPartition(c.Caller.ID), Limit: record.MaxAccessTokens,
+		Consistency: store.Strong})
+	if err != nil {
+		return nil, records.Failed(err)
+	}
+	var all []*record.AccessTokenItem
+	for _, it := range items {
+		t, err := records.Decode[record.AccessTokenItem](it)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	slices.SortFunc(all, func(a, b *record.AccessTokenItem) int { return strings.Compare(b.ID, a.ID) })
+	return all, nil
+}
+
+// ownToken is an access token of the caller, who may do everything to it: token finds no others.
+type ownToken struct {
+	api.PublicTarget
+	*record.AccessTokenItem
+}
+
+func token(ctx context.Context, c *api.Call) (found ownToken, err error) {
+	if err := c.Require(ctx, access.User, found.Scope()); err != nil {
+		return found, err
+	}
+	all, err := tokensOf(ctx, c)
+	if err != nil {
+		return found, err
+	}
+	i := slices.IndexFunc(all, func(t *record.AccessTokenItem) bool { return t.ID == c.Param("tokenId") })
+	if i < 0 {
+		return found, visibility.Missing
+	}
+	return ownToken{AccessTokenItem: all[i]}, nil
+}
+
+func listTokens(ctx context.Context, c *api.Call, _ *Current) (p page.Page[record.AccessToken], err error) {
+	all, err := tokensOf(ctx, c)
+	if err != nil {
+		return p, err
+	}
+	shown := make([]record.AccessToken, len(all))
+	for i, t := range all {
+		shown[i] = t.AccessToken
+	}
+	return page.Of(c.Page, shown, func(t record.AccessToken) string { return t.ID })
+}
+
+func createToken(ctx context.Context, c *api.Call, _ *Current, d record.AccessTokenDraft) (location string, made NewToken, err error) {
+	if err := d.CheckExpiry(c.Now()); err != nil {
+		return "", made, err
+	}
+	if err := checkWork(ctx, c, d); err != nil {
+		return "", made, err
+	}
+	all, err := tokensOf(ctx, c)
+	if err != nil {
+		return "", made, err
+	}
+	if len(all) >= record.MaxAccessTokens {
+		return "", made, problem.Conflict.New("You have %d access tokens, which is the most. Revoke one first: DELETE /v1/user/tokens/{tokenId}.",
+			len(all))
+	}
+	secret, digest := auth.NewAccessToken(c.Caller.ID)
+	t := &record.AccessTokenItem{
+		AccessToken: record.AccessToken{Meta: record.NewMeta(c.Now()), AccessTokenDraft: d}, UserID: c.Caller.ID, Digest: digest,
+	}
+	c.Tx.Create(t)
+	return "/v1/user/tokens/" + t.ID, NewToken{t.AccessToken, secret}, c.UpsertProfile(ctx)
+}
+
+// checkWork refuses a token for workers to all but administrators, and members of the organizers whose pools it names.
+func checkWork(ctx context.Context, c *api.Call, d record.AccessTokenDraft) error {
+	if c.Caller.Admin || !slices.Contains(d.Scopes, "work") {
+		return nil
+	}
+	if len(d.Pools) == 0 {
+		return problem.InvalidMember("/pools", "must name pools of your organizers: only administrators make tokens for all pools")
+	}
+	g, err := c.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	var fields problem.Fields
+	for i, pool := range d.Pools {
+		fields.AddIf(!slices.Contains(g.Memberships, record.PoolOrganizer(pool)), fmt.Sprintf("/pools/%d", i),
+			"belongs to an organizer of which you are no member")
+	}
+	return problem.Check(fields)
+}
+
+func removeToken(_ context.Context, c *api.Call, t ownToken) error {
+	c.Tx.Delete(t)
+	return nil
+}

@@ -95,7 +95,7 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 		return nil, errors.Join(err, p.table.close())
 	}
 	p.files.Now = c.now
-	if p.id, err = newIdentity(ctx, c, c.url); err != nil {
+	if p.id, err = newIdentity(ctx, c, c.url, p.table); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
 	rates, err := ratelimit.Parse(c.rates)
@@ -243,8 +243,8 @@ type identity struct {
 }
 
 // newIdentity trusts the issuer of the flags or, without one, a development issuer at the base URL, whose tokens are
-// verified in exactly the same way.
-func newIdentity(ctx context.Context, c settings, baseURL string) (identity, error) {
+// verified in exactly the same way. Access tokens are in the store.
+func newIdentity(ctx context.Context, c settings, baseURL string, tokens store.Store) (identity, error) {
 	id := identity{issuer: c.issuer}
 	trust := auth.Config{Issuer: c.issuer, Audience: c.audience, Client: &http.Client{}}
 	if c.issuer == "" {
@@ -260,7 +260,7 @@ func newIdentity(ctx context.Context, c settings, baseURL string) (identity, err
 	if err != nil {
 		return id, err
 	}
-	id.verify = v.Caller
+	id.verify = auth.NewAuthenticator(v.Caller, tokens, c.now).Caller
 	return id, v.CheckIssuer(ctx)
 }
 

@@ -2,7 +2,9 @@ package server
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"assay/shared/panics"
 	"assay/shared/problem"
 	"assay/shared/visibility"
+	"assay/shared/wait"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -32,6 +35,7 @@ type call struct {
 	requestID   string
 	started     time.Time
 	caller      access.Caller
+	token       string // as it was sent
 	releaseSlot func() // called when the first message was received, or there is none
 }
 
@@ -67,7 +71,7 @@ func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, erro
 		return authorize(c.caller, c.method)
 	})
 	if err == nil {
-		ctx, err = c.acquireSlot(context.WithValue(ctx, callKey{}, c))
+		ctx, err = c.acquireSlot(c.recheckToken(context.WithValue(ctx, callKey{}, c)))
 	}
 	if err != nil {
 		return ctx, c.end(ctx, err)
@@ -104,8 +108,35 @@ func (c *call) authenticate(ctx context.Context, values []string) error {
 	if err != nil || token == "" {
 		return err
 	}
+	c.token = token
 	c.caller, err = c.server.env.Verify(ctx, token)
 	return err
+}
+
+// revoked returns the problem with which recheckToken ended the context, if it did.
+func revoked(ctx context.Context) error {
+	if p, ok := errors.AsType[*problem.Error](context.Cause(ctx)); ok {
+		return p
+	}
+	return nil
+}
+
+// tokenCheckInterval is how often the access token of a call that lasts is looked up again.
+const tokenCheckInterval = 4 * time.Second
+
+// recheckToken returns a context that ends, with the problem as its cause, when the access token that the call came with is no longer
+// accepted: a call can last for an hour.
+func (c *call) recheckToken(ctx context.Context) context.Context {
+	if c.caller.Token == nil {
+		return ctx
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	go wait.Every(ctx, tokenCheckInterval, func() {
+		if _, err := c.server.env.Verify(ctx, c.token); problem.InvalidToken.Is(err) {
+			cancel(err)
+		}
+	})
+	return ctx
 }
 
 // end returns the status of the call, and logs the call.
@@ -255,38 +286,45 @@ func (s *Server) decoding(d grpc.ServiceDesc) *grpc.ServiceDesc {
 	return &d
 }
 
-// methodRoles has the role that each method requires. A method without an entry is refused to everyone. RunService also decides
-// for each run what the caller sees of it.
-var methodRoles = map[string]access.Role{
-	assayv1.WorkerService_Lease_FullMethodName:            access.Worker,
-	assayv1.WorkerService_Heartbeat_FullMethodName:        access.Worker,
-	assayv1.WorkerService_CompleteRun_FullMethodName:      access.Worker,
-	assayv1.WorkerService_ReportEvaluation_FullMethodName: access.Worker,
-	assayv1.WorkerService_FailRun_FullMethodName:          access.Worker,
+// methodRights is what each method requires: a role and, of callers with an access token, one of the scopes. A method without an entry
+// is refused to everyone. RunService also decides for each run what the caller sees of it.
+var methodRights = map[string]struct {
+	role  access.Role
+	token access.TokenScope
+}{
+	assayv1.WorkerService_Lease_FullMethodName:            {access.Worker, access.ScopeWork},
+	assayv1.WorkerService_Heartbeat_FullMethodName:        {access.Worker, access.ScopeWork},
+	assayv1.WorkerService_CompleteRun_FullMethodName:      {access.Worker, access.ScopeWork},
+	assayv1.WorkerService_ReportEvaluation_FullMethodName: {access.Worker, access.ScopeWork},
+	assayv1.WorkerService_FailRun_FullMethodName:          {access.Worker, access.ScopeWork},
 
-	assayv1.RunService_GetRun_FullMethodName:   access.Anyone,
-	assayv1.RunService_ListRuns_FullMethodName: access.Anyone,
-	assayv1.RunService_WatchRun_FullMethodName: access.Anyone,
+	assayv1.RunService_GetRun_FullMethodName:   {access.Anyone, access.ScopeReading},
+	assayv1.RunService_ListRuns_FullMethodName: {access.Anyone, access.ScopeReading},
+	assayv1.RunService_WatchRun_FullMethodName: {access.Anyone, access.ScopeReading},
 
-	grpc_health_v1.Health_Check_FullMethodName: access.Anyone,
-	grpc_health_v1.Health_List_FullMethodName:  access.Anyone,
-	grpc_health_v1.Health_Watch_FullMethodName: access.Anyone,
+	grpc_health_v1.Health_Check_FullMethodName: {access.Anyone, access.AnyScope},
+	grpc_health_v1.Health_List_FullMethodName:  {access.Anyone, access.AnyScope},
+	grpc_health_v1.Health_Watch_FullMethodName: {access.Anyone, access.AnyScope},
 
-	reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName:            access.Anyone,
-	grpc_reflection_v1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: access.Anyone,
+	reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName:            {access.Anyone, access.AnyScope},
+	grpc_reflection_v1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: {access.Anyone, access.AnyScope},
 }
 
 // authorize decides whether the caller may call the method.
 func authorize(c access.Caller, method string) error {
-	may := methodRoles[method]
-	switch access.Decide(may, access.Roles(c, access.Grants{}, access.Scope{}), access.Scope{Audience: access.Everyone}) {
+	need := methodRights[method]
+	if !c.Allows(need.token) {
+		return problem.InsufficientScope.New("The scopes of this access token (%s) do not allow this. Access tokens that do: %s.",
+			strings.Join(c.Token.Scopes.Names(), ", "), need.token)
+	}
+	switch access.Decide(need.role, access.Roles(c, access.Grants{}, access.Scope{}), access.Scope{Audience: access.Everyone}) {
 	case access.Allow:
 		return nil
 	case access.Login:
-		return problem.Unauthorized.New("This needs a login. Send a bearer token of the sign-in issuer in the metadata: authorization: Bearer " +
-			"<token>.")
+		return problem.Unauthorized.New("This needs a login. Send a bearer token of the sign-in issuer, or an access token, in the metadata: " +
+			"authorization: Bearer <token>.")
 	case access.Forbid:
-		return problem.Forbidden.New("You may not do this: it takes %s.", may)
+		return problem.Forbidden.New("You may not do this: it takes %s.", need.role)
 	default:
 		return visibility.Missing
 	}

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
 	"assay/grpc/assayv1"
+	"assay/shared/access"
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/problem"
@@ -49,10 +51,17 @@ func checkLeaseRef(ctx context.Context, in leasedRequest) (queue.LeaseRef, probl
 	return queue.LeaseRef{RunID: in.GetRunId(), LeaseID: in.GetLeaseId(), UserID: callerOf(ctx).ID}, fields
 }
 
-// checkLease returns the demands of a worker, and for how long it waits.
-func checkLease(in *assayv1.LeaseRequest) (wants []demand, wait time.Duration, err error) {
+// checkLease returns the demands of a worker with the access token, if it has one, and for how long it waits.
+func checkLease(in *assayv1.LeaseRequest, token *access.Token) (wants []demand, wait time.Duration, err error) {
 	fields := record.CheckHolder("/worker", in.GetWorker())
 	pools, works := in.GetPools(), []record.Work{record.ExecuteImage, record.Evaluate}
+	var only []string // the pools of the token; none: all
+	if token != nil {
+		only = token.Pools
+	}
+	if len(pools) == 0 {
+		pools = only
+	}
 	if len(pools) == 0 {
 		pools = []string{record.DefaultPool}
 	}
@@ -62,7 +71,9 @@ func checkLease(in *assayv1.LeaseRequest) (wants []demand, wait time.Duration, e
 	}
 	for i, p := range pools {
 		fields.AddIf(!record.IsPool(p), fmt.Sprintf("/pools/%d", i),
-			"must be the name of a pool: up to 50 lower-case letters, digits and hyphens")
+			"must be the name of a pool: up to 50 lower-case letters, digits and hyphens, for one of an organizer behind its id and a slash")
+		fields.AddIf(len(only) > 0 && !slices.Contains(only, p), fmt.Sprintf("/pools/%d", i),
+			"is none of the pools of this access token, which are %s", strings.Join(only, ", "))
 	}
 	if len(in.GetKinds()) > 0 {
 		works = nil

@@ -121,15 +121,15 @@ func TestAuthorize_EveryMethodHasOneRole(t *testing.T) {
 		for _, m := range info.Methods {
 			method := "/" + name + "/" + m.Name
 			served[method] = true
-			if methodRoles[method] == 0 {
+			if methodRights[method].role == 0 || methodRights[method].token == 0 {
 				t.Errorf("nobody may call %s", method)
 			}
-			if workers := strings.HasPrefix(name, "assay.v1.Worker"); workers && methodRoles[method] != access.Worker {
-				t.Errorf("%s may be called with %v", method, methodRoles[method])
+			if workers := strings.HasPrefix(name, "assay.v1.Worker"); workers && methodRights[method].role != access.Worker {
+				t.Errorf("%s may be called with %v", method, methodRights[method])
 			}
 		}
 	}
-	for method := range methodRoles {
+	for method := range methodRights {
 		if !served[method] {
 			t.Errorf("the rule for %s is for nothing", method)
 		}

@@ -3,10 +3,13 @@ package server
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
 	"assay/grpc/assayv1"
+	"assay/shared/access"
+	"assay/shared/auth"
 	"assay/shared/evaluation"
 	"assay/shared/files"
 	"assay/shared/measure"
@@ -44,23 +47,63 @@ func newWorkerService(env Env, dispatch *dispatcher, lease time.Duration) *worke
 const heartbeatsPerLease = 4
 
 func (s *workerService) Lease(ctx context.Context, in *assayv1.LeaseRequest) (*assayv1.LeaseResponse, error) {
-	wants, wait, err := checkLease(in)
+	caller := callerOf(ctx)
+	wants, wait, err := checkLease(in, caller.Token)
+	if err == nil {
+		err = s.authorizeWorker(ctx, caller, wants)
+	}
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	holder := record.Lease{Holder: in.GetWorker(), UserID: callerOf(ctx).ID}
+	holder := record.Lease{Holder: in.GetWorker(), UserID: caller.ID}
 	s.serving.track(ctx, s.env, holder, wants, in.GetBuilds(), wait)
 	for {
 		run := s.dispatch.lease(ctx, holder, wants, wait)
 		if run == nil {
-			return &assayv1.LeaseResponse{}, nil
+			return &assayv1.LeaseResponse{}, revoked(ctx)
 		}
 		work, err := s.workFor(ctx, run)
+		if work != nil {
+			s.noteTokenUse(ctx, caller)
+		}
 		if work != nil || err != nil {
 			return &assayv1.LeaseResponse{Work: work}, err
 		}
+	}
+}
+
+// authorizeWorker decides whether the user of a worker's access token may lease from the pools now: members of an organizer may from its
+// pools, administrators from all.
+func (s *workerService) authorizeWorker(ctx context.Context, c access.Caller, wants []demand) error {
+	if c.Token == nil {
+		return nil
+	}
+	keys := []store.Key{record.UserKey(c.ID)}
+	for _, want := range wants {
+		if key := record.MembershipKey(c.ID, record.PoolOrganizer(want.pool)); !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	items, err := s.env.Store.Get(ctx, store.Strong, keys...)
+	if err != nil {
+		return records.Failed(err)
+	}
+	user, err := records.Decode[record.User](items[0])
+	if err != nil || user != nil && user.Admin {
+		return err
+	}
+	if slices.ContainsFunc(items[1:], func(it store.Item) bool { return !it.Exists() }) {
+		return problem.Forbidden.New("The user of this access token may not lease from these pools any more: it takes membership of the " +
+			"organizers that they belong to, or for all pools an administrator.")
+	}
+	return nil
+}
+
+func (s *workerService) noteTokenUse(ctx context.Context, c access.Caller) {
+	if err := auth.NoteUse(ctx, s.env.Store, c, s.env.Now()); err != nil {
+		s.env.Log.WarnContext(ctx, "the use of an access token is not noted", "user", c.ID, "error", err)
 	}
 }
 

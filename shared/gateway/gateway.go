@@ -66,9 +66,9 @@ func open(settings *config.Environment, operations []api.Operation, table store.
 	ledger := quota.New(quotas)
 	ledger.ResultTime = record.AbandonedAfter // by the rule of the bucket
 	env := &api.Env{
-		Store: ledger.Count(table, time.Now), Quotas: ledger, Files: files, Now: time.Now, Log: log, Verify: verifier.Caller,
-		Origins: config.Origins(),
-		Info:    api.BuildInfo(issuer), Rates: ratelimit.New(ratelimit.Distributed(), ""), RenderHTML: resource.Render,
+		Store: ledger.Count(table, time.Now), Quotas: ledger, Files: files, Now: time.Now, Log: log,
+		Verify: auth.NewAuthenticator(verifier.Caller, table, time.Now).Caller, Origins: config.Origins(),
+		Info: api.BuildInfo(issuer), Rates: ratelimit.New(ratelimit.Distributed(), ""), RenderHTML: resource.Render,
 	}
 	return New(api.New(env, operations)), nil
 }

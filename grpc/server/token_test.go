@@ -1,0 +1,93 @@
+package server_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"assay/functions/users"
+	"assay/grpc/assayv1"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+// accessToken makes an access token of the user, and returns it.
+func (s *fixture) accessToken(user string, scopes []string, pools ...string) users.NewToken {
+	s.t.Helper()
+	var made users.NewToken
+	draft := map[string]any{"name": "worker", "scopes": scopes, "pools": append([]string{}, pools...)}
+	s.Want(http.StatusCreated, &made, user, http.MethodPost, "/v1/user/tokens", draft)
+	return made
+}
+
+// A worker with an access token of an organizer's member gets the runs of that organizer's pool, and no others.
+func TestLease_WithAnAccessTokenIsForItsPools(t *testing.T) {
+	s := newFixture(t)
+	own, other := s.task.OrganizerID+"/gpu", s.Records().Organizer("olga").ID+"/gpu"
+	private := s.dataset(func(d *record.DatasetItem) { d.Pool = own })
+	s.image("ada", s.dataset())
+	made := s.accessToken("olga", []string{"work"}, own)
+	lease := func(token string, pools ...string) (*assayv1.LeaseResponse, error) {
+		return s.work.Lease(s.as(token), &assayv1.LeaseRequest{Worker: "w", Pools: pools})
+	}
+	if got, err := lease(made.Secret); err != nil || got.GetWork() != nil {
+		t.Errorf("a run of the default pool was leased: %v %v", got, err)
+	}
+	run := s.image("ada", private)[0]
+	for _, pool := range []string{record.DefaultPool, other} {
+		_, err := lease(made.Secret, pool)
+		wantCode(t, err, codes.InvalidArgument, "has faults")
+	}
+	got, err := lease(made.Secret)
+	if err != nil || got.GetWork().GetRunId() != run {
+		t.Fatalf("%v %v, want the run %s", got, err, run)
+	}
+	_, err = lease(s.accessToken("olga", []string{"read", "submit", "organize"}).Secret)
+	wantCode(t, err, codes.PermissionDenied, "with the scope work")
+}
+
+// Rights are those that the user has now: of a token for all pools an administrator's, of others a member's.
+func TestLease_WithAnAccessTokenNeedsTheRightsOfItsUserNow(t *testing.T) {
+	s := newFixture(t)
+	lab := s.Records().Organizer("olga", "oskar")
+	s.Records().User("olga", "oskar")
+	administrator, member := s.accessToken("root", []string{"work"}).Secret, s.accessToken("oskar", []string{"work"}, lab.ID+"/gpu").Secret
+	lease := func(token string) error {
+		_, err := s.work.Lease(s.as(token), &assayv1.LeaseRequest{Worker: "w"})
+		return err
+	}
+	for _, token := range []string{administrator, member} {
+		if err := lease(token); err != nil {
+			t.Error(err)
+		}
+	}
+	demoted := recordtest.Get[record.User](t, s.Store, record.UserKey(recordtest.UserID("root")))
+	demoted.Admin = false
+	s.Records().Replace(demoted)
+	s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, "/v1/organizers/"+lab.ID+"/members/"+recordtest.UserID("oskar"), nil)
+	for _, token := range []string{administrator, member} {
+		wantCode(t, lease(token), codes.PermissionDenied, "may not lease from these pools any more")
+	}
+}
+
+// A call that lasts ends soon after its token was revoked.
+func TestCall_EndsWhenItsAccessTokenIsRevoked(t *testing.T) {
+	s := newFixture(t)
+	made := s.accessToken("root", []string{"work", "read"})
+	ended := make(chan error, 1)
+	go func() {
+		_, err := s.work.Lease(s.as(made.Secret), &assayv1.LeaseRequest{Worker: "w", Wait: durationpb.New(30 * time.Second)})
+		ended <- err
+	}()
+	time.Sleep(100 * time.Millisecond)
+	s.Want(http.StatusNoContent, nil, "root", http.MethodDelete, "/v1/user/tokens/"+made.ID, nil)
+	select {
+	case err := <-ended:
+		wantCode(t, err, codes.Unauthenticated, "revoked")
+	case <-time.After(15 * time.Second):
+		t.Error("the call goes on")
+	}
+}

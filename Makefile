@@ -36,7 +36,8 @@ help: ## show this list
 
 .PHONY: run
 run: ## serve the whole of Assay on this machine (ARGS="-addr 127.0.0.1:9000" passes flags)
-	$(GO) build -buildvcs=false -o bin/run/assay ./local && exec bin/run/assay $(ARGS)
+	@echo "Compiling Assay, which takes a minute or two the first time."
+	@$(GO) build -buildvcs=false -o bin/run/assay ./local && exec bin/run/assay $(ARGS)
 
 .PHONY: test
 test: $(node_modules) ## run all tests but those of the targets test-*

@@ -31,6 +31,7 @@ type settings struct {
 	rates          string
 	proxyHeader    string
 	quotas         string
+	log            string
 
 	// No flag sets the clock and the leases of workers.
 	now               func() time.Time
@@ -56,6 +57,7 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	f.BoolVar(&c.allowDevIssuer, "allow-dev-issuer", false,
 		"give tokens to everyone who asks, also to other machines: for closed networks only")
 	f.StringVar(&c.origins, "origins", "*", "origins of web pages that may call the API, separated by commas; * is all")
+	f.StringVar(&c.log, "log", logShort, "form of the log: short, for a terminal, or json, with everything")
 	f.StringVar(&c.quotas, "quotas", "",
 		`quotas of users and of the server in JSON, as /info shows them, where they are to differ: {"user":{"perDay":{"tasks":500}}}`)
 	f.StringVar(&c.rates, "rates", "",
@@ -72,6 +74,9 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 func (c *settings) check() error {
 	if c.store != storeEmbedded && c.store != storeDynamoDB {
 		return fmt.Errorf("-store %q is neither %s nor %s", c.store, storeEmbedded, storeDynamoDB)
+	}
+	if c.log != logShort && c.log != logJSON {
+		return fmt.Errorf("-log %q is neither %s nor %s", c.log, logShort, logJSON)
 	}
 	open, err := c.reachable()
 	if err != nil {

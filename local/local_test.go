@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"math"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"assay/functions"
 	"assay/functions/acceptancetest"
@@ -90,6 +92,23 @@ func TestDemo_IsForAnEmptyStore(t *testing.T) {
 	s.get(t, "", "/v1/organizers", &list)
 	if len(list.Data) != 1 || list.Data[0].Name != "Lake Lab" {
 		t.Errorf("%+v, want what was there before and nothing else", list.Data)
+	}
+}
+
+func TestLog_IsShortOrJSON(t *testing.T) {
+	for form, want := range map[string]string{
+		"short": "time=08:00:00 msg=request method=GET took=1.23ms\n",
+		"json":  `{"time":"2026-05-04T08:00:00Z","level":"INFO","msg":"request","method":"GET","requestId":"x","took":1234567}` + "\n",
+	} {
+		var out strings.Builder
+		r := slog.NewRecord(time.Date(2026, 5, 4, 8, 0, 0, 0, time.UTC), slog.LevelInfo, "request", 0)
+		r.Add("method", "GET", "requestId", "x", "took", 1234567*time.Nanosecond)
+		if err := newLog(form, &out).Handler().Handle(t.Context(), r); err != nil || out.String() != want {
+			t.Errorf("%s: %v %q, want %q", form, err, out.String(), want)
+		}
+	}
+	if _, err := parse([]string{"-log", "xml"}, noEnv, io.Discard); err == nil {
+		t.Error("a form that there is not is taken")
 	}
 }
 

@@ -79,7 +79,7 @@ type program struct {
 }
 
 func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, error) {
-	p := &program{settings: c, log: slog.New(slog.NewTextHandler(logs, nil))}
+	p := &program{settings: c, log: newLog(c.log, logs)}
 	p.worker = &evaluator.Worker{Now: c.now, Log: p.log, Holder: "local"}
 	var err error
 	if p.table, err = openTable(ctx, c, p.changed); err != nil {

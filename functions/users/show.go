@@ -6,7 +6,6 @@ import (
 	"assay/shared/api"
 	"assay/shared/record"
 	"assay/shared/records"
-	"assay/shared/store"
 	"assay/shared/visibility"
 )
 
@@ -26,7 +25,7 @@ func profile(u *record.User) *Profile {
 
 // show returns the profile; to a user who never changed anything, of whom nothing is stored, what the token says.
 func show(ctx context.Context, c *api.Call, id userTarget) (*Profile, error) {
-	u, err := records.Get[record.User](ctx, c.Store, store.Eventual, record.UserKey(string(id)))
+	u, err := records.Get[record.User](ctx, c.Store, c.Consistency, record.UserKey(string(id)))
 	switch {
 	case err != nil:
 		return nil, err

@@ -35,6 +35,8 @@ func OpenAPI(groups []Family) *huma.OpenAPI {
 				"platform evaluates every run, and leaderboards come out.\n\n" +
 				"Lists are newest first and go on at `links.next`; an empty page is 204, without a body. With `fields`, answers lack the members " +
 				"that it does not name, required ones too. " +
+				"A caller with a login finds own changes in single resources at once; lists, and everything for callers without a login, may follow " +
+				"a second or so later. " +
 				"Conditions (`If-Match`, `If-None-Match`) hold on every method as RFC 9110 has them. Answers of more than 1 KiB are coded with gzip, " +
 				"under an `ETag` of their own, for callers whose `Accept-Encoding` has it; bodies may be (`Content-Encoding: gzip`). " +
 				"Every error is a problem document (RFC 9457) whose `detail` says what to do next. " +

@@ -64,7 +64,7 @@ func New(env *Env, operations []Operation) *Server {
 	for _, op := range operations {
 		handle(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) error {
 			c := &Call{Env: env, op: &op, request: r, w: w, state: r.Context().Value(requestStateKey{}).(*requestState), server: s}
-			c.Store, c.Viewer.Store, c.Consistency = env.Store, env.Store, store.Consistency(op.Changes()) // a change decides by what is there now
+			c.Store, c.Viewer.Store = env.Store, env.Store
 			c.state.operation = op.ID
 			return s.run(r.Context(), c)
 		})
@@ -83,6 +83,7 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 	if err := c.authenticate(ctx); err != nil {
 		return err
 	}
+	c.Consistency = c.consistency()
 	if err := s.limit(c.w, c.request, c.op.class(), c.Caller.ID); err != nil {
 		return err
 	}
@@ -137,6 +138,13 @@ func (c *Call) authenticate(ctx context.Context) error {
 	c.Caller, err = c.Verify(ctx, token)
 	c.state.caller = c.Caller.ID
 	return err
+}
+
+// consistency is how fresh what the request reads must be. A change decides by what is there now, and a caller with a login sees their
+// own writes in a single resource; anybody else, and lists, which read indexes, may see them about a second later, at half the price.
+func (c *Call) consistency() store.Consistency {
+	single := !c.op.Query.List && !c.op.computes()
+	return store.Consistency(c.op.Changes() || single && !c.Caller.Anonymous())
 }
 
 // checkScope refuses an access token that lacks what the operation takes, and takes from one that changes something the roles that it

@@ -264,7 +264,7 @@ func TestNewContainer_RefusesUnsafeBuilders(t *testing.T) {
 	for version, want := range map[string]string{
 		"1.28.2": "versions before 1.38.1 let a Dockerfile reach the files of the builder",
 		"1.41.5": `lets a Dockerfile reach its files (trial "link")`,
-		"none":   "does not tell its version",
+		"none":   "does not print its version",
 	} {
 		s.settings.Builder = builderImage(t, compile(t, "./testdata/builder", "-ldflags=-X main.version="+version))
 		if _, err := sandbox.NewContainer(t.Context(), &s.settings); err == nil || !strings.Contains(err.Error(), want) {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"maps"
 	"math"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -22,7 +23,12 @@ import (
 
 	"assay/functions"
 	"assay/functions/acceptancetest"
+	"assay/shared/blob/directory"
+	"assay/shared/programtest"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
+	"assay/shared/store/dynamo"
+	"assay/shared/store/dynamo/dynamotest"
 )
 
 func noEnv(string) string { return "" }
@@ -182,6 +188,47 @@ func TestDevIssuer_GivesNoTokensToOtherOrigins(t *testing.T) {
 
 // No parent of a URL at which there is something is missing: for the operations with what the demo has, and for what the
 // server serves besides, the signed links and the development issuer.
+// Of several servers over one table, each takes up at its start what an earlier process at its address had leased, and nothing else.
+func TestServer_ReclaimsOnlyItsOwnLeases(t *testing.T) {
+	name, data := dynamotest.TableName(), t.TempDir()
+	table := dynamo.New(startDynamoDB(t), name)
+	if err := table.CreateTable(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b := recordtest.New(t, table)
+	files, err := directory.Open(filepath.Join(data, "files"), "http://127.0.0.1/files")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Files = files
+	own, err := net.ResolveTCPAddr("tcp", programtest.FreeAddress(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dataset := b.Task().Dataset(recordtest.Measures("AP"), b.Truths("qrels", "1 0 a 1\n"))
+	content := recordtest.Content("run", "1 Q0 a 1 2.5 x\n")
+	leased := dataset.Run("ann", recordtest.InState(record.Evaluating), content, func(r *recordtest.Run) {
+		r.Lease = &record.Lease{ID: record.NewID(time.Now()), Holder: holder(own), Until: record.At(time.Now().Add(time.Hour))}
+	})
+	waiting := dataset.Run("bob", recordtest.Queued, content)
+	run := func(id string) *record.RunItem { return recordtest.Get[record.RunItem](t, b.Store, record.RunKey(id)) }
+	await := func(id string) {
+		t.Helper()
+		for deadline := time.Now().Add(20 * time.Second); !run(id).State.Ended(); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("the run is %s", run(id).State)
+			}
+		}
+	}
+	startIn(t, data, append(dynamoDBFlags(name), "-demo=false")...)
+	await(waiting.ID) // after its start, a server takes up nothing more
+	if run(leased.ID).Lease == nil {
+		t.Fatal("another server took the run")
+	}
+	startIn(t, data, append(dynamoDBFlags(name), "-demo=false", "-addr", own.String())...)
+	await(leased.ID)
+}
+
 func TestParents_AreNeverMissing(t *testing.T) {
 	s := start(t)
 	admin := s.token(t, "root", "admins")

@@ -55,7 +55,7 @@ func run(ctx context.Context, c settings, out, logs io.Writer, ready func(*progr
 		return errors.Join(err, listener.Close())
 	}
 	defer p.close()
-	p.listener = listener
+	p.listener, p.worker.Holder = listener, holder(listener.Addr())
 	if c.grpc != "" {
 		if p.grpcListener, err = new(net.ListenConfig).Listen(ctx, "tcp", c.grpc); err != nil {
 			return errors.Join(fmt.Errorf("%w; choose another address with -grpc-addr, or none with -grpc-addr ''", err), listener.Close())
@@ -80,7 +80,7 @@ type program struct {
 
 func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, error) {
 	p := &program{settings: c, log: newLog(c.log, logs)}
-	p.worker = &evaluator.Worker{Now: c.now, Log: p.log, Holder: "local"}
+	p.worker = &evaluator.Worker{Now: c.now, Log: p.log}
 	var err error
 	if p.table, err = openTable(ctx, c, p.changed); err != nil {
 		return nil, err
@@ -118,6 +118,16 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 		return nil, errors.Join(err, p.table.close())
 	}
 	return p, nil
+}
+
+// holder names the server in leases: no other server that runs at the same time has its name, and it has its own again after a restart, so
+// that what a dead process had leased is taken up at once.
+func holder(addr net.Addr) string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "local"
+	}
+	return host + " " + addr.String()
 }
 
 // changed tells those who wait for something of items that were just written.

@@ -99,7 +99,7 @@ check: static race ## all that a change must pass, but for the tests of the targ
 static: format modules vet lint generated protocol interface vulnerabilities ## what check has without running tests
 
 .PHONY: gate
-gate: ## run what a change must pass where it lands: the static checks and the tests but for those of containers
+gate: ## run what a change must pass where it lands: make check, and the tests of the targets test-* that this machine can run
 	.ci/run
 
 .PHONY: format
@@ -179,9 +179,9 @@ release-interface: ## take the REST API as it is for released
 race: $(node_modules) ## run all tests, with the race detector where it can show something
 	@if [ "$$($(GO) env CGO_ENABLED)$$($(GO) env GOOS)" = 0linux ]; then \
 		echo "NOT CHECKED for data races: install a C compiler to have the race detector."; \
-		set -x; $(GO) test $(TESTFLAGS) $(PACKAGES); \
+		$(MAKE) test; \
 	else \
-		set -x; $(GO) test -race -shuffle=on $(TESTFLAGS) $(PACKAGES) && { $(call test_tagged,!race); }; \
+		$(MAKE) test TESTFLAGS='-race -shuffle=on $(TESTFLAGS)' && { $(call test_tagged,!race); }; \
 	fi
 
 # Each test of the whole makes a little chaos; this makes much of it.

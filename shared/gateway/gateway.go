@@ -32,13 +32,14 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 )
 
 // Serve serves the operations as a function of Lambda. It returns only when it cannot begin, with the status to exit with, and logs
 // what the environment lacks. Families that have nothing to do with files give nil for them.
 func Serve(env *config.Environment, operations []api.Operation, table store.Store, files blob.Store) (status int) {
-	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
+	log := slog.New(requestIDs{slog.NewJSONHandler(os.Stdout, nil)})
 	slog.SetDefault(log)
 	a, err := open(env, operations, table, files, log)
 	if err != nil {
@@ -97,6 +98,29 @@ type invocation struct {
 }
 
 type invocationKey struct{}
+
+// requestIDs adds to each line about a request the ids by which API Gateway and Lambda know it, so that one line leads from the answer's
+// X-Request-Id to the access log and to the lines that Lambda writes itself.
+type requestIDs struct{ slog.Handler }
+
+// Handle implements slog.Handler.
+func (h requestIDs) Handle(ctx context.Context, r slog.Record) error {
+	if c, ok := ctx.Value(invocationKey{}).(*invocation); ok {
+		r.AddAttrs(slog.String("gatewayRequestId", c.event.RequestContext.RequestID))
+	}
+	if l, ok := lambdacontext.FromContext(ctx); ok {
+		r.AddAttrs(slog.String("functionRequestId", l.AwsRequestID))
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements slog.Handler.
+func (h requestIDs) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return requestIDs{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements slog.Handler.
+func (h requestIDs) WithGroup(name string) slog.Handler { return requestIDs{h.Handler.WithGroup(name)} }
 
 // Handle answers one event. Whatever happens, the answer is one of the API, and never an error of the function: API
 // Gateway would make a text of its own of it.

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/base64"
@@ -21,6 +22,7 @@ import (
 	"assay/shared/problem"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambdacontext"
 )
 
 // get has the adapter answer a GET.
@@ -253,5 +255,22 @@ func TestHandle_AnswersFailuresWithProblems(t *testing.T) {
 			document.RequestID != "request-1" || document.Instance != "/v1/tasks" || strings.Contains(out.Body, "secret") {
 			t.Errorf("%s is answered by %d %+v", c.name, out.StatusCode, document)
 		}
+	}
+}
+
+// One line of the log has the id that the answer names, and those of API Gateway and of Lambda.
+func TestHandle_LogsEveryRequestID(t *testing.T) {
+	var log bytes.Buffer
+	a := New(api.New(&api.Env{Now: time.Now, Log: slog.New(requestIDs{slog.NewJSONHandler(&log, nil)})}, nil))
+	e := recorded(t)
+	e.RequestContext.RequestID = "of the gateway"
+	answer, err := a.Handle(lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "of the function"}), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var line struct{ RequestID, GatewayRequestID, FunctionRequestID string }
+	if err := json.Unmarshal(log.Bytes(), &line); err != nil || line.RequestID != answer.Headers["X-Request-Id"] || line.RequestID == "" ||
+		line.GatewayRequestID != "of the gateway" || line.FunctionRequestID != "of the function" {
+		t.Errorf("%v: %s", err, &log)
 	}
 }

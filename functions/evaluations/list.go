@@ -167,7 +167,7 @@ func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]records.Source, e
 			evaluations = append(evaluations, listed)
 		}
 	}
-	return []records.Source{records.Named(evaluations, record.EvaluationKey)}, nil
+	return []records.Source{records.ByIDs(evaluations, record.EvaluationKey)}, nil
 }
 
 // viewer returns what shows an evaluation to the caller, and whether the caller may see it at all.

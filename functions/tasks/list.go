@@ -61,5 +61,5 @@ func registered(g record.Grants) []records.Source {
 	if len(ids) == 0 {
 		return nil
 	}
-	return []records.Source{records.Named(ids, record.TaskKey)}
+	return []records.Source{records.ByIDs(ids, record.TaskKey)}
 }

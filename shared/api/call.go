@@ -184,7 +184,7 @@ func (c *Call) retryOnConflict(ctx context.Context, find targetLoader, change fu
 		if err != nil {
 			return err
 		}
-		if err = c.Tx.Commit(ctx, c.Store); records.InDoubt(err) {
+		if err = c.Tx.Commit(ctx, c.Store); records.OutcomeUnknown(err) {
 			c.stored = nil // a write that may have succeeded names these files: the cleaning of abandoned files decides
 		}
 		return err

@@ -66,7 +66,7 @@ func (c *Call) AddUsers(ctx context.Context, kind record.GrantKind, users []stri
 		return err
 	}
 	fields := make([]problem.Field, len(others))
-	err = records.Together(len(others), func(i int) error {
+	err = records.Concurrently(len(others), func(i int) error {
 		fields[i].Pointer = pointer(others[i])
 		if profiles[i] == nil {
 			fields[i].Detail = others[i] + " is not the id of a known user"

@@ -192,7 +192,7 @@ func (b *Leaderboard) byRank(ctx context.Context) (iter.Seq2[*Entry, error], err
 		}
 	}
 	return func(yield func(*Entry, error) bool) {
-		if err := records.Together(len(streams), func(i int) error { return streams[i].read(ctx, b.Viewer.Store) }); err != nil {
+		if err := records.Concurrently(len(streams), func(i int) error { return streams[i].read(ctx, b.Viewer.Store) }); err != nil {
 			yield(nil, err)
 			return
 		}

@@ -208,7 +208,7 @@ func (q Queue) CompleteExecution(ctx context.Context, files blob.Store, l LeaseR
 // missingFiles marks those of a run's files as stored that the object store has, and returns the others.
 func missingFiles(ctx context.Context, files blob.Store, runID string, outputs []record.File) ([]record.File, error) {
 	there := make([]bool, len(outputs))
-	err := records.Together(len(outputs), func(i int) error {
+	err := records.Concurrently(len(outputs), func(i int) error {
 		o, err := files.Stat(ctx, record.ObjectKey(record.HolderRuns, runID, outputs[i].SHA256))
 		switch {
 		case err == nil:

@@ -25,8 +25,8 @@ type Source struct {
 	IDs       []string    // parallel to Keys
 }
 
-// Named is the source of the records with the ids, each once.
-func Named(ids []string, key func(id string) store.Key) Source {
+// ByIDs returns the source of the records with the ids, each once.
+func ByIDs(ids []string, key func(id string) store.Key) Source {
 	newestFirst := func(a, b string) int { return strings.Compare(b, a) }
 	ids = slices.Compact(slices.SortedFunc(slices.Values(ids), newestFirst))
 	return Source{IDs: ids, Keys: Keys(ids, key)}
@@ -35,7 +35,7 @@ func Named(ids []string, key func(id string) store.Key) Source {
 // Partition is the source of one partition of an index.
 func Partition(i store.Index, partition string) Source { return Source{Index: i, Partition: partition} }
 
-// Selection is what to read of a list.
+// Selection is the part of a list to read.
 type Selection struct {
 	Sources []Source
 	Cursor  string // id of the first wanted record; empty: the newest
@@ -135,11 +135,11 @@ func newMerge(s store.Store, sel Selection) *merge {
 
 // fill reads the first items of every source.
 func (m *merge) fill(ctx context.Context) error {
-	return Together(len(m.parts), func(i int) error { return m.parts[i].read(ctx, m) })
+	return Concurrently(len(m.parts), func(i int) error { return m.parts[i].read(ctx, m) })
 }
 
-// Together calls do with 0 to n-1, at most atOnce at the same time, and returns the error of the lowest that has one.
-func Together(n int, do func(int) error) error {
+// Concurrently calls do with 0 to n-1, at most atOnce at the same time, and returns the error of the lowest that has one.
+func Concurrently(n int, do func(int) error) error {
 	if n == 1 {
 		return do(0)
 	}

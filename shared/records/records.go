@@ -245,8 +245,8 @@ func (d *Deletions) Commit(ctx context.Context) error {
 	return err
 }
 
-// InDoubt reports whether an error of Commit leaves open if the change was made: the store did not say.
-func InDoubt(err error) bool {
+// OutcomeUnknown reports whether, after an error of Commit, the change may have been made all the same.
+func OutcomeUnknown(err error) bool {
 	if err == nil || IsConflict(err) || errors.Is(err, store.ErrInvalid) {
 		return false
 	}

@@ -144,7 +144,7 @@ func TestTx_FailsForARecordThatCannotBeEncoded(t *testing.T) {
 	}
 }
 
-func TestInDoubt(t *testing.T) {
+func TestOutcomeUnknown(t *testing.T) {
 	for err, want := range map[error]bool{
 		&store.ConflictError{Failed: []int{0}}:   false,
 		fmt.Errorf("key: %w", store.ErrInvalid):  false,
@@ -153,11 +153,11 @@ func TestInDoubt(t *testing.T) {
 		records.Failed(context.DeadlineExceeded): true,
 		errors.New("the connection broke"):       true,
 	} {
-		if records.InDoubt(err) != want {
+		if records.OutcomeUnknown(err) != want {
 			t.Errorf("%v: in doubt is %v", err, !want)
 		}
 	}
-	if records.InDoubt(nil) {
+	if records.OutcomeUnknown(nil) {
 		t.Error("what succeeded is in doubt")
 	}
 }

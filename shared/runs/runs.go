@@ -142,5 +142,5 @@ func (f *Filter) sources(ctx context.Context, v *visibility.Viewer) ([]records.S
 			runs = append(runs, s.RunIDs...)
 		}
 	}
-	return []records.Source{records.Named(runs, record.RunKey)}, nil
+	return []records.Source{records.ByIDs(runs, record.RunKey)}, nil
 }

@@ -219,7 +219,7 @@ func (v *Viewer) ResolvePeople(ctx context.Context, people []*record.Person) err
 	}
 	chunks := slices.Collect(slices.Chunk(keys, store.MaxKeys))
 	found := make([][]store.Item, len(chunks))
-	err := records.Together(len(chunks), func(i int) (err error) {
+	err := records.Concurrently(len(chunks), func(i int) (err error) {
 		found[i], err = v.Store.Get(ctx, store.Eventual, chunks[i]...)
 		return records.Failed(err)
 	})

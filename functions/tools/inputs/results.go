@@ -340,7 +340,7 @@ func (resolver *Resolver) forEachTopics(ctx context.Context, ids []string,
 		if err != nil {
 			return err
 		}
-		err = records.Together(len(some), func(i int) error {
+		err = records.Concurrently(len(some), func(i int) error {
 			perTopic, err := evaluation.ReadTopics(ctx, resolver.call.Files, found[i])
 			if err != nil {
 				return err

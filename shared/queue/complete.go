@@ -17,7 +17,7 @@ import (
 	"assay/shared/store"
 )
 
-// Outcome is what the evaluation of a run came to.
+// Outcome is the result of the evaluation of a run.
 type Outcome struct {
 	// Evaluation has the measures and what makes them repeatable. What it says of the run (whose it is, who may see it)
 	// is filled in from the run as it is when the outcome is written.
@@ -33,7 +33,7 @@ type Outcome struct {
 func (q Queue) CompleteEvaluation(ctx context.Context, l LeaseRef, o Outcome) (*record.RunItem, error) {
 	return q.underLease(ctx, l, func(t *transition) error {
 		run, tx := t.run, t.tx
-		if err := t.move(record.Completed); err != nil {
+		if err := t.changeState(record.Completed); err != nil {
 			return err
 		}
 		tx.Check(o.Truth).Or(ErrTruthChanged)
@@ -53,7 +53,7 @@ func (q Queue) CompleteEvaluation(ctx context.Context, l LeaseRef, o Outcome) (*
 		run.EvaluationID, run.TruthVersion, run.RunTag = e.ID, o.Truth.Number, e.RunTag
 		run.Diagnostics = []measure.Diagnostic{}
 		run.AddDiagnostics(o.Warnings...)
-		if err := t.noteTruthFailures(); err != nil {
+		if err := t.recordTruthFailures(); err != nil {
 			return err
 		}
 		return t.recharge()
@@ -200,7 +200,7 @@ func (q Queue) CompleteExecution(ctx context.Context, files blob.Store, l LeaseR
 		}
 		run.Attempts, run.Restarts, run.QueuedAt = 0, 0, new(record.At(t.now))
 		run.Diagnostics = []measure.Diagnostic{}
-		return t.move(record.Evaluating)
+		return t.changeState(record.Evaluating)
 	})
 	return run, missing, err
 }

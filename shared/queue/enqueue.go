@@ -14,7 +14,7 @@ import (
 // Enqueue makes the transition of a run whose last file has arrived, into the queue for the truth as it is now; its caller
 // writes the run. Without a truth the run waits where it was to wait, and learns of the absence when it is leased.
 func Enqueue(run *record.RunItem, truth *record.Truth, now time.Time) error {
-	if err := move(run, record.Queued, now); err != nil {
+	if err := changeState(run, record.Queued, now); err != nil {
 		return err
 	}
 	if truth != nil {
@@ -36,7 +36,7 @@ func (q Queue) Cancel(ctx context.Context, run *record.RunItem, tx *records.Tx) 
 	}
 	changed := *run
 	t := transition{ctx, q.Store, q.Now(), &changed, tx}
-	if err := t.move(record.Cancelled); err != nil {
+	if err := t.changeState(record.Cancelled); err != nil {
 		return nil, err
 	}
 	if run.Lease != nil {
@@ -77,7 +77,7 @@ func (t *transition) reevaluate(truth *record.Truth) bool {
 		return false // one that awaits its files is queued for the truth that there is then
 	}
 	evaluated := run.State == record.Completed || run.State == record.Failed
-	if !evaluated || run.TruthVersion >= truth.Number || t.move(record.Queued) != nil {
+	if !evaluated || run.TruthVersion >= truth.Number || t.changeState(record.Queued) != nil {
 		return false
 	}
 	assign(run, truth)

@@ -111,7 +111,7 @@ func (q Queue) lease(ctx context.Context, run *record.RunItem, lease record.Leas
 	if run.Work() != record.Evaluate {
 		next = record.Running
 	}
-	if err := move(run, next, now); err != nil {
+	if err := changeState(run, next, now); err != nil {
 		return err
 	}
 	run.Attempts++

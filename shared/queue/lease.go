@@ -79,7 +79,7 @@ func (q Queue) Extend(ctx context.Context, l LeaseRef, d time.Duration) error {
 func (q Queue) Release(ctx context.Context, l LeaseRef) (*record.RunItem, error) {
 	return q.underLease(ctx, l, func(t *transition) error {
 		t.run.Attempts--
-		return t.giveBack()
+		return t.requeue()
 	})
 }
 
@@ -127,7 +127,7 @@ func (t *transition) fail(reasons ...measure.Diagnostic) error {
 }
 
 func (t *transition) end(reasons []measure.Diagnostic) error {
-	err := t.move(record.Failed)
+	err := t.changeState(record.Failed)
 	t.run.AddDiagnostics(reasons...)
 	return err
 }
@@ -161,7 +161,7 @@ func (t *transition) releaseAfterCrash(why string) error {
 		return t.failAttempt(why)
 	}
 	t.run.Attempts--
-	return t.giveBack()
+	return t.requeue()
 }
 
 // ReclaimExpired is FailAttempt, without a delay, for a run whose lease has expired. A run whose lease has not, or that has none,
@@ -189,7 +189,7 @@ func (t *transition) failAttempt(why string) error {
 	run.AddDiagnostics(measure.Diagnostic{Severity: measure.Warning, SafeWhileBlinded: true, Message: fmt.Sprintf(
 		"Attempt %d of %d, begun at %s, did not come to an end: %s.", run.Attempts, record.MaxAttempts, run.StartedAt.Format(time.RFC3339), why)})
 	if run.Attempts < record.MaxAttempts {
-		return t.giveBack()
+		return t.requeue()
 	}
 	return t.fail(measure.Diagnostic{Severity: measure.Error, SafeWhileBlinded: true, Message: fmt.Sprintf(
 		"The run was begun %s and no attempt came to an end, at last because %s. The run does not count in the quota: submit it again, and "+
@@ -203,7 +203,7 @@ func (q Queue) Postpone(ctx context.Context, l LeaseRef, d time.Duration) (*reco
 	return q.underLease(ctx, l, func(t *transition) error {
 		t.run.Attempts--
 		t.run.NotBefore = new(record.At(t.now.Add(d)))
-		return t.giveBack()
+		return t.requeue()
 	})
 }
 
@@ -222,7 +222,7 @@ func (q Queue) AwaitTruth(ctx context.Context, l LeaseRef, until time.Time) (*re
 		if !slices.Contains(t.run.Diagnostics, awaitsTruth) {
 			t.run.AddDiagnostics(awaitsTruth)
 		}
-		return t.giveBack()
+		return t.requeue()
 	})
 }
 

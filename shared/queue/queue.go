@@ -71,8 +71,8 @@ func (q Queue) update(ctx context.Context, runID string, do func(*transition) (b
 	})
 }
 
-// move is the one place where the state of a run changes.
-func move(run *record.RunItem, next record.RunState, now time.Time) error {
+// changeState is the only function that changes the state of a run.
+func changeState(run *record.RunItem, next record.RunState, now time.Time) error {
 	if !run.State.CanFollow(next) {
 		return fmt.Errorf("queue: run %s is %s, which %s cannot follow", run.ID, run.State, next)
 	}
@@ -88,16 +88,16 @@ func move(run *record.RunItem, next record.RunState, now time.Time) error {
 	return nil
 }
 
-func (t *transition) move(next record.RunState) error { return move(t.run, next, t.now) }
+func (t *transition) changeState(next record.RunState) error { return changeState(t.run, next, t.now) }
 
 // truth returns the truth of the run's dataset as it is now; nil when there is none.
 func (t *transition) truth() (*record.Truth, error) {
 	return records.Get[record.Truth](t.ctx, t.store, store.Strong, record.TruthKey(t.run.DatasetID))
 }
 
-// giveBack has the run wait again: in the queue and the pool that its dataset has now, which may be others than those that it
+// requeue has the run wait again: in the queue and the pool that its dataset has now, which may be others than those that it
 // was leased from.
-func (t *transition) giveBack() error {
+func (t *transition) requeue() error {
 	truth, err := t.truth()
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (t *transition) giveBack() error {
 	if truth != nil {
 		assign(t.run, truth)
 	}
-	return t.move(record.Queued)
+	return t.changeState(record.Queued)
 }
 
 // refund adds to the transaction that the run no longer counts in its user's quota. One that was evaluated, be it against an earlier
@@ -155,9 +155,9 @@ func (t *transition) refundTruthFailure() error {
 	return nil
 }
 
-// noteTruthFailures notes on a blinded run that completes until when none of its user's fails for what only the truth can reveal. It is
+// recordTruthFailures notes on a blinded run that completes until when none of its user's fails for what only the truth can reveal. It is
 // the same whether the run would have failed, also when another one fails at the same time, as the transaction checks.
-func (t *transition) noteTruthFailures() error {
+func (t *transition) recordTruthFailures() error {
 	run := t.run
 	run.NextTruthFailure = nil
 	if !run.Access.Blinded {

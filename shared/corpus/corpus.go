@@ -34,7 +34,7 @@ type Document struct {
 	Clipped     bool
 }
 
-// Texts are what was found, by id. Where several documents or queries have the same id the first one stands.
+// Texts are the documents and queries that were found, by id. Of several with the same id, they have the first.
 type Texts struct {
 	Documents map[string]Document
 	Queries   map[string]string // cut to MaxQuery characters, with an ellipsis where something was cut off
@@ -43,7 +43,7 @@ type Texts struct {
 	Files []FileReport
 }
 
-// FileReport says what one file was found to have, as far as it was read.
+// FileReport counts the documents and queries of one file, as far as it was read.
 type FileReport struct {
 	Name               string
 	Documents, Queries int // wanted or not

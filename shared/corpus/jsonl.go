@@ -7,7 +7,7 @@ import (
 	"assay/shared/measure/fields"
 )
 
-// role is what a member of a JSON object is to us.
+// role is the meaning of a member of a JSON object.
 type role int
 
 const (
@@ -123,7 +123,7 @@ func (o *object) setMember(key, value []byte) {
 	}
 }
 
-// idText is the text of an id, which of a number is what stands in the file; false when it has none.
+// idText returns the text of an id, that of a number as the file has it; false when there is none.
 func idText(raw []byte) ([]byte, bool) {
 	id := raw
 	switch {

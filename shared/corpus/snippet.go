@@ -27,14 +27,14 @@ func Cut(text, query string, most int) Snippet {
 	if utf8.RuneCountInString(text) <= most {
 		return Snippet{Pieces: pieces(text, marked, 0, len(text))}
 	}
-	first, last := densest(text, marked, most)
-	start, end := around(text, first, last, most)
+	first, last := bestPassage(text, marked, most)
+	start, end := widen(text, first, last, most)
 	return Snippet{Pieces: pieces(text, marked, start, end), Before: start > 0, After: end < len(text)}
 }
 
-// densest is where the best passage from one marked word to another starts and ends; at the start of the text when no
+// bestPassage returns where the best passage from one marked word to another starts and ends; at the start of the text when no
 // marked word is short enough.
-func densest(text string, marked []word, most int) (start, end int) {
+func bestPassage(text string, marked []word, most int) (start, end int) {
 	count := map[string]int{} // of the words of the passage
 	var distinct, total int
 	from, length := 0, 0 // the passage's first word, and its characters
@@ -65,8 +65,8 @@ func densest(text string, marked []word, most int) (start, end int) {
 	return start, end
 }
 
-// around widens a passage on both sides equally to so many characters, and takes back what of that is part of a word.
-func around(text string, first, last, most int) (start, end int) {
+// widen widens a passage on both sides equally to so many characters, then narrows it to whole words.
+func widen(text string, first, last, most int) (start, end int) {
 	spare := most - utf8.RuneCountInString(text[first:last])
 	start, end = first, last
 	for n := spare / 2; n > 0 && start > 0; n-- {
@@ -79,11 +79,11 @@ func around(text string, first, last, most int) (start, end int) {
 	for ; spare > 0 && start > 0; spare-- {
 		start = wordStart(text, start)
 	}
-	for start < first && !betweenWords(text, start) {
+	for start < first && !isWordBoundary(text, start) {
 		start = wordEnd(text, start)
 	}
 	whole := end
-	for whole > last && !betweenWords(text, whole) {
+	for whole > last && !isWordBoundary(text, whole) {
 		whole = wordStart(text, whole)
 	}
 	if whole > start {
@@ -92,14 +92,14 @@ func around(text string, first, last, most int) (start, end int) {
 	return start, end
 }
 
-// betweenWords says whether a place in a text is not inside a word.
-func betweenWords(text string, at int) bool {
+// isWordBoundary reports whether a position in a text is not inside a word.
+func isWordBoundary(text string, at int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:at])
 	after, _ := utf8.DecodeRuneInString(text[at:])
-	return !inWord(before) || !inWord(after) || unicode.Is(unicode.Han, before) && !unicode.IsMark(after) || unicode.Is(unicode.Han, after)
+	return !wordRune(before) || !wordRune(after) || unicode.Is(unicode.Han, before) && !unicode.IsMark(after) || unicode.Is(unicode.Han, after)
 }
 
-func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
+func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
 
 func wordStart(text string, at int) int {
 	_, size := utf8.DecodeLastRuneInString(text[:at])

@@ -78,7 +78,7 @@ func (f *finder) document(block []byte) bool {
 		// A page of the web: all of it, behind what the crawler wrote.
 		body = textAfter(block, "/docno", "/dochdr")
 	}
-	f.addDocument(string(id), untagged(title), untagged(body))
+	f.addDocument(string(id), stripTags(title), stripTags(body))
 	return true
 }
 
@@ -102,7 +102,7 @@ func (f *finder) topic(block []byte) bool {
 		id, wanted = short, true
 	}
 	if wanted {
-		words := strings.TrimSpace(untagged(text))
+		words := strings.TrimSpace(stripTags(text))
 		if rest, ok := strings.CutPrefix(words, "Topic:"); ok {
 			words = rest
 		}
@@ -179,8 +179,8 @@ func textAfter(text []byte, tags ...string) []byte {
 	return text
 }
 
-// untagged is text without tags, scripts and styles, with entities as what they stand for.
-func untagged(text []byte) string {
+// stripTags returns text without tags, scripts and styles, and with entities decoded.
+func stripTags(text []byte) string {
 	var out strings.Builder
 	for {
 		at := bytes.IndexByte(text, '<')

@@ -68,7 +68,7 @@ func newBars(c Caption, all []Bar) *bars {
 			range0 = range0.over(i.Low).over(i.High)
 		}
 		if all[i].Group != "" {
-			b.letters = max(b.letters, textWidth(fit(all[i].Group, groupCells), labelText)+10)
+			b.letters = max(b.letters, textWidth(elide(all[i].Group, groupCells), labelText)+10)
 		}
 	}
 	b.axis = newAxis(range0)
@@ -85,7 +85,7 @@ func newBars(c Caption, all []Bar) *bars {
 func (b *bars) bottom() float64 { return b.top + float64(len(b.rows))*barPitch }
 
 func (b *bars) row(v *Bar, y float64, of int) barRow {
-	r := barRow{note: fit(v.Note, noteCells), group: fit(v.Group, groupCells), value: shown(v.Value), y: y, defined: defined(v.Value)}
+	r := barRow{note: elide(v.Note, noteCells), group: elide(v.Group, groupCells), value: shown(v.Value), y: y, defined: defined(v.Value)}
 	cells := float64(labelCells)
 	if r.note != "" {
 		cells -= noteCells
@@ -94,8 +94,8 @@ func (b *bars) row(v *Bar, y float64, of int) barRow {
 	if of > 50 { // for the weight of the page
 		cells, tipCells = cells-8, 40
 	}
-	r.label = Isolated(fit(v.Label, cells))
-	r.tip = Isolated(fit(v.Label, tipCells)) + ": " + r.value
+	r.label = Isolated(elide(v.Label, cells))
+	r.tip = Isolated(elide(v.Label, tipCells)) + ": " + r.value
 	if r.defined {
 		from, to := b.axis.at(0), b.axis.at(v.Value)
 		r.x, r.width = min(from, to), math.Abs(to-from)

@@ -35,7 +35,7 @@ const (
 //go:embed chart.css
 var Style string
 
-// Caption says what a chart shows.
+// Caption describes a chart.
 type Caption struct {
 	ID          string // begins every id in the chart, so it is unique on the page
 	Title       string
@@ -60,7 +60,7 @@ type area struct {
 
 // newChart makes the texts of the caption fit for XML.
 func newChart(c Caption) Chart {
-	c.Title, c.Description = clean(c.Title), clean(c.Description)
+	c.Title, c.Description = sanitize(c.Title), sanitize(c.Description)
 	return Chart{Caption: c}
 }
 
@@ -104,7 +104,7 @@ func (c Chart) height() float64 {
 }
 
 // heading is the title as far as the document has room.
-func (c Chart) heading() string { return fit(c.Title, room(c.innerWidth(), headingText)) }
+func (c Chart) heading() string { return elide(c.Title, cellsIn(c.innerWidth(), headingText)) }
 
 func (c Chart) id(name string) string  { return c.ID + "-" + name }
 func (c Chart) ref(name string) string { return "url(#" + c.id(name) + ")" }
@@ -118,7 +118,7 @@ func rounded(v, parts float64) string {
 	return strconv.FormatFloat(math.Round(v*parts)/parts+0, 'f', -1, 64) // + 0 turns -0 into 0
 }
 
-// legendEntry says what a mark means.
+// legendEntry explains a mark.
 type legendEntry struct {
 	before, text string
 	mark         templ.Component // drawn around the middle of its left edge

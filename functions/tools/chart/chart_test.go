@@ -14,7 +14,7 @@ import (
 	"github.com/a-h/templ"
 )
 
-// most is what a page may weigh.
+// most is the largest size of a page.
 const most = 200_000
 
 func render(t testing.TB, c templ.Component) string {

@@ -81,7 +81,7 @@ func newColumns(names []string) columns {
 	var widest float64
 	texts := make([]string, len(names))
 	for i, name := range names {
-		texts[i] = fit(name, columnCells)
+		texts[i] = elide(name, columnCells)
 		widest = max(widest, textWidth(texts[i], smallText))
 	}
 	between := widest + labelGap
@@ -90,7 +90,7 @@ func newColumns(names []string) columns {
 		between, c.height = turnedPitch, widest+10
 	}
 	for i := 0; i < len(names); i += max(1, int(math.Ceil(between/c.pitch))) {
-		l := label{Isolated(texts[i]), full(names[i], len(names)), c.middle(i)}
+		l := label{Isolated(texts[i]), tooltipLabel(names[i], len(names)), c.middle(i)}
 		if !c.turned {
 			// A label that is wider than its column begins with it.
 			width := textWidth(texts[i], smallText)
@@ -121,7 +121,7 @@ type runName struct {
 func newRunHeadings(names []string, most int) (heads []runName, width float64, lines int) {
 	for i, name := range names {
 		number := strconv.Itoa(i+1) + " "
-		h := runName{full: number + full(name, len(names)), lines: wrap(number+name, rowCells, most)}
+		h := runName{full: number + tooltipLabel(name, len(names)), lines: wrap(number+name, rowCells, most)}
 		for j, line := range h.lines {
 			width = max(width, textWidth(line, smallText))
 			h.lines[j] = Isolated(line)
@@ -139,5 +139,5 @@ func (h runName) y(line int) float64 {
 // numbered is the name of a run after its number, shortened to so many cells.
 func numbered(names []string, run int, cells float64) string {
 	number := strconv.Itoa(run+1) + " "
-	return number + Isolated(fit(names[run], cells-float64(len(number))))
+	return number + Isolated(elide(names[run], cells-float64(len(number))))
 }

@@ -57,7 +57,7 @@ func (h *heatMap) tooltip(row, column int) string {
 	if v, ok := h.at(row, column); ok {
 		value = shown(v)
 	}
-	return numbered(h.Rows, row, rowCells) + ", " + Isolated(fit(h.Columns[column], columnCells)) + ": " + value
+	return numbered(h.Rows, row, rowCells) + ", " + Isolated(elide(h.Columns[column], columnCells)) + ": " + value
 }
 
 // class is the colour of a cell; an undefined one is hatched.

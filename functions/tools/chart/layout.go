@@ -139,16 +139,16 @@ func cellsOf(character string, width int) float64 {
 	return max(float64(width), float64(len(character))/6, 1)
 }
 
-// room is how many cells fit a width.
-func room(width, size float64) float64 { return width / (cell * size) }
+// cellsIn returns how many cells fit a width.
+func cellsIn(width, size float64) float64 { return width / (cell * size) }
 
 // cluster is how many bytes a character as readers see it may have: those of a family of four with skin colours fit. A
 // longer one is a letter with a pile of accents, which would grow into the lines around it.
 const cluster = 41
 
-// fit shortens a text to so many cells, between characters as readers see them.
-func fit(text string, cells float64) string {
-	text = clean(text)
+// elide shortens a text to so many cells, between characters as readers see them.
+func elide(text string, cells float64) string {
+	text = sanitize(text)
 	var out strings.Builder
 	whole, used, state := 0, 0.0, -1 // whole: of out, what leaves a cell for the ellipsis
 	for text != "" {
@@ -173,9 +173,9 @@ func fit(text string, cells float64) string {
 // wrap divides a text into at most so many lines of so many cells, after a space or a sign between words where there is one
 // in the second half of a line. Only what does not fit the last line is left out.
 func wrap(text string, cells float64, most int) (lines []string) {
-	for text = clean(text); len(lines) < most-1; {
-		line := strings.TrimSuffix(fit(text, cells+1), "…")
-		if fit(text, cells) == text || len(line) >= len(text) || !strings.HasPrefix(text, line) {
+	for text = sanitize(text); len(lines) < most-1; {
+		line := strings.TrimSuffix(elide(text, cells+1), "…")
+		if elide(text, cells) == text || len(line) >= len(text) || !strings.HasPrefix(text, line) {
 			break
 		}
 		if i := strings.LastIndexAny(line, " -_.:/"); i > len(line)/2 {
@@ -183,11 +183,11 @@ func wrap(text string, cells float64, most int) (lines []string) {
 		}
 		lines, text = append(lines, strings.TrimSpace(line)), strings.TrimSpace(text[len(line):])
 	}
-	return append(lines, fit(text, cells))
+	return append(lines, elide(text, cells))
 }
 
-// clean removes from a text what XML cannot carry, and what would reorder the labels next to it.
-func clean(text string) string {
+// sanitize removes characters that XML does not allow, and control characters that would reorder the labels next to the text.
+func sanitize(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t', r == '\n', r == '\r', r == '\u2028', r == '\u2029':
@@ -205,14 +205,14 @@ func clean(text string) string {
 // ISOLATE and POP DIRECTIONAL ISOLATE of Unicode Standard Annex 9.
 func Isolated(text string) string { return "\u2068" + text + "\u2069" }
 
-// full is a label for a tooltip. It is whole for names of usual length, save where a chart has so many that a page would
+// tooltipLabel is a label for a tooltip. It is whole for names of usual length, save where a chart has so many that a page would
 // weigh too much.
-func full(text string, of int) string {
+func tooltipLabel(text string, of int) string {
 	switch {
 	case of <= 50:
-		return Isolated(fit(text, 200))
+		return Isolated(elide(text, 200))
 	case of <= 100:
-		return Isolated(fit(text, 60))
+		return Isolated(elide(text, 60))
 	}
-	return Isolated(fit(text, 24))
+	return Isolated(elide(text, 24))
 }

@@ -98,7 +98,7 @@ func TestMatrix_DoesNotCrossLevelsByRounding(t *testing.T) {
 	}
 }
 
-func TestFit_ShortensTexts(t *testing.T) {
+func TestElide_ShortensTexts(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"ten chars.", "ten chars."},
 		{"eleven char", "eleven ch…"},
@@ -112,17 +112,17 @@ func TestFit_ShortensTexts(t *testing.T) {
 		{"Z" + strings.Repeat("\u0301", 40), "Z"},
 		{strings.Repeat("\u200b", 40), strings.Repeat("\u200b", 9) + "…"},
 	} {
-		if got := fit(c.text, 10); got != c.want {
+		if got := elide(c.text, 10); got != c.want {
 			t.Errorf("%q becomes %q, want %q", c.text, got, c.want)
 		}
 	}
 }
 
 // No text grows beyond its place, in width or in bytes, or has what XML cannot carry.
-func TestFit_KeepsWithinItsCells(t *testing.T) {
+func TestElide_KeepsWithinItsCells(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, cells := rapid.String().Draw(t, "text"), rapid.IntRange(1, 60).Draw(t, "cells")
-		got := fit(text, float64(cells))
+		got := elide(text, float64(cells))
 		if !utf8.ValidString(got) || strings.ContainsFunc(got, func(r rune) bool { return r < ' ' }) {
 			t.Fatalf("%q becomes %q", text, got)
 		}
@@ -201,7 +201,7 @@ func TestColumns_LabelsDoNotOverlap(t *testing.T) {
 				names[i] = name
 			}
 			c := newColumns(names)
-			width := textWidth(fit(name, columnCells), smallText)
+			width := textWidth(elide(name, columnCells), smallText)
 			for i, l := range c.labels {
 				if end := l.at + width; !c.turned && end > c.width(n) || l.at < 0 {
 					t.Errorf("label %d of %d columns %q ends at %v of %v", i, n, name, end, c.width(n))

@@ -175,13 +175,13 @@ func (s *strips) axisWidth() float64 {
 }
 
 func (s *strips) tooltip(i int) string {
-	t, name := &s.topics[i], full(s.Columns[i], len(s.Columns))
+	t, name := &s.topics[i], tooltipLabel(s.Columns[i], len(s.Columns))
 	if len(t.values) == 0 {
 		return name + ": undefined for every run"
 	}
 	cells := float64(rowCells)
 	if len(s.Columns) > 100 {
-		name, cells = Isolated(fit(s.Columns[i], columnCells)), 8
+		name, cells = Isolated(elide(s.Columns[i], columnCells)), 8
 	}
 	tip := name + ": median " + shown(t.median) +
 		", best " + shown(t.bestValue) + " " + numbered(s.Rows, t.best, cells) +

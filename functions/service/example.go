@@ -91,7 +91,7 @@ func indented(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// exampleOf is what the document gives as an example of a body, or else one made from its schema.
+// exampleOf returns the document's example of a body, or else one made from its schema.
 func (r *reference) exampleOf(m *huma.MediaType) any {
 	if m.Example != nil {
 		return m.Example

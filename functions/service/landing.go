@@ -16,7 +16,7 @@ import (
 
 // landing writes the page for people. It is the same for all callers, because anybody may keep it.
 func landing(ctx context.Context, c *api.Call, _ api.PublicTarget) error {
-	v := welcome{base: c.BaseURL(), issuer: c.Info.Issuer, version: c.Info.Version, commit: c.Info.Commit}
+	v := landingView{base: c.BaseURL(), issuer: c.Info.Issuer, version: c.Info.Version, commit: c.Info.Commit}
 	if err := v.chooseTasks(ctx, c.Store, c.Now()); err != nil {
 		return err
 	}
@@ -26,19 +26,19 @@ func landing(ctx context.Context, c *api.Call, _ api.PublicTarget) error {
 	if err := v.chooseExample(ctx, c.Store); err != nil {
 		return err
 	}
-	return webpage.Page{Title: "Shared tasks", Here: "/", Main: welcomePage(v)}.Send(ctx, c)
+	return webpage.Page{Title: "Shared tasks", Here: "/", Main: landingPage(v)}.Send(ctx, c)
 }
 
 // edition is the program that answers.
-func (v *welcome) edition() string {
+func (v *landingView) edition() string {
 	if v.commit == "" {
 		return "Version " + v.version
 	}
 	return "Version " + v.version + ", built from commit " + v.commit[:min(12, len(v.commit))]
 }
 
-// welcome is what the landing page says.
-type welcome struct {
+// landingView has the data of the landing page.
+type landingView struct {
 	base, issuer, version, commit string
 	tasks                         []shownTask
 	more                          bool   // there are tasks that are not shown
@@ -53,7 +53,7 @@ type shownTask struct {
 }
 
 // nameOrganizers reads the organizers of the tasks in one call.
-func (v *welcome) nameOrganizers(ctx context.Context, s store.Store) error {
+func (v *landingView) nameOrganizers(ctx context.Context, s store.Store) error {
 	var ids []string
 	for _, t := range v.tasks {
 		if !slices.Contains(ids, t.OrganizerID) {
@@ -74,7 +74,7 @@ func (v *welcome) nameOrganizers(ctx context.Context, s store.Store) error {
 }
 
 // development reports whether the server signs in every caller.
-func (v *welcome) development() bool { return v.issuer == v.base+"/dev" }
+func (v *landingView) development() bool { return v.issuer == v.base+"/dev" }
 
 // stage says where a task stands.
 type stage struct {
@@ -107,7 +107,7 @@ func stageOf(t *record.Task, now time.Time) stage {
 }
 
 // signIn says how to get a token, and how to become a known user, whom organizers can add by the id in the answer.
-func (v *welcome) signIn() string {
+func (v *landingView) signIn() string {
 	signIn := "curl -sS " + cmp.Or(v.issuer, "<issuer>") + "/.well-known/openid-configuration\nexport ASSAY_TOKEN=<the token>"
 	if v.development() {
 		signIn = `export ASSAY_TOKEN=$(curl -sS --json '{"user":"alice"}' $ASSAY_URL/dev/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`
@@ -116,7 +116,7 @@ func (v *welcome) signIn() string {
 		`curl -sS -X PATCH -H "Authorization: Bearer $ASSAY_TOKEN" -H 'Content-Type: application/merge-patch+json' -d '{}' $ASSAY_URL/v1/user`
 }
 
-func (v *welcome) register() string {
+func (v *landingView) register() string {
 	return "TASK=$ASSAY_URL/v1/tasks/" + cmp.Or(v.example, "<id of a task>") + `
 curl -sS -H "Authorization: Bearer $ASSAY_TOKEN" --json '{"team":"Our team"}' $TASK/registrations`
 }
@@ -142,7 +142,7 @@ const (
 )
 
 // chooseTasks reads the public tasks and chooses those that the page shows.
-func (v *welcome) chooseTasks(ctx context.Context, s store.Store, now time.Time) error {
+func (v *landingView) chooseTasks(ctx context.Context, s store.Store, now time.Time) error {
 	size := 0
 	for _, q := range []store.Query{
 		{Index: record.ByTask, Partition: record.FeaturedTasks, Descending: true, Limit: shownTasks},
@@ -167,7 +167,7 @@ func (v *welcome) chooseTasks(ctx context.Context, s store.Store, now time.Time)
 }
 
 // add chooses those of the tasks for which there is room, and returns their size in the store.
-func (v *welcome) add(items []store.Item, now time.Time) (size int, err error) {
+func (v *landingView) add(items []store.Item, now time.Time) (size int, err error) {
 	for _, it := range items {
 		t, err := records.Decode[record.TaskItem](it)
 		if err != nil {
@@ -194,7 +194,7 @@ func (v *welcome) add(items []store.Item, now time.Time) (size int, err error) {
 
 // chooseExample finds the task that the commands of the page are about: the first that takes uploads from everybody now
 // and has a dataset. Of those before it the page says that they have none.
-func (v *welcome) chooseExample(ctx context.Context, s store.Store) error {
+func (v *landingView) chooseExample(ctx context.Context, s store.Store) error {
 	tries := exampleTries
 	for i, t := range v.tasks {
 		types := t.Submissions.Types

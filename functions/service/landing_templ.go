@@ -13,8 +13,8 @@ import (
 	"strconv"
 )
 
-// welcomePage is the landing page.
-func welcomePage(v welcome) templ.Component {
+// landingPage is the landing page.
+func landingPage(v landingView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -135,18 +135,18 @@ func named(s *huma.Schema) string {
 	return ""
 }
 
-// around says what stands around the named schema, such as "list of", or, where there is none, what the schema is.
-func around(s *huma.Schema) string {
+// schemaKind returns the words before a named schema, such as "list of", or the type of a schema without a name.
+func schemaKind(s *huma.Schema) string {
 	switch {
 	case s == nil:
 		return "any value"
 	case s.Ref != "":
 		return ""
 	case s.Type == "array":
-		return strings.TrimSpace("list of " + around(s.Items))
+		return strings.TrimSpace("list of " + schemaKind(s.Items))
 	case s.Type == "object":
 		if values, ok := s.AdditionalProperties.(*huma.Schema); ok {
-			return strings.TrimSpace("map of " + around(values))
+			return strings.TrimSpace("map of " + schemaKind(values))
 		}
 		return "object"
 	case s.Format == "date-time":
@@ -158,8 +158,8 @@ func around(s *huma.Schema) string {
 	}
 }
 
-// remark is what the page says of a member beyond its type.
-func remark(s *huma.Schema) string {
+// memberDescription returns the description, default and bounds of a member.
+func memberDescription(s *huma.Schema) string {
 	var all []string
 	if s.Description != "" {
 		all = append(all, strings.ToUpper(s.Description[:1])+s.Description[1:]+".")

@@ -23,7 +23,7 @@ func AccessMatrix(t *testing.T, s Setup) {
 	f.checkComplete(rows)
 	bad := []string{"not-a-token", tampered(f.tokens["admin"])}
 	for i, row := range rows {
-		path, p := f.fill(row)
+		path, p := f.fillPath(row)
 		for n, caller := range callers {
 			got := f.ask(caller, row.method, path, f.body(row, p), conditions(row.method)...)
 			if got.status != row.want[n] {
@@ -85,11 +85,11 @@ func parseRights(t testing.TB) []right {
 			rows = append(rows, row)
 		}
 	}
-	return append(rows, unwritten(rows)...)
+	return append(rows, impliedRows(rows)...)
 }
 
-// unwritten are the rows about what is nowhere, or not where the path has it, that the table leaves out.
-func unwritten(rows []right) (all []right) {
+// impliedRows are the rows that the table leaves out: requests for resources that do not exist, or are not in the path's parent.
+func impliedRows(rows []right) (all []right) {
 	for _, r := range rows {
 		r.want = slices.Repeat([]int{http.StatusNotFound}, len(callers))
 		for about, there := range map[string]bool{
@@ -221,8 +221,8 @@ func (f *fixture) described() []operation {
 	return all
 }
 
-// fill puts the ids that the row is about into its path, and returns the taskIDs that they are of.
-func (f *fixture) fill(r right) (string, taskIDs) {
+// fillPath puts the ids that the row is about into its path, and returns the taskIDs that they are of.
+func (f *fixture) fillPath(r right) (string, taskIDs) {
 	p := f.public
 	if strings.Contains(r.about, "private task") || r.about == "private" {
 		p = f.private
@@ -261,7 +261,7 @@ func (f *fixture) fill(r right) (string, taskIDs) {
 	return path, p
 }
 
-// body is what to send: something that is right in all but what the table says of it.
+// body returns the body to send: a valid one, apart from the fault that the table gives it.
 func (f *fixture) body(r right, p taskIDs) any {
 	switch r.method + " " + r.path {
 	case "POST /v1/organizers":

@@ -41,7 +41,7 @@ type fixture struct {
 	found       map[string]bool // texts of secrets, by whether an answer had them
 }
 
-// anonymousTeam is what an anonymous team submitted.
+// anonymousTeam has the ids of an anonymous team's submission.
 type anonymousTeam struct{ token, user, registration, submission, run, evaluation string }
 
 // taskIDs has the ids of what is below a task. Runs and evaluations are named after the evaluation: `published`, `unpublished`,

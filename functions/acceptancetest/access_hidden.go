@@ -63,7 +63,7 @@ func (f *fixture) compareBodies() {
 		f.t.Helper()
 		for _, id := range hidden {
 			for _, caller := range append(outsiders, "anonymous team") {
-				f.same(caller, request{method: method, path: path, body: body(id)}, request{method: method, path: path, body: body(f.missing)})
+				f.wantEqual(caller, request{method: method, path: path, body: body(id)}, request{method: method, path: path, body: body(f.missing)})
 			}
 		}
 	}
@@ -85,9 +85,9 @@ func (f *fixture) compareBodies() {
 // what is hidden from what is missing either.
 func (f *fixture) compareRows(caller string, r, m right) {
 	f.t.Helper()
-	hiddenPath, p := f.fill(r)
-	missingPath, none := f.fill(m)
-	all := ways(r.method)
+	hiddenPath, p := f.fillPath(r)
+	missingPath, none := f.fillPath(m)
+	all := requestVariants(r.method)
 	if !slices.Contains(outsiders, caller) {
 		all = all[:1]
 	}
@@ -97,16 +97,16 @@ func (f *fixture) compareRows(caller string, r, m right) {
 		if way.body == nil {
 			a.body, b.body = f.body(r, p), f.body(m, none)
 		}
-		f.same(caller, a, b)
+		f.wantEqual(caller, a, b)
 		if strings.Count(r.path, "{") == 2 { // the parent is there, and what is below it is missing
 			b.path = hiddenPath[:strings.LastIndex(hiddenPath, "/")+1] + f.missing + way.path
-			f.same(caller, a, b)
+			f.wantEqual(caller, a, b)
 		}
 	}
 }
 
-// ways are requests by the method that differ in all but what they are about. A body of nil stands for one that is right.
-func ways(method string) []request {
+// requestVariants are requests with the method and different headers, queries and bodies. A nil body stands for a valid one.
+func requestVariants(method string) []request {
 	all := []request{{method: method, headers: conditions(method)}}
 	switch method {
 	case http.MethodGet:
@@ -129,8 +129,8 @@ func ways(method string) []request {
 	}
 }
 
-// same requires that both requests are answered alike, whatever they are about.
-func (f *fixture) same(caller string, hidden, missing request) {
+// wantEqual requires that both requests get the same answer, apart from ids.
+func (f *fixture) wantEqual(caller string, hidden, missing request) {
 	f.t.Helper()
 	h := f.ask(caller, hidden.method, hidden.path, hidden.body, hidden.headers...)
 	m := f.answerOnce(caller, missing)
@@ -139,10 +139,10 @@ func (f *fixture) same(caller string, hidden, missing request) {
 		f.t.Errorf("%s: %d when hidden, %d when missing\n%s\n%s", what, h.status, m.status, h.body, m.body)
 		return
 	}
-	if a, b := leveled(h.body), leveled(m.body); !bytes.Equal(a, b) {
+	if a, b := normalized(h.body), normalized(m.body); !bytes.Equal(a, b) {
 		f.t.Errorf("%s: when hidden\n%s\nand when missing\n%s", what, a, b)
 	}
-	a, b := leveledHeader(h.header), leveledHeader(m.header)
+	a, b := normalizedHeader(h.header), normalizedHeader(m.header)
 	for name := range a {
 		if !slices.Equal(a[name], b[name]) {
 			f.t.Errorf("%s: %s is %q when hidden, %q when missing", what, name, a[name], b[name])
@@ -163,7 +163,7 @@ func (f *fixture) answerOnce(caller string, r request) answer {
 	return f.answers[key]
 }
 
-func leveledHeader(h http.Header) http.Header {
+func normalizedHeader(h http.Header) http.Header {
 	h = h.Clone()
 	h.Del("Date")
 	if h.Get("Etag") != "" {
@@ -172,7 +172,7 @@ func leveledHeader(h http.Header) http.Header {
 	h.Del("X-Request-Id")
 	h.Del("RateLimit") // counts the requests of the caller, whatever they name
 	for i, link := range h["Link"] {
-		h["Link"][i] = string(leveled([]byte(link)))
+		h["Link"][i] = string(normalized([]byte(link)))
 	}
 	return h
 }
@@ -182,7 +182,7 @@ var (
 	anyID     = regexp.MustCompile(`\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b`)
 )
 
-// leveled returns a body without what differs between any two requests about different things.
-func leveled(body []byte) []byte {
+// normalized returns a body without the parts that differ between any two requests, such as ids.
+func normalized(body []byte) []byte {
 	return anyID.ReplaceAll(requestID.ReplaceAll(body, nil), []byte("ID"))
 }

@@ -73,7 +73,7 @@ func (f *fixture) newRanked(p taskIDs) ranked {
 	return r
 }
 
-// toolInput is what a tool is asked with about a run, next to another run that all who see the task may read.
+// toolInput is a tool's input with a run, next to another run that all who see the task may read.
 type toolInput struct {
 	values bool // it works on the values of runs; else on their files
 	input  func(run, other string) map[string]any

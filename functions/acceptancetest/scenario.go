@@ -53,7 +53,7 @@ func Scenario(t *testing.T, s Setup) {
 	}
 }
 
-// scenario is what the steps have made so far.
+// scenario has the resources that the steps have made so far.
 type scenario struct {
 	t        *testing.T // of the step
 	api      Setup      // its client checks what it carries
@@ -98,6 +98,6 @@ func newScenario(t *testing.T, s Setup) *scenario {
 	return st
 }
 
-// annTeam and annContact are what only the organizers know of the anonymous team.
+// annTeam and annContact are values that only the organizers see of the anonymous team.
 func (st *scenario) annTeam() string    { return "Heron " + st.tail }
 func (st *scenario) annContact() string { return "heron@" + st.tail + ".example" }

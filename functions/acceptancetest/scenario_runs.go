@@ -124,7 +124,7 @@ func (st *scenario) publish(run string) {
 	})
 }
 
-// rankedRun is what a leaderboard says of one run.
+// rankedRun is the expected entry of one run on a leaderboard.
 type rankedRun struct {
 	rank int
 	team string
@@ -167,7 +167,7 @@ func (st *scenario) leaderboard() {
 	st.ranked(st.anyone, st.board(st.news), rankedRun{1, alias, st.annNews.runs[0]}, rankedRun{2, otter, st.benBoth.runs[0]})
 }
 
-// alias is what everybody else calls ann's team.
+// alias is the name under which everybody else sees ann's team.
 func (st *scenario) alias() string {
 	st.t.Helper()
 	var r record.Registration
@@ -193,12 +193,12 @@ func (st *scenario) renamed() {
 	}
 }
 
-// held is a run that the platform holds, in the input of a tool.
-func held(run string) map[string]any { return map[string]any{"runId": id(run)} }
+// runByID refers to a stored run in the input of a tool.
+func runByID(run string) map[string]any { return map[string]any{"runId": id(run)} }
 
 func (st *scenario) tools() {
 	tool := func(name string) string { return "/v1/tools/" + name }
-	both := []any{held(st.annCACM.runs[0]), held(st.benBoth.runs[1])}
+	both := []any{runByID(st.annCACM.runs[0]), runByID(st.benBoth.runs[1])}
 	pair := map[string]any{"runs": both}
 	var values struct {
 		Measures []string
@@ -214,7 +214,7 @@ func (st *scenario) tools() {
 	}
 
 	for name, input := range map[string]map[string]any{
-		"significance": pair, "topics": pair, "diffir": pair, "serp": {"run": held(st.annCACM.runs[0])}, "leaderboard": {"datasetId": st.cacm},
+		"significance": pair, "topics": pair, "diffir": pair, "serp": {"run": runByID(st.annCACM.runs[0])}, "leaderboard": {"datasetId": st.cacm},
 	} {
 		for _, media := range []string{"application/json", "text/html", "image/svg+xml"} {
 			if media == "image/svg+xml" && (name == "diffir" || name == "serp") {
@@ -231,7 +231,7 @@ func (st *scenario) tools() {
 	st.files(tool, pair)
 }
 
-// files are what tools write: small ones stand in the answer, large ones behind a link, for those who are logged in.
+// files tests files that tools write: the answer has small ones, and a link to large ones, for callers who are logged in.
 func (st *scenario) files(tool func(string) string, pair map[string]any) {
 	fused := st.want(http.StatusOK, nil, st.ben, http.MethodPost, tool("fusion"), map[string]any{"runs": pair["runs"], "depth": 10}, "Accept",
 		"text/plain")

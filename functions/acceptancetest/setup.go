@@ -57,7 +57,7 @@ func (c *checking) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.others.RoundTrip(r)
 }
 
-// answer is what came back.
+// answer is a response.
 type answer struct {
 	status int
 	header http.Header

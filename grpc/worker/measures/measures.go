@@ -36,7 +36,7 @@ const (
 // Values are measures by name. NaN is one that is not defined.
 type Values map[string]float64
 
-// Evaluation is what an evaluator found.
+// Evaluation has the measures that an evaluator reported.
 type Evaluation struct {
 	Measures Values
 	Topics   map[string]Values // where the evaluator has them

@@ -117,8 +117,8 @@ func (l *Log) keep(line *assayv1.OutputLine) {
 
 func (l *Log) full() bool { return len(l.pending) >= maxCallLines || l.bytes >= maxCallBytes }
 
-// Waiting reports whether there are lines to send, and whether there are as many as one call takes.
-func (l *Log) Waiting() (some, full bool) {
+// Pending reports whether there are lines to send, and whether there are as many as one call takes.
+func (l *Log) Pending() (some, full bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.pending) > 0, l.full()

@@ -18,7 +18,7 @@ const stdout, stderr = assayv1.Stream_STREAM_STDOUT, assayv1.Stream_STREAM_STDER
 // drain takes and acknowledges all lines, like a server.
 func drain(t interface{ Fatalf(string, ...any) }, l *output.Log) []*assayv1.OutputLine {
 	var all []*assayv1.OutputLine
-	for some, _ := l.Waiting(); some; some, _ = l.Waiting() {
+	for some, _ := l.Pending(); some; some, _ = l.Pending() {
 		first, lines := l.Next()
 		if first != int64(len(all)) || len(lines) == 0 {
 			t.Fatalf("%d lines from %d on, behind %d", len(lines), first, len(all))
@@ -132,7 +132,7 @@ func TestChanged_SignalsTheFirstLineAndAFullCall(t *testing.T) {
 		t.Error("a signal for lines that go with the next call anyway")
 	}
 	l.Printf("as many as a call takes")
-	if _, full := l.Waiting(); !changed(l) || !full {
+	if _, full := l.Pending(); !changed(l) || !full {
 		t.Error("no signal for as many lines as one call takes")
 	}
 }

@@ -78,7 +78,7 @@ func (c *Container) openEgress(ctx context.Context, name string) (stop func(), e
 	if err != nil {
 		return nil, err
 	}
-	l, err := listenIn(ctx, s.Pid)
+	l, err := listenInNamespace(ctx, s.Pid)
 	if err != nil {
 		return nil, fmt.Errorf("the network of a build cannot be prepared: %w", err)
 	}

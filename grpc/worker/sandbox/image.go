@@ -46,13 +46,13 @@ func (c *Container) Image(ctx context.Context, reference string, log *output.Log
 	}
 	if err != nil {
 		c.Log.Warn("an image cannot be pulled", "image", reference, "error", err)
-		if c.outage.failed() {
+		if c.outage.recordFailure() {
 			return nil, fmt.Errorf("%d pulls have failed in a row: %w", maxOutageFailures, err)
 		}
 		return nil, failure.New("The image %s cannot be pulled within %s. Is its name right, does its registry answer within %s, may everybody "+
 			"read it, is it made for this kind of machine, and is it smaller than %s?", reference, pullTimeout, answerTimeout, c.Images)
 	}
-	c.outage.over()
+	c.outage.reset()
 	p, err := c.program(ctx, reference, id)
 	if err == nil {
 		log.Printf("The image is %s.", p.Version)
@@ -66,10 +66,10 @@ type outage struct{ failures atomic.Int32 }
 
 const maxOutageFailures = 10
 
-// failed counts a failure, and reports whether it counts as the worker's.
-func (o *outage) failed() bool { return o.failures.Add(1) > maxOutageFailures }
+// recordFailure counts a failure, and reports whether it counts as the worker's.
+func (o *outage) recordFailure() bool { return o.failures.Add(1) > maxOutageFailures }
 
-func (o *outage) over() { o.failures.Store(0) }
+func (o *outage) reset() { o.failures.Store(0) }
 
 // Causes of ending a pull.
 var (

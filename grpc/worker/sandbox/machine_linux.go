@@ -16,8 +16,8 @@ func groupAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// listenIn listens in the network namespace of a process.
-func listenIn(ctx context.Context, pid int) (l net.Listener, err error) {
+// listenInNamespace listens in the network namespace of a process.
+func listenInNamespace(ctx context.Context, pid int) (l net.Listener, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -12,7 +12,7 @@ import (
 // groupAttributes make a process the first of a group.
 func groupAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// listenIn needs network namespaces.
-func listenIn(context.Context, int) (net.Listener, error) {
+// listenInNamespace needs network namespaces.
+func listenInNamespace(context.Context, int) (net.Listener, error) {
 	return nil, errors.New("repositories are built on Linux alone")
 }

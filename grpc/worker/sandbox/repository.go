@@ -43,27 +43,27 @@ func (g *git) clone(ctx context.Context, address, ref string, log *output.Log) (
 	soon, stop := context.WithTimeout(bounded, answerTimeout)
 	defer stop()
 	if err := g.run(soon, "ls-remote", "--quiet", "--", address, "HEAD"); err != nil {
-		return "", g.failed(ctx, err)
+		return "", g.cloneError(ctx, err)
 	}
 	// Not every server serves a single commit; then everything is fetched.
 	target := "FETCH_HEAD^{commit}"
 	if err := g.run(bounded, "fetch", "--quiet", "--depth=1", "--", address, wanted); err != nil {
 		if err := g.run(bounded, "fetch", "--quiet", "--tags", "--", address, "+HEAD:refs/remotes/origin/HEAD",
 			"+refs/heads/*:refs/remotes/origin/*"); err != nil {
-			return "", g.failed(ctx, err)
+			return "", g.cloneError(ctx, err)
 		}
 		if target, err = g.resolve(bounded, wanted); err != nil {
 			return "", failure.New("The repository has no commit, tag or branch %q.", wanted)
 		}
 	}
 	if err := g.run(bounded, "checkout", "--quiet", "--detach", target, "--"); err != nil {
-		return "", g.failed(ctx, err)
+		return "", g.cloneError(ctx, err)
 	}
 	commit, err := g.output(bounded, "rev-parse", "HEAD")
 	if err != nil {
 		return "", err
 	}
-	g.outage.over()
+	g.outage.reset()
 	log.Printf("The repository %s is cloned at commit %s.", address, commit)
 	return commit, nil
 }
@@ -124,13 +124,13 @@ func (g *git) resolve(ctx context.Context, ref string) (string, error) {
 	return "", err
 }
 
-// failed returns the same error for every reason: only the worker's own log has what git says about hosts and addresses.
-func (g *git) failed(ctx context.Context, err error) error {
+// cloneError returns the same error for every reason: only the worker's own log has what git says about hosts and addresses.
+func (g *git) cloneError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	g.log.Warn("a repository cannot be cloned", "error", err, "git", g.said.String())
-	if g.outage.failed() {
+	if g.outage.recordFailure() {
 		return fmt.Errorf("%d clones have failed in a row: %w", maxOutageFailures, err)
 	}
 	return failure.New("The repository cannot be cloned. Is its address right, does its server answer, may everybody read it, and is it "+

@@ -41,7 +41,7 @@ type Sandbox interface {
 	run(ctx context.Context, j *Job) (*exitStatus, error)
 }
 
-// Program is what a job runs.
+// Program is the command of a job.
 type Program struct {
 	Version string // the digest of its image, or the commit of its repository
 	image   string // by digest or id
@@ -123,7 +123,7 @@ func Run(ctx context.Context, s Sandbox, j *Job) error {
 
 func (j *Job) result(how *exitStatus, took time.Duration) error {
 	took = took.Round(100 * time.Millisecond)
-	if why := overDisk(j); why != "" {
+	if why := diskExceeded(j); why != "" {
 		return failure.New("%s", why)
 	}
 	switch {
@@ -173,7 +173,7 @@ const pollInterval = time.Second
 // watchDisk ends the job when it exceeds its disk limit.
 func watchDisk(ctx context.Context, j *Job, end context.CancelCauseFunc) {
 	for wait.Sleep(ctx, pollInterval) {
-		if why := overDisk(j); why != "" {
+		if why := diskExceeded(j); why != "" {
 			end(failure.New("%s", why))
 		}
 	}
@@ -184,10 +184,10 @@ const (
 	maxDepth   = 64      // of nested folders
 )
 
-// overDisk says how the job has exceeded its limit in its writable folders; empty when it has not. Folders that cannot be counted are
+// diskExceeded says how the job has exceeded its limit in its writable folders, or returns "". Folders that cannot be counted are
 // over the limit. Files that disappear meanwhile do not count. No link is followed, and a replaced folder is still the one that was
 // opened before the job began.
-func overDisk(j *Job) string {
+func diskExceeded(j *Job) string {
 	var used Bytes
 	for _, f := range j.Folders {
 		if !f.Writable {

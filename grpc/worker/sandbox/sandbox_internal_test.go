@@ -124,8 +124,8 @@ func TestPublic_RefusesOtherAddresses(t *testing.T) {
 	}
 }
 
-// through asks for a URL through a proxy whose addresses are chosen by allowed.
-func through(t *testing.T, server *httptest.Server, allowed func(netip.AddrPort) bool) (status int, body string) {
+// proxiedGet asks for a URL through a proxy whose addresses are chosen by allowed.
+func proxiedGet(t *testing.T, server *httptest.Server, allowed func(netip.AddrPort) bool) (status int, body string) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	must(t, err)
@@ -148,10 +148,10 @@ func TestEgress_ProxiesAllowedAddresses(t *testing.T) {
 	hello := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "hello from ", r.URL.Path) })
 	for name, server := range map[string]*httptest.Server{"HTTP": httptest.NewServer(hello), "HTTPS": httptest.NewTLSServer(hello)} {
 		t.Cleanup(server.Close)
-		if status, body := through(t, server, func(netip.AddrPort) bool { return true }); status != http.StatusOK || body != "hello from /path" {
+		if status, body := proxiedGet(t, server, func(netip.AddrPort) bool { return true }); status != http.StatusOK || body != "hello from /path" {
 			t.Errorf("%s to an address that is allowed: %d %s", name, status, body)
 		}
-		status, body := through(t, server, public)
+		status, body := proxiedGet(t, server, public)
 		if name == "HTTP" && status != http.StatusForbidden || status == http.StatusOK || strings.Contains(body, "hello") ||
 			strings.Contains(body, "refused") {
 			t.Errorf("%s to this machine: %d %s", name, status, body)
@@ -178,10 +178,10 @@ func jobOver(t *testing.T, folder string) *Job {
 	return &Job{Folders: []Folder{{Path: folder, Writable: true, Root: root}}, Limits: Limits{Disk: 1 << 20}}
 }
 
-func TestOverDisk_UncountableFoldersAreOverTheLimit(t *testing.T) {
+func TestDiskExceeded_UncountableFoldersAreOverTheLimit(t *testing.T) {
 	folder := t.TempDir()
 	j := jobOver(t, folder)
-	if why := overDisk(j); why != "" {
+	if why := diskExceeded(j); why != "" {
 		t.Fatalf("an empty folder: %s", why)
 	}
 	// Each step is relative, as a program makes folders that are deeper than a path may be long.
@@ -196,31 +196,31 @@ func TestOverDisk_UncountableFoldersAreOverTheLimit(t *testing.T) {
 		at = next
 	}
 	defer at.Close()
-	if why := overDisk(j); !strings.Contains(why, "cannot be counted, which is over the limit of 1 MiB") {
+	if why := diskExceeded(j); !strings.Contains(why, "cannot be counted, which is over the limit of 1 MiB") {
 		t.Errorf("deep folders: %q", why)
 	}
 }
 
-func TestOverDisk_CountsAReplacedFolder(t *testing.T) {
+func TestDiskExceeded_CountsAReplacedFolder(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "output")
 	must(t, os.Mkdir(folder, 0o700))
 	j := jobOver(t, folder)
 	must(t, os.WriteFile(filepath.Join(folder, "run"), make([]byte, 2<<20), 0o600))
 	must(t, os.Rename(folder, folder+".moved"))
 	must(t, os.Symlink(t.TempDir(), folder))
-	if why := overDisk(j); !strings.Contains(why, "It wrote 2 MiB into its folders") {
+	if why := diskExceeded(j); !strings.Contains(why, "It wrote 2 MiB into its folders") {
 		t.Errorf("%q", why)
 	}
 }
 
-func TestOverDisk_IgnoresLinks(t *testing.T) {
+func TestDiskExceeded_IgnoresLinks(t *testing.T) {
 	folder := t.TempDir()
 	large := filepath.Join(t.TempDir(), "large")
 	must(t, os.WriteFile(large, make([]byte, 2<<20), 0o600))
 	for name, target := range map[string]string{"file": large, "folder": filepath.Dir(large), "self": "."} {
 		must(t, os.Symlink(target, filepath.Join(folder, name)))
 	}
-	if why := overDisk(jobOver(t, folder)); why != "" {
+	if why := diskExceeded(jobOver(t, folder)); why != "" {
 		t.Error(why)
 	}
 }

@@ -60,15 +60,15 @@ func (h *lease) sendHeartbeats() {
 		select {
 		case <-h.ctx.Done():
 		case <-h.log.Changed(): // the pause may be shorter now
-		case <-time.After(h.pause()):
+		case <-time.After(h.untilHeartbeat()):
 			h.heartbeat()
 		}
 	}
 }
 
-// pause returns the time until the next heartbeat.
-func (h *lease) pause() time.Duration {
-	some, full := h.log.Waiting()
+// untilHeartbeat returns the duration until the next heartbeat.
+func (h *lease) untilHeartbeat() time.Duration {
+	some, full := h.log.Pending()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	due := h.interval
@@ -95,7 +95,7 @@ func (h *lease) heartbeat() (failures int) {
 	switch {
 	case err != nil:
 		h.failures++
-		if stale(err) {
+		if isStaleLease(err) {
 			h.end(fmt.Errorf("%w: the server says: %s", errLeaseLost, status.Convert(err).Message()))
 		}
 	case answer.GetStop():
@@ -112,19 +112,19 @@ func (h *lease) heartbeat() (failures int) {
 // drainTimeout bounds sending the last lines of a log.
 const drainTimeout = 20 * time.Second
 
-// drain sends the pending lines, before the call that ends the lease.
-func (h *lease) drain() {
+// flush sends the pending lines, before the call that ends the lease.
+func (h *lease) flush() {
 	ctx, cancel := context.WithTimeout(h.ctx, drainTimeout)
 	defer cancel()
-	for some, _ := h.log.Waiting(); some && ctx.Err() == nil; some, _ = h.log.Waiting() {
+	for some, _ := h.log.Pending(); some && ctx.Err() == nil; some, _ = h.log.Pending() {
 		if failures := h.heartbeat(); failures > 0 {
 			wait.Sleep(ctx, wait.Backoff(failures, maxRetryDelay/5))
 		}
 	}
 }
 
-// stale reports whether the server no longer has the lease.
-func stale(err error) bool {
+// isStaleLease reports whether the server no longer has the lease.
+func isStaleLease(err error) bool {
 	code := status.Code(err)
 	return code == codes.FailedPrecondition || code == codes.NotFound
 }
@@ -142,7 +142,7 @@ func callWithRetry[Request, Answer any](h *lease, method func(context.Context, R
 		switch {
 		case err == nil:
 			return answer, nil
-		case stale(err):
+		case isStaleLease(err):
 			err = fmt.Errorf("%w: the server says: %s", errLeaseLost, status.Convert(err).Message())
 			h.end(err)
 			return answer, err

@@ -107,7 +107,7 @@ func (t *task) reportFailure(err error) error {
 			failure.Diagnostic(fmt.Sprintf("The worker %s could not do this. Its operators find the reason in its log.", t.Name), true)}
 		t.log.Printf("%s", request.GetDiagnostics()[0].GetMessage())
 	}
-	t.drain()
+	t.flush()
 	if _, failed := callWithRetry(t.lease, t.Client.FailRun, request); failed != nil {
 		return errors.Join(err, failed)
 	}
@@ -192,7 +192,7 @@ func (t *task) execute(ctx context.Context) error {
 	for _, f := range files {
 		t.log.Printf("Output: %s, %s, SHA-256 %s", f.GetName(), sandbox.Bytes(f.GetSize()), f.GetSha256())
 	}
-	t.drain()
+	t.flush()
 	return t.uploadOutput(ctx, files, output.Root)
 }
 
@@ -283,7 +283,7 @@ func (t *task) evaluate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.drain()
+	t.flush()
 	return t.report(found, program.Version)
 }
 

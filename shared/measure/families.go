@@ -22,7 +22,7 @@ const (
 // Kinds lists every kind of evaluator.
 func Kinds() []Kind { return []Kind{Retrieval, Classification, Regression} }
 
-// CutoffRule says what may follow the @ of a measure.
+// CutoffRule says whether a measure takes a cutoff (the number after @), and of which values.
 type CutoffRule string
 
 // A depth is a rank, from 1; a recall is a share of the relevant documents, from 0 to 1.
@@ -78,8 +78,8 @@ var (
 	positive = Parameter{Name: "positive", Domain: "label", Definition: "the one label that is measured"}
 )
 
-// unset is relLevel without a default, and with what it means to leave it out.
-func unset(meaning string) Parameter {
+// relLevelWithoutDefault returns relLevel without a default; meaning says how measures treat its absence.
+func relLevelWithoutDefault(meaning string) Parameter {
 	p := relLevel
 	p.Default, p.Definition = "", p.Definition+"; without it "+meaning
 	return p
@@ -135,7 +135,7 @@ var families = map[Kind][]Family{
 		{Name: "RBP", Cutoff: OptionalDepth, Parameters: []Parameter{
 			{Name: "p", Domain: "number", Default: "0.8", Min: 0, Max: 1, Open: true,
 				Definition: "chance that the reader goes on to the next document"},
-			unset("the gain is the grade divided by the highest grade of the truth")}, HigherIsBetter: true,
+			relLevelWithoutDefault("the gain is the grade divided by the highest grade of the truth")}, HigherIsBetter: true,
 			Definition: "Rank-biased precision: the gain that a reader meets who goes on to the next rank with chance p."},
 		{Name: "ERR", Cutoff: OptionalDepth, HigherIsBetter: true,
 			Definition: "Expected reciprocal rank at which a reader is satisfied, a grade g satisfying with chance (2^g - 1) / 16; grades go up " +
@@ -143,7 +143,7 @@ var families = map[Kind][]Family{
 		{Name: "NumQ", Cutoff: NoCutoff, HigherIsBetter: true,
 			Definition: "Number of topics of the truth."},
 		{Name: "NumRet", Aliases: []string{"NumRelRet"}, presets: map[string]Param{"NumRelRet": {"rel", "1"}}, Cutoff: NoCutoff,
-			Parameters: []Parameter{unset("every document counts")}, HigherIsBetter: true,
+			Parameters: []Parameter{relLevelWithoutDefault("every document counts")}, HigherIsBetter: true,
 			Definition: "Number of documents retrieved for the topics of the truth, a sum; NumRelRet is NumRet(rel=1)."},
 		{Name: "NumRel", Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
 			Definition: "Number of relevant documents in the truth, a sum over its topics."},
@@ -175,7 +175,7 @@ var families = map[Kind][]Family{
 	},
 }
 
-// Parameter is what a family accepts in its brackets under one name.
+// Parameter is a named parameter of a family, in brackets.
 type Parameter struct {
 	Name       string   `json:"name"`
 	Domain     string   `json:"domain" enum:"integer,number,flag,choice,label"`

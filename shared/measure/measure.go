@@ -1,4 +1,4 @@
-// Package measure is what the evaluators share: the names of measures and their grammar, diagnostics, and the
+// Package measure has the code that evaluators share: the names of measures and their grammar, diagnostics, and the
 // result of an evaluation. The evaluators themselves are its subpackages; none of them does I/O of its own or
 // knows where files come from.
 package measure
@@ -69,7 +69,7 @@ func SafeDiagnostics(all []Diagnostic) []Diagnostic {
 // MaxDiagnostics is how many diagnostics one run keeps.
 const MaxDiagnostics = 100
 
-// Result is what one evaluator says of one run.
+// Result is the outcome of one evaluator for one run.
 type Result struct {
 	// Measures has every measure asked for; nil when it is not defined for the data, and then Reasons says why.
 	Measures map[string]*float64
@@ -78,7 +78,7 @@ type Result struct {
 	PerTopic map[string]map[string]float64
 	// Warnings are diagnostics that did not stop the evaluation.
 	Warnings []Diagnostic
-	// RunTag is what its author calls a run in TREC's format, if evaluating it has read that.
+	// RunTag is the run's name in TREC's format, if the evaluation has read it.
 	RunTag string
 }
 

@@ -128,7 +128,7 @@ type counts struct {
 	labels           []labelCounts // by label code
 }
 
-// labelCounts is what became of one label.
+// labelCounts counts the predictions of one label.
 type labelCounts struct {
 	hits      int64 // predicted and true
 	predicted int64

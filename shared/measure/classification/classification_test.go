@@ -30,8 +30,8 @@ var everyMeasure = func() (names []string) {
 // labels that a test may draw; the last one never occurs.
 var labels = []string{"a", "b", "c", "d", "e"}
 
-// slow evaluates the measures from the words of their definitions, one pass over the examples for each number.
-func slow(truth, predicted []int32) map[string]float64 {
+// naive evaluates the measures from the words of their definitions, one pass over the examples for each number.
+func naive(truth, predicted []int32) map[string]float64 {
 	count := func(holds func(t, p int32) bool) float64 {
 		n := 0.0
 		for i := range truth {
@@ -97,7 +97,7 @@ func TestEvaluate_AgreesWithTheDefinitions(t *testing.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
 		truth := rapid.SliceOfN(code, n, n).Draw(t, "truth")
 		predicted := rapid.SliceOfN(code, n, n).Draw(t, "predicted")
-		want := slow(truth, predicted)
+		want := naive(truth, predicted)
 		got := classification.Evaluate(asked, labels, truth, predicted)
 		if len(got.Measures) != len(everyMeasure) {
 			t.Fatalf("%d measures, want %d", len(got.Measures), len(everyMeasure))

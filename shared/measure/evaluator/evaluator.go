@@ -25,7 +25,7 @@ type Format struct {
 	ValueField string // for jsonl and csv: names the field with its label or number
 }
 
-// Settings say what is evaluated and how.
+// Settings are the kind, formats and measures of an evaluation.
 type Settings struct {
 	Kind     measure.Kind
 	Measures []string
@@ -37,7 +37,7 @@ type Settings struct {
 // File is a file by its name in diagnostics and the way to its content, which may be packed with gzip.
 type File = corpus.File
 
-// Truth is what runs are evaluated against. It does not change, and any number of runs may be evaluated against it at
+// Truth is a ground truth (qrels, labels). It does not change, and any number of runs may be evaluated against it at
 // the same time.
 type Truth struct {
 	evaluate func(context.Context, []measure.File) (measure.Result, []measure.Diagnostic, error)
@@ -133,7 +133,7 @@ func (c *content) Read(p []byte) (int, error) {
 	return c.opened.Read(p)
 }
 
-// Check says what is wrong with the settings; nothing, when ReadTruth can use them. Pointers are those of a dataset.
+// Check reports the errors in the settings; none when ReadTruth can use them. Pointers are those of a dataset.
 func Check(s Settings) problem.Fields {
 	_, problems := s.parse()
 	return problems
@@ -167,7 +167,7 @@ func (s Settings) parse() (measures []measure.Measure, problems problem.Fields) 
 	return measures, problems
 }
 
-// CheckFormat says what is wrong with the format of runs for that kind of evaluator. Pointers are those of a dataset.
+// CheckFormat reports the errors in the format of runs for that kind of evaluator. Pointers are those of a dataset.
 func CheckFormat(kind measure.Kind, f Format) (problems problem.Fields) {
 	allowed := evaluators[kind].formats
 	if allowed == nil {

@@ -347,7 +347,7 @@ func TestTruth_BytesAreItsMemory(t *testing.T) {
 	}
 }
 
-// heap is what is in use once all that is not is gone.
+// heap returns the bytes in use after a garbage collection.
 func heap() int64 {
 	runtime.GC()
 	runtime.GC() // what pools hold goes with the second

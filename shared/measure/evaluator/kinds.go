@@ -12,7 +12,7 @@ import (
 	"assay/shared/measure/retrieval"
 )
 
-// kind is what evaluators of a kind can do. Formats are those of its runs.
+// kind has the functions and formats of one kind of evaluator. Formats are those of its runs.
 type kind struct {
 	version     string
 	formats     []string
@@ -55,7 +55,7 @@ func (k *Known) Bytes() int64 {
 	return k.bytes
 }
 
-// Compare says what of a run is not known, and what it lacks. The error is as that of ReadTruth.
+// Compare reports ids and labels of a run that are unknown, and ids that it lacks. The error is as that of ReadTruth.
 func (k *Known) Compare(ctx context.Context, files []File) ([]measure.Diagnostic, error) {
 	contents, done := Contents(files)
 	defer done()

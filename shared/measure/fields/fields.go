@@ -152,11 +152,11 @@ func ScoreFault(text []byte, where string) string {
 	return "the score " + Quote(text) + " is not a number; " + where
 }
 
-// Few is how many of a list Some names.
+// Few is how many texts JoinFirst quotes.
 const Few = 5
 
-// Some names the first of n texts, of which the list has at least those.
-func Some(list []string, n int) string {
+// JoinFirst quotes the first few of n texts, which the list has, and counts the others.
+func JoinFirst(list []string, n int) string {
 	var b strings.Builder
 	for i, text := range list[:min(len(list), Few)] {
 		b.WriteString(", "[:2*min(i, 1)] + Quote([]byte(text)))

@@ -243,7 +243,7 @@ func (c *Chunk) Line() (number int, text []byte, fault string, ok bool) {
 // Recycle returns the memory of the chunk, which must not be used afterwards, for another Reader.Next.
 func (c *Chunk) Recycle() []byte { return c.memory }
 
-// fault says what is wrong with a line; "" when nothing is.
+// fault says what is wrong with a line, or returns "".
 func (c *Chunk) fault(text []byte) string {
 	switch {
 	case c.returns && BareCR(text):

@@ -22,7 +22,7 @@ type file struct {
 	report *measure.Report
 }
 
-// example is what one line or record says. Its id and label are valid until the next one.
+// example is the content of one line or record. Its id and label are valid until the next one.
 type example struct {
 	line   int
 	id     []byte
@@ -130,7 +130,7 @@ func (f *file) column(header []string, field string) int {
 	switch {
 	case at < 0:
 		f.errorf(1, "the first line names no field %q; it has %s, and fields are separated by commas or tabs", field,
-			fields.Some(header, len(header)))
+			fields.JoinFirst(header, len(header)))
 	case slices.Contains(header[at+1:], field):
 		f.errorf(1, "the first line names the field %q twice; expected it once", field)
 		return -1

@@ -220,7 +220,7 @@ func decodeJSONL(content string) (ids, labels []string, ok bool) {
 	return ids, labels, true
 }
 
-// checkRead fails when a file that was accepted does not say what the slow reader found.
+// checkRead fails when the content of an accepted file differs from that which the naive reader found.
 func checkRead(t *testing.T, truth *Truth, ids, labels []string, ok bool) {
 	t.Helper()
 	if !ok {

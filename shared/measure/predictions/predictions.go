@@ -41,7 +41,7 @@ const (
 	CSV   = "csv"
 )
 
-// Values says what the ValueField holds.
+// Values is the type of the values in ValueField.
 type Values int
 
 const (
@@ -59,7 +59,7 @@ const (
 	maxIDs      = 128 << 20 // bytes of all ids of the truth together
 )
 
-// Truth is what every run is compared with. It does not change any more, and any number of runs may be read against it
+// Truth is the ground truth that every run is compared with. It does not change, and any number of runs may be read against it
 // at the same time.
 type Truth struct {
 	format Format

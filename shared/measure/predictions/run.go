@@ -196,11 +196,11 @@ func (r *Run) compareIDs(report *measure.Report) {
 	if o == measure.OfInputs {
 		if r.unknown > 0 {
 			report.Warnf(name, 0, "ids that are not in %s: %d of %s of the run: %s%s", o, r.unknown, plural.Count(r.unknown+r.joined, "id"),
-				fields.Some(r.samples, r.unknown), cause)
+				fields.JoinFirst(r.samples, r.unknown), cause)
 		}
 		if missing > 0 {
 			report.Warnf(name, 0, "there is no prediction for %d of %s of %s: %s", missing, plural.Count(r.truth.Len(), "id"), o,
-				fields.Some(least(r.missing()), missing))
+				fields.JoinFirst(least(r.missing()), missing))
 		}
 		return
 	}
@@ -252,7 +252,7 @@ func (r *Run) compareLabels(report *measure.Report) {
 	known := slices.Sorted(slices.Values(r.truth.labels.names))
 	if n := len(r.added.names); n > 0 && n == r.distinct {
 		report.Errorf(r.places.files[0], 0, "none of the labels predicted (%s) is among the %d of the truth (%s); check the field %q%s",
-			fields.Some(r.added.names, n), len(known), fields.Some(known, len(known)), r.truth.format.ValueField,
+			fields.JoinFirst(r.added.names, n), len(known), fields.JoinFirst(known, len(known)), r.truth.format.ValueField,
 			mismatch.Explain(r.added.names, slices.Values(known)))
 	}
 }

@@ -29,8 +29,8 @@ func double(x *big.Float) float64 {
 	return v
 }
 
-// slowMoments are the sums of products of deviations from the means.
-func slowMoments(x, y []float64) (xx, yy, xy *big.Float) {
+// naiveMoments are the sums of products of deviations from the means.
+func naiveMoments(x, y []float64) (xx, yy, xy *big.Float) {
 	meanOf := func(values []float64) *big.Float {
 		sum := precise(0)
 		for _, v := range values {
@@ -49,13 +49,13 @@ func slowMoments(x, y []float64) (xx, yy, xy *big.Float) {
 	return xx, yy, xy
 }
 
-func slowPearson(x, y []float64) float64 {
-	xx, yy, xy := slowMoments(x, y)
+func naivePearson(x, y []float64) float64 {
+	xx, yy, xy := naiveMoments(x, y)
 	return double(xy.Quo(xy, xx.Sqrt(xx.Mul(xx, yy))))
 }
 
-// slowRanks counts, for each value, those below it and those equal to it.
-func slowRanks(xs []float64) []float64 {
+// naiveRanks counts, for each value, those below it and those equal to it.
+func naiveRanks(xs []float64) []float64 {
 	ranks := make([]float64, len(xs))
 	for i, x := range xs {
 		below, equal := 0, 0
@@ -71,7 +71,7 @@ func slowRanks(xs []float64) []float64 {
 	return ranks
 }
 
-func slowKendall(x, y []float64) float64 {
+func naiveKendall(x, y []float64) float64 {
 	var score, inX, inY float64
 	for i := range x {
 		for j := range i {
@@ -86,8 +86,8 @@ func slowKendall(x, y []float64) float64 {
 
 func isConstant(xs []float64) bool { return slices.Min(xs) == slices.Max(xs) }
 
-// slow evaluates the measures from their definitions; what is not defined is not there.
-func slow(truth, predicted []float64) map[string]float64 {
+// naive evaluates the measures from their definitions; what is not defined is not there.
+func naive(truth, predicted []float64) map[string]float64 {
 	n := precise(float64(len(truth)))
 	squares, absolutes := precise(0), precise(0)
 	for i := range truth {
@@ -104,7 +104,7 @@ func slow(truth, predicted []float64) map[string]float64 {
 	switch {
 	case len(truth) < 2:
 	case !isConstant(truth):
-		spread, _, _ := slowMoments(truth, truth)
+		spread, _, _ := naiveMoments(truth, truth)
 		values["R2"] = double(precise(0).Sub(precise(1), squares.Quo(squares, spread)))
 	case squares.Sign() == 0:
 		values["R2"] = 1
@@ -112,9 +112,9 @@ func slow(truth, predicted []float64) map[string]float64 {
 		values["R2"] = 0
 	}
 	if !isConstant(truth) && !isConstant(predicted) {
-		values["Pearson"] = slowPearson(truth, predicted)
-		values["Spearman"] = slowPearson(slowRanks(truth), slowRanks(predicted))
-		values["Kendall"] = slowKendall(truth, predicted)
+		values["Pearson"] = naivePearson(truth, predicted)
+		values["Spearman"] = naivePearson(naiveRanks(truth), naiveRanks(predicted))
+		values["Kendall"] = naiveKendall(truth, predicted)
 	}
 	maps.DeleteFunc(values, func(_ string, value float64) bool { return math.IsInf(value, 0) })
 	return values
@@ -136,7 +136,7 @@ func TestEvaluate_AgreesWithTheDefinitions(t *testing.T) {
 			n := rapid.IntRange(1, 25).Draw(t, "n")
 			truth := rapid.SliceOfN(numbers, n, n).Draw(t, "truth")
 			predicted := rapid.SliceOfN(numbers, n, n).Draw(t, "predicted")
-			want := slow(truth, predicted)
+			want := naive(truth, predicted)
 			got := regression.Evaluate(asked, truth, predicted)
 			for _, name := range everyMeasure {
 				value, defined := want[name]

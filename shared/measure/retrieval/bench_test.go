@@ -13,7 +13,7 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-// usual is what a leaderboard shows.
+// usual are common measures of a leaderboard.
 var usual = []string{"AP", "nDCG@10", "RR", "P@10", "R@1000"}
 
 // generate writes a run of the shape of MS MARCO's, topics of 1000 documents by descending score, and qrels with a few

@@ -63,7 +63,7 @@ func (k *Known) compareDocuments(run *run, report *measure.Report) {
 	}
 	if n > 0 {
 		report.Warnf(run.files[0], 0, "documents that are not in %s: %d of %s that the run has over all topics: %s", k.origin, n,
-			plural.Count(all, "document"), fields.Some(unknown, n))
+			plural.Count(all, "document"), fields.JoinFirst(unknown, n))
 	}
 }
 
@@ -108,19 +108,19 @@ func (q *Qrels) compareTopics(run *run, o measure.Origin, report *measure.Report
 	}
 	if len(missing) == len(q.names) {
 		report.Add(measure.Diagnostic{Severity: severity, File: file, Message: fmt.Sprintf(
-			"none of the topics of the run (%s) is among the %d of %s; check the first field of the lines%s", fields.Some(extra, len(extra)),
+			"none of the topics of the run (%s) is among the %d of %s; check the first field of the lines%s", fields.JoinFirst(extra, len(extra)),
 			len(q.names), o, cause)})
 		report.Add(measure.Diagnostic{
-			Severity: severity, File: file, Message: fmt.Sprintf("the topics of %s are %s", o, fields.Some(q.names, len(q.names)))})
+			Severity: severity, File: file, Message: fmt.Sprintf("the topics of %s are %s", o, fields.JoinFirst(q.names, len(q.names)))})
 		return
 	}
 	if len(missing) > 0 {
 		report.Warnf(file, 0, "topics missing from the run%s: %d of %s of %s: %s", retrieved, len(missing), plural.Count(len(q.names), "topic"),
-			o, fields.Some(missing, len(missing)))
+			o, fields.JoinFirst(missing, len(missing)))
 	}
 	if len(extra) > 0 {
 		report.Warnf(file, 0, "topics that are not in %s%s: %d of %s of the run: %s%s",
-			o, count, len(extra), plural.Count(len(extra)+len(q.names)-len(missing), "topic"), fields.Some(extra, len(extra)), cause)
+			o, count, len(extra), plural.Count(len(extra)+len(q.names)-len(missing), "topic"), fields.JoinFirst(extra, len(extra)), cause)
 	}
 }
 
@@ -162,7 +162,7 @@ func (j judgedCoverage) report(r *run, q *Qrels, report *measure.Report) {
 		report.Warnf(r.files[0], 0,
 			"no document of the run is judged for its topic, so nothing that it retrieves counts as relevant: %s; check the third field of the "+
 				"lines%s",
-			fields.Some(unknown, len(unknown)), mismatch.Explain(unknown, q.documents()))
+			fields.JoinFirst(unknown, len(unknown)), mismatch.Explain(unknown, q.documents()))
 	case 2*j.top < j.most:
 		report.Warnf(r.files[0], 0,
 			"of the first %d documents of the topics with at least as many judged ones, %d of %d are judged (%.0f %%); the others count as not "+

@@ -143,7 +143,7 @@ func (k *ranker) gather(topic int, segments []segment) []repeat {
 			it := item{r.score, s.block, i}
 			doc := b.doc(r)
 			if first := k.add(doc); first >= 0 && len(found) < measure.MaxDiagnostics {
-				found = append(found, repeat{k.place(it), k.place(k.items[first]), k.run.topics.name(k.qrels, topic), string(doc)})
+				found = append(found, repeat{k.sourceLineOf(it), k.sourceLineOf(k.items[first]), k.run.topics.name(k.qrels, topic), string(doc)})
 			}
 			k.addRecord(it, doc)
 		}
@@ -170,7 +170,7 @@ func (k *ranker) add(doc []byte) int {
 	return first
 }
 
-func (k *ranker) place(it item) sourceLine {
+func (k *ranker) sourceLineOf(it item) sourceLine {
 	b := &k.run.blocks[it.block]
 	return sourceLine{b.file, b.line(int(it.record))}
 }
@@ -204,7 +204,7 @@ func (k *ranker) ranking(ideal []int16, judgedOnly bool) *ranking {
 	return &ranking{grades: k.grades, judged: k.judged, ideal: ideal}
 }
 
-// Rankings are what a run retrieved, for those who look at documents rather than at values. They do not change once
+// Rankings are the documents that a run retrieved, for callers that show documents instead of values. They do not change once
 // read, so that several goroutines can go through them at the same time.
 type Rankings struct {
 	run      *run

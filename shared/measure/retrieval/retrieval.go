@@ -62,7 +62,7 @@ func ValidateRun(ctx context.Context, files ...measure.File) ([]measure.Diagnost
 	return diagnostics, err
 }
 
-// plan is what an evaluation computes.
+// plan lists the measures that an evaluation computes, and the data that they need.
 type plan struct {
 	scores     []score
 	undefined  map[string]string // measures that have no value on this truth, and why

@@ -20,14 +20,14 @@ type limits struct{ topics, lines int }
 
 var standardLimits = limits{topics: 1_000_000, lines: 50_000_000}
 
-// run is what is kept of a run once it is read.
+// run is a run after reading.
 type run struct {
 	files  []string
 	blocks []block // in the order of the files
 	topics *topics
 }
 
-// block is what is kept of a chunk of a file.
+// block has the records of one chunk of a file.
 type block struct {
 	file     int
 	first    int // number of the first line
@@ -266,7 +266,7 @@ func (b *block) warn(kind, line int, message string) {
 	}
 }
 
-// position is what a line says of where its document stands; the rank is empty where no line is meant.
+// position is the score and rank of a document in a line; the rank is empty where no line is meant.
 type position struct {
 	rank  []byte
 	score float64

@@ -70,7 +70,7 @@ func (q *Qrels) view(m measure.Measure) *parameters {
 	}
 }
 
-// considered is what the measure sees.
+// considered returns the documents that count for the measure.
 func (v *parameters) considered(r *ranking) []int16 {
 	list := r.grades
 	if v.judgedOnly {

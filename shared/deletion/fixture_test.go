@@ -188,7 +188,7 @@ func (f *fixture) left(keys []store.Key) (n int) {
 	return n
 }
 
-// outcome is what a deletion left.
+// outcome counts the records that a deletion left.
 type outcome struct {
 	version         int64 // of the record to be deleted; 0 when it is
 	deleted, others int   // records that are left of those to be deleted, and of all others in the task
@@ -208,7 +208,7 @@ func (f *fixture) outcome() outcome {
 	return outcome{version, deleted, f.left(f.keys) - deleted, counted.Tasks, f.auditEntries(action)}
 }
 
-// whole is the outcome of a deletion that deleted nothing, and gone of one that deleted everything it should.
+// whole is the outcome of a deletion that deleted nothing, and gone that of a complete one.
 func (f *fixture) whole() outcome {
 	n := len(f.deletedKeys())
 	return outcome{1, n, len(f.keys) - n, organizerTasks, 0}

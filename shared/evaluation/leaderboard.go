@@ -79,7 +79,7 @@ func withRuns(entries iter.Seq2[*Entry, error]) (iter.Seq2[*Entry, error], error
 	for _, e := range all {
 		e.Runs = runs[e.entrant]
 	}
-	return yields(all), err
+	return entrySeq(all), err
 }
 
 // collect reads all entries.
@@ -96,7 +96,7 @@ func collect(entries iter.Seq2[*Entry, error], each func(*Entry) error) (all []*
 	return all, nil
 }
 
-func yields(all []*Entry) iter.Seq2[*Entry, error] {
+func entrySeq(all []*Entry) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
 		for _, e := range all {
 			if !yield(e, nil) {
@@ -150,7 +150,7 @@ func (b *Leaderboard) byMeasure(ctx context.Context, name string) (iter.Seq2[*En
 		return cmp.Or(compare(x.item.Measures[name], y.item.Measures[name], lowerIsBetter),
 			strings.Compare(x.item.SubmissionID, y.item.SubmissionID), strings.Compare(x.item.RunID, y.item.RunID))
 	})
-	return yields(all), err
+	return entrySeq(all), err
 }
 
 // compare orders values from best to worst, undefined ones last.
@@ -232,8 +232,8 @@ func (b *Leaderboard) partition(a access.Audience) string {
 	return record.RankPartition(b.Dataset.ID, b.TruthVersion, a)
 }
 
-// holds reports whether the item is an entry of the board that its owner sees.
-func (b *Leaderboard) holds(it *store.Item) bool {
+// contains reports whether the item is an entry of the leaderboard that its owner sees.
+func (b *Leaderboard) contains(it *store.Item) bool {
 	partition := it.Entry(record.ByWork).Partition
 	return slices.ContainsFunc(record.Audiences, func(a access.Audience) bool {
 		return a != access.Organizers && partition == b.partition(a)
@@ -257,7 +257,7 @@ func (b *Leaderboard) own(ctx context.Context) ([]store.Item, error) {
 			return nil, err
 		}
 	}
-	mine = slices.DeleteFunc(mine, func(it store.Item) bool { return !b.holds(&it) })
+	mine = slices.DeleteFunc(mine, func(it store.Item) bool { return !b.contains(&it) })
 	slices.SortFunc(mine, func(x, y store.Item) int { return strings.Compare(key(&x), key(&y)) })
 	return mine, nil
 }

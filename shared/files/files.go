@@ -135,7 +135,7 @@ func (u Uploads) checkTruthInUse(ctx context.Context, h record.Holder, id, diges
 	return err
 }
 
-// quarter is what the expiry of links is rounded to, so that an answer with links, and with it the entity tag, stays the same
+// quarter is the unit to which the expiry of links is rounded, so that an answer with links, and its entity tag, stays the same
 // for a while.
 const quarter = 15 * time.Minute
 

@@ -26,7 +26,7 @@ const (
 	MaxText      = 200     // bytes of one value
 )
 
-// Type is what the values of a filter are.
+// Type is the type of a filter's values.
 type Type int
 
 // The types of filters.
@@ -55,7 +55,7 @@ type Spec struct {
 	Fields  []string // names that `fields` may give; empty: the operation does not take it
 }
 
-// Request is what a caller asked for.
+// Request has the parameters that a caller gave.
 type Request struct {
 	Limit   int
 	Cursor  string

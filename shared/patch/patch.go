@@ -154,7 +154,7 @@ func decode(patch any) ([]operation, error) {
 	return decoded, nil
 }
 
-// decodeOperation reads an operation, or says what is wrong with it.
+// decodeOperation decodes an operation, or returns its error.
 func decodeOperation(one any) (op operation, fault string) {
 	members, ok := one.(map[string]any)
 	if !ok {

@@ -20,7 +20,7 @@ import (
 	"assay/shared/store"
 )
 
-// Settings are what the built-in evaluators need to know of a dataset.
+// Settings are a dataset's settings for the built-in evaluators.
 func Settings(format record.RunFormat, e record.Evaluator) evaluator.Settings {
 	return evaluator.Settings{
 		Kind: measure.Kind(e.Kind), Measures: e.Measures, PrimaryMeasure: e.PrimaryMeasure, Format: evaluator.Format(format),

@@ -33,11 +33,11 @@ func (v *Viewer) AllPartitions(ctx context.Context, k record.Kind) ([]records.So
 	if v.Caller.Admin || v.Caller.Anonymous() {
 		return all, nil
 	}
-	all = append(all, own(k, v.Caller.ID)...)
+	all = append(all, ownSources(k, v.Caller.ID)...)
 	return append(all, granted(g, k, record.AudiencesOf(k)[1:])...), nil
 }
 
-// granted is what a user may see by the grants: of the user's organizers what has the audiences, and what is in private tasks.
+// granted returns the sources that grants open to a user: those of the user's organizers with the audiences, and of private tasks.
 func granted(g record.Grants, k record.Kind, audiences []access.Audience) []records.Source {
 	var all []records.Source
 	for _, o := range g.Memberships {
@@ -51,22 +51,22 @@ func granted(g record.Grants, k record.Kind, audiences []access.Audience) []reco
 	return all
 }
 
-// VisibleOfTask is what the caller may see of the kind in one task, which has the scope.
+// VisibleOfTask returns the sources of the kind's records in one task, which has the scope, that the caller may see.
 func (v *Viewer) VisibleOfTask(ctx context.Context, k record.Kind, task access.Scope) ([]records.Source, error) {
 	return v.visibleUnder(ctx, k, task, func(a access.Audience) records.Source {
 		return records.Partition(record.ByTask, record.TaskPartition(task.TaskID, k, a))
 	})
 }
 
-// VisibleOfDataset is what the caller may see of the kind on one dataset, which has the scope. What the caller owns comes
-// from all datasets.
+// VisibleOfDataset returns the sources of the kind's records on one dataset, which has the scope, that the caller may see. The
+// caller's own records come from all datasets.
 func (v *Viewer) VisibleOfDataset(ctx context.Context, k record.Kind, datasetID string, dataset access.Scope) ([]records.Source, error) {
 	return v.visibleUnder(ctx, k, dataset, func(a access.Audience) records.Source {
 		return records.Partition(record.ByDataset, record.DatasetPartition(datasetID, k, a))
 	})
 }
 
-// visibleUnder adds what the caller owns anywhere, of which the list keeps what belongs to it.
+// visibleUnder adds the source of all records that the caller owns, of which the list keeps those of the parent.
 func (v *Viewer) visibleUnder(ctx context.Context, k record.Kind, parent access.Scope,
 	part func(access.Audience) records.Source) ([]records.Source, error) {
 	roles, err := v.Roles(ctx, parent)
@@ -80,17 +80,17 @@ func (v *Viewer) visibleUnder(ctx context.Context, k record.Kind, parent access.
 		}
 	}
 	if roles&access.User != 0 && roles&(access.Organizer|access.Admin) == 0 {
-		all = append(all, own(k, v.Caller.ID)...)
+		all = append(all, ownSources(k, v.Caller.ID)...)
 	}
 	return all, nil
 }
 
-// VisibleOfUser is what the caller may see of the kind that a user made under the own name; for the user and for admins
-// also what was made under an alias, and for admins what is blinded.
+// VisibleOfUser returns the sources of the kind's records that a user made under the user's own name; for the user and for admins
+// also those made under an alias, and for admins those that are blinded.
 func (v *Viewer) VisibleOfUser(k record.Kind, userID string) []records.Source {
 	all := []records.Source{records.Partition(record.ByUser, record.UserListPartition(userID, k, access.Everyone))}
 	if v.Caller.Admin || v.Caller.ID == userID {
-		all = append(all, own(k, userID)...)
+		all = append(all, ownSources(k, userID)...)
 	}
 	if v.Caller.Admin && slices.Contains(record.AudiencesOf(k), access.Organizers) {
 		all = append(all, records.Partition(record.ByUser, record.UserListPartition(userID, k, access.Organizers)))
@@ -98,8 +98,8 @@ func (v *Viewer) VisibleOfUser(k record.Kind, userID string) []records.Source {
 	return all
 }
 
-// own is what a user may see of what the user made and not everyone sees. Nobody owns a dataset.
-func own(k record.Kind, userID string) []records.Source {
+// ownSources returns the sources of records that a user made and not everyone sees. Nobody owns a dataset.
+func ownSources(k record.Kind, userID string) []records.Source {
 	if k == record.KindDataset {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (v *Viewer) PartitionsFor(ctx context.Context, k record.Kind, f Filter) ([]
 	}
 	unseen := func() {
 		if !v.Caller.Anonymous() {
-			add(own(k, v.Caller.ID)...)
+			add(ownSources(k, v.Caller.ID)...)
 		}
 	}
 	switch {

@@ -16,7 +16,7 @@ import (
 	"assay/shared/record"
 )
 
-// ConverterInput is what to convert, and into what.
+// ConverterInput has the files to convert, and the target format.
 type ConverterInput struct {
 	Run   *inputs.RunReference `json:"run,omitempty" doc:"a run to convert"`
 	Qrels *QrelsReference      `json:"qrels,omitempty" doc:"instead of run: relevance judgments to convert"`
@@ -30,7 +30,7 @@ type QrelsReference struct {
 	Files     []inputs.InlineFile `json:"files,omitempty" maxItems:"20" doc:"instead of datasetId: judgments that come along"`
 }
 
-// ConverterOutput is what was written.
+// ConverterOutput has the file that was written.
 type ConverterOutput struct {
 	From        string               `json:"from"`
 	To          string               `json:"to"`
@@ -49,7 +49,7 @@ var fileTypes = map[conversion.Format]struct{ ending, mediaType string }{
 	conversion.BEIR:      {".tsv", mediaTSV},
 }
 
-// conversionSource is what a conversion is of.
+// conversionSource is the input of a conversion.
 type conversionSource struct {
 	member  string
 	formats []conversion.Format // the first is that of what the platform holds

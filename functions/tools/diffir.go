@@ -49,7 +49,7 @@ const (
 	maxTitle   = 120
 )
 
-// Check says what is wrong with the input.
+// Check reports the errors in the input.
 func (in *DiffirInput) Check() []problem.Field {
 	var fields problem.Fields
 	n := len(in.Runs) * in.Depth * in.Limit
@@ -136,7 +136,7 @@ type DiffirDocument struct {
 	Went     []string `json:"went,omitempty" doc:"in the first run: names of the runs that do not show it"`
 }
 
-// DiffirText is what a document says.
+// DiffirText is the text of a document.
 type DiffirText struct {
 	Title string `json:"title,omitempty"`
 	Text  string `json:"text,omitempty" doc:"the passage with most words of the query, up to 300 characters"`

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// diffirWork is what a comparison works on.
+// diffirWork is the state of a comparison.
 type diffirWork struct {
 	in       DiffirInput
 	runs     []*inputs.Run

@@ -53,7 +53,7 @@ func (out *DiffirOutput) shown() []DiffirTopic {
 	return out.Topics
 }
 
-// orders say what topics are ordered by.
+// orders describe the orders of topics.
 var orders = map[string]string{byOverlap: "rank-biased overlap", byTau: "Kendall’s tau", byMeasure: "the difference of the measure"}
 
 // sortAttribute says how the column is sorted, if it is.
@@ -74,7 +74,7 @@ type diffirCell struct {
 	change rankChange
 }
 
-// columns are what the runs show of a topic. The text of a document stands where the topic has it first.
+// columns are the runs' columns of a topic. The text of a document is in the first cell of the topic that has it.
 func (v *diffirView) columns(topic int) [][]diffirCell {
 	t := &v.Topics[topic]
 	first := map[string]*diffirCell{}
@@ -111,7 +111,7 @@ func (c *diffirCell) attributes() templ.Attributes {
 	return a
 }
 
-// nameSeparator is what follows the name of a run in the list of runs.
+// nameSeparator returns the separator after the name of a run in the list of runs.
 func (out *DiffirOutput) nameSeparator(run int) string {
 	switch run {
 	case len(out.Runs) - 1:

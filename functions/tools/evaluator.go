@@ -10,7 +10,7 @@ import (
 	"assay/shared/record"
 )
 
-// EvaluatorInput is what to evaluate.
+// EvaluatorInput has the runs to evaluate, the ground truth and the measures.
 type EvaluatorInput struct {
 	Runs     []inputs.RunReference  `json:"runs" minItems:"1" maxItems:"10" doc:"the runs"`
 	Truth    *inputs.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`

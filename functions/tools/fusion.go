@@ -15,7 +15,7 @@ import (
 	"assay/shared/record"
 )
 
-// FusionInput is what to fuse, and how.
+// FusionInput has the runs to fuse, and the settings.
 type FusionInput struct {
 	Runs          []inputs.RunReference `json:"runs" minItems:"2" maxItems:"10" doc:"the runs, in any order"`
 	Method        string                `json:"method,omitempty" enum:"rrf,combsum,combmnz" doc:"rrf: reciprocal rank fusion, which looks at ranks alone; combsum: the sum of normalized scores; combmnz: that sum times the number of runs that have the document; rrf unless given"`

@@ -58,7 +58,7 @@ func (out *LeaderboardOutput) withIntervals() bool {
 	return slices.ContainsFunc(out.Entries, func(e LeaderboardEntry) bool { return e.Interval != nil })
 }
 
-// groupsNote says what groups mean, or why there are none.
+// groupsNote explains groups, or says why there are none.
 func (out *LeaderboardOutput) groupsNote() string {
 	pairs := out.Compared * (out.Compared - 1) / 2
 	switch {

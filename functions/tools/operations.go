@@ -64,7 +64,7 @@ func variants() []api.Variant {
 	})
 }
 
-// media lists the types of answers besides JSON.
+// media lists the media types of answers other than JSON.
 func media() []string {
 	var types []string
 	for _, f := range representations {

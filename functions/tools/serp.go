@@ -89,7 +89,7 @@ var serpTool = define(metadata{
 	return w.compute, err
 })
 
-// serpWork is what a page of results is made from.
+// serpWork is the state of making a page of results.
 type serpWork struct {
 	in    SerpInput
 	run   *inputs.Run
@@ -184,7 +184,7 @@ func (w *serpWork) addTexts(ctx context.Context, out *SerpOutput) error {
 
 func (out SerpOutput) page() (string, templ.Component) { return "Search results", serpPage(out) }
 
-// heading is what a result is called: its title where there is one.
+// heading returns the title of a result, or else its document's id.
 func (r *SerpResult) heading() string { return cmp.Or(r.Title, r.Document) }
 
 // passage shows the pieces with nothing between them: where a template breaks its lines a browser would show spaces.

@@ -83,7 +83,7 @@ func (t *tool) curlCommand(base string) string {
 	return "curl -s --json @input.json" + accept + output + " " + base + t.path()
 }
 
-// answerTypes says what the tool answers with, in words.
+// answerTypes lists the tool's media types, in words.
 func (t *tool) answerTypes() string {
 	words := []string{"JSON"}
 	for _, m := range t.media {

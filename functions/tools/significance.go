@@ -11,7 +11,7 @@ import (
 	"assay/shared/problem"
 )
 
-// SignificanceInput is what to compare.
+// SignificanceInput has the runs to compare, and the settings.
 type SignificanceInput struct {
 	Runs       []inputs.RunReference  `json:"runs" minItems:"2" maxItems:"20" doc:"the runs; each is compared with each other"`
 	Truth      *inputs.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`

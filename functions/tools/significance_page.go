@@ -268,8 +268,8 @@ func probability(p *float64) string {
 // rankSum is a sum of ranks, of which ties share the mean.
 func rankSum(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// leftOut says how many topics some runs have no value for.
-func (out *SignificanceOutput) leftOut() string {
+// omittedTopics returns how many topics lack a value of some run, as a phrase.
+func (out *SignificanceOutput) omittedTopics() string {
 	if out.LeftOut == 0 {
 		return ""
 	}

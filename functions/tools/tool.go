@@ -23,7 +23,7 @@ import (
 	"github.com/a-h/templ"
 )
 
-// metadata is what a tool says of itself.
+// metadata describes a tool.
 type metadata struct {
 	name        string
 	kind        string // as the enumeration of Tool has them
@@ -126,7 +126,7 @@ const (
 	charset   = "; charset=utf-8" // some programs take text for Latin-1 when it does not say
 )
 
-// representations are what outputs can be shown as besides JSON.
+// representations are the formats other than JSON that outputs have.
 var representations = []struct {
 	mediaType string
 	has       func(output any) bool

@@ -67,7 +67,7 @@ func (s *toolServer) newWorkerDataset() *recordtest.Dataset {
 	})
 }
 
-// runSpec is what a test says of a run. Unless it says more, the results are published, and the run itself is private.
+// runSpec describes a run of a test. By default the results are published, and the run itself is private.
 type runSpec struct {
 	user, team, label string             // alice; the team of the user
 	content           string             // of its file; datasetRun
@@ -230,14 +230,14 @@ func (s *toolServer) invoke(status int, out any, user, tool string, input any, h
 	return a
 }
 
-// answer is what the tool computes from the input, for the user.
+// answer returns the tool's output for the input and the user.
 func answer[O any](s *toolServer, user, tool string, input object) (out O) {
 	s.t.Helper()
 	s.invoke(http.StatusOK, &out, user, tool, input)
 	return out
 }
 
-// schema is what the tool says of its answers.
+// schema returns the tool's schema of its answers.
 func (s *toolServer) schema(tool string) *jsonschema.Schema {
 	s.t.Helper()
 	if s.schemas[tool] == nil {
@@ -256,7 +256,7 @@ func (s *toolServer) schema(tool string) *jsonschema.Schema {
 	return s.schemas[tool]
 }
 
-// page is what the tool shows in a browser.
+// page returns the tool's HTML page.
 func (s *toolServer) page(user, tool string, input object) string {
 	s.t.Helper()
 	return string(s.invoke(http.StatusOK, nil, user, tool, input, "Accept", "text/html").Body)

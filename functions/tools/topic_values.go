@@ -115,7 +115,7 @@ var exampleRuns = []inputs.RunReference{
 	{Name: "roads", Files: exampleRunFile("roads.txt", "rpl rlp prl rpl rpl rlp rpl rpl")},
 }
 
-// exampleTruth is what they are measured against: on every topic the lake is best and the pond good.
+// exampleTruth is their ground truth: on every topic the lake is best and the pond good.
 var exampleTruth = &inputs.TruthReference{Files: []inputs.InlineFile{{Name: "qrels.txt", Text: exampleQrels(8)}}}
 
 func exampleQrels(topics int) string {

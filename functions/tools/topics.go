@@ -19,7 +19,7 @@ import (
 	"github.com/a-h/templ"
 )
 
-// TopicsInput is what to look at topic by topic.
+// TopicsInput selects the runs and the measure to show by topic.
 type TopicsInput struct {
 	Runs    []inputs.RunReference  `json:"runs" minItems:"1" maxItems:"20" doc:"the runs"`
 	Truth   *inputs.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`

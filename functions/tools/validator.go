@@ -26,7 +26,7 @@ import (
 	"assay/shared/record"
 )
 
-// ValidatorInput is what to check, and what it is to be.
+// ValidatorInput has the files to check, and the format to check them for.
 type ValidatorInput struct {
 	Run       *inputs.RunReference   `json:"run,omitempty" doc:"a run to check"`
 	Truth     *inputs.TruthReference `json:"truth,omitempty" doc:"instead of run: a truth to check"`
@@ -35,7 +35,7 @@ type ValidatorInput struct {
 	Format    *record.RunFormat      `json:"format,omitempty" doc:"with the files of a run, instead of datasetId: how they are written; guessed by the first lines unless given"`
 }
 
-// ValidatorOutput is what is wrong with files.
+// ValidatorOutput has the diagnostics of files.
 type ValidatorOutput struct {
 	Valid       bool                 `json:"valid" doc:"whether no diagnostic is an error, so that the files can be evaluated; what depends on other files, such as topics without judgments, is not checked"`
 	Of          string               `json:"of" enum:"run,truth"`
@@ -121,7 +121,7 @@ var validatorTool = define(metadata{
 	}, nil
 })
 
-// check says what does not go together.
+// check reports members of the input that contradict each other.
 func (in *ValidatorInput) check() error {
 	var fields problem.Fields
 	fields.AddIf((in.Run == nil) == (in.Truth == nil), "", "give either run or truth: one of them is checked")

@@ -13,7 +13,7 @@ import (
 	"assay/shared/record"
 )
 
-// verdict is an answer in short, with the diagnostics as file:line.
+// verdict summarizes an answer, with the diagnostics as file:line.
 func verdict(out tools.ValidatorOutput) string {
 	words := []string{fmt.Sprint(out.Of, " ", out.Kind, " ", out.Format.Kind, " ", out.Valid)}
 	for _, d := range out.Diagnostics {

@@ -16,7 +16,7 @@ type Document struct {
 	Score float64
 }
 
-// Ranking is what one run retrieved for one topic, best first. It does not change, so that it can be compared with
+// Ranking has the documents that one run retrieved for one topic, best first. It does not change, so that it can be compared with
 // several others at the same time.
 type Ranking struct {
 	documents []Document
@@ -43,7 +43,7 @@ func (r *Ranking) Rank(id string) int {
 	return 0
 }
 
-// Difference is what turns one ranking into another.
+// Difference lists the changes that turn one ranking into another.
 type Difference struct {
 	Moved []string // documents that both have at different ranks, in the order of the second
 	Came  []string // documents that only the second has, in its order

@@ -194,7 +194,7 @@ type column struct {
 	otherwise string // stands for it where it is left out; empty when it may not be
 }
 
-// domain says what values a column has.
+// domain is the set of values that a column can have.
 type domain int
 
 const (
@@ -207,7 +207,7 @@ const (
 // jsonKinds are the kinds of JSON values that stand for those of a domain.
 var jsonKinds = [...][]string{id: {"string", "number"}, rank: {"string", "number"}, score: {"number"}, grade: {"number"}}
 
-// kind is what a file holds.
+// kind is the kind of content of a file.
 type kind struct {
 	name    string
 	columns []column
@@ -264,7 +264,7 @@ const (
 	iteration = 1 // the column of relevance judgments that the BEIR format does not have
 )
 
-// fault says what is wrong with a value of the column; empty when nothing is.
+// fault says what is wrong with a value of the column, or returns "".
 func (c *column) fault(text []byte) string {
 	switch {
 	case len(text) == 0:

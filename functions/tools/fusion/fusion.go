@@ -61,7 +61,7 @@ type Settings struct {
 	Tag           string        // names the fused run in the last field of its lines
 }
 
-// Check says what is wrong with the settings; nothing, when Fuse can use them. Pointers name them in lower case.
+// Check reports the errors in the settings; none when Fuse can use them. Pointers name the settings in lower case.
 func (s Settings) Check() (problems problem.Fields) {
 	switch {
 	case !slices.Contains(Methods(), s.Method):

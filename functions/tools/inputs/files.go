@@ -120,7 +120,7 @@ type source struct {
 	files   []evaluator.File
 }
 
-// Files are what there is to read.
+// Files returns the files to read.
 func (s *source) Files() []evaluator.File { return s.files }
 
 // FilePointer points to the file of the name, in the input.

@@ -23,7 +23,7 @@ type RankingRequest struct {
 	Public    bool // what everyone sees who sees the task
 }
 
-// Ranking is what the caller sees of a dataset's leaderboard.
+// Ranking has the entries of a dataset's leaderboard that the caller sees.
 type Ranking struct {
 	Dataset       *record.DatasetItem
 	Board         record.BoardTruth // what the entries were evaluated with

@@ -18,7 +18,7 @@ import (
 	"assay/shared/records"
 )
 
-// ResultsRequest is what values are asked for.
+// ResultsRequest selects values of measures.
 type ResultsRequest struct {
 	Runs           []RunReference  // stand in the input at /runs
 	Truth          *TruthReference // at /truth; nil: the one that the runs were evaluated against

@@ -16,7 +16,7 @@ import (
 	"assay/shared/truth"
 )
 
-// Truth is what runs are measured against.
+// Truth is the ground truth (qrels, labels) that runs are measured against.
 type Truth struct {
 	source
 	Settings evaluator.Settings // how it is read, without measures
@@ -151,7 +151,7 @@ func (resolver *Resolver) truthOf(ctx context.Context, pointer string, item *rec
 	return t, err
 }
 
-// assumed says what to give when files are not of the kind that they are taken for.
+// assumed says which member to give when the assumed kind of files is wrong.
 const assumed = "; files are taken for those of retrieval, unless kind in truth says classification or regression"
 
 // Settings says how files that come along are read, without measures. Kind and format stand in the input under the pointer;

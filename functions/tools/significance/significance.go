@@ -45,7 +45,7 @@ type TTest struct {
 // PairedT is Student's t-test of paired values (Student, The probable error of a mean, Biometrika 6, 1908). It needs two
 // pairs, and is undefined when the differences are constant.
 func PairedT(a, b []float64) (TTest, error) {
-	d, err := spread(a, b)
+	d, err := momentsOf(a, b)
 	if err != nil {
 		return TTest{}, err
 	}
@@ -60,7 +60,7 @@ func PairedT(a, b []float64) (TTest, error) {
 // for the behavioral sciences, 1988, section 2.3.5). It needs two pairs, and is undefined when the differences are
 // constant.
 func CohensD(a, b []float64) (float64, error) {
-	d, err := spread(a, b)
+	d, err := momentsOf(a, b)
 	if err != nil {
 		return 0, err
 	}
@@ -70,7 +70,7 @@ func CohensD(a, b []float64) (float64, error) {
 // moments are the mean of differences and their standard deviation, which is above 0.
 type moments struct{ mean, deviation float64 }
 
-func spread(a, b []float64) (moments, error) {
+func momentsOf(a, b []float64) (moments, error) {
 	d, rounding, err := differences(a, b)
 	if err != nil {
 		return moments{}, err

@@ -46,7 +46,7 @@ func BenchmarkColdStart(b *testing.B) {
 	}
 }
 
-// firstPaths are what each family is asked first.
+// firstPaths has the path of the first request to each family.
 var firstPaths = map[string]string{
 	"service":       "/health",
 	"organizers":    "/v1/organizers",

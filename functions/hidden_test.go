@@ -16,17 +16,17 @@ import (
 // outsiders may not know of what the tests below ask for. The rival has grants of its own, for something else.
 var outsiders = []string{"", "unrelated", "rival"}
 
-// hiding serves a private task, and ids of what outsiders may not know of, by parameter.
-type hiding struct {
+// hiddenFixture serves a private task, and ids of what outsiders may not know of, by parameter.
+type hiddenFixture struct {
 	*servertest.Server
 	meter  *meter
 	hidden map[string][]string
 	public *recordtest.Dataset
 }
 
-func newHiding(t *testing.T) *hiding {
+func newHiddenFixture(t *testing.T) *hiddenFixture {
 	t.Helper()
-	h := &hiding{}
+	h := &hiddenFixture{}
 	h.Server, h.meter = newMetered(t, nil)
 	b := h.Records()
 	labels := recordtest.Labels("Accuracy", "MCC")
@@ -52,7 +52,7 @@ func newHiding(t *testing.T) *hiding {
 
 // The time that an answer takes must not reveal what the answer withholds, so both cost the store the same.
 func TestCost_OfHiddenPathsIsThatOfMissing(t *testing.T) {
-	h := newHiding(t)
+	h := newHiddenFixture(t)
 	compared := 0
 	for _, op := range functions.Operations() {
 		if !strings.Contains(op.Path, "{") || strings.Contains(op.Path, "{$}") {
@@ -90,7 +90,7 @@ func TestCost_OfHiddenPathsIsThatOfMissing(t *testing.T) {
 }
 
 func TestCost_OfHiddenFiltersIsThatOfMissing(t *testing.T) {
-	h := newHiding(t)
+	h := newHiddenFixture(t)
 	compared := 0
 	for _, op := range functions.Operations() {
 		path := strings.Replace(op.Path, "{taskId}", h.public.TaskID, 1)
@@ -116,7 +116,7 @@ func TestCost_OfHiddenFiltersIsThatOfMissing(t *testing.T) {
 }
 
 func TestCost_OfHiddenIDsInBodiesIsThatOfMissing(t *testing.T) {
-	h := newHiding(t)
+	h := newHiddenFixture(t)
 	submissions := "/v1/tasks/" + h.public.TaskID + "/submissions"
 	submission := func(datasetID string) any { return servertest.Image(h.public.ID, datasetID) }
 	missing := record.NewID(time.Now())
@@ -125,7 +125,7 @@ func TestCost_OfHiddenIDsInBodiesIsThatOfMissing(t *testing.T) {
 }
 
 // sameCost asks for both as every outsider.
-func (h *hiding) sameCost(t *testing.T, method, hidden, missing string) {
+func (h *hiddenFixture) sameCost(t *testing.T, method, hidden, missing string) {
 	t.Helper()
 	var body any
 	if method != http.MethodGet && method != http.MethodDelete {
@@ -134,7 +134,7 @@ func (h *hiding) sameCost(t *testing.T, method, hidden, missing string) {
 	h.sameCostOf(t, method, hidden, missing, body, body)
 }
 
-func (h *hiding) sameCostOf(t *testing.T, method, hidden, missing string, hiddenBody, missingBody any) {
+func (h *hiddenFixture) sameCostOf(t *testing.T, method, hidden, missing string, hiddenBody, missingBody any) {
 	t.Helper()
 	for _, user := range outsiders {
 		var a, b servertest.Answer

@@ -61,7 +61,7 @@ func (m *meter) Write(ctx context.Context, writes ...store.Write) error {
 	return m.Store.Write(m.count(ctx, &m.writing), writes...)
 }
 
-// cost is what something took: calls that read, the items that they read, and calls that wrote.
+// cost counts calls that read, the items that they read, and calls that wrote.
 type cost struct{ reads, items, writes int64 }
 
 func (c cost) String() string {

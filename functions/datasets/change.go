@@ -16,7 +16,7 @@ import (
 	"assay/shared/truth"
 )
 
-// DatasetPatch is what of a dataset can change.
+// DatasetPatch has the members of a dataset that can change.
 type DatasetPatch struct {
 	record.DatasetDraft
 	BoardVersion int64 `json:"boardVersion" minimum:"0" doc:"can be set to truthVersion, so that leaderboards show it before every run has been evaluated against it"`
@@ -72,7 +72,7 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p Dataset
 	return &changed, nil
 }
 
-// released is what audit entries have of a release.
+// released has the members of an audit entry about a release.
 type released struct {
 	BoardVersion int64 `json:"boardVersion"`
 }

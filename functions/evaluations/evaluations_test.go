@@ -44,7 +44,7 @@ func newFixture(s *servertest.Server, b *recordtest.Builder, options ...func(*re
 	return &fixture{s, b, task.Dataset(recordtest.Measures("nDCG@10", "AP"))}
 }
 
-// result is what a test says of an evaluation.
+// result describes an evaluation of a test.
 type result struct {
 	user      string
 	value, ap float64 // below 0: not defined

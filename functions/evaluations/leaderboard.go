@@ -14,7 +14,7 @@ import (
 // rank is the order by the primary measure.
 const rank = "rank"
 
-// options are what a leaderboard has: the best run of each team alone, and then how many runs each team has on it.
+// options of a leaderboard: only the best run of each team, and for these the number of runs that the team has on it.
 type options struct{ best, count bool }
 
 // leaderboard is the page of the dataset's leaderboard that the request asks for. Ranks count whatever the caller sees
@@ -51,7 +51,7 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o opti
 				return p, err
 			}
 			var sees bool
-			if v, sees = show(item); !sees || !keeps(c, v) {
+			if v, sees = show(item); !sees || !matchesFilters(c, v) {
 				continue
 			}
 		}

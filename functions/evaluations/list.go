@@ -139,7 +139,7 @@ func unsorted(ctx context.Context, c *api.Call, sources func() ([]records.Source
 	}
 	keep := func(e *record.EvaluationItem) bool {
 		v, sees := show(e)
-		return sees && keeps(c, v) && (len(taskIDs) == 0 || slices.Contains(taskIDs, e.TaskID))
+		return sees && matchesFilters(c, v) && (len(taskIDs) == 0 || slices.Contains(taskIDs, e.TaskID))
 	}
 	return api.PageOf(ctx, c, from, keep, func(e *record.EvaluationItem) record.Evaluation {
 		v, _ := show(e)
@@ -180,8 +180,8 @@ func viewer(ctx context.Context, c *api.Call) (func(*record.EvaluationItem) (rec
 	}, err
 }
 
-// keeps applies the filters to an evaluation as its caller sees it, so that no filter finds an anonymous team by its user.
-func keeps(c *api.Call, e record.Evaluation) bool {
+// matchesFilters applies the filters to an evaluation as its caller sees it, so that no filter finds an anonymous team by its user.
+func matchesFilters(c *api.Call, e record.Evaluation) bool {
 	return c.Page.Matches("taskId", e.TaskID) && c.Page.Matches("datasetId", e.DatasetID) &&
 		c.Page.Matches("runId", e.RunID) && c.Page.Matches("userId", e.UserID)
 }

@@ -22,7 +22,7 @@ var (
 	view      = page.Filter{Name: "view", Type: page.Enum, Values: []string{record.CallerView, record.PublicView}, Standalone: true}
 )
 
-// views says what `view` asks for.
+// views documents the values of `view`.
 const views = " Owners find their own results here before others do, and organizers all, as the `audience` of each says. " +
 	"`view=public` leaves out what others than they are not shown, and has anonymous teams under their aliases, also for them: ranks are " +
 	"those that everyone gets who sees the task."

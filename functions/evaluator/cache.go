@@ -40,7 +40,7 @@ func (c *cache[T]) get(ctx context.Context, dataset, version string, read func(c
 			}
 			value, bytes, err := read(ctx)
 			if err == nil {
-				c.keep(cached[T]{dataset, version, minEntryBytes + bytes, value})
+				c.put(cached[T]{dataset, version, minEntryBytes + bytes, value})
 			}
 			return value, err
 		})
@@ -64,8 +64,8 @@ func (c *cache[T]) find(dataset, version string) (value T, ok bool) {
 	return found.value, true
 }
 
-// keep caches a value instead of the dataset's other versions, and evicts the least recently used ones if there is no room.
-func (c *cache[T]) keep(k cached[T]) {
+// put caches a value, removes the dataset's other versions, and evicts the least recently used values if there is no room.
+func (c *cache[T]) put(k cached[T]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	drop := func(i int) {

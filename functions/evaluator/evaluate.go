@@ -108,7 +108,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Lease
 			"The truth of the dataset cannot be used. Once the organizers have fixed it, the run is evaluated automatically.")
 	}
 	files := w.open(ctx, record.HolderRuns, run.ID, run.Files)
-	start := keepStart(files)
+	start := keepFirstBytes(files)
 	result, diagnostics, err := against.Evaluate(ctx, files)
 	if err != nil {
 		return err
@@ -154,9 +154,9 @@ func (w *Worker) fail(ctx context.Context, h queue.LeaseRef, truth *record.Truth
 	return err
 }
 
-// keepStart makes the first of the files keep its first bytes when it is opened, for the function that it returns: opening the file
+// keepFirstBytes makes the first of the files keep its first bytes when it is opened, for the function that it returns: opening the file
 // again for its run tag would cost a request.
-func keepStart(files []evaluator.File) func() []byte {
+func keepFirstBytes(files []evaluator.File) func() []byte {
 	var start []byte
 	if len(files) > 0 {
 		open := files[0].Open

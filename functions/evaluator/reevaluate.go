@@ -54,14 +54,14 @@ func (w *Worker) pass(ctx context.Context, datasetID string) (released bool, err
 		if released = false; !d.PendingWork.Same(began) || truth != nil && d.TruthVersion != truth.Number {
 			return false, nil // another process made a pass, or the truth changed, which starts the passes again
 		}
-		released = w.count(tx, d, truth, found)
+		released = w.recordPass(tx, d, truth, found)
 		return true, nil
 	})
 	return released, err
 }
 
-// count writes what a pass found into the dataset, and schedules the next one.
-func (w *Worker) count(tx *records.Tx, d *record.DatasetItem, truth *record.Truth, found reevaluationCount) (released bool) {
+// recordPass writes what a pass found into the dataset, and schedules the next one.
+func (w *Worker) recordPass(tx *records.Tx, d *record.DatasetItem, truth *record.Truth, found reevaluationCount) (released bool) {
 	quiet := found.changed == 0 && d.PendingWork.State == record.ConfirmingPass
 	held := truth != nil && truth.Held
 	wait := indexLag
@@ -91,7 +91,7 @@ func (w *Worker) count(tx *records.Tx, d *record.DatasetItem, truth *record.Trut
 	return false
 }
 
-// reevaluationCount is what a pass found.
+// reevaluationCount counts the runs that a pass found.
 type reevaluationCount struct {
 	changed        int // runs that were queued again or whose listing changed
 	all, published record.Progress

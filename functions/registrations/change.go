@@ -13,7 +13,7 @@ import (
 	"assay/shared/visibility"
 )
 
-// RegistrationPatch is what of a registration can change.
+// RegistrationPatch has the members of a registration that can change.
 type RegistrationPatch struct {
 	record.TeamDraft
 	State record.RegistrationState `json:"state" enum:"accepted,pending,rejected"`
@@ -57,7 +57,7 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 	return &changed, c.Audit(ctx, r.Scope(), record.RegistrationDecided, path(r), decided{r.State}, decided{changed.State})
 }
 
-// audited is what an audit entry has of a registration that its owner changes.
+// audited has the members of an audit entry about a registration that its owner changes.
 type audited struct {
 	Team        string `json:"team"`
 	Anonymous   bool   `json:"anonymous"`

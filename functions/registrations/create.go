@@ -75,12 +75,12 @@ func path(r *record.RegistrationItem) string {
 	return "/v1/tasks/" + r.TaskID + "/registrations/" + r.ID
 }
 
-// decided is what an audit entry has of a decision.
+// decided is the part of a decision that an audit entry has.
 type decided struct {
 	State record.RegistrationState `json:"state"`
 }
 
-// grantOf is what the user's partition has of the registration.
+// grantOf returns the grant in the user's partition that belongs to the registration.
 func grantOf(r *record.RegistrationItem, private bool) *record.Registered {
 	return &record.Registered{
 		Meta: r.Meta, UserID: r.UserID, TaskID: r.TaskID, OrganizerID: r.OrganizerID, PrivateTask: private,

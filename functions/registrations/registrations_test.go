@@ -236,7 +236,7 @@ func TestCreate_KeepsShownTeamNamesUnique(t *testing.T) {
 	f.register("tom", "Heron")
 }
 
-// The grant is what submitting looks at, so it is never another than the registration.
+// Submitting checks the grant, so the grant always agrees with the registration.
 func TestChange_ChangesTheGrant(t *testing.T) {
 	f := serve(t)
 	made := f.register("tom", "Heron")

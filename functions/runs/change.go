@@ -9,7 +9,7 @@ import (
 	"assay/shared/record"
 )
 
-// runDraft is what a client can change of a run.
+// runDraft has the members of a run that a client can change.
 type runDraft struct {
 	Label string          `json:"label" maxLength:"200"`
 	State record.RunState `json:"state" enum:"awaiting-upload,queued,running,evaluating,completed,failed,cancelled" doc:"cancelled, or as it is"`

@@ -11,7 +11,7 @@ import (
 	"assay/shared/store"
 )
 
-// SubmissionPatch is what of a submission can change.
+// SubmissionPatch has the members of a submission that can change.
 type SubmissionPatch struct {
 	Title       string            `json:"title" required:"false" maxLength:"200"`
 	Description string            `json:"description" required:"false" maxLength:"65536"`

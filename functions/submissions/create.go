@@ -145,7 +145,7 @@ func (adm *admission) charge(ctx context.Context, c *api.Call, s *record.Submiss
 	return new(a.Quota(adm.task.Submissions, now)), nil
 }
 
-// chargeOf is what the runs take of their owner's quotas.
+// chargeOf returns the charge of the runs to their owner's quotas.
 func chargeOf(runs []*record.RunItem) record.Charge {
 	ch := record.Charge{Kind: record.MadeRuns, Count: int64(len(runs)), Pending: map[string]record.Uploads{}}
 	for _, r := range runs {

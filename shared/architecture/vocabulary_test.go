@@ -18,7 +18,7 @@ var retired = map[string]string{
 		"mortal",
 	"functions/acceptancetest": "Story story newStory chapters scene newScene place masked person nobody hostility evaluatedAnew checkMet",
 	"functions/datasets":       "scene pay move room adopt",
-	"functions/evaluations":    "scene choose worth modelPlace",
+	"functions/evaluations":    "scene choose worth modelPlace keeps",
 	"functions/evaluator": "Heed Due Drain Next chore chores attend tick farewell keeping census newAlarms tidy rescue lettersVariable " +
 		"alarms letters unservedOf awaited broke scene lagging brittle opening adopts",
 	"functions/organizers":    "lab forget",
@@ -49,7 +49,7 @@ var retired = map[string]string{
 	"shared/queue":        "Hold HoldOf TakeBack GiveUp Abandon Interrupt Relist Relists Turn Turns leaser absent scene wrong",
 	"shared/propagation":  "Patience below bring passed shown unseen standing",
 	"shared/record":       "Standing Shown Widest knows past doings folded passedBy told",
-	"shared/records":      "thing unspeakable",
+	"shared/records":      "thing unspeakable InDoubt Together",
 	"shared/store":        "silence beyond brokeOff lostAgainstOthers judge",
 	"shared/visibility":   "Narrowest VisibleEverywhere eachSeen visibleUnnamed",
 	"shared/webpage":      "Choice Gist gist places ways Shoot hear",

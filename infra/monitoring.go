@@ -107,7 +107,8 @@ func (st *stack) addAlarms() {
 			props.ComparisonOperator, props.TreatMissingData = jsii.String("LessThanThreshold"), jsii.String("breaching")
 		}
 		if a.statistic[0] == 'p' {
-			props.ExtendedStatistic = &a.statistic
+			// The slowest of ten requests is no percentile: the alarm stays as it is until there are enough.
+			props.ExtendedStatistic, props.EvaluateLowSampleCountPercentile = &a.statistic, jsii.String("ignore")
 		} else {
 			props.Statistic = &a.statistic
 		}

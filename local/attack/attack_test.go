@@ -3,11 +3,11 @@
 // Package attack starts the program as it is shipped, under limits of memory and disk, and attacks it over its network
 // interfaces while another user works with it. It proves for the whole what the tests of the packages prove for the parts.
 //
-// The full form, `make attack`, floods for minutes and judges by time as well: the process must not die, its memory may grow by
-// growthBytes above rest, the p99 of a bystander's GETs stays under bystanderTime, and everything that was acknowledged is there
-// in the end, also after the process was killed. The short form is part of the ordinary tests. It sends every attack once and
-// judges what does not depend on how fast the machine is: statuses, bytes answered and allocated for each byte sent, resident
-// memory, and the bystander's p99 as a multiple of the p99 without attack.
+// The full profile, `make attack`, floods for minutes and checks times as well: the process must not die, its memory may grow by
+// growthBytes above that of the idle process, the p99 of a bystander's GETs stays under bystanderTime, and everything that was
+// acknowledged is there in the end, also after the process was killed. The short profile is part of the ordinary tests. It sends
+// every attack once and checks what does not depend on how fast the machine is: statuses, bytes answered and allocated for each byte
+// sent, resident memory, and the bystander's p99 as a multiple of the p99 without attack.
 //
 // Everything stays on loopback addresses. What the system lacks for a check is written to the log as NOT CHECKED.
 package attack
@@ -31,64 +31,64 @@ import (
 	"assay/shared/store/storetest"
 )
 
-// Variables of the environment: which form, and a binary to attack instead of a fresh build.
+// Variables of the environment: which profile, and a binary to attack instead of a fresh build.
 const (
-	formVariable   = "ASSAY_ATTACK"
-	binaryVariable = "ASSAY_ATTACK_BINARY"
+	profileVariable = "ASSAY_ATTACK"
+	binaryVariable  = "ASSAY_ATTACK_BINARY"
 )
 
 // What an attack may do to the process and to others.
 const (
-	growthBytes    = 512 << 20              // resident memory above rest
-	bystanderTime  = 250 * time.Millisecond // p99 of a bystander's GETs; the full form alone judges it
-	bystanderRatio = 150                    // the same p99 in the short form, as a multiple of the p99 without attack
+	growthBytes    = 512 << 20              // resident memory above that of the idle process
+	bystanderTime  = 250 * time.Millisecond // p99 of a bystander's GETs; checked by the full profile alone
+	bystanderRatio = 150                    // the same p99 in the short profile, as a multiple of the p99 without attack
 	p99Attempts    = 3                      // of which the best counts, since other processes disturb it too
 )
 
-// form is how much is sent.
-type form struct {
-	full  bool
-	flood time.Duration // how long each scenario sends; zero: until everything was sent once
-	calm  time.Duration // how long the bystander is observed without attack
+// profile is how much load is sent.
+type profile struct {
+	full     bool
+	flood    time.Duration // how long each scenario sends; zero: until everything was sent once
+	baseline time.Duration // how long the bystander is observed without attack
 }
 
 var (
-	short = form{calm: time.Second}
-	full  = form{full: true, flood: 5 * time.Second, calm: 3 * time.Second}
+	short = profile{baseline: time.Second}
+	full  = profile{full: true, flood: 5 * time.Second, baseline: 3 * time.Second}
 )
 
-// pick is the value of the form.
-func pick[T any](f form, short, full T) T {
-	if f.full {
+// pick returns the value of the profile.
+func pick[T any](p profile, short, full T) T {
+	if p.full {
 		return full
 	}
 	return short
 }
 
 func TestAttack(t *testing.T) {
-	f := short
-	if os.Getenv(formVariable) == "full" {
-		f = full
+	profile := short
+	if os.Getenv(profileVariable) == "full" {
+		profile = full
 	}
 	started := time.Now()
 	p := newProgram(t, build(t))
 	p.start(t)
-	s := newSite(t, p, storetest.Random(t), f)
+	s := newServer(t, p, storetest.Random(t), profile)
 	j := newJournal(s)
-	rest := p.rest(t)
-	calm := s.calm(t)
-	if f.full && calm.p99 > bystanderTime/10 {
-		t.Logf("The machine has other work: without attack the p99 is %v. What follows says little of time; run it again without that work.",
-			calm.p99)
+	idle := p.idleMemory(t)
+	baseline := s.baseline(t)
+	if profile.full && baseline.p99 > bystanderTime/10 {
+		t.Logf("The machine has other work: without attack the p99 is %v. The times below say little; run it again without that work.",
+			baseline.p99)
 	}
 	rows := []string{fmt.Sprintf("%-34s %9s %8s %10s %10s  %s", "scenario", "p99", "peak", "allocated", "sent", "statuses")}
-	rows = append(rows, row("at rest", calm, rest))
+	rows = append(rows, row("idle", baseline, idle))
 	for _, sc := range scenarios {
-		if sc.fullOnly && !f.full || sc.smallDisk && !p.disk.small {
+		if sc.fullOnly && !profile.full || sc.smallDisk && !p.disk.small {
 			continue
 		}
 		t.Run(sc.name, func(t *testing.T) {
-			rows = append(rows, row(sc.name, s.judge(t, sc, s.run(t, sc), rest, calm), rest))
+			rows = append(rows, row(sc.name, s.checkBounds(t, sc, s.run(t, sc), idle, baseline), idle))
 		})
 		if p.died() {
 			t.Fatalf("the process died during %q:\n%s", sc.name, p.log.tail())
@@ -99,63 +99,63 @@ func TestAttack(t *testing.T) {
 	p.kill(t)
 	p.start(t)
 	j.verify(t)
-	t.Logf("%s, at rest %d MiB resident, %.0f s; %d acknowledged writes are there after a kill\n%s",
-		p.limits(), rest>>20, time.Since(started).Seconds(), j.size(), strings.Join(rows, "\n"))
+	t.Logf("%s, %d MiB resident when idle, %.0f s; %d acknowledged writes are there after a kill\n%s",
+		p.limits(), idle>>20, time.Since(started).Seconds(), j.size(), strings.Join(rows, "\n"))
 }
 
-func row(name string, o outcome, rest int64) string {
-	return fmt.Sprintf("%-34s %9s %+7dM %9dM %9dM  %v", name, o.p99.Round(100*time.Microsecond), (o.peak-rest)>>20, o.allocated>>20,
+func row(name string, o outcome, idle int64) string {
+	return fmt.Sprintf("%-34s %9s %+7dM %9dM %9dM  %v", name, o.p99.Round(100*time.Microsecond), (o.peak-idle)>>20, o.allocated>>20,
 		o.sent>>20, o.byStatus())
 }
 
-// judge holds the outcome of a scenario to the bounds, and returns the one that counted.
-func (s *site) judge(t *testing.T, sc scenario, o outcome, rest int64, calm outcome) outcome {
+// checkBounds fails the test when the outcome of a scenario exceeds a bound. It returns the outcome of the last attempt.
+func (s *server) checkBounds(t *testing.T, sc scenario, o outcome, idle int64, baseline outcome) outcome {
 	t.Helper()
-	if grown := o.peak - rest; grown > growthBytes {
-		t.Errorf("resident memory grew by %d MiB above rest, more than %d", grown>>20, growthBytes>>20)
+	if grown := o.peak - idle; grown > growthBytes {
+		t.Errorf("resident memory grew by %d MiB, more than %d", grown>>20, growthBytes>>20)
 	}
 	for _, fault := range o.faults {
 		t.Error(fault)
 	}
-	if most := sc.allocates(o); !s.form.full && sc.factor > 0 && o.allocated > most {
-		t.Errorf("%d MiB were allocated for %d requests of %d bytes together, more than %d MiB", o.allocated>>20, o.requests, o.sent, most>>20)
+	if limit := sc.mayAllocate(o); !s.profile.full && sc.factor > 0 && o.allocated > limit {
+		t.Errorf("%d MiB were allocated for %d requests of %d bytes together, more than %d MiB", o.allocated>>20, o.requests, o.sent, limit>>20)
 	}
 	for attempt := 1; ; attempt++ {
-		most := bystanderTime
-		if !s.form.full {
-			most = bystanderRatio * calm.p99
+		limit := bystanderTime
+		if !s.profile.full {
+			limit = bystanderRatio * baseline.p99
 		}
-		if o.p99 <= most {
+		if o.p99 <= limit {
 			return o
 		}
 		if attempt == p99Attempts {
-			t.Errorf("the p99 of the bystander's GETs is %v, more than %v; without attack it is %v", o.p99, most, calm.p99)
+			t.Errorf("the p99 of the bystander's GETs is %v, more than %v; without attack it is %v", o.p99, limit, baseline.p99)
 			return o
 		}
-		t.Logf("the p99 of the bystander's GETs is %v, more than %v: trying again", o.p99, most)
-		calm, o = s.calm(t), s.run(t, sc)
+		t.Logf("the p99 of the bystander's GETs is %v, more than %v: trying again", o.p99, limit)
+		baseline, o = s.baseline(t), s.run(t, sc)
 	}
 }
 
 // scenario is one attack: what is sent, by how many at a time, and what may be answered.
 type scenario struct {
 	name string
-	// requests are sent in their order, again and again in the full form. A scenario that is more than requests has send.
-	requests func(*site) []request
-	send     func(context.Context, *site, *tally)
-	senders  int
-	allow    []int // statuses; none of them says that the server failed
-	most     int   // bytes of an answer
-	// factor is how many bytes may be allocated for each byte sent, in addition to allowance for each request; zero: not judged.
+	// requests are sent in their order, again and again in the full profile. A scenario that is more than requests has send.
+	requests  func(*server) []request
+	send      func(context.Context, *server, *results)
+	senders   int
+	allow     []int // statuses; none of them says that the server failed
+	maxAnswer int   // bytes of an answer
+	// factor is how many bytes may be allocated for each byte sent, in addition to allowance for each request; zero: not checked.
 	factor    int64
 	fullOnly  bool
 	smallDisk bool
 }
 
-// allowance is what any request may allocate besides: reading grants, rendering a page.
+// allowance is what each request may allocate in addition: to read grants, to render a page.
 const allowance = 4 << 20
 
-func (sc *scenario) allocates(o outcome) int64 { return sc.factor*o.sent + allowance*o.requests }
+func (sc *scenario) mayAllocate(o outcome) int64 { return sc.factor*o.sent + allowance*o.requests }
 
 // Statuses that refuse a request. 429 and 503 say when to try again, 507 that there is no room.
 var (
@@ -173,11 +173,11 @@ type request struct {
 	acknowledged func(http.Header)
 }
 
-// drainTime is how long answers may take that were asked for when a scenario ended. Operations give up after 25 seconds.
+// drainTime is how long the server may take to answer the requests under way when a scenario ends. Operations give up after 25 seconds.
 const drainTime = 40 * time.Second
 
-// tally is what came of the requests of a scenario.
-type tally struct {
+// results counts the answers to the requests of a scenario.
+type results struct {
 	mu                        sync.Mutex
 	requests, sent, unreached int64
 	statuses                  map[int]int
@@ -186,50 +186,50 @@ type tally struct {
 
 const maxFaults = 5
 
-func (y *tally) fault(format string, args ...any) {
-	y.mu.Lock()
-	defer y.mu.Unlock()
-	if len(y.faults) < maxFaults {
-		y.faults = append(y.faults, fmt.Sprintf(format, args...))
+func (res *results) fault(format string, args ...any) {
+	res.mu.Lock()
+	defer res.mu.Unlock()
+	if len(res.faults) < maxFaults {
+		res.faults = append(res.faults, fmt.Sprintf(format, args...))
 	}
 }
 
 // outcome is what a scenario did to the server and to the bystander.
 type outcome struct {
-	*tally
+	*results
 	p99             time.Duration
 	peak, allocated int64
 }
 
 // run sends what the scenario has while the bystander works.
-func (s *site) run(t *testing.T, sc scenario) outcome {
+func (s *server) run(t *testing.T, sc scenario) outcome {
 	t.Helper()
-	y := &tally{statuses: map[int]int{}}
+	res := &results{statuses: map[int]int{}}
 	send := sc.send
 	if send == nil {
 		requests := sc.requests(s)
-		send = func(ctx context.Context, s *site, y *tally) { s.flood(ctx, &sc, requests, y) }
+		send = func(ctx context.Context, s *server, res *results) { s.flood(ctx, &sc, requests, res) }
 	}
 	s.program.resetPeak()
 	before := s.program.log.allocated.Load()
 	w := s.watch()
-	ctx, cancel := context.WithTimeout(t.Context(), s.form.flood+drainTime)
+	ctx, cancel := context.WithTimeout(t.Context(), s.profile.flood+drainTime)
 	defer cancel()
-	send(ctx, s, y)
-	o := outcome{tally: y, peak: s.program.memory("VmHWM"), allocated: s.program.log.allocated.Load() - before}
-	o.p99 = w.stop(y)
+	send(ctx, s, res)
+	o := outcome{results: res, peak: s.program.memory("VmHWM"), allocated: s.program.log.allocated.Load() - before}
+	o.p99 = w.stop(res)
 	return o
 }
 
-// calm observes the bystander while nothing else happens.
-func (s *site) calm(t *testing.T) outcome {
+// baseline observes the bystander while nothing else happens.
+func (s *server) baseline(t *testing.T) outcome {
 	t.Helper()
-	return s.run(t, scenario{send: func(context.Context, *site, *tally) { time.Sleep(s.form.calm) }})
+	return s.run(t, scenario{send: func(context.Context, *server, *results) { time.Sleep(s.profile.baseline) }})
 }
 
-// flood sends the requests until the time of the form is over.
-func (s *site) flood(ctx context.Context, sc *scenario, requests []request, y *tally) {
-	end := time.Now().Add(s.form.flood)
+// flood sends the requests until the time of the profile is over.
+func (s *server) flood(ctx context.Context, sc *scenario, requests []request, res *results) {
+	end := time.Now().Add(s.profile.flood)
 	var next atomic.Int64
 	var senders sync.WaitGroup
 	for range min(sc.senders, len(requests)) {
@@ -239,38 +239,38 @@ func (s *site) flood(ctx context.Context, sc *scenario, requests []request, y *t
 				if n >= len(requests) && !time.Now().Before(end) {
 					return
 				}
-				y.exchange(ctx, s, sc, requests[n%len(requests)])
+				res.exchange(ctx, s, sc, requests[n%len(requests)])
 			}
 		})
 	}
 	senders.Wait()
 }
 
-// exchange sends one request, and holds its answer to what the scenario allows.
-func (y *tally) exchange(ctx context.Context, s *site, sc *scenario, q request) {
+// exchange sends one request and checks that the scenario allows its answer.
+func (res *results) exchange(ctx context.Context, s *server, sc *scenario, q request) {
 	status, header, n, err := s.send(ctx, q, io.Discard)
-	y.mu.Lock()
-	y.requests++
-	y.sent += int64(len(q.body))
+	res.mu.Lock()
+	res.requests++
+	res.sent += int64(len(q.body))
 	if err != nil {
-		y.unreached++
+		res.unreached++
 	} else {
-		y.statuses[status]++
+		res.statuses[status]++
 	}
-	y.mu.Unlock()
+	res.mu.Unlock()
 	what := fmt.Sprintf("%s %.80s with %d bytes (%.40q)", q.method, q.path, len(q.body), q.body)
 	switch {
 	case err != nil && ctx.Err() == nil && !refusedWhileSending(err):
-		y.fault("%s: %v", what, err)
+		res.fault("%s: %v", what, err)
 	case err != nil:
 	case !slices.Contains(sc.allow, status):
-		y.fault("%s: status %d, want one of %v", what, status, sc.allow)
-	case n > sc.most:
-		y.fault("%s: status %d with %d bytes, more than %d", what, status, n, sc.most)
+		res.fault("%s: status %d, want one of %v", what, status, sc.allow)
+	case n > sc.maxAnswer:
+		res.fault("%s: status %d with %d bytes, more than %d", what, status, n, sc.maxAnswer)
 	case status >= http.StatusBadRequest && status != http.StatusRequestHeaderFieldsTooLarge && q.method != http.MethodHead &&
 		!isProblem(q, header.Get("Content-Type")):
 		if header.Get("X-Request-Id") != "" { // net/http refuses by itself what it cannot read
-			y.fault("%s: status %d as %s", what, status, header.Get("Content-Type"))
+			res.fault("%s: status %d as %s", what, status, header.Get("Content-Type"))
 		}
 	}
 	if err == nil && status < http.StatusMultipleChoices && q.acknowledged != nil {
@@ -278,7 +278,7 @@ func (y *tally) exchange(ctx context.Context, s *site, sc *scenario, q request) 
 	}
 }
 
-// isProblem reports whether a problem may be answered to the request as this media type: callers who take pages get a page of it.
+// isProblem reports whether a problem may be answered to the request as this media type: a caller that accepts HTML gets a page.
 func isProblem(q request, mediaType string) bool {
 	return strings.HasPrefix(mediaType, "application/problem+json") ||
 		strings.HasPrefix(mediaType, "text/html") && strings.Contains(q.header["Accept"], "text/html")
@@ -291,7 +291,7 @@ func refusedWhileSending(err error) bool {
 }
 
 // send sends a request and copies its answer, of n bytes.
-func (s *site) send(ctx context.Context, q request, answer io.Writer) (status int, header http.Header, n int, err error) {
+func (s *server) send(ctx context.Context, q request, answer io.Writer) (status int, header http.Header, n int, err error) {
 	u := q.from
 	if u == nil {
 		u = s.anonymous
@@ -318,13 +318,13 @@ func (s *site) send(ctx context.Context, q request, answer io.Writer) (status in
 	return resp.StatusCode, resp.Header, int(read), err
 }
 
-func (y *tally) byStatus() string {
+func (res *results) byStatus() string {
 	var parts []string
-	for _, status := range slices.Sorted(maps.Keys(y.statuses)) {
-		parts = append(parts, fmt.Sprintf("%d×%d", y.statuses[status], status))
+	for _, status := range slices.Sorted(maps.Keys(res.statuses)) {
+		parts = append(parts, fmt.Sprintf("%d×%d", res.statuses[status], status))
 	}
-	if y.unreached > 0 {
-		parts = append(parts, fmt.Sprintf("%d unanswered", y.unreached))
+	if res.unreached > 0 {
+		parts = append(parts, fmt.Sprintf("%d unanswered", res.unreached))
 	}
 	return strings.Join(parts, ", ")
 }

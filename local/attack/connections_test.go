@@ -19,13 +19,13 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// slowTime is how long slow callers hold their connections in each form.
-func (s *site) slowTime() time.Duration {
-	return pick(s.form, time.Second, 2*s.form.flood)
+// slowTime is how long slow callers hold their connections in each profile.
+func (s *server) slowTime() time.Duration {
+	return pick(s.profile, time.Second, 2*s.profile.flood)
 }
 
-// hold opens connections, sends each the beginning, and then drops a byte from time to time until the time is over.
-func (s *site) hold(ctx context.Context, y *tally, n int, beginning []byte, drop string) {
+// holdOpen opens connections, sends each the beginning, and then some bytes from time to time until the time is over (Slowloris).
+func (s *server) holdOpen(ctx context.Context, res *results, n int, beginning []byte, trickle string) {
 	ctx, cancel := context.WithTimeout(ctx, s.slowTime())
 	defer cancel()
 	var all sync.WaitGroup
@@ -38,43 +38,45 @@ func (s *site) hold(ctx context.Context, y *tally, n int, beginning []byte, drop
 			}
 			defer func() { _ = c.Close() }()
 			_ = c.(*net.TCPConn).SetReadBuffer(4 << 10) // what the kernel does not take, the server keeps
-			y.mu.Lock()
-			y.requests, y.sent = y.requests+1, y.sent+int64(len(beginning))
-			y.mu.Unlock()
+			res.mu.Lock()
+			res.requests, res.sent = res.requests+1, res.sent+int64(len(beginning))
+			res.mu.Unlock()
 			_ = c.SetDeadline(time.Now().Add(s.slowTime()))
 			_, err = c.Write(beginning)
 			for err == nil && ctx.Err() == nil {
 				time.Sleep(200 * time.Millisecond)
-				_, err = c.Write([]byte(drop))
+				_, err = c.Write([]byte(trickle))
 			}
 		})
 	}
 	all.Wait()
 }
 
-func slowHeaders(ctx context.Context, s *site, y *tally) {
-	s.hold(ctx, y, 400, []byte("GET /v1/tasks HTTP/1.1\r\nHost: a\r\nX-Slow: "+repeat("x", 48<<10)), "x")
+func slowHeaders(ctx context.Context, s *server, res *results) {
+	s.holdOpen(ctx, res, 400, []byte("GET /v1/tasks HTTP/1.1\r\nHost: a\r\nX-Slow: "+repeat("x", 48<<10)), "x")
 }
 
-// slowBodies have all but the last bytes of large bodies sent at once.
-func slowBodies(ctx context.Context, s *site, y *tally) {
-	n := pick(s.form, 40, 120)
+// slowBodies sends large bodies at once, except for their last bytes.
+func slowBodies(ctx context.Context, s *server, res *results) {
+	n := pick(s.profile, 40, 120)
 	head := fmt.Sprintf("POST /v1/tools/evaluator HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
 		maxBody)
-	s.hold(ctx, y, n, []byte(head+`{"runs":"`+repeat("x", maxBody-4<<10)), "x")
+	s.holdOpen(ctx, res, n, []byte(head+`{"runs":"`+repeat("x", maxBody-4<<10)), "x")
 }
 
-// slowReaders ask for the largest answers that there are, and read none of them.
-func slowReaders(ctx context.Context, s *site, y *tally) {
-	n := pick(s.form, 20, 150)
+// slowReaders requests the largest answers, and reads none of them.
+func slowReaders(ctx context.Context, s *server, res *results) {
+	n := pick(s.profile, 20, 150)
 	var all sync.WaitGroup
 	for _, p := range []string{"/v1/organizers?limit=200", "/openapi.json", "/docs", s.task + "/evaluations?limit=200"} {
-		all.Go(func() { s.hold(ctx, y, n, []byte("GET "+p+" HTTP/1.1\r\nHost: a\r\n\r\n"), "") })
+		all.Go(func() { s.holdOpen(ctx, res, n, []byte("GET "+p+" HTTP/1.1\r\nHost: a\r\n\r\n"), "") })
 	}
 	all.Wait()
 }
 
-func idleConnections(ctx context.Context, s *site, y *tally) { s.hold(ctx, y, 800, nil, "") }
+func idleConnections(ctx context.Context, s *server, res *results) {
+	s.holdOpen(ctx, res, 800, nil, "")
+}
 
 // refusals are the codes with which the server may end a call of an attack.
 var refusals = map[codes.Code]bool{
@@ -82,12 +84,12 @@ var refusals = map[codes.Code]bool{
 	codes.ResourceExhausted: true, codes.Unavailable: true, codes.DeadlineExceeded: true, codes.Canceled: true,
 }
 
-// dial opens so many connections, each of which a call uses in turn.
-func (s *site) dial(y *tally, n int) (connections []*grpc.ClientConn, closeAll func()) {
+// dial opens n connections.
+func (s *server) dial(res *results, n int) (connections []*grpc.ClientConn, closeAll func()) {
 	for range n {
 		c, err := grpc.NewClient(s.program.grpc, grpc.WithTransportCredentials(insecure.NewCredentials()))
 		if err != nil {
-			y.fault("%v", err)
+			res.fault("%v", err)
 			continue
 		}
 		connections = append(connections, c)
@@ -99,13 +101,13 @@ func (s *site) dial(y *tally, n int) (connections []*grpc.ClientConn, closeAll f
 	}
 }
 
-func (y *tally) called(what string, sent int, err error) {
-	y.mu.Lock()
-	y.requests++
-	y.sent += int64(sent)
-	y.mu.Unlock()
+func (res *results) addCall(what string, sent int, err error) {
+	res.mu.Lock()
+	res.requests++
+	res.sent += int64(sent)
+	res.mu.Unlock()
 	if code := status.Code(err); !refusals[code] {
-		y.fault("%s: %v", what, err)
+		res.fault("%s: %v", what, err)
 	}
 }
 
@@ -113,10 +115,10 @@ func (y *tally) called(what string, sent int, err error) {
 // which are the bystander's too.
 const refusedPause = 100 * time.Millisecond
 
-// grpcMessages are of the most that a message may have and more, as they are and compressed, from nobody.
-func grpcMessages(ctx context.Context, s *site, y *tally) {
-	n := pick(s.form, 2, 8)
-	connections, closeAll := s.dial(y, n)
+// grpcMessages sends messages of the largest size and of more, plain and compressed, without a token.
+func grpcMessages(ctx context.Context, s *server, res *results) {
+	n := pick(s.profile, 2, 8)
+	connections, closeAll := s.dial(res, n)
 	defer closeAll()
 	ctx, cancel := context.WithTimeout(ctx, s.slowTime())
 	defer cancel()
@@ -129,11 +131,11 @@ func grpcMessages(ctx context.Context, s *site, y *tally) {
 					text := large[n%len(large)]
 					for _, compressor := range []string{encoding.Identity, gzip.Name} {
 						_, err := assayv1.NewRunServiceClient(c).ListRuns(ctx, &assayv1.ListRunsRequest{PageToken: text}, grpc.UseCompressor(compressor))
-						y.called("ListRuns", len(text), err)
+						res.addCall("ListRuns", len(text), err)
 						_, err = assayv1.NewWorkerServiceClient(c).Lease(ctx, &assayv1.LeaseRequest{Worker: text}, grpc.UseCompressor(compressor))
-						y.called("Lease", len(text), err)
+						res.addCall("Lease", len(text), err)
 					}
-					if !s.form.full {
+					if !s.profile.full {
 						return
 					}
 				}
@@ -143,9 +145,9 @@ func grpcMessages(ctx context.Context, s *site, y *tally) {
 	all.Wait()
 }
 
-// grpcStreams watch a run that never ends, as often as connections and streams allow.
-func grpcStreams(ctx context.Context, s *site, y *tally) {
-	connections, closeAll := s.dial(y, 10)
+// grpcStreams watches a run on as many streams as connections allow.
+func grpcStreams(ctx context.Context, s *server, res *results) {
+	connections, closeAll := s.dial(res, 10)
 	defer closeAll()
 	ctx, cancel := context.WithTimeout(ctx, s.slowTime())
 	defer cancel()
@@ -159,7 +161,7 @@ func grpcStreams(ctx context.Context, s *site, y *tally) {
 						_, err = stream.Recv()
 					}
 					if err.Error() != "EOF" {
-						y.called("WatchRun", 0, err)
+						res.addCall("WatchRun", 0, err)
 					}
 					time.Sleep(refusedPause)
 				}

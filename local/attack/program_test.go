@@ -76,7 +76,7 @@ func (p *program) start(t *testing.T) {
 	p.ended = ended
 	go func() {
 		_, _ = io.Copy(io.Discard, out)
-		_ = process.Wait() // that it ended is what died says
+		_ = process.Wait() // died reports that it ended
 		close(ended)
 	}()
 	t.Cleanup(func() {
@@ -107,14 +107,14 @@ func (p *program) limits() string {
 	return fmt.Sprintf("%d cores, a data segment of %d MiB by ulimit, %s", cores, dataLimit>>20, p.disk)
 }
 
-// rest is the resident memory of the process when nothing asks for anything.
-func (p *program) rest(t *testing.T) int64 {
+// idleMemory is the resident memory of the process when no request is under way.
+func (p *program) idleMemory(t *testing.T) int64 {
 	t.Helper()
-	rest := p.memory("VmRSS")
-	if rest == 0 {
+	resident := p.memory("VmRSS")
+	if resident == 0 {
 		t.Logf("NOT CHECKED: resident memory, which this test reads from the folder of processes of Linux, not on %s.", runtime.GOOS)
 	}
-	return rest
+	return resident
 }
 
 // memory reads a member of the status of the process, in bytes; zero where the system has no such status.
@@ -129,7 +129,7 @@ func (p *program) memory(member string) int64 {
 	return n << 10
 }
 
-// resetPeak has VmHWM begin again at the memory of now, where the system can.
+// resetPeak resets VmHWM to the present memory, where the system can.
 func (p *program) resetPeak() { _ = os.WriteFile(p.proc("clear_refs"), []byte("5"), 0) }
 
 func (p *program) proc(name string) string {
@@ -159,7 +159,7 @@ func (l *processLog) Write(b []byte) (int, error) {
 	end := bytes.LastIndexByte(b, '\n') + 1
 	l.part = bytes.Clone(b[end:])
 	for line := range bytes.Lines(b[:end]) {
-		if before, after, ok := collection(string(line)); ok {
+		if before, after, ok := parseGC(string(line)); ok {
 			l.allocated.Add(max(0, before-l.live) << 20)
 			l.live = after
 			continue
@@ -172,8 +172,8 @@ func (l *processLog) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// collection returns the MiB of heap before and after a collection that the line tells of, as in "gc 7 @1.2s 3%: ..., 12->13->4 MB, ...".
-func collection(line string) (before, after int64, ok bool) {
+// parseGC returns the MiB of heap before and after a collection that the line reports, as in "gc 7 @1.2s 3%: ..., 12->13->4 MB, ...".
+func parseGC(line string) (before, after int64, ok bool) {
 	if !strings.HasPrefix(line, "gc ") {
 		return 0, 0, false
 	}
@@ -186,7 +186,7 @@ func collection(line string) (before, after int64, ok bool) {
 	return 0, 0, false
 }
 
-// tail is why the process ended, or what it logged last.
+// tail returns the fatal error of the process, or what it logged last.
 func (l *processLog) tail() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -237,7 +237,7 @@ func (d *disk) String() string {
 	if d.small {
 		return fmt.Sprintf("a tmpfs of %d MiB", diskBytes>>20)
 	}
-	return "a disk that nothing bounds"
+	return "a disk without a limit"
 }
 
 // fill writes a file until the disk is full, and returns what removes it.

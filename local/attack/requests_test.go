@@ -16,7 +16,7 @@ import (
 )
 
 // mergePatches go to a resource of the attacker's own, for which any login is enough.
-func mergePatches(s *site) (out []request) {
+func mergePatches(s *server) (out []request) {
 	deep := func(depth, width int) string {
 		level := `{"a":1,` + members("b%d", width) + `"c":`
 		return strings.Repeat(level, depth) + "1" + strings.Repeat("}", depth)
@@ -29,7 +29,7 @@ func mergePatches(s *site) (out []request) {
 	} {
 		for _, target := range []string{s.ownOrganizer, s.ownTask, s.ownDataset} {
 			out = append(out, request{from: s.attacker, method: http.MethodPatch, path: target, media: mergePatch, body: []byte(body)})
-			if !s.form.full {
+			if !s.profile.full {
 				break
 			}
 		}
@@ -37,7 +37,7 @@ func mergePatches(s *site) (out []request) {
 	return out
 }
 
-func jsonPatches(s *site) (out []request) {
+func jsonPatches(s *server) (out []request) {
 	operations := func(n int, format string) string {
 		all := make([]string, n)
 		for i := range all {
@@ -71,7 +71,7 @@ func jsonPatches(s *site) (out []request) {
 }
 
 // queries ask for lists in ways that cost much.
-func queries(s *site) (out []request) {
+func queries(s *server) (out []request) {
 	ids := strings.TrimSuffix(repeat(path.Base(s.task)+",", 60<<10), ",")
 	for _, list := range []string{"/v1/tasks", "/v1/runs", "/v1/evaluations", s.task + "/evaluations", s.task + "/submissions"} {
 		for _, q := range []string{
@@ -89,31 +89,31 @@ func queries(s *site) (out []request) {
 	return out
 }
 
-// headers are those that servers parse.
-func headers(s *site) (out []request) {
-	const kept = 30 << 10 // less than all headers of a request may have
+// headers send large and invalid values in the headers that servers parse.
+func headers(s *server) (out []request) {
+	const size = 30 << 10 // below the limit on all headers of a request
 	for name, values := range map[string][]string{
-		"Accept": {repeat("a/b;q=0.1,", kept), repeat("text/html;q=0.1,", kept), "application/json;" + repeat("a=b;", kept),
-			repeat("*/*,", kept)},
-		"Accept-Encoding": {repeat("gzip;q=0.1,", kept), "br;q=0," + repeat("*,", kept)},
-		"Accept-Language": {repeat("de-x-a,", kept)},
-		"Authorization": {"Bearer " + repeat("a", kept), "Bearer " + repeat("a.", kept), "Basic " + repeat("YTph", kept), "Bearer " +
+		"Accept": {repeat("a/b;q=0.1,", size), repeat("text/html;q=0.1,", size), "application/json;" + repeat("a=b;", size),
+			repeat("*/*,", size)},
+		"Accept-Encoding": {repeat("gzip;q=0.1,", size), "br;q=0," + repeat("*,", size)},
+		"Accept-Language": {repeat("de-x-a,", size)},
+		"Authorization": {"Bearer " + repeat("a", size), "Bearer " + repeat("a.", size), "Basic " + repeat("YTph", size), "Bearer " +
 			strings.Repeat(".", 2)},
-		"Range":             {"bytes=" + repeat("0-1,", kept), "bytes=0-,-1", "bytes=-" + repeat("9", 100)},
-		"If-None-Match":     {repeat(`"a",`, kept), repeat(`W/"a",`, kept), "*", `"`},
-		"If-Match":          {repeat(`"a",`, kept)},
-		"If-Modified-Since": {repeat("Mon, ", kept)},
-		"Idempotency-Key":   {repeat("k", kept), "\"", repeat("é", 200)},
-		"X-Request-Id":      {repeat("r", kept), "a\tb", repeat("é", 200)},
-		"X-Forwarded-For":   {repeat("127.0.0.1,", kept), "203.0.113.9"},
-		"Forwarded":         {repeat("for=1.2.3.4;proto=https,", kept)},
-		"Origin":            {repeat("https://a", kept), "null"},
-		"Cookie":            {repeat("a=b;", kept)},
+		"Range":             {"bytes=" + repeat("0-1,", size), "bytes=0-,-1", "bytes=-" + repeat("9", 100)},
+		"If-None-Match":     {repeat(`"a",`, size), repeat(`W/"a",`, size), "*", `"`},
+		"If-Match":          {repeat(`"a",`, size)},
+		"If-Modified-Since": {repeat("Mon, ", size)},
+		"Idempotency-Key":   {repeat("k", size), "\"", repeat("é", 200)},
+		"X-Request-Id":      {repeat("r", size), "a\tb", repeat("é", 200)},
+		"X-Forwarded-For":   {repeat("127.0.0.1,", size), "203.0.113.9"},
+		"Forwarded":         {repeat("for=1.2.3.4;proto=https,", size)},
+		"Origin":            {repeat("https://a", size), "null"},
+		"Cookie":            {repeat("a=b;", size)},
 		"Content-Encoding":  {"gzip"},
 		"Expect":            {"100-continue", "200-ok"},
 		"Upgrade":           {"h2c", "websocket"},
-		"Last-Event-Id":     {repeat("9", kept)},
-		"Content-Type":      {jsonMedia + ";" + repeat("a=b;", kept), repeat("a", kept)},
+		"Last-Event-Id":     {repeat("9", size)},
+		"Content-Type":      {jsonMedia + ";" + repeat("a=b;", size), repeat("a", size)},
 	} {
 		for n, value := range values {
 			method, body := http.MethodGet, []byte(nil)
@@ -139,10 +139,10 @@ func headers(s *site) (out []request) {
 	return out
 }
 
-// maxBody is what a body may have, less what surrounds the hostile part.
+// maxBody is the largest body, less what surrounds the hostile part.
 const maxBody = 5<<20 - 1<<10
 
-// hostileJSON are bodies of every shape, each about as large as bodies may be, with the member as the place of the fault.
+// hostileJSON are bodies of every shape, each about as large as bodies may be, with the fault in the member.
 func hostileJSON(member string) [][]byte {
 	in := func(value string) []byte { return []byte(`{"` + member + `":` + value + `}`) }
 	list := func(element string, size int) string { return "[" + repeat(element+",", size) + element + "]" }
@@ -179,7 +179,7 @@ func members(name string, size int) string {
 	return b.String()
 }
 
-// mutated is a copy of a value in which some parts were exchanged for others, of other types and up to the depth.
+// mutated is a copy of a value with some parts replaced by values of other types, up to the depth.
 func mutated(r *rand.Rand, value any, depth int) any {
 	if r.IntN(6) == 0 {
 		return randomValue(r, depth)
@@ -225,7 +225,7 @@ func randomValue(r *rand.Rand, depth int) any {
 	}
 }
 
-// randomText is a name that the server knows, or something that no name is.
+// randomText is a name that the server knows, or text that is no valid name.
 func randomText(r *rand.Rand) string {
 	texts := []string{
 		"name", "files", "text", "content", "runId", "measures", "AP", "nDCG@10", "P(rel=2)@5", "trec-run", "jsonl", "worker", "test",
@@ -234,7 +234,7 @@ func randomText(r *rand.Rand) string {
 	return strings.Repeat(texts[r.IntN(len(texts))], []int{1, 1, 1, 2, 100, 5000}[r.IntN(6)])
 }
 
-func garble(r *rand.Rand, body []byte) []byte {
+func corrupt(r *rand.Rand, body []byte) []byte {
 	out := bytes.Clone(body)
 	for range 1 + r.IntN(8) {
 		out[r.IntN(len(out))] = `{}[]",:0e\ `[r.IntN(11)]
@@ -242,7 +242,7 @@ func garble(r *rand.Rand, body []byte) []byte {
 	return out
 }
 
-// compressed is a gzip file of what write writes.
+// compressed returns what write writes, compressed with gzip.
 func compressed(write func(w io.Writer)) []byte {
 	var b bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed) // the level is a valid one
@@ -251,7 +251,7 @@ func compressed(write func(w io.Writer)) []byte {
 	return b.Bytes()
 }
 
-// bomb is a gzip file that a line unpacks to, again and again: so many bytes.
+// bomb is a gzip file that unpacks to the line, repeated up to the size.
 func bomb(line string, size int) []byte {
 	block := []byte(strings.Repeat(line, 1+(64<<10)/len(line)))
 	return compressed(func(w io.Writer) {
@@ -264,7 +264,7 @@ func bomb(line string, size int) []byte {
 // zeros is a gzip file of a gigabyte of zeros, in base64.
 var zeros = sync.OnceValue(func() string { return base64.StdEncoding.EncodeToString(bomb("\x00", 1<<30)) })
 
-// bigRun is a run of so many lines of about 180 bytes, packed.
+// bigRun is a compressed run with the number of lines, each of about 180 bytes.
 func bigRun(lines int) []byte {
 	filler := strings.Repeat("x", 150)
 	return compressed(func(w io.Writer) {

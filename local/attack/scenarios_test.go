@@ -11,29 +11,29 @@ import (
 	"time"
 )
 
-// problemBytes is what a problem document may have, with a hundred faults; pageBytes what a page of a list may have.
+// problemBytes is the largest problem document, with a hundred faults; pageBytes the largest page of a list.
 const (
 	problemBytes = 128 << 10
 	pageBytes    = 4 << 20
 )
 
-// scenarios are the attacks, in their order. Those that leave much behind come last.
+// scenarios are the attacks, in their order. Those that leave much data come last.
 var scenarios = []scenario{
-	{name: "JSON to a tool", requests: jsonToTools, senders: 4, allow: refused, most: problemBytes, factor: 8},
-	{name: "JSON to resources", requests: jsonToResources, senders: 4, allow: refused, most: problemBytes, factor: 8},
-	{name: "random JSON", requests: randomBodies, senders: 4, allow: accepted, most: pageBytes, factor: 8},
-	{name: "merge patches", requests: mergePatches, senders: 4, allow: refused, most: problemBytes, factor: 8},
-	{name: "JSON patches", requests: jsonPatches, senders: 4, allow: refused, most: problemBytes, factor: 8},
-	{name: "coded bodies", requests: codedBodies, senders: 4, allow: refused, most: problemBytes},
-	{name: "coded answers", requests: codedAnswers, senders: 8, allow: accepted, most: pageBytes},
-	{name: "queries", requests: queries, senders: 4, allow: accepted, most: pageBytes},
-	{name: "headers", requests: headers, senders: 4, allow: append([]int{206, 304, 417, 501, 505}, accepted...), most: pageBytes},
-	{name: "paths", requests: paths, senders: 4, allow: append([]int{301, 307}, refused...), most: problemBytes},
-	{name: "gzip bombs to tools", requests: bombsToTools, senders: 4, allow: accepted, most: pageBytes},
-	{name: "gzip bombs as runs", requests: bombsAsRuns, senders: 4, allow: accepted, most: pageBytes},
-	{name: "hostile files", requests: hostileFiles, senders: 4, allow: accepted, most: pageBytes},
-	{name: "pages for tools", requests: renderings, senders: 4, allow: accepted, most: pageBytes},
-	{name: "heavy tools by anonymous callers", send: toolFlood, senders: 20, allow: accepted, most: pageBytes, fullOnly: true},
+	{name: "JSON to a tool", requests: jsonToTools, senders: 4, allow: refused, maxAnswer: problemBytes, factor: 8},
+	{name: "JSON to resources", requests: jsonToResources, senders: 4, allow: refused, maxAnswer: problemBytes, factor: 8},
+	{name: "random JSON", requests: randomBodies, senders: 4, allow: accepted, maxAnswer: pageBytes, factor: 8},
+	{name: "merge patches", requests: mergePatches, senders: 4, allow: refused, maxAnswer: problemBytes, factor: 8},
+	{name: "JSON patches", requests: jsonPatches, senders: 4, allow: refused, maxAnswer: problemBytes, factor: 8},
+	{name: "coded bodies", requests: codedBodies, senders: 4, allow: refused, maxAnswer: problemBytes},
+	{name: "coded answers", requests: codedAnswers, senders: 8, allow: accepted, maxAnswer: pageBytes},
+	{name: "queries", requests: queries, senders: 4, allow: accepted, maxAnswer: pageBytes},
+	{name: "headers", requests: headers, senders: 4, allow: append([]int{206, 304, 417, 501, 505}, accepted...), maxAnswer: pageBytes},
+	{name: "paths", requests: paths, senders: 4, allow: append([]int{301, 307}, refused...), maxAnswer: problemBytes},
+	{name: "gzip bombs to tools", requests: bombsToTools, senders: 4, allow: accepted, maxAnswer: pageBytes},
+	{name: "gzip bombs as runs", requests: bombsAsRuns, senders: 4, allow: accepted, maxAnswer: pageBytes},
+	{name: "hostile files", requests: hostileFiles, senders: 4, allow: accepted, maxAnswer: pageBytes},
+	{name: "pages for tools", requests: renderings, senders: 4, allow: accepted, maxAnswer: pageBytes},
+	{name: "heavy tools by anonymous callers", send: toolFlood, senders: 20, allow: accepted, maxAnswer: pageBytes, fullOnly: true},
 	{name: "slow headers", send: slowHeaders},
 	{name: "slow bodies", send: slowBodies},
 	{name: "connections", send: idleConnections},
@@ -42,23 +42,23 @@ var scenarios = []scenario{
 	{name: "big runs of one team", send: bigRuns, fullOnly: true},
 	{name: "heavy records in lists", send: heavyLists},
 	{name: "slow readers", send: slowReaders},
-	{name: "writes of one user", send: writeFlood, senders: 8, allow: accepted, most: problemBytes},
-	// While the quota of all users together leaves room, which those below take.
+	{name: "writes of one user", send: writeFlood, senders: 8, allow: accepted, maxAnswer: problemBytes},
+	// Before the scenarios below, which use up the quota of all users together.
 	{name: "a full disk", send: fullDisk, smallDisk: true},
-	{name: "results of tools on the disk", requests: toolFiles, senders: 4, allow: accepted, most: pageBytes},
+	{name: "results of tools on the disk", requests: toolFiles, senders: 4, allow: accepted, maxAnswer: pageBytes},
 	{name: "uploads without end", send: uploadFlood},
 }
 
-// post is a body as JSON for a path, from a user or nobody.
+// post is a POST of a JSON body, from a user or an anonymous caller.
 func post(u *user, path string, body []byte) request {
 	return request{from: u, method: http.MethodPost, path: path, media: jsonMedia, body: body}
 }
 
 // jsonToTools come from callers without a login, each from an address of its own.
-func jsonToTools(s *site) (out []request) {
+func jsonToTools(s *server) (out []request) {
 	tools := []string{"evaluator", "fusion", "diffir", "topics"}
-	if !s.form.full {
-		tools = tools[:1] // they read their input alike
+	if !s.profile.full {
+		tools = tools[:1] // they share the code that reads their input
 	}
 	for _, body := range hostileJSON("runs") {
 		for _, tool := range tools {
@@ -68,8 +68,8 @@ func jsonToTools(s *site) (out []request) {
 	return out
 }
 
-// codedBodies decode to what is hostile, or to much more than a body may have.
-func codedBodies(s *site) (out []request) {
+// codedBodies decode to hostile JSON, or to much more than the largest body.
+func codedBodies(s *server) (out []request) {
 	var bodies [][]byte
 	for _, line := range []string{"[", "\x00", `{"runs":"`} {
 		bodies = append(bodies, bomb(line, 256<<20))
@@ -88,8 +88,8 @@ func codedBodies(s *site) (out []request) {
 	return out
 }
 
-// codedAnswers are the longest that there are.
-func codedAnswers(s *site) (out []request) {
+// codedAnswers requests the longest answers, compressed.
+func codedAnswers(s *server) (out []request) {
 	for range 20 {
 		for _, path := range []string{"/openapi.json", "/openapi.yaml", "/docs", "/v1/organizers?limit=200", s.task + "/evaluations?limit=200"} {
 			out = append(out, request{method: http.MethodGet, path: path, header: map[string]string{"Accept-Encoding": "gzip"}})
@@ -98,14 +98,14 @@ func codedAnswers(s *site) (out []request) {
 	return out
 }
 
-// jsonToResources come from a user; the short form sends every fifth body to each.
-func jsonToResources(s *site) (out []request) {
+// jsonToResources come from a user; the short profile sends every fifth body to each.
+func jsonToResources(s *server) (out []request) {
 	for first, target := range []struct{ path, member string }{
 		{"/v1/organizers", "members"}, {"/v1/tasks", "submissions"}, {"/v1/datasets", "truths"}, {s.task + "/submissions", "files"},
 		{s.task + "/registrations", "team"},
 	} {
 		for n, body := range hostileJSON(target.member) {
-			if s.form.full || n%5 == first {
+			if s.profile.full || n%5 == first {
 				out = append(out, post(s.attacker, target.path, body))
 			}
 		}
@@ -114,7 +114,7 @@ func jsonToResources(s *site) (out []request) {
 }
 
 // randomBodies are what a fuzzer makes of bodies that are valid.
-func randomBodies(s *site) (out []request) {
+func randomBodies(s *server) (out []request) {
 	file := object{"name": "run.txt", "text": "1 Q0 d1 1 2.5 a\n1 Q0 d2 2 1.5 a\n"}
 	run := object{"name": "a", "files": []any{file}}
 	truth := object{"files": []any{object{"name": "qrels", "text": "1 0 d1 1\n"}}}
@@ -126,7 +126,7 @@ func randomBodies(s *site) (out []request) {
 	}
 	task := object{"name": "Fuzz", "description": "x", "registration": object{"mode": "open"}, "submissions": object{
 		"perDay": 5, "types": []any{"upload"}}}
-	rounds := pick(s.form, 30, 150)
+	rounds := pick(s.profile, 30, 150)
 	for range rounds {
 		for _, valid := range []struct {
 			method, path string
@@ -144,7 +144,7 @@ func randomBodies(s *site) (out []request) {
 				q.media = mergePatch
 			}
 			if s.random.IntN(10) == 0 {
-				q.body = garble(s.random, q.body)
+				q.body = corrupt(s.random, q.body)
 			}
 			out = append(out, q)
 		}
@@ -152,7 +152,7 @@ func randomBodies(s *site) (out []request) {
 	return out
 }
 
-func paths(s *site) (out []request) {
+func paths(s *server) (out []request) {
 	for _, p := range []string{
 		"/files/../table.db", "/files/%2e%2e/table.db", "/files/..%2f..%2ftable.db", "/files//etc/passwd", "/files/" + repeat("a/", 8<<10),
 		"/files/%00",
@@ -167,7 +167,7 @@ func paths(s *site) (out []request) {
 	return out
 }
 
-// packed is a file that comes packed with gzip.
+// packed is an inline file, compressed with gzip.
 func packed(name string, content []byte) object {
 	return inline(name, compressed(func(w io.Writer) { _, _ = w.Write(content) }))
 }
@@ -181,7 +181,7 @@ func runs(files ...object) []object {
 }
 
 // bombsToTools are files that claim to be small.
-func bombsToTools(s *site) (out []request) {
+func bombsToTools(s *server) (out []request) {
 	bombs := []object{
 		{"name": "run.txt", "content": zeros()},
 		inline("run.txt", bomb("1 Q0 d1 1 2.5 a\n", 512<<20)),
@@ -204,7 +204,7 @@ func bombsToTools(s *site) (out []request) {
 			post(s.newUser(), "/v1/tools/evaluator",
 				encode(object{"runs": runs(small), "truth": object{"files": []object{b}}, "measures": []string{"AP"}})),
 		}
-		if !s.form.full {
+		if !s.profile.full {
 			if n%2 == 1 {
 				continue
 			}
@@ -216,7 +216,7 @@ func bombsToTools(s *site) (out []request) {
 }
 
 // bombsAsRuns submit the same to a task.
-func bombsAsRuns(s *site) (out []request) {
+func bombsAsRuns(s *server) (out []request) {
 	for _, b := range []object{
 		{"name": "run.txt", "content": zeros()}, inline("run.txt", bomb("1 Q0 d1 1 2.5 a\n", 512<<20)), packed("run.gz", bomb("\x00", 1<<30)),
 		inline("run.txt", bomb("1 Q0 d1 1 2.5 "+repeat("a", 64<<10), 512<<20)),
@@ -228,7 +228,7 @@ func bombsAsRuns(s *site) (out []request) {
 }
 
 // hostileFiles are texts in every format that the server reads.
-func hostileFiles(s *site) (out []request) {
+func hostileFiles(s *server) (out []request) {
 	const size = 3 << 20
 	var wide strings.Builder
 	for range 64 << 10 {
@@ -256,7 +256,7 @@ func hostileFiles(s *site) (out []request) {
 }
 
 // renderings ask tools for pages and charts, with names that are markup.
-func renderings(s *site) (out []request) {
+func renderings(s *server) (out []request) {
 	for _, name := range []string{
 		`<svg onload=alert(1)>` + repeat("<g>", 64<<10), `<script>alert(1)</script>`, "[a](javascript:alert(1))", repeat("\u0301", 90),
 		"]]><!DOCTYPE a [<!ENTITY b '&c;'>]>&b;",
@@ -266,7 +266,7 @@ func renderings(s *site) (out []request) {
 		plain := encode(sent)
 		sent["truth"], sent["measure"] = object{"files": []object{inline("qrels", qrels(50, 10))}}, "AP"
 		judged := encode(sent)
-		for _, face := range []struct {
+		for _, rendering := range []struct {
 			tool, media string
 			body        []byte
 		}{
@@ -274,15 +274,15 @@ func renderings(s *site) (out []request) {
 			{"significance", "text/html", judged},
 			{"fusion", "text/plain", plain},
 		} {
-			q := post(s.newUser(), "/v1/tools/"+face.tool, face.body)
-			q.header = map[string]string{"Accept": face.media}
+			q := post(s.newUser(), "/v1/tools/"+rendering.tool, rendering.body)
+			q.header = map[string]string{"Accept": rendering.media}
 			out = append(out, q)
 		}
 	}
 	return out
 }
 
-// heavyTool is a call that computes for long: two runs of hundreds of thousands of lines, by many measures.
+// heavyTool is a call of a tool that takes long to compute: two runs of hundreds of thousands of lines, by many measures.
 func heavyTool() []byte {
 	var measures []string
 	for k := range 5 {
@@ -297,26 +297,26 @@ func heavyTool() []byte {
 const toolTime = 5 * time.Second
 
 // toolFlood has twenty anonymous callers compute while a user validates a small run.
-func toolFlood(ctx context.Context, s *site, y *tally) {
+func toolFlood(ctx context.Context, s *server, res *results) {
 	body := heavyTool()
 	var callers sync.WaitGroup
 	var ended atomic.Bool
-	sc := scenario{allow: accepted, most: pageBytes}
+	sc := scenario{allow: accepted, maxAnswer: pageBytes}
 	for range 20 {
 		from := s.newUser()
 		callers.Go(func() {
 			for !ended.Load() {
-				y.exchange(ctx, s, &sc, post(from, "/v1/tools/evaluator", body))
+				res.exchange(ctx, s, &sc, post(from, "/v1/tools/evaluator", body))
 			}
 		})
 	}
 	small := post(s.participant, "/v1/tools/validator",
 		encode(object{"run": object{"files": []object{{"name": "run.txt", "text": "1 Q0 d1 1 2.5 a\n"}}}}))
-	for end := time.Now().Add(s.form.flood); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(s.profile.flood); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		began := time.Now()
 		status, _, _, err := s.send(ctx, small, io.Discard)
 		if took := time.Since(began); err != nil || status != http.StatusOK || took > toolTime {
-			y.fault("a small call of a user had status %d, %v after %v", status, err, took)
+			res.fault("a small call of a user had status %d, %v after %v", status, err, took)
 		}
 	}
 	ended.Store(true)

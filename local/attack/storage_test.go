@@ -16,29 +16,29 @@ import (
 	"time"
 )
 
-// heavyLists fills a list with the largest records that there may be, and has many callers ask for it.
-func heavyLists(ctx context.Context, s *site, y *tally) {
-	made, readers := pick(s.form, 40, 210), pick(s.form, 4, 30)
+// heavyLists fills a list with records of the largest size, and requests it from many callers.
+func heavyLists(ctx context.Context, s *server, res *results) {
+	made, readers := pick(s.profile, 40, 210), pick(s.profile, 4, 30)
 	body := encode(object{"name": "Heavy", "description": repeat(`"`, 60<<10)})
-	write := scenario{allow: append([]int{http.StatusForbidden}, accepted...), most: problemBytes}
+	write := scenario{allow: append([]int{http.StatusForbidden}, accepted...), maxAnswer: problemBytes}
 	for n := range made {
 		q := post(s.attacker, "/v1/organizers", body)
 		q.header = map[string]string{"Idempotency-Key": fmt.Sprint("heavy-", n)}
 		q.acknowledged = func(h http.Header) { s.journal.acknowledged(s.attacker, h.Get("Location"), `"Heavy"`) }
-		y.exchange(ctx, s, &write, q)
+		res.exchange(ctx, s, &write, q)
 	}
-	read := scenario{allow: []int{http.StatusOK, http.StatusTooManyRequests, http.StatusServiceUnavailable}, most: pageBytes, senders: readers}
+	read := scenario{allow: []int{200, 429, 503}, maxAnswer: pageBytes, senders: readers}
 	var lists []request
 	for n := range readers {
 		lists = append(lists, request{from: s.newUser(), method: []string{http.MethodGet, http.MethodHead}[n/4%2],
 			path: "/v1/organizers?limit=200"})
 	}
-	s.flood(ctx, &read, lists, y)
+	s.flood(ctx, &read, lists, res)
 }
 
-// writeFlood creates what a login may create, and changes it.
-func writeFlood(ctx context.Context, s *site, y *tally) {
-	sc := scenario{allow: accepted, most: pageBytes, senders: 8}
+// writeFlood creates and changes what every user may create.
+func writeFlood(ctx context.Context, s *server, res *results) {
+	sc := scenario{allow: accepted, maxAnswer: pageBytes, senders: 8}
 	var all []request
 	for n := range 400 {
 		q := post(s.attacker, "/v1/organizers", encode(object{"name": fmt.Sprint("Flood ", n)}))
@@ -50,42 +50,42 @@ func writeFlood(ctx context.Context, s *site, y *tally) {
 			from: s.attacker, method: http.MethodPatch, path: s.ownTask, media: mergePatch, body: encode(object{"description": repeat("x", 60<<10)}),
 		})
 	}
-	if !s.form.full {
+	if !s.profile.full {
 		all = all[:90]
 	}
-	s.flood(ctx, &sc, all, y)
+	s.flood(ctx, &sc, all, res)
 }
 
-// uploadFlood declares files and uploads them, as many as it gets links for.
-func uploadFlood(ctx context.Context, s *site, y *tally) {
-	size := pick(s.form, 1<<20, 8<<20)
+// uploadFlood declares and uploads as many files as it gets links for.
+func uploadFlood(ctx context.Context, s *server, res *results) {
+	size := pick(s.profile, 1<<20, 8<<20)
 	var uploaders sync.WaitGroup
-	end := time.Now().Add(s.form.flood)
-	for _, u := range s.crowd[:4] {
+	end := time.Now().Add(s.profile.flood)
+	for _, u := range s.extraUsers[:4] {
 		uploaders.Go(func() {
 			for n := 0; n < 4 || time.Now().Before(end); n++ {
-				s.uploadNew(ctx, y, u, size)
+				s.uploadNew(ctx, res, u, size)
 			}
 		})
 	}
 	uploaders.Wait()
 }
 
-// uploadNew submits a file of the size that was not there before to the attacker's task.
-func (s *site) uploadNew(ctx context.Context, y *tally, from *user, size int) {
+// uploadNew submits a new file of the size to the attacker's task.
+func (s *server) uploadNew(ctx context.Context, res *results, from *user, size int) {
 	content := bytes.Repeat([]byte(fmt.Sprintf("1 Q0 d%d 1 2.5 upload\n", s.serial.Add(1))), size/32)
-	s.upload(ctx, y, from, s.ownTask, s.ownDataset, content)
+	s.upload(ctx, res, from, s.ownTask, s.ownDataset, content)
 }
 
-// upload submits a file that does not come inline, and puts its bytes where the answer says.
-func (s *site) upload(ctx context.Context, y *tally, from *user, task, dataset string, content []byte) {
+// upload submits a declared file, and sends its bytes with the signed link of the answer.
+func (s *server) upload(ctx context.Context, res *results, from *user, task, dataset string, content []byte) {
 	sum := sha256.Sum256(content)
 	file := object{"datasetId": path.Base(dataset), "name": "run.txt", "size": len(content), "sha256": hex.EncodeToString(sum[:])}
 	status, header, body, err := s.call(from, http.MethodPost, task+"/submissions", object{"type": "upload", "files": []object{file}})
-	y.mu.Lock()
-	y.requests++
-	y.statuses[status]++
-	y.mu.Unlock()
+	res.mu.Lock()
+	res.requests++
+	res.statuses[status]++
+	res.mu.Unlock()
 	var made struct {
 		RunIDs []string
 		Files  []struct {
@@ -98,40 +98,40 @@ func (s *site) upload(ctx context.Context, y *tally, from *user, task, dataset s
 	switch {
 	case err != nil || status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable &&
 		status != http.StatusInsufficientStorage:
-		y.fault("a submission: status %d, %v: %.200s", status, err, body)
+		res.fault("a submission: status %d, %v: %.200s", status, err, body)
 	case status != http.StatusCreated:
 		time.Sleep(20 * time.Millisecond)
 	case json.Unmarshal(body, &made) != nil || len(made.Files) != 1:
-		y.fault("a submission has no upload: %.200s", body)
+		res.fault("a submission has no upload: %.200s", body)
 	default:
 		s.journal.acknowledged(from, header.Get("Location"), `"type":"upload"`)
 		link := made.Files[0].Upload
-		sc := scenario{allow: accepted, most: problemBytes}
-		q := request{from: s.links, method: http.MethodPut, path: strings.TrimPrefix(link.URL, s.program.url), body: content,
+		sc := scenario{allow: accepted, maxAnswer: problemBytes}
+		q := request{from: s.linkUser, method: http.MethodPut, path: strings.TrimPrefix(link.URL, s.program.url), body: content,
 			header: link.Headers}
 		q.acknowledged = func(http.Header) { s.journal.acknowledged(from, "/v1/runs/"+made.RunIDs[0], `"state":"stored"`) }
-		y.exchange(ctx, s, &sc, q)
+		res.exchange(ctx, s, &sc, q)
 	}
 }
 
-// toolFiles have a tool make files that are too large to stand in an answer, which the server therefore keeps for a while.
-func toolFiles(s *site) (out []request) {
+// toolFiles call a tool with results too large for an answer, which the server therefore stores for a while.
+func toolFiles(s *server) (out []request) {
 	for n := range 12 {
 		a, b := inline("a.txt", bigRun(30_000+n)), inline("b.txt", bigRun(30_000))
-		out = append(out, post(s.crowd[4], "/v1/tools/fusion", encode(object{"runs": runs(a, b), "depth": 1000})))
+		out = append(out, post(s.extraUsers[4], "/v1/tools/fusion", encode(object{"runs": runs(a, b), "depth": 1000})))
 	}
 	return out
 }
 
-// fullDisk has the server write while there is no room. Writes of every kind meet the full disk and answer that there is no room,
-// reads go on, and once there is room again the same writes are taken.
-func fullDisk(ctx context.Context, s *site, y *tally) {
+// fullDisk lets the server write to a full disk. Writes of every kind answer 507, reads succeed, and once the disk has room again the
+// same writes succeed.
+func fullDisk(ctx context.Context, s *server, res *results) {
 	remove, err := s.program.disk.fill()
 	if err != nil {
-		y.fault("%v", err)
+		res.fault("%v", err)
 		return
 	}
-	sc := scenario{allow: []int{200, 201, 303, 403, 429, 503, http.StatusInsufficientStorage}, most: problemBytes}
+	sc := scenario{allow: []int{200, 201, 303, 403, 429, 503, http.StatusInsufficientStorage}, maxAnswer: problemBytes}
 	keep := func(q request) request {
 		q.acknowledged = func(h http.Header) { s.journal.acknowledged(q.from, h.Get("Location"), `"Full"`) }
 		return q
@@ -146,40 +146,40 @@ func fullDisk(ctx context.Context, s *site, y *tally) {
 		"a result of a tool": toolFiles(s)[0],
 	}
 	for name, write := range writes {
-		met := y.statuses[http.StatusInsufficientStorage]
-		for range 200 { // small ones may find room in pages that the table has already
-			if y.exchange(ctx, s, &sc, write); y.statuses[http.StatusInsufficientStorage] > met {
+		before := res.statuses[http.StatusInsufficientStorage]
+		for range 200 { // small ones may fit into free pages of the table
+			if res.exchange(ctx, s, &sc, write); res.statuses[http.StatusInsufficientStorage] > before {
 				break
 			}
 		}
-		if y.statuses[http.StatusInsufficientStorage] == met {
-			y.fault("%s did not find the disk full: %s", name, y.byStatus())
+		if res.statuses[http.StatusInsufficientStorage] == before {
+			res.fault("%s did not find the disk full: %s", name, res.byStatus())
 		}
 	}
 	for range 4 {
-		s.uploadNew(ctx, y, s.crowd[5], 1<<20)
+		s.uploadNew(ctx, res, s.extraUsers[5], 1<<20)
 	}
 	reads := []string{s.task, "/v1/tasks", "/v1/runs", s.oldRun, "/v1/datasets", "/v1/organizers", "/", "/health", "/info", "/v1/user"}
 	for _, p := range reads {
 		if status, _, _, err := s.call(s.bystander, http.MethodGet, p, nil); err != nil || status != http.StatusOK {
-			y.fault("with a full disk GET %s has status %d, %v", p, status, err)
+			res.fault("with a full disk GET %s has status %d, %v", p, status, err)
 		}
 	}
 	remove()
-	s.recover(ctx, y)
+	s.recover(ctx, res)
 	for name, write := range writes {
 		if status, _, _, err := s.send(ctx, write, io.Discard); err != nil || status >= http.StatusBadRequest {
-			y.fault("%s when there is room again has status %d, %v", name, status, err)
+			res.fault("%s when there is room again has status %d, %v", name, status, err)
 		}
 	}
 }
 
-// recoverTime is how long after the disk has room again a write may be refused.
-const recoverTime = 10 * time.Second
+// recoverTimeout is how long after the disk has room again a write may be refused.
+const recoverTimeout = 10 * time.Second
 
-func (s *site) recover(ctx context.Context, y *tally) {
+func (s *server) recover(ctx context.Context, res *results) {
 	var last string
-	for end := time.Now().Add(recoverTime); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(recoverTimeout); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		status, _, body, err := s.call(s.bystander, http.MethodPatch, "/v1/runs/"+path.Base(s.oldRun), object{"label": "after a full disk"})
 		if err == nil && slices.Contains([]int{http.StatusOK, http.StatusNoContent}, status) {
 			s.journal.acknowledged(s.bystander, s.oldRun, `"after a full disk"`)
@@ -187,25 +187,25 @@ func (s *site) recover(ctx context.Context, y *tally) {
 		}
 		last = fmt.Sprintf("status %d, %v: %.200s", status, err, body)
 	}
-	y.fault("a write is refused although the disk has room again: %s, %v", last, ctx.Err())
+	res.fault("a write is refused although the disk has room again: %s, %v", last, ctx.Err())
 }
 
 // Sizes of the runs with which one team fills the queue.
 const (
 	bigRunCount = 40
 	bigRunLines = 300_000 // 54 MiB, once unpacked
-	leastWait   = 4       // runs that must wait for the scenario to show anything
+	minWaiting  = 4       // runs that must wait for the scenario to show anything
 )
 
-// bigRuns has one team upload what takes long to evaluate, and another team submit to another task. The run of the other team is
-// evaluated before most of those that waited when it came.
-func bigRuns(ctx context.Context, s *site, y *tally) {
+// bigRuns lets one team upload runs that take long to evaluate, and another team submit to another task. The run of the other team
+// is evaluated before most of those that were queued before it.
+func bigRuns(ctx context.Context, s *server, res *results) {
 	content := bigRun(bigRunLines)
 	var uploads sync.WaitGroup
 	for range 4 {
 		uploads.Go(func() {
 			for range bigRunCount / 4 {
-				s.upload(ctx, y, s.participant, s.task, s.dataset, content)
+				s.upload(ctx, res, s.participant, s.task, s.dataset, content)
 			}
 		})
 	}
@@ -216,15 +216,15 @@ func bigRuns(ctx context.Context, s *site, y *tally) {
 	}
 	after, lastErr := s.waiting()
 	if err != nil || lastErr != nil {
-		y.fault("the run of another team: %v, %v", err, lastErr)
+		res.fault("the run of another team: %v, %v", err, lastErr)
 	}
-	if before < leastWait || after < before/2 {
-		y.fault("%d runs waited before that of another team, and %d when it was evaluated", before, after)
+	if before < minWaiting || after < before/2 {
+		res.fault("%d runs waited before that of another team, and %d when it was evaluated", before, after)
 	}
 }
 
 // waiting counts the runs of the task that have not ended.
-func (s *site) waiting() (int, error) {
+func (s *server) waiting() (int, error) {
 	var list struct{ Data []json.RawMessage }
 	query := "?limit=200&fields=id&filter[state]=queued,evaluating&filter[taskId]=" + path.Base(s.task)
 	status, _, body, err := s.call(s.organizer, http.MethodGet, "/v1/runs"+query, nil)
@@ -236,7 +236,7 @@ func (s *site) waiting() (int, error) {
 }
 
 // evaluated submits a small run to the attacker's own task, in which nothing waits, until it is evaluated.
-func (s *site) evaluated(ctx context.Context) error {
+func (s *server) evaluated(ctx context.Context) error {
 	if _, _, _, err := s.call(s.bystander, http.MethodPost, s.ownTask+"/registrations", object{"team": "Other team"}); err != nil {
 		return err
 	}

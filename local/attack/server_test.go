@@ -20,19 +20,19 @@ import (
 
 type object = map[string]any
 
-// site is a server with a task in use: its organizer, a bystander who has submitted, and attackers who have no part in it.
-type site struct {
+// server is the program with a task in use: its organizer, a bystander who has submitted, and attackers without a role in the task.
+type server struct {
 	program *program
 	random  *rand.Rand
-	form    form
+	profile profile
 	journal *journal
 
 	organizer, bystander, participant, attacker *user
 	anonymous                                   *user
 	task, dataset, oldRun                       string  // of the organizer; the run of the bystander
 	ownTask, ownDataset, ownOrganizer           string  // of the attacker
-	crowd                                       []*user // who store files, each up to a quota of their own
-	links                                       *user   // sends what a signed link allows, without a token
+	extraUsers                                  []*user // who store files, each up to its own quota
+	linkUser                                    *user   // sends requests with signed links, without a token
 	addresses                                   int     // given to users so far
 	serial                                      atomic.Int64
 }
@@ -43,10 +43,10 @@ type user struct {
 	client      *http.Client
 }
 
-func newSite(t *testing.T, p *program, random *rand.Rand, f form) *site {
+func newServer(t *testing.T, p *program, random *rand.Rand, load profile) *server {
 	t.Helper()
-	s := &site{program: p, random: random, form: f}
-	s.anonymous, s.links = s.newUser(), s.newUser()
+	s := &server{program: p, random: random, profile: load}
+	s.anonymous, s.linkUser = s.newUser(), s.newUser()
 	s.organizer, s.bystander = s.login(t, "organizer"), s.login(t, "bystander")
 	s.participant, s.attacker = s.login(t, "participant"), s.login(t, "attacker")
 	s.task, s.dataset, _ = s.newTask(t, s.organizer, "Lake search")
@@ -55,9 +55,9 @@ func newSite(t *testing.T, p *program, random *rand.Rand, f form) *site {
 		s.create(t, u, s.task+"/registrations", object{"team": "Team of the " + u.name})
 	}
 	for n := range 6 {
-		u := s.login(t, fmt.Sprint("crowd-", n))
+		u := s.login(t, fmt.Sprint("user-", n))
 		s.create(t, u, s.ownTask+"/registrations", object{"team": u.name})
-		s.crowd = append(s.crowd, u)
+		s.extraUsers = append(s.extraUsers, u)
 	}
 	s.oldRun = s.submit(t, s.bystander, s.task, s.dataset, runFile("lake", 100))
 	s.waitFor(t, s.bystander, s.oldRun)
@@ -65,7 +65,7 @@ func newSite(t *testing.T, p *program, random *rand.Rand, f form) *site {
 }
 
 // newTask makes an organizer with an open task and a dataset of a user.
-func (s *site) newTask(t *testing.T, u *user, name string) (task, dataset, organizer string) {
+func (s *server) newTask(t *testing.T, u *user, name string) (task, dataset, organizer string) {
 	t.Helper()
 	organizer = s.create(t, u, "/v1/organizers", object{"name": name})
 	task = s.create(t, u, "/v1/tasks", object{"organizerId": path.Base(organizer), "name": name})
@@ -77,8 +77,8 @@ func (s *site) newTask(t *testing.T, u *user, name string) (task, dataset, organ
 	return task, dataset, organizer
 }
 
-// submit submits a file that comes inline and returns the path of its run.
-func (s *site) submit(t *testing.T, u *user, task, dataset string, content []byte) string {
+// submit submits an inline file and returns the path of its run.
+func (s *server) submit(t *testing.T, u *user, task, dataset string, content []byte) string {
 	t.Helper()
 	file := inline("run.txt", content)
 	file["datasetId"] = path.Base(dataset)
@@ -88,7 +88,7 @@ func (s *site) submit(t *testing.T, u *user, task, dataset string, content []byt
 }
 
 // waitFor waits until a run has ended, and returns its state.
-func (s *site) waitFor(t *testing.T, u *user, run string) (state string) {
+func (s *server) waitFor(t *testing.T, u *user, run string) (state string) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		var r struct{ State string }
@@ -105,7 +105,7 @@ func inline(name string, content []byte) object {
 	return object{"name": name, "content": base64.StdEncoding.EncodeToString(content)}
 }
 
-// qrels judges so many documents of each topic.
+// qrels has judgments of the number of documents for each topic.
 func qrels(topics, documents int) []byte {
 	var b bytes.Buffer
 	for topic := range topics {
@@ -116,7 +116,7 @@ func qrels(topics, documents int) []byte {
 	return b.Bytes()
 }
 
-// runFile ranks so many documents for each of fifty topics.
+// runFile ranks the number of documents for each of fifty topics.
 func runFile(tag string, documents int) []byte {
 	var b bytes.Buffer
 	for topic := range 50 {
@@ -128,18 +128,18 @@ func runFile(tag string, documents int) []byte {
 }
 
 // newUser is an anonymous caller. Linux has all of 127.0.0.0/8 on its loopback interface.
-func (s *site) newUser() *user {
+func (s *server) newUser() *user {
 	s.addresses++
 	d := &net.Dialer{Timeout: 10 * time.Second}
 	if runtime.GOOS == "linux" {
 		d.LocalAddr = &net.TCPAddr{IP: net.IPv4(127, 0, byte(1+s.addresses/250), byte(1+s.addresses%250))}
 	}
 	transport := &http.Transport{DialContext: d.DialContext, MaxIdleConnsPerHost: 64, DisableCompression: true}
-	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &user{client: &http.Client{Transport: transport, CheckRedirect: stay}}
+	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &user{client: &http.Client{Transport: transport, CheckRedirect: noRedirect}}
 }
 
-func (s *site) login(t *testing.T, name string) *user {
+func (s *server) login(t *testing.T, name string) *user {
 	t.Helper()
 	u := s.newUser()
 	u.name = name
@@ -153,13 +153,13 @@ func (s *site) login(t *testing.T, name string) *user {
 }
 
 // create makes something and returns its path.
-func (s *site) create(t *testing.T, u *user, path string, body any) string {
+func (s *server) create(t *testing.T, u *user, path string, body any) string {
 	t.Helper()
 	return s.decode(t, u, http.MethodPost, path, body, nil).Get("Location")
 }
 
 // decode sends a request that must succeed.
-func (s *site) decode(t *testing.T, u *user, method, path string, body, into any) http.Header {
+func (s *server) decode(t *testing.T, u *user, method, path string, body, into any) http.Header {
 	t.Helper()
 	status, header, answer, err := s.call(u, method, path, body)
 	if err != nil || status >= http.StatusBadRequest {
@@ -174,7 +174,7 @@ func (s *site) decode(t *testing.T, u *user, method, path string, body, into any
 }
 
 // call sends a request with a body as JSON, and returns the answer.
-func (s *site) call(u *user, method, path string, body any) (status int, header http.Header, answer []byte, err error) {
+func (s *server) call(u *user, method, path string, body any) (status int, header http.Header, answer []byte, err error) {
 	q := request{from: u, method: method, path: path, media: jsonMedia}
 	if method == http.MethodPatch {
 		q.media = mergePatch

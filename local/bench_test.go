@@ -96,7 +96,7 @@ func load(b *testing.B, clients int, next func(n int) *http.Request) {
 }
 
 // fillTasks puts public tasks straight into the store and returns their ids, the oldest first.
-func fillTasks(b *testing.B, s *running, n int) []string {
+func fillTasks(b *testing.B, s *testServer, n int) []string {
 	b.Helper()
 	ids := make([]string, 0, n)
 	organizer := record.NewID(time.Now())

@@ -34,10 +34,10 @@ const (
 	chaosLease   = 3 * time.Second
 )
 
-// TestWorkers_LoseNothingInChaos has workers execute and evaluate runs while they and the server are killed at random, workers are
-// frozen for longer than their leases last, the network between them is cut, and the server's clock is another one after
-// each start. In the end every run has ended once: none is stuck, none has two evaluations, and what a worker did under a
-// lease that it had lost counts for nothing.
+// TestWorkers_LoseNothingInChaos lets workers execute and evaluate runs while they and the server are killed at random, workers are
+// frozen for longer than their leases last, the network between them is partitioned, and the server's clock is skewed at each
+// start. In the end every run has ended once: none is stuck, none has two evaluations, and what a worker did under an expired
+// lease has no effect.
 func TestWorkers_LoseNothingInChaos(t *testing.T) {
 	worker := buildWorker(t)
 	t.Run("Embedded", func(t *testing.T) { chaos(t, worker, nil) })
@@ -109,7 +109,7 @@ func chaos(t *testing.T, worker string, table store.Store, flags ...string) {
 	t.Logf("%d runs ended once over %d kills and %d cuts of the network: %v", n, kills, cuts, runs)
 }
 
-// count looks into the table, for lists leave out evaluations that others have superseded.
+// count reads the table, since lists leave out superseded evaluations.
 func (w *workLoad) count(t *testing.T, s store.Store) {
 	t.Helper()
 	for _, id := range w.ended {
@@ -136,7 +136,7 @@ func (c *chaosTest) disrupt(load *workLoad) (kills, cuts int) {
 	random := storetest.Random(c.t)
 	for deadline := time.Now().Add(10 * time.Minute); ; {
 		if time.Now().After(deadline) {
-			c.t.Fatalf("%d runs are stuck", c.server.server().open(c.t, load.owner, load.task))
+			c.t.Fatalf("%d runs are stuck", c.server.server().unfinishedRuns(c.t, load.owner, load.task))
 		}
 		time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
 		switch random.IntN(6) {
@@ -159,7 +159,7 @@ func (c *chaosTest) disrupt(load *workLoad) (kills, cuts int) {
 			_ = frozen.Signal(syscall.SIGSTOP)
 			time.AfterFunc(chaosLease*3/2, func() { _ = frozen.Signal(syscall.SIGCONT) })
 		default:
-			if c.server.server().open(c.t, load.owner, load.task) == 0 {
+			if c.server.server().unfinishedRuns(c.t, load.owner, load.task) == 0 {
 				return kills, cuts
 			}
 		}
@@ -174,7 +174,7 @@ type workLoad struct {
 }
 
 // prepareWork submits an image for so many runs.
-func prepareWork(t *testing.T, s *running, runs int) *workLoad {
+func prepareWork(t *testing.T, s *testServer, runs int) *workLoad {
 	t.Helper()
 	w := &workLoad{owner: s.token(t, "owner"), runs: runs}
 	w.task = s.task(t, w.owner, "Chaos")
@@ -203,7 +203,7 @@ cat "$ASSAY_INPUT/input.txt" > "$ASSAY_OUTPUT/run.txt"; echo "1 Q0 $worker 3 0.5
 }
 
 // verify looks at every run and every evaluation, and counts the runs by state.
-func (w *workLoad) verify(t *testing.T, s *running) map[record.RunState]int {
+func (w *workLoad) verify(t *testing.T, s *testServer) map[record.RunState]int {
 	t.Helper()
 	evaluated := map[string]int{}
 	for _, e := range allOf[record.Evaluation](t, s, w.owner, w.task+"/evaluations?limit=200") {
@@ -238,14 +238,14 @@ func (w *workLoad) verify(t *testing.T, s *running) map[record.RunState]int {
 }
 
 // author returns the worker whose output the run has.
-func (w *workLoad) author(t *testing.T, s *running, id string) string {
+func (w *workLoad) author(t *testing.T, s *testServer, id string) string {
 	t.Helper()
 	var r record.Run
 	s.get(t, w.owner, "/v1/runs/"+id, &r)
 	return regexp.MustCompile(`worker-\d+`).FindString(string(s.send(t, "", http.MethodGet, r.Files[0].URL, nil).body))
 }
 
-// network passes what workers and the server say to each other, unless it is cut.
+// network is a TCP proxy between workers and the server that can be cut.
 type network struct {
 	addr, to string
 	mu       sync.Mutex
@@ -267,13 +267,13 @@ func newNetwork(t *testing.T, to string) *network {
 			if err != nil {
 				return
 			}
-			go n.pass(in)
+			go n.forward(in)
 		}
 	}()
 	return n
 }
 
-func (n *network) pass(in net.Conn) {
+func (n *network) forward(in net.Conn) {
 	out, err := net.Dial("tcp", n.to)
 	if err != nil || !n.add(in, out) {
 		_ = in.Close()
@@ -306,7 +306,7 @@ func (n *network) add(both ...net.Conn) bool {
 	return !n.down
 }
 
-// cut ends every connection, and lets no other come about for a while.
+// cut closes every connection, and refuses others for a while.
 func (n *network) cut(d time.Duration) {
 	n.set(true)
 	time.Sleep(d)

@@ -184,7 +184,7 @@ func operationsOf(t *testing.T, document []byte) int {
 	return n
 }
 
-// TestClients_TypesAreKept holds the program in TypeScript to the types that were generated.
+// TestClients_TypesAreKept checks that the program in TypeScript uses the generated types.
 func TestClients_TypesAreKept(t *testing.T) {
 	program, err := os.ReadFile(filepath.Join(clientsFolder, "openapi-typescript", "story.ts"))
 	if err != nil {
@@ -195,16 +195,16 @@ func TestClients_TypesAreKept(t *testing.T) {
 	}
 }
 
-// accepted is a class of faults that schemathesis finds and that no description in OpenAPI can prevent.
-type accepted struct {
+// acceptedFault is a class of faults that schemathesis finds and that no description in OpenAPI can prevent.
+type acceptedFault struct {
 	Check, Operation, Request, Fault string // the first by its name, the others as patterns
 	Status                           int    // of the answer
 	Reason                           string
 
-	met int
+	count int
 }
 
-func (a *accepted) covers(f finding, fault string) bool {
+func (a *acceptedFault) covers(f finding, fault string) bool {
 	matches := func(pattern, s string) bool { return regexp.MustCompile(pattern).MatchString(s) }
 	return a.Check == f.check && a.Status == f.status && matches(a.Operation, f.operation) && matches(a.Request, f.request) &&
 		matches(a.Fault, fault)
@@ -223,7 +223,7 @@ type finding struct {
 // must be of a class that accepted.json lists, with the reason.
 func TestClients_Schemathesis(t *testing.T) {
 	folder, sources := t.TempDir(), filepath.Join(clientsFolder, "schemathesis")
-	var list []*accepted
+	var list []*acceptedFault
 	text, err := os.ReadFile(filepath.Join(sources, "accepted.json"))
 	if err == nil {
 		err = json.Unmarshal(text, &list)
@@ -267,8 +267,8 @@ func TestClients_Schemathesis(t *testing.T) {
 	shown := map[string]bool{}
 	for _, f := range found {
 		for _, fault := range f.faults {
-			if i := slices.IndexFunc(list, func(a *accepted) bool { return a.covers(f, fault) }); i >= 0 {
-				list[i].met++
+			if i := slices.IndexFunc(list, func(a *acceptedFault) bool { return a.covers(f, fault) }); i >= 0 {
+				list[i].count++
 			} else if at := f.operation + f.check + fault; !shown[at] {
 				shown[at] = true
 				t.Errorf("%s, check %s: %s\n\t%s\n\t%.500s\n\tanswered %d: %.500s", f.operation, f.check, fault, f.request, f.body, f.status, f.answer)
@@ -276,7 +276,7 @@ func TestClients_Schemathesis(t *testing.T) {
 		}
 	}
 	for _, a := range list {
-		t.Logf("%5d times: %s", a.met, a.Reason)
+		t.Logf("%5d times: %s", a.count, a.Reason)
 	}
 	t.Logf("%d requests, of which %d failed a check that is listed or an error above", requests, len(found))
 }

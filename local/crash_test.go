@@ -37,13 +37,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Variables with which the child's leases and its clock are others than a server's.
+// Variables that change the child's leases and its clock.
 const (
 	leaseVariable = "ASSAY_TEST_LEASE"
 	skewVariable  = "ASSAY_TEST_SKEW"
 )
 
-// serveChild is run, save for what the variables change.
+// serveChild calls run with what the variables change.
 func serveChild(args []string) error {
 	c, err := parse(args, noEnv, io.Discard)
 	if err != nil {
@@ -134,7 +134,9 @@ type crashLoad struct {
 	acknowledged []string // paths of submissions
 }
 
-func (v *serverProcess) server() *running { return &running{url: v.url, client: http.DefaultClient} }
+func (v *serverProcess) server() *testServer {
+	return &testServer{url: v.url, client: http.DefaultClient}
+}
 
 // prepare makes a task with a dataset and three registered users.
 func (v *serverProcess) prepare(t *testing.T) *crashLoad {
@@ -156,7 +158,7 @@ func inline(name, content string) map[string]any {
 	return map[string]any{"name": name, "content": base64.StdEncoding.EncodeToString([]byte(content))}
 }
 
-// submit submits until it is stopped, and remembers what was acknowledged.
+// submit submits until it is stopped, and records what was acknowledged.
 func (c *crashLoad) submit(v *serverProcess, n int, stop <-chan struct{}) {
 	body, err := json.Marshal(map[string]any{"type": "upload", "files": []any{c.file}})
 	if err != nil {
@@ -191,7 +193,7 @@ func (c *crashLoad) submit(v *serverProcess, n int, stop <-chan struct{}) {
 	}
 }
 
-// verify waits until no run is under way, and looks at everything.
+// verify waits until every run has ended, and checks all submissions and runs.
 func (c *crashLoad) verify(t *testing.T, v *serverProcess) {
 	t.Helper()
 	s := v.server()
@@ -199,7 +201,7 @@ func (c *crashLoad) verify(t *testing.T, v *serverProcess) {
 	if len(c.acknowledged) < crashes {
 		t.Fatalf("only %d submissions were acknowledged: the load is too small to show anything", len(c.acknowledged))
 	}
-	s.await(t, "no run is under way", func() bool { return s.open(t, owner, c.task) == 0 })
+	s.await(t, "no run is under way", func() bool { return s.unfinishedRuns(t, owner, c.task) == 0 })
 	submissions := map[string]bool{}
 	for _, sub := range allOf[record.Submission](t, s, owner, c.task+"/submissions?limit=200") {
 		submissions[c.task+"/submissions/"+sub.ID] = true
@@ -225,8 +227,8 @@ func (c *crashLoad) verify(t *testing.T, v *serverProcess) {
 	t.Logf("%d submissions acknowledged over %d kills, %d runs evaluated once", len(c.acknowledged), crashes, len(runs))
 }
 
-// open returns how many runs of the task have not ended, of those on one page: a cursor dies with the state that its run had.
-func (s *running) open(t *testing.T, owner, task string) int {
+// unfinishedRuns counts the runs of the task that have not ended, on one page: a cursor is invalid once the state of its run has changed.
+func (s *testServer) unfinishedRuns(t *testing.T, owner, task string) int {
 	t.Helper()
 	var open struct{ Data []json.RawMessage }
 	s.get(t, owner, "/v1/runs?limit=200&fields=id&filter[taskId]="+id(task)+"&filter[state]=queued,evaluating,running,awaiting-upload", &open)

@@ -30,14 +30,14 @@ var demoRuns = []struct{ user, team, title, file string }{
 	{"demo-manual-ance", "Manual ANCE", "ANCE on the manually rewritten utterances with a BERT reranker", "org_manual_ance_bert.run.gz"},
 }
 
-// demo is what the demo made, as paths.
+// demo has the paths of the resources that it created.
 type demo struct{ task, leaderboard string }
 
 // demoTime bounds how long the demo's runs may take to be evaluated.
 const demoTime = 20 * time.Second
 
 // fillDemo makes a public task with evaluated and published runs in a store that has no organizer and no user yet; nil
-// when it has. It goes through the same operations as everybody, as users that the issuer's own cannot be.
+// when it has. It calls the operations of the API, as users whose names no token of the issuer can have.
 func (p *program) fillDemo(ctx context.Context) (*demo, error) {
 	for _, k := range []record.Kind{record.KindOrganizer, record.KindUser} {
 		found, err := p.table.Query(ctx, store.Query{Index: record.ByKind, Partition: record.KindPartitions(k, access.Everyone)[0], Limit: 1})
@@ -149,7 +149,7 @@ func (c *demoClient) send(user, method, path string, body, v any) (location stri
 	if method == http.MethodPatch {
 		r.Header.Set("Content-Type", "application/merge-patch+json")
 	}
-	w := &demoAnswer{header: http.Header{}}
+	w := &demoResponse{header: http.Header{}}
 	c.handler.ServeHTTP(w, r)
 	if w.status >= http.StatusBadRequest {
 		c.err = fmt.Errorf("%s %s: status %d: %s", method, path, w.status, w.Bytes())
@@ -164,12 +164,12 @@ func (c *demoClient) send(user, method, path string, body, v any) (location stri
 // id is the last segment of a path.
 func id(resource string) string { return path.Base(resource) }
 
-// demoAnswer is an answer kept in memory.
-type demoAnswer struct {
+// demoResponse is an http.ResponseWriter in memory.
+type demoResponse struct {
 	bytes.Buffer
 	header http.Header
 	status int
 }
 
-func (a *demoAnswer) Header() http.Header    { return a.header }
-func (a *demoAnswer) WriteHeader(status int) { a.status = status }
+func (a *demoResponse) Header() http.Header    { return a.header }
+func (a *demoResponse) WriteHeader(status int) { a.status = status }

@@ -127,7 +127,7 @@ func TestRun_RefusesDataInUse(t *testing.T) {
 	}
 }
 
-// Files that no record of the table names are deleted after some days, which over the files of another table are all of them.
+// Files that no record of the table names are deleted after some days. All files of another table would be.
 func TestRun_RefusesFilesOfAnotherTable(t *testing.T) {
 	data := t.TempDir()
 	serve := func() error { // until it can be reached
@@ -150,7 +150,7 @@ func TestRun_RefusesFilesOfAnotherTable(t *testing.T) {
 	}
 }
 
-// An issuer given with a slash too many would have every token refused: the program says so instead of serving.
+// With an extra slash in the issuer every token would be refused: the program reports that instead of serving.
 func TestRun_NamesTheIssuerOfTheDiscoveryDocument(t *testing.T) {
 	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -164,7 +164,7 @@ func TestRun_NamesTheIssuerOfTheDiscoveryDocument(t *testing.T) {
 	}
 }
 
-// An issuer that cannot be reached yet is asked again when a token comes.
+// An unreachable issuer is contacted again when a token arrives.
 func TestRun_ServesWhileTheIssuerIsDown(t *testing.T) {
 	start(t, "-demo=false", "-issuer", "http://127.0.0.1:1", "-audience", "assay")
 }
@@ -186,8 +186,6 @@ func TestDevIssuer_GivesNoTokensToOtherOrigins(t *testing.T) {
 	}
 }
 
-// No parent of a URL at which there is something is missing: for the operations with what the demo has, and for what the
-// server serves besides, the signed links and the development issuer.
 // Of several servers over one table, each takes up at its start what an earlier process at its address had leased, and nothing else.
 func TestServer_ReclaimsOnlyItsOwnLeases(t *testing.T) {
 	name, data := dynamotest.TableName(), t.TempDir()
@@ -229,6 +227,7 @@ func TestServer_ReclaimsOnlyItsOwnLeases(t *testing.T) {
 	await(leased.ID)
 }
 
+// No parent of an existing URL answers 404: those of the operations on the demo, of signed links and of the development issuer.
 func TestParents_AreNeverMissing(t *testing.T) {
 	s := start(t)
 	admin := s.token(t, "root", "admins")

@@ -130,13 +130,13 @@ func holder(addr net.Addr) string {
 	return host + " " + addr.String()
 }
 
-// changed tells those who wait for something of items that were just written.
+// changed notifies the evaluator and the gRPC server of items that were just written.
 func (p *program) changed(items []store.Item) {
 	p.worker.Changed(items)
 	p.grpc.Changed(items)
 }
 
-// grpcOptions are those of the gRPC server: a store that only this process writes to tells of every change by itself.
+// grpcOptions are those of the gRPC server. The embedded store reports every change, so that polling is a fallback.
 func (c *settings) grpcOptions() server.Options {
 	o := server.Options{Lease: c.lease, FirstLease: c.firstLease, QueuePollInterval: 15 * time.Second, Reflection: true}
 	if c.store == storeDynamoDB {
@@ -178,7 +178,7 @@ func (p *program) serve(ctx context.Context, out io.Writer, ready func(*program)
 			}
 		})
 	}
-	p.greet(ctx, out)
+	p.printGreeting(ctx, out)
 	ready(p)
 	var err error
 	select {
@@ -195,15 +195,15 @@ func (p *program) serve(ctx context.Context, out io.Writer, ready func(*program)
 	return err
 }
 
-// greet fills an empty store with the demo and tells what there is to try.
-func (p *program) greet(ctx context.Context, out io.Writer) {
-	say := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format+"\n", args...) }
-	say("Assay serves %s, which is a page in a browser (the API is described at %s/docs); its data are in %s.", p.url, p.url, p.where())
+// printGreeting fills an empty store with the demo and prints commands to try.
+func (p *program) printGreeting(ctx context.Context, out io.Writer) {
+	printf := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format+"\n", args...) }
+	printf("Assay serves %s, which is a page in a browser (the API is described at %[1]s/docs); its data are in %s.", p.url, p.dataLocation())
 	if p.grpcListener != nil {
-		say("Workers and watchers reach it by gRPC at %s.", p.grpcListener.Addr())
+		printf("Workers and watchers reach it by gRPC at %s.", p.grpcListener.Addr())
 	}
 	if p.id.dev != nil {
-		say("Anyone who can reach it gets a token for any user: curl -s --json '{\"user\":\"alice\"}' %s/dev/token", p.url)
+		printf("Anyone who can reach it gets a token for any user: curl -s --json '{\"user\":\"alice\"}' %s/dev/token", p.url)
 	}
 	if !p.demo {
 		return
@@ -216,36 +216,36 @@ func (p *program) greet(ctx context.Context, out io.Writer) {
 	if d == nil {
 		return
 	}
-	say("\nA demo task is there. Try:")
-	say("  curl -sg '%s%s'", p.url, d.task)
-	say("  curl -sg '%s%s'", p.url, d.leaderboard)
-	say("  curl -sg -H 'Accept: text/csv' '%s%s'", p.url, d.leaderboard)
+	printf("\nA demo task is there. Try:")
+	printf("  curl -sg '%s%s'", p.url, d.task)
+	printf("  curl -sg '%s%s'", p.url, d.leaderboard)
+	printf("  curl -sg -H 'Accept: text/csv' '%s%s'", p.url, d.leaderboard)
 	if p.store == storeEmbedded {
-		say("To start clean, stop the server and remove the folder %s; -demo=false leaves the demo out.", p.data)
+		printf("To start clean, stop the server and remove the folder %s; -demo=false leaves the demo out.", p.data)
 	}
 }
 
-// where says where the data are.
-func (p *program) where() string {
+// dataLocation names the folder, or the table, of the data.
+func (p *program) dataLocation() string {
 	if p.store == storeEmbedded {
 		return p.data
 	}
-	return p.table.place + ", the files in " + p.data
+	return p.table.displayName + ", the files in " + p.data
 }
 
 func (p *program) close() {
 	if err := p.env.Quotas.Flush(context.Background(), p.table, p.env.Now()); err != nil {
-		p.log.Warn("what the last seconds took is missing in the quotas of the server", "error", err)
+		p.log.Warn("the quotas of the server lack the usage of the last seconds", "error", err)
 	}
 	if err := p.table.close(); err != nil {
-		p.log.Error("the table did not close well", "error", err)
+		p.log.Error("the table could not be closed", "error", err)
 	}
 }
 
-// audience is whom the development issuer's tokens are meant for.
+// audience is that of the tokens of the development issuer.
 const audience = "assay"
 
-// identity is who the server trusts.
+// identity verifies the tokens of the issuer that the server trusts.
 type identity struct {
 	issuer string
 	verify func(ctx context.Context, token string) (access.Caller, error)

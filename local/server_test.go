@@ -16,8 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// running is the program, serving until the test ends, with a client.
-type running struct {
+// testServer is the program, which serves until the test ends, and a client.
+type testServer struct {
 	url     string
 	grpc    string // address of gRPC
 	program *program
@@ -25,13 +25,13 @@ type running struct {
 }
 
 // start serves with the flags over a fresh folder.
-func start(t testing.TB, flags ...string) *running {
+func start(t testing.TB, flags ...string) *testServer {
 	t.Helper()
 	return startIn(t, t.TempDir(), flags...)
 }
 
 // startIn serves with the flags over the folder.
-func startIn(t testing.TB, data string, flags ...string) *running {
+func startIn(t testing.TB, data string, flags ...string) *testServer {
 	t.Helper()
 	return serve(t, settingsOf(t, data, flags...), io.Discard)
 }
@@ -46,8 +46,8 @@ func settingsOf(t testing.TB, data string, flags ...string) settings {
 	return c
 }
 
-// serveQuietly is serve for a server that must have no warning and no error to log.
-func serveQuietly(t testing.TB, c settings) *running {
+// serveWithoutWarnings is serve for a server that must have no warning and no error to log.
+func serveWithoutWarnings(t testing.TB, c settings) *testServer {
 	t.Helper()
 	var log bytes.Buffer
 	t.Cleanup(func() {
@@ -61,7 +61,7 @@ func serveQuietly(t testing.TB, c settings) *running {
 }
 
 // serve serves with the settings until the test ends.
-func serve(t testing.TB, c settings, logs io.Writer) *running {
+func serve(t testing.TB, c settings, logs io.Writer) *testServer {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan *program, 1), make(chan error, 1)
@@ -73,7 +73,7 @@ func serve(t testing.TB, c settings, logs io.Writer) *running {
 		stop()
 		t.Fatal(err)
 	}
-	s := &running{url: p.url, program: p, client: &http.Client{Transport: &http.Transport{
+	s := &testServer{url: p.url, program: p, client: &http.Client{Transport: &http.Transport{
 		// The server is here, also when its URL says otherwise.
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, p.listener.Addr().String())
@@ -101,7 +101,7 @@ type answer struct {
 
 // send sends a request to a path or a URL, with the token unless it is empty. The body is sent as JSON, or as it is if it has
 // bytes.
-func (s *running) send(t testing.TB, token, method, path string, body any) answer {
+func (s *testServer) send(t testing.TB, token, method, path string, body any) answer {
 	t.Helper()
 	if strings.HasPrefix(path, "/") {
 		path = s.url + path
@@ -148,7 +148,7 @@ func request(t testing.TB, method, url string, body any) *http.Request {
 }
 
 // call is send for a request that must succeed; its answer is decoded into v, unless v is nil.
-func (s *running) call(t testing.TB, token, method, path string, body, v any) http.Header {
+func (s *testServer) call(t testing.TB, token, method, path string, body, v any) http.Header {
 	t.Helper()
 	a := s.send(t, token, method, path, body)
 	if a.status >= http.StatusBadRequest {
@@ -162,19 +162,19 @@ func (s *running) call(t testing.TB, token, method, path string, body, v any) ht
 	return a.header
 }
 
-func (s *running) get(t testing.TB, token, path string, v any) {
+func (s *testServer) get(t testing.TB, token, path string, v any) {
 	t.Helper()
 	s.call(t, token, http.MethodGet, path, nil, v)
 }
 
 // post creates something and returns its path.
-func (s *running) post(t testing.TB, token, path string, body any) string {
+func (s *testServer) post(t testing.TB, token, path string, body any) string {
 	t.Helper()
 	return s.call(t, token, http.MethodPost, path, body, nil).Get("Location")
 }
 
 // token returns a token of the development issuer, as a client gets it.
-func (s *running) token(t testing.TB, user string, groups ...string) string {
+func (s *testServer) token(t testing.TB, user string, groups ...string) string {
 	t.Helper()
 	var answer struct {
 		Token string `json:"access_token"`
@@ -184,14 +184,14 @@ func (s *running) token(t testing.TB, user string, groups ...string) string {
 }
 
 // task makes an organizer with an open task.
-func (s *running) task(t testing.TB, owner, name string) (path string) {
+func (s *testServer) task(t testing.TB, owner, name string) (path string) {
 	t.Helper()
 	organizer := s.post(t, owner, "/v1/organizers", map[string]any{"name": name})
 	return s.post(t, owner, "/v1/tasks", map[string]any{"organizerId": id(organizer), "name": name})
 }
 
-// dataset makes a dataset of the task, for runs of retrieval evaluated by AP, with what more has in place of that, and returns its id.
-func (s *running) dataset(t testing.TB, owner, task, qrels string, more map[string]any) string {
+// dataset makes a dataset of the task, for runs of retrieval evaluated by AP, changed by the members of more, and returns its id.
+func (s *testServer) dataset(t testing.TB, owner, task, qrels string, more map[string]any) string {
 	t.Helper()
 	draft := map[string]any{
 		"taskId": id(task), "name": "Dataset", "split": "training", "runFormat": map[string]any{"kind": "trec-run"},
@@ -204,7 +204,7 @@ func (s *running) dataset(t testing.TB, owner, task, qrels string, more map[stri
 }
 
 // allOf returns the resources of all pages of a list.
-func allOf[R any](t testing.TB, s *running, token, path string) (all []R) {
+func allOf[R any](t testing.TB, s *testServer, token, path string) (all []R) {
 	t.Helper()
 	for path != "" {
 		var page struct {
@@ -217,16 +217,16 @@ func allOf[R any](t testing.TB, s *running, token, path string) (all []R) {
 	return all
 }
 
-// noRates lifts the limits of callers: acceptance tests send hundreds of requests of one caller at once.
+// noRates turns off rate limits: acceptance tests send hundreds of requests of one caller at once.
 const noRates = `{"write":{"perSecond":0},"tool":{"perSecond":0},"upload":{"perSecond":0}}`
 
 // setup is the program over a fresh folder, as the acceptance tests reach it.
 func setup(t *testing.T, flags ...string) acceptancetest.Setup {
 	t.Helper()
-	return serveQuietly(t, settingsOf(t, t.TempDir(), append(flags, "-demo=false", "-rates", noRates)...)).setup(t)
+	return serveWithoutWarnings(t, settingsOf(t, t.TempDir(), append(flags, "-demo=false", "-rates", noRates)...)).setup(t)
 }
 
-func (s *running) setup(t *testing.T) acceptancetest.Setup {
+func (s *testServer) setup(t *testing.T) acceptancetest.Setup {
 	return acceptancetest.Setup{
 		URL: s.url, Client: s.client,
 		Token: func(user string, groups ...string) string { return s.token(t, user, groups...) },

@@ -37,7 +37,7 @@ func TestSnippets(t *testing.T) {
 	t.Logf("%d snippets", ran)
 }
 
-func (s *running) runSnippet(t *testing.T, c components.Component, snippet components.Snippet) {
+func (s *testServer) runSnippet(t *testing.T, c components.Component, snippet components.Snippet) {
 	folder := t.TempDir()
 	fetched := s.send(t, "", http.MethodGet, snippet.URL, nil)
 	if fetched.status != http.StatusOK {

@@ -116,7 +116,7 @@ func restore(t *testing.T, endpoint, name string, scan []byte) {
 	}
 }
 
-// askDynamoDB sends an operation to a DynamoDB-compatible server as it stands on the wire, and returns the answer's body.
+// askDynamoDB sends an operation to a DynamoDB-compatible server over HTTP, and returns the answer's body.
 func askDynamoDB(t *testing.T, endpoint, operation string, input any) []byte {
 	t.Helper()
 	r := request(t, http.MethodPost, endpoint, input)
@@ -151,7 +151,7 @@ func lacks(now, before any, place string) string {
 				continue
 			}
 			if strings.HasSuffix(place, "/digests") && name == "run" && object[name] == nil {
-				continue // which is no longer shown to those who do not see the file
+				continue // which is withheld from callers who do not see the file
 			}
 			if missing := lacks(object[name], value, place+"/"+name); missing != "" {
 				return missing

@@ -28,16 +28,16 @@ const (
 	storedAnswers = "answers.json" // what the build answered, by viewer and path
 )
 
-// reading is what was read of a server.
-type reading struct {
+// snapshot is what was read of a server.
+type snapshot struct {
 	At   time.Time                 // when the server was stopped, by its clock
 	Read map[string]map[string]any // the answers, by viewer and path
 }
 
-// viewers are those who read everything that they can reach, with their groups.
+// viewers read everything that they can reach; the values are their groups.
 var viewers = map[string][]string{"admin": {"admins"}, "unrelated": nil}
 
-// TestStored_IsWritten writes the data of this build, after the whole scenario and with work left to do, when one asks for it.
+// TestStored_IsWritten writes the data of this build, after the whole scenario and with pending work, when -stored is given.
 func TestStored_IsWritten(t *testing.T) {
 	if *storedFolder == "" {
 		return
@@ -49,11 +49,11 @@ func TestStored_IsWritten(t *testing.T) {
 			whole := s.setup(t)
 			whole.Keep = true
 			acceptancetest.Scenario(t, whole)
-			now := reading{Read: map[string]map[string]any{}}
+			now := snapshot{Read: map[string]map[string]any{}}
 			for viewer, groups := range viewers {
 				now.Read[viewer] = s.readAll(t, s.token(t, viewer, groups...))
 			}
-			s.leaveWork(t)
+			s.leavePendingWork(t)
 			now.At = s.program.now()
 			content, err := json.Marshal(now)
 			if err := errors.Join(err, os.WriteFile(filepath.Join(data, storedAnswers), content, 0o600)); err != nil {
@@ -69,8 +69,8 @@ func TestStored_IsWritten(t *testing.T) {
 	}
 }
 
-// TestStored_OpensInThisBuild has this build serve what earlier ones have stored: it answers with all that they answered, and
-// ends the work that they left.
+// TestStored_OpensInThisBuild serves what earlier builds have stored: this build answers with all that they answered, and finishes
+// the work that they left.
 func TestStored_OpensInThisBuild(t *testing.T) {
 	archives, err := filepath.Glob("testdata/stored/*/*.tar.gz")
 	if err != nil || len(archives) == 0 {
@@ -84,13 +84,13 @@ func TestStored_OpensInThisBuild(t *testing.T) {
 			if items, err := os.ReadFile(filepath.Join(folder, storedTable)); err == nil {
 				_, flags, _ = storedTableOf(t, storeDynamoDB, items)
 			}
-			var before reading
+			var before snapshot
 			content, err := os.ReadFile(filepath.Join(folder, storedAnswers))
 			if err := errors.Join(err, json.Unmarshal(content, &before)); err != nil {
 				t.Fatal(err)
 			}
 			s := openStored(t, before.At, folder, flags...)
-			s.endWork(t)
+			s.finishPendingWork(t)
 			for viewer, groups := range viewers {
 				now := s.readAll(t, s.token(t, viewer, groups...))
 				if len(before.Read[viewer]) == 0 {
@@ -109,29 +109,29 @@ func TestStored_OpensInThisBuild(t *testing.T) {
 	}
 }
 
-// storedURL is where every server over stored data says that it is, for users are those of its issuer.
+// storedURL is the URL of every server over stored data, since the identity of users includes the issuer.
 const storedURL = "http://assay.test"
 
 // openStored serves the folder of data that another build may have written, until the test ends, by a clock that begins at
 // the instant. The server must have nothing to report.
-func openStored(t *testing.T, at time.Time, data string, flags ...string) *running {
+func openStored(t *testing.T, at time.Time, data string, flags ...string) *testServer {
 	t.Helper()
 	c := settingsOf(t, data, append([]string{"-grpc-addr", "", "-demo=false", "-rates", noRates, "-public-url", storedURL}, flags...)...)
 	ahead := time.Since(at)
 	c.now = func() time.Time { return time.Now().Add(-ahead) }
-	return serveQuietly(t, c)
+	return serveWithoutWarnings(t, c)
 }
 
 // object is call for an answer that is an object.
-func (s *running) object(t *testing.T, token, method, path string, body any) (object map[string]any) {
+func (s *testServer) object(t *testing.T, token, method, path string, body any) (object map[string]any) {
 	t.Helper()
 	s.call(t, token, method, path, body, &object)
 	return object
 }
 
-// readAll reads, with the token, every resource that the server's description of itself leads to: the lists, what they list,
-// and what is below that.
-func (s *running) readAll(t *testing.T, token string) map[string]any {
+// readAll reads, with the token, every resource that the OpenAPI document leads to: the lists, their elements, and the
+// resources below these.
+func (s *testServer) readAll(t *testing.T, token string) map[string]any {
 	t.Helper()
 	var templates []string // paths of GETs
 	for path, item := range s.object(t, "", http.MethodGet, "/openapi.json", nil)["paths"].(map[string]any) {
@@ -193,23 +193,23 @@ func instance(template, pattern string) string {
 	return strings.Join(segments, "/")
 }
 
-// What the work that a build leaves is about, by name.
+// Names in the work that a build leaves.
 const (
 	leftOwner, leftUser     = "left-owner", "left-user"
 	leftTruth, leftQrels    = "with a truth to come", "1 0 a 1\n"
 	leftRun, leftRunContent = "to-come.run", "1 Q0 b 1 2.5 tag\n1 Q0 a 2 1.5 tag\n"
 )
 
-// leaveWork leaves work of every kind that goes on by itself: runs that wait for files, for workers and for a changed truth,
-// a truth that is to come, and changes of a task, a registration and a deletion that others have to follow.
-func (s *running) leaveWork(t *testing.T) {
+// leavePendingWork leaves pending work of every kind: runs that wait for files, for workers and for a changed truth, a truth without
+// its file, and changes of a task, a registration and a deletion that must be propagated.
+func (s *testServer) leavePendingWork(t *testing.T) {
 	t.Helper()
 	owner, user := s.token(t, leftOwner), s.token(t, leftUser)
 	task, deleted := s.task(t, owner, "Left to do"), s.task(t, owner, "Deleted")
 	changed := s.dataset(t, owner, task, "1 0 b 1\n", map[string]any{"name": "with a changed truth"})
-	s.dataset(t, owner, task, "", map[string]any{"name": leftTruth, "truths": []any{toCome("qrels", leftQrels)}})
+	s.dataset(t, owner, task, "", map[string]any{"name": leftTruth, "truths": []any{pendingFile("qrels", leftQrels)}})
 	registration := s.post(t, user, task+"/registrations", map[string]any{"team": "Left Team"})
-	for _, file := range []map[string]any{inline("there.run", leftRunContent), toCome(leftRun, leftRunContent)} {
+	for _, file := range []map[string]any{inline("there.run", leftRunContent), pendingFile(leftRun, leftRunContent)} {
 		file["datasetId"] = changed
 		s.post(t, user, task+"/submissions", map[string]any{"type": "upload", "files": []any{file}})
 	}
@@ -223,8 +223,8 @@ func (s *running) leaveWork(t *testing.T) {
 	s.object(t, owner, http.MethodDelete, deleted, nil)
 }
 
-// endWork does what the work that leaveWork left waits for, and sees it end.
-func (s *running) endWork(t *testing.T) {
+// finishPendingWork uploads what the work of leavePendingWork waits for, and waits until the work is done.
+func (s *testServer) finishPendingWork(t *testing.T) {
 	t.Helper()
 	s.await(t, "nothing is due", func() bool {
 		due, err := s.program.table.Query(t.Context(), store.Query{
@@ -269,7 +269,7 @@ func (s *running) endWork(t *testing.T) {
 }
 
 // runs are the runs of the user who has left work, by the name of their first file; the one without files is under "".
-func (s *running) runs(t *testing.T) map[string]map[string]any {
+func (s *testServer) runs(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	user := s.token(t, leftUser)
 	found := map[string]map[string]any{}
@@ -285,18 +285,18 @@ func (s *running) runs(t *testing.T) map[string]map[string]any {
 	return found
 }
 
-// await waits until what it names is so.
-func (s *running) await(t *testing.T, what string, holds func() bool) {
+// await waits until the condition holds.
+func (s *testServer) await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("after a minute it is not so that %s", what)
+			t.Fatalf("after a minute it does not hold that %s", what)
 		}
 	}
 }
 
-// toCome is a file of a request whose content is uploaded afterwards.
-func toCome(name, content string) map[string]any {
+// pendingFile is a file of a request whose content is uploaded afterwards.
+func pendingFile(name, content string) map[string]any {
 	sum := sha256.Sum256([]byte(content))
 	return map[string]any{"name": name, "mediaType": "text/plain", "size": len(content), "sha256": hex.EncodeToString(sum[:])}
 }

@@ -30,8 +30,8 @@ const (
 // table is where the resources are kept.
 type table struct {
 	store.Store
-	place string // as people call it
-	close func() error
+	displayName string // in messages
+	close       func() error
 }
 
 // openTable opens the table that the flags name, and calls changed with what this server writes to it.
@@ -55,7 +55,7 @@ func openTable(ctx context.Context, c settings, changed func([]store.Item)) (*ta
 			return nil, err
 		}
 	}
-	if err := usable(ctx, s); err != nil {
+	if err := checkTable(ctx, s); err != nil {
 		return nil, fmt.Errorf("DynamoDB's table %s cannot be used: check AWS_REGION, AWS_ENDPOINT_URL_DYNAMODB, the credentials and the "+
 			"table's name; "+
 			"-create-table makes the table when it is missing, and leaves one alone that has other keys or indexes: %w", c.table, err)
@@ -63,8 +63,8 @@ func openTable(ctx context.Context, c settings, changed func([]store.Item)) (*ta
 	return &table{s, "DynamoDB's table " + c.table, func() error { return nil }}, nil
 }
 
-// usable returns an error when the table does not answer, or is not one of Assay's.
-func usable(ctx context.Context, s store.Store) error {
+// checkTable returns an error when the table does not answer, or is not one of Assay's.
+func checkTable(ctx context.Context, s store.Store) error {
 	if err := s.Ping(ctx); err != nil {
 		return err
 	}
@@ -96,12 +96,12 @@ func claimFiles(ctx context.Context, t *table, files blob.Store, now time.Time) 
 	if err == nil && string(claimed) != id {
 		err = fmt.Errorf("the files in the folder of the data belong to another table (%s) than %s (%s), and would be deleted as files that "+
 			"nothing names: "+
-			"choose another folder with -data, or the table of these files with -store and -table", claimed, t.place, id)
+			"choose another folder with -data, or the table of these files with -store and -table", claimed, t.displayName, id)
 	}
 	return err
 }
 
-// tableID is the id that tells the table from others; a table that has none yet gets one.
+// tableID is the unique id of the table; a table without one gets one.
 func tableID(ctx context.Context, s store.Store, now time.Time) (id string, err error) {
 	err = records.Retry(ctx, func() error {
 		r, err := records.Get[record.Reservation](ctx, s, store.Strong, record.TableIdentityKey())

@@ -23,8 +23,8 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// TestWorker_ExecutesAndEvaluatesAnImage has the worker that people run execute a submission and evaluate it, on a dataset with a built-in
-// evaluator and on one with an organizer's own, while its owner watches over gRPC and looks over HTTP.
+// TestWorker_ExecutesAndEvaluatesAnImage lets the worker program execute a submission and evaluate it, on a dataset with a built-in
+// evaluator and on one with an organizer's own, while its owner watches over gRPC and reads over HTTP.
 func TestWorker_ExecutesAndEvaluatesAnImage(t *testing.T) {
 	s := start(t, "-demo=false")
 	owner, user := s.token(t, "owner"), s.token(t, "user")
@@ -45,7 +45,7 @@ printf 'measure{\n key: "Lines"\n value: "%d"\n}\n' "$(cat "$ASSAY_RUN"/run.txt 
 		"type": "image", "image": "ranker", "datasetIds": datasets,
 		"command": `echo first; cp "$ASSAY_INPUT/input.txt" "$ASSAY_OUTPUT/run.txt"; echo second >&2`,
 	}, &made)
-	watched := make(chan watching, len(made.RunIDs))
+	watched := make(chan watchResult, len(made.RunIDs))
 	var begun sync.WaitGroup
 	for _, run := range made.RunIDs {
 		begun.Add(1)
@@ -85,7 +85,7 @@ printf 'measure{\n key: "Lines"\n value: "%d"\n}\n' "$(cat "$ASSAY_RUN"/run.txt 
 }
 
 // startWorker starts a worker that ends with the test, and returns what it logs.
-func (s *running) startWorker(t *testing.T, worker string) fmt.Stringer {
+func (s *testServer) startWorker(t *testing.T, worker string) fmt.Stringer {
 	t.Helper()
 	w := exec.Command(worker, "-server", s.grpc, "-exec", "local", "-work", t.TempDir())
 	w.Env = append(os.Environ(), "ASSAY_WORKER_TOKEN="+s.token(t, "robot", "workers"))
@@ -103,15 +103,15 @@ func (s *running) startWorker(t *testing.T, worker string) fmt.Stringer {
 	return &log
 }
 
-// watching is what came of watching a run.
-type watching struct {
+// watchResult is what a watcher of a run received.
+type watchResult struct {
 	id            string
 	states, lines []string
 	err           error
 }
 
-// watchRun is all it takes to watch a run to its end. It calls begun with the first answer.
-func watchRun(addr, token, id string, begun func()) (w watching) {
+// watchRun watches a run to its end. It calls begun after the first answer.
+func watchRun(addr, token, id string, begun func()) (w watchResult) {
 	w.id = id
 	defer begun()
 	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))

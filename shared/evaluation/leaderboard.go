@@ -317,7 +317,7 @@ func (s *stream) read(ctx context.Context, st store.Store) error {
 	if err != nil {
 		return records.Failed(err)
 	}
-	s.items, s.at, s.end = items, 0, s.query.Ends(items)
+	s.items, s.at, s.end = items, 0, s.query.IsLastPage(items)
 	if !s.end {
 		s.query.After = &items[len(items)-1]
 		s.query.Limit *= 2 // a reader that continues is likely to read all

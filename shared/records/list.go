@@ -173,7 +173,7 @@ func (p *part) read(ctx context.Context, m *merge) (err error) {
 		q.After, q.Limit = &p.items[len(p.items)-1], m.more
 	}
 	p.items, err = m.store.Query(ctx, q)
-	p.at, p.end = 0, q.Ends(p.items)
+	p.at, p.end = 0, q.IsLastPage(p.items)
 	return Failed(err)
 }
 
@@ -272,7 +272,7 @@ func Items(ctx context.Context, s store.Store, q store.Query) iter.Seq2[store.It
 					return
 				}
 			}
-			if q.Ends(found) {
+			if q.IsLastPage(found) {
 				return
 			}
 			q.After = &found[len(found)-1]

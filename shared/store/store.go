@@ -1,9 +1,9 @@
-// Package store is the one table that every resource lives in: a small contract that an embedded file and
-// DynamoDB both keep, so that no rule of the domain knows which of them is below.
+// Package store is the contract of the one table that holds every resource. An embedded file and DynamoDB both implement it, so
+// that no rule of the domain depends on which of them is used.
 //
 // The contract is the weaker of the two. An item has a key of a partition and a sort part, a version, and up to
 // NumIndexes sparse secondary index entries, each holding a copy of the item. There are no joins, no scans, no
-// counts and no filters: what a caller wants to list, a key or an index entry must already say.
+// counts and no filters: a caller can only list what has a key or an index entry for that list.
 //
 // # Limits
 //
@@ -45,7 +45,7 @@ type Index int
 // Table is the index that is the table itself.
 const Table Index = 0
 
-// Item is one stored thing.
+// Item is one item of the table, as in DynamoDB.
 type Item struct {
 	Key
 	// Indexes[i-1] is the item's entry in index i; the zero Key keeps the item out of that index.
@@ -53,10 +53,10 @@ type Item struct {
 	Indexes [NumIndexes]Key
 	// Version is 1 when the item is created and grows by one with each replacement. An item with Version 0 does not exist.
 	Version int64
-	// Expires, when not zero, is the instant from which the item is as if deleted, by the clock of the machine that asks.
+	// Expires, when not zero, is the instant from which the item counts as deleted, by the clock of the reader.
 	// It is stored in whole seconds, a fraction rounded up, and read back in UTC. It may be past already.
 	Expires time.Time
-	// Data may be any bytes, and none: then it reads back with length 0. A store keeps no reference to the Data of a
+	// Data may be any bytes; empty Data reads back with length 0. A store keeps no reference to the Data of a
 	// Write after it has returned, and the Data that a read returned is the caller's own.
 	Data []byte
 }
@@ -92,18 +92,18 @@ type Query struct {
 	Partition  string
 	From, To   string // inclusive bounds of Sort, From <= To, with the limits of a sort part; empty: no bound
 	Descending bool
-	// After starts the Query behind this item, which an earlier Query with the same Index and Partition returned. It names
-	// a place, so it holds also when the item was changed, moved or deleted since.
+	// After is a cursor: the Query starts after this item, which an earlier Query with the same Index and Partition returned.
+	// It is valid also when the item was changed, moved or deleted since.
 	After *Item
 	Limit int // at most so many items; must be positive
-	// MaxBytes, when not 0, ends the answer early, with the item whose Data brings that of all items to so many bytes.
+	// MaxBytes, when not 0, ends the answer with the item whose Data brings the total to at least that many bytes.
 	MaxBytes int
 	// Consistency applies to the Table only; an index is always Eventual.
 	Consistency Consistency
 }
 
-// Ends reports whether nothing is behind the items, which are the answer to q.
-func (q *Query) Ends(items []Item) bool {
+// IsLastPage reports whether no item follows the items, which are the answer to q.
+func (q *Query) IsLastPage(items []Item) bool {
 	bytes := 0
 	for i := range items {
 		bytes += len(items[i].Data)
@@ -111,8 +111,8 @@ func (q *Query) Ends(items []Item) bool {
 	return len(items) < q.Limit && (q.MaxBytes == 0 || bytes < q.MaxBytes)
 }
 
-// Cut returns the items up to the one with which q.MaxBytes ends the answer.
-func (q *Query) Cut(items []Item) []Item {
+// Truncate returns the items up to the one at which q.MaxBytes ends the answer.
+func (q *Query) Truncate(items []Item) []Item {
 	bytes := 0
 	for i := range items {
 		if bytes += len(items[i].Data); q.MaxBytes > 0 && bytes >= q.MaxBytes {
@@ -122,7 +122,7 @@ func (q *Query) Cut(items []Item) []Item {
 	return items
 }
 
-// Store is a table. Every method is safe for concurrent use, honours the context's deadline, and adds what it
+// Store is a table. Every method is safe for concurrent use, honours the context's deadline, and adds its
 // cost to the Usage that WithUsage put in the context. A call whose context has ended already does nothing and
 // returns an error that wraps the context's.
 type Store interface {
@@ -131,7 +131,7 @@ type Store interface {
 	// Reads of several keys are not a snapshot.
 	Get(ctx context.Context, c Consistency, keys ...Key) ([]Item, error)
 
-	// Query returns the items of q in order; those of which q.Ends is true only when there are no more. Items that expired
+	// Query returns the items of q in order; q.IsLastPage is true of them only when no more follow. Items that expired
 	// are left out.
 	// Items with an equal index key come in an order that is the same in every Query of the same direction.
 	Query(ctx context.Context, q Query) ([]Item, error)
@@ -139,9 +139,9 @@ type Store interface {
 	// Write applies all of the writes or none, durably before it returns nil. When a condition does not hold the error
 	// is a *ConflictError that says which, and nothing was written; nor was anything after ErrInvalid. After any other
 	// error, that of a context that ended included, it is unknown whether all were applied or none: read to find out.
-	// All conditions are judged against one state, in which no other Write is half applied, before anything changes.
+	// All conditions are checked against one state, in which no other Write is half applied, before anything changes.
 	// Writes that do not overlap in time take effect in their order. Without writes it does nothing.
-	// The indexes follow at once or, under DynamoDB, within about a second.
+	// Indexes are updated at once or, in DynamoDB, within about a second.
 	Write(ctx context.Context, writes ...Write) error
 
 	// Ping returns nil when the store can answer.
@@ -152,7 +152,7 @@ type Store interface {
 type Write struct {
 	Op   Op
 	Item Item
-	// Record is what the Item of a put encodes, for code between the caller and the store, which does not look at it.
+	// Record is what the Item of a put encodes, for code between the caller and the store, which ignores it.
 	Record any
 }
 
@@ -170,7 +170,7 @@ const (
 	OpCheckAbsent    // change nothing; the key must not exist (an expired item does not exist)
 )
 
-// PutVersion is the version that the item of a put has then, and 0 for what puts nothing.
+// PutVersion is the version that a put gives the item, and 0 for other operations.
 func (w *Write) PutVersion() int64 {
 	switch w.Op {
 	case OpCreate:
@@ -185,7 +185,7 @@ func (w *Write) PutVersion() int64 {
 // needsVersion reports whether the operation's condition is a version, which then must be positive.
 func (op Op) needsVersion() bool { return op == OpReplace || op == OpDeleteIf || op == OpCheck }
 
-// Create writes an item that must not exist yet. Its Version is not looked at.
+// Create writes an item that must not exist yet. Its Version is ignored.
 func Create(it Item) Write { return Write{Op: OpCreate, Item: it} }
 
 // Replace writes over the item whose version is it.Version.
@@ -202,7 +202,7 @@ func DeleteIf(it Item) Write {
 // Check requires that the item's version is still it.Version.
 func Check(it Item) Write { return Write{Op: OpCheck, Item: Item{Key: it.Key, Version: it.Version}} }
 
-// CheckAbsent requires that nothing has the key.
+// CheckAbsent requires that no item has the key.
 func CheckAbsent(k Key) Write { return Write{Op: OpCheckAbsent, Item: Item{Key: k}} }
 
 // ConflictError says that nothing was written because conditions did not hold.

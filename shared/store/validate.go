@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// Ended returns an error that wraps the context's when that has ended before the call.
-func Ended(ctx context.Context) error {
+// CheckContext returns an error that wraps the context's when the context has already ended.
+func CheckContext(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("store: not asked: %w", err)
+		return fmt.Errorf("store: not called: %w", err)
 	}
 	return nil
 }
 
-// ValidateGet returns an error that wraps ErrInvalid when the keys break the contract's limits, or that of Ended.
+// ValidateGet returns an error that wraps ErrInvalid when the keys break the contract's limits, or that of CheckContext.
 func ValidateGet(ctx context.Context, keys []Key) error {
 	if len(keys) > MaxKeys {
 		return invalid("a Get of %d keys: at most %d", len(keys), MaxKeys)
@@ -26,10 +26,10 @@ func ValidateGet(ctx context.Context, keys []Key) error {
 			return fmt.Errorf("key %d: %w", i, err)
 		}
 	}
-	return Ended(ctx)
+	return CheckContext(ctx)
 }
 
-// ValidateQuery returns an error that wraps ErrInvalid when q breaks the contract's limits, or that of Ended.
+// ValidateQuery returns an error that wraps ErrInvalid when q breaks the contract's limits, or that of CheckContext.
 func ValidateQuery(ctx context.Context, q Query) error {
 	if q.Index < Table || q.Index > NumIndexes {
 		return invalid("a Query of index %d: there are %d to %d", q.Index, Table, NumIndexes)
@@ -54,7 +54,7 @@ func ValidateQuery(ctx context.Context, q Query) error {
 		return invalid("a Query from %q to %q, which comes before it", q.From, q.To)
 	}
 	if q.After == nil {
-		return Ended(ctx)
+		return CheckContext(ctx)
 	}
 	if err := q.After.Key.validate(); err != nil {
 		return fmt.Errorf("item After: %w", err)
@@ -63,7 +63,7 @@ func ValidateQuery(ctx context.Context, q Query) error {
 	if at.Partition != q.Partition {
 		return invalid("a Query of partition %q of index %d after an item whose partition there is %q", q.Partition, q.Index, at.Partition)
 	}
-	return cmp.Or(at.validate(), Ended(ctx))
+	return cmp.Or(at.validate(), CheckContext(ctx))
 }
 
 // Entry returns the key under which the index has the item: its own for the Table, the zero Key when it is not in the index.
@@ -74,7 +74,7 @@ func (it *Item) Entry(i Index) Key {
 	return it.Indexes[i-1]
 }
 
-// ValidateWrite returns an error that wraps ErrInvalid when the writes break the contract's limits, or that of Ended.
+// ValidateWrite returns an error that wraps ErrInvalid when the writes break the contract's limits, or that of CheckContext.
 func ValidateWrite(ctx context.Context, writes []Write) error {
 	if len(writes) > MaxWrites {
 		return invalid("a Write of %d items: at most %d", len(writes), MaxWrites)
@@ -94,7 +94,7 @@ func ValidateWrite(ctx context.Context, writes []Write) error {
 			}
 		}
 	}
-	return Ended(ctx)
+	return CheckContext(ctx)
 }
 
 // validate checks one write and returns how many bytes it carries.

@@ -1,18 +1,18 @@
-// Package dynamo keeps the table in DynamoDB: a store.Store on one table with six global secondary indexes, for a
-// service that costs nothing while nobody uses it.
+// Package dynamo is a store.Store on one DynamoDB table with six global secondary indexes, for a service that costs
+// nothing while it is idle.
 //
 // # Writes
 //
 // Every Write is one TransactWriteItems with a client request token, also when it has one item. A plain conditional put
 // would cost half as much for the item itself (its index entries, which cost more, are the same), but when its
-// answer is lost nobody can tell whether it was applied: trying again would then report a conflict with itself, or make
-// again what somebody else has deleted meanwhile. With the token DynamoDB applies a transaction once, however often it is
+// answer is lost the caller cannot know whether it was applied: a retry would then report a conflict with itself, or create
+// again an item that another caller has deleted meanwhile. With the token DynamoDB applies a transaction once, however often it is
 // sent within ten minutes.
 //
-// # Trying again
+// # Retries
 //
-// Throttling, conflicts with other transactions, 5xx and broken connections are tried again with jitter, within the
-// context's deadline; what still fails then is store.ErrUnavailable. Keys that a batch left out are asked for again.
+// Throttling, conflicts with other transactions, 5xx and broken connections are retried with jitter, within the
+// context's deadline; after that they fail with store.ErrUnavailable. Unprocessed keys of a batch are requested again.
 package dynamo
 
 import (
@@ -49,7 +49,7 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// New returns the store in the table. It asks DynamoDB nothing yet.
+// New returns the store in the table. It makes no call.
 func New(cfg aws.Config, table string) *Store {
 	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
 		o.Retryer = newRetryer()
@@ -58,19 +58,19 @@ func New(cfg aws.Config, table string) *Store {
 	return &Store{client: client, table: &table}
 }
 
-// Ping implements store.Store. It reads an item that is never there, since asking about the table itself is slow, and
-// limited for each account.
+// Ping implements store.Store. It reads an item that never exists, since DescribeTable is slow and
+// rate-limited for each account.
 func (s *Store) Ping(ctx context.Context) error {
-	if err := store.Ended(ctx); err != nil {
+	if err := store.CheckContext(ctx); err != nil {
 		return err
 	}
 	_, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: s.table, Key: keyImage(store.Key{Partition: "PING", Sort: "PING"}), ProjectionExpression: aws.String(PartitionKey),
 	})
-	return failed(ctx, err)
+	return contractError(ctx, err)
 }
 
-// alive reports whether an item that expires at the instant, in seconds and 0 for never, is there now.
+// alive reports whether an item that expires at the instant, in seconds and 0 for never, still exists.
 func alive(expires int64, now time.Time) bool { return expires == 0 || expires > now.Unix() }
 
 // Names of an item's attributes, short because DynamoDB counts them in each item. The keys are strings, ExpiryAttribute
@@ -96,11 +96,11 @@ func IndexKeys(i store.Index) (partition, sort string) {
 
 func digit(i store.Index) string { return string(rune('0' + i)) }
 
-// tableTime is how long making a table may take.
-const tableTime = 5 * time.Minute
+// createTableTimeout is how long making a table may take.
+const createTableTimeout = 5 * time.Minute
 
-// CreateTable makes the table, for a server that runs outside a deployment, and waits until it can be used. A table
-// that is there already is left as it is.
+// CreateTable makes the table, for a server that runs outside a deployment, and waits until it can be used. An existing table
+// is left unchanged.
 func (s *Store) CreateTable(ctx context.Context) error {
 	in := &dynamodb.CreateTableInput{
 		TableName:            s.table,
@@ -124,7 +124,7 @@ func (s *Store) CreateTable(ctx context.Context) error {
 		return fmt.Errorf("make the table %s: %w", *s.table, err)
 	}
 	waiter := dynamodb.NewTableExistsWaiter(s.client, func(o *dynamodb.TableExistsWaiterOptions) { o.MinDelay = 100 * time.Millisecond })
-	if err := waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: s.table}, tableTime); err != nil {
+	if err := waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: s.table}, createTableTimeout); err != nil {
 		return fmt.Errorf("wait for the table %s: %w", *s.table, err)
 	}
 	_, err = s.client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: s.table,
@@ -149,7 +149,7 @@ func keySchema(i store.Index) []types.KeySchemaElement {
 	}
 }
 
-// image is an item as DynamoDB has it.
+// image is an item in the attributes of DynamoDB.
 type image = map[string]types.AttributeValue
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
@@ -162,7 +162,7 @@ func keyImage(k store.Key) image {
 	return image{PartitionKey: text(k.Partition), SortKey: text(k.Sort)}
 }
 
-// entryImage is where a Query goes on behind the item: its keys in the table and in the index.
+// entryImage is the ExclusiveStartKey of a Query after the item: its keys in the table and in the index.
 func entryImage(it *store.Item, i store.Index) image {
 	m := keyImage(it.Key)
 	partition, sort := IndexKeys(i)

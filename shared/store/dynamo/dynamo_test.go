@@ -21,7 +21,7 @@ func TestConformance(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { return dynamotest.Open(t, cfg) })
 }
 
-// TestCapacity_IsWhatAWSDocuments holds calls to the units that DynamoDB charges for them: a half for each 4 KB read, twice that when
+// TestCapacity_IsWhatAWSDocuments compares calls with the units that DynamoDB charges for them: a half for each 4 KB read, twice that when
 // strong; two for each 1 KB of an item in a transaction.
 func TestCapacity_IsWhatAWSDocuments(t *testing.T) {
 	s := dynamotest.Open(t, dynamotest.Start(t))
@@ -57,10 +57,10 @@ func TestCapacity_IsWhatAWSDocuments(t *testing.T) {
 	}
 }
 
-// TestGet_AsksAgainForUnprocessedKeys has the server leave out all but one key of each batch, as DynamoDB does under load.
-func TestGet_AsksAgainForUnprocessedKeys(t *testing.T) {
+// TestGet_RetriesUnprocessedKeys lets the server leave out all but one key of each batch, as DynamoDB does under load.
+func TestGet_RetriesUnprocessedKeys(t *testing.T) {
 	var batches atomic.Int64
-	s := behind(t, func(server http.Handler) http.Handler {
+	s := openBehindProxy(t, func(server http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".BatchGetItem") {
 				server.ServeHTTP(w, r)
@@ -101,13 +101,13 @@ func leaveOut(t *testing.T, proxy http.Handler, w http.ResponseWriter, r *http.R
 		t.Error(err)
 		return
 	}
-	left := map[string]any{}
-	for table, ask := range in.RequestItems {
-		if rest := ask.Keys[1:]; len(rest) > 0 {
-			left[table] = map[string]any{"ConsistentRead": ask.ConsistentRead, "Keys": rest}
+	unprocessed := map[string]any{}
+	for table, batch := range in.RequestItems {
+		if rest := batch.Keys[1:]; len(rest) > 0 {
+			unprocessed[table] = map[string]any{"ConsistentRead": batch.ConsistentRead, "Keys": rest}
 		}
-		ask.Keys = ask.Keys[:1]
-		in.RequestItems[table] = ask
+		batch.Keys = batch.Keys[:1]
+		in.RequestItems[table] = batch
 	}
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -122,17 +122,17 @@ func leaveOut(t *testing.T, proxy http.Handler, w http.ResponseWriter, r *http.R
 		t.Errorf("%s: %v", answer.Body, err)
 		return
 	}
-	out["UnprocessedKeys"] = left
+	out["UnprocessedKeys"] = unprocessed
 	w.Header().Set("Content-Type", answer.Header().Get("Content-Type"))
 	if err := json.NewEncoder(w).Encode(out); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestRetry_AnswerThatBreaksOff has a connection end in the middle of an answer, after which the call is sent again.
-func TestRetry_AnswerThatBreaksOff(t *testing.T) {
+// TestRetry_TruncatedAnswer ends a connection in the middle of an answer, after which the call is sent again.
+func TestRetry_TruncatedAnswer(t *testing.T) {
 	var queries atomic.Int64
-	s := behind(t, func(server http.Handler) http.Handler {
+	s := openBehindProxy(t, func(server http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Query") || queries.Add(1) > 1 {
 				server.ServeHTTP(w, r)

@@ -22,9 +22,9 @@ import (
 	"assay/shared/store/storetest"
 )
 
-// faults stands between the store and the server, and does to one request in ten each of: throttle it, answer 500, drop
+// faultInjector stands between the store and the server, and does to one request in ten each of: throttle it, answer 500, drop
 // the connection before or after the server has it, delay it.
-type faults struct {
+type faultInjector struct {
 	server   http.Handler
 	random   *rand.Rand
 	on       atomic.Bool
@@ -32,8 +32,8 @@ type faults struct {
 	done     [6]atomic.Int64
 }
 
-// behind opens a store whose requests the handler gets, and with it what passes them on to a server.
-func behind(t *testing.T, handler func(server http.Handler) http.Handler) *dynamo.Store {
+// openBehindProxy opens a store whose requests go to the handler, which can pass them to a server.
+func openBehindProxy(t *testing.T, handler func(server http.Handler) http.Handler) *dynamo.Store {
 	t.Helper()
 	cfg := dynamotest.Start(t)
 	server, err := url.Parse(*cfg.BaseEndpoint)
@@ -46,7 +46,7 @@ func behind(t *testing.T, handler func(server http.Handler) http.Handler) *dynam
 	return dynamotest.Open(t, cfg)
 }
 
-func (f *faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *faultInjector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	kind := 5
 	if f.on.Load() {
 		f.requests.Add(1)
@@ -82,8 +82,8 @@ func answer(w http.ResponseWriter, status int, code string) {
 // counters that they share, which count, in the end, what was acknowledged.
 func TestStore_SurvivesFaults(t *testing.T) {
 	const clients, rounds, counters = 50, 26, 10
-	f := &faults{random: storetest.Random(t)}
-	s := behind(t, func(server http.Handler) http.Handler {
+	f := &faultInjector{random: storetest.Random(t)}
+	s := openBehindProxy(t, func(server http.Handler) http.Handler {
 		f.server = server
 		return f
 	})
@@ -144,7 +144,7 @@ func (l *faultyLoad) do(what string, call func(context.Context) error) bool {
 	return err == nil
 }
 
-// own takes an item through its life. A call that gave up leaves the item alone.
+// own creates, replaces and deletes an item of its own. A call that failed ends that.
 func (l *faultyLoad) own(name string) {
 	it := store.Item{Key: store.Key{Partition: "OWN", Sort: name}, Version: 1, Data: []byte(name)}
 	it.Indexes[0] = store.Key{Partition: "LIST", Sort: name}
@@ -173,7 +173,7 @@ func (l *faultyLoad) reads(want ...store.Item) bool {
 	})
 }
 
-// count adds one to a counter that others add to as well.
+// count increments a shared counter.
 func (l *faultyLoad) count(k store.Key) {
 	for {
 		var got []store.Item
@@ -210,13 +210,13 @@ func (l *faultyLoad) value(k store.Key) int {
 	return n
 }
 
-// TestStore_EndsCallsWithoutAnswer: a request that nobody answers is sent again while there is time.
-func TestStore_EndsCallsWithoutAnswer(t *testing.T) {
+// TestStore_RetriesUnansweredCalls leaves a request without an answer, which is sent again before the deadline.
+func TestStore_RetriesUnansweredCalls(t *testing.T) {
 	t.Parallel()
-	var silent atomic.Int64
-	s := behind(t, func(server http.Handler) http.Handler {
+	var unanswered atomic.Int64
+	s := openBehindProxy(t, func(server http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if silent.Add(-1) == 0 {
+			if unanswered.Add(-1) == 0 {
 				_, _ = io.Copy(io.Discard, r.Body)
 				<-r.Context().Done()
 				return
@@ -224,7 +224,7 @@ func TestStore_EndsCallsWithoutAnswer(t *testing.T) {
 			server.ServeHTTP(w, r)
 		})
 	})
-	silent.Store(1)
+	unanswered.Store(1)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	if err := s.Write(ctx, store.Create(store.Item{Key: counter(0)})); err != nil {

@@ -46,38 +46,38 @@ func (s *Store) images(ctx context.Context, c store.Consistency, keys []store.Ke
 	if len(keys) == 1 {
 		out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: s.table, Key: keyImage(keys[0]), ConsistentRead: strong})
 		if err != nil {
-			return nil, failed(ctx, err)
+			return nil, contractError(ctx, err)
 		}
 		return map[store.Key]image{keys[0]: out.Item}, nil
 	}
 	images := make(map[store.Key]image, len(keys))
-	ask := types.KeysAndAttributes{ConsistentRead: strong}
+	batch := types.KeysAndAttributes{ConsistentRead: strong}
 	for _, k := range keys {
 		if _, twice := images[k]; !twice {
 			images[k] = nil
-			ask.Keys = append(ask.Keys, keyImage(k))
+			batch.Keys = append(batch.Keys, keyImage(k))
 		}
 	}
 	for failures := 0; ; {
-		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{*s.table: ask}})
+		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{*s.table: batch}})
 		if err != nil {
-			return nil, failed(ctx, err)
+			return nil, contractError(ctx, err)
 		}
 		found := out.Responses[*s.table]
 		for _, m := range found {
 			images[store.Key{Partition: textOf(m, PartitionKey), Sort: textOf(m, SortKey)}] = m
 		}
-		left := out.UnprocessedKeys[*s.table].Keys
-		if len(left) == 0 {
+		unprocessed := out.UnprocessedKeys[*s.table].Keys
+		if len(unprocessed) == 0 {
 			return images, nil
 		}
-		ask.Keys = left
+		batch.Keys = unprocessed
 		if len(found) > 0 {
-			failures = 0 // it goes on: an answer holds at most 16 MB
+			failures = 0 // it makes progress: an answer has at most 16 MB
 			continue
 		}
 		if failures++; failures == maxAttempts {
-			return nil, fmt.Errorf("%w: DynamoDB keeps leaving out keys of a batch", store.ErrUnavailable)
+			return nil, fmt.Errorf("%w: DynamoDB leaves keys of a batch unprocessed", store.ErrUnavailable)
 		}
 		if pause, _ := backoff(failures, nil); !wait.Sleep(ctx, pause) {
 			return nil, fmt.Errorf("store: given up: %w", ctx.Err())
@@ -90,7 +90,7 @@ func (s *Store) Query(ctx context.Context, q store.Query) (items []store.Item, e
 	if err := store.ValidateQuery(ctx, q); err != nil {
 		return nil, err
 	}
-	if startsBehindBounds(&q) {
+	if startsAfterBounds(&q) {
 		return nil, nil
 	}
 	read := 0
@@ -100,7 +100,7 @@ func (s *Store) Query(ctx context.Context, q store.Query) (items []store.Item, e
 	for {
 		out, err := s.client.Query(ctx, in)
 		if err != nil {
-			return nil, failed(ctx, err)
+			return nil, contractError(ctx, err)
 		}
 		read += len(out.Items)
 		for _, m := range out.Items {
@@ -112,8 +112,8 @@ func (s *Store) Query(ctx context.Context, q store.Query) (items []store.Item, e
 				items = append(items, it)
 			}
 		}
-		items = q.Cut(items)
-		if !q.Ends(items) || len(out.LastEvaluatedKey) == 0 {
+		items = q.Truncate(items)
+		if !q.IsLastPage(items) || len(out.LastEvaluatedKey) == 0 {
 			return items, nil
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey
@@ -121,9 +121,9 @@ func (s *Store) Query(ctx context.Context, q store.Query) (items []store.Item, e
 	}
 }
 
-// startsBehindBounds brings After and the bounds together, since DynamoDB refuses to start outside of them. It reports whether nothing
-// that they hold can be behind After; when After is before them, they alone say where to start.
-func startsBehindBounds(q *store.Query) bool {
+// startsAfterBounds reports whether no item within the bounds can follow After. It drops an After that precedes the bounds, since
+// DynamoDB refuses to start outside of them.
+func startsAfterBounds(q *store.Query) bool {
 	if q.After == nil {
 		return false
 	}

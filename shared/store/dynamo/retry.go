@@ -23,33 +23,33 @@ const (
 	maxBackoff   = time.Second
 )
 
-// backoff is how long to wait after the attempt, counted from 0: any time up to a bound that doubles, so that those who
-// met once do not meet again.
+// backoff is how long to wait after the attempt, counted from 0: any time up to a bound that doubles (full jitter), so that
+// callers that conflicted once do not conflict again.
 func backoff(attempt int, _ error) (time.Duration, error) {
 	return rand.N(min(firstBackoff<<min(attempt, maxAttempts), maxBackoff)), nil //nolint:gosec // jitter
 }
 
-// newRetryer tries again what the SDK would, transactions that lost against others, and calls whose answer broke off. It waits for less
-// time than the SDK's one second at first, which is for services that are slower, and does without its budget of retries for each
+// newRetryer retries what the SDK would, transactions that conflicted with others, and calls whose answer was truncated. Its first
+// delay is shorter than the SDK's one second, which is for slower services, and it has no retry quota for each
 // client: a function serves one request at a time, whose deadline is the budget.
 func newRetryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts, o.Backoff = maxAttempts, retry.BackoffDelayerFunc(backoff)
 		o.RateLimiter = ratelimit.None
 		o.Retryables = append([]retry.IsErrorRetryable{
-			retry.IsErrorRetryableFunc(isTransactionConflict), retry.IsErrorRetryableFunc(isBrokenAnswer)}, o.Retryables...)
+			retry.IsErrorRetryableFunc(isTransactionConflict), retry.IsErrorRetryableFunc(isTruncatedResponse)}, o.Retryables...)
 	})
 }
 
-// Reasons why DynamoDB cancels a transaction that will never do as it is; all others may pass.
+// Reasons for which DynamoDB cancels a transaction permanently; all others are transient.
 const (
 	conditionFailed = "ConditionalCheckFailed"
 	validationError = "ValidationError"
 	noReason        = "None"
 )
 
-// isTransactionConflict reports whether a transaction may go through when it is sent again as it is. One that has a failed
-// condition beside a conflict is not certain to have been judged against one state, so it is sent again too.
+// isTransactionConflict reports whether a transaction may succeed when it is sent again unchanged. One with a failed condition
+// and a conflict may not have been checked against one state, so it is sent again too.
 func isTransactionConflict(err error) aws.Ternary {
 	if _, running := errors.AsType[*types.TransactionInProgressException](err); running {
 		return aws.TrueTernary
@@ -71,17 +71,17 @@ func isTransactionConflict(err error) aws.Ternary {
 	return again
 }
 
-// isBrokenAnswer reports whether the connection ended in the middle of an answer. Writes carry a token, so that a write which is sent
+// isTruncatedResponse reports whether the connection ended in the middle of an answer. Writes carry a token, so that a write which is sent
 // again is made once.
-func isBrokenAnswer(err error) aws.Ternary {
+func isTruncatedResponse(err error) aws.Ternary {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return aws.TrueTernary
 	}
 	return aws.UnknownTernary
 }
 
-// failed is the contract's error for what DynamoDB, or the way to it, returned.
-func failed(ctx context.Context, err error) error {
+// contractError maps an error of DynamoDB, or of the network, to one of the store's contract.
+func contractError(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -92,15 +92,15 @@ func failed(ctx context.Context, err error) error {
 		if answer.ErrorCode() == "ValidationException" {
 			return fmt.Errorf("%w: %w", store.ErrInvalid, err)
 		}
-		if final(answer) {
+		if isPermanent(answer) {
 			return fmt.Errorf("store: %w", err)
 		}
 	}
 	return fmt.Errorf("%w: %w", store.ErrUnavailable, err)
 }
 
-// final reports whether the answer is the client's fault, such as a missing table or permission, and stays the same.
-func final(answer smithy.APIError) bool {
+// isPermanent reports whether the error is the client's fault, such as a missing table or permission, so that a retry would fail too.
+func isPermanent(answer smithy.APIError) bool {
 	_, cancelled := errors.AsType[*types.TransactionCanceledException](answer)
 	_, running := errors.AsType[*types.TransactionInProgressException](answer)
 	if cancelled || running {

@@ -34,7 +34,7 @@ func (s *Store) Write(ctx context.Context, writes ...store.Write) error {
 		return conflict
 	}
 	if err != nil {
-		return failed(ctx, err)
+		return contractError(ctx, err)
 	}
 	if s.OnChange != nil {
 		s.OnChange(changed(writes))
@@ -71,7 +71,7 @@ func (s *Store) transactItem(w *store.Write, now time.Time) types.TransactWriteI
 	}
 }
 
-// conflictOf returns the conflict that a cancelled transaction tells of, or nil when no condition was to blame.
+// conflictOf returns the conflict that a cancelled transaction reports, or nil when no condition failed.
 func conflictOf(err error) error {
 	cancelled, ok := errors.AsType[*types.TransactionCanceledException](err)
 	if !ok {

@@ -33,8 +33,8 @@ func fill(tb testing.TB, s *Store, n int) {
 	}
 }
 
-// clients calls do from so many goroutines, b.N times in all, and reports the rate.
-func clients(b *testing.B, n int, do func(i int64) error) {
+// runClients calls do from so many goroutines, b.N times in all, and reports the rate.
+func runClients(b *testing.B, n int, do func(i int64) error) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	b.ReportAllocs()
@@ -57,8 +57,8 @@ func clients(b *testing.B, n int, do func(i int64) error) {
 func BenchmarkCreate(b *testing.B) {
 	for _, n := range []int{1, 32, 64} {
 		b.Run(fmt.Sprintf("clients=%d", n), func(b *testing.B) {
-			s := fresh(b, Options{})
-			clients(b, n, func(i int64) error { return s.Write(b.Context(), store.Create(benchItem(i))) })
+			s := openEmpty(b, Options{})
+			runClients(b, n, func(i int64) error { return s.Write(b.Context(), store.Create(benchItem(i))) })
 		})
 	}
 }
@@ -68,9 +68,9 @@ func BenchmarkReplace(b *testing.B) {
 	const size = 10_000
 	for _, n := range []int{1, 32, 64} {
 		b.Run(fmt.Sprintf("clients=%d", n), func(b *testing.B) {
-			s := fresh(b, Options{})
+			s := openEmpty(b, Options{})
 			fill(b, s, size)
-			clients(b, n, func(i int64) error {
+			runClients(b, n, func(i int64) error {
 				it := benchItem(i * 7919 % size)
 				it.Version = 1 + i/size
 				return s.Write(b.Context(), store.Replace(it))
@@ -80,7 +80,7 @@ func BenchmarkReplace(b *testing.B) {
 }
 
 func BenchmarkGet(b *testing.B) {
-	s := fresh(b, Options{})
+	s := openEmpty(b, Options{})
 	fill(b, s, 100_000)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
@@ -95,7 +95,7 @@ func BenchmarkGet(b *testing.B) {
 func BenchmarkQuery(b *testing.B) {
 	for _, size := range []int{1_000, 100_000} {
 		b.Run(fmt.Sprintf("items=%d", size), func(b *testing.B) {
-			s := fresh(b, Options{})
+			s := openEmpty(b, Options{})
 			fill(b, s, size)
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {

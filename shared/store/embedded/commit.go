@@ -40,7 +40,7 @@ func (s *Store) Write(ctx context.Context, writes ...store.Write) error {
 	return r.err
 }
 
-// newRequest encodes the writes, so that the one goroutine that commits has the less to do.
+// newRequest encodes the writes, so that the goroutine that commits has less to do.
 func newRequest(writes []store.Write) *request {
 	r := &request{changes: make([]change, len(writes)), done: make(chan struct{})}
 	for i := range writes {
@@ -70,7 +70,7 @@ func (s *Store) commitLoop() {
 	}
 }
 
-// commit applies the requests, each for itself, in one transaction, and sets their outcomes. It returns the new images.
+// commit applies each request separately in one transaction, and sets their outcomes. It returns the new images.
 func (s *Store) commit(batch []*request) []store.Item {
 	var written []store.Item
 	if s.onChange != nil {
@@ -104,7 +104,7 @@ func (s *Store) commit(batch []*request) []store.Item {
 	})
 	if err != nil && !errors.Is(err, errUnchanged) {
 		for _, full := range diskfull.Errors {
-			if strings.Contains(err.Error(), full.Error()) { // bbolt has some as words alone
+			if strings.Contains(err.Error(), full.Error()) { // bbolt wraps some as text only
 				err = errors.Join(err, full)
 			}
 		}
@@ -116,10 +116,10 @@ func (s *Store) commit(batch []*request) []store.Item {
 	return written
 }
 
-// maxCommitBytes bounds what one commit takes from the queue, and so for how long it lasts and what memory it needs.
+// maxCommitBytes bounds what one commit takes from the queue, and with it the duration and the memory of a commit.
 const maxCommitBytes = 16 << 20
 
-// request is a Write that waits for its commit.
+// request is a Write in the queue.
 type request struct {
 	changes []change
 	size    int
@@ -166,13 +166,13 @@ func (q *queue) withdraw(r *request) bool {
 func (q *queue) take() []*request {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.gather()
+	q.awaitReleasedWriters()
 	for len(q.waiting) == 0 {
 		if q.closed {
 			return nil
 		}
 		q.arrived.Wait()
-		q.gather()
+		q.awaitReleasedWriters()
 	}
 	n, size := 0, 0
 	for n < len(q.waiting) && (n == 0 || size+q.waiting[n].size <= maxCommitBytes) {
@@ -185,10 +185,10 @@ func (q *queue) take() []*request {
 	return batch
 }
 
-// gather lets the writers that the last commit released, and that are on their way back, run first. It costs one writer
-// that is alone nothing, and keeps many from falling into two halves that wait for each other's syncs (measured with 32
+// awaitReleasedWriters yields to the writers that the last commit released, so that their next writes join this commit. It costs a
+// single writer nothing, and keeps many from splitting into two halves that wait for each other's syncs (measured with 32
 // writers: 21 instead of 16 in a commit, and a tenth more in a second).
-func (q *queue) gather() {
+func (q *queue) awaitReleasedWriters() {
 	for n := 0; n < len(q.waiting); {
 		n = len(q.waiting)
 		q.mu.Unlock()

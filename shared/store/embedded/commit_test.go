@@ -16,18 +16,18 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// held is a store whose commits wait: the first has happened, and the next begins when release is called.
-type held struct {
+// blockedStore is a store whose commits wait: the first has happened, and the next begins when release is called.
+type blockedStore struct {
 	*Store
 	release func()
 }
 
-func hold(t *testing.T) held {
+func blockCommits(t *testing.T) blockedStore {
 	t.Helper()
 	gate := make(chan struct{})
 	entered := make(chan struct{}, 1)
 	var once sync.Once
-	s := fresh(t, Options{OnChange: func([]store.Item) {
+	s := openEmpty(t, Options{OnChange: func([]store.Item) {
 		once.Do(func() {
 			entered <- struct{}{}
 			<-gate
@@ -35,11 +35,11 @@ func hold(t *testing.T) held {
 	}})
 	storetest.Write(t, s, store.Create(named("first", "")))
 	<-entered
-	return held{s, sync.OnceFunc(func() { close(gate) })}
+	return blockedStore{s, sync.OnceFunc(func() { close(gate) })}
 }
 
 // waitFor returns when n writes are in the queue.
-func (h held) waitFor(t *testing.T, n int) {
+func (h blockedStore) waitFor(t *testing.T, n int) {
 	t.Helper()
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
 		h.queue.mu.Lock()
@@ -62,10 +62,10 @@ func (s *Store) commits(t *testing.T) (id int) {
 	return id
 }
 
-// TestCommit_TakesAllWaitingWrites has writes that wait together go into one commit, where each fails or succeeds for itself, in order.
+// TestCommit_TakesAllWaitingWrites commits all queued writes at once; each fails or succeeds separately, in order.
 func TestCommit_TakesAllWaitingWrites(t *testing.T) {
 	t.Parallel()
-	s := hold(t)
+	s := blockCommits(t)
 	defer s.release()
 	before := s.commits(t)
 	const writers, keys = 60, 4
@@ -100,10 +100,10 @@ func TestCommit_TakesAllWaitingWrites(t *testing.T) {
 	checkFile(t, s.Store)
 }
 
-// TestCommit_HasBoundedBytes has more bytes wait than one commit takes.
+// TestCommit_HasBoundedBytes queues more bytes than one commit takes.
 func TestCommit_HasBoundedBytes(t *testing.T) {
 	t.Parallel()
-	s := hold(t)
+	s := blockCommits(t)
 	defer s.release()
 	before := s.commits(t)
 	const writers = 2*maxCommitBytes/store.MaxWriteBytes + 1
@@ -131,7 +131,7 @@ func TestCommit_HasBoundedBytes(t *testing.T) {
 // TestWrite_IsWithdrawnWithItsContext ends the context of a write that waits: it returns at once, and is never applied.
 func TestWrite_IsWithdrawnWithItsContext(t *testing.T) {
 	t.Parallel()
-	s := hold(t)
+	s := blockCommits(t)
 	defer s.release()
 	ctx, cancel := context.WithCancel(t.Context())
 	results := make(chan error, 3)
@@ -161,7 +161,7 @@ func TestWrite_IsWithdrawnWithItsContext(t *testing.T) {
 // TestWrite_WithdrawnIsNeverApplied ends contexts at every instant of a write: an error says that it is not there, now and later.
 func TestWrite_WithdrawnIsNeverApplied(t *testing.T) {
 	t.Parallel()
-	s := fresh(t, Options{})
+	s := openEmpty(t, Options{})
 	var mu sync.Mutex
 	written := map[store.Key]bool{}
 	var wg sync.WaitGroup
@@ -191,10 +191,10 @@ func TestWrite_WithdrawnIsNeverApplied(t *testing.T) {
 	}
 }
 
-// TestCommit_KeepsTheOrder lets the write that came first win.
+// TestCommit_KeepsTheOrder checks that the earliest write wins.
 func TestCommit_KeepsTheOrder(t *testing.T) {
 	t.Parallel()
-	s := hold(t)
+	s := blockCommits(t)
 	defer s.release()
 	const writers = 5
 	results := make([]error, writers)
@@ -212,10 +212,10 @@ func TestCommit_KeepsTheOrder(t *testing.T) {
 	}
 }
 
-// TestCommit_IsOnlyForChanges has writes that change nothing cost no commit.
+// TestCommit_IsOnlyForChanges checks that writes without a change cause no commit.
 func TestCommit_IsOnlyForChanges(t *testing.T) {
 	t.Parallel()
-	s := fresh(t, Options{})
+	s := openEmpty(t, Options{})
 	it := named("a", "")
 	storetest.Write(t, s, store.Create(it))
 	before := s.commits(t)
@@ -287,10 +287,10 @@ func TestOnChange_ReportsEachChangeOnce(t *testing.T) {
 	}
 }
 
-// TestStore_CloseEndsWhatWaits finishes what waits, and refuses what comes later.
-func TestStore_CloseEndsWhatWaits(t *testing.T) {
+// TestStore_CloseFinishesQueuedWrites finishes queued writes, and refuses later ones.
+func TestStore_CloseFinishesQueuedWrites(t *testing.T) {
 	t.Parallel()
-	s := hold(t)
+	s := blockCommits(t)
 	defer s.release()
 	results := make(chan error, 10)
 	for i := range cap(results) {

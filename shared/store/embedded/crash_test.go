@@ -54,13 +54,13 @@ func step(writer, n int) []store.Write {
 	return []store.Write{store.Check(a), store.Replace(c)}
 }
 
-// progress is what the file must hold of a writer after its steps.
-type progress struct {
+// expectation has the items that the file must hold of a writer after its steps.
+type expectation struct {
 	steps int
 	items map[store.Key]store.Item
 }
 
-func (p *progress) take(writes []store.Write) {
+func (p *expectation) apply(writes []store.Write) {
 	p.steps++
 	for _, w := range writes {
 		it := w.Item
@@ -74,13 +74,12 @@ func (p *progress) take(writes []store.Write) {
 	}
 }
 
-// differs says how the items of the writer, in their order, differ from those that its steps make, or nothing.
-func (p *progress) differs(got []store.Item) string {
+// diff says how the items of the writer, in their order, differ from those that its steps make, or nothing.
+func (p *expectation) diff(got []store.Item) string {
 	return storetest.Diff(got, slices.SortedFunc(maps.Values(p.items), func(a, b store.Item) int { return strings.Compare(a.Sort, b.Sort) }))
 }
 
-// writeUntilKilled goes on with each writer's steps from those in arg, and tells each on its standard output once it
-// was acknowledged.
+// writeUntilKilled continues each writer's steps from those in arg, and prints each step once it was acknowledged.
 func writeUntilKilled(path, arg string) error {
 	s, err := Open(path, Options{})
 	if err != nil {
@@ -106,12 +105,12 @@ func writeUntilKilled(path, arg string) error {
 	return <-failed
 }
 
-// TestStore_LosesNothingWhenKilled kills a writing process at random instants, some before the file is made or opened, and finds on
-// the same file every acknowledged write, no half of any, and no entry without its item.
+// TestStore_LosesNothingWhenKilled kills a writing process at random instants, some before the file is made or opened, and finds in
+// the same file every acknowledged write, no partial write, and no entry without its item.
 func TestStore_LosesNothingWhenKilled(t *testing.T) {
-	const rounds, openings = 55, 10
+	const rounds, killedAtOpen = 55, 10
 	path := filepath.Join(t.TempDir(), "store.db")
-	writers := make([]progress, crashWriters)
+	writers := make([]expectation, crashWriters)
 	for i := range writers {
 		writers[i].items = map[store.Key]store.Item{}
 	}
@@ -121,7 +120,7 @@ func TestStore_LosesNothingWhenKilled(t *testing.T) {
 		for _, w := range writers {
 			fmt.Fprint(&arg, w.steps, " ")
 		}
-		cmd, said := child(t, "crash", path, arg.String())
+		cmd, stderr := child(t, "crash", path, arg.String())
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -132,7 +131,7 @@ func TestStore_LosesNothingWhenKilled(t *testing.T) {
 		kill := func() {
 			time.AfterFunc(time.Duration(random.IntN(150))*time.Millisecond, func() { _ = cmd.Process.Kill() })
 		}
-		if round < openings {
+		if round < killedAtOpen {
 			kill()
 		}
 		lines := bufio.NewScanner(out)
@@ -144,14 +143,14 @@ func TestStore_LosesNothingWhenKilled(t *testing.T) {
 			if want := writers[writer].steps; n != want {
 				t.Fatalf("writer %d acknowledged step %d, want %d", writer, n, want)
 			}
-			writers[writer].take(step(writer, n))
+			writers[writer].apply(step(writer, n))
 			acknowledged++
-			if first && round >= openings {
+			if first && round >= killedAtOpen {
 				kill()
 			}
 		}
 		if err := cmd.Wait(); cmd.ProcessState.Exited() {
-			t.Fatalf("round %d: the process ended before it was killed: %v: %s", round, err, said)
+			t.Fatalf("round %d: the process ended before it was killed: %v: %s", round, err, stderr)
 		}
 		s, err := Open(path, Options{})
 		if err != nil {
@@ -163,14 +162,14 @@ func TestStore_LosesNothingWhenKilled(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wrong := w.differs(got)
+			wrong := w.diff(got)
 			if wrong == "" {
 				continue
 			}
-			// The write that was under way may be there, whole.
+			// The write that the kill interrupted may be there as a whole.
 			unknown++
-			w.take(step(i, w.steps))
-			if w.differs(got) != "" {
+			w.apply(step(i, w.steps))
+			if w.diff(got) != "" {
 				t.Fatalf("round %d, writer %d after step %d: %s", round, i, w.steps-1, wrong)
 			}
 		}

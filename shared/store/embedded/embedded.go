@@ -14,13 +14,13 @@
 // A transaction changes an item and its entries together, so an entry leads to its item and reads as the copy that the
 // contract promises. Real copies were measured: a page of 50 reads in three quarters of the time, 15 µs less, but an
 // item in four indexes takes half as long again to create, and four times as long to replace, because each copy must
-// follow it.
+// be written too.
 //
 // # Writes
 //
-// One goroutine commits. It takes all writes that wait, judges and applies each for itself in one bbolt transaction,
-// syncs once for all, and answers them; meanwhile the next ones gather. A write that is alone waits for nobody.
-// Each commit also removes some of the items that expired long enough ago; until then nobody sees them.
+// One goroutine commits (group commit). It takes all writes in the queue, checks and applies each separately in one bbolt
+// transaction, and syncs once for all; new writes queue meanwhile. A single write is committed without delay.
+// Each commit also removes some of the items that expired long enough ago; until then reads leave them out.
 package embedded
 
 import (
@@ -38,8 +38,8 @@ import (
 // Options of a Store. The zero Options are fine.
 type Options struct {
 	// OnChange is called after each commit, in commit order, with the new images of the items that were put, and, for
-	// those that were deleted, with their Key and Version 0. It is the local twin of DynamoDB's streams: it may come
-	// shortly after the Write has returned, and items that go because they expired are not reported. The next commit
+	// those that were deleted, with their Key and Version 0. It is the local equivalent of DynamoDB Streams: it may come
+	// shortly after the Write has returned, and the removal of expired items is not reported. The next commit
 	// waits for it, so it must not block and must not call Write; the items are its own. No call comes after Close.
 	OnChange func(items []store.Item)
 	// Now tells the time by which items expire; nil is time.Now.
@@ -86,7 +86,7 @@ func (s *Store) Close() error {
 
 // Ping implements store.Store.
 func (s *Store) Ping(ctx context.Context) error {
-	if err := store.Ended(ctx); err != nil {
+	if err := store.CheckContext(ctx); err != nil {
 		return err
 	}
 	return s.view(func(tx *bbolt.Tx) error {

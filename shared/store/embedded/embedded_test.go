@@ -28,18 +28,18 @@ func open(t testing.TB, path string, o Options) *Store {
 	return s
 }
 
-func fresh(t testing.TB, o Options) *Store {
+func openEmpty(t testing.TB, o Options) *Store {
 	t.Helper()
 	return open(t, filepath.Join(t.TempDir(), "store.db"), o)
 }
 
 func TestConformance(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.Store { return fresh(t, Options{}) })
+	storetest.Run(t, func(t *testing.T) store.Store { return openEmpty(t, Options{}) })
 }
 
 func TestBudget(t *testing.T) {
 	t.Parallel()
-	storetest.Budget(t, fresh(t, Options{}), 100_000)
+	storetest.Budget(t, openEmpty(t, Options{}), 100_000)
 }
 
 // named returns an item of the sort part in an index, with data.
@@ -55,7 +55,7 @@ func checkFile(t *testing.T, s *Store) {
 	err := s.db.View(func(tx *bbolt.Tx) error {
 		want := map[string]bool{} // bucket and key of every entry that the table asks for
 		err := tx.Bucket(tableBucket).ForEach(func(k, v []byte) error {
-			h, err := decodeHead(v)
+			h, err := decodeHeader(v)
 			if err != nil {
 				return err
 			}
@@ -112,11 +112,11 @@ func checkPages(t *testing.T, s *Store) {
 	}
 }
 
-// TestPurge_RemovesExpiredItemsByAndBy removes items that expired from the file, some in each commit.
-func TestPurge_RemovesExpiredItemsByAndBy(t *testing.T) {
+// TestPurge_RemovesExpiredItemsIncrementally removes items that expired from the file, some in each commit.
+func TestPurge_RemovesExpiredItemsIncrementally(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
-	s := fresh(t, Options{Now: func() time.Time { return now }})
+	s := openEmpty(t, Options{Now: func() time.Time { return now }})
 	const n = 3 * maxPurge
 	for i := range n {
 		it := named(fmt.Sprintf("%04d", i), "x")
@@ -157,12 +157,12 @@ func TestPurge_RemovesExpiredItemsByAndBy(t *testing.T) {
 	}
 }
 
-// TestItems_ExpireAtTheirInstant has an item go at its instant, not a second before or after.
+// TestItems_ExpireAtTheirInstant expires an item at its instant, not a second before or after.
 func TestItems_ExpireAtTheirInstant(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1_800_000_000, 0)
 	now := at.Add(-time.Nanosecond)
-	s := fresh(t, Options{Now: func() time.Time { return now }})
+	s := openEmpty(t, Options{Now: func() time.Time { return now }})
 	it := named("a", "x")
 	it.Expires = at.Add(-time.Millisecond) // rounded up
 	storetest.Write(t, s, store.Create(it))
@@ -178,7 +178,7 @@ func TestItems_ExpireAtTheirInstant(t *testing.T) {
 // TestReads_DoNotWaitForWrites reads while a write transaction is open and has changed what is read.
 func TestReads_DoNotWaitForWrites(t *testing.T) {
 	t.Parallel()
-	s := fresh(t, Options{})
+	s := openEmpty(t, Options{})
 	storetest.Write(t, s, store.Create(named("a", "old")))
 	tx, err := s.db.Begin(true)
 	if err != nil {

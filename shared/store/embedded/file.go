@@ -30,9 +30,9 @@ var (
 	formatVersion = []byte("1")
 )
 
-// boltOptions: a lock that another process holds is an answer, not something to wait for; the map freelist stays
+// boltOptions: opening fails at once when another process holds the lock; the map freelist stays
 // fast in a file with many free pages; the freelist is kept in the file, so that opening a large one needs no scan of
-// it; and the address space is large enough that a growing file is rarely mapped again, for which reads would wait.
+// it; and the address space is large enough that a growing file is rarely mapped again, which blocks reads.
 func boltOptions() *bbolt.Options {
 	return &bbolt.Options{
 		Timeout:         time.Nanosecond,
@@ -76,7 +76,7 @@ func checkFormat(tx *bbolt.Tx) error {
 }
 
 // createFile makes an empty store. It is made under another name and linked to its own when it is whole and on disk, so
-// that a process that is killed on the way leaves no half of a store, and of two that create one only one does.
+// that a process that is killed meanwhile leaves no partial store, and only one of two concurrent processes creates it.
 func createFile(path string) error {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, filepath.Base(path)+".new-")
@@ -131,7 +131,7 @@ func appendKey(b []byte, k store.Key) []byte {
 	return append(b, k.Sort...)
 }
 
-// splitTableKey undoes tableKey.
+// splitTableKey is the inverse of tableKey.
 func splitTableKey(b []byte) (store.Key, error) {
 	partition, sort, ok := strings.Cut(string(b), "\x00")
 	if !ok {
@@ -210,30 +210,30 @@ func encode(it *store.Item, version int64) []byte {
 	return append(b, it.Data...)
 }
 
-// head has the decoded fields of a value that stand before its entries, and what follows them undecoded.
-type head struct {
+// valueHeader has the fields of a value that precede its entries, decoded, and the rest of the value.
+type valueHeader struct {
 	version   int64
 	expires   int64
 	undecoded []byte
 }
 
-func decodeHead(v []byte) (head, error) {
+func decodeHeader(v []byte) (valueHeader, error) {
 	version, n := binary.Uvarint(v)
 	if n <= 0 {
-		return head{}, errDamaged
+		return valueHeader{}, errDamaged
 	}
 	expires, m := binary.Uvarint(v[n:])
 	if m <= 0 {
-		return head{}, errDamaged
+		return valueHeader{}, errDamaged
 	}
-	return head{int64(version), int64(expires), v[n+m:]}, nil
+	return valueHeader{int64(version), int64(expires), v[n+m:]}, nil
 }
 
 // expired reports whether the item has expired at now, so that it counts as deleted.
-func (h head) expired(now time.Time) bool { return h.expires != 0 && h.expires <= now.Unix() }
+func (h valueHeader) expired(now time.Time) bool { return h.expires != 0 && h.expires <= now.Unix() }
 
 // entries returns the item's index entries, and its data still within the value.
-func (h head) entries() (indexes [store.NumIndexes]store.Key, data []byte, err error) {
+func (h valueHeader) entries() (indexes [store.NumIndexes]store.Key, data []byte, err error) {
 	if len(h.undecoded) == 0 || h.undecoded[0] >= 1<<store.NumIndexes {
 		return indexes, nil, errDamaged
 	}
@@ -265,7 +265,7 @@ func (h head) entries() (indexes [store.NumIndexes]store.Key, data []byte, err e
 }
 
 // item returns the item of the value, copied out of the file's memory.
-func (h head) item(k store.Key) (store.Item, error) {
+func (h valueHeader) item(k store.Key) (store.Item, error) {
 	it := store.Item{Key: k, Version: h.version}
 	if h.expires != 0 {
 		it.Expires = time.Unix(h.expires, 0).UTC()

@@ -23,18 +23,18 @@ func openInChild(path, _ string) error {
 	return s.Close()
 }
 
-// TestOpen_RefusesASecondProcess has a real second process refused while the first has the store, and let in afterwards.
+// TestOpen_RefusesASecondProcess opens the store from a second process, which fails until the first has closed it.
 func TestOpen_RefusesASecondProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	s := open(t, path, Options{})
-	second, said := child(t, "open", path, "")
+	second, stderr := child(t, "open", path, "")
 	if err := second.Run(); err == nil {
 		t.Error("a second process opened the store")
 	}
 	for _, want := range []string{path, "open in another process", "stop that one, or use another file"} {
-		if !strings.Contains(said.String(), want) {
-			t.Errorf("the second process said %q, without %q", said, want)
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("the second process said %q, without %q", stderr, want)
 		}
 	}
 	if err := s.Write(t.Context(), store.Create(named("a", ""))); err != nil {
@@ -43,14 +43,14 @@ func TestOpen_RefusesASecondProcess(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	third, said := child(t, "open", path, "")
+	third, stderr := child(t, "open", path, "")
 	if err := third.Run(); err != nil {
-		t.Errorf("a process after the first had closed the store: %v: %s", err, said)
+		t.Errorf("a process after the first had closed the store: %v: %s", err, stderr)
 	}
 }
 
-// TestOpen_LetsOneCallerHaveANewFile opens a store that does not exist from many goroutines: one gets it, and no other file stays.
-func TestOpen_LetsOneCallerHaveANewFile(t *testing.T) {
+// TestOpen_CreatesANewFileOnce opens a store that does not exist from many goroutines: one gets it, and no other file stays.
+func TestOpen_CreatesANewFileOnce(t *testing.T) {
 	t.Parallel()
 	for range 20 {
 		path := filepath.Join(t.TempDir(), "store.db")
@@ -84,7 +84,7 @@ func TestOpen_LetsOneCallerHaveANewFile(t *testing.T) {
 	}
 }
 
-// TestOpen_RefusesOtherFiles tells what is wrong with a file that is no store of this version, and leaves it as it was.
+// TestOpen_RefusesOtherFiles reports why a file is no store of this version, and leaves the file unchanged.
 func TestOpen_RefusesOtherFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -137,14 +137,14 @@ func TestOpen_RefusesOtherFiles(t *testing.T) {
 	}
 }
 
-// FuzzDecode gives a damaged value to the decoder: it must tell, and read nothing beyond it.
+// FuzzDecode gives damaged values to the decoder, which must return an error and read nothing beyond them.
 func FuzzDecode(f *testing.F) {
 	it := store.Item{Expires: time.Unix(1_800_000_000, 0), Data: []byte("data")}
 	f.Add(encode(&it, 1))
 	it.Indexes[0], it.Indexes[5] = store.Key{Partition: "L", Sort: "1"}, store.Key{Partition: "M", Sort: "2"}
 	f.Add(encode(&it, 1<<40))
 	f.Fuzz(func(t *testing.T, v []byte) {
-		h, err := decodeHead(v)
+		h, err := decodeHeader(v)
 		if err == nil {
 			var got store.Item
 			if got, err = h.item(it.Key); err == nil && len(got.Data) > len(v) {

@@ -18,13 +18,13 @@ import (
 
 func init() { children["fill"] = fillDisk }
 
-// TestStore_SurvivesFullDisk fills what the system lets a process write, and goes on when there is room again.
+// TestStore_SurvivesFullDisk fills the disk up to a limit of the process, and writes again once the limit is raised.
 func TestStore_SurvivesFullDisk(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
-	cmd, said := child(t, "fill", path, "")
+	cmd, stderr := child(t, "fill", path, "")
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v: %s", err, said)
+		t.Fatalf("%v: %s", err, stderr)
 	}
 	s := open(t, path, Options{})
 	checkFile(t, s)

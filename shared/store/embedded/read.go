@@ -29,7 +29,7 @@ func (s *Store) Get(ctx context.Context, _ store.Consistency, keys ...store.Key)
 			if v == nil {
 				continue
 			}
-			h, err := decodeHead(v)
+			h, err := decodeHeader(v)
 			if err != nil {
 				return err
 			}
@@ -53,7 +53,7 @@ func (s *Store) Query(ctx context.Context, q store.Query) ([]store.Item, error) 
 	if err := store.ValidateQuery(ctx, q); err != nil {
 		return nil, err
 	}
-	r := reading{ctx: ctx, q: q, now: s.now()}
+	r := queryScan{ctx: ctx, q: q, now: s.now()}
 	err := s.view(r.run)
 	store.Count(ctx, r.read)
 	if err != nil {
@@ -62,8 +62,8 @@ func (s *Store) Query(ctx context.Context, q store.Query) ([]store.Item, error) 
 	return r.items, nil
 }
 
-// reading is one Query under way.
-type reading struct {
+// queryScan is the state of one Query.
+type queryScan struct {
 	ctx   context.Context
 	q     store.Query
 	now   time.Time
@@ -72,7 +72,7 @@ type reading struct {
 	bytes int // of their Data
 }
 
-func (r *reading) run(tx *bbolt.Tx) error {
+func (r *queryScan) run(tx *bbolt.Tx) error {
 	table := tx.Bucket(tableBucket)
 	cursor := table.Cursor()
 	var items *bbolt.Cursor // of the items that entries lead to
@@ -105,9 +105,9 @@ func (r *reading) run(tx *bbolt.Tx) error {
 }
 
 // add appends the item, unless it expired.
-func (r *reading) add(k, v []byte) error {
+func (r *queryScan) add(k, v []byte) error {
 	r.read++
-	h, err := decodeHead(v)
+	h, err := decodeHeader(v)
 	if err != nil || h.expired(r.now) {
 		return err
 	}

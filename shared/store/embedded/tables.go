@@ -10,12 +10,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// maxPurge bounds how many expired items one commit removes. It is more than a Write can put, so that a store which
-// lives on items that expire does not grow.
+// maxPurge bounds how many expired items one commit removes. It is more than a Write can put, so that a store whose
+// items all expire does not grow.
 const maxPurge = 2 * store.MaxWrites
 
-// purgeDelay is for how long an item that expired stays in the file, unseen, so that a clock which is wrong for a while
-// destroys nothing.
+// purgeDelay is for how long an item that expired stays in the file, hidden from reads, so that a clock which is wrong for a while
+// deletes nothing.
 const purgeDelay = time.Hour
 
 // change is a store.Write ready for the file.
@@ -67,7 +67,7 @@ func (t *tables) stored(key []byte) (stored, error) {
 	if v == nil {
 		return stored{}, nil
 	}
-	h, err := decodeHead(v)
+	h, err := decodeHeader(v)
 	if err != nil {
 		return stored{}, err
 	}
@@ -108,7 +108,7 @@ func (t *tables) checkConditions(changes []change) ([]stored, error) {
 	return before, nil
 }
 
-// apply makes the change to what is stored before it, and reports whether anyone can see a difference.
+// apply makes the change to what is stored before it, and reports whether a reader can see a difference.
 func (t *tables) apply(c *change, before *stored) (bool, error) {
 	switch c.Op {
 	case store.OpCreate, store.OpReplace:
@@ -137,7 +137,7 @@ func (t *tables) remove(key []byte, before *stored) error {
 	return t.tx.Bucket(tableBucket).Delete(key)
 }
 
-// index gives the item of the key the entries and the expiry of after, in place of those that it had before.
+// index replaces the entries and the expiry of the item of the key, as before has them, by those of after.
 func (t *tables) index(key []byte, before *stored, after *store.Item) error {
 	t.dirty = true
 	for i, entry := range after.Indexes {

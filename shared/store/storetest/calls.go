@@ -89,8 +89,8 @@ func testEndsMidway(tb table) {
 	tb.t.Logf("%d applied, %d ended", applied.Load(), ended.Load())
 }
 
-// settled returns whether what one Write creates under both keys is there. A Write that its caller gave up may still be
-// under way, and reads of two keys are no snapshot, so half of it may show, but never for long.
+// settled returns whether what one Write creates under both keys is there. A Write whose caller gave up may still be
+// in progress, and reads of two keys are no snapshot, so a read may see a part of it, but not for long.
 func (tb table) settled(a, b store.Key) (bool, error) {
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
 		got, err := tb.Get(tb.t.Context(), store.Strong, a, b)
@@ -101,7 +101,7 @@ func (tb table) settled(a, b store.Key) (bool, error) {
 			return got[0].Exists(), nil
 		}
 		if time.Since(start) > indexLag {
-			return false, errors.New("half of a Write is there")
+			return false, errors.New("a part of a Write is there")
 		}
 	}
 }

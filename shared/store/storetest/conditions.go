@@ -9,10 +9,10 @@ import (
 )
 
 var conditions = map[string]func(table){
-	"Write/Conditions":     testConditions,
-	"Write/AllOrNone":      testAllOrNone,
-	"Write/MostWrites":     testMostWrites,
-	"Write/ConflictIsTold": testConflictTold,
+	"Write/Conditions":         testConditions,
+	"Write/AllOrNone":          testAllOrNone,
+	"Write/MaxWrites":          testMaxWrites,
+	"Write/ConflictIsReported": testConflictReported,
 }
 
 // keyState is a state that a key can be in.
@@ -144,7 +144,7 @@ func testAllOrNone(tb table) {
 	tb.wantList(store.Query{Index: 1, Partition: "L"}, a, d, e, added)
 }
 
-func testMostWrites(tb table) {
+func testMaxWrites(tb table) {
 	var creates, deletes []store.Write
 	var all []store.Item
 	for i := range store.MaxWrites {
@@ -161,7 +161,7 @@ func testMostWrites(tb table) {
 	tb.wantList(store.Query{Index: 1, Partition: "L"})
 }
 
-func testConflictTold(tb table) {
+func testConflictReported(tb table) {
 	tb.write(store.Create(item("a")))
 	err := tb.Write(tb.t.Context(), store.CheckAbsent(key("b")), store.Create(item("a")))
 	if !store.IsConflict(err) || Conflicts(err, 0) || !Conflicts(err, 1) || Conflicts(err, 2) {

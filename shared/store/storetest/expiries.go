@@ -18,8 +18,8 @@ var expiries = map[string]func(table){
 func past() time.Time   { return time.Now().Add(-time.Minute).Truncate(time.Second) }
 func future() time.Time { return time.Now().Add(time.Hour).Truncate(time.Second) }
 
-// wantGone expects the item to be as if deleted, for every call.
-func (tb table) wantGone(it store.Item) {
+// wantAbsent expects every call to treat the item as deleted.
+func (tb table) wantAbsent(it store.Item) {
 	tb.t.Helper()
 	tb.wantStored(missing(it.Key))
 	tb.wantList(store.Query{Partition: it.Partition})
@@ -39,9 +39,9 @@ func testExpired(tb table) {
 	it := listed("a", 1, "L", "old")
 	it.Expires = past()
 	tb.write(store.Create(it))
-	tb.wantGone(it)
+	tb.wantAbsent(it)
 
-	// What is as if deleted can be created, and nothing of it is left.
+	// An expired item can be created again, without any of its former entries.
 	again := listed("a", 2, "M", "new")
 	tb.write(store.Create(again))
 	tb.wantStored(again)
@@ -52,12 +52,12 @@ func testExpired(tb table) {
 	again.Expires = past()
 	tb.write(store.Replace(again))
 	again.Version++
-	tb.wantGone(again)
+	tb.wantAbsent(again)
 	tb.write(store.Delete(again.Key))
-	tb.wantGone(again)
+	tb.wantAbsent(again)
 }
 
-// testExpires waits for an item to go.
+// testExpires waits for an item to expire.
 func testExpires(tb table) {
 	it := listed("a", 1, "L", "x")
 	it.Expires = time.Now().Add(1500 * time.Millisecond) // read back as the next whole second
@@ -68,13 +68,13 @@ func testExpires(tb table) {
 		}
 	}
 	time.Sleep(time.Until(it.Expires.Truncate(time.Second).Add(time.Second)))
-	tb.wantGone(it)
+	tb.wantAbsent(it)
 }
 
 func testExpiredFillNoPage(tb table) {
-	for _, side := range sides {
+	for _, index := range testedIndexes {
 		var live []store.Item
-		for i, it := range tb.fill(side, "P", sorts) {
+		for i, it := range tb.fill(index, "P", sorts) {
 			if i%3 == 1 {
 				live = append(live, it)
 				continue
@@ -82,9 +82,9 @@ func testExpiredFillNoPage(tb table) {
 			it.Expires = past()
 			tb.write(store.Replace(it))
 		}
-		tb.wantList(store.Query{Index: side, Partition: "P"}, live...)
+		tb.wantList(store.Query{Index: index, Partition: "P"}, live...)
 		for limit := 1; limit <= len(live)+1; limit++ {
-			q := store.Query{Index: side, Partition: "P", Limit: limit}
+			q := store.Query{Index: index, Partition: "P", Limit: limit}
 			tb.wantPages(q, live)
 			q.Descending = true
 			tb.wantPages(q, reversed(live))
@@ -92,7 +92,7 @@ func testExpiredFillNoPage(tb table) {
 	}
 }
 
-// testExpiryReplaced changes when an item goes.
+// testExpiryReplaced changes when an item expires.
 func testExpiryReplaced(tb table) {
 	it := listed("a", 1, "L", "x")
 	for n, expires := range []time.Time{future(), {}, future().Add(time.Hour), future()} {
@@ -109,10 +109,10 @@ func testExpiryReplaced(tb table) {
 	it.Expires = past()
 	tb.write(store.Replace(it))
 	it.Version++
-	tb.wantGone(it)
+	tb.wantAbsent(it)
 }
 
-// testExpiredMany has more items go at one time than a store may remove at once.
+// testExpiredMany expires more items at one time than a store may remove at once.
 func testExpiredMany(tb table) {
 	for i := range 5 {
 		var writes []store.Write

@@ -16,8 +16,8 @@ type Call struct {
 	Writes []store.Write
 }
 
-// Hooked is a store that calls functions around the calls of another, to count them, to fail them, or to have something else
-// happen at that moment.
+// Hooked is a store that calls functions before and after the calls of another, to count them, to inject failures, or to change
+// something at that moment.
 type Hooked struct {
 	store.Store
 	Before func(Call) error // a call is not made and fails with the error, if there is one

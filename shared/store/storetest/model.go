@@ -70,40 +70,40 @@ func (m model) list(i store.Index, partition string) []store.Item {
 	return items
 }
 
-// machine is a store and its model, in partitions that no other machine uses.
-type machine struct {
+// stateMachine is a store and its model, in partitions of its own.
+type stateMachine struct {
 	tb     table
 	prefix string
 	model  model
 }
 
-var machines atomic.Int64
+var stateMachines atomic.Int64
 
 // testModel applies random calls to the store and to the model, and compares them.
 func testModel(tb table) {
 	rapid.Check(tb.t, func(t *rapid.T) {
-		m := &machine{tb, fmt.Sprintf("%d ", machines.Add(1)), model{}}
+		m := &stateMachine{tb, fmt.Sprintf("%d ", stateMachines.Add(1)), model{}}
 		t.Repeat(map[string]func(*rapid.T){"write": m.write, "get": m.get, "query": m.query})
 	})
 }
 
-func (m *machine) partition(t *rapid.T, names ...string) string {
+func (m *stateMachine) partition(t *rapid.T, names ...string) string {
 	return m.prefix + rapid.SampledFrom(names).Draw(t, "partition")
 }
 
-func (m *machine) key(t *rapid.T) store.Key {
+func (m *stateMachine) key(t *rapid.T) store.Key {
 	return store.Key{Partition: m.partition(t, "P", "Q"), Sort: rapid.SampledFrom([]string{"a", "aa", "b", "é"}).Draw(t, "sort")}
 }
 
-// entry draws an index entry; the few there are meet often.
-func (m *machine) entry(t *rapid.T) store.Key {
+// entry draws an index entry from few, so that entries are often equal.
+func (m *stateMachine) entry(t *rapid.T) store.Key {
 	if rapid.Bool().Draw(t, "sparse") {
 		return store.Key{}
 	}
 	return store.Key{Partition: m.partition(t, "L", "M"), Sort: rapid.SampledFrom([]string{"1", "2", "22"}).Draw(t, "entry")}
 }
 
-func (m *machine) write(t *rapid.T) {
+func (m *stateMachine) write(t *rapid.T) {
 	var writes []store.Write
 	for _, k := range rapid.SliceOfNDistinct(rapid.Custom(m.key), 1, 4, rapid.ID).Draw(t, "keys") {
 		it := store.Item{Key: k, Version: m.model[k].Version, Data: rapid.SliceOfN(rapid.Byte(), 0, 8).Draw(t, "data")}
@@ -133,7 +133,7 @@ func (m *machine) write(t *rapid.T) {
 	}
 }
 
-func (m *machine) get(t *rapid.T) {
+func (m *stateMachine) get(t *rapid.T) {
 	names := rapid.SliceOfN(rapid.Custom(m.key), 1, 5).Draw(t, "keys")
 	got, err := m.tb.Get(t.Context(), store.Strong, names...)
 	if err != nil {
@@ -150,10 +150,10 @@ func (m *machine) get(t *rapid.T) {
 	}
 }
 
-// query reads a partition whole, which must have the model's items in the order of their entries; with bounds, a place
-// to start and a limit, it then must read the same list's part.
-func (m *machine) query(t *rapid.T) {
-	q := store.Query{Index: rapid.SampledFrom(sides).Draw(t, "index"), Descending: rapid.Bool().Draw(t, "descending"), Limit: 100,
+// query reads a whole partition, which must have the model's items in the order of their entries, and then a part of it by
+// bounds, After and a limit.
+func (m *stateMachine) query(t *rapid.T) {
+	q := store.Query{Index: rapid.SampledFrom(testedIndexes).Draw(t, "index"), Descending: rapid.Bool().Draw(t, "descending"), Limit: 100,
 		Consistency: store.Strong}
 	q.Partition = m.partition(t, "L", "M")
 	if q.Index == store.Table {
@@ -177,7 +177,7 @@ func (m *machine) query(t *rapid.T) {
 	}
 	q.Limit = rapid.IntRange(1, 9).Draw(t, "limit")
 	part := whole
-	if len(whole) > 0 && rapid.Bool().Draw(t, "goes on") {
+	if len(whole) > 0 && rapid.Bool().Draw(t, "continues") {
 		n := rapid.IntRange(0, len(whole)-1).Draw(t, "after")
 		q.After, part = &whole[n], whole[n+1:]
 	}
@@ -187,7 +187,7 @@ func (m *machine) query(t *rapid.T) {
 	}
 }
 
-func (m *machine) list(t *rapid.T, q store.Query) []store.Item {
+func (m *stateMachine) list(t *rapid.T, q store.Query) []store.Item {
 	items, err := m.tb.Query(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
@@ -201,26 +201,26 @@ type register struct {
 	data    string
 }
 
-// asked is one call, of one key; op 0 is a read.
-type asked struct {
+// callInput is one call, of one key; op 0 is a read.
+type callInput struct {
 	op      store.Op
 	key     string
 	version int64
 	data    string
 }
 
-// answered is what it returned: of a read the register, of a write whether its condition held or that nobody knows.
-type answered struct {
+// callOutput is the result of a call: of a read the register, of a write whether it conflicted or its outcome is unknown.
+type callOutput struct {
 	register
 	conflict, unknown bool
 }
 
-// registers judges a history of calls, each key for itself.
+// registers is the model of a history of calls, partitioned by key.
 var registers = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		byKey := map[string][]porcupine.Operation{}
 		for _, op := range history {
-			k := op.Input.(asked).key
+			k := op.Input.(callInput).key
 			byKey[k] = append(byKey[k], op)
 		}
 		var parts [][]porcupine.Operation
@@ -231,7 +231,7 @@ var registers = porcupine.Model{
 	},
 	Init: func() any { return register{} },
 	Step: func(state, input, output any) (bool, any) {
-		was, in, out := state.(register), input.(asked), output.(answered)
+		was, in, out := state.(register), input.(callInput), output.(callOutput)
 		if in.op == 0 {
 			return out.register == was, was
 		}
@@ -245,7 +245,7 @@ var registers = porcupine.Model{
 			holds, next = true, register{}
 		case store.OpDeleteIf:
 			next = register{}
-		case store.OpCheck, store.OpCheckAbsent: // no client asks for these alone
+		case store.OpCheck, store.OpCheckAbsent: // no client sends these alone
 		}
 		if !holds {
 			return out.conflict || out.unknown, was
@@ -255,8 +255,7 @@ var registers = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v -> %+v", input, output) },
 }
 
-// testLinearizable records what many clients ask and are answered about a few keys, and looks for an order of the calls
-// that explains all answers and in which none comes before one that had ended when it began.
+// testLinearizable records the concurrent calls of many clients on a few keys, and checks that the history is linearizable.
 func testLinearizable(tb table) {
 	const clients, calls = 6, 50
 	begin := time.Now()
@@ -268,12 +267,12 @@ func testLinearizable(tb table) {
 			random := rand.New(rand.NewPCG(1, uint64(client))) //nolint:gosec // nothing is secret, and the calls are to be the same each time
 			seen := map[string]int64{}                         // the version last read of each key
 			for n := range calls {
-				in := asked{key: fmt.Sprint(random.IntN(3)), data: fmt.Sprint(client, " ", n)}
+				in := callInput{key: fmt.Sprint(random.IntN(3)), data: fmt.Sprint(client, " ", n)}
 				in.op = []store.Op{0, 0, store.OpCreate, store.OpReplace, store.OpReplace, store.OpReplace, store.OpDelete,
 					store.OpDeleteIf}[random.IntN(8)]
 				in.version = max(1, seen[in.key])
 				call := time.Since(begin)
-				out := tb.ask(in)
+				out := tb.call(in)
 				end := int64(time.Since(begin))
 				if out.unknown {
 					end = math.MaxInt64 // it may take effect at any time, or never
@@ -300,17 +299,17 @@ func testLinearizable(tb table) {
 	}
 }
 
-// ask makes the call.
-func (tb table) ask(in asked) answered {
+// call makes the call.
+func (tb table) call(in callInput) callOutput {
 	k := key(in.key)
 	if in.op == 0 {
 		got, err := tb.Get(tb.t.Context(), store.Strong, k)
 		if err != nil {
 			tb.t.Errorf("Get: %v", err)
-			return answered{}
+			return callOutput{}
 		}
-		return answered{register: register{got[0].Version, string(got[0].Data)}}
+		return callOutput{register: register{got[0].Version, string(got[0].Data)}}
 	}
 	err := tb.Write(tb.t.Context(), store.Write{Op: in.op, Item: store.Item{Key: k, Version: in.version, Data: []byte(in.data)}})
-	return answered{conflict: store.IsConflict(err), unknown: err != nil && !store.IsConflict(err)}
+	return callOutput{conflict: store.IsConflict(err), unknown: err != nil && !store.IsConflict(err)}
 }

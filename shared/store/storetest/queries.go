@@ -10,37 +10,36 @@ import (
 )
 
 var queries = map[string]func(table){
-	"Query/OrderOfBytes":       testOrder,
-	"Query/BoundsAndLimits":    testBounds,
-	"Query/PartitionsApart":    testPartitions,
-	"Query/Pages":              testPages,
-	"Query/PagesOfBytes":       testPagesOfBytes,
-	"Query/AfterWhatIsGone":    testAfterGone,
-	"Query/AfterOutsideBounds": testAfterBounds,
-	"Index/Sparse":             testSparse,
-	"Index/FollowsTheItem":     testFollows,
-	"Index/SharedEntries":      testSharedEntries,
-	"Index/EntriesApart":       testEntriesApart,
+	"Query/OrderOfBytes":          testOrder,
+	"Query/BoundsAndLimits":       testBounds,
+	"Query/PartitionsAreSeparate": testPartitions,
+	"Query/Pages":                 testPages,
+	"Query/PagesOfBytes":          testPagesOfBytes,
+	"Query/AfterDeleted":          testAfterDeleted,
+	"Query/AfterOutsideBounds":    testAfterBounds,
+	"Index/Sparse":                testSparse,
+	"Index/IsUpdatedWithItem":     testIndexUpdated,
+	"Index/SharedEntries":         testSharedEntries,
+	"Index/EntriesAreSeparate":    testEntriesApart,
 }
 
-// sorts stand in the order of their bytes. In UTF-16 the last would come before the one in front of it, and with regard
-// to language several would.
+// sorts are in the order of their bytes, which is neither that of UTF-16 nor that of a language.
 var sorts = []string{"\x01", "\x01\x01", " ", "#", "A", "A\x01", "A\x01x", "A#", "AA", "Z", "a", "a\x7f", "aé", "z", "~", "é", "日本",
 	"\uFFFD", "😀", "\U0010FFFF"}
 
-// sides are where a list can stand: the table, and the first and the last index.
-var sides = []store.Index{store.Table, 1, store.NumIndexes}
+// testedIndexes are the table, and the first and the last index.
+var testedIndexes = []store.Index{store.Table, 1, store.NumIndexes}
 
-// fill creates an item for each sort part in the partition of the side, and returns them in order.
-func (tb table) fill(side store.Index, partition string, sorts []string) []store.Item {
+// fill creates an item for each sort part in the partition of the index, and returns them in order.
+func (tb table) fill(index store.Index, partition string, sorts []string) []store.Item {
 	var items []store.Item
 	var writes []store.Write
 	for i, s := range sorts {
 		it := store.Item{Key: store.Key{Partition: partition, Sort: s}, Version: 1, Data: fmt.Appendf(nil, "%s %q", partition, s)}
-		if side != store.Table {
-			// The table's order is the reverse of the index's, so that neither passes for the other.
-			it.Key = store.Key{Partition: fmt.Sprintf("of %d %s", side, partition), Sort: fmt.Sprintf("%03d", 999-i)}
-			it.Indexes[side-1] = store.Key{Partition: partition, Sort: s}
+		if index != store.Table {
+			// The table's order is the reverse of the index's, so that a test cannot confuse them.
+			it.Key = store.Key{Partition: fmt.Sprintf("of %d %s", index, partition), Sort: fmt.Sprintf("%03d", 999-i)}
+			it.Indexes[index-1] = store.Key{Partition: partition, Sort: s}
 		}
 		items, writes = append(items, it), append(writes, store.Create(it))
 	}
@@ -62,26 +61,26 @@ func testOrder(tb table) {
 	if !slices.IsSorted(sorts) {
 		tb.t.Fatal("the suite's own order is wrong")
 	}
-	for _, side := range sides {
-		items := tb.fill(side, "P", sorts)
-		tb.wantList(store.Query{Index: side, Partition: "P"}, items...)
-		tb.wantList(store.Query{Index: side, Partition: "P", Descending: true}, reversed(items)...)
+	for _, index := range testedIndexes {
+		items := tb.fill(index, "P", sorts)
+		tb.wantList(store.Query{Index: index, Partition: "P"}, items...)
+		tb.wantList(store.Query{Index: index, Partition: "P", Descending: true}, reversed(items)...)
 	}
 }
 
-// testBounds tries all pairs of bounds, that items have and that lie between them, with limits, both ways.
+// testBounds tries all pairs of bounds, at items and between them, with limits, in both directions.
 func testBounds(tb table) {
 	all := []string{"A", "A\x01", "AA", "B", "é", "😀"}
 	bounds := append([]string{"", "\x01", "A\x01\x01", "A ", "AAA", "a", "\U0010FFFF"}, all...)
-	for _, side := range sides {
-		items := tb.fill(side, "P", all)
-		tb.wantList(store.Query{Index: side, Partition: "P"}, items...)
+	for _, index := range testedIndexes {
+		items := tb.fill(index, "P", all)
+		tb.wantList(store.Query{Index: index, Partition: "P"}, items...)
 		for _, from := range bounds {
 			for _, to := range bounds {
 				if to != "" && from > to {
 					continue
 				}
-				q := store.Query{Index: side, Partition: "P", From: from, To: to}
+				q := store.Query{Index: index, Partition: "P", From: from, To: to}
 				want := within(q, items)
 				for _, q.Limit = range []int{1, 2, max(len(want), 1), 100} {
 					n := min(q.Limit, len(want))
@@ -96,14 +95,14 @@ func testBounds(tb table) {
 }
 
 func testPartitions(tb table) {
-	for _, side := range sides {
+	for _, index := range testedIndexes {
 		all := map[string][]store.Item{}
 		names := []string{"O", "P", "P\x01", "P ", "P#", "PA", "Q", "p"}
 		for _, p := range names {
-			all[p] = tb.fill(side, p, []string{"\x01", "A", "\U0010FFFF"})
+			all[p] = tb.fill(index, p, []string{"\x01", "A", "\U0010FFFF"})
 		}
 		for _, p := range names {
-			q := store.Query{Index: side, Partition: p}
+			q := store.Query{Index: index, Partition: p}
 			tb.wantList(q, all[p]...)
 			q.Descending = true
 			tb.wantList(q, reversed(all[p])...)
@@ -125,7 +124,7 @@ func (tb table) pages(q store.Query) []store.Item {
 			tb.t.Fatalf("Query(%+v) returned %d items", q, len(page))
 		}
 		items = append(items, page...)
-		if q.Ends(page) {
+		if q.IsLastPage(page) {
 			return items
 		}
 		q.After = &page[len(page)-1]
@@ -135,13 +134,13 @@ func (tb table) pages(q store.Query) []store.Item {
 }
 
 func testPages(tb table) {
-	for _, side := range sides {
-		items := tb.fill(side, "P", sorts)
-		tb.fill(side, "P\x01", sorts[:5])
-		tb.wantList(store.Query{Index: side, Partition: "P"}, items...)
+	for _, index := range testedIndexes {
+		items := tb.fill(index, "P", sorts)
+		tb.fill(index, "P\x01", sorts[:5])
+		tb.wantList(store.Query{Index: index, Partition: "P"}, items...)
 		for limit := 1; limit <= len(sorts)+1; limit++ {
 			for _, q := range []store.Query{{}, {From: "A\x01"}, {To: "é"}, {From: "A", To: "~"}} {
-				q.Index, q.Partition, q.Limit = side, "P", limit
+				q.Index, q.Partition, q.Limit = index, "P", limit
 				tb.wantPages(q, within(q, items))
 				q.Descending = true
 				tb.wantPages(q, reversed(within(q, items)))
@@ -153,12 +152,12 @@ func testPages(tb table) {
 // testPagesOfBytes reads pages that end with the item which brings them to a number of bytes, whatever the size of the items.
 func testPagesOfBytes(tb table) {
 	const most = 300 << 10
-	for _, side := range sides {
+	for _, index := range testedIndexes {
 		var items []store.Item
 		for i, size := range []int{1, 0, most - 1, most, most + 1, 2, most / 2, most / 2, most / 2, 0} {
-			it := store.Item{Key: store.Key{Partition: fmt.Sprint("I", side, i), Sort: "I"}, Data: bytes.Repeat([]byte("x"), size)}
-			if side != store.Table {
-				it.Indexes[side-1] = store.Key{Partition: "P", Sort: fmt.Sprint(i)}
+			it := store.Item{Key: store.Key{Partition: fmt.Sprint("I", index, i), Sort: "I"}, Data: bytes.Repeat([]byte("x"), size)}
+			if index != store.Table {
+				it.Indexes[index-1] = store.Key{Partition: "P", Sort: fmt.Sprint(i)}
 			} else {
 				it.Key = store.Key{Partition: "P", Sort: fmt.Sprint(i)}
 			}
@@ -167,26 +166,26 @@ func testPagesOfBytes(tb table) {
 			items = append(items, it)
 		}
 		for _, q := range []store.Query{{MaxBytes: 1}, {MaxBytes: most}, {MaxBytes: 10 * most}, {MaxBytes: most, Descending: true}} {
-			q.Index, q.Partition, q.Limit = side, "P", 4
+			q.Index, q.Partition, q.Limit = index, "P", 4
 			want := items
 			if q.Descending {
 				want = reversed(items)
 			}
 			tb.wantPages(q, want)
 			first := tb.list(q)
-			if cut := q.Cut(want[:q.Limit]); len(first) != len(cut) {
+			if cut := q.Truncate(want[:q.Limit]); len(first) != len(cut) {
 				tb.t.Errorf("a page of %d bytes has %d items, want %d", q.MaxBytes, len(first), len(cut))
 			}
 		}
 	}
 }
 
-// testAfterGone goes on behind an item that was deleted, moved or changed since its page was read.
-func testAfterGone(tb table) {
-	for _, side := range sides {
-		items := tb.fill(side, "P", []string{"A", "B", "C", "D", "E"})
+// testAfterDeleted continues after an item that was deleted, moved or changed since its page was read.
+func testAfterDeleted(tb table) {
+	for _, index := range testedIndexes {
+		items := tb.fill(index, "P", []string{"A", "B", "C", "D", "E"})
 		b := items[1]
-		q := store.Query{Index: side, Partition: "P", After: &b}
+		q := store.Query{Index: index, Partition: "P", After: &b}
 		forth := func(want ...store.Item) {
 			tb.t.Helper()
 			q.Descending = false
@@ -202,12 +201,12 @@ func testAfterGone(tb table) {
 
 		moved := b
 		moved.Data = []byte("changed")
-		if side != store.Table {
-			moved.Indexes[side-1].Sort = "D\x01"
+		if index != store.Table {
+			moved.Indexes[index-1].Sort = "D\x01"
 		}
 		tb.write(store.Replace(moved))
 		moved.Version++
-		if side != store.Table {
+		if index != store.Table {
 			forth(items[2], items[3], moved, items[4])
 		} else {
 			forth(items[2:]...)
@@ -224,10 +223,10 @@ func testAfterGone(tb table) {
 }
 
 func testAfterBounds(tb table) {
-	for _, side := range sides {
-		items := tb.fill(side, "P", []string{"A", "B", "C", "D", "E"})
+	for _, index := range testedIndexes {
+		items := tb.fill(index, "P", []string{"A", "B", "C", "D", "E"})
 		for i := range items {
-			q := store.Query{Index: side, Partition: "P", From: "B", To: "D", After: &items[i]}
+			q := store.Query{Index: index, Partition: "P", From: "B", To: "D", After: &items[i]}
 			tb.wantList(q, items[min(max(i+1, 1), 4):4]...)
 			q.Descending = true
 			tb.wantList(q, reversed(items[1:max(1, min(i, 4))])...)
@@ -235,7 +234,7 @@ func testAfterBounds(tb table) {
 	}
 }
 
-// testSparse has an item in each set of indexes that the first three and the last allow.
+// testSparse has an item in each subset of the first three indexes and the last.
 func testSparse(tb table) {
 	in := []store.Index{1, 2, 3, store.NumIndexes}
 	want := map[store.Index][]store.Item{}
@@ -260,8 +259,8 @@ func testSparse(tb table) {
 	tb.wantList(store.Query{Partition: "L"})
 }
 
-// testFollows wants each change of an item in every index, also of one whose entries stay.
-func testFollows(tb table) {
+// testIndexUpdated expects each change of an item in every index, also when its entries stay the same.
+func testIndexUpdated(tb table) {
 	it := item("a")
 	for i := range it.Indexes {
 		it.Indexes[i] = store.Key{Partition: "L", Sort: "x"}
@@ -323,7 +322,7 @@ func testSharedEntries(tb table) {
 	}
 }
 
-// testEntriesApart has entries whose parts, written one after the other, would be the same.
+// testEntriesApart has entries whose concatenated parts are equal.
 func testEntriesApart(tb table) {
 	x, y, z := listed("a", 1, "L", "MN"), listed("b", 1, "LM", "N"), listed("c", 2, "L", "MN")
 	tb.write(store.Create(x), store.Create(y), store.Create(z))

@@ -13,19 +13,19 @@ import (
 )
 
 var races = map[string]func(table){
-	"Race/OneCreates":     testOneCreates,
-	"Race/NoLostUpdate":   testNoLostUpdate,
-	"Race/NoHalfItem":     testNoHalfItem,
-	"Race/SumStays":       testSumStays,
-	"Race/NoWriteSkew":    testNoWriteSkew,
-	"Race/PagesWhileBusy": testPagesWhileBusy,
+	"Race/OneCreateWins":     testOneCreateWins,
+	"Race/NoLostUpdate":      testNoLostUpdate,
+	"Race/NoTornRead":        testNoTornRead,
+	"Race/SumIsConserved":    testSumIsConserved,
+	"Race/NoWriteSkew":       testNoWriteSkew,
+	"Race/PagesDuringWrites": testPagesDuringWrites,
 }
 
 // attempts is how often a Write that races others is tried at most.
 const attempts = 1000
 
-// testOneCreates lets many create the same key; exactly one may.
-func testOneCreates(tb table) {
+// testOneCreateWins lets many create the same key; exactly one may.
+func testOneCreateWins(tb table) {
 	for round := range 10 {
 		var won atomic.Int64
 		var wg sync.WaitGroup
@@ -84,8 +84,8 @@ func testNoLostUpdate(tb table) {
 	tb.wantStored(it)
 }
 
-// testNoHalfItem reads a large item while it is replaced: data, entries and version must be of one Write.
-func testNoHalfItem(tb table) {
+// testNoTornRead reads a large item while it is replaced: data, entries and version must be of one Write.
+func testNoTornRead(tb table) {
 	const rounds = 40
 	state := func(version int64) store.Item {
 		it := listed("a", 1, "L", fmt.Sprint(version))
@@ -119,7 +119,7 @@ func testNoHalfItem(tb table) {
 				for _, it := range got {
 					if it.Exists() {
 						if wrong := diff(it, state(it.Version)); wrong != "" {
-							tb.t.Errorf("half of a Write was read: %s", wrong)
+							tb.t.Errorf("a torn read: %s", wrong)
 							return
 						}
 					}
@@ -135,9 +135,9 @@ func testNoHalfItem(tb table) {
 	tb.wantList(store.Query{Index: 1, Partition: "L"}, state(rounds))
 }
 
-// testSumStays moves amounts between accounts. Two reads that a Write of checks confirms are of one state: their sum is
+// testSumIsConserved moves amounts between accounts. Two reads that a Write of checks confirms are of one state: their sum is
 // the one there was at first.
-func testSumStays(tb table) {
+func testSumIsConserved(tb table) {
 	const accounts, total = 4, 400
 	var names []store.Key
 	for i := range accounts {
@@ -238,9 +238,9 @@ func testNoWriteSkew(tb table) {
 	}
 }
 
-// testPagesWhileBusy pages through a partition while items around those that stay come and go: none that stays may be
+// testPagesDuringWrites pages through a partition while items around those that stay come and go: none that stays may be
 // missing, and none may come twice.
-func testPagesWhileBusy(tb table) {
+func testPagesDuringWrites(tb table) {
 	var stay []store.Item
 	for i := range 40 {
 		stay = append(stay, listed(fmt.Sprintf("%02d", i), 1, "L", fmt.Sprintf("%02d", i)))

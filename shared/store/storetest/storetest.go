@@ -1,6 +1,6 @@
-// Package storetest is the conformance suite of the store's contract: what it holds an implementation to is what
-// callers may rely on, sentence by sentence. It knows of no implementation, and leans on nothing that the contract does
-// not promise; in particular it gives indexes the time to follow.
+// Package storetest is the conformance suite of the store's contract: it tests each sentence that
+// callers rely on. It knows no implementation, and assumes nothing beyond the contract; in particular it allows indexes
+// to be eventually consistent.
 package storetest
 
 import (
@@ -42,10 +42,10 @@ type table struct {
 	store.Store
 }
 
-// indexLag is longer than an index may stay behind the table.
+// indexLag is longer than an index may lag behind the table.
 const indexLag = 10 * time.Second
 
-// eventually tries until try says nothing, and fails with what it said last.
+// eventually repeats try until it returns nothing, and fails with its last result.
 func (tb table) eventually(try func() string) {
 	tb.t.Helper()
 	for start := time.Now(); ; time.Sleep(20 * time.Millisecond) {
@@ -179,7 +179,7 @@ func replaced(it store.Item, data string) (write store.Write, after store.Item) 
 	return write, it
 }
 
-// missing returns what a Get returns for a key that nothing has.
+// missing returns what a Get returns for a key without an item.
 func missing(k store.Key) store.Item { return store.Item{Key: k} }
 
 // diff says how the item got differs from want, or nothing.

@@ -1,4 +1,4 @@
-// Package blob is where files live: one small contract that a directory and S3 both keep, with links that let a
+// Package blob is the contract of the object store. A directory and S3 both implement it, with signed links that let a
 // client upload and download without the bytes passing through the API.
 //
 // The contract is the weaker of the two. A file is whole or absent: what Put or a signed PUT could not finish
@@ -31,10 +31,10 @@ const (
 	MaxLinkLife       = 7 * 24 * time.Hour // the longest life of a presigned URL
 )
 
-// DefaultMediaType is what a file is when nobody says.
+// DefaultMediaType is that of a file without a declared one.
 const DefaultMediaType = "application/octet-stream"
 
-// mediaTypes are those that Assay's files mostly have. What a machine knows of others differs from one to the next.
+// mediaTypes are those that Assay's files mostly have. The types that package mime knows differ between machines.
 var mediaTypes = map[string]string{
 	".csv": "text/csv", ".gz": "application/gzip", ".json": "application/json", ".jsonl": "application/jsonl", ".md": "text/markdown",
 	".qrels": "text/plain", ".run": "text/plain", ".trec": "text/plain", ".tsv": "text/tab-separated-values", ".txt": "text/plain",
@@ -56,7 +56,7 @@ var (
 // Digest is a SHA-256 as 64 lower-case hexadecimal digits.
 type Digest = string
 
-// Object is a stored file, or the declaration of one that is to come.
+// Object is a stored file, or the declaration of one before its upload.
 type Object struct {
 	Key       string
 	Size      int64
@@ -82,7 +82,7 @@ type Store interface {
 	// of r, what was there before is untouched; after any other error either that or the new file is there, whole.
 	Put(ctx context.Context, o Object, r io.Reader) error
 
-	// Open returns the bytes stored under key, or ErrNotFound. A later Put or Delete doesn't disturb the reader.
+	// Open returns the bytes stored under key, or ErrNotFound. A later Put or Delete doesn't affect the reader.
 	Open(ctx context.Context, key string) (io.ReadCloser, error)
 
 	// Stat returns what is stored under key, with the size and digest that were verified when it was stored, or

@@ -1,5 +1,5 @@
-// Package blobtest is the conformance suite of blob.Store: what a driver must pass so that nothing above it can
-// tell which one is below.
+// Package blobtest is the conformance suite of blob.Store: what a driver must pass so that callers need not
+// know which one they use.
 package blobtest
 
 import (
@@ -21,22 +21,22 @@ import (
 // Run runs the suite. open returns an empty store whose links can be reached, and cleans up after the test it is given.
 func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 	for name, test := range map[string]func(*testing.T, blob.Store){
-		"RoundTrip":       roundTrip,
-		"Replace":         replace,
-		"Mismatch":        mismatch,
-		"BrokenReader":    brokenReader,
-		"Cancelled":       cancelled,
-		"Invalid":         invalid,
-		"KeysStayApart":   keysStayApart,
-		"Delete":          deletes,
-		"ReaderOutlives":  readerOutlives,
-		"List":            list,
-		"WholeUnderRaces": wholeUnderRaces,
+		"RoundTrip":    roundTrip,
+		"Replace":      replace,
+		"Mismatch":     mismatch,
+		"BrokenReader": brokenReader,
+		"Cancelled":    cancelled,
+		"Invalid":      invalid,
+		"DistinctKeys": distinctKeys,
+		"Delete":       deletes,
+		"OpenReader":   openReader,
+		"List":         list,
+		"NoTornRead":   noTornRead,
 
 		"Upload":           upload,
 		"UploadOtherBytes": uploadOtherBytes,
-		"UploadOtherwise":  uploadOtherwise,
-		"UploadBreaksOff":  uploadBreaksOff,
+		"UploadUndeclared": uploadUndeclared,
+		"UploadAborted":    uploadAborted,
 		"Download":         download,
 		"DownloadRanges":   downloadRanges,
 		"DownloadMissing":  downloadMissing,
@@ -153,7 +153,7 @@ func mismatch(t *testing.T, s blob.Store) {
 func brokenReader(t *testing.T, s blob.Store) {
 	former := put(t, s, "a", "former")
 	content := strings.Repeat("x", 1<<20)
-	broken := errors.New("the cable was cut")
+	broken := errors.New("connection lost")
 	err := s.Put(t.Context(), Declare("a", content), io.MultiReader(strings.NewReader(content[:len(content)/2]), iotest.ErrReader(broken)))
 	if !errors.Is(err, broken) {
 		t.Errorf("Put returned %v, want the reader's error", err)
@@ -222,7 +222,7 @@ func invalid(t *testing.T, s blob.Store) {
 	expect(t, s, Declare("etc/passwd", "inside"), "inside")
 }
 
-func keysStayApart(t *testing.T, s blob.Store) {
+func distinctKeys(t *testing.T, s blob.Store) {
 	keys := []string{"a", "A", "a/b", "a/b/c", "a.b", "a-b", "...", ".a", "con", strings.Repeat("k", 512), strings.Repeat("k/", 255) + "k"}
 	for _, key := range keys {
 		put(t, s, key, "content of "+key)
@@ -252,7 +252,7 @@ func deletes(t *testing.T, s blob.Store) {
 	expect(t, s, Declare("b", "b"), "b")
 }
 
-func readerOutlives(t *testing.T, s blob.Store) {
+func openReader(t *testing.T, s blob.Store) {
 	content := strings.Repeat("former\n", 1<<17)
 	for name, change := range map[string]func() error{
 		"Put":    func() error { return s.Put(t.Context(), Declare("a", "new"), strings.NewReader("new")) },
@@ -312,9 +312,9 @@ func list(t *testing.T, s blob.Store) {
 	}
 }
 
-// wholeUnderRaces has writers replace and delete a file all the time; a reader must see one writer's file,
+// noTornRead lets writers replace and delete a file all the time; a reader must see one writer's file,
 // whole, or none.
-func wholeUnderRaces(t *testing.T, s blob.Store) {
+func noTornRead(t *testing.T, s blob.Store) {
 	var writers, readers sync.WaitGroup
 	done := make(chan struct{})
 	for i := range 4 {

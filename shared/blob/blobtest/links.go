@@ -21,7 +21,7 @@ type Answer struct {
 	Content []byte
 }
 
-// Send uses a link as a client would, after changes have had their way with the request.
+// Send sends the request of a link as a client would, with the changes.
 func Send(t *testing.T, link blob.Link, body io.Reader, changes ...func(*http.Request)) Answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), link.Method, link.URL, body)
@@ -103,8 +103,8 @@ func upload(t *testing.T, s blob.Store) {
 		link := signPut(t, s, o)
 		accepted(t, "upload", link, content)
 		expect(t, s, o, content)
-		// A client that got no answer tries again. A store may refuse a large body and end the connection while the client still
-		// sends, which then finds no answer: what the store of a directory answers then, its own tests say.
+		// A client that got no answer tries again. A store may refuse a large body and close the connection while the client still
+		// sends, which then reads no answer; package directory tests its own answer.
 		for range 2 {
 			if size > 1 {
 				break
@@ -128,8 +128,8 @@ func uploadOtherBytes(t *testing.T, s blob.Store) {
 	expect(t, s, former, "former")
 }
 
-// uploadOtherwise sends another length than was declared, or headers that are not those of the link.
-func uploadOtherwise(t *testing.T, s blob.Store) {
+// uploadUndeclared sends another length than the declared one, or headers that are not those of the link.
+func uploadUndeclared(t *testing.T, s blob.Store) {
 	const content = "twelve bytes"
 	link := signPut(t, s, Declare("a", content))
 	for _, sent := range []string{content + "!", content[1:], ""} {
@@ -142,8 +142,8 @@ func uploadOtherwise(t *testing.T, s blob.Store) {
 	expectNothing(t, s, "a")
 }
 
-// uploadBreaksOff closes the connection in the middle of an upload.
-func uploadBreaksOff(t *testing.T, s blob.Store) {
+// uploadAborted closes the connection in the middle of an upload.
+func uploadAborted(t *testing.T, s blob.Store) {
 	content := strings.Repeat("x", 1<<20)
 	o := Declare("a", content)
 	link := signPut(t, s, o)
@@ -233,7 +233,7 @@ func downloadMissing(t *testing.T, s blob.Store) {
 	accepted(t, "same link, now stored", link, "")
 }
 
-// alteredLinks changes every part of a link, one after the other; none may work for anything but what it was made for.
+// alteredLinks changes every part of a link, one after the other; each altered link must be refused.
 func alteredLinks(t *testing.T, s blob.Store) {
 	mine, secret := put(t, s, "mine/1", "mine"), put(t, s, "secret/1", "secret")
 	get, up := signGet(t, s, "mine/1", "name.txt", "text/plain"), signPut(t, s, Declare("mine/1", "new!"))

@@ -1,9 +1,9 @@
 // Package directory keeps files in a folder of the local machine, and serves signed links to them itself, so
-// that the one-binary Assay needs no object store.
+// that Assay on one machine needs no object store.
 //
 // The folder holds
 //
-//	link.key   the key that links are signed with; without it a new one is made, and links handed out before die
+//	link.key   the key that links are signed with; without it a new one is made, and earlier links become invalid
 //	objects/   one file for each key
 //	uploads/   files that are being written; what a crash left here is removed later
 //
@@ -34,21 +34,21 @@ import (
 )
 
 // abandonedAfter is how long a file in uploads must not have grown to count as left behind by a crash.
-// It is far longer than the handler lets an upload stall.
+// It is far longer than stallTimeout.
 const abandonedAfter = time.Hour
 
 // Store is a blob.Store over a folder.
 type Store struct {
 	Now func() time.Time // tells when links end; Open sets time.Now
 
-	objects    string // folder
-	uploads    string // folder
-	baseURL    string
-	key        []byte
-	stall      time.Duration // how long a transfer may make no progress
-	watch      time.Duration // how often to ask whether an upload is expected
-	inProgress uploadsInProgress
-	cleaned    atomic.Int64 // when uploads was last looked through, in Unix nanoseconds
+	objects              string // folder
+	uploads              string // folder
+	baseURL              string
+	key                  []byte
+	stallTimeout         time.Duration // how long a transfer may make no progress
+	expectedPollInterval time.Duration // how often to ask whether an upload is expected
+	inProgress           uploadsInProgress
+	cleaned              atomic.Int64 // when uploads was last looked through, in Unix nanoseconds
 }
 
 var _ blob.Store = (*Store)(nil)
@@ -61,12 +61,12 @@ func Open(root, baseURL string) (*Store, error) {
 		return nil, fmt.Errorf("base URL %q of the files: give one such as http://127.0.0.1:8080/files", baseURL)
 	}
 	s := &Store{
-		objects: filepath.Join(root, "objects"),
-		uploads: filepath.Join(root, "uploads"),
-		baseURL: strings.TrimSuffix(baseURL, "/"),
-		stall:   time.Minute,
-		watch:   5 * time.Second,
-		Now:     time.Now,
+		objects:              filepath.Join(root, "objects"),
+		uploads:              filepath.Join(root, "uploads"),
+		baseURL:              strings.TrimSuffix(baseURL, "/"),
+		stallTimeout:         time.Minute,
+		expectedPollInterval: 5 * time.Second,
+		Now:                  time.Now,
 	}
 	for _, folder := range []string{s.objects, s.uploads} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -88,7 +88,7 @@ func Open(root, baseURL string) (*Store, error) {
 }
 
 // path is where the file of a key lives. Its name is a digest of the key: so no key can leave the folder or be too long
-// for a file system, keys that differ in case stay two where file names don't, and "a" and "a/b" can both be there.
+// for a file system, keys that differ in case are two files on every file system, and "a" and "a/b" can both exist.
 func (s *Store) path(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return filepath.Join(s.objects, hex.EncodeToString(sum[:]))
@@ -242,8 +242,8 @@ func olderThan(folder string, before time.Time) iter.Seq2[string, error] {
 	}
 }
 
-// An object's file starts with one line of JSON, the header, and goes on with the bytes of the object. Being one
-// file, the two can't part: one rename brings both in.
+// An object's file starts with one line of JSON, the header, and goes on with the bytes of the object. One rename
+// stores both.
 type header struct {
 	Key       string      `json:"key"`
 	Size      int64       `json:"size"`

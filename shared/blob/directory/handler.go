@@ -50,8 +50,8 @@ func (s *Store) Handler(complete func(ctx context.Context, key string) error, ex
 		case http.MethodPut:
 			err = s.servePut(w, r, key, complete, expected)
 			// The server's own deadline for the answer has been running since the upload began. When it can't be moved the
-			// connection is lost, and the answer goes nowhere anyway.
-			_ = allow(http.NewResponseController(w).SetWriteDeadline, s.stall)
+			// connection is lost, and with it the answer.
+			_ = extendDeadline(http.NewResponseController(w).SetWriteDeadline, s.stallTimeout)
 		default:
 			w.Header().Set("Allow", "GET, HEAD, PUT")
 			err = problem.MethodNotAllowed.New("A file can be read with GET or HEAD and uploaded with PUT, each with its own link.")
@@ -80,7 +80,7 @@ func (s *Store) serveGet(w http.ResponseWriter, r *http.Request, key string, fai
 	h.Set("Content-Disposition", blob.Disposition(query.Get(paramFilename)))
 	h.Set("Cache-Control", "private, no-cache") // with the entity tag, asking again costs no second transfer
 	h.Set("ETag", `"`+f.object.SHA256+`"`)
-	http.ServeContent(&download{ResponseWriter: w, r: r, stall: s.stall, fail: fail}, r, "", time.Time{}, f)
+	http.ServeContent(&download{ResponseWriter: w, r: r, stall: s.stallTimeout, fail: fail}, r, "", time.Time{}, f)
 	return nil
 }
 
@@ -103,7 +103,7 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, com
 	case r.Header.Get("Content-Type") != o.MediaType:
 		return problem.BadRequest.New("Send the header `Content-Type: %s`, as the link says.", o.MediaType)
 	}
-	body := &incoming{body: r.Body, control: http.NewResponseController(w), stall: s.stall}
+	body := &uploadBody{body: r.Body, control: http.NewResponseController(w), stall: s.stallTimeout}
 	again, err := s.receive(r.Context(), o, body, r.Header.Get("If-Match") != "", expected)
 	if body.ended {
 		w.Header().Set("Connection", "close") // its read deadline is over
@@ -146,11 +146,11 @@ var errNotStored = problem.PreconditionFailed.New("The file is not stored yet, s
 	"that header out.")
 
 // receive stores the body of an upload, or reports that the file is there already.
-func (s *Store) receive(ctx context.Context, o blob.Object, body *incoming, mustExist bool,
+func (s *Store) receive(ctx context.Context, o blob.Object, body *uploadBody, mustExist bool,
 	expected func(context.Context, string) bool) (again bool, err error) {
 	end := s.inProgress.begin(o.Key, body)
 	defer end()
-	stop := body.watch(s.watch, func() bool { return expected(ctx, o.Key) })
+	stop := body.watch(s.expectedPollInterval, func() bool { return expected(ctx, o.Key) })
 	defer stop()
 	_, err = s.Stat(ctx, o.Key)
 	switch {
@@ -167,21 +167,21 @@ func (s *Store) receive(ctx context.Context, o blob.Object, body *incoming, must
 
 func refuse(err error, query url.Values) error {
 	if errors.Is(err, errExpired) {
-		return problem.Forbidden.New("This link expired at %s. %s", expiry(query).UTC().Format(time.RFC3339), newLink)
+		return problem.Forbidden.New("This link expired at %s. %s", linkExpiry(query).UTC().Format(time.RFC3339), newLink)
 	}
 	return problem.Forbidden.New("This link is not valid: it was altered, cut off, or made for another method. Use it exactly as it was " +
 		"given.")
 }
 
-// allow moves a deadline of the connection to stall from now. Where no connection is below, nothing can stall.
-func allow(setDeadline func(time.Time) error, stall time.Duration) error {
+// extendDeadline moves a deadline of the connection to stall from now. A writer without a connection has no deadlines.
+func extendDeadline(setDeadline func(time.Time) error, stall time.Duration) error {
 	if err := setDeadline(time.Now().Add(stall)); !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
 	return nil
 }
 
-// download is the answer to a GET. It allows each write as long as stall, and turns the errors of http.ServeContent,
+// download is the answer to a GET. It allows each write stallTimeout, and turns the errors of http.ServeContent,
 // which are bare text, into problems.
 type download struct {
 	http.ResponseWriter
@@ -215,18 +215,18 @@ func (d *download) Write(p []byte) (int, error) {
 	if d.failed {
 		return len(p), nil
 	}
-	if err := allow(http.NewResponseController(d.ResponseWriter).SetWriteDeadline, d.stall); err != nil {
+	if err := extendDeadline(http.NewResponseController(d.ResponseWriter).SetWriteDeadline, d.stall); err != nil {
 		return 0, err
 	}
 	return d.ResponseWriter.Write(p)
 }
 
-// errEnded ends an upload whose file is sent again, or for which nobody waits any more.
+// errEnded ends an upload whose file is sent again, or is no longer expected.
 var errEnded = errors.New("the file is sent again by another request, or no longer expected")
 
-// incoming is the body of an upload. It allows each read as long as stall, and remembers its own failures to tell
+// uploadBody is the body of an upload. It allows each read stallTimeout, and records its own failures to distinguish
 // them from those of the disk.
-type incoming struct {
+type uploadBody struct {
 	body    io.Reader
 	control *http.ResponseController
 	stall   time.Duration
@@ -236,7 +236,7 @@ type incoming struct {
 	ended bool
 }
 
-func (in *incoming) Read(p []byte) (int, error) {
+func (in *uploadBody) Read(p []byte) (int, error) {
 	if in.err = in.extend(); in.err != nil {
 		return 0, in.err
 	}
@@ -248,25 +248,25 @@ func (in *incoming) Read(p []byte) (int, error) {
 }
 
 // extend moves the deadline of the connection, unless the upload was ended.
-func (in *incoming) extend() error {
+func (in *uploadBody) extend() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.ended {
 		return errEnded
 	}
-	return allow(in.control.SetReadDeadline, in.stall)
+	return extendDeadline(in.control.SetReadDeadline, in.stall)
 }
 
 // end ends the upload, also while it waits for bytes.
-func (in *incoming) end() {
+func (in *uploadBody) end() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.ended = true
-	_ = allow(in.control.SetReadDeadline, 0) // a connection that cannot is read no further all the same
+	_ = extendDeadline(in.control.SetReadDeadline, 0) // without deadlines, the next Read fails
 }
 
 // watch ends the upload once it is no longer expected, which it checks at the interval, and returns a function that ends the watch.
-func (in *incoming) watch(interval time.Duration, expected func() bool) (end func()) {
+func (in *uploadBody) watch(interval time.Duration, expected func() bool) (end func()) {
 	done, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -290,30 +290,29 @@ func (in *incoming) watch(interval time.Duration, expected func() bool) (end fun
 	}
 }
 
-// uploadsInProgress has the one upload that is under way for each key. Without it, a link would let its holder write the file that it
-// is for as many times as there are connections, all at once. The upload that began last is the one that goes on, for it comes
-// from a client whose connection broke before.
+// uploadsInProgress has the one upload in progress for each key. Without it, the holder of a link could write the file over many
+// connections at once. A new upload ends the one before, which is probably that of a client whose connection broke.
 type uploadsInProgress struct {
-	mu sync.Mutex
-	by map[string]*incoming
+	mu    sync.Mutex
+	byKey map[string]*uploadBody
 }
 
-// begin makes an upload the one of its key, and returns what ends that.
-func (a *uploadsInProgress) begin(key string, in *incoming) (end func()) {
+// begin registers the upload of its key, and returns a function that removes it.
+func (a *uploadsInProgress) begin(key string, in *uploadBody) (end func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.by == nil {
-		a.by = map[string]*incoming{}
+	if a.byKey == nil {
+		a.byKey = map[string]*uploadBody{}
 	}
-	if before := a.by[key]; before != nil {
+	if before := a.byKey[key]; before != nil {
 		before.end()
 	}
-	a.by[key] = in
+	a.byKey[key] = in
 	return func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		if a.by[key] == in {
-			delete(a.by, key)
+		if a.byKey[key] == in {
+			delete(a.byKey, key)
 		}
 	}
 }
@@ -322,7 +321,7 @@ func (a *uploadsInProgress) begin(key string, in *incoming) (end func()) {
 func (a *uploadsInProgress) end(key string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if in := a.by[key]; in != nil {
+	if in := a.byKey[key]; in != nil {
 		in.end()
 	}
 }

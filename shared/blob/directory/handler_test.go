@@ -20,7 +20,7 @@ import (
 	"assay/shared/problem"
 )
 
-// recorded is what the platform does when it takes note of every upload.
+// recorded accepts the completion of every upload.
 func recorded(context.Context, string) error { return nil }
 
 // answer renders a problem as the edge does.
@@ -56,7 +56,7 @@ func serveExpecting(t *testing.T, stored func(context.Context, string) error, ex
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.watch = 10 * time.Millisecond
+	s.expectedPollInterval = 10 * time.Millisecond
 	mux := http.NewServeMux()
 	mux.Handle("/files/", http.StripPrefix("/files/", s.Handler(stored, expected, answer)))
 	server := &httptest.Server{Listener: listener, Config: &http.Server{
@@ -268,7 +268,7 @@ func TestUpload_EndsWhenStalled(t *testing.T) {
 	}
 
 	s = serve(t)
-	s.stall = 50 * time.Millisecond
+	s.stallTimeout = 50 * time.Millisecond
 	answer, err := io.ReadAll(sendSome(t, signPut(t, s, blobtest.Declare("a", "123456")), "123456", 3))
 	if err != nil || !strings.Contains(string(answer), " 400 ") || !strings.Contains(string(answer), "broke off") {
 		t.Errorf("a stalled upload: %q, %v", answer, err)

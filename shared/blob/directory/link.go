@@ -117,14 +117,14 @@ func (s *Store) verify(method, key, rawQuery string) (url.Values, error) {
 	if !hmac.Equal(given, s.mac(method, key, query)) {
 		return nil, errSignature
 	}
-	if !s.Now().Before(expiry(query)) {
+	if !s.Now().Before(linkExpiry(query)) {
 		return query, errExpired
 	}
 	return query, nil
 }
 
-// expiry and upload read what verify has found to be written by link.
-func expiry(query url.Values) time.Time {
+// linkExpiry and upload read parameters that verify has accepted.
+func linkExpiry(query url.Values) time.Time {
 	ns, _ := strconv.ParseInt(query.Get(paramExpires), 10, 64)
 	return time.Unix(0, ns)
 }

@@ -16,8 +16,8 @@ import (
 	"assay/shared/blob/blobtest"
 )
 
-// TestUpload_ReplacesTheOneBefore sends the same file on several connections, each of which stops before the end: one of them at
-// most keeps bytes on the disk, and the upload that comes last is stored.
+// TestUpload_ReplacesTheOneBefore sends the same file on several connections, each of which stops before the end: at most one
+// of them keeps bytes on the disk, and the last upload is stored.
 func TestUpload_ReplacesTheOneBefore(t *testing.T) {
 	s := serve(t)
 	content := strings.Repeat("content ", 1000)
@@ -38,9 +38,9 @@ func TestUpload_ReplacesTheOneBefore(t *testing.T) {
 	awaitUploads(t, s, "after the last upload", func(uploads []os.DirEntry) bool { return len(uploads) == 0 })
 }
 
-// TestUpload_EndsWhenNobodyWaitsForIt has a file that is being sent, or its record, be deleted: what has arrived, which no quota
-// counts any more, is gone from the disk though the client neither goes on nor goes away.
-func TestUpload_EndsWhenNobodyWaitsForIt(t *testing.T) {
+// TestUpload_EndsWhenNoLongerExpected deletes a file during its upload, or its record: the received bytes, which no quota counts any
+// more, are removed from the disk although the client keeps the connection.
+func TestUpload_EndsWhenNoLongerExpected(t *testing.T) {
 	for _, what := range []string{"file", "record"} {
 		t.Run(what, func(t *testing.T) {
 			var deleted atomic.Bool

@@ -34,15 +34,15 @@ import (
 func TestMain(m *testing.M) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableKeepAlives = true
-	http.DefaultClient.Transport = repeating{transport}
+	http.DefaultClient.Transport = retryTransport{transport}
 	os.Exit(m.Run())
 }
 
-// repeating sends a request again whose connection the gateway ended before its answer could be read, which happens now and then when
+// retryTransport sends a request again whose connection the gateway ended before its answer could be read, which happens now and then when
 // it refuses without reading the body.
-type repeating struct{ transport *http.Transport }
+type retryTransport struct{ transport *http.Transport }
 
-func (t repeating) RoundTrip(r *http.Request) (res *http.Response, err error) {
+func (t retryTransport) RoundTrip(r *http.Request) (res *http.Response, err error) {
 	for range 20 {
 		again := r.Clone(r.Context())
 		if r.GetBody != nil {
@@ -61,18 +61,18 @@ func (t repeating) RoundTrip(r *http.Request) (res *http.Response, err error) {
 func TestConformance(t *testing.T) {
 	cfg, _ := s3test.Start(t)
 	blobtest.Run(t, func(t *testing.T) blob.Store {
-		return &asFiles{Store: s3.New(cfg, s3test.Bucket(t, cfg))}
+		return &gatewayStore{Store: s3.New(cfg, s3test.Bucket(t, cfg))}
 	})
 }
 
-// asFiles gives each key another that can be the path of a file. The gateway keeps objects as files, so that to it,
+// gatewayStore gives each key another that can be the path of a file. The gateway keeps objects as files, so that to it,
 // unlike to S3, "a" and "a/b" can't both be there and a segment has at most 255 bytes.
-type asFiles struct {
+type gatewayStore struct {
 	*s3.Store
 	keys sync.Map // of what the gateway knows to what the caller knows
 }
 
-func (s *asFiles) path(key string) string {
+func (s *gatewayStore) path(key string) string {
 	if blob.CheckKey(key) != nil {
 		return key
 	}
@@ -86,16 +86,16 @@ func (s *asFiles) path(key string) string {
 	return p
 }
 
-func (s *asFiles) Put(ctx context.Context, o blob.Object, r io.Reader) error {
+func (s *gatewayStore) Put(ctx context.Context, o blob.Object, r io.Reader) error {
 	o.Key = s.path(o.Key)
 	return s.Store.Put(ctx, o, r)
 }
 
-func (s *asFiles) Open(ctx context.Context, key string) (io.ReadCloser, error) {
+func (s *gatewayStore) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	return s.Store.Open(ctx, s.path(key))
 }
 
-func (s *asFiles) Stat(ctx context.Context, key string) (blob.Object, error) {
+func (s *gatewayStore) Stat(ctx context.Context, key string) (blob.Object, error) {
 	o, err := s.Store.Stat(ctx, s.path(key))
 	if err == nil {
 		o.Key = key
@@ -103,7 +103,7 @@ func (s *asFiles) Stat(ctx context.Context, key string) (blob.Object, error) {
 	return o, err
 }
 
-func (s *asFiles) Delete(ctx context.Context, keys ...string) error {
+func (s *gatewayStore) Delete(ctx context.Context, keys ...string) error {
 	paths := make([]string, len(keys))
 	for i, key := range keys {
 		paths[i] = s.path(key)
@@ -111,7 +111,7 @@ func (s *asFiles) Delete(ctx context.Context, keys ...string) error {
 	return s.Store.Delete(ctx, paths...)
 }
 
-func (s *asFiles) List(ctx context.Context, prefix string, before time.Time) iter.Seq2[string, error] {
+func (s *gatewayStore) List(ctx context.Context, prefix string, before time.Time) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for p, err := range s.Store.List(ctx, prefix, before) {
 			key, _ := s.keys.LoadOrStore(p, p)
@@ -122,11 +122,11 @@ func (s *asFiles) List(ctx context.Context, prefix string, before time.Time) ite
 	}
 }
 
-func (s *asFiles) SignGet(ctx context.Context, key, filename, mediaType string, expires time.Time) (blob.Link, error) {
+func (s *gatewayStore) SignGet(ctx context.Context, key, filename, mediaType string, expires time.Time) (blob.Link, error) {
 	return s.Store.SignGet(ctx, s.path(key), filename, mediaType, expires)
 }
 
-func (s *asFiles) SignPut(ctx context.Context, o blob.Object, expires time.Time) (blob.Link, error) {
+func (s *gatewayStore) SignPut(ctx context.Context, o blob.Object, expires time.Time) (blob.Link, error) {
 	o.Key = s.path(o.Key)
 	return s.Store.SignPut(ctx, o, expires)
 }

@@ -26,9 +26,9 @@ func (s *Store) SignGet(ctx context.Context, key, filename, mediaType string, ex
 	if mediaType != "" {
 		in.ResponseContentType = &mediaType
 	}
-	span := spanOf(now, expires)
-	signed, err := s.links.PresignGetObject(ctx, in, span.sign)
-	return span.link(key, signed, err)
+	valid := validityOf(now, expires)
+	signed, err := s.presigner.PresignGetObject(ctx, in, valid.sign)
+	return valid.link(key, signed, err)
 }
 
 // SignPut implements blob.Store. S3 itself refuses other bytes: their length, SHA-256 and media type are
@@ -39,11 +39,11 @@ func (s *Store) SignPut(ctx context.Context, o blob.Object, expires time.Time) (
 	if err := cmp.Or(o.Check(), blob.CheckExpiry(now, expires)); err != nil {
 		return blob.Link{}, err
 	}
-	span := spanOf(now, expires)
+	valid := validityOf(now, expires)
 	in := s.declare(o, nil)
 	in.IfNoneMatch = aws.String("*") // a link that is used again makes no further version
-	signed, err := s.links.PresignPutObject(ctx, in, span.sign, signMediaType)
-	return span.link(o.Key, signed, err)
+	signed, err := s.presigner.PresignPutObject(ctx, in, valid.sign, signMediaType)
+	return valid.link(o.Key, signed, err)
 }
 
 // signMediaType keeps the SDK from leaving out the media type of an empty file.
@@ -52,33 +52,33 @@ var signMediaType = sdk.WithPresignClientFromClientOptions(sdk.WithAPIOptions(fu
 	return err
 }))
 
-// span is when a link is valid. S3 counts from the instant of signing, in whole seconds. That instant is put a whole number
-// of hours before the end: then it has passed, as S3 demands, and links to the same end are the same link.
-type span struct {
+// validity is when a link is valid. S3 counts from the instant of signing, in whole seconds. That instant is a whole number of
+// hours before the end: so it has passed, as S3 demands, and links with the same end are equal.
+type validity struct {
 	from, until time.Time
-	// credentials is the end of the signer's credentials, which ends the link too, or zero if that is not known. Those that
-	// Lambda gives a function in its environment don't tell: a link may end early, and asking again gives another.
+	// credentials is the expiry of the signer's credentials, which ends the link too, or zero if it is unknown, as that of a
+	// Lambda function's credentials in its environment: a link may then end early, and the client asks for another.
 	credentials time.Time
 }
 
-func spanOf(now, expires time.Time) *span {
+func validityOf(now, expires time.Time) *validity {
 	until := expires.UTC().Truncate(time.Second)
 	from := until.Add(-time.Hour)
 	for from.After(now) {
 		from = from.Add(-time.Hour)
 	}
-	return &span{from: from, until: until}
+	return &validity{from: from, until: until}
 }
 
-func (s *span) sign(o *sdk.PresignOptions) {
+func (s *validity) sign(o *sdk.PresignOptions) {
 	o.Expires = s.until.Sub(s.from)
 	o.Presigner = &datedSigner{o.Presigner, s}
 }
 
-// datedSigner signs as of the start of a span.
+// datedSigner signs as of the start of the validity.
 type datedSigner struct {
 	sdk.HTTPPresignerV4
-	span *span
+	valid *validity
 }
 
 // PresignHTTP implements sdk.HTTPPresignerV4.
@@ -86,12 +86,12 @@ func (d *datedSigner) PresignHTTP(ctx context.Context, c aws.Credentials, r *htt
 	_ time.Time, options ...func(*v4.SignerOptions),
 ) (string, http.Header, error) {
 	if c.CanExpire {
-		d.span.credentials = c.Expires
+		d.valid.credentials = c.Expires
 	}
-	return d.HTTPPresignerV4.PresignHTTP(ctx, c, r, payloadHash, service, region, d.span.from, options...)
+	return d.HTTPPresignerV4.PresignHTTP(ctx, c, r, payloadHash, service, region, d.valid.from, options...)
 }
 
-func (s *span) link(key string, signed *v4.PresignedHTTPRequest, err error) (blob.Link, error) {
+func (s *validity) link(key string, signed *v4.PresignedHTTPRequest, err error) (blob.Link, error) {
 	if err != nil {
 		return blob.Link{}, fmt.Errorf("sign a link to file %s: %w", key, err)
 	}

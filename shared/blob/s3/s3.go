@@ -36,10 +36,10 @@ import (
 
 // Store is a blob.Store over a bucket.
 type Store struct {
-	client *sdk.Client
-	links  *sdk.PresignClient
-	bucket string
-	now    func() time.Time
+	client    *sdk.Client
+	presigner *sdk.PresignClient
+	bucket    string
+	now       func() time.Time
 }
 
 var _ blob.Store = (*Store)(nil)
@@ -49,7 +49,7 @@ var _ blob.Store = (*Store)(nil)
 // servers other than AWS have a host name for each bucket.
 func New(cfg aws.Config, bucket string) *Store {
 	client := sdk.NewFromConfig(cfg, func(o *sdk.Options) { o.UsePathStyle = o.BaseEndpoint != nil })
-	return &Store{client: client, links: sdk.NewPresignClient(client), bucket: bucket, now: time.Now}
+	return &Store{client: client, presigner: sdk.NewPresignClient(client), bucket: bucket, now: time.Now}
 }
 
 // Open implements blob.Store. The reader ends in an error when the bytes are not those whose SHA-256 was stored with them.
@@ -61,7 +61,7 @@ func (s *Store) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 		Bucket: &s.bucket, Key: &key, ChecksumMode: types.ChecksumModeEnabled,
 	})
 	if err != nil {
-		return nil, s.failed("read", key, err)
+		return nil, s.contractError("read", key, err)
 	}
 	return got.Body, nil
 }
@@ -75,7 +75,7 @@ func (s *Store) Stat(ctx context.Context, key string) (blob.Object, error) {
 		Bucket: &s.bucket, Key: &key, ChecksumMode: types.ChecksumModeEnabled,
 	})
 	if err != nil {
-		return blob.Object{}, s.failed("look at", key, err)
+		return blob.Object{}, s.contractError("look at", key, err)
 	}
 	sum, err := base64.StdEncoding.DecodeString(aws.ToString(head.ChecksumSHA256))
 	if err != nil || len(sum) != 32 {
@@ -109,7 +109,7 @@ func (s *Store) Delete(ctx context.Context, keys ...string) error {
 		if err != nil {
 			return fmt.Errorf("delete %d files from bucket %s: %w", len(batch), s.bucket, err)
 		}
-		// Some servers say so when another deletion was faster.
+		// Some servers report a key that a concurrent request has deleted.
 		left := slices.DeleteFunc(done.Errors, func(e types.Error) bool { return aws.ToString(e.Code) == "NoSuchKey" })
 		if len(left) > 0 {
 			e := left[0]
@@ -145,9 +145,9 @@ func (s *Store) List(ctx context.Context, prefix string, before time.Time) iter.
 	}
 }
 
-// failed tells what couldn't be done with a key. S3 has two words for a key with nothing stored, because the answer
-// to HEAD has no body to tell a missing key from a missing bucket.
-func (s *Store) failed(action, key string, err error) error {
+// contractError maps an error of S3 to one of the contract. S3 has two errors for a key with nothing stored, because the answer to
+// HEAD has no body that distinguishes a missing key from a missing bucket.
+func (s *Store) contractError(action, key string, err error) error {
 	if _, ok := errors.AsType[*types.NoSuchKey](err); ok {
 		return blob.ErrNotFound
 	}
@@ -161,20 +161,20 @@ func (s *Store) failed(action, key string, err error) error {
 // files. It is more than any file that comes within a request.
 const maxInMemory = 8 << 20
 
-// Put implements blob.Store. All of r is read and verified before S3 hears of it, so that sending can be tried again.
+// Put implements blob.Store. All of r is read and verified before the request to S3, so that the request can be retried.
 func (s *Store) Put(ctx context.Context, o blob.Object, r io.Reader) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
-	copied, err := newCopy(o.Size)
+	buffer, err := newBodyBuffer(o.Size)
 	if err != nil {
 		return err
 	}
-	defer copied.discard()
-	if err := blob.Copy(ctx, copied, o, r); err != nil {
+	defer buffer.discard()
+	if err := blob.Copy(ctx, buffer, o, r); err != nil {
 		return err
 	}
-	content, err := copied.content()
+	content, err := buffer.content()
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (s *Store) Put(ctx context.Context, o blob.Object, r io.Reader) error {
 		v4.SwapComputePayloadSHA256ForUnsignedPayloadMiddleware,
 	))
 	if err != nil {
-		return s.failed("store", o.Key, err)
+		return s.contractError("store", o.Key, err)
 	}
 	return nil
 }
@@ -198,15 +198,15 @@ func (s *Store) declare(o blob.Object, content io.Reader) *sdk.PutObjectInput {
 	}
 }
 
-// copied is the copy of a file that is yet to be sent, in memory or on disk.
-type copied struct {
+// bodyBuffer is the copy of a file before it is sent, in memory or on disk.
+type bodyBuffer struct {
 	io.Writer // to one of the two
 	memory    bytes.Buffer
 	disk      *os.File // nil when memory has it
 }
 
-func newCopy(size int64) (*copied, error) {
-	c := new(copied)
+func newBodyBuffer(size int64) (*bodyBuffer, error) {
+	c := new(bodyBuffer)
 	c.Writer = &c.memory
 	if size <= maxInMemory {
 		c.memory.Grow(int(size) + 1)
@@ -219,7 +219,7 @@ func newCopy(size int64) (*copied, error) {
 }
 
 // content returns the copy from its start.
-func (c *copied) content() (io.ReadSeeker, error) {
+func (c *bodyBuffer) content() (io.ReadSeeker, error) {
 	if c.disk == nil {
 		return bytes.NewReader(c.memory.Bytes()), nil
 	}
@@ -227,7 +227,7 @@ func (c *copied) content() (io.ReadSeeker, error) {
 	return c.disk, err
 }
 
-func (c *copied) discard() {
+func (c *bodyBuffer) discard() {
 	if c.disk != nil {
 		c.disk.Close()
 		os.Remove(c.disk.Name())

@@ -26,8 +26,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 )
 
-// answering returns a store over a server that answers every request so.
-func answering(t *testing.T, answer http.HandlerFunc) *Store {
+// storeOver returns a store over a server with the handler.
+func storeOver(t *testing.T, answer http.HandlerFunc) *Store {
 	t.Helper()
 	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)
@@ -41,8 +41,8 @@ func answering(t *testing.T, answer http.HandlerFunc) *Store {
 	return New(cfg, "files")
 }
 
-func refusing(t *testing.T, status int, code string) *Store {
-	return answering(t, func(w http.ResponseWriter, r *http.Request) {
+func storeRefusedBy(t *testing.T, status int, code string) *Store {
+	return storeOver(t, func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(status)
 		if r.Method != http.MethodHead {
 			fmt.Fprintf(w, "<Error><Code>%s</Code><Message>said S3</Message></Error>", code)
@@ -62,7 +62,7 @@ func TestErrors_AreThoseOfTheContract(t *testing.T) {
 		{403, "AccessDenied", false, false, "the role lacks a permission"},
 		{400, "ExpiredToken", false, false, "the credentials are old"},
 	} {
-		s := refusing(t, test.status, test.code)
+		s := storeRefusedBy(t, test.status, test.code)
 		if _, err := s.Open(t.Context(), "a"); errors.Is(err, blob.ErrNotFound) != test.open || err == nil {
 			t.Errorf("Open, %s: %v", test.code, err)
 		} else if !test.open && (!strings.Contains(err.Error(), test.code) || !strings.Contains(err.Error(), "file a in bucket files")) {
@@ -83,7 +83,7 @@ func TestErrors_AreThoseOfTheContract(t *testing.T) {
 }
 
 func TestDelete_ReportsWhatIsLeft(t *testing.T) {
-	s := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+	s := storeOver(t, func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `<DeleteResult><Error><Key>b</Key><Code>AccessDenied</Code><Message>no</Message></Error></DeleteResult>`)
 	})
 	if err := s.Delete(t.Context(), "a", "b"); err == nil || !strings.Contains(err.Error(), "b: AccessDenied") {
@@ -93,7 +93,7 @@ func TestDelete_ReportsWhatIsLeft(t *testing.T) {
 
 // TestList_LeavesOutWhatMayBeYounger covers that S3 tells instants in whole seconds.
 func TestList_LeavesOutWhatMayBeYounger(t *testing.T) {
-	s := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+	s := storeOver(t, func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `<ListBucketResult><Contents><Key>a</Key><LastModified>2026-03-01T12:00:00.000Z</LastModified></Contents></ListBucketResult>`)
 	})
 	for before, want := range map[time.Duration]int{0: 0, 999 * time.Millisecond: 0, time.Second: 1} {
@@ -111,7 +111,7 @@ func TestList_LeavesOutWhatMayBeYounger(t *testing.T) {
 }
 
 func TestStat_NeedsADigest(t *testing.T) {
-	s := answering(t, func(w http.ResponseWriter, r *http.Request) {
+	s := storeOver(t, func(w http.ResponseWriter, r *http.Request) {
 		if got := r.Header.Get("X-Amz-Checksum-Mode"); got != "ENABLED" {
 			t.Errorf("X-Amz-Checksum-Mode is %q, without which S3 keeps the digest to itself", got)
 		}
@@ -124,7 +124,7 @@ func TestStat_NeedsADigest(t *testing.T) {
 
 func TestOpen_VerifiesTheDigest(t *testing.T) {
 	sum := sha256.Sum256([]byte("stored"))
-	s := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+	s := storeOver(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Amz-Checksum-Sha256", base64.StdEncoding.EncodeToString(sum[:]))
 		fmt.Fprint(w, "st0red")
 	})
@@ -138,7 +138,7 @@ func TestOpen_VerifiesTheDigest(t *testing.T) {
 	}
 }
 
-// TestPut_IsRetried has the server fail once after it has read a part of the file; the second try must send all of it.
+// TestPut_IsRetried lets the server fail once after it has read a part of the file; the retry must send all of it.
 func TestPut_IsRetried(t *testing.T) {
 	for _, size := range []int{0, 100, maxInMemory, maxInMemory + 1} {
 		content := bytes.Repeat([]byte("x"), size)
@@ -146,7 +146,7 @@ func TestPut_IsRetried(t *testing.T) {
 		sum := sha256.Sum256(content)
 		o.SHA256 = hex.EncodeToString(sum[:])
 		var tries atomic.Int32
-		s := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		s := storeOver(t, func(w http.ResponseWriter, r *http.Request) {
 			if tries.Add(1) == 1 {
 				_, _ = io.CopyN(io.Discard, r.Body, int64(size/2))
 				w.WriteHeader(http.StatusServiceUnavailable)
@@ -173,7 +173,7 @@ func TestPut_IsRetried(t *testing.T) {
 
 func TestPut_SendsNothingUnverified(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	s := answering(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("S3 got %s %s", r.Method, r.URL) })
+	s := storeOver(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("S3 got %s %s", r.Method, r.URL) })
 	cut := errors.New("cut")
 	for _, size := range []int64{100, maxInMemory + 1} {
 		o := zeroed(t, size)
@@ -201,7 +201,7 @@ func TestPut_SendsNothingUnverified(t *testing.T) {
 func TestPut_NeedsLittleMemory(t *testing.T) {
 	const size = 64 << 20
 	o := zeroed(t, size)
-	s := answering(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	s := storeOver(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if err := s.Put(t.Context(), o, io.LimitReader(blobtest.Zeros{}, size)); err != nil {
@@ -213,7 +213,7 @@ func TestPut_NeedsLittleMemory(t *testing.T) {
 	}
 }
 
-// zeroed declares a file of zeros.
+// zeroed declares a file of zeros of the size.
 func zeroed(t *testing.T, size int64) blob.Object {
 	t.Helper()
 	sum := sha256.New()
@@ -225,10 +225,10 @@ func zeroed(t *testing.T, size int64) blob.Object {
 	return o
 }
 
-// TestCalls_EndAtTheirDeadline has a server that never answers.
+// TestCalls_EndAtTheirDeadline calls a server that never answers.
 func TestCalls_EndAtTheirDeadline(t *testing.T) {
 	released := make(chan struct{})
-	s := answering(t, func(http.ResponseWriter, *http.Request) { <-released })
+	s := storeOver(t, func(http.ResponseWriter, *http.Request) { <-released })
 	t.Cleanup(func() { close(released) })
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -244,7 +244,7 @@ func TestCalls_EndAtTheirDeadline(t *testing.T) {
 	}
 }
 
-// TestSign_NeedsCredentials has the function run without a role.
+// TestSign_NeedsCredentials signs without a role.
 func TestSign_NeedsCredentials(t *testing.T) {
 	s := New(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 		return aws.Credentials{}, errors.New("no role")

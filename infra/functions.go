@@ -29,7 +29,7 @@ func (st *stack) addFunction(d functions.Deployment) *function {
 	id := strings.ToUpper(d.Name[:1]) + d.Name[1:]
 	name := st.resourceName(d.Name)
 	logs := st.addLog(id+"Log", "/aws/lambda/"+name)
-	role := st.addRole(id+"Role", "What the function "+name+" may do", assumedBy("lambda.amazonaws.com", nil), d.Name,
+	role := st.addRole(id+"Role", "What the function "+name+" may do", trustPolicy("lambda.amazonaws.com", nil), d.Name,
 		st.rights(d, logs.AttrArn())...)
 	code := awss3assets.NewAsset(st.scope, jsii.String(id+"Code"), &awss3assets.AssetProps{
 		Path: jsii.String(filepath.Join(st.Binaries, d.Name))})
@@ -59,7 +59,7 @@ func (st *stack) addLog(id, name string) awslogs.CfnLogGroup {
 	return logs
 }
 
-// environment is what a function, or the gRPC server, learns of the deployment.
+// environment has the variables of a function, or of the gRPC server.
 func (st *stack) environment(d functions.Deployment) map[string]*string {
 	e := map[string]*string{config.BucketVariable: st.bucketName()}
 	if d.ReadsTable {
@@ -82,7 +82,7 @@ func (st *stack) environment(d functions.Deployment) map[string]*string {
 	return e
 }
 
-// deadLetters is the queue of events that could not be dealt with, for a person to look at.
+// deadLetters is the queue of events that could not be processed, for an operator to inspect.
 type deadLetters struct{ name, url, arn *string }
 
 // Retries of events. Losing an event loses no work: what is due still stands in the table, where the evaluator finds it when it is
@@ -103,7 +103,7 @@ func (st *stack) addDeadLetters() deadLetters {
 	return deadLetters{name: q.AttrQueueName(), url: q.Ref(), arn: q.AttrArn()}
 }
 
-// schedulesRole is the name of the role that schedules take on.
+// schedulesRole is the name of the role that schedules assume.
 func (st *stack) schedulesRole() string { return st.resourceName("due-schedules") }
 
 // addSchedules makes the group of the one-time schedules by which the evaluator has itself invoked when something is due, and the
@@ -111,13 +111,13 @@ func (st *stack) schedulesRole() string { return st.resourceName("due-schedules"
 func (st *stack) addSchedules() {
 	awsscheduler.NewCfnScheduleGroup(st.scope, jsii.String("DueSchedules"), &awsscheduler.CfnScheduleGroupProps{
 		Name: jsii.String(st.resourceName("due"))})
-	wake := st.arn("lambda", "function:"+st.resourceName(functions.Evaluator))
-	schedules := assumedBy("scheduler.amazonaws.com", object{"StringEquals": object{
+	evaluator := st.arn("lambda", "function:"+st.resourceName(functions.Evaluator))
+	schedules := trustPolicy("scheduler.amazonaws.com", object{"StringEquals": object{
 		"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID(),
 		"aws:SourceArn":     st.arn("scheduler", "schedule-group/"+st.resourceName("due")),
 	}})
 	role := st.addRole("DueSchedulesRole", "What the schedules of "+st.resourceName("due")+" may do", schedules, "wake",
-		allow("Wake", []string{"lambda:InvokeFunction"}, wake), allow("SendToDeadLetters", []string{"sqs:SendMessage"}, st.deadLetters.arn))
+		allow("Wake", []string{"lambda:InvokeFunction"}, evaluator), allow("SendToDeadLetters", []string{"sqs:SendMessage"}, st.deadLetters.arn))
 	role.SetRoleName(jsii.String(st.schedulesRole()))
 }
 
@@ -147,7 +147,7 @@ func (st *stack) addEvents(f *function) awslambda.CfnPermission {
 	})
 }
 
-// workFilters let through the changes after which there is work: an item in a queue, or one with something due. Lambda
+// workFilters pass the changes that cause work: an item in a queue, or one with something due. Lambda
 // charges nothing for the rest.
 func (st *stack) workFilters() []any {
 	partition, _ := dynamo.IndexKeys(record.ByWork)

@@ -6,7 +6,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// issuer is whose tokens the API trusts, and the audience that they must have.
+// issuer is the token issuer that the API trusts, and the audience of its tokens.
 type issuer struct {
 	url, audience *string
 	signIn        *string // page of the stack's own user pool; nil with an issuer from elsewhere
@@ -56,7 +56,7 @@ func (st *stack) addIssuer() issuer {
 // is gone takes everybody's rights with it: it is kept as data is.
 func (st *stack) addUserPool() awscognito.CfnUserPool {
 	protection := "INACTIVE"
-	if st.Keeps {
+	if st.RetainsData {
 		protection = "ACTIVE"
 	}
 	pool := awscognito.NewCfnUserPool(st.scope, jsii.String("Users"), &awscognito.CfnUserPoolProps{

@@ -38,7 +38,7 @@ func run() error {
 	return nil
 }
 
-// newApp makes an app that tells nobody of itself. A nil folder leaves it to the environment.
+// newApp makes an app without analytics. A nil folder leaves the output folder to the environment.
 func newApp(folder *string) awscdk.App {
 	return awscdk.NewApp(&awscdk.AppProps{AnalyticsReporting: jsii.Bool(false), Outdir: folder})
 }

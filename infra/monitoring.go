@@ -10,14 +10,14 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// alarm is one metric and what it may not do.
+// alarm is one metric with its threshold.
 type alarm struct {
 	id, name, about   string
 	namespace, metric string
 	dimensions        []any  // none: the metric of all that there is in the account and region
 	statistic         string // or a percentile such as p99
 	threshold         float64
-	below             bool // too little is what is wrong, and nothing at all is too little
+	below             bool // the alarm is for values below the threshold, and for missing data
 	minutes, periods  int
 }
 
@@ -114,21 +114,21 @@ func (st *stack) addAlarms() {
 		}
 		made := awscloudwatch.NewCfnAlarm(st.scope, jsii.String(a.id+"Alarm"), props)
 		if a.below {
-			made.AddResourceDependency(st.server.service, nil) // or it would go off while there is nothing yet
+			made.AddResourceDependency(st.server.service, nil) // or the alarm would be raised before the service exists
 		}
 	}
 }
 
-// line is one metric of a graph: namespace, name, the dimensions as name and value in turn, and last its options.
-type line []any
+// graphMetric is one metric of a graph: namespace, name, the dimensions as name and value in turn, and last its options.
+type graphMetric []any
 
 // addDashboard makes one dashboard of at most 50 metrics, of which an account has three for nothing.
 func (st *stack) addDashboard() {
-	api := func(metric, statistic, label string) line {
-		return line{"AWS/ApiGateway", metric, "ApiId", st.gateway.id, object{"stat": statistic, "label": label}}
+	api := func(metric, statistic, label string) graphMetric {
+		return graphMetric{"AWS/ApiGateway", metric, "ApiId", st.gateway.id, object{"stat": statistic, "label": label}}
 	}
-	table := func(metric, label string) line {
-		return line{"AWS/DynamoDB", metric, "TableName", st.table.name, object{"stat": "Sum", "label": label}}
+	table := func(metric, label string) graphMetric {
+		return graphMetric{"AWS/DynamoDB", metric, "TableName", st.table.name, object{"stat": "Sum", "label": label}}
 	}
 	evaluator := st.resourceName(functions.Evaluator)
 	widgets := []any{
@@ -136,21 +136,21 @@ func (st *stack) addDashboard() {
 		st.graph(8, 0, "Latency of requests (ms)", api("Latency", "p50", "p50"), api("Latency", "p99", "p99"),
 			api("IntegrationLatency", "p99", "p99 of the functions")),
 		st.graph(16, 0, "Evaluation",
-			line{"AWS/Lambda", "IteratorAge", "FunctionName", evaluator, object{"stat": "Maximum", "label": "age of the oldest change (ms)"}},
-			line{"AWS/Lambda", "ConcurrentExecutions", "FunctionName", evaluator, object{"stat": "Maximum", "label": "instances"}},
-			line{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", st.deadLetters.name, object{
+			graphMetric{"AWS/Lambda", "IteratorAge", "FunctionName", evaluator, object{"stat": "Maximum", "label": "age of the oldest change (ms)"}},
+			graphMetric{"AWS/Lambda", "ConcurrentExecutions", "FunctionName", evaluator, object{"stat": "Maximum", "label": "instances"}},
+			graphMetric{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", st.deadLetters.name, object{
 				"stat": "Maximum", "label": "dead letters"}}),
 		st.graph(0, 6, "Errors of functions", st.eachFunction("Errors", "Sum")...),
 		st.graph(8, 6, "Duration of functions, p99 (ms)", st.eachFunction("Duration", "p99")...),
 		st.graph(16, 6, "Throttles of functions",
-			line{"AWS/Lambda", "Throttles", object{"stat": "Sum", "label": "of all in the account and region"}}),
+			graphMetric{"AWS/Lambda", "Throttles", object{"stat": "Sum", "label": "of all in the account and region"}}),
 		st.graph(0, 12, "Capacity of the table", table("ConsumedReadCapacityUnits", "read units"),
 			table("ConsumedWriteCapacityUnits", "write units")),
 		st.graph(8, 12, "Throttles of the table", table("ReadThrottleEvents", "reads"), table("WriteThrottleEvents", "writes")),
 	}
 	if st.server != nil {
-		service := func(metric, statistic, label string) line {
-			return line{"AWS/ECS", metric, "ClusterName", st.server.cluster, "ServiceName", st.server.name, object{
+		service := func(metric, statistic, label string) graphMetric {
+			return graphMetric{"AWS/ECS", metric, "ClusterName", st.server.cluster, "ServiceName", st.server.name, object{
 				"stat": statistic, "label": label}}
 		}
 		widgets = append(widgets, st.graph(16, 12, "gRPC servers (%)", service("CPUUtilization", "Maximum", "processor"),
@@ -161,14 +161,14 @@ func (st *stack) addDashboard() {
 	})
 }
 
-func (st *stack) eachFunction(metric, statistic string) []line {
-	return lists.Map(functions.Deployments(), func(d functions.Deployment) line {
-		return line{"AWS/Lambda", metric, "FunctionName", st.resourceName(d.Name), object{"stat": statistic, "label": d.Name}}
+func (st *stack) eachFunction(metric, statistic string) []graphMetric {
+	return lists.Map(functions.Deployments(), func(d functions.Deployment) graphMetric {
+		return graphMetric{"AWS/Lambda", metric, "FunctionName", st.resourceName(d.Name), object{"stat": statistic, "label": d.Name}}
 	})
 }
 
 // graph is a graph of a third of the width, at a place in a grid of 24 columns.
-func (st *stack) graph(x, y int, title string, lines ...line) object {
+func (st *stack) graph(x, y int, title string, lines ...graphMetric) object {
 	return object{
 		"type": "metric", "x": x, "y": y, "width": 8, "height": 6,
 		"properties": object{"title": title, "metrics": lines, "region": awscdk.Aws_REGION(), "view": "timeSeries", "period": 300},

@@ -17,7 +17,7 @@ type network struct {
 	id               *string
 	subnets          []*string
 	balancer, server *string // security groups
-	ready            []awscdk.CfnResource
+	dependencies     []awscdk.CfnResource
 }
 
 const (
@@ -52,14 +52,14 @@ func (st *stack) addNetwork() network {
 				nil),
 		})
 	}
-	n := network{id: vpc.Ref(), ready: []awscdk.CfnResource{out}}
+	n := network{id: vpc.Ref(), dependencies: []awscdk.CfnResource{out}}
 	for i, cidr := range subnetCIDRs {
 		id := "Subnet" + strconv.Itoa(i+1)
 		subnet := awsec2.NewCfnSubnet(st.scope, &id, &awsec2.CfnSubnetProps{
 			VpcId: vpc.Ref(), CidrBlock: jsii.String(cidr), AvailabilityZone: awscdk.Fn_Select(jsii.Number(float64(i)), awscdk.Fn_GetAzs(nil)),
 			Tags: &name,
 		})
-		n.ready = append(n.ready, awsec2.NewCfnSubnetRouteTableAssociation(st.scope, jsii.String(id+"Routes"),
+		n.dependencies = append(n.dependencies, awsec2.NewCfnSubnetRouteTableAssociation(st.scope, jsii.String(id+"Routes"),
 			&awsec2.CfnSubnetRouteTableAssociationProps{
 				SubnetId: subnet.Ref(), RouteTableId: routes.Ref(),
 			}))
@@ -119,11 +119,11 @@ type balancer struct {
 }
 
 // deregistrationDelay is how long the load balancer may still send new connections to a server that is about to stop. Connections that
-// are open stay open: the server asks its clients to go, and they come back to another.
+// are open stay open: the server asks its clients to reconnect, and they reach another.
 const deregistrationDelay = 60
 
 // addBalancer makes a network load balancer that ends TLS and passes on what is inside as it is. An application load
-// balancer would know gRPC, and for that cut what is quiet: the pings of HTTP/2 don't count as traffic to it, and a watcher
+// balancer supports gRPC, but closes idle connections: the pings of HTTP/2 don't count as traffic to it, and a watcher
 // of a run that waits, like a worker that polls, may hear nothing for minutes.
 func (st *stack) addBalancer(n network) balancer {
 	attribute := func(key, value string) awselasticloadbalancingv2.CfnLoadBalancer_LoadBalancerAttributeProperty {
@@ -138,13 +138,13 @@ func (st *stack) addBalancer(n network) balancer {
 		// One server serves both zones.
 		LoadBalancerAttributes: []any{attribute("load_balancing.cross_zone.enabled", "true")},
 	})
-	for _, r := range n.ready {
+	for _, r := range n.dependencies {
 		b.AddResourceDependency(r, nil)
 	}
 	group := awselasticloadbalancingv2.NewCfnTargetGroup(st.scope, jsii.String("Servers"), &awselasticloadbalancingv2.CfnTargetGroupProps{
 		Name: jsii.String(st.resourceName("grpc")), VpcId: n.id, TargetType: jsii.String("ip"), Protocol: jsii.String("TCP"),
 		Port: jsii.Number(grpcPort),
-		// Whether a server is well is for the health check of its container, which asks it; one that isn't is replaced.
+		// The health check of its container decides whether a server is replaced.
 		HealthCheckProtocol: jsii.String("TCP"), HealthCheckIntervalSeconds: jsii.Number(10),
 		HealthyThresholdCount: jsii.Number(2), UnhealthyThresholdCount: jsii.Number(2),
 		TargetGroupAttributes: []any{

@@ -65,8 +65,8 @@ func (st *stack) fileRights(d functions.Deployment) []any {
 	return list
 }
 
-// eventRights are what the function needs that events wake: to read them, to set aside those that it can't deal with, and
-// to have itself woken when something is due.
+// eventRights are those of the function that events invoke: to read the stream, to send dead letters, and to schedule its own
+// invocation when something is due.
 func (st *stack) eventRights() []any {
 	passRole := allow("PassScheduleRole", []string{"iam:PassRole"}, st.arnOfSchedules())
 	passRole["Condition"] = object{"StringEquals": object{"iam:PassedToService": "scheduler.amazonaws.com"}}
@@ -79,15 +79,15 @@ func (st *stack) eventRights() []any {
 	}
 }
 
-// arnOfSchedules is the role that schedules take on, before it is there.
+// arnOfSchedules is the ARN of the role that schedules assume, before it exists.
 func (st *stack) arnOfSchedules() *string {
 	return awscdk.Fn_Sub(jsii.String("arn:${AWS::Partition}:iam::${AWS::AccountId}:role/"+st.schedulesRole()), nil)
 }
 
 // addRole makes a role that may do what the statements say, in a policy of the name.
-func (st *stack) addRole(id, about string, assumed object, name string, statements ...any) awsiam.CfnRole {
+func (st *stack) addRole(id, about string, trust object, name string, statements ...any) awsiam.CfnRole {
 	return awsiam.NewCfnRole(st.scope, &id, &awsiam.CfnRoleProps{
-		AssumeRolePolicyDocument: assumed, Description: &about,
+		AssumeRolePolicyDocument: trust, Description: &about,
 		Policies: []any{awsiam.CfnRole_PolicyProperty{PolicyName: &name, PolicyDocument: policy(statements...)}},
 	})
 }
@@ -100,8 +100,8 @@ func allow(sid string, actions []string, resources ...*string) object {
 	return object{"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resources}
 }
 
-// assumedBy is who may take on a role: a service of AWS, on conditions.
-func assumedBy(service string, conditions object) object {
+// trustPolicy lets a service of AWS assume a role, on conditions.
+func trustPolicy(service string, conditions object) object {
 	statement := object{"Effect": "Allow", "Principal": object{"Service": service}, "Action": "sts:AssumeRole"}
 	if conditions != nil {
 		statement["Condition"] = conditions

@@ -29,7 +29,7 @@ const (
 )
 
 // addServer makes the gRPC server: as many copies of its container as are wanted, on Fargate. It holds no state of its own.
-// Leases stand in the table, so that a copy that is replaced, or crashes, takes none with it: workers report to the next one.
+// Leases stand in the table, so that none is lost when a copy is replaced or crashes: workers report to another.
 func (st *stack) addServer() *server {
 	d := functions.GRPC()
 	n := st.addNetwork()
@@ -40,7 +40,7 @@ func (st *stack) addServer() *server {
 		ServiceName: s.name, Cluster: s.cluster, TaskDefinition: st.addTask(d), LaunchType: jsii.String("FARGATE"),
 		DesiredCount: jsii.Number(float64(st.GRPC.Count)), PropagateTags: jsii.String("SERVICE"),
 		DeploymentConfiguration: awsecs.CfnService_DeploymentConfigurationProperty{
-			// New copies come before old ones go.
+			// New copies start before old ones stop.
 			MinimumHealthyPercent: jsii.Number(100), MaximumPercent: jsii.Number(200),
 			DeploymentCircuitBreaker: awsecs.CfnService_DeploymentCircuitBreakerProperty{Enable: true, Rollback: true},
 		},
@@ -53,7 +53,7 @@ func (st *stack) addServer() *server {
 		}},
 	})
 	service.AddResourceDependency(s.balancer.listener, nil) // before it the group of servers belongs to no load balancer
-	for _, r := range n.ready {
+	for _, r := range n.dependencies {
 		service.AddResourceDependency(r, nil)
 	}
 	s.service = service
@@ -76,14 +76,14 @@ func (st *stack) addTask(d functions.Deployment) *string {
 		environment = append(environment, awsecs.CfnTaskDefinition_KeyValuePairProperty{Name: &name, Value: variables[name]})
 	}
 	may := append(st.tableRights(d), st.fileRights(d)...)
-	role := st.addRole("ServerRole", "What the server "+st.resourceName(d.Name)+" may do", st.assumedByTasks(), d.Name, may...)
+	role := st.addRole("ServerRole", "What the server "+st.resourceName(d.Name)+" may do", st.tasksTrustPolicy(), d.Name, may...)
 	return awsecs.NewCfnTaskDefinition(st.scope, jsii.String("ServerTask"), &awsecs.CfnTaskDefinitionProps{
 		Family: jsii.String(st.resourceName(d.Name)), NetworkMode: jsii.String("awsvpc"), RequiresCompatibilities: jsii.Strings("FARGATE"),
 		Cpu: jsii.String(strconv.Itoa(processor)), Memory: jsii.String(strconv.Itoa(d.MemoryMB)),
 		RuntimePlatform: awsecs.CfnTaskDefinition_RuntimePlatformProperty{
 			CpuArchitecture: jsii.String("ARM64"), OperatingSystemFamily: jsii.String("LINUX")},
 		TaskRoleArn:      role.AttrArn(),
-		ExecutionRoleArn: st.addStarterRole(image, logs.AttrArn()),
+		ExecutionRoleArn: st.addExecutionRole(image, logs.AttrArn()),
 		ContainerDefinitions: []any{awsecs.CfnTaskDefinition_ContainerDefinitionProperty{
 			Name: &d.Name, Image: image.ImageUri(), Essential: true, User: jsii.String(nobody), ReadonlyRootFilesystem: true,
 			PortMappings: []any{awsecs.CfnTaskDefinition_PortMappingProperty{ContainerPort: jsii.Number(grpcPort), Protocol: jsii.String("tcp")}},
@@ -101,9 +101,9 @@ func (st *stack) addTask(d functions.Deployment) *string {
 	}).Ref()
 }
 
-// addStarterRole makes the role with which ECS fetches the image and writes the log.
-func (st *stack) addStarterRole(image awsecrassets.DockerImageAsset, log *string) *string {
-	return st.addRole("ServerStarterRole", "What starts the server "+st.resourceName("grpc")+" may do", st.assumedByTasks(), "start",
+// addExecutionRole makes the role with which ECS fetches the image and writes the log.
+func (st *stack) addExecutionRole(image awsecrassets.DockerImageAsset, log *string) *string {
+	return st.addRole("ServerStarterRole", "What starts the server "+st.resourceName("grpc")+" may do", st.tasksTrustPolicy(), "start",
 		allow("Log", []string{"logs:CreateLogStream", "logs:PutLogEvents"}, log),
 		allow("SignIn", []string{"ecr:GetAuthorizationToken"}, jsii.String("*")), // the registry has nothing narrower
 		allow("FetchImage", []string{"ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"},
@@ -111,9 +111,9 @@ func (st *stack) addStarterRole(image awsecrassets.DockerImageAsset, log *string
 	).AttrArn()
 }
 
-// assumedByTasks lets the tasks of this account alone take on a role.
-func (st *stack) assumedByTasks() object {
-	return assumedBy("ecs-tasks.amazonaws.com", object{
+// tasksTrustPolicy lets only the ECS tasks of this account assume a role.
+func (st *stack) tasksTrustPolicy() object {
+	return trustPolicy("ecs-tasks.amazonaws.com", object{
 		"StringEquals": object{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()},
 		"ArnLike":      object{"aws:SourceArn": st.arn("ecs", "*")},
 	})

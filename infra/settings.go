@@ -24,7 +24,7 @@ type settings struct {
 	Quotas           string   // in JSON, where they are not record.DefaultQuotas
 
 	Domain, Certificate string // custom domain of the API, and the ARN of its certificate; empty: AWS's own address
-	AlarmEmail          string // whom alarms tell; empty: nobody but the console
+	AlarmEmail          string // receives alarms; empty: only the console shows them
 	Tracing             bool   // traces by AWS X-Ray
 
 	GRPC grpcSettings
@@ -44,19 +44,19 @@ type grpcSettings struct {
 // stage is what stages differ in.
 type stage struct {
 	Name         string
-	Keeps        bool // data outlives the stack and can't be deleted by mistake
+	RetainsData  bool // data outlives the stack and can't be deleted by mistake
 	LogDays      int
 	Rate, Burst  int            // requests a second that the API lets through, and how many at once
 	Concurrency  map[string]int // the most instances of a function, where more would only queue at the table
 	ParallelWork int            // batches of one shard of the stream that are worked on at the same time
 }
 
-// stages are those that there are. Only prod sets limits of concurrency: they are taken from the account's, and a new
+// stages are all stages. Only prod sets limits of concurrency: they are taken from the account's, and a new
 // account has too few to set any apart.
 var stages = []stage{
 	{Name: "dev", LogDays: 14, Rate: 50, Burst: 100, ParallelWork: 2},
 	{
-		Name: "prod", Keeps: true, LogDays: 90, Rate: 2000, Burst: 1000, ParallelWork: 10,
+		Name: "prod", RetainsData: true, LogDays: 90, Rate: 2000, Burst: 1000, ParallelWork: 10,
 		Concurrency: map[string]int{
 			// Entries of a deadline go to few partitions of the indexes, which take 1,000 writes a second each. Past
 			// this, API Gateway answers 503 to some instead of all waiting for the table.
@@ -72,15 +72,15 @@ var stages = []stage{
 
 // readSettings takes the settings out of the context, or says what is wrong with them.
 func readSettings(context func(key string) any) (settings, error) {
-	var unread []string
-	text := func(key, otherwise string) string {
+	var notText []string
+	text := func(key, fallback string) string {
 		switch v := context(key).(type) {
 		case nil:
-			return otherwise
+			return fallback
 		case string:
 			return strings.TrimSpace(v)
 		default:
-			unread = append(unread, key)
+			notText = append(notText, key)
 			return ""
 		}
 	}
@@ -106,8 +106,8 @@ func readSettings(context func(key string) any) (settings, error) {
 	}
 	s.Tracing, s.GRPC.On = either("tracing", "false", "true"), either("grpc", "off", "on")
 	name, count := text("stage", "dev"), text("grpcCount", "1")
-	if len(unread) > 0 {
-		return s, fmt.Errorf("context %s: give a text", strings.Join(unread, ", "))
+	if len(notText) > 0 {
+		return s, fmt.Errorf("context %s: give a text", strings.Join(notText, ", "))
 	}
 	i := slices.IndexFunc(stages, func(known stage) bool { return known.Name == name })
 	if i < 0 {
@@ -123,7 +123,7 @@ func readSettings(context func(key string) any) (settings, error) {
 	return s, s.check()
 }
 
-// maxServers is far above what a table can feed.
+// maxServers is far above what one table can serve.
 const maxServers = 100
 
 func (s settings) check() error {

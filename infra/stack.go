@@ -14,7 +14,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// stack is what is being described. The parts of the stack that others refer to stand here once they are made.
+// stack is the stack under construction, with the parts that others refer to once they are made.
 type stack struct {
 	scope awscdk.Stack
 	settings
@@ -43,7 +43,7 @@ func newStack(app awscdk.App, s settings) error {
 	st := &stack{settings: s, scope: awscdk.NewStack(app, &name, &awscdk.StackProps{
 		StackName:             &name,
 		Description:           jsii.String("Assay, a platform for shared tasks (stage " + s.Name + ")"),
-		TerminationProtection: &s.Keeps,
+		TerminationProtection: &s.RetainsData,
 		Tags:                  &map[string]*string{"application": jsii.String("assay"), "stage": &s.Name},
 	})}
 	st.table = st.addTable()
@@ -89,10 +89,10 @@ func (st *stack) arn(service, resource string) *string {
 	return awscdk.Fn_Sub(jsii.String("arn:${AWS::Partition}:"+service+":${AWS::Region}:${AWS::AccountId}:"+resource), nil)
 }
 
-// retainData protects what holds data from going with the stack, in stages that keep it.
+// retainData keeps a resource with data when the stack is deleted, in stages that retain data.
 func (st *stack) retainData(r awscdk.CfnResource) {
 	policy := awscdk.RemovalPolicy_DESTROY
-	if st.Keeps {
+	if st.RetainsData {
 		policy = awscdk.RemovalPolicy_RETAIN
 	}
 	r.ApplyRemovalPolicy(policy, nil)

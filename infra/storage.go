@@ -12,7 +12,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// uploaded are the holders whose files clients send by themselves, so that somebody must notice when they have come.
+// uploaded are the holders whose files clients send directly to S3, whose notifications report them.
 var uploaded = []record.Holder{record.HolderInputs, record.HolderTruths, record.HolderRuns}
 
 // bucketName is the bucket's name before there is a bucket: the function that it notifies of uploads has its name.
@@ -25,8 +25,8 @@ func (st *stack) objects(prefix string) *string {
 	return awscdk.Fn_Sub(jsii.String("arn:${AWS::Partition}:s3:::"+st.resourceName("${AWS::AccountId}-${AWS::Region}")+prefix), nil)
 }
 
-// addBucket makes the bucket, which tells f of each file that a client has sent.
-func (st *stack) addBucket(f *function, mayTell awslambda.CfnPermission) {
+// addBucket makes the bucket, which notifies f of each file that a client has sent.
+func (st *stack) addBucket(f *function, permission awslambda.CfnPermission) {
 	var notifications []any
 	for _, h := range uploaded {
 		notifications = append(notifications, awss3.CfnBucket_LambdaConfigurationProperty{
@@ -73,7 +73,7 @@ func (st *stack) addBucket(f *function, mayTell awslambda.CfnPermission) {
 		}}},
 		NotificationConfiguration: awss3.CfnBucket_NotificationConfigurationProperty{LambdaConfigurations: notifications},
 	})
-	b.AddResourceDependency(mayTell, nil) // S3 tries out whether it may
+	b.AddResourceDependency(permission, nil) // S3 checks the permission
 	st.retainData(b)
 	st.retainData(awss3.NewCfnBucketPolicy(st.scope, jsii.String("BucketPolicy"), &awss3.CfnBucketPolicyProps{
 		Bucket: b.Ref(),
@@ -117,7 +117,7 @@ func (st *stack) addTable() table {
 		StreamSpecification: awsdynamodb.CfnTable_StreamSpecificationProperty{StreamViewType: jsii.String("NEW_IMAGE")},
 		TimeToLiveSpecification: awsdynamodb.CfnTable_TimeToLiveSpecificationProperty{
 			AttributeName: jsii.String(dynamo.ExpiryAttribute), Enabled: true},
-		DeletionProtectionEnabled: st.Keeps,
+		DeletionProtectionEnabled: st.RetainsData,
 		PointInTimeRecoverySpecification: awsdynamodb.CfnTable_PointInTimeRecoverySpecificationProperty{
 			PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: jsii.Number(recoveryDays),
 		},

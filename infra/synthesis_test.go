@@ -31,7 +31,7 @@ type resource struct {
 // the gRPC server.
 var dev, prod, prodAgain, special, withServer template
 
-var binaries, images string // folders with a stand-in for each binary
+var binaries, images string // folders with a placeholder for each binary
 
 func TestMain(m *testing.M) {
 	code, err := test(m)
@@ -81,7 +81,7 @@ func test(m *testing.M) (int, error) {
 	return m.Run(), nil
 }
 
-// writeBinaries writes a binary for each function, which is none.
+// writeBinaries writes a placeholder for the binary of each function.
 func writeBinaries(folder string) (err error) {
 	for _, d := range functions.Deployments() {
 		err = errors.Join(err, writeFile(filepath.Join(folder, d.Name, "bootstrap"), []byte(d.Name)))

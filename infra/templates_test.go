@@ -148,13 +148,13 @@ func TestAlarms_OfBothStagesAreFree(t *testing.T) {
 // TestAlarms_WatchEveryFunction holds that a failure of any function moves a metric with an alarm: those behind the API its
 // 5xx and latency, the one behind the queue the age of the stream and the dead letters.
 func TestAlarms_WatchEveryFunction(t *testing.T) {
-	behind := map[string]bool{}
+	watched := map[string]bool{}
 	for _, i := range prod.all("AWS::ApiGatewayV2::Integration") {
-		behind[strings.Trim(i.at("IntegrationUri.Fn::GetAtt.0"), `"`)] = true
+		watched[strings.Trim(i.at("IntegrationUri.Fn::GetAtt.0"), `"`)] = true
 	}
-	behind[strings.Trim(prod.one(t, "AWS::Lambda::EventSourceMapping").at("FunctionName.Ref"), `"`)] = true
+	watched[strings.Trim(prod.one(t, "AWS::Lambda::EventSourceMapping").at("FunctionName.Ref"), `"`)] = true
 	for id := range prod.all("AWS::Lambda::Function") {
-		if !behind[id] {
+		if !watched[id] {
 			t.Errorf("no alarm would tell that %s fails", id)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Installed is where a file of a package of npm is, whether or not it is installed. The elements are the package's name and the
+// Installed is the path of a file of an npm package, whether or not it is installed. The elements are the package's name and the
 // path within it.
 func Installed(t testing.TB, elements ...string) string {
 	t.Helper()
@@ -34,7 +34,7 @@ func Root(t testing.TB) string {
 	return ""
 }
 
-// FreeAddress is an address of this machine that nothing listens at.
+// FreeAddress is an unused loopback address.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -47,15 +47,15 @@ func FreeAddress(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// startTime is how long a server may take to answer; Java takes seconds.
-const startTime = 30 * time.Second
+// startTimeout is how long a server may take to answer; Java takes seconds.
+const startTimeout = 30 * time.Second
 
-// Serve starts a server and waits until it takes connections at the address. It ends with the test, which shows what the
-// server said if it fails.
+// Serve starts a server and waits until it takes connections at the address. It ends with the test, which logs what the
+// server wrote if it fails.
 func Serve(t testing.TB, server *exec.Cmd, address string) {
 	t.Helper()
-	var said strings.Builder
-	server.Stdout, server.Stderr = &said, &said
+	var output strings.Builder
+	server.Stdout, server.Stderr = &output, &output
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -68,10 +68,10 @@ func Serve(t testing.TB, server *exec.Cmd, address string) {
 		_ = server.Process.Kill()
 		<-ended
 		if t.Failed() {
-			t.Logf("%s said:\n%.4000s", server.Path, &said)
+			t.Logf("%s wrote:\n%.4000s", server.Path, &output)
 		}
 	})
-	for deadline := time.Now().Add(startTime); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(startTimeout); ; time.Sleep(5 * time.Millisecond) {
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 		if err == nil {
 			_ = conn.Close()

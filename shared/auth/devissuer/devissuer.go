@@ -38,14 +38,14 @@ const Lifetime = 12 * time.Hour
 
 // Issuer makes tokens.
 type Issuer struct {
-	url      string
-	at       *url.URL // the same
-	audience string
-	signer   jose.Signer
-	public   jose.JSONWebKey
+	url       string
+	parsedURL *url.URL // of url
+	audience  string
+	signer    jose.Signer
+	public    jose.JSONWebKey
 }
 
-// User is whom a token speaks of.
+// User has the claims of a token about its user.
 type User struct {
 	User   string   `json:"user"` // the subject
 	Name   string   `json:"name"`
@@ -79,7 +79,7 @@ func Open(keyFile, issuerURL, audience string) (*Issuer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("development issuer: %w", err)
 	}
-	return &Issuer{url: issuerURL, at: u, audience: audience, signer: signer, public: public}, nil
+	return &Issuer{url: issuerURL, parsedURL: u, audience: audience, signer: signer, public: public}, nil
 }
 
 // Token returns a token that is valid from now for Lifetime. A user without a name is called by their subject.

@@ -61,7 +61,7 @@ func do(t *testing.T, i *devissuer.Issuer, method, url, contentType, body string
 	return w
 }
 
-type grant struct {
+type tokenResponse struct {
 	AccessToken string `json:"access_token"`
 	TokenType   string `json:"token_type"`
 	ExpiresIn   int    `json:"expires_in"`
@@ -76,7 +76,7 @@ func TestToken_IsVerifiedAsARealOne(t *testing.T) {
 	mux.Handle("/dev/", i.Handler(answer))
 	w := do(t, i, http.MethodPost, url+"/token", "application/json; charset=utf-8",
 		`{"user": "alice", "name": "Alice Ångström", "email": "alice@example.org", "groups": ["workers", "admins"]}`)
-	var g grant
+	var g tokenResponse
 	if err := json.Unmarshal(w.Body.Bytes(), &g); err != nil || w.Code != http.StatusOK || g.TokenType != "Bearer" || g.ExpiresIn != 12*60*60 {
 		t.Fatalf("%d %s, %v", w.Code, w.Body, err)
 	}
@@ -237,7 +237,7 @@ func TestHandler_PublishesNoSecret(t *testing.T) {
 	}
 }
 
-// A page of another name that points at this machine gets no token.
+// A page under another host name that resolves to this machine gets no token (DNS rebinding).
 func TestHandler_GivesTokensUnderItsOwnHostAlone(t *testing.T) {
 	for _, c := range []struct {
 		issuer, host string

@@ -56,9 +56,9 @@ func (i *Issuer) Handler(fail func(http.ResponseWriter, *http.Request, error)) h
 // allowed returns the methods of a path; none when nothing is there.
 func (i *Issuer) allowed(path string) []string {
 	switch path {
-	case i.at.Path + "/token":
+	case i.parsedURL.Path + "/token":
 		return []string{http.MethodPost}
-	case i.at.Path + "/jwks.json", i.at.Path + "/.well-known/openid-configuration":
+	case i.parsedURL.Path + "/jwks.json", i.parsedURL.Path + "/.well-known/openid-configuration":
 		return []string{http.MethodGet, http.MethodHead}
 	default:
 		return nil
@@ -68,18 +68,18 @@ func (i *Issuer) allowed(path string) []string {
 func (i *Issuer) respond(r *http.Request) (any, error) {
 	allowed := i.allowed(r.URL.Path)
 	switch {
-	case allowed == nil && strings.HasPrefix(i.at.Path+"/.well-known/openid-configuration", strings.TrimSuffix(r.URL.Path, "/")+"/"):
+	case allowed == nil && strings.HasPrefix(i.parsedURL.Path+"/.well-known/openid-configuration", strings.TrimSuffix(r.URL.Path, "/")+"/"):
 		return nil, problem.Forbidden.New("Nobody can list what is under this address. Its document is at %s/.well-known/openid-configuration.",
-			i.at.Path)
+			i.parsedURL.Path)
 	case allowed == nil:
-		return nil, problem.NotFound.New("The development issuer has nothing here. Get a token with POST %s/token.", i.at.Path)
+		return nil, problem.NotFound.New("The development issuer has nothing here. Get a token with POST %s/token.", i.parsedURL.Path)
 	case !slices.Contains(allowed, r.Method):
 		return nil, problem.MethodNotAllowed.New("Use %s here.", strings.Join(allowed, " or "))
 	}
 	switch r.URL.Path {
-	case i.at.Path + "/token":
+	case i.parsedURL.Path + "/token":
 		return i.issueToken(r)
-	case i.at.Path + "/jwks.json":
+	case i.parsedURL.Path + "/jwks.json":
 		return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{i.public}}, nil
 	default:
 		return map[string]any{ // OpenID Connect Discovery 1.0, section 3
@@ -94,23 +94,23 @@ func (i *Issuer) respond(r *http.Request) (any, error) {
 }
 
 // isOwnHost reports whether a request to the host was meant for the issuer: its own host or a loopback address, at its
-// own port. A page elsewhere, whose name its owner lets point at this machine, would be a page of the server's own to a
-// browser, and could have tokens made and read them. An issuer at every address of the machine answers to all of them
-// but, since it has no name, to none: such a page always comes under a name.
+// own port. This prevents DNS rebinding: a page whose host name its owner resolves to this machine would be same-origin to
+// a browser, and could request tokens and read them. An issuer at every address of the machine accepts all of its
+// addresses but no host name, since such a page always has a host name.
 func (i *Issuer) isOwnHost(host string) bool {
-	asked := &url.URL{Scheme: i.at.Scheme, Host: host}
-	if port(asked) != port(i.at) {
+	asked := &url.URL{Scheme: i.parsedURL.Scheme, Host: host}
+	if port(asked) != port(i.parsedURL) {
 		return false
 	}
 	name := asked.Hostname()
-	if name != "" && strings.EqualFold(name, i.at.Hostname()) || strings.EqualFold(name, "localhost") {
+	if name != "" && strings.EqualFold(name, i.parsedURL.Hostname()) || strings.EqualFold(name, "localhost") {
 		return true
 	}
 	ip, err := netip.ParseAddr(name)
 	if err != nil {
 		return false
 	}
-	bound, err := netip.ParseAddr(i.at.Hostname())
+	bound, err := netip.ParseAddr(i.parsedURL.Hostname())
 	return ip.IsLoopback() || err == nil && bound.IsUnspecified()
 }
 

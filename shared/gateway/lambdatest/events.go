@@ -20,11 +20,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 )
 
-// pollTime is how often the stream is asked for records; Lambda does so four times a second.
-const pollTime = 50 * time.Millisecond
+// pollInterval is how often the stream is asked for records; Lambda does so four times a second.
+const pollInterval = 50 * time.Millisecond
 
-// Stream hands the changes of a table to a function, as Lambda's event source mapping does: in order for each shard, those
-// that filter lets through, and again from the first that the function reports as failed, up to maxTries.
+// Stream passes the changes of a table to a function, as Lambda's event source mapping does: in order for each shard, those
+// that the filter accepts, and again from the first that the function reports as failed, up to maxTries.
 type Stream struct {
 	t        testing.TB
 	client   *dynamodbstreams.Client
@@ -61,7 +61,7 @@ func MapEventSource(t testing.TB, cfg aws.Config, table string, function *Functi
 func (s *Stream) run(ctx context.Context, table string) {
 	iterators := map[string]*string{} // by shard
 	var arn *string
-	for ; ctx.Err() == nil; time.Sleep(pollTime) {
+	for ; ctx.Err() == nil; time.Sleep(pollInterval) {
 		if arn == nil {
 			streams, err := s.client.ListStreams(ctx, &dynamodbstreams.ListStreamsInput{TableName: &table})
 			if err != nil || len(streams.Streams) == 0 {
@@ -119,13 +119,13 @@ func (s *Stream) read(ctx context.Context, iterator *string) *string {
 			batch = append(batch, r)
 		}
 	}
-	for some := range slices.Chunk(batch, batchSize) {
-		s.deliver(ctx, some)
+	for chunk := range slices.Chunk(batch, batchSize) {
+		s.deliver(ctx, chunk)
 	}
 	return out.NextShardIterator
 }
 
-// deliver hands a batch over until nothing of it fails, or what fails is a dead letter.
+// deliver retries a batch until all of it succeeded or became dead letters.
 func (s *Stream) deliver(ctx context.Context, batch []events.DynamoDBEventRecord) {
 	for tries := 1; len(batch) > 0 && ctx.Err() == nil; tries++ {
 		failed, err := s.invoke(ctx, batch)
@@ -201,7 +201,7 @@ func attributes(in map[string]types.AttributeValue) (map[string]events.DynamoDBA
 	return out, nil
 }
 
-// Scheduler stands for EventBridge Scheduler: it keeps one-time schedules and calls the function when their instant comes.
+// Scheduler emulates EventBridge Scheduler: it keeps one-time schedules and calls the function when their instant comes.
 type Scheduler struct {
 	URL string
 

@@ -1,5 +1,5 @@
-// Package lambdatest is, for tests, what stands around the functions of a deployment: Lambda with its Runtime API, an
-// API Gateway HTTP API in front, the table's stream, the bucket's notifications and one-time schedules behind.
+// Package lambdatest emulates, for tests, what invokes the functions of a deployment: Lambda with its Runtime API, an API
+// Gateway HTTP API, the event source mapping of the table's stream, and EventBridge Scheduler.
 package lambdatest
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// DefaultRoute is the key of the route that takes what no other route takes.
+// DefaultRoute is the key of the route for requests that match no other.
 const DefaultRoute = "$default"
 
 // HTTPAPI is an HTTP API: it hands each request to the function of its route as an event of payload format 2.0, and answers
@@ -46,7 +46,7 @@ func NewHTTPAPI(routes map[string]*Function) *HTTPAPI {
 
 // ServeHTTP implements http.Handler.
 func (f *HTTPAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// The mux would lead a path such as /v1//tasks elsewhere; API Gateway has no route for it.
+	// The mux would redirect a path such as /v1//tasks; API Gateway has no route for it.
 	if h, pattern := f.routes.Handler(r); strings.HasPrefix(pattern, r.Method+" ") && path.Clean(r.URL.Path) == r.URL.Path {
 		h.ServeHTTP(w, r)
 		return
@@ -97,7 +97,7 @@ func write(w http.ResponseWriter, out *events.APIGatewayV2HTTPResponse) {
 	_, _ = w.Write(body)
 }
 
-// event is the request as API Gateway tells it: names of headers in lower case, values that came twice joined by commas,
+// event is the request as API Gateway passes it on: names of headers in lower case, values that came twice joined by commas,
 // a body that is no text in base64.
 func (f *HTTPAPI) event(r *http.Request, route string) (*events.APIGatewayV2HTTPRequest, error) {
 	body, err := io.ReadAll(r.Body)

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Function is a compiled bootstrap under a Lambda of the test: an implementation of the Lambda Runtime API that starts
+// Function is a compiled bootstrap under an emulated Lambda: an implementation of the Lambda Runtime API that starts
 // processes as they are needed, gives each one event at a time, and keeps them for the next.
 type Function struct {
 	Name string
@@ -41,7 +41,7 @@ type process struct {
 	exited  chan struct{}
 }
 
-// invocation is one event on its way.
+// invocation is one event and its outcome.
 type invocation struct {
 	id       string
 	payload  []byte

@@ -31,14 +31,15 @@ var retired = map[string]string{
 		"metered stranger silent",
 	"grpc/worker": "hopeless insist OfRun Tidy Guard Say Take silence short shortest judge patience patient persist notStarted " +
 		"tidy told noted scene lasting begun ending watched capacities",
-	"infra":         "letters letterDays settling mostServers keep standIns",
-	"local":         "victim newVictim turmoil hire rage crashStory workStory must",
+	"infra":         "letters letterDays settling mostServers keep standIns mayTell assumedBy Keeps",
+	"local":         "victim newVictim turmoil hire rage crashStory workStory must running toCome greet leaveWork",
+	"local/attack":  "tally calm site newSite crowd hold garble face",
 	"shared/access": "standing stranger rival inTask",
 	"shared/api": "OrPage Ask Invoke Anything Unchecked Choose KnowUser Group Shown Follow locate inert misfit foreign tagged " +
 		"Widest tidyTime afterwards stale scene sc",
 	"shared/architecture": "breach walked longest",
 	"shared/auth":         "answersTo family identifies remembered stranger verifying",
-	"shared/blob":         "arriving awaited",
+	"shared/blob":         "arriving awaited incoming copied span repeating asFiles",
 	"shared/compute":      "outside patience",
 	"shared/gateway":      "Front SetAside complain locked restore",
 	"shared/measure":      "Discreet strange told",
@@ -50,7 +51,7 @@ var retired = map[string]string{
 	"shared/propagation":  "Patience below bring passed shown unseen standing",
 	"shared/record":       "Standing Shown Widest knows past doings folded passedBy told",
 	"shared/records":      "thing unspeakable InDoubt Together",
-	"shared/store":        "silence beyond brokeOff lostAgainstOthers judge",
+	"shared/store":        "silence beyond brokeOff lostAgainstOthers judge held hold behind machine asked answered sides gather",
 	"shared/visibility":   "Narrowest VisibleEverywhere eachSeen visibleUnnamed",
 	"shared/webpage":      "Choice Gist gist places ways Shoot hear",
 }

@@ -46,7 +46,7 @@ func TestAudit_KeepsChangesOfWhatTeamsOwn(t *testing.T) {
 }
 
 // The organizer's entries have what was created, changed and deleted, also when all of it is deleted.
-func TestAudit_EntriesOutliveWhatTheyAreAbout(t *testing.T) {
+func TestAudit_EntriesOutliveTheirResources(t *testing.T) {
 	s := newWithSubmission(t)
 	s.change("olga", s.dataset, map[string]any{"split": "validation"})
 	s.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, s.runPath, nil)

@@ -72,14 +72,14 @@ func TestCapacity(t *testing.T) {
 	if err := table.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	if want := goldenFile(t, capacityTable, out.Bytes()); !alike(out.String(), string(want)) {
+	if want := goldenFile(t, capacityTable, out.Bytes()); !nearlyEqual(out.String(), string(want)) {
 		t.Errorf("%s is stale; run go test ./functions -run TestCapacity -update and look at what changed:\n%s", capacityTable, &out)
 	}
 }
 
-// alike compares two tables. Ids are random, and with them what is on a page and how much there is to read, so numbers may
+// nearlyEqual compares two tables. Ids are random, and with them the records on a page and their number, so numbers may
 // differ by one or a tenth.
-func alike(a, b string) bool {
+func nearlyEqual(a, b string) bool {
 	x, y := strings.Fields(a), strings.Fields(b)
 	if len(x) != len(y) {
 		return false

@@ -56,7 +56,7 @@ func TestDocument_SaysHowLongLinksWork(t *testing.T) {
 	}
 }
 
-// What generated clients need of the document, and what hands would otherwise write into them.
+// Generators of clients need these parts of the document; without them, people would have to add code to the clients by hand.
 func TestDocument_HasWhatClientsNeed(t *testing.T) {
 	content := document(t)
 	var doc struct {

@@ -129,7 +129,7 @@ func TestPages_AreSelfContained(t *testing.T) {
 }
 
 // Every GET of JSON and every problem has a page for browsers: no link leads a person to JSON.
-func TestPages_AreThereForEachGet(t *testing.T) {
+func TestPages_ExistForEachGet(t *testing.T) {
 	f := newPagesFixture(t)
 	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 	component := regexp.MustCompile(`/v1/platform/components/[0-9A-Z]{26}`)

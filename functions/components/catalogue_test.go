@@ -71,9 +71,9 @@ func TestCatalogue_EntriesAreComplete(t *testing.T) {
 	}
 }
 
-// TestSnippets_AreSound holds snippets to what can be said without running them. Whether they do what they say is
+// TestSnippets_AreValid holds snippets to what can be said without running them. Whether they do what they say is
 // known only by running them: make test-snippets does, with curl, Python and Go.
-func TestSnippets_AreSound(t *testing.T) {
+func TestSnippets_AreValid(t *testing.T) {
 	for _, e := range entries(t) {
 		for language, text := range e.snippets {
 			for _, fault := range faults(language, string(text)) {

@@ -323,7 +323,7 @@ func TestTruth_UploadedIsReplacedByANewerAnnouncement(t *testing.T) {
 }
 
 // A file whose bytes are there already cannot be uploaded again, on S3 without a notification: it is stored at once.
-func TestChange_StoresAnnouncedFileThatIsThere(t *testing.T) {
+func TestChange_StoresAnnouncedFileThatWasUploaded(t *testing.T) {
 	s := serve(t)
 	path, d := s.create(s.draft(servertest.Announced("truth.csv", goodTruth)))
 	s.Upload(d.Truths[0].Upload, []byte(goodTruth))

@@ -46,7 +46,7 @@ func TestCache_KeepsWithinItsBound(t *testing.T) {
 	}
 }
 
-// A slow read holds up those alone who need the same value, and its end those alone who asked with it.
+// A slow read blocks only callers that need the same value, and its cancellation ends only the caller whose context it is.
 func TestCache_ReadsTogetherWhatIsTheSame(t *testing.T) {
 	var c cache[string]
 	began, slow := make(chan struct{}), make(chan struct{})

@@ -114,7 +114,7 @@ func TestEvaluate_StartsAgainWhenTheTruthChanges(t *testing.T) {
 	}
 }
 
-func TestEvaluate_PanicIsNotTheRunsFault(t *testing.T) {
+func TestEvaluate_PanicIsReportedAsThePlatformsFault(t *testing.T) {
 	f := newFixture(t)
 	f.Files = hookedFiles{f.Files, func(string) { panic("a bug") }}
 	f.start()

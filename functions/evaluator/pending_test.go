@@ -118,7 +118,7 @@ func TestReevaluate_FailedRunsCountAsDone(t *testing.T) {
 	}
 }
 
-func TestUnserved_RunsThatWaitTooLongAreGivenUp(t *testing.T) {
+func TestFailUnserved_FailsRunsThatWaitTooLong(t *testing.T) {
 	f := newFixture(t)
 	id := f.add(ranked, func(r *recordtest.Run) { r.Queue = record.QueueWorkers }).ID
 	f.wait(record.QueueTime - time.Minute)

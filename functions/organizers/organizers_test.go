@@ -90,7 +90,7 @@ func TestMembers_UnknownUsersAreNamed(t *testing.T) {
 }
 
 // An organizer without a known member is one that nobody can change.
-func TestMembers_TheLastKnownOneStays(t *testing.T) {
+func TestMembers_LastKnownMemberCannotLeave(t *testing.T) {
 	l := serve(t)
 	o := l.Records().Organizer("alice", "ghost", "nobody") // older data, with members that nobody knows
 	l.path = "/v1/organizers/" + o.ID
@@ -110,7 +110,7 @@ func TestMembers_TheLastKnownOneStays(t *testing.T) {
 	l.Want(http.StatusConflict, nil, "root", http.MethodDelete, l.path+"/members/"+recordtest.UserID("ghost"), nil)
 }
 
-func TestMembers_Leave(t *testing.T) {
+func TestMembers_CanLeave(t *testing.T) {
 	l := serve(t)
 	l.Records().User("bob", "carl")
 	if a := l.set("alice", "alice", "bob", "carl"); a.Status != http.StatusOK {

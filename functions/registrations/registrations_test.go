@@ -42,7 +42,7 @@ func closed(t *record.TaskItem) {
 	t.Visibility, t.Registration.Mode = record.Private, record.Closed
 }
 
-func TestList_HasThoseThatTheCallerMaySee(t *testing.T) {
+func TestList_HasVisibleResources(t *testing.T) {
 	f := serve(t)
 	tom, uma := f.register("tom", "=T"), f.register("uma", "U")
 	for user, want := range map[string]int{"tom": 1, "uma": 1, "olga": 2, "root": 2, "vic": 0} {

@@ -133,7 +133,7 @@ func TestCreate_IsRefusedWithReason(t *testing.T) {
 	}
 }
 
-// Who may not submit learns that, and nothing of what is wrong with the body.
+// A caller without the right to submit gets 403, whatever is wrong with the body.
 func TestCreate_AuthorizesBeforeItReadsTheBody(t *testing.T) {
 	s := serve(t)
 	s.task.Register("pia", inState(record.Pending))
@@ -148,7 +148,7 @@ func TestCreate_AuthorizesBeforeItReadsTheBody(t *testing.T) {
 	s.refused(http.StatusUnprocessableEntity, "ada", object{"type": "dance"})
 }
 
-func TestCreate_ClosesAtTheInstant(t *testing.T) {
+func TestCreate_IsRefusedFromTheEndOfTheWindow(t *testing.T) {
 	closes := record.At(time.Now().Add(time.Hour))
 	s := serve(t, func(t *record.TaskItem) { t.Submissions.ClosesAt = &closes })
 	d := s.dataset()

@@ -67,7 +67,7 @@ func TestLeaderboard_ShowsWhatTheCallerSees(t *testing.T) {
 	}
 }
 
-// The public view is the same for all readers. In their own, what others are not shown is marked and counted.
+// The public view is the same for all readers. In their own views, entries that others are not shown are marked and counted.
 func TestLeaderboard_MarksEntriesHiddenFromOthers(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.5), public: true})

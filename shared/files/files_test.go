@@ -221,7 +221,7 @@ var listed = []record.File{
 	{Name: "more.txt", Size: 4, SHA256: strings.Repeat("b", 64), State: record.FilePending},
 }
 
-func TestLinks_AreForThoseWhoMay(t *testing.T) {
+func TestLinks_AreForAuthorizedCallers(t *testing.T) {
 	s, id := recordtest.OpenFiles(t), record.NewID(time.Now())
 	for _, tt := range []struct{ read, write bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
 		got, err := files.Links{Objects: s, Now: time.Now(), Download: tt.read, Upload: tt.write}.Sign(t.Context(), record.HolderRuns, id, listed)

@@ -258,7 +258,7 @@ func TestReport_WarningsDoNotFail(t *testing.T) {
 	}
 }
 
-func TestSum_KeepsWhatLargeTermsHide(t *testing.T) {
+func TestSum_KeepsSmallTermsNextToLargeOnes(t *testing.T) {
 	var s Sum
 	for _, x := range []float64{1, 1e100, 1, -1e100} {
 		s.Add(x)

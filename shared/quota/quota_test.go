@@ -49,7 +49,7 @@ func take(ctx context.Context, l *quota.Ledger, s store.Store, now time.Time, c 
 
 // In every span of 24 hours a user creates at most as many as the quota says, and when it is used up, more are possible at
 // the instant that the refusal names.
-func TestTake_HoldsForEachSpanOf24Hours(t *testing.T) {
+func TestTake_LimitsEachSpanOf24Hours(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const most = 5
 		limits := record.UsageLimits{PerDay: map[string]int64{record.MadeTasks: most}}
@@ -88,7 +88,7 @@ func TestTake_SaysHowManyWereMade(t *testing.T) {
 	}
 }
 
-func TestTake_NoRaceOvershootsAUsersQuota(t *testing.T) {
+func TestTake_ConcurrentCallsStayWithinTheQuota(t *testing.T) {
 	s, l := open(t), quota.New(record.Quotas{User: record.UsageLimits{PerDay: map[string]int64{record.MadeTasks: 10}}})
 	var taken, refused atomic.Int64
 	var all sync.WaitGroup
@@ -117,7 +117,7 @@ func TestTake_NoRaceOvershootsAUsersQuota(t *testing.T) {
 	}
 }
 
-func TestTake_BytesAreGivenBackAndLeavingOnesByThemselves(t *testing.T) {
+func TestTake_RefundsBytesAndExpiresLeavingOnes(t *testing.T) {
 	s := open(t)
 	l := quota.New(record.Quotas{User: record.UsageLimits{StoredBytes: 100}})
 	must := func(now time.Time, ch record.Charge, allowed bool) {
@@ -247,7 +247,7 @@ func TestParse_SaysWhatIsWrong(t *testing.T) {
 }
 
 // What some shards have taken and others give back adds up to nothing: which shard counts a change is chosen at random.
-func TestLedger_BytesGivenBackInAnotherShardAreFree(t *testing.T) {
+func TestLedger_CountsRefundsInOtherShards(t *testing.T) {
 	plain, now := open(t), start
 	l := quota.New(record.Quotas{Server: record.UsageLimits{StoredBytes: 100}})
 	counted := l.Count(plain, func() time.Time { return now })

@@ -224,7 +224,7 @@ func list[R any, P records.Pointer[R]](ctx context.Context, s store.Store, sel r
 }
 
 // A page that has no more room goes on in the next one, and no call reads more than is needed of large records.
-func TestList_EndsWhenThereIsNoRoom(t *testing.T) {
+func TestList_EndsWhenThePageIsFull(t *testing.T) {
 	s := open(t)
 	const size = 200 << 10
 	want := fill(t, s, 30, func(_ int, r *testRecord) { r.Text = strings.Repeat("x", size) })

@@ -27,7 +27,7 @@ func caller(name string) access.Caller {
 	return access.Caller{ID: recordtest.UserID(name), Admin: name == "root"}
 }
 
-func TestGet_HidesAsIfNothingWereThere(t *testing.T) {
+func TestGet_HiddenIsAnsweredAsMissing(t *testing.T) {
 	s := servertest.New(t)
 	task := privateTask(s)
 	for name, want := range map[string]access.Role{

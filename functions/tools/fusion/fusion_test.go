@@ -255,9 +255,9 @@ func TestFuse_RefusesScoresWithoutASum(t *testing.T) {
 	}
 }
 
-// TestFuse_WritesSoundRuns draws runs with ties and checks what holds for every method: the result is a sound run, its lines stand
+// TestFuse_WritesValidRuns draws runs with ties and checks what holds for every method: the result is a sound run, its lines stand
 // in the order of the ranking, it has every document of each topic once, and the order of the runs does not matter.
-func TestFuse_WritesSoundRuns(t *testing.T) {
+func TestFuse_WritesValidRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var runs []string
 		union := map[string]bool{}

@@ -68,7 +68,7 @@ func TestImages_AreGarbageCollected(t *testing.T) {
 	}
 }
 
-func TestImage_PullFailuresAreTheRuns(t *testing.T) {
+func TestImage_PullFailureFailsTheRun(t *testing.T) {
 	s := newFixture(t)
 	for _, reference := range []string{
 		s.registry.address + "/lakeside/probe:none", s.registry.address + "/lakeside/probe:bad", s.registry.address + "/loop/probe:look",

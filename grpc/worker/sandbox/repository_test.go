@@ -110,7 +110,7 @@ func TestRepository_IsCloned(t *testing.T) {
 	}
 }
 
-func TestRepository_CloneFailuresAreTheRuns(t *testing.T) {
+func TestRepository_CloneFailureFailsTheRun(t *testing.T) {
 	address := serveRepository(t, map[string]string{"run.sh": "exit"})
 	const cloned = "The repository cannot be cloned. Is its address right, does its server answer, may everybody read it, and is it small " +
 		"enough to be cloned within 15m0s?"
@@ -137,7 +137,7 @@ func TestRepository_CloneFailuresAreTheRuns(t *testing.T) {
 	}
 }
 
-func TestRepository_ManyCloneFailuresAreTheWorkers(t *testing.T) {
+func TestRepository_ManyCloneFailuresBlameTheWorker(t *testing.T) {
 	local := &sandbox.Local{Log: slog.New(slog.DiscardHandler)}
 	for i := range 12 {
 		folder := filepath.Join(t.TempDir(), "repository")

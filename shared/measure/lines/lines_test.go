@@ -37,7 +37,7 @@ func read(t *testing.T, r io.Reader, change func(*limits)) ([]string, []int, []m
 	return texts, numbers, report.Diagnostics()
 }
 
-func TestReader_ReadsSoundFiles(t *testing.T) {
+func TestReader_ReadsValidFiles(t *testing.T) {
 	want := []string{"one", "", "zwei drei ü"}
 	for name, text := range map[string]string{
 		"plain":            "one\n\nzwei drei ü\n",

@@ -131,7 +131,7 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 			if !failed && !slices.Equal(result.Warnings, diagnostics) {
 				t.Errorf("warnings %v", result.Warnings)
 			}
-			// Without the truth, all but what is about its topics is reported.
+			// Without the truth, all diagnostics are reported except those about its topics.
 			rankings, alone, err := ReadRankings(t.Context(), measuretest.File("r", c.text))
 			want := slices.DeleteFunc(slices.Clone(diagnostics), func(d measure.Diagnostic) bool { return strings.Contains(d.Message, "truth") })
 			if err != nil || !slices.Equal(measuretest.Lines(alone), measuretest.Lines(want)) {

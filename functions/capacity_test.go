@@ -19,8 +19,8 @@ import (
 	"assay/shared/store/dynamo/dynamotest"
 )
 
-// capacityTable is what operations cost over DynamoDB, for those who estimate a bill and for those who change what an
-// operation reads. `go test ./functions -run TestCapacity -update` writes it.
+// capacityTable has the capacity that operations consume in DynamoDB, to estimate a bill and to notice when an operation
+// reads more. `go test ./functions -run TestCapacity -update` writes it.
 const capacityTable = "testdata/capacity.golden"
 
 // TestCapacity holds operations to the capacity that DynamoDB says they consume. What it is does not depend on how many

@@ -157,8 +157,8 @@ func (q Queue) Heartbeat(ctx context.Context, l LeaseRef, d time.Duration, first
 // that they are expected when they arrive, and returned. Once they are there they are the run's, which waits to be evaluated
 // against the truth as it is now, with none of its attempts used.
 //
-// The files count as stored for the run's owner in the transaction that makes them the run's. A run whose output exceeds what
-// its owner may still store fails.
+// The transaction that gives the run its files also charges their bytes to the run's owner. A run whose output exceeds the
+// owner's remaining quota fails.
 func (q Queue) CompleteExecution(ctx context.Context, files blob.Store, l LeaseRef, outputs []record.File,
 	limits record.UsageLimits) (run *record.RunItem, missing []record.File, err error) {
 	run, err = q.underLease(ctx, l, func(t *transition) error {

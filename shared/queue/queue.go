@@ -95,8 +95,8 @@ func (t *transition) truth() (*record.Truth, error) {
 	return records.Get[record.Truth](t.ctx, t.store, store.Strong, record.TruthKey(t.run.DatasetID))
 }
 
-// requeue has the run wait again: in the queue and the pool that its dataset has now, which may be others than those that it
-// was leased from.
+// requeue puts the run back into the queue, with the evaluator and the pool that its dataset has now. They may differ from those
+// that it was leased for.
 func (t *transition) requeue() error {
 	truth, err := t.truth()
 	if err != nil {
@@ -108,8 +108,8 @@ func (t *transition) requeue() error {
 	return t.changeState(record.Queued)
 }
 
-// refund adds to the transaction that the run no longer counts in its user's quota. One that was evaluated, be it against an earlier
-// truth, counts for good: its measures stay.
+// refund adds to the transaction that the run no longer counts in its user's quota. A run that was evaluated, also against an earlier
+// truth, always counts: its measures stay.
 //
 // Bytes that were announced for the run and never uploaded are refunded to the user too.
 func (t *transition) refund() error {

@@ -181,8 +181,8 @@ func (t *Tx) Or(refuse error) *Tx {
 	return t
 }
 
-// Commit applies the change, after which the records can be changed again. When a condition did not hold, the error is what
-// Or said for that write, or else one that IsConflict knows.
+// Commit applies the change, after which the records can be changed again. When a condition did not hold, Commit returns
+// the error that Or gave for that write, or else one for which IsConflict is true.
 func (t *Tx) Commit(ctx context.Context, s store.Store) error {
 	if t.err != nil {
 		return t.err

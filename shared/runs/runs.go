@@ -70,7 +70,7 @@ func (r *Reader) Unserved(ctx context.Context, run *record.RunItem, roles access
 	return err == nil && !r.serving.Serves(run.Subqueue(), r.Now), err
 }
 
-// Filter says which runs are asked for: those that have one of the values of every member that is not empty.
+// Filter selects runs: those that have one of the values of every member that is not empty.
 type Filter struct {
 	TaskIDs, DatasetIDs, UserIDs, SubmissionIDs []string
 	States                                      []record.RunState

@@ -9,10 +9,10 @@ import (
 	"assay/shared/records"
 )
 
-// The lists below name the partitions that hold what the caller may see of a kind of resource, and no other: a list
-// reads nothing that its caller may not see. A resource may stand in several of them; records.List shows it once.
+// The methods below return the partitions that hold the resources of a kind that the caller may see, and no others: a list
+// reads nothing that its caller may not see. A resource may be in several partitions; records.List shows it once.
 
-// AllPartitions is all that the caller may see of the kind, in all tasks.
+// AllPartitions returns the sources of all records of the kind, in all tasks, that the caller may see.
 func (v *Viewer) AllPartitions(ctx context.Context, k record.Kind) ([]records.Source, error) {
 	g, err := v.Grants(ctx)
 	if err != nil {

@@ -1,8 +1,8 @@
 // Package visibility answers what one caller may see. Every edge asks it, so that HTTP and gRPC hide the same things; how a
 // request comes in and what an answer looks like are the edge's own.
 //
-// A Viewer brings the order of rights in shared/access together with what the store says of its caller. What is hidden is
-// answered as what is missing, after the same work.
+// A Viewer applies the rights of shared/access to the caller's grants in the store. Hidden resources get the same answer as
+// missing ones, after the same work.
 package visibility
 
 import (

@@ -95,10 +95,10 @@ func Compute(measures []Measure, of func(Measure) (value float64, reason string)
 	return r
 }
 
-// Origin is where the ids, labels and topics stand that a run is compared with.
+// Origin is the source of the ids, labels and topics that a run is compared with.
 type Origin string
 
-// What stands in the truth decides about a run; what stands in the inputs need not all have a counterpart in it.
+// A run must match the ids of the truth; ids of the inputs need no counterpart in the run.
 const (
 	OfTruth  Origin = "the truth"
 	OfInputs Origin = "the inputs of the dataset"

@@ -72,7 +72,7 @@ func (t *Truth) Evaluate(ctx context.Context, files []File) (measure.Result, []m
 	return t.evaluate(ctx, contents)
 }
 
-// ValidateRun says what is wrong with the files of a run as far as that is known without the truth, and by what is known of it,
+// ValidateRun reports the errors in the files of a run that can be found without the truth, or with the known part of it,
 // which may be nil. The error is as that of ReadTruth.
 func ValidateRun(ctx context.Context, kind measure.Kind, format Format, files []File, known ...*Known) ([]measure.Diagnostic, error) {
 	if problems := CheckFormat(kind, format); len(problems) > 0 {

@@ -41,7 +41,7 @@ var evaluators = map[measure.Kind]kind{
 		}),
 }
 
-// Known is what participants know of the ids and labels of a dataset. What it reports of a run depends on nothing else of the truth.
+// Known has the ids and labels of a dataset that participants know. Its diagnostics of a run depend on no other part of the truth.
 type Known struct {
 	compare func(context.Context, []measure.File) ([]measure.Diagnostic, error)
 	bytes   int64

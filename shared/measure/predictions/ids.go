@@ -91,7 +91,7 @@ func (l *labels) add(text []byte) int32 {
 	return code
 }
 
-// sourceLine is where an id was read; line 0 is nowhere.
+// sourceLine is where an id was read; line 0 means no line.
 type sourceLine struct{ file, line uint32 }
 
 // sourceLines records where each id was read, so that the diagnostic of a repeated id names both lines.

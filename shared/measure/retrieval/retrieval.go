@@ -56,7 +56,7 @@ func (q *Qrels) Evaluate(ctx context.Context, measures []measure.Measure,
 	return result, diagnostics, nil
 }
 
-// ValidateRun says what is wrong with a run as far as that is known without the truth.
+// ValidateRun reports the errors in a run that can be found without the truth.
 func ValidateRun(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
 	_, diagnostics, err := ReadRankings(ctx, files...)
 	return diagnostics, err

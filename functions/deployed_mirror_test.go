@@ -40,14 +40,14 @@ func (m *mirror) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	r = r.Clone(r.Context())
-	// What http.Transport does by itself has to be done here, or only one of the two would be asked for coded content.
+	// http.Transport asks for compressed content by itself; here, both servers must be asked for it in the same way.
 	decode := r.Header.Get("Accept-Encoding") == "" && r.Method != http.MethodHead
 	if decode {
 		r.Header.Set("Accept-Encoding", "gzip")
 	}
 	var first reply
 	var res *http.Response
-	// The evaluator may change what is asked for between the two, so an answer that differs is asked for again.
+	// The evaluator may change the resource between the two requests, so requests whose answers differ are repeated.
 	for tries := 0; ; tries++ {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		var err error

@@ -15,8 +15,8 @@ import (
 // Evaluator is the name of the function behind the queue.
 const Evaluator = "evaluator"
 
-// Deployment is what a function is given where families are deployed as functions of their own. What is not written here
-// it does not get.
+// Deployment has the rights and settings of a function where families are deployed as functions of their own. A function has no
+// others.
 type Deployment struct {
 	Name       string
 	Operations []api.Operation // none: the function is woken by events, not by requests

@@ -11,7 +11,7 @@ import (
 	"assay/shared/record"
 )
 
-// The page marks what others are not shown, counts it, and links to what they are shown.
+// The page marks entries that others are not shown, counts them, and links to the page that others see.
 func TestLeaderboardPage_MarksWhatOthersAreNotShown(t *testing.T) {
 	l := newLeaderboards(t)
 	ada, bob := l.enter("ada", "1,a\n2,b\n"), l.enter("bob", "1,a\n2,a\n")

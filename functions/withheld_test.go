@@ -112,8 +112,8 @@ func statusOf(answer []byte) (status int) {
 	return status
 }
 
-// requests are those that the operations take: with each id of what there is and with that of nothing, each filter, order, page
-// and media type. What changes something is asked for with a body that cannot be read, which is looked at last.
+// requests returns requests of all operations: with the id of each resource and with an unknown one, each filter, order, page
+// and media type. Requests that would change a resource have a body that cannot be read, which is checked last.
 func (m *model) requests(s *servertest.Server) []modelRequest {
 	ids := m.ids()
 	var tools, components struct {
@@ -303,7 +303,7 @@ var modelTruths = []modelTruth{
 // manyFailures names the truth whose runs are bob's, of which so many have failed that no other one does.
 const manyFailures = "more failures than are shown"
 
-// set has the dataset be on the truth, in its other form where that is to be withheld.
+// set gives the dataset the truth, or the truth's other form when it is to be withheld.
 func (t *modelTruth) set(d *record.DatasetItem, withhold bool) {
 	d.IDsPublic, d.LabelsPublic, d.Inputs, d.Reevaluation, d.Diagnostics = t.idsPublic, t.labelsPublic, nil, nil, nil
 	d.Evaluator = record.Evaluator{Kind: t.kind, Measures: []string{t.measure}, PrimaryMeasure: t.measure}

@@ -44,7 +44,7 @@ type fixture struct {
 // anonymousTeam has the ids of an anonymous team's submission.
 type anonymousTeam struct{ token, user, registration, submission, run, evaluation string }
 
-// taskIDs has the ids of what is below a task. Runs and evaluations are named after the evaluation: `published`, `unpublished`,
+// taskIDs has the ids of the resources of a task. Runs and evaluations are named after the evaluation: `published`, `unpublished`,
 // `blinded`, `withdrawn` (published, and blinded again), and `hiddenEntry` (published, of a private submission).
 type taskIDs struct {
 	task, dataset, testSet   string

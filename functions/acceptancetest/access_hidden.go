@@ -153,7 +153,7 @@ func (f *fixture) wantEqual(caller string, hidden, missing request) {
 	}
 }
 
-// answerOnce asks for what is missing, of which the answer is the same each time, once.
+// answerOnce sends a request for a missing resource once, since the answer is the same each time.
 func (f *fixture) answerOnce(caller string, r request) answer {
 	f.t.Helper()
 	key := fmt.Sprint(caller, r)

@@ -1,7 +1,7 @@
 // Package datasets serves the data of tasks: inputs that participants get, truth that they never get, and how runs are
 // read and measured.
 //
-// Who sees the task of a dataset sees the dataset, except truth files and their diagnostics, which are for
+// Callers who see the task of a dataset see the dataset, except truth files and their diagnostics, which are for
 // organizers, and for workers, who evaluate with them. The organizer can make the truth files of a training split public: users
 // who get the inputs then get them too, as long as they are what the dataset names; an earlier truth, and the secret that keys the
 // digests of all of them, stay hidden. What was public cannot be hidden again, so a split for training does not become one for

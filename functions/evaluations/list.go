@@ -115,13 +115,13 @@ func onlyDataset(ctx context.Context, c *api.Call, t *record.TaskItem) (*record.
 	return records.Decode[record.DatasetItem](items[0])
 }
 
-// applyView makes the rest of the call show what the caller may see, or what everyone may who sees the task.
+// applyView restricts the rest of the call to evaluations that the caller may see, or to those that everyone sees who sees the task.
 func applyView(c *api.Call) { c.Public = c.Page.Value(view.Name) == record.PublicView }
 
 func bestOnly(c *api.Call) bool { return slices.Equal(c.Page.Values("best"), []string{"true"}) }
 
-// unsorted is the list from the sources, or, when runs are asked for, of those; taskIDs, if any, are the tasks that all
-// of it belongs to.
+// unsorted returns the list from the sources, or, with a filter by runs, the evaluations of those; taskIDs, if any, are the tasks
+// of all evaluations.
 func unsorted(ctx context.Context, c *api.Call, sources func() ([]records.Source, error),
 	taskIDs ...string) (p page.Page[record.Evaluation], err error) {
 	var from []records.Source

@@ -154,8 +154,8 @@ func (w *Worker) fail(ctx context.Context, h queue.LeaseRef, truth *record.Truth
 	return err
 }
 
-// keepFirstBytes makes the first of the files keep its first bytes when it is opened, for the function that it returns: opening the file
-// again for its run tag would cost a request.
+// keepFirstBytes wraps the first file so that reading it also records its first bytes, and returns a function that returns these:
+// opening the file again for its run tag would cost a request.
 func keepFirstBytes(files []evaluator.File) func() []byte {
 	var start []byte
 	if len(files) > 0 {

@@ -36,7 +36,7 @@ func initialState(c *api.Call, t *record.TaskItem, organizer, other bool) (recor
 	}
 }
 
-// The answers to registrations that what is stored leaves no room for.
+// The problems of registrations that conflict with stored ones.
 var (
 	registeredAlready = problem.Conflict.New("The user is registered for this task already; one registration is all that a user has in a " +
 		"task.")

@@ -1,7 +1,7 @@
 // Package runs serves runs, each one submission applied to one dataset, and their reviews.
 //
-// Who sees the submission of a run sees the run. Its owner and the organizers label it, cancel it and delete it; what a
-// review has published is the organizers' to delete. The review belongs to the run: publishing or blinding changes the
+// Callers who see the submission of a run see the run. Its owner and the organizers label it, cancel it and delete it; only
+// organizers delete a run whose review is published. The review belongs to the run: publishing or blinding changes the
 // run and all its evaluations in the transaction of the review.
 package runs
 

@@ -15,7 +15,7 @@ import (
 	"assay/shared/store"
 )
 
-// Info is what the server can do.
+// Info describes the server: its version, limits, formats and measures.
 type Info struct {
 	Name       string                      `json:"name" example:"assay"`
 	Version    string                      `json:"version" example:"0.9.0" doc:"of the program and of its description in OpenAPI"`

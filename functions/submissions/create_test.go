@@ -303,7 +303,7 @@ func (i *interfered) Query(ctx context.Context, q store.Query) ([]store.Item, er
 	return i.Store.Query(ctx, q)
 }
 
-// What a submission has of its task and registration is what they are when it is made, however close the race. A change of a task
+// A submission copies attributes of its task and registration as they are when it is made, however close the race. A change of a task
 // changes its grants afterwards, and both can happen between the reading of the task and of the grant.
 func TestCreate_RacesWithChangesOfTaskAndRegistration(t *testing.T) {
 	private := func(f *fixture, g *record.Registered) {

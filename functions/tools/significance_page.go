@@ -120,10 +120,10 @@ func (out *SignificanceOutput) conclude() []phrase {
 
 func (out *SignificanceOutput) runPhrase(run int) phrase { return phrase{out.Runs[run].Name, run + 1} }
 
-// unknown reports whether the test that the verdict goes by is not defined for runs that do differ.
+// unknown reports whether the test that decides the verdict is undefined although the runs differ.
 func (p *SignificancePair) unknown() bool { return p.P == nil && p.Difference != 0 }
 
-// direction is above 0 when the first run of the pair has the greater values, as the test sees it: Wilcoxon's goes by ranks,
+// direction is above 0 when the first run of the pair has the greater values, as the test sees it: Wilcoxon's test compares ranks,
 // which can contradict the means.
 func (out *SignificanceOutput) direction(p *SignificancePair) float64 {
 	if out.Test == byWilcoxon && p.Wilcoxon != nil {

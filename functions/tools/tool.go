@@ -37,7 +37,7 @@ type tool struct {
 	metadata
 	input, output reflect.Type
 	example       any      // an input
-	media         []string // what it can answer with besides JSON
+	media         []string // of answers other than JSON
 	invoke        func(context.Context, *api.Call) error
 }
 

@@ -139,7 +139,7 @@ func (s *toolServer) addEvaluatedRun(e runSpec) (*record.RunItem, *record.Evalua
 	return run, &v
 }
 
-// nextTruthVersion has the dataset be measured against another version of the truth from here on.
+// nextTruthVersion gives the dataset another version of the truth.
 func (s *toolServer) nextTruthVersion() {
 	s.dataset.TruthVersion++
 	s.records.Replace(s.dataset.DatasetItem)

@@ -205,8 +205,8 @@ func sanitize(text string) string {
 // ISOLATE and POP DIRECTIONAL ISOLATE of Unicode Standard Annex 9.
 func Isolated(text string) string { return "\u2068" + text + "\u2069" }
 
-// tooltipLabel is a label for a tooltip. It is whole for names of usual length, save where a chart has so many that a page would
-// weigh too much.
+// tooltipLabel is a label for a tooltip. Names of usual length are not shortened, unless a chart has so many that the page would
+// be too large.
 func tooltipLabel(text string, of int) string {
 	switch {
 	case of <= 50:

@@ -13,7 +13,7 @@ import (
 	"assay/shared/records"
 )
 
-// RankingRequest is which ranking is asked for. All members stand at the top of the input.
+// RankingRequest selects a ranking. All members are at the top of the input.
 type RankingRequest struct {
 	DatasetID string
 	Measure   string // empty: the one that ranks

@@ -7,8 +7,8 @@
 //     not read it gets the values that an evaluation has, and never a new one computed from it;
 //   - texts, as the inputs of a dataset.
 //
-// What is hidden is answered as what is missing, after the same reads. Everything that an answer depends on is recorded as a dependency, so
-// that it has an entity tag before it is computed.
+// Hidden resources get the same answer as missing ones, after the same reads. The dependencies of an answer are recorded, so that
+// it has an entity tag before it is computed.
 package inputs
 
 import (

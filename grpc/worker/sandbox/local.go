@@ -152,5 +152,5 @@ func (s *headBuffer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String is what was kept.
+// String returns the kept bytes.
 func (s *headBuffer) String() string { return string(s.kept) }

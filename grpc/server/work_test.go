@@ -196,6 +196,13 @@ func TestLease_IsValidForItsIdentityAlone(t *testing.T) {
 	if beat, err := s.beat(w, 0); err != nil || !beat.GetStop() || beat.GetStopReason() == "" {
 		t.Errorf("%v, %v", beat, err)
 	}
+	_, done := s.work.CompleteRun(s.as("robot"), completion(w, "y")) // the worker that had it ends nothing any more
+	_, report := s.work.ReportEvaluation(s.as("robot"), &assayv1.ReportEvaluationRequest{RunId: w.GetRunId(), LeaseId: w.GetLeaseId(),
+		TruthVersion: 1})
+	_, failed := s.work.FailRun(s.as("robot"), failureOf(w, assayv1.FailRunRequest_FAULT_RUN, exited))
+	for _, err := range []error{done, report, failed} {
+		wantCode(t, err, codes.FailedPrecondition, "expired")
+	}
 }
 
 // resume queues a run that was given back again, as after its delay.

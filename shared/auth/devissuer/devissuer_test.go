@@ -247,6 +247,8 @@ func TestHandler_GivesTokensUnderItsOwnHostAlone(t *testing.T) {
 		{"http://127.0.0.1:8080/dev", "localhost:8080", true},
 		{"http://127.0.0.1:8080/dev", "[::1]:8080", true},
 		{"http://127.0.0.1:8080/dev", "evil.example:8080", false},
+		{"http://127.0.0.1:8080/dev", "127.0.0.1.evil.example:8080", false},
+		{"https://lab.example/dev", "evil.example", false},
 		{"http://127.0.0.1:8080/dev", "", false},
 		{"https://lab.example/dev", "LAB.example", true},
 		{"http://[::]:8080/dev", "192.0.2.7:8080", true},

@@ -3,14 +3,20 @@ package attack
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"assay/shared/record"
 )
 
 // journal writes while everything is attacked, and keeps what was acknowledged: submissions with their runs, and the numbers that
@@ -99,6 +105,9 @@ func (j *journal) verify(t *testing.T) {
 	lost := 0
 	for _, e := range j.entries {
 		status, _, body, err := j.server.call(e.user, http.MethodGet, e.path, nil)
+		if err == nil && status == http.StatusOK {
+			err = j.verifyFiles(e.user, body)
+		}
 		if err != nil || status != http.StatusOK || !bytes.Contains(body, []byte(e.want)) {
 			if lost++; lost <= maxFaults {
 				t.Errorf("%s was acknowledged, and is answered with status %d, %v: %.200s", e.path, status, err, body)
@@ -115,6 +124,39 @@ func (j *journal) verify(t *testing.T) {
 	if lost > 0 {
 		t.Errorf("%d of %d acknowledged writes are lost", lost, len(j.entries))
 	}
+}
+
+// verifyFiles downloads the files of a resource, or of the runs that it names, and compares them with their digests.
+func (j *journal) verifyFiles(u *user, resource []byte) error {
+	var shown struct {
+		RunIDs        []string
+		Truths, Files []struct{ URL, SHA256, State string }
+	}
+	if err := json.Unmarshal(resource, &shown); err != nil {
+		return err
+	}
+	for _, id := range shown.RunIDs {
+		_, _, run, err := j.server.call(u, http.MethodGet, "/v1/runs/"+id, nil)
+		if err == nil {
+			err = j.verifyFiles(u, run)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, f := range slices.Concat(shown.Truths, shown.Files) {
+		if f.State != string(record.FileStored) { // announced, and not sent
+			continue
+		}
+		_, _, content, err := j.server.call(j.server.linkUser, http.MethodGet, strings.TrimPrefix(f.URL, j.server.program.url), nil)
+		if err != nil {
+			return err
+		}
+		if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != f.SHA256 {
+			return fmt.Errorf("the file with the digest %s has %d other bytes", f.SHA256, len(content))
+		}
+	}
+	return nil
 }
 
 // Load of the bystander. Requests begin at a fixed rate, whether or not earlier ones have been answered (an open model), so

@@ -60,6 +60,7 @@ var retired = map[string]string{
 // and due, are none of them.
 var retiredPhrases = map[string]string{
 	"adopted":    "accepted",
+	"adopts":     "accepts",
 	"anew":       "again",
 	"chore":      "job",
 	"farewell":   "shutdown",

@@ -110,7 +110,8 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 		}
 	}
 	op := Operation{
-		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[page.Page[R]](), load: load.target, widest: widestScope[T](),
+		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[page.Page[R]](), load: load.target,
+		widest: widestScope[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			var p page.Page[R]
 			if !c.Page.PastEnd() {

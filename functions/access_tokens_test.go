@@ -74,6 +74,25 @@ func TestAccessToken_ActsWithinItsScopes(t *testing.T) {
 	s.Want(http.StatusOK, nil, callers["organize"], http.MethodGet, "/v1/runs/"+others2.ID+"?fields=id", nil)
 }
 
+// TestAccessToken_ForWorkReadsNoTruths: anyone can make one, for a pool of an own organizer, and the role worker sees ground truths.
+func TestAccessToken_ForWorkReadsNoTruths(t *testing.T) {
+	s := servertest.New(t, functions.Operations()...)
+	b := s.Records()
+	dataset := b.Task().Dataset(b.Truths("qrels", "1 0 secret 1\n"))
+	own := b.Organizer("mallory")
+	var made users.NewToken
+	s.Want(http.StatusCreated, &made, "mallory", http.MethodPost, "/v1/user/tokens", map[string]any{"name": "x",
+		"scopes": []string{"read", "submit", "organize", "work"}, "pools": []string{own.ID + "/x"}})
+	for _, caller := range []string{"mallory", made.Secret} {
+		if shown := servertest.Get[record.Dataset](s, caller, dataset.Path()); len(shown.Truths) > 0 {
+			t.Errorf("a stranger reads the truth: %+v", shown.Truths)
+		}
+	}
+	if me := servertest.Get[users.Current](s, made.Secret, "/v1/user"); len(me.Roles) > 0 {
+		t.Errorf("a token has the roles %v", me.Roles)
+	}
+}
+
 // TestAccessToken_NeverAllowsMoreThanItsUserMay: what is taken from the user is taken from the token.
 func TestAccessToken_NeverAllowsMoreThanItsUserMay(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"assay/shared/api"
@@ -77,7 +78,7 @@ func info(ctx context.Context, c *api.Call, _ api.PublicTarget) (Info, error) {
 	if err != nil {
 		return i, err
 	}
-	i.Builds = serving.Builders(c.Now())
+	i.Builds = slices.DeleteFunc(serving.Builders(c.Now()), func(pool string) bool { return record.PoolOrganizer(pool) != "" })
 	for _, kind := range measure.Kinds() {
 		i.Measures[string(kind)] = measure.Catalogue(kind)
 	}

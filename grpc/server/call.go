@@ -50,10 +50,12 @@ func callerOf(ctx context.Context) access.Caller { return callIn(ctx).caller }
 const (
 	firstMessageTimeout = 20 * time.Second // in which a call's first message must arrive
 	slotRetryDelay      = time.Second      // suggested to a call that gets no slot
+
+	authenticationTimeout = 3 * time.Second
 )
 
-// Call rates are not limited: only workers may call WorkerService, RunService only reads, and refusing an invalid token costs less
-// than a read. Only concurrent calls are limited, by slots.
+// Call rates are not limited, as those of GETs are not over HTTP: a call costs its server a few reads. Concurrent calls are limited, by
+// slots, and those of workers with access tokens that wait for work by maxWaitingLeases.
 
 // tap authenticates and authorizes a call, and acquires a slot for it, before any of its message is read.
 func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
@@ -71,7 +73,9 @@ func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, erro
 		return authorize(c.caller, c.method)
 	})
 	if err == nil {
-		ctx, err = c.acquireSlot(c.recheckToken(context.WithValue(ctx, callKey{}, c)))
+		if ctx, err = c.acquireSlot(context.WithValue(ctx, callKey{}, c)); err == nil {
+			ctx = c.recheckToken(ctx) // not before, since the context of a call that tap refuses does not end with it
+		}
 	}
 	if err != nil {
 		return ctx, c.end(ctx, err)
@@ -108,6 +112,8 @@ func (c *call) authenticate(ctx context.Context, values []string) error {
 	if err != nil || token == "" {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, authenticationTimeout) // the other calls of the connection wait meanwhile
+	defer cancel()
 	c.token = token
 	c.caller, err = c.server.env.Verify(ctx, token)
 	return err
@@ -186,7 +192,12 @@ func (s *Server) unary(ctx context.Context, in any, info *grpc.UnaryServerInfo, 
 	c.releaseSlot()
 	_ = grpc.SetHeader(ctx, metadata.Pairs(requestIDKey, c.requestID))
 	err = panics.Catch(func() (err error) {
-		out, err = handle(ctx, in)
+		if methodRights[info.FullMethod].role == access.Worker {
+			err = s.env.authorizeToken(ctx, c.caller)
+		}
+		if err == nil {
+			out, err = handle(ctx, in)
+		}
 		return err
 	})
 	return out, c.end(ctx, err)
@@ -317,7 +328,11 @@ func authorize(c access.Caller, method string) error {
 		return problem.InsufficientScope.New("The scopes of this access token (%s) do not allow this. Access tokens that do: %s.",
 			strings.Join(c.Token.Scopes.Names(), ", "), need.token)
 	}
-	switch access.Decide(need.role, access.Roles(c, access.Grants{}, access.Scope{}), access.Scope{Audience: access.Everyone}) {
+	roles := access.Roles(c, access.Grants{}, access.Scope{})
+	if c.Token != nil && c.Token.Scopes&access.ScopeWork != 0 {
+		roles |= access.Worker // for the methods of workers alone: elsewhere the role sees ground truths
+	}
+	switch access.Decide(need.role, roles, access.Scope{Audience: access.Everyone}) {
 	case access.Allow:
 		return nil
 	case access.Login:

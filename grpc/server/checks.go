@@ -48,7 +48,7 @@ func checkLeaseRef(ctx context.Context, in leasedRequest) (queue.LeaseRef, probl
 	for pointer, id := range map[string]string{"/run_id": in.GetRunId(), "/lease_id": in.GetLeaseId()} {
 		fields.AddIf(!record.IsID(id), pointer, "must be the ULID that Lease gave")
 	}
-	return queue.LeaseRef{RunID: in.GetRunId(), LeaseID: in.GetLeaseId(), UserID: callerOf(ctx).ID}, fields
+	return queue.LeaseRef{RunID: in.GetRunId(), LeaseID: in.GetLeaseId(), UserID: leaseIdentity(callerOf(ctx))}, fields
 }
 
 // checkLease returns the demands of a worker with the access token, if it has one, and for how long it waits.

@@ -256,3 +256,23 @@ func TestCapacity(t *testing.T) {
 		t.Errorf("%s is stale; run go test ./grpc/server -run TestCapacity -update and look at what changed:\n%s", capacityTable, &out)
 	}
 }
+
+// Any user can make tokens for workers, so those that wait for one user are bounded.
+func TestLease_BoundsThoseThatWaitForAUser(t *testing.T) {
+	var w waitingLeases
+	for range maxWaitingLeases {
+		if _, err := w.enter("ann"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := w.enter("ann"); !problem.TooManyRequests.Is(err) {
+		t.Errorf("%v", err)
+	}
+	leave, err := w.enter("bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if leave(); len(w.byUser) != 1 {
+		t.Errorf("%v", w.byUser)
+	}
+}

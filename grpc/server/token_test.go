@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"errors"
 	"net/http"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"assay/grpc/assayv1"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/records"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -65,12 +67,50 @@ func TestLease_WithAnAccessTokenNeedsTheRightsOfItsUserNow(t *testing.T) {
 		}
 	}
 	demoted := recordtest.Get[record.User](t, s.Store, record.UserKey(recordtest.UserID("root")))
-	demoted.Admin = false
+	demoted.AdminSeenAt = new(record.At(time.Now().Add(-31 * record.Day)))
 	s.Records().Replace(demoted)
 	s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, "/v1/organizers/"+lab.ID+"/members/"+recordtest.UserID("oskar"), nil)
 	for _, token := range []string{administrator, member} {
-		wantCode(t, lease(token), codes.PermissionDenied, "may not lease from these pools any more")
+		wantCode(t, lease(token), codes.PermissionDenied, "may not work for its pools any more")
 	}
+}
+
+// A worker that waits gets no run once its user has lost the right, and no token works under the lease of another.
+func TestLease_WithAnAccessTokenEndsWithTheRight(t *testing.T) {
+	s := newFixture(t)
+	lab, pool := s.task.OrganizerID, s.task.OrganizerID+"/gpu"
+	s.Records().User("olga")
+	dataset := s.dataset(func(d *record.DatasetItem) { d.Pool = pool })
+	run := s.image("ada", dataset)[0]
+	first, second := s.accessToken("olga", []string{"work"}, pool).Secret, s.accessToken("olga", []string{"work"}, pool).Secret
+	got, err := s.work.Lease(s.as(first), &assayv1.LeaseRequest{Worker: "w"})
+	if err != nil || got.GetWork().GetRunId() != run {
+		t.Fatalf("%v %v", got, err)
+	}
+	beat := func(token string) error {
+		in := &assayv1.HeartbeatRequest{RunId: run, LeaseId: got.GetWork().GetLeaseId()}
+		_, err := s.work.Heartbeat(s.as(token), in)
+		return err
+	}
+	wantCode(t, beat(second), codes.FailedPrecondition, "expired")
+	if err := beat(first); err != nil {
+		t.Error(err)
+	}
+	waiting := make(chan error, 1)
+	go func() {
+		got, err := s.work.Lease(s.as(second), &assayv1.LeaseRequest{Worker: "w", Wait: durationpb.New(5 * time.Second)})
+		if got.GetWork() != nil {
+			err = errors.New("a run was leased")
+		}
+		waiting <- err
+	}()
+	for recordtest.Get[record.Serving](t, s.Store, record.ServingKey()) == nil {
+		time.Sleep(time.Millisecond)
+	}
+	s.Records().Commit(new(records.Tx).DeleteKey(record.MembershipKey(recordtest.UserID("olga"), lab)))
+	s.image("ada", dataset)
+	wantCode(t, <-waiting, codes.PermissionDenied, "may not work for its pools any more")
+	wantCode(t, beat(first), codes.PermissionDenied, "may not work for its pools any more")
 }
 
 // A call that lasts ends soon after its token was revoked.

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
@@ -33,6 +32,7 @@ type workerService struct {
 	serving  serving
 	results  evaluation.Writer
 	lease    time.Duration // how long a heartbeat extends a lease
+	waiting  waitingLeases
 }
 
 func newWorkerService(env Env, dispatch *dispatcher, lease time.Duration) *workerService {
@@ -49,15 +49,19 @@ const heartbeatsPerLease = 4
 func (s *workerService) Lease(ctx context.Context, in *assayv1.LeaseRequest) (*assayv1.LeaseResponse, error) {
 	caller := callerOf(ctx)
 	wants, wait, err := checkLease(in, caller.Token)
-	if err == nil {
-		err = s.authorizeWorker(ctx, caller, wants)
-	}
 	if err != nil {
 		return nil, err
 	}
+	if caller.Token != nil {
+		leave, err := s.waiting.enter(caller.ID)
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	holder := record.Lease{Holder: in.GetWorker(), UserID: caller.ID}
+	holder := record.Lease{Holder: in.GetWorker(), UserID: leaseIdentity(caller)}
 	s.serving.track(ctx, s.env, holder, wants, in.GetBuilds(), wait)
 	for {
 		run := s.dispatch.lease(ctx, holder, wants, wait)
@@ -74,33 +78,6 @@ func (s *workerService) Lease(ctx context.Context, in *assayv1.LeaseRequest) (*a
 	}
 }
 
-// authorizeWorker decides whether the user of a worker's access token may lease from the pools now: members of an organizer may from its
-// pools, administrators from all.
-func (s *workerService) authorizeWorker(ctx context.Context, c access.Caller, wants []demand) error {
-	if c.Token == nil {
-		return nil
-	}
-	keys := []store.Key{record.UserKey(c.ID)}
-	for _, want := range wants {
-		if key := record.MembershipKey(c.ID, record.PoolOrganizer(want.pool)); !slices.Contains(keys, key) {
-			keys = append(keys, key)
-		}
-	}
-	items, err := s.env.Store.Get(ctx, store.Strong, keys...)
-	if err != nil {
-		return records.Failed(err)
-	}
-	user, err := records.Decode[record.User](items[0])
-	if err != nil || user != nil && user.Admin {
-		return err
-	}
-	if slices.ContainsFunc(items[1:], func(it store.Item) bool { return !it.Exists() }) {
-		return problem.Forbidden.New("The user of this access token may not lease from these pools any more: it takes membership of the " +
-			"organizers that they belong to, or for all pools an administrator.")
-	}
-	return nil
-}
-
 func (s *workerService) noteTokenUse(ctx context.Context, c access.Caller) {
 	if err := auth.NoteUse(ctx, s.env.Store, c, s.env.Now()); err != nil {
 		s.env.Log.WarnContext(ctx, "the use of an access token is not noted", "user", c.ID, "error", err)
@@ -111,7 +88,11 @@ func (s *workerService) noteTokenUse(ctx context.Context, c access.Caller) {
 // run whose worker has disconnected, or whose message cannot be built.
 func (s *workerService) workFor(ctx context.Context, run *record.RunItem) (*assayv1.Work, error) {
 	h := queue.LeaseRefOf(run)
-	work, err := s.buildWork(ctx, run, h)
+	var work *assayv1.Work
+	err := s.env.authorizeToken(ctx, callerOf(ctx)) // again, since its worker may have waited long
+	if err == nil {
+		work, err = s.buildWork(ctx, run, h)
+	}
 	if err == nil && (work == nil || ctx.Err() == nil) {
 		return work, ctx.Err()
 	}

@@ -20,20 +20,19 @@ func (c *Call) UpsertProfile(ctx context.Context) error {
 		return err
 	}
 	name, email := c.NameAndEmail(g.Profile)
-	admin := c.Caller.Admin
-	if c.Caller.Token != nil && g.Profile != nil {
-		admin = g.Profile.Admin // an access token says nothing of it
-	}
-	if c.Tx.Writes(record.UserKey(c.Caller.ID)) || g.Profile != nil && g.Profile.Name == name && g.Profile.Email == email &&
-		g.Profile.Admin == admin {
-		return nil
-	}
 	u := record.User{Meta: record.MetaOf(c.Caller.ID, c.Now())}
 	if g.Profile != nil {
 		u = *g.Profile
 	}
-	u.Name, u.Email, u.Admin = name, email, admin
-	c.Tx.Save(&u, c.Now())
+	noted := c.Caller.Token == nil && u.SeeAdmin(c.Caller.Admin, c.Now()) // an access token says nothing of it
+	switch same := g.Profile != nil && u.Name == name && u.Email == email; {
+	case c.Tx.Writes(u.Key()), same && !noted:
+	case same:
+		c.Tx.Replace(&u) // nothing changes that is shown
+	default:
+		u.Name, u.Email = name, email
+		c.Tx.Save(&u, c.Now())
+	}
 	return nil
 }
 

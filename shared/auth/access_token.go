@@ -93,7 +93,7 @@ func (a *Authenticator) Caller(ctx context.Context, token string) (access.Caller
 		return access.Caller{}, problem.InvalidToken.New("The access token expired at %s. Make a new one with POST /v1/user/tokens.",
 			record.At(grant.Expires))
 	}
-	return access.Caller{ID: userID, Worker: grant.Scopes&access.ScopeWork != 0, Token: grant}, nil
+	return access.Caller{ID: userID, Token: grant}, nil
 }
 
 // lookUp returns what the token with the digest conveys: as it was read within the last accessTokenCacheTime, or now.

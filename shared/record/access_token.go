@@ -23,7 +23,7 @@ const (
 type AccessTokenDraft struct {
 	Name      string   `json:"name" minLength:"1" maxLength:"200" doc:"what tells the token from others in a list" example:"nightly submissions"`
 	Scopes    []string `json:"scopes" minItems:"1" maxItems:"4" enum:"read,submit,organize,work" doc:"what the token may be used for, within what its user may do at that time: read: what the user sees; submit: that, and to take part in tasks; organize: that, and to act as a member of organizers; work: to lease runs over gRPC"`
-	Pools     []string `json:"pools,omitempty" maxItems:"10" maxLength:"77" doc:"for work: the pools of workers whose runs can be leased, each an organizer of the user, a slash and a name; administrators may leave them out, for all pools" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK/gpu"`
+	Pools     []string `json:"pools,omitempty" maxItems:"10" maxLength:"77" doc:"for work: the pools of workers whose runs can be leased, each the id of an organizer of the user, a slash and a name; administrators may name default too, or leave them out, for all pools" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK/gpu"`
 	ExpiresAt *Instant `json:"expiresAt,omitempty" doc:"when it stops being accepted, at most a year ahead; 90 days ahead unless given"`
 }
 
@@ -80,8 +80,8 @@ func (d *AccessTokenDraft) Check() []problem.Field {
 	}
 	fields.AddIf(len(d.Pools) > 0 && !slices.Contains(d.Scopes, "work"), "/pools", "is for tokens with the scope work")
 	for i, p := range d.Pools {
-		fields.AddIf(PoolOrganizer(p) == "" || !IsPool(p), fmt.Sprintf("/pools/%d", i),
-			"must be the id of an organizer, a slash, and up to 50 lower-case letters, digits and hyphens")
+		fields.AddIf(p != DefaultPool && PoolOrganizer(p) == "" || !IsPool(p), fmt.Sprintf("/pools/%d", i),
+			"must be default, or the id of an organizer, a slash, and up to 50 lower-case letters, digits and hyphens")
 	}
 	return fields
 }

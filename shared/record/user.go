@@ -3,6 +3,7 @@ package record
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"assay/shared/access"
 	"assay/shared/store"
@@ -14,8 +15,30 @@ type User struct {
 	Meta
 	Name  string `json:"name" doc:"as the sign-in issuer said last"`
 	Email string `json:"email" doc:"as the sign-in issuer said last"`
-	// Admin is whether the issuer said last that the user runs the platform. It gives no role: access tokens for work depend on it.
-	Admin bool `json:"admin,omitempty"`
+	// AdminSeenAt is when the issuer last said that the user runs the platform, to the day; nil once it no longer says so. It gives no
+	// role: access tokens for work depend on it.
+	AdminSeenAt *Instant `json:"adminSeenAt,omitempty"`
+}
+
+// adminKnown is for how long a user counts as one who runs the platform after the issuer said so.
+const adminKnown = 30 * Day
+
+// RunsPlatform reports whether the issuer has lately said that the user runs the platform. A nil User does not.
+func (u *User) RunsPlatform(now time.Time) bool {
+	return u != nil && u.AdminSeenAt != nil && now.Sub(u.AdminSeenAt.Time) <= adminKnown
+}
+
+// SeeAdmin notes what the issuer says now, and reports whether that is to be stored.
+func (u *User) SeeAdmin(admin bool, now time.Time) bool {
+	switch {
+	case !admin && u.AdminSeenAt != nil:
+		u.AdminSeenAt = nil
+	case admin && (u.AdminSeenAt == nil || now.Sub(u.AdminSeenAt.Time) >= Day):
+		u.AdminSeenAt = new(At(now))
+	default:
+		return false
+	}
+	return true
 }
 
 // UserPartition holds all that is kept about a user: the profile and the grants.

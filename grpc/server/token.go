@@ -1,0 +1,83 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"assay/shared/access"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
+)
+
+// authorizeToken decides whether the user of a worker's access token may lease from its pools now: members of their organizers may, and
+// for pools of the platform, or all, who runs it. It allows callers without an access token, whose role their issuer gives.
+func (e Env) authorizeToken(ctx context.Context, c access.Caller) error {
+	if c.Token == nil {
+		return nil
+	}
+	keys := []store.Key{record.UserKey(c.ID)}
+	onlyOwn := len(c.Token.Pools) > 0
+	for _, pool := range c.Token.Pools {
+		organizer := record.PoolOrganizer(pool)
+		onlyOwn = onlyOwn && organizer != ""
+		if key := record.MembershipKey(c.ID, organizer); !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	items, err := e.Store.Get(ctx, store.Strong, keys...)
+	if err != nil {
+		return records.Failed(err)
+	}
+	user, err := records.Decode[record.User](items[0])
+	if err != nil || user.RunsPlatform(e.Now()) {
+		return err
+	}
+	if !onlyOwn || slices.ContainsFunc(items[1:], func(it store.Item) bool { return !it.Exists() }) {
+		return problem.Forbidden.New("The user of this access token may not work for its pools any more: it takes membership of the organizers " +
+			"that they belong to, or for other pools an administrator who changed something with a login within the last 30 days " +
+			"(PATCH /v1/user with {} is enough).")
+	}
+	return nil
+}
+
+// leaseIdentity is who can use a lease: the user or, with an access token, that token alone, so that a token for some pools does not work
+// on runs of others.
+func leaseIdentity(c access.Caller) string {
+	if c.Token == nil {
+		return c.ID
+	}
+	return c.ID + " " + c.Token.Digest
+}
+
+// maxWaitingLeases is how many calls of Lease may wait for one user with access tokens, of which any user can make some.
+const maxWaitingLeases = 20
+
+// waitingLeases counts the calls of Lease by user.
+type waitingLeases struct {
+	mu     sync.Mutex
+	byUser map[string]int
+}
+
+// enter counts a call until leave, or refuses it.
+func (w *waitingLeases) enter(userID string) (leave func(), err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.byUser[userID] >= maxWaitingLeases {
+		return nil, problem.TooManyRequests.New("%d calls of Lease by this user are waiting, which is the most. End some first.",
+			maxWaitingLeases)
+	}
+	if w.byUser == nil {
+		w.byUser = map[string]int{}
+	}
+	w.byUser[userID]++
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.byUser[userID]--; w.byUser[userID] == 0 {
+			delete(w.byUser, userID)
+		}
+	}, nil
+}

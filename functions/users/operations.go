@@ -54,9 +54,10 @@ var Operations = []api.Operation{
 		ID: "createToken", Path: "/v1/user/tokens", May: access.User,
 		Summary: "Make an access token",
 		Description: "For scripts, CI and workers, in place of a token of the sign-in issuer, wherever a bearer token is taken, gRPC included. " +
-			"It never allows more than its user may do at that time, and nothing that only administrators may do. The answer has the secret, " +
-			"which is stored nowhere: keep it. Tokens with the scope `work` are for administrators and, with `pools`, for members of the " +
-			"organizers whose pools they name: such a token leases only runs of these organizers' tasks.",
+			"It never allows more than its user may do at that time, and over REST nothing that only administrators may do. The answer has " +
+			"the secret, which is stored nowhere: keep it. A user has at most 50, of which those that expired count for 30 days. Tokens with " +
+			"the scope `work` are for administrators, who change something with a login every 30 days for them to stay accepted, and, with " +
+			"`pools`, for members of the organizers whose pools they name: such a token leases only runs of these organizers' tasks.",
 	}, current, createToken),
 	api.Delete(api.Spec{
 		ID: "deleteToken", Path: "/v1/user/tokens/{tokenId}", May: access.User,

@@ -98,7 +98,15 @@ func createToken(ctx context.Context, c *api.Call, _ *Current, d record.AccessTo
 		AccessToken: record.AccessToken{Meta: record.NewMeta(c.Now()), AccessTokenDraft: d}, UserID: c.Caller.ID, Digest: digest,
 	}
 	c.Tx.Create(t)
-	return "/v1/user/tokens/" + t.ID, NewToken{t.AccessToken, secret}, c.UpsertProfile(ctx)
+	if err := c.UpsertProfile(ctx); err != nil {
+		return "", made, err
+	}
+	if g, err := c.Grants(ctx); err != nil {
+		return "", made, err
+	} else if g.Profile != nil && !c.Tx.Writes(g.Profile.Key()) {
+		c.Tx.Replace(g.Profile) // so that of two tokens that are made at once one counts again
+	}
+	return "/v1/user/tokens/" + t.ID, NewToken{t.AccessToken, secret}, nil
 }
 
 // checkWork refuses a token for workers to all but administrators, and members of the organizers whose pools it names.

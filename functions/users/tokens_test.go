@@ -1,10 +1,13 @@
 package users_test
 
 import (
+	"context"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,6 +16,7 @@ import (
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/store"
 )
 
 const tokens = "/v1/user/tokens"
@@ -95,6 +99,50 @@ func TestCreateToken_BoundsTheirNumber(t *testing.T) {
 	}
 	s.Want(http.StatusNoContent, nil, "alice", http.MethodDelete, tokens+"/"+all[0].ID, nil)
 	makeToken(s, "alice", draft("read"))
+}
+
+// racingStore lets nobody read on who lists tokens, until so many do.
+type racingStore struct {
+	store.Store
+	racers   int32
+	arrived  atomic.Int32
+	together chan struct{}
+}
+
+func (s *racingStore) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
+	items, err := s.Store.Query(ctx, q)
+	if strings.HasPrefix(q.Partition, "TOKENS#") {
+		n := s.arrived.Add(1)
+		if n == s.racers {
+			close(s.together)
+		}
+		if n <= s.racers {
+			<-s.together
+		}
+	}
+	return items, err
+}
+
+func TestCreateToken_RacesDoNotPassTheBound(t *testing.T) {
+	const racers = 8
+	s := servertest.New(t, users.Operations...)
+	for range record.MaxAccessTokens - 1 {
+		makeToken(s, "alice", draft("read"))
+	}
+	s.Store = &racingStore{Store: s.Store, racers: racers, together: make(chan struct{})}
+	var created atomic.Int32
+	var all sync.WaitGroup
+	for range racers {
+		all.Go(func() {
+			if s.Do("alice", http.MethodPost, tokens, draft("read")).Status == http.StatusCreated {
+				created.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if created.Load() != 1 {
+		t.Errorf("%d of the racing requests made a token, want 1", created.Load())
+	}
 }
 
 func TestToken_IsRefusedOnceRevokedOrExpired(t *testing.T) {

@@ -3,6 +3,7 @@ package submissions
 import (
 	"context"
 
+	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/problem"
 	"assay/shared/propagation"
@@ -34,7 +35,7 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 		return nil, problem.InvalidMember("/baseline",
 			"stays true: the submission was made without a registration, so no quota counts it and it is of no team")
 	}
-	if d.Visibility == record.Public && s.Visibility != record.Public && c.Caller.ID != s.UserID {
+	if d.Visibility == record.Public && s.Visibility != record.Public && (c.Caller.ID != s.UserID || !c.Caller.Allows(access.ScopeSubmit)) {
 		return nil, problem.InvalidMember("/visibility", "can be made public by the submission's owner alone: ask the owner")
 	}
 	changed := *s

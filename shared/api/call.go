@@ -271,7 +271,7 @@ func (c *Call) AuditFree(ctx context.Context, of access.Scope, action, subject s
 		return err
 	}
 	for _, m := range g.Added {
-		if m.At == record.MembershipKey(c.Caller.ID, of.OrganizerID) && !c.Tx.Writes(m.At) {
+		if m.At == record.MembershipKey(c.Caller.ID, of.OrganizerID) && !c.Tx.Writes(m.At) && c.Caller.Allows(access.ScopeOrganize) {
 			m.Added = false // acting as a member is consent to be one
 			c.Tx.Replace(&m)
 		}

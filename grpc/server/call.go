@@ -85,7 +85,7 @@ func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, erro
 
 // acquireSlot takes a slot until the first message is received, which must be within firstMessageTimeout.
 func (c *call) acquireSlot(ctx context.Context) (context.Context, error) {
-	receiving, cancel := context.WithCancel(ctx)
+	receiveCtx, cancel := context.WithCancel(ctx)
 	of, caller := slotOwner(ctx, c.caller)
 	end, ok := c.server.slots.acquire(of, caller, cancel)
 	if !ok {
@@ -97,12 +97,12 @@ func (c *call) acquireSlot(ctx context.Context) (context.Context, error) {
 		timeout.Stop()
 		end()
 	})
-	unlink := context.AfterFunc(receiving, release)
+	unlink := context.AfterFunc(receiveCtx, release)
 	c.releaseSlot = func() {
 		unlink()
 		release()
 	}
-	return receiving, nil
+	return receiveCtx, nil
 }
 
 // authenticate identifies the caller. Every method refuses an invalid token, since a client that sends one expects to be

@@ -300,8 +300,8 @@ func TestWithHTML_AnswersBrowsersWithThePage(t *testing.T) {
 }
 
 type sum struct {
-	Terms   []int `json:"terms"`
-	Passing bool  `json:"passing,omitempty"`
+	Terms     []int `json:"terms"`
+	Ephemeral bool  `json:"ephemeral,omitempty"`
 }
 
 // An answer with a link that works for a while has no entity tag, so that no 304 says that it is still good, and is kept by
@@ -316,7 +316,7 @@ func TestWriteComputed_EphemeralAnswerIsNotCached(t *testing.T) {
 		c.LinkInput("/v1/sums/result")
 		return c.WriteComputed(ctx, []string{string(c.Input())}, func() (api.Computed, error) {
 			computed++
-			return api.Computed{MediaType: "application/json", Body: []byte("3"), Ephemeral: in.Passing}, nil
+			return api.Computed{MediaType: "application/json", Body: []byte("3"), Ephemeral: in.Ephemeral}, nil
 		})
 	}
 	variants := []api.Variant{{Name: "add", Summary: "Add", Input: reflect.TypeFor[sum](), Output: reflect.TypeFor[int](), Example: sum{}}}
@@ -334,13 +334,13 @@ func TestWriteComputed_EphemeralAnswerIsNotCached(t *testing.T) {
 	if computed != 1 {
 		t.Errorf("it was computed %d times for who has it", computed)
 	}
-	a := s.Want(http.StatusOK, nil, "alice", http.MethodPost, "/v1/sums", sum{Terms: []int{1, 2}, Passing: true})
+	a := s.Want(http.StatusOK, nil, "alice", http.MethodPost, "/v1/sums", sum{Terms: []int{1, 2}, Ephemeral: true})
 	for range 2 {
 		h := a.Header
 		if h.Get("ETag") != "" || h.Get("Cache-Control") != "no-store" || h.Get("Content-Type") != "application/json" || string(a.Body) != "3" {
 			t.Errorf("%s may be kept: %v", a.Body, h)
 		}
-		a = s.Want(http.StatusOK, nil, "alice", http.MethodGet, at(`{"terms":[1,2],"passing":true}`), nil, "If-None-Match", tag)
+		a = s.Want(http.StatusOK, nil, "alice", http.MethodGet, at(`{"terms":[1,2],"ephemeral":true}`), nil, "If-None-Match", tag)
 	}
 }
 

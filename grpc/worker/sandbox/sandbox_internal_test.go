@@ -148,10 +148,11 @@ func TestEgress_ProxiesAllowedAddresses(t *testing.T) {
 	hello := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "hello from ", r.URL.Path) })
 	for name, server := range map[string]*httptest.Server{"HTTP": httptest.NewServer(hello), "HTTPS": httptest.NewTLSServer(hello)} {
 		t.Cleanup(server.Close)
-		if status, body := proxiedGet(t, server, func(netip.AddrPort) bool { return true }); status != http.StatusOK || body != "hello from /path" {
+		status, body := proxiedGet(t, server, func(netip.AddrPort) bool { return true })
+		if status != http.StatusOK || body != "hello from /path" {
 			t.Errorf("%s to an address that is allowed: %d %s", name, status, body)
 		}
-		status, body := proxiedGet(t, server, public)
+		status, body = proxiedGet(t, server, public)
 		if name == "HTTP" && status != http.StatusForbidden || status == http.StatusOK || strings.Contains(body, "hello") ||
 			strings.Contains(body, "refused") {
 			t.Errorf("%s to this machine: %d %s", name, status, body)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -287,8 +286,7 @@ func Retry(ctx context.Context, change func() error) error {
 		if err = change(); !IsConflict(err) {
 			return err
 		}
-		pause := time.Duration(rand.Int64N(int64(min(time.Millisecond<<n, 300*time.Millisecond)) + 1)) //nolint:gosec // the pauses are no secret
-		if !wait.Sleep(ctx, pause) {
+		if !wait.Sleep(ctx, wait.Jitter(n, time.Millisecond, 300*time.Millisecond)) {
 			return Failed(ctx.Err())
 		}
 	}

@@ -32,6 +32,12 @@ func Every(ctx context.Context, interval time.Duration, do func()) {
 	}
 }
 
+// Jitter returns how long to wait after the attempt, counted from 0: any time up to a bound that doubles from the first to the longest
+// (full jitter), so that callers that conflicted once do not conflict again.
+func Jitter(attempt int, first, longest time.Duration) time.Duration {
+	return rand.N(min(first<<min(attempt, 20), longest)) //nolint:gosec // chance spreads the calls here, it guards nothing
+}
+
 // Signal wakes one goroutine that waits for it, or the next that will; several sends before that count as one. The zero Signal is
 // ready for use.
 type Signal struct {

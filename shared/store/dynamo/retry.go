@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"time"
 
 	"assay/shared/store"
+	"assay/shared/wait"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
@@ -23,10 +23,8 @@ const (
 	maxBackoff   = time.Second
 )
 
-// backoff is how long to wait after the attempt, counted from 0: any time up to a bound that doubles (full jitter), so that
-// callers that conflicted once do not conflict again.
 func backoff(attempt int, _ error) (time.Duration, error) {
-	return rand.N(min(firstBackoff<<min(attempt, maxAttempts), maxBackoff)), nil //nolint:gosec // jitter
+	return wait.Jitter(attempt, firstBackoff, maxBackoff), nil
 }
 
 // newRetryer retries what the SDK would, transactions that conflicted with others, and calls whose answer was truncated. Its first

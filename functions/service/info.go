@@ -25,7 +25,7 @@ type Info struct {
 	Issuer     string                      `json:"issuer" format:"uri" doc:"OpenID Connect issuer whose tokens log in"`
 	Limits     Limits                      `json:"limits"`
 	RunFormats []string                    `json:"runFormats" doc:"formats of runs that the built-in evaluators read"`
-	Builds     []string                    `json:"builds" doc:"pools with a worker that takes the repositories of submissions: one that builds them, or one without containers; a worker counts for an hour after it last asked for work"`
+	Builds     []string                    `json:"builds" doc:"pools of the platform with a worker that takes the repositories of submissions: one that builds them, or one without containers; a worker counts for an hour after it last asked for work"`
 	Measures   map[string][]measure.Family `json:"measures" doc:"measures by the kind of evaluator"`
 }
 

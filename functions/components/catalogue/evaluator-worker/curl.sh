@@ -11,7 +11,7 @@ LAB=$(post /v1/organizers '{"name": "My lab"}')
 TASK=$(post /v1/tasks '{"organizerId": "'"${LAB##*/}"'", "name": "Summaries", "visibility": "private"}')
 TRUTH=$(printf 'what the judges wrote\n' | base64 | tr -d '\n')
 DATASET=$(post /v1/datasets '{
-  "taskId": "'"${TASK##*/}"'", "name": "Summaries", "split": "test", "pool": "gpu",
+  "taskId": "'"${TASK##*/}"'", "name": "Summaries", "split": "test", "pool": "'"${LAB##*/}"'/gpu",
   "truths": [{"name": "references.txt", "content": "'"$TRUTH"'"}],
   "runFormat": {"kind": "jsonl", "idField": "id", "valueField": "text"},
   "evaluator": {

@@ -11,7 +11,7 @@ LAB=$(post /v1/organizers '{"name": "My lab"}')
 TASK=$(post /v1/tasks '{"organizerId": "'"${LAB##*/}"'", "name": "Lake search", "visibility": "private"}')
 QRELS=$(printf '1 0 lake 1\n1 0 pond 0\n' | base64 | tr -d '\n')
 DATASET=$(post /v1/datasets '{
-  "taskId": "'"${TASK##*/}"'", "name": "Lakes", "split": "training", "pool": "snippets",
+  "taskId": "'"${TASK##*/}"'", "name": "Lakes", "split": "training", "pool": "'"${LAB##*/}"'/snippets",
   "truths": [{"name": "qrels.txt", "content": "'"$QRELS"'"}],
   "runFormat": {"kind": "trec-run"}, "evaluator": {"kind": "retrieval", "measures": ["AP"]}
 }')

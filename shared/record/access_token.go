@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"assay/shared/access"
-	"assay/shared/lists"
 	"assay/shared/problem"
 	"assay/shared/store"
 )
@@ -96,11 +95,4 @@ func (d *AccessTokenDraft) CheckExpiry(now time.Time) error {
 		return nil
 	}
 	return problem.InvalidMember("/expiresAt", "must be after now, %s, and at most a year later, until %s", At(now), At(latest))
-}
-
-// Organizers are those whose pools the draft names, each once.
-func (d *AccessTokenDraft) Organizers() []string {
-	ids := lists.Map(d.Pools, PoolOrganizer)
-	slices.Sort(ids)
-	return slices.Compact(ids)
 }

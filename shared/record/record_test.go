@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"assay/shared/access"
+	"assay/shared/measure"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/store"
 
 	"pgregory.net/rapid"
 )
@@ -360,5 +362,34 @@ func TestServing_IsBounded(t *testing.T) {
 	pools := s.Builders(now.Add(2100 * time.Second))
 	if len(pools) != 2000 || slices.Contains(pools, "99") || !slices.Contains(pools, "100") {
 		t.Errorf("%d pools are kept", len(pools))
+	}
+}
+
+// However many diagnostics a truth decides, those that it had no part in stay, so that a blinded run shows the same.
+func TestAddDiagnostics_KeepsWhatTheTruthHadNoPartIn(t *testing.T) {
+	safe := measure.Diagnostic{Severity: measure.Warning, Message: "safe", SafeWhileBlinded: true}
+	other := measure.Diagnostic{Severity: measure.Error, Message: "other"}
+	for _, others := range []int{0, 1, measure.MaxDiagnostics, 2 * measure.MaxDiagnostics} {
+		var r record.RunItem
+		r.AddDiagnostics(slices.Repeat([]measure.Diagnostic{other}, others)...)
+		r.AddDiagnostics(safe, safe, safe)
+		if got := measure.SafeDiagnostics(r.Diagnostics); len(got) != 3 || len(r.Diagnostics) != min(others+3, measure.MaxDiagnostics) {
+			t.Errorf("with %d others: %d of 3 safe ones, %d in all", others, len(got), len(r.Diagnostics))
+		}
+		if others > 0 && r.Diagnostics[0] != other {
+			t.Errorf("with %d others: the first is a %s", others, r.Diagnostics[0].Severity)
+		}
+	}
+}
+
+func TestKeys_OfOtherFormsAreRefused(t *testing.T) {
+	if _, err := record.QueuedSince("x"); err == nil {
+		t.Error("a key without an instant is taken")
+	}
+	if _, _, err := record.WorkerTeamPrefix("pool#work"); err == nil {
+		t.Error("a key without a team is taken")
+	}
+	if _, _, err := record.DecodePending(store.Item{Key: record.UserKey("x")}); err == nil {
+		t.Error("a user has pending work")
 	}
 }

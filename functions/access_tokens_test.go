@@ -85,7 +85,7 @@ func TestAccessToken_ForWorkReadsNoTruths(t *testing.T) {
 		"scopes": []string{"read", "submit", "organize", "work"}, "pools": []string{own.ID + "/x"}})
 	for _, caller := range []string{"mallory", made.Secret} {
 		if shown := servertest.Get[record.Dataset](s, caller, dataset.Path()); len(shown.Truths) > 0 {
-			t.Errorf("a stranger reads the truth: %+v", shown.Truths)
+			t.Errorf("an unrelated user reads the truth: %+v", shown.Truths)
 		}
 	}
 	if me := servertest.Get[users.Current](s, made.Secret, "/v1/user"); len(me.Roles) > 0 {

@@ -281,3 +281,15 @@ func TestParents_AreNeverMissing(t *testing.T) {
 		}
 	}
 }
+
+func TestExecute_NamesTheCommands(t *testing.T) {
+	err := execute(t.Context(), []string{"sreve"}, noEnv, io.Discard, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), `"sreve"; the commands are `) || !strings.Contains(err.Error(), "serve") {
+		t.Errorf("an unknown command: %v", err)
+	}
+	for _, args := range [][]string{{"-log", "xml"}, {"serve", "-log", "xml"}} {
+		if err := execute(t.Context(), args, noEnv, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "-log") {
+			t.Errorf("%q parses no flags of the server: %v", args, err)
+		}
+	}
+}

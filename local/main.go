@@ -7,23 +7,55 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 
 	// The authorities whose certificates are trusted where the system brings none, as in an image FROM scratch.
 	_ "golang.org/x/crypto/x509roots/fallback"
 )
 
+// command is one of the things that the program does. It ends when ctx ends.
+type command func(ctx context.Context, args []string, getenv func(string) string, out, logs io.Writer) error
+
+// commands are chosen by the first argument. Without one, or with a flag there, the program serves.
+var commands = map[string]command{
+	"serve": parseAndServe,
+}
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	c, err := parse(os.Args[1:], os.Getenv, os.Stdout)
-	if err == nil {
-		err = run(ctx, c, os.Stdout, os.Stderr, func(*program) {})
-	}
+	err := execute(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	stop()
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "assay:", err)
 		os.Exit(1)
 	}
+}
+
+// execute runs the command that the arguments name.
+func execute(ctx context.Context, args []string, getenv func(string) string, out, logs io.Writer) error {
+	name := "serve"
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		name, args = args[0], args[1:]
+	}
+	run := commands[name]
+	if run == nil {
+		return fmt.Errorf("there is no command %q; the commands are %s, and -h after one lists its flags", name,
+			strings.Join(slices.Sorted(maps.Keys(commands)), ", "))
+	}
+	return run(ctx, args, getenv, out, logs)
+}
+
+// parseAndServe serves as the flags say until ctx ends.
+func parseAndServe(ctx context.Context, args []string, getenv func(string) string, out, logs io.Writer) error {
+	c, err := parse(args, getenv, out)
+	if err != nil {
+		return err
+	}
+	return run(ctx, c, out, logs, func(*program) {})
 }

@@ -135,7 +135,7 @@ func deploy(t *testing.T, bootstraps string, guards bool) *deployment {
 		t.Fatal(err)
 	}
 	d.mirror = &mirror{t: t, handler: api.New(&api.Env{
-		Quotas: quota.New(record.DefaultQuotas()), Rates: ratelimit.New(ratelimit.Distributed(), ""),
+		Quotas: quota.New(record.DefaultQuotas(), d.table, time.Now), Rates: ratelimit.New(ratelimit.Distributed(), ""),
 		Store: d.table, Files: s3.New(files, bucket), Now: time.Now, Log: slog.New(slog.DiscardHandler), Verify: verifier.Caller,
 		Origins: []string{"*"}, Info: api.BuildInfo(d.issuerURL), RenderHTML: resource.Render,
 	}, functions.Operations())}

@@ -85,7 +85,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		return fmt.Errorf("the AWS SDK's environment: %w", err)
 	}
 	table := dynamo.New(cfg, c.table)
-	s := server.New(server.Env{Store: quota.New(c.quotas).Count(table, time.Now), Quotas: c.quotas, Files: s3.New(cfg, c.bucket),
+	s := server.New(server.Env{Store: quota.New(c.quotas, table, time.Now).Store(), Quotas: c.quotas, Files: s3.New(cfg, c.bucket),
 		Now: time.Now, Log: log, Verify: auth.NewAuthenticator(v.Caller, table, time.Now).Caller}, o)
 	table.OnChange = func(items []store.Item) { s.Changed(items) }
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.addr)

@@ -89,8 +89,8 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("-quotas: %w", err), p.table.close())
 	}
-	ledger := quota.New(quotas)
-	p.table.Store = ledger.Count(p.table.Store, c.now)
+	ledger := quota.New(quotas, p.table.Store, c.now)
+	p.table.Store = ledger.Store()
 	if p.files, err = directory.Open(filepath.Join(c.data, "files"), c.url+"/files"); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
@@ -114,7 +114,7 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	p.worker.Store, p.worker.Files = p.table, p.files
 	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: p.env.Now, Log: p.log, Verify: p.id.verify, Quotas: quotas},
 		c.grpcOptions())
-	if err := claimFiles(ctx, p.table, p.files, c.now()); err != nil {
+	if err := p.table.claimFiles(ctx, p.files, c.now()); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
 	return p, nil
@@ -234,7 +234,7 @@ func (p *program) dataLocation() string {
 }
 
 func (p *program) close() {
-	if err := p.env.Quotas.Flush(context.Background(), p.table, p.env.Now()); err != nil {
+	if err := p.env.Quotas.Flush(context.Background()); err != nil {
 		p.log.Warn("the quotas of the server lack the usage of the last seconds", "error", err)
 	}
 	if err := p.table.close(); err != nil {

@@ -77,8 +77,8 @@ const claimKey = "table"
 
 // claimFiles makes the files those of the table. The error is that they are another table's: files that no record names are deleted
 // after some days, and in this table no record names those of the other.
-func claimFiles(ctx context.Context, t *table, files blob.Store, now time.Time) error {
-	id, err := tableID(ctx, t, now)
+func (t *table) claimFiles(ctx context.Context, files blob.Store, now time.Time) error {
+	id, err := t.id(ctx, now)
 	if err != nil {
 		return err
 	}
@@ -101,13 +101,13 @@ func claimFiles(ctx context.Context, t *table, files blob.Store, now time.Time) 
 	return err
 }
 
-// tableID is the unique id of the table; a table without one gets one.
-func tableID(ctx context.Context, s store.Store, now time.Time) (id string, err error) {
+// id is the unique id of the table; a table without one gets one.
+func (t *table) id(ctx context.Context, now time.Time) (id string, err error) {
 	err = records.Retry(ctx, func() error {
-		r, err := records.Get[record.Reservation](ctx, s, store.Strong, record.TableIdentityKey())
+		r, err := records.Get[record.Reservation](ctx, t, store.Strong, record.TableIdentityKey())
 		if err == nil && r == nil {
 			r = &record.Reservation{Meta: record.NewMeta(now), At: record.TableIdentityKey()}
-			err = new(records.Tx).Create(r).Commit(ctx, s)
+			err = new(records.Tx).Create(r).Commit(ctx, t)
 		}
 		if err == nil {
 			id = r.ID

@@ -9,7 +9,6 @@ import (
 
 	"assay/shared/api"
 	"assay/shared/problem"
-	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -135,12 +134,12 @@ func chargeFiles(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	charge.Bytes = record.SizeOf(changed.Files())
 	if had := record.SizeOf(old.Files()); changed.Payer == old.Payer {
 		charge.Bytes -= had
-	} else if err := quota.Credit(ctx, c.Store, c.Now(), c.Tx, old.Payer, record.Charge{Bytes: -had}); err != nil {
+	} else if err := c.Account(old.Payer).Credit(ctx, record.Charge{Bytes: -had}); err != nil {
 		return err
 	}
 	if changed.Payer != c.Caller.ID {
 		files := record.Charge{Bytes: charge.Bytes, Leaving: charge.Leaving, Until: charge.Until}
-		if err := quota.Credit(ctx, c.Store, c.Now(), c.Tx, changed.Payer, files); err != nil {
+		if err := c.Account(changed.Payer).Credit(ctx, files); err != nil {
 			return err
 		}
 		charge = record.Charge{Kind: charge.Kind, Count: charge.Count}

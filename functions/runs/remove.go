@@ -8,7 +8,6 @@ import (
 	"assay/shared/api"
 	"assay/shared/problem"
 	"assay/shared/queue"
-	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -44,7 +43,7 @@ func remove(ctx context.Context, c *api.Call, r *record.RunItem) error {
 		allowance.Drop(r.DatasetID)
 		c.Tx.Save(allowance, c.Now())
 	}
-	if err := quota.Credit(ctx, c.Store, c.Now(), c.Tx, r.UserID, record.Charge{Bytes: -r.Bytes}); err != nil {
+	if err := c.Account(r.UserID).Credit(ctx, record.Charge{Bytes: -r.Bytes}); err != nil {
 		return err
 	}
 	c.DeleteFiles(r.ObjectKeys()...) // abandoned files of values per topic are deleted later

@@ -16,14 +16,14 @@ import (
 
 // landing writes the page for people. It is the same for all callers, because anybody may keep it.
 func landing(ctx context.Context, c *api.Call, _ api.PublicTarget) error {
-	v := landingView{base: c.BaseURL(), issuer: c.Info.Issuer, version: c.Info.Version, commit: c.Info.Commit}
-	if err := v.chooseTasks(ctx, c.Store, c.Now()); err != nil {
+	v := landingView{store: c.Store, now: c.Now(), base: c.BaseURL(), issuer: c.Info.Issuer, version: c.Info.Version, commit: c.Info.Commit}
+	if err := v.chooseTasks(ctx); err != nil {
 		return err
 	}
-	if err := v.nameOrganizers(ctx, c.Store); err != nil {
+	if err := v.nameOrganizers(ctx); err != nil {
 		return err
 	}
-	if err := v.chooseExample(ctx, c.Store); err != nil {
+	if err := v.chooseExample(ctx); err != nil {
 		return err
 	}
 	return webpage.Page{Title: "Shared tasks", Here: "/", Main: landingPage(v)}.Send(ctx, c)
@@ -39,6 +39,9 @@ func (v *landingView) edition() string {
 
 // landingView has the data of the landing page.
 type landingView struct {
+	store store.Store
+	now   time.Time
+
 	base, issuer, version, commit string
 	tasks                         []shownTask
 	more                          bool   // there are tasks that are not shown
@@ -53,14 +56,14 @@ type shownTask struct {
 }
 
 // nameOrganizers reads the organizers of the tasks in one call.
-func (v *landingView) nameOrganizers(ctx context.Context, s store.Store) error {
+func (v *landingView) nameOrganizers(ctx context.Context) error {
 	var ids []string
 	for _, t := range v.tasks {
 		if !slices.Contains(ids, t.OrganizerID) {
 			ids = append(ids, t.OrganizerID)
 		}
 	}
-	organizers, err := records.GetAll[record.Organizer](ctx, s, store.Eventual, records.Keys(ids, record.OrganizerKey)...)
+	organizers, err := records.GetAll[record.Organizer](ctx, v.store, store.Eventual, records.Keys(ids, record.OrganizerKey)...)
 	if err != nil {
 		return err
 	}
@@ -142,18 +145,18 @@ const (
 )
 
 // chooseTasks reads the public tasks and chooses those that the page shows.
-func (v *landingView) chooseTasks(ctx context.Context, s store.Store, now time.Time) error {
+func (v *landingView) chooseTasks(ctx context.Context) error {
 	size := 0
 	for _, q := range []store.Query{
 		{Index: record.ByTask, Partition: record.FeaturedTasks, Descending: true, Limit: shownTasks},
 		{Index: record.ByKind, Partition: record.KindPartitions(record.KindTask, access.Everyone)[0], Descending: true, Limit: shownTasks + 1},
 	} {
 		for range maxTaskPages {
-			items, err := s.Query(ctx, q)
+			items, err := v.store.Query(ctx, q)
 			if err != nil {
 				return records.Failed(err)
 			}
-			n, err := v.add(items, now)
+			n, err := v.add(items)
 			if err != nil {
 				return err
 			}
@@ -167,7 +170,7 @@ func (v *landingView) chooseTasks(ctx context.Context, s store.Store, now time.T
 }
 
 // add chooses those of the tasks for which there is room, and returns their size in the store.
-func (v *landingView) add(items []store.Item, now time.Time) (size int, err error) {
+func (v *landingView) add(items []store.Item) (size int, err error) {
 	for _, it := range items {
 		t, err := records.Decode[record.TaskItem](it)
 		if err != nil {
@@ -186,7 +189,7 @@ func (v *landingView) add(items []store.Item, now time.Time) (size int, err erro
 		case same == organizerTasks, len(v.tasks) == shownTasks:
 			v.more = true
 		default:
-			v.tasks = append(v.tasks, shownTask{Task: &t.Task, stage: stageOf(&t.Task, now)})
+			v.tasks = append(v.tasks, shownTask{Task: &t.Task, stage: stageOf(&t.Task, v.now)})
 		}
 	}
 	return size, nil
@@ -194,7 +197,7 @@ func (v *landingView) add(items []store.Item, now time.Time) (size int, err erro
 
 // chooseExample finds the task that the commands of the page are about: the first that takes uploads from everybody now
 // and has a dataset. Of those before it the page says that they have none.
-func (v *landingView) chooseExample(ctx context.Context, s store.Store) error {
+func (v *landingView) chooseExample(ctx context.Context) error {
 	tries := exampleTries
 	for i, t := range v.tasks {
 		types := t.Submissions.Types
@@ -204,7 +207,7 @@ func (v *landingView) chooseExample(ctx context.Context, s store.Store) error {
 		if tries--; tries < 0 {
 			break
 		}
-		datasets, err := s.Query(ctx, store.Query{
+		datasets, err := v.store.Query(ctx, store.Query{
 			Index: record.ByTask, Partition: record.TaskPartition(t.ID, record.KindDataset, access.Everyone), Limit: 1})
 		if err != nil {
 			return records.Failed(err)

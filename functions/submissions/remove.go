@@ -8,7 +8,6 @@ import (
 	"assay/shared/api"
 	"assay/shared/problem"
 	"assay/shared/queue"
-	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -60,7 +59,7 @@ func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) error {
 			}
 		}
 	}
-	if err := quota.Credit(ctx, c.Store, c.Now(), c.Tx, s.UserID, record.Charge{Bytes: -bytes}); err != nil {
+	if err := c.Account(s.UserID).Credit(ctx, record.Charge{Bytes: -bytes}); err != nil {
 		return err
 	}
 	for len(evaluations) > 0 && c.Tx.Len() < maxWrites {

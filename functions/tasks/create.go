@@ -20,7 +20,7 @@ func create(ctx context.Context, c *api.Call, o *record.Organizer, d record.Task
 	t := &record.TaskItem{Task: record.Task{Meta: record.NewMeta(c.Now()), TaskDraft: d}}
 	path = "/v1/tasks/" + t.ID
 	c.Tx.Create(t).Check(o)
-	if err := deletion.CountTask(ctx, c.Store, c.Now(), c.Tx, o.ID, 1); err != nil {
+	if err := (deletion.Deleter{Store: c.Store, Now: c.Now}).CountTask(ctx, c.Tx, o.ID, 1); err != nil {
 		return "", made, err
 	}
 	if err := c.Charge(ctx, record.Charge{Kind: record.MadeTasks, Count: 1}); err != nil {

@@ -249,7 +249,12 @@ func (c *Call) Charge(ctx context.Context, ch record.Charge) error {
 	if err != nil {
 		return err
 	}
-	return c.Quotas.Take(ctx, c.Store, c.Now(), c.Tx, c.Caller, g.Usage, ch)
+	return c.Quotas.Take(ctx, c.Tx, c.Caller, g.Usage, ch)
+}
+
+// Account is the account of a user, as c.Tx changes it.
+func (c *Call) Account(userID string) quota.Account {
+	return quota.Account{Store: c.Store, Tx: c.Tx, Now: c.Now(), UserID: userID}
 }
 
 // Audit adds to c.Tx the entry of record.NewAudit that the caller did the action, and charges the caller for it: entries stay,

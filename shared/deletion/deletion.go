@@ -194,7 +194,7 @@ func (d Deleter) deleteTask(ctx context.Context, t *record.TaskItem) error {
 			return err // another process was faster
 		}
 		tx := new(records.Tx).Delete(left).Create(deleted)
-		if err := CountTask(ctx, d.Store, d.Now(), tx, t.OrganizerID, -1); err != nil {
+		if err := d.CountTask(ctx, tx, t.OrganizerID, -1); err != nil {
 			return err
 		}
 		return tx.Commit(ctx, d.Store)
@@ -202,14 +202,14 @@ func (d Deleter) deleteTask(ctx context.Context, t *record.TaskItem) error {
 }
 
 // CountTask adds to tx that the organizer has so many tasks more. An organizer that has tasks cannot be deleted.
-func CountTask(ctx context.Context, s store.Store, now time.Time, tx *records.Tx, organizerID string, more int) error {
-	n, err := records.Get[record.TaskCount](ctx, s, store.Strong, record.TaskCountKey(organizerID))
+func (d Deleter) CountTask(ctx context.Context, tx *records.Tx, organizerID string, more int) error {
+	n, err := records.Get[record.TaskCount](ctx, d.Store, store.Strong, record.TaskCountKey(organizerID))
 	if err != nil {
 		return err
 	}
-	n = cmp.Or(n, &record.TaskCount{Meta: record.MetaOf(organizerID, now)})
+	n = cmp.Or(n, &record.TaskCount{Meta: record.MetaOf(organizerID, d.Now())})
 	n.Tasks = max(0, n.Tasks+more)
-	tx.Save(n, now)
+	tx.Save(n, d.Now())
 	return nil
 }
 
@@ -310,7 +310,8 @@ func (d Deleter) deleteMarked(ctx context.Context, key store.Key) error {
 // datasetDeletion deletes the dataset with its ground truth. Its files no longer count in the quota of their payer.
 func (d Deleter) datasetDeletion(ctx context.Context, set *record.DatasetItem) (*records.Tx, error) {
 	tx := new(records.Tx).Delete(set).DeleteKey(record.TruthKey(set.ID)).DeleteKey(record.TruthSecretKey(set.ID))
-	return tx, quota.Credit(ctx, d.Store, d.Now(), tx, set.Payer, record.Charge{Bytes: -record.SizeOf(set.Files())})
+	payer := quota.Account{Store: d.Store, Tx: tx, Now: d.Now(), UserID: set.Payer}
+	return tx, payer.Credit(ctx, record.Charge{Bytes: -record.SizeOf(set.Files())})
 }
 
 // refuseDataset removes the mark of a dataset and returns why. The work that the deletion replaced is pending again.

@@ -64,10 +64,10 @@ func open(settings *config.Environment, operations []api.Operation, table store.
 		return nil, fmt.Errorf("the issuer cannot be trusted: %w", err)
 	}
 	verifier.Begin()
-	ledger := quota.New(quotas)
+	ledger := quota.New(quotas, table, time.Now)
 	ledger.ResultTime = record.AbandonedAfter // by the rule of the bucket
 	env := &api.Env{
-		Store: ledger.Count(table, time.Now), Quotas: ledger, Files: files, Now: time.Now, Log: log,
+		Store: ledger.Store(), Quotas: ledger, Files: files, Now: time.Now, Log: log,
 		Verify: auth.NewAuthenticator(verifier.Caller, table, time.Now).Caller, Origins: config.Origins(),
 		Info: api.BuildInfo(issuer), Rates: ratelimit.New(ratelimit.Distributed(), ""), RenderHTML: resource.Render,
 	}

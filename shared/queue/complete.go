@@ -174,7 +174,7 @@ func (q Queue) CompleteExecution(ctx context.Context, files blob.Store, l LeaseR
 			counted = new(records.Tx) // they do not count yet
 		}
 		size := record.SizeOf(outputs)
-		err := quota.TakeFor(ctx, q.Store, t.now, counted, run.UserID, limits, record.Charge{Bytes: size})
+		err := quota.Account{Store: q.Store, Tx: counted, Now: t.now, UserID: run.UserID}.Charge(ctx, limits, record.Charge{Bytes: size})
 		if problem.QuotaExhausted.Is(err) {
 			missing = nil
 			return t.fail(measure.Diagnostic{Severity: measure.Error, SafeWhileBlinded: true, Message: fmt.Sprintf(

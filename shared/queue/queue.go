@@ -116,7 +116,8 @@ func (t *transition) refund() error {
 	run := t.run
 	if missing := min(run.Bytes, record.PendingUploads(run.Files).Bytes); missing > 0 {
 		run.Bytes -= missing
-		if err := quota.Credit(t.ctx, t.store, t.now, t.tx, run.UserID, record.Charge{Bytes: -missing}); err != nil {
+		owner := quota.Account{Store: t.store, Tx: t.tx, Now: t.now, UserID: run.UserID}
+		if err := owner.Credit(t.ctx, record.Charge{Bytes: -missing}); err != nil {
 			return err
 		}
 	}

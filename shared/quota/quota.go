@@ -66,11 +66,14 @@ func FromEnvironment() (record.Quotas, error) {
 	return q, nil
 }
 
-// Ledger decides about charges.
+// Ledger decides about charges, and counts what all users together take.
 type Ledger struct {
 	Quotas record.Quotas
 	// ResultTime is for how long a result of a tool that was stored for its caller is there at most.
 	ResultTime time.Duration
+
+	store store.Store // that counts nothing itself
+	now   func() time.Time
 
 	mu      sync.Mutex
 	total   record.ServerUsage // with what this process took since
@@ -79,54 +82,61 @@ type Ledger struct {
 	written time.Time          // when a shard was last written
 }
 
-// New returns a Ledger. Results of tools count for an hour.
-func New(q record.Quotas) *Ledger { return &Ledger{Quotas: q, ResultTime: time.Hour} }
+// New returns a Ledger over the store. Results of tools count for an hour.
+func New(q record.Quotas, s store.Store, now func() time.Time) *Ledger {
+	return &Ledger{Quotas: q, ResultTime: time.Hour, store: s, now: now}
+}
 
 // Take adds the charge of the caller to tx, or returns the problem that a quota does not allow it. usage is what the caller took
 // before, as the grants have it; nil: nothing.
-func (l *Ledger) Take(ctx context.Context, s store.Store, now time.Time, tx *records.Tx, caller access.Caller, usage *record.Usage,
-	ch record.Charge) error {
+func (l *Ledger) Take(ctx context.Context, tx *records.Tx, caller access.Caller, usage *record.Usage, ch record.Charge) error {
 	limits := l.Quotas.User
 	if caller.Admin {
 		limits = record.UsageLimits{}
-	} else if err := l.checkServer(ctx, s, now, ch); err != nil {
+	} else if err := l.checkServer(ctx, ch); err != nil {
 		return err
 	}
 	if usage != nil && len(ch.Pending) > 0 && (len(usage.Pending) >= verifyFrom || usage.PassesPending(limits, ch)) {
-		if err := verifyPending(ctx, s, usage); err != nil {
+		if err := verifyPending(ctx, l.store, usage); err != nil {
 			return err
 		}
 	}
-	return take(tx, now, caller.ID, limits, usage, ch)
+	return Account{Store: l.store, Tx: tx, Now: l.now(), UserID: caller.ID}.take(limits, usage, ch)
 }
 
-// Credit adds to tx what deleted files of the user give back: a charge of negative bytes. The user's id is empty where the files
-// were never charged.
-func Credit(ctx context.Context, s store.Store, now time.Time, tx *records.Tx, userID string, ch record.Charge) error {
-	return TakeFor(ctx, s, now, tx, userID, record.UsageLimits{}, ch)
+// Account is what a user has taken, as one transaction changes it.
+type Account struct {
+	Store  store.Store
+	Tx     *records.Tx
+	Now    time.Time
+	UserID string // empty where files were never charged: nothing changes
 }
 
-// TakeFor adds to tx that a user who is not the caller takes the charge, or returns the problem that the limits do not
+// Credit adds to the transaction what deleted files of the user give back: a charge of negative bytes.
+func (a Account) Credit(ctx context.Context, ch record.Charge) error {
+	return a.Charge(ctx, record.UsageLimits{}, ch)
+}
+
+// Charge adds to the transaction that a user who is not the caller takes the charge, or returns the problem that the limits do not
 // allow it.
-func TakeFor(ctx context.Context, s store.Store, now time.Time, tx *records.Tx, userID string, limits record.UsageLimits,
-	ch record.Charge) error {
-	if userID == "" || ch.Bytes == 0 && ch.Leaving == 0 {
+func (a Account) Charge(ctx context.Context, limits record.UsageLimits, ch record.Charge) error {
+	if a.UserID == "" || ch.Bytes == 0 && ch.Leaving == 0 {
 		return nil
 	}
-	usage, err := records.Get[record.Usage](ctx, s, store.Strong, record.UsageKey(userID))
+	usage, err := records.Get[record.Usage](ctx, a.Store, store.Strong, record.UsageKey(a.UserID))
 	if err != nil {
 		return err
 	}
-	return take(tx, now, userID, limits, usage, ch)
+	return a.take(limits, usage, ch)
 }
 
-// take adds to tx that usage, which is nil when the user took nothing before, grows by the charge.
-func take(tx *records.Tx, now time.Time, userID string, limits record.UsageLimits, usage *record.Usage, ch record.Charge) error {
-	usage = cmp.Or(usage, &record.Usage{Meta: record.MetaOf(userID, now)})
-	if err := usage.Take(limits, ch, now); err != nil {
+// take adds to the transaction that usage, which is nil when the user took nothing before, grows by the charge.
+func (a Account) take(limits record.UsageLimits, usage *record.Usage, ch record.Charge) error {
+	usage = cmp.Or(usage, &record.Usage{Meta: record.MetaOf(a.UserID, a.Now)})
+	if err := usage.Take(limits, ch, a.Now); err != nil {
 		return err
 	}
-	tx.Save(usage, now)
+	a.Tx.Save(usage, a.Now)
 	return nil
 }
 
@@ -173,15 +183,15 @@ func verifyPending(ctx context.Context, s store.Store, u *record.Usage) error {
 }
 
 // checkServer decides whether all users together may take the charge.
-func (l *Ledger) checkServer(ctx context.Context, s store.Store, now time.Time, ch record.Charge) error {
-	server := l.Quotas.Server
+func (l *Ledger) checkServer(ctx context.Context, ch record.Charge) error {
+	server, now := l.Quotas.Server, l.now()
 	if len(server.PerDay) == 0 && server.PendingFiles == 0 && server.PendingBytes == 0 && server.StoredBytes == 0 {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now.Sub(l.read) >= freshFor {
-		shards, err := s.Query(ctx, store.Query{Partition: record.ServerPartition, Limit: record.ServerShards})
+		shards, err := l.store.Query(ctx, store.Query{Partition: record.ServerPartition, Limit: record.ServerShards})
 		if err != nil {
 			return records.Failed(err)
 		}
@@ -198,15 +208,12 @@ func (l *Ledger) checkServer(ctx context.Context, s store.Store, now time.Time, 
 	return l.total.Refuse(server, ch, now)
 }
 
-// Count returns the store, and adds up in the counters of the server what the changes of users' usage in it take.
-func (l *Ledger) Count(s store.Store, now func() time.Time) store.Store {
-	return &countingStore{Store: s, ledger: l, now: now}
-}
+// Store returns the ledger's store, which adds up in the counters of the server what the changes of users' usage in it take.
+func (l *Ledger) Store() store.Store { return &countingStore{Store: l.store, ledger: l} }
 
 type countingStore struct {
 	store.Store
 	ledger *Ledger
-	now    func() time.Time
 }
 
 // Write implements store.Store. Whether the counters can be written changes nothing for the caller: what could not, is
@@ -217,14 +224,15 @@ func (c *countingStore) Write(ctx context.Context, writes ...store.Write) error 
 	}
 	for i := range writes {
 		if u, ok := writes[i].Record.(*record.Usage); ok {
-			c.ledger.count(ctx, c.Store, c.now(), u.Took)
+			c.ledger.count(ctx, u.Took)
 		}
 	}
 	return nil
 }
 
 // count adds a charge to the counters of the process, and writes a shard when it is time.
-func (l *Ledger) count(ctx context.Context, s store.Store, now time.Time, ch record.Charge) {
+func (l *Ledger) count(ctx context.Context, ch record.Charge) {
+	now := l.now()
 	l.mu.Lock()
 	l.total.Add(ch, now)
 	l.taken.Add(ch, now)
@@ -234,12 +242,12 @@ func (l *Ledger) count(ctx context.Context, s store.Store, now time.Time, ch rec
 	}
 	l.mu.Unlock()
 	if due {
-		_ = l.Flush(ctx, s, now)
+		_ = l.Flush(ctx)
 	}
 }
 
 // Flush writes what this process has counted to a shard.
-func (l *Ledger) Flush(ctx context.Context, s store.Store, now time.Time) error {
+func (l *Ledger) Flush(ctx context.Context) error {
 	l.mu.Lock()
 	taken := l.taken
 	l.taken = record.ServerUsage{}
@@ -248,15 +256,16 @@ func (l *Ledger) Flush(ctx context.Context, s store.Store, now time.Time) error 
 		return nil
 	}
 	err := records.Retry(ctx, func() error {
+		now := l.now()
 		u := &record.ServerUsage{Meta: record.MetaOf(strconv.Itoa(rand.IntN(record.ServerShards)), now)} //nolint:gosec // which shard is no secret
-		old, err := records.Get[record.ServerUsage](ctx, s, store.Strong, u.Key())
+		old, err := records.Get[record.ServerUsage](ctx, l.store, store.Strong, u.Key())
 		if err != nil {
 			return err
 		}
 		u = cmp.Or(old, u)
 		u.Merge(taken.Counts)
 		u.Forget(now)
-		return new(records.Tx).Save(u, now).Commit(ctx, s)
+		return new(records.Tx).Save(u, now).Commit(ctx, l.store)
 	})
 	if err != nil {
 		l.mu.Lock()

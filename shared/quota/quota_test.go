@@ -30,17 +30,20 @@ func open(t *testing.T) store.Store {
 
 func caller(id string) access.Caller { return access.Caller{ID: id} }
 
+// at returns a clock that shows the instant.
+func at(now *time.Time) func() time.Time { return func() time.Time { return *now } }
+
 var oneTask = record.Charge{Kind: record.MadeTasks, Count: 1}
 
 // take reads what the user took and takes the charge in a transaction, again when another one was faster.
-func take(ctx context.Context, l *quota.Ledger, s store.Store, now time.Time, c access.Caller, ch record.Charge) error {
+func take(ctx context.Context, l *quota.Ledger, s store.Store, c access.Caller, ch record.Charge) error {
 	return records.Retry(ctx, func() error {
 		u, err := records.Get[record.Usage](ctx, s, store.Strong, record.UsageKey(c.ID))
 		if err != nil {
 			return err
 		}
 		tx := new(records.Tx)
-		if err := l.Take(ctx, s, now, tx, c, u, ch); err != nil {
+		if err := l.Take(ctx, tx, c, u, ch); err != nil {
 			return err
 		}
 		return tx.Commit(ctx, s)
@@ -89,12 +92,13 @@ func TestTake_SaysHowManyWereMade(t *testing.T) {
 }
 
 func TestTake_ConcurrentCallsStayWithinTheQuota(t *testing.T) {
-	s, l := open(t), quota.New(record.Quotas{User: record.UsageLimits{PerDay: map[string]int64{record.MadeTasks: 10}}})
+	s := open(t)
+	l := quota.New(record.Quotas{User: record.UsageLimits{PerDay: map[string]int64{record.MadeTasks: 10}}}, s, at(&start))
 	var taken, refused atomic.Int64
 	var all sync.WaitGroup
 	for range 30 {
 		all.Go(func() {
-			err := take(t.Context(), l, s, start, caller("a"), oneTask)
+			err := take(t.Context(), l, s, caller("a"), oneTask)
 			switch {
 			case err == nil:
 				taken.Add(1)
@@ -109,20 +113,21 @@ func TestTake_ConcurrentCallsStayWithinTheQuota(t *testing.T) {
 	if taken.Load() != 10 || refused.Load() != 20 {
 		t.Errorf("%d were taken and %d refused, of 10 allowed", taken.Load(), refused.Load())
 	}
-	if err := take(t.Context(), l, s, start, caller("b"), oneTask); err != nil {
+	if err := take(t.Context(), l, s, caller("b"), oneTask); err != nil {
 		t.Errorf("another user: %v", err)
 	}
-	if err := take(t.Context(), l, s, start, access.Caller{ID: "a", Admin: true}, oneTask); err != nil {
+	if err := take(t.Context(), l, s, access.Caller{ID: "a", Admin: true}, oneTask); err != nil {
 		t.Errorf("an administrator: %v", err)
 	}
 }
 
 func TestTake_RefundsBytesAndExpiresLeavingOnes(t *testing.T) {
-	s := open(t)
-	l := quota.New(record.Quotas{User: record.UsageLimits{StoredBytes: 100}})
-	must := func(now time.Time, ch record.Charge, allowed bool) {
+	s, now := open(t), start
+	l := quota.New(record.Quotas{User: record.UsageLimits{StoredBytes: 100}}, s, at(&now))
+	must := func(at time.Time, ch record.Charge, allowed bool) {
 		t.Helper()
-		if err := take(t.Context(), l, s, now, caller("a"), ch); (err == nil) != allowed || err != nil && !problem.QuotaExhausted.Is(err) {
+		now = at
+		if err := take(t.Context(), l, s, caller("a"), ch); (err == nil) != allowed || err != nil && !problem.QuotaExhausted.Is(err) {
 			t.Errorf("%+v: %v", ch, err)
 		}
 	}
@@ -132,7 +137,7 @@ func TestTake_RefundsBytesAndExpiresLeavingOnes(t *testing.T) {
 	must(start, record.Charge{Bytes: 1}, false)
 	must(start.Add(2*time.Hour), record.Charge{Bytes: 20}, true)
 	tx := new(records.Tx)
-	if err := quota.Credit(t.Context(), s, start, tx, "a", record.Charge{Bytes: -60}); err != nil {
+	if err := (quota.Account{Store: s, Tx: tx, Now: start, UserID: "a"}).Credit(t.Context(), record.Charge{Bytes: -60}); err != nil {
 		t.Fatal(err)
 	}
 	recordtest.New(t, s).Commit(tx)
@@ -145,7 +150,7 @@ func TestTake_RefundsBytesAndExpiresLeavingOnes(t *testing.T) {
 // Uploads that have arrived, or whose runs have ended, count no longer, though nothing was written when that happened.
 func TestTake_VerifiesPendingUploadsBeforeItRefuses(t *testing.T) {
 	s := open(t)
-	l := quota.New(record.Quotas{User: record.UsageLimits{PendingFiles: 2, PendingBytes: 1000}})
+	l := quota.New(record.Quotas{User: record.UsageLimits{PendingFiles: 2, PendingBytes: 1000}}, s, at(&start))
 	announce := func(state record.RunState, f record.FileState) error {
 		r := &record.RunItem{}
 		r.Meta, r.UserID, r.State = record.NewMeta(start), "a", state
@@ -154,7 +159,7 @@ func TestTake_VerifiesPendingUploadsBeforeItRefuses(t *testing.T) {
 			r.QueuedAt = new(record.At(start))
 		}
 		recordtest.New(t, s).Put(r)
-		return take(t.Context(), l, s, start, caller("a"), record.Charge{
+		return take(t.Context(), l, s, caller("a"), record.Charge{
 			Pending: map[string]record.Uploads{r.Key().Partition: {Files: 1, Bytes: 400}}})
 	}
 	for _, c := range []struct {
@@ -178,19 +183,19 @@ func TestTake_VerifiesPendingUploadsBeforeItRefuses(t *testing.T) {
 func TestLedger_CountsForAllProcesses(t *testing.T) {
 	plain := open(t)
 	q := record.Quotas{Server: record.UsageLimits{PerDay: map[string]int64{record.MadeTasks: 5}, StoredBytes: 100, PendingFiles: 2}}
-	one, two := quota.New(q), quota.New(q)
 	now := start
-	counted := one.Count(plain, func() time.Time { return now })
+	one, two := quota.New(q, plain, at(&now)), quota.New(q, plain, at(&now))
+	counted := one.Store()
 	for n, user := range []string{"a", "b", "c", "d", "e"} {
 		ch := oneTask
 		if n == 0 {
 			ch.Bytes, ch.Pending = 90, map[string]record.Uploads{"RUN#" + record.NewID(now): {Files: 2, Bytes: 90}}
 		}
-		if err := take(t.Context(), one, counted, now, caller(user), ch); err != nil {
+		if err := take(t.Context(), one, counted, caller(user), ch); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := one.Flush(t.Context(), plain, now); err != nil {
+	if err := one.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -204,12 +209,12 @@ func TestLedger_CountsForAllProcesses(t *testing.T) {
 		"pending uploads": {two, record.Charge{Pending: map[string]record.Uploads{"RUN#" + record.NewID(now): {Files: 1, Bytes: 1}}},
 			problem.QuotaExhausted},
 	} {
-		if err := take(t.Context(), c.ledger, plain, now, caller("z"), c.charge); !c.kind.Is(err) {
+		if err := take(t.Context(), c.ledger, plain, caller("z"), c.charge); !c.kind.Is(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	now = now.Add(26 * time.Hour)
-	if err := take(t.Context(), two, plain, now, caller("z"), oneTask); err != nil {
+	if err := take(t.Context(), two, plain, caller("z"), oneTask); err != nil {
 		t.Errorf("a day later: %v", err)
 	}
 	if items, err := plain.Get(t.Context(), store.Strong, record.UsageKey("a")); err != nil ||
@@ -249,15 +254,15 @@ func TestParse_SaysWhatIsWrong(t *testing.T) {
 // What some shards have taken and others give back adds up to nothing: which shard counts a change is chosen at random.
 func TestLedger_CountsRefundsInOtherShards(t *testing.T) {
 	plain, now := open(t), start
-	l := quota.New(record.Quotas{Server: record.UsageLimits{StoredBytes: 100}})
-	counted := l.Count(plain, func() time.Time { return now })
+	l := quota.New(record.Quotas{Server: record.UsageLimits{StoredBytes: 100}}, plain, at(&now))
+	counted := l.Store()
 	for range 40 {
-		if err := take(t.Context(), l, counted, now, caller("a"), record.Charge{Bytes: 60}); err != nil {
+		if err := take(t.Context(), l, counted, caller("a"), record.Charge{Bytes: 60}); err != nil {
 			t.Fatal(err)
 		}
 		now = now.Add(time.Minute)
 		tx := new(records.Tx)
-		if err := quota.Credit(t.Context(), counted, now, tx, "a", record.Charge{Bytes: -60}); err != nil {
+		if err := (quota.Account{Store: counted, Tx: tx, Now: now, UserID: "a"}).Credit(t.Context(), record.Charge{Bytes: -60}); err != nil {
 			t.Fatal(err)
 		}
 		recordtest.New(t, counted).Commit(tx)

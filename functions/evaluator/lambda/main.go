@@ -44,7 +44,7 @@ func newFunction(log *slog.Logger) (*function, error) {
 	quotas, err := quota.FromEnvironment()
 	f := &function{
 		worker: &evaluator.Worker{
-			Store: quota.New(quotas).Count(dynamo.New(awsconfig.Table(&env)), time.Now), Files: s3.New(awsconfig.Bucket(&env)),
+			Store: quota.New(quotas, dynamo.New(awsconfig.Table(&env)), time.Now).Store(), Files: s3.New(awsconfig.Bucket(&env)),
 			Now: time.Now, Log: log,
 			Holder: env.Require("AWS_LAMBDA_LOG_STREAM_NAME"),
 		},

@@ -120,7 +120,7 @@ func check(ctx context.Context, c settings) error {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	answer, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
+	answer, err := grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{Service: c.checkService})
 	if err != nil {
 		return err
 	}
@@ -156,6 +156,7 @@ type settings struct {
 	cert, key        string
 	reflection       bool
 	check            bool
+	checkService     string
 	quotas           record.Quotas
 }
 
@@ -173,6 +174,8 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	f.StringVar(&c.key, "tls-key", "", "file with the certificate's key in PEM")
 	f.BoolVar(&c.reflection, "reflection", true, "serve reflection, which grpcurl uses")
 	f.BoolVar(&c.check, "check", false, "check the health of the server at the address, and exit with 0 when it serves")
+	f.StringVar(&c.checkService, "check-service", "",
+		"what -check asks: empty whether the server is alive, assay.v1.WorkerService whether it is ready, with a store that answers")
 	quotas := f.String("quotas", "", "quotas of users and of the server in JSON, as /info shows them, where they are to differ")
 	err := config.ParseFlags(f, config.Prefix, args, getenv)
 	if err != nil {

@@ -141,6 +141,13 @@ func TestRun_ServesOverDynamoDB(t *testing.T) {
 	if err := checked(t, "-addr", addr); err != nil {
 		t.Errorf("a healthy server is reported as %v", err)
 	}
+	if err := checked(t, "-addr", addr, "-check-service", "assay.v1.WorkerService"); err != nil {
+		t.Errorf("a ready server is reported as %v", err)
+	}
+	if err := run(t.Context(), []string{"-addr", addr, "-check", "-check-service", "other"}, func(string) string { return "" }, io.Discard,
+		nil); err == nil {
+		t.Error("an unknown service is reported as healthy")
+	}
 	if err := run(t.Context(), []string{"-addr", "127.0.0.1:1", "-check"}, func(string) string { return "" }, io.Discard, nil); err == nil {
 		t.Error("a missing server is reported as healthy")
 	}

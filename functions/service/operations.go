@@ -33,8 +33,13 @@ func Operations(others []api.Family) []api.Operation {
 		api.Get(api.Spec{
 			ID: "getHealth", Path: "/health", May: access.Anyone,
 			Summary:     "Check that the service is up",
-			Description: "Asks the store. When it does not answer, the status is 503.",
+			Description: "Asks the store. When it does not answer, the status is 503: the service is not ready for requests.",
 		}, api.NoTarget, health),
+		api.Get(api.Spec{
+			ID: "getLiveness", Path: "/health/live", May: access.Anyone,
+			Summary:     "Check that the process answers",
+			Description: "Asks no store, so that its outage restarts no server.",
+		}, api.NoTarget, liveness),
 		api.Get(api.Spec{
 			ID: "getInfo", Path: "/info", May: access.Anyone,
 			Summary:     "Learn about the server",

@@ -57,4 +57,5 @@ func TestHealth_FollowsTheStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Want(http.StatusServiceUnavailable, nil, "", http.MethodGet, "/health", nil)
+	s.Want(http.StatusOK, nil, "", http.MethodGet, "/health/live", nil)
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -109,9 +110,7 @@ func New(env Env, o Options) *Server {
 	s.grpc.RegisterService(s.decoding(assayv1.WorkerService_ServiceDesc), newWorkerService(env, s.dispatch, o.Lease))
 	s.grpc.RegisterService(s.decoding(assayv1.RunService_ServiceDesc), &runService{env: env, hub: s.hub})
 	s.grpc.RegisterService(s.decoding(grpc_health_v1.Health_ServiceDesc), s.health)
-	for _, name := range services {
-		s.health.SetServingStatus(name, grpc_health_v1.HealthCheckResponse_NOT_SERVING) // until the store has answered
-	}
+	s.setHealth(grpc_health_v1.HealthCheckResponse_NOT_SERVING, live, ready) // until the store has answered
 	if o.Reflection {
 		reflection.Register(s.grpc)
 	}
@@ -151,15 +150,20 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// services are those that the health service knows; the empty name is the whole server.
-var services = []string{"", assayv1.WorkerService_ServiceDesc.ServiceName, assayv1.RunService_ServiceDesc.ServiceName}
+// Names that the health service knows. The empty one tells liveness: it serves from the first answer of the store until the server stops,
+// so that a server that never reaches its store is replaced, and an outage of the store restarts none. Those of the services tell
+// readiness: they serve while the store answers. The issuer does not count, without which access tokens and most others are still verified.
+var (
+	live  = []string{""}
+	ready = []string{assayv1.WorkerService_ServiceDesc.ServiceName, assayv1.RunService_ServiceDesc.ServiceName}
+)
 
 const (
 	pingInterval = 5 * time.Second // how often to ping the store
 	pingTimeout  = 3 * time.Second // for the store to answer
 )
 
-// watchHealth sets the serving status by whether the store answers.
+// watchHealth sets the serving statuses by whether the store answers.
 func (s *Server) watchHealth(ctx context.Context) {
 	wait.Every(ctx, pingInterval, func() { s.ping(ctx) })
 	s.health.Shutdown()
@@ -168,14 +172,18 @@ func (s *Server) watchHealth(ctx context.Context) {
 func (s *Server) ping(parent context.Context) {
 	ctx, cancel := context.WithTimeout(parent, pingTimeout)
 	defer cancel()
-	now := grpc_health_v1.HealthCheckResponse_SERVING
 	if err := s.env.Store.Ping(ctx); err != nil {
-		now = grpc_health_v1.HealthCheckResponse_NOT_SERVING
+		s.setHealth(grpc_health_v1.HealthCheckResponse_NOT_SERVING, ready)
 		if parent.Err() == nil {
 			s.env.Log.ErrorContext(ctx, "the store does not answer", "error", err)
 		}
+		return
 	}
-	for _, name := range services {
-		s.health.SetServingStatus(name, now)
+	s.setHealth(grpc_health_v1.HealthCheckResponse_SERVING, live, ready)
+}
+
+func (s *Server) setHealth(status grpc_health_v1.HealthCheckResponse_ServingStatus, names ...[]string) {
+	for _, name := range slices.Concat(names...) {
+		s.health.SetServingStatus(name, status)
 	}
 }

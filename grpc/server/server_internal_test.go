@@ -41,23 +41,34 @@ func (s *failingStore) Ping(ctx context.Context) error {
 	return s.Store.Ping(ctx)
 }
 
-func TestHealth_FollowsTheStore(t *testing.T) {
-	table := &failingStore{Store: recordtest.OpenStore(t, embedded.Options{})}
+func TestHealth_TellsLivenessFromReadiness(t *testing.T) {
+	table := &failingStore{Store: recordtest.OpenStore(t, embedded.Options{}), down: true}
 	s := New(Env{Store: table, Now: time.Now, Log: slog.New(slog.DiscardHandler)}, Options{QueuePollInterval: time.Hour})
-	wantStatus := func(want grpc_health_v1.HealthCheckResponse_ServingStatus) {
+	const serving, not = grpc_health_v1.HealthCheckResponse_SERVING, grpc_health_v1.HealthCheckResponse_NOT_SERVING
+	want := func(when string, live, ready grpc_health_v1.HealthCheckResponse_ServingStatus) {
 		t.Helper()
-		for _, name := range services {
+		for name, want := range map[string]grpc_health_v1.HealthCheckResponse_ServingStatus{
+			"": live, "assay.v1.WorkerService": ready, "assay.v1.RunService": ready} {
 			if got, err := s.health.Check(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: name}); err != nil || got.GetStatus() != want {
-				t.Errorf("%q is %s, %v; want %s", name, got.GetStatus(), err, want)
+				t.Errorf("%s %q is %s, %v; want %s", when, name, got.GetStatus(), err, want)
 			}
 		}
 	}
-	wantStatus(grpc_health_v1.HealthCheckResponse_NOT_SERVING)
 	s.ping(t.Context())
-	wantStatus(grpc_health_v1.HealthCheckResponse_SERVING)
+	want("without a store", not, not)
+	table.down = false
+	s.ping(t.Context())
+	want("over the store", serving, serving)
 	table.down = true
 	s.ping(t.Context())
-	wantStatus(grpc_health_v1.HealthCheckResponse_NOT_SERVING)
+	want("in an outage", serving, not)
+	table.down = false
+	s.ping(t.Context())
+	want("after the outage", serving, serving)
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	s.watchHealth(stopped)
+	want("while it stops", not, not)
 }
 
 func TestStatuses_CoverAllKindsOfProblems(t *testing.T) {

@@ -2,16 +2,17 @@
 // that no rule of the domain depends on which of them is used.
 //
 // The contract is the weaker of the two. An item has a key of a partition and a sort part, a version, and up to
-// NumIndexes sparse secondary index entries, each holding a copy of the item. There are no joins, no scans, no
-// counts and no filters: a caller can only list what has a key or an index entry for that list.
+// NumIndexes sparse secondary index entries, each holding a copy of the item. There are no joins, no
+// counts and no filters: a caller can only list what has a key or an index entry for that list. The one exception is Scanner,
+// for programs that move everything; no operation of the API has it.
 //
 // # Limits
 //
 // An item's key, index entries and data together are at most MaxItemBytes. A Write carries at most MaxWrites items,
 // each key at most once, MaxWriteBytes together. A Get names at most MaxKeys keys. Partition and sort parts are
 // non-empty valid UTF-8 without NUL bytes; a partition is at most MaxPartitionBytes long, a sort part MaxSortBytes.
-// A call beyond them fails with ErrInvalid and does nothing; ValidateGet, ValidateQuery and ValidateWrite are the check
-// that every implementation makes.
+// A call beyond them fails with ErrInvalid and does nothing; ValidateGet, ValidateQuery, ValidateScan and ValidateWrite are
+// the check that every implementation makes.
 package store
 
 import (
@@ -148,6 +149,21 @@ type Store interface {
 	Ping(ctx context.Context) error
 }
 
+// Scanner is a Store that can also be read as a whole.
+type Scanner interface {
+	Store
+
+	// Scan returns a page of the table, in an order of its own: the items behind the one with the key after, or from the beginning
+	// when that is the zero Key. Behind last is the next page; the zero Key says that nothing follows. A page has at most limit
+	// items and about ScanBytes of Data, and can be empty. after need not exist any more. An item that exists
+	// during all of the calls comes once; one that is written meanwhile comes as it was or as it is, or, if it did not or does not
+	// exist, perhaps not. Items that expired are left out. It reads what every Write had acknowledged before.
+	Scan(ctx context.Context, after Key, limit int) (items []Item, last Key, err error)
+}
+
+// ScanBytes is about how much Data one page of a Scan has at most: what DynamoDB reads at once.
+const ScanBytes = 1 << 20
+
 // Write is one change of a Write call. Make it with Create, Replace, Delete, DeleteIf, Check or CheckAbsent.
 type Write struct {
 	Op   Op
@@ -229,8 +245,8 @@ var ErrUnavailable = errors.New("store: unavailable")
 
 // Usage counts what the calls of a context cost, for the budgets that tests hold every operation to.
 type Usage struct {
-	Calls atomic.Int64 // calls of Get, Query and Write that reached the table, also those that then failed
-	Read  atomic.Int64 // the keys of Gets, found or not, and the items that Queries fetched, also those left out as expired
+	Calls atomic.Int64 // calls of Get, Query, Scan and Write that reached the table, also those that then failed
+	Read  atomic.Int64 // the keys of Gets, found or not, and the items that Queries and Scans fetched, also those left out as expired
 }
 
 type usageKey struct{}

@@ -66,6 +66,19 @@ func ValidateQuery(ctx context.Context, q Query) error {
 	return cmp.Or(at.validate(), CheckContext(ctx))
 }
 
+// ValidateScan returns an error that wraps ErrInvalid when the arguments of a Scan break the contract's limits, or that of CheckContext.
+func ValidateScan(ctx context.Context, after Key, limit int) error {
+	if limit < 1 {
+		return invalid("a Scan with limit %d: it must be positive", limit)
+	}
+	if !after.IsZero() {
+		if err := after.validate(); err != nil {
+			return fmt.Errorf("key after: %w", err)
+		}
+	}
+	return CheckContext(ctx)
+}
+
 // Entry returns the key under which the index has the item: its own for the Table, the zero Key when it is not in the index.
 func (it *Item) Entry(i Index) Key {
 	if i == Table {

@@ -47,7 +47,7 @@ type Store struct {
 	table  *string
 }
 
-var _ store.Store = (*Store)(nil)
+var _ store.Scanner = (*Store)(nil)
 
 // New returns the store in the table. It makes no call.
 func New(cfg aws.Config, table string) *Store {

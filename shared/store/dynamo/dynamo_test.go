@@ -18,7 +18,7 @@ import (
 
 func TestConformance(t *testing.T) {
 	cfg := dynamotest.Start(t)
-	storetest.Run(t, func(t *testing.T) store.Store { return dynamotest.Open(t, cfg) })
+	storetest.Run(t, func(t *testing.T) store.Scanner { return dynamotest.Open(t, cfg) })
 }
 
 // TestCapacity_IsWhatAWSDocuments compares calls with the units that DynamoDB charges for them: a half for each 4 KB read, twice that when

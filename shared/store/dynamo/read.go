@@ -176,3 +176,31 @@ func (s *Store) queryInput(q store.Query) *dynamodb.QueryInput {
 	}
 	return in
 }
+
+// Scan implements store.Scanner.
+func (s *Store) Scan(ctx context.Context, after store.Key, limit int) (items []store.Item, last store.Key, err error) {
+	if err := store.ValidateScan(ctx, after, limit); err != nil {
+		return nil, store.Key{}, err
+	}
+	in := &dynamodb.ScanInput{TableName: s.table, Limit: aws.Int32(int32(min(limit, maxLimit))), ConsistentRead: aws.Bool(true)}
+	if !after.IsZero() {
+		in.ExclusiveStartKey = keyImage(after)
+	}
+	out, err := s.client.Scan(ctx, in)
+	if err != nil {
+		store.Count(ctx, 0)
+		return nil, store.Key{}, contractError(ctx, err)
+	}
+	store.Count(ctx, len(out.Items))
+	now := time.Now()
+	for _, m := range out.Items {
+		it, err := parseItem(m, now)
+		if err != nil {
+			return nil, store.Key{}, err
+		}
+		if it.Exists() {
+			items = append(items, it)
+		}
+	}
+	return items, store.Key{Partition: textOf(out.LastEvaluatedKey, PartitionKey), Sort: textOf(out.LastEvaluatedKey, SortKey)}, nil
+}

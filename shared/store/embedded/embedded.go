@@ -56,7 +56,7 @@ type Store struct {
 	committed chan struct{} // closed when the last commit is done
 }
 
-var _ store.Store = (*Store)(nil)
+var _ store.Scanner = (*Store)(nil)
 
 // Open opens the store in the file of the path, and makes the file when there is none. The folder must exist. While a
 // process has the store open, another one is refused at once.

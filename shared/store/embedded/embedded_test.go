@@ -34,7 +34,7 @@ func openEmpty(t testing.TB, o Options) *Store {
 }
 
 func TestConformance(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) store.Store { return openEmpty(t, Options{}) })
+	storetest.Run(t, func(t *testing.T) store.Scanner { return openEmpty(t, Options{}) })
 }
 
 func TestBudget(t *testing.T) {

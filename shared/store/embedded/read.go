@@ -173,3 +173,41 @@ func next(c *bbolt.Cursor, descending bool) (k, v []byte) {
 	}
 	return c.Next()
 }
+
+// Scan implements store.Scanner, in the order of the keys. Each page is read from one state.
+func (s *Store) Scan(ctx context.Context, after store.Key, limit int) (items []store.Item, last store.Key, err error) {
+	if err := store.ValidateScan(ctx, after, limit); err != nil {
+		return nil, store.Key{}, err
+	}
+	r := queryScan{ctx: ctx, q: store.Query{Limit: limit, MaxBytes: store.ScanBytes}, now: s.now()}
+	err = s.view(func(tx *bbolt.Tx) (err error) {
+		last, err = r.scan(tx, after)
+		return err
+	})
+	store.Count(ctx, r.read)
+	if err != nil {
+		return nil, store.Key{}, err
+	}
+	return r.items, last, nil
+}
+
+// scan adds the items behind the key, and returns the key of the last one that it read when others follow.
+func (r *queryScan) scan(tx *bbolt.Tx, after store.Key) (last store.Key, err error) {
+	c := tx.Bucket(tableBucket).Cursor()
+	k, v := c.First()
+	if !after.IsZero() {
+		k, v = c.Seek(append(tableKey(after), 0))
+	}
+	for ; k != nil; k, v = c.Next() {
+		if len(r.items) == r.q.Limit || r.bytes >= r.q.MaxBytes {
+			return r.items[len(r.items)-1].Key, nil
+		}
+		if err := r.ctx.Err(); err != nil {
+			return store.Key{}, err
+		}
+		if err := r.add(k, v); err != nil {
+			return store.Key{}, err
+		}
+	}
+	return store.Key{}, nil
+}

@@ -21,7 +21,14 @@ import (
 )
 
 // Run tests a store. open returns an empty one for each subtest, and closes it when the subtest ends.
-func Run(t *testing.T, open func(t *testing.T) store.Store) {
+func Run(t *testing.T, open func(t *testing.T) store.Scanner) {
+	for name, test := range scans {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := open(t)
+			test(table{t, s}, s)
+		})
+	}
 	for _, group := range []map[string]func(table){
 		gets, conditions, queries, expiries, limits, calls, races,
 		{"Budget": func(tb table) { Budget(tb.t, tb.Store, 1000) }},

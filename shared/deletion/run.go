@@ -1,0 +1,39 @@
+package deletion
+
+import (
+	"context"
+	"slices"
+
+	"assay/shared/queue"
+	"assay/shared/quota"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
+)
+
+// Run adds to tx that the run is deleted with its review and its evaluations, and that its submission and the allowance and the
+// quota of its user no longer have it. It is not refunded, or deleting would be a way around the quota of the task. Its files are
+// left to the caller.
+func (d Deleter) Run(ctx context.Context, tx *records.Tx, r *record.RunItem) error {
+	tx.Delete(r).DeleteKey(record.ReviewKey(r.ID))
+	for _, id := range r.Evaluations {
+		queue.DeleteEvaluation(tx, id)
+	}
+	var s *record.SubmissionItem
+	var allowance *record.Allowance
+	err := records.Read(ctx, d.Store, store.Strong, records.Into(&s, record.SubmissionKey(r.SubmissionID)),
+		records.Into(&allowance, record.AllowanceKey(r.TaskID, r.UserID)))
+	if err != nil {
+		return err
+	}
+	if s != nil {
+		s.RunIDs = slices.DeleteFunc(s.RunIDs, func(id string) bool { return id == r.ID })
+		tx.Save(s, d.Now())
+	}
+	if allowance != nil {
+		allowance.Drop(r.DatasetID)
+		tx.Save(allowance, d.Now())
+	}
+	account := quota.Account{Store: d.Store, Tx: tx, Now: d.Now(), UserID: r.UserID}
+	return account.Credit(ctx, record.Charge{Bytes: -r.Bytes})
+}

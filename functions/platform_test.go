@@ -95,7 +95,13 @@ func newMetered(t testing.TB, table store.Store) (*servertest.Server, *meter) {
 // newPlatform makes the task with the members in addition to those that it needs.
 func newPlatform(t *testing.T, task map[string]any) *platform {
 	t.Helper()
-	p := &platform{Server: newServer(t), t: t}
+	return newPlatformOf(t, newServer(t), task)
+}
+
+// newPlatformOf is newPlatform on a server whose store is empty.
+func newPlatformOf(t *testing.T, s *servertest.Server, task map[string]any) *platform {
+	t.Helper()
+	p := &platform{Server: s, t: t}
 	p.Now = func() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) }
 	p.evaluator = &evaluator.Worker{Store: p.Store, Files: p.Files, Now: p.Now, Log: p.Log, Holder: "test"}
 	p.organizer = p.Create("olga", "/v1/organizers", map[string]any{"name": "Lab"})

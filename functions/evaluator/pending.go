@@ -37,6 +37,8 @@ func (w *Worker) do(ctx context.Context, kind record.PendingKind, r record.Recor
 		return deleter.SweepTask(ctx, r.Key())
 	case record.DeleteDataset:
 		return deleter.ResumeDataset(ctx, r.Key())
+	case record.DeleteUser:
+		return deletion.UserDeleter{Deleter: deleter, Files: w.Files}.Resume(ctx, r.Key())
 	case record.AcceptTruth:
 		return truth.Acceptor{Store: w.Store, Objects: w.Files, Now: w.Now}.Accept(ctx, r.(*record.DatasetItem).ID)
 	case record.Reevaluate:

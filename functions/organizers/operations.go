@@ -57,8 +57,9 @@ var Operations = []api.Operation{
 		ID: "listOrganizerAuditEntries", Path: "/v1/organizers/{organizerId}/audit-entries", May: access.Organizer,
 		Summary: "List what was changed in an organizer and its tasks",
 		Description: "Who did what and when, the newest first: what was created and deleted, and changes that others rely on. Entries are " +
-			"never changed, and stay when what they are about is deleted, but for the organizer itself. They keep ids of users alone; `actor` and " +
-			"`users` say who those are, as far as they have a profile. `Accept: text/csv` returns a table.",
+			"never changed, and stay when what they are about is deleted, but for the organizer itself. They keep ids of users alone, for which a " +
+			"random one stands when a user is deleted; `actor` and `users` say who those are, as far as they have a profile. `Accept: text/csv` " +
+			"returns a table.",
 		Query: page.Spec{Filters: append([]page.Filter{{Name: "taskId", Type: page.ID}}, auditFilters...)},
 	}, organizer, listAuditEntries, auditRows),
 	api.List(api.Spec{

@@ -38,6 +38,16 @@ var Operations = []api.Operation{
 		Summary:     "Return a user",
 		Description: "Seen by the user and by admins. Anyone else gets 401 or 403, whether or not there is such a user.",
 	}, userID, show),
+	api.Delete(api.Spec{
+		ID: "deleteUser", Path: "/v1/users/{userId}", May: access.Admin, Token: access.SignedIn,
+		Summary: "Delete a user, with all that the user said",
+		Description: "The user's rights and access tokens end at once. Within some minutes name, address, team, affiliation, country and " +
+			"contact are gone from everything that is stored, and all that was submitted and not published is deleted. Published results stay on " +
+			"leaderboards, under the alias of the registration and without what the user wrote of them; a random id stands for the user's " +
+			"there and in audit entries. Until that is done `getUser` answers with `deleting`, then with 404. Refused with 409 for the last " +
+			"known member of an organizer. Who signs in again is a new user: have the sign-in issuer refuse the account first, if that is not " +
+			"meant.",
+	}, userID, remove),
 	api.List(api.Spec{
 		ID: "listUserSubmissions", Path: "/v1/users/{userId}/submissions", May: access.Anyone,
 		Summary: "List the submissions of a user",

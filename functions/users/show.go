@@ -16,11 +16,13 @@ type Profile struct {
 	Email     string          `json:"email" doc:"as the sign-in issuer gave it last"`
 	CreatedAt *record.Instant `json:"createdAt,omitempty" doc:"when the user first changed something; absent before"`
 	UpdatedAt *record.Instant `json:"updatedAt,omitempty" doc:"when name or email last changed"`
+	Deleting  bool            `json:"deleting,omitempty" doc:"the user is being deleted: name and email are gone, and there is no such user once it is done"`
 	Version   int64           `json:"version" doc:"grows by one with each change; 0 before the user first changed something"`
 }
 
 func profile(u *record.User) *Profile {
-	return &Profile{ID: u.ID, Name: u.Name, Email: u.Email, CreatedAt: &u.CreatedAt, UpdatedAt: &u.UpdatedAt, Version: u.Version}
+	return &Profile{ID: u.ID, Name: u.Name, Email: u.Email, CreatedAt: &u.CreatedAt, UpdatedAt: &u.UpdatedAt, Version: u.Version,
+		Deleting: u.Deleting()}
 }
 
 // show returns the profile; to a user who never changed anything, of whom nothing is stored, what the token says.

@@ -43,9 +43,15 @@ func (c *Call) NameAndEmail(stored *record.User) (name, email string) {
 	return cmp.Or(c.Caller.Name, stored.Name, c.Caller.Username), cmp.Or(c.Caller.Email, stored.Email)
 }
 
-// Profiles reads the profiles of users, at most store.MaxKeys; nil for one who is not known.
+// Profiles reads the profiles of users, at most store.MaxKeys; nil for one who is not known, or is being deleted.
 func (c *Call) Profiles(ctx context.Context, ids []string) ([]*record.User, error) {
-	return records.GetAll[record.User](ctx, c.Store, store.Strong, records.Keys(ids, record.UserKey)...)
+	all, err := records.GetAll[record.User](ctx, c.Store, store.Strong, records.Keys(ids, record.UserKey)...)
+	for i, u := range all {
+		if u.Deleting() {
+			all[i] = nil
+		}
+	}
+	return all, err
 }
 
 // AddUsers checks users to whom c.Tx gives a grant of the kind each, at most store.MaxKeys. Others than the caller must be

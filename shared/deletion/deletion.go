@@ -1,10 +1,10 @@
-// Package deletion deletes tasks and datasets that nothing was submitted to, in steps that can stop at any point and be
-// resumed, while submissions are made.
+// Package deletion deletes tasks and datasets that nothing was submitted to, and users, in steps that can stop at any point and be
+// resumed, while submissions are made. UserDeleter says how users go.
 //
-// A deletion is pending work of its record, with two states. First the record is marked, so that nothing new is admitted to
-// it. Then every grant of the task is written again: a submission is made under its grant as it is, so those that were
-// admitted before the mark have been made by then or never will be, and the allowances count them without the lag of lists.
-// If there are any, the deletion is refused, which removes the mark. Otherwise a task's deletion is decided, in the
+// The deletion of a task or dataset is pending work of its record, with two states. First the record is marked, so that nothing
+// new is admitted to it. Then every grant of the task is written again: a submission is made under its grant as it is, so those
+// that were admitted before the mark have been made by then or never will be, and the allowances count them without the lag of
+// lists. If there are any, the deletion is refused, which removes the mark. Otherwise a task's deletion is decided, in the
 // transaction with the audit entry, and from then on it only goes forward: everything in the task is deleted, and the task
 // last. A dataset is small enough to be deleted in the transaction that decides.
 package deletion

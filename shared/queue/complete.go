@@ -45,6 +45,9 @@ func (q Queue) CompleteEvaluation(ctx context.Context, l LeaseRef, o Outcome) (*
 		e.RunID, e.SubmissionID, e.TaskID, e.DatasetID = run.ID, run.SubmissionID, run.TaskID, run.DatasetID
 		e.UserID, e.Team, e.Access, e.Baseline = run.UserID, run.Team, run.Access, run.Access.Baseline
 		e.TruthVersion, e.Label, e.SubmittedAt = o.Truth.Number, run.Label, run.CreatedAt
+		if run.Anonymized() {
+			e.RunTag = ""
+		}
 		tx.Create(&e)
 		if o.Topics != nil {
 			tx.Create(o.Topics)

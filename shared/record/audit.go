@@ -10,14 +10,14 @@ import (
 )
 
 // AuditEntry says that somebody changed something that others rely on. It is written in the transaction of the change, is
-// never changed, and outlives what it is about. Of people it has ids alone: who they are is joined when it is shown.
+// never changed but by Anonymize, and outlives what it is about. Of people it has ids alone: who they are is joined when it is shown.
 type AuditEntry struct {
 	Meta
 	OrganizerID string          `json:"organizerId" doc:"the organizer whose task, dataset and so on it is"`
 	TaskID      string          `json:"taskId,omitempty" doc:"absent when it concerns the organizer, and so all of its tasks"`
 	ActorID     string          `json:"actorId" doc:"the user who did it"`
 	Actor       *Person         `json:"actor,omitempty" doc:"who that is"`
-	Action      string          `json:"action" enum:"organizer.created,members.changed,task.created,task.rules-changed,task.deleted,dataset.created,dataset.changed,truth.changed,evaluator.changed,board.released,dataset.deleted,registration.created,registration.changed,registration.decided,registration.deleted,submission.created,submission.changed,submission.deleted,run.changed,run.deleted,review.updated" doc:"what was done" example:"review.updated"`
+	Action      string          `json:"action" enum:"organizer.created,members.changed,task.created,task.rules-changed,task.deleted,dataset.created,dataset.changed,truth.changed,evaluator.changed,board.released,dataset.deleted,registration.created,registration.changed,registration.decided,registration.deleted,submission.created,submission.changed,submission.deleted,run.changed,run.deleted,review.updated,user.deleted" doc:"what was done" example:"review.updated"`
 	Subject     string          `json:"subject" doc:"path of the resource, which may have been deleted since" example:"/v1/runs/01JZ3V7Q0D8T5RZ0S6R1W9C4XK/review"`
 	UserIDs     []string        `json:"userIds,omitempty" doc:"the users whom it concerns: the owner of the registration, submission or run, or the members who came and went"`
 	Users       []*Person       `json:"users,omitempty" doc:"who those are"`
@@ -48,6 +48,7 @@ const (
 	RunChanged          = "run.changed"
 	RunDeleted          = "run.deleted"
 	ReviewUpdated       = "review.updated"
+	UserDeleted         = "user.deleted"
 )
 
 // maxAuditBytes bounds what an entry keeps of each side, so that the entry stays a small item.

@@ -29,7 +29,7 @@ import (
 //	RUN#<id>                  / LOG#<kind>#<line>   lines of a log, until the whole log is a file
 //	EVALUATION#<id>           / EVALUATION          an evaluation
 //	EVALUATION#<id>           / TOPICS              its values per topic
-//	USER#<id>                 / PROFILE             name and address of a user, as the issuer said last
+//	USER#<id>                 / PROFILE             name and address of a user, as the issuer said last, or that the user is being deleted
 //	USER#<id>                 / USAGE               what the user has taken of the platform's quotas
 //	SERVER#USAGE              / <shard>             what all users have taken together, about
 //	USER#<id>                 / MEMBER#<organizerId>      a membership; the partition is all that a user was granted

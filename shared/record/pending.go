@@ -35,6 +35,7 @@ const (
 	DeleteDataset         PendingKind = "delete-dataset"         // delete a dataset that no run uses
 	AcceptTruth           PendingKind = "accept-truth"           // check truth files that have arrived, and evaluate with them
 	Reevaluate            PendingKind = "reevaluate"             // queue a dataset's runs again for its truth
+	DeleteUser            PendingKind = "delete-user"            // delete a user, and anonymize what stays
 )
 
 // The kinds of pending work of runs, which are not stored: they follow from the state of the run.
@@ -48,8 +49,9 @@ const (
 // PendingState is how far the work has come.
 type PendingState string
 
-// The states of pending work. Propagation and re-evaluation read lists that may lag behind writes by about a second, so they
-// end only after a confirming pass, some seconds after the first. Deletions can still be refused until they are decided.
+// The states of pending work. Propagation, re-evaluation and the deletion of a user read lists that may lag behind writes by about a
+// second, so they end only after a confirming pass, some seconds after the first. Other deletions can still be refused until they are
+// decided.
 const (
 	FirstPass      PendingState = "first-pass"
 	ConfirmingPass PendingState = "confirming-pass"
@@ -58,7 +60,8 @@ const (
 )
 
 var firstStates = map[PendingKind]PendingState{
-	PropagateTask: FirstPass, PropagateRegistration: FirstPass, Reevaluate: FirstPass, DeleteTask: Marked, DeleteDataset: Marked,
+	PropagateTask: FirstPass, PropagateRegistration: FirstPass, Reevaluate: FirstPass, DeleteUser: FirstPass,
+	DeleteTask: Marked, DeleteDataset: Marked,
 }
 
 // NewPendingWork returns work of the kind that has not begun.
@@ -89,6 +92,7 @@ func (t *TaskItem) pendingWork() *PendingWork         { return t.PendingWork }
 func (d *DeletedTask) pendingWork() *PendingWork      { return d.PendingWork }
 func (r *RegistrationItem) pendingWork() *PendingWork { return r.PendingWork }
 func (d *DatasetItem) pendingWork() *PendingWork      { return d.PendingWork }
+func (u *User) pendingWork() *PendingWork             { return u.PendingWork }
 
 func (r *RunItem) pendingWork() *PendingWork {
 	switch {
@@ -117,6 +121,8 @@ func DecodePending(it store.Item) (Record, *PendingWork, error) {
 		r = new(RunItem)
 	case partition == "DATASET" && it.Sort == "DATASET":
 		r = new(DatasetItem)
+	case partition == "USER" && it.Sort == "PROFILE":
+		r = new(User)
 	case partition == "TASK" && it.Sort == "TASK":
 		r = new(TaskItem)
 	case partition == "TASK" && it.Sort == "DELETED":

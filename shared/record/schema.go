@@ -12,7 +12,7 @@ import (
 // grows whenever a member is added, renamed, removed or gets another meaning, and is stored with each record. Records of
 // earlier schemas are read too. Of a record of a later schema, which a newer build has written to the same
 // table, the members that this build does not know stay as they are.
-const Schema = 3
+const Schema = 4
 
 // schemaMember is what every record that this build stores begins with.
 var schemaMember = fmt.Sprintf(`{"schema":%d`, Schema)
@@ -104,8 +104,8 @@ func decodesInto[T map[string]json.RawMessage | []json.RawMessage](value json.Ra
 	return json.Unmarshal(value, into) == nil && *into != nil
 }
 
-// upgrade gives r, which was read from a record of an earlier schema, the members that had another form there. Schema 3 only added to
-// schema 2: access tokens, and whether a user is an administrator.
+// upgrade gives r, which was read from a record of an earlier schema, the members that had another form there. Later ones only added:
+// schema 3 access tokens, and whether a user is an administrator; schema 4 the deletion of a user.
 func upgrade(schema int, stored json.RawMessage, r Record) error {
 	if schema > 1 {
 		return nil

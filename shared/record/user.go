@@ -18,7 +18,20 @@ type User struct {
 	// AdminSeenAt is when the issuer last said that the user runs the platform, to the day; nil once it no longer says so. It gives no
 	// role: access tokens for work depend on it.
 	AdminSeenAt *Instant `json:"adminSeenAt,omitempty"`
+	// PendingWork is the deletion of the user, who has no rights from then on.
+	PendingWork *PendingWork `json:"pendingWork,omitempty"`
+	// DeletedBy is the administrator who deletes the user, and ReplacedBy the random id that stands for the user in what stays.
+	DeletedBy  string `json:"deletedBy,omitempty"`
+	ReplacedBy string `json:"replacedBy,omitempty"`
 }
+
+// Delete has the user be deleted. Who the user is, and access tokens that depend on it, end at once.
+func (u *User) Delete(by string, now time.Time) {
+	*u = User{Meta: u.Meta, PendingWork: NewPendingWork(DeleteUser, now), DeletedBy: by, ReplacedBy: NewID(now)}
+}
+
+// Deleting reports whether the user is being deleted. A nil User is not.
+func (u *User) Deleting() bool { return u != nil && u.PendingWork != nil }
 
 // adminKnown is for how long a user counts as one who runs the platform after the issuer said so.
 const adminKnown = 30 * Day
@@ -52,6 +65,9 @@ func (u *User) Key() store.Key { return UserKey(u.ID) }
 
 // Indexes implements Record.
 func (u *User) Indexes() [store.NumIndexes]store.Key {
+	if u.Deleting() {
+		return indexes{}.pending(u.PendingWork, u.ID)
+	}
 	return indexes{}.with(ByKind, kindPartition(KindUser, access.Nobody, u.ID), u.ID)
 }
 

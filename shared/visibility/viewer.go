@@ -62,8 +62,12 @@ func (v *Viewer) Grants(ctx context.Context) (record.Grants, error) {
 		all = append(all, it)
 	}
 	g, err := record.DecodeGrants(all)
-	if err != nil {
+	switch {
+	case err != nil:
 		return g, err
+	case g.Profile.Deleting():
+		return record.Grants{}, problem.InvalidToken.New("The user of this token is being deleted, which takes some minutes. Ask without a " +
+			"token, or sign in again later, as a new user.")
 	}
 	v.grants = &g
 	return g, nil

@@ -1,0 +1,376 @@
+package functions_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"assay/functions/users"
+	"assay/shared/api/servertest"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+	"assay/shared/store"
+	"assay/shared/store/dynamo/dynamotest"
+)
+
+// crashingStore knows the keys of all that was written. Once a test sets how many writes are left, those beyond fail, as if the
+// process had died before them.
+type crashingStore struct {
+	store.Store
+	mu      sync.Mutex
+	keys    map[store.Key]bool
+	crashes bool
+	left    int
+}
+
+var errCrashed = errors.New("the process died")
+
+func (s *crashingStore) Write(ctx context.Context, writes ...store.Write) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.crashes && s.left == 0 {
+		return errCrashed
+	}
+	s.left--
+	for _, w := range writes {
+		s.keys[w.Item.Key] = true
+	}
+	return s.Store.Write(ctx, writes...)
+}
+
+// items reads everything that is stored.
+func (s *crashingStore) items(t *testing.T) (all []store.Item) {
+	t.Helper()
+	for keys := range slices.Chunk(slices.Collect(maps.Keys(s.keys)), store.MaxKeys) {
+		found, err := s.Store.Get(t.Context(), store.Strong, keys...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, slices.DeleteFunc(found, func(it store.Item) bool { return !it.Exists() })...)
+	}
+	return all
+}
+
+// zebra is the person who is deleted: all that she writes has her name in it.
+const zebra = "zebra"
+
+// withPerson is a platform on which zebra did all that a user can do.
+type withPerson struct {
+	*platform
+	table                *crashingStore
+	named, hidden        string // tasks in which her team is named and anonymous
+	published, withdrawn record.Submission
+	anonymous            record.Submission
+	baseline             record.Submission
+	review, ownDataset   string
+	leaderboards         []string
+}
+
+func newWithPerson(t *testing.T, table store.Store) *withPerson {
+	t.Helper()
+	s := newServer(t)
+	if table == nil {
+		table = s.Store
+	}
+	p := &withPerson{table: &crashingStore{Store: table, keys: map[store.Key]bool{}}}
+	s.Store = p.table
+	p.platform = newPlatformOf(t, s, nil)
+	p.change(zebra, "/v1/user", map[string]any{})
+	p.change("olga", p.organizer, map[string]any{"members": []string{recordtest.UserID("olga"), recordtest.UserID(zebra)}})
+
+	p.named = p.task
+	first := p.retrieval()
+	team := map[string]any{
+		"team": "Zebra Quartet", "affiliation": "University of Zebra", "country": "Zebraland", "contact": "zebra@example.org",
+	}
+	p.register(zebra, team)
+	p.change(zebra, p.named+"/registrations/"+p.registrationID(zebra), map[string]any{"affiliation": "Zebra Institute"})
+	p.register("bob", nil)
+	p.published, p.withdrawn = p.entry(first), p.entry(first)
+	p.change(zebra, "/v1/runs/"+p.published.RunIDs[0], map[string]any{"label": "zebra label"})
+	p.change("olga", "/v1/runs/"+p.withdrawn.RunIDs[0], map[string]any{"label": "zebra by the organizer"})
+	p.publish(p.published)
+	p.submit(zebra, map[string]any{"type": "image", "image": "registry.example.org/zebra:1", "datasetIds": []string{first}})
+	baseline := servertest.Image(first)
+	baseline["baseline"] = true
+	p.baseline = p.submit(zebra, baseline)
+
+	p.hidden = p.newTask(map[string]any{"name": "Rivers"})
+	p.task = p.hidden
+	second := p.retrieval()
+	team["anonymous"] = true
+	p.register(zebra, team)
+	p.anonymous = p.entry(second)
+	p.publish(p.anonymous)
+	p.task = p.named
+
+	bobs := p.submit("bob", servertest.Upload(first, servertest.Inline("run.txt", "1 Q0 d1 1 0.5 tag\n")))
+	p.review = "/v1/runs/" + bobs.RunIDs[0] + "/review"
+	p.change(zebra, p.review, map[string]any{"comment": "well done"})
+	body := newDatasetBody(servertest.ID(p.named))
+	p.ownDataset = p.Create(zebra, "/v1/datasets", body)
+	p.Want(http.StatusCreated, nil, zebra, http.MethodPost, tokensPath, map[string]any{"name": "zebra's laptop", "scopes": []string{"read"}},
+		"Idempotency-Key", "zebra")
+	p.leaderboards = []string{p.named + "/evaluations?sort=rank&filter[datasetId]=" + first,
+		p.hidden + "/evaluations?sort=rank&filter[datasetId]=" + second}
+	return p
+}
+
+const tokensPath = "/v1/user/tokens"
+
+// retrieval makes a dataset whose runs rank documents, and returns its id.
+func (p *withPerson) retrieval() string {
+	return servertest.ID(p.newDataset(map[string]any{
+		"split": "validation", "runFormat": map[string]any{"kind": "trec-run"},
+		"evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}},
+		"truths":    []any{servertest.Inline("qrels.txt", "1 0 d1 1\n")},
+	}))
+}
+
+// entry submits and evaluates a run of zebra's, whose file has her name and a tag.
+func (p *withPerson) entry(datasetID string) record.Submission {
+	p.t.Helper()
+	body := servertest.Upload(datasetID, servertest.Inline("zebra.txt", "1 Q0 d1 1 0.5 zebra-tag\n"))
+	maps.Copy(body, map[string]any{"title": "Zebra at Lakes", "description": "By Zebra.", "paperUrl": "https://zebra.example.org/paper"})
+	s := p.submit(zebra, body)
+	p.evaluate(s.RunIDs[0])
+	return s
+}
+
+func (p *withPerson) publish(s record.Submission) {
+	p.t.Helper()
+	p.change("olga", "/v1/runs/"+s.RunIDs[0]+"/review", map[string]any{"published": true, "comment": "thanks"})
+}
+
+func (p *withPerson) registrationID(user string) string {
+	p.t.Helper()
+	for _, r := range servertest.List[record.Registration](p.Server, "olga", p.task+"/registrations") {
+		if r.UserID == recordtest.UserID(user) {
+			return r.ID
+		}
+	}
+	p.t.Fatal("no registration of " + user)
+	return ""
+}
+
+// delete deletes zebra in processes that die before every write but one, and returns how many there were.
+func (p *withPerson) delete() (processes int) {
+	p.t.Helper()
+	user := "/v1/users/" + recordtest.UserID(zebra)
+	p.Want(http.StatusNoContent, nil, "root", http.MethodDelete, user, nil)
+	p.Want(http.StatusNoContent, nil, "root", http.MethodDelete, user, nil)
+	for p.Do("root", http.MethodGet, user, nil).Status == http.StatusOK {
+		if processes++; processes > 300 {
+			p.t.Fatal("the deletion does not end")
+		}
+		p.table.crashes, p.table.left = true, 1
+		if err := p.evaluator.RunDue(p.t.Context()); err == nil {
+			p.advance(record.RequestTime)
+		} else if !errors.Is(err, errCrashed) {
+			p.t.Fatal(err)
+		}
+		p.table.crashes = false
+	}
+	return processes
+}
+
+// TestDeleteUser_LeavesNothing searches all that is stored, and all that anybody is shown, for what the user said.
+func TestDeleteUser_LeavesNothing(t *testing.T) {
+	for name, open := range map[string]func() store.Store{
+		"embedded": func() store.Store { return nil },
+		"DynamoDB": func() store.Store { return dynamotest.Open(t, dynamotest.Start(t)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newWithPerson(t, open())
+			before := 0
+			for _, it := range p.table.items(t) {
+				if holds(fmt.Sprint(it.Key, it.Indexes, string(it.Data))) {
+					before++
+				}
+			}
+			if before < 20 {
+				t.Fatalf("only %d items have something of the user", before)
+			}
+			processes := p.delete()
+			if processes < 20 {
+				t.Errorf("%d processes deleted the user, and each of them died", processes)
+			}
+			p.checkNothingIsLeft()
+			p.eachAnswer(func(user, path, accept string, body string) {
+				if holds(body) {
+					t.Errorf("GET %s as %q (%s) has something of the user:\n%s", path, user, accept, body)
+				}
+			})
+		})
+	}
+}
+
+// checkNothingIsLeft searches all that is stored. Only answers to requests with an Idempotency-Key stay for their day.
+func (p *withPerson) checkNothingIsLeft() {
+	p.t.Helper()
+	for _, it := range p.table.items(p.t) {
+		if !holds(fmt.Sprint(it.Key, it.Indexes, string(it.Data))) {
+			continue
+		}
+		if !strings.HasPrefix(it.Partition, "IDEMPOTENCY#") || it.Expires.After(p.Now().Add(record.IdempotencyTime)) {
+			p.t.Errorf("%s %s is left: %v %s", it.Partition, it.Sort, it.Indexes, it.Data)
+		}
+	}
+}
+
+func holds(text string) bool {
+	return strings.Contains(strings.ToLower(text), zebra) || strings.Contains(text, recordtest.UserID(zebra))
+}
+
+// eachAnswer calls do with what different users are shown of everything, as data, pages and tables.
+func (p *withPerson) eachAnswer(do func(user, path, accept, body string)) {
+	p.t.Helper()
+	paths := []string{"/", "/v1/organizers", p.organizer, p.organizer + "/members", p.organizer + "/audit-entries?limit=200", "/v1/users",
+		"/v1/tasks", "/v1/datasets", p.ownDataset, "/v1/runs", "/v1/evaluations", p.review}
+	for _, task := range []string{p.named, p.hidden} {
+		paths = append(paths, task, task+"/registrations", task+"/submissions", task+"/evaluations", task+"/audit-entries?limit=200")
+	}
+	paths = append(paths, p.leaderboards...)
+	for _, s := range []record.Submission{p.published, p.withdrawn, p.anonymous, p.baseline} {
+		paths = append(paths, "/v1/tasks/"+s.TaskID+"/submissions/"+s.ID, "/v1/runs/"+s.RunIDs[0], "/v1/runs/"+s.RunIDs[0]+"/review")
+	}
+	for _, path := range paths {
+		for _, user := range []string{"", "bob", "olga", "root"} {
+			for _, accept := range []string{"application/json", "text/html", "text/csv"} {
+				if a := p.Do(user, http.MethodGet, path, nil, "Accept", accept); a.Status < 300 {
+					do(user, path, accept, string(a.Body))
+				}
+			}
+		}
+	}
+}
+
+// Published results stay in their places, under the alias; nothing else of the user does.
+func TestDeleteUser_KeepsPublishedResults(t *testing.T) {
+	p := newWithPerson(t, nil)
+	type place struct {
+		Rank     int
+		Measures map[string]*float64
+	}
+	board := func(i int) (places []string) {
+		for _, e := range servertest.List[place](p.Server, "bob", p.leaderboards[i]) {
+			places = append(places, fmt.Sprint(e.Rank, *e.Measures["AP"]))
+		}
+		return places
+	}
+	before := [][]string{board(0), board(1)}
+	p.delete()
+	for i := range before {
+		if after := board(i); len(after) != 1 || !slices.Equal(after, before[i]) {
+			t.Errorf("leaderboard %d was %v, and is %v", i, before[i], after)
+		}
+	}
+	e := servertest.List[record.Evaluation](p.Server, "olga", p.leaderboards[0])[0]
+	if e.Team == "" || e.Team != e.Alias || e.User == nil || e.User.Name != "" || e.User.Email != "" {
+		t.Errorf("organizers are shown %+v", e)
+	}
+	for _, s := range []record.Submission{p.published, p.anonymous, p.baseline} {
+		p.Want(http.StatusOK, nil, "olga", http.MethodGet, "/v1/runs/"+s.RunIDs[0], nil)
+	}
+	p.Want(http.StatusNotFound, nil, "olga", http.MethodGet, "/v1/runs/"+p.withdrawn.RunIDs[0], nil)
+	file := record.ObjectKey(record.HolderRuns, p.withdrawn.RunIDs[0], servertest.Digest("1 Q0 d1 1 0.5 zebra-tag\n"))
+	if _, err := p.Files.Stat(t.Context(), file); err == nil {
+		t.Error("the file of a deleted run is left")
+	}
+
+	// A new truth does not bring back what was removed, and the organizers can delete what stayed.
+	p.change("olga", "/v1/datasets/"+e.DatasetID, map[string]any{"truths": []any{servertest.Inline("qrels.txt", "1 0 d1 2\n1 0 d2 1\n")}})
+	p.runDue()
+	p.advance(time.Minute)
+	p.runDue()
+	p.evaluate(p.published.RunIDs[0])
+	run := p.run("olga", p.published.RunIDs[0])
+	if run.State != record.Completed || run.RunTag != "" || run.Team != e.Alias {
+		t.Errorf("evaluated again: %+v", run)
+	}
+	p.Want(http.StatusConflict, nil, "olga", http.MethodDelete, p.hidden, nil)
+	registration := p.hidden + "/registrations/" + servertest.List[record.Registration](p.Server, "olga", p.hidden+"/registrations")[0].ID
+	p.Want(http.StatusConflict, nil, "olga", http.MethodDelete, registration, nil)
+	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, p.hidden+"/submissions/"+p.anonymous.ID, nil)
+	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, registration, nil)
+	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, p.hidden, nil)
+}
+
+// The user has no rights from the first answer on, and who signs in afterwards is a new user who can take part again.
+func TestDeleteUser_EndsRightsAtOnce(t *testing.T) {
+	p := newWithPerson(t, nil)
+	p.Want(http.StatusNoContent, nil, "root", http.MethodDelete, "/v1/users/"+recordtest.UserID(zebra), nil)
+	run := "/v1/runs/" + p.published.RunIDs[0]
+	for _, r := range []struct{ method, path, body string }{
+		{http.MethodGet, "/v1/user", ""}, {http.MethodGet, p.named + "/registrations", ""}, {http.MethodPatch, "/v1/user", `{}`},
+		{http.MethodPost, "/v1/organizers", `{"name":"Zebras"}`}, {http.MethodPost, tokensPath, `{"name":"a","scopes":["read"]}`},
+		{http.MethodPatch, p.organizer, `{"name":"Zebras"}`}, {http.MethodPatch, p.review, `{"published":true}`},
+		{http.MethodPost, p.named + "/registrations", `{"team":"Zebras"}`}, {http.MethodDelete, run, ""},
+		{http.MethodPost, p.named + "/submissions", `{"type":"image","image":"zebra:2","datasetIds":["` + servertest.ID(p.dataset) + `"]}`},
+		{http.MethodDelete, p.named + "/submissions/" + p.withdrawn.ID, ""},
+	} {
+		var body any
+		if r.body != "" {
+			body = r.body
+		}
+		p.Want(http.StatusUnauthorized, nil, zebra, r.method, r.path, body)
+	}
+	shown := servertest.Get[users.Profile](p.Server, "root", "/v1/users/"+recordtest.UserID(zebra))
+	if shown.Name != "" || shown.Email != "" || !shown.Deleting {
+		t.Errorf("%+v", shown)
+	}
+	p.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, p.hidden+"/registrations",
+		map[string]any{"userId": recordtest.UserID(zebra), "team": "Zebras"})
+	p.delete()
+	p.Want(http.StatusForbidden, nil, zebra, http.MethodPatch, p.organizer, map[string]any{"name": "Zebras"})
+	p.Want(http.StatusNoContent, nil, zebra, http.MethodGet, p.named+"/registrations", nil)
+	p.Want(http.StatusNoContent, nil, zebra, http.MethodGet, "/v1/users/"+recordtest.UserID(zebra)+"/submissions", nil)
+	p.Want(http.StatusNotFound, nil, zebra, http.MethodDelete, run, nil)
+	p.register(zebra, map[string]any{"team": "Zebra Quartet"})
+}
+
+// Nobody but administrators deletes users, and an organizer keeps a known member.
+func TestDeleteUser_Refusals(t *testing.T) {
+	p := newPlatform(t, nil)
+	olga := "/v1/users/" + recordtest.UserID("olga")
+	for user, status := range map[string]int{
+		"": http.StatusUnauthorized, "bob": http.StatusForbidden, "olga": http.StatusForbidden, "robot": http.StatusForbidden,
+		"root": http.StatusConflict,
+	} {
+		if a := p.Want(status, nil, user, http.MethodDelete, olga, nil); user == "root" && !strings.Contains(string(a.Body), p.organizer) {
+			t.Errorf("the refusal does not name %s: %s", p.organizer, a.Body)
+		}
+	}
+	p.Want(http.StatusNotFound, nil, "root", http.MethodDelete, "/v1/users/"+recordtest.UserID("bob"), nil)
+	p.change("bob", "/v1/user", map[string]any{})
+	p.change("root", p.organizer, map[string]any{"members": []string{recordtest.UserID("olga"), recordtest.UserID("bob")}})
+	p.Want(http.StatusNoContent, nil, "root", http.MethodDelete, olga, nil)
+	p.Want(http.StatusConflict, nil, "root", http.MethodDelete, "/v1/users/"+recordtest.UserID("bob"), nil)
+}
+
+// A request that was under way when the deletion began can still write what the first pass does not find.
+func TestDeleteUser_AwaitsRequestsUnderWay(t *testing.T) {
+	p := newWithPerson(t, nil)
+	user := "/v1/users/" + recordtest.UserID(zebra)
+	p.Want(http.StatusNoContent, nil, "root", http.MethodDelete, user, nil)
+	p.runDue()
+	b := p.Records()
+	b.Organizer("olga", zebra)
+	late := b.Task()
+	late.Register(zebra)
+	late.Dataset().Run(zebra, recordtest.Published)
+	p.advance(record.RequestTime - time.Second)
+	p.runDue()
+	p.Want(http.StatusOK, nil, "root", http.MethodGet, user, nil)
+	p.advance(time.Second)
+	p.runDue()
+	p.Want(http.StatusNotFound, nil, "root", http.MethodGet, user, nil)
+	p.checkNothingIsLeft()
+}

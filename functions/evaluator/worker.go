@@ -8,7 +8,8 @@
 //	                        write, or each second                  DynamoDB stream names, or EvaluateQueued, by a schedule
 //	pending work of records Run's jobs, each second                HandleChange, when the work is due at once, or RunDue, by
 //	                                                               a one-time schedule of EventBridge for its minute (NextDue)
-//	completed uploads       the handler of /files/                 files.Uploads, by a notification of S3
+//	completed uploads       the handler of /files/, or             files.Uploads, by a notification of S3
+//	                        files.Poller for files in S3
 //	runs without a worker   FailUnserved, each minute              FailUnserved, by the same schedule as RunDue
 //	results of tools        DeleteExpiredResults, every 20 minutes DeleteExpiredResults, by a daily schedule after an upload
 //	abandoned files         DeleteAbandonedFiles, each hour        DeleteAbandonedFiles, by the same daily schedule

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"assay/shared/blob/directory"
+	"assay/shared/blob/s3"
+	"assay/shared/files"
+
+	aws "github.com/aws/aws-sdk-go-v2/config"
+)
+
+// The values of -files.
+const (
+	filesDirectory = "directory"
+	filesS3        = "s3"
+)
+
+// openFiles opens the object store that the flags name.
+func (p *program) openFiles(ctx context.Context) (err error) {
+	if p.filesIn == filesDirectory {
+		if p.directory, err = directory.Open(filepath.Join(p.data, "files"), p.url+"/files"); err != nil {
+			return err
+		}
+		p.directory.Now = p.now
+		p.files = p.directory
+		return nil
+	}
+	cfg, err := aws.LoadDefaultConfig(ctx)
+	if err != nil {
+		return fmt.Errorf("the AWS SDK's environment: %w", err)
+	}
+	bucket := s3.New(cfg, p.bucket)
+	if p.createBucket {
+		if err := bucket.CreateBucket(ctx, strings.Split(p.origins, ",")...); err != nil {
+			return err
+		}
+	}
+	if p.filesURL != "" {
+		bucket = bucket.LinkTo(p.filesURL)
+	}
+	p.poller = &files.Poller{Store: bucket, Uploads: p.uploads(), Log: p.log}
+	p.files = p.poller
+	return nil
+}
+
+// claimFiles makes the files those of the table.
+func (p *program) claimFiles(ctx context.Context) error {
+	err := files.Claim(ctx, p.table, p.files, p.now())
+	if err != nil && p.poller != nil {
+		return fmt.Errorf("S3's bucket %s cannot be used; AWS_REGION, AWS_ENDPOINT_URL_S3 and the credentials say where it is, and "+
+			"-create-bucket makes it when it is missing: %w", p.bucket, err)
+	}
+	return err
+}
+
+func (p *program) uploads() files.Uploads { return files.Uploads{Store: p.table, Now: p.now} }

@@ -1,0 +1,184 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"assay/shared/blob"
+	"assay/shared/panics"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
+	"assay/shared/wait"
+)
+
+// Intervals at which a Poller asks for a file. The interval grows with the time since a link to upload it was last signed: a client that
+// was just answered uploads now or not at all, and one that asks for its run again gets a new link with the answer.
+const (
+	minPollInterval  = time.Second
+	maxPollInterval  = 30 * time.Second
+	pollFraction     = 20               // of the time since the link was signed
+	uploadDuration   = time.Hour        // of the longest upload, which may begin just before its link expires
+	completeInterval = 5 * time.Minute  // at which all uploads are looked for that other processes signed links to
+	maxAwaited       = 20_000           // uploads that are polled; more are found at completeInterval
+	readAtOnce       = 50               // records
+	maxLinkLife      = 3 * quarter      // of links to upload
+	completeTimeout  = 10 * time.Minute // of one look for all uploads
+	pollTimeout      = time.Minute      // of one look for those that are polled
+)
+
+// Poller is an object store that completes the uploads to the links that it signs, by asking the store below for the files. It is for
+// stores that notify nobody of an upload, such as S3-compatible servers.
+type Poller struct {
+	blob.Store
+	Uploads Uploads
+	Log     *slog.Logger
+
+	mu      sync.Mutex
+	awaited map[string]*awaitedUpload // by key
+}
+
+// awaitedUpload is a file that may arrive.
+type awaitedUpload struct {
+	signed, next, until time.Time // when its link was signed, when to ask for it, and how long
+}
+
+// SignPut implements blob.Store.
+func (p *Poller) SignPut(ctx context.Context, o blob.Object, expires time.Time) (blob.Link, error) {
+	link, err := p.Store.SignPut(ctx, o, expires)
+	if err == nil {
+		p.await(o.Key, p.Uploads.Now(), expires.Add(uploadDuration))
+	}
+	return link, err
+}
+
+func (p *Poller) await(key string, signed, until time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.awaited == nil {
+		p.awaited = map[string]*awaitedUpload{}
+	}
+	a := p.awaited[key]
+	if a == nil && len(p.awaited) >= maxAwaited || a != nil && !a.signed.Before(signed) {
+		return
+	}
+	next := p.Uploads.Now().Add(minPollInterval)
+	if a != nil && a.next.Before(next) {
+		next = a.next // a client that asks for its run all the time defers nothing
+	}
+	p.awaited[key] = &awaitedUpload{signed, next, until}
+}
+
+// Run completes uploads until the context ends.
+func (p *Poller) Run(ctx context.Context) {
+	var all sync.WaitGroup
+	for _, job := range []struct {
+		every, timeout time.Duration
+		do             func(context.Context) error
+	}{{minPollInterval, pollTimeout, p.poll}, {completeInterval, completeTimeout, p.completeAll}} {
+		all.Go(func() {
+			wait.Every(ctx, job.every, func() {
+				limited, cancel := context.WithTimeout(ctx, job.timeout)
+				defer cancel()
+				if err := panics.Catch(func() error { return job.do(limited) }); err != nil && ctx.Err() == nil {
+					p.Log.ErrorContext(ctx, "the object store was not asked for all uploads; it is asked again", "error", err)
+				}
+			})
+		})
+	}
+	all.Wait()
+}
+
+// poll asks for the awaited files whose turn it is.
+func (p *Poller) poll(ctx context.Context) error {
+	keys := p.due(p.Uploads.Now())
+	return records.Concurrently(len(keys), func(i int) error {
+		_, err := p.complete(ctx, keys[i])
+		return err
+	})
+}
+
+// due returns the keys whose turn it is, and sets when it is again. It forgets those that are awaited no longer.
+func (p *Poller) due(now time.Time) (keys []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key, a := range p.awaited {
+		if a.next.After(now) {
+			continue
+		}
+		keys = append(keys, key)
+		if a.next = now.Add(min(max(now.Sub(a.signed)/pollFraction, minPollInterval), maxPollInterval)); a.next.After(a.until) {
+			delete(p.awaited, key)
+		}
+	}
+	return keys
+}
+
+// complete records that the file of the key is stored, if it is.
+func (p *Poller) complete(ctx context.Context, key string) (stored bool, err error) {
+	if _, err = p.Stat(ctx, key); err == nil {
+		err = p.Uploads.Complete(ctx, key)
+	}
+	if errors.Is(err, blob.ErrNotFound) {
+		return false, nil // it has not arrived, or the transaction that names it has not ended
+	}
+	if err == nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.awaited, key)
+	}
+	return err == nil, err
+}
+
+// completeAll asks once for every file that runs and datasets wait for, and awaits those whose links may still be used: a process that died
+// had signed them, or another one. Runs that wait are found by the instant at which their uploads expire. Its error is that of the first
+// file that has one.
+func (p *Poller) completeAll(ctx context.Context) (failed error) {
+	now := p.Uploads.Now()
+	for it, err := range records.Items(ctx, p.Uploads.Store, store.Query{Index: record.ByWork, Partition: record.DuePartition,
+		From: record.DueBy(now), To: record.DueBy(now.Add(record.UploadTime)), Limit: readAtOnce}) {
+		if err != nil {
+			return cmp.Or(failed, err)
+		}
+		if !record.IsRun(it.Key) {
+			continue
+		}
+		r, err := records.Decode[record.RunItem](it)
+		if err == nil && r.State == record.AwaitingUpload {
+			err = p.completeFiles(ctx, record.HolderRuns, r.Meta, r.Files)
+		}
+		failed = cmp.Or(failed, err)
+	}
+	var sources []records.Source
+	for _, a := range record.AudiencesOf(record.KindDataset) {
+		for _, partition := range record.KindPartitions(record.KindDataset, a) {
+			sources = append(sources, records.Partition(record.ByKind, partition))
+		}
+	}
+	err := records.Each(ctx, p.Uploads.Store, readAtOnce, sources, func(d *record.DatasetItem) error {
+		failed = cmp.Or(failed, p.completeFiles(ctx, record.HolderInputs, d.Meta, d.Inputs),
+			p.completeFiles(ctx, record.HolderTruths, d.Meta, d.Truths))
+		return ctx.Err()
+	})
+	return cmp.Or(failed, err)
+}
+
+// completeFiles does completeAll for the files of one resource.
+func (p *Poller) completeFiles(ctx context.Context, h record.Holder, of record.Meta, files []record.File) (failed error) {
+	for _, f := range files {
+		if f.State != record.FilePending {
+			continue
+		}
+		key := record.ObjectKey(h, of.ID, f.SHA256)
+		stored, err := p.complete(ctx, key)
+		failed = cmp.Or(failed, err)
+		if until := of.UpdatedAt.Add(maxLinkLife + uploadDuration); !stored && until.After(p.Uploads.Now()) {
+			p.await(key, of.UpdatedAt.Time, until)
+		}
+	}
+	return failed
+}

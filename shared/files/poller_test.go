@@ -1,0 +1,219 @@
+package files_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"assay/shared/blob"
+	"assay/shared/files"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+	"assay/shared/store/embedded"
+)
+
+// silentStore is an object store that notifies nobody of uploads. It counts the questions for files, and fails on demand.
+type silentStore struct {
+	blob.Store
+	asked atomic.Int64
+	fails atomic.Bool
+}
+
+func (s *silentStore) Stat(ctx context.Context, key string) (blob.Object, error) {
+	s.asked.Add(1)
+	if s.fails.Load() {
+		return blob.Object{}, errors.New("the store is down")
+	}
+	return s.Store.Stat(ctx, key)
+}
+
+// pollerTest is a poller in the bubble of a test.
+type pollerTest struct {
+	*fixture
+	*files.Poller
+	objects *silentStore
+	log     bytes.Buffer
+}
+
+func newPollerTest(t *testing.T) *pollerTest {
+	t.Helper()
+	b := recordtest.New(t, recordtest.OpenStore(t, embedded.Options{}))
+	p := &pollerTest{
+		fixture: &fixture{b, files.Uploads{Store: b.Store, Now: time.Now}, t}, objects: &silentStore{Store: recordtest.OpenFiles(t)},
+	}
+	p.Poller = &files.Poller{Store: p.objects, Uploads: p.fixture.Uploads, Log: slog.New(slog.NewTextHandler(&p.log, nil))}
+	return p
+}
+
+// start runs the poller, until the function that it returns is called.
+func (p *pollerTest) start() (stop func()) {
+	ctx, cancel := context.WithCancel(p.t.Context())
+	var ended sync.WaitGroup
+	ended.Go(func() { p.Run(ctx) })
+	synctest.Wait()
+	return func() {
+		cancel()
+		ended.Wait()
+	}
+}
+
+// sign signs a link to upload a file of the run, as an answer to its owner does.
+func (p *pollerTest) sign(r *record.RunItem) {
+	p.t.Helper()
+	links := files.Links{Objects: p.Poller, Now: time.Now(), Upload: true}
+	if _, err := links.Sign(p.t.Context(), record.HolderRuns, r.ID, r.Files); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// upload stores a file as a client does that has a link.
+func (p *pollerTest) upload(h record.Holder, id, content string) {
+	p.t.Helper()
+	f := pending(content)[0]
+	o := blob.Object{Key: record.ObjectKey(h, id, f.SHA256), Size: f.Size, SHA256: f.SHA256}
+	if err := p.objects.Put(p.t.Context(), o, strings.NewReader(content)); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func TestPoller_QueuesARunWithinSecondsOfItsUpload(t *testing.T) {
+	for name, wait := range map[string]time.Duration{"at once": 0, "after a minute": time.Minute, "an upload of an hour": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPollerTest(t)
+				defer p.start()()
+				r := p.run(record.AwaitingUpload, "a", "b")
+				p.sign(r)
+				time.Sleep(wait)
+				p.upload(record.HolderRuns, r.ID, "a")
+				p.upload(record.HolderRuns, r.ID, "b")
+				if wait > time.Minute {
+					time.Sleep(27 * time.Second)
+				}
+				time.Sleep(4 * time.Second)
+				if now := stored(p.fixture, r); now.State != record.Queued {
+					t.Errorf("the run is %s", now.State)
+				}
+			})
+		})
+	}
+}
+
+// A client that asks for its run gets a new link, and with it a quick look.
+func TestPoller_AsksQuicklyAgainForWhoAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPollerTest(t)
+		defer p.start()()
+		r := p.run(record.AwaitingUpload, "a")
+		p.sign(r)
+		time.Sleep(40*time.Minute + 100*time.Millisecond)
+		p.upload(record.HolderRuns, r.ID, "a")
+		for range 20 { // as it asks all the time
+			p.sign(r)
+			time.Sleep(100 * time.Millisecond)
+		}
+		if now := stored(p.fixture, r); now.State != record.Queued {
+			t.Errorf("the run is %s", now.State)
+		}
+	})
+}
+
+// What never arrives is asked for ever more rarely, and from the end of its link on only with all others.
+func TestPoller_AsksLittleForWhatNeverArrives(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPollerTest(t)
+		defer p.start()()
+		p.sign(p.run(record.AwaitingUpload, "a"))
+		time.Sleep(3*time.Hour + time.Second)
+		first := p.objects.asked.Swap(0)
+		time.Sleep(time.Hour)
+		if later := p.objects.asked.Load(); first < 100 || first > 400 || later != 12 {
+			t.Errorf("%d requests in three hours, and %d in the next", first, later)
+		}
+	})
+}
+
+// The process that signed the links may have died, or be another one.
+func TestPoller_FindsUploadsToLinksOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPollerTest(t)
+		arrived, old, missing := p.run(record.AwaitingUpload, "a"), p.run(record.AwaitingUpload, "b"), p.run(record.AwaitingUpload, "c")
+		d := p.dataset("in", "truth")
+		p.upload(record.HolderRuns, arrived.ID, "a")
+		p.upload(record.HolderInputs, d.ID, "in")
+		p.upload(record.HolderTruths, d.ID, "truth")
+		stop := p.start()
+		if now := stored(p.fixture, arrived); now.State != record.Queued {
+			t.Errorf("a run whose file was there is %s", now.State)
+		}
+		if now := stored(p.fixture, d); now.Inputs[0].State != record.FileStored || !now.PendingWork.Is(record.AcceptTruth) {
+			t.Errorf("the dataset is %+v", now)
+		}
+		time.Sleep(time.Minute)
+		p.upload(record.HolderRuns, missing.ID, "c")
+		time.Sleep(5 * time.Second)
+		if now := stored(p.fixture, missing); now.State != record.Queued {
+			t.Errorf("a run whose file came with a link of an earlier process is %s", now.State)
+		}
+		stop()
+		time.Sleep(23 * time.Hour)
+		p.upload(record.HolderRuns, old.ID, "b")
+		defer p.start()()
+		if now := stored(p.fixture, old); now.State != record.Queued {
+			t.Errorf("a run that waits for a day is %s", now.State)
+		}
+	})
+}
+
+func TestPoller_GoesOnWhenTheStoreIsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPollerTest(t)
+		p.objects.fails.Store(true)
+		defer p.start()()
+		r := p.run(record.AwaitingUpload, "a")
+		p.sign(r)
+		p.upload(record.HolderRuns, r.ID, "a")
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if !strings.Contains(p.log.String(), "the store is down") {
+			t.Errorf("the log says %q", p.log.String())
+		}
+		p.objects.fails.Store(false)
+		time.Sleep(2 * time.Second)
+		if now := stored(p.fixture, r); now.State != record.Queued {
+			t.Errorf("the run is %s", now.State)
+		}
+	})
+}
+
+// An upload that no record waits for is left to the deletion of abandoned files: its transaction may not have ended.
+func TestPoller_WaitsForTheRecordOfAFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPollerTest(t)
+		defer p.start()()
+		r := p.run(record.Cancelled, "a")
+		p.sign(r)
+		p.upload(record.HolderRuns, r.ID, "a")
+		time.Sleep(5 * time.Second)
+		if _, err := p.objects.Stat(t.Context(), key(record.HolderRuns, r.ID, "a")); err != nil {
+			t.Errorf("the file: %v", err)
+		}
+		r.State = record.AwaitingUpload
+		r.Version = stored(p.fixture, r).Version
+		p.Replace(r)
+		time.Sleep(2 * time.Second)
+		if now := stored(p.fixture, r); now.State != record.Queued {
+			t.Errorf("the run is %s", now.State)
+		}
+		if p.log.Len() > 0 {
+			t.Errorf("the log has %s", p.log.String())
+		}
+	})
+}

@@ -184,3 +184,67 @@ func TestLinks_WorkInCurl(t *testing.T) {
 		}
 	}
 }
+
+// TestLinkTo_LeadsToAnotherAddressOfTheServer has links lead to a name of the server by which this process does not call it; the
+// signature is over the name.
+func TestLinkTo_LeadsToAnotherAddressOfTheServer(t *testing.T) {
+	cfg, bucket := s3test.Start(t)
+	public := strings.Replace(*cfg.BaseEndpoint, "127.0.0.1", "localhost", 1)
+	s := s3.New(cfg, bucket).LinkTo(public)
+	put, err := s.SignPut(t.Context(), blobtest.Declare("runs/1/output", "content"), time.Now().Add(time.Hour))
+	if err != nil || !strings.HasPrefix(put.URL, public+"/"+bucket+"/") {
+		t.Fatal(put, err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), put.Method, put.URL, strings.NewReader("content"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range put.Headers {
+		r.Header.Set(name, value)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _ = answer.Body.Close(); answer.StatusCode != http.StatusOK {
+		t.Fatal(answer.Status)
+	}
+	if o, err := s.Stat(t.Context(), "runs/1/output"); err != nil || o.Size != 7 {
+		t.Errorf("%+v, %v", o, err)
+	}
+}
+
+// TestCreateBucket_LetsPagesUpload makes a bucket and leaves it alone when it is there.
+func TestCreateBucket_LetsPagesUpload(t *testing.T) {
+	cfg, _ := s3test.Start(t)
+	s := s3.New(cfg, "made-by-assay")
+	if _, err := s.Open(t.Context(), "table"); err == nil || errors.Is(err, blob.ErrNotFound) {
+		t.Errorf("a bucket that is missing is not told from a file that is: %v", err)
+	}
+	for range 2 {
+		if err := s.CreateBucket(t.Context(), "https://lab.example.org"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put, err := s.SignPut(t.Context(), blobtest.Declare("runs/1/output", "content"), time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for origin, want := range map[string]bool{"https://lab.example.org": true, "https://elsewhere.example.org": false} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodOptions, put.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Origin", origin)
+		r.Header.Set("Access-Control-Request-Method", http.MethodPut)
+		r.Header.Set("Access-Control-Request-Headers", "content-type,x-amz-checksum-sha256")
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		if allowed := answer.Header.Get("Access-Control-Allow-Origin") == origin; allowed != want {
+			t.Errorf("a page of %s may upload: %v (%s)", origin, allowed, answer.Status)
+		}
+	}
+}

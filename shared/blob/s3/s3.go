@@ -52,6 +52,38 @@ func New(cfg aws.Config, bucket string) *Store {
 	return &Store{client: client, presigner: sdk.NewPresignClient(client), bucket: bucket, now: time.Now}
 }
 
+// LinkTo returns the same store, except that its links lead to another endpoint, for a server that clients reach at another address than
+// this process. An endpoint that has a path is refused by servers, because signatures are of the whole path.
+func (s *Store) LinkTo(endpoint string) *Store {
+	linked := *s
+	client := sdk.New(s.client.Options(), func(o *sdk.Options) { o.BaseEndpoint, o.UsePathStyle = &endpoint, true })
+	linked.presigner = sdk.NewPresignClient(client)
+	return &linked
+}
+
+// CreateBucket makes the bucket when it is missing, which clients in browsers on pages of the origins may use.
+func (s *Store) CreateBucket(ctx context.Context, origins ...string) error {
+	in := &sdk.CreateBucketInput{Bucket: &s.bucket}
+	if region := s.client.Options().Region; region != "us-east-1" { // which is the one that must not be named
+		in.CreateBucketConfiguration = &types.CreateBucketConfiguration{LocationConstraint: types.BucketLocationConstraint(region)}
+	}
+	_, err := s.client.CreateBucket(ctx, in)
+	if _, there := errors.AsType[*types.BucketAlreadyOwnedByYou](err); there {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("make the bucket %s: %w", s.bucket, err)
+	}
+	_, err = s.client.PutBucketCors(ctx, &sdk.PutBucketCorsInput{Bucket: &s.bucket, CORSConfiguration: &types.CORSConfiguration{
+		CORSRules: []types.CORSRule{{AllowedOrigins: origins, AllowedMethods: []string{"GET", "HEAD", "PUT"}, AllowedHeaders: []string{"*"},
+			ExposeHeaders: []string{"ETag"}}},
+	}})
+	if err != nil {
+		return fmt.Errorf("let pages use the bucket %s: %w", s.bucket, err)
+	}
+	return nil
+}
+
 // Open implements blob.Store. The reader ends in an error when the bytes are not those whose SHA-256 was stored with them.
 func (s *Store) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	if err := blob.CheckKey(key); err != nil {

@@ -54,14 +54,14 @@ type User struct {
 }
 
 // Open makes an issuer with the given URL, whose tokens are meant for the given audience. Its key is kept in the file
-// keyFile, which is made when it is missing, so that tokens outlive a restart.
+// keyFile, which is made when it is missing, so that tokens outlive a restart. Without a file the key ends with the process.
 func Open(keyFile, issuerURL, audience string) (*Issuer, error) {
 	u, err := url.Parse(issuerURL)
 	if err != nil || u.Host == "" || strings.HasSuffix(u.Path, "/") {
 		return nil, fmt.Errorf("development issuer: %q is no URL such as http://127.0.0.1:8080/dev, without a slash at the end", issuerURL)
 	}
 	key, err := readKey(keyFile)
-	if errors.Is(err, fs.ErrNotExist) {
+	if keyFile == "" || errors.Is(err, fs.ErrNotExist) {
 		key, err = makeKey(keyFile)
 	}
 	if err != nil {
@@ -121,11 +121,11 @@ func readKey(file string) (*ecdsa.PrivateKey, error) {
 	return key, nil
 }
 
-// makeKey makes a key and keeps it in a file, whole or not at all.
+// makeKey makes a key and keeps it in a file, if there is one, whole or not at all.
 func makeKey(file string) (*ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, err
+	if err != nil || file == "" {
+		return key, err
 	}
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {

@@ -23,8 +23,8 @@ const ClaimKey = "table"
 const maxClaim = 1 << 10
 
 // ErrOtherTable means that the files belong to another table.
-var ErrOtherTable = errors.New("the files belong to another table, and would be deleted as files that nothing names: choose another folder or " +
-	"bucket for the files, or the table that these belong to")
+var ErrOtherTable = errors.New("the files belong to another table, and would be deleted as files that nothing names: choose another " +
+	"folder or bucket for the files, or the table that these belong to")
 
 // Claim makes the objects those of the table. The error is that they are another table's: files that no record names are deleted
 // after some days, and in this table no record names those of the other.

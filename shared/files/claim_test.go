@@ -1,0 +1,33 @@
+package files_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"assay/shared/files"
+	"assay/shared/record/recordtest"
+	"assay/shared/store"
+	"assay/shared/store/embedded"
+)
+
+// Files that no record of the table names are deleted after some days. All files of another table would be.
+func TestClaim_KeepsFilesToOneTable(t *testing.T) {
+	objects, table, other := recordtest.OpenFiles(t), recordtest.OpenStore(t, embedded.Options{}), recordtest.OpenStore(t, embedded.Options{})
+	check := func(s store.Store) error { return files.CheckClaim(t.Context(), s, objects) }
+	if err := check(table); err != nil {
+		t.Errorf("files without a claim: %v", err)
+	}
+	claim := func(s store.Store) error { return files.Claim(t.Context(), s, objects, time.Now()) }
+	if err := errors.Join(claim(table), claim(table)); err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{check(other), claim(other), check(other)} { // without an id, and with one
+		if !errors.Is(err, files.ErrOtherTable) {
+			t.Errorf("another table: %v", err)
+		}
+	}
+	if err := errors.Join(check(table), claim(table)); err != nil {
+		t.Errorf("the table of the files again: %v", err)
+	}
+}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/url"
-	"strings"
 	"time"
 
 	"assay/grpc/server"
@@ -24,6 +22,10 @@ type settings struct {
 	store          string
 	table          string
 	createTable    bool
+	filesIn        string
+	bucket         string
+	createBucket   bool
+	filesURL       string // where clients reach the server of the bucket; empty: where this server does
 	issuer         string
 	audience       string
 	allowDevIssuer bool
@@ -46,12 +48,17 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	f.StringVar(&c.addr, "addr", "127.0.0.1:8080", "address to serve HTTP on")
 	f.StringVar(&c.grpc, "grpc-addr", "127.0.0.1:50052", "address to serve gRPC on, for workers and watchers; empty: none")
 	f.StringVar(&c.url, "public-url", "", "URL at which clients reach the server, when it is not that address")
-	f.StringVar(&c.data, "data", "data", "folder of the table and the files; remove it to start clean")
+	f.StringVar(&c.data, "data", "data", "folder of the table and the files, as far as they are here; remove it to start clean")
 	f.BoolVar(&c.demo, "demo", true, "fill an empty store with a small public task")
 	f.StringVar(&c.store, "store", storeEmbedded,
 		"where the table is: embedded in the folder of the data, or dynamodb, as the AWS SDK's own environment says")
 	f.StringVar(&c.table, "table", "assay", "name of DynamoDB's table")
 	f.BoolVar(&c.createTable, "create-table", false, "make DynamoDB's table when it is missing")
+	f.StringVar(&c.filesIn, "files", filesDirectory,
+		"where the files are: directory, in the folder of the data, or s3, as the AWS SDK's own environment says")
+	f.StringVar(&c.bucket, "bucket", "", "name of S3's bucket")
+	f.BoolVar(&c.createBucket, "create-bucket", false, "make S3's bucket when it is missing")
+	f.StringVar(&c.filesURL, "files-url", "", "URL at which clients reach S3, when it is another one than this server's")
 	f.StringVar(&c.issuer, "issuer", "", "OpenID Connect issuer to trust; empty: the development issuer")
 	f.StringVar(&c.audience, "audience", "", "audience that the issuer's tokens must have")
 	f.BoolVar(&c.allowDevIssuer, "allow-dev-issuer", false,
@@ -71,6 +78,9 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	return c, err
 }
 
+// keepsFolder reports whether anything is in the folder of the data.
+func (c *settings) keepsFolder() bool { return c.store == storeEmbedded || c.filesIn == filesDirectory }
+
 func (c *settings) check() error {
 	if c.store != storeEmbedded && c.store != storeDynamoDB {
 		return fmt.Errorf("-store %q is neither %s nor %s", c.store, storeEmbedded, storeDynamoDB)
@@ -78,16 +88,21 @@ func (c *settings) check() error {
 	if c.log != logShort && c.log != logJSON {
 		return fmt.Errorf("-log %q is neither %s nor %s", c.log, logShort, logJSON)
 	}
+	if c.filesIn != filesDirectory && c.filesIn != filesS3 {
+		return fmt.Errorf("-files %q is neither %s nor %s", c.filesIn, filesDirectory, filesS3)
+	}
+	if c.filesIn == filesS3 && c.bucket == "" {
+		return errors.New("-files s3 needs -bucket")
+	}
 	open, err := c.reachable()
 	if err != nil {
 		return err
 	}
-	if c.url != "" {
-		if u, err := url.Parse(c.url); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" ||
-			strings.Trim(u.Path, "/") != "" {
-			return fmt.Errorf("-public-url %q is not an http or https URL without a path", c.url)
-		}
-		c.url = strings.TrimRight(c.url, "/")
+	if c.url, err = config.BaseURL("public-url", c.url); err != nil {
+		return err
+	}
+	if c.filesURL, err = config.BaseURL("files-url", c.filesURL); err != nil {
+		return err
 	}
 	if c.issuer != "" {
 		if c.audience == "" {

@@ -22,6 +22,7 @@ import (
 	"assay/shared/api"
 	"assay/shared/auth"
 	"assay/shared/auth/devissuer"
+	"assay/shared/blob"
 	"assay/shared/blob/directory"
 	"assay/shared/files"
 	"assay/shared/quota"
@@ -42,8 +43,10 @@ const (
 
 // run serves until ctx ends. It calls ready when it can be reached.
 func run(ctx context.Context, c settings, out, logs io.Writer, ready func(*program)) error {
-	if err := os.MkdirAll(c.data, 0o700); err != nil {
-		return fmt.Errorf("the folder of the data: %w", err)
+	if c.keepsFolder() {
+		if err := os.MkdirAll(c.data, 0o700); err != nil {
+			return fmt.Errorf("the folder of the data: %w", err)
+		}
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.addr)
 	if err != nil {
@@ -68,11 +71,14 @@ func run(ctx context.Context, c settings, out, logs io.Writer, ready func(*progr
 type program struct {
 	settings
 	table  *table
-	files  *directory.Store
+	files  blob.Store
 	env    *api.Env
 	id     identity
 	worker *evaluator.Worker
 	log    *slog.Logger
+
+	directory *directory.Store // of the files, or nil, and then
+	poller    *files.Poller    // looks for uploads to S3
 
 	grpc                   *server.Server // serves on its listener, if that is not nil
 	listener, grpcListener net.Listener
@@ -85,16 +91,15 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	if p.table, err = openTable(ctx, c, p.changed); err != nil {
 		return nil, err
 	}
-	quotas, err := quota.Parse(defaultQuotas(c.data), c.quotas)
+	quotas, err := quota.Parse(c.defaultQuotas(), c.quotas)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("-quotas: %w", err), p.table.close())
 	}
 	ledger := quota.New(quotas, p.table.Store, c.now)
 	p.table.Store = ledger.Store()
-	if p.files, err = directory.Open(filepath.Join(c.data, "files"), c.url+"/files"); err != nil {
+	if err := p.openFiles(ctx); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
-	p.files.Now = c.now
 	if p.id, err = newIdentity(ctx, c, c.url, p.table); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
@@ -114,7 +119,7 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	p.worker.Store, p.worker.Files = p.table, p.files
 	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: p.env.Now, Log: p.log, Verify: p.id.verify, Quotas: quotas},
 		c.grpcOptions())
-	if err := p.table.claimFiles(ctx, p.files, c.now()); err != nil {
+	if err := p.claimFiles(ctx); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
 	return p, nil
@@ -148,9 +153,10 @@ func (c *settings) grpcOptions() server.Options {
 // handler serves the operations, the signed links and the development issuer.
 func (p *program) handler() http.Handler {
 	s := api.New(p.env, functions.Operations())
-	uploads := files.Uploads{Store: p.table, Now: p.env.Now}
-	s.Mount("/files/", http.StripPrefix("/files/", p.files.Handler(uploads.Complete, uploads.Expected, s.Fail)), true, http.MethodGet,
-		http.MethodHead, http.MethodPut)
+	if p.directory != nil {
+		h := p.directory.Handler(p.uploads().Complete, p.uploads().Expected, s.Fail)
+		s.Mount("/files/", http.StripPrefix("/files/", h), true, http.MethodGet, http.MethodHead, http.MethodPut)
+	}
 	if p.id.dev != nil {
 		// A page of another origin that could get tokens could act as any user on the machine of its reader.
 		s.Mount("/dev/", p.id.dev.Handler(s.Fail), false, http.MethodGet, http.MethodHead, http.MethodPost)
@@ -169,6 +175,9 @@ func (p *program) serve(ctx context.Context, out io.Writer, ready func(*program)
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	var worked sync.WaitGroup
 	worked.Go(func() { p.worker.Run(work) })
+	if p.poller != nil {
+		worked.Go(func() { p.poller.Run(work) })
+	}
 	grpcCtx, stopGRPC := context.WithCancel(ctx)
 	defer stopGRPC()
 	if p.grpcListener != nil {
@@ -220,17 +229,21 @@ func (p *program) printGreeting(ctx context.Context, out io.Writer) {
 	printf("  curl -sg '%s%s'", p.url, d.task)
 	printf("  curl -sg '%s%s'", p.url, d.leaderboard)
 	printf("  curl -sg -H 'Accept: text/csv' '%s%s'", p.url, d.leaderboard)
-	if p.store == storeEmbedded {
+	if p.store == storeEmbedded && p.directory != nil {
 		printf("To start clean, stop the server and remove the folder %s; -demo=false leaves the demo out.", p.data)
 	}
 }
 
-// dataLocation names the folder, or the table, of the data.
+// dataLocation names the folder, or the table and the bucket, of the data.
 func (p *program) dataLocation() string {
-	if p.store == storeEmbedded {
+	if p.store == storeEmbedded && p.directory != nil {
 		return p.data
 	}
-	return p.table.displayName + ", the files in " + p.data
+	location := p.data
+	if p.directory == nil {
+		location = "S3's bucket " + p.bucket
+	}
+	return p.table.displayName + ", the files in " + location
 }
 
 func (p *program) close() {
@@ -259,7 +272,11 @@ func newIdentity(ctx context.Context, c settings, baseURL string, tokens store.S
 	trust := auth.Config{Issuer: c.issuer, Audience: c.audience, Client: &http.Client{}}
 	if c.issuer == "" {
 		id.issuer = baseURL + "/dev"
-		dev, err := devissuer.Open(filepath.Join(c.data, "dev-issuer.key"), id.issuer, audience)
+		keyFile := "" // tokens then end with the process
+		if c.keepsFolder() {
+			keyFile = filepath.Join(c.data, "dev-issuer.key")
+		}
+		dev, err := devissuer.Open(keyFile, id.issuer, audience)
 		if err != nil {
 			return id, err
 		}
@@ -274,11 +291,14 @@ func newIdentity(ctx context.Context, c settings, baseURL string, tokens store.S
 	return id, v.CheckIssuer(ctx)
 }
 
-// defaultQuotas are those of a server whose files are in the folder: all users together get three quarters of its disk, and
-// one user a quarter of that, as far as that is less than the defaults of every server.
-func defaultQuotas(folder string) record.Quotas {
+// defaultQuotas are those of every server. Where the files are in a folder, all users together get three quarters of its disk, and one
+// user a quarter of that, as far as that is less.
+func (c *settings) defaultQuotas() record.Quotas {
 	q := record.DefaultQuotas()
-	if disk := diskSize(folder); disk > 0 {
+	if c.filesIn != filesDirectory {
+		return q
+	}
+	if disk := diskSize(c.data); disk > 0 {
 		q.Server.StoredBytes = min(q.Server.StoredBytes, disk/4*3)
 		q.User.StoredBytes = min(q.User.StoredBytes, q.Server.StoredBytes/4)
 	}

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"reflect"
 	"strings"
@@ -79,6 +80,18 @@ func ParseFlags(f *flag.FlagSet, prefix string, args []string, getenv func(strin
 		return fmt.Errorf("there is no argument %q; -h lists the flags", f.Arg(0))
 	}
 	return nil
+}
+
+// BaseURL returns the value of a flag, which is empty or an http or https URL without a path, without a slash at its end.
+func BaseURL(name, value string) (string, error) {
+	if value == "" {
+		return "", nil
+	}
+	if u, err := url.Parse(value); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" ||
+		strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+		return "", fmt.Errorf("-%s %q is not an http or https URL without a path", name, value)
+	}
+	return strings.TrimRight(value, "/"), nil
 }
 
 // ParseJSON sets in the defaults, which have objects and whole numbers, what the JSON text of a setting has; nothing when it is

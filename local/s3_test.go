@@ -1,0 +1,61 @@
+//go:build s3
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"assay/functions/acceptancetest"
+	"assay/shared/blob/s3/s3test"
+	"assay/shared/store/dynamo/dynamotest"
+)
+
+// startS3 starts a server for files, which the environment of the test names, and returns the flags for a bucket that is to be made.
+func startS3(t *testing.T) []string {
+	t.Helper()
+	cfg, _ := s3test.Start(t)
+	credentials, err := cfg.Credentials.Retrieve(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("AWS_ENDPOINT_URL_S3", *cfg.BaseEndpoint)
+	t.Setenv("AWS_REGION", cfg.Region)
+	t.Setenv("AWS_ACCESS_KEY_ID", credentials.AccessKeyID)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", credentials.SecretAccessKey)
+	return []string{"-files", filesS3, "-create-bucket", "-bucket", "lake-lab"}
+}
+
+// TestServer_KeepsNothingOnTheMachine runs the whole scenario over a table of DynamoDB and a bucket of S3, which notifies nobody of
+// uploads, where no folder can be made for data.
+func TestServer_KeepsNothingOnTheMachine(t *testing.T) {
+	startDynamoDB(t)
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	flags := append(startS3(t), dynamoDBFlags(dynamotest.TableName())...)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	acceptancetest.Scenario(t, setup(t, append(flags, "-data", filepath.Join(file, "data"))...))
+	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
+		t.Errorf("the folder for temporary files has %v, %v", left, err)
+	}
+}
+
+// TestRun_RefusesABucketOfAnotherTable starts over the bucket of another server's table, and over one that is missing.
+func TestRun_RefusesABucketOfAnotherTable(t *testing.T) {
+	flags := append(startS3(t), "-demo=false")
+	startIn(t, t.TempDir(), flags...)
+	for name, c := range map[string]struct{ flag, want string }{
+		"of another table": {"-demo=false", "another table"}, "missing": {"-bucket=missing", "-create-bucket"},
+	} {
+		c2 := settingsOf(t, t.TempDir(), append(flags, "-create-bucket=false", c.flag)...)
+		if err := run(t.Context(), c2, t.Output(), t.Output(), func(*program) { t.Error("it serves") }); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -24,6 +24,7 @@ type Deployment struct {
 	Charges    bool            // counts in the quotas of its callers what it stores for them
 	Files      []FileRights
 	ListsFiles bool          // may learn which files there are: list them, or be answered that one is missing
+	ReadsClaim bool          // may read whose table's the files are
 	MemoryMB   int           // which decides the share of a processor too
 	Timeout    time.Duration // zero: none
 }
@@ -99,7 +100,7 @@ var memory = map[string]int{"datasets": mediumMB, "submissions": mediumMB, "tool
 // writes as the evaluator does, and deletes what it could not finish. It asks for outputs that have not come yet and for
 // logs that have been replaced, and must be answered that they are missing.
 func GRPC() Deployment {
-	return Deployment{Name: "grpc", ReadsTable: true, ListsFiles: true, MemoryMB: smallMB, Files: []FileRights{
+	return Deployment{Name: "grpc", ReadsTable: true, ListsFiles: true, ReadsClaim: true, MemoryMB: smallMB, Files: []FileRights{
 		{Holder: record.HolderInputs, Get: true},
 		{Holder: record.HolderTruths, Get: true},
 		{Holder: record.HolderRuns, Get: true, Put: true},

@@ -22,6 +22,7 @@ import (
 	"assay/shared/auth"
 	"assay/shared/blob/s3"
 	"assay/shared/config"
+	"assay/shared/files"
 	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/store"
@@ -84,8 +85,16 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	if err != nil {
 		return fmt.Errorf("the AWS SDK's environment: %w", err)
 	}
-	table := dynamo.New(cfg, c.table)
-	s := server.New(server.Env{Store: quota.New(c.quotas, table, time.Now).Store(), Quotas: c.quotas, Files: s3.New(cfg, c.bucket),
+	table, bucket := dynamo.New(cfg, c.table), s3.New(cfg, c.bucket)
+	if c.filesURL != "" {
+		bucket = bucket.LinkTo(c.filesURL)
+	}
+	if err := files.CheckClaim(ctx, table, bucket); errors.Is(err, files.ErrOtherTable) {
+		return err
+	} else if err != nil {
+		log.WarnContext(ctx, "whether the bucket belongs to the table could not be seen", "error", err)
+	}
+	s := server.New(server.Env{Store: quota.New(c.quotas, table, time.Now).Store(), Quotas: c.quotas, Files: bucket,
 		Now: time.Now, Log: log, Verify: auth.NewAuthenticator(v.Caller, table, time.Now).Caller}, o)
 	table.OnChange = func(items []store.Item) { s.Changed(items) }
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.addr)
@@ -153,6 +162,7 @@ type settings struct {
 	addr             string
 	issuer, audience string
 	table, bucket    string
+	filesURL         string
 	cert, key        string
 	reflection       bool
 	check            bool
@@ -169,6 +179,7 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	f.StringVar(&c.audience, "audience", "", "audience that the issuer's tokens must have")
 	f.StringVar(&c.table, "table", "assay", "name of DynamoDB's table; the AWS SDK's own environment says where it is")
 	f.StringVar(&c.bucket, "bucket", "", "name of S3's bucket")
+	f.StringVar(&c.filesURL, "files-url", "", "URL at which clients reach S3, when it is another one than this server's")
 	f.StringVar(&c.cert, "tls-cert", "",
 		"file with the server's certificate in PEM; without one the server speaks plain text, for a balancer that ends TLS in front of it")
 	f.StringVar(&c.key, "tls-key", "", "file with the certificate's key in PEM")
@@ -183,6 +194,9 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	}
 	if c.quotas, err = quota.Parse(record.DefaultQuotas(), *quotas); err != nil {
 		return c, fmt.Errorf("-quotas: %w", err)
+	}
+	if c.filesURL, err = config.BaseURL("files-url", c.filesURL); err != nil {
+		return c, err
 	}
 	if (c.cert == "") != (c.key == "") {
 		return c, errors.New("-tls-cert and -tls-key go together")

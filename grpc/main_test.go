@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -91,14 +92,7 @@ func start(t *testing.T, i trusted, args ...string) string {
 func startOver(t *testing.T, i trusted, cfg aws.Config, name string, args ...string) string {
 	t.Helper()
 	must(t, dynamo.New(cfg, name).CreateTable(t.Context()))
-	who, err := cfg.Credentials.Retrieve(t.Context())
-	must(t, err)
-	for variable, value := range map[string]string{
-		"AWS_ENDPOINT_URL_DYNAMODB": *cfg.BaseEndpoint, "AWS_REGION": cfg.Region, "AWS_ACCESS_KEY_ID": who.AccessKeyID,
-		"AWS_SECRET_ACCESS_KEY": who.SecretAccessKey,
-	} {
-		t.Setenv(variable, value)
-	}
+	setEnvironment(t, cfg)
 	ctx, stop := context.WithCancel(context.Background())
 	ended, ready := make(chan error, 1), make(chan string, 1)
 	env := map[string]string{config.TableVariable: name, config.BucketVariable: "files", config.IssuerVariable: i.url,
@@ -120,6 +114,20 @@ func startOver(t *testing.T, i trusted, cfg aws.Config, name string, args ...str
 		ended <- err
 		t.Fatal(err)
 		return ""
+	}
+}
+
+// setEnvironment sets that of the AWS SDK.
+func setEnvironment(t *testing.T, cfg aws.Config) {
+	t.Helper()
+	who, err := cfg.Credentials.Retrieve(t.Context())
+	must(t, err)
+	for variable, value := range map[string]string{
+		"AWS_ENDPOINT_URL_DYNAMODB": *cfg.BaseEndpoint, "AWS_REGION": cfg.Region, "AWS_ACCESS_KEY_ID": who.AccessKeyID,
+		"AWS_SECRET_ACCESS_KEY": who.SecretAccessKey, "AWS_MAX_ATTEMPTS": "1",
+		"AWS_ENDPOINT_URL_S3": cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), "http://127.0.0.1:1"), // a server starts before S3 does
+	} {
+		t.Setenv(variable, value)
 	}
 }
 

@@ -4,9 +4,11 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"testing"
+	"time"
 
 	"assay/functions"
 	"assay/functions/rightstest"
@@ -14,10 +16,12 @@ import (
 	"assay/shared/auth/devissuer"
 	"assay/shared/blob/s3"
 	"assay/shared/blob/s3/s3test"
+	"assay/shared/files"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/store/embedded"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -27,18 +31,18 @@ import (
 // TestRun_WorkersTransferFilesThroughS3 has a worker download its input from the bucket and upload its output, both by signed links,
 // while the server has no more rights than its deployment.
 func TestRun_WorkersTransferFilesThroughS3(t *testing.T) {
-	files, bucket := s3test.Start(t)
+	bucketServer, bucket := s3test.Start(t)
 	db := dynamotest.Start(t)
-	_, guardedS3 := rightstest.Guard(t, functions.GRPC(), *db.BaseEndpoint, *files.BaseEndpoint)
+	_, guardedS3 := rightstest.Guard(t, functions.GRPC(), *db.BaseEndpoint, *bucketServer.BaseEndpoint)
 	t.Setenv("AWS_ENDPOINT_URL_S3", guardedS3)
-	db.Credentials = files.Credentials // the bucket's server checks them, the table's does not
-	db.Region = files.Region
+	db.Credentials = bucketServer.Credentials // the bucket's server checks them, the table's does not
+	db.Region = bucketServer.Region
 	issuer, table := issuer(t), dynamotest.TableName()
 	conn, err := grpc.NewClient(startOver(t, issuer, db, table, "-bucket", bucket), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	b := recordtest.New(t, dynamo.New(db, table))
-	b.Files = s3.New(files, bucket)
+	b.Files = s3.New(bucketServer, bucket)
 	b.Task().Dataset(b.Inputs("topics.txt", "1 lake\n"), b.Truths("qrels", "1 0 a 1\n")).Run("ada", recordtest.OfImage)
 	token, err := issuer.Token(devissuer.User{User: "robot", Groups: []string{"workers"}})
 	must(t, err)
@@ -91,4 +95,21 @@ func send(t *testing.T, method, url string, headers map[string]string, body []by
 		t.Fatalf("%s %s: %d, %v\n%s", method, url, response.StatusCode, err, answer)
 	}
 	return string(answer)
+}
+
+// TestRun_RefusesABucketOfAnotherTable starts over the bucket of another table.
+func TestRun_RefusesABucketOfAnotherTable(t *testing.T) {
+	bucketServer, bucket := s3test.Start(t)
+	must(t, files.Claim(t.Context(), recordtest.OpenStore(t, embedded.Options{}), s3.New(bucketServer, bucket), time.Now()))
+	t.Setenv("AWS_ENDPOINT_URL_S3", *bucketServer.BaseEndpoint)
+	db := dynamotest.Start(t)
+	db.Credentials, db.Region = bucketServer.Credentials, bucketServer.Region
+	name := dynamotest.TableName()
+	setEnvironment(t, db)
+	must(t, dynamo.New(db, name).CreateTable(t.Context()))
+	args := []string{"-addr", "127.0.0.1:0", "-issuer", issuer(t).url, "-audience", "assay", "-table", name, "-bucket", bucket}
+	err := run(t.Context(), args, func(string) string { return "" }, t.Output(), func(string) { t.Error("it serves") })
+	if !errors.Is(err, files.ErrOtherTable) {
+		t.Error(err)
+	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"assay/functions"
+	"assay/shared/files"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -54,6 +55,9 @@ func (st *stack) fileRights(d functions.Deployment) []any {
 			if right.given(f) {
 				prefixes = append(prefixes, st.objects("/"+string(f.Holder)+"/*"))
 			}
+		}
+		if d.ReadsClaim && right.action == "s3:GetObject" {
+			prefixes = append(prefixes, st.objects("/"+files.ClaimKey))
 		}
 		if len(prefixes) > 0 {
 			list = append(list, allow(right.name, []string{right.action}, prefixes...))

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"assay/functions"
+	"assay/shared/files"
 	"assay/shared/record"
 )
 
@@ -93,6 +94,8 @@ func (g *rights) bucket(r *http.Request) bool {
 	switch {
 	case r.Method == http.MethodPost && r.URL.Query().Has("delete"):
 		return g.deletes(r)
+	case key == files.ClaimKey:
+		return r.Method == http.MethodGet && g.of.ReadsClaim
 	case key == "":
 		return r.Method == http.MethodGet && g.of.ListsFiles
 	default:

@@ -1,0 +1,79 @@
+//go:build !race
+
+package functions_test
+
+import (
+	"bytes"
+	"net/http"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"assay/functions"
+	"assay/shared/api/servertest"
+	"assay/shared/blob"
+	"assay/shared/record/recordtest"
+	"assay/shared/store"
+	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/store/embedded"
+	"assay/shared/transfer"
+)
+
+// TestAnswers_AreEqualAfterAMove asks one server over a store, over one in DynamoDB that it was moved to, and over an embedded one
+// that this was moved to: for each kind of caller, every GET is answered with the same bytes, headers included.
+func TestAnswers_AreEqualAfterAMove(t *testing.T) {
+	s := servertest.New(t, functions.Operations()...)
+	m := newModel(*firstSeed)
+	s.Now = modelClock
+	m.putObjects(t, s)
+	origin := m.store(t, "root", false).(store.Scanner)
+	cloud, objects := dynamotest.Open(t, dynamotest.Start(t)), recordtest.OpenFiles(t)
+	move(t, origin, s.Files, cloud, objects)
+	back := recordtest.OpenStore(t, embedded.Options{})
+	move(t, cloud, objects, back, recordtest.OpenFiles(t))
+
+	asked, found, differing := 0, 0, 0
+	for _, caller := range []string{"", "ada", "olga", "root"} { // nobody, a participant, an organizer and an administrator
+		for _, r := range m.requests(s) {
+			if r.method != http.MethodGet {
+				continue
+			}
+			want := r.ask(s, origin, caller)
+			asked++
+			if statusOf(want) == http.StatusOK {
+				found++
+			}
+			for name, moved := range map[string]store.Store{"DynamoDB": cloud, "the embedded store": back} {
+				if got := r.ask(s, moved, caller); differing < 3 && !bytes.Equal(want, got) {
+					differing++
+					t.Errorf("%s %q as %q, from the origin\n%s\nfrom %s\n%s", r.path, r.headers, caller, want, name, got)
+				}
+			}
+		}
+	}
+	t.Logf("%d requests, %d answered with 200", asked, found)
+	if found < 1000 {
+		t.Errorf("only %d requests of %d are answered with 200", found, asked)
+	}
+}
+
+// move moves a whole store.
+func move(t *testing.T, from store.Scanner, files blob.Store, to store.Store, objects blob.Store) {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "export")
+	e := &transfer.Export{Store: from, Files: files, Now: modelClock}
+	if manifest, err := e.WriteTo(t.Context(), folder); err != nil || len(manifest.Missing) > 0 {
+		t.Fatal(manifest, err)
+	}
+	f, err := transfer.OpenFolder(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	report, err := (&transfer.Import{Store: to, Files: objects, Now: modelClock, Folder: f}).Apply(t.Context())
+	if err != nil || report.Found["objects"][transfer.New] == 0 {
+		t.Fatal(report, err)
+	}
+}
+
+func modelClock() time.Time { return modelTime }

@@ -1,0 +1,211 @@
+// Package transfer moves a whole store, an organizer or a task, with files, ground truth, logs and audit, from one server to another by
+// way of a folder, whatever the drivers of the two. Ids stay as they are, save those of users, which follow from the sign-in issuer.
+//
+// # The folder
+//
+//	items.jsonl      a line for each record, with key and data as they are stored, and for each object that it names
+//	files/<sha256>   the content of the objects, each once
+//	manifest.json    what was exported, and the SHA-256 of items.jsonl; written last
+//
+// So a folder without a manifest is of an export that was interrupted, which goes on when it is repeated. The folder has hidden
+// ground truth and the names of people: keep it as safe as the store. What becomes of each kind of records is the table in
+// kinds.go.
+//
+// # Consistency
+//
+// An export reads while others could write, so nothing may write to the origin meanwhile. The index entries of
+// records are not in the folder: an import decodes each record and writes it as a request would, so that a later build with other
+// indexes, or another schema, can read the folder.
+package transfer
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"assay/shared/blob"
+	"assay/shared/record"
+	"assay/shared/store"
+)
+
+// Names in the folder.
+const (
+	manifestName = "manifest.json"
+	itemsName    = "items.jsonl"
+	filesName    = "files"
+)
+
+// Bounds of what is read of a folder.
+const (
+	format           = 1
+	maxManifestBytes = 64 << 20 // it names what is missing
+	maxLineBytes     = store.MaxItemBytes + 16<<10
+)
+
+// Manifest says what an export has.
+type Manifest struct {
+	Format     int            `json:"format"`
+	Schema     int            `json:"schema"` // record.Schema of the build that exported
+	Scope      Scope          `json:"scope"`
+	Origin     string         `json:"origin"` // in words
+	ExportedAt record.Instant `json:"exportedAt"`
+	Counts     map[string]int `json:"counts"` // of records, by kind
+	Objects    int            `json:"objects"`
+	Bytes      int64          `json:"bytes"` // of the objects
+	SHA256     string         `json:"sha256"`
+	// Missing are keys of objects that records name and the origin does not have, such as those whose upload was announced.
+	Missing []string `json:"missing,omitempty"`
+}
+
+// Scope is what an export is of: a whole store, or one organizer or task by its id.
+type Scope struct{ Organizer, Task string }
+
+func (s Scope) whole() bool { return s == Scope{} }
+
+// line is a record or an object.
+type line struct {
+	Partition string          `json:"partition,omitempty"`
+	Sort      string          `json:"sort,omitempty"`
+	Data      json.RawMessage `json:"data,omitempty"`
+	Object    *blob.Object    `json:"object,omitempty"`
+}
+
+// Folder is an export that is complete.
+type Folder struct {
+	Manifest
+
+	root *os.Root
+	path string
+}
+
+// OpenFolder opens the export in the folder. Nothing is verified yet.
+func OpenFolder(folder string) (*Folder, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, fmt.Errorf("the folder of the export: %w", err)
+	}
+	f := &Folder{root: root, path: folder}
+	if err := f.readManifest(); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return f, nil
+}
+
+// Close releases the folder.
+func (f *Folder) Close() error { return f.root.Close() }
+
+func (f *Folder) readManifest() error {
+	file, err := f.open(manifestName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s has no %s: it is no export, or one that was interrupted; repeat the export into the same folder", f.path,
+			manifestName)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	if err := json.NewDecoder(io.LimitReader(file, maxManifestBytes)).Decode(&f.Manifest); err != nil {
+		return f.damaged(manifestName, err)
+	}
+	if f.Format != format {
+		return fmt.Errorf("the export in %s has the format %d, and this build reads %d: use the build that exported", f.path, f.Format, format)
+	}
+	return nil
+}
+
+func (f *Folder) damaged(name string, err error) error {
+	return fmt.Errorf("%s is not as it was exported: %w; copy the folder again", filepath.Join(f.path, name), err)
+}
+
+// open opens a regular file of the folder; os.Root refuses every name that leads out of it.
+func (f *Folder) open(name string) (*os.File, error) {
+	info, err := f.root.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = f.damaged(name, errors.New("it is no regular file"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.root.Open(name)
+}
+
+// openObject opens the file with the content of the object.
+func (f *Folder) openObject(o *blob.Object) (*os.File, error) {
+	return f.open(path.Join(filesName, o.SHA256))
+}
+
+// verify reads the whole folder and returns an error that names the first file that is not as it was exported.
+func (f *Folder) verify(ctx context.Context) error {
+	items, err := f.open(itemsName)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	if _, err = io.Copy(sum, items); err == nil && hex.EncodeToString(sum.Sum(nil)) != f.SHA256 {
+		err = f.damaged(itemsName, errors.New("it has another SHA-256 than the manifest says"))
+	}
+	if err := errors.Join(err, items.Close()); err != nil {
+		return err
+	}
+	return f.each(ctx, func(l *line) error {
+		if l.Object == nil {
+			return nil
+		}
+		file, err := f.openObject(l.Object)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(blob.Copy(ctx, io.Discard, *l.Object, file), file.Close()); err != nil {
+			return f.damaged(path.Join(filesName, l.Object.SHA256), err)
+		}
+		return nil
+	})
+}
+
+// each calls do with every line.
+func (f *Folder) each(ctx context.Context, do func(*line) error) error {
+	items, err := f.open(itemsName)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = items.Close() }()
+	lines := bufio.NewScanner(items)
+	lines.Buffer(nil, maxLineBytes)
+	for n := 1; lines.Scan(); n++ {
+		l := new(line)
+		err := ctx.Err()
+		if err == nil {
+			err = json.Unmarshal(lines.Bytes(), l)
+		}
+		if err == nil && l.Object != nil {
+			err = checkObject(l.Object)
+		}
+		if err == nil {
+			err = do(l)
+		}
+		if err != nil {
+			return fmt.Errorf("%s, line %d: %w", itemsName, n, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return f.damaged(itemsName, err)
+	}
+	return nil
+}
+
+// checkObject returns an error unless the object is one that records name by its content.
+func checkObject(o *blob.Object) error {
+	if _, _, digest, ok := record.ParseObjectKey(o.Key); !ok || digest != o.SHA256 {
+		return fmt.Errorf("%.80q with the SHA-256 %.80q is no object of a record", o.Key, o.SHA256)
+	}
+	return o.Check()
+}

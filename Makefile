@@ -9,19 +9,22 @@ FUZZTIME      ?= 30s
 TESTFLAGS     ?=
 
 # Tests that need more than Go and Node.js are in files of these build tags. What looks at code looks at those too.
-tags := browser,clients,container,s3,snippets
+tags := browser,clients,container,emulator,s3,snippets
 
 golangci_lint_version := v2.15.0
 govulncheck_version   := v1.8.0
 oasdiff_version       := v1.18.6
 versitygw_version     := v1.8.0
 buildah_version       := v1.41.5
+sam_version           := 1.170.0
+sam_digest            := 24ebaf5ecba38dc1758089968cb89ab61e124b84e92a344fc7a2771a47f4d0bf
 
 golangci_lint := .tools/golangci-lint-$(golangci_lint_version)/golangci-lint
 govulncheck   := .tools/govulncheck-$(govulncheck_version)/govulncheck
 oasdiff       := .tools/oasdiff-$(oasdiff_version)/oasdiff
 versitygw     := .tools/versitygw-$(versitygw_version)/versitygw
 buildah       := .tools/buildah-$(buildah_version)/buildah
+lambda_rie    := .tools/aws-lambda-rie-$(sam_version)/aws-lambda-rie
 node_modules  := infra/node_modules/.package-lock.json
 
 # The shell finds the one package that npm has installed, that of this platform.
@@ -53,6 +56,11 @@ endef
 .PHONY: test-s3
 test-s3: $(node_modules) $(versitygw) ## run the tests over S3, and those of the functions as compiled for Lambda
 	@$(call test_tagged,s3)
+
+# Linux on x86-64 or ARM, and Python with pip, for AWS's emulator.
+.PHONY: test-lambda
+test-lambda: $(node_modules) $(versitygw) $(lambda_rie) ## run the functions as compiled for Lambda in AWS's runtime interface emulator
+	@export ASSAY_LAMBDA_RIE=$(CURDIR)/$(lambda_rie); $(GO) test -tags s3,emulator -run '^TestEmulator' $(TESTFLAGS) ./functions
 
 # Podman, as root, with users for containers in /etc/subuid and /etc/subgid. CONTAINERS_CONF names its settings, such as another
 # OCI runtime.
@@ -282,6 +290,15 @@ $(oasdiff):
 
 $(versitygw):
 	GOFLAGS= GOBIN="$(CURDIR)/$(@D)" $(GO) install github.com/versity/versitygw/cmd/versitygw@$(versitygw_version)
+
+# AWS builds its emulator for its SAM CLI, and ships it in the package of that; its Go module has no versions, and is not on every proxy.
+$(lambda_rie):
+	mkdir -p "$(@D)/package"
+	echo "aws-sam-cli==$(sam_version) --hash=sha256:$(sam_digest)" > "$(@D)/package/requirements.txt"
+	python3 -m pip --disable-pip-version-check download --quiet --no-deps --require-hashes -r "$(@D)/package/requirements.txt" -d "$(@D)/package"
+	python3 -m zipfile -e "$(@D)"/package/*.whl "$(@D)/package"
+	install "$(@D)/package/samcli/local/rapid/aws-lambda-rie-$(subst aarch64,arm64,$(shell uname -m))" "$@"
+	rm -r "$(@D)/package"
 
 # Buildah's list of versions is not on every proxy, without which go install does not install; so it is built where its source is.
 $(buildah):

@@ -89,8 +89,8 @@ type deployment struct {
 
 const deployedAudience = "assay"
 
-// deploy deploys everything, with guards that hold each function to its rights or without.
-func deploy(t *testing.T, bootstraps string, guards bool) *deployment {
+// deploy deploys everything, with guards that hold each function to its rights or without, and each function prepared.
+func deploy(t *testing.T, bootstraps string, guards bool, prepare ...func(*lambdatest.Function)) *deployment {
 	d := &deployment{t: t, functions: map[string]*lambdatest.Function{}}
 	d.identity()
 	db, table := dynamotest.Start(t), dynamotest.TableName()
@@ -120,6 +120,9 @@ func deploy(t *testing.T, bootstraps string, guards bool) *deployment {
 			endpoints = []string{"AWS_ENDPOINT_URL_DYNAMODB=" + guardedDB, "AWS_ENDPOINT_URL_S3=" + guardedS3}
 		}
 		f := lambdatest.NewFunction(t, dep.Name, filepath.Join(bootstraps, dep.Name), dep.Timeout, append(endpoints, env...)...)
+		for _, do := range prepare {
+			do(f)
+		}
 		d.functions[dep.Name] = f
 		for _, r := range dep.Routes() {
 			routes[r.Key] = f

@@ -13,28 +13,40 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
 
-// Function is a compiled bootstrap under an emulated Lambda: an implementation of the Lambda Runtime API that starts
-// processes as they are needed, gives each one event at a time, and keeps them for the next.
+// Function is a compiled bootstrap under an emulated Lambda, which starts execution environments as they are needed, gives each one
+// event at a time, and keeps them for the next. They are processes that this package serves the Lambda Runtime API to or, after
+// EmulateWith, those of AWS's own emulator.
 type Function struct {
-	Name string
+	Name        string
+	Invocations atomic.Int64
 
-	t       testing.TB
-	binary  string
-	env     []string
-	timeout time.Duration
+	t        testing.TB
+	binary   string
+	emulator string
+	env      []string
+	timeout  time.Duration
 
 	mu   sync.Mutex
-	idle []*process
+	idle []environment
 	stop []func()
 	log  bytes.Buffer
 }
 
-// process is one execution environment.
+// environment is one execution environment.
+type environment interface {
+	// invoke has the function handle an event, and returns its answer; reusable reports whether it can take another.
+	invoke(ctx context.Context, payload []byte) (answer []byte, reusable bool, err error)
+}
+
+// process is an execution environment of this package.
 type process struct {
+	timeout time.Duration
 	events  chan *invocation
 	mu      sync.Mutex
 	current *invocation
@@ -74,29 +86,42 @@ func (f *Function) Stop() {
 
 // Invoke has the function handle an event, and returns its answer. A function that reports an error, or dies, is an error.
 func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	p := f.acquire()
+	f.Invocations.Add(1)
+	e, err := f.acquire()
+	if err != nil {
+		return nil, err
+	}
+	answer, reusable, err := e.invoke(ctx, payload)
+	if reusable {
+		f.mu.Lock()
+		f.idle = append(f.idle, e)
+		f.mu.Unlock()
+	}
+	return answer, err
+}
+
+func (p *process) invoke(ctx context.Context, payload []byte) (answer []byte, reusable bool, err error) {
 	call := &invocation{
 		id: fmt.Sprintf("%016x", time.Now().UnixNano()), payload: payload,
-		deadline: time.Now().Add(f.timeout), answered: make(chan outcome, 1),
+		deadline: time.Now().Add(p.timeout), answered: make(chan outcome, 1),
 	}
 	select {
 	case p.events <- call:
 	case <-p.exited:
-		return nil, errors.New("the function died before it took the event")
+		return nil, false, errors.New("the function died before it took the event")
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, false, ctx.Err()
 	}
 	select {
 	case got := <-call.answered:
-		f.release(p)
 		if got.failed {
-			return nil, fmt.Errorf("the function failed: %s", got.payload)
+			return nil, true, fmt.Errorf("the function failed: %s", got.payload)
 		}
-		return got.payload, nil
+		return got.payload, true, nil
 	case <-p.exited:
-		return nil, errors.New("the function died")
+		return nil, false, errors.New("the function died")
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, false, ctx.Err()
 	}
 }
 
@@ -107,26 +132,23 @@ func (f *Function) Log() string {
 	return f.log.String()
 }
 
-func (f *Function) acquire() *process {
+func (f *Function) acquire() (environment, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if n := len(f.idle); n > 0 {
-		p := f.idle[n-1]
+		e := f.idle[n-1]
 		f.idle = f.idle[:n-1]
-		return p
+		return e, nil
+	}
+	if f.emulator != "" {
+		return f.startEmulator()
 	}
 	return f.start()
 }
 
-func (f *Function) release(p *process) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.idle = append(f.idle, p)
-}
-
 // start starts a process, and serves the Runtime API to it.
-func (f *Function) start() *process {
-	p := &process{events: make(chan *invocation), exited: make(chan struct{})}
+func (f *Function) start() (environment, error) {
+	p := &process{timeout: f.timeout, events: make(chan *invocation), exited: make(chan struct{})}
 	mux := http.NewServeMux()
 	const api = "/2018-06-01/runtime"
 	mux.HandleFunc("GET "+api+"/invocation/next", p.next)
@@ -139,28 +161,48 @@ func (f *Function) start() *process {
 	})
 	server := httptest.NewServer(mux)
 	cmd := exec.CommandContext(context.Background(), f.binary) //nolint:gosec // the bootstrap that the test built
-	cmd.Env = append([]string{
-		"AWS_LAMBDA_RUNTIME_API=" + strings.TrimPrefix(server.URL, "http://"), "AWS_LAMBDA_FUNCTION_NAME=" + f.Name,
-		"AWS_LAMBDA_FUNCTION_VERSION=$LATEST", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=1769", "_HANDLER=bootstrap",
-		"AWS_LAMBDA_LOG_STREAM_NAME=" + f.Name + server.URL, "PATH=" + os.Getenv("PATH"),
-	}, f.env...)
-	cmd.Stdout, cmd.Stderr = &logWriter{f}, &logWriter{f}
-	if err := cmd.Start(); err != nil {
-		f.t.Errorf("%s: %v", f.Name, err)
-		close(p.exited)
-		return p
+	cmd.Env = append(f.variables(), "AWS_LAMBDA_RUNTIME_API="+strings.TrimPrefix(server.URL, "http://"),
+		"AWS_LAMBDA_LOG_STREAM_NAME="+f.Name+server.URL)
+	exited, err := f.run(cmd)
+	if err != nil {
+		server.Close()
+		return nil, err
 	}
 	go func() {
-		_ = cmd.Wait()
+		<-exited
 		close(p.exited)
 	}()
 	f.stop = append(f.stop, func() {
-		_ = cmd.Process.Kill()
 		<-p.exited
 		server.CloseClientConnections()
 		server.Close()
 	})
-	return p
+	return p, nil
+}
+
+// variables are those of the function's processes.
+func (f *Function) variables() []string {
+	return append([]string{"AWS_LAMBDA_FUNCTION_NAME=" + f.Name, "AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
+		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE=1769", "_HANDLER=bootstrap", "PATH=" + os.Getenv("PATH")}, f.env...)
+}
+
+// run starts a process that writes to the function's log and ends with the function, and returns what closes when it has ended.
+func (f *Function) run(cmd *exec.Cmd) (exited <-chan struct{}, err error) {
+	cmd.Stdout, cmd.Stderr = &logWriter{f}, &logWriter{f}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an emulator has the function as a process of its own
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
+	f.stop = append(f.stop, func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		<-ended
+	})
+	return ended, nil
 }
 
 // logWriter writes to the function's log.

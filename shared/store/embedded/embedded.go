@@ -27,6 +27,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"assay/shared/store"
@@ -95,7 +96,18 @@ func (s *Store) Ping(ctx context.Context) error {
 	})
 }
 
-// view runs a short read transaction, which sees the last commit and waits for no write.
+// WriteTo writes a copy of the file as the last commit left it, which Open opens. Writes go on meanwhile. The pages that they free are
+// used again only after the copy, so the file grows by what they change; when it outgrows its mapping, writes and the reads after
+// them wait until the copy is made.
+func (s *Store) WriteTo(w io.Writer) (n int64, err error) {
+	err = s.view(func(tx *bbolt.Tx) error {
+		n, err = tx.WriteTo(w)
+		return err
+	})
+	return n, err
+}
+
+// view runs a read transaction, which sees the last commit and waits for no write.
 func (s *Store) view(read func(tx *bbolt.Tx) error) error {
 	err := s.db.View(read)
 	if errors.Is(err, bbolterrors.ErrDatabaseNotOpen) {

@@ -6,6 +6,7 @@
 //	link.key   the key that links are signed with; without it a new one is made, and earlier links become invalid
 //	objects/   one file for each key
 //	uploads/   files that are being written; what a crash left here is removed later
+//	deleted/   files that were deleted during a backup, until it is made; what a crash left here is removed when the folder is opened
 //
 // One process at a time uses a folder.
 package directory
@@ -43,12 +44,14 @@ type Store struct {
 
 	objects              string // folder
 	uploads              string // folder
+	deleted              string // folder
 	baseURL              string
 	key                  []byte
 	stallTimeout         time.Duration // how long a transfer may make no progress
 	expectedPollInterval time.Duration // how often to ask whether an upload is expected
 	inProgress           uploadsInProgress
 	cleaned              atomic.Int64 // when uploads was last looked through, in Unix nanoseconds
+	backup               backup
 }
 
 var _ blob.Store = (*Store)(nil)
@@ -63,12 +66,16 @@ func Open(root, baseURL string) (*Store, error) {
 	s := &Store{
 		objects:              filepath.Join(root, "objects"),
 		uploads:              filepath.Join(root, "uploads"),
+		deleted:              filepath.Join(root, "deleted"),
 		baseURL:              strings.TrimSuffix(baseURL, "/"),
 		stallTimeout:         time.Minute,
 		expectedPollInterval: 5 * time.Second,
 		Now:                  time.Now,
 	}
-	for _, folder := range []string{s.objects, s.uploads} {
+	if err := os.RemoveAll(s.deleted); err != nil {
+		return nil, fmt.Errorf("open the files in %s: %w", root, err)
+	}
+	for _, folder := range []string{s.objects, s.uploads, s.deleted} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return nil, fmt.Errorf("open the files in %s: %w", root, err)
 		}
@@ -150,7 +157,7 @@ func (s *Store) Delete(ctx context.Context, keys ...string) error {
 			return err
 		}
 		s.inProgress.end(key)
-		if err := os.Remove(s.path(key)); err == nil {
+		if err := s.remove(s.path(key)); err == nil {
 			removed = true
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -21,11 +21,14 @@ import (
 	"assay/shared/durable"
 )
 
-const keyBytes = 32
+const (
+	keyBytes    = 32
+	linkKeyName = "link.key"
+)
 
 // linkKey reads the key that links are signed with, and makes it when there is none.
 func linkKey(root string) ([]byte, error) {
-	path := filepath.Join(root, "link.key")
+	path := filepath.Join(root, linkKeyName)
 	key, err := os.ReadFile(path)
 	if err == nil && len(key) != keyBytes {
 		return nil, fmt.Errorf("key file %s has %d bytes, not %d: remove it to have a new one made; links handed out before then stop working",

@@ -41,6 +41,12 @@ const (
 	maxHeaders   = 2 * api.MaxHeaderBytes // the rest is for the address, and for the refusal of more
 )
 
+// What the folder of the data has besides the table.
+const (
+	filesFolder  = "files"
+	devIssuerKey = "dev-issuer.key"
+)
+
 // run serves until ctx ends. It calls ready when it can be reached.
 func run(ctx context.Context, c settings, out, logs io.Writer, ready func(*program)) error {
 	if c.keepsFolder() {
@@ -187,6 +193,9 @@ func (p *program) serve(ctx context.Context, out io.Writer, ready func(*program)
 			}
 		})
 	}
+	if p.table.embedded != nil && p.directory != nil {
+		p.serveBackups(work)
+	}
 	p.printGreeting(ctx, out)
 	ready(p)
 	var err error
@@ -274,7 +283,7 @@ func newIdentity(ctx context.Context, c settings, baseURL string, tokens store.S
 		id.issuer = baseURL + "/dev"
 		keyFile := "" // tokens then end with the process
 		if c.keepsFolder() {
-			keyFile = filepath.Join(c.data, "dev-issuer.key")
+			keyFile = filepath.Join(c.data, devIssuerKey)
 		}
 		dev, err := devissuer.Open(keyFile, id.issuer, audience)
 		if err != nil {

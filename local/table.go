@@ -23,17 +23,24 @@ type table struct {
 	store.Store
 	displayName string // in messages
 	close       func() error
+	embedded    *embedded.Store // nil in DynamoDB
 }
+
+// tableFile is the name of the embedded table in the folder of the data.
+const tableFile = "table.db"
 
 // openTable opens the table that the flags name, and calls changed with what this server writes to it.
 func openTable(ctx context.Context, c settings, changed func([]store.Item)) (*table, error) {
 	if c.store == storeEmbedded {
-		path := filepath.Join(c.data, "table.db")
+		if err := checkComplete(c.data); err != nil {
+			return nil, err
+		}
+		path := filepath.Join(c.data, tableFile)
 		s, err := embedded.Open(path, embedded.Options{OnChange: changed, Now: c.now})
 		if err != nil {
 			return nil, err
 		}
-		return &table{s, path, s.Close}, nil
+		return &table{s, path, s.Close, s}, nil
 	}
 	cfg, err := aws.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -51,7 +58,7 @@ func openTable(ctx context.Context, c settings, changed func([]store.Item)) (*ta
 			"table's name; "+
 			"-create-table makes the table when it is missing, and leaves one alone that has other keys or indexes: %w", c.table, err)
 	}
-	return &table{s, "DynamoDB's table " + c.table, func() error { return nil }}, nil
+	return &table{s, "DynamoDB's table " + c.table, func() error { return nil }, nil}, nil
 }
 
 // checkTable returns an error when the table does not answer, or is not one of Assay's.

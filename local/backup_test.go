@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"assay/shared/record"
+	"assay/shared/store/storetest"
+)
+
+// backUp runs the command and returns what it printed.
+func backUp(t testing.TB, data, to string) (string, error) {
+	t.Helper()
+	var out strings.Builder
+	err := execute(t.Context(), []string{"backup", "-data", data, "-to", to}, noEnv, &out, io.Discard)
+	return out.String(), err
+}
+
+// backupLoad is a task in which clients submit, upload and delete.
+type backupLoad struct {
+	*testServer
+	owner, task, dataset string
+	made, deleted        atomic.Int64
+}
+
+func newBackupLoad(t *testing.T, s *testServer) *backupLoad {
+	l := &backupLoad{testServer: s, owner: s.token(t, "owner")}
+	l.task = s.task(t, l.owner, "Load")
+	l.dataset = s.dataset(t, l.owner, l.task, "1 0 a 1\n1 0 b 0\n", nil)
+	return l
+}
+
+// submit makes a submission with a file that comes along or is uploaded, of which no other has the bytes.
+func (l *backupLoad) submit(t *testing.T, token string, random *rand.Rand) (path string) {
+	content := fmt.Sprintf("1 Q0 a 1 2.5 %x\n", random.Uint64())
+	file := inline("run", content)
+	if random.IntN(2) == 0 {
+		file = pendingFile("run", content)
+	}
+	file["datasetId"] = l.dataset
+	var made record.Submission
+	draft := map[string]any{"type": "upload", "files": []any{file}}
+	path = l.call(t, token, http.MethodPost, l.task+"/submissions", draft, &made).Get("Location")
+	l.made.Add(1)
+	for _, f := range made.Files {
+		if f.Upload != nil {
+			if a := l.upload(t, f.Upload, content); a != http.StatusOK && a != http.StatusNoContent {
+				t.Errorf("upload: %d", a)
+			}
+		}
+	}
+	return path
+}
+
+func (l *backupLoad) upload(t *testing.T, u *record.Upload, content string) int {
+	r := request(t, u.Method, u.URL, []byte(content))
+	for name, value := range u.Headers {
+		r.Header.Set(name, value)
+	}
+	resp, err := l.client.Do(r)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}
+
+// run submits until it is stopped, and deletes about every other submission after a while.
+func (l *backupLoad) run(t *testing.T, n int, seed uint64, stop <-chan struct{}) {
+	random := rand.New(rand.NewPCG(seed, uint64(n)))
+	token := l.token(t, fmt.Sprintf("user%d", n))
+	l.post(t, token, l.task+"/registrations", map[string]any{"team": fmt.Sprintf("Team %d", n)})
+	var open []string
+	for {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		open = append(open, l.submit(t, token, random))
+		if i := random.IntN(len(open)); random.IntN(2) == 0 {
+			if a := l.send(t, token, http.MethodDelete, open[i], nil); a.status == http.StatusNoContent {
+				l.deleted.Add(1)
+			}
+			open = append(open[:i], open[i+1:]...)
+		}
+	}
+}
+
+// Every file that a record of a backup names as stored is in the backup, whatever was submitted, uploaded and deleted meanwhile; a
+// server over the backup answers as the first one did, to the same tokens.
+func TestBackup_IsConsistentUnderLoad(t *testing.T) {
+	random := storetest.Random(t)
+	data, backups := t.TempDir(), t.TempDir()
+	s := startIn(t, data, "-rates", noRates, "-quotas", `{"user":{"perDay":{"runs":0}}}`)
+	l := newBackupLoad(t, s)
+	before := map[string][]byte{}
+	for _, path := range []string{l.task, "/v1/datasets/" + l.dataset, "/v1/tasks?filter[name]=CAsT", "/v1/organizers", "/v1/user"} {
+		before[path] = s.send(t, l.owner, http.MethodGet, path, nil).body
+	}
+	fillObjects(t, filepath.Join(data, filesFolder, "objects"))
+	stop, seed := make(chan struct{}), random.Uint64()
+	var clients sync.WaitGroup
+	for n := range 3 {
+		clients.Go(func() { l.run(t, n, seed, stop) })
+	}
+	const copies = 8
+	made := int64(0)
+	for n := range copies {
+		s.await(t, "there are more submissions", func() bool { return l.made.Load() > made+int64(random.IntN(20)) })
+		made = l.made.Load()
+		to := filepath.Join(backups, fmt.Sprint(n))
+		if out, err := backUp(t, data, to); err != nil || !strings.Contains(out, to) {
+			t.Fatalf("%q, %v", out, err)
+		}
+	}
+	close(stop)
+	clients.Wait()
+	for n := range copies {
+		checkBackup(t, s, l, filepath.Join(backups, fmt.Sprint(n)), before)
+	}
+	if l.deleted.Load() < 10 {
+		t.Errorf("only %d submissions were deleted: the load is too small to show anything", l.deleted.Load())
+	}
+	t.Logf("%d submissions, %d of them deleted, during %d backups", l.made.Load(), l.deleted.Load(), copies)
+}
+
+// fillObjects gives one of the files thousands of names, so that a backup takes a while.
+func fillObjects(t *testing.T, folder string) {
+	t.Helper()
+	there, err := os.ReadDir(folder)
+	for n := 0; n < 5000 && err == nil; n++ {
+		err = os.Link(filepath.Join(folder, there[0].Name()), filepath.Join(folder, fmt.Sprintf("%064x", n)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkBackup serves a backup at another address, under the URL of the first server.
+func checkBackup(t *testing.T, s *testServer, l *backupLoad, folder string, before map[string][]byte) {
+	t.Helper()
+	restored := startIn(t, folder, "-public-url", s.url, "-rates", noRates)
+	for path, want := range before {
+		if got := restored.send(t, l.owner, http.MethodGet, path, nil); !bytes.Equal(withoutLinks(got.body), withoutLinks(want)) {
+			t.Errorf("%s: GET %s: %s, want %s", folder, path, got.body, want)
+		}
+	}
+	runs := allOf[record.Run](t, restored, l.owner, "/v1/runs?limit=200&filter[taskId]="+id(l.task))
+	if len(runs) == 0 {
+		t.Errorf("%s has no runs", folder)
+	}
+	for _, r := range runs {
+		for _, f := range r.Files {
+			if f.State != record.FileStored {
+				continue
+			}
+			var run record.Run
+			restored.get(t, l.owner, "/v1/runs/"+r.ID, &run)
+			a := restored.send(t, "", http.MethodGet, run.Files[0].URL, nil)
+			if sum := sha256.Sum256(a.body); a.status != http.StatusOK || hex.EncodeToString(sum[:]) != f.SHA256 {
+				t.Errorf("%s: the file of run %s, which is %s: %d %s", folder, r.ID, r.State, a.status, a.body)
+			}
+		}
+	}
+	var later record.Submission
+	token := restored.token(t, "later")
+	restored.post(t, token, l.task+"/registrations", map[string]any{"team": "Later"})
+	file := inline("run", "1 Q0 a 1 2.5 later\n")
+	file["datasetId"] = l.dataset
+	restored.call(t, token, http.MethodPost, l.task+"/submissions", map[string]any{"type": "upload", "files": []any{file}}, &later)
+	restored.await(t, "a run that is submitted to the restored server is evaluated", func() bool {
+		var run record.Run
+		restored.get(t, token, "/v1/runs/"+later.RunIDs[0], &run)
+		return run.State == record.Completed
+	})
+}
+
+// withoutLinks is a document up to its first signed link, which is another one each time.
+func withoutLinks(document []byte) []byte {
+	start, _, _ := bytes.Cut(document, []byte(`"url":"http`))
+	return start
+}
+
+// Without a server the command opens the folder itself; a folder that has something is no place for a backup.
+func TestBackup_OfAFolderAtRest(t *testing.T) {
+	data, to := t.TempDir(), filepath.Join(t.TempDir(), "backup")
+	var task string
+	t.Run("first", func(t *testing.T) {
+		s := startIn(t, data, "-demo=false")
+		task = s.task(t, s.token(t, "owner"), "Lakes")
+	})
+	if _, err := backUp(t, t.TempDir(), to); err == nil || !strings.Contains(err.Error(), "table and the files") {
+		t.Errorf("a folder without a table: %v", err)
+	}
+	if _, err := backUp(t, data, ""); err == nil || !strings.Contains(err.Error(), "-to") {
+		t.Errorf("without -to: %v", err)
+	}
+	if _, err := backUp(t, data, to); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := backUp(t, data, to); err == nil || !strings.Contains(err.Error(), "not empty") {
+		t.Errorf("a folder with a backup: %v", err)
+	}
+	startIn(t, to, "-demo=false").get(t, "", task, nil)
+}
+
+// A server that is asked by a command which goes away leaves no whole backup, and makes the next one.
+func TestBackup_EndsWithItsCommand(t *testing.T) {
+	data, to := t.TempDir(), filepath.Join(t.TempDir(), "backup")
+	s := startIn(t, data)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := backup(ctx, data, to, s.program.table.embedded, s.program.directory); err == nil || checkComplete(to) == nil {
+		t.Errorf("%v, and what there is counts as a whole backup", err)
+	}
+	if _, err := backUp(t, data, to+"2"); err != nil {
+		t.Error(err)
+	}
+}
+
+// Nobody but the owner of the folder reads a backup, or reaches the socket at which the server makes one.
+func TestBackup_IsForTheOwner(t *testing.T) {
+	data, to := t.TempDir(), filepath.Join(t.TempDir(), "backup")
+	startIn(t, data)
+	if _, err := backUp(t, data, to); err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{filepath.Join(data, socketFolder), to} {
+		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := entry.Info()
+			if err == nil && info.Mode().Perm()&0o077 != 0 {
+				t.Errorf("%s has %s", path, info.Mode())
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A socket that a killed server left keeps neither the command nor the next server from its work.
+func TestBackup_AfterAKill(t *testing.T) {
+	v := newServerProcess(t)
+	v.start(t)
+	v.kill(t)
+	if _, err := os.Stat(filepath.Join(v.data, socketFolder, socketName)); err != nil {
+		t.Fatalf("the killed server left no socket: %v", err)
+	}
+	if _, err := backUp(t, v.data, filepath.Join(t.TempDir(), "backup")); err != nil {
+		t.Errorf("at rest: %v", err)
+	}
+	v.start(t)
+	if _, err := backUp(t, v.data, filepath.Join(t.TempDir(), "backup")); err != nil {
+		t.Errorf("running again: %v", err)
+	}
+	v.kill(t)
+}

@@ -154,5 +154,8 @@ func TestDeployed_ReclaimsRunOfCrashedFunction(t *testing.T) {
 		if answer, err := evaluator.Invoke(t.Context(), []byte(strange)); err == nil {
 			t.Errorf("an event of no known source, %s, is answered %s", strange, answer)
 		}
+		if answer, err := d.functions[functions.Uploads].Invoke(t.Context(), []byte(strange)); err == nil {
+			t.Errorf("an event that is no notification, %s, is answered %s", strange, answer)
+		}
 	}
 }

@@ -60,7 +60,7 @@ func TestDeployed_AnswersAsHandlers(t *testing.T) {
 func build(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	names := []string{functions.Evaluator}
+	names := []string{functions.Evaluator, functions.Uploads}
 	for _, g := range functions.Families() {
 		names = append(names, g.Name)
 	}
@@ -167,7 +167,7 @@ func (d *deployment) identity() {
 	d.issuerURL = server.URL
 }
 
-// arrived hands a notification of the bucket, in S3's own words, to the evaluator; twice more when it fails, as S3 does.
+// arrived hands a notification of the bucket, in S3's own words, to its function; twice more when it fails, as S3 does.
 func (d *deployment) arrived(event []byte) {
 	var from struct {
 		Records []struct {
@@ -197,7 +197,7 @@ func (d *deployment) arrived(event []byte) {
 		return
 	}
 	for range 3 {
-		if _, err = d.functions[functions.Evaluator].Invoke(context.Background(), payload); err == nil {
+		if _, err = d.functions[functions.Uploads].Invoke(context.Background(), payload); err == nil {
 			return
 		}
 	}

@@ -12,8 +12,11 @@ import (
 	"assay/shared/record"
 )
 
-// Evaluator is the name of the function behind the queue.
-const Evaluator = "evaluator"
+// The functions that events call, not requests.
+const (
+	Evaluator = "evaluator" // behind the queue
+	Uploads   = "uploads"   // behind the bucket
+)
 
 // Deployment has the rights and settings of a function where families are deployed as functions of their own. A function has no
 // others.
@@ -35,9 +38,12 @@ type FileRights struct {
 	Get, Put, Delete bool
 }
 
+// ByEvents reports whether the function is called by events.
+func (d Deployment) ByEvents() bool { return d.Name == Evaluator || d.Name == Uploads }
+
 // Writes reports whether the function changes the table.
 func (d Deployment) Writes() bool {
-	return d.Charges || len(d.Operations) == 0 || slices.ContainsFunc(d.Operations, func(o api.Operation) bool { return o.Changes() })
+	return d.Charges || d.ByEvents() || slices.ContainsFunc(d.Operations, func(o api.Operation) bool { return o.Changes() })
 }
 
 const (
@@ -46,6 +52,8 @@ const (
 	answerTime = api.RequestTime + 4*time.Second
 	// evaluationTime is the longest that AWS Lambda lets a function run.
 	evaluationTime = 15 * time.Minute
+	// notificationTime is far more than a few transactions take.
+	notificationTime = time.Minute
 )
 
 const (
@@ -109,7 +117,7 @@ func GRPC() Deployment {
 	}}
 }
 
-// Deployments lists what is deployed: each family of Families in its order, then the evaluator.
+// Deployments lists what is deployed: each family of Families in its order, then what events call.
 func Deployments() []Deployment {
 	var all []Deployment
 	for _, g := range Families() {
@@ -120,7 +128,7 @@ func Deployments() []Deployment {
 	}
 	return append(all, Deployment{
 		Name: Evaluator, ReadsTable: true, Files: files[Evaluator], ListsFiles: true, MemoryMB: largeMB, Timeout: evaluationTime,
-	})
+	}, Deployment{Name: Uploads, ReadsTable: true, MemoryMB: smallMB, Timeout: notificationTime})
 }
 
 // DefaultRoute is the key of the route that takes what no other route takes.

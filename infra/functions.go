@@ -68,10 +68,10 @@ func (st *stack) environment(d functions.Deployment) map[string]*string {
 	if st.Quotas != "" {
 		e[config.QuotasVariable] = &st.Quotas
 	}
-	if d.Name == functions.Evaluator {
+	if d.ByEvents() {
 		e[config.ScheduleGroupVariable] = jsii.String(st.resourceName("due"))
 		e[config.ScheduleRoleVariable] = st.arnOfSchedules()
-		e[config.ScheduleTargetVariable] = st.arn("lambda", "function:"+st.resourceName(d.Name))
+		e[config.ScheduleTargetVariable] = st.arn("lambda", "function:"+st.resourceName(functions.Evaluator))
 		e[config.DeadLettersVariable] = st.deadLetters.arn
 		return e
 	}
@@ -90,7 +90,7 @@ type deadLetters struct{ name, url, arn *string }
 const (
 	streamRetries  = 5
 	streamAge      = 6 * 60 * 60 // seconds
-	uploadRetries  = 2
+	eventRetries   = 2
 	deadLetterDays = 14
 )
 
@@ -121,9 +121,8 @@ func (st *stack) addSchedules() {
 	role.SetRoleName(jsii.String(st.schedulesRole()))
 }
 
-// addEvents subscribes f to the table's stream and to notifications of uploaded files. It returns the bucket's
-// permission, which must be there before the bucket.
-func (st *stack) addEvents(f *function) awslambda.CfnPermission {
+// addStream subscribes f to the table's stream. Schedules call it too.
+func (st *stack) addStream(f *function) {
 	awslambda.NewCfnEventSourceMapping(st.scope, jsii.String("EvaluatorStream"), &awslambda.CfnEventSourceMappingProps{
 		FunctionName: f.ref, EventSourceArn: st.table.stream, StartingPosition: jsii.String("TRIM_HORIZON"),
 		BatchSize: jsii.Number(10), ParallelizationFactor: jsii.Number(float64(st.ParallelWork)),
@@ -134,14 +133,24 @@ func (st *stack) addEvents(f *function) awslambda.CfnPermission {
 			OnFailure: awslambda.CfnEventSourceMapping_OnFailureProperty{Destination: st.deadLetters.arn},
 		},
 	})
-	awslambda.NewCfnEventInvokeConfig(st.scope, jsii.String("EvaluatorUploads"), &awslambda.CfnEventInvokeConfigProps{
+	st.retryEvents(f, "EvaluatorUploads") // a name of stacks from before; a function has one such resource, so it can't be replaced
+}
+
+// retryEvents says what becomes of events that f fails to handle.
+func (st *stack) retryEvents(f *function, id string) {
+	awslambda.NewCfnEventInvokeConfig(st.scope, &id, &awslambda.CfnEventInvokeConfigProps{
 		FunctionName: f.ref, Qualifier: jsii.String("$LATEST"),
-		MaximumRetryAttempts: jsii.Number(uploadRetries), MaximumEventAgeInSeconds: jsii.Number(streamAge),
+		MaximumRetryAttempts: jsii.Number(eventRetries), MaximumEventAgeInSeconds: jsii.Number(streamAge),
 		DestinationConfig: awslambda.CfnEventInvokeConfig_DestinationConfigProperty{
 			OnFailure: awslambda.CfnEventInvokeConfig_OnFailureProperty{Destination: st.deadLetters.arn},
 		},
 	})
-	return awslambda.NewCfnPermission(st.scope, jsii.String("EvaluatorUploadsPermission"), &awslambda.CfnPermissionProps{
+}
+
+// addUploads lets the bucket notify f of uploaded files, and returns the permission, which must be there before the bucket.
+func (st *stack) addUploads(f *function) awslambda.CfnPermission {
+	st.retryEvents(f, "UploadsEvents")
+	return awslambda.NewCfnPermission(st.scope, jsii.String("UploadsPermission"), &awslambda.CfnPermissionProps{
 		FunctionName: f.ref, Action: jsii.String("lambda:InvokeFunction"), Principal: jsii.String("s3.amazonaws.com"),
 		SourceArn: st.objects(""), SourceAccount: awscdk.Aws_ACCOUNT_ID(),
 	})

@@ -14,8 +14,8 @@ func (st *stack) rights(d functions.Deployment, log *string) []any {
 	list := []any{allow("Log", []string{"logs:CreateLogStream", "logs:PutLogEvents"}, log)}
 	list = append(list, st.tableRights(d)...)
 	list = append(list, st.fileRights(d)...)
-	if len(d.Operations) == 0 {
-		list = append(list, st.eventRights()...)
+	if d.ByEvents() {
+		list = append(list, st.eventRights(d)...)
 	}
 	if st.Tracing {
 		// X-Ray has nothing narrower
@@ -69,18 +69,21 @@ func (st *stack) fileRights(d functions.Deployment) []any {
 	return list
 }
 
-// eventRights are those of the function that events invoke: to read the stream, to send dead letters, and to schedule its own
-// invocation when something is due.
-func (st *stack) eventRights() []any {
+// eventRights are those of the functions that events invoke: to send dead letters, to have the evaluator invoked when something is
+// due, and to read the stream.
+func (st *stack) eventRights(d functions.Deployment) []any {
 	passRole := allow("PassScheduleRole", []string{"iam:PassRole"}, st.arnOfSchedules())
 	passRole["Condition"] = object{"StringEquals": object{"iam:PassedToService": "scheduler.amazonaws.com"}}
-	return []any{
-		allow("ReadStream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"},
-			st.table.stream),
+	list := []any{
 		allow("SendToDeadLetters", []string{"sqs:SendMessage"}, st.deadLetters.arn),
 		allow("Schedule", []string{"scheduler:CreateSchedule"}, st.arn("scheduler", "schedule/"+st.resourceName("due")+"/*")),
 		passRole,
 	}
+	if d.Name == functions.Evaluator {
+		list = append(list, allow("ReadStream", []string{
+			"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"}, st.table.stream))
+	}
+	return list
 }
 
 // arnOfSchedules is the ARN of the role that schedules assume, before it exists.

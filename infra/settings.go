@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/functions"
 	"assay/shared/quota"
 	"assay/shared/record"
 )
@@ -65,7 +66,9 @@ var stages = []stage{
 			// account's concurrency to all else.
 			"tools": 50,
 			// A backlog waits in the stream, where it costs nothing, rather than in retries against the table.
-			"evaluator": 20,
+			functions.Evaluator: 20,
+			// What floods take of the account's concurrency leaves these for uploaded files, which no flood can bring faster.
+			functions.Uploads: 20,
 		},
 	},
 }

@@ -53,10 +53,13 @@ func newStack(app awscdk.App, s settings) error {
 	st.gateway = st.addAPI()
 	for _, d := range functions.Deployments() {
 		f := st.addFunction(d)
-		if len(d.Operations) > 0 {
+		switch d.Name {
+		case functions.Evaluator:
+			st.addStream(f)
+		case functions.Uploads:
+			st.addBucket(f, st.addUploads(f))
+		default:
 			st.addRoutes(f, d)
-		} else {
-			st.addBucket(f, st.addEvents(f))
 		}
 	}
 	if st.GRPC.On {

@@ -146,13 +146,19 @@ func TestAlarms_OfBothStagesAreFree(t *testing.T) {
 }
 
 // TestAlarms_WatchEveryFunction holds that a failure of any function moves a metric with an alarm: those behind the API its
-// 5xx and latency, the one behind the queue the age of the stream and the dead letters.
+// lines with 5xx and its latency, those behind events the age of the stream and the dead letters.
 func TestAlarms_WatchEveryFunction(t *testing.T) {
+	const deadLetters = `{"Fn::GetAtt":["DeadLetters","Arn"]}`
+	if got := prod.one(t, "AWS::Lambda::EventSourceMapping").at("DestinationConfig.OnFailure.Destination"); got != deadLetters {
+		t.Errorf("what the stream gives up goes to %s", got)
+	}
 	watched := map[string]bool{}
 	for _, i := range prod.all("AWS::ApiGatewayV2::Integration") {
 		watched[strings.Trim(i.at("IntegrationUri.Fn::GetAtt.0"), `"`)] = true
 	}
-	watched[strings.Trim(prod.one(t, "AWS::Lambda::EventSourceMapping").at("FunctionName.Ref"), `"`)] = true
+	for _, c := range prod.all("AWS::Lambda::EventInvokeConfig") {
+		watched[strings.Trim(c.at("FunctionName.Ref"), `"`)] = c.at("DestinationConfig.OnFailure.Destination") == deadLetters
+	}
 	for id := range prod.all("AWS::Lambda::Function") {
 		if !watched[id] {
 			t.Errorf("no alarm would tell that %s fails", id)

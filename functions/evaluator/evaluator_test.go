@@ -197,7 +197,7 @@ func TestEvaluate_StoresManyTopicsInAFile(t *testing.T) {
 		t.Fatal(len(perTopic))
 	}
 	f.wait(72 * time.Hour)
-	f.must(f.DeleteAbandonedFiles(f.ctx))
+	f.clean()
 	if _, err := f.Files.Stat(f.ctx, topics.ObjectKey); err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +322,7 @@ func TestDeleteAbandonedFiles_CompletesUploadsWithoutNotification(t *testing.T) 
 	f := newFixture(t)
 	r := f.add(ranked, awaitingUpload)
 	f.wait(49 * time.Hour)
-	f.must(f.DeleteAbandonedFiles(f.ctx))
+	f.clean()
 	if got := f.run(r.ID); got.State != record.Queued || got.Files[0].State != record.FileStored {
 		t.Errorf("the run is %s, its file %s", got.State, got.Files[0].State)
 	}

@@ -118,6 +118,13 @@ func (f *fixture) must(err error) {
 	}
 }
 
+// clean deletes abandoned files, all in one call.
+func (f *fixture) clean() {
+	f.t.Helper()
+	_, err := f.DeleteAbandonedFiles(f.ctx, "")
+	f.must(err)
+}
+
 func (f *fixture) evaluations() int {
 	f.t.Helper()
 	n := 0

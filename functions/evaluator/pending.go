@@ -168,33 +168,55 @@ func (w *Worker) failUnserved(ctx context.Context, now time.Time, backlog queue.
 }
 
 // DeleteAbandonedFiles deletes the files that no record names: of requests that failed, and of what was deleted or replaced. It also
-// completes uploads whose notification was lost.
-func (w *Worker) DeleteAbandonedFiles(ctx context.Context) error {
-	var keys []string
-	for key, err := range w.Files.List(ctx, "", w.Now().Add(-record.AbandonedAfter)) {
-		if err != nil {
-			return err
-		}
-		if keys = append(keys, key); len(keys) == store.MaxKeys/2 {
-			if err := w.deleteAbandoned(ctx, keys); err != nil {
-				return err
-			}
-			keys = keys[:0]
-		}
-	}
-	return w.deleteAbandoned(ctx, keys)
+// completes uploads whose notification was lost. When the context ends first it returns the last key that it is done with, which the
+// next call takes as after; the first call takes none.
+func (w *Worker) DeleteAbandonedFiles(ctx context.Context, after string) (done string, err error) {
+	return w.eachBatch(ctx, "", after, record.AbandonedAfter, w.deleteAbandoned)
 }
 
 // DeleteExpiredResults deletes the results of tools whose links have expired.
 func (w *Worker) DeleteExpiredResults(ctx context.Context) error {
+	_, err := w.eachBatch(ctx, string(record.HolderTools)+"/", "", record.ResultLinkTime, func(ctx context.Context, keys []string) error {
+		return w.Files.Delete(ctx, keys...)
+	})
+	return err
+}
+
+// eachBatch calls do with the keys under the prefix whose files are of that age, some at a time. A batch that fails does not keep the
+// others from their turn; the error is the first of those. When the context ends, or files cannot be listed, it returns the last
+// key that it is done with.
+func (w *Worker) eachBatch(
+	ctx context.Context, prefix, after string, age time.Duration, do func(context.Context, []string) error,
+) (done string, failed error) {
+	done = after
 	var keys []string
-	for key, err := range w.Files.List(ctx, string(record.HolderTools)+"/", w.Now().Add(-record.ResultLinkTime)) {
-		if err != nil {
-			return err
+	flush := func() {
+		if len(keys) == 0 || ctx.Err() != nil {
+			return
 		}
-		keys = append(keys, key)
+		err := do(ctx, keys)
+		if failed == nil {
+			failed = err
+		}
+		if ctx.Err() == nil {
+			done, keys = keys[len(keys)-1], keys[:0]
+		}
 	}
-	return w.Files.Delete(ctx, keys...)
+	for key, err := range w.Files.List(ctx, prefix, after, w.Now().Add(-age)) {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return done, err
+		}
+		if keys = append(keys, key); len(keys) == store.MaxKeys/2 {
+			flush()
+		}
+	}
+	if flush(); ctx.Err() != nil {
+		return done, ctx.Err()
+	}
+	return "", failed
 }
 
 // deleteAbandoned deletes those of the files that no record names. It ignores keys that are not of files of records.

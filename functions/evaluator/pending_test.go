@@ -156,14 +156,14 @@ func TestDeleteAbandonedFiles_KeepsNamedFiles(t *testing.T) {
 		return err == nil
 	}
 	f.wait(47 * time.Hour)
-	f.must(f.DeleteAbandonedFiles(f.ctx))
+	f.clean()
 	for _, key := range drop {
 		if !has(key) {
 			t.Errorf("%s is gone before its time", key)
 		}
 	}
 	f.wait(2 * time.Hour)
-	f.must(f.DeleteAbandonedFiles(f.ctx))
+	f.clean()
 	for _, key := range keep {
 		if !has(key) {
 			t.Errorf("%s is gone, though a record names it", key)

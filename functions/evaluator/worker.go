@@ -8,11 +8,12 @@
 //	                        write, or each second                  DynamoDB stream names, or EvaluateQueued, by a schedule
 //	pending work of records Run's jobs, each second                HandleChange, when the work is due at once, or RunDue, by
 //	                                                               a one-time schedule of EventBridge for its minute (NextDue)
-//	completed uploads       the handler of /files/, or             files.Uploads, by a notification of S3
+//	completed uploads       the handler of /files/, or             function uploads, by a notification of S3
 //	                        files.Poller for files in S3
 //	runs without a worker   FailUnserved, each minute              FailUnserved, by the same schedule as RunDue
 //	results of tools        DeleteExpiredResults, every 20 minutes DeleteExpiredResults, by a daily schedule after an upload
-//	abandoned files         DeleteAbandonedFiles, each hour        DeleteAbandonedFiles, by the same daily schedule
+//	abandoned files         DeleteAbandonedFiles, each hour        DeleteAbandonedFiles, by the same daily schedule, and by one
+//	                                                               in two minutes from where the time of a call ended
 //	after a failure         the next interval                      retries of the stream, then a schedule 15 minutes later
 //
 // Processes serve teams in round-robin order, so that a burst of one team delays the runs of others by at most one run of each
@@ -143,8 +144,14 @@ func (w *Worker) periodicJobs() []periodicJob {
 		{pollInterval, func(ctx context.Context) error { return w.runDueOf(ctx, false) }, "other pending work"},
 		{time.Minute, w.FailUnserved, "fail runs that no worker takes"},
 		{20 * time.Minute, w.DeleteExpiredResults, "delete expired results of tools"},
-		{time.Hour, w.DeleteAbandonedFiles, "delete abandoned files"},
+		{time.Hour, w.deleteAllAbandoned, "delete abandoned files"},
 	}
+}
+
+// deleteAllAbandoned is DeleteAbandonedFiles for a host that stops no call.
+func (w *Worker) deleteAllAbandoned(ctx context.Context) error {
+	_, err := w.DeleteAbandonedFiles(ctx, "")
+	return err
 }
 
 // runPeriodically does a job at its interval until the context ends.

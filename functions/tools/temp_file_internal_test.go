@@ -198,7 +198,7 @@ func TestLargeResult_IsBehindALink(t *testing.T) {
 		t.Errorf("asked again it is %+v", again)
 	}
 	var kept []string
-	for key, err := range s.Files.List(t.Context(), string(record.HolderTools)+"/", now.Add(time.Hour)) {
+	for key, err := range s.Files.List(t.Context(), string(record.HolderTools)+"/", "", now.Add(time.Hour)) {
 		if _, _, sum, ok := record.ParseObjectKey(key); err != nil || !ok || sum != digest {
 			t.Errorf("it is kept as %s, %v", key, err)
 		}

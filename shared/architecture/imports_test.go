@@ -189,8 +189,8 @@ var rules = []rule{
 	},
 	{
 		except: []string{
-			"assay/functions/evaluator/lambda", "assay/grpc/...", "assay/local", "assay/shared/blob/s3/...",
-			"assay/shared/config/awsconfig", "assay/shared/gateway/lambdatest", "assay/shared/store/dynamo/...",
+			"assay/grpc/...", "assay/local", "assay/shared/blob/s3/...",
+			"assay/shared/config/awsconfig", "assay/shared/gateway/lambdatest", "assay/shared/gateway/schedule", "assay/shared/store/dynamo/...",
 		},
 		forbidden: []string{"github.com/aws/aws-sdk-go-v2/...", "github.com/aws/smithy-go/..."},
 		tests:     true,

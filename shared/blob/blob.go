@@ -95,7 +95,10 @@ type Store interface {
 	// List yields the keys under prefix whose files were stored before the given instant, in no certain order, so
 	// that files that no record names any more can be found. The prefix is empty or ends in a slash. Files that
 	// are stored or deleted meanwhile may be yielded or not. After an error the sequence ends.
-	List(ctx context.Context, prefix string, before time.Time) iter.Seq2[string, error]
+	//
+	// What ends early goes on with the last key that it handled as after: keys that an earlier List yielded up to that one may be
+	// left out. S3, which lists in the order of keys, leaves them out; a directory, which has no order, begins again.
+	List(ctx context.Context, prefix, after string, before time.Time) iter.Seq2[string, error]
 
 	// SignGet returns a link that downloads what is stored under key, whether or not something is stored yet. The
 	// answer tells browsers to save it, never to show it, under the given file name, as the given media

@@ -1,5 +1,5 @@
-// Command lambda is the function of the evaluator. The table's stream calls it for queued runs and pending work, the bucket for uploaded
-// files, and one-time schedules, which it makes itself, when work is due. So an unused service runs and costs nothing.
+// Command lambda is the function of the evaluator. The table's stream calls it for queued runs and pending work, and one-time schedules,
+// which it makes itself, when work is due. So an unused service runs and costs nothing.
 package main
 
 import (
@@ -8,18 +8,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
 	"time"
 
 	"assay/functions/evaluator"
-	"assay/shared/blob"
 	"assay/shared/blob/s3"
 	"assay/shared/config"
 	"assay/shared/config/awsconfig"
-	"assay/shared/files"
+	"assay/shared/gateway/schedule"
 	"assay/shared/quota"
-	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/store/dynamo"
 	"assay/shared/wait"
@@ -48,21 +45,21 @@ func newFunction(log *slog.Logger) (*function, error) {
 			Now: time.Now, Log: log,
 			Holder: env.Require("AWS_LAMBDA_LOG_STREAM_NAME"),
 		},
-		schedules: newSchedules(&env),
+		schedules: schedule.New(&env),
 	}
 	return f, errors.Join(env.Err(), err)
 }
 
-// function handles the events of the three sources.
+// function handles the events of both sources.
 type function struct {
 	worker    *evaluator.Worker
-	schedules *schedules
+	schedules *schedule.Schedules
 }
 
 // event has a member for each source; an event has one of them.
 type event struct {
 	Records []json.RawMessage
-	Wake    string // what is due, from a schedule
+	schedule.Event
 }
 
 // shutdownMargin is how long before Lambda's timeout the function stops its work, releases its runs and schedules the rest.
@@ -79,20 +76,16 @@ func (f *function) handle(ctx context.Context, raw json.RawMessage) (any, error)
 		return nil, fmt.Errorf("an event that is no JSON object: %w", err)
 	}
 	if len(e.Records) == 0 {
-		return nil, f.handleSchedule(ctx, e.Wake)
+		return nil, f.handleSchedule(ctx, e.Event)
 	}
 	var first struct{ EventSource string } // as all records have it
 	if err := json.Unmarshal(e.Records[0], &first); err != nil {
 		return nil, fmt.Errorf("a record that is no JSON object: %w", err)
 	}
-	switch first.EventSource {
-	case "aws:dynamodb":
-		return f.handleChanges(ctx, e.Records)
-	case "aws:s3":
-		return nil, f.handleUploads(ctx, e.Records)
-	default:
+	if first.EventSource != "aws:dynamodb" {
 		return nil, fmt.Errorf("events from %q are unknown", first.EventSource)
 	}
+	return f.handleChanges(ctx, e.Records)
 }
 
 // handleChanges handles records of the table's stream. It reports those that fail, so that the stream repeats them and those after.
@@ -136,28 +129,6 @@ func (f *function) handleChange(ctx context.Context, r *events.DynamoDBEventReco
 // retryDelay is the delay after a failure: until then Lambda has stopped its own retries.
 const retryDelay = 15 * time.Minute
 
-// handleUploads completes the uploads of files that S3 notifies of. Each file schedules a deletion of abandoned files for the day when
-// it would be one.
-func (f *function) handleUploads(ctx context.Context, records []json.RawMessage) error {
-	var failed error
-	for _, raw := range records {
-		var r events.S3EventRecord
-		if err := json.Unmarshal(raw, &r); err != nil {
-			return fmt.Errorf("a record of S3 that cannot be read: %w", err)
-		}
-		key, err := url.QueryUnescape(r.S3.Object.Key)
-		if err != nil {
-			return fmt.Errorf("the key of a record of S3: %w", err)
-		}
-		err = files.Uploads{Store: f.worker.Store, Now: f.worker.Now}.Complete(ctx, key)
-		if errors.Is(err, blob.ErrNotFound) {
-			err = nil // no record waits for it
-		}
-		failed = errors.Join(failed, err, f.schedules.set(ctx, f.worker.Now().Add(record.AbandonedAfter).Truncate(day).Add(day), wakeClean))
-	}
-	return failed
-}
-
 const day = 24 * time.Hour
 
 // Limits of one call. Schedules have a resolution of a minute, so the call itself waits for work that is due within maxPause, such as
@@ -169,18 +140,32 @@ const (
 )
 
 // handleSchedule handles an event of a schedule.
-func (f *function) handleSchedule(ctx context.Context, what string) error {
-	switch what {
-	case wakeDue:
+func (f *function) handleSchedule(ctx context.Context, e schedule.Event) error {
+	switch e.Wake {
+	case schedule.WakeDue:
 		return f.runUntil(ctx, f.runDue(ctx))
-	case wakeClean:
-		if err := errors.Join(f.worker.DeleteAbandonedFiles(ctx), f.worker.DeleteExpiredResults(ctx)); err != nil {
-			return errors.Join(err, f.schedules.set(context.WithoutCancel(ctx), f.worker.Now().Add(day), wakeClean))
-		}
-		return nil
+	case schedule.WakeClean:
+		return f.clean(ctx, e.After)
 	default:
 		return errors.New("an event of no known source")
 	}
+}
+
+// clean deletes files that nothing names any more. When its time ends before the files do, the next call goes on from there.
+func (f *function) clean(ctx context.Context, after string) error {
+	rest := schedule.Event{Wake: schedule.WakeClean}
+	var err error
+	if rest.After, err = f.worker.DeleteAbandonedFiles(ctx, after); ctx.Err() == nil {
+		err = errors.Join(err, f.worker.DeleteExpiredResults(ctx))
+	}
+	now := f.worker.Now()
+	switch unbounded := context.WithoutCancel(ctx); {
+	case ctx.Err() != nil:
+		return f.schedules.Set(unbounded, now, rest)
+	case err != nil:
+		return errors.Join(err, f.schedules.Set(unbounded, now.Add(day), rest))
+	}
+	return nil
 }
 
 // runDue does all due work and evaluates the queued runs, and returns the next instant at which work is due: soon after a failure, and
@@ -206,5 +191,5 @@ func (f *function) runUntil(ctx context.Context, next time.Time) error {
 	if next.IsZero() {
 		return nil
 	}
-	return f.schedules.set(context.WithoutCancel(ctx), next, wakeDue)
+	return f.schedules.Set(context.WithoutCancel(ctx), next, schedule.Event{Wake: schedule.WakeDue})
 }

@@ -271,7 +271,7 @@ func Image(datasetIDs ...string) map[string]any {
 // FileCount counts the files that are stored.
 func (s *Server) FileCount() (n int) {
 	s.t.Helper()
-	for _, err := range s.Files.List(s.t.Context(), "", s.Now().Add(time.Hour)) {
+	for _, err := range s.Files.List(s.t.Context(), "", "", s.Now().Add(time.Hour)) {
 		if err != nil {
 			s.t.Fatal(err)
 		}

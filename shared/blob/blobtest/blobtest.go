@@ -213,7 +213,7 @@ func invalid(t *testing.T, s blob.Store) {
 		t.Error("SignGet took a media type with a line break")
 	}
 	for _, prefix := range []string{"a", "../", "/"} {
-		for _, err := range s.List(ctx, prefix, soon) {
+		for _, err := range s.List(ctx, prefix, "", soon) {
 			if err == nil {
 				t.Errorf("List took the prefix %q", prefix)
 			}
@@ -289,7 +289,7 @@ func list(t *testing.T, s blob.Store) {
 		"nothing/": nil,
 	} {
 		var got []string
-		for key, err := range s.List(t.Context(), prefix, time.Now().Add(time.Hour)) {
+		for key, err := range s.List(t.Context(), prefix, "", time.Now().Add(time.Hour)) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -300,11 +300,11 @@ func list(t *testing.T, s blob.Store) {
 			t.Errorf("List of %q: %q, want %q", prefix, got, want)
 		}
 	}
-	for key, err := range s.List(t.Context(), "", time.Now().Add(-time.Hour)) {
+	for key, err := range s.List(t.Context(), "", "", time.Now().Add(-time.Hour)) {
 		t.Errorf("%q, %v was stored an hour ago", key, err)
 	}
 	// Would the sequence go on after the break, the range loop itself would panic.
-	for _, err := range s.List(t.Context(), "", time.Now().Add(time.Hour)) {
+	for _, err := range s.List(t.Context(), "", "", time.Now().Add(time.Hour)) {
 		if err != nil {
 			t.Error(err)
 		}

@@ -169,8 +169,8 @@ func (s *Store) Delete(ctx context.Context, keys ...string) error {
 	return durable.Sync(s.objects)
 }
 
-// List implements blob.Store.
-func (s *Store) List(ctx context.Context, prefix string, before time.Time) iter.Seq2[string, error] {
+// List implements blob.Store. Files lie in the order of the digests of their keys, so it always begins with the first.
+func (s *Store) List(ctx context.Context, prefix, _ string, before time.Time) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		if err := blob.CheckPrefix(prefix); err != nil {
 			yield("", err)

@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -111,9 +112,9 @@ func (s *gatewayStore) Delete(ctx context.Context, keys ...string) error {
 	return s.Store.Delete(ctx, paths...)
 }
 
-func (s *gatewayStore) List(ctx context.Context, prefix string, before time.Time) iter.Seq2[string, error] {
+func (s *gatewayStore) List(ctx context.Context, prefix, after string, before time.Time) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		for p, err := range s.Store.List(ctx, prefix, before) {
+		for p, err := range s.Store.List(ctx, prefix, after, before) {
 			key, _ := s.keys.LoadOrStore(p, p)
 			if name, ok := key.(string); !ok || !yield(name, err) {
 				return
@@ -142,8 +143,8 @@ func TestList_ReadsManyPages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	count := func() (n int) {
-		for _, err := range s.List(t.Context(), "runs/", time.Now().Add(time.Hour)) {
+	count := func(after string) (n int) {
+		for _, err := range s.List(t.Context(), "runs/", after, time.Now().Add(time.Hour)) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -151,13 +152,16 @@ func TestList_ReadsManyPages(t *testing.T) {
 		}
 		return n
 	}
-	if got := count(); got != n {
+	if got := count(""); got != n {
 		t.Errorf("%d files are listed, want %d", got, n)
+	}
+	if got, want := count(slices.Sorted(slices.Values(keys))[1]), n-2; got != want {
+		t.Errorf("%d files are listed after the second, want %d", got, want)
 	}
 	if err := s.Delete(t.Context(), keys...); err != nil {
 		t.Fatal(err)
 	}
-	if got := count(); got != 0 {
+	if got := count(""); got != 0 {
 		t.Errorf("%d files are left, want none", got)
 	}
 }

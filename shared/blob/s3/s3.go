@@ -153,13 +153,17 @@ func (s *Store) Delete(ctx context.Context, keys ...string) error {
 }
 
 // List implements blob.Store.
-func (s *Store) List(ctx context.Context, prefix string, before time.Time) iter.Seq2[string, error] {
+func (s *Store) List(ctx context.Context, prefix, after string, before time.Time) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		if err := blob.CheckPrefix(prefix); err != nil {
 			yield("", err)
 			return
 		}
-		pages := sdk.NewListObjectsV2Paginator(s.client, &sdk.ListObjectsV2Input{Bucket: &s.bucket, Prefix: &prefix})
+		in := &sdk.ListObjectsV2Input{Bucket: &s.bucket, Prefix: &prefix}
+		if after != "" {
+			in.StartAfter = &after
+		}
+		pages := sdk.NewListObjectsV2Paginator(s.client, in)
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if err != nil {

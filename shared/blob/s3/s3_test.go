@@ -74,7 +74,7 @@ func TestErrors_AreThoseOfTheContract(t *testing.T) {
 		if err := s.Delete(t.Context(), "a"); err == nil || errors.Is(err, blob.ErrNotFound) {
 			t.Errorf("Delete, %s: %v", test.code, err)
 		}
-		for _, err := range s.List(t.Context(), "", noon) {
+		for _, err := range s.List(t.Context(), "", "", noon) {
 			if err == nil || errors.Is(err, blob.ErrNotFound) {
 				t.Errorf("List, %s: %v", test.code, err)
 			}
@@ -98,7 +98,7 @@ func TestList_LeavesOutWhatMayBeYounger(t *testing.T) {
 	})
 	for before, want := range map[time.Duration]int{0: 0, 999 * time.Millisecond: 0, time.Second: 1} {
 		n := 0
-		for _, err := range s.List(t.Context(), "", noon.Add(before)) {
+		for _, err := range s.List(t.Context(), "", "", noon.Add(before)) {
 			if err != nil {
 				t.Fatal(err)
 			}

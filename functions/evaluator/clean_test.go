@@ -1,0 +1,104 @@
+package evaluator_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"testing"
+	"time"
+
+	"assay/shared/blob"
+	"assay/shared/record"
+	"assay/shared/store"
+)
+
+// orderedFiles lists in the order of keys, as S3 does, and ends the time of a call after some of them.
+type orderedFiles struct {
+	blob.Store
+	atMost int
+	end    context.CancelFunc
+	listed int
+}
+
+func (o *orderedFiles) List(ctx context.Context, prefix, after string, before time.Time) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		var keys []string
+		for key, err := range o.Store.List(ctx, prefix, "", before) {
+			if err != nil {
+				yield("", err)
+				return
+			}
+			keys = append(keys, key)
+		}
+		slices.SortFunc(keys, cmp.Compare[string])
+		for i, key := range keys {
+			if key <= after {
+				continue
+			}
+			if i == o.atMost {
+				o.end()
+			}
+			o.listed++
+			if !yield(key, nil) {
+				return
+			}
+		}
+	}
+}
+
+// TestDeleteAbandonedFiles_GoesOnWhereItsTimeEnded: a bucket may have more files than a call of Lambda can look at.
+func TestDeleteAbandonedFiles_GoesOnWhereItsTimeEnded(t *testing.T) {
+	f := newFixture(t)
+	files := &orderedFiles{Store: f.Files}
+	nobody := record.NewID(f.Now())
+	const n = 7 * store.MaxKeys / 2
+	for i := range n {
+		f.records.File(record.HolderRuns, nobody, "x", fmt.Sprint(i))
+	}
+	keep := f.add(ranked).ObjectKeys()[0]
+	f.wait(49 * time.Hour)
+	f.Files = files
+	after, calls := "", 0
+	for ; calls == 0 || after != ""; calls++ {
+		ctx, end := context.WithCancel(f.ctx)
+		files.end, files.atMost = end, 2*store.MaxKeys // of what is left: each call deletes what it saw
+		done, err := f.DeleteAbandonedFiles(ctx, after)
+		if done != "" && !errors.Is(err, context.Canceled) || done == "" && err != nil || done != "" && done <= after {
+			t.Fatalf("call %d went on after %q to %q: %v", calls, after, done, err)
+		}
+		after = done
+		end()
+	}
+	if calls < 2 || files.listed > n+calls*store.MaxKeys {
+		t.Errorf("%d files were listed %d times in %d calls: it did not go on, but began again", n, files.listed, calls)
+	}
+	if _, err := f.Files.Stat(f.ctx, keep); err != nil {
+		t.Error(err)
+	}
+	for key, err := range files.Store.List(f.ctx, string(record.HolderRuns)+"/"+nobody+"/", "", f.Now()) {
+		t.Fatalf("%s is left, %v", key, err)
+	}
+}
+
+// TestDeleteAbandonedFiles_LeavesABatchThatFails: what cannot be read must not keep all files behind it for ever.
+func TestDeleteAbandonedFiles_LeavesABatchThatFails(t *testing.T) {
+	f := newFixture(t)
+	broken, nobody := record.NewID(f.Now()), record.NewID(f.Now().Add(time.Second))
+	f.must(f.Store.Write(f.ctx, store.Create(store.Item{Key: record.RunKey(broken), Data: []byte("this is no run")})))
+	for _, id := range []string{broken, nobody} {
+		for i := range store.MaxKeys / 2 {
+			f.records.File(record.HolderRuns, id, "x", fmt.Sprint(id, i))
+		}
+	}
+	f.wait(49 * time.Hour)
+	f.Files = &orderedFiles{Store: f.Files, atMost: -1}
+	if done, err := f.DeleteAbandonedFiles(f.ctx, ""); err == nil || done != "" {
+		t.Errorf("it ended after %q: %v", done, err)
+	}
+	for key, err := range f.Files.List(f.ctx, string(record.HolderRuns)+"/"+nobody+"/", "", f.Now()) {
+		t.Fatalf("%s is left, %v", key, err)
+	}
+}

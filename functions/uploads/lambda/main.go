@@ -1,0 +1,72 @@
+// Command lambda is the function that the bucket notifies of files that clients have sent. It is not the evaluator's: there the
+// notifications would wait for a backlog of evaluations, and with them runs that have not even been queued.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"time"
+
+	"assay/shared/blob"
+	"assay/shared/config"
+	"assay/shared/config/awsconfig"
+	"assay/shared/files"
+	"assay/shared/gateway/schedule"
+	"assay/shared/quota"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/store/dynamo"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+)
+
+func main() {
+	slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stdout, nil)))
+	var env config.Environment
+	quotas, err := quota.FromEnvironment()
+	f := function{
+		store: quota.New(quotas, dynamo.New(awsconfig.Table(&env)), time.Now).Store(), now: time.Now, schedules: schedule.New(&env),
+	}
+	if err := errors.Join(env.Err(), err); err != nil {
+		slog.Error("the function cannot start", "error", err)
+		os.Exit(1)
+	}
+	lambda.Start(f.handle)
+}
+
+type function struct {
+	store     store.Store
+	now       func() time.Time
+	schedules *schedule.Schedules
+}
+
+const day = 24 * time.Hour
+
+// handle completes the uploads that S3 notifies of. Each file schedules a deletion of abandoned files for the day when it would be one.
+func (f function) handle(ctx context.Context, e events.S3Event) error {
+	if len(e.Records) == 0 {
+		return errors.New("an event without records")
+	}
+	var failed error
+	for _, r := range e.Records {
+		if r.EventSource != "aws:s3" {
+			return fmt.Errorf("events from %q are unknown", r.EventSource)
+		}
+		key, err := url.QueryUnescape(r.S3.Object.Key)
+		if err != nil {
+			return fmt.Errorf("the key of a record of S3: %w", err)
+		}
+		err = files.Uploads{Store: f.store, Now: f.now}.Complete(ctx, key)
+		if errors.Is(err, blob.ErrNotFound) {
+			err = nil // no record waits for it
+		}
+		failed = errors.Join(failed, err,
+			f.schedules.Set(ctx, f.now().Add(record.AbandonedAfter).Truncate(day).Add(day), schedule.Event{Wake: schedule.WakeClean}))
+	}
+	return failed
+}

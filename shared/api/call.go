@@ -30,8 +30,10 @@ type Env struct {
 	Now    func() time.Time
 	Log    *slog.Logger
 	Verify func(ctx context.Context, token string) (access.Caller, error) // an error is a problem
-	Info   Info
-	Quotas *quota.Ledger // of users and of the server; New makes one without limits where there is none
+	// Endpoints returns those of the issuer; an error is a problem. It may be nil where Info has no client.
+	Endpoints func(ctx context.Context) (auth.Endpoints, error)
+	Info      Info
+	Quotas    *quota.Ledger // of users and of the server; New makes one without limits where there is none
 	// Rates holds callers to limits; nil: to none.
 	Rates *ratelimit.Limiter
 	// RenderHTML renders what would be JSON for callers who prefer text/html, as browsers do; nil: they get JSON.
@@ -45,6 +47,7 @@ type Info struct {
 	Name, Version, Commit string
 	Build                 string // tells builds apart that know no commit; it is not shown
 	Issuer                string // where to sign in
+	ClientID              string // public client of the issuer for that; empty: none
 	URL                   string // at which clients reach the server; empty: that of each request
 }
 

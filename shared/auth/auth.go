@@ -123,6 +123,22 @@ func (v *Verifier) CheckIssuer(ctx context.Context) error {
 		"the last slash", other.Provided, other.Discovered)
 }
 
+// Endpoints are where an issuer signs people in, as its discovery document has them (OpenID Connect Discovery 1.0, section 3).
+type Endpoints struct {
+	Authorization string   `json:"authorization_endpoint"`
+	Token         string   `json:"token_endpoint"`
+	Scopes        []string `json:"scopes_supported"`
+}
+
+// Endpoints returns those of the issuer, once it has answered. Its error is a problem.
+func (v *Verifier) Endpoints(ctx context.Context) (Endpoints, error) {
+	if _, err := v.keys.current(ctx); err != nil {
+		return Endpoints{}, problem.Unavailable.Wrap(err, "You can't sign in now, because %s does not answer. Try again soon.",
+			v.issuer).After(minFetchInterval)
+	}
+	return *v.keys.endpoints.Load(), nil
+}
+
 // Verify returns the identity in a token. Its errors are problems: InvalidToken says what is wrong with the token, and
 // Unavailable that it cannot be verified now, because the keys of its issuer cannot be fetched.
 func (v *Verifier) Verify(ctx context.Context, raw string) (Identity, error) {

@@ -67,7 +67,8 @@ func (i *issuer) RoundTrip(r *http.Request) (*http.Response, error) {
 		status, body = respond(r.URL.Path)
 	}
 	if status == 0 {
-		document := map[string]any{"issuer": name, "jwks_uri": i.url + "/keys"}
+		document := map[string]any{"issuer": name, "jwks_uri": i.url + "/keys", "authorization_endpoint": i.url + "/authorize",
+			"token_endpoint": i.url + "/token", "scopes_supported": []string{"openid"}}
 		if r.URL.Path == "/keys" {
 			i.fetches.Add(1)
 			document = map[string]any{"keys": keys}

@@ -102,10 +102,11 @@ func (v ed25519Verifier) VerifyPayload(payload, signature []byte, _ jose.Signatu
 // signed with an unknown one; never by two at once, and never more often than every minFetchInterval. The address of the keys
 // is kept from the first discovery on, so that an issuer whose documents are both slow is not given up.
 type keySet struct {
-	issuer string
-	client *http.Client
-	now    func() time.Time
-	latest atomic.Pointer[published] // nil before the first success
+	issuer    string
+	client    *http.Client
+	now       func() time.Time
+	latest    atomic.Pointer[published] // nil before the first success
+	endpoints atomic.Pointer[Endpoints] // set before latest
 
 	keysURL    string // of the last discovery; fetch alone has both, of which one runs at a time
 	discovered time.Time
@@ -247,11 +248,13 @@ func (k *keySet) discover() error {
 	}
 	var metadata struct {
 		JWKSURI string `json:"jwks_uri"`
+		Endpoints
 	}
 	if err := provider.Claims(&metadata); err != nil {
 		return fmt.Errorf("discover issuer %s: %w", k.issuer, err)
 	}
 	k.keysURL, k.discovered = metadata.JWKSURI, k.now().Round(0)
+	k.endpoints.Store(&metadata.Endpoints)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -369,4 +370,24 @@ func TestCheckIssuer_NamesBothIssuers(t *testing.T) {
 	if err := i.verifier(t).CheckIssuer(t.Context()); err != nil {
 		t.Errorf("an issuer that may answer later: %v", err)
 	}
+}
+
+// An issuer that does not answer keeps people from signing in until it does, and no longer than that.
+func TestEndpoints_AreThoseOfDiscovery(t *testing.T) {
+	withIssuer(t, func(t *testing.T, _ key, i *issuer, v *auth.Verifier) {
+		i.respond = down
+		if e, err := v.Endpoints(t.Context()); !problem.Unavailable.Is(err) {
+			t.Errorf("of an issuer that is down: %+v %v", e, err)
+		}
+		time.Sleep(tryAgain)
+		i.change(func() { i.respond = nil })
+		want := auth.Endpoints{Authorization: i.url + "/authorize", Token: i.url + "/token", Scopes: []string{"openid"}}
+		for range 2 {
+			if e, err := v.Endpoints(t.Context()); err != nil || !reflect.DeepEqual(e, want) {
+				t.Errorf("%+v %v, want %+v", e, err, want)
+			}
+			time.Sleep(refresh)
+			i.change(func() { i.respond = down })
+		}
+	})
 }

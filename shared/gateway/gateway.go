@@ -69,8 +69,10 @@ func open(settings *config.Environment, operations []api.Operation, table store.
 	env := &api.Env{
 		Store: ledger.Store(), Quotas: ledger, Files: files, Now: time.Now, Log: log,
 		Verify: auth.NewAuthenticator(verifier.Caller, table, time.Now).Caller, Origins: config.Origins(),
-		Info: api.BuildInfo(issuer), Rates: ratelimit.New(ratelimit.Distributed(), ""), RenderHTML: resource.Render,
+		Info: api.BuildInfo(issuer), Endpoints: verifier.Endpoints, Rates: ratelimit.New(ratelimit.Distributed(), ""),
+		RenderHTML: resource.Render,
 	}
+	env.Info.ClientID = os.Getenv(config.ClientIDVariable)
 	return New(api.New(env, operations)), nil
 }
 

@@ -52,6 +52,7 @@ type Spec struct {
 	Sort    bool     // sort and offset
 	Filters []Filter // in the order of the documentation
 	Custom  []string // parameters that the operation reads itself
+	Ignored bool     // all others are left alone, as RFC 6749 asks of where an issuer returns to
 	Fields  []string // names that `fields` may give; empty: the operation does not take it
 }
 
@@ -112,6 +113,9 @@ func (s Spec) Parse(rawQuery string) (Request, error) {
 		return r, problem.InvalidParameter.New("The query string is not well-formed: %v. Percent-encode special characters.", err)
 	}
 	r.query = query
+	if s.Ignored {
+		return r, nil
+	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		values := query[name]
 		if len(values) > 1 {

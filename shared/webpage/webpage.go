@@ -31,13 +31,14 @@ var style string
 
 // Page is what stands within the frame.
 type Page struct {
-	Title  string // of the browser's tab, such as "Leaderboard of Lakes"; the product's name follows it
-	Here   string // path of the page, if the frame's navigation leads to it
-	Script string // what the page does beyond showing itself; it must be of use without
-	Form   bool   // whether it has a form, which asks this server
-	Style  string // rules of CSS that this page needs beyond those of every page
-	Base   string // URL of the server, for a page that people keep: its links lead there from wherever the copy is
-	Main   templ.Component
+	Title   string // of the browser's tab, such as "Leaderboard of Lakes"; the product's name follows it
+	Here    string // path of the page, if the frame's navigation leads to it
+	Script  string // what the page does beyond showing itself; it must be of use without
+	Form    bool   // whether it has a form, which asks this server
+	Connect string // sources of CSP that the script may ask; empty: none
+	Style   string // rules of CSS that this page needs beyond those of every page
+	Base    string // URL of the server, for a page that people keep: its links lead there from wherever the copy is
+	Main    templ.Component
 }
 
 // Rendered is a page as it is sent.
@@ -88,6 +89,9 @@ func (p Page) policy() string {
 		digest(p.style())
 	if p.Script != "" {
 		all += "; script-src " + digest(p.Script)
+	}
+	if p.Connect != "" {
+		all += "; connect-src " + p.Connect
 	}
 	return all
 }

@@ -108,8 +108,8 @@ var (
 	single = []string{"user", "review", "snippet", "result", "platform"}
 	// userCollections are the collections of users under another name, with the parameter of their elements
 	userCollections = map[string]string{"members": "{userId}"}
-	// about are the addresses about the service itself, whose names are standards of their own
-	about = []string{"/{$}", "/health", "/health/live", "/info", "/docs", "/openapi.json", "/openapi.yaml"}
+	// about are the addresses about the service itself, whose names are customary
+	about = []string{"/{$}", "/health", "/health/live", "/info", "/docs", "/sign-in", "/openapi.json", "/openapi.yaml"}
 )
 
 // The rules of the specification: lower kebab case, nouns in the plural except for what is single, and after a collection its

@@ -18,6 +18,7 @@ GET /info                                          200      200        200   200
 GET /openapi.json                                  200      200        200   200   200       200   200    200
 GET /openapi.yaml                                  200      200        200   200   200       200   200    200
 GET /docs                                          200      200        200   200   200       200   200    200
+GET /sign-in                                       200      200        200   200   200       200   200    200
 
 GET /v1/organizers                                 200      200        200   200   200       200   200    200
 POST /v1/organizers                                401      201        201   201   201       201   201    201

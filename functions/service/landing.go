@@ -16,7 +16,8 @@ import (
 
 // landing writes the page for people. It is the same for all callers, because anybody may keep it.
 func landing(ctx context.Context, c *api.Call, _ api.PublicTarget) error {
-	v := landingView{store: c.Store, now: c.Now(), base: c.BaseURL(), issuer: c.Info.Issuer, version: c.Info.Version, commit: c.Info.Commit}
+	v := landingView{store: c.Store, now: c.Now(), base: c.BaseURL(), issuer: c.Info.Issuer, clientID: c.Info.ClientID,
+		version: c.Info.Version, commit: c.Info.Commit}
 	if err := v.chooseTasks(ctx); err != nil {
 		return err
 	}
@@ -42,10 +43,10 @@ type landingView struct {
 	store store.Store
 	now   time.Time
 
-	base, issuer, version, commit string
-	tasks                         []shownTask
-	more                          bool   // there are tasks that are not shown
-	example                       string // id of the task that the commands are about; empty: of none
+	base, issuer, clientID, version, commit string
+	tasks                                   []shownTask
+	more                                    bool   // there are tasks that are not shown
+	example                                 string // id of the task that the commands are about; empty: of none
 }
 
 // shownTask is a task on the landing page.
@@ -77,7 +78,7 @@ func (v *landingView) nameOrganizers(ctx context.Context) error {
 }
 
 // development reports whether the server signs in every caller.
-func (v *landingView) development() bool { return v.issuer == v.base+"/dev" }
+func (v *landingView) development() bool { return isDevelopment(v.issuer, v.base) }
 
 // stage says where a task stands.
 type stage struct {
@@ -112,7 +113,10 @@ func stageOf(t *record.Task, now time.Time) stage {
 // signIn says how to get a token, and how to become a known user, whom organizers can add by the id in the answer.
 func (v *landingView) signIn() string {
 	signIn := "curl -sS " + cmp.Or(v.issuer, "<issuer>") + "/.well-known/openid-configuration\nexport ASSAY_TOKEN=<the token>"
-	if v.development() {
+	switch {
+	case v.clientID != "":
+		signIn = "export ASSAY_TOKEN=<the token of that page>"
+	case v.development():
 		signIn = `export ASSAY_TOKEN=$(curl -sS --json '{"user":"alice"}' $ASSAY_URL/dev/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`
 	}
 	return "export ASSAY_URL=" + v.base + "\n" + signIn + "\n" +

@@ -66,4 +66,8 @@ func TestSignIn_DependsOnTheIssuer(t *testing.T) {
 			t.Errorf("with the issuer %q: %s", issuer, got)
 		}
 	}
+	v := landingView{base: "http://localhost", issuer: "https://issuer.example.org", clientID: "assay"}
+	if got := v.signIn(); !strings.Contains(got, "\nexport ASSAY_TOKEN=") || strings.Contains(got, "openid-configuration") {
+		t.Errorf("with a client: %s", got)
+	}
 }

@@ -1,0 +1,106 @@
+"use strict";
+(() => {
+  const element = id => document.getElementById(id), attempts = "sign-in";
+  const page = element("sign-in").dataset, here = location.origin + location.pathname;
+  const say = (text, where = "status") => { element(where).textContent = text; };
+  const base64url = bytes => btoa(String.fromCharCode(...new Uint8Array(bytes))).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
+  const claims = token => JSON.parse(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/")));
+  const instant = date => date.toLocaleString([], { dateStyle: "long", timeStyle: "short" });
+
+  // ask sends a request, and throws what a person can do about an answer that is an error.
+  const ask = async (url, options, unread) => {
+    let response, body;
+    try {
+      response = await fetch(url, { ...options, credentials: "omit", redirect: "error", signal: AbortSignal.timeout(20000) });
+      body = await response.json();
+    } catch {
+      throw new Error(unread);
+    }
+    if (response.ok) return body;
+    if (body.error) throw new Error(refusal(body.error, body.error_description));
+    throw new Error([body.detail, ...(body.errors ?? []).map(e => `${e.pointer ?? ""} ${e.detail ?? ""}`)].join(" "));
+  };
+  const call = (path, token, body) => ask(path, body
+    ? { method: "POST", headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) }, body: JSON.stringify(body) }
+    : { headers: { Authorization: `Bearer ${token}` } }, "This server did not answer. Try again in a few seconds.");
+  const refusal = (code, description) => `The issuer refused: ${code}${description ? ` (${description})` : ""}. Sign in again. If it refuses again, ` +
+    `those who run this server check at the issuer that the client ${page.client} is public, takes codes with PKCE and the scopes ` +
+    `“${page.scope}”, and may return to ${here}.`;
+
+  // begin keeps in this tab what the answer is checked by, and leaves for the issuer.
+  const begin = async () => {
+    if (!isSecureContext) throw new Error("Browsers sign in over https alone, or at localhost. Open this page there.");
+    const attempt = { state: random(), nonce: random(), verifier: random() };
+    const challenge = base64url(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(attempt.verifier)));
+    sessionStorage.setItem(attempts, JSON.stringify(attempt));
+    const url = new URL(page.authorize);
+    for (const [name, value] of Object.entries({
+      response_type: "code", client_id: page.client, redirect_uri: here, scope: page.scope, state: attempt.state, nonce: attempt.nonce,
+      code_challenge: challenge, code_challenge_method: "S256",
+    })) url.searchParams.set(name, value);
+    location.assign(url);
+  };
+
+  // finish exchanges the code of the issuer's answer. Of its tokens it takes the one that this server accepts.
+  const finish = async (answer, attempt) => {
+    if (!attempt || answer.get("state") !== attempt.state)
+      throw new Error("This answer belongs to no sign-in that was begun in this tab, so it was not used. Sign in again.");
+    if (answer.has("error")) throw new Error(refusal(answer.get("error"), answer.get("error_description")));
+    const tokens = await ask(page.token, { method: "POST", body: new URLSearchParams({
+      grant_type: "authorization_code", code: answer.get("code"), redirect_uri: here, client_id: page.client, code_verifier: attempt.verifier,
+    }) }, `The issuer's answer could not be read. Sign in again. If that does not help, those who run this server let pages of ` +
+      `${location.origin} ask for tokens at the issuer (CORS).`);
+    if (claims(tokens.id_token).nonce !== attempt.nonce) throw new Error("The issuer's token is of another sign-in, so it was not used. Sign in again.");
+    await show(tokens.id_token).catch(error => show(tokens.access_token).catch(() => { throw error; }));
+  };
+
+  // show shows a token once this server has accepted it.
+  let signedIn;
+  const show = async token => {
+    const user = await call("/v1/user", token);
+    const end = new Date(claims(token).exp * 1000);
+    signedIn = token;
+    element("lines").textContent = `export ASSAY_URL=${location.origin}\nexport ASSAY_TOKEN=${token}`;
+    say(`Signed in as ${user.name || user.id}. The token lasts until ${instant(end)}.`);
+    element("begin").hidden = true;
+    element("token").hidden = false;
+  };
+
+  const make = async form => {
+    const made = await call("/v1/user/tokens", signedIn, {
+      name: form.get("name"), scopes: [form.get("scope")], expiresAt: new Date(Date.now() + form.get("days") * 86400e3).toISOString(),
+    });
+    element("secret").textContent = `export ASSAY_TOKEN=${made.secret}`;
+    say(`Made the access token ${made.name}, which lasts until ${instant(new Date(made.expiresAt))}. Its secret is shown this once.`, "outcome");
+    element("made").hidden = false;
+  };
+
+  const enter = form => page.authorize ? begin() : call("/dev/token", "", { user: form.get("user"), groups: form.getAll("groups") })
+    .then(answer => show(answer.access_token));
+  for (const [id, act] of [["begin", enter], ["own", make]]) {
+    element(id).addEventListener("submit", event => {
+      event.preventDefault();
+      act(new FormData(event.target)).catch(error => say(error.message, id === "own" ? "outcome" : "status"));
+    });
+  }
+  for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", async () => {
+    const text = element(button.dataset.copy);
+    try {
+      await navigator.clipboard.writeText(text.textContent);
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(text);
+      button.textContent = "Selected: copy it by keys";
+    }
+  });
+
+  element("sign-in").hidden = false;
+  const answer = new URLSearchParams(location.search), attempt = JSON.parse(sessionStorage.getItem(attempts));
+  sessionStorage.removeItem(attempts);
+  history.replaceState(null, "", location.pathname);
+  if (answer.has("code") || answer.has("error")) {
+    say("Signing in …");
+    finish(answer, attempt).catch(error => say(error.message));
+  }
+})();

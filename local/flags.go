@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -28,6 +29,7 @@ type settings struct {
 	filesURL       string // where clients reach the server of the bucket; empty: where this server does
 	issuer         string
 	audience       string
+	clientID       string
 	allowDevIssuer bool
 	origins        string
 	rates          string
@@ -61,6 +63,8 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	f.StringVar(&c.filesURL, "files-url", "", "URL at which clients reach S3, when it is another one than this server's")
 	f.StringVar(&c.issuer, "issuer", "", "OpenID Connect issuer to trust; empty: the development issuer")
 	f.StringVar(&c.audience, "audience", "", "audience that the issuer's tokens must have")
+	f.StringVar(&c.clientID, "client-id", "",
+		"public client of the issuer that may return to /sign-in, where people then get a token; also the audience unless that is given")
 	f.BoolVar(&c.allowDevIssuer, "allow-dev-issuer", false,
 		"give tokens to everyone who asks, also to other machines: for closed networks only")
 	f.StringVar(&c.origins, "origins", "*", "origins of web pages that may call the API, separated by commas; * is all")
@@ -74,6 +78,7 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	if err := config.ParseFlags(f, config.Prefix, args, getenv); err != nil {
 		return c, err
 	}
+	c.audience = cmp.Or(c.audience, c.clientID)
 	err := c.check()
 	return c, err
 }
@@ -106,9 +111,12 @@ func (c *settings) check() error {
 	}
 	if c.issuer != "" {
 		if c.audience == "" {
-			return errors.New("-issuer needs -audience: without it, tokens that the issuer made for other services would be accepted")
+			return errors.New("-issuer needs -audience or -client-id: without it, tokens that the issuer made for other services would be accepted")
 		}
 		return nil
+	}
+	if c.clientID != "" {
+		return errors.New("-client-id needs -issuer: the development issuer has no clients")
 	}
 	if open != "" && !c.allowDevIssuer {
 		return fmt.Errorf("%s can be reached from other machines, and the development issuer would let anyone there be anyone: give -issuer "+

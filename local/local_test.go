@@ -47,6 +47,13 @@ func TestParse_KeepsTheDevelopmentIssuerOnTheMachine(t *testing.T) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
+	if c, err := parse([]string{"-issuer", "https://login.example.org", "-client-id", "page"}, noEnv, io.Discard); err != nil ||
+		c.audience != "page" {
+		t.Errorf("tokens of the client must be meant for %q: %v", c.audience, err)
+	}
+	if _, err := parse([]string{"-client-id", "page"}, noEnv, io.Discard); err == nil || !strings.Contains(err.Error(), "-issuer") {
+		t.Errorf("a client without an issuer: %v", err)
+	}
 	if _, err := parse([]string{"-issuer", "https://login.example.org"}, noEnv, io.Discard); err == nil {
 		t.Error("an issuer without an audience was accepted")
 	}

@@ -115,10 +115,10 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	}
 	p.env = &api.Env{
 		Store: p.table, Files: p.files, Now: c.now, Log: p.log, Verify: p.id.verify, Quotas: ledger,
-		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.issuer),
+		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.issuer), Endpoints: p.id.endpoints,
 		Rates: ratelimit.New(rates, c.proxyHeader), RenderHTML: resource.Render,
 	}
-	p.env.Info.URL = c.url
+	p.env.Info.URL, p.env.Info.ClientID = c.url, c.clientID
 	if p.env.Info.Commit == "" { // by go run: the next process may be of other sources
 		p.env.Info.Build = p.env.Now().String()
 	}
@@ -269,9 +269,10 @@ const audience = "assay"
 
 // identity verifies the tokens of the issuer that the server trusts.
 type identity struct {
-	issuer string
-	verify func(ctx context.Context, token string) (access.Caller, error)
-	dev    *devissuer.Issuer // nil unless the development issuer is on
+	issuer    string
+	verify    func(ctx context.Context, token string) (access.Caller, error)
+	endpoints func(context.Context) (auth.Endpoints, error)
+	dev       *devissuer.Issuer // nil unless the development issuer is on
 }
 
 // newIdentity trusts the issuer of the flags or, without one, a development issuer at the base URL, whose tokens are
@@ -296,6 +297,7 @@ func newIdentity(ctx context.Context, c settings, baseURL string, tokens store.S
 	if err != nil {
 		return id, err
 	}
+	id.endpoints = v.Endpoints
 	id.verify = auth.NewAuthenticator(v.Caller, tokens, c.now).Caller
 	return id, v.CheckIssuer(ctx)
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -160,9 +161,25 @@ func (p *Page) Type(selector, text string) {
 	call(p, chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
-// Check reports every fault of the page as it now is: errors on the console, a request other than the one for the page,
-// violations of accessibility that axe-core calls serious or critical, and a width beyond the window's.
-func (p *Page) Check() {
+// Await waits until a JavaScript expression is true on whichever page the tab then shows.
+func (p *Page) Await(expression string) {
+	p.t.Helper()
+	for {
+		// Between two pages there is none to evaluate it on.
+		if holds, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](expression)); err == nil && holds {
+			return
+		}
+		select {
+		case <-p.ctx.Done():
+			p.t.Fatalf("%s does not come true", expression)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// Check reports every fault of the page as it now is: errors on the console, a request other than the one for the page and those that
+// begin with what is expected, violations of accessibility that axe-core calls serious or critical, and a width beyond the window's.
+func (p *Page) Check(expected ...string) {
 	p.t.Helper()
 	p.checkAccessibility()
 	if wide := Evaluate[[]string](p, `(() => {
@@ -179,8 +196,11 @@ func (p *Page) Check() {
 	if len(p.errors) > 0 {
 		p.t.Errorf("on the console: %q", p.errors)
 	}
-	if len(p.requests) != 1 {
-		p.t.Errorf("the page makes requests of its own: %q", p.requests)
+	own := slices.DeleteFunc(slices.Clone(p.requests), func(url string) bool {
+		return slices.ContainsFunc(expected, func(prefix string) bool { return strings.HasPrefix(url, prefix) })
+	})
+	if len(own) != 1 {
+		p.t.Errorf("the page makes requests of its own: %q", own)
 	}
 }
 

@@ -1,0 +1,29 @@
+// An OpenID Connect issuer with a public client: node issuer.mjs ISSUER CLIENT REDIRECT_URI. Its form takes every name, whose ID tokens are
+// for the client, and whose access tokens are for the audience assay-api.
+import Provider from "oidc-provider";
+
+const [issuer, client, redirectURI] = process.argv.slice(2);
+const provider = new Provider(issuer, {
+  clients: [{
+    client_id: client, redirect_uris: [redirectURI], token_endpoint_auth_method: "none", grant_types: ["authorization_code"],
+    response_types: ["code"],
+  }],
+  clientBasedCORS: (_, origin) => redirectURI.startsWith(`${origin}/`),
+  conformIdTokenClaims: false,
+  claims: { openid: ["sub"], profile: ["name"], email: ["email"], groups: ["groups"] },
+  scopes: ["openid", "profile", "email", "groups"],
+  findAccount: (_, sub) => ({
+    accountId: sub,
+    claims: () => ({ sub, name: `${sub} of the lab`, email: `${sub}@lab.example`, groups: sub === "root" ? ["admins"] : [] }),
+  }),
+  features: {
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => "https://api.lab.example",
+      useGrantedResource: () => true,
+      getResourceServerInfo: () => ({ audience: "assay-api", scope: "openid profile email groups", accessTokenFormat: "jwt" }),
+    },
+  },
+  pkce: { required: () => true },
+});
+provider.listen(Number(new URL(issuer).port), "127.0.0.1");

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"assay/functions"
+	"assay/functions/service"
 	"assay/shared/config"
 	"assay/shared/record"
 	"assay/shared/store/dynamo"
@@ -78,6 +79,9 @@ func (st *stack) environment(d functions.Deployment) map[string]*string {
 	e[config.IssuerVariable], e[config.AudienceVariable] = st.issuer.url, st.issuer.audience
 	if len(d.Operations) > 0 {
 		e[config.OriginsVariable] = jsii.String(strings.Join(st.Origins, ","))
+	}
+	if d.Name == service.Name && st.issuer.clientID != nil {
+		e[config.ClientIDVariable] = st.issuer.clientID
 	}
 	return e
 }

@@ -9,7 +9,7 @@ import (
 // issuer is the token issuer that the API trusts, and the audience of its tokens.
 type issuer struct {
 	url, audience *string
-	signIn        *string // page of the stack's own user pool; nil with an issuer from elsewhere
+	clientID      *string // of the page to sign in; nil: it tells where to get a token
 }
 
 // groups are those of the tokens that give a role on the whole platform.
@@ -21,15 +21,20 @@ var groups = []struct{ id, name, about string }{
 // addIssuer makes a user pool, unless the context names an issuer.
 func (st *stack) addIssuer() issuer {
 	if st.Issuer != "" {
-		return issuer{url: &st.Issuer, audience: &st.Audience}
+		i := issuer{url: &st.Issuer, audience: &st.Audience}
+		if st.ClientID != "" {
+			i.clientID = &st.ClientID
+		}
+		return i
 	}
+	returns := jsii.Strings(append([]string{*st.signInPage()}, st.SignInReturns...)...)
 	pool := st.addUserPool()
 	client := awscognito.NewCfnUserPoolClient(st.scope, jsii.String("SignInClient"), &awscognito.CfnUserPoolClientProps{
 		UserPoolId: pool.Ref(), ClientName: jsii.String(st.resourceName("pages")), SupportedIdentityProviders: jsii.Strings("COGNITO"),
 		// For programs that can keep no secret, so there is none: a code with PKCE proves who asked for it.
 		GenerateSecret: false, AllowedOAuthFlowsUserPoolClient: true, AllowedOAuthFlows: jsii.Strings("code"),
 		AllowedOAuthScopes: jsii.Strings("openid", "email", "profile"),
-		CallbackUrLs:       jsii.Strings(st.SignInReturns...), LogoutUrLs: jsii.Strings(st.SignInReturns...),
+		CallbackUrLs:       returns, LogoutUrLs: returns,
 		ExplicitAuthFlows:     jsii.Strings("ALLOW_USER_SRP_AUTH", "ALLOW_REFRESH_TOKEN_AUTH"),
 		EnableTokenRevocation: true, PreventUserExistenceErrors: jsii.String("ENABLED"),
 		IdTokenValidity: jsii.Number(60), AccessTokenValidity: jsii.Number(60), RefreshTokenValidity: jsii.Number(30),
@@ -37,7 +42,7 @@ func (st *stack) addIssuer() issuer {
 			IdToken: jsii.String("minutes"), AccessToken: jsii.String("minutes"), RefreshToken: jsii.String("days"),
 		},
 	})
-	domain := awscognito.NewCfnUserPoolDomain(st.scope, jsii.String("SignInDomain"), &awscognito.CfnUserPoolDomainProps{
+	awscognito.NewCfnUserPoolDomain(st.scope, jsii.String("SignInDomain"), &awscognito.CfnUserPoolDomainProps{
 		Domain: awscdk.Fn_Sub(jsii.String(st.resourceName("${AWS::AccountId}")), nil), UserPoolId: pool.Ref(),
 	})
 	for _, g := range groups {
@@ -45,11 +50,13 @@ func (st *stack) addIssuer() issuer {
 			UserPoolId: pool.Ref(), GroupName: jsii.String(g.name), Description: jsii.String(g.about),
 		})
 	}
-	signIn := awscdk.Fn_Join(jsii.String(""), jsii.Strings("https://", *domain.Ref(), ".auth.", *awscdk.Aws_REGION(),
-		".amazoncognito.com/login?client_id=",
-		*client.Ref(), "&response_type=code&scope=openid+email+profile&redirect_uri=", st.SignInReturns[0]))
 	return issuer{url: awscdk.Fn_Join(jsii.String(""), jsii.Strings("https://", *pool.AttrProviderName())), audience: client.Ref(),
-		signIn: signIn}
+		clientID: client.Ref()}
+}
+
+// signInPage is the page of the service to which the issuer returns.
+func (st *stack) signInPage() *string {
+	return awscdk.Fn_Join(jsii.String(""), jsii.Strings(*st.gateway.url, "/sign-in"))
 }
 
 // addUserPool makes a pool in which users sign up by themselves. A user's id follows from the pool, so a pool that

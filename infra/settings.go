@@ -19,8 +19,9 @@ type settings struct {
 	stage
 	Binaries string // folder with <function>/bootstrap in it
 
-	Issuer, Audience string // OpenID Connect issuer to trust; empty: a Cognito user pool of the stack's own
-	SignInReturns    []string
+	Issuer, Audience string   // OpenID Connect issuer to trust; empty: a Cognito user pool of the stack's own
+	ClientID         string   // public client of that issuer, for the page to sign in; empty: none
+	SignInReturns    []string // further pages that the user pool may return to
 	Origins          []string // of web pages that may call the API and send files
 	Quotas           string   // in JSON, where they are not record.DefaultQuotas
 
@@ -91,7 +92,8 @@ func readSettings(context func(key string) any) (settings, error) {
 		Binaries:      text("binaries", "../bin/lambda"),
 		Issuer:        text("issuer", ""),
 		Audience:      text("audience", ""),
-		SignInReturns: strings.Split(text("signInReturns", "http://localhost:8080/"), ","),
+		ClientID:      text("clientId", ""),
+		SignInReturns: strings.Split(text("signInReturns", "http://localhost:8080/sign-in"), ","),
 		Origins:       strings.Split(text("origins", "*"), ","),
 		Quotas:        text("quotas", ""),
 		Domain:        text("domain", ""), Certificate: text("certificate", ""),
@@ -139,13 +141,8 @@ func (s settings) check() error {
 			return fmt.Errorf("context: give both %s, or neither", pair.names)
 		}
 	}
-	if s.Issuer != "" && !isURL(s.Issuer, "https") {
-		return fmt.Errorf("context issuer=%s: give its https URL, exactly as it stands in its tokens", s.Issuer)
-	}
-	for _, u := range s.SignInReturns {
-		if !isURL(u, "https") && !isLocal(u) {
-			return fmt.Errorf("context signInReturns=%s: give https URLs, or http://localhost ones, separated by commas", u)
-		}
+	if err := s.checkSignIn(); err != nil {
+		return err
 	}
 	if _, err := quota.Parse(record.DefaultQuotas(), s.Quotas); err != nil {
 		return fmt.Errorf("context quotas: %w", err)
@@ -166,6 +163,21 @@ func (s settings) check() error {
 	}
 	if s.AlarmEmail != "" && !strings.Contains(s.AlarmEmail, "@") {
 		return fmt.Errorf("context alarmEmail=%s: give an e-mail address", s.AlarmEmail)
+	}
+	return nil
+}
+
+func (s settings) checkSignIn() error {
+	if s.ClientID != "" && s.Issuer == "" {
+		return errors.New("context clientId: give issuer and audience too; the user pool of the stack has a client of its own")
+	}
+	if s.Issuer != "" && !isURL(s.Issuer, "https") {
+		return fmt.Errorf("context issuer=%s: give its https URL, exactly as it stands in its tokens", s.Issuer)
+	}
+	for _, u := range s.SignInReturns {
+		if !isURL(u, "https") && !isLocal(u) {
+			return fmt.Errorf("context signInReturns=%s: give https URLs, or http://localhost ones, separated by commas", u)
+		}
 	}
 	return nil
 }

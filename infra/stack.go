@@ -47,10 +47,10 @@ func newStack(app awscdk.App, s settings) error {
 		Tags:                  &map[string]*string{"application": jsii.String("assay"), "stage": &s.Name},
 	})}
 	st.table = st.addTable()
-	st.issuer = st.addIssuer()
 	st.deadLetters = st.addDeadLetters()
 	st.addSchedules()
 	st.gateway = st.addAPI()
+	st.issuer = st.addIssuer()
 	for _, d := range functions.Deployments() {
 		f := st.addFunction(d)
 		switch d.Name {
@@ -110,8 +110,8 @@ func (st *stack) addOutputs() {
 	st.output("DocsUrl", "Where it is described", url(*st.gateway.url, "/docs"))
 	st.output("Issuer", "Whose tokens it trusts", st.issuer.url)
 	st.output("Audience", "Whom they must be meant for; with a Cognito user pool also the client id", st.issuer.audience)
-	if st.issuer.signIn != nil {
-		st.output("SignInUrl", "Where people sign up and in", st.issuer.signIn)
+	if st.issuer.clientID != nil {
+		st.output("SignInUrl", "Where people sign in and get a token", st.signInPage())
 	}
 	st.output("TableName", "Table that the functions work on", st.table.name)
 	st.output("BucketName", "Bucket with the files", st.bucketName())

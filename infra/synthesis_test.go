@@ -65,7 +65,8 @@ func test(m *testing.M) (int, error) {
 		{&prod, map[string]any{"stage": "prod"}},
 		{&prodAgain, map[string]any{"stage": "prod"}},
 		{&special, map[string]any{
-			"stage": "prod", "issuer": "https://login.example", "audience": "assay", "tracing": "true", "alarmEmail": "ada@lab.example",
+			"stage": "prod", "issuer": "https://login.example", "audience": "assay", "clientId": "pages",
+			"tracing": "true", "alarmEmail": "ada@lab.example",
 			"domain": "api.lab.example", "certificate": "arn:aws:acm:eu-central-1:123456789012:certificate/one",
 			"origins": "https://a.example,https://b.example",
 			"table":   "assay-restored", "tableStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/assay-restored/stream/one",
@@ -205,6 +206,7 @@ func TestReadSettings_RefusesInvalidContext(t *testing.T) {
 		{"stage=test", "dev or prod"},
 		{"issuer=https://login.example", "both issuer and audience"},
 		{"issuer=login.example audience=a", "https URL"},
+		{"clientId=a", "give issuer and audience too"},
 		{"domain=api.example", "both domain and certificate"},
 		{"domain=api.example certificate=one", "ARN"},
 		{"table=restored", "both table and tableStream"},

@@ -116,8 +116,8 @@ func (*Serving) Key() store.Key { return ServingKey() }
 // ServingKey is the key of the Serving.
 func ServingKey() store.Key { return store.Key{Partition: "WORKERS", Sort: "SERVING"} }
 
-// Note notes that a worker of the subqueues was seen at now, forgets those of which none was for long, or for the longest when
-// they are too many, and reports whether anything is new.
+// Note notes that a worker of the subqueues was seen at now, forgets those of which none was for long and, when they are too many, those
+// of the organizer that has the most, and reports whether anything is new.
 func (s *Serving) Note(now time.Time, queues []Subqueue) bool {
 	if !slices.ContainsFunc(queues, func(q Subqueue) bool { return now.Sub(s.Seen[q.prefix].Time) >= servingNoted }) {
 		return false
@@ -130,9 +130,26 @@ func (s *Serving) Note(now time.Time, queues []Subqueue) bool {
 		s.Seen[q.prefix] = At(now)
 	}
 	for len(s.Seen) > maxServed {
-		delete(s.Seen, slices.MinFunc(slices.Collect(maps.Keys(s.Seen)), func(a, b string) int { return s.Seen[a].Compare(s.Seen[b].Time) }))
+		delete(s.Seen, s.mostCrowded())
 	}
 	return true
+}
+
+// mostCrowded returns, of the organizer that has the most subqueues, the one that was seen the longest ago. The platform's own are never
+// of too many: members of organizers cannot add to them.
+func (s *Serving) mostCrowded() string {
+	owner := func(prefix string) string {
+		pool, _, _ := strings.Cut(prefix, "#")
+		return PoolOrganizer(pool)
+	}
+	count := map[string]int{}
+	for prefix := range s.Seen {
+		count[owner(prefix)]++
+	}
+	count[""] = 0
+	return slices.MinFunc(slices.Collect(maps.Keys(s.Seen)), func(a, b string) int {
+		return cmp.Or(cmp.Compare(count[owner(b)], count[owner(a)]), s.Seen[a].Compare(s.Seen[b].Time))
+	})
 }
 
 // Serves reports whether a worker of the subqueue was seen within the last minute. Nobody serves a nil Serving.

@@ -85,3 +85,9 @@ func (c Caller) Changing() Caller {
 	}
 	return c
 }
+
+// Unlimited returns the caller with the roles that Changing took.
+func (c Caller) Unlimited() Caller {
+	c.withheld = 0
+	return c
+}

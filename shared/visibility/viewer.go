@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"assay/shared/access"
 	"assay/shared/problem"
@@ -108,6 +109,11 @@ func (v *Viewer) Require(ctx context.Context, allowed access.Role, s access.Scop
 			return err
 		}
 		decision = access.Decide(allowed, roles, s)
+		unlimited := access.Roles(v.Caller.Unlimited(), v.grants.Grants, s)
+		if v.Caller.Token != nil && !v.Public && decision != access.Allow && access.Decide(allowed, unlimited, s) == access.Allow {
+			return problem.InsufficientScope.New("The scopes of this access token (%s) do not convey what this takes: %s.",
+				strings.Join(v.Caller.Token.Scopes.Names(), ", "), allowed)
+		}
 	}
 	switch decision {
 	case access.Allow:

@@ -74,4 +74,14 @@ var Operations = []api.Operation{
 		Summary:     "Revoke an access token",
 		Description: "It is refused everywhere within 10 seconds.",
 	}, token, removeToken),
+	api.List(api.Spec{
+		ID: "listUserTokens", Path: "/v1/users/{userId}/tokens", May: access.Owner | access.Admin, Token: access.SignedIn,
+		Summary:     "List the access tokens of a user",
+		Description: "As the user lists them, for administrators too: names, scopes and days of use, never secrets.",
+	}, userID, listUserTokens, nil),
+	api.Delete(api.Spec{
+		ID: "deleteUserToken", Path: "/v1/users/{userId}/tokens/{tokenId}", May: access.Owner | access.Admin, Token: access.SignedIn,
+		Summary:     "Revoke an access token of a user",
+		Description: "For administrators too, such as when one has leaked. It is refused everywhere within 10 seconds.",
+	}, userToken, removeToken),
 }

@@ -9,6 +9,7 @@ import (
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/auth"
+	"assay/shared/lists"
 	"assay/shared/page"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -26,9 +27,9 @@ type NewToken struct {
 // WithoutSecret is the answer as it may be kept.
 func (n NewToken) WithoutSecret() any { return n.AccessToken }
 
-// tokensOf reads all access tokens of the caller, the newest first.
-func tokensOf(ctx context.Context, c *api.Call) ([]*record.AccessTokenItem, error) {
-	items, err := c.Store.Query(ctx, store.Query{Partition: record.AccessTokenPartition(c.Caller.ID), Limit: record.MaxAccessTokens,
+// tokensOf reads all access tokens of the user, the newest first.
+func tokensOf(ctx context.Context, c *api.Call, userID string) ([]*record.AccessTokenItem, error) {
+	items, err := c.Store.Query(ctx, store.Query{Partition: record.AccessTokenPartition(userID), Limit: record.MaxAccessTokens,
 		Consistency: store.Strong})
 	if err != nil {
 		return nil, records.Failed(err)
@@ -45,17 +46,30 @@ func tokensOf(ctx context.Context, c *api.Call) ([]*record.AccessTokenItem, erro
 	return all, nil
 }
 
-// ownToken is an access token of the caller, who may do everything to it: token finds no others.
-type ownToken struct {
-	api.PublicTarget
+// ownedToken is an access token of the user as the target of a request.
+type ownedToken struct {
+	userTarget
 	*record.AccessTokenItem
 }
 
-func token(ctx context.Context, c *api.Call) (found ownToken, err error) {
-	if err := c.Require(ctx, access.User, found.Scope()); err != nil {
+func token(ctx context.Context, c *api.Call) (ownedToken, error) {
+	return findToken(ctx, c, userTarget(c.Caller.ID))
+}
+
+func userToken(ctx context.Context, c *api.Call) (found ownedToken, err error) {
+	user, err := userID(ctx, c)
+	if err != nil {
 		return found, err
 	}
-	all, err := tokensOf(ctx, c)
+	return findToken(ctx, c, user)
+}
+
+// findToken finds the token of the path for a caller who may do everything to the tokens of the user, or nothing.
+func findToken(ctx context.Context, c *api.Call, user userTarget) (found ownedToken, err error) {
+	if err := c.Require(ctx, access.Owner|access.Admin, user.Scope()); err != nil {
+		return found, err
+	}
+	all, err := tokensOf(ctx, c, string(user))
 	if err != nil {
 		return found, err
 	}
@@ -63,18 +77,19 @@ func token(ctx context.Context, c *api.Call) (found ownToken, err error) {
 	if i < 0 {
 		return found, visibility.Missing
 	}
-	return ownToken{AccessTokenItem: all[i]}, nil
+	return ownedToken{user, all[i]}, nil
 }
 
-func listTokens(ctx context.Context, c *api.Call, _ *Current) (p page.Page[record.AccessToken], err error) {
-	all, err := tokensOf(ctx, c)
+func listTokens(ctx context.Context, c *api.Call, u *Current) (page.Page[record.AccessToken], error) {
+	return listUserTokens(ctx, c, userTarget(u.ID))
+}
+
+func listUserTokens(ctx context.Context, c *api.Call, user userTarget) (p page.Page[record.AccessToken], err error) {
+	all, err := tokensOf(ctx, c, string(user))
 	if err != nil {
 		return p, err
 	}
-	shown := make([]record.AccessToken, len(all))
-	for i, t := range all {
-		shown[i] = t.AccessToken
-	}
+	shown := lists.Map(all, func(t *record.AccessTokenItem) record.AccessToken { return t.AccessToken })
 	return page.Of(c.Page, shown, func(t record.AccessToken) string { return t.ID })
 }
 
@@ -85,7 +100,7 @@ func createToken(ctx context.Context, c *api.Call, _ *Current, d record.AccessTo
 	if err := checkWork(ctx, c, d); err != nil {
 		return "", made, err
 	}
-	all, err := tokensOf(ctx, c)
+	all, err := tokensOf(ctx, c, c.Caller.ID)
 	if err != nil {
 		return "", made, err
 	}
@@ -129,7 +144,7 @@ func checkWork(ctx context.Context, c *api.Call, d record.AccessTokenDraft) erro
 	return problem.Check(fields)
 }
 
-func removeToken(_ context.Context, c *api.Call, t ownToken) error {
+func removeToken(_ context.Context, c *api.Call, t ownedToken) error {
 	c.Tx.Delete(t)
 	return nil
 }

@@ -179,3 +179,29 @@ func TestToken_MakesNoToken(t *testing.T) {
 	}
 	s.Want(http.StatusForbidden, nil, made.Secret, http.MethodGet, "/v1/users", nil)
 }
+
+func TestUserTokens_AdministratorsListAndRevoke(t *testing.T) {
+	s := servertest.New(t, users.Operations...)
+	now := time.Now()
+	s.Now = func() time.Time { return now }
+	leaked := makeToken(s, "alice", draft("read"))
+	of := "/v1/users/" + recordtest.UserID("alice") + "/tokens"
+	byToken := makeToken(s, "root", draft("read", "organize")).Secret
+	for caller, want := range map[string]int{"": http.StatusUnauthorized, "bob": http.StatusForbidden, byToken: http.StatusForbidden,
+		leaked.Secret: http.StatusForbidden} {
+		s.Want(want, nil, caller, http.MethodGet, of, nil)
+		s.Want(want, nil, caller, http.MethodDelete, of+"/"+leaked.ID, nil)
+		s.Want(want, nil, caller, http.MethodDelete, of+"/"+record.NewID(now), nil)
+	}
+	for _, caller := range []string{"root", "alice"} {
+		a := s.Want(http.StatusOK, nil, caller, http.MethodGet, of, nil)
+		if body := string(a.Body); !strings.Contains(body, leaked.ID) || strings.Contains(body, "digest") {
+			t.Errorf("%s reads %s", caller, body)
+		}
+	}
+	s.Want(http.StatusNotFound, nil, "root", http.MethodDelete, "/v1/users/"+recordtest.UserID("bob")+"/tokens/"+leaked.ID, nil)
+	s.Want(http.StatusOK, nil, leaked.Secret, http.MethodGet, "/v1/user", nil)
+	s.Want(http.StatusNoContent, nil, "root", http.MethodDelete, of+"/"+leaked.ID, nil)
+	now = now.Add(10 * time.Second)
+	s.Want(http.StatusUnauthorized, nil, leaked.Secret, http.MethodGet, "/v1/user", nil)
+}

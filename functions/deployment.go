@@ -62,9 +62,6 @@ const (
 	largeMB  = 3008 // holds a truth and the lines of a run; a new AWS account allows no more
 )
 
-// builtIn are the families that answer from what is in the program.
-var builtIn = []string{"components"}
-
 // files are the rights by function; the others have no files.
 var files = map[string][]FileRights{
 	"tasks": {
@@ -122,7 +119,7 @@ func Deployments() []Deployment {
 	var all []Deployment
 	for _, g := range Families() {
 		all = append(all, Deployment{
-			Name: g.Name, Operations: g.Operations, ReadsTable: !slices.Contains(builtIn, g.Name), Charges: g.Name == "tools", Files: files[g.Name],
+			Name: g.Name, Operations: g.Operations, ReadsTable: true, Charges: g.Name == "tools", Files: files[g.Name],
 			MemoryMB: cmp.Or(memory[g.Name], smallMB), Timeout: answerTime,
 		})
 	}

@@ -24,6 +24,7 @@ import (
 	"assay/shared/config"
 	"assay/shared/files"
 	"assay/shared/quota"
+	"assay/shared/ratelimit"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/store/dynamo"
@@ -95,7 +96,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		log.WarnContext(ctx, "whether the bucket belongs to the table could not be seen", "error", err)
 	}
 	s := server.New(server.Env{Store: quota.New(c.quotas, table, time.Now).Store(), Quotas: c.quotas, Files: bucket,
-		Now: time.Now, Log: log, Verify: auth.NewAuthenticator(v.Caller, table, time.Now).Caller}, o)
+		Now: time.Now, Log: log, Verify: auth.NewAuthenticator(v.Caller, table, time.Now, ratelimit.New(ratelimit.Distributed(), "")).Caller}, o)
 	table.OnChange = func(items []store.Item) { s.Changed(items) }
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.addr)
 	if err != nil {

@@ -106,17 +106,18 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	if err := p.openFiles(ctx); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
-	if p.id, err = newIdentity(ctx, c, c.url, p.table); err != nil {
-		return nil, errors.Join(err, p.table.close())
-	}
 	rates, err := ratelimit.Parse(c.rates)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("-rates: %w", err), p.table.close())
 	}
+	limiter := ratelimit.New(rates, c.proxyHeader)
+	if p.id, err = newIdentity(ctx, c, c.url, p.table, limiter); err != nil {
+		return nil, errors.Join(err, p.table.close())
+	}
 	p.env = &api.Env{
 		Store: p.table, Files: p.files, Now: c.now, Log: p.log, Verify: p.id.verify, Quotas: ledger,
 		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.issuer), Endpoints: p.id.endpoints,
-		Rates: ratelimit.New(rates, c.proxyHeader), RenderHTML: resource.Render,
+		Rates: limiter, RenderHTML: resource.Render,
 	}
 	p.env.Info.URL, p.env.Info.ClientID = c.url, c.clientID
 	if p.env.Info.Commit == "" { // by go run: the next process may be of other sources
@@ -277,7 +278,7 @@ type identity struct {
 
 // newIdentity trusts the issuer of the flags or, without one, a development issuer at the base URL, whose tokens are
 // verified in exactly the same way. Access tokens are in the store.
-func newIdentity(ctx context.Context, c settings, baseURL string, tokens store.Store) (identity, error) {
+func newIdentity(ctx context.Context, c settings, baseURL string, tokens store.Store, rates *ratelimit.Limiter) (identity, error) {
 	id := identity{issuer: c.issuer}
 	trust := auth.Config{Issuer: c.issuer, Audience: c.audience, Client: &http.Client{}}
 	if c.issuer == "" {
@@ -298,7 +299,7 @@ func newIdentity(ctx context.Context, c settings, baseURL string, tokens store.S
 		return id, err
 	}
 	id.endpoints = v.Endpoints
-	id.verify = auth.NewAuthenticator(v.Caller, tokens, c.now).Caller
+	id.verify = auth.NewAuthenticator(v.Caller, tokens, c.now, rates).Caller
 	return id, v.CheckIssuer(ctx)
 }
 

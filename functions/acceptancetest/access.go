@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"assay/shared/auth"
 	"assay/shared/problem"
 )
 
@@ -21,7 +22,8 @@ func AccessMatrix(t *testing.T, s Setup) {
 	f := newFixture(t, s)
 	rows := parseRights(t)
 	f.checkComplete(rows)
-	bad := []string{"not-a-token", tampered(f.tokens["admin"])}
+	forged, _ := auth.NewAccessToken(f.users["admin"])
+	bad := []string{"not-a-token", tampered(f.tokens["admin"]), forged}
 	for i, row := range rows {
 		path, p := f.fillPath(row)
 		for n, caller := range callers {

@@ -112,6 +112,7 @@ func (c *call) authenticate(ctx context.Context, values []string) error {
 	if err != nil || token == "" {
 		return err
 	}
+	ctx = auth.WithAddress(ctx, peerNetwork(ctx))
 	ctx, cancel := context.WithTimeout(ctx, authenticationTimeout) // the other calls of the connection wait meanwhile
 	defer cancel()
 	c.token = token

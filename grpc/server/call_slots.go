@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"assay/shared/access"
+	"assay/shared/ratelimit"
 
 	"google.golang.org/grpc/peer"
 )
@@ -38,11 +39,16 @@ func slotOwner(ctx context.Context, c access.Caller) (callerClass, string) {
 	case !c.Anonymous():
 		return users, c.ID
 	}
+	return anonymousCallers, peerNetwork(ctx)
+}
+
+// peerNetwork is where the call comes from; addresses without a port are one caller.
+func peerNetwork(ctx context.Context) string {
 	host := ""
 	if p, ok := peer.FromContext(ctx); ok {
-		host, _, _ = net.SplitHostPort(p.Addr.String()) // addresses without a port are one caller
+		host, _, _ = net.SplitHostPort(p.Addr.String())
 	}
-	return anonymousCallers, host
+	return ratelimit.Network(host)
 }
 
 // acquire takes a slot for a call, and returns the function that releases it; not ok when there is none. It may cancel a call of

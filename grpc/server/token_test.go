@@ -8,6 +8,8 @@ import (
 
 	"assay/functions/users"
 	"assay/grpc/assayv1"
+	"assay/shared/auth"
+	"assay/shared/ratelimit"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
@@ -129,5 +131,28 @@ func TestCall_EndsWhenItsAccessTokenIsRevoked(t *testing.T) {
 		wantCode(t, err, codes.Unauthenticated, "revoked")
 	case <-time.After(15 * time.Second):
 		t.Error("the call goes on")
+	}
+}
+
+// Tokens that somebody makes up are looked up for an address a few at a time, and a worker that was there before goes on.
+func TestCall_BoundsTokensThatAnAddressMakesUp(t *testing.T) {
+	s := newFixture(t)
+	rates := ratelimit.New(ratelimit.Rates{Token: ratelimit.Policy{PerSecond: 1, Burst: 3}}, "")
+	verify := auth.NewAuthenticator(nil, s.Store, time.Now, rates)
+	made := s.accessToken("olga", []string{"read"})
+	s.Verify = verify.Caller
+	list := func(token string) error {
+		_, err := s.runs.ListRuns(s.as(token), &assayv1.ListRunsRequest{})
+		return err
+	}
+	if err := list(made.Secret); err != nil {
+		t.Fatal(err)
+	}
+	forged, _ := auth.NewAccessToken(recordtest.UserID("olga"))
+	for _, code := range []codes.Code{codes.Unauthenticated, codes.Unauthenticated, codes.Unavailable} {
+		wantCode(t, list(forged), code, "")
+	}
+	if err := list(made.Secret); err != nil {
+		t.Errorf("a token that was seen before: %v", err)
 	}
 }

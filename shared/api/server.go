@@ -135,7 +135,7 @@ func (c *Call) authenticate(ctx context.Context) error {
 	if err != nil || token == "" {
 		return err
 	}
-	c.Caller, err = c.Verify(ctx, token)
+	c.Caller, err = c.Verify(auth.WithAddress(ctx, c.Rates.Caller(c.request, "")), token)
 	c.state.caller = c.Caller.ID
 	return err
 }

@@ -8,12 +8,14 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash/crc32"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
 
 	"assay/shared/access"
 	"assay/shared/problem"
+	"assay/shared/ratelimit"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -60,16 +62,29 @@ func userOfAccessToken(secret string) (userID string, ok bool) {
 
 // Authenticator identifies the bearers of tokens: those of the sign-in issuer, and access tokens, which are looked up in the store.
 type Authenticator struct {
-	issued func(ctx context.Context, token string) (access.Caller, error)
-	store  store.Store
-	now    func() time.Time
-	cache  accessTokenCache
+	issued  func(ctx context.Context, token string) (access.Caller, error)
+	store   store.Store
+	now     func() time.Time
+	rates   *ratelimit.Limiter
+	lookups chan struct{} // has an element for each that is under way
+	cache   accessTokenCache
 }
 
-// NewAuthenticator makes an Authenticator that takes for tokens of the issuer all that are no access tokens. Without a store, which
-// functions that only answer from the program do not have, a whole access token is as none: what they serve is open to everyone.
-func NewAuthenticator(issued func(context.Context, string) (access.Caller, error), s store.Store, now func() time.Time) *Authenticator {
-	return &Authenticator{issued: issued, store: s, now: now}
+// maxLookups is how many access tokens are looked up at a time.
+const maxLookups = 64
+
+// NewAuthenticator makes an Authenticator that takes for tokens of the issuer all that are no access tokens. Of those, an address may send
+// as many that are not known yet as the rates allow; nil: any number.
+func NewAuthenticator(issued func(context.Context, string) (access.Caller, error), s store.Store, now func() time.Time,
+	rates *ratelimit.Limiter) *Authenticator {
+	return &Authenticator{issued: issued, store: s, now: now, rates: rates, lookups: make(chan struct{}, maxLookups)}
+}
+
+type addressKey struct{}
+
+// WithAddress returns a context for a request from the address, as ratelimit.Network returns it.
+func WithAddress(ctx context.Context, address string) context.Context {
+	return context.WithValue(ctx, addressKey{}, address)
 }
 
 // Caller returns who the bearer of the token is to the platform. Its errors are problems.
@@ -81,9 +96,6 @@ func (a *Authenticator) Caller(ctx context.Context, token string) (access.Caller
 	if !ok {
 		return access.Caller{}, problem.InvalidToken.New("This is no whole access token: one has 65 characters, of which the last 7 are a " +
 			"checksum. Copy it again, or make a new one with POST /v1/user/tokens.")
-	}
-	if a.store == nil {
-		return access.Caller{}, nil
 	}
 	grant, err := a.lookUp(ctx, userID, secretDigest(token))
 	if err != nil {
@@ -99,14 +111,30 @@ func (a *Authenticator) Caller(ctx context.Context, token string) (access.Caller
 // lookUp returns what the token with the digest conveys: as it was read within the last accessTokenCacheTime, or now.
 func (a *Authenticator) lookUp(ctx context.Context, userID, digest string) (*access.Token, error) {
 	now := a.now()
-	if grant := a.cache.get(digest, now); grant != nil {
-		return grant, nil
+	known, fresh := a.cache.get(digest, now)
+	if fresh {
+		return known, nil
+	}
+	// A token that was accepted before is not refused because others come from its address, which may be that of a load balancer.
+	address, _ := ctx.Value(addressKey{}).(string)
+	if known == nil {
+		if wait := a.rates.Take(now, ratelimit.Token, address, false, http.Header{}); wait > 0 {
+			return nil, problem.Unavailable.New("Access tokens that this server has not seen come from your address faster than it looks them " +
+				"up. Wait for as long as Retry-After says.").After(wait)
+		}
+	}
+	select {
+	case a.lookups <- struct{}{}:
+		defer func() { <-a.lookups }()
+	case <-ctx.Done():
+		return nil, problem.Unavailable.Wrap(ctx.Err(), "The token can't be checked now. Try again in a second.").After(time.Second)
 	}
 	t, err := records.Get[record.AccessTokenItem](ctx, a.store, store.Strong, record.AccessTokenKey(userID, digest))
 	if err != nil {
 		return nil, err
 	}
 	if t == nil {
+		a.cache.forget(digest)
 		return nil, problem.InvalidToken.New("There is no such access token: it was revoked, or its user was deleted. Make a new one with " +
 			"POST /v1/user/tokens.")
 	}
@@ -143,13 +171,18 @@ type cachedGrant struct {
 	until time.Time
 }
 
-func (c *accessTokenCache) get(digest string, now time.Time) *access.Token {
+// get returns what a token conveyed when it was last read, nil for one that was not, and whether that still counts.
+func (c *accessTokenCache) get(digest string, now time.Time) (grant *access.Token, fresh bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if e, ok := c.grants[digest]; ok && now.Before(e.until) {
-		return e.grant
-	}
-	return nil
+	e := c.grants[digest]
+	return e.grant, now.Before(e.until)
+}
+
+func (c *accessTokenCache) forget(digest string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.grants, digest)
 }
 
 func (c *accessTokenCache) put(digest string, grant *access.Token, now time.Time) {

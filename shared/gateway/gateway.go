@@ -66,10 +66,11 @@ func open(settings *config.Environment, operations []api.Operation, table store.
 	verifier.Begin()
 	ledger := quota.New(quotas, table, time.Now)
 	ledger.ResultTime = record.AbandonedAfter // by the rule of the bucket
+	rates := ratelimit.New(ratelimit.Distributed(), "")
 	env := &api.Env{
 		Store: ledger.Store(), Quotas: ledger, Files: files, Now: time.Now, Log: log,
-		Verify: auth.NewAuthenticator(verifier.Caller, table, time.Now).Caller, Origins: config.Origins(),
-		Info: api.BuildInfo(issuer), Endpoints: verifier.Endpoints, Rates: ratelimit.New(ratelimit.Distributed(), ""),
+		Verify: auth.NewAuthenticator(verifier.Caller, table, time.Now, rates).Caller, Origins: config.Origins(),
+		Info: api.BuildInfo(issuer), Endpoints: verifier.Endpoints, Rates: rates,
 		RenderHTML: resource.Render,
 	}
 	env.Info.ClientID = os.Getenv(config.ClientIDVariable)

@@ -6,8 +6,8 @@
 // again within seconds, their number is bounded by the callers of the last seconds. When more addresses than maxBuckets call in
 // that time, those without a bucket share one; the same goes for users.
 //
-// Buckets are of one process. Functions of AWS Lambda have none: there the gateway throttles, and what must hold for each
-// user is counted in the table.
+// Buckets are of one process. Functions of AWS Lambda have none but those of tokens: there the gateway throttles, and what must hold for
+// each user is counted in the table.
 package ratelimit
 
 import (
@@ -32,6 +32,7 @@ type Class string
 
 // The classes. Reads have none, for they are not limited.
 const (
+	Token  Class = "token"  // access tokens that the process has not seen yet, each of which costs a read
 	Write  Class = "write"  // what changes the table
 	Tool   Class = "tool"   // what computes an answer
 	Upload Class = "upload" // files sent to signed links
@@ -45,6 +46,7 @@ type Policy struct {
 
 // Rates are what a server holds each caller to.
 type Rates struct {
+	Token       Policy `json:"token,omitzero" doc:"of access tokens that the server has not seen before, by the address that they come from"`
 	Write       Policy `json:"write,omitzero" doc:"of operations that change something"`
 	Tool        Policy `json:"tool,omitzero" doc:"of invocations of tools"`
 	Upload      Policy `json:"upload,omitzero" doc:"of files sent to the addresses that the server signs itself, by the address that they come from"`
@@ -53,14 +55,15 @@ type Rates struct {
 
 // Default is far above what a script of 50 requests a second and a lab at a deadline need.
 func Default() Rates {
-	return Rates{Write: Policy{100, 500}, Tool: Policy{60, 300}, Upload: Policy{100, 500}, WaitingRuns: 100}
+	return Rates{Token: Policy{10, 200}, Write: Policy{100, 500}, Tool: Policy{60, 300}, Upload: Policy{100, 500}, WaitingRuns: 100}
 }
 
 // maxWaitingRuns keeps the record that has their ids small.
 const maxWaitingRuns = 1000
 
-// Distributed is the Default of processes that come and go by the request: what only the table can count.
-func Distributed() Rates { return Rates{WaitingRuns: Default().WaitingRuns} }
+// Distributed is the Default of processes that come and go by the request: what only the table can count, and what bounds the reads of each
+// process, which sees a part of the requests.
+func Distributed() Rates { return Rates{Token: Default().Token, WaitingRuns: Default().WaitingRuns} }
 
 // Parse returns the Default, save for what the JSON text sets: {"tool":{"perSecond":5,"burst":20}}. An empty text sets nothing.
 func Parse(text string) (Rates, error) {
@@ -81,7 +84,7 @@ func Parse(text string) (Rates, error) {
 }
 
 func (l *Rates) policies() map[Class]Policy {
-	return map[Class]Policy{Write: l.Write, Tool: l.Tool, Upload: l.Upload}
+	return map[Class]Policy{Token: l.Token, Write: l.Write, Tool: l.Tool, Upload: l.Upload}
 }
 
 // window is how long an empty bucket takes to be full again, in whole seconds.
@@ -134,7 +137,12 @@ func (l *Limiter) Caller(r *http.Request, userID string) string {
 			from = strings.TrimSpace(last[strings.LastIndex(last, ",")+1:])
 		}
 	}
-	a, err := netip.ParseAddr(from)
+	return Network(from)
+}
+
+// Network returns the addresses that count as one caller with the address; empty when it is none.
+func Network(address string) string {
+	a, err := netip.ParseAddr(address)
 	if err != nil {
 		return "" // unknown
 	}

@@ -1,4 +1,4 @@
-// Command lambda is the function of the family components, which has neither a table nor files: what it answers is built in.
+// Command lambda is the function of the family components. What it answers is built in; the table tells which access tokens are valid.
 package main
 
 import (
@@ -6,10 +6,12 @@ import (
 
 	"assay/functions/components"
 	"assay/shared/config"
+	"assay/shared/config/awsconfig"
 	"assay/shared/gateway"
+	"assay/shared/store/dynamo"
 )
 
 func main() {
 	var env config.Environment
-	os.Exit(gateway.Serve(&env, components.Operations, nil, nil))
+	os.Exit(gateway.Serve(&env, components.Operations, dynamo.New(awsconfig.Table(&env)), nil))
 }

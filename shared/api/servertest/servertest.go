@@ -65,7 +65,7 @@ func New(t testing.TB, operations ...api.Operation) *Server {
 	}
 	env := &api.Env{Store: table, Files: objects, Now: time.Now, Log: slog.New(slog.DiscardHandler), Origins: []string{"*"},
 		RenderHTML: resource.Render}
-	env.Verify = auth.NewAuthenticator(verify, table, func() time.Time { return env.Now() }).Caller
+	env.Verify = auth.NewAuthenticator(verify, table, func() time.Time { return env.Now() }, nil).Caller
 	serve := api.New(env, operations)
 	uploads := files.Uploads{Store: env.Store, Now: env.Now}
 	serve.Mount("/files/", http.StripPrefix("/files/", objects.Handler(uploads.Complete, uploads.Expected, serve.Fail)), true, http.MethodGet,

@@ -55,7 +55,7 @@ const (
 type Manifest struct {
 	Format     int            `json:"format"`
 	Schema     int            `json:"schema"` // record.Schema of the build that exported
-	Scope      Scope          `json:"scope"`
+	Scope      Scope          `json:"scope,omitzero"`
 	Origin     string         `json:"origin"` // in words
 	ExportedAt record.Instant `json:"exportedAt"`
 	Counts     map[string]int `json:"counts"` // of records, by kind
@@ -67,7 +67,10 @@ type Manifest struct {
 }
 
 // Scope is what an export is of: a whole store, or one organizer or task by its id.
-type Scope struct{ Organizer, Task string }
+type Scope struct {
+	Organizer string `json:"organizer,omitempty"`
+	Task      string `json:"task,omitempty"`
+}
 
 func (s Scope) whole() bool { return s == Scope{} }
 

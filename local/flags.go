@@ -50,16 +50,8 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	f.StringVar(&c.addr, "addr", "127.0.0.1:8080", "address to serve HTTP on")
 	f.StringVar(&c.grpc, "grpc-addr", "127.0.0.1:50052", "address to serve gRPC on, for workers and watchers; empty: none")
 	f.StringVar(&c.url, "public-url", "", "URL at which clients reach the server, when it is not that address")
-	f.StringVar(&c.data, "data", "data", "folder of the table and the files, as far as they are here; remove it to start clean")
+	c.storeFlags(f)
 	f.BoolVar(&c.demo, "demo", true, "fill an empty store with a small public task")
-	f.StringVar(&c.store, "store", storeEmbedded,
-		"where the table is: embedded in the folder of the data, or dynamodb, as the AWS SDK's own environment says")
-	f.StringVar(&c.table, "table", "assay", "name of DynamoDB's table")
-	f.BoolVar(&c.createTable, "create-table", false, "make DynamoDB's table when it is missing")
-	f.StringVar(&c.filesIn, "files", filesDirectory,
-		"where the files are: directory, in the folder of the data, or s3, as the AWS SDK's own environment says")
-	f.StringVar(&c.bucket, "bucket", "", "name of S3's bucket")
-	f.BoolVar(&c.createBucket, "create-bucket", false, "make S3's bucket when it is missing")
 	f.StringVar(&c.filesURL, "files-url", "", "URL at which clients reach S3, when it is another one than this server's")
 	f.StringVar(&c.issuer, "issuer", "", "OpenID Connect issuer to trust; empty: the development issuer")
 	f.StringVar(&c.audience, "audience", "", "audience that the issuer's tokens must have")
@@ -83,21 +75,42 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	return c, err
 }
 
+// storeFlags are those that say where the table and the files are.
+func (c *settings) storeFlags(f *flag.FlagSet) {
+	f.StringVar(&c.data, "data", "data", "folder of the table and the files, as far as they are here; remove it to start clean")
+	f.StringVar(&c.store, "store", storeEmbedded,
+		"where the table is: embedded in the folder of the data, or dynamodb, as the AWS SDK's own environment says")
+	f.StringVar(&c.table, "table", "assay", "name of DynamoDB's table")
+	f.BoolVar(&c.createTable, "create-table", false, "make DynamoDB's table when it is missing")
+	f.StringVar(&c.filesIn, "files", filesDirectory,
+		"where the files are: directory, in the folder of the data, or s3, as the AWS SDK's own environment says")
+	f.StringVar(&c.bucket, "bucket", "", "name of S3's bucket")
+	f.BoolVar(&c.createBucket, "create-bucket", false, "make S3's bucket when it is missing")
+}
+
 // keepsFolder reports whether anything is in the folder of the data.
 func (c *settings) keepsFolder() bool { return c.store == storeEmbedded || c.filesIn == filesDirectory }
 
-func (c *settings) check() error {
+// checkStore checks what storeFlags set.
+func (c *settings) checkStore() error {
 	if c.store != storeEmbedded && c.store != storeDynamoDB {
 		return fmt.Errorf("-store %q is neither %s nor %s", c.store, storeEmbedded, storeDynamoDB)
-	}
-	if c.log != logShort && c.log != logJSON {
-		return fmt.Errorf("-log %q is neither %s nor %s", c.log, logShort, logJSON)
 	}
 	if c.filesIn != filesDirectory && c.filesIn != filesS3 {
 		return fmt.Errorf("-files %q is neither %s nor %s", c.filesIn, filesDirectory, filesS3)
 	}
 	if c.filesIn == filesS3 && c.bucket == "" {
 		return errors.New("-files s3 needs -bucket")
+	}
+	return nil
+}
+
+func (c *settings) check() error {
+	if err := c.checkStore(); err != nil {
+		return err
+	}
+	if c.log != logShort && c.log != logJSON {
+		return fmt.Errorf("-log %q is neither %s nor %s", c.log, logShort, logJSON)
 	}
 	open, err := c.reachable()
 	if err != nil {

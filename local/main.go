@@ -25,6 +25,8 @@ type command func(ctx context.Context, args []string, getenv func(string) string
 // commands are chosen by the first argument. Without one, or with a flag there, the program serves.
 var commands = map[string]command{
 	"backup": parseAndBackup,
+	"export": parseAndExport,
+	"import": parseAndImport,
 	"serve":  parseAndServe,
 }
 

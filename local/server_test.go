@@ -76,7 +76,7 @@ func serve(t testing.TB, c settings, logs io.Writer) *testServer {
 	s := &testServer{url: p.url, program: p, client: &http.Client{Transport: &http.Transport{
 		// The server is here, also when its URL says otherwise.
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			if p.poller == nil || "http://"+addr == p.url {
+			if p.poller == nil || "http://"+strings.TrimSuffix(addr, ":80") == p.url {
 				addr = p.listener.Addr().String() // and not where a link to S3 leads
 			}
 			return new(net.Dialer).DialContext(ctx, network, addr)

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"assay/shared/auth"
+	"assay/shared/config"
+	"assay/shared/files"
+	"assay/shared/quota"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/transfer"
+)
+
+// parseAndExport writes a store, an organizer or a task to a folder.
+func parseAndExport(ctx context.Context, args []string, getenv func(string) string, out, _ io.Writer) error {
+	var scope transfer.Scope
+	f := flag.NewFlagSet("assay export", flag.ContinueOnError)
+	to := f.String("to", "export", "folder to write")
+	f.StringVar(&scope.Organizer, "organizer", "", "id of an organizer, to export nothing but it and its tasks")
+	f.StringVar(&scope.Task, "task", "", "id of a task, to export nothing but it and its organizer")
+	p, err := openStores(ctx, f, args, getenv, out, false)
+	if err != nil {
+		return err
+	}
+	scanner, _ := p.table.Store.(store.Scanner) // as every driver is
+	e := &transfer.Export{Store: scanner, Files: p.files, Now: p.now, Scope: scope, Origin: p.dataLocation()}
+	m, err := e.WriteTo(ctx, *to)
+	if err := errors.Join(err, p.table.close()); err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, kind := range slices.Sorted(maps.Keys(m.Counts)) {
+		_, _ = fmt.Fprintf(table, "%s\t%d\n", kind, m.Counts[kind])
+	}
+	_, _ = fmt.Fprintf(table, "files\t%d, %d bytes\n", m.Objects, m.Bytes)
+	_ = table.Flush()
+	if n := len(m.Missing); n > 0 {
+		_, _ = fmt.Fprintf(out, "%d files that records name were not there, as of uploads that have not arrived; manifest.json lists them.\n", n)
+	}
+	_, err = fmt.Fprintf(out, "%s has the export. It has hidden ground truth and the names of people: keep it as safe as the store.\n", *to)
+	return err
+}
+
+// parseAndImport reads what parseAndExport wrote.
+func parseAndImport(ctx context.Context, args []string, getenv func(string) string, out, _ io.Writer) error {
+	f := flag.NewFlagSet("assay import", flag.ContinueOnError)
+	from := f.String("from", "export", "folder that export wrote")
+	apply := f.Bool("apply", false, "write; without it, the import only says what it would do")
+	users := f.String("users", "",
+		"file in CSV that says who users are here: old id or e-mail address, then new id, or subject at -issuer; others keep their ids")
+	byEmail := f.Bool("users-by-email", false,
+		"take users of the export for those here with the same e-mail address: only where the issuers of both verify addresses")
+	issuer := f.String("issuer", "", "OpenID Connect issuer of the subjects in -users")
+	p, err := openStores(ctx, f, args, getenv, out, true)
+	if err != nil {
+		return err
+	}
+	ledger := quota.New(record.DefaultQuotas(), p.table.Store, p.now)
+	m := &transfer.Import{Store: ledger.Store(), Files: p.files, Now: p.now, Users: transfer.UserMap{ByEmail: *byEmail,
+		ID: func(subject string) (string, error) {
+			if *issuer == "" {
+				return "", fmt.Errorf("%q is no id of a user; if it is a subject, give -issuer", subject)
+			}
+			return auth.Identity{Issuer: *issuer, Subject: subject}.UserID(), nil
+		}}}
+	m.Users.Rows, err = readUserRows(*users)
+	if err == nil {
+		err = p.importFrom(ctx, m, *from, *apply, out)
+	}
+	return errors.Join(err, ledger.Flush(ctx), p.table.close())
+}
+
+// openStores parses the flags, and opens the table and the files that they name. A folder of the data is made only on request.
+func openStores(ctx context.Context, f *flag.FlagSet, args []string, getenv func(string) string, out io.Writer,
+	create bool) (*program, error) {
+	p := &program{settings: settings{now: time.Now, origins: "*", url: "http://localhost"}} // no link is signed
+	p.storeFlags(f)
+	f.SetOutput(out)
+	if err := config.ParseFlags(f, config.Prefix, args, getenv); err != nil {
+		return nil, err
+	}
+	err := p.checkStore()
+	if err == nil && p.keepsFolder() && create {
+		err = os.MkdirAll(p.data, 0o700)
+	} else if err == nil && p.store == storeEmbedded {
+		_, err = os.Stat(filepath.Join(p.data, tableFile))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.table, err = openTable(ctx, p.settings, nil); err != nil {
+		return nil, err
+	}
+	if err := p.openFiles(ctx); err != nil {
+		return nil, errors.Join(err, p.table.close())
+	}
+	return p, nil
+}
+
+// importFrom imports the folder, or says what that would do.
+func (p *program) importFrom(ctx context.Context, m *transfer.Import, folder string, apply bool, out io.Writer) (err error) {
+	if m.Folder, err = transfer.OpenFolder(folder); err != nil {
+		return err
+	}
+	defer func() { _ = m.Folder.Close() }()
+	_, _ = fmt.Fprintf(out, "The folder has %s, exported at %s.\n", m.Folder.Origin, m.Folder.ExportedAt)
+	do, claim := m.Plan, func(ctx context.Context) error { return files.CheckClaim(ctx, p.table, p.files) }
+	if apply {
+		do, claim = m.Apply, p.claimFiles
+	}
+	if err := claim(ctx); err != nil {
+		return err
+	}
+	r, err := do(ctx)
+	if r != nil {
+		printReport(out, r)
+	}
+	if err == nil && !apply {
+		_, err = fmt.Fprintln(out, "Nothing was written. Repeat it with -apply to write what is new.")
+	}
+	return err
+}
+
+func printReport(out io.Writer, r *transfer.Report) {
+	printf := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format+"\n", args...) }
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	outcomes := []transfer.Outcome{transfer.New, transfer.Same, transfer.Stays, transfer.Left, transfer.Conflict}
+	for _, o := range outcomes {
+		_, _ = fmt.Fprintf(table, "\t%s", o)
+	}
+	_, _ = fmt.Fprintln(table)
+	for _, kind := range slices.Sorted(maps.Keys(r.Found)) {
+		_, _ = fmt.Fprint(table, kind)
+		for _, o := range outcomes {
+			_, _ = fmt.Fprintf(table, "\t%d", r.Found[kind][o])
+		}
+		_, _ = fmt.Fprintln(table)
+	}
+	_ = table.Flush()
+	for _, key := range r.Conflicts {
+		printf("%s: another is here", key)
+	}
+	for _, u := range r.Users.Mapped {
+		printf("%s %s, %s: becomes %s", u.ID, u.Name, u.Email, r.Users.IDs[u.ID])
+	}
+	for _, u := range r.Users.Unmapped {
+		printf("%s %s, %s: keeps the id", u.ID, u.Name, u.Email)
+	}
+	if r.Users.Unused > 0 {
+		printf("%d rows of -users have an address that no user of the export has, or several have.", r.Users.Unused)
+	}
+}
+
+// readUserRows reads the file of -users.
+func readUserRows(path string) ([]transfer.UserRow, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("-users: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	lines := csv.NewReader(f)
+	lines.FieldsPerRecord, lines.Comment, lines.TrimLeadingSpace = 2, '#', true
+	all, err := lines.ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("-users %s: %w", path, err)
+	}
+	rows := make([]transfer.UserRow, len(all))
+	for i, line := range all {
+		rows[i] = transfer.UserRow{From: line[0], To: line[1]}
+	}
+	return rows, nil
+}

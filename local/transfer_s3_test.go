@@ -1,0 +1,136 @@
+//go:build s3
+
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/functions/acceptancetest"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/store/dynamo/dynamotest"
+)
+
+// TestTransfer_ToDynamoDBAndS3AndBack moves what the whole scenario leaves from a folder to DynamoDB and S3, and from there to another
+// folder: for each reader, each GET is answered as before, and each file that answers link to has the bytes that they name.
+func TestTransfer_ToDynamoDBAndS3AndBack(t *testing.T) {
+	startDynamoDB(t)
+	cloud := append(startS3(t), dynamoDBFlags(dynamotest.TableName())...)
+	old, exports := t.TempDir(), t.TempDir()
+	back, first, second := filepath.Join(exports, "data"), filepath.Join(exports, "1"), filepath.Join(exports, "2")
+	var want map[string]map[string]any
+	t.Run("origin", func(t *testing.T) {
+		s := openStored(t, time.Now(), old)
+		whole := s.setup(t)
+		whole.Keep = true
+		acceptancetest.Scenario(t, whole)
+		s.await(t, "nothing is due soon, which would change answers", func() bool {
+			due, err := s.program.table.Query(t.Context(), store.Query{
+				Index: record.ByWork, Partition: record.DuePartition, To: record.DueBy(s.program.now().Add(time.Minute)), Limit: 1})
+			return err == nil && len(due) == 0
+		})
+		want = s.readAsEveryone(t)
+	})
+	mustRun(t, "export", "-data", old, "-to", first)
+	mustRun(t, append(append([]string{"import"}, cloud...), "-from", first, "-apply")...)
+	t.Run("cloud", func(t *testing.T) {
+		openStored(t, time.Now(), t.TempDir(), cloud...).wantAnswers(t, want)
+	})
+	mustRun(t, append(append([]string{"export"}, cloud...), "-to", second)...)
+	mustRun(t, "import", "-data", back, "-from", second, "-apply")
+	t.Run("back", func(t *testing.T) { openStored(t, time.Now(), back).wantAnswers(t, want) })
+}
+
+// readAsEveryone reads all that each of some can: nobody, an unrelated user, an administrator, and the organizer and two participants of
+// the scenario.
+func (s *testServer) readAsEveryone(t *testing.T) map[string]map[string]any {
+	t.Helper()
+	admin := s.token(t, "admin", viewers["admin"]...)
+	read := map[string]map[string]any{"": s.readAll(t, ""), "admin": s.readAll(t, admin), "unrelated": s.readAll(t, s.token(t, "unrelated"))}
+	for _, user := range s.object(t, admin, http.MethodGet, "/v1/users", nil)["data"].([]any) {
+		name, _ := user.(map[string]any)["name"].(string)
+		if character, _, _ := strings.Cut(name, "-"); slices.Contains([]string{"olivia", "ann", "ben"}, character) {
+			read[name] = s.readAll(t, s.token(t, name))
+		}
+	}
+	if len(read) != 6 {
+		t.Fatalf("the readers are %v", slices.Collect(maps.Keys(read)))
+	}
+	return read
+}
+
+func (s *testServer) wantAnswers(t *testing.T, want map[string]map[string]any) {
+	t.Helper()
+	got := s.readAsEveryone(t)
+	compared, files := 0, 0
+	for _, reader := range slices.Sorted(maps.Keys(want)) {
+		for _, path := range slices.Sorted(maps.Keys(want[reader])) {
+			compared++
+			files += s.checkLinks(t, got[reader][path])
+			if a, b := withoutSignatures(got[reader][path]), withoutSignatures(want[reader][path]); !reflect.DeepEqual(a, b) {
+				t.Errorf("%s as %q is\n%v\nand was\n%v", path, reader, a, b)
+			}
+		}
+		if len(got[reader]) != len(want[reader]) {
+			t.Errorf("%q reads %d paths, and read %d", reader, len(got[reader]), len(want[reader]))
+		}
+	}
+	t.Logf("%d answers were compared, and %d files", compared, files)
+	if compared < 100 || files < 10 {
+		t.Errorf("%d answers were compared, and %d files", compared, files)
+	}
+}
+
+// signedLink is a link to an object: only its key is the same in two stores.
+var signedLink = regexp.MustCompile(`^http.*/((?:inputs|truths|runs|logs|evaluations)/[0-9A-Z]{26}/[0-9a-f]{64})\?.*`)
+
+// withoutSignatures returns the answer with the keys of objects in the place of links to them.
+func withoutSignatures(answer any) any {
+	switch v := answer.(type) {
+	case map[string]any:
+		for name, value := range v {
+			v[name] = withoutSignatures(value)
+		}
+	case []any:
+		for i, value := range v {
+			v[i] = withoutSignatures(value)
+		}
+	case string:
+		return signedLink.ReplaceAllString(v, "$1")
+	}
+	return answer
+}
+
+// checkLinks gets each file that the answer links to and compares the digest.
+func (s *testServer) checkLinks(t *testing.T, answer any) (checked int) {
+	t.Helper()
+	switch v := answer.(type) {
+	case map[string]any:
+		link, _ := v["url"].(string)
+		if digest, _ := v["sha256"].(string); signedLink.MatchString(link) {
+			a := s.send(t, "", http.MethodGet, link, nil)
+			if sum := sha256.Sum256(a.body); a.status != http.StatusOK || hex.EncodeToString(sum[:]) != digest {
+				t.Errorf("%s is answered with %d and other bytes", link, a.status)
+			}
+			checked++
+		}
+		for _, value := range v {
+			checked += s.checkLinks(t, value)
+		}
+	case []any:
+		for _, value := range v {
+			checked += s.checkLinks(t, value)
+		}
+	}
+	return checked
+}

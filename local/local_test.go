@@ -23,6 +23,7 @@ import (
 
 	"assay/functions"
 	"assay/functions/acceptancetest"
+	"assay/shared/blob"
 	"assay/shared/blob/directory"
 	"assay/shared/programtest"
 	"assay/shared/record"
@@ -193,19 +194,29 @@ func TestDevIssuer_GivesNoTokensToOtherOrigins(t *testing.T) {
 	}
 }
 
-// Of several servers over one table, each takes up at its start what an earlier process at its address had leased, and nothing else.
 func TestServer_ReclaimsOnlyItsOwnLeases(t *testing.T) {
-	name, data := dynamotest.TableName(), t.TempDir()
+	reclaimOwnLeases(t, func() (blob.Store, []string) {
+		data := t.TempDir()
+		files, err := directory.Open(filepath.Join(data, "files"), "http://127.0.0.1/files")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files, []string{"-data", data}
+	})
+}
+
+// reclaimOwnLeases starts servers over one table of DynamoDB, and over the files that are opened with the flags for them. Each takes up at its
+// start what an earlier process at its address had leased, and nothing else.
+func reclaimOwnLeases(t *testing.T, openFiles func() (blob.Store, []string)) {
+	t.Helper()
+	name := dynamotest.TableName()
 	table := dynamo.New(startDynamoDB(t), name)
 	if err := table.CreateTable(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	b := recordtest.New(t, table)
-	files, err := directory.Open(filepath.Join(data, "files"), "http://127.0.0.1/files")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.Files = files
+	files, flags := openFiles()
+	b.Files, flags = files, append(append(flags, dynamoDBFlags(name)...), "-demo=false")
 	own, err := net.ResolveTCPAddr("tcp", programtest.FreeAddress(t))
 	if err != nil {
 		t.Fatal(err)
@@ -225,12 +236,12 @@ func TestServer_ReclaimsOnlyItsOwnLeases(t *testing.T) {
 			}
 		}
 	}
-	startIn(t, data, append(dynamoDBFlags(name), "-demo=false")...)
+	start(t, flags...)
 	await(waiting.ID) // after its start, a server takes up nothing more
 	if run(leased.ID).Lease == nil {
 		t.Fatal("another server took the run")
 	}
-	startIn(t, data, append(dynamoDBFlags(name), "-demo=false", "-addr", own.String())...)
+	start(t, append(flags, "-addr", own.String())...)
 	await(leased.ID)
 }
 

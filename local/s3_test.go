@@ -14,15 +14,15 @@ import (
 	"assay/shared/blob/s3/s3test"
 	"assay/shared/store/dynamo/dynamotest"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
 )
 
 const bucketName = "lake-lab"
 
 // startS3 starts a server for files, which the environment of the test names, and returns the flags for a bucket that is to be made.
-func startS3(t *testing.T) (cfg aws.Config, flags []string) {
+func startS3(t *testing.T) []string {
 	t.Helper()
-	cfg, _ = s3test.Start(t)
+	cfg, _ := s3test.Start(t)
 	credentials, err := cfg.Credentials.Retrieve(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func startS3(t *testing.T) (cfg aws.Config, flags []string) {
 	t.Setenv("AWS_REGION", cfg.Region)
 	t.Setenv("AWS_ACCESS_KEY_ID", credentials.AccessKeyID)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", credentials.SecretAccessKey)
-	return cfg, []string{"-files", filesS3, "-create-bucket", "-bucket", bucketName}
+	return []string{"-files", filesS3, "-create-bucket", "-bucket", bucketName}
 }
 
 // TestServer_KeepsNothingOnTheMachine runs the whole scenario over a table of DynamoDB and a bucket of S3, which notifies nobody of
@@ -40,8 +40,7 @@ func TestServer_KeepsNothingOnTheMachine(t *testing.T) {
 	startDynamoDB(t)
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
-	_, flags := startS3(t)
-	flags = append(flags, dynamoDBFlags(dynamotest.TableName())...)
+	flags := append(startS3(t), dynamoDBFlags(dynamotest.TableName())...)
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -55,7 +54,11 @@ func TestServer_KeepsNothingOnTheMachine(t *testing.T) {
 // TestServer_ReclaimsOnlyItsOwnLeasesOverOneBucket has several servers share all that there is.
 func TestServer_ReclaimsOnlyItsOwnLeasesOverOneBucket(t *testing.T) {
 	reclaimOwnLeases(t, func() (blob.Store, []string) {
-		cfg, flags := startS3(t)
+		flags := startS3(t)
+		cfg, err := config.LoadDefaultConfig(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
 		bucket := s3.New(cfg, bucketName)
 		if err := bucket.CreateBucket(t.Context(), "*"); err != nil {
 			t.Fatal(err)
@@ -66,8 +69,7 @@ func TestServer_ReclaimsOnlyItsOwnLeasesOverOneBucket(t *testing.T) {
 
 // TestRun_RefusesABucketOfAnotherTable starts over the bucket of another server's table, and over one that is missing.
 func TestRun_RefusesABucketOfAnotherTable(t *testing.T) {
-	_, flags := startS3(t)
-	flags = append(flags, "-demo=false")
+	flags := append(startS3(t), "-demo=false")
 	startIn(t, t.TempDir(), flags...)
 	for name, c := range map[string]struct{ flag, want string }{
 		"of another table": {"-demo=false", "another table"}, "missing": {"-bucket=missing", "-create-bucket"},

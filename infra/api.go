@@ -10,7 +10,7 @@ import (
 )
 
 // gateway is the HTTP API before the functions.
-type gateway struct{ id, url *string }
+type gateway struct{ id, url, log *string }
 
 // accessLog is what is logged of a request, each line a JSON object. The request's id stands in the function's log too.
 // What a client writes freely stays out, save the path: a quotation mark in it would break the line.
@@ -49,7 +49,7 @@ func (st *stack) addAPI() gateway {
 			DestinationArn: logs.AttrArn(), Format: st.scope.ToJsonString(accessLog, nil)},
 	})
 	if st.Domain == "" {
-		return gateway{id: a.Ref(), url: a.AttrApiEndpoint()}
+		return gateway{id: a.Ref(), url: a.AttrApiEndpoint(), log: logs.Ref()}
 	}
 	domain := awsapigatewayv2.NewCfnDomainName(st.scope, jsii.String("Domain"), &awsapigatewayv2.CfnDomainNameProps{
 		DomainName: &st.Domain,
@@ -61,7 +61,7 @@ func (st *stack) addAPI() gateway {
 		ApiId: a.Ref(), DomainName: domain.Ref(), Stage: stage.Ref(),
 	})
 	st.output("DomainTarget", "Point the CNAME record of "+st.Domain+" here", domain.AttrRegionalDomainName())
-	return gateway{id: a.Ref(), url: jsii.String("https://" + st.Domain)}
+	return gateway{id: a.Ref(), url: jsii.String("https://" + st.Domain), log: logs.Ref()}
 }
 
 // addRoutes leads the family's operations to its function.

@@ -63,11 +63,21 @@ func (st *stack) signInPage() *string {
 // is gone takes everybody's rights with it: it is kept as data is.
 func (st *stack) addUserPool() awscognito.CfnUserPool {
 	protection := "INACTIVE"
-	if st.RetainsData {
+	if st.protects() {
 		protection = "ACTIVE"
+	}
+	var mail any
+	if st.MailFrom != "" {
+		mail = awscognito.CfnUserPool_EmailConfigurationProperty{
+			EmailSendingAccount: jsii.String("DEVELOPER"), SourceArn: &st.MailIdentity, From: &st.MailFrom}
+	} else if st.AsksForMail {
+		awscdk.Annotations_Of(st.scope).AddWarningV2(jsii.String("assay:mails"), jsii.String("The user pool sends at most 50 mails a day, for "+
+			"sign-ups and forgotten passwords together: with more, nobody can sign up until the next day. Give mailFrom and mailIdentity, an "+
+			"address of yours that is verified in Amazon SES (infra/README.md), or issuer and audience."))
 	}
 	pool := awscognito.NewCfnUserPool(st.scope, jsii.String("Users"), &awscognito.CfnUserPoolProps{
 		UserPoolName: jsii.String(st.resourceName("users")), UserPoolTier: jsii.String("LITE"), DeletionProtection: &protection,
+		EmailConfiguration: mail,
 		UsernameAttributes: jsii.Strings("email"), AutoVerifiedAttributes: jsii.Strings("email"),
 		UsernameConfiguration: awscognito.CfnUserPool_UsernameConfigurationProperty{CaseSensitive: false},
 		AdminCreateUserConfig: awscognito.CfnUserPool_AdminCreateUserConfigProperty{AllowAdminCreateUserOnly: false},

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"maps"
+	"slices"
+
 	"assay/functions"
 	"assay/shared/lists"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsbudgets"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/jsii-runtime-go"
 )
@@ -13,7 +18,8 @@ import (
 // alarm is one metric with its threshold.
 type alarm struct {
 	id, name, about   string
-	namespace, metric string
+	namespace, metric string // none: a metric of the stack's own, which counts the lines of the access log that match
+	lines             string // a pattern of CloudWatch Logs
 	dimensions        []any  // none: the metric of all that there is in the account and region
 	statistic         string // or a percentile such as p99
 	threshold         float64
@@ -27,13 +33,16 @@ func of(dimension string, value *string) awscloudwatch.CfnAlarm_DimensionPropert
 
 // alarms are few on purpose: CloudWatch watches ten metrics of an account for nothing, however many functions there are, so
 // both stages fit. A metric that covers every function is therefore taken where there is one: any fault of a function behind
-// the API (errors, time-outs, crashes, being throttled) is a 5xx or a latency of the API, and what
-// the evaluator cannot do becomes old in the stream and then a dead letter.
+// the API (errors, time-outs, crashes, being throttled) is a line of the access log or a latency of the API, and what
+// functions behind events cannot do becomes old in the stream and then a dead letter.
+//
+// The metrics of API Gateway and Lambda for errors and throttles also count what is so by design: a flood that is answered 503 by
+// a function's limit of concurrency, and batches of the stream that wait for the evaluator. So lines are counted.
 func (st *stack) alarms() []alarm {
 	evaluator := st.resourceName(functions.Evaluator)
 	return []alarm{
 		{
-			id: "Errors", name: "errors", namespace: "AWS/ApiGateway", metric: "5xx", dimensions: []any{of("ApiId", st.gateway.id)},
+			id: "Errors", name: "errors", lines: `{ ($.status = "5*") && ($.functionStatus != "429") }`,
 			statistic: "Sum", threshold: 5, minutes: 5, periods: 1,
 			about: "Requests were answered with 5xx. The access log names route and request; the function's log says why.",
 		},
@@ -43,10 +52,10 @@ func (st *stack) alarms() []alarm {
 			about: "One request in a hundred takes more than 3 seconds. The dashboard shows which function, and whether the table throttles.",
 		},
 		{
-			id: "Throttles", name: "throttles", namespace: "AWS/Lambda", metric: "Throttles",
+			id: "Throttles", name: "throttles", lines: st.throttledLines(),
 			statistic: "Sum", threshold: 0, minutes: 5, periods: 2,
-			about: "Functions were not started because a limit of concurrency is reached: the account's, which all of its functions share, or one " +
-				"of the stage.",
+			about: "Functions without a limit of their own were not started: the account's limit of concurrency is reached, which all of its " +
+				"functions share.",
 		},
 		{
 			id: "QueueAge", name: "queue-age", namespace: "AWS/Lambda", metric: "IteratorAge", dimensions: []any{of("FunctionName", &evaluator)},
@@ -60,6 +69,20 @@ func (st *stack) alarms() []alarm {
 			about: "Events were given up and lie in the queue of dead letters. infra/README.md says what to do with them.",
 		},
 	}
+}
+
+// limitedRoutes match the routes of functions whose concurrency stages limit, where throttles are by design.
+var limitedRoutes = map[string]string{"submissions": "*submissions*", "tools": "*/v1/tools*"}
+
+// throttledLines match the requests for which Lambda did not start a function that has no limit of its own.
+func (st *stack) throttledLines() string {
+	pattern := `($.functionStatus = "429")`
+	for _, name := range slices.Sorted(maps.Keys(limitedRoutes)) {
+		if _, limited := st.Concurrency[name]; limited {
+			pattern += ` && ($.route != "` + limitedRoutes[name] + `")`
+		}
+	}
+	return "{ " + pattern + " }"
 }
 
 // serverAlarms are those of the gRPC server. They are paid for, as the server is.
@@ -91,7 +114,15 @@ func (st *stack) addAlarms() {
 			TopicArn: topic.Ref(), Protocol: jsii.String("email"), Endpoint: &st.AlarmEmail,
 		})
 	}
+	st.addBudget()
 	for _, a := range append(st.alarms(), st.serverAlarms()...) {
+		if a.lines != "" {
+			a.namespace, a.metric = st.resourceName("requests"), a.id
+			one := awslogs.CfnMetricFilter_MetricTransformationProperty{
+				MetricNamespace: &a.namespace, MetricName: &a.metric, MetricValue: jsii.String("1"), Unit: jsii.String("Count")}
+			awslogs.NewCfnMetricFilter(st.scope, jsii.String(a.id+"Lines"), &awslogs.CfnMetricFilterProps{
+				LogGroupName: st.gateway.log, FilterPattern: &a.lines, MetricTransformations: []any{one}})
+		}
 		props := &awscloudwatch.CfnAlarmProps{
 			AlarmName: jsii.String(st.resourceName(a.name)), AlarmDescription: &a.about,
 			Namespace: &a.namespace, MetricName: &a.metric,
@@ -117,6 +148,33 @@ func (st *stack) addAlarms() {
 			made.AddResourceDependency(st.server.service, nil) // or the alarm would be raised before the service exists
 		}
 	}
+}
+
+// addBudget tells AlarmEmail when the account, which is all that a budget knows without tags that somebody activates, has nearly
+// spent the month's amount, or is about to spend more. AWS looks a few times a day, and asks nothing for it.
+func (st *stack) addBudget() {
+	if st.AlarmEmail == "" {
+		return
+	}
+	var notifications []any
+	for _, n := range []struct {
+		kind    string
+		percent float64
+	}{{"ACTUAL", 80}, {"FORECASTED", 100}} {
+		notifications = append(notifications, awsbudgets.CfnBudget_NotificationWithSubscribersProperty{
+			Notification: awsbudgets.CfnBudget_NotificationProperty{
+				NotificationType: &n.kind, ComparisonOperator: jsii.String("GREATER_THAN"), Threshold: &n.percent,
+				ThresholdType: jsii.String("PERCENTAGE")},
+			Subscribers: []any{awsbudgets.CfnBudget_SubscriberProperty{SubscriptionType: jsii.String("EMAIL"), Address: &st.AlarmEmail}},
+		})
+	}
+	awsbudgets.NewCfnBudget(st.scope, jsii.String("Budget"), &awsbudgets.CfnBudgetProps{
+		Budget: awsbudgets.CfnBudget_BudgetDataProperty{
+			BudgetName: jsii.String(st.resourceName("month")), BudgetType: jsii.String("COST"), TimeUnit: jsii.String("MONTHLY"),
+			BudgetLimit: awsbudgets.CfnBudget_SpendProperty{Amount: jsii.Number(float64(st.Budget)), Unit: jsii.String("USD")},
+		},
+		NotificationsWithSubscribers: notifications,
+	})
 }
 
 // graphMetric is one metric of a graph: namespace, name, the dimensions as name and value in turn, and last its options.

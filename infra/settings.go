@@ -24,16 +24,26 @@ type settings struct {
 	SignInReturns    []string // further pages that the user pool may return to
 	Origins          []string // of web pages that may call the API and send files
 	Quotas           string   // in JSON, where they are not record.DefaultQuotas
+	// MailFrom is the address from which the user pool sends mails, MailIdentity the ARN of its identity in Amazon SES; empty: Cognito's own
+	// address, for at most 50 mails a day.
+	MailFrom, MailIdentity string
 
 	Domain, Certificate string // custom domain of the API, and the ARN of its certificate; empty: AWS's own address
 	AlarmEmail          string // receives alarms; empty: only the console shows them
+	Budget              int    // US dollars a month of which AlarmEmail is told when they are nearly spent
 	Tracing             bool   // traces by AWS X-Ray
 
 	GRPC grpcSettings
 
 	// RestoredTable is the table to work on in place of the stack's own, which stays as it is, and its stream's ARN.
 	RestoredTable, RestoredStream string
+
+	// Unprotected leaves out protection from deletion, without which a first deployment that fails can't be rolled back.
+	Unprotected bool
 }
+
+// protects reports whether table, users and stack are protected from deletion.
+func (s settings) protects() bool { return s.RetainsData && !s.Unprotected }
 
 // grpcSettings say whether the gRPC server is deployed, which costs something while nobody calls.
 type grpcSettings struct {
@@ -47,6 +57,8 @@ type grpcSettings struct {
 type stage struct {
 	Name         string
 	RetainsData  bool // data outlives the stack and can't be deleted by mistake
+	LogsFiles    bool // who did what to which file is written down
+	AsksForMail  bool // somebody must be told of alarms, and sign-ups must not end at a limit unnoticed
 	LogDays      int
 	Rate, Burst  int            // requests a second that the API lets through, and how many at once
 	Concurrency  map[string]int // the most instances of a function, where more would only queue at the table
@@ -58,7 +70,7 @@ type stage struct {
 var stages = []stage{
 	{Name: "dev", LogDays: 14, Rate: 50, Burst: 100, ParallelWork: 2},
 	{
-		Name: "prod", RetainsData: true, LogDays: 90, Rate: 2000, Burst: 1000, ParallelWork: 10,
+		Name: "prod", RetainsData: true, LogsFiles: true, AsksForMail: true, LogDays: 90, Rate: 2000, Burst: 1000, ParallelWork: 10,
 		Concurrency: map[string]int{
 			// Entries of a deadline go to few partitions of the indexes, which take 1,000 writes a second each. Past
 			// this, API Gateway answers 503 to some instead of all waiting for the table.
@@ -97,6 +109,7 @@ func readSettings(context func(key string) any) (settings, error) {
 		Origins:       strings.Split(text("origins", "*"), ","),
 		Quotas:        text("quotas", ""),
 		Domain:        text("domain", ""), Certificate: text("certificate", ""),
+		MailFrom: text("mailFrom", ""), MailIdentity: text("mailIdentity", ""),
 		AlarmEmail:    text("alarmEmail", ""),
 		RestoredTable: text("table", ""), RestoredStream: text("tableStream", ""),
 	}
@@ -109,8 +122,8 @@ func readSettings(context func(key string) any) (settings, error) {
 		}
 		return v == on
 	}
-	s.Tracing, s.GRPC.On = either("tracing", "false", "true"), either("grpc", "off", "on")
-	name, count := text("stage", "dev"), text("grpcCount", "1")
+	s.Tracing, s.GRPC.On, s.Unprotected = either("tracing", "false", "true"), either("grpc", "off", "on"), either("protect", "true", "false")
+	name, count, budget := text("stage", "dev"), text("grpcCount", "1"), text("budget", "50")
 	if len(notText) > 0 {
 		return s, fmt.Errorf("context %s: give a text", strings.Join(notText, ", "))
 	}
@@ -125,7 +138,14 @@ func readSettings(context func(key string) any) (settings, error) {
 	if s.GRPC.Count, err = strconv.Atoi(count); err != nil || s.GRPC.Count < 1 || s.GRPC.Count > maxServers {
 		return s, fmt.Errorf("context grpcCount=%s: give how many servers run, from 1 to %d", count, maxServers)
 	}
-	return s, s.check()
+	if s.Budget, err = strconv.Atoi(budget); err != nil || s.Budget < 1 {
+		return s, fmt.Errorf("context budget=%s: give how many US dollars a month may cost, such as 50", budget)
+	}
+	err = s.check()
+	if s.AlarmEmail == noMail {
+		s.AlarmEmail = ""
+	}
+	return s, err
 }
 
 // maxServers is far above what one table can serve.
@@ -135,6 +155,7 @@ func (s settings) check() error {
 	for _, pair := range []struct{ one, other, names string }{
 		{s.Issuer, s.Audience, "issuer and audience"},
 		{s.Domain, s.Certificate, "domain and certificate"},
+		{s.MailFrom, s.MailIdentity, "mailFrom and mailIdentity"},
 		{s.RestoredTable, s.RestoredStream, "table and tableStream"},
 	} {
 		if (pair.one == "") != (pair.other == "") {
@@ -156,13 +177,33 @@ func (s settings) check() error {
 		return errors.New("context grpc=on: give grpcCertificate too, the ARN of a certificate in AWS Certificate Manager for the name at " +
 			"which workers will reach the server, in the region of the stack; without TLS, tokens would travel in the open")
 	}
-	for _, c := range []struct{ key, arn string }{{"certificate", s.Certificate}, {"grpcCertificate", s.GRPC.Certificate}} {
+	for _, c := range []struct{ key, arn, of string }{
+		{"certificate", s.Certificate, "a certificate in AWS Certificate Manager, in the region of the stack"},
+		{"grpcCertificate", s.GRPC.Certificate, "a certificate in AWS Certificate Manager, in the region of the stack"},
+		{"mailIdentity", s.MailIdentity, "a verified identity of Amazon SES, such as arn:aws:ses:eu-central-1:111122223333:identity/lab.example"},
+	} {
 		if c.arn != "" && !strings.HasPrefix(c.arn, "arn:") {
-			return fmt.Errorf("context %s=%s: give the ARN of a certificate in AWS Certificate Manager, in the region of the stack", c.key, c.arn)
+			return fmt.Errorf("context %s=%s: give the ARN of %s", c.key, c.arn, c.of)
 		}
 	}
-	if s.AlarmEmail != "" && !strings.Contains(s.AlarmEmail, "@") {
-		return fmt.Errorf("context alarmEmail=%s: give an e-mail address", s.AlarmEmail)
+	return s.checkMail()
+}
+
+// noMail is the AlarmEmail of those who say that nobody is to be told of alarms.
+const noMail = "none"
+
+func (s settings) checkMail() error {
+	if s.AlarmEmail == "" && s.AsksForMail {
+		return fmt.Errorf("context alarmEmail: give the e-mail address that alarms of %s are sent to, as -c alarmEmail=ada@lab.example or in "+
+			"cdk.json; -c alarmEmail=%s, when nobody is to be told", s.Name, noMail)
+	}
+	for _, m := range []struct{ key, address string }{{"alarmEmail", s.AlarmEmail}, {"mailFrom", s.MailFrom}} {
+		if m.address != "" && m.address != noMail && !strings.Contains(m.address, "@") {
+			return fmt.Errorf("context %s=%s: give an e-mail address", m.key, m.address)
+		}
+	}
+	if s.MailFrom != "" && s.Issuer != "" {
+		return errors.New("context mailFrom: leave it out with issuer, which sends mails of its own")
 	}
 	return nil
 }

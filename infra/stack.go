@@ -43,7 +43,7 @@ func newStack(app awscdk.App, s settings) error {
 	st := &stack{settings: s, scope: awscdk.NewStack(app, &name, &awscdk.StackProps{
 		StackName:             &name,
 		Description:           jsii.String("Assay, a platform for shared tasks (stage " + s.Name + ")"),
-		TerminationProtection: &s.RetainsData,
+		TerminationProtection: jsii.Bool(s.protects()),
 		Tags:                  &map[string]*string{"application": jsii.String("assay"), "stage": &s.Name},
 	})}
 	st.table = st.addTable()
@@ -96,7 +96,7 @@ func (st *stack) arn(service, resource string) *string {
 func (st *stack) retainData(r awscdk.CfnResource) {
 	policy := awscdk.RemovalPolicy_DESTROY
 	if st.RetainsData {
-		policy = awscdk.RemovalPolicy_RETAIN
+		policy = awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE // but not when it was just made and its deployment fails
 	}
 	r.ApplyRemovalPolicy(policy, nil)
 }

@@ -23,13 +23,13 @@ type template struct {
 }
 
 type resource struct {
-	Type       string
-	Properties map[string]any
+	Type, DeletionPolicy string
+	Properties           map[string]any
 }
 
-// The templates of the stages, of prod made a second time, of a stage with all that the context can say, and of prod with
-// the gRPC server.
-var dev, prod, prodAgain, special, withServer template
+// The templates of the stages, of prod made a second time and of its first deployment, of a stage with all that the context can say,
+// and of prod with the gRPC server.
+var dev, prod, prodAgain, first, special, withServer template
 
 var binaries, images string // folders with a placeholder for each binary
 
@@ -62,17 +62,19 @@ func test(m *testing.M) (int, error) {
 		context map[string]any
 	}{
 		{&dev, map[string]any{}},
-		{&prod, map[string]any{"stage": "prod"}},
-		{&prodAgain, map[string]any{"stage": "prod"}},
+		{&prod, map[string]any{"stage": "prod", "alarmEmail": "ada@lab.example"}},
+		{&prodAgain, map[string]any{"stage": "prod", "alarmEmail": "ada@lab.example"}},
+		{&first, map[string]any{"stage": "prod", "alarmEmail": "ada@lab.example", "protect": "false"}},
 		{&special, map[string]any{
 			"stage": "prod", "issuer": "https://login.example", "audience": "assay", "clientId": "pages",
-			"tracing": "true", "alarmEmail": "ada@lab.example",
+			"tracing": "true", "alarmEmail": "none",
 			"domain": "api.lab.example", "certificate": "arn:aws:acm:eu-central-1:123456789012:certificate/one",
 			"origins": "https://a.example,https://b.example",
 			"table":   "assay-restored", "tableStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/assay-restored/stream/one",
 		}},
 		{&withServer, map[string]any{
-			"stage": "prod", "grpc": "on", "grpcCertificate": "arn:aws:acm:eu-central-1:123456789012:certificate/two", "grpcCount": "2",
+			"stage": "prod", "alarmEmail": "ada@lab.example", "budget": "120", "grpc": "on",
+			"grpcCertificate": "arn:aws:acm:eu-central-1:123456789012:certificate/two", "grpcCount": "2",
 		}},
 	} {
 		if err := synthesize(filepath.Join(folder, fmt.Sprint("out", i)), s.context, s.into); err != nil {
@@ -215,6 +217,14 @@ func TestReadSettings_RefusesInvalidContext(t *testing.T) {
 		{"origins=a.example", "origins such as"},
 		{"signInReturns=http://a.example/", "https URLs"},
 		{"alarmEmail=ada", "e-mail"},
+		{"stage=prod", "-c alarmEmail=none"},
+		{"mailFrom=a@lab.example", "both mailFrom and mailIdentity"},
+		{"mailFrom=lab mailIdentity=arn:aws:ses:one", "e-mail"},
+		{"mailFrom=a@lab.example mailIdentity=lab.example", "Amazon SES"},
+		{"mailFrom=a@lab.example mailIdentity=arn:aws:ses:one issuer=https://login.example audience=a", "leave it out"},
+		{"budget=0", "US dollars"},
+		{"budget=5$", "US dollars"},
+		{"protect=no", "false or true"},
 		{"grpc=yes", "on or off"},
 		{"grpc=on", "give grpcCertificate too"},
 		{"grpc=on grpcCertificate=two", "ARN"},
@@ -243,8 +253,11 @@ func TestTemplates_CostNothingAtRest(t *testing.T) {
 		"AWS::ApiGatewayV2::Route", "AWS::ApiGatewayV2::Stage",
 		"AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", // up to ten and three: see the tests of alarms and dashboard
 		"AWS::Cognito::UserPool", "AWS::Cognito::UserPoolClient", "AWS::Cognito::UserPoolDomain", "AWS::Cognito::UserPoolGroup",
+		"AWS::Budgets::Budget", // which tells of costs, and acts on nothing
 		"AWS::DynamoDB::Table", "AWS::IAM::Role", "AWS::Lambda::EventInvokeConfig", "AWS::Lambda::EventSourceMapping", "AWS::Lambda::Function",
-		"AWS::Lambda::Permission", "AWS::Logs::LogGroup", "AWS::S3::Bucket", "AWS::S3::BucketPolicy", "AWS::SNS::Subscription", "AWS::SNS::Topic",
+		"AWS::Lambda::Permission", "AWS::Logs::LogGroup",
+		"AWS::Logs::MetricFilter", // up to ten metrics
+		"AWS::S3::Bucket", "AWS::S3::BucketPolicy", "AWS::SNS::Subscription", "AWS::SNS::Topic",
 		"AWS::SQS::Queue", "AWS::Scheduler::ScheduleGroup",
 	}
 	for _, tpl := range []template{dev, prod, special} {

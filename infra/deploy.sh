@@ -1,0 +1,15 @@
+#!/bin/sh
+# Bootstraps the account for the CDK and deploys a stage, without a terminal: npm run deploy --prefix infra -- -c stage=prod
+#
+# What is protected from deletion can't be rolled back. So a stack that was never complete is made without protection, and gets it
+# when it is: a first deployment that fails can be repeated as it is.
+set -eu
+PATH="$PWD/node_modules/.bin:$PATH"
+stack=$(cdk list "$@")
+cdk bootstrap
+complete=$(aws cloudformation list-stacks --output json --query "length(StackSummaries[?StackName=='$stack' &&
+	(StackStatus=='CREATE_COMPLETE' || starts_with(StackStatus, 'UPDATE_') || starts_with(StackStatus, 'IMPORT_'))])")
+if [ "$complete" = 0 ]; then
+	cdk deploy "$@" -c protect=false
+fi
+cdk deploy "$@"

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/functions"
+)
+
+// term is a comparison of a filter pattern.
+var term = regexp.MustCompile(`^\(\$\.(\w+) (=|!=) "([^"]*)"\)$`)
+
+// matchesLine says what CloudWatch Logs says of a line of the access log and a pattern whose terms must all hold.
+func matchesLine(t *testing.T, pattern string, line map[string]string) bool {
+	t.Helper()
+	for part := range strings.SplitSeq(strings.Trim(pattern, "{} "), " && ") {
+		m := term.FindStringSubmatch(part)
+		if m == nil {
+			t.Fatalf("%s: the term %s is of no known form", pattern, part)
+		}
+		if accessLog[m[1]] == nil {
+			t.Fatalf("%s: the access log has no %s", pattern, m[1])
+		}
+		// An asterisk stands for any text; path.Match's does not reach over slashes.
+		unslashed := func(s string) string { return strings.ReplaceAll(s, "/", ":") }
+		equal, err := path.Match(unslashed(strings.NewReplacer("{", `\{`).Replace(m[3])), unslashed(line[m[1]]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if equal != (m[2] == "=") {
+			return false
+		}
+	}
+	return true
+}
+
+// TestAlarms_AreRaisedByFaultsAlone holds alarms to lines of the access log as API Gateway writes them. What Lambda answers to the
+// gateway, 429 when a limit of concurrency is reached, is functionStatus; a function that answers 500 has 200 there.
+func TestAlarms_AreRaisedByFaultsAlone(t *testing.T) {
+	for _, c := range []struct {
+		name, route, status, functionStatus string
+		prod, dev                           string // the alarms
+	}{
+		{"an answer", "GET /v1/tasks", "200", "200", "", ""},
+		{"a request that is refused", "POST /v1/tasks", "422", "200", "", ""},
+		{"the throttle of the stage", "GET /v1/tasks", "429", "-", "", ""},
+		{"a function that fails", "GET /v1/tasks", "500", "200", "Errors", "Errors"},
+		{"one that runs out of time", "POST /v1/tools/{tool}", "503", "-", "Errors", "Errors"},
+		{"the table throttles", "POST /v1/tasks/{taskId}/submissions", "503", "200", "Errors", "Errors"},
+		{"a flood of submissions", "POST /v1/tasks/{taskId}/submissions", "503", "429", "", "Throttles"},
+		{"a flood of computations", "POST /v1/tools/{tool}", "503", "429", "", "Throttles"},
+		{"the account's limit", "GET /v1/tasks", "503", "429", "Throttles", "Throttles"},
+		{"the account's limit, at no route", "$default", "500", "429", "Throttles", "Throttles"},
+	} {
+		for i, tpl := range []template{prod, dev} {
+			want := []string{c.prod, c.dev}[i]
+			line := map[string]string{"route": c.route, "status": c.status, "functionStatus": c.functionStatus}
+			var raised []string
+			for _, f := range tpl.all("AWS::Logs::MetricFilter") {
+				if matchesLine(t, f.Properties["FilterPattern"].(string), line) {
+					raised = append(raised, strings.Trim(f.at("MetricTransformations.0.MetricName"), `"`))
+				}
+			}
+			if got := strings.Join(raised, " "); got != want {
+				t.Errorf("%s raises %q, want %q", c.name, got, want)
+			}
+		}
+	}
+	for _, a := range prod.all("AWS::CloudWatch::Alarm") {
+		if namespace, metric := a.at("Namespace"), a.at("MetricName"); namespace == `"AWS/ApiGateway"` && metric == `"5xx"` ||
+			namespace == `"AWS/Lambda"` && metric == `"Throttles"` {
+			t.Errorf("%s %s counts what is so by design", namespace, metric)
+		}
+	}
+}
+
+// TestAlarms_AreOfTheMetricsOfTheirLines: a filter whose metric has another name than the alarm's is silence.
+func TestAlarms_AreOfTheMetricsOfTheirLines(t *testing.T) {
+	for _, tpl := range []template{dev, prod} {
+		var made, watched []string
+		for _, f := range tpl.all("AWS::Logs::MetricFilter") {
+			if f.at("LogGroupName") != `{"Ref":"ApiLog"}` {
+				t.Errorf("lines of %s are counted", f.at("LogGroupName"))
+			}
+			made = append(made, f.at("MetricTransformations.0.MetricNamespace")+f.at("MetricTransformations.0.MetricName"))
+		}
+		for _, a := range tpl.all("AWS::CloudWatch::Alarm") {
+			if namespace := a.at("Namespace"); !strings.HasPrefix(namespace, `"AWS/`) {
+				watched = append(watched, namespace+a.at("MetricName"))
+			}
+		}
+		slices.Sort(made)
+		if slices.Sort(watched); !slices.Equal(made, watched) || len(made) != 2 {
+			t.Errorf("counted are %v, watched %v", made, watched)
+		}
+	}
+}
+
+// TestThrottles_AreByDesignOnRoutesOfLimitedFunctions: routes that are added to a family are excepted as the others of it are.
+func TestThrottles_AreByDesignOnRoutesOfLimitedFunctions(t *testing.T) {
+	pattern := prod.Resources["ThrottlesLines"].Properties["FilterPattern"].(string)
+	limited := stages[1].Concurrency
+	for _, d := range functions.Deployments() {
+		for _, r := range d.Routes() {
+			_, byDesign := limited[d.Name]
+			line := map[string]string{"route": r.Key, "status": "503", "functionStatus": "429"}
+			// What users submitted is listed by another function, and passes for one of submissions here.
+			if got := matchesLine(t, pattern, line); got == byDesign && !(d.Name == "users" && strings.HasSuffix(r.Key, "/submissions")) {
+				t.Errorf("%s of %s throttled raises the alarm: %t", r.Key, d.Name, got)
+			}
+		}
+	}
+}
+
+// TestUploads_DoNotWaitForEvaluations: the function that the bucket notifies is not the one that a backlog keeps busy, and has
+// instances that nothing else takes.
+func TestUploads_DoNotWaitForEvaluations(t *testing.T) {
+	for _, tpl := range []template{dev, prod} {
+		behindStream := tpl.one(t, "AWS::Lambda::EventSourceMapping").at("FunctionName.Ref")
+		notified := tpl.Resources["Bucket"].at("NotificationConfiguration.LambdaConfigurations")
+		if n := strings.Count(notified, `"Fn::GetAtt":["UploadsFunction","Arn"]`); n != len(uploaded) || behindStream != `"EvaluatorFunction"` {
+			t.Errorf("the stream calls %s, and the bucket notifies %s", behindStream, notified)
+		}
+	}
+	if n := prod.Resources["UploadsFunction"].at("ReservedConcurrentExecutions"); n == "null" || n == "0" {
+		t.Errorf("%s instances are for uploads alone", n)
+	}
+}
+
+// TestFileLog_IsOfEachAccess: who read a ground truth can be found out.
+func TestFileLog_IsOfEachAccess(t *testing.T) {
+	if got := prod.Resources["Bucket"].at("LoggingConfiguration.DestinationBucketName"); got != `{"Ref":"FileLog"}` {
+		t.Errorf("what is done to files is written into %s", got)
+	}
+	statement := prod.Resources["FileLogPolicy"].at("PolicyDocument.Statement.0")
+	for _, want := range []string{`"Action":"s3:PutObject"`, `"Principal":{"Service":"logging.s3.amazonaws.com"}`, `"aws:SourceAccount"`, `"aws:SourceArn"`} {
+		if !strings.Contains(statement, want) {
+			t.Errorf("the log is written with the right %s, without %s", statement, want)
+		}
+	}
+	for _, bucket := range []string{"Bucket", "FileLog"} {
+		policy := prod.Resources[bucket+"Policy"].at("PolicyDocument.Statement")
+		if prod.Resources[bucket].at("PublicAccessBlockConfiguration.RestrictPublicBuckets") != "true" || !strings.Contains(policy, "TLSOnly") {
+			t.Errorf("%s is not closed to the public, or open without TLS: %s", bucket, policy)
+		}
+	}
+}

@@ -71,6 +71,7 @@ func TestCapacity(t *testing.T) {
 		p.measure(t, table, c.name, c.user, c.method, c.path, c.body)
 	}
 	p.measureEvaluation(t, table)
+	p.measureCleaning(t, table)
 	if err := table.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -164,4 +165,20 @@ func (p *populated) measureEvaluation(t *testing.T, table *tabwriter.Writer) {
 	}
 	_, _ = fmt.Fprintf(table, "evaluate a run\tevaluator\t%d\t%d\t%.1f\t%.0f\n", c.reads+c.writes, c.items,
 		float64(p.meter.units.Read.Load()-reads)/1000, float64(p.meter.units.Written.Load()-writes)/1000)
+}
+
+// measureCleaning adds what it costs to look whether a file that is stored is named by its record.
+func (p *populated) measureCleaning(t *testing.T, table *tabwriter.Writer) {
+	t.Helper()
+	files := float64(p.FileCount())
+	later := func() time.Time { return time.Now().Add(2 * record.AbandonedAfter) }
+	worker := &evaluator.Worker{Store: p.meter, Files: p.Files, Log: p.Log, Now: later}
+	reads := p.meter.units.Read.Load()
+	if _, err := worker.DeleteAbandonedFiles(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	if kept := float64(p.FileCount()); kept != files || files == 0 {
+		t.Fatalf("%v of %v files were kept", kept, files)
+	}
+	_, _ = fmt.Fprintf(table, "clean a file\tevaluator\t1\t1\t%.1f\t0\n", float64(p.meter.units.Read.Load()-reads)/1000/files)
 }

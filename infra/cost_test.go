@@ -25,7 +25,7 @@ var model = struct {
 	read, written, evaluationRead, evaluationWrite quantity
 	time, memory, evaluationTime, evaluationMemory quantity
 	invoked, log, answer, put, get                 quantity
-	table, files                                   quantity
+	table, files, count, cleaned                   quantity
 }{
 	write:  quantity{"w", 0.05, "share of requests that write, submissions among them"},
 	submit: quantity{"u", 0.01, "share of requests that submit"},
@@ -39,12 +39,14 @@ var model = struct {
 	memory:           quantity{"m", 0.5, "GB of its memory"},
 	evaluationTime:   quantity{"te", 1, "seconds that an evaluation runs"},
 	evaluationMemory: quantity{"me", 3008.0 / 1024, "GB of its memory"},
-	invoked:          quantity{"ie", 3, "invocations of the evaluator for a submission"},
+	invoked:          quantity{"ie", 3, "invocations of the evaluator and of uploads for a submission"},
 	log:              quantity{"l", 2000, "bytes logged of a request: the gateway's line, Lambda's and the function's"},
 	answer:           quantity{"a", 8000, "bytes of an answer"},
 	put:              quantity{"fp", 1, "files stored for a submission"},
 	get:              quantity{"fg", 2, "files read for a submission"},
 	table:            quantity{"D", 1, "GB in the table, copies in indexes among them"},
+	count:            quantity{"n", 10_000, "files in the bucket, to whose records each daily cleaning looks"},
+	cleaned:          quantity{"rc", measured(operationsTable, "RCU", "clean a file"), "read units of a file that is cleaned: measured"},
 	files:            quantity{"F", 10, "GB in the bucket, deleted versions among them"},
 }
 
@@ -92,6 +94,8 @@ const (
 	filesGBMonth    = 0.023
 	filePut         = 0.005 / 1000
 	fileGet         = 0.0004 / 1000
+	listed          = 1000  // files that a request lists, which costs what storing one does
+	cleaningTime    = 0.001 // seconds for a file, in batches of 50
 	logByte         = 0.50 / gigabyte
 	transferredByte = 0.09 / gigabyte
 )
@@ -126,6 +130,10 @@ var costRows = []costRow[float64]{
 	{"S3, requests", "R · u · (fp · $0.005/K + fg · $0.0004/K)", func(n float64) float64 {
 		return n * model.submit.value * (model.put.value*filePut + model.get.value*fileGet)
 	}},
+	{"Cleaning", "min(30, R · u) · n · (rc · $0.125/M + $0.005/M + 0.001 · me · $0.0000133334)", func(n float64) float64 {
+		return min(30, n*model.submit.value) * model.count.value *
+			(model.cleaned.value*readUnit + filePut/listed + cleaningTime*model.evaluationMemory.value*lambdaGBSecond)
+	}},
 	{"CloudWatch logs", "R · l · $0.50/GB", func(n float64) float64 { return n * model.log.value * logByte }},
 	{"Data out", "R · a · $0.09/GB", func(n float64) float64 { return n * model.answer.value * transferredByte }},
 	{"Storage of the table", "D · ($0.25 + $0.20 for recovery)", func(float64) float64 {
@@ -142,7 +150,7 @@ func costs() string {
 	m := model
 	return costTable("| R | | requests a month |\n", []quantity{
 		m.write, m.submit, m.read, m.written, m.evaluationRead, m.evaluationWrite, m.time, m.memory, m.evaluationTime, m.evaluationMemory,
-		m.invoked, m.log, m.answer, m.put, m.get, m.table, m.files,
+		m.invoked, m.log, m.answer, m.put, m.get, m.count, m.cleaned, m.table, m.files,
 	}, volumes, costRows)
 }
 
@@ -151,7 +159,11 @@ func costTable[V any](symbols string, quantities []quantity, volumes []volume[V]
 	var b strings.Builder
 	b.WriteString("| symbol | value | meaning |\n|---|---:|---|\n" + symbols)
 	for _, q := range quantities {
-		fmt.Fprintf(&b, "| %s | %.4g | %s |\n", q.symbol, q.value, q.about)
+		value := fmt.Sprintf("%.4g", q.value)
+		if q.value >= 10_000 {
+			value = fmt.Sprintf("%.0f", q.value)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", q.symbol, value, q.about)
 	}
 	b.WriteString("\n| a month, in US dollars | formula |")
 	for _, v := range volumes {

@@ -34,6 +34,7 @@ func BenchmarkColdStart(b *testing.B) {
 		config.AudienceVariable + "=assay",
 		config.ScheduleGroupVariable + "=none", config.ScheduleRoleVariable + "=none", config.ScheduleTargetVariable + "=none",
 		config.DeadLettersVariable + "=none",
+		"AWS_ENDPOINT_URL_SCHEDULER=" + lambdatest.NewScheduler(b).URL,
 		"AWS_ENDPOINT_URL_DYNAMODB=" + *db.BaseEndpoint, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test",
 	}
 	b.Run("empty", func(b *testing.B) { coldStart(b, "../shared/gateway/lambdatest/empty", nil, request(b, "/")) })

@@ -1,6 +1,7 @@
 package users
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -16,47 +17,27 @@ import (
 // remove begins the deletion of a user, who has no rights from then on: grants no longer count, and access tokens are gone. The
 // evaluator does the rest.
 func remove(ctx context.Context, c *api.Call, id userTarget) error {
-	kept := store.Query{Partition: record.UserPartition(string(id)), Limit: store.MaxKeys, Consistency: store.Strong}
-	items, err := itemsOf(ctx, c, kept)
-	if err != nil {
-		return err
-	}
-	g, err := record.DecodeGrants(items)
+	g, err := visibility.GrantsOf(ctx, c.Store, store.Strong, string(id))
 	switch {
 	case err != nil || g.Profile.Deleting():
 		return err
-	case len(items) == 0:
+	case g.Profile == nil && len(g.Memberships)+len(g.Registered) == 0:
 		return visibility.Missing
 	}
 	if err := checkMemberships(ctx, c, string(id), g.Memberships); err != nil {
 		return err
 	}
-	u := g.Profile
-	if u == nil {
-		u = &record.User{Meta: record.MetaOf(string(id), c.Now())}
-	}
+	u := cmp.Or(g.Profile, &record.User{Meta: record.MetaOf(string(id), c.Now())})
 	u.Delete(c.Caller.ID, c.Now())
 	c.Tx.Save(u, c.Now())
-	tokens, err := itemsOf(ctx, c, store.Query{Partition: record.AccessTokenPartition(string(id)), Limit: record.MaxAccessTokens,
-		Consistency: store.Strong})
-	for _, it := range tokens {
-		c.Tx.DeleteKey(it.Key)
+	tokens, err := tokensOf(ctx, c, string(id))
+	for _, t := range tokens {
+		c.Tx.Delete(t)
 	}
 	c.After(func(ctx context.Context) {
 		c.Log.InfoContext(ctx, "user deleted", "deleted", string(id), "user", c.Caller.ID)
 	})
 	return err
-}
-
-// itemsOf reads all that the query finds.
-func itemsOf(ctx context.Context, c *api.Call, q store.Query) (all []store.Item, err error) {
-	for it, err := range records.Items(ctx, c.Store, q) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, it)
-	}
-	return all, nil
 }
 
 // checkMemberships refuses to delete the last known member of an organizer.
@@ -66,10 +47,7 @@ func checkMemberships(ctx context.Context, c *api.Call, userID string, organizer
 		return err
 	}
 	var last []string
-	for _, o := range organizers {
-		if o == nil {
-			continue
-		}
+	for _, o := range slices.DeleteFunc(organizers, func(o *record.Organizer) bool { return o == nil }) {
 		others := slices.DeleteFunc(o.Members, func(id string) bool { return id == userID })
 		known, err := c.Profiles(ctx, others[:min(len(others), store.MaxKeys)])
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/visibility"
 )
 
 // UserDeleter deletes users whose deletion is pending, in two passes that can stop at any point. What is published stays under the
@@ -57,23 +58,14 @@ func (d UserDeleter) Resume(ctx context.Context, key store.Key) error {
 
 // endGrants ends memberships, and anonymizes registrations.
 func (p userPass) endGrants(ctx context.Context) error {
-	q := store.Query{Partition: record.UserPartition(p.ID), Limit: page, Consistency: store.Strong}
-	for it, err := range records.Items(ctx, p.Store, q) {
-		if err != nil {
-			return err
-		}
-		g, err := record.DecodeGrants([]store.Item{it})
-		for _, id := range g.Memberships {
-			err = cmp.Or(err, records.Retry(ctx, func() error { return p.endMembership(ctx, id) }))
-		}
-		for _, r := range g.Registered {
-			err = cmp.Or(err, records.Retry(ctx, func() error { return p.endRegistration(ctx, r) }))
-		}
-		if err != nil {
-			return err
-		}
+	g, err := visibility.GrantsOf(ctx, p.Store, store.Strong, p.ID)
+	for _, id := range g.Memberships {
+		err = cmp.Or(err, records.Retry(ctx, func() error { return p.endMembership(ctx, id) }))
 	}
-	return nil
+	for _, r := range g.Registered {
+		err = cmp.Or(err, records.Retry(ctx, func() error { return p.endRegistration(ctx, r) }))
+	}
+	return err
 }
 
 // audit is the entry about what was the user's, in the scope.

@@ -54,24 +54,27 @@ func (v *Viewer) Grants(ctx context.Context) (record.Grants, error) {
 	case v.Caller.Anonymous():
 		return record.Grants{}, nil
 	}
+	g, err := GrantsOf(ctx, v.Store, v.Consistency, v.Caller.ID)
+	if err == nil && g.Profile.Deleting() {
+		g, err = record.Grants{}, problem.InvalidToken.New("The user of this token is being deleted, which takes some minutes. Ask without a "+
+			"token, or sign in again later, as a new user.")
+	}
+	if err == nil {
+		v.grants = &g
+	}
+	return g, err
+}
+
+// GrantsOf returns what a user was given, with the profile.
+func GrantsOf(ctx context.Context, s store.Store, c store.Consistency, userID string) (record.Grants, error) {
 	var all []store.Item
-	q := store.Query{Partition: record.UserPartition(v.Caller.ID), Limit: grantsPage, Consistency: v.Consistency}
-	for it, err := range records.Items(ctx, v.Store, q) {
+	for it, err := range records.Items(ctx, s, store.Query{Partition: record.UserPartition(userID), Limit: grantsPage, Consistency: c}) {
 		if err != nil {
 			return record.Grants{}, err
 		}
 		all = append(all, it)
 	}
-	g, err := record.DecodeGrants(all)
-	switch {
-	case err != nil:
-		return g, err
-	case g.Profile.Deleting():
-		return record.Grants{}, problem.InvalidToken.New("The user of this token is being deleted, which takes some minutes. Ask without a " +
-			"token, or sign in again later, as a new user.")
-	}
-	v.grants = &g
-	return g, nil
+	return record.DecodeGrants(all)
 }
 
 // Forget lets grants and names be read again when they are next asked for.

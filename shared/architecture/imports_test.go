@@ -232,6 +232,13 @@ var rules = []rule{
 		example: edge{"assay/local", "assay/shared/api/apitest"},
 	},
 	{
+		except:    []string{"assay/grpc", "assay/grpc/ops", "assay/local"},
+		forbidden: []string{"assay/grpc/ops", "github.com/prometheus/...", "net/http/pprof"},
+		tests:     true,
+		reason:    "metrics are declared in shared/metrics; what serves them to Prometheus is large, and for servers",
+		example:   edge{"assay/functions/service/lambda", "github.com/prometheus/client_golang/prometheus"},
+	},
+	{
 		forbidden: []string{"html/template/...", "text/template/..."},
 		reason:    "templates that call methods by name make the linker keep every method of everything: 3 MB more in a function",
 		example:   edge{"assay/functions/service", "html/template"},
@@ -281,7 +288,7 @@ var layers = []layer{
 	{"storage", []string{"assay/shared/blob/...", "assay/shared/diskfull", "assay/shared/durable", "assay/shared/store/..."}},
 	{"computation", []string{"assay/shared/corpus", "assay/shared/measure/..."}},
 	{"language", []string{
-		"assay/shared/casefold", "assay/shared/lists", "assay/shared/panics", "assay/shared/plural",
+		"assay/shared/casefold", "assay/shared/lists", "assay/shared/metrics", "assay/shared/panics", "assay/shared/plural",
 		"assay/shared/problem", "assay/shared/wait",
 	}},
 }

@@ -34,6 +34,7 @@ import (
 	"assay/shared/blob"
 	"assay/shared/evaluation"
 	"assay/shared/measure/evaluator"
+	"assay/shared/metrics"
 	"assay/shared/panics"
 	"assay/shared/queue"
 	"assay/shared/record"
@@ -57,7 +58,8 @@ type Worker struct {
 	Log   *slog.Logger
 	// Holder names the worker in leases. Run at once reclaims leases of its own name, which a dead process has left, so workers that
 	// run at the same time need different names.
-	Holder string
+	Holder  string
+	Metrics metrics.Recorder
 
 	order  queue.FairOrder
 	truths cache[*evaluator.Truth] // nil: it is invalid
@@ -100,7 +102,12 @@ func (w *Worker) work(ctx context.Context) {
 	}
 }
 
-func (w *Worker) queue() queue.Queue { return queue.Queue{Store: w.Store, Now: w.Now} }
+func (w *Worker) queue() queue.Queue {
+	return queue.Queue{Store: w.Store, Now: w.Now, Metrics: w.Metrics}
+}
+
+// RecordWaiting records in metrics what waits in the queues.
+func (w *Worker) RecordWaiting(ctx context.Context) error { return w.queue().RecordWaiting(ctx) }
 
 // lease leases the next run in the round-robin order.
 func (w *Worker) lease(ctx context.Context) (*record.RunItem, error) {

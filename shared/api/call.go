@@ -13,6 +13,7 @@ import (
 	"assay/shared/auth"
 	"assay/shared/blob"
 	"assay/shared/compute"
+	"assay/shared/metrics"
 	"assay/shared/page"
 	"assay/shared/problem"
 	"assay/shared/quota"
@@ -38,6 +39,7 @@ type Env struct {
 	Rates *ratelimit.Limiter
 	// RenderHTML renders what would be JSON for callers who prefer text/html, as browsers do; nil: they get JSON.
 	RenderHTML func(ctx context.Context, s JSONDocument) (body []byte, policy string, err error)
+	Metrics    metrics.Recorder // of requests and of refusals for quotas
 	// Origins of web pages that may call the service from a browser; "*" allows all.
 	Origins []string
 }

@@ -1,11 +1,15 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strconv"
 	"time"
 
+	"assay/shared/metrics"
 	"assay/shared/problem"
 )
 
@@ -21,13 +25,17 @@ type requestState struct {
 
 type requestStateKey struct{}
 
-// log writes one line for each request.
+// log writes one line for each request, and records it in metrics.
 func (s *Server) log(r *http.Request, st *requestState, status int, started time.Time) {
-	level := slog.LevelInfo
+	level, took := slog.LevelInfo, s.env.Now().Sub(started)
+	s.env.Metrics.Record(metrics.RequestSeconds, took.Seconds(), cmp.Or(st.operation, "other"), strconv.Itoa(status/100)+"xx")
+	if p, ok := errors.AsType[*problem.Error](st.failure); ok && (p.Kind == problem.TooManyRequests || slices.Contains(Quotas, p.Kind)) {
+		s.env.Metrics.Record(metrics.QuotaRefusals, 1, p.Kind.Slug)
+	}
 	attrs := []slog.Attr{
 		slog.String("requestId", st.requestID), slog.String("method", r.Method),
 		slog.String("path", r.URL.Path[:min(len(r.URL.Path), maxLoggedPath)]),
-		slog.Int("status", status), slog.Duration("took", s.env.Now().Sub(started)),
+		slog.Int("status", status), slog.Duration("took", took),
 	}
 	if st.operation != "" {
 		attrs = append(attrs, slog.String("operation", st.operation))

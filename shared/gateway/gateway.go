@@ -22,6 +22,7 @@ import (
 	"assay/shared/auth"
 	"assay/shared/blob"
 	"assay/shared/config"
+	"assay/shared/metrics"
 	"assay/shared/panics"
 	"assay/shared/problem"
 	"assay/shared/quota"
@@ -72,6 +73,7 @@ func open(settings *config.Environment, operations []api.Operation, table store.
 		Verify: auth.NewAuthenticator(verifier.Caller, table, time.Now, rates).Caller, Origins: config.Origins(),
 		Info: api.BuildInfo(issuer), Endpoints: verifier.Endpoints, Rates: rates,
 		RenderHTML: resource.Render,
+		Metrics:    metrics.CloudWatch(log, os.Getenv(config.TableVariable), time.Now),
 	}
 	env.Info.ClientID = os.Getenv(config.ClientIDVariable)
 	return New(api.New(env, operations)), nil

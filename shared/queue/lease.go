@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"assay/shared/measure"
+	"assay/shared/metrics"
 	"assay/shared/plural"
 	"assay/shared/record"
 	"assay/shared/records"
@@ -171,6 +172,7 @@ func (q Queue) ReclaimExpired(ctx context.Context, runID string) error {
 	if err != nil || run == nil || run.Lease == nil {
 		return err
 	}
+	queue := run.Queue
 	_, err = q.underLease(ctx, LeaseRefOf(run), func(t *transition) error {
 		switch l := t.run.Lease; {
 		case l.Until.After(t.now):
@@ -181,6 +183,9 @@ func (q Queue) ReclaimExpired(ctx context.Context, runID string) error {
 			return t.failAttempt("its lease expired without a heartbeat")
 		}
 	})
+	if err == nil {
+		q.Metrics.Record(metrics.LeasesExpired, 1, queue)
+	}
 	return IgnoreStale(err)
 }
 

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"time"
 
+	"assay/shared/metrics"
 	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/records"
@@ -49,8 +50,9 @@ func IgnoreStale(err error) error {
 
 // Queue is the queue of the runs in a store. It has no state of its own.
 type Queue struct {
-	Store store.Store
-	Now   func() time.Time
+	Store   store.Store
+	Now     func() time.Time
+	Metrics metrics.Recorder // of runs that end, and of leases that expire
 }
 
 // transition is a change of one run, in a transaction with all that goes with it. Its function is called again, with the run
@@ -66,9 +68,17 @@ type transition struct {
 // update applies a transition to the run, if there is one and do reports that it changes. It reports whether it was written.
 func (q Queue) update(ctx context.Context, runID string, do func(*transition) (bool, error)) (bool, error) {
 	now := q.Now()
-	return records.Update(ctx, q.Store, record.RunKey(runID), func(run *record.RunItem, tx *records.Tx) (bool, error) {
+	var after *record.RunItem
+	var before record.RunState
+	var queue string
+	written, err := records.Update(ctx, q.Store, record.RunKey(runID), func(run *record.RunItem, tx *records.Tx) (bool, error) {
+		after, before, queue = run, run.State, run.Queue
 		return do(&transition{ctx, q.Store, now, run, tx})
 	})
+	if written && after.State.Ended() && !before.Ended() {
+		q.Metrics.Record(metrics.RunsEnded, 1, queue, string(after.State))
+	}
+	return written, err
 }
 
 // changeState is the only function that changes the state of a run.

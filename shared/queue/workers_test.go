@@ -2,10 +2,12 @@ package queue_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"assay/shared/metrics"
 	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
@@ -244,5 +246,38 @@ func TestPostpone_LeasesNothingBeforeTheDelayIsOver(t *testing.T) {
 		if got := f.leaseWork(record.DefaultPool, record.ExecuteImage); (got != nil) != tt.waits {
 			t.Errorf("after %v: %+v", tt.after, got)
 		}
+	}
+}
+
+func TestRecordWaiting_CountsByPoolAndKindOfWork(t *testing.T) {
+	f := newFixture(t)
+	f.add(recordtest.Queued)
+	oldest := f.addImage("a")
+	for range 3 {
+		f.addImage("a", ofRepository)
+		f.addImage("a")
+	}
+	got := map[string]float64{}
+	q := f.queueAfter(time.Minute)
+	q.Metrics = func(m *metrics.Metric, value float64, labels ...string) {
+		got[m.Name+" "+strings.Join(labels, " ")] += value
+	}
+	f.must(q.RecordWaiting(f.ctx))
+	for series, want := range map[string]float64{"runs_waiting (builtin) evaluation": 1, "runs_waiting a image": 4, "runs_waiting a repository": 3,
+		"oldest_run_waiting_seconds a image": q.Now().Sub(oldest.QueuedAt.Time).Seconds()} {
+		if got[series] != want {
+			t.Errorf("%s: %v, want %v of %v", series, got[series], want, got)
+		}
+	}
+	if len(got) != 6 {
+		t.Errorf("%v, want six series", got)
+	}
+	for i := range metrics.MaxPools + 5 {
+		f.addImage(fmt.Sprintf("pool-%d", i))
+	}
+	clear(got)
+	f.must(q.RecordWaiting(f.ctx))
+	if n := got["runs_waiting (other) (other)"]; n != 7 || len(got) != 2*(1+metrics.MaxPools+1) {
+		t.Errorf("%d series, %v runs in other pools", len(got), n)
 	}
 }

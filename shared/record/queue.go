@@ -90,6 +90,16 @@ func WorkerTeamPrefix(sort string) (prefix, behind string, err error) {
 	return prefix, afterPrefix(prefix), nil
 }
 
+// WorkerPool returns the pool and the kind of work of a run that has the sort key in the queue of workers, and what is behind all runs of
+// both.
+func WorkerPool(sort string) (pool string, w Work, behind string, err error) {
+	parts := strings.SplitN(sort, "#", 3)
+	if len(parts) < 3 {
+		return "", "", "", fmt.Errorf("record: %q is no key of the queue of workers", sort)
+	}
+	return parts[0], Work(parts[1]), afterPrefix(parts[0] + "#" + parts[1] + "#"), nil
+}
+
 // Serving is when workers were last seen, by pool and kind of work. It is one item, which is read when something that waits
 // for a worker is shown, and for GET /info.
 type Serving struct {

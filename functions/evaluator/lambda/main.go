@@ -16,6 +16,7 @@ import (
 	"assay/shared/config"
 	"assay/shared/config/awsconfig"
 	"assay/shared/gateway/schedule"
+	"assay/shared/metrics"
 	"assay/shared/quota"
 	"assay/shared/store"
 	"assay/shared/store/dynamo"
@@ -43,7 +44,8 @@ func newFunction(log *slog.Logger) (*function, error) {
 		worker: &evaluator.Worker{
 			Store: quota.New(quotas, dynamo.New(awsconfig.Table(&env)), time.Now).Store(), Files: s3.New(awsconfig.Bucket(&env)),
 			Now: time.Now, Log: log,
-			Holder: env.Require("AWS_LAMBDA_LOG_STREAM_NAME"),
+			Holder:  env.Require("AWS_LAMBDA_LOG_STREAM_NAME"),
+			Metrics: metrics.CloudWatch(log, env.Require(config.TableVariable), time.Now),
 		},
 		schedules: schedule.New(&env),
 	}
@@ -171,7 +173,7 @@ func (f *function) clean(ctx context.Context, after string) error {
 // runDue does all due work and evaluates the queued runs, and returns the next instant at which work is due: soon after a failure, and
 // the zero Time when there is none.
 func (f *function) runDue(ctx context.Context) time.Time {
-	err := errors.Join(f.worker.RunDue(ctx), f.worker.FailUnserved(ctx), f.worker.EvaluateQueued(ctx))
+	err := errors.Join(f.worker.RecordWaiting(ctx), f.worker.RunDue(ctx), f.worker.FailUnserved(ctx), f.worker.EvaluateQueued(ctx))
 	next, nextErr := f.worker.NextDue(context.WithoutCancel(ctx))
 	if err = errors.Join(err, nextErr); err != nil {
 		slog.ErrorContext(ctx, "not all due work was done", "error", err)

@@ -18,16 +18,19 @@ import (
 	"syscall"
 	"time"
 
+	"assay/grpc/ops"
 	"assay/grpc/server"
 	"assay/shared/auth"
 	"assay/shared/blob/s3"
 	"assay/shared/config"
 	"assay/shared/files"
+	"assay/shared/metrics"
 	"assay/shared/quota"
 	"assay/shared/ratelimit"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/store/dynamo"
+	"assay/shared/wait"
 
 	aws "github.com/aws/aws-sdk-go-v2/config"
 	_ "golang.org/x/crypto/x509roots/fallback" // an image from scratch has no certificates of authorities
@@ -42,6 +45,9 @@ const (
 	queuePollInterval = 2 * time.Second
 	watchPollInterval = time.Second
 )
+
+// containerVariable is set in containers of ECS, where CloudWatch makes metrics of the log.
+const containerVariable = "AWS_EXECUTION_ENV"
 
 // checkTimeout bounds a health check.
 const checkTimeout = 4 * time.Second
@@ -95,9 +101,31 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	} else if err != nil {
 		log.WarnContext(ctx, "whether the bucket belongs to the table could not be seen", "error", err)
 	}
-	s := server.New(server.Env{Store: quota.New(c.quotas, table, time.Now).Store(), Quotas: c.quotas, Files: bucket,
+	var s *server.Server
+	exporter := ops.New(func(ctx context.Context, r metrics.Recorder) error { return s.RecordMetrics(ctx, r) })
+	var cloudWatch metrics.Recorder
+	if getenv(containerVariable) != "" {
+		cloudWatch = metrics.CloudWatch(log, c.table, time.Now)
+	}
+	record := func(m *metrics.Metric, value float64, labels ...string) {
+		exporter.Record(m, value, labels...)
+		cloudWatch.Record(m, value, labels...)
+	}
+	s = server.New(server.Env{Metrics: record, Store: quota.New(c.quotas, table, time.Now).Store(), Quotas: c.quotas, Files: bucket,
 		Now: time.Now, Log: log, Verify: auth.NewAuthenticator(v.Caller, table, time.Now, ratelimit.New(ratelimit.Distributed(), "")).Caller}, o)
 	table.OnChange = func(items []store.Item) { s.Changed(items) }
+	if cloudWatch != nil {
+		go wait.Every(ctx, time.Minute, func() {
+			if err := s.RecordMetrics(ctx, cloudWatch); err != nil && ctx.Err() == nil {
+				log.WarnContext(ctx, "metrics lack what waits in the queues", "error", err)
+			}
+		})
+	}
+	if c.ops != "" {
+		if _, err := ops.Serve(ctx, c.ops, exporter.Handler(table.Ping)); err != nil {
+			return err
+		}
+	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.addr)
 	if err != nil {
 		return err
@@ -160,7 +188,7 @@ func trustOnly(pem []byte) *tls.Config {
 
 // settings are those of the flags.
 type settings struct {
-	addr             string
+	addr, ops        string
 	issuer, audience string
 	table, bucket    string
 	filesURL         string
@@ -176,6 +204,8 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	f := flag.NewFlagSet("assay-grpc", flag.ContinueOnError)
 	f.SetOutput(out)
 	f.StringVar(&c.addr, "addr", ":50052", "address to serve on")
+	f.StringVar(&c.ops, "ops-addr", "",
+		"address to serve metrics (/metrics), profiles, /live and /ready on, to everyone who reaches it: of a private network; empty: none")
 	f.StringVar(&c.issuer, "issuer", "", "OpenID Connect issuer to trust")
 	f.StringVar(&c.audience, "audience", "", "audience that the issuer's tokens must have")
 	f.StringVar(&c.table, "table", "assay", "name of DynamoDB's table; the AWS SDK's own environment says where it is")

@@ -46,6 +46,7 @@ func (p *program) fillDemo(ctx context.Context) (*demo, error) {
 		}
 	}
 	env := *p.env
+	env.Metrics = nil
 	env.Log = slog.New(slog.DiscardHandler) // nobody sent its requests; a failure is returned
 	env.Verify = func(_ context.Context, user string) (access.Caller, error) {
 		who := auth.Identity{Issuer: p.id.issuer, Subject: user, Name: user, Groups: nil}

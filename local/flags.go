@@ -17,6 +17,7 @@ import (
 type settings struct {
 	addr           string
 	grpc           string // where gRPC is served; empty: nowhere
+	ops            string // where metrics and profiles are served; empty: nowhere
 	url            string // where clients reach the server; empty: at addr
 	data           string
 	demo           bool
@@ -49,6 +50,8 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	f.SetOutput(out)
 	f.StringVar(&c.addr, "addr", "127.0.0.1:8080", "address to serve HTTP on")
 	f.StringVar(&c.grpc, "grpc-addr", "127.0.0.1:50052", "address to serve gRPC on, for workers and watchers; empty: none")
+	f.StringVar(&c.ops, "ops-addr", "",
+		"address to serve metrics (/metrics), profiles, /live and /ready on, to everyone who reaches it: of a private network; empty: none")
 	f.StringVar(&c.url, "public-url", "", "URL at which clients reach the server, when it is not that address")
 	c.storeFlags(f)
 	f.BoolVar(&c.demo, "demo", true, "fill an empty store with a small public task")

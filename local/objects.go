@@ -22,7 +22,7 @@ const (
 // openFiles opens the object store that the flags name.
 func (p *program) openFiles(ctx context.Context) (err error) {
 	if p.filesIn == filesDirectory {
-		if p.directory, err = directory.Open(filepath.Join(p.data, "files"), p.url+"/files"); err != nil {
+		if p.directory, err = directory.Open(filepath.Join(p.data, filesFolder), p.url+"/files"); err != nil {
 			return err
 		}
 		p.directory.Now = p.now

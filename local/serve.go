@@ -17,6 +17,7 @@ import (
 
 	"assay/functions"
 	"assay/functions/evaluator"
+	"assay/grpc/ops"
 	"assay/grpc/server"
 	"assay/shared/access"
 	"assay/shared/api"
@@ -25,6 +26,7 @@ import (
 	"assay/shared/blob"
 	"assay/shared/blob/directory"
 	"assay/shared/files"
+	"assay/shared/metrics"
 	"assay/shared/quota"
 	"assay/shared/ratelimit"
 	"assay/shared/record"
@@ -70,6 +72,13 @@ func run(ctx context.Context, c settings, out, logs io.Writer, ready func(*progr
 			return errors.Join(fmt.Errorf("%w; choose another address with -grpc-addr, or none with -grpc-addr ''", err), listener.Close())
 		}
 	}
+	if c.ops != "" {
+		untilEnd, end := context.WithCancel(context.WithoutCancel(ctx))
+		defer end()
+		if p.opsAddr, err = ops.Serve(untilEnd, c.ops, p.exporter.Handler(p.ready(ctx))); err != nil {
+			return errors.Join(err, listener.Close())
+		}
+	}
 	return p.serve(ctx, out, ready)
 }
 
@@ -85,6 +94,9 @@ type program struct {
 
 	directory *directory.Store // of the files, or nil, and then
 	poller    *files.Poller    // looks for uploads to S3
+
+	exporter *ops.Exporter // of metrics, or nil
+	opsAddr  net.Addr      // where it is served
 
 	grpc                   *server.Server // serves on its listener, if that is not nil
 	listener, grpcListener net.Listener
@@ -114,22 +126,32 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	if p.id, err = newIdentity(ctx, c, c.url, p.table, limiter); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
+	var record metrics.Recorder
+	if c.ops != "" {
+		p.exporter = ops.New(func(ctx context.Context, r metrics.Recorder) error { return p.grpc.RecordMetrics(ctx, r) })
+		record = p.exporter.Record
+	}
 	p.env = &api.Env{
 		Store: p.table, Files: p.files, Now: c.now, Log: p.log, Verify: p.id.verify, Quotas: ledger,
 		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.issuer), Endpoints: p.id.endpoints,
-		Rates: limiter, RenderHTML: resource.Render,
+		Rates: limiter, RenderHTML: resource.Render, Metrics: record,
 	}
 	p.env.Info.URL, p.env.Info.ClientID = c.url, c.clientID
 	if p.env.Info.Commit == "" { // by go run: the next process may be of other sources
 		p.env.Info.Build = p.env.Now().String()
 	}
-	p.worker.Store, p.worker.Files = p.table, p.files
-	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: p.env.Now, Log: p.log, Verify: p.id.verify, Quotas: quotas},
-		c.grpcOptions())
+	p.worker.Store, p.worker.Files, p.worker.Metrics = p.table, p.files, record
+	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: p.env.Now, Log: p.log, Verify: p.id.verify, Quotas: quotas,
+		Metrics: record}, c.grpcOptions())
 	if err := p.claimFiles(ctx); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
 	return p, nil
+}
+
+// ready returns a function that returns nil while the server takes requests until ctx ends and its table answers.
+func (p *program) ready(ctx context.Context) func(context.Context) error {
+	return func(asked context.Context) error { return errors.Join(ctx.Err(), p.table.Ping(asked)) }
 }
 
 // holder names the server in leases: no other server that runs at the same time has its name, and it has its own again after a restart, so

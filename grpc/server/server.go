@@ -18,6 +18,7 @@ import (
 	"assay/grpc/assayv1"
 	"assay/shared/access"
 	"assay/shared/blob"
+	"assay/shared/metrics"
 	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/store"
@@ -40,6 +41,8 @@ type Env struct {
 	Log    *slog.Logger
 	Verify func(ctx context.Context, token string) (access.Caller, error) // an error is a problem
 	Quotas record.Quotas                                                  // in which outputs of runs count
+	// Metrics takes what happens to runs; what is at a moment, RecordMetrics records.
+	Metrics metrics.Recorder
 }
 
 // Options of a Server.
@@ -72,6 +75,7 @@ type Server struct {
 	dispatch *dispatcher
 	sweep    *sweeper
 	hub      *hub
+	workers  *workerService
 	slots    callSlots
 
 	stopping context.Context //nolint:containedctx // its end ends the streams, which have contexts of their own
@@ -95,8 +99,10 @@ const (
 func New(env Env, o Options) *Server {
 	s := &Server{env: env, health: health.NewServer()}
 	s.stopping, s.stop = context.WithCancel(context.Background())
-	s.dispatch = newDispatcher(queue.Queue{Store: env.Store, Now: env.Now}, env.Log, o.FirstLease, o.QueuePollInterval)
-	s.sweep = &sweeper{queue: queue.Queue{Store: env.Store, Now: env.Now}, log: env.Log, lease: o.Lease,
+	q := queue.Queue{Store: env.Store, Now: env.Now, Metrics: env.Metrics}
+	s.dispatch = newDispatcher(q, env.Log, o.FirstLease, o.QueuePollInterval)
+	s.workers = newWorkerService(env, s.dispatch, o.Lease)
+	s.sweep = &sweeper{queue: q, log: env.Log, lease: o.Lease,
 		interval: min(o.QueuePollInterval, maxSweepInterval)}
 	s.hub = newHub(env.Store, env.Files, env.Log, o.WatchPollInterval)
 	s.grpc = grpc.NewServer(
@@ -107,7 +113,7 @@ func New(env Env, o Options) *Server {
 			MaxConnectionAgeGrace: connectionGrace, Time: keepAliveTime}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minKeepAliveTime, PermitWithoutStream: true}),
 	)
-	s.grpc.RegisterService(s.decoding(assayv1.WorkerService_ServiceDesc), newWorkerService(env, s.dispatch, o.Lease))
+	s.grpc.RegisterService(s.decoding(assayv1.WorkerService_ServiceDesc), s.workers)
 	s.grpc.RegisterService(s.decoding(assayv1.RunService_ServiceDesc), &runService{env: env, hub: s.hub})
 	s.grpc.RegisterService(s.decoding(grpc_health_v1.Health_ServiceDesc), s.health)
 	s.setHealth(grpc_health_v1.HealthCheckResponse_NOT_SERVING, live, ready) // until the store has answered
@@ -121,6 +127,12 @@ func New(env Env, o Options) *Server {
 func (s *Server) Changed(items []store.Item) {
 	s.dispatch.changed(items)
 	s.hub.changed(items)
+}
+
+// RecordMetrics records the workers that are alive, and what waits in the queues.
+func (s *Server) RecordMetrics(ctx context.Context, r metrics.Recorder) error {
+	s.workers.serving.recordAlive(r, s.env.Now())
+	return queue.Queue{Store: s.env.Store, Now: s.env.Now, Metrics: r}.RecordWaiting(ctx)
 }
 
 // Serve serves until the context ends. Then it leases no more runs, answers the waiting workers with none, and waits up to

@@ -1,0 +1,118 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"sync"
+	"time"
+
+	"assay/shared/metrics"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
+	"assay/shared/wait"
+)
+
+// serving records in the store which subqueues have workers. It caches what it has recorded, so that it seldom reads and writes the
+// item, which all servers share.
+type serving struct {
+	mu      sync.Mutex
+	noted   record.Serving
+	workers map[string]*trackedWorker
+}
+
+// trackedWorker is a worker as its last Lease has it.
+type trackedWorker struct {
+	wants  []demand
+	builds bool
+	seen   time.Time
+}
+
+const (
+	noteInterval = 15 * time.Second // how often a waiting worker is recorded
+	aliveTime    = time.Minute      // for which a worker that was seen counts as alive
+	maxTracked   = 10_000           // workers that are cached; of others only the work on their runs is recorded
+)
+
+// track records a worker that calls Lease now and, if it waits, until the context ends.
+func (s *serving) track(ctx context.Context, env Env, holder record.Lease, wants []demand, builds bool, waits time.Duration) {
+	worker := &trackedWorker{wants: wants, builds: builds}
+	s.mu.Lock()
+	if s.workers == nil || len(s.workers) >= maxTracked {
+		s.workers = map[string]*trackedWorker{}
+	}
+	s.workers[workerKey(&holder)] = worker
+	s.mu.Unlock()
+	s.note(ctx, env, worker)
+	if waits > 0 {
+		go wait.Every(ctx, noteInterval, func() { s.note(ctx, env, worker) })
+	}
+}
+
+func workerKey(l *record.Lease) string { return l.UserID + " " + l.Holder }
+
+// noteHeartbeat records the worker that has leased the run.
+func (s *serving) noteHeartbeat(ctx context.Context, env Env, run *record.RunItem) {
+	s.mu.Lock()
+	worker := s.workers[workerKey(run.Lease)]
+	s.mu.Unlock()
+	s.note(ctx, env, cmp.Or(worker, &trackedWorker{wants: []demand{{run.Pool, run.Work()}}}))
+}
+
+func (w *trackedWorker) subqueues() []record.Subqueue {
+	var queues []record.Subqueue
+	for _, want := range w.wants {
+		if queues = append(queues, record.WorkerSubqueue(want.pool, want.work)); w.builds && want.work == record.ExecuteRepository {
+			queues = append(queues, record.BuilderSubqueue(want.pool))
+		}
+	}
+	return queues
+}
+
+func (s *serving) note(ctx context.Context, env Env, worker *trackedWorker) {
+	now, queues := env.Now(), worker.subqueues()
+	s.mu.Lock()
+	worker.seen = now
+	changed := s.noted.Note(now, queues)
+	s.mu.Unlock()
+	if !changed {
+		return
+	}
+	err := records.Retry(ctx, func() error {
+		all, err := records.Get[record.Serving](ctx, env.Store, store.Strong, record.ServingKey())
+		if err != nil {
+			return err
+		}
+		if all == nil {
+			all = &record.Serving{Meta: record.NewMeta(now)}
+		}
+		if !all.Note(now, queues) {
+			return nil
+		}
+		return new(records.Tx).Save(all, now).Commit(ctx, env.Store)
+	})
+	if err != nil && ctx.Err() == nil {
+		env.Log.WarnContext(ctx, "the workers that serve queues cannot be recorded; they are with a later call", "error", err)
+	}
+}
+
+// recordAlive records how many workers are alive.
+func (s *serving) recordAlive(r metrics.Recorder, now time.Time) {
+	alive := map[demand]int{}
+	s.mu.Lock()
+	for _, w := range s.workers {
+		for _, want := range w.wants {
+			if now.Sub(w.seen) >= aliveTime {
+				continue
+			}
+			if alive[want] == 0 && len(alive) >= metrics.MaxPools {
+				want = demand{metrics.OtherPools, metrics.OtherPools}
+			}
+			alive[want]++
+		}
+	}
+	s.mu.Unlock()
+	for want, n := range alive {
+		r.Record(metrics.WorkersAlive, float64(n), cmp.Or(want.pool, record.DefaultPool), string(want.work))
+	}
+}

@@ -121,3 +121,10 @@ func fillTasks(b *testing.B, s *testServer, n int) []string {
 	}
 	return ids
 }
+
+// BenchmarkGetTask_WithMetrics is BenchmarkGetTask with metrics, to compare.
+func BenchmarkGetTask_WithMetrics(b *testing.B) {
+	s := start(b, "-demo=false", "-ops-addr", "127.0.0.1:0")
+	ids := fillTasks(b, s, 1000)
+	load(b, clients, func(n int) *http.Request { return request(b, http.MethodGet, s.url+"/v1/tasks/"+ids[n%len(ids)], nil) })
+}

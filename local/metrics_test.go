@@ -85,7 +85,8 @@ func TestMetrics_HaveWhatHappened(t *testing.T) {
 		t.Fatalf("%v, %v", got, err)
 	}
 	_, err = worker.FailRun(ctx, &assayv1.FailRunRequest{RunId: got.GetWork().GetRunId(), LeaseId: got.GetWork().GetLeaseId(),
-		Fault: assayv1.FailRunRequest_FAULT_RUN, Diagnostics: []*assayv1.Diagnostic{{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: "It exited with 1."}}})
+		Fault: assayv1.FailRunRequest_FAULT_RUN, Diagnostics: []*assayv1.Diagnostic{{
+			Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: "It exited with 1."}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"log/slog"
-	"strings"
 	"time"
 )
 
@@ -33,6 +32,6 @@ func CloudWatch(log *slog.Logger, table string, now func() time.Time) Recorder {
 		for i, name := range m.Labels {
 			attrs = append(attrs, slog.String(name, labels[i]))
 		}
-		log.Info(strings.TrimSuffix(m.Name, "_total"), attrs...)
+		log.Info("metric", attrs...)
 	}
 }

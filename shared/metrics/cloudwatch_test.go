@@ -24,7 +24,7 @@ func TestCloudWatch_WritesTheEmbeddedMetricFormat(t *testing.T) {
 	}
 	delete(got, "time")
 	want := map[string]any{
-		"level": "INFO", "msg": "runs_waiting", "table": "assay-dev", "pool": "default", "work": "image", "RunsWaiting": 3.0,
+		"level": "INFO", "msg": "metric", "table": "assay-dev", "pool": "default", "work": "image", "RunsWaiting": 3.0,
 		"_aws": map[string]any{"Timestamp": 1_777_777_777_777.0, "CloudWatchMetrics": []any{map[string]any{
 			"Namespace": "Assay", "Dimensions": []any{[]any{"table", "pool", "work"}},
 			"Metrics": []any{map[string]any{"Name": "RunsWaiting", "Unit": "Count"}}}}},

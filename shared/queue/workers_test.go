@@ -263,7 +263,8 @@ func TestRecordWaiting_CountsByPoolAndKindOfWork(t *testing.T) {
 		got[m.Name+" "+strings.Join(labels, " ")] += value
 	}
 	f.must(q.RecordWaiting(f.ctx))
-	for series, want := range map[string]float64{"runs_waiting (builtin) evaluation": 1, "runs_waiting a image": 4, "runs_waiting a repository": 3,
+	for series, want := range map[string]float64{"runs_waiting (builtin) evaluation": 1, "runs_waiting a image": 4,
+		"runs_waiting a repository":          3,
 		"oldest_run_waiting_seconds a image": q.Now().Sub(oldest.QueuedAt.Time).Seconds()} {
 		if got[series] != want {
 			t.Errorf("%s: %v, want %v of %v", series, got[series], want, got)

@@ -97,15 +97,18 @@ func TestSignInPage_EndsWithAWorkingToken(t *testing.T) {
 			p := s.open(t, browsertest.Start(t), "/", browsertest.Views[0]) // each has cookies of its own
 			browsertest.Evaluate[any](p.Page, `document.querySelector("a[href='/sign-in']").click()`)
 			p.Await(`document.getElementById("begin")?.checkVisibility() ?? false`)
-			p.lead("ada")
+			p.lead("root")
 			p.Await(shown)
 			p.leavesNothing()
 			p.Screenshot("sign-in-token-" + name)
-			var user struct{ Name, Email string }
+			var user struct {
+				Name, Email string
+				Roles       []string
+			}
 			s.get(t, p.token("lines"), "/v1/user", &user)
 			if name == "ID token" {
-				p.says("Signed in as ada of the lab. The token lasts until")
-				if user.Name != "ada of the lab" || user.Email != "ada@lab.example" {
+				p.says("Signed in as root of the lab. The token lasts until")
+				if user.Name != "root of the lab" || user.Email != "root@lab.example" || !slices.Equal(user.Roles, []string{"admin"}) {
 					t.Errorf("the token is of %+v", user)
 				}
 				s.checkMade(t, p)
@@ -142,6 +145,7 @@ func TestSignInPage_RefusesWhatItDidNotAskFor(t *testing.T) {
 			t.Error("the page shows a token")
 		}
 	}
+	s.open(t, browser, "/sign-in", browsertest.Views[0]).Check()
 	// attempt is what a tab remembers of a sign-in that it began.
 	const attempt = `sessionStorage.setItem("sign-in", JSON.stringify({state: "s", nonce: "n", verifier: "v".repeat(43)}));`
 	answers := func(name, first, query, says string) {
@@ -206,6 +210,8 @@ func TestSignInPage_OfTheDevelopmentIssuer(t *testing.T) {
 		}
 		browsertest.Evaluate[any](p.Page, `document.querySelector("#own button").click()`)
 		p.says("Made the access token terminal")
+		browsertest.Evaluate[any](p.Page, `document.querySelector("[data-copy=lines]").click()`)
+		p.Await(`["Copied", "Selected: copy it by keys"].includes(document.querySelector("[data-copy=lines]").textContent)`)
 		p.Check(s.url+"/dev/token", s.url+"/v1/user")
 		p.leavesNothing()
 		p.Screenshot("sign-in-made-" + v.String())

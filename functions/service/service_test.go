@@ -73,20 +73,17 @@ func TestSignIn_FollowsTheIssuer(t *testing.T) {
 		status                int
 		has, connect          string
 	}{
-		"no client":            {issuer, "", "", 200, "Get a token from the OpenID Connect issuer <code>" + issuer, ""},
-		"development":          {s.URL + "/dev", "", "", 200, `name="user"`, "connect-src 'self'"},
-		"a client":             {issuer, "assay", "https://tokens.example.org/token?p=1", 200, `data-client="assay"`, "connect-src 'self' https://tokens.example.org"},
-		"a client with groups": {issuer, "assay", issuer + "/token", 200, `data-scope="openid email profile groups"`, "connect-src 'self' " + issuer},
-		"no address":           {issuer, "assay", "", 503, "no address for tokens", ""},
-		"no web address":       {issuer, "assay", "javascript:alert(1)", 503, "no address for tokens", ""},
-		"a policy of its own":  {issuer, "assay", "https://a.example;script-src/", 503, "no address for tokens", ""},
+		"no client":           {issuer, "", "", 200, "Get a token from the OpenID Connect issuer <code>" + issuer, ""},
+		"development":         {s.URL + "/dev", "", "", 200, `name="user"`, "connect-src 'self'"},
+		"a client":            {issuer, "assay", "https://tokens.example.org/token?p=1", 200, `{&#34;client_id&#34;:&#34;assay&#34;,&#34;authorization_endpoint&#34;:&#34;`, "connect-src 'self' https://tokens.example.org"},
+		"a client of scopes":  {issuer, "assay", issuer + "/token", 200, `[&#34;openid&#34;,&#34;groups&#34;]`, "connect-src 'self' " + issuer},
+		"no address":          {issuer, "assay", "", 503, "no address for tokens", ""},
+		"no web address":      {issuer, "assay", "javascript:alert(1)", 503, "no address for tokens", ""},
+		"a policy of its own": {issuer, "assay", "https://a.example;script-src/", 503, "no address for tokens", ""},
 	} {
 		s.Info.Issuer, s.Info.ClientID = tt.issuer, tt.client
 		s.Endpoints = func(context.Context) (auth.Endpoints, error) {
-			e := auth.Endpoints{Authorization: issuer + "/authorize", Token: tt.token, Scopes: []string{"openid", "email"}}
-			if strings.Contains(name, "groups") {
-				e.Scopes = append(e.Scopes, "groups")
-			}
+			e := auth.Endpoints{Authorization: issuer + "/authorize", Token: tt.token, Scopes: []string{"openid", "groups"}}
 			return e, nil
 		}
 		a := s.Want(tt.status, nil, "", http.MethodGet, "/sign-in?code=c&state=s&x=1&x=2", nil, "Accept", "text/html,*/*;q=0.8")

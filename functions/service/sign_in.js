@@ -1,7 +1,9 @@
 "use strict";
 (() => {
   const element = id => document.getElementById(id), attempts = "sign-in";
-  const page = element("sign-in").dataset, here = location.origin + location.pathname;
+  const issuer = JSON.parse(element("sign-in").dataset.issuer), here = location.origin + location.pathname;
+  // Of groups, which give roles, a scope is asked for where the issuer has one.
+  const scope = ["openid", "email", "profile", ...(issuer.scopes_supported ?? []).filter(name => name === "groups")].join(" ");
   const say = (text, where = "status") => { element(where).textContent = text; };
   const base64url = bytes => btoa(String.fromCharCode(...new Uint8Array(bytes))).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
   const random = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
@@ -25,8 +27,8 @@
     ? { method: "POST", headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) }, body: JSON.stringify(body) }
     : { headers: { Authorization: `Bearer ${token}` } }, "This server did not answer. Try again in a few seconds.");
   const refusal = (code, description) => `The issuer refused: ${code}${description ? ` (${description})` : ""}. Sign in again. If it refuses again, ` +
-    `those who run this server check at the issuer that the client ${page.client} is public, takes codes with PKCE and the scopes ` +
-    `“${page.scope}”, and may return to ${here}.`;
+    `those who run this server check at the issuer that the client ${issuer.client_id} is public, takes codes with PKCE and the scopes ` +
+    `“${scope}”, and may return to ${here}.`;
 
   // begin keeps in this tab what the answer is checked by, and leaves for the issuer.
   const begin = async () => {
@@ -34,9 +36,9 @@
     const attempt = { state: random(), nonce: random(), verifier: random() };
     const challenge = base64url(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(attempt.verifier)));
     sessionStorage.setItem(attempts, JSON.stringify(attempt));
-    const url = new URL(page.authorize);
+    const url = new URL(issuer.authorization_endpoint);
     for (const [name, value] of Object.entries({
-      response_type: "code", client_id: page.client, redirect_uri: here, scope: page.scope, state: attempt.state, nonce: attempt.nonce,
+      response_type: "code", client_id: issuer.client_id, redirect_uri: here, scope, state: attempt.state, nonce: attempt.nonce,
       code_challenge: challenge, code_challenge_method: "S256",
     })) url.searchParams.set(name, value);
     location.assign(url);
@@ -47,8 +49,8 @@
     if (!attempt || answer.get("state") !== attempt.state)
       throw new Error("This answer belongs to no sign-in that was begun in this tab, so it was not used. Sign in again.");
     if (answer.has("error")) throw new Error(refusal(answer.get("error"), answer.get("error_description")));
-    const tokens = await ask(page.token, { method: "POST", body: new URLSearchParams({
-      grant_type: "authorization_code", code: answer.get("code"), redirect_uri: here, client_id: page.client, code_verifier: attempt.verifier,
+    const tokens = await ask(issuer.token_endpoint, { method: "POST", body: new URLSearchParams({
+      grant_type: "authorization_code", code: answer.get("code"), redirect_uri: here, client_id: issuer.client_id, code_verifier: attempt.verifier,
     }) }, `The issuer's answer could not be read. Sign in again. If that does not help, those who run this server let pages of ` +
       `${location.origin} ask for tokens at the issuer (CORS).`);
     if (claims(tokens.id_token).nonce !== attempt.nonce) throw new Error("The issuer's token is of another sign-in, so it was not used. Sign in again.");
@@ -76,7 +78,7 @@
     element("made").hidden = false;
   };
 
-  const enter = form => page.authorize ? begin() : call("/dev/token", "", { user: form.get("user"), groups: form.getAll("groups") })
+  const enter = form => issuer.authorization_endpoint ? begin() : call("/dev/token", "", { user: form.get("user"), groups: form.getAll("groups") })
     .then(answer => show(answer.access_token));
   for (const [id, act] of [["begin", enter], ["own", make]]) {
     element(id).addEventListener("submit", event => {

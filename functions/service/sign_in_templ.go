@@ -8,10 +8,6 @@ package service
 import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
-import (
-	"strings"
-)
-
 // signInPage ends with a token, which its script gets and shows.
 func signInPage(v signInView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -38,7 +34,7 @@ func signInPage(v signInView) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if !v.works() {
+		if v.metadata == "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 2, "<p>This server has no client of an issuer to sign in with. Get a token from the OpenID Connect issuer <code>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -46,7 +42,7 @@ func signInPage(v signInView) templ.Component {
 			var templ_7745c5c3_Var2 string
 			templ_7745c5c3_Var2, templ_7745c5c3_Err = templ.JoinStringErrs(v.issuer)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `sign_in.templ`, Line: 13, Col: 118}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `sign_in.templ`, Line: 9, Col: 118}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var2))
 			if templ_7745c5c3_Err != nil {
@@ -57,87 +53,48 @@ func signInPage(v signInView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<noscript><p>This page needs JavaScript: it asks for a token in your browser, so that nobody else sees it.</p></noscript><div id=\"sign-in\" class=\"try\" data-client=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<noscript><p>This page needs JavaScript: it asks for a token in your browser, so that nobody else sees it.</p></noscript><div id=\"sign-in\" class=\"try\" data-issuer=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 string
-			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(v.clientID)
+			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(v.metadata)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `sign_in.templ`, Line: 21, Col: 27}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `sign_in.templ`, Line: 14, Col: 56}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var3))
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "\" data-authorize=\"")
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			var templ_7745c5c3_Var4 string
-			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(v.endpoints.Authorization)
-			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `sign_in.templ`, Line: 22, Col: 45}
-			}
-			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "\" data-token=\"")
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			var templ_7745c5c3_Var5 string
-			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(v.endpoints.Token)
-			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `sign_in.templ`, Line: 23, Col: 33}
-			}
-			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var5))
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "\" data-scope=\"")
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			var templ_7745c5c3_Var6 string
-			templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(strings.Join(v.scopes(), " "))
-			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `sign_in.templ`, Line: 24, Col: 45}
-			}
-			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
-			if templ_7745c5c3_Err != nil {
-				return templ_7745c5c3_Err
-			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "\" hidden><p id=\"status\" role=\"status\"></p><form id=\"begin\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "\" hidden><p id=\"status\" role=\"status\"></p><form id=\"begin\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			if v.development {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p>This server runs the development issuer: it gives a token for any name to every caller.</p><p class=\"search\"><label for=\"user\">User</label><input id=\"user\" name=\"user\" value=\"alice\" required autocomplete=\"username\"></p><p><label><input type=\"checkbox\" name=\"groups\" value=\"admins\"> Administrator of this server</label></p><button>Get a token</button>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p>This server runs the development issuer: it gives a token for any name to every caller.</p><p class=\"search\"><label for=\"user\">User</label><input id=\"user\" name=\"user\" value=\"alice\" required autocomplete=\"username\"></p><p><label><input type=\"checkbox\" name=\"groups\" value=\"admins\"> Administrator of this server</label></p><button>Get a token</button>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 10, "<p>You continue at <code>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "<p>You continue at <code>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				var templ_7745c5c3_Var7 string
-				templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(v.issuer)
+				var templ_7745c5c3_Var4 string
+				templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(v.issuer)
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `sign_in.templ`, Line: 35, Col: 40}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `sign_in.templ`, Line: 23, Col: 40}
 				}
-				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var7))
+				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "</code>, and return here.</p><button>Sign in</button>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "</code>, and return here.</p><button>Sign in</button>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "</form><div id=\"token\" hidden><section aria-labelledby=\"terminal\"><h2 id=\"terminal\">For the terminal</h2><p>Who has the token acts as you until it ends. It is nowhere but on this page: copy it before you leave.</p><pre tabindex=\"0\" aria-label=\"Lines for the terminal\"><code id=\"lines\"></code></pre><button type=\"button\" data-copy=\"lines\">Copy</button><p>Then take part, as <a href=\"/#part\">the start page</a> says.</p></section><section aria-labelledby=\"longer\"><h2 id=\"longer\">For longer</h2><p>Scripts, CI and workers take an access token of this server, which lasts longer and allows less. <a href=\"/docs#deleteToken\">Revoke</a> it when you no longer need it.</p><form id=\"own\"><p class=\"search\"><label for=\"name\">Name</label><input id=\"name\" name=\"name\" value=\"terminal\" maxlength=\"200\" required></p><p class=\"search\"><label for=\"scope\">It may</label> <select id=\"scope\" name=\"scope\"><option value=\"read\">read what you see</option> <option value=\"submit\" selected>read, and take part in tasks</option> <option value=\"organize\">read, take part, and act for your organizers</option> <option value=\"work\">lease runs as a worker (administrators)</option></select></p><p class=\"search\"><label for=\"days\">Days</label><input id=\"days\" name=\"days\" type=\"number\" min=\"1\" max=\"365\" value=\"90\" required></p><button>Make an access token</button><p id=\"outcome\" role=\"status\"></p></form><div id=\"made\" hidden><pre tabindex=\"0\" aria-label=\"Line with the access token\"><code id=\"secret\"></code></pre><button type=\"button\" data-copy=\"secret\">Copy</button></div></section></div></div>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "</form><div id=\"token\" hidden><section aria-labelledby=\"terminal\"><h2 id=\"terminal\">For the terminal</h2><p>Who has the token acts as you until it ends. It is nowhere but on this page: copy it before you leave.</p><pre tabindex=\"0\" aria-label=\"Lines for the terminal\"><code id=\"lines\"></code></pre><button type=\"button\" data-copy=\"lines\">Copy</button><p>Then take part, as <a href=\"/#part\">the start page</a> says.</p></section><section aria-labelledby=\"longer\"><h2 id=\"longer\">For longer</h2><p>Scripts, CI and workers take an access token of this server, which lasts longer and allows less. <a href=\"/docs#deleteToken\">Revoke</a> it when you no longer need it.</p><form id=\"own\"><p class=\"search\"><label for=\"name\">Name</label><input id=\"name\" name=\"name\" value=\"terminal\" maxlength=\"200\" required></p><p class=\"search\"><label for=\"scope\">It may</label> <select id=\"scope\" name=\"scope\"><option value=\"read\">read what you see</option> <option value=\"submit\" selected>read, and take part in tasks</option> <option value=\"organize\">read, take part, and act for your organizers</option> <option value=\"work\">lease runs as a worker (administrators)</option></select></p><p class=\"search\"><label for=\"days\">Days</label><input id=\"days\" name=\"days\" type=\"number\" min=\"1\" max=\"365\" value=\"90\" required></p><button>Make an access token</button><p id=\"outcome\" role=\"status\"></p></form><div id=\"made\" hidden><pre tabindex=\"0\" aria-label=\"Line with the access token\"><code id=\"secret\"></code></pre><button type=\"button\" data-copy=\"secret\">Copy</button></div></section></div></div>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

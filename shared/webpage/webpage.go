@@ -1,5 +1,5 @@
 // Package webpage is what Assay's pages for browsers share: their frame, their look, and the Content-Security-Policy that
-// holds them to what they bring along. A page is one answer: it asks for nothing else, here or elsewhere, so it works
+// holds them to what they bring along. A page is one answer: it loads nothing else, here or elsewhere, so it works
 // offline and no third party learns who reads it. Style and script stand in the page, and the policy names their digests,
 // so nothing that a user wrote can become either, whatever a template forgot.
 package webpage
@@ -35,7 +35,7 @@ type Page struct {
 	Here    string // path of the page, if the frame's navigation leads to it
 	Script  string // what the page does beyond showing itself; it must be of use without
 	Form    bool   // whether it has a form, which asks this server
-	Connect string // sources of CSP that the script may ask; empty: none
+	Connect string // sources of CSP that the script may ask when somebody uses the page; empty: none
 	Style   string // rules of CSS that this page needs beyond those of every page
 	Base    string // URL of the server, for a page that people keep: its links lead there from wherever the copy is
 	Main    templ.Component

@@ -21,7 +21,7 @@
     }
     if (response.ok) return body;
     if (body.error) throw new Error(refusal(body.error, body.error_description));
-    throw new Error([body.detail, ...(body.errors ?? []).map(e => `${e.pointer ?? ""} ${e.detail ?? ""}`)].join(" "));
+    throw new Error([body.detail ?? body.message ?? response.status, ...(body.errors ?? []).map(e => `${e.pointer ?? ""} ${e.detail ?? ""}`)].join(" "));
   };
   const call = (path, token, body) => ask(path, body
     ? { method: "POST", headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) }, body: JSON.stringify(body) }

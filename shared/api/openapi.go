@@ -42,7 +42,9 @@ func OpenAPI(groups []Family) *huma.OpenAPI {
 				"Every error is a problem document (RFC 9457) whose `detail` says what to do next. " +
 				"Callers who prefer `text/html` to JSON, as browsers do, get a page of any GET and of any error, also where that is not listed. " +
 				"What is no HTTP request, has header fields far beyond the limit, or expects other than `100-continue`, is refused with 400, 431 or " +
-				"417 before it is read, and without a problem document.",
+				"417 before it is read, and without a problem document. " +
+				"On AWS a gateway answers 429, 413 and 503 by itself when it is asked for more than it passes on: JSON that has a `message` alone. " +
+				"Send again what was answered 429 or 503, after `Retry-After` or growing pauses.",
 			Contact: &huma.Contact{Name: "Those who run this server"},
 			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},

@@ -3,9 +3,11 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -13,6 +15,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -58,13 +61,26 @@ func checkName(name string) error {
 // permanentError is an error that a retry cannot fix.
 type permanentError struct{ error }
 
+// delayedError is an error after which the file store wants no retry for a while.
+type delayedError struct {
+	error
+	after time.Duration
+}
+
+// maxReason is how much of an answer is looked at for what it says.
+const maxReason = 16 << 10
+
 func checkStatus(resp *http.Response) error {
-	err := errors.New("the file store answers " + resp.Status)
-	switch {
-	case resp.StatusCode >= 200 && resp.StatusCode < 300:
+	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
 		return nil
+	}
+	var said struct{ Detail, Message string } // of a problem document, and of a gateway in front of the server
+	_ = json.NewDecoder(io.LimitReader(resp.Body, maxReason)).Decode(&said)
+	err := errors.New(strings.TrimSpace("the file store answers " + resp.Status + " " + cmp.Or(said.Detail, said.Message)))
+	switch {
 	case resp.StatusCode >= 500, resp.StatusCode == http.StatusTooManyRequests, resp.StatusCode == http.StatusRequestTimeout:
-		return err
+		seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
+		return delayedError{err, min(time.Duration(max(seconds, 0))*time.Second, maxRetryDelay)}
 	}
 	return permanentError{err}
 }
@@ -82,7 +98,9 @@ func retry(ctx context.Context, do func() error) error {
 		if of, ok := errors.AsType[*url.Error](err); ok {
 			err = of.Err
 		}
-		if _, no := errors.AsType[permanentError](err); no || failures == maxAttempts || !wait.Sleep(ctx, wait.Backoff(failures, maxRetryDelay)) {
+		later, _ := errors.AsType[delayedError](err)
+		delay := later.after + wait.Backoff(failures, maxRetryDelay) // those who were told the same come one after the other
+		if _, no := errors.AsType[permanentError](err); no || failures == maxAttempts || !wait.Sleep(ctx, delay) {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/failure"
@@ -76,6 +78,32 @@ func TestTransfer_RetriesTransientFailures(t *testing.T) {
 	to.Name = "../run.txt"
 	if err := c.Upload(t.Context(), to, root); err == nil {
 		t.Error("a file outside of the folder was sent")
+	}
+}
+
+// A gateway in front of the server answers without a problem document.
+func TestTransfer_UnderstandsAnswersOfAGateway(t *testing.T) {
+	var began time.Time
+	answers := map[string]int{"Too Many Requests": http.StatusTooManyRequests, "Request Entity Too Large": http.StatusRequestEntityTooLarge}
+	next := make(chan string, 2)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		message := <-next
+		if answers[message] == http.StatusTooManyRequests {
+			began = time.Now()
+		} else if took := time.Since(began); took < time.Second {
+			t.Errorf("the next request came %s after one that was told to wait for a second", took)
+		}
+		w.Header().Set("Retry-After", "1")
+		w.WriteHeader(answers[message])
+		fmt.Fprintf(w, `{"message":%q}`, message)
+	}))
+	defer server.Close()
+	next <- "Too Many Requests"
+	next <- "Request Entity Too Large"
+	file := &assayv1.File{Name: "run.txt", Size: 1, Url: server.URL}
+	err := transfer.NewClient().Download(t.Context(), []*assayv1.File{file}, filepath.Join(t.TempDir(), "input"))
+	if err == nil || !strings.HasSuffix(err.Error(), "413 Request Entity Too Large Request Entity Too Large") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -56,9 +56,9 @@ func call(ctx context.Context, method, path string, body, answer any) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode >= http.StatusBadRequest {
-		var problem struct{ Title, Detail string }
-		_ = json.NewDecoder(resp.Body).Decode(&problem) // what is no problem document has no title
-		return fmt.Errorf("%s %s: %s. %s %s", method, path, resp.Status, problem.Title, problem.Detail)
+		var problem struct{ Title, Detail, Message string } // a gateway in front of the server says no more than a message
+		_ = json.NewDecoder(resp.Body).Decode(&problem)
+		return fmt.Errorf("%s %s: %s. %s %s%s", method, path, resp.Status, problem.Title, problem.Detail, problem.Message)
 	}
 	if resp.StatusCode == http.StatusNoContent {
 		return nil

@@ -1,8 +1,9 @@
 # Send a request twice, and get one resource.
 set -eu
 
-# api calls the server. The token goes by standard input, so that no list of processes shows it.
-api() { printf 'header = "Authorization: Bearer %s"\n' "$ASSAY_TOKEN" | curl -sS --fail-with-body -K - "$@"; }
+# api calls the server, and again when it or a gateway in front of it is busy (429, 503), as Retry-After says.
+# The token goes by standard input, so that no list of processes shows it.
+api() { printf 'header = "Authorization: Bearer %s"\n' "$ASSAY_TOKEN" | curl -sS --fail-with-body --retry 5 -K - "$@"; }
 
 # post creates something and prints its path; what else it is given goes to curl.
 post() {

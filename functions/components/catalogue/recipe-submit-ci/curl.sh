@@ -1,8 +1,12 @@
 # Submit a run and wait for its evaluation.
 set -eu
 
-# api calls the server. The token goes by standard input, so that no list of processes shows it.
-api() { printf 'header = "Authorization: Bearer %s"\n' "$ASSAY_TOKEN" | curl -sS --fail-with-body -K - "$@"; }
+# api calls the server, and again when it or a gateway in front of it is busy (429, 503), as Retry-After says: the same request by its key.
+# The token goes by standard input, so that no list of processes shows it.
+api() {
+  printf 'header = "Authorization: Bearer %s"\nheader = "Idempotency-Key: %s"\n' "$ASSAY_TOKEN" "$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')" |
+    curl -sS --fail-with-body --retry 5 -K - "$@"
+}
 
 # post creates something and prints its path.
 post() { api -o /dev/null -w '%header{location}' --json "$2" "$ASSAY_URL$1"; }

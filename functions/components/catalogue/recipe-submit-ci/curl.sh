@@ -1,11 +1,11 @@
 # Submit a run and wait for its evaluation.
 set -eu
 
-# api calls the server, and again when it or a gateway in front of it is busy (429, 503), as Retry-After says: the same request by its key.
-# The token goes by standard input, so that no list of processes shows it.
+# api calls the server, and again when it or a gateway in front of it is busy (429, 503), as Retry-After says. The key keeps what is
+# repeated from being done twice. The token goes by standard input, so that no list of processes shows it.
 api() {
-  printf 'header = "Authorization: Bearer %s"\nheader = "Idempotency-Key: %s"\n' "$ASSAY_TOKEN" "$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')" |
-    curl -sS --fail-with-body --retry 5 -K - "$@"
+  KEY=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+  printf 'header = "Authorization: Bearer %s"\n' "$ASSAY_TOKEN" | curl -sS --fail-with-body --retry 5 -H "Idempotency-Key: $KEY" -K - "$@"
 }
 
 # post creates something and prints its path.

@@ -89,23 +89,35 @@ func TestStored_OpensInThisBuild(t *testing.T) {
 			if err := errors.Join(err, json.Unmarshal(content, &before)); err != nil {
 				t.Fatal(err)
 			}
-			s := openStored(t, before.At, folder, flags...)
-			s.finishPendingWork(t)
-			for viewer, groups := range viewers {
-				now := s.readAll(t, s.token(t, viewer, groups...))
-				if len(before.Read[viewer]) == 0 {
-					t.Errorf("nothing was kept of what %s read", viewer)
-				}
-				for _, path := range slices.Sorted(maps.Keys(before.Read[viewer])) {
-					if !isStored(path) {
-						continue
-					}
-					if missing := lacks(now[path], before.Read[viewer][path], ""); missing != "" {
-						t.Errorf("%s as %s: %s", path, viewer, missing)
-					}
-				}
+			if flags == nil { // this build also moves it, in the form that the earlier one has stored
+				moved, exported := t.TempDir(), t.TempDir()
+				mustRun(t, "export", "-data", folder, "-to", exported)
+				mustRun(t, "import", "-data", moved, "-from", exported, "-apply")
+				t.Run("moved", func(t *testing.T) { before.wantAnswers(t, moved) })
 			}
+			before.wantAnswers(t, folder, flags...)
 		})
+	}
+}
+
+// wantAnswers serves the folder, and finds all that an earlier build answered.
+func (before *snapshot) wantAnswers(t *testing.T, folder string, flags ...string) {
+	t.Helper()
+	s := openStored(t, before.At, folder, flags...)
+	s.finishPendingWork(t)
+	for viewer, groups := range viewers {
+		now := s.readAll(t, s.token(t, viewer, groups...))
+		if len(before.Read[viewer]) == 0 {
+			t.Errorf("nothing was kept of what %s read", viewer)
+		}
+		for _, path := range slices.Sorted(maps.Keys(before.Read[viewer])) {
+			if !isStored(path) {
+				continue
+			}
+			if missing := lacks(now[path], before.Read[viewer][path], ""); missing != "" {
+				t.Errorf("%s as %s: %s", path, viewer, missing)
+			}
+		}
 	}
 }
 

@@ -50,7 +50,10 @@ func TestImport_MovesEveryRecordAndFile(t *testing.T) {
 	cloud := &server{dynamotest.Open(t, dynamotest.Start(t)), recordtest.OpenFiles(t)}
 	cloud.from(t, o.export(t, Scope{})).mustApply(t)
 	back := openServer(t)
-	back.from(t, cloud.export(t, Scope{})).mustApply(t)
+	r := back.from(t, cloud.export(t, Scope{})).mustApply(t)
+	if found := r.Found[objectKind]; found[New] < 12 || found[Same] > 0 {
+		t.Errorf("%v objects: one is in the folder more than once", found)
+	}
 	want := items(t, o.store)
 	for name, s := range map[string]*server{"cloud": cloud, "back": back} {
 		got := items(t, s.store)

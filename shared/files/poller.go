@@ -24,7 +24,8 @@ const (
 	pollFraction     = 20               // of the time since the link was signed
 	uploadDuration   = time.Hour        // of the longest upload, which may begin just before its link expires
 	completeInterval = 5 * time.Minute  // at which all uploads are looked for that other processes signed links to
-	maxAwaited       = 20_000           // uploads that are polled; more are found at completeInterval
+	maxAwaited       = 20_000           // uploads that are polled; others are found at completeInterval
+	compared         = 32               // uploads of which the one with the earliest link makes room for another
 	readAtOnce       = 50               // records
 	maxLinkLife      = 3 * quarter      // of links to upload
 	completeTimeout  = 10 * time.Minute // of one look for all uploads
@@ -56,6 +57,16 @@ func (p *Poller) SignPut(ctx context.Context, o blob.Object, expires time.Time) 
 	return link, err
 }
 
+// Delete implements blob.Store. What is deleted is awaited no longer.
+func (p *Poller) Delete(ctx context.Context, keys ...string) error {
+	p.mu.Lock()
+	for _, key := range keys {
+		delete(p.awaited, key)
+	}
+	p.mu.Unlock()
+	return p.Store.Delete(ctx, keys...)
+}
+
 func (p *Poller) await(key string, signed, until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,7 +74,7 @@ func (p *Poller) await(key string, signed, until time.Time) {
 		p.awaited = map[string]*awaitedUpload{}
 	}
 	a := p.awaited[key]
-	if a == nil && len(p.awaited) >= maxAwaited || a != nil && !a.signed.Before(signed) {
+	if a == nil && len(p.awaited) >= maxAwaited && !p.makeRoom(signed) || a != nil && !a.signed.Before(signed) {
 		return
 	}
 	next := p.Uploads.Now().Add(minPollInterval)
@@ -71,6 +82,22 @@ func (p *Poller) await(key string, signed, until time.Time) {
 		next = a.next // a client that asks for its run all the time defers nothing
 	}
 	p.awaited[key] = &awaitedUpload{signed, next, until}
+}
+
+// makeRoom forgets an upload whose link was signed before the instant, if there is one among some: one user who announces many files, and
+// sends none, keeps nobody waiting who was just answered.
+func (p *Poller) makeRoom(signed time.Time) bool {
+	earliest, n := "", 0
+	for key, a := range p.awaited {
+		if a.signed.Before(signed) {
+			earliest, signed = key, a.signed
+		}
+		if n++; n == compared {
+			break
+		}
+	}
+	delete(p.awaited, earliest)
+	return earliest != ""
 }
 
 // Run completes uploads until the context ends.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -170,6 +171,43 @@ func TestPoller_FindsUploadsToLinksOfOthers(t *testing.T) {
 			t.Errorf("a run that waits for a day is %s", now.State)
 		}
 	})
+}
+
+// Links to files that are never sent, of runs that were deleted or not, keep nobody waiting who sends a file.
+func TestPoller_ServesOthersWhenOneAnnouncesMany(t *testing.T) {
+	for name, deleted := range map[string]bool{"waiting": false, "deleted": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPollerTest(t)
+				defer p.start()()
+				nobody := record.NewID(time.Now())
+				for i := range 25_000 {
+					digest := fmt.Sprintf("%064x", i)
+					o := blob.Object{Key: record.ObjectKey(record.HolderRuns, nobody, digest), Size: 1, SHA256: digest}
+					if _, err := p.SignPut(t.Context(), o, time.Now().Add(time.Hour)); err != nil {
+						t.Fatal(err)
+					}
+					if deleted {
+						if err := p.Delete(t.Context(), o.Key); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				time.Sleep(time.Millisecond)
+				r := p.run(record.AwaitingUpload, "a")
+				p.sign(r)
+				p.upload(record.HolderRuns, r.ID, "a")
+				p.objects.asked.Store(0)
+				time.Sleep(4 * time.Second)
+				if now := stored(p.fixture, r); now.State != record.Queued {
+					t.Errorf("the run is %s", now.State)
+				}
+				if n := p.objects.asked.Load(); deleted && n > 10 {
+					t.Errorf("%d requests for files that were deleted", n)
+				}
+			})
+		})
+	}
 }
 
 func TestPoller_GoesOnWhenTheStoreIsBack(t *testing.T) {

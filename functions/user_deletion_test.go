@@ -353,6 +353,11 @@ func TestDeleteUser_Refusals(t *testing.T) {
 	p.change("root", p.organizer, map[string]any{"members": []string{recordtest.UserID("olga"), recordtest.UserID("bob")}})
 	p.Want(http.StatusNoContent, nil, "root", http.MethodDelete, olga, nil)
 	p.Want(http.StatusConflict, nil, "root", http.MethodDelete, "/v1/users/"+recordtest.UserID("bob"), nil)
+
+	p.change("root", "/v1/user", map[string]any{})
+	p.Want(http.StatusNoContent, nil, "root", http.MethodDelete, "/v1/users/"+recordtest.UserID("root"), nil)
+	p.change("zoe", "/v1/user", map[string]any{})
+	p.Want(http.StatusUnauthorized, nil, "root", http.MethodDelete, "/v1/users/"+recordtest.UserID("zoe"), nil)
 }
 
 // A request that was under way when the deletion began can still write what the first pass does not find.

@@ -17,6 +17,9 @@ import (
 // remove begins the deletion of a user, who has no rights from then on: grants no longer count, and access tokens are gone. The
 // evaluator does the rest.
 func remove(ctx context.Context, c *api.Call, id userTarget) error {
+	if _, err := c.Grants(ctx); err != nil {
+		return err // of an administrator who is being deleted
+	}
 	g, err := visibility.GrantsOf(ctx, c.Store, store.Strong, string(id))
 	switch {
 	case err != nil || g.Profile.Deleting():

@@ -47,6 +47,9 @@ func backup(ctx context.Context, data, to string, table *embedded.Store, files *
 	if there, err := os.ReadDir(to); err != nil || len(there) > 0 {
 		return "", errors.Join(err, fmt.Errorf("%s is not empty: name a new folder", to))
 	}
+	if err := os.Chmod(to, 0o700); err != nil { //nolint:gosec // a folder is entered with x
+		return "", fmt.Errorf("%s belongs to somebody else: name a new folder: %w", to, err)
+	}
 	marker := filepath.Join(to, incompleteMarker)
 	err = durable.Write(to, marker, func(*os.File) error { return nil })
 	if err != nil {

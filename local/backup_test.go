@@ -236,11 +236,17 @@ func TestBackup_EndsWithItsCommand(t *testing.T) {
 // Nobody but the owner of the folder reads a backup, or reaches the socket at which the server makes one.
 func TestBackup_IsForTheOwner(t *testing.T) {
 	data, to := t.TempDir(), filepath.Join(t.TempDir(), "backup")
-	startIn(t, data)
-	if _, err := backUp(t, data, to); err != nil {
+	open := t.TempDir() // an empty folder in which everybody could put another table
+	if err := os.Chmod(open, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for _, folder := range []string{filepath.Join(data, socketFolder), to} {
+	startIn(t, data)
+	for _, folder := range []string{to, open} {
+		if _, err := backUp(t, data, folder); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, folder := range []string{filepath.Join(data, socketFolder), to, open} {
 		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 			if err != nil {
 				return err

@@ -46,6 +46,9 @@ func (e *Export) WriteTo(ctx context.Context, folder string) (*Manifest, error) 
 	if err := os.MkdirAll(filepath.Join(folder, filesName), 0o700); err != nil {
 		return nil, err
 	}
+	if err := os.Chmod(folder, 0o700); err != nil { //nolint:gosec // a folder is entered with x
+		return nil, err
+	}
 	e.folder, e.objects, e.named, e.err = folder, map[string]bool{}, map[string]bool{}, nil
 	e.manifest = Manifest{Format: format, Schema: record.Schema, Scope: e.Scope, Origin: e.Origin, ExportedAt: record.At(e.Now()),
 		Counts: map[string]int{}}

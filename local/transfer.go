@@ -115,7 +115,7 @@ func (p *program) importFrom(ctx context.Context, m *transfer.Import, folder str
 		return err
 	}
 	defer func() { _ = m.Folder.Close() }()
-	_, _ = fmt.Fprintf(out, "The folder has %s, exported at %s.\n", m.Folder.Origin, m.Folder.ExportedAt)
+	_, _ = fmt.Fprintf(out, "The folder has %q, exported at %s.\n", m.Folder.Origin, m.Folder.ExportedAt)
 	do, claim := m.Plan, func(ctx context.Context) error { return files.CheckClaim(ctx, p.table, p.files) }
 	if apply {
 		do, claim = m.Apply, p.claimFiles
@@ -153,10 +153,10 @@ func printReport(out io.Writer, r *transfer.Report) {
 		printf("%s: another is here", key)
 	}
 	for _, u := range r.Users.Mapped {
-		printf("%s %s, %s: becomes %s", u.ID, u.Name, u.Email, r.Users.IDs[u.ID])
+		printf("%s %q, %q: becomes %s", u.ID, u.Name, u.Email, r.Users.IDs[u.ID])
 	}
 	for _, u := range r.Users.Unmapped {
-		printf("%s %s, %s: keeps the id", u.ID, u.Name, u.Email)
+		printf("%s %q, %q: keeps the id", u.ID, u.Name, u.Email)
 	}
 	if r.Users.Unused > 0 {
 		printf("%d rows of -users have an address that no user of the export has, or several have.", r.Users.Unused)

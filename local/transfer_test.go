@@ -2,11 +2,15 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"assay/shared/record"
+	"assay/shared/transfer"
 )
 
 // runCommand runs a command of the program and returns what it prints.
@@ -38,6 +42,9 @@ func mustRun(t *testing.T, args ...string) string {
 // not at all.
 func TestTransfer_MovesATaskToAnotherIssuer(t *testing.T) {
 	old, there, folder := t.TempDir(), filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "export")
+	if err := errors.Join(os.Mkdir(folder, 0o777), os.Chmod(folder, 0o777)); err != nil {
+		t.Fatal(err)
+	}
 	var task, run string
 	t.Run("origin", func(t *testing.T) {
 		s := startIn(t, old, "-demo=false")
@@ -65,7 +72,7 @@ func TestTransfer_MovesATaskToAnotherIssuer(t *testing.T) {
 	}
 	importing := []string{"import", "-data", there, "-from", folder, "-users", users, "-issuer", issuer + "/dev"}
 	plan := mustRun(t, importing...)
-	for _, want := range []string{"ann@example.org: becomes", "olga@example.org: keeps the id", "Nothing was written"} {
+	for _, want := range []string{`"ann@example.org": becomes`, `"olga@example.org": keeps the id`, "Nothing was written"} {
 		if !strings.Contains(plan, want) {
 			t.Errorf("the plan lacks %q:\n%s", want, plan)
 		}
@@ -112,5 +119,17 @@ func TestTransfer_SaysWhatIsWrong(t *testing.T) {
 	}
 	if left, err := os.ReadDir(filepath.Join(empty, "x")); err == nil {
 		t.Errorf("an export that failed left %v", left)
+	}
+}
+
+// Names are what their users chose at an issuer: none of them adds a line to what is read before an import, or writes to the terminal.
+func TestPrintReport_ShowsNamesAsText(t *testing.T) {
+	u := &record.User{Name: "ann\n01KQHPHXG0DENQ6P9129APQXGX \"root\", \"\": keeps the id", Email: "\x1b[2J@example.org"}
+	for _, people := range []transfer.Mapping{{Mapped: []*record.User{u}}, {Unmapped: []*record.User{u}}} {
+		var out strings.Builder
+		printReport(&out, &transfer.Report{Users: people})
+		if _, report, _ := strings.Cut(out.String(), "\n"); strings.Count(report, "\n") != 1 || strings.Contains(report, "\x1b") {
+			t.Errorf("%q", report)
+		}
 	}
 }

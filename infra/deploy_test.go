@@ -103,7 +103,7 @@ func TestDeploy_ProtectsStacksThatAreComplete(t *testing.T) {
 	} {
 		folder := t.TempDir()
 		for path, script := range map[string]string{
-			"node_modules/.bin/cdk": `if [ "$1" = list ]; then echo assay-prod; exit; fi
+			"node_modules/.bin/cdk": `if [ "$1" = list ]; then case "$*" in *--no-notices*) ;; *) echo NOTICES ;; esac; echo assay-prod; exit; fi
 				echo cdk "$*" >> "$CALLS"; [ "cdk $*" != "$FAILING" ]`,
 			"node_modules/.bin/aws": `case "$*" in *"StackName=='assay-prod'"*) echo "$COMPLETE" ;; esac; [ "$FAILING" != aws ]`,
 		} {

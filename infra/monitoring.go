@@ -1,11 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"assay/functions"
 	"assay/shared/lists"
+	"assay/shared/metrics"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsbudgets"
@@ -206,6 +209,9 @@ func (st *stack) addDashboard() {
 			table("ConsumedWriteCapacityUnits", "write units")),
 		st.graph(8, 12, "Throttles of the table", table("ReadThrottleEvents", "reads"), table("WriteThrottleEvents", "writes")),
 	}
+	for i, m := range []*metrics.Metric{metrics.RunsWaiting, metrics.RunsEnded, metrics.QuotaRefusals} {
+		widgets = append(widgets, st.graph(8*i, 18, m.CloudWatch, st.search(m)))
+	}
 	if st.server != nil {
 		service := func(metric, statistic, label string) graphMetric {
 			return graphMetric{"AWS/ECS", metric, "ClusterName", st.server.cluster, "ServiceName", st.server.name, object{
@@ -217,6 +223,16 @@ func (st *stack) addDashboard() {
 	awscloudwatch.NewCfnDashboard(st.scope, jsii.String("Dashboard"), &awscloudwatch.CfnDashboardProps{
 		DashboardName: jsii.String(st.resourceName("dashboard")), DashboardBody: st.scope.ToJsonString(object{"widgets": widgets}, nil),
 	})
+}
+
+// search finds all series of a metric that functions and servers write into their logs.
+func (st *stack) search(m *metrics.Metric) graphMetric {
+	statistic := "Sum"
+	if m.Kind == metrics.Gauge {
+		statistic = "Maximum"
+	}
+	return graphMetric{object{"expression": fmt.Sprintf(`SEARCH('{%s,table,%s} MetricName=%q table=%q', '%s')`, metrics.Namespace,
+		strings.Join(m.Labels, ","), m.CloudWatch, *st.table.name, statistic)}}
 }
 
 func (st *stack) eachFunction(metric, statistic string) []graphMetric {

@@ -179,6 +179,9 @@ func TestDashboard_IsFreeAndShowsEveryFunction(t *testing.T) {
 				t.Errorf("%s stands in %d graphs", d.Name, n)
 			}
 		}
+		if !strings.Contains(body, "SEARCH('{Assay,table,pool,work} MetricName=") || strings.Contains(body, "Token[") {
+			t.Errorf("the dashboard does not look for the metrics of what waits in the table: %s", body)
+		}
 		if shown := strings.Contains(body, "AWS/ECS"); shown != (len(tpl.all("AWS::ECS::Service")) > 0) {
 			t.Errorf("the dashboard shows the gRPC server: %t", shown)
 		}

@@ -6,13 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"assay/shared/blob"
+	"assay/shared/files"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 	"assay/shared/store"
+	"assay/shared/store/embedded"
 )
 
 // orderedFiles lists in the order of keys, as S3 does, and ends the time of a call after some of them.
@@ -100,5 +105,37 @@ func TestDeleteAbandonedFiles_LeavesABatchThatFails(t *testing.T) {
 	}
 	for key, err := range f.Files.List(f.ctx, string(record.HolderRuns)+"/"+nobody+"/", "", f.Now()) {
 		t.Fatalf("%s is left, %v", key, err)
+	}
+}
+
+// lines is where a log goes.
+type lines chan string
+
+func (l lines) Write(line []byte) (int, error) {
+	l <- string(line)
+	return len(line), nil
+}
+
+// TestRun_LeavesFilesOfAnotherTable: of two servers over two tables that started at once over an empty bucket, one has no claim.
+func TestRun_LeavesFilesOfAnotherTable(t *testing.T) {
+	f := newFixture(t)
+	log := make(lines, 100)
+	f.Log = slog.New(slog.NewTextHandler(log, nil))
+	other := record.NewID(f.Now())
+	key := record.ObjectKey(record.HolderRuns, other, f.records.File(record.HolderRuns, other, "x", "of the other table").SHA256)
+	if err := files.Claim(f.ctx, recordtest.OpenStore(t, embedded.Options{}), f.Files, f.Now()); err != nil {
+		t.Fatal(err)
+	}
+	f.wait(49 * time.Hour)
+	f.start()
+	for refused := false; !refused; {
+		select {
+		case line := <-log:
+			refused = strings.Contains(line, files.ErrOtherTable.Error())
+		case <-time.After(10 * time.Millisecond):
+		}
+		if _, err := f.Files.Stat(f.ctx, key); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -33,6 +33,7 @@ import (
 
 	"assay/shared/blob"
 	"assay/shared/evaluation"
+	"assay/shared/files"
 	"assay/shared/measure/evaluator"
 	"assay/shared/metrics"
 	"assay/shared/panics"
@@ -155,8 +156,12 @@ func (w *Worker) periodicJobs() []periodicJob {
 	}
 }
 
-// deleteAllAbandoned is DeleteAbandonedFiles for a host that stops no call.
+// deleteAllAbandoned is DeleteAbandonedFiles for a host that stops no call, and whose flags name the table and the files: servers over two
+// tables that started at the same time can both have found the files without a claim.
 func (w *Worker) deleteAllAbandoned(ctx context.Context) error {
+	if err := files.CheckClaim(ctx, w.Store, w.Files); err != nil {
+		return err
+	}
 	_, err := w.DeleteAbandonedFiles(ctx, "")
 	return err
 }

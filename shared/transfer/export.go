@@ -112,8 +112,8 @@ func (e *Export) add(ctx context.Context, it store.Item) record.Record {
 	}
 	e.manifest.Counts[k.name()]++
 	if !e.Scope.whole() {
-		for _, id := range anyID.FindAllString(string(it.Data), -1) {
-			e.named[id] = true
+		for _, id := range wholeID.FindAllString(string(it.Data), -1) {
+			e.named[id[1:len(id)-1]] = true
 		}
 	}
 	for _, key := range objectKeys(r) {

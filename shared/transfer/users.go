@@ -32,7 +32,11 @@ type Mapping struct {
 	Unused           int // rows whose address nobody in the export has, or several have
 }
 
-var anyID = regexp.MustCompile(`\b` + strings.Trim(record.IDPattern, "^$") + `\b`)
+var (
+	anyID = regexp.MustCompile(`\b` + strings.Trim(record.IDPattern, "^$") + `\b`)
+	// wholeID finds ids that are whole values: what a text says of others takes none of them along.
+	wholeID = regexp.MustCompile(`"` + strings.Trim(record.IDPattern, "^$") + `"`)
+)
 
 // replace returns the text with the ids of users that they have in the target. Ids are unique, so that wherever one stands it means
 // the user: in the members of records, in what audit entries keep of them, and in keys.

@@ -51,7 +51,7 @@ func (s *Server) Mount(prefix string, h http.Handler, crossOrigin bool, methods 
 
 // New returns a handler that serves the operations, and answers everything else with a problem.
 func New(env *Env, operations []Operation) *Server {
-	env.Quotas = cmp.Or(env.Quotas, quota.New(record.Quotas{}, env.Store, env.Now))
+	env.Quotas = cmp.Or(env.Quotas, quota.New(record.Quotas{}, env.Store, func() time.Time { return env.Now() }))
 	s := &Server{env: env, mux: http.NewServeMux(), listings: compute.New(allListings, userListings, listingWait),
 		bodyChunks: compute.New(allBodyChunks, userBodyChunks, bodyChunkWait)}
 	handle := func(pattern string, serve func(http.ResponseWriter, *http.Request) error) {

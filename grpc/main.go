@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	}
 	log := slog.New(slog.NewJSONHandler(out, nil))
 	o := server.Options{Lease: server.DefaultLease, FirstLease: server.DefaultFirstLease, QueuePollInterval: queuePollInterval,
-		WatchPollInterval: watchPollInterval, Reflection: c.reflection}
+		WatchPollInterval: watchPollInterval, Reflection: c.reflection, ProxyHeader: c.proxyHeader}
 	if c.cert != "" {
 		pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 		if err != nil {
@@ -196,6 +196,7 @@ type settings struct {
 	reflection       bool
 	check            bool
 	checkService     string
+	proxyHeader      string
 	quotas           record.Quotas
 }
 
@@ -218,6 +219,8 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	f.BoolVar(&c.check, "check", false, "check the health of the server at the address, and exit with 0 when it serves")
 	f.StringVar(&c.checkService, "check-service", "",
 		"what -check asks: empty whether the server is alive, assay.v1.WorkerService whether it is ready, with a store that answers")
+	f.StringVar(&c.proxyHeader, "trusted-proxy-header", "",
+		"header whose last address is where a call came from, such as X-Forwarded-For; give it only behind a proxy that sets it")
 	quotas := f.String("quotas", "", "quotas of users and of the server in JSON, as /info shows them, where they are to differ")
 	err := config.ParseFlags(f, config.Prefix, args, getenv)
 	if err != nil {

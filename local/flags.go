@@ -69,7 +69,8 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	f.StringVar(&c.rates, "rates", "",
 		`limits of callers in JSON, as /info shows them, where they are to differ: {"tool":{"perSecond":5,"burst":20}}`)
 	f.StringVar(&c.proxyHeader, "trusted-proxy-header", "",
-		"header whose last address is where a request came from, such as X-Forwarded-For; give it only behind a proxy that sets it")
+		"header whose last address is where a request or a call of gRPC came from, such as X-Forwarded-For; give it only behind a proxy "+
+			"that sets it")
 	if err := config.ParseFlags(f, config.Prefix, args, getenv); err != nil {
 		return c, err
 	}

@@ -172,7 +172,8 @@ func (p *program) changed(items []store.Item) {
 
 // grpcOptions are those of the gRPC server. The embedded store reports every change, so that polling is a fallback.
 func (c *settings) grpcOptions() server.Options {
-	o := server.Options{Lease: c.lease, FirstLease: c.firstLease, QueuePollInterval: 15 * time.Second, Reflection: true}
+	o := server.Options{Lease: c.lease, FirstLease: c.firstLease, QueuePollInterval: 15 * time.Second, Reflection: true,
+		ProxyHeader: c.proxyHeader}
 	if c.store == storeDynamoDB {
 		o.QueuePollInterval, o.WatchPollInterval = 2*time.Second, time.Second
 	}

@@ -34,6 +34,7 @@ type call struct {
 	method      string
 	requestID   string
 	started     time.Time
+	network     string // from which it came
 	caller      access.Caller
 	token       string // as it was sent
 	releaseSlot func() // called when the first message was received, or there is none
@@ -65,7 +66,7 @@ func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, erro
 	if ids := md.Get(requestIDKey); len(ids) > 0 {
 		sent = ids[0]
 	}
-	c.requestID = auth.RequestID(sent, c.started)
+	c.requestID, c.network = auth.RequestID(sent, c.started), s.network(ctx, md)
 	err := panics.Catch(func() error {
 		if err := c.authenticate(ctx, md.Get(authorizationKey)); err != nil {
 			return err
@@ -86,7 +87,7 @@ func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, erro
 // acquireSlot takes a slot until the first message is received, which must be within firstMessageTimeout.
 func (c *call) acquireSlot(ctx context.Context) (context.Context, error) {
 	receiveCtx, cancel := context.WithCancel(ctx)
-	of, caller := slotOwner(ctx, c.caller)
+	of, caller := c.slotOwner()
 	end, ok := c.server.slots.acquire(of, caller, cancel)
 	if !ok {
 		cancel()
@@ -112,7 +113,7 @@ func (c *call) authenticate(ctx context.Context, values []string) error {
 	if err != nil || token == "" {
 		return err
 	}
-	ctx = auth.WithAddress(ctx, peerNetwork(ctx))
+	ctx = auth.WithAddress(ctx, c.network)
 	ctx, cancel := context.WithTimeout(ctx, authenticationTimeout) // the other calls of the connection wait meanwhile
 	defer cancel()
 	c.token = token

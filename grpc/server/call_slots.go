@@ -2,13 +2,12 @@ package server
 
 import (
 	"context"
-	"net"
 	"slices"
 	"sync"
 
-	"assay/shared/access"
 	"assay/shared/ratelimit"
 
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
 )
 
@@ -31,24 +30,28 @@ type callSlots struct {
 	by [len(maxSlots)]map[string][]*context.CancelFunc // of calls whose first message is being received, the oldest first
 }
 
-// slotOwner returns the class of a call, and the caller within the class. Anonymous callers are distinguished by their address.
-func slotOwner(ctx context.Context, c access.Caller) (callerClass, string) {
+// slotOwner returns the class of the call, and the caller within the class. Anonymous callers are distinguished by their address.
+func (c *call) slotOwner() (callerClass, string) {
 	switch {
-	case c.Worker:
-		return workerCallers, c.ID
-	case !c.Anonymous():
-		return users, c.ID
+	case c.caller.Worker:
+		return workerCallers, c.caller.ID
+	case !c.caller.Anonymous():
+		return users, c.caller.ID
 	}
-	return anonymousCallers, peerNetwork(ctx)
+	return anonymousCallers, c.network
 }
 
-// peerNetwork is where the call comes from; addresses without a port are one caller.
-func peerNetwork(ctx context.Context) string {
-	host := ""
+// network is where a call comes from: as the proxy in front of the server says, if it is trusted.
+func (s *Server) network(ctx context.Context, md metadata.MD) string {
+	address := ""
 	if p, ok := peer.FromContext(ctx); ok {
-		host, _, _ = net.SplitHostPort(p.Addr.String())
+		address = p.Addr.String()
 	}
-	return ratelimit.Network(host)
+	var proxied []string
+	if s.proxyHeader != "" {
+		proxied = md.Get(s.proxyHeader)
+	}
+	return ratelimit.Network(address, proxied)
 }
 
 // acquire takes a slot for a call, and returns the function that releases it; not ok when there is none. It may cancel a call of

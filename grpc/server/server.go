@@ -56,6 +56,8 @@ type Options struct {
 	WatchPollInterval time.Duration
 	Credentials       credentials.TransportCredentials // nil: plain text
 	Reflection        bool                             // whether server reflection is served
+	// ProxyHeader is a header whose last address is where a call came from; only for a server behind a proxy that sets it. Empty: none.
+	ProxyHeader string
 }
 
 // Defaults of leases.
@@ -69,9 +71,11 @@ const maxSweepInterval = 2 * time.Second
 
 // Server is the gRPC server.
 type Server struct {
-	env      Env
-	grpc     *grpc.Server
-	health   *health.Server
+	env         Env
+	proxyHeader string
+	grpc        *grpc.Server
+	health      *health.Server
+
 	dispatch *dispatcher
 	sweep    *sweeper
 	hub      *hub
@@ -97,7 +101,7 @@ const (
 
 // New returns a server, which Serve starts.
 func New(env Env, o Options) *Server {
-	s := &Server{env: env, health: health.NewServer()}
+	s := &Server{env: env, health: health.NewServer(), proxyHeader: o.ProxyHeader}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	q := queue.Queue{Store: env.Store, Now: env.Now, Metrics: env.Metrics}
 	s.dispatch = newDispatcher(q, env.Log, o.FirstLease, o.QueuePollInterval)

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"strings"
 	"testing"
@@ -15,8 +16,10 @@ import (
 
 	"assay/grpc/assayv1"
 	"assay/shared/access"
+	"assay/shared/auth"
 	"assay/shared/problem"
 	"assay/shared/queue"
+	"assay/shared/ratelimit"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/store"
@@ -26,6 +29,8 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
 )
 
 // failingStore is a store that can stop answering.
@@ -285,5 +290,30 @@ func TestLease_BoundsThoseThatWaitForAUser(t *testing.T) {
 	}
 	if leave(); len(w.byUser) != 1 {
 		t.Errorf("%v", w.byUser)
+	}
+}
+
+// Behind a proxy that is not trusted all callers have one address, and tokens that somebody makes up keep out those of others.
+func TestNetwork_TellsCallersBehindAProxyApart(t *testing.T) {
+	proxy := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4321}})
+	for header, apart := range map[string]bool{"": false, "X-Forwarded-For": true} {
+		verify := auth.NewAuthenticator(nil, recordtest.OpenStore(t, embedded.Options{}), time.Now,
+			ratelimit.New(ratelimit.Rates{Token: ratelimit.Policy{PerSecond: 1, Burst: 1}}, ""))
+		s := New(Env{Verify: verify.Caller, Now: time.Now, Log: slog.New(slog.DiscardHandler)},
+			Options{QueuePollInterval: time.Hour, ProxyHeader: header})
+		try := func(from string) error {
+			token, _ := auth.NewAccessToken(record.NewID(time.Now()))
+			c := &call{server: s, network: s.network(proxy, metadata.Pairs("x-forwarded-for", "203.0.113.9, "+from))}
+			return c.authenticate(proxy, []string{"Bearer " + token})
+		}
+		for range 2 {
+			_ = try("198.51.100.1")
+		}
+		if err := try("198.51.100.1"); !problem.Unavailable.Is(err) {
+			t.Errorf("header %q, one address: %v", header, err)
+		}
+		if err := try("198.51.100.2"); problem.InvalidToken.Is(err) != apart {
+			t.Errorf("header %q, another address: %v", header, err)
+		}
 	}
 }

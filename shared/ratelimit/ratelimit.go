@@ -127,22 +127,25 @@ func (l *Limiter) Caller(r *http.Request, userID string) string {
 	if userID != "" {
 		return userID
 	}
-	from := r.RemoteAddr
-	if host, _, err := net.SplitHostPort(from); err == nil {
-		from = host
-	}
+	var proxied []string
 	if l != nil && l.header != "" {
-		if values := r.Header.Values(l.header); len(values) > 0 {
-			last := values[len(values)-1]
-			from = strings.TrimSpace(last[strings.LastIndex(last, ",")+1:])
-		}
+		proxied = r.Header.Values(l.header)
 	}
-	return Network(from)
+	return Network(r.RemoteAddr, proxied)
 }
 
-// Network returns the addresses that count as one caller with the address; empty when it is none.
-func Network(address string) string {
-	a, err := netip.ParseAddr(address)
+// Network returns the addresses that count as one caller with that of the peer or, where a proxy's header has values, with the last
+// one in these; empty when it is no address.
+func Network(peer string, proxied []string) string {
+	from := peer
+	if host, _, err := net.SplitHostPort(peer); err == nil {
+		from = host
+	}
+	if len(proxied) > 0 {
+		last := proxied[len(proxied)-1]
+		from = strings.TrimSpace(last[strings.LastIndex(last, ",")+1:])
+	}
+	a, err := netip.ParseAddr(from)
 	if err != nil {
 		return "" // unknown
 	}

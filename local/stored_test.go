@@ -49,6 +49,7 @@ func TestStored_IsWritten(t *testing.T) {
 			whole := s.setup(t)
 			whole.Keep = true
 			acceptancetest.Scenario(t, whole)
+			s.post(t, s.token(t, "unrelated"), "/v1/user/tokens", map[string]any{"name": "Kept", "scopes": []string{"read"}})
 			now := snapshot{Read: map[string]map[string]any{}}
 			for viewer, groups := range viewers {
 				now.Read[viewer] = s.readAll(t, s.token(t, viewer, groups...))
@@ -213,7 +214,7 @@ const (
 )
 
 // leavePendingWork leaves pending work of every kind: runs that wait for files, for workers and for a changed truth, a truth without
-// its file, and changes of a task, a registration and a deletion that must be propagated.
+// its file, changes of a task and a registration that must be propagated, and deletions of a task and a user.
 func (s *testServer) leavePendingWork(t *testing.T) {
 	t.Helper()
 	owner, user := s.token(t, leftOwner), s.token(t, leftUser)
@@ -231,8 +232,12 @@ func (s *testServer) leavePendingWork(t *testing.T) {
 	s.await(t, "the first run is evaluated", func() bool { return s.runs(t)["there.run"]["state"] == string(record.Completed) })
 	s.object(t, owner, http.MethodPatch, "/v1/datasets/"+changed, map[string]any{"truths": []any{inline("qrels", leftQrels)}})
 	s.object(t, user, http.MethodPatch, registration, map[string]any{"anonymous": true})
-	s.object(t, owner, http.MethodPatch, task, map[string]any{"visibility": "private"})
 	s.object(t, owner, http.MethodDelete, deleted, nil)
+	gone := s.token(t, "left-gone")
+	s.post(t, gone, task+"/registrations", map[string]any{"team": "Gone Team"})
+	id := s.object(t, gone, http.MethodGet, "/v1/user", nil)["id"].(string)
+	s.object(t, s.token(t, "left-admin", "admins"), http.MethodDelete, "/v1/users/"+id, nil)
+	s.object(t, owner, http.MethodPatch, task, map[string]any{"visibility": "private"})
 }
 
 // finishPendingWork uploads what the work of leavePendingWork waits for, and waits until the work is done.

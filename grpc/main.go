@@ -112,7 +112,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		cloudWatch.Record(m, value, labels...)
 	}
 	s = server.New(server.Env{Metrics: record, Store: quota.New(c.quotas, table, time.Now).Store(), Quotas: c.quotas, Files: bucket,
-		Now: time.Now, Log: log, Verify: auth.NewAuthenticator(v.Caller, table, time.Now, ratelimit.New(ratelimit.Distributed(), "")).Caller}, o)
+		Now: time.Now, Log: log, Verify: auth.NewAuthenticator(v.Caller, table, time.Now, ratelimit.New(c.rates(), "")).Caller}, o)
 	table.OnChange = func(items []store.Item) { s.Changed(items) }
 	if cloudWatch != nil {
 		go wait.Every(ctx, time.Minute, func() {
@@ -198,6 +198,15 @@ type settings struct {
 	checkService     string
 	proxyHeader      string
 	quotas           record.Quotas
+}
+
+// rates are those of callers. Without a certificate the server is behind a balancer that ends TLS: when that does not say where calls come
+// from, all have one address, and a rate for it would let any caller keep the others out.
+func (c *settings) rates() ratelimit.Rates {
+	if c.cert == "" && c.proxyHeader == "" {
+		return ratelimit.Rates{}
+	}
+	return ratelimit.Distributed()
 }
 
 func parse(args []string, getenv func(string) string, out io.Writer) (settings, error) {

@@ -222,3 +222,14 @@ func TestRun_NamesTheIssuerOfTheDiscoveryDocument(t *testing.T) {
 		t.Errorf("%v, want %s in the error", err, i.url)
 	}
 }
+
+func TestRates_CountNoAddressThatIsABalancers(t *testing.T) {
+	for _, c := range []struct {
+		settings settings
+		limited  bool
+	}{{settings{}, false}, {settings{cert: "server.pem"}, true}, {settings{proxyHeader: "X-Forwarded-For"}, true}} {
+		if got := c.settings.rates().Token.PerSecond > 0; got != c.limited {
+			t.Errorf("%+v: tokens are limited by address: %t", c.settings, got)
+		}
+	}
+}

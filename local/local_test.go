@@ -205,8 +205,8 @@ func TestServer_ReclaimsOnlyItsOwnLeases(t *testing.T) {
 	})
 }
 
-// reclaimOwnLeases starts servers over one table of DynamoDB, and over the files that are opened with the flags for them. Each takes up at its
-// start what an earlier process at its address had leased, and nothing else.
+// reclaimOwnLeases starts servers over one table of DynamoDB, and over the files that are opened with the flags for them. Each takes up at
+// its start what an earlier process at its address had leased, and nothing else.
 func reclaimOwnLeases(t *testing.T, openFiles func() (blob.Store, []string)) {
 	t.Helper()
 	name := dynamotest.TableName()

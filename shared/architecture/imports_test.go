@@ -282,7 +282,8 @@ var layers = []layer{
 	{"services", []string{
 		"assay/shared/config", "assay/shared/deletion", "assay/shared/evaluation", "assay/shared/files", "assay/shared/propagation",
 		"assay/shared/queue", "assay/shared/quota",
-		"assay/shared/records", "assay/shared/runlog", "assay/shared/runs", "assay/shared/transfer", "assay/shared/truth", "assay/shared/visibility",
+		"assay/shared/records", "assay/shared/runlog", "assay/shared/runs", "assay/shared/transfer", "assay/shared/truth",
+		"assay/shared/visibility",
 	}},
 	{"domain", []string{"assay/shared/access", "assay/shared/page", "assay/shared/patch", "assay/shared/record"}},
 	{"storage", []string{"assay/shared/blob/...", "assay/shared/diskfull", "assay/shared/durable", "assay/shared/store/..."}},

@@ -209,7 +209,8 @@ var otherHandlers = map[string]struct {
 	names  []string
 	reason string
 }{
-	"service": {[]string{"root", "version1", "platform", "health", "liveness", "info"}, "they are the documents of one address each, and named after it"},
+	"service": {[]string{"root", "version1", "platform", "health", "liveness", "info"},
+		"they are the documents of one address each, and named after it"},
 }
 
 // TestFamilies_AreAlike holds each family to the names by which a reader finds a handler: showMember is what answers a GET of

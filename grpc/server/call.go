@@ -11,6 +11,7 @@ import (
 	"assay/grpc/assayv1"
 	"assay/shared/access"
 	"assay/shared/auth"
+	"assay/shared/metrics"
 	"assay/shared/panics"
 	"assay/shared/problem"
 	"assay/shared/visibility"
@@ -164,6 +165,9 @@ func (c *call) end(ctx context.Context, err error) error {
 			level = slog.LevelWarn
 		}
 		attrs = append(attrs, slog.Any("error", err))
+		if problem.TooManyRequests.Is(err) {
+			c.server.env.Metrics.Record(metrics.QuotaRefusals, 1, problem.TooManyRequests.Slug)
+		}
 		err = st.Err()
 	}
 	attrs = append(attrs, slog.String("code", code.String()))

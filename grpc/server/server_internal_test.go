@@ -17,6 +17,7 @@ import (
 	"assay/grpc/assayv1"
 	"assay/shared/access"
 	"assay/shared/auth"
+	"assay/shared/metrics"
 	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/ratelimit"
@@ -290,6 +291,19 @@ func TestLease_BoundsThoseThatWaitForAUser(t *testing.T) {
 	}
 	if leave(); len(w.byUser) != 1 {
 		t.Errorf("%v", w.byUser)
+	}
+}
+
+func TestCall_RecordsRefusalsForRates(t *testing.T) {
+	var recorded []string
+	c := &call{server: &Server{env: Env{Log: slog.New(slog.DiscardHandler), Metrics: func(m *metrics.Metric, _ float64, labels ...string) {
+		recorded = append(append(recorded, m.Name), labels...)
+	}}}}
+	for _, err := range []error{nil, problem.NotFound.New("There is none."), problem.TooManyRequests.New("End some first.")} {
+		_ = c.end(t.Context(), err) // the status is another test's
+	}
+	if got := strings.Join(recorded, " "); got != "quota_refusals_total too-many-requests" {
+		t.Errorf("recorded are %q", got)
 	}
 }
 

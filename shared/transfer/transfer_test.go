@@ -282,9 +282,9 @@ func TestExport_NamesMissingFiles(t *testing.T) {
 // What belongs to an organizer goes to others, and its texts can name any user of the server.
 func TestExport_OfAPartHasNobodyWhomItsTextsName(t *testing.T) {
 	o := newOrigin(t)
-	stranger := recordtest.UserID("eva")
+	named := recordtest.UserID("eva")
 	_, err := records.Update(t.Context(), o.store, o.task.Key(), func(t *record.TaskItem, _ *records.Tx) (bool, error) {
-		t.Description = "By " + stranger + " and others."
+		t.Description = "By " + named + " and others."
 		record.Touch(t, now)
 		return true, nil
 	})
@@ -292,7 +292,7 @@ func TestExport_OfAPartHasNobodyWhomItsTextsName(t *testing.T) {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(filepath.Join(o.export(t, Scope{Organizer: o.organizer.ID}), itemsName))
-	if err != nil || !strings.Contains(string(content), stranger) || strings.Contains(string(content), record.UserPartition(stranger)) {
+	if err != nil || !strings.Contains(string(content), named) || strings.Contains(string(content), record.UserPartition(named)) {
 		t.Errorf("the export has the profile of a user whom a text names, or lacks the text: %v", err)
 	}
 	if ann := record.UserPartition(recordtest.UserID("ann")); !strings.Contains(string(content), ann) {

@@ -8,6 +8,7 @@ package functions_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -29,6 +30,7 @@ import (
 	"assay/shared/blob/s3/s3test"
 	"assay/shared/config"
 	"assay/shared/gateway/lambdatest"
+	"assay/shared/metrics"
 	"assay/shared/quota"
 	"assay/shared/ratelimit"
 	"assay/shared/record"
@@ -243,4 +245,9 @@ func TestDeployed_NeedsNoOtherRights(t *testing.T) {
 	s := d.setup()
 	s.Client = http.DefaultClient
 	acceptancetest.Scenario(t, s)
+	for name, m := range map[string]*metrics.Metric{"submissions": metrics.QuotaRefusals, functions.Evaluator: metrics.RunsEnded} {
+		if !strings.Contains(d.functions[name].Log(), fmt.Sprintf("%q:1", m.CloudWatch)) {
+			t.Errorf("%s has not recorded %s in its log", name, m.CloudWatch)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,13 @@ func TestScenario(t *testing.T) { acceptancetest.Scenario(t, setup(t)) }
 
 // The values are what trec_eval 10.0 prints for the runs.
 func TestDemo_IsALeaderboardOfRealRuns(t *testing.T) {
-	s := startIn(t, t.TempDir())
+	var log bytes.Buffer
+	t.Cleanup(func() { // the server has ended
+		if strings.Contains(log.String(), "method=POST") || !strings.Contains(log.String(), "method=GET") {
+			t.Errorf("the log has not the requests of this test alone:\n%s", &log)
+		}
+	})
+	s := serve(t, settingsOf(t, t.TempDir()), &log)
 	var tasks struct{ Data []record.Task }
 	s.get(t, "", "/v1/tasks", &tasks)
 	if len(tasks.Data) != 1 {

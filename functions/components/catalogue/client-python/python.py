@@ -25,5 +25,8 @@ print(call("GET", lab)["name"])
 try:
     call("POST", "/v1/organizers", {"name": ""})
 except HTTPError as error:
-    for fault in json.load(error)["errors"]:
+    problem = json.load(error)
+    if "errors" not in problem:  # such as the message of a gateway in front of the server
+        raise
+    for fault in problem["errors"]:
         print(error.code, fault["pointer"], fault["detail"])

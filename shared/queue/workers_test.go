@@ -3,6 +3,7 @@ package queue_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -280,5 +281,19 @@ func TestRecordWaiting_CountsByPoolAndKindOfWork(t *testing.T) {
 	f.must(q.RecordWaiting(f.ctx))
 	if n := got["runs_waiting (other) (other)"]; n != 7 || len(got) != 2*(1+metrics.MaxPools+1) {
 		t.Errorf("%d series, %v runs in other pools", len(got), n)
+	}
+}
+
+func TestRecordWaiting_OfNoRunIsNoTime(t *testing.T) {
+	f := newFixture(t)
+	q := f.queue()
+	now := q.Now
+	reads := 0
+	q.Now = func() time.Time { reads++; return now().Add(time.Duration(reads) * time.Second) } // time goes on meanwhile
+	var got []float64
+	q.Metrics = func(_ *metrics.Metric, value float64, _ ...string) { got = append(got, value) }
+	f.must(q.RecordWaiting(f.ctx))
+	if !slices.Equal(got, []float64{0, 0}) {
+		t.Errorf("%v: no run waits for the built-in evaluators, so the oldest waits for no time", got)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"assay/shared/auth"
 	"assay/shared/config"
 	"assay/shared/files"
+	"assay/shared/plural"
 	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/store"
@@ -44,10 +45,11 @@ func parseAndExport(ctx context.Context, args []string, getenv func(string) stri
 	for _, kind := range slices.Sorted(maps.Keys(m.Counts)) {
 		_, _ = fmt.Fprintf(table, "%s\t%d\n", kind, m.Counts[kind])
 	}
-	_, _ = fmt.Fprintf(table, "files\t%d, %d bytes\n", m.Objects, m.Bytes)
+	_, _ = fmt.Fprintf(table, "files\t%d, %s\n", m.Objects, plural.Count(m.Bytes, "byte"))
 	_ = table.Flush()
 	if n := len(m.Missing); n > 0 {
-		_, _ = fmt.Fprintf(out, "%d files that records name were not there, as of uploads that have not arrived; manifest.json lists them.\n", n)
+		_, _ = fmt.Fprintf(out, "Not there: %s that records name, as of uploads that have not arrived; manifest.json lists them.\n",
+			plural.Count(n, "file"))
 	}
 	_, err = fmt.Fprintf(out, "%s has the export. It has hidden ground truth and the names of people: keep it as safe as the store.\n", *to)
 	return err
@@ -159,7 +161,7 @@ func printReport(out io.Writer, r *transfer.Report) {
 		printf("%s %q, %q: keeps the id", u.ID, u.Name, u.Email)
 	}
 	if r.Users.Unused > 0 {
-		printf("%d rows of -users have an address that no user of the export has, or several have.", r.Users.Unused)
+		printf("Not used: %s of -users, by an address that no user of the export has, or several have.", plural.Count(r.Users.Unused, "row"))
 	}
 }
 

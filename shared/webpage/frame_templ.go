@@ -99,7 +99,7 @@ func frame(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</main><footer class=\"wide\"><p>Assay runs shared tasks: the truth stays hidden, every run is measured alike. This page is complete in itself and loads nothing else.</p></footer>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "</main><footer class=\"wide\"><p>Assay runs shared tasks: the truth stays hidden, every run is measured alike. This page is complete and loads nothing else.</p></footer>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

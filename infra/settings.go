@@ -125,7 +125,7 @@ func readSettings(context func(key string) any) (settings, error) {
 	s.Tracing, s.GRPC.On, s.Unprotected = either("tracing", "false", "true"), either("grpc", "off", "on"), either("protect", "true", "false")
 	name, count, budget := text("stage", "dev"), text("grpcCount", "1"), text("budget", "50")
 	if len(notText) > 0 {
-		return s, fmt.Errorf("context %s: give a text", strings.Join(notText, ", "))
+		return s, fmt.Errorf("context %s: give a text, in cdk.json in quotes, such as \"60\" or \"true\"", strings.Join(notText, ", "))
 	}
 	i := slices.IndexFunc(stages, func(known stage) bool { return known.Name == name })
 	if i < 0 {

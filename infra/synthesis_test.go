@@ -239,9 +239,10 @@ func TestReadSettings_RefusesInvalidContext(t *testing.T) {
 			t.Errorf("%s: %v, want %q", c.context, err, c.why)
 		}
 	}
-	if _, err := readSettings(func(key string) any { return map[string]any{"origins": []any{"*"}}[key] }); err == nil ||
-		!strings.Contains(err.Error(), "origins") {
-		t.Errorf("a list for a text: %v", err)
+	noTexts := map[string]any{"origins": []any{"*"}, "budget": 60.0}
+	if _, err := readSettings(func(key string) any { return noTexts[key] }); err == nil ||
+		!strings.Contains(err.Error(), "origins, budget: give a text, in cdk.json in quotes") {
+		t.Errorf("a list and a number for texts: %v", err)
 	}
 }
 

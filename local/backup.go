@@ -51,8 +51,7 @@ func backup(ctx context.Context, data, to string, table *embedded.Store, files *
 		return "", fmt.Errorf("%s belongs to somebody else: name a new folder: %w", to, err)
 	}
 	marker := filepath.Join(to, incompleteMarker)
-	err = durable.Write(to, marker, func(*os.File) error { return nil })
-	if err != nil {
+	if err := durable.WriteBytes(to, marker, nil); err != nil {
 		return "", err
 	}
 	var size int64
@@ -67,10 +66,7 @@ func backup(ctx context.Context, data, to string, table *embedded.Store, files *
 	}
 	key, err := os.ReadFile(filepath.Join(data, devIssuerKey)) //nolint:gosec // who runs the program names the folder
 	if err == nil {
-		err = durable.Write(to, filepath.Join(to, devIssuerKey), func(f *os.File) error {
-			_, err := f.Write(key)
-			return err
-		})
+		err = durable.WriteBytes(to, filepath.Join(to, devIssuerKey), key)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err

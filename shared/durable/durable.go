@@ -28,6 +28,14 @@ func Write(folder, path string, write func(*os.File) error) error {
 	return Sync(filepath.Dir(path))
 }
 
+// WriteBytes is Write for content that is in memory.
+func WriteBytes(folder, path string, content []byte) error {
+	return Write(folder, path, func(f *os.File) error {
+		_, err := f.Write(content)
+		return err
+	})
+}
+
 // Sync makes the names in a folder durable; Windows does so by itself and knows no sync of a folder.
 func Sync(folder string) error {
 	if runtime.GOOS == "windows" {

@@ -131,9 +131,7 @@ func makeKey(file string) (*ecdsa.PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	return key, durable.Write(filepath.Dir(file), file, func(f *os.File) error {
-		return pem.Encode(f, &pem.Block{Type: "PRIVATE KEY", Bytes: der})
-	})
+	return key, durable.WriteBytes(filepath.Dir(file), file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }
 
 // Client returns a client that reaches the issuer within this process, whatever host its URL names. So a server

@@ -64,10 +64,7 @@ func (s *Store) Backup(ctx context.Context, to string, snapshot func() error) (f
 	if err := durable.Sync(objects); err != nil {
 		return 0, 0, err
 	}
-	return files, bytes, durable.Write(to, filepath.Join(to, linkKeyName), func(f *os.File) error {
-		_, err := f.Write(s.key)
-		return err
-	})
+	return files, bytes, durable.WriteBytes(to, filepath.Join(to, linkKeyName), s.key)
 }
 
 func (s *Store) setBackup(underWay bool) {

@@ -39,11 +39,7 @@ func linkKey(root string) ([]byte, error) {
 	}
 	key = make([]byte, keyBytes)
 	rand.Read(key)
-	err = durable.Write(root, path, func(f *os.File) error {
-		_, err := f.Write(key)
-		return err
-	})
-	if err != nil {
+	if err = durable.WriteBytes(root, path, key); err != nil {
 		return nil, fmt.Errorf("make a key for links: %w", err)
 	}
 	return key, nil

@@ -85,15 +85,7 @@ func (d Deleter) checkUnused(ctx context.Context, taskID string, counts func(*re
 // eachInTask calls do with every item of a task's partition, by strong reads: what was written before is there.
 func (d Deleter) eachInTask(ctx context.Context, taskID string, do func(store.Item) error) error {
 	q := store.Query{Partition: record.TaskKey(taskID).Partition, Limit: page, Consistency: store.Strong}
-	for it, err := range records.Items(ctx, d.Store, q) {
-		if err == nil {
-			err = do(it)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return records.EachItem(ctx, d.Store, q, do)
 }
 
 // ignoreRefusal returns nil for the Conflict with which a resumed deletion is refused: its caller has gone.

@@ -280,6 +280,19 @@ func Items(ctx context.Context, s store.Store, q store.Query) iter.Seq2[store.It
 	}
 }
 
+// EachItem calls do with every item that the query finds.
+func EachItem(ctx context.Context, s store.Store, q store.Query, do func(store.Item) error) error {
+	for it, err := range Items(ctx, s, q) {
+		if err == nil {
+			err = do(it)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // TaskSources are the sources of all resources of the kind in a task, of every audience.
 func TaskSources(taskID string, k record.Kind) []Source {
 	return ofAll(record.ByTask, record.TaskPartition, taskID, k)

@@ -226,15 +226,7 @@ func (d *Deletions) Add(ctx context.Context, keys ...store.Key) error {
 
 // AddFound is Add for each item that the query finds.
 func (d *Deletions) AddFound(ctx context.Context, q store.Query) error {
-	for it, err := range Items(ctx, d.Store, q) {
-		if err == nil {
-			err = d.Add(ctx, it.Key)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return EachItem(ctx, d.Store, q, func(it store.Item) error { return d.Add(ctx, it.Key) })
 }
 
 // Commit deletes what has been added since it was last called.

@@ -115,22 +115,19 @@ func (u *UserMap) resolve(ctx context.Context, f *Folder, target store.Store) (*
 func (m *Mapping) matchAddresses(ctx context.Context, target store.Store, from addresses) error {
 	profiles := store.Query{Index: record.ByKind, Partition: record.KindPartitions(record.KindUser, access.Nobody)[0], Limit: page}
 	to := addresses{}
-	for it, err := range records.Items(ctx, target, profiles) {
-		if err != nil {
-			return err
-		}
+	err := records.EachItem(ctx, target, profiles, func(it store.Item) error {
 		p, err := records.Decode[record.User](it)
-		if err != nil {
-			return err
+		if err == nil {
+			to.add(p)
 		}
-		to.add(p)
-	}
+		return err
+	})
 	for address, id := range from {
 		if id != "" && to[address] != "" {
 			m.IDs[id] = to[address]
 		}
 	}
-	return nil
+	return err
 }
 
 func (u *UserMap) matchRows(byAddress addresses, m *Mapping) (err error) {

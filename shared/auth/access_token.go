@@ -6,7 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/binary"
-	"encoding/hex"
+	"fmt"
 	"hash/crc32"
 	"net/http"
 	"strings"
@@ -46,8 +46,7 @@ func checksum(body string) string {
 }
 
 func secretDigest(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(secret)))
 }
 
 // userOfAccessToken returns the id of the user in an access token that is whole.

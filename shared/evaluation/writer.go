@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"strings"
@@ -115,8 +116,7 @@ func newTopics(ctx context.Context, files blob.Store, e *record.EvaluationItem,
 	if err != nil || len(b) <= record.MaxTopicBytes {
 		return t, err
 	}
-	sum := sha256.Sum256(b)
-	o := blob.Object{Size: int64(len(b)), SHA256: hex.EncodeToString(sum[:]), MediaType: "application/json"}
+	o := blob.Object{Size: int64(len(b)), SHA256: fmt.Sprintf("%x", sha256.Sum256(b)), MediaType: "application/json"}
 	o.Key = record.ObjectKey(record.HolderEvaluations, e.ID, o.SHA256)
 	t.PerTopic, t.ObjectKey = nil, o.Key
 	return t, files.Put(ctx, o, bytes.NewReader(b))

@@ -1,9 +1,9 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -36,9 +36,8 @@ func Claim(ctx context.Context, table store.Store, objects blob.Store, now time.
 	if err = checkClaim(ctx, id, objects); !errors.Is(err, blob.ErrNotFound) {
 		return err
 	}
-	sum := sha256.Sum256([]byte(id))
-	return objects.Put(ctx, blob.Object{Key: ClaimKey, Size: int64(len(id)), SHA256: hex.EncodeToString(sum[:]), MediaType: "text/plain"},
-		strings.NewReader(id))
+	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(id)))
+	return objects.Put(ctx, blob.Object{Key: ClaimKey, Size: int64(len(id)), SHA256: digest, MediaType: "text/plain"}, strings.NewReader(id))
 }
 
 // CheckClaim returns ErrOtherTable when the objects are claimed, and not by the table. It writes nothing.
@@ -47,11 +46,8 @@ func CheckClaim(ctx context.Context, table store.Store, objects blob.Store) erro
 	if err != nil {
 		return err
 	}
-	id := ""
-	if r != nil {
-		id = r.ID
-	}
-	if err := checkClaim(ctx, id, objects); !errors.Is(err, blob.ErrNotFound) {
+	r = cmp.Or(r, new(record.Reservation))
+	if err := checkClaim(ctx, r.ID, objects); !errors.Is(err, blob.ErrNotFound) {
 		return err
 	}
 	return nil

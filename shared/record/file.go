@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"regexp"
 	"slices"
@@ -154,8 +153,7 @@ func checkContent(f *File, at string, fields *problem.Fields) []byte {
 		fields.Add(at+"/content", "must be base64 (RFC 4648 section 4, with padding): %v", err)
 		return nil
 	}
-	sum := sha256.Sum256(b)
-	got := hex.EncodeToString(sum[:])
+	got := fmt.Sprintf("%x", sha256.Sum256(b))
 	fields.AddIf(f.SHA256 != "" && f.SHA256 != got, at+"/sha256", "the content has the SHA-256 %s", got)
 	fields.AddIf(f.Size != 0 && f.Size != int64(len(b)), at+"/size", "the content has %s", plural.Count(len(b), "byte"))
 	f.SHA256, f.Size, f.State = got, int64(len(b)), FileStored

@@ -2,7 +2,7 @@ package record
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
+	"fmt"
 	"time"
 
 	"assay/shared/store"
@@ -30,8 +30,7 @@ type Idempotency struct {
 
 // IdempotencyKey is the key of the record of the user's key.
 func IdempotencyKey(userID, key string) store.Key {
-	sum := sha256.Sum256([]byte(key))
-	return store.Key{Partition: "IDEMPOTENCY#" + userID + "#" + hex.EncodeToString(sum[:]), Sort: "KEY"}
+	return store.Key{Partition: fmt.Sprintf("IDEMPOTENCY#%s#%x", userID, sha256.Sum256([]byte(key))), Sort: "KEY"}
 }
 
 // Key implements Record.

@@ -10,7 +10,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -294,9 +293,8 @@ func (l log) seal(ctx context.Context) (*record.File, error) {
 	if next < state.Lines {
 		return nil, fmt.Errorf("runlog: the %s log of run %s misses line %d of %d", l.kind, l.run.ID, next, state.Lines)
 	}
-	sum := sha256.Sum256(all.Bytes())
-	f := &record.File{Name: string(l.kind) + ".log", Size: int64(all.Len()), SHA256: hex.EncodeToString(sum[:]), MediaType: mediaType,
-		State: record.FileStored}
+	f := &record.File{Name: string(l.kind) + ".log", Size: int64(all.Len()), SHA256: fmt.Sprintf("%x", sha256.Sum256(all.Bytes())),
+		MediaType: mediaType, State: record.FileStored}
 	o := blob.Object{Key: record.ObjectKey(record.HolderLogs, l.run.ID, f.SHA256), Size: f.Size, SHA256: f.SHA256, MediaType: f.MediaType}
 	return f, l.Files.Put(ctx, o, &all)
 }

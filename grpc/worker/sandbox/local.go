@@ -3,8 +3,8 @@ package sandbox
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -91,8 +91,7 @@ func exitStatusOf(err error) (*exitStatus, error) {
 
 // CommandVersion identifies a command that runs without an image.
 func CommandVersion(command string) string {
-	sum := sha256.Sum256([]byte(command))
-	return "command sha256:" + hex.EncodeToString(sum[:])
+	return fmt.Sprintf("command sha256:%x", sha256.Sum256([]byte(command)))
 }
 
 // outputWaitDelay bounds the wait for output of child processes that outlive their program.

@@ -16,7 +16,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -97,8 +96,7 @@ func Open(root, baseURL string) (*Store, error) {
 // path is where the file of a key lives. Its name is a digest of the key: so no key can leave the folder or be too long
 // for a file system, keys that differ in case are two files on every file system, and "a" and "a/b" can both exist.
 func (s *Store) path(key string) string {
-	sum := sha256.Sum256([]byte(key))
-	return filepath.Join(s.objects, hex.EncodeToString(sum[:]))
+	return filepath.Join(s.objects, fmt.Sprintf("%x", sha256.Sum256([]byte(key))))
 }
 
 // Put implements blob.Store.

@@ -17,6 +17,7 @@ import (
 	"assay/shared/auth"
 	"assay/shared/config"
 	"assay/shared/files"
+	"assay/shared/lists"
 	"assay/shared/plural"
 	"assay/shared/quota"
 	"assay/shared/record"
@@ -181,9 +182,5 @@ func readUserRows(path string) ([]transfer.UserRow, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-users %s: %w", path, err)
 	}
-	rows := make([]transfer.UserRow, len(all))
-	for i, line := range all {
-		rows[i] = transfer.UserRow{From: line[0], To: line[1]}
-	}
-	return rows, nil
+	return lists.Map(all, func(row []string) transfer.UserRow { return transfer.UserRow{From: row[0], To: row[1]} }), nil
 }

@@ -187,11 +187,7 @@ func newTruth(ctx context.Context, c *api.Call, old, changed *record.DatasetItem
 		}
 		return changePool(ctx, c, old, changed)
 	}
-	var size int64
-	for _, f := range changed.Truths {
-		size += f.Size
-	}
-	if size > maxAtOnce {
+	if record.SizeOf(changed.Truths) > maxAtOnce {
 		changed.PendingWork = record.NewPendingWork(record.AcceptTruth, c.Now())
 		return changePool(ctx, c, old, changed)
 	}

@@ -1,6 +1,7 @@
 package evaluator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -194,10 +195,7 @@ func (w *Worker) eachBatch(
 		if len(keys) == 0 || ctx.Err() != nil {
 			return
 		}
-		err := do(ctx, keys)
-		if failed == nil {
-			failed = err
-		}
+		failed = cmp.Or(failed, do(ctx, keys))
 		if ctx.Err() == nil {
 			done, keys = keys[len(keys)-1], keys[:0]
 		}

@@ -83,9 +83,7 @@ func (s *serving) note(ctx context.Context, env Env, worker *trackedWorker) {
 		if err != nil {
 			return err
 		}
-		if all == nil {
-			all = &record.Serving{Meta: record.NewMeta(now)}
-		}
+		all = cmp.Or(all, &record.Serving{Meta: record.NewMeta(now)})
 		if !all.Note(now, queues) {
 			return nil
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"assay/shared/access"
+	"assay/shared/lists"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -178,10 +179,9 @@ func (b *Leaderboard) byRank(ctx context.Context) (iter.Seq2[*Entry, error], err
 	if err != nil {
 		return nil, err
 	}
-	var streams []*stream
-	for _, p := range parts {
-		streams = append(streams, &stream{query: store.Query{Index: record.ByWork, Partition: p, Limit: b.AtOnce, MaxBytes: readBytes}})
-	}
+	streams := lists.Map(parts, func(p string) *stream {
+		return &stream{query: store.Query{Index: record.ByWork, Partition: p, Limit: b.AtOnce, MaxBytes: readBytes}}
+	})
 	if own {
 		items, err := b.own(ctx)
 		if err != nil {

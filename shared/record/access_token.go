@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -87,9 +88,7 @@ func (d *AccessTokenDraft) Check() []problem.Field {
 
 // CheckExpiry says what is wrong with when the draft expires, and sets the default.
 func (d *AccessTokenDraft) CheckExpiry(now time.Time) error {
-	if d.ExpiresAt == nil {
-		d.ExpiresAt = new(At(now.Add(DefaultTokenLifetime)))
-	}
+	d.ExpiresAt = cmp.Or(d.ExpiresAt, new(At(now.Add(DefaultTokenLifetime))))
 	latest := now.AddDate(maxTokenYears, 0, 0)
 	if d.ExpiresAt.After(now) && !d.ExpiresAt.After(latest) {
 		return nil

@@ -5,7 +5,7 @@
 # when it is: a first deployment that fails can be repeated as it is.
 set -eu
 PATH="$PWD/node_modules/.bin:$PATH"
-stack=$(cdk list --ci=false --no-notices "$@") # its name, and nothing else of what a pipeline is told
+stack=$(cdk list --ci=false --no-notices "$@") # its name, and nothing else of what the CDK prints in a pipeline
 cdk bootstrap
 complete=$(aws cloudformation list-stacks --output json --query "length(StackSummaries[?StackName=='$stack' &&
 	(StackStatus=='CREATE_COMPLETE' || starts_with(StackStatus, 'UPDATE_') || starts_with(StackStatus, 'IMPORT_'))])")

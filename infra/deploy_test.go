@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// stackOf is what the CDK's command line is told of a stack.
+// stackOf is what the CDK's command line gets to know of a stack.
 func stackOf(t *testing.T, tpl template) (protected bool, warnings []string) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(tpl.folder, "manifest.json"))
@@ -197,7 +197,7 @@ func TestBudget_TellsBeforeItIsSpent(t *testing.T) {
 	}
 	for name, tpl := range map[string]template{"dev": dev, "alarmEmail=none": special} {
 		if n := len(tpl.all("AWS::Budgets::Budget")); n != 0 {
-			t.Errorf("%s has %d budgets that tell nobody", name, n)
+			t.Errorf("%s has %d budgets that notify nobody", name, n)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 // issuer is the token issuer that the API trusts, and the audience of its tokens.
 type issuer struct {
 	url, audience *string
-	clientID      *string // of the page to sign in; nil: it tells where to get a token
+	clientID      *string // of the page to sign in; nil: it says where to get a token
 }
 
 // groups are those of the tokens that give a role on the whole platform.

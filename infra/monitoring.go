@@ -153,7 +153,7 @@ func (st *stack) addAlarms() {
 	}
 }
 
-// addBudget tells AlarmEmail when the account, which is all that a budget knows without tags that somebody activates, has nearly
+// addBudget notifies AlarmEmail when the account, which is all that a budget knows without tags that somebody activates, has nearly
 // spent the month's amount, or is about to spend more. AWS looks a few times a day, and asks nothing for it.
 func (st *stack) addBudget() {
 	if st.AlarmEmail == "" {

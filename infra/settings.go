@@ -30,7 +30,7 @@ type settings struct {
 
 	Domain, Certificate string // custom domain of the API, and the ARN of its certificate; empty: AWS's own address
 	AlarmEmail          string // receives alarms; empty: only the console shows them
-	Budget              int    // US dollars a month of which AlarmEmail is told when they are nearly spent
+	Budget              int    // US dollars a month; AlarmEmail gets a mail when they are nearly spent
 	Tracing             bool   // traces by AWS X-Ray
 
 	GRPC grpcSettings
@@ -58,7 +58,7 @@ type stage struct {
 	Name         string
 	RetainsData  bool // data outlives the stack and can't be deleted by mistake
 	LogsFiles    bool // who did what to which file is written down
-	AsksForMail  bool // somebody must be told of alarms, and sign-ups must not end at a limit unnoticed
+	AsksForMail  bool // somebody must hear of alarms, and sign-ups must not end at a limit unnoticed
 	LogDays      int
 	Rate, Burst  int            // requests a second that the API lets through, and how many at once
 	Concurrency  map[string]int // the most instances of a function, where more would only queue at the table
@@ -189,13 +189,13 @@ func (s settings) check() error {
 	return s.checkMail()
 }
 
-// noMail is the AlarmEmail of those who say that nobody is to be told of alarms.
+// noMail is the AlarmEmail of those who say that alarms go to nobody.
 const noMail = "none"
 
 func (s settings) checkMail() error {
 	if s.AlarmEmail == "" && s.AsksForMail {
 		return fmt.Errorf("context alarmEmail: give the e-mail address that alarms of %s are sent to, as -c alarmEmail=ada@lab.example or in "+
-			"cdk.json; -c alarmEmail=%s, when nobody is to be told", s.Name, noMail)
+			"cdk.json; -c alarmEmail=%s, when they go to nobody", s.Name, noMail)
 	}
 	for _, m := range []struct{ key, address string }{{"alarmEmail", s.AlarmEmail}, {"mailFrom", s.MailFrom}} {
 		if m.address != "" && m.address != noMail && !strings.Contains(m.address, "@") {

@@ -254,7 +254,7 @@ func TestTemplates_CostNothingAtRest(t *testing.T) {
 		"AWS::ApiGatewayV2::Route", "AWS::ApiGatewayV2::Stage",
 		"AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", // up to ten and three: see the tests of alarms and dashboard
 		"AWS::Cognito::UserPool", "AWS::Cognito::UserPoolClient", "AWS::Cognito::UserPoolDomain", "AWS::Cognito::UserPoolGroup",
-		"AWS::Budgets::Budget", // which tells of costs, and acts on nothing
+		"AWS::Budgets::Budget", // which reports costs, and acts on nothing
 		"AWS::DynamoDB::Table", "AWS::IAM::Role", "AWS::Lambda::EventInvokeConfig", "AWS::Lambda::EventSourceMapping", "AWS::Lambda::Function",
 		"AWS::Lambda::Permission", "AWS::Logs::LogGroup",
 		"AWS::Logs::MetricFilter", // up to ten metrics

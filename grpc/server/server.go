@@ -166,8 +166,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// Names that the health service knows. The empty one tells liveness: it serves from the first answer of the store until the server stops,
-// so that a server that never reaches its store is replaced, and an outage of the store restarts none. Those of the services tell
+// Names that the health service knows. The empty one is for liveness: it serves from the first answer of the store until the server stops,
+// so that a server that never reaches its store is replaced, and an outage of the store restarts none. Those of the services are for
 // readiness: they serve while the store answers. The issuer does not count, without which access tokens and most others are still verified.
 var (
 	live  = []string{""}

@@ -152,7 +152,7 @@ func TestReportEvaluation_CompletesTheRun(t *testing.T) {
 }
 
 // TestLease_IsValidForItsIdentityAlone has another worker use the ids: it gets the same answers as for a lease that is gone, before and
-// after the run is cancelled. Then the worker itself is told to stop.
+// after the run is cancelled. Then the worker itself gets the order to stop.
 func TestLease_IsValidForItsIdentityAlone(t *testing.T) {
 	s := newFixture(t)
 	refused := func(state record.RunState, w *assayv1.Work) {

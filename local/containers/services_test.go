@@ -30,7 +30,7 @@ type service struct {
 	probes   []probe
 }
 
-// probe is a request that tells liveness or readiness, of HTTP or of gRPC.
+// probe is a request for liveness or readiness, of HTTP or of gRPC.
 type probe struct{ path, service string }
 
 // images have the Dockerfile of each image.

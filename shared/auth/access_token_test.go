@@ -142,7 +142,7 @@ func TestAuthenticator_BoundsLookUpsAtATime(t *testing.T) {
 		<-ctx.Done()
 		synctest.Wait()
 		if got := refused.Load(); got < 36 {
-			t.Errorf("%d were told to try again, want at least the other 36", got)
+			t.Errorf("%d were asked to try again, want at least the other 36", got)
 		}
 	})
 }

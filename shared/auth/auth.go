@@ -268,7 +268,7 @@ func (v *Verifier) identity(c claims) (Identity, error) {
 		return invalid(nil, "The token lacks the claim `sub` or `exp`. Send an access token or ID token of %s.", v.issuer)
 	}
 	if c.Events != nil {
-		return invalid(nil, "The token tells of an event, such as a logout. Send an access token or ID token of %s.", v.issuer)
+		return invalid(nil, "The token is about an event, such as a logout. Send an access token or ID token of %s.", v.issuer)
 	}
 	err := c.ValidateWithLeeway(jwt.Expected{Issuer: v.issuer, Time: v.now()}, skew)
 	switch {

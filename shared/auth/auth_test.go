@@ -73,7 +73,7 @@ func TestVerify_ChecksClaims(t *testing.T) {
 		"subject is no string":    {map[string]any{"sub": 1}, "can't be read"},
 		"client is no string":     {map[string]any{"aud": nil, "client_id": []string{audience}}, "another audience"},
 		"logout": {
-			map[string]any{"events": map[string]any{"http://schemas.openid.net/event/backchannel-logout": map[string]any{}}}, "tells of an event"},
+			map[string]any{"events": map[string]any{"http://schemas.openid.net/event/backchannel-logout": map[string]any{}}}, "is about an event"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {

@@ -8,7 +8,7 @@ import (
 // Namespace is that of the metrics in CloudWatch.
 const Namespace = "Assay"
 
-// tableDimension tells the stages of a deployment apart: each has a table.
+// tableDimension distinguishes the stages of a deployment: each has a table.
 const tableDimension = "table"
 
 // CloudWatch records a line of the log for each value, in the embedded metric format, of which CloudWatch Logs makes metrics. The log is

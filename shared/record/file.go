@@ -182,7 +182,7 @@ func CheckInline(contents ...[][]byte) error {
 }
 
 // Faults tells the diagnostics of inline files as what is wrong with the body: pointer leads to the file with the name.
-// There are none unless one of the diagnostics is an error, which refuses the files; then the warnings are told with it, as such.
+// There are none unless one of the diagnostics is an error, which refuses the files; then the warnings are reported with it, as such.
 func Faults(diagnostics []measure.Diagnostic, pointer func(file string) string) []problem.Field {
 	if !measure.HasErrors(diagnostics) {
 		return nil

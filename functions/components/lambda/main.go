@@ -1,4 +1,4 @@
-// Command lambda is the function of the family components. What it answers is built in; the table tells which access tokens are valid.
+// Command lambda is the function of the family components. What it answers is built in; the table has the access tokens that are valid.
 package main
 
 import (

@@ -99,7 +99,7 @@ func retry(ctx context.Context, do func() error) error {
 			err = of.Err
 		}
 		later, _ := errors.AsType[delayedError](err)
-		delay := later.after + wait.Backoff(failures, maxRetryDelay) // those who were told the same come one after the other
+		delay := later.after + wait.Backoff(failures, maxRetryDelay) // workers with the same answer come one after the other
 		if _, no := errors.AsType[permanentError](err); no || failures == maxAttempts || !wait.Sleep(ctx, delay) {
 			return err
 		}

@@ -91,7 +91,7 @@ func TestTransfer_UnderstandsAnswersOfAGateway(t *testing.T) {
 		if answers[message] == http.StatusTooManyRequests {
 			began = time.Now()
 		} else if took := time.Since(began); took < time.Second {
-			t.Errorf("the next request came %s after one that was told to wait for a second", took)
+			t.Errorf("the next request came %s after an answer that asks to wait for a second", took)
 		}
 		w.Header().Set("Retry-After", "1")
 		w.WriteHeader(answers[message])

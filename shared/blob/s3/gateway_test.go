@@ -223,7 +223,7 @@ func TestCreateBucket_LetsPagesUpload(t *testing.T) {
 	cfg, _ := s3test.Start(t)
 	s := s3.New(cfg, "made-by-assay")
 	if _, err := s.Open(t.Context(), "table"); err == nil || errors.Is(err, blob.ErrNotFound) {
-		t.Errorf("a bucket that is missing is not told from a file that is: %v", err)
+		t.Errorf("a bucket that is missing is not distinguished from a file that is: %v", err)
 	}
 	for range 2 {
 		if err := s.CreateBucket(t.Context(), "https://lab.example.org"); err != nil {

@@ -71,7 +71,7 @@ type chaosTest struct {
 func chaos(t *testing.T, worker string, table store.Store, flags ...string) {
 	v := newServerProcess(t)
 	grpcAddr := programtest.FreeAddress(t)
-	v.args += " -grpc-addr " + grpcAddr
+	v.args += " -grpc-addr " + grpcAddr + ` -rates {"waitingRuns":0}`
 	v.args += " " + strings.Join(flags, " ")
 	v.env = []string{leaseVariable + "=" + chaosLease.String()}
 	v.start(t)

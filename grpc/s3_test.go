@@ -100,7 +100,8 @@ func send(t *testing.T, method, url string, headers map[string]string, body []by
 // TestRun_RefusesABucketOfAnotherTable starts over the bucket of another table.
 func TestRun_RefusesABucketOfAnotherTable(t *testing.T) {
 	bucketServer, bucket := s3test.Start(t)
-	must(t, files.Claim(t.Context(), recordtest.OpenStore(t, embedded.Options{}), s3.New(bucketServer, bucket), time.Now()))
+	claim := files.Claim{Table: recordtest.OpenStore(t, embedded.Options{}), Objects: s3.New(bucketServer, bucket), Now: time.Now}
+	must(t, claim.Make(t.Context()))
 	t.Setenv("AWS_ENDPOINT_URL_S3", *bucketServer.BaseEndpoint)
 	db := dynamotest.Start(t)
 	db.Credentials, db.Region = bucketServer.Credentials, bucketServer.Region

@@ -49,7 +49,7 @@ func (p *program) openFiles(ctx context.Context) (err error) {
 
 // claimFiles makes the files those of the table.
 func (p *program) claimFiles(ctx context.Context) error {
-	err := files.Claim(ctx, p.table, p.files, p.now())
+	err := files.Claim{Table: p.table, Objects: p.files, Now: p.now}.Make(ctx)
 	if err != nil && p.poller != nil {
 		return fmt.Errorf("S3's bucket %s cannot be used; AWS_REGION, AWS_ENDPOINT_URL_S3 and the credentials say where it is, and "+
 			"-create-bucket makes it when it is missing: %w", p.bucket, err)

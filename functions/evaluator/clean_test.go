@@ -123,7 +123,8 @@ func TestRun_LeavesFilesOfAnotherTable(t *testing.T) {
 	f.Log = slog.New(slog.NewTextHandler(log, nil))
 	other := record.NewID(f.Now())
 	key := record.ObjectKey(record.HolderRuns, other, f.records.File(record.HolderRuns, other, "x", "of the other table").SHA256)
-	if err := files.Claim(f.ctx, recordtest.OpenStore(t, embedded.Options{}), f.Files, f.Now()); err != nil {
+	claim := files.Claim{Table: recordtest.OpenStore(t, embedded.Options{}), Objects: f.Files, Now: f.Now}
+	if err := claim.Make(f.ctx); err != nil {
 		t.Fatal(err)
 	}
 	f.wait(49 * time.Hour)

@@ -26,18 +26,26 @@ const maxClaim = 1 << 10
 var ErrOtherTable = errors.New("the files belong to another table, and would be deleted as files that nothing names: choose another " +
 	"folder or bucket for the files, or the table that these belong to")
 
-// Claim makes the objects those of the table. The error is that they are another table's: files that no record names are deleted
+// Claim says that objects belong to a table.
+type Claim struct {
+	Table   store.Store
+	Objects blob.Store
+	Now     func() time.Time
+}
+
+// Make makes the objects those of the table. The error is that they are another table's: files that no record names are deleted
 // after some days, and in this table no record names those of the other.
-func Claim(ctx context.Context, table store.Store, objects blob.Store, now time.Time) error {
-	id, err := tableID(ctx, table, now)
+func (c Claim) Make(ctx context.Context) error {
+	id, err := c.tableID(ctx)
 	if err != nil {
 		return err
 	}
-	if err = checkClaim(ctx, id, objects); !errors.Is(err, blob.ErrNotFound) {
+	if err = checkClaim(ctx, id, c.Objects); !errors.Is(err, blob.ErrNotFound) {
 		return err
 	}
 	digest := fmt.Sprintf("%x", sha256.Sum256([]byte(id)))
-	return objects.Put(ctx, blob.Object{Key: ClaimKey, Size: int64(len(id)), SHA256: digest, MediaType: "text/plain"}, strings.NewReader(id))
+	o := blob.Object{Key: ClaimKey, Size: int64(len(id)), SHA256: digest, MediaType: "text/plain"}
+	return c.Objects.Put(ctx, o, strings.NewReader(id))
 }
 
 // CheckClaim returns ErrOtherTable when the objects are claimed, and not by the table. It writes nothing.
@@ -68,12 +76,12 @@ func checkClaim(ctx context.Context, id string, objects blob.Store) error {
 }
 
 // tableID is the unique id of the table; a table without one gets one.
-func tableID(ctx context.Context, table store.Store, now time.Time) (id string, err error) {
+func (c Claim) tableID(ctx context.Context) (id string, err error) {
 	err = records.Retry(ctx, func() error {
-		r, err := records.Get[record.Reservation](ctx, table, store.Strong, record.TableIdentityKey())
+		r, err := records.Get[record.Reservation](ctx, c.Table, store.Strong, record.TableIdentityKey())
 		if err == nil && r == nil {
-			r = &record.Reservation{Meta: record.NewMeta(now), At: record.TableIdentityKey()}
-			err = new(records.Tx).Create(r).Commit(ctx, table)
+			r = &record.Reservation{Meta: record.NewMeta(c.Now()), At: record.TableIdentityKey()}
+			err = new(records.Tx).Create(r).Commit(ctx, c.Table)
 		}
 		if err == nil {
 			id = r.ID

@@ -18,7 +18,9 @@ func TestClaim_KeepsFilesToOneTable(t *testing.T) {
 	if err := check(table); err != nil {
 		t.Errorf("files without a claim: %v", err)
 	}
-	claim := func(s store.Store) error { return files.Claim(t.Context(), s, objects, time.Now()) }
+	claim := func(s store.Store) error {
+		return files.Claim{Table: s, Objects: objects, Now: time.Now}.Make(t.Context())
+	}
 	if err := errors.Join(claim(table), claim(table)); err != nil {
 		t.Fatal(err)
 	}

@@ -39,6 +39,8 @@ type AccessTokenItem struct {
 	AccessToken
 	UserID string `json:"userId"`
 	Digest string `json:"digest"` // hexadecimal SHA-256 of the secret
+	// Noticed says that its user was told that it expires.
+	Noticed bool `json:"noticed,omitempty"`
 }
 
 // AccessTokenPartition holds the access tokens of a user. It is apart from UserPartition, which nearly every request reads.
@@ -54,6 +56,22 @@ func (t *AccessTokenItem) Key() store.Key { return AccessTokenKey(t.UserID, t.Di
 
 // Expiry says when the record goes by itself, a while after the token expired, so that its user finds out why it is refused.
 func (t *AccessTokenItem) Expiry() time.Time { return t.ExpiresAt.Add(tokenRetention) }
+
+// NoticeAt is when its user is to be told that it expires; the zero Time when that was done, and for one that is valid for no longer.
+func (t *AccessTokenItem) NoticeAt() time.Time {
+	if at := t.ExpiresAt.Add(-TokenNotice); !t.Noticed && at.After(t.CreatedAt.Time) {
+		return at
+	}
+	return time.Time{}
+}
+
+// Indexes implements Record.
+func (t *AccessTokenItem) Indexes() [store.NumIndexes]store.Key {
+	if t.NoticeAt().IsZero() {
+		return indexes{}
+	}
+	return indexes{}.outbox(At(t.NoticeAt()), t.ID)
+}
 
 // TokenDay is the day of the instant in UTC, as LastUsedOn has it.
 func TokenDay(at time.Time) string { return at.UTC().Format(time.DateOnly) }
@@ -74,10 +92,7 @@ func (t *AccessTokenItem) Grant() *access.Token {
 
 // Check says what is wrong with the draft.
 func (d *AccessTokenDraft) Check() []problem.Field {
-	fields := checkName("/name", d.Name)
-	for i, s := range d.Scopes {
-		fields.AddIf(slices.Contains(d.Scopes[:i], s), fmt.Sprintf("/scopes/%d", i), "is named twice")
-	}
+	fields := append(checkName("/name", d.Name), checkDistinct("/scopes", d.Scopes)...)
 	fields.AddIf(len(d.Pools) > 0 && !slices.Contains(d.Scopes, "work"), "/pools", "is for tokens with the scope work")
 	for i, p := range d.Pools {
 		fields.AddIf(p != DefaultPool && PoolOrganizer(p) == "" || !IsPool(p), fmt.Sprintf("/pools/%d", i),

@@ -22,10 +22,7 @@ func (r *RegistrationItem) Anonymize(userID string) {
 // Anonymize replaces user and team of the submission. The program that it names cannot be executed again.
 func (s *SubmissionItem) Anonymize(userID string) {
 	s.UserID = userID
-	if s.Unregistered() {
-		return
-	}
-	s.Team, s.Title, s.Description, s.PaperURL = s.Access.Alias, "", "", ""
+	s.Team, s.Title, s.Description, s.PaperURL, s.Notes = s.Access.Alias, "", "", "", ""
 	s.Image, s.Command, s.URL, s.Ref = "", "", "", ""
 	s.Access.anonymize()
 }
@@ -33,9 +30,6 @@ func (s *SubmissionItem) Anonymize(userID string) {
 // Anonymize replaces user and team of the run, which was evaluated. What executing it wrote is removed.
 func (r *RunItem) Anonymize(userID string) {
 	r.UserID = userID
-	if r.Unregistered() {
-		return
-	}
 	r.Team, r.Label, r.RunTag, r.Diagnostics = r.Access.Alias, "", "", []measure.Diagnostic{}
 	r.Logs.Execution, r.LogTail, r.ExecutionLog = LogState{}, "", nil
 	for i := range r.Files {

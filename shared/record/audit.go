@@ -17,7 +17,7 @@ type AuditEntry struct {
 	TaskID      string          `json:"taskId,omitempty" doc:"absent when it concerns the organizer, and so all of its tasks"`
 	ActorID     string          `json:"actorId" doc:"the user who did it"`
 	Actor       *Person         `json:"actor,omitempty" doc:"who that is"`
-	Action      string          `json:"action" enum:"organizer.created,members.changed,task.created,task.rules-changed,task.deleted,dataset.created,dataset.changed,truth.changed,evaluator.changed,board.released,dataset.deleted,registration.created,registration.changed,registration.decided,registration.deleted,submission.created,submission.changed,submission.deleted,run.changed,run.deleted,review.updated,user.deleted" doc:"what was done" example:"review.updated"`
+	Action      string          `json:"action" enum:"organizer.created,members.changed,owners.changed,invitation.created,invitation.withdrawn,task.created,task.rules-changed,task.deleted,dataset.created,dataset.changed,truth.changed,evaluator.changed,board.released,dataset.deleted,registration.created,registration.changed,registration.decided,registration.deleted,exception.granted,exception.withdrawn,submission.created,submission.changed,submission.deleted,run.changed,run.deleted,review.updated,user.deleted,announcement.created,announcement.changed,announcement.deleted,webhook.created,webhook.changed,webhook.deleted" doc:"what was done" example:"review.updated"`
 	Subject     string          `json:"subject" doc:"path of the resource, which may have been deleted since" example:"/v1/runs/01JZ3V7Q0D8T5RZ0S6R1W9C4XK/review"`
 	UserIDs     []string        `json:"userIds,omitempty" doc:"the users whom it concerns: the owner of the registration, submission or run, or the members who came and went"`
 	Users       []*Person       `json:"users,omitempty" doc:"who those are"`
@@ -29,6 +29,9 @@ type AuditEntry struct {
 const (
 	OrganizerCreated    = "organizer.created"
 	MembersChanged      = "members.changed"
+	OwnersChanged       = "owners.changed"
+	InvitationCreated   = "invitation.created"
+	InvitationWithdrawn = "invitation.withdrawn"
 	TaskCreated         = "task.created"
 	TaskRulesChanged    = "task.rules-changed"
 	TaskDeleted         = "task.deleted"
@@ -42,13 +45,22 @@ const (
 	RegistrationChanged = "registration.changed"
 	RegistrationDecided = "registration.decided"
 	RegistrationDeleted = "registration.deleted"
+	ExceptionGranted    = "exception.granted"
+	ExceptionWithdrawn  = "exception.withdrawn"
 	SubmissionCreated   = "submission.created"
 	SubmissionChanged   = "submission.changed"
 	SubmissionDeleted   = "submission.deleted"
 	RunChanged          = "run.changed"
 	RunDeleted          = "run.deleted"
+	Restored            = "deletion.undone"
 	ReviewUpdated       = "review.updated"
 	UserDeleted         = "user.deleted"
+	WebhookCreated      = "webhook.created"
+	WebhookChanged      = "webhook.changed"
+	WebhookDeleted      = "webhook.deleted"
+	AnnouncementCreated = "announcement.created"
+	AnnouncementChanged = "announcement.changed"
+	AnnouncementDeleted = "announcement.deleted"
 )
 
 // maxAuditBytes bounds what an entry keeps of each side, so that the entry stays a small item.

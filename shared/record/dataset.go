@@ -65,7 +65,13 @@ type DatasetDraft struct {
 	IDsPublic    bool      `json:"idsPublic,omitempty" doc:"declares that participants may know which topics or items the truth has. While a run is blinded, its owner is then told which of them are missing or unknown; without it, only by what the inputs have. It counts for runs that are evaluated afterwards; for the built-in evaluators"`
 	LabelsPublic bool      `json:"labelsPublic,omitempty" doc:"declares that participants may know the set of labels that the truth has. While a run is blinded, its owner is then told which of its labels are none of them. It counts for runs that are evaluated afterwards; for classification"`
 	Pool         string    `json:"pool,omitempty" maxLength:"77" pattern:"^([0-7][0-9A-HJKMNP-TV-Z]{25}/)?[a-z0-9-]+$" doc:"the pool of workers that executes and, for an evaluator of the kind worker, evaluates its runs: default, which it is unless given, or one of the organizer's own, the organizer's id, a slash and a name of lower-case letters, digits and hyphens" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK/gpu"`
-	Builds       bool      `json:"builds,omitempty" doc:"whether submissions of the type repository are taken: their Dockerfiles are built by workers that were started with -builds"`
+	// InputsFor is empty for anyone, as Publish is for onReview and Scores for live, as in datasets of earlier builds.
+	InputsFor   InputsFor          `json:"inputsFor,omitempty" enum:"anyone,registrants" doc:"who gets the input files: anyone who sees the dataset, unless given; registrants: those whose registration for the task was accepted, and the organizers. Others find no inputs, and tools read none for them"`
+	Publish     Publish            `json:"publish,omitempty" enum:"onReview,onCompletion" doc:"when the review of a run is published: onReview, which it is unless given: once organizers publish it; onCompletion: as the run completes for the first time, unless organizers have written the review. It unblinds nothing: runs on a test split stay blinded until organizers unblind them"`
+	Submissions DatasetSubmissions `json:"submissions" required:"false" doc:"when and how often runs on the dataset can be submitted; the rules of the task stand where it sets none"`
+	Scores      Scores             `json:"scores,omitempty" enum:"live,afterClose" doc:"live, which it is unless given: as reviews say; afterClose: until the last team's window has closed, exceptions included, nobody but the organizers is shown values of runs, and teams only whether their runs are valid"`
+	FinalRuns   int                `json:"finalRuns" required:"false" minimum:"0" maximum:"20" doc:"how many of its runs a team can mark as final until its window closes; 0: none"`
+	Builds      bool               `json:"builds,omitempty" doc:"whether submissions of the type repository are taken: their Dockerfiles are built by workers that were started with -builds"`
 }
 
 // Dataset is the data of a task: inputs, hidden truth, and how runs on it are read and measured.
@@ -188,8 +194,8 @@ func (d *DatasetItem) Files() []File { return slices.Concat(d.Inputs, d.Truths) 
 
 // Check says what is wrong with the draft, save what only the built-in evaluators know of their measures.
 func (d *DatasetDraft) Check() []problem.Field {
-	fields := checkName("/name", d.Name)
-	fields = append(fields, checkText("/description", d.Description)...)
+	fields := append(checkName("/name", d.Name), checkText("/description", d.Description)...)
+	fields = append(fields, checkWindow("/submissions", d.Submissions.OpensAt, d.Submissions.ClosesAt)...)
 	fields.AddIf(d.IDsPublic && d.Evaluator.Kind == EvaluatorWorker, "/idsPublic",
 		"goes only with the built-in evaluators, which compare ids: "+problem.Unset)
 	fields.AddIf(d.LabelsPublic && measure.Kind(d.Evaluator.Kind) != measure.Classification, "/labelsPublic",
@@ -221,18 +227,14 @@ func (d *DatasetDraft) Normalize() {
 // maxMeasureName is how long the name of a measure may be, in bytes.
 const maxMeasureName = 100
 
-func (e *Evaluator) check() problem.Fields {
-	var fields problem.Fields
+func (e *Evaluator) check() (fields problem.Fields) {
 	for i, m := range e.Measures {
 		p := fmt.Sprintf("/evaluator/measures/%d", i)
 		fields.AddIf(len(m) > maxMeasureName, p, "has %d bytes; %d are allowed", len(m), maxMeasureName)
 		fields = append(fields, checkName(p, m)...)
 	}
 	if e.Kind == EvaluatorWorker {
-		fields = append(fields, e.checkOwn()...)
-		fields.AddIf(e.Image == "", "/evaluator/image", "is needed for an evaluator of the kind worker")
-		fields = append(fields, CheckLine("/evaluator/image", e.Image)...)
-		return append(fields, checkText("/evaluator/command", e.Command)...)
+		return append(fields, e.checkOwn()...)
 	}
 	for _, m := range []struct{ pointer, given string }{
 		{"/evaluator/image", e.Image}, {"/evaluator/command", e.Command}, {"/evaluator/lowerIsBetter", strings.Join(e.LowerIsBetter, "")},
@@ -242,18 +244,16 @@ func (e *Evaluator) check() problem.Fields {
 	return fields
 }
 
-// checkOwn checks the measures of an organizer's own evaluator, whose names are the organizer's to choose.
-func (e *Evaluator) checkOwn() problem.Fields {
-	var fields problem.Fields
+// checkOwn checks an organizer's own evaluator, whose names of measures are the organizer's to choose.
+func (e *Evaluator) checkOwn() (fields problem.Fields) {
 	fields.AddIf(!slices.Contains(e.Measures, e.PrimaryMeasure), "/evaluator/primaryMeasure", "must be one of measures: give one, or "+
 		problem.Unset)
-	for i, m := range e.Measures {
-		fields.AddIf(slices.Contains(e.Measures[:i], m), fmt.Sprintf("/evaluator/measures/%d", i), "is named twice")
-	}
+	fields = append(fields, checkDistinct("/evaluator/measures", e.Measures)...)
 	for i, m := range e.LowerIsBetter {
 		fields.AddIf(!slices.Contains(e.Measures, m), fmt.Sprintf("/evaluator/lowerIsBetter/%d", i), "must be one of measures")
 	}
-	return fields
+	fields.AddIf(e.Image == "", "/evaluator/image", "is needed for an evaluator of the kind worker")
+	return slices.Concat(fields, CheckLine("/evaluator/image", e.Image), checkText("/evaluator/command", e.Command))
 }
 
 // LessIsBetter reports whether the least value of the measure, which is one of the evaluator's, is the best.
@@ -291,59 +291,14 @@ type Truth struct {
 	Held bool `json:",omitempty"`
 }
 
+// ObjectKeys names the objects of the files.
+func (t *Truth) ObjectKeys() []string { return objectKeys(HolderTruths, t.ID, t.Files) }
+
 // Key implements Record.
 func (t *Truth) Key() store.Key { return TruthKey(t.ID) }
 
 // TruthKey is the key of a dataset's Truth.
 func TruthKey(datasetID string) store.Key { return keyOf(KindDataset, datasetID, "TRUTH") }
-
-// AuditedDataset is what an audit entry keeps of a dataset.
-type AuditedDataset struct {
-	Name string `json:"name"`
-	DatasetRules
-	EvaluatedWith
-}
-
-// DatasetRules decide who is shown what of a dataset and of the runs on it.
-type DatasetRules struct {
-	Split        Split `json:"split"`
-	TruthsPublic bool  `json:"truthsPublic"`
-	IDsPublic    bool  `json:"idsPublic"`
-	LabelsPublic bool  `json:"labelsPublic"`
-}
-
-// EvaluatedWith is what runs on a dataset are evaluated with.
-type EvaluatedWith struct {
-	Truths    []AuditedFile `json:"truths"`
-	RunFormat RunFormat     `json:"runFormat"`
-	Evaluator Evaluator     `json:"evaluator"`
-}
-
-// AuditedFile is what audit entries tell of a file.
-type AuditedFile struct {
-	Name   string `json:"name"`
-	SHA256 string `json:"sha256"`
-}
-
-// Audited returns what an audit entry keeps of the dataset as it is.
-func (d *DatasetItem) Audited() AuditedDataset {
-	return AuditedDataset{
-		d.Name, DatasetRules{d.Split, d.TruthsPublic, d.IDsPublic, d.LabelsPublic}, EvaluatedWith{
-			auditedFiles(d.Truths), d.RunFormat, d.Evaluator},
-	}
-}
-
-// evaluatedWith is what runs are evaluated with while the truth is in use.
-func (t *Truth) evaluatedWith() EvaluatedWith {
-	return EvaluatedWith{auditedFiles(t.Files), t.RunFormat, t.Evaluator}
-}
-
-func auditedFiles(files []File) (audited []AuditedFile) {
-	for _, f := range files {
-		audited = append(audited, AuditedFile{f.Name, f.SHA256})
-	}
-	return audited
-}
 
 // maxComparedInputs bounds the stored bytes of the inputs whose ids are read, where items are classified or regressed.
 const maxComparedInputs = 64 << 20

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -48,7 +49,8 @@ type Entry struct {
 	PaperURL    string  `json:"paperUrl,omitempty" format:"uri" doc:"of a paper about the submission"`
 	SubmittedAt Instant `json:"submittedAt" doc:"when the run was submitted"`
 	Baseline    bool    `json:"baseline" doc:"entered by the organizers, for comparison"`
-	Audience    string  `json:"audience,omitempty" required:"true" enum:"everyone,registrants,owners,organizers" doc:"who sees the entry: everyone; the registrants of a private task; owners: the team and the organizers, since it is not published; organizers: they alone, since it is blinded"`
+	Final       bool    `json:"final,omitempty" doc:"whether the team marked the run as one of its final runs"`
+	Audience    string  `json:"audience,omitempty" required:"true" enum:"everyone,registrants,owners,organizers" doc:"who sees the entry: everyone; the registrants of a private task; owners: the team and the organizers, since it is not published; organizers: they alone, since it is blinded or waits for the last close"`
 	Alias       string  `json:"alias,omitempty" doc:"what others are shown instead of the team, which is anonymous; absent when the caller is one of them"`
 }
 
@@ -115,13 +117,13 @@ type EvaluationItem struct {
 	Columns []string `json:"columns,omitempty"`
 }
 
-// Entrant identifies whose the evaluation is where the best of each team counts. Baselines without a registration are of no
-// team: each submission stands for itself.
+// Entrant identifies the team where the best of each team counts: by its alias, which evaluations of earlier builds have too. Baselines
+// without a registration are of no team: each submission stands for itself.
 func (e *EvaluationItem) Entrant() string {
 	if e.Access.Baseline && e.Team == BaselineTeam {
 		return e.SubmissionID
 	}
-	return e.UserID
+	return cmp.Or(e.Access.Alias, e.UserID)
 }
 
 // Key implements Record.
@@ -143,7 +145,7 @@ func (e *EvaluationItem) Indexes() [store.NumIndexes]store.Key {
 
 // Scope is the scope of the evaluation.
 func (e *EvaluationItem) Scope() access.Scope {
-	return access.Scope{OrganizerID: e.Access.OrganizerID, TaskID: e.TaskID, OwnerID: e.UserID, Audience: e.Access.evaluationAudience()}
+	return e.Access.scope(e.TaskID, e.UserID, e.Access.evaluationAudience())
 }
 
 // WidestScope returns the scope of one that everyone sees, which most callers see.
@@ -178,6 +180,11 @@ type Topics struct {
 	Meta      // ID is the evaluation's
 	PerTopic  map[string]map[string]float64
 	ObjectKey string
+}
+
+// ObjectKeys names the object with the values, if there is one.
+func (t *Topics) ObjectKeys() []string {
+	return slices.DeleteFunc([]string{t.ObjectKey}, func(key string) bool { return key == "" })
 }
 
 // Key implements Record.

@@ -14,10 +14,14 @@ import (
 //
 //	ORGANIZER#<id>            / ORGANIZER           an organizer
 //	ORGANIZER#<id>            / TASKS               how many tasks it has
+//	ORGANIZER#<id>            / ADDRESSED           its latest invitations to e-mail addresses
 //	TASK#<id>                 / TASK                a task
 //	TASK#<id>                 / REGISTRATION#<id>   a registration; the partition lists a task's registrations
 //	TASK#<id>                 / TEAM#<name>         reserves the name of a team that is shown within the task
-//	TASK#<id>                 / ALLOWANCE#<userId>  what a user has used of the task's quota
+//	TASK#<id>                 / ALLOWANCE#<id>      what a team has used of the task's quota, by its registration; of a user
+//	                                                without one, or whose team it was in an earlier build, by the user
+//	TASK#<id>                 / ANNOUNCEMENT#<id>   an announcement
+//	TASK#<id>                 / EMBARGO             of which datasets scores are withheld, and the later closes of teams
 //	TASK#<id>                 / DELETED             that the task was deleted, until nothing can be left of it
 //	AUDIT#<organizerId>       / <id>                an audit entry of the organizer or of one of its tasks
 //	DATASET#<id>              / DATASET             a dataset
@@ -29,12 +33,22 @@ import (
 //	RUN#<id>                  / LOG#<kind>#<line>   lines of a log, until the whole log is a file
 //	EVALUATION#<id>           / EVALUATION          an evaluation
 //	EVALUATION#<id>           / TOPICS              its values per topic
+//	DELETION#<id>             / DELETION            an entry of the trash
+//	TRASH#<partition>         / <sort>              an item of what was deleted, which had this key without TRASH#
 //	USER#<id>                 / PROFILE             name and address of a user, as the issuer said last, or that the user is being deleted
 //	USER#<id>                 / USAGE               what the user has taken of the platform's quotas
 //	SERVER#USAGE              / <shard>             what all users have taken together, about
 //	USER#<id>                 / MEMBER#<organizerId>      a membership; the partition is all that a user was granted
-//	USER#<id>                 / REGISTERED#<taskId>       a registration's grant; reserves user and task
+//	USER#<id>                 / REGISTERED#<taskId>       a registration's grant to a member of the team; reserves user and task
 //	TOKENS#<userId>           / <digest>            an access token of the user, by the SHA-256 of its secret
+//	INVITATIONS#<id>          / <digest>            an invitation to the organizer, task or registration, by the SHA-256 of its secret
+//	EVENT#<id>                / EVENT               something happened that people and webhooks are told of
+//	MAILBOX#<userId>          / BOX                 what the user wants to be told of by e-mail, and when the next one is sent
+//	MAILBOX#<userId>          / MAIL#<eventId>      an event that the next e-mail tells of
+//	TASK#<id>                 / WEBHOOK#<id>        a webhook of the task, and so
+//	ORGANIZER#<id>            / WEBHOOK#<id>        one of the organizer
+//	WEBHOOK#<id>              / UNNUMBERED#<id>     an event for the webhook that has no sequence number yet
+//	WEBHOOK#<id>              / DELIVERY#<id>       an event that is or was sent to the webhook
 //	WORKERS                   / SERVING             when workers of each pool and kind of work were last seen
 //	TABLE                     / IDENTITY            tells the table from others that could be served over the same files
 //	IDEMPOTENCY#<userId>#<key>/ KEY                 the answer to a POST that carried the key
@@ -42,14 +56,16 @@ import (
 // Lists, by index; sort is the id throughout, save in ByWork. <audience> is who may see the entry, so that a list reads
 // only partitions that its caller may see:
 //
-//	ByKind       ORGANIZER · USER · TASK#<audience> · DATASET#<audience> · RUN#<audience>#<shard> · EVALUATION#<audience>#<shard>
+//	ByKind       ORGANIZER · USER · TASK#<audience> · DATASET#<audience> · RUN#<audience>#<shard> · EVALUATION#<audience>#<shard> ·
+//	             DELETION#<audience> · TRASH#<deletionId>, which has what lies in the trash, by partition and sort
 //	ByTask       FEATURED · TASK#<id>#DATASET · TASK#<id>#SUBMISSION#<audience> · TASK#<id>#RUN#<audience> ·
 //	             TASK#<id>#EVALUATION#<audience> · TASK#<id>#AUDIT#organizers
 //	ByDataset    DATASET#<id>#RUN#<audience> · DATASET#<id>#EVALUATION#<audience>
-//	ByUser       USER#<id>#<kind>#<audience>, where an entry that shows its user's name to nobody else is never in `everyone`
+//	ByUser       TEAM#<registrationId>#<kind>#<audience> · USER#<id>#<kind>#<audience>, which has what everyone sees by the name of
+//	             the user, what is of no team, and what earlier builds stored
 //	ByOrganizer  ORGANIZER#<id>#<kind>#<audience>; of audit entries those that are of no task
 //	ByWork       QUEUE#builtin by task, team and the instant it was queued · QUEUE#workers by pool, kind of work, and then
-//	             as the former · DUE by the instant something must happen by itself ·
+//	             as the former · DUE by the instant something must happen by itself · OUTBOX by the instant something is delivered ·
 //	             RANK#<datasetId>#<truthVersion>#<audience> by the primary measure, best first, then by submission
 const (
 	ByKind      store.Index = 1
@@ -73,6 +89,9 @@ const (
 	KindRun        Kind = "RUN"
 	KindEvaluation Kind = "EVALUATION"
 	KindAudit      Kind = "AUDIT"
+	KindDeletion   Kind = "DELETION"
+
+	kindTeam Kind = "TEAM" // whose lists those of a registration are
 )
 
 // FeaturedTasks is the partition of ByTask that holds the public tasks that are featured.
@@ -89,6 +108,9 @@ var audienceNames = [...]string{
 	access.Registrants: "registrants", access.Everyone: "everyone",
 }
 
+// AudienceName is what answers call the audience.
+func AudienceName(a access.Audience) string { return audienceNames[a] }
+
 // Audiences lists those that a resource can have, the widest first.
 var Audiences = []access.Audience{access.Everyone, access.Registrants, access.Owners, access.Organizers}
 
@@ -100,6 +122,8 @@ func AudiencesOf(k Kind) []access.Audience {
 		return Audiences[:2]
 	case KindSubmission, KindRun:
 		return Audiences[:3]
+	case KindDeletion:
+		return Audiences[1:]
 	default:
 		return Audiences
 	}
@@ -144,7 +168,13 @@ func DatasetPartition(datasetID string, k Kind, a access.Audience) string {
 	return listOf(KindDataset, datasetID, k, a)
 }
 
-// UserListPartition returns the partition of ByUser with a user's resources of the kind.
+// TeamPartition returns the partition of ByUser with the resources of the kind of the team that has the registration. Those that everyone
+// sees by name are in the list of the user who submitted them.
+func TeamPartition(registrationID string, k Kind, a access.Audience) string {
+	return listOf(kindTeam, registrationID, k, a)
+}
+
+// UserListPartition returns the partition of ByUser with a user's resources of the kind that everyone sees by name or that are of no team.
 func UserListPartition(userID string, k Kind, a access.Audience) string {
 	return listOf(KindUser, userID, k, a)
 }
@@ -177,19 +207,23 @@ func (x indexes) with(i store.Index, partition, sort string) indexes {
 	return x
 }
 
-// listed adds one resource of a task to every list but that of its dataset. A user's own list never shows, to
-// others, what the user did under an alias.
+// listed adds one resource of a task to every list but that of its dataset. The list of a team or a user
+// never shows, to others, what was done under an alias.
 func (x indexes) listed(k Kind, id string, s access.Scope, alias bool) indexes {
 	x = x.with(ByTask, TaskPartition(s.TaskID, k, s.Audience), id)
 	if k != KindSubmission { // no list has submissions of several tasks, but those of a user
 		x = x.with(ByKind, kindPartition(k, s.Audience, id), id).with(ByOrganizer, OrganizerPartition(s.OrganizerID, k, s.Audience), id)
 	}
-	if s.OwnerID == "" {
-		return x
-	}
 	own := s.Audience
 	if own == access.Registrants || alias && own == access.Everyone {
 		own = access.Owners
 	}
-	return x.with(ByUser, UserListPartition(s.OwnerID, k, own), id)
+	switch {
+	case s.OwnerID == "":
+		return x
+	case s.RegistrationID == "" || own == access.Everyone:
+		return x.with(ByUser, UserListPartition(s.OwnerID, k, own), id)
+	default:
+		return x.with(ByUser, TeamPartition(s.RegistrationID, k, own), id)
+	}
 }

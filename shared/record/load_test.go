@@ -100,7 +100,7 @@ func (l *load) submit(task, dataset, user string, now time.Time) {
 	r.Files = []record.File{{Name: "run.txt", Size: 5 << 20, SHA256: strings.Repeat("0", 64), State: record.FileStored}}
 	review := &record.ReviewItem{OrganizerID: access.OrganizerID, TaskID: task, UserID: user}
 	review.Meta, review.RunID = record.NewMeta(now), r.ID
-	a := &record.Allowance{Meta: record.NewMeta(now), TaskID: task, Total: 1, Recent: []string{r.ID}}
+	a := &record.Allowance{Meta: record.NewMeta(now), TaskID: task, Used: record.Used{Total: 1, Recent: []string{r.ID}}}
 	a.ID = user
 	l.write(s, r, review, a)
 

@@ -69,12 +69,12 @@ func (r *RunItem) Log(k LogKind) (state *LogState, tail *string, whole **File) {
 }
 
 // ReadsLog reports whether one who has the roles may read the log of the kind. Nobody but organizers reads what an
-// evaluator wrote, and nobody but organizers reads of a blinded run.
+// evaluator wrote, and nobody but organizers reads of a run whose results are concealed.
 func (r *RunItem) ReadsLog(k LogKind, roles access.Role) bool {
 	switch {
 	case roles&(access.Organizer|access.Admin) != 0:
 		return true
-	case k == EvaluationLog, r.Access.Blinded:
+	case k == EvaluationLog, r.Access.Conceals():
 		return false
 	default:
 		return canSeeIdentity(roles) || r.Access.ShowsResults()

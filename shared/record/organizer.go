@@ -1,8 +1,8 @@
 package record
 
 import (
-	"fmt"
 	"slices"
+	"time"
 
 	"assay/shared/access"
 	"assay/shared/lists"
@@ -10,8 +10,8 @@ import (
 	"assay/shared/store"
 )
 
-// MaxMembers is how many members an organizer has at most; MaxMemberChanges how many one request can add or remove,
-// because each is a grant, and for each user who is added a profile, written in the same transaction.
+// MaxMembers is how many members an organizer has at most; MaxMemberChanges how many one request can remove or give another role,
+// because each is a grant, and for each new owner a profile, written in the same transaction.
 const (
 	MaxMembers       = 500
 	MaxMemberChanges = 45
@@ -22,7 +22,8 @@ type OrganizerDraft struct {
 	Name        string   `json:"name" minLength:"1" maxLength:"200" doc:"name of the organization" example:"TREC Conversational Assistance Track"`
 	Description string   `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
 	Website     string   `json:"website,omitempty" format:"uri" maxLength:"2000" doc:"http or https URL" example:"https://www.treccast.ai"`
-	Members     []string `json:"members" required:"false" maxItems:"500" maxLength:"26" doc:"ids of the users who are members, which users find in GET /v1/user; on creation the creator is always one"`
+	Members     []string `json:"members" required:"false" maxItems:"500" maxLength:"26" doc:"ids of the users who are members, in the order in which they joined; a change can only remove some, since others join by an invitation"`
+	Owners      []string `json:"owners" required:"false" maxItems:"500" maxLength:"26" doc:"ids of the members who are owners: they decide on members and owners, invite, and can delete the organizer; the others are editors, who do the rest"`
 }
 
 // Organizer is an organization that runs tasks.
@@ -85,13 +86,29 @@ func (o *Organizer) Scope() access.Scope {
 	return access.Scope{OrganizerID: o.ID, Audience: access.Everyone}
 }
 
+// RoleName is what the API calls the role of a member: owner, or editor.
+func RoleName(owner bool) string {
+	if owner {
+		return "owner"
+	}
+	return "editor"
+}
+
+// Membership is the grant of the membership to a user.
+func (o *Organizer) Membership(userID string, now time.Time) *Reservation {
+	return &Reservation{Meta: NewMeta(now), At: MembershipKey(userID, o.ID), Editor: !slices.Contains(o.Owners, userID)}
+}
+
+// Remove ends the membership of the user.
+func (o *Organizer) Remove(userID string) {
+	others := func(ids []string) []string {
+		return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id == userID })
+	}
+	o.Members, o.Owners = others(o.Members), others(o.Owners)
+}
+
 // Check says what is wrong with the draft.
 func (d *OrganizerDraft) Check() []problem.Field {
-	fields := checkName("/name", d.Name)
-	fields = append(fields, checkText("/description", d.Description)...)
-	for i, m := range d.Members {
-		p := fmt.Sprintf("/members/%d", i)
-		fields.AddIf(slices.Contains(d.Members[:i], m), p, "is named twice")
-	}
-	return fields
+	return slices.Concat(checkName("/name", d.Name), checkText("/description", d.Description), checkDistinct("/members", d.Members),
+		checkDistinct("/owners", d.Owners))
 }

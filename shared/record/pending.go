@@ -30,12 +30,16 @@ type PendingKind string
 const (
 	PropagateTask         PendingKind = "propagate-task"         // copy a task's visibility to everything below it
 	PropagateRegistration PendingKind = "propagate-registration" // copy a team's name and anonymity to what it submitted
+	ApplyEmbargo          PendingKind = "apply-embargo"          // withhold the scores of datasets until the last close, or show them
 	DeleteTask            PendingKind = "delete-task"            // delete a task with everything below it
 	SweepDeletedTask      PendingKind = "sweep-deleted-task"     // delete what was written below a task during its deletion
 	DeleteDataset         PendingKind = "delete-dataset"         // delete a dataset that no run uses
 	AcceptTruth           PendingKind = "accept-truth"           // check truth files that have arrived, and evaluate with them
 	Reevaluate            PendingKind = "reevaluate"             // queue a dataset's runs again for its truth
 	DeleteUser            PendingKind = "delete-user"            // delete a user, and anonymize what stays
+	MoveToTrash           PendingKind = "move-to-trash"          // move what is left of a deleted resource to the trash
+	RestoreTrash          PendingKind = "restore-trash"          // move what lies in the trash back
+	PurgeTrash            PendingKind = "purge-trash"            // delete what lies in the trash, with its files
 )
 
 // The kinds of pending work of runs, which are not stored: they follow from the state of the run.
@@ -60,7 +64,7 @@ const (
 )
 
 var firstStates = map[PendingKind]PendingState{
-	PropagateTask: FirstPass, PropagateRegistration: FirstPass, Reevaluate: FirstPass, DeleteUser: FirstPass,
+	PropagateTask: FirstPass, PropagateRegistration: FirstPass, ApplyEmbargo: FirstPass, Reevaluate: FirstPass, DeleteUser: FirstPass,
 	DeleteTask: Marked, DeleteDataset: Marked,
 }
 
@@ -92,6 +96,7 @@ func (t *TaskItem) pendingWork() *PendingWork         { return t.PendingWork }
 func (d *DeletedTask) pendingWork() *PendingWork      { return d.PendingWork }
 func (r *RegistrationItem) pendingWork() *PendingWork { return r.PendingWork }
 func (d *DatasetItem) pendingWork() *PendingWork      { return d.PendingWork }
+func (e *Embargo) pendingWork() *PendingWork          { return e.PendingWork }
 func (u *User) pendingWork() *PendingWork             { return u.PendingWork }
 
 func (r *RunItem) pendingWork() *PendingWork {
@@ -119,6 +124,8 @@ func DecodePending(it store.Item) (Record, *PendingWork, error) {
 	switch partition, _, _ := strings.Cut(it.Partition, "#"); {
 	case IsRun(it.Key):
 		r = new(RunItem)
+	case partition == "DELETION":
+		r = new(DeletionItem)
 	case partition == "DATASET" && it.Sort == "DATASET":
 		r = new(DatasetItem)
 	case partition == "USER" && it.Sort == "PROFILE":
@@ -127,6 +134,8 @@ func DecodePending(it store.Item) (Record, *PendingWork, error) {
 		r = new(TaskItem)
 	case partition == "TASK" && it.Sort == "DELETED":
 		r = new(DeletedTask)
+	case partition == "TASK" && it.Sort == "EMBARGO":
+		r = new(Embargo)
 	case partition == "TASK" && strings.HasPrefix(it.Sort, RegistrationPrefix):
 		r = new(RegistrationItem)
 	default:

@@ -33,7 +33,7 @@ func (q Subqueue) Partition() string { return QueuePartition(q.queue) }
 
 // sortKey is the sort key of a run that waits.
 func (q Subqueue) sortKey(r *RunItem) string {
-	return q.prefix + r.TaskID + "#" + r.UserID + "#" + due(*r.QueuedAt, r.ID)
+	return q.prefix + r.TaskID + "#" + r.TeamID() + "#" + due(*r.QueuedAt, r.ID)
 }
 
 // KeyRange is a range of sort keys of ByWork, with both its bounds; an empty one is none.
@@ -179,6 +179,27 @@ func (s *Serving) Builders(now time.Time) []string {
 		}
 	}
 	return pools
+}
+
+// Workers says when one was last seen of the workers of a pool that do a kind of work.
+type Workers struct {
+	Pool   string
+	Work   Work
+	SeenAt Instant
+}
+
+// Workers lists those that were seen within the hour before now. A nil Serving has none.
+func (s *Serving) Workers(now time.Time) (all []Workers) {
+	if s == nil {
+		return nil
+	}
+	for prefix, at := range s.Seen {
+		pool, w, _, err := WorkerPool(prefix)
+		if err == nil && workDescriptions[w] != "" && now.Sub(at.Time) <= builderKnown {
+			all = append(all, Workers{pool, w, at})
+		}
+	}
+	return all
 }
 
 // workDescriptions says what workers do that do a kind of work.

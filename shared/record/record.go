@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -179,6 +180,14 @@ func checkText(pointer, s string) (fields problem.Fields) {
 	fields.AddIf(len(s) <= MaxTextBytes && strings.ContainsFunc(s, wrong), pointer,
 		"must be text without control characters other than tabs and ends of lines, and without U+202A to U+202E, which override the direction "+
 			"of text")
+	return fields
+}
+
+// checkDistinct says which elements of the array at the pointer are there before.
+func checkDistinct[T comparable](pointer string, all []T) (fields problem.Fields) {
+	for i, v := range all {
+		fields.AddIf(slices.Contains(all[:i], v), fmt.Sprintf("%s/%d", pointer, i), "is named twice")
+	}
 	return fields
 }
 

@@ -2,7 +2,6 @@ package record_test
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -102,67 +101,6 @@ func TestRankKeys_OrderAsTheirValues(t *testing.T) {
 			t.Fatalf("%v has %s, %v has %s", x, kx, y, ky)
 		case kx >= key(nil, lower):
 			t.Fatalf("%v comes after what is undefined", x)
-		}
-	})
-}
-
-// A quota counts as counting by hand does, through charges, refunds, runs that come back and time.
-func TestAllowance_CountsTheRunsOfADay(t *testing.T) {
-	type run struct {
-		id string
-		at time.Time
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		rules := record.SubmissionRules{PerDay: rapid.IntRange(0, 4).Draw(t, "perDay"), Total: rapid.IntRange(0, 9).Draw(t, "total")}
-		var a record.Allowance
-		var runs, refunded []run
-		now := noon
-		for range rapid.IntRange(1, 25).Draw(t, "steps") {
-			now = now.Add(time.Duration(rapid.IntRange(0, 10*3600).Draw(t, "seconds")) * time.Second)
-			today := 0
-			for _, r := range runs {
-				if r.at.After(now.Add(-record.Day)) {
-					today++
-				}
-			}
-			if len(runs) > 0 && rapid.IntRange(0, 3).Draw(t, "refund") == 0 {
-				i := rapid.IntRange(0, len(runs)-1).Draw(t, "which")
-				a.Refund(runs[i].id)
-				refunded = append(refunded, runs[i])
-				runs = slices.Delete(runs, i, i+1)
-				continue
-			}
-			if len(refunded) > 0 && rapid.Bool().Draw(t, "recharge") {
-				a.Recharge(refunded[0].id, now)
-				runs, refunded = append(runs, refunded[0]), refunded[1:]
-				continue
-			}
-			var ids []string
-			for range rapid.IntRange(1, 3).Draw(t, "runs") {
-				ids = append(ids, record.NewID(now))
-			}
-			err := a.Charge(rules, ids, now)
-			fits := (rules.Total == 0 || len(runs)+len(ids) <= rules.Total) && (rules.PerDay == 0 || today+len(ids) <= rules.PerDay)
-			if (err == nil) != fits {
-				t.Fatalf("%d more than %d today and %d in all under %+v: %v", len(ids), today, len(runs), rules, err)
-			}
-			if problem.QuotaToday.Is(err) {
-				if p, _ := errors.AsType[*problem.Error](err); p.RetryAfter <= 0 || a.Charge(rules, ids, now.Add(p.RetryAfter)) != nil {
-					t.Fatalf("it does not fit after %v either", p.RetryAfter)
-				}
-				return // the charge above has changed the allowance
-			}
-			if err != nil {
-				continue
-			}
-			for _, id := range ids {
-				runs = append(runs, run{id, now})
-			}
-			q := a.Quota(rules, now)
-			if rules.PerDay > 0 && *q.RemainingToday != max(0, rules.PerDay-today-len(ids)) || rules.Total > 0 &&
-				*q.Remaining != rules.Total-len(runs) {
-				t.Fatalf("%+v left of %+v", q, rules)
-			}
 		}
 	})
 }

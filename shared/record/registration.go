@@ -1,12 +1,15 @@
 package record
 
 import (
+	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"assay/shared/access"
 	"assay/shared/casefold"
+	"assay/shared/lists"
 	"assay/shared/problem"
 	"assay/shared/store"
 
@@ -25,7 +28,7 @@ const (
 
 // RegistrationDraft is what a client writes of a registration.
 type RegistrationDraft struct {
-	UserID string `json:"userId" required:"false" maxLength:"26" doc:"the user who takes part: the caller, unless an organizer registers another user, by the id that GET /v1/user tells that user"`
+	UserID string `json:"userId" required:"false" maxLength:"26" doc:"the owner of the team; on creation the caller, who need not be named"`
 	TeamDraft
 }
 
@@ -36,37 +39,93 @@ type TeamDraft struct {
 	Affiliation string `json:"affiliation" required:"false" maxLength:"200"`
 	Country     string `json:"country" required:"false" maxLength:"100"`
 	Contact     string `json:"contact,omitempty" maxLength:"500" doc:"how to reach the team; seen by itself and the organizers"`
+
+	AcceptedTerms int64 `json:"acceptedTerms,omitempty" minimum:"0" doc:"the version of the task's terms that the team accepts: terms.version of the task. Any member accepts a changed version, before the team submits again"`
 }
 
-// Registration is a user, with a team, taking part in a task.
+// MaxTeam is how many members a team has at most: what concerns all of them is one transaction.
+const MaxTeam = 45
+
+// Registration is a team that takes part in a task.
 type Registration struct {
 	Meta
 	TaskID string `json:"taskId"`
 	RegistrationDraft
-	Alias string            `json:"alias" doc:"what an anonymous team is called" example:"anonymous-9f3k2x"`
-	State RegistrationState `json:"state" enum:"accepted,pending,rejected" doc:"decided by the organizers"`
-	User  *Person           `json:"user,omitempty" doc:"who takes part; for organizers"`
-	Quota *Quota            `json:"quota,omitempty" doc:"what is left to the user now; only when a single registration is asked for"`
+	Members []string  `json:"members" doc:"ids of the users who are the team, in the order of joining; userId is its owner"`
+	Named   []*Person `json:"people,omitempty" doc:"who the members are, of several; to organizers with addresses"`
+
+	TermsAcceptedAt *Instant `json:"termsAcceptedAt,omitempty" doc:"when the team accepted acceptedTerms"`
+
+	Alias      string            `json:"alias" doc:"what an anonymous team is called" example:"anonymous-9f3k2x"`
+	State      RegistrationState `json:"state" enum:"accepted,pending,rejected" doc:"decided by the organizers"`
+	User       *Person           `json:"user,omitempty" doc:"who the owner of the team is; for organizers"`
+	Quota      *Quota            `json:"quota,omitempty" doc:"what is left to the team now; only when a single registration is asked for"`
+	Exceptions []Exception       `json:"exceptions,omitempty" doc:"what the organizers have granted to the team; only when a single registration is asked for"`
 }
 
 // RegistrationItem is a registration as the store holds it.
 type RegistrationItem struct {
 	Registration
 	OrganizerID string `json:"organizerId"`
-	// Added says that an organizer made the registration, and not its user, who can therefore withdraw it in any state.
+	// FormerIDs are the users who left the team: their lists can have what they submitted for it.
+	FormerIDs []string `json:"formerIds,omitempty"`
+	// Added says that an organizer made the registration, as could be in earlier builds, and not its user, who can therefore withdraw
+	// it in any state.
 	Added       bool         `json:"added,omitempty"`
 	PendingWork *PendingWork `json:"pendingWork,omitempty"`
 	// Left is what is left of the task's quota, once it was read; it is not stored.
 	Left *Quota `json:"-"`
+	// Granted are the exceptions, which are read and not stored as Left is.
+	Granted []Exception `json:"-"`
 }
 
 // For returns the registration as one who has the roles sees it.
 func (r *RegistrationItem) For(roles access.Role) *Registration {
 	v := r.Registration
-	if roles&(access.Organizer|access.Admin) != 0 {
+	organizes := roles&(access.Organizer|access.Admin) != 0
+	if len(r.Members) > 1 {
+		v.Named = lists.Map(r.Members, func(id string) *Person {
+			return &Person{ID: id, related: organizes && (id != r.UserID || !r.Added), nameOnly: !organizes, organizerID: r.OrganizerID,
+				taskID: r.TaskID}
+		})
+	}
+	if organizes {
 		v.User = &Person{ID: r.UserID, related: !r.Added, organizerID: r.OrganizerID, taskID: r.TaskID}
 	}
 	return &v
+}
+
+// Grant returns the registration's grant to a member of the team, as of now.
+func (r *RegistrationItem) Grant(userID string, privateTask bool, now time.Time) *Registered {
+	return &Registered{
+		Meta: MetaOf(r.ID, now), UserID: userID, TaskID: r.TaskID, OrganizerID: r.OrganizerID, PrivateTask: privateTask,
+		Team: r.Team, Alias: r.Alias, Anonymous: r.Anonymous, Affiliation: r.Affiliation, State: r.State, Added: r.Added,
+	}
+}
+
+// GrantKeys are the keys of the grants of all members.
+func (r *RegistrationItem) GrantKeys() []store.Key {
+	return lists.Map(r.Members, func(id string) store.Key { return RegisteredKey(id, r.TaskID) })
+}
+
+// Leave removes a user from the team. The successor of its owner is the earliest member.
+func (r *RegistrationItem) Leave(userID string) {
+	r.Members = slices.DeleteFunc(slices.Clone(r.Members), func(id string) bool { return id == userID })
+	if !slices.Contains(r.FormerIDs, userID) {
+		r.FormerIDs = append(slices.Clone(r.FormerIDs), userID)
+	}
+	if r.UserID == userID && len(r.Members) > 0 {
+		r.UserID = r.Members[0]
+	}
+}
+
+// ReplaceFormer puts another id in the place of a user who left the team, and reports whether there was one.
+func (r *RegistrationItem) ReplaceFormer(userID, by string) bool {
+	i := slices.Index(r.FormerIDs, userID)
+	if i >= 0 {
+		r.FormerIDs[i] = by
+	}
+	return i >= 0
 }
 
 // ReservedName is the key that reserves the name of the team. An anonymous team reserves none, or others could find out by a
@@ -94,9 +153,9 @@ func (r *RegistrationItem) Indexes() [store.NumIndexes]store.Key {
 	return indexes{}.pending(r.PendingWork, r.ID)
 }
 
-// Scope is the scope of the registration: between its user and the organizers.
+// Scope is the scope of the registration: between the members of the team and the organizers.
 func (r *RegistrationItem) Scope() access.Scope {
-	return access.Scope{OrganizerID: r.OrganizerID, TaskID: r.TaskID, OwnerID: r.UserID, Audience: access.Owners}
+	return access.Scope{OrganizerID: r.OrganizerID, TaskID: r.TaskID, RegistrationID: r.ID, OwnerID: r.UserID, Audience: access.Owners}
 }
 
 // Check says what is wrong with the draft.
@@ -106,9 +165,7 @@ func (d *TeamDraft) Check() []problem.Field {
 	fields.AddIf(foldTeam(d.Team) == BaselineTeam, "/team", "is what the baselines of organizers are called: choose another")
 	fields.AddIf(len(TeamKey("", d.Team).Sort) > store.MaxSortBytes, "/team",
 		"is too long once its ligatures are written out: choose a shorter one")
-	fields = append(fields, CheckLine("/affiliation", d.Affiliation)...)
-	fields = append(fields, CheckLine("/country", d.Country)...)
-	return append(fields, CheckLine("/contact", d.Contact)...)
+	return slices.Concat(fields, CheckLine("/affiliation", d.Affiliation), CheckLine("/country", d.Country), CheckLine("/contact", d.Contact))
 }
 
 const aliasPrefix = "anonymous-"
@@ -150,7 +207,9 @@ func foldTeam(team string) string {
 type Reservation struct {
 	Meta
 	At store.Key `json:"-"`
-	// Added says of a membership that another user made it, and that the user has changed nothing as a member since.
+	// Editor says of a membership that it is not one of an owner.
+	Editor bool `json:",omitempty"`
+	// Added says of a membership that another user made it, as could be in earlier builds, and that the user did nothing as a member then.
 	Added bool `json:",omitempty"`
 }
 

@@ -75,6 +75,9 @@ func (r *ReviewItem) notice() string {
 	switch {
 	case (state == Failed || state == Cancelled) && r.Run.ListedID() == "":
 		return "The review is published, but the run is " + string(state) + ", so leaderboards show nothing of it."
+	case s.Embargoed:
+		return "The review is published, but the dataset shows scores after the last close of a team's window: until then nobody except the " +
+			"organizers sees the evaluation."
 	case r.Blinded:
 		return "The review is published, but the run is blinded, so nobody except the organizers sees its evaluation. Set blinded to false to " +
 			"show it."
@@ -115,7 +118,10 @@ func (r *ReviewItem) For(roles access.Role) Review {
 	return v
 }
 
-// Scope is the scope of the review: between the run's owner and the organizers.
+// Scope is the scope of the review: between the run's team and the organizers. What is of a team says the run.
 func (r *ReviewItem) Scope() access.Scope {
+	if r.Run != nil {
+		return r.Run.Access.scope(r.TaskID, r.UserID, access.Owners)
+	}
 	return access.Scope{OrganizerID: r.OrganizerID, TaskID: r.TaskID, OwnerID: r.UserID, Audience: access.Owners}
 }

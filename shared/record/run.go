@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -66,6 +67,7 @@ type Run struct {
 	Team         string               `json:"team" doc:"the team, or its alias"`
 	Title        string               `json:"title,omitempty" doc:"of the submission; absent, as is runTag, when the team is anonymous to the caller"`
 	Label        string               `json:"label" maxLength:"200" doc:"what its owner calls it"`
+	Final        bool                 `json:"final,omitempty" doc:"whether its team marked it as one of its final runs on the dataset"`
 	RunTag       string               `json:"runTag,omitempty" doc:"last column of the first line of a run in the format trec-run, once it was evaluated"`
 	State        RunState             `json:"state" enum:"awaiting-upload,queued,running,evaluating,completed,failed,cancelled" doc:"a client can only set cancelled"`
 	Attempts     int                  `json:"attempts" doc:"how often its work was begun for the truth that it waits for, or was evaluated against last"`
@@ -106,6 +108,7 @@ type EndedLease struct {
 	Request string `json:"request,omitempty"`
 	// State and EvaluationID are those of the run at that moment.
 	State        RunState `json:"state"`
+	Final        bool     `json:"final,omitempty"`
 	EvaluationID string   `json:"evaluationId,omitempty"`
 }
 
@@ -148,6 +151,8 @@ type RunItem struct {
 	Bytes int64 `json:"bytes,omitempty"`
 	// Counted is whether the user's allowance has the run.
 	Counted bool `json:"counted,omitempty"`
+	// Refunded is whether an exception has the run not count, whatever becomes of it.
+	Refunded bool `json:"refunded,omitempty"`
 	// Evaluations has every evaluation of the run, the newest last, so that all follow its review.
 	Evaluations []string `json:"evaluations,omitempty"`
 	// Held is whether the newest evaluation is not in lists yet, and Listed the one that is there instead, if any.
@@ -159,8 +164,14 @@ type RunItem struct {
 	TruthVersion int64 `json:"truthVersion,omitempty"`
 }
 
+// TeamID identifies the team among those that wait in a queue: by its registration or, without one, by the user.
+func (r *RunItem) TeamID() string { return cmp.Or(r.Access.RegistrationID, r.UserID) }
+
 // Unregistered reports whether the run is of a baseline that was submitted without a registration.
 func (r *RunItem) Unregistered() bool { return r.Access.Baseline && r.Team == BaselineTeam }
+
+// Uncounted reports whether no allowance counts the run in any state.
+func (r *RunItem) Uncounted() bool { return r.Unregistered() || r.Refunded }
 
 // AuditedRun is what an audit entry keeps of a run.
 type AuditedRun struct {
@@ -168,12 +179,13 @@ type AuditedRun struct {
 	DatasetID    string   `json:"datasetId"`
 	Label        string   `json:"label,omitempty"`
 	State        RunState `json:"state"`
+	Final        bool     `json:"final,omitempty"`
 	EvaluationID string   `json:"evaluationId,omitempty"`
 }
 
 // Audited returns what an audit entry keeps of the run.
 func (r *RunItem) Audited() AuditedRun {
-	return AuditedRun{r.SubmissionID, r.DatasetID, r.Label, r.State, r.EvaluationID}
+	return AuditedRun{r.SubmissionID, r.DatasetID, r.Label, r.State, r.Final, r.EvaluationID}
 }
 
 // Key implements Record.
@@ -246,7 +258,7 @@ func (r *RunItem) ObjectKeys() []string {
 
 // Scope is the scope of the run: it follows its submission.
 func (r *RunItem) Scope() access.Scope {
-	return access.Scope{OrganizerID: r.Access.OrganizerID, TaskID: r.TaskID, OwnerID: r.UserID, Audience: r.Access.submissionAudience()}
+	return r.Access.scope(r.TaskID, r.UserID, r.Access.submissionAudience())
 }
 
 // WidestScope returns the scope of one that everyone sees, which most callers see.

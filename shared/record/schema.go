@@ -12,7 +12,7 @@ import (
 // grows whenever a member is added, renamed, removed or gets another meaning, and is stored with each record. Records of
 // earlier schemas are read too. Of a record of a later schema, which a newer build has written to the same
 // table, the members that this build does not know stay as they are.
-const Schema = 4
+const Schema = 5
 
 // schemaMember is what every record that this build stores begins with.
 var schemaMember = fmt.Sprintf(`{"schema":%d`, Schema)
@@ -105,18 +105,39 @@ func decodesInto[T map[string]json.RawMessage | []json.RawMessage](value json.Ra
 }
 
 // upgrade gives r, which was read from a record of an earlier schema, the members that had another form there. Later ones only added:
-// schema 3 access tokens, and whether a user is an administrator; schema 4 the deletion of a user.
+// schema 3 access tokens, and whether a user is an administrator; schema 4 the deletion of a user; schema 5 teams of several members and
+// what goes with them.
 func upgrade(schema int, stored json.RawMessage, r Record) error {
-	if schema > 1 {
+	var old earlier
+	parse := schema <= 1
+	switch r.(type) {
+	case *SubmissionItem:
+		parse = true
+	case *RunItem, *EvaluationItem, *DatasetItem, *TaskItem, *RegistrationItem, *DeletedTask, *Organizer:
+	default:
 		return nil
 	}
-	var old schema1
-	switch r.(type) {
-	case *RunItem, *SubmissionItem, *EvaluationItem, *DatasetItem, *TaskItem, *RegistrationItem, *DeletedTask:
+	if parse {
 		if err := json.Unmarshal(stored, &old); err != nil {
 			return err
 		}
 	}
+	if schema <= 1 {
+		old.upgrade(r)
+	}
+	switch r := r.(type) {
+	case *SubmissionItem:
+		r.Access.RegistrationID = old.RegistrationID
+	case *RegistrationItem:
+		r.Members = []string{r.UserID}
+	case *Organizer:
+		r.Owners = r.Members
+	}
+	return nil
+}
+
+// upgrade gives r the members that had another form in schema 1.
+func (old *earlier) upgrade(r Record) {
 	switch r := r.(type) {
 	case *RunItem:
 		r.Access = old.Access
@@ -138,11 +159,13 @@ func upgrade(schema int, stored json.RawMessage, r Record) error {
 	case *DeletedTask:
 		r.PendingWork = NewPendingWork(SweepDeletedTask, old.Due.Time)
 	}
-	return nil
 }
 
-// schema1 has the members of records of schema 1 that schema 2 renamed or replaced.
-type schema1 struct {
+// earlier has the members of records of earlier schemas that were renamed or replaced: by schema 5 that of submissions, by schema 2 the
+// others.
+type earlier struct {
+	RegistrationID string `json:"registrationId"`
+
 	Access      AccessAttributes `json:"standing"`
 	Diagnostics []struct {
 		Safe bool `json:"discreet"`
@@ -176,7 +199,7 @@ func (f *pass1) work(kind PendingKind, later PendingState) *PendingWork {
 	return w
 }
 
-func (old *schema1) ofDataset() *PendingWork {
+func (old *earlier) ofDataset() *PendingWork {
 	switch {
 	case old.Deletion.At != nil:
 		return NewPendingWork(DeleteDataset, old.Deletion.At.Time)
@@ -187,7 +210,7 @@ func (old *schema1) ofDataset() *PendingWork {
 	}
 }
 
-func (old *schema1) markSafe(diagnostics []measure.Diagnostic) {
+func (old *earlier) markSafe(diagnostics []measure.Diagnostic) {
 	for i := range diagnostics {
 		diagnostics[i].SafeWhileBlinded = old.Diagnostics[i].Safe
 	}

@@ -27,11 +27,14 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // stored are the records that a store has, one of each type.
 var stored = []record.Record{
-	&record.AccessTokenItem{}, &record.Allowance{}, &record.AuditEntry{}, &record.DatasetItem{}, &record.DeletedTask{},
-	&record.EvaluationItem{}, &record.Idempotency{}, &record.LogChunk{}, &record.Organizer{}, &record.Registered{},
+	&record.AccessTokenItem{}, &record.Allowance{}, &record.Announcement{}, &record.AuditEntry{}, &record.DatasetItem{}, &record.DeletedTask{},
+	&record.DeletionItem{}, &record.DeliveryItem{}, &record.Embargo{},
+	&record.EvaluationItem{}, &record.Event{}, &record.Idempotency{}, &record.LogChunk{}, &record.Mail{}, &record.Mailbox{},
+	&record.Addressed{}, &record.InvitationItem{},
+	&record.Organizer{}, &record.Registered{},
 	&record.RegistrationItem{}, &record.Reservation{}, &record.ReviewItem{}, &record.RunItem{}, &record.ServerUsage{}, &record.Serving{},
 	&record.SubmissionItem{}, &record.TaskCount{}, &record.TaskItem{}, &record.Topics{}, &record.Truth{}, &record.TruthSecret{},
-	&record.Usage{}, &record.User{},
+	&record.Usage{}, &record.User{}, &record.WebhookItem{},
 }
 
 // TestSchema_GrowsWithTheForm: a build that stores records in another form says so, or an older one would drop what is new.
@@ -191,19 +194,21 @@ func TestDecode_UpgradesSchema1(t *testing.T) {
 	const first, later = `{"at":"2026-01-02T03:04:05.006Z"}`, `{"at":"2026-01-02T03:04:05.006Z","passes":7}`
 	attributes, diagnostics := record.AccessAttributes{OrganizerID: "O", Blinded: true}, []measure.Diagnostic{
 		{Message: "a", SafeWhileBlinded: true}, {Message: "b"}}
+	ofTeam := attributes
+	ofTeam.RegistrationID = "R"
 	const access1, diagnostics1 = `"standing":{"organizerId":"O","blinded":true}`,
 		`"diagnostics":[{"message":"a","discreet":true},{"message":"b"}]`
 	for members, want := range map[string]record.Record{
-		access1 + "," + diagnostics1: &record.RunItem{Access: attributes, Run: record.Run{Diagnostics: diagnostics}},
-		access1:                      &record.SubmissionItem{Access: attributes},
-		`"unlisted":true,` + access1: &record.EvaluationItem{Access: attributes, Unlisted: true},
-		`"name":"a"`:                 &record.TaskItem{Task: record.Task{TaskDraft: record.TaskDraft{Name: "a"}}},
-		`"follow":` + first:          &record.TaskItem{PendingWork: work(record.PropagateTask, record.FirstPass)},
-		`"follow":` + later:          &record.TaskItem{PendingWork: work(record.PropagateTask, record.ConfirmingPass)},
-		`"team":"a","follow":` + first: &record.RegistrationItem{
-			Registration: team("a"), PendingWork: work(record.PropagateRegistration, record.FirstPass)},
-		`"team":"a","follow":` + later: &record.RegistrationItem{
-			Registration: team("a"), PendingWork: work(record.PropagateRegistration, record.ConfirmingPass)},
+		access1 + "," + diagnostics1:      &record.RunItem{Access: attributes, Run: record.Run{Diagnostics: diagnostics}},
+		access1 + `,"registrationId":"R"`: &record.SubmissionItem{Access: ofTeam},
+		`"unlisted":true,` + access1:      &record.EvaluationItem{Access: attributes, Unlisted: true},
+		`"name":"a"`:                      &record.TaskItem{Task: record.Task{TaskDraft: record.TaskDraft{Name: "a"}}},
+		`"follow":` + first:               &record.TaskItem{PendingWork: work(record.PropagateTask, record.FirstPass)},
+		`"follow":` + later:               &record.TaskItem{PendingWork: work(record.PropagateTask, record.ConfirmingPass)},
+		`"team":"a","userId":"U","follow":` + first: &record.RegistrationItem{
+			Registration: team("a", "U"), PendingWork: work(record.PropagateRegistration, record.FirstPass)},
+		`"team":"a","userId":"U","follow":` + later: &record.RegistrationItem{
+			Registration: team("a", "U"), PendingWork: work(record.PropagateRegistration, record.ConfirmingPass)},
 		`"Due":"2026-01-02T03:04:05.006Z"`: &record.DeletedTask{PendingWork: work(record.SweepDeletedTask, "")},
 		`"requeue":` + first:               &record.DatasetItem{PendingWork: work(record.Reevaluate, record.FirstPass)},
 		diagnostics1 + `,"requeue":` + later: &record.DatasetItem{
@@ -226,7 +231,7 @@ func TestDecode_UpgradesSchema1(t *testing.T) {
 	}
 }
 
-func team(name string) (r record.Registration) {
-	r.Team = name
+func team(name, userID string) (r record.Registration) {
+	r.Team, r.UserID, r.Members = name, userID, []string{userID}
 	return r
 }

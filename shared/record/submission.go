@@ -36,6 +36,7 @@ type SubmissionDraft struct {
 	Title       string         `json:"title" required:"false" maxLength:"200" doc:"what tells this entry from the team's others"`
 	Description string         `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
 	PaperURL    string         `json:"paperUrl,omitempty" format:"uri" maxLength:"2000" doc:"http or https URL of a paper about it"`
+	Notes       string         `json:"notes,omitempty" required:"false" maxLength:"65536" doc:"Markdown; what the team notes for itself: nobody else is shown it, neither organizers nor administrators"`
 	Visibility  Visibility     `json:"visibility" required:"false" enum:"public,private" doc:"unless given, public for a baseline and private for others. Of public ones, all who see the task see the submission and its runs. Of private ones, leaderboards show published values and the team, and neither title, label, run tag nor paper"`
 	Baseline    bool           `json:"baseline" required:"false" doc:"marked as a baseline by an organizer; a submission that begins as one needs no registration, and the quotas and the window of the task do not apply to it"`
 	DatasetIDs  []string       `json:"datasetIds" required:"false" maxItems:"10" maxLength:"26" doc:"the datasets to run on; for an upload those of its files unless given"`
@@ -48,8 +49,20 @@ type SubmissionDraft struct {
 	ofFiles bool // the datasets are those of the files: none were given
 }
 
-// Quota says what a user may still submit to a task.
+// Quota says what a team may still submit to a task, and to datasets of it that have a quota of their own.
 type Quota struct {
+	QuotaLeft
+	Datasets []DatasetQuota `json:"datasets,omitempty" doc:"what is left of the quotas of datasets that have one of their own: those of the submission, or to which the team has submitted; a run counts in its dataset's and in the task's"`
+}
+
+// DatasetQuota is what is left of the quota of a dataset.
+type DatasetQuota struct {
+	DatasetID string `json:"datasetId"`
+	QuotaLeft
+}
+
+// QuotaLeft is what is left of a quota, exceptions included.
+type QuotaLeft struct {
 	PerDay         *int     `json:"perDay,omitempty" doc:"runs allowed in 24 hours; absent: no limit"`
 	RemainingToday *int     `json:"remainingToday,omitempty" doc:"of those, how many are left now"`
 	ResetsAt       *Instant `json:"resetsAt,omitempty" doc:"when the next one comes back; absent when none is used"`
@@ -72,8 +85,7 @@ type Submission struct {
 // SubmissionItem is a submission as the store holds it; its files stand with its runs.
 type SubmissionItem struct {
 	Submission
-	Access         AccessAttributes `json:"access"`
-	RegistrationID string           `json:"registrationId"`
+	Access AccessAttributes `json:"access"`
 }
 
 // AuditedSubmission is what an audit entry keeps of a submission.
@@ -97,7 +109,9 @@ const BaselineTeam = "baseline"
 
 // Unregistered reports whether the submission is a baseline that was submitted without a registration. No quota of the task
 // counts it, so it stays a baseline.
-func (s *SubmissionItem) Unregistered() bool { return s.Access.Baseline && s.RegistrationID == "" }
+func (s *SubmissionItem) Unregistered() bool {
+	return s.Access.Baseline && s.Access.RegistrationID == ""
+}
 
 // Key implements Record.
 func (s *SubmissionItem) Key() store.Key { return SubmissionKey(s.ID) }
@@ -112,7 +126,7 @@ func (s *SubmissionItem) Indexes() [store.NumIndexes]store.Key {
 
 // Scope is the scope of the submission.
 func (s *SubmissionItem) Scope() access.Scope {
-	return access.Scope{OrganizerID: s.Access.OrganizerID, TaskID: s.TaskID, OwnerID: s.UserID, Audience: s.Access.submissionAudience()}
+	return s.Access.scope(s.TaskID, s.UserID, s.Access.submissionAudience())
 }
 
 // WidestScope returns the scope of one that everyone sees, which most callers see.
@@ -159,13 +173,11 @@ func (d *SubmissionDraft) DatasetPointer(i int) string {
 
 // CheckTexts says what is wrong with what describes the submission.
 func (d *SubmissionDraft) CheckTexts() problem.Fields {
-	fields := append(CheckLine("/title", d.Title), checkText("/description", d.Description)...)
-	return fields
+	return slices.Concat(CheckLine("/title", d.Title), checkText("/description", d.Description), checkText("/notes", d.Notes))
 }
 
 // checkType checks the members that go with one type of submission only.
-func (d *SubmissionDraft) checkType() problem.Fields {
-	var fields problem.Fields
+func (d *SubmissionDraft) checkType() (fields problem.Fields) {
 	for _, m := range []struct {
 		pointer         string
 		given           bool
@@ -180,9 +192,7 @@ func (d *SubmissionDraft) checkType() problem.Fields {
 		fields.AddIf(m.given && !slices.Contains(m.allowed, d.Type), m.pointer, "does not go with the type %s: leave it out", d.Type)
 		fields.AddIf(!m.given && slices.Contains(m.needed, d.Type), m.pointer, "is needed for the type %s", d.Type)
 	}
-	fields = append(fields, CheckLine("/image", d.Image)...)
-	fields = append(fields, checkText("/command", d.Command)...)
-	fields = append(fields, CheckLine("/ref", d.Ref)...)
+	fields = slices.Concat(fields, CheckLine("/image", d.Image), checkText("/command", d.Command), CheckLine("/ref", d.Ref))
 	fields.AddIf(strings.HasPrefix(d.Ref, "-"), "/ref", "must be a commit, tag or branch, none of which begins with -")
 	return fields
 }

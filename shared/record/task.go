@@ -2,7 +2,6 @@ package record
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -47,8 +46,8 @@ type RegistrationRules struct {
 type SubmissionRules struct {
 	OpensAt  *Instant         `json:"opensAt,omitempty" doc:"nothing can be submitted before"`
 	ClosesAt *Instant         `json:"closesAt,omitempty" doc:"nothing can be submitted from then on"`
-	PerDay   int              `json:"perDay" required:"false" minimum:"0" maximum:"1000" doc:"runs a user may have in a sliding 24 hours; 0: no limit"`
-	Total    int              `json:"total" required:"false" minimum:"0" maximum:"1000000" doc:"runs a user may have in all; 0: no limit"`
+	PerDay   int              `json:"perDay" required:"false" minimum:"0" maximum:"1000" doc:"runs a team may have in a sliding 24 hours; 0: no limit"`
+	Total    int              `json:"total" required:"false" minimum:"0" maximum:"1000000" doc:"runs a team may have in all; 0: no limit"`
 	Types    []SubmissionType `json:"types" required:"false" maxItems:"3" enum:"upload,image,repository" doc:"what may be submitted; empty: everything"`
 }
 
@@ -62,6 +61,7 @@ type TaskDraft struct {
 	Featured     bool              `json:"featured" required:"false" doc:"shown first on the landing page; administrators of the platform alone change it"`
 	Registration RegistrationRules `json:"registration" required:"false" doc:"who can take part"`
 	Submissions  SubmissionRules   `json:"submissions" required:"false" doc:"what can be submitted"`
+	Terms        *Terms            `json:"terms,omitempty" doc:"what teams accept when they register, and again before the next submission when it has changed; an empty text: none"`
 }
 
 // Task is a shared task.
@@ -73,7 +73,9 @@ type Task struct {
 // TaskItem is a task as the store holds it.
 type TaskItem struct {
 	Task
-	PendingWork *PendingWork `json:"pendingWork,omitempty"`
+	// TermsVersion is that of the last terms, also when the task has none any more.
+	TermsVersion int64        `json:"termsVersion,omitempty"`
+	PendingWork  *PendingWork `json:"pendingWork,omitempty"`
 	// DeletedBy is the user who asked for the deletion that is pending.
 	DeletedBy string `json:"deletedBy,omitempty"`
 }
@@ -86,6 +88,7 @@ type TaskRules struct {
 	Visibility   Visibility        `json:"visibility"`
 	Registration RegistrationRules `json:"registration"`
 	Submissions  SubmissionRules   `json:"submissions"`
+	TermsVersion int64             `json:"termsVersion,omitempty"`
 }
 
 // AuditedTask is what an audit entry keeps of a task.
@@ -96,7 +99,7 @@ type AuditedTask struct {
 
 // Audited returns what an audit entry keeps of the task.
 func (t *TaskItem) Audited() AuditedTask {
-	return AuditedTask{t.Name, TaskRules{t.Visibility, t.Registration, t.Submissions}}
+	return AuditedTask{t.Name, TaskRules{t.Visibility, t.Registration, t.Submissions, t.requiredTerms()}}
 }
 
 // DeletedTask stands where a task was until nothing can be left of it.
@@ -158,18 +161,17 @@ func (d *TaskDraft) Normalize() {
 	if d.Submissions.Types == nil {
 		d.Submissions.Types = []SubmissionType{}
 	}
+	if d.Terms != nil && d.Terms.Text == "" {
+		d.Terms = nil
+	}
 }
 
 // Check says what is wrong with the draft.
 func (d *TaskDraft) Check() []problem.Field {
-	fields := checkName("/name", d.Name)
-	fields = append(fields, checkText("/description", d.Description)...)
-	fields = append(fields, checkWindow("/registration", d.Registration.OpensAt, d.Registration.ClosesAt)...)
-	fields = append(fields, checkWindow("/submissions", d.Submissions.OpensAt, d.Submissions.ClosesAt)...)
-	for i, t := range d.Submissions.Types {
-		fields.AddIf(slices.Contains(d.Submissions.Types[:i], t), fmt.Sprintf("/submissions/types/%d", i), "is named twice")
-	}
-	return fields
+	return slices.Concat(checkName("/name", d.Name), checkText("/description", d.Description),
+		checkText("/terms/text", cmp.Or(d.Terms, new(Terms)).Text),
+		checkWindow("/registration", d.Registration.OpensAt, d.Registration.ClosesAt),
+		checkWindow("/submissions", d.Submissions.OpensAt, d.Submissions.ClosesAt), checkDistinct("/submissions/types", d.Submissions.Types))
 }
 
 func checkWindow(pointer string, opens, closes *Instant) (fields problem.Fields) {

@@ -56,6 +56,14 @@ func DefaultQuotas() Quotas {
 	}
 }
 
+// Taken is what was taken of the quotas.
+type Taken struct {
+	PerDay       map[string]int64 `json:"perDay" doc:"how many of each kind were created in the last 24 hours"`
+	PendingFiles int64            `json:"pendingFiles" doc:"files whose upload was announced; of some it may be unknown yet that they have arrived"`
+	PendingBytes int64            `json:"pendingBytes" doc:"bytes of those files, as declared"`
+	StoredBytes  int64            `json:"storedBytes" doc:"bytes of all files: arrived, pending, in the trash, and results of tools until they are deleted"`
+}
+
 // Charge is what one change takes of the quotas; bytes below zero are given back.
 type Charge struct {
 	Kind    string // what is created: a key of PerDay
@@ -136,6 +144,14 @@ func UsageKey(userID string) store.Key { return keyOf(KindUser, userID, usageSor
 // Key implements Record.
 func (u *Usage) Key() store.Key { return UsageKey(u.ID) }
 
+// Taken returns what the user has taken at now. A nil Usage is nothing.
+func (u *Usage) Taken(now time.Time) Taken {
+	if u == nil {
+		u = new(Usage)
+	}
+	return u.taken(total(u.Pending), now)
+}
+
 // Take counts the charge, or returns the problem when the limits do not allow it.
 func (u *Usage) Take(l UsageLimits, ch Charge, now time.Time) error {
 	pending := u.pendingWith(ch)
@@ -192,11 +208,17 @@ func (u *ServerUsage) Key() store.Key { return store.Key{Partition: ServerPartit
 // Refuse returns the problem when the limits do not allow the charge to all users together. Their uploads count for
 // UploadTime, whether they arrive or not.
 func (u *ServerUsage) Refuse(l UsageLimits, ch Charge, now time.Time) error {
-	u.Forget(now)
-	pending := total(ch.Pending)
-	pending.Files += u.Timed[pendingFiles].sum()
-	pending.Bytes += u.Timed[pendingBytes].sum()
+	pending, more := u.pending(now), total(ch.Pending)
+	pending.Files, pending.Bytes = pending.Files+more.Files, pending.Bytes+more.Bytes
 	return u.refuse(l, ch, pending, now, "All users together", "them")
+}
+
+// Taken returns what is counted at now.
+func (u *ServerUsage) Taken(now time.Time) Taken { return u.taken(u.pending(now), now) }
+
+func (u *ServerUsage) pending(now time.Time) Uploads {
+	u.Forget(now)
+	return Uploads{u.Timed[pendingFiles].sum(), u.Timed[pendingBytes].sum()}
 }
 
 // Add counts a charge of any user.
@@ -244,6 +266,17 @@ func (c *Counts) count(kind string, hour, n int64) {
 	c.Timed[kind][hour] += n
 }
 
+func (c *Counts) taken(pending Uploads, now time.Time) Taken {
+	c.Forget(now)
+	t := Taken{PerDay: map[string]int64{}, PendingFiles: pending.Files, PendingBytes: pending.Bytes, StoredBytes: c.stored()}
+	for kind := range nouns {
+		t.PerDay[kind] = c.Timed[kind].sum()
+	}
+	return t
+}
+
+func (c *Counts) stored() int64 { return max(0, c.Bytes) + c.Timed[leavingBytes].sum() }
+
 // refuse returns the problem when the limits do not allow the charge, with which so much is pending, to those who took what is
 // counted. In the text, subject and object name them.
 func (c *Counts) refuse(l UsageLimits, ch Charge, pending Uploads, now time.Time, subject, object string) error {
@@ -255,7 +288,7 @@ func (c *Counts) refuse(l UsageLimits, ch Charge, pending Uploads, now time.Time
 			"late, ask those who run the platform.",
 			subject, plural.Count(made.sum(), nouns[ch.Kind]), object, most, At(free)).After(free.Sub(now))
 	}
-	stored, more := max(0, c.Bytes)+c.Timed[leavingBytes].sum(), ch.Bytes+ch.Leaving
+	stored, more := c.stored(), ch.Bytes+ch.Leaving
 	if l.StoredBytes > 0 && more > 0 && stored+more > l.StoredBytes {
 		return problem.QuotaExhausted.New("%s have %s in files, these would be %d more, and the most for %s is %d. Delete submissions, runs or "+
 			"files of datasets that are no longer needed, or ask those who run the platform for more; "+

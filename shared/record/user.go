@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"assay/shared/access"
+	"assay/shared/problem"
 	"assay/shared/store"
 )
 
-// User is somebody who logged in and changed something at least once: a known user. Others can add only known users to
-// an organizer or a task.
+// User is somebody who logged in and changed something at least once.
 type User struct {
 	Meta
 	Name  string `json:"name" doc:"as the sign-in issuer said last"`
@@ -20,14 +20,18 @@ type User struct {
 	AdminSeenAt *Instant `json:"adminSeenAt,omitempty"`
 	// PendingWork is the deletion of the user, who has no rights from then on.
 	PendingWork *PendingWork `json:"pendingWork,omitempty"`
-	// DeletedBy is the administrator who deletes the user, and ReplacedBy the random id that stands for the user in what stays.
+	// ReplacedBy is the random id that stands for the user in what stays, and DeletedBy the administrator who deletes the user, or that id.
 	DeletedBy  string `json:"deletedBy,omitempty"`
 	ReplacedBy string `json:"replacedBy,omitempty"`
 }
 
-// Delete has the user be deleted. Who the user is, and access tokens that depend on it, end at once.
+// Delete has the user be deleted. Who the user is, and access tokens that depend on it, end at once. Users who delete themselves do so
+// under the id that replaces theirs.
 func (u *User) Delete(by string, now time.Time) {
 	*u = User{Meta: u.Meta, PendingWork: NewPendingWork(DeleteUser, now), DeletedBy: by, ReplacedBy: NewID(now)}
+	if by == u.ID {
+		u.DeletedBy = u.ReplacedBy
+	}
 }
 
 // Deleting reports whether the user is being deleted. A nil User is not.
@@ -77,26 +81,30 @@ const (
 )
 
 // GrantKind is a kind of grant with its limits. Nearly every request reads all grants of its caller, and lists over all
-// tasks read partitions for each membership and each private task, so their number is bounded: Max in all, and other users
-// can add one only while there are fewer than MaxAdded, so that nobody can use up or slow down what belongs to another user.
+// tasks read partitions for each membership and each private task, so their number is bounded.
 type GrantKind struct {
-	From, To      string // bounds of the sort keys in the user's partition
-	Max, MaxAdded int
-	Name          string // in the plural
-	End           string // how a user ends one
-	Count         func(Grants) int
+	Max   int
+	Name  string // in the plural
+	End   string // how a user ends one
+	Count func(Grants) int
+}
+
+// CheckNext refuses a further grant of the kind to one who has the most.
+func (k GrantKind) CheckNext(g Grants) error {
+	if n := k.Count(g); n >= k.Max {
+		return problem.Conflict.New("You have %d %s, which is the most. End one first (%s).", n, k.Name, k.End)
+	}
+	return nil
 }
 
 // The kinds of grants.
 var (
 	MembershipGrants = GrantKind{
-		From: memberPrefix, To: afterPrefix(memberPrefix), Max: 250, MaxAdded: 50,
-		Name: "memberships of organizers", End: "DELETE /v1/organizers/{organizerId}/members/{userId}",
+		Max: 250, Name: "memberships of organizers", End: "DELETE /v1/organizers/{organizerId}/members/{userId}",
 		Count: func(g Grants) int { return len(g.Memberships) },
 	}
 	RegistrationGrants = GrantKind{
-		From: registeredPrefix, To: afterPrefix(registeredPrefix), Max: 1000, MaxAdded: 100,
-		Name: "registrations for tasks", End: "DELETE /v1/tasks/{taskId}/registrations/{registrationId}",
+		Max: 1000, Name: "registrations for tasks", End: "DELETE /v1/tasks/{taskId}/registrations/{registrationId}",
 		Count: func(g Grants) int { return len(g.Registered) },
 	}
 )
@@ -111,7 +119,7 @@ func RegisteredKey(userID, taskID string) store.Key {
 	return keyOf(KindUser, userID, registeredPrefix+taskID)
 }
 
-// Registered is the grant of a registration, with what submitting needs to know.
+// Registered is the grant of a registration to a member of the team, with what submitting needs to know.
 type Registered struct {
 	Meta        // ID is the registration's
 	UserID      string
@@ -135,7 +143,6 @@ type Grants struct {
 	Profile    *User  // nil when the user never changed anything
 	Usage      *Usage // nil when the user never took anything
 	Registered []Registered
-	Added      []Reservation // of memberships
 }
 
 // DecodeGrants reads the items of a user's partition.
@@ -145,11 +152,9 @@ func DecodeGrants(items []store.Item) (Grants, error) {
 		var err error
 		switch {
 		case strings.HasPrefix(it.Sort, memberPrefix):
-			g.Memberships = append(g.Memberships, it.Sort[len(memberPrefix):])
-			m := Reservation{At: it.Key}
-			if err = Decode(it, &m); m.Added {
-				g.Added = append(g.Added, m)
-			}
+			var m Reservation
+			err = Decode(it, &m)
+			g.Memberships = append(g.Memberships, access.Membership{OrganizerID: it.Sort[len(memberPrefix):], Owner: !m.Editor})
 		case strings.HasPrefix(it.Sort, registeredPrefix):
 			var r Registered
 			err = Decode(it, &r)
@@ -186,9 +191,10 @@ func (g Grants) ForTask(taskID string) (Registered, bool) {
 type Person struct {
 	ID    string `json:"id" doc:"id of the user"`
 	Name  string `json:"name,omitempty" doc:"as the sign-in issuer gave it last; absent when the user has no profile"`
-	Email string `json:"email,omitempty" doc:"of users who registered for the task themselves or submitted to it, and of members of the organizer who founded it or have changed something as members"`
+	Email string `json:"email,omitempty" doc:"of users who take part in the task or submitted to it, and of members of the organizer"`
 
 	related             bool   // the user is known to be one of those whose address is shown
+	nameOnly            bool   // no address is shown
 	organizerID, taskID string // otherwise: of whose members and registrants the addresses are shown, unless others added them
 }
 
@@ -209,7 +215,7 @@ func personFor(roles access.Role, userID string, s AccessAttributes, taskID stri
 // Keys are those of the records that say who the person is; the first is that of the profile.
 func (p *Person) Keys() []store.Key {
 	keys := []store.Key{UserKey(p.ID)}
-	if !p.related {
+	if !p.related && !p.nameOnly {
 		keys = append(keys, MembershipKey(p.ID, p.organizerID))
 		if p.taskID != "" {
 			keys = append(keys, RegisteredKey(p.ID, p.taskID))
@@ -219,13 +225,13 @@ func (p *Person) Keys() []store.Key {
 }
 
 // Tell fills in the name, and the address if it is to be shown. agreed reports whether there is a grant with the key that
-// the user asked for: anyone can add a user to an organizer or a task, and must not learn the address by that.
+// the user asked for: with an earlier build anyone could add a user to an organizer or a task, and must not learn the address by that.
 func (p *Person) Tell(profile *User, agreed func(store.Key) bool) {
 	if profile == nil {
 		return
 	}
 	p.Name = profile.Name
-	if p.related || slices.ContainsFunc(p.Keys()[1:], agreed) {
+	if !p.nameOnly && (p.related || slices.ContainsFunc(p.Keys()[1:], agreed)) {
 		p.Email = profile.Email
 	}
 }
@@ -240,7 +246,7 @@ func (r Run) People() []*Person { return present(r.User) }
 func (e Evaluation) People() []*Person { return present(e.User) }
 
 // People are those that the resource names.
-func (r Registration) People() []*Person { return present(r.User) }
+func (r Registration) People() []*Person { return present(append(slices.Clone(r.Named), r.User)...) }
 
 // People are those that the resource names.
 func (r Review) People() []*Person { return present(r.Reviewer) }

@@ -14,16 +14,26 @@ import (
 // that one read decides who may see a record. When one of those changes, package propagation updates the copies.
 type AccessAttributes struct {
 	OrganizerID string `json:"organizerId"`
+	// RegistrationID is that of the team. Baselines without a registration have none, nor have runs and evaluations of earlier builds
+	// until they are rewritten.
+	RegistrationID string `json:"registrationId,omitempty"`
+
 	PrivateTask bool   `json:"privateTask,omitempty"`
 	Public      bool   `json:"public,omitempty"`    // the submission is public
 	Anonymous   bool   `json:"anonymous,omitempty"` // the registration shows its alias
 	Alias       string `json:"alias,omitempty"`
 	Published   bool   `json:"published,omitempty"` // of the review
 	Blinded     bool   `json:"blinded,omitempty"`   // of the review
+	Embargoed   bool   `json:"embargoed,omitempty"` // the dataset shows scores after the last close, as Embargo says
 	Baseline    bool   `json:"baseline,omitempty"`  // the submission is a baseline
 	Title       string `json:"title,omitempty"`     // of the submission
 	PaperURL    string `json:"paperUrl,omitempty"`  // of the submission
 	Affiliation string `json:"affiliation,omitempty"`
+}
+
+// scope is that of a record of the user in the task, with the access attributes and the audience.
+func (s AccessAttributes) scope(taskID, userID string, a access.Audience) access.Scope {
+	return access.Scope{OrganizerID: s.OrganizerID, TaskID: taskID, RegistrationID: s.RegistrationID, OwnerID: userID, Audience: a}
 }
 
 // taskAudience is the widest audience of anything in the task.
@@ -43,14 +53,17 @@ func (s AccessAttributes) submissionAudience() access.Audience {
 }
 
 // ShowsResults reports whether the review lets others than owner and organizers see results.
-func (s AccessAttributes) ShowsResults() bool { return s.Published && !s.Blinded }
+func (s AccessAttributes) ShowsResults() bool { return s.Published && !s.Conceals() }
+
+// Conceals reports whether nobody but the organizers is shown what only the truth can tell of the run, not even its owner.
+func (s AccessAttributes) Conceals() bool { return s.Blinded || s.Embargoed }
 
 // evaluationAudience is who sees an evaluation: the review decides, not the submission.
 func (s AccessAttributes) evaluationAudience() access.Audience {
 	switch {
 	case s.ShowsResults():
 		return s.taskAudience()
-	case s.Blinded:
+	case s.Conceals():
 		return access.Organizers
 	default:
 		return access.Owners
@@ -92,10 +105,16 @@ func (r *RunItem) ReadsValues(roles access.Role) bool {
 }
 
 // ReadsTruth reports whether one who has the roles, and sees the dataset, may have the files, which are of a truth of the
-// dataset. Of a public one those are the files that the dataset names: the truth in use may be an earlier one that was hidden.
+// dataset. Of a public one, for those who get the inputs, those are the files that the dataset names: the truth in use may be an earlier
+// one that was hidden.
 func (d *DatasetItem) ReadsTruth(roles access.Role, files []File) bool {
 	return d.ManagesTruth(roles) ||
-		d.TruthsPublic && !slices.ContainsFunc(files, func(f File) bool { return !d.hasTruth(f) })
+		d.TruthsPublic && d.ReadsInputs(roles) && !slices.ContainsFunc(files, func(f File) bool { return !d.hasTruth(f) })
+}
+
+// ReadsInputs reports whether one who has the roles, and sees the dataset, may have its inputs.
+func (d *DatasetItem) ReadsInputs(roles access.Role) bool {
+	return d.InputsFor != InputsForRegistrants || d.ManagesTruth(roles) || roles&access.Registrant != 0
 }
 
 // ManagesTruth reports whether one who has the roles may have every truth of the dataset, and what is wrong with it.
@@ -107,7 +126,7 @@ func (d *DatasetItem) ManagesTruth(roles access.Role) bool {
 func (d *DatasetItem) For(roles access.Role) Dataset {
 	v := d.Dataset
 	v.BoardVersion = d.Board().TruthVersion
-	if v.Inputs == nil {
+	if v.Inputs == nil || !d.ReadsInputs(roles) {
 		v.Inputs = []File{}
 	}
 	if !d.ReadsTruth(roles, d.Truths) {
@@ -143,6 +162,9 @@ func (s *SubmissionItem) For(roles access.Role) Submission {
 	if s.Access.hides(roles) {
 		v.Title, v.Description, v.PaperURL, v.Image, v.URL, v.Ref, v.Command = "", "", "", "", "", "", ""
 	}
+	if roles&access.Owner == 0 {
+		v.Notes = ""
+	}
 	v.UserID, v.Team = s.Access.shownAs(roles, s.UserID, s.Team)
 	v.User = personFor(roles, s.UserID, s.Access, s.TaskID)
 	return v
@@ -164,12 +186,16 @@ func (r *RunItem) For(roles access.Role) Run {
 	v.User = personFor(roles, r.UserID, r.Access, r.TaskID)
 	if !r.ReadsValues(roles) {
 		v.EvaluationID = ""
-		if r.State == Completed {
+		switch {
+		case r.State == Completed && r.Access.Embargoed:
+			v.Notice = "The run is completed: it is valid as far as its files and the inputs of the dataset can tell. Its values are shown once " +
+				"the window of every team has closed, if the organizers have not blinded it, and to others if they have published it."
+		case r.State == Completed:
 			v.Notice = "The run is completed, but you are not shown its values: its owner is once the organizers unblind it, and others once they " +
 				"have published it as well."
 		}
 	}
-	blind := r.Access.Blinded && roles&(access.Organizer|access.Admin) == 0
+	blind := r.Access.Conceals() && roles&(access.Organizer|access.Admin) == 0
 	if !canSeeIdentity(roles) && !r.Access.ShowsResults() {
 		v.Diagnostics = []measure.Diagnostic{}
 	} else {

@@ -144,14 +144,14 @@ func (b *Builder) User(names ...string) {
 	}
 }
 
-// Organizer makes an organizer with the members.
+// Organizer makes an organizer with the members, all of whom are owners.
 func (b *Builder) Organizer(members ...string) *record.Organizer {
 	b.t.Helper()
 	o := &record.Organizer{Meta: b.meta()}
 	o.Name = "Organizer"
 	all := []record.Record{o}
 	for _, name := range members {
-		o.Members = append(o.Members, UserID(name))
+		o.Members, o.Owners = append(o.Members, UserID(name)), append(o.Owners, UserID(name))
 		all = append(all, &record.Reservation{Meta: b.meta(), At: record.MembershipKey(UserID(name), o.ID)})
 	}
 	b.Put(all...)

@@ -84,9 +84,9 @@ func (d *Dataset) Run(user string, options ...RunOption) *Run {
 	r.Meta, r.SubmissionID, r.TaskID, r.DatasetID = b.meta(), r.Submission.ID, d.TaskID, d.ID
 	r.UserID, r.Team, r.State = UserID(user), Team(user), record.Completed
 	r.Files, r.Diagnostics = []record.File{}, []measure.Diagnostic{}
-	r.Access = record.AccessAttributes{OrganizerID: d.OrganizerID, PrivateTask: d.PrivateTask, Alias: record.NewAlias(r.Submission.ID)}
+	r.Access = record.AccessAttributes{OrganizerID: d.OrganizerID, PrivateTask: d.PrivateTask, Alias: record.NewAlias(r.UserID)}
 	if g := d.Task.registrations[r.UserID]; g != nil {
-		r.Submission.RegistrationID, r.Team = g.ID, g.Team
+		r.Access.RegistrationID, r.Team = g.ID, g.Team
 		r.Access.Alias, r.Access.Anonymous, r.Access.Affiliation = g.Alias, g.Anonymous, g.Affiliation
 	}
 	r.Review.Meta, r.Review.RunID = b.meta(), r.ID

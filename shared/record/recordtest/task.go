@@ -41,24 +41,35 @@ func (t *Task) Path() string { return "/v1/tasks/" + t.ID }
 
 func (t *Task) private() bool { return t.Visibility == record.Private }
 
+// With adds members to a team.
+func With(users ...string) func(*record.RegistrationItem) {
+	return func(r *record.RegistrationItem) {
+		for _, name := range users {
+			r.Members = append(r.Members, UserID(name))
+		}
+	}
+}
+
 // Register registers the user for the task, whose team is called after the user, and has it accepted unless an option says otherwise.
 func (t *Task) Register(user string, options ...func(*record.RegistrationItem)) *record.RegistrationItem {
 	t.b.t.Helper()
 	r := &record.RegistrationItem{OrganizerID: t.OrganizerID}
 	r.Meta, r.TaskID, r.UserID, r.Team, r.State = t.b.meta(), t.ID, UserID(user), Team(user), record.Accepted
-	r.Alias = record.NewAlias(r.ID)
+	r.Alias, r.Members = record.NewAlias(r.ID), []string{r.UserID}
 	for _, option := range options {
 		option(r)
 	}
-	all := []record.Record{r, &record.Registered{
-		Meta: r.Meta, UserID: r.UserID, TaskID: t.ID, OrganizerID: t.OrganizerID, PrivateTask: t.private(),
-		Team: r.Team, Alias: r.Alias, Anonymous: r.Anonymous, Affiliation: r.Affiliation, State: r.State, Added: r.Added,
-	}}
+	all := []record.Record{r}
+	for _, id := range r.Members {
+		all = append(all, r.Grant(id, t.private(), t.b.Now()))
+	}
 	if name, reserved := r.ReservedName(); reserved {
 		all = append(all, &record.Reservation{Meta: t.b.meta(), At: name})
 	}
 	t.b.Put(all...)
-	t.registrations[r.UserID] = r
+	for _, id := range r.Members {
+		t.registrations[id] = r
+	}
 	return r
 }
 

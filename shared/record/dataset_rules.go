@@ -1,0 +1,76 @@
+package record
+
+import "cmp"
+
+// InputsFor says who gets the inputs of a dataset.
+type InputsFor string
+
+// Those who can get them.
+const (
+	InputsForAnyone      InputsFor = "anyone"
+	InputsForRegistrants InputsFor = "registrants"
+)
+
+// Publish says when reviews are published.
+type Publish string
+
+// The times at which they can be.
+const (
+	PublishOnReview     Publish = "onReview"
+	PublishOnCompletion Publish = "onCompletion"
+)
+
+// AuditedDataset is what an audit entry keeps of a dataset.
+type AuditedDataset struct {
+	Name string `json:"name"`
+	DatasetRules
+	EvaluatedWith
+}
+
+// DatasetRules decide who is shown what of a dataset and of the runs on it.
+type DatasetRules struct {
+	Split        Split `json:"split"`
+	TruthsPublic bool  `json:"truthsPublic"`
+	IDsPublic    bool  `json:"idsPublic"`
+	LabelsPublic bool  `json:"labelsPublic"`
+
+	InputsFor   InputsFor          `json:"inputsFor"`
+	Publish     Publish            `json:"publish"`
+	Submissions DatasetSubmissions `json:"submissions"`
+	Scores      Scores             `json:"scores"`
+	FinalRuns   int                `json:"finalRuns"`
+}
+
+// EvaluatedWith is what runs on a dataset are evaluated with.
+type EvaluatedWith struct {
+	Truths    []AuditedFile `json:"truths"`
+	RunFormat RunFormat     `json:"runFormat"`
+	Evaluator Evaluator     `json:"evaluator"`
+}
+
+// AuditedFile is what audit entries tell of a file.
+type AuditedFile struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+}
+
+// Audited returns what an audit entry keeps of the dataset as it is.
+func (d *DatasetItem) Audited() AuditedDataset {
+	return AuditedDataset{
+		d.Name, DatasetRules{d.Split, d.TruthsPublic, d.IDsPublic, d.LabelsPublic, cmp.Or(d.InputsFor, InputsForAnyone),
+			cmp.Or(d.Publish, PublishOnReview), d.Submissions, cmp.Or(d.Scores, ScoresLive), d.FinalRuns},
+		EvaluatedWith{auditedFiles(d.Truths), d.RunFormat, d.Evaluator},
+	}
+}
+
+// evaluatedWith is what runs are evaluated with while the truth is in use.
+func (t *Truth) evaluatedWith() EvaluatedWith {
+	return EvaluatedWith{auditedFiles(t.Files), t.RunFormat, t.Evaluator}
+}
+
+func auditedFiles(files []File) (audited []AuditedFile) {
+	for _, f := range files {
+		audited = append(audited, AuditedFile{f.Name, f.SHA256})
+	}
+	return audited
+}

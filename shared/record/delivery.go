@@ -1,0 +1,141 @@
+package record
+
+import (
+	"encoding/json"
+	"time"
+
+	"assay/shared/store"
+)
+
+// How long webhooks are tried, and what is kept of what was sent.
+const (
+	DeliveryTime   = 3 * Day  // from the first attempt to the last
+	DeliveriesKept = 1000     // that have ended, of each webhook
+	deliveryKept   = 30 * Day // after its end
+)
+
+// EventWebhookCreated is sent to a new webhook, and to nobody else, so that its receiver can be tried.
+const EventWebhookCreated EventKind = "webhook.created"
+
+// DeliveryState is what became of a delivery.
+type DeliveryState string
+
+// The states of deliveries.
+const (
+	DeliveryPending   DeliveryState = "pending"
+	DeliveryDelivered DeliveryState = "delivered"
+	DeliveryFailed    DeliveryState = "failed"
+)
+
+// Delivery is an event that is sent to one webhook.
+type Delivery struct {
+	Meta
+	WebhookID     string        `json:"webhookId"`
+	Type          EventKind     `json:"type" doc:"the kind of the event" example:"run.completed"`
+	OrganizerID   string        `json:"organizerId"`
+	TaskID        string        `json:"taskId,omitempty"`
+	Path          string        `json:"path" doc:"of what the event is about" example:"/v1/runs/01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
+	Sequence      int64         `json:"sequence" doc:"counts the events of the webhook, from 1 and without gaps"`
+	State         DeliveryState `json:"state" enum:"pending,delivered,failed" doc:"failed ones are not tried again by themselves"`
+	Attempts      int           `json:"attempts"`
+	Status        int           `json:"status,omitempty" doc:"of HTTP, that the receiver answered last"`
+	Failure       string        `json:"failure,omitempty" doc:"why the last attempt failed"`
+	NextAttemptAt *Instant      `json:"nextAttemptAt,omitempty" doc:"of one that is pending"`
+}
+
+// DeliveryItem is what the store has of a delivery. It has no sequence number at first, and then is under another key.
+type DeliveryItem struct {
+	Delivery
+	OfTask bool    `json:"ofTask,omitempty"` // the webhook is one of the task, not of the organizer
+	Since  Instant `json:"since"`            // begin of the time in which it is tried
+}
+
+// NewDelivery returns a delivery to the webhook, without a sequence number, of an event of the kind about the subject in the task, if any.
+func NewDelivery(now time.Time, h *WebhookItem, kind EventKind, taskID, subject string) *DeliveryItem {
+	d := &DeliveryItem{Delivery: Delivery{Meta: NewMeta(now), WebhookID: h.ID, Type: kind, OrganizerID: h.OrganizerID, TaskID: taskID,
+		Path: subject}, OfTask: h.TaskID != ""}
+	d.Restart(now)
+	return d
+}
+
+// Restart has the delivery be sent at now.
+func (d *DeliveryItem) Restart(now time.Time) {
+	d.State, d.Since, d.NextAttemptAt, d.Failure = DeliveryPending, At(now), new(At(now)), ""
+}
+
+// Due reports whether the delivery is to be sent at now.
+func (d *DeliveryItem) Due(now time.Time) bool {
+	return d.State == DeliveryPending && !d.NextAttemptAt.After(now)
+}
+
+// Numbered returns the delivery with its sequence number, under its last key.
+func (d *DeliveryItem) Numbered(sequence int64) *DeliveryItem {
+	n := *d
+	n.Meta, n.Sequence = MetaOf(d.ID, d.CreatedAt.Time), sequence
+	return &n
+}
+
+// Payload is the body that the receiver gets. It says what the event is about and no more, so that who may read what is decided when
+// the receiver asks for it.
+func (d *Delivery) Payload() ([]byte, error) {
+	type data struct {
+		Path        string `json:"path"`
+		OrganizerID string `json:"organizerId"`
+		TaskID      string `json:"taskId,omitempty"`
+		Sequence    int64  `json:"sequence"`
+	}
+	return json.Marshal(struct {
+		Type      EventKind `json:"type"`
+		Timestamp Instant   `json:"timestamp"`
+		Data      data      `json:"data"`
+	}{d.Type, d.CreatedAt, data{d.Path, d.OrganizerID, d.TaskID, d.Sequence}})
+}
+
+// WebhookKey is the key of the webhook.
+func (d *DeliveryItem) WebhookKey() store.Key {
+	if d.OfTask {
+		return WebhookKey(TaskKey(d.TaskID), d.WebhookID)
+	}
+	return WebhookKey(OrganizerKey(d.OrganizerID), d.WebhookID)
+}
+
+// DeliveryPrefix begins the sort keys of deliveries, and UnnumberedPrefix of those that have no sequence number yet. The others are past
+// the last of them.
+const (
+	DeliveryPrefix   = "DELIVERY#"
+	DeliveryEnd      = "DELIVERY$"
+	UnnumberedPrefix = "UNNUMBERED#"
+	UnnumberedEnd    = "UNNUMBERED$"
+)
+
+// DeliveryPartition holds the deliveries of a webhook.
+func DeliveryPartition(webhookID string) string { return "WEBHOOK#" + webhookID }
+
+// DeliveryKey is the key of a delivery that has a sequence number.
+func DeliveryKey(webhookID, id string) store.Key {
+	return store.Key{Partition: DeliveryPartition(webhookID), Sort: DeliveryPrefix + id}
+}
+
+// Key implements Record.
+func (d *DeliveryItem) Key() store.Key {
+	if d.Sequence == 0 {
+		return store.Key{Partition: DeliveryPartition(d.WebhookID), Sort: UnnumberedPrefix + d.ID}
+	}
+	return DeliveryKey(d.WebhookID, d.ID)
+}
+
+// Expiry says when the record goes by itself.
+func (d *DeliveryItem) Expiry() time.Time {
+	if d.State == DeliveryPending {
+		return time.Time{}
+	}
+	return d.UpdatedAt.Add(deliveryKept)
+}
+
+// Indexes implements Record.
+func (d *DeliveryItem) Indexes() [store.NumIndexes]store.Key {
+	if d.State != DeliveryPending {
+		return indexes{}
+	}
+	return indexes{}.outbox(*d.NextAttemptAt, d.ID)
+}

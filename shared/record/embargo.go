@@ -1,0 +1,106 @@
+package record
+
+import (
+	"slices"
+	"time"
+
+	"assay/shared/store"
+)
+
+// Scores says when the scores of runs on a dataset are shown.
+type Scores string
+
+// The rules for scores.
+const (
+	ScoresLive       Scores = "live"
+	ScoresAfterClose Scores = "afterClose"
+)
+
+// DatasetSubmissions are the window and the quota of a dataset within those of its task.
+type DatasetSubmissions struct {
+	OpensAt  *Instant `json:"opensAt,omitempty" doc:"in place of the task's: nothing can be submitted to the dataset before"`
+	ClosesAt *Instant `json:"closesAt,omitempty" doc:"in place of the task's: nothing can be submitted to the dataset from then on"`
+	PerDay   int      `json:"perDay" required:"false" minimum:"0" maximum:"100" doc:"runs on the dataset that a team may have in a sliding 24 hours, of those that the task allows; 0: no limit of its own"`
+	Total    int      `json:"total" required:"false" minimum:"0" maximum:"1000000" doc:"runs on the dataset that a team may have in all, of those that the task allows; 0: no limit of its own"`
+}
+
+// Window is when runs on the dataset of the task can be submitted: each instant is the dataset's own or, where it has none, the task's.
+func (d *DatasetItem) Window(t *TaskItem) (opens, closes *Instant) {
+	opens, closes = t.Submissions.OpensAt, t.Submissions.ClosesAt
+	if d.Submissions.OpensAt != nil {
+		opens = d.Submissions.OpensAt
+	}
+	if d.Submissions.ClosesAt != nil {
+		closes = d.Submissions.ClosesAt
+	}
+	return opens, closes
+}
+
+// Extension is a later close that an exception grants to a team, for one dataset of its task or, without an id, for all.
+type Extension struct {
+	DatasetID string  `json:"datasetId,omitempty"`
+	ClosesAt  Instant `json:"closesAt"`
+}
+
+// extend returns the latest of the close of the dataset and of the extensions; nil when it never closes.
+func extend(closes *Instant, datasetID string, extensions ...Extension) *Instant {
+	for _, e := range extensions {
+		if closes != nil && (e.DatasetID == "" || e.DatasetID == datasetID) && e.ClosesAt.After(closes.Time) {
+			closes = &e.ClosesAt
+		}
+	}
+	return closes
+}
+
+// Embargo says of which datasets of a task the scores are shown to organizers alone until the last team's window closes. A task has
+// one once a dataset asks for that, or an exception grants a later close. It is written in the transaction of whatever moves a close,
+// and its pending work copies what follows to runs and evaluations, for lists; single resources compare the instants themselves.
+type Embargo struct {
+	Meta                            // ID is the task's
+	Extensions map[string]Extension `json:",omitempty"` // by the id of the exception
+	// Datasets are those whose scores are shown after the last close, and those of which that has been so until lately.
+	Datasets    []string     `json:",omitempty"`
+	PendingWork *PendingWork `json:",omitempty"`
+}
+
+// EmbargoKey is the key of a task's Embargo.
+func EmbargoKey(taskID string) store.Key { return keyOf(KindTask, taskID, "EMBARGO") }
+
+// Key implements Record.
+func (e *Embargo) Key() store.Key { return EmbargoKey(e.ID) }
+
+// Indexes implements Record.
+func (e *Embargo) Indexes() [store.NumIndexes]store.Key {
+	return indexes{}.pending(e.PendingWork, e.ID)
+}
+
+// ScoresAt returns from when on scores of the dataset are shown, and false when no close is known that ends the wait for them. The
+// instant is zero when nothing delays them. The Embargo is nil where the task has none.
+func (d *DatasetItem) ScoresAt(t *TaskItem, e *Embargo) (at Instant, known bool) {
+	if d.Scores != ScoresAfterClose {
+		return at, true
+	}
+	_, closes := d.Window(t)
+	if e != nil {
+		for _, x := range e.Extensions {
+			closes = extend(closes, d.ID, x)
+		}
+	}
+	if closes == nil {
+		return at, false
+	}
+	return *closes, true
+}
+
+// Embargoed reports whether scores of the dataset are withheld at now.
+func (d *DatasetItem) Embargoed(t *TaskItem, e *Embargo, now time.Time) bool {
+	at, known := d.ScoresAt(t, e)
+	return !known || now.Before(at.Time)
+}
+
+// Add adds a dataset whose scores are shown after the last close.
+func (e *Embargo) Add(datasetID string) {
+	if !slices.Contains(e.Datasets, datasetID) {
+		e.Datasets = append(e.Datasets, datasetID)
+	}
+}

@@ -1,0 +1,200 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"assay/shared/access"
+	"assay/shared/store"
+)
+
+// EventKind says what happened.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventRegistrationPending   EventKind = "registration.pending"
+	EventRegistrationDecided   EventKind = "registration.decided"
+	EventInvitationCreated     EventKind = "invitation.created"
+	EventRunFailed             EventKind = "run.failed"
+	EventRunCompleted          EventKind = "run.completed"
+	EventReviewPublished       EventKind = "review.published"
+	EventTruthChanged          EventKind = "truth.changed"
+	EventWindowClosing         EventKind = "window.closing"
+	EventAnnouncementPublished EventKind = "announcement.published"
+	EventWorkersMissing        EventKind = "workers.missing"
+	EventTokenExpiring         EventKind = "token.expiring" //nolint:gosec // no credentials
+	EventWebhookDisabled       EventKind = "webhook.disabled"
+)
+
+// EventKinds are all kinds, in the order of the documentation.
+var EventKinds = []EventKind{
+	EventRegistrationPending, EventRegistrationDecided, EventInvitationCreated, EventRunFailed, EventRunCompleted, EventReviewPublished,
+	EventTruthChanged, EventWindowClosing, EventAnnouncementPublished, EventWorkersMissing, EventTokenExpiring, EventWebhookDisabled,
+}
+
+// Recipients says which people are told of an event.
+type Recipients string
+
+// Recipients of events.
+const (
+	ToTeam        Recipients = "team"        // the members of the registration, or the owner of what has none
+	ToOrganizers  Recipients = "organizers"  // the members of the organizer
+	ToRegistrants Recipients = "registrants" // the members of all registrations of the task that were accepted
+	ToUsers       Recipients = "users"       // those whom the event names
+	ToAddress     Recipients = "address"     // the e-mail address that the event names
+)
+
+// To returns who is told of events of the kind.
+func (k EventKind) To() Recipients {
+	switch k {
+	case EventRegistrationPending, EventWorkersMissing, EventWebhookDisabled:
+		return ToOrganizers
+	case EventTruthChanged, EventWindowClosing, EventAnnouncementPublished:
+		return ToRegistrants
+	case EventTokenExpiring:
+		return ToUsers
+	case EventInvitationCreated:
+		return ToAddress
+	default:
+		return ToTeam
+	}
+}
+
+// Event is an entry of the outbox: something happened that people and webhooks are told of. The transaction of the change that it
+// tells of creates it, so that none is lost and none is made up; the notifier delivers it from NotBefore on. It says what the event is
+// about and no more: what a recipient is told is read at delivery, as far as that recipient may see it then.
+type Event struct {
+	Meta
+	Kind           EventKind `json:"kind"`
+	OrganizerID    string    `json:"organizerId,omitempty"`
+	TaskID         string    `json:"taskId,omitempty"`
+	RegistrationID string    `json:"registrationId,omitempty"` // the team that it concerns
+	UserIDs        []string  `json:"userIds,omitempty"`        // recipients: of ToUsers, and of ToTeam where there is no registration
+	// Address is the recipient of an invitation, who need have no account, and Secret what the invitation is accepted by. The event has both
+	// until it is delivered.
+	Address   string  `json:"address,omitempty"`
+	Secret    string  `json:"secret,omitempty"`
+	Subject   string  `json:"subject"` // path of what it is about
+	NotBefore Instant `json:"notBefore"`
+	// Cursor is how far the fan-out has come: the recipient who was last.
+	Cursor string `json:"cursor,omitempty"`
+	// Delivered says that it is over with the event.
+	Delivered bool `json:"delivered,omitempty"`
+	Attempts  int  `json:"attempts,omitempty"` // in a row that failed
+}
+
+// NewEvent returns an event of now about the subject, a path such as /v1/runs/<id>, that is in the scope.
+func NewEvent(now time.Time, kind EventKind, of access.Scope, subject string) *Event {
+	e := &Event{Meta: NewMeta(now), Kind: kind, OrganizerID: of.OrganizerID, TaskID: of.TaskID, RegistrationID: of.RegistrationID,
+		Subject: subject, NotBefore: At(now)}
+	if kind.To() == ToTeam && of.RegistrationID == "" && of.OwnerID != "" {
+		e.UserIDs = []string{of.OwnerID}
+	}
+	return e
+}
+
+// NewInvitationEvent returns the event that somebody is invited by e-mail, with the secret of the invitation.
+func NewInvitationEvent(now time.Time, of access.Scope, subject, address, secret string) *Event {
+	e := NewEvent(now, EventInvitationCreated, of, subject)
+	e.Address, e.Secret = address, secret
+	return e
+}
+
+// WindowNotice is how long before a window closes its registrants are told, and TokenNotice before an access token expires its user is.
+// WorkersNotice is how long a run waits for a worker before its organizers are told that none was seen, and then once a day.
+const (
+	WindowNotice  = 2 * Day
+	TokenNotice   = 7 * Day
+	WorkersNotice = time.Hour
+)
+
+// NextWorkersNotice is when that is looked at next for a run that has waited since the instant.
+func NextWorkersNotice(since, now time.Time) time.Time {
+	first := since.Add(WorkersNotice)
+	if now.Before(first) {
+		return first
+	}
+	return first.Add(now.Sub(first).Truncate(Day) + Day)
+}
+
+// NewWindowEvent returns the event that the window for submissions to what has the id closes at the instant. It tells of each instant
+// once.
+func NewWindowEvent(now time.Time, of access.Scope, id, subject string, closesAt Instant) *Event {
+	e := NewEvent(now, EventWindowClosing, of, subject)
+	e.ID, e.NotBefore = WindowEventID(id, closesAt), At(later(now, closesAt.Add(-WindowNotice)))
+	return e
+}
+
+// WindowEventID is the id of the event that the window of what has the id closes at the instant.
+func WindowEventID(id string, closesAt Instant) string { return id + "-" + closesAt.sortable() }
+
+// NewTokenEvent returns the event that an access token expires.
+func NewTokenEvent(now time.Time, t *AccessTokenItem) *Event {
+	e := NewEvent(now, EventTokenExpiring, access.Scope{}, "/v1/user/tokens/"+t.ID)
+	e.ID, e.UserIDs = t.ID, []string{t.UserID}
+	return e
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// End says that the event is delivered, or given up.
+func (e *Event) End() { e.Delivered, e.Address, e.Secret = true, "", "" }
+
+// eventRetention is for how long a delivered event is kept: until then the event with the same id is not told of again.
+const eventRetention = 30 * Day
+
+// EventKey is the key of the event.
+func EventKey(id string) store.Key { return store.Key{Partition: "EVENT#" + id, Sort: "EVENT"} }
+
+// Key implements Record.
+func (e *Event) Key() store.Key { return EventKey(e.ID) }
+
+// Expiry says when the record goes by itself.
+func (e *Event) Expiry() time.Time {
+	if !e.Delivered {
+		return time.Time{}
+	}
+	return e.UpdatedAt.Add(eventRetention)
+}
+
+// Indexes implements Record.
+func (e *Event) Indexes() [store.NumIndexes]store.Key {
+	if e.Delivered {
+		return indexes{}
+	}
+	return indexes{}.outbox(e.NotBefore, e.ID)
+}
+
+// OutboxPartition holds, in ByWork, what the notifier has to do, by the instant from which on.
+const OutboxPartition = "OUTBOX"
+
+func (x indexes) outbox(at Instant, id string) indexes {
+	return x.with(ByWork, OutboxPartition, due(at, id))
+}
+
+// DecodeOutbox reads a stored record that can be in the outbox.
+func DecodeOutbox(it store.Item) (Record, error) {
+	var r Record
+	switch kind, _, _ := strings.Cut(it.Partition, "#"); kind {
+	case "EVENT":
+		r = new(Event)
+	case "MAILBOX":
+		r = new(Mailbox)
+	case "WEBHOOK":
+		r = new(DeliveryItem)
+	case "INVITATIONS":
+		r = new(InvitationItem)
+	case "TOKENS":
+		r = new(AccessTokenItem)
+	default:
+		return nil, fmt.Errorf("record: %s %s cannot be in the outbox", it.Partition, it.Sort)
+	}
+	return r, Decode(it, r)
+}

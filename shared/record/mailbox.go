@@ -1,0 +1,122 @@
+package record
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/shared/store"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Mailbox is what the notifier knows of one recipient of e-mails: what is wanted, and when the next e-mail may be sent. It is apart from
+// UserPartition, which nearly every request reads. Its partition has a Mail for each event that waits; all that wait are sent as one
+// e-mail, so that a recipient gets at most one in MailInterval.
+type Mailbox struct {
+	Meta // ID is the user's, or the AddressID of an address
+	// Muted are the kinds of events that are not sent; Stopped says that none is.
+	Muted   []EventKind `json:"muted,omitempty"`
+	Stopped bool        `json:"stopped,omitempty"`
+	// Secret is in the links by which a recipient who is not logged in stops the e-mails: 128 random bits, in the form of an id.
+	Secret string `json:"secret,omitempty"`
+	// NotBefore is when the mails that wait are to be sent, or, while they are being sent, when that is taken to have failed; nil when
+	// none waits.
+	NotBefore *Instant `json:"notBefore,omitempty"`
+	SentAt    *Instant `json:"sentAt,omitempty"` // the last one
+	// FailingSince is when the first of the attempts failed that failed in a row.
+	FailingSince *Instant `json:"failingSince,omitempty"`
+	Attempts     int      `json:"attempts,omitempty"`
+}
+
+// NewMailbox returns the mailbox of a user who has none.
+func NewMailbox(userID string, now time.Time) *Mailbox {
+	var secret ulid.ULID
+	_, _ = rand.Read(secret[:]) // which never fails
+	return &Mailbox{Meta: MetaOf(userID, now), Secret: secret.String()}
+}
+
+// AddressID stands for an e-mail address where a user's id stands for a user.
+func AddressID(address string) string {
+	sum := sha256.Sum256([]byte("mailto:" + strings.ToLower(address)))
+	return ulid.ULID(sum[:16]).String()
+}
+
+// Limits of e-mails.
+const (
+	MailInterval = 10 * time.Minute // between two e-mails to one recipient
+	MailTime     = 3 * Day          // for which an e-mail that fails is tried again
+)
+
+// Wants reports whether the recipient wants e-mails of the kind. A nil Mailbox wants all.
+func (m *Mailbox) Wants(kind EventKind) bool {
+	return m == nil || !m.Stopped && !slices.Contains(m.Muted, kind)
+}
+
+// MailAddress is where e-mails to the user go; empty for nowhere. A nil User has none.
+func (u *User) MailAddress() string {
+	if u == nil || u.Deleting() {
+		return ""
+	}
+	return u.Email
+}
+
+// Wait has the mails be sent as soon as the interval allows.
+func (m *Mailbox) Wait(now time.Time) {
+	if m.NotBefore != nil {
+		return
+	}
+	m.NotBefore = new(At(now))
+	if m.SentAt != nil && m.SentAt.Add(MailInterval).After(now) {
+		m.NotBefore = new(At(m.SentAt.Add(MailInterval)))
+	}
+}
+
+// UnsubscribePath is where a recipient who is not logged in stops the e-mails.
+func (m *Mailbox) UnsubscribePath() string {
+	return "/v1/users/" + m.ID + "/unsubscriptions/" + m.Secret
+}
+
+// MailboxPartition holds the mailbox of a user and the mails in it.
+func MailboxPartition(userID string) string { return "MAILBOX#" + userID }
+
+// MailboxKey is the key of the user's mailbox.
+func MailboxKey(userID string) store.Key {
+	return store.Key{Partition: MailboxPartition(userID), Sort: "BOX"}
+}
+
+// Key implements Record.
+func (m *Mailbox) Key() store.Key { return MailboxKey(m.ID) }
+
+// Indexes implements Record.
+func (m *Mailbox) Indexes() [store.NumIndexes]store.Key {
+	if m.NotBefore == nil {
+		return indexes{}
+	}
+	return indexes{}.outbox(*m.NotBefore, m.ID)
+}
+
+// Mail is an event that a user is still to be told of by e-mail. There is one for each event and recipient.
+type Mail struct {
+	Meta   // ID is the event's
+	UserID string
+	// Address and Secret are those of the event, which is of an invitation.
+	Address string `json:",omitempty"`
+	Secret  string `json:",omitempty"`
+}
+
+// MailPrefix begins the sort keys of mails; MailEnd is past the last of them.
+const (
+	MailPrefix = "MAIL#"
+	MailEnd    = "MAIL$"
+)
+
+// Key implements Record.
+func (m *Mail) Key() store.Key {
+	return store.Key{Partition: MailboxPartition(m.UserID), Sort: MailPrefix + m.ID}
+}
+
+// Expiry says when the record goes by itself, should it never be sent.
+func (m *Mail) Expiry() time.Time { return m.CreatedAt.Add(eventRetention) }

@@ -1,0 +1,179 @@
+package record
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"assay/shared/plural"
+	"assay/shared/problem"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// MaxDatasetPerDay bounds a dataset's daily quota, as MaxPerDay that of its task.
+const MaxDatasetPerDay = 100
+
+// Used is what a team has used of a quota.
+type Used struct {
+	Total  int      // runs that count
+	Recent []string // ids of those made within the last Day, oldest first; an id tells its instant
+}
+
+// limits are a quota: at most so many runs in a Day and in all, where they are not 0. Name says whose it is, and keep how many
+// runs of a day are remembered at most.
+type limits struct {
+	name                string
+	perDay, total, keep int
+}
+
+func madeAt(id string) time.Time { return ulid.Time(ulid.MustParse(id).Time()) }
+
+// expire forgets the recent runs that are a Day old at now.
+func (u *Used) expire(now time.Time) {
+	u.Recent = slices.DeleteFunc(u.Recent, func(id string) bool { return !madeAt(id).After(now.Add(-Day)) })
+}
+
+// refuse returns the problem when the limits do not allow n more runs.
+func (u *Used) refuse(l limits, n int, now time.Time) error {
+	u.expire(now)
+	if l.total > 0 && u.Total+n > l.total {
+		return problem.QuotaExhausted.New("This submission makes %s, and %d of the %d that %s allows in all are left.",
+			plural.Count(n, "run"), max(0, l.total-u.Total), l.total, l.name)
+	}
+	if l.perDay > 0 && len(u.Recent)+n > l.perDay {
+		if n > l.perDay {
+			return problem.QuotaExhausted.New("This submission makes %s, and %s allows %d in 24 hours: submit to fewer datasets at once.",
+				plural.Count(n, "run"), l.name, l.perDay)
+		}
+		free := madeAt(u.Recent[len(u.Recent)+n-l.perDay-1]).Add(Day)
+		return problem.QuotaToday.New("This submission makes %s, and %d of the %d that %s allows in 24 hours are left. Enough come back "+
+			"at %s.",
+			plural.Count(n, "run"), max(0, l.perDay-len(u.Recent)), l.perDay, l.name, At(free).sortable()).After(free.Sub(now))
+	}
+	return nil
+}
+
+// count counts the runs, of which keep are remembered.
+func (u *Used) count(keep int, runIDs ...string) {
+	u.Total += len(runIDs)
+	u.Recent = append(u.Recent, runIDs...)
+	if drop := len(u.Recent) - keep; drop > 0 {
+		u.Recent = slices.Delete(u.Recent, 0, drop)
+	}
+}
+
+func (u *Used) refund(runID string) {
+	u.Total = max(0, u.Total-1)
+	u.Recent = slices.DeleteFunc(u.Recent, func(id string) bool { return id == runID })
+}
+
+func (u *Used) recharge(runID string, now time.Time) {
+	u.Total++
+	if madeAt(runID).After(now.Add(-Day)) {
+		u.Recent = append(u.Recent, runID)
+		slices.Sort(u.Recent)
+	}
+}
+
+// atLeast counts at least as much as other does.
+func (u *Used) atLeast(other *Used) {
+	if u.Total = max(u.Total, other.Total); len(other.Recent) > len(u.Recent) {
+		u.Recent = other.Recent
+	}
+}
+
+// left tells what is left under the limits.
+func (u *Used) left(l limits, now time.Time) (q QuotaLeft) {
+	u.expire(now)
+	if l.perDay > 0 {
+		q.PerDay, q.RemainingToday = &l.perDay, new(max(0, l.perDay-len(u.Recent)))
+		if len(u.Recent) > 0 {
+			q.ResetsAt = new(At(madeAt(u.Recent[0]).Add(Day)))
+		}
+	}
+	if l.total > 0 {
+		q.Total, q.Remaining = &l.total, new(max(0, l.total-u.Total))
+	}
+	return q
+}
+
+// ofTask is the quota of the task for the team, with what exceptions add.
+func (a *Allowance) ofTask(t *TaskItem) limits {
+	return a.extended("", limits{"the task", t.Submissions.PerDay, t.Submissions.Total, MaxPerDay})
+}
+
+// ofDataset is ofTask for the quota of a dataset of its own.
+func (a *Allowance) ofDataset(d *DatasetItem) limits {
+	return a.extended(d.ID, limits{"the dataset \"" + d.Name + "\"", d.Submissions.PerDay, d.Submissions.Total, MaxDatasetPerDay})
+}
+
+// extended returns the limits with what exceptions for the dataset, or for the task, add to those that there are.
+func (a *Allowance) extended(datasetID string, l limits) limits {
+	perDay, total := l.perDay > 0, l.total > 0
+	for _, e := range a.Exceptions {
+		if e.DatasetID == datasetID && perDay {
+			l.perDay = min(l.perDay+e.PerDay, l.keep)
+		}
+		if e.DatasetID == datasetID && total {
+			l.total += e.Total
+		}
+	}
+	return l
+}
+
+// used is what was used of the dataset's quota.
+func (a *Allowance) used(datasetID string) *Used {
+	if a.Datasets == nil {
+		a.Datasets = map[string]*Used{}
+	}
+	if a.Datasets[datasetID] == nil {
+		a.Datasets[datasetID] = new(Used)
+	}
+	return a.Datasets[datasetID]
+}
+
+// Charge counts one new run on each of the datasets of the task, or returns the problem when the quotas do not allow so many.
+func (a *Allowance) Charge(t *TaskItem, sets []*DatasetItem, runIDs []string, now time.Time) error {
+	if err := a.refuse(a.ofTask(t), len(runIDs), now); err != nil {
+		return err
+	}
+	for _, d := range sets {
+		if err := a.used(d.ID).refuse(a.ofDataset(d), 1, now); err != nil {
+			return err
+		}
+	}
+	a.count(MaxPerDay, runIDs...)
+	for i, d := range sets {
+		a.used(d.ID).count(MaxDatasetPerDay, runIDs[i])
+	}
+	return nil
+}
+
+// Refund takes back what Charge counted for a run on the dataset that failed or was cancelled.
+func (a *Allowance) Refund(datasetID, runID string) {
+	a.refund(runID)
+	a.used(datasetID).refund(runID)
+	a.Waiting = slices.DeleteFunc(a.Waiting, func(id string) bool { return id == runID })
+}
+
+// Recharge counts a run on the dataset again that was refunded and now is evaluated after all. It never refuses: the organizer's
+// change brought the run back, not its user.
+func (a *Allowance) Recharge(datasetID, runID string, now time.Time) {
+	a.recharge(runID, now)
+	a.used(datasetID).recharge(runID, now)
+}
+
+// Quota tells what is left of the task's quota, and of those of the datasets that have one.
+func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, now time.Time) Quota {
+	q := Quota{QuotaLeft: a.left(a.ofTask(t), now)}
+	for _, d := range sets {
+		if d.TaskID == t.ID && d.Submissions.PerDay+d.Submissions.Total > 0 {
+			q.Datasets = append(q.Datasets, DatasetQuota{d.ID, a.used(d.ID).left(a.ofDataset(d), now)})
+		}
+	}
+	return q
+}
+
+// UsedDatasets are the ids of the datasets of whose quota something was used, or could be.
+func (a *Allowance) UsedDatasets() []string { return slices.Sorted(maps.Keys(a.Datasets)) }

@@ -1,0 +1,192 @@
+package record_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"assay/shared/problem"
+	"assay/shared/record"
+
+	"pgregory.net/rapid"
+)
+
+// quotaModel counts by hand what a team uses of the quotas of a task and of its datasets.
+type quotaModel struct {
+	task       *record.TaskItem
+	sets       []*record.DatasetItem
+	exceptions []record.Exception
+	runs       []modelRun // those that count
+}
+
+type modelRun struct {
+	id, datasetID string
+	at            time.Time
+}
+
+// used returns the runs of a Day and all, of a dataset or, without one, of the task.
+func (m *quotaModel) used(datasetID string, now time.Time) (today, all int) {
+	for _, r := range m.runs {
+		if datasetID != "" && r.datasetID != datasetID {
+			continue
+		}
+		if all++; r.at.After(now.Add(-record.Day)) {
+			today++
+		}
+	}
+	return today, all
+}
+
+// room returns how many runs more fit in; a large number where nothing limits them.
+func (m *quotaModel) room(datasetID string, perDay, total int, now time.Time) int {
+	today, all := m.used(datasetID, now)
+	left := 1_000_000
+	for _, e := range m.exceptions {
+		if e.DatasetID != datasetID {
+			continue
+		}
+		if perDay > 0 {
+			perDay += e.PerDay
+		}
+		if total > 0 {
+			total += e.Total
+		}
+	}
+	if perDay > 0 {
+		left = min(left, perDay-today)
+	}
+	if total > 0 {
+		left = min(left, total-all)
+	}
+	return left
+}
+
+func drawQuota(t *rapid.T) *quotaModel {
+	m := &quotaModel{task: new(record.TaskItem)}
+	m.task.ID = "task"
+	m.task.Submissions.PerDay, m.task.Submissions.Total = rapid.IntRange(0, 5).Draw(t, "perDay"), rapid.IntRange(0, 12).Draw(t, "total")
+	for _, id := range []string{"one", "two"} {
+		d := &record.DatasetItem{Dataset: record.Dataset{Meta: record.Meta{ID: id}}}
+		d.TaskID, d.Submissions.PerDay, d.Submissions.Total = "task", rapid.IntRange(0, 3).Draw(t, "perDay of "+id), rapid.IntRange(0, 7).Draw(t,
+			"total of "+id)
+		m.sets = append(m.sets, d)
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "exceptions") {
+		e := record.Exception{ExceptionDraft: record.ExceptionDraft{DatasetID: rapid.SampledFrom([]string{"", "one", "two"}).Draw(t, "of")}}
+		e.PerDay, e.Total = rapid.IntRange(0, 2).Draw(t, "more a day"), rapid.IntRange(0, 2).Draw(t, "more in all")
+		m.exceptions = append(m.exceptions, e)
+	}
+	return m
+}
+
+// TestAllowance_CountsTheRunsOfADay: quotas of a task and of its datasets count as counting by hand does, through charges, refunds, runs
+// that come back, exceptions and time.
+func TestAllowance_CountsTheRunsOfADay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawQuota(t)
+		a := record.Allowance{Exceptions: m.exceptions}
+		var refunded []modelRun
+		now := noon
+		for range rapid.IntRange(1, 25).Draw(t, "steps") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 10*3600).Draw(t, "seconds")) * time.Second)
+			if len(m.runs) > 0 && rapid.IntRange(0, 3).Draw(t, "refund") == 0 {
+				i := rapid.IntRange(0, len(m.runs)-1).Draw(t, "which")
+				a.Refund(m.runs[i].datasetID, m.runs[i].id)
+				refunded = append(refunded, m.runs[i])
+				m.runs = slices.Delete(m.runs, i, i+1)
+				continue
+			}
+			if len(refunded) > 0 && rapid.Bool().Draw(t, "recharge") {
+				a.Recharge(refunded[0].datasetID, refunded[0].id, now)
+				m.runs, refunded = append(m.runs, refunded[0]), refunded[1:]
+				continue
+			}
+			sets := m.sets[:rapid.IntRange(1, 2).Draw(t, "datasets")]
+			var ids []string
+			fits := m.room("", m.task.Submissions.PerDay, m.task.Submissions.Total, now) >= len(sets)
+			for _, d := range sets {
+				ids = append(ids, record.NewID(now))
+				fits = fits && m.room(d.ID, d.Submissions.PerDay, d.Submissions.Total, now) >= 1
+			}
+			err := a.Charge(m.task, sets, ids, now)
+			if (err == nil) != fits {
+				t.Fatalf("%d more than %+v under %+v, %+v: %v", len(ids), m.runs, m.task.Submissions, m.sets, err)
+			}
+			if p, ok := errors.AsType[*problem.Error](err); problem.QuotaToday.Is(err) && (!ok || p.RetryAfter <= 0) {
+				t.Fatalf("%v does not say when to try again", err)
+			}
+			if err != nil {
+				continue
+			}
+			for i, d := range sets {
+				m.runs = append(m.runs, modelRun{ids[i], d.ID, now})
+			}
+			m.checkQuota(t, a.Quota(m.task, m.sets, now), now)
+		}
+	})
+}
+
+func (m *quotaModel) checkQuota(t *rapid.T, q record.Quota, now time.Time) {
+	left := func(of record.QuotaLeft) int {
+		left := 1_000_000
+		if of.PerDay != nil {
+			left = min(left, *of.RemainingToday)
+		}
+		if of.Total != nil {
+			left = min(left, *of.Remaining)
+		}
+		return left
+	}
+	if want := max(0, m.room("", m.task.Submissions.PerDay, m.task.Submissions.Total, now)); left(q.QuotaLeft) != want {
+		t.Fatalf("%d are left of the task's quota, not %d", left(q.QuotaLeft), want)
+	}
+	shown := map[string]int{}
+	for _, d := range q.Datasets {
+		shown[d.DatasetID] = left(d.QuotaLeft)
+	}
+	for _, d := range m.sets {
+		limited := d.Submissions.PerDay+d.Submissions.Total > 0
+		got, ok := shown[d.ID]
+		if want := max(0, m.room(d.ID, d.Submissions.PerDay, d.Submissions.Total, now)); ok != limited || limited && got != want {
+			t.Fatalf("%d are left of the quota of %s, not %d", got, d.ID, want)
+		}
+	}
+}
+
+// TestAllowance_MarksAtMostSoManyFinalRuns marks, takes back and deletes runs at random.
+func TestAllowance_MarksAtMostSoManyFinalRuns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := &record.DatasetItem{}
+		d.FinalRuns = rapid.IntRange(0, 3).Draw(t, "finalRuns")
+		var a record.Allowance
+		marked := map[string]bool{}
+		for range rapid.IntRange(1, 20).Draw(t, "steps") {
+			run := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "run")
+			switch rapid.IntRange(0, 3).Draw(t, "step") {
+			case 0:
+				if err := a.Mark(d, run, false); err != nil {
+					t.Fatal(err)
+				}
+				delete(marked, run)
+			case 1:
+				a.Keep(d.ID)
+				a.Drop(d.ID, run)
+				delete(marked, run)
+			default:
+				before := len(marked)
+				if marked[run] {
+					continue // the operation marks none twice
+				}
+				if err := a.Mark(d, run, true); (err == nil) != (before < d.FinalRuns) {
+					t.Fatalf("with %d of %d marked: %v", before, d.FinalRuns, err)
+				} else if err == nil {
+					marked[run] = true
+				}
+			}
+			if len(a.Final[d.ID]) != len(marked) {
+				t.Fatalf("%v are marked, not %v", a.Final, marked)
+			}
+		}
+	})
+}

@@ -1,0 +1,58 @@
+package record
+
+import (
+	"cmp"
+
+	"assay/shared/problem"
+)
+
+// Terms are what those who take part in a task accept. Each text has a version of its own, so that it is known what was accepted.
+type Terms struct {
+	Text    string `json:"text" maxLength:"65536" doc:"Markdown"`
+	Version int64  `json:"version" required:"false" minimum:"0" doc:"set by the service: it grows with each change of the text"`
+}
+
+// NumberTerms gives the task's terms their version: that of the terms before, which can be nil, as long as the text is the same.
+func (t *TaskItem) NumberTerms(before *Terms) error {
+	if t.Terms == nil {
+		return nil
+	}
+	was := cmp.Or(before, new(Terms))
+	if given := t.Terms.Version; given != 0 && given != was.Version {
+		return problem.InvalidMember("/terms/version", "is set by the service: leave it out")
+	}
+	numbered := Terms{t.Terms.Text, was.Version}
+	if numbered.Text != was.Text {
+		t.TermsVersion++
+		numbered.Version = t.TermsVersion
+	}
+	t.Terms = &numbered
+	return nil
+}
+
+// requiredTerms is the version of the terms that teams must have accepted; 0 without terms.
+func (t *TaskItem) requiredTerms() int64 { return cmp.Or(t.Terms, new(Terms)).Version }
+
+// Accept notes that the team accepts the version of the task's terms, or refuses another version than the present one.
+func (r *RegistrationItem) Accept(t *TaskItem, version int64, now Instant) error {
+	switch required := t.requiredTerms(); {
+	case version == required && version != 0:
+		r.TermsAcceptedAt = &now
+	case required == 0 && version != 0:
+		return problem.InvalidMember("/acceptedTerms", "goes with a task that has terms, and this one has none: leave it out")
+	case version != required:
+		return problem.InvalidMember("/acceptedTerms", "must be %d, the version of the terms of the task, once you have read and accept them: "+
+			"`terms` of GET /v1/tasks/%s has their text", required, t.ID)
+	}
+	r.AcceptedTerms = version
+	return nil
+}
+
+// CheckTerms refuses a team that has not accepted the present terms of the task.
+func (r *RegistrationItem) CheckTerms(t *TaskItem) error {
+	if required := t.requiredTerms(); required != 0 && r.AcceptedTerms != required {
+		return problem.Forbidden.New("Your team has not accepted the present terms of the task, version %d. Read them in `terms` of GET "+
+			`/v1/tasks/%s; to accept them, PATCH /v1/tasks/%s/registrations/%s with {"acceptedTerms":%d}.`, required, t.ID, t.ID, r.ID, required)
+	}
+	return nil
+}

@@ -66,16 +66,17 @@ const (
 	maxText   = 1 << 10
 )
 
-func clip(s string) string {
-	if len(s) <= maxText {
+// Clip returns a text of at most so many bytes, and an ellipsis where it was longer.
+func Clip(s string, most int) string {
+	if len(s) <= most {
 		return s
 	}
-	return strings.ToValidUTF8(s[:maxText], "") + "…"
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
 // New makes a problem of kind k with a sentence for the caller.
 func (k *Kind) New(format string, args ...any) *Error {
-	return &Error{Kind: k, Detail: clip(fmt.Sprintf(format, args...))}
+	return &Error{Kind: k, Detail: Clip(fmt.Sprintf(format, args...), maxText)}
 }
 
 // Wrap makes a problem of kind k that keeps its cause for the log.
@@ -94,7 +95,7 @@ func (e *Error) After(d time.Duration) *Error {
 // With adds what is wrong with members of the body, as long as there is room for it.
 func (e *Error) With(fields ...Field) *Error {
 	for _, f := range fields[:min(len(fields), MaxFields-len(e.Fields))] {
-		e.Fields = append(e.Fields, Field{clip(f.Pointer), clip(f.Detail)})
+		e.Fields = append(e.Fields, Field{Clip(f.Pointer, maxText), Clip(f.Detail, maxText)})
 	}
 	return e
 }

@@ -48,12 +48,12 @@ type Selection struct {
 // one call each unless they are large.
 func List[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection, keep func(P) bool,
 	add func(P) (full bool, err error)) (next string, err error) {
-	m := newMerge(s, sel)
+	m, err := newMerge(ctx, s, sel)
+	if err != nil {
+		return "", err
+	}
 	if keep != nil {
 		m.more = max(m.more, searchPage)
-	}
-	if err := m.fill(ctx); err != nil {
-		return "", err
 	}
 	added, full := 0, false
 	for {
@@ -121,7 +121,8 @@ type part struct {
 	end   bool // nothing more behind items
 }
 
-func newMerge(s store.Store, sel Selection) *merge {
+// newMerge reads the first items of every source.
+func newMerge(ctx context.Context, s store.Store, sel Selection) (*merge, error) {
 	m := &merge{store: s, sel: sel, more: sel.Limit + 1, bytes: max(readBytes/max(len(sel.Sources), 1), sourceBytes)}
 	for _, src := range sel.Sources {
 		p := &part{Source: src}
@@ -130,12 +131,7 @@ func newMerge(s store.Store, sel Selection) *merge {
 		}
 		m.parts = append(m.parts, p)
 	}
-	return m
-}
-
-// fill reads the first items of every source.
-func (m *merge) fill(ctx context.Context) error {
-	return Concurrently(len(m.parts), func(i int) error { return m.parts[i].read(ctx, m) })
+	return m, Concurrently(len(m.parts), func(i int) error { return m.parts[i].read(ctx, m) })
 }
 
 // Concurrently calls do with 0 to n-1, at most atOnce at the same time, and returns the error of the lowest that has one.
@@ -180,25 +176,19 @@ func (p *part) read(ctx context.Context, m *merge) (err error) {
 // head returns the id of the part's next item; empty at its end.
 func (p *part) head(ctx context.Context, m *merge) (string, error) {
 	for {
-		if p.at < len(p.items) {
-			if p.Partition == "" {
-				id := p.IDs[0]
-				if !p.items[p.at].Exists() {
-					p.skip()
-					continue
-				}
-				return id, nil
-			}
-			if p.Index == store.Table {
-				return p.items[p.at].Sort[len(p.From):], nil
-			}
-			return p.items[p.at].Indexes[p.Index-1].Sort, nil
-		}
-		if p.end {
+		switch {
+		case p.at == len(p.items) && p.end:
 			return "", nil
-		}
-		if err := p.read(ctx, m); err != nil {
-			return "", err
+		case p.at == len(p.items):
+			if err := p.read(ctx, m); err != nil {
+				return "", err
+			}
+		case p.Partition != "":
+			return p.items[p.at].Entry(p.Index).Sort[len(p.From):], nil
+		case p.items[p.at].Exists():
+			return p.IDs[0], nil
+		default:
+			p.skip()
 		}
 	}
 }
@@ -238,8 +228,8 @@ func (m *merge) next(ctx context.Context) (it store.Item, id string, err error) 
 
 // Each calls do with every record of the sources, newest first; each record once. It reads in pages of n.
 func Each[R any, P Pointer[R]](ctx context.Context, s store.Store, n int, sources []Source, do func(P) error) error {
-	m := newMerge(s, Selection{Sources: sources, Limit: n})
-	if err := m.fill(ctx); err != nil {
+	m, err := newMerge(ctx, s, Selection{Sources: sources, Limit: n})
+	if err != nil {
 		return err
 	}
 	for {
@@ -303,9 +293,30 @@ func DatasetSources(datasetID string, k record.Kind) []Source {
 	return ofAll(record.ByDataset, record.DatasetPartition, datasetID, k)
 }
 
-// UserSources are the sources of all resources of the kind that a user has.
+// TeamSources are the sources of all resources of the kind of a team, except those that everyone sees, which are in the lists of their
+// users.
+func TeamSources(registrationID string, k record.Kind) []Source {
+	return ofAll(record.ByUser, record.TeamPartition, registrationID, k)[1:]
+}
+
+// UserSources are the sources of all resources of the kind that are in the lists of a user.
 func UserSources(userID string, k record.Kind) []Source {
 	return ofAll(record.ByUser, record.UserListPartition, userID, k)
+}
+
+// OrganizerSources are the sources of all resources of the kind that an organizer has.
+func OrganizerSources(organizerID string, k record.Kind) []Source {
+	return ofAll(record.ByOrganizer, record.OrganizerPartition, organizerID, k)
+}
+
+// OfKind are the sources of all resources of the kind with the audiences.
+func OfKind(k record.Kind, audiences ...access.Audience) (sources []Source) {
+	for _, a := range audiences {
+		for _, partition := range record.KindPartitions(k, a) {
+			sources = append(sources, Partition(record.ByKind, partition))
+		}
+	}
+	return sources
 }
 
 func ofAll(i store.Index, partition func(string, record.Kind, access.Audience) string, id string, k record.Kind) []Source {

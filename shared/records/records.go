@@ -24,11 +24,11 @@ type Pointer[R any] interface {
 
 // Get reads one record; nil when there is none.
 func Get[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Consistency, key store.Key) (P, error) {
-	all, err := GetAll[R, P](ctx, s, c, key)
+	items, err := s.Get(ctx, c, key)
 	if err != nil {
-		return nil, err
+		return nil, Failed(err)
 	}
-	return all[0], nil
+	return Decode[R, P](items[0])
 }
 
 // Keys returns the keys of the records with the ids.
@@ -38,24 +38,47 @@ func Keys(ids []string, key func(id string) store.Key) []store.Key {
 
 // GetAll reads records of one kind in one call for each store.MaxKeys keys, in the order of the keys; nil where there is none.
 func GetAll[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Consistency, keys ...store.Key) ([]P, error) {
-	all := make([]P, 0, len(keys))
-	for len(keys) > 0 {
-		n := min(len(keys), store.MaxKeys)
-		items, err := s.Get(ctx, c, keys[:n]...)
+	return decode[R, P](get(ctx, s, c, keys))
+}
+
+func get(ctx context.Context, s store.Store, c store.Consistency, keys []store.Key) (items []store.Item, err error) {
+	for some := range slices.Chunk(keys, store.MaxKeys) {
+		found, err := s.Get(ctx, c, some...)
 		if err != nil {
-			return nil, Failed(err)
+			return nil, err
 		}
-		for _, it := range items {
-			r, err := Decode[R, P](it)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, r)
+		items = append(items, found...)
+	}
+	return items, nil
+}
+
+// Query reads the records, all of one kind, that one call for the query finds.
+func Query[R any, P Pointer[R]](ctx context.Context, s store.Store, q store.Query) ([]P, error) {
+	return decode[R, P](s.Query(ctx, q))
+}
+
+// decode returns the records that are in the items, which the store returned with the error.
+func decode[R any, P Pointer[R]](items []store.Item, err error) ([]P, error) {
+	if err != nil {
+		return nil, Failed(err)
+	}
+	all := make([]P, len(items))
+	for i, it := range items {
+		if all[i], err = Decode[R, P](it); err != nil {
+			return nil, err
 		}
-		keys = keys[n:]
 	}
 	return all, nil
 }
+
+// GetExisting reads the records with the ids as GetAll does, and leaves out those that do not exist.
+func GetExisting[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Consistency, ids []string,
+	key func(id string) store.Key) ([]P, error) {
+	items, err := get(ctx, s, c, Keys(ids, key))
+	return decode[R, P](slices.DeleteFunc(items, isMissing), err)
+}
+
+func isMissing(it store.Item) bool { return !it.Exists() }
 
 // Target is a record that Read reads.
 type Target struct {
@@ -149,11 +172,28 @@ func (t *Tx) put(r record.Record, op func(store.Item) store.Write) *Tx {
 	return t.add(w)
 }
 
+// CreateMissing adds to tx that the record is created, unless there is one with its key.
+func CreateMissing[R any, P Pointer[R]](ctx context.Context, s store.Store, tx *Tx, r P) error {
+	found, err := Get[R, P](ctx, s, store.Strong, r.Key())
+	if err == nil && found == nil {
+		tx.Create(r)
+	}
+	return err
+}
+
 // Delete removes a record that must be as it was read.
 func (t *Tx) Delete(r record.Record) *Tx { return t.add(store.DeleteIf(read(r))) }
 
 // DeleteKey removes the item of the key, if there is one.
 func (t *Tx) DeleteKey(k store.Key) *Tx { return t.add(store.Delete(k)) }
+
+// Move adds that an item, as it was read, is there no more, and that the other is there instead under a key of its own.
+func (t *Tx) Move(from, to store.Item) *Tx {
+	return t.Write(store.DeleteIf(from)).Write(store.Create(to))
+}
+
+// Write adds a write of an item, whatever it holds.
+func (t *Tx) Write(w store.Write) *Tx { return t.add(w) }
 
 // Check requires that a record is as it was read.
 func (t *Tx) Check(r record.Record) *Tx { return t.add(store.Check(read(r))) }
@@ -183,7 +223,7 @@ func (t *Tx) Or(refuse error) *Tx {
 // Commit applies the change, after which the records can be changed again. When a condition did not hold, Commit returns
 // the error that Or gave for that write, or else one for which IsConflict is true.
 func (t *Tx) Commit(ctx context.Context, s store.Store) error {
-	if t.err != nil {
+	if t.err != nil || len(t.writes) == 0 {
 		return t.err
 	}
 	err := s.Write(ctx, t.writes...)
@@ -266,6 +306,22 @@ func Update[R any, P Pointer[R]](ctx context.Context, s store.Store, key store.K
 		return tx.Replace(r).Commit(ctx, s)
 	})
 	return written && err == nil, err
+}
+
+// Change has change decide on the record of the key, as it is stored, and commits the transaction that it fills. It is called again
+// after a conflict, and not at all when there is no record.
+func Change[R any, P Pointer[R]](ctx context.Context, s store.Store, key store.Key, change func(P, *Tx) error) error {
+	return Retry(ctx, func() error {
+		r, err := Get[R, P](ctx, s, store.Strong, key)
+		if err != nil || r == nil {
+			return err
+		}
+		tx := new(Tx)
+		if err := change(r, tx); err != nil {
+			return err
+		}
+		return tx.Commit(ctx, s)
+	})
 }
 
 // attempts bounds how often a change is tried again; with the pauses between, that takes about two seconds.

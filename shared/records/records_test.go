@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -38,6 +39,29 @@ func TestUpdate_LosesNoChange(t *testing.T) {
 	now, err := records.Get[testRecord](ctx, s, store.Strong, r.Key())
 	if err != nil || len(now.First) != 41 || now.Version != 41 {
 		t.Fatalf("%+v, %v", now, err)
+	}
+}
+
+func TestChange_DecidesAgainAfterAConflictAndNotOnceTheRecordIsGone(t *testing.T) {
+	s, ctx := open(t), t.Context()
+	r := &testRecord{Meta: record.NewMeta(time.Now()), First: "A"}
+	commit(t, s, new(records.Tx).Create(r))
+	var seen []string
+	err := records.Change(ctx, s, r.Key(), func(now *testRecord, tx *records.Tx) error {
+		seen = append(seen, now.First)
+		if len(seen) == 1 { // another request is faster
+			r.First = "B"
+			commit(t, s, new(records.Tx).Replace(r))
+		}
+		tx.Delete(now)
+		return nil
+	})
+	if err != nil || !slices.Equal(seen, []string{"A", "B"}) {
+		t.Errorf("%q: %v", seen, err)
+	}
+	err = records.Change(ctx, s, r.Key(), func(*testRecord, *records.Tx) error { return errors.New("there is no record") })
+	if err != nil {
+		t.Error(err)
 	}
 }
 

@@ -198,6 +198,18 @@ func (w *Write) PutVersion() int64 {
 	}
 }
 
+// Holds reports whether the condition of the write holds where the version is stored under its key; 0 where nothing is.
+func (w *Write) Holds(stored int64) bool {
+	switch w.Op {
+	case OpCreate, OpCheckAbsent:
+		return stored == 0
+	case OpReplace, OpDeleteIf, OpCheck:
+		return stored == w.Item.Version
+	default:
+		return w.Op == OpDelete
+	}
+}
+
 // needsVersion reports whether the operation's condition is a version, which then must be positive.
 func (op Op) needsVersion() bool { return op == OpReplace || op == OpDeleteIf || op == OpCheck }
 

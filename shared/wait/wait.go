@@ -4,9 +4,12 @@ package wait
 
 import (
 	"context"
+	"log/slog"
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"assay/shared/panics"
 )
 
 // Sleep waits, and reports whether the context still goes on.
@@ -32,10 +35,24 @@ func Every(ctx context.Context, interval time.Duration, do func()) {
 	}
 }
 
+// Repeat does a job as Every does, and logs its failures, also panics: the next interval comes all the same.
+func Repeat(ctx context.Context, interval time.Duration, log *slog.Logger, failed string, job func(context.Context) error) {
+	Every(ctx, interval, func() {
+		if err := panics.Catch(func() error { return job(ctx) }); err != nil && ctx.Err() == nil {
+			log.ErrorContext(ctx, failed, "error", err) //nolint:sloglint // a constant of the caller's
+		}
+	})
+}
+
 // Jitter returns how long to wait after the attempt, counted from 0: any time up to a bound that doubles from the first to the longest
 // (full jitter), so that callers that conflicted once do not conflict again.
 func Jitter(attempt int, first, longest time.Duration) time.Duration {
-	return rand.N(min(first<<min(attempt, 20), longest)) //nolint:gosec // chance spreads the calls here, it guards nothing
+	return rand.N(doubled(attempt, first, longest)) //nolint:gosec // chance spreads the calls here, it guards nothing
+}
+
+// doubled returns the first duration, doubled as often as said, up to the longest.
+func doubled(times int, first, longest time.Duration) time.Duration {
+	return min(first<<min(times, 20), longest)
 }
 
 // Signal wakes one goroutine that waits for it, or the next that will; several sends before that count as one. The zero Signal is
@@ -66,9 +83,6 @@ const firstDelay = 250 * time.Millisecond
 // Backoff returns how long to wait after so many failures in a row: between half and all of a time that doubles with each, up
 // to the longest. Chance keeps callers that failed at the same moment apart, so that a server that comes back is not flooded.
 func Backoff(failures int, longest time.Duration) time.Duration {
-	d := longest
-	if failures = max(failures, 1); failures < 20 {
-		d = min(firstDelay<<(failures-1), longest)
-	}
+	d := doubled(max(failures, 1)-1, firstDelay, longest)
 	return d/2 + rand.N(d/2+1) //nolint:gosec // chance spreads the calls here, it guards nothing
 }

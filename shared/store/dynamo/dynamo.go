@@ -70,9 +70,6 @@ func (s *Store) Ping(ctx context.Context) error {
 	return contractError(ctx, err)
 }
 
-// alive reports whether an item that expires at the instant, in seconds and 0 for never, still exists.
-func alive(expires int64, now time.Time) bool { return expires == 0 || expires > now.Unix() }
-
 // Names of an item's attributes, short because DynamoDB counts them in each item. The keys are strings, ExpiryAttribute
 // and versionAttribute numbers, dataAttribute is binary.
 const (
@@ -94,7 +91,7 @@ func IndexKeys(i store.Index) (partition, sort string) {
 	return PartitionKey + digit(i), SortKey + digit(i)
 }
 
-func digit(i store.Index) string { return string(rune('0' + i)) }
+func digit(i store.Index) string { return strconv.Itoa(int(i)) }
 
 // createTableTimeout is how long making a table may take.
 const createTableTimeout = 5 * time.Minute
@@ -192,22 +189,22 @@ func itemImage(it *store.Item, version int64) image {
 
 // parseItem is the inverse of itemImage. An item that expired has only its Key.
 func parseItem(m image, now time.Time) (store.Item, error) {
-	var it store.Item
-	var err error
-	it.Key = store.Key{Partition: textOf(m, PartitionKey), Sort: textOf(m, SortKey)}
-	expires := int64(0)
+	it := store.Item{Key: keyOf(m)}
+	version, err := numberOf(m, versionAttribute)
+	if err != nil {
+		return it, fmt.Errorf("store: item %v: %w", it.Key, err)
+	}
 	if _, ok := m[ExpiryAttribute]; ok {
-		if expires, err = numberOf(m, ExpiryAttribute); err != nil {
+		expires, err := numberOf(m, ExpiryAttribute)
+		if err != nil {
 			return it, fmt.Errorf("store: item %v: %w", it.Key, err)
+		}
+		if expires <= now.Unix() {
+			return it, nil
 		}
 		it.Expires = time.Unix(expires, 0).UTC()
 	}
-	if !alive(expires, now) {
-		return store.Item{Key: it.Key}, nil
-	}
-	if it.Version, err = numberOf(m, versionAttribute); err != nil {
-		return it, fmt.Errorf("store: item %v: %w", it.Key, err)
-	}
+	it.Version = version
 	for i := store.Index(1); i <= store.NumIndexes; i++ {
 		partition, sort := IndexKeys(i)
 		it.Indexes[i-1] = store.Key{Partition: textOf(m, partition), Sort: textOf(m, sort)}
@@ -216,6 +213,25 @@ func parseItem(m image, now time.Time) (store.Item, error) {
 		it.Data = d.Value
 	}
 	return it, nil
+}
+
+// appendItems appends the items of the images, save those that expired.
+func appendItems(items []store.Item, images []image, now time.Time) ([]store.Item, error) {
+	for _, m := range images {
+		it, err := parseItem(m, now)
+		if err != nil {
+			return nil, err
+		}
+		if it.Exists() {
+			items = append(items, it)
+		}
+	}
+	return items, nil
+}
+
+// keyOf returns the key of the item in the table; the zero Key of no image.
+func keyOf(m image) store.Key {
+	return store.Key{Partition: textOf(m, PartitionKey), Sort: textOf(m, SortKey)}
 }
 
 func textOf(m image, name string) string {

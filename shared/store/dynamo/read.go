@@ -65,7 +65,7 @@ func (s *Store) images(ctx context.Context, c store.Consistency, keys []store.Ke
 		}
 		found := out.Responses[*s.table]
 		for _, m := range found {
-			images[store.Key{Partition: textOf(m, PartitionKey), Sort: textOf(m, SortKey)}] = m
+			images[keyOf(m)] = m
 		}
 		unprocessed := out.UnprocessedKeys[*s.table].Keys
 		if len(unprocessed) == 0 {
@@ -103,14 +103,8 @@ func (s *Store) Query(ctx context.Context, q store.Query) (items []store.Item, e
 			return nil, contractError(ctx, err)
 		}
 		read += len(out.Items)
-		for _, m := range out.Items {
-			it, err := parseItem(m, now)
-			if err != nil {
-				return nil, err
-			}
-			if it.Exists() {
-				items = append(items, it)
-			}
+		if items, err = appendItems(items, out.Items, now); err != nil {
+			return nil, err
 		}
 		items = q.Truncate(items)
 		if !q.IsLastPage(items) || len(out.LastEvaluatedKey) == 0 {
@@ -192,15 +186,6 @@ func (s *Store) Scan(ctx context.Context, after store.Key, limit int) (items []s
 		return nil, store.Key{}, contractError(ctx, err)
 	}
 	store.Count(ctx, len(out.Items))
-	now := time.Now()
-	for _, m := range out.Items {
-		it, err := parseItem(m, now)
-		if err != nil {
-			return nil, store.Key{}, err
-		}
-		if it.Exists() {
-			items = append(items, it)
-		}
-	}
-	return items, store.Key{Partition: textOf(out.LastEvaluatedKey, PartitionKey), Sort: textOf(out.LastEvaluatedKey, SortKey)}, nil
+	items, err = appendItems(nil, out.Items, time.Now())
+	return items, keyOf(out.LastEvaluatedKey), err
 }

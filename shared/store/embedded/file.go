@@ -120,16 +120,7 @@ func createBuckets(tx *bbolt.Tx) error {
 var errDamaged = errors.New("the file is damaged: restore it from a copy")
 
 // tableKey is partition NUL sort. Parts have no NUL, so these bytes sort by partition, then by sort key.
-func tableKey(k store.Key) []byte {
-	b := make([]byte, 0, len(k.Partition)+1+len(k.Sort))
-	return appendKey(b, k)
-}
-
-func appendKey(b []byte, k store.Key) []byte {
-	b = append(b, k.Partition...)
-	b = append(b, 0)
-	return append(b, k.Sort...)
-}
+func tableKey(k store.Key) []byte { return []byte(k.Partition + "\x00" + k.Sort) }
 
 // splitTableKey is the inverse of tableKey.
 func splitTableKey(b []byte) (store.Key, error) {
@@ -146,10 +137,7 @@ func entryKey(entry store.Key, table []byte) []byte {
 	if entry.IsZero() {
 		return nil
 	}
-	b := make([]byte, 0, len(entry.Partition)+len(entry.Sort)+2+len(table))
-	b = appendKey(b, entry)
-	b = append(b, 0)
-	return append(b, table...)
+	return []byte(entry.Partition + "\x00" + entry.Sort + "\x00" + string(table))
 }
 
 // tableKeyOf returns the tableKey at the end of an entryKey.

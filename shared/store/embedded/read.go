@@ -129,14 +129,14 @@ func (r *queryScan) add(k, v []byte) error {
 
 // keyRange returns the keys of q's bucket that it reads: from low up to, but not including, high.
 func keyRange(q store.Query) (low, high []byte) {
-	low = appendKey(nil, store.Key{Partition: q.Partition, Sort: q.From})
+	low = tableKey(store.Key{Partition: q.Partition, Sort: q.From})
 	switch {
 	case q.To == "":
 		high = append([]byte(q.Partition), 1)
 	case q.Index == store.Table:
-		high = append(appendKey(nil, store.Key{Partition: q.Partition, Sort: q.To}), 0)
+		high = append(tableKey(store.Key{Partition: q.Partition, Sort: q.To}), 0)
 	default: // in an index the sort part ends with a NUL
-		high = append(appendKey(nil, store.Key{Partition: q.Partition, Sort: q.To}), 1)
+		high = append(tableKey(store.Key{Partition: q.Partition, Sort: q.To}), 1)
 	}
 	if q.After == nil {
 		return low, high

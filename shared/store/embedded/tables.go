@@ -89,16 +89,7 @@ func (t *tables) checkConditions(changes []change) ([]stored, error) {
 			return nil, err
 		}
 		before[i] = s
-		var holds bool
-		switch changes[i].Op {
-		case store.OpCreate, store.OpCheckAbsent:
-			holds = s.version == 0
-		case store.OpReplace, store.OpDeleteIf, store.OpCheck:
-			holds = s.version == changes[i].Item.Version
-		case store.OpDelete:
-			holds = true
-		}
-		if !holds {
+		if !changes[i].Holds(s.version) {
 			failed = append(failed, i)
 		}
 	}

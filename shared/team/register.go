@@ -1,0 +1,60 @@
+package team
+
+import (
+	"assay/shared/problem"
+	"assay/shared/record"
+)
+
+var nameTaken = problem.Conflict.New("Another team of this task has this name, or one that differs only in case, width or spaces. " +
+	"Choose another.")
+
+// CheckUser refuses to register anybody but the caller.
+func CheckUser(d record.RegistrationDraft, callerID, taskID string) error {
+	if d.UserID == "" || d.UserID == callerID {
+		return nil
+	}
+	return problem.InvalidMember("/userId", "must be your own id, or absent: users register by themselves. To have somebody take part, send "+
+		"them the link that POST /v1/tasks/%s/invitations answers with", taskID)
+}
+
+// Register adds to the transaction that the user takes part in the task with a new team, and an audit entry. That the user may, and can
+// have one more registration, is the caller's to know. One who was invited may not have seen the terms of the task yet, and can accept them
+// before submitting.
+func (c Change) Register(t *record.TaskItem, userID string, d record.RegistrationDraft, begins record.RegistrationState,
+	invited bool) (*record.RegistrationItem, error) {
+	d.UserID = userID
+	r := &record.RegistrationItem{OrganizerID: t.OrganizerID, Registration: record.Registration{
+		Meta: record.NewMeta(c.Now), TaskID: t.ID, RegistrationDraft: d, Members: []string{userID}, State: begins,
+	}}
+	r.Alias = record.NewAlias(r.ID)
+	if !invited || d.AcceptedTerms != 0 {
+		if err := r.Accept(t, d.AcceptedTerms, r.CreatedAt); err != nil {
+			return nil, err
+		}
+	}
+	c.Tx.Create(r).Create(r.Grant(userID, t.Visibility == record.Private, c.Now)).Or(Registered)
+	c.ReserveName(nil, r) // last: who asks twice is registered already, and need not choose another name
+	c.Tx.Create(record.NewAudit(c.Now, r.Scope(), c.ActorID, record.RegistrationCreated, Path(r), nil, Decided{State: r.State}))
+	return r, nil
+}
+
+// Decided is the part of a decision about a registration that an audit entry has.
+type Decided struct {
+	State record.RegistrationState `json:"state"`
+}
+
+// ReserveName adds to the transaction that the name of the team is reserved within the task if it is shown, and that the one which was
+// reserved before is free.
+func (c Change) ReserveName(was, is *record.RegistrationItem) {
+	name, reserved := is.ReservedName()
+	if was != nil {
+		if old, held := was.ReservedName(); held && reserved && old == name {
+			return
+		} else if held {
+			c.Tx.DeleteKey(old)
+		}
+	}
+	if reserved {
+		c.Tx.Create(&record.Reservation{Meta: record.NewMeta(c.Now), At: name}).Or(nameTaken)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/deletion"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
@@ -43,17 +42,8 @@ func TestDeletion_SweepsWhatWasWrittenMeanwhile(t *testing.T) {
 		f.task.Register("late")
 		f.task.Dataset()
 	})
-	due := store.Query{Index: record.ByWork, Partition: record.DuePartition, To: record.DueBy(time.Now().Add(record.RequestTime)), Limit: 10}
-	items, err := f.Store.Query(t.Context(), due)
-	f.must(err)
-	if len(items) != 1 || items[0].Key != record.DeletedTaskKey(f.task.ID) {
-		t.Fatalf("due are %v", items)
-	}
-	f.must(deletion.Deleter{Store: f.Store, Now: time.Now}.SweepTask(t.Context(), items[0].Key))
+	f.must(f.resumeAt(func() time.Time { return time.Now().Add(2 * record.RequestTime) }))
 	f.check(f.gone())
-	if recordtest.Get[record.DeletedTask](t, f.Store, items[0].Key) != nil {
-		t.Error("the sweep is still pending")
-	}
 }
 
 func TestDeletion_IsRefusedWithSubmissions(t *testing.T) {
@@ -90,7 +80,7 @@ func TestDeletion_IsResumed(t *testing.T) {
 				dying := die(s, n, cancel)
 				err := f.delete(ctx, dying)
 				r, work := f.read()
-				if r != nil && !work.Is(deletes) {
+				if r != nil && (deletes == record.DeleteTask || !work.Is(deletes)) {
 					if err == nil {
 						t.Fatalf("stopped at call %d: nothing will resume it", n)
 					}
@@ -106,78 +96,74 @@ func TestDeletion_IsResumed(t *testing.T) {
 }
 
 // A submission that was admitted before the deletion is made at each point of it: either the submission is there and the
-// task whole, or there is neither.
+// dataset whole, or there is neither.
 func TestDeletion_RacesWithSubmission(t *testing.T) {
-	forEachKind(t, func(t *testing.T, deletes record.PendingKind) {
-		s, made, refused := recordtest.OpenStore(t, embedded.Options{}), 0, 0
-		storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
-			f := newFixture(t, s, deletes)
-			tx, tried, submitted := f.admit(), false, false
-			racing := storetest.BeforeCall(s, n, func() { tried, submitted = true, f.commits(tx) })
-			err := f.delete(t.Context(), racing)
-			if submitted {
-				made++
-				f.check(f.whole())
-				if !problem.Conflict.Is(err) || f.marked() {
-					t.Fatalf("submitted at call %d: %v, still marked: %t", n, err, f.marked())
-				}
-				return racing
-			}
-			if tried {
-				refused++
-			}
-			f.check(f.gone())
-			if err != nil {
-				t.Fatalf("at call %d: %v", n, err)
+	s, made, refused := recordtest.OpenStore(t, embedded.Options{}), 0, 0
+	storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
+		f := newFixture(t, s, record.DeleteDataset)
+		tx, tried, submitted := f.admit(), false, false
+		racing := storetest.BeforeCall(s, n, func() { tried, submitted = true, f.commits(tx) })
+		err := f.delete(t.Context(), racing)
+		if submitted {
+			made++
+			f.check(f.whole())
+			if !problem.Conflict.Is(err) || f.marked() {
+				t.Fatalf("submitted at call %d: %v, still marked: %t", n, err, f.marked())
 			}
 			return racing
-		})
-		if made == 0 || refused == 0 {
-			t.Errorf("%d submissions were made, %d refused: only one of the two was tested", made, refused)
 		}
+		if tried {
+			refused++
+		}
+		f.check(f.gone())
+		if err != nil {
+			t.Fatalf("at call %d: %v", n, err)
+		}
+		return racing
 	})
+	if made == 0 || refused == 0 {
+		t.Errorf("%d submissions were made, %d refused: only one of the two was tested", made, refused)
+	}
 }
 
 // Another process refuses the same deletion because of a submission, the submission is deleted, another is admitted, and
 // perhaps the record is marked again: what was found under the first mark no longer holds.
 func TestDeletion_DecidesOnlyUnderTheMarkThatItRead(t *testing.T) {
-	forEachKind(t, func(t *testing.T, deletes record.PendingKind) {
-		s, removed := recordtest.OpenStore(t, embedded.Options{}), 0
-		for _, again := range []bool{false, true} {
-			storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
-				f := newFixture(t, s, deletes)
-				var tx *records.Tx
-				racing := storetest.BeforeCall(s, n, func() {
-					if !f.marked() {
-						return
-					}
-					removed++
-					_, mark := f.read()
-					f.setPendingWork(nil)
-					tx = f.admit()
-					if again {
-						f.setPendingWork(mark)
-					}
-				})
-				err := f.delete(t.Context(), racing)
-				if r, _ := f.read(); (r == nil) != (err == nil) {
-					t.Fatalf("at call %d: %+v is left: %v", n, r, err)
+	s, removed := recordtest.OpenStore(t, embedded.Options{}), 0
+	for _, again := range []bool{false, true} {
+		storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
+			f := newFixture(t, s, record.DeleteDataset)
+			var tx *records.Tx
+			racing := storetest.BeforeCall(s, n, func() {
+				if !f.marked() {
+					return
 				}
-				if err != nil {
-					f.check(f.whole())
-					return racing
+				removed++
+				_, mark := f.read()
+				f.setPendingWork(nil)
+				tx = f.admit()
+				if again {
+					f.setPendingWork(mark)
 				}
-				f.check(f.gone())
-				if tx != nil && f.commits(tx) {
-					t.Fatalf("at call %d: there is a submission to what was deleted", n)
-				}
-				return racing
 			})
-		}
-		if removed == 0 {
-			t.Error("no mark was removed")
-		}
-	})
+			err := f.delete(t.Context(), racing)
+			if r, _ := f.read(); (r == nil) != (err == nil) {
+				t.Fatalf("at call %d: %+v is left: %v", n, r, err)
+			}
+			if err != nil {
+				f.check(f.whole())
+				return racing
+			}
+			f.check(f.gone())
+			if tx != nil && f.commits(tx) {
+				t.Fatalf("at call %d: there is a submission to what was deleted", n)
+			}
+			return racing
+		})
+	}
+	if removed == 0 {
+		t.Error("no mark was removed")
+	}
 }
 
 // Work that a deletion replaces is pending again when the deletion is refused.
@@ -186,7 +172,6 @@ func TestDeletion_RefusedRestoresPendingWork(t *testing.T) {
 		deletes, before, after record.PendingKind
 		option                 func(*record.DatasetItem)
 	}{
-		{record.DeleteTask, record.PropagateTask, record.PropagateTask, nil},
 		{record.DeleteDataset, record.AcceptTruth, record.AcceptTruth, func(d *record.DatasetItem) {
 			d.Truths = []record.File{recordtest.File("new", "q1 0 d1 1", record.FileStored)}
 		}},

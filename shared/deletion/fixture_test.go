@@ -12,6 +12,7 @@ import (
 	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/storetest"
+	"assay/shared/trash"
 )
 
 // organizerTasks is how many tasks the organizer of a fixture has.
@@ -41,7 +42,7 @@ func newFixture(t *testing.T, s store.Store, deletes record.PendingKind) *fixtur
 		f.datasets = []*recordtest.Dataset{f.task.Dataset(), f.task.Dataset()}
 		f.task.Register("ann")
 		f.task.Register("bob")
-		f.Put(&record.Allowance{Meta: record.MetaOf(recordtest.UserID("bob"), time.Now()), TaskID: f.task.ID, Total: 1})
+		f.Put(&record.Allowance{Meta: record.MetaOf(recordtest.UserID("bob"), time.Now()), TaskID: f.task.ID, Used: record.Used{Total: 1}})
 	})
 	f.Put(record.NewAudit(time.Now(), f.task.Scope(), recordtest.UserID("bob"), "done", "/", nil, nil))
 	return f
@@ -129,7 +130,15 @@ func (f *fixture) delete(ctx context.Context, s store.Store) error {
 	d := deletion.Deleter{Store: s, Now: time.Now}
 	r, _ := f.read()
 	if f.deletes == record.DeleteTask {
-		return d.Task(ctx, r.(*record.TaskItem), recordtest.UserID("bob"))
+		tx := new(records.Tx)
+		entry, err := d.Task(ctx, tx, r.(*record.TaskItem), recordtest.UserID("bob"), false)
+		if err != nil {
+			return err
+		}
+		if err := tx.Commit(ctx, s); err != nil {
+			return err
+		}
+		return trash.Trash{Store: s, Now: time.Now}.Continue(ctx, entry.Key())
 	}
 	return d.Dataset(ctx, r.(*record.DatasetItem), recordtest.UserID("bob"))
 }
@@ -138,9 +147,17 @@ func (f *fixture) delete(ctx context.Context, s store.Store) error {
 func (f *fixture) resume() error {
 	d := deletion.Deleter{Store: f.Store, Now: time.Now}
 	if f.deletes == record.DeleteTask {
-		return d.ResumeTask(f.t.Context(), f.task.Key())
+		return f.resumeAt(time.Now)
 	}
 	return d.ResumeDataset(f.t.Context(), f.datasets[0].Key())
+}
+
+// resumeAt goes on with what was deleted, at an instant.
+func (f *fixture) resumeAt(now func() time.Time) error {
+	deletions := records.TaskSources(f.task.ID, record.KindDeletion)
+	return records.Each(f.t.Context(), f.Store, 10, deletions, func(d *record.DeletionItem) error {
+		return trash.Trash{Store: f.Store, Now: now}.Continue(f.t.Context(), d.Key())
+	})
 }
 
 // admit returns the change that makes a submission, after everything that it depends on has been read.

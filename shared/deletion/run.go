@@ -9,6 +9,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/team"
 )
 
 // Run adds to tx that the run is deleted with its review and its evaluations, and that its submission and the allowance and the
@@ -19,10 +20,11 @@ func (d Deleter) Run(ctx context.Context, tx *records.Tx, r *record.RunItem) err
 	for _, id := range r.Evaluations {
 		queue.DeleteEvaluation(tx, id)
 	}
-	var s *record.SubmissionItem
-	var allowance *record.Allowance
-	err := records.Read(ctx, d.Store, store.Strong, records.Into(&s, record.SubmissionKey(r.SubmissionID)),
-		records.Into(&allowance, record.AllowanceKey(r.TaskID, r.UserID)))
+	s, err := records.Get[record.SubmissionItem](ctx, d.Store, store.Strong, record.SubmissionKey(r.SubmissionID))
+	if err != nil {
+		return err
+	}
+	allowance, err := team.Allowance(ctx, d.Store, store.Strong, r.Scope())
 	if err != nil {
 		return err
 	}
@@ -31,7 +33,7 @@ func (d Deleter) Run(ctx context.Context, tx *records.Tx, r *record.RunItem) err
 		tx.Save(s, d.Now())
 	}
 	if allowance != nil {
-		allowance.Drop(r.DatasetID)
+		allowance.Drop(r.DatasetID, r.ID)
 		tx.Save(allowance, d.Now())
 	}
 	account := quota.Account{Store: d.Store, Tx: tx, Now: d.Now(), UserID: r.UserID}

@@ -3,6 +3,7 @@ package deletion
 import (
 	"cmp"
 	"context"
+	"path"
 	"slices"
 	"strings"
 
@@ -11,12 +12,15 @@ import (
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/team"
+	"assay/shared/trash"
 	"assay/shared/visibility"
 )
 
 // UserDeleter deletes users whose deletion is pending, in two passes that can stop at any point. What is published stays under the
-// alias of its team and a random id; everything else of the user goes. The confirming pass comes when no request of the user can be under
-// way any more, and also replaces the id in audit entries, which it looks for in those of all organizers.
+// alias of its team and a random id; everything else of the user goes. What is of a team with other members stays as it is, but for the
+// id. The confirming pass comes when no request of the user can be under way any more, and also replaces the id in audit entries, which it
+// looks for in those of all organizers, and in what these say that the user submitted in teams that the user left.
 type UserDeleter struct {
 	Deleter
 	Files blob.Store
@@ -38,19 +42,25 @@ func (d UserDeleter) Resume(ctx context.Context, key store.Key) error {
 	if err := p.endGrants(ctx); err != nil {
 		return err
 	}
-	err = records.Each(ctx, d.Store, page, records.UserSources(u.ID, record.KindSubmission), func(s *record.SubmissionItem) error {
-		return p.endSubmission(ctx, s.Key())
-	})
-	if err != nil {
+	if err := p.endSubmissions(ctx, records.UserSources(u.ID, record.KindSubmission)); err != nil {
 		return err
 	}
 	if u.PendingWork.State != record.ConfirmingPass {
 		u.PendingWork.State, u.PendingWork.NotBefore = record.ConfirmingPass, record.At(d.Now().Add(record.RequestTime))
 		return new(records.Tx).Replace(u).Commit(ctx, d.Store)
 	}
-	organizers := []records.Source{records.Partition(record.ByKind, record.KindPartitions(record.KindOrganizer, access.Everyone)[0])}
+	organizers := records.OfKind(record.KindOrganizer, access.Everyone)
 	err = records.Each(ctx, d.Store, page, organizers, func(o *record.Organizer) error { return p.anonymizeAudit(ctx, o.ID) })
 	if err != nil {
+		return err
+	}
+	mails := records.Deletions{Store: d.Store}
+	err = cmp.Or(mails.AddFound(ctx, store.Query{Partition: record.MailboxPartition(u.ID), Limit: page}), mails.Commit(ctx))
+	if err != nil {
+		return err
+	}
+	bin := trash.Trash{Store: d.Store, Files: d.Files, Now: d.Now}
+	if err := bin.ForgetUser(ctx, u.ID, u.ReplacedBy); err != nil {
 		return err
 	}
 	return new(records.Tx).Delete(u).DeleteKey(record.UsageKey(u.ID)).Commit(ctx, d.Store)
@@ -59,13 +69,18 @@ func (d UserDeleter) Resume(ctx context.Context, key store.Key) error {
 // endGrants ends memberships, and anonymizes registrations.
 func (p userPass) endGrants(ctx context.Context) error {
 	g, err := visibility.GrantsOf(ctx, p.Store, store.Strong, p.ID)
-	for _, id := range g.Memberships {
-		err = cmp.Or(err, records.Retry(ctx, func() error { return p.endMembership(ctx, id) }))
+	for _, m := range g.Memberships {
+		err = cmp.Or(err, records.Retry(ctx, func() error { return p.endMembership(ctx, m.OrganizerID) }))
 	}
-	for _, r := range g.Registered {
+	for _, r := range g.Registered { // what was submitted comes first: it is found by the grant
+		err = cmp.Or(err, p.endSubmissions(ctx, records.TeamSources(r.ID, record.KindSubmission)))
 		err = cmp.Or(err, records.Retry(ctx, func() error { return p.endRegistration(ctx, r) }))
 	}
 	return err
+}
+
+func (p userPass) endSubmissions(ctx context.Context, sources []records.Source) error {
+	return records.Each(ctx, p.Store, page, sources, func(s *record.SubmissionItem) error { return p.endSubmission(ctx, s.Key()) })
 }
 
 // audit is the entry about what was the user's, in the scope.
@@ -81,7 +96,7 @@ func (p userPass) endMembership(ctx context.Context, organizerID string) error {
 	}
 	tx := new(records.Tx).DeleteKey(record.MembershipKey(p.ID, organizerID))
 	if o != nil && slices.Contains(o.Members, p.ID) {
-		o.Members = slices.DeleteFunc(o.Members, func(id string) bool { return id == p.ID })
+		o.Remove(p.ID)
 		tx.Save(o, p.Now()).Create(p.audit(o.Scope(), record.UserDeleted, "/v1/organizers/"+o.ID))
 	}
 	return tx.Commit(ctx, p.Store)
@@ -93,70 +108,103 @@ func (p userPass) endRegistration(ctx context.Context, grant record.Registered) 
 		return err
 	}
 	tx := new(records.Tx).DeleteKey(grant.Key())
-	if r != nil {
+	if r == nil {
+		return tx.Commit(ctx, p.Store)
+	}
+	r.Leave(p.ID)
+	r.ReplaceFormer(p.ID, p.ReplacedBy)
+	if len(r.Members) == 0 {
 		if name, reserved := r.ReservedName(); reserved {
 			tx.DeleteKey(name)
 		}
+		used, err := team.Allowance(ctx, p.Store, store.Strong, r.Scope())
+		if err != nil {
+			return err
+		}
+		tx.Save(team.Own(tx, used, r.TaskID, r.ID, p.Now()), p.Now())
 		r.Anonymize(p.ReplacedBy)
-		tx.Save(r, p.Now()).Create(p.audit(r.Scope(), record.UserDeleted, "/v1/tasks/"+r.TaskID+"/registrations/"+r.ID))
 	}
+	tx.Save(r, p.Now()).Create(p.audit(r.Scope(), record.UserDeleted, "/v1/tasks/"+r.TaskID+"/registrations/"+r.ID))
 	return tx.Commit(ctx, p.Store)
 }
 
 // endSubmission anonymizes the published runs of a submission and deletes the others, and then does one of both with the submission,
-// by which a later pass finds what is left to do. Baselines without a registration are the organizer's: they stay as they are, but
-// for the user's id.
+// by which a later pass finds what is left to do. Baselines without a registration are the organizer's, and what is of a team that has
+// other members is theirs: it stays as it is, but for the user's id.
 func (p userPass) endSubmission(ctx context.Context, key store.Key) error {
 	s, err := records.Get[record.SubmissionItem](ctx, p.Store, store.Strong, key)
-	if err != nil || s == nil {
+	if err != nil || s == nil || s.UserID != p.ID {
+		return err
+	}
+	keep, err := p.isOfOthers(ctx, s)
+	if err != nil {
 		return err
 	}
 	for _, id := range s.RunIDs {
-		if err := records.Retry(ctx, func() error { return p.endRun(ctx, s, id) }); err != nil {
+		if err := p.endRun(ctx, s, id, keep); err != nil {
 			return err
 		}
 	}
-	return records.Retry(ctx, func() error {
-		s, err := records.Get[record.SubmissionItem](ctx, p.Store, store.Strong, key)
-		if err != nil || s == nil || s.UserID != p.ID {
-			return err
-		}
-		tx := new(records.Tx)
-		if len(s.RunIDs) == 0 {
+	return records.Change(ctx, p.Store, key, func(s *record.SubmissionItem, tx *records.Tx) error {
+		switch {
+		case s.UserID != p.ID:
+			return nil
+		case keep:
+			if s.UserID = p.ReplacedBy; s.Unregistered() {
+				s.Notes = "" // which nobody else is shown
+			}
+		case len(s.RunIDs) > 0:
+			s.Anonymize(p.ReplacedBy)
+		default:
 			tx.Delete(s).Create(p.audit(s.Scope(), record.SubmissionDeleted, "/v1/tasks/"+s.TaskID+"/submissions/"+s.ID))
-		} else if err := p.keepSubmission(ctx, tx, s); err != nil {
-			return err
+			return p.uncount(ctx, tx, s)
 		}
-		return tx.Commit(ctx, p.Store)
+		tx.Save(s, p.Now())
+		if s.Unregistered() {
+			return p.countBaseline(ctx, tx, s)
+		}
+		return nil
 	})
 }
 
-func (p userPass) endRun(ctx context.Context, s *record.SubmissionItem, id string) error {
-	r, err := records.Get[record.RunItem](ctx, p.Store, store.Strong, record.RunKey(id))
-	if err != nil || r == nil || r.UserID != p.ID {
-		return err
+// isOfOthers reports whether the submission stays as it is: a baseline without a registration, or of a team that has other members.
+func (p userPass) isOfOthers(ctx context.Context, s *record.SubmissionItem) (bool, error) {
+	if s.Unregistered() {
+		return true, nil
 	}
-	tx, files := new(records.Tx), r.ObjectKeys()
-	if s.Unregistered() || r.Access.Published && len(r.Evaluations) > 0 {
-		if err := p.anonymizeRun(ctx, tx, r); err != nil {
-			return err
+	r, err := records.Get[record.RegistrationItem](ctx, p.Store, store.Strong, record.RegistrationKey(s.TaskID, s.Access.RegistrationID))
+	return r != nil && slices.ContainsFunc(r.Members, func(id string) bool { return id != p.ID }), err
+}
+
+func (p userPass) endRun(ctx context.Context, s *record.SubmissionItem, id string, keep bool) error {
+	var files []string // to delete
+	err := records.Change(ctx, p.Store, record.RunKey(id), func(r *record.RunItem, tx *records.Tx) error {
+		files = nil
+		if r.UserID != p.ID {
+			return nil
+		}
+		files, r.Access.RegistrationID = r.ObjectKeys(), s.Access.RegistrationID
+		if !keep && (!r.Access.Published || len(r.Evaluations) == 0) {
+			tx.Create(p.audit(r.Scope(), record.RunDeleted, "/v1/runs/"+r.ID))
+			return p.Run(ctx, tx, r)
+		}
+		if keep {
+			r.UserID = p.ReplacedBy
+		} else {
+			r.Anonymize(p.ReplacedBy)
 		}
 		kept := r.ObjectKeys()
 		files = slices.DeleteFunc(files, func(key string) bool { return slices.Contains(kept, key) })
-	} else {
-		if err := p.Run(ctx, tx, r); err != nil {
-			return err
-		}
-		tx.Create(p.audit(r.Scope(), record.RunDeleted, "/v1/runs/"+r.ID))
-	}
-	if err := tx.Commit(ctx, p.Store); err != nil {
+		return p.saveAnonymized(ctx, tx, r)
+	})
+	if err != nil || len(files) == 0 {
 		return err
 	}
 	return p.Files.Delete(ctx, files...)
 }
 
-// anonymizeRun adds to tx the run with its review and its evaluations as they stay.
-func (p userPass) anonymizeRun(ctx context.Context, tx *records.Tx, r *record.RunItem) error {
+// saveAnonymized adds to tx the run with its review and its evaluations as they stay.
+func (p userPass) saveAnonymized(ctx context.Context, tx *records.Tx, r *record.RunItem) error {
 	review, err := records.Get[record.ReviewItem](ctx, p.Store, store.Strong, record.ReviewKey(r.ID))
 	if err != nil {
 		return err
@@ -165,22 +213,28 @@ func (p userPass) anonymizeRun(ctx context.Context, tx *records.Tx, r *record.Ru
 		review.UserID = p.ReplacedBy
 		tx.Save(review, p.Now())
 	}
-	r.Anonymize(p.ReplacedBy)
 	tx.Save(r, p.Now())
-	all, err := records.GetAll[record.EvaluationItem](ctx, p.Store, store.Strong, records.Keys(r.Evaluations, record.EvaluationKey)...)
+	all, err := records.GetExisting[record.EvaluationItem](ctx, p.Store, store.Strong, r.Evaluations, record.EvaluationKey)
 	for _, e := range all {
-		if e != nil {
-			e.Anonymize(r)
-			tx.Save(e, p.Now())
-		}
+		e.Anonymize(r)
+		tx.Save(e, p.Now())
 	}
 	return err
 }
 
-// keepSubmission adds to tx that the submission with the runs that stay, which keep their task and datasets, counts for the id that
-// replaces the user's.
-func (p userPass) keepSubmission(ctx context.Context, tx *records.Tx, s *record.SubmissionItem) error {
-	runs, err := records.GetAll[record.RunItem](ctx, p.Store, store.Strong, records.Keys(s.RunIDs, record.RunKey)...)
+// uncount adds to tx that the team, of which nobody is left, has a submission less.
+func (p userPass) uncount(ctx context.Context, tx *records.Tx, s *record.SubmissionItem) error {
+	a, err := team.Allowance(ctx, p.Store, store.Strong, s.Scope())
+	if a != nil {
+		a.Submissions = max(0, a.Submissions-1)
+		tx.Save(a, p.Now())
+	}
+	return err
+}
+
+// countBaseline adds to tx that the runs of a baseline, which keep their task and datasets, count for the id that replaces the user's.
+func (p userPass) countBaseline(ctx context.Context, tx *records.Tx, s *record.SubmissionItem) error {
+	runs, err := records.GetExisting[record.RunItem](ctx, p.Store, store.Strong, s.RunIDs, record.RunKey)
 	if err != nil {
 		return err
 	}
@@ -189,16 +243,10 @@ func (p userPass) keepSubmission(ctx context.Context, tx *records.Tx, s *record.
 		return err
 	}
 	a = cmp.Or(a, &record.Allowance{Meta: record.MetaOf(p.ReplacedBy, p.Now()), TaskID: s.TaskID})
-	if !s.Unregistered() {
-		a.Submissions++
-	}
 	for _, r := range runs {
-		if r != nil {
-			a.Keep(r.DatasetID)
-		}
+		a.Keep(r.DatasetID)
 	}
-	s.Anonymize(p.ReplacedBy)
-	tx.Save(s, p.Now()).Save(a, p.Now())
+	tx.Save(a, p.Now())
 	return nil
 }
 
@@ -209,26 +257,52 @@ func (p userPass) anonymizeAudit(ctx context.Context, organizerID string) error 
 		if !a.Names(p.ID) {
 			return nil
 		}
-		_, err := records.Update(ctx, p.Store, a.Key(), func(a *record.AuditEntry, tx *records.Tx) (bool, error) {
+		if id, ok := strings.CutPrefix(a.Subject, "/v1/tasks/"+a.TaskID+"/submissions/"); ok {
+			if err := p.endSubmission(ctx, record.SubmissionKey(id)); err != nil {
+				return err
+			}
+		}
+		return records.Change(ctx, p.Store, a.Key(), func(a *record.AuditEntry, tx *records.Tx) error {
 			if a.TaskID != "" {
 				tx.DeleteKey(record.AllowanceKey(a.TaskID, p.ID))
 			}
 			a.Anonymize(p.ID, p.ReplacedBy)
-			record.Touch(a, p.Now())
-			return true, p.anonymizeSubject(ctx, tx, a.Subject)
+			tx.Save(a, p.Now())
+			return p.anonymizeSubject(ctx, tx, a.Subject)
 		})
-		return err
 	})
 }
 
-// anonymizeSubject adds to tx that the user is replaced in what the path names: as the reviewer of a run, or as the one for whom the
-// files of a dataset count.
+// endInvitations adds to tx that the invitations go that the user made to what has the id.
+func (p userPass) endInvitations(ctx context.Context, tx *records.Tx, id string) error {
+	all, err := records.Query[record.InvitationItem](ctx, p.Store, store.Query{Partition: record.InvitationPartition(id),
+		Limit: record.MaxInvitations, Consistency: store.Strong})
+	for _, i := range all {
+		if i.InvitedBy == p.ID {
+			tx.DeleteKey(i.Key())
+		}
+	}
+	return err
+}
+
+// anonymizeSubject adds to tx that the user is replaced in what the path names: as the reviewer of a run, as the one for whom the
+// files of a dataset count, or as a former member of a team; and that invitations of the user go.
 func (p userPass) anonymizeSubject(ctx context.Context, tx *records.Tx, subject string) error {
+	if parent, _, ok := strings.Cut(subject, "/invitations/"); ok {
+		return p.endInvitations(ctx, tx, path.Base(parent))
+	}
 	if id, ok := strings.CutPrefix(subject, "/v1/datasets/"); ok {
 		d, err := records.Get[record.DatasetItem](ctx, p.Store, store.Strong, record.DatasetKey(id))
 		if err == nil && d != nil && d.Payer == p.ID {
 			d.Payer = p.ReplacedBy
 			tx.Replace(d)
+		}
+		return err
+	}
+	if taskID, id, ok := strings.Cut(strings.TrimPrefix(subject, "/v1/tasks/"), "/registrations/"); ok {
+		r, err := records.Get[record.RegistrationItem](ctx, p.Store, store.Strong, record.RegistrationKey(taskID, id))
+		if err == nil && r != nil && r.ReplaceFormer(p.ID, p.ReplacedBy) {
+			tx.Replace(r)
 		}
 		return err
 	}

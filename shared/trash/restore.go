@@ -1,0 +1,354 @@
+package trash
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"assay/shared/problem"
+	"assay/shared/propagation"
+	"assay/shared/queue"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
+	"assay/shared/team"
+)
+
+// Restore brings back what was deleted, by order of the user. What it belonged to must be there: otherwise the error is a Conflict that
+// says what to restore first. What became of that meanwhile counts: names and anonymity of the team, the visibility of the task, the ground
+// truth.
+func (t Trash) Restore(ctx context.Context, key store.Key, by string) error {
+	return records.Retry(ctx, func() error {
+		d, err := records.Get[record.DeletionItem](ctx, t.Store, store.Strong, key)
+		if err != nil || d == nil || d.Over() {
+			return err
+		}
+		by := cmp.Or(by, d.RestoredBy)
+		switch d.Kind {
+		case record.TaskInTrash:
+			return t.restoreTask(ctx, d, by)
+		case record.DatasetInTrash:
+			return t.restoreDataset(ctx, d, by)
+		default:
+			return t.restoreRuns(ctx, d, by)
+		}
+	})
+}
+
+// Resume goes on with restoring that is pending. One that is refused meanwhile leaves what it has not brought back in the trash.
+func (t Trash) Resume(ctx context.Context, key store.Key) error {
+	d, err := records.Get[record.DeletionItem](ctx, t.Store, store.Strong, key)
+	if err != nil || d == nil || !d.PendingWork.Is(record.RestoreTrash) {
+		return err
+	}
+	if d.Over() {
+		return t.sweepRestored(ctx, key)
+	}
+	err = t.Restore(ctx, key, "")
+	if problem.Conflict.Is(err) {
+		return t.step(ctx, key, record.RestoreTrash, func(d *record.DeletionItem) error {
+			return t.schedule(ctx, d, record.MoveToTrash, t.Now(), "") // what came back of it goes again
+		})
+	}
+	return err
+}
+
+// begin marks that restoring goes on, so that nothing more is moved to the trash and the evaluator resumes if the request ends.
+func (t Trash) begin(ctx context.Context, d *record.DeletionItem, by string) error {
+	if d.PendingWork.Is(record.RestoreTrash) {
+		return nil
+	}
+	d.RestoredBy = by
+	return t.schedule(ctx, d, record.RestoreTrash, t.Now().Add(record.RequestTime), "")
+}
+
+// audit is the entry that the deletion is undone.
+func (t Trash) audit(d *record.DeletionItem, by string) *record.AuditEntry {
+	return record.NewAudit(t.Now(), d.Scope(), by, record.Restored, d.Subject, nil, nil)
+}
+
+// restoreRuns restores a run, or a submission with its runs: in one transaction what lists show, and before it what has no room there.
+func (t Trash) restoreRuns(ctx context.Context, d *record.DeletionItem, by string) error {
+	b := &batch{Tx: new(records.Tx), deletion: d}
+	rest, err := t.restoreFirst(ctx, b, d)
+	if err != nil {
+		return err
+	}
+	for i, it := range rest {
+		if b.fits(it) {
+			err = b.back(it)
+		} else if err = t.begin(ctx, d, by); err == nil {
+			if err = t.moveAll(ctx, d, rest[i:], (*batch).back); err == nil {
+				return t.restoreRuns(ctx, d, by) // with what now is left
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return b.Delete(d).Create(t.audit(d, by)).Commit(ctx, t.Store)
+}
+
+// restoreFirst adds to b what lists show of the runs, with the submission, and returns the rest.
+func (t Trash) restoreFirst(ctx context.Context, b *batch, d *record.DeletionItem) (rest []store.Item, err error) {
+	ids, err := t.runIDs(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	var runs []*record.RunItem
+	for _, id := range ids {
+		r, err := find[record.RunItem](ctx, t, record.RunKey(id))
+		if err != nil {
+			return nil, err
+		}
+		if r != nil {
+			runs = append(runs, r)
+		}
+	}
+	s, err := t.submissionOf(ctx, b, d, runs)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.count(ctx, b, d, s, runs); err != nil {
+		return nil, err
+	}
+	var embargoed []string // datasets
+	for _, r := range runs {
+		truth, err := t.checkDataset(ctx, b, r)
+		if err != nil {
+			return nil, err
+		}
+		first, others, err := t.runItems(ctx, in, r)
+		if err != nil {
+			return nil, err
+		}
+		adopt(r, s)
+		if r.Access.Embargoed {
+			embargoed = append(embargoed, r.DatasetID)
+		}
+		if err := queue.Restore(r, truth, t.Now()); err != nil {
+			return nil, err
+		}
+		for i, it := range slices.Concat(first, others) {
+			if it, err = asOf(it, r); err != nil {
+				return nil, err
+			}
+			if i < len(first) {
+				err = b.back(it)
+			} else {
+				rest = append(rest, it)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return rest, t.renewEmbargo(ctx, b, embargoed...)
+}
+
+// renewEmbargo adds to b that pending work looks at the datasets, whose scores are shown after a close: that may have passed meanwhile.
+func (t Trash) renewEmbargo(ctx context.Context, b *batch, datasetIDs ...string) error {
+	if len(datasetIDs) == 0 {
+		return nil
+	}
+	return propagation.RenewEmbargo(ctx, t.Store, b.Tx, b.deletion.TaskID, t.Now(), func(e *record.Embargo) {
+		for _, id := range datasetIDs {
+			e.Add(id)
+		}
+	})
+}
+
+// adopt gives the run what others are shown of its submission and team, as they are now. Others may have been marked as final meanwhile.
+func adopt(r *record.RunItem, s *record.SubmissionItem) {
+	from, to := s.Access, &r.Access
+	r.Team, to.RegistrationID = s.Team, from.RegistrationID
+	to.PrivateTask, to.Public, to.Baseline = from.PrivateTask, from.Public, from.Baseline
+	r.Final = false
+	to.Anonymous, to.Alias, to.Affiliation, to.Title, to.PaperURL = from.Anonymous, from.Alias, from.Affiliation, from.Title, from.PaperURL
+}
+
+// asOf returns an item of the run, the run itself and its evaluations with what the run now says of who may see them.
+func asOf(it store.Item, r *record.RunItem) (store.Item, error) {
+	switch {
+	case it.Key == r.Key():
+		return record.Item(r)
+	case strings.HasPrefix(it.Partition, "EVALUATION#") && it.Sort == "EVALUATION":
+		e, err := records.Decode[record.EvaluationItem](it)
+		if err != nil {
+			return it, err
+		}
+		e.Team, e.Access, e.Baseline, e.Final = r.Team, r.Access, r.Access.Baseline, r.Final
+		return record.Item(e)
+	default:
+		return it, nil
+	}
+}
+
+// submissionOf adds to b that the submission of the runs has them, and returns it.
+func (t Trash) submissionOf(ctx context.Context, b *batch, d *record.DeletionItem, runs []*record.RunItem) (*record.SubmissionItem, error) {
+	if d.Kind == record.RunInTrash {
+		if len(runs) == 0 {
+			return nil, gone
+		}
+		s, err := records.Get[record.SubmissionItem](ctx, t.Store, store.Strong, record.SubmissionKey(runs[0].SubmissionID))
+		if err != nil {
+			return nil, err
+		}
+		if s == nil {
+			return nil, t.missing(ctx, "submission", record.SubmissionKey(runs[0].SubmissionID))
+		}
+		s.RunIDs = append(slices.Clone(s.RunIDs), runs[0].ID)
+		b.Save(s, t.Now())
+		return s, nil
+	}
+	s, err := find[record.SubmissionItem](ctx, t, record.SubmissionKey(d.ResourceID))
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return nil, gone
+	}
+	if err := t.ofTeam(ctx, b, s); err != nil {
+		return nil, err
+	}
+	it, err := record.Item(s)
+	if err != nil {
+		return nil, err
+	}
+	return s, b.back(it)
+}
+
+// ofTeam gives the submission what is shown of its team and its task as they are now, which b requires to stay so.
+func (t Trash) ofTeam(ctx context.Context, b *batch, s *record.SubmissionItem) error {
+	task, err := t.task(ctx, b, s.TaskID)
+	if err != nil {
+		return err
+	}
+	s.Access.PrivateTask = task.Visibility == record.Private
+	id := s.Access.RegistrationID
+	if id == "" {
+		return nil
+	}
+	r, err := records.Get[record.RegistrationItem](ctx, t.Store, store.Strong, record.RegistrationKey(s.TaskID, id))
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		return conflict("The team has withdrawn its registration for the task, so its submissions cannot be restored.")
+	}
+	s.Team, s.Access.Affiliation, s.Access.Anonymous, s.Access.Alias = r.Team, r.Affiliation, r.Anonymous, r.Alias
+	b.Check(r)
+	return nil
+}
+
+// task returns the task, which b requires to stay as it is.
+func (t Trash) task(ctx context.Context, b *batch, id string) (*record.TaskItem, error) {
+	task, err := records.Get[record.TaskItem](ctx, t.Store, store.Strong, record.TaskKey(id))
+	if err != nil {
+		return nil, err
+	}
+	if task == nil || task.Deleting() {
+		return nil, t.missing(ctx, "task", record.TaskKey(id))
+	}
+	b.Check(task)
+	return task, nil
+}
+
+// count adds to b that the allowance of the team has the runs again; what was used of the quota never changed.
+func (t Trash) count(ctx context.Context, b *batch, d *record.DeletionItem, s *record.SubmissionItem, runs []*record.RunItem) error {
+	a, err := team.Allowance(ctx, t.Store, store.Strong, s.Scope())
+	if err != nil {
+		return err
+	}
+	a = cmp.Or(a, &record.Allowance{Meta: record.MetaOf(cmp.Or(s.Access.RegistrationID, s.UserID), t.Now()), TaskID: s.TaskID})
+	if d.Kind == record.SubmissionInTrash && !s.Unregistered() {
+		a.Submissions++
+	}
+	for _, r := range runs {
+		a.Keep(r.DatasetID)
+	}
+	b.Save(a, t.Now())
+	return nil
+}
+
+// checkDataset requires in b that the dataset of the run is there, and returns its ground truth. A run that was evaluated against another
+// one is evaluated again.
+func (t Trash) checkDataset(ctx context.Context, b *batch, r *record.RunItem) (*record.Truth, error) {
+	var set *record.DatasetItem
+	var truth *record.Truth
+	key := record.DatasetKey(r.DatasetID)
+	err := records.Read(ctx, t.Store, store.Strong, records.Into(&set, key), records.Into(&truth, record.TruthKey(r.DatasetID)))
+	if err != nil {
+		return nil, err
+	}
+	if set == nil || set.Deleting() {
+		return nil, t.missing(ctx, "dataset", key)
+	}
+	r.Access.Embargoed = set.Scores == record.ScoresAfterClose // until pending work of the embargo has looked at the run
+	if truth == nil || !queue.NeedsReevaluation(r, truth) && !queue.ListingOutdated(r, truth) {
+		b.Check(set)
+		return truth, nil
+	}
+	set.Reevaluate(t.Now())
+	b.Replace(set)
+	return truth, nil
+}
+
+// restoreDataset restores a dataset with its ground truth. What was pending of it goes on.
+func (t Trash) restoreDataset(ctx context.Context, d *record.DeletionItem, by string) error {
+	b := &batch{Tx: new(records.Tx), deletion: d}
+	task, err := t.task(ctx, b, d.TaskID)
+	if err != nil {
+		return err
+	}
+	inTask := store.Query{Index: record.ByTask, Partition: record.TaskPartition(task.ID, record.KindDataset, 0), Limit: record.MaxTaskDatasets}
+	others, err := t.Store.Query(ctx, inTask)
+	if err != nil {
+		return records.Failed(err)
+	}
+	if len(others) == record.MaxTaskDatasets {
+		return conflict("The task has %d datasets, which is the most. Delete one, and restore this one then.", record.MaxTaskDatasets)
+	}
+	items, err := t.partition(ctx, in, record.DatasetKey(d.ResourceID))
+	if err != nil {
+		return err
+	}
+	for _, it := range items {
+		if it.Sort == "DATASET" {
+			set, err := records.Decode[record.DatasetItem](it)
+			if err != nil {
+				return err
+			}
+			set.PrivateTask = task.Visibility == record.Private
+			if it, err = record.Item(set); err != nil {
+				return err
+			}
+			if set.Scores == record.ScoresAfterClose {
+				if err := t.renewEmbargo(ctx, b, set.ID); err != nil {
+					return err
+				}
+			}
+		}
+		if err := b.back(it); err != nil {
+			return err
+		}
+	}
+	return b.Delete(d).Create(t.audit(d, by)).Commit(ctx, t.Store)
+}
+
+// gone is the answer about something whose user was deleted meanwhile.
+var gone = conflict("What was deleted is not there any more, because a user was deleted whose it was.")
+
+// missing says what to restore first.
+func (t Trash) missing(ctx context.Context, what string, key store.Key) error {
+	items, err := t.Store.Get(ctx, store.Strong, record.TrashKey(key))
+	if err != nil {
+		return records.Failed(err)
+	}
+	id, deleted := strings.CutPrefix(items[0].Entry(record.ByKind).Partition, record.TrashPartition(""))
+	if !deleted {
+		return conflict("The %s that this belongs to is not there any more, so this cannot be restored.", what)
+	}
+	return conflict("The %s that this belongs to was deleted too: restore it first (DELETE /v1/deletions/%s).", what, id)
+}

@@ -1,0 +1,372 @@
+package trash_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+	"assay/shared/records"
+	"assay/shared/store"
+	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/store/embedded"
+	"assay/shared/store/storetest"
+	"assay/shared/trash"
+)
+
+// kinds are all kinds of deletions.
+var kinds = []record.DeletedKind{record.TaskInTrash, record.DatasetInTrash, record.SubmissionInTrash, record.RunInTrash}
+
+// fixture is a task with two teams, and a dataset with a run of each, unless a dataset is deleted.
+type fixture struct {
+	*recordtest.Builder
+	t       *testing.T
+	kind    record.DeletedKind
+	task    *recordtest.Task
+	dataset *recordtest.Dataset
+	run     *recordtest.Run
+	now     time.Time
+	entry   *record.DeletionItem
+}
+
+func newFixture(t *testing.T, s store.Store, kind record.DeletedKind, options ...recordtest.RunOption) *fixture {
+	t.Helper()
+	f := &fixture{Builder: recordtest.New(t, s), t: t, kind: kind, now: time.Now()}
+	f.Batch(func() {
+		f.task = f.Task()
+		f.task.Register("ann")
+		f.task.Register("bob")
+		f.dataset = f.task.Dataset()
+		if kind != record.DatasetInTrash {
+			f.run = f.dataset.Run("ann", options...)
+			f.dataset.Run("bob")
+			a := &record.Allowance{Meta: record.MetaOf(f.run.Access.RegistrationID, f.now), TaskID: f.task.ID, Submissions: 1,
+				Used: record.Used{Total: 1}}
+			a.Keep(f.dataset.ID)
+			f.Put(a)
+		}
+		f.Put(&record.TaskCount{Meta: record.MetaOf(f.task.OrganizerID, f.now), Tasks: 1})
+	})
+	return f
+}
+
+func (f *fixture) trash(s store.Store) trash.Trash {
+	return trash.Trash{Store: s, Files: recordtest.OpenFiles(f.t), Now: func() time.Time { return f.now }}
+}
+
+func (f *fixture) must(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// delete deletes, as a request does.
+func (f *fixture) delete(ctx context.Context, s store.Store) error {
+	bin, tx := f.trash(s), new(records.Tx)
+	by := recordtest.UserID("ann")
+	var err error
+	switch f.kind {
+	case record.TaskInTrash:
+		f.entry = record.NewDeletion(f.now, f.kind, f.task.ID, f.task.Path(), f.task.Name, f.task.Scope(), by, false)
+		task := recordtest.Get[record.TaskItem](f.t, f.Store, f.task.Key())
+		err = bin.Task(ctx, tx, task, f.entry)
+	case record.DatasetInTrash:
+		f.entry = record.NewDeletion(f.now, f.kind, f.dataset.ID, f.dataset.Path(), "", f.dataset.Scope(), by, false)
+		set := recordtest.Get[record.DatasetItem](f.t, f.Store, f.dataset.Key())
+		err = bin.Dataset(ctx, tx, set, f.entry)
+	case record.SubmissionInTrash:
+		f.entry = record.NewDeletion(f.now, f.kind, f.run.SubmissionID, "", "", f.run.Submission.Scope(), by, true)
+		run := recordtest.Get[record.RunItem](f.t, f.Store, f.run.Key())
+		sub := recordtest.Get[record.SubmissionItem](f.t, f.Store, f.run.Submission.Key())
+		err = bin.Submission(ctx, tx, sub, []*record.RunItem{run}, f.entry)
+	case record.RunInTrash:
+		f.entry = record.NewDeletion(f.now, f.kind, f.run.ID, "", "", f.run.Scope(), by, true)
+		err = bin.Run(ctx, tx, recordtest.Get[record.RunItem](f.t, f.Store, f.run.Key()), f.entry)
+	}
+	if err == nil {
+		err = tx.Commit(ctx, s)
+	}
+	if err == nil {
+		err = bin.Continue(ctx, f.entry.Key())
+	}
+	return err
+}
+
+// evaluator does the pending work of the trash, as of later on.
+func (f *fixture) evaluator(later time.Duration) {
+	f.t.Helper()
+	bin := f.trash(f.Store)
+	due := store.Query{Index: record.ByWork, Partition: record.DuePartition, Limit: 100}
+	for range 3 {
+		f.now = f.now.Add(later / 3)
+		items, err := f.Store.Query(f.t.Context(), due)
+		f.must(err)
+		for _, it := range items {
+			r, work, err := record.DecodePending(it)
+			f.must(err)
+			switch {
+			case work.NotBefore.After(f.now):
+			case work.Is(record.MoveToTrash):
+				f.must(bin.Continue(f.t.Context(), r.Key()))
+			case work.Is(record.RestoreTrash):
+				f.must(bin.Resume(f.t.Context(), r.Key()))
+			case work.Is(record.PurgeTrash):
+				f.must(bin.Purge(f.t.Context(), r.Key()))
+			}
+		}
+	}
+}
+
+// contents returns what there is, save audit entries and usage, in a form that tells nothing of versions and instants.
+func (f *fixture) contents() map[store.Key]string {
+	f.t.Helper()
+	all := map[store.Key]string{}
+	for after := (store.Key{}); ; {
+		items, last, err := f.Store.(store.Scanner).Scan(f.t.Context(), after, 1000)
+		f.must(err)
+		for _, it := range items {
+			var members map[string]any
+			f.must(json.Unmarshal(it.Data, &members))
+			for _, name := range []string{"version", "updatedAt", "createdAt", "queuedAt", "Version", "UpdatedAt", "CreatedAt"} {
+				delete(members, name)
+			}
+			if strings.HasPrefix(it.Partition, "AUDIT#") || it.Sort == "USAGE" {
+				continue
+			}
+			data, err := json.Marshal(members)
+			f.must(err)
+			it.Indexes[record.ByWork-1] = store.Key{}
+			all[it.Key] = fmt.Sprintf("%s %v", data, it.Indexes)
+		}
+		if after = last; last == (store.Key{}) {
+			return all
+		}
+	}
+}
+
+// deleted counts the items that lie in the trash, and the entries.
+func deleted(contents map[store.Key]string) (trashed, entries int) {
+	for key := range contents {
+		if strings.HasPrefix(key.Partition, "TRASH#") {
+			trashed++
+		}
+		if strings.HasPrefix(key.Partition, "DELETION#") {
+			entries++
+		}
+	}
+	return trashed, entries
+}
+
+func (f *fixture) same(want, got map[store.Key]string) {
+	f.t.Helper()
+	for _, key := range slices.Concat(slices.Collect(maps.Keys(want)), slices.Collect(maps.Keys(got))) {
+		if want[key] != got[key] {
+			f.t.Errorf("%v is\n%s\nwant\n%s", key, got[key], want[key])
+		}
+	}
+}
+
+func forEachStore(t *testing.T, test func(*testing.T, store.Store)) {
+	t.Run("embedded", func(t *testing.T) { test(t, recordtest.OpenStore(t, embedded.Options{})) })
+	t.Run("dynamo", func(t *testing.T) { test(t, dynamotest.Open(t, dynamotest.Start(t))) })
+}
+
+func TestTrash_RestoresWhatWasDeleted(t *testing.T) {
+	forEachStore(t, func(t *testing.T, s store.Store) {
+		for _, kind := range kinds {
+			t.Run(string(kind), func(t *testing.T) {
+				f := newFixture(t, s, kind)
+				before := f.contents()
+				f.must(f.delete(t.Context(), s))
+				f.evaluator(2 * record.RequestTime)
+				if trashed, entries := deleted(f.contents()); trashed < 2 || entries != 1 {
+					t.Fatalf("%d items and %d entries", trashed, entries)
+				}
+				f.must(f.trash(s).Restore(t.Context(), f.entry.Key(), recordtest.UserID("ann")))
+				f.evaluator(time.Minute)
+				f.same(before, f.contents())
+			})
+		}
+	})
+}
+
+func TestTrash_IsPurged(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), kind)
+			f.must(f.delete(t.Context(), f.Store))
+			f.evaluator(record.TrashTime - time.Hour)
+			if trashed, _ := deleted(f.contents()); trashed == 0 {
+				t.Fatal("purged too early")
+			}
+			f.evaluator(4 * time.Hour)
+			if trashed, entries := deleted(f.contents()); trashed > 0 || entries > 0 {
+				t.Fatalf("%d items and %d entries are left", trashed, entries)
+			}
+			f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
+		})
+	}
+}
+
+// A process that dies while it deletes or restores leaves work that the evaluator ends: all is deleted, or all is there.
+func TestTrash_IsResumed(t *testing.T) {
+	for _, kind := range kinds {
+		if kind == record.DatasetInTrash { // one transaction each
+			continue
+		}
+		t.Run(string(kind), func(t *testing.T) {
+			for _, die := range []func(store.Store, int64, func()) *storetest.Hooked{storetest.BeforeCall, storetest.AfterCall} {
+				storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
+					f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), kind)
+					before := f.contents()
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					dying := die(f.Store, n, cancel)
+					if err := f.delete(ctx, dying); err == nil {
+						_ = f.trash(dying).Restore(ctx, f.entry.Key(), recordtest.UserID("ann"))
+					}
+					f.evaluator(4 * record.RequestTime)
+					if _, entries := deleted(f.contents()); entries == 1 {
+						f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), recordtest.UserID("ann")))
+						f.evaluator(time.Minute)
+					}
+					f.same(before, f.contents())
+					if t.Failed() {
+						t.Fatalf("stopped at call %d", n)
+					}
+					return dying
+				})
+			}
+		})
+	}
+}
+
+// Several restore at the same time, while the evaluator goes on with the deletion.
+func TestTrash_IsRestoredOnce(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			for range 5 {
+				f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), kind)
+				before := f.contents()
+				f.must(f.delete(t.Context(), f.Store))
+				bin := f.trash(f.Store)
+				var all sync.WaitGroup
+				for range 3 {
+					all.Go(func() { _ = bin.Restore(t.Context(), f.entry.Key(), recordtest.UserID("ann")) })
+				}
+				all.Go(func() { _ = bin.Continue(t.Context(), f.entry.Key()) })
+				all.Wait()
+				f.evaluator(4 * record.RequestTime)
+				f.same(before, f.contents())
+			}
+		})
+	}
+}
+
+func TestRestore_NeedsTheParent(t *testing.T) {
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.RunInTrash)
+	f.must(f.delete(t.Context(), f.Store))
+	run := f.entry
+	f.kind = record.SubmissionInTrash
+	sub := recordtest.Get[record.SubmissionItem](t, f.Store, f.run.Submission.Key())
+	f.entry = record.NewDeletion(f.now, f.kind, sub.ID, "", "", sub.Scope(), "", true)
+	tx := new(records.Tx)
+	f.must(f.trash(f.Store).Submission(t.Context(), tx, sub, nil, f.entry))
+	f.must(tx.Commit(t.Context(), f.Store))
+	err := f.trash(f.Store).Restore(t.Context(), run.Key(), "")
+	if !problem.Conflict.Is(err) || !strings.Contains(err.Error(), f.entry.ID) {
+		t.Fatalf("%v does not name %s", err, f.entry.ID)
+	}
+	f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
+	f.must(f.trash(f.Store).Restore(t.Context(), run.Key(), ""))
+	if recordtest.Get[record.RunItem](t, f.Store, f.run.Key()) == nil {
+		t.Error("the run is not there")
+	}
+}
+
+// A run that a worker had leased is queued again, and one of a team that became anonymous meanwhile is shown under the alias.
+func TestRestore_TakesWhatHoldsNow(t *testing.T) {
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.RunInTrash, recordtest.InState(record.Evaluating))
+	r := recordtest.Get[record.RunItem](t, f.Store, f.run.Key())
+	r.Lease = &record.Lease{ID: "lease", Holder: "worker", Until: record.At(f.now)}
+	f.Replace(r)
+	f.must(f.delete(t.Context(), f.Store))
+	s := recordtest.Get[record.SubmissionItem](t, f.Store, f.run.Submission.Key())
+	s.Access.Anonymous, s.Access.Affiliation = true, ""
+	f.Replace(s)
+	f.now = f.now.Add(20 * record.Day)
+	f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
+	r = recordtest.Get[record.RunItem](t, f.Store, f.run.Key())
+	if r.State != record.Queued || r.Lease != nil || !r.QueuedAt.Equal(record.At(f.now).Time) || !r.Access.Anonymous {
+		t.Errorf("%+v", r)
+	}
+	for _, id := range r.Evaluations {
+		if e := recordtest.Get[record.EvaluationItem](t, f.Store, record.EvaluationKey(id)); !e.Access.Anonymous {
+			t.Error("the evaluation names the team")
+		}
+	}
+}
+
+// The scores of what is restored are shown after the close, also when that was while it lay in the trash.
+func TestRestore_RenewsTheEmbargo(t *testing.T) {
+	for _, kind := range []record.DeletedKind{record.DatasetInTrash, record.RunInTrash} {
+		f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), kind)
+		set := recordtest.Get[record.DatasetItem](t, f.Store, f.dataset.Key())
+		set.Scores = record.ScoresAfterClose
+		f.Replace(set)
+		f.must(f.delete(t.Context(), f.Store))
+		if e := recordtest.Get[record.Embargo](t, f.Store, record.EmbargoKey(f.task.ID)); e != nil {
+			t.Fatalf("%s: %+v", kind, e)
+		}
+		f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
+		e := recordtest.Get[record.Embargo](t, f.Store, record.EmbargoKey(f.task.ID))
+		if e == nil || !slices.Contains(e.Datasets, f.dataset.ID) || !e.PendingWork.Is(record.ApplyEmbargo) {
+			t.Errorf("%s: no pending work looks at what was restored: %+v", kind, e)
+		}
+	}
+}
+
+func TestRestore_EvaluatesAgainAgainstAnotherTruth(t *testing.T) {
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.RunInTrash)
+	f.must(f.delete(t.Context(), f.Store))
+	truth := recordtest.Get[record.Truth](t, f.Store, record.TruthKey(f.dataset.ID))
+	truth.Number++
+	f.Replace(truth)
+	f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
+	if set := recordtest.Get[record.DatasetItem](t, f.Store, f.dataset.Key()); !set.PendingWork.Is(record.Reevaluate) {
+		t.Errorf("%+v", set.PendingWork)
+	}
+}
+
+// What lay in the trash of a user who is deleted goes, and no other item names the user.
+func TestTrash_ForgetsUser(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), kind)
+			f.must(f.delete(t.Context(), f.Store))
+			f.evaluator(4 * record.RequestTime)
+			ann, replaced := recordtest.UserID("ann"), record.NewID(f.now)
+			f.must(f.trash(f.Store).ForgetUser(t.Context(), ann, replaced))
+			left := f.contents()
+			for key, data := range left {
+				if strings.HasPrefix(key.Partition, "TRASH#") || strings.HasPrefix(key.Partition, "DELETION#") {
+					if strings.Contains(data, ann) || f.run != nil && strings.Contains(key.Partition, f.run.ID) {
+						t.Errorf("%v is left: %s", key, data)
+					}
+				}
+			}
+			if trashed, _ := deleted(left); (trashed > 0) != (kind == record.TaskInTrash || kind == record.DatasetInTrash) {
+				t.Errorf("%d items are left", trashed)
+			}
+		})
+	}
+}

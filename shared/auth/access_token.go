@@ -10,7 +10,6 @@ import (
 	"hash/crc32"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"assay/shared/access"
@@ -27,16 +26,26 @@ import (
 //	assay_[0-7][0-9A-HJKMNP-TV-Z]{25}[A-Z2-7]{33}
 const (
 	accessTokenPrefix = "assay_"
-	userIDChars       = 26
+	idChars           = 26
 	randomChars       = 26 // 130 bits, as rand.Text makes them
 	checksumChars     = 7
 )
+
+// The form of the secret of an invitation is the same, with another prefix, and the id of what it is to in place of a user's.
+const invitationPrefix = "assay-invitation_"
 
 var base32Text = base32.StdEncoding.WithPadding(base32.NoPadding)
 
 // NewAccessToken returns the secret of a new access token of the user, and the digest under which it is stored.
 func NewAccessToken(userID string) (secret, digest string) {
-	body := accessTokenPrefix + userID + rand.Text()
+	return newSecret(accessTokenPrefix, userID)
+}
+
+// NewInvitation returns the secret of a new invitation to what has the id, and the digest under which it is stored.
+func NewInvitation(id string) (secret, digest string) { return newSecret(invitationPrefix, id) }
+
+func newSecret(prefix, id string) (secret, digest string) {
+	body := prefix + id + rand.Text()
 	secret = body + checksum(body)
 	return secret, secretDigest(secret)
 }
@@ -49,14 +58,20 @@ func secretDigest(secret string) string {
 	return fmt.Sprintf("%x", sha256.Sum256([]byte(secret)))
 }
 
-// userOfAccessToken returns the id of the user in an access token that is whole.
-func userOfAccessToken(secret string) (userID string, ok bool) {
-	const length = len(accessTokenPrefix) + userIDChars + randomChars
-	if len(secret) != length+checksumChars || checksum(secret[:length]) != secret[length:] {
+// ParseInvitation returns the id of what the invitation is to, and the digest, of a secret that is whole.
+func ParseInvitation(secret string) (id, digest string, ok bool) {
+	id, ok = idInSecret(invitationPrefix, secret)
+	return id, secretDigest(secret), ok
+}
+
+// idInSecret returns the id in a secret that is whole.
+func idInSecret(prefix, secret string) (id string, ok bool) {
+	length := len(prefix) + idChars + randomChars
+	if len(secret) != length+checksumChars || !strings.HasPrefix(secret, prefix) || checksum(secret[:length]) != secret[length:] {
 		return "", false
 	}
-	userID = secret[len(accessTokenPrefix):][:userIDChars]
-	return userID, record.IsID(userID)
+	id = secret[len(prefix):][:idChars]
+	return id, record.IsID(id)
 }
 
 // Authenticator identifies the bearers of tokens: those of the sign-in issuer, and access tokens, which are looked up in the store.
@@ -66,7 +81,7 @@ type Authenticator struct {
 	now     func() time.Time
 	rates   *ratelimit.Limiter
 	lookups chan struct{} // has an element for each that is under way
-	cache   accessTokenCache
+	cache   recent[string, knownGrant]
 }
 
 // maxLookups is how many access tokens are looked up at a time.
@@ -91,7 +106,7 @@ func (a *Authenticator) Caller(ctx context.Context, token string) (access.Caller
 	if !strings.HasPrefix(token, accessTokenPrefix) {
 		return a.issued(ctx, token)
 	}
-	userID, ok := userOfAccessToken(token)
+	userID, ok := idInSecret(accessTokenPrefix, token)
 	if !ok {
 		return access.Caller{}, problem.InvalidToken.New("This is no whole access token: one has 65 characters, of which the last 7 are a " +
 			"checksum. Copy it again, or make a new one with POST /v1/user/tokens.")
@@ -110,13 +125,13 @@ func (a *Authenticator) Caller(ctx context.Context, token string) (access.Caller
 // lookUp returns what the token with the digest conveys: as it was read within the last accessTokenCacheTime, or now.
 func (a *Authenticator) lookUp(ctx context.Context, userID, digest string) (*access.Token, error) {
 	now := a.now()
-	known, fresh := a.cache.get(digest, now)
-	if fresh {
-		return known, nil
+	known := a.cache.get(digest)
+	if now.Before(known.until) {
+		return known.grant, nil
 	}
 	// A token that was accepted before is not refused because others come from its address, which may be that of a load balancer.
 	address, _ := ctx.Value(addressKey{}).(string)
-	if known == nil {
+	if known.grant == nil {
 		if wait := a.rates.Take(now, ratelimit.Token, address, false, http.Header{}); wait > 0 {
 			return nil, problem.Unavailable.New("Access tokens that this server has not seen come from your address faster than it looks them " +
 				"up. Wait for as long as Retry-After says.").After(wait)
@@ -133,12 +148,14 @@ func (a *Authenticator) lookUp(ctx context.Context, userID, digest string) (*acc
 		return nil, err
 	}
 	if t == nil {
-		a.cache.forget(digest)
+		if known.grant != nil {
+			a.cache.put(digest, knownGrant{})
+		}
 		return nil, problem.InvalidToken.New("There is no such access token: it was revoked, or its user was deleted. Make a new one with " +
 			"POST /v1/user/tokens.")
 	}
 	grant := t.Grant()
-	a.cache.put(digest, grant, now)
+	a.cache.put(digest, knownGrant{grant, now.Add(accessTokenCacheTime)})
 	return grant, nil
 }
 
@@ -153,42 +170,12 @@ func NoteUse(ctx context.Context, s store.Store, c access.Caller, now time.Time)
 	return err
 }
 
-const (
-	// accessTokenCacheTime is how long a token that was revoked may still be accepted by a process that had seen it.
-	accessTokenCacheTime = 5 * time.Second
-	accessTokenCacheSize = 2048
-)
+// accessTokenCacheTime is how long a token that was revoked may still be accepted by a process that had seen it.
+const accessTokenCacheTime = 5 * time.Second
 
-// accessTokenCache keeps what access tokens convey for a few seconds, so that a client that sends many requests costs one read.
-type accessTokenCache struct {
-	mu     sync.Mutex
-	grants map[string]cachedGrant // by digest
-}
-
-type cachedGrant struct {
+// knownGrant is what an access token conveys until then without being read again, so that a client that sends many requests costs one
+// read; nil: nothing is known of it.
+type knownGrant struct {
 	grant *access.Token
 	until time.Time
-}
-
-// get returns what a token conveyed when it was last read, nil for one that was not, and whether that still counts.
-func (c *accessTokenCache) get(digest string, now time.Time) (grant *access.Token, fresh bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e := c.grants[digest]
-	return e.grant, now.Before(e.until)
-}
-
-func (c *accessTokenCache) forget(digest string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.grants, digest)
-}
-
-func (c *accessTokenCache) put(digest string, grant *access.Token, now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.grants == nil || len(c.grants) >= accessTokenCacheSize { // what is in use comes back with one read
-		c.grants = map[string]cachedGrant{}
-	}
-	c.grants[digest] = cachedGrant{grant, now.Add(accessTokenCacheTime)}
 }

@@ -71,18 +71,23 @@ func (i Identity) UserID() string {
 type Config struct {
 	Issuer   string // exactly as it stands in its tokens
 	Audience string // whom its tokens must be meant for
-	// Client makes the requests to the issuer; nil means http.DefaultClient. Each is given up after some seconds.
-	Client *http.Client
-	Now    func() time.Time // nil means time.Now
+	// Transport makes the requests to the issuer; nil means http.DefaultTransport. Each is given up after some seconds.
+	Transport http.RoundTripper
+	Now       func() time.Time // nil means time.Now
 }
 
 // Verifier verifies tokens. It may be used concurrently.
 type Verifier struct {
-	issuer   string
-	audience string
-	now      func() time.Time
-	keys     *keySet
-	cache    *identityCache
+	Config
+	keys  *keySet
+	cache recent[[sha256.Size]byte, verified]
+}
+
+// verified is the identity of a token, since verifying a signature costs as much as all the rest of a small request. It counts until the
+// token expires, and as long as the keys of its issuer are not fetched again: a key that is withdrawn withdraws its tokens.
+type verified struct {
+	keys     *published
+	identity Identity
 }
 
 // New makes a Verifier. It sends nothing: the issuer is first asked when the first token comes.
@@ -95,17 +100,11 @@ func New(c Config) (*Verifier, error) {
 	if c.Audience == "" {
 		return nil, fmt.Errorf("issuer %s: say which audience its tokens must be meant for", c.Issuer)
 	}
-	now := c.Now
-	if now == nil {
-		now = time.Now
+	if c.Now == nil {
+		c.Now = time.Now
 	}
-	return &Verifier{
-		issuer:   c.Issuer,
-		audience: c.Audience,
-		now:      now,
-		keys:     newKeySet(c.Issuer, cmp.Or(c.Client, http.DefaultClient), now),
-		cache:    new(identityCache),
-	}, nil
+	client := &http.Client{Transport: boundedTransport{cmp.Or(c.Transport, http.DefaultTransport)}}
+	return &Verifier{Config: c, keys: &keySet{issuer: c.Issuer, client: client, now: c.Now}}, nil
 }
 
 // Begin fetches the keys in the background, so that they are there when the first token comes. If that fails, the token
@@ -134,7 +133,7 @@ type Endpoints struct {
 func (v *Verifier) Endpoints(ctx context.Context) (Endpoints, error) {
 	if _, err := v.keys.current(ctx); err != nil {
 		return Endpoints{}, problem.Unavailable.Wrap(err, "You can't sign in now, because %s does not answer. Try again soon.",
-			v.issuer).After(minFetchInterval)
+			v.Issuer).After(minFetchInterval)
 	}
 	return *v.keys.endpoints.Load(), nil
 }
@@ -144,21 +143,21 @@ func (v *Verifier) Endpoints(ctx context.Context) (Endpoints, error) {
 func (v *Verifier) Verify(ctx context.Context, raw string) (Identity, error) {
 	if len(raw) > MaxTokenBytes {
 		return Identity{}, problem.InvalidToken.New("The bearer token has %d bytes; at most %d are accepted. Ask %s for one with fewer claims.",
-			len(raw), MaxTokenBytes, v.issuer)
+			len(raw), MaxTokenBytes, v.Issuer)
 	}
 	digest := sha256.Sum256([]byte(raw))
-	if id, ok := v.cache.get(digest, v.keys.fresh(), v.now()); ok {
-		return id, nil
+	if known := v.cache.get(digest); known.keys != nil && known.keys == v.keys.fresh() && v.Now().Before(known.identity.Expires) {
+		return known.identity.clone(), nil
 	}
 	token, err := jwt.ParseSigned(raw, algorithms)
 	if err != nil {
 		return Identity{}, problem.InvalidToken.Wrap(err,
 			"The bearer token is not a JSON Web Token signed with one of %v. Send the access token or ID token of %s as it was given.",
-			algorithms, v.issuer)
+			algorithms, v.Issuer)
 	}
 	if !isIdentityType(token.Headers[0]) {
 		return Identity{}, problem.InvalidToken.New("The token is of another type (`typ`) than access tokens and ID tokens are. Send one of "+
-			"those of %s.", v.issuer)
+			"those of %s.", v.Issuer)
 	}
 	c, keys, err := v.verifySignature(ctx, token)
 	if err != nil {
@@ -168,8 +167,14 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Identity, error) {
 	if err != nil {
 		return Identity{}, err
 	}
-	v.cache.put(digest, keys, id)
+	v.cache.put(digest, verified{keys, id.clone()})
 	return id, nil
+}
+
+// clone returns the identity with groups of its own, which the caller may change.
+func (i Identity) clone() Identity {
+	i.Groups = slices.Clone(i.Groups)
+	return i
 }
 
 // isIdentityType reports whether a token with the header may say who sends it. A type of its own has what an issuer signs for
@@ -209,16 +214,16 @@ func (v *Verifier) verifySignature(ctx context.Context, token *jwt.JSONWebToken)
 	switch {
 	case errors.Is(err, errUnknownKey), errors.Is(err, errSignature):
 		return claims{}, nil, problem.InvalidToken.Wrap(err, "The token is not signed by %s with a key that it uses now. Get a new one there.",
-			v.issuer)
+			v.Issuer)
 	case err != nil:
-		return claims{}, nil, problem.InvalidToken.Wrap(err, "The claims of the token can't be read. Get a new one from %s.", v.issuer)
+		return claims{}, nil, problem.InvalidToken.Wrap(err, "The claims of the token can't be read. Get a new one from %s.", v.Issuer)
 	}
 	return c, keys, nil
 }
 
 func (v *Verifier) unavailable(err error) error {
 	return problem.Unavailable.Wrap(err, "The token can't be checked now, because %s does not hand out its keys. Try again soon.",
-		v.issuer).After(minFetchInterval)
+		v.Issuer).After(minFetchInterval)
 }
 
 // claims are what Assay reads of a token.
@@ -265,15 +270,15 @@ func (v *Verifier) identity(c claims) (Identity, error) {
 		return Identity{}, problem.InvalidToken.Wrap(cause, format, args...)
 	}
 	if c.Subject == "" || c.Expiry == nil {
-		return invalid(nil, "The token lacks the claim `sub` or `exp`. Send an access token or ID token of %s.", v.issuer)
+		return invalid(nil, "The token lacks the claim `sub` or `exp`. Send an access token or ID token of %s.", v.Issuer)
 	}
 	if c.Events != nil {
-		return invalid(nil, "The token is about an event, such as a logout. Send an access token or ID token of %s.", v.issuer)
+		return invalid(nil, "The token is about an event, such as a logout. Send an access token or ID token of %s.", v.Issuer)
 	}
-	err := c.ValidateWithLeeway(jwt.Expected{Issuer: v.issuer, Time: v.now()}, skew)
+	err := c.ValidateWithLeeway(jwt.Expected{Issuer: v.Issuer, Time: v.Now()}, skew)
 	switch {
 	case errors.Is(err, jwt.ErrExpired):
-		return invalid(err, "The token expired at %s. Get a new one from %s.", instant(c.Expiry), v.issuer)
+		return invalid(err, "The token expired at %s. Get a new one from %s.", instant(c.Expiry), v.Issuer)
 	case errors.Is(err, jwt.ErrNotValidYet):
 		return invalid(err, "The token is not valid before %s. Use it then, or have the clock of the issuer or of this server set right.",
 			instant(c.NotBefore))
@@ -281,7 +286,7 @@ func (v *Verifier) identity(c claims) (Identity, error) {
 		return invalid(err, "The token says it was issued at %s, which is yet to come. Have the clock of the issuer or of this server set right.",
 			instant(c.IssuedAt))
 	case err != nil:
-		return invalid(err, "The token was issued by another issuer than %s. Get one there.", v.issuer)
+		return invalid(err, "The token was issued by another issuer than %s. Get one there.", v.Issuer)
 	}
 	// An access token of Cognito names no audience, but the client that it was made for. Where there is an
 	// audience, the client doesn't matter: its token for another service must not be good here.
@@ -289,14 +294,14 @@ func (v *Verifier) identity(c claims) (Identity, error) {
 	if len(audience) == 0 {
 		audience = jwt.Audience{string(c.ClientID)}
 	}
-	if !audience.Contains(v.audience) {
+	if !audience.Contains(v.Audience) {
 		return invalid(jwt.ErrInvalidAudience, "The token is meant for another audience than %q. Ask %s for one that is meant for it.",
-			v.audience, v.issuer)
+			v.Audience, v.Issuer)
 	}
 	groups := slices.Concat(c.Groups, c.CognitoGroups)
 	slices.Sort(groups)
 	return Identity{
-		Issuer:   v.issuer,
+		Issuer:   v.Issuer,
 		Subject:  c.Subject,
 		Name:     string(cmp.Or(c.Name, c.PreferredUsername, c.CognitoUsername)),
 		Username: string(c.Username),

@@ -327,7 +327,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-func TestIdentityCache_TokenExpires(t *testing.T) {
+func TestRecent_TokenExpires(t *testing.T) {
 	withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
 		token := k.sign(t, i.claims(map[string]any{"exp": start.Add(10 * time.Minute).Unix()}))
 		for range 2 {
@@ -340,7 +340,7 @@ func TestIdentityCache_TokenExpires(t *testing.T) {
 	})
 }
 
-func TestIdentityCache_GroupsAreEachCallersOwn(t *testing.T) {
+func TestRecent_GroupsAreEachCallersOwn(t *testing.T) {
 	withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
 		token := k.sign(t, i.claims(map[string]any{"groups": []string{"users"}}))
 		for range 3 {

@@ -99,7 +99,7 @@ func (i *issuer) now() time.Time { return time.Now().Add(time.Duration(i.frozen.
 
 func (i *issuer) verifier(t testing.TB) *auth.Verifier {
 	t.Helper()
-	v, err := auth.New(auth.Config{Issuer: i.url, Audience: audience, Now: i.now, Client: &http.Client{Transport: i}})
+	v, err := auth.New(auth.Config{Issuer: i.url, Audience: audience, Now: i.now, Transport: i})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -115,12 +114,6 @@ type keySet struct {
 	flight      chan struct{} // closed when the fetch under way ends; nil when there is none
 	lastAttempt time.Time     // when the last fetch was started
 	err         error         // how the last fetch ended
-}
-
-func newKeySet(issuer string, client *http.Client, now func() time.Time) *keySet {
-	bounded := *client
-	bounded.Transport = boundedTransport{bounded.Transport}
-	return &keySet{issuer: issuer, client: &bounded, now: now}
 }
 
 // fresh returns the keys held, or nil when there are none or they are stale. It doesn't wait.
@@ -308,7 +301,7 @@ func signingKeys(document []byte) ([]jose.JSONWebKey, error) {
 type boundedTransport struct{ base http.RoundTripper }
 
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	res, err := cmp.Or(t.base, http.DefaultTransport).RoundTrip(r)
+	res, err := t.base.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func open(t *testing.T, keyFile, url string) *devissuer.Issuer {
 
 func verifier(t *testing.T, i *devissuer.Issuer, url string) *auth.Verifier {
 	t.Helper()
-	v, err := auth.New(auth.Config{Issuer: url, Audience: audience, Client: i.Client()})
+	v, err := auth.New(auth.Config{Issuer: url, Audience: audience, Transport: i})
 	if err != nil {
 		t.Fatal(err)
 	}

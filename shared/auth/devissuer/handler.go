@@ -1,6 +1,7 @@
 package devissuer
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -116,14 +117,7 @@ func (i *Issuer) isOwnHost(host string) bool {
 
 // port returns the port of a URL, which clients leave out when it is that of the scheme.
 func port(u *url.URL) string {
-	switch p := u.Port(); {
-	case p != "":
-		return p
-	case u.Scheme == "https":
-		return "443"
-	default:
-		return "80"
-	}
+	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
 // issueToken answers with a token response of OAuth 2.0 (RFC 6749, section 5.1).

@@ -13,14 +13,15 @@ type Role uint16
 
 // The roles. Their zero value is nobody.
 const (
-	Anyone     Role = 1 << iota // no login needed
-	User                        // anyone who is logged in
-	Registrant                  // registered for the resource's task, and accepted
-	Owner                       // the user whose resource it is
-	Organizer                   // a member of the organizer behind the resource
-	Worker                      // runs the platform's work
-	Admin                       // runs the platform
-	Applicant                   // registered for the resource's task, and not accepted: pending or rejected
+	Anyone         Role = 1 << iota // no login needed
+	User                            // anyone who is logged in
+	Registrant                      // registered for the resource's task, and accepted
+	Owner                           // a member of the team whose resource it is or, of what is of no team, its user
+	Organizer                       // a member of the organizer behind the resource
+	Worker                          // runs the platform's work
+	Admin                           // runs the platform
+	Applicant                       // registered for the resource's task, and not accepted: pending or rejected
+	OrganizerOwner                  // a member of the organizer who is one of its owners; such a caller is an Organizer too
 )
 
 // Audience says who may see that a resource exists. An admin sees everything.
@@ -39,8 +40,10 @@ const (
 type Scope struct {
 	OrganizerID string
 	TaskID      string
-	OwnerID     string
-	Audience    Audience
+	// RegistrationID is that of the team whose resource it is. Without one it is of the user OwnerID, who made it in either case.
+	RegistrationID string
+	OwnerID        string
+	Audience       Audience
 	// KnownTo may know that the resource exists although they are not of its Audience: they are answered Forbid, not Hide.
 	KnownTo Role
 }
@@ -63,16 +66,44 @@ func (c Caller) Anonymous() bool { return c.ID == "" }
 
 // Grants is what a user was given: memberships of organizers and registrations for tasks.
 type Grants struct {
-	Memberships   []string       // organizer ids
+	Memberships   []Membership
 	Registrations []Registration // at most one for each task
 }
 
-// Registration is what a user's registration for a task gives.
+// Membership is what it gives to a user to be a member of an organizer.
+type Membership struct {
+	OrganizerID string
+	Owner       bool // not an editor alone
+}
+
+// membershipRole returns the roles that membership of the organizer gives, if the grants hold one.
+func (g Grants) membershipRole(organizerID string) (roles Role) {
+	for _, m := range g.Memberships {
+		switch {
+		case organizerID == "" || m.OrganizerID != organizerID:
+		case m.Owner:
+			roles |= Organizer | OrganizerOwner
+		default:
+			roles |= Organizer
+		}
+	}
+	return roles
+}
+
+// MemberOf reports whether the grants hold a membership of the organizer.
+func (g Grants) MemberOf(organizerID string) bool { return g.membershipRole(organizerID) != 0 }
+
+// Registration is what it gives to a user to be of a team of a task.
 type Registration struct {
 	ID          string
 	TaskID      string
 	PrivateTask bool
 	Accepted    bool
+}
+
+// holds reports whether the grants hold the registration.
+func (g Grants) holds(registrationID string) bool {
+	return slices.ContainsFunc(g.Registrations, func(r Registration) bool { return r.ID == registrationID })
 }
 
 // registrationRole returns the role that the registration for the task gives, if the grants hold one.
@@ -107,13 +138,10 @@ func Roles(c Caller, g Grants, s Scope) Role {
 		return roles
 	}
 	roles |= User
-	if c.ID == s.OwnerID {
+	if s.RegistrationID == "" && c.ID == s.OwnerID || s.RegistrationID != "" && g.holds(s.RegistrationID) {
 		roles |= Owner
 	}
-	if s.OrganizerID != "" && slices.Contains(g.Memberships, s.OrganizerID) {
-		roles |= Organizer
-	}
-	roles |= g.registrationRole(s.TaskID)
+	roles |= g.membershipRole(s.OrganizerID) | g.registrationRole(s.TaskID)
 	if c.Worker {
 		roles |= Worker
 	}
@@ -151,9 +179,9 @@ const (
 )
 
 // Decide says whether a caller with the roles may do what only `may` may do, to a resource of the scope. An admin may do
-// all that an organizer may.
+// all that an organizer and its owners may.
 func Decide(may, roles Role, s Scope) Decision {
-	if may&Organizer != 0 {
+	if may&(Organizer|OrganizerOwner) != 0 {
 		may |= Admin
 	}
 	switch {
@@ -174,7 +202,8 @@ func Decide(may, roles Role, s Scope) Decision {
 // callers see: who sees a narrower one sees that too. Each is decided of a caller with one role beyond a login, if of any.
 func Refusals(may Role, widest Scope) (refusals []Decision) {
 	callers := []Role{Anyone}
-	for _, role := range []Role{User, Registrant, Owner, Organizer, Worker, Admin} { // applicants see no more than users
+	// Applicants see no more than users.
+	for _, role := range []Role{User, Registrant, Owner, Organizer, Organizer | OrganizerOwner, Worker, Admin} {
 		callers = append(callers, Anyone|User|role)
 	}
 	for _, refusal := range []Decision{Login, Forbid} {
@@ -195,7 +224,8 @@ func (r Role) String() string {
 	}{
 		{Anyone, "anyone"}, {User, "a login"}, {Registrant, "an accepted registration for the task"}, {Applicant, "a registration for the task"},
 		{Owner, "being its owner"},
-		{Organizer, "membership of the organizer"}, {Worker, "the role worker"}, {Admin, "the role admin"},
+		{Organizer, "membership of the organizer"}, {OrganizerOwner, "being an owner of the organizer"},
+		{Worker, "the role worker"}, {Admin, "the role admin"},
 	} {
 		if r&n.role != 0 {
 			names = append(names, n.name)

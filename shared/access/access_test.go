@@ -20,8 +20,8 @@ const (
 var (
 	audiences = []access.Audience{access.Nobody, access.Organizers, access.Owners, access.Registrants, access.Everyone}
 	everyRole = []access.Role{access.Anyone, access.User, access.Registrant, access.Owner, access.Organizer, access.Worker, access.Admin,
-		access.Applicant}
-	allRoles = access.Applicant<<1 - 1
+		access.Applicant, access.OrganizerOwner}
+	allRoles = access.OrganizerOwner<<1 - 1
 )
 
 // callerWithGrants is a caller with its grants.
@@ -38,13 +38,23 @@ var (
 	applicant = callerWithGrants{
 		access.Caller{ID: "APPLICANT"}, access.Grants{Registrations: []access.Registration{{ID: "R3", TaskID: taskID, PrivateTask: true}}}}
 	owner          = callerWithGrants{caller: access.Caller{ID: ownerID}}
-	organizer      = callerWithGrants{access.Caller{ID: "MEMBER"}, access.Grants{Memberships: []string{"OTHER", organizerID}}}
+	organizer      = callerWithGrants{access.Caller{ID: "MEMBER"}, access.Grants{Memberships: editor("OTHER", organizerID)}}
 	otherOrganizer = callerWithGrants{access.Caller{ID: "OTHER_ORGANIZER"}, access.Grants{
-		Memberships: []string{"OTHER"}, Registrations: []access.Registration{{ID: "R2", TaskID: "OTHER", Accepted: true}},
+		Memberships: editor("OTHER"), Registrations: []access.Registration{{ID: "R2", TaskID: "OTHER", Accepted: true}},
 	}}
+	organizerOwner = callerWithGrants{access.Caller{ID: "LEADER"}, access.Grants{
+		Memberships: []access.Membership{{OrganizerID: organizerID, Owner: true}}}}
 	worker = callerWithGrants{caller: access.Caller{ID: "WORKER", Worker: true}}
 	admin  = callerWithGrants{caller: access.Caller{ID: "ADMIN", Admin: true}}
 )
+
+// editor has memberships of the organizers, none as an owner.
+func editor(organizerIDs ...string) (all []access.Membership) {
+	for _, id := range organizerIDs {
+		all = append(all, access.Membership{OrganizerID: id})
+	}
+	return all
+}
 
 // TestSees_EachCaller is the rule of visibility: for each caller the audiences that it is part of.
 func TestSees_EachCaller(t *testing.T) {
@@ -60,8 +70,9 @@ func TestSees_EachCaller(t *testing.T) {
 		"registrant":                        {registrant, audiences[3:]},
 		"owner, registered or not":          {owner, audiences[2:]},
 		"organizer":                         {organizer, audiences[1:]},
+		"owner of the organizer":            {organizerOwner, audiences[1:]},
 		"admin":                             {admin, audiences},
-		"member of an organizer without id": {callerWithGrants{unrelated.caller, access.Grants{Memberships: []string{""}}}, audiences[4:]},
+		"member of an organizer without id": {callerWithGrants{unrelated.caller, access.Grants{Memberships: editor("")}}, audiences[4:]},
 	} {
 		roles := access.Roles(c.caller, c.grants, access.Scope{OrganizerID: organizerID, TaskID: taskID, OwnerID: ownerID})
 		for _, a := range audiences {
@@ -91,6 +102,11 @@ func TestDecide_EachCaller(t *testing.T) {
 		{"hidden from one who is logged in", unrelated, access.User, access.Registrants, access.Hide},
 		{"an owner may", owner, ownerOrOrganizer, access.Owners, access.Allow},
 		{"an organizer may", organizer, ownerOrOrganizer, access.Owners, access.Allow},
+		{"an editor may not what owners of the organizer may", organizer, access.OrganizerOwner, access.Everyone, access.Forbid},
+		{"an owner of the organizer may", organizerOwner, access.OrganizerOwner, access.Everyone, access.Allow},
+		{"an owner of the organizer may what editors may", organizerOwner, access.Organizer, access.Organizers, access.Allow},
+		{"an admin may what an owner of the organizer may", admin, access.OrganizerOwner, access.Everyone, access.Allow},
+		{"an owner of the organizer does not own what is in it", organizerOwner, access.Owner, access.Everyone, access.Forbid},
 		{"an organizer of something else may not", otherOrganizer, ownerOrOrganizer, access.Everyone, access.Forbid},
 		{"an admin may what an organizer may", admin, ownerOrOrganizer, access.Organizers, access.Allow},
 		{"an admin is not everybody", admin, access.Registrant, access.Everyone, access.Forbid},
@@ -143,17 +159,19 @@ func TestRoles_HaveTheirReasons(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := func(label string) string { return rapid.SampledFrom(ids).Draw(t, label) }
 		c := access.Caller{ID: id("caller"), Admin: rapid.Bool().Draw(t, "admin"), Worker: rapid.Bool().Draw(t, "worker")}
-		g := access.Grants{Memberships: []string{id("membership")}, Registrations: []access.Registration{
+		membership := access.Membership{OrganizerID: id("membership"), Owner: rapid.Bool().Draw(t, "owns")}
+		g := access.Grants{Memberships: []access.Membership{membership}, Registrations: []access.Registration{
 			{TaskID: id("registration"), Accepted: rapid.Bool().Draw(t, "accepted")}}}
 		s := access.Scope{OrganizerID: id("organizer"), TaskID: id("task"), OwnerID: id("owner")}
 		known := c.ID != ""
 		want := access.Anyone
 		for role, earned := range map[access.Role]bool{
 			access.User: true, access.Admin: c.Admin, access.Worker: c.Worker,
-			access.Owner:      c.ID == s.OwnerID,
-			access.Organizer:  s.OrganizerID != "" && g.Memberships[0] == s.OrganizerID,
-			access.Registrant: s.TaskID != "" && g.Registrations[0].TaskID == s.TaskID && g.Registrations[0].Accepted,
-			access.Applicant:  s.TaskID != "" && g.Registrations[0].TaskID == s.TaskID && !g.Registrations[0].Accepted,
+			access.Owner:          c.ID == s.OwnerID,
+			access.Organizer:      s.OrganizerID != "" && membership.OrganizerID == s.OrganizerID,
+			access.OrganizerOwner: s.OrganizerID != "" && membership.OrganizerID == s.OrganizerID && membership.Owner,
+			access.Registrant:     s.TaskID != "" && g.Registrations[0].TaskID == s.TaskID && g.Registrations[0].Accepted,
+			access.Applicant:      s.TaskID != "" && g.Registrations[0].TaskID == s.TaskID && !g.Registrations[0].Accepted,
 		} {
 			if known && earned {
 				want |= role

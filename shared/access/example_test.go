@@ -15,7 +15,7 @@ func ExampleDecide() {
 		grants access.Grants
 	}{
 		{access.Caller{ID: "ann"}, access.Grants{}},
-		{access.Caller{ID: "olga"}, access.Grants{Memberships: []string{"lakes"}}},
+		{access.Caller{ID: "olga"}, access.Grants{Memberships: []access.Membership{{OrganizerID: "lakes"}}}},
 		{access.Caller{ID: "bob"}, access.Grants{}},
 		{access.Caller{}, access.Grants{}},
 	} {

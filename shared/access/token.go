@@ -78,7 +78,7 @@ func (c Caller) Allows(oneOf TokenScope) bool { return c.Token == nil || c.Token
 // missing. One who only reads has the user's, so that a token that submits for a member of an organizer sees what the member sees.
 func (c Caller) Changing() Caller {
 	if !c.Allows(ScopeOrganize) {
-		c.withheld |= Organizer
+		c.withheld |= Organizer | OrganizerOwner
 	}
 	if !c.Allows(ScopeSubmit) {
 		c.withheld |= Owner | Registrant | Applicant

@@ -10,6 +10,7 @@ package propagation
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"assay/shared/record"
@@ -62,9 +63,13 @@ func (p Propagator) fromTask(ctx context.Context, t *record.TaskItem) error {
 	// Grants come before submissions: a submission is made under the grant as it is, so that from here on none is made
 	// under the visibility that the task had.
 	err = records.Each(ctx, p.Store, page, []records.Source{records.Registrations(t.ID)}, func(r *record.RegistrationItem) error {
-		return copyTo(ctx, o, record.RegisteredKey(r.UserID, t.ID), func(t *record.TaskItem, g *record.Registered) bool {
-			return private(t, &g.PrivateTask)
-		})
+		for _, key := range r.GrantKeys() {
+			err := copyTo(ctx, o, key, func(t *record.TaskItem, g *record.Registered) bool { return private(t, &g.PrivateTask) })
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return err
@@ -80,7 +85,8 @@ func (p Propagator) fromTask(ctx context.Context, t *record.TaskItem) error {
 	})
 }
 
-// Registration gives everything that was submitted under a registration its team and anonymity, if that is pending.
+// Registration gives everything that was submitted under a registration its team and anonymity, if that is pending, and what an earlier
+// build stored the registration itself, by which it is in the lists of the team.
 func (p Propagator) Registration(ctx context.Context, key store.Key) error {
 	r, err := records.Get[record.RegistrationItem](ctx, p.Store, store.Strong, key)
 	if err != nil || r == nil || !r.PendingWork.Is(record.PropagateRegistration) || r.PendingWork.TooEarly(p.Now()) {
@@ -90,12 +96,17 @@ func (p Propagator) Registration(ctx context.Context, key store.Key) error {
 		store: p.Store, key: key, touch: p.touch,
 		copy: func(r *record.RegistrationItem, team *string, to *record.AccessAttributes) bool {
 			changed := set(team, r.Team)
+			changed = set(&to.RegistrationID, r.ID) || changed
 			changed = set(&to.Affiliation, r.Affiliation) || changed
 			return set(&to.Anonymous, r.Anonymous) || changed
 		},
 	}
-	err = records.Each(ctx, p.Store, page, records.UserSources(r.UserID, record.KindSubmission), func(s *record.SubmissionItem) error {
-		if s.TaskID != r.TaskID || s.Unregistered() {
+	sources := records.TeamSources(r.ID, record.KindSubmission)
+	for _, id := range slices.Concat(r.Members, r.FormerIDs) {
+		sources = append(sources, records.UserSources(id, record.KindSubmission)...)
+	}
+	err = records.Each(ctx, p.Store, page, sources, func(s *record.SubmissionItem) error {
+		if s.Access.RegistrationID != r.ID {
 			return nil
 		}
 		if err := o.copyToSubmission(ctx, s.ID); err != nil {
@@ -132,7 +143,8 @@ func (p Propagator) Submission(ctx context.Context, id string) error {
 // whether that changed them.
 func CopySubmission(to, submission *record.AccessAttributes) bool {
 	before := *to
-	to.Public, to.Baseline, to.Title, to.PaperURL = submission.Public, submission.Baseline, submission.Title, submission.PaperURL
+	to.RegistrationID, to.Public, to.Baseline = submission.RegistrationID, submission.Public, submission.Baseline
+	to.Title, to.PaperURL = submission.Title, submission.PaperURL
 	return *to != before
 }
 

@@ -7,6 +7,7 @@ import (
 	"assay/shared/access"
 	"assay/shared/record"
 	"assay/shared/records"
+	"assay/shared/store"
 )
 
 // The methods below return the partitions that hold the resources of a kind that the caller may see, and no others: a list
@@ -25,24 +26,22 @@ func (v *Viewer) AllPartitions(ctx context.Context, k record.Kind) ([]records.So
 	var all []records.Source
 	for _, a := range record.AudiencesOf(k) {
 		if access.Sees(everywhere, a) {
-			for _, p := range record.KindPartitions(k, a) {
-				all = append(all, records.Partition(record.ByKind, p))
-			}
+			all = append(all, records.OfKind(k, a)...)
 		}
 	}
 	if v.Caller.Admin || v.Caller.Anonymous() {
 		return all, nil
 	}
-	all = append(all, ownSources(k, v.Caller.ID)...)
+	all = append(all, sourcesOwned(k, v.Caller.ID, g, "", access.Owners)...)
 	return append(all, granted(g, k, record.AudiencesOf(k)[1:])...), nil
 }
 
 // granted returns the sources that grants open to a user: those of the user's organizers with the audiences, and of private tasks.
 func granted(g record.Grants, k record.Kind, audiences []access.Audience) []records.Source {
 	var all []records.Source
-	for _, o := range g.Memberships {
+	for _, m := range g.Memberships {
 		for _, a := range audiences {
-			all = append(all, records.Partition(record.ByOrganizer, record.OrganizerPartition(o, k, a)))
+			all = append(all, records.Partition(record.ByOrganizer, record.OrganizerPartition(m.OrganizerID, k, a)))
 		}
 	}
 	for _, id := range g.PrivateTasks() {
@@ -59,7 +58,7 @@ func (v *Viewer) VisibleOfTask(ctx context.Context, k record.Kind, task access.S
 }
 
 // VisibleOfDataset returns the sources of the kind's records on one dataset, which has the scope, that the caller may see. The
-// caller's own records come from all datasets.
+// caller's own records come from all datasets of the task.
 func (v *Viewer) VisibleOfDataset(ctx context.Context, k record.Kind, datasetID string, dataset access.Scope) ([]records.Source, error) {
 	return v.visibleUnder(ctx, k, dataset, func(a access.Audience) records.Source {
 		return records.Partition(record.ByDataset, record.DatasetPartition(datasetID, k, a))
@@ -79,31 +78,53 @@ func (v *Viewer) visibleUnder(ctx context.Context, k record.Kind, parent access.
 			all = append(all, part(a))
 		}
 	}
-	if roles&access.User != 0 && roles&(access.Organizer|access.Admin) == 0 {
-		all = append(all, ownSources(k, v.Caller.ID)...)
+	if roles&access.User == 0 || roles&(access.Organizer|access.Admin) != 0 {
+		return all, nil
 	}
-	return all, nil
+	own, err := v.Own(ctx, k, parent.TaskID)
+	return append(all, own...), err
 }
 
-// VisibleOfUser returns the sources of the kind's records that a user made under the user's own name; for the user and for admins
-// also those made under an alias, and for admins those that are blinded.
-func (v *Viewer) VisibleOfUser(k record.Kind, userID string) []records.Source {
-	all := []records.Source{records.Partition(record.ByUser, record.UserListPartition(userID, k, access.Everyone))}
-	if v.Caller.Admin || v.Caller.ID == userID {
-		all = append(all, ownSources(k, userID)...)
+// VisibleOfUser returns the sources of the kind's records that a user made under the user's own name; for the user and for admins also
+// those of the user's teams that not everyone sees by name, and for admins those that are blinded.
+func (v *Viewer) VisibleOfUser(ctx context.Context, k record.Kind, userID string) (all []records.Source, err error) {
+	all = append(all, records.Partition(record.ByUser, record.UserListPartition(userID, k, access.Everyone)))
+	switch {
+	case v.Caller.ID == userID && !v.Caller.Admin:
+		own, err := v.Own(ctx, k, "")
+		return append(all, own...), err
+	case !v.Caller.Admin:
+		return all, nil
 	}
-	if v.Caller.Admin && slices.Contains(record.AudiencesOf(k), access.Organizers) {
-		all = append(all, records.Partition(record.ByUser, record.UserListPartition(userID, k, access.Organizers)))
+	g, err := GrantsOf(ctx, v.Store, v.Consistency, userID)
+	for _, a := range record.AudiencesOf(k) {
+		if a == access.Owners || a == access.Organizers {
+			all = append(all, sourcesOwned(k, userID, g, "", a)...)
+		}
 	}
-	return all
+	return all, err
 }
 
-// ownSources returns the sources of records that a user made and not everyone sees. Nobody owns a dataset.
-func ownSources(k record.Kind, userID string) []records.Source {
-	if k == record.KindDataset {
+// Own returns the sources of the kind's records that the caller owns and not everyone sees: those of the caller's team in the task, or
+// without a task of all teams, and those without a team.
+func (v *Viewer) Own(ctx context.Context, k record.Kind, taskID string) ([]records.Source, error) {
+	g, err := v.Grants(ctx)
+	return sourcesOwned(k, v.Caller.ID, g, taskID, access.Owners), err
+}
+
+// sourcesOwned returns the sources of the kind's records with the audience of a user who was given the grants, as Own does. Nobody owns a
+// dataset, and an anonymous caller owns nothing.
+func sourcesOwned(k record.Kind, userID string, g record.Grants, taskID string, a access.Audience) []records.Source {
+	if k == record.KindDataset || userID == "" {
 		return nil
 	}
-	return []records.Source{records.Partition(record.ByUser, record.UserListPartition(userID, k, access.Owners))}
+	all := []records.Source{records.Partition(record.ByUser, record.UserListPartition(userID, k, a))}
+	for _, r := range g.Registered {
+		if taskID == "" || r.TaskID == taskID {
+			all = append(all, records.Partition(record.ByUser, record.TeamPartition(r.ID, k, a)))
+		}
+	}
+	return all
 }
 
 // Filter has the ids of datasets, tasks or users to whose resources a list is restricted; empty members restrict nothing.
@@ -112,46 +133,65 @@ type Filter struct{ DatasetIDs, TaskIDs, UserIDs []string }
 // PartitionsFor returns the partitions that hold all resources of the kind that the caller may see and that pass the filter,
 // by the member that restricts most. They also hold others, which the list filters. For a dataset or task that the caller does
 // not see they are the same as for one that is missing.
-func (v *Viewer) PartitionsFor(ctx context.Context, k record.Kind, f Filter) ([]records.Source, error) {
-	var all []records.Source
-	add := func(more ...records.Source) {
-		for _, s := range more {
-			same := func(o records.Source) bool { return o.Index == s.Index && o.Partition == s.Partition }
-			if !slices.ContainsFunc(all, same) {
-				all = append(all, s)
-			}
-		}
-	}
-	unseen := func() {
-		if !v.Caller.Anonymous() {
-			add(ownSources(k, v.Caller.ID)...)
-		}
-	}
+func (v *Viewer) PartitionsFor(ctx context.Context, k record.Kind, f Filter) (all []records.Source, err error) {
 	switch {
 	case len(f.DatasetIDs) > 0:
-		err := eachVisible[record.DatasetItem](ctx, v, f.DatasetIDs, record.DatasetKey, unseen, func(d *record.DatasetItem) error {
-			more, err := v.VisibleOfDataset(ctx, k, d.ID, d.Scope())
-			add(more...)
-			return err
+		all, err = sourcesUnder(ctx, v, k, f.DatasetIDs, record.DatasetKey, func(d *record.DatasetItem) ([]records.Source, error) {
+			return v.VisibleOfDataset(ctx, k, d.ID, d.Scope())
 		})
-		return all, err
 	case len(f.TaskIDs) > 0:
-		err := eachVisible[record.TaskItem](ctx, v, f.TaskIDs, record.TaskKey, unseen, func(t *record.TaskItem) error {
-			more, err := v.VisibleOfTask(ctx, k, t.Scope())
-			add(more...)
-			return err
+		all, err = sourcesUnder(ctx, v, k, f.TaskIDs, record.TaskKey, func(t *record.TaskItem) ([]records.Source, error) {
+			return v.VisibleOfTask(ctx, k, t.Scope())
 		})
-		return all, err
 	case len(f.UserIDs) > 0:
 		for _, u := range f.UserIDs {
-			add(v.VisibleOfUser(k, u)...)
+			more, err := v.VisibleOfUser(ctx, k, u)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, more...)
 		}
-		g, err := v.Grants(ctx)
-		if err == nil && !v.Caller.Admin { // and what the caller was granted of others who are not named to everyone
-			add(granted(g, k, record.AudiencesOf(k))...)
+		var g record.Grants
+		if g, err = v.Grants(ctx); err == nil && !v.Caller.Admin { // and what the caller was granted of others who are not named to everyone
+			all = append(all, granted(g, k, record.AudiencesOf(k))...)
 		}
-		return all, err
 	default:
 		return v.AllPartitions(ctx, k)
 	}
+	var distinct []records.Source
+	for _, s := range all {
+		same := func(o records.Source) bool { return o.Index == s.Index && o.Partition == s.Partition }
+		if !slices.ContainsFunc(distinct, same) {
+			distinct = append(distinct, s)
+		}
+	}
+	return distinct, err
+}
+
+// sourcesUnder returns what under returns for each of the records that the caller sees, and the caller's own sources for each that is
+// hidden or missing. It costs one call of the store and the caller's grants.
+func sourcesUnder[R any, P scoped[R]](ctx context.Context, v *Viewer, k record.Kind, ids []string, key func(string) store.Key,
+	under func(P) ([]records.Source, error)) (all []records.Source, err error) {
+	found, err := records.GetAll[R, P](ctx, v.Store, v.Consistency, records.Keys(ids, key)...)
+	if err != nil {
+		return nil, err
+	}
+	rolesOf, err := v.RolesOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	own, err := v.Own(ctx, k, "")
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range found {
+		sources := own
+		if r != nil && access.Sees(rolesOf(r.Scope()), r.Scope().Audience) {
+			if sources, err = under(r); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, sources...)
+	}
+	return all, nil
 }

@@ -6,6 +6,7 @@
 package visibility
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -155,13 +156,10 @@ func Find[R any, P records.Pointer[R]](ctx context.Context, v *Viewer, id string
 		return nil, Missing
 	}
 	r, err := records.Get[R, P](ctx, v.Store, v.Consistency, key(id))
-	if err != nil {
-		return nil, err
+	if err == nil && r == nil {
+		err = Missing
 	}
-	if r == nil {
-		return nil, Missing
-	}
-	return r, nil
+	return r, err
 }
 
 // Get reads the record with the id, and what the caller is to it; Missing also when the caller may not see it. It always
@@ -172,11 +170,8 @@ func Get[R any, P scoped[R]](ctx context.Context, v *Viewer, id string, key func
 		return nil, 0, err
 	}
 	rolesOf, grantsErr := v.RolesOf(ctx)
-	if grantsErr != nil {
-		return nil, 0, grantsErr
-	}
-	if err != nil {
-		return nil, 0, Missing
+	if err := cmp.Or(grantsErr, err); err != nil {
+		return nil, 0, err
 	}
 	s := r.Scope()
 	roles := rolesOf(s)
@@ -184,30 +179,6 @@ func Get[R any, P scoped[R]](ctx context.Context, v *Viewer, id string, key func
 		return nil, 0, Missing
 	}
 	return r, roles, nil
-}
-
-// eachVisible calls do with each of the records that the caller sees, and unseen for each that is hidden or missing. It costs
-// one call of the store and the caller's grants.
-func eachVisible[R any, P scoped[R]](ctx context.Context, v *Viewer, ids []string, key func(string) store.Key, unseen func(),
-	do func(P) error) error {
-	found, err := records.GetAll[R, P](ctx, v.Store, v.Consistency, records.Keys(ids, key)...)
-	if err != nil {
-		return err
-	}
-	rolesOf, err := v.RolesOf(ctx)
-	if err != nil {
-		return err
-	}
-	for _, r := range found {
-		if r == nil || !access.Sees(rolesOf(r.Scope()), r.Scope().Audience) {
-			unseen()
-			continue
-		}
-		if err := do(r); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // maxNamingKeys bounds what one answer reads for the names of people: profiles and grants of an organizer with all its members.

@@ -32,7 +32,8 @@ func TestGet_HiddenIsAnsweredAsMissing(t *testing.T) {
 	task := privateTask(s)
 	for name, want := range map[string]access.Role{
 		"": 0, "unrelated": 0,
-		"reg": access.Anyone | access.User | access.Registrant, recordtest.OrganizerUser: access.Anyone | access.User | access.Organizer,
+		"reg": access.Anyone | access.User | access.Registrant, recordtest.OrganizerUser: access.Anyone | access.User | access.Organizer |
+			access.OrganizerOwner,
 		"root": access.Anyone | access.User | access.Admin,
 	} {
 		get := func(id string) (*record.TaskItem, access.Role, int64, error) {

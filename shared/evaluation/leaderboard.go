@@ -28,6 +28,8 @@ type Leaderboard struct {
 	AtOnce int
 	// Count has Entries set Runs on the best run of each team, for which it reads the whole board.
 	Count bool
+	// Final has Entries yield the final runs of each team alone, for which it reads the whole board.
+	Final bool
 }
 
 // Entry is an evaluation on a board.
@@ -37,7 +39,7 @@ type Entry struct {
 	Runs     int // of the team on the board; 0 unless they were counted
 	stored   store.Item
 	scoreKey string // the same for entries that share a rank
-	entrant  string // as EvaluationItem.Entrant
+	entrant  string // as EvaluationItem.Entrant, or of an earlier build the user
 	item     *record.EvaluationItem
 }
 
@@ -62,6 +64,11 @@ func (b *Leaderboard) Entries(ctx context.Context, measure string, best bool) (i
 	if err != nil {
 		return nil, err
 	}
+	if b.Final {
+		if entries, err = b.finals(ctx, entries); err != nil {
+			return nil, err
+		}
+	}
 	if best && b.Count {
 		if entries, err = withRuns(entries); err != nil {
 			return nil, err
@@ -70,15 +77,31 @@ func (b *Leaderboard) Entries(ctx context.Context, measure string, best bool) (i
 	return withRanks(entries, best), nil
 }
 
+// entrants are EvaluationItem.Entrant by what the keys of entries name instead, so that one of each is decoded.
+type entrants map[string]string
+
+func (known entrants) of(e *Entry) (string, error) {
+	if team, ok := known[e.entrant]; ok {
+		return team, nil
+	}
+	item, err := e.Item()
+	if err != nil {
+		return "", err
+	}
+	known[e.entrant] = item.Entrant()
+	return known[e.entrant], nil
+}
+
 // withRuns sets the number of runs of each entry's team.
 func withRuns(entries iter.Seq2[*Entry, error]) (iter.Seq2[*Entry, error], error) {
-	runs := map[string]int{}
+	runs, known := map[string]int{}, entrants{}
 	all, err := collect(entries, func(e *Entry) error {
-		runs[e.entrant]++
-		return nil
+		team, err := known.of(e)
+		runs[team]++
+		return err
 	})
 	for _, e := range all {
-		e.Runs = runs[e.entrant]
+		e.Runs = runs[known[e.entrant]]
 	}
 	return entrySeq(all), err
 }
@@ -110,17 +133,21 @@ func entrySeq(all []*Entry) iter.Seq2[*Entry, error] {
 // withRanks sets the ranks of entries.
 func withRanks(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
-		teams := map[string]bool{}
+		teams, known := map[string]bool{}, entrants{}
 		rank, count, scoreKey := 0, 0, ""
 		for e, err := range entries {
+			team := ""
+			if err == nil && best {
+				team, err = known.of(e)
+			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if best && teams[e.entrant] {
+			if best && teams[team] {
 				continue
 			}
-			teams[e.entrant] = true
+			teams[team] = true
 			if count++; e.scoreKey != scoreKey || count == 1 {
 				rank, scoreKey = count, e.scoreKey
 			}
@@ -216,16 +243,16 @@ func (b *Leaderboard) byRank(ctx context.Context) (iter.Seq2[*Entry, error], err
 	}, nil
 }
 
-// partitions returns the partitions of the ranking that the caller may read, and reports whether others may have entries of the
-// caller's own.
+// partitions returns the partitions of the ranking that the caller may read, with Final all of them, and reports whether others may have
+// entries of the caller's own.
 func (b *Leaderboard) partitions(ctx context.Context) (parts []string, own bool, err error) {
 	roles, err := b.Viewer.Roles(ctx, b.Dataset.Scope())
 	for _, a := range record.Audiences {
-		if access.Sees(roles, a) {
+		if b.Final || access.Sees(roles, a) {
 			parts = append(parts, b.partition(a))
 		}
 	}
-	return parts, roles&access.User != 0 && roles&(access.Organizer|access.Admin) == 0, err
+	return parts, !b.Final && roles&access.User != 0 && roles&(access.Organizer|access.Admin) == 0, err
 }
 
 func (b *Leaderboard) partition(a access.Audience) string {
@@ -240,17 +267,24 @@ func (b *Leaderboard) contains(it *store.Item) bool {
 	})
 }
 
-// own returns the caller's own entries, in the order of the board.
+// own returns the entries of the caller's team, in the order of the board.
 func (b *Leaderboard) own(ctx context.Context) ([]store.Item, error) {
-	var mine []store.Item
-	q := store.Query{Index: record.ByUser, Partition: record.UserListPartition(b.Viewer.Caller.ID, record.KindEvaluation, access.Owners),
-		Limit: ownPage}
-	for it, err := range records.Items(ctx, b.Viewer.Store, q) {
-		if err != nil {
-			return nil, err
-		}
-		mine = append(mine, it)
+	sources, err := b.Viewer.Own(ctx, record.KindEvaluation, b.Dataset.TaskID)
+	if err != nil {
+		return nil, err
 	}
+	found := make([][]store.Item, len(sources))
+	err = records.Concurrently(len(sources), func(i int) error {
+		q := store.Query{Index: sources[i].Index, Partition: sources[i].Partition, Limit: ownPage}
+		return records.EachItem(ctx, b.Viewer.Store, q, func(it store.Item) error {
+			found[i] = append(found[i], it)
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	mine := slices.Concat(found...)
 	if b.TruthVersion != b.Dataset.Board().TruthVersion || b.Dataset.Reevaluation != nil {
 		var err error
 		if mine, err = b.older(ctx, mine); err != nil {
@@ -264,24 +298,22 @@ func (b *Leaderboard) own(ctx context.Context) ([]store.Item, error) {
 
 // older returns all evaluations of the dataset's runs whose listed ones are given, since a user's list has no others.
 func (b *Leaderboard) older(ctx context.Context, listed []store.Item) ([]store.Item, error) {
-	var runs, evaluations []store.Key
+	var runs []string
+	var evaluations []store.Key
 	for _, it := range listed {
 		e, err := records.Decode[record.EvaluationItem](it)
 		if err != nil {
 			return nil, err
 		}
 		if e.DatasetID == b.Dataset.ID {
-			runs = append(runs, record.RunKey(e.RunID))
+			runs = append(runs, e.RunID)
 		}
 	}
-	found, err := records.GetAll[record.RunItem](ctx, b.Viewer.Store, b.Viewer.Consistency, runs...)
+	found, err := records.GetExisting[record.RunItem](ctx, b.Viewer.Store, b.Viewer.Consistency, runs, record.RunKey)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range found {
-		if r == nil {
-			continue
-		}
 		evaluations = append(evaluations, records.Keys(r.Evaluations, record.EvaluationKey)...)
 	}
 	var all []store.Item
@@ -298,7 +330,7 @@ func (b *Leaderboard) older(ctx context.Context, listed []store.Item) ([]store.I
 // readBytes bounds one read of a partition: some thousand entries.
 const readBytes = 4 << 20
 
-// ownPage is the page size of a user's evaluations.
+// ownPage is the page size of a team's evaluations.
 const ownPage = 200
 
 // stream is items in the order of the board, of which items[at:] are read and not yet used.

@@ -129,7 +129,7 @@ func (f *fixture) expected(a query) string {
 	grants := access.Grants{}
 	switch a.user {
 	case "organizer":
-		grants.Memberships = []string{f.dataset.OrganizerID}
+		grants.Memberships = []access.Membership{{OrganizerID: f.dataset.OrganizerID}}
 	case "registrant":
 		grants.Registrations = []access.Registration{{TaskID: f.dataset.TaskID, Accepted: true}}
 	}

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"assay/shared/metrics"
@@ -10,70 +11,99 @@ import (
 	"assay/shared/store"
 )
 
-// builtinPool is the label of the queue of built-in evaluators, whose runs wait for no pool.
-const builtinPool = "(builtin)"
+// BuiltinPool stands for the queue of built-in evaluators, whose runs wait for no pool.
+const BuiltinPool = "(builtin)"
 
 // maxCounted is how many runs of a queue, or of a pool and kind of work in it, are counted: each is read.
 const maxCounted = 1000
 
-// RecordWaiting records how many runs wait, and for how long: for built-in evaluators, and for each pool and kind of work in which
-// some do.
-func (q Queue) RecordWaiting(ctx context.Context) error {
-	n, longest, err := q.waiting(ctx, store.Query{Partition: record.QueuePartition(record.QueueBuiltin)})
+// Waiting says what waits for the workers of a pool, or for built-in evaluators, that do a kind of work.
+type Waiting struct {
+	Pool  string
+	Work  record.Work
+	Runs  int       // as far as they are counted
+	Since time.Time // when the one of them was queued that waits longest
+}
+
+// Backlog yields what waits for built-in evaluators, which may be nothing, and for each pool and kind of work in which a run waits. Of each
+// it counts so many runs at most.
+func (q Queue) Backlog(ctx context.Context, most int) iter.Seq2[Waiting, error] {
+	return func(yield func(Waiting, error) bool) {
+		builtin := store.Query{Partition: record.QueuePartition(record.QueueBuiltin)}
+		if !yield(q.waiting(ctx, builtin, most, Waiting{Pool: BuiltinPool, Work: record.Evaluate})) {
+			return
+		}
+		workers := store.Query{Index: record.ByWork, Partition: record.QueuePartition(record.QueueWorkers), Limit: 1}
+		for {
+			first, err := q.Store.Query(ctx, workers)
+			if err != nil {
+				yield(Waiting{}, records.Failed(err))
+			}
+			if err != nil || len(first) == 0 {
+				return
+			}
+			from := first[0].Entry(record.ByWork).Sort
+			pool, work, behind, err := record.WorkerPool(from)
+			if err != nil {
+				yield(Waiting{}, err)
+				return
+			}
+			of := store.Query{Partition: workers.Partition, From: from, To: behind}
+			if !yield(q.waiting(ctx, of, most, Waiting{Pool: pool, Work: work})) {
+				return
+			}
+			workers.From = behind
+		}
+	}
+}
+
+// waiting counts the runs of a range of ByWork.
+func (q Queue) waiting(ctx context.Context, of store.Query, most int, w Waiting) (Waiting, error) {
+	of.Index, of.Limit = record.ByWork, most
+	items, err := q.Store.Query(ctx, of)
 	if err != nil {
-		return err
+		return w, records.Failed(err)
 	}
-	q.recordWaiting(n, longest, builtinPool, record.Evaluate)
-	workers := store.Query{Index: record.ByWork, Partition: record.QueuePartition(record.QueueWorkers), Limit: 1}
-	others, othersLongest := 0, time.Duration(0)
-	for pools := 0; ; pools++ {
-		first, err := q.Store.Query(ctx, workers)
+	w.Runs = len(items)
+	for _, it := range items {
+		since, err := record.QueuedSince(it.Entry(record.ByWork).Sort)
 		if err != nil {
-			return records.Failed(err)
+			return w, err
 		}
-		if len(first) == 0 {
-			break
+		if w.Since.IsZero() || since.Before(w.Since) {
+			w.Since = since
 		}
-		from := first[0].Entry(record.ByWork).Sort
-		pool, work, behind, err := record.WorkerPool(from)
-		if err != nil {
-			return err
-		}
-		n, longest, err := q.waiting(ctx, store.Query{Partition: workers.Partition, From: from, To: behind})
-		if err != nil {
-			return err
-		}
-		if pools < metrics.MaxPools {
-			q.recordWaiting(n, longest, pool, work)
-		} else {
-			others, othersLongest = others+n, max(othersLongest, longest)
-		}
-		workers.From = behind
 	}
-	if others > 0 {
-		q.recordWaiting(others, othersLongest, metrics.OtherPools, metrics.OtherPools)
+	return w, nil
+}
+
+// RecordWaiting records the backlog in metrics: of the first pools by themselves, of the others together.
+func (q Queue) RecordWaiting(ctx context.Context) error {
+	others, pools := Waiting{Pool: metrics.OtherPools, Work: metrics.OtherPools}, 0
+	for w, err := range q.Backlog(ctx, maxCounted) {
+		switch {
+		case err != nil:
+			return err
+		case pools <= metrics.MaxPools: // the first is no pool
+			q.recordWaiting(w)
+		default:
+			if others.Runs += w.Runs; others.Since.IsZero() || w.Since.Before(others.Since) {
+				others.Since = w.Since
+			}
+		}
+		pools++
+	}
+	if others.Runs > 0 {
+		q.recordWaiting(others)
 	}
 	return nil
 }
 
-// waiting returns how many runs of a range of ByWork wait, and for how long the one does that waits longest; none for no time.
-func (q Queue) waiting(ctx context.Context, of store.Query) (n int, longest time.Duration, err error) {
-	of.Index, of.Limit = record.ByWork, maxCounted
-	items, err := q.Store.Query(ctx, of)
-	if err != nil {
-		return 0, 0, records.Failed(err)
+func (q Queue) recordWaiting(w Waiting) {
+	longest := time.Duration(0)
+	if w.Runs > 0 {
+		longest = q.Now().Sub(w.Since)
 	}
-	for _, it := range items {
-		since, err := record.QueuedSince(it.Entry(record.ByWork).Sort)
-		if err != nil {
-			return 0, 0, err
-		}
-		longest = max(longest, q.Now().Sub(since))
-	}
-	return len(items), longest, nil
-}
-
-func (q Queue) recordWaiting(n int, longest time.Duration, pool string, work record.Work) {
-	q.Metrics.Record(metrics.RunsWaiting, float64(n), pool, string(work))
-	q.Metrics.Record(metrics.OldestWaiting, longest.Seconds(), pool, string(work))
+	q.Metrics.Record(metrics.RunsWaiting, float64(w.Runs), w.Pool, string(w.Work))
+	q.Metrics.Record(metrics.OldestWaiting, longest.Seconds(), w.Pool, string(w.Work))
 }

@@ -28,7 +28,8 @@ type Outcome struct {
 }
 
 // CompleteEvaluation writes the outcome and ends the run, in one transaction. In lists the evaluation replaces the one that
-// the run had there, unless the truth is held: then UpdateListing does that later. Of more than record.MaxEvaluations the
+// the run had there, unless the truth is held: then UpdateListing does that later. The review is published with it where the dataset has
+// it so. Of more than record.MaxEvaluations the
 // oldest is deleted. It returns the run, or ErrTruthChanged.
 func (q Queue) CompleteEvaluation(ctx context.Context, l LeaseRef, o Outcome) (*record.RunItem, error) {
 	return q.underLease(ctx, l, func(t *transition) error {
@@ -37,6 +38,10 @@ func (q Queue) CompleteEvaluation(ctx context.Context, l LeaseRef, o Outcome) (*
 			return err
 		}
 		tx.Check(o.Truth).Or(ErrTruthChanged)
+		t.tell(record.EventRunCompleted)
+		if err := t.publish(); err != nil {
+			return err
+		}
 		e := *o.Evaluation
 		e.Unlisted = o.Truth.Held
 		if err := t.supersede(o.Truth.Held); err != nil {
@@ -44,7 +49,7 @@ func (q Queue) CompleteEvaluation(ctx context.Context, l LeaseRef, o Outcome) (*
 		}
 		e.RunID, e.SubmissionID, e.TaskID, e.DatasetID = run.ID, run.SubmissionID, run.TaskID, run.DatasetID
 		e.UserID, e.Team, e.Access, e.Baseline = run.UserID, run.Team, run.Access, run.Access.Baseline
-		e.TruthVersion, e.Label, e.SubmittedAt = o.Truth.Number, run.Label, run.CreatedAt
+		e.TruthVersion, e.Label, e.Final, e.SubmittedAt = o.Truth.Number, run.Label, run.Final, run.CreatedAt
 		if run.Anonymized() {
 			e.RunTag = ""
 		}
@@ -61,6 +66,27 @@ func (q Queue) CompleteEvaluation(ctx context.Context, l LeaseRef, o Outcome) (*
 		}
 		return t.recharge()
 	})
+}
+
+// publish publishes the review of a run that completes for the first time, where the dataset has it so and no organizer has written the
+// review. A run that is blinded stays so.
+func (t *transition) publish() error {
+	run := t.run
+	if len(run.Evaluations) > 0 || run.Access.Published {
+		return nil
+	}
+	dataset, err := records.Get[record.DatasetItem](t.ctx, t.store, store.Eventual, record.DatasetKey(run.DatasetID))
+	if err != nil || dataset == nil || dataset.Publish != record.PublishOnCompletion {
+		return err
+	}
+	review, err := records.Get[record.ReviewItem](t.ctx, t.store, store.Strong, record.ReviewKey(run.ID))
+	if err != nil || review == nil || review.ReviewerID != "" {
+		return err
+	}
+	review.Published, run.Access.Published = true, true
+	t.tx.Save(review, t.now)
+	t.tell(record.EventReviewPublished)
+	return nil
 }
 
 // supersede removes from lists the evaluation of the run that is listed, unless the next one is held, and makes room for the
@@ -191,15 +217,9 @@ func (q Queue) CompleteExecution(ctx context.Context, files blob.Store, l LeaseR
 			run.Lease.Outputs = outputs
 			return nil
 		}
-		truth, err := t.truth()
-		if err != nil {
+		run.Files, run.Bytes, run.Queue = outputs, size, record.QueueBuiltin
+		if err := t.assign(); err != nil {
 			return err
-		}
-		run.Files, run.Bytes = outputs, size
-		if truth != nil {
-			assign(run, truth)
-		} else {
-			run.Queue = record.QueueBuiltin
 		}
 		run.Attempts, run.Restarts, run.QueuedAt = 0, 0, new(record.At(t.now))
 		run.Diagnostics = []measure.Diagnostic{}
@@ -210,26 +230,16 @@ func (q Queue) CompleteExecution(ctx context.Context, files blob.Store, l LeaseR
 
 // missingFiles marks those of a run's files as stored that the object store has, and returns the others.
 func missingFiles(ctx context.Context, files blob.Store, runID string, outputs []record.File) ([]record.File, error) {
-	there := make([]bool, len(outputs))
 	err := records.Concurrently(len(outputs), func(i int) error {
 		o, err := files.Stat(ctx, record.ObjectKey(record.HolderRuns, runID, outputs[i].SHA256))
-		switch {
-		case err == nil:
-			there[i] = o.Size == outputs[i].Size
-			return nil
-		case errors.Is(err, blob.ErrNotFound):
-			return nil
-		default:
+		if err != nil && !errors.Is(err, blob.ErrNotFound) {
 			return problem.Unavailable.Wrap(err, "The file store does not answer at the moment. Try again in a few seconds.").After(2 * time.Second)
 		}
-	})
-	var missing []record.File
-	for i := range outputs {
-		outputs[i].State = record.FileStored
-		if !there[i] {
-			outputs[i].State = record.FilePending
-			missing = append(missing, outputs[i])
+		outputs[i].State = record.FilePending
+		if err == nil && o.Size == outputs[i].Size {
+			outputs[i].State = record.FileStored
 		}
-	}
-	return missing, err
+		return nil
+	})
+	return slices.DeleteFunc(slices.Clone(outputs), func(f record.File) bool { return f.State == record.FileStored }), err
 }

@@ -17,10 +17,24 @@ func Enqueue(run *record.RunItem, truth *record.Truth, now time.Time) error {
 	if err := changeState(run, record.Queued, now); err != nil {
 		return err
 	}
-	if truth != nil {
-		assign(run, truth)
-	}
+	assign(run, truth)
 	run.QueuedAt = new(record.At(now))
+	return nil
+}
+
+// Restore has a run that lay in the trash go on, with the truth as it is now: a lease that it had is over without counting as an attempt,
+// and it waits from now on. Its caller writes the run.
+func Restore(run *record.RunItem, truth *record.Truth, now time.Time) error {
+	if run.Lease != nil {
+		run.Attempts--
+		if err := changeState(run, record.Queued, now); err != nil {
+			return err
+		}
+	}
+	if run.Waits() {
+		assign(run, truth)
+		run.QueuedAt = new(record.At(now))
+	}
 	return nil
 }
 
@@ -101,8 +115,12 @@ func (t *transition) reassign(truth *record.Truth) bool {
 	return run.Queue != queue || run.Pool != pool
 }
 
-// assign sets the queue and the pool in which the run waits: an execution waits for a worker, whatever evaluates it later.
+// assign sets the queue and the pool in which the run waits: an execution waits for a worker, whatever evaluates it later. Without a
+// truth both stay as they are.
 func assign(run *record.RunItem, truth *record.Truth) {
+	if truth == nil {
+		return
+	}
 	run.Pool, run.Queue = truth.Pool, EvaluationQueue(truth)
 	if run.Work() != record.Evaluate {
 		run.Queue = record.QueueWorkers

@@ -79,7 +79,7 @@ func (q Queue) Lease(ctx context.Context, sub record.Subqueue, o *FairOrder, lea
 // of another team waits; otherwise it returns nil.
 func (q Queue) LeaseOther(ctx context.Context, o *FairOrder, run *record.RunItem, lease record.Lease,
 	d time.Duration) (*record.RunItem, error) {
-	if last := o.lastTask(); last == "" || last != run.TaskID || o.lastTeam(run.TaskID) != run.UserID {
+	if last := o.lastTask(); last == "" || last != run.TaskID || o.lastTeam(run.TaskID) != run.TeamID() {
 		return nil, nil
 	}
 	s := search{Queue: q, ctx: ctx, subqueue: record.BuiltinSubqueue(), order: o, lease: lease, duration: d, except: run}
@@ -100,7 +100,7 @@ func (q Queue) LeaseRun(ctx context.Context, o *FairOrder, runID string, lease r
 	if err = q.lease(ctx, run, lease, d); records.IsConflict(err) {
 		return nil, nil
 	}
-	o.served(run.TaskID, run.UserID)
+	o.served(run.TaskID, run.TeamID())
 	return run, err
 }
 
@@ -173,7 +173,7 @@ func (s *search) leaseFirst(q store.Query, waiting []store.Item) (*record.RunIte
 				continue
 			}
 			task, team := s.subqueue.TaskAndTeam(it.Entry(record.ByWork).Sort)
-			if s.except != nil && s.except.TaskID == task && s.except.UserID == team {
+			if s.except != nil && s.except.TaskID == task && s.except.TeamID() == team {
 				return nil, nil
 			}
 			if err = s.Queue.lease(s.ctx, run, s.lease, s.duration); err == nil {

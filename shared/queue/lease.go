@@ -97,22 +97,18 @@ func (q Queue) Fail(ctx context.Context, l LeaseRef, reasons []measure.Diagnosti
 // what only the truth can reveal may exceed the number of such failures, which is ErrTruthFailures.
 func (q Queue) FailAgainst(ctx context.Context, l LeaseRef, truth *record.Truth, reasons []measure.Diagnostic) (*record.RunItem, error) {
 	return q.underLease(ctx, l, func(t *transition) error {
+		refund := t.refund
 		if truth == nil {
 			t.tx.CheckAbsent(record.TruthKey(t.run.DatasetID)).Or(ErrTruthChanged)
 		} else {
 			t.tx.Check(truth).Or(ErrTruthChanged)
 			t.run.TruthVersion = truth.Number
+			if t.run.Access.Conceals() && !measure.HasErrors(measure.SafeDiagnostics(reasons)) {
+				refund = t.refundTruthFailure
+			}
 		}
 		t.run.Diagnostics = []measure.Diagnostic{}
-		var err error
-		if truth != nil && t.run.Access.Blinded && !measure.HasErrors(measure.SafeDiagnostics(reasons)) {
-			if err = t.end(reasons); err == nil {
-				err = t.refundTruthFailure()
-			}
-		} else {
-			err = t.fail(reasons...)
-		}
-		if err != nil || truth == nil || !ListingOutdated(t.run, truth) {
+		if err := t.failWith(refund, reasons); err != nil || truth == nil || !ListingOutdated(t.run, truth) {
 			return err
 		}
 		return t.updateListing(truth)
@@ -120,17 +116,23 @@ func (q Queue) FailAgainst(ctx context.Context, l LeaseRef, truth *record.Truth,
 }
 
 // fail makes the transition to failed, and refunds the run to its user's quota.
-func (t *transition) fail(reasons ...measure.Diagnostic) error {
-	if err := t.end(reasons); err != nil {
+func (t *transition) fail(reasons ...measure.Diagnostic) error { return t.failWith(t.refund, reasons) }
+
+func (t *transition) failWith(refund func() error, reasons []measure.Diagnostic) error {
+	if err := t.changeState(record.Failed); err != nil {
 		return err
 	}
-	return t.refund()
+	t.run.AddDiagnostics(reasons...)
+	t.tell(record.EventRunFailed)
+	return refund()
 }
 
-func (t *transition) end(reasons []measure.Diagnostic) error {
-	err := t.changeState(record.Failed)
-	t.run.AddDiagnostics(reasons...)
-	return err
+// tell adds to the transaction that the team is told of how the run ended, unless that is of an evaluation against a changed truth,
+// which the team is told of in itself.
+func (t *transition) tell(kind record.EventKind) {
+	if len(t.run.Evaluations) == 0 {
+		t.tx.Create(record.NewEvent(t.now, kind, t.run.Scope(), "/v1/runs/"+t.run.ID))
+	}
 }
 
 // RetryDelay is how long no worker gets a run that a worker gave back; after an attempt, once for each attempt that it had. The

@@ -24,6 +24,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/team"
 )
 
 var (
@@ -100,20 +101,20 @@ func changeState(run *record.RunItem, next record.RunState, now time.Time) error
 
 func (t *transition) changeState(next record.RunState) error { return changeState(t.run, next, t.now) }
 
-// truth returns the truth of the run's dataset as it is now; nil when there is none.
-func (t *transition) truth() (*record.Truth, error) {
-	return records.Get[record.Truth](t.ctx, t.store, store.Strong, record.TruthKey(t.run.DatasetID))
+// assign is assign for the truth of the run's dataset as it is now.
+func (t *transition) assign() error {
+	truth, err := records.Get[record.Truth](t.ctx, t.store, store.Strong, record.TruthKey(t.run.DatasetID))
+	if err == nil {
+		assign(t.run, truth)
+	}
+	return err
 }
 
 // requeue puts the run back into the queue, with the evaluator and the pool that its dataset has now. They may differ from those
 // that it was leased for.
 func (t *transition) requeue() error {
-	truth, err := t.truth()
-	if err != nil {
+	if err := t.assign(); err != nil {
 		return err
-	}
-	if truth != nil {
-		assign(t.run, truth)
 	}
 	return t.changeState(record.Queued)
 }
@@ -142,7 +143,7 @@ func (t *transition) refund() error {
 	if a.Stored() == 0 {
 		return nil
 	}
-	a.Refund(run.ID)
+	a.Refund(run.DatasetID, run.ID)
 	t.tx.Save(a, t.now)
 	return nil
 }
@@ -160,7 +161,7 @@ func (t *transition) refundTruthFailure() error {
 	}
 	if run.Counted && len(run.Evaluations) == 0 {
 		run.Counted = false
-		a.Refund(run.ID)
+		a.Refund(run.DatasetID, run.ID)
 	}
 	t.tx.Save(a, t.now)
 	return nil
@@ -171,7 +172,7 @@ func (t *transition) refundTruthFailure() error {
 func (t *transition) recordTruthFailures() error {
 	run := t.run
 	run.NextTruthFailure = nil
-	if !run.Access.Blinded {
+	if !run.Access.Conceals() {
 		return nil
 	}
 	a, err := t.allowance()
@@ -179,7 +180,7 @@ func (t *transition) recordTruthFailures() error {
 		return err
 	}
 	run.NextTruthFailure = a.NextTruthFailure(t.now)
-	if run.Counted || run.Unregistered() { // or else recharge writes it
+	if run.Counted || run.Uncounted() { // or else recharge writes it
 		t.tx.Check(a)
 	}
 	return nil
@@ -188,7 +189,7 @@ func (t *transition) recordTruthFailures() error {
 // recharge adds to the transaction that the run counts in its user's quota.
 func (t *transition) recharge() error {
 	run := t.run
-	if run.Counted || run.Unregistered() {
+	if run.Counted || run.Uncounted() {
 		return nil
 	}
 	a, err := t.allowance()
@@ -196,16 +197,16 @@ func (t *transition) recharge() error {
 		return err
 	}
 	run.Counted = true
-	a.Recharge(run.ID, t.now)
+	a.Recharge(run.DatasetID, run.ID, t.now)
 	t.tx.Save(a, t.now)
 	return nil
 }
 
-// allowance returns the allowance of the run's user, a new one when there is none.
+// allowance returns the allowance of the run's team, a new one when there is none.
 func (t *transition) allowance() (*record.Allowance, error) {
-	a, err := records.Get[record.Allowance](t.ctx, t.store, store.Strong, record.AllowanceKey(t.run.TaskID, t.run.UserID))
+	a, err := team.Allowance(t.ctx, t.store, store.Strong, t.run.Scope())
 	if a == nil && err == nil {
-		a = &record.Allowance{Meta: record.MetaOf(t.run.UserID, t.now), TaskID: t.run.TaskID}
+		a = &record.Allowance{Meta: record.MetaOf(t.run.TeamID(), t.now), TaskID: t.run.TaskID}
 	}
 	return a, err
 }

@@ -191,17 +191,13 @@ func (l *Ledger) checkServer(ctx context.Context, ch record.Charge) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now.Sub(l.read) >= freshFor {
-		shards, err := l.store.Query(ctx, store.Query{Partition: record.ServerPartition, Limit: record.ServerShards})
+		shards, err := records.Query[record.ServerUsage](ctx, l.store, store.Query{Partition: record.ServerPartition, Limit: record.ServerShards})
 		if err != nil {
-			return records.Failed(err)
+			return err
 		}
 		l.total, l.read = record.ServerUsage{}, now
 		l.total.Merge(l.taken.Counts)
-		for _, it := range shards {
-			shard, err := records.Decode[record.ServerUsage](it)
-			if err != nil {
-				return err
-			}
+		for _, shard := range shards {
 			l.total.Merge(shard.Counts)
 		}
 	}

@@ -145,19 +145,15 @@ func (l log) chunks(ctx context.Context, next int64, yield func(record.LogLine, 
 
 // chunkWith returns the chunk that has the line of the number; nil when there is none.
 func (l log) chunkWith(ctx context.Context, line int64) (*record.LogChunk, error) {
-	found, err := l.Store.Query(ctx, store.Query{
+	found, err := records.Query[record.LogChunk](ctx, l.Store, store.Query{
 		Partition: record.RunKey(l.run.ID).Partition, From: record.LogKey(l.run.ID, l.kind, 0).Sort,
 		To:         record.LogKey(l.run.ID, l.kind, line).Sort,
 		Descending: true, Limit: 1, Consistency: store.Strong,
 	})
-	if err != nil || len(found) == 0 {
-		return nil, records.Failed(err)
-	}
-	c, err := records.Decode[record.LogChunk](found[0])
-	if err != nil || line >= c.First+int64(len(c.Lines)) {
+	if err != nil || len(found) == 0 || line >= found[0].First+int64(len(found[0].Lines)) {
 		return nil, err
 	}
-	return c, nil
+	return found[0], nil
 }
 
 // sealed yields the lines that are in the file of the log. It returns what chunks does.
@@ -207,11 +203,8 @@ func (l log) open(ctx context.Context) (io.ReadCloser, error) {
 	}
 }
 
-// format writes a line as it is in the file: time, stream and text.
-func format(w io.Writer, l record.LogLine) error {
-	_, err := fmt.Fprintf(w, "%s %s %s\n", l.At, l.Stream, l.Text)
-	return err
-}
+// format returns a line as it is in the file: time, stream and text.
+func format(l record.LogLine) string { return fmt.Sprintf("%s %s %s\n", l.At, l.Stream, l.Text) }
 
 // parse reads what format wrote.
 func parse(text string) (record.LogLine, error) {
@@ -282,12 +275,11 @@ func (l log) seal(ctx context.Context) (*record.File, error) {
 			return nil, err
 		}
 	}
-	var failed error
 	next, err := l.chunks(ctx, state.Sealed, func(line record.LogLine, _ error) bool {
-		failed = format(&all, line)
-		return failed == nil
+		all.WriteString(format(line))
+		return true
 	})
-	if err := errors.Join(err, failed); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if next < state.Lines {

@@ -124,16 +124,12 @@ func (f *Filter) sources(ctx context.Context, v *visibility.Viewer) ([]records.S
 	if len(f.SubmissionIDs) == 0 {
 		return v.PartitionsFor(ctx, record.KindRun, visibility.Filter{DatasetIDs: f.DatasetIDs, TaskIDs: f.TaskIDs, UserIDs: f.UserIDs})
 	}
-	submissions, err := records.GetAll[record.SubmissionItem](ctx, v.Store, v.Consistency,
-		records.Keys(f.SubmissionIDs, record.SubmissionKey)...)
+	submissions, err := records.GetExisting[record.SubmissionItem](ctx, v.Store, v.Consistency, f.SubmissionIDs, record.SubmissionKey)
 	if err != nil {
 		return nil, err
 	}
 	var runs []string
 	for _, s := range submissions {
-		if s == nil {
-			continue
-		}
 		sees, err := v.Sees(ctx, s.Scope())
 		if err != nil {
 			return nil, err

@@ -60,6 +60,7 @@ func Activate(tx *records.Tx, d *record.DatasetItem, old *record.Truth, now time
 		tx.Create(truth).Create(record.NewTruthSecret(d.ID, now))
 		return
 	}
+	tx.Create(record.NewEvent(now, record.EventTruthChanged, d.Scope(), "/v1/datasets/"+d.ID))
 	truth.Meta, truth.Held = old.Meta, true
 	d.Reevaluation, d.PublishedProgress = &record.Reevaluation{StartedAt: record.At(now)}, record.Progress{}
 	tx.Save(truth, now)
@@ -77,11 +78,10 @@ type Acceptor struct {
 // would be tried for ever otherwise, and also the error.
 func (a Acceptor) Accept(ctx context.Context, datasetID string) error {
 	var panicked *panics.Error
-	err := records.Retry(ctx, func() error {
+	err := records.Change(ctx, a.Store, record.DatasetKey(datasetID), func(d *record.DatasetItem, tx *records.Tx) error {
 		panicked = nil
-		d, err := records.Get[record.DatasetItem](ctx, a.Store, store.Strong, record.DatasetKey(datasetID))
-		if err != nil || d == nil || !d.PendingWork.Is(record.AcceptTruth) {
-			return err
+		if !d.PendingWork.Is(record.AcceptTruth) {
+			return nil
 		}
 		old, err := records.Get[record.Truth](ctx, a.Store, store.Strong, record.TruthKey(datasetID))
 		if err != nil {
@@ -100,14 +100,14 @@ func (a Acceptor) Accept(ctx context.Context, datasetID string) error {
 		if err != nil {
 			return err
 		}
-		tx := new(records.Tx)
 		if measure.HasErrors(diagnostics) {
 			d.Diagnostics = diagnostics
 			d.Resume(old, a.Now())
 		} else {
 			Activate(tx, d, old, a.Now())
 		}
-		return tx.Save(d, a.Now()).Commit(ctx, a.Store)
+		tx.Save(d, a.Now())
+		return nil
 	})
 	if err == nil && panicked != nil {
 		return fmt.Errorf("the truth of the dataset %s cannot be read: %w", datasetID, panicked)

@@ -63,7 +63,9 @@ func newOrigin(t testing.TB) *origin {
 		id := recordtest.UserID(user)
 		line := record.LogLine{At: record.At(now), Stream: record.StreamStdout, Text: "log of <" + user + ">"}
 		large := b.File(record.HolderEvaluations, run.Evaluation.ID, "topics", strings.Repeat("values ", 1000))
-		b.Put(&record.Allowance{Meta: record.MetaOf(id, now), TaskID: task.ID, Total: 1, Recent: []string{run.ID}, Submissions: 3},
+		b.Put(&record.Allowance{Meta: record.MetaOf(id, now), TaskID: task.ID, Submissions: 3,
+			Used: record.Used{Total: 1, Recent: []string{run.ID}}},
+			&record.Embargo{Meta: record.MetaOf(task.ID, now), Datasets: []string{set.ID}},
 			&record.Usage{Meta: record.MetaOf(id, now), Counts: record.Counts{Bytes: run.Bytes + 1}},
 			record.NewAudit(now, task.Scope(), recordtest.UserID(recordtest.OrganizerUser), record.RegistrationDecided,
 				"/v1/users/"+id, nil, map[string]string{"userId": id}, id),

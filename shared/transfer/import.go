@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"assay/shared/blob"
-	"assay/shared/deletion"
 	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/trash"
 )
 
 // Import reads a folder into a store, which need not be empty. Nothing that is there is ever overwritten, so that an import which was
@@ -70,34 +70,35 @@ func (m *Import) Plan(ctx context.Context) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.report, m.apply = &Report{Found: map[string]map[Outcome]int{}, Users: *users}, false
-	if err := m.putObjects(ctx); err != nil {
-		return nil, err
-	}
-	return m.report, m.putRecords(ctx, func(*entry) bool { return true })
+	return m.run(ctx, *users, false, func(*entry) bool { return true })
 }
 
 // Apply plans, and then writes. Objects come first, and the records that something is due for last: an evaluator that watches the
 // target starts with them when everything else is there.
 func (m *Import) Apply(ctx context.Context) (*Report, error) {
-	plan, err := m.Plan(ctx)
+	r, err := m.Plan(ctx)
+	if err == nil && len(r.Conflicts) == 0 {
+		r, err = m.run(ctx, r.Users, true, func(e *entry) bool { return !e.due() }, (*entry).due)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if len(plan.Conflicts) > 0 {
-		return plan, ErrConflict
+	if len(r.Conflicts) > 0 { // perhaps written meanwhile
+		return r, ErrConflict
 	}
-	m.report, m.apply = &Report{Found: map[string]map[Outcome]int{}, Users: plan.Users}, true
+	return r, nil
+}
+
+// run puts the objects, and then the records in turns, of those that each of wanted wants; it writes them to apply the import.
+func (m *Import) run(ctx context.Context, users Mapping, apply bool, wanted ...func(*entry) bool) (*Report, error) {
+	m.report, m.apply = &Report{Found: map[string]map[Outcome]int{}, Users: users}, apply
 	if err := m.putObjects(ctx); err != nil {
 		return nil, err
 	}
-	for _, due := range []bool{false, true} {
-		if err := m.putRecords(ctx, func(e *entry) bool { return e.due() == due }); err != nil {
-			return nil, err
+	for _, turn := range wanted {
+		if err := m.putRecords(ctx, turn); err != nil {
+			return m.report, err
 		}
-	}
-	if len(m.report.Conflicts) > 0 { // written meanwhile
-		return m.report, ErrConflict
 	}
 	return m.report, nil
 }
@@ -242,7 +243,7 @@ func (m *Import) put(ctx context.Context, some []*entry) error {
 			}
 		}
 		for organizer, n := range tasks {
-			if err := (deletion.Deleter{Store: m.Store, Now: m.Now}).CountTask(ctx, tx, organizer, n); err != nil {
+			if err := trash.CountTask(ctx, m.Store, tx, m.Now(), organizer, n); err != nil {
 				return err
 			}
 		}
@@ -263,22 +264,29 @@ func (m *Import) put(ctx context.Context, some []*entry) error {
 func (m *Import) there(ctx context.Context, some []*entry) (map[store.Key]store.Item, error) {
 	there := map[store.Key]store.Item{}
 	for _, e := range some {
-		there[e.item.Key] = store.Item{}
+		there[e.item.Key], there[record.TrashKey(e.item.Key)] = store.Item{}, store.Item{}
 		if e.fate == granted {
 			there[e.organizer] = store.Item{}
 		}
 	}
-	items, err := m.Store.Get(ctx, store.Strong, slices.Collect(maps.Keys(there))...)
-	for _, it := range items {
-		there[it.Key] = it
+	for keys := range slices.Chunk(slices.Collect(maps.Keys(there)), store.MaxKeys) {
+		items, err := m.Store.Get(ctx, store.Strong, keys...)
+		if err != nil {
+			return nil, records.Failed(err)
+		}
+		for _, it := range items {
+			there[it.Key] = it
+		}
 	}
-	return there, records.Failed(err)
+	return there, nil
 }
 
 // compare decides what becomes of the entry. A record that was moved before, and was changed in the target since, stays.
 func (e *entry) compare(there map[store.Key]store.Item) (Outcome, error) {
-	it, organizer := there[e.item.Key], there[e.organizer]
+	it, deleted, organizer := there[e.item.Key], there[record.TrashKey(e.item.Key)], there[e.organizer]
 	switch {
+	case deleted.Exists(): // it would be restored over what is moved, or purged with the files of both
+		return Conflict, nil
 	case it.Exists() && bytes.Equal(it.Data, e.item.Data) && it.Indexes == e.item.Indexes:
 		return Same, nil
 	case it.Exists() && (e.fate != kept || it.Version > 1 && createdAt(it.Data) == createdAt(e.item.Data)):
@@ -289,10 +297,15 @@ func (e *entry) compare(there map[store.Key]store.Item) (Outcome, error) {
 		return Left, nil
 	case organizer.Exists():
 		o, err := records.Decode[record.Organizer](organizer)
-		if err == nil && !slices.Contains(o.Members, strings.TrimPrefix(e.item.Partition, record.UserPartition(""))) {
+		if err != nil {
+			return New, err
+		}
+		userID := strings.TrimPrefix(e.item.Partition, record.UserPartition(""))
+		if !slices.Contains(o.Members, userID) {
 			return Left, nil
 		}
-		return New, err
+		e.record.(*record.Reservation).Editor = !slices.Contains(o.Owners, userID)
+		return New, nil
 	default:
 		return New, nil
 	}

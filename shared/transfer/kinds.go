@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"assay/shared/lists"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -40,11 +39,16 @@ type kind struct {
 // kinds are all that a table has, as the first comment of record/keys.go lists them.
 var kinds = []kind{
 	{"ORGANIZER", "ORGANIZER", shared, empty[record.Organizer]},
-	{"ORGANIZER", "TASKS", rebuilt, nil}, // with each task that is created
+	{"ORGANIZER", "WEBHOOK#", personal, empty[record.WebhookItem]}, // with its secret
+	{"ORGANIZER", "TASKS", rebuilt, nil},                           // with each task that is created
+	{"ORGANIZER", "ADDRESSED", dropped, nil},                       // of a day
 	{"TASK", "TASK", kept, empty[record.TaskItem]},
 	{"TASK", "REGISTRATION#", kept, empty[record.RegistrationItem]},
 	{"TASK", "TEAM#", kept, reservation},
 	{"TASK", "ALLOWANCE#", kept, empty[record.Allowance]},
+	{"TASK", "ANNOUNCEMENT#", kept, empty[record.Announcement]},
+	{"TASK", "WEBHOOK#", personal, empty[record.WebhookItem]},
+	{"TASK", "EMBARGO", kept, empty[record.Embargo]},
 	{"TASK", "DELETED", kept, empty[record.DeletedTask]},
 	{"AUDIT", "", kept, empty[record.AuditEntry]},
 	{"DATASET", "DATASET", kept, empty[record.DatasetItem]},
@@ -56,15 +60,22 @@ var kinds = []kind{
 	{"RUN", "LOG#", kept, empty[record.LogChunk]},
 	{"EVALUATION", "EVALUATION", kept, empty[record.EvaluationItem]},
 	{"EVALUATION", "TOPICS", kept, empty[record.Topics]},
+	{"DELETION", "DELETION", dropped, nil}, // what was deleted moves nowhere
+	{"TRASH", "", dropped, nil},
 	{"USER", "PROFILE", shared, empty[record.User]},
 	{"USER", "USAGE", rebuilt, nil}, // bytes, with each run and dataset that is created; what was made in the last day is forgotten
 	{"USER", "MEMBER#", granted, reservation},
 	{"USER", "REGISTERED#", kept, empty[record.Registered]},
 	{"TOKENS", "", personal, empty[record.AccessTokenItem]}, // digests; the secret has the user's id in it
-	{"SERVER", "", rebuilt, nil},                            // by the quota.Ledger of the import's store
-	{"WORKERS", "SERVING", dropped, nil},                    // workers are seen again
-	{"TABLE", "IDENTITY", dropped, nil},                     // the target has its own
-	{"IDEMPOTENCY", "KEY", dropped, nil},                    // for a day, whole answers with the links of the origin
+	{"INVITATIONS", "", dropped, nil},                       // links lead to the origin
+	{"EVENT", "EVENT", personal, empty[record.Event]},
+	{"MAILBOX", "BOX", personal, empty[record.Mailbox]},
+	{"MAILBOX", "MAIL#", personal, empty[record.Mail]},
+	{"WEBHOOK", "", personal, empty[record.DeliveryItem]},
+	{"SERVER", "", rebuilt, nil},         // by the quota.Ledger of the import's store
+	{"WORKERS", "SERVING", dropped, nil}, // workers are seen again
+	{"TABLE", "IDENTITY", dropped, nil},  // the target has its own
+	{"IDEMPOTENCY", "KEY", dropped, nil}, // for a day, whole answers with the links of the origin
 }
 
 func empty[R any, P records.Pointer[R]](store.Key) record.Record { return P(new(R)) }
@@ -94,17 +105,8 @@ func (k kind) name() string {
 
 // objectKeys names the objects that have content of the record, of which some may not have arrived.
 func objectKeys(r record.Record) []string {
-	switch r := r.(type) {
-	case *record.DatasetItem:
-		return r.ObjectKeys()
-	case *record.Truth:
-		return lists.Map(r.Files, func(f record.File) string { return record.ObjectKey(record.HolderTruths, r.ID, f.SHA256) })
-	case *record.RunItem:
-		return r.ObjectKeys()
-	case *record.Topics:
-		if r.ObjectKey != "" {
-			return []string{r.ObjectKey}
-		}
+	if has, ok := r.(interface{ ObjectKeys() []string }); ok {
+		return has.ObjectKeys()
 	}
 	return nil
 }

@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"assay/shared/access"
-	"assay/shared/lists"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -48,10 +46,9 @@ func (e *Export) readPart(ctx context.Context) {
 }
 
 func (e *Export) tasksOf(ctx context.Context, organizerID string) (ids []string) {
-	sources := lists.Map(record.Audiences, func(a access.Audience) records.Source {
-		return records.Partition(record.ByOrganizer, record.OrganizerPartition(organizerID, record.KindTask, a))
+	e.each(ctx, records.OrganizerSources(organizerID, record.KindTask), func(it store.Item) {
+		ids = append(ids, it.Entry(record.ByOrganizer).Sort)
 	})
-	e.each(ctx, sources, func(it store.Item) { ids = append(ids, it.Entry(record.ByOrganizer).Sort) })
 	return ids
 }
 
@@ -59,7 +56,7 @@ func (e *Export) tasksOf(ctx context.Context, organizerID string) (ids []string)
 func (e *Export) task(ctx context.Context, id string) {
 	e.each(ctx, []records.Source{{Partition: record.TaskKey(id).Partition}}, func(it store.Item) {
 		if r, ok := e.add(ctx, it).(*record.RegistrationItem); ok {
-			e.get(ctx, record.RegisteredKey(r.UserID, id))
+			e.get(ctx, r.GrantKeys()...)
 		}
 	})
 	below := []records.Source{records.Partition(record.ByTask, record.TaskPartition(id, record.KindDataset, 0))}

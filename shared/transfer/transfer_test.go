@@ -81,7 +81,8 @@ func TestImport_OfATaskMovesWhatBelongsToIt(t *testing.T) {
 	to.from(t, folder).mustApply(t)
 	want := items(t, o.store)
 	foreign := append(idsOf(t, o.server, o.other.TaskItem), idsOf(t, o.server, o.last.TaskItem)...)
-	foreign = append(foreign, recordtest.UserID("ben"), recordtest.UserID("eva"), recordtest.UserID("rival"), `"sort":"`+strings.Repeat("d", 64))
+	foreign = append(foreign, recordtest.UserID("ben"), recordtest.UserID("eva"), recordtest.UserID("rival"),
+		recordtest.UserID("mate of ben"), recordtest.UserID("mate of eva"), `"sort":"`+strings.Repeat("d", 64))
 	for key, it := range want {
 		text := key.Partition + key.Sort + string(it.Data) + it.Entry(record.ByTask).Partition
 		for _, id := range foreign {

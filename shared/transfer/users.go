@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -44,12 +45,7 @@ func (m *Mapping) replace(text string) string {
 	if len(m.IDs) == 0 {
 		return text
 	}
-	return anyID.ReplaceAllStringFunc(text, func(id string) string {
-		if to, ok := m.IDs[id]; ok {
-			return to
-		}
-		return id
-	})
+	return anyID.ReplaceAllStringFunc(text, func(id string) string { return cmp.Or(m.IDs[id], id) })
 }
 
 // addresses are the ids of users by their e-mail addresses; empty of an address that several have.
@@ -70,34 +66,34 @@ func (u *UserMap) resolve(ctx context.Context, f *Folder, target store.Store) (*
 	if len(u.Rows) == 0 && !u.ByEmail {
 		return m, nil
 	}
-	people, byAddress := map[string]*record.User{}, addresses{}
+	people, here, there := map[string]*record.User{}, addresses{}, addresses{}
 	err := f.each(ctx, func(l *line) error {
-		it := store.Item{Key: store.Key{Partition: l.Partition, Sort: l.Sort}, Data: l.Data}
-		if it.Key != record.UserKey(strings.TrimPrefix(l.Partition, record.UserPartition(""))) {
+		key := store.Key{Partition: l.Partition, Sort: l.Sort}
+		if key != record.UserKey(strings.TrimPrefix(l.Partition, record.UserPartition(""))) {
 			return nil
 		}
-		p, err := records.Decode[record.User](store.Item{Key: it.Key, Version: 1, Data: it.Data})
-		if err == nil {
-			people[p.ID] = p
-			byAddress.add(p)
-		}
+		p := new(record.User)
+		err := record.Decode(store.Item{Key: key, Data: l.Data}, p)
+		people[p.ID] = p
+		here.add(p)
 		return err
 	})
 	if err == nil && u.ByEmail {
-		err = m.matchAddresses(ctx, target, byAddress)
-	}
-	if err == nil {
-		err = u.matchRows(byAddress, m)
+		err = records.Each(ctx, target, page, records.OfKind(record.KindUser, access.Nobody), func(p *record.User) error {
+			there.add(p)
+			return nil
+		})
 	}
 	if err != nil {
 		return nil, err
 	}
-	for id, p := range people {
-		if m.IDs[id] == "" {
-			m.Unmapped = append(m.Unmapped, p)
-		} else {
-			m.Mapped = append(m.Mapped, p)
+	for address, id := range here {
+		if id != "" && there[address] != "" {
+			m.IDs[id] = there[address]
 		}
+	}
+	if err := u.matchRows(here, m); err != nil {
+		return nil, err
 	}
 	of := map[string]string{}
 	for from, to := range m.IDs {
@@ -109,25 +105,14 @@ func (u *UserMap) resolve(ctx context.Context, f *Folder, target store.Store) (*
 		}
 		of[to] = from
 	}
-	return m, nil
-}
-
-func (m *Mapping) matchAddresses(ctx context.Context, target store.Store, from addresses) error {
-	profiles := store.Query{Index: record.ByKind, Partition: record.KindPartitions(record.KindUser, access.Nobody)[0], Limit: page}
-	to := addresses{}
-	err := records.EachItem(ctx, target, profiles, func(it store.Item) error {
-		p, err := records.Decode[record.User](it)
-		if err == nil {
-			to.add(p)
-		}
-		return err
-	})
-	for address, id := range from {
-		if id != "" && to[address] != "" {
-			m.IDs[id] = to[address]
+	for id, p := range people {
+		if m.IDs[id] == "" {
+			m.Unmapped = append(m.Unmapped, p)
+		} else {
+			m.Mapped = append(m.Mapped, p)
 		}
 	}
-	return err
+	return m, nil
 }
 
 func (u *UserMap) matchRows(byAddress addresses, m *Mapping) (err error) {

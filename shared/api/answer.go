@@ -70,11 +70,14 @@ func revision(v any) (int64, bool) {
 }
 
 // writeResource answers with one resource, or 304 when the caller has it already.
-func (c *Call) writeResource(ctx context.Context, status int, resource any) error {
+func (c *Call) writeResource(ctx context.Context, resource any) error {
+	if c.preview != nil {
+		return c.writePreview(ctx, http.StatusOK, resource)
+	}
 	if err := c.resolvePeople(ctx, resource); err != nil {
 		return err
 	}
-	a, err := newAnswer(status, resource, c.Page.Fields)
+	a, err := newAnswer(http.StatusOK, resource, c.Page.Fields)
 	if err != nil {
 		return err
 	}

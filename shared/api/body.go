@@ -31,7 +31,7 @@ func (c *Call) readBody(ctx context.Context, mediaTypes []string) (string, error
 	if err != nil || !slices.Contains(mediaTypes, mediaType) || !jsoncheck.Charset(parameters) {
 		allowed := strings.Join(mediaTypes, ", ")
 		name := "Accept-Post"
-		if c.op.patch {
+		if c.op.Method == http.MethodPatch {
 			name = "Accept-Patch"
 		}
 		c.w.Header().Set(name, allowed)

@@ -87,6 +87,8 @@ type Call struct {
 	body     []byte
 	stored   []string                // objects stored by this call
 	after    []func(context.Context) // what is done after the change
+	effects  []Effect                // of the change in Tx
+	preview  *preview                // nil unless the call changes nothing
 
 	server *Server
 	slots  []*compute.Slot // of the server's memory, until the answer begins
@@ -182,23 +184,40 @@ func (c *Call) retryOnConflict(ctx context.Context, find targetLoader, change fu
 		if err := c.checkWritePreconditions(t); err != nil {
 			return err
 		}
-		c.deleteStoredFiles(ctx)
-		c.Tx, c.after = new(records.Tx), nil
-		err := change(t)
-		t = nil
-		if err != nil {
+		return c.transact(ctx, func() error {
+			err := change(t)
+			t = nil
 			return err
-		}
-		if err = c.Tx.Commit(ctx, c.Store); records.OutcomeUnknown(err) {
-			c.stored = nil // a write that may have succeeded names these files: the cleaning of abandoned files decides
-		}
-		return err
+		})
 	})
+	return c.finish(ctx, err)
+}
+
+// transact makes one attempt at a change, which adds the writes to c.Tx.
+func (c *Call) transact(ctx context.Context, change func() error) error {
+	c.deleteStoredFiles(ctx)
+	c.Tx, c.after, c.effects = new(records.Tx), nil, nil
+	if err := change(); err != nil {
+		return err
+	}
+	err := c.Tx.Commit(ctx, c.Store)
+	if records.OutcomeUnknown(err) {
+		c.stored = nil // a write that may have succeeded names these files: the cleaning of abandoned files decides
+	}
+	return err
+}
+
+// finish does what follows a change that was made, or failed.
+func (c *Call) finish(ctx context.Context, err error) error {
 	if err != nil {
 		c.deleteStoredFiles(ctx)
 		return err
 	}
 	c.stored = nil
+	if c.preview != nil {
+		c.preview.effects = append(c.preview.effects, c.effects...)
+		return nil
+	}
 	if c.Tx.Len() > 0 {
 		c.noteTokenUse(ctx)
 	}
@@ -263,7 +282,7 @@ func (c *Call) Account(userID string) quota.Account {
 }
 
 // Audit adds to c.Tx the entry of record.NewAudit that the caller did the action, and charges the caller for it: entries stay,
-// so repeating a change must not fill the disk with them. The caller becomes a known user, so that the entry
+// so repeating a change must not fill the disk with them. The caller's profile is stored, so that the entry
 // can be shown with a name.
 func (c *Call) Audit(ctx context.Context, of access.Scope, action, subject string, before, after any, users ...string) error {
 	if err := c.AuditFree(ctx, of, action, subject, before, after, users...); err != nil {
@@ -276,16 +295,6 @@ func (c *Call) Audit(ctx context.Context, of access.Scope, action, subject strin
 // what is created allow.
 func (c *Call) AuditFree(ctx context.Context, of access.Scope, action, subject string, before, after any, users ...string) error {
 	c.Tx.Create(record.NewAudit(c.Now(), of, c.Caller.ID, action, subject, before, after, users...))
-	g, err := c.Grants(ctx)
-	if err != nil {
-		return err
-	}
-	for _, m := range g.Added {
-		if m.At == record.MembershipKey(c.Caller.ID, of.OrganizerID) && !c.Tx.Writes(m.At) && c.Caller.Allows(access.ScopeOrganize) {
-			m.Added = false // acting as a member is consent to be one
-			c.Tx.Replace(&m)
-		}
-	}
 	return c.UpsertProfile(ctx)
 }
 

@@ -19,6 +19,9 @@ import (
 // After runs do once the change in c.Tx is made. The answer waits for it, and it cannot fail the change any more.
 func (c *Call) After(do func(ctx context.Context)) { c.after = append(c.after, do) }
 
+// InTrash is what descriptions of operations say of what they delete.
+const InTrash = "For 30 days it can be restored: `/v1/deletions` lists it, and its files count as stored until then."
+
 // DeleteFiles deletes files once the change is made that deletes what names them.
 func (c *Call) DeleteFiles(keys ...string) {
 	c.After(func(ctx context.Context) {
@@ -78,7 +81,7 @@ func newCreate[T Target, D, R any](s Spec, handle Creator[T, D, R],
 	finderOf func(context.Context, *Call, D) (targetLoader, error)) Operation {
 	return Operation{
 		Spec: s, Method: http.MethodPost, Status: http.StatusCreated, Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](),
-		widest: widestScope[T](),
+		widest: WidestScope[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			draft, err := readDraft[D](ctx, c)
 			if err != nil {
@@ -98,6 +101,7 @@ func newCreate[T Target, D, R any](s Spec, handle Creator[T, D, R],
 
 // create creates a resource, once for each Idempotency-Key.
 func (c *Call) create(ctx context.Context, find targetLoader, produce func(Target) (location string, made any, err error)) error {
+	var shown any
 	key, err := c.claimKey(ctx)
 	if err != nil {
 		return err
@@ -111,6 +115,7 @@ func (c *Call) create(ctx context.Context, find targetLoader, produce func(Targe
 		if err == nil {
 			err = c.resolvePeople(ctx, made)
 		}
+		shown = made
 		if err != nil {
 			return err
 		}
@@ -127,6 +132,9 @@ func (c *Call) create(ctx context.Context, find targetLoader, produce func(Targe
 		c.releaseKey(ctx, key)
 		return err
 	}
+	if c.preview != nil {
+		return c.writePreview(ctx, a.status, shown)
+	}
 	return c.write(a)
 }
 
@@ -138,7 +146,7 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 	writable := fieldNames(reflect.TypeFor[D]())
 	return Operation{
 		Spec: s, Method: http.MethodPatch, Status: http.StatusOK, patch: true,
-		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), load: load.target, widest: widestScope[T](),
+		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), load: load.target, widest: WidestScope[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			mediaType, err := c.readBody(ctx, patch.MediaTypes)
 			if err == nil && mediaType == patch.MergePatch {
@@ -173,7 +181,7 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 			if err != nil {
 				return err
 			}
-			return c.writeResource(ctx, http.StatusOK, r)
+			return c.writeResource(ctx, r)
 		},
 	}
 }
@@ -212,7 +220,7 @@ func normalize(draft any) {
 
 // readDraft reads and checks the JSON body of a request.
 func readDraft[D any](ctx context.Context, c *Call) (draft D, err error) {
-	if _, err := c.readBody(ctx, []string{mediaJSON}); err != nil {
+	if _, err := c.readBody(ctx, c.op.bodyTypes()); err != nil {
 		return draft, err
 	}
 	return decodeDraft[D](ctx, c.body)

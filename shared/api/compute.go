@@ -35,7 +35,7 @@ type Variant struct {
 func Compute[T Target](s Spec, load Loader[T], variants []Variant, media []string, handle func(context.Context, *Call, T) error) Operation {
 	return Operation{
 		Spec: s, Method: http.MethodPost, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...),
-		variants: variants, safe: true, load: load.target, widest: widestScope[T](),
+		variants: variants, safe: true, load: load.target, widest: WidestScope[T](),
 		serve: func(ctx context.Context, c *Call) error { return handle(ctx, c, c.target.(T)) },
 	}
 }

@@ -20,7 +20,7 @@ const maxIdempotencyKey = 255
 // claimKey claims the request's Idempotency-Key, or finds the answer that was given to it before; nil when it has none.
 func (c *Call) claimKey(ctx context.Context) (*record.Idempotency, error) {
 	names := c.request.Header.Values(idempotencyHeader)
-	if len(names) == 0 {
+	if len(names) == 0 || c.preview != nil {
 		return nil, nil
 	}
 	name := strings.Join(names, ",") // as API Gateway joins two

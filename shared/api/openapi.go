@@ -37,6 +37,8 @@ func OpenAPI(groups []Family) *huma.OpenAPI {
 				"that it does not name, required ones too. " +
 				"A caller with a login finds own changes in single resources at once; lists, and everything for callers without a login, may follow " +
 				"a second or so later. " +
+				"POST and PATCH with `preview=true` change nothing, and answer what the change would be answered with and what would follow; they are " +
+				"refused as the change would be. " +
 				"Conditions (`If-Match`, `If-None-Match`) hold on every method as RFC 9110 has them. Answers of more than 1 KiB are coded with gzip, " +
 				"under an `ETag` of their own, for callers whose `Accept-Encoding` has it; bodies may be (`Content-Encoding: gzip`). " +
 				"Every error is a problem document (RFC 9457) whose `detail` says what to do next. " +

@@ -63,6 +63,7 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 	}
 	success.Headers = describeHeaders(headers...)
 	d.Responses[strconv.Itoa(op.Status)] = success
+	op.describePreview(set, d)
 	byStatus := map[int][]*problem.Kind{}
 	for _, k := range op.problems() {
 		byStatus[k.Status] = append(byStatus[k.Status], k)
@@ -70,6 +71,18 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 	for status, kinds := range byStatus {
 		d.Responses[strconv.Itoa(status)] = describeProblems(set, kinds)
 	}
+}
+
+// describePreview adds the answer to a preview, whose status is 200.
+func (op *Operation) describePreview(set *schemaSet, d *huma.Operation) {
+	if !op.previews() {
+		return
+	}
+	if d.Responses["200"] == nil {
+		d.Responses["200"] = &huma.Response{Description: "What would follow, with preview=true", Content: map[string]*huma.MediaType{},
+			Headers: describeHeaders("X-Request-Id", "Cache-Control", "RateLimit", "RateLimit-Policy")}
+	}
+	d.Responses["200"].Content[mediaPreview] = &huma.MediaType{Schema: set.of(reflect.TypeFor[Preview]())}
 }
 
 // describeProblems describes the answer that is a problem of one of the kinds, which have the same status.
@@ -135,7 +148,7 @@ func (op *Operation) problems() []*problem.Kind {
 	add(op.Body != nil, problem.BadRequest, problem.TooLarge, problem.Invalid)
 	add(op.Body != nil || op.safe, problem.UnsupportedMedia)
 	add(op.Changes(), problem.Conflict, problem.StorageFull)
-	add(op.Changes() && op.Method == http.MethodPost, problem.UnderWay, problem.IdempotencyMismatch)
+	add(op.Changes() && op.Method == http.MethodPost && op.Body != nil, problem.UnderWay, problem.IdempotencyMismatch)
 	add(op.patch, problem.PatchFailed)
 	add(true, op.Problems...)
 	return slices.DeleteFunc(slices.Clone(problem.Kinds), func(k *problem.Kind) bool { return !slices.Contains(kinds, k) })

@@ -76,6 +76,9 @@ func (op *Operation) queryParams() []*huma.Param {
 			Type: "integer", Minimum: new(1.0), Default: page.DefaultLimit})
 		add("cursor", "Id of the first resource of the wanted page, as in `links.next`.", cursor)
 	}
+	if op.previews() {
+		add(previewFilter.Name, "`true` changes nothing, and answers what the change would do.", &huma.Schema{Type: "boolean"})
+	}
 	if op.Query.Sort {
 		add("sort", "`rank` for the primary measure, or the name of a measure of the dataset: the best first.", &huma.Schema{
 			Type: "string", MinLength: new(1), MaxLength: new(page.MaxText)})
@@ -109,7 +112,7 @@ func (op *Operation) headerParams() []*huma.Param {
 			return []*huma.Param{header("If-None-Match", "Entity tags that the caller has; the answer is 304 when one is still right.")}
 		}
 	case http.MethodPost:
-		if op.safe {
+		if op.Body == nil { // it computes, or can be repeated as it is
 			return nil
 		}
 		key := header(idempotencyHeader, "Makes the request safe to repeat: the same key and body give the first answer again for 24 hours.")
@@ -141,6 +144,10 @@ func (op *Operation) describeBody(set *schemaSet, d *huma.Operation) {
 	case op.Body != nil:
 		d.RequestBody = &huma.RequestBody{Required: true, Description: "What to make.", Content: map[string]*huma.MediaType{
 			mediaJSON: {Schema: set.of(op.Body), Example: op.Example}}}
+		if op.Method == http.MethodPatch {
+			d.RequestBody.Description = "What to change."
+			d.RequestBody.Content[patch.MergePatch] = d.RequestBody.Content[mediaJSON]
+		}
 	}
 }
 

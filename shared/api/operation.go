@@ -68,8 +68,8 @@ func (PublicTarget) Scope() access.Scope { return access.Scope{Audience: access.
 // NoTarget is the Loader of operations that are about nothing in particular.
 func NoTarget(context.Context, *Call) (PublicTarget, error) { return PublicTarget{}, nil }
 
-// widestScope returns, of the scopes that a T can have, the one that most callers see: that of WidestScope, or else of its zero value.
-func widestScope[T Target]() access.Scope {
+// WidestScope returns, of the scopes that a T can have, the one that most callers see: that of WidestScope, or else of its zero value.
+func WidestScope[T Target]() access.Scope {
 	t := reflect.New(reflect.TypeFor[T]()).Elem()
 	if t.Kind() == reflect.Pointer {
 		t.Set(reflect.New(t.Type().Elem()))
@@ -86,13 +86,13 @@ func (l Loader[T]) target(ctx context.Context, c *Call) (Target, error) { return
 func Get[T Target, R any](s Spec, load Loader[T], handle func(context.Context, *Call, T) (R, error)) Operation {
 	s.Query.Fields = fieldNames(reflect.TypeFor[R]())
 	return Operation{
-		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[R](), load: load.target, widest: widestScope[T](),
+		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[R](), load: load.target, widest: WidestScope[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			r, err := handle(ctx, c, c.target.(T))
 			if err != nil {
 				return err
 			}
-			return c.writeResource(ctx, http.StatusOK, r)
+			return c.writeResource(ctx, r)
 		},
 	}
 }
@@ -111,7 +111,7 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 	}
 	op := Operation{
 		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[page.Page[R]](), load: load.target,
-		widest: widestScope[T](),
+		widest: WidestScope[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			var p page.Page[R]
 			if !c.Page.PastEnd() {
@@ -181,7 +181,7 @@ func WithHTML[T Target](op Operation, page func(context.Context, *Call, T) error
 // Delete declares an operation that deletes a resource: handle adds the writes to c.Tx.
 func Delete[T Target](s Spec, load Loader[T], handle func(context.Context, *Call, T) error) Operation {
 	return Operation{
-		Spec: s, Method: http.MethodDelete, Status: http.StatusNoContent, load: load.target, widest: widestScope[T](),
+		Spec: s, Method: http.MethodDelete, Status: http.StatusNoContent, load: load.target, widest: WidestScope[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			if err := c.retryOnConflict(ctx, load.target, func(t Target) error { return handle(ctx, c, t.(T)) }); err != nil {
 				return err

@@ -101,8 +101,11 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 		}
 	}
 	var err error
-	if c.Page, err = c.op.Query.Parse(c.request.URL.RawQuery); err != nil {
+	if c.Page, err = c.op.query().Parse(c.request.URL.RawQuery); err != nil {
 		return err
+	}
+	if len(c.Page.Values(previewFilter.Name)) > 0 && c.Page.Values(previewFilter.Name)[0] == "true" {
+		c.beginPreview()
 	}
 	if err := c.negotiate(); err != nil {
 		return err
@@ -334,10 +337,7 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int((p.RetryAfter+time.Second-1)/time.Second)))
 	}
-	body, encodeErr := Encode(p.Document(st.path, st.requestID))
-	if encodeErr != nil {
-		body = nil
-	}
+	body, _ := Encode(p.Document(st.path, st.requestID)) // of texts and numbers, which cannot fail
 	mediaType := problem.MediaType
 	if s.prefersPage(r) {
 		if page, err := s.env.renderHTML(r.Context(), h, JSONDocument{p.Kind.Title, st.path, body}); err == nil {

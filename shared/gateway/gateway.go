@@ -22,6 +22,7 @@ import (
 	"assay/shared/auth"
 	"assay/shared/blob"
 	"assay/shared/config"
+	"assay/shared/config/awsconfig"
 	"assay/shared/metrics"
 	"assay/shared/panics"
 	"assay/shared/problem"
@@ -29,6 +30,7 @@ import (
 	"assay/shared/ratelimit"
 	"assay/shared/record"
 	"assay/shared/store"
+	"assay/shared/store/dynamo"
 	"assay/shared/webpage/resource"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -37,12 +39,23 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 )
 
-// Serve serves the operations as a function of Lambda. It returns only when it cannot begin, with the status to exit with, and logs
-// what the environment lacks. Families that have nothing to do with files give nil for them.
-func Serve(env *config.Environment, operations []api.Operation, table store.Store, files blob.Store) (status int) {
+// Serve serves the operations of a family that has nothing to do with files as a function of Lambda, on the table that the environment
+// names. It returns only when it cannot begin, with the status to exit with, and logs what the environment lacks.
+func Serve(operations []api.Operation) (status int) {
+	var env config.Environment
+	return serve(&env, operations, nil)
+}
+
+// ServeWithFiles is Serve for a family with files, which are in the bucket that the driver opens: programs that name none do not link it.
+func ServeWithFiles[B blob.Store](operations []api.Operation, bucket awsconfig.Driver[B]) (status int) {
+	var env config.Environment
+	return serve(&env, operations, bucket(awsconfig.Bucket(&env)))
+}
+
+func serve(env *config.Environment, operations []api.Operation, files blob.Store) (status int) {
 	log := slog.New(requestIDs{slog.NewJSONHandler(os.Stdout, nil)})
 	slog.SetDefault(log)
-	a, err := open(env, operations, table, files, log)
+	a, err := open(env, operations, dynamo.New(awsconfig.Table(env)), files, log)
 	if err != nil {
 		log.Error("the function cannot start", "error", err)
 		return 1
@@ -60,7 +73,7 @@ func open(settings *config.Environment, operations []api.Operation, table store.
 	if err := errors.Join(settings.Err(), err); err != nil {
 		return nil, err
 	}
-	verifier, err := auth.New(auth.Config{Issuer: issuer, Audience: audience, Client: &http.Client{}})
+	verifier, err := auth.New(auth.Config{Issuer: issuer, Audience: audience})
 	if err != nil {
 		return nil, fmt.Errorf("the issuer cannot be trusted: %w", err)
 	}
@@ -206,10 +219,7 @@ func restoreHeaders(r *http.Request, e *events.APIGatewayV2HTTPRequest) {
 func fail(e *events.APIGatewayV2HTTPRequest, p *problem.Error) events.APIGatewayV2HTTPResponse {
 	id := e.RequestContext.RequestID
 	slog.Error("an event was not answered by the edge", "requestId", id, "problem", p.Error())
-	body, err := json.Marshal(p.Document(e.RawPath, id))
-	if err != nil {
-		body = nil
-	}
+	body, _ := json.Marshal(p.Document(e.RawPath, id)) // of texts and numbers, which cannot fail
 	return events.APIGatewayV2HTTPResponse{
 		StatusCode: p.Kind.Status,
 		Headers: map[string]string{

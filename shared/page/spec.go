@@ -24,6 +24,7 @@ const (
 	MaxQuery     = 8192    // bytes of a query string
 	MaxValues    = 50      // values of one filter
 	MaxText      = 200     // bytes of one value
+	maxShown     = 60      // bytes of it that a problem repeats
 )
 
 // Type is the type of a filter's values.
@@ -120,7 +121,7 @@ func (s Spec) Parse(rawQuery string) (Request, error) {
 		values := query[name]
 		if len(values) > 1 {
 			return r, problem.InvalidParameter.New("The parameter %q is given %d times; give it once, several values separated by commas.",
-				clip(name), len(values))
+				problem.Clip(name, maxShown), len(values))
 		}
 		if err := s.read(&r, name, values[0]); err != nil {
 			return r, err
@@ -188,7 +189,7 @@ func wholeNumber(digits string, most int) (n int, ok bool) {
 func (s Spec) readFields(r *Request, value string) error {
 	for f := range strings.SplitSeq(value, ",") {
 		if !slices.Contains(s.Fields, f) {
-			return problem.InvalidParameter.New("There is no field %q. The fields are: %s.", clip(f), strings.Join(s.Fields, ", "))
+			return problem.InvalidParameter.New("There is no field %q. The fields are: %s.", problem.Clip(f, maxShown), strings.Join(s.Fields, ", "))
 		}
 		if !slices.Contains(r.Fields, f) {
 			r.Fields = append(r.Fields, f)
@@ -200,7 +201,7 @@ func (s Spec) readFields(r *Request, value string) error {
 func (s Spec) readFilter(r *Request, name, value string) error {
 	i := slices.IndexFunc(s.Filters, func(f Filter) bool { return f.Param() == name })
 	if i < 0 {
-		return problem.InvalidParameter.New("There is no parameter %q here. %s", clip(name), s.allowed())
+		return problem.InvalidParameter.New("There is no parameter %q here. %s", problem.Clip(name, maxShown), s.allowed())
 	}
 	f := s.Filters[i]
 	values := strings.Split(value, ",")
@@ -232,11 +233,11 @@ func (f Filter) check(v string) string {
 	case v == "" || utf8.RuneCountInString(v) > MaxText:
 		return fmt.Sprintf("takes values of 1 to %d characters, separated by commas", MaxText)
 	case f.Type == ID && !record.IsID(v):
-		return fmt.Sprintf("takes ids, which are ULIDs of 26 upper-case characters; %q is none", clip(v))
+		return fmt.Sprintf("takes ids, which are ULIDs of 26 upper-case characters; %q is none", problem.Clip(v, maxShown))
 	case f.Type == Enum && !slices.Contains(f.Values, v):
-		return fmt.Sprintf("takes %s; not %q", strings.Join(f.Values, ", "), clip(v))
+		return fmt.Sprintf("takes %s; not %q", strings.Join(f.Values, ", "), problem.Clip(v, maxShown))
 	case f.Type == Bool && v != "true" && v != "false":
-		return fmt.Sprintf("takes true or false; not %q", clip(v))
+		return fmt.Sprintf("takes true or false; not %q", problem.Clip(v, maxShown))
 	}
 	return ""
 }
@@ -263,11 +264,4 @@ func (s Spec) allowed() string {
 		return "This address takes none."
 	}
 	return "Allowed: " + strings.Join(names, ", ") + "."
-}
-
-func clip(s string) string {
-	if len(s) > 60 {
-		return strings.ToValidUTF8(s[:60], "") + "…"
-	}
-	return s
 }

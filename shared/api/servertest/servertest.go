@@ -176,6 +176,28 @@ func (s *Server) Create(user, path string, body any) string {
 	return s.Want(http.StatusCreated, nil, user, http.MethodPost, path, body).Header.Get("Location")
 }
 
+// Invite has the user make an invitation to what has the path, and returns its secret.
+func (s *Server) Invite(user, path string, draft map[string]any) string {
+	s.t.Helper()
+	var made struct{ Secret string }
+	if draft == nil {
+		draft = map[string]any{}
+	}
+	s.Want(http.StatusCreated, &made, user, http.MethodPost, path+"/invitations", draft)
+	return made.Secret
+}
+
+// Join has the user join by the secret of an invitation, with a registration where it is to a task, and returns the path of what the user
+// now is.
+func (s *Server) Join(user, secret string, registration map[string]any) string {
+	s.t.Helper()
+	body := map[string]any{"secret": secret}
+	if registration != nil {
+		body["registration"] = registration
+	}
+	return s.Create(user, "/v1/user/memberships", body)
+}
+
 // Get returns what the user is shown at the path.
 func Get[T any](s *Server, user, path string) (shown T) {
 	s.t.Helper()

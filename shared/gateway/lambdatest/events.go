@@ -205,18 +205,18 @@ func attributes(in map[string]types.AttributeValue) (map[string]events.DynamoDBA
 type Scheduler struct {
 	URL string
 
-	t        testing.TB
-	function *Function
-	mu       sync.Mutex
-	created  map[string]time.Time
-	running  sync.WaitGroup
-	stop     context.CancelFunc
-	ctx      context.Context //nolint:containedctx // of the schedules, which outlive the requests that made them
+	t       testing.TB
+	targets map[string]*Function
+	mu      sync.Mutex
+	created map[string]time.Time
+	running sync.WaitGroup
+	stop    context.CancelFunc
+	ctx     context.Context //nolint:containedctx // of the schedules, which outlive the requests that made them
 }
 
 // NewScheduler returns an endpoint of the service; call Target before it is used.
 func NewScheduler(t testing.TB) *Scheduler {
-	s := &Scheduler{t: t, created: map[string]time.Time{}}
+	s := &Scheduler{t: t, created: map[string]time.Time{}, targets: map[string]*Function{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	server := httptest.NewServer(http.HandlerFunc(s.create))
 	s.URL = server.URL
@@ -228,8 +228,8 @@ func NewScheduler(t testing.TB) *Scheduler {
 	return s
 }
 
-// Target names the function that schedules call.
-func (s *Scheduler) Target(f *Function) { s.function = f }
+// Target names a function that schedules call, by its ARN.
+func (s *Scheduler) Target(arn string, f *Function) { s.targets[arn] = f }
 
 // Created returns the schedules that were made, with their instants.
 func (s *Scheduler) Created() map[string]time.Time {
@@ -248,7 +248,7 @@ func (s *Scheduler) create(w http.ResponseWriter, r *http.Request) {
 	err := json.NewDecoder(r.Body).Decode(&in)
 	at, timeErr := time.Parse("at(2006-01-02T15:04:05)", in.ScheduleExpression)
 	if !ok || r.Method != http.MethodPost || err != nil || timeErr != nil || in.GroupName == "" || in.ActionAfterCompletion != "DELETE" ||
-		in.FlexibleTimeWindow.Mode != "OFF" || in.Target.Arn == "" || in.Target.RoleArn == "" || !at.After(time.Now()) ||
+		in.FlexibleTimeWindow.Mode != "OFF" || s.targets[in.Target.Arn] == nil || in.Target.RoleArn == "" || !at.After(time.Now()) ||
 		!strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ") {
 		s.t.Errorf("a schedule that the service would refuse: %s %s %+v, %v, %v", r.Method, r.URL, in, err, timeErr)
 		w.WriteHeader(http.StatusBadRequest)
@@ -265,17 +265,17 @@ func (s *Scheduler) create(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(`{"Message":"it is there"}`))
 		return
 	}
-	s.running.Go(func() { s.wait(at, in.Target.Input) })
+	s.running.Go(func() { s.wait(at, s.targets[in.Target.Arn], in.Target.Input) })
 	_, _ = io.WriteString(w, `{"ScheduleArn":"arn:aws:scheduler:us-east-1:000000000000:schedule/group/name"}`)
 }
 
 // wait calls the function at the instant.
-func (s *Scheduler) wait(at time.Time, input string) {
+func (s *Scheduler) wait(at time.Time, target *Function, input string) {
 	timer := time.NewTimer(time.Until(at))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		if _, err := s.function.Invoke(s.ctx, []byte(input)); err != nil && s.ctx.Err() == nil {
+		if _, err := target.Invoke(s.ctx, []byte(input)); err != nil && s.ctx.Err() == nil {
 			s.t.Errorf("a schedule's call failed: %v", err)
 		}
 	case <-s.ctx.Done():

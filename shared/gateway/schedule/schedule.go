@@ -1,5 +1,5 @@
-// Package schedule has the evaluator's function called at an instant, by one-time schedules of EventBridge. Without them it would
-// have to be called all the time, and an unused service would cost something.
+// Package schedule has the functions of the evaluator and the notifier called at an instant, by one-time schedules of EventBridge.
+// Without them they would have to be called all the time, and an unused service would cost something.
 package schedule
 
 import (
@@ -25,8 +25,9 @@ type Event struct {
 
 // What schedules are for.
 const (
-	WakeDue   = "due"
-	WakeClean = "clean"
+	WakeDue    = "due"
+	WakeClean  = "clean"
+	WakeNotify = "notify"
 )
 
 // Schedules makes one-time schedules, which call the function with an Event and are then deleted. Each minute has at most one of

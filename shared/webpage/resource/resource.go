@@ -130,7 +130,7 @@ var (
 	// shownApart are the members of a document that its page shows elsewhere than in the list of members.
 	shownApart = []string{"description", "detail"}
 	// inMarkdown are the members that the OpenAPI document says are Markdown.
-	inMarkdown = []string{"description", "comment"}
+	inMarkdown = []string{"description", "comment", "body", "notes", "text"}
 	// uninformative are members that tell nothing about a resource in a list.
 	uninformative = []string{"id", "updatedAt", "version"}
 )
@@ -234,7 +234,7 @@ func (v *value) relatedLinks(path string) []link {
 		all = append(all, link{"Tasks", "/v1/tasks?filter[organizerId]=" + id})
 	case "/v1/tasks":
 		all = append(all, link{"Leaderboard", path + "/evaluations?sort=rank"}, link{"Datasets", "/v1/datasets?filter[taskId]=" + id},
-			link{"Submissions", path + "/submissions"})
+			link{"Submissions", path + "/submissions"}, link{"Announcements", path + "/announcements"})
 	case "/v1/datasets":
 		all = append(all, link{"Leaderboard", "/v1/tasks/" + v.member("taskId") + "/evaluations?sort=rank&filter[datasetId]=" + id})
 	case "/v1/runs":

@@ -1,0 +1,59 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"assay/shared/patch"
+	"assay/shared/problem"
+	"assay/shared/records"
+)
+
+// Batch declares an operation that changes several resources under a target, each in a transaction of its own by Call.Each, and answers
+// for each. It is safe to repeat.
+func Batch[T Target, D, R any](s Spec, load Loader[T], handle func(context.Context, *Call, T, D) (R, error)) Operation {
+	return Operation{
+		Spec: s, Method: http.MethodPatch, Status: http.StatusOK, Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](),
+		load: load.target, widest: WidestScope[T](),
+		serve: func(ctx context.Context, c *Call) error {
+			if err := c.checkWritePreconditions(c.target); err != nil {
+				return err
+			}
+			draft, err := readDraft[D](ctx, c)
+			if err != nil {
+				return err
+			}
+			r, err := handle(ctx, c, c.target.(T), draft)
+			if err != nil {
+				return err
+			}
+			return c.writeResource(ctx, r)
+		},
+	}
+}
+
+// bodyTypes are the media types of a body that is no patch of one resource.
+func (op *Operation) bodyTypes() []string {
+	if op.Method == http.MethodPatch {
+		return []string{mediaJSON, patch.MergePatch}
+	}
+	return []string{mediaJSON}
+}
+
+// Each makes one of several changes that a request makes, in a transaction of its own: change adds the writes to c.Tx. It is called again
+// after a conflict.
+func (c *Call) Each(ctx context.Context, change func() error) error {
+	return c.finish(ctx, records.Retry(ctx, func() error {
+		err := c.transact(ctx, change)
+		if err != nil {
+			c.Forget()
+		}
+		return err
+	}))
+}
+
+// Problem is the document of a problem about one of the resources, which has the path.
+func (c *Call) Problem(p *problem.Error, path string) problem.Document {
+	return p.Document(path, c.state.requestID)
+}

@@ -1,0 +1,229 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"slices"
+	"time"
+
+	"assay/shared/access"
+	"assay/shared/blob"
+	"assay/shared/page"
+	"assay/shared/record"
+	"assay/shared/store"
+)
+
+// A preview is a POST or PATCH with preview=true: it goes through all steps of the change, over a store whose writes check their
+// conditions and change nothing, and files that nobody stores. So it is refused as the change would be, and says what the change would
+// do; what follows after a change, a claimed Idempotency-Key included, is left out. It counts for the limits of the rate.
+
+// previewFilter is the parameter that asks for a preview.
+var previewFilter = page.Filter{Name: "preview", Type: page.Bool, Standalone: true}
+
+// mediaPreview is the media type of a Preview.
+const mediaPreview = "application/vnd.assay.preview+json"
+
+// Preview is the answer to a change that was asked for with preview=true.
+type Preview struct {
+	Status   int      `json:"status" doc:"the status that the change would be answered with"`
+	Resource any      `json:"resource" doc:"what the change would be answered with, without links to files and secrets. The ids and instants that the change makes will be others"`
+	Effects  []Effect `json:"effects" doc:"what would follow beyond that"`
+}
+
+// EffectKind says what an effect is about.
+type EffectKind string
+
+// The kinds of effects.
+const (
+	EffectAudience   EffectKind = "audience"
+	EffectEvaluation EffectKind = "evaluation"
+	EffectQuota      EffectKind = "quota"
+	EffectAudit      EffectKind = "audit"
+	EffectNews       EffectKind = "news"
+)
+
+// Effect is one thing that would follow from a change.
+type Effect struct {
+	Kind    EffectKind `json:"kind" enum:"audience,evaluation,quota,audit,news" doc:"audience: who sees the subject; evaluation: its runs are evaluated again; quota: what is charged to the caller; audit: entries that organizers find; news: people are told of the subject"`
+	Subject string     `json:"subject" doc:"path of the resource that it is about; of a quota its name in limits.quotas of GET /info, or the path of the task whose quota it is; of audit entries their action"`
+	Count   int64      `json:"count,omitempty" doc:"how many runs, entries, or of what the quota counts; below zero for what is given back"`
+	Before  string     `json:"before,omitempty" doc:"of an audience: who sees it now; absent when it is created"`
+	After   string     `json:"after,omitempty" doc:"of an audience: who would: everyone, registrants, owners (they and the organizers) or organizers"`
+	Detail  string     `json:"detail,omitempty" doc:"in words"`
+}
+
+// preview has what a preview would change.
+type preview struct {
+	store.Store
+	userID  string // of the caller
+	written map[store.Key]bool
+	effects []Effect
+}
+
+// previews reports whether the operation can be asked for a preview.
+func (op *Operation) previews() bool { return op.Changes() && op.Method != http.MethodDelete }
+
+// query declares the query parameters of the operation.
+func (op *Operation) query() page.Spec {
+	q := op.Query
+	if op.previews() {
+		q.Filters = append(slices.Clip(q.Filters), previewFilter)
+	}
+	return q
+}
+
+// beginPreview makes the call one that changes nothing.
+func (c *Call) beginPreview() {
+	c.preview = &preview{Store: c.Store, userID: c.Caller.ID, written: map[store.Key]bool{}, effects: []Effect{}}
+	env := *c.Env
+	env.Store, env.Files = c.preview, unstored{env.Files}
+	c.Env, c.Store, c.Viewer.Store = &env, c.preview, c.preview
+}
+
+// Previewing reports whether nothing is changed, so that effects are worth finding.
+func (c *Call) Previewing() bool { return c.preview != nil }
+
+// Effect notes what would follow from the change in c.Tx, in a preview.
+func (c *Call) Effect(e Effect) { c.effects = append(c.effects, e) }
+
+// writePreview answers with what would have been the answer.
+func (c *Call) writePreview(ctx context.Context, status int, resource any) error {
+	if s, ok := resource.(shownOnce); ok {
+		resource = s.WithoutSecret()
+	}
+	if err := c.resolvePeople(ctx, resource); err != nil {
+		return err
+	}
+	body, err := Encode(Preview{status, resource, c.preview.effects})
+	if err != nil {
+		return err
+	}
+	return c.write(answer{status: http.StatusOK, mediaType: mediaPreview, body: body})
+}
+
+// Write checks the conditions of the writes. Those of what an earlier write would have changed hold, as they would then.
+func (p *preview) Write(ctx context.Context, writes ...store.Write) error {
+	if err := store.ValidateWrite(ctx, writes); err != nil {
+		return err
+	}
+	keys := make([]store.Key, len(writes))
+	for i := range writes {
+		keys[i] = writes[i].Item.Key
+	}
+	stored, err := p.Get(ctx, store.Strong, keys...)
+	if err != nil {
+		return err
+	}
+	conflict := new(store.ConflictError)
+	for i := range writes {
+		if !p.written[keys[i]] && !writes[i].Holds(stored[i].Version) {
+			conflict.Failed = append(conflict.Failed, i)
+		}
+	}
+	if len(conflict.Failed) > 0 {
+		return conflict
+	}
+	for i, w := range writes {
+		p.written[keys[i]] = p.written[keys[i]] || w.PutVersion() > 0
+		if err := p.addEffect(w.Record, stored[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addEffect adds what it means that the record is written in the place of the stored item, which need not exist.
+func (p *preview) addEffect(written any, stored store.Item) error {
+	switch r := written.(type) {
+	case *record.Usage:
+		if r.ID == p.userID {
+			p.count(EffectQuota, r.Took.Kind, r.Took.Count)
+			p.count(EffectQuota, "storedBytes", r.Took.Bytes)
+		}
+	case *record.Allowance:
+		was, err := decoded(r, stored)
+		if err != nil {
+			return err
+		}
+		p.count(EffectQuota, "/v1/tasks/"+r.TaskID, int64(r.Total-was.Total))
+	case *record.AuditEntry:
+		p.count(EffectAudit, r.Action, 1)
+	case *record.Event:
+		p.effects = append(p.effects, Effect{Kind: EffectNews, Subject: r.Subject, Detail: fmt.Sprintf("%s, to the %s", r.Kind, r.Kind.To())})
+	case scopedRecord:
+		was, err := decoded(r, stored)
+		if err != nil {
+			return err
+		}
+		e := Effect{Kind: EffectAudience, Subject: pathOf(r), After: record.AudienceName(r.Scope().Audience)}
+		if stored.Exists() {
+			e.Before = record.AudienceName(was.Scope().Audience)
+		}
+		if e.Subject != "" && e.Before != e.After {
+			p.effects = append(p.effects, e)
+		}
+	}
+	return nil
+}
+
+// decoded returns the record in the item, which is of the type of like; a zero one where there is none.
+func decoded[R record.Record](like R, it store.Item) (R, error) {
+	r := reflect.New(reflect.TypeOf(like).Elem()).Interface().(R)
+	if !it.Exists() {
+		return r, nil
+	}
+	return r, record.Decode(it, r)
+}
+
+type scopedRecord interface {
+	record.Record
+	Scope() access.Scope
+}
+
+// count adds to the effect of the kind on the subject.
+func (p *preview) count(kind EffectKind, subject string, n int64) {
+	i := slices.IndexFunc(p.effects, func(e Effect) bool { return e.Kind == kind && e.Subject == subject })
+	switch {
+	case n == 0:
+	case i < 0:
+		p.effects = append(p.effects, Effect{Kind: kind, Subject: subject, Count: n})
+	default:
+		p.effects[i].Count += n
+	}
+}
+
+// pathOf is the path of the resource; empty for what has no audience of its own.
+func pathOf(r record.Record) string {
+	switch r := r.(type) {
+	case *record.TaskItem:
+		return "/v1/tasks/" + r.ID
+	case *record.DatasetItem:
+		return "/v1/datasets/" + r.ID
+	case *record.SubmissionItem:
+		return fmt.Sprintf("/v1/tasks/%s/submissions/%s", r.TaskID, r.ID)
+	case *record.RunItem:
+		return "/v1/runs/" + r.ID
+	case *record.EvaluationItem:
+		return "/v1/evaluations/" + r.ID
+	default:
+		return ""
+	}
+}
+
+// unstored are files that are read alone. Links to what would be stored are empty.
+type unstored struct{ blob.Store }
+
+func (unstored) Put(context.Context, blob.Object, io.Reader) error { return nil }
+
+func (unstored) Delete(context.Context, ...string) error { return nil }
+
+func (unstored) SignGet(context.Context, string, string, string, time.Time) (link blob.Link, err error) {
+	return link, nil
+}
+
+func (unstored) SignPut(context.Context, blob.Object, time.Time) (link blob.Link, err error) {
+	return link, nil
+}

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"strconv"
+	"strings"
 
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/lists"
 	"assay/shared/page"
 	"assay/shared/record"
 	"assay/shared/records"
@@ -44,11 +46,16 @@ func ownSource(ctx context.Context, c *api.Call, taskID string) ([]records.Sourc
 // rows is a list as a table of text.
 func rows(all []*record.Registration) [][]string {
 	table := [][]string{{"id", "team", "alias", "anonymous", "state", "userId", "userName", "userEmail", "affiliation", "country", "contact",
-		"createdAt"}}
+		"createdAt", "acceptedTerms", "termsAcceptedAt", "memberIds", "memberNames"}}
 	for _, r := range all {
 		user := cmp.Or(r.User, new(record.Person))
+		terms, acceptedAt := "", ""
+		if r.TermsAcceptedAt != nil {
+			terms, acceptedAt = strconv.FormatInt(r.AcceptedTerms, 10), r.TermsAcceptedAt.String()
+		}
+		names := lists.Map(r.Named, func(p *record.Person) string { return p.Name })
 		table = append(table, []string{r.ID, r.Team, r.Alias, strconv.FormatBool(r.Anonymous), string(r.State), r.UserID, user.Name, user.Email,
-			r.Affiliation, r.Country, r.Contact, r.CreatedAt.String()})
+			r.Affiliation, r.Country, r.Contact, r.CreatedAt.String(), terms, acceptedAt, strings.Join(r.Members, " "), strings.Join(names, "; ")})
 	}
 	return table
 }

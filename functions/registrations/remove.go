@@ -2,18 +2,19 @@ package registrations
 
 import (
 	"context"
+	"slices"
 
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/problem"
 	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/team"
 )
 
-// remove withdraws a registration under which nothing that was submitted is left. What was used of the quota stays known,
-// so that registering again gives nothing back; nor is it a way around having been rejected, unless an organizer made the
-// registration: users can always leave a task that others added them to.
+var rejected = problem.Forbidden.New("The organizers rejected your registration, so only they can change who is registered. Ask them.")
+
+// remove withdraws a registration, for all members of the team. It is no way around having been rejected, unless an organizer made
+// the registration: users can always leave a task that others added them to.
 func remove(ctx context.Context, c *api.Call, r *record.RegistrationItem) error {
 	roles, err := c.Roles(ctx, r.Scope())
 	if err != nil {
@@ -21,22 +22,14 @@ func remove(ctx context.Context, c *api.Call, r *record.RegistrationItem) error 
 	}
 	organizes := roles&(access.Organizer|access.Admin) != 0
 	if r.State == record.Rejected && !organizes && !r.Added {
-		return problem.Forbidden.New("The organizers rejected your registration, so only they can delete it. Ask them about it.")
+		return rejected
 	}
-	c.Tx.Delete(r).DeleteKey(record.RegisteredKey(r.UserID, r.TaskID))
-	if name, reserved := r.ReservedName(); reserved {
-		c.Tx.DeleteKey(name)
+	if !organizes && !ownsTeam(c, r, roles) {
+		return problem.Forbidden.New("Only the owner of the team can withdraw it. Leave it: DELETE %s/members/%s.", team.Path(r), c.Caller.ID)
 	}
-	used, err := records.Get[record.Allowance](ctx, c.Store, store.Strong, record.AllowanceKey(r.TaskID, r.UserID))
-	switch {
-	case err != nil:
+	if err := changeOf(c).Withdraw(ctx, r); err != nil {
 		return err
-	case used == nil:
-		c.Tx.CheckAbsent(record.AllowanceKey(r.TaskID, r.UserID))
-	case used.Submissions > 0:
-		return problem.Conflict.New("There are submissions under this registration. Delete them first.")
-	default:
-		c.Tx.Check(used)
 	}
-	return c.AuditFree(ctx, r.Scope(), record.RegistrationDeleted, path(r), decided{r.State}, nil)
+	others := slices.DeleteFunc(slices.Clone(r.Members), func(id string) bool { return id == r.UserID })
+	return c.AuditFree(ctx, r.Scope(), record.RegistrationDeleted, team.Path(r), team.Decided{State: r.State}, nil, others...)
 }

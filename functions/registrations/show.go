@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 
-	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/record"
 	"assay/shared/records"
@@ -23,30 +22,34 @@ func registration(ctx context.Context, c *api.Call) (*record.RegistrationItem, e
 
 // show returns the registration with what is left of the task's quota.
 func show(ctx context.Context, c *api.Call, r *record.RegistrationItem) (_ *record.Registration, err error) {
-	roles := access.Owner
-	if c.Caller.ID != r.UserID {
-		if roles, err = c.Roles(ctx, r.Scope()); err != nil {
-			return nil, err
-		}
+	roles, err := c.Roles(ctx, r.Scope())
+	if err != nil {
+		return nil, err
 	}
 	if r.Left == nil {
-		if r.Left, err = quota(ctx, c, r); err != nil {
+		if err := readAllowance(ctx, c, r); err != nil {
 			return nil, err
 		}
 	}
 	v := r.For(roles)
-	v.Quota = r.Left
+	v.Quota, v.Exceptions = r.Left, r.Granted
 	return v, nil
 }
 
-// quota reads what is left to the registered user; nil when the task was deleted meanwhile.
-func quota(ctx context.Context, c *api.Call, r *record.RegistrationItem) (*record.Quota, error) {
+// readAllowance reads what is left to the team, and what it was granted; nothing when the task was deleted meanwhile.
+func readAllowance(ctx context.Context, c *api.Call, r *record.RegistrationItem) error {
 	var t *record.TaskItem
-	var used *record.Allowance
+	var used, former *record.Allowance
 	err := records.Read(ctx, c.Store, c.Consistency, records.Into(&t, record.TaskKey(r.TaskID)),
-		records.Into(&used, record.AllowanceKey(r.TaskID, r.UserID)))
+		records.Into(&used, record.AllowanceKey(r.TaskID, r.ID)), records.Into(&former, record.AllowanceKey(r.TaskID, r.UserID)))
 	if t == nil || err != nil {
-		return nil, err
+		return err
 	}
-	return new(cmp.Or(used, new(record.Allowance)).Quota(t.Submissions, c.Now())), nil
+	if used == nil && former != nil && former.HasUsed() { // by an earlier build, or in another team
+		used = former
+	}
+	used = cmp.Or(used, new(record.Allowance))
+	sets, err := records.GetExisting[record.DatasetItem](ctx, c.Store, c.Consistency, used.UsedDatasets(), record.DatasetKey)
+	r.Left, r.Granted = new(used.Quota(t, sets, c.Now())), used.Exceptions
+	return err
 }

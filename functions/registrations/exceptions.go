@@ -1,0 +1,158 @@
+package registrations
+
+import (
+	"context"
+	"slices"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/page"
+	"assay/shared/problem"
+	"assay/shared/propagation"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
+	"assay/shared/team"
+	"assay/shared/visibility"
+)
+
+// granted is an exception with the registration of the team that has it.
+type granted struct {
+	*record.RegistrationItem
+	allowance *record.Allowance
+	exception *record.Exception
+}
+
+// WidestScope returns the scope of any registration.
+func (granted) WidestScope() access.Scope { return new(record.RegistrationItem).Scope() }
+
+// exception finds the one that the path names, for callers who see all exceptions of the team: others must not find out by the time that
+// it takes whether there is one.
+func exception(ctx context.Context, c *api.Call) (g granted, err error) {
+	if g.RegistrationItem, err = registration(ctx, c); err != nil {
+		return g, err
+	}
+	if err := c.Require(ctx, access.Owner|access.Organizer, g.Scope()); err != nil {
+		return g, err
+	}
+	g.allowance, err = team.Allowance(ctx, c.Store, c.Consistency, g.Scope())
+	if g.exception = g.allowance.Exception(c.Param("exceptionId")); err == nil && g.exception == nil {
+		err = visibility.Missing
+	}
+	return g, err
+}
+
+func listExceptions(ctx context.Context, c *api.Call, r *record.RegistrationItem) (p page.Page[record.Exception], err error) {
+	a, err := team.Allowance(ctx, c.Store, c.Consistency, r.Scope())
+	if a == nil || err != nil {
+		return p, err
+	}
+	return page.Of(c.Page, a.Exceptions, func(e record.Exception) string { return e.ID })
+}
+
+func showException(_ context.Context, _ *api.Call, g granted) (*record.Exception, error) {
+	return g.exception, nil
+}
+
+func createException(ctx context.Context, c *api.Call, r *record.RegistrationItem, d record.ExceptionDraft) (string, *record.Exception,
+	error) {
+	now := c.Now()
+	a, err := team.Allowance(ctx, c.Store, store.Strong, r.Scope())
+	if err != nil {
+		return "", nil, err
+	}
+	a = team.Own(c.Tx, a, r.TaskID, r.ID, now)
+	if len(a.Exceptions) >= record.MaxExceptions {
+		return "", nil, problem.Conflict.New("The team has %d exceptions, which is the most. Delete one that no longer matters.",
+			len(a.Exceptions))
+	}
+	if d.DatasetID != "" {
+		set, err := records.Get[record.DatasetItem](ctx, c.Store, store.Strong, record.DatasetKey(d.DatasetID))
+		if err == nil && (set == nil || set.TaskID != r.TaskID) {
+			err = problem.InvalidMember("/datasetId", "names no dataset of this task")
+		}
+		if err != nil {
+			return "", nil, err
+		}
+	}
+	e := &record.Exception{Meta: record.NewMeta(now), ExceptionDraft: d}
+	a.Exceptions = slices.Insert(a.Exceptions, 0, *e)
+	if d.RunID != "" {
+		if err := refund(ctx, c, r, a, d.RunID); err != nil {
+			return "", nil, err
+		}
+	}
+	if d.ClosesAt != nil {
+		if err := extend(ctx, c, r.TaskID, e); err != nil {
+			return "", nil, err
+		}
+	}
+	c.Tx.Save(a, now).Check(r)
+	at := team.Path(r) + "/exceptions/" + e.ID
+	return at, e, c.Audit(ctx, r.Scope(), record.ExceptionGranted, at, nil, d)
+}
+
+// extend adds to c.Tx that scores wait for the later close of the exception.
+func extend(ctx context.Context, c *api.Call, taskID string, e *record.Exception) error {
+	if !e.ClosesAt.After(c.Now()) {
+		return problem.InvalidMember("/closesAt", "must lie in the future")
+	}
+	full := false
+	err := propagation.RenewEmbargo(ctx, c.Store, c.Tx, taskID, c.Now(), func(b *record.Embargo) {
+		if full = len(b.Extensions) >= record.MaxExtensions; full {
+			return
+		}
+		if b.Extensions == nil {
+			b.Extensions = map[string]record.Extension{}
+		}
+		b.Extensions[e.ID] = record.Extension{DatasetID: e.DatasetID, ClosesAt: *e.ClosesAt}
+	})
+	if err == nil && full {
+		err = problem.Conflict.New("The task has %d exceptions with a later close, which is the most: move the close of the task or the dataset.",
+			record.MaxExtensions)
+	}
+	return err
+}
+
+// refund adds to c.Tx that a run of the team no longer counts.
+func refund(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *record.Allowance, runID string) error {
+	run, err := records.Get[record.RunItem](ctx, c.Store, store.Strong, record.RunKey(runID))
+	switch {
+	case err != nil:
+		return err
+	case run == nil || run.TaskID != r.TaskID || run.Unregistered() ||
+		run.Access.RegistrationID != r.ID && (run.Access.RegistrationID != "" || !slices.Contains(r.Members, run.UserID)):
+		return problem.InvalidMember("/runId", "names no run of this team")
+	case !run.Counted:
+		return problem.InvalidMember("/runId", "does not count in the quotas: it failed, was cancelled, or was refunded before")
+	}
+	run.Counted, run.Refunded = false, true
+	a.Refund(run.DatasetID, run.ID)
+	c.Tx.Replace(run)
+	return nil
+}
+
+// removeException takes an exception back. A run that it refunded counts again.
+func removeException(ctx context.Context, c *api.Call, g granted) error {
+	e, now := g.exception, c.Now()
+	a := team.Own(c.Tx, g.allowance, g.TaskID, g.ID, now)
+	a.Exceptions = slices.DeleteFunc(slices.Clone(a.Exceptions), func(other record.Exception) bool { return other.ID == e.ID })
+	if e.RunID != "" {
+		run, err := records.Get[record.RunItem](ctx, c.Store, store.Strong, record.RunKey(e.RunID))
+		if err != nil {
+			return err
+		}
+		if run != nil && run.Refunded {
+			if run.Refunded = false; run.State.Counts() || len(run.Evaluations) > 0 {
+				run.Counted = true
+				a.Recharge(run.DatasetID, run.ID, now)
+			}
+			c.Tx.Replace(run)
+		}
+	}
+	if err := propagation.DropExtensions(ctx, c.Store, c.Tx, g.TaskID, now, *e); err != nil {
+		return err
+	}
+	c.Tx.Save(a, now)
+	return c.Audit(ctx, g.Scope(), record.ExceptionWithdrawn, team.Path(g.RegistrationItem)+"/exceptions/"+e.ID, e.ExceptionDraft, nil)
+}

@@ -1,0 +1,57 @@
+package registrations
+
+import (
+	"context"
+	"slices"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/team"
+	"assay/shared/visibility"
+)
+
+// member is a member of a team as the target of a request.
+type member struct {
+	*record.RegistrationItem
+	userID string
+}
+
+// WidestScope returns the scope of any registration.
+func (member) WidestScope() access.Scope { return new(record.RegistrationItem).Scope() }
+
+// teamMember finds the member of the team that the path names.
+func teamMember(ctx context.Context, c *api.Call) (m member, err error) {
+	r, err := registration(ctx, c)
+	if err == nil && !slices.Contains(r.Members, c.Param("userId")) {
+		err = visibility.Missing
+	}
+	return member{r, c.Param("userId")}, err
+}
+
+// changeOf is a change of a team that the caller makes in c.Tx.
+func changeOf(c *api.Call) team.Change {
+	return team.Change{Store: c.Store, Tx: c.Tx, Now: c.Now(), ActorID: c.Caller.ID}
+}
+
+// removeMember ends a membership, which its user can do, and the owner of the team and organizers.
+func removeMember(ctx context.Context, c *api.Call, m member) error {
+	roles, err := c.Roles(ctx, m.Scope())
+	if err != nil {
+		return err
+	}
+	switch organizes := roles&(access.Organizer|access.Admin) != 0; {
+	case m.State == record.Rejected && !organizes: // or who left could register again
+		return rejected
+	case m.userID != c.Caller.ID && !organizes && !ownsTeam(c, m.RegistrationItem, roles):
+		return problem.Forbidden.New("Only the owner of the team and the organizers can remove other members.")
+	}
+	if err := changeOf(c).Leave(ctx, m.RegistrationItem, m.userID); err != nil {
+		return err
+	}
+	if err := c.Charge(ctx, record.Charge{Kind: record.MadeAudits, Count: 1}); err != nil {
+		return err
+	}
+	return c.UpsertProfile(ctx)
+}

@@ -2,21 +2,108 @@ package organizers
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"slices"
 
+	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
 )
 
 func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.OrganizerDraft) (*record.Organizer, error) {
 	changed := *o
 	changed.OrganizerDraft = d
-	c.Tx.Save(&changed, c.Now())
-	err := setMembers(ctx, c, o.ID, o.Members, d.Members)
-	if errors.Is(err, errNobodyKnown) {
-		return nil, problem.InvalidMember("/members",
-			"must keep a known user: the last known member cannot be removed. Add another first, or delete the organizer")
+	// an owner whom the change removes from the members alone is removed from the owners too
+	changed.Owners = slices.DeleteFunc(slices.Clone(d.Owners), func(id string) bool {
+		return slices.Contains(o.Owners, id) && !slices.Contains(d.Members, id)
+	})
+	if err := checkMembers(ctx, c, o, &changed); err != nil {
+		return nil, err
 	}
-	return &changed, err
+	c.Tx.Save(&changed, c.Now())
+	return &changed, setMembers(ctx, c, o, &changed)
+}
+
+// checkMembers refuses a change of members or owners that the caller may not make, or that nobody may.
+func checkMembers(ctx context.Context, c *api.Call, o, changed *record.Organizer) error {
+	roles, err := c.Roles(ctx, o.Scope())
+	if err != nil {
+		return err
+	}
+	fields := slices.Concat(outsiders("/members", o.ID, changed.Members, o.Members),
+		outsiders("/owners", o.ID, changed.Owners, changed.Members))
+	if roles&(access.OrganizerOwner|access.Admin) == 0 {
+		const theirs = "is for owners of the organizer to change"
+		fields.AddIf(!slices.Equal(changed.Members, o.Members), "/members", theirs)
+		fields.AddIf(!slices.Equal(changed.Owners, o.Owners), "/owners", theirs)
+	}
+	fields.AddIf(len(changed.Owners) == 0, "/owners", "must keep one: the last owner can neither be removed nor become an editor. Make "+
+		"another member an owner first, or delete the organizer")
+	return problem.Check(fields)
+}
+
+// outsiders says which of the ids are none of the members.
+func outsiders(pointer, organizerID string, ids, members []string) (fields problem.Fields) {
+	for i, id := range ids {
+		fields.AddIf(!slices.Contains(members, id), fmt.Sprintf("%s/%d", pointer, i), "%s is no member. Users join by themselves: send them the "+
+			"link that POST /v1/organizers/%s/invitations answers with", id, organizerID)
+	}
+	return fields
+}
+
+// setMembers adds to c.Tx what a change of an organizer's members and owners takes: the grants of those who leave or change their roles,
+// audit entries, and the profile of each new owner, unchanged: so it conflicts with the deletion of that user.
+func setMembers(ctx context.Context, c *api.Call, o, changed *record.Organizer) error {
+	removed, promoted, demoted := without(o.Members, changed.Members), without(changed.Owners, o.Owners), without(o.Owners, changed.Owners)
+	demoted = without(demoted, removed)
+	if n := len(removed) + len(promoted) + len(demoted); n > record.MaxMemberChanges {
+		return problem.InvalidMember("/members", "can change for at most %d users in one request: change it in several", record.MaxMemberChanges)
+	} else if n == 0 {
+		return c.UpsertProfile(ctx)
+	}
+	keys := records.Keys(slices.Concat(promoted, demoted), func(id string) store.Key { return record.MembershipKey(id, o.ID) })
+	grants, err := records.GetAll[record.Reservation](ctx, c.Store, store.Strong, keys...)
+	if err != nil {
+		return err
+	}
+	profiles, err := c.Profiles(ctx, promoted)
+	if err != nil {
+		return err
+	}
+	for i, p := range profiles {
+		if p == nil || grants[i] == nil {
+			return problem.InvalidMember(fmt.Sprintf("/owners/%d", slices.Index(changed.Owners, promoted[i])),
+				"%s is being deleted, or has never done anything here", promoted[i])
+		}
+		c.Tx.Replace(p)
+	}
+	for i, g := range grants {
+		if g != nil {
+			g.At, g.Editor = keys[i], i >= len(promoted)
+			c.Tx.Replace(g)
+		}
+	}
+	for _, m := range removed {
+		c.Tx.DeleteKey(record.MembershipKey(m, o.ID))
+	}
+	path := "/v1/organizers/" + o.ID
+	if len(removed) > 0 {
+		if err := c.Audit(ctx, o.Scope(), record.MembersChanged, path, removed, []string{}, removed...); err != nil {
+			return err
+		}
+	}
+	if users := slices.Concat(demoted, promoted); len(users) > 0 {
+		if err := c.Audit(ctx, o.Scope(), record.OwnersChanged, path, demoted, promoted, users...); err != nil {
+			return err
+		}
+	}
+	return c.UpsertProfile(ctx)
+}
+
+// without returns those of the ids that are not among the others.
+func without(ids, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(others, id) })
 }

@@ -15,6 +15,6 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[*reco
 	if len(c.Page.Values("name")) > 0 {
 		keep = func(o *record.Organizer) bool { return c.Page.MatchesText("name", o.Name) }
 	}
-	sources := []records.Source{records.Partition(record.ByKind, record.KindPartitions(record.KindOrganizer, access.Everyone)[0])}
-	return api.PageOf(ctx, c, sources, keep, func(o *record.Organizer) *record.Organizer { return o.For(c.Caller) })
+	all := records.OfKind(record.KindOrganizer, access.Everyone)
+	return api.PageOf(ctx, c, all, keep, func(o *record.Organizer) *record.Organizer { return o.For(c.Caller) })
 }

@@ -1,11 +1,11 @@
 // Package organizers serves the organizations that run tasks, and the audit entries of what was changed in them and their tasks.
 //
-// Everyone sees every organizer with the ids of its members. Every user can found one and is its first member; members
-// alone change it. Members are users; each membership is also a grant in its user's partition, written in the same
-// transaction, so that what a caller may do costs one read.
+// Everyone sees every organizer with the ids of its members. Every user can found one and is its first member and owner; members
+// alone change it, and owners alone its members. Members are users; each membership is also a grant in its user's partition, written in the
+// same transaction, so that what a caller may do costs one read.
 //
-// Nobody is bound by what others do: only known users can be added, each by others to a bounded number of organizers, and
-// all can leave. An organizer keeps at least one known member, so that somebody can always change it.
+// Nobody is bound by what others do: users join by themselves, with an invitation (package invitations), and all can leave. An organizer
+// keeps at least one owner, so that somebody can always change it.
 package organizers
 
 import (
@@ -27,10 +27,9 @@ var Operations = []api.Operation{
 	}, api.NoTarget, list, nil),
 	api.Create(api.Spec{
 		ID: "createOrganizer", Path: "/v1/organizers", May: access.User, Problems: api.Quotas,
-		Token:   access.ScopeOrganize,
-		Summary: "Create an organizer",
-		Description: "The caller becomes its first member. At most 45 members can be named at once; more can be added later. Members must be " +
-			"known users: see `updateOrganizer`. How many a user can create in 24 hours, `/info` tells.",
+		Token:       access.ScopeOrganize,
+		Summary:     "Create an organizer",
+		Description: "The caller becomes its only member and owner; others join by an invitation. How many a user can create in 24 hours, `/info` tells.",
 	}, api.NoTarget, create),
 	api.Get(api.Spec{
 		ID: "getOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Anyone,
@@ -41,17 +40,17 @@ var Operations = []api.Operation{
 		ID: "updateOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Organizer, Problems: api.Quotas,
 		Token:   access.ScopeOrganize,
 		Summary: "Update an organizer",
-		Description: "Members are added and removed by a change of `members`, at most 45 in one request. A merge patch replaces the whole " +
-			"list, you included; the JSON Patch `[{\"op\":\"add\",\"path\":\"/members/-\",\"value\":\"<user id>\"}]` adds one. Who is added must " +
-			"be a known user (one who changed something here, or sent `PATCH /v1/user`) with fewer than 50 memberships; the last known member " +
-			"cannot be removed. Every change of members is an audit entry.",
+		Description: "Owners remove members by a change of `members`, and make members owners, or owners editors, by one of `owners`: at " +
+			"most 45 in one request. A merge patch replaces a whole list; the JSON Patch " +
+			"`[{\"op\":\"add\",\"path\":\"/owners/-\",\"value\":\"<user id>\"}]` adds one. Nobody becomes a member by it: users join by an " +
+			"invitation. The last owner cannot be removed. Every such change is an audit entry.",
 	}, organizer, show, change),
 	api.Delete(api.Spec{
-		ID: "deleteOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Organizer,
+		ID: "deleteOrganizer", Path: "/v1/organizers/{organizerId}", May: access.OrganizerOwner,
 		Token:   access.ScopeOrganize,
 		Summary: "Delete an organizer",
-		Description: "Refused with 409 while it has tasks. Its audit entries are deleted too, since they are below its address; the server's " +
-			"log has who deleted it.",
+		Description: "For its owners. Refused with 409 while it has tasks. Its audit entries are deleted too, since they are below its " +
+			"address; the server's log has who deleted it.",
 	}, organizer, remove),
 	api.List(api.Spec{
 		ID: "listOrganizerAuditEntries", Path: "/v1/organizers/{organizerId}/audit-entries", May: access.Organizer,
@@ -71,9 +70,8 @@ var Operations = []api.Operation{
 	}, task, listTaskAuditEntries, auditRows),
 	api.List(api.Spec{
 		ID: "listMembers", Path: "/v1/organizers/{organizerId}/members", May: access.Anyone,
-		Summary: "List the members of an organizer",
-		Description: "In descending order of the users' ids; with names for members, and addresses of those who founded the organizer or have " +
-			"changed something as members.",
+		Summary:     "List the members of an organizer",
+		Description: "In descending order of the users' ids; with names and addresses for members.",
 	}, organizer, listMembers, nil),
 	api.Get(api.Spec{
 		ID: "getMember", Path: "/v1/organizers/{organizerId}/members/{userId}", May: access.Anyone,
@@ -81,10 +79,10 @@ var Operations = []api.Operation{
 		Description: "Its entity tag is that of the organizer's members: it changes with the organizer.",
 	}, member, showMember),
 	api.Delete(api.Spec{
-		ID: "deleteMember", Path: "/v1/organizers/{organizerId}/members/{userId}", May: access.Owner | access.Organizer, Problems: api.Quotas,
-		Token:   access.ScopeOrganize,
-		Summary: "Leave an organizer, or remove a member",
-		Description: "Users end their own memberships, no matter who added them; members remove each other. Refused with 409 for the last " +
-			"known member.",
+		ID: "deleteMember", Path: "/v1/organizers/{organizerId}/members/{userId}", May: access.Owner | access.OrganizerOwner,
+		Problems:    api.Quotas,
+		Token:       access.ScopeOrganize,
+		Summary:     "Leave an organizer, or remove a member",
+		Description: "Users end their own memberships; owners remove every member. Refused with 409 for the last owner.",
 	}, member, removeMember),
 }

@@ -39,7 +39,7 @@ func remove(ctx context.Context, c *api.Call, o *record.Organizer) error {
 	return nil
 }
 
-// deleteRest deletes what still names a deleted organizer: grants of members, and audit entries.
+// deleteRest deletes what still names a deleted organizer: grants of members, audit entries, and webhooks.
 func deleteRest(ctx context.Context, c *api.Call, organizerID string, members []string) {
 	d := records.Deletions{Store: c.Store}
 	var err error
@@ -47,7 +47,9 @@ func deleteRest(ctx context.Context, c *api.Call, organizerID string, members []
 		err = errors.Join(err, d.Add(ctx, record.MembershipKey(m, organizerID)))
 	}
 	entries := store.Query{Partition: record.AuditPartition(organizerID), Limit: store.MaxWrites, Consistency: store.Strong}
-	if err = errors.Join(err, d.AddFound(ctx, entries), d.Commit(ctx)); err != nil {
-		c.Log.WarnContext(ctx, "grants or audit entries of a deleted organizer are left", "organizer", organizerID, "error", err)
+	webhooks := store.Query{Partition: record.OrganizerKey(organizerID).Partition, From: record.WebhookPrefix, To: record.WebhookEnd,
+		Limit: record.MaxWebhooks, Consistency: store.Strong}
+	if err = errors.Join(err, d.AddFound(ctx, entries), d.AddFound(ctx, webhooks), d.Commit(ctx)); err != nil {
+		c.Log.WarnContext(ctx, "grants, audit entries or webhooks of a deleted organizer are left", "organizer", organizerID, "error", err)
 	}
 }

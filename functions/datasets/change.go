@@ -29,7 +29,6 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p Dataset
 	if d.TaskID != old.TaskID {
 		return nil, problem.InvalidMember("/taskId", "never changes")
 	}
-	d.Inputs, d.Truths = slices.Clone(d.Inputs), slices.Clone(d.Truths)
 	inline, err := checkFiles(&d, old)
 	if err != nil {
 		return nil, err
@@ -68,7 +67,10 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p Dataset
 		return nil, err
 	}
 	c.Tx.Save(&changed, c.Now())
-	return &changed, nil
+	if err := renewWindow(ctx, c, old, &changed); err != nil {
+		return nil, err
+	}
+	return &changed, noteEffects(ctx, c, old, &changed)
 }
 
 // released has the members of an audit entry about a release.
@@ -160,7 +162,7 @@ func audit(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) (
 		ch.Kind, ch.Count = record.MadeAudits, ch.Count+1
 		err = errors.Join(err, c.AuditFree(ctx, old.Scope(), action, "/v1/datasets/"+old.ID, before, after))
 	}
-	if was.DatasetRules != is.DatasetRules {
+	if !reflect.DeepEqual(was.DatasetRules, is.DatasetRules) {
 		add(record.DatasetChanged, was.DatasetRules, is.DatasetRules)
 	}
 	switch {

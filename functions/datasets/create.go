@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"context"
-	"slices"
 
 	"assay/shared/access"
 	"assay/shared/api"
@@ -25,8 +24,8 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 	if err := problem.Check(d.CheckPool(t.OrganizerID, "")); err != nil {
 		return "", nil, err
 	}
-	d.Inputs, d.Truths = slices.Clone(d.Inputs), slices.Clone(d.Truths)
-	inline, err := checkFiles(&d, nil)
+	none := new(record.DatasetItem)
+	inline, err := checkFiles(&d, none)
 	if err != nil {
 		return "", nil, err
 	}
@@ -37,7 +36,7 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 		Dataset:     record.Dataset{Meta: record.NewMeta(c.Now()), DatasetDraft: d},
 		OrganizerID: t.OrganizerID, PrivateTask: t.Visibility == record.Private, Payer: c.Caller.ID,
 	}
-	if err := chargeFiles(ctx, c, new(record.DatasetItem), item, record.Charge{Kind: record.MadeDatasets, Count: 1}); err != nil {
+	if err := chargeFiles(ctx, c, none, item, record.Charge{Kind: record.MadeDatasets, Count: 1}); err != nil {
 		return "", nil, err
 	}
 	if record.AllStored(d.Truths) {
@@ -51,6 +50,9 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 	}
 	path = "/v1/datasets/" + item.ID
 	c.Tx.Create(item).Check(t)
+	if err := renewWindow(ctx, c, new(record.DatasetItem), item); err != nil {
+		return "", nil, err
+	}
 	if err := c.AuditFree(ctx, item.Scope(), record.DatasetCreated, path, nil, item.Audited()); err != nil {
 		return "", nil, err
 	}

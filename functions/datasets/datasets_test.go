@@ -273,7 +273,7 @@ func TestCreate_BoundsDatasetsOfATask(t *testing.T) {
 	}
 }
 
-func TestRemove_DeletesFilesUnlessRunsUseThem(t *testing.T) {
+func TestRemove_DeletesUnlessRunsUseIt(t *testing.T) {
 	s, path, d := serveDataset(t)
 	for _, attributes := range []record.AccessAttributes{{}, {Public: true}, {Public: true, PrivateTask: true}} {
 		run := &record.RunItem{Access: attributes}
@@ -286,7 +286,7 @@ func TestRemove_DeletesFilesUnlessRunsUseThem(t *testing.T) {
 	s.Want(http.StatusForbidden, nil, "ada", http.MethodDelete, path, nil)
 	s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, path, nil)
 	s.Want(http.StatusNotFound, nil, "olga", http.MethodGet, path, nil)
-	if s.truth(d.ID) != nil || s.FileCount() != 0 {
+	if s.truth(d.ID) != nil || s.FileCount() == 0 { // which stay while it can be restored
 		t.Errorf("the truth is %v, and %d files are there", s.truth(d.ID), s.FileCount())
 	}
 	if e := s.entries(); len(e) != 2 || e[0].Action != "dataset.deleted" || e[0].ActorID != recordtest.UserID("olga") {

@@ -18,16 +18,13 @@ import (
 // contents are the bytes of inline files, at the positions of the files.
 type contents struct{ inputs, truths [][]byte }
 
-// checkFiles checks the files of a draft, of which those of old are kept, and the settings of the evaluator.
-func checkFiles(d *record.DatasetDraft, old *record.DatasetItem) (contents, error) {
-	var inline contents
-	var inputs, truths []record.File
-	if old != nil {
-		inputs, truths = old.Inputs, old.Truths
-	}
+// checkFiles checks the files of a draft, of which those of old, an empty one before the first, are kept, and the settings of the
+// evaluator. It changes the draft, but not the lists that it came with.
+func checkFiles(d *record.DatasetDraft, old *record.DatasetItem) (inline contents, err error) {
+	d.Inputs, d.Truths = slices.Clone(d.Inputs), slices.Clone(d.Truths)
 	var fields, more problem.Fields
-	inline.inputs, fields = record.CheckFiles(record.In("/inputs"), d.Inputs, inputs)
-	inline.truths, more = record.CheckFiles(record.In("/truths"), d.Truths, truths)
+	inline.inputs, fields = record.CheckFiles(record.In("/inputs"), d.Inputs, old.Inputs)
+	inline.truths, more = record.CheckFiles(record.In("/truths"), d.Truths, old.Truths)
 	fields = append(fields, more...)
 	if d.Evaluator.Kind != record.EvaluatorWorker {
 		fields = append(fields, evaluator.Check(truth.Settings(d.RunFormat, d.Evaluator))...)
@@ -47,18 +44,16 @@ func canonical(e *record.Evaluator) error {
 	if e.Kind == record.EvaluatorWorker {
 		return nil
 	}
-	e.Measures = slices.Clone(e.Measures)
-	for i, name := range append(e.Measures, e.PrimaryMeasure) {
+	names := slices.Concat(e.Measures, []string{e.PrimaryMeasure})
+	for i, name := range names {
 		m, err := measure.Parse(measure.Kind(e.Kind), name)
 		if err != nil {
 			return err
 		}
-		if i < len(e.Measures) {
-			e.Measures[i] = m.String()
-		} else {
-			e.PrimaryMeasure = m.String()
-		}
+		names[i] = m.String()
 	}
+	last := len(e.Measures)
+	e.Measures, e.PrimaryMeasure = names[:last], names[last]
 	return nil
 }
 

@@ -47,7 +47,8 @@ var Operations = []api.Operation{
 		ID: "getDataset", Path: "/v1/datasets/{datasetId}", May: access.Anyone,
 		Summary: "Return a dataset",
 		Description: "With links to its input files, which work for " + files.LinkLife +
-			". Organizers and workers also see the truth files; with `truthsPublic`, everyone who sees the dataset does.",
+			". With `inputsFor` as registrants, all but accepted registrants, organizers and workers find no inputs. Organizers and workers also " +
+			"see the truth files; with `truthsPublic`, everyone who gets the inputs does.",
 	}, dataset, show),
 	api.Patch(api.Spec{
 		ID: "updateDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer, Problems: api.Quotas,
@@ -65,7 +66,7 @@ var Operations = []api.Operation{
 		ID: "deleteDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer,
 		Token:       access.ScopeOrganize,
 		Summary:     "Delete a dataset",
-		Description: "With its files. Refused with 409 while runs use it.",
+		Description: "With its files. Refused with 409 while runs use it. " + api.InTrash,
 	}, dataset, remove),
 }
 

@@ -8,8 +8,7 @@ import (
 	"assay/shared/record"
 )
 
-// remove deletes a dataset that no run uses.
+// remove deletes a dataset that no run uses, which goes to the trash.
 func remove(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
-	c.DeleteFiles(d.ObjectKeys()...)
 	return deletion.Deleter{Store: c.Store, Now: c.Now}.Dataset(ctx, d, c.Caller.ID)
 }

@@ -1,0 +1,66 @@
+package datasets
+
+import (
+	"context"
+	"errors"
+	"reflect"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/record"
+	"assay/shared/records"
+)
+
+// maxCounted bounds the runs that a preview counts, and countedAtOnce those that it reads at a time.
+const (
+	maxCounted    = 2000
+	countedAtOnce = 200
+)
+
+// noteEffects says, in a preview, what a change of a dataset means for participants and runs.
+func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) error {
+	if !c.Previewing() {
+		return nil
+	}
+	path := "/v1/datasets/" + old.ID
+	all := record.AudienceName(old.Scope().Audience)
+	note := func(was, is bool, without, with, what string) {
+		if was != is {
+			e := api.Effect{Kind: api.EffectAudience, Subject: path, Before: without, After: with, Detail: what}
+			if was {
+				e.Before, e.After = with, without
+			}
+			c.Effect(e)
+		}
+	}
+	note(!old.ReadsInputs(access.Anyone), !changed.ReadsInputs(access.Anyone), all, record.AudienceName(access.Registrants),
+		"Who gets the input files; links that were given out work for some minutes more.")
+	note(old.TruthsPublic, changed.TruthsPublic, record.AudienceName(access.Organizers), all,
+		"Who gets the truth files, as far as they get the inputs.")
+	note(old.Scores == record.ScoresAfterClose, changed.Scores == record.ScoresAfterClose, all, record.AudienceName(access.Organizers),
+		"Who is shown scores of runs before the window of the last team has closed, as far as reviews show them.")
+	if changed.Publish != old.Publish && changed.Publish == record.PublishOnCompletion {
+		c.Effect(api.Effect{Kind: api.EffectAudience, Subject: path,
+			Detail: "From then on, the review of a run that completes for the first time is published; other runs stay as they are."})
+	}
+	if reflect.DeepEqual(old.Audited().EvaluatedWith, changed.Audited().EvaluatedWith) {
+		return nil
+	}
+	e := api.Effect{Kind: api.EffectEvaluation, Subject: path, Detail: "The runs are evaluated again, once all truth files were read."}
+	var enough = errors.New("datasets: enough runs are counted")
+	err := records.Each(ctx, c.Store, countedAtOnce, records.DatasetSources(old.ID, record.KindRun), func(r *record.RunItem) error {
+		if r.State == record.Completed || r.State == record.Failed {
+			e.Count++
+		}
+		if e.Count == maxCounted {
+			e.Detail += " There are more of them than were counted."
+			return enough
+		}
+		return nil
+	})
+	if errors.Is(err, enough) {
+		err = nil
+	}
+	c.Effect(e)
+	return err
+}

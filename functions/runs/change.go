@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 
+	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/problem"
 	"assay/shared/queue"
@@ -12,12 +13,21 @@ import (
 // runDraft has the members of a run that a client can change.
 type runDraft struct {
 	Label string          `json:"label" maxLength:"200"`
+	Final bool            `json:"final,omitempty" doc:"one of the final runs of the team, of which the dataset takes finalRuns"`
 	State record.RunState `json:"state" enum:"awaiting-upload,queued,running,evaluating,completed,failed,cancelled" doc:"cancelled, or as it is"`
 }
 
 func change(ctx context.Context, c *api.Call, r *record.RunItem, d runDraft) (*record.RunItem, error) {
 	if err := problem.Check(record.CheckLabel(d.Label)); err != nil {
 		return nil, err
+	}
+	if d.Final != r.Final {
+		if d.State != r.State {
+			return nil, problem.InvalidMember("/final", "changes in a patch of its own: leave state as it is")
+		}
+		if err := mark(ctx, c, r, d.Final); err != nil {
+			return nil, err
+		}
 	}
 	switch {
 	case d.State == r.State:
@@ -30,7 +40,7 @@ func change(ctx context.Context, c *api.Call, r *record.RunItem, d runDraft) (*r
 	default:
 		return nil, problem.InvalidMember("/state", "can only be set to cancelled")
 	}
-	if d.Label == r.Label {
+	if d.Label == r.Label && d.Final == r.Final {
 		return r, nil
 	}
 	changed := labelled(r, d)
@@ -38,19 +48,20 @@ func change(ctx context.Context, c *api.Call, r *record.RunItem, d runDraft) (*r
 	if err := audit(ctx, c, r, changed); err != nil {
 		return nil, err
 	}
-	return changed, eachEvaluation(ctx, c, r, func(e *record.EvaluationItem) { e.Label = d.Label })
+	return changed, eachEvaluation(ctx, c, r, func(e *record.EvaluationItem) { e.Label, e.Final = d.Label, d.Final })
 }
 
-// audit adds an entry for a change of a run by another user than its owner.
+// audit adds an entry for a change of a run by others than its team.
 func audit(ctx context.Context, c *api.Call, before, after *record.RunItem) error {
-	if c.Caller.ID == before.UserID {
-		return nil
+	roles, err := c.Roles(ctx, before.Scope())
+	if err != nil || roles&access.Owner != 0 {
+		return err
 	}
 	return c.Audit(ctx, before.Scope(), record.RunChanged, "/v1/runs/"+before.ID, before.Audited(), after.Audited())
 }
 
 func labelled(r *record.RunItem, d runDraft) *record.RunItem {
 	changed := *r
-	changed.Label = d.Label
+	changed.Label, changed.Final = d.Label, d.Final
 	return &changed
 }

@@ -6,12 +6,17 @@
 package runs
 
 import (
+	"slices"
+
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/files"
 	"assay/shared/page"
+	"assay/shared/problem"
 	"assay/shared/record"
 )
+
+var problems = slices.Concat(api.Quotas, []*problem.Kind{problem.InvalidCursor}) // of a batch
 
 var run = api.Load[record.RunItem]("runId", record.RunKey)
 
@@ -41,14 +46,16 @@ var Operations = []api.Operation{
 		Token:   access.ScopeSubmit | access.ScopeOrganize,
 		Summary: "Update or cancel a run",
 		Description: "`label` is free text. The one value that `state` can be set to is `cancelled`, as long as the run has not ended; a " +
-			"cancelled run does not count in the quota.",
+			"cancelled run does not count in the quota. `final` marks up to `finalRuns` of the dataset as those of the team that count in the " +
+			"end, until its window closes; organizers mark later too.",
+		Problems: []*problem.Kind{problem.OutsideWindow},
 	}, run, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteRun", Path: "/v1/runs/{runId}", May: access.Owner | access.Organizer,
 		Token:   access.ScopeSubmit | access.ScopeOrganize,
 		Summary: "Delete a run",
 		Description: "With its files, its review and its evaluations. Once the review is published, only the organizers can delete the run " +
-			"(409). What counted in the quota still does.",
+			"(409). What counted in the quota still does. " + api.InTrash,
 	}, run, remove),
 	api.Get(api.Spec{
 		ID: "getReview", Path: "/v1/runs/{runId}/review", May: access.Owner | access.Organizer,
@@ -64,4 +71,15 @@ var Operations = []api.Operation{
 			"from the owner too. Each change is an audit entry. Flags that contradict each other are refused, and `notice` says what leaderboards " +
 			"do not show of a published run: because it is blinded or failed, or of a private submission or an anonymous team.",
 	}, review, showReview, changeReview),
+	api.Batch(api.Spec{
+		ID: "updateReviews", Path: "/v1/datasets/{datasetId}/reviews", May: access.Organizer, Problems: problems,
+		Token:   access.ScopeOrganize,
+		Summary: "Update the reviews of many runs of a dataset",
+		Description: "Of up to 100 runs, by `runIds`, or by `filter`; while more pass it, the answer has a `cursor` for " +
+			"the request that goes on. Each review changes by itself, as `updateReview` changes it, and `data` has for each the status, with " +
+			"the review or the problem. A review that is as the request has it stays as it is, so a request that got no answer, or was " +
+			"answered for some runs with 503, can be sent again.",
+		Example: map[string]any{"filter": map[string]any{"states": []any{"completed"}}, "review": map[string]any{"published": true,
+			"blinded": false}},
+	}, dataset, reviewRuns),
 }

@@ -5,12 +5,12 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
-	"assay/shared/deletion"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/trash"
 )
 
-// remove deletes a run.
+// remove deletes a run, which goes to the trash.
 func remove(ctx context.Context, c *api.Call, r *record.RunItem) error {
 	roles, err := c.Roles(ctx, r.Scope())
 	if err != nil {
@@ -20,9 +20,11 @@ func remove(ctx context.Context, c *api.Call, r *record.RunItem) error {
 	if r.Access.Published && !organizer {
 		return problem.Conflict.New("The review of the run is published, so only the organizers can delete the run. Ask them.")
 	}
-	if err := (deletion.Deleter{Store: c.Store, Now: c.Now}).Run(ctx, c.Tx, r); err != nil {
+	bin, path := trash.Trash{Store: c.Store, Now: c.Now}, "/v1/runs/"+r.ID
+	entry := record.NewDeletion(c.Now(), record.RunInTrash, r.ID, path, r.Label, r.Scope(), c.Caller.ID, roles&access.Owner != 0)
+	if err := bin.Run(ctx, c.Tx, r, entry); err != nil {
 		return err
 	}
-	c.DeleteFiles(r.ObjectKeys()...) // abandoned files of values per topic are deleted later
-	return c.AuditFree(ctx, r.Scope(), record.RunDeleted, "/v1/runs/"+r.ID, r.Audited(), nil)
+	c.Propagate(bin.Continue, entry.Key())
+	return c.AuditFree(ctx, r.Scope(), record.RunDeleted, path, r.Audited(), nil)
 }

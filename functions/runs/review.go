@@ -12,7 +12,10 @@ import (
 
 // review reads a review together with its run.
 func review(ctx context.Context, c *api.Call) (*record.ReviewItem, error) {
-	id := c.Param("runId")
+	return findReview(ctx, c, c.Param("runId"))
+}
+
+func findReview(ctx context.Context, c *api.Call, id string) (*record.ReviewItem, error) {
 	if !record.IsID(id) {
 		return nil, visibility.Missing
 	}
@@ -45,6 +48,9 @@ func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d reco
 	if err := c.Audit(ctx, r.Scope(), record.ReviewUpdated, "/v1/runs/"+r.RunID+"/review", r.ReviewDraft, changed.ReviewDraft); err != nil {
 		return nil, err
 	}
+	if d.Published && !r.Published {
+		c.Tx.Create(record.NewEvent(now, record.EventReviewPublished, r.Scope(), "/v1/runs/"+r.RunID))
+	}
 	if d.Published == r.Published && d.Blinded == r.Blinded {
 		return &changed, nil
 	}
@@ -66,12 +72,10 @@ func propagate(ctx context.Context, c *api.Call, runID string, d record.ReviewDr
 
 // eachEvaluation adds to c.Tx what a change of a run makes of all its evaluations.
 func eachEvaluation(ctx context.Context, c *api.Call, r *record.RunItem, change func(*record.EvaluationItem)) error {
-	evaluations, err := records.GetAll[record.EvaluationItem](ctx, c.Store, store.Strong, records.Keys(r.Evaluations, record.EvaluationKey)...)
+	evaluations, err := records.GetExisting[record.EvaluationItem](ctx, c.Store, store.Strong, r.Evaluations, record.EvaluationKey)
 	for _, e := range evaluations {
-		if e != nil {
-			change(e)
-			c.Tx.Save(e, c.Now())
-		}
+		change(e)
+		c.Tx.Save(e, c.Now())
 	}
 	return err
 }

@@ -218,7 +218,7 @@ func TestShow_SaysWhyThereAreNoValues(t *testing.T) {
 func TestChange_LabelsAndCancels(t *testing.T) {
 	s := serve(t)
 	r := s.add("ada", recordtest.Public, recordtest.Queued)
-	a := &record.Allowance{Meta: record.MetaOf(r.UserID, s.Now()), TaskID: r.TaskID, Total: 1, Recent: []string{r.ID}}
+	a := &record.Allowance{Meta: record.MetaOf(r.UserID, s.Now()), TaskID: r.TaskID, Used: record.Used{Total: 1, Recent: []string{r.ID}}}
 	s.Records().Put(a)
 	var got record.Run
 	s.Want(http.StatusOK, &got, "ada", http.MethodPatch, path(r), map[string]any{"label": "first"})
@@ -262,8 +262,8 @@ func TestRemove_LeavesNothing(t *testing.T) {
 		if s := recordtest.Get[record.SubmissionItem](t, s.Store, r.Submission.Key()); len(s.RunIDs) != 0 {
 			t.Errorf("the submission names %v", s.RunIDs)
 		}
-		if _, err := s.Files.Stat(t.Context(), record.ObjectKey(record.HolderRuns, r.ID, r.Files[0].SHA256)); err == nil {
-			t.Error("its file is still there")
+		if _, err := s.Files.Stat(t.Context(), record.ObjectKey(record.HolderRuns, r.ID, r.Files[0].SHA256)); err != nil {
+			t.Error("its file is gone while it can be restored")
 		}
 	}
 	if n := len(recordtest.AuditEntries(t, s.Store, r.Access.OrganizerID)); n != 2 {

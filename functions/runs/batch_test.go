@@ -1,0 +1,147 @@
+package runs_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+
+	"assay/functions/runs"
+	"assay/shared/api/servertest"
+	"assay/shared/lists"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+)
+
+// review sends a batch as olga, and returns the statuses of the runs and where to go on.
+func (f *fixture) review(body map[string]any) (statuses map[string]int, next string) {
+	f.t.Helper()
+	var answer runs.ReviewedRuns
+	f.Want(http.StatusOK, &answer, "olga", http.MethodPatch, f.dataset.Path()+"/reviews", body)
+	statuses = map[string]int{}
+	for _, r := range answer.Data {
+		statuses[r.RunID] = r.Status
+		if (r.Problem == nil) != (r.Status == http.StatusOK) || (r.Review == nil) == (r.Problem == nil) {
+			f.t.Errorf("%+v", r)
+		}
+	}
+	return statuses, answer.Next
+}
+
+func (f *fixture) audits() int {
+	f.t.Helper()
+	return len(recordtest.AuditEntries(f.t, f.Store, f.dataset.OrganizerID))
+}
+
+var publish = map[string]any{"published": true}
+
+func TestReviews_AnswersForEachRun(t *testing.T) {
+	s := serve(t)
+	ok, wrong := s.add("ada", recordtest.Blinded), s.add("dan")
+	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, path(wrong)+"/review", map[string]any{"hasErrorOutput": true})
+	elsewhere, missing := s.newDataset().Run("ada"), record.NewID(s.Now())
+	before := s.audits()
+	body := map[string]any{"runIds": []string{missing, ok.ID, wrong.ID, elsewhere.ID},
+		"review": map[string]any{"published": true, "noErrors": true}}
+	want := map[string]int{missing: http.StatusNotFound, ok.ID: http.StatusOK, wrong.ID: http.StatusUnprocessableEntity,
+		elsewhere.ID: http.StatusNotFound}
+	for range 2 { // what is as it is asked for stays as it is
+		got, next := s.review(body)
+		for id, status := range want {
+			if got[id] != status || len(got) != len(want) || next != "" {
+				t.Fatalf("%v, want %v, and %q", got, want, next)
+			}
+		}
+	}
+	if n := s.audits() - before; n != 1 {
+		t.Errorf("%d audit entries, want one of the one change", n)
+	}
+	run := recordtest.Get[record.RunItem](t, s.Store, ok.Key())
+	e := recordtest.Get[record.EvaluationItem](t, s.Store, ok.Evaluation.Key())
+	if !run.Access.Published || !run.Access.Blinded || e.Access != run.Access {
+		t.Errorf("the run has %+v, its evaluation %+v", run.Access, e.Access)
+	}
+	if r := servertest.Get[record.Review](s.Server, "olga", path(wrong)+"/review"); r.Published || r.NoErrors {
+		t.Errorf("what was refused is changed: %+v", r)
+	}
+}
+
+func TestReviews_SelectsRuns(t *testing.T) {
+	s := serve(t)
+	ada, queued, reg := s.add("ada"), s.add("ada", recordtest.Queued), s.add("reg", func(r *recordtest.Run) { r.Label = "My Best" })
+	for name, c := range map[string]struct {
+		filter map[string]any
+		want   []*recordtest.Run
+	}{
+		"all":     {map[string]any{}, []*recordtest.Run{reg, queued, ada}},
+		"states":  {map[string]any{"states": []string{"completed"}}, []*recordtest.Run{reg, ada}},
+		"users":   {map[string]any{"userIds": []string{recordtest.UserID("ada")}}, []*recordtest.Run{queued, ada}},
+		"label":   {map[string]any{"label": "best"}, []*recordtest.Run{reg}},
+		"several": {map[string]any{"states": []string{"queued"}, "userIds": []string{recordtest.UserID("reg")}}, nil},
+		"team":    {map[string]any{"registrationIds": []string{reg.Access.RegistrationID}}, []*recordtest.Run{reg}},
+	} {
+		var preview struct{ Resource runs.ReviewedRuns }
+		s.Want(http.StatusOK, &preview, "olga", http.MethodPatch, s.dataset.Path()+"/reviews?preview=true", map[string]any{
+			"filter": c.filter, "review": publish})
+		got := lists.Map(preview.Resource.Data, func(r runs.ReviewedRun) string { return r.RunID })
+		if want := lists.Map(c.want, func(r *recordtest.Run) string { return r.ID }); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	if r := servertest.Get[record.Review](s.Server, "olga", path(ada)+"/review"); r.Published {
+		t.Error("a preview published a review")
+	}
+}
+
+// A request ends after 100 runs, and its cursor goes on; each run is reviewed once, however often the request is repeated.
+func TestReviews_GoesOnAtItsCursor(t *testing.T) {
+	s := serve(t)
+	const all = 130
+	s.Records().Batch(func() {
+		for range all {
+			s.add("ada")
+		}
+	})
+	body := map[string]any{"filter": map[string]any{}, "review": publish}
+	first, next := s.review(body)
+	again, _ := s.review(body)
+	body["cursor"] = next
+	rest, end := s.review(body)
+	if len(first) != 100 || len(again) != 100 || len(rest) != all-100 || next == "" || end != "" {
+		t.Fatalf("%d and %d runs, and then %d; cursors %q and %q", len(first), len(again), len(rest), next, end)
+	}
+	if n := s.audits(); n != all {
+		t.Errorf("%d audit entries of %d runs", n, all)
+	}
+	for id := range rest {
+		if _, twice := first[id]; twice {
+			t.Errorf("the run %s is on both pages", id)
+		}
+	}
+}
+
+func TestReviews_IsRefused(t *testing.T) {
+	s := serve(t)
+	at, run := s.dataset.Path()+"/reviews", s.add("ada")
+	for _, body := range []map[string]any{
+		{"review": publish}, {"runIds": []string{run.ID}}, {"runIds": []string{run.ID}, "review": map[string]any{}},
+		{"runIds": []string{run.ID, run.ID}, "review": publish}, {"runIds": []string{run.ID}, "filter": map[string]any{}, "review": publish},
+		{"runIds": []string{run.ID}, "cursor": run.ID, "review": publish},
+		{"filter": map[string]any{"states": []string{"done"}}, "review": publish},
+	} {
+		s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, at, body)
+	}
+	body := map[string]any{"runIds": []string{run.ID}, "review": publish}
+	for user, status := range map[string]int{"": http.StatusUnauthorized, "ada": http.StatusForbidden, "reg": http.StatusForbidden,
+		"robot": http.StatusForbidden} {
+		s.Want(status, nil, user, http.MethodPatch, at, body)
+	}
+	s.Want(http.StatusPreconditionFailed, nil, "olga", http.MethodPatch, at, body, "If-Match", `"0-0"`)
+	s.Want(http.StatusBadRequest, nil, "olga", http.MethodPatch, at, map[string]any{"filter": map[string]any{},
+		"cursor": record.NewID(s.Now()), "review": publish})
+	s.Quotas.Quotas.User.PerDay = map[string]int64{record.MadeAudits: 1}
+	two := []string{s.add("ada").ID, s.add("ada").ID}
+	got, _ := s.review(map[string]any{"runIds": two, "review": publish})
+	if got[two[0]] != http.StatusOK || got[two[1]] != http.StatusTooManyRequests {
+		t.Errorf("with a quota of one audit entry: %v", got)
+	}
+}

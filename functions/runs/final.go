@@ -1,0 +1,55 @@
+package runs
+
+import (
+	"context"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
+	"assay/shared/team"
+)
+
+// mark adds to c.Tx that the team's allowance has the run as final, or no longer, so that no race marks more than the dataset takes. The
+// team marks runs until its window closes, the organizers at any time.
+func mark(ctx context.Context, c *api.Call, r *record.RunItem, final bool) error {
+	var t *record.TaskItem
+	var d *record.DatasetItem
+	err := records.Read(ctx, c.Store, store.Strong, records.Into(&t, record.TaskKey(r.TaskID)),
+		records.Into(&d, record.DatasetKey(r.DatasetID)))
+	if err != nil {
+		return err
+	}
+	switch {
+	case t == nil || d == nil:
+		return problem.Conflict.New("The dataset of the run is being deleted.")
+	case r.Unregistered():
+		return problem.InvalidMember("/final", "is for runs of teams, and this is a baseline without a registration")
+	case final && d.FinalRuns == 0:
+		return problem.InvalidMember("/final", "cannot be set, because the dataset takes no final runs: its member finalRuns is 0")
+	case final && !r.State.Counts():
+		return problem.InvalidMember("/final", "cannot be set, because the run is %s", r.State)
+	}
+	a, err := team.Allowance(ctx, c.Store, store.Strong, r.Scope())
+	if err != nil {
+		return err
+	}
+	a = team.Own(c.Tx, a, r.TaskID, r.TeamID(), c.Now())
+	roles, err := c.Roles(ctx, r.Scope())
+	if err != nil {
+		return err
+	}
+	if roles&(access.Organizer|access.Admin) == 0 {
+		_, closes := a.Window(t, d)
+		if err := record.CheckWindow("The choice of final runs", nil, closes, c.Now()); err != nil {
+			return err
+		}
+	}
+	if err := a.Mark(d, r.ID, final); err != nil {
+		return err
+	}
+	c.Tx.Save(a, c.Now())
+	return nil
+}

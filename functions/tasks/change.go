@@ -8,6 +8,7 @@ import (
 	"assay/shared/problem"
 	"assay/shared/propagation"
 	"assay/shared/record"
+	"assay/shared/records"
 )
 
 // checkFeatured refuses a change of `featured` to all but administrators, because featured tasks lead the landing page.
@@ -30,11 +31,28 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 	}
 	changed := *t
 	changed.TaskDraft = d
+	if err := changed.NumberTerms(t.Terms); err != nil {
+		return nil, err
+	}
 	if d.Visibility != t.Visibility {
 		changed.PendingWork = record.NewPendingWork(record.PropagateTask, c.Now().Add(record.RequestTime))
+		c.Effect(api.Effect{Kind: api.EffectAudience, Subject: "/v1/tasks/" + t.ID,
+			Detail: "The datasets follow the task, and so do submissions, runs and evaluations that others than their owners see."})
 		c.Propagate(propagation.Propagator{Store: c.Store, Now: c.Now}.Task, t.Key())
 	}
 	c.Tx.Save(&changed, c.Now())
+	if !reflect.DeepEqual(d.Submissions.ClosesAt, t.Submissions.ClosesAt) {
+		if err := propagation.RenewEmbargo(ctx, c.Store, c.Tx, t.ID, c.Now(), nil); err != nil {
+			return nil, err
+		}
+	}
+	before, closes := t.Submissions.ClosesAt, d.Submissions.ClosesAt
+	if closes != nil && closes.After(c.Now()) && (before == nil || *closes != *before) {
+		closing := record.NewWindowEvent(c.Now(), t.Scope(), t.ID, "/v1/tasks/"+t.ID, *closes)
+		if err := records.CreateMissing[record.Event](ctx, c.Store, c.Tx, closing); err != nil {
+			return nil, err
+		}
+	}
 	was, is := t.Audited().TaskRules, changed.Audited().TaskRules
 	if reflect.DeepEqual(was, is) {
 		return &changed, nil

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"assay/shared/api"
-	"assay/shared/deletion"
 	"assay/shared/record"
+	"assay/shared/trash"
 	"assay/shared/visibility"
 )
 
@@ -18,9 +18,15 @@ func create(ctx context.Context, c *api.Call, o *record.Organizer, d record.Task
 		return "", made, err
 	}
 	t := &record.TaskItem{Task: record.Task{Meta: record.NewMeta(c.Now()), TaskDraft: d}}
+	if err := t.NumberTerms(nil); err != nil {
+		return "", made, err
+	}
 	path = "/v1/tasks/" + t.ID
 	c.Tx.Create(t).Check(o)
-	if err := (deletion.Deleter{Store: c.Store, Now: c.Now}).CountTask(ctx, c.Tx, o.ID, 1); err != nil {
+	if closes := d.Submissions.ClosesAt; closes != nil && closes.After(c.Now()) {
+		c.Tx.Create(record.NewWindowEvent(c.Now(), t.Scope(), t.ID, path, *closes))
+	}
+	if err := trash.CountTask(ctx, c.Store, c.Tx, c.Now(), o.ID, 1); err != nil {
 		return "", made, err
 	}
 	if err := c.Charge(ctx, record.Charge{Kind: record.MadeTasks, Count: 1}); err != nil {

@@ -41,13 +41,11 @@ func visible(c *api.Call, g record.Grants) []records.Source {
 	roles := access.Roles(c.Caller, access.Grants{}, access.Scope{})
 	for _, a := range taskAudiences {
 		if access.Sees(roles, a) {
-			for _, part := range record.KindPartitions(record.KindTask, a) {
-				all = append(all, records.Partition(record.ByKind, part))
-			}
+			all = append(all, records.OfKind(record.KindTask, a)...)
 		}
 	}
-	for _, o := range g.Memberships {
-		all = append(all, records.Partition(record.ByOrganizer, record.OrganizerPartition(o, record.KindTask, access.Registrants)))
+	for _, m := range g.Memberships {
+		all = append(all, records.Partition(record.ByOrganizer, record.OrganizerPartition(m.OrganizerID, record.KindTask, access.Registrants)))
 	}
 	return all
 }

@@ -2,7 +2,8 @@
 //
 // A public task is seen by everyone; a private one by the organizer's members and by those registered for it, whatever
 // became of the registration. Everything in a task (datasets, submissions, runs, evaluations) has a copy of its visibility,
-// to which a change propagates. A task is deleted with its datasets and registrations, but never while it has submissions.
+// to which a change propagates. A task is deleted with its datasets and registrations and, if that is asked for,
+// submissions; for a while it can be restored.
 package tasks
 
 import (
@@ -40,13 +41,15 @@ var Operations = []api.Operation{
 		ID: "updateTask", Path: "/v1/tasks/{taskId}", May: access.Organizer, Problems: api.Quotas,
 		Token:   access.ScopeOrganize,
 		Summary: "Update a task",
-		Description: "Everything but `organizerId` can change, and `featured` by administrators alone. A change of visibility, windows or " +
-			"quotas is an audit entry.",
+		Description: "Everything but `organizerId` can change, and `featured` by administrators alone. A change of visibility, windows, " +
+			"quotas or terms is an audit entry. Teams that have accepted other terms submit nothing until they accept the new ones.",
 	}, task, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteTask", Path: "/v1/tasks/{taskId}", May: access.Organizer,
-		Token:       access.ScopeOrganize,
-		Summary:     "Delete a task",
-		Description: "With its datasets and registrations. Refused with 409 while it has submissions.",
+		Token:   access.ScopeOrganize,
+		Summary: "Delete a task",
+		Description: "With its datasets and registrations. Refused with 409 while it has submissions, unless they are to be deleted with it: " +
+			"`with=submissions`, and in `name` the name of the task as it is. " + api.InTrash,
+		Query: page.Spec{Custom: []string{"with", "name"}},
 	}, task, remove),
 }

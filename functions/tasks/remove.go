@@ -5,26 +5,25 @@ import (
 
 	"assay/shared/api"
 	"assay/shared/deletion"
+	"assay/shared/problem"
 	"assay/shared/record"
-	"assay/shared/records"
+	"assay/shared/trash"
 )
 
 // remove deletes a task with everything in it. If the request ends before that, the evaluator resumes the deletion.
 func remove(ctx context.Context, c *api.Call, t *record.TaskItem) error {
-	files, err := filesOf(ctx, c, t.ID)
+	with, name := c.Page.Value("with"), c.Page.Value("name")
+	switch {
+	case with != "" && with != "submissions":
+		return problem.InvalidParameter.New("The parameter with can only be submissions: leave it out, or give it that value.")
+	case with != "" && name != t.Name:
+		return problem.Conflict.New("To delete the task with all its submissions, give its name in the parameter name, as it is now.")
+	}
+	d := deletion.Deleter{Store: c.Store, Now: c.Now}
+	entry, err := d.Task(ctx, c.Tx, t, c.Caller.ID, with != "")
 	if err != nil {
 		return err
 	}
-	c.DeleteFiles(files...)
-	return deletion.Deleter{Store: c.Store, Now: c.Now}.Task(ctx, t, c.Caller.ID)
-}
-
-// filesOf names the objects of the task's datasets.
-func filesOf(ctx context.Context, c *api.Call, taskID string) (keys []string, err error) {
-	sources := []records.Source{records.Partition(record.ByTask, record.TaskPartition(taskID, record.KindDataset, 0))}
-	err = records.Each(ctx, c.Store, record.MaxTaskDatasets, sources, func(d *record.DatasetItem) error {
-		keys = append(keys, d.ObjectKeys()...)
-		return nil
-	})
-	return keys, err
+	c.Propagate(trash.Trash{Store: c.Store, Now: c.Now}.Continue, entry.Key())
+	return c.UpsertProfile(ctx)
 }

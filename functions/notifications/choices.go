@@ -1,0 +1,117 @@
+package notifications
+
+import (
+	"context"
+	"crypto/subtle"
+	"slices"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/visibility"
+	"assay/shared/webpage"
+)
+
+//go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
+
+// ChoicesDraft is what a user chooses.
+type ChoicesDraft struct {
+	Email []record.EventKind `json:"email" maxItems:"20" enum:"registration.pending,registration.decided,invitation.created,run.failed,run.completed,review.published,truth.changed,window.closing,announcement.published,workers.missing,token.expiring,webhook.disabled" doc:"the kinds of events that you are told of by e-mail; those for organizers concern their tasks"`
+}
+
+// Choices is what a user is told of.
+type Choices struct {
+	ChoicesDraft
+	Address string `json:"address,omitempty" doc:"where e-mails go; absent while you have changed nothing here, and when the sign-in issuer gives none"`
+
+	box *record.Mailbox
+}
+
+// Scope is that of what belongs to the caller.
+func (c *Choices) Scope() access.Scope {
+	s := access.Scope{Audience: access.Everyone}
+	if c.box != nil {
+		s.OwnerID = c.box.ID
+	}
+	return s
+}
+
+// Revision is the number that an entity tag of the choices begins with. It is 1 before anything is stored.
+func (c *Choices) Revision() int64 { return c.box.Version + 1 }
+
+func choices(ctx context.Context, c *api.Call) (*Choices, error) {
+	if c.Caller.Anonymous() {
+		return new(Choices), nil
+	}
+	box, err := records.Get[record.Mailbox](ctx, c.Store, c.Consistency, record.MailboxKey(c.Caller.ID))
+	if err != nil {
+		return nil, err
+	}
+	if box == nil {
+		box = record.NewMailbox(c.Caller.ID, c.Now())
+		box.Version = 0
+	}
+	return &Choices{box: box}, nil
+}
+
+func showChoices(ctx context.Context, c *api.Call, of *Choices) (*Choices, error) {
+	g, err := c.Grants(ctx)
+	if g.Profile != nil {
+		of.Address = g.Profile.Email
+	}
+	of.Email = slices.DeleteFunc(slices.Clone(record.EventKinds), func(k record.EventKind) bool { return !of.box.Wants(k) })
+	return of, err
+}
+
+func changeChoices(ctx context.Context, c *api.Call, of *Choices, d ChoicesDraft) (*Choices, error) {
+	changed := *of.box
+	changed.Stopped = false
+	changed.Muted = slices.DeleteFunc(slices.Clone(record.EventKinds), func(k record.EventKind) bool { return slices.Contains(d.Email, k) })
+	c.Tx.Save(&changed, c.Now())
+	return &Choices{box: &changed}, c.UpsertProfile(ctx)
+}
+
+// target is a mailbox that the secret of a link opens.
+type target struct{ *record.Mailbox }
+
+// Scope says that everyone may know of it who has the secret.
+func (target) Scope() access.Scope { return access.Scope{Audience: access.Everyone} }
+
+// Unsubscription says whether e-mails are stopped.
+type Unsubscription struct {
+	Stopped bool   `json:"stopped" doc:"no e-mail is sent any more"`
+	Notice  string `json:"notice" doc:"what to do next"`
+}
+
+func mailbox(ctx context.Context, c *api.Call) (target, error) {
+	box, err := visibility.Find[record.Mailbox](ctx, &c.Viewer, c.Param("userId"), record.MailboxKey)
+	if err != nil {
+		return target{}, err
+	}
+	if subtle.ConstantTimeCompare([]byte(box.Secret), []byte(c.Param("unsubscriptionId"))) == 0 {
+		return target{}, visibility.Missing
+	}
+	return target{box}, nil
+}
+
+func showMailbox(_ context.Context, _ *api.Call, t target) (Unsubscription, error) {
+	if t.Stopped {
+		return Unsubscription{true, "You get no e-mails of this server any more. Once you are logged in, PATCH /v1/user/notifications lets " +
+			"them be sent again."}, nil
+	}
+	return Unsubscription{false, "You get e-mails of this server. POST to this address stops all of them; PATCH /v1/user/notifications, " +
+		"once you are logged in, some of them."}, nil
+}
+
+func unsubscribe(_ context.Context, c *api.Call, t target) error {
+	if !t.Stopped {
+		t.Stopped = true
+		c.Tx.Save(t.Mailbox, c.Now())
+	}
+	return nil
+}
+
+func unsubscribePage(ctx context.Context, c *api.Call, t target) error {
+	return webpage.Page{Title: "E-mails", Form: true, Main: unsubscribeForm(t.Stopped)}.Send(ctx, c)
+}

@@ -1,0 +1,94 @@
+package notifications
+
+import (
+	"context"
+
+	"assay/shared/api"
+	"assay/shared/page"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
+)
+
+// NewWebhook is an answer that has the secret of a webhook.
+type NewWebhook struct {
+	record.Webhook
+	Secret string `json:"secret,omitempty" doc:"what the receiver checks signatures with. It is shown this once; a repeated answer, by Idempotency-Key, lacks it" example:"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="`
+}
+
+// WithoutSecret is the answer as it may be kept.
+func (n *NewWebhook) WithoutSecret() any { return n.Webhook }
+
+// Nothing is a body without members: `{}`.
+type Nothing struct{}
+
+func listWebhooks(ctx context.Context, c *api.Call, of *parent) (page.Page[*record.Webhook], error) {
+	return api.PageOf(ctx, c, []records.Source{webhooksOf(of)}, nil, func(h *record.WebhookItem) *record.Webhook { return &h.Webhook })
+}
+
+func createWebhook(ctx context.Context, c *api.Call, of *parent, d record.WebhookDraft) (path string, made *NewWebhook, err error) {
+	source := webhooksOf(of)
+	all, err := c.Store.Query(ctx, store.Query{Partition: source.Partition, From: source.From, To: source.To, Limit: record.MaxWebhooks,
+		Consistency: store.Strong})
+	switch {
+	case err != nil:
+		return "", made, records.Failed(err)
+	case len(all) == record.MaxWebhooks:
+		return "", made, problem.Conflict.New("There are %d webhooks, which is the most. Delete one first, or have one receive more kinds of "+
+			"events.", len(all))
+	}
+	h := record.NewWebhook(c.Now(), of.organizerID, of.taskID, d)
+	h.Sequence = 1
+	first := record.NewDelivery(c.Now(), h, record.EventWebhookCreated, of.taskID, h.Path()).Numbered(h.Sequence)
+	// Replaced as it is, so that of two webhooks that are created at once one counts again, and none is left of what is being deleted.
+	c.Tx.Create(h).Create(first).Replace(of.Record)
+	return h.Path(), &NewWebhook{h.Webhook, h.Secret}, c.Audit(ctx, h.Scope(), record.WebhookCreated, h.Path(), nil, d)
+}
+
+func showWebhook(_ context.Context, _ *api.Call, h *record.WebhookItem) (record.Webhook, error) {
+	return h.Webhook, nil
+}
+
+func changeWebhook(ctx context.Context, c *api.Call, h *record.WebhookItem, d record.WebhookDraft) (*record.WebhookItem, error) {
+	changed := *h
+	changed.WebhookDraft = d
+	c.Tx.Save(&changed, c.Now())
+	return &changed, c.Audit(ctx, h.Scope(), record.WebhookChanged, h.Path(), h.WebhookDraft, d)
+}
+
+// removeWebhook leaves the deliveries, which nobody can see any more: the notifier drops those that wait, and the others expire.
+func removeWebhook(ctx context.Context, c *api.Call, h *record.WebhookItem) error {
+	c.Tx.Delete(h)
+	return c.Audit(ctx, h.Scope(), record.WebhookDeleted, h.Path(), h.WebhookDraft, nil)
+}
+
+func rotateSecret(ctx context.Context, c *api.Call, h *record.WebhookItem, _ Nothing) (path string, made *NewWebhook, err error) {
+	changed := *h
+	changed.Rotate(c.Now())
+	c.Tx.Save(&changed, c.Now())
+	made = &NewWebhook{changed.Webhook, changed.Secret}
+	return h.Path(), made, c.Audit(ctx, h.Scope(), record.WebhookChanged, h.Path()+"/secrets", nil, nil)
+}
+
+func listDeliveries(ctx context.Context, c *api.Call, h *record.WebhookItem) (page.Page[*record.Delivery], error) {
+	source := records.Source{Partition: record.DeliveryPartition(h.ID), From: record.DeliveryPrefix, To: record.DeliveryEnd}
+	var keep func(*record.DeliveryItem) bool
+	if len(c.Page.Values("state")) > 0 {
+		keep = func(d *record.DeliveryItem) bool { return c.Page.Matches("state", string(d.State)) }
+	}
+	return api.PageOf(ctx, c, []records.Source{source}, keep, func(d *record.DeliveryItem) *record.Delivery { return &d.Delivery })
+}
+
+func showDelivery(_ context.Context, _ *api.Call, d *deliveryTarget) (record.Delivery, error) {
+	return d.Delivery, nil
+}
+
+func sendAgain(_ context.Context, c *api.Call, d *deliveryTarget, _ Nothing) (path string, made *record.Delivery, err error) {
+	if d.webhook.Disabled {
+		return "", made, problem.Conflict.New("The webhook is disabled. PATCH %s with {\"disabled\": false} first.", d.webhook.Path())
+	}
+	d.Restart(c.Now())
+	c.Tx.Save(d.DeliveryItem, c.Now())
+	return d.webhook.Path() + "/deliveries/" + d.ID, &d.Delivery, nil
+}

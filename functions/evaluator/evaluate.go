@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
-	"time"
+	"sync"
 
 	"assay/shared/evaluation"
 	"assay/shared/lists"
@@ -18,6 +18,7 @@ import (
 	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/truth"
+	"assay/shared/wait"
 )
 
 // evaluate completes a leased run. When the store or the files do not answer, it leaves the lease to expire, after which the run is
@@ -59,30 +60,20 @@ func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
 // keepLease extends the lease until release is called. The context ends when the lease is lost.
 func (w *Worker) keepLease(parent context.Context, h queue.LeaseRef) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(parent)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		next := time.NewTicker(leaseTime / 3)
-		defer next.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-next.C:
-			}
+	var extending sync.WaitGroup
+	extending.Go(func() {
+		for wait.Sleep(ctx, leaseTime/3) {
 			err := w.queue().Extend(ctx, h, leaseTime)
 			if errors.Is(err, queue.ErrStaleLease) {
 				cancel(err)
-				return
-			}
-			if err != nil && ctx.Err() == nil {
+			} else if err != nil && ctx.Err() == nil {
 				w.Log.WarnContext(ctx, "a lease was not extended", "run", h.RunID, "error", err)
 			}
 		}
-	}()
+	})
 	return ctx, func() {
 		cancel(nil)
-		<-done
+		extending.Wait()
 	}
 }
 
@@ -114,7 +105,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Lease
 		return err
 	}
 	// Blinded runs are validated in any case, so that the duration reveals nothing either.
-	if len(diagnostics) > 0 || run.Access.Blinded {
+	if len(diagnostics) > 0 || run.Access.Conceals() {
 		known, err := w.known(ctx, run, truth, against)
 		if err != nil {
 			return err
@@ -218,7 +209,7 @@ func (w *Worker) known(ctx context.Context, run *record.RunItem, truth *record.T
 	}
 	kind := measure.Kind(truth.Evaluator.Kind)
 	files := d.ComparedInputs(kind)
-	if !run.Access.Blinded || len(files) == 0 {
+	if !run.Access.Conceals() || len(files) == 0 {
 		return list, nil
 	}
 	inputs, err := w.inputs.get(ctx, d.ID, evaluation.Digest(files)+truth.RunFormat.IDField,

@@ -308,10 +308,17 @@ func TestNextDue_ReturnsTheFirstInstant(t *testing.T) {
 		t.Errorf("with nothing there, next at %v", at)
 	}
 	waits := f.add(ranked, func(r *recordtest.Run) { r.Queue = record.QueueWorkers })
-	if at := next().Sub(waits.QueuedAt.Time); at != record.QueueTime {
+	if at := next().Sub(waits.QueuedAt.Time); at != record.WorkersNotice {
 		t.Errorf("a run that waits for a worker is looked at after %v", at)
 	}
 	f.wait(2 * time.Hour)
+	if at := next().Sub(waits.QueuedAt.Time); at != record.WorkersNotice+record.Day {
+		t.Errorf("a run that waits for a worker is looked at again after %v", at)
+	}
+	f.wait(record.QueueTime - 4*time.Hour)
+	if at := next().Sub(waits.QueuedAt.Time); at != record.QueueTime {
+		t.Errorf("a run that has waited for long is looked at after %v", at)
+	}
 	leased := f.add(ranked, f.leasedBy("elsewhere", time.Hour))
 	if at := next(); !at.Equal(leased.Lease.Until.Time) {
 		t.Errorf("next at %v, and the lease expires at %v", at, leased.Lease.Until)

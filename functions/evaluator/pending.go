@@ -20,6 +20,7 @@ import (
 	"assay/shared/records"
 	"assay/shared/runlog"
 	"assay/shared/store"
+	"assay/shared/trash"
 	"assay/shared/truth"
 )
 
@@ -27,33 +28,30 @@ import (
 // again before it changes anything.
 func (w *Worker) do(ctx context.Context, kind record.PendingKind, r record.Record) error {
 	propagator, deleter := propagation.Propagator{Store: w.Store, Now: w.Now}, deletion.Deleter{Store: w.Store, Now: w.Now}
-	switch kind {
-	case record.PropagateTask:
-		return propagator.Task(ctx, r.Key())
-	case record.PropagateRegistration:
-		return propagator.Registration(ctx, r.Key())
-	case record.DeleteTask:
-		return deleter.ResumeTask(ctx, r.Key())
-	case record.SweepDeletedTask:
-		return deleter.SweepTask(ctx, r.Key())
-	case record.DeleteDataset:
-		return deleter.ResumeDataset(ctx, r.Key())
-	case record.DeleteUser:
-		return deletion.UserDeleter{Deleter: deleter, Files: w.Files}.Resume(ctx, r.Key())
-	case record.AcceptTruth:
-		return truth.Acceptor{Store: w.Store, Objects: w.Files, Now: w.Now}.Accept(ctx, r.(*record.DatasetItem).ID)
-	case record.Reevaluate:
-		return w.reevaluate(ctx, r.(*record.DatasetItem).ID)
-	case record.ExpireUpload:
-		return w.expireUpload(ctx, r.(*record.RunItem))
-	case record.ReclaimLease:
-		return w.queue().ReclaimExpired(ctx, r.(*record.RunItem).ID)
-	case record.ResumeRun:
-		return w.queue().Resume(ctx, r.(*record.RunItem).ID)
-	case record.SealLogs:
-		return runlog.Logs{Store: w.Store, Files: w.Files}.Seal(ctx, w.Now(), r.(*record.RunItem).ID)
+	acceptor, logs := truth.Acceptor{Store: w.Store, Objects: w.Files, Now: w.Now}, runlog.Logs{Store: w.Store, Files: w.Files}
+	bin := trash.Trash{Store: w.Store, Files: w.Files, Now: w.Now}
+	handle, ok := map[record.PendingKind]func() error{
+		record.PropagateTask:         func() error { return propagator.Task(ctx, r.Key()) },
+		record.PropagateRegistration: func() error { return propagator.Registration(ctx, r.Key()) },
+		record.ApplyEmbargo:          func() error { return propagator.Embargo(ctx, r.Key()) },
+		record.DeleteTask:            func() error { return deleter.ResumeTask(ctx, r.Key()) },
+		record.SweepDeletedTask:      func() error { return deleter.SweepTask(ctx, r.Key()) },
+		record.DeleteDataset:         func() error { return deleter.ResumeDataset(ctx, r.Key()) },
+		record.DeleteUser:            func() error { return deletion.UserDeleter{Deleter: deleter, Files: w.Files}.Resume(ctx, r.Key()) },
+		record.MoveToTrash:           func() error { return bin.Continue(ctx, r.Key()) },
+		record.RestoreTrash:          func() error { return bin.Resume(ctx, r.Key()) },
+		record.PurgeTrash:            func() error { return bin.Purge(ctx, r.Key()) },
+		record.AcceptTruth:           func() error { return acceptor.Accept(ctx, r.(*record.DatasetItem).ID) },
+		record.Reevaluate:            func() error { return w.reevaluate(ctx, r.(*record.DatasetItem).ID) },
+		record.ExpireUpload:          func() error { return w.expireUpload(ctx, r.(*record.RunItem)) },
+		record.ReclaimLease:          func() error { return w.queue().ReclaimExpired(ctx, r.(*record.RunItem).ID) },
+		record.ResumeRun:             func() error { return w.queue().Resume(ctx, r.(*record.RunItem).ID) },
+		record.SealLogs:              func() error { return logs.Seal(ctx, w.Now(), r.(*record.RunItem).ID) },
+	}[kind]
+	if !ok {
+		return fmt.Errorf("no handler for pending work of the kind %q", kind)
 	}
-	return fmt.Errorf("no handler for pending work of the kind %q", kind)
+	return handle()
 }
 
 func (w *Worker) uploads() files.Uploads { return files.Uploads{Store: w.Store, Now: w.Now} }
@@ -143,12 +141,37 @@ func (w *Worker) FailUnserved(ctx context.Context) error {
 		if err != nil {
 			return errors.Join(failed, err)
 		}
+		if !backlog.Since.Add(record.WorkersNotice).After(now) {
+			failed = errors.Join(failed, w.noticeUnserved(ctx, now, backlog))
+		}
 		if backlog.Since.Add(record.QueueTime).After(now) {
 			continue
 		}
 		failed = errors.Join(failed, w.failUnserved(ctx, now, backlog))
 	}
 	return failed
+}
+
+// noticeUnserved makes the event that no worker was seen that serves the runs of a backlog, once a day for each dataset.
+func (w *Worker) noticeUnserved(ctx context.Context, now time.Time, backlog queue.TeamBacklog) error {
+	run, err := records.Decode[record.RunItem](backlog.Oldest)
+	if err != nil {
+		return err
+	}
+	serving, err := records.Get[record.Serving](ctx, w.Store, store.Eventual, record.ServingKey())
+	if err != nil || serving.Serves(run.Subqueue(), now) {
+		return err
+	}
+	e := record.NewEvent(now, record.EventWorkersMissing, run.Scope(), "/v1/datasets/"+run.DatasetID)
+	e.ID = run.DatasetID + now.UTC().Format("-20060102")
+	tx := new(records.Tx)
+	if err := records.CreateMissing[record.Event](ctx, w.Store, tx, e); err != nil {
+		return err
+	}
+	if err := tx.Commit(ctx, w.Store); !records.IsConflict(err) {
+		return err
+	}
+	return nil // another process made it
 }
 
 // failUnserved is FailUnserved for one backlog.
@@ -201,10 +224,7 @@ func (w *Worker) eachBatch(
 		}
 	}
 	for key, err := range w.Files.List(ctx, prefix, after, w.Now().Add(-age)) {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return done, err
 		}
 		if keys = append(keys, key); len(keys) == store.MaxKeys/2 {
@@ -242,6 +262,7 @@ func (w *Worker) deleteAbandoned(ctx context.Context, keys []string) error {
 	if err != nil {
 		return records.Failed(err)
 	}
+	var trashed []store.Key // two for each abandoned key
 	for i, key := range parsed {
 		named, pending, err := references(key, items[2*i], items[2*i+1])
 		if err != nil {
@@ -249,6 +270,7 @@ func (w *Worker) deleteAbandoned(ctx context.Context, keys []string) error {
 		}
 		if !named {
 			abandoned = append(abandoned, key)
+			trashed = append(trashed, record.TrashKey(items[2*i].Key), record.TrashKey(items[2*i+1].Key))
 			continue
 		}
 		if pending { // the notification of its upload was lost
@@ -257,11 +279,31 @@ func (w *Worker) deleteAbandoned(ctx context.Context, keys []string) error {
 			}
 		}
 	}
-	if len(abandoned) == 0 {
-		return nil
+	if abandoned, err = w.withoutTrash(ctx, abandoned, trashed); err != nil || len(abandoned) == 0 {
+		return err
 	}
 	w.Log.InfoContext(ctx, "abandoned files deleted", "keys", abandoned)
 	return w.Files.Delete(ctx, abandoned...)
+}
+
+// withoutTrash returns those of the files that nothing in the trash names either, where two keys are of the record of each.
+func (w *Worker) withoutTrash(ctx context.Context, files []string, keys []store.Key) (abandoned []string, err error) {
+	items, err := w.Store.Get(ctx, store.Strong, keys...)
+	if err != nil {
+		return nil, records.Failed(err)
+	}
+	for i, file := range files {
+		one, err := record.Untrash(items[2*i])
+		other, otherErr := record.Untrash(items[2*i+1])
+		named, _, namedErr := references(file, one, other)
+		if err := errors.Join(err, otherErr, namedErr); err != nil {
+			return nil, err
+		}
+		if !named {
+			abandoned = append(abandoned, file)
+		}
+	}
+	return abandoned, nil
 }
 
 // references reports whether one of the items, which are those of the key's record, names the file of the key, and whether the record
@@ -278,28 +320,17 @@ func references(key string, one, other store.Item) (named, pending bool, err err
 		if h == record.HolderLogs {
 			return slices.Contains(run.ObjectKeys(), key), false, nil
 		}
-		files = run.Files
-		if run.Lease != nil {
-			stored = run.Lease.Outputs
-		}
+		files, stored = run.Files, cmp.Or(run.Lease, new(record.Lease)).Outputs
 	case record.HolderEvaluations:
 		topics, err := records.Decode[record.Topics](one)
 		return topics != nil && topics.ObjectKey == key, false, err
 	default:
 		dataset, err := records.Decode[record.DatasetItem](one)
-		if err != nil {
+		truth, truthErr := records.Decode[record.Truth](other)
+		if err := errors.Join(err, truthErr); err != nil {
 			return false, false, err
 		}
-		truth, err := records.Decode[record.Truth](other)
-		if err != nil {
-			return false, false, err
-		}
-		if dataset != nil {
-			files = slices.Concat(dataset.Inputs, dataset.Truths)
-		}
-		if truth != nil {
-			stored = truth.Files
-		}
+		files, stored = cmp.Or(dataset, new(record.DatasetItem)).Files(), cmp.Or(truth, new(record.Truth)).Files
 	}
 	is := func(f record.File) bool { return f.SHA256 == sha256 }
 	pending = slices.ContainsFunc(files, func(f record.File) bool { return is(f) && f.State == record.FilePending })

@@ -25,6 +25,7 @@
 package evaluator
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -36,7 +37,6 @@ import (
 	"assay/shared/files"
 	"assay/shared/measure/evaluator"
 	"assay/shared/metrics"
-	"assay/shared/panics"
 	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/records"
@@ -78,7 +78,9 @@ func (w *Worker) Run(ctx context.Context) {
 		all.Go(func() { w.work(ctx) })
 	}
 	for _, c := range w.periodicJobs() {
-		all.Go(func() { w.runPeriodically(ctx, c) })
+		all.Go(func() {
+			wait.Repeat(ctx, c.every, w.Log.With("job", c.name), "a periodic job failed; it runs again at its next interval", c.do)
+		})
 	}
 	all.Wait()
 }
@@ -166,15 +168,6 @@ func (w *Worker) deleteAllAbandoned(ctx context.Context) error {
 	return err
 }
 
-// runPeriodically does a job at its interval until the context ends.
-func (w *Worker) runPeriodically(ctx context.Context, c periodicJob) {
-	wait.Every(ctx, c.every, func() {
-		if err := panics.Catch(func() error { return c.do(ctx) }); err != nil && ctx.Err() == nil {
-			w.Log.ErrorContext(ctx, "a periodic job failed; it runs again at its next interval", "job", c.name, "error", err)
-		}
-	})
-}
-
 // reclaim queues the runs again that an earlier process of the same name had leased.
 func (w *Worker) reclaim(ctx context.Context) error {
 	return w.eachPending(ctx, "", func(it store.Item) error {
@@ -215,7 +208,7 @@ func (w *Worker) HandleChange(ctx context.Context, key store.Key) (time.Time, er
 		return time.Time{}, w.Evaluate(ctx, run)
 	case record.QueuePartition(record.QueueWorkers):
 		since, err := record.QueuedSince(entry.Sort)
-		return since.Add(record.QueueTime), err
+		return since.Add(record.WorkersNotice), err
 	case record.DuePartition:
 		at, err := record.DueAt(entry.Sort)
 		if err != nil || at.After(w.Now()) {
@@ -247,33 +240,26 @@ func (w *Worker) NextDue(ctx context.Context) (time.Time, error) {
 			next = t
 		}
 	}
-	for _, first := range []struct {
-		partition string
-		instant   func(sort string) (time.Time, error)
-		later     time.Duration
-	}{
-		{record.DuePartition, record.DueAt, 0},
-		// The stream should have delivered these runs. The first need not have waited longest, but EvaluateQueued takes all.
-		{record.QueuePartition(record.QueueBuiltin), record.QueuedSince, leaseTime},
-	} {
-		found, err := w.Store.Query(ctx, store.Query{Index: record.ByWork, Partition: first.partition, Limit: 1})
-		if err != nil {
-			return next, records.Failed(err)
+	first := func(partition string, instantOf func(sort string) (time.Time, error), later time.Duration) error {
+		found, err := w.Store.Query(ctx, store.Query{Index: record.ByWork, Partition: partition, Limit: 1})
+		if err != nil || len(found) == 0 {
+			return records.Failed(err)
 		}
-		if len(found) == 0 {
-			continue
-		}
-		instant, err := first.instant(found[0].Entry(record.ByWork).Sort)
-		if err != nil {
-			return next, err
-		}
-		at(instant.Add(first.later))
+		instant, err := instantOf(found[0].Entry(record.ByWork).Sort)
+		at(instant.Add(later))
+		return err
+	}
+	// The stream should have delivered what is queued. The first run need not have waited longest, but EvaluateQueued takes all.
+	if err := cmp.Or(first(record.DuePartition, record.DueAt, 0),
+		first(record.QueuePartition(record.QueueBuiltin), record.QueuedSince, leaseTime)); err != nil {
+		return next, err
 	}
 	for backlog, err := range w.queue().TeamBacklogs(ctx) {
 		if err != nil {
 			return next, err
 		}
 		at(backlog.Since.Add(record.QueueTime))
+		at(record.NextWorkersNotice(backlog.Since, w.Now()))
 	}
 	return next, nil
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,11 +97,8 @@ func (f *function) handleChanges(ctx context.Context, records []json.RawMessage)
 	var next time.Time
 	for _, raw := range records {
 		var r events.DynamoDBEventRecord
-		err := json.Unmarshal(raw, &r)
-		if err == nil {
-			err = ctx.Err() // no time to begin another
-		}
 		var again time.Time
+		err := cmp.Or(json.Unmarshal(raw, &r), ctx.Err()) // when there is no time to begin another
 		if err == nil {
 			again, err = f.handleChange(ctx, &r)
 		}

@@ -56,7 +56,8 @@ type result struct {
 
 func (f *fixture) add(r result) *record.EvaluationItem {
 	options := []recordtest.RunOption{value("nDCG@10", r.value), value("AP", r.ap), func(run *recordtest.Run) {
-		run.Access.Published, run.Access.Blinded, run.Access.Anonymous, run.Access.Alias = !r.hidden, r.blinded, r.anonymous, "alias"
+		run.Access.Published, run.Access.Blinded, run.Access.Anonymous, run.Access.Alias = !r.hidden, r.blinded, r.anonymous,
+			"alias of "+r.user
 	}}
 	if r.baseline {
 		options = append(options, recordtest.Baseline)
@@ -160,7 +161,7 @@ func TestShow_HasValuesPerTopic(t *testing.T) {
 	s.builder.Replace(&record.Topics{Meta: small.Meta, PerTopic: map[string]map[string]float64{"q1": {"AP": 0.25}}})
 	var e record.Evaluation
 	s.Want(http.StatusOK, &e, "", http.MethodGet, "/v1/evaluations/"+small.ID, nil)
-	if e.PerTopic["q1"]["AP"] != 0.25 || e.UserID != "" || e.Team != "alias" {
+	if e.PerTopic["q1"]["AP"] != 0.25 || e.UserID != "" || e.Team != "alias of ada" {
 		t.Errorf("%+v", e)
 	}
 	for user, status := range map[string]int{"": 404, "ada": 404, "reg": 404, "olga": 200, "root": 200} {
@@ -179,15 +180,15 @@ func TestCSV_HasMeasuresInTheDatasetsOrder(t *testing.T) {
 	if err != nil || len(rows) != 3 {
 		t.Fatal(err, string(got.Body))
 	}
-	if strings.Join(rows[0], ",") != "rank,team,userId,runId,submissionId,datasetId,taskId,createdAt,baseline,audience,"+
+	if strings.Join(rows[0], ",") != "rank,team,userId,runId,submissionId,datasetId,taskId,createdAt,baseline,final,audience,"+
 		"alias,affiliation,title,label,runTag,paperUrl,submittedAt,nDCG@10,AP" {
 		t.Error(rows[0])
 	}
 	if strings.Join(rows[1], ",") != "1,team of ada,"+e.UserID+","+e.RunID+","+e.SubmissionID+","+e.DatasetID+","+e.TaskID+","+
-		e.CreatedAt.String()+",false,everyone,,,,,,,"+e.SubmittedAt.String()+",0.3,0.125" {
+		e.CreatedAt.String()+",false,false,everyone,,,,,,,"+e.SubmittedAt.String()+",0.3,0.125" {
 		t.Error(rows[1])
 	}
-	if rows[2][1] != "alias" || rows[2][2] != "" || rows[2][18] != "" {
+	if rows[2][1] != "alias of dan" || rows[2][2] != "" || rows[2][19] != "" {
 		t.Error(rows[2])
 	}
 }

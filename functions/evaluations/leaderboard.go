@@ -14,8 +14,15 @@ import (
 // rank is the order by the primary measure.
 const rank = "rank"
 
-// options of a leaderboard: only the best run of each team, and for these the number of runs that the team has on it.
-type options struct{ best, count bool }
+// options of a leaderboard: only the final runs of each team, only the best of these or of all, and for that the number of runs that the
+// team has on it.
+type options struct{ final, best, count bool }
+
+// optionsOf are those that the request asks for.
+func optionsOf(c *api.Call) options {
+	is := func(f page.Filter) bool { return c.Page.Value(f.Name) == "true" }
+	return options{final: is(final), best: is(best)}
+}
 
 // leaderboard is the page of the dataset's leaderboard that the request asks for. Ranks count whatever the caller sees
 // of the board (with best, of each team its best run), so a filter by run or user leaves each entry its place.
@@ -23,6 +30,9 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o opti
 	show, err := viewer(ctx, c)
 	if err != nil {
 		return p, err
+	}
+	if o.final && d.FinalRuns == 0 {
+		return p, problem.InvalidParameter.New("The dataset takes no final runs: its member finalRuns is 0. Leave final out.")
 	}
 	measure, shown := "", d.Board()
 	if c.Page.Sort != rank {
@@ -33,7 +43,7 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o opti
 			strings.Join(shown.Evaluator.Measures, ", "))
 	}
 	b := evaluation.Leaderboard{Viewer: &c.Viewer, Dataset: d, TruthVersion: shown.TruthVersion, AtOnce: c.Page.Offset + c.Page.Limit + 1,
-		Count: o.count}
+		Count: o.count, Final: o.final}
 	entries, err := b.Entries(ctx, measure, o.best)
 	if err != nil {
 		return p, err

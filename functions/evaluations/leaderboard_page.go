@@ -27,9 +27,10 @@ type boardView struct {
 	shown    record.BoardTruth   // what the entries were evaluated with
 	progress *record.Reevaluation
 	entries  page.Page[record.Evaluation]
-	hidden   int    // how many of the entries others do not see
-	sort     string // name of the measure that it is sorted by
-	best     bool
+	hidden   int        // how many of the entries others do not see
+	sort     string     // name of the measure that it is sorted by
+	options             // which runs it has
+	scoresAt string     // until when others are shown no scores, if they wait
 	public   bool       // it is what everyone sees who sees the task
 	login    bool       // of the reader
 	base     string     // URL of the server
@@ -42,8 +43,12 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 	applyView(c)
 	v := boardView{task: &t.Task, base: c.BaseURL(), public: c.Public || c.Caller.Anonymous(), login: !c.Caller.Anonymous()}
 	_, raw := c.Address()
-	v.query, _ = url.ParseQuery(raw)                                 // parsed before, so it cannot fail
-	v.best = bestOnly(c) || !v.query.Has(best.Name) && !v.filtered() // with a filter, all matching runs
+	v.query, _ = url.ParseQuery(raw) // parsed before, so it cannot fail
+	v.options = optionsOf(c)
+	if !v.query.Has(best.Name) && !v.query.Has(final.Name) && !v.filtered() { // with a filter, all matching runs
+		v.best = true
+	}
+	v.count = v.best
 	sources := []records.Source{records.Partition(record.ByTask, record.TaskPartition(t.ID, record.KindDataset, access.Everyone))}
 	err := records.Each(ctx, c.Store, record.MaxTaskDatasets, sources, func(d *record.DatasetItem) error {
 		v.datasets = append(v.datasets, d)
@@ -62,6 +67,9 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 		if err != nil {
 			return err
 		}
+		if v.scoresAt, err = scoresAt(ctx, c, t.TaskItem, v.dataset); err != nil {
+			return err
+		}
 		v.shown, v.progress = v.dataset.Board(), v.dataset.For(roles).Reevaluation
 		if c.Page.Sort == "" {
 			c.Page.SortBy(rank)
@@ -70,7 +78,7 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 			v.sort = v.shown.Evaluator.PrimaryMeasure
 		}
 		if !c.Page.PastEnd() {
-			if v.entries, err = leaderboard(ctx, c, v.dataset, options{best: v.best, count: v.best}); err != nil {
+			if v.entries, err = leaderboard(ctx, c, v.dataset, v.options); err != nil {
 				return err
 			}
 		}
@@ -85,6 +93,42 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 	return webpage.Page{Title: "Leaderboard of " + t.Name, Main: leaderboardPage(v)}.Send(ctx, c)
 }
 
+// scoresAt says until when nobody but the organizers is shown scores of the dataset; empty when they are shown.
+func scoresAt(ctx context.Context, c *api.Call, t *record.TaskItem, d *record.DatasetItem) (string, error) {
+	if d.Scores != record.ScoresAfterClose {
+		return "", nil
+	}
+	e, err := records.Get[record.Embargo](ctx, c.Store, c.Consistency, record.EmbargoKey(t.ID))
+	switch at, known := d.ScoresAt(t, e); {
+	case err != nil || !d.Embargoed(t, e, c.Now()):
+		return "", err
+	case known:
+		return at.String(), nil
+	default:
+		return "the organizers say when the dataset closes", nil
+	}
+}
+
+// choices are links to the board with other runs.
+func (v *boardView) choices() []choice {
+	all := []choice{
+		{"All runs", "All ", v.address(best.Name, "false", final.Name, ""), !v.best && !v.final},
+		{"Best run of each team", "The best run of each team, of the ", v.address(best.Name, "true", final.Name, ""), v.best && !v.final},
+	}
+	if v.dataset.FinalRuns > 0 {
+		all = append(all, choice{"Final runs of each team", "The final runs of each team, of the ",
+			v.address(best.Name, "false", final.Name, "true"), v.final})
+	}
+	return all
+}
+
+type choice struct {
+	name    string
+	kept    string // what the page says of the runs that it has
+	address string
+	current bool
+}
+
 // measures lists the names of the columns: the measure that sorts, then the others in the dataset's order.
 func (v *boardView) measures() []string {
 	others := slices.DeleteFunc(slices.Clone(v.shown.Evaluator.Measures), func(name string) bool { return name == v.sort })
@@ -94,6 +138,9 @@ func (v *boardView) measures() []string {
 // address is that of the page with parameters changed, given as pairs of name and value, and from its beginning.
 func (v *boardView) address(changes ...string) string {
 	q := url.Values{"sort": {v.sort}, best.Name: {strconv.FormatBool(v.best)}}
+	if v.final {
+		q.Set(final.Name, "true")
+	}
 	if v.dataset != nil {
 		q.Set(byDataset.Param(), v.dataset.ID)
 	}
@@ -103,7 +150,9 @@ func (v *boardView) address(changes ...string) string {
 		}
 	}
 	for change := range slices.Chunk(changes, 2) {
-		q.Set(change[0], change[1])
+		if q.Set(change[0], change[1]); change[1] == "" {
+			q.Del(change[0])
+		}
 	}
 	return "/v1/tasks/" + v.task.ID + "/evaluations?" + q.Encode()
 }

@@ -38,7 +38,7 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[recor
 	if err != nil || d == nil || !access.Sees(rolesOf(d.Scope()), d.Scope().Audience) {
 		return page.Page[record.Evaluation]{}, err
 	}
-	return leaderboard(ctx, c, d, options{best: bestOnly(c)})
+	return leaderboard(ctx, c, d, optionsOf(c))
 }
 
 // taskItem is a task, with the dataset that the request names if that is one of the task's.
@@ -70,9 +70,9 @@ func task(ctx context.Context, c *api.Call) (taskItem, error) {
 
 func listOfTask(ctx context.Context, c *api.Call, t taskItem) (none page.Page[record.Evaluation], err error) {
 	applyView(c)
-	if bestOnly(c) && c.Page.Sort == "" {
+	if o := optionsOf(c); (o.best || o.final) && c.Page.Sort == "" {
 		if c.Page.Cursor != "" {
-			return none, problem.InvalidParameter.New("best does not go with cursor: its list is sorted, and paged with offset and limit.")
+			return none, problem.InvalidParameter.New("best and final do not go with cursor: their list is sorted, and paged with offset and limit.")
 		}
 		c.Page.SortBy(rank)
 	}
@@ -96,29 +96,25 @@ func listOfTask(ctx context.Context, c *api.Call, t taskItem) (none page.Page[re
 	if t.dataset == nil {
 		return none, nil
 	}
-	return leaderboard(ctx, c, t.dataset, options{best: bestOnly(c)})
+	return leaderboard(ctx, c, t.dataset, optionsOf(c))
 }
 
 // onlyDataset returns the dataset of a task that has one; nil when it has none.
 func onlyDataset(ctx context.Context, c *api.Call, t *record.TaskItem) (*record.DatasetItem, error) {
 	q := store.Query{Index: record.ByTask, Partition: record.TaskPartition(t.ID, record.KindDataset, t.Scope().Audience), Limit: 2}
-	items, err := c.Store.Query(ctx, q)
+	datasets, err := records.Query[record.DatasetItem](ctx, c.Store, q)
 	switch {
-	case err != nil:
-		return nil, records.Failed(err)
-	case len(items) == 0:
-		return nil, nil
-	case len(items) > 1:
+	case err != nil || len(datasets) == 0:
+		return nil, err
+	case len(datasets) > 1:
 		return nil, problem.InvalidParameter.New("The task has several datasets, and a sorted list compares the evaluations of one: name it " +
 			"with filter[datasetId]=<id>.")
 	}
-	return records.Decode[record.DatasetItem](items[0])
+	return datasets[0], nil
 }
 
 // applyView restricts the rest of the call to evaluations that the caller may see, or to those that everyone sees who sees the task.
 func applyView(c *api.Call) { c.Public = c.Page.Value(view.Name) == record.PublicView }
-
-func bestOnly(c *api.Call) bool { return slices.Equal(c.Page.Values("best"), []string{"true"}) }
 
 // unsorted returns the list from the sources, or, with a filter by runs, the evaluations of those; taskIDs, if any, are the tasks
 // of all evaluations.
@@ -150,7 +146,7 @@ func unsorted(ctx context.Context, c *api.Call, sources func() ([]records.Source
 // ofRuns is the source of the evaluations of runs: each has at most one that lists show. Those that the caller
 // may not see are not read.
 func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]records.Source, error) {
-	runs, err := records.GetAll[record.RunItem](ctx, c.Store, c.Consistency, records.Keys(ids, record.RunKey)...)
+	runs, err := records.GetExisting[record.RunItem](ctx, c.Store, c.Consistency, ids, record.RunKey)
 	if err != nil {
 		return nil, err
 	}
@@ -160,9 +156,6 @@ func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]records.Source, e
 	}
 	var evaluations []string
 	for _, r := range runs {
-		if r == nil {
-			continue
-		}
 		if listed := r.ListedID(); listed != "" && r.ReadsValues(rolesOf(r.Scope())) {
 			evaluations = append(evaluations, listed)
 		}
@@ -198,10 +191,10 @@ func columns(list []record.Evaluation) [][]string {
 		}
 	}
 	rows := [][]string{append([]string{"rank", "team", "userId", "runId", "submissionId", "datasetId", "taskId", "createdAt", "baseline",
-		"audience", "alias", "affiliation", "title", "label", "runTag", "paperUrl", "submittedAt"}, names...)}
+		"final", "audience", "alias", "affiliation", "title", "label", "runTag", "paperUrl", "submittedAt"}, names...)}
 	for _, e := range list {
 		row := []string{"", e.Team, e.UserID, e.RunID, e.SubmissionID, e.DatasetID, e.TaskID, e.CreatedAt.String(),
-			strconv.FormatBool(e.Baseline),
+			strconv.FormatBool(e.Baseline), strconv.FormatBool(e.Final),
 			e.Audience, e.Alias, e.Affiliation, e.Title, e.Label, e.RunTag, e.PaperURL, e.SubmittedAt.String()}
 		if e.Rank > 0 {
 			row[0] = strconv.Itoa(e.Rank)

@@ -165,7 +165,7 @@ func TestPublicView_IsTheSameForAllReaders(t *testing.T) {
 				e := s.add(r)
 				shown[e.ID] = !r.hidden && !r.blinded
 				if r.anonymous {
-					withheld[e.ID] = "alias"
+					withheld[e.ID] = "alias of " + r.user
 				}
 			}
 		})

@@ -19,6 +19,7 @@ var (
 	byRun     = page.Filter{Name: "runId", Type: page.ID}
 	byUser    = page.Filter{Name: "userId", Type: page.ID}
 	best      = page.Filter{Name: "best", Type: page.Bool, Standalone: true}
+	final     = page.Filter{Name: "final", Type: page.Bool, Standalone: true}
 	view      = page.Filter{Name: "view", Type: page.Enum, Values: []string{record.CallerView, record.PublicView}, Standalone: true}
 )
 
@@ -51,10 +52,11 @@ var Operations = []api.Operation{
 		Summary: "List the evaluations of a task",
 		Description: "The newest first, or, with `sort`, the leaderboard of a dataset: the best first by the primary measure (`sort=rank`) or " +
 			"by the measure named. `filter[datasetId]` may be left out when the task has one dataset. `best=true` keeps the best run of each " +
-			"team, and sorts by rank unless `sort` says otherwise. A value that is not defined comes last, and of equal ones the earlier " +
+			"team, `final=true` its final runs: those that it marked or, where it marked none, the last `finalRuns` that the caller sees. Both " +
+			"sort by rank unless `sort` says otherwise. A value that is not defined comes last, and of equal ones the earlier " +
 			"submission first; `rank` is the place on the leaderboard, which filters by run and user do not change, and equal values share it. A " +
 			"browser gets the leaderboard as a page, of the newest dataset unless the filter names one, with the best run of each team, and how " +
 			"many the team has there, unless `best` or a filter says otherwise." + views + versions,
-		Query: page.Spec{Sort: true, Filters: []page.Filter{byDataset, byRun, byUser, best, view}},
+		Query: page.Spec{Sort: true, Filters: []page.Filter{byDataset, byRun, byUser, best, final, view}},
 	}, task, listOfTask, columns), boardPage),
 }

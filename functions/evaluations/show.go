@@ -27,6 +27,9 @@ func single(ctx context.Context, c *api.Call) (withTopics, error) {
 	if err == nil && e.EvaluationItem == nil {
 		err = visibility.Missing
 	}
+	if err == nil {
+		err = c.LiftEmbargo(ctx, &e.Access, e.TaskID, e.DatasetID, c.Now())
+	}
 	return e, err
 }
 

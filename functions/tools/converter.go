@@ -51,10 +51,9 @@ var fileTypes = map[conversion.Format]struct{ ending, mediaType string }{
 
 // conversionSource is the input of a conversion.
 type conversionSource struct {
-	member  string
-	formats []conversion.Format // the first is that of what the platform holds
-	convert func(ctx context.Context, w io.Writer, from, to conversion.Format, files ...measure.File) ([]measure.Diagnostic, error)
-	source  interface {
+	member string
+	*conversion.Kind
+	source interface {
 		Files() []evaluator.File
 		CheckDiagnostics([]measure.Diagnostic) error
 	}
@@ -76,14 +75,14 @@ var converterTool = define(metadata{
 	if err != nil {
 		return nil, err
 	}
-	from, to := conversion.Format(cmp.Or(in.From, string(of.formats[0]))), conversion.Format(in.To)
+	from, to := conversion.Format(cmp.Or(in.From, string(of.Formats[0]))), conversion.Format(in.To)
 	var fields problem.Fields
 	for _, f := range []struct {
 		pointer string
 		format  conversion.Format
 	}{{"/from", from}, {"/to", to}} {
-		fields.AddIf(!slices.Contains(of.formats, f.format), f.pointer, "%s is no format of a %s: give one of %v", f.format, of.member,
-			of.formats)
+		fields.AddIf(!slices.Contains(of.Formats, f.format), f.pointer, "%s is no format of a %s: give one of %v", f.format, of.member,
+			of.Formats)
 	}
 	if err := problem.Check(fields); err != nil {
 		return nil, err
@@ -94,7 +93,7 @@ var converterTool = define(metadata{
 			func(w io.Writer) error {
 				contents, done := evaluator.Contents(of.source.Files())
 				defer done()
-				found, err := of.convert(ctx, w, from, to, contents...)
+				found, err := of.Convert(ctx, w, from, to, contents...)
 				if err != nil {
 					return err
 				}
@@ -105,7 +104,7 @@ var converterTool = define(metadata{
 				}
 				if in.From == "" {
 					refused.Detail += fmt.Sprintf(" The files were read as %s, for `from` does not say what they are: it can be one of %v.", from,
-						of.formats)
+						of.Formats)
 				}
 				return refused
 			})
@@ -123,11 +122,11 @@ func (in *ConverterInput) resolve(ctx context.Context, resolver *inputs.Resolver
 		if err == nil {
 			err = resolver.CheckRankings(ctx, run)
 		}
-		return conversionSource{"run", conversion.RunFormats(), conversion.Runs, run}, err
+		return conversionSource{"run", conversion.Runs, run}, err
 	}
 	truth, err := resolver.Truth(ctx, "/qrels", inputs.TruthReference{DatasetID: in.Qrels.DatasetID, Files: in.Qrels.Files})
 	if err == nil && truth.Settings.Kind != measure.Retrieval {
 		err = problem.InvalidMember("/qrels/datasetId", "the dataset is one of %s, which has no relevance judgments", truth.Settings.Kind)
 	}
-	return conversionSource{"qrels", conversion.QrelsFormats(), conversion.Qrels, truth}, err
+	return conversionSource{"qrels", conversion.Qrels, truth}, err
 }

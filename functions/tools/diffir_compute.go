@@ -45,7 +45,7 @@ func (w *diffirWork) compute(ctx context.Context) (out DiffirOutput, err error) 
 			return out, err
 		}
 		w.rankings = append(w.rankings, rankings)
-		shown := DiffirRun{Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID(), Topics: len(rankings.Topics())}
+		shown := DiffirRun{Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID, Topics: len(rankings.Topics())}
 		if w.values != nil {
 			shown.Value = w.values[i].Measures[out.Measure]
 		}
@@ -144,16 +144,11 @@ func (w *diffirWork) compare(d *difference, rankings []ranking) {
 	d.least, d.lowest, d.order = math.Inf(1), math.Inf(1), math.Inf(1)
 	for i, r := range rankings[1:] {
 		d.overlap[i] = comparison.RankBiasedOverlap(rankings[0].Ranking, r.Ranking, w.in.P)
-		tau, ok := comparison.Tau(rankings[0].Ranking, r.Ranking)
-		if !ok {
-			tau = math.NaN()
-		}
-		d.tau[i] = tau
 		d.least = min(d.least, d.overlap[i])
-		if ok {
-			d.lowest, d.order = min(d.lowest, tau), min(d.order, tau)
+		if tau, ok := comparison.Tau(rankings[0].Ranking, r.Ranking); ok {
+			d.tau[i], d.lowest, d.order = tau, min(d.lowest, tau), min(d.order, tau)
 		} else {
-			d.order = min(d.order, 2*d.overlap[i]-1)
+			d.tau[i], d.order = math.NaN(), min(d.order, 2*d.overlap[i]-1)
 		}
 	}
 }
@@ -214,6 +209,14 @@ func defined(x float64) *float64 {
 	return &x
 }
 
+// orNaN is NaN for nil, as charts have it.
+func orNaN(x *float64) float64 {
+	if x == nil {
+		return math.NaN()
+	}
+	return *x
+}
+
 // showDocuments adds to topics what was retrieved. It returns why texts are missing.
 func (w *diffirWork) showDocuments(ctx context.Context, topics []DiffirTopic) ([]inputs.TextFault, error) {
 	qrels, err := w.truth.Qrels(ctx)
@@ -246,40 +249,47 @@ func (w *diffirWork) showDocuments(ctx context.Context, topics []DiffirTopic) ([
 
 // showTopic adds the rankings of a topic, and in what they differ.
 func (w *diffirWork) showTopic(t *DiffirTopic, rankings []ranking, qrels *retrieval.Qrels) {
-	first, depth := rankings[0], w.in.Depth
-	changes := make([]map[string]string, len(rankings))
-	went := map[string][]string{}
+	depth := w.in.Depth
 	for i, r := range rankings[1:] {
-		d := first.Difference(r.Ranking, depth)
 		c := &t.Comparisons[i]
-		c.Shown = &DiffirChanges{d.Kept, len(d.Moved), len(d.Came), len(d.Went)}
-		if tau, ok := comparison.TauB(first.Ranking, r.Ranking); ok {
+		c.Shown = &DiffirChanges{}
+		if tau, ok := comparison.TauB(rankings[0].Ranking, r.Ranking); ok {
 			c.TauB = &tau
-		}
-		changes[i+1] = map[string]string{}
-		for _, document := range d.Moved {
-			changes[i+1][document] = "moved"
-		}
-		for _, document := range d.Came {
-			changes[i+1][document] = "came"
-		}
-		for _, document := range d.Went {
-			went[document] = append(went[document], w.runs[i+1].Name)
 		}
 	}
 	for i, r := range rankings {
 		list := []DiffirDocument{}
 		for j, document := range r.documents[:min(depth, len(r.documents))] {
-			d := DiffirDocument{Rank: j + 1, Document: document.ID, Score: document.Score, Grade: qrels.Grade(t.Topic, []byte(document.ID))}
+			d := DiffirDocument{Rank: j + 1, Document: document.ID, Score: document.Score, Grade: qrels.Grade(t.Topic, []byte(document.ID)),
+				Ranks: lists.Map(rankings, func(other ranking) int { return other.Rank(document.ID) })}
 			if i > 0 {
-				d.Change = cmp.Or(changes[i][d.Document], "kept")
+				d.Change = t.Comparisons[i-1].Shown.add(d.Ranks[0], d.Rank, depth)
 			} else {
-				d.Went = went[d.Document]
+				for other, rank := range d.Ranks[1:] {
+					if rank == 0 || rank > depth {
+						d.Went = append(d.Went, w.runs[other+1].Name)
+						t.Comparisons[other].Shown.Went++
+					}
+				}
 			}
-			d.Ranks = lists.Map(rankings, func(other ranking) int { return other.Rank(d.Document) })
 			list = append(list, d)
 		}
 		t.Rankings = append(t.Rankings, list)
+	}
+}
+
+// add counts what became of a document that this run shows at a rank, and says it. The first run has it at another, 0 for none.
+func (c *DiffirChanges) add(first, rank, depth int) string {
+	switch {
+	case first == 0 || first > depth:
+		c.Came++
+		return "came"
+	case first == rank:
+		c.Kept++
+		return "kept"
+	default:
+		c.Moved++
+		return "moved"
 	}
 }
 

@@ -89,7 +89,7 @@ var evaluatorTool = define(metadata{
 		for i, r := range results.Runs {
 			v := values[i]
 			e := EvaluatedRun{
-				Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID(), Measures: v.Measures, Reasons: v.Reasons,
+				Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID, Measures: v.Measures, Reasons: v.Reasons,
 				Diagnostics: record.Disclosed(v.Diagnostics),
 				Intervals:   map[string]significance.Interval{},
 			}

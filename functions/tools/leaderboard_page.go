@@ -2,7 +2,6 @@ package tools
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -35,11 +34,8 @@ func (out *LeaderboardOutput) bars(most int) chart.Chart {
 	}))
 	for i, e := range out.Entries[:min(most, len(out.Entries))] {
 		const leftToRight = "\u200e" // whatever the name: the rank comes first
-		b := chart.Bar{Label: fmt.Sprintf("%s%d. %s", leftToRight, e.Rank, names[i]), Note: e.Hidden(), Value: math.NaN(),
+		b := chart.Bar{Label: fmt.Sprintf("%s%d. %s", leftToRight, e.Rank, names[i]), Note: e.Hidden(), Value: orNaN(e.Measures[out.Measure]),
 			Interval: (*chart.Interval)(e.Interval), Group: e.Group}
-		if v := e.Measures[out.Measure]; v != nil {
-			b.Value = *v
-		}
 		if b.Note == "" && e.Baseline && e.Team != record.BaselineTeam {
 			b.Note = "baseline"
 		}

@@ -47,30 +47,21 @@ var Operations = []api.Operation{
 		Description: "Computes from the body, which is an input of the tool, and changes nothing. The answer is JSON or, as the tool has it, " +
 			"a page, a chart or a file, by `Accept`. A result that is too large for an answer counts as stored by its caller until it is " +
 			"deleted. What the input names, the caller must be allowed to see.",
-	}, findTool, variants(), media(), invoke),
+	}, findTool, variants(), mediaTypes(representations), invoke),
 	api.ComputeGet(api.Spec{
 		ID: "getToolResult", Path: "/v1/tools/{tool}/result", May: access.Anyone,
 		Summary: "Return what a tool computes from an input",
 		Description: "The answer that the tool gives to a POST of the input, at an address of its own, which can be linked to and opened in " +
 			"a browser. The entity tag stays the same as long as the input and all that it refers to do.",
-	}, findTool, variants(), media(), invoke),
+	}, findTool, variants(), mediaTypes(representations), invoke),
 }
 
 // variants are the tools as the API's document describes them.
 func variants() []api.Variant {
 	return lists.Map(allTools, func(t tool) api.Variant {
-		return api.Variant{Name: t.name, Summary: t.summary, Input: t.input, Output: t.output, Example: t.example, Media: t.media,
+		return api.Variant{Name: t.name, Summary: t.summary, Input: t.input, Output: t.output, Example: t.example, Media: t.media(),
 			Problems: t.problems}
 	})
-}
-
-// media lists the media types of answers other than JSON.
-func media() []string {
-	var types []string
-	for _, f := range representations {
-		types = append(types, f.mediaType)
-	}
-	return types
 }
 
 func findTool(_ context.Context, c *api.Call) (tool, error) {

@@ -7,6 +7,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/lists"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -31,7 +32,7 @@ type Tool struct {
 func (t *tool) describe() (shown Tool, err error) {
 	shown = Tool{
 		Name: t.name, Kind: t.kind, Summary: t.summary, Description: t.description, URL: t.path(),
-		MediaTypes: append([]string{mediaJSON}, t.media...), Example: t.example,
+		MediaTypes: append([]string{mediaJSON}, t.media()...), Example: t.example,
 	}
 	if shown.Input, err = api.JSONSchema(t.input); err == nil {
 		shown.Output, err = api.JSONSchema(t.output)
@@ -58,40 +59,26 @@ func exampleFor(ctx context.Context, c *api.Call, example any) (any, error) {
 	if _, named := example.(LeaderboardInput); !named {
 		return example, nil
 	}
-	newest, err := c.Store.Query(ctx, store.Query{
+	newest, err := records.Query[record.DatasetItem](ctx, c.Store, store.Query{
 		Index: record.ByKind, Partition: record.KindPartitions(record.KindDataset, access.Everyone)[0], Descending: true, Limit: 1,
 	})
-	if err != nil {
-		return nil, records.Failed(err)
+	if err != nil || len(newest) == 0 {
+		return example, err
 	}
-	if len(newest) == 0 {
-		return example, nil
-	}
-	d, err := records.Decode[record.DatasetItem](newest[0])
-	if err != nil {
-		return nil, err
-	}
-	return LeaderboardInput{DatasetID: d.ID}, nil
+	return LeaderboardInput{DatasetID: newest[0].ID}, nil
 }
 
 // curlCommand is how to have a tool compute from a shell, as the type that shows most of it.
 func (t *tool) curlCommand(base string) string {
 	accept, output := "", ""
-	if len(t.media) > 0 {
-		accept, output = " -H 'Accept: "+t.media[0]+"'", " -o "+t.name+extensions[t.media[0]]
+	if len(t.shownAs) > 0 {
+		accept, output = " -H 'Accept: "+t.shownAs[0].mediaType+"'", " -o "+t.name+t.shownAs[0].ending
 	}
 	return "curl -s --json @input.json" + accept + output + " " + base + t.path()
 }
 
 // answerTypes lists the tool's media types, in words.
 func (t *tool) answerTypes() string {
-	words := []string{"JSON"}
-	for _, m := range t.media {
-		words = append(words, map[string]string{webpage.MediaType: "a page", mediaSVG: "a chart", mediaText: "a file", mediaCSV: "CSV",
-			mediaTSV: "TSV"}[m])
-	}
-	return "Answers with " + strings.Join(words, ", ")
+	words := lists.Map(t.shownAs, func(r representation) string { return r.name })
+	return "Answers with " + strings.Join(append([]string{"JSON"}, words...), ", ")
 }
-
-// extensions are those of files with what a tool answers.
-var extensions = map[string]string{webpage.MediaType: ".html", mediaSVG: ".svg", mediaText: ".txt"}

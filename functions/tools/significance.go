@@ -122,7 +122,7 @@ var significanceTool = define(metadata{
 			if err != nil {
 				return out, err
 			}
-			out.Runs = append(out.Runs, SignificanceRun{r.Name, r.ID, r.EvaluationID(), average(paired[i]), interval})
+			out.Runs = append(out.Runs, SignificanceRun{r.Name, r.ID, r.EvaluationID, average(paired[i]), interval})
 		}
 		if err := out.comparePairs(ctx, paired, in.Seed); err != nil {
 			return out, err

@@ -201,13 +201,9 @@ func (out *SignificanceOutput) matrix() chart.Chart {
 		names[i], cells[i] = r.Name, make([]chart.Comparison, len(out.Runs))
 	}
 	for _, p := range out.Pairs {
-		c := chart.Comparison{P: math.NaN(), Difference: p.Difference}
-		if p.P != nil {
-			c.P = *p.P
-		}
-		cells[p.First][p.Second] = c
-		c.Difference = -c.Difference
-		cells[p.Second][p.First] = c
+		chance := orNaN(p.P)
+		cells[p.First][p.Second] = chart.Comparison{P: chance, Difference: p.Difference}
+		cells[p.Second][p.First] = chart.Comparison{P: chance, Difference: -p.Difference}
 	}
 	return chart.Matrix(chart.Caption{
 		ID: "matrix", Title: out.Measure + ": p and differences",

@@ -66,8 +66,8 @@ func newWriterServer(t *testing.T) *writerServer {
 		{Name: writes.name, Summary: writes.summary, Input: writes.input, Output: writes.output, Example: writes.example}}
 	handle := func(ctx context.Context, c *api.Call, _ api.PublicTarget) error { return writes.invoke(ctx, c) }
 	s.Server = servertest.New(t,
-		api.Compute(api.Spec{ID: "note", Path: writerPath, May: access.Anyone}, api.NoTarget, variants, writes.media, handle),
-		api.ComputeGet(api.Spec{ID: "getNotes", Path: writes.resultPath(), May: access.Anyone}, api.NoTarget, variants, writes.media, handle))
+		api.Compute(api.Spec{ID: "note", Path: writerPath, May: access.Anyone}, api.NoTarget, variants, writes.media(), handle),
+		api.ComputeGet(api.Spec{ID: "getNotes", Path: writes.resultPath(), May: access.Anyone}, api.NoTarget, variants, writes.media(), handle))
 	return s
 }
 

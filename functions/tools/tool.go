@@ -15,6 +15,7 @@ import (
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/blob"
+	"assay/shared/lists"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/records"
@@ -36,10 +37,13 @@ type metadata struct {
 type tool struct {
 	metadata
 	input, output reflect.Type
-	example       any      // an input
-	media         []string // of answers other than JSON
+	example       any // an input
+	shownAs       []representation
 	invoke        func(context.Context, *api.Call) error
 }
+
+// media are the types of answers other than JSON.
+func (t tool) media() []string { return mediaTypes(t.shownAs) }
 
 // Scope says that everyone may know of a tool. What it is to work on has rights of its own.
 func (tool) Scope() access.Scope { return api.PublicTarget{}.Scope() }
@@ -60,13 +64,13 @@ type compute[O any] func(context.Context) (O, error)
 func define[I, O any](a metadata, example I, prepare func(context.Context, *inputs.Resolver, I) (compute[O], error)) tool {
 	t := tool{metadata: a, input: reflect.TypeFor[I](), output: reflect.TypeFor[O](), example: example}
 	var none O
-	for _, f := range representations {
-		if f.has(none) {
-			t.media = append(t.media, f.mediaType)
+	for _, r := range representations {
+		if r.has(none) {
+			t.shownAs = append(t.shownAs, r)
 		}
 	}
 	t.invoke = func(ctx context.Context, c *api.Call) error {
-		if _, err := c.Negotiate(append([]string{mediaJSON}, t.media...)...); err != nil {
+		if _, err := c.Negotiate(append([]string{mediaJSON}, t.media()...)...); err != nil {
 			return err
 		}
 		in, err := api.ReadInput[I](ctx, c)
@@ -126,16 +130,30 @@ const (
 	charset   = "; charset=utf-8" // some programs take text for Latin-1 when it does not say
 )
 
-// representations are the formats other than JSON that outputs have.
-var representations = []struct {
+// representation is a format other than JSON that outputs have.
+type representation struct {
 	mediaType string
+	name      string // for people
+	ending    string // of a file name
 	has       func(output any) bool
-}{
-	{webpage.MediaType, func(o any) bool { _, ok := o.(hasPage); return ok }},
-	{mediaSVG, func(o any) bool { _, ok := o.(hasChart); return ok }},
-	{mediaText, func(o any) bool { _, ok := o.(hasFile); return ok }},
-	{mediaCSV, func(o any) bool { _, ok := o.(ConverterOutput); return ok }},
-	{mediaTSV, func(o any) bool { _, ok := o.(ConverterOutput); return ok }},
+}
+
+// representations are those that there are. A tool is tried with the first that it has.
+var representations = []representation{
+	{webpage.MediaType, "a page", ".html", is[hasPage]},
+	{mediaSVG, "a chart", ".svg", is[hasChart]},
+	{mediaText, "a file", ".txt", is[hasFile]},
+	{mediaCSV, "CSV", ".csv", is[ConverterOutput]},
+	{mediaTSV, "TSV", ".tsv", is[ConverterOutput]},
+}
+
+func is[T any](output any) bool {
+	_, ok := output.(T)
+	return ok
+}
+
+func mediaTypes(all []representation) []string {
+	return lists.Map(all, func(r representation) string { return r.mediaType })
 }
 
 // render is the output as the media type that was negotiated. The address is that of the answer, if it has one.

@@ -82,8 +82,10 @@ type runSpec struct {
 }
 
 func (e runSpec) setAccess(a *record.AccessAttributes) {
-	a.Published, a.Blinded, a.Anonymous, a.Baseline, a.Public, a.Alias = !e.hidden, e.blinded, e.anonymous, e.baseline, e.public,
-		"Nocturnal Otter"
+	a.Published, a.Blinded, a.Anonymous, a.Baseline, a.Public = !e.hidden, e.blinded, e.anonymous, e.baseline, e.public
+	if e.anonymous {
+		a.Alias = "Nocturnal Otter"
+	}
 }
 
 // values are those of the run's evaluation, overall and by topic.

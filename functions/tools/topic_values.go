@@ -86,14 +86,19 @@ func bootstrapRounds(draws int) int {
 	return 0
 }
 
+// inTopicOrder are the values in the byte order of their topics, so that what is drawn from or summed over them is the same each time.
+func inTopicOrder(byTopic map[string]float64) []float64 {
+	return lists.Map(slices.Sorted(maps.Keys(byTopic)), func(topic string) float64 { return byTopic[topic] })
+}
+
 // meanInterval is the bootstrap interval of a value that is the mean over topics; nil when it is none, such as a number of
-// documents or a geometric mean. Topics come in byte order, so that a seed gives the same interval again.
+// documents or a geometric mean.
 func meanInterval(ctx context.Context, value *float64, byTopic map[string]float64, seed uint64,
 	rounds int) (*significance.Interval, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	values := lists.Map(slices.Sorted(maps.Keys(byTopic)), func(topic string) float64 { return byTopic[topic] })
+	values := inTopicOrder(byTopic)
 	if value == nil || len(values) == 0 {
 		return nil, nil
 	}

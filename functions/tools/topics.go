@@ -97,15 +97,9 @@ var topicsTool = define(metadata{
 				return out, err
 			}
 			for i, r := range results.Runs {
-				shown := TopicsRun{Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID()}
+				shown := TopicsRun{Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID}
 				if len(by[i]) > 0 {
-					var own []float64
-					for _, topic := range topics {
-						if x, ok := by[i][topic]; ok {
-							own = append(own, x)
-						}
-					}
-					shown.Mean = new(average(own))
+					shown.Mean = new(average(inTopicOrder(by[i])))
 				}
 				out.Runs = append(out.Runs, shown)
 			}
@@ -124,15 +118,11 @@ func (out *TopicsOutput) describeTopics(by []map[string]float64, topics []string
 	}
 	out.Count, out.Mean = len(topics), average(means)
 	slices.Sort(means)
-	share := hardShare
+	share, worst, rounding := hardShare, means[0], significance.Rounding(means)
 	if out.LowerIsBetter {
-		share = 1 - hardShare
+		share, worst = 1-hardShare, means[len(means)-1]
 	}
 	out.HardFrom = percentile.Of(means, share)
-	rounding, worst := significance.Rounding(means), means[0]
-	if out.LowerIsBetter {
-		worst = means[len(means)-1]
-	}
 	for i := range out.Topics {
 		t := &out.Topics[i]
 		beyond := math.Abs(t.Mean-out.HardFrom) > rounding && t.Mean < out.HardFrom != out.LowerIsBetter
@@ -213,18 +203,13 @@ func (out TopicsOutput) chart() chart.Chart { return out.heatMap() }
 // grid is the values as charts take them.
 func (out *TopicsOutput) grid(topics []TopicsLine) chart.Grid {
 	g := chart.Grid{
-		LowerIsBetter: out.LowerIsBetter, High: 1,
-		Rows: lists.Map(out.Runs, func(r TopicsRun) string { return r.Name }), Values: make([][]float64, len(out.Runs)),
+		LowerIsBetter: out.LowerIsBetter,
+		Rows:          lists.Map(out.Runs, func(r TopicsRun) string { return r.Name }), Values: make([][]float64, len(out.Runs)),
 	}
 	for _, t := range topics {
 		g.Columns, g.Hard, g.Outliers = append(g.Columns, t.Topic), append(g.Hard, t.Hard), append(g.Outliers, t.Outliers)
-		g.Low, g.High = min(g.Low, t.Min), max(g.High, t.Max)
 		for i, v := range t.Values {
-			x := math.NaN()
-			if v != nil {
-				x = *v
-			}
-			g.Values[i] = append(g.Values[i], x)
+			g.Values[i] = append(g.Values[i], orNaN(v))
 		}
 	}
 	return g

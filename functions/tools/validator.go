@@ -90,7 +90,7 @@ var validatorTool = define(metadata{
 		case run.ID != "":
 			settings, err = resolver.SettingsOfRun(ctx, run)
 		case in.DatasetID != "":
-			settings, published, err = resolver.SettingsOf(ctx, "", in.DatasetID)
+			settings, published, err = resolver.SettingsOf(ctx, in.DatasetID)
 		case in.Format != nil:
 			settings, err = inputs.Settings("", in.Kind, in.Format)
 		default:

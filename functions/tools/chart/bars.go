@@ -57,7 +57,6 @@ func Bars(c Caption, all []Bar) Chart { return newBars(c, all).Chart }
 
 func newBars(c Caption, all []Bar) *bars {
 	b := &bars{Chart: newChart(c)}
-	all = shorten(&b.Chart, all, MaxBars, "entries")
 	if len(all) == 0 {
 		b.note = "There is nothing to show yet."
 	}

@@ -33,7 +33,7 @@ var runs = []string{
 
 // charts are those of each kind, with topics that have numbers and, where these are few, names.
 func charts() map[string]chart.Chart {
-	topics := make([]string, chart.MaxColumns)
+	topics := make([]string, maxColumns)
 	for i := range topics {
 		topics[i] = strconv.Itoa(301 + i)
 	}

@@ -5,12 +5,14 @@
 //
 // Layout is arithmetic on the widths of characters as terminals count them, since the fonts of readers are unknown. Where
 // such a guess could fail, texts are cut at the edge of their place instead of running into another.
+//
+// Charts show all that they are given, which who asks for one bounds: with 200 bars, or 20 runs and 300 topics, none is larger than a
+// page may be.
 package chart
 
 import (
 	"context"
 	_ "embed"
-	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -22,13 +24,6 @@ import (
 
 // MediaType is that of documents.
 const MediaType = "image/svg+xml"
-
-// What a chart shows at most. Of longer lists it shows the first, and says so.
-const (
-	MaxBars    = 200
-	MaxRuns    = 20
-	MaxColumns = 300
-)
 
 // Style is the rules that a page with charts needs.
 //
@@ -48,7 +43,7 @@ type Chart struct {
 	legend area // what marks mean
 	names  area // what stays in place while the body scrolls beneath it
 	body   area
-	note   string // what the chart leaves out
+	note   string // why it is empty
 }
 
 // area is a part of a chart: in pixels, with the origin at its upper left.
@@ -66,18 +61,6 @@ func newChart(c Caption) Chart {
 
 // Render writes the chart as an element of a page.
 func (c Chart) Render(ctx context.Context, w io.Writer) error { return c.element().Render(ctx, w) }
-
-// shorten cuts a list to what is shown of it, and notes that.
-func shorten[T any](c *Chart, all []T, most int, what string) []T {
-	if len(all) <= most {
-		return all
-	}
-	if c.note != "" {
-		c.note += " "
-	}
-	c.note += fmt.Sprintf("The first %d of %d %s are shown.", most, len(all), what)
-	return all[:most]
-}
 
 // In a document.
 const (

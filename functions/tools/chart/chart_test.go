@@ -27,6 +27,9 @@ func render(t testing.TB, c templ.Component) string {
 	return out.String()
 }
 
+// As many bars, runs and topics as tools draw at most.
+const maxBars, maxRuns, maxColumns = 200, 20, 300
+
 // hostile are labels that would break XML, markup or layout.
 var hostile = []string{
 	`</title></svg><script>alert(1)</script>`, `"onload="x' & <`, "\x00\x1b[31m\xff\ufffe", "]]>", "\u202eevil", "مختبر", "👩🏽‍🚀", "",
@@ -35,7 +38,7 @@ var hostile = []string{
 
 // all are charts of each kind with the labels of runs and topics, by their ids, of the largest size unless few.
 func all(labels, topics []string, few bool) map[string]chart.Chart {
-	bars, rows, columns, prefix := chart.MaxBars, chart.MaxRuns, chart.MaxColumns, ""
+	bars, rows, columns, prefix := maxBars, maxRuns, maxColumns, ""
 	if few {
 		bars, rows, columns, prefix = 12, 12, 50, "few-"
 	}
@@ -144,27 +147,20 @@ func TestCharts_AreSmall(t *testing.T) {
 	}
 }
 
-func TestCharts_NoteOmissions(t *testing.T) {
-	c := chart.Caption{ID: "c", Title: "title", Description: "description."}
-	for want, left := range map[string]chart.Chart{
-		"The first 200 of 201 entries are shown.": chart.Bars(c, make([]chart.Bar, 201)),
-		"The first 20 of 30 runs are shown. The first 300 of 301 topics are shown.": chart.HeatMap(c, chart.Grid{
-			Rows: make([]string, 30), Columns: make([]string, 301)}),
-		"The first 20 of 21 runs are shown.": chart.Matrix(c, make([]string, 21), nil),
-		"There is nothing to show yet.":      chart.Strips(c, chart.Grid{Rows: make([]string, 3)}),
-		"There is nothing to compare yet.":   chart.Matrix(c, make([]string, 1), nil),
-	} {
-		for _, text := range []string{render(t, left), render(t, left.Document())} {
-			if strings.Count(text, want) != 2 { // to be seen, and in the description
-				t.Errorf("%q is not said twice in %.300s", want, text)
-			}
+func TestBars_SayThatThereAreNone(t *testing.T) {
+	empty := chart.Bars(chart.Caption{ID: "c", Title: "title", Description: "description."}, nil)
+	const want = "There is nothing to show yet."
+	for _, text := range []string{render(t, empty), render(t, empty.Document())} {
+		if strings.Count(text, want) != 2 { // to be seen, and in the description
+			t.Errorf("%q is not said twice in %.300s", want, text)
 		}
 	}
 }
 
 // Up to 600 cells have a tooltip each, besides the labels.
 func TestCharts_HaveTooltips(t *testing.T) {
-	g := chart.Grid{Rows: []string{"run one", "run <two>"}, Columns: []string{"301", "302"}, Values: [][]float64{{0.25, 1}, {math.NaN()}}}
+	g := chart.Grid{Rows: []string{"run one", "run <two>"}, Columns: []string{"301", "302"},
+		Values: [][]float64{{0.25, 1}, {math.NaN(), math.NaN()}}}
 	c := chart.Caption{ID: "c"}
 	for _, shown := range []struct {
 		chart chart.Chart
@@ -174,7 +170,7 @@ func TestCharts_HaveTooltips(t *testing.T) {
 		{chart.Strips(c, g), []string{"302: median 1.0000, best 1.0000 1 run one, worst 1.0000 1 run one"}},
 		{chart.Bars(c, []chart.Bar{{Label: "run", Value: 0.5, Interval: &chart.Interval{Low: 0.4, High: 0.6}, Group: "a", Note: "baseline"}}),
 			[]string{"run: 0.5000, 95 % interval 0.4000 to 0.6000, group a, baseline"}},
-		{chart.Matrix(c, g.Rows, [][]chart.Comparison{{{}, {P: 0.004, Difference: 0.1}}}), []string{
+		{chart.Matrix(c, g.Rows, [][]chart.Comparison{{{}, {P: 0.004, Difference: 0.1}}, {{}, {}}}), []string{
 			"1 run one – 2 run &lt;two&gt;: p = 0.0040, p &lt; 0.01, difference +0.1000"}},
 	} {
 		text := strings.NewReplacer("\u2068", "", "\u2069", "").Replace(render(t, shown.chart))

@@ -9,9 +9,7 @@ import (
 type Grid struct {
 	Rows    []string    // runs
 	Columns []string    // topics
-	Values  [][]float64 // by row, then column; NaN where undefined, as is what a row lacks
-	// The ends of the scale. Both 0 stand for 0 and 1.
-	Low, High float64
+	Values  [][]float64 // by row, then column; NaN where undefined
 	// LowerIsBetter as for errors.
 	LowerIsBetter bool
 	// Hard says which columns strips mark as hard, and Outliers which rows of each they mark as such.
@@ -20,29 +18,19 @@ type Grid struct {
 }
 
 func (g *Grid) at(row, column int) (float64, bool) {
-	if row >= len(g.Values) || column >= len(g.Values[row]) || !defined(g.Values[row][column]) {
-		return 0, false
-	}
-	return g.Values[row][column], true
+	v := g.Values[row][column]
+	return v, defined(v)
 }
 
-// scale is the one that was asked for.
+// scale has 0 and 1, and all values.
 func (g *Grid) scale() scale {
-	if g.Low == 0 && g.High == 0 || !defined(g.Low) || !defined(g.High) {
-		return scale{0, 1}
+	s := scale{0, 1}
+	for _, row := range g.Values {
+		for _, v := range row {
+			s = s.over(v)
+		}
 	}
-	return scale{min(g.Low, g.High), max(g.Low, g.High)}.apart()
-}
-
-// shortened is the grid as far as a chart shows it.
-func (g Grid) shortened(c *Chart) Grid {
-	if len(g.Rows) == 0 || len(g.Columns) == 0 {
-		c.note = "There is nothing to show yet."
-		g.Rows, g.Columns = nil, nil
-	}
-	g.Rows = shorten(c, g.Rows, MaxRuns, "runs")
-	g.Columns = shorten(c, g.Columns, MaxColumns, "topics")
-	return g
+	return s
 }
 
 // columns lays out columns side by side with labels, as many as have room.

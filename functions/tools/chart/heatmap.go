@@ -2,7 +2,6 @@ package chart
 
 import (
 	"strconv"
-	"strings"
 )
 
 const (
@@ -27,9 +26,7 @@ type heatMap struct {
 func HeatMap(c Caption, g Grid) Chart { return newHeatMap(c, g).Chart }
 
 func newHeatMap(c Caption, g Grid) *heatMap {
-	h := &heatMap{Chart: newChart(c)}
-	h.Grid, h.scale = g.shortened(&h.Chart), g.scale()
-	h.columns = newColumns(h.Columns)
+	h := &heatMap{Chart: newChart(c), Grid: g, scale: g.scale(), columns: newColumns(g.Columns)}
 	h.top = h.columns.height
 	heads, width, lines := newRunHeadings(h.Rows, rowLines)
 	h.pitch = 8 + headingLine*float64(lines)
@@ -68,30 +65,18 @@ func (h *heatMap) class(row, column int) string {
 	return ""
 }
 
-// path is a line through the middle of every cell that has the class, as broad as a row.
-func (h *heatMap) path(class string) string {
-	var d strings.Builder
+// paths are, by class, a line through the middle of every cell that has it, as broad as a row.
+func (h *heatMap) paths() map[string][]byte {
+	paths := map[string][]byte{}
 	for row := range h.Rows {
-		for first := 0; first < len(h.Columns); first++ {
-			if h.class(row, first) != class {
-				continue
-			}
-			next := first + 1
+		for first, next := 0, 0; first < len(h.Columns); first = next {
+			class := h.class(row, first)
 			for next < len(h.Columns) && h.class(row, next) == class {
 				next++
 			}
-			d.WriteString("M" + px(h.columns.left(first)) + " " + px(h.y(row)+(h.pitch-cellGap)/2) + "h" + px(h.columns.left(next-first)))
-			first = next
+			paths[class] = append(paths[class],
+				"M"+px(h.columns.left(first))+" "+px(h.y(row)+(h.pitch-cellGap)/2)+"h"+px(h.columns.left(next-first))...)
 		}
 	}
-	return d.String()
-}
-
-// classes are those of cells, the hatch first.
-func classes() []string {
-	all := []string{""}
-	for i := range levels {
-		all = append(all, "h"+strconv.Itoa(i))
-	}
-	return all
+	return paths
 }

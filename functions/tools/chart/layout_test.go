@@ -91,7 +91,7 @@ func TestMatrix_DoesNotCrossLevelsByRounding(t *testing.T) {
 		{1, 12, "1.000", "+12.00", "p0", "p = 1.0000, not significant"},
 		{math.NaN(), math.NaN(), "–", "–", "p0", "p undefined"},
 	} {
-		got := newMatrix(Caption{ID: "c"}, []string{"one", "two"}, [][]Comparison{{{}, {c.p, c.difference}}}).cells[0][1]
+		got := newMatrix(Caption{ID: "c"}, []string{"one", "two"}, [][]Comparison{{{}, {c.p, c.difference}}, {{}, {}}}).cells[0][1]
 		if got.p != c.first || got.difference != c.below || got.class != c.class || !strings.Contains(got.tip, ": "+c.tooltip+", difference") {
 			t.Errorf("p = %v: %+v, want %+v", c.p, got, c)
 		}
@@ -146,10 +146,10 @@ func TestCharts_KeepValuesWithinThePlot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := Grid{
 			Rows: make([]string, rapid.IntRange(1, 6).Draw(t, "rows")), Columns: make([]string, rapid.IntRange(1, 40).Draw(t, "columns")),
-			Low: value.Draw(t, "low"), High: value.Draw(t, "high"), LowerIsBetter: rapid.Bool().Draw(t, "lower"),
+			LowerIsBetter: rapid.Bool().Draw(t, "lower"),
 		}
 		for range g.Rows {
-			g.Values = append(g.Values, rapid.SliceOfN(value, 0, len(g.Columns)).Draw(t, "values"))
+			g.Values = append(g.Values, rapid.SliceOfN(value, len(g.Columns), len(g.Columns)).Draw(t, "values"))
 		}
 		s := newStrips(Caption{ID: "c"}, g)
 		h := newHeatMap(Caption{ID: "c"}, g)
@@ -179,7 +179,7 @@ func TestCharts_KeepValuesWithinThePlot(t *testing.T) {
 }
 
 func TestStrips_MarkTheBestAndOutliers(t *testing.T) {
-	g := Grid{Rows: make([]string, 3), Columns: []string{"one"}, Values: [][]float64{{8}, {1}, {4}}, High: 8}
+	g := Grid{Rows: make([]string, 3), Columns: []string{"one"}, Values: [][]float64{{8}, {1}, {4}}}
 	if q := newStrips(Caption{ID: "c"}, g).topics[0]; q.best != 0 || q.worst != 1 {
 		t.Errorf("best is %d, worst %d", q.best, q.worst)
 	}
@@ -214,10 +214,19 @@ func TestColumns_LabelsDoNotOverlap(t *testing.T) {
 	}
 }
 
+// comparisons are those of so many runs that do not differ.
+func comparisons(runs int) [][]Comparison {
+	all := make([][]Comparison, runs)
+	for i := range all {
+		all[i] = make([]Comparison, runs)
+	}
+	return all
+}
+
 // TestMatrix_WrapsHeadings has names of usual length, which are divided into lines where they do not fit one.
 func TestMatrix_WrapsHeadings(t *testing.T) {
 	names := []string{"team of ada: bm25_rm3_title+description", "short", "aVeryLongNameWithoutAnySpacesInIt_v2", "x"}
-	m := newMatrix(Caption{ID: "c"}, names, nil)
+	m := newMatrix(Caption{ID: "c"}, names, comparisons(len(names)))
 	for i, h := range m.heads {
 		joined := ""
 		for _, line := range h.lines {
@@ -232,8 +241,8 @@ func TestMatrix_WrapsHeadings(t *testing.T) {
 			t.Errorf("%q has the lines %q", names[i], h.lines)
 		}
 	}
-	if long := newMatrix(Caption{ID: "c"}, []string{strings.Repeat("unbroken", 20), "x"}, nil).heads[0].lines; len(long) != matrixLines ||
-		!strings.Contains(long[2], "…") {
+	long := newMatrix(Caption{ID: "c"}, []string{strings.Repeat("unbroken", 20), "x"}, comparisons(2)).heads[0].lines
+	if len(long) != matrixLines || !strings.Contains(long[2], "…") {
 		t.Errorf("a name without end has the lines %q", long)
 	}
 }
@@ -242,7 +251,7 @@ func TestMatrix_WrapsHeadings(t *testing.T) {
 func TestCharts_DistinguishClippedNames(t *testing.T) {
 	long := strings.Repeat("Tina Team: BM25 ", 20)
 	g := Grid{Rows: []string{long + "one", long + "two"}, Columns: []string{"t"}, Values: [][]float64{{0}, {1}}}
-	h, m := newHeatMap(Caption{ID: "c"}, g), newMatrix(Caption{ID: "c"}, g.Rows, nil)
+	h, m := newHeatMap(Caption{ID: "c"}, g), newMatrix(Caption{ID: "c"}, g.Rows, comparisons(2))
 	for _, pair := range [][2]string{
 		{h.tooltip(0, 0), strings.Replace(h.tooltip(1, 0), "1.0000", "0.0000", 1)},
 		{fmt.Sprint(m.heads[0]), fmt.Sprint(m.heads[1])},

@@ -49,12 +49,7 @@ func Matrix(c Caption, runs []string, cells [][]Comparison) Chart {
 }
 
 func newMatrix(c Caption, runs []string, cells [][]Comparison) *matrix {
-	m := &matrix{Chart: newChart(c)}
-	if len(runs) < 2 {
-		m.note = "There is nothing to compare yet."
-		runs = nil
-	}
-	m.runs = shorten(&m.Chart, runs, MaxRuns, "runs")
+	m := &matrix{Chart: newChart(c), runs: runs}
 	var widest float64
 	m.heads, widest, _ = newRunHeadings(m.runs, matrixLines)
 	m.top = widest + 16
@@ -62,7 +57,7 @@ func newMatrix(c Caption, runs []string, cells [][]Comparison) *matrix {
 	for row := range m.runs {
 		var line []matrixCell
 		for column := range m.runs {
-			line = append(line, m.cell(row, column, cells))
+			line = append(line, m.cell(row, column, cells[row][column]))
 		}
 		m.cells = append(m.cells, line)
 	}
@@ -83,13 +78,9 @@ func newMatrix(c Caption, runs []string, cells [][]Comparison) *matrix {
 func (m *matrix) left(column int) float64 { return float64(column) * matrixWidth }
 func (m *matrix) y(row int) float64       { return m.top + float64(row)*matrixHeight }
 
-func (m *matrix) cell(row, column int, all [][]Comparison) matrixCell {
+func (m *matrix) cell(row, column int, v Comparison) matrixCell {
 	if row == column {
 		return matrixCell{class: "same"}
-	}
-	v := Comparison{math.NaN(), math.NaN()}
-	if row < len(all) && column < len(all[row]) {
-		v = all[row][column]
 	}
 	c := matrixCell{class: "p0", p: "–", difference: "–"}
 	said := "p undefined"

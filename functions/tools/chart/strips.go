@@ -41,24 +41,17 @@ type topic struct {
 func Strips(c Caption, g Grid) Chart { return newStrips(c, g).Chart }
 
 func newStrips(c Caption, g Grid) *strips {
-	s := &strips{Chart: newChart(c), median: math.NaN()}
-	s.Grid = g.shortened(&s.Chart)
-	s.columns = newColumns(s.Columns)
-	ends := g.scale()
+	s := &strips{Chart: newChart(c), Grid: g, columns: newColumns(g.Columns), axis: newAxis(g.scale()), median: math.NaN()}
 	var all []float64
 	for column := range s.Columns {
 		t := s.topic(column)
 		s.topics = append(s.topics, t)
 		all = append(all, t.values...)
-		if len(t.values) > 0 {
-			ends = ends.over(t.values[0]).over(t.values[len(t.values)-1])
-		}
 	}
 	slices.Sort(all)
 	if len(all) > 0 {
 		s.median = percentile.Of(all, 0.5)
 	}
-	s.axis = newAxis(ends)
 	s.paths = s.draw()
 	s.legend = newLegend(s.entries())
 	s.names = area{width: s.axisWidth(), marks: s.sideAxis()}

@@ -1,10 +1,10 @@
-// Package comparison says how two rankings of the same topic differ: how much, as one number from either of two
-// well-known coefficients, and in what, document by document.
+// Package comparison says how much two rankings of the same topic differ, as one number from either of two well-known
+// coefficients, and where a document stands in a ranking.
 //
 // # Ties
 //
 // A ranking is a strict order, as a run is once documents of equal score stand in the order of their ids
-// (assay/shared/measure/retrieval says which). RankBiasedOverlap, Tau and Difference take it as it stands; TauB alone
+// (assay/shared/measure/retrieval says which). RankBiasedOverlap and Tau take it as it stands; TauB alone
 // looks at the scores again and counts documents of equal score as tied.
 package comparison
 
@@ -41,35 +41,6 @@ func (r *Ranking) Rank(id string) int {
 		return i + 1
 	}
 	return 0
-}
-
-// Difference lists the changes that turn one ranking into another.
-type Difference struct {
-	Moved []string // documents that both have at different ranks, in the order of the second
-	Came  []string // documents that only the second has, in its order
-	Went  []string // documents that only the first has, in its order
-	Kept  int      // documents that both have at the same rank
-}
-
-// Difference compares the first depth documents of each ranking. A document that stands below the depth in one counts as
-// one that this ranking does not have.
-func (r *Ranking) Difference(second *Ranking, depth int) (d Difference) {
-	for i, doc := range second.documents[:min(depth, second.Len())] {
-		switch from, ok := r.places[doc.ID]; {
-		case !ok || from >= depth:
-			d.Came = append(d.Came, doc.ID)
-		case from == i:
-			d.Kept++
-		default:
-			d.Moved = append(d.Moved, doc.ID)
-		}
-	}
-	for _, doc := range r.documents[:min(depth, r.Len())] {
-		if to, ok := second.places[doc.ID]; !ok || to >= depth {
-			d.Went = append(d.Went, doc.ID)
-		}
-	}
-	return d
 }
 
 // RankBiasedOverlap is the extrapolated rank-biased overlap of two rankings, from 0 (no document in common) to 1 (the

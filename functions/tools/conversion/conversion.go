@@ -33,7 +33,9 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/lines"
@@ -51,31 +53,16 @@ const (
 	BEIR      Format = "beir"
 )
 
-// RunFormats lists the formats of runs.
-func RunFormats() []Format { return []Format{TRECRun, JSONL, CSV} }
-
-// QrelsFormats lists the formats of relevance judgments.
-func QrelsFormats() []Format { return []Format{TRECQrels, JSONL, CSV, BEIR} }
-
-// Runs reads a run, which may come in several files of one of the RunFormats, and writes it to w in another. The diagnostics
-// are the errors and warnings in the order of files and lines, what is about a whole file last, at most
+// Convert reads a run or judgments, which may come in several files of one of the kind's Formats, and writes them to w in another.
+// The diagnostics are the errors and warnings in the order of files and lines, what is about a whole file last, at most
 // measure.MaxDiagnostics; if one is an error, nothing more is written and what was has to be thrown away. The error is one
 // of a reader, w or the context.
-func Runs(ctx context.Context, w io.Writer, from, to Format, files ...measure.File) ([]measure.Diagnostic, error) {
-	return convert(ctx, w, &runs, from, to, files)
-}
-
-// Qrels is Runs for relevance judgments in QrelsFormats.
-func Qrels(ctx context.Context, w io.Writer, from, to Format, files ...measure.File) ([]measure.Diagnostic, error) {
-	return convert(ctx, w, &qrels, from, to, files)
-}
-
-func convert(ctx context.Context, w io.Writer, kind *kind, from, to Format, files []measure.File) ([]measure.Diagnostic, error) {
+func (k *Kind) Convert(ctx context.Context, w io.Writer, from, to Format, files ...measure.File) ([]measure.Diagnostic, error) {
 	report := &measure.Report{}
-	out := &writer{kind: kind, format: to, w: bufio.NewWriterSize(w, 64<<10)}
+	out := &writer{kind: k, format: to, w: bufio.NewWriterSize(w, 64<<10)}
 	out.begin()
 	for _, f := range files {
-		r := &reader{kind: kind, file: f.Name, report: report, out: out, values: make([][]byte, len(kind.columns))}
+		r := &reader{kind: k, file: f.Name, report: report, out: out, values: make([][]byte, len(k.columns))}
 		in := lines.NewReader(ctx, f.Name, f.Content, report)
 		switch from {
 		case JSONL:
@@ -94,7 +81,7 @@ func convert(ctx context.Context, w io.Writer, kind *kind, from, to Format, file
 			return nil, out.err
 		}
 		if r.lines == 0 && !report.Failed() {
-			report.Errorf(f.Name, 0, "the file is empty or has no lines of %s; expected one for each document", kind.name)
+			report.Errorf(f.Name, 0, "the file is empty or has no lines of %s; expected one for each document", k.name)
 		}
 	}
 	if len(files) == 0 {
@@ -108,7 +95,7 @@ func convert(ctx context.Context, w io.Writer, kind *kind, from, to Format, file
 
 // writer writes lines in one format. Once err is set nothing more is written.
 type writer struct {
-	kind   *kind
+	kind   *Kind
 	format Format
 	w      *bufio.Writer
 	line   []byte
@@ -119,17 +106,13 @@ type writer struct {
 func (w *writer) begin() {
 	switch w.format {
 	case CSV:
-		for i, c := range w.kind.columns {
-			w.line = append(w.separated(i, ','), c.name...)
-		}
-		w.flush()
+		w.line = append(w.line, w.kind.names(",")...)
 	case BEIR:
-		for i, name := range beirHeader {
-			w.line = append(w.separated(i, '\t'), name...)
-		}
-		w.flush()
-	case JSONL, TRECRun, TRECQrels: // have none
+		w.line = append(w.line, beirHeader...)
+	default:
+		return
 	}
+	w.flush()
 }
 
 // write writes a line of sound values, in the order of the columns.
@@ -147,13 +130,13 @@ func (w *writer) write(values [][]byte) {
 		for i, v := range values {
 			w.line = appendField(w.separated(i, ','), v)
 		}
-	case BEIR:
-		for i, column := range w.kind.beir {
-			w.line = append(w.separated(i, '\t'), values[column]...)
-		}
 	default:
-		for i, column := range w.kind.trec {
-			if w.line = w.separated(i, ' '); column == constant {
+		order, separator := w.kind.trec, byte(' ')
+		if w.format == BEIR {
+			order, separator = w.kind.beir, '\t'
+		}
+		for i, column := range order {
+			if w.line = w.separated(i, separator); column == constant {
 				w.line = append(w.line, "Q0"...)
 			} else {
 				w.line = append(w.line, values[column]...)
@@ -207,8 +190,9 @@ const (
 // jsonKinds are the kinds of JSON values that stand for those of a domain.
 var jsonKinds = [...][]string{id: {"string", "number"}, rank: {"string", "number"}, score: {"number"}, grade: {"number"}}
 
-// kind is the kind of content of a file.
-type kind struct {
+// Kind is the kind of content of a file.
+type Kind struct {
+	Formats []Format // of its files, that of TREC first
 	name    string
 	columns []column
 	trec    []int  // the columns in the order of the TREC format; constant is Q0
@@ -219,15 +203,19 @@ type kind struct {
 const constant = -1
 
 var (
-	runs = kind{
-		name: "runs",
+	// Runs are lists of documents, ranked by topic.
+	Runs = &Kind{
+		Formats: []Format{TRECRun, JSONL, CSV},
+		name:    "runs",
 		columns: []column{
 			{name: "topic"}, {name: "docid"}, {name: "rank", values: rank}, {name: "score", values: score}, {name: "tag", otherwise: "run"},
 		},
 		trec:   []int{0, constant, 1, 2, 3, 4},
 		layout: "topic, Q0, docid, rank, score and tag",
 	}
-	qrels = kind{
+	// Qrels are relevance judgments.
+	Qrels = &Kind{
+		Formats: []Format{TRECQrels, JSONL, CSV, BEIR},
 		name:    "relevance judgments",
 		columns: []column{{name: "topic"}, {name: "iteration", otherwise: "0"}, {name: "docid"}, {name: "grade", values: grade}},
 		trec:    []int{0, 1, 2, 3},
@@ -237,7 +225,7 @@ var (
 )
 
 // matches reports whether the fields of a line in the TREC format are values of their columns.
-func (k *kind) matches(parts [][]byte) bool {
+func (k *Kind) matches(parts [][]byte) bool {
 	for i, column := range k.trec {
 		if column != constant && k.columns[column].fault(parts[i]) != "" {
 			return false
@@ -246,8 +234,13 @@ func (k *kind) matches(parts [][]byte) bool {
 	return true
 }
 
+// names are those of the columns.
+func (k *Kind) names(separator string) string {
+	return strings.Join(lists.Map(k.columns, func(c column) string { return c.name }), separator)
+}
+
 // required names the columns that no file may leave out.
-func (k *kind) required() (names []string) {
+func (k *Kind) required() (names []string) {
 	for _, c := range k.columns {
 		if c.otherwise == "" {
 			names = append(names, c.name)
@@ -257,7 +250,7 @@ func (k *kind) required() (names []string) {
 }
 
 // beirHeader is the first line of relevance judgments in the BEIR format.
-var beirHeader = []string{"query-id", "corpus-id", "score"}
+const beirHeader = "query-id\tcorpus-id\tscore"
 
 const (
 	topic     = 0 // the column of topics

@@ -33,11 +33,11 @@ const (
 type converter func(t testing.TB, w io.Writer, from, to conversion.Format, files ...measure.File) ([]measure.Diagnostic, error)
 
 func runs(t testing.TB, w io.Writer, from, to conversion.Format, files ...measure.File) ([]measure.Diagnostic, error) {
-	return conversion.Runs(t.Context(), w, from, to, files...)
+	return conversion.Runs.Convert(t.Context(), w, from, to, files...)
 }
 
 func qrels(t testing.TB, w io.Writer, from, to conversion.Format, files ...measure.File) ([]measure.Diagnostic, error) {
-	return conversion.Qrels(t.Context(), w, from, to, files...)
+	return conversion.Qrels.Convert(t.Context(), w, from, to, files...)
 }
 
 // TestFormats_ConvertIntoEachOther turns the same two lines from each format into each.
@@ -153,13 +153,13 @@ func TestRuns_ReturnErrorsOfFiles(t *testing.T) {
 func TestFormats_RoundTrip(t *testing.T) {
 	word := rapid.StringOfN(rapid.Rune().Filter(func(r rune) bool { return r > '#' && r != 0xfeff }), 1, 8, -1)
 	rapid.Check(t, func(r *rapid.T) {
-		convert, first, formats := runs, conversion.TRECRun, conversion.RunFormats()
+		convert, first, formats := runs, conversion.TRECRun, conversion.Runs.Formats
 		line := func() string {
 			return fmt.Sprintf("%s Q0 %s %d %g %s\n", word.Draw(r, "topic"), word.Draw(r, "docid"), rapid.IntRange(0, 99).Draw(r, "rank"),
 				rapid.Float64Range(-9, 9).Draw(r, "score"), word.Draw(r, "tag"))
 		}
 		if rapid.Bool().Draw(r, "qrels") {
-			convert, first, formats = qrels, conversion.TRECQrels, conversion.QrelsFormats()
+			convert, first, formats = qrels, conversion.TRECQrels, conversion.Qrels.Formats
 			line = func() string {
 				return fmt.Sprintf("%s 0 %s %d\n", word.Draw(r, "topic"), word.Draw(r, "docid"), rapid.IntRange(-9, 9).Draw(r, "grade"))
 			}
@@ -216,8 +216,8 @@ func FuzzRuns(f *testing.F) {
 		f.Add(i%3, []byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, format int, content []byte) {
-		from := conversion.RunFormats()[uint(format)%3]
-		checkConverted(t, runs, conversion.RunFormats(), from, content)
+		from := conversion.Runs.Formats[uint(format)%3]
+		checkConverted(t, runs, conversion.Runs.Formats, from, content)
 		// What becomes a TREC run is one for evaluation too, unless it has a document twice.
 		var out bytes.Buffer
 		if diagnostics, err := runs(t, &out, from, conversion.TRECRun, measure.File{Name: "f", Content: bytes.NewReader(content)}); err != nil ||
@@ -239,7 +239,7 @@ func FuzzQrels(f *testing.F) {
 		f.Add(i%4, []byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, format int, content []byte) {
-		checkConverted(t, qrels, conversion.QrelsFormats(), conversion.QrelsFormats()[uint(format)%4], content)
+		checkConverted(t, qrels, conversion.Qrels.Formats, conversion.Qrels.Formats[uint(format)%4], content)
 	})
 }
 

@@ -126,7 +126,8 @@ func TestRuns_NeedBoundedMemory(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			allocated := measuretest.Allocated(func() {
-				diagnostics, err := conversion.Runs(t.Context(), io.Discard, c.from, conversion.JSONL, measure.File{Name: "f", Content: c.content})
+				diagnostics, err := conversion.Runs.Convert(t.Context(), io.Discard, c.from, conversion.JSONL,
+					measure.File{Name: "f", Content: c.content})
 				if err != nil || measure.HasErrors(diagnostics) != c.refused || len(diagnostics) > measure.MaxDiagnostics {
 					t.Errorf("%v, %q", err, measuretest.Lines(diagnostics))
 				}

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
-	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/lines"
@@ -15,7 +13,7 @@ import (
 
 // reader reads one file and hands its lines to a writer until the first error.
 type reader struct {
-	kind   *kind
+	kind   *Kind
 	file   string
 	report *measure.Report
 	out    *writer
@@ -57,7 +55,7 @@ func (r *reader) accept(line int) bool {
 			fields.Quote(r.values[topic]), r.out.format)
 		return true
 	}
-	if sound && r.out.format == BEIR && !r.unheld && string(r.values[iteration]) != qrels.columns[iteration].otherwise &&
+	if sound && r.out.format == BEIR && !r.unheld && string(r.values[iteration]) != Qrels.columns[iteration].otherwise &&
 		string(r.values[iteration]) != "Q0" {
 		r.unheld = true
 		r.report.Warnf(r.file, line, "the iteration %s is left out, here and in any other line, since the BEIR format has none",
@@ -74,12 +72,8 @@ func (r *reader) warnDropped(line int, name []byte) {
 	if !r.extra {
 		r.extra = true
 		r.report.Warnf(r.file, line, "the field %s is left out, here and in any other line, as is any other than %s",
-			fields.Quote(name), r.names())
+			fields.Quote(name), r.kind.names(", "))
 	}
-}
-
-func (r *reader) names() string {
-	return strings.Join(lists.Map(r.kind.columns, func(c column) string { return c.name }), ", ")
 }
 
 // readTREC reads fields that white space separates.
@@ -98,7 +92,7 @@ func (r *reader) readTREC(in *lines.Reader) {
 				r.report.Warnf(r.file, in.Number(), "%s", fields.CommentedTopic(parts[0]))
 			}
 			continue
-		case n < len(order), n > len(order) && r.kind == &qrels:
+		case n < len(order), n > len(order) && r.kind == Qrels:
 			r.errorf(in.Number(), "%s", fields.CountFault(in.Text(), parts, n, r.kind.layout))
 			continue
 		case n > len(order) && !r.extra:
@@ -118,20 +112,15 @@ func (r *reader) readTREC(in *lines.Reader) {
 
 // readBEIR reads fields that tabs separate, after a line that names them.
 func (r *reader) readBEIR(in *lines.Reader) {
-	header := []byte(strings.Join(beirHeader, "\t"))
-	named := false
+	if in.Scan() && string(in.Text()) != beirHeader {
+		r.errorf(in.Number(), "the first line is %s; expected query-id, corpus-id and score, separated by tabs", fields.Quote(in.Text()))
+	}
 	for in.Scan() {
 		text := in.Text()
-		switch {
-		case !named:
-			if named = true; !bytes.Equal(text, header) {
-				r.errorf(in.Number(), "the first line is %s; expected query-id, corpus-id and score, separated by tabs", fields.Quote(text))
-			}
-			continue
-		case len(text) == 0:
+		if len(text) == 0 {
 			continue
 		}
-		if n := bytes.Count(text, []byte{'\t'}) + 1; n != len(beirHeader) {
+		if n := bytes.Count(text, []byte{'\t'}) + 1; n != len(r.kind.beir) {
 			r.errorf(in.Number(), "the line has %d of 3 fields: query-id, corpus-id and score, separated by tabs", n)
 			continue
 		}
@@ -147,7 +136,7 @@ func (r *reader) readBEIR(in *lines.Reader) {
 
 // readJSONL reads an object from each line.
 func (r *reader) readJSONL(in *lines.Reader) {
-	expected := "with " + r.names()
+	expected := "with " + r.kind.names(", ")
 	for in.Scan() {
 		object, fault := fields.Object(in.Text(), expected)
 		if object != nil {
@@ -230,7 +219,7 @@ func (r *reader) header(line int, names []string) (columns []int, ok bool) {
 	for i, c := range r.kind.columns {
 		if c.otherwise == "" && !slices.Contains(columns, i) {
 			ok = false
-			r.errorf(line, "the first line names no field %q; expected %s, separated by commas or tabs", c.name, r.names())
+			r.errorf(line, "the first line names no field %q; expected %s, separated by commas or tabs", c.name, r.kind.names(", "))
 		}
 	}
 	return columns, ok

@@ -51,31 +51,25 @@ type InlineFile struct {
 const MaxUnpackedBytes = 64 << 20
 
 // checkReference reports a reference that does not either name an id or have files.
-func checkReference(pointer, member, id string, files []InlineFile) []problem.Field {
-	switch {
-	case id != "" && len(files) > 0:
-		return []problem.Field{{Pointer: pointer, Detail: "has both " + member + " and files: give one of them"}}
-	case id == "" && len(files) == 0:
-		return []problem.Field{{Pointer: pointer, Detail: "needs " + member + " or files"}}
-	}
-	return nil
+func checkReference(pointer, member, id string, files []InlineFile) (fields problem.Fields) {
+	fields.AddIf(id != "" && len(files) > 0, pointer, "has both %s and files: give one of them", member)
+	fields.AddIf(id == "" && len(files) == 0, pointer, "needs %s or files", member)
+	return fields
 }
 
-// bytes returns what is in the file, which stands in the input at the pointer, or what is wrong with that.
-func (f *InlineFile) bytes(pointer string) ([]byte, *problem.Field) {
-	switch {
-	case f.Text != "" && f.Content != "":
-		return nil, &problem.Field{Pointer: pointer, Detail: "has both text and content: give one of them"}
-	case f.Text == "" && f.Content == "":
-		return nil, &problem.Field{Pointer: pointer, Detail: "is empty: give the file as text, or its bytes in base64 as content"}
-	case f.Text != "":
-		return []byte(f.Text), nil
+// bytes returns what is in the file, which stands in the input at the pointer, and reports what is wrong with that.
+func (f *InlineFile) bytes(pointer string, fields *problem.Fields) []byte {
+	fields.AddIf(f.Text != "" && f.Content != "", pointer, "has both text and content: give one of them")
+	fields.AddIf(f.Text == "" && f.Content == "", pointer, "is empty: give the file as text, or its bytes in base64 as content")
+	if f.Text != "" {
+		return []byte(f.Text)
 	}
 	content, err := base64.StdEncoding.DecodeString(f.Content)
 	if err != nil {
-		return nil, &problem.Field{Pointer: pointer + "/content", Detail: "must be base64 (RFC 4648 section 4, with padding): " + err.Error()}
+		fields.Add(pointer+"/content", "must be base64 (RFC 4648 section 4, with padding): %v", err)
+		return nil
 	}
-	return content, nil
+	return content
 }
 
 // unpackInline decodes files that come along. They count against the bounds of the request.
@@ -87,11 +81,7 @@ func (resolver *Resolver) unpackInline(ctx context.Context, pointer string, file
 		fields = append(fields, record.CheckLine(at+"/name", f.Name)...)
 		taken := slices.ContainsFunc(files[:i], func(other InlineFile) bool { return other.Name == f.Name })
 		fields.AddIf(taken, at+"/name", "is the name of a file before it: give it another, so that diagnostics can name either")
-		content, field := f.bytes(at)
-		if field != nil {
-			fields = append(fields, *field)
-			continue
-		}
+		content := f.bytes(at, &fields)
 		resolver.inlineBytes += int64(len(content))
 		size, err := unpackedSize(ctx, bytes.NewReader(content), max(0, MaxUnpackedBytes-resolver.unpackedBytes))
 		if err != nil {
@@ -132,13 +122,22 @@ func (s *source) FilePointer(name string) string {
 	return fmt.Sprintf("%s/files/%d", s.pointer, i)
 }
 
-// Refused is the problem of files that have errors; nil when the diagnostics have none.
+// CheckDiagnostics is the problem of files that have errors; nil when the diagnostics have none.
 func (s *source) CheckDiagnostics(diagnostics []measure.Diagnostic) error {
 	return problem.Check(record.Faults(diagnostics, s.FilePointer))
 }
 
-// open returns the files as readers take them, and what closes them.
-func (s *source) open() ([]measure.File, func()) { return evaluator.Contents(s.files) }
+// readSource reads the files of a source. Errors in them are the caller's problem.
+func readSource[R any](ctx context.Context, s *source,
+	read func(context.Context, ...measure.File) (R, []measure.Diagnostic, error)) (R, error) {
+	files, done := evaluator.Contents(s.files)
+	defer done()
+	result, diagnostics, err := read(ctx, files...)
+	if err == nil {
+		err = s.CheckDiagnostics(diagnostics)
+	}
+	return result, err
+}
 
 // MaxTextBytes is how large the packed runs and truths that one invocation reads may be together once they are unpacked:
 // the sizes of packed files say little, and their lines are held in memory.
@@ -185,8 +184,12 @@ func unpackedSize(ctx context.Context, r io.Reader, most int64) (size int64, err
 // Texts are the files that have texts of documents and queries.
 type Texts struct {
 	source
-	tooLarge bool // to be read
+	unseen string // why none are read, where there could be some
 }
+
+// inputsForRegistrants is why a caller is shown no inputs of a dataset.
+const inputsForRegistrants = "The inputs of the dataset are for accepted registrants of its task, so texts are not looked for: register " +
+	"for the task, or send them along"
 
 // TextFault says why there are texts that cannot be shown.
 type TextFault struct {
@@ -203,10 +206,8 @@ func (t *Texts) Find(ctx context.Context, wanted corpus.Wanted) (corpus.Texts, [
 	if t == nil {
 		return corpus.Texts{}, nil, nil
 	}
-	if t.tooLarge {
-		return corpus.Texts{}, []TextFault{{Detail: fmt.Sprintf(
-			"The inputs of the dataset and what else is read have more than %d bytes together, so texts are not looked for: they must be sent along",
-			MaxStoredBytes)}}, nil
+	if t.unseen != "" {
+		return corpus.Texts{}, []TextFault{{Detail: t.unseen}}, nil
 	}
 	found, err := corpus.Read(ctx, wanted, t.files...)
 	if err != nil {
@@ -255,12 +256,17 @@ func (resolver *Resolver) Texts(ctx context.Context, pointer string, ref *TextsR
 	if id == "" {
 		return nil, nil
 	}
-	item, _, _, err := resolver.dataset(ctx, pointer, id)
+	item, _, roles, err := resolver.dataset(ctx, pointer, id)
 	if ref == nil && problem.NotFound.Is(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
+	}
+	if !item.ReadsInputs(roles) {
+		resolver.addDependency("inputs for registrants")
+		t.unseen = inputsForRegistrants
+		return t, nil // the runs can be shown without
 	}
 	var stored []record.File
 	for _, f := range item.Inputs {
@@ -270,7 +276,8 @@ func (resolver *Resolver) Texts(ctx context.Context, pointer string, ref *TextsR
 	}
 	if ref == nil && resolver.storedBytes+record.SizeOf(stored) > MaxStoredBytes {
 		resolver.addDependency("inputs too large")
-		t.tooLarge = true
+		t.unseen = fmt.Sprintf("The inputs of the dataset and what else is read have more than %d bytes together, so texts are not looked for: "+
+			"they must be sent along", MaxStoredBytes)
 		return t, nil // the runs can be shown without
 	}
 	t.files, err = resolver.storedFiles(ctx, record.HolderInputs, id, stored)

@@ -207,7 +207,7 @@ func (r *Ranking) Values(ctx context.Context) ([]map[string]float64, error) {
 // It is of those entries alone, so that what it costs does not grow with the ranking.
 func (r *Ranking) ReadableRuns(ctx context.Context, most int) ([]string, error) {
 	ids := lists.Map(r.Entries[:min(most, len(r.Entries))], func(e RankedEntry) string { return e.RunID })
-	runs, err := records.GetAll[record.RunItem](ctx, r.resolver.call.Store, r.resolver.call.Consistency, records.Keys(ids, record.RunKey)...)
+	runs, err := records.GetExisting[record.RunItem](ctx, r.resolver.call.Store, r.resolver.call.Consistency, ids, record.RunKey)
 	if err != nil {
 		return nil, err
 	}
@@ -217,9 +217,6 @@ func (r *Ranking) ReadableRuns(ctx context.Context, most int) ([]string, error) 
 	}
 	var open []string
 	for _, run := range runs {
-		if run == nil {
-			continue
-		}
 		if readsFiles(run, rolesOf(run.Scope())) && len(run.Files) > 0 && record.AllStored(run.Files) {
 			open = append(open, run.ID)
 		}

@@ -22,10 +22,10 @@ import (
 type ResultsRequest struct {
 	Runs           []RunReference  // stand in the input at /runs
 	Truth          *TruthReference // at /truth; nil: the one that the runs were evaluated against
-	Measures       []string        // at At
+	Measures       []string        // at MeasurePointer
 	MeasurePointer string          // pointer to the measures, or to the one
 	// Unless measures are asked for, they are all that the runs were evaluated with or, if One is set, the primary one; against
-	// a truth that comes along they are Usual.
+	// a truth that comes along they are Default.
 	One     bool
 	Default map[measure.Kind][]string
 	// WithFiles says that the files of the runs are to be read as well.
@@ -39,7 +39,6 @@ type Results struct {
 	TruthVersion int64    // of the dataset's truth; 0: the truth came along
 	Truth        *Truth   // that the values are computed against; nil: the evaluations have them
 	resolver     *Resolver
-	withFiles    bool
 	kind         measure.Kind
 	lower        map[string]bool // of an evaluator that is not built in
 }
@@ -66,18 +65,10 @@ func ByTopic(perTopic map[string]map[string]float64, measure string) map[string]
 	return values
 }
 
-// EvaluationID is the evaluation that the values of the run are from; empty when they are computed.
-func (r *Run) EvaluationID() string {
-	if r.evaluation == nil {
-		return ""
-	}
-	return r.evaluation.ID
-}
-
 // Results gathers the runs and what their values are to be had from: the truth that is named; or the evaluations of the
 // runs; or, for measures that those do not have, the truth of the dataset, if the caller may read it.
 func (resolver *Resolver) Results(ctx context.Context, asked ResultsRequest) (*Results, error) {
-	r := &Results{resolver: resolver, withFiles: asked.WithFiles}
+	r := &Results{resolver: resolver}
 	resolver.valueBytes += int64(len(asked.Runs)) * valuesBytes
 	if asked.Truth != nil {
 		err := r.useNamedTruth(ctx, asked)
@@ -90,7 +81,7 @@ func (resolver *Resolver) Results(ctx context.Context, asked ResultsRequest) (*R
 		}
 	}
 	var err error
-	if r.withFiles {
+	if asked.WithFiles {
 		r.Runs, err = resolver.Runs(ctx, "/runs", asked.Runs)
 	} else {
 		r.Runs, err = resolver.runs(ctx, elementPointers("/runs", len(asked.Runs)), asked.Runs, "results", seesValues)
@@ -98,7 +89,7 @@ func (resolver *Resolver) Results(ctx context.Context, asked ResultsRequest) (*R
 	if err != nil {
 		return nil, err
 	}
-	if err := r.readEvaluations(ctx); err != nil {
+	if err := r.readEvaluations(ctx, asked.WithFiles); err != nil {
 		return nil, err
 	}
 	unknown := r.matchMeasures(asked)
@@ -111,7 +102,7 @@ func (resolver *Resolver) Results(ctx context.Context, asked ResultsRequest) (*R
 	if r.Truth == nil {
 		return nil, problem.Check(unknown)
 	}
-	if !r.withFiles { // who may read the truth may read the files of the runs
+	if !asked.WithFiles { // who may read the truth may read the files of the runs
 		if r.Runs, err = resolver.Runs(ctx, "/runs", asked.Runs); err != nil {
 			return nil, err
 		}
@@ -176,11 +167,11 @@ func (r *Results) checkMeasures(asked ResultsRequest) error {
 	return nil
 }
 
-// readEvaluations reads those of the runs, which must be against one truth.
-func (r *Results) readEvaluations(ctx context.Context) error {
+// readEvaluations reads those of the runs, which must be against one truth. Some may be hidden from a caller who reads the files.
+func (r *Results) readEvaluations(ctx context.Context, withFiles bool) error {
 	var ids []string
 	for _, run := range r.Runs {
-		if !run.item.ReadsValues(run.roles) && r.withFiles { // the caller sees the run
+		if !run.item.ReadsValues(run.roles) && withFiles { // the caller sees the run
 			return problem.InvalidMember(run.pointer,
 				"you may read what the run retrieved, but not its values: its review does not show them to you. Leave the measure out, or send a "+
 					"truth of your own in truth")
@@ -211,7 +202,7 @@ func (r *Results) readEvaluations(ctx context.Context) error {
 				"was evaluated against version %d of the truth and %s against version %d, and values against different truths do not compare; try "+
 					"again once both are evaluated against the newest", e.TruthVersion, r.Runs[0].pointer, first.TruthVersion)
 		}
-		run.evaluation = e
+		run.evaluation, run.EvaluationID = e, e.ID
 		r.resolver.addDependency("evaluation %s %d", e.ID, e.Version)
 	}
 	r.kind, r.TruthVersion = measure.Kind(first.Evaluator.Kind), first.TruthVersion
@@ -232,7 +223,7 @@ func (r *Results) readEvaluations(ctx context.Context) error {
 }
 
 // matchMeasures finds the measures that are asked for among those of the evaluations, and says which are not there.
-func (r *Results) matchMeasures(asked ResultsRequest) (unknown []problem.Field) {
+func (r *Results) matchMeasures(asked ResultsRequest) (unknown problem.Fields) {
 	e := r.Runs[0].evaluation
 	switch {
 	case len(asked.Measures) > 0:
@@ -253,9 +244,9 @@ func (r *Results) matchMeasures(asked ResultsRequest) (unknown []problem.Field) 
 		if !asked.One {
 			pointer = fmt.Sprintf("%s/%d", asked.MeasurePointer, i)
 		}
-		unknown = append(unknown, problem.Field{Pointer: pointer, Detail: fmt.Sprintf(
+		unknown.Add(pointer,
 			"%q is none of those that the runs were evaluated with: %s. Others can be computed against a truth that you send, or by the organizers",
-			name, strings.Join(e.Columns, ", "))})
+			name, strings.Join(e.Columns, ", "))
 	}
 	return unknown
 }
@@ -309,7 +300,7 @@ func (r *Results) checkValueCount(topics int) error {
 
 // storedValues returns the values that the evaluations have.
 func (r *Results) storedValues(ctx context.Context) ([]Values, error) {
-	ids := lists.Map(r.Runs, (*Run).EvaluationID)
+	ids := lists.Map(r.Runs, func(run *Run) string { return run.EvaluationID })
 	all := make([]Values, len(ids))
 	var count atomic.Int64
 	return all, r.resolver.forEachTopics(ctx, ids, func(i int, perTopic map[string]map[string]float64) error {

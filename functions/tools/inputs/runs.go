@@ -20,6 +20,8 @@ import (
 type Run struct {
 	Name string // what the answer calls it; no two of an invocation have the same
 	ID   string // empty: it came along
+	// EvaluationID is the evaluation that the values of the run are from; empty when they are computed.
+	EvaluationID string
 	source
 	item       *record.RunItem
 	roles      access.Role
@@ -28,13 +30,7 @@ type Run struct {
 
 // Rankings reads what the run retrieved. A run with errors is the caller's problem.
 func (r *Run) Rankings(ctx context.Context) (*retrieval.Rankings, error) {
-	files, done := r.open()
-	defer done()
-	rankings, diagnostics, err := retrieval.ReadRankings(ctx, files...)
-	if err == nil {
-		err = r.CheckDiagnostics(diagnostics)
-	}
-	return rankings, err
+	return readSource(ctx, &r.source, retrieval.ReadRankings)
 }
 
 // Runs gathers runs whose files are to be read. The references stand in the input at the pointer.
@@ -61,13 +57,11 @@ func (resolver *Resolver) CheckRankings(ctx context.Context, runs ...*Run) error
 	if err != nil {
 		return err
 	}
-	var fields []problem.Field
+	var fields problem.Fields
 	for i, r := range held {
 		if item := found[slices.Index(distinct, ids[i])]; item != nil && item.RunFormat.Kind != measure.TRECRun {
-			fields = append(fields, problem.Field{
-				Pointer: r.pointer + "/runId",
-				Detail: fmt.Sprintf("is a run of %s in the format %s; this tool takes rankings of documents in the format %s", item.Evaluator.Kind,
-					item.RunFormat.Kind, measure.TRECRun)})
+			fields.Add(r.pointer+"/runId", "is a run of %s in the format %s; this tool takes rankings of documents in the format %s",
+				item.Evaluator.Kind, item.RunFormat.Kind, measure.TRECRun)
 		}
 	}
 	return problem.Check(fields)
@@ -155,18 +149,17 @@ func (resolver *Resolver) findRuns(ctx context.Context, runs []*Run, what string
 	if err != nil {
 		return err
 	}
-	g, err := resolver.call.Grants(ctx)
+	rolesOf, err := resolver.call.RolesOf(ctx)
 	if err != nil {
 		return err
 	}
-	var missing []problem.Field
+	var missing problem.Fields
 	for i, r := range held {
 		if r.item = found[i]; r.item != nil {
-			r.roles = access.Roles(resolver.call.Caller, g.Grants, r.item.Scope())
+			r.roles = rolesOf(r.item.Scope())
 		}
 		if r.item == nil || !sees(r.item, r.roles) {
-			missing = append(missing, problem.Field{Pointer: r.pointer + "/runId", Detail: "there is no such run, or none whose " + what +
-				" you may see"})
+			missing.Add(r.pointer+"/runId", "there is no such run, or none whose %s you may see", what)
 			continue
 		}
 		shown := r.item.For(r.roles)

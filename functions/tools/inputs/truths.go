@@ -3,7 +3,6 @@ package inputs
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strings"
 
 	"assay/shared/access"
@@ -32,13 +31,7 @@ func (t *Truth) Qrels(ctx context.Context) (*retrieval.Qrels, error) {
 	if t.Settings.Kind != measure.Retrieval {
 		return nil, problem.InvalidMember(t.pointer, "is a truth of %s, which has no judgments of documents", t.Settings.Kind)
 	}
-	files, done := t.open()
-	defer done()
-	qrels, diagnostics, err := retrieval.ReadQrels(ctx, files...)
-	if err == nil {
-		err = t.CheckDiagnostics(diagnostics)
-	}
-	return qrels, err
+	return readSource(ctx, &t.source, retrieval.ReadQrels)
 }
 
 // read reads the truth for the measures, whose names stand in the input at the pointer.
@@ -115,24 +108,23 @@ func mayUseTruth(item *record.DatasetItem, truth *record.Truth, roles access.Rol
 
 // dataset reads a dataset with the truth in use, and what the caller is to it.
 func (resolver *Resolver) dataset(ctx context.Context, pointer, id string) (*record.DatasetItem, *record.Truth, access.Role, error) {
-	items, err := resolver.call.Store.Get(ctx, resolver.call.Consistency, record.DatasetKey(id), record.TruthKey(id))
-	if err != nil {
-		return nil, nil, 0, records.Failed(err)
-	}
-	item, err := records.Decode[record.DatasetItem](items[0])
-	truth, truthErr := records.Decode[record.Truth](items[1])
-	if err := errors.Join(err, truthErr); err != nil {
+	var item *record.DatasetItem
+	var truth *record.Truth
+	if err := records.Read(ctx, resolver.call.Store, resolver.call.Consistency, records.Into(&item, record.DatasetKey(id)),
+		records.Into(&truth, record.TruthKey(id))); err != nil {
 		return nil, nil, 0, err
 	}
-	g, err := resolver.call.Grants(ctx)
+	rolesOf, err := resolver.call.RolesOf(ctx)
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	if item == nil || !access.Sees(access.Roles(resolver.call.Caller, g.Grants, item.Scope()), item.Scope().Audience) {
-		return nil, nil, 0, notFound(problem.Field{Pointer: pointer + "/datasetId", Detail: "there is no such dataset, or none that you may see"})
+	if item != nil {
+		if roles := rolesOf(item.Scope()); access.Sees(roles, item.Scope().Audience) {
+			resolver.addDependency("dataset %s %d", item.ID, item.Version)
+			return item, truth, roles, nil
+		}
 	}
-	resolver.addDependency("dataset %s %d", item.ID, item.Version)
-	return item, truth, access.Roles(resolver.call.Caller, g.Grants, item.Scope()), nil
+	return nil, nil, 0, notFound(problem.Field{Pointer: pointer + "/datasetId", Detail: "there is no such dataset, or none that you may see"})
 }
 
 // truthOf gathers the truth of a dataset, for one who may read it.
@@ -176,18 +168,17 @@ func Settings(pointer, kind string, format *record.RunFormat) (evaluator.Setting
 }
 
 // SettingsOf says how the files of runs on a dataset are read, without measures, and returns those of its inputs whose ids runs are
-// compared with. Its id stands in the input under the pointer.
-func (resolver *Resolver) SettingsOf(ctx context.Context, pointer,
-	datasetID string) (s evaluator.Settings, inputs []evaluator.File, err error) {
-	item, truth, _, err := resolver.dataset(ctx, pointer, datasetID)
+// compared with. Its id stands in the input at /datasetId.
+func (resolver *Resolver) SettingsOf(ctx context.Context, datasetID string) (s evaluator.Settings, inputs []evaluator.File, err error) {
+	item, truth, roles, err := resolver.dataset(ctx, "", datasetID)
 	if err != nil {
 		return s, nil, err
 	}
-	if s, err = settingsOf(pointer+"/datasetId", item, truth); err != nil {
+	if s, err = settingsOf("/datasetId", item, truth); err != nil {
 		return s, nil, err
 	}
 	compared := item.ComparedInputs(s.Kind)
-	if resolver.storedBytes+record.SizeOf(compared) > MaxStoredBytes {
+	if !item.ReadsInputs(roles) || resolver.storedBytes+record.SizeOf(compared) > MaxStoredBytes {
 		return s, nil, nil // the run can be checked without
 	}
 	inputs, err = resolver.storedFiles(ctx, record.HolderInputs, item.ID, compared)

@@ -6,13 +6,7 @@ import (
 
 	"assay/functions/tools"
 	"assay/shared/blob/s3"
-	"assay/shared/config"
-	"assay/shared/config/awsconfig"
 	"assay/shared/gateway"
-	"assay/shared/store/dynamo"
 )
 
-func main() {
-	var env config.Environment
-	os.Exit(gateway.Serve(&env, tools.Operations, dynamo.New(awsconfig.Table(&env)), s3.New(awsconfig.Bucket(&env))))
-}
+func main() { os.Exit(gateway.ServeWithFiles(tools.Operations, s3.New)) }

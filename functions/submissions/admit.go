@@ -1,8 +1,11 @@
 package submissions
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"time"
 
 	"assay/shared/access"
 	"assay/shared/api"
@@ -10,6 +13,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/team"
 	"assay/shared/visibility"
 )
 
@@ -21,10 +25,12 @@ type admission struct {
 	// anonymity, visibility) changes there too, so that the submission is made again when one of them changes meanwhile. A
 	// baseline of an organizer has none, and depends on the task and the datasets themselves instead.
 	registration *record.Registered
-	unregistered error                 // why the caller can submit nothing except a baseline; nil when there is no reason
-	allowance    *record.Allowance     // nil before the first submission
-	datasets     []*record.DatasetItem // in the order of datasetIds
-	truths       []*record.Truth       // parallel to datasets
+	team         *record.RegistrationItem // whose registration it is; read where the task has terms
+	unregistered error                    // why the caller can submit nothing except a baseline; nil when there is no reason
+	allowance    *record.Allowance        // nil before the first submission
+	datasets     []*record.DatasetItem    // in the order of datasetIds
+	truths       []*record.Truth          // parallel to datasets
+	embargo      *record.Embargo          // nil where scores of no dataset are withheld
 }
 
 var errDeleting = problem.Conflict.New("The task is being deleted.")
@@ -77,13 +83,35 @@ func (adm *admission) admit(ctx context.Context, c *api.Call, d *record.Submissi
 	if adm.unregistered != nil {
 		return adm.unregistered
 	}
-	if err := record.CheckWindow("Submission to this task", t.Submissions.OpensAt, t.Submissions.ClosesAt, c.Now()); err != nil {
+	if adm.team != nil {
+		if err := adm.team.CheckTerms(t); err != nil {
+			return err
+		}
+	}
+	if err := adm.checkWindows(c.Now()); err != nil {
 		return err
 	}
 	if allowed := t.Submissions.Types; len(allowed) > 0 && !slices.Contains(allowed, d.Type) {
 		return problem.InvalidMember("/type", "must be one of those that the task takes: %v", allowed)
 	}
 	return adm.checkDatasets(d)
+}
+
+// checkWindows requires that the window of each dataset is open to the team.
+func (adm *admission) checkWindows(now time.Time) error {
+	for _, set := range adm.datasets {
+		what := "Submission to this task"
+		if set == nil || set.TaskID != adm.task.ID {
+			set = new(record.DatasetItem) // which checkDatasets refuses
+		} else if set.Submissions.OpensAt != nil || set.Submissions.ClosesAt != nil {
+			what = fmt.Sprintf("Submission to the dataset %q", set.Name)
+		}
+		opens, closes := adm.allowance.Window(adm.task, set)
+		if err := record.CheckWindow(what, opens, closes, now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkRegistration requires an accepted registration.
@@ -122,14 +150,28 @@ func checkBaseline(ctx context.Context, c *api.Call, target api.Target, baseline
 // task therefore fails its condition on the grant.
 func (adm *admission) loadRecords(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {
 	adm.datasets, adm.truths = make([]*record.DatasetItem, len(d.DatasetIDs)), make([]*record.Truth, len(d.DatasetIDs))
-	wanted := []records.Target{
-		records.Into(&adm.task, adm.task.Key()), records.Into(&adm.allowance, record.AllowanceKey(adm.task.ID, c.Caller.ID))}
+	of := access.Scope{TaskID: adm.task.ID, OwnerID: c.Caller.ID}
+	if adm.registration != nil && !d.Baseline {
+		of.RegistrationID = adm.registration.ID
+	}
+	wanted := []records.Target{records.Into(&adm.task, adm.task.Key()),
+		records.Into(&adm.allowance, record.AllowanceKey(of.TaskID, cmp.Or(of.RegistrationID, of.OwnerID)))}
+	if of.RegistrationID != "" && adm.task.Terms != nil {
+		wanted = append(wanted, records.Into(&adm.team, record.RegistrationKey(of.TaskID, of.RegistrationID)))
+	}
 	for i, id := range d.DatasetIDs {
 		wanted = append(wanted, records.Into(&adm.datasets[i], record.DatasetKey(id)), records.Into(&adm.truths[i], record.TruthKey(id)))
 	}
 	err := records.Read(ctx, c.Store, store.Strong, wanted...)
 	if err == nil && adm.task == nil {
 		err = visibility.Missing
+	}
+	if err == nil && adm.allowance == nil && of.RegistrationID != "" { // the team's first submission, in this build
+		adm.allowance, err = team.Former(ctx, c.Store, store.Strong, of)
+	}
+	afterClose := func(d *record.DatasetItem) bool { return d != nil && d.Scores == record.ScoresAfterClose }
+	if err == nil && slices.ContainsFunc(adm.datasets, afterClose) {
+		adm.embargo, err = records.Get[record.Embargo](ctx, c.Store, store.Strong, record.EmbargoKey(adm.task.ID))
 	}
 	return err
 }

@@ -17,6 +17,7 @@ type SubmissionPatch struct {
 	Title       string            `json:"title" required:"false" maxLength:"200"`
 	Description string            `json:"description" required:"false" maxLength:"65536"`
 	PaperURL    string            `json:"paperUrl,omitempty" format:"uri" maxLength:"2000"`
+	Notes       string            `json:"notes,omitempty" required:"false" maxLength:"65536"`
 	Visibility  record.Visibility `json:"visibility" enum:"public,private"`
 	Baseline    bool              `json:"baseline" required:"false"`
 }
@@ -24,7 +25,7 @@ type SubmissionPatch struct {
 // change propagates to the runs and their listed evaluations in the same transaction, and to superseded evaluations before the
 // answer.
 func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d SubmissionPatch) (*record.SubmissionItem, error) {
-	texts := record.SubmissionDraft{Title: d.Title, Description: d.Description, PaperURL: d.PaperURL}
+	texts := record.SubmissionDraft{Title: d.Title, Description: d.Description, PaperURL: d.PaperURL, Notes: d.Notes}
 	if err := problem.Check(texts.CheckTexts()); err != nil {
 		return nil, err
 	}
@@ -35,10 +36,20 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 		return nil, problem.InvalidMember("/baseline",
 			"stays true: the submission was made without a registration, so no quota counts it and it is of no team")
 	}
-	if d.Visibility == record.Public && s.Visibility != record.Public && (c.Caller.ID != s.UserID || !c.Caller.Allows(access.ScopeSubmit)) {
-		return nil, problem.InvalidMember("/visibility", "can be made public by the submission's owner alone: ask the owner")
+	roles, err := c.Roles(ctx, s.Scope())
+	if err != nil {
+		return nil, err
+	}
+	if d.Visibility == record.Public && s.Visibility != record.Public && roles&access.Owner == 0 {
+		return nil, problem.InvalidMember("/visibility", "can be made public by the team that submitted it alone: ask one of its members")
 	}
 	changed := *s
+	switch {
+	case roles&access.Owner != 0:
+		changed.Notes = d.Notes
+	case d.Notes != "":
+		return nil, problem.InvalidMember("/notes", "can be written by the team that submitted it alone")
+	}
 	changed.Title, changed.Description, changed.PaperURL, changed.Visibility, changed.Baseline = d.Title, d.Description, d.PaperURL,
 		d.Visibility, d.Baseline
 	st := &changed.Access
@@ -66,7 +77,7 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 // propagate adds to c.Tx the access attributes of the runs, and of their evaluations that lists have or will have next, and reports
 // whether there are other evaluations.
 func propagate(ctx context.Context, c *api.Call, s *record.SubmissionItem) (superseded bool, err error) {
-	runs, err := runsOf(ctx, c, s.RunIDs, store.Strong)
+	runs, err := records.GetExisting[record.RunItem](ctx, c.Store, store.Strong, s.RunIDs, record.RunKey)
 	if err != nil {
 		return false, err
 	}
@@ -82,13 +93,11 @@ func propagate(ctx context.Context, c *api.Call, s *record.SubmissionItem) (supe
 			}
 		}
 	}
-	evaluations, err := records.GetAll[record.EvaluationItem](ctx, c.Store, store.Strong, records.Keys(shown, record.EvaluationKey)...)
+	evaluations, err := records.GetExisting[record.EvaluationItem](ctx, c.Store, store.Strong, shown, record.EvaluationKey)
 	for _, e := range evaluations {
-		if e != nil {
-			propagation.CopySubmission(&e.Access, &s.Access)
-			e.Baseline = s.Access.Baseline
-			c.Tx.Save(e, c.Now())
-		}
+		propagation.CopySubmission(&e.Access, &s.Access)
+		e.Baseline = s.Access.Baseline
+		c.Tx.Save(e, c.Now())
 	}
 	return superseded, err
 }

@@ -2,11 +2,13 @@ package submissions_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"assay/shared/api/servertest"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/store"
@@ -103,7 +105,8 @@ func TestChange_RefusesOtherMembers(t *testing.T) {
 	for member, value := range map[string]any{
 		"datasetIds": []string{}, "files": []object{}, "type": "image", "userId": recordtest.UserID("bob"), "runIds": []string{},
 		"baseline":   true,
-		"visibility": "secret", "paperUrl": "ftp://example.org", "title": "two\nlines", "description": strings.Repeat("é", 64<<10), "unknown": 1,
+		"visibility": "secret", "paperUrl": "ftp://example.org", "title": "two\nlines", "description": strings.Repeat("é", 64<<10),
+		"unknown": 1, "notes": "a\x00b",
 	} {
 		a := s.Want(http.StatusUnprocessableEntity, nil, "ada", http.MethodPatch, path, object{member: value})
 		if !strings.Contains(string(a.Body), `"/`+member+`"`) {
@@ -140,8 +143,8 @@ func TestRemove_LeavesNothing(t *testing.T) {
 				t.Errorf("%v is still there, %v", key, err)
 			}
 		}
-		if n := s.FileCount(); n > 0 {
-			t.Errorf("%d files are left", n)
+		if n := s.FileCount(); n == 0 {
+			t.Error("the files are gone while it can be restored")
 		}
 		if a := s.allowance(); a.Total != 3 || a.Submissions != 0 {
 			t.Errorf("%+v, want the quota used and no submission", a)
@@ -182,5 +185,40 @@ func TestRemove_OfPublishedIsForOrganizersAlone(t *testing.T) {
 	s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, path, nil)
 	if n := len(recordtest.AuditEntries(t, s.Store, s.task.OrganizerID)); n != 2 {
 		t.Errorf("%d audit entries, want those of the creation and the deletion", n)
+	}
+}
+
+// Notes are of the team: no answer has them for another caller, even when the submission is public, and nobody else writes or erases
+// them.
+func TestNotes_AreTheTeamsAlone(t *testing.T) {
+	s := serve(t)
+	s.task.Register("mia", recordtest.With("max"))
+	body := upload(inline(s.dataset(), "run.txt", ranked))
+	body["visibility"], body["notes"] = "public", "first *secret*"
+	var made record.Submission
+	s.Want(http.StatusCreated, &made, "mia", http.MethodPost, s.path, body)
+	path := s.path + "/" + made.ID
+	s.Want(http.StatusOK, &made, "max", http.MethodPatch, path, object{"notes": "a secret"})
+	for _, user := range []string{"", "ada", "olga", "root", "nobody"} {
+		for _, address := range []string{path, s.path} {
+			if a := s.Want(http.StatusOK, nil, user, http.MethodGet, address, nil); strings.Contains(string(a.Body), "secret") {
+				t.Errorf("%s reads at %s: %s", user, address, a.Body)
+			}
+		}
+	}
+	a := s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, path, object{"notes": "mine"})
+	if !strings.Contains(string(a.Body), `"/notes"`) {
+		t.Errorf("%s", a.Body)
+	}
+	a = s.Want(http.StatusOK, nil, "olga", http.MethodPatch, path, object{"title": "Named", "baseline": true})
+	for _, e := range recordtest.AuditEntries(t, s.Store, s.task.OrganizerID) {
+		if b, _ := json.Marshal(e); strings.Contains(string(b)+string(a.Body), "secret") {
+			t.Errorf("organizers read %s, %s", b, a.Body)
+		}
+	}
+	for _, user := range []string{"mia", "max"} {
+		if v := servertest.Get[record.Submission](s.Server, user, path); v.Notes != "a secret" || v.Title != "Named" {
+			t.Errorf("%s reads %+v", user, v)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/team"
 )
 
 func create(ctx context.Context, c *api.Call, adm *admission, d record.SubmissionDraft) (at string, shown *record.Submission, err error) {
@@ -88,7 +89,8 @@ func (adm *admission) submission(c *api.Call, d record.SubmissionDraft, now time
 		},
 	}
 	if r := adm.registration; r != nil {
-		s.Team, s.RegistrationID, s.Access.Anonymous, s.Access.Alias, s.Access.Affiliation = r.Team, r.ID, r.Anonymous, r.Alias, r.Affiliation
+		s.Team, s.Access.RegistrationID, s.Access.Anonymous = r.Team, r.ID, r.Anonymous
+		s.Access.Alias, s.Access.Affiliation = r.Alias, r.Affiliation
 	}
 	return s
 }
@@ -104,7 +106,7 @@ func (adm *admission) runs(s *record.SubmissionItem, all []record.RunFile, now t
 			},
 			Access: s.Access, Type: s.Type, Queue: record.QueueBuiltin, Pool: set.Pool, Counted: !s.Unregistered(),
 		}
-		r.Access.Blinded = set.Split == record.Test
+		r.Access.Blinded, r.Access.Embargoed = set.Split == record.Test, set.Embargoed(adm.task, adm.embargo, now)
 		if s.Type != record.UploadType || adm.truths[i].Evaluator.Kind == record.EvaluatorWorker {
 			r.Queue = record.QueueWorkers
 		}
@@ -123,11 +125,11 @@ func (adm *admission) runs(s *record.SubmissionItem, all []record.RunFile, now t
 	return runs
 }
 
-// charge adds to c.Tx that the user's allowance counts the runs, or refuses them.
+// charge adds to c.Tx that the team's allowance counts the runs, or that of the organizer whose baseline it is, or refuses them.
 func (adm *admission) charge(ctx context.Context, c *api.Call, s *record.SubmissionItem, now time.Time) (*record.Quota, error) {
-	a := cmp.Or(adm.allowance, &record.Allowance{Meta: record.MetaOf(s.UserID, now), TaskID: s.TaskID})
+	a := team.Own(c.Tx, adm.allowance, s.TaskID, cmp.Or(s.Access.RegistrationID, s.UserID), now)
 	if !s.Unregistered() {
-		if err := a.Charge(adm.task.Submissions, s.RunIDs, now); err != nil {
+		if err := a.Charge(adm.task, adm.datasets, s.RunIDs, now); err != nil {
 			return nil, err
 		}
 		a.Submissions++
@@ -142,7 +144,7 @@ func (adm *admission) charge(ctx context.Context, c *api.Call, s *record.Submiss
 	if s.Unregistered() {
 		return nil, nil
 	}
-	return new(a.Quota(adm.task.Submissions, now)), nil
+	return new(a.Quota(adm.task, adm.datasets, now)), nil
 }
 
 // chargeOf returns the charge of the runs to their owner's quotas.
@@ -189,7 +191,7 @@ func limitUnfinished(ctx context.Context, c *api.Call, a *record.Allowance, runI
 		return nil
 	}
 	if len(a.Waiting)+len(runIDs) > most {
-		runs, err := runsOf(ctx, c, a.Waiting, store.Strong)
+		runs, err := records.GetExisting[record.RunItem](ctx, c.Store, store.Strong, a.Waiting, record.RunKey)
 		if err != nil {
 			return err
 		}

@@ -63,7 +63,7 @@ var Operations = []api.Operation{
 		Token:   access.ScopeSubmit | access.ScopeOrganize,
 		Summary: "Delete a submission",
 		Description: "With its runs, reviews, evaluations and files. What it used of the quota stays used. Once a review is published, only " +
-			"organizers can delete it.",
+			"organizers can delete it. " + api.InTrash,
 	}, submission, remove),
 }
 

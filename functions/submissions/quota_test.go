@@ -85,7 +85,7 @@ func TestWaiting_BoundsUnfinishedRunsOfATeam(t *testing.T) {
 	}
 	s.task.Register("otto")
 	s.Want(http.StatusCreated, nil, "otto", http.MethodPost, s.path, body)
-	waiting := recordtest.Get[record.Allowance](t, s.Store, record.AllowanceKey(s.task.ID, recordtest.UserID("ada"))).Waiting
+	waiting := s.allowance().Waiting
 	run := recordtest.Get[record.RunItem](t, s.Store, record.RunKey(waiting[1]))
 	run.State, run.FinishedAt = record.Completed, run.QueuedAt
 	s.Records().Replace(run)
@@ -106,7 +106,8 @@ func TestWaiting_BoundsUnfinishedRunsOfATeam(t *testing.T) {
 	s.submit(body)
 }
 
-// TestWaiting_CostsNothingUntilTheBoundIsMet counts the calls of the table.
+// TestWaiting_CostsNothingUntilTheBoundIsMet counts the calls of the table. The first submission of a team also looks for what its owner
+// used without it.
 func TestWaiting_CostsNothingUntilTheBoundIsMet(t *testing.T) {
 	s := serve(t)
 	s.Rates = ratelimit.New(ratelimit.Rates{WaitingRuns: 3}, "")
@@ -117,7 +118,7 @@ func TestWaiting_CostsNothingUntilTheBoundIsMet(t *testing.T) {
 	for i := range 3 {
 		reads.gets.Store(0)
 		s.submit(body)
-		if i > 0 && reads.gets.Load() != before {
+		if i > 1 && reads.gets.Load() != before {
 			t.Errorf("submission %d reads %d times, the one before %d times", i+1, reads.gets.Load(), before)
 		}
 		before = reads.gets.Load()

@@ -2,14 +2,12 @@ package submissions
 
 import (
 	"context"
-	"slices"
 
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/files"
 	"assay/shared/record"
 	"assay/shared/records"
-	"assay/shared/store"
 	"assay/shared/visibility"
 )
 
@@ -32,18 +30,12 @@ func show(ctx context.Context, c *api.Call, s *record.SubmissionItem) (*record.S
 	if s.Type != record.UploadType || roles&(access.Owner|access.Organizer|access.Admin) == 0 {
 		return &v, nil
 	}
-	runs, err := runsOf(ctx, c, s.RunIDs, c.Consistency)
+	runs, err := records.GetExisting[record.RunItem](ctx, c.Store, c.Consistency, s.RunIDs, record.RunKey)
 	if err != nil {
 		return nil, err
 	}
 	v.Files, err = filesOf(ctx, c, runs, roles)
 	return &v, err
-}
-
-// runsOf reads those of the runs that were not deleted.
-func runsOf(ctx context.Context, c *api.Call, ids []string, consistency store.Consistency) ([]*record.RunItem, error) {
-	runs, err := records.GetAll[record.RunItem](ctx, c.Store, consistency, records.Keys(ids, record.RunKey)...)
-	return slices.DeleteFunc(runs, func(r *record.RunItem) bool { return r == nil }), err
 }
 
 // filesOf lists the files of the runs as one who has the roles sees them.

@@ -14,6 +14,7 @@ import (
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/store"
 )
 
 const (
@@ -94,7 +95,7 @@ func (f *fixture) checkNothing(user string) {
 	if ids := f.IDs("root", f.path); len(ids) > 0 {
 		f.t.Errorf("something is recorded: %v", ids)
 	}
-	if a := recordtest.Get[record.Allowance](f.t, f.Store, record.AllowanceKey(f.task.ID, recordtest.UserID(user))); a != nil {
+	if a := recordtest.Get[record.Allowance](f.t, f.Store, f.allowanceKey(user)); a != nil {
 		f.t.Errorf("something is charged: %+v", a)
 	}
 	if n := f.FileCount(); n > 0 {
@@ -113,7 +114,16 @@ func (f *fixture) run(id string) *record.RunItem {
 
 func (f *fixture) allowance() *record.Allowance {
 	f.t.Helper()
-	return recordtest.Get[record.Allowance](f.t, f.Store, record.AllowanceKey(f.task.ID, recordtest.UserID("ada")))
+	return recordtest.Get[record.Allowance](f.t, f.Store, f.allowanceKey("ada"))
+}
+
+// allowanceKey is that of the user's team.
+func (f *fixture) allowanceKey(user string) store.Key {
+	grant := recordtest.Get[record.Registered](f.t, f.Store, record.RegisteredKey(recordtest.UserID(user), f.task.ID))
+	if grant == nil {
+		return record.AllowanceKey(f.task.ID, recordtest.UserID(user))
+	}
+	return record.AllowanceKey(f.task.ID, grant.ID)
 }
 
 func TestList_HasNothingOfAnotherTask(t *testing.T) {

@@ -6,13 +6,7 @@ import (
 
 	"assay/functions/submissions"
 	"assay/shared/blob/s3"
-	"assay/shared/config"
-	"assay/shared/config/awsconfig"
 	"assay/shared/gateway"
-	"assay/shared/store/dynamo"
 )
 
-func main() {
-	var env config.Environment
-	os.Exit(gateway.Serve(&env, submissions.Operations, dynamo.New(awsconfig.Table(&env)), s3.New(awsconfig.Bucket(&env))))
-}
+func main() { os.Exit(gateway.ServeWithFiles(submissions.Operations, s3.New)) }

@@ -30,10 +30,10 @@ func userID(_ context.Context, c *api.Call) (userTarget, error) {
 
 // Current is the user who is logged in.
 type Current struct {
-	ID            string             `json:"id" doc:"id of the user, which comes from issuer and subject: what organizers add the user by"`
+	ID            string             `json:"id" doc:"id of the user, which comes from issuer and subject"`
 	Name          string             `json:"name"`
 	Email         string             `json:"email"`
-	Known         bool               `json:"known" doc:"whether others can name the user as a member of an organizer or register the user for a task: true once the user changed something, or sent PATCH /v1/user"`
+	Known         bool               `json:"known" doc:"whether a profile is stored: true once the user changed something, or sent PATCH /v1/user"`
 	Roles         []string           `json:"roles" doc:"roles on the whole platform: admin, worker"`
 	Memberships   []UserMembership   `json:"memberships"`
 	Registrations []UserRegistration `json:"registrations"`
@@ -42,6 +42,7 @@ type Current struct {
 // UserMembership is the user's place in an organizer.
 type UserMembership struct {
 	OrganizerID string `json:"organizerId"`
+	Role        string `json:"role" enum:"owner,editor" doc:"owners decide on members, invite, and can delete the organizer"`
 }
 
 // UserRegistration is the user's place in a task.
@@ -72,8 +73,10 @@ func current(ctx context.Context, c *api.Call) (*Current, error) {
 	name, email := c.NameAndEmail(g.Profile)
 	u := &Current{
 		ID: c.Caller.ID, Name: name, Email: email, Known: g.Profile != nil,
-		Roles:       []string{},
-		Memberships: lists.Map(g.Memberships, func(o string) UserMembership { return UserMembership{OrganizerID: o} }),
+		Roles: []string{},
+		Memberships: lists.Map(g.Memberships, func(m access.Membership) UserMembership {
+			return UserMembership{OrganizerID: m.OrganizerID, Role: record.RoleName(m.Owner)}
+		}),
 		Registrations: lists.Map(g.Registered, func(r record.Registered) UserRegistration {
 			return UserRegistration{TaskID: r.TaskID, RegistrationID: r.ID, Team: r.Team, State: r.State}
 		}),

@@ -11,9 +11,8 @@ import (
 )
 
 func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[*Profile], error) {
-	sources := []records.Source{records.Partition(record.ByKind, record.KindPartitions(record.KindUser, access.Nobody)[0])}
 	keep := func(u *record.User) bool { return c.Page.MatchesText("name", u.Name) }
-	return api.PageOf(ctx, c, sources, keep, profile)
+	return api.PageOf(ctx, c, records.OfKind(record.KindUser, access.Nobody), keep, profile)
 }
 
 func listSubmissions(ctx context.Context, c *api.Call, id userTarget) (p page.Page[record.Submission], err error) {
@@ -21,8 +20,14 @@ func listSubmissions(ctx context.Context, c *api.Call, id userTarget) (p page.Pa
 	if err != nil {
 		return p, err
 	}
-	keep := func(s *record.SubmissionItem) bool { return c.Page.Matches("taskId", s.TaskID) }
-	return api.PageOf(ctx, c, c.VisibleOfUser(record.KindSubmission, string(id)), keep, func(s *record.SubmissionItem) record.Submission {
+	sources, err := c.VisibleOfUser(ctx, record.KindSubmission, string(id))
+	if err != nil {
+		return p, err
+	}
+	keep := func(s *record.SubmissionItem) bool {
+		return s.UserID == string(id) && c.Page.Matches("taskId", s.TaskID)
+	}
+	return api.PageOf(ctx, c, sources, keep, func(s *record.SubmissionItem) record.Submission {
 		return s.For(access.Roles(c.Caller, g.Grants, s.Scope()))
 	})
 }

@@ -1,8 +1,7 @@
 // Package users serves who is logged in, and what users submitted.
 //
 // A user's id comes from the token alone, so everyone who can log in is somebody, and a GET creates nothing. A profile is
-// stored when its user first changes something, if only by an empty PATCH. That makes the user known: others can add known
-// users alone to their organizers and tasks, so that nobody is added who never asked anything of this server.
+// stored when its user first changes something, if only by an empty PATCH.
 package users
 
 import (
@@ -15,18 +14,24 @@ import (
 var Operations = []api.Operation{
 	api.Get(api.Spec{
 		ID: "getCurrentUser", Path: "/v1/user", May: access.User,
-		Summary: "Return the user who is logged in",
-		Description: "With roles, memberships of organizers and registrations for tasks. Organizers add a user by this `id`, which the user " +
-			"gives to them.",
+		Summary:     "Return the user who is logged in",
+		Description: "With roles, memberships of organizers and registrations for tasks.",
 	}, current, showCurrent),
 	api.Patch(api.Spec{
 		ID: "updateCurrentUser", Path: "/v1/user", May: access.User,
 		Token:   access.ScopeSubmit | access.ScopeOrganize,
-		Summary: "Become known",
-		Description: "Stores name and email as the sign-in issuer gives them. From then on organizers can name the user as a member or " +
-			"register the user for a task; every other change makes its user known too. No member can be written: send an empty patch, `{}` or " +
-			"`[]`.",
+		Summary: "Store your profile",
+		Description: "Stores name and email as the sign-in issuer gives them, which every other change does too. No member can be written: " +
+			"send an empty patch, `{}` or `[]`.",
 	}, current, showCurrent, changeCurrent),
+	api.Delete(api.Spec{
+		ID: "deleteCurrentUser", Path: "/v1/user", May: access.User, Token: access.SignedIn,
+		Summary: "Delete your account, with all that you said",
+		Description: "As `deleteUser` does it, for yourself: `id` must be your own, so that nobody is deleted by a slip, and no access token will " +
+			"do. What belongs to a team with other members stays theirs. Withdraw before what shall not stay on leaderboards. Refused with 409 " +
+			"as long as you are the last who can manage an organizer, with what to do first. To sign in again makes a new, empty account.",
+		Query: page.Spec{Filters: []page.Filter{{Name: "id", Type: page.ID, Standalone: true}}},
+	}, current, removeCurrent),
 	api.List(api.Spec{
 		ID: "listUsers", Path: "/v1/users", May: access.Admin,
 		Summary:     "List users",
@@ -45,7 +50,7 @@ var Operations = []api.Operation{
 			"contact are gone from everything that is stored, and all that was submitted and not published is deleted. Published results stay on " +
 			"leaderboards, under the alias of the registration and without what the user wrote of them; a random id stands for the user's " +
 			"there and in audit entries. Until that is done `getUser` answers with `deleting`, then with 404. Refused with 409 for the last " +
-			"known member of an organizer. Who signs in again is a new user: have the sign-in issuer refuse the account first, if that is not " +
+			"owner of an organizer. Who signs in again is a new user: have the sign-in issuer refuse the account first, if that is not " +
 			"meant.",
 	}, userID, remove),
 	api.List(api.Spec{
@@ -84,4 +89,17 @@ var Operations = []api.Operation{
 		Summary:     "Revoke an access token of a user",
 		Description: "For administrators too, such as when one has leaked. It is refused everywhere within 10 seconds.",
 	}, userToken, removeToken),
+	api.List(api.Spec{
+		ID: "listQueues", Path: "/v1/platform/queues", May: access.Admin,
+		Summary: "List the queues of runs",
+		Description: "How many runs wait in each pool for each kind of work, since when, and when a worker was last seen, in the order of the " +
+			"pools' names. Of pools with runs that wait, the first 200.",
+		Query: page.Spec{Named: true},
+	}, api.NoTarget, listQueues, nil),
+	api.Get(api.Spec{
+		ID: "getStorage", Path: "/v1/platform/storage", May: access.Admin,
+		Summary: "Return what is stored and created",
+		Description: "What all users together take of the quotas that `/info` lists, and these. What one user takes is `taken` of " +
+			"`/v1/users/{userId}`.",
+	}, api.NoTarget, showStorage),
 }

@@ -29,21 +29,10 @@ func (n NewToken) WithoutSecret() any { return n.AccessToken }
 
 // tokensOf reads all access tokens of the user, the newest first.
 func tokensOf(ctx context.Context, c *api.Call, userID string) ([]*record.AccessTokenItem, error) {
-	items, err := c.Store.Query(ctx, store.Query{Partition: record.AccessTokenPartition(userID), Limit: record.MaxAccessTokens,
-		Consistency: store.Strong})
-	if err != nil {
-		return nil, records.Failed(err)
-	}
-	var all []*record.AccessTokenItem
-	for _, it := range items {
-		t, err := records.Decode[record.AccessTokenItem](it)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, t)
-	}
+	all, err := records.Query[record.AccessTokenItem](ctx, c.Store, store.Query{
+		Partition: record.AccessTokenPartition(userID), Limit: record.MaxAccessTokens, Consistency: store.Strong})
 	slices.SortFunc(all, func(a, b *record.AccessTokenItem) int { return strings.Compare(b.ID, a.ID) })
-	return all, nil
+	return all, err
 }
 
 // ownedToken is an access token of the user as the target of a request.
@@ -138,7 +127,7 @@ func checkWork(ctx context.Context, c *api.Call, d record.AccessTokenDraft) erro
 	}
 	var fields problem.Fields
 	for i, pool := range d.Pools {
-		fields.AddIf(!slices.Contains(g.Memberships, record.PoolOrganizer(pool)), fmt.Sprintf("/pools/%d", i),
+		fields.AddIf(!g.MemberOf(record.PoolOrganizer(pool)), fmt.Sprintf("/pools/%d", i),
 			"belongs to an organizer of which you are no member")
 	}
 	return problem.Check(fields)

@@ -3,11 +3,13 @@ package users_test
 import (
 	"context"
 	"net/http"
+	"strings"
 	"testing"
 
 	"assay/functions/users"
 	"assay/shared/access"
 	"assay/shared/api/servertest"
+	"assay/shared/record"
 	"assay/shared/record/recordtest"
 )
 
@@ -117,5 +119,43 @@ func TestUser_BecomesKnownByAPatch(t *testing.T) {
 	all := servertest.List[users.Profile](s, "root", "/v1/users")
 	if len(all) != 2 || all[0].Version != 1 || all[1].Version != 1 {
 		t.Errorf("%+v", all)
+	}
+}
+
+// Nobody is deleted but by the own id, of one's own, with a token of sign-in.
+func TestRemoveCurrent_NeedsTheOwnID(t *testing.T) {
+	s := servertest.New(t, users.Operations...)
+	mine := "?id=" + recordtest.UserID("alice")
+	token := makeToken(s, "alice", draft("read", "submit", "organize"))
+	for _, c := range []struct {
+		user, query string
+		want        int
+	}{
+		{"alice", "", http.StatusBadRequest},
+		{"alice", "?id=", http.StatusBadRequest},
+		{"alice", "?id=me", http.StatusBadRequest},
+		{"alice", "?id=" + recordtest.UserID("bob"), http.StatusBadRequest},
+		{"root", mine, http.StatusBadRequest},
+		{token.Secret, mine, http.StatusForbidden},
+		{"", mine, http.StatusUnauthorized},
+		{"nobody", "?id=" + recordtest.UserID("nobody"), http.StatusNoContent},
+	} {
+		s.Want(c.want, nil, c.user, http.MethodDelete, "/v1/user"+c.query, nil)
+	}
+	organizer := s.Records().Organizer("alice")
+	a := s.Want(http.StatusConflict, nil, "alice", http.MethodDelete, "/v1/user"+mine, nil)
+	if !strings.Contains(string(a.Body), "/v1/organizers/"+organizer.ID) {
+		t.Errorf("the refusal does not say what to do first: %s", a.Body)
+	}
+	if me := servertest.Get[users.Current](s, "alice", "/v1/user"); !me.Known {
+		t.Errorf("a refused request began the deletion: %+v", me)
+	}
+	s.Want(http.StatusNoContent, nil, "bob", http.MethodDelete, "/v1/user?id="+recordtest.UserID("bob"), nil)
+	s.Records().User("carla")
+	s.Want(http.StatusNoContent, nil, "carla", http.MethodDelete, "/v1/user?id="+recordtest.UserID("carla"), nil)
+	s.Want(http.StatusUnauthorized, nil, "carla", http.MethodGet, "/v1/user", nil)
+	u := recordtest.Get[record.User](t, s.Store, record.UserKey(recordtest.UserID("carla")))
+	if !u.Deleting() || u.DeletedBy == u.ID {
+		t.Errorf("%+v", u)
 	}
 }

@@ -7,13 +7,9 @@ import (
 	"assay/shared/page"
 )
 
-func list(_ context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[Component], err error) {
-	all, err := catalogue()
-	if err != nil {
-		return p, err
-	}
+func list(_ context.Context, c *api.Call, _ api.PublicTarget) (page.Page[Component], error) {
 	var shown []Component
-	for _, e := range all {
+	for _, e := range catalogue {
 		if c.Page.Matches("kind", e.Kind) && c.Page.MatchesText("name", e.Name) {
 			shown = append(shown, e.Component)
 		}

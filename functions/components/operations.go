@@ -2,8 +2,9 @@
 // each with snippets that run as they stand against the server.
 //
 // The catalogue is data, in the folder catalogue: a folder for each component with component.json and its snippets as
-// curl.sh, python.py and main.go, which are code to their editors and checkers. It is built into the program, so that it
-// changes with the program alone: no store is asked, and everybody may keep the answers.
+// curl.sh, python.py and main.go, which are code to their editors and checkers. It is built into the program,
+// its entries as Go code that is generated from the folder, so that it changes with the program alone: no store is asked, and
+// everybody may keep the answers.
 package components
 
 import (

@@ -25,9 +25,13 @@ func snippet(_ context.Context, c *api.Call) error {
 		return err
 	}
 	var has []string
-	for _, s := range e.Snippets {
+	for i, s := range e.Snippets {
 		if c.Page.Matches(language.Name, s.Language) {
-			return c.WriteDocument(mediaText+"; charset=utf-8", e.snippets[s.Language])
+			text, err := snippets.ReadFile("catalogue/" + e.files[i])
+			if err != nil {
+				return err
+			}
+			return c.WriteDocument(mediaText+"; charset=utf-8", text)
 		}
 		has = append(has, s.Language)
 	}
@@ -37,13 +41,9 @@ func snippet(_ context.Context, c *api.Call) error {
 
 // findEntry returns the component that the path names.
 func findEntry(c *api.Call) (*entry, error) {
-	all, err := catalogue()
-	if err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(all, func(e *entry) bool { return e.ID == c.Param("componentId") })
+	i := slices.IndexFunc(catalogue, func(e *entry) bool { return e.ID == c.Param("componentId") })
 	if i < 0 {
 		return nil, problem.NotFound.New("There is no component with this id: GET /v1/platform/components lists them.")
 	}
-	return all[i], nil
+	return catalogue[i], nil
 }

@@ -47,11 +47,15 @@ type Limits struct {
 	Diagnostics        int   `json:"diagnostics" doc:"diagnostics kept of a run"`
 	SubmissionDatasets int   `json:"submissionDatasets" doc:"datasets of a submission"`
 	Members            int   `json:"members" doc:"members of an organizer"`
+	TeamMembers        int   `json:"teamMembers" doc:"members of a team"`
 	MemberChanges      int   `json:"memberChanges" doc:"members that one request can add or remove"`
 	Memberships        int   `json:"memberships" doc:"memberships of organizers that a user can have"`
-	AddedMemberships   int   `json:"addedMemberships" doc:"memberships from which on others can add a user to no further organizer"`
+	AddedMemberships   int   `json:"addedMemberships" doc:"0: nobody can make another user a member; users join by invitations"`
 	Registrations      int   `json:"registrations" doc:"registrations for tasks that a user can have"`
-	AddedRegistrations int   `json:"addedRegistrations" doc:"registrations from which on others can register a user for no further task"`
+	AddedRegistrations int   `json:"addedRegistrations" doc:"0: nobody can register another user"`
+	Invitations        int   `json:"invitations" doc:"invitations of an organizer, a task or a team that can be open"`
+	InvitationUses     int   `json:"invitationUses" doc:"users who can join by one invitation"`
+	InvitationsPerDay  int   `json:"invitationsPerDay" doc:"invitations of one organizer, its tasks and teams to e-mail addresses in 24 hours"`
 
 	Rates ratelimit.Rates `json:"rates" doc:"what each caller is held to: users by their login, others by their address"`
 
@@ -64,8 +68,9 @@ var limits = Limits{
 	InlineFiles: record.MaxInlineBytes, File: record.MaxFileBytes,
 	PageDefault: page.DefaultLimit, PageMost: page.MaxLimit, PageBytes: page.MaxBytes, Diagnostics: measure.MaxDiagnostics,
 	SubmissionDatasets: record.MaxSubmissionDatasets, Members: record.MaxMembers, MemberChanges: record.MaxMemberChanges,
-	Memberships: record.MembershipGrants.Max, AddedMemberships: record.MembershipGrants.MaxAdded,
-	Registrations: record.RegistrationGrants.Max, AddedRegistrations: record.RegistrationGrants.MaxAdded,
+	Memberships: record.MembershipGrants.Max, Registrations: record.RegistrationGrants.Max,
+	Invitations: record.MaxInvitations, InvitationUses: record.MaxInvitationUses, InvitationsPerDay: record.MaxAddressesPerDay,
+	TeamMembers: record.MaxTeam,
 }
 
 func info(ctx context.Context, c *api.Call, _ api.PublicTarget) (Info, error) {
@@ -110,7 +115,9 @@ func version1(context.Context, *api.Call, api.PublicTarget) (Index, error) {
 }
 
 func platform(context.Context, *api.Call, api.PublicTarget) (Index, error) {
-	return Index{Links: map[string]string{"self": "/v1/platform", "components": "/v1/platform/components"}}, nil
+	return Index{Links: map[string]string{
+		"self": "/v1/platform", "components": "/v1/platform/components", "queues": "/v1/platform/queues", "storage": "/v1/platform/storage",
+	}}, nil
 }
 
 // Health says that the service is up.

@@ -110,7 +110,7 @@ func stageOf(t *record.Task, now time.Time) stage {
 	return stage{"Open for registration" + until, true}
 }
 
-// signIn says how to get a token, and how to become a known user, whom organizers can add by the id in the answer.
+// signIn says how to get a token, and how to try it.
 func (v *landingView) signIn() string {
 	signIn := "curl -sS " + cmp.Or(v.issuer, "<issuer>") + "/.well-known/openid-configuration\nexport ASSAY_TOKEN=<the token>"
 	switch {

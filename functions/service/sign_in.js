@@ -33,7 +33,7 @@
   // begin keeps in this tab what the answer is checked by, and leaves for the issuer.
   const begin = async () => {
     if (!isSecureContext) throw new Error("Browsers sign in over https alone, or at localhost. Open this page there.");
-    const attempt = { state: random(), nonce: random(), verifier: random() };
+    const attempt = { state: random(), nonce: random(), verifier: random(), invitation };
     const challenge = base64url(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(attempt.verifier)));
     sessionStorage.setItem(attempts, JSON.stringify(attempt));
     const url = new URL(issuer.authorization_endpoint);
@@ -67,6 +67,13 @@
     say(`Signed in as ${user.name || user.id}. The token lasts until ${instant(end)}.`);
     element("begin").hidden = true;
     element("token").hidden = false;
+    element("join").hidden = !invitation;
+  };
+
+  const join = async form => {
+    const team = form.get("team");
+    const joined = await call("/v1/user/memberships", signedIn, { secret: invitation, ...(team && { registration: { team } }) });
+    say(`You have joined: ${location.origin}${joined.url}`, "joined");
   };
 
   const make = async form => {
@@ -80,10 +87,10 @@
 
   const enter = form => issuer.authorization_endpoint ? begin() : call("/dev/token", "", { user: form.get("user"), groups: form.getAll("groups") })
     .then(answer => show(answer.access_token));
-  for (const [id, act] of [["begin", enter], ["own", make]]) {
+  for (const [id, act, outcome] of [["begin", enter, "status"], ["own", make, "outcome"], ["join", join, "joined"]]) {
     element(id).addEventListener("submit", event => {
       event.preventDefault();
-      act(new FormData(event.target)).catch(error => say(error.message, id === "own" ? "outcome" : "status"));
+      act(new FormData(event.target)).catch(error => say(error.message, outcome));
     });
   }
   for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", async () => {
@@ -100,6 +107,7 @@
   element("sign-in").hidden = false;
   const answer = new URLSearchParams(location.search), attempt = JSON.parse(sessionStorage.getItem(attempts));
   sessionStorage.removeItem(attempts);
+  const invitation = location.hash.startsWith("#assay-invitation_") ? location.hash.slice(1) : attempt?.invitation;
   history.replaceState(null, "", location.pathname);
   if (answer.has("code") || answer.has("error")) {
     say("Signing in …");

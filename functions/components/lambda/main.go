@@ -5,13 +5,7 @@ import (
 	"os"
 
 	"assay/functions/components"
-	"assay/shared/config"
-	"assay/shared/config/awsconfig"
 	"assay/shared/gateway"
-	"assay/shared/store/dynamo"
 )
 
-func main() {
-	var env config.Environment
-	os.Exit(gateway.Serve(&env, components.Operations, dynamo.New(awsconfig.Table(&env)), nil))
-}
+func main() { os.Exit(gateway.Serve(components.Operations)) }

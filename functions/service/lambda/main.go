@@ -6,13 +6,7 @@ import (
 	"os"
 
 	"assay/functions"
-	"assay/shared/config"
-	"assay/shared/config/awsconfig"
 	"assay/shared/gateway"
-	"assay/shared/store/dynamo"
 )
 
-func main() {
-	var env config.Environment
-	os.Exit(gateway.Serve(&env, functions.Operations(), dynamo.New(awsconfig.Table(&env)), nil))
-}
+func main() { os.Exit(gateway.Serve(functions.Operations())) }

@@ -141,15 +141,14 @@ func TestAudit_HasChangesOfMembersInEachTask(t *testing.T) {
 	for range 6 {
 		tasks = append(tasks, p.newTask(nil))
 	}
-	olga, tom := recordtest.UserID("olga"), recordtest.UserID("tom")
-	p.Records().User("tom")
-	p.change("olga", p.organizer, map[string]any{"members": []string{olga, tom}})
+	tom := recordtest.UserID("tom")
+	p.Join("tom", p.Invite("olga", p.organizer, map[string]any{"role": "owner"}), nil)
 	p.change("tom", tasks[0], map[string]any{"submissions": map[string]any{"total": 3}})
 	p.change("tom", p.organizer, map[string]any{"members": []string{tom}})
 	for i, task := range tasks {
-		want := "members.changed members.changed task.created organizer.created"
+		want := "members.changed members.changed invitation.created task.created organizer.created"
 		if i == 0 {
-			want = "members.changed task.rules-changed members.changed task.created organizer.created"
+			want = "members.changed task.rules-changed members.changed invitation.created task.created organizer.created"
 		}
 		var got []string
 		for next := task + "/audit-entries?limit=1"; next != ""; { // which goes on across both

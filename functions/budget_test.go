@@ -25,6 +25,7 @@ type populated struct {
 	dataset      *recordtest.Dataset // of the public task
 	private      *recordtest.Dataset // of a private task that reg is registered for
 	public, own  *recordtest.Run     // of the owner: public and published, private and blinded
+	inMany       *recordtest.Task    // the last of 50 private tasks in which a user is, in teams of two
 	registration string              // path of the owner's
 }
 
@@ -56,6 +57,10 @@ func newPopulated(t *testing.T, table store.Store, size int) *populated {
 		others := recordtest.OwnedBy(b.Organizer("somebody else"))
 		for range size / 16 { // four each
 			b.Task(others, recordtest.Private).Dataset(labels)
+		}
+		for range 50 {
+			p.inMany = b.Task(others, recordtest.Private)
+			p.inMany.Register("many", recordtest.With("mate"))
 		}
 		for i := range size / 6 { // three each
 			task.Register(fmt.Sprint("user", i))
@@ -92,15 +97,15 @@ func (p *populated) checkSingles(t *testing.T) {
 		{"olga", "/v1/evaluations/" + p.own.EvaluationID, cost{3, 2 + 1 + 1, 0}}, // and a profile who the user is
 		{"reg", "/v1/tasks/" + p.private.TaskID, cost{2, 1 + 1, 0}},
 		{"reg", "/v1/datasets/" + p.private.ID, cost{2, 1 + 1, 0}},
-		// a registration says itself whose it is; the task and the allowance say what is left
-		{"owner", p.registration, cost{2, 1 + 2, 0}},
-		{"olga", p.registration, cost{4, 1 + 1 + 2 + 1, 0}}, // and a profile who that is
+		// the grants say whose it is; the task, the allowance and that of the owner without a team say what is left
+		{"owner", p.registration, cost{3, 1 + 2 + 3, 0}},
+		{"olga", p.registration, cost{4, 1 + 1 + 3 + 1, 0}}, // and a profile who that is
 		{"owner", "/v1/runs/" + p.own.ID, cost{2, 1 + 2, 0}},
 		{"owner", "/v1/runs/" + p.own.ID + "/review", cost{2, 2 + 2, 0}}, // with the run, whose diagnostics organizers see
 		{"olga", "/v1/runs/" + p.own.ID + "/review", cost{2, 2 + 1, 0}},
 		{"owner", task + "/submissions/" + p.own.SubmissionID, cost{3, 1 + 2 + 1, 0}}, // its runs have its files
 		{"owner", "/v1/user", cost{1, 2, 0}},
-		{"root", "/v1/users/" + recordtest.UserID("owner"), cost{1, 1, 0}},
+		{"root", "/v1/users/" + recordtest.UserID("owner"), cost{1, 2, 0}}, // and what the user has taken
 	} {
 		if got, _ := p.get(t, c.user, c.path); got != c.want {
 			t.Errorf("GET %s as %q: %s, want %s", c.path, c.user, got, c.want)
@@ -109,7 +114,8 @@ func (p *populated) checkSingles(t *testing.T) {
 }
 
 // checkLists: one read of each partition that the caller may see, of at most one item more than the page has, wherever
-// in the list the page is; and what the path or a filter names, and the caller's grants.
+// in the list the page is; and what the path or a filter names, and the caller's grants. A caller has a partition without a team, and
+// one for each team.
 func (p *populated) checkLists(t *testing.T) {
 	const limit, audiences, shards = 20, 4, 4
 	task := "/v1/tasks/" + p.dataset.TaskID
@@ -125,19 +131,19 @@ func (p *populated) checkLists(t *testing.T) {
 		{"/v1/tasks", 0, map[string]int64{"": 1, "unrelated": 1, "reg": 1 + 1, "owner": 1, "olga": 1 + 1, "root": 2}, false},
 		{"/v1/datasets", 0, map[string]int64{"": 1, "unrelated": 1, "reg": 1 + 1, "owner": 1, "olga": 1 + 1, "root": 2}, false},
 		{"/v1/datasets?filter[taskId]=" + p.dataset.TaskID, 1, map[string]int64{"": 1, "unrelated": 1, "olga": 1, "root": 1}, false},
-		{"/v1/runs", 0, map[string]int64{"": shards, "unrelated": shards + 1, "reg": shards + 1 + 1, "olga": shards + 1 + 2, "root": shards * 3},
+		{"/v1/runs", 0, map[string]int64{"": shards, "unrelated": shards + 1, "reg": shards + 2 + 1, "olga": shards + 1 + 2, "root": shards * 3},
 			false},
-		{"/v1/evaluations", 0, map[string]int64{"": shards, "unrelated": shards + 1, "reg": shards + 1 + 1, "olga": shards + 1 + 3,
+		{"/v1/evaluations", 0, map[string]int64{"": shards, "unrelated": shards + 1, "reg": shards + 2 + 1, "olga": shards + 1 + 3,
 			"root": shards * audiences}, false},
 		{"/v1/runs?filter[taskId]=" + p.dataset.TaskID, 1, map[string]int64{"": 1, "unrelated": 2 + 1, "olga": 3, "root": 3}, false},
 		{"/v1/runs?filter[datasetId]=" + p.dataset.ID, 1, map[string]int64{"": 1, "olga": 3, "root": 3}, false},
 		{"/v1/evaluations?filter[datasetId]=" + p.dataset.ID, 1, map[string]int64{"": 1, "olga": audiences, "root": audiences}, false},
-		{task + "/submissions", 1, map[string]int64{"": 1, "owner": 2 + 1, "olga": 3, "root": 3}, false},
-		{task + "/evaluations", 1, map[string]int64{"": 1, "owner": 2 + 1, "olga": audiences, "root": audiences}, false},
+		{task + "/submissions", 1, map[string]int64{"": 1, "owner": 2 + 2, "olga": 3, "root": 3}, false},
+		{task + "/evaluations", 1, map[string]int64{"": 1, "owner": 2 + 2, "olga": audiences, "root": audiences}, false},
 		{task + "/registrations", 1, map[string]int64{"unrelated": 0, "owner": 1, "olga": 1, "root": 1}, false},
 		{task + "/audit-entries", 1, map[string]int64{"olga": 2, "root": 2}, false}, // the task's and the organizer's
 		{"/v1/organizers/" + p.dataset.OrganizerID + "/audit-entries", 1, map[string]int64{"olga": 1, "root": 1}, false},
-		{"/v1/users/" + owner + "/submissions", 0, map[string]int64{"": 1, "unrelated": 1, "owner": 2, "root": 2}, false},
+		{"/v1/users/" + owner + "/submissions", 0, map[string]int64{"": 1, "unrelated": 1, "owner": 3, "root": 3 + 1}, false},
 		{"/v1/users", 0, map[string]int64{"root": 1}, true},
 	} {
 		for user, partitions := range c.partitions {
@@ -205,10 +211,10 @@ func (p *populated) checkChanges(t *testing.T) {
 		{"olga", http.MethodPost, "/v1/tasks", map[string]any{"organizerId": p.dataset.OrganizerID, "name": "New"}, cost{3, 1 + 1 + 1, 1}, nil},
 		// and the profile and the usage that came with the task; and how many datasets the task has
 		{"olga", http.MethodPost, "/v1/datasets", set, cost{3, 1 + 3 + 1, 1}, nil},
-		// and registration and allowance, and dataset and truth, in one read or two
+		// and registration and allowance, which a team has from its first submission on, and dataset and truth, in one read or two
 		{"owner", http.MethodPost, task + "/submissions", map[string]any{
 			"type": "image", "image": "registry.example.org/entry:1", "datasetIds": []string{p.dataset.ID},
-		}, cost{4, 1 + 2 + 2 + 2, 1}, nil},
+		}, cost{5, 1 + 2 + 2 + 2 + 1, 1}, nil},
 		// and who the members are, and that they agreed, for one of them
 		{"olga", http.MethodPatch, "/v1/organizers/" + p.dataset.OrganizerID, map[string]any{"name": "Renamed"}, cost{3, 1 + 3 + 2, 1}, nil},
 		{"olga", http.MethodPatch, task, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},
@@ -217,8 +223,8 @@ func (p *populated) checkChanges(t *testing.T) {
 		{"owner", http.MethodPatch, run, map[string]any{"label": "Renamed"}, cost{3, 1 + 3 + 1, 1}, nil},
 		// and the run and its evaluations, in the same transaction; and who the reviewer is
 		{"olga", http.MethodPatch, run + "/review", map[string]any{"published": true}, cost{5, 2 + 3 + 1 + 1 + 3, 1}, nil},
-		// and the registration's grant, which has a copy of it; and what is left of the quota
-		{"owner", http.MethodPatch, p.registration, map[string]any{"country": "Norway"}, cost{4, 1 + 3 + 1 + 2, 1}, nil},
+		// and the registration's grant, which has a copy of it; and what is left of the quota, also of the dataset that the team submitted to
+		{"owner", http.MethodPatch, p.registration, map[string]any{"country": "Norway"}, cost{5, 1 + 3 + 1 + 3 + 1, 1}, nil},
 	} {
 		var a servertest.Answer
 		got := p.meter.of(func() { a = p.Do(c.user, c.method, c.path, c.body, c.headers...) })

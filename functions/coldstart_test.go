@@ -33,17 +33,20 @@ func BenchmarkColdStart(b *testing.B) {
 		config.TableVariable + "=" + table, config.BucketVariable + "=none", config.IssuerVariable + "=https://issuer.example.org",
 		config.AudienceVariable + "=assay",
 		config.ScheduleGroupVariable + "=none", config.ScheduleRoleVariable + "=none", config.ScheduleTargetVariable + "=none",
-		config.DeadLettersVariable + "=none",
+		config.DeadLettersVariable + "=none", config.URLVariable + "=none",
 		"AWS_ENDPOINT_URL_SCHEDULER=" + lambdatest.NewScheduler(b).URL,
 		"AWS_ENDPOINT_URL_DYNAMODB=" + *db.BaseEndpoint, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test",
 	}
 	b.Run("empty", func(b *testing.B) { coldStart(b, "../shared/gateway/lambdatest/empty", nil, request(b, "/")) })
 	for _, d := range functions.Deployments() {
 		first := []byte(`{"Wake":"due"}`)
-		if len(d.Operations) > 0 {
+		switch {
+		case len(d.Operations) > 0:
 			first = request(b, firstPaths[d.Name])
-		} else if d.Name == functions.Uploads {
+		case d.Name == functions.Uploads:
 			first = []byte(`{"Records":[{"eventSource":"aws:s3","s3":{"object":{"key":"none"}}}]}`)
+		case d.Name == functions.Notifier:
+			first = []byte(`{"Wake":"notify"}`)
 		}
 		b.Run(d.Name, func(b *testing.B) { coldStart(b, "./"+d.Name+"/lambda", env, first) })
 	}
@@ -61,6 +64,8 @@ var firstPaths = map[string]string{
 	"evaluations":   "/v1/evaluations",
 	"components":    "/v1/platform/components",
 	"tools":         "/v1/tools/evaluator/result?input=%7B%22runs%22%3A%5B%7B%22runId%22%3A%2201ARZ3NDEKTSV4RRFFQ69G5FAV%22%7D%5D%7D",
+	"invitations":   "/v1/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV/invitations",
+	"notifications": "/v1/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV/announcements",
 	"users":         "/v1/users/01ARZ3NDEKTSV4RRFFQ69G5FAV/submissions",
 }
 

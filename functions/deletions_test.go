@@ -4,13 +4,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
 	"sync"
 	"testing"
+	"time"
 
+	"assay/shared/access"
 	"assay/shared/api/servertest"
 	"assay/shared/deletion"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/trash"
 )
 
 // concurrently sends two requests at once and returns their answers.
@@ -112,6 +118,7 @@ func TestDeleteTask_DeletesWhatBelongsToIt(t *testing.T) {
 	for _, path := range []string{p.task, p.dataset, p.task + "/registrations"} {
 		p.Want(http.StatusNotFound, nil, "olga", http.MethodGet, path, nil)
 	}
+	purgeTrash(p)
 	if n := p.FileCount(); n != 0 {
 		t.Errorf("%d files are left", n)
 	}
@@ -119,12 +126,97 @@ func TestDeleteTask_DeletesWhatBelongsToIt(t *testing.T) {
 		t.Errorf("a registration for nothing: %v", me.Registrations)
 	}
 	id := servertest.ID(p.task)
-	if err := (deletion.Deleter{Store: p.Store, Now: p.Now}).SweepTask(t.Context(), record.DeletedTaskKey(id)); err != nil {
-		t.Fatal(err)
-	}
 	left, err := p.Store.Query(t.Context(), store.Query{Partition: record.TaskKey(id).Partition, Limit: 10, Consistency: store.Strong})
 	if err != nil || len(left) > 0 {
 		t.Errorf("%d items are left of the task: %v", len(left), err)
 	}
 	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, p.organizer, nil)
+}
+
+// purgeTrash does what the evaluator does with the trash once its time has come.
+func purgeTrash(p *platform) {
+	p.t.Helper()
+	later := func() time.Time { return p.Now().Add(record.TrashTime + time.Hour) }
+	bin := trash.Trash{Store: p.Store, Files: p.Files, Now: later}
+	deletions := records.OfKind(record.KindDeletion, access.Owners, access.Organizers)
+	err := records.Each(p.t.Context(), p.Store, 10, deletions, func(d *record.DeletionItem) error {
+		for range 2 { // a task is moved in two passes
+			if err := bin.Continue(p.t.Context(), d.Key()); err != nil {
+				return err
+			}
+		}
+		return bin.Purge(p.t.Context(), d.Key())
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// deletionOf returns the entry of the trash of what had the path, as the user sees it.
+func deletionOf(p *platform, user, path string) (found record.Deletion) {
+	p.t.Helper()
+	var all struct{ Data []record.Deletion }
+	p.Want(http.StatusOK, &all, user, http.MethodGet, "/v1/deletions", nil)
+	i := slices.IndexFunc(all.Data, func(d record.Deletion) bool { return d.Subject == path })
+	if i < 0 {
+		p.t.Fatalf("%s is not among %+v", path, all.Data)
+	}
+	return all.Data[i]
+}
+
+// Teams restore what they deleted, and organizers everything in their tasks; nobody else learns of it.
+func TestDeletions_AreUndone(t *testing.T) {
+	p := newPlatform(t, nil)
+	p.register("tom", nil)
+	p.register("una", nil)
+	own := p.submit("tom", servertest.Image(servertest.ID(p.newDataset(nil))))
+	other := p.submit("tom", servertest.Image(servertest.ID(p.dataset)))
+	run, sub := "/v1/runs/"+own.RunIDs[0], p.task+"/submissions/"+other.ID
+	p.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, run, nil)
+	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, sub, nil)
+	p.Want(http.StatusNotFound, nil, "olga", http.MethodGet, run, nil)
+	ofTom, ofOlga := deletionOf(p, "tom", run), deletionOf(p, "olga", sub)
+	deletionOf(p, "olga", run)
+	var seen struct{ Data []record.Deletion }
+	p.Want(http.StatusOK, &seen, "tom", http.MethodGet, "/v1/deletions", nil)
+	if len(seen.Data) != 1 || seen.Data[0].By != nil {
+		t.Errorf("tom sees %+v", seen.Data)
+	}
+	p.Want(http.StatusOK, &seen, "olga", http.MethodGet, "/v1/deletions?filter[kind]=submission&filter[taskId]="+servertest.ID(p.task), nil)
+	if len(seen.Data) != 1 || seen.Data[0].ID != ofOlga.ID || seen.Data[0].By == nil {
+		t.Errorf("olga sees %+v", seen.Data)
+	}
+	p.Want(http.StatusNoContent, nil, "una", http.MethodGet, "/v1/deletions", nil)
+	for _, method := range []string{http.MethodGet, http.MethodDelete} {
+		p.Want(http.StatusNotFound, nil, "una", method, "/v1/deletions/"+ofTom.ID, nil)
+		p.Want(http.StatusNotFound, nil, "", method, "/v1/deletions/"+ofTom.ID, nil)
+		p.Want(http.StatusNotFound, nil, "tom", method, "/v1/deletions/"+ofOlga.ID, nil)
+	}
+	p.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, "/v1/deletions/"+ofTom.ID, nil)
+	p.Want(http.StatusNotFound, nil, "tom", http.MethodDelete, "/v1/deletions/"+ofTom.ID, nil)
+	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, "/v1/deletions/"+ofOlga.ID, nil)
+	p.Want(http.StatusOK, nil, "tom", http.MethodGet, run, nil)
+	p.Want(http.StatusOK, nil, "tom", http.MethodGet, sub, nil)
+	p.Want(http.StatusConflict, nil, "olga", http.MethodDelete, p.dataset, nil)
+}
+
+// A task goes with its submissions only by its name, and comes back with all of them and with the grants of its registrants.
+func TestDeleteTask_WithSubmissions(t *testing.T) {
+	p := newPlatform(t, nil)
+	p.register("tom", nil)
+	made := p.submit("tom", servertest.Image(servertest.ID(p.newDataset(nil))))
+	name := servertest.Get[record.Task](p.Server, "olga", p.task).Name
+	p.Want(http.StatusConflict, nil, "olga", http.MethodDelete, p.task, nil)
+	p.Want(http.StatusBadRequest, nil, "olga", http.MethodDelete, p.task+"?with=all", nil)
+	p.Want(http.StatusConflict, nil, "olga", http.MethodDelete, p.task+"?with=submissions&name=another", nil)
+	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, p.task+"?with=submissions&name="+url.QueryEscape(name), nil)
+	paths := []string{p.task, p.dataset, p.task + "/submissions/" + made.ID, "/v1/runs/" + made.RunIDs[0]}
+	for _, path := range paths {
+		p.Want(http.StatusNotFound, nil, "tom", http.MethodGet, path, nil)
+	}
+	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, "/v1/deletions/"+deletionOf(p, "olga", p.task).ID, nil)
+	for _, path := range paths {
+		p.Want(http.StatusOK, nil, "tom", http.MethodGet, path, nil)
+	}
+	p.submit("tom", servertest.Image(servertest.ID(p.dataset)))
 }

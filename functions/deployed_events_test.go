@@ -31,7 +31,7 @@ func (d *deployment) ask(user, method, path string, body any, want int) []byte {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	token, err := d.issuer.Token(devissuer.User{User: user})
+	token, err := d.issuer.Token(devissuer.User{User: user, Email: user + "@example.org"})
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -6,6 +6,7 @@
 package functions_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -62,7 +63,7 @@ func TestDeployed_AnswersAsHandlers(t *testing.T) {
 func build(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	names := []string{functions.Evaluator, functions.Uploads}
+	names := []string{functions.Evaluator, functions.Uploads, functions.Notifier}
 	for _, g := range functions.Families() {
 		names = append(names, g.Name)
 	}
@@ -87,6 +88,7 @@ type deployment struct {
 	functions map[string]*lambdatest.Function
 	stream    *lambdatest.Stream
 	schedules *lambdatest.Scheduler
+	mails     chan sentMail
 }
 
 const deployedAudience = "assay"
@@ -107,7 +109,9 @@ func deploy(t *testing.T, bootstraps string, guards bool, prepare ...func(*lambd
 		config.AudienceVariable + "=" + deployedAudience,
 		"AWS_ENDPOINT_URL_SCHEDULER=" + d.schedules.URL,
 		config.ScheduleGroupVariable + "=assay", config.ScheduleRoleVariable + "=arn:aws:iam::000000000000:role/schedules",
-		config.ScheduleTargetVariable + "=arn:aws:lambda:us-east-1:000000000000:function:evaluator", config.DeadLettersVariable + "=none",
+		config.DeadLettersVariable + "=none", config.URLVariable + "=https://assay.example",
+		config.MailFromVariable + "=Assay <assay@lab.example>",
+		"AWS_ENDPOINT_URL_SESV2=" + d.receiveMails(),
 	}
 	who, err := files.Credentials.Retrieve(t.Context())
 	if err != nil {
@@ -121,6 +125,7 @@ func deploy(t *testing.T, bootstraps string, guards bool, prepare ...func(*lambd
 			guardedDB, guardedS3 := rightstest.Guard(t, dep, *db.BaseEndpoint, *files.BaseEndpoint)
 			endpoints = []string{"AWS_ENDPOINT_URL_DYNAMODB=" + guardedDB, "AWS_ENDPOINT_URL_S3=" + guardedS3}
 		}
+		endpoints = append(endpoints, config.ScheduleTargetVariable+"="+arnOf(cmp.Or(scheduleTargets[dep.Name], functions.Evaluator)))
 		f := lambdatest.NewFunction(t, dep.Name, filepath.Join(bootstraps, dep.Name), dep.Timeout, append(endpoints, env...)...)
 		for _, do := range prepare {
 			do(f)
@@ -130,12 +135,15 @@ func deploy(t *testing.T, bootstraps string, guards bool, prepare ...func(*lambd
 			routes[r.Key] = f
 		}
 	}
-	d.schedules.Target(d.functions[functions.Evaluator])
+	for _, name := range []string{functions.Evaluator, functions.Notifier} {
+		d.schedules.Target(arnOf(name), d.functions[name])
+	}
 	d.stream = lambdatest.MapEventSource(t, db, table, d.functions[functions.Evaluator], streamed)
+	lambdatest.MapEventSource(t, db, table, d.functions[functions.Notifier], outboxed)
 	front := httptest.NewServer(lambdatest.NewHTTPAPI(routes))
 	t.Cleanup(front.Close)
 	d.url = front.URL
-	verifier, err := auth.New(auth.Config{Issuer: d.issuerURL, Audience: deployedAudience, Client: &http.Client{}})
+	verifier, err := auth.New(auth.Config{Issuer: d.issuerURL, Audience: deployedAudience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,6 +154,20 @@ func deploy(t *testing.T, bootstraps string, guards bool, prepare ...func(*lambd
 		Origins: []string{"*"}, Info: api.BuildInfo(d.issuerURL), RenderHTML: resource.Render,
 	}, functions.Operations())}
 	return d
+}
+
+// scheduleTargets are the functions that schedule themselves; those of others are for the evaluator.
+var scheduleTargets = map[string]string{functions.Notifier: functions.Notifier}
+
+func arnOf(function string) string {
+	return "arn:aws:lambda:us-east-1:000000000000:function:" + function
+}
+
+// outboxed is the filter of the stream of the notifier.
+func outboxed(image map[string]events.DynamoDBAttributeValue) bool {
+	name, _ := dynamo.IndexKeys(record.ByWork)
+	v, ok := image[name]
+	return ok && v.String() == record.OutboxPartition
 }
 
 // streamed is the filter of the stream: what waits in a queue, and what is due at an instant.

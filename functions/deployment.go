@@ -16,6 +16,7 @@ import (
 const (
 	Evaluator = "evaluator" // behind the queue
 	Uploads   = "uploads"   // behind the bucket
+	Notifier  = "notifier"  // behind the outbox
 )
 
 // Deployment has the rights and settings of a function where families are deployed as functions of their own. A function has no
@@ -26,8 +27,9 @@ type Deployment struct {
 	ReadsTable bool            // and writes it, if one of the operations changes anything, or
 	Charges    bool            // counts in the quotas of its callers what it stores for them
 	Files      []FileRights
-	ListsFiles bool          // may learn which files there are: list them, or be answered that one is missing
-	ReadsClaim bool          // may read whose table's the files are
+	ListsFiles bool // may learn which files there are: list them, or be answered that one is missing
+	ReadsClaim bool // may read whose table's the files are
+	SendsMail  bool
 	MemoryMB   int           // which decides the share of a processor too
 	Timeout    time.Duration // zero: none
 }
@@ -39,7 +41,9 @@ type FileRights struct {
 }
 
 // ByEvents reports whether the function is called by events.
-func (d Deployment) ByEvents() bool { return d.Name == Evaluator || d.Name == Uploads }
+func (d Deployment) ByEvents() bool {
+	return d.Name == Evaluator || d.Name == Uploads || d.Name == Notifier
+}
 
 // Writes reports whether the function changes the table.
 func (d Deployment) Writes() bool {
@@ -52,6 +56,8 @@ const (
 	answerTime = api.RequestTime + 4*time.Second
 	// evaluationTime is the longest that AWS Lambda lets a function run.
 	evaluationTime = 15 * time.Minute
+	// deliveryTime lets the e-mails of one batch be sent.
+	deliveryTime = 5 * time.Minute
 	// notificationTime is far more than a few transactions take.
 	notificationTime = time.Minute
 )
@@ -64,21 +70,16 @@ const (
 
 // files are the rights by function; the others have no files.
 var files = map[string][]FileRights{
-	"tasks": {
-		{Holder: record.HolderInputs, Delete: true},
-		{Holder: record.HolderTruths, Delete: true},
-	},
 	"datasets": {
 		{Holder: record.HolderInputs, Get: true, Put: true, Delete: true},
 		{Holder: record.HolderTruths, Get: true, Put: true, Delete: true},
 	},
 	"submissions": {
 		{Holder: record.HolderRuns, Get: true, Put: true, Delete: true},
-		{Holder: record.HolderLogs, Delete: true},
 	},
 	"runs": {
-		{Holder: record.HolderRuns, Get: true, Put: true, Delete: true},
-		{Holder: record.HolderLogs, Get: true, Delete: true},
+		{Holder: record.HolderRuns, Get: true, Put: true},
+		{Holder: record.HolderLogs, Get: true},
 	},
 	"evaluations": {{Holder: record.HolderEvaluations, Get: true}},
 	"tools": {
@@ -125,7 +126,8 @@ func Deployments() []Deployment {
 	}
 	return append(all, Deployment{
 		Name: Evaluator, ReadsTable: true, Files: files[Evaluator], ListsFiles: true, MemoryMB: largeMB, Timeout: evaluationTime,
-	}, Deployment{Name: Uploads, ReadsTable: true, MemoryMB: smallMB, Timeout: notificationTime})
+	}, Deployment{Name: Uploads, ReadsTable: true, MemoryMB: smallMB, Timeout: notificationTime},
+		Deployment{Name: Notifier, ReadsTable: true, SendsMail: true, MemoryMB: smallMB, Timeout: deliveryTime})
 }
 
 // DefaultRoute is the key of the route that takes what no other route takes.

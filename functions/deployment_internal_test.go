@@ -16,7 +16,7 @@ import (
 
 func TestDeployments_HaveEachFamily(t *testing.T) {
 	names := lists.Map(Deployments(), func(d Deployment) string { return d.Name })
-	want := append(lists.Map(Families(), func(f api.Family) string { return f.Name }), Evaluator, Uploads)
+	want := append(lists.Map(Families(), func(f api.Family) string { return f.Name }), Evaluator, Uploads, Notifier)
 	if !slices.Equal(names, want) {
 		t.Errorf("deployed are %v, want %v", names, want)
 	}

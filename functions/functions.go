@@ -5,7 +5,10 @@ package functions
 import (
 	"assay/functions/components"
 	"assay/functions/datasets"
+	"assay/functions/deletions"
 	"assay/functions/evaluations"
+	"assay/functions/invitations"
+	"assay/functions/notifications"
 	"assay/functions/organizers"
 	"assay/functions/registrations"
 	"assay/functions/runs"
@@ -24,12 +27,15 @@ func Families() []api.Family {
 		{Name: "tasks", About: "Shared tasks, and what their organizers did to them.", Operations: tasks.Operations},
 		{Name: "datasets", About: "The data of tasks: inputs, hidden truth, and how runs are measured.", Operations: datasets.Operations},
 		{Name: "registrations", About: "Who takes part in a task.", Operations: registrations.Operations},
+		{Name: "invitations", About: "How users join organizers, tasks and teams.", Operations: invitations.Operations},
 		{Name: "submissions", About: "The entries of registered users.", Operations: submissions.Operations},
 		{Name: "runs", About: "Submissions applied to datasets, and the organizers' reviews of them.", Operations: runs.Operations},
 		{Name: "evaluations", About: "The measures of runs, and leaderboards.", Operations: evaluations.Operations},
+		{Name: "deletions", About: "What was deleted and can be restored.", Operations: deletions.Operations},
 		{Name: "components", About: "The catalogue of the platform's building blocks, each with snippets that run.",
 			Operations: components.Operations},
 		{Name: "tools", About: "What the server computes from runs for its callers.", Operations: tools.Operations},
+		{Name: "notifications", About: "Announcements of tasks, and what users are told of by e-mail.", Operations: notifications.Operations},
 		{Name: "users", About: "Who is logged in, and what users submitted.", Operations: users.Operations},
 	}
 	return append([]api.Family{{Name: service.Name, About: service.About, Operations: service.Operations(families)}}, families...)

@@ -37,10 +37,14 @@ func newHiddenFixture(t *testing.T) *hiddenFixture {
 	h.public.Run("somebody", recordtest.Public, recordtest.Published)
 	dataset := private.Dataset(labels)
 	in, below := dataset.Run("owner", recordtest.Public, recordtest.Published), h.public.Run("owner", recordtest.Blinded)
+	team := private.Register("owner")
+	granted := record.Exception{Meta: record.NewMeta(time.Now()), ExceptionDraft: record.ExceptionDraft{Total: 1, Reason: "A reason"}}
+	b.Put(&record.Allowance{Meta: record.MetaOf(team.ID, time.Now()), TaskID: private.ID, Exceptions: []record.Exception{granted}})
 	h.hidden = map[string][]string{
 		"taskId":         {private.ID},
 		"datasetId":      {dataset.ID},
-		"registrationId": {private.Register("owner").ID},
+		"registrationId": {team.ID},
+		"exceptionId":    {granted.ID},
 		"submissionId":   {in.SubmissionID, below.SubmissionID},
 		"runId":          {in.ID, below.ID},
 		"evaluationId":   {in.EvaluationID, below.EvaluationID},

@@ -20,7 +20,7 @@ import (
 )
 
 // maxPage is how many bytes a page may have.
-const maxPage = 290_000
+const maxPage = 450_000
 
 // hostile are texts that try to be more than text.
 var hostile = []string{

@@ -62,7 +62,6 @@ func TestQuotas_ByDay(t *testing.T) {
 	}}}
 	image := servertest.Image(servertest.ID(p.dataset))
 	p.register("olga", nil)
-	p.Records().User("user1", "user3")
 	for _, c := range []struct {
 		path  string
 		body  func(n int) map[string]any
@@ -73,9 +72,6 @@ func TestQuotas_ByDay(t *testing.T) {
 			return map[string]any{"organizerId": servertest.ID(p.organizer), "name": "More"}
 		}, 1},
 		{"/v1/datasets", func(int) map[string]any { return newDatasetBody(servertest.ID(p.task)) }, 1},
-		{p.task + "/registrations", func(n int) map[string]any {
-			return map[string]any{"team": fmt.Sprint("Team ", n), "userId": recordtest.UserID(fmt.Sprint("user", n))}
-		}, 1},
 		{p.task + "/submissions", func(int) map[string]any { return image }, 0},
 	} {
 		for n := c.taken; n < 2; n++ {
@@ -125,15 +121,16 @@ func TestQuotas_BytesOfRunsComeBackOnce(t *testing.T) {
 	p.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, "/v1/runs/"+late.RunIDs[0], nil)
 	p.bytesAre("tom", size, "a failed run deleted")
 	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, p.task+"/submissions/"+kept.ID, nil)
-	p.bytesAre("tom", 0, "deleted by an organizer")
+	p.bytesAre("tom", size, "deleted by an organizer")
+	purgeTrash(p.platform)
+	p.bytesAre("tom", 0, "purged")
 }
 
 // The user who adds a file to a dataset is charged for all of its files; a file that was replaced counts until it is deleted.
 func TestQuotas_BytesOfDatasetsComeBackToTheirPayer(t *testing.T) {
 	p := newCharged(t)
 	truth := int64(len(labTruth))
-	p.Records().User("otto")
-	p.change("olga", p.organizer, map[string]any{"members": []string{recordtest.UserID("olga"), recordtest.UserID("otto")}})
+	p.Join("otto", p.Invite("olga", p.organizer, nil), nil)
 	path := p.dataset
 	p.change("otto", path, map[string]any{"inputs": []any{fileOf(300), fileOf(200)}})
 	p.bytesAre("olga", 0, "another member added inputs")
@@ -154,22 +151,24 @@ func TestQuotas_BytesOfDatasetsComeBackToTheirPayer(t *testing.T) {
 	p.change("olga", path, map[string]any{"truths": []any{long}})
 
 	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, path, nil)
-	p.bytesAre("olga", 0, "deleted")
-	p.bytesAre("otto", 0, "deleted")
+	purgeTrash(p.platform)
+	p.bytesAre("olga", 0, "purged")
+	p.bytesAre("otto", 0, "purged")
 	p.Create("olga", "/v1/datasets", newDatasetBody(servertest.ID(p.task)))
 	p.bytesAre("olga", truth, "another one")
 	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, p.task, nil)
-	p.bytesAre("olga", 0, "the task deleted")
+	purgeTrash(p.platform)
+	p.bytesAre("olga", 0, "the task purged")
 }
 
 // Each change that is kept in an audit entry can be made again and again, and counts each time.
 func TestAudit_EntriesOfADayAreBounded(t *testing.T) {
 	p := newCharged(t)
-	p.Records().User("otto")
+	p.Join("otto", p.Invite("olga", p.organizer, nil), nil)
 	registration := p.register("olga", nil)
 	s := p.submit("olga", servertest.Image(servertest.ID(p.dataset)))
 	both := []string{recordtest.UserID("olga"), recordtest.UserID("otto")}
-	most := int64(0)
+	most := int64(1) // of the invitation
 	for _, c := range []struct {
 		path    string
 		changes [3]map[string]any
@@ -178,7 +177,7 @@ func TestAudit_EntriesOfADayAreBounded(t *testing.T) {
 		{p.task, [3]map[string]any{{"submissions": map[string]any{"perDay": 1}}, {"submissions": map[string]any{"perDay": 2}},
 			{"submissions": map[string]any{"perDay": 3}}}},
 		{registration, [3]map[string]any{{"state": "rejected"}, {"state": "accepted"}, {"state": "rejected"}}},
-		{p.organizer, [3]map[string]any{{"members": both}, {"members": both[:1]}, {"members": both}}},
+		{p.organizer, [3]map[string]any{{"owners": both}, {"owners": both[:1]}, {"owners": both}}},
 		{p.dataset, [3]map[string]any{
 			{"evaluator": map[string]any{"measures": []string{"MCC"}, "primaryMeasure": "MCC"}},
 			{"evaluator": map[string]any{"measures": []string{"Kappa"}, "primaryMeasure": "Kappa"}},

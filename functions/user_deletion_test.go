@@ -83,7 +83,8 @@ func newWithPerson(t *testing.T, table store.Store) *withPerson {
 	s.Store = p.table
 	p.platform = newPlatformOf(t, s, nil)
 	p.change(zebra, "/v1/user", map[string]any{})
-	p.change("olga", p.organizer, map[string]any{"members": []string{recordtest.UserID("olga"), recordtest.UserID(zebra)}})
+	p.change(zebra, "/v1/user/notifications", map[string]any{"email": []string{"run.failed"}})
+	p.Join(zebra, p.Invite("olga", p.organizer, nil), nil)
 
 	p.named = p.task
 	first := p.retrieval()
@@ -99,7 +100,7 @@ func newWithPerson(t *testing.T, table store.Store) *withPerson {
 	p.publish(p.published)
 	p.submit(zebra, map[string]any{"type": "image", "image": "registry.example.org/zebra:1", "datasetIds": []string{first}})
 	baseline := servertest.Image(first)
-	baseline["baseline"] = true
+	baseline["baseline"], baseline["notes"] = true, "zebra's own"
 	p.baseline = p.submit(zebra, baseline)
 
 	p.hidden = p.newTask(map[string]any{"name": "Rivers"})
@@ -138,7 +139,8 @@ func (p *withPerson) retrieval() string {
 func (p *withPerson) entry(datasetID string) record.Submission {
 	p.t.Helper()
 	body := servertest.Upload(datasetID, servertest.Inline("zebra.txt", "1 Q0 d1 1 0.5 zebra-tag\n"))
-	maps.Copy(body, map[string]any{"title": "Zebra at Lakes", "description": "By Zebra.", "paperUrl": "https://zebra.example.org/paper"})
+	maps.Copy(body, map[string]any{"title": "Zebra at Lakes", "description": "By Zebra.", "paperUrl": "https://zebra.example.org/paper",
+		"notes": "zebra was here"})
 	s := p.submit(zebra, body)
 	p.evaluate(s.RunIDs[0])
 	return s
@@ -160,12 +162,17 @@ func (p *withPerson) registrationID(user string) string {
 	return ""
 }
 
-// delete deletes zebra in processes that die before every write but one, and returns how many there were.
-func (p *withPerson) delete() (processes int) {
+// delete has zebra deleted by the user, in processes that die before every write but one, and returns how many there were.
+func (p *withPerson) delete(by string) (processes int) {
 	p.t.Helper()
 	user := "/v1/users/" + recordtest.UserID(zebra)
-	p.Want(http.StatusNoContent, nil, "root", http.MethodDelete, user, nil)
-	p.Want(http.StatusNoContent, nil, "root", http.MethodDelete, user, nil)
+	if by == zebra {
+		p.Want(http.StatusNoContent, nil, zebra, http.MethodDelete, "/v1/user?id="+recordtest.UserID(zebra), nil)
+		p.Want(http.StatusUnauthorized, nil, zebra, http.MethodGet, "/v1/user", nil)
+	} else {
+		p.Want(http.StatusNoContent, nil, by, http.MethodDelete, user, nil)
+		p.Want(http.StatusNoContent, nil, by, http.MethodDelete, user, nil)
+	}
 	for p.Do("root", http.MethodGet, user, nil).Status == http.StatusOK {
 		if processes++; processes > 300 {
 			p.t.Fatal("the deletion does not end")
@@ -183,12 +190,15 @@ func (p *withPerson) delete() (processes int) {
 
 // TestDeleteUser_LeavesNothing searches all that is stored, and all that anybody is shown, for what the user said.
 func TestDeleteUser_LeavesNothing(t *testing.T) {
-	for name, open := range map[string]func() store.Store{
-		"embedded": func() store.Store { return nil },
-		"DynamoDB": func() store.Store { return dynamotest.Open(t, dynamotest.Start(t)) },
+	for name, c := range map[string]struct {
+		by   string
+		open func() store.Store
+	}{
+		"embedded": {"root", func() store.Store { return nil }},
+		"DynamoDB": {zebra, func() store.Store { return dynamotest.Open(t, dynamotest.Start(t)) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newWithPerson(t, open())
+			p := newWithPerson(t, c.open())
 			before := 0
 			for _, it := range p.table.items(t) {
 				if holds(fmt.Sprint(it.Key, it.Indexes, string(it.Data))) {
@@ -198,7 +208,7 @@ func TestDeleteUser_LeavesNothing(t *testing.T) {
 			if before < 20 {
 				t.Fatalf("only %d items have something of the user", before)
 			}
-			processes := p.delete()
+			processes := p.delete(c.by)
 			if processes < 20 {
 				t.Errorf("%d processes deleted the user, and each of them died", processes)
 			}
@@ -266,7 +276,7 @@ func TestDeleteUser_KeepsPublishedResults(t *testing.T) {
 		return places
 	}
 	before := [][]string{board(0), board(1)}
-	p.delete()
+	p.delete("root")
 	for i := range before {
 		if after := board(i); len(after) != 1 || !slices.Equal(after, before[i]) {
 			t.Errorf("leaderboard %d was %v, and is %v", i, before[i], after)
@@ -326,9 +336,11 @@ func TestDeleteUser_EndsRightsAtOnce(t *testing.T) {
 	if shown.Name != "" || shown.Email != "" || !shown.Deleting {
 		t.Errorf("%+v", shown)
 	}
-	p.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, p.hidden+"/registrations",
-		map[string]any{"userId": recordtest.UserID(zebra), "team": "Zebras"})
-	p.delete()
+	p.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, p.organizer,
+		map[string]any{"owners": []string{recordtest.UserID("olga"), recordtest.UserID(zebra)}})
+	p.Want(http.StatusUnauthorized, nil, zebra, http.MethodPost, "/v1/user/memberships",
+		map[string]any{"secret": p.Invite("olga", p.organizer, nil)})
+	p.delete("root")
 	p.Want(http.StatusForbidden, nil, zebra, http.MethodPatch, p.organizer, map[string]any{"name": "Zebras"})
 	p.Want(http.StatusNoContent, nil, zebra, http.MethodGet, p.named+"/registrations", nil)
 	p.Want(http.StatusNoContent, nil, zebra, http.MethodGet, "/v1/users/"+recordtest.UserID(zebra)+"/submissions", nil)
@@ -336,7 +348,7 @@ func TestDeleteUser_EndsRightsAtOnce(t *testing.T) {
 	p.register(zebra, map[string]any{"team": "Zebra Quartet"})
 }
 
-// Nobody but administrators deletes users, and an organizer keeps a known member.
+// Nobody but administrators deletes users, and an organizer keeps an owner.
 func TestDeleteUser_Refusals(t *testing.T) {
 	p := newPlatform(t, nil)
 	olga := "/v1/users/" + recordtest.UserID("olga")
@@ -349,8 +361,7 @@ func TestDeleteUser_Refusals(t *testing.T) {
 		}
 	}
 	p.Want(http.StatusNotFound, nil, "root", http.MethodDelete, "/v1/users/"+recordtest.UserID("bob"), nil)
-	p.change("bob", "/v1/user", map[string]any{})
-	p.change("root", p.organizer, map[string]any{"members": []string{recordtest.UserID("olga"), recordtest.UserID("bob")}})
+	p.Join("bob", p.Invite("olga", p.organizer, map[string]any{"role": "owner"}), nil)
 	p.Want(http.StatusNoContent, nil, "root", http.MethodDelete, olga, nil)
 	p.Want(http.StatusConflict, nil, "root", http.MethodDelete, "/v1/users/"+recordtest.UserID("bob"), nil)
 

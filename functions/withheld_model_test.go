@@ -50,11 +50,15 @@ type modelEntry struct {
 	user                       string
 	task, dataset              int
 	public, published, blinded bool
+	embargoed                  bool // until the last close of the dataset, which has none
 	baseline                   bool
 	state                      record.RunState
 	ap                         float64
 	run                        string // the file of one that waits to be evaluated
 }
+
+// dark reports whether nobody but the organizers is shown results of the entry.
+func (e *modelEntry) dark() bool { return e.blinded || e.embargoed }
 
 // The callers: participants, organizers, owners, a worker, an administrator and unrelated ones.
 var modelCallers = []string{"", "outsider", "member", "pending", "rejected", "ada", "dan", "rival", "olga", "robot", "root"}
@@ -79,7 +83,8 @@ func newModel(seed uint64) *model {
 	for i := range 16 {
 		e := modelEntry{name: fmt.Sprint("entry", i), user: pick("ada", "bob", "dan", "dan", "rejected", "olga", "rival"),
 			task:   random.IntN(len(m.tasks)),
-			public: yes(), published: yes(), blinded: yes(), baseline: yes(), state: record.Completed, ap: float64(random.IntN(3)) / 4}
+			public: yes(), published: yes(), blinded: yes(), embargoed: random.IntN(3) == 0, baseline: yes(),
+			state: record.Completed, ap: float64(random.IntN(3)) / 4}
 		switch e.user {
 		case "rejected":
 			e.task %= 2
@@ -182,6 +187,7 @@ func (m *model) records(caller string, withhold bool) []record.Record {
 		o := &record.Organizer{Meta: modelMeta("organizer", i)}
 		o.Name, o.Members = "Lab of "+user, []string{recordtest.UserID(user)}
 		count := &record.TaskCount{Meta: o.Meta, Tasks: 2}
+		o.Owners = o.Members
 		b.all = append(b.all, o, count, &record.Reservation{Meta: o.Meta, At: record.MembershipKey(o.Members[0], o.ID)})
 	}
 	for _, user := range []string{"ada", "bob", "dan", "rejected", "olga", "rival"} {
@@ -242,6 +248,7 @@ func (b *modelBuilder) task(i int) {
 		truth := b.other(b.organizes(b.caller, i) || b.caller == "robot" && sees, "qrels")
 		d := &record.DatasetItem{OrganizerID: task.OrganizerID, PrivateTask: t.private}
 		d.Meta, d.TaskID, d.Name, d.Split, d.TruthVersion = modelMeta("dataset", number), task.ID, b.other(sees, "data"), record.Test, 1
+		d.Scores = record.ScoresAfterClose
 		d.RunFormat, d.Evaluator = record.RunFormat{Kind: "trec-run"}, record.Evaluator{
 			Kind: "retrieval", Measures: []string{"AP", "P@5"}, PrimaryMeasure: "AP"}
 		d.Inputs = []record.File{modelFile("topics.txt", b.other(sees, modelTopics))}
@@ -268,8 +275,10 @@ func (b *modelBuilder) task(i int) {
 }
 
 func (b *modelBuilder) register(i int, r modelRegistration) {
-	used := &record.Allowance{Meta: modelMeta("registration", i), TaskID: modelID("task", r.task), Total: 1}
+	used := &record.Allowance{Meta: modelMeta("registration", i), TaskID: modelID("task", r.task), Used: record.Used{Total: 1}}
 	used.ID = recordtest.UserID(r.user)
+	used.Exceptions = []record.Exception{{Meta: modelMeta("exception", i), ExceptionDraft: record.ExceptionDraft{
+		Reason: b.other(b.caller == r.user || b.organizes(b.caller, r.task), "reason")}}}
 	if b.truths != nil && r.user == "bob" {
 		used.TruthFailures = slices.Repeat([]record.Instant{record.At(modelTime.Add(-time.Hour))}, record.MaxTruthFailures)
 		b.all = append(b.all, used)
@@ -292,9 +301,9 @@ func (b *modelBuilder) register(i int, r modelRegistration) {
 
 // enter makes a submission with its run, review and evaluation, each as far as the caller sees it.
 func (b *modelBuilder) enter(i int, e modelEntry) {
-	organizes, owns, shown := b.organizes(b.caller, e.task), b.caller == e.user, e.published && !e.blinded
+	organizes, owns, shown := b.organizes(b.caller, e.task), b.caller == e.user, e.published && !e.dark()
 	sees := organizes || owns || e.public && b.sees(b.caller, e.task)
-	seesResult := organizes || owns && !e.blinded || shown && b.sees(b.caller, e.task)
+	seesResult := organizes || owns && !e.dark() || shown && b.sees(b.caller, e.task)
 	if b.hides(sees || seesResult) {
 		return
 	}
@@ -303,7 +312,7 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	attributes := record.AccessAttributes{
 		OrganizerID: b.organizerID(e.task), PrivateTask: b.tasks[e.task].private, Public: e.public, Anonymous: r.anonymous, Alias: "anonymous-" +
 			e.user[:1],
-		Published: e.published, Blinded: e.blinded, Baseline: e.baseline,
+		Published: e.published, Blinded: e.blinded, Embargoed: e.embargoed, Baseline: e.baseline,
 	}
 	named := organizes || owns || !r.anonymous
 	entry := named && (sees || seesResult && e.state == record.Completed)
@@ -320,6 +329,7 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	s.Meta, s.TaskID, s.UserID, s.Team, s.Type = modelMeta("submission", i), modelID("task", e.task), userID, team, record.UploadType
 	s.Title, s.Description, s.DatasetIDs, s.RunIDs, s.Baseline = b.other(sees && named, e.name), b.other(sees && named, e.name), []string{
 		modelID("dataset", number)}, []string{modelID("run", i)}, e.baseline
+	s.Notes = b.other(owns, "notes") // which organizers are not shown
 	if s.Visibility = record.Private; e.public {
 		s.Visibility = record.Public
 	}
@@ -329,9 +339,9 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	run.Files = []record.File{modelFile(b.other(organizes || owns || shown || sees && !r.anonymous, "run.txt"), modelRun)}
 	run.Diagnostics = []measure.Diagnostic{
 		{Severity: measure.Error, Message: b.other(organizes || (owns || shown) && sees, "of the file"), SafeWhileBlinded: true},
-		{Severity: measure.Warning, Message: b.other(organizes || owns && !e.blinded, "of the truth")},
+		{Severity: measure.Warning, Message: b.other(organizes || owns && !e.dark(), "of the truth")},
 	}
-	run.LogTail = b.other(organizes || !e.blinded && (owns || shown) && sees, "log")
+	run.LogTail = b.other(organizes || !e.dark() && (owns || shown) && sees, "log")
 	run.EvaluationLogTail = b.other(organizes, "log of the evaluation")
 	if e.run != "" {
 		run.Files, run.Diagnostics, run.QueuedAt, run.TruthVersion = []record.File{modelFile("run.txt", e.run)}, nil, new(record.At(modelTime)), 0

@@ -112,10 +112,11 @@ func statusOf(answer []byte) (status int) {
 	return status
 }
 
-// requests returns requests of all operations: with the id of each resource and with an unknown one, each filter, order, page
+func (m *model) requests(s *servertest.Server) []modelRequest { return requestsFor(s, m.ids()) }
+
+// requestsFor returns requests of all operations: with the id of each resource and with an unknown one, each filter, order, page
 // and media type. Requests that would change a resource have a body that cannot be read, which is checked last.
-func (m *model) requests(s *servertest.Server) []modelRequest {
-	ids := m.ids()
+func requestsFor(s *servertest.Server, ids map[string][]string) []modelRequest {
 	var tools, components struct {
 		Data []struct{ Name, ID string }
 	}
@@ -167,6 +168,7 @@ func (m *model) ids() map[string][]string {
 	}
 	for i, r := range m.members {
 		add("registrationId", modelID("task", r.task), modelID("registration", i))
+		add("exceptionId", modelID("task", r.task), modelID("exception", i))
 	}
 	for i, e := range m.entries {
 		task := modelID("task", e.task)
@@ -177,7 +179,8 @@ func (m *model) ids() map[string][]string {
 	for _, user := range []string{"ada", "dan", "olga", "somebody else"} {
 		add("userId", "", recordtest.UserID(user))
 	}
-	for _, name := range []string{"taskId", "datasetId", "registrationId", "submissionId", "runId", "evaluationId"} {
+	for _, name := range []string{"taskId", "datasetId", "registrationId", "submissionId", "runId", "evaluationId", "announcementId",
+		"unsubscriptionId", "invitationId", "deletionId", "webhookId", "deliveryId", "exceptionId"} {
 		ids[name] = append(ids[name], nothing)
 	}
 	return ids
@@ -316,7 +319,7 @@ func (t *modelTruth) set(d *record.DatasetItem, withhold bool) {
 	}
 }
 
-// TestAnswers_AreEqualWhateverTheHiddenTruth evaluates the same blinded runs against pairs of truths: whatever
+// TestAnswers_AreEqualWhateverTheHiddenTruth evaluates the same runs, blinded or under embargo, against pairs of truths: whatever
 // operation is asked, their owner and others get equal answers byte for byte, except for what the organizers declared public.
 func TestAnswers_AreEqualWhateverTheHiddenTruth(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
@@ -333,8 +336,8 @@ func TestAnswers_AreEqualWhateverTheHiddenTruth(t *testing.T) {
 			if truth.name == manyFailures {
 				user = "bob"
 			}
-			m.entries = append(m.entries, modelEntry{name: truth.name, user: user, dataset: i, public: n%2 == 0, published: n%3 == 0, blinded: true,
-				state: record.Queued, run: run})
+			m.entries = append(m.entries, modelEntry{name: truth.name, user: user, dataset: i, public: n%2 == 0, published: n%3 == 0,
+				blinded: n%2 == 1, embargoed: n%2 == 0, state: record.Queued, run: run})
 		}
 	}
 	m.putObjects(t, s)

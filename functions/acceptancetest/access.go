@@ -152,11 +152,14 @@ func (f *fixture) checkComplete(rows []right) {
 	}
 }
 
-// forbidsApplicants are the operations that answer 403 to those alone whose registration waits or was rejected.
+// forbidsApplicants are the operations that answer 403 to those alone whose registration waits or was rejected, or to members of a team
+// other than its owner.
 var forbidsApplicants = []string{
 	"GET /v1/tasks/{taskId}", "GET /v1/tasks/{taskId}/evaluations", "GET /v1/tasks/{taskId}/submissions",
-	"GET /v1/tasks/{taskId}/registrations",
-	"POST /v1/tasks/{taskId}/registrations", "DELETE /v1/tasks/{taskId}/registrations/{registrationId}", "GET /v1/datasets/{datasetId}",
+	"GET /v1/tasks/{taskId}/registrations", "GET /v1/tasks/{taskId}/announcements",
+	"GET /v1/tasks/{taskId}/announcements/{announcementId}",
+	"POST /v1/tasks/{taskId}/registrations", "DELETE /v1/tasks/{taskId}/registrations/{registrationId}",
+	"DELETE /v1/tasks/{taskId}/registrations/{registrationId}/members/{userId}", "GET /v1/datasets/{datasetId}",
 }
 
 // operation is one that the server's document describes, with the names of its query parameters and the kinds of its problems.
@@ -229,12 +232,17 @@ func (f *fixture) fillPath(r right) (string, taskIDs) {
 	if strings.Contains(r.about, "private task") || r.about == "private" {
 		p = f.private
 	}
+	what, _, _ := strings.Cut(r.about, ",")
 	ids := map[string]string{
 		"organizerId": f.organizer, "taskId": p.task, "datasetId": p.dataset, "registrationId": p.registration,
-		"submissionId": p.publicEntry, "runId": p.runs["published"], "evaluationId": p.evaluations["published"], "userId": f.users[r.about],
-		"componentId": f.component, "tool": "evaluator", "tokenId": f.accessToken,
+		"submissionId": p.publicEntry, "runId": p.runs["published"], "evaluationId": p.evaluations["published"], "userId": f.users[what],
+		"componentId": f.component, "tool": "evaluator", "tokenId": f.accessToken, "announcementId": p.announcement,
+		"invitationId": f.invitation, "unsubscriptionId": "", "exceptionId": p.exception,
 	}
-	what, _, _ := strings.Cut(r.about, ",")
+	ids["webhookId"], ids["deliveryId"] = p.webhook, p.delivery
+	if strings.HasPrefix(r.path, "/v1/organizers/") {
+		ids["webhookId"], ids["deliveryId"] = f.webhook, f.delivery
+	}
 	switch what {
 	case "private entry":
 		ids["submissionId"], ids["runId"] = p.ownersEntry, p.runs["unpublished"]
@@ -249,6 +257,13 @@ func (f *fixture) fillPath(r right) (string, taskIDs) {
 		for name := range ids {
 			ids[name] = f.missing
 		}
+	}
+	switch {
+	case r.about == "missing", strings.HasPrefix(r.path, "/v1/organizers"):
+	case strings.Contains(r.path, "{registrationId}"):
+		ids["invitationId"] = p.teamInvitation
+	default:
+		ids["invitationId"] = p.invitation
 	}
 	if strings.Contains(r.about, "of a private entry") {
 		ids["evaluationId"] = p.evaluations["hiddenEntry"]
@@ -280,6 +295,15 @@ func (f *fixture) body(r right, p taskIDs) any {
 		return newDataset(p.task, "training")
 	case "POST /v1/tasks/{taskId}/registrations":
 		return map[string]any{"team": f.public.team}
+	case "POST /v1/tasks/{taskId}/webhooks", "POST /v1/organizers/{organizerId}/webhooks":
+		return map[string]any{"url": unreachable}
+	case "POST /v1/user/memberships":
+		secret, _ := auth.NewInvitation(p.task)
+		return map[string]any{"secret": secret}
+	case "POST /v1/tasks/{taskId}/announcements":
+		return map[string]any{"title": "Another"}
+	case "POST /v1/tasks/{taskId}/registrations/{registrationId}/exceptions":
+		return map[string]any{"total": 1, "reason": "A reason"}
 	case "POST /v1/tasks/{taskId}/submissions":
 		return image(p.dataset)
 	}
@@ -289,7 +313,7 @@ func (f *fixture) body(r right, p taskIDs) any {
 		}
 		return f.inputs["evaluator"]
 	}
-	if r.method == http.MethodPatch {
+	if r.method == http.MethodPatch || r.method == http.MethodPost {
 		return map[string]any{}
 	}
 	return nil

@@ -34,11 +34,13 @@ type fixture struct {
 	inputs    map[string]any // for each tool one that works
 	example   string         // that of evaluate
 	// accessToken is the id of one of the owner's.
-	accessToken string
-	missing     string            // an id that nothing has
-	answers     map[string]answer // to requests for what is missing
-	secrets     []secret
-	found       map[string]bool // texts of secrets, by whether an answer had them
+	accessToken       string
+	invitation        string            // the id of one to the organizer
+	webhook, delivery string            // of the organizer
+	missing           string            // an id that nothing has
+	answers           map[string]answer // to requests for what is missing
+	secrets           []secret
+	found             map[string]bool // texts of secrets, by whether an answer had them
 }
 
 // anonymousTeam has the ids of an anonymous team's submission.
@@ -50,7 +52,12 @@ type taskIDs struct {
 	task, dataset, testSet   string
 	team                     string // name of the owner's
 	registration             string // the owner's
+	invitation               string // to the task
+	teamInvitation           string // to the owner's team
+	exception                string // granted to the owner's team
 	publicEntry, ownersEntry string // submissions
+	announcement             string
+	webhook, delivery        string
 	runs, evaluations        map[string]string
 }
 
@@ -69,15 +76,15 @@ func newFixture(t testing.TB, s Setup) *fixture {
 		var me struct{ ID string }
 		s.want(t, http.StatusOK, &me, f.tokens[c], http.MethodGet, "/v1/user", nil)
 		f.users[c] = me.ID
-		if c == "registrant" || c == "owner" { // whom the organizer registers
-			s.want(t, http.StatusOK, nil, f.tokens[c], http.MethodPatch, "/v1/user", map[string]any{})
-		}
 	}
 	f.organizer = id(s.create(t, f.tokens["organizer"], "/v1/organizers", map[string]any{"name": "Organizer"}))
+	f.webhook, f.delivery = f.newWebhook("/v1/organizers/" + f.organizer)
 	rivals := id(s.create(t, f.tokens["rival"], "/v1/organizers", map[string]any{"name": "Rival"}))
 	f.rivalTask = id(s.create(t, f.tokens["rival"], "/v1/tasks", map[string]any{"organizerId": rivals, "name": "Rival"}))
 	f.public, f.private = f.newTask("public"), f.newTask("private")
 	f.accessToken = id(s.create(t, f.tokens["owner"], "/v1/user/tokens", map[string]any{"name": "A token", "scopes": []string{"read"}}))
+	invitation, _ := s.invite(t, f.tokens["organizer"], "/v1/organizers/"+f.organizer, map[string]any{})
+	f.invitation = id(invitation)
 	f.missing = record.NewID(time.Now())
 	var catalogue struct{ Data []struct{ ID string } }
 	f.want(t, http.StatusOK, &catalogue, "", http.MethodGet, "/v1/platform/components?limit=1", nil)
@@ -121,10 +128,21 @@ func (f *fixture) newTask(visibility string) taskIDs {
 	p := taskIDs{runs: map[string]string{}, evaluations: map[string]string{}, team: "Owner"}
 	task := f.create(t, organizer, "/v1/tasks", map[string]any{"organizerId": f.organizer, "name": "Task", "visibility": visibility})
 	p.task = id(task)
+	p.announcement = id(f.create(t, organizer, task+"/announcements",
+		map[string]any{"title": "Welcome", "body": "To *all* who see the task."}))
+	p.webhook, p.delivery = f.newWebhook(task)
 	p.dataset, p.testSet = f.newDataset(p.task, "validation", truthID), f.newDataset(p.task, "test", testID)
-	p.registration = id(f.create(t, organizer, task+"/registrations", map[string]any{
-		"team": p.team, "userId": f.users["owner"], "contact": ownersContact}))
-	f.create(t, organizer, task+"/registrations", map[string]any{"team": "Registrant", "userId": f.users["registrant"]})
+	invitation, secret := f.invite(t, organizer, task, map[string]any{"uses": 3})
+	p.invitation = id(invitation)
+	join := func(who string, registration map[string]any) string {
+		return f.create(t, f.tokens[who], "/v1/user/memberships", map[string]any{"secret": secret, "registration": registration})
+	}
+	registration := join("owner", map[string]any{"team": p.team, "contact": ownersContact})
+	join("registrant", map[string]any{"team": "Registrant"})
+	p.registration = id(registration)
+	invitation, _ = f.invite(t, owner, registration, map[string]any{})
+	p.teamInvitation = id(invitation)
+	p.exception = id(f.create(t, organizer, registration+"/exceptions", map[string]any{"total": 1, "reason": "A reason"}))
 	for _, e := range []struct {
 		visibility string
 		runs       [2]string // on the dataset and on the test set
@@ -151,6 +169,18 @@ func (f *fixture) newTask(visibility string) taskIDs {
 	f.newFailures(owner, p)
 	return p
 }
+
+// newWebhook has the events of a task or organizer sent to an address that the platform refuses to reach, and returns its id and that of
+// its first delivery.
+func (f *fixture) newWebhook(of string) (webhook, delivery string) {
+	path := f.create(f.t, f.tokens["organizer"], of+"/webhooks", map[string]any{"url": unreachable})
+	var list struct{ Data []struct{ ID string } }
+	f.want(f.t, http.StatusOK, &list, f.tokens["organizer"], http.MethodGet, path+"/deliveries", nil)
+	return id(path), list.Data[0].ID
+}
+
+// unreachable is of this machine.
+const unreachable = "https://127.0.0.1/"
 
 // Each has a prediction for every id of its truth.
 const (

@@ -62,7 +62,8 @@ func (f *fixture) listings() []listing {
 		all = append(all,
 			listing{of + "/submissions", of + "/submissions/{id}", inTask},
 			listing{of + "/submissions?filter[userId]=" + f.users["owner"], of + "/submissions/{id}", inTask},
-			listing{of + "/registrations", of + "/registrations/{id}", map[string]string{"the owner's": p.registration}})
+			listing{of + "/registrations", of + "/registrations/{id}", map[string]string{"the owner's": p.registration}},
+			listing{of + "/announcements", of + "/announcements/{id}", map[string]string{"the welcome": p.announcement}})
 	}
 	add := func(path, single string, ids map[string]string, filters ...string) {
 		for _, f := range append(filters, "") {

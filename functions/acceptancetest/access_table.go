@@ -26,6 +26,10 @@ GET /v1/organizers/{organizerId}                   200      200        200   200
 PATCH DELETE /v1/organizers/{organizerId}          401      403        403   403   403       412   412    403
 
 GET /v1/organizers/{organizerId}/audit-entries     401      403        403   403   403       200   200    403
+GET /v1/organizers/{organizerId}/invitations       401      403        403   403   403       200   200    403
+POST /v1/organizers/{organizerId}/invitations      401      403        403   403   403       201   201    403
+DELETE /v1/organizers/{organizerId}/invitations/{invitationId}
+    of the organizer                               401      403        403   403   403       412   412    403
 GET /v1/organizers/{organizerId}/members           200      200        200   200   200       200   200    200
 GET /v1/organizers/{organizerId}/members/{userId}
     organizer                                      200      200        200   200   200       200   200    200
@@ -33,6 +37,21 @@ GET /v1/organizers/{organizerId}/members/{userId}
 DELETE /v1/organizers/{organizerId}/members/{userId}
     organizer                                      401      403        403   403   403       412   412    403
     outsider                                       404      404        404   404   404       404   404    404
+
+GET /v1/organizers/{organizerId}/webhooks        401      403        403   403   403       200   200    403
+POST /v1/organizers/{organizerId}/webhooks       401      403        403   403   403       201   201    403
+GET /v1/organizers/{organizerId}/webhooks/{webhookId}
+    the organizer's                              404      404        404   404   404       200   200    404
+PATCH DELETE /v1/organizers/{organizerId}/webhooks/{webhookId}
+    the organizer's                              404      404        404   404   404       412   412    404
+POST /v1/organizers/{organizerId}/webhooks/{webhookId}/secrets
+    the organizer's                              404      404        404   404   404       201   201    404
+GET /v1/organizers/{organizerId}/webhooks/{webhookId}/deliveries
+    the organizer's                              404      404        404   404   404       200   200    404
+GET /v1/organizers/{organizerId}/webhooks/{webhookId}/deliveries/{deliveryId}
+    the organizer's                              404      404        404   404   404       200   200    404
+POST /v1/organizers/{organizerId}/webhooks/{webhookId}/deliveries/{deliveryId}/attempts
+    the organizer's                              404      404        404   404   404       201   201    404
 
 GET /v1/tasks                                      200      200        200   200   200       200   200    200
 POST /v1/tasks
@@ -62,6 +81,9 @@ GET /v1/datasets/{datasetId}
 PATCH DELETE /v1/datasets/{datasetId}
     public                                         401      403        403   403   403       412   412    403
     private                                        404      404        403   403   404       412   412    404
+PATCH /v1/datasets/{datasetId}/reviews
+    public                                         401      403        403   403   403       412   412    403
+    private                                        404      404        403   403   404       412   412    404
 
 GET /v1/tasks/{taskId}/registrations
     public                                         401      204        200   200   204       200   200    204
@@ -75,6 +97,81 @@ GET /v1/tasks/{taskId}/registrations/{registrationId}
 PATCH DELETE /v1/tasks/{taskId}/registrations/{registrationId}
     public                                         404      404        404   412   404       412   412    404
     private                                        404      404        404   412   404       412   412    404
+GET /v1/tasks/{taskId}/registrations/{registrationId}/exceptions
+    public                                         404      404        404   200   404       200   200    404
+    private                                        404      404        404   200   404       200   200    404
+POST /v1/tasks/{taskId}/registrations/{registrationId}/exceptions
+    public                                         404      404        404   403   404       201   201    404
+    private                                        404      404        404   403   404       201   201    404
+GET /v1/tasks/{taskId}/registrations/{registrationId}/exceptions/{exceptionId}
+    public                                         404      404        404   200   404       200   200    404
+    private                                        404      404        404   200   404       200   200    404
+DELETE /v1/tasks/{taskId}/registrations/{registrationId}/exceptions/{exceptionId}
+    public                                         404      404        404   403   404       412   412    404
+    private                                        404      404        404   403   404       412   412    404
+
+DELETE /v1/tasks/{taskId}/registrations/{registrationId}/members/{userId}
+    owner                                          404      404        404   412   404       412   412    404
+    owner, private task                            404      404        404   412   404       412   412    404
+    outsider                                       404      404        404   404   404       404   404    404
+
+GET /v1/tasks/{taskId}/announcements
+    public                                         200      200        200   200   200       200   200    200
+    private                                        404      404        200   200   404       200   200    404
+POST /v1/tasks/{taskId}/announcements
+    public                                         401      403        403   403   403       201   201    403
+    private                                        404      404        403   403   404       201   201    404
+GET /v1/tasks/{taskId}/announcements/{announcementId}
+    public                                         200      200        200   200   200       200   200    200
+    private                                        404      404        200   200   404       200   200    404
+PATCH DELETE /v1/tasks/{taskId}/announcements/{announcementId}
+    public                                         401      403        403   403   403       412   412    403
+    private                                        404      404        403   403   404       412   412    404
+
+GET /v1/tasks/{taskId}/webhooks
+    public                                       401      403        403   403   403       200   200    403
+    private                                      404      404        403   403   404       200   200    404
+POST /v1/tasks/{taskId}/webhooks
+    public                                       401      403        403   403   403       201   201    403
+    private                                      404      404        403   403   404       201   201    404
+GET /v1/tasks/{taskId}/webhooks/{webhookId}
+    public                                       404      404        404   404   404       200   200    404
+    private                                      404      404        404   404   404       200   200    404
+PATCH DELETE /v1/tasks/{taskId}/webhooks/{webhookId}
+    public                                       404      404        404   404   404       412   412    404
+    private                                      404      404        404   404   404       412   412    404
+POST /v1/tasks/{taskId}/webhooks/{webhookId}/secrets
+    public                                       404      404        404   404   404       201   201    404
+    private                                      404      404        404   404   404       201   201    404
+GET /v1/tasks/{taskId}/webhooks/{webhookId}/deliveries
+    public                                       404      404        404   404   404       200   200    404
+    private                                      404      404        404   404   404       200   200    404
+GET /v1/tasks/{taskId}/webhooks/{webhookId}/deliveries/{deliveryId}
+    public                                       404      404        404   404   404       200   200    404
+    private                                      404      404        404   404   404       200   200    404
+POST /v1/tasks/{taskId}/webhooks/{webhookId}/deliveries/{deliveryId}/attempts
+    public                                       404      404        404   404   404       201   201    404
+    private                                      404      404        404   404   404       201   201    404
+
+GET /v1/tasks/{taskId}/invitations
+    public                                         401      403        403   403   403       200   200    403
+    private                                        404      404        403   403   404       200   200    404
+POST /v1/tasks/{taskId}/invitations
+    public                                         401      403        403   403   403       201   201    403
+    private                                        404      404        403   403   404       201   201    404
+DELETE /v1/tasks/{taskId}/invitations/{invitationId}
+    public                                         401      403        403   403   403       412   412    403
+    private                                        404      404        403   403   404       412   412    404
+    strayed                                        404      404        403   403   404       404   404    404
+GET /v1/tasks/{taskId}/registrations/{registrationId}/invitations
+    public                                         404      404        404   200   404       403   403    404
+    private                                        404      404        404   200   404       403   403    404
+POST /v1/tasks/{taskId}/registrations/{registrationId}/invitations
+    public                                         404      404        404   201   404       403   403    404
+    private                                        404      404        404   201   404       403   403    404
+DELETE /v1/tasks/{taskId}/registrations/{registrationId}/invitations/{invitationId}
+    public                                         404      404        404   412   404       403   403    404
+    private                                        404      404        404   412   404       403   403    404
 
 GET /v1/tasks/{taskId}/submissions
     public                                         200      200        200   200   200       200   200    200
@@ -115,6 +212,10 @@ PATCH /v1/runs/{runId}/review
     private entry, public task                     404      404        404   403   404       412   412    404
     private entry, private task                    404      404        404   403   404       412   412    404
 
+GET /v1/deletions                                  401      204        204   204   204       204   204    204
+GET DELETE /v1/deletions/{deletionId}
+    missing                                        404      404        404   404   404       404   404    404
+
 GET /v1/evaluations                                200      200        200   200   200       200   200    200
 GET /v1/evaluations/{evaluationId}
     published, public task                         200      200        200   200   200       200   200    200
@@ -132,13 +233,21 @@ GET /v1/platform/components                        200      200        200   200
 GET /v1/platform/components/{componentId}          200      200        200   200   200       200   200    200
 GET /v1/platform/components/{componentId}/snippet  200      200        200   200   200       200   200    200
 
+GET /v1/platform/queues                            401      403        403   403   403       403   200    403
+GET /v1/platform/storage                           401      403        403   403   403       403   200    403
+
 GET /v1/tools                                      200      200        200   200   200       200   200    200
 GET /v1/tools/{tool}                               200      200        200   200   200       200   200    200
 POST /v1/tools/{tool}                              200      200        200   200   200       200   200    200
 GET /v1/tools/{tool}/result                        200      200        200   200   200       200   200    200
 
 GET /v1/user                                       401      200        200   200   200       200   200    200
-PATCH /v1/user                                     401      412        412   412   412       412   412    412
+PATCH DELETE /v1/user                              401      412        412   412   412       412   412    412
+GET /v1/user/notifications                         401      200        200   200   200       200   200    200
+PATCH /v1/user/notifications                       401      412        412   412   412       412   412    412
+GET POST /v1/users/{userId}/unsubscriptions/{unsubscriptionId}
+    missing                                        404      404        404   404   404       404   404    404
+POST /v1/user/memberships                          401      422        422   422   422       422   422    422
 POST /v1/user/tokens                               401      201        201   201   201       201   201    201
 GET /v1/user/tokens                                401      200        200   200   200       200   200    200
 DELETE /v1/user/tokens/{tokenId}

@@ -119,15 +119,15 @@ func (st *scenario) deletions() {
 		})
 	}
 	evaluation := "/v1/evaluations/" + st.evaluationOf(st.annCACM.runs[0])
-	var run record.Run
-	st.get(st.olivia, st.annCACM.runs[0], &run)
+	st.remove(st.olivia, st.annCACM.runs[0])
+	gone(st.annCACM.runs[0])
+	gone(evaluation)
+	st.remove(st.olivia, "/v1/deletions/"+st.list(st.olivia, "/v1/deletions")[0]) // which undoes it
+	st.get(st.olivia, st.annCACM.runs[0], new(record.Run))
 	st.remove(st.olivia, st.annCACM.runs[0])
 	gone(st.annCACM.runs[0])
 	gone(st.annCACM.runs[0] + "/review")
 	gone(evaluation)
-	if status, _ := st.download(run.Files[0].URL); status < http.StatusBadRequest {
-		st.t.Errorf("the bytes of a deleted run are answered with %d", status)
-	}
 	otter := "Otter " + st.tail
 	st.ranked(st.anyone, st.board(st.cacm), rankedRun{1, otter, st.benCACM.runs[0]}, rankedRun{2, otter, st.benBoth.runs[1]})
 	st.remove(st.ann, st.annCACM.path)

@@ -149,8 +149,9 @@ func (st *scenario) registrations() {
 
 	st.patch(st.olivia, st.public, nil, map[string]any{"registration": map[string]any{"mode": "closed"}})
 
-	st.patch(st.pia, "/v1/user", nil, map[string]any{})
-	st.post(st.olivia, st.private+"/registrations", map[string]any{"team": "Plover", "userId": st.pia.id})
+	_, secret := st.api.invite(st.t, st.olivia.token, st.private, map[string]any{})
+	st.want(http.StatusNotFound, nil, st.pia, http.MethodGet, st.private, nil)
+	st.post(st.pia, "/v1/user/memberships", map[string]any{"secret": secret, "registration": map[string]any{"team": "Plover"}})
 	_, s := st.submit(st.pia, st.private, upload("public", csvFile("run.csv", "id,label\n1,a\n2,b\n", st.hidden)))
 	st.run("/v1/runs/"+s.RunIDs[0], record.Completed)
 }

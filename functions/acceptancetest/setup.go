@@ -139,6 +139,14 @@ func (s Setup) create(t testing.TB, token, path string, body any) string {
 	return a.header.Get("Location")
 }
 
+// invite makes an invitation to what has the path, and returns its path and secret.
+func (s Setup) invite(t testing.TB, token, path string, draft map[string]any) (at, secret string) {
+	t.Helper()
+	var made struct{ Secret string }
+	a := s.want(t, http.StatusCreated, &made, token, http.MethodPost, path+"/invitations", draft)
+	return a.header.Get("Location"), made.Secret
+}
+
 // id is the last segment of a path.
 func id(path string) string { return path[strings.LastIndex(path, "/")+1:] }
 
@@ -150,8 +158,9 @@ type revisions struct {
 }
 
 // derived matches the parts of a resource that the server computes for each answer, which the version does not count: links,
-// and the diagnostics that no worker serves a pool, which come after others. Their change changes the rest of the entity tag.
-var derived = regexp.MustCompile(`"(url|expiresAt)":"[^"]*"|,"diagnostics":\[(` + unserved + `,?)*\]|,` + unserved)
+// the diagnostics that no worker serves a pool, which come after others, and the exceptions of a team, which have versions of their
+// own. Their change changes the rest of the entity tag.
+var derived = regexp.MustCompile(`"(url|expiresAt)":"[^"]*"|,"exceptions":\[[^\]]*\]|,"diagnostics":\[(` + unserved + `,?)*\]|,` + unserved)
 
 const unserved = `\{"severity":"warning","message":"No worker of the pool [^}]*\}`
 

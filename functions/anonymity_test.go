@@ -1,0 +1,195 @@
+//go:build !race
+
+package functions_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/functions/notifier"
+	"assay/shared/api/servertest"
+	"assay/shared/mail"
+	"assay/shared/mail/mailtest"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+)
+
+// secretive are the members of an anonymous team. Their names and everything that they wrote have the secret in it.
+var secretive = []string{"quagga1", "quagga2", "quagga3"}
+
+const secret = "quagga"
+
+// withTeam is a platform on which a team of three takes part in a public and a private task, and in which each of them submitted runs
+// of each visibility and review.
+type withTeam struct {
+	*servertest.Server
+	ids map[string][]string // of everything, by the names of parameters
+}
+
+func newWithTeam(t *testing.T) *withTeam {
+	t.Helper()
+	p := &withTeam{Server: newServer(t), ids: map[string][]string{"organizerId": nil, "userId": {recordtest.UserID("bob")}}}
+	b := p.Records()
+	b.User(append([]string{"bob", "olga", "rival", "pending"}, secretive...)...)
+	add := func(name, task, id string) {
+		p.ids[name], p.ids[name+task] = append(p.ids[name], id), append(p.ids[name+task], id)
+	}
+	b.Organizer("rival")
+	for i, option := range []func(*record.TaskItem){func(*record.TaskItem) {}, recordtest.Private} {
+		task := b.Task(option)
+		d := task.Dataset()
+		add("taskId", "", task.ID)
+		add("datasetId", task.ID, d.ID)
+		p.ids["organizerId"] = []string{task.OrganizerID}
+		team := task.Register(secretive[i], func(r *record.RegistrationItem) {
+			recordtest.With(slices.Delete(slices.Clone(secretive), i, i+1)...)(r)
+			r.Anonymous, r.Team, r.Affiliation, r.Country, r.Contact = true, "Quagga Trio", "Quagga Institute", "Quagga Land", "quagga@example.org"
+		})
+		bobs := task.Register("bob")
+		task.Register("pending", func(r *record.RegistrationItem) { r.State = record.Pending })
+		add("registrationId", task.ID, team.ID)
+		add("registrationId", task.ID, bobs.ID)
+		describe := func(r *recordtest.Run) {
+			r.Submission.Title, r.Submission.Description, r.Submission.Notes = "quagga title", "quagga description", "quagga notes"
+			r.Submission.PaperURL, r.Label, r.RunTag = "https://quagga.example.org/paper", "quagga label", "quagga-tag"
+			r.Evaluation.Label, r.Evaluation.RunTag = r.Label, r.RunTag
+			r.Diagnostics, r.Review.Comment = nil, "fine"
+		}
+		for n, user := range append([]string{"bob"}, slices.Repeat(secretive, 4)...) {
+			options := []recordtest.RunOption{describe}
+			for bit, option := range []recordtest.RunOption{recordtest.Public, recordtest.Published, recordtest.Blinded} {
+				if (n/2)>>bit&1 == 1 {
+					options = append(options, option)
+				}
+			}
+			if user == "bob" {
+				options = []recordtest.RunOption{recordtest.Public, recordtest.Published}
+			}
+			r := d.Run(user, options...)
+			add("submissionId", task.ID, r.SubmissionID)
+			add("runId", task.ID, r.ID)
+			add("evaluationId", task.ID, r.EvaluationID)
+			if user != "bob" {
+				for _, kind := range []record.EventKind{record.EventRunCompleted, record.EventRunFailed, record.EventReviewPublished} {
+					b.Put(record.NewEvent(p.Now(), kind, r.Scope(), "/v1/runs/"+r.ID))
+				}
+			}
+		}
+		for _, kind := range []record.EventKind{record.EventRegistrationPending, record.EventRegistrationDecided} {
+			b.Put(record.NewEvent(p.Now(), kind, team.Scope(), task.Path()+"/registrations/"+team.ID))
+		}
+		b.Put(record.NewEvent(p.Now(), record.EventTruthChanged, d.Scope(), d.Path()))
+		at := p.Create("olga", task.Path()+"/announcements", map[string]any{"title": "Topics", "body": "They are here."})
+		add("announcementId", task.ID, servertest.ID(at))
+	}
+	for _, user := range secretive {
+		p.ids["userId"] = append(p.ids["userId"], recordtest.UserID(user))
+	}
+	for _, name := range []string{"tokenId", "unsubscriptionId", "invitationId", "webhookId", "deliveryId", "deletionId", "exceptionId"} {
+		p.ids[name] = append(p.ids[name], p.ids["taskId"][0])
+	}
+	return p
+}
+
+// identifies returns what of the team is in the text.
+func identifies(text string) string {
+	if at := strings.Index(strings.ToLower(text), secret); at >= 0 {
+		return text[max(0, at-60):min(len(text), at+60)]
+	}
+	for _, user := range secretive {
+		if strings.Contains(text, recordtest.UserID(user)) {
+			return "the id of " + user
+		}
+	}
+	return ""
+}
+
+// TestAnonymousTeam_StaysAnonymous asks every operation that reads for everything, as data, page and table, and searches what others
+// than the team, its organizers and administrators are answered for names, addresses, ids and texts of its members. What a caller
+// learns by asking with the id of a member is what an unknown id is answered.
+func TestAnonymousTeam_StaysAnonymous(t *testing.T) {
+	p := newWithTeam(t)
+	asked, found := 0, map[string]int{}
+	for _, r := range requestsFor(p.Server, p.ids) {
+		if r.method != http.MethodGet && !strings.HasPrefix(r.path, "/v1/tools/") {
+			continue
+		}
+		ask := func(caller, path string) string {
+			asked++
+			a := p.Do(caller, r.method, path, r.body, r.headers...)
+			if a.Status >= http.StatusInternalServerError {
+				t.Errorf("%s %s as %q: %d %s", r.method, path, caller, a.Status, a.Body)
+			}
+			return fmt.Sprint(a.Status, a.Header["Link"], a.Header["Location"], string(a.Body))
+		}
+		for _, caller := range append(slices.Clone(secretive), "olga", "root") {
+			if identifies(ask(caller, r.path)) != "" {
+				found[caller]++
+			}
+		}
+		for _, caller := range []string{"", "outsider", "bob", "pending", "rival", "robot"} {
+			answer, path := ask(caller, r.path), r.path
+			for _, user := range secretive {
+				path = strings.ReplaceAll(path, recordtest.UserID(user), unknown)
+			}
+			if path != r.path { // what was asked with stands in links and problems
+				answer = withoutIDs(answer)
+				if other := withoutIDs(ask(caller, path)); other != answer {
+					t.Errorf("%s %s %v as %q: about a member\n%s\nabout nobody\n%s", r.method, r.path, r.headers, caller, answer, other)
+				}
+			}
+			if leak := identifies(answer); leak != "" {
+				t.Errorf("%s %s %v %v as %q has %q", r.method, r.path, r.body, r.headers, caller, leak)
+			}
+		}
+	}
+	t.Logf("%d requests; answers with the team by caller: %v", asked, found)
+	for _, caller := range append(slices.Clone(secretive), "olga", "root") {
+		if found[caller] < 50 {
+			t.Errorf("%s finds the team in %d answers: the search finds too little", caller, found[caller])
+		}
+	}
+}
+
+var (
+	unknown   = recordtest.UserID("somebody else")
+	requestID = regexp.MustCompile(`req_[0-9a-zA-Z]+|[0-9A-HJKMNP-TV-Z]{26}`)
+)
+
+// withoutIDs is the answer without ids of people and of requests.
+func withoutIDs(answer string) string { return requestID.ReplaceAllString(answer, "") }
+
+// TestAnonymousTeam_IsNamedInNoMail delivers events of the team and of its tasks: what others than its members and organizers get
+// says nothing of it.
+func TestAnonymousTeam_IsNamedInNoMail(t *testing.T) {
+	p, smtp := newWithTeam(t), mailtest.New(t)
+	send, err := mail.SMTP(smtp.URL, "Assay <assay@lab.example>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &notifier.Worker{Store: p.Store, Now: p.Now, Log: p.Log, Mail: send, URL: "https://assay.example"}
+	for next := p.Now(); !next.IsZero() && !next.After(p.Now()); {
+		if next, err = w.RunDue(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mails, named := map[string]int{}, map[string]int{}
+	for _, m := range smtp.Take() {
+		user, _, _ := strings.Cut(m.To, "@")
+		mails[user]++
+		switch leak := identifies(fmt.Sprint(m)); {
+		case leak == "":
+		case slices.Contains(secretive, user), user == "olga":
+			named[user]++
+		default:
+			t.Errorf("%s is sent %q", m.To, leak)
+		}
+	}
+	if mails["bob"] == 0 || len(named) < len(secretive) {
+		t.Errorf("of the mails to %v, those to %v name the team", mails, named)
+	}
+}

@@ -1,0 +1,73 @@
+//go:build s3
+
+package functions_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/functions"
+	"assay/shared/record"
+)
+
+// sentMail is an e-mail as Amazon SES is asked to send it.
+type sentMail struct {
+	FromEmailAddress string
+	Destination      struct{ ToAddresses []string }
+	Content          struct{ Raw struct{ Data []byte } }
+}
+
+// receiveMails serves as SES does, and returns the URL. What is sent is in d.mails.
+func (d *deployment) receiveMails() string {
+	d.mails = make(chan sentMail, 1000)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m sentMail
+		if err := json.NewDecoder(r.Body).Decode(&m); err != nil || r.URL.Path != "/v2/email/outbound-emails" {
+			d.t.Errorf("a request that SES would refuse: %s %s, %v", r.Method, r.URL, err)
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		d.mails <- m
+		_, _ = io.WriteString(w, `{"MessageId":"1"}`)
+	}))
+	d.t.Cleanup(s.Close)
+	return s.URL
+}
+
+// What is put into the outbox reaches SES by the stream, and what is due later by a schedule.
+func TestDeployed_SendsMail(t *testing.T) {
+	d := deploy(t, build(t), true)
+	task, _ := d.newTask()
+	d.ask("olga", http.MethodPost, task+"/announcements", map[string]any{"title": "Topics", "body": "Here they are."}, http.StatusCreated)
+	select {
+	case m := <-d.mails:
+		content := string(m.Content.Raw.Data)
+		if m.FromEmailAddress != `"Assay" <assay@lab.example>` || len(m.Destination.ToAddresses) != 1 ||
+			m.Destination.ToAddresses[0] != "ada@example.org" ||
+			!strings.Contains(content, "\r\nList-Unsubscribe: <https://assay.example/v1/users/") ||
+			!strings.Contains(content, "Here they are.") {
+			t.Errorf("%+v\n%s", m, content)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatalf("no e-mail was sent\n%s", d.functions[functions.Notifier].Log())
+	}
+	d.ask("olga", http.MethodPost, task+"/announcements", map[string]any{"title": "Runs"}, http.StatusCreated)
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		for name, at := range d.schedules.Created() {
+			if strings.HasPrefix(name, "notify-") {
+				if wait := time.Until(at); wait < record.MailInterval-time.Minute || wait > record.MailInterval+time.Minute {
+					t.Errorf("the next e-mail is sent after %v", wait)
+				}
+				return
+			}
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("nothing wakes the notifier: %v", d.schedules.Created())
+		}
+	}
+}

@@ -1,0 +1,272 @@
+package functions_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/functions/invitations"
+	"assay/functions/organizers"
+	"assay/functions/users"
+	"assay/shared/api/servertest"
+	"assay/shared/auth"
+	"assay/shared/ratelimit"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+)
+
+// inviting serves an organizer of olga, who owns it, and of eddy, who edits, with a private task.
+type inviting struct {
+	*servertest.Server
+	organizer, task string // paths
+}
+
+func newInviting(t *testing.T) *inviting {
+	s := newServer(t)
+	f := &inviting{Server: s, organizer: s.Create("olga", "/v1/organizers", map[string]any{"name": "Lake Lab"})}
+	f.task = s.Create("olga", "/v1/tasks", map[string]any{"organizerId": servertest.ID(f.organizer), "name": "Birds", "visibility": "private"})
+	s.Join("eddy", s.Invite("olga", f.organizer, nil), nil)
+	return f
+}
+
+// refuse requires that the user cannot join by the secret, and returns what the answer says.
+func (f *inviting) refuse(status int, user, secret string) string {
+	return string(f.Want(status, nil, user, http.MethodPost, "/v1/user/memberships",
+		map[string]any{"secret": secret, "registration": map[string]any{"team": user}}).Body)
+}
+
+func (f *inviting) leave(user string) {
+	f.Want(http.StatusNoContent, nil, user, http.MethodDelete, f.organizer+"/members/"+recordtest.UserID(user), nil)
+}
+
+func TestCreateInvitation_ShowsTheSecretOnce(t *testing.T) {
+	f := newInviting(t)
+	draft := map[string]any{"uses": 2, "role": "owner"}
+	a := f.Want(http.StatusCreated, nil, "olga", http.MethodPost, f.organizer+"/invitations", draft, "Idempotency-Key", `"one"`)
+	var made invitations.NewInvitation
+	if err := json.Unmarshal(a.Body, &made); err != nil {
+		t.Fatal(err)
+	}
+	again := f.Want(http.StatusCreated, nil, "olga", http.MethodPost, f.organizer+"/invitations", draft, "Idempotency-Key", `"one"`)
+	listed := f.Want(http.StatusOK, nil, "olga", http.MethodGet, f.organizer+"/invitations", nil)
+	random := made.Secret[len(made.Secret)-33:]
+	if strings.Contains(string(again.Body), random) || strings.Contains(string(listed.Body), random) ||
+		!strings.Contains(string(listed.Body), made.ID) {
+		t.Errorf("the secret is shown again: %s\n%s", again.Body, listed.Body)
+	}
+	id, digest, ok := auth.ParseInvitation(made.Secret)
+	stored := recordtest.Get[record.InvitationItem](t, f.Store, record.InvitationKey(id, digest))
+	if !ok || stored == nil || id != servertest.ID(f.organizer) {
+		t.Fatalf("%s is not stored under its digest", made.Secret)
+	}
+	if data, _ := json.Marshal(stored); strings.Contains(string(data), random) {
+		t.Errorf("the store has the secret: %s", data)
+	}
+	if got := made.ExpiresAt.Sub(f.Now()).Round(time.Hour); got != 14*record.Day {
+		t.Errorf("it works for %s", got)
+	}
+}
+
+func TestCreateInvitation_NamesFaults(t *testing.T) {
+	f := newInviting(t)
+	for pointer, body := range map[string]map[string]any{
+		"/uses":      {"uses": 501},
+		"/expiresAt": {"expiresAt": f.Now().Add(90*record.Day + time.Minute)},
+		"/email":     {"email": "Tom <tom@example.org>"},
+		"/role":      {"role": "admin"},
+	} {
+		if a := f.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, f.organizer+"/invitations", body); !strings.Contains(
+			string(a.Body), `"pointer":"`+pointer+`"`) {
+			t.Errorf("%v: %s", body, a.Body)
+		}
+	}
+	f.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, f.organizer+"/invitations", map[string]any{"expiresAt": f.Now()})
+	f.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, f.task+"/invitations", map[string]any{"role": "owner"})
+	f.Want(http.StatusForbidden, nil, "eddy", http.MethodPost, f.organizer+"/invitations", map[string]any{}) // an editor
+	f.Want(http.StatusForbidden, nil, "eddy", http.MethodGet, f.organizer+"/invitations", nil)
+	f.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, f.organizer+"/invitations",
+		map[string]any{"email": "tom@example.org", "uses": 2})
+}
+
+func TestInvitations_AreBounded(t *testing.T) {
+	f := newInviting(t)
+	for range record.MaxInvitations {
+		f.Invite("olga", f.organizer, nil)
+	}
+	f.Want(http.StatusConflict, nil, "olga", http.MethodPost, f.organizer+"/invitations", map[string]any{})
+	one := f.IDs("olga", f.organizer+"/invitations")[0]
+	f.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, f.organizer+"/invitations/"+one, nil)
+	f.Invite("olga", f.organizer, nil)
+}
+
+func TestInvitations_ToAddressesOfADayAreBounded(t *testing.T) {
+	f := newInviting(t)
+	now := f.Now()
+	f.Now = func() time.Time { return now }
+	f.Records().User("tom")
+	team := f.Join("uma", f.Invite("eddy", f.task, nil), map[string]any{"team": "U"})
+	address := func(status int, user, path, name string) {
+		t.Helper()
+		f.Want(status, nil, user, http.MethodPost, path+"/invitations", map[string]any{"email": name + "@example.org"})
+	}
+	for i := range record.MaxAddressesPerDay - 3 {
+		address(http.StatusCreated, "olga", f.organizer, fmt.Sprint(i))
+	}
+	address(http.StatusCreated, "olga", f.organizer, "tom") // who has an account: no difference is shown
+	address(http.StatusCreated, "eddy", f.task, "x")
+	address(http.StatusCreated, "uma", team, "y")
+	for _, name := range []string{"z", "tom"} {
+		address(http.StatusTooManyRequests, "olga", f.organizer, name)
+		address(http.StatusTooManyRequests, "eddy", f.task, name)
+		address(http.StatusTooManyRequests, "uma", team, name)
+	}
+	f.Invite("olga", f.organizer, nil)
+	now = now.Add(record.Day + time.Second)
+	address(http.StatusCreated, "eddy", f.task, "z")
+}
+
+func TestJoin_WorksWhileTheInvitationDoes(t *testing.T) {
+	f := newInviting(t)
+	now := f.Now()
+	f.Now = func() time.Time { return now }
+	path := f.Join("tom", f.Invite("olga", f.organizer, nil), nil)
+	if path != f.organizer+"/members/"+recordtest.UserID("tom") {
+		t.Errorf("it leads to %s", path)
+	}
+	member := servertest.Get[organizers.Member](f.Server, "tom", path)
+	if member.Role != "editor" || member.Email != "tom@example.org" {
+		t.Errorf("%+v", member)
+	}
+	unknown, _ := auth.NewInvitation(servertest.ID(f.organizer))
+	gone := f.refuse(http.StatusUnprocessableEntity, "uma", unknown)
+	same := func(what, secret string) {
+		t.Helper()
+		cut := func(s string) string {
+			before, _, _ := strings.Cut(s, `"requestId"`)
+			return before
+		}
+		if got := f.refuse(http.StatusUnprocessableEntity, "uma", secret); cut(got) != cut(gone) {
+			t.Errorf("%s is told from one that never was: %s", what, got)
+		}
+	}
+	used := f.Invite("olga", f.organizer, nil)
+	f.Join("vic", used, nil)
+	same("a used one", used)
+	withdrawn := f.Invite("olga", f.organizer, nil)
+	f.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, f.organizer+"/invitations/"+f.IDs("olga", f.organizer+"/invitations")[0], nil)
+	same("a withdrawn one", withdrawn)
+	expired := f.Invite("olga", f.organizer, map[string]any{"expiresAt": now.Add(time.Hour)})
+	now = now.Add(time.Hour)
+	same("an expired one", expired)
+	if a := f.Want(http.StatusNoContent, nil, "olga", http.MethodGet, f.organizer+"/invitations", nil); len(a.Body) > 0 {
+		t.Errorf("an expired one is listed: %s", a.Body)
+	}
+	twice := f.Invite("olga", f.organizer, map[string]any{"uses": 2})
+	f.refuse(http.StatusUnprocessableEntity, "tom", twice) // with a registration, to an organizer
+	f.Want(http.StatusConflict, nil, "tom", http.MethodPost, "/v1/user/memberships", map[string]any{"secret": twice})
+	f.Join("wil", twice, nil)
+	f.Join("xia", twice, nil) // for which the refusals counted nothing
+}
+
+// An invitation works for as long as who made it may invite: one who was removed cannot come back by an own one.
+func TestJoin_EndsWithTheRightToInvite(t *testing.T) {
+	f := newInviting(t)
+	f.Join("otto", f.Invite("olga", f.organizer, map[string]any{"role": "owner"}), nil)
+	own, ofAdmin := f.Invite("otto", f.organizer, nil), f.Invite("root", f.organizer, nil)
+	toTask := f.Invite("eddy", f.task, nil)
+	f.leave("otto")
+	f.leave("eddy")
+	for _, secret := range []string{own, toTask} {
+		f.refuse(http.StatusUnprocessableEntity, "otto", secret)
+	}
+	f.Join("otto", ofAdmin, nil)
+	team := f.Join("uma", f.Invite("olga", f.task, nil), map[string]any{"team": "U"})
+	toTeam := f.Invite("uma", team, map[string]any{"uses": 2})
+	f.Join("vic", toTeam, nil)
+	f.Want(http.StatusOK, nil, "uma", http.MethodPatch, team, map[string]any{"userId": recordtest.UserID("vic")})
+	f.refuse(http.StatusUnprocessableEntity, "wil", toTeam)
+	f.Want(http.StatusForbidden, nil, "uma", http.MethodPost, team+"/invitations", map[string]any{})
+}
+
+// What is hidden from one who is invited stays hidden until that user has joined.
+func TestJoin_OpensAPrivateTask(t *testing.T) {
+	f := newInviting(t)
+	secret := f.Invite("eddy", f.task, nil)
+	f.Want(http.StatusNotFound, nil, "tom", http.MethodGet, f.task, nil)
+	f.Want(http.StatusNotFound, nil, "tom", http.MethodGet, f.task+"/invitations", nil)
+	for _, refused := range []map[string]any{{"secret": secret}, {"secret": secret + "A"}, {"secret": "x"},
+		{"secret": secret, "registration": map[string]any{"team": "T", "userId": recordtest.UserID("uma")}},
+		{"secret": secret, "registration": map[string]any{"team": " "}}} {
+		a := f.Want(http.StatusUnprocessableEntity, nil, "tom", http.MethodPost, "/v1/user/memberships", refused)
+		if strings.Contains(string(a.Body), "Birds") {
+			t.Errorf("the refusal says what the invitation is to: %s", a.Body)
+		}
+	}
+	f.Want(http.StatusOK, nil, "olga", http.MethodPatch, f.task, map[string]any{"registration": map[string]any{"mode": "closed"}})
+	path := f.Join("tom", secret, map[string]any{"team": "T", "anonymous": true})
+	r := servertest.Get[record.Registration](f.Server, "tom", path)
+	if r.State != record.Accepted || r.UserID != recordtest.UserID("tom") || !r.Anonymous {
+		t.Errorf("%+v", r)
+	}
+	f.Want(http.StatusOK, nil, "tom", http.MethodGet, f.task, nil)
+	again := f.Invite("eddy", f.task, nil)
+	f.refuse(http.StatusConflict, "tom", again)
+	toTeam := f.Invite("tom", path, nil)
+	f.refuse(http.StatusUnprocessableEntity, "uma", toTeam) // with a registration
+	f.Join("uma", toTeam, nil)
+	if r = servertest.Get[record.Registration](f.Server, "uma", path); !slices.Equal(r.Members, []string{recordtest.UserID("tom"),
+		recordtest.UserID("uma")}) {
+		t.Errorf("%+v", r)
+	}
+	f.Want(http.StatusForbidden, nil, "uma", http.MethodGet, path+"/invitations", nil)
+	f.Want(http.StatusForbidden, nil, "eddy", http.MethodGet, path+"/invitations", nil)
+}
+
+func TestJoin_TakesTheScopeOfWhatIsJoined(t *testing.T) {
+	f := newInviting(t)
+	for scope, want := range map[string][2]int{
+		"read":     {http.StatusForbidden, http.StatusForbidden},
+		"submit":   {http.StatusForbidden, http.StatusCreated},
+		"organize": {http.StatusCreated, http.StatusForbidden},
+	} {
+		var made users.NewToken
+		f.Want(http.StatusCreated, &made, "user-"+scope, http.MethodPost, "/v1/user/tokens",
+			map[string]any{"name": "a token", "scopes": []string{scope}})
+		f.Want(want[0], nil, made.Secret, http.MethodPost, "/v1/user/memberships", map[string]any{"secret": f.Invite("olga", f.organizer, nil)})
+		f.Want(want[1], nil, made.Secret, http.MethodPost, "/v1/user/memberships",
+			map[string]any{"secret": f.Invite("olga", f.task, nil), "registration": map[string]any{"team": scope}})
+	}
+}
+
+func TestJoin_BoundsSecretsThatAUserMakesUp(t *testing.T) {
+	f := newInviting(t)
+	f.Rates = ratelimit.New(ratelimit.Rates{Token: ratelimit.Policy{PerSecond: 1, Burst: 3}}, "")
+	now := f.Now()
+	f.Now = func() time.Time { return now }
+	for range 3 {
+		secret, _ := auth.NewInvitation(servertest.ID(f.organizer))
+		f.refuse(http.StatusUnprocessableEntity, "tom", secret)
+	}
+	whole := f.Invite("olga", f.organizer, nil)
+	f.refuse(http.StatusTooManyRequests, "tom", whole)
+	f.Join("uma", whole, nil)
+}
+
+func TestJoin_MembershipsAreBounded(t *testing.T) {
+	f := newInviting(t)
+	b := f.Records()
+	b.Batch(func() {
+		for range record.MembershipGrants.Max {
+			b.Put(&record.Reservation{Meta: record.NewMeta(f.Now()), At: record.MembershipKey(recordtest.UserID("tom"), record.NewID(f.Now()))})
+		}
+	})
+	a := f.Want(http.StatusConflict, nil, "tom", http.MethodPost, "/v1/user/memberships",
+		map[string]any{"secret": f.Invite("olga", f.organizer, nil)})
+	if !strings.Contains(string(a.Body), "DELETE /v1/organizers/{organizerId}/members/{userId}") {
+		t.Errorf("%s", a.Body)
+	}
+}

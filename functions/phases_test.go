@@ -1,0 +1,348 @@
+package functions_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"assay/functions"
+	"assay/functions/evaluator"
+	"assay/shared/api/servertest"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+)
+
+const olga = recordtest.OrganizerUser
+
+// phases is a task of olga's with the teams of ada and bob, on a clock that the test moves.
+type phases struct {
+	*servertest.Server
+	t        *testing.T
+	ahead    atomic.Int64
+	task     *recordtest.Task
+	dataset  *recordtest.Dataset
+	ada, bob *record.RegistrationItem
+}
+
+func newPhases(t *testing.T, options ...func(*record.DatasetItem)) *phases {
+	t.Helper()
+	f := &phases{t: t, Server: servertest.New(t, functions.Operations()...)}
+	start := time.Now()
+	f.Now = func() time.Time { return start.Add(time.Duration(f.ahead.Load())) }
+	b := f.Records()
+	f.task = b.Task()
+	f.ada, f.bob = f.task.Register("ada"), f.task.Register("bob")
+	f.dataset = f.task.Dataset(append(options, b.Truths("qrels.txt", "q1 0 d1 1\n"))...)
+	return f
+}
+
+// in is the instant so much later than the test began.
+func (f *phases) in(d time.Duration) record.Instant {
+	return record.At(f.Now().Add(d - time.Duration(f.ahead.Load())))
+}
+
+// runDue does the pending work that is due, as the evaluator does.
+func (f *phases) runDue() {
+	f.t.Helper()
+	w := &evaluator.Worker{Store: f.Store, Files: f.Files, Now: f.Now, Log: f.Log, Holder: "test"}
+	if err := w.RunDue(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// patch has the user change the resource.
+func (f *phases) patch(status int, user, path string, body any) problem.Document {
+	f.t.Helper()
+	var p problem.Document
+	if status < http.StatusBadRequest {
+		f.Want(status, nil, user, http.MethodPatch, path, body)
+		return p
+	}
+	f.Want(status, &p, user, http.MethodPatch, path, body)
+	return p
+}
+
+// submit has the user submit a run, and returns it, or the problem.
+func (f *phases) submit(status int, user string) (made record.Submission, p problem.Document) {
+	f.t.Helper()
+	file := servertest.Inline("run.txt", "q1 Q0 d1 1 2.0 tag\n")
+	file["datasetId"] = f.dataset.ID
+	var into any = &p
+	if status == http.StatusCreated {
+		into = &made
+	}
+	f.Want(status, into, user, http.MethodPost, f.task.Path()+"/submissions", map[string]any{"type": "upload", "files": []any{file}})
+	return made, p
+}
+
+func (f *phases) grant(team *record.RegistrationItem, draft map[string]any) (e record.Exception) {
+	f.t.Helper()
+	draft["reason"] = "The store was down."
+	f.Want(http.StatusCreated, &e, olga, http.MethodPost, f.exceptions(team), draft)
+	return e
+}
+
+func (f *phases) exceptions(team *record.RegistrationItem) string {
+	return f.task.Path() + "/registrations/" + team.ID + "/exceptions"
+}
+
+// TestEmbargo_ShowsScoresAfterTheLastClose: lists, boards, tables and single resources tell nobody but the organizers a score before the
+// window of the last team has closed; then single resources do at once, and lists once the pending work is done.
+func TestEmbargo_ShowsScoresAfterTheLastClose(t *testing.T) {
+	f := newPhases(t, recordtest.Measures("nDCG@10"))
+	run := f.dataset.Run("ada", recordtest.Published, recordtest.Public, recordtest.Value("nDCG@10", 0.4321))
+	seen := func(user string, single, lists bool) {
+		t.Helper()
+		r, e := "/v1/runs/"+run.ID, "/v1/evaluations/"+run.EvaluationID
+		paths := map[string]bool{r: single, e: single}
+		for _, list := range []string{"/v1/evaluations", "/v1/evaluations?filter[runId]=" + run.ID, f.dataset.Board(),
+			f.dataset.Board() + "?sort=rank", f.dataset.Board() + "?best=true&view=public", "/v1/evaluations?filter[userId]=" + run.UserID} {
+			paths[list] = lists
+		}
+		for path, want := range paths {
+			a := f.Do(user, http.MethodGet, path, nil)
+			told := strings.Contains(string(a.Body), run.EvaluationID) || strings.Contains(string(a.Body), "0.4321")
+			if got := a.Status == http.StatusOK && told; got != want && (user != olga || !strings.Contains(path, "public")) {
+				t.Errorf("%s as %q: the score is told: %v, want %v: %s", path, user, got, want, a.Body)
+			}
+		}
+	}
+	all := func(single, lists bool) {
+		t.Helper()
+		for _, user := range []string{"ada", "bob", ""} {
+			seen(user, single, lists)
+		}
+		seen(olga, true, true)
+	}
+	all(true, true)
+	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"scores": "afterClose",
+		"submissions": map[string]any{"closesAt": f.in(time.Hour)}})
+	f.runDue()
+	all(false, false)
+	later := f.grant(f.bob, map[string]any{"closesAt": f.in(3 * time.Hour)})
+	made, _ := f.submit(http.StatusCreated, "bob")
+	if r := recordtest.Get[record.RunItem](t, f.Store, record.RunKey(made.RunIDs[0])); !r.Access.Embargoed {
+		t.Error("a run that is submitted before the close is not under embargo")
+	}
+	f.ahead.Store(int64(2 * time.Hour))
+	f.runDue()
+	f.submit(http.StatusForbidden, "ada")
+	f.submit(http.StatusCreated, "bob")
+	all(false, false)
+	f.ahead.Store(int64(3*time.Hour - time.Millisecond))
+	f.runDue()
+	all(false, false)
+	f.ahead.Store(int64(3 * time.Hour))
+	all(true, false)
+	f.runDue()
+	all(true, true)
+	f.patch(http.StatusOK, olga, f.task.Path(), map[string]any{"submissions": map[string]any{"closesAt": f.in(4 * time.Hour)}})
+	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"submissions": map[string]any{"closesAt": nil}})
+	f.runDue() // before the first pass was confirmed
+	all(false, false)
+	f.Want(http.StatusNoContent, nil, olga, http.MethodDelete, f.exceptions(f.bob)+"/"+later.ID, nil)
+	f.ahead.Store(int64(4 * time.Hour))
+	f.runDue()
+	all(true, true)
+	f.ahead.Add(int64(record.RequestTime))
+	f.runDue()
+	if e := recordtest.Get[record.Embargo](t, f.Store, record.EmbargoKey(f.task.ID)); e.PendingWork != nil || len(e.Extensions) > 0 {
+		t.Errorf("work stays pending: %+v", e)
+	}
+	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"scores": "live"})
+	f.runDue()
+	f.ahead.Add(int64(record.RequestTime))
+	f.runDue()
+	if e := recordtest.Get[record.Embargo](t, f.Store, record.EmbargoKey(f.task.ID)); e.PendingWork != nil || len(e.Datasets) > 0 {
+		t.Errorf("a dataset with live scores stays: %+v", e)
+	}
+}
+
+// TestDataset_HasItsOwnWindowAndQuota: both quotas count, each instant of the dataset stands in place of the task's, and exceptions extend
+// them for one team.
+func TestDataset_HasItsOwnWindowAndQuota(t *testing.T) {
+	f := newPhases(t)
+	f.patch(http.StatusOK, olga, f.task.Path(), map[string]any{"submissions": map[string]any{"closesAt": f.in(time.Hour), "total": 9}})
+	window := map[string]any{"opensAt": f.in(2 * time.Hour), "closesAt": f.in(3 * time.Hour), "perDay": 2, "total": 3}
+	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"submissions": window})
+	if _, p := f.submit(http.StatusForbidden, "ada"); p.Type != problem.OutsideWindow.Type() || !strings.Contains(p.Detail, "opens at") {
+		t.Errorf("%+v", p)
+	}
+	f.ahead.Store(int64(2 * time.Hour))
+	first, _ := f.submit(http.StatusCreated, "ada")
+	if q := first.Quota; *q.Total != 9 || *q.Remaining != 8 || len(q.Datasets) != 1 || *q.Datasets[0].Remaining != 2 ||
+		*q.Datasets[0].RemainingToday != 1 {
+		t.Errorf("the quota is %+v", q)
+	}
+	f.submit(http.StatusCreated, "ada")
+	if _, p := f.submit(http.StatusTooManyRequests, "ada"); !strings.Contains(p.Detail, f.dataset.Name) {
+		t.Errorf("%+v", p)
+	}
+	f.grant(f.ada, map[string]any{"datasetId": f.dataset.ID, "perDay": 1})
+	f.submit(http.StatusCreated, "ada")
+	f.submit(http.StatusForbidden, "ada")
+	refunded := f.grant(f.ada, map[string]any{"runId": first.RunIDs[0]})
+	f.submit(http.StatusCreated, "ada")
+	for _, refused := range []struct {
+		team  *record.RegistrationItem
+		draft map[string]any
+	}{
+		{f.ada, map[string]any{"runId": first.RunIDs[0]}}, // again
+		{f.bob, map[string]any{"runId": first.RunIDs[0]}}, // another team's
+		{f.bob, map[string]any{}},
+		{f.bob, map[string]any{"closesAt": f.in(time.Hour)}}, // which has passed
+		{f.bob, map[string]any{"total": 1, "datasetId": f.task.ID}},
+	} {
+		refused.draft["reason"] = "A reason"
+		f.Want(http.StatusUnprocessableEntity, nil, olga, http.MethodPost, f.exceptions(refused.team), refused.draft)
+	}
+	var r record.Registration
+	f.Want(http.StatusOK, &r, "ada", http.MethodGet, f.task.Path()+"/registrations/"+f.ada.ID, nil)
+	if len(r.Exceptions) != 2 || r.Exceptions[0].Reason == "" || *r.Quota.Remaining != 6 || *r.Quota.Datasets[0].Remaining != 0 {
+		t.Errorf("the team is shown %+v", r)
+	}
+	f.Want(http.StatusNoContent, nil, olga, http.MethodDelete, f.exceptions(f.ada)+"/"+refunded.ID, nil)
+	f.Want(http.StatusOK, &r, "ada", http.MethodGet, f.task.Path()+"/registrations/"+f.ada.ID, nil)
+	if *r.Quota.Remaining != 5 {
+		t.Errorf("with the run that counts again %d are left", *r.Quota.Remaining)
+	}
+	f.ahead.Store(int64(3 * time.Hour))
+	if _, p := f.submit(http.StatusForbidden, "bob"); p.Type != problem.OutsideWindow.Type() {
+		t.Errorf("%+v", p)
+	}
+	f.grant(f.bob, map[string]any{"closesAt": f.in(4 * time.Hour)})
+	f.submit(http.StatusCreated, "bob")
+	if e := recordtest.AuditEntries(t, f.Store, f.task.OrganizerID); !slices.ContainsFunc(e, func(e *record.AuditEntry) bool {
+		return e.Action == record.ExceptionWithdrawn
+	}) {
+		t.Error("exceptions are not audited")
+	}
+}
+
+// TestException_RefundIsCountedOnce: a run that an exception refunds stays uncounted, whatever becomes of it.
+func TestException_RefundIsCountedOnce(t *testing.T) {
+	f := newPhases(t)
+	made, _ := f.submit(http.StatusCreated, "ada")
+	statuses := servertest.Concurrently(8, func(int) servertest.Answer {
+		return f.Do(olga, http.MethodPost, f.exceptions(f.ada), map[string]any{"runId": made.RunIDs[0], "reason": "It was ours."})
+	})
+	f.patch(http.StatusOK, "ada", "/v1/runs/"+made.RunIDs[0], map[string]any{"state": "cancelled"})
+	f.submit(http.StatusCreated, "ada")
+	a := recordtest.Get[record.Allowance](t, f.Store, record.AllowanceKey(f.task.ID, f.ada.ID))
+	if statuses[http.StatusCreated] != 1 || a.Total != 1 || len(a.Exceptions) != 1 || a.Datasets[f.dataset.ID].Total != 1 {
+		t.Errorf("%v: %+v", statuses, a)
+	}
+}
+
+// TestQuota_OfADatasetIsNotOvershot has members race for the last runs.
+func TestQuota_OfADatasetIsNotOvershot(t *testing.T) {
+	f := newPhases(t, func(d *record.DatasetItem) { d.Submissions.Total = 3 })
+	body := servertest.Image(f.dataset.ID)
+	submit := func(int) servertest.Answer { return f.Do("ada", http.MethodPost, f.task.Path()+"/submissions", body) }
+	made := servertest.Concurrently(12, submit)[http.StatusCreated]
+	for range 6 { // what conflicts left of the quota
+		made += map[int]int{http.StatusCreated: 1}[submit(0).Status]
+	}
+	a := recordtest.Get[record.Allowance](t, f.Store, record.AllowanceKey(f.task.ID, f.ada.ID))
+	if made != 3 || a.Datasets[f.dataset.ID].Total != 3 {
+		t.Errorf("%d were made: %+v", made, a)
+	}
+}
+
+// TestFinalRuns_AreMarkedUntilTheClose races marks, and shows boards with the marked runs and, of teams that marked none, the last ones.
+func TestFinalRuns_AreMarkedUntilTheClose(t *testing.T) {
+	f := newPhases(t, recordtest.Measures("nDCG@10"), func(d *record.DatasetItem) { d.FinalRuns = 2 })
+	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"submissions": map[string]any{"closesAt": f.in(time.Hour)}})
+	runs := map[string][]*recordtest.Run{}
+	for _, user := range []string{"ada", "bob"} {
+		for n := range 5 {
+			runs[user] = append(runs[user], f.dataset.Run(user, recordtest.Published, recordtest.Public,
+				recordtest.Value("nDCG@10", 0.9-float64(n)/10)))
+		}
+	}
+	path := func(user string, n int) string { return "/v1/runs/" + runs[user][n].ID }
+	board := func(user, query string) (found []string) {
+		for _, e := range servertest.List[record.Evaluation](f.Server, user, f.dataset.Board()+"?"+query) {
+			for owner, all := range runs {
+				if n := slices.IndexFunc(all, func(r *recordtest.Run) bool { return r.ID == e.RunID }); n >= 0 {
+					found = append(found, fmt.Sprint(e.Rank, owner[:1], n))
+				}
+			}
+		}
+		return found
+	}
+	check := func(user, query, want string) {
+		t.Helper()
+		if got := strings.Join(board(user, query), " "); got != want {
+			t.Errorf("%s as %q: %s, want %s", query, user, got, want)
+		}
+	}
+	check("", "final=true", "1a3 1b3 3a4 3b4")
+	check("", "final=true&best=true", "1a3 1b3")
+	f.patch(http.StatusOK, "ada", path("ada", 1), map[string]any{"final": true})
+	check("", "final=true", "1a1 2b3 3b4")
+	f.patch(http.StatusOK, "ada", path("ada", 1), map[string]any{"final": false})
+	statuses := servertest.Concurrently(5, func(n int) servertest.Answer {
+		return f.Do("ada", http.MethodPatch, path("ada", n), map[string]any{"final": true, "label": "chosen"})
+	})
+	marked := recordtest.Get[record.Allowance](t, f.Store, record.AllowanceKey(f.task.ID, f.ada.ID)).Final[f.dataset.ID]
+	if statuses[http.StatusOK] > 2 || len(marked) != statuses[http.StatusOK] {
+		t.Fatalf("%v marked %v", statuses, marked)
+	}
+	for n := range 5 {
+		r := recordtest.Get[record.RunItem](t, f.Store, record.RunKey(runs["ada"][n].ID))
+		e := recordtest.Get[record.EvaluationItem](t, f.Store, record.EvaluationKey(r.EvaluationID))
+		if r.Final != slices.Contains(marked, r.ID) || e.Final != r.Final || (r.Label == "chosen") != r.Final {
+			t.Errorf("run %d is final: %v, its evaluation: %v, marked are %v", n, r.Final, e.Final, marked)
+		}
+		f.patch(http.StatusOK, "ada", path("ada", n), map[string]any{"final": false})
+	}
+	for _, n := range []int{0, 4} {
+		f.patch(http.StatusOK, "ada", path("ada", n), map[string]any{"final": true})
+	}
+	if p := f.patch(http.StatusUnprocessableEntity, "ada", path("ada", 2), map[string]any{"final": true}); !strings.Contains(
+		p.Errors[0].Detail, runs["ada"][4].ID) {
+		t.Errorf("%+v", p)
+	}
+	f.patch(http.StatusOK, olga, path("ada", 0)+"/review", map[string]any{"published": false})
+	check("", "final=true", "1b3 2a4 2b4")
+	check("bob", "final=true", "1b3 2a4 2b4")
+	check("ada", "final=true", "1a0 2b3 3a4 3b4")
+	f.Want(http.StatusNoContent, nil, olga, http.MethodDelete, path("ada", 0), nil)
+	f.patch(http.StatusOK, "ada", path("ada", 2), map[string]any{"final": true})
+	f.ahead.Store(int64(time.Hour))
+	if p := f.patch(http.StatusForbidden, "ada", path("ada", 2), map[string]any{"final": false}); p.Type != problem.OutsideWindow.Type() {
+		t.Errorf("%+v", p)
+	}
+	f.grant(f.bob, map[string]any{"closesAt": f.in(2 * time.Hour)})
+	f.patch(http.StatusOK, "bob", path("bob", 0), map[string]any{"final": true})
+	f.patch(http.StatusOK, olga, path("ada", 2), map[string]any{"final": false})
+	check("", "final=true", "1b0 2a4")
+}
+
+// TestBoardPage_ChoosesRunsAndTellsOfTheClose reads the page of the leaderboard.
+func TestBoardPage_ChoosesRunsAndTellsOfTheClose(t *testing.T) {
+	f := newPhases(t, func(d *record.DatasetItem) { d.FinalRuns = 1 })
+	page := func(query string) string {
+		t.Helper()
+		a := f.Do("", http.MethodGet, f.dataset.Board()+query, nil, "Accept", "text/html")
+		return string(a.Body)
+	}
+	if body := page(""); !strings.Contains(body, "final=true") || strings.Contains(body, "window has closed") {
+		t.Errorf("the page has no choice, or tells of an embargo: %s", body)
+	}
+	closes := f.in(time.Hour)
+	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"scores": "afterClose", "submissions": map[string]any{"closesAt": closes}})
+	if body := page("?final=true"); !strings.Contains(body, "until "+closes.String()) {
+		t.Errorf("the page does not tell until when scores wait: %s", body)
+	}
+	f.ahead.Store(int64(time.Hour))
+	if body := page(""); strings.Contains(body, "window has closed") {
+		t.Error("the page tells of an embargo that has ended")
+	}
+}

@@ -12,7 +12,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -81,7 +80,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		}
 		o.Credentials = credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
 	}
-	v, err := auth.New(auth.Config{Issuer: c.issuer, Audience: c.audience, Client: &http.Client{}})
+	v, err := auth.New(auth.Config{Issuer: c.issuer, Audience: c.audience})
 	if err != nil {
 		return err
 	}

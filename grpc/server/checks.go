@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -55,10 +56,7 @@ func checkLeaseRef(ctx context.Context, in leasedRequest) (queue.LeaseRef, probl
 func checkLease(in *assayv1.LeaseRequest, token *access.Token) (wants []demand, wait time.Duration, err error) {
 	fields := record.CheckHolder("/worker", in.GetWorker())
 	pools, works := in.GetPools(), []record.Work{record.ExecuteImage, record.Evaluate}
-	var only []string // the pools of the token; none: all
-	if token != nil {
-		only = token.Pools
-	}
+	only := cmp.Or(token, new(access.Token)).Pools // none: all
 	if len(pools) == 0 {
 		pools = only
 	}

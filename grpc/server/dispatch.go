@@ -67,9 +67,7 @@ func (d *dispatcher) lease(ctx context.Context, holder record.Lease, demands []d
 	}
 	var timeout <-chan time.Time
 	if !w.noWait {
-		timer := time.NewTimer(patience)
-		defer timer.Stop()
-		timeout = timer.C
+		timeout = time.After(patience)
 	}
 	select {
 	case run := <-w.leased:
@@ -243,14 +241,9 @@ type sweeper struct {
 const sweepPage = 20
 
 func (s *sweeper) run(ctx context.Context) {
-	if !wait.Sleep(ctx, s.lease) {
-		return
+	if wait.Sleep(ctx, s.lease) {
+		wait.Repeat(ctx, s.interval, s.log, "expired leases stay until the next sweep", s.sweep)
 	}
-	wait.Every(ctx, s.interval, func() {
-		if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
-			s.log.ErrorContext(ctx, "expired leases stay until the next sweep", "error", err)
-		}
-	})
 }
 
 func (s *sweeper) sweep(ctx context.Context) error {

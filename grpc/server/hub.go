@@ -87,11 +87,7 @@ func (h *hub) run(ctx context.Context) {
 	if h.pollInterval <= 0 {
 		return
 	}
-	wait.Every(ctx, h.pollInterval, func() {
-		if err := h.poll(ctx); err != nil && ctx.Err() == nil {
-			h.log.ErrorContext(ctx, "watched runs cannot be read", "error", err)
-		}
-	})
+	wait.Repeat(ctx, h.pollInterval, h.log, "watched runs cannot be read", h.poll)
 }
 
 // pollTimeout bounds one poll; the next one reads the same.
@@ -116,12 +112,9 @@ func (h *hub) poll(ctx context.Context) error {
 			}
 			return !it.Exists()
 		})
-		if len(missing) > 0 {
-			sure, err := h.store.Get(ctx, store.Strong, missing...)
-			failed = errors.Join(failed, records.Failed(err))
-			found = append(found, sure...)
-		}
-		h.changed(found)
+		sure, err := h.store.Get(ctx, store.Strong, missing...)
+		failed = errors.Join(failed, records.Failed(err))
+		h.changed(append(found, sure...))
 	}
 	return failed
 }
@@ -152,7 +145,7 @@ type topic struct {
 	logs     [logCount]recentLog
 
 	mu        sync.Mutex
-	revisions []*revision // in their order
+	revisions []revision // in their order
 	deleted   bool
 	changed   chan struct{} // closed at the next change
 }
@@ -170,30 +163,18 @@ func newTopic(stored runlog.Logs, runID string) *topic {
 
 // revision is the run as one write stored it. It is decoded when it is first read.
 type revision struct {
-	order int64 // the item's version; the run's own version stays the same when nothing changes that is shown
-	once  sync.Once
-	item  store.Item // until it is decoded
-	run   *record.RunItem
-	err   error
+	order   int64 // the item's version; the run's own version stays the same when nothing changes that is shown
+	decoded func() (*record.RunItem, error)
 }
 
-func revisionOf(run *record.RunItem) *revision { return &revision{order: run.Stored(), run: run} }
-
-// decoded returns the run, which all watchers share and none changes.
-func (m *revision) decoded() (*record.RunItem, error) {
-	m.once.Do(func() {
-		if m.run == nil {
-			m.run, m.err = records.Decode[record.RunItem](m.item)
-			m.item = store.Item{}
-		}
-	})
-	return m.run, m.err
+func revisionOf(run *record.RunItem) revision {
+	return revision{run.Stored(), func() (*record.RunItem, error) { return run, nil }}
 }
 
 // put takes the item of the run after a write or a deletion.
 func (t *topic) put(it store.Item) {
 	if it.Exists() {
-		t.add(&revision{order: it.Version, item: it})
+		t.add(revision{it.Version, sync.OnceValues(func() (*record.RunItem, error) { return records.Decode[record.RunItem](it) })})
 		return
 	}
 	t.mu.Lock()
@@ -203,18 +184,15 @@ func (t *topic) put(it store.Item) {
 }
 
 // add keeps a revision, unless it is kept already or older than all that are.
-func (t *topic) add(m *revision) {
+func (t *topic) add(m revision) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	i, known := slices.BinarySearchFunc(t.revisions, m.order, func(m *revision, order int64) int { return int(m.order - order) })
+	i, known := slices.BinarySearchFunc(t.revisions, m.order, func(m revision, order int64) int { return int(m.order - order) })
 	if known || i == 0 && len(t.revisions) == maxRevisions {
 		return
 	}
-	if len(t.revisions) == maxRevisions {
-		copy(t.revisions, t.revisions[1:i])
-		t.revisions[i-1] = m
-	} else {
-		t.revisions = slices.Insert(t.revisions, i, m)
+	if t.revisions = slices.Insert(t.revisions, i, m); len(t.revisions) > maxRevisions {
+		t.revisions = slices.Delete(t.revisions, 0, 1)
 	}
 	t.signal()
 }
@@ -236,32 +214,29 @@ func (t *topic) signal() {
 	t.changed = make(chan struct{})
 }
 
-// after returns the oldest kept revision after the order, or the newest when there is none; the newest; and a channel that is
-// closed at the next change. Both are decoded. The error of a deleted run is visibility.Missing.
-func (t *topic) after(order int64) (next, newest *revision, changed <-chan struct{}, err error) {
+// after returns the run as the oldest kept revision after the order has it, or the newest when there is none; as the newest has it; and
+// a channel that is closed at the next change. All watchers share the runs, and none changes them. The error of a deleted run is
+// visibility.Missing.
+func (t *topic) after(order int64) (next, newest *record.RunItem, changed <-chan struct{}, err error) {
 	t.mu.Lock()
 	deleted, changed := t.deleted, t.changed
-	newest = t.revisions[len(t.revisions)-1]
-	next = newest
-	for _, m := range t.revisions {
-		if m.order > order {
-			next = m
-			break
-		}
+	last := t.revisions[len(t.revisions)-1]
+	first := last
+	if i := slices.IndexFunc(t.revisions, func(m revision) bool { return m.order > order }); i >= 0 {
+		first = t.revisions[i]
 	}
 	t.mu.Unlock()
 	if deleted {
 		return nil, nil, nil, visibility.Missing
 	}
-	if _, err = newest.decoded(); err != nil {
-		return nil, nil, nil, err
+	if newest, err = last.decoded(); err == nil {
+		next, err = first.decoded()
 	}
-	_, err = next.decoded()
 	return next, newest, changed, err
 }
 
-// newest returns the newest revision.
-func (t *topic) newest() (*revision, error) {
+// newest returns the run as the newest revision has it.
+func (t *topic) newest() (*record.RunItem, error) {
 	_, newest, _, err := t.after(math.MaxInt64)
 	return newest, err
 }

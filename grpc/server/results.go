@@ -191,27 +191,23 @@ func (s *workerService) FailRun(ctx context.Context, in *assayv1.FailRunRequest)
 	h, fields := checkLeaseRef(ctx, in)
 	diagnostics, more := checkDiagnostics("/diagnostics", in.GetDiagnostics())
 	fields = append(fields, more...)
+	h.Request = requestDigest(in)
+	var end func() (*record.RunItem, error)
 	switch in.GetFault() {
 	case assayv1.FailRunRequest_FAULT_RUN:
 		fields.AddIf(len(fields) == 0 && !measure.HasErrors(diagnostics), "/diagnostics", "must have an error that says why the run fails")
-	case assayv1.FailRunRequest_FAULT_WORKER, assayv1.FailRunRequest_FAULT_NONE:
+		end = func() (*record.RunItem, error) { return s.fail(ctx, h, diagnostics) }
+	case assayv1.FailRunRequest_FAULT_WORKER:
+		end = func() (*record.RunItem, error) { return s.queue.FailAttempt(ctx, h, attemptReason(diagnostics)) }
+	case assayv1.FailRunRequest_FAULT_NONE:
+		end = func() (*record.RunItem, error) { return s.queue.Postpone(ctx, h, queue.RetryDelay) }
 	default:
 		fields.Add("/fault", "must be FAULT_RUN, FAULT_WORKER or FAULT_NONE")
 	}
 	if err := problem.Check(fields); err != nil {
 		return nil, err
 	}
-	h.Request = requestDigest(in)
-	var run *record.RunItem
-	var err error
-	switch in.GetFault() {
-	case assayv1.FailRunRequest_FAULT_RUN:
-		run, err = s.fail(ctx, h, diagnostics)
-	case assayv1.FailRunRequest_FAULT_WORKER:
-		run, err = s.queue.FailAttempt(ctx, h, attemptReason(diagnostics))
-	default:
-		run, err = s.queue.Postpone(ctx, h, queue.RetryDelay)
-	}
+	run, err := end()
 	done, err := s.resultOf(ctx, h, run, err)
 	if err != nil {
 		return nil, err

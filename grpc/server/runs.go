@@ -226,8 +226,7 @@ func protoRun(r record.Run) *assayv1.Run {
 		User: protoPerson(r.User), CreateTime: timestamppb.New(r.CreatedAt.Time), QueueTime: protoTime(r.QueuedAt),
 		StartTime: protoTime(r.StartedAt), FinishTime: protoTime(r.FinishedAt),
 		LogTail: r.LogTail, Log: protoFile(r.ExecutionLog), EvaluationLogTail: r.EvaluationLogTail, EvaluationLog: protoFile(r.EvaluationLog),
-		Files:       lists.Map(r.Files, func(f record.File) *assayv1.File { return protoFile(&f) }),
-		Diagnostics: lists.Map(r.Diagnostics, protoDiagnostic),
+		Files: protoFiles(r.Files), Diagnostics: lists.Map(r.Diagnostics, protoDiagnostic),
 	}
 }
 
@@ -251,6 +250,10 @@ func protoFile(f *record.File) *assayv1.File {
 	}
 	return &assayv1.File{Name: f.Name, Size: f.Size, Sha256: f.SHA256, MediaType: f.MediaType, Stored: f.State == record.FileStored,
 		Url: f.URL}
+}
+
+func protoFiles(list []record.File) []*assayv1.File {
+	return lists.Map(list, func(f record.File) *assayv1.File { return protoFile(&f) })
 }
 
 func protoDiagnostic(d measure.Diagnostic) *assayv1.Diagnostic {

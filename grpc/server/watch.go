@@ -101,10 +101,10 @@ func (w *watcher) begin(ctx context.Context, runID string) error {
 		return err
 	}
 	if w.version == 0 {
-		w.version, w.sent = newest.run.Version-1, newest.order-1
+		w.version, w.sent = newest.Version-1, newest.Stored()-1
 		return nil
 	}
-	return problem.Check(w.checkReached(newest.run, roles))
+	return problem.Check(w.checkReached(newest, roles))
 }
 
 // follow sends each revision of the run with the lines that it counts, and waits for the next.
@@ -114,18 +114,18 @@ func (w *watcher) follow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := w.sendRevision(ctx, next.run); err != nil {
+		if err := w.sendRevision(ctx, next); err != nil {
 			return err
 		}
-		w.sent = next.order
+		w.sent = next.Stored()
 		if next != newest {
 			continue
 		}
-		if newest.run.State.Ended() {
+		if newest.State.Ended() {
 			return nil
 		}
 		var servingDue <-chan time.Time
-		if newest.run.AwaitsWorker() {
+		if newest.AwaitsWorker() {
 			servingDue = time.After(w.servingPollInterval)
 		}
 		select {
@@ -145,11 +145,10 @@ func (w *watcher) sendRevision(ctx context.Context, run *record.RunItem) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		current, err := w.topic.newest()
+		newest, err := w.topic.newest()
 		if err != nil {
 			return err
 		}
-		newest := current.run
 		roles, err := w.roles(ctx, newest)
 		if err != nil {
 			return err
@@ -269,14 +268,7 @@ func parseToken(runID, token string) (p position, faults []problem.Field) {
 	if err != nil || len(b) < len(runID)+crc32.Size {
 		return p, badToken(malformed)
 	}
-	rest, sum := b[:len(b)-crc32.Size], b[len(b)-crc32.Size:]
-	if crc32.ChecksumIEEE(rest) != binary.BigEndian.Uint32(sum) {
-		return p, badToken(malformed)
-	}
-	if string(rest[:len(runID)]) != runID {
-		return p, badToken("is of another run")
-	}
-	rest = rest[len(runID):]
+	named, rest := string(b[:len(runID)]), b[len(runID):]
 	for _, n := range []*int64{&p.version, &p.lines[0], &p.lines[1]} {
 		v, size := binary.Uvarint(rest)
 		if size <= 0 || v > math.MaxInt64 {
@@ -284,8 +276,11 @@ func parseToken(runID, token string) (p position, faults []problem.Field) {
 		}
 		*n, rest = int64(v), rest[size:]
 	}
-	if p.version == 0 || p.token(runID) != token {
+	switch {
+	case p.version == 0 || p.token(named) != token: // which compares the checksum too
 		return position{}, badToken(malformed)
+	case named != runID:
+		return position{}, badToken("is of another run")
 	}
 	return p, nil
 }

@@ -26,6 +26,7 @@ var (
 func TestWatch_ShowsTheSameAsREST(t *testing.T) {
 	hidden, shown := record.AccessAttributes{}, record.AccessAttributes{Public: true, Published: true}
 	inPrivateTask := record.AccessAttributes{Public: true, Published: true, PrivateTask: true}
+	ofTeam := record.AccessAttributes{RegistrationID: "bob and mia"}
 	both, executed := []record.LogKind{record.ExecutionLog, record.EvaluationLog}, []record.LogKind{record.ExecutionLog}
 	for _, tt := range []struct {
 		name   string
@@ -38,6 +39,9 @@ func TestWatch_ShowsTheSameAsREST(t *testing.T) {
 		{"hidden", hidden, owner, true, executed},
 		{"hidden", hidden, organizer, true, both},
 		{"hidden", hidden, admin, true, both},
+		{"of a team", ofTeam, participant, true, executed},
+		{"of a team", ofTeam, access.Caller{ID: recordtest.UserID("mia")}, true, executed},
+		{"of a team that its user left", ofTeam, owner, false, nil},
 		{"blinded", record.AccessAttributes{Blinded: true}, owner, true, nil},
 		{"blinded", record.AccessAttributes{Blinded: true}, organizer, true, both},
 		{"public and blinded", record.AccessAttributes{Public: true, Published: true, Blinded: true}, anonymous, true, nil},
@@ -49,10 +53,13 @@ func TestWatch_ShowsTheSameAsREST(t *testing.T) {
 		{"anonymous", record.AccessAttributes{Public: true, Published: true, Anonymous: true, Alias: "heron"}, unrelated, true, executed},
 	} {
 		r := newWatchedRun(t)
-		r.dataset.Task.Register("bob")
+		team := r.dataset.Task.Register("bob", recordtest.With("mia"))
 		r.change(func(run *record.RunItem) {
 			tt.access.OrganizerID = run.Access.OrganizerID
 			run.Access, run.Team, run.EvaluationID = tt.access, "Lakeside", "an evaluation"
+			if tt.access.RegistrationID != "" {
+				run.Access.RegistrationID = team.ID
+			}
 			run.Diagnostics = []measure.Diagnostic{{Severity: measure.Error, Message: "reveals the truth"}}
 		})
 		r.append(record.ExecutionLog, "executed")

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"assay/grpc/assayv1"
@@ -127,11 +128,10 @@ func (s *workerService) buildWork(ctx context.Context, run *record.RunItem, h qu
 	case run.State == record.Running && !record.AllStored(b.dataset.Inputs):
 		_, err = s.queue.Postpone(ctx, h, inputsRetryDelay)
 	case run.State == record.Evaluating && truth == nil:
-		_, err := s.queue.AwaitTruth(ctx, h, run.QueuedAt.Add(record.UploadTime))
+		_, err = s.queue.AwaitTruth(ctx, h, run.QueuedAt.Add(record.UploadTime))
 		if errors.Is(err, queue.ErrTruthChanged) {
 			_, err = s.queue.Release(ctx, h)
 		}
-		return nil, queue.IgnoreStale(err)
 	case run.State == record.Evaluating && queue.EvaluationQueue(truth) != record.QueueWorkers:
 		_, err = s.queue.Release(ctx, h)
 	default:
@@ -251,15 +251,7 @@ func (b *workBuilder) build(ctx context.Context, links files.Links) (*assayv1.Wo
 
 // linkedFiles returns the stored ones of the files, with links to download them.
 func linkedFiles(ctx context.Context, links files.Links, h record.Holder, id string, list []record.File) ([]*assayv1.File, error) {
-	with, err := links.Sign(ctx, h, id, list)
-	if err != nil {
-		return nil, err
-	}
-	var out []*assayv1.File
-	for i := range with {
-		if with[i].State == record.FileStored {
-			out = append(out, protoFile(&with[i]))
-		}
-	}
-	return out, nil
+	stored := slices.DeleteFunc(slices.Clone(list), func(f record.File) bool { return f.State != record.FileStored })
+	with, err := links.Sign(ctx, h, id, stored)
+	return protoFiles(with), err
 }

@@ -26,10 +26,15 @@ func InFile(file, format string, args ...any) *RunError {
 	return &RunError{Diagnostics: []*assayv1.Diagnostic{d}}
 }
 
-// With adds a diagnostic that is not safe while the run is blinded, unless the text is empty.
-func (f *RunError) With(text string) *RunError {
+// Behind puts a diagnostic as New makes it before those of the error.
+func (f *RunError) Behind(format string, args ...any) *RunError {
+	return &RunError{Diagnostics: append(New(format, args...).Diagnostics, f.Diagnostics...)}
+}
+
+// With adds a diagnostic that is not safe while the run is blinded, of a heading and the text, unless the text is empty.
+func (f *RunError) With(heading, text string) *RunError {
 	if text != "" {
-		f.Diagnostics = append(f.Diagnostics, Diagnostic(text, false))
+		f.Diagnostics = append(f.Diagnostics, Diagnostic(heading+text, false))
 	}
 	return f
 }

@@ -30,7 +30,7 @@ const (
 // streamTail is the last lines of a stream. The two pipes are read independently, so each has its own.
 type streamTail struct {
 	texts   []string
-	omitted []*assayv1.OutputLine // those of the last lines that were left out
+	omitted int // how many of the last of them were left out
 }
 
 // Log is the log of one lease. It can be used by several goroutines at once.
@@ -68,9 +68,8 @@ func (l *Log) add(stream assayv1.Stream, text string) {
 	if last.texts = append(last.texts, text); len(last.texts) > tailLines {
 		last.texts = slices.Delete(last.texts, 0, 1)
 	}
-	line := &assayv1.OutputLine{Stream: stream, Text: text}
 	if l.room -= len(text) + lineFootprint; l.room >= 0 && l.omittedLines == 0 {
-		l.keep(line)
+		l.keep(&assayv1.OutputLine{Stream: stream, Text: text})
 		return
 	}
 	if l.omittedLines == 0 {
@@ -78,9 +77,7 @@ func (l *Log) add(stream assayv1.Stream, text string) {
 			"More than %d MiB were printed. What comes now is left out, except for the last %d lines of each stream.", maxLogBytes>>20, tailLines)})
 	}
 	l.omittedLines++
-	if last.omitted = append(last.omitted, line); len(last.omitted) > tailLines {
-		last.omitted = slices.Delete(last.omitted, 0, 1)
-	}
+	last.omitted = min(last.omitted+1, tailLines)
 }
 
 // Close ends the output of programs, and adds the last lines of what was left out.
@@ -92,16 +89,16 @@ func (l *Log) Close() {
 	}
 	lost := l.omittedLines
 	for _, stream := range l.last {
-		lost -= int64(len(stream.omitted))
+		lost -= int64(stream.omitted)
 	}
 	if lost > 0 {
 		l.keep(&assayv1.OutputLine{Stream: assayv1.Stream_STREAM_WORKER, Text: plural.Count(lost, "line") + " left out here."})
 	}
-	for i := range l.last {
-		for _, line := range l.last[i].omitted {
-			l.keep(line)
+	for i, last := range l.last {
+		for _, text := range last.texts[len(last.texts)-last.omitted:] {
+			l.keep(&assayv1.OutputLine{Stream: assayv1.Stream(i), Text: text})
 		}
-		l.last[i].omitted = nil
+		l.last[i].omitted = 0
 	}
 	l.omittedLines = 0
 }

@@ -13,6 +13,7 @@ import (
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/failure"
 	"assay/grpc/worker/output"
+	"assay/shared/publicip"
 
 	"golang.org/x/mod/semver"
 )
@@ -82,7 +83,7 @@ func (c *Container) openEgress(ctx context.Context, name string) (stop func(), e
 	if err != nil {
 		return nil, fmt.Errorf("the network of a build cannot be prepared: %w", err)
 	}
-	return serve(l, egress(public)), nil
+	return serve(l, egress(publicip.Is)), nil
 }
 
 // build builds the Dockerfile of the checkout and imports the image into Podman's store.
@@ -152,9 +153,8 @@ func (c *Container) Repository(ctx context.Context, url, ref, folder, name strin
 	out.Close()
 	said.Close()
 	if ofRun, ok := errors.AsType[*failure.RunError](err); ok {
-		of := failure.New("The Dockerfile of the repository cannot be built at commit %s.", commit)
-		of.Diagnostics = append(of.Diagnostics, ofRun.Diagnostics...)
-		return nil, of.With(log.Tail(assayv1.Stream_STREAM_STDERR))
+		return nil, ofRun.Behind("The Dockerfile of the repository cannot be built at commit %s.", commit).
+			With("", log.Tail(assayv1.Stream_STREAM_STDERR))
 	}
 	if err != nil {
 		return nil, err

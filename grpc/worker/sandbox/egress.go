@@ -2,16 +2,15 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/netip"
-	"slices"
 	"sync"
-	"syscall"
 	"time"
+
+	"assay/shared/publicip"
 
 	"golang.org/x/net/netutil"
 )
@@ -23,19 +22,10 @@ const (
 	proxyListen          = "127.0.0.1:3128"
 )
 
-var errNotPublic = errors.New("the address is not public")
-
 // egress returns an HTTP proxy to the allowed addresses. It is the only way out of a build's network, which has no routes and no name
-// service. It checks addresses when it dials, after names are resolved, so that no name leads elsewhere. All its connections end with
-// the container.
-func egress(allowed func(netip.AddrPort) bool) http.Handler {
-	dialer := &net.Dialer{Timeout: dialTimeout, Control: func(_, address string, _ syscall.RawConn) error {
-		a, err := netip.ParseAddrPort(address)
-		if err != nil || !allowed(a) {
-			return errNotPublic
-		}
-		return nil
-	}}
+// service. All its connections end with the container.
+func egress(allowed func(netip.Addr) bool) http.Handler {
+	dialer := publicip.Dialer(dialTimeout, allowed)
 	forward := &httputil.ReverseProxy{
 		Rewrite:      func(*httputil.ProxyRequest) {}, // the request names its host itself
 		Transport:    &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true, DisableCompression: true},
@@ -93,31 +83,4 @@ func serve(l net.Listener, h http.Handler) (stop func()) {
 		end()
 		_ = server.Close()
 	}
-}
-
-// reservedRanges have no public servers, in addition to the ranges that netip knows.
-var reservedRanges = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
-	netip.MustParsePrefix("192.0.2.0/24"),
-	netip.MustParsePrefix("192.88.99.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"),
-	netip.MustParsePrefix("203.0.113.0/24"),
-	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("2001:db8::/32"),
-	netip.MustParsePrefix("2002::/16"),
-	netip.MustParsePrefix("3fff::/20"),
-}
-
-var globalUnicast = netip.MustParsePrefix("2000::/3")
-
-// public reports whether an address is public and not of this machine.
-func public(to netip.AddrPort) bool {
-	a := to.Addr().Unmap()
-	if !a.IsGlobalUnicast() || a.IsPrivate() || a.Is6() && !globalUnicast.Contains(a) ||
-		slices.ContainsFunc(reservedRanges, func(p netip.Prefix) bool { return p.Contains(a) }) {
-		return false
-	}
-	own, err := net.InterfaceAddrs()
-	return err == nil && !slices.ContainsFunc(own, func(o net.Addr) bool {
-		p, err := netip.ParsePrefix(o.String())
-		return err != nil || p.Addr().Unmap() == a
-	})
 }

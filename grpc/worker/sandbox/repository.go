@@ -113,15 +113,13 @@ func (g *git) run(ctx context.Context, args ...string) error {
 }
 
 // resolve returns the commit of a short hash, a tag or a branch, once everything is fetched.
-func (g *git) resolve(ctx context.Context, ref string) (string, error) {
-	var err error
+func (g *git) resolve(ctx context.Context, ref string) (commit string, err error) {
 	for _, name := range []string{"refs/tags/" + ref, "refs/remotes/origin/" + ref, ref} {
-		var commit string
 		if commit, err = g.output(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}"); err == nil {
-			return commit, nil
+			break
 		}
 	}
-	return "", err
+	return commit, err
 }
 
 // cloneError returns the same error for every reason: only the worker's own log has what git says about hosts and addresses.

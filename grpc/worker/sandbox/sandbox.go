@@ -196,20 +196,16 @@ func diskExceeded(j *Job) string {
 		err := fs.WalkDir(f.Root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
 			used += entryBytes
 			switch {
-			case errors.Is(err, fs.ErrNotExist):
-				return nil
 			case err != nil:
-				return err
 			case strings.Count(path, "/") > maxDepth:
 				return fmt.Errorf("there are folders more than %d levels deep", maxDepth)
 			case used > j.Limits.Disk:
 				return fs.SkipAll
-			case !e.Type().IsRegular():
-				return nil
-			}
-			info, err := e.Info()
-			if err == nil {
-				used += Bytes(info.Size())
+			case e.Type().IsRegular():
+				var info fs.FileInfo
+				if info, err = e.Info(); err == nil {
+					used += Bytes(info.Size())
+				}
 			}
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil

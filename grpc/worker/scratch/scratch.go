@@ -59,11 +59,10 @@ func Lock(path string) (*Folder, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-			lock.Close()
-			return nil, err
-		}
 		locked, err := lock.Stat()
+		if err == nil {
+			err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		}
 		if err != nil {
 			lock.Close()
 			return nil, err

@@ -169,17 +169,11 @@ func (t *task) execute(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = output.Root.Close() }()
-	var ofRun *failure.RunError
-	if err = t.run(ctx, program, input, output); errors.As(err, &ofRun) {
-		if tail := t.log.Tail(assayv1.Stream_STREAM_STDERR); tail != "" {
-			ofRun = ofRun.With("Its last lines on standard error:\n" + tail)
+	if err := t.run(ctx, program, input, output); err != nil {
+		if ofRun, ok := errors.AsType[*failure.RunError](err); ok {
+			return ofRun.With("Its last lines on standard error:\n", t.log.Tail(assayv1.Stream_STREAM_STDERR)).
+				With("Its last lines on standard output:\n", t.log.Tail(assayv1.Stream_STREAM_STDOUT))
 		}
-		if tail := t.log.Tail(assayv1.Stream_STREAM_STDOUT); tail != "" {
-			ofRun = ofRun.With("Its last lines on standard output:\n" + tail)
-		}
-		return ofRun
-	}
-	if err != nil {
 		return err
 	}
 	files, folders, err := transfer.Collect(output.Root)
@@ -289,13 +283,10 @@ func (t *task) evaluate(ctx context.Context) error {
 
 // asEvaluatorFailure attributes a failure of the run's program to the evaluator.
 func asEvaluatorFailure(err error) error {
-	var ofRun *failure.RunError
-	if !errors.As(err, &ofRun) {
-		return err
+	if ofRun, ok := errors.AsType[*failure.RunError](err); ok {
+		return ofRun.Behind("The evaluator of the dataset failed; its organizers find more in the log of the evaluation.")
 	}
-	attributed := failure.New("The evaluator of the dataset failed; its organizers find more in the log of the evaluation.")
-	attributed.Diagnostics = append(attributed.Diagnostics, ofRun.Diagnostics...)
-	return attributed
+	return err
 }
 
 func (t *task) report(found *measures.Evaluation, version string) error {

@@ -49,7 +49,7 @@ func (p *program) fillDemo(ctx context.Context) (*demo, error) {
 	env.Metrics = nil
 	env.Log = slog.New(slog.DiscardHandler) // nobody sent its requests; a failure is returned
 	env.Verify = func(_ context.Context, user string) (access.Caller, error) {
-		who := auth.Identity{Issuer: p.id.issuer, Subject: user, Name: user, Groups: nil}
+		who := auth.Identity{Issuer: p.id.Issuer, Subject: user, Name: user, Groups: nil}
 		caller := who.Caller()
 		caller.Admin = user == demoOrganizer // administrators alone feature a task
 		return caller, nil

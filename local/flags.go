@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
+	"strings"
 	"time"
 
 	"assay/grpc/server"
@@ -36,6 +38,8 @@ type settings struct {
 	rates          string
 	proxyHeader    string
 	quotas         string
+	smtp, mailFrom string         // the server that e-mails are sent by, and their sender; empty: none is sent
+	networks       []netip.Prefix // that are not public and that webhooks may be sent to
 	log            string
 
 	// No flag sets the clock and the leases of workers.
@@ -66,6 +70,11 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	f.StringVar(&c.log, "log", logShort, "form of the log: short, for a terminal, or json, with everything")
 	f.StringVar(&c.quotas, "quotas", "",
 		`quotas of users and of the server in JSON, as /info shows them, where they are to differ: {"user":{"perDay":{"tasks":500}}}`)
+	f.StringVar(&c.smtp, "smtp", "",
+		"server that e-mails are sent by, such as smtp://user:password@lab.example:587, or smtps:// for TLS from the start; empty: none is sent")
+	f.StringVar(&c.mailFrom, "mail-from", "", "sender of e-mails, such as Assay <assay@lab.example>; needed with -smtp")
+	f.Func("webhook-networks", "networks that are not public and that webhooks may be sent to, also over http, such as 10.0.0.0/8,fd00::/8",
+		c.setNetworks)
 	f.StringVar(&c.rates, "rates", "",
 		`limits of callers in JSON, as /info shows them, where they are to differ: {"tool":{"perSecond":5,"burst":20}}`)
 	f.StringVar(&c.proxyHeader, "trusted-proxy-header", "",
@@ -116,6 +125,9 @@ func (c *settings) check() error {
 	if c.log != logShort && c.log != logJSON {
 		return fmt.Errorf("-log %q is neither %s nor %s", c.log, logShort, logJSON)
 	}
+	if (c.smtp == "") != (c.mailFrom == "") {
+		return errors.New("-smtp and -mail-from are given together, or neither is")
+	}
 	open, err := c.reachable()
 	if err != nil {
 		return err
@@ -138,6 +150,18 @@ func (c *settings) check() error {
 	if open != "" && !c.allowDevIssuer {
 		return fmt.Errorf("%s can be reached from other machines, and the development issuer would let anyone there be anyone: give -issuer "+
 			"and -audience, or -allow-dev-issuer on a closed network", open)
+	}
+	return nil
+}
+
+func (c *settings) setNetworks(list string) error {
+	c.networks = nil // the flag replaces its environment twin
+	for s := range strings.SplitSeq(list, ",") {
+		n, err := netip.ParsePrefix(strings.TrimSpace(s))
+		if err != nil {
+			return err
+		}
+		c.networks = append(c.networks, n)
 	}
 	return nil
 }

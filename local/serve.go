@@ -17,6 +17,7 @@ import (
 
 	"assay/functions"
 	"assay/functions/evaluator"
+	"assay/functions/notifier"
 	"assay/grpc/ops"
 	"assay/grpc/server"
 	"assay/shared/access"
@@ -26,6 +27,7 @@ import (
 	"assay/shared/blob"
 	"assay/shared/blob/directory"
 	"assay/shared/files"
+	"assay/shared/mail"
 	"assay/shared/metrics"
 	"assay/shared/quota"
 	"assay/shared/ratelimit"
@@ -90,6 +92,7 @@ type program struct {
 	env    *api.Env
 	id     identity
 	worker *evaluator.Worker
+	news   *notifier.Worker
 	log    *slog.Logger
 
 	directory *directory.Store // of the files, or nil, and then
@@ -105,7 +108,13 @@ type program struct {
 func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, error) {
 	p := &program{settings: c, log: newLog(c.log, logs)}
 	p.worker = &evaluator.Worker{Now: c.now, Log: p.log}
+	p.news = &notifier.Worker{Now: c.now, Log: p.log, URL: c.url, WebhookNetworks: c.networks}
 	var err error
+	if c.smtp != "" {
+		if p.news.Mail, err = mail.SMTP(c.smtp, c.mailFrom); err != nil {
+			return nil, fmt.Errorf("-smtp, -mail-from: %w", err)
+		}
+	}
 	if p.table, err = openTable(ctx, c, p.changed); err != nil {
 		return nil, err
 	}
@@ -123,7 +132,7 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 		return nil, errors.Join(fmt.Errorf("-rates: %w", err), p.table.close())
 	}
 	limiter := ratelimit.New(rates, c.proxyHeader)
-	if p.id, err = newIdentity(ctx, c, c.url, p.table, limiter); err != nil {
+	if p.id, err = newIdentity(ctx, c, p.table, limiter); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
 	var record metrics.Recorder
@@ -133,7 +142,7 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	}
 	p.env = &api.Env{
 		Store: p.table, Files: p.files, Now: c.now, Log: p.log, Verify: p.id.verify, Quotas: ledger,
-		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.issuer), Endpoints: p.id.endpoints,
+		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.Issuer), Endpoints: p.id.Endpoints,
 		Rates: limiter, RenderHTML: resource.Render, Metrics: record,
 	}
 	p.env.Info.URL, p.env.Info.ClientID = c.url, c.clientID
@@ -141,6 +150,7 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 		p.env.Info.Build = p.env.Now().String()
 	}
 	p.worker.Store, p.worker.Files, p.worker.Metrics = p.table, p.files, record
+	p.news.Store = p.table
 	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: p.env.Now, Log: p.log, Verify: p.id.verify, Quotas: quotas,
 		Metrics: record}, c.grpcOptions())
 	if err := p.claimFiles(ctx); err != nil {
@@ -164,9 +174,10 @@ func holder(addr net.Addr) string {
 	return host + " " + addr.String()
 }
 
-// changed notifies the evaluator and the gRPC server of items that were just written.
+// changed notifies the evaluator, the notifier and the gRPC server of items that were just written.
 func (p *program) changed(items []store.Item) {
 	p.worker.Changed(items)
+	p.news.Changed(items)
 	p.grpc.Changed(items)
 }
 
@@ -205,6 +216,7 @@ func (p *program) serve(ctx context.Context, out io.Writer, ready func(*program)
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	var worked sync.WaitGroup
 	worked.Go(func() { p.worker.Run(work) })
+	worked.Go(func() { p.news.Run(work) })
 	if p.poller != nil {
 		worked.Go(func() { p.poller.Run(work) })
 	}
@@ -293,37 +305,32 @@ const audience = "assay"
 
 // identity verifies the tokens of the issuer that the server trusts.
 type identity struct {
-	issuer    string
-	verify    func(ctx context.Context, token string) (access.Caller, error)
-	endpoints func(context.Context) (auth.Endpoints, error)
-	dev       *devissuer.Issuer // nil unless the development issuer is on
+	*auth.Verifier
+	verify func(ctx context.Context, token string) (access.Caller, error) // access tokens too
+	dev    *devissuer.Issuer                                              // nil unless the development issuer is on
 }
 
-// newIdentity trusts the issuer of the flags or, without one, a development issuer at the base URL, whose tokens are
+// newIdentity trusts the issuer of the flags or, without one, a development issuer at the server's URL, whose tokens are
 // verified in exactly the same way. Access tokens are in the store.
-func newIdentity(ctx context.Context, c settings, baseURL string, tokens store.Store, rates *ratelimit.Limiter) (identity, error) {
-	id := identity{issuer: c.issuer}
-	trust := auth.Config{Issuer: c.issuer, Audience: c.audience, Client: &http.Client{}}
+func newIdentity(ctx context.Context, c settings, tokens store.Store, rates *ratelimit.Limiter) (id identity, err error) {
+	trust := auth.Config{Issuer: c.issuer, Audience: c.audience}
 	if c.issuer == "" {
-		id.issuer = baseURL + "/dev"
 		keyFile := "" // tokens then end with the process
 		if c.keepsFolder() {
 			keyFile = filepath.Join(c.data, devIssuerKey)
 		}
-		dev, err := devissuer.Open(keyFile, id.issuer, audience)
-		if err != nil {
+		trust = auth.Config{Issuer: c.url + "/dev", Audience: audience}
+		if id.dev, err = devissuer.Open(keyFile, trust.Issuer, trust.Audience); err != nil {
 			return id, err
 		}
-		id.dev = dev
-		trust = auth.Config{Issuer: id.issuer, Audience: audience, Client: dev.Client()}
+		trust.Transport = id.dev
 	}
-	v, err := auth.New(trust)
-	if err != nil {
+	if id.Verifier, err = auth.New(trust); err != nil {
 		return id, err
 	}
-	id.endpoints = v.Endpoints
-	id.verify = auth.NewAuthenticator(v.Caller, tokens, c.now, rates).Caller
-	return id, v.CheckIssuer(ctx)
+	id.verify = auth.NewAuthenticator(id.Caller, tokens, c.now, rates).Caller
+	err = id.CheckIssuer(ctx)
+	return id, err
 }
 
 // defaultQuotas are those of every server. Where the files are in a folder, all users together get three quarters of its disk, and one

@@ -72,8 +72,14 @@ func (st *stack) environment(d functions.Deployment) map[string]*string {
 	if d.ByEvents() {
 		e[config.ScheduleGroupVariable] = jsii.String(st.resourceName("due"))
 		e[config.ScheduleRoleVariable] = st.arnOfSchedules()
-		e[config.ScheduleTargetVariable] = st.arn("lambda", "function:"+st.resourceName(functions.Evaluator))
+		e[config.ScheduleTargetVariable] = st.arnOfFunction(functions.Evaluator)
 		e[config.DeadLettersVariable] = st.deadLetters.arn
+		if d.Name == functions.Notifier {
+			e[config.ScheduleTargetVariable], e[config.URLVariable] = st.arnOfFunction(functions.Notifier), st.gateway.url
+		}
+		if d.SendsMail && st.MailFrom != "" {
+			e[config.MailFromVariable] = &st.MailFrom
+		}
 		return e
 	}
 	e[config.IssuerVariable], e[config.AudienceVariable] = st.issuer.url, st.issuer.audience
@@ -110,34 +116,40 @@ func (st *stack) addDeadLetters() deadLetters {
 // schedulesRole is the name of the role that schedules assume.
 func (st *stack) schedulesRole() string { return st.resourceName("due-schedules") }
 
-// addSchedules makes the group of the one-time schedules by which the evaluator has itself invoked when something is due, and the
-// role with which they invoke it. There are none until something is due.
+// arnOfFunction is the ARN of a function, before it exists.
+func (st *stack) arnOfFunction(name string) *string {
+	return st.arn("lambda", "function:"+st.resourceName(name))
+}
+
+// addSchedules makes the group of the one-time schedules by which the evaluator and the notifier have themselves invoked when something
+// is due, and the role with which they invoke them. There are none until something is due.
 func (st *stack) addSchedules() {
 	awsscheduler.NewCfnScheduleGroup(st.scope, jsii.String("DueSchedules"), &awsscheduler.CfnScheduleGroupProps{
 		Name: jsii.String(st.resourceName("due"))})
-	evaluator := st.arn("lambda", "function:"+st.resourceName(functions.Evaluator))
 	schedules := trustPolicy("scheduler.amazonaws.com", object{"StringEquals": object{
 		"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID(),
 		"aws:SourceArn":     st.arn("scheduler", "schedule-group/"+st.resourceName("due")),
 	}})
 	role := st.addRole("DueSchedulesRole", "What the schedules of "+st.resourceName("due")+" may do", schedules, "wake",
-		allow("Wake", []string{"lambda:InvokeFunction"}, evaluator), allow("SendToDeadLetters", []string{"sqs:SendMessage"}, st.deadLetters.arn))
+		allow("Wake", []string{"lambda:InvokeFunction"}, st.arnOfFunction(functions.Evaluator), st.arnOfFunction(functions.Notifier)),
+		allow("SendToDeadLetters", []string{"sqs:SendMessage"}, st.deadLetters.arn))
 	role.SetRoleName(jsii.String(st.schedulesRole()))
 }
 
-// addStream subscribes f to the table's stream. Schedules call it too.
-func (st *stack) addStream(f *function) {
-	awslambda.NewCfnEventSourceMapping(st.scope, jsii.String("EvaluatorStream"), &awslambda.CfnEventSourceMappingProps{
+// addStream subscribes f to those changes in the table's stream that put an item into a partition of record.ByWork that matches. Schedules
+// call it too. Lambda charges nothing for the other changes.
+func (st *stack) addStream(f *function, retries string, matches ...any) {
+	awslambda.NewCfnEventSourceMapping(st.scope, jsii.String(f.id+"Stream"), &awslambda.CfnEventSourceMappingProps{
 		FunctionName: f.ref, EventSourceArn: st.table.stream, StartingPosition: jsii.String("TRIM_HORIZON"),
 		BatchSize: jsii.Number(10), ParallelizationFactor: jsii.Number(float64(st.ParallelWork)),
 		BisectBatchOnFunctionError: true, FunctionResponseTypes: jsii.Strings("ReportBatchItemFailures"),
 		MaximumRetryAttempts: jsii.Number(streamRetries), MaximumRecordAgeInSeconds: jsii.Number(streamAge),
-		FilterCriteria: awslambda.CfnEventSourceMapping_FilterCriteriaProperty{Filters: st.workFilters()},
+		FilterCriteria: awslambda.CfnEventSourceMapping_FilterCriteriaProperty{Filters: st.workFilters(matches)},
 		DestinationConfig: awslambda.CfnEventSourceMapping_DestinationConfigProperty{
 			OnFailure: awslambda.CfnEventSourceMapping_OnFailureProperty{Destination: st.deadLetters.arn},
 		},
 	})
-	st.retryEvents(f, "EvaluatorUploads") // a name of stacks from before; a function has one such resource, so it can't be replaced
+	st.retryEvents(f, retries)
 }
 
 // retryEvents says what becomes of events that f fails to handle.
@@ -160,12 +172,11 @@ func (st *stack) addUploads(f *function) awslambda.CfnPermission {
 	})
 }
 
-// workFilters pass the changes that cause work: an item in a queue, or one with something due. Lambda
-// charges nothing for the rest.
-func (st *stack) workFilters() []any {
+// workFilters pass the changes that put an item into one of the partitions.
+func (st *stack) workFilters(matches []any) []any {
 	partition, _ := dynamo.IndexKeys(record.ByWork)
 	var filters []any
-	for _, match := range []any{object{"prefix": record.QueuePartition("")}, record.DuePartition} {
+	for _, match := range matches {
 		pattern := object{"dynamodb": object{"NewImage": object{partition: object{"S": []any{match}}}}}
 		filters = append(filters, awslambda.CfnEventSourceMapping_FilterProperty{Pattern: st.scope.ToJsonString(pattern, nil)})
 	}

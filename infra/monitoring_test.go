@@ -119,7 +119,7 @@ func TestThrottles_AreByDesignOnRoutesOfLimitedFunctions(t *testing.T) {
 // instances that nothing else takes.
 func TestUploads_DoNotWaitForEvaluations(t *testing.T) {
 	for _, tpl := range []template{dev, prod} {
-		behindStream := tpl.one(t, "AWS::Lambda::EventSourceMapping").at("FunctionName.Ref")
+		behindStream := tpl.Resources["EvaluatorStream"].at("FunctionName.Ref")
 		notified := tpl.Resources["Bucket"].at("NotificationConfiguration.LambdaConfigurations")
 		if n := strings.Count(notified, `"Fn::GetAtt":["UploadsFunction","Arn"]`); n != len(uploaded) || behindStream != `"EvaluatorFunction"` {
 			t.Errorf("the stream calls %s, and the bucket notifies %s", behindStream, notified)

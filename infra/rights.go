@@ -69,8 +69,8 @@ func (st *stack) fileRights(d functions.Deployment) []any {
 	return list
 }
 
-// eventRights are those of the functions that events invoke: to send dead letters, to have the evaluator invoked when something is
-// due, and to read the stream.
+// eventRights are those of the functions that events invoke: to send dead letters, to have a function invoked when something is due, to
+// read the stream, and to send e-mails.
 func (st *stack) eventRights(d functions.Deployment) []any {
 	passRole := allow("PassScheduleRole", []string{"iam:PassRole"}, st.arnOfSchedules())
 	passRole["Condition"] = object{"StringEquals": object{"iam:PassedToService": "scheduler.amazonaws.com"}}
@@ -79,7 +79,10 @@ func (st *stack) eventRights(d functions.Deployment) []any {
 		allow("Schedule", []string{"scheduler:CreateSchedule"}, st.arn("scheduler", "schedule/"+st.resourceName("due")+"/*")),
 		passRole,
 	}
-	if d.Name == functions.Evaluator {
+	if d.SendsMail && st.MailIdentity != "" {
+		list = append(list, allow("SendMail", []string{"ses:SendEmail", "ses:SendRawEmail"}, &st.MailIdentity))
+	}
+	if d.Name != functions.Uploads {
 		list = append(list, allow("ReadStream", []string{
 			"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"}, st.table.stream))
 	}

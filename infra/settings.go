@@ -24,8 +24,8 @@ type settings struct {
 	SignInReturns    []string // further pages that the user pool may return to
 	Origins          []string // of web pages that may call the API and send files
 	Quotas           string   // in JSON, where they are not record.DefaultQuotas
-	// MailFrom is the address from which the user pool sends mails, MailIdentity the ARN of its identity in Amazon SES; empty: Cognito's own
-	// address, for at most 50 mails a day.
+	// MailFrom is the address from which the notifier and the user pool send mails, MailIdentity the ARN of its identity in Amazon SES; empty:
+	// the notifier sends none, and the pool those of Cognito's own address, at most 50 a day.
 	MailFrom, MailIdentity string
 
 	Domain, Certificate string // custom domain of the API, and the ARN of its certificate; empty: AWS's own address
@@ -82,6 +82,8 @@ var stages = []stage{
 			functions.Evaluator: 20,
 			// What floods take of the account's concurrency leaves these for uploaded files, which no flood can bring faster.
 			functions.Uploads: 20,
+			// E-mails wait in the outbox, rather than exceed the rate at which SES takes them.
+			functions.Notifier: 5,
 		},
 	},
 }
@@ -201,9 +203,6 @@ func (s settings) checkMail() error {
 		if m.address != "" && m.address != noMail && !strings.Contains(m.address, "@") {
 			return fmt.Errorf("context %s=%s: give an e-mail address", m.key, m.address)
 		}
-	}
-	if s.MailFrom != "" && s.Issuer != "" {
-		return errors.New("context mailFrom: leave it out with issuer, which sends mails of its own")
 	}
 	return nil
 }

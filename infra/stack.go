@@ -9,6 +9,7 @@ import (
 
 	"assay/functions"
 	"assay/shared/lists"
+	"assay/shared/record"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
@@ -55,7 +56,10 @@ func newStack(app awscdk.App, s settings) error {
 		f := st.addFunction(d)
 		switch d.Name {
 		case functions.Evaluator:
-			st.addStream(f)
+			// a name of stacks from before; a function has one such resource, so it can't be replaced
+			st.addStream(f, "EvaluatorUploads", object{"prefix": record.QueuePartition("")}, record.DuePartition)
+		case functions.Notifier:
+			st.addStream(f, "NotifierEvents", record.OutboxPartition)
 		case functions.Uploads:
 			st.addBucket(f, st.addUploads(f))
 		default:

@@ -221,7 +221,6 @@ func TestReadSettings_RefusesInvalidContext(t *testing.T) {
 		{"mailFrom=a@lab.example", "both mailFrom and mailIdentity"},
 		{"mailFrom=lab mailIdentity=arn:aws:ses:one", "e-mail"},
 		{"mailFrom=a@lab.example mailIdentity=lab.example", "Amazon SES"},
-		{"mailFrom=a@lab.example mailIdentity=arn:aws:ses:one issuer=https://login.example audience=a", "leave it out"},
 		{"budget=0", "US dollars"},
 		{"budget=5$", "US dollars"},
 		{"protect=no", "false or true"},

@@ -149,8 +149,10 @@ func TestAlarms_OfBothStagesAreFree(t *testing.T) {
 // lines with 5xx and its latency, those behind events the age of the stream and the dead letters.
 func TestAlarms_WatchEveryFunction(t *testing.T) {
 	const deadLetters = `{"Fn::GetAtt":["DeadLetters","Arn"]}`
-	if got := prod.one(t, "AWS::Lambda::EventSourceMapping").at("DestinationConfig.OnFailure.Destination"); got != deadLetters {
-		t.Errorf("what the stream gives up goes to %s", got)
+	for id, m := range prod.all("AWS::Lambda::EventSourceMapping") {
+		if got := m.at("DestinationConfig.OnFailure.Destination"); got != deadLetters {
+			t.Errorf("what %s gives up goes to %s", id, got)
+		}
 	}
 	watched := map[string]bool{}
 	for _, i := range prod.all("AWS::ApiGatewayV2::Integration") {

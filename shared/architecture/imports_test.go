@@ -173,6 +173,7 @@ var rules = []rule{
 	{
 		except: []string{
 			"assay/functions/*/lambda", "assay/grpc", "assay/infra", "assay/local",
+			"assay/shared/gateway", // serves functions, which have no other table than DynamoDB's
 			"assay/shared/api/servertest", "assay/shared/record/recordtest", "assay/shared/blob/*/...", "assay/shared/store/*/...",
 		},
 		forbidden: []string{"assay/shared/blob/*/...", "assay/shared/store/*/..."},
@@ -190,7 +191,8 @@ var rules = []rule{
 	{
 		except: []string{
 			"assay/grpc/...", "assay/local", "assay/shared/blob/s3/...",
-			"assay/shared/config/awsconfig", "assay/shared/gateway/lambdatest", "assay/shared/gateway/schedule", "assay/shared/store/dynamo/...",
+			"assay/shared/config/awsconfig", "assay/shared/gateway/lambdatest", "assay/shared/gateway/schedule", "assay/shared/mail/ses",
+			"assay/shared/store/dynamo/...",
 		},
 		forbidden: []string{"github.com/aws/aws-sdk-go-v2/...", "github.com/aws/smithy-go/..."},
 		tests:     true,
@@ -226,7 +228,8 @@ var rules = []rule{
 	},
 	{
 		except: testSupport,
-		forbidden: append([]string{"github.com/chromedp/...", "github.com/santhosh-tekuri/jsonschema/v6/...", "mvdan.cc/sh/v3/...",
+		forbidden: append([]string{"github.com/chromedp/...", "github.com/emersion/go-smtp/...",
+			"github.com/santhosh-tekuri/jsonschema/v6/...", "mvdan.cc/sh/v3/...",
 			"pgregory.net/rapid/...", "testing/..."}, testSupport...),
 		reason:  "what only tests need stays out of the programs",
 		example: edge{"assay/local", "assay/shared/api/apitest"},
@@ -237,6 +240,12 @@ var rules = []rule{
 		tests:     true,
 		reason:    "metrics are declared in shared/metrics; what serves them to Prometheus is large, and for servers",
 		example:   edge{"assay/functions/service/lambda", "github.com/prometheus/client_golang/prometheus"},
+	},
+	{
+		except:    []string{"assay/functions/notifier/...", "assay/local", "assay/shared/mail/..."},
+		forbidden: []string{"assay/shared/mail/...", "github.com/wneessen/go-mail/..."},
+		reason:    "e-mails are sent by the notifier alone, from the outbox: a request neither waits for a server of mail nor links its protocol",
+		example:   edge{"assay/functions/runs", "assay/shared/mail"},
 	},
 	{
 		forbidden: []string{"html/template/...", "text/template/..."},
@@ -277,12 +286,14 @@ type layer struct {
 var layers = []layer{
 	{"edge", []string{
 		"assay/shared/api/...", "assay/shared/auth/...", "assay/shared/config/awsconfig", "assay/shared/compute", "assay/shared/gateway/...",
-		"assay/shared/jsoncheck", "assay/shared/markdown", "assay/shared/ratelimit", "assay/shared/webpage/...",
+		"assay/shared/jsoncheck", "assay/shared/mail/...", "assay/shared/markdown", "assay/shared/publicip",
+		"assay/shared/ratelimit", "assay/shared/webpage/...",
 	}},
 	{"services", []string{
-		"assay/shared/config", "assay/shared/deletion", "assay/shared/evaluation", "assay/shared/files", "assay/shared/propagation",
+		"assay/shared/config", "assay/shared/deletion", "assay/shared/trash", "assay/shared/evaluation", "assay/shared/files",
+		"assay/shared/propagation",
 		"assay/shared/queue", "assay/shared/quota",
-		"assay/shared/records", "assay/shared/runlog", "assay/shared/runs", "assay/shared/transfer", "assay/shared/truth",
+		"assay/shared/records", "assay/shared/runlog", "assay/shared/runs", "assay/shared/team", "assay/shared/transfer", "assay/shared/truth",
 		"assay/shared/visibility",
 	}},
 	{"domain", []string{"assay/shared/access", "assay/shared/page", "assay/shared/patch", "assay/shared/record"}},

@@ -29,9 +29,12 @@ const (
 	QuotasVariable  = Prefix + "QUOTAS"
 	OriginsVariable = Prefix + "ORIGINS" // origins of web pages that may call the API, separated by commas; none: all
 
-	ScheduleGroupVariable  = Prefix + "SCHEDULE_GROUP"  // name of the evaluator's group of schedules
-	ScheduleRoleVariable   = Prefix + "SCHEDULE_ROLE"   // ARN of the role with which a schedule calls the evaluator
-	ScheduleTargetVariable = Prefix + "SCHEDULE_TARGET" // ARN of the evaluator
+	URLVariable      = Prefix + "URL"       // at which clients reach the API: links in e-mails begin with it
+	MailFromVariable = Prefix + "MAIL_FROM" // address that e-mails are sent from; none: none is sent
+
+	ScheduleGroupVariable  = Prefix + "SCHEDULE_GROUP"  // name of the group of schedules
+	ScheduleRoleVariable   = Prefix + "SCHEDULE_ROLE"   // ARN of the role with which a schedule calls a function
+	ScheduleTargetVariable = Prefix + "SCHEDULE_TARGET" // ARN of that function: the evaluator, or the notifier its own
 	DeadLettersVariable    = Prefix + "DEAD_LETTERS"    // ARN of the queue of events that could not be delivered
 )
 

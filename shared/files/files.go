@@ -4,6 +4,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -28,14 +29,29 @@ func (u Uploads) Complete(ctx context.Context, key string) error {
 	if !ok {
 		return blob.ErrNotFound
 	}
+	var err error
 	switch holder {
 	case record.HolderRuns:
-		return records.Retry(ctx, func() error { return u.completeRunFile(ctx, id, digest) })
+		err = records.Retry(ctx, func() error { return u.completeRunFile(ctx, id, digest) })
+		return u.orInTrash(ctx, record.RunKey(id), err)
 	case record.HolderInputs, record.HolderTruths:
-		return records.Retry(ctx, func() error { return u.completeDatasetFile(ctx, holder, id, digest) })
+		err = records.Retry(ctx, func() error { return u.completeDatasetFile(ctx, holder, id, digest) })
+		return u.orInTrash(ctx, record.DatasetKey(id), err)
 	default:
 		return blob.ErrNotFound
 	}
+}
+
+// orInTrash returns nil for the absence of a record that lies in the trash: the file stays, since the record may be restored.
+func (u Uploads) orInTrash(ctx context.Context, key store.Key, err error) error {
+	if !errors.Is(err, blob.ErrNotFound) {
+		return err
+	}
+	items, getErr := u.Store.Get(ctx, store.Strong, record.TrashKey(key))
+	if getErr != nil || items[0].Exists() {
+		return records.Failed(getErr)
+	}
+	return err
 }
 
 // Expected reports whether a record waits for the object, or has it; also when the record cannot be read.
@@ -168,6 +184,9 @@ func (l Links) Sign(ctx context.Context, h record.Holder, id string, files []rec
 			link, err := l.Objects.SignPut(ctx, blob.Object{Key: key, Size: f.Size, SHA256: f.SHA256, MediaType: f.MediaType}, expires)
 			if err != nil {
 				return nil, err
+			}
+			if link.URL == "" { // in a preview
+				continue
 			}
 			signed[i].Upload = &record.Upload{Method: link.Method, URL: link.URL, Headers: link.Headers, ExpiresAt: record.At(link.ExpiresAt)}
 		}

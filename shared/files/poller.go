@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"assay/shared/blob"
-	"assay/shared/panics"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -108,12 +107,10 @@ func (p *Poller) Run(ctx context.Context) {
 		do             func(context.Context) error
 	}{{minPollInterval, pollTimeout, p.poll}, {completeInterval, completeTimeout, p.completeAll}} {
 		all.Go(func() {
-			wait.Every(ctx, job.every, func() {
+			wait.Repeat(ctx, job.every, p.Log, "the object store was not asked for all uploads; it is asked again", func(ctx context.Context) error {
 				limited, cancel := context.WithTimeout(ctx, job.timeout)
 				defer cancel()
-				if err := panics.Catch(func() error { return job.do(limited) }); err != nil && ctx.Err() == nil {
-					p.Log.ErrorContext(ctx, "the object store was not asked for all uploads; it is asked again", "error", err)
-				}
+				return job.do(limited)
 			})
 		})
 	}
@@ -180,13 +177,8 @@ func (p *Poller) completeAll(ctx context.Context) (failed error) {
 		}
 		failed = cmp.Or(failed, err)
 	}
-	var sources []records.Source
-	for _, a := range record.AudiencesOf(record.KindDataset) {
-		for _, partition := range record.KindPartitions(record.KindDataset, a) {
-			sources = append(sources, records.Partition(record.ByKind, partition))
-		}
-	}
-	err := records.Each(ctx, p.Uploads.Store, readAtOnce, sources, func(d *record.DatasetItem) error {
+	datasets := records.OfKind(record.KindDataset, record.AudiencesOf(record.KindDataset)...)
+	err := records.Each(ctx, p.Uploads.Store, readAtOnce, datasets, func(d *record.DatasetItem) error {
 		failed = cmp.Or(failed, p.completeFiles(ctx, record.HolderInputs, d.Meta, d.Inputs),
 			p.completeFiles(ctx, record.HolderTruths, d.Meta, d.Truths))
 		return ctx.Err()

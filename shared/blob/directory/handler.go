@@ -15,6 +15,7 @@ import (
 	"assay/shared/diskfull"
 	"assay/shared/plural"
 	"assay/shared/problem"
+	"assay/shared/wait"
 )
 
 const (
@@ -150,7 +151,7 @@ func (s *Store) receive(ctx context.Context, o blob.Object, body *uploadBody, mu
 	expected func(context.Context, string) bool) (again bool, err error) {
 	end := s.inProgress.begin(o.Key, body)
 	defer end()
-	stop := body.watch(s.expectedPollInterval, func() bool { return expected(ctx, o.Key) })
+	stop := body.watch(ctx, s.expectedPollInterval, func() bool { return expected(ctx, o.Key) })
 	defer stop()
 	_, err = s.Stat(ctx, o.Key)
 	switch {
@@ -266,18 +267,12 @@ func (in *uploadBody) end() {
 }
 
 // watch ends the upload once it is no longer expected, which it checks at the interval, and returns a function that ends the watch.
-func (in *uploadBody) watch(interval time.Duration, expected func() bool) (end func()) {
-	done, stopped := make(chan struct{}), make(chan struct{})
+func (in *uploadBody) watch(ctx context.Context, interval time.Duration, expected func() bool) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		t := time.NewTicker(interval)
-		defer t.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-t.C:
-			}
+		for wait.Sleep(ctx, interval) {
 			if !expected() {
 				in.end()
 				return
@@ -285,7 +280,7 @@ func (in *uploadBody) watch(interval time.Duration, expected func() bool) (end f
 		}
 	}()
 	return func() {
-		close(done)
+		cancel()
 		<-stopped // the connection may serve another request by then
 	}
 }

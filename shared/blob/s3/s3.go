@@ -202,15 +202,8 @@ func (s *Store) Put(ctx context.Context, o blob.Object, r io.Reader) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
-	buffer, err := newBodyBuffer(o.Size)
-	if err != nil {
-		return err
-	}
-	defer buffer.discard()
-	if err := blob.Copy(ctx, buffer, o, r); err != nil {
-		return err
-	}
-	content, err := buffer.content()
+	content, discard, err := verifiedCopy(ctx, o, r)
+	defer discard()
 	if err != nil {
 		return err
 	}
@@ -234,38 +227,22 @@ func (s *Store) declare(o blob.Object, content io.Reader) *sdk.PutObjectInput {
 	}
 }
 
-// bodyBuffer is the copy of a file before it is sent, in memory or on disk.
-type bodyBuffer struct {
-	io.Writer // to one of the two
-	memory    bytes.Buffer
-	disk      *os.File // nil when memory has it
-}
-
-func newBodyBuffer(size int64) (*bodyBuffer, error) {
-	c := new(bodyBuffer)
-	c.Writer = &c.memory
-	if size <= maxInMemory {
-		c.memory.Grow(int(size) + 1)
-		return c, nil
+// verifiedCopy returns what o declares of r, at its start, from memory or from disk; discard ends it, also after an error.
+func verifiedCopy(ctx context.Context, o blob.Object, r io.Reader) (content io.ReadSeeker, discard func(), err error) {
+	if o.Size <= maxInMemory {
+		memory := bytes.NewBuffer(make([]byte, 0, o.Size+1))
+		err = blob.Copy(ctx, memory, o, r)
+		return bytes.NewReader(memory.Bytes()), func() {}, err
 	}
-	var err error
-	c.disk, err = os.CreateTemp("", "assay-put-*")
-	c.Writer = c.disk
-	return c, err
-}
-
-// content returns the copy from its start.
-func (c *bodyBuffer) content() (io.ReadSeeker, error) {
-	if c.disk == nil {
-		return bytes.NewReader(c.memory.Bytes()), nil
+	disk, err := os.CreateTemp("", "assay-put-*")
+	if err != nil {
+		return nil, func() {}, err
 	}
-	_, err := c.disk.Seek(0, io.SeekStart)
-	return c.disk, err
-}
-
-func (c *bodyBuffer) discard() {
-	if c.disk != nil {
-		c.disk.Close()
-		os.Remove(c.disk.Name())
+	if err = blob.Copy(ctx, disk, o, r); err == nil {
+		_, err = disk.Seek(0, io.SeekStart)
 	}
+	return disk, func() {
+		disk.Close()
+		os.Remove(disk.Name())
+	}, err
 }

@@ -12,6 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 )
 
+// Driver opens a bucket of the name.
+type Driver[S any] func(cfg aws.Config, name string) S
+
 // Table returns how to reach DynamoDB, and the name of the table.
 func Table(e *config.Environment) (aws.Config, string) {
 	return function(e, "AWS_ENDPOINT_URL_DYNAMODB"), e.Require(config.TableVariable)
@@ -24,6 +27,9 @@ func Bucket(e *config.Environment) (aws.Config, string) {
 
 // Scheduler returns how to reach EventBridge Scheduler.
 func Scheduler(e *config.Environment) aws.Config { return function(e, "AWS_ENDPOINT_URL_SCHEDULER") }
+
+// SES returns how to reach Amazon SES.
+func SES(e *config.Environment) aws.Config { return function(e, "AWS_ENDPOINT_URL_SESV2") }
 
 // function returns the region and the credentials of the function's role, and the endpoint that the SDK's variable names, if any, such
 // as a server for tests.

@@ -62,6 +62,10 @@ test-s3: $(node_modules) $(versitygw) ## run the tests over S3, and those of the
 test-lambda: $(node_modules) $(versitygw) $(lambda_rie) ## run the functions as compiled for Lambda in AWS's runtime interface emulator
 	@export ASSAY_LAMBDA_RIE=$(CURDIR)/$(lambda_rie); $(GO) test -tags s3,emulator -run '^TestEmulator' $(TESTFLAGS) ./functions
 
+.PHONY: test-webhooks
+test-webhooks: ## send 10,000 events to a receiver that fails at random; make test sends fewer
+	$(GO) test -count=1 -run '^TestWebhook_EveryEventArrives$$' $(TESTFLAGS) ./functions/notifier -webhook-events 10000
+
 # Podman, as root, with users for containers in /etc/subuid and /etc/subgid. CONTAINERS_CONF names its settings, such as another
 # OCI runtime.
 .PHONY: test-container

@@ -14,11 +14,11 @@ import (
 )
 
 // callers are those between whom the rights distinguish, in the order of the columns of the tables.
-var callers = []string{"anonymous", "outsider", "registrant", "owner", "rival", "organizer", "admin", "worker"}
+var callers = []string{"anonymous", "outsider", "registrant", "owner", "rival", "editor", "organizer", "admin", "worker"}
 
 // fixture is two tasks alike, one public and one private, with one of everything in them between which rights distinguish.
 //
-// The organizer runs both, the owner and the registrant take part in both, and everything that was submitted is the
+// The organizer runs both, with the editor; the owner and the registrant take part in both, and everything that was submitted is the
 // owner's. The rival runs a task of its own; the outsider does nothing at all.
 type fixture struct {
 	Setup
@@ -77,13 +77,16 @@ func newFixture(t testing.TB, s Setup) *fixture {
 		s.want(t, http.StatusOK, &me, f.tokens[c], http.MethodGet, "/v1/user", nil)
 		f.users[c] = me.ID
 	}
-	f.organizer = id(s.create(t, f.tokens["organizer"], "/v1/organizers", map[string]any{"name": "Organizer"}))
-	f.webhook, f.delivery = f.newWebhook("/v1/organizers/" + f.organizer)
+	organizer := s.create(t, f.tokens["organizer"], "/v1/organizers", map[string]any{"name": "Organizer"})
+	f.organizer = id(organizer)
+	_, secret := s.invite(t, f.tokens["organizer"], organizer, map[string]any{"role": "editor"})
+	s.create(t, f.tokens["editor"], "/v1/user/memberships", map[string]any{"secret": secret})
+	f.webhook, f.delivery = f.newWebhook(organizer)
 	rivals := id(s.create(t, f.tokens["rival"], "/v1/organizers", map[string]any{"name": "Rival"}))
 	f.rivalTask = id(s.create(t, f.tokens["rival"], "/v1/tasks", map[string]any{"organizerId": rivals, "name": "Rival"}))
 	f.public, f.private = f.newTask("public"), f.newTask("private")
 	f.accessToken = id(s.create(t, f.tokens["owner"], "/v1/user/tokens", map[string]any{"name": "A token", "scopes": []string{"read"}}))
-	invitation, _ := s.invite(t, f.tokens["organizer"], "/v1/organizers/"+f.organizer, map[string]any{})
+	invitation, _ := s.invite(t, f.tokens["organizer"], organizer, map[string]any{})
 	f.invitation = id(invitation)
 	f.missing = record.NewID(time.Now())
 	var catalogue struct{ Data []struct{ ID string } }

@@ -145,7 +145,7 @@ type secret struct {
 func noLabel(label string) string { return `has no label \"` + label + `\"` }
 
 func (f *fixture) listSecrets() []secret {
-	organizers := []string{"organizer", "admin"}
+	organizers := []string{"editor", "organizer", "admin"}
 	owners := append([]string{"owner"}, organizers...)
 	registrants := append([]string{"registrant"}, owners...)
 	all := []secret{
@@ -202,7 +202,7 @@ func (f *fixture) ask(caller, method, path string, body any, headers ...string) 
 // readTruths has those who may read the truth read it. The address that they are given is itself the right to.
 func (f *fixture) readTruths() {
 	f.t.Helper()
-	for _, caller := range []string{"organizer", "worker"} {
+	for _, caller := range []string{"organizer", "editor", "worker"} {
 		var d struct{ Truths []struct{ URL string } }
 		got := f.ask(caller, http.MethodGet, "/v1/datasets/"+f.public.dataset, nil)
 		if err := json.Unmarshal(got.body, &d); err != nil || len(d.Truths) != 1 {

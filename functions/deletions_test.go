@@ -183,7 +183,7 @@ func TestDeletions_AreUndone(t *testing.T) {
 		t.Errorf("tom sees %+v", seen.Data)
 	}
 	p.Want(http.StatusOK, &seen, "olga", http.MethodGet, "/v1/deletions?filter[kind]=submission&filter[taskId]="+servertest.ID(p.task), nil)
-	if len(seen.Data) != 1 || seen.Data[0].ID != ofOlga.ID || seen.Data[0].By == nil {
+	if len(seen.Data) != 1 || seen.Data[0].ID != ofOlga.ID || seen.Data[0].By == nil || seen.Data[0].By.Name != "olga" {
 		t.Errorf("olga sees %+v", seen.Data)
 	}
 	p.Want(http.StatusNoContent, nil, "una", http.MethodGet, "/v1/deletions", nil)

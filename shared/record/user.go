@@ -252,6 +252,9 @@ func (r Registration) People() []*Person { return present(append(slices.Clone(r.
 func (r Review) People() []*Person { return present(r.Reviewer) }
 
 // People are those that the resource names.
+func (d Deletion) People() []*Person { return present(d.By) }
+
+// People are those that the resource names.
 func (a AuditEntry) People() []*Person { return present(append(slices.Clone(a.Users), a.Actor)...) }
 
 // People are those that the resource names.

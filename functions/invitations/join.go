@@ -85,7 +85,7 @@ func createMembership(ctx context.Context, c *api.Call, _ api.PublicTarget, d Me
 func findSecret(ctx context.Context, c *api.Call, secret string) (*record.InvitationItem, error) {
 	id, digest, ok := auth.ParseInvitation(secret)
 	if !ok {
-		return nil, problem.InvalidMember("/secret", "is no whole secret of an invitation: it ends with a checksum. Copy it again")
+		return nil, problem.InvalidMember("/secret", "is no secret of an invitation, or not the whole of it: copy all that follows # in its link")
 	}
 	if wait := c.Rates.Take(c.Now(), ratelimit.Token, c.Caller.ID, true, http.Header{}); wait > 0 {
 		return nil, problem.TooManyRequests.New("You look up invitations too fast. Wait for as long as Retry-After says.").After(wait)

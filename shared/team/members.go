@@ -16,8 +16,8 @@ import (
 const maxEver = 4 * record.MaxTeam
 
 // Registered is the answer to a user who is about to be in a second team of a task.
-var Registered error = problem.Conflict.New("The user is registered for this task already; one registration is all that a user has in a " +
-	"task.")
+var Registered error = problem.Conflict.New("The user is registered for this task already, and a user is in one team of a task. `registrations` " +
+	"of GET /v1/user names it: leave it first, or withdraw it.")
 
 // Change is a change of who is in a team, as one transaction makes it. The registration and the task are as they were read: another
 // change of either conflicts, or is propagated to the new member.

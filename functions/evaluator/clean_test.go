@@ -16,8 +16,10 @@ import (
 	"assay/shared/files"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
+	"assay/shared/trash"
 )
 
 // orderedFiles lists in the order of keys, as S3 does, and ends the time of a call after some of them.
@@ -138,5 +140,55 @@ func TestRun_LeavesFilesOfAnotherTable(t *testing.T) {
 		if _, err := f.Files.Stat(f.ctx, key); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// restoringStore restores what was deleted right before somebody looks into the trash.
+type restoringStore struct {
+	store.Store
+	restore func()
+}
+
+func (r *restoringStore) Get(ctx context.Context, c store.Consistency, keys ...store.Key) ([]store.Item, error) {
+	inTrash := func(k store.Key) bool { return strings.HasPrefix(k.Partition, "TRASH#") }
+	if restore := r.restore; restore != nil && slices.ContainsFunc(keys, inTrash) {
+		r.restore = nil
+		restore()
+	}
+	return r.Store.Get(ctx, c, keys...)
+}
+
+// TestDeleteAbandonedFiles_KeepsThoseOfARunThatIsRestored: while it cleans, the run is first in the trash and then not there any more.
+func TestDeleteAbandonedFiles_KeepsThoseOfARunThatIsRestored(t *testing.T) {
+	f := newFixture(t)
+	run := f.add(ranked)
+	bin, entry := trash.Trash{Store: f.Store, Files: f.Files, Now: f.Now}, record.NewDeletion(f.Now(), record.RunInTrash, run.ID, "", "",
+		run.Scope(), run.UserID, true)
+	tx := new(records.Tx)
+	f.must(bin.Run(f.ctx, tx, f.run(run.ID), entry))
+	f.must(tx.Commit(f.ctx, f.Store))
+	f.must(bin.Continue(f.ctx, entry.Key()))
+	f.wait(49 * time.Hour)
+	f.Store = &restoringStore{f.Store, func() { f.must(bin.Restore(f.ctx, entry.Key(), run.UserID)) }}
+	f.clean()
+	if f.run(run.ID) == nil {
+		t.Fatal("the run was not restored")
+	}
+	if _, err := f.Files.Stat(f.ctx, run.ObjectKeys()[0]); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDeleteAbandonedFiles_ComparesHolders: a file of inputs is abandoned, though a ground truth of the same dataset has the same bytes.
+func TestDeleteAbandonedFiles_ComparesHolders(t *testing.T) {
+	f := newFixture(t)
+	input := record.ObjectKey(record.HolderInputs, f.dataset.ID, f.records.File(record.HolderInputs, f.dataset.ID, "x", qrels).SHA256)
+	f.wait(49 * time.Hour)
+	f.clean()
+	if _, err := f.Files.Stat(f.ctx, input); !errors.Is(err, blob.ErrNotFound) {
+		t.Errorf("the input is still there: %v", err)
+	}
+	if _, err := f.Files.Stat(f.ctx, f.truth.ObjectKeys()[0]); err != nil {
+		t.Error(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"assay/shared/blob"
 	"assay/shared/deletion"
 	"assay/shared/files"
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/panics"
 	"assay/shared/plural"
@@ -238,101 +239,63 @@ func (w *Worker) eachBatch(
 }
 
 // deleteAbandoned deletes those of the files that no record names. It ignores keys that are not of files of records.
-func (w *Worker) deleteAbandoned(ctx context.Context, keys []string) error {
-	var parsed, abandoned []string
-	var named []store.Key // two for each parsed key
-	for _, key := range keys {
-		h, id, _, ok := record.ParseObjectKey(key)
-		if !ok {
-			continue
-		}
-		switch h {
-		case record.HolderTools: // which DeleteExpiredResults or, on S3, a rule of the bucket deletes
-			continue
-		case record.HolderRuns, record.HolderLogs:
-			named = append(named, record.RunKey(id), record.RunKey(id))
-		case record.HolderEvaluations:
-			named = append(named, record.TopicsKey(id), record.TopicsKey(id))
-		case record.HolderInputs, record.HolderTruths:
-			named = append(named, record.DatasetKey(id), record.TruthKey(id))
-		}
-		parsed = append(parsed, key)
-	}
-	items, err := w.Store.Get(ctx, store.Strong, named...)
-	if err != nil {
-		return records.Failed(err)
-	}
-	var trashed []store.Key // two for each abandoned key
-	for i, key := range parsed {
-		named, pending, err := references(key, items[2*i], items[2*i+1])
-		if err != nil {
+func (w *Worker) deleteAbandoned(ctx context.Context, keys []string) (err error) {
+	live := func(k store.Key) store.Key { return k }
+	for _, place := range []func(store.Key) store.Key{live, record.TrashKey, live} { // again: a record was perhaps restored meanwhile
+		if keys, err = w.withoutHolder(ctx, keys, place); err != nil || len(keys) == 0 {
 			return err
 		}
-		if !named {
-			abandoned = append(abandoned, key)
-			trashed = append(trashed, record.TrashKey(items[2*i].Key), record.TrashKey(items[2*i+1].Key))
-			continue
-		}
-		if pending { // the notification of its upload was lost
-			if err := w.uploads().Complete(ctx, key); err != nil && !errors.Is(err, blob.ErrNotFound) {
-				return err
-			}
-		}
 	}
-	if abandoned, err = w.withoutTrash(ctx, abandoned, trashed); err != nil || len(abandoned) == 0 {
-		return err
-	}
-	w.Log.InfoContext(ctx, "abandoned files deleted", "keys", abandoned)
-	return w.Files.Delete(ctx, abandoned...)
+	w.Log.InfoContext(ctx, "abandoned files deleted", "keys", keys)
+	return w.Files.Delete(ctx, keys...)
 }
 
-// withoutTrash returns those of the files that nothing in the trash names either, where two keys are of the record of each.
-func (w *Worker) withoutTrash(ctx context.Context, files []string, keys []store.Key) (abandoned []string, err error) {
-	items, err := w.Store.Get(ctx, store.Strong, keys...)
+// withoutHolder returns the files that a record in the place could name and that none does. It completes uploads whose notification was
+// lost.
+func (w *Worker) withoutHolder(ctx context.Context, keys []string, place func(store.Key) store.Key) (abandoned []string, err error) {
+	var holders []store.Key
+	for _, key := range keys {
+		holders = append(holders, lists.Map(record.HoldersOf(key), place)...)
+	}
+	items, err := w.Store.Get(ctx, store.Strong, holders...)
 	if err != nil {
 		return nil, records.Failed(err)
 	}
-	for i, file := range files {
-		one, err := record.Untrash(items[2*i])
-		other, otherErr := record.Untrash(items[2*i+1])
-		named, _, namedErr := references(file, one, other)
-		if err := errors.Join(err, otherErr, namedErr); err != nil {
+	for _, key := range keys {
+		n := len(record.HoldersOf(key))
+		named, pending, err := names(items[:n], key)
+		switch {
+		case err != nil:
 			return nil, err
+		case pending:
+			if err := w.uploads().Complete(ctx, key); err != nil && !errors.Is(err, blob.ErrNotFound) {
+				return nil, err
+			}
+		case !named && n > 0:
+			abandoned = append(abandoned, key)
 		}
-		if !named {
-			abandoned = append(abandoned, file)
-		}
+		items = items[n:]
 	}
 	return abandoned, nil
 }
 
-// references reports whether one of the items, which are those of the key's record, names the file of the key, and whether the record
-// still waits for its upload.
-func references(key string, one, other store.Item) (named, pending bool, err error) {
-	h, _, sha256, _ := record.ParseObjectKey(key)
-	var files, stored []record.File // of a record, and of what it refers to
-	switch h {
-	case record.HolderRuns, record.HolderLogs:
-		run, err := records.Decode[record.RunItem](one)
-		if err != nil || run == nil {
+// names reports whether one of the items is of a record that names the object, and whether the record still waits for its upload.
+func names(items []store.Item, key string) (named, pending bool, err error) {
+	for _, it := range items {
+		r, err := record.DecodeFileHolder(it)
+		if err != nil {
 			return false, false, err
 		}
-		if h == record.HolderLogs {
-			return slices.Contains(run.ObjectKeys(), key), false, nil
+		if r == nil || !slices.Contains(r.ObjectKeys(), key) {
+			continue
 		}
-		files, stored = run.Files, cmp.Or(run.Lease, new(record.Lease)).Outputs
-	case record.HolderEvaluations:
-		topics, err := records.Decode[record.Topics](one)
-		return topics != nil && topics.ObjectKey == key, false, err
-	default:
-		dataset, err := records.Decode[record.DatasetItem](one)
-		truth, truthErr := records.Decode[record.Truth](other)
-		if err := errors.Join(err, truthErr); err != nil {
-			return false, false, err
+		named = true
+		switch r := r.(type) {
+		case *record.RunItem:
+			pending = r.State == record.AwaitingUpload
+		case *record.DatasetItem:
+			pending = !record.AllStored(r.Files())
 		}
-		files, stored = cmp.Or(dataset, new(record.DatasetItem)).Files(), cmp.Or(truth, new(record.Truth)).Files
 	}
-	is := func(f record.File) bool { return f.SHA256 == sha256 }
-	pending = slices.ContainsFunc(files, func(f record.File) bool { return is(f) && f.State == record.FilePending })
-	return slices.ContainsFunc(files, is) || slices.ContainsFunc(stored, is), pending, nil
+	return named, pending, nil
 }

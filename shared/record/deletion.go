@@ -105,13 +105,15 @@ type trashed struct {
 	Item    json.RawMessage             `json:"item"`
 }
 
+const trashPrefix = "TRASH#"
+
 // TrashKey is where the item of the key lies in the trash.
 func TrashKey(k store.Key) store.Key {
-	return store.Key{Partition: "TRASH#" + k.Partition, Sort: k.Sort}
+	return store.Key{Partition: trashPrefix + k.Partition, Sort: k.Sort}
 }
 
 // TrashPartition is the partition of ByKind that has everything that lies in the trash for the deletion.
-func TrashPartition(deletionID string) string { return "TRASH#" + deletionID }
+func TrashPartition(deletionID string) string { return trashPrefix + deletionID }
 
 // Trash returns the item as it lies in the trash for the deletion, where nothing finds it but by its key and in TrashPartition.
 func Trash(it store.Item, deletionID string) (store.Item, error) {
@@ -123,7 +125,7 @@ func Trash(it store.Item, deletionID string) (store.Item, error) {
 
 // Untrash returns the item that lies in the trash as it was, with its key of before; a missing one stays missing.
 func Untrash(in store.Item) (store.Item, error) {
-	it := store.Item{Key: store.Key{Partition: in.Partition[len("TRASH#"):], Sort: in.Sort}, Version: in.Version}
+	it := store.Item{Key: store.Key{Partition: in.Partition[len(trashPrefix):], Sort: in.Sort}, Version: in.Version}
 	if !in.Exists() {
 		return it, nil
 	}

@@ -16,6 +16,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/plural"
 	"assay/shared/problem"
+	"assay/shared/store"
 )
 
 // Limits of files.
@@ -245,4 +246,61 @@ func ParseObjectKey(key string) (h Holder, id, sha256 string, ok bool) {
 	h = Holder(parts[0])
 	ok = h == HolderInputs || h == HolderTruths || h == HolderRuns || h == HolderLogs || h == HolderEvaluations || h == HolderTools
 	return h, parts[1], parts[2], ok
+}
+
+// FileHolder is a record that names files.
+type FileHolder interface {
+	Record
+	// ObjectKeys names the objects of the files, of which some may not have arrived.
+	ObjectKeys() []string
+}
+
+// DecodeFileHolder reads a stored record that names files, wherever it lies; nil where the item is none, or does not exist.
+func DecodeFileHolder(it store.Item) (r FileHolder, err error) {
+	if strings.HasPrefix(it.Partition, trashPrefix) {
+		if it, err = Untrash(it); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case !it.Exists():
+		return nil, nil
+	case IsRun(it.Key):
+		r = new(RunItem)
+	case it.Sort == "DATASET":
+		r = new(DatasetItem)
+	case it.Sort == "TRUTH":
+		r = new(Truth)
+	case it.Sort == "TOPICS":
+		r = new(Topics)
+	default:
+		return nil, nil
+	}
+	return r, Decode(it, r)
+}
+
+// HoldersOf returns the keys of the records that can name the object; none for what belongs to no record.
+func HoldersOf(objectKey string) []store.Key {
+	switch h, id, _, _ := ParseObjectKey(objectKey); h {
+	case HolderRuns, HolderLogs:
+		return []store.Key{RunKey(id)}
+	case HolderEvaluations:
+		return []store.Key{TopicsKey(id)}
+	case HolderInputs, HolderTruths:
+		return []store.Key{DatasetKey(id), TruthKey(id)}
+	default:
+		return nil
+	}
+}
+
+// StoredBytes are those that the quota of a user counts for the record.
+func StoredBytes(r Record) (userID string, bytes int64) {
+	switch r := r.(type) {
+	case *RunItem:
+		return r.UserID, r.Bytes
+	case *DatasetItem:
+		return r.Payer, SizeOf(r.Files())
+	default:
+		return "", 0
+	}
 }

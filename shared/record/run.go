@@ -245,9 +245,12 @@ func (r *RunItem) Work() Work {
 	return Work(r.Type)
 }
 
-// ObjectKeys names the objects of the run's files and logs.
+// ObjectKeys names the objects of the run's files and logs, and of the files that its worker is about to send.
 func (r *RunItem) ObjectKeys() []string {
 	keys := objectKeys(HolderRuns, r.ID, r.Files)
+	if r.Lease != nil {
+		keys = append(keys, objectKeys(HolderRuns, r.ID, r.Lease.Outputs)...)
+	}
 	for _, f := range []*File{r.ExecutionLog, r.EvaluationLog} {
 		if f != nil {
 			keys = append(keys, ObjectKey(HolderLogs, r.ID, f.SHA256))

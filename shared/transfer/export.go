@@ -116,9 +116,11 @@ func (e *Export) add(ctx context.Context, it store.Item) record.Record {
 			e.named[id[1:len(id)-1]] = true
 		}
 	}
-	for _, key := range objectKeys(r) {
-		if err := e.addObject(ctx, key); err != nil {
-			e.failed(fmt.Errorf("file %s: %w", key, err))
+	if holder, ok := r.(record.FileHolder); ok {
+		for _, key := range holder.ObjectKeys() {
+			if err := e.addObject(ctx, key); err != nil {
+				e.failed(fmt.Errorf("file %s: %w", key, err))
+			}
 		}
 	}
 	return r

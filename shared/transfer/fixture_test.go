@@ -166,15 +166,14 @@ func (s *server) wantFiles(t testing.TB, of *server) {
 	t.Helper()
 	n := 0
 	for _, it := range items(t, s.store) {
-		k, err := kindOf(it.Key)
-		if err != nil || k.new == nil {
-			continue
-		}
-		r := k.new(it.Key)
-		if err := record.Decode(it, r); err != nil {
+		r, err := record.DecodeFileHolder(it)
+		if err != nil {
 			t.Fatal(err)
 		}
-		for _, key := range objectKeys(r) {
+		if r == nil {
+			continue
+		}
+		for _, key := range r.ObjectKeys() {
 			n++
 			want, err := of.files.Stat(t.Context(), key)
 			if got, gotErr := s.files.Stat(t.Context(), key); err != nil || gotErr != nil || got != want {

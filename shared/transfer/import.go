@@ -230,7 +230,7 @@ func (m *Import) put(ctx context.Context, some []*entry) error {
 				continue
 			}
 			tx.Create(e.record)
-			user, n := storedBytes(e.record)
+			user, n := record.StoredBytes(e.record)
 			stored[user] += n
 			if t, ok := e.record.(*record.TaskItem); ok {
 				tasks[t.OrganizerID]++

@@ -102,23 +102,3 @@ func (k kind) name() string {
 	}
 	return k.partition + "/" + strings.TrimSuffix(k.sort, "#")
 }
-
-// objectKeys names the objects that have content of the record, of which some may not have arrived.
-func objectKeys(r record.Record) []string {
-	if has, ok := r.(interface{ ObjectKeys() []string }); ok {
-		return has.ObjectKeys()
-	}
-	return nil
-}
-
-// storedBytes are those that the quota of a user counts for the record.
-func storedBytes(r record.Record) (userID string, bytes int64) {
-	switch r := r.(type) {
-	case *record.RunItem:
-		return r.UserID, r.Bytes
-	case *record.DatasetItem:
-		return r.Payer, record.SizeOf(r.Files())
-	default:
-		return "", 0
-	}
-}

@@ -38,55 +38,26 @@ func (t Trash) purge(ctx context.Context, d *record.DeletionItem) error {
 
 // purgeItem deletes an item that lies in the trash, with the files that it names, which go first: they are found by it.
 func (t Trash) purgeItem(ctx context.Context, key store.Key) error {
-	items, err := t.get(ctx, in, key)
-	if err != nil || len(items) == 0 {
-		return err
+	items, err := t.Store.Get(ctx, store.Strong, record.TrashKey(key))
+	if err != nil || !items[0].Exists() {
+		return records.Failed(err)
 	}
-	it := items[0]
-	tx := new(records.Tx)
-	files, payer, stored, err := filesOf(it)
-	if err == nil && len(files) > 0 {
-		err = t.Files.Delete(ctx, files...)
-	}
-	if err == nil && stored > 0 {
-		err = quota.Account{Store: t.Store, Tx: tx, Now: t.Now(), UserID: payer}.Credit(ctx, record.Charge{Bytes: -stored})
-	}
+	tx := new(records.Tx).Write(store.DeleteIf(items[0]))
+	r, err := record.DecodeFileHolder(items[0])
 	if err != nil {
 		return err
 	}
-	return tx.Write(store.DeleteIf(store.Item{Key: record.TrashKey(key), Version: it.Version})).Commit(ctx, t.Store)
-}
-
-// filesOf names the files of an item, and says who is charged for how many bytes.
-func filesOf(it store.Item) (keys []string, payer string, stored int64, err error) {
-	switch {
-	case record.IsRun(it.Key):
-		r, err := records.Decode[record.RunItem](it)
-		if err != nil {
-			return nil, "", 0, err
+	if r != nil {
+		if err := t.Files.Delete(ctx, r.ObjectKeys()...); err != nil {
+			return err
 		}
-		return r.ObjectKeys(), r.UserID, r.Bytes, nil
-	case it.Sort == "DATASET":
-		set, err := records.Decode[record.DatasetItem](it)
-		if err != nil {
-			return nil, "", 0, err
+		user, stored := record.StoredBytes(r)
+		account := quota.Account{Store: t.Store, Tx: tx, Now: t.Now(), UserID: user}
+		if err := account.Credit(ctx, record.Charge{Bytes: -stored}); err != nil {
+			return err
 		}
-		return set.ObjectKeys(), set.Payer, record.SizeOf(set.Files()), nil
-	case it.Sort == "TRUTH":
-		truth, err := records.Decode[record.Truth](it)
-		if err != nil {
-			return nil, "", 0, err
-		}
-		return truth.ObjectKeys(), "", 0, nil
-	case it.Sort == "TOPICS":
-		topics, err := records.Decode[record.Topics](it)
-		if err != nil {
-			return nil, "", 0, err
-		}
-		return topics.ObjectKeys(), "", 0, nil
-	default:
-		return nil, "", 0, nil
 	}
+	return tx.Commit(ctx, t.Store)
 }
 
 // ForgetUser purges what lies in the trash of a user who is being deleted, and has the other id stand for the user in the rest.

@@ -3,6 +3,7 @@ package acceptancetest
 import (
 	"crypto/rand"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +37,9 @@ func Scenario(t *testing.T, s Setup) {
 		{"patches", (*scenario).patches},
 		{"protocol", (*scenario).protocol},
 		{"malformed requests", (*scenario).malformedRequests},
+		{"team", (*scenario).team},
+		{"phases", (*scenario).phases},
+		{"announced results", (*scenario).announced},
 		{"deletions", (*scenario).deletions},
 	}
 	if s.Keep {
@@ -61,7 +65,7 @@ type scenario struct {
 	tail     string // makes names that no other run of the scenario has
 	secrets  []string
 
-	anyone, olivia, ann, ben, carl, pia, sam, admin user
+	anyone, olivia, ann, ben, carl, pia, sam, gil, hal, ida, admin user
 
 	organizerPath                      string
 	public, private, limited           string // paths of tasks
@@ -69,6 +73,9 @@ type scenario struct {
 	annRegistration, benRegistration   string // paths, in the public task
 	annNews, annCACM, benBoth, benCACM entry
 	firstEvaluation                    record.Evaluation // of annNews, by the first truth
+
+	phased, phase, grebes string // paths of a task in phases, of its dataset, and of the team of gil, hal and ida
+	allRight, halfRight   entry  // theirs
 }
 
 // entry is a submission with its runs, as paths.
@@ -82,9 +89,10 @@ func newScenario(t *testing.T, s Setup) *scenario {
 	st := &scenario{t: t, api: s, contract: s.contract(t), tail: strings.ToLower(rand.Text()[:10])}
 	st.anyone = user{name: "anyone"}
 	for name, p := range map[string]*user{
-		"olivia": &st.olivia, "ann": &st.ann, "ben": &st.ben, "carl": &st.carl, "pia": &st.pia, "sam": &st.sam, "admin": &st.admin,
+		"olivia": &st.olivia, "ann": &st.ann, "ben": &st.ben, "carl": &st.carl, "pia": &st.pia, "sam": &st.sam, "gil": &st.gil,
+		"hal": &st.hal, "ida": &st.ida, "admin": &st.admin,
 	} {
-		*p = user{name: name + "-" + st.tail, trusted: name == "olivia" || name == "ann" || name == "admin"}
+		*p = user{name: name + "-" + st.tail, trusted: slices.Contains([]string{"olivia", "ann", "gil", "hal", "ida", "admin"}, name)}
 		if name == "admin" {
 			p.token = s.Token(p.name, "admins")
 		} else {
@@ -94,7 +102,10 @@ func newScenario(t *testing.T, s Setup) *scenario {
 		s.want(t, http.StatusOK, &me, p.token, http.MethodGet, "/v1/user", nil)
 		p.id = me.ID
 	}
-	st.secrets = []string{st.ann.id, st.ann.name, st.annTeam(), st.annContact()}
+	st.secrets = []string{st.annTeam(), st.annContact(), st.gilTeam()}
+	for _, u := range []user{st.ann, st.gil, st.hal, st.ida} {
+		st.secrets = append(st.secrets, u.id, u.name)
+	}
 	return st
 }
 

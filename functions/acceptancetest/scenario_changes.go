@@ -154,6 +154,8 @@ func (st *scenario) deletions() {
 		return nil
 	})
 	gone("/v1/datasets/" + st.news)
+	st.remove(st.olivia, st.deletePhased())
+	gone(st.phased)
 	for _, task := range []string{st.public, st.private, st.limited} {
 		st.remove(st.olivia, task)
 		gone(task)

@@ -50,6 +50,7 @@ var Operations = []api.Operation{
 		Summary: "Delete a task",
 		Description: "With its datasets and registrations. Refused with 409 while it has submissions, unless they are to be deleted with it: " +
 			"`with=submissions`, and in `name` the name of the task as it is. " + api.InTrash,
-		Query: page.Spec{Custom: []string{"with", "name"}},
+		Query: page.Spec{Filters: []page.Filter{
+			{Name: "with", Type: page.Enum, Values: []string{"submissions"}, Standalone: true}, {Name: "name", Standalone: true}}},
 	}, task, remove),
 }

@@ -12,11 +12,8 @@ import (
 
 // remove deletes a task with everything in it. If the request ends before that, the evaluator resumes the deletion.
 func remove(ctx context.Context, c *api.Call, t *record.TaskItem) error {
-	with, name := c.Page.Value("with"), c.Page.Value("name")
-	switch {
-	case with != "" && with != "submissions":
-		return problem.InvalidParameter.New("The parameter with can only be submissions: leave it out, or give it that value.")
-	case with != "" && name != t.Name:
+	with := c.Page.Value("with")
+	if with != "" && c.Page.Value("name") != t.Name {
 		return problem.Conflict.New("To delete the task with all its submissions, give its name in the parameter name, as it is now.")
 	}
 	d := deletion.Deleter{Store: c.Store, Now: c.Now}

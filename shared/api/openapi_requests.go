@@ -41,25 +41,26 @@ func listOf(name, description string, item *huma.Schema, most int) *huma.Param {
 }
 
 func filterParam(f page.Filter) *huma.Param {
-	item, what := &huma.Schema{Type: "string"}, ""
+	item, one, several := &huma.Schema{Type: "string"}, "", ""
 	switch f.Type {
 	case page.ID:
-		item.Pattern, what = record.IDPattern, "Ids; several"
+		item.Pattern, one, several = record.IDPattern, "An id.", "Ids"
 	case page.Enum:
-		item.Enum, what = values(f.Values), "Any of "+strings.Join(f.Values, ", ")+"; several"
+		names := strings.Join(f.Values, ", ")
+		item.Enum, one, several = values(f.Values), "One of "+names+".", "Any of "+names
 	case page.Bool:
-		item.Type = "boolean"
+		item.Type, one = "boolean", "true or false."
 	default:
-		item.Pattern, item.MaxLength, what = "^[^,]+$", new(page.MaxText), "Parts of the text, whatever the case; several"
+		item.MinLength, item.MaxLength = new(1), new(page.MaxText)
+		one, several = "The whole text.", "Parts of the text, whatever the case"
 	}
 	if f.Standalone {
-		description := "One of " + strings.Join(f.Values, ", ") + "."
-		if f.Type == page.Bool {
-			description = "true or false."
-		}
-		return &huma.Param{Name: f.Param(), In: "query", Description: description, Schema: item}
+		return &huma.Param{Name: f.Param(), In: "query", Description: one, Schema: item}
 	}
-	return listOf(f.Param(), what+" separated by commas mean any of them.", item, page.MaxValues)
+	if f.Type == page.Text {
+		item.Pattern = "^[^,]+$"
+	}
+	return listOf(f.Param(), several+"; several separated by commas mean any of them.", item, page.MaxValues)
 }
 
 func (op *Operation) queryParams() []*huma.Param {

@@ -23,7 +23,7 @@ const snippetTime = time.Minute
 // TestSnippets runs every snippet of the catalogue as a reader does: fetched from a live server, alone in an empty folder,
 // with nothing in its environment but where programs are, where the server is, and a token. It needs curl, python3 and go.
 func TestSnippets(t *testing.T) {
-	s := start(t, "-demo=false")
+	s := start(t, "-demo=false", "-webhook-networks", "127.0.0.1/32")
 	ran := 0
 	for _, c := range allOf[components.Component](t, s, "", "/v1/platform/components?limit=20") {
 		for _, snippet := range c.Snippets {
@@ -114,6 +114,8 @@ var documents = []struct {
 	{[]string{"local/README.md", "grpc/README.md"}, []string{
 		`"line":1`, `"line":2`, `"remainingToday":4`, `"rank":1`, ",Tom and friends,", ",false,everyone,,,,,tom,,", `"valid":false`,
 		"leaderboard.html", "fused.txt",
+		`"people":\[.*"name":"pia"`, `"reason":"The store was down."`, `"status":200,"resource":.*"effects":\[`, `"kind":"task".*"name":"eve"`,
+		`(?s)"RR":1,"nDCG@10":1.*"kind":"task".*"RR":1,"nDCG@10":1`, // before the deletion and after it was undone
 		`"text": "ranking"`, `"state": "RUN_STATE_COMPLETED"`, `"leaseId"`,
 	}},
 }

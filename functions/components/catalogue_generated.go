@@ -5,6 +5,67 @@ package components
 // catalogue has all entries, the newest first.
 var catalogue = []*entry{
 	{Component{
+		ID: "01M838DTQCB2NWRZ24TJ052T7V", Kind: "recipe", Name: "Receive webhooks",
+		Description: "What happens in a task is sent to a program at once, signed by the specification of Standard Webhooks, whose libraries check signatures in many languages. An event names its resource by a path and says nothing else of it. It can arrive twice with the same `webhook-id`, and late: what does not arrive is sent again for three days. Receivers have https and a public address; this one is on the machine of a server of your own, started with `-webhook-networks 127.0.0.1/32`.",
+		Links: []Link{
+			{"Standard Webhooks", "https://www.standardwebhooks.com/"},
+			{"The API of this server", "/docs"},
+		},
+		Related: []string{"01M7YTWJ702XNPTCKYQ9VKJBH0", "01M7YTKD806VYWN8EHC1HAXHX6", "01M7YVXGX0J582PSEZ0P8FQJ9N"},
+		Snippets: []Snippet{
+			{"python", "/v1/platform/components/01M838DTQCB2NWRZ24TJ052T7V/snippet?language=python"},
+		},
+		Prints: "webhook.created\nannouncement.published",
+	}, []string{"recipe-webhook/python.py"}},
+	{Component{
+		ID: "01M838DSR4SHE7BTXQ9SQ77EBR", Kind: "recipe", Name: "Undo a deletion",
+		Description: "Deleted tasks, datasets, submissions and runs are gone for everyone, and can be restored for 30 days with everything in them, by those who may delete them: `/v1/deletions` lists them. A task with submissions is deleted with `with=submissions` and its name.",
+		Links: []Link{
+			{"The API of this server", "/docs"},
+		},
+		Related: []string{"01M7YVVPA0KHRKVTVGVP42T7ND", "01M7YVXGX0J582PSEZ0P8FQJ9N", "01M7YTKD806VYWN8EHC1HAXHX6"},
+		Snippets: []Snippet{
+			{"curl", "/v1/platform/components/01M838DSR4SHE7BTXQ9SQ77EBR/snippet?language=curl"},
+		},
+		Prints: "\"kind\":\"task\"",
+	}, []string{"recipe-undo/curl.sh"}},
+	{Component{
+		ID: "01M838DRRWTTQ9MT4X6TBGD312", Kind: "recipe", Name: "Publish many runs at once",
+		Description: "One request reviews up to 100 runs, by ids or by a filter; the answer has a result for each, and with more runs a `cursor` to go on with. With `preview=true` this and every other POST and PATCH changes nothing, and answers what would follow: who would see what, what people are told, and what is charged.",
+		Links: []Link{
+			{"The API of this server", "/docs"},
+		},
+		Related: []string{"01M7YTYCT0B54KN1B5V7Q6HSS8", "01M838DQSMDYQT90H65DF40FMR", "01M7YVD1J0SE0RQVSYTXG8M8J1"},
+		Snippets: []Snippet{
+			{"python", "/v1/platform/components/01M838DRRWTTQ9MT4X6TBGD312/snippet?language=python"},
+		},
+		Prints: "3 runs are reviewed",
+	}, []string{"recipe-batch-review/python.py"}},
+	{Component{
+		ID: "01M838DQSMDYQT90H65DF40FMR", Kind: "recipe", Name: "Run a test phase",
+		Description: "A dataset can have a window and a quota of its own. With `scores` set to `afterClose` nobody but the organizers sees values until the window of the last team has closed, and with `finalRuns` leaderboards can show those runs alone that each team marked (`final=true`), or its last ones. An exception grants one team a later close or more runs, or refunds a run, for a reason that the team reads.",
+		Links: []Link{
+			{"The API of this server", "/docs"},
+		},
+		Related: []string{"01M7YVP6H0VQW74G00TJEY9GZA", "01M7YVMBY0C4AD1ZVYYRH2MBBF", "01M838DRRWTTQ9MT4X6TBGD312", "01M7YTKD806VYWN8EHC1HAXHX6"},
+		Snippets: []Snippet{
+			{"python", "/v1/platform/components/01M838DQSMDYQT90H65DF40FMR/snippet?language=python"},
+		},
+		Prints: "runs left: 0\nruns left: 1\nfinal: True, with a value: False",
+	}, []string{"recipe-phases/python.py"}},
+	{Component{
+		ID: "01M838DPTCC6WXYDGACCHX9FDF", Kind: "recipe", Name: "Take part as a team",
+		Description: "What one member of a team submits belongs to all, and the quota is the team's. Nobody is made a member by others: an organizer of a task invites teams, also to a private task, and the owner of a team invites its members, each by a link that works once or `uses` times, expires, and can be withdrawn. Those who open the link sign in and join; a program sends its secret. A team with the link of a task waits for no approval.",
+		Links: []Link{
+			{"The API of this server", "/docs"},
+		},
+		Related: []string{"01M7YVR140KF1Z037H2RHGNWJ5", "01M7YVSVQ0943CDSTAQ0K7MQYG", "01M7YVMBY0C4AD1ZVYYRH2MBBF"},
+		Snippets: []Snippet{
+			{"curl", "/v1/platform/components/01M838DPTCC6WXYDGACCHX9FDF/snippet?language=curl"},
+		},
+		Prints: "\"uses\":2",
+	}, []string{"recipe-team/curl.sh"}},
+	{Component{
 		ID: "01M7Z3PHN0RNKDFTPSMKT6N95M", Kind: "recipe", Name: "Fuse two runs and submit the result",
 		Description: "Two runs that fail on different topics make a better one together. `fusion` takes runs that the platform holds, yours or such as may be downloaded, by their ids, and answers with a run file, which is submitted like any other.",
 		Links: []Link{
@@ -208,7 +269,7 @@ var catalogue = []*entry{
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
-		Related: []string{"01M7YV2200MXS1J7W5MW73HDZN", "01M7YTWJ702XNPTCKYQ9VKJBH0", "01M7YVMBY0C4AD1ZVYYRH2MBBF"},
+		Related: []string{"01M7YV2200MXS1J7W5MW73HDZN", "01M7YTWJ702XNPTCKYQ9VKJBH0", "01M7YVMBY0C4AD1ZVYYRH2MBBF", "01M838DSR4SHE7BTXQ9SQ77EBR"},
 		Snippets: []Snippet{
 			{"curl", "/v1/platform/components/01M7YVVPA0KHRKVTVGVP42T7ND/snippet?language=curl"},
 		},
@@ -232,7 +293,7 @@ var catalogue = []*entry{
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
-		Related: []string{"01M7YTKD806VYWN8EHC1HAXHX6", "01M7YVSVQ0943CDSTAQ0K7MQYG"},
+		Related: []string{"01M838DPTCC6WXYDGACCHX9FDF", "01M7YTKD806VYWN8EHC1HAXHX6", "01M7YVSVQ0943CDSTAQ0K7MQYG"},
 		Snippets: []Snippet{
 			{"python", "/v1/platform/components/01M7YVR140KF1Z037H2RHGNWJ5/snippet?language=python"},
 		},
@@ -240,11 +301,11 @@ var catalogue = []*entry{
 	}, []string{"recipe-approve/python.py"}},
 	{Component{
 		ID: "01M7YVP6H0VQW74G00TJEY9GZA", Kind: "recipe", Name: "Move a deadline",
-		Description: "`submissions.closesAt` and `registration.closesAt` of a task are instants, with a time zone, and the server's clock decides. After that, submissions are refused with the instant. A change is told in the audit entries.",
+		Description: "`submissions.closesAt` and `registration.closesAt` of a task are instants, with a time zone, and the server's clock decides. After that, submissions are refused with the instant. An audit entry has each change.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
-		Related: []string{"01M7YTKD806VYWN8EHC1HAXHX6", "01M7YVXGX0J582PSEZ0P8FQJ9N", "01M7YVMBY0C4AD1ZVYYRH2MBBF"},
+		Related: []string{"01M838DQSMDYQT90H65DF40FMR", "01M7YTKD806VYWN8EHC1HAXHX6", "01M7YVXGX0J582PSEZ0P8FQJ9N", "01M7YVMBY0C4AD1ZVYYRH2MBBF"},
 		Snippets: []Snippet{
 			{"curl", "/v1/platform/components/01M7YVP6H0VQW74G00TJEY9GZA/snippet?language=curl"},
 		},
@@ -252,7 +313,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-deadline/curl.sh"}},
 	{Component{
 		ID: "01M7YVMBY0C4AD1ZVYYRH2MBBF", Kind: "recipe", Name: "Keep to the quota",
-		Description: "A task can limit the runs of each participant, in a sliding 24 hours and in all. The answer to a submission says what is left, and so does the registration at any time; over the limit it is 429 with `Retry-After`, in seconds. Runs that failed or were cancelled do not count.",
+		Description: "A task can limit the runs of each team, in a sliding 24 hours and in all. The answer to a submission says what is left, and so does the registration at any time; over the limit it is 429 with `Retry-After`, in seconds. Runs that failed or were cancelled do not count.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
@@ -402,7 +463,7 @@ var catalogue = []*entry{
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
-		Related: []string{"01M7YTKD806VYWN8EHC1HAXHX6", "01M7YVD1J0SE0RQVSYTXG8M8J1", "01M7YVXGX0J582PSEZ0P8FQJ9N", "01M7Z39QG0R48QE9W348HYXNVN"},
+		Related: []string{"01M838DRRWTTQ9MT4X6TBGD312", "01M7YTKD806VYWN8EHC1HAXHX6", "01M7YVD1J0SE0RQVSYTXG8M8J1", "01M7YVXGX0J582PSEZ0P8FQJ9N", "01M7Z39QG0R48QE9W348HYXNVN"},
 		Snippets: []Snippet{
 			{"curl", "/v1/platform/components/01M7YTYCT0B54KN1B5V7Q6HSS8/snippet?language=curl"},
 		},
@@ -414,7 +475,7 @@ var catalogue = []*entry{
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},
-		Related: []string{"01M7YTHJN06GE4DG7216JEF9ZV", "01M7YTN7V0P9Z9SKKQF2YGT21A", "01M7YVVPA0KHRKVTVGVP42T7ND"},
+		Related: []string{"01M7YTHJN06GE4DG7216JEF9ZV", "01M7YTN7V0P9Z9SKKQF2YGT21A", "01M7YVVPA0KHRKVTVGVP42T7ND", "01M838DTQCB2NWRZ24TJ052T7V"},
 		Snippets: []Snippet{
 			{"python", "/v1/platform/components/01M7YTWJ702XNPTCKYQ9VKJBH0/snippet?language=python"},
 		},

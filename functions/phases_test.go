@@ -11,6 +11,7 @@ import (
 
 	"assay/functions"
 	"assay/functions/evaluator"
+	"assay/functions/tools"
 	"assay/shared/api/servertest"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -91,6 +92,15 @@ func (f *phases) exceptions(team *record.RegistrationItem) string {
 	return f.task.Path() + "/registrations/" + team.ID + "/exceptions"
 }
 
+func (f *phases) closeTask(in time.Duration) func()    { return f.close(f.task.Path(), in) }
+func (f *phases) closeDataset(in time.Duration) func() { return f.close(f.dataset.Path(), in) }
+
+func (f *phases) close(path string, in time.Duration) func() {
+	return func() {
+		f.patch(http.StatusOK, olga, path, map[string]any{"submissions": map[string]any{"closesAt": f.in(in)}})
+	}
+}
+
 // TestEmbargo_ShowsScoresAfterTheLastClose: lists, boards, tables and single resources tell nobody but the organizers a score before the
 // window of the last team has closed; then single resources do at once, and lists once the pending work is done.
 func TestEmbargo_ShowsScoresAfterTheLastClose(t *testing.T) {
@@ -116,12 +126,17 @@ func TestEmbargo_ShowsScoresAfterTheLastClose(t *testing.T) {
 		t.Helper()
 		for _, user := range []string{"ada", "bob", ""} {
 			seen(user, single, lists)
+			a := f.Do(user, http.MethodPost, "/v1/tools/leaderboard", map[string]any{"datasetId": f.dataset.ID})
+			if strings.Contains(string(a.Body), "0.4321") != lists {
+				t.Errorf("the tool's leaderboard as %q has the score: %v", user, !lists)
+			}
 		}
 		seen(olga, true, true)
 	}
 	all(true, true)
 	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"scores": "afterClose",
 		"submissions": map[string]any{"closesAt": f.in(time.Hour)}})
+	all(false, false)
 	f.runDue()
 	all(false, false)
 	later := f.grant(f.bob, map[string]any{"closesAt": f.in(3 * time.Hour)})
@@ -149,6 +164,23 @@ func TestEmbargo_ShowsScoresAfterTheLastClose(t *testing.T) {
 	f.ahead.Store(int64(4 * time.Hour))
 	f.runDue()
 	all(true, true)
+	for _, closesLater := range []struct{ begin, end func() }{
+		{func() { later = f.grant(f.bob, map[string]any{"closesAt": f.in(5 * time.Hour)}) },
+			func() {
+				f.Want(http.StatusNoContent, nil, olga, http.MethodDelete, f.exceptions(f.bob)+"/"+later.ID, nil)
+			}},
+		{f.closeTask(5 * time.Hour), f.closeTask(4 * time.Hour)},
+		{f.closeDataset(5 * time.Hour), f.closeDataset(4 * time.Hour)},
+	} {
+		closesLater.begin()
+		all(false, false) // before pending work was done, and after
+		f.runDue()
+		all(false, false)
+		closesLater.end()
+		all(true, false)
+		f.runDue()
+		all(true, true)
+	}
 	f.ahead.Add(int64(record.RequestTime))
 	f.runDue()
 	if e := recordtest.Get[record.Embargo](t, f.Store, record.EmbargoKey(f.task.ID)); e.PendingWork != nil || len(e.Extensions) > 0 {
@@ -286,6 +318,11 @@ func TestFinalRuns_AreMarkedUntilTheClose(t *testing.T) {
 	check("", "final=true&best=true", "1a3 1b3")
 	f.patch(http.StatusOK, "ada", path("ada", 1), map[string]any{"final": true})
 	check("", "final=true", "1a1 2b3 3b4")
+	var tool tools.LeaderboardOutput
+	f.Want(http.StatusOK, &tool, "", http.MethodPost, "/v1/tools/leaderboard", map[string]any{"datasetId": f.dataset.ID, "final": true})
+	if !tool.Final || len(tool.Entries) != 2 || tool.Entries[0].RunID != runs["ada"][1].ID || tool.Entries[1].RunID != runs["bob"][3].ID {
+		t.Errorf("the tool shows %+v", tool.Entries)
+	}
 	f.patch(http.StatusOK, "ada", path("ada", 1), map[string]any{"final": false})
 	statuses := servertest.Concurrently(5, func(n int) servertest.Answer {
 		return f.Do("ada", http.MethodPatch, path("ada", n), map[string]any{"final": true, "label": "chosen"})

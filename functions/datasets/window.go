@@ -24,5 +24,8 @@ func renewWindow(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	if !was && !is || was && is && reflect.DeepEqual(changed.Submissions, old.Submissions) {
 		return nil
 	}
+	if is && !was { // runs do not tell yet that the instants are to be compared
+		c.Propagate(propagation.Propagator{Store: c.Store, Now: c.Now}.Embargo, record.EmbargoKey(changed.TaskID))
+	}
 	return propagation.RenewEmbargo(ctx, c.Store, c.Tx, changed.TaskID, c.Now(), func(e *record.Embargo) { e.Add(changed.ID) })
 }

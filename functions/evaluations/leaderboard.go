@@ -43,7 +43,7 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o opti
 			strings.Join(shown.Evaluator.Measures, ", "))
 	}
 	b := evaluation.Leaderboard{Viewer: &c.Viewer, Dataset: d, TruthVersion: shown.TruthVersion, AtOnce: c.Page.Offset + c.Page.Limit + 1,
-		Count: o.count, Final: o.final}
+		Count: o.count, Final: o.final, Now: c.Now()}
 	entries, err := b.Entries(ctx, measure, o.best)
 	if err != nil {
 		return p, err

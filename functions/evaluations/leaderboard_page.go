@@ -67,7 +67,7 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 		if err != nil {
 			return err
 		}
-		if v.scoresAt, err = scoresAt(ctx, c, t.TaskItem, v.dataset); err != nil {
+		if v.scoresAt, err = scoresAt(ctx, c, v.dataset); err != nil {
 			return err
 		}
 		v.shown, v.progress = v.dataset.Board(), v.dataset.For(roles).Reevaluation
@@ -94,18 +94,18 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 }
 
 // scoresAt says until when nobody but the organizers is shown scores of the dataset; empty when they are shown.
-func scoresAt(ctx context.Context, c *api.Call, t *record.TaskItem, d *record.DatasetItem) (string, error) {
+func scoresAt(ctx context.Context, c *api.Call, d *record.DatasetItem) (string, error) {
 	if d.Scores != record.ScoresAfterClose {
 		return "", nil
 	}
-	e, err := records.Get[record.Embargo](ctx, c.Store, c.Consistency, record.EmbargoKey(t.ID))
-	switch at, known := d.ScoresAt(t, e); {
-	case err != nil || !d.Embargoed(t, e, c.Now()):
+	r, err := c.Release(ctx, d.TaskID, d.ID)
+	switch {
+	case err != nil || !r.Withholds(c.Now()):
 		return "", err
-	case known:
-		return at.String(), nil
-	default:
+	case r.Unknown:
 		return "the organizers say when the dataset closes", nil
+	default:
+		return r.At.String(), nil
 	}
 }
 
@@ -173,7 +173,7 @@ func (v *boardView) filtered() bool {
 // tool is the address of what the tool for leaderboards says of this one.
 func (v *boardView) tool() (string, error) {
 	input, err := json.Marshal(map[string]any{
-		"datasetId": v.dataset.ID, "measure": v.sort, "best": v.best, view.Name: cmp.Or(v.query.Get(view.Name), record.CallerView),
+		"datasetId": v.dataset.ID, "measure": v.sort, "best": v.best, "final": v.final, view.Name: cmp.Or(v.query.Get(view.Name), record.CallerView),
 	})
 	return api.InputAddress("/v1/tools/leaderboard/result", input), err
 }

@@ -133,14 +133,17 @@ func unsorted(ctx context.Context, c *api.Call, sources func() ([]records.Source
 	if err != nil {
 		return p, err
 	}
+	var failed error
 	keep := func(e *record.EvaluationItem) bool {
+		failed = cmp.Or(failed, c.ApplyEmbargo(ctx, &e.Access, e.TaskID, e.DatasetID, c.Now()))
 		v, sees := show(e)
 		return sees && matchesFilters(c, v) && (len(taskIDs) == 0 || slices.Contains(taskIDs, e.TaskID))
 	}
-	return api.PageOf(ctx, c, from, keep, func(e *record.EvaluationItem) record.Evaluation {
+	p, err = api.PageOf(ctx, c, from, keep, func(e *record.EvaluationItem) record.Evaluation {
 		v, _ := show(e)
 		return v
 	})
+	return p, cmp.Or(failed, err)
 }
 
 // ofRuns is the source of the evaluations of runs: each has at most one that lists show. Those that the caller

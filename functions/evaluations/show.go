@@ -28,7 +28,7 @@ func single(ctx context.Context, c *api.Call) (withTopics, error) {
 		err = visibility.Missing
 	}
 	if err == nil {
-		err = c.LiftEmbargo(ctx, &e.Access, e.TaskID, e.DatasetID, c.Now())
+		err = c.ApplyEmbargo(ctx, &e.Access, e.TaskID, e.DatasetID, c.Now())
 	}
 	return e, err
 }

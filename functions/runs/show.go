@@ -13,10 +13,6 @@ func show(ctx context.Context, c *api.Call, r *record.RunItem) (record.Run, erro
 	if err != nil {
 		return record.Run{}, err
 	}
-	lifted := *r
-	if err := c.LiftEmbargo(ctx, &lifted.Access, r.TaskID, r.DatasetID, c.Now()); err != nil {
-		return record.Run{}, err
-	}
 	reader := runs.Reader{Viewer: &c.Viewer, Now: c.Now()}
-	return reader.ShowWithLinks(ctx, c.Files, &lifted, roles)
+	return reader.ShowWithLinks(ctx, c.Files, r, roles)
 }

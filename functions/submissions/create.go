@@ -106,7 +106,8 @@ func (adm *admission) runs(s *record.SubmissionItem, all []record.RunFile, now t
 			},
 			Access: s.Access, Type: s.Type, Queue: record.QueueBuiltin, Pool: set.Pool, Counted: !s.Unregistered(),
 		}
-		r.Access.Blinded, r.Access.Embargoed = set.Split == record.Test, set.Embargoed(adm.task, adm.embargo, now)
+		r.Access.Blinded = set.Split == record.Test
+		set.Embargo(&r.Access, set.Release(adm.task, adm.embargo), now)
 		if s.Type != record.UploadType || adm.truths[i].Evaluator.Kind == record.EvaluatorWorker {
 			r.Queue = record.QueueWorkers
 		}
@@ -127,7 +128,10 @@ func (adm *admission) runs(s *record.SubmissionItem, all []record.RunFile, now t
 
 // charge adds to c.Tx that the team's allowance counts the runs, or that of the organizer whose baseline it is, or refuses them.
 func (adm *admission) charge(ctx context.Context, c *api.Call, s *record.SubmissionItem, now time.Time) (*record.Quota, error) {
-	a := team.Own(c.Tx, adm.allowance, s.TaskID, cmp.Or(s.Access.RegistrationID, s.UserID), now)
+	a, err := team.Own(ctx, c.Store, c.Tx, adm.allowance, s.TaskID, cmp.Or(s.Access.RegistrationID, s.UserID), now)
+	if err != nil {
+		return nil, err
+	}
 	if !s.Unregistered() {
 		if err := a.Charge(adm.task, adm.datasets, s.RunIDs, now); err != nil {
 			return nil, err

@@ -21,6 +21,7 @@ type LeaderboardInput struct {
 	Measure   string `json:"measure,omitempty" maxLength:"100" doc:"one of the dataset's measures; the one that ranks unless given" example:"AP"`
 	Against   *int64 `json:"against,omitempty" minimum:"1" maximum:"9007199254740991" doc:"another version of the dataset's truth, to show how ranks changed among the entries that both have"`
 	Best      *bool  `json:"best,omitempty" doc:"the best run of each team alone; true unless given"`
+	Final     bool   `json:"final,omitempty" doc:"of the final runs of each team alone, where the dataset takes some"`
 	Limit     int    `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"how many entries the answer has; 50 unless given"`
 	View      string `json:"view,omitempty" enum:"caller,public" doc:"caller: all that you may see; public: what everyone sees who sees the task, with the ranks that everyone gets. caller unless given"`
 	Seed      uint64 `json:"seed,omitempty" maximum:"9007199254740991" doc:"of the bootstrap; the same seed gives the same intervals"`
@@ -36,6 +37,7 @@ type LeaderboardOutput struct {
 	TruthVersion  int64              `json:"truthVersion" doc:"that the entries were evaluated against"`
 	Against       int64              `json:"against,omitempty" doc:"version of the truth that ranks are compared with"`
 	Best          bool               `json:"best" doc:"whether there is the best run of each team alone"`
+	Final         bool               `json:"final,omitempty" doc:"whether there are the final runs of each team alone"`
 	Rounds        int                `json:"rounds" doc:"samples of topics that each interval was drawn from"`
 	Compared      int                `json:"compared" doc:"of how many entries each was compared with each other for their groups: the first 30 with values per topic"`
 	View          string             `json:"view" enum:"caller,public" doc:"caller: all that the caller may see; public: what everyone sees who sees the task"`
@@ -101,8 +103,8 @@ var leaderboardTool = define(metadata{
 	func(ctx context.Context, resolver *inputs.Resolver, in LeaderboardInput) (compute[LeaderboardOutput], error) {
 		best := in.Best == nil || *in.Best
 		ranking, err := resolver.Ranking(ctx, inputs.RankingRequest{
-			DatasetID: in.DatasetID, Measure: in.Measure, Against: in.Against, Best: best, Limit: cmp.Or(in.Limit, 50),
-			Public: in.View == record.PublicView,
+			DatasetID: in.DatasetID, Measure: in.Measure, Against: in.Against, Best: best, Final: in.Final,
+			Limit: cmp.Or(in.Limit, 50), Public: in.View == record.PublicView,
 		})
 		if err != nil {
 			return nil, err
@@ -115,8 +117,8 @@ var leaderboardTool = define(metadata{
 			out = LeaderboardOutput{
 				Dataset: LeaderboardName{ranking.Dataset.ID, ranking.Dataset.Name}, Task: LeaderboardName{ranking.Task.ID, ranking.Task.Name},
 				Measure: ranking.Measure, Measures: ranking.Board.Evaluator.Measures, LowerIsBetter: ranking.LowerIsBetter,
-				TruthVersion: ranking.Board.TruthVersion, Best: best, View: cmp.Or(in.View, record.CallerView), More: ranking.More,
-				Entries: []LeaderboardEntry{},
+				TruthVersion: ranking.Board.TruthVersion, Best: best, Final: in.Final, View: cmp.Or(in.View, record.CallerView),
+				More: ranking.More, Entries: []LeaderboardEntry{},
 			}
 			for _, e := range ranking.Entries {
 				entry := LeaderboardEntry{Entry: e.Entry, Rank: e.Rank, Runs: e.Runs, RunID: e.RunID, EvaluationID: e.ID, Measures: e.Measures}

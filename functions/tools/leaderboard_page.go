@@ -77,7 +77,7 @@ func (out *LeaderboardOutput) groupsNote() string {
 
 // pageURL is where the page is with another measure, another comparison, or with all runs.
 func (out *LeaderboardOutput) pageURL(measure string, against int64, best bool) string {
-	in := LeaderboardInput{DatasetID: out.Dataset.ID, Measure: measure}
+	in := LeaderboardInput{DatasetID: out.Dataset.ID, Measure: measure, Final: out.Final}
 	if against > 0 {
 		in.Against = &against
 	}

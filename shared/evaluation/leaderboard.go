@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"assay/shared/access"
 	"assay/shared/lists"
@@ -30,6 +31,8 @@ type Leaderboard struct {
 	Count bool
 	// Final has Entries yield the final runs of each team alone, for which it reads the whole board.
 	Final bool
+	// Now is when the caller looks, who is shown nothing of a dataset that withholds scores then.
+	Now time.Time
 }
 
 // Entry is an evaluation on a board.
@@ -54,6 +57,9 @@ func (e *Entry) Item() (_ *record.EvaluationItem, err error) {
 // Entries yields what the caller sees of the board in the order of the measure; empty is the primary one. Of equal values the earlier
 // submission comes first; undefined values come last. With best it yields, and ranks, only the best run of each team.
 func (b *Leaderboard) Entries(ctx context.Context, measure string, best bool) (iter.Seq2[*Entry, error], error) {
+	if withheld, err := b.withheld(ctx); err != nil || withheld {
+		return entrySeq(nil), err
+	}
 	var entries iter.Seq2[*Entry, error]
 	var err error
 	if shown := b.Dataset.Board(); measure == "" || measure == shown.Evaluator.PrimaryMeasure && b.TruthVersion == shown.TruthVersion {
@@ -75,6 +81,19 @@ func (b *Leaderboard) Entries(ctx context.Context, measure string, best bool) (i
 		}
 	}
 	return withRanks(entries, best), nil
+}
+
+// withheld reports whether the caller is shown no scores yet.
+func (b *Leaderboard) withheld(ctx context.Context) (bool, error) {
+	if b.Dataset.Scores != record.ScoresAfterClose {
+		return false, nil
+	}
+	roles, err := b.Viewer.Roles(ctx, b.Dataset.Scope())
+	if err != nil || access.Sees(roles, access.Organizers) {
+		return false, err
+	}
+	r, err := b.Viewer.Release(ctx, b.Dataset.TaskID, b.Dataset.ID)
+	return r.Withholds(b.Now), err
 }
 
 // entrants are EvaluationItem.Entrant by what the keys of entries name instead, so that one of each is decoded.

@@ -31,11 +31,7 @@ func DropExtensions(ctx context.Context, s store.Store, tx *records.Tx, taskID s
 	if !slices.ContainsFunc(gone, func(e record.Exception) bool { return e.ClosesAt != nil }) {
 		return nil
 	}
-	return RenewEmbargo(ctx, s, tx, taskID, now, func(b *record.Embargo) {
-		for _, e := range gone {
-			delete(b.Extensions, e.ID)
-		}
-	})
+	return RenewEmbargo(ctx, s, tx, taskID, now, func(b *record.Embargo) { b.Drop(gone...) })
 }
 
 // Embargo gives the runs on the datasets that the task's Embargo names, and their evaluations, whether their scores are withheld, if that
@@ -64,10 +60,11 @@ func (p Propagator) Embargo(ctx context.Context, key store.Key) error {
 		if d.Scores == record.ScoresAfterClose {
 			stay = append(stay, id)
 		}
-		if at, _ := d.ScoresAt(t, e); at.After(began) && (next.IsZero() || at.Before(next)) {
-			next = at.Time
+		r := d.Release(t, e)
+		if r.At.After(began) && (next.IsZero() || r.At.Before(next)) {
+			next = r.At.Time
 		}
-		if err := p.embargoRuns(ctx, e, id, d.Embargoed(t, e, began)); err != nil {
+		if err := p.embargoRuns(ctx, e, d, r, began); err != nil {
 			return err
 		}
 	}
@@ -100,14 +97,16 @@ func (p Propagator) completeEmbargo(ctx context.Context, e *record.Embargo, next
 }
 
 // embargoRuns has the runs on the dataset and their evaluations withheld or shown, as long as the Embargo is as it was read.
-func (p Propagator) embargoRuns(ctx context.Context, e *record.Embargo, datasetID string, embargoed bool) error {
+func (p Propagator) embargoRuns(ctx context.Context, e *record.Embargo, d *record.DatasetItem, r record.Release, now time.Time) error {
 	o := origin[record.Embargo, *record.Embargo]{
 		store: p.Store, key: e.Key(), touch: p.touch,
-		copy: func(now *record.Embargo, _ *string, to *record.AccessAttributes) bool {
-			return now.Stored() == e.Stored() && set(&to.Embargoed, embargoed)
+		copy: func(stored *record.Embargo, _ *string, to *record.AccessAttributes) bool {
+			before := *to
+			d.Embargo(to, r, now)
+			return stored.Stored() == e.Stored() && *to != before
 		},
 	}
-	return records.Each(ctx, p.Store, page, records.DatasetSources(datasetID, record.KindRun), func(r *record.RunItem) error {
+	return records.Each(ctx, p.Store, page, records.DatasetSources(d.ID, record.KindRun), func(r *record.RunItem) error {
 		return o.copyToRuns(ctx, r.ID)
 	})
 }

@@ -54,7 +54,8 @@ func extend(closes *Instant, datasetID string, extensions ...Extension) *Instant
 
 // Embargo says of which datasets of a task the scores are shown to organizers alone until the last team's window closes. A task has
 // one once a dataset asks for that, or an exception grants a later close. It is written in the transaction of whatever moves a close,
-// and its pending work copies what follows to runs and evaluations, for lists; single resources compare the instants themselves.
+// and its pending work copies what follows to runs and evaluations, for the partitions of lists. Nobody is shown more than the instants
+// allow as they are stored, also by lists (visibility.Viewer.ApplyEmbargo).
 type Embargo struct {
 	Meta                            // ID is the task's
 	Extensions map[string]Extension `json:",omitempty"` // by the id of the exception
@@ -74,11 +75,19 @@ func (e *Embargo) Indexes() [store.NumIndexes]store.Key {
 	return indexes{}.pending(e.PendingWork, e.ID)
 }
 
-// ScoresAt returns from when on scores of the dataset are shown, and false when no close is known that ends the wait for them. The
-// instant is zero when nothing delays them. The Embargo is nil where the task has none.
-func (d *DatasetItem) ScoresAt(t *TaskItem, e *Embargo) (at Instant, known bool) {
+// Release is when scores of a dataset are shown to others than the organizers; the zero Release when nothing delays them.
+type Release struct {
+	At      Instant
+	Unknown bool // no close is known that ends the wait for them
+}
+
+// Withholds reports whether scores are withheld at now.
+func (r Release) Withholds(now time.Time) bool { return r.Unknown || now.Before(r.At.Time) }
+
+// Release is that of scores of the dataset. The Embargo is nil where the task has none.
+func (d *DatasetItem) Release(t *TaskItem, e *Embargo) Release {
 	if d.Scores != ScoresAfterClose {
-		return at, true
+		return Release{}
 	}
 	_, closes := d.Window(t)
 	if e != nil {
@@ -87,15 +96,23 @@ func (d *DatasetItem) ScoresAt(t *TaskItem, e *Embargo) (at Instant, known bool)
 		}
 	}
 	if closes == nil {
-		return at, false
+		return Release{Unknown: true}
 	}
-	return *closes, true
+	return Release{At: *closes}
 }
 
-// Embargoed reports whether scores of the dataset are withheld at now.
-func (d *DatasetItem) Embargoed(t *TaskItem, e *Embargo, now time.Time) bool {
-	at, known := d.ScoresAt(t, e)
-	return !known || now.Before(at.Time)
+// Embargo sets in the access attributes of a run on the dataset, or of its evaluation, whether scores are withheld at now.
+func (d *DatasetItem) Embargo(a *AccessAttributes, r Release, now time.Time) {
+	a.AfterClose, a.Embargoed = d.Scores == ScoresAfterClose, r.Withholds(now)
+}
+
+// Drop removes the later closes that the exceptions granted, and reports whether there were any.
+func (e *Embargo) Drop(gone ...Exception) bool {
+	before := len(e.Extensions)
+	for _, x := range gone {
+		delete(e.Extensions, x.ID)
+	}
+	return len(e.Extensions) < before
 }
 
 // Add adds a dataset whose scores are shown after the last close.

@@ -22,12 +22,13 @@ type AccessAttributes struct {
 	Public      bool   `json:"public,omitempty"`    // the submission is public
 	Anonymous   bool   `json:"anonymous,omitempty"` // the registration shows its alias
 	Alias       string `json:"alias,omitempty"`
-	Published   bool   `json:"published,omitempty"` // of the review
-	Blinded     bool   `json:"blinded,omitempty"`   // of the review
-	Embargoed   bool   `json:"embargoed,omitempty"` // the dataset shows scores after the last close, as Embargo says
-	Baseline    bool   `json:"baseline,omitempty"`  // the submission is a baseline
-	Title       string `json:"title,omitempty"`     // of the submission
-	PaperURL    string `json:"paperUrl,omitempty"`  // of the submission
+	Published   bool   `json:"published,omitempty"`  // of the review
+	Blinded     bool   `json:"blinded,omitempty"`    // of the review
+	AfterClose  bool   `json:"afterClose,omitempty"` // the dataset shows scores after the last close, as Embargo says
+	Embargoed   bool   `json:"embargoed,omitempty"`  // and that had not come when this was written
+	Baseline    bool   `json:"baseline,omitempty"`   // the submission is a baseline
+	Title       string `json:"title,omitempty"`      // of the submission
+	PaperURL    string `json:"paperUrl,omitempty"`   // of the submission
 	Affiliation string `json:"affiliation,omitempty"`
 }
 

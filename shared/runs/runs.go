@@ -28,6 +28,10 @@ type Reader struct {
 
 // Show returns the run as a caller with the roles sees it, without links, and with a diagnostic when no worker serves it.
 func (r *Reader) Show(ctx context.Context, run *record.RunItem, roles access.Role) (record.Run, error) {
+	run, err := r.current(ctx, run)
+	if err != nil {
+		return record.Run{}, err
+	}
 	shown := run.For(roles)
 	unserved, err := r.Unserved(ctx, run, roles)
 	if unserved {
@@ -39,6 +43,9 @@ func (r *Reader) Show(ctx context.Context, run *record.RunItem, roles access.Rol
 // ShowWithLinks is Show with links to the files and logs that a caller with the roles may read or upload.
 func (r *Reader) ShowWithLinks(ctx context.Context, objects blob.Store, run *record.RunItem,
 	roles access.Role) (shown record.Run, err error) {
+	if run, err = r.current(ctx, run); err != nil {
+		return shown, err
+	}
 	if shown, err = r.Show(ctx, run, roles); err != nil {
 		return shown, err
 	}
@@ -56,6 +63,12 @@ func (r *Reader) ShowWithLinks(ctx context.Context, objects blob.Store, run *rec
 		}
 	}
 	return shown, err
+}
+
+// current is the run with its embargo as it is now.
+func (r *Reader) current(ctx context.Context, run *record.RunItem) (*record.RunItem, error) {
+	current := *run
+	return &current, r.Viewer.ApplyEmbargo(ctx, &current.Access, run.TaskID, run.DatasetID, r.Now)
 }
 
 // Unserved reports whether no worker that serves the run's queue has called within a minute, and the roles allow to know that.

@@ -257,7 +257,7 @@ func (t Trash) task(ctx context.Context, b *batch, id string) (*record.TaskItem,
 
 // count adds to b that the allowance of the team has the runs again; what was used of the quota never changed.
 func (t Trash) count(ctx context.Context, b *batch, d *record.DeletionItem, s *record.SubmissionItem, runs []*record.RunItem) error {
-	a, err := team.Allowance(ctx, t.Store, store.Strong, s.Scope())
+	a, err := team.AllowanceOf(ctx, t.Store, store.Strong, s)
 	if err != nil {
 		return err
 	}
@@ -285,7 +285,7 @@ func (t Trash) checkDataset(ctx context.Context, b *batch, r *record.RunItem) (*
 	if set == nil || set.Deleting() {
 		return nil, t.missing(ctx, "dataset", key)
 	}
-	r.Access.Embargoed = set.Scores == record.ScoresAfterClose // until pending work of the embargo has looked at the run
+	set.Embargo(&r.Access, record.Release{Unknown: set.Scores == record.ScoresAfterClose}, t.Now()) // until pending work looks at the run
 	if truth == nil || !queue.NeedsReevaluation(r, truth) && !queue.ListingOutdated(r, truth) {
 		b.Check(set)
 		return truth, nil

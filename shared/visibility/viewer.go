@@ -30,8 +30,9 @@ type Viewer struct {
 	// Public limits the roles of the caller to those that everyone has who sees a task.
 	Public bool
 
-	grants *record.Grants
-	people map[store.Key]store.Item // what Name has read; the zero Item where there is nothing
+	grants   *record.Grants
+	people   map[store.Key]store.Item  // what Name has read; the zero Item where there is nothing
+	releases map[string]record.Release // by dataset
 }
 
 // Missing is the answer for what does not exist, and for what the caller may not know of.
@@ -78,8 +79,8 @@ func GrantsOf(ctx context.Context, s store.Store, c store.Consistency, userID st
 	return record.DecodeGrants(all)
 }
 
-// Forget lets grants and names be read again when they are next asked for.
-func (v *Viewer) Forget() { v.grants, v.people = nil, nil }
+// Forget lets what was read be read again when it is next asked for.
+func (v *Viewer) Forget() { v.grants, v.people, v.releases = nil, nil, nil }
 
 // Roles returns what the caller is to something in the scope. It reads the grants of a caller who is logged in.
 func (v *Viewer) Roles(ctx context.Context, s access.Scope) (access.Role, error) {

@@ -19,6 +19,7 @@ type RankingRequest struct {
 	Measure   string // empty: the one that ranks
 	Against   *int64 // another version of the truth, to compare ranks with
 	Best      bool   // the best run of each team alone
+	Final     bool   // of the final runs of each team alone
 	Limit     int
 	Public    bool // what everyone sees who sees the task
 }
@@ -51,6 +52,9 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 	if err != nil {
 		return nil, err
 	}
+	if asked.Final && item.FinalRuns == 0 {
+		return nil, problem.InvalidMember("/final", "goes with datasets that take final runs, and finalRuns of this one is 0: leave it out")
+	}
 	resolver.call.Public = asked.Public
 	r := &Ranking{Dataset: item, Board: item.Board(), resolver: resolver}
 	r.Measure = r.Board.Evaluator.PrimaryMeasure
@@ -75,10 +79,10 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 	if err != nil {
 		return nil, err
 	}
-	b := evaluation.Leaderboard{Viewer: &resolver.call.Viewer, Dataset: item, TruthVersion: r.Board.TruthVersion, AtOnce: asked.Limit + 1,
-		Count: asked.Best}
+	b := r.leaderboard(asked, r.Board.TruthVersion)
+	b.Count = asked.Best
 	var here []place
-	err = forEachEntry(ctx, &b, by, asked.Best, func(at *evaluation.Entry, e *record.EvaluationItem, roles access.Role) bool {
+	err = forEachEntry(ctx, b, by, asked.Best, func(at *evaluation.Entry, e *record.EvaluationItem, roles access.Role) bool {
 		here = append(here, place{identity(e, asked.Best), at.Rank})
 		if r.More = len(here) > asked.Limit; r.More {
 			return asked.Against != nil
@@ -99,6 +103,12 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 			v.CommonRank, v.OtherRank)
 	}
 	return r, nil
+}
+
+// leaderboard is that of the dataset against the version of the truth.
+func (r *Ranking) leaderboard(asked RankingRequest, version int64) *evaluation.Leaderboard {
+	return &evaluation.Leaderboard{Viewer: &r.resolver.call.Viewer, Dataset: r.Dataset, TruthVersion: version, AtOnce: asked.Limit + 1,
+		Final: asked.Final, Now: r.resolver.call.Now()}
 }
 
 // place is where an entry stands on a board, under what identifies it on others.
@@ -180,8 +190,7 @@ func (r *Ranking) otherVersion(ctx context.Context, asked RankingRequest) ([]pla
 	}
 	var places []place
 	measured := false
-	b := evaluation.Leaderboard{Viewer: &r.resolver.call.Viewer, Dataset: r.Dataset, TruthVersion: number, AtOnce: asked.Limit + 1}
-	err := forEachEntry(ctx, &b, r.Measure, asked.Best, func(at *evaluation.Entry, e *record.EvaluationItem, _ access.Role) bool {
+	err := forEachEntry(ctx, r.leaderboard(asked, number), r.Measure, asked.Best, func(at *evaluation.Entry, e *record.EvaluationItem, _ access.Role) bool {
 		_, has := e.Measures[r.Measure]
 		places, measured = append(places, place{identity(e, asked.Best), at.Rank}), measured || has
 		return true
@@ -217,6 +226,9 @@ func (r *Ranking) ReadableRuns(ctx context.Context, most int) ([]string, error) 
 	}
 	var open []string
 	for _, run := range runs {
+		if err := r.resolver.applyEmbargo(ctx, &run.Access, run.TaskID, run.DatasetID); err != nil {
+			return nil, err
+		}
 		if readsFiles(run, rolesOf(run.Scope())) && len(run.Files) > 0 && record.AllStored(run.Files) {
 			open = append(open, run.ID)
 		}

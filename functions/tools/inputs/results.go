@@ -189,6 +189,11 @@ func (r *Results) readEvaluations(ctx context.Context, withFiles bool) error {
 	first := found[0]
 	for i, e := range found {
 		run := r.Runs[i]
+		if e != nil {
+			if err := r.resolver.applyEmbargo(ctx, &e.Access, e.TaskID, e.DatasetID); err != nil {
+				return err
+			}
+		}
 		switch {
 		case e == nil || first == nil:
 			return problem.Conflict.New("A run is being evaluated again at this moment. Try again in a few seconds.")

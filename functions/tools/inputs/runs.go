@@ -157,6 +157,9 @@ func (resolver *Resolver) findRuns(ctx context.Context, runs []*Run, what string
 	for i, r := range held {
 		if r.item = found[i]; r.item != nil {
 			r.roles = rolesOf(r.item.Scope())
+			if err := resolver.applyEmbargo(ctx, &r.item.Access, r.item.TaskID, r.item.DatasetID); err != nil {
+				return err
+			}
 		}
 		if r.item == nil || !sees(r.item, r.roles) {
 			missing.Add(r.pointer+"/runId", "there is no such run, or none whose %s you may see", what)
@@ -169,6 +172,11 @@ func (resolver *Resolver) findRuns(ctx context.Context, runs []*Run, what string
 		return notFound(missing...)
 	}
 	return nil
+}
+
+// applyEmbargo has the attributes of a run or an evaluation say whether scores of its dataset are withheld now.
+func (resolver *Resolver) applyEmbargo(ctx context.Context, a *record.AccessAttributes, taskID, datasetID string) error {
+	return resolver.call.ApplyEmbargo(ctx, a, taskID, datasetID, resolver.call.Now())
 }
 
 // RunLabel is the name of a team's run with what the team calls it.

@@ -61,7 +61,9 @@ func createException(ctx context.Context, c *api.Call, r *record.RegistrationIte
 	if err != nil {
 		return "", nil, err
 	}
-	a = team.Own(c.Tx, a, r.TaskID, r.ID, now)
+	if a, err = team.Own(ctx, c.Store, c.Tx, a, r.TaskID, r.ID, now); err != nil {
+		return "", nil, err
+	}
 	if len(a.Exceptions) >= record.MaxExceptions {
 		return "", nil, problem.Conflict.New("The team has %d exceptions, which is the most. Delete one that no longer matters.",
 			len(a.Exceptions))
@@ -135,7 +137,10 @@ func refund(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *rec
 // removeException takes an exception back. A run that it refunded counts again.
 func removeException(ctx context.Context, c *api.Call, g granted) error {
 	e, now := g.exception, c.Now()
-	a := team.Own(c.Tx, g.allowance, g.TaskID, g.ID, now)
+	a, err := team.Own(ctx, c.Store, c.Tx, g.allowance, g.TaskID, g.ID, now)
+	if err != nil {
+		return err
+	}
 	a.Exceptions = slices.DeleteFunc(slices.Clone(a.Exceptions), func(other record.Exception) bool { return other.ID == e.ID })
 	if e.RunID != "" {
 		run, err := records.Get[record.RunItem](ctx, c.Store, store.Strong, record.RunKey(e.RunID))

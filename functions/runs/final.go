@@ -36,7 +36,9 @@ func mark(ctx context.Context, c *api.Call, r *record.RunItem, final bool) error
 	if err != nil {
 		return err
 	}
-	a = team.Own(c.Tx, a, r.TaskID, r.TeamID(), c.Now())
+	if a, err = team.Own(ctx, c.Store, c.Tx, a, r.TaskID, r.TeamID(), c.Now()); err != nil {
+		return err
+	}
 	roles, err := c.Roles(ctx, r.Scope())
 	if err != nil {
 		return err

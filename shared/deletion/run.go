@@ -24,7 +24,7 @@ func (d Deleter) Run(ctx context.Context, tx *records.Tx, r *record.RunItem) err
 	if err != nil {
 		return err
 	}
-	allowance, err := team.Allowance(ctx, d.Store, store.Strong, r.Scope())
+	allowance, err := team.AllowanceOf(ctx, d.Store, store.Strong, r)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/blob"
+	"assay/shared/propagation"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -121,7 +122,15 @@ func (p userPass) endRegistration(ctx context.Context, grant record.Registered) 
 		if err != nil {
 			return err
 		}
-		tx.Save(team.Own(tx, used, r.TaskID, r.ID, p.Now()), p.Now())
+		own, err := team.Own(ctx, p.Store, tx, used, r.TaskID, r.ID, p.Now())
+		if err != nil {
+			return err
+		}
+		if err := propagation.DropExtensions(ctx, p.Store, tx, r.TaskID, p.Now(), own.Exceptions...); err != nil {
+			return err
+		}
+		own.Exceptions = nil
+		tx.Save(own, p.Now())
 		r.Anonymize(p.ReplacedBy)
 	}
 	tx.Save(r, p.Now()).Create(p.audit(r.Scope(), record.UserDeleted, "/v1/tasks/"+r.TaskID+"/registrations/"+r.ID))

@@ -204,7 +204,7 @@ func (t *transition) recharge() error {
 
 // allowance returns the allowance of the run's team, a new one when there is none.
 func (t *transition) allowance() (*record.Allowance, error) {
-	a, err := team.Allowance(t.ctx, t.store, store.Strong, t.run.Scope())
+	a, err := team.AllowanceOf(t.ctx, t.store, store.Strong, t.run)
 	if a == nil && err == nil {
 		a = &record.Allowance{Meta: record.MetaOf(t.run.TeamID(), t.now), TaskID: t.run.TaskID}
 	}

@@ -5,6 +5,7 @@ package team
 import (
 	"cmp"
 	"context"
+	"maps"
 	"time"
 
 	"assay/shared/access"
@@ -13,22 +14,39 @@ import (
 	"assay/shared/store"
 )
 
-// Allowance returns what counts for what is in the scope, of a run, a submission or a registration: the allowance of the team or,
-// without one, of the user; nil when there is none. Where an earlier build stored that of the user alone, or the user had another team
-// before, it is the user's until Own makes it the team's.
+// Allowance returns what counts for what is in the scope, of a run, a submission or a registration of a team; nil when there is none. Where
+// an earlier build stored that of the user alone, or the user had another team before, it is the user's until Own makes it the team's.
 func Allowance(ctx context.Context, s store.Store, c store.Consistency, of access.Scope) (*record.Allowance, error) {
-	a, err := records.Get[record.Allowance](ctx, s, c, record.AllowanceKey(of.TaskID, cmp.Or(of.RegistrationID, of.OwnerID)))
-	switch {
-	case a != nil || err != nil:
-		return a, err
-	case of.RegistrationID != "":
+	if of.RegistrationID != "" {
+		a, err := records.Get[record.Allowance](ctx, s, c, record.AllowanceKey(of.TaskID, of.RegistrationID))
+		if a != nil || err != nil {
+			return a, err
+		}
 		return Former(ctx, s, c, of)
 	}
-	grant, err := records.Get[record.Registered](ctx, s, c, record.RegisteredKey(of.OwnerID, of.TaskID))
-	if grant == nil || err != nil {
-		return nil, err
+	var grant *record.Registered // of a run that an earlier build stored
+	var user *record.Allowance
+	err := records.Read(ctx, s, c, records.Into(&grant, record.RegisteredKey(of.OwnerID, of.TaskID)),
+		records.Into(&user, record.AllowanceKey(of.TaskID, of.OwnerID)))
+	if err != nil || grant == nil || user != nil && user.HasUsed() {
+		return user, err
 	}
-	return records.Get[record.Allowance](ctx, s, c, record.AllowanceKey(of.TaskID, grant.ID)) // of a run that an earlier build stored
+	own, err := records.Get[record.Allowance](ctx, s, c, record.AllowanceKey(of.TaskID, grant.ID))
+	return cmp.Or(own, user), err
+}
+
+// Submitted is a submission or a run.
+type Submitted interface {
+	Scope() access.Scope
+	Unregistered() bool
+}
+
+// AllowanceOf is Allowance for what may be a baseline without a registration, which the user's counts.
+func AllowanceOf(ctx context.Context, s store.Store, c store.Consistency, of Submitted) (*record.Allowance, error) {
+	if scope := of.Scope(); of.Unregistered() {
+		return records.Get[record.Allowance](ctx, s, c, record.AllowanceKey(scope.TaskID, scope.OwnerID))
+	}
+	return Allowance(ctx, s, c, of.Scope())
 }
 
 // Former is Allowance for a team that is known to have none of its own.
@@ -40,19 +58,39 @@ func Former(ctx context.Context, s store.Store, c store.Consistency, of access.S
 	return a, err
 }
 
+// page is how many runs are read at once.
+const page = 100
+
 // Own returns the allowance as that of the team with the registration, a new one for nil, and adds to tx that the user's, if it is that,
-// goes. The caller saves it.
-func Own(tx *records.Tx, a *record.Allowance, taskID, registrationID string, now time.Time) *record.Allowance {
-	own := record.Allowance{TaskID: taskID}
-	switch {
-	case a != nil && a.ID == registrationID:
-		return a
-	case a != nil:
-		tx.Delete(a)
-		own = *a
+// keeps what it counts of baselines alone, or goes. The caller saves it.
+func Own(ctx context.Context, s store.Store, tx *records.Tx, a *record.Allowance, taskID, registrationID string,
+	now time.Time) (*record.Allowance, error) {
+	own := &record.Allowance{Meta: record.MetaOf(registrationID, now), TaskID: taskID}
+	if a == nil || a.ID == registrationID {
+		return cmp.Or(a, own), nil
 	}
-	own.Meta = record.MetaOf(registrationID, now)
-	return &own
+	left := &record.Allowance{Meta: a.Meta, TaskID: taskID}
+	*own = *a
+	own.Meta, own.Runs = record.MetaOf(registrationID, now), maps.Clone(a.Runs)
+	if len(a.Runs) > 0 {
+		mine := records.UserSources(a.ID, record.KindRun)
+		err := records.Each(ctx, s, page, mine, func(r *record.RunItem) error {
+			if r.TaskID == taskID && r.Unregistered() {
+				left.Keep(r.DatasetID)
+				own.Drop(r.DatasetID, r.ID)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(left.Runs) == 0 {
+		tx.Delete(a)
+	} else {
+		tx.Save(left, now)
+	}
+	return own, nil
 }
 
 // Remember adds to tx that what the team has used counts for users who no longer are of it: a team that they make next begins with it.

@@ -63,7 +63,10 @@ func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.Registra
 		return err
 	}
 	if used == nil || used.ID != r.ID || had != nil { // a team of several has its own, with what the user used in an earlier team
-		own := Own(c.Tx, used, r.TaskID, r.ID, c.Now)
+		own, err := Own(ctx, c.Store, c.Tx, used, r.TaskID, r.ID, c.Now)
+		if err != nil {
+			return err
+		}
 		if had != nil {
 			own.Remember(had)
 		}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"assay/shared/access"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -26,7 +25,7 @@ func (t Trash) Run(ctx context.Context, tx *records.Tx, r *record.RunItem, d *re
 		s.RunIDs = slices.DeleteFunc(s.RunIDs, func(id string) bool { return id == r.ID })
 		tx.Save(s, t.Now())
 	}
-	return t.runs(ctx, tx, d, r.Scope(), []*record.RunItem{r}, func(*record.Allowance) {})
+	return t.runs(ctx, tx, d, r, []*record.RunItem{r}, func(*record.Allowance) {})
 }
 
 // Submission adds to tx that the submission is deleted with its runs, as Run does with one.
@@ -39,7 +38,7 @@ func (t Trash) Submission(ctx context.Context, tx *records.Tx, s *record.Submiss
 	if err := (&batch{Tx: tx, deletion: d}).out(it); err != nil {
 		return err
 	}
-	return t.runs(ctx, tx, d, s.Scope(), runs, func(a *record.Allowance) {
+	return t.runs(ctx, tx, d, s, runs, func(a *record.Allowance) {
 		if !s.Unregistered() {
 			a.Submissions = max(0, a.Submissions-1)
 		}
@@ -47,9 +46,9 @@ func (t Trash) Submission(ctx context.Context, tx *records.Tx, s *record.Submiss
 }
 
 // runs adds to tx that the runs, all of one submission, are deleted, and the deletion itself.
-func (t Trash) runs(ctx context.Context, tx *records.Tx, d *record.DeletionItem, of access.Scope, runs []*record.RunItem,
+func (t Trash) runs(ctx context.Context, tx *records.Tx, d *record.DeletionItem, of team.Submitted, runs []*record.RunItem,
 	drop func(*record.Allowance)) error {
-	a, err := team.Allowance(ctx, t.Store, store.Strong, of)
+	a, err := team.AllowanceOf(ctx, t.Store, store.Strong, of)
 	if err != nil {
 		return err
 	}

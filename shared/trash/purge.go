@@ -109,6 +109,9 @@ func (t Trash) forgetItem(ctx context.Context, d *record.DeletionItem, key store
 		}
 		if len(r.Members) == 1 && slices.Contains(r.Members, userID) {
 			name, _ := r.ReservedName()
+			if err := t.dropExtensions(ctx, d, r); err != nil {
+				return err
+			}
 			own, err := t.get(ctx, in, name, record.AllowanceKey(r.TaskID, r.ID), record.AllowanceKey(r.TaskID, userID))
 			if err != nil {
 				return err
@@ -134,6 +137,23 @@ func (t Trash) forgetItem(ctx context.Context, d *record.DeletionItem, key store
 		}
 	}
 	return nil
+}
+
+// dropExtensions has scores of the task in the trash wait no more for the later closes that were granted to the team.
+func (t Trash) dropExtensions(ctx context.Context, d *record.DeletionItem, r *record.RegistrationItem) error {
+	a, err := find[record.Allowance](ctx, t, record.AllowanceKey(r.TaskID, r.ID))
+	if err != nil || a == nil {
+		return err
+	}
+	e, err := find[record.Embargo](ctx, t, record.EmbargoKey(r.TaskID))
+	if err != nil || e == nil || !e.Drop(a.Exceptions...) {
+		return err
+	}
+	it, err := record.Item(e)
+	if err != nil {
+		return err
+	}
+	return t.rename(ctx, d, it, r.UserID, r.UserID)
 }
 
 // rename has the other id stand for the user in an item, and in the lists that it will be in.

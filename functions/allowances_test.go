@@ -1,0 +1,88 @@
+package functions_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"assay/functions/evaluator"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+)
+
+// TestAllowance_OfAnEarlierBuildKeepsBaselines: an earlier build counted the baselines of a user with what the user submitted as a team.
+// The team takes over its own part, so that in the end nothing is counted that is not there, and the dataset can be deleted.
+func TestAllowance_OfAnEarlierBuildKeepsBaselines(t *testing.T) {
+	f := newPhases(t)
+	baseline := f.dataset.Run(olga, recordtest.Baseline)
+	r := f.task.Register(olga)
+	own := f.dataset.Run(olga)
+	earlier := &record.Allowance{Meta: record.MetaOf(r.UserID, time.Now()), TaskID: f.task.ID, Used: record.Used{Total: 1}, Submissions: 1,
+		Runs: map[string]int{f.dataset.ID: 2}}
+	own.Access.RegistrationID = "" // which an earlier build did not write
+	b := f.Records()
+	b.Put(earlier)
+	b.Replace(own.RunItem)
+	made, _ := f.submit(http.StatusCreated, olga)
+	counted := func(id string, runs, total int) {
+		t.Helper()
+		a := recordtest.Get[record.Allowance](t, f.Store, record.AllowanceKey(f.task.ID, id))
+		if a == nil || a.Runs[f.dataset.ID] != runs || a.Total != total {
+			t.Errorf("%s counts %+v, want %d runs, of which %d were charged", id, a, runs, total)
+		}
+	}
+	counted(r.ID, 2, 2)
+	counted(r.UserID, 1, 0)
+	for _, id := range []string{made.ID, own.SubmissionID, baseline.SubmissionID} {
+		f.Want(http.StatusConflict, nil, olga, http.MethodDelete, f.dataset.Path(), nil)
+		f.Want(http.StatusNoContent, nil, olga, http.MethodDelete, f.task.Path()+"/submissions/"+id, nil)
+	}
+	counted(r.ID, 0, 2)
+	counted(r.UserID, 0, 0)
+	f.Want(http.StatusNoContent, nil, olga, http.MethodDelete, f.dataset.Path(), nil)
+}
+
+// TestEmbargo_EndsWithTheTeam: nothing waits for the later close of a team whose last user was deleted, also while its task lay in the
+// trash, or that withdrew.
+func TestEmbargo_EndsWithTheTeam(t *testing.T) {
+	for name, end := range map[string]func(*phases){
+		"withdrawn": func(f *phases) {
+			f.Want(http.StatusNoContent, nil, "bob", http.MethodDelete, f.task.Path()+"/registrations/"+f.bob.ID, nil)
+		},
+		"deleted": func(f *phases) { f.deleteUser("bob") },
+		"deleted in the trash": func(f *phases) {
+			f.Want(http.StatusNoContent, nil, olga, http.MethodDelete, f.task.Path(), nil)
+			f.deleteUser("bob")
+			var all struct{ Data []record.Deletion }
+			f.Want(http.StatusOK, &all, olga, http.MethodGet, "/v1/deletions", nil)
+			f.Want(http.StatusNoContent, nil, olga, http.MethodDelete, "/v1/deletions/"+all.Data[0].ID, nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newPhases(t, func(d *record.DatasetItem) { d.Scores = record.ScoresAfterClose })
+			f.patch(http.StatusOK, "bob", "/v1/user", map[string]any{})
+			f.grant(f.bob, map[string]any{"closesAt": f.in(3000 * time.Hour)})
+			kept := f.grant(f.ada, map[string]any{"closesAt": f.in(2000 * time.Hour)})
+			end(f)
+			e := recordtest.Get[record.Embargo](t, f.Store, record.EmbargoKey(f.task.ID))
+			if e == nil || len(e.Extensions) != 1 || e.Extensions[kept.ID].ClosesAt.IsZero() {
+				t.Errorf("the embargo has %+v", e)
+			}
+		})
+	}
+}
+
+// deleteUser deletes the user with all that the user said.
+func (f *phases) deleteUser(name string) {
+	f.t.Helper()
+	path := "/v1/users/" + recordtest.UserID(name)
+	f.Want(http.StatusNoContent, nil, "root", http.MethodDelete, path, nil)
+	w := &evaluator.Worker{Store: f.Store, Files: f.Files, Now: f.Now, Log: f.Log, Holder: "test"}
+	for range 20 {
+		if err := w.RunDue(f.t.Context()); err != nil {
+			f.t.Fatal(err)
+		}
+		f.ahead.Add(int64(10 * time.Minute))
+	}
+	f.Want(http.StatusNotFound, nil, "root", http.MethodGet, path, nil)
+}

@@ -132,7 +132,7 @@ func deploy(t *testing.T, bootstraps string, guards bool, prepare ...func(*lambd
 		}
 		d.functions[dep.Name] = f
 		for _, r := range dep.Routes() {
-			routes[r.Key] = f
+			routes[r] = f
 		}
 	}
 	for _, name := range []string{functions.Evaluator, functions.Notifier} {

@@ -2,15 +2,16 @@ package functions
 
 import (
 	"cmp"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
-	"assay/functions/service"
 	"assay/shared/api"
 	"assay/shared/record"
 )
+
+// Service is the family that answers for what no route matches.
+const Service = "service"
 
 // The functions that events call, not requests.
 const (
@@ -133,29 +134,17 @@ func Deployments() []Deployment {
 // DefaultRoute is the key of the route that takes what no other route takes.
 const DefaultRoute = "$default"
 
-// Route leads requests of a method and a path to a function, in the words of API Gateway.
-type Route struct {
-	ID  string // unique among all routes: letters
-	Key string // such as "GET /v1/tasks/{taskId}"
-}
-
-// Routes are those of the function's operations: wherever there is GET there is HEAD. The service answers for all the rest,
-// such as a path that is not there, a method that is not possible, or OPTIONS.
-func (d Deployment) Routes() []Route {
-	var all []Route
+// Routes lists the keys of the routes to the function, as API Gateway has them: one for each address of its operations, whatever the
+// method, so that the function answers OPTIONS and methods that are not possible as well. What has no address goes to the service.
+func (d Deployment) Routes() []string {
+	var all []string
 	for _, o := range d.Operations {
-		all = append(all, routeOf(o, o.Method, ""))
-		if o.Method == http.MethodGet {
-			all = append(all, routeOf(o, http.MethodHead, "Head"))
+		if key := "ANY " + strings.TrimSuffix(o.Path, "{$}"); !slices.Contains(all, key) {
+			all = append(all, key)
 		}
 	}
-	if d.Name == service.Name {
-		all = append(all, Route{"Default", DefaultRoute})
+	if d.Name == Service {
+		all = append(all, DefaultRoute)
 	}
 	return all
-}
-
-// routeOf says a pattern of net/http in API Gateway's words, which differ only at the end of the root.
-func routeOf(o api.Operation, method, suffix string) Route {
-	return Route{strings.ToUpper(o.ID[:1]) + o.ID[1:] + suffix, method + " " + strings.TrimSuffix(o.Path, "{$}")}
 }

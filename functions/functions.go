@@ -22,7 +22,8 @@ import (
 
 // Families lists the families, in the order of the documentation.
 func Families() []api.Family {
-	families := []api.Family{
+	return []api.Family{
+		{Name: Service, About: "What the server says of itself.", Operations: service.Operations},
 		{Name: "organizers", About: "The organizations that run tasks.", Operations: organizers.Operations},
 		{Name: "tasks", About: "Shared tasks, and what their organizers did to them.", Operations: tasks.Operations},
 		{Name: "datasets", About: "The data of tasks: inputs, hidden truth, and how runs are measured.", Operations: datasets.Operations},
@@ -38,7 +39,6 @@ func Families() []api.Family {
 		{Name: "notifications", About: "Announcements of tasks, and what users are told of by e-mail.", Operations: notifications.Operations},
 		{Name: "users", About: "Who is logged in, and what users submitted.", Operations: users.Operations},
 	}
-	return append([]api.Family{{Name: service.Name, About: service.About, Operations: service.Operations(families)}}, families...)
 }
 
 // Operations lists the operations of all families.

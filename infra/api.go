@@ -1,6 +1,8 @@
 package main
 
 import (
+	"regexp"
+
 	"assay/functions"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -64,7 +66,7 @@ func (st *stack) addAPI() gateway {
 	return gateway{id: a.Ref(), url: jsii.String("https://" + st.Domain), log: logs.Ref()}
 }
 
-// addRoutes leads the family's operations to its function.
+// addRoutes leads the addresses of the family's operations to its function.
 func (st *stack) addRoutes(f *function, d functions.Deployment) {
 	integration := awsapigatewayv2.NewCfnIntegration(st.scope, jsii.String(f.id+"Integration"), &awsapigatewayv2.CfnIntegrationProps{
 		ApiId: st.gateway.id, IntegrationType: jsii.String("AWS_PROXY"), IntegrationUri: f.arn,
@@ -75,9 +77,10 @@ func (st *stack) addRoutes(f *function, d functions.Deployment) {
 		SourceArn: awscdk.Fn_Join(jsii.String(""), jsii.Strings(*st.arn("execute-api", ""), *st.gateway.id, "/*")),
 	})
 	target := awscdk.Fn_Join(jsii.String(""), jsii.Strings("integrations/", *integration.Ref()))
-	for _, r := range d.Routes() {
-		awsapigatewayv2.NewCfnRoute(st.scope, jsii.String(r.ID+"Route"), &awsapigatewayv2.CfnRouteProps{
-			ApiId: st.gateway.id, RouteKey: &r.Key, Target: target,
+	for _, key := range d.Routes() {
+		id := "Route" + regexp.MustCompile(`\W`).ReplaceAllString(key, "")
+		awsapigatewayv2.NewCfnRoute(st.scope, &id, &awsapigatewayv2.CfnRouteProps{
+			ApiId: st.gateway.id, RouteKey: &key, Target: target,
 		})
 	}
 }

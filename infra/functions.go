@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"assay/functions"
-	"assay/functions/service"
 	"assay/shared/config"
 	"assay/shared/record"
 	"assay/shared/store/dynamo"
@@ -86,7 +85,7 @@ func (st *stack) environment(d functions.Deployment) map[string]*string {
 	if len(d.Operations) > 0 {
 		e[config.OriginsVariable] = jsii.String(strings.Join(st.Origins, ","))
 	}
-	if d.Name == service.Name && st.issuer.clientID != nil {
+	if d.Name == functions.Service && st.issuer.clientID != nil {
 		e[config.ClientIDVariable] = st.issuer.clientID
 	}
 	return e

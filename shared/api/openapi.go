@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -11,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/yaml"
 )
 
 // Family is the operations of one family of resources.
@@ -201,15 +199,4 @@ func DocumentJSON(groups []Family) ([]byte, error) {
 	shareComponents(doc)
 	text, err := json.Marshal(doc)
 	return patchBodies.ReplaceAll(text, []byte("$2,$1")), err
-}
-
-// DocumentYAML renders the document of the groups as YAML.
-func DocumentYAML(groups []Family) ([]byte, error) {
-	text, err := DocumentJSON(groups)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	err = yaml.Convert(&b, bytes.NewReader(text))
-	return b.Bytes(), err
 }

@@ -248,6 +248,12 @@ var rules = []rule{
 		example:   edge{"assay/functions/runs", "assay/shared/mail"},
 	},
 	{
+		packages:  []string{"assay/functions/*/lambda"},
+		forbidden: []string{"assay/functions"},
+		reason:    "it links every family: 4 MB more in a function, which are loaded in each cold start",
+		example:   edge{"assay/functions/service/lambda", "assay/functions"},
+	},
+	{
 		forbidden: []string{"html/template/...", "text/template/..."},
 		reason:    "templates that call methods by name make the linker keep every method of everything: 3 MB more in a function",
 		example:   edge{"assay/functions/service", "html/template"},

@@ -1,12 +1,11 @@
-// Command lambda is the function of the family service. It knows the operations of all families, since it describes them
-// and answers whatever API Gateway has no route for; those of other families never reach it.
+// Command lambda is the function of the family service, which also answers whatever API Gateway has no route for.
 package main
 
 import (
 	"os"
 
-	"assay/functions"
+	"assay/functions/service"
 	"assay/shared/gateway"
 )
 
-func main() { os.Exit(gateway.Serve(functions.Operations())) }
+func main() { os.Exit(gateway.Serve(service.Operations)) }

@@ -29,17 +29,18 @@ type HTTPAPI struct {
 	requests atomic.Int64
 }
 
-// NewHTTPAPI returns an API with the routes, by route key such as "GET /v1/tasks/{taskId}".
+// NewHTTPAPI returns an API with the routes, by route key such as "ANY /v1/tasks/{taskId}".
 func NewHTTPAPI(routes map[string]*Function) *HTTPAPI {
 	f := &HTTPAPI{routes: http.NewServeMux(), fallback: routes[DefaultRoute]}
 	for key, function := range routes {
 		if key == DefaultRoute {
 			continue
 		}
-		if strings.HasSuffix(key, " /") {
-			key += "{$}"
+		pattern := strings.TrimPrefix(key, "ANY ")
+		if pattern == "/" {
+			pattern += "{$}"
 		}
-		f.routes.HandleFunc(key, func(w http.ResponseWriter, r *http.Request) { f.serve(w, r, key, function) })
+		f.routes.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { f.serve(w, r, key, function) })
 	}
 	return f
 }
@@ -47,7 +48,7 @@ func NewHTTPAPI(routes map[string]*Function) *HTTPAPI {
 // ServeHTTP implements http.Handler.
 func (f *HTTPAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// The mux would redirect a path such as /v1//tasks; API Gateway has no route for it.
-	if h, pattern := f.routes.Handler(r); strings.HasPrefix(pattern, r.Method+" ") && path.Clean(r.URL.Path) == r.URL.Path {
+	if h, pattern := f.routes.Handler(r); pattern != "" && path.Clean(r.URL.Path) == r.URL.Path {
 		h.ServeHTTP(w, r)
 		return
 	}

@@ -1,26 +1,28 @@
-package service
+// Package reference renders the API's description as a page to read, when the program is built: what it renders is served by service.
+package reference
 
 import (
 	"cmp"
 	"context"
-	_ "embed"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
-	"assay/shared/api"
 	"assay/shared/lists"
 	"assay/shared/problem"
-	"assay/shared/webpage"
 
 	"github.com/danielgtaylor/huma/v2"
 )
 
-//go:embed search.js
-var search string
+//go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
+
+// Render writes what the page of the description shows.
+func Render(ctx context.Context, doc *huma.OpenAPI, w io.Writer) error {
+	return referencePage(newReference(doc)).Render(ctx, w)
+}
 
 // reference is the API's description as a page shows it.
 type reference struct {
@@ -252,36 +254,4 @@ func kinds() []*problem.Kind {
 	return slices.SortedStableFunc(slices.Values(problem.Kinds), func(a, b *problem.Kind) int { return a.Status - b.Status })
 }
 
-const (
-	mediaJSON = "application/json"
-	mediaYAML = "application/yaml"
-)
-
-//go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
-
-// document answers with a form of the API's description, which is made from the families when it is first asked for.
-func document(families *[]api.Family, mediaType string, render func([]api.Family) ([]byte, error)) func(context.Context, *api.Call) error {
-	rendered := sync.OnceValues(func() ([]byte, error) { return render(*families) })
-	return func(_ context.Context, c *api.Call) error {
-		body, err := rendered()
-		if err != nil {
-			return err
-		}
-		return c.WriteDocument(mediaType, body)
-	}
-}
-
-// referenceOf answers with the description as a page, which is made in the same way.
-func referenceOf(families *[]api.Family) func(context.Context, *api.Call) error {
-	rendered := sync.OnceValues(func() (webpage.Rendered, error) {
-		page := webpage.Page{Title: "API", Here: "/docs", Script: search, Main: referencePage(newReference(api.OpenAPI(*families)))}
-		return page.Render(context.Background())
-	})
-	return func(_ context.Context, c *api.Call) error {
-		page, err := rendered()
-		if err != nil {
-			return err
-		}
-		return page.Write(c)
-	}
-}
+const mediaJSON = "application/json"

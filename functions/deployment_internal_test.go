@@ -51,7 +51,7 @@ func TestDeployments_TimeOutBeforeTheGateway(t *testing.T) {
 	}
 }
 
-var holders = regexp.MustCompile(`record\.Holder(\w+)`)
+var holders = regexp.MustCompile(`record\.Holder([A-Z]\w+)`)
 
 // TestDeployments_MayAccessFilesThatTheirCodeNames catches a family that takes up files of a holder on which it has no rights: it would
 // work locally and be refused on AWS.

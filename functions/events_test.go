@@ -3,6 +3,7 @@ package functions_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,13 +21,12 @@ func takeEvents(t *testing.T, s *servertest.Server) (found []string) {
 		t.Fatal(err)
 	}
 	for _, it := range items {
-		r, err := record.DecodeOutbox(it)
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, ok := r.(*record.Event)
-		if !ok {
+		if !strings.HasPrefix(it.Partition, "EVENT#") {
 			continue
+		}
+		e := new(record.Event)
+		if err := record.Decode(it, e); err != nil {
+			t.Fatal(err)
 		}
 		if found = append(found, string(e.Kind)+" "+e.Subject); e.OrganizerID == "" || e.TaskID == "" {
 			t.Errorf("%+v", e)
@@ -96,8 +96,8 @@ func TestEvents_WaitForTheirTime(t *testing.T) {
 	s := newServer(t)
 	task := s.Create("olga", "/v1/tasks", map[string]any{"organizerId": s.Records().Organizer("olga").ID, "name": "Lakes",
 		"submissions": map[string]any{"closesAt": record.At(s.Now().Add(10 * record.Day))}})
-	event := recordtest.Get[record.Event](t, s.Store, record.EventKey(record.WindowEventID(servertest.ID(task),
-		*servertest.Get[record.Task](s, "olga", task).Submissions.ClosesAt)))
+	closing := recordtest.Get[record.TaskItem](t, s.Store, record.TaskKey(servertest.ID(task))).ClosingEvent(s.Now())
+	event := recordtest.Get[record.Event](t, s.Store, closing.Key())
 	if event == nil || event.NotBefore.Sub(s.Now()).Round(time.Hour) != 8*record.Day {
 		t.Errorf("%+v", event)
 	}
@@ -109,5 +109,34 @@ func TestEvents_WaitForTheirTime(t *testing.T) {
 	at, err := record.DueAt(due[1].Entry(record.ByWork).Sort)
 	if err != nil || at.Sub(s.Now()).Round(time.Hour) != record.DefaultTokenLifetime-record.TokenNotice {
 		t.Errorf("%v %v", at, err)
+	}
+}
+
+// The event that a window closes is made with any change when it is missing, as for what an earlier build stored, and when what it is about
+// is restored.
+func TestEvents_TellOfTheCloseOfEveryWindow(t *testing.T) {
+	s := newServer(t)
+	closes := new(record.At(s.Now().Add(30 * record.Day)))
+	b := s.Records()
+	task := b.Task(func(t *record.TaskItem) { t.Submissions.ClosesAt = closes })
+	dataset := task.Dataset(b.Truths("qrels.txt", "q1 0 d1 1\n"), func(d *record.DatasetItem) { d.Submissions.ClosesAt = closes })
+	for path, closing := range map[string]*record.Event{task.Path(): task.ClosingEvent(s.Now()), dataset.Path(): dataset.ClosingEvent(s.Now())} {
+		takeMissing := func(what string) {
+			t.Helper()
+			e := recordtest.Get[record.Event](t, s.Store, closing.Key())
+			if e == nil || e.Subject != path || e.Delivered {
+				t.Fatalf("%s, %s: %+v", path, what, e)
+			}
+			if err := s.Store.Write(t.Context(), store.Delete(e.Key())); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Want(http.StatusOK, nil, "olga", http.MethodPatch, path, map[string]any{"name": "Rivers"})
+		takeMissing("changed")
+		s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, path, nil)
+		for _, id := range s.IDs("olga", "/v1/deletions") {
+			s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, "/v1/deletions/"+id, nil)
+		}
+		takeMissing("restored")
 	}
 }

@@ -7,18 +7,13 @@ import (
 	"assay/shared/api"
 	"assay/shared/propagation"
 	"assay/shared/record"
-	"assay/shared/records"
 )
 
-// renewWindow adds to c.Tx that participants are told of a new close of the dataset's own window, and that its scores follow a change of
+// renewWindow adds to c.Tx that participants are told when the dataset's own window closes, and that its scores follow a change of
 // when they are shown.
 func renewWindow(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) error {
-	before, closes := old.Submissions.ClosesAt, changed.Submissions.ClosesAt
-	if closes != nil && closes.After(c.Now()) && (before == nil || *closes != *before) {
-		closing := record.NewWindowEvent(c.Now(), changed.Scope(), changed.ID, "/v1/datasets/"+changed.ID, *closes)
-		if err := records.CreateMissing[record.Event](ctx, c.Store, c.Tx, closing); err != nil {
-			return err
-		}
+	if err := propagation.TellOfClose(ctx, c.Store, c.Tx, changed.ClosingEvent(c.Now())); err != nil {
+		return err
 	}
 	was, is := old.Scores == record.ScoresAfterClose, changed.Scores == record.ScoresAfterClose
 	if !was && !is || was && is && reflect.DeepEqual(changed.Submissions, old.Submissions) {

@@ -47,10 +47,12 @@ func create[T api.Target](ctx context.Context, c *api.Call, t T, d record.Invita
 	made.Secret, i.Digest = auth.NewInvitation(i.To())
 	made.Invitation, made.Link = i.Invitation, c.BaseURL()+record.InvitationLink(made.Secret)
 	if d.Email != "" {
-		i.Send(made.Secret, c.Now())
 		if err := countAddress(ctx, c, i); err != nil {
 			return "", made, err
 		}
+		e := record.NewEvent(c.Now(), record.EventInvitationCreated, i.Scope(), i.Path())
+		e.Secret = made.Secret
+		c.Tx.Create(e)
 	}
 	c.Tx.Create(i)
 	return i.Path(), made, c.Audit(ctx, i.Scope(), record.InvitationCreated, i.Path(), nil, audited{i.Role, i.Uses})
@@ -58,11 +60,11 @@ func create[T api.Target](ctx context.Context, c *api.Call, t T, d record.Invita
 
 // countAddress counts an invitation to an e-mail address. Whether somebody here has the address is not looked at, so nobody finds it out.
 func countAddress(ctx context.Context, c *api.Call, i *record.InvitationItem) error {
-	a, err := records.Get[record.Addressed](ctx, c.Store, store.Strong, record.AddressedKey(i.OrganizerID))
+	a, err := records.Get[record.Addressed](ctx, c.Store, store.Strong, record.AddressedKey(i.CountedFor()))
 	if err != nil {
 		return err
 	}
-	a = cmp.Or(a, &record.Addressed{Meta: record.MetaOf(i.OrganizerID, c.Now())})
+	a = cmp.Or(a, &record.Addressed{Meta: record.MetaOf(i.CountedFor(), c.Now())})
 	if err := a.Add(i.ID, c.Now()); err != nil {
 		return err
 	}

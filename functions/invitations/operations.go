@@ -42,7 +42,7 @@ var Operations = []api.Operation{
 		ID: "createOrganizerInvitation", Path: "/v1/organizers/{organizerId}/invitations", May: access.OrganizerOwner, Problems: api.Quotas,
 		Token:       access.ScopeOrganize,
 		Summary:     "Invite members of an organizer",
-		Description: about + "Its answer alone has the secret. An organizer can invite 20 e-mail addresses in 24 hours.",
+		Description: about + "Its answer alone has the secret. An organizer, with its tasks, can invite 20 e-mail addresses in 24 hours.",
 	}, organizer, create[*record.Organizer]),
 	api.Delete(api.Spec{
 		ID: "deleteOrganizerInvitation", Path: "/v1/organizers/{organizerId}/invitations/{invitationId}", May: access.OrganizerOwner,
@@ -60,7 +60,7 @@ var Operations = []api.Operation{
 		Token:   access.ScopeOrganize,
 		Summary: "Invite teams to a task",
 		Description: about + "Each who joins registers a team, which is accepted at once, whatever the task's rules for registration say: that " +
-			"is the way into a private task. Its answer alone has the secret.",
+			"is the way into a private task. Its answer alone has the secret. E-mail addresses count among the 20 in 24 hours of the organizer.",
 	}, task, create[*record.TaskItem]),
 	api.Delete(api.Spec{
 		ID: "deleteTaskInvitation", Path: "/v1/tasks/{taskId}/invitations/{invitationId}", May: access.Organizer,
@@ -80,7 +80,7 @@ var Operations = []api.Operation{
 		Token:    access.ScopeSubmit,
 		Summary:  "Invite members of a team",
 		Description: about + "For the owner of the team. Who joins may do with the team's submissions what the owner may. Its answer alone has " +
-			"the secret.",
+			"the secret. A user can invite 20 e-mail addresses to teams in 24 hours, whatever the organizer of the task has invited.",
 	}, ownTeam, create[ownedTeam]),
 	api.Delete(api.Spec{
 		ID: "deleteTeamInvitation", Path: "/v1/tasks/{taskId}/registrations/{registrationId}/invitations/{invitationId}", May: access.Owner,

@@ -70,7 +70,7 @@ func (f family) operations() []api.Operation {
 		return s
 	}
 	list := read("list", "Deliveries", deliveries, "List what was sent to a webhook",
-		"The newest first: the last 1,000 that have ended, for 30 days, and all that are tried.")
+		"The newest first: those of the last 7 days, and all that are tried.")
 	list.Query = page.Spec{Filters: []page.Filter{{Name: "state", Type: page.Enum}}}
 	return []api.Operation{
 		api.List(read("list", "s", f.path, "List the webhooks of "+f.of, "Without their secrets."), f.load, listWebhooks, nil),
@@ -80,7 +80,7 @@ func (f family) operations() []api.Operation {
 				"what it is about, at `path`, and nothing of it. The first is `webhook.created`. `sequence` counts the events of the webhook without "+
 				"gaps. An event can arrive more than once, with the same `webhook-id`, and later than one that happened after it. The receiver answers "+
 				"within 10 seconds with a status of 2xx; redirects are not followed. Otherwise the event is sent again, with growing waits, for three "+
-				"days. When nothing else arrived in that time either, the webhook is disabled, and the organizers are told. At most 10 for each "+
+				"days. When nothing arrived in that time, the webhook is disabled, and the organizers are told. At most 10 for each "+
 				"organizer and each task.", api.Quotas...), f.load, createWebhook),
 		api.Get(read("get", "", one, "Return a webhook", "Without its secret."), f.webhook, showWebhook),
 		api.Patch(spec("update", "", one, "Change a webhook", "Its address, the kinds of events, or whether they are sent.", api.Quotas...),

@@ -39,8 +39,7 @@ func createWebhook(ctx context.Context, c *api.Call, of *parent, d record.Webhoo
 			"events.", len(all))
 	}
 	h := record.NewWebhook(c.Now(), of.organizerID, of.taskID, d)
-	h.Sequence = 1
-	first := record.NewDelivery(c.Now(), h, record.EventWebhookCreated, of.taskID, h.Path()).Numbered(h.Sequence)
+	first := record.NewDelivery(c.Now(), h, record.EventWebhookCreated, of.taskID, h.Path())
 	// Replaced as it is, so that of two webhooks that are created at once one counts again, and none is left of what is being deleted.
 	c.Tx.Create(h).Create(first).Replace(of.Record)
 	return h.Path(), &NewWebhook{h.Webhook, h.Secret}, c.Audit(ctx, h.Scope(), record.WebhookCreated, h.Path(), nil, d)
@@ -52,7 +51,7 @@ func showWebhook(_ context.Context, _ *api.Call, h *record.WebhookItem) (record.
 
 func changeWebhook(ctx context.Context, c *api.Call, h *record.WebhookItem, d record.WebhookDraft) (*record.WebhookItem, error) {
 	changed := *h
-	changed.WebhookDraft = d
+	changed.WebhookDraft, changed.FailingSince = d, nil
 	c.Tx.Save(&changed, c.Now())
 	return &changed, c.Audit(ctx, h.Scope(), record.WebhookChanged, h.Path(), h.WebhookDraft, d)
 }
@@ -72,7 +71,7 @@ func rotateSecret(ctx context.Context, c *api.Call, h *record.WebhookItem, _ Not
 }
 
 func listDeliveries(ctx context.Context, c *api.Call, h *record.WebhookItem) (page.Page[*record.Delivery], error) {
-	source := records.Source{Partition: record.DeliveryPartition(h.ID), From: record.DeliveryPrefix, To: record.DeliveryEnd}
+	source := records.Source{Partition: record.DeliveryPartition(h.ID)}
 	var keep func(*record.DeliveryItem) bool
 	if len(c.Page.Values("state")) > 0 {
 		keep = func(d *record.DeliveryItem) bool { return c.Page.Matches("state", string(d.State)) }

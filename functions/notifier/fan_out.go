@@ -3,149 +3,129 @@ package notifier
 import (
 	"cmp"
 	"context"
+	"path"
 	"slices"
-	"sort"
 	"strings"
 
+	"assay/shared/auth"
+	"assay/shared/lists"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
 )
 
-// recipientsPage is how many recipients one transaction serves: each takes two writes, the event one, and webhooks the rest.
-const recipientsPage = 35
+// recipientsPage is how many recipients one transaction serves: each takes two writes, as does each of the webhooks of the task and of
+// its organizer, and the event one.
+const recipientsPage = (store.MaxWrites-1)/2 - 2*record.MaxWebhooks
 
-// fanOut delivers an event that is due to its recipients. When it fails, the event is due again later, and given up after
-// record.MailTime.
+// fanOut delivers an event that is due to its recipients.
 func (w *Worker) fanOut(ctx context.Context, key store.Key) error {
-	for {
-		more, err := w.fanOutPage(ctx, key)
-		if err != nil {
-			return w.postpone(ctx, key, err)
-		}
-		if !more {
-			return nil
-		}
-	}
-}
-
-// fanOutPage delivers an event to the next page of its recipients, and reports whether there are more.
-func (w *Worker) fanOutPage(ctx context.Context, key store.Key) (more bool, err error) {
-	err = records.Change(ctx, w.Store, key, func(e *record.Event, tx *records.Tx) error {
-		more = false
-		now := w.Now()
-		if e.Delivered || e.NotBefore.After(now) {
-			return nil
-		}
-		current, err := w.isCurrent(ctx, e)
+	w.fanOuts.Lock()
+	defer w.fanOuts.Unlock()
+	for more := true; more; {
+		err := records.Change(ctx, w.Store, key, func(e *record.Event, tx *records.Tx) (err error) {
+			more, err = w.fanOutPage(ctx, e, tx)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		var users []string
-		var next string
-		if current {
-			if users, next, err = w.recipients(ctx, e); err != nil {
-				return err
-			}
-			if err := w.addMails(ctx, tx, e, users); err != nil {
-				return err
-			}
-			if e.Cursor == "" {
-				if err := w.addDeliveries(ctx, tx, e); err != nil {
-					return err
-				}
-			}
-		}
-		e.Cursor, e.Attempts, more = next, 0, next != ""
-		if !more {
-			e.End()
-		}
-		tx.Save(e, now)
-		return nil
-	})
-	return more, err
+	}
+	return nil
 }
 
-// maxAttempts is how often an event is tried, which takes about three days.
-const maxAttempts = 20
-
-// postpone has an event be due again later, after a failure.
-func (w *Worker) postpone(ctx context.Context, key store.Key, failure error) error {
-	w.Log.WarnContext(ctx, "an event was not delivered; it is tried again later", "event", key.Partition, "error", failure)
-	_, err := records.Update(ctx, w.Store, key, func(e *record.Event, _ *records.Tx) (bool, error) {
-		now := w.Now()
-		e.Attempts++
-		e.NotBefore = record.At(now.Add(delay(e.Attempts)))
-		if e.Attempts >= maxAttempts {
-			e.End()
+// fanOutPage adds to tx that the event is delivered to its next recipients, and reports whether there are more. An event that tells in
+// advance of what will not happen any more goes.
+func (w *Worker) fanOutPage(ctx context.Context, e *record.Event, tx *records.Tx) (more bool, err error) {
+	if e.Delivered || e.NotBefore.After(w.Now()) {
+		return false, nil
+	}
+	if current, err := w.isCurrent(ctx, e); err != nil || !current {
+		tx.Delete(e)
+		return false, err
+	}
+	if e.Cursor == "" {
+		if err := w.addDeliveries(ctx, tx, e); err != nil {
+			return false, err
 		}
-		record.Touch(e, now)
+	}
+	users, next, err := w.recipients(ctx, e)
+	if err == nil {
+		err = w.addMails(ctx, tx, e, users)
+	}
+	if e.Cursor = next; next == "" {
+		e.End()
+	}
+	tx.Save(e, w.Now())
+	return next != "", err
+}
+
+// isCurrent reports whether what an event tells of in advance will still happen.
+func (w *Worker) isCurrent(ctx context.Context, e *record.Event) (bool, error) {
+	if e.Kind != record.EventWindowClosing {
 		return true, nil
-	})
-	return err
+	}
+	var t *record.TaskItem
+	var d *record.DatasetItem
+	err := records.Read(ctx, w.Store, store.Strong, records.Into(&t, record.TaskKey(e.TaskID)),
+		records.Into(&d, record.DatasetKey(path.Base(e.Subject))))
+	current := t.ClosingEvent(w.Now())
+	if d != nil {
+		current = d.ClosingEvent(w.Now())
+	}
+	return current != nil && current.ID == e.ID, err
 }
 
-// recipients returns the next page of those who are told of the event, behind its cursor, and the cursor behind them; empty when these
-// are all.
+// recipients returns the next of those who are told of the event, behind its cursor, and the cursor behind them; empty when these are all.
 func (w *Worker) recipients(ctx context.Context, e *record.Event) (users []string, next string, err error) {
-	switch e.Kind.To() {
-	case record.ToRegistrants:
-		return w.registrants(ctx, e)
-	case record.ToAddress:
-		return []string{record.AddressID(e.Address)}, "", nil
-	case record.ToOrganizers:
-		o, err := records.Get[record.Organizer](ctx, w.Store, store.Strong, record.OrganizerKey(e.OrganizerID))
-		if err != nil || o == nil {
-			return nil, "", err
+	var all []string // each as the registration, if that counts, # and the user; in ascending order, as cursors are
+	add := func(registration string, users []string) {
+		for _, user := range slices.Sorted(slices.Values(users)) {
+			all = append(all, registration+"#"+user)
 		}
-		users = o.Members
-	case record.ToTeam:
-		if users = e.UserIDs; e.RegistrationID == "" {
-			break
-		}
-		r, err := records.Get[record.RegistrationItem](ctx, w.Store, store.Strong, record.RegistrationKey(e.TaskID, e.RegistrationID))
-		if err != nil || r == nil {
-			return nil, "", err
-		}
-		users = r.Members
-	default:
-		users = e.UserIDs
 	}
-	users = slices.Compact(slices.Sorted(slices.Values(users)))
-	users = users[sort.SearchStrings(users, e.Cursor+"\x00"):]
-	if len(users) > recipientsPage {
-		users = users[:recipientsPage]
-		next = users[recipientsPage-1]
-	}
-	return users, next, nil
-}
-
-// registrants is recipients for those who take part in the task. The cursor is a registration and a member of it.
-func (w *Worker) registrants(ctx context.Context, e *record.Event) (users []string, next string, err error) {
-	from, _, _ := strings.Cut(e.Cursor, "#")
-	last := ""
-	q := store.Query{Partition: record.TaskKey(e.TaskID).Partition, From: record.RegistrationPrefix + from, To: record.RegistrationEnd,
-		Limit: recipientsPage, Consistency: store.Strong}
-	for it, err := range records.Items(ctx, w.Store, q) {
-		if err != nil {
-			return nil, "", err
-		}
-		r, err := records.Decode[record.RegistrationItem](it)
-		if err != nil {
-			return nil, "", err
-		}
-		for _, user := range slices.Sorted(slices.Values(r.Members)) {
-			at := r.ID + "#" + user
-			switch {
-			case r.State != record.Accepted || at <= e.Cursor || slices.Contains(users, user):
-			case len(users) == recipientsPage:
-				return users, last, nil
-			default:
-				users, last = append(users, user), at
+	switch to := e.Kind.To(); {
+	case to == record.ToRegistrants:
+		from, _, _ := strings.Cut(e.Cursor, "#")
+		var teams []*record.RegistrationItem
+		teams, err = records.Query[record.RegistrationItem](ctx, w.Store, store.Query{Partition: record.TaskKey(e.TaskID).Partition,
+			From: record.RegistrationPrefix + from, To: record.RegistrationEnd, Limit: recipientsPage, Consistency: store.Strong})
+		for _, t := range teams {
+			if next = t.ID + "$"; t.State == record.Accepted { // which is behind its members
+				add(t.ID, t.Members)
 			}
 		}
+	case to == record.ToAddress:
+		var i *record.InvitationItem
+		if i, err = w.invitation(ctx, e.Secret); i != nil {
+			add("", []string{record.AddressID(i.Email)})
+		}
+	case to == record.ToOrganizers:
+		var o *record.Organizer
+		if o, err = records.Get[record.Organizer](ctx, w.Store, store.Strong, record.OrganizerKey(e.OrganizerID)); o != nil {
+			add("", o.Members)
+		}
+	case to == record.ToTeam && e.RegistrationID != "":
+		var r *record.RegistrationItem
+		key := record.RegistrationKey(e.TaskID, e.RegistrationID)
+		if r, err = records.Get[record.RegistrationItem](ctx, w.Store, store.Strong, key); r != nil {
+			add("", r.Members)
+		}
+	default:
+		add("", e.UserIDs)
 	}
-	return users, "", nil
+	done, _ := slices.BinarySearch(all, e.Cursor+"\x00")
+	if all = all[done:]; len(all) > recipientsPage {
+		all = all[:recipientsPage]
+		next = all[recipientsPage-1]
+	}
+	return lists.Map(all, func(at string) string { return at[strings.Index(at, "#")+1:] }), next, err
+}
+
+// invitation reads the invitation with the secret; nil when it was withdrawn or used.
+func (w *Worker) invitation(ctx context.Context, secret string) (*record.InvitationItem, error) {
+	id, digest, _ := auth.ParseInvitation(secret)
+	return records.Get[record.InvitationItem](ctx, w.Store, store.Strong, record.InvitationKey(id, digest))
 }
 
 // addMails adds to tx that the users are told of the event by e-mail, as far as they have an address and want it.
@@ -163,12 +143,24 @@ func (w *Worker) addMails(ctx context.Context, tx *records.Tx, e *record.Event, 
 	}
 	for i, user := range users {
 		box := cmp.Or(boxes[i], record.NewMailbox(user, w.Now()))
-		if e.Address+profiles[i].MailAddress() == "" || !box.Wants(e.Kind) {
+		if e.Secret+profiles[i].MailAddress() == "" || !box.Wants(e.Kind) {
 			continue
 		}
 		box.Wait(w.Now())
-		mail := &record.Mail{Meta: record.MetaOf(e.ID, w.Now()), UserID: user, Address: e.Address, Secret: e.Secret}
-		tx.Create(mail).Save(box, w.Now()) // in any case, as settle relies on
+		// The mailbox changes in any case, as settle relies on.
+		tx.Create(&record.Mail{Meta: record.MetaOf(e.ID, w.Now()), UserID: user, Secret: e.Secret}).Save(box, w.Now())
 	}
 	return nil
+}
+
+// noticeToken makes the event that an access token expires, once.
+func (w *Worker) noticeToken(ctx context.Context, key store.Key) error {
+	return records.Change(ctx, w.Store, key, func(t *record.AccessTokenItem, tx *records.Tx) error {
+		if at := t.NoticeAt(); at.IsZero() || at.After(w.Now()) {
+			return nil
+		}
+		t.Noticed = true
+		tx.Replace(t).Create(record.NewTokenEvent(w.Now(), t))
+		return nil
+	})
 }

@@ -15,6 +15,8 @@ import (
 	"assay/shared/mail/mailtest"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/store"
+	"assay/shared/store/dynamo/dynamotest"
 	"assay/shared/store/embedded"
 )
 
@@ -30,9 +32,18 @@ type fixture struct {
 }
 
 func newFixture(t *testing.T) *fixture {
+	return newFixtureOf(t, recordtest.OpenStore(t, embedded.Options{}))
+}
+
+// onBothStores runs the test over the embedded store and over DynamoDB.
+func onBothStores(t *testing.T, test func(*testing.T, *fixture)) {
+	t.Run("embedded", func(t *testing.T) { test(t, newFixture(t)) })
+	t.Run("DynamoDB", func(t *testing.T) { test(t, newFixtureOf(t, dynamotest.Open(t, dynamotest.Start(t)))) })
+}
+
+func newFixtureOf(t *testing.T, store store.Store) *fixture {
 	f := &fixture{t: t, smtp: mailtest.New(t), now: record.At(time.Now()).Time}
 	now := func() time.Time { return f.now }
-	store := recordtest.OpenStore(t, embedded.Options{})
 	f.Builder = recordtest.New(t, store)
 	f.Builder.Now = now
 	send, err := mail.SMTP(f.smtp.URL, "Assay <assay@lab.example>")
@@ -79,7 +90,10 @@ func (f *fixture) announce(t *recordtest.Task, title, body string) *record.Annou
 }
 
 func TestFanOut_TellsEachRegistrantOnce(t *testing.T) {
-	f := newFixture(t)
+	onBothStores(t, testFanOutTellsEachRegistrantOnce)
+}
+
+func testFanOutTellsEachRegistrantOnce(t *testing.T, f *fixture) {
 	task := f.Task()
 	const registrants = 80 // more than two pages
 	want := map[string]int{}
@@ -142,8 +156,9 @@ func TestMail_HasTwoFormsAndEndsWithOneClick(t *testing.T) {
 	}
 }
 
-func TestMail_IsOneInTenMinutes(t *testing.T) {
-	f := newFixture(t)
+func TestMail_IsOneInTenMinutes(t *testing.T) { onBothStores(t, testMailIsOneInTenMinutes) }
+
+func testMailIsOneInTenMinutes(t *testing.T, f *fixture) {
 	f.User("ann")
 	task := f.Task()
 	task.Register("ann")
@@ -179,7 +194,10 @@ func TestMail_EndsWithoutAMailServer(t *testing.T) {
 }
 
 func TestMail_IsTriedAgainForThreeDays(t *testing.T) {
-	f := newFixture(t)
+	onBothStores(t, testMailIsTriedAgainForThreeDays)
+}
+
+func testMailIsTriedAgainForThreeDays(t *testing.T, f *fixture) {
 	f.User("ann")
 	task := f.Task()
 	task.Register("ann")
@@ -269,7 +287,10 @@ func TestMail_TellsNoMoreThanALoginShows(t *testing.T) {
 
 // An anonymous team of three: each member is told, and nobody else is, of the team by its alias or of what it did.
 func TestFanOut_TellsTheMembersOfATeamAlone(t *testing.T) {
-	f := newFixture(t)
+	onBothStores(t, testFanOutTellsTheMembersOfATeamAlone)
+}
+
+func testFanOutTellsTheMembersOfATeamAlone(t *testing.T, f *fixture) {
 	f.User("ann", "bob", "cyd", "dan", "olga")
 	task := f.Task()
 	task.Register("ann", recordtest.With("bob", "cyd"), func(r *record.RegistrationItem) { r.Anonymous = true })
@@ -290,36 +311,5 @@ func TestFanOut_TellsTheMembersOfATeamAlone(t *testing.T) {
 	}
 	if len(told) != 3 {
 		t.Errorf("%v", told)
-	}
-}
-
-// Who is invited need have no account, learns nothing but the link, and can stop further invitations.
-func TestMail_InvitesAnAddress(t *testing.T) {
-	f := newFixture(t)
-	task := f.Task(recordtest.Private, func(t *record.TaskItem) { t.Name = "Secret lakes" })
-	invite := func(secret string) *record.Event {
-		f.now = f.now.Add(record.MailInterval)
-		e := record.NewInvitationEvent(f.now, task.Scope(), task.Path()+"/invitations/"+record.NewID(f.now), "Ada@example.org", secret)
-		f.Put(e)
-		return e
-	}
-	event := invite("first-secret")
-	m := f.one()
-	if m.To != "Ada@example.org" || !strings.Contains(m.Text, "https://assay.example/#first-secret") ||
-		strings.Contains(m.Text+m.HTML, "lakes") || strings.Contains(m.Text+m.HTML, task.ID) {
-		t.Errorf("%+v", m)
-	}
-	if e := recordtest.Get[record.Event](t, f.Builder.Store, event.Key()); e.Secret+e.Address != "" || !e.Delivered {
-		t.Errorf("the secret stays: %+v", e)
-	}
-	box := recordtest.Get[record.Mailbox](t, f.Builder.Store, record.MailboxKey(record.AddressID("ada@EXAMPLE.org")))
-	if !strings.Contains(m.Header.Get("List-Unsubscribe"), box.UnsubscribePath()) {
-		t.Errorf("%+v", m.Header)
-	}
-	box.Stopped = true
-	f.Replace(box)
-	invite("second-secret")
-	if all := f.deliver(); len(all) > 0 {
-		t.Errorf("%+v", all)
 	}
 }

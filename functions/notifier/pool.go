@@ -1,62 +1,59 @@
 package notifier
 
 import (
+	"strings"
+
 	"assay/shared/store"
 
 	"golang.org/x/sync/errgroup"
 )
 
-// What is done at the same time. Webhooks do not count in concurrency, because a receiver may take attemptTime to answer.
+// What is done at the same time. A receiver may take attemptTime to answer, so attempts count apart.
 const (
-	concurrency = 32  // records of the outbox that are handled at the same time
-	laneWidth   = 8   // attempts for one webhook
-	laneLength  = 64  // and deliveries that wait for one
+	concurrency = 32  // records of the outbox, except deliveries
+	perWebhook  = 16  // attempts for one webhook
 	connections = 256 // attempts for all webhooks
 )
 
-// pool has the goroutines that handle what is in the outbox. The deliveries of a webhook have a lane of their own, so that a receiver that
-// is slow to answer delays those of no other.
-type pool struct {
-	others   errgroup.Group
-	lanes    map[string]*lane // by partition
-	attempts chan struct{}
-}
+// deliveries begins the keys of deliveries.
+const deliveries = "WEBHOOK"
 
-type lane struct {
-	errgroup.Group
-	attempts chan struct{}
+// pool has the goroutines that deliver. Those of each webhook are a group, so that a receiver that is slow to answer delays no other.
+type pool struct {
+	groups      map[string]*errgroup.Group // by the partition of the deliveries, and the others
+	connections chan struct{}
 }
 
 func newPool() *pool {
-	p := &pool{lanes: map[string]*lane{}, attempts: make(chan struct{}, connections)}
-	p.others.SetLimit(concurrency)
-	return p
+	return &pool{map[string]*errgroup.Group{}, make(chan struct{}, connections)}
 }
 
-// start begins do for the record with the key, or reports that its lane is full. Where there are no lanes it waits for a goroutine.
-func (p *pool) start(k store.Key, do func() error) bool {
-	if !isNumbered(k) {
-		p.others.Go(do)
+func (p *pool) group(name string, limit int) *errgroup.Group {
+	if p.groups[name] == nil {
+		p.groups[name] = new(errgroup.Group)
+		p.groups[name].SetLimit(limit)
+	}
+	return p.groups[name]
+}
+
+// start begins do for the record with the key, or reports that there are enough attempts for its webhook. For other records it waits for
+// a goroutine.
+func (p *pool) start(k store.Key, do func()) bool {
+	if !strings.HasPrefix(k.Partition, deliveries) {
+		p.group("", concurrency).Go(func() error { do(); return nil })
 		return true
 	}
-	l := p.lanes[k.Partition]
-	if l == nil {
-		l = &lane{attempts: make(chan struct{}, laneWidth)}
-		l.SetLimit(laneLength)
-		p.lanes[k.Partition] = l
-	}
-	return l.TryGo(func() error {
-		l.attempts <- struct{}{}
-		p.attempts <- struct{}{}
-		defer func() { <-l.attempts; <-p.attempts }()
-		return do()
+	return p.group(k.Partition, perWebhook).TryGo(func() error {
+		p.connections <- struct{}{}
+		defer func() { <-p.connections }()
+		do()
+		return nil
 	})
 }
 
 // wait waits for all that was started.
 func (p *pool) wait() {
-	_ = p.others.Wait()
-	for _, l := range p.lanes {
-		_ = l.Wait()
+	for _, g := range p.groups {
+		_ = g.Wait()
 	}
 }

@@ -2,7 +2,6 @@ package notifier
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"assay/shared/record"
@@ -23,88 +22,18 @@ func (w *Worker) addDeliveries(ctx context.Context, tx *records.Tx, e *record.Ev
 		}
 		for _, h := range hooks {
 			if h.Takes(e.Kind) {
-				tx.Create(record.NewDelivery(w.Now(), h, e.Kind, e.TaskID, e.Subject))
+				tx.Create(record.NewDelivery(w.Now(), h, e.Kind, e.TaskID, e.Subject)).Replace(h)
 			}
 		}
 	}
 	return nil
 }
 
-// numbered is how many deliveries one transaction gives sequence numbers: each takes two writes, and more deletions of old ones fit.
-const numbered = 30
-
-// number gives the webhook's deliveries that have none their sequence numbers. A transaction of its own gives many of them at once, so
-// that events that happen at the same time do not wait for each other.
-func (w *Worker) number(ctx context.Context, d *record.DeliveryItem) error {
-	waiting := store.Query{Partition: record.DeliveryPartition(d.WebhookID), From: record.UnnumberedPrefix, To: record.UnnumberedEnd,
-		Limit: numbered, Consistency: store.Strong}
-	for more := true; more; {
-		exists := false
-		err := records.Change(ctx, w.Store, d.WebhookKey(), func(h *record.WebhookItem, tx *records.Tx) error {
-			exists = true
-			found, err := records.Query[record.DeliveryItem](ctx, w.Store, waiting)
-			if more = len(found) == numbered; err != nil || len(found) == 0 {
-				return err
-			}
-			for _, d := range found {
-				h.Sequence++
-				tx.DeleteKey(d.Key()).Create(d.Numbered(h.Sequence))
-			}
-			tx.Replace(h)
-			return w.deleteOld(ctx, tx, h)
-		})
-		if err != nil {
-			return err
-		}
-		if !exists {
-			all := records.Deletions{Store: w.Store}
-			if err := all.AddFound(ctx, waiting); err != nil {
-				return err
-			}
-			return all.Commit(ctx)
-		}
-	}
-	return nil
-}
-
-// deleteOld adds to tx the deletion of deliveries beyond those that are kept.
-func (w *Worker) deleteOld(ctx context.Context, tx *records.Tx, h *record.WebhookItem) error {
-	if h.Sequence <= record.DeliveriesKept {
-		return nil
-	}
-	oldest, err := records.Query[record.DeliveryItem](ctx, w.Store, store.Query{Partition: record.DeliveryPartition(h.ID),
-		From: record.DeliveryPrefix, To: record.DeliveryEnd, Limit: store.MaxWrites - tx.Len(), Consistency: store.Strong})
-	for _, d := range oldest {
-		if d.Sequence <= h.Sequence-record.DeliveriesKept && d.State != record.DeliveryPending {
-			tx.Delete(d)
-		}
-	}
-	return err
-}
-
-// send makes an attempt to send a delivery that is due. It claims the attempt first, so that no other process makes it too; when this one
-// ends before it has recorded what became of it, another is made after claimTime.
+// send makes an attempt to send a delivery that is due.
 func (w *Worker) send(ctx context.Context, key store.Key) error {
-	var d *record.DeliveryItem
-	claimed, err := records.Update(ctx, w.Store, key, func(stored *record.DeliveryItem, _ *records.Tx) (bool, error) {
-		d = stored
-		if !d.Due(w.Now()) {
-			return false, nil
-		}
-		d.Attempts++
-		record.Touch(d, w.Now())
-		d.NextAttemptAt = new(record.At(w.Now().Add(claimTime)))
-		return true, nil
-	})
-	if err != nil || !claimed {
+	h, d, err := w.claim(ctx, key)
+	if err != nil || d == nil {
 		return err
-	}
-	h, err := records.Get[record.WebhookItem](ctx, w.Store, store.Strong, d.WebhookKey())
-	if err != nil {
-		return err
-	}
-	if h == nil {
-		return new(records.Tx).DeleteKey(key).Commit(ctx, w.Store)
 	}
 	a := answer{failure: "The webhook is disabled."}
 	if !h.Disabled {
@@ -113,56 +42,89 @@ func (w *Worker) send(ctx context.Context, key store.Key) error {
 	if ctx.Err() != nil && a.failure != "" { // the server stops: the attempt is made again
 		return ctx.Err()
 	}
-	return w.endAttempt(context.WithoutCancel(ctx), h, key, a)
+	return w.endAttempt(context.WithoutCancel(ctx), h, d, a)
 }
 
-// endAttempt records what became of an attempt.
-func (w *Worker) endAttempt(ctx context.Context, h *record.WebhookItem, key store.Key, a answer) error {
-	end := h.Disabled || a.gone
-	var since time.Time
-	_, err := records.Update(ctx, w.Store, key, func(d *record.DeliveryItem, _ *records.Tx) (bool, error) {
+// claim returns a delivery that is due with its webhook, and sees to it that no other process makes the attempt too; when this one ends
+// before it has recorded what became of it, another is made after claimTime. It returns nil when there is nothing to send: the
+// delivery of a webhook that was deleted goes, and while the webhook lies in the trash with its task, its deliveries wait.
+func (w *Worker) claim(ctx context.Context, key store.Key) (h *record.WebhookItem, claimed *record.DeliveryItem, err error) {
+	return h, claimed, records.Change(ctx, w.Store, key, func(d *record.DeliveryItem, tx *records.Tx) error {
+		now := w.Now()
+		if claimed = nil; !d.Due(now) {
+			return nil
+		}
+		found, err := w.Store.Get(ctx, store.Strong, d.WebhookKey(), record.TrashKey(d.WebhookKey()))
+		if err != nil {
+			return records.Failed(err)
+		}
+		h, err = records.Decode[record.WebhookItem](found[0])
+		switch {
+		case h == nil && !found[1].Exists():
+			tx.Delete(d)
+			return err
+		case h == nil:
+			d.Restart(now.Add(longestDelay))
+		default:
+			if claimed = d; d.Since == nil {
+				d.Since = new(record.At(now))
+			}
+			d.Attempts++
+			d.NextAttemptAt = new(record.At(now.Add(claimTime)))
+		}
+		tx.Save(d, now)
+		return err
+	})
+}
+
+// endAttempt records what became of an attempt. A delivery that is to be sent again, as was said meanwhile, still is.
+func (w *Worker) endAttempt(ctx context.Context, h *record.WebhookItem, claimed *record.DeliveryItem, a answer) error {
+	arrived, began := a.failure == "", claimed.UpdatedAt
+	ends := h.Disabled || a.gone || w.Now().Sub(claimed.Since.Time) >= record.DeliveryTime
+	err := records.Change(ctx, w.Store, claimed.Key(), func(d *record.DeliveryItem, tx *records.Tx) error {
 		now := w.Now()
 		d.Status, d.Failure = a.status, a.failure
-		end = end || now.Sub(d.Since.Time) >= record.DeliveryTime
-		switch since = d.Since.Time; {
-		case a.failure == "":
+		switch {
+		case d.Since == nil || *d.Since != *claimed.Since: // sent again
+		case arrived:
 			d.State, d.NextAttemptAt = record.DeliveryDelivered, nil
-		case end:
+		case ends:
 			d.State, d.NextAttemptAt = record.DeliveryFailed, nil
 		default:
 			d.NextAttemptAt = new(record.At(now.Add(delay(d.Attempts) + wait.Jitter(d.Attempts, firstDelay, longestDelay))))
 		}
-		record.Touch(d, now)
-		return true, nil
+		tx.Save(d, now)
+		return nil
 	})
-	if err != nil || a.failure == "" || !end || h.Disabled {
+	if known := h.FailingSince != nil; err != nil || h.Disabled || arrived && !known || !arrived && known && !ends {
 		return err
-	}
-	return w.disable(ctx, h, a.gone, since)
-}
-
-// disable ends sending to a webhook whose receiver wants no more, or to which nothing has arrived since the instant, and has its
-// organizers told.
-func (w *Worker) disable(ctx context.Context, h *record.WebhookItem, gone bool, since time.Time) error {
-	newest, err := records.Query[record.DeliveryItem](ctx, w.Store, store.Query{Partition: record.DeliveryPartition(h.ID),
-		From: record.DeliveryPrefix, To: record.DeliveryEnd, Limit: batch, Descending: true, Consistency: store.Strong})
-	if err != nil {
-		return err
-	}
-	for _, d := range newest {
-		if !gone && d.State == record.DeliveryDelivered && d.UpdatedAt.After(since) {
-			return nil
-		}
 	}
 	return records.Change(ctx, w.Store, h.Key(), func(h *record.WebhookItem, tx *records.Tx) error {
-		if !h.Disabled {
-			h.Disabled = true
-			tx.Save(h, w.Now()).Create(record.NewEvent(w.Now(), record.EventWebhookDisabled, h.Scope(), h.Path()))
+		switch {
+		case h.Disabled:
+			return nil
+		case arrived:
+			h.FailingSince = nil
+		case h.FailingSince == nil:
+			h.FailingSince = &began
 		}
+		if a.gone || !arrived && ends && !h.FailingSince.After(claimed.Since.Time) { // nothing arrived while this was tried
+			h.Disabled = true
+			record.Touch(h, w.Now())
+			tx.Create(record.NewEvent(w.Now(), record.EventWebhookDisabled, h.Scope(), h.Path()))
+		}
+		tx.Replace(h)
 		return nil
 	})
 }
 
-// isNumbered reports whether the key is that of a delivery that has a sequence number, and isUnnumbered of one that has none yet.
-func isNumbered(k store.Key) bool   { return strings.HasPrefix(k.Sort, record.DeliveryPrefix) }
-func isUnnumbered(k store.Key) bool { return strings.HasPrefix(k.Sort, record.UnnumberedPrefix) }
+// Waits after failures.
+const (
+	firstDelay   = time.Minute
+	longestDelay = 6 * time.Hour
+)
+
+// delay is how long to wait after so many attempts in a row that failed.
+func delay(attempts int) time.Duration {
+	return min(firstDelay<<min(max(attempts-1, 0), 20), longestDelay)
+}

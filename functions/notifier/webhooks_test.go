@@ -1,171 +1,41 @@
 package notifier_test
 
 import (
-	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/records"
 	"assay/shared/store"
-
-	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+	"assay/shared/store/dynamo/dynamotest"
 )
 
 var webhookEvents = flag.Int("webhook-events", 1200, "how many events the test of webhooks sends")
 
-// message is what a receiver gets.
-type message struct {
-	Type string
-	Data struct {
-		Path, OrganizerID, TaskID string
-		Sequence                  int64
-	}
-}
-
-// receiver is a server of webhooks that checks what it gets. Answer decides what it answers.
-type receiver struct {
-	*httptest.Server
-	f      *fixture
-	hook   *record.WebhookItem
-	answer func(id string, attempt int) int
-
-	mu           sync.Mutex
-	now          time.Time // of the notifier, when it last began
-	bodies       map[string]string
-	attempts     map[string]int
-	acknowledged map[string]message
-}
-
-// receive makes a webhook of the task, or with nil of an organizer of its own, and its receiver.
-func (f *fixture) receive(t *testing.T, task *recordtest.Task, answer func(id string, attempt int) int) *receiver {
-	r := &receiver{f: f, answer: answer, bodies: map[string]string{}, attempts: map[string]int{}, acknowledged: map[string]message{}}
-	r.Server = httptest.NewServer(r)
-	f.receivers = append(f.receivers, r)
-	t.Cleanup(r.Close)
-	f.WebhookNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	r.hook = record.NewWebhook(f.now, task.OrganizerID, task.ID, record.WebhookDraft{URL: r.URL})
-	f.Put(r.hook)
-	return r
-}
-
-func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	body, err := io.ReadAll(request.Body)
-	var m message
-	if err != nil || json.Unmarshal(body, &m) != nil {
-		r.f.t.Errorf("%s: %v", body, err)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, secret := range r.hook.Secrets(r.now) {
-		verifier, err := standardwebhooks.NewWebhook(secret)
-		if err == nil {
-			err = verifier.VerifyIgnoringTimestamp(body, request.Header)
-		}
-		if err != nil {
-			r.f.t.Error(err)
-		}
-	}
-	if at := request.Header.Get("Webhook-Timestamp"); at != strconv.FormatInt(r.now.Unix(), 10) {
-		r.f.t.Errorf("timestamp %s at %s", at, r.now)
-	}
-	id := request.Header.Get("Webhook-Id")
-	if before := r.bodies[id]; before != "" && before != string(body) {
-		r.f.t.Errorf("%s is first %s and then %s", id, before, body)
-	}
-	if _, again := r.acknowledged[id]; again {
-		r.f.t.Errorf("%s was acknowledged and is sent again", id)
-	}
-	r.bodies[id] = string(body)
-	status := r.answer(id, r.attempts[id])
-	r.attempts[id]++
-	if status == 0 { // no answer, though the event has arrived
-		panic(http.ErrAbortHandler)
-	}
-	w.WriteHeader(status)
-	if status/100 == 2 {
-		r.acknowledged[id] = m
-	}
-}
-
-// stored is the webhook as it is now.
-func (r *receiver) stored() *record.WebhookItem {
-	return recordtest.Get[record.WebhookItem](r.f.t, r.f.Builder.Store, r.hook.Key())
-}
-
-// deliveries are what is kept of what was sent, the oldest first.
-func (r *receiver) deliveries() (all []*record.DeliveryItem) {
-	r.f.t.Helper()
-	q := store.Query{Partition: record.DeliveryPartition(r.hook.ID), Limit: store.MaxKeys}
-	for {
-		items, err := r.f.Builder.Store.Query(context.Background(), q)
-		if err != nil {
-			r.f.t.Fatal(err)
-		}
-		for _, it := range items {
-			d := new(record.DeliveryItem)
-			if err := record.Decode(it, d); err != nil {
-				r.f.t.Fatal(err)
-			}
-			all = append(all, d)
-		}
-		if q.IsLastPage(items) {
-			return all
-		}
-		q.After = &items[len(items)-1]
-	}
-}
-
-// happen puts events about runs of the task into the outbox.
-func (f *fixture) happen(task *recordtest.Task, n int) {
-	f.Batch(func() {
-		for range n {
-			f.Put(record.NewEvent(f.now, record.EventRunCompleted, task.Scope(), "/v1/runs/"+record.NewID(f.now)))
-		}
+// Every event arrives, whatever the receiver answers, with numbers without gaps; and one receiver that works does not wait for the other.
+func TestWebhook_EveryEventArrives(t *testing.T) {
+	t.Run("embedded", func(t *testing.T) { testWebhookEveryEventArrives(t, newFixture(t), *webhookEvents) })
+	t.Run("DynamoDB", func(t *testing.T) {
+		testWebhookEveryEventArrives(t, newFixtureOf(t, dynamotest.Open(t, dynamotest.Start(t))), 100)
 	})
 }
 
-// run delivers what is due until nothing is.
-func (f *fixture) run() (next time.Time) {
-	f.t.Helper()
-	for _, r := range f.receivers {
-		r.mu.Lock()
-		r.now = f.now
-		r.mu.Unlock()
-	}
-	for {
-		next, err := f.RunDue(context.Background())
-		if err != nil {
-			f.t.Fatal(err)
-		}
-		if next.IsZero() || next.After(f.now) {
-			return next
-		}
-	}
-}
-
-// Every event arrives, whatever the receiver answers, with numbers without gaps; and one receiver that works does not wait for the other.
-func TestWebhook_EveryEventArrives(t *testing.T) {
-	f := newFixture(t)
+func testWebhookEveryEventArrives(t *testing.T, f *fixture, n int) {
 	f.Mail = nil
 	task := f.Task()
 	failing := f.receive(t, task, func(string, int) int {
 		return []int{http.StatusInternalServerError, http.StatusFound, 0, http.StatusNoContent, http.StatusOK}[min(rand.N(12), 4)] // 1 of 4 fails
 	})
 	working := f.receive(t, task, func(string, int) int { return http.StatusOK })
-	n := *webhookEvents
 	f.happen(task, n)
 	next := f.run()
 	if len(working.acknowledged) != n {
@@ -190,14 +60,6 @@ func TestWebhook_EveryEventArrives(t *testing.T) {
 		if s := r.stored(); s.Sequence != int64(n) || s.Disabled {
 			t.Errorf("%+v", s)
 		}
-	}
-	// Old ones are deleted when others come.
-	for range n / 50 {
-		f.happen(task, 1)
-		f.run()
-	}
-	if kept := working.deliveries(); len(kept) != record.DeliveriesKept || kept[0].Sequence != int64(n+n/50-record.DeliveriesKept+1) {
-		t.Errorf("%d deliveries are kept, from %d on", len(kept), kept[0].Sequence)
 	}
 }
 
@@ -299,39 +161,47 @@ func TestWebhook_IsDisabledWhenNothingArrives(t *testing.T) {
 	}
 }
 
+// One event never arrives, and after its first day and the arrival of another, no further one does: that is three days only later.
 func TestWebhook_StaysWhenOtherEventsArrive(t *testing.T) {
 	f := newFixture(t)
 	task := f.Task()
-	bad := ""
+	down, bad := true, ""
 	r := f.receive(t, task, func(id string, _ int) int {
-		if bad == "" {
-			bad = id
-		}
-		if id == bad {
-			return http.StatusBadRequest
+		if down || id == bad {
+			return http.StatusBadGateway
 		}
 		return http.StatusOK
 	})
+	begin := f.now
+	until := func(after time.Duration) {
+		for next := f.run(); !next.IsZero() && next.Before(begin.Add(after)); next = f.run() {
+			f.now = next
+		}
+	}
+	f.happen(task, 1)
+	until(record.Day)
+	down, bad = false, r.deliveries()[0].ID
 	f.happen(task, 1)
 	f.run()
-	f.now = f.now.Add(record.Day)
-	f.happen(task, 1)
-	f.fail(r, task)
-	if r.stored().Disabled || len(r.acknowledged) != 2 {
-		t.Errorf("disabled: %v, after %d events", r.stored().Disabled, len(r.acknowledged))
+	down = true
+	f.happen(task, 101) // more than are listed at once
+	until(7 * record.Day / 2)
+	if d := r.deliveries(); d[0].State != record.DeliveryFailed || d[1].State != record.DeliveryDelivered || r.stored().Disabled {
+		t.Errorf("disabled: %v, after %+v and %+v", r.stored().Disabled, d[0], d[1])
 	}
-	if d := r.deliveries(); d[0].State != record.DeliveryFailed || d[0].Status != http.StatusBadRequest {
-		t.Errorf("%+v", d[0])
+	until(6 * record.Day)
+	if !r.stored().Disabled {
+		t.Error("it is not disabled though nothing arrived for three days")
 	}
 }
 
-func TestWebhook_OfNobodyGetsNothing(t *testing.T) {
-	f := newFixture(t)
+func TestWebhook_OfNobodyGetsNothing(t *testing.T) { onBothStores(t, testWebhookOfNobodyGetsNothing) }
+
+func testWebhookOfNobodyGetsNothing(t *testing.T, f *fixture) {
 	task := f.Task()
 	r := f.receive(t, task, func(string, int) int { return http.StatusInternalServerError })
 	f.happen(task, 40)
 	next := f.run()
-	f.Put(record.NewDelivery(next, r.hook, record.EventRunFailed, task.ID, task.Path())) // that has no number yet
 	if err := f.Builder.Store.Write(t.Context(), store.Delete(r.hook.Key())); err != nil {
 		t.Fatal(err)
 	}
@@ -392,5 +262,59 @@ func TestWebhook_ReachesWhatIsAllowedAlone(t *testing.T) {
 	}
 	if inside > 0 {
 		t.Errorf("%d requests came where none may", inside)
+	}
+}
+
+// What organizers ask for while an attempt is under way is done after it, and what became of the attempt is kept.
+func TestWebhook_IsSentAgainAfterTheAttempt(t *testing.T) {
+	f := newFixture(t)
+	task := f.Task()
+	var r *receiver
+	r = f.receive(t, task, func(id string, attempt int) int {
+		if attempt > 0 {
+			return http.StatusOK
+		}
+		d := recordtest.Get[record.DeliveryItem](t, f.Builder.Store, record.DeliveryKey(r.hook.ID, id))
+		d.Restart(f.now)
+		f.Commit(new(records.Tx).Save(d, f.now))
+		return http.StatusTeapot
+	})
+	f.happen(task, 1)
+	f.run()
+	if d := r.deliveries()[0]; len(r.acknowledged) != 1 || d.Attempts != 2 || d.State != record.DeliveryDelivered {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestWebhook_WaitsInTheTrash(t *testing.T) { onBothStores(t, testWebhookWaitsInTheTrash) }
+
+// Deliveries of a webhook wait while it lies in the trash with its task, and are sent once it is restored.
+func testWebhookWaitsInTheTrash(t *testing.T, f *fixture) {
+	task := f.Task()
+	r := f.receive(t, task, func(string, int) int { return http.StatusServiceUnavailable })
+	f.happen(task, 3)
+	f.run()
+	live, err := record.Item(r.stored())
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin, err := record.Trash(live, record.NewID(f.now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Commit(new(records.Tx).Move(live, bin))
+	for end := f.now.Add(4 * record.Day); f.now.Before(end); f.now = f.run() {
+		continue
+	}
+	if left := r.deliveries(); len(left) != 3 || left[0].Attempts != 1 || left[0].State != record.DeliveryPending {
+		t.Fatalf("%d deliveries are left: %+v", len(left), left)
+	}
+	if err := f.Builder.Store.Write(t.Context(), store.Delete(bin.Key), store.Create(live)); err != nil {
+		t.Fatal(err)
+	}
+	r.answer = func(string, int) int { return http.StatusOK }
+	f.now = f.now.Add(record.Day)
+	if f.run(); len(r.acknowledged) != 3 {
+		t.Errorf("%d of 3 events arrived", len(r.acknowledged))
 	}
 }

@@ -6,18 +6,18 @@
 // so that every recipient gets it once. What one recipient is to be told waits in a record.Mailbox and is sent as one e-mail. Its
 // text is composed when it is sent, of what the recipient may see then.
 //
-// Each webhook that takes an event gets a record.DeliveryItem of its own, which is numbered, sent, and sent again later when that failed,
-// whatever becomes of the others.
+// Each webhook that takes an event gets a record.DeliveryItem of its own, with a number, in the first of these transactions. It is sent,
+// and sent again later when that failed, whatever becomes of the others.
 package notifier
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -49,8 +49,9 @@ type Worker struct {
 	clients       sync.Once
 	secure, plain *http.Client
 
-	busy   sync.Map // store.Key of what is being handled
-	wakeUp wait.Signal
+	busy    sync.Map   // store.Key of what is being delivered
+	fanOuts sync.Mutex // one at a time: each gives numbers to deliveries of the same webhooks
+	wakeUp  wait.Signal
 }
 
 // Run delivers what is due until the context ends, and then waits for what it has begun.
@@ -69,27 +70,22 @@ func (w *Worker) Run(ctx context.Context) {
 	running.wait()
 }
 
-// startDue begins to deliver each record that is due and is not being handled, so that none waits for one that takes long.
+// startDue begins to deliver each record that is due and is not being delivered, so that none waits for one that takes long.
 func (w *Worker) startDue(ctx context.Context, running *pool) error {
 	q := store.Query{Index: record.ByWork, Partition: record.OutboxPartition, To: record.DueBy(w.Now()), Limit: batch}
 	return records.EachItem(ctx, w.Store, q, func(it store.Item) error {
-		key := it.Key
-		if isUnnumbered(key) {
-			key.Sort = "" // one goroutine numbers all of a webhook
-		}
-		if _, handled := w.busy.LoadOrStore(key, true); handled || ctx.Err() != nil {
+		if _, busy := w.busy.LoadOrStore(it.Key, true); busy || ctx.Err() != nil {
 			return ctx.Err()
 		}
-		do := func() error { // never fails
-			err := w.deliver(ctx, it)
-			w.busy.Delete(key)
+		started := running.start(it.Key, func() {
+			err := w.deliver(ctx, it.Key)
+			w.busy.Delete(it.Key)
 			if err == nil {
 				w.wakeUp.Send() // what was delivered may have put something into the outbox
 			}
-			return nil
-		}
-		if !running.start(it.Key, do) {
-			w.busy.Delete(key) // it stays due
+		})
+		if !started {
+			w.busy.Delete(it.Key) // it stays due
 		}
 		return nil
 	})
@@ -121,7 +117,7 @@ func (w *Worker) HandleChange(ctx context.Context, key store.Key) (time.Time, er
 	if err != nil || at.After(w.Now()) {
 		return at, err
 	}
-	return time.Time{}, w.deliver(ctx, items[0])
+	return time.Time{}, w.deliver(ctx, key)
 }
 
 // RunDue delivers what is due, and returns the instant from which on the next is, or the zero Time. It reads an index, which may lag by
@@ -137,45 +133,20 @@ func (w *Worker) RunDue(ctx context.Context) (time.Time, error) {
 	return record.DueAt(next[0].Entry(record.ByWork).Sort)
 }
 
-// deliver handles one record of the outbox. The item comes from an index, which may lag, so the record is read again before anything
-// is done. An error is logged, and the record stays due.
-func (w *Worker) deliver(ctx context.Context, it store.Item) error {
+// deliver handles one record of the outbox, which it reads again, because the index may lag. An error is logged, and the record stays due.
+func (w *Worker) deliver(ctx context.Context, key store.Key) error {
+	kind, _, _ := strings.Cut(key.Partition, "#")
+	handle := map[string]func(context.Context, store.Key) error{
+		"EVENT": w.fanOut, "MAILBOX": w.sendMail, "TOKENS": w.noticeToken, deliveries: w.send,
+	}[kind]
 	err := panics.Catch(func() error {
-		r, err := record.DecodeOutbox(it)
-		if err != nil {
-			return err
+		if handle == nil {
+			return errors.New("nothing delivers it")
 		}
-		switch r := r.(type) {
-		case *record.Event:
-			return w.fanOut(ctx, r.Key())
-		case *record.Mailbox:
-			return w.sendMail(ctx, r.Key())
-		case *record.InvitationItem:
-			return w.sendInvitation(ctx, r.Key())
-		case *record.AccessTokenItem:
-			return w.noticeToken(ctx, r.Key())
-		case *record.DeliveryItem:
-			if r.Sequence == 0 {
-				return w.number(ctx, r)
-			}
-			return w.send(ctx, r.Key())
-		default:
-			return fmt.Errorf("nothing delivers a %T", r)
-		}
+		return handle(ctx, key)
 	})
 	if err != nil && ctx.Err() == nil {
-		w.Log.ErrorContext(ctx, "not delivered; it is tried again", "record", it.Partition, "error", err)
+		w.Log.ErrorContext(ctx, "not delivered; it is tried again", "record", key.Partition, "error", err)
 	}
 	return err
-}
-
-// Waits after failures.
-const (
-	firstDelay   = time.Minute
-	longestDelay = 6 * time.Hour
-)
-
-// delay is how long to wait after so many attempts in a row that failed.
-func delay(attempts int) time.Duration {
-	return min(firstDelay<<min(max(attempts-1, 0), 20), longestDelay)
 }

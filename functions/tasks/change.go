@@ -8,7 +8,6 @@ import (
 	"assay/shared/problem"
 	"assay/shared/propagation"
 	"assay/shared/record"
-	"assay/shared/records"
 )
 
 // checkFeatured refuses a change of `featured` to all but administrators, because featured tasks lead the landing page.
@@ -46,12 +45,8 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 			return nil, err
 		}
 	}
-	before, closes := t.Submissions.ClosesAt, d.Submissions.ClosesAt
-	if closes != nil && closes.After(c.Now()) && (before == nil || *closes != *before) {
-		closing := record.NewWindowEvent(c.Now(), t.Scope(), t.ID, "/v1/tasks/"+t.ID, *closes)
-		if err := records.CreateMissing[record.Event](ctx, c.Store, c.Tx, closing); err != nil {
-			return nil, err
-		}
+	if err := propagation.TellOfClose(ctx, c.Store, c.Tx, changed.ClosingEvent(c.Now())); err != nil {
+		return nil, err
 	}
 	was, is := t.Audited().TaskRules, changed.Audited().TaskRules
 	if reflect.DeepEqual(was, is) {

@@ -23,8 +23,8 @@ func create(ctx context.Context, c *api.Call, o *record.Organizer, d record.Task
 	}
 	path = "/v1/tasks/" + t.ID
 	c.Tx.Create(t).Check(o)
-	if closes := d.Submissions.ClosesAt; closes != nil && closes.After(c.Now()) {
-		c.Tx.Create(record.NewWindowEvent(c.Now(), t.Scope(), t.ID, path, *closes))
+	if closing := t.ClosingEvent(c.Now()); closing != nil {
+		c.Tx.Create(closing)
 	}
 	if err := trash.CountTask(ctx, c.Store, c.Tx, c.Now(), o.ID, 1); err != nil {
 		return "", made, err

@@ -9,9 +9,8 @@ import (
 
 // How long webhooks are tried, and what is kept of what was sent.
 const (
-	DeliveryTime   = 3 * Day  // from the first attempt to the last
-	DeliveriesKept = 1000     // that have ended, of each webhook
-	deliveryKept   = 30 * Day // after its end
+	DeliveryTime = 3 * Day // from the first attempt to the last
+	deliveryKept = 7 * Day // after its end
 )
 
 // EventWebhookCreated is sent to a new webhook, and to nobody else, so that its receiver can be tried.
@@ -43,36 +42,30 @@ type Delivery struct {
 	NextAttemptAt *Instant      `json:"nextAttemptAt,omitempty" doc:"of one that is pending"`
 }
 
-// DeliveryItem is what the store has of a delivery. It has no sequence number at first, and then is under another key.
+// DeliveryItem is what the store has of a delivery.
 type DeliveryItem struct {
 	Delivery
-	OfTask bool    `json:"ofTask,omitempty"` // the webhook is one of the task, not of the organizer
-	Since  Instant `json:"since"`            // begin of the time in which it is tried
+	OfTask bool     `json:"ofTask,omitempty"` // the webhook is one of the task, not of the organizer
+	Since  *Instant `json:"since,omitempty"`  // begin of the first attempt of those that are made now
 }
 
-// NewDelivery returns a delivery to the webhook, without a sequence number, of an event of the kind about the subject in the task, if any.
+// NewDelivery returns the next delivery to the webhook, of an event of the kind about the subject in the task, if any.
 func NewDelivery(now time.Time, h *WebhookItem, kind EventKind, taskID, subject string) *DeliveryItem {
+	h.Sequence++
 	d := &DeliveryItem{Delivery: Delivery{Meta: NewMeta(now), WebhookID: h.ID, Type: kind, OrganizerID: h.OrganizerID, TaskID: taskID,
-		Path: subject}, OfTask: h.TaskID != ""}
+		Path: subject, Sequence: h.Sequence}, OfTask: h.TaskID != ""}
 	d.Restart(now)
 	return d
 }
 
-// Restart has the delivery be sent at now.
-func (d *DeliveryItem) Restart(now time.Time) {
-	d.State, d.Since, d.NextAttemptAt, d.Failure = DeliveryPending, At(now), new(At(now)), ""
+// Restart has the delivery be sent from the instant on.
+func (d *DeliveryItem) Restart(at time.Time) {
+	d.State, d.Since, d.NextAttemptAt, d.Failure = DeliveryPending, nil, new(At(at)), ""
 }
 
 // Due reports whether the delivery is to be sent at now.
 func (d *DeliveryItem) Due(now time.Time) bool {
 	return d.State == DeliveryPending && !d.NextAttemptAt.After(now)
-}
-
-// Numbered returns the delivery with its sequence number, under its last key.
-func (d *DeliveryItem) Numbered(sequence int64) *DeliveryItem {
-	n := *d
-	n.Meta, n.Sequence = MetaOf(d.ID, d.CreatedAt.Time), sequence
-	return &n
 }
 
 // Payload is the body that the receiver gets. It says what the event is about and no more, so that who may read what is decided when
@@ -99,30 +92,16 @@ func (d *DeliveryItem) WebhookKey() store.Key {
 	return WebhookKey(OrganizerKey(d.OrganizerID), d.WebhookID)
 }
 
-// DeliveryPrefix begins the sort keys of deliveries, and UnnumberedPrefix of those that have no sequence number yet. The others are past
-// the last of them.
-const (
-	DeliveryPrefix   = "DELIVERY#"
-	DeliveryEnd      = "DELIVERY$"
-	UnnumberedPrefix = "UNNUMBERED#"
-	UnnumberedEnd    = "UNNUMBERED$"
-)
-
 // DeliveryPartition holds the deliveries of a webhook.
 func DeliveryPartition(webhookID string) string { return "WEBHOOK#" + webhookID }
 
-// DeliveryKey is the key of a delivery that has a sequence number.
+// DeliveryKey is the key of a delivery.
 func DeliveryKey(webhookID, id string) store.Key {
-	return store.Key{Partition: DeliveryPartition(webhookID), Sort: DeliveryPrefix + id}
+	return store.Key{Partition: DeliveryPartition(webhookID), Sort: id}
 }
 
 // Key implements Record.
-func (d *DeliveryItem) Key() store.Key {
-	if d.Sequence == 0 {
-		return store.Key{Partition: DeliveryPartition(d.WebhookID), Sort: UnnumberedPrefix + d.ID}
-	}
-	return DeliveryKey(d.WebhookID, d.ID)
-}
+func (d *DeliveryItem) Key() store.Key { return DeliveryKey(d.WebhookID, d.ID) }
 
 // Expiry says when the record goes by itself.
 func (d *DeliveryItem) Expiry() time.Time {

@@ -1,8 +1,6 @@
 package record
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"assay/shared/access"
@@ -43,7 +41,7 @@ const (
 	ToOrganizers  Recipients = "organizers"  // the members of the organizer
 	ToRegistrants Recipients = "registrants" // the members of all registrations of the task that were accepted
 	ToUsers       Recipients = "users"       // those whom the event names
-	ToAddress     Recipients = "address"     // the e-mail address that the event names
+	ToAddress     Recipients = "address"     // the e-mail address of the invitation, whose owner need have no account
 )
 
 // To returns who is told of events of the kind.
@@ -71,10 +69,8 @@ type Event struct {
 	OrganizerID    string    `json:"organizerId,omitempty"`
 	TaskID         string    `json:"taskId,omitempty"`
 	RegistrationID string    `json:"registrationId,omitempty"` // the team that it concerns
-	UserIDs        []string  `json:"userIds,omitempty"`        // recipients: of ToUsers, and of ToTeam where there is no registration
-	// Address is the recipient of an invitation, who need have no account, and Secret what the invitation is accepted by. The event has both
-	// until it is delivered.
-	Address   string  `json:"address,omitempty"`
+	UserIDs        []string  `json:"userIds,omitempty"`        // recipients of ToUsers, and of ToTeam where there is no registration
+	// Secret is that of an invitation to an e-mail address. The event has it until it is delivered, and then the Mail until it is sent.
 	Secret    string  `json:"secret,omitempty"`
 	Subject   string  `json:"subject"` // path of what it is about
 	NotBefore Instant `json:"notBefore"`
@@ -82,7 +78,6 @@ type Event struct {
 	Cursor string `json:"cursor,omitempty"`
 	// Delivered says that it is over with the event.
 	Delivered bool `json:"delivered,omitempty"`
-	Attempts  int  `json:"attempts,omitempty"` // in a row that failed
 }
 
 // NewEvent returns an event of now about the subject, a path such as /v1/runs/<id>, that is in the scope.
@@ -92,13 +87,6 @@ func NewEvent(now time.Time, kind EventKind, of access.Scope, subject string) *E
 	if kind.To() == ToTeam && of.RegistrationID == "" && of.OwnerID != "" {
 		e.UserIDs = []string{of.OwnerID}
 	}
-	return e
-}
-
-// NewInvitationEvent returns the event that somebody is invited by e-mail, with the secret of the invitation.
-func NewInvitationEvent(now time.Time, of access.Scope, subject, address, secret string) *Event {
-	e := NewEvent(now, EventInvitationCreated, of, subject)
-	e.Address, e.Secret = address, secret
 	return e
 }
 
@@ -119,16 +107,34 @@ func NextWorkersNotice(since, now time.Time) time.Time {
 	return first.Add(now.Sub(first).Truncate(Day) + Day)
 }
 
-// NewWindowEvent returns the event that the window for submissions to what has the id closes at the instant. It tells of each instant
-// once.
-func NewWindowEvent(now time.Time, of access.Scope, id, subject string, closesAt Instant) *Event {
-	e := NewEvent(now, EventWindowClosing, of, subject)
-	e.ID, e.NotBefore = WindowEventID(id, closesAt), At(later(now, closesAt.Add(-WindowNotice)))
-	return e
+// ClosingEvent is the event that the window of the task closes, as it is now; nil when it does not close any more. It tells of each
+// instant once.
+func (t *TaskItem) ClosingEvent(now time.Time) *Event {
+	if t == nil || t.Deleting() {
+		return nil
+	}
+	return closingEvent(now, t.Scope(), t.ID, "/v1/tasks/"+t.ID, t.Submissions.ClosesAt)
 }
 
-// WindowEventID is the id of the event that the window of what has the id closes at the instant.
-func WindowEventID(id string, closesAt Instant) string { return id + "-" + closesAt.sortable() }
+// ClosingEvent is that of the dataset's own window.
+func (d *DatasetItem) ClosingEvent(now time.Time) *Event {
+	if d.Deleting() {
+		return nil
+	}
+	return closingEvent(now, d.Scope(), d.ID, "/v1/datasets/"+d.ID, d.Submissions.ClosesAt)
+}
+
+func closingEvent(now time.Time, of access.Scope, id, subject string, closesAt *Instant) *Event {
+	if closesAt == nil || !closesAt.After(now) {
+		return nil
+	}
+	e := NewEvent(now, EventWindowClosing, of, subject)
+	e.ID = id + "-" + closesAt.sortable()
+	if at := closesAt.Add(-WindowNotice); at.After(now) {
+		e.NotBefore = At(at)
+	}
+	return e
+}
 
 // NewTokenEvent returns the event that an access token expires.
 func NewTokenEvent(now time.Time, t *AccessTokenItem) *Event {
@@ -137,15 +143,8 @@ func NewTokenEvent(now time.Time, t *AccessTokenItem) *Event {
 	return e
 }
 
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
 // End says that the event is delivered, or given up.
-func (e *Event) End() { e.Delivered, e.Address, e.Secret = true, "", "" }
+func (e *Event) End() { e.Delivered, e.Secret = true, "" }
 
 // eventRetention is for how long a delivered event is kept: until then the event with the same id is not told of again.
 const eventRetention = 30 * Day
@@ -177,24 +176,4 @@ const OutboxPartition = "OUTBOX"
 
 func (x indexes) outbox(at Instant, id string) indexes {
 	return x.with(ByWork, OutboxPartition, due(at, id))
-}
-
-// DecodeOutbox reads a stored record that can be in the outbox.
-func DecodeOutbox(it store.Item) (Record, error) {
-	var r Record
-	switch kind, _, _ := strings.Cut(it.Partition, "#"); kind {
-	case "EVENT":
-		r = new(Event)
-	case "MAILBOX":
-		r = new(Mailbox)
-	case "WEBHOOK":
-		r = new(DeliveryItem)
-	case "INVITATIONS":
-		r = new(InvitationItem)
-	case "TOKENS":
-		r = new(AccessTokenItem)
-	default:
-		return nil, fmt.Errorf("record: %s %s cannot be in the outbox", it.Partition, it.Sort)
-	}
-	return r, Decode(it, r)
 }

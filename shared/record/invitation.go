@@ -15,7 +15,7 @@ import (
 const (
 	MaxInvitations        = 50 // of one organizer, task or team
 	MaxInvitationUses     = 500
-	MaxAddressesPerDay    = 20 // to which an organizer, with its tasks and teams, invites
+	MaxAddressesPerDay    = 20 // to which an organizer, with its tasks, invites, and a user to teams
 	defaultInvitationTime = 14 * Day
 	maxInvitationTime     = 90 * Day
 )
@@ -43,27 +43,6 @@ type InvitationItem struct {
 	Invitation
 	Digest  string `json:"digest"`            // hexadecimal SHA-256 of the secret
 	ByAdmin bool   `json:"byAdmin,omitempty"` // an administrator made it
-	// Unsent is the secret of an invitation to an e-mail address until the e-mail was sent, or sending it has failed too often. It is to be
-	// sent from NotBefore on, after so many Attempts.
-	Unsent    string   `json:"unsent,omitempty"`
-	NotBefore *Instant `json:"notBefore,omitempty"`
-	Attempts  int      `json:"attempts,omitempty"`
-}
-
-// Send has the secret be sent to the address of the invitation.
-func (i *InvitationItem) Send(secret string, now time.Time) {
-	i.Unsent, i.NotBefore = secret, new(At(now))
-}
-
-// Sent forgets the secret.
-func (i *InvitationItem) Sent() { i.Unsent, i.NotBefore = "", nil }
-
-// Indexes implements Record.
-func (i *InvitationItem) Indexes() [store.NumIndexes]store.Key {
-	if i.NotBefore == nil {
-		return indexes{}
-	}
-	return indexes{}.outbox(*i.NotBefore, i.ID)
 }
 
 // To is the id of what the invitation is to.
@@ -137,27 +116,39 @@ func (d *InvitationDraft) Complete(now time.Time, roles bool) error {
 	return nil
 }
 
-// Addressed counts the invitations of an organizer to e-mail addresses. It is written in the transactions that make them.
+// Addressed counts invitations to e-mail addresses: those of an organizer and to its tasks, or those of a user to teams. It is written
+// in the transactions that make them.
 type Addressed struct {
-	Meta            // ID is the organizer's
+	Meta            // ID is the organizer's or the user's
 	Recent []string // ids of those made within the last Day
 }
 
-// AddressedKey is the key of the count of an organizer's invitations to e-mail addresses.
-func AddressedKey(organizerID string) store.Key {
-	return keyOf(KindOrganizer, organizerID, "ADDRESSED")
+// AddressedKey is the key of the count of an organizer's or a user's invitations to e-mail addresses.
+func AddressedKey(by string) store.Key {
+	return store.Key{Partition: "ADDRESSED#" + by, Sort: "ADDRESSED"}
+}
+
+// CountedFor is the id of the organizer or, of an invitation to a team, of the user whose Addressed counts the invitation.
+func (i *Invitation) CountedFor() string {
+	if i.RegistrationID != "" {
+		return i.InvitedBy
+	}
+	return i.OrganizerID
 }
 
 // Key implements Record.
 func (a *Addressed) Key() store.Key { return AddressedKey(a.ID) }
+
+// Expiry says when the record goes by itself: nothing in it counts then.
+func (a *Addressed) Expiry() time.Time { return a.UpdatedAt.Add(Day) }
 
 // Add counts one more, or returns the problem that there were too many within the last Day.
 func (a *Addressed) Add(invitationID string, now time.Time) error {
 	a.Recent = slices.DeleteFunc(a.Recent, func(id string) bool { return !madeAt(id).After(now.Add(-Day)) })
 	if len(a.Recent) >= MaxAddressesPerDay {
 		free := madeAt(a.Recent[0]).Add(Day)
-		return problem.QuotaToday.New("An organizer, with its tasks and their teams, can invite %d e-mail addresses in 24 hours, and did. The "+
-			"next can be invited at %s. Leave email out, and send the link yourself.", MaxAddressesPerDay, At(free)).After(free.Sub(now))
+		return problem.QuotaToday.New("In 24 hours an organizer, with its tasks, can invite %d e-mail addresses, and so can a user, to teams. "+
+			"The next can be invited at %s. Leave email out, and send the link yourself.", MaxAddressesPerDay, At(free)).After(free.Sub(now))
 	}
 	a.Recent = append(a.Recent, invitationID)
 	return nil

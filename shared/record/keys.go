@@ -14,7 +14,6 @@ import (
 //
 //	ORGANIZER#<id>            / ORGANIZER           an organizer
 //	ORGANIZER#<id>            / TASKS               how many tasks it has
-//	ORGANIZER#<id>            / ADDRESSED           its latest invitations to e-mail addresses
 //	TASK#<id>                 / TASK                a task
 //	TASK#<id>                 / REGISTRATION#<id>   a registration; the partition lists a task's registrations
 //	TASK#<id>                 / TEAM#<name>         reserves the name of a team that is shown within the task
@@ -42,13 +41,14 @@ import (
 //	USER#<id>                 / REGISTERED#<taskId>       a registration's grant to a member of the team; reserves user and task
 //	TOKENS#<userId>           / <digest>            an access token of the user, by the SHA-256 of its secret
 //	INVITATIONS#<id>          / <digest>            an invitation to the organizer, task or registration, by the SHA-256 of its secret
+//	ADDRESSED#<id>            / ADDRESSED           the latest invitations of an organizer, or of a user to teams, to e-mail addresses
 //	EVENT#<id>                / EVENT               something happened that people and webhooks are told of
-//	MAILBOX#<userId>          / BOX                 what the user wants to be told of by e-mail, and when the next one is sent
+//	MAILBOX#<userId>          / BOX                 what the user, or by its AddressID an e-mail address, wants to be told of, and
+//	                                                when the next e-mail is sent
 //	MAILBOX#<userId>          / MAIL#<eventId>      an event that the next e-mail tells of
 //	TASK#<id>                 / WEBHOOK#<id>        a webhook of the task, and so
 //	ORGANIZER#<id>            / WEBHOOK#<id>        one of the organizer
-//	WEBHOOK#<id>              / UNNUMBERED#<id>     an event for the webhook that has no sequence number yet
-//	WEBHOOK#<id>              / DELIVERY#<id>       an event that is or was sent to the webhook
+//	WEBHOOK#<id>              / <id>                an event that is or was sent to the webhook
 //	WORKERS                   / SERVING             when workers of each pool and kind of work were last seen
 //	TABLE                     / IDENTITY            tells the table from others that could be served over the same files
 //	IDEMPOTENCY#<userId>#<key>/ KEY                 the answer to a POST that carried the key

@@ -102,9 +102,7 @@ func (m *Mailbox) Indexes() [store.NumIndexes]store.Key {
 type Mail struct {
 	Meta   // ID is the event's
 	UserID string
-	// Address and Secret are those of the event, which is of an invitation.
-	Address string `json:",omitempty"`
-	Secret  string `json:",omitempty"`
+	Secret string `json:",omitempty"` // that of the event
 }
 
 // MailPrefix begins the sort keys of mails; MailEnd is past the last of them.

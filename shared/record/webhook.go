@@ -51,6 +51,8 @@ type WebhookItem struct {
 	OldSecret string   `json:"oldSecret,omitempty"` // until OldUntil
 	OldUntil  *Instant `json:"oldUntil,omitempty"`
 	Sequence  int64    `json:"sequence"` // the number of the newest event
+	// FailingSince is the begin of the first attempt, of those since something last arrived, that failed.
+	FailingSince *Instant `json:"failingSince,omitempty"`
 }
 
 // NewWebhook returns a webhook of the task, or with an empty taskID of the organizer, with a secret.

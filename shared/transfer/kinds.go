@@ -41,7 +41,6 @@ var kinds = []kind{
 	{"ORGANIZER", "ORGANIZER", shared, empty[record.Organizer]},
 	{"ORGANIZER", "WEBHOOK#", personal, empty[record.WebhookItem]}, // with its secret
 	{"ORGANIZER", "TASKS", rebuilt, nil},                           // with each task that is created
-	{"ORGANIZER", "ADDRESSED", dropped, nil},                       // of a day
 	{"TASK", "TASK", kept, empty[record.TaskItem]},
 	{"TASK", "REGISTRATION#", kept, empty[record.RegistrationItem]},
 	{"TASK", "TEAM#", kept, reservation},
@@ -72,6 +71,7 @@ var kinds = []kind{
 	{"MAILBOX", "BOX", personal, empty[record.Mailbox]},
 	{"MAILBOX", "MAIL#", personal, empty[record.Mail]},
 	{"WEBHOOK", "", personal, empty[record.DeliveryItem]},
+	{"ADDRESSED", "ADDRESSED", dropped, nil}, // of a day
 	{"SERVER", "", rebuilt, nil},         // by the quota.Ledger of the import's store
 	{"WORKERS", "SERVING", dropped, nil}, // workers are seen again
 	{"TABLE", "IDENTITY", dropped, nil},  // the target has its own

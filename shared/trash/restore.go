@@ -324,6 +324,9 @@ func (t Trash) restoreDataset(ctx context.Context, d *record.DeletionItem, by st
 			if it, err = record.Item(set); err != nil {
 				return err
 			}
+			if err := propagation.TellOfClose(ctx, t.Store, b.Tx, set.ClosingEvent(t.Now())); err != nil {
+				return err
+			}
 			if set.Scores == record.ScoresAfterClose {
 				if err := t.renewEmbargo(ctx, b, set.ID); err != nil {
 					return err

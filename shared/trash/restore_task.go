@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"assay/shared/propagation"
 	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/records"
@@ -45,6 +46,9 @@ func (t Trash) restoreTask(ctx context.Context, d *record.DeletionItem, by strin
 	if err := b.back(items[0]); err != nil {
 		return err
 	}
+	if err := propagation.TellOfClose(ctx, t.Store, b.Tx, task.ClosingEvent(t.Now())); err != nil {
+		return err
+	}
 	d.PendingWork = &record.PendingWork{Kind: record.RestoreTrash, NotBefore: record.At(t.Now().Add(lag)), State: record.Decided}
 	return b.Replace(d).Create(t.audit(d, by)).Commit(ctx, t.Store)
 }
@@ -78,6 +82,15 @@ func (t Trash) restoreContents(ctx context.Context, d *record.DeletionItem, task
 		return t.moveAll(ctx, d, items, func(b *batch, it store.Item) error {
 			if record.IsRun(it.Key) {
 				if it, err = t.waiting(ctx, it); err != nil {
+					return err
+				}
+			}
+			if it.Sort == "DATASET" {
+				set, err := records.Decode[record.DatasetItem](it)
+				if err == nil {
+					err = propagation.TellOfClose(ctx, t.Store, b.Tx, set.ClosingEvent(t.Now()))
+				}
+				if err != nil {
 					return err
 				}
 			}

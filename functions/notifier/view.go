@@ -1,0 +1,222 @@
+package notifier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"assay/shared/access"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
+	"assay/shared/team"
+	"assay/shared/visibility"
+	"assay/shared/webpage"
+)
+
+// news is an event as one recipient is told of it.
+type news struct {
+	Text    string // empty: the recipient may not see it, or it is no longer so
+	URL     string
+	Body    string // Markdown
+	Address string // of a recipient who is invited, and need have no account
+}
+
+// view reads what events are about as one recipient may see it with a login.
+type view struct {
+	*Worker
+	viewer *visibility.Viewer
+}
+
+// news returns what the recipient is told of the event.
+func (v view) news(ctx context.Context, e *record.Event) (n news, err error) {
+	n.URL = v.URL + e.Subject
+	switch e.Kind {
+	case record.EventRegistrationPending, record.EventRegistrationDecided:
+		n.Text, err = v.registration(ctx, e)
+	case record.EventRunFailed, record.EventRunCompleted, record.EventReviewPublished:
+		n.Text, err = v.run(ctx, e)
+	case record.EventTruthChanged, record.EventWorkersMissing:
+		n.Text, err = v.dataset(ctx, e)
+	case record.EventWindowClosing:
+		n.Text, err = v.window(ctx, e)
+	case record.EventAnnouncementPublished:
+		n.Text, n.Body, err = v.announcement(ctx, e)
+	case record.EventTokenExpiring:
+		n.Text, err = v.token(ctx, e)
+	case record.EventWebhookDisabled:
+		var roles access.Role
+		if roles, err = v.viewer.Roles(ctx, access.Scope{OrganizerID: e.OrganizerID}); roles&access.Organizer != 0 {
+			n.Text = "A webhook was disabled: for three days nothing arrived that was sent to it, or its receiver answered 410 Gone"
+		}
+	case record.EventInvitationCreated: // names nobody and nothing: who has the address need not be who is meant
+		var i *record.InvitationItem
+		if i, err = v.invitation(ctx, e.Secret); i != nil {
+			n = news{"You are invited to Assay", v.URL + record.InvitationLink(e.Secret), fmt.Sprintf("Somebody invites you to %s, which "+
+				"compares systems on shared tasks. Sign in by the link to join. It works once, until %s. If you do not want to join, do "+
+				"nothing.", v.URL, webpage.Instant(i.ExpiresAt.Time)), i.Email}
+		}
+	default:
+		err = fmt.Errorf("nothing says what %q means", e.Kind)
+	}
+	if problem.NotFound.Is(err) || problem.Forbidden.Is(err) || problem.InvalidToken.Is(err) {
+		return news{}, nil
+	}
+	return n, err
+}
+
+// quoted is a name that a user wrote, short and on one line.
+func quoted(name string) string {
+	return "“" + webpage.Truncate(strings.Join(strings.Fields(name), " "), 100) + "”"
+}
+
+// name names a task, or a dataset with its task, to a recipient who takes part and so knows both.
+func (v view) name(ctx context.Context, taskID, datasetID string) (string, error) {
+	var t *record.TaskItem
+	var d *record.DatasetItem
+	err := records.Read(ctx, v.Store, store.Strong, records.Into(&t, record.TaskKey(taskID)), records.Into(&d, record.DatasetKey(datasetID)))
+	switch {
+	case err != nil:
+		return "", err
+	case t == nil || d == nil && datasetID != "":
+		return "", visibility.Missing
+	case d == nil:
+		return "the task " + quoted(t.Name), nil
+	}
+	return "the dataset " + quoted(d.Name) + " of the task " + quoted(t.Name), nil
+}
+
+func (v view) registration(ctx context.Context, e *record.Event) (string, error) {
+	key := func(id string) store.Key { return record.RegistrationKey(e.TaskID, id) }
+	reg, roles, err := visibility.Get[record.RegistrationItem](ctx, v.viewer, path.Base(e.Subject), key)
+	if err != nil {
+		return "", err
+	}
+	task, err := v.name(ctx, e.TaskID, "")
+	switch {
+	case err != nil:
+		return "", err
+	case e.Kind == record.EventRegistrationPending && roles&access.Organizer != 0 && reg.State == record.Pending:
+		return fmt.Sprintf("The team %s asks to take part in %s", quoted(reg.Team), task), nil
+	case e.Kind == record.EventRegistrationDecided && roles&access.Owner != 0:
+		return fmt.Sprintf("The registration of your team %s for %s is now %s", quoted(reg.Team), task, reg.State), nil
+	default:
+		return "", nil
+	}
+}
+
+func (v view) run(ctx context.Context, e *record.Event) (string, error) {
+	run, roles, err := visibility.Get[record.RunItem](ctx, v.viewer, path.Base(e.Subject), record.RunKey)
+	if err != nil || roles&access.Owner == 0 {
+		return "", err
+	}
+	dataset, err := v.name(ctx, run.TaskID, run.DatasetID)
+	name := "Your run on " + dataset
+	if run.Label != "" {
+		name = "Your run " + quoted(run.Label) + " on " + dataset
+	}
+	switch {
+	case e.Kind == record.EventRunFailed && run.State == record.Failed:
+		return name + " failed", err
+	case e.Kind == record.EventRunCompleted && run.State == record.Completed:
+		return name + " is completed", err
+	case e.Kind == record.EventReviewPublished && run.Access.Published:
+		return name + " was reviewed, and the review is published", err
+	default:
+		return "", err
+	}
+}
+
+func (v view) dataset(ctx context.Context, e *record.Event) (string, error) {
+	d, roles, err := visibility.Get[record.DatasetItem](ctx, v.viewer, path.Base(e.Subject), record.DatasetKey)
+	if err != nil {
+		return "", err
+	}
+	name, err := v.name(ctx, d.TaskID, d.ID)
+	switch {
+	case e.Kind == record.EventTruthChanged:
+		return "The ground truth of " + name + " changed, and runs are evaluated again", err
+	case roles&access.Organizer != 0:
+		return "Runs on " + name + " wait for a worker, and none was seen", err
+	default:
+		return "", err
+	}
+}
+
+// window says when a window closes, and when that of the recipient's team does, if organizers granted it a later close.
+func (v view) window(ctx context.Context, e *record.Event) (string, error) {
+	current, err := v.isCurrent(ctx, e)
+	if err != nil || !current {
+		return "", err
+	}
+	t, _, err := visibility.Get[record.TaskItem](ctx, v.viewer, e.TaskID, record.TaskKey)
+	if err != nil {
+		return "", err
+	}
+	d, name, others := new(record.DatasetItem), "the task "+quoted(t.Name), []string{}
+	if id := path.Base(e.Subject); id != t.ID {
+		if d, _, err = visibility.Get[record.DatasetItem](ctx, v.viewer, id, record.DatasetKey); err != nil {
+			return "", err
+		}
+		name = "the dataset " + quoted(d.Name) + " of " + name
+	} else {
+		err = records.Each(ctx, v.Store, batch, records.TaskSources(t.ID, record.KindDataset), func(d *record.DatasetItem) error {
+			if d.Submissions.ClosesAt != nil {
+				others = append(others, quoted(d.Name))
+			}
+			return nil
+		})
+	}
+	if len(others) > 0 {
+		name += ", except to " + strings.Join(others, ", ") + ","
+	}
+	a, allowanceErr := v.allowance(ctx, t.ID)
+	if err = errors.Join(err, allowanceErr); err != nil {
+		return "", err
+	}
+	_, closes := d.Window(t)
+	text := fmt.Sprintf("Submissions to %s close on %s", name, webpage.Instant(closes.Time))
+	if _, own := a.Window(t, d); own.After(closes.Time) {
+		text += ", and those of your team on " + webpage.Instant(own.Time)
+	}
+	return text, nil
+}
+
+// allowance reads that of the recipient's team in the task; nil when there is none.
+func (v view) allowance(ctx context.Context, taskID string) (*record.Allowance, error) {
+	g, err := v.viewer.Grants(ctx)
+	i := slices.IndexFunc(g.Registrations, func(r access.Registration) bool { return r.TaskID == taskID })
+	if err != nil || i < 0 {
+		return nil, err
+	}
+	return team.Allowance(ctx, v.Store, store.Strong, access.Scope{TaskID: taskID, RegistrationID: g.Registrations[i].ID,
+		OwnerID: v.viewer.Caller.ID})
+}
+
+func (v view) announcement(ctx context.Context, e *record.Event) (title, text string, err error) {
+	t, _, err := visibility.Get[record.TaskItem](ctx, v.viewer, e.TaskID, record.TaskKey)
+	if err != nil {
+		return "", "", err
+	}
+	a, err := records.Get[record.Announcement](ctx, v.Store, store.Strong, record.AnnouncementKey(e.TaskID, path.Base(e.Subject)))
+	if err != nil || a == nil {
+		return "", "", err
+	}
+	return quoted(a.Title) + ", an announcement of the task " + quoted(t.Name), a.Body, nil
+}
+
+// token tells of an access token of the recipient's own, unless it was revoked.
+func (v view) token(ctx context.Context, e *record.Event) (string, error) {
+	all, err := records.Query[record.AccessTokenItem](ctx, v.Store, store.Query{Partition: record.AccessTokenPartition(v.viewer.Caller.ID),
+		Limit: record.MaxAccessTokens, Consistency: store.Strong})
+	for _, t := range all {
+		if t.ID == path.Base(e.Subject) {
+			return fmt.Sprintf("Your access token %s expires on %s", quoted(t.Name), webpage.Instant(t.ExpiresAt.Time)), nil
+		}
+	}
+	return "", err
+}

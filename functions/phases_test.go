@@ -16,6 +16,7 @@ import (
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/store"
 )
 
 const olga = recordtest.OrganizerUser
@@ -32,7 +33,16 @@ type phases struct {
 
 func newPhases(t *testing.T, options ...func(*record.DatasetItem)) *phases {
 	t.Helper()
+	return newPhasesIn(t, nil, options...)
+}
+
+// newPhasesIn is newPhases in the store, or one of its own for nil.
+func newPhasesIn(t *testing.T, in store.Store, options ...func(*record.DatasetItem)) *phases {
+	t.Helper()
 	f := &phases{t: t, Server: servertest.New(t, functions.Operations()...)}
+	if in != nil {
+		f.Store = in
+	}
 	start := time.Now()
 	f.Now = func() time.Time { return start.Add(time.Duration(f.ahead.Load())) }
 	b := f.Records()

@@ -1,0 +1,201 @@
+package functions_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"assay/shared/api/servertest"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+	"assay/shared/store"
+	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/store/embedded"
+
+	"github.com/anishathalye/porcupine"
+)
+
+const (
+	racedRuns  = 4 // that the team has before the race
+	finalRuns  = 2
+	raceTotal  = 6 // of the dataset's quota
+	racers     = 5
+	raceCalls  = 5
+	raceRounds = 8
+)
+
+// raced is a request about the quota or the final runs of a team, some about one of its first runs.
+type raced struct {
+	kind string // submit, grant, refund, cancel, mark, unmark or see
+	run  int
+}
+
+// used is the state of the team on the dataset.
+type used struct {
+	limit, used                int
+	refunded, cancelled, final [racedRuns]bool
+}
+
+// raceAnswer is what a request comes to: whether it was done and, of "see", how many runs are left.
+type raceAnswer struct {
+	done bool
+	left int
+}
+
+func (u used) step(r raced) (raceAnswer, used) {
+	done, marked := raceAnswer{done: true}, 0
+	for _, final := range u.final {
+		if final {
+			marked++
+		}
+	}
+	switch r.kind {
+	case "submit":
+		if u.used >= u.limit {
+			return raceAnswer{}, u
+		}
+		u.used++
+	case "grant":
+		u.limit++
+	case "refund":
+		if u.refunded[r.run] || u.cancelled[r.run] {
+			return raceAnswer{}, u
+		}
+		u.refunded[r.run] = true
+		u.used--
+	case "cancel":
+		if u.cancelled[r.run] {
+			return done, u // as it is
+		}
+		u.cancelled[r.run] = true
+		if !u.refunded[r.run] {
+			u.used--
+		}
+	case "mark":
+		if !u.final[r.run] && (u.cancelled[r.run] || marked == finalRuns) {
+			return raceAnswer{}, u
+		}
+		u.final[r.run] = true
+	case "unmark":
+		u.final[r.run] = false
+	case "see":
+		return raceAnswer{true, max(0, u.limit-u.used)}, u
+	}
+	return done, u
+}
+
+var quotaModel = porcupine.Model{
+	Init: func() any { return used{limit: raceTotal, used: racedRuns} },
+	Step: func(state, input, output any) (bool, any) {
+		want, next := state.(used).step(input.(raced))
+		return want == output.(raceAnswer), next
+	},
+	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v: %+v", input, output) },
+}
+
+// slowWrites has writes come some time after the reads that they depend on, so that others come between.
+type slowWrites struct{ store.Store }
+
+func (s slowWrites) Write(ctx context.Context, writes ...store.Write) error {
+	time.Sleep(rand.N(2 * time.Millisecond))
+	return s.Store.Write(ctx, writes...)
+}
+
+// TestPhases_AreLinearizable has a team submit up to the quota of a dataset, cancel runs and mark final ones, while organizers grant more
+// runs and refund some: what each is answered is what one after the other could have been, and what is marked is what the runs say.
+func TestPhases_AreLinearizable(t *testing.T) {
+	for name, open := range map[string]func(*testing.T) store.Store{
+		"embedded": func(t *testing.T) store.Store { return recordtest.OpenStore(t, embedded.Options{}) },
+		"DynamoDB": func(t *testing.T) store.Store { return dynamotest.Open(t, dynamotest.Start(t)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := slowWrites{open(t)}
+			for round := range raceRounds {
+				newPhasesIn(t, s, func(d *record.DatasetItem) {
+					d.FinalRuns, d.Submissions.Total = finalRuns, raceTotal
+				}).race(uint64(round))
+			}
+		})
+	}
+}
+
+func (f *phases) race(seed uint64) {
+	f.t.Helper()
+	var runs [racedRuns]string
+	for i := range runs {
+		var made record.Submission
+		f.Want(http.StatusCreated, &made, "ada", http.MethodPost, f.task.Path()+"/submissions", servertest.Image(f.dataset.ID))
+		runs[i] = "/v1/runs/" + made.RunIDs[0]
+	}
+	start := time.Now()
+	var history []porcupine.Operation
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for client := range racers {
+		all.Go(func() {
+			random := rand.New(rand.NewPCG(seed, uint64(client)))
+			kinds := []string{"submit", "grant", "refund", "cancel", "mark", "mark", "mark", "unmark", "see"}
+			for range raceCalls {
+				r := raced{kinds[random.IntN(len(kinds))], random.IntN(racedRuns)}
+				call := time.Since(start)
+				answer, status := f.ask(r, runs[r.run])
+				op := porcupine.Operation{ClientId: client, Input: r, Call: int64(call), Output: answer, Return: int64(time.Since(start))}
+				switch status {
+				case http.StatusServiceUnavailable: // which changed nothing
+				case http.StatusOK, http.StatusCreated, http.StatusForbidden, http.StatusUnprocessableEntity:
+					mu.Lock()
+					history = append(history, op)
+					mu.Unlock()
+				default:
+					f.t.Errorf("%+v: status %d", r, status)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if result := porcupine.CheckOperationsTimeout(quotaModel, history, 20*time.Second); result != porcupine.Ok {
+		for _, op := range history {
+			f.t.Logf("%v to %v: %s", time.Duration(op.Call), time.Duration(op.Return), quotaModel.DescribeOperation(op.Input, op.Output))
+		}
+		f.t.Fatalf("the history is not linearizable: %v", result)
+	}
+	a, marked := recordtest.Get[record.Allowance](f.t, f.Store, record.AllowanceKey(f.task.ID, f.ada.ID)), 0
+	for _, path := range runs {
+		if servertest.Get[record.Run](f.Server, "ada", path).Final {
+			marked++
+		}
+	}
+	if len(a.Final[f.dataset.ID]) != marked || marked > finalRuns {
+		f.t.Errorf("%v are marked, and %d runs say so", a.Final, marked)
+	}
+}
+
+// ask sends the request, which may be about the run.
+func (f *phases) ask(r raced, run string) (raceAnswer, int) {
+	var a servertest.Answer
+	change := func(member string, value any) { a = f.Do("ada", http.MethodPatch, run, map[string]any{member: value}) }
+	grant := func(member string, value any) {
+		draft := map[string]any{"datasetId": f.dataset.ID, "reason": "A reason.", member: value}
+		a = f.Do(olga, http.MethodPost, f.exceptions(f.ada), draft)
+	}
+	switch r.kind {
+	case "submit":
+		a = f.Do("ada", http.MethodPost, f.task.Path()+"/submissions", servertest.Image(f.dataset.ID))
+	case "grant":
+		grant("total", 1)
+	case "refund":
+		grant("runId", run[len("/v1/runs/"):])
+	case "cancel":
+		change("state", record.Cancelled)
+	case "mark", "unmark":
+		change("final", r.kind == "mark")
+	case "see":
+		team := servertest.Get[record.Registration](f.Server, "ada", f.task.Path()+"/registrations/"+f.ada.ID)
+		return raceAnswer{true, *team.Quota.Datasets[0].Remaining}, http.StatusOK
+	}
+	return raceAnswer{done: a.Status < http.StatusBadRequest}, a.Status
+}

@@ -173,7 +173,8 @@ func (v *boardView) filtered() bool {
 // tool is the address of what the tool for leaderboards says of this one.
 func (v *boardView) tool() (string, error) {
 	input, err := json.Marshal(map[string]any{
-		"datasetId": v.dataset.ID, "measure": v.sort, "best": v.best, "final": v.final, view.Name: cmp.Or(v.query.Get(view.Name), record.CallerView),
+		"datasetId": v.dataset.ID, "measure": v.sort, "best": v.best, "final": v.final,
+		view.Name: cmp.Or(v.query.Get(view.Name), record.CallerView),
 	})
 	return api.InputAddress("/v1/tools/leaderboard/result", input), err
 }

@@ -776,7 +776,9 @@ type Run struct {
 	// The whole log of its evaluation, once that has ended, for organizers.
 	EvaluationLog *File `protobuf:"bytes,21,opt,name=evaluation_log,json=evaluationLog,proto3" json:"evaluation_log,omitempty"`
 	// Who its owner is, for organizers.
-	User          *Person `protobuf:"bytes,22,opt,name=user,proto3" json:"user,omitempty"`
+	User *Person `protobuf:"bytes,22,opt,name=user,proto3" json:"user,omitempty"`
+	// Whether the team marked it as one of its final runs.
+	Final         bool `protobuf:"varint,23,opt,name=final,proto3" json:"final,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -963,6 +965,13 @@ func (x *Run) GetUser() *Person {
 		return x.User
 	}
 	return nil
+}
+
+func (x *Run) GetFinal() bool {
+	if x != nil {
+		return x.Final
+	}
+	return false
 }
 
 // Person is a user as organizers see one next to an id.
@@ -1239,7 +1248,7 @@ const file_assay_v1_run_proto_rawDesc = "" +
 	"\x06number\x18\x02 \x01(\x03R\x06number\x12.\n" +
 	"\x04time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12(\n" +
 	"\x06stream\x18\x04 \x01(\x0e2\x10.assay.v1.StreamR\x06stream\x12\x12\n" +
-	"\x04text\x18\x05 \x01(\tR\x04text\"\xd2\x06\n" +
+	"\x04text\x18\x05 \x01(\tR\x04text\"\xe8\x06\n" +
 	"\x03Run\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rsubmission_id\x18\x02 \x01(\tR\fsubmissionId\x12\x17\n" +
@@ -1268,7 +1277,8 @@ const file_assay_v1_run_proto_rawDesc = "" +
 	"\x03log\x18\x13 \x01(\v2\x0e.assay.v1.FileR\x03log\x12.\n" +
 	"\x13evaluation_log_tail\x18\x14 \x01(\tR\x11evaluationLogTail\x125\n" +
 	"\x0eevaluation_log\x18\x15 \x01(\v2\x0e.assay.v1.FileR\revaluationLog\x12$\n" +
-	"\x04user\x18\x16 \x01(\v2\x10.assay.v1.PersonR\x04user\"B\n" +
+	"\x04user\x18\x16 \x01(\v2\x10.assay.v1.PersonR\x04user\x12\x14\n" +
+	"\x05final\x18\x17 \x01(\bR\x05final\"B\n" +
 	"\x06Person\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +

@@ -190,7 +190,8 @@ func (r *Ranking) otherVersion(ctx context.Context, asked RankingRequest) ([]pla
 	}
 	var places []place
 	measured := false
-	err := forEachEntry(ctx, r.leaderboard(asked, number), r.Measure, asked.Best, func(at *evaluation.Entry, e *record.EvaluationItem, _ access.Role) bool {
+	b := r.leaderboard(asked, number)
+	err := forEachEntry(ctx, b, r.Measure, asked.Best, func(at *evaluation.Entry, e *record.EvaluationItem, _ access.Role) bool {
 		_, has := e.Measures[r.Measure]
 		places, measured = append(places, place{identity(e, asked.Best), at.Rank}), measured || has
 		return true

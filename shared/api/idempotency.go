@@ -20,7 +20,7 @@ const maxIdempotencyKey = 255
 // claimKey claims the request's Idempotency-Key, or finds the answer that was given to it before; nil when it has none.
 func (c *Call) claimKey(ctx context.Context) (*record.Idempotency, error) {
 	names := c.request.Header.Values(idempotencyHeader)
-	if len(names) == 0 || c.preview != nil {
+	if len(names) == 0 {
 		return nil, nil
 	}
 	name := strings.Join(names, ",") // as API Gateway joins two
@@ -28,6 +28,9 @@ func (c *Call) claimKey(ctx context.Context) (*record.Idempotency, error) {
 		strings.ContainsFunc(name, func(r rune) bool { return r < 0x21 || r > 0x7e || r == ',' }) {
 		return nil, problem.BadRequest.New("Send one %s of 1 to %d visible ASCII characters without a comma, for example a UUID.",
 			idempotencyHeader, maxIdempotencyKey)
+	}
+	if c.preview != nil {
+		return nil, nil
 	}
 	now := c.Now()
 	digest := digestOf([]string{c.op.Method, c.request.URL.EscapedPath(), string(c.body)})

@@ -41,6 +41,7 @@ func TestIdempotencyKey_ReplaysTheFirstAnswer(t *testing.T) {
 	s.Want(http.StatusCreated, nil, "bob", http.MethodPost, "/v1/notes", `{"name":"bob's"}`, "Idempotency-Key", "k") // a key is its user's
 	for _, key := range []string{strings.Repeat("k", 256), "a b", "ä", "a\tb", "a,b", ""} {
 		refused(t, post("alice", "/v1/notes", key, `{"name":"two"}`), problem.BadRequest)
+		refused(t, post("alice", "/v1/notes?preview=true", key, `{"name":"two"}`), problem.BadRequest)
 	}
 	s.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes", `{"name":"two"}`, "Idempotency-Key", strings.Repeat("k", 255))
 }

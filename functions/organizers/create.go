@@ -13,8 +13,9 @@ func create(ctx context.Context, c *api.Call, _ api.PublicTarget, d record.Organ
 	o := &record.Organizer{Meta: record.NewMeta(c.Now()), OrganizerDraft: d}
 	o.Members, o.Owners = []string{c.Caller.ID}, []string{c.Caller.ID}
 	path = "/v1/organizers/" + o.ID
-	if err := problem.Check(slices.Concat(outsiders("/members", o.ID, d.Members, o.Members),
-		outsiders("/owners", o.ID, d.Owners, o.Members))); err != nil {
+	const later = "{organizerId}" // which it has once it was made
+	if err := problem.Check(slices.Concat(outsiders("/members", later, d.Members, o.Members),
+		outsiders("/owners", later, d.Owners, o.Members))); err != nil {
 		return "", made, err
 	}
 	g, err := c.Grants(ctx)

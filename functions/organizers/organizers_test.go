@@ -67,7 +67,8 @@ func TestMembers_AreMadeByNobodyElse(t *testing.T) {
 					continue // whom alice would be another to
 				}
 				a := l.Want(http.StatusUnprocessableEntity, nil, by, request[0], request[1], body)
-				if !strings.Contains(string(a.Body), "s/1\"") || !strings.Contains(string(a.Body), "/invitations answers with") {
+				at := map[string]string{http.MethodPost: "/v1/organizers/{organizerId}", http.MethodPatch: l.path}[request[0]]
+				if !strings.Contains(string(a.Body), "s/1\"") || !strings.Contains(string(a.Body), at+"/invitations answers with") {
 					t.Errorf("%s", a.Body)
 				}
 			}

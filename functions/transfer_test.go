@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,8 +36,8 @@ func TestAnswers_AreEqualAfterAMove(t *testing.T) {
 	asked, found, differing := 0, 0, 0
 	for _, caller := range []string{"", "ada", "olga", "root"} { // nobody, a participant, an organizer and an administrator
 		for _, r := range m.requests(s) {
-			if r.method != http.MethodGet {
-				continue
+			if r.method != http.MethodGet || strings.Contains(r.path, "/invitations") || strings.Contains(r.path, "/deletions") {
+				continue // invitations and the trash stay
 			}
 			want := r.ask(s, origin, caller)
 			asked++

@@ -158,17 +158,25 @@ func (m *model) ids() map[string][]string {
 	ids := map[string][]string{"organizerId": {modelID("organizer", 0), modelID("organizer", 1), nothing}}
 	add := func(name, task, id string) {
 		ids[name] = append(ids[name], id)
-		ids[name+task] = append(ids[name+task], id)
+		if task != "" {
+			ids[name+task] = append(ids[name+task], id)
+		}
 	}
 	for i, t := range m.tasks {
 		add("taskId", "", modelID("task", i))
 		for n := range t.datasets {
 			add("datasetId", modelID("task", i), modelID("dataset", m.datasetNumber(i, n)))
 		}
+		for _, kind := range []string{"announcement", "invitation", "webhook", "delivery"} {
+			add(kind+"Id", modelID("task", i), modelID(kind, i))
+		}
+		add("deletionId", "", modelID("deletion of dataset", i))
 	}
 	for i, r := range m.members {
 		add("registrationId", modelID("task", r.task), modelID("registration", i))
 		add("exceptionId", modelID("task", r.task), modelID("exception", i))
+		add("invitationId", modelID("task", r.task), modelID("invitation", len(m.tasks)+i))
+		add("deletionId", "", modelID("deletion of run", i))
 	}
 	for i, e := range m.entries {
 		task := modelID("task", e.task)

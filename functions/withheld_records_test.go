@@ -1,0 +1,232 @@
+//go:build !race
+
+package functions_test
+
+import (
+	"slices"
+	"time"
+
+	"assay/shared/access"
+	"assay/shared/measure"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+)
+
+// records makes those of a store. Without withhold they are all there; with it, what the caller may not see is not.
+func (m *model) records(caller string, withhold bool) []record.Record {
+	b := &modelBuilder{model: m, caller: caller, withhold: withhold}
+	for i, user := range []string{"olga", "rival"} {
+		o := &record.Organizer{Meta: modelMeta("organizer", i)}
+		o.Name, o.Members = "Lab of "+user, []string{recordtest.UserID(user)}
+		count := &record.TaskCount{Meta: o.Meta, Tasks: 2}
+		o.Owners = o.Members
+		b.all = append(b.all, o, count, &record.Reservation{Meta: o.Meta, At: record.MembershipKey(o.Members[0], o.ID)})
+	}
+	for _, user := range []string{"ada", "bob", "dan", "rejected", "olga", "rival"} {
+		if u := (&record.User{Meta: modelMeta("organizer", 9), Name: user, Email: user + "@example.org"}); !b.hides(m.names(caller, user)) {
+			u.ID = recordtest.UserID(user)
+			b.all = append(b.all, u)
+		}
+	}
+	for i := range m.tasks {
+		b.task(i)
+	}
+	for i, r := range m.members {
+		b.register(i, r)
+	}
+	for i, e := range m.entries {
+		b.enter(i, e)
+	}
+	return b.all
+}
+
+type modelBuilder struct {
+	*model
+	caller   string
+	withhold bool
+	all      []record.Record
+}
+
+// hides reports whether what the caller sees or not is to be withheld.
+func (b *modelBuilder) hides(sees bool) bool { return b.withhold && !sees }
+
+// other is the text, or another one where it is withheld.
+func (b *modelBuilder) other(sees bool, text string) string {
+	if b.hides(sees) {
+		return "withheld, and of another length than what it replaces"
+	}
+	return text
+}
+
+func (b *modelBuilder) task(i int) {
+	t, sees := b.tasks[i], b.sees(b.caller, i)
+	if _, known := b.registration(b.caller, i); b.hides(sees || known) {
+		return
+	}
+	task := &record.TaskItem{}
+	task.Meta, task.OrganizerID, task.Name, task.Visibility = modelMeta("task", i), b.organizerID(i), b.other(sees, t.name), record.Public
+	if t.private {
+		task.Visibility = record.Private
+	}
+	task.Normalize()
+	b.all = append(b.all, task)
+	b.all = append(b.all, &record.Announcement{Meta: modelMeta("announcement", i), TaskID: task.ID,
+		AnnouncementDraft: record.AnnouncementDraft{Title: b.other(sees, "News")}})
+	if !b.hides(b.organizes(b.caller, i)) {
+		b.ofOrganizers(i, task)
+	}
+	for n := range t.datasets {
+		number := b.datasetNumber(i, n)
+		truth := b.other(b.organizes(b.caller, i) || b.caller == "robot" && sees, "qrels")
+		d := &record.DatasetItem{OrganizerID: task.OrganizerID, PrivateTask: t.private}
+		d.Meta, d.TaskID, d.Name, d.Split, d.TruthVersion = modelMeta("dataset", number), task.ID, b.other(sees, "data"), record.Test, 1
+		d.Scores = record.ScoresAfterClose
+		d.RunFormat, d.Evaluator = record.RunFormat{Kind: "trec-run"}, record.Evaluator{
+			Kind: "retrieval", Measures: []string{"AP", "P@5"}, PrimaryMeasure: "AP"}
+		d.Inputs = []record.File{modelFile("topics.txt", b.other(sees, modelTopics))}
+		d.Truths = []record.File{modelFile(truth, modelQrels)}
+		if truth != "qrels" {
+			d.Truths = append(d.Truths, modelFile("more", truth))
+			d.Diagnostics = []measure.Diagnostic{{Severity: measure.Warning, Message: truth}}
+		}
+		if n == 1 {
+			d.PublishedProgress = record.Progress{Runs: 3, Waiting: 1}
+			progress := d.PublishedProgress
+			if !b.hides(b.organizes(b.caller, i)) {
+				progress = record.Progress{Runs: 9, Waiting: 4}
+			}
+			d.Reevaluation = &record.Reevaluation{StartedAt: d.CreatedAt, Progress: &progress}
+		}
+		if b.truths != nil {
+			b.truths[n].set(d, b.hides(b.organizes(b.caller, i)))
+		}
+		b.all = append(b.all, d, &record.Truth{Meta: d.Meta, TaskID: task.ID, Number: 1, Files: d.Truths, RunFormat: d.RunFormat,
+			Evaluator: d.Evaluator},
+			&record.TruthSecret{Meta: d.Meta, Secret: []byte(modelID("secret", number))})
+	}
+}
+
+// ofOrganizers are the records of a task that nobody else is shown.
+func (b *modelBuilder) ofOrganizers(i int, task *record.TaskItem) {
+	organizer, path := recordtest.UserID(b.tasks[i].organizer), "/v1/tasks/"+task.ID
+	a := record.NewAudit(modelTime, task.Scope(), organizer, "review.updated", path, nil, nil)
+	a.Meta = modelMeta("audit", i)
+	hook := record.NewWebhook(modelTime, task.OrganizerID, task.ID, record.WebhookDraft{URL: "https://ci.example.org/"})
+	hook.Meta = modelMeta("webhook", i)
+	sent := record.NewDelivery(modelTime, hook, record.EventWebhookCreated, task.ID, path)
+	sent.Meta = modelMeta("delivery", i)
+	b.all = append(b.all, a, hook, sent, b.invitation(i, task, "", organizer),
+		b.deletion("dataset", i, task.Scope(), organizer, false))
+}
+
+func (b *modelBuilder) invitation(n int, task *record.TaskItem, registrationID, by string) record.Record {
+	i := &record.InvitationItem{Digest: modelID("invitation", n)}
+	i.Meta, i.OrganizerID, i.TaskID, i.RegistrationID, i.InvitedBy = modelMeta("invitation", n), task.OrganizerID, task.ID, registrationID, by
+	i.Uses, i.ExpiresAt = 1, new(record.At(modelTime.Add(time.Hour)))
+	return i
+}
+
+// deletion is an entry of the trash of something that was in the scope.
+func (b *modelBuilder) deletion(kind string, n int, of access.Scope, by string, byOwner bool) record.Record {
+	id := modelID("deleted "+kind, n)
+	d := record.NewDeletion(modelTime, record.DeletedKind(kind), id, "/v1/"+kind+"s/"+id, "Deleted", of, by, byOwner)
+	d.Meta = modelMeta("deletion of "+kind, n)
+	return d
+}
+
+func (b *modelBuilder) register(i int, r modelRegistration) {
+	used := &record.Allowance{Meta: modelMeta("registration", i), TaskID: modelID("task", r.task), Used: record.Used{Total: 1}}
+	used.ID = recordtest.UserID(r.user)
+	used.Exceptions = []record.Exception{{Meta: modelMeta("exception", i), ExceptionDraft: record.ExceptionDraft{
+		Reason: b.other(b.caller == r.user || b.organizes(b.caller, r.task), "reason")}}}
+	if b.truths != nil && r.user == "bob" {
+		used.TruthFailures = slices.Repeat([]record.Instant{record.At(modelTime.Add(-time.Hour))}, record.MaxTruthFailures)
+		b.all = append(b.all, used)
+	}
+	if b.hides(b.caller == r.user || b.organizes(b.caller, r.task)) {
+		return
+	}
+	item := &record.RegistrationItem{OrganizerID: b.organizerID(r.task)}
+	item.Meta, item.TaskID, item.UserID = modelMeta("registration", i), modelID("task", r.task), recordtest.UserID(r.user)
+	item.Team, item.State, item.Anonymous, item.Contact = "Team of "+r.user, r.state, r.anonymous, r.user+"@example.org"
+	item.Alias = record.NewAlias(item.ID)
+	if used.TruthFailures == nil {
+		b.all = append(b.all, used)
+	}
+	task := new(record.TaskItem)
+	task.ID, task.OrganizerID = item.TaskID, item.OrganizerID
+	if !b.hides(b.caller == r.user) { // organizers list no invitations to teams
+		b.all = append(b.all, b.invitation(len(b.tasks)+i, task, item.ID, item.UserID))
+	}
+	b.all = append(b.all, b.deletion("run", i, item.Scope(), item.UserID, true))
+	b.all = append(b.all, item, &record.Registered{
+		Meta: item.Meta, UserID: item.UserID, TaskID: item.TaskID, OrganizerID: item.OrganizerID, PrivateTask: b.tasks[r.task].private,
+		Team: item.Team, Alias: item.Alias, Anonymous: r.anonymous, State: r.state,
+	})
+}
+
+// enter makes a submission with its run, review and evaluation, each as far as the caller sees it.
+func (b *modelBuilder) enter(i int, e modelEntry) {
+	organizes, owns, shown := b.organizes(b.caller, e.task), b.caller == e.user, e.published && !e.dark()
+	sees := organizes || owns || e.public && b.sees(b.caller, e.task)
+	seesResult := organizes || owns && !e.dark() || shown && b.sees(b.caller, e.task)
+	if b.hides(sees || seesResult) {
+		return
+	}
+	r, _ := b.registration(e.user, e.task)
+	number := b.datasetNumber(e.task, e.dataset)
+	attributes := record.AccessAttributes{
+		OrganizerID: b.organizerID(e.task), PrivateTask: b.tasks[e.task].private, Public: e.public, Anonymous: r.anonymous, Alias: "anonymous-" +
+			e.user[:1],
+		Published: e.published, Blinded: e.blinded, Embargoed: e.embargoed, Baseline: e.baseline,
+	}
+	named := organizes || owns || !r.anonymous
+	entry := named && (sees || seesResult && e.state == record.Completed)
+	attributes.Title, attributes.PaperURL, attributes.Affiliation = b.other(entry, e.name), b.other(entry, "https://example.org/"+e.name),
+		b.other(entry, "University of "+e.user)
+	userID, team := recordtest.UserID(e.user), "Team of "+e.user
+	if e.user == b.tasks[e.task].organizer {
+		team = record.BaselineTeam
+	}
+	if b.hides(organizes || owns || !r.anonymous) {
+		userID, team = recordtest.UserID("somebody else"), "Somebody else"
+	}
+	s := &record.SubmissionItem{Access: attributes}
+	s.Meta, s.TaskID, s.UserID, s.Team, s.Type = modelMeta("submission", i), modelID("task", e.task), userID, team, record.UploadType
+	s.Title, s.Description, s.DatasetIDs, s.RunIDs, s.Baseline = b.other(sees && named, e.name), b.other(sees && named, e.name), []string{
+		modelID("dataset", number)}, []string{modelID("run", i)}, e.baseline
+	s.Notes = b.other(owns, "notes") // which organizers are not shown
+	if s.Visibility = record.Private; e.public {
+		s.Visibility = record.Public
+	}
+	run := &record.RunItem{Access: attributes, Type: record.UploadType, Queue: record.QueueBuiltin, TruthVersion: 1}
+	run.Meta, run.SubmissionID, run.TaskID, run.DatasetID = modelMeta("run", i), s.ID, s.TaskID, s.DatasetIDs[0]
+	run.UserID, run.Team, run.State, run.Label = userID, team, e.state, b.other(entry, "label")
+	run.Files = []record.File{modelFile(b.other(organizes || owns || shown || sees && !r.anonymous, "run.txt"), modelRun)}
+	run.Diagnostics = []measure.Diagnostic{
+		{Severity: measure.Error, Message: b.other(organizes || (owns || shown) && sees, "of the file"), SafeWhileBlinded: true},
+		{Severity: measure.Warning, Message: b.other(organizes || owns && !e.dark(), "of the truth")},
+	}
+	run.LogTail = b.other(organizes || !e.dark() && (owns || shown) && sees, "log")
+	run.EvaluationLogTail = b.other(organizes, "log of the evaluation")
+	if e.run != "" {
+		run.Files, run.Diagnostics, run.QueuedAt, run.TruthVersion = []record.File{modelFile("run.txt", e.run)}, nil, new(record.At(modelTime)), 0
+	}
+	review := &record.ReviewItem{OrganizerID: attributes.OrganizerID, TaskID: s.TaskID, UserID: userID}
+	review.Meta, review.RunID, review.Published, review.Blinded = modelMeta("review", i), run.ID, e.published, e.blinded
+	review.ReviewerID = recordtest.UserID(b.tasks[e.task].organizer)
+	review.Comment = b.other(organizes || owns, "comment")
+	b.all = append(b.all, s, run, review)
+	if e.state != record.Completed || b.hides(seesResult) {
+		return
+	}
+	v := &record.EvaluationItem{Access: attributes, Columns: []string{"AP", "P@5"}}
+	v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID, v.Team = modelMeta("evaluation", i), run.ID, s.ID, s.TaskID,
+		run.DatasetID, userID, team
+	v.TruthVersion, v.PrimaryMeasure, v.Measures, v.Baseline = 1, "AP", map[string]*float64{"AP": &e.ap, "P@5": nil}, e.baseline
+	v.Label, v.RunTag, v.SubmittedAt = run.Label, b.other(entry, "tag"), run.CreatedAt
+	v.Evaluator.Kind, v.Digests = "retrieval", record.Digests{
+		Run: b.other(named && sees, "run"), Truth: "keyed", PlainTruth: b.other(organizes, "plain")}
+	run.EvaluationID, run.Evaluations = v.ID, []string{v.ID}
+	b.all = append(b.all, v, &record.Topics{Meta: v.Meta, PerTopic: map[string]map[string]float64{"1": {"AP": e.ap}, "2": {"AP": e.ap}}})
+}

@@ -178,20 +178,119 @@ func TestJoin_WorksWhileTheInvitationDoes(t *testing.T) {
 func TestJoin_EndsWithTheRightToInvite(t *testing.T) {
 	f := newInviting(t)
 	f.Join("otto", f.Invite("olga", f.organizer, map[string]any{"role": "owner"}), nil)
-	own, ofAdmin := f.Invite("otto", f.organizer, nil), f.Invite("root", f.organizer, nil)
-	toTask := f.Invite("eddy", f.task, nil)
+	own, toTask := f.Invite("otto", f.organizer, nil), f.Invite("eddy", f.task, nil)
 	f.leave("otto")
 	f.leave("eddy")
 	for _, secret := range []string{own, toTask} {
 		f.refuse(http.StatusUnprocessableEntity, "otto", secret)
 	}
-	f.Join("otto", ofAdmin, nil)
+	f.Join("otto", f.Invite("root", f.organizer, nil), nil)
 	team := f.Join("uma", f.Invite("olga", f.task, nil), map[string]any{"team": "U"})
 	toTeam := f.Invite("uma", team, map[string]any{"uses": 2})
 	f.Join("vic", toTeam, nil)
 	f.Want(http.StatusOK, nil, "uma", http.MethodPatch, team, map[string]any{"userId": recordtest.UserID("vic")})
 	f.refuse(http.StatusUnprocessableEntity, "wil", toTeam)
 	f.Want(http.StatusForbidden, nil, "uma", http.MethodPost, team+"/invitations", map[string]any{})
+	f.Want(http.StatusOK, nil, "vic", http.MethodPatch, team, map[string]any{"userId": recordtest.UserID("uma")})
+	if a := f.refuse(http.StatusUnprocessableEntity, "wil", toTeam); !strings.Contains(a, `"/secret"`) {
+		t.Errorf("after a hand-over and back: %s", a)
+	}
+}
+
+// Who was removed does not come back by a link that was known before, and neither does anybody else; who leaves ends nothing.
+func TestJoin_EndsWithARemoval(t *testing.T) {
+	f := newInviting(t)
+	many := map[string]any{"uses": 500}
+	toOrganizer := f.Invite("olga", f.organizer, many)
+	team := f.Join("uma", f.Invite("olga", f.task, nil), map[string]any{"team": "U"})
+	toTeam := f.Invite("uma", team, many)
+	remove := func(by, parent, user string) {
+		t.Helper()
+		f.Want(http.StatusNoContent, nil, by, http.MethodDelete, parent+"/members/"+recordtest.UserID(user), nil)
+	}
+	join := func(status int, user, secret string) {
+		t.Helper()
+		f.Want(status, nil, user, http.MethodPost, "/v1/user/memberships", map[string]any{"secret": secret})
+	}
+	for _, c := range []struct{ owner, parent, secret string }{{"olga", f.organizer, toOrganizer}, {"uma", team, toTeam}} {
+		join(http.StatusCreated, "tom", c.secret)
+		remove("tom", c.parent, "tom")
+		join(http.StatusCreated, "tom", c.secret)
+		for range record.MaxInvitations - 1 {
+			f.Invite(c.owner, c.parent, nil)
+		}
+		remove(c.owner, c.parent, "tom")
+		for _, user := range []string{"tom", "vic"} {
+			join(http.StatusUnprocessableEntity, user, c.secret)
+		}
+		f.Want(http.StatusNoContent, nil, c.owner, http.MethodGet, c.parent+"/invitations", nil)
+		join(http.StatusCreated, "tom", f.Invite(c.owner, c.parent, nil)) // which takes the place of those that ended
+	}
+	last := f.Invite("olga", f.organizer, many)
+	f.Want(http.StatusOK, nil, "olga", http.MethodPatch, f.organizer, map[string]any{"members": []string{recordtest.UserID("olga")}})
+	join(http.StatusUnprocessableEntity, "tom", last)
+}
+
+// Where registration is closed organizers alone add members to teams, by invitations too.
+func TestJoin_OfATeamWhereRegistrationIsClosed(t *testing.T) {
+	f := newInviting(t)
+	team := f.Join("uma", f.Invite("olga", f.task, nil), map[string]any{"team": "U"})
+	ofOwner, ofOrganizer := f.Invite("uma", team, nil), f.Invite("eddy", team, map[string]any{"uses": 3})
+	mode := func(mode string) {
+		f.Want(http.StatusOK, nil, "olga", http.MethodPatch, f.task, map[string]any{"registration": map[string]any{"mode": mode}})
+	}
+	mode("closed")
+	a := f.Want(http.StatusForbidden, nil, "vic", http.MethodPost, "/v1/user/memberships", map[string]any{"secret": ofOwner})
+	if !strings.Contains(string(a.Body), "ask them for an invitation to the team") {
+		t.Errorf("%s", a.Body)
+	}
+	f.Join("vic", ofOrganizer, nil)
+	f.leave("eddy")
+	f.Want(http.StatusForbidden, nil, "wil", http.MethodPost, "/v1/user/memberships", map[string]any{"secret": ofOrganizer})
+	mode("approval")
+	f.Join("wil", ofOwner, nil)
+	r := servertest.Get[record.Registration](f.Server, "wil", team)
+	if r.State != record.Accepted || len(r.Members) != 3 {
+		t.Errorf("%+v", r)
+	}
+	entries := servertest.List[record.AuditEntry](f.Server, "olga", f.task+"/audit-entries?filter[action]=members.changed")
+	if newest := entries[0]; newest.ActorID != recordtest.UserID("wil") || newest.Subject != team {
+		t.Errorf("%+v", newest)
+	}
+}
+
+// A task's terms are accepted by those who join it by an invitation, who are shown them before, with what they would join.
+func TestJoin_ShowsWhatItIsToAndItsTerms(t *testing.T) {
+	f := newInviting(t)
+	f.Want(http.StatusOK, nil, "olga", http.MethodPatch, f.task, map[string]any{"terms": map[string]any{"text": "Be *kind*."}})
+	secret := f.Invite("olga", f.task, nil)
+	preview := func(user, secret string) (m invitations.Membership) {
+		t.Helper()
+		shown := struct{ Resource any }{&m}
+		f.Want(http.StatusOK, &shown, user, http.MethodPost, "/v1/user/memberships?preview=true", map[string]any{"secret": secret})
+		return m
+	}
+	m := preview("tom", secret)
+	if m.TaskName != "Birds" || m.OrganizerName != "Lake Lab" || m.Terms == nil || m.Terms.Text != "Be *kind*." || m.Terms.Version != 1 {
+		t.Errorf("%+v", m)
+	}
+	if a := f.refuse(http.StatusUnprocessableEntity, "tom", secret); !strings.Contains(a, `"/registration/acceptedTerms"`) {
+		t.Errorf("%s", a)
+	}
+	team := f.Join("tom", secret, map[string]any{"team": "T", "acceptedTerms": m.Terms.Version})
+	if r := servertest.Get[record.Registration](f.Server, "tom", team); r.AcceptedTerms != 1 || r.TermsAcceptedAt == nil {
+		t.Errorf("%+v", r)
+	}
+	m = preview("uma", f.Invite("tom", team, nil))
+	if m.TaskName != "Birds" || m.RegistrationTeam != "T" || m.Terms == nil || m.URL != team {
+		t.Errorf("%+v", m)
+	}
+	if m = preview("uma", f.Invite("olga", f.organizer, map[string]any{"role": "owner"})); m.OrganizerName != "Lake Lab" || m.Role != "owner" {
+		t.Errorf("%+v", m)
+	}
+	if o := servertest.Get[record.Organizer](f.Server, "", f.organizer); len(o.Members) != 2 {
+		t.Errorf("a preview changed the members: %v", o.Members)
+	}
 }
 
 // What is hidden from one who is invited stays hidden until that user has joined.
@@ -217,7 +316,7 @@ func TestJoin_OpensAPrivateTask(t *testing.T) {
 	f.Want(http.StatusOK, nil, "tom", http.MethodGet, f.task, nil)
 	again := f.Invite("eddy", f.task, nil)
 	f.refuse(http.StatusConflict, "tom", again)
-	toTeam := f.Invite("tom", path, nil)
+	toTeam := f.Invite("eddy", path, nil)
 	f.refuse(http.StatusUnprocessableEntity, "uma", toTeam) // with a registration
 	f.Join("uma", toTeam, nil)
 	if r = servertest.Get[record.Registration](f.Server, "uma", path); !slices.Equal(r.Members, []string{recordtest.UserID("tom"),
@@ -225,7 +324,6 @@ func TestJoin_OpensAPrivateTask(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	f.Want(http.StatusForbidden, nil, "uma", http.MethodGet, path+"/invitations", nil)
-	f.Want(http.StatusForbidden, nil, "eddy", http.MethodGet, path+"/invitations", nil)
 }
 
 func TestJoin_TakesTheScopeOfWhatIsJoined(t *testing.T) {

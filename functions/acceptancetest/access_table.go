@@ -167,14 +167,14 @@ DELETE /v1/tasks/{taskId}/invitations/{invitationId}
     private                                        404      404        403   403   404    412       412   412    404
     strayed                                        404      404        403   403   404    404       404   404    404
 GET /v1/tasks/{taskId}/registrations/{registrationId}/invitations
-    public                                         404      404        404   200   404    403       403   403    404
-    private                                        404      404        404   200   404    403       403   403    404
+    public                                         404      404        404   200   404    200       200   200    404
+    private                                        404      404        404   200   404    200       200   200    404
 POST /v1/tasks/{taskId}/registrations/{registrationId}/invitations
-    public                                         404      404        404   201   404    403       403   403    404
-    private                                        404      404        404   201   404    403       403   403    404
+    public                                         404      404        404   201   404    201       201   201    404
+    private                                        404      404        404   201   404    201       201   201    404
 DELETE /v1/tasks/{taskId}/registrations/{registrationId}/invitations/{invitationId}
-    public                                         404      404        404   412   404    403       403   403    404
-    private                                        404      404        404   412   404    403       403   403    404
+    public                                         404      404        404   412   404    412       412   412    404
+    private                                        404      404        404   412   404    412       412   412    404
 
 GET /v1/tasks/{taskId}/submissions
     public                                         200      200        200   200   200    200       200   200    200

@@ -30,20 +30,22 @@ type audited struct {
 
 func create[T api.Target](ctx context.Context, c *api.Call, t T, d record.InvitationDraft) (location string, made NewInvitation,
 	err error) {
-	i := &record.InvitationItem{Invitation: to(t), ByAdmin: c.Caller.Admin}
+	i := to(t)
 	if err := d.Complete(c.Now(), i.TaskID == ""); err != nil {
 		return "", made, err
 	}
-	open, err := openTo(ctx, c, t)
+	open, ended, err := stored(ctx, c, t)
 	if err != nil {
 		return "", made, err
 	}
+	for _, i := range ended[:min(len(ended), record.MaxInvitations)] {
+		c.Tx.DeleteKey(i.Key())
+	}
 	if len(open) >= record.MaxInvitations {
 		return "", made, problem.Conflict.New("There are %d invitations, which is the most. Withdraw one first: "+
-			"DELETE %s/invitations/{invitationId}.",
-			len(open), i.Parent())
+			"DELETE %s/invitations/{invitationId}.", len(open), i.Parent())
 	}
-	i.Meta, i.InvitationDraft, i.InvitedBy = record.NewMeta(c.Now()), d, c.Caller.ID
+	i.Meta, i.InvitationDraft, i.InvitedBy, i.ByAdmin = record.NewMeta(c.Now()), d, c.Caller.ID, c.Caller.Admin
 	made.Secret, i.Digest = auth.NewInvitation(i.To())
 	made.Invitation, made.Link = i.Invitation, c.BaseURL()+record.InvitationLink(made.Secret)
 	if d.Email != "" {

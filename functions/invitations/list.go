@@ -16,50 +16,63 @@ import (
 	"assay/shared/visibility"
 )
 
-// to returns an invitation to the target.
-func to(target api.Target) (i record.Invitation) {
-	s := target.Scope()
+// to returns an invitation to the target, as one that is made now.
+func to(target api.Target) *record.InvitationItem {
+	s, i := target.Scope(), new(record.InvitationItem)
 	i.OrganizerID, i.TaskID, i.RegistrationID = s.OrganizerID, s.TaskID, s.RegistrationID
+	switch parent := target.(type) {
+	case *record.Organizer:
+		i.Epoch = parent.InvitationEpoch
+	case teamTarget:
+		i.Epoch = parent.InvitationEpoch
+	}
 	return i
 }
 
-// openTo reads the invitations to the target that still work, the newest first.
-func openTo(ctx context.Context, c *api.Call, target api.Target) ([]*record.InvitationItem, error) {
+// stored reads the invitations to the target: those that still work, the newest first, and those that expired or are of an earlier epoch.
+func stored(ctx context.Context, c *api.Call, target api.Target) (open, ended []*record.InvitationItem, err error) {
 	i := to(target)
 	all, err := records.Query[record.InvitationItem](ctx, c.Store, store.Query{
 		Partition: record.InvitationPartition(i.To()), Limit: 2 * record.MaxInvitations, Consistency: store.Strong})
-	all = slices.DeleteFunc(all, func(i *record.InvitationItem) bool { return !i.ExpiresAt.After(c.Now()) })
 	slices.SortFunc(all, func(a, b *record.InvitationItem) int { return strings.Compare(b.ID, a.ID) })
-	return all, err
+	for _, found := range all {
+		if found.Epoch == i.Epoch && found.ExpiresAt.After(c.Now()) {
+			open = append(open, found)
+		} else {
+			ended = append(ended, found)
+		}
+	}
+	return open, ended, err
 }
 
 func list[T api.Target](ctx context.Context, c *api.Call, t T) (p page.Page[record.Invitation], err error) {
-	all, err := openTo(ctx, c, t)
+	open, _, err := stored(ctx, c, t)
 	if err != nil {
 		return p, err
 	}
-	shown := lists.Map(all, func(i *record.InvitationItem) record.Invitation { return i.Invitation })
+	shown := lists.Map(open, func(i *record.InvitationItem) record.Invitation { return i.Invitation })
 	return page.Of(c.Page, shown, func(i record.Invitation) string { return i.ID })
 }
 
-// ownedTeam is a team as the target of its owner.
-type ownedTeam struct{ *record.RegistrationItem }
+// teamTarget is a team as the target of those who invite to it.
+type teamTarget struct{ *record.RegistrationItem }
 
 // WidestScope returns the scope of any registration.
-func (ownedTeam) WidestScope() access.Scope { return new(record.RegistrationItem).Scope() }
+func (teamTarget) WidestScope() access.Scope { return new(record.RegistrationItem).Scope() }
 
-// ownTeam finds the team that the path names, and refuses members who are not its owner.
-func ownTeam(ctx context.Context, c *api.Call) (t ownedTeam, err error) {
-	key := func(id string) store.Key { return record.RegistrationKey(c.Param("taskId"), id) }
+// loadTeam finds the team that the path names, and refuses members who are not its owner.
+func loadTeam(ctx context.Context, c *api.Call) (t teamTarget, err error) {
 	if !record.IsID(c.Param("taskId")) {
 		return t, visibility.Missing
 	}
+	key := func(id string) store.Key { return record.RegistrationKey(c.Param("taskId"), id) }
 	t.RegistrationItem, err = visibility.Find[record.RegistrationItem](ctx, &c.Viewer, c.Param("registrationId"), key)
-	if err == nil {
-		err = c.Require(ctx, access.Owner, t.Scope())
+	if err != nil {
+		return t, err
 	}
-	if err == nil && t.UserID != c.Caller.ID {
-		err = problem.Forbidden.New("Only the owner of the team can invite.")
+	roles, err := c.Roles(ctx, t.Scope())
+	if err == nil && roles&(access.Organizer|access.Admin) == 0 && roles&access.Owner != 0 && t.UserID != c.Caller.ID {
+		err = problem.Forbidden.New("Only the owner of the team and the organizers can invite.")
 	}
 	return t, err
 }

@@ -2,7 +2,11 @@
 //
 // Who may invite makes an invitation, and sends its link, or has the server send it. Who has the link joins, and nobody is made a member
 // or registered in another way. The secret in the link is shown once and stored as its SHA-256; joining names it alone, so
-// that a private task, or a team under an alias, shows nothing of itself before.
+// that a private task, or a team under an alias, shows nothing of itself to those who do not have the secret. Those who have it can ask
+// first what they would join, by a preview.
+//
+// Invitations of an organizer or a team are of an epoch. It ends when a member is removed by others, and when an owner stops being owner:
+// so nobody comes back by a link that was known before, and what a former owner has handed out works no more.
 package invitations
 
 import (
@@ -14,78 +18,70 @@ import (
 	"assay/shared/record"
 )
 
-var (
-	organizer = api.Load[record.Organizer]("organizerId", record.OrganizerKey)
-	task      = api.Load[record.TaskItem]("taskId", record.TaskKey)
-)
-
-const about = "An invitation works once, or as often as `uses` says, for at most 90 days, and for as long as the user who made it may " +
-	"invite. "
-
 // Operations of the family.
-var Operations = []api.Operation{
+var Operations = append([]api.Operation{
 	api.Create(api.Spec{
 		ID: "createMembership", Path: "/v1/user/memberships", May: access.User,
 		Token:    access.ScopeSubmit | access.ScopeOrganize,
-		Problems: slices.Concat(api.Quotas, []*problem.Kind{problem.OutsideWindow}),
+		Problems: slices.Concat(api.Quotas, []*problem.Kind{problem.OutsideWindow, problem.Forbidden}),
 		Summary:  "Join by an invitation",
-		Description: "Makes you a member of the organizer or the team, or registers you for the task, that the invitation is to. For a task, " +
-			"`registration` has the team. The secret is what follows `#` in the link. An access token needs the scope `organize` to join an " +
-			"organizer, and `submit` for the rest.",
+		Description: "Makes you a member of the organizer or the team, or registers you for the task, that the invitation is to. With " +
+			"`preview=true` it says what that is and which terms it has, also without `registration`. For a task, `registration` has the team, and " +
+			"accepts the terms. A team can be joined until the task takes no more submissions of it; where `registration.mode` of the task is " +
+			"`closed`, by invitations of its organizers alone. The secret is what follows `#` in the link. An access token needs the scope " +
+			"`organize` to join an organizer, and `submit` for the rest.",
 	}, api.NoTarget, createMembership),
-	api.List(api.Spec{
-		ID: "listOrganizerInvitations", Path: "/v1/organizers/{organizerId}/invitations", May: access.OrganizerOwner,
-		Summary:     "List the invitations of an organizer",
-		Description: "Those that still work, in descending order of ids, without their secrets.",
-	}, organizer, list[*record.Organizer], nil),
-	api.Create(api.Spec{
-		ID: "createOrganizerInvitation", Path: "/v1/organizers/{organizerId}/invitations", May: access.OrganizerOwner, Problems: api.Quotas,
-		Token:       access.ScopeOrganize,
-		Summary:     "Invite members of an organizer",
-		Description: about + "Its answer alone has the secret. An organizer, with its tasks, can invite 20 e-mail addresses in 24 hours.",
-	}, organizer, create[*record.Organizer]),
-	api.Delete(api.Spec{
-		ID: "deleteOrganizerInvitation", Path: "/v1/organizers/{organizerId}/invitations/{invitationId}", May: access.OrganizerOwner,
-		Token: access.ScopeOrganize, Problems: api.Quotas,
-		Summary:     "Withdraw an invitation of an organizer",
-		Description: "Who joined by it stays.",
-	}, find(organizer, access.OrganizerOwner), remove),
-	api.List(api.Spec{
-		ID: "listTaskInvitations", Path: "/v1/tasks/{taskId}/invitations", May: access.Organizer,
-		Summary:     "List the invitations to a task",
-		Description: "Those that still work, in descending order of ids, without their secrets.",
-	}, task, list[*record.TaskItem], nil),
-	api.Create(api.Spec{
-		ID: "createTaskInvitation", Path: "/v1/tasks/{taskId}/invitations", May: access.Organizer, Problems: api.Quotas,
-		Token:   access.ScopeOrganize,
-		Summary: "Invite teams to a task",
-		Description: about + "Each who joins registers a team, which is accepted at once, whatever the task's rules for registration say: that " +
-			"is the way into a private task. Its answer alone has the secret. E-mail addresses count among the 20 in 24 hours of the organizer.",
-	}, task, create[*record.TaskItem]),
-	api.Delete(api.Spec{
-		ID: "deleteTaskInvitation", Path: "/v1/tasks/{taskId}/invitations/{invitationId}", May: access.Organizer,
-		Token: access.ScopeOrganize, Problems: api.Quotas,
-		Summary:     "Withdraw an invitation to a task",
-		Description: "Who joined by it stays registered.",
-	}, find(task, access.Organizer), remove),
-	api.List(api.Spec{
-		ID: "listTeamInvitations", Path: "/v1/tasks/{taskId}/registrations/{registrationId}/invitations", May: access.Owner,
-		Problems:    []*problem.Kind{problem.Forbidden},
-		Summary:     "List the invitations to a team",
-		Description: "Those that still work, in descending order of ids, without their secrets. For the owner of the team.",
-	}, ownTeam, list[ownedTeam], nil),
-	api.Create(api.Spec{
-		ID: "createTeamInvitation", Path: "/v1/tasks/{taskId}/registrations/{registrationId}/invitations", May: access.Owner,
-		Problems: slices.Concat(api.Quotas, []*problem.Kind{problem.Forbidden}),
-		Token:    access.ScopeSubmit,
-		Summary:  "Invite members of a team",
-		Description: about + "For the owner of the team. Who joins may do with the team's submissions what the owner may. Its answer alone has " +
-			"the secret. A user can invite 20 e-mail addresses to teams in 24 hours, whatever the organizer of the task has invited.",
-	}, ownTeam, create[ownedTeam]),
-	api.Delete(api.Spec{
-		ID: "deleteTeamInvitation", Path: "/v1/tasks/{taskId}/registrations/{registrationId}/invitations/{invitationId}", May: access.Owner,
-		Problems: slices.Concat(api.Quotas, []*problem.Kind{problem.Forbidden}),
-		Token:    access.ScopeSubmit, Summary: "Withdraw an invitation to a team",
-		Description: "For the owner of the team. Who joined by it stays a member.",
-	}, find(ownTeam, access.Owner), remove),
+}, slices.Concat(
+	parent[*record.Organizer]{
+		"Organizer", "an organizer", "/v1/organizers/{organizerId}", api.Load[record.Organizer]("organizerId", record.OrganizerKey),
+		access.OrganizerOwner, access.ScopeOrganize, nil,
+		"An organizer, with its tasks, can invite 20 e-mail addresses in 24 hours. All invitations end when an owner removes a member, and when an owner leaves " +
+			"or becomes an editor.",
+	}.operations(),
+	parent[*record.TaskItem]{
+		"Task", "a task", "/v1/tasks/{taskId}", api.Load[record.TaskItem]("taskId", record.TaskKey), access.Organizer, access.ScopeOrganize, nil,
+		"Each who joins registers a team, which is accepted at once, whatever the task's rules for registration say: that is the way into a " +
+			"private task. An invitation ends with the membership of the organizer who made it. E-mail addresses count among the 20 in 24 hours of " +
+			"the organizer.",
+	}.operations(),
+	parent[teamTarget]{
+		"Team", "a team", "/v1/tasks/{taskId}/registrations/{registrationId}", loadTeam, access.Owner | access.Organizer,
+		access.ScopeSubmit | access.ScopeOrganize, []*problem.Kind{problem.Forbidden},
+		"For the owner of the team and the organizers of the task. Who joins may do with the team's submissions what the owner may, and the team " +
+			"stays accepted; organizers find the change in the audit entries, and can remove members. All invitations end when a member is " +
+			"removed, and when the team is handed over. A user can invite 20 e-mail addresses to teams in 24 hours, whatever the organizer of the " +
+			"task has invited.",
+	}.operations(),
+)...)
+
+// parent is what invitations are to.
+type parent[T api.Target] struct {
+	name, noun, path string
+	load             api.Loader[T]
+	may              access.Role
+	token            access.TokenScope
+	problems         []*problem.Kind
+	about            string
+}
+
+func (p parent[T]) operations() []api.Operation {
+	path, changes := p.path+"/invitations", slices.Concat(api.Quotas, p.problems)
+	return []api.Operation{
+		api.List(api.Spec{
+			ID: "list" + p.name + "Invitations", Path: path, May: p.may, Problems: p.problems,
+			Summary:     "List the invitations to " + p.noun,
+			Description: "Those that still work, in descending order of ids, without their secrets.",
+		}, p.load, list[T], nil),
+		api.Create(api.Spec{
+			ID: "create" + p.name + "Invitation", Path: path, May: p.may, Problems: changes, Token: p.token,
+			Summary: "Invite to " + p.noun,
+			Description: "An invitation works once, or as often as `uses` says, for at most 90 days. Its answer alone has the secret. " +
+				p.about,
+		}, p.load, create[T]),
+		api.Delete(api.Spec{
+			ID: "delete" + p.name + "Invitation", Path: path + "/{invitationId}", May: p.may, Problems: changes, Token: p.token,
+			Summary:     "Withdraw an invitation to " + p.noun,
+			Description: "Who joined by it stays.",
+		}, p.find, remove[T]),
+	}
 }

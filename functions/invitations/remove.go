@@ -22,27 +22,24 @@ func (f found[T]) Scope() access.Scope { return f.to.Scope() }
 // WidestScope returns the widest scope of a T.
 func (found[T]) WidestScope() access.Scope { return api.WidestScope[T]() }
 
-// find returns the Loader of the invitation that the path names, for a caller who may do everything to the invitations of the parent, or
-// nothing.
-func find[T api.Target](parent api.Loader[T], may access.Role) api.Loader[found[T]] {
-	return func(ctx context.Context, c *api.Call) (f found[T], err error) {
-		if f.to, err = parent(ctx, c); err != nil {
-			return f, err
-		}
-		if err := c.Require(ctx, may, f.to.Scope()); err != nil {
-			return f, err
-		}
-		all, err := openTo(ctx, c, f.to)
-		if err != nil {
-			return f, err
-		}
-		i := slices.IndexFunc(all, func(i *record.InvitationItem) bool { return i.ID == c.Param("invitationId") })
-		if i < 0 {
-			return f, visibility.Missing
-		}
-		f.InvitationItem = all[i]
-		return f, nil
+// find finds the invitation that the path names, for a caller who may do everything to the invitations of the parent, or nothing.
+func (p parent[T]) find(ctx context.Context, c *api.Call) (f found[T], err error) {
+	if f.to, err = p.load(ctx, c); err != nil {
+		return f, err
 	}
+	if err := c.Require(ctx, p.may, f.to.Scope()); err != nil {
+		return f, err
+	}
+	open, _, err := stored(ctx, c, f.to)
+	if err != nil {
+		return f, err
+	}
+	i := slices.IndexFunc(open, func(i *record.InvitationItem) bool { return i.ID == c.Param("invitationId") })
+	if i < 0 {
+		return f, visibility.Missing
+	}
+	f.InvitationItem = open[i]
+	return f, nil
 }
 
 func remove[T api.Target](ctx context.Context, c *api.Call, f found[T]) error {

@@ -7,6 +7,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/lists"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/records"
@@ -23,8 +24,7 @@ func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.Orga
 	if err := checkMembers(ctx, c, o, &changed); err != nil {
 		return nil, err
 	}
-	c.Tx.Save(&changed, c.Now())
-	return &changed, setMembers(ctx, c, o, &changed)
+	return &changed, save(ctx, c, o, &changed)
 }
 
 // checkMembers refuses a change of members or owners that the caller may not make, or that nobody may.
@@ -54,11 +54,17 @@ func outsiders(pointer, organizerID string, ids, members []string) (fields probl
 	return fields
 }
 
-// setMembers adds to c.Tx what a change of an organizer's members and owners takes: the grants of those who leave or change their roles,
-// audit entries, and the profile of each new owner, unchanged: so it conflicts with the deletion of that user.
-func setMembers(ctx context.Context, c *api.Call, o, changed *record.Organizer) error {
-	removed, promoted, demoted := without(o.Members, changed.Members), without(changed.Owners, o.Owners), without(o.Owners, changed.Owners)
-	demoted = without(demoted, removed)
+// save adds to c.Tx the changed organizer, and what a change of its members and owners takes: the grants of those who leave or change their
+// roles, audit entries, and the profile of each new owner, unchanged: so it conflicts with the deletion of that user. Where members are
+// removed by others, or owners stop being owners, what they know of invitations is of no use after.
+func save(ctx context.Context, c *api.Call, o, changed *record.Organizer) error {
+	removed, promoted := lists.Without(o.Members, changed.Members...), lists.Without(changed.Owners, o.Owners...)
+	notOwners := lists.Without(o.Owners, changed.Owners...)
+	demoted := lists.Without(notOwners, removed...)
+	if len(notOwners)+len(lists.Without(removed, c.Caller.ID)) > 0 {
+		changed.InvitationEpoch = o.InvitationEpoch + 1
+	}
+	c.Tx.Save(changed, c.Now())
 	if n := len(removed) + len(promoted) + len(demoted); n > record.MaxMemberChanges {
 		return problem.InvalidMember("/members", "can change for at most %d users in one request: change it in several", record.MaxMemberChanges)
 	} else if n == 0 {
@@ -101,9 +107,4 @@ func setMembers(ctx context.Context, c *api.Call, o, changed *record.Organizer) 
 		}
 	}
 	return c.UpsertProfile(ctx)
-}
-
-// without returns those of the ids that are not among the others.
-func without(ids, others []string) []string {
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(others, id) })
 }

@@ -18,11 +18,7 @@ func create(ctx context.Context, c *api.Call, _ api.PublicTarget, d record.Organ
 		outsiders("/owners", later, d.Owners, o.Members))); err != nil {
 		return "", made, err
 	}
-	g, err := c.Grants(ctx)
-	if err != nil {
-		return "", made, err
-	}
-	if err := record.MembershipGrants.CheckNext(g); err != nil {
+	if err := c.CheckNext(ctx, record.MembershipGrants); err != nil {
 		return "", made, err
 	}
 	c.Tx.Create(o).Create(o.Membership(c.Caller.ID, c.Now()))

@@ -78,6 +78,5 @@ func removeMember(ctx context.Context, c *api.Call, m *Member) error {
 	if len(changed.Owners) == 0 {
 		return problem.Conflict.New("This is the last owner of the organizer. Make another member an owner first, or delete the organizer.")
 	}
-	c.Tx.Save(&changed, c.Now())
-	return setMembers(ctx, c, m.organizer, &changed)
+	return save(ctx, c, m.organizer, &changed)
 }

@@ -42,7 +42,8 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 		return nil, err
 	}
 	changed := *r
-	changed.TeamDraft, changed.UserID, changed.State = d.TeamDraft, d.UserID, d.State
+	changed.TeamDraft, changed.State = d.TeamDraft, d.State
+	changed.HandOver(d.UserID)
 	if d.AcceptedTerms != r.AcceptedTerms {
 		t, err := visibility.Find[record.TaskItem](ctx, &c.Viewer, r.TaskID, record.TaskKey)
 		if err != nil {

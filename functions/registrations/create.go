@@ -38,21 +38,14 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Regis
 	if err != nil {
 		return "", nil, err
 	}
-	if err := team.CheckUser(d, c.Caller.ID, t.ID); err != nil {
-		return "", nil, err
-	}
 	begins, err := initialState(c, t, roles&(access.Organizer|access.Admin) != 0)
 	if err != nil {
 		return "", nil, err
 	}
-	g, err := c.Grants(ctx)
-	if err != nil {
+	if err := c.CheckNext(ctx, record.RegistrationGrants); err != nil {
 		return "", nil, err
 	}
-	if err := record.RegistrationGrants.CheckNext(g); err != nil {
-		return "", nil, err
-	}
-	r, err := changeOf(c).Register(t, c.Caller.ID, d, begins, false)
+	r, err := changeOf(c).Register(t, d, begins)
 	if err != nil {
 		return "", nil, err
 	}

@@ -2,10 +2,10 @@ package registrations
 
 import (
 	"context"
-	"slices"
 
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/lists"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/team"
@@ -30,6 +30,6 @@ func remove(ctx context.Context, c *api.Call, r *record.RegistrationItem) error 
 	if err := changeOf(c).Withdraw(ctx, r); err != nil {
 		return err
 	}
-	others := slices.DeleteFunc(slices.Clone(r.Members), func(id string) bool { return id == r.UserID })
+	others := lists.Without(r.Members, r.UserID)
 	return c.AuditFree(ctx, r.Scope(), record.RegistrationDeleted, team.Path(r), team.Decided{State: r.State}, nil, others...)
 }

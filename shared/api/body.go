@@ -80,7 +80,7 @@ func members(t reflect.Type) iter.Seq2[string, reflect.StructField] {
 			f := t.Field(i)
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			switch {
-			case name == "-":
+			case name == "-" || f.Tag.Get("hidden") == "true":
 			case f.Anonymous && name == "":
 				for name, f := range members(f.Type) {
 					if !yield(name, f) {

@@ -276,6 +276,15 @@ func (c *Call) Charge(ctx context.Context, ch record.Charge) error {
 	return c.Quotas.Take(ctx, c.Tx, c.Caller, g.Usage, ch)
 }
 
+// CheckNext refuses a further grant of the kind to a caller who has the most.
+func (c *Call) CheckNext(ctx context.Context, kind record.GrantKind) error {
+	g, err := c.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	return kind.CheckNext(g)
+}
+
 // Account is the account of a user, as c.Tx changes it.
 func (c *Call) Account(userID string) quota.Account {
 	return quota.Account{Store: c.Store, Tx: c.Tx, Now: c.Now(), UserID: userID}

@@ -16,3 +16,10 @@ func TestMap(t *testing.T) {
 		t.Errorf("%#v, want an empty list", got)
 	}
 }
+
+func TestWithout(t *testing.T) {
+	all := []int{3, 1, 2, 1}
+	if got := lists.Without(all, 1, 5); !slices.Equal(got, []int{3, 2}) || !slices.Equal(all, []int{3, 1, 2, 1}) {
+		t.Error(got, all)
+	}
+}

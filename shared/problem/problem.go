@@ -127,6 +127,20 @@ func InvalidMember(pointer, format string, args ...any) error {
 	return Check([]Field{{Pointer: pointer, Detail: fmt.Sprintf(format, args...)}})
 }
 
+// Within returns the problem of a part of a body as that of the body, in which the part is at the pointer; other errors as they are.
+func Within(pointer string, err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || len(e.Fields) == 0 {
+		return err
+	}
+	within := *e
+	within.Fields = nil
+	for _, f := range e.Fields {
+		within.Fields = append(within.Fields, Field{pointer + f.Pointer, f.Detail})
+	}
+	return &within
+}
+
 // MediaType is the content type of a Document.
 const MediaType = "application/problem+json"
 

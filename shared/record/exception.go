@@ -2,7 +2,10 @@ package record
 
 import (
 	"slices"
+	"strings"
 
+	"assay/shared/lists"
+	"assay/shared/plural"
 	"assay/shared/problem"
 )
 
@@ -68,8 +71,8 @@ func (a *Allowance) Mark(d *DatasetItem, runID string, final bool) error {
 	case !final:
 		return nil
 	case len(marked) >= d.FinalRuns:
-		return problem.InvalidMember("/final", "cannot be set: the dataset takes %d final runs of a team, and these of yours are: %v. Set final "+
-			"of one of them to false first", d.FinalRuns, marked)
+		return problem.InvalidMember("/final", "cannot be set: the dataset takes %s of a team, and these of yours are: %s. Set final of one of "+
+			"them to false first", plural.Count(d.FinalRuns, "final run"), strings.Join(marked, ", "))
 	case a.Final == nil:
 		a.Final = map[string][]string{}
 	}
@@ -78,7 +81,7 @@ func (a *Allowance) Mark(d *DatasetItem, runID string, final bool) error {
 }
 
 func (a *Allowance) unmark(datasetID, runID string) {
-	left := slices.DeleteFunc(slices.Clone(a.Final[datasetID]), func(id string) bool { return id == runID })
+	left := lists.Without(a.Final[datasetID], runID)
 	if len(left) == 0 {
 		delete(a.Final, datasetID)
 		return

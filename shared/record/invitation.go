@@ -34,8 +34,8 @@ type Invitation struct {
 	InvitationDraft
 	OrganizerID    string `json:"organizerId" doc:"the organizer, or that of the task"`
 	TaskID         string `json:"taskId,omitempty" doc:"absent in an invitation to an organizer"`
-	RegistrationID string `json:"registrationId,omitempty" doc:"the team, in an invitation to one"`
-	InvitedBy      string `json:"invitedBy" doc:"id of the user who made it; it works for as long as that user may invite"`
+	RegistrationID string `json:"registrationId,omitempty" doc:"the team, in an invitation to a team"`
+	InvitedBy      string `json:"invitedBy" doc:"id of the user who made it"`
 }
 
 // InvitationItem is an invitation as the store holds it, under the SHA-256 of its secret.
@@ -43,6 +43,7 @@ type InvitationItem struct {
 	Invitation
 	Digest  string `json:"digest"`            // hexadecimal SHA-256 of the secret
 	ByAdmin bool   `json:"byAdmin,omitempty"` // an administrator made it
+	Epoch   int64  `json:"epoch,omitempty"`   // that of the organizer or the team when it was made
 }
 
 // To is the id of what the invitation is to.

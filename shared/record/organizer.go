@@ -31,6 +31,8 @@ type Organizer struct {
 	Meta
 	OrganizerDraft
 	Named []*Person `json:"people,omitempty" doc:"who the members are; for members alone"`
+	// InvitationEpoch grows when a member is removed or an owner stops being one: invitations of an earlier epoch do not work.
+	InvitationEpoch int64 `json:"invitationEpoch,omitempty" hidden:"true"`
 }
 
 // NamesMembersTo reports whether the caller learns who the members are: administrators and members, whom the organizer itself
@@ -41,11 +43,11 @@ func (o *Organizer) NamesMembersTo(c access.Caller) bool {
 
 // For returns the organizer as the caller sees it.
 func (o *Organizer) For(c access.Caller) *Organizer {
-	if !o.NamesMembersTo(c) {
-		return o
-	}
 	v := *o
-	v.Named = lists.Map(o.Members, func(id string) *Person { return PersonIn(o.Scope(), id) })
+	v.InvitationEpoch = 0
+	if o.NamesMembersTo(c) {
+		v.Named = lists.Map(o.Members, func(id string) *Person { return PersonIn(o.Scope(), id) })
+	}
 	return &v
 }
 
@@ -101,10 +103,10 @@ func (o *Organizer) Membership(userID string, now time.Time) *Reservation {
 
 // Remove ends the membership of the user.
 func (o *Organizer) Remove(userID string) {
-	others := func(ids []string) []string {
-		return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return id == userID })
+	if slices.Contains(o.Owners, userID) {
+		o.InvitationEpoch++
 	}
-	o.Members, o.Owners = others(o.Members), others(o.Owners)
+	o.Members, o.Owners = lists.Without(o.Members, userID), lists.Without(o.Owners, userID)
 }
 
 // Check says what is wrong with the draft.

@@ -69,6 +69,8 @@ type RegistrationItem struct {
 	OrganizerID string `json:"organizerId"`
 	// FormerIDs are the users who left the team: their lists can have what they submitted for it.
 	FormerIDs []string `json:"formerIds,omitempty"`
+	// InvitationEpoch grows when a member is removed or the team has another owner: invitations of an earlier epoch do not work.
+	InvitationEpoch int64 `json:"invitationEpoch,omitempty"`
 	// Added says that an organizer made the registration, as could be in earlier builds, and not its user, who can therefore withdraw
 	// it in any state.
 	Added       bool         `json:"added,omitempty"`
@@ -110,12 +112,20 @@ func (r *RegistrationItem) GrantKeys() []store.Key {
 
 // Leave removes a user from the team. The successor of its owner is the earliest member.
 func (r *RegistrationItem) Leave(userID string) {
-	r.Members = slices.DeleteFunc(slices.Clone(r.Members), func(id string) bool { return id == userID })
+	r.Members = lists.Without(r.Members, userID)
 	if !slices.Contains(r.FormerIDs, userID) {
 		r.FormerIDs = append(slices.Clone(r.FormerIDs), userID)
 	}
 	if r.UserID == userID && len(r.Members) > 0 {
-		r.UserID = r.Members[0]
+		r.HandOver(r.Members[0])
+	}
+}
+
+// HandOver makes a member the owner of the team.
+func (r *RegistrationItem) HandOver(userID string) {
+	if r.UserID != userID {
+		r.UserID = userID
+		r.InvitationEpoch++
 	}
 }
 

@@ -186,7 +186,7 @@ func CheckWindow(what string, opens, closes *Instant, now time.Time) error {
 		return problem.OutsideWindow.New("%s opens at %s.", what, opens.sortable())
 	}
 	if closes != nil && !now.Before(closes.Time) {
-		return problem.OutsideWindow.New("%s closed at %s.", what, closes.sortable())
+		return problem.OutsideWindow.New("%s closed at %s. Ask the organizers of the task if you need more time.", what, closes.sortable())
 	}
 	return nil
 }

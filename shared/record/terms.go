@@ -42,7 +42,7 @@ func (r *RegistrationItem) Accept(t *TaskItem, version int64, now Instant) error
 		return problem.InvalidMember("/acceptedTerms", "goes with a task that has terms, and this one has none: leave it out")
 	case version != required:
 		return problem.InvalidMember("/acceptedTerms", "must be %d, the version of the terms of the task, once you have read and accept them: "+
-			"`terms` of GET /v1/tasks/%s has their text", required, t.ID)
+			"`terms` of GET /v1/tasks/%s has their text, and of a preview of joining by an invitation", required, t.ID)
 	}
 	r.AcceptedTerms = version
 	return nil

@@ -34,8 +34,9 @@ func Path(r *record.RegistrationItem) string {
 }
 
 // Join adds to the transaction that the user becomes a member of the team, with a grant and an audit entry. That the user agreed, and
-// can have one more registration, is the caller's to know. What the team submitted when it was of one user is propagated then
-// (propagation.Propagator.Registration), so that lists have it as the team's.
+// can have one more registration, is the caller's to know. The team is registered already, so its members can change until the task takes
+// no more submissions of it. What the team submitted when it was of one user is propagated then (propagation.Propagator.Registration), so
+// that lists have it as the team's.
 func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.RegistrationItem, userID string) error {
 	ever := len(r.FormerIDs) + len(r.Members)
 	switch {
@@ -49,11 +50,12 @@ func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.Registra
 		return problem.Conflict.New("A team has at most %d members, and at most %d who were members at any time. Ask its owner to remove "+
 			"somebody, or take part with a team of your own.", record.MaxTeam, maxEver)
 	}
-	if err := record.CheckWindow("Registration", t.Registration.OpensAt, t.Registration.ClosesAt, c.Now); err != nil {
-		return err
-	}
 	used, err := Allowance(ctx, c.Store, store.Strong, r.Scope())
 	if err != nil {
+		return err
+	}
+	_, closes := used.Window(t, new(record.DatasetItem))
+	if err := record.CheckWindow("Submission to this task, and joining its teams,", nil, closes, c.Now); err != nil {
 		return err
 	}
 	of := r.Scope()
@@ -102,6 +104,9 @@ func (c Change) Leave(ctx context.Context, r *record.RegistrationItem, userID st
 	}
 	left := *r
 	left.Leave(userID)
+	if userID != c.ActorID {
+		left.InvitationEpoch++
+	}
 	c.Tx.DeleteKey(record.RegisteredKey(userID, r.TaskID))
 	c.save(&left, []string{userID}, nil)
 	return nil

@@ -8,31 +8,22 @@ import (
 var nameTaken = problem.Conflict.New("Another team of this task has this name, or one that differs only in case, width or spaces. " +
 	"Choose another.")
 
-// CheckUser refuses to register anybody but the caller.
-func CheckUser(d record.RegistrationDraft, callerID, taskID string) error {
-	if d.UserID == "" || d.UserID == callerID {
-		return nil
+// Register adds to the transaction that the actor takes part in the task with a new team, and an audit entry. That the actor may, and can
+// have one more registration, is the caller's to know.
+func (c Change) Register(t *record.TaskItem, d record.RegistrationDraft, begins record.RegistrationState) (*record.RegistrationItem, error) {
+	if d.UserID != "" && d.UserID != c.ActorID {
+		return nil, problem.InvalidMember("/userId", "must be your own id, or absent: users register by themselves. To have somebody take part, "+
+			"send them the link that POST /v1/tasks/%s/invitations answers with", t.ID)
 	}
-	return problem.InvalidMember("/userId", "must be your own id, or absent: users register by themselves. To have somebody take part, send "+
-		"them the link that POST /v1/tasks/%s/invitations answers with", taskID)
-}
-
-// Register adds to the transaction that the user takes part in the task with a new team, and an audit entry. That the user may, and can
-// have one more registration, is the caller's to know. One who was invited may not have seen the terms of the task yet, and can accept them
-// before submitting.
-func (c Change) Register(t *record.TaskItem, userID string, d record.RegistrationDraft, begins record.RegistrationState,
-	invited bool) (*record.RegistrationItem, error) {
-	d.UserID = userID
+	d.UserID = c.ActorID
 	r := &record.RegistrationItem{OrganizerID: t.OrganizerID, Registration: record.Registration{
-		Meta: record.NewMeta(c.Now), TaskID: t.ID, RegistrationDraft: d, Members: []string{userID}, State: begins,
+		Meta: record.NewMeta(c.Now), TaskID: t.ID, RegistrationDraft: d, Members: []string{c.ActorID}, State: begins,
 	}}
 	r.Alias = record.NewAlias(r.ID)
-	if !invited || d.AcceptedTerms != 0 {
-		if err := r.Accept(t, d.AcceptedTerms, r.CreatedAt); err != nil {
-			return nil, err
-		}
+	if err := r.Accept(t, d.AcceptedTerms, r.CreatedAt); err != nil {
+		return nil, err
 	}
-	c.Tx.Create(r).Create(r.Grant(userID, t.Visibility == record.Private, c.Now)).Or(Registered)
+	c.Tx.Create(r).Create(r.Grant(c.ActorID, t.Visibility == record.Private, c.Now)).Or(Registered)
 	c.ReserveName(nil, r) // last: who asks twice is registered already, and need not choose another name
 	c.Tx.Create(record.NewAudit(c.Now, r.Scope(), c.ActorID, record.RegistrationCreated, Path(r), nil, Decided{State: r.State}))
 	return r, nil

@@ -306,6 +306,28 @@ func TestRemember_FollowsWhoLeaves(t *testing.T) {
 	}
 }
 
+// A team is registered already: its members can change after the window for registration, and as long as an exception lets it submit.
+func TestJoin_IsOpenWhileTheTeamCanSubmit(t *testing.T) {
+	k := newTask(t, stores["embedded"](t))
+	past, later := record.At(time.Now().Add(-time.Hour)), record.At(time.Now().Add(time.Hour))
+	k.task.Registration.ClosesAt = &past
+	if got, err := k.do(t.Context(), request{"join", 2, 0}); !got.done || err != nil {
+		t.Errorf("after the window for registration: %+v, %v", got, err)
+	}
+	k.task.Submissions.ClosesAt = &past
+	if got, err := k.do(t.Context(), request{"join", 3, 0}); got.done || err != nil {
+		t.Errorf("after the window for submissions: %+v, %v", got, err)
+	}
+	a := recordtest.Get[record.Allowance](t, k, record.AllowanceKey(k.task.ID, k.teams[0]))
+	a.Exceptions = []record.Exception{{ExceptionDraft: record.ExceptionDraft{ClosesAt: &later}}}
+	if err := new(records.Tx).Save(a, time.Now()).Commit(t.Context(), k); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := k.do(t.Context(), request{"join", 3, 0}); !got.done || err != nil {
+		t.Errorf("with an exception: %+v, %v", got, err)
+	}
+}
+
 func TestJoin_Refuses(t *testing.T) {
 	k := newTask(t, stores["embedded"](t))
 	past := record.At(time.Now().Add(-time.Hour))
@@ -314,7 +336,7 @@ func TestJoin_Refuses(t *testing.T) {
 	often := &record.RegistrationItem{FormerIDs: slices.Repeat([]string{"x"}, 4*record.MaxTeam)}
 	rejected := &record.RegistrationItem{Registration: record.Registration{State: record.Rejected}}
 	closed, deleting := *k.task, *k.task
-	closed.Registration.ClosesAt = &past
+	closed.Submissions.ClosesAt = &past
 	deleting.PendingWork = record.NewPendingWork(record.DeleteTask, time.Now())
 	for name, c := range map[string]struct {
 		task *record.TaskItem

@@ -152,14 +152,17 @@ func (f *fixture) checkComplete(rows []right) {
 	}
 }
 
-// forbidsApplicants are the operations that answer 403 to those alone whose registration waits or was rejected, or to members of a team
-// other than its owner.
+// forbidsApplicants are the operations that answer 403 to those alone whose registration waits or was rejected, who join a team where
+// registration is closed, or who are members of a team other than its owner.
 var forbidsApplicants = []string{
 	"GET /v1/tasks/{taskId}", "GET /v1/tasks/{taskId}/evaluations", "GET /v1/tasks/{taskId}/submissions",
 	"GET /v1/tasks/{taskId}/registrations", "GET /v1/tasks/{taskId}/announcements",
 	"GET /v1/tasks/{taskId}/announcements/{announcementId}",
 	"POST /v1/tasks/{taskId}/registrations", "DELETE /v1/tasks/{taskId}/registrations/{registrationId}",
 	"DELETE /v1/tasks/{taskId}/registrations/{registrationId}/members/{userId}", "GET /v1/datasets/{datasetId}",
+	"GET /v1/tasks/{taskId}/registrations/{registrationId}/invitations",
+	"POST /v1/tasks/{taskId}/registrations/{registrationId}/invitations",
+	"DELETE /v1/tasks/{taskId}/registrations/{registrationId}/invitations/{invitationId}", "POST /v1/user/memberships",
 }
 
 // operation is one that the server's document describes, with the names of its query parameters and the kinds of its problems.

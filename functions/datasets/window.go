@@ -7,12 +7,13 @@ import (
 	"assay/shared/api"
 	"assay/shared/propagation"
 	"assay/shared/record"
+	"assay/shared/records"
 )
 
 // renewWindow adds to c.Tx that participants are told when the dataset's own window closes, and that its scores follow a change of
 // when they are shown.
 func renewWindow(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) error {
-	if err := propagation.TellOfClose(ctx, c.Store, c.Tx, changed.ClosingEvent(c.Now())); err != nil {
+	if err := records.CreateMissing[record.Event](ctx, c.Store, c.Tx, changed.ClosingEvent(c.Now())); err != nil {
 		return err
 	}
 	was, is := old.Scores == record.ScoresAfterClose, changed.Scores == record.ScoresAfterClose

@@ -14,9 +14,9 @@ import (
 	"assay/shared/store"
 )
 
-// recipientsPage is how many recipients one transaction serves: each takes two writes, as does each of the webhooks of the task and of
-// its organizer, and the event one.
-const recipientsPage = (store.MaxWrites-1)/2 - 2*record.MaxWebhooks
+// recipientsPage is how many recipients one transaction serves: the event and each recipient take a write, and each webhook of the task
+// and of its organizer two.
+const recipientsPage = store.MaxWrites - 1 - 2*2*record.MaxWebhooks
 
 // fanOut delivers an event that is due to its recipients.
 func (w *Worker) fanOut(ctx context.Context, key store.Key) error {
@@ -146,9 +146,8 @@ func (w *Worker) addMails(ctx context.Context, tx *records.Tx, e *record.Event, 
 		if e.Secret+profiles[i].MailAddress() == "" || !box.Wants(e.Kind) {
 			continue
 		}
-		box.Wait(w.Now())
-		// The mailbox changes in any case, as settle relies on.
-		tx.Create(&record.Mail{Meta: record.MetaOf(e.ID, w.Now()), UserID: user, Secret: e.Secret}).Save(box, w.Now())
+		box.Add(e, w.Now())
+		tx.Save(box, w.Now())
 	}
 	return nil
 }
@@ -156,11 +155,10 @@ func (w *Worker) addMails(ctx context.Context, tx *records.Tx, e *record.Event, 
 // noticeToken makes the event that an access token expires, once.
 func (w *Worker) noticeToken(ctx context.Context, key store.Key) error {
 	return records.Change(ctx, w.Store, key, func(t *record.AccessTokenItem, tx *records.Tx) error {
-		if at := t.NoticeAt(); at.IsZero() || at.After(w.Now()) {
-			return nil
+		if at := t.NoticeAt(); !at.IsZero() && !at.After(w.Now()) {
+			t.Noticed = true
+			tx.Replace(t).Create(t.ExpiringEvent(w.Now()))
 		}
-		t.Noticed = true
-		tx.Replace(t).Create(record.NewTokenEvent(w.Now(), t))
 		return nil
 	})
 }

@@ -19,10 +19,8 @@ import (
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
 
-const (
-	sendTime = 5 * time.Minute // after which sending an e-mail is taken to have failed
-	maxNews  = 50              // in one e-mail; the others come with the next
-)
+// sendTime is when sending an e-mail is taken to have failed.
+const sendTime = 5 * time.Minute
 
 // sendMail sends one e-mail with what waits in the mailbox. It claims the mailbox first, so that no other process sends the same; one
 // that ends in between leaves it to be sent again after sendTime.
@@ -39,53 +37,28 @@ func (w *Worker) sendMail(ctx context.Context, key store.Key) error {
 	if err != nil || !claimed {
 		return err
 	}
-	mails, err := w.mailsOf(ctx, box.ID)
-	if err != nil {
-		return err
-	}
-	message, err := w.compose(ctx, box, mails)
-	if err == nil && message != nil {
+	message, failure := w.compose(ctx, box)
+	if failure == nil && message != nil {
 		sending, cancel := context.WithTimeout(ctx, sendTime/2)
 		defer cancel()
-		err = w.Mail(sending, *message)
+		failure = w.Mail(sending, *message)
 	}
-	if err != nil {
-		w.Log.WarnContext(ctx, "an e-mail was not sent; it is tried again later", "recipient", box.ID, "error", err)
+	if failure != nil {
+		w.Log.WarnContext(ctx, "an e-mail was not sent; it is tried again later", "recipient", box.ID, "error", failure)
 	}
-	return w.settle(context.WithoutCancel(ctx), key, mails, message != nil, err)
-}
-
-// mailsOf reads the mails that wait in a mailbox, the oldest first, as many as one e-mail takes.
-func (w *Worker) mailsOf(ctx context.Context, userID string) ([]*record.Mail, error) {
-	return records.Query[record.Mail](ctx, w.Store, store.Query{Partition: record.MailboxPartition(userID), From: record.MailPrefix,
-		To: record.MailEnd, Limit: maxNews, Consistency: store.Strong})
-}
-
-// settle records what became of an e-mail. The mails that were in it go, also when sending has failed for record.MailTime. Every new mail
-// changes the mailbox too, so that none that comes meanwhile is left behind.
-func (w *Worker) settle(ctx context.Context, key store.Key, mails []*record.Mail, sent bool, failure error) error {
-	_, err := records.Update(ctx, w.Store, key, func(b *record.Mailbox, tx *records.Tx) (bool, error) {
+	_, err = records.Update(context.WithoutCancel(ctx), w.Store, key, func(b *record.Mailbox, _ *records.Tx) (bool, error) {
 		now := record.At(w.Now())
 		if failure != nil {
 			b.FailingSince = cmp.Or(b.FailingSince, &now)
-			if now.Sub(b.FailingSince.Time) < record.MailTime {
-				b.Attempts++
-				b.NotBefore = new(record.At(now.Add(delay(b.Attempts))))
+			if failing := now.Sub(b.FailingSince.Time); failing < record.MailTime {
+				b.NotBefore = new(record.At(now.Add(delay(failing))))
 				return true, nil
 			}
-		}
-		waiting, err := w.mailsOf(ctx, b.ID)
-		for _, m := range mails {
-			tx.DeleteKey(m.Key())
-		}
-		b.Attempts, b.FailingSince, b.NotBefore = 0, nil, nil
-		if sent && failure == nil {
+		} else if message != nil {
 			b.SentAt = &now
 		}
-		if len(waiting) > len(mails) || len(mails) == maxNews {
-			b.Wait(now.Time)
-		}
-		return true, err
+		b.Remove(box, now.Time)
+		return true, nil
 	})
 	return err
 }
@@ -93,20 +66,21 @@ func (w *Worker) settle(ctx context.Context, key store.Key, mails []*record.Mail
 // letter is an e-mail before it has a form. What is in it comes from users.
 type letter struct {
 	News        []news
+	Unlisted    string // what there is more
 	Server      string // URL
 	Choices     string // URL at which to choose what to be told of
 	Unsubscribe string // URL that stops all e-mails
 }
 
-// compose makes the e-mail to the owner of the mailbox of the mails that wait there; nil when there is nothing to tell, nobody to tell it,
-// or no mail server any more.
-func (w *Worker) compose(ctx context.Context, box *record.Mailbox, mails []*record.Mail) (*mail.Message, error) {
+// compose makes the e-mail to the owner of the mailbox of what waits there; nil when there is nothing to tell, nobody to tell it, or no
+// mail server any more.
+func (w *Worker) compose(ctx context.Context, box *record.Mailbox) (*mail.Message, error) {
 	user, err := records.Get[record.User](ctx, w.Store, store.Strong, record.UserKey(box.ID))
 	if err != nil || w.Mail == nil {
 		return nil, err
 	}
-	ids := lists.Map(mails, func(m *record.Mail) string { return m.ID })
-	events, err := records.GetAll[record.Event](ctx, w.Store, store.Strong, records.Keys(ids, record.EventKey)...)
+	keys := lists.Map(box.Waiting, func(e record.Waiting) store.Key { return record.EventKey(e.EventID) })
+	events, err := records.GetAll[record.Event](ctx, w.Store, store.Strong, keys...)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +91,7 @@ func (w *Worker) compose(ctx context.Context, box *record.Mailbox, mails []*reco
 		if e == nil || !box.Wants(e.Kind) {
 			continue
 		}
-		e.Secret = mails[i].Secret
+		e.Secret = box.Waiting[i].Secret
 		n, err := v.news(ctx, e)
 		if err != nil {
 			return nil, err
@@ -130,10 +104,13 @@ func (w *Worker) compose(ctx context.Context, box *record.Mailbox, mails []*reco
 	if len(l.News) == 0 || to == "" {
 		return nil, nil
 	}
+	if box.Unlisted > 0 {
+		l.Unlisted = "There are also " + plural.Count(box.Unlisted, "other notification") + ", which are not listed."
+	}
 	var html strings.Builder
 	err = l.html().Render(ctx, &html)
 	return &mail.Message{
-		ID: messageID(ids[0] + "-" + box.ID), To: to, Subject: l.subject(), Text: l.text(), HTML: html.String(),
+		ID: messageID(box.Waiting[0].EventID + "-" + box.ID), To: to, Subject: l.subject(), Text: l.text(), HTML: html.String(),
 		Unsubscribe: l.Unsubscribe,
 	}, err
 }
@@ -163,6 +140,9 @@ func (l letter) text() string {
 		if n.Body != "" {
 			out.WriteString(n.Body + "\n\n")
 		}
+	}
+	if l.Unlisted != "" {
+		out.WriteString(l.Unlisted + "\n\n")
 	}
 	fmt.Fprintf(&out, "-- \nThis is an e-mail of Assay at %s\nChoose what you are told of: PATCH %s\nStop all e-mails: %s\n", l.Server,
 		l.Choices, l.Unsubscribe)

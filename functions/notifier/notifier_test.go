@@ -95,7 +95,7 @@ func TestFanOut_TellsEachRegistrantOnce(t *testing.T) {
 
 func testFanOutTellsEachRegistrantOnce(t *testing.T, f *fixture) {
 	task := f.Task()
-	const registrants = 80 // more than two pages
+	const registrants = 130 // more than two pages
 	want := map[string]int{}
 	f.Batch(func() {
 		for i := range registrants {

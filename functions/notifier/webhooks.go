@@ -91,7 +91,8 @@ func (w *Worker) endAttempt(ctx context.Context, h *record.WebhookItem, claimed 
 		case ends:
 			d.State, d.NextAttemptAt = record.DeliveryFailed, nil
 		default:
-			d.NextAttemptAt = new(record.At(now.Add(delay(d.Attempts) + wait.Jitter(d.Attempts, firstDelay, longestDelay))))
+			next := delay(now.Sub(d.Since.Time))
+			d.NextAttemptAt = new(record.At(now.Add(next + wait.Jitter(0, next/4, next/4))))
 		}
 		tx.Save(d, now)
 		return nil
@@ -124,7 +125,7 @@ const (
 	longestDelay = 6 * time.Hour
 )
 
-// delay is how long to wait after so many attempts in a row that failed.
-func delay(attempts int) time.Duration {
-	return min(firstDelay<<min(max(attempts-1, 0), 20), longestDelay)
+// delay is how long to wait after attempts have failed for so long.
+func delay(failing time.Duration) time.Duration {
+	return min(max(failing, firstDelay), longestDelay)
 }

@@ -8,6 +8,7 @@ import (
 	"assay/shared/problem"
 	"assay/shared/propagation"
 	"assay/shared/record"
+	"assay/shared/records"
 )
 
 // checkFeatured refuses a change of `featured` to all but administrators, because featured tasks lead the landing page.
@@ -45,7 +46,7 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 			return nil, err
 		}
 	}
-	if err := propagation.TellOfClose(ctx, c.Store, c.Tx, changed.ClosingEvent(c.Now())); err != nil {
+	if err := records.CreateMissing[record.Event](ctx, c.Store, c.Tx, changed.ClosingEvent(c.Now())); err != nil {
 		return nil, err
 	}
 	was, is := t.Audited().TaskRules, changed.Audited().TaskRules

@@ -55,16 +55,11 @@ func (d UserDeleter) Resume(ctx context.Context, key store.Key) error {
 	if err != nil {
 		return err
 	}
-	mails := records.Deletions{Store: d.Store}
-	err = cmp.Or(mails.AddFound(ctx, store.Query{Partition: record.MailboxPartition(u.ID), Limit: page}), mails.Commit(ctx))
-	if err != nil {
-		return err
-	}
 	bin := trash.Trash{Store: d.Store, Files: d.Files, Now: d.Now}
 	if err := bin.ForgetUser(ctx, u.ID, u.ReplacedBy); err != nil {
 		return err
 	}
-	return new(records.Tx).Delete(u).DeleteKey(record.UsageKey(u.ID)).Commit(ctx, d.Store)
+	return new(records.Tx).Delete(u).DeleteKey(record.UsageKey(u.ID)).DeleteKey(record.MailboxKey(u.ID)).Commit(ctx, d.Store)
 }
 
 // endGrants ends memberships, and anonymizes registrations.

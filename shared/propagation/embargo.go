@@ -26,15 +26,6 @@ func RenewEmbargo(ctx context.Context, s store.Store, tx *records.Tx, taskID str
 	return nil
 }
 
-// TellOfClose adds to tx that people are told when a window closes, with the event unless that is nil or exists. Changes of every kind do
-// it, because the event is deleted when it falls due while it is not true, and earlier builds made none.
-func TellOfClose(ctx context.Context, s store.Store, tx *records.Tx, closing *record.Event) error {
-	if closing == nil {
-		return nil
-	}
-	return records.CreateMissing[record.Event](ctx, s, tx, closing)
-}
-
 // DropExtensions adds to tx that scores of the task no longer wait for the later closes that the exceptions granted.
 func DropExtensions(ctx context.Context, s store.Store, tx *records.Tx, taskID string, now time.Time, gone ...record.Exception) error {
 	if !slices.ContainsFunc(gone, func(e record.Exception) bool { return e.ClosesAt != nil }) {

@@ -70,7 +70,7 @@ type Event struct {
 	TaskID         string    `json:"taskId,omitempty"`
 	RegistrationID string    `json:"registrationId,omitempty"` // the team that it concerns
 	UserIDs        []string  `json:"userIds,omitempty"`        // recipients of ToUsers, and of ToTeam where there is no registration
-	// Secret is that of an invitation to an e-mail address. The event has it until it is delivered, and then the Mail until it is sent.
+	// Secret is that of an invitation to an e-mail address. The event has it until it is delivered, and then the Mailbox until it is sent.
 	Secret    string  `json:"secret,omitempty"`
 	Subject   string  `json:"subject"` // path of what it is about
 	NotBefore Instant `json:"notBefore"`
@@ -108,7 +108,8 @@ func NextWorkersNotice(since, now time.Time) time.Time {
 }
 
 // ClosingEvent is the event that the window of the task closes, as it is now; nil when it does not close any more. It tells of each
-// instant once.
+// instant once. Changes of every kind create it when it is missing: it is deleted when it falls due while it is not true, as in the trash,
+// and earlier builds made none.
 func (t *TaskItem) ClosingEvent(now time.Time) *Event {
 	if t == nil || t.Deleting() {
 		return nil
@@ -136,8 +137,8 @@ func closingEvent(now time.Time, of access.Scope, id, subject string, closesAt *
 	return e
 }
 
-// NewTokenEvent returns the event that an access token expires.
-func NewTokenEvent(now time.Time, t *AccessTokenItem) *Event {
+// ExpiringEvent is the event that the access token expires.
+func (t *AccessTokenItem) ExpiringEvent(now time.Time) *Event {
 	e := NewEvent(now, EventTokenExpiring, access.Scope{}, "/v1/user/tokens/"+t.ID)
 	e.ID, e.UserIDs = t.ID, []string{t.UserID}
 	return e

@@ -45,7 +45,6 @@ import (
 //	EVENT#<id>                / EVENT               something happened that people and webhooks are told of
 //	MAILBOX#<userId>          / BOX                 what the user, or by its AddressID an e-mail address, wants to be told of, and
 //	                                                when the next e-mail is sent
-//	MAILBOX#<userId>          / MAIL#<eventId>      an event that the next e-mail tells of
 //	TASK#<id>                 / WEBHOOK#<id>        a webhook of the task, and so
 //	ORGANIZER#<id>            / WEBHOOK#<id>        one of the organizer
 //	WEBHOOK#<id>              / <id>                an event that is or was sent to the webhook

@@ -12,9 +12,9 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// Mailbox is what the notifier knows of one recipient of e-mails: what is wanted, and when the next e-mail may be sent. It is apart from
-// UserPartition, which nearly every request reads. Its partition has a Mail for each event that waits; all that wait are sent as one
-// e-mail, so that a recipient gets at most one in MailInterval.
+// Mailbox is what the notifier knows of one recipient of e-mails: what is wanted, what waits, and when the next e-mail may be sent. It is
+// apart from UserPartition, which nearly every request reads. All that wait are sent as one e-mail, so that a recipient gets at most one in
+// MailInterval.
 type Mailbox struct {
 	Meta // ID is the user's, or the AddressID of an address
 	// Muted are the kinds of events that are not sent; Stopped says that none is.
@@ -22,13 +22,20 @@ type Mailbox struct {
 	Stopped bool        `json:"stopped,omitempty"`
 	// Secret is in the links by which a recipient who is not logged in stops the e-mails: 128 random bits, in the form of an id.
 	Secret string `json:"secret,omitempty"`
-	// NotBefore is when the mails that wait are to be sent, or, while they are being sent, when that is taken to have failed; nil when
-	// none waits.
+	// Waiting are the events that the next e-mail tells of, the oldest first, and Unlisted how many it counts beyond these.
+	Waiting  []Waiting `json:"waiting,omitempty"`
+	Unlisted int       `json:"unlisted,omitempty"`
+	// NotBefore is when they are to be sent, or, while they are being sent, when that is taken to have failed; nil when none waits.
 	NotBefore *Instant `json:"notBefore,omitempty"`
 	SentAt    *Instant `json:"sentAt,omitempty"` // the last one
 	// FailingSince is when the first of the attempts failed that failed in a row.
 	FailingSince *Instant `json:"failingSince,omitempty"`
-	Attempts     int      `json:"attempts,omitempty"`
+}
+
+// Waiting is an event that waits for an e-mail, with its Secret.
+type Waiting struct {
+	EventID string `json:"eventId"`
+	Secret  string `json:"secret,omitempty"`
 }
 
 // NewMailbox returns the mailbox of a user who has none.
@@ -48,6 +55,7 @@ func AddressID(address string) string {
 const (
 	MailInterval = 10 * time.Minute // between two e-mails to one recipient
 	MailTime     = 3 * Day          // for which an e-mail that fails is tried again
+	maxListed    = 100              // events in one e-mail
 )
 
 // Wants reports whether the recipient wants e-mails of the kind. A nil Mailbox wants all.
@@ -63,11 +71,29 @@ func (u *User) MailAddress() string {
 	return u.Email
 }
 
-// Wait has the mails be sent as soon as the interval allows.
-func (m *Mailbox) Wait(now time.Time) {
-	if m.NotBefore != nil {
-		return
+// Add has the next e-mail tell of the event.
+func (m *Mailbox) Add(e *Event, now time.Time) {
+	if len(m.Waiting) < maxListed {
+		m.Waiting = append(m.Waiting, Waiting{e.ID, e.Secret})
+	} else {
+		m.Unlisted++
 	}
+	if m.NotBefore == nil {
+		m.schedule(now)
+	}
+}
+
+// Remove takes out what an e-mail told of, also of one that was given up. What came meanwhile waits for the next.
+func (m *Mailbox) Remove(told *Mailbox, now time.Time) {
+	m.Waiting, m.Unlisted = m.Waiting[min(len(told.Waiting), len(m.Waiting)):], max(m.Unlisted-told.Unlisted, 0)
+	m.FailingSince, m.NotBefore = nil, nil
+	if len(m.Waiting)+m.Unlisted > 0 {
+		m.schedule(now)
+	}
+}
+
+// schedule has what waits be sent as soon as the interval allows.
+func (m *Mailbox) schedule(now time.Time) {
 	m.NotBefore = new(At(now))
 	if m.SentAt != nil && m.SentAt.Add(MailInterval).After(now) {
 		m.NotBefore = new(At(m.SentAt.Add(MailInterval)))
@@ -79,12 +105,9 @@ func (m *Mailbox) UnsubscribePath() string {
 	return "/v1/users/" + m.ID + "/unsubscriptions/" + m.Secret
 }
 
-// MailboxPartition holds the mailbox of a user and the mails in it.
-func MailboxPartition(userID string) string { return "MAILBOX#" + userID }
-
 // MailboxKey is the key of the user's mailbox.
 func MailboxKey(userID string) store.Key {
-	return store.Key{Partition: MailboxPartition(userID), Sort: "BOX"}
+	return store.Key{Partition: "MAILBOX#" + userID, Sort: "BOX"}
 }
 
 // Key implements Record.
@@ -97,24 +120,3 @@ func (m *Mailbox) Indexes() [store.NumIndexes]store.Key {
 	}
 	return indexes{}.outbox(*m.NotBefore, m.ID)
 }
-
-// Mail is an event that a user is still to be told of by e-mail. There is one for each event and recipient.
-type Mail struct {
-	Meta   // ID is the event's
-	UserID string
-	Secret string `json:",omitempty"` // that of the event
-}
-
-// MailPrefix begins the sort keys of mails; MailEnd is past the last of them.
-const (
-	MailPrefix = "MAIL#"
-	MailEnd    = "MAIL$"
-)
-
-// Key implements Record.
-func (m *Mail) Key() store.Key {
-	return store.Key{Partition: MailboxPartition(m.UserID), Sort: MailPrefix + m.ID}
-}
-
-// Expiry says when the record goes by itself, should it never be sent.
-func (m *Mail) Expiry() time.Time { return m.CreatedAt.Add(eventRetention) }

@@ -172,8 +172,11 @@ func (t *Tx) put(r record.Record, op func(store.Item) store.Write) *Tx {
 	return t.add(w)
 }
 
-// CreateMissing adds to tx that the record is created, unless there is one with its key.
+// CreateMissing adds to tx that the record is created, unless it is nil or there is one with its key.
 func CreateMissing[R any, P Pointer[R]](ctx context.Context, s store.Store, tx *Tx, r P) error {
+	if r == nil {
+		return nil
+	}
 	found, err := Get[R, P](ctx, s, store.Strong, r.Key())
 	if err == nil && found == nil {
 		tx.Create(r)

@@ -69,7 +69,6 @@ var kinds = []kind{
 	{"INVITATIONS", "", dropped, nil},                       // links lead to the origin
 	{"EVENT", "EVENT", personal, empty[record.Event]},
 	{"MAILBOX", "BOX", personal, empty[record.Mailbox]},
-	{"MAILBOX", "MAIL#", personal, empty[record.Mail]},
 	{"WEBHOOK", "", personal, empty[record.DeliveryItem]},
 	{"ADDRESSED", "ADDRESSED", dropped, nil}, // of a day
 	{"SERVER", "", rebuilt, nil},         // by the quota.Ledger of the import's store

@@ -324,7 +324,7 @@ func (t Trash) restoreDataset(ctx context.Context, d *record.DeletionItem, by st
 			if it, err = record.Item(set); err != nil {
 				return err
 			}
-			if err := propagation.TellOfClose(ctx, t.Store, b.Tx, set.ClosingEvent(t.Now())); err != nil {
+			if err := records.CreateMissing[record.Event](ctx, t.Store, b.Tx, set.ClosingEvent(t.Now())); err != nil {
 				return err
 			}
 			if set.Scores == record.ScoresAfterClose {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"assay/shared/propagation"
 	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/records"
@@ -46,7 +45,7 @@ func (t Trash) restoreTask(ctx context.Context, d *record.DeletionItem, by strin
 	if err := b.back(items[0]); err != nil {
 		return err
 	}
-	if err := propagation.TellOfClose(ctx, t.Store, b.Tx, task.ClosingEvent(t.Now())); err != nil {
+	if err := records.CreateMissing[record.Event](ctx, t.Store, b.Tx, task.ClosingEvent(t.Now())); err != nil {
 		return err
 	}
 	d.PendingWork = &record.PendingWork{Kind: record.RestoreTrash, NotBefore: record.At(t.Now().Add(lag)), State: record.Decided}
@@ -88,7 +87,7 @@ func (t Trash) restoreContents(ctx context.Context, d *record.DeletionItem, task
 			if it.Sort == "DATASET" {
 				set, err := records.Decode[record.DatasetItem](it)
 				if err == nil {
-					err = propagation.TellOfClose(ctx, t.Store, b.Tx, set.ClosingEvent(t.Now()))
+					err = records.CreateMissing[record.Event](ctx, t.Store, b.Tx, set.ClosingEvent(t.Now()))
 				}
 				if err != nil {
 					return err

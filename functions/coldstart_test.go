@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,12 +30,14 @@ func BenchmarkColdStart(b *testing.B) {
 	if err := dynamo.New(db, table).CreateTable(b.Context()); err != nil {
 		b.Fatal(err)
 	}
+	schedules := lambdatest.NewScheduler(b)
+	schedules.Target("none", new(lambdatest.Function)) // days away
 	env := []string{
 		config.TableVariable + "=" + table, config.BucketVariable + "=none", config.IssuerVariable + "=https://issuer.example.org",
 		config.AudienceVariable + "=assay",
 		config.ScheduleGroupVariable + "=none", config.ScheduleRoleVariable + "=none", config.ScheduleTargetVariable + "=none",
 		config.DeadLettersVariable + "=none", config.URLVariable + "=none",
-		"AWS_ENDPOINT_URL_SCHEDULER=" + lambdatest.NewScheduler(b).URL,
+		"AWS_ENDPOINT_URL_SCHEDULER=" + schedules.URL,
 		"AWS_ENDPOINT_URL_DYNAMODB=" + *db.BaseEndpoint, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test",
 	}
 	b.Run("empty", func(b *testing.B) { coldStart(b, "../shared/gateway/lambdatest/empty", nil, request(b, "/")) })
@@ -63,6 +66,7 @@ var firstPaths = map[string]string{
 	"runs":          "/v1/runs",
 	"evaluations":   "/v1/evaluations",
 	"components":    "/v1/platform/components",
+	"deletions":     "/v1/deletions",
 	"tools":         "/v1/tools/evaluator/result?input=%7B%22runs%22%3A%5B%7B%22runId%22%3A%2201ARZ3NDEKTSV4RRFFQ69G5FAV%22%7D%5D%7D",
 	"invitations":   "/v1/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV/invitations",
 	"notifications": "/v1/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV/announcements",
@@ -82,12 +86,13 @@ func request(b *testing.B, address string) []byte {
 }
 
 // maxSize is how large a function may be: what is loaded is paid for with time.
-const maxSize = 13_000_000
+const maxSize = 12_500_000
 
 func coldStart(b *testing.B, program string, env []string, first []byte) {
 	binary, size := compile(b, program)
-	took := make([]time.Duration, 0, b.N)
+	took, worked := make([]time.Duration, 0, b.N), make([]time.Duration, 0, b.N)
 	for b.Loop() {
+		before := childrenTime(b)
 		f := lambdatest.NewFunction(b, "cold", binary, time.Minute, env...)
 		started := time.Now()
 		answer, err := f.Invoke(b.Context(), first)
@@ -100,14 +105,26 @@ func coldStart(b *testing.B, program string, env []string, first []byte) {
 			b.Fatalf("the first answer is %s\n%s", answer, f.Log())
 		}
 		f.Stop()
+		worked = append(worked, childrenTime(b)-before)
 	}
 	slices.Sort(took)
+	slices.Sort(worked)
 	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "median-ms")
+	b.ReportMetric(float64(worked[len(worked)/2].Microseconds())/1000, "cpu-ms")
 	b.ReportMetric(float64(size)/1e6, "arm64-MB")
 	if size > maxSize {
 		b.Errorf("%s has %d bytes, more than %d", program, size, maxSize)
 	}
 	b.ReportMetric(0, "ns/op")
+}
+
+// childrenTime is the time that processors worked for processes that have ended, which other work on the machine changes less.
+func childrenTime(b *testing.B) time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &used); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // buildFunction is the command that compiles a function, with the flags that decide what it has, as in the Makefile.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"assay/functions"
 	"assay/shared/access"
@@ -327,4 +328,30 @@ func (p *previewed) registrations() (ids []any) {
 		}
 	}
 	return ids
+}
+
+// A preview says when scores would be shown that wait for the last close, and to whom they would be shown now.
+func TestPreview_SaysWhenScoresAreShown(t *testing.T) {
+	f := newPhases(t, func(d *record.DatasetItem) { d.Scores = record.ScoresAfterClose })
+	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"submissions": map[string]any{"closesAt": f.in(time.Hour)}})
+	previewed := func(closesAt any, after, detail string) {
+		t.Helper()
+		var p previewAnswer
+		f.Want(http.StatusOK, &p, olga, http.MethodPatch, f.dataset.Path()+"?preview=true", map[string]any{
+			"submissions": map[string]any{"closesAt": closesAt}})
+		found := ""
+		for _, e := range p.Effects {
+			if e.Kind == "audience" {
+				found += e.Before + ", " + e.After + ": " + e.Detail
+			}
+		}
+		if !strings.HasPrefix(found, after) || !strings.Contains(found, detail) || after == "" && found != "" {
+			t.Errorf("closing at %v: %q, want %q and %q", closesAt, found, after, detail)
+		}
+	}
+	previewed(f.in(-time.Hour), "organizers, everyone: ", "from "+f.in(-time.Hour).String())
+	previewed(f.in(3*time.Hour), "organizers, organizers: ", "from "+f.in(3*time.Hour).String())
+	previewed(nil, "organizers, organizers: ", "no window closes")
+	f.grant(f.bob, map[string]any{"closesAt": f.in(2 * time.Hour)})
+	previewed(f.in(-time.Hour), "", "") // bob's window is the last, as before
 }

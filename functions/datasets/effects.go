@@ -3,12 +3,14 @@ package datasets
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/record"
 	"assay/shared/records"
+	"assay/shared/store"
 )
 
 // maxCounted bounds the runs that a preview counts, and countedAtOnce those that it reads at a time.
@@ -39,6 +41,9 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		"Who gets the truth files, as far as they get the inputs.")
 	note(old.Scores == record.ScoresAfterClose, changed.Scores == record.ScoresAfterClose, all, record.AudienceName(access.Organizers),
 		"Who is shown scores of runs before the window of the last team has closed, as far as reviews show them.")
+	if err := noteRelease(ctx, c, old, changed); err != nil {
+		return err
+	}
 	if changed.Publish != old.Publish && changed.Publish == record.PublishOnCompletion {
 		c.Effect(api.Effect{Kind: api.EffectAudience, Subject: path,
 			Detail: "From then on, the review of a run that completes for the first time is published; other runs stay as they are."})
@@ -63,4 +68,26 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	}
 	c.Effect(e)
 	return err
+}
+
+// noteRelease says when scores that wait for the last close would be shown, where the change moves that close.
+func noteRelease(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) error {
+	var t *record.TaskItem
+	var e *record.Embargo
+	err := records.Read(ctx, c.Store, store.Strong, records.Into(&t, record.TaskKey(old.TaskID)), records.Into(&e, record.EmbargoKey(old.TaskID)))
+	if err != nil || t == nil || old.Scores != changed.Scores {
+		return err
+	}
+	was, is := old.Release(t, e), changed.Release(t, e)
+	if was == is {
+		return nil
+	}
+	seen := map[bool]string{true: record.AudienceName(access.Organizers), false: record.AudienceName(old.Scope().Audience)}
+	effect := api.Effect{Kind: api.EffectAudience, Subject: "/v1/datasets/" + old.ID, Before: seen[was.Withholds(c.Now())],
+		After: seen[is.Withholds(c.Now())], Detail: "Who is shown scores of runs, as far as reviews show them: no window closes."}
+	if !is.Unknown {
+		effect.Detail = fmt.Sprintf("Who is shown scores of runs, as far as reviews show them: from %s on, when the last window closes.", is.At)
+	}
+	c.Effect(effect)
+	return nil
 }

@@ -11,6 +11,11 @@
 // ground truth and the names of people: keep it as safe as the store. What becomes of each kind of records is the table in
 // kinds.go.
 //
+// # What stays
+//
+// Invitations stay, since their links lead to the origin, and so does what lies in the trash. Daily counts of quotas begin again; stored
+// bytes are counted again, with each record that names files.
+//
 // # Consistency
 //
 // An export reads while others could write, so nothing may write to the origin meanwhile. The index entries of

@@ -155,10 +155,7 @@ func (b *modelBuilder) register(i int, r modelRegistration) {
 	}
 	task := new(record.TaskItem)
 	task.ID, task.OrganizerID = item.TaskID, item.OrganizerID
-	if !b.hides(b.caller == r.user) { // organizers list no invitations to teams
-		b.all = append(b.all, b.invitation(len(b.tasks)+i, task, item.ID, item.UserID))
-	}
-	b.all = append(b.all, b.deletion("run", i, item.Scope(), item.UserID, true))
+	b.all = append(b.all, b.invitation(len(b.tasks)+i, task, item.ID, item.UserID), b.deletion("run", i, item.Scope(), item.UserID, true))
 	b.all = append(b.all, item, &record.Registered{
 		Meta: item.Meta, UserID: item.UserID, TaskID: item.TaskID, OrganizerID: item.OrganizerID, PrivateTask: b.tasks[r.task].private,
 		Team: item.Team, Alias: item.Alias, Anonymous: r.anonymous, State: r.state,

@@ -55,7 +55,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-phases/python.py"}},
 	{Component{
 		ID: "01M838DPTCC6WXYDGACCHX9FDF", Kind: "recipe", Name: "Take part as a team",
-		Description: "What one member of a team submits belongs to all, and the quota is the team's. Nobody is made a member by others: an organizer of a task invites teams, also to a private task, and the owner of a team invites its members, each by a link that works once or `uses` times, expires, and can be withdrawn. Those who open the link sign in and join; a program sends its secret. A team with the link of a task waits for no approval.",
+		Description: "What one member of a team submits belongs to all, and the quota is the team's. Nobody is made a member by others: an organizer of a task invites teams, also to a private task, and the owner of a team invites its members, as organizers can, each by a link that works once or `uses` times, expires, and can be withdrawn. Those who open the link sign in and join; a program sends its secret. A team with the link of a task waits for no approval.",
 		Links: []Link{
 			{"The API of this server", "/docs"},
 		},

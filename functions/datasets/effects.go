@@ -74,7 +74,8 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 func noteRelease(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) error {
 	var t *record.TaskItem
 	var e *record.Embargo
-	err := records.Read(ctx, c.Store, store.Strong, records.Into(&t, record.TaskKey(old.TaskID)), records.Into(&e, record.EmbargoKey(old.TaskID)))
+	err := records.Read(ctx, c.Store, store.Strong,
+		records.Into(&t, record.TaskKey(old.TaskID)), records.Into(&e, record.EmbargoKey(old.TaskID)))
 	if err != nil || t == nil || old.Scores != changed.Scores {
 		return err
 	}

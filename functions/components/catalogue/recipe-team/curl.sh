@@ -11,7 +11,7 @@ post() { api -o /dev/null -w '%header{location}' --json "$2" "$ASSAY_URL$1"; }
 invite() { api --json "$2" "$ASSAY_URL$1/invitations" | sed 's/.*"secret":"\([^"]*\)".*/\1/'; }
 
 LAB=$(post /v1/organizers '{"name": "My lab"}')
-TASK=$(post /v1/tasks '{"organizerId": "'"${LAB##*/}"'", "name": "Lake search", "visibility": "private", "registration": {"mode": "closed"}}')
+TASK=$(post /v1/tasks '{"organizerId": "'"${LAB##*/}"'", "name": "Lake search", "visibility": "private", "registration": {"mode": "approval"}}')
 SECRET=$(invite "$TASK" '{"uses": 10}')
 
 TEAM=$(post /v1/user/memberships '{"secret": "'"$SECRET"'", "registration": {"team": "My team"}}')

@@ -6,6 +6,7 @@ import (
 
 	"assay/functions"
 	"assay/shared/config"
+	"assay/shared/lists"
 	"assay/shared/record"
 	"assay/shared/store/dynamo"
 
@@ -174,10 +175,8 @@ func (st *stack) addUploads(f *function) awslambda.CfnPermission {
 // workFilters pass the changes that put an item into one of the partitions.
 func (st *stack) workFilters(matches []any) []any {
 	partition, _ := dynamo.IndexKeys(record.ByWork)
-	var filters []any
-	for _, match := range matches {
+	return lists.Map(matches, func(match any) any {
 		pattern := object{"dynamodb": object{"NewImage": object{partition: object{"S": []any{match}}}}}
-		filters = append(filters, awslambda.CfnEventSourceMapping_FilterProperty{Pattern: st.scope.ToJsonString(pattern, nil)})
-	}
-	return filters
+		return awslambda.CfnEventSourceMapping_FilterProperty{Pattern: st.scope.ToJsonString(pattern, nil)}
+	})
 }

@@ -116,8 +116,8 @@ func (st *stack) addAlarms() {
 		awssns.NewCfnSubscription(st.scope, jsii.String("AlarmsByEmail"), &awssns.CfnSubscriptionProps{
 			TopicArn: topic.Ref(), Protocol: jsii.String("email"), Endpoint: &st.AlarmEmail,
 		})
+		st.addBudget()
 	}
-	st.addBudget()
 	for _, a := range append(st.alarms(), st.serverAlarms()...) {
 		if a.lines != "" {
 			a.namespace, a.metric = st.resourceName("requests"), a.id
@@ -156,9 +156,6 @@ func (st *stack) addAlarms() {
 // addBudget notifies AlarmEmail when the account, which is all that a budget knows without tags that somebody activates, has nearly
 // spent the month's amount, or is about to spend more. AWS looks a few times a day, and asks nothing for it.
 func (st *stack) addBudget() {
-	if st.AlarmEmail == "" {
-		return
-	}
 	var notifications []any
 	for _, n := range []struct {
 		kind    string

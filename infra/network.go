@@ -126,9 +126,6 @@ const deregistrationDelay = 60
 // balancer supports gRPC, but closes idle connections: the pings of HTTP/2 don't count as traffic to it, and a watcher
 // of a run that waits, like a worker that polls, may hear nothing for minutes.
 func (st *stack) addBalancer(n network) balancer {
-	attribute := func(key, value string) awselasticloadbalancingv2.CfnLoadBalancer_LoadBalancerAttributeProperty {
-		return awselasticloadbalancingv2.CfnLoadBalancer_LoadBalancerAttributeProperty{Key: &key, Value: &value}
-	}
 	ofGroup := func(key, value string) awselasticloadbalancingv2.CfnTargetGroup_TargetGroupAttributeProperty {
 		return awselasticloadbalancingv2.CfnTargetGroup_TargetGroupAttributeProperty{Key: &key, Value: &value}
 	}
@@ -136,7 +133,8 @@ func (st *stack) addBalancer(n network) balancer {
 		Name: jsii.String(st.resourceName("grpc")), Type: jsii.String("network"), Scheme: jsii.String("internet-facing"),
 		Subnets: new(lists.Map(n.subnets, func(s *string) any { return s })), SecurityGroups: &[]any{n.balancer},
 		// One server serves both zones.
-		LoadBalancerAttributes: []any{attribute("load_balancing.cross_zone.enabled", "true")},
+		LoadBalancerAttributes: []any{awselasticloadbalancingv2.CfnLoadBalancer_LoadBalancerAttributeProperty{
+			Key: jsii.String("load_balancing.cross_zone.enabled"), Value: jsii.String("true")}},
 	})
 	for _, r := range n.dependencies {
 		b.AddResourceDependency(r, nil)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"assay/functions"
 	"assay/shared/files"
 
@@ -11,9 +13,7 @@ import (
 
 // rights are all that a function may do, action by action. They follow from functions.Deployment, which says what a function touches.
 func (st *stack) rights(d functions.Deployment, log *string) []any {
-	list := []any{allow("Log", []string{"logs:CreateLogStream", "logs:PutLogEvents"}, log)}
-	list = append(list, st.tableRights(d)...)
-	list = append(list, st.fileRights(d)...)
+	list := slices.Concat([]any{allow("Log", []string{"logs:CreateLogStream", "logs:PutLogEvents"}, log)}, st.tableRights(d), st.fileRights(d))
 	if d.ByEvents() {
 		list = append(list, st.eventRights(d)...)
 	}

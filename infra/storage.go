@@ -1,6 +1,7 @@
 package main
 
 import (
+	"assay/shared/lists"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/store/dynamo"
@@ -27,15 +28,14 @@ func (st *stack) objects(prefix string) *string {
 
 // addBucket makes the bucket, which notifies f of each file that a client has sent.
 func (st *stack) addBucket(f *function, permission awslambda.CfnPermission) {
-	var notifications []any
-	for _, h := range uploaded {
-		notifications = append(notifications, awss3.CfnBucket_LambdaConfigurationProperty{
+	notifications := lists.Map(uploaded, func(h record.Holder) any {
+		return awss3.CfnBucket_LambdaConfigurationProperty{
 			Event: jsii.String("s3:ObjectCreated:*"), Function: f.arn,
 			Filter: awss3.CfnBucket_NotificationFilterProperty{S3Key: awss3.CfnBucket_S3KeyFilterProperty{
 				Rules: []any{awss3.CfnBucket_FilterRuleProperty{Name: jsii.String("prefix"), Value: jsii.String(string(h) + "/")}},
 			}},
-		})
-	}
+		}
+	})
 	b := st.newBucket("Bucket", &awss3.CfnBucketProps{
 		BucketName:              st.bucketName(),
 		VersioningConfiguration: awss3.CfnBucket_VersioningConfigurationProperty{Status: jsii.String("Enabled")},

@@ -14,6 +14,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
@@ -140,14 +141,14 @@ func askDynamoDB(t *testing.T, endpoint, operation string, input any) []byte {
 }
 
 // lacks says what of an earlier answer, at the place named, the present one lacks; empty when all of it is there. Lists may
-// have more in them; signatures of links, how often and when something changed, and the words of
-// notices, which a build makes as it answers, do not count.
+// have more in them; signatures of links, how often and when something changed, what users
+// took, which the work that was left changes, and the words of notices, which a build makes as it answers, do not count.
 func lacks(now, before any, place string) string {
 	switch before := before.(type) {
 	case map[string]any:
 		object, _ := now.(map[string]any)
 		for name, value := range before {
-			if name == "updatedAt" || name == "version" || name == "notice" {
+			if name == "updatedAt" || name == "version" || name == "notice" || name == "taken" {
 				continue
 			}
 			if strings.HasSuffix(place, "/digests") && name == "run" && object[name] == nil {
@@ -195,4 +196,51 @@ func idOf(element any) (string, bool) {
 	object, _ := element.(map[string]any)
 	id, ok := object["id"].(string)
 	return id, ok
+}
+
+// Who leaves what leaveForLater does, and who uses it.
+const (
+	laterOwner, laterUser, laterJoins = "later-owner", "later-user", "later-joins"
+	laterTask, laterTitle             = "Used later", "in the trash"
+)
+
+// leaveForLater leaves what a later build has to know of a team: an invitation, of which it returns the secret, a submission in the trash, a
+// dataset whose window closes soon enough for its team to be reminded, and events that wait for a webhook that cannot be reached.
+func (s *testServer) leaveForLater(t *testing.T) (secret string) {
+	t.Helper()
+	owner, user := s.token(t, laterOwner), s.token(t, laterUser)
+	task := s.task(t, owner, laterTask)
+	s.post(t, owner, task+"/webhooks", map[string]any{"url": "https://127.0.0.1/"})
+	set := s.dataset(t, owner, task, "1 0 a 1\n", map[string]any{"scores": "afterClose", "finalRuns": 1,
+		"submissions": map[string]any{"closesAt": time.Now().Add(72 * time.Hour), "perDay": 2}})
+	registration := s.post(t, user, task+"/registrations", map[string]any{"team": "Later Team"})
+	file := inline("later.run", "1 Q0 a 1 2.5 tag\n")
+	file["datasetId"] = set
+	submission := s.post(t, user, task+"/submissions", map[string]any{"type": "upload", "title": laterTitle, "files": []any{file}})
+	s.object(t, user, http.MethodDelete, submission, nil)
+	s.post(t, owner, task+"/announcements", map[string]any{"title": "It waits in the outbox"})
+	link, _ := s.object(t, user, http.MethodPost, registration+"/invitations", map[string]any{})["secret"].(string)
+	return link
+}
+
+// useWhatWasLeft joins the team of leaveForLater, restores its submission, and finds its events.
+func (s *testServer) useWhatWasLeft(t *testing.T, secret string) {
+	t.Helper()
+	owner, joins := s.token(t, laterOwner), s.token(t, laterJoins)
+	registration := s.post(t, joins, "/v1/user/memberships", map[string]any{"secret": secret})
+	task, _, _ := strings.Cut(registration, "/registrations/")
+	trash := s.object(t, joins, http.MethodGet, "/v1/deletions?filter[taskId]="+id(task), nil)["data"].([]any)
+	deletion := trash[0].(map[string]any)
+	if deletion["name"] != laterTitle {
+		t.Fatalf("in the trash is %v", deletion)
+	}
+	s.object(t, joins, http.MethodDelete, "/v1/deletions/"+deletion["id"].(string), nil)
+	s.await(t, "what was deleted is restored", func() bool {
+		return s.send(t, joins, http.MethodGet, deletion["subject"].(string), nil).status == http.StatusOK
+	})
+	hook := s.object(t, owner, http.MethodGet, task+"/webhooks", nil)["data"].([]any)[0].(map[string]any)["id"].(string)
+	sent := s.object(t, owner, http.MethodGet, task+"/webhooks/"+hook+"/deliveries", nil)["data"].([]any)
+	if len(sent) == 0 {
+		t.Error("no event waits for the webhook")
+	}
 }

@@ -37,8 +37,8 @@ var Operations = []api.Operation{
 	api.Get(api.Spec{
 		ID: "getRun", Path: "/v1/runs/{runId}", May: access.Anyone,
 		Summary: "Return a run",
-		Description: "`files` have links to their bytes for the owner and the organizers, and for everyone who sees the run once its review is " +
-			"published and not blinded; the owner also finds there where to send the bytes of pending files. Links work for " + files.LinkLife +
+		Description: "`files` have links to their bytes for its team and the organizers, and for everyone who sees the run once its review is " +
+			"published and not blinded; the team also finds there where to send the bytes of pending files. Links work for " + files.LinkLife +
 			"; get the run again for new ones. Until then, nobody else is shown the names and digests of the files of an anonymous team.",
 	}, run, show),
 	api.Patch(api.Spec{
@@ -61,14 +61,14 @@ var Operations = []api.Operation{
 		ID: "getReview", Path: "/v1/runs/{runId}/review", May: access.Owner | access.Organizer,
 		Summary: "Return the review of a run",
 		Description: "Every run has one from the start: not published, and blinded when the dataset's split is test. " +
-			"Organizers find the run's `diagnostics` in it, also those that its owner is not shown while the run is blinded.",
+			"Organizers find the run's `diagnostics` in it, also those that its team is not shown while the run is blinded.",
 	}, review, showReview),
 	api.Patch(api.Spec{
 		ID: "updateReview", Path: "/v1/runs/{runId}/review", May: access.Organizer, Problems: api.Quotas,
 		Token:   access.ScopeOrganize,
 		Summary: "Update the review of a run",
 		Description: "`published` shows the run's evaluations to everyone who sees the task, `blinded` hides them from all but the organizers, " +
-			"from the owner too. Each change is an audit entry. Flags that contradict each other are refused, and `notice` says what leaderboards " +
+			"from the team too. Each change is an audit entry. Flags that contradict each other are refused, and `notice` says what leaderboards " +
 			"do not show of a published run: because it is blinded or failed, or of a private submission or an anonymous team.",
 	}, review, showReview, changeReview),
 	api.Batch(api.Spec{

@@ -49,7 +49,7 @@ var Operations = []api.Operation{
 	api.Get(api.Spec{
 		ID: "getSubmission", Path: "/v1/tasks/{taskId}/submissions/{submissionId}", May: access.Anyone,
 		Summary:     "Return a submission",
-		Description: "Its owner and the organizers also see its files.",
+		Description: "Its team and the organizers also see its files.",
 	}, submission, show),
 	api.Patch(api.Spec{
 		ID: "updateSubmission", Path: "/v1/tasks/{taskId}/submissions/{submissionId}", May: access.Owner | access.Organizer,

@@ -223,7 +223,7 @@ func (r Role) String() string {
 		name string
 	}{
 		{Anyone, "anyone"}, {User, "a login"}, {Registrant, "an accepted registration for the task"}, {Applicant, "a registration for the task"},
-		{Owner, "being its owner"},
+		{Owner, "being its owner or in its team"},
 		{Organizer, "membership of the organizer"}, {OrganizerOwner, "being an owner of the organizer"},
 		{Worker, "the role worker"}, {Admin, "the role admin"},
 	} {

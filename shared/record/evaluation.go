@@ -44,7 +44,7 @@ type Entry struct {
 	Team        string  `json:"team" doc:"the team, or its alias"`
 	Affiliation string  `json:"affiliation,omitempty" doc:"of the team; absent when the team is anonymous to the caller"`
 	Title       string  `json:"title,omitempty" doc:"of the submission; absent, as are label, runTag and paperUrl, when the team is anonymous to the caller or the submission is private to others"`
-	Label       string  `json:"label,omitempty" doc:"what its owner calls the run"`
+	Label       string  `json:"label,omitempty" doc:"what its team calls the run"`
 	RunTag      string  `json:"runTag,omitempty" doc:"last column of the first line of a run in the format trec-run"`
 	PaperURL    string  `json:"paperUrl,omitempty" format:"uri" doc:"of a paper about the submission"`
 	SubmittedAt Instant `json:"submittedAt" doc:"when the run was submitted"`

@@ -38,18 +38,17 @@ func (u *Used) expire(now time.Time) {
 func (u *Used) refuse(l limits, n int, now time.Time) error {
 	u.expire(now)
 	if l.total > 0 && u.Total+n > l.total {
-		return problem.QuotaExhausted.New("This submission makes %s, and %d of the %d that %s allows in all are left.",
-			plural.Count(n, "run"), max(0, l.total-u.Total), l.total, l.name)
+		return problem.QuotaExhausted.New("This submission makes %s, and %d of the %d that %s allows in all are left. If you need more, ask the "+
+			"organizers of the task for an exception.", plural.Count(n, "run"), max(0, l.total-u.Total), l.total, l.name)
 	}
 	if l.perDay > 0 && len(u.Recent)+n > l.perDay {
 		if n > l.perDay {
-			return problem.QuotaExhausted.New("This submission makes %s, and %s allows %d in 24 hours: submit to fewer datasets at once.",
-				plural.Count(n, "run"), l.name, l.perDay)
+			return problem.QuotaExhausted.New("This submission makes %s, and %s allows %d in 24 hours: submit to fewer datasets at once, or ask "+
+				"the organizers of the task for an exception.", plural.Count(n, "run"), l.name, l.perDay)
 		}
 		free := madeAt(u.Recent[len(u.Recent)+n-l.perDay-1]).Add(Day)
 		return problem.QuotaToday.New("This submission makes %s, and %d of the %d that %s allows in 24 hours are left. Enough come back "+
-			"at %s.",
-			plural.Count(n, "run"), max(0, l.perDay-len(u.Recent)), l.perDay, l.name, At(free).sortable()).After(free.Sub(now))
+			"at %s.", plural.Count(n, "run"), max(0, l.perDay-len(u.Recent)), l.perDay, l.name, At(free).sortable()).After(free.Sub(now))
 	}
 	return nil
 }
@@ -94,6 +93,19 @@ func (u *Used) left(l limits, now time.Time) (q QuotaLeft) {
 	}
 	if l.total > 0 {
 		q.Total, q.Remaining = &l.total, new(max(0, l.total-u.Total))
+	}
+	return q.atMost(q)
+}
+
+// atMost returns what is left where other limits too leave no more than that.
+func (q QuotaLeft) atMost(other QuotaLeft) QuotaLeft {
+	for _, left := range []*int{other.RemainingToday, other.Remaining} {
+		if left != nil && q.RemainingToday != nil {
+			q.RemainingToday = new(min(*q.RemainingToday, *left))
+		}
+	}
+	if other.Remaining != nil && q.Remaining != nil {
+		q.Remaining = new(min(*q.Remaining, *other.Remaining))
 	}
 	return q
 }
@@ -169,7 +181,7 @@ func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, now time.Time) Quota
 	q := Quota{QuotaLeft: a.left(a.ofTask(t), now)}
 	for _, d := range sets {
 		if d.TaskID == t.ID && d.Submissions.PerDay+d.Submissions.Total > 0 {
-			q.Datasets = append(q.Datasets, DatasetQuota{d.ID, a.used(d.ID).left(a.ofDataset(d), now)})
+			q.Datasets = append(q.Datasets, DatasetQuota{d.ID, a.used(d.ID).left(a.ofDataset(d), now).atMost(q.QuotaLeft)})
 		}
 	}
 	return q

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/shared/lists"
 	"assay/shared/problem"
 	"assay/shared/record"
 
@@ -145,10 +146,24 @@ func (m *quotaModel) checkQuota(t *rapid.T, q record.Quota, now time.Time) {
 	for _, d := range q.Datasets {
 		shown[d.DatasetID] = left(d.QuotaLeft)
 	}
+	for _, of := range append([]record.QuotaLeft{q.QuotaLeft}, lists.Map(q.Datasets, func(d record.DatasetQuota) record.QuotaLeft {
+		return d.QuotaLeft
+	})...) {
+		if of.RemainingToday != nil && *of.RemainingToday != left(of) || of.Remaining != nil && q.Remaining != nil && *of.Remaining > *q.Remaining {
+			t.Fatalf("%+v can be submitted, where the task leaves %+v", of, q.QuotaLeft)
+		}
+	}
+	ofTask := left(q.QuotaLeft)
 	for _, d := range m.sets {
 		limited := d.Submissions.PerDay+d.Submissions.Total > 0
 		got, ok := shown[d.ID]
-		if want := max(0, m.room(d.ID, d.Submissions.PerDay, d.Submissions.Total, now)); ok != limited || limited && got != want {
+		want := max(0, m.room(d.ID, d.Submissions.PerDay, d.Submissions.Total, now))
+		if d.Submissions.PerDay > 0 { // what can be submitted today
+			want = min(want, ofTask)
+		} else if q.Remaining != nil {
+			want = min(want, *q.Remaining)
+		}
+		if ok != limited || limited && got != want {
 			t.Fatalf("%d are left of the quota of %s, not %d", got, d.ID, want)
 		}
 	}

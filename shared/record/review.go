@@ -12,8 +12,8 @@ import (
 // ReviewDraft is what an organizer writes of a review.
 type ReviewDraft struct {
 	Published        bool   `json:"published" doc:"others see the evaluation, unless it is blinded"`
-	Blinded          bool   `json:"blinded" doc:"not even the owner sees the evaluation"`
-	Comment          string `json:"comment" maxLength:"65536" doc:"to the owner; Markdown"`
+	Blinded          bool   `json:"blinded" doc:"not even the team sees the evaluation"`
+	Comment          string `json:"comment" maxLength:"65536" doc:"to the team; Markdown"`
 	NoErrors         bool   `json:"noErrors"`
 	MissingOutput    bool   `json:"missingOutput"`
 	ExtraneousOutput bool   `json:"extraneousOutput"`
@@ -47,7 +47,7 @@ type Review struct {
 	ReviewDraft
 	Notice string `json:"notice,omitempty" doc:"what does not come of the review as it is"`
 	// Diagnostics are those of the run, and are not stored here.
-	Diagnostics []measure.Diagnostic `json:"diagnostics,omitempty" doc:"all that is wrong with the run, also what its owner is not shown while it is blinded; for organizers"`
+	Diagnostics []measure.Diagnostic `json:"diagnostics,omitempty" doc:"all that is wrong with the run, also what its team is not shown while it is blinded; for organizers"`
 }
 
 // ReviewItem is a review as the store holds it.

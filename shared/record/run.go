@@ -66,7 +66,7 @@ type Run struct {
 	User         *Person              `json:"user,omitempty" doc:"who that is; for organizers"`
 	Team         string               `json:"team" doc:"the team, or its alias"`
 	Title        string               `json:"title,omitempty" doc:"of the submission; absent, as is runTag, when the team is anonymous to the caller"`
-	Label        string               `json:"label" maxLength:"200" doc:"what its owner calls it"`
+	Label        string               `json:"label" maxLength:"200" doc:"what its team calls it"`
 	Final        bool                 `json:"final,omitempty" doc:"whether its team marked it as one of its final runs on the dataset"`
 	RunTag       string               `json:"runTag,omitempty" doc:"last column of the first line of a run in the format trec-run, once it was evaluated"`
 	State        RunState             `json:"state" enum:"awaiting-upload,queued,running,evaluating,completed,failed,cancelled" doc:"a client can only set cancelled"`

@@ -64,10 +64,10 @@ type DatasetQuota struct {
 // QuotaLeft is what is left of a quota, exceptions included.
 type QuotaLeft struct {
 	PerDay         *int     `json:"perDay,omitempty" doc:"runs allowed in 24 hours; absent: no limit"`
-	RemainingToday *int     `json:"remainingToday,omitempty" doc:"of those, how many are left now"`
+	RemainingToday *int     `json:"remainingToday,omitempty" doc:"of those, how many can be submitted now: of a dataset no more than its task's quota leaves, and no more than is left in all"`
 	ResetsAt       *Instant `json:"resetsAt,omitempty" doc:"when the next one comes back; absent when none is used"`
 	Total          *int     `json:"total,omitempty" doc:"runs allowed in all; absent: no limit"`
-	Remaining      *int     `json:"remaining,omitempty" doc:"of those, how many are left"`
+	Remaining      *int     `json:"remaining,omitempty" doc:"of those, how many are left; of a dataset no more than its task's quota leaves"`
 }
 
 // Submission is one entry of a registered user.

@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 
@@ -52,19 +51,10 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		return nil
 	}
 	e := api.Effect{Kind: api.EffectEvaluation, Subject: path, Detail: "The runs are evaluated again, once all truth files were read."}
-	var enough = errors.New("datasets: enough runs are counted")
-	err := records.Each(ctx, c.Store, countedAtOnce, records.DatasetSources(old.ID, record.KindRun), func(r *record.RunItem) error {
-		if r.State == record.Completed || r.State == record.Failed {
-			e.Count++
-		}
-		if e.Count == maxCounted {
-			e.Detail += " There are more of them than were counted."
-			return enough
-		}
-		return nil
-	})
-	if errors.Is(err, enough) {
-		err = nil
+	n, err := records.Count(ctx, c.Store, countedAtOnce, maxCounted, records.DatasetSources(old.ID, record.KindRun),
+		func(r *record.RunItem) bool { return r.State == record.Completed || r.State == record.Failed })
+	if e.Count = int64(n); n == maxCounted {
+		e.Detail += " There are more of them than were counted."
 	}
 	c.Effect(e)
 	return err

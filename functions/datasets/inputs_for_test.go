@@ -7,6 +7,8 @@ import (
 
 	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
+	"assay/shared/records"
 )
 
 func TestShow_HasTheInputsForRegistrantsAlone(t *testing.T) {
@@ -26,6 +28,37 @@ func TestShow_HasTheInputsForRegistrantsAlone(t *testing.T) {
 			}
 		}
 	}
+	shows := func(user string, want int) (d record.Dataset) {
+		t.Helper()
+		d = f.get(user, path)
+		if len(d.Inputs) != want || len(d.Truths) != want {
+			t.Errorf("%s is shown %+v and %+v", user, d.Inputs, d.Truths)
+		}
+		return d
+	}
+	save := func(r record.Record) {
+		t.Helper()
+		if err := new(records.Tx).Save(r, f.Now()).Commit(t.Context(), f.Store); err != nil {
+			t.Fatal(err)
+		}
+	}
+	terms := func(version int64) {
+		task := recordtest.Get[record.TaskItem](t, f.Store, record.TaskKey(f.task.ID))
+		task.Terms = &record.Terms{Text: "Delete the files after the task.", Version: version}
+		save(task)
+	}
+	terms(1)
+	if d := shows("reg", 0); len(d.Diagnostics) != 1 || !strings.Contains(d.Diagnostics[0].Message, `{"acceptedTerms":1}`) {
+		t.Errorf("%+v", d.Diagnostics)
+	}
+	shows("olga", 1)
+	grant := recordtest.Get[record.Registered](t, f.Store, record.RegisteredKey(recordtest.UserID("reg"), f.task.ID))
+	r := recordtest.Get[record.RegistrationItem](t, f.Store, record.RegistrationKey(f.task.ID, grant.ID))
+	r.AcceptedTerms = 1
+	save(r)
+	shows("reg", 1)
+	terms(2)
+	shows("reg", 0)
 	f.patch(http.StatusOK, path, map[string]any{"inputsFor": "anyone"})
 	if d := f.get("", path); len(d.Inputs) != 1 || d.Inputs[0].URL == "" {
 		t.Errorf("%+v", d.Inputs)

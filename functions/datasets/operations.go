@@ -47,8 +47,8 @@ var Operations = []api.Operation{
 		ID: "getDataset", Path: "/v1/datasets/{datasetId}", May: access.Anyone,
 		Summary: "Return a dataset",
 		Description: "With links to its input files, which work for " + files.LinkLife +
-			". With `inputsFor` as registrants, all but accepted registrants, organizers and workers find no inputs. Organizers and workers also " +
-			"see the truth files; with `truthsPublic`, everyone who gets the inputs does.",
+			". With `inputsFor` as registrants, all but organizers, workers and accepted registrants, whose team has accepted the task's present " +
+			"terms, find no inputs. Organizers and workers also see the truth files; with `truthsPublic`, everyone who gets the inputs does.",
 	}, dataset, show),
 	api.Patch(api.Spec{
 		ID: "updateDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer, Problems: api.Quotas,

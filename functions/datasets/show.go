@@ -2,21 +2,27 @@ package datasets
 
 import (
 	"context"
+	"errors"
 
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/files"
+	"assay/shared/measure"
+	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
 )
 
 // showChanged is the dataset in the answer to the caller who created or changed it, with links to its files.
 func showChanged(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Dataset, error) {
-	roles, err := c.Roles(ctx, d.Scope())
+	roles, unaccepted, err := c.InputRoles(ctx, d)
 	if err != nil {
 		return nil, err
 	}
 	v := d.For(roles)
+	if p, ok := errors.AsType[*problem.Error](unaccepted); ok {
+		v.Diagnostics = []measure.Diagnostic{{Severity: measure.Warning, Message: "You are shown no inputs. " + p.Detail}}
+	}
 	links := files.Links{Objects: c.Files, Now: c.Now(), Download: true, Upload: roles&(access.Organizer|access.Admin) != 0}
 	if v.Inputs, err = links.Sign(ctx, record.HolderInputs, d.ID, v.Inputs); err != nil {
 		return nil, err

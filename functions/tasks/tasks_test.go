@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"assay/functions/tasks"
+	"assay/shared/api"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
@@ -118,5 +119,28 @@ func TestTask_IsFeaturedByAdministrators(t *testing.T) {
 		if changed.Featured != featured || changed.Description != "New" {
 			t.Errorf("%+v", changed)
 		}
+	}
+}
+
+func TestPreview_CountsTheTeamsThatMustAcceptChangedTerms(t *testing.T) {
+	s, task := serve(t)
+	task.Register("waits", func(r *record.RegistrationItem) { r.State = record.Pending })
+	task.Register("no", func(r *record.RegistrationItem) { r.State = record.Rejected })
+	terms := func(patch map[string]any) (found *api.Effect) {
+		t.Helper()
+		var preview api.Preview
+		s.Want(http.StatusOK, &preview, "olga", http.MethodPatch, task.Path()+"?preview=true", patch)
+		for i, e := range preview.Effects {
+			if e.Kind == api.EffectTerms {
+				found = &preview.Effects[i]
+			}
+		}
+		return found
+	}
+	if e := terms(map[string]any{"terms": map[string]any{"text": "Be kind."}}); e == nil || e.Count != 2 || e.Subject != task.Path() {
+		t.Errorf("%+v", e)
+	}
+	if e := terms(map[string]any{"description": "Be kind."}); e != nil {
+		t.Errorf("%+v", e)
 	}
 }

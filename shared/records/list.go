@@ -3,6 +3,7 @@ package records
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"strings"
@@ -245,6 +246,24 @@ func Each[R any, P Pointer[R]](ctx context.Context, s store.Store, n int, source
 			return err
 		}
 	}
+}
+
+// Count is how many records of the sources do count, as far as most; it reads in pages of n.
+func Count[R any, P Pointer[R]](ctx context.Context, s store.Store, n, most int, sources []Source, counts func(P) bool) (found int, err error) {
+	enough := errors.New("records: enough are counted")
+	err = Each(ctx, s, n, sources, func(r P) error {
+		if counts(r) {
+			found++
+		}
+		if found == most {
+			return enough
+		}
+		return nil
+	})
+	if errors.Is(err, enough) {
+		err = nil
+	}
+	return found, err
 }
 
 // Items yields what the query finds, page after page of its limit, as it is in the store. An error, after which it ends, is a

@@ -188,8 +188,8 @@ type Texts struct {
 }
 
 // inputsForRegistrants is why a caller is shown no inputs of a dataset.
-const inputsForRegistrants = "The inputs of the dataset are for accepted registrants of its task, so texts are not looked for: register " +
-	"for the task, or send them along"
+const inputsForRegistrants = "The inputs of the dataset are for accepted registrants of its task who have accepted its present terms, so " +
+	"texts are not looked for: register for the task and accept its terms, or send them along"
 
 // TextFault says why there are texts that cannot be shown.
 type TextFault struct {

@@ -114,12 +114,14 @@ func (resolver *Resolver) dataset(ctx context.Context, pointer, id string) (*rec
 		records.Into(&truth, record.TruthKey(id))); err != nil {
 		return nil, nil, 0, err
 	}
-	rolesOf, err := resolver.call.RolesOf(ctx)
-	if err != nil {
-		return nil, nil, 0, err
-	}
 	if item != nil {
-		if roles := rolesOf(item.Scope()); access.Sees(roles, item.Scope().Audience) {
+		if sees, err := resolver.call.Sees(ctx, item.Scope()); err != nil {
+			return nil, nil, 0, err
+		} else if sees {
+			roles, _, err := resolver.call.InputRoles(ctx, item)
+			if err != nil {
+				return nil, nil, 0, err
+			}
 			resolver.addDependency("dataset %s %d", item.ID, item.Version)
 			return item, truth, roles, nil
 		}

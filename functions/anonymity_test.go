@@ -3,11 +3,16 @@
 package functions_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"assay/functions/notifier"
@@ -163,15 +168,36 @@ var (
 // withoutIDs is the answer without ids of people and of requests.
 func withoutIDs(answer string) string { return requestID.ReplaceAllString(answer, "") }
 
-// TestAnonymousTeam_IsNamedInNoMail delivers events of the team and of its tasks: what others than its members and organizers get
-// says nothing of it.
-func TestAnonymousTeam_IsNamedInNoMail(t *testing.T) {
+// TestAnonymousTeam_IsNamedInNoNews delivers events of the team and of its tasks: the e-mails to others than its members and organizers
+// say nothing of it, nor does anything that is sent to a webhook, which may be a channel that many read.
+func TestAnonymousTeam_IsNamedInNoNews(t *testing.T) {
 	p, smtp := newWithTeam(t), mailtest.New(t)
 	send, err := mail.SMTP(smtp.URL, "Assay <assay@lab.example>")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &notifier.Worker{Store: p.Store, Now: p.Now, Log: p.Log, Mail: send, URL: "https://assay.example"}
+	var mu sync.Mutex
+	kinds := map[string]int{} // of what webhooks were sent
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		body, err := io.ReadAll(r.Body)
+		var event struct{ Type string }
+		if leak := identifies(fmt.Sprint(r.URL, r.Header, string(body))); err != nil || json.Unmarshal(body, &event) != nil || leak != "" {
+			t.Errorf("a webhook is sent %s %v: it has %q", body, r.Header, leak)
+		}
+		kinds[event.Type]++
+	}))
+	t.Cleanup(receiver.Close)
+	for _, list := range []string{"/v1/organizers/" + p.ids["organizerId"][0], "/v1/tasks/" + p.ids["taskId"][0], "/v1/tasks/" + p.ids["taskId"][1]} {
+		p.Create("olga", list+"/webhooks", map[string]any{"url": receiver.URL})
+	}
+	for i, task := range p.ids["taskId"] {
+		team := "/v1/tasks/" + task + "/registrations/" + p.ids["registrationId"+task][0]
+		p.Want(http.StatusCreated, nil, secretive[i], http.MethodPost, team+"/invitations", map[string]any{"email": "quagga4@example.org"})
+	}
+	w := &notifier.Worker{Store: p.Store, Now: p.Now, Log: p.Log, Mail: send, URL: "https://assay.example",
+		WebhookNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
 	for next := p.Now(); !next.IsZero() && !next.After(p.Now()); {
 		if next, err = w.RunDue(t.Context()); err != nil {
 			t.Fatal(err)
@@ -183,7 +209,7 @@ func TestAnonymousTeam_IsNamedInNoMail(t *testing.T) {
 		mails[user]++
 		switch leak := identifies(fmt.Sprint(m)); {
 		case leak == "":
-		case slices.Contains(secretive, user), user == "olga":
+		case slices.Contains(secretive, user), user == "olga", user == "quagga4": // whose own address has the secret
 			named[user]++
 		default:
 			t.Errorf("%s is sent %q", m.To, leak)
@@ -191,5 +217,11 @@ func TestAnonymousTeam_IsNamedInNoMail(t *testing.T) {
 	}
 	if mails["bob"] == 0 || len(named) < len(secretive) {
 		t.Errorf("of the mails to %v, those to %v name the team", mails, named)
+	}
+	for _, kind := range record.EventKinds {
+		if unsent := kind == record.EventTokenExpiring || kind == record.EventWebhookDisabled || kind == record.EventWorkersMissing ||
+			kind == record.EventWindowClosing; kinds[string(kind)] == 0 && !unsent {
+			t.Errorf("no webhook was sent a %s: %v", kind, kinds)
+		}
 	}
 }

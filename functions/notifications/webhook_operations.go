@@ -14,51 +14,25 @@ import (
 )
 
 // parent is what has webhooks: an organizer, or a task of it.
-type parent struct {
+type parent interface {
 	record.Record
-	scope               access.Scope
-	organizerID, taskID string
+	api.Target
 }
 
-// Scope is that of the organizer or task.
-func (p *parent) Scope() access.Scope { return p.scope }
-
-// WidestScope returns the scope of an organizer, or of a public task, which most callers see.
-func (*parent) WidestScope() access.Scope { return new(record.Organizer).Scope() }
-
 // family is what the operations on webhooks of organizers and on those of tasks differ in.
-type family struct {
+type family[P parent] struct {
 	name, of, path, param string
-	load                  api.Loader[*parent]
+	load                  api.Loader[P]
 	key                   func(id string) store.Key
 }
 
-var organizer = api.Load[record.Organizer]("organizerId", record.OrganizerKey)
-
 var (
-	organizerWebhooks = family{
-		"OrganizerWebhook", "an organizer", "/v1/organizers/{organizerId}/webhooks", "organizerId",
-		func(ctx context.Context, c *api.Call) (*parent, error) {
-			o, err := organizer(ctx, c)
-			if err != nil {
-				return nil, err
-			}
-			return &parent{o, o.Scope(), o.ID, ""}, nil
-		}, record.OrganizerKey,
-	}
-	taskWebhooks = family{
-		"TaskWebhook", "a task", "/v1/tasks/{taskId}/webhooks", "taskId",
-		func(ctx context.Context, c *api.Call) (*parent, error) {
-			t, err := task(ctx, c)
-			if err != nil {
-				return nil, err
-			}
-			return &parent{t, t.Scope(), t.OrganizerID, t.ID}, nil
-		}, record.TaskKey,
-	}
+	organizerWebhooks = family[*record.Organizer]{"OrganizerWebhook", "an organizer", "/v1/organizers/{organizerId}/webhooks", "organizerId",
+		api.Load[record.Organizer]("organizerId", record.OrganizerKey), record.OrganizerKey}
+	taskWebhooks = family[*record.TaskItem]{"TaskWebhook", "a task", "/v1/tasks/{taskId}/webhooks", "taskId", task, record.TaskKey}
 )
 
-func (f family) operations() []api.Operation {
+func (f family[P]) operations() []api.Operation {
 	one, deliveries := f.path+"/{webhookId}", f.path+"/{webhookId}/deliveries"
 	spec := func(verb, noun, path, summary, description string, problems ...*problem.Kind) api.Spec {
 		return api.Spec{ID: verb + f.name + noun, Path: path, May: access.Organizer, Token: access.ScopeOrganize, Summary: summary,
@@ -73,7 +47,7 @@ func (f family) operations() []api.Operation {
 		"The newest first: those of the last 7 days, and all that are tried.")
 	list.Query = page.Spec{Filters: []page.Filter{{Name: "state", Type: page.Enum}}}
 	return []api.Operation{
-		api.List(read("list", "s", f.path, "List the webhooks of "+f.of, "Without their secrets."), f.load, listWebhooks, nil),
+		api.List(read("list", "s", f.path, "List the webhooks of "+f.of, "Without their secrets."), f.load, listWebhooks[P], nil),
 		api.Create(spec("create", "", f.path, "Have events sent to an address",
 			"By the specification of Standard Webhooks: a POST of `{type, timestamp, data: {path, organizerId, taskId, sequence}}` with the headers "+
 				"`webhook-id`, `webhook-timestamp` and `webhook-signature`, which libraries of the specification check with the secret. An event tells "+
@@ -81,7 +55,7 @@ func (f family) operations() []api.Operation {
 				"gaps. An event can arrive more than once, with the same `webhook-id`, and later than one that happened after it. The receiver answers "+
 				"within 10 seconds with a status of 2xx; redirects are not followed. Otherwise the event is sent again, with growing waits, for three "+
 				"days. When nothing arrived in that time, the webhook is disabled, and the organizers are told. At most 10 for each "+
-				"organizer and each task.", api.Quotas...), f.load, createWebhook),
+				"organizer and each task.", api.Quotas...), f.load, createWebhook[P]),
 		api.Get(read("get", "", one, "Return a webhook", "Without its secret."), f.webhook, showWebhook),
 		api.Patch(spec("update", "", one, "Change a webhook", "Its address, the kinds of events, or whether they are sent.", api.Quotas...),
 			f.webhook, showWebhook, changeWebhook),
@@ -98,7 +72,7 @@ func (f family) operations() []api.Operation {
 }
 
 // webhook finds the one that the path names.
-func (f family) webhook(ctx context.Context, c *api.Call) (*record.WebhookItem, error) {
+func (f family[P]) webhook(ctx context.Context, c *api.Call) (*record.WebhookItem, error) {
 	of := c.Param(f.param)
 	if !record.IsID(of) {
 		return nil, visibility.Missing
@@ -107,31 +81,16 @@ func (f family) webhook(ctx context.Context, c *api.Call) (*record.WebhookItem, 
 	return visibility.Find[record.WebhookItem](ctx, &c.Viewer, c.Param("webhookId"), key)
 }
 
-// deliveryTarget is a delivery with its webhook, which says who may see it.
-type deliveryTarget struct {
-	*record.DeliveryItem
-	webhook *record.WebhookItem
-}
-
-// Scope is that of the webhook.
-func (d *deliveryTarget) Scope() access.Scope {
-	if d.webhook == nil {
-		return new(record.Webhook).Scope()
-	}
-	return d.webhook.Scope()
-}
-
 // delivery finds the one that the path names.
-func (f family) delivery(ctx context.Context, c *api.Call) (*deliveryTarget, error) {
+func (f family[P]) delivery(ctx context.Context, c *api.Call) (*record.DeliveryItem, error) {
 	h, err := f.webhook(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	key := func(id string) store.Key { return record.DeliveryKey(h.ID, id) }
-	d, err := visibility.Find[record.DeliveryItem](ctx, &c.Viewer, c.Param("deliveryId"), key)
-	return &deliveryTarget{d, h}, err
+	return visibility.Find[record.DeliveryItem](ctx, &c.Viewer, c.Param("deliveryId"), key)
 }
 
-func webhooksOf(of *parent) records.Source {
+func webhooksOf(of parent) records.Source {
 	return records.Source{Partition: of.Key().Partition, From: record.WebhookPrefix, To: record.WebhookEnd}
 }

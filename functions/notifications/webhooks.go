@@ -9,6 +9,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/visibility"
 )
 
 // NewWebhook is an answer that has the secret of a webhook.
@@ -23,11 +24,11 @@ func (n *NewWebhook) WithoutSecret() any { return n.Webhook }
 // Nothing is a body without members: `{}`.
 type Nothing struct{}
 
-func listWebhooks(ctx context.Context, c *api.Call, of *parent) (page.Page[*record.Webhook], error) {
+func listWebhooks[P parent](ctx context.Context, c *api.Call, of P) (page.Page[*record.Webhook], error) {
 	return api.PageOf(ctx, c, []records.Source{webhooksOf(of)}, nil, func(h *record.WebhookItem) *record.Webhook { return &h.Webhook })
 }
 
-func createWebhook(ctx context.Context, c *api.Call, of *parent, d record.WebhookDraft) (path string, made *NewWebhook, err error) {
+func createWebhook[P parent](ctx context.Context, c *api.Call, of P, d record.WebhookDraft) (path string, made *NewWebhook, err error) {
 	source := webhooksOf(of)
 	all, err := c.Store.Query(ctx, store.Query{Partition: source.Partition, From: source.From, To: source.To, Limit: record.MaxWebhooks,
 		Consistency: store.Strong})
@@ -38,10 +39,10 @@ func createWebhook(ctx context.Context, c *api.Call, of *parent, d record.Webhoo
 		return "", made, problem.Conflict.New("There are %d webhooks, which is the most. Delete one first, or have one receive more kinds of "+
 			"events.", len(all))
 	}
-	h := record.NewWebhook(c.Now(), of.organizerID, of.taskID, d)
-	first := record.NewDelivery(c.Now(), h, record.EventWebhookCreated, of.taskID, h.Path())
+	h := record.NewWebhook(c.Now(), of.Scope(), d)
+	first := record.NewDelivery(c.Now(), h, record.EventWebhookCreated, h.TaskID, h.Path())
 	// Replaced as it is, so that of two webhooks that are created at once one counts again, and none is left of what is being deleted.
-	c.Tx.Create(h).Create(first).Replace(of.Record)
+	c.Tx.Create(h).Create(first).Replace(of)
 	return h.Path(), &NewWebhook{h.Webhook, h.Secret}, c.Audit(ctx, h.Scope(), record.WebhookCreated, h.Path(), nil, d)
 }
 
@@ -79,15 +80,21 @@ func listDeliveries(ctx context.Context, c *api.Call, h *record.WebhookItem) (pa
 	return api.PageOf(ctx, c, []records.Source{source}, keep, func(d *record.DeliveryItem) *record.Delivery { return &d.Delivery })
 }
 
-func showDelivery(_ context.Context, _ *api.Call, d *deliveryTarget) (record.Delivery, error) {
+func showDelivery(_ context.Context, _ *api.Call, d *record.DeliveryItem) (record.Delivery, error) {
 	return d.Delivery, nil
 }
 
-func sendAgain(_ context.Context, c *api.Call, d *deliveryTarget, _ Nothing) (path string, made *record.Delivery, err error) {
-	if d.webhook.Disabled {
-		return "", made, problem.Conflict.New("The webhook is disabled. PATCH %s with {\"disabled\": false} first.", d.webhook.Path())
+func sendAgain(ctx context.Context, c *api.Call, d *record.DeliveryItem, _ Nothing) (path string, made *record.Delivery, err error) {
+	h, err := records.Get[record.WebhookItem](ctx, c.Store, c.Consistency, d.WebhookKey())
+	switch {
+	case err != nil:
+		return "", made, err
+	case h == nil:
+		return "", made, visibility.Missing
+	case h.Disabled:
+		return "", made, problem.Conflict.New("The webhook is disabled. PATCH %s with {\"disabled\": false} first.", h.Path())
 	}
 	d.Restart(c.Now())
-	c.Tx.Save(d.DeliveryItem, c.Now())
-	return d.webhook.Path() + "/deliveries/" + d.ID, &d.Delivery, nil
+	c.Tx.Save(d, c.Now())
+	return h.Path() + "/deliveries/" + d.ID, &d.Delivery, nil
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/shared/access"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
@@ -71,7 +72,7 @@ func TestWebhook_TakesTheKindsOfItsDraft(t *testing.T) {
 	some.hook.Kinds, off.hook.Disabled = []record.EventKind{record.EventRunFailed}, true
 	organizer := f.receive(t, task, ok)
 	f.Replace(some.hook, off.hook)
-	organizers := record.NewWebhook(f.now, task.OrganizerID, "", record.WebhookDraft{URL: organizer.URL})
+	organizers := record.NewWebhook(f.now, access.Scope{OrganizerID: task.OrganizerID}, record.WebhookDraft{URL: organizer.URL})
 	f.Put(organizers)
 	organizer.hook.Disabled = true
 	f.Replace(organizer.hook)
@@ -250,7 +251,7 @@ func TestWebhook_ReachesWhatIsAllowedAlone(t *testing.T) {
 			f := newFixture(t)
 			task := f.Task()
 			f.WebhookNetworks = c.networks
-			r := &receiver{f: f, hook: record.NewWebhook(f.now, task.OrganizerID, task.ID, record.WebhookDraft{URL: c.url})}
+			r := &receiver{f: f, hook: record.NewWebhook(f.now, task.Scope(), record.WebhookDraft{URL: c.url})}
 			f.Put(r.hook)
 			f.happen(task, 1)
 			f.run()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"assay/shared/access"
 	"assay/shared/store"
 )
 
@@ -56,6 +57,11 @@ func NewDelivery(now time.Time, h *WebhookItem, kind EventKind, taskID, subject 
 		Path: subject, Sequence: h.Sequence}, OfTask: h.TaskID != ""}
 	d.Restart(now)
 	return d
+}
+
+// Scope lets nobody but organizers know of the delivery.
+func (d *DeliveryItem) Scope() access.Scope {
+	return access.Scope{OrganizerID: d.OrganizerID, TaskID: d.TaskID, Audience: access.Organizers}
 }
 
 // Restart has the delivery be sent from the instant on.

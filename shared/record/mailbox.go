@@ -84,8 +84,8 @@ func (m *Mailbox) Add(e *Event, now time.Time) {
 }
 
 // Remove takes out what an e-mail told of, also of one that was given up. What came meanwhile waits for the next.
-func (m *Mailbox) Remove(told *Mailbox, now time.Time) {
-	m.Waiting, m.Unlisted = m.Waiting[min(len(told.Waiting), len(m.Waiting)):], max(m.Unlisted-told.Unlisted, 0)
+func (m *Mailbox) Remove(sent *Mailbox, now time.Time) {
+	m.Waiting, m.Unlisted = m.Waiting[min(len(sent.Waiting), len(m.Waiting)):], max(m.Unlisted-sent.Unlisted, 0)
 	m.FailingSince, m.NotBefore = nil, nil
 	if len(m.Waiting)+m.Unlisted > 0 {
 		m.schedule(now)

@@ -55,9 +55,10 @@ type WebhookItem struct {
 	FailingSince *Instant `json:"failingSince,omitempty"`
 }
 
-// NewWebhook returns a webhook of the task, or with an empty taskID of the organizer, with a secret.
-func NewWebhook(now time.Time, organizerID, taskID string, d WebhookDraft) *WebhookItem {
-	return &WebhookItem{Webhook: Webhook{Meta: NewMeta(now), OrganizerID: organizerID, TaskID: taskID, WebhookDraft: d}, Secret: newSecret()}
+// NewWebhook returns a webhook of the task or organizer with the scope, with a secret.
+func NewWebhook(now time.Time, of access.Scope, d WebhookDraft) *WebhookItem {
+	return &WebhookItem{Webhook: Webhook{Meta: NewMeta(now), OrganizerID: of.OrganizerID, TaskID: of.TaskID, WebhookDraft: d},
+		Secret: newSecret()}
 }
 
 // newSecret returns a secret of 256 bits in the form of Standard Webhooks.

@@ -14,10 +14,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,37 +47,56 @@ import (
 // TestDeployed_AnswersAsHandlers runs the acceptance tests against compiled functions behind an API Gateway, over DynamoDB and S3,
 // and compares the answers with those of the handlers in this process.
 func TestDeployed_AnswersAsHandlers(t *testing.T) {
-	bootstraps := build(t)
+	folder := build(t)
 	for name, test := range map[string]func(*testing.T, acceptancetest.Setup){
 		"Scenario":        acceptancetest.Scenario,
 		"AccessMatrix":    acceptancetest.AccessMatrix,
 		"HiddenIsMissing": acceptancetest.HiddenIsMissing,
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := deploy(t, bootstraps, false)
+			d := deploy(t, folder, false)
 			test(t, d.setup())
 			d.report()
 		})
 	}
 }
 
-// build compiles the bootstraps into a folder, each under the name of its function.
+// bootstraps is the folder of the compiled functions, of which linking takes longer than many a test.
+var bootstraps string
+
+func TestMain(m *testing.M) {
+	var err error
+	if bootstraps, err = os.MkdirTemp("", "assay-bootstraps"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(bootstraps)
+	os.Exit(code)
+}
+
+// build compiles the bootstraps, each under the name of its function, when the first test needs them, and returns their folder.
 func build(t *testing.T) string {
 	t.Helper()
-	folder := t.TempDir()
+	if err := compileBootstraps(); err != nil {
+		t.Fatal(err)
+	}
+	return bootstraps
+}
+
+var compileBootstraps = sync.OnceValue(func() error {
 	names := []string{functions.Evaluator, functions.Uploads, functions.Notifier}
 	for _, g := range functions.Families() {
 		names = append(names, g.Name)
 	}
 	for _, name := range names {
-		cmd := exec.CommandContext(t.Context(), "go", append(slices.Clip(buildFunction), "-buildvcs=false", "-o", filepath.Join(folder, name),
-			"./"+name+"/lambda")...)
+		cmd := exec.CommandContext(context.Background(), "go", append(slices.Clip(buildFunction), "-buildvcs=false", "-ldflags", "-s -w",
+			"-o", filepath.Join(bootstraps, name), "./"+name+"/lambda")...)
 		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("build %s: %v\n%s", name, err, out)
+			return fmt.Errorf("build %s: %w\n%s", name, err, out)
 		}
 	}
-	return folder
-}
+	return nil
+})
 
 // deployment is all functions with what is around them.
 type deployment struct {
@@ -94,7 +115,7 @@ type deployment struct {
 const deployedAudience = "assay"
 
 // deploy deploys everything, with guards that hold each function to its rights or without, and each function prepared.
-func deploy(t *testing.T, bootstraps string, guards bool, prepare ...func(*lambdatest.Function)) *deployment {
+func deploy(t *testing.T, folder string, guards bool, prepare ...func(*lambdatest.Function)) *deployment {
 	d := &deployment{t: t, functions: map[string]*lambdatest.Function{}}
 	d.identity()
 	db, table := dynamotest.Start(t), dynamotest.TableName()
@@ -126,7 +147,7 @@ func deploy(t *testing.T, bootstraps string, guards bool, prepare ...func(*lambd
 			endpoints = []string{"AWS_ENDPOINT_URL_DYNAMODB=" + guardedDB, "AWS_ENDPOINT_URL_S3=" + guardedS3}
 		}
 		endpoints = append(endpoints, config.ScheduleTargetVariable+"="+arnOf(cmp.Or(scheduleTargets[dep.Name], functions.Evaluator)))
-		f := lambdatest.NewFunction(t, dep.Name, filepath.Join(bootstraps, dep.Name), dep.Timeout, append(endpoints, env...)...)
+		f := lambdatest.NewFunction(t, dep.Name, filepath.Join(folder, dep.Name), dep.Timeout, append(endpoints, env...)...)
 		for _, do := range prepare {
 			do(f)
 		}

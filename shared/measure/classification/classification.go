@@ -47,14 +47,13 @@ func (t *counts) measure(m measure.Measure, labels []string) (value float64, rea
 		return t.matthews(), ""
 	case "Kappa":
 		return t.kappa()
-	case "Precision":
-		return t.ofLabels(m, labels, labelCounts.precision)
-	case "Recall":
-		return t.ofLabels(m, labels, labelCounts.recall)
-	case "F1":
-		return t.ofLabels(m, labels, labelCounts.f1)
 	}
-	panic("classification: no such measure: " + m.String())
+	return t.ofLabels(m, labels, scores[m.Name])
+}
+
+// scores are the measures of single labels.
+var scores = map[string]func(labelCounts) float64{
+	"Precision": labelCounts.precision, "Recall": labelCounts.recall, "F1": labelCounts.f1,
 }
 
 // ofLabels is a score of one label, or its average over the labels.

@@ -14,16 +14,13 @@ import (
 	"assay/shared/corpus"
 	"assay/shared/lists"
 	"assay/shared/measure"
+	"assay/shared/measure/predictions"
 	"assay/shared/problem"
 )
 
 // Format says how the files of a run are written; classification and regression have their truth in the same format,
-// retrieval has qrels.
-type Format struct {
-	Kind       string // measure.TRECRun, or predictions.JSONL or predictions.CSV
-	IDField    string // for jsonl and csv: names the field with the example's id
-	ValueField string // for jsonl and csv: names the field with its label or number
-}
+// retrieval has qrels. Its runs are of the kind measure.TRECRun, whose fields have no names.
+type Format = predictions.Format
 
 // Settings are the kind, formats and measures of an evaluation.
 type Settings struct {

@@ -43,7 +43,7 @@ var evaluators = map[measure.Kind]kind{
 
 // Known has the ids and labels of a dataset that participants know. Its diagnostics of a run depend on no other part of the truth.
 type Known struct {
-	compare func(context.Context, []measure.File) ([]measure.Diagnostic, error)
+	compare func(context.Context, ...measure.File) ([]measure.Diagnostic, error)
 	bytes   int64
 }
 
@@ -59,7 +59,7 @@ func (k *Known) Bytes() int64 {
 func (k *Known) Compare(ctx context.Context, files []File) ([]measure.Diagnostic, error) {
 	contents, done := Contents(files)
 	defer done()
-	return k.compare(ctx, contents)
+	return k.compare(ctx, contents...)
 }
 
 // Known returns the ids of the truth, of topics or of items, and the set of its labels, as far as they are asked for and there;
@@ -81,9 +81,7 @@ func readQrels(ctx context.Context, _ Format, measures []measure.Measure, files 
 		if !ids {
 			return nil
 		}
-		return &Known{compare: func(ctx context.Context, files []measure.File) ([]measure.Diagnostic, error) {
-			return qrels.Known().Compare(ctx, files...)
-		}}
+		return &Known{compare: qrels.Known().Compare}
 	}
 	return &Truth{bytes: qrels.Bytes(), topics: qrels.Topics(), known: known,
 		evaluate: func(ctx context.Context, files []measure.File) (measure.Result, []measure.Diagnostic, error) {
@@ -96,10 +94,7 @@ func readTopics(ctx context.Context, _ Format, files []File) (*Known, error) {
 	if err != nil || ids.Queries == nil && ids.Documents() == nil {
 		return nil, err
 	}
-	known := retrieval.KnownOf(ids.Queries, ids.Documents())
-	return &Known{bytes: ids.Bytes(), compare: func(ctx context.Context, files []measure.File) ([]measure.Diagnostic, error) {
-		return known.Compare(ctx, files...)
-	}}, nil
+	return &Known{bytes: ids.Bytes(), compare: retrieval.KnownOf(ids.Queries, ids.Documents()).Compare}, nil
 }
 
 var predictionFormats = []string{predictions.JSONL, predictions.CSV}
@@ -112,7 +107,7 @@ func ofPredictions(version string, values predictions.Values,
 		formats: predictionFormats,
 		readTruth: func(ctx context.Context, format Format, asked []measure.Measure, files []measure.File) (*Truth, []measure.Diagnostic, error) {
 			var report measure.Report
-			truth, err := predictions.ReadTruth(ctx, predictions.Format(format), values, files, &report)
+			truth, err := predictions.ReadTruth(ctx, format, values, files, &report)
 			if err != nil || report.Failed() {
 				return nil, report.Diagnostics(), err
 			}
@@ -126,11 +121,11 @@ func ofPredictions(version string, values predictions.Values,
 		},
 		validateRun: func(ctx context.Context, format Format, files []measure.File) ([]measure.Diagnostic, error) {
 			var report measure.Report
-			err := predictions.ValidateRun(ctx, predictions.Format(format), values, files, &report)
+			err := predictions.ValidateRun(ctx, format, values, files, &report)
 			return report.Diagnostics(), err
 		},
 		readInputs: func(ctx context.Context, format Format, files []File) (*Known, error) {
-			return readItems(ctx, predictions.NewInputs(predictions.Format(format), values), files)
+			return readItems(ctx, predictions.NewInputs(format, values), files)
 		},
 	}
 }
@@ -177,7 +172,7 @@ func readItems(ctx context.Context, known *predictions.Truth, files []File) (*Kn
 }
 
 func knownPredictions(known *predictions.Truth, bytes int64) *Known {
-	return &Known{bytes: bytes, compare: func(ctx context.Context, files []measure.File) ([]measure.Diagnostic, error) {
+	return &Known{bytes: bytes, compare: func(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
 		var report measure.Report
 		_, err := known.ReadRun(ctx, files, &report)
 		return report.Diagnostics(), err

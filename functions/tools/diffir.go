@@ -89,11 +89,9 @@ type DiffirOutput struct {
 
 // DiffirRun is a run that was compared.
 type DiffirRun struct {
-	Name         string   `json:"name"`
-	RunID        string   `json:"runId,omitempty"`
-	EvaluationID string   `json:"evaluationId,omitempty" doc:"the evaluation that the values are from; absent when they were computed for this answer"`
-	Topics       int      `json:"topics" doc:"how many topics the run has"`
-	Value        *float64 `json:"value,omitempty" doc:"of the measure, over all topics"`
+	MeasuredRun
+	Topics int      `json:"topics" doc:"how many topics the run has"`
+	Value  *float64 `json:"value,omitempty" doc:"of the measure, over all topics"`
 }
 
 // DiffirTopic is how the runs differ in a topic.

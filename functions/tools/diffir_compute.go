@@ -45,7 +45,7 @@ func (w *diffirWork) compute(ctx context.Context) (out DiffirOutput, err error) 
 			return out, err
 		}
 		w.rankings = append(w.rankings, rankings)
-		shown := DiffirRun{Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID, Topics: len(rankings.Topics())}
+		shown := DiffirRun{MeasuredRun: measuredRun(r), Topics: len(rankings.Topics())}
 		if w.values != nil {
 			shown.Value = w.values[i].Measures[out.Measure]
 		}

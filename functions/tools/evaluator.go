@@ -29,14 +29,12 @@ type EvaluatorOutput struct {
 
 // EvaluatedRun is the values of one run.
 type EvaluatedRun struct {
-	Name         string                           `json:"name"`
-	RunID        string                           `json:"runId,omitempty"`
-	EvaluationID string                           `json:"evaluationId,omitempty" doc:"the evaluation that the values are from; absent when they were computed for this answer"`
-	Measures     map[string]*float64              `json:"measures" doc:"by name; null when a measure is not defined for the data"`
-	Reasons      map[string]string                `json:"reasons,omitempty" doc:"why a measure is null"`
-	Intervals    map[string]significance.Interval `json:"intervals" doc:"95 % bootstrap intervals of measures that are means over topics"`
-	PerTopic     map[string]map[string]float64    `json:"perTopic,omitempty" doc:"values by topic and name"`
-	Diagnostics  []measure.Diagnostic             `json:"diagnostics,omitempty" doc:"what was noticed while the files were read"`
+	MeasuredRun
+	Measures    map[string]*float64              `json:"measures" doc:"by name; null when a measure is not defined for the data"`
+	Reasons     map[string]string                `json:"reasons,omitempty" doc:"why a measure is null"`
+	Intervals   map[string]significance.Interval `json:"intervals" doc:"95 % bootstrap intervals of measures that are means over topics"`
+	PerTopic    map[string]map[string]float64    `json:"perTopic,omitempty" doc:"values by topic and name"`
+	Diagnostics []measure.Diagnostic             `json:"diagnostics,omitempty" doc:"what was noticed while the files were read"`
 }
 
 // defaultMeasures are the measures that a run is evaluated with when nobody says.
@@ -89,9 +87,8 @@ var evaluatorTool = define(metadata{
 		for i, r := range results.Runs {
 			v := values[i]
 			e := EvaluatedRun{
-				Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID, Measures: v.Measures, Reasons: v.Reasons,
-				Diagnostics: record.Disclosed(v.Diagnostics),
-				Intervals:   map[string]significance.Interval{},
+				MeasuredRun: measuredRun(r), Measures: v.Measures, Reasons: v.Reasons, Diagnostics: record.Disclosed(v.Diagnostics),
+				Intervals: map[string]significance.Interval{},
 			}
 			if shown {
 				e.PerTopic = v.Topics

@@ -24,28 +24,24 @@ type SignificanceInput struct {
 
 // SignificanceOutput is how runs differ.
 type SignificanceOutput struct {
-	Measure       string             `json:"measure" doc:"canonical name"`
-	LowerIsBetter bool               `json:"lowerIsBetter" doc:"whether the least value is the best"`
-	TruthVersion  int64              `json:"truthVersion,omitempty" doc:"of the dataset's truth"`
-	Topics        int                `json:"topics" doc:"topics that all runs have a value for, over which they are paired"`
-	LeftOut       int                `json:"leftOut" doc:"topics that only some of the runs have a value for"`
-	Rounds        int                `json:"rounds" doc:"of the randomization test"`
-	Test          string             `json:"test" doc:"that verdict and conclusion go by"`
-	Correction    string             `json:"correction" doc:"that verdict and conclusion go by"`
-	Runs          []SignificanceRun  `json:"runs" doc:"in the order asked for"`
-	Pairs         []SignificancePair `json:"pairs" doc:"of each run with those after it"`
-	Conclusion    string             `json:"conclusion" doc:"what can be distinguished at the level 0.05, in words"`
+	MeasureUsed
+	Topics     int                `json:"topics" doc:"topics that all runs have a value for, over which they are paired"`
+	LeftOut    int                `json:"leftOut" doc:"topics that only some of the runs have a value for"`
+	Rounds     int                `json:"rounds" doc:"of the randomization test"`
+	Test       string             `json:"test" doc:"that verdict and conclusion go by"`
+	Correction string             `json:"correction" doc:"that verdict and conclusion go by"`
+	Runs       []SignificanceRun  `json:"runs" doc:"in the order asked for"`
+	Pairs      []SignificancePair `json:"pairs" doc:"of each run with those after it"`
+	Conclusion string             `json:"conclusion" doc:"what can be distinguished at the level 0.05, in words"`
 
 	phrases []phrase // the conclusion
 }
 
 // SignificanceRun is one of the runs that are compared.
 type SignificanceRun struct {
-	Name         string                `json:"name"`
-	RunID        string                `json:"runId,omitempty"`
-	EvaluationID string                `json:"evaluationId,omitempty" doc:"the evaluation that the values are from; absent when they were computed for this answer"`
-	Mean         float64               `json:"mean" doc:"over the paired topics"`
-	Interval     significance.Interval `json:"interval" doc:"95 % bootstrap interval of the mean"`
+	MeasuredRun
+	Mean     float64               `json:"mean" doc:"over the paired topics"`
+	Interval significance.Interval `json:"interval" doc:"95 % bootstrap interval of the mean"`
 }
 
 // SignificancePair is the comparison of two runs.
@@ -101,8 +97,7 @@ var significanceTool = define(metadata{
 	}
 	return func(ctx context.Context) (out SignificanceOutput, err error) {
 		out = SignificanceOutput{
-			Measure: results.Measures[0], LowerIsBetter: results.LowerIsBetter(results.Measures[0]), TruthVersion: results.TruthVersion,
-			Test: cmp.Or(in.Test, byRandomization), Correction: cmp.Or(in.Correction, byHolm),
+			MeasureUsed: measureUsed(results), Test: cmp.Or(in.Test, byRandomization), Correction: cmp.Or(in.Correction, byHolm),
 		}
 		by, topics, err := valuesByTopic(ctx, results)
 		if err != nil {
@@ -122,7 +117,7 @@ var significanceTool = define(metadata{
 			if err != nil {
 				return out, err
 			}
-			out.Runs = append(out.Runs, SignificanceRun{r.Name, r.ID, r.EvaluationID, average(paired[i]), interval})
+			out.Runs = append(out.Runs, SignificanceRun{measuredRun(r), average(paired[i]), interval})
 		}
 		if err := out.comparePairs(ctx, paired, in.Seed); err != nil {
 			return out, err
@@ -153,14 +148,7 @@ func randomizationRounds(asked, pairs, topics int) (int, error) {
 
 // of is where the p of a test stands.
 func (c *SignificanceCorrected) of(test string) **float64 {
-	switch test {
-	case byT:
-		return &c.T
-	case byWilcoxon:
-		return &c.Wilcoxon
-	default:
-		return &c.Randomization
-	}
+	return map[string]**float64{byT: &c.T, byWilcoxon: &c.Wilcoxon, byRandomization: &c.Randomization}[test]
 }
 
 // uncorrected is the p of each test as it is.

@@ -143,7 +143,7 @@ func TestSignificance_ConcludesByTheTest(t *testing.T) {
 	}
 	runs := func(means ...float64) (all []SignificanceRun) {
 		for i, mean := range means {
-			all = append(all, SignificanceRun{Name: string(rune('A' + i)), Mean: mean})
+			all = append(all, SignificanceRun{MeasuredRun: MeasuredRun{Name: string(rune('A' + i))}, Mean: mean})
 		}
 		return all
 	}
@@ -175,7 +175,8 @@ func TestSignificance_ConcludesByTheTest(t *testing.T) {
 			pair(1, 3, .2, 9, 1, true), pair(2, 3, .1, 5, 4, false),
 		}, false, "5 of 6 pairs can be distinguished. A has the best mean" + by},
 	} {
-		out := SignificanceOutput{Test: byWilcoxon, Correction: byHolm, Topics: 7, Runs: c.runs, Pairs: c.pairs, LowerIsBetter: c.less}
+		out := SignificanceOutput{Test: byWilcoxon, Correction: byHolm, Topics: 7, Runs: c.runs, Pairs: c.pairs,
+			MeasureUsed: MeasureUsed{LowerIsBetter: c.less}}
 		if got := plainText(out.conclude()); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", name, got, c.want)
 		}
@@ -226,7 +227,7 @@ func TestTopics_WorstAreHard(t *testing.T) {
 				topics = append(topics, fmt.Sprint(topic))
 				by[0][topics[topic]] = []float64{0, better}[min(1, topic/worst)]
 			}
-			out := TopicsOutput{Sort: sortTopic, LowerIsBetter: better < 0}
+			out := TopicsOutput{Sort: sortTopic, MeasureUsed: MeasureUsed{LowerIsBetter: better < 0}}
 			out.describeTopics(by, topics)
 			hard := len(slices.DeleteFunc(out.Topics, func(line TopicsLine) bool { return !line.Hard }))
 			if hard != want {
@@ -239,14 +240,18 @@ func TestTopics_WorstAreHard(t *testing.T) {
 // Pages distinguish runs whose names are cut to the same text, and say what makes a topic hard.
 func TestPages_DistinguishClippedNames(t *testing.T) {
 	long := strings.Repeat("Tina Team: BM25 ", 20)
+	named := func(name string) MeasuredRun { return MeasuredRun{Name: name} }
 	zero := 0.
-	topics := TopicsOutput{Measure: "AP", Count: 2, Sort: sortHardest, HardFrom: 0, Runs: []TopicsRun{
-		{Name: long + "one"}, {Name: long + "two"}, {Name: "c"}, {Name: "d"}},
+	topics := TopicsOutput{MeasureUsed: MeasureUsed{Measure: "AP"}, Count: 2, Sort: sortHardest, HardFrom: 0, Runs: []TopicsRun{
+		{MeasuredRun: named(long + "one")}, {MeasuredRun: named(long + "two")}, {MeasuredRun: named("c")}, {MeasuredRun: named("d")}},
 		Topics: []TopicsLine{{Topic: "1", Values: []*float64{&zero, &zero, &zero, &zero}, Outliers: []int{0, 1}, Hard: true}}}
-	different := SignificanceOutput{Test: byT, Runs: []SignificanceRun{{Name: long + "one"}, {Name: long + "two"}}, Pairs: []SignificancePair{
-		{First: 0, Second: 1, Different: true, Difference: 1}}}
+	different := SignificanceOutput{
+		Test: byT, Runs: []SignificanceRun{{MeasuredRun: named(long + "one")}, {MeasuredRun: named(long + "two")}},
+		Pairs: []SignificancePair{{First: 0, Second: 1, Different: true, Difference: 1}},
+	}
 	different.phrases = different.conclude()
-	diffir := DiffirOutput{Measure: "AP", Runs: []DiffirRun{{Name: long + "one"}, {Name: long + "two"}, {Name: "c"}}}
+	diffir := DiffirOutput{Measure: "AP", Runs: []DiffirRun{{MeasuredRun: named(long + "one")}, {MeasuredRun: named(long + "two")},
+		{MeasuredRun: named("c")}}}
 	for _, c := range []struct {
 		page templ.Component
 		most int

@@ -16,6 +16,26 @@ import (
 	"assay/shared/problem"
 )
 
+// MeasuredRun is a run that is measured, as answers name it.
+type MeasuredRun struct {
+	Name         string `json:"name"`
+	RunID        string `json:"runId,omitempty"`
+	EvaluationID string `json:"evaluationId,omitempty" doc:"the evaluation that the values are from; absent when they were computed for this answer"`
+}
+
+func measuredRun(r *inputs.Run) MeasuredRun { return MeasuredRun{r.Name, r.ID, r.EvaluationID} }
+
+// MeasureUsed is the one measure that runs are compared by.
+type MeasureUsed struct {
+	Measure       string `json:"measure" doc:"canonical name"`
+	LowerIsBetter bool   `json:"lowerIsBetter" doc:"whether the least value is the best"`
+	TruthVersion  int64  `json:"truthVersion,omitempty" doc:"of the dataset's truth"`
+}
+
+func measureUsed(r *inputs.Results) MeasureUsed {
+	return MeasureUsed{r.Measures[0], r.LowerIsBetter(r.Measures[0]), r.TruthVersion}
+}
+
 // oneMeasureRequest asks for the values of runs by one measure.
 func oneMeasureRequest(runs []inputs.RunReference, truth *inputs.TruthReference, name string) inputs.ResultsRequest {
 	asked := inputs.ResultsRequest{Runs: runs, Truth: truth, MeasurePointer: "/measure", One: true, Default: map[measure.Kind][]string{}}

@@ -30,23 +30,19 @@ type TopicsInput struct {
 
 // TopicsOutput is how runs do on each topic.
 type TopicsOutput struct {
-	Measure       string       `json:"measure" doc:"canonical name"`
-	LowerIsBetter bool         `json:"lowerIsBetter" doc:"whether the least value is the best"`
-	TruthVersion  int64        `json:"truthVersion,omitempty" doc:"of the dataset's truth"`
-	Count         int          `json:"count" doc:"topics that any of the runs has a value for; the answer may have fewer"`
-	Sort          string       `json:"sort"`
-	Mean          float64      `json:"mean" doc:"of the means of the topics"`
-	HardFrom      float64      `json:"hardFrom" doc:"the tenth percentile of the means of all topics, counted from the worst: a topic with a worse mean is hard, and so are those with the worst of all"`
-	Runs          []TopicsRun  `json:"runs" doc:"in the order asked for"`
-	Topics        []TopicsLine `json:"topics" doc:"in the order of sort"`
+	MeasureUsed
+	Count    int          `json:"count" doc:"topics that any of the runs has a value for; the answer may have fewer"`
+	Sort     string       `json:"sort"`
+	Mean     float64      `json:"mean" doc:"of the means of the topics"`
+	HardFrom float64      `json:"hardFrom" doc:"the tenth percentile of the means of all topics, counted from the worst: a topic with a worse mean is hard, and so are those with the worst of all"`
+	Runs     []TopicsRun  `json:"runs" doc:"in the order asked for"`
+	Topics   []TopicsLine `json:"topics" doc:"in the order of sort"`
 }
 
 // TopicsRun is one of the runs.
 type TopicsRun struct {
-	Name         string   `json:"name"`
-	RunID        string   `json:"runId,omitempty"`
-	EvaluationID string   `json:"evaluationId,omitempty" doc:"the evaluation that the values are from; absent when they were computed for this answer"`
-	Mean         *float64 `json:"mean" doc:"over the topics that the run has a value for; null when it has none"`
+	MeasuredRun
+	Mean *float64 `json:"mean" doc:"over the topics that the run has a value for; null when it has none"`
 }
 
 // TopicsLine is a topic.
@@ -88,16 +84,13 @@ var topicsTool = define(metadata{
 			return nil, err
 		}
 		return func(ctx context.Context) (out TopicsOutput, err error) {
-			out = TopicsOutput{
-				Measure: results.Measures[0], LowerIsBetter: results.LowerIsBetter(results.Measures[0]), TruthVersion: results.TruthVersion,
-				Sort: cmp.Or(in.Sort, sortHardest),
-			}
+			out = TopicsOutput{MeasureUsed: measureUsed(results), Sort: cmp.Or(in.Sort, sortHardest)}
 			by, topics, err := valuesByTopic(ctx, results)
 			if err != nil {
 				return out, err
 			}
 			for i, r := range results.Runs {
-				shown := TopicsRun{Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID}
+				shown := TopicsRun{MeasuredRun: measuredRun(r)}
 				if len(by[i]) > 0 {
 					shown.Mean = new(average(inTopicOrder(by[i])))
 				}

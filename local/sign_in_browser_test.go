@@ -217,3 +217,21 @@ func TestSignInPage_OfTheDevelopmentIssuer(t *testing.T) {
 		p.Screenshot("sign-in-made-" + v.String())
 	}
 }
+
+// TestSignInPage_ShowsWhatOneJoins shows what an invitation is to, and the terms, and joins once they are accepted.
+func TestSignInPage_ShowsWhatOneJoins(t *testing.T) {
+	s, browser := start(t), browsertest.Start(t)
+	olga := s.token(t, "olga")
+	var made struct{ Link string }
+	organizer := s.post(t, olga, "/v1/organizers", map[string]any{"name": "Lake Lab"})
+	task := s.post(t, olga, "/v1/tasks", map[string]any{"organizerId": organizer[len("/v1/organizers/"):], "name": "Birds",
+		"visibility": "private", "terms": map[string]any{"text": "Be kind."}})
+	s.call(t, olga, http.MethodPost, task+"/invitations", map[string]any{}, &made)
+	p := s.open(t, browser, strings.TrimPrefix(made.Link, s.url), browsertest.Views[0])
+	browsertest.Evaluate[any](p.Page, enter)
+	p.says("You are invited to take part in the task Birds of Lake Lab, with a team of yours.")
+	p.Await(`document.getElementById("terms-text").textContent === "Be kind." && document.getElementById("accept").checkVisibility()`)
+	browsertest.Evaluate[any](p.Page, `document.getElementById("team").value = "Otters"; document.querySelector("#join button").click()`)
+	browsertest.Evaluate[any](p.Page, `document.getElementById("accept").click(); document.querySelector("#join button").click()`)
+	p.says("You have joined: ")
+}

@@ -67,12 +67,35 @@
     say(`Signed in as ${user.name || user.id}. The token lasts until ${instant(end)}.`);
     element("begin").hidden = true;
     element("token").hidden = false;
-    element("join").hidden = !invitation;
+    if (invitation) await invite();
+  };
+
+  // invite says what the invitation is to, and with which terms, before its user joins.
+  let offered;
+  const invite = async () => {
+    element("join").hidden = false;
+    try {
+      offered = (await call("/v1/user/memberships?preview=true", signedIn, { secret: invitation })).resource;
+    } catch (error) {
+      say(`You cannot join: ${error.message}`, "invited");
+      return;
+    }
+    const { organizerName, taskName, team, role, terms } = offered;
+    say(!taskName ? `You are invited to be an ${role} of the organizer ${organizerName}.`
+      : team ? `You are invited to the team ${team}, which takes part in the task ${taskName} of ${organizerName}.`
+      : `You are invited to take part in the task ${taskName} of ${organizerName}, with a team of yours.`, "invited");
+    element("new").hidden = !taskName || Boolean(team);
+    element("team").required = !element("new").hidden;
+    element("terms").hidden = !terms;
+    say(terms?.text ?? "", "terms-text");
+    element("accept").required = Boolean(terms);
+    element("joining").hidden = false;
   };
 
   const join = async form => {
     const team = form.get("team");
-    const joined = await call("/v1/user/memberships", signedIn, { secret: invitation, ...(team && { registration: { team } }) });
+    const registration = !element("new").hidden && { team, ...(offered.terms && { acceptedTerms: offered.terms.version }) };
+    const joined = await call("/v1/user/memberships", signedIn, { secret: invitation, ...(registration && { registration }) });
     say(`You have joined: ${location.origin}${joined.url}`, "joined");
   };
 

@@ -45,6 +45,9 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Regis
 	if err := c.CheckNext(ctx, record.RegistrationGrants); err != nil {
 		return "", nil, err
 	}
+	if err := changeOf(c).CheckRejected(ctx, t.ID); err != nil {
+		return "", nil, err
+	}
 	r, err := changeOf(c).Register(t, d, begins)
 	if err != nil {
 		return "", nil, err

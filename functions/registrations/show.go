@@ -8,6 +8,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/team"
 	"assay/shared/visibility"
 )
 
@@ -39,14 +40,16 @@ func show(ctx context.Context, c *api.Call, r *record.RegistrationItem) (_ *reco
 // readAllowance reads what is left to the team, and what it was granted; nothing when the task was deleted meanwhile.
 func readAllowance(ctx context.Context, c *api.Call, r *record.RegistrationItem) error {
 	var t *record.TaskItem
-	var used, former *record.Allowance
+	var used *record.Allowance
 	err := records.Read(ctx, c.Store, c.Consistency, records.Into(&t, record.TaskKey(r.TaskID)),
-		records.Into(&used, record.AllowanceKey(r.TaskID, r.ID)), records.Into(&former, record.AllowanceKey(r.TaskID, r.UserID)))
+		records.Into(&used, record.AllowanceKey(r.TaskID, r.ID)))
 	if t == nil || err != nil {
 		return err
 	}
-	if used == nil && former != nil && former.HasUsed() { // by an earlier build, or in another team
-		used = former
+	if used == nil {
+		if used, err = team.Former(ctx, c.Store, c.Consistency, r.Scope()); err != nil {
+			return err
+		}
 	}
 	used = cmp.Or(used, new(record.Allowance))
 	sets, err := records.GetExisting[record.DatasetItem](ctx, c.Store, c.Consistency, used.UsedDatasets(), record.DatasetKey)

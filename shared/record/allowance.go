@@ -1,6 +1,8 @@
 package record
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"time"
 
@@ -31,6 +33,16 @@ type Allowance struct {
 	Final map[string][]string `json:",omitempty"`
 	// Exceptions are what organizers grant to the team, the newest first.
 	Exceptions []Exception `json:",omitempty"`
+	// Rejected is whether the organizers had rejected a registration of the user, who was deleted since. It is set only where the ID is
+	// of a DeletedUser.
+	Rejected bool `json:",omitempty"`
+}
+
+// DeletedUser is the id of the allowance in the task of a user who was deleted. It is the same when the person signs in again, and tells
+// nothing to one who does not know the id of the user; in another task it is another.
+func DeletedUser(taskID, userID string) string {
+	sum := sha256.Sum256([]byte(taskID + "/" + userID))
+	return hex.EncodeToString(sum[:])
 }
 
 // AllowancePrefix begins the sort keys of a task's allowances.
@@ -44,8 +56,11 @@ func AllowanceKey(taskID, id string) store.Key {
 // Key implements Record.
 func (a *Allowance) Key() store.Key { return AllowanceKey(a.TaskID, a.ID) }
 
-// HasUsed reports whether a team used something, or had a failure that counts: otherwise the allowance is of baselines alone.
-func (a *Allowance) HasUsed() bool { return a.Total+a.Submissions+len(a.TruthFailures) > 0 }
+// HasUsed reports whether a team used something, or had a failure that counts, or a deleted user was rejected: otherwise the allowance is
+// of baselines alone. A nil Allowance has not.
+func (a *Allowance) HasUsed() bool {
+	return a != nil && (a.Total+a.Submissions+len(a.TruthFailures) > 0 || a.Rejected)
+}
 
 // Remember has a user's allowance count at least as much as that of the team that the user leaves, so that another team is no way to
 // more.
@@ -57,6 +72,7 @@ func (a *Allowance) Remember(team *Allowance) {
 	if len(team.TruthFailures) > len(a.TruthFailures) {
 		a.TruthFailures = team.TruthFailures
 	}
+	a.Rejected = a.Rejected || team.Rejected
 }
 
 // MaxTruthFailures is how many blinded runs of a team in a task may fail in a Day for what only the truth can know. That a run

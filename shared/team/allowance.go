@@ -6,9 +6,11 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	"assay/shared/access"
+	"assay/shared/lists"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -49,13 +51,19 @@ func AllowanceOf(ctx context.Context, s store.Store, c store.Consistency, of Sub
 	return Allowance(ctx, s, c, of.Scope())
 }
 
-// Former is Allowance for a team that is known to have none of its own.
+// Former is Allowance for a team that is known to have none of its own: what its user used in an earlier team, or before the user was
+// deleted.
 func Former(ctx context.Context, s store.Store, c store.Consistency, of access.Scope) (*record.Allowance, error) {
-	a, err := records.Get[record.Allowance](ctx, s, c, record.AllowanceKey(of.TaskID, of.OwnerID))
-	if a != nil && !a.HasUsed() {
-		a = nil // of the baselines of an organizer, who is registered too
+	ids := []string{of.OwnerID, record.DeletedUser(of.TaskID, of.OwnerID)}
+	all, err := records.GetAll[record.Allowance](ctx, s, c, lists.Map(ids, func(id string) store.Key {
+		return record.AllowanceKey(of.TaskID, id)
+	})...)
+	for _, a := range all {
+		if a.HasUsed() { // others are of the baselines of an organizer, who is registered too
+			return a, nil
+		}
 	}
-	return a, err
+	return nil, err
 }
 
 // page is how many runs are read at once.
@@ -71,7 +79,7 @@ func Own(ctx context.Context, s store.Store, tx *records.Tx, a *record.Allowance
 	}
 	left := &record.Allowance{Meta: a.Meta, TaskID: taskID}
 	*own = *a
-	own.Meta, own.Runs = record.MetaOf(registrationID, now), maps.Clone(a.Runs)
+	own.Meta, own.Runs, own.Rejected = record.MetaOf(registrationID, now), maps.Clone(a.Runs), false
 	if len(a.Runs) > 0 {
 		mine := records.UserSources(a.ID, record.KindRun)
 		err := records.Each(ctx, s, page, mine, func(r *record.RunItem) error {
@@ -109,4 +117,28 @@ func Remember(ctx context.Context, s store.Store, tx *records.Tx, used *record.A
 		tx.Save(a, now)
 	}
 	return nil
+}
+
+// LeaveForGood adds to tx that what the team has used, nil for nothing, and that it was rejected, counts for a user who is deleted and signs
+// in again.
+func LeaveForGood(ctx context.Context, s store.Store, tx *records.Tx, r *record.RegistrationItem, used *record.Allowance, userID string,
+	now time.Time) error {
+	had := *cmp.Or(used, &record.Allowance{TaskID: r.TaskID})
+	had.Rejected = had.Rejected || r.State == record.Rejected && !r.Added
+	return Outlive(ctx, s, tx, &had, userID, now)
+}
+
+// Outlive is Remember for a user who is deleted and signs in again. Nobody finds what is kept who does not know the id of the user.
+func Outlive(ctx context.Context, s store.Store, tx *records.Tx, used *record.Allowance, userID string, now time.Time) error {
+	return Remember(ctx, s, tx, used, []string{record.DeletedUser(used.TaskID, userID)}, now)
+}
+
+// IsOfOthers reports whether what a user submitted is of others too: of other members of the team or, as a baseline without a registration,
+// of the organizers.
+func IsOfOthers(ctx context.Context, s store.Store, taskID, userID string, of record.AccessAttributes) (bool, error) {
+	if of.RegistrationID == "" {
+		return of.Baseline, nil
+	}
+	r, err := records.Get[record.RegistrationItem](ctx, s, store.Strong, record.RegistrationKey(taskID, of.RegistrationID))
+	return r != nil && slices.ContainsFunc(r.Members, func(id string) bool { return id != userID }), err
 }

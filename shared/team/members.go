@@ -61,8 +61,11 @@ func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.Registra
 	of := r.Scope()
 	of.OwnerID = userID
 	had, err := Former(ctx, c.Store, store.Strong, of)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case had != nil && had.Rejected:
+		return rejected
 	}
 	if used == nil || used.ID != r.ID || had != nil { // a team of several has its own, with what the user used in an earlier team
 		own, err := Own(ctx, c.Store, c.Tx, used, r.TaskID, r.ID, c.Now)

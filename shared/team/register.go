@@ -1,12 +1,29 @@
 package team
 
 import (
+	"context"
+
+	"assay/shared/access"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/store"
 )
 
 var nameTaken = problem.Conflict.New("Another team of this task has this name, or one that differs only in case, width or spaces. " +
 	"Choose another.")
+
+var rejected = problem.Forbidden.New("The organizers rejected your registration before your account was deleted. Ask them for an " +
+	"invitation to the task.")
+
+// CheckRejected refuses the actor, now deleted and signed in again, whose registration for the task was rejected before. Organizers can
+// invite such a user all the same.
+func (c Change) CheckRejected(ctx context.Context, taskID string) error {
+	had, err := Former(ctx, c.Store, store.Strong, access.Scope{TaskID: taskID, OwnerID: c.ActorID})
+	if err == nil && had != nil && had.Rejected {
+		err = rejected
+	}
+	return err
+}
 
 // Register adds to the transaction that the actor takes part in the task with a new team, and an audit entry. That the actor may, and can
 // have one more registration, is the caller's to know.

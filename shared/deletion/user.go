@@ -56,8 +56,13 @@ func (d UserDeleter) Resume(ctx context.Context, key store.Key) error {
 		return err
 	}
 	bin := trash.Trash{Store: d.Store, Files: d.Files, Now: d.Now}
-	if err := bin.ForgetUser(ctx, u.ID, u.ReplacedBy); err != nil {
+	all, err := bin.ForgetUser(ctx, u.ID, u.ReplacedBy)
+	switch {
+	case err != nil:
 		return err
+	case !all: // a task moves to the trash or back: another confirming pass looks at where it is then
+		u.PendingWork.NotBefore = record.At(d.Now().Add(record.RequestTime))
+		return new(records.Tx).Replace(u).Commit(ctx, d.Store)
 	}
 	return new(records.Tx).Delete(u).DeleteKey(record.UsageKey(u.ID)).DeleteKey(record.MailboxKey(u.ID)).Commit(ctx, d.Store)
 }
@@ -107,25 +112,29 @@ func (p userPass) endRegistration(ctx context.Context, grant record.Registered) 
 	if r == nil {
 		return tx.Commit(ctx, p.Store)
 	}
+	used, err := team.Allowance(ctx, p.Store, store.Strong, r.Scope())
+	if err != nil {
+		return err
+	}
+	if err := team.LeaveForGood(ctx, p.Store, tx, r, used, p.ID, p.Now()); err != nil {
+		return err
+	}
 	r.Leave(p.ID)
 	r.ReplaceFormer(p.ID, p.ReplacedBy)
 	if len(r.Members) == 0 {
 		if name, reserved := r.ReservedName(); reserved {
 			tx.DeleteKey(name)
 		}
-		used, err := team.Allowance(ctx, p.Store, store.Strong, r.Scope())
-		if err != nil {
-			return err
+		if used != nil && used.ID != record.DeletedUser(r.TaskID, p.ID) {
+			if used, err = team.Own(ctx, p.Store, tx, used, r.TaskID, r.ID, p.Now()); err != nil {
+				return err
+			}
+			if err := propagation.DropExtensions(ctx, p.Store, tx, r.TaskID, p.Now(), used.Exceptions...); err != nil {
+				return err
+			}
+			used.Exceptions = nil
+			tx.Save(used, p.Now())
 		}
-		own, err := team.Own(ctx, p.Store, tx, used, r.TaskID, r.ID, p.Now())
-		if err != nil {
-			return err
-		}
-		if err := propagation.DropExtensions(ctx, p.Store, tx, r.TaskID, p.Now(), own.Exceptions...); err != nil {
-			return err
-		}
-		own.Exceptions = nil
-		tx.Save(own, p.Now())
 		r.Anonymize(p.ReplacedBy)
 	}
 	tx.Save(r, p.Now()).Create(p.audit(r.Scope(), record.UserDeleted, "/v1/tasks/"+r.TaskID+"/registrations/"+r.ID))
@@ -140,7 +149,7 @@ func (p userPass) endSubmission(ctx context.Context, key store.Key) error {
 	if err != nil || s == nil || s.UserID != p.ID {
 		return err
 	}
-	keep, err := p.isOfOthers(ctx, s)
+	keep, err := team.IsOfOthers(ctx, p.Store, s.TaskID, p.ID, s.Access)
 	if err != nil {
 		return err
 	}
@@ -169,15 +178,6 @@ func (p userPass) endSubmission(ctx context.Context, key store.Key) error {
 		}
 		return nil
 	})
-}
-
-// isOfOthers reports whether the submission stays as it is: a baseline without a registration, or of a team that has other members.
-func (p userPass) isOfOthers(ctx context.Context, s *record.SubmissionItem) (bool, error) {
-	if s.Unregistered() {
-		return true, nil
-	}
-	r, err := records.Get[record.RegistrationItem](ctx, p.Store, store.Strong, record.RegistrationKey(s.TaskID, s.Access.RegistrationID))
-	return r != nil && slices.ContainsFunc(r.Members, func(id string) bool { return id != p.ID }), err
 }
 
 func (p userPass) endRun(ctx context.Context, s *record.SubmissionItem, id string, keep bool) error {
@@ -267,14 +267,23 @@ func (p userPass) anonymizeAudit(ctx context.Context, organizerID string) error 
 			}
 		}
 		return records.Change(ctx, p.Store, a.Key(), func(a *record.AuditEntry, tx *records.Tx) error {
-			if a.TaskID != "" {
-				tx.DeleteKey(record.AllowanceKey(a.TaskID, p.ID))
-			}
 			a.Anonymize(p.ID, p.ReplacedBy)
 			tx.Save(a, p.Now())
+			if err := p.endAllowance(ctx, tx, a.TaskID); err != nil {
+				return err
+			}
 			return p.anonymizeSubject(ctx, tx, a.Subject)
 		})
 	})
+}
+
+// endAllowance adds to tx that what the user used in an earlier team of the task counts for the same person alone.
+func (p userPass) endAllowance(ctx context.Context, tx *records.Tx, taskID string) error {
+	used, err := records.Get[record.Allowance](ctx, p.Store, store.Strong, record.AllowanceKey(taskID, p.ID))
+	if err != nil || used == nil {
+		return err
+	}
+	return team.Outlive(ctx, p.Store, tx.Delete(used), used, p.ID, p.Now())
 }
 
 // endInvitations adds to tx that the invitations go that the user made to what has the id.

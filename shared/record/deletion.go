@@ -67,6 +67,23 @@ func (d *DeletionItem) Key() store.Key { return DeletionKey(d.ID) }
 // DeletionKey is the key of the entry of the trash.
 func DeletionKey(id string) store.Key { return keyOf(KindDeletion, id, "DELETION") }
 
+// ResourceKey is the key that the resource had.
+func (d *DeletionItem) ResourceKey() store.Key {
+	of := map[DeletedKind]func(string) store.Key{TaskInTrash: TaskKey, DatasetInTrash: DatasetKey, SubmissionInTrash: SubmissionKey,
+		RunInTrash: RunKey}
+	return of[d.Kind](d.ResourceID)
+}
+
+// Rename has another id stand for a user in the entry, and reports whether it names the user.
+func (d *DeletionItem) Rename(userID, by string) (named bool) {
+	for _, id := range []*string{&d.OwnerID, &d.DeletedBy, &d.RestoredBy} {
+		if *id == userID {
+			*id, named = by, true
+		}
+	}
+	return named
+}
+
 // Over reports whether nothing can be restored any more.
 func (d *DeletionItem) Over() bool { return d.PendingWork.State == Decided }
 
@@ -118,7 +135,7 @@ func TrashPartition(deletionID string) string { return trashPrefix + deletionID 
 // Trash returns the item as it lies in the trash for the deletion, where nothing finds it but by its key and in TrashPartition.
 func Trash(it store.Item, deletionID string) (store.Item, error) {
 	data, err := encodeJSON("", trashed{it.Indexes, it.Data})
-	in := store.Item{Key: TrashKey(it.Key), Data: data}
+	in := store.Item{Key: TrashKey(it.Key), Version: it.Version, Data: data}
 	in.Indexes[ByKind-1] = store.Key{Partition: TrashPartition(deletionID), Sort: it.Partition + "/" + it.Sort}
 	return in, err
 }

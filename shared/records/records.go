@@ -190,11 +190,6 @@ func (t *Tx) Delete(r record.Record) *Tx { return t.add(store.DeleteIf(read(r)))
 // DeleteKey removes the item of the key, if there is one.
 func (t *Tx) DeleteKey(k store.Key) *Tx { return t.add(store.Delete(k)) }
 
-// Move adds that an item, as it was read, is there no more, and that the other is there instead under a key of its own.
-func (t *Tx) Move(from, to store.Item) *Tx {
-	return t.Write(store.DeleteIf(from)).Write(store.Create(to))
-}
-
 // Write adds a write of an item, whatever it holds.
 func (t *Tx) Write(w store.Write) *Tx { return t.add(w) }
 

@@ -52,7 +52,8 @@ type Item struct {
 	// Indexes[i-1] is the item's entry in index i; the zero Key keeps the item out of that index.
 	// Two items may share an entry's key.
 	Indexes [NumIndexes]Key
-	// Version is 1 when the item is created and grows by one with each replacement. An item with Version 0 does not exist.
+	// Version is 1 when the item is created, or Write.Follows and one, and grows by one with each replacement. An item with Version 0
+	// does not exist.
 	Version int64
 	// Expires, when not zero, is the instant from which the item counts as deleted, by the clock of the reader.
 	// It is stored in whole seconds, a fraction rounded up, and read back in UTC. It may be past already.
@@ -168,6 +169,8 @@ const ScanBytes = 1 << 20
 type Write struct {
 	Op   Op
 	Item Item
+	// Follows is, for an item that is created again or under another key, the version that it had: it never has the same one twice.
+	Follows int64
 	// Record is what the Item of a put encodes, for code between the caller and the store, which ignores it.
 	Record any
 }
@@ -178,7 +181,7 @@ type Op int
 // The operations; the zero Op is refused.
 const (
 	_             Op = iota
-	OpCreate         // put; the key must not exist (an expired item does not exist); stores version 1
+	OpCreate         // put; the key must not exist (an expired item does not exist); stores version Follows+1
 	OpReplace        // put; the stored version must be Item.Version; stores Item.Version+1
 	OpDelete         // delete, whether or not it exists
 	OpDeleteIf       // delete; the stored version must be Item.Version
@@ -190,7 +193,7 @@ const (
 func (w *Write) PutVersion() int64 {
 	switch w.Op {
 	case OpCreate:
-		return 1
+		return w.Follows + 1
 	case OpReplace:
 		return w.Item.Version + 1
 	default:

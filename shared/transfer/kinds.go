@@ -71,10 +71,10 @@ var kinds = []kind{
 	{"MAILBOX", "BOX", personal, empty[record.Mailbox]},
 	{"WEBHOOK", "", personal, empty[record.DeliveryItem]},
 	{"ADDRESSED", "ADDRESSED", dropped, nil}, // of a day
-	{"SERVER", "", rebuilt, nil},         // by the quota.Ledger of the import's store
-	{"WORKERS", "SERVING", dropped, nil}, // workers are seen again
-	{"TABLE", "IDENTITY", dropped, nil},  // the target has its own
-	{"IDEMPOTENCY", "KEY", dropped, nil}, // for a day, whole answers with the links of the origin
+	{"SERVER", "", rebuilt, nil},             // by the quota.Ledger of the import's store
+	{"WORKERS", "SERVING", dropped, nil},     // workers are seen again
+	{"TABLE", "IDENTITY", dropped, nil},      // the target has its own
+	{"IDEMPOTENCY", "KEY", dropped, nil},     // for a day, whole answers with the links of the origin
 }
 
 func empty[R any, P records.Pointer[R]](store.Key) record.Record { return P(new(R)) }

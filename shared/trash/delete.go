@@ -53,12 +53,13 @@ func (t Trash) runs(ctx context.Context, tx *records.Tx, d *record.DeletionItem,
 		return err
 	}
 	b := &batch{Tx: tx, deletion: d}
-	var rest []store.Item
+	var later []store.Item
 	for _, r := range runs {
-		first, others, err := t.runItems(ctx, live, r)
+		items, err := records.Contents(ctx, t.Store, r.Key())
 		if err != nil {
 			return err
 		}
+		first, rest := listed(r, items)
 		for _, it := range first {
 			if it.Key == r.Key() {
 				it.Version = r.Stored() // another is a conflict
@@ -67,7 +68,7 @@ func (t Trash) runs(ctx context.Context, tx *records.Tx, d *record.DeletionItem,
 				return err
 			}
 		}
-		rest = append(rest, others...)
+		later = append(later, rest...)
 	}
 	if a != nil {
 		drop(a)
@@ -76,38 +77,28 @@ func (t Trash) runs(ctx context.Context, tx *records.Tx, d *record.DeletionItem,
 		}
 		tx.Save(a, t.Now())
 	}
-	for _, it := range rest {
-		if !b.fits(it) {
-			d.PendingWork = record.NewPendingWork(record.MoveToTrash, t.Now().Add(record.RequestTime))
-			break
-		}
-		if err := b.out(it); err != nil {
-			return err
-		}
+	if !b.fits(later...) {
+		d.PendingWork, later = record.NewPendingWork(record.MoveToTrash, t.Now().Add(record.RequestTime)), nil
 	}
 	tx.Create(d)
-	return nil
+	return b.each(later, (*batch).out)
 }
 
 // Dataset adds to tx that the dataset, which no run uses, is deleted with its ground truth.
 func (t Trash) Dataset(ctx context.Context, tx *records.Tx, set *record.DatasetItem, d *record.DeletionItem) error {
-	items, err := t.partition(ctx, live, set.Key())
+	items, err := records.Contents(ctx, t.Store, set.Key())
 	if err != nil {
 		return err
 	}
-	b := &batch{Tx: tx, deletion: d}
-	for _, it := range items {
+	tx.Create(d)
+	return (&batch{Tx: tx, deletion: d}).each(items, func(b *batch, it store.Item) (err error) {
 		if it.Key == set.Key() {
 			if it, err = record.Item(set); err != nil {
 				return err
 			}
 		}
-		if err := b.out(it); err != nil {
-			return err
-		}
-	}
-	tx.Create(d)
-	return nil
+		return b.out(it)
+	})
 }
 
 // Task adds to tx that the task is deleted. From then on nothing finds the task; Continue moves what is in it.
@@ -124,43 +115,76 @@ func (t Trash) Task(ctx context.Context, tx *records.Tx, task *record.TaskItem, 
 	return (&batch{Tx: tx, deletion: d}).out(it)
 }
 
-// Continue moves to the trash what the transaction of a deletion left, if there is anything.
+// Continue moves to the trash what the transaction of a deletion left, if there is anything. Of a task, a confirming pass moves what
+// lists did not have yet.
 func (t Trash) Continue(ctx context.Context, key store.Key) error {
 	return t.step(ctx, key, record.MoveToTrash, func(d *record.DeletionItem) error {
+		move := t.continueRuns
 		if d.Kind == record.TaskInTrash {
-			return t.continueTask(ctx, d)
+			move = t.continueTask
 		}
-		ids, err := t.runIDs(ctx, d)
-		if err != nil {
+		if err := move(ctx, d); err != nil {
 			return err
 		}
-		for _, id := range ids {
-			r, err := find[record.RunItem](ctx, t, record.RunKey(id))
-			if err != nil || r == nil {
-				return err
-			}
-			_, rest, err := t.runItems(ctx, live, r)
-			if err != nil {
-				return err
-			}
-			if err := t.moveAll(ctx, d, rest, (*batch).out); err != nil {
-				return err
-			}
+		if d.Kind == record.TaskInTrash && d.PendingWork.State != record.ConfirmingPass {
+			return t.schedule(ctx, d, record.MoveToTrash, t.Now().Add(record.RequestTime), record.ConfirmingPass)
 		}
 		return t.schedule(ctx, d, record.PurgeTrash, d.ExpiresAt.Time, "")
 	})
 }
 
-// runIDs names the runs that were deleted, of a run or a submission.
-func (t Trash) runIDs(ctx context.Context, d *record.DeletionItem) ([]string, error) {
-	if d.Kind == record.RunInTrash {
-		return []string{d.ResourceID}, nil
+// continueTask moves what is in a deleted task. Registrations go with their grants, and come first: what is submitted is made under a grant
+// as it is, so that from then on nothing is.
+func (t Trash) continueTask(ctx context.Context, d *record.DeletionItem) error {
+	return records.EachInTask(ctx, t.Store, d.ResourceID, func(items []store.Item) error {
+		return t.moveAll(ctx, d, items, func(b *batch, it store.Item) error {
+			if strings.HasPrefix(it.Sort, record.RegistrationPrefix) {
+				r, err := records.Decode[record.RegistrationItem](it)
+				if err != nil {
+					return err
+				}
+				for _, key := range r.GrantKeys() {
+					b.DeleteKey(key)
+				}
+			}
+			return b.out(it)
+		})
+	})
+}
+
+// continueRuns moves what is left of runs that lie in the trash.
+func (t Trash) continueRuns(ctx context.Context, d *record.DeletionItem) error {
+	runs, err := t.deletedRuns(ctx, d)
+	if err != nil {
+		return err
 	}
-	s, err := find[record.SubmissionItem](ctx, t, record.SubmissionKey(d.ResourceID))
-	if err != nil || s == nil {
-		return nil, err
+	for _, r := range runs {
+		evaluations, err := records.Evaluations(ctx, t.Store, r)
+		if err != nil {
+			return err
+		}
+		items, err := records.Contents(ctx, t.Store, r.Key())
+		if err != nil {
+			return err
+		}
+		if err := t.moveAll(ctx, d, append(evaluations, items...), (*batch).out); err != nil {
+			return err
+		}
 	}
-	return s.RunIDs, nil
+	return nil
+}
+
+// deletedRuns reads the runs in the trash that were deleted, as one or with their submission.
+func (t Trash) deletedRuns(ctx context.Context, d *record.DeletionItem) ([]*record.RunItem, error) {
+	ids := []string{d.ResourceID}
+	if d.Kind == record.SubmissionInTrash {
+		s, err := records.Get[record.SubmissionItem](ctx, t.bin(d), store.Strong, record.SubmissionKey(d.ResourceID))
+		if err != nil || s == nil {
+			return nil, err
+		}
+		ids = s.RunIDs
+	}
+	return records.GetExisting[record.RunItem](ctx, t.bin(d), store.Strong, ids, record.RunKey)
 }
 
 // CountTask adds to tx that the organizer has so many tasks more. An organizer that has tasks cannot be deleted.
@@ -173,71 +197,4 @@ func CountTask(ctx context.Context, s store.Store, tx *records.Tx, now time.Time
 	n.Tasks = max(0, n.Tasks+more)
 	tx.Save(n, now)
 	return nil
-}
-
-// continueTask moves what is in a deleted task. Grants go first: what is submitted is made under a grant as it is, so that from then on
-// nothing is submitted. A confirming pass moves what lists did not have yet.
-func (t Trash) continueTask(ctx context.Context, d *record.DeletionItem) error {
-	of, err := t.partition(ctx, live, record.TaskKey(d.ResourceID))
-	if err != nil {
-		return err
-	}
-	for _, it := range of {
-		err := t.moveAll(ctx, d, []store.Item{it}, func(b *batch, it store.Item) error {
-			if strings.HasPrefix(it.Sort, record.RegistrationPrefix) {
-				r, err := records.Decode[record.RegistrationItem](it)
-				if err != nil {
-					return err
-				}
-				for _, key := range r.GrantKeys() {
-					b.DeleteKey(key)
-				}
-			}
-			return b.out(it)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	lists := []records.Source{records.Partition(record.ByTask, record.TaskPartition(d.ResourceID, record.KindDataset, 0))}
-	lists = slices.Concat(lists, records.TaskSources(d.ResourceID, record.KindSubmission))
-	for _, source := range lists {
-		err := records.EachItem(ctx, t.Store, store.Query{Index: source.Index, Partition: source.Partition, Limit: page},
-			func(it store.Item) error {
-				items, err := t.partition(ctx, live, it.Key)
-				if err != nil {
-					return err
-				}
-				return t.moveAll(ctx, d, items, (*batch).out)
-			})
-		if err != nil {
-			return err
-		}
-	}
-	err = records.Each(ctx, t.Store, page, records.TaskSources(d.ResourceID, record.KindRun), func(r *record.RunItem) error {
-		return records.Retry(ctx, func() error { return t.moveRun(ctx, d, r.Key()) })
-	})
-	if err != nil {
-		return err
-	}
-	if d.PendingWork.State == record.ConfirmingPass {
-		return t.schedule(ctx, d, record.PurgeTrash, d.ExpiresAt.Time, "")
-	}
-	return t.schedule(ctx, d, record.MoveToTrash, t.Now().Add(record.RequestTime), record.ConfirmingPass)
-}
-
-// moveRun moves a run of a deleted task, the run itself last: lists, by which a later pass finds it, have it until then.
-func (t Trash) moveRun(ctx context.Context, d *record.DeletionItem, key store.Key) error {
-	r, err := records.Get[record.RunItem](ctx, t.Store, store.Strong, key)
-	if err != nil || r == nil {
-		return err
-	}
-	first, rest, err := t.runItems(ctx, live, r)
-	if err != nil {
-		return err
-	}
-	if err := t.moveAll(ctx, d, rest, (*batch).out); err != nil {
-		return err
-	}
-	return t.moveAll(ctx, d, first, (*batch).out)
 }

@@ -71,79 +71,66 @@ func (t Trash) audit(d *record.DeletionItem, by string) *record.AuditEntry {
 // restoreRuns restores a run, or a submission with its runs: in one transaction what lists show, and before it what has no room there.
 func (t Trash) restoreRuns(ctx context.Context, d *record.DeletionItem, by string) error {
 	b := &batch{Tx: new(records.Tx), deletion: d}
-	rest, err := t.restoreFirst(ctx, b, d)
+	rest, err := t.restoreListed(ctx, b, d)
 	if err != nil {
 		return err
 	}
-	for i, it := range rest {
-		if b.fits(it) {
-			err = b.back(it)
-		} else if err = t.begin(ctx, d, by); err == nil {
-			if err = t.moveAll(ctx, d, rest[i:], (*batch).back); err == nil {
-				return t.restoreRuns(ctx, d, by) // with what now is left
-			}
-		}
-		if err != nil {
-			return err
-		}
+	if b.fits(rest...) {
+		err = b.each(rest, (*batch).back)
+	} else if err = t.begin(ctx, d, by); err == nil {
+		err = t.moveAll(ctx, d, rest, (*batch).back)
+	}
+	if err != nil {
+		return err
 	}
 	return b.Delete(d).Create(t.audit(d, by)).Commit(ctx, t.Store)
 }
 
-// restoreFirst adds to b what lists show of the runs, with the submission, and returns the rest.
-func (t Trash) restoreFirst(ctx context.Context, b *batch, d *record.DeletionItem) (rest []store.Item, err error) {
-	ids, err := t.runIDs(ctx, d)
+// restoreListed adds to b what lists show of the runs, with the submission, and returns the rest.
+func (t Trash) restoreListed(ctx context.Context, b *batch, d *record.DeletionItem) (rest []store.Item, err error) {
+	runs, err := t.deletedRuns(ctx, d)
 	if err != nil {
 		return nil, err
-	}
-	var runs []*record.RunItem
-	for _, id := range ids {
-		r, err := find[record.RunItem](ctx, t, record.RunKey(id))
-		if err != nil {
-			return nil, err
-		}
-		if r != nil {
-			runs = append(runs, r)
-		}
 	}
 	s, err := t.submissionOf(ctx, b, d, runs)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.count(ctx, b, d, s, runs); err != nil {
+	a, err := team.AllowanceOf(ctx, t.Store, store.Strong, s)
+	if err != nil {
 		return nil, err
+	}
+	a = cmp.Or(a, &record.Allowance{Meta: record.MetaOf(cmp.Or(s.Access.RegistrationID, s.UserID), t.Now()), TaskID: s.TaskID})
+	if d.Kind == record.SubmissionInTrash && !s.Unregistered() {
+		a.Submissions++ // what was used of the quota never changed
 	}
 	var embargoed []string // datasets
 	for _, r := range runs {
-		truth, err := t.checkDataset(ctx, b, r)
+		set, truth, err := t.checkDataset(ctx, b, r)
 		if err != nil {
 			return nil, err
 		}
-		first, others, err := t.runItems(ctx, in, r)
-		if err != nil {
-			return nil, err
+		if a.Keep(r.DatasetID); r.Final {
+			r.Final = a.Mark(set, r.ID, true) == nil // unless the team chose others meanwhile
 		}
-		adopt(r, s)
-		if r.Access.Embargoed {
+		record.Touch(r, t.Now()) // with its evaluations it may be shown otherwise than before
+		if adopt(r, s); r.Access.Embargoed {
 			embargoed = append(embargoed, r.DatasetID)
 		}
 		if err := queue.Restore(r, truth, t.Now()); err != nil {
 			return nil, err
 		}
-		for i, it := range slices.Concat(first, others) {
-			if it, err = asOf(it, r); err != nil {
-				return nil, err
-			}
-			if i < len(first) {
-				err = b.back(it)
-			} else {
-				rest = append(rest, it)
-			}
-			if err != nil {
-				return nil, err
-			}
+		items, err := t.itemsOf(ctx, d, r)
+		if err != nil {
+			return nil, err
 		}
+		first, others := listed(r, items)
+		if err := b.each(first, (*batch).back); err != nil {
+			return nil, err
+		}
+		rest = append(rest, others...)
 	}
+	b.Save(a, t.Now())
 	return rest, t.renewEmbargo(ctx, b, embargoed...)
 }
 
@@ -159,30 +146,35 @@ func (t Trash) renewEmbargo(ctx context.Context, b *batch, datasetIDs ...string)
 	})
 }
 
-// adopt gives the run what others are shown of its submission and team, as they are now. Others may have been marked as final meanwhile.
+// adopt gives the run what others are shown of its submission and team, as they are now.
 func adopt(r *record.RunItem, s *record.SubmissionItem) {
 	from, to := s.Access, &r.Access
 	r.Team, to.RegistrationID = s.Team, from.RegistrationID
 	to.PrivateTask, to.Public, to.Baseline = from.PrivateTask, from.Public, from.Baseline
-	r.Final = false
 	to.Anonymous, to.Alias, to.Affiliation, to.Title, to.PaperURL = from.Anonymous, from.Alias, from.Affiliation, from.Title, from.PaperURL
 }
 
-// asOf returns an item of the run, the run itself and its evaluations with what the run now says of who may see them.
-func asOf(it store.Item, r *record.RunItem) (store.Item, error) {
-	switch {
-	case it.Key == r.Key():
-		return record.Item(r)
-	case strings.HasPrefix(it.Partition, "EVALUATION#") && it.Sort == "EVALUATION":
-		e, err := records.Decode[record.EvaluationItem](it)
+// itemsOf returns the items of a run that lies in the trash: of the run and its evaluations, as the run now is and what it says of who may
+// see them.
+func (t Trash) itemsOf(ctx context.Context, d *record.DeletionItem, r *record.RunItem) ([]store.Item, error) {
+	items, err := records.Contents(ctx, t.bin(d), r.Key())
+	for i, it := range items {
 		if err != nil {
-			return it, err
+			return nil, err
 		}
-		e.Team, e.Access, e.Baseline, e.Final = r.Team, r.Access, r.Access.Baseline, r.Final
-		return record.Item(e)
-	default:
-		return it, nil
+		switch {
+		case it.Key == r.Key():
+			items[i], err = record.Item(r)
+		case it.Sort == "EVALUATION":
+			var e *record.EvaluationItem
+			if e, err = records.Decode[record.EvaluationItem](it); err == nil {
+				e.Team, e.Access, e.Baseline, e.Final = r.Team, r.Access, r.Access.Baseline, r.Final
+				record.Touch(e, t.Now())
+				items[i], err = record.Item(e)
+			}
+		}
 	}
+	return items, err
 }
 
 // submissionOf adds to b that the submission of the runs has them, and returns it.
@@ -202,7 +194,7 @@ func (t Trash) submissionOf(ctx context.Context, b *batch, d *record.DeletionIte
 		b.Save(s, t.Now())
 		return s, nil
 	}
-	s, err := find[record.SubmissionItem](ctx, t, record.SubmissionKey(d.ResourceID))
+	s, err := records.Get[record.SubmissionItem](ctx, t.bin(d), store.Strong, record.SubmissionKey(d.ResourceID))
 	if err != nil {
 		return nil, err
 	}
@@ -212,6 +204,7 @@ func (t Trash) submissionOf(ctx context.Context, b *batch, d *record.DeletionIte
 	if err := t.ofTeam(ctx, b, s); err != nil {
 		return nil, err
 	}
+	record.Touch(s, t.Now())
 	it, err := record.Item(s)
 	if err != nil {
 		return nil, err
@@ -255,44 +248,27 @@ func (t Trash) task(ctx context.Context, b *batch, id string) (*record.TaskItem,
 	return task, nil
 }
 
-// count adds to b that the allowance of the team has the runs again; what was used of the quota never changed.
-func (t Trash) count(ctx context.Context, b *batch, d *record.DeletionItem, s *record.SubmissionItem, runs []*record.RunItem) error {
-	a, err := team.AllowanceOf(ctx, t.Store, store.Strong, s)
-	if err != nil {
-		return err
-	}
-	a = cmp.Or(a, &record.Allowance{Meta: record.MetaOf(cmp.Or(s.Access.RegistrationID, s.UserID), t.Now()), TaskID: s.TaskID})
-	if d.Kind == record.SubmissionInTrash && !s.Unregistered() {
-		a.Submissions++
-	}
-	for _, r := range runs {
-		a.Keep(r.DatasetID)
-	}
-	b.Save(a, t.Now())
-	return nil
-}
-
-// checkDataset requires in b that the dataset of the run is there, and returns its ground truth. A run that was evaluated against another
+// checkDataset requires in b that the dataset of the run is there, and returns it with its ground truth. A run that was evaluated against another
 // one is evaluated again.
-func (t Trash) checkDataset(ctx context.Context, b *batch, r *record.RunItem) (*record.Truth, error) {
+func (t Trash) checkDataset(ctx context.Context, b *batch, r *record.RunItem) (*record.DatasetItem, *record.Truth, error) {
 	var set *record.DatasetItem
 	var truth *record.Truth
 	key := record.DatasetKey(r.DatasetID)
 	err := records.Read(ctx, t.Store, store.Strong, records.Into(&set, key), records.Into(&truth, record.TruthKey(r.DatasetID)))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if set == nil || set.Deleting() {
-		return nil, t.missing(ctx, "dataset", key)
+		return nil, nil, t.missing(ctx, "dataset", key)
 	}
 	set.Embargo(&r.Access, record.Release{Unknown: set.Scores == record.ScoresAfterClose}, t.Now()) // until pending work looks at the run
 	if truth == nil || !queue.NeedsReevaluation(r, truth) && !queue.ListingOutdated(r, truth) {
 		b.Check(set)
-		return truth, nil
+		return set, truth, nil
 	}
 	set.Reevaluate(t.Now())
 	b.Replace(set)
-	return truth, nil
+	return set, truth, nil
 }
 
 // restoreDataset restores a dataset with its ground truth. What was pending of it goes on.
@@ -310,7 +286,7 @@ func (t Trash) restoreDataset(ctx context.Context, d *record.DeletionItem, by st
 	if len(others) == record.MaxTaskDatasets {
 		return conflict("The task has %d datasets, which is the most. Delete one, and restore this one then.", record.MaxTaskDatasets)
 	}
-	items, err := t.partition(ctx, in, record.DatasetKey(d.ResourceID))
+	items, err := records.Contents(ctx, t.bin(d), record.DatasetKey(d.ResourceID))
 	if err != nil {
 		return err
 	}
@@ -321,6 +297,7 @@ func (t Trash) restoreDataset(ctx context.Context, d *record.DeletionItem, by st
 				return err
 			}
 			set.PrivateTask = task.Visibility == record.Private
+			record.Touch(set, t.Now())
 			if it, err = record.Item(set); err != nil {
 				return err
 			}

@@ -21,7 +21,7 @@ func (t Trash) restoreTask(ctx context.Context, d *record.DeletionItem, by strin
 	if o == nil {
 		return conflict("The organizer of the task was deleted, so the task cannot be restored.")
 	}
-	task, err := find[record.TaskItem](ctx, t, key)
+	task, err := records.Get[record.TaskItem](ctx, t.bin(d), store.Strong, key)
 	if err != nil {
 		return err
 	}
@@ -38,11 +38,11 @@ func (t Trash) restoreTask(ctx context.Context, d *record.DeletionItem, by strin
 	if err := CountTask(ctx, t.Store, b.Tx, t.Now(), d.OrganizerID, 1); err != nil {
 		return err
 	}
-	items, err := t.get(ctx, in, key)
-	if err != nil || len(items) == 0 {
+	it, err := record.Item(task)
+	if err != nil {
 		return err
 	}
-	if err := b.back(items[0]); err != nil {
+	if err := b.back(it); err != nil {
 		return err
 	}
 	if err := records.CreateMissing[record.Event](ctx, t.Store, b.Tx, task.ClosingEvent(t.Now())); err != nil {
@@ -68,43 +68,51 @@ func (t Trash) sweepRestored(ctx context.Context, key store.Key) error {
 	})
 }
 
-// restoreContents brings back what lies in the trash with the task, except the task itself.
+// restoreContents brings back what lies in the trash with the task, except the task itself, and runs after all that their evaluation reads.
 func (t Trash) restoreContents(ctx context.Context, d *record.DeletionItem, task *record.TaskItem) error {
-	return t.each(ctx, d, func(key store.Key) error {
-		if key == task.Key() {
-			return nil
-		}
-		items, err := t.get(ctx, in, key)
+	for _, runs := range []bool{false, true} {
+		err := t.each(ctx, d, func(key store.Key) error {
+			if key == task.Key() || record.IsRun(key) != runs {
+				return nil
+			}
+			items, err := t.bin(d).Get(ctx, store.Strong, key)
+			if err != nil || !items[0].Exists() {
+				return records.Failed(err)
+			}
+			return t.moveAll(ctx, d, items, func(b *batch, it store.Item) error { return t.backInTask(ctx, b, it, task) })
+		})
 		if err != nil {
 			return err
 		}
-		return t.moveAll(ctx, d, items, func(b *batch, it store.Item) error {
-			if record.IsRun(it.Key) {
-				if it, err = t.waiting(ctx, it); err != nil {
-					return err
-				}
-			}
-			if it.Sort == "DATASET" {
-				set, err := records.Decode[record.DatasetItem](it)
-				if err == nil {
-					err = records.CreateMissing[record.Event](ctx, t.Store, b.Tx, set.ClosingEvent(t.Now()))
-				}
-				if err != nil {
-					return err
-				}
-			}
-			if strings.HasPrefix(it.Sort, record.RegistrationPrefix) {
-				r, err := records.Decode[record.RegistrationItem](it)
-				if err != nil {
-					return err
-				}
-				for _, id := range r.Members {
-					b.Create(r.Grant(id, task.Visibility == record.Private, t.Now()))
-				}
-			}
-			return b.back(it)
-		})
-	})
+	}
+	return nil
+}
+
+// backInTask adds to b an item of the task as it goes on now, with the grants of a registration.
+func (t Trash) backInTask(ctx context.Context, b *batch, it store.Item, task *record.TaskItem) (err error) {
+	switch {
+	case record.IsRun(it.Key):
+		if it, err = t.waiting(ctx, it); err != nil {
+			return err
+		}
+	case it.Sort == "DATASET":
+		set, err := records.Decode[record.DatasetItem](it)
+		if err == nil {
+			err = records.CreateMissing[record.Event](ctx, t.Store, b.Tx, set.ClosingEvent(t.Now()))
+		}
+		if err != nil {
+			return err
+		}
+	case strings.HasPrefix(it.Sort, record.RegistrationPrefix):
+		r, err := records.Decode[record.RegistrationItem](it)
+		if err != nil {
+			return err
+		}
+		for _, id := range r.Members {
+			b.Create(r.Grant(id, task.Visibility == record.Private, t.Now()))
+		}
+	}
+	return b.back(it)
 }
 
 // waiting returns the item of a run as it goes on now.
@@ -121,16 +129,4 @@ func (t Trash) waiting(ctx context.Context, it store.Item) (store.Item, error) {
 		return it, err
 	}
 	return record.Item(r)
-}
-
-// each calls do with the keys that items had which lie in the trash for the deletion.
-func (t Trash) each(ctx context.Context, d *record.DeletionItem, do func(store.Key) error) error {
-	q := store.Query{Index: record.ByKind, Partition: record.TrashPartition(d.ID), Limit: page, MaxBytes: store.ScanBytes}
-	return records.EachItem(ctx, t.Store, q, func(it store.Item) error {
-		key, err := record.Untrash(store.Item{Key: it.Key})
-		if err != nil {
-			return err
-		}
-		return do(key.Key)
-	})
 }

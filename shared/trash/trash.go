@@ -6,7 +6,14 @@
 // the request; what does not fit into it moves afterwards. Each later transaction requires that the entry is as it was read, so that of
 // moving, restoring and purging only one goes on at a time, and each of them can stop at any point and be resumed.
 //
-// What lies in the trash counts in the quota of stored bytes until it is purged. The quota of its task is not changed.
+// Of a task, the request moves the task itself, so that from then on nothing below its path is found. What is in it follows within
+// minutes: grants, so that its teams have no rights there any more, then runs, submissions and datasets. A run goes before what its
+// evaluation reads, and comes back after it, or it would fail where it waits. Until its turn comes, who has the id of something in a large
+// task can still read it.
+//
+// What lies in the trash counts in the quota of stored bytes until it is purged. The quota of its task is not changed. Versions of
+// items go on, so that a change which was decided on before something was deleted does not apply
+// to what is restored.
 package trash
 
 import (
@@ -38,6 +45,50 @@ type Trash struct {
 	Now   func() time.Time
 }
 
+// bin is what lies in the trash for a deletion as a store, in which items have the keys that they had before.
+type bin struct {
+	store.Store
+	deletionID string
+}
+
+func (t Trash) bin(d *record.DeletionItem) bin { return bin{t.Store, d.ID} }
+
+// Get implements store.Store.
+func (b bin) Get(ctx context.Context, c store.Consistency, keys ...store.Key) ([]store.Item, error) {
+	items, err := b.Store.Get(ctx, c, lists.Map(keys, record.TrashKey)...)
+	return untrash(items, err)
+}
+
+// Query implements store.Store for the table itself.
+func (b bin) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
+	q.Partition = record.TrashKey(store.Key{Partition: q.Partition}).Partition
+	if q.After != nil {
+		q.After = &store.Item{Key: record.TrashKey(q.After.Key)}
+	}
+	items, err := b.Store.Query(ctx, q)
+	return untrash(items, err)
+}
+
+// Write implements store.Store.
+func (b bin) Write(ctx context.Context, writes ...store.Write) error {
+	for i, w := range writes {
+		var err error
+		if writes[i].Item, err = record.Trash(w.Item, b.deletionID); err != nil {
+			return err
+		}
+	}
+	return b.Store.Write(ctx, writes...)
+}
+
+func untrash(items []store.Item, err error) ([]store.Item, error) {
+	for i := range items {
+		if err == nil {
+			items[i], err = record.Untrash(items[i])
+		}
+	}
+	return items, err
+}
+
 // batch is a transaction that moves items for a deletion.
 type batch struct {
 	*records.Tx
@@ -45,23 +96,42 @@ type batch struct {
 	bytes    int
 }
 
-// fits reports whether the transaction has room for another item.
-func (b *batch) fits(it store.Item) bool {
-	return b.Len()+2 <= maxWrites && b.bytes+len(it.Data) <= maxBytes
+// fits reports whether the transaction has room for more items.
+func (b *batch) fits(items ...store.Item) bool {
+	bytes := b.bytes
+	for _, it := range items {
+		bytes += len(it.Data)
+	}
+	return b.Len()+2*len(items) <= maxWrites && bytes <= maxBytes
 }
 
 // out moves an item to the trash.
 func (b *batch) out(it store.Item) error {
 	to, err := record.Trash(it, b.deletion.ID)
-	b.bytes += len(it.Data)
-	b.Move(it, to)
+	b.move(it, to)
 	return err
 }
 
-// back moves an item, which Untrash returned, back to where it was.
+// back moves an item that was read from the bin back to where it was.
 func (b *batch) back(it store.Item) error {
-	b.bytes += len(it.Data)
-	b.Move(store.Item{Key: record.TrashKey(it.Key), Version: it.Version}, it)
+	b.move(store.Item{Key: record.TrashKey(it.Key), Version: it.Version}, it)
+	return nil
+}
+
+func (b *batch) move(from, to store.Item) {
+	b.bytes += len(to.Data)
+	create := store.Create(to)
+	create.Follows = from.Version
+	b.Write(store.DeleteIf(from)).Write(create)
+}
+
+// each has move move each of the items.
+func (b *batch) each(items []store.Item, move func(*batch, store.Item) error) error {
+	for _, it := range items {
+		if err := move(b, it); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -82,80 +152,29 @@ func (t Trash) moveAll(ctx context.Context, d *record.DeletionItem, items []stor
 	return nil
 }
 
-// place is where items are: under their own keys, or in the trash.
-type place struct {
-	key  func(store.Key) store.Key
-	item func(store.Item) (store.Item, error)
-}
-
-var (
-	live = place{func(k store.Key) store.Key { return k }, func(it store.Item) (store.Item, error) { return it, nil }}
-	in   = place{record.TrashKey, record.Untrash}
-)
-
-// get returns those items of the keys that are in the place, each with its own key.
-func (t Trash) get(ctx context.Context, at place, keys ...store.Key) (items []store.Item, err error) {
-	for some := range slices.Chunk(keys, store.MaxKeys) {
-		found, err := t.Store.Get(ctx, store.Strong, lists.Map(some, at.key)...)
+// each calls do with the keys that items had which lie in the trash for the deletion.
+func (t Trash) each(ctx context.Context, d *record.DeletionItem, do func(store.Key) error) error {
+	q := store.Query{Index: record.ByKind, Partition: record.TrashPartition(d.ID), Limit: page, MaxBytes: store.ScanBytes}
+	return records.EachItem(ctx, t.Store, q, func(it store.Item) error {
+		it, err := record.Untrash(it)
 		if err != nil {
-			return nil, records.Failed(err)
+			return err
 		}
-		for _, it := range found {
-			if it.Exists() {
-				if it, err = at.item(it); err != nil {
-					return nil, err
-				}
-				items = append(items, it)
-			}
-		}
-	}
-	return items, nil
-}
-
-// partition returns the items of a partition that are in the place, each with its own key.
-func (t Trash) partition(ctx context.Context, at place, of store.Key) (items []store.Item, err error) {
-	q := store.Query{Partition: at.key(of).Partition, Limit: page, Consistency: store.Strong}
-	err = records.EachItem(ctx, t.Store, q, func(it store.Item) error {
-		it, err := at.item(it)
-		items = append(items, it)
-		return err
+		return do(it.Key)
 	})
-	return items, err
 }
 
-// find returns the record of the key that lies in the trash; nil when there is none.
-func find[R any, P records.Pointer[R]](ctx context.Context, t Trash, key store.Key) (P, error) {
-	items, err := t.get(ctx, in, key)
-	if err != nil || len(items) == 0 {
-		return nil, err
-	}
-	return records.Decode[R, P](items[0])
-}
-
-// runItems returns what belongs to the run in the place: the run, if it is there, and its evaluations that lists have or will have,
-// which move with it, and the rest: its review, logs, values per topic, and evaluations against earlier truths.
-func (t Trash) runItems(ctx context.Context, at place, r *record.RunItem) (first, rest []store.Item, err error) {
-	items, err := t.partition(ctx, at, r.Key())
-	if err != nil {
-		return nil, nil, err
-	}
-	var keys []store.Key
-	listed := []store.Key{r.Key()}
-	for _, id := range r.Evaluations {
-		if r.Lists(id) {
-			listed = append(listed, record.EvaluationKey(id))
-		}
-		keys = append(keys, record.EvaluationKey(id), record.TopicsKey(id))
-	}
-	evaluations, err := t.get(ctx, at, keys...)
-	for _, it := range append(items, evaluations...) {
-		if slices.Contains(listed, it.Key) {
+// listed separates the items of the run that lists have or will have, with the run itself, from the rest: its review, logs, values per
+// topic, and evaluations against earlier truths.
+func listed(r *record.RunItem, items []store.Item) (first, rest []store.Item) {
+	for _, it := range items {
+		if slices.Contains([]store.Key{r.Key(), record.EvaluationKey(r.EvaluationID), record.EvaluationKey(r.ListedID())}, it.Key) {
 			first = append(first, it)
 		} else {
 			rest = append(rest, it)
 		}
 	}
-	return first, rest, err
+	return first, rest
 }
 
 // step reads the deletion, and calls do if it has work of the kind, again after a conflict.

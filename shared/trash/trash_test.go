@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
@@ -175,6 +174,15 @@ func (f *fixture) same(want, got map[store.Key]string) {
 	}
 }
 
+// forget has the trash forget the user, whose deletion finds nothing under way.
+func (f *fixture) forget(userID, replacement string) {
+	f.t.Helper()
+	all, err := f.trash(f.Store).ForgetUser(f.t.Context(), userID, replacement)
+	if f.must(err); !all {
+		f.t.Fatal("something is left")
+	}
+}
+
 func forEachStore(t *testing.T, test func(*testing.T, store.Store)) {
 	t.Run("embedded", func(t *testing.T) { test(t, recordtest.OpenStore(t, embedded.Options{})) })
 	t.Run("dynamo", func(t *testing.T) { test(t, dynamotest.Open(t, dynamotest.Start(t))) })
@@ -267,105 +275,6 @@ func TestTrash_IsRestoredOnce(t *testing.T) {
 				all.Wait()
 				f.evaluator(4 * record.RequestTime)
 				f.same(before, f.contents())
-			}
-		})
-	}
-}
-
-func TestRestore_NeedsTheParent(t *testing.T) {
-	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.RunInTrash)
-	f.must(f.delete(t.Context(), f.Store))
-	run := f.entry
-	f.kind = record.SubmissionInTrash
-	sub := recordtest.Get[record.SubmissionItem](t, f.Store, f.run.Submission.Key())
-	f.entry = record.NewDeletion(f.now, f.kind, sub.ID, "", "", sub.Scope(), "", true)
-	tx := new(records.Tx)
-	f.must(f.trash(f.Store).Submission(t.Context(), tx, sub, nil, f.entry))
-	f.must(tx.Commit(t.Context(), f.Store))
-	err := f.trash(f.Store).Restore(t.Context(), run.Key(), "")
-	if !problem.Conflict.Is(err) || !strings.Contains(err.Error(), f.entry.ID) {
-		t.Fatalf("%v does not name %s", err, f.entry.ID)
-	}
-	f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
-	f.must(f.trash(f.Store).Restore(t.Context(), run.Key(), ""))
-	if recordtest.Get[record.RunItem](t, f.Store, f.run.Key()) == nil {
-		t.Error("the run is not there")
-	}
-}
-
-// A run that a worker had leased is queued again, and one of a team that became anonymous meanwhile is shown under the alias.
-func TestRestore_TakesWhatHoldsNow(t *testing.T) {
-	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.RunInTrash, recordtest.InState(record.Evaluating))
-	r := recordtest.Get[record.RunItem](t, f.Store, f.run.Key())
-	r.Lease = &record.Lease{ID: "lease", Holder: "worker", Until: record.At(f.now)}
-	f.Replace(r)
-	f.must(f.delete(t.Context(), f.Store))
-	s := recordtest.Get[record.SubmissionItem](t, f.Store, f.run.Submission.Key())
-	s.Access.Anonymous, s.Access.Affiliation = true, ""
-	f.Replace(s)
-	f.now = f.now.Add(20 * record.Day)
-	f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
-	r = recordtest.Get[record.RunItem](t, f.Store, f.run.Key())
-	if r.State != record.Queued || r.Lease != nil || !r.QueuedAt.Equal(record.At(f.now).Time) || !r.Access.Anonymous {
-		t.Errorf("%+v", r)
-	}
-	for _, id := range r.Evaluations {
-		if e := recordtest.Get[record.EvaluationItem](t, f.Store, record.EvaluationKey(id)); !e.Access.Anonymous {
-			t.Error("the evaluation names the team")
-		}
-	}
-}
-
-// The scores of what is restored are shown after the close, also when that was while it lay in the trash.
-func TestRestore_RenewsTheEmbargo(t *testing.T) {
-	for _, kind := range []record.DeletedKind{record.DatasetInTrash, record.RunInTrash} {
-		f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), kind)
-		set := recordtest.Get[record.DatasetItem](t, f.Store, f.dataset.Key())
-		set.Scores = record.ScoresAfterClose
-		f.Replace(set)
-		f.must(f.delete(t.Context(), f.Store))
-		if e := recordtest.Get[record.Embargo](t, f.Store, record.EmbargoKey(f.task.ID)); e != nil {
-			t.Fatalf("%s: %+v", kind, e)
-		}
-		f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
-		e := recordtest.Get[record.Embargo](t, f.Store, record.EmbargoKey(f.task.ID))
-		if e == nil || !slices.Contains(e.Datasets, f.dataset.ID) || !e.PendingWork.Is(record.ApplyEmbargo) {
-			t.Errorf("%s: no pending work looks at what was restored: %+v", kind, e)
-		}
-	}
-}
-
-func TestRestore_EvaluatesAgainAgainstAnotherTruth(t *testing.T) {
-	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.RunInTrash)
-	f.must(f.delete(t.Context(), f.Store))
-	truth := recordtest.Get[record.Truth](t, f.Store, record.TruthKey(f.dataset.ID))
-	truth.Number++
-	f.Replace(truth)
-	f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
-	if set := recordtest.Get[record.DatasetItem](t, f.Store, f.dataset.Key()); !set.PendingWork.Is(record.Reevaluate) {
-		t.Errorf("%+v", set.PendingWork)
-	}
-}
-
-// What lay in the trash of a user who is deleted goes, and no other item names the user.
-func TestTrash_ForgetsUser(t *testing.T) {
-	for _, kind := range kinds {
-		t.Run(string(kind), func(t *testing.T) {
-			f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), kind)
-			f.must(f.delete(t.Context(), f.Store))
-			f.evaluator(4 * record.RequestTime)
-			ann, replaced := recordtest.UserID("ann"), record.NewID(f.now)
-			f.must(f.trash(f.Store).ForgetUser(t.Context(), ann, replaced))
-			left := f.contents()
-			for key, data := range left {
-				if strings.HasPrefix(key.Partition, "TRASH#") || strings.HasPrefix(key.Partition, "DELETION#") {
-					if strings.Contains(data, ann) || f.run != nil && strings.Contains(key.Partition, f.run.ID) {
-						t.Errorf("%v is left: %s", key, data)
-					}
-				}
-			}
-			if trashed, _ := deleted(left); (trashed > 0) != (kind == record.TaskInTrash || kind == record.DatasetInTrash) {
-				t.Errorf("%d items are left", trashed)
 			}
 		})
 	}

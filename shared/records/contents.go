@@ -1,0 +1,63 @@
+package records
+
+import (
+	"context"
+	"slices"
+
+	"assay/shared/record"
+	"assay/shared/store"
+)
+
+// contentsPage is how many items EachInTask reads at once.
+const contentsPage = 100
+
+// EachInTask calls do with the items of everything that is in a task, those together that belong together: first with those of the task's
+// own partition, one by one, and then with those of each run, submission and dataset, again after a conflict.
+func EachInTask(ctx context.Context, s store.Store, taskID string, do func([]store.Item) error) error {
+	own := store.Query{Partition: record.TaskKey(taskID).Partition, Limit: contentsPage, MaxBytes: store.ScanBytes, Consistency: store.Strong}
+	if err := EachItem(ctx, s, own, func(it store.Item) error { return do([]store.Item{it}) }); err != nil {
+		return err
+	}
+	lists := slices.Concat(TaskSources(taskID, record.KindRun), TaskSources(taskID, record.KindSubmission),
+		[]Source{Partition(record.ByTask, record.TaskPartition(taskID, record.KindDataset, 0))})
+	for _, list := range lists {
+		q := store.Query{Index: list.Index, Partition: list.Partition, Limit: contentsPage, MaxBytes: store.ScanBytes}
+		err := EachItem(ctx, s, q, func(it store.Item) error {
+			return Retry(ctx, func() error {
+				items, err := Contents(ctx, s, it.Key)
+				if err != nil {
+					return err
+				}
+				return do(items)
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Contents returns the items of the key's partition, and before those of a run the ones of its evaluations.
+func Contents(ctx context.Context, s store.Store, key store.Key) (items []store.Item, err error) {
+	q := store.Query{Partition: key.Partition, Limit: contentsPage, Consistency: store.Strong}
+	var evaluations []store.Item
+	err = EachItem(ctx, s, q, func(it store.Item) error {
+		if items = append(items, it); !record.IsRun(it.Key) {
+			return nil
+		}
+		r, err := Decode[record.RunItem](it)
+		if err == nil {
+			evaluations, err = Evaluations(ctx, s, r)
+		}
+		return err
+	})
+	return append(evaluations, items...), err
+}
+
+// Evaluations returns the items of the run's evaluations, with their values per topic.
+func Evaluations(ctx context.Context, s store.Store, r *record.RunItem) ([]store.Item, error) {
+	keys := slices.Concat(Keys(r.Evaluations, record.EvaluationKey), Keys(r.Evaluations, record.TopicsKey))
+	items, err := get(ctx, s, store.Strong, keys)
+	return slices.DeleteFunc(items, isMissing), Failed(err)
+}

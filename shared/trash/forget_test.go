@@ -1,0 +1,70 @@
+package trash_test
+
+import (
+	"strings"
+	"testing"
+
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+	"assay/shared/store/embedded"
+)
+
+// What lay in the trash of a user who is deleted goes, and no other item names the user.
+func TestTrash_ForgetsUser(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(string(kind), func(t *testing.T) {
+			f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), kind)
+			f.must(f.delete(t.Context(), f.Store))
+			f.evaluator(4 * record.RequestTime)
+			ann, replaced := recordtest.UserID("ann"), record.NewID(f.now)
+			f.forget(ann, replaced)
+			left := f.contents()
+			for key, data := range left {
+				if strings.HasPrefix(key.Partition, "TRASH#") || strings.HasPrefix(key.Partition, "DELETION#") {
+					if strings.Contains(data, ann) || f.run != nil && strings.Contains(key.Partition, f.run.ID) {
+						t.Errorf("%v is left: %s", key, data)
+					}
+				}
+			}
+			if trashed, _ := deleted(left); (trashed > 0) != (kind == record.TaskInTrash || kind == record.DatasetInTrash) {
+				t.Errorf("%d items are left", trashed)
+			}
+		})
+	}
+}
+
+// What another member of the team could restore stays for that member when one is deleted, also in a task that was deleted.
+func TestTrash_KeepsWhatIsOfOthers(t *testing.T) {
+	for _, kind := range []record.DeletedKind{record.TaskInTrash, record.SubmissionInTrash, record.RunInTrash} {
+		t.Run(string(kind), func(t *testing.T) {
+			f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), kind)
+			r := recordtest.Get[record.RegistrationItem](t, f.Store, record.RegistrationKey(f.task.ID, f.run.Access.RegistrationID))
+			r.Members = append(r.Members, recordtest.UserID("zoe"))
+			f.Replace(r)
+			f.must(f.delete(t.Context(), f.Store))
+			f.evaluator(4 * record.RequestTime)
+			ann, replaced := recordtest.UserID("ann"), record.NewID(f.now)
+			f.forget(ann, replaced)
+			for key, data := range f.contents() {
+				if (strings.HasPrefix(key.Partition, "TRASH#") || strings.HasPrefix(key.Partition, "DELETION#")) && strings.Contains(data, ann) {
+					t.Errorf("%v names the user: %s", key, data)
+				}
+			}
+			f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), recordtest.UserID("zoe")))
+			if run := recordtest.Get[record.RunItem](t, f.Store, f.run.Key()); run == nil || run.UserID != replaced {
+				t.Errorf("restored is %+v", run)
+			}
+		})
+	}
+}
+
+// The deletion of a user waits for a task that is being deleted.
+func TestTrash_ForgetsUserOnceAllHasMoved(t *testing.T) {
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.TaskInTrash)
+	f.must(f.delete(t.Context(), f.Store))
+	if all, err := f.trash(f.Store).ForgetUser(t.Context(), recordtest.UserID("ann"), record.NewID(f.now)); err != nil || all {
+		t.Errorf("nothing is left, though a confirming pass is to come: %v", err)
+	}
+	f.evaluator(4 * record.RequestTime)
+	f.forget(recordtest.UserID("ann"), record.NewID(f.now))
+}

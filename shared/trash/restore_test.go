@@ -1,0 +1,131 @@
+package trash_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+	"assay/shared/records"
+	"assay/shared/store"
+	"assay/shared/store/embedded"
+)
+
+func TestRestore_NeedsTheParent(t *testing.T) {
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.RunInTrash)
+	f.must(f.delete(t.Context(), f.Store))
+	run := f.entry
+	f.kind = record.SubmissionInTrash
+	sub := recordtest.Get[record.SubmissionItem](t, f.Store, f.run.Submission.Key())
+	f.entry = record.NewDeletion(f.now, f.kind, sub.ID, "", "", sub.Scope(), "", true)
+	tx := new(records.Tx)
+	f.must(f.trash(f.Store).Submission(t.Context(), tx, sub, nil, f.entry))
+	f.must(tx.Commit(t.Context(), f.Store))
+	err := f.trash(f.Store).Restore(t.Context(), run.Key(), "")
+	if !problem.Conflict.Is(err) || !strings.Contains(err.Error(), f.entry.ID) {
+		t.Fatalf("%v does not name %s", err, f.entry.ID)
+	}
+	f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
+	f.must(f.trash(f.Store).Restore(t.Context(), run.Key(), ""))
+	if recordtest.Get[record.RunItem](t, f.Store, f.run.Key()) == nil {
+		t.Error("the run is not there")
+	}
+}
+
+// A run that a worker had leased is queued again, and one of a team that became anonymous meanwhile is shown under the alias.
+func TestRestore_TakesWhatHoldsNow(t *testing.T) {
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.RunInTrash, recordtest.InState(record.Evaluating))
+	r := recordtest.Get[record.RunItem](t, f.Store, f.run.Key())
+	r.Lease = &record.Lease{ID: "lease", Holder: "worker", Until: record.At(f.now)}
+	f.Replace(r)
+	f.must(f.delete(t.Context(), f.Store))
+	s := recordtest.Get[record.SubmissionItem](t, f.Store, f.run.Submission.Key())
+	s.Access.Anonymous, s.Access.Affiliation = true, ""
+	f.Replace(s)
+	f.now = f.now.Add(20 * record.Day)
+	f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
+	r = recordtest.Get[record.RunItem](t, f.Store, f.run.Key())
+	if r.State != record.Queued || r.Lease != nil || !r.QueuedAt.Equal(record.At(f.now).Time) || !r.Access.Anonymous {
+		t.Errorf("%+v", r)
+	}
+	for _, id := range r.Evaluations {
+		if e := recordtest.Get[record.EvaluationItem](t, f.Store, record.EvaluationKey(id)); !e.Access.Anonymous {
+			t.Error("the evaluation names the team")
+		}
+	}
+}
+
+// The scores of what is restored are shown after the close, also when that was while it lay in the trash.
+func TestRestore_RenewsTheEmbargo(t *testing.T) {
+	for _, kind := range []record.DeletedKind{record.DatasetInTrash, record.RunInTrash} {
+		f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), kind)
+		set := recordtest.Get[record.DatasetItem](t, f.Store, f.dataset.Key())
+		set.Scores = record.ScoresAfterClose
+		f.Replace(set)
+		f.must(f.delete(t.Context(), f.Store))
+		if e := recordtest.Get[record.Embargo](t, f.Store, record.EmbargoKey(f.task.ID)); e != nil {
+			t.Fatalf("%s: %+v", kind, e)
+		}
+		f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
+		e := recordtest.Get[record.Embargo](t, f.Store, record.EmbargoKey(f.task.ID))
+		if e == nil || !slices.Contains(e.Datasets, f.dataset.ID) || !e.PendingWork.Is(record.ApplyEmbargo) {
+			t.Errorf("%s: no pending work looks at what was restored: %+v", kind, e)
+		}
+	}
+}
+
+func TestRestore_EvaluatesAgainAgainstAnotherTruth(t *testing.T) {
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.RunInTrash)
+	f.must(f.delete(t.Context(), f.Store))
+	truth := recordtest.Get[record.Truth](t, f.Store, record.TruthKey(f.dataset.ID))
+	truth.Number++
+	f.Replace(truth)
+	f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
+	if set := recordtest.Get[record.DatasetItem](t, f.Store, f.dataset.Key()); !set.PendingWork.Is(record.Reevaluate) {
+		t.Errorf("%+v", set.PendingWork)
+	}
+}
+
+// Who read something before it was deleted cannot write it as it was then over what was restored.
+func TestRestore_ContinuesVersions(t *testing.T) {
+	forEachStore(t, func(t *testing.T, s store.Store) {
+		f := newFixture(t, s, record.SubmissionInTrash)
+		read := recordtest.Get[record.RunItem](t, f.Store, f.run.Key())
+		f.must(f.delete(t.Context(), f.Store))
+		f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
+		now := recordtest.Get[record.RunItem](t, f.Store, f.run.Key())
+		if now.Version <= read.Version || now.Stored() <= read.Stored() {
+			t.Errorf("version %d of %d was restored as %d of %d", read.Version, read.Stored(), now.Version, now.Stored())
+		}
+		if err := new(records.Tx).Replace(read).Commit(t.Context(), f.Store); !records.IsConflict(err) {
+			t.Errorf("replaced by what was read before: %v", err)
+		}
+	})
+}
+
+// A run that was marked as final is so again, unless the team chose as many others meanwhile.
+func TestRestore_KeepsFinalMarks(t *testing.T) {
+	for _, other := range []bool{false, true} {
+		f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.RunInTrash)
+		set := recordtest.Get[record.DatasetItem](t, f.Store, f.dataset.Key())
+		set.FinalRuns = 1
+		r := recordtest.Get[record.RunItem](t, f.Store, f.run.Key())
+		r.Final = true
+		of := record.AllowanceKey(f.task.ID, f.run.Access.RegistrationID)
+		a := recordtest.Get[record.Allowance](t, f.Store, of)
+		f.must(a.Mark(set, r.ID, true))
+		f.Replace(set, r, a)
+		f.must(f.delete(t.Context(), f.Store))
+		if a = recordtest.Get[record.Allowance](t, f.Store, of); other {
+			f.must(a.Mark(set, "another", true))
+			f.Replace(a)
+		}
+		f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
+		r, a = recordtest.Get[record.RunItem](t, f.Store, f.run.Key()), recordtest.Get[record.Allowance](t, f.Store, of)
+		if r.Final == other || slices.Contains(a.Final[f.dataset.ID], r.ID) == other {
+			t.Errorf("while another is marked (%v): %v, %v", other, r.Final, a.Final)
+		}
+	}
+}

@@ -303,7 +303,7 @@ func testWebhookWaitsInTheTrash(t *testing.T, f *fixture) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.Commit(new(records.Tx).Move(live, bin))
+	f.Commit(new(records.Tx).Write(store.DeleteIf(live)).Write(store.Create(bin)))
 	for next, end := f.run(), f.now.Add(4*record.Day); !next.IsZero() && next.Before(end); next = f.run() {
 		f.now = next
 	}

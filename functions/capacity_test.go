@@ -14,9 +14,11 @@ import (
 	"time"
 
 	"assay/functions/evaluator"
+	"assay/functions/notifier"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/store"
 	"assay/shared/store/dynamo/dynamotest"
 )
 
@@ -78,6 +80,7 @@ func TestCapacity(t *testing.T) {
 		p.measure(t, table, c.name, c.user, c.method, c.path, c.body)
 	}
 	p.measureEvaluation(t, table)
+	p.measureDelivery(t, table)
 	p.measureCleaning(t, table)
 	if err := table.Flush(); err != nil {
 		t.Fatal(err)
@@ -171,6 +174,28 @@ func (p *populated) measureEvaluation(t *testing.T, table *tabwriter.Writer) {
 		t.Fatalf("the run is %s: %v", r.State, r.Diagnostics)
 	}
 	_, _ = fmt.Fprintf(table, "evaluate a run\tevaluator\t%d\t%d\t%.1f\t%.0f\n", c.reads+c.writes, c.items,
+		float64(p.meter.units.Read.Load()-reads)/1000, float64(p.meter.units.Written.Load()-writes)/1000)
+}
+
+// measureDelivery adds what the notifier does for the event that the run completed, which no webhook takes.
+func (p *populated) measureDelivery(t *testing.T, table *tabwriter.Writer) {
+	t.Helper()
+	outbox, err := p.Store.Query(t.Context(), store.Query{Index: record.ByWork, Partition: record.OutboxPartition, To: record.DueBy(time.Now()),
+		Descending: true, Limit: 1})
+	if err != nil || len(outbox) == 0 {
+		t.Fatalf("there is no event: %v", err)
+	}
+	worker := &notifier.Worker{Store: p.meter, Now: time.Now, Log: p.Log}
+	reads, writes := p.meter.units.Read.Load(), p.meter.units.Written.Load()
+	c := p.meter.of(func() {
+		if _, err := worker.HandleChange(t.Context(), outbox[0].Key); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if c.writes == 0 {
+		t.Error("nothing was delivered")
+	}
+	_, _ = fmt.Fprintf(table, "deliver an event\tnotifier\t%d\t%d\t%.1f\t%.0f\n", c.reads+c.writes, c.items,
 		float64(p.meter.units.Read.Load()-reads)/1000, float64(p.meter.units.Written.Load()-writes)/1000)
 }
 

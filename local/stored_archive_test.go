@@ -204,8 +204,8 @@ const (
 	laterTask, laterTitle             = "Used later", "in the trash"
 )
 
-// leaveForLater leaves what a later build has to know of a team: an invitation, of which it returns the secret, a submission in the trash, a
-// dataset whose window closes soon enough for its team to be reminded, and events that wait for a webhook that cannot be reached.
+// leaveForLater leaves what a later build has to know of a team: an invitation, of which it returns the secret, a submission in the trash,
+// a dataset whose window closes soon enough for its team to be reminded, and events that wait for a webhook that cannot be reached.
 func (s *testServer) leaveForLater(t *testing.T) (secret string) {
 	t.Helper()
 	owner, user := s.token(t, laterOwner), s.token(t, laterUser)

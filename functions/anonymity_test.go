@@ -189,7 +189,8 @@ func TestAnonymousTeam_IsNamedInNoNews(t *testing.T) {
 		kinds[event.Type]++
 	}))
 	t.Cleanup(receiver.Close)
-	for _, list := range []string{"/v1/organizers/" + p.ids["organizerId"][0], "/v1/tasks/" + p.ids["taskId"][0], "/v1/tasks/" + p.ids["taskId"][1]} {
+	tasks := p.ids["taskId"]
+	for _, list := range []string{"/v1/organizers/" + p.ids["organizerId"][0], "/v1/tasks/" + tasks[0], "/v1/tasks/" + tasks[1]} {
 		p.Create("olga", list+"/webhooks", map[string]any{"url": receiver.URL})
 	}
 	for i, task := range p.ids["taskId"] {

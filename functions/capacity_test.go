@@ -180,8 +180,8 @@ func (p *populated) measureEvaluation(t *testing.T, table *tabwriter.Writer) {
 // measureDelivery adds what the notifier does for the event that the run completed, which no webhook takes.
 func (p *populated) measureDelivery(t *testing.T, table *tabwriter.Writer) {
 	t.Helper()
-	outbox, err := p.Store.Query(t.Context(), store.Query{Index: record.ByWork, Partition: record.OutboxPartition, To: record.DueBy(time.Now()),
-		Descending: true, Limit: 1})
+	outbox, err := p.Store.Query(t.Context(), store.Query{Index: record.ByWork, Partition: record.OutboxPartition,
+		To: record.DueBy(time.Now()), Descending: true, Limit: 1})
 	if err != nil || len(outbox) == 0 {
 		t.Fatalf("there is no event: %v", err)
 	}

@@ -120,7 +120,8 @@ func TestEvents_TellOfTheCloseOfEveryWindow(t *testing.T) {
 	b := s.Records()
 	task := b.Task(func(t *record.TaskItem) { t.Submissions.ClosesAt = closes })
 	dataset := task.Dataset(b.Truths("qrels.txt", "q1 0 d1 1\n"), func(d *record.DatasetItem) { d.Submissions.ClosesAt = closes })
-	for path, closing := range map[string]*record.Event{task.Path(): task.ClosingEvent(s.Now()), dataset.Path(): dataset.ClosingEvent(s.Now())} {
+	closings := map[string]*record.Event{task.Path(): task.ClosingEvent(s.Now()), dataset.Path(): dataset.ClosingEvent(s.Now())}
+	for path, closing := range closings {
 		takeMissing := func(what string) {
 			t.Helper()
 			e := recordtest.Get[record.Event](t, s.Store, closing.Key())

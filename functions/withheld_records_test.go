@@ -69,8 +69,7 @@ func (b *modelBuilder) task(i int) {
 		task.Visibility = record.Private
 	}
 	task.Normalize()
-	b.all = append(b.all, task)
-	b.all = append(b.all, &record.Announcement{Meta: modelMeta("announcement", i), TaskID: task.ID,
+	b.all = append(b.all, task, &record.Announcement{Meta: modelMeta("announcement", i), TaskID: task.ID,
 		AnnouncementDraft: record.AnnouncementDraft{Title: b.other(sees, "News")}})
 	if !b.hides(b.organizes(b.caller, i)) {
 		b.ofOrganizers(i, task)
@@ -155,8 +154,7 @@ func (b *modelBuilder) register(i int, r modelRegistration) {
 	}
 	task := new(record.TaskItem)
 	task.ID, task.OrganizerID = item.TaskID, item.OrganizerID
-	b.all = append(b.all, b.invitation(len(b.tasks)+i, task, item.ID, item.UserID), b.deletion("run", i, item.Scope(), item.UserID, true))
-	b.all = append(b.all, item, &record.Registered{
+	b.all = append(b.all, b.invitation(len(b.tasks)+i, task, item.ID, item.UserID), b.deletion("run", i, item.Scope(), item.UserID, true), item, &record.Registered{
 		Meta: item.Meta, UserID: item.UserID, TaskID: item.TaskID, OrganizerID: item.OrganizerID, PrivateTask: b.tasks[r.task].private,
 		Team: item.Team, Alias: item.Alias, Anonymous: r.anonymous, State: r.state,
 	})

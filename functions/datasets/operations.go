@@ -56,8 +56,8 @@ var Operations = []api.Operation{
 		Summary: "Update a dataset",
 		Description: "Everything but `taskId` can change. A change of truth, evaluator or run format makes a new `truthVersion` and has every " +
 			"run evaluated again. `idsPublic` and `labelsPublic` say what participants may learn of the truth while their runs are blinded: which " +
-			"topics or items of it, or which labels, their runs lack or it does not have. Without them teams with blinded runs learn only what the " +
-			"files alone and the ids in `inputs` show; organizers find the rest in the review of each run. Until none of them waits any more (a " +
+			"topics or items of it, or which labels, their runs lack or it does not have. Without them teams with blinded runs learn only what " +
+			"the files alone and the ids in `inputs` show; organizers find the rest in the review of each run. Until none of them waits any more (a " +
 			"run that failed does not), leaderboards and lists show the results against `boardVersion`, which is the truth before; `reevaluation` " +
 			"says how far the new one has come. To show it earlier, set `boardVersion` to `truthVersion`. Files that stay are named as they were " +
 			"shown; new ones are given as on creation. A file that was replaced counts as stored for up to three days more, until it is deleted.",

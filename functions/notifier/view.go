@@ -175,7 +175,7 @@ func (v view) window(ctx context.Context, e *record.Event) (string, error) {
 		name += ", except to " + strings.Join(others, ", ") + ","
 	}
 	a, allowanceErr := v.allowance(ctx, t.ID)
-	if err = errors.Join(err, allowanceErr); err != nil {
+	if err := errors.Join(err, allowanceErr); err != nil {
 		return "", err
 	}
 	_, closes := d.Window(t)

@@ -79,7 +79,7 @@ func (w *Worker) claim(ctx context.Context, key store.Key) (h *record.WebhookIte
 
 // endAttempt records what became of an attempt. A delivery that is to be sent again, as was said meanwhile, still is.
 func (w *Worker) endAttempt(ctx context.Context, h *record.WebhookItem, claimed *record.DeliveryItem, a answer) error {
-	arrived, began := a.failure == "", claimed.UpdatedAt
+	arrived := a.failure == ""
 	ends := h.Disabled || a.gone || w.Now().Sub(claimed.Since.Time) >= record.DeliveryTime
 	err := records.Change(ctx, w.Store, claimed.Key(), func(d *record.DeliveryItem, tx *records.Tx) error {
 		now := w.Now()
@@ -100,16 +100,22 @@ func (w *Worker) endAttempt(ctx context.Context, h *record.WebhookItem, claimed 
 	if known := h.FailingSince != nil; err != nil || h.Disabled || arrived && !known || !arrived && known && !ends {
 		return err
 	}
-	return records.Change(ctx, w.Store, h.Key(), func(h *record.WebhookItem, tx *records.Tx) error {
+	return w.judge(ctx, h.Key(), claimed, arrived, a.gone, ends)
+}
+
+// judge records since when attempts of the webhook have failed. It disables one whose receiver is gone, or of which nothing arrived from the
+// first attempt of the claimed delivery to its last.
+func (w *Worker) judge(ctx context.Context, webhook store.Key, claimed *record.DeliveryItem, arrived, gone, ends bool) error {
+	return records.Change(ctx, w.Store, webhook, func(h *record.WebhookItem, tx *records.Tx) error {
 		switch {
 		case h.Disabled:
 			return nil
 		case arrived:
 			h.FailingSince = nil
 		case h.FailingSince == nil:
-			h.FailingSince = &began
+			h.FailingSince = &claimed.UpdatedAt
 		}
-		if a.gone || !arrived && ends && !h.FailingSince.After(claimed.Since.Time) { // nothing arrived while this was tried
+		if gone || !arrived && ends && !h.FailingSince.After(claimed.Since.Time) {
 			h.Disabled = true
 			record.Touch(h, w.Now())
 			tx.Create(record.NewEvent(w.Now(), record.EventWebhookDisabled, h.Scope(), h.Path()))

@@ -41,7 +41,8 @@ func listOf(name, description string, item *huma.Schema, most int) *huma.Param {
 }
 
 func filterParam(f page.Filter) *huma.Param {
-	item, one, several := &huma.Schema{Type: "string"}, "", ""
+	var one, several string
+	item := &huma.Schema{Type: "string"}
 	switch f.Type {
 	case page.ID:
 		item.Pattern, one, several = record.IDPattern, "An id.", "Ids"

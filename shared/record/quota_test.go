@@ -149,7 +149,8 @@ func (m *quotaModel) checkQuota(t *rapid.T, q record.Quota, now time.Time) {
 	for _, of := range append([]record.QuotaLeft{q.QuotaLeft}, lists.Map(q.Datasets, func(d record.DatasetQuota) record.QuotaLeft {
 		return d.QuotaLeft
 	})...) {
-		if of.RemainingToday != nil && *of.RemainingToday != left(of) || of.Remaining != nil && q.Remaining != nil && *of.Remaining > *q.Remaining {
+		if of.RemainingToday != nil && *of.RemainingToday != left(of) ||
+			of.Remaining != nil && q.Remaining != nil && *of.Remaining > *q.Remaining {
 			t.Fatalf("%+v can be submitted, where the task leaves %+v", of, q.QuotaLeft)
 		}
 	}

@@ -249,7 +249,9 @@ func Each[R any, P Pointer[R]](ctx context.Context, s store.Store, n int, source
 }
 
 // Count is how many records of the sources do count, as far as most; it reads in pages of n.
-func Count[R any, P Pointer[R]](ctx context.Context, s store.Store, n, most int, sources []Source, counts func(P) bool) (found int, err error) {
+func Count[R any, P Pointer[R]](
+	ctx context.Context, s store.Store, n, most int, sources []Source, counts func(P) bool,
+) (found int, err error) {
 	enough := errors.New("records: enough are counted")
 	err = Each(ctx, s, n, sources, func(r P) error {
 		if counts(r) {

@@ -119,8 +119,8 @@ func Remember(ctx context.Context, s store.Store, tx *records.Tx, used *record.A
 	return nil
 }
 
-// LeaveForGood adds to tx that what the team has used, nil for nothing, and that it was rejected, counts for a user who is deleted and signs
-// in again.
+// LeaveForGood adds to tx that what the team has used, nil for nothing, and that it was rejected, counts for a user who is deleted and
+// signs in again.
 func LeaveForGood(ctx context.Context, s store.Store, tx *records.Tx, r *record.RegistrationItem, used *record.Allowance, userID string,
 	now time.Time) error {
 	had := *cmp.Or(used, &record.Allowance{TaskID: r.TaskID})

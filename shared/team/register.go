@@ -27,7 +27,9 @@ func (c Change) CheckRejected(ctx context.Context, taskID string) error {
 
 // Register adds to the transaction that the actor takes part in the task with a new team, and an audit entry. That the actor may, and can
 // have one more registration, is the caller's to know.
-func (c Change) Register(t *record.TaskItem, d record.RegistrationDraft, begins record.RegistrationState) (*record.RegistrationItem, error) {
+func (c Change) Register(
+	t *record.TaskItem, d record.RegistrationDraft, begins record.RegistrationState,
+) (*record.RegistrationItem, error) {
 	if d.UserID != "" && d.UserID != c.ActorID {
 		return nil, problem.InvalidMember("/userId", "must be your own id, or absent: users register by themselves. To have somebody take part, "+
 			"send them the link that POST /v1/tasks/%s/invitations answers with", t.ID)

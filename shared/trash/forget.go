@@ -96,7 +96,7 @@ func (f forgetting) forgetItem(ctx context.Context, d *record.DeletionItem, key 
 		return err
 	}
 	if of.UserID == f.userID && it.Sort != "REVIEW" {
-		var teams store.Store = f.Store
+		teams := f.Store
 		if d.Kind == record.TaskInTrash {
 			teams = f.bin(d)
 		}

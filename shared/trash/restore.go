@@ -248,8 +248,8 @@ func (t Trash) task(ctx context.Context, b *batch, id string) (*record.TaskItem,
 	return task, nil
 }
 
-// checkDataset requires in b that the dataset of the run is there, and returns it with its ground truth. A run that was evaluated against another
-// one is evaluated again.
+// checkDataset requires in b that the dataset of the run is there, and returns it with its ground truth. A run that was evaluated against
+// another one is evaluated again.
 func (t Trash) checkDataset(ctx context.Context, b *batch, r *record.RunItem) (*record.DatasetItem, *record.Truth, error) {
 	var set *record.DatasetItem
 	var truth *record.Truth

@@ -39,7 +39,7 @@ func takeEvents(t *testing.T, s *servertest.Server) (found []string) {
 	return found
 }
 
-// Each change that others are told of puts an event into the outbox, and a change that tells them nothing puts none there.
+// Each change that others are notified of puts an event into the outbox, and a change that tells them nothing puts none there.
 func TestEvents_AreWrittenWithWhatTheyTellOf(t *testing.T) {
 	s := newServer(t)
 	b := s.Records()
@@ -76,7 +76,7 @@ func TestEvents_AreWrittenWithWhatTheyTellOf(t *testing.T) {
 			[]string{"window.closing " + task.Path()}},
 		{"a quota", patch(task.Path(), map[string]any{"submissions": map[string]any{"perDay": 5}}), nil},
 		{"no window", patch(task.Path(), map[string]any{"submissions": map[string]any{"closesAt": nil}}), nil},
-		{"the window that was told of", patch(task.Path(), map[string]any{"submissions": map[string]any{"closesAt": closes}}), nil},
+		{"the window that was notified of", patch(task.Path(), map[string]any{"submissions": map[string]any{"closesAt": closes}}), nil},
 	} {
 		c.do()
 		got := takeEvents(t, s)

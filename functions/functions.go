@@ -36,7 +36,7 @@ func Families() []api.Family {
 		{Name: "components", About: "The catalogue of the platform's building blocks, each with snippets that run.",
 			Operations: components.Operations},
 		{Name: "tools", About: "What the server computes from runs for its callers.", Operations: tools.Operations},
-		{Name: "notifications", About: "Announcements of tasks, and what users are told of by e-mail.", Operations: notifications.Operations},
+		{Name: "notifications", About: "Announcements of tasks, and what users are notified of by e-mail.", Operations: notifications.Operations},
 		{Name: "users", About: "Who is logged in, and what users submitted.", Operations: users.Operations},
 	}
 }

@@ -128,7 +128,7 @@ func TestEmbargo_ShowsScoresAfterTheLastClose(t *testing.T) {
 			a := f.Do(user, http.MethodGet, path, nil)
 			told := strings.Contains(string(a.Body), run.EvaluationID) || strings.Contains(string(a.Body), "0.4321")
 			if got := a.Status == http.StatusOK && told; got != want && (user != olga || !strings.Contains(path, "public")) {
-				t.Errorf("%s as %q: the score is told: %v, want %v: %s", path, user, got, want, a.Body)
+				t.Errorf("%s as %q: the score is shown: %v, want %v: %s", path, user, got, want, a.Body)
 			}
 		}
 	}

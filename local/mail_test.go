@@ -10,7 +10,7 @@ import (
 	"assay/shared/mail/mailtest"
 )
 
-// A registrant is told of an announcement by the server of the flags, and stops the e-mails by the link that programs for mail follow.
+// A registrant is notified of an announcement by the server of the flags, and stops the e-mails by the link that programs for mail follow.
 func TestMail_TellsRegistrantsUntilTheyUnsubscribe(t *testing.T) {
 	smtp := mailtest.New(t)
 	s := start(t, "-smtp", smtp.URL, "-mail-from", "Assay <assay@lab.example>", "-demo=false")

@@ -93,7 +93,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-validate/python.py"}},
 	{Component{
 		ID: "01M7Z3H1W0E0E152NA44AX63G3", Kind: "tool", Name: "converter",
-		Description: "A run or relevance judgments in another format: runs as `trec-run`, `jsonl` or `csv`, judgments as `trec-qrels`, `jsonl`, `csv` or `beir`. Lines keep their order and scores their digits, and what the other format cannot hold is told. Answers with JSON, or with the file (`Accept: text/plain`); a large one stands behind a link, for those who log in. The files of a stored run are for those who may download them, the judgments of a dataset for its organizers.",
+		Description: "A run or relevance judgments in another format: runs as `trec-run`, `jsonl` or `csv`, judgments as `trec-qrels`, `jsonl`, `csv` or `beir`. Lines keep their order and scores their digits, and what the other format cannot hold is reported. Answers with JSON, or with the file (`Accept: text/plain`); a large one stands behind a link, for those who log in. The files of a stored run are for those who may download them, the judgments of a dataset for its organizers.",
 		Links: []Link{
 			{"The tool on this server, to try it", "/v1/tools/converter"},
 			{"BEIR, a benchmark whose format of judgments others use too", "https://github.com/beir-cellar/beir"},

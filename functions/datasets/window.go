@@ -10,7 +10,7 @@ import (
 	"assay/shared/records"
 )
 
-// renewWindow adds to c.Tx that participants are told when the dataset's own window closes, and that its scores follow a change of
+// renewWindow adds to c.Tx that participants are notified when the dataset's own window closes, and that its scores follow a change of
 // when they are shown.
 func renewWindow(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) error {
 	if err := records.CreateMissing[record.Event](ctx, c.Store, c.Tx, changed.ClosingEvent(c.Now())); err != nil {

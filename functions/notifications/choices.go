@@ -17,10 +17,10 @@ import (
 
 // ChoicesDraft is what a user chooses.
 type ChoicesDraft struct {
-	Email []record.EventKind `json:"email" maxItems:"20" enum:"registration.pending,registration.decided,invitation.created,run.failed,run.completed,review.published,truth.changed,window.closing,announcement.published,workers.missing,token.expiring,webhook.disabled" doc:"the kinds of events that you are told of by e-mail; those for organizers concern their tasks"`
+	Email []record.EventKind `json:"email" maxItems:"20" enum:"registration.pending,registration.decided,invitation.created,run.failed,run.completed,review.published,truth.changed,window.closing,announcement.published,workers.missing,token.expiring,webhook.disabled" doc:"the kinds of events that you are notified of by e-mail; those for organizers concern their tasks"`
 }
 
-// Choices is what a user is told of.
+// Choices is what a user is notified of.
 type Choices struct {
 	ChoicesDraft
 	Address string `json:"address,omitempty" doc:"where e-mails go; absent while you have changed nothing here, and when the sign-in issuer gives none"`

@@ -1,7 +1,7 @@
-// Package notifications serves what people are told: the announcements of tasks, and what each user is told of by e-mail.
+// Package notifications serves what people are notified of: the announcements of tasks, and what each user is notified of by e-mail.
 //
 // An announcement is seen by everyone who sees its task. Its creation is an event, of which package notifier tells the registrants. What
-// a user is told of is kept in a mailbox. A link at the end of each e-mail stops all of them: the link holds a secret of the mailbox,
+// a user is notified of is kept in a mailbox. A link at the end of each e-mail stops all of them: the link holds a secret of the mailbox,
 // which lets its holder do nothing else, so that it needs no login (RFC 8058).
 //
 // Webhooks belong to an organizer or to one of its tasks. Organizers alone know of them and of what was sent to them.
@@ -31,7 +31,7 @@ var Operations = slices.Concat([]api.Operation{
 		ID: "createAnnouncement", Path: "/v1/tasks/{taskId}/announcements", May: access.Organizer,
 		Token: access.ScopeOrganize, Problems: api.Quotas,
 		Summary: "Announce something to all who see a task",
-		Description: "Registrants whose registration was accepted are told of it by e-mail, unless they chose otherwise. A later change is not " +
+		Description: "Registrants whose registration was accepted are notified of it by e-mail, unless they chose otherwise. A later change is not " +
 			"sent again.",
 	}, task, createAnnouncement),
 	api.Get(api.Spec{
@@ -53,13 +53,13 @@ var Operations = slices.Concat([]api.Operation{
 	}, announcement, removeAnnouncement),
 	api.Get(api.Spec{
 		ID: "getNotifications", Path: "/v1/user/notifications", May: access.User,
-		Summary:     "Return what you are told of by e-mail",
+		Summary:     "Return what you are notified of by e-mail",
 		Description: "All kinds of events, unless you chose. E-mails go to the address that the sign-in issuer gave last.",
 	}, choices, showChoices),
 	api.Patch(api.Spec{
 		ID: "updateNotifications", Path: "/v1/user/notifications", May: access.User,
 		Token:       access.ScopeSubmit | access.ScopeOrganize,
-		Summary:     "Choose what you are told of by e-mail",
+		Summary:     "Choose what you are notified of by e-mail",
 		Description: "`email` lists the kinds of events that you want; an empty list stops all e-mails. At most one is sent in ten minutes.",
 	}, choices, showChoices, changeChoices),
 	api.WithHTML(api.Get(api.Spec{

@@ -40,7 +40,7 @@ func unsubscribeForm(stopped bool) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p class=\"lead\">Do you want no more e-mails of this server?</p><form method=\"post\"><button>Stop all e-mails</button></form><p class=\"quiet\">Once you are logged in, PATCH /v1/user/notifications chooses what you are told of.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 3, "<p class=\"lead\">Do you want no more e-mails of this server?</p><form method=\"post\"><button>Stop all e-mails</button></form><p class=\"quiet\">Once you are logged in, PATCH /v1/user/notifications chooses what you are notified of.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -54,7 +54,7 @@ func (f family[P]) operations() []api.Operation {
 				"what it is about, at `path`, and nothing of it. The first is `webhook.created`. `sequence` counts the events of the webhook without "+
 				"gaps. An event can arrive more than once, with the same `webhook-id`, and later than one that happened after it. The receiver answers "+
 				"within 10 seconds with a status of 2xx; redirects are not followed. Otherwise the event is sent again, with growing waits, for three "+
-				"days. When nothing arrived in that time, the webhook is disabled, and the organizers are told. At most 10 for each "+
+				"days. When nothing arrived in that time, the webhook is disabled, and the organizers are notified. At most 10 for each "+
 				"organizer and each task.", api.Quotas...), f.load, createWebhook[P]),
 		api.Get(read("get", "", one, "Return a webhook", "Without its secret."), f.webhook, showWebhook),
 		api.Patch(spec("update", "", one, "Change a webhook", "Its address, the kinds of events, or whether they are sent.", api.Quotas...),

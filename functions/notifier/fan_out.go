@@ -76,7 +76,8 @@ func (w *Worker) isCurrent(ctx context.Context, e *record.Event) (bool, error) {
 	return current != nil && current.ID == e.ID, err
 }
 
-// recipients returns the next of those who are told of the event, behind its cursor, and the cursor behind them; empty when these are all.
+// recipients returns the next of those who are notified of the event, behind its cursor, and the cursor behind them; empty when these
+// are all.
 func (w *Worker) recipients(ctx context.Context, e *record.Event) (users []string, next string, err error) {
 	var all []string // each as the registration, if that counts, # and the user; in ascending order, as cursors are
 	add := func(registration string, users []string) {
@@ -128,7 +129,7 @@ func (w *Worker) invitation(ctx context.Context, secret string) (*record.Invitat
 	return records.Get[record.InvitationItem](ctx, w.Store, store.Strong, record.InvitationKey(id, digest))
 }
 
-// addMails adds to tx that the users are told of the event by e-mail, as far as they have an address and want it.
+// addMails adds to tx that the users are notified of the event by e-mail, as far as they have an address and want it.
 func (w *Worker) addMails(ctx context.Context, tx *records.Tx, e *record.Event, users []string) error {
 	if w.Mail == nil {
 		return nil

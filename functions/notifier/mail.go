@@ -68,7 +68,7 @@ type letter struct {
 	News        []news
 	Unlisted    string // what there is more
 	Server      string // URL
-	Choices     string // URL at which to choose what to be told of
+	Choices     string // URL at which to choose what to be notified of
 	Unsubscribe string // URL that stops all e-mails
 }
 
@@ -144,7 +144,7 @@ func (l letter) text() string {
 	if l.Unlisted != "" {
 		out.WriteString(l.Unlisted + "\n\n")
 	}
-	fmt.Fprintf(&out, "-- \nThis is an e-mail of Assay at %s\nChoose what you are told of: PATCH %s\nStop all e-mails: %s\n", l.Server,
+	fmt.Fprintf(&out, "-- \nThis is an e-mail of Assay at %s\nChoose what you are notified of: PATCH %s\nStop all e-mails: %s\n", l.Server,
 		l.Choices, l.Unsubscribe)
 	return out.String()
 }

@@ -18,7 +18,7 @@ import (
 	"assay/shared/webpage"
 )
 
-// news is an event as one recipient is told of it.
+// news is an event as one recipient is notified of it.
 type news struct {
 	Text    string // empty: the recipient may not see it, or it is no longer so
 	URL     string
@@ -32,7 +32,7 @@ type view struct {
 	viewer *visibility.Viewer
 }
 
-// news returns what the recipient is told of the event.
+// news returns what the recipient is notified of the event.
 func (v view) news(ctx context.Context, e *record.Event) (n news, err error) {
 	n.URL = v.URL + e.Subject
 	switch e.Kind {

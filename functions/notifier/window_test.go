@@ -50,7 +50,7 @@ func testWindowThatMoves(t *testing.T, f *fixture) {
 	}
 	f.closeOn(1, task, nil)
 	if all := f.deliver(); len(all) > 0 {
-		t.Errorf("it is told of twice: %+v", all)
+		t.Errorf("it is notified of twice: %+v", all)
 	}
 }
 

@@ -1,9 +1,9 @@
 // Package notifier delivers the outbox: it tells people by e-mail what happened, and programs by webhooks. It runs as goroutines of the
 // local server, and on AWS as a function that the table's stream and schedules call.
 //
-// Whatever changes something that others are to be told of creates a record.Event in its transaction, and what time brings creates one
+// Whatever changes something that others are to be notified of creates a record.Event in its transaction, and what time brings creates one
 // that is due later. The notifier fans each event out to its recipients, a page in each transaction that also moves the event's cursor,
-// so that every recipient gets it once. What one recipient is to be told waits in a record.Mailbox and is sent as one e-mail. Its
+// so that every recipient gets it once. What concerns one recipient waits in a record.Mailbox and is sent as one e-mail. Its
 // text is composed when it is sent, of what the recipient may see then.
 //
 // Each webhook that takes an event gets a record.DeliveryItem of its own, with a number, in the first of these transactions. It is sent,

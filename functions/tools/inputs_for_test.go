@@ -36,7 +36,7 @@ func TestTools_ReadInputsForRegistrantsAlone(t *testing.T) {
 		out := answer[tools.ValidatorOutput](s, user, "validator", object{"run": inlineFiles("r", "other Q0 d 1 1 t\n"),
 			"datasetId": s.dataset.ID})
 		if (len(out.Diagnostics) > 0) != sees {
-			t.Errorf("%q is told of ids: %+v", user, out.Diagnostics)
+			t.Errorf("%q is notified of ids: %+v", user, out.Diagnostics)
 		}
 	}
 }

@@ -48,7 +48,7 @@ const (
 
 // Effect is one thing that would follow from a change.
 type Effect struct {
-	Kind    EffectKind `json:"kind" enum:"audience,evaluation,quota,audit,news,terms" doc:"audience: who sees the subject; evaluation: its runs are evaluated again; quota: what is charged to the caller; audit: entries that organizers find; news: people are told of the subject; terms: teams must accept those of the task before they submit again, or get inputs that are for registrants"`
+	Kind    EffectKind `json:"kind" enum:"audience,evaluation,quota,audit,news,terms" doc:"audience: who sees the subject; evaluation: its runs are evaluated again; quota: what is charged to the caller; audit: entries that organizers find; news: people are notified of the subject; terms: teams must accept those of the task before they submit again, or get inputs that are for registrants"`
 	Subject string     `json:"subject" doc:"path of the resource that it is about; of a quota its name in limits.quotas of GET /info, or the path of the task whose quota it is; of audit entries their action"`
 	Count   int64      `json:"count,omitempty" doc:"how many runs, entries, registrations, or of what the quota counts; below zero for what is given back"`
 	Before  string     `json:"before,omitempty" doc:"of an audience: who sees it now; absent when it is created"`

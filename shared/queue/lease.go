@@ -127,8 +127,8 @@ func (t *transition) failWith(refund func() error, reasons []measure.Diagnostic)
 	return refund()
 }
 
-// tell adds to the transaction that the team is told of how the run ended, unless that is of an evaluation against a changed truth,
-// which the team is told of in itself.
+// tell adds to the transaction that the team is notified of how the run ended, unless that is of an evaluation against a changed truth,
+// which the team is notified of in itself.
 func (t *transition) tell(kind record.EventKind) {
 	if len(t.run.Evaluations) == 0 {
 		t.tx.Create(record.NewEvent(t.now, kind, t.run.Scope(), "/v1/runs/"+t.run.ID))

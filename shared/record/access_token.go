@@ -39,7 +39,7 @@ type AccessTokenItem struct {
 	AccessToken
 	UserID string `json:"userId"`
 	Digest string `json:"digest"` // hexadecimal SHA-256 of the secret
-	// Noticed says that its user was told that it expires.
+	// Noticed says that its user was notified that it expires.
 	Noticed bool `json:"noticed,omitempty"`
 }
 
@@ -57,7 +57,7 @@ func (t *AccessTokenItem) Key() store.Key { return AccessTokenKey(t.UserID, t.Di
 // Expiry says when the record goes by itself, a while after the token expired, so that its user finds out why it is refused.
 func (t *AccessTokenItem) Expiry() time.Time { return t.ExpiresAt.Add(tokenRetention) }
 
-// NoticeAt is when its user is to be told that it expires; the zero Time when that was done, and for one that is valid for no longer.
+// NoticeAt is when its user is to be notified that it expires; the zero Time when that was done, and for one that is valid for no longer.
 func (t *AccessTokenItem) NoticeAt() time.Time {
 	if at := t.ExpiresAt.Add(-TokenNotice); !t.Noticed && at.After(t.CreatedAt.Time) {
 		return at

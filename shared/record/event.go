@@ -32,7 +32,7 @@ var EventKinds = []EventKind{
 	EventTruthChanged, EventWindowClosing, EventAnnouncementPublished, EventWorkersMissing, EventTokenExpiring, EventWebhookDisabled,
 }
 
-// Recipients says which people are told of an event.
+// Recipients says which people are notified of an event.
 type Recipients string
 
 // Recipients of events.
@@ -44,7 +44,7 @@ const (
 	ToAddress     Recipients = "address"     // the e-mail address of the invitation, whose owner need have no account
 )
 
-// To returns who is told of events of the kind.
+// To returns who is notified of events of the kind.
 func (k EventKind) To() Recipients {
 	switch k {
 	case EventRegistrationPending, EventWorkersMissing, EventWebhookDisabled:
@@ -60,9 +60,9 @@ func (k EventKind) To() Recipients {
 	}
 }
 
-// Event is an entry of the outbox: something happened that people and webhooks are told of. The transaction of the change that it
+// Event is an entry of the outbox: something happened that people and webhooks are notified of. The transaction of the change that it
 // tells of creates it, so that none is lost and none is made up; the notifier delivers it from NotBefore on. It says what the event is
-// about and no more: what a recipient is told is read at delivery, as far as that recipient may see it then.
+// about and no more: what a recipient is shown is read at delivery, as far as that recipient may see it then.
 type Event struct {
 	Meta
 	Kind           EventKind `json:"kind"`
@@ -90,8 +90,8 @@ func NewEvent(now time.Time, kind EventKind, of access.Scope, subject string) *E
 	return e
 }
 
-// WindowNotice is how long before a window closes its registrants are told, and TokenNotice before an access token expires its user is.
-// WorkersNotice is how long a run waits for a worker before its organizers are told that none was seen, and then once a day.
+// WindowNotice is how long before a window closes its registrants are notified, and TokenNotice before an access token expires its user is.
+// WorkersNotice is how long a run waits for a worker before its organizers are notified that none was seen, and then once a day.
 const (
 	WindowNotice  = 2 * Day
 	TokenNotice   = 7 * Day
@@ -147,7 +147,7 @@ func (t *AccessTokenItem) ExpiringEvent(now time.Time) *Event {
 // End says that the event is delivered, or given up.
 func (e *Event) End() { e.Delivered, e.Secret = true, "" }
 
-// eventRetention is for how long a delivered event is kept: until then the event with the same id is not told of again.
+// eventRetention is for how long a delivered event is kept: until then the event with the same id is not delivered again.
 const eventRetention = 30 * Day
 
 // EventKey is the key of the event.

@@ -42,8 +42,8 @@ import (
 //	TOKENS#<userId>           / <digest>            an access token of the user, by the SHA-256 of its secret
 //	INVITATIONS#<id>          / <digest>            an invitation to the organizer, task or registration, by the SHA-256 of its secret
 //	ADDRESSED#<id>            / ADDRESSED           the latest invitations of an organizer, or of a user to teams, to e-mail addresses
-//	EVENT#<id>                / EVENT               something happened that people and webhooks are told of
-//	MAILBOX#<userId>          / BOX                 what the user, or by its AddressID an e-mail address, wants to be told of, and
+//	EVENT#<id>                / EVENT               something happened that people and webhooks are notified of
+//	MAILBOX#<userId>          / BOX                 what the user, or by its AddressID an e-mail address, wants to be notified of, and
 //	                                                when the next e-mail is sent
 //	TASK#<id>                 / WEBHOOK#<id>        a webhook of the task, and so
 //	ORGANIZER#<id>            / WEBHOOK#<id>        one of the organizer

@@ -83,7 +83,7 @@ func (m *Mailbox) Add(e *Event, now time.Time) {
 	}
 }
 
-// Remove takes out what an e-mail told of, also of one that was given up. What came meanwhile waits for the next.
+// Remove takes out the events of an e-mail that was sent, also of one that was given up. What came meanwhile waits for the next.
 func (m *Mailbox) Remove(sent *Mailbox, now time.Time) {
 	m.Waiting, m.Unlisted = m.Waiting[min(len(sent.Waiting), len(m.Waiting)):], max(m.Unlisted-sent.Unlisted, 0)
 	m.FailingSince, m.NotBefore = nil, nil

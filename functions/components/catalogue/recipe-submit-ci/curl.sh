@@ -20,7 +20,7 @@ DATASET=$(post /v1/datasets '{
   "runFormat": {"kind": "trec-run"}, "evaluator": {"kind": "retrieval", "measures": ["AP"]}
 }')
 
-# In CI everything begins here. Whoever is registered already is told so, and goes on.
+# In CI everything begins here. A team that is registered already gets an answer that says so, and goes on.
 post "$TASK/registrations" '{"team": "My team"}' > /dev/null || true
 RUN=$(printf '1 Q0 lake 1 2.0 mine\n1 Q0 pond 2 1.0 mine\n' | base64 | tr -d '\n')
 SUBMISSION=$(api --json '{"type": "upload", "files": [{"datasetId": "'"${DATASET##*/}"'", "name": "run.txt", "content": "'"$RUN"'"}]}' \

@@ -40,7 +40,8 @@ func ownSource(ctx context.Context, c *api.Call, taskID string) ([]records.Sourc
 	if !ok {
 		return nil, nil
 	}
-	return []records.Source{{Keys: []store.Key{record.RegistrationKey(taskID, mine.ID)}, IDs: []string{mine.ID}}}, nil
+	key := func(id string) store.Key { return record.RegistrationKey(taskID, id) }
+	return []records.Source{records.ByIDs([]string{mine.ID}, key)}, nil
 }
 
 // rows is a list as a table of text.

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -91,23 +92,10 @@ func (s *RunSelection) keeps(r *record.RunItem) bool {
 		among(s.RegistrationIDs, r.Access.RegistrationID) && strings.Contains(strings.ToLower(r.Label), strings.ToLower(s.Label))
 }
 
-func (ch ReviewChange) apply(d record.ReviewDraft) record.ReviewDraft {
-	set(&d.Published, ch.Published)
-	set(&d.Blinded, ch.Blinded)
-	set(&d.Comment, ch.Comment)
-	set(&d.NoErrors, ch.NoErrors)
-	set(&d.MissingOutput, ch.MissingOutput)
-	set(&d.ExtraneousOutput, ch.ExtraneousOutput)
-	set(&d.InvalidOutput, ch.InvalidOutput)
-	set(&d.HasErrorOutput, ch.HasErrorOutput)
-	set(&d.OtherErrors, ch.OtherErrors)
-	return d
-}
-
-func set[V any](member, changed *V) {
-	if changed != nil {
-		*member = *changed
-	}
+// apply changes the members that are there.
+func (ch ReviewChange) apply(d *record.ReviewDraft) error {
+	members, err := json.Marshal(ch)
+	return errors.Join(err, json.Unmarshal(members, d))
 }
 
 // reviewRuns changes the reviews of runs of the dataset, one after the other.
@@ -146,7 +134,10 @@ func reviewRun(ctx context.Context, c *api.Call, d *record.DatasetItem, runID st
 		if err != nil {
 			return err
 		}
-		draft := ch.apply(r.ReviewDraft)
+		draft := r.ReviewDraft
+		if err := ch.apply(&draft); err != nil {
+			return err
+		}
 		if err := problem.Check(draft.Check()); err != nil {
 			return err
 		}

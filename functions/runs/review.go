@@ -10,26 +10,25 @@ import (
 	"assay/shared/visibility"
 )
 
-// review reads a review together with its run.
+// review is the one of the run that the path names.
 func review(ctx context.Context, c *api.Call) (*record.ReviewItem, error) {
 	return findReview(ctx, c, c.Param("runId"))
 }
 
-func findReview(ctx context.Context, c *api.Call, id string) (*record.ReviewItem, error) {
+// findReview reads a review together with its run.
+func findReview(ctx context.Context, c *api.Call, id string) (r *record.ReviewItem, err error) {
 	if !record.IsID(id) {
 		return nil, visibility.Missing
 	}
-	var r *record.ReviewItem
 	var run *record.RunItem
-	err := records.Read(ctx, c.Store, c.Consistency, records.Into(&r, record.ReviewKey(id)), records.Into(&run, record.RunKey(id)))
-	switch {
-	case err != nil:
-		return nil, err
-	case r == nil || run == nil:
-		return nil, visibility.Missing
+	err = records.Read(ctx, c.Store, c.Consistency, records.Into(&r, record.ReviewKey(id)), records.Into(&run, record.RunKey(id)))
+	if err == nil && (r == nil || run == nil) {
+		err = visibility.Missing
 	}
-	r.Run = run
-	return r, nil
+	if err == nil {
+		r.Run = run
+	}
+	return r, err
 }
 
 func showReview(ctx context.Context, c *api.Call, r *record.ReviewItem) (record.Review, error) {
@@ -54,18 +53,11 @@ func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d reco
 	if d.Published == r.Published && d.Blinded == r.Blinded {
 		return &changed, nil
 	}
-	return &changed, propagate(ctx, c, r.RunID, d)
-}
-
-// propagate adds to c.Tx the access attributes that run and evaluations have of the review.
-func propagate(ctx context.Context, c *api.Call, runID string, d record.ReviewDraft) error {
-	run, err := visibility.Find[record.RunItem](ctx, &c.Viewer, runID, record.RunKey)
-	if err != nil {
-		return err
-	}
+	run := *r.Run
 	run.Access.Published, run.Access.Blinded = d.Published, d.Blinded
-	c.Tx.Save(run, c.Now())
-	return eachEvaluation(ctx, c, run, func(e *record.EvaluationItem) {
+	c.Tx.Save(&run, now)
+	changed.Run = &run
+	return &changed, eachEvaluation(ctx, c, &run, func(e *record.EvaluationItem) {
 		e.Access.Published, e.Access.Blinded = d.Published, d.Blinded
 	})
 }

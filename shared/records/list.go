@@ -21,16 +21,16 @@ import (
 type Source struct {
 	Index     store.Index
 	Partition string
-	From, To  string      // bounds in the table itself, which an id is appended to; empty in an index
-	Keys      []store.Key // instead of a partition: the items of these keys, in descending order of ids
-	IDs       []string    // parallel to Keys
+	From, To  string // bounds in the table itself, which an id is appended to; empty in an index
+	// Instead of a partition: the ids of records, in descending order, and their keys.
+	IDs []string
+	Key func(id string) store.Key
 }
 
 // ByIDs returns the source of the records with the ids, each once.
 func ByIDs(ids []string, key func(id string) store.Key) Source {
 	newestFirst := func(a, b string) int { return strings.Compare(b, a) }
-	ids = slices.Compact(slices.SortedFunc(slices.Values(ids), newestFirst))
-	return Source{IDs: ids, Keys: Keys(ids, key)}
+	return Source{IDs: slices.Compact(slices.SortedFunc(slices.Values(ids), newestFirst)), Key: key}
 }
 
 // Partition is the source of one partition of an index.
@@ -128,7 +128,7 @@ func newMerge(ctx context.Context, s store.Store, sel Selection) (*merge, error)
 	for _, src := range sel.Sources {
 		p := &part{Source: src}
 		for sel.Cursor != "" && len(p.IDs) > 0 && p.IDs[0] > sel.Cursor {
-			p.IDs, p.Keys = p.IDs[1:], p.Keys[1:]
+			p.IDs = p.IDs[1:]
 		}
 		m.parts = append(m.parts, p)
 	}
@@ -157,9 +157,9 @@ func Concurrently(n int, do func(int) error) error {
 func (p *part) read(ctx context.Context, m *merge) (err error) {
 	limit := m.sel.Limit + 1
 	if p.Partition == "" {
-		n := min(limit, len(p.Keys), store.MaxKeys)
-		p.items, err = m.store.Get(ctx, store.Eventual, p.Keys[:n]...)
-		p.Keys, p.at, p.end = p.Keys[n:], 0, n == len(p.Keys)
+		n := min(limit, len(p.IDs), store.MaxKeys) // skip takes those of items that are used
+		p.items, err = m.store.Get(ctx, store.Eventual, Keys(p.IDs[:n], p.Key)...)
+		p.at, p.end = 0, n == len(p.IDs)
 		return Failed(err)
 	}
 	q := store.Query{Index: p.Index, Partition: p.Partition, From: p.From, To: p.To, Descending: true, Limit: limit, MaxBytes: m.bytes}

@@ -79,10 +79,9 @@ func TestList_MergesItsSources(t *testing.T) {
 		all = append(all, r)
 	})
 	slices.Reverse(all)
-	named := records.Source{}
+	named := records.Source{Key: func(id string) store.Key { return (&testRecord{Meta: record.Meta{ID: id}}).Key() }}
 	for i := 59; i >= 0; i -= 4 {
 		named.IDs = append(named.IDs, id(i+3)) // some are not there
-		named.Keys = append(named.Keys, (&testRecord{Meta: record.Meta{ID: id(i + 3)}}).Key())
 	}
 	inNamed := func(r *testRecord) bool { return slices.Contains(named.IDs, r.ID) }
 	rapid.Check(t, func(t *rapid.T) {

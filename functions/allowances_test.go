@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"assay/functions/evaluator"
+	"assay/functions/users"
+	"assay/shared/api/servertest"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 )
@@ -85,4 +87,26 @@ func (f *phases) deleteUser(name string) {
 		f.ahead.Add(int64(10 * time.Minute))
 	}
 	f.Want(http.StatusNotFound, nil, "root", http.MethodGet, path, nil)
+}
+
+// TestStorage_CountsFiles: administrators see how many files there are, and which part of them the trash is.
+func TestStorage_CountsFiles(t *testing.T) {
+	f := newPhases(t)
+	made, _ := f.submit(http.StatusCreated, "ada")
+	f.submit(http.StatusCreated, "bob")
+	f.Want(http.StatusNoContent, nil, "ada", http.MethodDelete, f.task.Path()+"/submissions/"+made.ID, nil)
+	if s := servertest.Get[users.Storage](f.Server, "root", "/v1/platform/storage"); s.Files != nil {
+		t.Errorf("counted before: %+v", s.Files)
+	}
+	f.ahead.Store(int64(record.AbandonedAfter + time.Hour))
+	w := &evaluator.Worker{Store: f.Store, Files: f.Files, Now: f.Now, Log: f.Log, Holder: "test"}
+	for range 2 { // again from the first
+		if _, err := w.DeleteAbandonedFiles(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := servertest.Get[users.Storage](f.Server, "root", "/v1/platform/storage")
+	if s.Files == nil || s.Files.Files != 3 || s.Files.InTrash != 1 { // the truth's and two runs'
+		t.Errorf("the files are %+v", s.Files)
+	}
 }

@@ -196,7 +196,24 @@ func (w *Worker) failUnserved(ctx context.Context, now time.Time, backlog queue.
 // completes uploads whose notification was lost. When the context ends first it returns the last key that it is done with, which the
 // next call takes as after; the first call takes none.
 func (w *Worker) DeleteAbandonedFiles(ctx context.Context, after string) (done string, err error) {
-	return w.eachBatch(ctx, "", after, record.AbandonedAfter, w.deleteAbandoned)
+	var found record.FileCount
+	done, err = w.eachBatch(ctx, "", after, record.AbandonedAfter, func(ctx context.Context, keys []string) error {
+		return w.deleteAbandoned(ctx, keys, &found)
+	})
+	return done, cmp.Or(err, w.countFiles(context.WithoutCancel(ctx), found, after == "", done == "" && err == nil))
+}
+
+// countFiles adds the files to those that were counted before, from the first on or up to the last.
+func (w *Worker) countFiles(ctx context.Context, found record.FileCount, first, last bool) error {
+	return records.Retry(ctx, func() error {
+		stored, err := records.Get[record.StoredFiles](ctx, w.Store, store.Strong, record.StoredFilesKey())
+		if err != nil {
+			return err
+		}
+		stored = cmp.Or(stored, &record.StoredFiles{Meta: record.MetaOf("", w.Now())})
+		stored.Add(found, first, last, w.Now())
+		return new(records.Tx).Save(stored, w.Now()).Commit(ctx, w.Store)
+	})
 }
 
 // DeleteExpiredResults deletes the results of tools whose links have expired.
@@ -238,12 +255,19 @@ func (w *Worker) eachBatch(
 	return "", failed
 }
 
-// deleteAbandoned deletes those of the files that no record names. It ignores keys that are not of files of records.
-func (w *Worker) deleteAbandoned(ctx context.Context, keys []string) (err error) {
+// deleteAbandoned deletes those of the files that no record names, and counts the others. It ignores keys that are not of files of records.
+func (w *Worker) deleteAbandoned(ctx context.Context, keys []string, found *record.FileCount) (err error) {
 	live := func(k store.Key) store.Key { return k }
-	for _, place := range []func(store.Key) store.Key{live, record.TrashKey, live} { // again: a record was perhaps restored meanwhile
-		if keys, err = w.withoutHolder(ctx, keys, place); err != nil || len(keys) == 0 {
+	for i, place := range []func(store.Key) store.Key{live, record.TrashKey, live} { // again: a record was perhaps restored meanwhile
+		before := len(keys)
+		if keys, err = w.withoutHolder(ctx, keys, place); err != nil {
 			return err
+		}
+		if found.Files += int64(before - len(keys)); i == 1 {
+			found.InTrash += int64(before - len(keys))
+		}
+		if len(keys) == 0 {
+			return nil
 		}
 	}
 	w.Log.InfoContext(ctx, "abandoned files deleted", "keys", keys)

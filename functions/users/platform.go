@@ -62,6 +62,7 @@ func listQueues(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Pa
 // Storage is what all users together have taken of the quotas of the platform.
 type Storage struct {
 	Taken  record.Taken       `json:"taken" doc:"by all users together; counted approximately, some seconds late, and of announced files those too that have arrived"`
+	Files  *record.FileCount  `json:"files,omitempty" doc:"the files themselves; absent until they were counted"`
 	Limits record.UsageLimits `json:"limits" doc:"what they may take; what is 0 or absent is not limited"`
 }
 
@@ -71,5 +72,13 @@ func showStorage(ctx context.Context, c *api.Call, _ api.PublicTarget) (s Storag
 	for _, shard := range shards {
 		all.Merge(shard.Counts)
 	}
-	return Storage{all.Taken(c.Now()), c.Quotas.Quotas.Server}, err
+	s = Storage{Taken: all.Taken(c.Now()), Limits: c.Quotas.Quotas.Server}
+	if err != nil {
+		return s, err
+	}
+	counted, err := records.Get[record.StoredFiles](ctx, c.Store, c.Consistency, record.StoredFilesKey())
+	if counted != nil {
+		s.Files = counted.Counted
+	}
+	return s, err
 }

@@ -37,6 +37,7 @@ import (
 //	USER#<id>                 / PROFILE             name and address of a user, as the issuer said last, or that the user is being deleted
 //	USER#<id>                 / USAGE               what the user has taken of the platform's quotas
 //	SERVER#USAGE              / <shard>             what all users have taken together, about
+//	SERVER#USAGE              / FILES               how many files there are, and in the trash
 //	USER#<id>                 / MEMBER#<organizerId>      a membership; the partition is all that a user was granted
 //	USER#<id>                 / REGISTERED#<taskId>       a registration's grant to a member of the team; reserves user and task
 //	TOKENS#<userId>           / <digest>            an access token of the user, by the SHA-256 of its secret

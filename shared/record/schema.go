@@ -106,7 +106,8 @@ func decodesInto[T map[string]json.RawMessage | []json.RawMessage](value json.Ra
 
 // upgrade gives r, which was read from a record of an earlier schema, the members that had another form there. Later ones only added:
 // schema 3 access tokens, and whether a user is an administrator; schema 4 the deletion of a user; schema 5 teams of several members and
-// what goes with them; schema 6 that runs and evaluations tell whether scores of their dataset wait for a close.
+// what goes with them; schema 6 that runs and evaluations tell whether scores of their dataset wait for a close, and
+// how many files there are.
 func upgrade(schema int, stored json.RawMessage, r Record) error {
 	var old earlier
 	parse := schema <= 1

@@ -205,6 +205,38 @@ const ServerPartition = "SERVER#USAGE"
 // Key implements Record.
 func (u *ServerUsage) Key() store.Key { return store.Key{Partition: ServerPartition, Sort: u.ID} }
 
+// FileCount is how many files there are, as the deletion of abandoned files finds them.
+type FileCount struct {
+	Files     int64   `json:"files" doc:"how many there are, without those of the last day; a file of several datasets counts for each"`
+	InTrash   int64   `json:"inTrash" doc:"how many of those belong to nothing but what was deleted and can be restored"`
+	CountedAt Instant `json:"countedAt" doc:"when the last of them was counted, which is done once a day or more often"`
+}
+
+// StoredFiles has what was counted last, and what has been counted since.
+type StoredFiles struct {
+	Meta
+	Counted  *FileCount `json:"counted,omitempty"` // nil until all files were counted once
+	Counting FileCount  `json:"counting"`
+}
+
+// StoredFilesKey is the key of the count of files.
+func StoredFilesKey() store.Key { return store.Key{Partition: ServerPartition, Sort: "FILES"} }
+
+// Key implements Record.
+func (*StoredFiles) Key() store.Key { return StoredFilesKey() }
+
+// Add counts more files at now: from the first on, or up to the last.
+func (s *StoredFiles) Add(more FileCount, first, last bool, now time.Time) {
+	if first {
+		s.Counting = FileCount{}
+	}
+	s.Counting = FileCount{s.Counting.Files + more.Files, s.Counting.InTrash + more.InTrash, At(now)}
+	if last {
+		counted := s.Counting
+		s.Counted = &counted
+	}
+}
+
 // Refuse returns the problem when the limits do not allow the charge to all users together. Their uploads count for
 // UploadTime, whether they arrive or not.
 func (u *ServerUsage) Refuse(l UsageLimits, ch Charge, now time.Time) error {

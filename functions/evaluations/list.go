@@ -16,27 +16,25 @@ import (
 	"assay/shared/visibility"
 )
 
-func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[record.Evaluation], error) {
+func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (none page.Page[record.Evaluation], err error) {
 	applyView(c)
-	if c.Page.Sort == "" {
+	ids := c.Page.Values("datasetId")
+	switch {
+	case c.Page.Sort == "":
 		return unsorted(ctx, c, func() ([]records.Source, error) {
 			return c.PartitionsFor(ctx, record.KindEvaluation, visibility.Filter{
-				DatasetIDs: c.Page.Values("datasetId"), TaskIDs: c.Page.Values("taskId"), UserIDs: c.Page.Values("userId"),
+				DatasetIDs: ids, TaskIDs: c.Page.Values("taskId"), UserIDs: c.Page.Values("userId"),
 			})
 		})
+	case len(ids) != 1:
+		return none, problem.InvalidParameter.New("sort compares the evaluations of one dataset: name it with filter[datasetId]=<id>.")
 	}
-	ids := c.Page.Values("datasetId")
-	if len(ids) != 1 {
-		return page.Page[record.Evaluation]{},
-			problem.InvalidParameter.New("sort compares the evaluations of one dataset: name it with filter[datasetId]=<id>.")
-	}
-	d, err := records.Get[record.DatasetItem](ctx, c.Store, c.Consistency, record.DatasetKey(ids[0]))
+	d, _, err := visibility.Get[record.DatasetItem](ctx, &c.Viewer, ids[0], record.DatasetKey)
 	if err != nil {
-		return page.Page[record.Evaluation]{}, err
-	}
-	rolesOf, err := c.RolesOf(ctx) // also when there is no dataset, so that the cost reveals nothing
-	if err != nil || d == nil || !access.Sees(rolesOf(d.Scope()), d.Scope().Audience) {
-		return page.Page[record.Evaluation]{}, err
+		if problem.NotFound.Is(err) {
+			err = nil
+		}
+		return none, err
 	}
 	return leaderboard(ctx, c, d, optionsOf(c))
 }

@@ -21,34 +21,36 @@ func change(ctx context.Context, c *api.Call, r *record.RunItem, d runDraft) (*r
 	if err := problem.Check(record.CheckLabel(d.Label)); err != nil {
 		return nil, err
 	}
+	changed := *r
+	changed.Label, changed.Final = d.Label, d.Final
+	if d.State != r.State {
+		return cancel(ctx, c, r, &changed, d)
+	}
 	if d.Final != r.Final {
-		if d.State != r.State {
-			return nil, problem.InvalidMember("/final", "changes in a patch of its own: leave state as it is")
-		}
 		if err := mark(ctx, c, r, d.Final); err != nil {
 			return nil, err
 		}
 	}
-	switch {
-	case d.State == r.State:
-	case d.State == record.Cancelled:
-		cancelled, err := queue.Queue{Store: c.Store, Now: c.Now}.Cancel(ctx, labelled(r, d), c.Tx)
-		if err != nil {
-			return nil, err
-		}
-		return cancelled, audit(ctx, c, r, cancelled)
-	default:
-		return nil, problem.InvalidMember("/state", "can only be set to cancelled")
-	}
-	if d.Label == r.Label && d.Final == r.Final {
-		return r, nil
-	}
-	changed := labelled(r, d)
-	c.Tx.Save(changed, c.Now())
-	if err := audit(ctx, c, r, changed); err != nil {
+	c.Tx.Save(&changed, c.Now())
+	if err := audit(ctx, c, r, &changed); err != nil {
 		return nil, err
 	}
-	return changed, eachEvaluation(ctx, c, r, func(e *record.EvaluationItem) { e.Label, e.Final = d.Label, d.Final })
+	return &changed, eachEvaluation(ctx, c, r, func(e *record.EvaluationItem) { e.Label, e.Final = d.Label, d.Final })
+}
+
+// cancel is the one change of state that a client makes.
+func cancel(ctx context.Context, c *api.Call, r, changed *record.RunItem, d runDraft) (*record.RunItem, error) {
+	switch {
+	case d.State != record.Cancelled:
+		return nil, problem.InvalidMember("/state", "can only be set to cancelled")
+	case d.Final != r.Final:
+		return nil, problem.InvalidMember("/final", "changes in a patch of its own: leave state as it is")
+	}
+	cancelled, err := queue.Queue{Store: c.Store, Now: c.Now}.Cancel(ctx, changed, c.Tx)
+	if err != nil {
+		return nil, err
+	}
+	return cancelled, audit(ctx, c, r, cancelled)
 }
 
 // audit adds an entry for a change of a run by others than its team.
@@ -58,10 +60,4 @@ func audit(ctx context.Context, c *api.Call, before, after *record.RunItem) erro
 		return err
 	}
 	return c.Audit(ctx, before.Scope(), record.RunChanged, "/v1/runs/"+before.ID, before.Audited(), after.Audited())
-}
-
-func labelled(r *record.RunItem, d runDraft) *record.RunItem {
-	changed := *r
-	changed.Label, changed.Final = d.Label, d.Final
-	return &changed
 }

@@ -32,15 +32,37 @@ type Propagator struct {
 
 // Task gives everything in a task the task's visibility, if that is pending.
 func (p Propagator) Task(ctx context.Context, key store.Key) error {
-	t, err := records.Get[record.TaskItem](ctx, p.Store, store.Strong, key)
-	if err != nil || t == nil || !t.PendingWork.Is(record.PropagateTask) || t.PendingWork.TooEarly(p.Now()) {
+	work := func(t *record.TaskItem) **record.PendingWork { return &t.PendingWork }
+	return pass(ctx, p, key, record.PropagateTask, work, p.fromTask)
+}
+
+// Registration gives everything that was submitted under a registration its team and anonymity, if that is pending, and what an earlier
+// build stored the registration itself, by which it is in the lists of the team.
+func (p Propagator) Registration(ctx context.Context, key store.Key) error {
+	work := func(r *record.RegistrationItem) **record.PendingWork { return &r.PendingWork }
+	return pass(ctx, p, key, record.PropagateRegistration, work, p.fromRegistration)
+}
+
+// pass propagates from the record of the key, if that is pending. It counts only when the pending work is afterwards as it was before:
+// otherwise the record has changed again, or another pass was faster.
+func pass[R any, P records.Pointer[R]](ctx context.Context, p Propagator, key store.Key, kind record.PendingKind,
+	work func(P) **record.PendingWork, propagate func(context.Context, P) error) error {
+	r, err := records.Get[R, P](ctx, p.Store, store.Strong, key)
+	if err != nil || r == nil || !(*work(r)).Is(kind) || (*work(r)).TooEarly(p.Now()) {
 		return err
 	}
-	if err := p.fromTask(ctx, t); err != nil {
+	if err := propagate(ctx, r); err != nil {
 		return err
 	}
-	_, err = records.Update(ctx, p.Store, key, func(stored *record.TaskItem, _ *records.Tx) (bool, error) {
-		return p.completePass(&stored.PendingWork, t.PendingWork), nil
+	began := *work(r)
+	_, err = records.Update(ctx, p.Store, key, func(stored P, _ *records.Tx) (bool, error) {
+		if !(*work(stored)).Same(began) {
+			return false, nil
+		}
+		if *work(stored) = nil; began.State != record.ConfirmingPass {
+			*work(stored) = &record.PendingWork{Kind: kind, NotBefore: record.At(p.Now().Add(lag)), State: record.ConfirmingPass}
+		}
+		return true, nil
 	})
 	return err
 }
@@ -57,43 +79,33 @@ func (p Propagator) fromTask(ctx context.Context, t *record.TaskItem) error {
 	err := records.Each(ctx, p.Store, page, datasets, func(d *record.DatasetItem) error {
 		return copyTo(ctx, o, d.Key(), func(t *record.TaskItem, d *record.DatasetItem) bool { return private(t, &d.PrivateTask) })
 	})
-	if err != nil {
-		return err
-	}
-	// Grants come before submissions: a submission is made under the grant as it is, so that from here on none is made
-	// under the visibility that the task had.
-	err = records.Each(ctx, p.Store, page, []records.Source{records.Registrations(t.ID)}, func(r *record.RegistrationItem) error {
-		for _, key := range r.GrantKeys() {
-			err := copyTo(ctx, o, key, func(t *record.TaskItem, g *record.Registered) bool { return private(t, &g.PrivateTask) })
-			if err != nil {
-				return err
+	if err == nil { // grants come before submissions, so that from here on none is made under the visibility that the task had
+		err = records.Each(ctx, p.Store, page, []records.Source{records.Registrations(t.ID)}, func(r *record.RegistrationItem) error {
+			for _, key := range r.GrantKeys() {
+				err := copyTo(ctx, o, key, func(t *record.TaskItem, g *record.Registered) bool { return private(t, &g.PrivateTask) })
+				if err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
+			return nil
+		})
 	}
-	err = records.Each(ctx, p.Store, page, records.TaskSources(t.ID, record.KindSubmission), func(s *record.SubmissionItem) error {
-		return o.copyToSubmission(ctx, s.ID)
-	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = records.Each(ctx, p.Store, page, records.TaskSources(t.ID, record.KindSubmission), func(s *record.SubmissionItem) error {
+			return o.copyToSubmission(ctx, s.ID)
+		})
 	}
-	return records.Each(ctx, p.Store, page, records.TaskSources(t.ID, record.KindRun), func(r *record.RunItem) error {
-		return o.copyToRuns(ctx, r.ID)
-	})
+	if err == nil {
+		err = records.Each(ctx, p.Store, page, records.TaskSources(t.ID, record.KindRun), func(r *record.RunItem) error {
+			return o.copyToRuns(ctx, r.ID)
+		})
+	}
+	return err
 }
 
-// Registration gives everything that was submitted under a registration its team and anonymity, if that is pending, and what an earlier
-// build stored the registration itself, by which it is in the lists of the team.
-func (p Propagator) Registration(ctx context.Context, key store.Key) error {
-	r, err := records.Get[record.RegistrationItem](ctx, p.Store, store.Strong, key)
-	if err != nil || r == nil || !r.PendingWork.Is(record.PropagateRegistration) || r.PendingWork.TooEarly(p.Now()) {
-		return err
-	}
+func (p Propagator) fromRegistration(ctx context.Context, r *record.RegistrationItem) error {
 	o := origin[record.RegistrationItem, *record.RegistrationItem]{
-		store: p.Store, key: key, touch: p.touch,
+		store: p.Store, key: r.Key(), touch: p.touch,
 		copy: func(r *record.RegistrationItem, team *string, to *record.AccessAttributes) bool {
 			changed := set(team, r.Team)
 			changed = set(&to.RegistrationID, r.ID) || changed
@@ -105,7 +117,7 @@ func (p Propagator) Registration(ctx context.Context, key store.Key) error {
 	for _, id := range slices.Concat(r.Members, r.FormerIDs) {
 		sources = append(sources, records.UserSources(id, record.KindSubmission)...)
 	}
-	err = records.Each(ctx, p.Store, page, sources, func(s *record.SubmissionItem) error {
+	return records.Each(ctx, p.Store, page, sources, func(s *record.SubmissionItem) error {
 		if s.Access.RegistrationID != r.ID {
 			return nil
 		}
@@ -114,13 +126,6 @@ func (p Propagator) Registration(ctx context.Context, key store.Key) error {
 		}
 		return o.copyToRuns(ctx, s.RunIDs...)
 	})
-	if err != nil {
-		return err
-	}
-	_, err = records.Update(ctx, p.Store, key, func(stored *record.RegistrationItem, _ *records.Tx) (bool, error) {
-		return p.completePass(&stored.PendingWork, r.PendingWork), nil
-	})
-	return err
 }
 
 // Submission gives the runs of a submission, and their evaluations, the submission's visibility and texts, and whether it is
@@ -150,20 +155,6 @@ func CopySubmission(to, submission *record.AccessAttributes) bool {
 
 // touch makes a dependent its next version, because what changes is shown.
 func (p Propagator) touch(r record.Record) { record.Touch(r, p.Now()) }
-
-// completePass ends a pass over everything that depends on a record whose pending work is *work, and reports whether it
-// changed that. The pass counts only when the work is as it was when the pass began: otherwise the record has changed again,
-// or another pass was faster.
-func (p Propagator) completePass(work **record.PendingWork, began *record.PendingWork) bool {
-	if !(*work).Same(began) {
-		return false
-	}
-	*work = nil
-	if began.State != record.ConfirmingPass {
-		*work = &record.PendingWork{Kind: began.Kind, NotBefore: record.At(p.Now().Add(lag)), State: record.ConfirmingPass}
-	}
-	return true
-}
 
 // origin is the record whose attributes are copied to the records that depend on it.
 type origin[O any, P records.Pointer[O]] struct {

@@ -97,9 +97,9 @@ func (p *populated) checkSingles(t *testing.T) {
 		{"olga", "/v1/evaluations/" + p.own.EvaluationID, cost{3, 2 + 1 + 1, 0}}, // and a profile who the user is
 		{"reg", "/v1/tasks/" + p.private.TaskID, cost{2, 1 + 1, 0}},
 		{"reg", "/v1/datasets/" + p.private.ID, cost{2, 1 + 1, 0}},
-		// the grants say whose it is; the task, the allowance and that of the owner without a team say what is left
-		{"owner", p.registration, cost{3, 1 + 2 + 3, 0}},
-		{"olga", p.registration, cost{4, 1 + 1 + 3 + 1, 0}}, // and a profile who that is
+		// the grants say whose it is; the task, the allowance, and those of the owner without a team and before a deletion say what is left
+		{"owner", p.registration, cost{4, 1 + 2 + 4, 0}},
+		{"olga", p.registration, cost{5, 1 + 1 + 4 + 1, 0}}, // and a profile who that is
 		{"owner", "/v1/runs/" + p.own.ID, cost{2, 1 + 2, 0}},
 		{"owner", "/v1/runs/" + p.own.ID + "/review", cost{2, 2 + 2, 0}}, // with the run, whose diagnostics organizers see
 		{"olga", "/v1/runs/" + p.own.ID + "/review", cost{2, 2 + 1, 0}},
@@ -205,8 +205,8 @@ func (p *populated) checkChanges(t *testing.T) {
 		// the grants, with what the user took of the quotas; with a key for repeating it, the key's claim
 		{"new", http.MethodPost, "/v1/organizers", map[string]any{"name": "New"}, cost{1, 0, 1}, nil},
 		{"new", http.MethodPost, "/v1/organizers", map[string]any{"name": "New"}, cost{1, 3, 2}, []string{"Idempotency-Key", "k"}},
-		// the organizer or the task, and the grants
-		{"newer", http.MethodPost, task + "/registrations", map[string]any{"team": "New"}, cost{2, 1, 1}, nil},
+		// the organizer or the task, the grants, and what the user used in a former team or before a deletion
+		{"newer", http.MethodPost, task + "/registrations", map[string]any{"team": "New"}, cost{3, 1 + 2, 1}, nil},
 		// and how many tasks it has
 		{"olga", http.MethodPost, "/v1/tasks", map[string]any{"organizerId": p.dataset.OrganizerID, "name": "New"}, cost{3, 1 + 1 + 1, 1}, nil},
 		// and the profile and the usage that came with the task; and how many datasets the task has
@@ -214,7 +214,7 @@ func (p *populated) checkChanges(t *testing.T) {
 		// and registration and allowance, which a team has from its first submission on, and dataset and truth, in one read or two
 		{"owner", http.MethodPost, task + "/submissions", map[string]any{
 			"type": "image", "image": "registry.example.org/entry:1", "datasetIds": []string{p.dataset.ID},
-		}, cost{5, 1 + 2 + 2 + 2 + 1, 1}, nil},
+		}, cost{5, 1 + 2 + 2 + 2 + 2, 1}, nil},
 		// and who the members are, and that they agreed, for one of them
 		{"olga", http.MethodPatch, "/v1/organizers/" + p.dataset.OrganizerID, map[string]any{"name": "Renamed"}, cost{3, 1 + 3 + 2, 1}, nil},
 		{"olga", http.MethodPatch, task, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},

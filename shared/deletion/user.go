@@ -136,6 +136,8 @@ func (p userPass) endRegistration(ctx context.Context, grant record.Registered) 
 			tx.Save(used, p.Now())
 		}
 		r.Anonymize(p.ReplacedBy)
+	} else if used != nil && used.ID == r.ID {
+		tx.Check(used) // or what the team uses meanwhile would not count for the user
 	}
 	tx.Save(r, p.Now()).Create(p.audit(r.Scope(), record.UserDeleted, "/v1/tasks/"+r.TaskID+"/registrations/"+r.ID))
 	return tx.Commit(ctx, p.Store)

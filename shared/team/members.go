@@ -58,6 +58,9 @@ func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.Registra
 	if err := record.CheckWindow("Submission to this task, and joining its teams,", nil, closes, c.Now); err != nil {
 		return err
 	}
+	if err := c.expect(ctx, r.TaskID, userID); err != nil { // leaving another team changes it
+		return err
+	}
 	of := r.Scope()
 	of.OwnerID = userID
 	had, err := Former(ctx, c.Store, store.Strong, of)
@@ -87,6 +90,18 @@ func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.Registra
 	return nil
 }
 
+// expect adds to the transaction that the allowance of a user or a registration is then as it is now. What is read after it counts.
+func (c Change) expect(ctx context.Context, taskID, id string) error {
+	key := record.AllowanceKey(taskID, id)
+	a, err := records.Get[record.Allowance](ctx, c.Store, store.Strong, key)
+	if a == nil {
+		c.Tx.CheckAbsent(key)
+	} else {
+		c.Tx.Check(a)
+	}
+	return err
+}
+
 // Leave adds to the transaction that a member leaves the team, or is removed. What the team has used of the quota counts for the user in
 // another team too.
 func (c Change) Leave(ctx context.Context, r *record.RegistrationItem, userID string) error {
@@ -95,6 +110,9 @@ func (c Change) Leave(ctx context.Context, r *record.RegistrationItem, userID st
 		return problem.Conflict.New("This is the last member of the team: withdraw its registration instead (DELETE %s).", Path(r))
 	case userID == r.UserID:
 		return problem.Conflict.New("This is the owner of the team: hand it over to another member first (PATCH %s with userId).", Path(r))
+	}
+	if err := c.expect(ctx, r.TaskID, r.ID); err != nil { // submissions change it
+		return err
 	}
 	used, err := Allowance(ctx, c.Store, store.Strong, r.Scope())
 	if err != nil {

@@ -306,6 +306,39 @@ func TestRemember_FollowsWhoLeaves(t *testing.T) {
 	}
 }
 
+// What is used while a member joins or leaves is not forgotten: the change is refused, and is repeated.
+func TestChange_MissesNothingUsedMeanwhile(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		change    func(team.Change, *task) error
+		meanwhile request
+	}{
+		{"joins another team", func(c team.Change, k *task) error {
+			r := recordtest.Get[record.RegistrationItem](t, k, record.RegistrationKey(k.task.ID, k.teams[1]))
+			return c.Join(t.Context(), k.task, r, c.ActorID)
+		}, request{"leave", 2, 0}},
+		{"leaves", func(c team.Change, k *task) error {
+			r := recordtest.Get[record.RegistrationItem](t, k, record.RegistrationKey(k.task.ID, k.teams[0]))
+			return c.Leave(t.Context(), r, c.ActorID)
+		}, request{"use", 0, 0}},
+	} {
+		k := newTask(t, stores["embedded"](t))
+		for _, r := range []request{{"use", 0, 0}, {"use", 1, 1}, {"join", 2, 0}, {"use", 2, 0}} {
+			if got, err := k.do(t.Context(), r); !got.done || err != nil {
+				t.Fatalf("%+v: %+v, %v", r, got, err)
+			}
+		}
+		change := team.Change{Store: k, Tx: new(records.Tx), Now: time.Now(), ActorID: recordtest.UserID("2")}
+		err := c.change(change, k)
+		if got, doErr := k.do(t.Context(), c.meanwhile); err != nil || doErr != nil || !got.done {
+			t.Fatalf("%s: %v, %+v, %v", c.name, err, got, doErr)
+		}
+		if err := change.Tx.Commit(t.Context(), k); !store.IsConflict(err) {
+			t.Errorf("%s: %v, want a conflict", c.name, err)
+		}
+	}
+}
+
 // A team is registered already: its members can change after the window for registration, and as long as an exception lets it submit.
 func TestJoin_IsOpenWhileTheTeamCanSubmit(t *testing.T) {
 	k := newTask(t, stores["embedded"](t))

@@ -70,6 +70,11 @@ func (t Trash) audit(d *record.DeletionItem, by string) *record.AuditEntry {
 
 // restoreRuns restores a run, or a submission with its runs: in one transaction what lists show, and before it what has no room there.
 func (t Trash) restoreRuns(ctx context.Context, d *record.DeletionItem, by string) error {
+	if d.PendingWork.Is(record.MoveToTrash) { // what moved after the trash is read would stay there
+		if err := t.begin(ctx, d, by); err != nil {
+			return err
+		}
+	}
 	b := &batch{Tx: new(records.Tx), deletion: d}
 	rest, err := t.restoreListed(ctx, b, d)
 	if err != nil {

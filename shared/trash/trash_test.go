@@ -70,6 +70,14 @@ func (f *fixture) must(err error) {
 
 // delete deletes, as a request does.
 func (f *fixture) delete(ctx context.Context, s store.Store) error {
+	if err := f.begin(ctx, s); err != nil {
+		return err
+	}
+	return f.trash(s).Continue(ctx, f.entry.Key())
+}
+
+// begin writes the deletion, whose rest has yet to move.
+func (f *fixture) begin(ctx context.Context, s store.Store) error {
 	bin, tx := f.trash(s), new(records.Tx)
 	by := recordtest.UserID("ann")
 	var err error
@@ -91,13 +99,10 @@ func (f *fixture) delete(ctx context.Context, s store.Store) error {
 		f.entry = record.NewDeletion(f.now, f.kind, f.run.ID, "", "", f.run.Scope(), by, true)
 		err = bin.Run(ctx, tx, recordtest.Get[record.RunItem](f.t, f.Store, f.run.Key()), f.entry)
 	}
-	if err == nil {
-		err = tx.Commit(ctx, s)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = bin.Continue(ctx, f.entry.Key())
-	}
-	return err
+	return tx.Commit(ctx, s)
 }
 
 // evaluator does the pending work of the trash, as of later on.
@@ -278,4 +283,48 @@ func TestTrash_IsRestoredOnce(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What the evaluator moves while a run with many evaluations is restored does not stay in the trash.
+func TestTrash_IsRestoredWhileItMoves(t *testing.T) {
+	storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
+		f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.RunInTrash)
+		r := recordtest.Get[record.RunItem](t, f.Store, f.run.Key())
+		for range 39 {
+			e := *recordtest.Get[record.EvaluationItem](t, f.Store, record.EvaluationKey(r.Evaluations[0]))
+			e.Meta = record.NewMeta(f.now)
+			f.Put(&e)
+			r.Evaluations = append([]string{e.ID}, r.Evaluations...)
+		}
+		f.Replace(r)
+		before := f.contents()
+		f.must(f.begin(t.Context(), f.Store))
+		hooked := storetest.BeforeCall(f.Store, n, func() {
+			f.now = f.now.Add(2 * record.RequestTime)
+			_ = f.trash(unfinished{f.Store, f.entry.Key()}).Continue(t.Context(), f.entry.Key())
+		})
+		_ = f.trash(hooked).Restore(t.Context(), f.entry.Key(), recordtest.UserID("ann"))
+		f.evaluator(4 * record.RequestTime)
+		if _, entries := deleted(f.contents()); entries == 1 {
+			f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), recordtest.UserID("ann")))
+			f.evaluator(time.Minute)
+		}
+		f.same(before, f.contents())
+		return hooked
+	})
+}
+
+// unfinished refuses to change the record of the key.
+type unfinished struct {
+	store.Store
+	key store.Key
+}
+
+func (s unfinished) Write(ctx context.Context, writes ...store.Write) error {
+	for _, w := range writes {
+		if w.Item.Key == s.key && w.Op != store.OpCheck {
+			return context.Canceled
+		}
+	}
+	return s.Store.Write(ctx, writes...)
 }

@@ -31,8 +31,8 @@ var Operations = slices.Concat([]api.Operation{
 		ID: "createAnnouncement", Path: "/v1/tasks/{taskId}/announcements", May: access.Organizer,
 		Token: access.ScopeOrganize, Problems: api.Quotas,
 		Summary: "Announce something to all who see a task",
-		Description: "Registrants whose registration was accepted are notified of it by e-mail, unless they chose otherwise. A later change is not " +
-			"sent again.",
+		Description: "Registrants whose registration was accepted are notified of it by e-mail, unless they chose otherwise. A later change is " +
+			"not sent again.",
 	}, task, createAnnouncement),
 	api.Get(api.Spec{
 		ID: "getAnnouncement", Path: "/v1/tasks/{taskId}/announcements/{announcementId}", May: access.Anyone,

@@ -103,8 +103,8 @@ func (w *Worker) endAttempt(ctx context.Context, h *record.WebhookItem, claimed 
 	return w.judge(ctx, h.Key(), claimed, arrived, a.gone, ends)
 }
 
-// judge records since when attempts of the webhook have failed. It disables one whose receiver is gone, or of which nothing arrived from the
-// first attempt of the claimed delivery to its last.
+// judge records since when attempts of the webhook have failed. It disables one whose receiver is gone, or of which nothing arrived from
+// the first attempt of the claimed delivery to its last.
 func (w *Worker) judge(ctx context.Context, webhook store.Key, claimed *record.DeliveryItem, arrived, gone, ends bool) error {
 	return records.Change(ctx, w.Store, webhook, func(h *record.WebhookItem, tx *records.Tx) error {
 		switch {

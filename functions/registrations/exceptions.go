@@ -148,10 +148,7 @@ func removeException(ctx context.Context, c *api.Call, g granted) error {
 			return err
 		}
 		if run != nil && run.Refunded {
-			if run.Refunded = false; run.State.Counts() || len(run.Evaluations) > 0 {
-				run.Counted = true
-				a.Recharge(run.DatasetID, run.ID, now)
-			}
+			a.EndRefund(run, now)
 			c.Tx.Replace(run)
 		}
 	}

@@ -129,3 +129,28 @@ func TestRestore_KeepsFinalMarks(t *testing.T) {
 		}
 	}
 }
+
+// A refund that was withdrawn while the run lay in the trash does not come back with the run.
+func TestRestore_EndsRefundsThatWereWithdrawn(t *testing.T) {
+	for _, withdrawn := range []bool{false, true} {
+		f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.RunInTrash)
+		r := recordtest.Get[record.RunItem](t, f.Store, f.run.Key())
+		r.Refunded, r.Counted = true, false
+		of := record.AllowanceKey(f.task.ID, f.run.Access.RegistrationID)
+		a := recordtest.Get[record.Allowance](t, f.Store, of)
+		a.Exceptions = []record.Exception{{Meta: record.NewMeta(f.now), ExceptionDraft: record.ExceptionDraft{RunID: r.ID}}}
+		f.Replace(r, a)
+		f.must(f.delete(t.Context(), f.Store))
+		a = recordtest.Get[record.Allowance](t, f.Store, of)
+		before := a.Total
+		if withdrawn {
+			a.Exceptions = nil
+			f.Replace(a)
+		}
+		f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
+		r, a = recordtest.Get[record.RunItem](t, f.Store, f.run.Key()), recordtest.Get[record.Allowance](t, f.Store, of)
+		if r.Refunded == withdrawn || r.Counted != withdrawn || (a.Total == before+1) != withdrawn {
+			t.Errorf("withdrawn (%v): refunded %v, counted %v, %d of %d runs", withdrawn, r.Refunded, r.Counted, a.Total, before)
+		}
+	}
+}

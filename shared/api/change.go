@@ -20,7 +20,8 @@ import (
 func (c *Call) After(do func(ctx context.Context)) { c.after = append(c.after, do) }
 
 // InTrash is what descriptions of operations say of what they delete.
-const InTrash = "For 30 days it can be restored: `/v1/deletions` lists it, and its files count as stored until then."
+const InTrash = "For 30 days it can be restored: `/v1/deletions` lists it, and its files count as stored until then. " +
+	"Links to files that were signed before work until they expire."
 
 // DeleteFiles deletes files once the change is made that deletes what names them.
 func (c *Call) DeleteFiles(keys ...string) {

@@ -3,12 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,7 +39,8 @@ const (
 // TestWorkers_LoseNothingInChaos lets workers execute and evaluate runs while they and the server are killed at random, workers are
 // frozen for longer than their leases last, the network between them is partitioned, and the server's clock is skewed at each
 // start. In the end every run has ended once: none is stuck, none has two evaluations, and what a worker did under an expired
-// lease has no effect.
+// lease has no effect. Meanwhile submissions are deleted and restored, and runs marked as final: none is lost, no score is shown before the
+// close, and a webhook is notified of each run.
 func TestWorkers_LoseNothingInChaos(t *testing.T) {
 	worker := buildWorker(t)
 	t.Run("Embedded", func(t *testing.T) { chaos(t, worker, nil) })
@@ -72,7 +75,7 @@ func chaos(t *testing.T, worker string, table store.Store, flags ...string) {
 	v := newServerProcess(t)
 	grpcAddr := programtest.FreeAddress(t)
 	v.args += " -grpc-addr " + grpcAddr + ` -rates {"waitingRuns":0}`
-	v.args += " " + strings.Join(flags, " ")
+	v.args += " -webhook-networks 127.0.0.0/8 " + strings.Join(flags, " ")
 	v.env = []string{leaseVariable + "=" + chaosLease.String()}
 	v.start(t)
 	c := &chaosTest{t: t, server: v, network: newNetwork(t, grpcAddr), worker: worker, folder: t.TempDir()}
@@ -95,7 +98,9 @@ func chaos(t *testing.T, worker string, table store.Store, flags ...string) {
 		c.startWorker(i)
 	}
 	kills, cuts := c.disrupt(load)
+	c.close(load)
 	runs := load.verify(t, v.server())
+	load.verifyPeople(t, v.server())
 	v.kill(t)
 	if table == nil {
 		s, err := embedded.Open(filepath.Join(v.data, "table.db"), embedded.Options{})
@@ -136,17 +141,15 @@ func (c *chaosTest) disrupt(load *workLoad) (kills, cuts int) {
 	random := storetest.Random(c.t)
 	for deadline := time.Now().Add(10 * time.Minute); ; {
 		if time.Now().After(deadline) {
-			c.t.Fatalf("%d runs are stuck", c.server.server().unfinishedRuns(c.t, load.owner, load.task))
+			c.t.Fatalf("%d runs are stuck after %d deletions", c.server.server().unfinishedRuns(c.t, load.owner, load.task), load.deleted)
 		}
 		time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
-		switch random.IntN(6) {
+		switch random.IntN(7) {
 		case 0:
 			c.network.cut(time.Duration(random.IntN(1500)) * time.Millisecond)
 			cuts++
 		case 1:
-			c.server.kill(c.t)
-			c.server.skew = time.Duration(random.IntN(5)-2) * time.Minute
-			c.server.start(c.t)
+			c.restart(random)
 			kills++
 		case 2, 3:
 			i := random.IntN(len(c.workers))
@@ -158,12 +161,23 @@ func (c *chaosTest) disrupt(load *workLoad) (kills, cuts int) {
 			frozen := c.workers[random.IntN(len(c.workers))].Process
 			_ = frozen.Signal(syscall.SIGSTOP)
 			time.AfterFunc(chaosLease*3/2, func() { _ = frozen.Signal(syscall.SIGCONT) })
+		case 5:
+			kills += c.act(load, random)
 		default:
-			if c.server.server().unfinishedRuns(c.t, load.owner, load.task) == 0 {
+			load.wantConcealed(c.t, c.server.server())
+			if load.over() && c.server.server().unfinishedRuns(c.t, load.owner, load.task) == 0 {
 				return kills, cuts
 			}
 		}
 	}
+}
+
+// restart kills the server, and starts it with another clock.
+func (c *chaosTest) restart(random *rand.Rand) {
+	c.t.Helper()
+	c.server.kill(c.t)
+	c.server.skew = time.Duration(random.IntN(5)-2) * time.Minute
+	c.server.start(c.t)
 }
 
 // workLoad is a task whose runs workers execute, and on one of whose datasets they evaluate too.
@@ -171,6 +185,7 @@ type workLoad struct {
 	task, owner string
 	runs        int
 	ended       []string
+	chaosPeople
 }
 
 // prepareWork submits an image for so many runs.
@@ -187,17 +202,18 @@ func prepareWork(t *testing.T, s *testServer, runs int) *workLoad {
 		}
 		datasets = append(datasets, s.dataset(t, w.owner, w.task, "1 0 a 1\n1 0 b 0\n", map[string]any{
 			"name": fmt.Sprintf("Chaos %d", i), "evaluator": evaluator,
-			"inputs": []any{inline("input.txt", fmt.Sprintf("1 Q0 a 1 2.5 chaos\n1 Q0 b%d 2 1.5 chaos\n", i))},
+			"inputs":  []any{inline("input.txt", fmt.Sprintf("1 Q0 a 1 2.5 chaos\n1 Q0 b%d 2 1.5 chaos\n", i))},
+			"publish": "onCompletion", "scores": "afterClose", "finalRuns": 1,
+			"submissions": map[string]any{"closesAt": record.At(time.Now().Add(chaosWindow))},
 		}))
 	}
-	user := s.token(t, "user")
-	s.post(t, user, w.task+"/registrations", map[string]any{"team": "Chaos"})
+	w.prepare(t, s, w.owner, w.task)
 	for left := runs; left > 0; left -= len(datasets) {
-		s.post(t, user, w.task+"/submissions", map[string]any{
-			"type": "image", "image": "ranker", "datasetIds": datasets[:min(left, len(datasets))],
+		w.submissions = append(w.submissions, s.post(t, w.user, w.task+"/submissions", map[string]any{
+			"type": "image", "visibility": "public", "image": "ranker", "datasetIds": datasets[:min(left, len(datasets))],
 			"command": `echo working; sleep 0.2; worker=$(echo "$ASSAY_OUTPUT" | grep -o 'worker-[0-9]*' | head -n 1)
 cat "$ASSAY_INPUT/input.txt" > "$ASSAY_OUTPUT/run.txt"; echo "1 Q0 $worker 3 0.5 chaos" >> "$ASSAY_OUTPUT/run.txt"; echo done`,
-		})
+		}))
 	}
 	return w
 }
@@ -231,7 +247,8 @@ func (w *workLoad) verify(t *testing.T, s *testServer) map[record.RunState]int {
 			t.Errorf("run %s is %s and has %d evaluations", r.ID, r.State, evaluated[r.ID])
 		}
 	}
-	if n := states[record.Completed] + states[record.Failed]; n != w.runs || states[record.Failed] > w.runs/10 {
+	once := slices.Compact(slices.Sorted(slices.Values(w.ended)))
+	if len(once) != w.runs || len(w.ended) != w.runs || states[record.Failed] > w.runs/10 {
 		t.Errorf("of %d runs there are %v", w.runs, states)
 	}
 	return states

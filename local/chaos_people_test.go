@@ -1,0 +1,212 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"assay/shared/record"
+)
+
+// Bounds of what people do in the chaos.
+const (
+	chaosDeletions = 6                // of submissions
+	chaosWindow    = 30 * time.Minute // in which runs are submitted, longer than the chaos lasts
+	chaosReceipt   = 100 * time.Millisecond
+)
+
+// chaosPeople are a team and the organizers of its task, with what they did to runs and what must hold of that in the end.
+type chaosPeople struct {
+	user, member string            // tokens of the team
+	submissions  []string          // paths
+	deleted      int               // how many of the submissions were deleted, of which the last may lie in the trash
+	deletion     string            // path of its entry in the trash
+	final        map[string]string // runs that are marked as final, by dataset
+	evaluations  map[string]string // by run, as they were before submissions were deleted
+
+	mu       sync.Mutex
+	received map[string]bool // paths of runs that the webhook was notified of
+}
+
+// prepare registers a team of two for the task, and a webhook. Its receiver takes a while for an event, which has not arrived if the
+// server is killed meanwhile.
+func (p *chaosPeople) prepare(t *testing.T, s *testServer, owner, task string) {
+	t.Helper()
+	p.user, p.member = s.token(t, "user"), s.token(t, "member")
+	p.final, p.evaluations, p.received = map[string]string{}, map[string]string{}, map[string]bool{}
+	registration := s.post(t, p.user, task+"/registrations", map[string]any{"team": "Chaos"})
+	invitation := s.object(t, p.user, http.MethodPost, registration+"/invitations", map[string]any{})
+	s.post(t, p.member, "/v1/user/memberships", map[string]any{"secret": invitation["secret"]})
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var event struct{ Data struct{ Path string } }
+		if err := json.NewDecoder(r.Body).Decode(&event); err != nil {
+			return // of a server that was killed
+		}
+		select {
+		case <-r.Context().Done():
+		case <-time.After(chaosReceipt):
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.received[event.Data.Path] = true
+		}
+	}))
+	t.Cleanup(receiver.Close)
+	s.post(t, owner, task+"/webhooks", map[string]any{"url": receiver.URL, "kinds": []record.EventKind{record.EventRunCompleted}})
+}
+
+// over reports whether people have done all that they do in the chaos.
+func (p *chaosPeople) over() bool { return p.deleted == min(chaosDeletions, len(p.submissions)) }
+
+// act marks the final runs, and then deletes a submission or restores it, each with the server killed meanwhile. The last stays deleted.
+func (c *chaosTest) act(w *workLoad, random *rand.Rand) (kills int) {
+	s := c.server.server()
+	switch {
+	case w.over():
+	case len(w.final) == 0:
+		var submission record.Submission
+		s.get(c.t, w.user, w.submissions[0], &submission)
+		for _, id := range submission.RunIDs {
+			var r record.Run
+			s.get(c.t, w.user, "/v1/runs/"+id, &r)
+			c.interrupt(random, w.member, http.MethodPatch, "/v1/runs/"+id, map[string]any{"final": true})
+			w.final[r.DatasetID] = id
+			kills++
+		}
+	case w.deletion != "":
+		c.interrupt(random, w.owner, http.MethodDelete, w.deletion, nil)
+		w.deletion = ""
+		kills++
+	default:
+		path := w.submissions[w.deleted]
+		maps.Copy(w.evaluations, w.evaluated(c.t, s))
+		c.interrupt(random, w.owner, http.MethodDelete, path, nil)
+		kills++
+		trash := allOf[record.Deletion](c.t, s, w.owner, "/v1/deletions?limit=200&filter[taskId]="+id(w.task))
+		if len(trash) != 1 || trash[0].Subject != path {
+			c.t.Fatalf("%s was deleted, and in the trash is %+v", path, trash)
+		}
+		w.deletion = "/v1/deletions/" + trash[0].ID
+		w.deleted++
+	}
+	return kills
+}
+
+// interrupt sends a request, kills the server meanwhile, and sends the request again until it is answered. What it deletes may be missing
+// then.
+func (c *chaosTest) interrupt(random *rand.Rand, token, method, path string, body any) {
+	c.t.Helper()
+	r := request(c.t, method, c.server.url+path, body)
+	r.Header.Set("Authorization", "Bearer "+token)
+	answered := make(chan int, 1)
+	go func() {
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			answered <- 0
+			return
+		}
+		_ = resp.Body.Close()
+		answered <- resp.StatusCode
+	}()
+	time.Sleep(time.Duration(random.IntN(30)) * time.Millisecond)
+	c.restart(random)
+	status := <-answered
+	if status == http.StatusNotFound {
+		c.t.Fatalf("%s %s: what was there is missing", method, path)
+	}
+	for range 20 {
+		if status/100 == 2 || status == http.StatusNotFound && method == http.MethodDelete {
+			return
+		}
+		a := c.server.server().send(c.t, token, method, path, body)
+		if status = a.status; status/100 != 2 && status != http.StatusNotFound {
+			c.t.Logf("%s %s: status %d\n%s", method, path, status, a.body)
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+	c.t.Fatalf("%s %s: status %d", method, path, status)
+}
+
+// evaluated returns the ids and values of the evaluations that organizers see, by run.
+func (w *workLoad) evaluated(t *testing.T, s *testServer) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, e := range allOf[record.Evaluation](t, s, w.owner, w.task+"/evaluations?limit=200") {
+		values, err := json.Marshal(e.Measures)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[e.RunID] = e.ID + " " + string(values)
+	}
+	return found
+}
+
+// wantConcealed checks that nobody but organizers is shown a score.
+func (w *workLoad) wantConcealed(t *testing.T, s *testServer) {
+	t.Helper()
+	var newest struct{ Data []record.Evaluation }
+	s.get(t, w.owner, w.task+"/evaluations?limit=5", &newest)
+	for _, token := range []string{"", w.user, w.member} {
+		if shown := allOf[record.Evaluation](t, s, token, w.task+"/evaluations"); len(shown) > 0 {
+			t.Errorf("before the close are listed %+v", shown)
+		}
+		for _, e := range newest.Data {
+			if a := s.send(t, token, http.MethodGet, "/v1/evaluations/"+e.ID, nil); a.status != http.StatusNotFound {
+				t.Errorf("before the close an evaluation is shown: %s", a.body)
+			}
+			if a := s.send(t, token, http.MethodGet, "/v1/runs/"+e.RunID, nil); strings.Contains(string(a.body), e.ID) {
+				t.Errorf("before the close a run shows its evaluation: %s", a.body)
+			}
+		}
+	}
+}
+
+// close has the window close, with all that was to be sent later due, and restores what lies in the trash.
+func (c *chaosTest) close(w *workLoad) {
+	c.t.Helper()
+	w.wantConcealed(c.t, c.server.server())
+	c.server.kill(c.t)
+	c.server.skew = 2 * chaosWindow
+	c.server.start(c.t)
+	s := c.server.server()
+	s.call(c.t, w.owner, http.MethodDelete, w.deletion, nil, nil)
+	s.await(c.t, "every run that was restored has ended", func() bool { return s.unfinishedRuns(c.t, w.owner, w.task) == 0 })
+}
+
+// verifyPeople checks what was restored, what is shown after the close, the final runs, and what the webhook got.
+func (w *workLoad) verifyPeople(t *testing.T, s *testServer) {
+	t.Helper()
+	evaluated := w.evaluated(t, s)
+	for run, before := range w.evaluations {
+		if evaluated[run] != before {
+			t.Errorf("the evaluation of run %s was %s, and is %s", run, before, evaluated[run])
+		}
+	}
+	s.await(t, "everybody is shown the scores after the close", func() bool {
+		return len(allOf[record.Evaluation](t, s, "", w.task+"/evaluations?limit=200")) == len(evaluated)
+	})
+	for dataset, run := range w.final {
+		board := w.task + "/evaluations?sort=rank&final=true&filter[datasetId]=" + dataset
+		shown := allOf[record.Evaluation](t, s, "", board)
+		if evaluated[run] != "" && (len(shown) != 1 || shown[0].RunID != run || !shown[0].Final) {
+			t.Errorf("run %s is final, and the leaderboard shows %+v", run, shown)
+		}
+	}
+	missing := func() []string {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return slices.DeleteFunc(slices.Sorted(maps.Keys(evaluated)), func(id string) bool { return w.received["/v1/runs/"+id] })
+	}
+	for deadline := time.Now().Add(time.Minute); len(missing()) > 0; time.Sleep(chaosReceipt) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the webhook was not notified of %s", fmt.Sprint(missing()))
+		}
+	}
+}

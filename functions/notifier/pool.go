@@ -10,17 +10,18 @@ import (
 
 // What is done at the same time. A receiver may take attemptTime to answer, so attempts count apart.
 const (
-	concurrency = 32  // records of the outbox, except deliveries
-	perWebhook  = 16  // attempts for one webhook
+	concurrency = 32  // records of the outbox of one kind, except deliveries
+	perWebhook  = 8   // attempts for one webhook, so that it takes 32 slow receivers to delay the others
 	connections = 256 // attempts for all webhooks
 )
 
 // deliveries begins the keys of deliveries.
 const deliveries = "WEBHOOK"
 
-// pool has the goroutines that deliver. Those of each webhook are a group, so that a receiver that is slow to answer delays no other.
+// pool has the goroutines that deliver. Those of each webhook and of each other kind of record are a group, so that neither a receiver
+// nor a mail server that is slow to answer delays others.
 type pool struct {
-	groups      map[string]*errgroup.Group // by the partition of the deliveries, and the others
+	groups      map[string]*errgroup.Group // by the partition of deliveries, and by the kind of other records
 	connections chan struct{}
 }
 
@@ -36,12 +37,11 @@ func (p *pool) group(name string, limit int) *errgroup.Group {
 	return p.groups[name]
 }
 
-// start begins do for the record with the key, or reports that there are enough attempts for its webhook. For other records it waits for
-// a goroutine.
+// start begins do for the record with the key, or reports that its group has enough to do.
 func (p *pool) start(k store.Key, do func()) bool {
-	if !strings.HasPrefix(k.Partition, deliveries) {
-		p.group("", concurrency).Go(func() error { do(); return nil })
-		return true
+	kind, _, _ := strings.Cut(k.Partition, "#")
+	if kind != deliveries {
+		return p.group(kind, concurrency).TryGo(func() error { do(); return nil })
 	}
 	return p.group(k.Partition, perWebhook).TryGo(func() error {
 		p.connections <- struct{}{}

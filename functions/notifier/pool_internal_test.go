@@ -1,0 +1,38 @@
+package notifier
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"assay/shared/store"
+)
+
+// A mail server and receivers that do not answer delay neither the webhooks of others nor the reading of the outbox.
+func TestPool_StartsOthersWhileSomeHang(t *testing.T) {
+	p, hold, done := newPool(), make(chan struct{}), make(chan struct{})
+	defer p.wait()
+	defer close(hold)
+	for i := range 2 * concurrency {
+		if started := p.start(store.Key{Partition: fmt.Sprint("MAILBOX#", i)}, func() { <-hold }); started != (i < concurrency) {
+			t.Fatalf("mail %d: started %v", i, started)
+		}
+	}
+	for i := range 16 {
+		for range 2 * perWebhook {
+			p.start(store.Key{Partition: fmt.Sprint("WEBHOOK#", i)}, func() { <-hold })
+		}
+	}
+	started := make(chan bool, 2)
+	for _, partition := range []string{"WEBHOOK#quick", "EVENT#1"} {
+		if !p.start(store.Key{Partition: partition}, func() { started <- true }) {
+			t.Errorf("%s waits", partition)
+		}
+	}
+	go func() { <-started; <-started; close(done) }()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Error("they wait for those that hang")
+	}
+}

@@ -2,7 +2,7 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -20,7 +20,7 @@ import (
 const (
 	chaosDeletions = 6                // of submissions
 	chaosWindow    = 30 * time.Minute // in which runs are submitted, longer than the chaos lasts
-	chaosReceipt   = 100 * time.Millisecond
+	chaosReceipt   = time.Second      // for which the receiver holds an event, so that many kills interrupt deliveries
 )
 
 // chaosPeople are a team and the organizers of its task, with what they did to runs and what must hold of that in the end.
@@ -32,8 +32,9 @@ type chaosPeople struct {
 	final        map[string]string // runs that are marked as final, by dataset
 	evaluations  map[string]string // by run, as they were before submissions were deleted
 
-	mu       sync.Mutex
-	received map[string]bool // paths of runs that the webhook was notified of
+	mu          sync.Mutex
+	received    map[string]bool // paths of runs that the webhook was notified of
+	interrupted int             // deliveries
 }
 
 // prepare registers a team of two for the task, and a webhook. Its receiver takes a while for an event, which has not arrived if the
@@ -47,11 +48,15 @@ func (p *chaosPeople) prepare(t *testing.T, s *testServer, owner, task string) {
 	s.post(t, p.member, "/v1/user/memberships", map[string]any{"secret": invitation["secret"]})
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var event struct{ Data struct{ Path string } }
-		if err := json.NewDecoder(r.Body).Decode(&event); err != nil {
+		body, err := io.ReadAll(r.Body) // to its end: only then does the context end with the connection
+		if err != nil || json.Unmarshal(body, &event) != nil {
 			return // of a server that was killed
 		}
 		select {
 		case <-r.Context().Done():
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.interrupted++
 		case <-time.After(chaosReceipt):
 			p.mu.Lock()
 			defer p.mu.Unlock()
@@ -206,7 +211,10 @@ func (w *workLoad) verifyPeople(t *testing.T, s *testServer) {
 	}
 	for deadline := time.Now().Add(time.Minute); len(missing()) > 0; time.Sleep(chaosReceipt) {
 		if time.Now().After(deadline) {
-			t.Fatalf("the webhook was not notified of %s", fmt.Sprint(missing()))
+			t.Fatalf("the webhook was not notified of %s", strings.Join(missing(), ", "))
 		}
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t.Logf("the webhook was notified of %d runs, after %d deliveries were interrupted", len(evaluated), w.interrupted)
 }

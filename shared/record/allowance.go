@@ -69,9 +69,7 @@ func (a *Allowance) Remember(team *Allowance) {
 	for id, used := range team.Datasets {
 		a.used(id).atLeast(used)
 	}
-	if len(team.TruthFailures) > len(a.TruthFailures) {
-		a.TruthFailures = team.TruthFailures
-	}
+	a.TruthFailures = latest(a.TruthFailures, team.TruthFailures, func(x, y Instant) int { return x.Compare(y.Time) })
 	a.Rejected = a.Rejected || team.Rejected
 }
 

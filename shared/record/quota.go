@@ -3,6 +3,7 @@ package record
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"assay/shared/plural"
@@ -77,9 +78,22 @@ func (u *Used) recharge(runID string, now time.Time) {
 
 // atLeast counts at least as much as other does.
 func (u *Used) atLeast(other *Used) {
-	if u.Total = max(u.Total, other.Total); len(other.Recent) > len(u.Recent) {
-		u.Recent = other.Recent
+	u.Total, u.Recent = max(u.Total, other.Total), latest(u.Recent, other.Recent, strings.Compare)
+}
+
+// latest returns the later of both at each place of two lists, counted from their ends. Both begin with the oldest; as many as in either
+// are younger than any age.
+func latest[T any](a, b []T, compare func(T, T) int) []T {
+	if len(a) < len(b) {
+		a, b = b, a
 	}
+	all, more := slices.Clone(a), len(a)-len(b)
+	for i, other := range b {
+		if compare(other, all[more+i]) > 0 {
+			all[more+i] = other
+		}
+	}
+	return all
 }
 
 // left tells what is left under the limits.

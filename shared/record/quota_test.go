@@ -10,6 +10,7 @@ import (
 	"assay/shared/problem"
 	"assay/shared/record"
 
+	"github.com/oklog/ulid/v2"
 	"pgregory.net/rapid"
 )
 
@@ -202,6 +203,47 @@ func TestAllowance_MarksAtMostSoManyFinalRuns(t *testing.T) {
 			}
 			if len(a.Final[d.ID]) != len(marked) {
 				t.Fatalf("%v are marked, not %v", a.Final, marked)
+			}
+		}
+	})
+}
+
+// TestAllowance_RemembersTheLaterOfBoth: whatever a user brings from another team, and whenever it was used, at each later instant as much
+// counts as the team or the user had used.
+func TestAllowance_RemembersTheLaterOfBoth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) (a record.Allowance) {
+			for _, hours := range slices.Sorted(slices.Values(rapid.SliceOfN(rapid.IntRange(0, 47), 0, 5).Draw(t, name))) {
+				at := noon.Add(time.Duration(hours) * time.Hour)
+				a.Recent = append(a.Recent, record.NewID(at))
+				a.TruthFailures = append(a.TruthFailures, record.At(at))
+			}
+			a.Total = len(a.Recent)
+			return a
+		}
+		ofTeam, ofUser := draw("team"), draw("user")
+		both := ofTeam
+		both.Remember(&ofUser)
+		if ids := slices.Clone(both.Recent); !slices.IsSorted(ids) || len(slices.Compact(ids)) != len(both.Recent) {
+			t.Fatalf("%v", both.Recent)
+		}
+		now := noon.Add(48*time.Hour + time.Duration(rapid.IntRange(0, 24).Draw(t, "later"))*time.Hour)
+		today := func(a record.Allowance) (runs, failures int) {
+			after := now.Add(-record.Day)
+			for i, id := range a.Recent {
+				if ulid.Time(ulid.MustParse(id).Time()).After(after) {
+					runs++
+				}
+				if a.TruthFailures[i].After(after) {
+					failures++
+				}
+			}
+			return runs, failures
+		}
+		runs, failures := today(both)
+		for _, a := range []record.Allowance{ofTeam, ofUser} {
+			if r, f := today(a); runs < r || failures < f {
+				t.Fatalf("%d runs and %d failures count, where %d and %d were", runs, failures, r, f)
 			}
 		}
 	})

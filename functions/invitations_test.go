@@ -246,8 +246,9 @@ func TestJoin_OfATeamWhereRegistrationIsClosed(t *testing.T) {
 	}
 	f.Join("vic", ofOrganizer, nil)
 	f.leave("eddy")
-	f.Want(http.StatusForbidden, nil, "wil", http.MethodPost, "/v1/user/memberships", map[string]any{"secret": ofOrganizer})
+	f.Want(http.StatusUnprocessableEntity, nil, "wil", http.MethodPost, "/v1/user/memberships", map[string]any{"secret": ofOrganizer})
 	mode("approval")
+	f.Want(http.StatusUnprocessableEntity, nil, "eddy", http.MethodPost, "/v1/user/memberships", map[string]any{"secret": ofOrganizer})
 	f.Join("wil", ofOwner, nil)
 	r := servertest.Get[record.Registration](f.Server, "wil", team)
 	if r.State != record.Accepted || len(r.Members) != 3 {

@@ -127,7 +127,8 @@ func (j *joining) works() bool {
 	case j.organizer == nil || j.TaskID != "" && (j.task == nil || j.task.Deleting()):
 		return false
 	case j.RegistrationID != "":
-		return j.team != nil && j.team.InvitationEpoch == j.Epoch
+		return j.team != nil && j.team.InvitationEpoch == j.Epoch &&
+			(slices.Contains(j.team.Members, j.InvitedBy) || j.byOrganizer())
 	case j.TaskID != "":
 		return j.byOrganizer()
 	default:

@@ -370,6 +370,12 @@ func TestFinalRuns_AreMarkedUntilTheClose(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	f.grant(f.bob, map[string]any{"closesAt": f.in(2 * time.Hour)})
+	for user, status := range map[string]int{"ada": http.StatusForbidden, "bob": http.StatusNoContent} { // or it would choose again
+		f.patch(http.StatusOK, olga, path(user, 3)+"/review", map[string]any{"published": false})
+		submission := f.task.Path() + "/submissions/" + runs[user][3].SubmissionID
+		f.Want(status, nil, user, http.MethodDelete, path(user, 3), nil)
+		f.Want(status, nil, user, http.MethodDelete, submission, nil)
+	}
 	f.patch(http.StatusOK, "bob", path("bob", 0), map[string]any{"final": true})
 	f.patch(http.StatusOK, olga, path("ada", 2), map[string]any{"final": false})
 	check("", "final=true", "1b0 2a4")

@@ -54,8 +54,10 @@ var Operations = []api.Operation{
 		ID: "deleteRun", Path: "/v1/runs/{runId}", May: access.Owner | access.Organizer,
 		Token:   access.ScopeSubmit | access.ScopeOrganize,
 		Summary: "Delete a run",
-		Description: "With its files, its review and its evaluations. Once the review is published, which a dataset with `publish: onCompletion` " +
-			"does as the run completes, only the organizers can delete the run (409). What counted in the quota still does. " + api.InTrash,
+		Description: "With its files, its review and its evaluations. Only the organizers can delete a run whose review is published (409), " +
+			"which a dataset with `publish: onCompletion` does as the run completes, or that is on a dataset with `finalRuns` whose window " +
+			"has closed (403). What counted in the quota still does. " + api.InTrash,
+		Problems: []*problem.Kind{problem.OutsideWindow},
 	}, run, remove),
 	api.Get(api.Spec{
 		ID: "getReview", Path: "/v1/runs/{runId}/review", May: access.Owner | access.Organizer,

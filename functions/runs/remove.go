@@ -7,6 +7,7 @@ import (
 	"assay/shared/api"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/team"
 	"assay/shared/trash"
 )
 
@@ -16,9 +17,13 @@ func remove(ctx context.Context, c *api.Call, r *record.RunItem) error {
 	if err != nil {
 		return err
 	}
-	organizer := roles&(access.Organizer|access.Admin) != 0
-	if r.Access.Published && !organizer {
-		return problem.Conflict.New("The review of the run is published, so only the organizers can delete the run. Ask them.")
+	if roles&(access.Organizer|access.Admin) == 0 {
+		if r.Access.Published {
+			return problem.Conflict.New("The review of the run is published, so only the organizers can delete the run. Ask them.")
+		}
+		if err := team.CheckFinalChoice(ctx, c.Store, []*record.RunItem{r}, c.Now()); err != nil {
+			return err
+		}
 	}
 	bin, path := trash.Trash{Store: c.Store, Now: c.Now}, "/v1/runs/"+r.ID
 	entry := record.NewDeletion(c.Now(), record.RunInTrash, r.ID, path, r.Label, r.Scope(), c.Caller.ID, roles&access.Owner != 0)

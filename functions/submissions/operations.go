@@ -62,8 +62,9 @@ var Operations = []api.Operation{
 		ID: "deleteSubmission", Path: "/v1/tasks/{taskId}/submissions/{submissionId}", May: access.Owner | access.Organizer,
 		Token:   access.ScopeSubmit | access.ScopeOrganize,
 		Summary: "Delete a submission",
-		Description: "With its runs, reviews, evaluations and files. What it used of the quota stays used. Once a review is published, only " +
-			"organizers can delete it. " + api.InTrash,
+		Description: "With its runs, reviews, evaluations and files. What it used of the quota stays used. Once a review is published, or " +
+			"the window of a dataset with `finalRuns` has closed, only organizers can delete it. " + api.InTrash,
+		Problems: []*problem.Kind{problem.OutsideWindow},
 	}, submission, remove),
 }
 

@@ -10,6 +10,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/team"
 	"assay/shared/trash"
 )
 
@@ -25,8 +26,13 @@ func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) error {
 		return err
 	}
 	published := func(r *record.RunItem) bool { return r.Access.Published }
-	if roles&(access.Organizer|access.Admin) == 0 && slices.ContainsFunc(runs, published) {
-		return problem.Conflict.New("A review of the submission is published, so only the organizers can delete it. Ask them.")
+	if roles&(access.Organizer|access.Admin) == 0 {
+		if slices.ContainsFunc(runs, published) {
+			return problem.Conflict.New("A review of the submission is published, so only the organizers can delete it. Ask them.")
+		}
+		if err := team.CheckFinalChoice(ctx, c.Store, runs, c.Now()); err != nil {
+			return err
+		}
 	}
 	if err := c.AuditFree(ctx, s.Scope(), record.SubmissionDeleted, path(s), s.Audited(), nil); err != nil {
 		return err

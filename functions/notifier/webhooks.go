@@ -97,7 +97,7 @@ func (w *Worker) endAttempt(ctx context.Context, h *record.WebhookItem, claimed 
 		tx.Save(d, now)
 		return nil
 	})
-	if known := h.FailingSince != nil; err != nil || h.Disabled || arrived && !known || !arrived && known && !ends {
+	if err != nil || h.Disabled {
 		return err
 	}
 	return w.judge(ctx, h.Key(), claimed, arrived, a.gone, ends)
@@ -107,12 +107,12 @@ func (w *Worker) endAttempt(ctx context.Context, h *record.WebhookItem, claimed 
 // the first attempt of the claimed delivery to its last.
 func (w *Worker) judge(ctx context.Context, webhook store.Key, claimed *record.DeliveryItem, arrived, gone, ends bool) error {
 	return records.Change(ctx, w.Store, webhook, func(h *record.WebhookItem, tx *records.Tx) error {
-		switch {
-		case h.Disabled:
+		switch known := h.FailingSince != nil; {
+		case h.Disabled, arrived && !known, !arrived && known && !ends: // nothing to write
 			return nil
 		case arrived:
 			h.FailingSince = nil
-		case h.FailingSince == nil:
+		case !known:
 			h.FailingSince = &claimed.UpdatedAt
 		}
 		if gone || !arrived && ends && !h.FailingSince.After(claimed.Since.Time) {

@@ -1,0 +1,123 @@
+package functions_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/functions/tools"
+	"assay/shared/api/servertest"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+)
+
+// TestFinalRuns_AreMarkedUntilTheClose races marks, and shows boards with the marked runs and, of teams that marked none, the last ones.
+func TestFinalRuns_AreMarkedUntilTheClose(t *testing.T) {
+	f := newPhases(t, recordtest.Measures("nDCG@10"), func(d *record.DatasetItem) { d.FinalRuns = 2 })
+	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"submissions": map[string]any{"closesAt": f.in(time.Hour)}})
+	runs := map[string][]*recordtest.Run{}
+	for _, user := range []string{"ada", "bob"} {
+		for n := range 5 {
+			runs[user] = append(runs[user], f.dataset.Run(user, recordtest.Published, recordtest.Public,
+				recordtest.Value("nDCG@10", 0.9-float64(n)/10)))
+		}
+	}
+	path := func(user string, n int) string { return "/v1/runs/" + runs[user][n].ID }
+	board := func(user, query string) (found []string) {
+		for _, e := range servertest.List[record.Evaluation](f.Server, user, f.dataset.Board()+"?"+query) {
+			for owner, all := range runs {
+				if n := slices.IndexFunc(all, func(r *recordtest.Run) bool { return r.ID == e.RunID }); n >= 0 {
+					found = append(found, fmt.Sprint(e.Rank, owner[:1], n))
+				}
+			}
+		}
+		return found
+	}
+	check := func(user, query, want string) {
+		t.Helper()
+		if got := strings.Join(board(user, query), " "); got != want {
+			t.Errorf("%s as %q: %s, want %s", query, user, got, want)
+		}
+	}
+	check("", "final=true", "1a3 1b3 3a4 3b4")
+	check("", "final=true&best=true", "1a3 1b3")
+	f.patch(http.StatusOK, "ada", path("ada", 1), map[string]any{"final": true})
+	check("", "final=true", "1a1 2b3 3b4")
+	var tool tools.LeaderboardOutput
+	f.Want(http.StatusOK, &tool, "", http.MethodPost, "/v1/tools/leaderboard", map[string]any{"datasetId": f.dataset.ID, "final": true})
+	if !tool.Final || len(tool.Entries) != 2 || tool.Entries[0].RunID != runs["ada"][1].ID || tool.Entries[1].RunID != runs["bob"][3].ID {
+		t.Errorf("the tool shows %+v", tool.Entries)
+	}
+	f.patch(http.StatusOK, "ada", path("ada", 1), map[string]any{"final": false})
+	statuses := servertest.Concurrently(5, func(n int) servertest.Answer {
+		return f.Do("ada", http.MethodPatch, path("ada", n), map[string]any{"final": true, "label": "chosen"})
+	})
+	marked := recordtest.Get[record.Allowance](t, f.Store, record.AllowanceKey(f.task.ID, f.ada.ID)).Final[f.dataset.ID]
+	if statuses[http.StatusOK] > 2 || len(marked) != statuses[http.StatusOK] {
+		t.Fatalf("%v marked %v", statuses, marked)
+	}
+	for n := range 5 {
+		r := recordtest.Get[record.RunItem](t, f.Store, record.RunKey(runs["ada"][n].ID))
+		e := recordtest.Get[record.EvaluationItem](t, f.Store, record.EvaluationKey(r.EvaluationID))
+		if r.Final != slices.Contains(marked, r.ID) || e.Final != r.Final || (r.Label == "chosen") != r.Final {
+			t.Errorf("run %d is final: %v, its evaluation: %v, marked are %v", n, r.Final, e.Final, marked)
+		}
+		f.patch(http.StatusOK, "ada", path("ada", n), map[string]any{"final": false})
+	}
+	for _, n := range []int{0, 4} {
+		f.patch(http.StatusOK, "ada", path("ada", n), map[string]any{"final": true})
+	}
+	if p := f.patch(http.StatusUnprocessableEntity, "ada", path("ada", 2), map[string]any{"final": true}); !strings.Contains(
+		p.Errors[0].Detail, runs["ada"][4].ID) {
+		t.Errorf("%+v", p)
+	}
+	f.patch(http.StatusOK, olga, path("ada", 0)+"/review", map[string]any{"published": false})
+	check("", "final=true", "1b3 2a4 2b4")
+	check("bob", "final=true", "1b3 2a4 2b4")
+	check("ada", "final=true", "1a0 2b3 3a4 3b4")
+	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"finalRuns": 1})
+	check("ada", "final=true", "1a4 1b4")
+	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"finalRuns": 2})
+	f.Want(http.StatusNoContent, nil, olga, http.MethodDelete, path("ada", 0), nil)
+	f.patch(http.StatusOK, "ada", path("ada", 2), map[string]any{"final": true})
+	f.ahead.Store(int64(time.Hour))
+	if p := f.patch(http.StatusForbidden, "ada", path("ada", 2), map[string]any{"final": false}); p.Type != problem.OutsideWindow.Type() {
+		t.Errorf("%+v", p)
+	}
+	f.grant(f.bob, map[string]any{"closesAt": f.in(2 * time.Hour)})
+	for user, status := range map[string]int{"ada": http.StatusForbidden, "bob": http.StatusNoContent} { // or it would choose again
+		f.patch(http.StatusOK, olga, path(user, 3)+"/review", map[string]any{"published": false})
+		submission := f.task.Path() + "/submissions/" + runs[user][3].SubmissionID
+		f.Want(status, nil, user, http.MethodDelete, path(user, 3), nil)
+		f.Want(status, nil, user, http.MethodDelete, submission, nil)
+	}
+	f.patch(http.StatusOK, "bob", path("bob", 0), map[string]any{"final": true})
+	f.patch(http.StatusOK, olga, path("ada", 2), map[string]any{"final": false})
+	check("", "final=true", "1b0 2a4")
+}
+
+// TestBoardPage_ChoosesRunsAndTellsOfTheClose reads the page of the leaderboard.
+func TestBoardPage_ChoosesRunsAndTellsOfTheClose(t *testing.T) {
+	f := newPhases(t, func(d *record.DatasetItem) { d.FinalRuns = 1 })
+	page := func(query string) string {
+		t.Helper()
+		a := f.Do("", http.MethodGet, f.dataset.Board()+query, nil, "Accept", "text/html")
+		return string(a.Body)
+	}
+	if body := page(""); !strings.Contains(body, "final=true") || strings.Contains(body, "window has closed") {
+		t.Errorf("the page has no choice, or tells of an embargo: %s", body)
+	}
+	closes := f.in(time.Hour)
+	f.patch(http.StatusOK, olga, f.dataset.Path(), map[string]any{"scores": "afterClose", "submissions": map[string]any{"closesAt": closes}})
+	if body := page("?final=true"); !strings.Contains(body, "until "+closes.String()) {
+		t.Errorf("the page does not tell until when scores wait: %s", body)
+	}
+	f.ahead.Store(int64(time.Hour))
+	if body := page(""); strings.Contains(body, "window has closed") {
+		t.Error("the page tells of an embargo that has ended")
+	}
+}

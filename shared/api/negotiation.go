@@ -52,22 +52,10 @@ func acceptedCodings(header []string) codings {
 	if len(header) == 0 {
 		return codings{identity: true}
 	}
-	accept := strings.Join(header, ",")
-	named := func(names ...string) (float64, int) {
-		return quality(accept, func(name string) int {
-			switch {
-			case slices.Contains(names, name):
-				return 2
-			case name == "*":
-				return 1
-			default:
-				return 0
-			}
-		})
-	}
-	coded, _ := named(codingGzip, "x-gzip")
-	plain, decided := named(codingIdentity)
-	return codings{gzip: coded > 0 && (decided < 2 || coded >= plain), identity: decided == 0 || plain > 0}
+	accept := strings.ReplaceAll(strings.ToLower(strings.Join(header, ",")), "x-gzip", codingGzip)
+	coded, _ := quality(accept, codingGzip, "*")
+	plain, by := quality(accept, codingIdentity, "*")
+	return codings{gzip: coded > 0 && (by != codingIdentity || coded >= plain), identity: by == "" || plain > 0}
 }
 
 // tags are the entity tags that an answer with the tag has under the codings, the likely one first.
@@ -108,16 +96,14 @@ func (a answer) encode(ctx context.Context, accepted codings) (_ answer, coded b
 	if !a.codable(accepted) {
 		return a, false
 	}
-	patience := time.NewTimer(encoderWait)
-	defer patience.Stop()
-	if !accepted.identity {
-		patience.Stop()
+	if accepted.identity {
+		patient, cancel := context.WithTimeout(ctx, encoderWait)
+		defer cancel()
+		ctx = patient
 	}
 	var w *gzip.Writer
 	select {
 	case w = <-encoders:
-	case <-patience.C:
-		return a, false
 	case <-ctx.Done():
 		return a, false
 	}
@@ -217,32 +203,18 @@ func mediaQuality(accept, mediaType string) float64 {
 		return 1
 	}
 	kind, _, _ := strings.Cut(mediaType, "/")
-	q, _ := quality(accept, func(name string) int {
-		switch name {
-		case mediaType:
-			return 3
-		case kind + "/*":
-			return 2
-		case "*/*":
-			return 1
-		default:
-			return 0
-		}
-	})
+	q, _ := quality(accept, mediaType, kind+"/*", "*/*")
 	return q
 }
 
-// quality is how much a list of names with weights wants something: from 0, not at all, to 1. specific is how closely a name
-// means it, 0 for not at all; the element that means it most closely decides (RFC 9110, section 12.5.1), and quality returns
-// how closely that one does. What is not well-formed says nothing.
-func quality(list string, specific func(name string) int) (wanted float64, decided int) {
+// quality is how much a list of elements with weights wants what has the names, of which the first means it most closely: from 0, not at
+// all, to 1. The element that means it most closely decides (RFC 9110, section 12.5.1), and quality returns its name, or none. What is not
+// well-formed says nothing.
+func quality(list string, names ...string) (wanted float64, by string) {
 	for element := range strings.SplitSeq(list, ",") {
 		name, parameters, err := mime.ParseMediaType(element)
-		if err != nil {
-			continue
-		}
-		closely := specific(name)
-		if closely <= decided {
+		closely := slices.Index(names, name)
+		if err != nil || closely < 0 {
 			continue
 		}
 		q := 1.0
@@ -251,7 +223,7 @@ func quality(list string, specific func(name string) int) (wanted float64, decid
 				continue
 			}
 		}
-		wanted, decided = q, closely
+		wanted, by, names = q, name, names[:closely]
 	}
-	return wanted, decided
+	return wanted, by
 }

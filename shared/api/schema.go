@@ -192,24 +192,15 @@ func JSONSchema(t reflect.Type) (json.RawMessage, error) {
 	if known, ok := jsonSchemas.Load(t); ok {
 		return known.(json.RawMessage), nil
 	}
-	const definitions = "$defs"
-	r := huma.NewMapRegistry("#/"+definitions+"/", huma.DefaultSchemaNamer)
+	r := huma.NewMapRegistry("#/$defs/", huma.DefaultSchemaNamer)
 	r.RegisterTypeAlias(reflect.TypeFor[record.Instant](), reflect.TypeFor[time.Time]())
-	schema := r.Schema(t, false, t.Name())
+	document := *r.Schema(t, false, t.Name()) // a copy, for the definitions have it too
 	addPatterns(r)
-	root, err := json.Marshal(schema)
-	if err != nil {
-		return nil, err
-	}
-	var document map[string]any
-	if err := json.Unmarshal(root, &document); err != nil {
-		return nil, err
-	}
-	document["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	document.Extensions = map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema"}
 	if all := r.Map(); len(all) > 0 {
-		document[definitions] = all
+		document.Extensions["$defs"] = all
 	}
-	made, err := json.Marshal(document)
+	made, err := json.Marshal(&document)
 	if err == nil {
 		jsonSchemas.Store(t, json.RawMessage(made))
 	}

@@ -40,10 +40,8 @@ func newAnswer(status int, resource any, fields []string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if len(fields) > 0 {
-		if body, err = selectFields(body, fields); err != nil {
-			return answer{}, err
-		}
+	if body, err = selectFields(body, fields); err != nil {
+		return answer{}, err
 	}
 	tag := digest(body)
 	if n, ok := revision(resource); ok {
@@ -195,8 +193,11 @@ func (c *Call) setCaching() {
 	}
 }
 
-// selectFields keeps the members of a JSON object that fields name, in the order of fields.
+// selectFields keeps the members of a JSON object that fields name, in the order of fields; all when there are none.
 func selectFields(object []byte, fields []string) ([]byte, error) {
+	if len(fields) == 0 {
+		return object, nil
+	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(object, &members); err != nil {
 		return nil, err

@@ -139,11 +139,7 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 				}
 				return c.writeCSV(table(p.Data))
 			}
-			var selected func([]byte) ([]byte, error)
-			if fields := c.Page.Fields; len(fields) > 0 {
-				selected = func(resource []byte) ([]byte, error) { return selectFields(resource, fields) }
-			}
-			body, err := p.JSON(selected)
+			body, err := p.JSON(func(resource []byte) ([]byte, error) { return selectFields(resource, c.Page.Fields) })
 			switch {
 			case err != nil:
 				return err

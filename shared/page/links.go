@@ -25,87 +25,55 @@ type Page[R any] struct {
 	Cursor string `json:"-"`
 	More   bool   `json:"-"`
 
-	rendered *rendered
+	encoded [][]byte // the resources as JSON: a page is known to be full before more of them are read
+	size    int      // of these
 }
 
 // MaxBytes is how many bytes of resources a page has: it ends with the one that brings it there. With the last resource and
 // the escapes that AWS Lambda adds, an answer stays below the 6 MB that it can be there.
 const MaxBytes = 1 << 20
 
-// rendered is the JSON of a page up to its links, which is made as resources are added: a page is known to be full before
-// more of them are read.
-type rendered struct {
-	json    bytes.Buffer
-	encoder *json.Encoder
-	ends    []int // of the resources, each with the comma behind it
-}
-
-const (
-	pageStart    = `{"data":[`
-	ordinaryPage = 16 << 10 // bytes
-)
-
-func newRendered() *rendered {
-	r := new(rendered)
-	r.json.Grow(ordinaryPage)
-	r.json.WriteString(pageStart)
-	r.encoder = json.NewEncoder(&r.json)
-	r.encoder.SetEscapeHTML(false)
-	return r
-}
-
 // Add appends a resource, and reports whether the page is full.
 func (p *Page[R]) Add(r R) (full bool, err error) {
-	if p.rendered == nil {
-		p.rendered = newRendered()
-		p.Data, p.rendered.ends = make([]R, 0, DefaultLimit), make([]int, 0, DefaultLimit)
+	if p.Data == nil {
+		p.Data, p.encoded = make([]R, 0, DefaultLimit), make([][]byte, 0, DefaultLimit)
 	}
-	all := p.rendered
 	p.Data = append(p.Data, r)
-	if err := all.encoder.Encode(&p.Data[len(p.Data)-1]); err != nil { // by its address, for else it would be copied once more
-		return false, err
-	}
-	end := all.json.Len()
-	all.json.Bytes()[end-1] = ',' // instead of a line feed
-	all.ends = append(all.ends, end)
-	return end >= MaxBytes, nil
+	encoded, err := encode(&p.Data[len(p.Data)-1]) // by its address, for else it would be copied once more
+	p.encoded = append(p.encoded, encoded)
+	p.size += len(encoded)
+	return p.size >= MaxBytes, err
+}
+
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // Render renders the resources of a page again, which have changed since they were added.
-func (p *Page[R]) Render() error {
-	all := p.Data
-	p.Data, p.rendered = nil, nil
-	for _, r := range all {
-		if _, err := p.Add(r); err != nil {
+func (p *Page[R]) Render() (err error) {
+	for i := range p.Data {
+		if p.encoded[i], err = encode(&p.Data[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// JSON returns a page that has resources as JSON. When there is a change, it returns what is shown of each resource.
-func (p *Page[R]) JSON(change func(resource []byte) ([]byte, error)) ([]byte, error) {
-	all := p.rendered
-	if change != nil {
-		all = newRendered()
-		start := len(pageStart)
-		for _, end := range p.rendered.ends {
-			resource, err := change(p.rendered.json.Bytes()[start : end-1])
-			if err != nil {
-				return nil, err
-			}
-			all.json.Write(append(resource, ','))
-			start = end
+// JSON returns a page as JSON, with what show returns of each resource.
+func (p *Page[R]) JSON(show func(resource []byte) ([]byte, error)) ([]byte, error) {
+	shown := make([][]byte, len(p.encoded))
+	for i, resource := range p.encoded {
+		var err error
+		if shown[i], err = show(resource); err != nil {
+			return nil, err
 		}
 	}
-	all.json.Truncate(all.json.Len() - 1)
-	all.json.WriteString(`],"links":`)
-	if err := all.encoder.Encode(p.Links); err != nil {
-		return nil, err
-	}
-	all.json.Truncate(all.json.Len() - 1)
-	all.json.WriteString("}\n")
-	return all.json.Bytes(), nil
+	links, err := encode(p.Links)
+	return slices.Concat([]byte(`{"data":[`), bytes.Join(shown, []byte{','}), []byte(`],"links":`), links, []byte("}\n")), err
 }
 
 // Of returns the page of all that r asks for, in the order of all, for lists that are part of the program. id returns the cursor

@@ -19,47 +19,33 @@ import (
 // command is how to call an operation from a shell in which ASSAY_URL is the server's URL and ASSAY_TOKEN a token, and which has a
 // variable for each parameter of the path.
 func (r *reference) command(op *huma.Operation) string {
-	line := r.choice(op) + "curl -s"
+	line := "curl -s"
 	if op.Method == http.MethodPatch || op.Method == http.MethodDelete {
 		line += " -X " + op.Method
 	}
 	if len(op.Security) == 1 { // the other choice would be to send nothing
 		line += ` -H "Authorization: Bearer $ASSAY_TOKEN"`
 	}
+	path, choice := op.Path, ""
 	for _, p := range op.Parameters {
 		for _, name := range slices.Sorted(maps.Keys(p.Examples)) {
 			line += fmt.Sprintf(" -G --data-urlencode '%s=%s' \\\n ", p.Name, strings.ReplaceAll(fmt.Sprint(p.Examples[name].Value), "'", `\u0027`))
 			break
 		}
+		if p.In == "path" && len(p.Schema.Enum) > 0 {
+			choice = p.Schema.Enum[0].(string) // of which a query has the example
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", choice)
+		}
 	}
 	if op.RequestBody != nil {
 		if m, ok := op.RequestBody.Content[mediaJSON]; ok {
-			line += " --json '" + quoted(r.exampleOf(m)) + "'"
+			line += " --json '" + quoted(r.exampleOf(m, choice)) + "'"
 		} else {
 			line += " -H 'Content-Type: " + patch.MergePatch + "' -d '" + quoted(r.change(op)) + "'"
 		}
 		line += " \\\n "
 	}
-	return line + ` "$ASSAY_URL` + pathParameters.ReplaceAllStringFunc(op.Path, variable) + `"`
-}
-
-// choice sets the variable of the path that says which of its examples is sent.
-func (r *reference) choice(op *huma.Operation) string {
-	var examples map[string]*huma.Example
-	if op.RequestBody != nil && op.RequestBody.Content[mediaJSON] != nil {
-		examples = op.RequestBody.Content[mediaJSON].Examples
-	}
-	for _, p := range op.Parameters {
-		if len(p.Examples) > 0 {
-			examples = p.Examples
-		}
-	}
-	parameters := pathParameters.FindAllString(op.Path, -1)
-	if len(examples) == 0 || len(parameters) == 0 {
-		return ""
-	}
-	name := slices.Sorted(maps.Keys(examples))[0]
-	return strings.TrimPrefix(variable(parameters[len(parameters)-1]), "$") + "=" + name + "\n"
+	return line + ` "$ASSAY_URL` + pathParameters.ReplaceAllStringFunc(path, variable) + `"`
 }
 
 var pathParameters = regexp.MustCompile(`\{\w+\}`)
@@ -91,13 +77,15 @@ func indented(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// exampleOf returns the document's example of a body, or else one made from its schema.
-func (r *reference) exampleOf(m *huma.MediaType) any {
+// exampleOf returns the document's example of a body, of several the chosen one, or else one made from its schema.
+func (r *reference) exampleOf(m *huma.MediaType, choice string) any {
 	if m.Example != nil {
 		return m.Example
 	}
-	for _, name := range slices.Sorted(maps.Keys(m.Examples)) {
-		return m.Examples[name].Value
+	for name, e := range m.Examples {
+		if choice == "" || name == choice {
+			return e.Value
+		}
 	}
 	return r.example("", m.Schema, true, 0)
 }

@@ -234,13 +234,13 @@ func TestParse_SaysWhatIsWrong(t *testing.T) {
 		t.Errorf("%+v, %v", q, err)
 	}
 	for bad, want := range map[string]string{
-		`{`:                                  `this JSON is not complete: {;`,
-		`{user:1}`:                           `this is not JSON from its last character on: {u;`,
-		`{} {}`:                              `there is more than one JSON value: {} {};`,
-		`{"users":{}}`:                       `"users" is not a member of the object that it stands in;`,
-		`{"user":{"perDay":{"tasks":"7"}}}`:  `the last value of this must be a whole number of at most 18 digits: {"user":{"perDay":{"tasks":"7";`,
-		`{"server":{"storedBytes":1e12}}`:    `the last value of this must be a whole number of at most 18 digits: {"server":{"storedBytes":1e12;`,
-		`{"user":5}`:                         `the last value of this must be an object: {"user":5;`,
+		`{`:                                  `{: unexpected EOF;`,
+		`{user:1}`:                           `{user:1}: invalid character 'u' looking for`,
+		`{} {}`:                              `{} {}: there is more than one JSON value;`,
+		`{"users":{}}`:                       `{"users":{}}: json: unknown field "users"; limits.quotas`,
+		`{"user":{"perDay":{"tasks":"7"}}}`:  `{"user":{"perDay":{"tasks":"7"}}}: json: cannot unmarshal string into Go struct field UsageLimits.user.perDay of type int64;`,
+		`{"server":{"storedBytes":1e12}}`:    `{"server":{"storedBytes":1e12}}: json: cannot unmarshal number 1e12 into Go struct field UsageLimits.server.storedBytes`,
+		`{"user":5}`:                         `{"user":5}: json: cannot unmarshal number into Go struct field Quotas.user`,
 		`{"user":{"perDay":{"task":1}}}`:     `user.perDay has "task", which is none of its kinds: auditEntries, datasets,`,
 		`{"server":{"storedBytes":-1}}`:      `server.storedBytes is -1, and must be 0, for no limit, or more`,
 		`{"server":{"perDay":{"tasks":-1}}}`: `server.perDay.tasks is -1,`,

@@ -101,12 +101,12 @@ func TestParse_ChangesWhatIsGiven(t *testing.T) {
 		t.Errorf("%+v, %v", l, err)
 	}
 	for text, want := range map[string]string{
-		`{"tools":{}}`:                       `"tools" is not a member of the object that it stands in; limits.rates of GET /info`,
-		`{"tool":{"perSecond":true}}`:        `the last value of this must be a whole number of at most 18 digits: {"tool":{"perSecond":true; limits.rates`,
+		`{"tools":{}}`:                       `{"tools":{}}: json: unknown field "tools"; limits.rates of GET /info`,
+		`{"tool":{"perSecond":true}}`:        `{"tool":{"perSecond":true}}: json: cannot unmarshal bool into Go struct field Policy.tool.perSecond of type int;`,
 		`{"tool":{"perSecond":5,"burst":0}}`: `tool has perSecond 5 and burst 0: perSecond must be 0,`,
 		`{"write":{"perSecond":-1}}`:         `write has perSecond -1 and burst 500:`,
 		`{"waitingRuns":1001}`:               `waitingRuns is 1001, and must be from 0, for no limit, to 1000`,
-		`5`:                                  `the last value of this must be an object: 5;`,
+		`5`:                                  `5: json: cannot unmarshal number into Go value`,
 	} {
 		if _, err := Parse(text); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

@@ -201,7 +201,7 @@ func patched[D any](ctx context.Context, mediaType string, body []byte, shown an
 	if err != nil {
 		return draft, false, err
 	}
-	if draft, err = decodeDraft[D](ctx, document); err != nil || bytes.Equal(document, unpatched) {
+	if draft, err = DecodeDraft[D](ctx, document); err != nil || bytes.Equal(document, unpatched) {
 		return draft, true, err
 	}
 	var before D // normalized as the draft is: a patch can give a member its default or leave it out
@@ -224,11 +224,11 @@ func readDraft[D any](ctx context.Context, c *Call) (draft D, err error) {
 	if _, err := c.readBody(ctx, c.op.bodyTypes()); err != nil {
 		return draft, err
 	}
-	return decodeDraft[D](ctx, c.body)
+	return DecodeDraft[D](ctx, c.body)
 }
 
-// decodeDraft decodes a JSON document into a draft, and reports what is wrong with it.
-func decodeDraft[D any](ctx context.Context, document []byte) (draft D, err error) {
+// DecodeDraft decodes a JSON document, which package jsoncheck has checked, into a draft, and reports what is wrong with it.
+func DecodeDraft[D any](ctx context.Context, document []byte) (draft D, err error) {
 	if err := schemas.validate(ctx, reflect.TypeFor[D](), document); err != nil {
 		return draft, err
 	}

@@ -91,7 +91,7 @@ func ReadInput[D any](ctx context.Context, c *Call) (input D, err error) {
 	if err := jsoncheck.Check(ctx, c.body); err != nil {
 		return input, inParameter(err)
 	}
-	input, err = decodeDraft[D](ctx, c.body)
+	input, err = DecodeDraft[D](ctx, c.body)
 	return input, inParameter(err)
 }
 

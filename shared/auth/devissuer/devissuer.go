@@ -47,10 +47,10 @@ type Issuer struct {
 
 // User has the claims of a token about its user.
 type User struct {
-	User   string   `json:"user"` // the subject
-	Name   string   `json:"name"`
-	Email  string   `json:"email"`
-	Groups []string `json:"groups"`
+	User   string   `json:"user,omitempty"` // the subject
+	Name   string   `json:"name,omitempty"`
+	Email  string   `json:"email,omitempty"`
+	Groups []string `json:"groups,omitempty"`
 }
 
 // Open makes an issuer with the given URL, whose tokens are meant for the given audience. Its key is kept in the file

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"mime"
 	"net/http"
 	"net/mail"
@@ -15,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay/shared/api"
 	"assay/shared/jsoncheck"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -142,14 +142,11 @@ func (i *Issuer) issueToken(r *http.Request) (any, error) {
 	if len(body) > maxBodyBytes {
 		return nil, tooLarge
 	}
-	u, err := decodeUser(body)
-	if err == nil {
-		err = jsoncheck.Check(r.Context(), body)
-	}
-	if err != nil {
+	if err := jsoncheck.Check(r.Context(), body); err != nil {
 		return nil, err
 	}
-	if err := problem.Check(u.check()); err != nil {
+	u, err := api.DecodeDraft[User](r.Context(), body)
+	if err != nil {
 		return nil, err
 	}
 	token, err := i.Token(u)
@@ -159,31 +156,9 @@ func (i *Issuer) issueToken(r *http.Request) (any, error) {
 	return map[string]any{"access_token": token, "token_type": "Bearer", "expires_in": int(Lifetime.Seconds())}, nil
 }
 
-func decodeUser(body []byte) (User, error) {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(body, &members); err != nil || members == nil {
-		return User{}, problem.BadRequest.Wrap(err, `The body must be a JSON object such as {"user": "alice"}.`)
-	}
-	var u User
+// Check says what is wrong with a user that someone asks a token for.
+func (u User) Check() []problem.Field {
 	var faults problem.Fields
-	known := map[string]any{"user": &u.User, "name": &u.Name, "email": &u.Email, "groups": &u.Groups}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		switch member := known[name]; {
-		case member == nil:
-			faults.Add(problem.Pointer(name), "no such member; those known are user, name, email and groups")
-		case json.Unmarshal(members[name], member) != nil:
-			expected := "must be a string"
-			if name == "groups" {
-				expected = "must be an array of strings"
-			}
-			faults.Add(problem.Pointer(name), "%s", expected)
-		}
-	}
-	return u, problem.Check(faults)
-}
-
-// check says what is wrong with a user that someone asks a token for.
-func (u User) check() (faults problem.Fields) {
 	const allowed = "must be 1 to 64 of the characters a-z, A-Z, 0-9, '.', '_', '@' and '-'"
 	faults.AddIf(!identifier.MatchString(u.User), "/user", allowed)
 	faults.AddIf(len(u.Name) > maxNameBytes, "/name", "must have at most %d bytes", maxNameBytes)

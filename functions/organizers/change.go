@@ -21,21 +21,17 @@ func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.Orga
 	changed.Owners = slices.DeleteFunc(slices.Clone(d.Owners), func(id string) bool {
 		return slices.Contains(o.Owners, id) && !slices.Contains(d.Members, id)
 	})
-	if err := checkMembers(ctx, c, o, &changed); err != nil {
+	if err := checkMembers(c, o, &changed); err != nil {
 		return nil, err
 	}
 	return &changed, save(ctx, c, o, &changed)
 }
 
 // checkMembers refuses a change of members or owners that the caller may not make, or that nobody may.
-func checkMembers(ctx context.Context, c *api.Call, o, changed *record.Organizer) error {
-	roles, err := c.Roles(ctx, o.Scope())
-	if err != nil {
-		return err
-	}
+func checkMembers(c *api.Call, o, changed *record.Organizer) error {
 	fields := slices.Concat(outsiders("/members", o.ID, changed.Members, o.Members),
 		outsiders("/owners", o.ID, changed.Owners, changed.Members))
-	if roles&(access.OrganizerOwner|access.Admin) == 0 {
+	if c.TargetRoles&(access.OrganizerOwner|access.Admin) == 0 {
 		const theirs = "is for owners of the organizer to change"
 		fields.AddIf(!slices.Equal(changed.Members, o.Members), "/members", theirs)
 		fields.AddIf(!slices.Equal(changed.Owners, o.Owners), "/owners", theirs)

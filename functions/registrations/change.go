@@ -23,18 +23,14 @@ type RegistrationPatch struct {
 }
 
 func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d RegistrationPatch) (*record.RegistrationItem, error) {
-	roles, err := c.Roles(ctx, r.Scope())
-	if err != nil {
-		return nil, err
-	}
 	if !slices.Contains(r.Members, d.UserID) {
 		return nil, problem.InvalidMember("/userId", "must be a member of the team, who then is its owner. Invite others: "+
 			"POST %s/invitations", team.Path(r))
 	}
-	if d.State != r.State && roles&(access.Organizer|access.Admin) == 0 {
+	if d.State != r.State && !c.Organizes() {
 		return nil, problem.InvalidMember("/state", "is decided by the organizers of the task")
 	}
-	if err := problem.Check(checkOwnersMembers(c, r, d, roles)); err != nil {
+	if err := problem.Check(checkOwnersMembers(c, r, d)); err != nil {
 		return nil, err
 	}
 	grants, err := records.GetAll[record.Registered](ctx, c.Store, store.Strong, r.GrantKeys()...)
@@ -101,14 +97,14 @@ func auditedOf(r *record.RegistrationItem) audited {
 }
 
 // checkOwnersMembers refuses what is for the owner of the team to change. Organizers can hand it over.
-func checkOwnersMembers(c *api.Call, r *record.RegistrationItem, d RegistrationPatch, roles access.Role) (fields problem.Fields) {
-	if ownsTeam(c, r, roles) {
+func checkOwnersMembers(c *api.Call, r *record.RegistrationItem, d RegistrationPatch) (fields problem.Fields) {
+	if ownsTeam(c, r) {
 		return nil
 	}
-	fields.AddIf(d.AcceptedTerms != r.AcceptedTerms && roles&access.Owner == 0, "/acceptedTerms",
+	fields.AddIf(d.AcceptedTerms != r.AcceptedTerms && c.TargetRoles&access.Owner == 0, "/acceptedTerms",
 		"is for the members of the team alone to set")
 	const theirs = "is for the owner of the team alone to change"
-	fields.AddIf(d.UserID != r.UserID && roles&(access.Organizer|access.Admin) == 0, "/userId", theirs)
+	fields.AddIf(d.UserID != r.UserID && !c.Organizes(), "/userId", theirs)
 	fields.AddIf(d.Affiliation != r.Affiliation, "/affiliation", theirs)
 	fields.AddIf(d.Anonymous != r.Anonymous, "/anonymous", theirs)
 	fields.AddIf(d.Contact != r.Contact, "/contact", theirs)
@@ -117,7 +113,7 @@ func checkOwnersMembers(c *api.Call, r *record.RegistrationItem, d RegistrationP
 	return fields
 }
 
-// ownsTeam reports whether the caller is the owner of the team. Every member has the role of an owner.
-func ownsTeam(c *api.Call, r *record.RegistrationItem, roles access.Role) bool {
-	return roles&access.Owner != 0 && c.Caller.ID == r.UserID
+// ownsTeam reports whether the caller, who changes the team, is the owner of the team. Every member has the role of an owner.
+func ownsTeam(c *api.Call, r *record.RegistrationItem) bool {
+	return c.TargetRoles&access.Owner != 0 && c.Caller.ID == r.UserID
 }

@@ -3,7 +3,6 @@ package registrations
 import (
 	"context"
 
-	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -11,11 +10,11 @@ import (
 )
 
 // initialState says in which state a registration begins, or why there can be none.
-func initialState(c *api.Call, t *record.TaskItem, organizer bool) (record.RegistrationState, error) {
+func initialState(c *api.Call, t *record.TaskItem) (record.RegistrationState, error) {
 	if t.Deleting() {
 		return "", problem.Conflict.New("The task is being deleted.")
 	}
-	if organizer {
+	if c.Organizes() {
 		return record.Accepted, nil
 	}
 	rules := t.Registration
@@ -34,11 +33,7 @@ func initialState(c *api.Call, t *record.TaskItem, organizer bool) (record.Regis
 
 func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.RegistrationDraft) (at string, shown *record.Registration,
 	err error) {
-	roles, err := c.Roles(ctx, t.Scope())
-	if err != nil {
-		return "", nil, err
-	}
-	begins, err := initialState(c, t, roles&(access.Organizer|access.Admin) != 0)
+	begins, err := initialState(c, t)
 	if err != nil {
 		return "", nil, err
 	}
@@ -58,5 +53,5 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Regis
 	if err := c.Charge(ctx, record.Charge{Kind: record.MadeRegistrations, Count: 1}); err != nil {
 		return "", nil, err
 	}
-	return team.Path(r), r.For(roles), c.UpsertProfile(ctx)
+	return team.Path(r), r.For(c.TargetRoles), c.UpsertProfile(ctx)
 }

@@ -37,14 +37,10 @@ func changeOf(c *api.Call) team.Change {
 
 // removeMember ends a membership, which its user can do, and the owner of the team and organizers.
 func removeMember(ctx context.Context, c *api.Call, m member) error {
-	roles, err := c.Roles(ctx, m.Scope())
-	if err != nil {
-		return err
-	}
-	switch organizes := roles&(access.Organizer|access.Admin) != 0; {
-	case m.State == record.Rejected && !organizes: // or who left could register again
+	switch {
+	case m.State == record.Rejected && !c.Organizes(): // or who left could register again
 		return rejected
-	case m.userID != c.Caller.ID && !organizes && !ownsTeam(c, m.RegistrationItem, roles):
+	case m.userID != c.Caller.ID && !c.Organizes() && !ownsTeam(c, m.RegistrationItem):
 		return problem.Forbidden.New("Only the owner of the team and the organizers can remove other members.")
 	}
 	if err := changeOf(c).Leave(ctx, m.RegistrationItem, m.userID); err != nil {

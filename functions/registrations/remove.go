@@ -3,7 +3,6 @@ package registrations
 import (
 	"context"
 
-	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/lists"
 	"assay/shared/problem"
@@ -16,15 +15,10 @@ var rejected = problem.Forbidden.New("The organizers rejected your registration,
 // remove withdraws a registration, for all members of the team. It is no way around having been rejected, unless an organizer made
 // the registration: users can always leave a task that others added them to.
 func remove(ctx context.Context, c *api.Call, r *record.RegistrationItem) error {
-	roles, err := c.Roles(ctx, r.Scope())
-	if err != nil {
-		return err
-	}
-	organizes := roles&(access.Organizer|access.Admin) != 0
-	if r.State == record.Rejected && !organizes && !r.Added {
+	if r.State == record.Rejected && !c.Organizes() && !r.Added {
 		return rejected
 	}
-	if !organizes && !ownsTeam(c, r, roles) {
+	if !c.Organizes() && !ownsTeam(c, r) {
 		return problem.Forbidden.New("Only the owner of the team can withdraw it. Leave it: DELETE %s/members/%s.", team.Path(r), c.Caller.ID)
 	}
 	if err := changeOf(c).Withdraw(ctx, r); err != nil {

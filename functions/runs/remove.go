@@ -13,11 +13,7 @@ import (
 
 // remove deletes a run, which goes to the trash.
 func remove(ctx context.Context, c *api.Call, r *record.RunItem) error {
-	roles, err := c.Roles(ctx, r.Scope())
-	if err != nil {
-		return err
-	}
-	if roles&(access.Organizer|access.Admin) == 0 {
+	if !c.Organizes() {
 		if r.Access.Published {
 			return problem.Conflict.New("The review of the run is published, so only the organizers can delete the run. Ask them.")
 		}
@@ -26,7 +22,7 @@ func remove(ctx context.Context, c *api.Call, r *record.RunItem) error {
 		}
 	}
 	bin, path := trash.Trash{Store: c.Store, Now: c.Now}, "/v1/runs/"+r.ID
-	entry := record.NewDeletion(c.Now(), record.RunInTrash, r.ID, path, r.Label, r.Scope(), c.Caller.ID, roles&access.Owner != 0)
+	entry := record.NewDeletion(c.Now(), record.RunInTrash, r.ID, path, r.Label, r.Scope(), c.Caller.ID, c.TargetRoles&access.Owner != 0)
 	if err := bin.Run(ctx, c.Tx, r, entry); err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func (adm *admission) admit(ctx context.Context, c *api.Call, d *record.Submissi
 	if t.Deleting() {
 		return errDeleting
 	}
-	if err := checkBaseline(ctx, c, t, d.Baseline, false); err != nil {
+	if err := checkBaseline(c, d.Baseline, false); err != nil {
 		return err
 	}
 	if d.Baseline {
@@ -134,15 +134,11 @@ func (adm *admission) checkRegistration(ctx context.Context, c *api.Call) error 
 }
 
 // checkBaseline requires that only organizers change what is a baseline.
-func checkBaseline(ctx context.Context, c *api.Call, target api.Target, baseline, wasBaseline bool) error {
-	if baseline == wasBaseline {
-		return nil
+func checkBaseline(c *api.Call, baseline, wasBaseline bool) error {
+	if baseline != wasBaseline && !c.Organizes() {
+		return problem.InvalidMember("/baseline", "is set by the organizers of the task")
 	}
-	roles, err := c.Roles(ctx, target.Scope())
-	if err == nil && roles&(access.Organizer|access.Admin) == 0 {
-		err = problem.InvalidMember("/baseline", "is set by the organizers of the task")
-	}
-	return err
+	return nil
 }
 
 // loadRecords reads the task again, the allowance, and each dataset with its truth; nil where there is none. The task is read after

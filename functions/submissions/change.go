@@ -29,23 +29,19 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 	if err := problem.Check(texts.CheckTexts()); err != nil {
 		return nil, err
 	}
-	if err := checkBaseline(ctx, c, s, d.Baseline, s.Baseline); err != nil {
+	if err := checkBaseline(c, d.Baseline, s.Baseline); err != nil {
 		return nil, err
 	}
 	if s.Unregistered() && !d.Baseline {
 		return nil, problem.InvalidMember("/baseline",
 			"stays true: the submission was made without a registration, so no quota counts it and it is of no team")
 	}
-	roles, err := c.Roles(ctx, s.Scope())
-	if err != nil {
-		return nil, err
-	}
-	if d.Visibility == record.Public && s.Visibility != record.Public && roles&access.Owner == 0 {
+	if d.Visibility == record.Public && s.Visibility != record.Public && c.TargetRoles&access.Owner == 0 {
 		return nil, problem.InvalidMember("/visibility", "can be made public by the team that submitted it alone: ask one of its members")
 	}
 	changed := *s
 	switch {
-	case roles&access.Owner != 0:
+	case c.TargetRoles&access.Owner != 0:
 		changed.Notes = d.Notes
 	case d.Notes != "":
 		return nil, problem.InvalidMember("/notes", "can be written by the team that submitted it alone")

@@ -17,16 +17,12 @@ import (
 // remove deletes a submission with all that was made for it, which goes to the trash. What it used of the quota stays used, or deleting
 // would be a way around it.
 func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) error {
-	roles, err := c.Roles(ctx, s.Scope())
-	if err != nil {
-		return err
-	}
 	runs, err := records.GetExisting[record.RunItem](ctx, c.Store, store.Strong, s.RunIDs, record.RunKey)
 	if err != nil {
 		return err
 	}
 	published := func(r *record.RunItem) bool { return r.Access.Published }
-	if roles&(access.Organizer|access.Admin) == 0 {
+	if !c.Organizes() {
 		if slices.ContainsFunc(runs, published) {
 			return problem.Conflict.New("A review of the submission is published, so only the organizers can delete it. Ask them.")
 		}
@@ -38,7 +34,7 @@ func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) error {
 		return err
 	}
 	bin := trash.Trash{Store: c.Store, Now: c.Now}
-	entry := record.NewDeletion(c.Now(), record.SubmissionInTrash, s.ID, path(s), s.Title, s.Scope(), c.Caller.ID, roles&access.Owner != 0)
+	entry := record.NewDeletion(c.Now(), record.SubmissionInTrash, s.ID, path(s), s.Title, s.Scope(), c.Caller.ID, c.TargetRoles&access.Owner != 0)
 	if err := bin.Submission(ctx, c.Tx, s, runs, entry); err != nil {
 		return err
 	}

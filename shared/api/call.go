@@ -77,6 +77,8 @@ type Call struct {
 	Page  page.Request
 	// Tx is the change that the handler makes, all or nothing, once it has returned; an empty one changes nothing.
 	Tx *records.Tx
+	// TargetRoles are those of the caller for the target of an operation that changes something; for others, ask Roles.
+	TargetRoles access.Role
 
 	op       *Operation
 	request  *http.Request
@@ -144,6 +146,9 @@ func Load[R any, P interface {
 	}
 }
 
+// Organizes reports whether the caller organizes the target of an operation that changes something, or is an administrator.
+func (c *Call) Organizes() bool { return c.TargetRoles&(access.Organizer|access.Admin) != 0 }
+
 // authorizeTarget finds the target of the request and decides whether the caller may call the operation on it. The grants of a
 // caller with a login are read also when the target is missing, so that the time taken does not tell missing from hidden. For
 // targets that are never hidden, find can return a problem of its own.
@@ -158,7 +163,11 @@ func (c *Call) authorizeTarget(ctx context.Context, find targetLoader) (Target, 
 	if err != nil {
 		return nil, err
 	}
-	return t, c.Require(ctx, c.op.May, t.Scope())
+	if err := c.Require(ctx, c.op.May, t.Scope()); err != nil || !c.op.Changes() {
+		return t, err
+	}
+	c.TargetRoles, err = c.Roles(ctx, t.Scope())
+	return t, err
 }
 
 // noteTokenUse notes the day on which the caller's access token changed something. It is for the user's information alone, so a

@@ -2,10 +2,8 @@
 package main
 
 import (
-	"os"
-
 	"assay/functions/components"
 	"assay/shared/gateway"
 )
 
-func main() { os.Exit(gateway.Serve(components.Operations)) }
+func main() { gateway.Serve(components.Operations) }

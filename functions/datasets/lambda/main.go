@@ -2,11 +2,9 @@
 package main
 
 import (
-	"os"
-
 	"assay/functions/datasets"
 	"assay/shared/blob/s3"
 	"assay/shared/gateway"
 )
 
-func main() { os.Exit(gateway.ServeWithFiles(datasets.Operations, s3.New)) }
+func main() { gateway.ServeWithFiles(datasets.Operations, s3.New) }

@@ -2,10 +2,8 @@
 package main
 
 import (
-	"os"
-
 	"assay/functions/deletions"
 	"assay/shared/gateway"
 )
 
-func main() { os.Exit(gateway.Serve(deletions.Operations)) }
+func main() { gateway.Serve(deletions.Operations) }

@@ -2,10 +2,8 @@
 package main
 
 import (
-	"os"
-
 	"assay/functions/invitations"
 	"assay/shared/gateway"
 )
 
-func main() { os.Exit(gateway.Serve(invitations.Operations)) }
+func main() { gateway.Serve(invitations.Operations) }

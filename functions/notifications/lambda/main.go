@@ -2,12 +2,8 @@
 package main
 
 import (
-	"os"
-
 	"assay/functions/notifications"
 	"assay/shared/gateway"
 )
 
-func main() {
-	os.Exit(gateway.Serve(notifications.Operations))
-}
+func main() { gateway.Serve(notifications.Operations) }

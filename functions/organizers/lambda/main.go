@@ -2,10 +2,8 @@
 package main
 
 import (
-	"os"
-
 	"assay/functions/organizers"
 	"assay/shared/gateway"
 )
 
-func main() { os.Exit(gateway.Serve(organizers.Operations)) }
+func main() { gateway.Serve(organizers.Operations) }

@@ -2,10 +2,8 @@
 package main
 
 import (
-	"os"
-
 	"assay/functions/registrations"
 	"assay/shared/gateway"
 )
 
-func main() { os.Exit(gateway.Serve(registrations.Operations)) }
+func main() { gateway.Serve(registrations.Operations) }

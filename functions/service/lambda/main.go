@@ -2,10 +2,8 @@
 package main
 
 import (
-	"os"
-
 	"assay/functions/service"
 	"assay/shared/gateway"
 )
 
-func main() { os.Exit(gateway.Serve(service.Operations)) }
+func main() { gateway.Serve(service.Operations) }

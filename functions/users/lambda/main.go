@@ -2,10 +2,8 @@
 package main
 
 import (
-	"os"
-
 	"assay/functions/users"
 	"assay/shared/gateway"
 )
 
-func main() { os.Exit(gateway.Serve(users.Operations)) }
+func main() { gateway.Serve(users.Operations) }

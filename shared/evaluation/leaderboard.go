@@ -225,38 +225,25 @@ func (b *Leaderboard) byRank(ctx context.Context) (iter.Seq2[*Entry, error], err
 	if err != nil {
 		return nil, err
 	}
-	streams := lists.Map(parts, func(p string) *stream {
-		return &stream{query: store.Query{Index: record.ByWork, Partition: p, Limit: b.AtOnce, MaxBytes: readBytes}}
-	})
+	sources := lists.Map(parts, func(p string) records.Source { return records.Partition(record.ByWork, p) })
 	if own {
 		items, err := b.own(ctx)
 		if err != nil {
 			return nil, err
 		}
 		if len(items) > 0 {
-			streams = append(streams, &stream{items: items, end: true})
+			sources = append(sources, records.Source{Index: record.ByWork, Items: items})
 		}
 	}
 	return func(yield func(*Entry, error) bool) {
-		if err := records.Concurrently(len(streams), func(i int) error { return streams[i].read(ctx, b.Viewer.Store) }); err != nil {
-			yield(nil, err)
-			return
-		}
-		last := ""
-		for {
-			it, err := first(ctx, b.Viewer.Store, streams)
-			if it == nil || err != nil {
-				if err != nil {
-					yield(nil, err)
-				}
+		for it, err := range records.Ascending(ctx, b.Viewer.Store, b.AtOnce, sources) {
+			if err != nil {
+				yield(nil, err)
 				return
 			}
-			if k := key(it); k != last {
-				last = k
-				parts := strings.Split(k, "#")
-				if !yield(&Entry{stored: *it, scoreKey: parts[0], entrant: parts[len(parts)-1]}, nil) {
-					return
-				}
+			parts := strings.Split(key(it), "#")
+			if !yield(&Entry{stored: *it, scoreKey: parts[0], entrant: parts[len(parts)-1]}, nil) {
+				return
 			}
 		}
 	}, nil
@@ -346,52 +333,5 @@ func (b *Leaderboard) older(ctx context.Context, listed []store.Item) ([]store.I
 	return all, nil
 }
 
-// readBytes bounds one read of a partition: some thousand entries.
-const readBytes = 4 << 20
-
 // ownPage is the page size of a team's evaluations.
 const ownPage = 200
-
-// stream is items in the order of the board, of which items[at:] are read and not yet used.
-type stream struct {
-	query store.Query
-	items []store.Item
-	at    int
-	end   bool // no more after items
-}
-
-func (s *stream) read(ctx context.Context, st store.Store) error {
-	if s.end {
-		return nil
-	}
-	items, err := st.Query(ctx, s.query)
-	if err != nil {
-		return records.Failed(err)
-	}
-	s.items, s.at, s.end = items, 0, s.query.IsLastPage(items)
-	if !s.end {
-		s.query.After = &items[len(items)-1]
-		s.query.Limit *= 2 // a reader that continues is likely to read all
-	}
-	return nil
-}
-
-// first takes the first item of all streams; nil at their end.
-func first(ctx context.Context, st store.Store, streams []*stream) (*store.Item, error) {
-	var best *stream
-	for _, s := range streams {
-		if s.at == len(s.items) {
-			if err := s.read(ctx, st); err != nil {
-				return nil, err
-			}
-		}
-		if s.at < len(s.items) && (best == nil || key(&s.items[s.at]) < key(&best.items[best.at])) {
-			best = s
-		}
-	}
-	if best == nil {
-		return nil, nil
-	}
-	best.at++
-	return &best.items[best.at-1], nil
-}

@@ -3,7 +3,6 @@ package records
 import (
 	"cmp"
 	"context"
-	"errors"
 	"iter"
 	"slices"
 	"strings"
@@ -25,6 +24,8 @@ type Source struct {
 	// Instead of a partition: the ids of records, in descending order, and their keys.
 	IDs []string
 	Key func(id string) store.Key
+	// Instead of a partition to read: its items, in the order of the list.
+	Items []store.Item
 }
 
 // ByIDs returns the source of the records with the ids, each once.
@@ -49,34 +50,25 @@ type Selection struct {
 // one call each unless they are large.
 func List[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection, keep func(P) bool,
 	add func(P) (full bool, err error)) (next string, err error) {
-	m, err := newMerge(ctx, s, sel)
-	if err != nil {
-		return "", err
-	}
+	m := newMerge(s, sel)
 	if keep != nil {
 		m.more = max(m.more, searchPage)
 	}
 	added, full := 0, false
-	for {
-		it, id, err := m.next(ctx)
-		if err != nil {
+	for it, err := range m.all(ctx) {
+		var r P
+		if err == nil {
+			r, err = Decode[R, P](*it.Item)
+		}
+		switch {
+		case err != nil:
 			return "", err
-		}
-		if id == "" {
-			break
-		}
-		r, err := Decode[R, P](it)
-		if err != nil {
-			return "", err
-		}
-		if keep != nil && !keep(r) {
+		case keep != nil && !keep(r):
 			continue
-		}
-		if full || added == sel.Limit {
-			return id, nil
-		}
-		if added == 0 && sel.Cursor != "" && id != sel.Cursor {
-			break
+		case full || added == sel.Limit:
+			return it.id, nil
+		case added == 0 && sel.Cursor != "" && it.id != sel.Cursor:
+			return "", invalidCursor
 		}
 		if full, err = add(r); err != nil {
 			return "", err
@@ -84,11 +76,13 @@ func List[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection
 		added++
 	}
 	if sel.Cursor != "" && added == 0 {
-		return "", problem.InvalidCursor.New("The cursor names nothing in this list. Follow links.next as it was given, or start without a " +
-			"cursor.")
+		return "", invalidCursor
 	}
 	return "", nil
 }
+
+var invalidCursor = problem.InvalidCursor.New("The cursor names nothing in this list. Follow links.next as it was given, or start without a " +
+	"cursor.")
 
 // Bounds of what is read at a time, so that lists of large records do not fill the memory: of all sources together, but of
 // each one enough that lists of ordinary records take one call.
@@ -106,33 +100,30 @@ const atOnce = 32
 
 // merge reads several sources together.
 type merge struct {
-	store store.Store
-	sel   Selection
-	more  int // how many items to read of a source at a time, once the first Limit+1 are used up
-	bytes int // how many bytes to read of a source at a time
-	parts []*part
-	last  string
+	store     store.Store
+	sel       Selection
+	ascending bool
+	more      int // how many items to read of a source at a time, once the first ones are used up
+	bytes     int // how many bytes to read of a source at a time
+	parts     []*part
 }
 
 // part is a source with what was read of it.
 type part struct {
 	Source
-	items []store.Item
-	at    int
-	end   bool // nothing more behind items
+	more int // as that of merge
+	at   int // of Items, the first that is not used
+	end  bool
 }
 
-// newMerge reads the first items of every source.
-func newMerge(ctx context.Context, s store.Store, sel Selection) (*merge, error) {
-	m := &merge{store: s, sel: sel, more: sel.Limit + 1, bytes: max(readBytes/max(len(sel.Sources), 1), sourceBytes)}
-	for _, src := range sel.Sources {
-		p := &part{Source: src}
-		for sel.Cursor != "" && len(p.IDs) > 0 && p.IDs[0] > sel.Cursor {
-			p.IDs = p.IDs[1:]
-		}
-		m.parts = append(m.parts, p)
-	}
-	return m, Concurrently(len(m.parts), func(i int) error { return m.parts[i].read(ctx, m) })
+// placed is an item with its place in the order of the list.
+type placed struct {
+	*store.Item
+	id string
+}
+
+func newMerge(s store.Store, sel Selection) *merge {
+	return &merge{store: s, sel: sel, more: sel.Limit + 1, bytes: max(readBytes/max(len(sel.Sources), 1), sourceBytes)}
 }
 
 // Concurrently calls do with 0 to n-1, at most atOnce at the same time, and returns the error of the lowest that has one.
@@ -155,22 +146,28 @@ func Concurrently(n int, do func(int) error) error {
 
 // read replaces the items of p by the next ones behind them.
 func (p *part) read(ctx context.Context, m *merge) (err error) {
-	limit := m.sel.Limit + 1
-	if p.Partition == "" {
-		n := min(limit, len(p.IDs), store.MaxKeys) // skip takes those of items that are used
-		p.items, err = m.store.Get(ctx, store.Eventual, Keys(p.IDs[:n], p.Key)...)
+	switch {
+	case p.end:
+		return nil
+	case p.Partition == "":
+		n := min(m.sel.Limit+1, len(p.IDs), store.MaxKeys) // skip takes those of items that are used
+		p.Items, err = m.store.Get(ctx, store.Eventual, Keys(p.IDs[:n], p.Key)...)
 		p.at, p.end = 0, n == len(p.IDs)
 		return Failed(err)
 	}
-	q := store.Query{Index: p.Index, Partition: p.Partition, From: p.From, To: p.To, Descending: true, Limit: limit, MaxBytes: m.bytes}
+	q := store.Query{Index: p.Index, Partition: p.Partition, From: p.From, To: p.To, Descending: !m.ascending, Limit: m.sel.Limit + 1,
+		MaxBytes: m.bytes}
 	if m.sel.Cursor != "" {
 		q.To = p.From + m.sel.Cursor
 	}
-	if len(p.items) > 0 {
-		q.After, q.Limit = &p.items[len(p.items)-1], m.more
+	if len(p.Items) > 0 {
+		q.After, q.Limit = &p.Items[len(p.Items)-1], p.more
+		if m.ascending {
+			p.more *= 2
+		}
 	}
-	p.items, err = m.store.Query(ctx, q)
-	p.at, p.end = 0, q.IsLastPage(p.items)
+	p.Items, err = m.store.Query(ctx, q)
+	p.at, p.end = 0, q.IsLastPage(p.Items)
 	return Failed(err)
 }
 
@@ -178,15 +175,15 @@ func (p *part) read(ctx context.Context, m *merge) (err error) {
 func (p *part) head(ctx context.Context, m *merge) (string, error) {
 	for {
 		switch {
-		case p.at == len(p.items) && p.end:
+		case p.at == len(p.Items) && p.end:
 			return "", nil
-		case p.at == len(p.items):
+		case p.at == len(p.Items):
 			if err := p.read(ctx, m); err != nil {
 				return "", err
 			}
-		case p.Partition != "":
-			return p.items[p.at].Entry(p.Index).Sort[len(p.From):], nil
-		case p.items[p.at].Exists():
+		case p.Partition != "" || p.IDs == nil:
+			return p.Items[p.at].Entry(p.Index).Sort[len(p.From):], nil
+		case p.Items[p.at].Exists():
 			return p.IDs[0], nil
 		default:
 			p.skip()
@@ -196,76 +193,107 @@ func (p *part) head(ctx context.Context, m *merge) (string, error) {
 
 func (p *part) skip() {
 	p.at++
-	if p.Partition == "" {
+	if len(p.IDs) > 0 {
 		p.IDs = p.IDs[1:]
 	}
 }
 
-// next returns the newest item that was not returned yet, with its id; an empty id at the end.
-func (m *merge) next(ctx context.Context) (it store.Item, id string, err error) {
-	for {
-		var best *part
-		id = ""
-		for _, p := range m.parts {
-			h, err := p.head(ctx, m)
-			if err != nil {
-				return it, "", err
+// all yields the items of all sources in their order, each once.
+func (m *merge) all(ctx context.Context) iter.Seq2[placed, error] {
+	for _, src := range m.sel.Sources {
+		p := &part{Source: src, more: m.more, end: src.Items != nil}
+		for m.sel.Cursor != "" && len(p.IDs) > 0 && p.IDs[0] > m.sel.Cursor {
+			p.IDs = p.IDs[1:]
+		}
+		m.parts = append(m.parts, p)
+	}
+	return func(yield func(placed, error) bool) {
+		err := Concurrently(len(m.parts), func(i int) error { return m.parts[i].read(ctx, m) })
+		for last := ""; err == nil; {
+			var best *part
+			id := ""
+			for _, p := range m.parts {
+				h, failed := p.head(ctx, m)
+				err = cmp.Or(err, failed)
+				if h != "" && (best == nil || h != id && h < id == m.ascending) {
+					best, id = p, h
+				}
 			}
-			if h != "" && h > id {
-				best, id = p, h
+			if best == nil || err != nil {
+				break
+			}
+			it := &best.Items[best.at]
+			if best.skip(); id != last && !yield(placed{it, id}, nil) {
+				return
+			}
+			last = id
+		}
+		if err != nil {
+			yield(placed{}, err)
+		}
+	}
+}
+
+// boardBytes bounds one read of a partition by Ascending: some thousand entries of a board.
+const boardBytes = 4 << 20
+
+// Ascending yields the items of the sources in ascending order of their sort keys, each once. The first read of a source asks for n, and
+// each further one for twice as many: a reader that continues is likely to read all.
+func Ascending(ctx context.Context, s store.Store, n int, sources []Source) iter.Seq2[*store.Item, error] {
+	m := merge{store: s, sel: Selection{Sources: sources, Limit: n - 1}, ascending: true, more: 2 * n, bytes: boardBytes}
+	return func(yield func(*store.Item, error) bool) {
+		for it, err := range m.all(ctx) {
+			if !yield(it.Item, err) {
+				return
 			}
 		}
-		if best == nil {
-			return it, "", nil
-		}
-		it = best.items[best.at]
-		best.skip()
-		if id != m.last {
-			m.last = id
-			return it, id, nil
+	}
+}
+
+// all yields every record of the sources, newest first; each record once. It reads in pages of n.
+func all[R any, P Pointer[R]](ctx context.Context, s store.Store, n int, sources []Source) iter.Seq2[P, error] {
+	return func(yield func(P, error) bool) {
+		for it, err := range newMerge(s, Selection{Sources: sources, Limit: n}).all(ctx) {
+			var r P
+			if err == nil {
+				r, err = Decode[R, P](*it.Item)
+			}
+			if !yield(r, err) || err != nil {
+				return
+			}
 		}
 	}
 }
 
 // Each calls do with every record of the sources, newest first; each record once. It reads in pages of n.
 func Each[R any, P Pointer[R]](ctx context.Context, s store.Store, n int, sources []Source, do func(P) error) error {
-	m, err := newMerge(ctx, s, Selection{Sources: sources, Limit: n})
-	if err != nil {
-		return err
-	}
-	for {
-		it, id, err := m.next(ctx)
-		if err != nil || id == "" {
-			return err
+	for r, err := range all[R, P](ctx, s, n, sources) {
+		if err == nil {
+			err = do(r)
 		}
-		r, err := Decode[R, P](it)
 		if err != nil {
 			return err
 		}
-		if err := do(r); err != nil {
-			return err
-		}
 	}
+	return nil
 }
 
 // Count is how many records of the sources do count, as far as most; it reads in pages of n.
 func Count[R any, P Pointer[R]](
 	ctx context.Context, s store.Store, n, most int, sources []Source, counts func(P) bool,
 ) (found int, err error) {
-	enough := errors.New("records: enough are counted")
-	err = Each(ctx, s, n, sources, func(r P) error {
+	for r, err := range all[R, P](ctx, s, n, sources) {
+		if err != nil {
+			return found, err
+		}
 		if counts(r) {
 			found++
 		}
 		if found == most {
-			return enough
+			break
 		}
-		return nil
-	})
-	if errors.Is(err, enough) {
-		err = nil
 	}
-	return found, err
+	return found, nil
 }
 
 // Items yields what the query finds, page after page of its limit, as it is in the store. An error, after which it ends, is a

@@ -48,9 +48,9 @@ type Issuer struct {
 // User has the claims of a token about its user.
 type User struct {
 	User   string   `json:"user,omitempty"` // the subject
-	Name   string   `json:"name,omitempty"`
-	Email  string   `json:"email,omitempty"`
-	Groups []string `json:"groups,omitempty"`
+	Name   string   `json:"name,omitempty" nullable:"true"`
+	Email  string   `json:"email,omitempty" nullable:"true"`
+	Groups []string `json:"groups,omitempty" nullable:"true"`
 }
 
 // Open makes an issuer with the given URL, whose tokens are meant for the given audience. Its key is kept in the file

@@ -284,3 +284,12 @@ func TestHandler_GivesTokensUnderItsOwnHostAlone(t *testing.T) {
 		}
 	}
 }
+
+// Programs that encode a user whole send null for what it lacks.
+func TestToken_TakesNullForWhatIsMissing(t *testing.T) {
+	const url = "http://127.0.0.1:8080/dev"
+	w := do(t, open(t, "", url), http.MethodPost, url+"/token", "application/json", `{"user":"a","name":null,"email":null,"groups":null}`)
+	if w.Code != http.StatusOK {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}

@@ -100,25 +100,24 @@ type Index struct {
 	Links map[string]string `json:"links" doc:"addresses by what is there"`
 }
 
-func root(context.Context, *api.Call, api.PublicTarget) (Index, error) {
-	return Index{Links: map[string]string{
+// index answers with the links.
+func index(links map[string]string) func(context.Context, *api.Call, api.PublicTarget) (Index, error) {
+	return func(context.Context, *api.Call, api.PublicTarget) (Index, error) { return Index{links}, nil }
+}
+
+var (
+	root = index(map[string]string{
 		"self": "/", "v1": "/v1", "platform": "/v1/platform", "health": "/health", "info": "/info", "signIn": "/sign-in",
 		"docs": "/docs", "openapi": "/openapi.json",
-	}}, nil
-}
-
-func version1(context.Context, *api.Call, api.PublicTarget) (Index, error) {
-	return Index{Links: map[string]string{
+	})
+	version1 = index(map[string]string{
 		"self": "/v1", "platform": "/v1/platform", "datasets": "/v1/datasets", "evaluations": "/v1/evaluations", "organizers": "/v1/organizers",
 		"runs": "/v1/runs", "tasks": "/v1/tasks", "tools": "/v1/tools", "user": "/v1/user", "users": "/v1/users",
-	}}, nil
-}
-
-func platform(context.Context, *api.Call, api.PublicTarget) (Index, error) {
-	return Index{Links: map[string]string{
+	})
+	platform = index(map[string]string{
 		"self": "/v1/platform", "components": "/v1/platform/components", "queues": "/v1/platform/queues", "storage": "/v1/platform/storage",
-	}}, nil
-}
+	})
+)
 
 // Health says that the service is up.
 type Health struct {

@@ -8,6 +8,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/lists"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -16,8 +17,7 @@ import (
 
 // landing writes the page for people. It is the same for all callers, because anybody may keep it.
 func landing(ctx context.Context, c *api.Call, _ api.PublicTarget) error {
-	v := landingView{store: c.Store, now: c.Now(), base: c.BaseURL(), issuer: c.Info.Issuer, clientID: c.Info.ClientID,
-		version: c.Info.Version, commit: c.Info.Commit}
+	v := landingView{store: c.Store, now: c.Now(), base: c.BaseURL(), issuer: c.Info.Issuer, clientID: c.Info.ClientID, version: c.Info.Version}
 	if err := v.chooseTasks(ctx); err != nil {
 		return err
 	}
@@ -30,23 +30,15 @@ func landing(ctx context.Context, c *api.Call, _ api.PublicTarget) error {
 	return webpage.Page{Title: "Shared tasks", Here: "/", Main: landingPage(v)}.Send(ctx, c)
 }
 
-// edition is the program that answers.
-func (v *landingView) edition() string {
-	if v.commit == "" {
-		return "Version " + v.version
-	}
-	return "Version " + v.version + ", built from commit " + v.commit[:min(12, len(v.commit))]
-}
-
 // landingView has the data of the landing page.
 type landingView struct {
 	store store.Store
 	now   time.Time
 
-	base, issuer, clientID, version, commit string
-	tasks                                   []shownTask
-	more                                    bool   // there are tasks that are not shown
-	example                                 string // id of the task that the commands are about; empty: of none
+	base, issuer, clientID, version string
+	tasks                           []shownTask
+	more                            bool   // there are tasks that are not shown
+	example                         string // id of the task that the commands are about; empty: of none
 }
 
 // shownTask is a task on the landing page.
@@ -58,12 +50,9 @@ type shownTask struct {
 
 // nameOrganizers reads the organizers of the tasks in one call.
 func (v *landingView) nameOrganizers(ctx context.Context) error {
-	var ids []string
-	for _, t := range v.tasks {
-		if !slices.Contains(ids, t.OrganizerID) {
-			ids = append(ids, t.OrganizerID)
-		}
-	}
+	ids := lists.Map(v.tasks, func(t shownTask) string { return t.OrganizerID })
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
 	organizers, err := records.GetAll[record.Organizer](ctx, v.store, store.Eventual, records.Keys(ids, record.OrganizerKey)...)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"path"
 	"time"
 
@@ -150,27 +151,17 @@ func (c *demoClient) send(user, method, path string, body, v any) (location stri
 	if method == http.MethodPatch {
 		r.Header.Set("Content-Type", "application/merge-patch+json")
 	}
-	w := &demoResponse{header: http.Header{}}
+	w := httptest.NewRecorder()
 	c.handler.ServeHTTP(w, r)
-	if w.status >= http.StatusBadRequest {
-		c.err = fmt.Errorf("%s %s: status %d: %s", method, path, w.status, w.Bytes())
+	if w.Code >= http.StatusBadRequest {
+		c.err = fmt.Errorf("%s %s: status %d: %s", method, path, w.Code, w.Body)
 		return ""
 	}
 	if v != nil {
-		c.err = json.Unmarshal(w.Bytes(), v)
+		c.err = json.Unmarshal(w.Body.Bytes(), v)
 	}
-	return w.header.Get("Location")
+	return w.Header().Get("Location")
 }
 
 // id is the last segment of a path.
 func id(resource string) string { return path.Base(resource) }
-
-// demoResponse is an http.ResponseWriter in memory.
-type demoResponse struct {
-	bytes.Buffer
-	header http.Header
-	status int
-}
-
-func (a *demoResponse) Header() http.Header    { return a.header }
-func (a *demoResponse) WriteHeader(status int) { a.status = status }

@@ -250,15 +250,11 @@ func (t *optionalString) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// optionalStrings is an array of strings, of any other type as if it were missing; some issuers write an array of one without its brackets.
+// optionalStrings is an array of strings, or one without brackets, as some issuers write it; of any other type as if it were missing.
 type optionalStrings []string
 
 func (l *optionalStrings) UnmarshalJSON(b []byte) error {
-	var one *string
-	switch {
-	case json.Unmarshal(b, &one) == nil && one != nil:
-		*l = optionalStrings{*one}
-	case json.Unmarshal(b, (*[]string)(l)) != nil:
+	if json.Unmarshal(b, (*jwt.Audience)(l)) != nil {
 		*l = nil
 	}
 	return nil

@@ -324,14 +324,12 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	for _, name := range []string{"Content-Location", "ETag", "Link", "Location"} {
 		h.Del(name) // they were of the successful answer
 	}
-	if p.Kind.Status == http.StatusUnauthorized {
-		challenge := "Bearer"
-		if p.Kind == problem.InvalidToken {
-			challenge = `Bearer error="invalid_token"`
-		}
-		h.Set("WWW-Authenticate", challenge)
-	}
-	if p.Kind == problem.InsufficientScope {
+	switch p.Kind {
+	case problem.Unauthorized:
+		h.Set("WWW-Authenticate", "Bearer")
+	case problem.InvalidToken:
+		h.Set("WWW-Authenticate", `Bearer error="invalid_token"`)
+	case problem.InsufficientScope:
 		h.Set("WWW-Authenticate", `Bearer error="insufficient_scope"`)
 	}
 	if p.RetryAfter > 0 {

@@ -65,15 +65,10 @@ func (c *Call) resolvePeople(ctx context.Context, resource any) error {
 // resolvePeopleOf fills in names and addresses of the people in the resources of the page.
 func resolvePeopleOf[R any](ctx context.Context, c *Call, p *page.Page[R]) error {
 	var people []*record.Person
-	for i := range p.Data {
-		r, ok := any(&p.Data[i]).(peopleNamer)
-		if !ok {
-			r, ok = any(p.Data[i]).(peopleNamer)
+	for _, one := range p.Data {
+		if r, ok := any(one).(peopleNamer); ok {
+			people = append(people, r.People()...)
 		}
-		if !ok {
-			return nil
-		}
-		people = append(people, r.People()...)
 	}
 	if len(people) == 0 {
 		return nil

@@ -103,10 +103,6 @@ func plainText(source string, headings bool) string {
 					plain.WriteByte('\n')
 				}
 			}
-		case *ast.String:
-			if entering {
-				plain.Write(n.Value)
-			}
 		case *ast.AutoLink:
 			if entering {
 				plain.Write(n.Label(content))

@@ -26,7 +26,7 @@ var Operations = []api.Operation{
 		ID: "getDeletion", Path: "/v1/deletions/{deletionId}", May: access.Owner | access.Organizer,
 		Summary:     "Return what was deleted",
 		Description: "An entry of the list.",
-	}, find, show),
+	}, find, api.ShowFor),
 	api.Delete(api.Spec{
 		ID: "undoDeletion", Path: "/v1/deletions/{deletionId}", May: access.Owner | access.Organizer,
 		Token:   access.ScopeSubmit | access.ScopeOrganize,

@@ -146,7 +146,7 @@ func reviewRun(ctx context.Context, c *api.Call, d *record.DatasetItem, runID st
 				return err
 			}
 		}
-		shown, err = showReview(ctx, c, r)
+		shown, err = api.ShowFor(ctx, c, r)
 		return err
 	})
 	if err == nil {

@@ -64,7 +64,7 @@ var Operations = []api.Operation{
 		Summary: "Return the review of a run",
 		Description: "Every run has one from the start: not published, and blinded when the dataset's split is test. " +
 			"Organizers find the run's `diagnostics` in it, also those that its team is not shown while the run is blinded.",
-	}, review, showReview),
+	}, review, api.ShowFor),
 	api.Patch(api.Spec{
 		ID: "updateReview", Path: "/v1/runs/{runId}/review", May: access.Organizer, Problems: api.Quotas,
 		Token:   access.ScopeOrganize,
@@ -72,7 +72,7 @@ var Operations = []api.Operation{
 		Description: "`published` shows the run's evaluations to everyone who sees the task, `blinded` hides them from all but the organizers, " +
 			"from the team too. Each change is an audit entry. Flags that contradict each other are refused, and `notice` says what leaderboards " +
 			"do not show of a published run: because it is blinded or failed, or of a private submission or an anonymous team.",
-	}, review, showReview, changeReview),
+	}, review, api.ShowFor, changeReview),
 	api.Batch(api.Spec{
 		ID: "updateReviews", Path: "/v1/datasets/{datasetId}/reviews", May: access.Organizer, Problems: problems,
 		Token:   access.ScopeOrganize,

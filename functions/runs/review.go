@@ -31,11 +31,6 @@ func findReview(ctx context.Context, c *api.Call, id string) (r *record.ReviewIt
 	return r, err
 }
 
-func showReview(ctx context.Context, c *api.Call, r *record.ReviewItem) (record.Review, error) {
-	roles, err := c.Roles(ctx, r.Scope())
-	return r.For(roles), err
-}
-
 // changeReview changes the review with the access attributes of the run and of all its evaluations in one transaction, so that no
 // caller sees one by the old verdict and another by the new.
 func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d record.ReviewDraft) (*record.ReviewItem, error) {

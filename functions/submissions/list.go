@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/page"
 	"assay/shared/record"
@@ -15,18 +14,16 @@ func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[rec
 	if err != nil {
 		return p, err
 	}
-	g, err := c.Grants(ctx)
+	rolesOf, err := c.RolesOf(ctx)
 	if err != nil {
 		return p, err
 	}
 	keep := func(s *record.SubmissionItem) bool {
-		v := s.For(access.Roles(c.Caller, g.Grants, s.Scope()))
+		v := s.For(rolesOf(s.Scope()))
 		return s.TaskID == t.ID && c.Page.Matches("userId", v.UserID) && c.Page.Matches("visibility", string(s.Visibility)) &&
 			c.Page.Matches("type", string(s.Type)) &&
 			(len(c.Page.Values("datasetId")) == 0 ||
 				slices.ContainsFunc(s.DatasetIDs, func(d string) bool { return c.Page.Matches("datasetId", d) }))
 	}
-	return api.PageOf(ctx, c, sources, keep, func(s *record.SubmissionItem) record.Submission {
-		return s.For(access.Roles(c.Caller, g.Grants, s.Scope()))
-	})
+	return api.PageFor(ctx, c, sources, keep)
 }

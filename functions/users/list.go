@@ -16,10 +16,6 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[*Prof
 }
 
 func listSubmissions(ctx context.Context, c *api.Call, id userTarget) (p page.Page[record.Submission], err error) {
-	g, err := c.Grants(ctx)
-	if err != nil {
-		return p, err
-	}
 	sources, err := c.VisibleOfUser(ctx, record.KindSubmission, string(id))
 	if err != nil {
 		return p, err
@@ -27,7 +23,5 @@ func listSubmissions(ctx context.Context, c *api.Call, id userTarget) (p page.Pa
 	keep := func(s *record.SubmissionItem) bool {
 		return s.UserID == string(id) && c.Page.Matches("taskId", s.TaskID)
 	}
-	return api.PageOf(ctx, c, sources, keep, func(s *record.SubmissionItem) record.Submission {
-		return s.For(access.Roles(c.Caller, g.Grants, s.Scope()))
-	})
+	return api.PageFor(ctx, c, sources, keep)
 }

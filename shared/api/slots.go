@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"assay/shared/access"
 	"assay/shared/compute"
 	"assay/shared/page"
 	"assay/shared/problem"
@@ -47,6 +48,30 @@ func PageOf[R, V any, P records.Pointer[R]](ctx context.Context, c *Call, source
 	selection := records.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
 	p.Cursor, err = records.List(ctx, c.Store, selection, keep, func(r P) (bool, error) { return p.Add(show(r)) })
 	return p, err
+}
+
+// PageFor is PageOf for records that the caller is shown as their roles allow.
+func PageFor[R, V any, P interface {
+	records.Pointer[R]
+	seenByRoles[V]
+}](ctx context.Context, c *Call, sources []records.Source, keep func(P) bool) (p page.Page[V], err error) {
+	rolesOf, err := c.RolesOf(ctx)
+	if err != nil {
+		return p, err
+	}
+	return PageOf(ctx, c, sources, keep, func(r P) V { return r.For(rolesOf(r.Scope())) })
+}
+
+// seenByRoles is what callers are shown as their roles allow.
+type seenByRoles[V any] interface {
+	Target
+	For(roles access.Role) V
+}
+
+// ShowFor shows what the caller's roles allow.
+func ShowFor[V any, T seenByRoles[V]](ctx context.Context, c *Call, t T) (V, error) {
+	roles, err := c.Roles(ctx, t.Scope())
+	return t.For(roles), err
 }
 
 // The bytes of large bodies that are in memory at the same time are bounded, so that requests whose bodies arrive slowly, or

@@ -73,10 +73,7 @@ func rotateSecret(ctx context.Context, c *api.Call, h *record.WebhookItem, _ Not
 
 func listDeliveries(ctx context.Context, c *api.Call, h *record.WebhookItem) (page.Page[*record.Delivery], error) {
 	source := records.Source{Partition: record.DeliveryPartition(h.ID)}
-	var keep func(*record.DeliveryItem) bool
-	if len(c.Page.Values("state")) > 0 {
-		keep = func(d *record.DeliveryItem) bool { return c.Page.Matches("state", string(d.State)) }
-	}
+	keep := func(d *record.DeliveryItem) bool { return c.Page.Matches("state", string(d.State)) }
 	return api.PageOf(ctx, c, []records.Source{source}, keep, func(d *record.DeliveryItem) *record.Delivery { return &d.Delivery })
 }
 

@@ -11,10 +11,7 @@ import (
 )
 
 func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[*record.Organizer], error) {
-	var keep func(*record.Organizer) bool
-	if len(c.Page.Values("name")) > 0 {
-		keep = func(o *record.Organizer) bool { return c.Page.MatchesText("name", o.Name) }
-	}
+	keep := func(o *record.Organizer) bool { return c.Page.MatchesText("name", o.Name) }
 	all := records.OfKind(record.KindOrganizer, access.Everyone)
 	return api.PageOf(ctx, c, all, keep, func(o *record.Organizer) *record.Organizer { return o.For(c.Caller) })
 }

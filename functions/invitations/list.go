@@ -23,7 +23,7 @@ func to(target api.Target) *record.InvitationItem {
 	switch parent := target.(type) {
 	case *record.Organizer:
 		i.Epoch = parent.InvitationEpoch
-	case teamTarget:
+	case *record.RegistrationItem:
 		i.Epoch = parent.InvitationEpoch
 	}
 	return i
@@ -54,25 +54,19 @@ func list[T api.Target](ctx context.Context, c *api.Call, t T) (p page.Page[reco
 	return page.Of(c.Page, shown, func(i record.Invitation) string { return i.ID })
 }
 
-// teamTarget is a team as the target of those who invite to it.
-type teamTarget struct{ *record.RegistrationItem }
-
-// WidestScope returns the scope of any registration.
-func (teamTarget) WidestScope() access.Scope { return new(record.RegistrationItem).Scope() }
-
 // loadTeam finds the team that the path names, and refuses members who are not its owner.
-func loadTeam(ctx context.Context, c *api.Call) (t teamTarget, err error) {
+func loadTeam(ctx context.Context, c *api.Call) (*record.RegistrationItem, error) {
 	if !record.IsID(c.Param("taskId")) {
-		return t, visibility.Missing
+		return nil, visibility.Missing
 	}
 	key := func(id string) store.Key { return record.RegistrationKey(c.Param("taskId"), id) }
-	t.RegistrationItem, err = visibility.Find[record.RegistrationItem](ctx, &c.Viewer, c.Param("registrationId"), key)
+	r, err := visibility.Find[record.RegistrationItem](ctx, &c.Viewer, c.Param("registrationId"), key)
 	if err != nil {
-		return t, err
+		return nil, err
 	}
-	roles, err := c.Roles(ctx, t.Scope())
-	if err == nil && roles&(access.Organizer|access.Admin) == 0 && roles&access.Owner != 0 && t.UserID != c.Caller.ID {
+	roles, err := c.Roles(ctx, r.Scope())
+	if err == nil && roles&(access.Organizer|access.Admin) == 0 && roles&access.Owner != 0 && r.UserID != c.Caller.ID {
 		err = problem.Forbidden.New("Only the owner of the team and the organizers can invite.")
 	}
-	return t, err
+	return r, err
 }

@@ -44,7 +44,7 @@ var Operations = append([]api.Operation{
 			"private task. An invitation ends with the membership of the organizer who made it. E-mail addresses count among the 20 in 24 hours " +
 			"of the organizer.",
 	}.operations(),
-	parent[teamTarget]{
+	parent[*record.RegistrationItem]{
 		"Team", "a team", "/v1/tasks/{taskId}/registrations/{registrationId}", loadTeam, access.Owner | access.Organizer,
 		access.ScopeSubmit | access.ScopeOrganize, []*problem.Kind{problem.Forbidden},
 		"For the owner of the team and the organizers of the task. Who joins may do with the team's submissions what the owner may, and the " +

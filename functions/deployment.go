@@ -21,12 +21,11 @@ const (
 )
 
 // Deployment has the rights and settings of a function where families are deployed as functions of their own. A function has no
-// others.
+// others, but that to read the table.
 type Deployment struct {
 	Name       string
 	Operations []api.Operation // none: the function is woken by events, not by requests
-	ReadsTable bool            // and writes it, if one of the operations changes anything, or
-	Charges    bool            // counts in the quotas of its callers what it stores for them
+	Charges    bool            // counts in the quotas of its callers what it stores for them, in the table
 	Files      []FileRights
 	ListsFiles bool // may learn which files there are: list them, or be answered that one is missing
 	ReadsClaim bool // may read whose table's the files are
@@ -107,7 +106,7 @@ var memory = map[string]int{"datasets": mediumMB, "submissions": mediumMB, "tool
 // writes as the evaluator does, and deletes what it could not finish. It asks for outputs that have not come yet and for
 // logs that have been replaced, and must be answered that they are missing.
 func GRPC() Deployment {
-	return Deployment{Name: "grpc", ReadsTable: true, ListsFiles: true, ReadsClaim: true, MemoryMB: smallMB, Files: []FileRights{
+	return Deployment{Name: "grpc", ListsFiles: true, ReadsClaim: true, MemoryMB: smallMB, Files: []FileRights{
 		{Holder: record.HolderInputs, Get: true},
 		{Holder: record.HolderTruths, Get: true},
 		{Holder: record.HolderRuns, Get: true, Put: true},
@@ -121,14 +120,14 @@ func Deployments() []Deployment {
 	var all []Deployment
 	for _, g := range Families() {
 		all = append(all, Deployment{
-			Name: g.Name, Operations: g.Operations, ReadsTable: true, Charges: g.Name == "tools", Files: files[g.Name],
+			Name: g.Name, Operations: g.Operations, Charges: g.Name == "tools", Files: files[g.Name],
 			MemoryMB: cmp.Or(memory[g.Name], smallMB), Timeout: answerTime,
 		})
 	}
 	return append(all, Deployment{
-		Name: Evaluator, ReadsTable: true, Files: files[Evaluator], ListsFiles: true, MemoryMB: largeMB, Timeout: evaluationTime,
-	}, Deployment{Name: Uploads, ReadsTable: true, MemoryMB: smallMB, Timeout: notificationTime},
-		Deployment{Name: Notifier, ReadsTable: true, SendsMail: true, MemoryMB: smallMB, Timeout: deliveryTime})
+		Name: Evaluator, Files: files[Evaluator], ListsFiles: true, MemoryMB: largeMB, Timeout: evaluationTime,
+	}, Deployment{Name: Uploads, MemoryMB: smallMB, Timeout: notificationTime},
+		Deployment{Name: Notifier, SendsMail: true, MemoryMB: smallMB, Timeout: deliveryTime})
 }
 
 // DefaultRoute is the key of the route that takes what no other route takes.

@@ -62,10 +62,7 @@ func (st *stack) addLog(id, name string) awslogs.CfnLogGroup {
 
 // environment has the variables of a function, or of the gRPC server.
 func (st *stack) environment(d functions.Deployment) map[string]*string {
-	e := map[string]*string{config.BucketVariable: st.bucketName()}
-	if d.ReadsTable {
-		e[config.TableVariable] = st.table.name
-	}
+	e := map[string]*string{config.BucketVariable: st.bucketName(), config.TableVariable: st.table.name}
 	if st.Quotas != "" {
 		e[config.QuotasVariable] = &st.Quotas
 	}

@@ -25,9 +25,6 @@ func (st *stack) rights(d functions.Deployment, log *string) []any {
 }
 
 func (st *stack) tableRights(d functions.Deployment) []any {
-	if !d.ReadsTable {
-		return nil
-	}
 	list := []any{
 		allow("ReadTable", []string{"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"}, st.table.arn),
 		allow("ReadIndexes", []string{"dynamodb:Query"}, st.table.indexes()),

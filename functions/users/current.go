@@ -20,8 +20,12 @@ func (id userTarget) Scope() access.Scope {
 	return access.Scope{OwnerID: string(id), Audience: access.Everyone}
 }
 
+// userID is the user whom the path names: below /v1/user the caller.
 func userID(_ context.Context, c *api.Call) (userTarget, error) {
 	id := c.Param("userId")
+	if id == "" {
+		return userTarget(c.Caller.ID), nil
+	}
 	if !record.IsID(id) {
 		return "", visibility.Missing
 	}

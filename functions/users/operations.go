@@ -64,7 +64,7 @@ var Operations = []api.Operation{
 		ID: "listTokens", Path: "/v1/user/tokens", May: access.User, Token: access.SignedIn,
 		Summary:     "List your access tokens",
 		Description: "In descending order of ids, without their secrets. One that has expired is listed for 30 days more.",
-	}, current, listTokens, nil),
+	}, userID, listTokens, nil),
 	api.Create(api.Spec{
 		ID: "createToken", Path: "/v1/user/tokens", May: access.User,
 		Summary: "Make an access token",
@@ -73,7 +73,7 @@ var Operations = []api.Operation{
 			"the secret, which is stored nowhere: keep it. A user has at most 50, of which those that expired count for 30 days. Tokens with " +
 			"the scope `work` are for administrators, who change something with a login every 30 days for them to stay accepted, and, with " +
 			"`pools`, for members of the organizers whose pools they name: such a token leases only runs of these organizers' tasks.",
-	}, current, createToken),
+	}, userID, createToken),
 	api.Delete(api.Spec{
 		ID: "deleteToken", Path: "/v1/user/tokens/{tokenId}", May: access.User,
 		Summary:     "Revoke an access token",
@@ -83,12 +83,12 @@ var Operations = []api.Operation{
 		ID: "listUserTokens", Path: "/v1/users/{userId}/tokens", May: access.Owner | access.Admin, Token: access.SignedIn,
 		Summary:     "List the access tokens of a user",
 		Description: "As the user lists them, for administrators too: names, scopes and days of use, never secrets.",
-	}, userID, listUserTokens, nil),
+	}, userID, listTokens, nil),
 	api.Delete(api.Spec{
 		ID: "deleteUserToken", Path: "/v1/users/{userId}/tokens/{tokenId}", May: access.Owner | access.Admin, Token: access.SignedIn,
 		Summary:     "Revoke an access token of a user",
 		Description: "For administrators too, such as when one has leaked. It is refused everywhere within 10 seconds.",
-	}, userToken, removeToken),
+	}, token, removeToken),
 	api.List(api.Spec{
 		ID: "listQueues", Path: "/v1/platform/queues", May: access.Admin,
 		Summary: "List the queues of runs",

@@ -41,20 +41,12 @@ type ownedToken struct {
 	*record.AccessTokenItem
 }
 
-func token(ctx context.Context, c *api.Call) (ownedToken, error) {
-	return findToken(ctx, c, userTarget(c.Caller.ID))
-}
-
-func userToken(ctx context.Context, c *api.Call) (found ownedToken, err error) {
+// token finds the one that the path names for a caller who may do everything to the tokens of the user, or nothing.
+func token(ctx context.Context, c *api.Call) (found ownedToken, err error) {
 	user, err := userID(ctx, c)
 	if err != nil {
 		return found, err
 	}
-	return findToken(ctx, c, user)
-}
-
-// findToken finds the token of the path for a caller who may do everything to the tokens of the user, or nothing.
-func findToken(ctx context.Context, c *api.Call, user userTarget) (found ownedToken, err error) {
 	if err := c.Require(ctx, access.Owner|access.Admin, user.Scope()); err != nil {
 		return found, err
 	}
@@ -69,11 +61,7 @@ func findToken(ctx context.Context, c *api.Call, user userTarget) (found ownedTo
 	return ownedToken{user, all[i]}, nil
 }
 
-func listTokens(ctx context.Context, c *api.Call, u *Current) (page.Page[record.AccessToken], error) {
-	return listUserTokens(ctx, c, userTarget(u.ID))
-}
-
-func listUserTokens(ctx context.Context, c *api.Call, user userTarget) (p page.Page[record.AccessToken], err error) {
+func listTokens(ctx context.Context, c *api.Call, user userTarget) (p page.Page[record.AccessToken], err error) {
 	all, err := tokensOf(ctx, c, string(user))
 	if err != nil {
 		return p, err
@@ -82,7 +70,7 @@ func listUserTokens(ctx context.Context, c *api.Call, user userTarget) (p page.P
 	return page.Of(c.Page, shown, func(t record.AccessToken) string { return t.ID })
 }
 
-func createToken(ctx context.Context, c *api.Call, _ *Current, d record.AccessTokenDraft) (location string, made NewToken, err error) {
+func createToken(ctx context.Context, c *api.Call, _ userTarget, d record.AccessTokenDraft) (location string, made NewToken, err error) {
 	if err := d.CheckExpiry(c.Now()); err != nil {
 		return "", made, err
 	}

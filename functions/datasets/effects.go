@@ -12,12 +12,6 @@ import (
 	"assay/shared/store"
 )
 
-// maxCounted bounds the runs that a preview counts, and countedAtOnce those that it reads at a time.
-const (
-	maxCounted    = 2000
-	countedAtOnce = 200
-)
-
 // noteEffects says, in a preview, what a change of a dataset means for participants and runs.
 func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) error {
 	if !c.Previewing() {
@@ -51,13 +45,8 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		return nil
 	}
 	e := api.Effect{Kind: api.EffectEvaluation, Subject: path, Detail: "The runs are evaluated again, once all truth files were read."}
-	n, err := records.Count(ctx, c.Store, countedAtOnce, maxCounted, records.DatasetSources(old.ID, record.KindRun),
+	return api.CountEffect(ctx, c, e, records.DatasetSources(old.ID, record.KindRun),
 		func(r *record.RunItem) bool { return r.State == record.Completed || r.State == record.Failed })
-	if e.Count = int64(n); n == maxCounted {
-		e.Detail += " There are more of them than were counted."
-	}
-	c.Effect(e)
-	return err
 }
 
 // noteRelease says when scores that wait for the last close would be shown, where the change moves that close.

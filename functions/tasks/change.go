@@ -59,23 +59,12 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 	return &changed, c.Audit(ctx, t.Scope(), record.TaskRulesChanged, "/v1/tasks/"+t.ID, was, is)
 }
 
-// maxCounted bounds the registrations that a preview counts, and countedAtOnce those that it reads at a time.
-const (
-	maxCounted    = 2000
-	countedAtOnce = 200
-)
-
 // noteTerms says, in a preview, how many teams must accept changed terms.
 func noteTerms(ctx context.Context, c *api.Call, t, changed *record.TaskItem) error {
 	if !c.Previewing() || changed.TermsVersion == t.TermsVersion {
 		return nil
 	}
-	n, err := records.Count(ctx, c.Store, countedAtOnce, maxCounted, []records.Source{records.Registrations(t.ID)},
-		func(r *record.RegistrationItem) bool { return r.State != record.Rejected })
-	detail := "Teams must accept the changed terms before they submit again, or get inputs that are for registrants."
-	if n == maxCounted {
-		detail += " There are more of them than were counted."
-	}
-	c.Effect(api.Effect{Kind: api.EffectTerms, Subject: "/v1/tasks/" + t.ID, Count: int64(n), Detail: detail})
-	return err
+	return api.CountEffect(ctx, c, api.Effect{Kind: api.EffectTerms, Subject: "/v1/tasks/" + t.ID,
+		Detail: "Teams must accept the changed terms before they submit again, or get inputs that are for registrants."},
+		[]records.Source{records.Registrations(t.ID)}, func(r *record.RegistrationItem) bool { return r.State != record.Rejected })
 }

@@ -13,6 +13,7 @@ import (
 	"assay/shared/blob"
 	"assay/shared/page"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
 )
 
@@ -89,6 +90,23 @@ func (c *Call) Previewing() bool { return c.preview != nil }
 
 // Effect notes what would follow from the change in c.Tx, in a preview.
 func (c *Call) Effect(e Effect) { c.effects = append(c.effects, e) }
+
+// maxCounted bounds the records that a preview counts, and countedAtOnce those that it reads at a time.
+const (
+	maxCounted    = 2000
+	countedAtOnce = 200
+)
+
+// CountEffect notes, in a preview, an effect on the records of the sources that counts accepts, and how many they are.
+func CountEffect[R any, P records.Pointer[R]](ctx context.Context, c *Call, e Effect, sources []records.Source,
+	counts func(P) bool) error {
+	n, err := records.Count(ctx, c.Store, countedAtOnce, maxCounted, sources, counts)
+	if e.Count = int64(n); n == maxCounted {
+		e.Detail += " There are more of them than were counted."
+	}
+	c.Effect(e)
+	return err
+}
 
 // writePreview answers with what would have been the answer.
 func (c *Call) writePreview(ctx context.Context, status int, resource any) error {

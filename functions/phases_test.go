@@ -11,6 +11,7 @@ import (
 	"assay/functions"
 	"assay/functions/evaluator"
 	"assay/shared/api/servertest"
+	"assay/shared/page"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
@@ -276,6 +277,32 @@ func TestException_RefundIsCountedOnce(t *testing.T) {
 	a := recordtest.Get[record.Allowance](t, f.Store, record.AllowanceKey(f.task.ID, f.ada.ID))
 	if statuses[http.StatusCreated] != 1 || a.Total != 1 || len(a.Exceptions) != 1 || a.Datasets[f.dataset.ID].Total != 1 {
 		t.Errorf("%v: %+v", statuses, a)
+	}
+}
+
+// TestException_WithdrawnRefundCounts: a run counts again whose refund is withdrawn, once, also while it lies in the trash.
+func TestException_WithdrawnRefundCounts(t *testing.T) {
+	f := newPhases(t)
+	made, _ := f.submit(http.StatusCreated, "ada")
+	path := "/v1/runs/" + made.RunIDs[0]
+	used := func(total int, when string) {
+		t.Helper()
+		a := recordtest.Get[record.Allowance](t, f.Store, record.AllowanceKey(f.task.ID, f.ada.ID))
+		if a.Total != total || a.Datasets[f.dataset.ID].Total != total {
+			t.Errorf("%s: %+v", when, a)
+		}
+	}
+	e := f.grant(f.ada, map[string]any{"runId": made.RunIDs[0]})
+	used(0, "refunded")
+	f.Want(http.StatusNoContent, nil, "ada", http.MethodDelete, path, nil)
+	f.Want(http.StatusNoContent, nil, olga, http.MethodDelete, f.exceptions(f.ada)+"/"+e.ID, nil)
+	used(1, "withdrawn")
+	var p page.Page[record.Deletion]
+	f.Want(http.StatusOK, &p, "ada", http.MethodGet, "/v1/deletions", nil)
+	f.Want(http.StatusNoContent, nil, "ada", http.MethodDelete, "/v1/deletions/"+p.Data[0].ID, nil)
+	used(1, "restored")
+	if r := recordtest.Get[record.RunItem](t, f.Store, record.RunKey(made.RunIDs[0])); !r.Counted || r.Refunded {
+		t.Errorf("%+v", r)
 	}
 }
 

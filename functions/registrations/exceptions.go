@@ -143,13 +143,8 @@ func removeException(ctx context.Context, c *api.Call, g granted) error {
 	}
 	a.Exceptions = slices.DeleteFunc(slices.Clone(a.Exceptions), func(other record.Exception) bool { return other.ID == e.ID })
 	if e.RunID != "" {
-		run, err := records.Get[record.RunItem](ctx, c.Store, store.Strong, record.RunKey(e.RunID))
-		if err != nil {
+		if err := endRefund(ctx, c, a, e.RunID); err != nil {
 			return err
-		}
-		if run != nil && run.Refunded {
-			a.EndRefund(run, now)
-			c.Tx.Replace(run)
 		}
 	}
 	if err := propagation.DropExtensions(ctx, c.Store, c.Tx, g.TaskID, now, *e); err != nil {
@@ -157,4 +152,30 @@ func removeException(ctx context.Context, c *api.Call, g granted) error {
 	}
 	c.Tx.Save(a, now)
 	return c.Audit(ctx, g.Scope(), record.ExceptionWithdrawn, team.Path(g.RegistrationItem)+"/exceptions/"+e.ID, e.ExceptionDraft, nil)
+}
+
+// endRefund adds to c.Tx that a run counts again, also one that lies in the trash, which restoring then marks so.
+func endRefund(ctx context.Context, c *api.Call, a *record.Allowance, runID string) error {
+	key := record.RunKey(runID)
+	items, err := c.Store.Get(ctx, store.Strong, key, record.TrashKey(key))
+	if err != nil {
+		return records.Failed(err)
+	}
+	it := items[0]
+	if !it.Exists() {
+		if it, err = record.Untrash(items[1]); err != nil {
+			return err
+		}
+	}
+	run, err := records.Decode[record.RunItem](it)
+	if err != nil || run == nil || !run.Refunded {
+		return err
+	}
+	if run.EndRefund() {
+		a.Recharge(run.DatasetID, run.ID, c.Now())
+	}
+	if items[0].Exists() {
+		c.Tx.Replace(run)
+	}
+	return nil
 }

@@ -190,14 +190,6 @@ func (a *Allowance) Recharge(datasetID, runID string, now time.Time) {
 	a.used(datasetID).recharge(runID, now)
 }
 
-// EndRefund has a run count again whose refund was withdrawn.
-func (a *Allowance) EndRefund(r *RunItem, now time.Time) {
-	if r.Refunded = false; r.State.Counts() || len(r.Evaluations) > 0 {
-		r.Counted = true
-		a.Recharge(r.DatasetID, r.ID, now)
-	}
-}
-
 // Quota tells what is left of the task's quota, and of those of the datasets that have one.
 func (a *Allowance) Quota(t *TaskItem, sets []*DatasetItem, now time.Time) Quota {
 	q := Quota{QuotaLeft: a.left(a.ofTask(t), now)}

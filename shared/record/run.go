@@ -173,6 +173,12 @@ func (r *RunItem) Unregistered() bool { return r.Access.Baseline && r.Team == Ba
 // Uncounted reports whether no allowance counts the run in any state.
 func (r *RunItem) Uncounted() bool { return r.Unregistered() || r.Refunded }
 
+// EndRefund has the run count again whose refund was withdrawn, and reports whether it does: it may have failed meanwhile.
+func (r *RunItem) EndRefund() bool {
+	r.Refunded, r.Counted = false, r.State.Counts() || len(r.Evaluations) > 0
+	return r.Counted
+}
+
 // AuditedRun is what an audit entry keeps of a run.
 type AuditedRun struct {
 	SubmissionID string   `json:"submissionId"`

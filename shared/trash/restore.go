@@ -119,7 +119,7 @@ func (t Trash) restoreListed(ctx context.Context, b *batch, d *record.DeletionIt
 			r.Final = a.Mark(set, r.ID, true) == nil // unless the team chose others meanwhile
 		}
 		if r.Refunded && !slices.ContainsFunc(a.Exceptions, func(e record.Exception) bool { return e.RunID == r.ID }) {
-			a.EndRefund(r, t.Now())
+			r.EndRefund() // which the allowance has counted since
 		}
 		record.Touch(r, t.Now()) // with its evaluations it may be shown otherwise than before
 		if adopt(r, s); r.Access.Embargoed {

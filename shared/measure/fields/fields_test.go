@@ -187,6 +187,21 @@ func TestMembers_AgreeWithEncodingJSON(t *testing.T) {
 	})
 }
 
+func TestText_RefusesHalfCharacters(t *testing.T) {
+	for raw, want := range map[string]string{
+		`"\ud83d\uDE00"`: "😀", `"\\ud800"`: `\ud800`, `"\uFFFD\ufffd\\ufffd�"`: "\ufffd\ufffd\\ufffd\ufffd", `"\\\u0061"`: `\a`,
+	} {
+		if text, fault := fields.Text("key", []byte(raw), []string{"string"}); string(text) != want || fault != "" {
+			t.Errorf("%s is %q: %s", raw, text, fault)
+		}
+	}
+	for _, raw := range []string{`"\ud800"`, `"\uDC00\ud800"`, `"\ud800\\udc00"`, `"\ud800\ufffd"`, `"\\ufffd\ud800"`, `"�\ud800"`, `"a\udfffb"`} {
+		if text, fault := fields.Text("key", []byte(raw), []string{"string"}); fault == "" {
+			t.Errorf("%s is %q", raw, text)
+		}
+	}
+}
+
 // TestMembers_EndWhereAnObjectDoesNot: each beginning of an object has its members before the last, and then none but a nil key.
 func TestMembers_EndWhereAnObjectDoesNot(t *testing.T) {
 	whole := `{"id": "` + strings.Repeat(`\\`, 30) + `", "a" :[{"b":"]"},"}"], "n":1}`

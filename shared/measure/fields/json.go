@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 )
 
 // Members goes through the keys, in their quotes, and the raw values of the JSON object that a line begins with, without looking
@@ -60,39 +58,18 @@ func unquoted(raw []byte) ([]byte, bool) {
 		return inner, true
 	}
 	var text string
-	if err := json.Unmarshal(raw, &text); err != nil || halvesSurrogates(inner) {
+	if err := json.Unmarshal(raw, &text); err != nil || halvesSurrogates(inner, text) {
 		return nil, false
 	}
 	return []byte(text), strings.IndexByte(text, 0) < 0
 }
 
-// halvesSurrogates says whether one of the escapes in a valid JSON string is half of a surrogate pair on its own.
-func halvesSurrogates(inner []byte) bool {
-	for i := 0; i < len(inner); i++ {
-		if inner[i] != '\\' {
-			continue
-		}
-		i++
-		if inner[i] != 'u' {
-			continue
-		}
-		unit := codeUnit(inner[i+1:])
-		i += 4
-		if !utf16.IsSurrogate(unit) {
-			continue
-		}
-		if !bytes.HasPrefix(inner[i+1:], []byte(`\u`)) || utf16.DecodeRune(unit, codeUnit(inner[i+3:])) == unicode.ReplacementChar {
-			return true
-		}
-		i += 6
-	}
-	return false
-}
-
-// codeUnit reads the four hexadecimal digits of an escape.
-func codeUnit(digits []byte) rune {
-	unit, _ := strconv.ParseUint(string(digits[:4]), 16, 16)
-	return rune(unit)
+// halvesSurrogates says whether an escape in a valid JSON string is half of a surrogate pair on its own: the decoded text then has a
+// replacement character which the string does not write.
+func halvesSurrogates(inner []byte, text string) bool {
+	const replacement = string(unicode.ReplacementChar)
+	escapes := bytes.ToLower(bytes.ReplaceAll(inner, []byte(`\\`), nil))
+	return strings.Count(text, replacement) > bytes.Count(inner, []byte(replacement))+bytes.Count(escapes, []byte(`\ufffd`))
 }
 
 // jsonKind names the kind of a raw JSON value in one word.
@@ -110,15 +87,13 @@ func jsonKind(raw []byte) string {
 	return "number"
 }
 
-// phrase puts a kind into a sentence.
-func phrase(kind string) string {
-	switch kind {
-	case "object", "array":
-		return "an " + kind
-	case "string", "number":
-		return "a " + kind
-	}
-	return kind
+// articles has those of kinds in a sentence; the other kinds are words of JSON.
+var articles = map[string]string{"object": "an ", "array": "an ", "string": "a ", "number": "a "}
+
+// phrase puts the kind of a raw JSON value into a sentence.
+func phrase(raw []byte) string {
+	kind := jsonKind(raw)
+	return articles[kind] + kind
 }
 
 // Object returns the object that a line is; nil for a blank line, and for one that is none, with its fault.
@@ -130,7 +105,7 @@ func Object(line []byte, expected string) (object []byte, fault string) {
 	case !json.Valid(text):
 		return nil, jsonFault(text)
 	case text[0] != '{':
-		return nil, fmt.Sprintf("the line is %s; expected an object %s", phrase(jsonKind(text)), expected)
+		return nil, fmt.Sprintf("the line is %s; expected an object %s", phrase(text), expected)
 	}
 	return text, ""
 }
@@ -138,8 +113,8 @@ func Object(line []byte, expected string) (object []byte, fault string) {
 // Text returns the text that the value of a member stands for, which is of one of the kinds: that of a string, and of other values
 // what they are written with.
 func Text(name string, raw []byte, kinds []string) (text []byte, fault string) {
-	if kind := jsonKind(raw); !slices.Contains(kinds, kind) {
-		return nil, fmt.Sprintf("%q is %s; expected a %s", name, phrase(kind), strings.Join(kinds, " or "))
+	if !slices.Contains(kinds, jsonKind(raw)) {
+		return nil, fmt.Sprintf("%q is %s; expected a %s", name, phrase(raw), strings.Join(kinds, " or "))
 	}
 	if raw[0] != '"' {
 		return raw, ""

@@ -209,21 +209,14 @@ func (v *parameters) inferredAP(r *ranking) float64 {
 // that trec_eval 10 rounds to the nearest.
 func (v *parameters) interpolated(r *ranking) float64 {
 	wanted := int(math.Round(v.level * float64(r.relevant(v.rel))))
-	seen := v.considered(r)
-	found := v.relevantFound(r)
-	if wanted > found || len(seen) == 0 {
-		return 0
-	}
-	best := float64(found) / float64(len(seen))
-	for i := len(seen) - 1; i >= 0 && found > 0; i-- {
-		best = max(best, float64(found)/float64(i+1))
-		if int(seen[i]) < v.rel {
-			continue
+	found, best := 0, 0.0
+	for i, g := range v.considered(r) {
+		if int(g) >= v.rel {
+			found++
 		}
-		if found == wanted {
-			return best
+		if found >= wanted {
+			best = max(best, float64(found)/float64(i+1))
 		}
-		found--
 	}
 	return best
 }

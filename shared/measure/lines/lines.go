@@ -80,9 +80,6 @@ func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 	if r.err != nil || r.ended || r.report.Full() {
 		return Chunk{}, false
 	}
-	if r.err = r.ctx.Err(); r.err != nil {
-		return Chunk{}, false
-	}
 	if r.content == nil {
 		content, err := Unpack(r.r, r.limits.Expansion)
 		if err != nil {
@@ -96,7 +93,10 @@ func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 	}
 	buffer = buffer[:cap(buffer)]
 	filled := copy(buffer, r.rest)
-	for {
+	for !r.report.Full() {
+		if r.err = r.ctx.Err(); r.err != nil {
+			break
+		}
 		n, err := r.content.Read(buffer[filled:])
 		filled += n
 		if err != nil {
@@ -117,14 +117,9 @@ func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 			return r.cut(buffer, end)
 		}
 		// A line that fills a whole chunk is overlong whatever follows: its end is sought and nothing of it kept.
-		if filled, err = r.skipLine(buffer); err != nil {
-			r.fail(err)
-			return Chunk{}, false
-		}
-		if r.report.Full() {
-			return Chunk{}, false
-		}
+		filled = r.skipLine(buffer)
 	}
+	return Chunk{}, false
 }
 
 // cut makes a chunk of what stands before end and keeps the rest for the next one.
@@ -142,30 +137,20 @@ func (r *Reader) cut(buffer []byte, end int) (Chunk, bool) {
 }
 
 // skipLine reports the line that buffer starts, reads on to its end, and returns how much of the text after it now
-// fills the buffer.
-func (r *Reader) skipLine(buffer []byte) (int, error) {
+// fills the buffer. Errors come again at the next read.
+func (r *Reader) skipLine(buffer []byte) int {
 	r.report.Errorf(r.file, r.line, "%s", tooLong(int(r.limits.line), buffer))
 	r.line++
-	for {
-		if err := r.ctx.Err(); err != nil {
-			return 0, err
-		}
+	for r.ctx.Err() == nil {
 		n, err := r.content.Read(buffer)
 		if end := bytes.IndexByte(buffer[:n], '\n') + 1; end > 0 {
-			return copy(buffer, buffer[end:n]), ignoreEOF(err)
+			return copy(buffer, buffer[end:n])
 		}
 		if err != nil {
-			return 0, ignoreEOF(err)
+			break
 		}
 	}
-}
-
-// ignoreEOF leaves the end of the file to the next read, which meets it again.
-func ignoreEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
+	return 0
 }
 
 // fail ends the reading: a fault of the file is reported, anything else is the error.

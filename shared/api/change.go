@@ -58,37 +58,29 @@ type Creator[T Target, D, R any] func(ctx context.Context, c *Call, under T, dra
 
 // Create declares an operation that creates a resource under a target. The draft is checked before handle sees it.
 func Create[T Target, D, R any](s Spec, load Loader[T], handle Creator[T, D, R]) Operation {
-	op := newCreate(s, handle, func(context.Context, *Call, D) (targetLoader, error) { return load.target, nil })
-	op.load = load.target
+	op := CreateIn(s, "", func(ctx context.Context, c *Call, _ D) (T, error) { return load(ctx, c) }, handle)
+	op.load, op.targetInBody = load.target, false
 	return op
 }
 
 // CreateIn is like Create, for a target that the body names in the member at the pointer: load reads it.
 func CreateIn[T Target, D, R any](s Spec, pointer string, load func(context.Context, *Call, D) (T, error),
 	handle Creator[T, D, R]) Operation {
-	op := newCreate(s, handle, func(ctx context.Context, c *Call, draft D) (find targetLoader, err error) {
-		find = func(ctx context.Context, c *Call) (Target, error) { return load(ctx, c, draft) }
-		if c.target, err = c.authorizeTarget(ctx, find); problem.NotFound.Is(err) {
-			err = problem.InvalidMember(pointer, "names nothing that you can see")
-		}
-		return find, err
-	})
-	op.targetInBody = true
-	return op
-}
-
-// newCreate is what Create and CreateIn have in common; finderOf returns what finds the target when it has changed.
-func newCreate[T Target, D, R any](s Spec, handle Creator[T, D, R],
-	finderOf func(context.Context, *Call, D) (targetLoader, error)) Operation {
 	return Operation{
 		Spec: s, Method: http.MethodPost, Status: http.StatusCreated, Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](),
-		widest: WidestScope[T](),
+		widest: WidestScope[T](), targetInBody: true,
 		serve: func(ctx context.Context, c *Call) error {
 			draft, err := readDraft[D](ctx, c)
 			if err != nil {
 				return err
 			}
-			find, err := finderOf(ctx, c, draft)
+			find := func(ctx context.Context, c *Call) (Target, error) { return load(ctx, c, draft) }
+			if c.op.targetInBody {
+				c.target, err = c.authorizeTarget(ctx, find)
+			}
+			if problem.NotFound.Is(err) {
+				return problem.InvalidMember(pointer, "names nothing that you can see")
+			}
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/shared/lists"
+
 	"github.com/danielgtaylor/huma/v2"
 )
 
@@ -61,10 +63,8 @@ func OpenAPI(groups []Family) *huma.OpenAPI {
 	names := map[string][]string{}
 	for _, g := range groups {
 		for _, op := range g.Operations {
-			for _, v := range op.variants {
-				if p := op.variantParam(); !slices.Contains(names[p], v.Name) {
-					names[p] = append(names[p], v.Name)
-				}
+			if p := op.variantParam(); len(op.variants) > len(names[p]) {
+				names[p] = lists.Map(op.variants, func(v Variant) string { return v.Name })
 			}
 		}
 	}

@@ -52,6 +52,9 @@ func TestReference_IsSearched(t *testing.T) {
 	if said := browsertest.Evaluate[string](p, `document.getElementById("found").textContent`); !strings.Contains(said, "all of these words") {
 		t.Errorf("the search says %q", said)
 	}
+	if browsertest.Evaluate[bool](p, `document.getElementById("conventions").checkVisibility()`) {
+		t.Error("a section without an entry is shown")
+	}
 	p.Check()
 	p.Screenshot("search-390-dark")
 	p.Type("#search", "\x1b") // Escape

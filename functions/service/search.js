@@ -2,35 +2,25 @@
 (() => {
   const box = document.getElementById("search"), found = document.getElementById("found");
   const entries = [...document.querySelectorAll("[data-entry]")].map(element => ({
-    element,
-    link: document.querySelector(`.side a[href="#${element.id}"]`)?.parentElement,
+    parts: [element, document.querySelector(`.side a[href="#${element.id}"]`)?.parentElement].filter(Boolean),
     text: element.textContent.toLowerCase(),
   }));
-  const sections = [...document.querySelectorAll("section[id]")].map(element => ({
-    element,
-    link: document.querySelector(`.side a[href="#${element.id}"]`)?.parentElement,
-    entries: entries.filter(entry => element.contains(entry.element)),
-  })).filter(section => section.entries.length > 0);
 
-  const show = (part, visible) => {
-    part.element.hidden = !visible;
-    if (part.link) part.link.hidden = !visible;
-  };
+  // The style hides the sections in which no entry is shown.
   const filter = () => {
     const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;
-    for (const entry of entries) {
-      entry.hit = words.every(word => entry.text.includes(word));
-      show(entry, entry.hit);
-      if (entry.hit) count++;
+    for (const { parts, text } of entries) {
+      const hit = words.every(word => text.includes(word));
+      for (const part of parts) part.hidden = !hit;
+      if (hit) count++;
     }
-    for (const section of sections) show(section, section.entries.some(entry => entry.hit));
-    found.textContent = words.length === 0 ? "" : count === 1 ? "1 entry has all of these words." : `${count} entries have all of these words.`;
+    found.textContent = words.length === 0 ? "" : `Entries with all of these words: ${count}.`;
   };
   const open = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
-    if (target.closest("[hidden]")) {
+    if (box.value && !target.checkVisibility()) {
       box.value = "";
       filter();
     }
@@ -40,12 +30,6 @@
 
   document.querySelector(".search").hidden = false;
   box.addEventListener("input", filter);
-  box.addEventListener("keydown", event => {
-    if (event.key !== "Escape" || box.value === "") return;
-    event.preventDefault();
-    box.value = "";
-    filter();
-  });
   addEventListener("hashchange", open);
   document.addEventListener("click", event => {
     const link = event.target.closest('a[href^="#"]');

@@ -106,6 +106,12 @@ func (f forgetting) forgetItem(ctx context.Context, d *record.DeletionItem, key 
 			return err
 		case !ofOthers:
 			return f.purgeContents(ctx, d, key)
+		case of.Access.RegistrationID == "" && it.Sort == "SUBMISSION":
+			return records.Change(ctx, f.bin(d), key, func(s *record.SubmissionItem, tx *records.Tx) error {
+				s.UserID, s.Notes = f.replacement, "" // which nobody else is shown
+				tx.Replace(s)
+				return nil
+			})
 		}
 	}
 	found[0].Data = bytes.ReplaceAll(found[0].Data, []byte(f.userID), []byte(f.replacement))

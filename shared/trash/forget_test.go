@@ -58,6 +58,26 @@ func TestTrash_KeepsWhatIsOfOthers(t *testing.T) {
 	}
 }
 
+// A baseline is the organizers', but for the notes of the user who submitted it.
+func TestTrash_ForgetsNotesOfBaselines(t *testing.T) {
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.SubmissionInTrash, recordtest.Baseline, func(r *recordtest.Run) {
+		r.Submission.Notes, r.Submission.Access.RegistrationID, r.Access.RegistrationID = "Mine.", "", ""
+	})
+	f.must(f.delete(t.Context(), f.Store))
+	f.evaluator(4 * record.RequestTime)
+	ann, replaced := recordtest.UserID("ann"), record.NewID(f.now)
+	f.forget(ann, replaced)
+	for key, data := range f.contents() {
+		if strings.HasPrefix(key.Partition, "TRASH#") && (strings.Contains(data, ann) || strings.Contains(data, "Mine.")) {
+			t.Errorf("%v: %s", key, data)
+		}
+	}
+	f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), recordtest.UserID("olga")))
+	if s := recordtest.Get[record.SubmissionItem](t, f.Store, f.run.Submission.Key()); s == nil || s.UserID != replaced {
+		t.Errorf("restored is %+v", s)
+	}
+}
+
 // The deletion of a user waits for a task that is being deleted.
 func TestTrash_ForgetsUserOnceAllHasMoved(t *testing.T) {
 	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.TaskInTrash)

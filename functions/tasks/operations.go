@@ -49,7 +49,8 @@ var Operations = []api.Operation{
 		Token:   access.ScopeOrganize,
 		Summary: "Delete a task",
 		Description: "With its datasets and registrations. Refused with 409 while it has submissions, unless they are to be deleted with it: " +
-			"`with=submissions`, and in `name` the name of the task as it is. " + api.InTrash,
+			"`with=submissions`, and in `name` the name of the task as it is. A large task " +
+			"follows within minutes: until then those who have the id of a run or submission in it can still read it. " + api.InTrash,
 		Query: page.Spec{Filters: []page.Filter{
 			{Name: "with", Type: page.Enum, Values: []string{"submissions"}, Standalone: true}, {Name: "name", Standalone: true}}},
 	}, task, remove),

@@ -3,6 +3,7 @@
 package page
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -77,9 +78,6 @@ func (r Request) Values(name string) []string { return r.filters[name] }
 // SortBy sets the sort of a request that has none, also in the links of its pages.
 func (r *Request) SortBy(sort string) {
 	r.Sort = sort
-	if r.query == nil {
-		r.query = url.Values{}
-	}
 	r.query.Set("sort", sort)
 }
 
@@ -102,7 +100,7 @@ func (r Request) MatchesText(name, text string) bool {
 
 // Parse reads a query string. The problem of a parameter that is not allowed names those that are.
 func (s Spec) Parse(rawQuery string) (Request, error) {
-	r := Request{Limit: DefaultLimit, filters: map[string][]string{}}
+	r := Request{Limit: DefaultLimit, filters: map[string][]string{}, query: url.Values{}}
 	if len(rawQuery) > MaxQuery {
 		return r, problem.InvalidParameter.New("The query string is longer than %d bytes.", MaxQuery)
 	}
@@ -176,14 +174,8 @@ func (r *Request) readLimit(value string) error {
 
 // wholeNumber reads decimal digits, however many; a number greater than most is taken for most.
 func wholeNumber(digits string, most int) (n int, ok bool) {
-	if digits == "" || strings.Trim(digits, "0123456789") != "" {
-		return 0, false
-	}
-	n, err := strconv.Atoi(digits)
-	if err != nil { // more than an int holds
-		return most, true
-	}
-	return min(n, most), true
+	number, err := strconv.ParseUint(digits, 10, 31) // the greatest that 31 bits hold, of one that they do not
+	return min(int(number), most), err == nil || errors.Is(err, strconv.ErrRange)
 }
 
 func (s Spec) readFields(r *Request, value string) error {

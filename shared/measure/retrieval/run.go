@@ -34,7 +34,6 @@ type block struct {
 	records  []record
 	docs     []byte // the ids of the records' documents
 	spans    []span
-	skips    []skip
 	faults   []fault
 	warnings [warningKinds]fault // of each kind, that of the first line which earns it; line 0 when none does
 }
@@ -61,14 +60,12 @@ type record struct {
 	grade int16
 }
 
-// span starts a series of records of the same topic, which ends where the next span starts.
+// span starts a series of records of the same topic in lines without a gap, which ends where the next span starts.
 type span struct {
 	topic int32
 	first uint32
+	line  uint32 // that of the first record, counted from the block's first
 }
-
-// skip says how many lines that are no record (blank or faulty) stand before a record and all that follow.
-type skip struct{ record, lines uint32 }
 
 type fault struct {
 	line    int
@@ -87,14 +84,11 @@ func (b *block) end(span int) uint32 {
 
 // line is the number of the line that a record stands in.
 func (b *block) line(record int) int {
-	i, found := slices.BinarySearchFunc(b.skips, uint32(record), func(s skip, r uint32) int { return cmp.Compare(s.record, r) })
+	i, found := slices.BinarySearchFunc(b.spans, uint32(record), func(s span, r uint32) int { return cmp.Compare(s.first, r) })
 	if !found {
 		i--
 	}
-	if i < 0 {
-		return b.first + record
-	}
-	return b.first + record + int(b.skips[i].lines)
+	return b.first + int(b.spans[i].line) + record - int(b.spans[i].first)
 }
 
 // topics numbers the topics of a run: those of the truth have their numbers there, others follow in the order in which
@@ -304,7 +298,6 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 	var topic []byte
 	var number int32
 	known := false
-	skipped := uint32(0)
 	var above position // of the line before; without a rank where that is of another topic
 	for len(b.faults) < measure.MaxDiagnostics {
 		at, text, message, ok := chunk.Line()
@@ -325,19 +318,21 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 		}
 		if message == "" && n > 0 && !bytes.Equal(parts[0], topic) {
 			topic = parts[0]
+			last := number
 			if number, ok = p.topics.number(topic); !ok {
 				break
 			}
 			known = int(number) < len(p.qrels.topics)
-			b.spans = append(b.spans, span{number, uint32(len(p.records))})
-			above.rank = nil
+			b.spans = append(b.spans, span{number, uint32(len(p.records)), uint32(at - b.first)})
+			if number != last {
+				above.rank = nil
+			}
 		}
 		if message != "" || n == 0 {
 			if message != "" {
 				b.faults = append(b.faults, fault{at, message})
 			}
-			skipped++
-			b.skip(len(p.records), skipped)
+			topic = nil // so that the next record starts a span
 			continue
 		}
 		if n > 6 {
@@ -358,13 +353,4 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 	b.records = append([]record(nil), p.records...)
 	b.docs = append([]byte(nil), p.docs...)
 	return b
-}
-
-// skip notes that a number of lines before the next record are none.
-func (b *block) skip(record int, lines uint32) {
-	if n := len(b.skips); n > 0 && b.skips[n-1].record == uint32(record) {
-		b.skips[n-1].lines = lines
-		return
-	}
-	b.skips = append(b.skips, skip{uint32(record), lines})
 }

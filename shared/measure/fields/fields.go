@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"assay/shared/lists"
 )
 
 // space marks what separates fields: C's isspace, as in trec_eval.
@@ -157,14 +159,11 @@ const Few = 5
 
 // JoinFirst quotes the first few of n texts, which the list has, and counts the others.
 func JoinFirst(list []string, n int) string {
-	var b strings.Builder
-	for i, text := range list[:min(len(list), Few)] {
-		b.WriteString(", "[:2*min(i, 1)] + Quote([]byte(text)))
-	}
+	all := strings.Join(lists.Map(list[:min(len(list), Few)], func(text string) string { return Quote([]byte(text)) }), ", ")
 	if n > Few {
-		fmt.Fprintf(&b, " and %d more", n-Few)
+		all += fmt.Sprintf(" and %d more", n-Few)
 	}
-	return b.String()
+	return all
 }
 
 // quoted is how many bytes of a field a person wants to read.

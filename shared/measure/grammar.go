@@ -94,13 +94,7 @@ func (m Measure) Param(name string) string {
 	return ""
 }
 
-// Int is Param for an integer; 0 when it was left out and has no default.
-func (m Measure) Int(name string) int {
-	n, _ := strconv.Atoi(m.Param(name))
-	return n
-}
-
-// Number is Param for a number; 0 when it was left out and has no default.
+// Number is Param for an integer or number; 0 when it was left out and has no default.
 func (m Measure) Number(name string) float64 {
 	x, _ := strconv.ParseFloat(m.Param(name), 64)
 	return x

@@ -149,14 +149,14 @@ func TestMeasure_HasDefaultParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Number("p") != 0.8 || m.Int("rel") != 2 || m.Depth() != 20 || m.Flag("judged_only") {
-		t.Errorf("got p %v, rel %v, depth %v", m.Number("p"), m.Int("rel"), m.Depth())
+	if m.Number("p") != 0.8 || int(m.Number("rel")) != 2 || m.Depth() != 20 || m.Flag("judged_only") {
+		t.Errorf("got p %v, rel %v, depth %v", m.Number("p"), int(m.Number("rel")), m.Depth())
 	}
-	if m, _ = Parse(Retrieval, "RBP"); m.Int("rel") != 0 || m.Depth() != 0 {
-		t.Errorf("rel %d and depth %d without one", m.Int("rel"), m.Depth())
+	if m, _ = Parse(Retrieval, "RBP"); int(m.Number("rel")) != 0 || m.Depth() != 0 {
+		t.Errorf("rel %d and depth %d without one", int(m.Number("rel")), m.Depth())
 	}
-	if m, _ = Parse(Retrieval, "IPrec(judged_only=True)@1"); m.Recall() != 1 || m.Depth() != 0 || m.Int("rel") != 1 || !m.Flag("judged_only") {
-		t.Errorf("%v: recall %v, rel %d, judged_only %v", m, m.Recall(), m.Int("rel"), m.Flag("judged_only"))
+	if m, _ = Parse(Retrieval, "IPrec(judged_only=True)@1"); m.Recall() != 1 || m.Depth() != 0 || int(m.Number("rel")) != 1 || !m.Flag("judged_only") {
+		t.Errorf("%v: recall %v, rel %d, judged_only %v", m, m.Recall(), int(m.Number("rel")), m.Flag("judged_only"))
 	}
 }
 

@@ -224,7 +224,7 @@ func FuzzRuns(f *testing.F) {
 			measure.HasErrors(diagnostics) || out.Len() > 60<<10 {
 			return
 		}
-		diagnostics, err := retrieval.ValidateRun(t.Context(), measure.File{Name: "out", Content: &out})
+		_, diagnostics, err := retrieval.ReadRankings(t.Context(), measure.File{Name: "out", Content: &out})
 		if err != nil || slices.ContainsFunc(diagnostics, func(d measure.Diagnostic) bool {
 			return d.Severity == measure.Error && !strings.Contains(d.Message, "already")
 		}) {
@@ -269,7 +269,7 @@ func TestRuns_AcceptWhatEvaluationAccepts(t *testing.T) {
 		var read []measure.Diagnostic
 		var err error
 		if width == 6 {
-			read, err = retrieval.ValidateRun(t.Context(), f)
+			_, read, err = retrieval.ReadRankings(t.Context(), f)
 		} else {
 			convert, format = qrels, conversion.TRECQrels
 			_, read, err = retrieval.ReadQrels(t.Context(), f)

@@ -5,14 +5,12 @@ package evaluator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"assay/shared/corpus"
-	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/predictions"
 	"assay/shared/problem"
@@ -54,7 +52,7 @@ func (t *Truth) Topics() int { return t.topics }
 func ReadTruth(ctx context.Context, s Settings, files []File) (*Truth, []measure.Diagnostic, error) {
 	measures, problems := s.parse()
 	if len(problems) > 0 {
-		return nil, nil, invalid(problems)
+		return nil, nil, fmt.Errorf("evaluator settings: %v", problems)
 	}
 	contents, done := Contents(files)
 	defer done()
@@ -73,7 +71,7 @@ func (t *Truth) Evaluate(ctx context.Context, files []File) (measure.Result, []m
 // which may be nil. The error is as that of ReadTruth.
 func ValidateRun(ctx context.Context, kind measure.Kind, format Format, files []File, known ...*Known) ([]measure.Diagnostic, error) {
 	if problems := CheckFormat(kind, format); len(problems) > 0 {
-		return nil, invalid(problems)
+		return nil, fmt.Errorf("evaluator settings: %v", problems)
 	}
 	contents, done := Contents(files)
 	defer done()
@@ -180,10 +178,4 @@ func CheckFormat(kind measure.Kind, f Format) (problems problem.Fields) {
 	}
 	problems.AddIf(f.IDField != "" && f.IDField == f.ValueField, "/runFormat/valueField", "must be another field than idField")
 	return problems
-}
-
-// invalid is the error of a caller that did not call Check first.
-func invalid(problems []problem.Field) error {
-	texts := lists.Map(problems, func(p problem.Field) string { return p.Pointer + " " + p.Detail })
-	return errors.New("evaluator settings: " + strings.Join(texts, "; "))
 }

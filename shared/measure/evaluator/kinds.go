@@ -27,7 +27,8 @@ var evaluators = map[measure.Kind]kind{
 		formats:   []string{measure.TRECRun},
 		readTruth: readQrels,
 		validateRun: func(ctx context.Context, _ Format, files []measure.File) ([]measure.Diagnostic, error) {
-			return retrieval.ValidateRun(ctx, files...)
+			_, diagnostics, err := retrieval.ReadRankings(ctx, files...)
+			return diagnostics, err
 		},
 		readInputs: readTopics,
 	},
@@ -121,7 +122,7 @@ func ofPredictions(version string, values predictions.Values,
 		},
 		validateRun: func(ctx context.Context, format Format, files []measure.File) ([]measure.Diagnostic, error) {
 			var report measure.Report
-			err := predictions.ValidateRun(ctx, format, values, files, &report)
+			_, err := predictions.ReadTruth(ctx, format, values, files, &report) // a truth asks of its files what a run does
 			return report.Diagnostics(), err
 		},
 		readInputs: func(ctx context.Context, format Format, files []File) (*Known, error) {

@@ -95,13 +95,6 @@ func newTruth(format Format, values Values) *Truth {
 	}
 }
 
-// ValidateRun reports what is wrong with the files of a run as far as that is known without the truth. Its error is
-// one of reading or of the context.
-func ValidateRun(ctx context.Context, format Format, values Values, files []measure.File, report *measure.Report) error {
-	_, err := ReadTruth(ctx, format, values, files, report) // a truth asks of its files what a run does
-	return err
-}
-
 func (t *Truth) read(ctx context.Context, files []measure.File, report *measure.Report) error {
 	if len(files) == 0 {
 		report.Errorf("", 0, "there is no file; expected at least one")

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
@@ -129,30 +130,32 @@ const (
 	mostExplained = 100 // documents for which a likely cause is sought when none is judged
 )
 
-// judgedCoverage counts judged documents of the topics of a truth.
+// judgedCoverage counts judged documents of the topics of a truth. Safe for concurrent use.
 type judgedCoverage struct {
-	found     bool // whether any document is judged, at any rank
-	top, most int  // of the first ranks of topics that have as many judged documents as that: judged ones, and all
+	found     atomic.Bool  // whether any document is judged, at any rank
+	top, most atomic.Int64 // of the first ranks of topics that have as many judged documents as that: judged ones, and all
 }
 
 func (j *judgedCoverage) count(grades, ideal []int16) {
 	isJudged := func(g int16) bool { return g != unjudged }
-	j.found = j.found || slices.ContainsFunc(grades, isJudged)
+	if !j.found.Load() && slices.ContainsFunc(grades, isJudged) {
+		j.found.Store(true)
+	}
 	if len(ideal) < depth {
 		return
 	}
-	for _, g := range grades[:min(len(grades), depth)] {
-		if j.most++; isJudged(g) {
-			j.top++
-		}
-	}
+	first := grades[:min(len(grades), depth)]
+	judged := slices.DeleteFunc(slices.Clone(first), func(g int16) bool { return g == unjudged })
+	j.most.Add(int64(len(first)))
+	j.top.Add(int64(len(judged)))
 }
 
 // report warns when no document is judged, or fewer than half of those at the first ranks.
-func (j judgedCoverage) report(r *run, q *Qrels, report *measure.Report) {
+func (j *judgedCoverage) report(r *run, q *Qrels, report *measure.Report) {
+	top, most := int(j.top.Load()), int(j.most.Load())
 	switch {
 	case len(q.names) == 0 || report.Failed():
-	case !j.found:
+	case !j.found.Load():
 		var unknown []string
 		for doc := range r.documents() {
 			if unknown = append(unknown, string(doc)); len(unknown) == mostExplained {
@@ -163,11 +166,11 @@ func (j judgedCoverage) report(r *run, q *Qrels, report *measure.Report) {
 			"no document of the run is judged for its topic, so nothing that it retrieves counts as relevant: %s; check the third field of the "+
 				"lines%s",
 			fields.JoinFirst(unknown, len(unknown)), mismatch.Explain(unknown, q.documents()))
-	case 2*j.top < j.most:
+	case 2*top < most:
 		report.Warnf(r.files[0], 0,
 			"of the first %d documents of the topics with at least as many judged ones, %d of %d are judged (%.0f %%); the others count as not "+
 				"relevant",
-			depth, j.top, j.most, 100*ratio(j.top, j.most))
+			depth, top, most, 100*ratio(top, most))
 	}
 }
 
@@ -179,10 +182,6 @@ func (q *Qrels) documents() iter.Seq[string] {
 			}
 		}
 	}
-}
-
-func (j judgedCoverage) plus(o judgedCoverage) judgedCoverage {
-	return judgedCoverage{j.found || o.found, j.top + o.top, j.most + o.most}
 }
 
 // sourceLine is a line of one of the files.

@@ -164,7 +164,7 @@ func TestEvaluate_ReportsFaultsOfSeveralFiles(t *testing.T) {
 func expectAlways(t *testing.T, run string, want ...string) {
 	t.Helper()
 	for range 5 {
-		diagnostics, err := ValidateRun(t.Context(), measuretest.File("r", run))
+		_, diagnostics, err := ReadRankings(t.Context(), measuretest.File("r", run))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,8 +172,8 @@ func expectAlways(t *testing.T, run string, want ...string) {
 	}
 }
 
-// TestValidateRun_ReportsTheFirstHundredErrors spreads faults over many chunks, and expects the first hundred in the order of lines.
-func TestValidateRun_ReportsTheFirstHundredErrors(t *testing.T) {
+// TestReadRankings_ReportsTheFirstHundredErrors spreads faults over many chunks, and expects the first hundred in the order of lines.
+func TestReadRankings_ReportsTheFirstHundredErrors(t *testing.T) {
 	var text strings.Builder
 	var want []string
 	for i := range 60_000 {
@@ -187,7 +187,7 @@ func TestValidateRun_ReportsTheFirstHundredErrors(t *testing.T) {
 	expectAlways(t, text.String(), want[:measure.MaxDiagnostics]...)
 }
 
-func TestValidateRun_WarnsOfTheFirstLongLine(t *testing.T) {
+func TestReadRankings_WarnsOfTheFirstLongLine(t *testing.T) {
 	text := strings.Repeat("a", 1000) + " Q0 %d 1 1 x%s\n"
 	var run strings.Builder
 	for i := range 1000 {
@@ -196,9 +196,9 @@ func TestValidateRun_WarnsOfTheFirstLongLine(t *testing.T) {
 	expectAlways(t, run.String(), "r:301 warning: the line has more than six fields…")
 }
 
-// TestValidateRun_OrdersFaultsOfLines has an overlong line, which is found while reading, after a hundred lines whose
+// TestReadRankings_OrdersFaultsOfLines has an overlong line, which is found while reading, after a hundred lines whose
 // faults are found while parsing.
-func TestValidateRun_OrdersFaultsOfLines(t *testing.T) {
+func TestReadRankings_OrdersFaultsOfLines(t *testing.T) {
 	var want []string
 	for i := range measure.MaxDiagnostics {
 		want = append(want, fmt.Sprintf("r:%d error: the line has only 1 of 6 fields…", i+1))
@@ -206,8 +206,8 @@ func TestValidateRun_OrdersFaultsOfLines(t *testing.T) {
 	expectAlways(t, strings.Repeat("broken\n", 150)+strings.Repeat("x", 1<<20)+"\n", want...)
 }
 
-// TestValidateRun_ReportsTheFirstHundredRepeats does the same for documents that stand twice, over several topics.
-func TestValidateRun_ReportsTheFirstHundredRepeats(t *testing.T) {
+// TestReadRankings_ReportsTheFirstHundredRepeats does the same for documents that stand twice, over several topics.
+func TestReadRankings_ReportsTheFirstHundredRepeats(t *testing.T) {
 	var text strings.Builder
 	const topics, docs = 40, 400
 	for round := range 2 {
@@ -261,8 +261,8 @@ func TestEvaluate_ReturnsErrorsOfFiles(t *testing.T) {
 		failing("t Q0 b 1 1 x\n")); !errors.Is(err, broken) {
 		t.Errorf("Evaluate: %v", err)
 	}
-	if _, err := ValidateRun(t.Context(), failing("")); !errors.Is(err, broken) {
-		t.Errorf("ValidateRun: %v", err)
+	if _, _, err := ReadRankings(t.Context(), failing("")); !errors.Is(err, broken) {
+		t.Errorf("ReadRankings: %v", err)
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()

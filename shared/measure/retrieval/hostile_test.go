@@ -174,7 +174,7 @@ func FuzzEvaluate(f *testing.F) {
 		if measure.HasErrors(diagnostics) == (result.Measures != nil) {
 			t.Fatalf("measures %v with %v", result.Measures, diagnostics)
 		}
-		alone, err := ValidateRun(t.Context(), measure.File{Name: "f", Content: bytes.NewReader(text)})
+		_, alone, err := ReadRankings(t.Context(), measure.File{Name: "f", Content: bytes.NewReader(text)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,7 +58,7 @@ func (o oracle) highest() int {
 
 func (o oracle) value(m measure.Measure, topic string) float64 {
 	grades, known := o.ranked(topic, m.Flag("judged_only"))
-	rel, depth := m.Int("rel"), m.Depth()
+	rel, depth := int(m.Number("rel")), m.Depth()
 	if depth == 0 {
 		depth = len(grades)
 	}

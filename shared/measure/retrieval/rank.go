@@ -37,17 +37,11 @@ func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report *measure.Re
 		repeated repeats
 		next     atomic.Int64
 		wait     sync.WaitGroup
-		mu       sync.Mutex
 		covered  judgedCoverage
 	)
 	for range runtime.GOMAXPROCS(0) {
 		k := ranker{run: r, qrels: q}
 		wait.Go(func() {
-			defer func() {
-				mu.Lock()
-				covered = covered.plus(k.covered)
-				mu.Unlock()
-			}()
 			for ctx.Err() == nil {
 				topic := int(next.Add(1)) - 1
 				if topic >= len(starts)-1 {
@@ -61,7 +55,7 @@ func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report *measure.Re
 					for i, s := range plan.scores {
 						scores[topic*len(plan.scores)+i] = s.of(s.view, ranking)
 					}
-					k.covered.count(ranking.grades, ranking.ideal)
+					covered.count(ranking.grades, ranking.ideal)
 				}
 			}
 		})
@@ -107,8 +101,6 @@ type ranker struct {
 	slots  hashtable.Table
 	grades []int16
 	judged []int16
-
-	covered judgedCoverage
 }
 
 func (k *ranker) record(it item) (*block, *record) {
@@ -213,8 +205,8 @@ type Rankings struct {
 	starts   []int
 }
 
-// ReadRankings reads a run, which may come in several files, without a truth. If one of the diagnostics, which are those
-// of ValidateRun, is an error, there are no Rankings. The error is one of the files' readers or of the context.
+// ReadRankings reads a run, which may come in several files, without a truth. If one of the diagnostics, which are all
+// that can be found so, is an error, there are no Rankings. The error is one of the files' readers or of the context.
 func ReadRankings(ctx context.Context, files ...measure.File) (*Rankings, []measure.Diagnostic, error) {
 	var none Qrels
 	run, report, err := readRun(ctx, &none, standardLimits, files)

@@ -56,12 +56,6 @@ func (q *Qrels) Evaluate(ctx context.Context, measures []measure.Measure,
 	return result, diagnostics, nil
 }
 
-// ValidateRun reports the errors in a run that can be found without the truth.
-func ValidateRun(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
-	_, diagnostics, err := ReadRankings(ctx, files...)
-	return diagnostics, err
-}
-
 // plan lists the measures that an evaluation computes, and the data that they need.
 type plan struct {
 	scores     []score

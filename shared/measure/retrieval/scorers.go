@@ -65,7 +65,7 @@ type parameters struct {
 
 func (q *Qrels) view(m measure.Measure) *parameters {
 	return &parameters{
-		rel: m.Int("rel"), depth: m.Depth(), judgedOnly: m.Flag("judged_only"), exponential: m.Param("dcg") == "exp-log2",
+		rel: int(m.Number("rel")), depth: m.Depth(), judgedOnly: m.Flag("judged_only"), exponential: m.Param("dcg") == "exp-log2",
 		relative: m.Flag("relative"), level: m.Recall(), beta: m.Number("beta"), persistence: m.Number("p"), highest: q.highest,
 	}
 }

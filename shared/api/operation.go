@@ -127,10 +127,7 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 			if p.Links.Next != "" {
 				c.w.Header().Add("Link", "<"+p.Links.Next+`>; rel="next"`)
 			}
-			switch {
-			case len(p.Data) == 0 && c.accepted == mediaHTML: // a 204 would leave a browser where it was
-				return c.writeHTML(ctx, []byte(`{"data":[]}`))
-			case len(p.Data) == 0:
+			if len(p.Data) == 0 && c.accepted != mediaHTML { // a 204 would leave a browser where it was
 				return c.writeNothing()
 			}
 			if c.accepted == mediaCSV {

@@ -34,7 +34,7 @@ func Charset(parameters map[string]string) bool {
 // an object; or the error of a context that has ended.
 func Check(ctx context.Context, document []byte) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(document))
-	values, names := 0, 0
+	values := 0
 	for {
 		if values%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -58,18 +58,14 @@ func Check(ctx context.Context, document []byte) error {
 		}
 		kind := token.Kind()
 		container, inside := d.StackIndex(d.StackDepth()) // of an object, names and values
-		switch {
-		case kind == '}', kind == ']':
-		case kind == '"' && container == '{' && inside%2 == 1:
-			names++
-		default:
+		if name := kind == '"' && container == '{' && inside%2 == 1; !name && kind != '}' && kind != ']' {
 			values++
 		}
 		var number []byte
 		if kind == '0' {
 			number = bytes.TrimLeft(document[start:d.InputOffset()], " \t\r\n,:")
 		}
-		if err := checkBounds(d.StackDepth(), max(values, names), number); err != nil {
+		if err := checkBounds(d.StackDepth(), values, number); err != nil {
 			return err
 		}
 	}

@@ -90,7 +90,7 @@ var stages = []stage{
 
 // readSettings takes the settings out of the context, or says what is wrong with them.
 func readSettings(context func(key string) any) (settings, error) {
-	var notText []string
+	var err error
 	text := func(key, fallback string) string {
 		switch v := context(key).(type) {
 		case nil:
@@ -98,8 +98,8 @@ func readSettings(context func(key string) any) (settings, error) {
 		case string:
 			return strings.TrimSpace(v)
 		default:
-			notText = append(notText, key)
-			return ""
+			err = errors.Join(err, fmt.Errorf("context %s: give a text, in cdk.json in quotes, such as \"60\" or \"true\"", key))
+			return fallback
 		}
 	}
 	s := settings{
@@ -116,19 +116,15 @@ func readSettings(context func(key string) any) (settings, error) {
 		RestoredTable: text("table", ""), RestoredStream: text("tableStream", ""),
 	}
 	s.GRPC.Certificate, s.GRPC.Images = text("grpcCertificate", ""), text("images", "..")
-	var err error
 	either := func(key, off, on string) bool {
 		v := text(key, off)
-		if v != on && v != off && err == nil {
-			err = fmt.Errorf("context %s=%s: choose %s or %s", key, v, on, off)
+		if v != on && v != off {
+			err = errors.Join(err, fmt.Errorf("context %s=%s: choose %s or %s", key, v, on, off))
 		}
 		return v == on
 	}
 	s.Tracing, s.GRPC.On, s.Unprotected = either("tracing", "false", "true"), either("grpc", "off", "on"), either("protect", "true", "false")
 	name, count, budget := text("stage", "dev"), text("grpcCount", "1"), text("budget", "50")
-	if len(notText) > 0 {
-		return s, fmt.Errorf("context %s: give a text, in cdk.json in quotes, such as \"60\" or \"true\"", strings.Join(notText, ", "))
-	}
 	i := slices.IndexFunc(stages, func(known stage) bool { return known.Name == name })
 	if i < 0 {
 		return s, fmt.Errorf("context stage=%s: choose dev or prod", name)

@@ -240,7 +240,8 @@ func TestReadSettings_RefusesInvalidContext(t *testing.T) {
 	}
 	noTexts := map[string]any{"origins": []any{"*"}, "budget": 60.0}
 	if _, err := readSettings(func(key string) any { return noTexts[key] }); err == nil ||
-		!strings.Contains(err.Error(), "origins, budget: give a text, in cdk.json in quotes") {
+		!strings.Contains(err.Error(), "context origins: give a text, in cdk.json in quotes") ||
+		!strings.Contains(err.Error(), "context budget: give a text") {
 		t.Errorf("a list and a number for texts: %v", err)
 	}
 }

@@ -3,7 +3,6 @@ package datasets
 import (
 	"context"
 
-	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -62,7 +61,7 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 
 // checkDatasetCount refuses a dataset beyond the bound of a task.
 func checkDatasetCount(ctx context.Context, c *api.Call, taskID string) error {
-	q := store.Query{Index: record.ByTask, Partition: record.TaskPartition(taskID, record.KindDataset, access.Everyone),
+	q := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(taskID),
 		Limit: record.MaxTaskDatasets}
 	found, err := c.Store.Query(ctx, q)
 	if err != nil {

@@ -45,7 +45,7 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		return nil
 	}
 	e := api.Effect{Kind: api.EffectEvaluation, Subject: path, Detail: "The runs are evaluated again, once all truth files were read."}
-	return api.CountEffect(ctx, c, e, records.DatasetSources(old.ID, record.KindRun),
+	return api.CountEffect(ctx, c, e, records.Of(record.KindDataset, old.ID, record.KindRun),
 		func(r *record.RunItem) bool { return r.State == record.Completed || r.State == record.Failed })
 }
 

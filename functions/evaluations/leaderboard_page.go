@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/page"
 	"assay/shared/record"
@@ -49,7 +48,7 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 		v.best = true
 	}
 	v.count = v.best
-	sources := []records.Source{records.Partition(record.ByTask, record.TaskPartition(t.ID, record.KindDataset, access.Everyone))}
+	sources := records.Of(record.KindTask, t.ID, record.KindDataset)
 	err := records.Each(ctx, c.Store, record.MaxTaskDatasets, sources, func(d *record.DatasetItem) error {
 		v.datasets = append(v.datasets, d)
 		return nil

@@ -78,9 +78,9 @@ func listOfTask(ctx context.Context, c *api.Call, t taskItem) (none page.Page[re
 	if c.Page.Sort == "" {
 		return unsorted(ctx, c, func() ([]records.Source, error) {
 			if t.dataset != nil {
-				return c.VisibleOfDataset(ctx, record.KindEvaluation, t.dataset.ID, t.Scope())
+				return c.VisibleIn(ctx, record.KindEvaluation, record.KindDataset, t.dataset.ID, t.Scope())
 			}
-			return c.VisibleOfTask(ctx, record.KindEvaluation, t.Scope())
+			return c.VisibleIn(ctx, record.KindEvaluation, record.KindTask, t.ID, t.Scope())
 		}, t.ID)
 	}
 	if len(ids) > 1 {
@@ -99,7 +99,7 @@ func listOfTask(ctx context.Context, c *api.Call, t taskItem) (none page.Page[re
 
 // onlyDataset returns the dataset of a task that has one; nil when it has none.
 func onlyDataset(ctx context.Context, c *api.Call, t *record.TaskItem) (*record.DatasetItem, error) {
-	q := store.Query{Index: record.ByTask, Partition: record.TaskPartition(t.ID, record.KindDataset, t.Scope().Audience), Limit: 2}
+	q := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: 2}
 	datasets, err := records.Query[record.DatasetItem](ctx, c.Store, q)
 	switch {
 	case err != nil || len(datasets) == 0:

@@ -129,9 +129,8 @@ func (f *fixture) evaluations() int {
 	f.t.Helper()
 	n := 0
 	for _, a := range record.Audiences {
-		items, err := f.records.Store.Query(f.ctx, store.Query{
-			Index: record.ByDataset, Partition: record.DatasetPartition(f.dataset.ID, record.KindEvaluation, a), Limit: 1000,
-		})
+		index, partition := record.List(record.KindDataset, f.dataset.ID, record.KindEvaluation, a)
+		items, err := f.records.Store.Query(f.ctx, store.Query{Index: index, Partition: partition, Limit: 1000})
 		f.must(err)
 		n += len(items)
 	}

@@ -116,7 +116,7 @@ func (w *Worker) requeueAll(ctx context.Context, d *record.DatasetItem, truth *r
 	var failed error
 	var all errgroup.Group
 	all.SetLimit(maxConcurrentRuns)
-	err = records.Each(ctx, w.Store, batch, records.DatasetSources(truth.ID, record.KindRun), func(run *record.RunItem) error {
+	err = records.Each(ctx, w.Store, batch, records.Of(record.KindDataset, truth.ID, record.KindRun), func(run *record.RunItem) error {
 		all.Go(func() error {
 			requeued, listed := false, false
 			var err, listErr error

@@ -164,7 +164,7 @@ func (v view) window(ctx context.Context, e *record.Event) (string, error) {
 		}
 		name = "the dataset " + quoted(d.Name) + " of " + name
 	} else {
-		err = records.Each(ctx, v.Store, batch, records.TaskSources(t.ID, record.KindDataset), func(d *record.DatasetItem) error {
+		err = records.Each(ctx, v.Store, batch, records.Of(record.KindTask, t.ID, record.KindDataset), func(d *record.DatasetItem) error {
 			if d.Submissions.ClosesAt != nil {
 				others = append(others, quoted(d.Name))
 			}

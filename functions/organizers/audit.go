@@ -25,8 +25,8 @@ func listAuditEntries(ctx context.Context, c *api.Call, o *record.Organizer) (pa
 // listTaskAuditEntries are those of the task, and those of its organizer that concern all tasks.
 func listTaskAuditEntries(ctx context.Context, c *api.Call, t *record.TaskItem) (page.Page[*record.AuditEntry], error) {
 	return listAudit(ctx, c,
-		records.Partition(record.ByTask, record.TaskPartition(t.ID, record.KindAudit, access.Organizers)),
-		records.Partition(record.ByOrganizer, record.OrganizerPartition(t.OrganizerID, record.KindAudit, access.Organizers)))
+		records.Partition(record.List(record.KindTask, t.ID, record.KindAudit, access.Organizers)),
+		records.Partition(record.List(record.KindOrganizer, t.OrganizerID, record.KindAudit, access.Organizers)))
 }
 
 func listAudit(ctx context.Context, c *api.Call, sources ...records.Source) (page.Page[*record.AuditEntry], error) {

@@ -102,7 +102,7 @@ func (ch ReviewChange) apply(d *record.ReviewDraft) error {
 func reviewRuns(ctx context.Context, c *api.Call, d *record.DatasetItem, b ReviewsPatch) (answer ReviewedRuns, err error) {
 	ids := b.RunIDs
 	if b.Filter != nil {
-		selection := records.Selection{Sources: records.DatasetSources(d.ID, record.KindRun), Cursor: b.Cursor, Limit: maxReviewed}
+		selection := records.Selection{Sources: records.Of(record.KindDataset, d.ID, record.KindRun), Cursor: b.Cursor, Limit: maxReviewed}
 		answer.Next, err = records.List(ctx, c.Store, selection, b.Filter.keeps, func(r *record.RunItem) (bool, error) {
 			ids = append(ids, r.ID)
 			return false, nil

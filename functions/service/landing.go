@@ -201,7 +201,7 @@ func (v *landingView) chooseExample(ctx context.Context) error {
 			break
 		}
 		datasets, err := v.store.Query(ctx, store.Query{
-			Index: record.ByTask, Partition: record.TaskPartition(t.ID, record.KindDataset, access.Everyone), Limit: 1})
+			Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: 1})
 		if err != nil {
 			return records.Failed(err)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[record.Submission], err error) {
-	sources, err := c.VisibleOfTask(ctx, record.KindSubmission, t.Scope())
+	sources, err := c.VisibleIn(ctx, record.KindSubmission, record.KindTask, t.ID, t.Scope())
 	if err != nil {
 		return p, err
 	}

@@ -30,22 +30,14 @@ func visible(c *api.Call, g record.Grants) []records.Source {
 	if named := c.Page.Values("organizerId"); len(named) > 0 {
 		for _, o := range named {
 			roles := access.Roles(c.Caller, g.Grants, access.Scope{OrganizerID: o})
-			for _, a := range taskAudiences {
-				if access.Sees(roles, a) {
-					all = append(all, records.Partition(record.ByOrganizer, record.OrganizerPartition(o, record.KindTask, a)))
-				}
-			}
+			all = append(all, records.OfAudiences(record.KindOrganizer, o, record.KindTask, access.Seen(roles, taskAudiences)...)...)
 		}
 		return all
 	}
 	roles := access.Roles(c.Caller, access.Grants{}, access.Scope{})
-	for _, a := range taskAudiences {
-		if access.Sees(roles, a) {
-			all = append(all, records.OfKind(record.KindTask, a)...)
-		}
-	}
+	all = append(all, records.OfKind(record.KindTask, access.Seen(roles, taskAudiences)...)...)
 	for _, m := range g.Memberships {
-		all = append(all, records.Partition(record.ByOrganizer, record.OrganizerPartition(m.OrganizerID, record.KindTask, access.Registrants)))
+		all = append(all, records.Partition(record.List(record.KindOrganizer, m.OrganizerID, record.KindTask, access.Registrants)))
 	}
 	return all
 }

@@ -167,6 +167,11 @@ var members = map[Audience]Role{
 // Sees reports whether one who has the roles may know that a resource with the audience exists.
 func Sees(roles Role, a Audience) bool { return a == Everyone || roles&(Admin|members[a]) != 0 }
 
+// Seen returns those of the audiences of which one who has the roles sees resources.
+func Seen(roles Role, audiences []Audience) []Audience {
+	return slices.DeleteFunc(slices.Clone(audiences), func(a Audience) bool { return !Sees(roles, a) })
+}
+
 // Decision is the outcome for one request.
 type Decision uint8
 

@@ -142,7 +142,7 @@ var errTaskUsed = problem.Conflict.New("The task has submissions. Make it privat
 
 func (d Deleter) checkTaskUnused(ctx context.Context, taskID string) error {
 	counts := func(a *record.Allowance) bool { return a.Submissions > 0 || len(a.Runs) > 0 }
-	return d.checkUnused(ctx, taskID, counts, records.TaskSources(taskID, record.KindSubmission), errTaskUsed)
+	return d.checkUnused(ctx, taskID, counts, records.Of(record.KindTask, taskID, record.KindSubmission), errTaskUsed)
 }
 
 // Dataset deletes a dataset that no run uses. If one does, the dataset stays and the error is a Conflict.
@@ -222,5 +222,5 @@ var errDatasetUsed = problem.Conflict.New("Runs use the dataset. Delete their su
 
 func (d Deleter) checkDatasetUnused(ctx context.Context, set *record.DatasetItem) error {
 	counts := func(a *record.Allowance) bool { return a.Runs[set.ID] > 0 }
-	return d.checkUnused(ctx, set.TaskID, counts, records.DatasetSources(set.ID, record.KindRun), errDatasetUsed)
+	return d.checkUnused(ctx, set.TaskID, counts, records.Of(record.KindDataset, set.ID, record.KindRun), errDatasetUsed)
 }

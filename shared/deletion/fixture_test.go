@@ -154,7 +154,7 @@ func (f *fixture) resume() error {
 
 // resumeAt goes on with what was deleted, at an instant.
 func (f *fixture) resumeAt(now func() time.Time) error {
-	deletions := records.TaskSources(f.task.ID, record.KindDeletion)
+	deletions := records.Of(record.KindTask, f.task.ID, record.KindDeletion)
 	return records.Each(f.t.Context(), f.Store, 10, deletions, func(d *record.DeletionItem) error {
 		return trash.Trash{Store: f.Store, Now: now}.Continue(f.t.Context(), d.Key())
 	})

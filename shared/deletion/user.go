@@ -43,7 +43,7 @@ func (d UserDeleter) Resume(ctx context.Context, key store.Key) error {
 	if err := p.endGrants(ctx); err != nil {
 		return err
 	}
-	if err := p.endSubmissions(ctx, records.UserSources(u.ID, record.KindSubmission)); err != nil {
+	if err := p.endSubmissions(ctx, records.Of(record.KindUser, u.ID, record.KindSubmission)); err != nil {
 		return err
 	}
 	if u.PendingWork.State != record.ConfirmingPass {
@@ -74,7 +74,7 @@ func (p userPass) endGrants(ctx context.Context) error {
 		err = cmp.Or(err, records.Retry(ctx, func() error { return p.endMembership(ctx, m.OrganizerID) }))
 	}
 	for _, r := range g.Registered { // what was submitted comes first: it is found by the grant
-		err = cmp.Or(err, p.endSubmissions(ctx, records.TeamSources(r.ID, record.KindSubmission)))
+		err = cmp.Or(err, p.endSubmissions(ctx, records.Of(record.KindTeam, r.ID, record.KindSubmission)))
 		err = cmp.Or(err, records.Retry(ctx, func() error { return p.endRegistration(ctx, r) }))
 	}
 	return err

@@ -106,7 +106,7 @@ func (p Propagator) embargoRuns(ctx context.Context, e *record.Embargo, d *recor
 			return stored.Stored() == e.Stored() && *to != before
 		},
 	}
-	return records.Each(ctx, p.Store, page, records.DatasetSources(d.ID, record.KindRun), func(r *record.RunItem) error {
+	return records.Each(ctx, p.Store, page, records.Of(record.KindDataset, d.ID, record.KindRun), func(r *record.RunItem) error {
 		return o.copyToRuns(ctx, r.ID)
 	})
 }

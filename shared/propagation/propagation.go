@@ -75,7 +75,7 @@ func (p Propagator) fromTask(ctx context.Context, t *record.TaskItem) error {
 			return private(t, &to.PrivateTask)
 		},
 	}
-	datasets := []records.Source{records.Partition(record.ByTask, record.TaskPartition(t.ID, record.KindDataset, 0))}
+	datasets := records.Of(record.KindTask, t.ID, record.KindDataset)
 	err := records.Each(ctx, p.Store, page, datasets, func(d *record.DatasetItem) error {
 		return copyTo(ctx, o, d.Key(), func(t *record.TaskItem, d *record.DatasetItem) bool { return private(t, &d.PrivateTask) })
 	})
@@ -91,12 +91,12 @@ func (p Propagator) fromTask(ctx context.Context, t *record.TaskItem) error {
 		})
 	}
 	if err == nil {
-		err = records.Each(ctx, p.Store, page, records.TaskSources(t.ID, record.KindSubmission), func(s *record.SubmissionItem) error {
+		err = records.Each(ctx, p.Store, page, records.Of(record.KindTask, t.ID, record.KindSubmission), func(s *record.SubmissionItem) error {
 			return o.copyToSubmission(ctx, s.ID)
 		})
 	}
 	if err == nil {
-		err = records.Each(ctx, p.Store, page, records.TaskSources(t.ID, record.KindRun), func(r *record.RunItem) error {
+		err = records.Each(ctx, p.Store, page, records.Of(record.KindTask, t.ID, record.KindRun), func(r *record.RunItem) error {
 			return o.copyToRuns(ctx, r.ID)
 		})
 	}
@@ -113,9 +113,9 @@ func (p Propagator) fromRegistration(ctx context.Context, r *record.Registration
 			return set(&to.Anonymous, r.Anonymous) || changed
 		},
 	}
-	sources := records.TeamSources(r.ID, record.KindSubmission)
+	sources := records.Of(record.KindTeam, r.ID, record.KindSubmission)
 	for _, id := range slices.Concat(r.Members, r.FormerIDs) {
-		sources = append(sources, records.UserSources(id, record.KindSubmission)...)
+		sources = append(sources, records.Of(record.KindUser, id, record.KindSubmission)...)
 	}
 	return records.Each(ctx, p.Store, page, sources, func(s *record.SubmissionItem) error {
 		if s.Access.RegistrationID != r.ID {

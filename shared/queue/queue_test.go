@@ -79,8 +79,8 @@ func TestCompleteEvaluation_RacingWorkersAndRepeatedMessagesWriteOnce(t *testing
 	if written.Load() != runs || stale.Load() != runs {
 		t.Fatalf("%d outcomes written and %d refused, want %d of each", written.Load(), stale.Load(), runs)
 	}
-	ranked, err := f.Store.Query(f.ctx, store.Query{
-		Index: record.ByDataset, Partition: record.DatasetPartition(f.dataset.ID, record.KindEvaluation, 2), Limit: 2 * runs})
+	index, partition := record.List(record.KindDataset, f.dataset.ID, record.KindEvaluation, 2)
+	ranked, err := f.Store.Query(f.ctx, store.Query{Index: index, Partition: partition, Limit: 2 * runs})
 	if err != nil || len(ranked) != runs {
 		t.Fatalf("%d evaluations, %v; want %d", len(ranked), err, runs)
 	}

@@ -100,9 +100,9 @@ func AuditPartition(organizerID string) string { return "AUDIT#" + organizerID }
 // tasks of the organizer.
 func (a *AuditEntry) Indexes() [store.NumIndexes]store.Key {
 	if a.TaskID != "" {
-		return indexes{}.with(ByTask, TaskPartition(a.TaskID, KindAudit, access.Organizers), a.ID)
+		return indexes{}.in(KindTask, a.TaskID, KindAudit, access.Organizers, a.ID)
 	}
-	return indexes{}.with(ByOrganizer, OrganizerPartition(a.OrganizerID, KindAudit, access.Organizers), a.ID)
+	return indexes{}.in(KindOrganizer, a.OrganizerID, KindAudit, access.Organizers, a.ID)
 }
 
 // Named returns the entry as organizers see it, with the people whom it names.

@@ -139,7 +139,7 @@ func (e *EvaluationItem) Indexes() [store.NumIndexes]store.Key {
 	if e.Unlisted {
 		return x
 	}
-	x = x.with(ByDataset, DatasetPartition(e.DatasetID, KindEvaluation, s.Audience), e.ID)
+	x = x.in(KindDataset, e.DatasetID, KindEvaluation, s.Audience, e.ID)
 	return x.listed(KindEvaluation, e.ID, s, e.Access.Anonymous)
 }
 

@@ -90,8 +90,7 @@ const (
 	KindEvaluation Kind = "EVALUATION"
 	KindAudit      Kind = "AUDIT"
 	KindDeletion   Kind = "DELETION"
-
-	kindTeam Kind = "TEAM" // whose lists those of a registration are
+	KindTeam       Kind = "TEAM" // whose lists those of a registration are
 )
 
 // FeaturedTasks is the partition of ByTask that holds the public tasks that are featured.
@@ -155,39 +154,22 @@ func kindPartition(k Kind, a access.Audience, id string) string {
 	return parts[h.Sum32()%uint32(len(parts))]
 }
 
-// TaskPartition returns the partition of ByTask with a task's resources of the kind.
-func TaskPartition(taskID string, k Kind, a access.Audience) string {
-	if k == KindDataset {
-		return "TASK#" + taskID + "#DATASET"
+// listIndexes are the indexes with the lists of what belongs to one of a kind.
+var listIndexes = map[Kind]store.Index{
+	KindTask: ByTask, KindDataset: ByDataset, KindTeam: ByUser, KindUser: ByUser, KindOrganizer: ByOrganizer,
+}
+
+// List returns the index and its partition with the resources of the kind that belong to the one with the id, whose kind is of. The list of
+// a user has those that everyone sees by name or that are of no team, and that of a team the others.
+func List(of Kind, id string, k Kind, a access.Audience) (i store.Index, partition string) {
+	if of == KindTask && k == KindDataset {
+		return ByTask, TaskDatasets(id)
 	}
-	return listOf(KindTask, taskID, k, a)
+	return listIndexes[of], string(of) + "#" + id + "#" + string(k) + "#" + audienceNames[a]
 }
 
-// DatasetPartition returns the partition of ByDataset with a dataset's resources of the kind.
-func DatasetPartition(datasetID string, k Kind, a access.Audience) string {
-	return listOf(KindDataset, datasetID, k, a)
-}
-
-// TeamPartition returns the partition of ByUser with the resources of the kind of the team that has the registration. Those that everyone
-// sees by name are in the list of the user who submitted them.
-func TeamPartition(registrationID string, k Kind, a access.Audience) string {
-	return listOf(kindTeam, registrationID, k, a)
-}
-
-// UserListPartition returns the partition of ByUser with a user's resources of the kind that everyone sees by name or that are of no team.
-func UserListPartition(userID string, k Kind, a access.Audience) string {
-	return listOf(KindUser, userID, k, a)
-}
-
-// OrganizerPartition returns the partition of ByOrganizer with an organizer's resources of the kind.
-func OrganizerPartition(organizerID string, k Kind, a access.Audience) string {
-	return listOf(KindOrganizer, organizerID, k, a)
-}
-
-// listOf is the partition with the resources of the kind of one whose kind is of.
-func listOf(of Kind, id string, k Kind, a access.Audience) string {
-	return string(of) + "#" + id + "#" + string(k) + "#" + audienceNames[a]
-}
+// TaskDatasets is the partition of ByTask with a task's datasets, of whatever audience.
+func TaskDatasets(taskID string) string { return "TASK#" + taskID + "#DATASET" }
 
 // RankPartition returns the partition of ByWork with a dataset's evaluations against a truth version, best first.
 func RankPartition(datasetID string, truthVersion int64, a access.Audience) string {
@@ -207,12 +189,18 @@ func (x indexes) with(i store.Index, partition, sort string) indexes {
 	return x
 }
 
+// in adds the resource with the id to a list, as List names it.
+func (x indexes) in(of Kind, ofID string, k Kind, a access.Audience, id string) indexes {
+	i, partition := List(of, ofID, k, a)
+	return x.with(i, partition, id)
+}
+
 // listed adds one resource of a task to every list but that of its dataset. The list of a team or a user
 // never shows, to others, what was done under an alias.
 func (x indexes) listed(k Kind, id string, s access.Scope, alias bool) indexes {
-	x = x.with(ByTask, TaskPartition(s.TaskID, k, s.Audience), id)
+	x = x.in(KindTask, s.TaskID, k, s.Audience, id)
 	if k != KindSubmission { // no list has submissions of several tasks, but those of a user
-		x = x.with(ByKind, kindPartition(k, s.Audience, id), id).with(ByOrganizer, OrganizerPartition(s.OrganizerID, k, s.Audience), id)
+		x = x.with(ByKind, kindPartition(k, s.Audience, id), id).in(KindOrganizer, s.OrganizerID, k, s.Audience, id)
 	}
 	own := s.Audience
 	if own == access.Registrants || alias && own == access.Everyone {
@@ -222,8 +210,8 @@ func (x indexes) listed(k Kind, id string, s access.Scope, alias bool) indexes {
 	case s.OwnerID == "":
 		return x
 	case s.RegistrationID == "" || own == access.Everyone:
-		return x.with(ByUser, UserListPartition(s.OwnerID, k, own), id)
+		return x.in(KindUser, s.OwnerID, k, own, id)
 	default:
-		return x.with(ByUser, TeamPartition(s.RegistrationID, k, own), id)
+		return x.in(KindTeam, s.RegistrationID, k, own, id)
 	}
 }

@@ -206,7 +206,7 @@ func IsRun(k store.Key) bool { return strings.HasPrefix(k.Partition, "RUN#") && 
 // Indexes implements Record.
 func (r *RunItem) Indexes() [store.NumIndexes]store.Key {
 	s := r.Scope()
-	x := indexes{}.listed(KindRun, r.ID, s, r.Access.Anonymous).with(ByDataset, DatasetPartition(r.DatasetID, KindRun, s.Audience), r.ID)
+	x := indexes{}.listed(KindRun, r.ID, s, r.Access.Anonymous).in(KindDataset, r.DatasetID, KindRun, s.Audience, r.ID)
 	if r.Waits() && r.NotBefore == nil {
 		q := r.Subqueue()
 		return x.with(ByWork, q.Partition(), q.sortKey(r))

@@ -129,7 +129,7 @@ func TaskKey(id string) store.Key { return keyOf(KindTask, id, "TASK") }
 // Indexes implements Record.
 func (t *TaskItem) Indexes() [store.NumIndexes]store.Key {
 	a := t.Scope().Audience
-	x := indexes{}.with(ByOrganizer, OrganizerPartition(t.OrganizerID, KindTask, a), t.ID).pending(t.PendingWork, t.ID)
+	x := indexes{}.in(KindOrganizer, t.OrganizerID, KindTask, a, t.ID).pending(t.PendingWork, t.ID)
 	if !t.Deleting() {
 		x = x.with(ByKind, kindPartition(KindTask, a, t.ID), t.ID)
 	}

@@ -18,8 +18,8 @@ func EachInTask(ctx context.Context, s store.Store, taskID string, do func([]sto
 	if err := EachItem(ctx, s, own, func(it store.Item) error { return do([]store.Item{it}) }); err != nil {
 		return err
 	}
-	lists := slices.Concat(TaskSources(taskID, record.KindRun), TaskSources(taskID, record.KindSubmission),
-		[]Source{Partition(record.ByTask, record.TaskPartition(taskID, record.KindDataset, 0))})
+	lists := slices.Concat(Of(record.KindTask, taskID, record.KindRun), Of(record.KindTask, taskID, record.KindSubmission),
+		Of(record.KindTask, taskID, record.KindDataset))
 	for _, list := range lists {
 		q := store.Query{Index: list.Index, Partition: list.Partition, Limit: contentsPage, MaxBytes: store.ScanBytes}
 		err := EachItem(ctx, s, q, func(it store.Item) error {

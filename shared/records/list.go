@@ -81,8 +81,8 @@ func List[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection
 	return "", nil
 }
 
-var invalidCursor = problem.InvalidCursor.New("The cursor names nothing in this list. Follow links.next as it was given, or start without a " +
-	"cursor.")
+var invalidCursor = problem.InvalidCursor.New("The cursor names nothing in this list. Follow links.next as it was given, or start " +
+	"without a cursor.")
 
 // Bounds of what is read at a time, so that lists of large records do not fill the memory: of all sources together, but of
 // each one enough that lists of ordinary records take one call.
@@ -332,30 +332,19 @@ func EachItem(ctx context.Context, s store.Store, q store.Query, do func(store.I
 	return nil
 }
 
-// TaskSources are the sources of all resources of the kind in a task, of every audience.
-func TaskSources(taskID string, k record.Kind) []Source {
-	return ofAll(record.ByTask, record.TaskPartition, taskID, k)
+// Of are the sources of all resources of the kind that belong to the one with the id, whose kind is of (record.List).
+func Of(of record.Kind, id string, k record.Kind) []Source {
+	audiences := record.AudiencesOf(k)
+	if of == record.KindTeam {
+		audiences = audiences[1:] // what everyone sees is in the lists of users
+	}
+	return OfAudiences(of, id, k, audiences...)
 }
 
-// DatasetSources are the sources of all resources of the kind on a dataset.
-func DatasetSources(datasetID string, k record.Kind) []Source {
-	return ofAll(record.ByDataset, record.DatasetPartition, datasetID, k)
-}
-
-// TeamSources are the sources of all resources of the kind of a team, except those that everyone sees, which are in the lists of their
-// users.
-func TeamSources(registrationID string, k record.Kind) []Source {
-	return ofAll(record.ByUser, record.TeamPartition, registrationID, k)[1:]
-}
-
-// UserSources are the sources of all resources of the kind that are in the lists of a user.
-func UserSources(userID string, k record.Kind) []Source {
-	return ofAll(record.ByUser, record.UserListPartition, userID, k)
-}
-
-// OrganizerSources are the sources of all resources of the kind that an organizer has.
-func OrganizerSources(organizerID string, k record.Kind) []Source {
-	return ofAll(record.ByOrganizer, record.OrganizerPartition, organizerID, k)
+// OfAudiences is Of for the resources with the audiences alone.
+func OfAudiences(of record.Kind, id string, k record.Kind, audiences ...access.Audience) []Source {
+	all := lists.Map(audiences, func(a access.Audience) Source { return Partition(record.List(of, id, k, a)) })
+	return slices.CompactFunc(all, func(x, y Source) bool { return x.Partition == y.Partition })
 }
 
 // OfKind are the sources of all resources of the kind with the audiences.
@@ -366,10 +355,6 @@ func OfKind(k record.Kind, audiences ...access.Audience) (sources []Source) {
 		}
 	}
 	return sources
-}
-
-func ofAll(i store.Index, partition func(string, record.Kind, access.Audience) string, id string, k record.Kind) []Source {
-	return lists.Map(record.AudiencesOf(k), func(a access.Audience) Source { return Partition(i, partition(id, k, a)) })
 }
 
 // Registrations is the source of a task's registrations, which are in the table itself.

@@ -81,7 +81,7 @@ func Own(ctx context.Context, s store.Store, tx *records.Tx, a *record.Allowance
 	*own = *a
 	own.Meta, own.Runs, own.Rejected = record.MetaOf(registrationID, now), maps.Clone(a.Runs), false
 	if len(a.Runs) > 0 {
-		mine := records.UserSources(a.ID, record.KindRun)
+		mine := records.Of(record.KindUser, a.ID, record.KindRun)
 		err := records.Each(ctx, s, page, mine, func(r *record.RunItem) error {
 			if r.TaskID == taskID && r.Unregistered() {
 				left.Keep(r.DatasetID)

@@ -17,7 +17,7 @@ const page = 100
 // readPart adds the organizer of the scope, or that of the task, with its members, the tasks, their audit entries, and the profiles of
 // all users whom these name.
 func (e *Export) readPart(ctx context.Context) {
-	id, tasks, audit := e.Scope.Organizer, []string{e.Scope.Task}, records.TaskSources(e.Scope.Task, record.KindAudit)
+	id, tasks, audit := e.Scope.Organizer, []string{e.Scope.Task}, records.Of(record.KindTask, e.Scope.Task, record.KindAudit)
 	if e.Scope.Task != "" {
 		t, err := records.Get[record.TaskItem](ctx, e.Store, store.Strong, record.TaskKey(e.Scope.Task))
 		if err == nil && t == nil {
@@ -46,7 +46,7 @@ func (e *Export) readPart(ctx context.Context) {
 }
 
 func (e *Export) tasksOf(ctx context.Context, organizerID string) (ids []string) {
-	e.each(ctx, records.OrganizerSources(organizerID, record.KindTask), func(it store.Item) {
+	e.each(ctx, records.Of(record.KindOrganizer, organizerID, record.KindTask), func(it store.Item) {
 		ids = append(ids, it.Entry(record.ByOrganizer).Sort)
 	})
 	return ids
@@ -59,8 +59,8 @@ func (e *Export) task(ctx context.Context, id string) {
 			e.get(ctx, r.GrantKeys()...)
 		}
 	})
-	below := []records.Source{records.Partition(record.ByTask, record.TaskPartition(id, record.KindDataset, 0))}
-	below = slices.Concat(below, records.TaskSources(id, record.KindSubmission), records.TaskSources(id, record.KindRun))
+	below := records.Of(record.KindTask, id, record.KindDataset)
+	below = slices.Concat(below, records.Of(record.KindTask, id, record.KindSubmission), records.Of(record.KindTask, id, record.KindRun))
 	e.each(ctx, below, func(it store.Item) {
 		e.each(ctx, []records.Source{{Partition: it.Partition}}, func(it store.Item) {
 			if r, ok := e.add(ctx, it).(*record.RunItem); ok { // lists do not have all of its evaluations

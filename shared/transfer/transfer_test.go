@@ -124,7 +124,7 @@ func idsOf(t *testing.T, s *server, task *record.TaskItem) []string {
 	t.Helper()
 	ids := []string{task.ID}
 	for _, k := range []record.Kind{record.KindDataset, record.KindSubmission, record.KindRun, record.KindEvaluation} {
-		sources := records.TaskSources(task.ID, k)
+		sources := records.Of(record.KindTask, task.ID, k)
 		if k == record.KindDataset {
 			sources = sources[:1]
 		}

@@ -286,7 +286,7 @@ func (t Trash) restoreDataset(ctx context.Context, d *record.DeletionItem, by st
 	if err != nil {
 		return err
 	}
-	inTask := store.Query{Index: record.ByTask, Partition: record.TaskPartition(task.ID, record.KindDataset, 0), Limit: record.MaxTaskDatasets}
+	inTask := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(task.ID), Limit: record.MaxTaskDatasets}
 	others, err := t.Store.Query(ctx, inTask)
 	if err != nil {
 		return records.Failed(err)

@@ -23,12 +23,7 @@ func (v *Viewer) AllPartitions(ctx context.Context, k record.Kind) ([]records.So
 	if err != nil {
 		return nil, err
 	}
-	var all []records.Source
-	for _, a := range record.AudiencesOf(k) {
-		if access.Sees(everywhere, a) {
-			all = append(all, records.OfKind(k, a)...)
-		}
-	}
+	all := records.OfKind(k, access.Seen(everywhere, record.AudiencesOf(k))...)
 	if v.Caller.Admin || v.Caller.Anonymous() {
 		return all, nil
 	}
@@ -40,55 +35,33 @@ func (v *Viewer) AllPartitions(ctx context.Context, k record.Kind) ([]records.So
 func granted(g record.Grants, k record.Kind, audiences []access.Audience) []records.Source {
 	var all []records.Source
 	for _, m := range g.Memberships {
-		for _, a := range audiences {
-			all = append(all, records.Partition(record.ByOrganizer, record.OrganizerPartition(m.OrganizerID, k, a)))
-		}
+		all = append(all, records.OfAudiences(record.KindOrganizer, m.OrganizerID, k, audiences...)...)
 	}
 	for _, id := range g.PrivateTasks() {
-		all = append(all, records.Partition(record.ByTask, record.TaskPartition(id, k, access.Registrants)))
+		all = append(all, records.OfAudiences(record.KindTask, id, k, access.Registrants)...)
 	}
 	return all
 }
 
-// VisibleOfTask returns the sources of the kind's records in one task, which has the scope, that the caller may see.
-func (v *Viewer) VisibleOfTask(ctx context.Context, k record.Kind, task access.Scope) ([]records.Source, error) {
-	return v.visibleUnder(ctx, k, task, func(a access.Audience) records.Source {
-		return records.Partition(record.ByTask, record.TaskPartition(task.TaskID, k, a))
-	})
-}
-
-// VisibleOfDataset returns the sources of the kind's records on one dataset, which has the scope, that the caller may see. The
-// caller's own records come from all datasets of the task.
-func (v *Viewer) VisibleOfDataset(ctx context.Context, k record.Kind, datasetID string, dataset access.Scope) ([]records.Source, error) {
-	return v.visibleUnder(ctx, k, dataset, func(a access.Audience) records.Source {
-		return records.Partition(record.ByDataset, record.DatasetPartition(datasetID, k, a))
-	})
-}
-
-// visibleUnder adds the source of all records that the caller owns, of which the list keeps those of the parent.
-func (v *Viewer) visibleUnder(ctx context.Context, k record.Kind, parent access.Scope,
-	part func(access.Audience) records.Source) ([]records.Source, error) {
-	roles, err := v.Roles(ctx, parent)
+// VisibleIn returns the sources of the kind's records in one task or dataset, whose kind is of and which has the scope, that the caller may
+// see. The caller's own records come from all datasets of the task, and the list keeps those that it is of.
+func (v *Viewer) VisibleIn(ctx context.Context, k, of record.Kind, id string, scope access.Scope) ([]records.Source, error) {
+	roles, err := v.Roles(ctx, scope)
 	if err != nil {
 		return nil, err
 	}
-	var all []records.Source
-	for _, a := range record.AudiencesOf(k) {
-		if access.Sees(roles&^access.Owner, a) {
-			all = append(all, part(a))
-		}
-	}
+	all := records.OfAudiences(of, id, k, access.Seen(roles&^access.Owner, record.AudiencesOf(k))...)
 	if roles&access.User == 0 || roles&(access.Organizer|access.Admin) != 0 {
 		return all, nil
 	}
-	own, err := v.Own(ctx, k, parent.TaskID)
+	own, err := v.Own(ctx, k, scope.TaskID)
 	return append(all, own...), err
 }
 
 // VisibleOfUser returns the sources of the kind's records that a user made under the user's own name; for the user and for admins also
 // those of the user's teams that not everyone sees by name, and for admins those that are blinded.
 func (v *Viewer) VisibleOfUser(ctx context.Context, k record.Kind, userID string) (all []records.Source, err error) {
-	all = append(all, records.Partition(record.ByUser, record.UserListPartition(userID, k, access.Everyone)))
+	all = records.OfAudiences(record.KindUser, userID, k, access.Everyone)
 	switch {
 	case v.Caller.ID == userID && !v.Caller.Admin:
 		own, err := v.Own(ctx, k, "")
@@ -118,10 +91,10 @@ func sourcesOwned(k record.Kind, userID string, g record.Grants, taskID string, 
 	if k == record.KindDataset || userID == "" {
 		return nil
 	}
-	all := []records.Source{records.Partition(record.ByUser, record.UserListPartition(userID, k, a))}
+	all := records.OfAudiences(record.KindUser, userID, k, a)
 	for _, r := range g.Registered {
 		if taskID == "" || r.TaskID == taskID {
-			all = append(all, records.Partition(record.ByUser, record.TeamPartition(r.ID, k, a)))
+			all = append(all, records.OfAudiences(record.KindTeam, r.ID, k, a)...)
 		}
 	}
 	return all
@@ -137,11 +110,11 @@ func (v *Viewer) PartitionsFor(ctx context.Context, k record.Kind, f Filter) (al
 	switch {
 	case len(f.DatasetIDs) > 0:
 		all, err = sourcesUnder(ctx, v, k, f.DatasetIDs, record.DatasetKey, func(d *record.DatasetItem) ([]records.Source, error) {
-			return v.VisibleOfDataset(ctx, k, d.ID, d.Scope())
+			return v.VisibleIn(ctx, k, record.KindDataset, d.ID, d.Scope())
 		})
 	case len(f.TaskIDs) > 0:
 		all, err = sourcesUnder(ctx, v, k, f.TaskIDs, record.TaskKey, func(t *record.TaskItem) ([]records.Source, error) {
-			return v.VisibleOfTask(ctx, k, t.Scope())
+			return v.VisibleIn(ctx, k, record.KindTask, t.ID, t.Scope())
 		})
 	case len(f.UserIDs) > 0:
 		for _, u := range f.UserIDs {

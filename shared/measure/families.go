@@ -243,16 +243,7 @@ func quoted(value string) string {
 	if !strings.ContainsFunc(value, isSign) {
 		return value
 	}
-	var b strings.Builder
-	b.WriteByte('\'')
-	for _, r := range value {
-		if r == '\'' || r == '\\' {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	b.WriteByte('\'')
-	return b.String()
+	return "'" + strings.NewReplacer(`'`, `\'`, `\`, `\\`).Replace(value) + "'"
 }
 
 // isSign says whether a character needs quotes in the canonical form.

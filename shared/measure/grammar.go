@@ -3,6 +3,7 @@ package measure
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -132,7 +133,7 @@ type parser struct {
 }
 
 func (p *parser) measure() (Measure, error) {
-	name := p.word()
+	name := p.match(word)
 	f := familyOf(p.kind, name)
 	if f == nil {
 		return Measure{}, p.unknownName(name)
@@ -176,7 +177,7 @@ func (p *parser) params(f *Family, name string) ([]Param, error) {
 		if len(given) > 0 && !p.take(',') {
 			return nil, fmt.Errorf("expected a comma or ) before %q", p.rest)
 		}
-		name := p.word()
+		name := p.match(word)
 		known := f.parameter(name)
 		if name == "" || known.Name == "" {
 			return nil, f.unknownParameter(name)
@@ -250,18 +251,20 @@ func (p *parser) cutoff(f *Family) (string, error) {
 	}
 }
 
-// word reads ASCII letters, digits and underscores; "" when there are none.
-func (p *parser) word() string {
+// The parts of a measure's text.
+var (
+	word   = regexp.MustCompile(`^\w*`)
+	bare   = regexp.MustCompile(`^[^,()@='" \t]*`)
+	quote  = regexp.MustCompile(`(?s)^(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")`)
+	escape = regexp.MustCompile(`(?s)\\(.)`)
+)
+
+// match reads what the pattern finds after space; "" when it finds nothing.
+func (p *parser) match(pattern *regexp.Regexp) string {
 	p.rest = strings.TrimSpace(p.rest)
-	end := strings.IndexFunc(p.rest, func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	})
-	if end < 0 {
-		end = len(p.rest)
-	}
-	word := p.rest[:end]
-	p.rest = p.rest[end:]
-	return word
+	text := pattern.FindString(p.rest)
+	p.rest = p.rest[len(text):]
+	return text
 }
 
 // take reads one given character, with space around it, and says whether it stood there.
@@ -276,29 +279,11 @@ func (p *parser) take(c byte) bool {
 
 // value reads a bare value or one in single or double quotes, where a backslash stands before a quote or backslash.
 func (p *parser) value() (string, error) {
-	p.rest = strings.TrimSpace(p.rest)
-	if p.rest == "" || p.rest[0] != '\'' && p.rest[0] != '"' {
-		end := strings.IndexAny(p.rest, ",()@='\" \t")
-		if end < 0 {
-			end = len(p.rest)
-		}
-		value := p.rest[:end]
-		p.rest = p.rest[end:]
-		return value, nil
+	if text := p.match(quote); text != "" {
+		return escape.ReplaceAllString(text[1:len(text)-1], "$1"), nil
 	}
-	var b strings.Builder
-	for i := 1; i < len(p.rest); i++ {
-		c := p.rest[i]
-		switch {
-		case c == p.rest[0]:
-			p.rest = p.rest[i+1:]
-			return b.String(), nil
-		case c == '\\' && i+1 < len(p.rest):
-			i++
-			b.WriteByte(p.rest[i])
-		default:
-			b.WriteByte(c)
-		}
+	if strings.HasPrefix(p.rest, "'") || strings.HasPrefix(p.rest, `"`) {
+		return "", fmt.Errorf("the quote before %s is never closed", p.rest[1:])
 	}
-	return "", fmt.Errorf("the quote before %s is never closed", p.rest[1:])
+	return p.match(bare), nil
 }

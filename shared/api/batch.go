@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"reflect"
 
-	"assay/shared/patch"
 	"assay/shared/problem"
 	"assay/shared/records"
 )
@@ -31,14 +30,6 @@ func Batch[T Target, D, R any](s Spec, load Loader[T], handle func(context.Conte
 			return c.writeResource(ctx, r)
 		},
 	}
-}
-
-// bodyTypes are the media types of a body that is no patch of one resource.
-func (op *Operation) bodyTypes() []string {
-	if op.Method == http.MethodPatch {
-		return []string{mediaJSON, patch.MergePatch}
-	}
-	return []string{mediaJSON}
 }
 
 // Each makes one of several changes that a request makes, in a transaction of its own: change adds the writes to c.Tx. It is called again

@@ -211,9 +211,13 @@ func normalize(draft any) {
 	}
 }
 
-// readDraft reads and checks the JSON body of a request.
+// readDraft reads and checks the JSON body of a request that is no patch of one resource.
 func readDraft[D any](ctx context.Context, c *Call) (draft D, err error) {
-	if _, err := c.readBody(ctx, c.op.bodyTypes()); err != nil {
+	mediaTypes := []string{mediaJSON}
+	if c.op.Method == http.MethodPatch {
+		mediaTypes = append(mediaTypes, patch.MergePatch)
+	}
+	if _, err := c.readBody(ctx, mediaTypes); err != nil {
 		return draft, err
 	}
 	return DecodeDraft[D](ctx, c.body)

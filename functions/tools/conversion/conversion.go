@@ -39,6 +39,8 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/lines"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Format is how a file is written.
@@ -286,28 +288,10 @@ func (c *column) appendJSON(line, text []byte) []byte {
 	}
 	switch {
 	case !number:
-		return appendString(line, text)
+		line, _ = jsontext.AppendQuote(line, text) // the error is about text that is not UTF-8, which was refused
+		return line
 	case json.Valid(text):
 		return append(line, text...)
 	}
 	return strconv.AppendFloat(line, x, 'g', -1, 64)
-}
-
-func appendString(line, text []byte) []byte {
-	const digits = "0123456789abcdef"
-	line = append(line, '"')
-	from := 0
-	for i, c := range text {
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		line = append(line, text[from:i]...)
-		if from = i + 1; c < ' ' {
-			line = append(line, `\u00`...)
-			line = append(line, digits[c>>4], digits[c&15])
-		} else {
-			line = append(line, '\\', c)
-		}
-	}
-	return append(append(line, text[from:]...), '"')
 }

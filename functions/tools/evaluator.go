@@ -72,14 +72,11 @@ var evaluatorTool = define(metadata{
 			return out, err
 		}
 		shown := in.PerTopic == nil || *in.PerTopic
-		draws, topicValues := 0, 0
+		draws := 0
 		for _, v := range values {
 			draws += len(v.Topics) * len(results.Measures)
-			if shown {
-				topicValues += len(v.Topics) * len(results.Measures)
-			}
 		}
-		if topicValues > maxTopicValues {
+		if shown && draws > maxTopicValues {
 			return out, problem.InvalidMember("/perTopic",
 				"there are too many values per topic for one answer: give false, or fewer measures or runs")
 		}

@@ -3,6 +3,7 @@ package tools
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math/bits"
 	"slices"
 
@@ -244,21 +245,11 @@ const groupLetters = "abcdefghijklmnopqrstuvwxyz"
 // differenceP is the p of two runs on the topics that both have: of Student's t-test or, where the differences have
 // no spread, of the randomization test. It is 1 when there is nothing to test.
 func differenceP(a, b map[string]float64) float64 {
-	var topics []string
-	for topic := range a {
-		if _, ok := b[topic]; ok {
-			topics = append(topics, topic)
-		}
-	}
-	slices.Sort(topics) // sums depend on the order of their terms
-	x, y := make([]float64, len(topics)), make([]float64, len(topics))
-	for i, topic := range topics {
-		x[i], y[i] = a[topic], b[topic]
-	}
-	if t, err := significance.PairedT(x, y); err == nil {
+	paired := pairedValues([]map[string]float64{a, b}, slices.Sorted(maps.Keys(a))) // sums depend on the order of their terms
+	if t, err := significance.PairedT(paired[0], paired[1]); err == nil {
 		return t.P
 	}
-	if f, err := significance.Randomization(x, y, 0, significance.Rounds); err == nil {
+	if f, err := significance.Randomization(paired[0], paired[1], 0, significance.Rounds); err == nil {
 		return f.P
 	}
 	return 1

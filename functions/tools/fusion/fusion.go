@@ -40,14 +40,9 @@ const (
 	CombMNZ Method = "combmnz"
 )
 
-// Methods lists every method.
-func Methods() []Method { return []Method{ReciprocalRank, CombSUM, CombMNZ} }
-
 const (
 	// DefaultK is the k of Cormack, Clarke and Büttcher.
 	DefaultK = 60
-	// MaxK bounds k.
-	MaxK = 1_000_000
 	// MaxTag is the greatest length of a tag in bytes.
 	MaxTag = 100
 )
@@ -55,27 +50,20 @@ const (
 // Settings say how to fuse.
 type Settings struct {
 	Method        Method
-	K             int           // for ReciprocalRank, from 1 to MaxK; 0 is DefaultK
+	K             int           // for ReciprocalRank, 0 is DefaultK
 	Normalization Normalization // for CombSUM and CombMNZ
 	Depth         int           // documents that are written of each topic; 0 is all
 	Tag           string        // names the fused run in the last field of its lines
 }
 
-// Check reports the errors in the settings; none when Fuse can use them. Pointers name the settings in lower case.
+// Check reports settings that do not go together, and a tag that no line can have; the schema of the input bounds the rest. Pointers name the settings in lower case.
 func (s Settings) Check() (problems problem.Fields) {
-	switch {
-	case !slices.Contains(Methods(), s.Method):
-		problems.Add("/method", "there is no method %q; choose one of %v", s.Method, Methods())
-	case s.Method == ReciprocalRank:
+	if s.Method == ReciprocalRank {
 		problems.AddIf(s.Normalization != "", "/normalization", "method %s looks at ranks and not at scores; leave the normalization out",
 			s.Method)
-		problems.AddIf(s.K < 0 || s.K > MaxK, "/k", "k is %d; choose from 1 to %d, such as %d", s.K, MaxK, DefaultK)
-	default:
+	} else {
 		problems.AddIf(s.K != 0, "/k", "method %s has no k; leave it out", s.Method)
-		problems.AddIf(!slices.Contains(Normalizations(), s.Normalization), "/normalization",
-			"there is no normalization %q; choose one of %v", s.Normalization, Normalizations())
 	}
-	problems.AddIf(s.Depth < 0, "/depth", "the depth is %d; choose how many documents to keep for each topic, or 0 for all", s.Depth)
 	spaced := strings.ContainsFunc(s.Tag, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
 	problems.AddIf(s.Tag == "" || len(s.Tag) > MaxTag || spaced, "/tag",
 		"the tag is %q; choose a name of 1 to %d bytes without white space", s.Tag, MaxTag)
@@ -159,9 +147,6 @@ const (
 	// Rank is 1 - (rank - 1) / n, from 1 down to 1 / n (Lee 1997).
 	Rank Normalization = "rank"
 )
-
-// Normalizations lists every normalization.
-func Normalizations() []Normalization { return []Normalization{Unchanged, MinMax, Sum, ZScore, Rank} }
 
 // apply normalizes the scores of one ranking, best first, in place.
 func (n Normalization) apply(scores []float64) {

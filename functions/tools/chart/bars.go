@@ -35,6 +35,8 @@ const (
 // manyBars get an axis above them too, as the one below is out of sight.
 const manyBars = 12
 
+const nothingToShow = "There is nothing to show yet."
+
 type bars struct {
 	Chart
 	axis    axis
@@ -56,10 +58,10 @@ type barRow struct {
 func Bars(c Caption, all []Bar) Chart { return newBars(c, all).Chart }
 
 func newBars(c Caption, all []Bar) *bars {
-	b := &bars{Chart: newChart(c)}
 	if len(all) == 0 {
-		b.note = "There is nothing to show yet."
+		c.Description += " " + nothingToShow
 	}
+	b := &bars{Chart: newChart(c)}
 	var range0 scale
 	for i := range all {
 		range0 = range0.over(all[i].Value)

@@ -43,7 +43,6 @@ type Chart struct {
 	legend area // what marks mean
 	names  area // what stays in place while the body scrolls beneath it
 	body   area
-	note   string // why it is empty
 }
 
 // area is a part of a chart: in pixels, with the origin at its upper left.
@@ -66,25 +65,17 @@ func (c Chart) Render(ctx context.Context, w io.Writer) error { return c.element
 const (
 	margin  = 16.0
 	heading = 34.0
-	footing = 24.0
 )
 
 func (c Chart) innerWidth() float64 {
-	return max(c.names.width+c.body.width, c.legend.width, textWidth(c.note, smallText), 320)
+	return max(c.names.width+c.body.width, c.legend.width, 320)
 }
 
 func (c Chart) width() float64     { return c.innerWidth() + 2*margin }
 func (c Chart) legendTop() float64 { return margin + heading }
 func (c Chart) bodyTop() float64   { return c.legendTop() + c.legend.height }
-func (c Chart) noteTop() float64   { return c.bodyTop() + c.body.height + footing - 8 }
 
-func (c Chart) height() float64 {
-	height := c.bodyTop() + c.body.height + margin
-	if c.note != "" {
-		height += footing
-	}
-	return height
-}
+func (c Chart) height() float64 { return c.bodyTop() + c.body.height + margin }
 
 // heading is the title as far as the document has room.
 func (c Chart) heading() string { return elide(c.Title, cellsIn(c.innerWidth(), headingText)) }

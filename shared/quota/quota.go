@@ -154,24 +154,19 @@ func verifyPending(ctx context.Context, s store.Store, u *record.Usage) error {
 			return records.Failed(err)
 		}
 		for i, it := range items {
+			r, err := record.DecodeFileHolder(it)
+			if err != nil {
+				return err
+			}
 			var left record.Uploads
-			switch {
-			case !it.Exists():
-			case record.IsRun(it.Key):
-				run, err := records.Decode[record.RunItem](it)
-				if err != nil {
-					return err
+			switch r := r.(type) {
+			case *record.RunItem:
+				if r.State == record.AwaitingUpload {
+					left = record.PendingUploads(r.Files)
 				}
-				if run.State == record.AwaitingUpload {
-					left = record.PendingUploads(run.Files)
-				}
-			default:
-				d, err := records.Decode[record.DatasetItem](it)
-				if err != nil {
-					return err
-				}
-				if d.Payer == u.ID {
-					left = record.PendingUploads(d.Files())
+			case *record.DatasetItem:
+				if r.Payer == u.ID {
+					left = record.PendingUploads(r.Files())
 				}
 			}
 			if u.Pending[some[i].Partition] = left; left.Files == 0 {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -26,14 +27,7 @@ type DatasetSubmissions struct {
 
 // Window is when runs on the dataset of the task can be submitted: each instant is the dataset's own or, where it has none, the task's.
 func (d *DatasetItem) Window(t *TaskItem) (opens, closes *Instant) {
-	opens, closes = t.Submissions.OpensAt, t.Submissions.ClosesAt
-	if d.Submissions.OpensAt != nil {
-		opens = d.Submissions.OpensAt
-	}
-	if d.Submissions.ClosesAt != nil {
-		closes = d.Submissions.ClosesAt
-	}
-	return opens, closes
+	return cmp.Or(d.Submissions.OpensAt, t.Submissions.OpensAt), cmp.Or(d.Submissions.ClosesAt, t.Submissions.ClosesAt)
 }
 
 // Extension is a later close that an exception grants to a team, for one dataset of its task or, without an id, for all.

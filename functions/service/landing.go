@@ -17,7 +17,8 @@ import (
 
 // landing writes the page for people. It is the same for all callers, because anybody may keep it.
 func landing(ctx context.Context, c *api.Call, _ api.PublicTarget) error {
-	v := landingView{store: c.Store, now: c.Now(), base: c.BaseURL(), issuer: c.Info.Issuer, clientID: c.Info.ClientID, version: c.Info.Version}
+	v := landingView{store: c.Store, now: c.Now(), base: c.BaseURL(), issuer: c.Info.Issuer, clientID: c.Info.ClientID,
+		version: c.Info.Version}
 	if err := v.chooseTasks(ctx); err != nil {
 		return err
 	}

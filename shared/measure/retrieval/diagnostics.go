@@ -145,9 +145,12 @@ func (j *judgedCoverage) count(grades, ideal []int16) {
 		return
 	}
 	first := grades[:min(len(grades), depth)]
-	judged := slices.DeleteFunc(slices.Clone(first), func(g int16) bool { return g == unjudged })
 	j.most.Add(int64(len(first)))
-	j.top.Add(int64(len(judged)))
+	for _, g := range first {
+		if isJudged(g) {
+			j.top.Add(1)
+		}
+	}
 }
 
 // report warns when no document is judged, or fewer than half of those at the first ranks.

@@ -47,10 +47,6 @@ type Texts struct {
 type FileReport struct {
 	Name               string
 	Documents, Queries int // wanted or not
-	// Unread counts lines, and documents and topics of TREC, that are no document and no query with an id and a text.
-	Unread int
-	// Overlong counts lines of more than MaxLine bytes; they are skipped.
-	Overlong int
 	// Fault says why the file was not read to its end, or has nothing to show; empty when there is no reason.
 	Fault string
 }
@@ -58,7 +54,7 @@ type FileReport struct {
 // Bounds of one Read. Lengths of texts are in characters.
 const (
 	MaxRead  = 512 << 20 // bytes of all files, once they are unpacked
-	MaxLine  = 1 << 20   // bytes of a line
+	MaxLine  = 1 << 20   // bytes of a line; longer ones are skipped
 	MaxTitle = 300
 	MaxText  = 2000
 	MaxQuery = 1000
@@ -155,7 +151,7 @@ func (f *finder) read(ctx context.Context, l *limits, file File) error {
 			err = unknownFormat
 		}
 	}
-	f.report.Overlong, f.cut = in.overlong, f.cut || in.overlong > 0
+	f.cut = f.cut || in.overlong
 	reason, faulty := errors.AsType[fault](err)
 	switch {
 	case faulty:
@@ -243,7 +239,6 @@ func (f *finder) readTSV(line []byte) {
 	_, header := names[string(bytes.ToLower(id))]
 	switch {
 	case len(id) == 0 || len(rest) == 0 || header:
-		f.report.Unread++
 	case fields == 1 && f.queryFile:
 		if f.wantsQuery(id) {
 			f.addQuery(string(id), string(rest))
@@ -258,8 +253,6 @@ func (f *finder) readTSV(line []byte) {
 			title, body, _ := bytes.Cut(rest, tab)
 			f.addDocument(string(id), string(title), string(body))
 		}
-	default:
-		f.report.Unread++
 	}
 }
 

@@ -35,7 +35,6 @@ func TestRead_KnowsFormats(t *testing.T) {
 		document         Document // of d1
 		query            string   // of q1
 		documents, seenq int
-		unread           int
 	}{
 		"BEIR documents": {
 			file: "corpus.jsonl", content: `{"_id": "d0", "title": "", "text": "none"}` + "\n" +
@@ -63,15 +62,15 @@ func TestRead_KnowsFormats(t *testing.T) {
 		"topic as a subject":  {file: "x.jsonl", content: `{"_id":"d1","text":"t","topic":"q1"}`, document: Document{Text: "t"}, documents: 1},
 		"question with an id": {file: "x.jsonl", content: `{"id":"q1","query":"moons"}`, query: "moons", seenq: 1},
 		"ids with escapes":    {file: "x.jsonl", content: `{"id":"\u0064\u0031","text":"t"}`, document: Document{Text: "t"}, documents: 1},
-		"qrels and runs":      {file: "x.jsonl", content: `{"qid":"q1","docno":"d1","score":3}`, unread: 1},
+		"qrels and runs":      {file: "x.jsonl", content: `{"qid":"q1","docno":"d1","score":3}`},
 		"first of two":        {file: "x.tsv", content: "d1\tone\nd1\ttwo", document: Document{Text: "one"}, documents: 2},
 		"TSV documents": {file: "collection.tsv", content: "d0\tzero\r\nd1\tthe first\r\n", document: Document{Text: "the first"},
 			documents: 2},
 		"TSV queries": {file: "sets/queries.dev.tsv", content: "q1\thow  high", query: "how high", seenq: 1},
 		"TSV topics":  {file: "Topics.TSV", content: "q1\thow high", query: "how high", seenq: 1},
 		"TSV with addresses": {file: "docs.tsv", content: "d1\thttps://example.org/\tA title\tA body\nd1\t0\tq1\t1", document: Document{
-			Title: "A title", Text: "A body"}, documents: 1, unread: 1},
-		"TSV of something": {file: "x.tsv", content: "d1\t0\t1\nd1 Q0 q1 1\nd1\t\n\t\n", unread: 3},
+			Title: "A title", Text: "A body"}, documents: 1},
+		"TSV of something": {file: "x.tsv", content: "d1\t0\t1\nd1 Q0 q1 1\nd1\t\n\t\n"},
 		"Latin 1":          {file: "x.tsv", content: "d1\tcaf\xe9", document: Document{Text: "caf\ufffd"}, documents: 1},
 		"TREC documents": {
 			file: "ft.sgml", content: "<DOC>\n<DOCNO> d0 </DOCNO>\n<TEXT>no</TEXT>\n</DOC>\n<doc>\n<docno> d1 " +
@@ -83,7 +82,7 @@ func TestRead_KnowsFormats(t *testing.T) {
 				Text: "yes"}, documents: 2},
 		"TREC page": {file: "x", content: strings.Replace(webPage, "W1", "d1", 1), document: Document{
 			Title: "Tide & time", Text: "Tide & time High water twice a day, 3 < 4."}, documents: 1},
-		"TREC without an id": {file: "x", content: "<DOC><TEXT>no</TEXT></DOC>", unread: 1},
+		"TREC without an id": {file: "x", content: "<DOC><TEXT>no</TEXT></DOC>"},
 		"TREC topics": {
 			file: "301-450", content: "<top>\n\n<num> Number: q1 \n<title> Topic: Hunger in cities\n\n<desc> Description: " +
 				"\nno\n</top>\n<top>\n<num> Number: q2\n<title> b\n</top>",
@@ -102,7 +101,7 @@ func TestRead_KnowsFormats(t *testing.T) {
 		"lines that are broken": {
 			file: "x.jsonl", content: "{\n{}\n{]\n{\"id\n{\"id\":\n{\"id\":}\n{\"id\":\"d1\",\"text\":\"\\x\"}\n{\"id\":\"d1\",\"text\":[\"t\"}\n" +
 				"{\"id\":\"\",\"text\":\"t\"}\n{\"id\":\"\\ud\",\"text\":\"\"}\n{\"id\":\"d1\",\"text\":\"t\"}",
-			document: Document{Text: "t"}, documents: 2, unread: 10,
+			document: Document{Text: "t"}, documents: 2,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -115,7 +114,7 @@ func TestRead_KnowsFormats(t *testing.T) {
 			if c.documents+c.seenq == 0 {
 				wantFault = "nothing in it is a document or a query of a known format"
 			}
-			want := FileReport{Name: c.file, Documents: c.documents, Queries: c.seenq, Unread: c.unread, Fault: wantFault}
+			want := FileReport{Name: c.file, Documents: c.documents, Queries: c.seenq, Fault: wantFault}
 			if len(texts.Files) != 1 || texts.Files[0] != want {
 				t.Errorf("report is %+v, want %+v", texts.Files, want)
 			}
@@ -241,7 +240,7 @@ func TestRead_BoundsAllFiles(t *testing.T) {
 func TestRead_SkipsOverlongLines(t *testing.T) {
 	content := "d0\t" + strings.Repeat("x", MaxLine) + "\nd1\t" + strings.Repeat("y", MaxLine-4) + "\nd2\t" + strings.Repeat("z", 3*MaxLine)
 	texts, err := Read(t.Context(), Wanted{Documents: []string{"d0", "d1", "d2"}}, file("x", content))
-	if err != nil || len(texts.Documents) != 1 || len(texts.Documents["d1"].Text) != MaxText || texts.Files[0].Overlong != 2 {
+	if err != nil || len(texts.Documents) != 1 || len(texts.Documents["d1"].Text) != MaxText {
 		t.Errorf("got %d documents, %+v, %v", len(texts.Documents), texts.Files, err)
 	}
 }

@@ -55,7 +55,6 @@ func (f *finder) readJSON(line []byte) {
 	var o object
 	for key, value := range fields.Members(line) {
 		if key == nil { // the line ends first, or is no object
-			f.report.Unread++
 			return
 		}
 		o.setMember(key[1:len(key)-1], value)
@@ -67,33 +66,25 @@ func (f *finder) readJSON(line []byte) {
 			words = o.values[title]
 		}
 	}
-	read := false
 	if query != nil && words != nil {
-		read = addTexts(query, nil, words, f.wantsQuery, func(id, _, text string) { f.addQuery(id, text) })
+		addTexts(query, nil, words, f.wantsQuery, func(id, _, text string) { f.addQuery(id, text) })
 	}
 	if document != nil && (o.values[text] != nil || o.values[title] != nil) {
-		read = addTexts(document, o.values[title], o.values[text], f.wantsDocument, f.addDocument) || read
-	}
-	if !read {
-		f.report.Unread++
+		addTexts(document, o.values[title], o.values[text], f.wantsDocument, f.addDocument)
 	}
 }
 
-// addTexts adds the texts of a document or of a query when it is wanted, and says whether it has an id and texts that are JSON.
-func addTexts(rawID, rawTitle, rawText []byte, wants func(id []byte) bool, add func(id, title, text string)) bool {
+// addTexts adds the texts of a document or of a query when it is wanted, and has an id and texts that are JSON.
+func addTexts(rawID, rawTitle, rawText []byte, wants func(id []byte) bool, add func(id, title, text string)) {
 	id, ok := idText(rawID)
-	if !ok {
-		return false
-	}
-	if !wants(id) {
-		return true
+	if !ok || !wants(id) {
+		return
 	}
 	title, sound := decoded(rawTitle)
 	text, ok := decoded(rawText)
-	if ok = ok && sound; ok {
+	if ok && sound {
 		add(string(id), title, text)
 	}
-	return ok
 }
 
 // ids are those of the document and of the query that an object has; in a file for re-ranking it has both.

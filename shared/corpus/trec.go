@@ -50,27 +50,20 @@ func (b *block) keep(text []byte) {
 
 // closeBlock takes the block that is open, if there is one, for a document or a topic.
 func (f *finder) closeBlock() {
-	read := true
 	switch f.block.tag {
 	case "":
 	case "doc":
-		read = f.document(f.block.kept)
+		f.document(f.block.kept)
 	default:
-		read = f.topic(f.block.kept)
+		f.topic(f.block.kept)
 	}
 	f.block.tag = ""
-	if !read {
-		f.report.Unread++
-	}
 }
 
-func (f *finder) document(block []byte) bool {
+func (f *finder) document(block []byte) {
 	id, ok := element(block, "docno")
-	if id = bytes.TrimSpace(id); !ok || len(id) == 0 {
-		return false
-	}
-	if !f.wantsDocument(id) {
-		return true
+	if id = bytes.TrimSpace(id); !ok || len(id) == 0 || !f.wantsDocument(id) {
+		return
 	}
 	title, _ := element(block, "title", "headline", "head", "hl", "ti")
 	body, ok := element(block, "text")
@@ -79,11 +72,10 @@ func (f *finder) document(block []byte) bool {
 		body = textAfter(block, "/docno", "/dochdr")
 	}
 	f.addDocument(string(id), stripTags(title), stripTags(body))
-	return true
 }
 
 // topic reads a topic of TREC, in its old form (<num> Number: 301 <title> ...) or in XML (<topic number="1"><query>...).
-func (f *finder) topic(block []byte) bool {
+func (f *finder) topic(block []byte) {
 	id, ok := element(block, "num", "number")
 	if !ok {
 		id = attribute(block, "number", "id")
@@ -93,7 +85,7 @@ func (f *finder) topic(block []byte) bool {
 	}
 	text, ok := element(block, "title", "query", "question")
 	if id = bytes.TrimSpace(id); !ok || len(id) == 0 {
-		return false
+		return
 	}
 	wanted := f.wantsQuery(id)
 	short := bytes.TrimLeft(id, "0") // <num> has 051, and everything else 51
@@ -108,7 +100,6 @@ func (f *finder) topic(block []byte) bool {
 		}
 		f.addQuery(string(id), words)
 	}
-	return true
 }
 
 // find returns where the first of the tags stands, and which it is; a closing tag is named with its slash.

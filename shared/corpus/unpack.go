@@ -34,10 +34,10 @@ type content struct {
 	text   io.Reader
 
 	lines    *bufio.Reader
-	overlong int
+	overlong bool // a line was
 }
 
-// unpack looks at how a file begins. The content can be asked how many lines were overlong whatever the error is.
+// unpack looks at how a file begins. The content can be asked whether a line was overlong whatever the error is.
 func unpack(ctx context.Context, r io.Reader, l *limits) (c *content, err error) {
 	c = &content{ctx: ctx, limits: l}
 	if c.text, err = lines.Unpack(r, l.expansion); err != nil {
@@ -81,7 +81,7 @@ func explain(err error) error {
 func (c *content) line() ([]byte, error) {
 	line, err := c.lines.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
-		c.overlong++
+		c.overlong = true
 		for errors.Is(err, bufio.ErrBufferFull) {
 			_, err = c.lines.ReadSlice('\n')
 		}

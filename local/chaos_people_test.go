@@ -188,15 +188,16 @@ func (c *chaosTest) close(w *workLoad) {
 // verifyPeople checks what was restored, what is shown after the close, the final runs, and what the webhook got.
 func (w *workLoad) verifyPeople(t *testing.T, s *testServer) {
 	t.Helper()
-	evaluated := w.evaluated(t, s)
+	var evaluated map[string]string
+	s.await(t, "everybody is shown the scores after the close", func() bool {
+		evaluated = w.evaluated(t, s) // again each time: lists that are read while it widens what others see may lack what moves
+		return len(allOf[record.Evaluation](t, s, "", w.task+"/evaluations?limit=200")) == len(evaluated) && len(evaluated) >= len(w.evaluations)
+	})
 	for run, before := range w.evaluations {
 		if evaluated[run] != before {
 			t.Errorf("the evaluation of run %s was %s, and is %s", run, before, evaluated[run])
 		}
 	}
-	s.await(t, "everybody is shown the scores after the close", func() bool {
-		return len(allOf[record.Evaluation](t, s, "", w.task+"/evaluations?limit=200")) == len(evaluated)
-	})
 	for dataset, run := range w.final {
 		board := w.task + "/evaluations?sort=rank&final=true&filter[datasetId]=" + dataset
 		shown := allOf[record.Evaluation](t, s, "", board)

@@ -136,12 +136,13 @@ func (c *chaosTest) startWorker(i int) {
 	c.workers[i] = w
 }
 
-// disrupt kills, stops and cuts until every run has ended.
+// disrupt kills, stops and cuts until every run has ended. When ten minutes bring none of the last to its end, they are stuck.
 func (c *chaosTest) disrupt(load *workLoad) (kills, cuts int) {
 	random := storetest.Random(c.t)
+	left := load.runs
 	for deadline := time.Now().Add(10 * time.Minute); ; {
 		if time.Now().After(deadline) {
-			c.t.Fatalf("%d runs are stuck after %d deletions", c.server.server().unfinishedRuns(c.t, load.owner, load.task), load.deleted)
+			c.t.Fatalf("%d runs are stuck after %d deletions", left, load.deleted)
 		}
 		time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
 		switch random.IntN(7) {
@@ -165,8 +166,12 @@ func (c *chaosTest) disrupt(load *workLoad) (kills, cuts int) {
 			kills += c.act(load, random)
 		default:
 			load.wantConcealed(c.t, c.server.server())
-			if load.over() && c.server.server().unfinishedRuns(c.t, load.owner, load.task) == 0 {
+			unfinished := c.server.server().unfinishedRuns(c.t, load.owner, load.task)
+			if load.over() && unfinished == 0 {
 				return kills, cuts
+			}
+			if unfinished < left {
+				left, deadline = unfinished, time.Now().Add(10*time.Minute)
 			}
 		}
 	}

@@ -40,27 +40,28 @@ import (
 )
 
 // Serve serves the operations of a family that has nothing to do with files as a function of Lambda, on the table that the environment
-// names. When it cannot begin, it logs what the environment lacks, and ends the program.
-func Serve(operations []api.Operation) {
+// names. It returns only when it cannot begin, with the status to exit with, and logs what the environment lacks.
+func Serve(operations []api.Operation) (status int) {
 	var env config.Environment
-	serve(&env, operations, nil)
+	return serve(&env, operations, nil)
 }
 
 // ServeWithFiles is Serve for a family with files, which are in the bucket that the driver opens: programs that name none do not link it.
-func ServeWithFiles[B blob.Store](operations []api.Operation, bucket awsconfig.Driver[B]) {
+func ServeWithFiles[B blob.Store](operations []api.Operation, bucket awsconfig.Driver[B]) (status int) {
 	var env config.Environment
-	serve(&env, operations, bucket(awsconfig.Bucket(&env)))
+	return serve(&env, operations, bucket(awsconfig.Bucket(&env)))
 }
 
-func serve(env *config.Environment, operations []api.Operation, files blob.Store) {
+func serve(env *config.Environment, operations []api.Operation, files blob.Store) (status int) {
 	log := slog.New(requestIDs{slog.NewJSONHandler(os.Stdout, nil)})
 	slog.SetDefault(log)
 	a, err := open(env, operations, dynamo.New(awsconfig.Table(env)), files, log)
 	if err != nil {
 		log.Error("the function cannot start", "error", err)
-		os.Exit(1)
+		return 1
 	}
 	lambda.Start(a.Handle)
+	return 0
 }
 
 // open does what comes before the first event. It asks nobody, and has the issuer asked in the background: a request with a

@@ -2,8 +2,10 @@
 package main
 
 import (
+	"os"
+
 	"assay/functions/components"
 	"assay/shared/gateway"
 )
 
-func main() { gateway.Serve(components.Operations) }
+func main() { os.Exit(gateway.Serve(components.Operations)) }

@@ -2,8 +2,10 @@
 package main
 
 import (
+	"os"
+
 	"assay/functions/deletions"
 	"assay/shared/gateway"
 )
 
-func main() { gateway.Serve(deletions.Operations) }
+func main() { os.Exit(gateway.Serve(deletions.Operations)) }

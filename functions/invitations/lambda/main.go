@@ -2,8 +2,10 @@
 package main
 
 import (
+	"os"
+
 	"assay/functions/invitations"
 	"assay/shared/gateway"
 )
 
-func main() { gateway.Serve(invitations.Operations) }
+func main() { os.Exit(gateway.Serve(invitations.Operations)) }

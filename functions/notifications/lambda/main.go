@@ -2,8 +2,12 @@
 package main
 
 import (
+	"os"
+
 	"assay/functions/notifications"
 	"assay/shared/gateway"
 )
 
-func main() { gateway.Serve(notifications.Operations) }
+func main() {
+	os.Exit(gateway.Serve(notifications.Operations))
+}

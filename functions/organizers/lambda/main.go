@@ -2,8 +2,10 @@
 package main
 
 import (
+	"os"
+
 	"assay/functions/organizers"
 	"assay/shared/gateway"
 )
 
-func main() { gateway.Serve(organizers.Operations) }
+func main() { os.Exit(gateway.Serve(organizers.Operations)) }

@@ -2,8 +2,10 @@
 package main
 
 import (
+	"os"
+
 	"assay/functions/registrations"
 	"assay/shared/gateway"
 )
 
-func main() { gateway.Serve(registrations.Operations) }
+func main() { os.Exit(gateway.Serve(registrations.Operations)) }

@@ -2,9 +2,11 @@
 package main
 
 import (
+	"os"
+
 	"assay/functions/runs"
 	"assay/shared/blob/s3"
 	"assay/shared/gateway"
 )
 
-func main() { gateway.ServeWithFiles(runs.Operations, s3.New) }
+func main() { os.Exit(gateway.ServeWithFiles(runs.Operations, s3.New)) }

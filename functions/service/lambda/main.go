@@ -2,8 +2,10 @@
 package main
 
 import (
+	"os"
+
 	"assay/functions/service"
 	"assay/shared/gateway"
 )
 
-func main() { gateway.Serve(service.Operations) }
+func main() { os.Exit(gateway.Serve(service.Operations)) }

@@ -2,9 +2,11 @@
 package main
 
 import (
+	"os"
+
 	"assay/functions/submissions"
 	"assay/shared/blob/s3"
 	"assay/shared/gateway"
 )
 
-func main() { gateway.ServeWithFiles(submissions.Operations, s3.New) }
+func main() { os.Exit(gateway.ServeWithFiles(submissions.Operations, s3.New)) }

@@ -2,8 +2,10 @@
 package main
 
 import (
+	"os"
+
 	"assay/functions/users"
 	"assay/shared/gateway"
 )
 
-func main() { gateway.Serve(users.Operations) }
+func main() { os.Exit(gateway.Serve(users.Operations)) }

@@ -54,7 +54,8 @@ func (s *Store) Query(ctx context.Context, q store.Query) ([]store.Item, error) 
 		return nil, err
 	}
 	r := queryScan{ctx: ctx, q: q, now: s.now()}
-	err := s.view(r.run)
+	low, high := keyRange(q)
+	err := s.view(func(tx *bbolt.Tx) error { return r.run(tx, low, high) })
 	store.Count(ctx, r.read)
 	if err != nil {
 		return nil, err
@@ -72,14 +73,14 @@ type queryScan struct {
 	bytes int // of their Data
 }
 
-func (r *queryScan) run(tx *bbolt.Tx) error {
+// run adds the items with the keys of q's bucket from low up to, but not including, high.
+func (r *queryScan) run(tx *bbolt.Tx, low, high []byte) error {
 	table := tx.Bucket(tableBucket)
 	cursor := table.Cursor()
 	var items *bbolt.Cursor // of the items that entries lead to
 	if r.q.Index != store.Table {
 		cursor, items = tx.Bucket(indexBuckets[r.q.Index-1]).Cursor(), cursor
 	}
-	low, high := keyRange(r.q)
 	k, v := first(cursor, low, high, r.q.Descending)
 	for ; k != nil && len(r.items) < r.q.Limit && (r.q.MaxBytes == 0 || r.bytes < r.q.MaxBytes); k, v = next(cursor, r.q.Descending) {
 		if bytes.Compare(k, low) < 0 || bytes.Compare(k, high) >= 0 {
@@ -174,40 +175,26 @@ func next(c *bbolt.Cursor, descending bool) (k, v []byte) {
 	return c.Next()
 }
 
+// afterAll is behind every key: no UTF-8 has this byte.
+var afterAll = []byte{0xff}
+
 // Scan implements store.Scanner, in the order of the keys. Each page is read from one state.
 func (s *Store) Scan(ctx context.Context, after store.Key, limit int) (items []store.Item, last store.Key, err error) {
 	if err := store.ValidateScan(ctx, after, limit); err != nil {
 		return nil, store.Key{}, err
 	}
 	r := queryScan{ctx: ctx, q: store.Query{Limit: limit, MaxBytes: store.ScanBytes}, now: s.now()}
-	err = s.view(func(tx *bbolt.Tx) (err error) {
-		last, err = r.scan(tx, after)
-		return err
-	})
+	var low []byte
+	if !after.IsZero() {
+		low = append(tableKey(after), 0)
+	}
+	err = s.view(func(tx *bbolt.Tx) error { return r.run(tx, low, afterAll) })
 	store.Count(ctx, r.read)
 	if err != nil {
 		return nil, store.Key{}, err
 	}
+	if !r.q.IsLastPage(r.items) {
+		last = r.items[len(r.items)-1].Key
+	}
 	return r.items, last, nil
-}
-
-// scan adds the items behind the key, and returns the key of the last one that it read when others follow.
-func (r *queryScan) scan(tx *bbolt.Tx, after store.Key) (last store.Key, err error) {
-	c := tx.Bucket(tableBucket).Cursor()
-	k, v := c.First()
-	if !after.IsZero() {
-		k, v = c.Seek(append(tableKey(after), 0))
-	}
-	for ; k != nil; k, v = c.Next() {
-		if len(r.items) == r.q.Limit || r.bytes >= r.q.MaxBytes {
-			return r.items[len(r.items)-1].Key, nil
-		}
-		if err := r.ctx.Err(); err != nil {
-			return store.Key{}, err
-		}
-		if err := r.add(k, v); err != nil {
-			return store.Key{}, err
-		}
-	}
-	return store.Key{}, nil
 }

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
-	"sync"
 
 	"assay/shared/diskfull"
 	"assay/shared/store"
@@ -25,19 +23,27 @@ func (s *Store) Write(ctx context.Context, writes ...store.Write) error {
 		return nil
 	}
 	r := newRequest(writes)
-	if !s.queue.add(r) {
-		return s.closedError()
+	if err := s.send(ctx, r); err != nil {
+		return err
 	}
 	store.Count(ctx, 0)
-	select {
-	case <-r.done:
-	case <-ctx.Done():
-		if s.queue.withdraw(r) {
-			return fmt.Errorf("store: not written: %w", ctx.Err())
-		}
-		<-r.done
-	}
+	<-r.done
 	return r.err
+}
+
+// send waits until a commit takes the request. Close waits for those who wait here.
+func (s *Store) send(ctx context.Context, r *request) error {
+	s.sending.RLock()
+	defer s.sending.RUnlock()
+	if s.closed {
+		return s.closedError()
+	}
+	select {
+	case s.requests <- r:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("store: not written: %w", ctx.Err())
+	}
 }
 
 // newRequest encodes the writes, so that the goroutine that commits has less to do.
@@ -55,11 +61,8 @@ var errUnchanged = errors.New("nothing to commit")
 
 func (s *Store) commitLoop() {
 	defer close(s.committed)
-	for {
-		batch := s.queue.take()
-		if batch == nil {
-			return
-		}
+	for first := range s.requests {
+		batch := s.collect(first)
 		written := s.commit(batch)
 		for _, r := range batch {
 			close(r.done)
@@ -116,91 +119,36 @@ func (s *Store) commit(batch []*request) []store.Item {
 	return written
 }
 
-// maxCommitBytes bounds what one commit takes from the queue, and with it the duration and the memory of a commit.
+// maxCommitBytes bounds what one commit carries, and with it the duration and the memory of a commit.
 const maxCommitBytes = 16 << 20
 
-// request is a Write in the queue.
+// request is a Write that waits for a commit.
 type request struct {
 	changes []change
 	size    int
-	taken   bool          // by the committer; guarded by the queue's mutex
 	done    chan struct{} // closed when err is the outcome
 	err     error
 }
 
-// queue holds the writes that wait while a commit is synced to disk: they go together in the next one.
-type queue struct {
-	mu      sync.Mutex
-	arrived sync.Cond
-	waiting []*request
-	closed  bool
-}
-
-func (q *queue) init() { q.arrived.L = &q.mu }
-
-// add puts r at the end. It returns false when the queue is closed.
-func (q *queue) add(r *request) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.closed {
-		return false
-	}
-	q.waiting = append(q.waiting, r)
-	q.arrived.Signal()
-	return true
-}
-
-// withdraw removes r, if it still waits.
-func (q *queue) withdraw(r *request) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if r.taken {
-		return false
-	}
-	q.waiting = slices.DeleteFunc(q.waiting, func(w *request) bool { return w == r })
-	return true
-}
-
-// take waits for requests and removes what one commit can carry, in the order of arrival. It returns none when the queue
-// is closed and empty.
-func (q *queue) take() []*request {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.awaitReleasedWriters()
-	for len(q.waiting) == 0 {
-		if q.closed {
-			return nil
+// collect returns the request with those that wait behind it, in the order of their arrival, as far as one commit carries them. It yields
+// to the writers that the last commit released, so that their next writes join this commit and do not split into two halves that wait
+// for each other's syncs.
+func (s *Store) collect(first *request) []*request {
+	batch, size := []*request{first}, first.size
+	for yielded := false; size <= maxCommitBytes-store.MaxWriteBytes; {
+		select {
+		case r, open := <-s.requests:
+			if !open {
+				return batch
+			}
+			batch, size, yielded = append(batch, r), size+r.size, false
+		default:
+			if yielded {
+				return batch
+			}
+			runtime.Gosched()
+			yielded = true
 		}
-		q.arrived.Wait()
-		q.awaitReleasedWriters()
 	}
-	n, size := 0, 0
-	for n < len(q.waiting) && (n == 0 || size+q.waiting[n].size <= maxCommitBytes) {
-		q.waiting[n].taken = true
-		size += q.waiting[n].size
-		n++
-	}
-	batch := q.waiting[:n:n]
-	q.waiting = append([]*request(nil), q.waiting[n:]...)
 	return batch
-}
-
-// awaitReleasedWriters yields to the writers that the last commit released, so that their next writes join this commit. It costs a
-// single writer nothing, and keeps many from splitting into two halves that wait for each other's syncs (measured with 32
-// writers: 21 instead of 16 in a commit, and a tenth more in a second).
-func (q *queue) awaitReleasedWriters() {
-	for n := 0; n < len(q.waiting); {
-		n = len(q.waiting)
-		q.mu.Unlock()
-		runtime.Gosched()
-		q.mu.Lock()
-	}
-}
-
-// close makes add refuse.
-func (q *queue) close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.closed = true
-	q.arrived.Broadcast()
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"assay/shared/store"
@@ -16,7 +17,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// blockedStore is a store whose commits wait: the first has happened, and the next begins when release is called.
+// blockedStore is a store whose commits wait: the first has happened, and the next begins when release is called. Within a bubble of
+// synctest, synctest.Wait returns when all writes wait.
 type blockedStore struct {
 	*Store
 	release func()
@@ -38,22 +40,6 @@ func blockCommits(t *testing.T) blockedStore {
 	return blockedStore{s, sync.OnceFunc(func() { close(gate) })}
 }
 
-// waitFor returns when n writes are in the queue.
-func (h blockedStore) waitFor(t *testing.T, n int) {
-	t.Helper()
-	for start := time.Now(); ; time.Sleep(time.Millisecond) {
-		h.queue.mu.Lock()
-		waiting := len(h.queue.waiting)
-		h.queue.mu.Unlock()
-		if waiting == n {
-			return
-		}
-		if time.Since(start) > 10*time.Second {
-			t.Fatalf("%d writes wait, want %d", waiting, n)
-		}
-	}
-}
-
 func (s *Store) commits(t *testing.T) (id int) {
 	t.Helper()
 	if err := s.db.View(func(tx *bbolt.Tx) error { id = tx.ID(); return nil }); err != nil {
@@ -65,97 +51,103 @@ func (s *Store) commits(t *testing.T) (id int) {
 // TestCommit_TakesAllWaitingWrites commits all queued writes at once; each fails or succeeds separately, in order.
 func TestCommit_TakesAllWaitingWrites(t *testing.T) {
 	t.Parallel()
-	s := blockCommits(t)
-	defer s.release()
-	before := s.commits(t)
-	const writers, keys = 60, 4
-	var won, lost atomic.Int64
-	var wg sync.WaitGroup
-	for i := range writers {
-		wg.Go(func() {
-			mine := named(fmt.Sprintf("own %d", i), "")
-			err := s.Write(t.Context(), store.Create(mine), store.Create(named(fmt.Sprint(i%keys), fmt.Sprint(i))))
-			items, getErr := s.Get(t.Context(), store.Strong, mine.Key)
-			switch {
-			case getErr != nil:
-				t.Error(getErr)
-			case err == nil && items[0].Exists():
-				won.Add(1)
-			case storetest.Conflicts(err, 1) && !storetest.Conflicts(err, 0) && !items[0].Exists():
-				lost.Add(1)
-			default:
-				t.Errorf("write %d: %v, exists: %v", i, err, items[0].Exists())
-			}
-		})
-	}
-	s.waitFor(t, writers)
-	s.release()
-	wg.Wait()
-	if won.Load() != keys || lost.Load() != writers-keys {
-		t.Errorf("%d writes won and %d lost, want %d and %d", won.Load(), lost.Load(), keys, writers-keys)
-	}
-	if n := s.commits(t) - before; n != 1 {
-		t.Errorf("%d writes that waited took %d commits, want 1", writers, n)
-	}
-	checkFile(t, s.Store)
+	synctest.Test(t, func(t *testing.T) {
+		s := blockCommits(t)
+		defer s.release()
+		before := s.commits(t)
+		const writers, keys = 60, 4
+		var won, lost atomic.Int64
+		var wg sync.WaitGroup
+		for i := range writers {
+			wg.Go(func() {
+				mine := named(fmt.Sprintf("own %d", i), "")
+				err := s.Write(t.Context(), store.Create(mine), store.Create(named(fmt.Sprint(i%keys), fmt.Sprint(i))))
+				items, getErr := s.Get(t.Context(), store.Strong, mine.Key)
+				switch {
+				case getErr != nil:
+					t.Error(getErr)
+				case err == nil && items[0].Exists():
+					won.Add(1)
+				case storetest.Conflicts(err, 1) && !storetest.Conflicts(err, 0) && !items[0].Exists():
+					lost.Add(1)
+				default:
+					t.Errorf("write %d: %v, exists: %v", i, err, items[0].Exists())
+				}
+			})
+		}
+		synctest.Wait()
+		s.release()
+		wg.Wait()
+		if won.Load() != keys || lost.Load() != writers-keys {
+			t.Errorf("%d writes won and %d lost, want %d and %d", won.Load(), lost.Load(), keys, writers-keys)
+		}
+		if n := s.commits(t) - before; n != 1 {
+			t.Errorf("%d writes that waited took %d commits, want 1", writers, n)
+		}
+		checkFile(t, s.Store)
+	})
 }
 
 // TestCommit_HasBoundedBytes queues more bytes than one commit takes.
 func TestCommit_HasBoundedBytes(t *testing.T) {
 	t.Parallel()
-	s := blockCommits(t)
-	defer s.release()
-	before := s.commits(t)
-	const writers = 2*maxCommitBytes/store.MaxWriteBytes + 1
-	var wg sync.WaitGroup
-	for i := range writers {
-		wg.Go(func() {
-			var writes []store.Write
-			for j := range 10 {
-				writes = append(writes, store.Create(store.Item{Key: store.Key{Partition: fmt.Sprint(i), Sort: fmt.Sprint(j)},
-					Data: make([]byte, 380<<10)}))
-			}
-			if err := s.Write(t.Context(), writes...); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	s.waitFor(t, writers)
-	s.release()
-	wg.Wait()
-	if n := s.commits(t) - before; n != 3 {
-		t.Errorf("%d large writes took %d commits, want 3", writers, n)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := blockCommits(t)
+		defer s.release()
+		before := s.commits(t)
+		const writers = 2*maxCommitBytes/store.MaxWriteBytes + 1
+		var wg sync.WaitGroup
+		for i := range writers {
+			wg.Go(func() {
+				var writes []store.Write
+				for j := range 10 {
+					writes = append(writes, store.Create(store.Item{Key: store.Key{Partition: fmt.Sprint(i), Sort: fmt.Sprint(j)},
+						Data: make([]byte, 380<<10)}))
+				}
+				if err := s.Write(t.Context(), writes...); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		s.release()
+		wg.Wait()
+		if n := s.commits(t) - before; n != 3 {
+			t.Errorf("%d large writes took %d commits, want 3", writers, n)
+		}
+	})
 }
 
 // TestWrite_IsWithdrawnWithItsContext ends the context of a write that waits: it returns at once, and is never applied.
 func TestWrite_IsWithdrawnWithItsContext(t *testing.T) {
 	t.Parallel()
-	s := blockCommits(t)
-	defer s.release()
-	ctx, cancel := context.WithCancel(t.Context())
-	results := make(chan error, 3)
-	go func() { results <- s.Write(t.Context(), store.Create(named("before", ""))) }()
-	s.waitFor(t, 1)
-	withdrawn := make(chan error, 1)
-	go func() { withdrawn <- s.Write(ctx, store.Create(named("withdrawn", ""))) }()
-	s.waitFor(t, 2)
-	go func() { results <- s.Write(t.Context(), store.Create(named("after", ""))) }()
-	s.waitFor(t, 3)
-	cancel()
-	if err := <-withdrawn; !errors.Is(err, context.Canceled) {
-		t.Errorf("the withdrawn write returned %v", err)
-	}
-	s.release()
-	for range 2 {
-		if err := <-results; err != nil {
-			t.Error(err)
+	synctest.Test(t, func(t *testing.T) {
+		s := blockCommits(t)
+		defer s.release()
+		ctx, cancel := context.WithCancel(t.Context())
+		results := make(chan error, 3)
+		go func() { results <- s.Write(t.Context(), store.Create(named("before", ""))) }()
+		synctest.Wait()
+		withdrawn := make(chan error, 1)
+		go func() { withdrawn <- s.Write(ctx, store.Create(named("withdrawn", ""))) }()
+		synctest.Wait()
+		go func() { results <- s.Write(t.Context(), store.Create(named("after", ""))) }()
+		synctest.Wait()
+		cancel()
+		if err := <-withdrawn; !errors.Is(err, context.Canceled) {
+			t.Errorf("the withdrawn write returned %v", err)
 		}
-	}
-	items, err := s.Get(t.Context(), store.Strong, named("before", "").Key, named("withdrawn", "").Key, named("after", "").Key)
-	if err != nil || !items[0].Exists() || items[1].Exists() || !items[2].Exists() {
-		t.Errorf("before, withdrawn and after are %v, %v", items, err)
-	}
+		s.release()
+		for range 2 {
+			if err := <-results; err != nil {
+				t.Error(err)
+			}
+		}
+		items, err := s.Get(t.Context(), store.Strong, named("before", "").Key, named("withdrawn", "").Key, named("after", "").Key)
+		if err != nil || !items[0].Exists() || items[1].Exists() || !items[2].Exists() {
+			t.Errorf("before, withdrawn and after are %v, %v", items, err)
+		}
+	})
 }
 
 // TestWrite_WithdrawnIsNeverApplied ends contexts at every instant of a write: an error says that it is not there, now and later.
@@ -194,22 +186,24 @@ func TestWrite_WithdrawnIsNeverApplied(t *testing.T) {
 // TestCommit_KeepsTheOrder checks that the earliest write wins.
 func TestCommit_KeepsTheOrder(t *testing.T) {
 	t.Parallel()
-	s := blockCommits(t)
-	defer s.release()
-	const writers = 5
-	results := make([]error, writers)
-	var wg sync.WaitGroup
-	for i := range writers {
-		wg.Go(func() { results[i] = s.Write(t.Context(), store.Create(named("a", ""))) })
-		s.waitFor(t, i+1)
-	}
-	s.release()
-	wg.Wait()
-	for i, err := range results {
-		if store.IsConflict(err) != (i > 0) {
-			t.Errorf("write %d returned %v", i, err)
+	synctest.Test(t, func(t *testing.T) {
+		s := blockCommits(t)
+		defer s.release()
+		const writers = 5
+		results := make([]error, writers)
+		var wg sync.WaitGroup
+		for i := range writers {
+			wg.Go(func() { results[i] = s.Write(t.Context(), store.Create(named("a", ""))) })
+			synctest.Wait()
 		}
-	}
+		s.release()
+		wg.Wait()
+		for i, err := range results {
+			if store.IsConflict(err) != (i > 0) {
+				t.Errorf("write %d returned %v", i, err)
+			}
+		}
+	})
 }
 
 // TestCommit_IsOnlyForChanges checks that writes without a change cause no commit.
@@ -290,39 +284,41 @@ func TestOnChange_ReportsEachChangeOnce(t *testing.T) {
 // TestStore_CloseFinishesQueuedWrites finishes queued writes, and refuses later ones.
 func TestStore_CloseFinishesQueuedWrites(t *testing.T) {
 	t.Parallel()
-	s := blockCommits(t)
-	defer s.release()
-	results := make(chan error, 10)
-	for i := range cap(results) {
-		go func() { results <- s.Write(t.Context(), store.Create(named(fmt.Sprint(i), ""))) }()
-	}
-	s.waitFor(t, cap(results))
-	closed := make(chan error, 1)
-	go func() { closed <- s.Close() }()
-	s.release()
-	for range cap(results) {
-		if err := <-results; err != nil {
-			t.Errorf("a write that waited when the store was closed: %v", err)
+	synctest.Test(t, func(t *testing.T) {
+		s := blockCommits(t)
+		defer s.release()
+		results := make(chan error, 10)
+		for i := range cap(results) {
+			go func() { results <- s.Write(t.Context(), store.Create(named(fmt.Sprint(i), ""))) }()
 		}
-	}
-	if err := <-closed; err != nil {
-		t.Fatal(err)
-	}
-	_, getErr := s.Get(t.Context(), store.Strong, named("1", "").Key)
-	_, queryErr := s.Query(t.Context(), store.Query{Partition: "P", Limit: 1})
-	for name, err := range map[string]error{
-		"Get": getErr, "Query": queryErr, "Ping": s.Ping(t.Context()), "Write": s.Write(t.Context(), store.Create(named("late", ""))),
-	} {
-		if !errors.Is(err, store.ErrUnavailable) {
-			t.Errorf("%s after Close: %v", name, err)
+		synctest.Wait()
+		closed := make(chan error, 1)
+		go func() { closed <- s.Close() }()
+		s.release()
+		for range cap(results) {
+			if err := <-results; err != nil {
+				t.Errorf("a write that waited when the store was closed: %v", err)
+			}
 		}
-	}
-	if err := s.Close(); err != nil {
-		t.Errorf("the second Close: %v", err)
-	}
-	again := open(t, s.path, Options{})
-	items, err := again.Query(t.Context(), store.Query{Index: 1, Partition: "L", Limit: 100})
-	if err != nil || len(items) != cap(results)+1 {
-		t.Errorf("%d items after reopening, %v", len(items), err)
-	}
+		if err := <-closed; err != nil {
+			t.Fatal(err)
+		}
+		_, getErr := s.Get(t.Context(), store.Strong, named("1", "").Key)
+		_, queryErr := s.Query(t.Context(), store.Query{Partition: "P", Limit: 1})
+		for name, err := range map[string]error{
+			"Get": getErr, "Query": queryErr, "Ping": s.Ping(t.Context()), "Write": s.Write(t.Context(), store.Create(named("late", ""))),
+		} {
+			if !errors.Is(err, store.ErrUnavailable) {
+				t.Errorf("%s after Close: %v", name, err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Errorf("the second Close: %v", err)
+		}
+		again := open(t, s.path, Options{})
+		items, err := again.Query(t.Context(), store.Query{Index: 1, Partition: "L", Limit: 100})
+		if err != nil || len(items) != cap(results)+1 {
+			t.Errorf("%d items after reopening, %v", len(items), err)
+		}
+	})
 }

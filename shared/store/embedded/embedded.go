@@ -18,8 +18,8 @@
 //
 // # Writes
 //
-// One goroutine commits (group commit). It takes all writes in the queue, checks and applies each separately in one bbolt
-// transaction, and syncs once for all; new writes queue meanwhile. A single write is committed without delay.
+// One goroutine commits (group commit). It takes all writes that wait, checks and applies each separately in one bbolt
+// transaction, and syncs once for all; new writes wait meanwhile. A single write is committed without delay.
 // Each commit also removes some of the items that expired long enough ago; until then reads leave them out.
 package embedded
 
@@ -28,6 +28,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"assay/shared/store"
@@ -53,7 +54,9 @@ type Store struct {
 	path      string
 	onChange  func([]store.Item)
 	now       func() time.Time
-	queue     queue
+	requests  chan *request // unbuffered, so that a Write which still waits is withdrawn with its context
+	sending   sync.RWMutex  // held for reading by each Write that waits
+	closed    bool
 	committed chan struct{} // closed when the last commit is done
 }
 
@@ -66,18 +69,22 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: db, path: path, onChange: o.OnChange, now: o.Now, committed: make(chan struct{})}
+	s := &Store{db: db, path: path, onChange: o.OnChange, now: o.Now, requests: make(chan *request), committed: make(chan struct{})}
 	if s.now == nil {
 		s.now = time.Now
 	}
-	s.queue.init()
 	go s.commitLoop()
 	return s, nil
 }
 
 // Close finishes the writes that wait, and the reads under way, and releases the file. Later calls fail.
 func (s *Store) Close() error {
-	s.queue.close()
+	s.sending.Lock()
+	if !s.closed {
+		s.closed = true
+		close(s.requests)
+	}
+	s.sending.Unlock()
 	<-s.committed
 	if err := s.db.Close(); err != nil {
 		return fmt.Errorf("store: close %s: %w", s.path, err)

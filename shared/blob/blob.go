@@ -16,6 +16,7 @@ import (
 	"io"
 	"iter"
 	"mime"
+	"net/url"
 	"path"
 	"strings"
 	"time"
@@ -224,25 +225,17 @@ const maxFilenameBytes = 255
 // replaced by an underscore. A name beyond plain ASCII is given twice, the second time encoded by RFC 8187.
 func Disposition(filename string) string {
 	name := safeFilename(filename)
-	var plain, encoded strings.Builder
-	for _, r := range name {
+	plain := strings.Map(func(r rune) rune {
 		if r == '"' || r == '\\' || r == '%' || r > '~' {
-			plain.WriteByte('_')
-		} else {
-			plain.WriteRune(r)
+			return '_'
 		}
-	}
-	if plain.String() == name {
+		return r
+	}, name)
+	if plain == name {
 		return `attachment; filename="` + name + `"`
 	}
-	for _, b := range []byte(name) {
-		if attrChar(b) {
-			encoded.WriteByte(b)
-		} else {
-			fmt.Fprintf(&encoded, "%%%02X", b)
-		}
-	}
-	return `attachment; filename="` + plain.String() + `"; filename*=UTF-8''` + encoded.String()
+	encoded := strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
+	return `attachment; filename="` + plain + `"; filename*=UTF-8''` + encoded
 }
 
 func safeFilename(filename string) string {
@@ -264,9 +257,4 @@ func safeFilename(filename string) string {
 		return "download"
 	}
 	return name
-}
-
-// attrChar reports whether RFC 8187 lets b stand for itself.
-func attrChar(b byte) bool {
-	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || strings.IndexByte("!#$&+-.^_`|~", b) >= 0
 }

@@ -7,6 +7,7 @@
 package deletion
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -25,11 +26,6 @@ const page = 100
 type Deleter struct {
 	Store store.Store
 	Now   func() time.Time
-}
-
-// pendingDeletion is the work of a deletion that was just marked, which the evaluator resumes if the request does not end it.
-func (d Deleter) pendingDeletion(kind record.PendingKind) *record.PendingWork {
-	return record.NewPendingWork(kind, d.Now().Add(record.RequestTime))
 }
 
 // renewGrants writes every grant of the task again, so that a transaction that depends on a grant as it was fails.
@@ -90,14 +86,6 @@ func (d Deleter) eachInTask(ctx context.Context, taskID string, do func(store.It
 	return records.EachItem(ctx, d.Store, q, do)
 }
 
-// ignoreRefusal returns nil for the Conflict with which a resumed deletion is refused: its caller has gone.
-func ignoreRefusal(err error) error {
-	if problem.Conflict.Is(err) {
-		return nil
-	}
-	return err
-}
-
 // Task adds to tx that a task is deleted, which goes to the trash with everything in it. One that has submissions stays, unless they
 // are to go with it; then the error is a Conflict.
 func (d Deleter) Task(ctx context.Context, tx *records.Tx, t *record.TaskItem, by string,
@@ -152,7 +140,7 @@ func (d Deleter) Dataset(ctx context.Context, set *record.DatasetItem, by string
 			return err
 		}
 		marked := *set
-		marked.DeletedBy, marked.PendingWork = by, d.pendingDeletion(record.DeleteDataset)
+		marked.DeletedBy, marked.PendingWork = by, record.NewPendingWork(record.DeleteDataset, d.Now().Add(record.RequestTime))
 		if err := new(records.Tx).Replace(&marked).Commit(ctx, d.Store); err != nil {
 			return err
 		}
@@ -162,7 +150,10 @@ func (d Deleter) Dataset(ctx context.Context, set *record.DatasetItem, by string
 
 // ResumeDataset continues the deletion of a dataset that is pending. It is no error that the deletion is refused.
 func (d Deleter) ResumeDataset(ctx context.Context, key store.Key) error {
-	return ignoreRefusal(d.deleteMarked(ctx, key))
+	if err := d.deleteMarked(ctx, key); !problem.Conflict.Is(err) { // its caller has gone
+		return err
+	}
+	return nil
 }
 
 // deleteMarked deletes a marked dataset, or removes the mark when runs use it after all. What it finds holds for the mark
@@ -175,26 +166,22 @@ func (d Deleter) deleteMarked(ctx context.Context, key store.Key) error {
 		if err := d.renewGrants(ctx, set.TaskID); err != nil {
 			return err
 		}
-		err := d.checkDatasetUnused(ctx, set)
+		unmarked, err := d.unmarked(ctx, set)
+		if err != nil {
+			return err
+		}
+		err = d.checkDatasetUnused(ctx, set)
 		if problem.Conflict.Is(err) {
-			return d.refuseDataset(ctx, set, err)
+			return cmp.Or(new(records.Tx).Replace(unmarked).Commit(ctx, d.Store), err)
 		}
 		if err != nil {
 			return err
 		}
-		tx.Create(record.NewAudit(d.Now(), set.Scope(), set.DeletedBy, record.DatasetDeleted, "/v1/datasets/"+set.ID, set.Audited(), nil))
-		return d.deleteDataset(ctx, tx, set)
+		path := "/v1/datasets/" + set.ID
+		tx.Create(record.NewAudit(d.Now(), set.Scope(), set.DeletedBy, record.DatasetDeleted, path, set.Audited(), nil))
+		entry := record.NewDeletion(d.Now(), record.DatasetInTrash, set.ID, path, set.Name, set.Scope(), set.DeletedBy, false)
+		return d.trash().Dataset(ctx, tx, unmarked, entry)
 	})
-}
-
-// deleteDataset adds to tx that the dataset goes to the trash, with the work that its deletion replaced.
-func (d Deleter) deleteDataset(ctx context.Context, tx *records.Tx, set *record.DatasetItem) error {
-	entry := record.NewDeletion(d.Now(), record.DatasetInTrash, set.ID, "/v1/datasets/"+set.ID, set.Name, set.Scope(), set.DeletedBy, false)
-	unmarked, err := d.unmarked(ctx, set)
-	if err != nil {
-		return err
-	}
-	return d.trash().Dataset(ctx, tx, unmarked, entry)
 }
 
 // unmarked is the dataset without the mark of its deletion. The work that the deletion replaced is pending again.
@@ -204,18 +191,6 @@ func (d Deleter) unmarked(ctx context.Context, set *record.DatasetItem) (*record
 	unmarked.DeletedBy = ""
 	unmarked.Resume(truth, d.Now())
 	return &unmarked, err
-}
-
-// refuseDataset removes the mark of a dataset and returns why.
-func (d Deleter) refuseDataset(ctx context.Context, set *record.DatasetItem, why error) error {
-	unmarked, err := d.unmarked(ctx, set)
-	if err != nil {
-		return err
-	}
-	if err := new(records.Tx).Replace(unmarked).Commit(ctx, d.Store); err != nil {
-		return err
-	}
-	return why
 }
 
 var errDatasetUsed = problem.Conflict.New("Runs use the dataset. Delete their submissions first.")

@@ -32,6 +32,10 @@ var (
 const (
 	mediaJSON = "application/json"
 	mediaYAML = "application/yaml"
+
+	// hideEmpty hides sections in which the search finds nothing, and what leads to them.
+	hideEmpty = "section:not(:has([data-entry]:not([hidden]))):has([data-entry]), " +
+		".side li:has(ul):not(:has(li:not([hidden]))) { display: none; }"
 )
 
 var documentJSON = sync.OnceValues(func() ([]byte, error) { return unpack(openAPI) })
@@ -51,7 +55,7 @@ var reference = sync.OnceValues(func() (webpage.Rendered, error) {
 	if err != nil {
 		return webpage.Rendered{}, err
 	}
-	page := webpage.Page{Title: "API", Here: "/docs", Script: search, Main: templ.Raw(string(operations))}
+	page := webpage.Page{Title: "API", Here: "/docs", Script: search, Style: hideEmpty, Main: templ.Raw(string(operations))}
 	return page.Render(context.Background())
 })
 

@@ -24,6 +24,7 @@ import (
 func TestWatch_DeliversEachLineOnceInOrder(t *testing.T) {
 	for _, source := range []string{hooked, hookedDynamoDB, polledDynamoDB} {
 		t.Run(source, func(t *testing.T) {
+			t.Parallel()
 			f := newHubFixture(t, source, 10*time.Millisecond)
 			rapid.Check(t, func(rt *rapid.T) { watchAnySequence(rt, f) })
 		})

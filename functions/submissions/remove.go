@@ -34,7 +34,8 @@ func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) error {
 		return err
 	}
 	bin := trash.Trash{Store: c.Store, Now: c.Now}
-	entry := record.NewDeletion(c.Now(), record.SubmissionInTrash, s.ID, path(s), s.Title, s.Scope(), c.Caller.ID, c.TargetRoles&access.Owner != 0)
+	entry := record.NewDeletion(c.Now(), record.SubmissionInTrash, s.ID, path(s), s.Title, s.Scope(), c.Caller.ID,
+		c.TargetRoles&access.Owner != 0)
 	if err := bin.Submission(ctx, c.Tx, s, runs, entry); err != nil {
 		return err
 	}

@@ -133,7 +133,7 @@ func (k *keySet) current(ctx context.Context) (*published, error) {
 	if p := k.fresh(); p != nil {
 		return p, nil
 	}
-	if p := k.latest.Load(); p != nil && k.failure() != nil {
+	if p := k.latest.Load(); p != nil && k.failing() {
 		k.refresh() // no request waits again for what has just failed
 		return p, nil
 	}
@@ -150,6 +150,8 @@ func (k *keySet) failure() error {
 	defer k.mu.Unlock()
 	return k.err
 }
+
+func (k *keySet) failing() bool { return k.failure() != nil }
 
 // newer returns keys that were fetched after p, or p itself when it is too early to ask again. It fails when
 // the issuer could not be asked, so that nobody knows whether it has newer ones.

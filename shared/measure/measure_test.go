@@ -155,7 +155,8 @@ func TestMeasure_HasDefaultParameters(t *testing.T) {
 	if m, _ = Parse(Retrieval, "RBP"); int(m.Number("rel")) != 0 || m.Depth() != 0 {
 		t.Errorf("rel %d and depth %d without one", int(m.Number("rel")), m.Depth())
 	}
-	if m, _ = Parse(Retrieval, "IPrec(judged_only=True)@1"); m.Recall() != 1 || m.Depth() != 0 || int(m.Number("rel")) != 1 || !m.Flag("judged_only") {
+	m, _ = Parse(Retrieval, "IPrec(judged_only=True)@1")
+	if m.Recall() != 1 || m.Depth() != 0 || int(m.Number("rel")) != 1 || !m.Flag("judged_only") {
 		t.Errorf("%v: recall %v, rel %d, judged_only %v", m, m.Recall(), int(m.Number("rel")), m.Flag("judged_only"))
 	}
 }

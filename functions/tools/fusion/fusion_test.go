@@ -266,7 +266,8 @@ func TestFuse_WritesValidRuns(t *testing.T) {
 			}
 			runs = append(runs, b.String())
 		}
-		settings := fusion.Settings{Method: rapid.SampledFrom([]fusion.Method{fusion.ReciprocalRank, fusion.CombSUM, fusion.CombMNZ}).Draw(t, "method"), Tag: "f"}
+		methods := []fusion.Method{fusion.ReciprocalRank, fusion.CombSUM, fusion.CombMNZ}
+		settings := fusion.Settings{Method: rapid.SampledFrom(methods).Draw(t, "method"), Tag: "f"}
 		if settings.Method != fusion.ReciprocalRank {
 			settings.Normalization = rapid.SampledFrom([]fusion.Normalization{
 				fusion.Unchanged, fusion.MinMax, fusion.Sum, fusion.ZScore, fusion.Rank}).Draw(t, "normalization")

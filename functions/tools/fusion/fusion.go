@@ -56,8 +56,8 @@ type Settings struct {
 	Tag           string        // names the fused run in the last field of its lines
 }
 
-// Check reports settings that do not go together, and a tag that no line can have; the schema of the input bounds the rest. Pointers name the
-// settings in lower case.
+// Check reports settings that do not go together, and a tag that no line can have; the schema of the input bounds the rest. Pointers name
+// the settings in lower case.
 func (s Settings) Check() (problems problem.Fields) {
 	if s.Method == ReciprocalRank {
 		problems.AddIf(s.Normalization != "", "/normalization", "method %s looks at ranks and not at scores; leave the normalization out",

@@ -18,6 +18,7 @@ import (
 	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/dynamo"
+	"assay/shared/wait"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
@@ -62,7 +63,8 @@ type event struct {
 const (
 	shutdownMargin = 30 * time.Second // before Lambda's timeout
 	retryDelay     = 15 * time.Minute // after a failure: until then Lambda has stopped its own retries
-	maxPasses      = 5
+	passPause      = time.Second      // between passes: the index that RunDue reads may lag by about as much
+	maxPasses      = 60               // a pass begins about 32 e-mails
 )
 
 func (f *function) handle(ctx context.Context, e event) (any, error) {
@@ -113,12 +115,15 @@ func (f *function) handleChanges(ctx context.Context, changes []events.DynamoDBE
 func (f *function) runDue(ctx context.Context) error {
 	for range maxPasses {
 		next, err := f.worker.RunDue(ctx)
-		if err != nil {
+		switch {
+		case ctx.Err() != nil: // the time of the call ends, and the rest is done in the next
+			return f.wakeAt(ctx, f.worker.Now())
+		case err != nil:
 			return errors.Join(err, f.wakeAt(ctx, f.worker.Now().Add(retryDelay)))
-		}
-		if next.IsZero() || next.After(f.worker.Now()) {
+		case next.IsZero() || next.After(f.worker.Now()):
 			return f.wakeAt(ctx, next)
 		}
+		wait.Sleep(ctx, passPause)
 	}
 	return f.wakeAt(ctx, f.worker.Now())
 }

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"assay/functions/notifier"
+	"assay/shared/access"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+	"assay/shared/records"
+	"assay/shared/store/embedded"
+)
+
+// TestRunDue_EmptiesBacklog holds that one call delivers more than a few passes begin, and makes no schedule for the rest.
+func TestRunDue_EmptiesBacklog(t *testing.T) {
+	s, now := recordtest.OpenStore(t, embedded.Options{}), time.Now()
+	e := record.NewEvent(now, record.EventRunFailed, access.Scope{TaskID: record.NewID(now)}, "/v1/runs/1")
+	for range 300 {
+		box := record.NewMailbox(record.NewID(now), now)
+		box.Add(e, now.Add(-time.Hour))
+		if err := new(records.Tx).Create(box).Commit(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := &function{worker: &notifier.Worker{Store: s, Now: time.Now, Log: slog.New(slog.DiscardHandler)}}
+	if err := f.runDue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if next, err := f.worker.RunDue(t.Context()); err != nil || !next.IsZero() {
+		t.Errorf("something is left until %s, %v", next, err)
+	}
+}

@@ -11,7 +11,7 @@ import (
 // What is done at the same time. A receiver may take attemptTime to answer, so attempts count apart.
 const (
 	concurrency = 32  // records of the outbox of one kind, except deliveries
-	perWebhook  = 8   // attempts for one webhook, so that it takes 32 slow receivers to delay the others
+	perWebhook  = 8   // attempts for one webhook; 1 while its last failed, so that 32 receivers that hang delay the others by attemptTime once
 	connections = 256 // attempts for all webhooks
 )
 
@@ -37,13 +37,18 @@ func (p *pool) group(name string, limit int) *errgroup.Group {
 	return p.groups[name]
 }
 
-// start begins do for the record with the key, or reports that its group has enough to do.
-func (p *pool) start(k store.Key, do func()) bool {
+// start begins do for the record with the key, or reports that its group has enough to do. Deliveries of a webhook that fails are a
+// group of their own.
+func (p *pool) start(k store.Key, failing bool, do func()) bool {
 	kind, _, _ := strings.Cut(k.Partition, "#")
 	if kind != deliveries {
 		return p.group(kind, concurrency).TryGo(func() error { do(); return nil })
 	}
-	return p.group(k.Partition, perWebhook).TryGo(func() error {
+	name, limit := k.Partition, perWebhook
+	if failing {
+		name, limit = name+" failing", 1
+	}
+	return p.group(name, limit).TryGo(func() error {
 		p.connections <- struct{}{}
 		defer func() { <-p.connections }()
 		do()

@@ -39,6 +39,11 @@ func (w *Worker) send(ctx context.Context, key store.Key) error {
 	if !h.Disabled {
 		a = w.post(ctx, h, d)
 	}
+	if a.failure == "" || h.Disabled {
+		w.failing.Delete(key.Partition)
+	} else {
+		w.failing.Store(key.Partition, true)
+	}
 	if ctx.Err() != nil && a.failure != "" { // the server stops: the attempt is made again
 		return ctx.Err()
 	}

@@ -2,6 +2,8 @@ package notifier
 
 import (
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -49,5 +51,27 @@ func TestEndAttempt_ArrivalEndsFailureRecordedMeanwhile(t *testing.T) {
 	h, last := claim(failing)
 	if stored := end(h, last, failed); stored.Disabled {
 		t.Error("it is disabled though something arrived")
+	}
+}
+
+// A webhook counts as failing from an attempt that failed to one that arrives.
+func TestSend_RemembersThatWebhookFails(t *testing.T) {
+	s, now, status := recordtest.OpenStore(t, embedded.Options{}), record.At(time.Now()).Time, 0
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+	t.Cleanup(receiver.Close)
+	w := &Worker{Store: s, Now: func() time.Time { return now }, WebhookNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	h := record.NewWebhook(now, access.Scope{OrganizerID: record.NewID(now)}, record.WebhookDraft{URL: receiver.URL})
+	d := record.NewDelivery(now, h, record.EventRunFailed, "", "/v1/runs/1")
+	if err := new(records.Tx).Create(h).Create(d).Commit(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	for _, status = range []int{http.StatusInternalServerError, http.StatusOK} {
+		if err := w.send(t.Context(), d.Key()); err != nil {
+			t.Fatal(err)
+		}
+		if _, failing := w.failing.Load(d.Key().Partition); failing != (status != http.StatusOK) {
+			t.Errorf("after an answer of %d: failing %v", status, failing)
+		}
+		now = now.Add(time.Hour)
 	}
 }

@@ -50,6 +50,7 @@ type Worker struct {
 	secure, plain *http.Client
 
 	busy    sync.Map   // store.Key of what is being delivered
+	failing sync.Map   // partition of each webhook whose last attempt of this process failed
 	fanOuts sync.Mutex // one at a time: each gives numbers to deliveries of the same webhooks
 	wakeUp  wait.Signal
 }
@@ -77,7 +78,8 @@ func (w *Worker) startDue(ctx context.Context, running *pool) error {
 		if _, busy := w.busy.LoadOrStore(it.Key, true); busy || ctx.Err() != nil {
 			return ctx.Err()
 		}
-		started := running.start(it.Key, func() {
+		_, failing := w.failing.Load(it.Key.Partition)
+		started := running.start(it.Key, failing, func() {
 			err := w.deliver(ctx, it.Key)
 			w.busy.Delete(it.Key)
 			if err == nil {

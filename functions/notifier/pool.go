@@ -2,6 +2,7 @@ package notifier
 
 import (
 	"strings"
+	"sync/atomic"
 
 	"assay/shared/store"
 
@@ -23,10 +24,12 @@ const deliveries = "WEBHOOK"
 type pool struct {
 	groups      map[string]*errgroup.Group // by the partition of deliveries, and by the kind of other records
 	connections chan struct{}
+
+	delivered, failed atomic.Bool // some of what was started
 }
 
 func newPool() *pool {
-	return &pool{map[string]*errgroup.Group{}, make(chan struct{}, connections)}
+	return &pool{groups: map[string]*errgroup.Group{}, connections: make(chan struct{}, connections)}
 }
 
 func (p *pool) group(name string, limit int) *errgroup.Group {

@@ -82,9 +82,12 @@ func (w *Worker) startDue(ctx context.Context, running *pool) error {
 		started := running.start(it.Key, failing, func() {
 			err := w.deliver(ctx, it.Key)
 			w.busy.Delete(it.Key)
-			if err == nil {
-				w.wakeUp.Send() // what was delivered may have put something into the outbox
+			if err != nil {
+				running.failed.Store(true)
+				return
 			}
+			running.delivered.Store(true)
+			w.wakeUp.Send() // what was delivered may have put something into the outbox
 		})
 		if !started {
 			w.busy.Delete(it.Key) // it stays due
@@ -122,12 +125,15 @@ func (w *Worker) HandleChange(ctx context.Context, key store.Key) (time.Time, er
 	return time.Time{}, w.deliver(ctx, key)
 }
 
-// RunDue delivers what is due, and returns the instant from which on the next is, or the zero Time. It reads an index, which may lag by
-// about a second.
+// RunDue delivers what is due, and returns the instant from which on the next is, or the zero Time. It fails when nothing of what is due
+// can be delivered, so that its host waits before it tries again. It reads an index, which may lag by about a second.
 func (w *Worker) RunDue(ctx context.Context) (time.Time, error) {
 	running := newPool()
 	err := w.startDue(ctx, running)
 	running.wait()
+	if running.failed.Load() && !running.delivered.Load() {
+		err = errors.Join(err, errors.New("nothing of what is due can be delivered"))
+	}
 	next, queryErr := w.Store.Query(ctx, store.Query{Index: record.ByWork, Partition: record.OutboxPartition, Limit: 1})
 	if err = errors.Join(err, records.Failed(queryErr)); err != nil || len(next) == 0 {
 		return time.Time{}, err

@@ -10,6 +10,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
+	"assay/shared/store"
 	"assay/shared/store/embedded"
 )
 
@@ -30,5 +31,19 @@ func TestRunDue_EmptiesBacklog(t *testing.T) {
 	}
 	if next, err := f.worker.RunDue(t.Context()); err != nil || !next.IsZero() {
 		t.Errorf("something is left until %s, %v", next, err)
+	}
+}
+
+// What cannot be delivered, which nobody knows how to, does not keep the function awake.
+func TestRunDue_WaitsWhenNothingIsDelivered(t *testing.T) {
+	s := recordtest.OpenStore(t, embedded.Options{})
+	it := store.Item{Key: store.Key{Partition: "UNKNOWN#1", Sort: "UNKNOWN"}, Data: []byte("{}")}
+	it.Indexes[record.ByWork-1] = store.Key{Partition: record.OutboxPartition, Sort: record.DueBy(time.Now().Add(-time.Hour))}
+	if err := s.Write(t.Context(), store.Create(it)); err != nil {
+		t.Fatal(err)
+	}
+	w := &notifier.Worker{Store: s, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+	if next, err := w.RunDue(t.Context()); err == nil {
+		t.Errorf("it is done, and continues at %s", next)
 	}
 }

@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"slices"
 
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/lists"
 	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
 	"assay/shared/visibility"
 )
 
@@ -45,13 +48,15 @@ type Current struct {
 
 // UserMembership is the user's place in an organizer.
 type UserMembership struct {
-	OrganizerID string `json:"organizerId"`
-	Role        string `json:"role" enum:"owner,editor" doc:"owners decide on members, invite, and can delete the organizer"`
+	OrganizerID   string `json:"organizerId"`
+	OrganizerName string `json:"organizerName,omitempty" doc:"name of the organizer; absent in the answer to a change"`
+	Role          string `json:"role" enum:"owner,editor" doc:"owners decide on members, invite, and can delete the organizer"`
 }
 
 // UserRegistration is the user's place in a task.
 type UserRegistration struct {
 	TaskID         string                   `json:"taskId"`
+	TaskName       string                   `json:"taskName,omitempty" doc:"name of the task, if you see it; absent in the answer to a change"`
 	RegistrationID string                   `json:"registrationId"`
 	Team           string                   `json:"team"`
 	State          record.RegistrationState `json:"state" enum:"accepted,pending,rejected"`
@@ -62,10 +67,19 @@ func (u *Current) Scope() access.Scope {
 	return access.Scope{OwnerID: u.ID, Audience: access.Everyone}
 }
 
-// Revision is a digest of all that is shown, because grants are added and removed without a version of their own.
+// Revision is a digest of all that is shown, because grants are added and removed without a version of their own. Names of organizers
+// and tasks are not the user's: a change, which does not read them, finds the revision that was shown.
 func (u *Current) Revision() int64 {
+	own := *u
+	own.Memberships, own.Registrations = slices.Clone(u.Memberships), slices.Clone(u.Registrations)
+	for i := range own.Memberships {
+		own.Memberships[i].OrganizerName = ""
+	}
+	for i := range own.Registrations {
+		own.Registrations[i].TaskName = ""
+	}
 	h := fnv.New64a()
-	_, _ = fmt.Fprintf(h, "%#v", *u)
+	_, _ = fmt.Fprintf(h, "%#v", own)
 	return int64(h.Sum64() >> 1)
 }
 
@@ -94,7 +108,41 @@ func current(ctx context.Context, c *api.Call) (*Current, error) {
 	return u, nil
 }
 
-func showCurrent(_ context.Context, _ *api.Call, u *Current) (*Current, error) { return u, nil }
+// showCurrent adds the names of organizers, and of the tasks that the user sees: of a private one, a registration that is not accepted
+// shows nothing.
+func showCurrent(ctx context.Context, c *api.Call, u *Current) (*Current, error) {
+	if f := c.Page.Fields; len(f) > 0 && !slices.Contains(f, "memberships") && !slices.Contains(f, "registrations") {
+		return u, nil
+	}
+	organizers, tasks := make([]*record.Organizer, len(u.Memberships)), make([]*record.TaskItem, len(u.Registrations))
+	var all []records.Target
+	for i, m := range u.Memberships {
+		all = append(all, records.Into(&organizers[i], record.OrganizerKey(m.OrganizerID)))
+	}
+	for i, r := range u.Registrations {
+		all = append(all, records.Into(&tasks[i], record.TaskKey(r.TaskID)))
+	}
+	for some := range slices.Chunk(all, store.MaxKeys) {
+		if err := records.Read(ctx, c.Store, store.Eventual, some...); err != nil {
+			return nil, err
+		}
+	}
+	rolesOf, err := c.RolesOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, o := range organizers {
+		if o != nil {
+			u.Memberships[i].OrganizerName = o.Name
+		}
+	}
+	for i, t := range tasks {
+		if t != nil && access.Sees(rolesOf(t.Scope()), t.Scope().Audience) {
+			u.Registrations[i].TaskName = t.Name
+		}
+	}
+	return u, nil
+}
 
 // UserPatch has no members: name and email are the sign-in issuer's, the rest is given by other operations.
 type UserPatch struct{}

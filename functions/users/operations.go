@@ -15,7 +15,7 @@ var Operations = []api.Operation{
 	api.Get(api.Spec{
 		ID: "getCurrentUser", Path: "/v1/user", May: access.User,
 		Summary:     "Return the user who is logged in",
-		Description: "With roles, memberships of organizers and registrations for tasks.",
+		Description: "With roles, memberships of organizers and registrations for tasks, and the names of both.",
 	}, current, showCurrent),
 	api.Patch(api.Spec{
 		ID: "updateCurrentUser", Path: "/v1/user", May: access.User,

@@ -11,6 +11,7 @@ import (
 	"assay/shared/api/servertest"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/records"
 )
 
 func TestShowCurrent_HasRolesAndMemberships(t *testing.T) {
@@ -24,6 +25,34 @@ func TestShowCurrent_HasRolesAndMemberships(t *testing.T) {
 	if len(me.Memberships) != 1 || me.Memberships[0].OrganizerID != organizer.ID {
 		t.Errorf("%+v", me)
 	}
+}
+
+func TestShowCurrent_NamesOrganizersAndTasks(t *testing.T) {
+	s := servertest.New(t, users.Operations...)
+	b := s.Records()
+	named := func(name string) func(*record.TaskItem) { return func(t *record.TaskItem) { t.Name = name } }
+	pending := func(r *record.RegistrationItem) { r.State = record.Pending }
+	organizer := b.Organizer("alice")
+	public, gone := b.Task(named("Open")), b.Task(named("Gone"))
+	private, closed := b.Task(named("Invited"), recordtest.Private), b.Task(named("Secret"), recordtest.Private)
+	want := map[string]string{public.ID: "Open", private.ID: "Invited", closed.ID: "", gone.ID: ""}
+	for _, task := range []*recordtest.Task{public, gone, private} {
+		task.Register("alice")
+	}
+	closed.Register("alice", pending)
+	b.Commit(new(records.Tx).DeleteKey(gone.Key()))
+
+	var me users.Current
+	a := s.Want(http.StatusOK, &me, "alice", http.MethodGet, "/v1/user", nil)
+	if len(me.Memberships) != 1 || me.Memberships[0].OrganizerName != organizer.Name || len(me.Registrations) != len(want) {
+		t.Errorf("%+v", me)
+	}
+	for _, r := range me.Registrations {
+		if r.TaskName != want[r.TaskID] {
+			t.Errorf("the task is called %q in %+v, want %q", r.TaskName, r, want[r.TaskID])
+		}
+	}
+	s.Want(http.StatusOK, nil, "alice", http.MethodPatch, "/v1/user", `{}`, "If-Match", a.Header.Get("ETag"))
 }
 
 func TestShow_SaysWhenTheUserChangedAnything(t *testing.T) {

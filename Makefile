@@ -1,6 +1,6 @@
 # Everything here needs Go and make, and Node.js where the DynamoDB-compatible server or the deployment is tested. The
 # tools below are built from source, at pinned versions, into .tools the first time that a target asks for them; those
-# of Node.js are installed into infra/node_modules, at the versions of its lock file.
+# of Node.js are installed into infra/node_modules and functions/console/node_modules, at the versions of their lock files.
 
 GO            ?= go
 PACKAGES      ?= ./...
@@ -25,7 +25,7 @@ oasdiff       := .tools/oasdiff-$(oasdiff_version)/oasdiff
 versitygw     := .tools/versitygw-$(versitygw_version)/versitygw
 buildah       := .tools/buildah-$(buildah_version)/buildah
 lambda_rie    := .tools/aws-lambda-rie-$(sam_version)/aws-lambda-rie
-node_modules  := infra/node_modules/.package-lock.json
+node_modules  := infra/node_modules/.package-lock.json functions/console/node_modules/.package-lock.json
 
 # The shell finds the one package that npm has installed, that of this platform.
 export BUF    ?= $(CURDIR)/infra/node_modules/@bufbuild/buf-*/bin/buf
@@ -281,7 +281,7 @@ synth: lambda $(node_modules) ## make the CloudFormation template of the deploym
 
 .PHONY: clean
 clean: ## remove what make built and installed, never the data of the local server
-	rm -rf bin .tools infra/node_modules infra/cdk.out
+	rm -rf bin .tools infra/node_modules functions/console/node_modules infra/cdk.out
 
 # An empty GOFLAGS keeps flags that a caller has set for this module away from the tools.
 $(golangci_lint):
@@ -315,6 +315,6 @@ $(buildah):
 		-ldflags '-extldflags "-static" -s -w' -o "$(CURDIR)/$@" ./cmd/buildah
 	rm -rf "$(@D)/source"
 
-$(node_modules): infra/package-lock.json
-	cd infra && npm ci --no-audit --no-fund
+$(node_modules): %/node_modules/.package-lock.json: %/package-lock.json
+	cd $* && npm ci --no-audit --no-fund
 	@touch $@

@@ -13,6 +13,9 @@ import (
 // Service is the family that answers for what no route matches.
 const Service = "service"
 
+// Console is the family that signs people in with a browser.
+const Console = "console"
+
 // The functions that events call, not requests.
 const (
 	Evaluator = "evaluator" // behind the queue

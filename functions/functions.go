@@ -4,6 +4,7 @@ package functions
 
 import (
 	"assay/functions/components"
+	"assay/functions/console"
 	"assay/functions/datasets"
 	"assay/functions/deletions"
 	"assay/functions/evaluations"
@@ -24,6 +25,7 @@ import (
 func Families() []api.Family {
 	return []api.Family{
 		{Name: Service, About: "What the server says of itself.", Operations: service.Operations},
+		{Name: Console, About: "The application for browsers.", Operations: console.Operations},
 		{Name: "organizers", About: "The organizations that run tasks.", Operations: organizers.Operations},
 		{Name: "tasks", About: "Shared tasks, and what their organizers did to them.", Operations: tasks.Operations},
 		{Name: "datasets", About: "The data of tasks: inputs, hidden truth, and how runs are measured.", Operations: datasets.Operations},

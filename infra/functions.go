@@ -83,7 +83,7 @@ func (st *stack) environment(d functions.Deployment) map[string]*string {
 	if len(d.Operations) > 0 {
 		e[config.OriginsVariable] = jsii.String(strings.Join(st.Origins, ","))
 	}
-	if d.Name == functions.Service && st.issuer.clientID != nil {
+	if (d.Name == functions.Service || d.Name == functions.Console) && st.issuer.clientID != nil {
 		e[config.ClientIDVariable] = st.issuer.clientID
 	}
 	return e

@@ -50,6 +50,7 @@ type Info struct {
 	Build                 string // tells builds apart that know no commit; it is not shown
 	Issuer                string // where to sign in
 	ClientID              string // public client of the issuer for that; empty: none
+	FilesOrigin           string // of signed links to files, such as https://bucket.s3.eu-west-1.amazonaws.com; empty: the server's
 	URL                   string // at which clients reach the server; empty: that of each request
 }
 

@@ -106,6 +106,9 @@ func digest(content string) string {
 const icon = `<link rel="icon" href="data:image/svg+xml,` +
 	`%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%230b6e5f' d='M1 9h4v6H1zM6 1h4v14H6zM11 5h4v10h-4z'/%3E%3C/svg%3E">`
 
+// Icon is the link to the icon of every page.
+func Icon() templ.Component { return templ.Raw(icon) }
+
 // element is an element whose content is no markup. Only what is built into the program goes here.
 func element(name, content string) templ.Component {
 	return templ.Raw("<" + name + ">" + content + "</" + name + ">")

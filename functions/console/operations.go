@@ -1,0 +1,35 @@
+// Package console serves the console: a browser application over the public API, for participants, organizers and administrators.
+//
+// It is static. The server keeps no session for it, and it has no right that a script with the same token would not have. Its sources are
+// TypeScript, in src; go generate bundles them into dist, which is built into the program, so that a build needs no Node.js.
+package console
+
+import (
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/page"
+	"assay/shared/webpage"
+)
+
+const (
+	mediaScript = "text/javascript"
+	mediaStyle  = "text/css"
+
+	// immutable is how long a file may be kept, in seconds: its name has a digest of its content.
+	immutable = 365 * 24 * 60 * 60
+)
+
+// Operations of the family.
+var Operations = []api.Operation{
+	api.Document(api.Spec{
+		ID: "getConsole", Path: "/console", May: access.Anyone, Query: page.Spec{Ignored: true},
+		Summary: "Use Assay in a browser",
+		Description: "The application in which people sign in, take part in tasks and run them. It does all by this API, with the rights of " +
+			"who is signed in. The issuer that `/info` names returns to this address.",
+	}, []string{webpage.MediaType}, shell),
+	api.Document(api.Spec{
+		ID: "getConsoleFile", Path: "/console/{file}", May: access.Anyone, CacheFor: immutable,
+		Summary:     "Read a file of the console",
+		Description: "Scripts and styles that `/console` names. The name of a file changes with its content.",
+	}, []string{mediaScript, mediaStyle}, file),
+}

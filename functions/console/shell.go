@@ -1,0 +1,80 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+
+	"assay/shared/api"
+	"assay/shared/auth"
+	"assay/shared/problem"
+	"assay/shared/webpage"
+)
+
+//go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
+
+// settings are what the application must know before its first request. It reads them from an attribute of the page.
+type settings struct {
+	Issuer      string `json:"issuer"`
+	Development bool   `json:"development"`         // the server gives everyone a token
+	ClientID    string `json:"client_id,omitempty"` // none: the application takes access tokens alone
+	Problem     string `json:"problem,omitempty"`   // why nobody can sign in now
+	auth.Endpoints
+}
+
+// shell writes the page that loads the application.
+func shell(ctx context.Context, c *api.Call) error {
+	s := settings{Issuer: c.Info.Issuer, Development: c.Info.Issuer == c.BaseURL()+"/dev", ClientID: c.Info.ClientID}
+	connect := "'self'"
+	if c.Info.FilesOrigin != "" {
+		connect += " " + c.Info.FilesOrigin
+	}
+	if s.ClientID != "" {
+		token, err := s.findIssuer(ctx, c)
+		if err != nil {
+			p, ok := errors.AsType[*problem.Error](err)
+			if !ok {
+				return err
+			}
+			s.Problem = p.Detail // what needs no sign-in works all the same
+		} else {
+			connect += " " + token
+		}
+	}
+	files, err := first()
+	if err != nil {
+		return err
+	}
+	config, err := api.Encode(s)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := shellPage(files, string(config)).Render(ctx, &out); err != nil {
+		return err
+	}
+	c.SetContentPolicy(policy(c.BaseURL(), connect))
+	return c.WriteDocument(webpage.MediaType+"; charset=utf-8", out.Bytes())
+}
+
+// findIssuer sets where the issuer signs people in, and returns the origin that gives tokens.
+func (s *settings) findIssuer(ctx context.Context, c *api.Call) (origin string, err error) {
+	if s.Endpoints, err = c.Endpoints(ctx); err != nil {
+		return "", err
+	}
+	token, err := url.Parse(s.Token)
+	if err != nil || token.Scheme != "https" && token.Scheme != "http" || strings.ContainsAny(token.Host, "*;,' ") {
+		return "", problem.Unavailable.Wrap(err, "You can't sign in, because the discovery document of %s names no address for tokens.", s.Issuer)
+	}
+	return token.Scheme + "://" + token.Host, nil
+}
+
+// policy is the Content-Security-Policy of the application: scripts and styles are those of the bundle alone, which uploaded files at the
+// same origin are not, and no text can become markup (Trusted Types).
+func policy(base, connect string) string {
+	return "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; img-src 'self' data: blob:; " +
+		"script-src " + base + "/console/; style-src " + base + "/console/; connect-src " + connect +
+		"; require-trusted-types-for 'script'; trusted-types 'none'"
+}

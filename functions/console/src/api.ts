@@ -1,0 +1,87 @@
+// The one way to the API: typed by its OpenAPI document, with the token of the session. What can pass by itself is waited for: a token
+// that expired, a server that is busy or away, a network that broke. Repeating is safe, because every POST has an idempotency key.
+import createClient from "openapi-fetch";
+import type { components, paths } from "./api_types";
+import { expire, renewed } from "./session";
+import { freshToken } from "./sign_in";
+import { waiting } from "./ui/status";
+
+export type Schemas = components["schemas"];
+export type ProblemDocument = Schemas["Problem"];
+
+/** Problem is an answer that is an error: a problem document (RFC 9457), or what stands for one where no answer came. */
+export class Problem extends Error {
+  constructor(readonly document: Pick<ProblemDocument, "title" | "detail"> & Partial<ProblemDocument>) {
+    super(document.detail);
+  }
+  /** is reports whether the problem is of the kind, such as "precondition-failed". */
+  is(kind: string): boolean {
+    return this.document.type === `urn:assay:problem:${kind}`;
+  }
+}
+
+export const toProblem = (error: unknown): Problem =>
+  error instanceof Problem ? error : new Problem({ title: "Something went wrong", detail: error instanceof Error ? error.message : String(error) });
+
+const attempts = 6;
+const sleep = (seconds: number): Promise<void> => new Promise(done => setTimeout(done, seconds * 1000));
+
+/** persistentFetch is fetch that sends the token, and repeats a request that may succeed later. */
+async function persistentFetch(request: Request): Promise<Response> {
+  const key = request.method === "POST" ? crypto.randomUUID() : "";
+  for (let attempt = 1; ; attempt++) {
+    const token = await freshToken();
+    const next = new Request(request.clone(), { cache: "no-cache" });
+    if (token) next.headers.set("Authorization", `Bearer ${token}`);
+    if (key) next.headers.set("Idempotency-Key", key);
+    let answer: Response | undefined;
+    try {
+      answer = await fetch(next);
+    } catch (error) {
+      if (request.signal.aborted) throw error;
+    }
+    if (answer?.status === 401 && token) {
+      expire(token);
+      await renewed();
+      attempt = 0;
+      continue;
+    }
+    const wait = pause(answer, attempt);
+    if (wait === undefined) {
+      if (answer) return answer;
+      throw new Problem({ title: "No connection", detail: "The server did not answer. What you entered is still here: try again when you are online." });
+    }
+    const done = waiting(answer ? `The server is busy. Trying again in ${wait} s.` : `No connection. Trying again in ${wait} s.`);
+    await sleep(wait);
+    done();
+  }
+}
+
+/** pause is how many seconds to wait before a request is repeated; undefined: it is not. */
+function pause(answer: Response | undefined, attempt: number): number | undefined {
+  if (attempt >= attempts) return undefined;
+  const backoff = Math.min(2 ** attempt, 20);
+  if (!answer || [502, 504].includes(answer.status)) return backoff;
+  if (answer.status !== 503 && answer.status !== 429) return undefined;
+  const after = Number(answer.headers.get("Retry-After") ?? backoff);
+  return after <= 30 ? Math.max(after, 1) : undefined; // a quota of the day says when there is more
+}
+
+export const client = createClient<paths>({ baseUrl: location.origin, fetch: persistentFetch });
+
+const etags = new WeakMap<object, string>();
+
+/** etagOf returns the entity tag that a resource was answered with, for If-Match. */
+export const etagOf = (resource: object): string => etags.get(resource) ?? "";
+
+/** ok returns the body of an answer, and throws a Problem where it is an error. Of an empty list, which is 204, the body is undefined. */
+export async function ok<T>(answer: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
+  const { data, error, response } = await answer;
+  if (!response.ok) {
+    const document = typeof error === "object" && error !== null ? (error as ProblemDocument) : undefined;
+    throw new Problem(document?.detail ? document : { title: "Error", detail: `The server answered ${response.status}. Try again later.`, status: response.status });
+  }
+  const tag = response.headers.get("ETag");
+  if (tag && typeof data === "object" && data !== null) etags.set(data, tag);
+  return data as T;
+}

@@ -1,0 +1,47 @@
+// Reading resources and lists from screens. The browser's cache makes conditional requests of repeated ones.
+import useSWR, { type SWRConfiguration, type SWRResponse } from "swr";
+import useSWRInfinite from "swr/infinite";
+import type { MaybeOptionalInit } from "openapi-fetch";
+import type { PathsWithMethod } from "openapi-typescript-helpers";
+import type { paths } from "./api_types";
+import { client, ok, type Problem } from "./api";
+import { session, useSession } from "./session";
+
+type GetPath = PathsWithMethod<paths, "get">;
+type Init<P extends GetPath> = MaybeOptionalInit<paths[P], "get">;
+export type Answer<P extends GetPath> = paths[P] extends { get: { responses: { 200: { content: { "application/json": infer T } } } } } ? T : never;
+type Item<P extends GetPath> = Answer<P> extends { data: (infer T)[] } ? T : never;
+export type Loading<T> = SWRResponse<T, Problem>;
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the types of path and init belong together, which TypeScript can't follow here
+const get = <T>(path: string, init: unknown): Promise<T> => ok((client.GET as any)(path, init));
+
+/** read gets a resource once, outside a screen's life. */
+export const read = <P extends GetPath>(path: P, init: Init<P>): Promise<Answer<P>> => get(path, init);
+
+/** useGet reads a resource, again when its tab is looked at again. A path of null waits. */
+export function useGet<P extends GetPath>(path: P | null, init: Init<P>, config?: SWRConfiguration<Answer<P>, Problem>): Loading<Answer<P>> {
+  useSession();
+  return useSWR<Answer<P>, Problem>(path && [session()?.token !== undefined, path, init], () => get<Answer<P>>(path!, init), config);
+}
+
+export type Listing<T> = { items?: T[]; error?: Problem; more?: () => void; loadingMore: boolean; reload: () => Promise<unknown> };
+
+/** useList reads the pages of a list, one after the other as they are asked for. */
+export function useList<P extends GetPath>(path: P | null, init: Init<P>, config?: SWRConfiguration): Listing<Item<P>> {
+  useSession();
+  type Page = { data: Item<P>[]; links: { next?: string } } | undefined;
+  const at = (index: number, previous: Page | null): unknown[] | null => {
+    if (!path || (index > 0 && !previous?.links.next)) return null;
+    return [session()?.token !== undefined, "list", path, init, index === 0 ? "" : previous!.links.next];
+  };
+  const load = ([, , , , next]: [boolean, string, string, unknown, string]): Promise<Page> =>
+    next ? get<Page>(next, {}) : get<Page>(path!, init);
+  const { data, error, size, setSize, isValidating, mutate } = useSWRInfinite<Page, Problem>(at, load as (key: unknown[]) => Promise<Page>,
+    { ...config, revalidateFirstPage: true, revalidateAll: false });
+  const last = data?.[data.length - 1];
+  return {
+    items: data?.flatMap(p => p?.data ?? []), error, reload: () => mutate(), loadingMore: isValidating && size > (data?.length ?? 0),
+    ...(last?.links.next && data!.length >= size && { more: () => void setSize(size + 1) }),
+  };
+}

@@ -1,0 +1,86 @@
+// The console: the frame of every screen, and the screen of the address within it.
+import "./style.css";
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { SWRConfig } from "swr";
+import { useGet } from "./data";
+import { Current, useAddress } from "./route";
+import { signOut, useSession } from "./session";
+import { root } from "./settings";
+import { arrive } from "./sign_in";
+import { SignIn } from "./ui/sign_in_form";
+import { Status } from "./ui/status";
+
+const SIGNED_IN = [["#/", "Tasks"], ["#/runs", "My runs"], ["#/desk", "Organize"]] as const;
+
+const here = (to: string, path: string): boolean => path === to || (to !== "/" && path.startsWith(to + "/"));
+
+function Frame({ failed }: { failed: string }) {
+  const { signedIn, ended } = useSession();
+  const { path } = useAddress();
+  return (
+    <>
+      <header class="top">
+        <a class="skip" href={"#" + path} onClick={event => {
+          event.preventDefault();
+          document.querySelector<HTMLElement>("main h1")?.focus();
+        }}>Skip to the content</a>
+        <div class="wide">
+          <a class="brand" href="/">Assay</a>
+          <nav aria-label="Console">
+            {(signedIn ? SIGNED_IN : SIGNED_IN.slice(0, 1)).map(([to, name]) => (
+              <a key={to} href={to} aria-current={here(to.slice(1), path) ? "page" : undefined}>{name}</a>
+            ))}
+          </nav>
+          {signedIn ? <Me /> : <a href="#/sign-in">Sign in</a>}
+        </div>
+      </header>
+      <main class="wide">
+        {failed && <div class="failure" role="alert"><p>{failed}</p></div>}
+        {ended && (
+          <section class="ended" aria-label="Sign in again">
+            <p><strong>Your session has ended.</strong> Sign in again, and this page goes on where it is.</p>
+            <SignIn again />
+          </section>
+        )}
+        <Current />
+      </main>
+      <Status />
+    </>
+  );
+}
+
+function Me() {
+  const { data } = useGet("/v1/user", {});
+  const admin = data?.roles.includes("admin");
+  return (
+    <nav aria-label="You" class="me">
+      {admin && <a href="#/admin">Operate</a>}
+      <a href="#/me"><bdi>{data?.name || data?.id || "You"}</bdi></a>
+      <button type="button" class="plain" onClick={() => {
+        sessionStorage.clear();
+        signOut();
+        location.assign("/console");
+        location.reload();
+      }}>Sign out</button>
+    </nav>
+  );
+}
+
+function Console() {
+  const [failed, setFailed] = useState<string>();
+  useEffect(() => {
+    // An invitation's secret leaves the address at once: the screen to join keeps it.
+    if (location.hash.startsWith("#assay-invitation_")) {
+      sessionStorage.setItem("invitation", location.hash.slice(1));
+      history.replaceState(null, "", location.pathname + "#/join");
+    }
+    arrive().then(() => setFailed(""), (error: Error) => setFailed(error.message));
+  }, []);
+  return failed === undefined ? null : <Frame failed={failed} />;
+}
+
+render(
+  <SWRConfig value={{ shouldRetryOnError: false, revalidateOnReconnect: true, keepPreviousData: false }}><Console /></SWRConfig>,
+  root,
+);

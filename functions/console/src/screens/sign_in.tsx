@@ -1,0 +1,25 @@
+import { useEffect } from "preact/hooks";
+import { go, type Screen } from "../route";
+import { useSession } from "../session";
+import { leave } from "../sign_in";
+import { settings } from "../settings";
+import { Heading } from "../ui/show";
+import { SignIn } from "../ui/sign_in_form";
+
+/** The screen to sign in; with closes it is a tab that another opened for that alone. */
+export default function SignInScreen({ query }: Screen) {
+  const { signedIn } = useSession();
+  const closes = query.has("closes");
+  useEffect(() => {
+    if (closes && settings.client_id) void leave("#/", true);
+  }, []);
+  useEffect(() => {
+    if (signedIn && !closes) go(query.get("to") ?? "/");
+  }, [signedIn]);
+  return (
+    <>
+      <Heading title="Sign in">Sign in</Heading>
+      <SignIn after={"#" + (query.get("to") ?? "/")} />
+    </>
+  );
+}

@@ -1,0 +1,111 @@
+// Signing in by an authorization code with PKCE (RFC 6749, RFC 7636, OpenID Connect Core 1.0), at whichever issuer the server names, and
+// getting the next token by a refresh token.
+import * as oauth from "oauth4webapi";
+import { settings } from "./settings";
+import { begin, session, type Session } from "./session";
+
+type Attempt = { state: string; nonce: string; verifier: string; hash: string; closes: boolean };
+
+const attemptKey = "sign-in";
+const here = location.origin + location.pathname;
+const server: oauth.AuthorizationServer = {
+  issuer: settings.issuer,
+  authorization_endpoint: settings.authorization_endpoint,
+  token_endpoint: settings.token_endpoint,
+};
+const client: oauth.Client = { client_id: settings.client_id ?? "" };
+// The server may be on a laptop, as is its issuer then.
+const options = { [oauth.allowInsecureRequests]: settings.issuer.startsWith("http:") };
+
+/** scope asks for groups, which give roles, and for a refresh token, where the issuer has a scope for them. */
+const scope = ["openid", "email", "profile", ...(settings.scopes_supported ?? []).filter(s => s === "groups" || s === "offline_access")];
+
+/** leave goes to the issuer, which returns to this page; closes says that the tab was opened for that alone. */
+export async function leave(hash: string, closes: boolean): Promise<void> {
+  if (!isSecureContext) throw new Error("Browsers sign in over https alone, or at localhost. Open the console there.");
+  const attempt: Attempt = {
+    state: oauth.generateRandomState(), nonce: oauth.generateRandomNonce(), verifier: oauth.generateRandomCodeVerifier(), hash, closes,
+  };
+  sessionStorage.setItem(attemptKey, JSON.stringify(attempt));
+  const to = new URL(settings.authorization_endpoint!);
+  const query: Record<string, string> = {
+    response_type: "code", client_id: client.client_id, redirect_uri: here, scope: scope.join(" "), state: attempt.state, nonce: attempt.nonce,
+    code_challenge: await oauth.calculatePKCECodeChallenge(attempt.verifier), code_challenge_method: "S256",
+  };
+  if (scope.includes("offline_access")) query["prompt"] = "consent"; // OpenID Connect Core 1.0, section 11
+  for (const [name, value] of Object.entries(query)) to.searchParams.set(name, value);
+  location.assign(to);
+}
+
+/** arrive takes the issuer's answer out of the address, and begins the session; it does nothing where there is none. */
+export async function arrive(): Promise<void> {
+  const answer = new URL(location.href);
+  if (!answer.searchParams.has("code") && !answer.searchParams.has("error")) return;
+  const attempt = JSON.parse(sessionStorage.getItem(attemptKey) ?? "null") as Attempt | null;
+  sessionStorage.removeItem(attemptKey);
+  history.replaceState(null, "", location.pathname + (attempt?.hash ?? ""));
+  if (!attempt) throw new Error("This answer belongs to no sign-in that was begun in this tab, so it was not used. Sign in again.");
+  await exchange(answer, attempt).catch(error => {
+    throw refusal(error);
+  });
+  if (attempt.closes) window.close();
+}
+
+async function exchange(answer: URL, attempt: Attempt): Promise<void> {
+  const code = oauth.validateAuthResponse(server, client, answer, attempt.state);
+  const response = await oauth.authorizationCodeGrantRequest(server, client, oauth.None(), code, here, attempt.verifier, options);
+  const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, { expectedNonce: attempt.nonce, requireIdToken: true });
+  let refused = "";
+  for (const uses of ["id_token", "access_token"] as const) {
+    const s = toSession(tokens, uses);
+    const user = await fetch("/v1/user", { headers: { Authorization: `Bearer ${s.token}` } });
+    if (user.ok) return begin(s);
+    refused ||= ((await user.json()) as { detail?: string }).detail ?? String(user.status);
+  }
+  throw new Error(refused);
+}
+
+function toSession(tokens: oauth.TokenEndpointResponse, uses: "id_token" | "access_token", refresh?: string): Session {
+  const s: Session = { token: tokens[uses] ?? tokens.access_token, uses };
+  if (tokens.expires_in) s.expiresAt = Date.now() + tokens.expires_in * 1000;
+  const next = tokens.refresh_token ?? refresh;
+  if (next) s.refresh = next;
+  return s;
+}
+
+function refusal(error: unknown): Error {
+  if (error instanceof oauth.AuthorizationResponseError || error instanceof oauth.ResponseBodyError) {
+    return new Error(`The issuer refused: ${error.error}${error.error_description ? ` (${error.error_description})` : ""}. Sign in again. If it ` +
+      `refuses again, those who run this server check at the issuer that the client ${client.client_id} is public, takes codes with PKCE and the ` +
+      `scopes “${scope.join(" ")}”, and may return to ${here}.`);
+  }
+  if (error instanceof TypeError) {
+    return new Error(`The issuer's answer could not be read. Sign in again. If that does not help, those who run this server let pages of ` +
+      `${location.origin} ask for tokens at the issuer (CORS).`);
+  }
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/** freshToken returns the token for a request; one that is about to expire is replaced, by one tab at a time. */
+export async function freshToken(): Promise<string | undefined> {
+  if (!dueForRefresh(session())) return session()?.token;
+  await navigator.locks.request("assay-refresh", async () => {
+    const s = session();
+    if (!s || !dueForRefresh(s)) return;
+    const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), s.refresh!, options);
+    begin(toSession(await oauth.processRefreshTokenResponse(server, client, response), s.uses ?? "id_token", s.refresh));
+  }).catch(() => undefined); // the token that is there works until it expires, and then the page asks to sign in
+  return session()?.token;
+}
+
+const dueForRefresh = (s: Session | undefined): boolean => Boolean(s?.refresh && s.expiresAt && s.expiresAt - Date.now() < 60_000);
+
+/** developmentSignIn has the server's own issuer give a token. */
+export async function developmentSignIn(user: string, admin: boolean): Promise<void> {
+  const answer = await fetch("/dev/token", {
+    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ user, groups: admin ? ["admins"] : [] }),
+  });
+  const body = (await answer.json()) as { access_token: string; expires_in: number; detail?: string };
+  if (!answer.ok) throw new Error(body.detail ?? `The server answered ${answer.status}.`);
+  begin({ token: body.access_token, expiresAt: Date.now() + body.expires_in * 1000 });
+}

@@ -1,0 +1,100 @@
+// The fields of forms. Each names the member that it edits, has its label and what to know, and shows the faults of the member.
+import type { ComponentChildren, JSX } from "preact";
+import { member, type Editing } from "./form";
+import { fromLocal, toLocal, zone } from "./time";
+
+type Common = { f: Editing; name: string; label: string; hint?: ComponentChildren; required?: boolean };
+type Aria = { id: string; "aria-describedby"?: string; "aria-invalid"?: boolean; required?: boolean };
+
+/** Field is the frame of a field: label, control, hint, faults, and what somebody else saved. */
+function Field({ f, name, label, hint, required, children }: Common & { children: (aria: Aria) => JSX.Element }) {
+  const id = `${f.id}-${name.replaceAll("/", "-")}`;
+  const faults = f.faults.filter(e => e.pointer === "/" + name || e.pointer.startsWith(`/${name}/`));
+  const described = [hint && `${id}-hint`, faults.length > 0 && `${id}-fault`].filter(Boolean).join(" ");
+  return (
+    <div class="field" data-field={name}>
+      <label for={id}>{label}</label>
+      {children({ id, ...(described && { "aria-describedby": described }), ...(faults.length > 0 && { "aria-invalid": true }), ...(required && { required }) })}
+      {hint && <p id={`${id}-hint`} class="hint">{hint}</p>}
+      {faults.length > 0 && <p id={`${id}-fault`} class="fault">{faults.map(e => e.detail).join(" ")}</p>}
+      {name in f.theirs && (
+        <p class="fault">
+          Somebody else saved: <code>{JSON.stringify(f.theirs[name] ?? null)}</code>{" "}
+          <button type="button" class="plain" onClick={() => f.set(name, f.theirs[name])}>Use theirs</button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+const text = (f: Editing, name: string): string => String(member(f.values, name) ?? "");
+
+export const Text = ({ type = "text", max, autocomplete, ...field }: Common & { type?: string; max?: number; autocomplete?: AutoFill }) => (
+  <Field {...field}>
+    {aria => <input {...aria} type={type} maxLength={max} autocomplete={autocomplete ?? "off"} value={text(field.f, field.name)} onInput={e => field.f.set(field.name, e.currentTarget.value)} />}
+  </Field>
+);
+
+export const Area = ({ rows = 4, ...field }: Common & { rows?: number }) => (
+  <Field {...field}>
+    {aria => <textarea {...aria} rows={rows} value={text(field.f, field.name)} onInput={e => field.f.set(field.name, e.currentTarget.value)} />}
+  </Field>
+);
+
+/** Whole edits a number, which is left out when nothing is entered. */
+export const Whole = ({ min = 0, max, ...field }: Common & { min?: number; max?: number }) => (
+  <Field {...field}>
+    {aria => <input {...aria} type="number" min={min} max={max} value={text(field.f, field.name)}
+      onInput={e => field.f.set(field.name, e.currentTarget.value === "" ? undefined : Number(e.currentTarget.value))} />}
+  </Field>
+);
+
+/** Instant edits an instant in the zone of the reader. */
+export const Instant = ({ hint, ...field }: Common) => (
+  <Field {...field} hint={<>{hint} In your zone, {zone}.</>}>
+    {aria => <input {...aria} type="datetime-local" value={toLocal(member(field.f.values, field.name) as string | undefined)}
+      onInput={e => field.f.set(field.name, fromLocal(e.currentTarget.value))} />}
+  </Field>
+);
+
+export const Choice = ({ options, ...field }: Common & { options: Record<string, string> }) => (
+  <Field {...field}>
+    {aria => (
+      <select {...aria} value={text(field.f, field.name)} onChange={e => field.f.set(field.name, e.currentTarget.value)}>
+        {Object.entries(options).map(([value, label]) => <option key={value} value={value}>{label}</option>)}
+      </select>
+    )}
+  </Field>
+);
+
+/** Check edits a member that is true or absent. */
+export const Check = ({ f, name, label, hint, required }: Common) => {
+  const id = `${f.id}-${name.replaceAll("/", "-")}`;
+  return (
+    <div class="field check" data-field={name}>
+      <label for={id}>
+        <input id={id} type="checkbox" required={required} checked={Boolean(member(f.values, name))} onChange={e => f.set(name, e.currentTarget.checked || undefined)} />
+        {label}
+      </label>
+      {hint && <p class="hint">{hint}</p>}
+    </div>
+  );
+};
+
+/** Checks edits a list of some of the options. */
+export const Checks = ({ f, name, label, options, hint }: Common & { options: Record<string, string> }) => {
+  const chosen = (member(f.values, name) as string[] | undefined) ?? [];
+  return (
+    <fieldset class="field" data-field={name}>
+      <legend>{label}</legend>
+      {hint && <p class="hint">{hint}</p>}
+      {Object.entries(options).map(([value, said]) => (
+        <label key={value}>
+          <input type="checkbox" checked={chosen.includes(value)}
+            onChange={e => f.set(name, e.currentTarget.checked ? [...chosen, value] : chosen.filter(c => c !== value))} />
+          {said}
+        </label>
+      ))}
+    </fieldset>
+  );
+};

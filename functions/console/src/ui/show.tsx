@@ -1,0 +1,89 @@
+// How screens show what they read: while it loads, when it fails, when there is nothing.
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { toProblem, type Problem } from "../api";
+import type { Listing, Loading } from "../data";
+
+/** Heading is the h1 of a screen. It names the tab, and is where reading begins after the screen has changed. */
+export function Heading({ children, title }: { children: ComponentChildren; title: string }) {
+  useEffect(() => {
+    document.title = `${title} · Assay`;
+  }, [title]);
+  return <h1 tabIndex={-1}>{children}</h1>;
+}
+
+/** Failure shows a problem in the words of its document. */
+export function Failure({ of, retry }: { of: Problem; retry?: () => unknown }) {
+  const { detail, errors, requestId } = of.document;
+  return (
+    <div class="failure" role="alert">
+      <p>{detail}</p>
+      {errors && errors.length > 0 && <ul>{errors.map(e => <li key={e.pointer + e.detail}>{e.pointer && <code>{e.pointer}</code>} {e.detail}</li>)}</ul>}
+      {retry && <button type="button" class="plain" onClick={() => void retry()}>Try again</button>}
+      {requestId && <p class="small quiet">Request {requestId}</p>}
+    </div>
+  );
+}
+
+/** Loaded shows what was read once it is there. What was read before stays when reading it again fails. */
+export function Loaded<T>({ of, children }: { of: Loading<T>; children: (data: T) => ComponentChildren }) {
+  if (of.data !== undefined) return <>{children(of.data)}</>;
+  if (of.error) return <Failure of={of.error} retry={() => of.mutate()} />;
+  return <Busy />;
+}
+
+/** Busy keeps the place of what is being read. */
+export const Busy = () => <p class="busy quiet" aria-busy="true">Loading …</p>;
+
+/** Items shows a list, what to do when it is empty, and a button for the next page. */
+export function Items<T>({ of, empty, children }: { of: Listing<T>; empty: ComponentChildren; children: (items: T[]) => ComponentChildren }) {
+  if (!of.items) return of.error ? <Failure of={of.error} retry={of.reload} /> : <Busy />;
+  return (
+    <>
+      {of.items.length === 0 ? <div class="empty">{empty}</div> : children(of.items)}
+      {of.error && <Failure of={of.error} retry={of.reload} />}
+      {of.more && <p><button type="button" class="plain" disabled={of.loadingMore} onClick={of.more}>Show more</button></p>}
+    </>
+  );
+}
+
+/** Action is a button that does something, and shows why it could not. */
+export function Action({ run, children, plain, label }: { run: () => Promise<unknown>; children: ComponentChildren; plain?: boolean; label?: string }) {
+  const [busy, setBusy] = useState(false);
+  const [failed, setFailed] = useState<Problem>();
+  const act = async (): Promise<void> => {
+    setBusy(true);
+    setFailed(undefined);
+    try {
+      await run();
+    } catch (error) {
+      setFailed(toProblem(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <>
+      <button type="button" class={plain ? "plain" : ""} aria-label={label} disabled={busy} onClick={() => void act()}>{children}</button>
+      {failed && <Failure of={failed} />}
+    </>
+  );
+}
+
+/** Code shows lines to copy. */
+export function Code({ label, children }: { label: string; children: string }) {
+  const [copied, setCopied] = useState(false);
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(children);
+    setCopied(true);
+    setTimeout(() => setCopied(false), 3000);
+  };
+  return (
+    <div class="code">
+      <pre tabIndex={0} aria-label={label}><code>{children}</code></pre>
+      <Action plain label={`Copy: ${label}`} run={copy}>{copied ? "Copied" : "Copy"}</Action>
+    </div>
+  );
+}
+
+/** Tag is a word that marks something, such as a state. */
+export const Tag = ({ children, kind }: { children: ComponentChildren; kind?: "good" | "bad" | "warm" }) => <span class={`tag ${kind ?? ""}`}>{children}</span>;

@@ -1,0 +1,50 @@
+// The ways to sign in that this server has.
+import { useState } from "preact/hooks";
+import { begin } from "../session";
+import { settings } from "../settings";
+import { developmentSignIn, leave } from "../sign_in";
+import { ok } from "../api";
+import { Form, type Values } from "./form";
+import { Check, Text } from "./fields";
+import { Action } from "./show";
+
+/** SignIn signs in, and comes back to the address after, or, again, leaves the page as it is: the issuer is in a tab of its own. */
+export function SignIn({ again, after = location.hash }: { again?: boolean; after?: string }) {
+  const [pasting, setPasting] = useState(!settings.client_id && !settings.development);
+  const popup = (): void => {
+    open(location.pathname + "#/sign-in?closes=1", "_blank");
+  };
+  const development = (v: Values): Promise<void> => developmentSignIn(String(v["user"]), Boolean(v["admin"]));
+  const paste = async (v: Values): Promise<void> => {
+    const token = String(v["token"]).trim();
+    const answer = await fetch("/v1/user", { headers: { Authorization: `Bearer ${token}` } });
+    await ok(answer.json().then(body => ({ data: body as object, error: body as unknown, response: answer })));
+    begin({ token });
+  };
+  return (
+    <div class="sign-in">
+      {settings.problem && <p role="alert">{settings.problem}</p>}
+      {settings.development && (
+        <Form name="sign-in" initial={{ user: "" }} button="Sign in" submit={development}>
+          {f => (
+            <>
+              <Text f={f} name="user" label="User" required max={100} autocomplete="username" hint="This server runs the development issuer: it signs in any name." />
+              <Check f={f} name="admin" label="As an administrator of this server" />
+            </>
+          )}
+        </Form>
+      )}
+      {settings.client_id && !settings.problem && (again
+        ? <p><button type="button" onClick={popup}>Sign in again</button></p>
+        : <Action run={() => leave(after, false)}>Sign in at {new URL(settings.issuer).host}</Action>)}
+      {pasting
+        ? (
+          <Form name="token" initial={{ token: "" }} button="Use this token" submit={paste}>
+            {f => <Text f={f} name="token" type="password" label="Access token" required hint={<>A token of this server, or one of <code>{settings.issuer}</code>.</>} />}
+          </Form>
+        )
+        : <p class="small"><button type="button" class="plain" onClick={() => setPasting(true)}>Use an access token instead</button></p>}
+    </div>
+  );
+}
+

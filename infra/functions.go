@@ -86,6 +86,10 @@ func (st *stack) environment(d functions.Deployment) map[string]*string {
 	if (d.Name == functions.Service || d.Name == functions.Console) && st.issuer.clientID != nil {
 		e[config.ClientIDVariable] = st.issuer.clientID
 	}
+	if d.Name == functions.Console {
+		e[config.FilesOriginVariable] = awscdk.Fn_Join(jsii.String(""), jsii.Strings("https://", *st.bucketName(), ".s3.",
+			*awscdk.Aws_REGION(), ".", *awscdk.Aws_URL_SUFFIX()))
+	}
 	return e
 }
 

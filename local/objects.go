@@ -42,6 +42,9 @@ func (p *program) openFiles(ctx context.Context) (err error) {
 	if p.filesURL != "" {
 		bucket = bucket.LinkTo(p.filesURL)
 	}
+	if p.filesOrigin, err = bucket.Origin(ctx); err != nil {
+		return fmt.Errorf("links to files cannot be signed; the AWS SDK's environment says with which credentials: %w", err)
+	}
 	p.poller = &files.Poller{Store: bucket, Uploads: p.uploads(), Log: p.log}
 	p.files = p.poller
 	return nil

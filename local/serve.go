@@ -95,8 +95,9 @@ type program struct {
 	news   *notifier.Worker
 	log    *slog.Logger
 
-	directory *directory.Store // of the files, or nil, and then
-	poller    *files.Poller    // looks for uploads to S3
+	directory   *directory.Store // of the files, or nil, and then
+	poller      *files.Poller    // looks for uploads to S3
+	filesOrigin string           // of signed links to files in S3
 
 	exporter *ops.Exporter // of metrics, or nil
 	opsAddr  net.Addr      // where it is served
@@ -145,7 +146,7 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.Issuer), Endpoints: p.id.Endpoints,
 		Rates: limiter, RenderHTML: resource.Render, Metrics: record,
 	}
-	p.env.Info.URL, p.env.Info.ClientID = c.url, c.clientID
+	p.env.Info.URL, p.env.Info.ClientID, p.env.Info.FilesOrigin = c.url, c.clientID, p.filesOrigin
 	if p.env.Info.Commit == "" { // by go run: the next process may be of other sources
 		p.env.Info.Build = p.env.Now().String()
 	}

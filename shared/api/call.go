@@ -128,6 +128,9 @@ func (c *Call) BaseURL() string {
 	}
 }
 
+// Development reports whether the server is its own issuer, which gives everyone a token.
+func (c *Call) Development() bool { return c.Info.Issuer == c.BaseURL()+"/dev" }
+
 // Address is the path and query of the request, as they were sent.
 func (c *Call) Address() (path, rawQuery string) {
 	return c.request.URL.EscapedPath(), c.request.URL.RawQuery

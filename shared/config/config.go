@@ -23,7 +23,9 @@ const (
 	BucketVariable   = Prefix + "BUCKET"    // name of S3's bucket
 	IssuerVariable   = Prefix + "ISSUER"    // OpenID Connect issuer to trust
 	AudienceVariable = Prefix + "AUDIENCE"  // audience that its tokens must have
-	ClientIDVariable = Prefix + "CLIENT_ID" // public client of the issuer that the page to sign in is; none: it says where to get a token
+	ClientIDVariable = Prefix + "CLIENT_ID" // public client of the issuer that the console is; none: it takes access tokens alone
+	// origin of signed links to files, which the console may ask; none: the server's own
+	FilesOriginVariable = Prefix + "FILES_ORIGIN"
 	// quotas of users and of the server, in JSON, where they differ from the defaults; see record.Quotas
 	QuotasVariable  = Prefix + "QUOTAS"
 	OriginsVariable = Prefix + "ORIGINS" // origins of web pages that may call the API, separated by commas; none: all

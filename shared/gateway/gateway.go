@@ -88,7 +88,7 @@ func open(settings *config.Environment, operations []api.Operation, table store.
 		RenderHTML: resource.Render,
 		Metrics:    metrics.CloudWatch(log, os.Getenv(config.TableVariable), time.Now),
 	}
-	env.Info.ClientID = os.Getenv(config.ClientIDVariable)
+	env.Info.ClientID, env.Info.FilesOrigin = os.Getenv(config.ClientIDVariable), os.Getenv(config.FilesOriginVariable)
 	return New(api.New(env, operations)), nil
 }
 

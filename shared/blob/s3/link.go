@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"assay/shared/blob"
@@ -29,6 +30,19 @@ func (s *Store) SignGet(ctx context.Context, key, filename, mediaType string, ex
 	valid := validityOf(now, expires)
 	signed, err := s.presigner.PresignGetObject(ctx, in, valid.sign)
 	return valid.link(key, signed, err)
+}
+
+// Origin returns the origin of signed links, such as https://bucket.s3.eu-west-1.amazonaws.com.
+func (s *Store) Origin(ctx context.Context) (string, error) {
+	l, err := s.SignGet(ctx, "origin", "", "", s.now().Add(time.Minute))
+	if err != nil {
+		return "", err
+	}
+	u, err := url.Parse(l.URL)
+	if err != nil {
+		return "", err
+	}
+	return u.Scheme + "://" + u.Host, nil
 }
 
 // SignPut implements blob.Store. S3 itself refuses other bytes: their length, SHA-256 and media type are

@@ -109,7 +109,7 @@ var (
 	// elements has the parameters of the elements of collections whose names do not begin as these
 	elements = map[string]string{"members": "{userId}", "deliveries": "{deliveryId}"}
 	// about are the addresses about the service itself, whose names are customary
-	about = []string{"/{$}", "/health", "/health/live", "/info", "/docs", "/sign-in", "/openapi.json", "/openapi.yaml"}
+	about = []string{"/{$}", "/health", "/health/live", "/info", "/docs", "/console", "/console/{file}", "/openapi.json", "/openapi.yaml"}
 )
 
 // The rules of the specification: lower kebab case, nouns in the plural except for what is single, and after a collection its

@@ -85,7 +85,6 @@ func (f *pagesFixture) pages() map[string]string {
 	return map[string]string{
 		"landing":     "/",
 		"docs":        "/docs",
-		"sign-in":     "/sign-in?code=of+an+issuer&session_state=1&session_state=2",
 		"tools":       "/v1/tools",
 		"tool":        "/v1/tools/evaluator",
 		"leaderboard": board + "?sort=rank&best=true",
@@ -114,7 +113,7 @@ func TestPages_AreSelfContained(t *testing.T) {
 		if strings.Contains(page, `"javascript:`) || strings.Contains(page, "kept from everybody") {
 			t.Errorf("%s has what it must not", name)
 		}
-		if !slices.Contains([]string{"docs", "tools", "tool", "task", "sign-in"}, name) &&
+		if !slices.Contains([]string{"docs", "tools", "tool", "task"}, name) &&
 			!strings.Contains(page, "&lt;script&gt;window.intruded = 1&lt;/script&gt;") {
 			t.Errorf("%s does not show a name as it is", name)
 		}

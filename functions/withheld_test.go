@@ -126,6 +126,9 @@ func requestsFor(s *servertest.Server, ids map[string][]string) []modelRequest {
 	}
 	s.Want(http.StatusOK, &components, "", http.MethodGet, "/v1/platform/components?limit=1", nil)
 	ids["componentId"] = []string{components.Data[0].ID}
+	_, file, _ := strings.Cut(string(s.Want(http.StatusOK, nil, "", http.MethodGet, "/console", nil).Body), ` src="/console/`)
+	file, _, _ = strings.Cut(file, `"`)
+	ids["file"] = []string{file}
 	var all []modelRequest
 	for _, op := range functions.Operations() {
 		for _, path := range paths(op.Path, ids) {

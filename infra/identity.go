@@ -27,7 +27,7 @@ func (st *stack) addIssuer() issuer {
 		}
 		return i
 	}
-	returns := jsii.Strings(append([]string{*st.signInPage()}, st.SignInReturns...)...)
+	returns := jsii.Strings(append([]string{*st.console()}, st.SignInReturns...)...)
 	pool := st.addUserPool()
 	client := awscognito.NewCfnUserPoolClient(st.scope, jsii.String("SignInClient"), &awscognito.CfnUserPoolClientProps{
 		UserPoolId: pool.Ref(), ClientName: jsii.String(st.resourceName("pages")), SupportedIdentityProviders: jsii.Strings("COGNITO"),
@@ -54,9 +54,9 @@ func (st *stack) addIssuer() issuer {
 		clientID: client.Ref()}
 }
 
-// signInPage is the page of the service to which the issuer returns.
-func (st *stack) signInPage() *string {
-	return awscdk.Fn_Join(jsii.String(""), jsii.Strings(*st.gateway.url, "/sign-in"))
+// console is the page to which the issuer returns.
+func (st *stack) console() *string {
+	return awscdk.Fn_Join(jsii.String(""), jsii.Strings(*st.gateway.url, "/console"))
 }
 
 // addUserPool makes a pool in which users sign up by themselves. A user's id follows from the pool, so a pool that

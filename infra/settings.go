@@ -107,7 +107,7 @@ func readSettings(context func(key string) any) (settings, error) {
 		Issuer:        text("issuer", ""),
 		Audience:      text("audience", ""),
 		ClientID:      text("clientId", ""),
-		SignInReturns: strings.Split(text("signInReturns", "http://localhost:8080/sign-in"), ","),
+		SignInReturns: strings.Split(text("signInReturns", "http://localhost:8080/console"), ","),
 		Origins:       strings.Split(text("origins", "*"), ","),
 		Quotas:        text("quotas", ""),
 		Domain:        text("domain", ""), Certificate: text("certificate", ""),

@@ -115,7 +115,7 @@ func (st *stack) addOutputs() {
 	st.output("Issuer", "Whose tokens it trusts", st.issuer.url)
 	st.output("Audience", "Whom they must be meant for; with a Cognito user pool also the client id", st.issuer.audience)
 	if st.issuer.clientID != nil {
-		st.output("SignInUrl", "Where people sign in and get a token", st.signInPage())
+		st.output("ConsoleUrl", "Where people sign in, take part and organize", st.console())
 	}
 	st.output("TableName", "Table that the functions work on", st.table.name)
 	st.output("BucketName", "Bucket with the files", st.bucketName())

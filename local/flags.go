@@ -63,7 +63,7 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	f.StringVar(&c.issuer, "issuer", "", "OpenID Connect issuer to trust; empty: the development issuer")
 	f.StringVar(&c.audience, "audience", "", "audience that the issuer's tokens must have")
 	f.StringVar(&c.clientID, "client-id", "",
-		"public client of the issuer that may return to /sign-in, where people then get a token; also the audience unless that is given")
+		"public client of the issuer that may return to /console, where people sign in; also the audience unless that is given")
 	f.BoolVar(&c.allowDevIssuer, "allow-dev-issuer", false,
 		"give tokens to everyone who asks, also to other machines: for closed networks only")
 	f.StringVar(&c.origins, "origins", "*", "origins of web pages that may call the API, separated by commas; * is all")

@@ -102,7 +102,7 @@ func TestLab_FilesFitEachOther(t *testing.T) {
 
 		{only(t, "dex.yaml", `^issuer: (.*)$`), native.issuer},
 		{only(t, "dex.yaml", `- id: (.*)$`), native.audience},
-		{only(t, "dex.yaml", `- (https:.*/sign-in)$`), native.url + "/sign-in"},
+		{only(t, "dex.yaml", `- (https:.*/console)$`), native.url + "/console"},
 		{only(t, "dex-connectors.yaml", `redirectURI: (.*)`), native.issuer + "/callback"},
 		{only(t, "Caddyfile", `handle (/\S+)/\*`), strings.TrimPrefix(native.issuer, native.url)},
 
@@ -135,7 +135,7 @@ func TestLab_FilesFitEachOther(t *testing.T) {
 			}
 		}
 	}
-	if !slices.ContainsFunc(functions.Operations(), func(o api.Operation) bool { return o.Path == "/sign-in" }) {
-		t.Error("dex.yaml returns to /sign-in, where there is nothing")
+	if !slices.ContainsFunc(functions.Operations(), func(o api.Operation) bool { return o.Path == "/console" }) {
+		t.Error("dex.yaml returns to /console, where there is nothing")
 	}
 }

@@ -239,7 +239,7 @@ func (f *fixture) fillPath(r right) (string, taskIDs) {
 	ids := map[string]string{
 		"organizerId": f.organizer, "taskId": p.task, "datasetId": p.dataset, "registrationId": p.registration,
 		"submissionId": p.publicEntry, "runId": p.runs["published"], "evaluationId": p.evaluations["published"], "userId": f.users[what],
-		"componentId": f.component, "tool": "evaluator", "tokenId": f.accessToken, "announcementId": p.announcement,
+		"componentId": f.component, "file": f.consoleFile, "tool": "evaluator", "tokenId": f.accessToken, "announcementId": p.announcement,
 		"invitationId": f.invitation, "unsubscriptionId": "", "exceptionId": p.exception,
 	}
 	ids["webhookId"], ids["deliveryId"] = p.webhook, p.delivery

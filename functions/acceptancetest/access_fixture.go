@@ -22,17 +22,18 @@ var callers = []string{"anonymous", "outsider", "registrant", "owner", "rival", 
 // owner's. The rival runs a task of its own; the outsider does nothing at all.
 type fixture struct {
 	Setup
-	t         testing.TB
-	tokens    map[string]string // by caller
-	users     map[string]string // ids, by caller
-	organizer string            // the id of the organizer of both tasks
-	rivalTask string
-	public    taskIDs
-	private   taskIDs
-	anonymous anonymousTeam  // to the public task, by an anonymous team
-	component string         // the id of one of the catalogue
-	inputs    map[string]any // for each tool one that works
-	example   string         // that of evaluate
+	t           testing.TB
+	tokens      map[string]string // by caller
+	users       map[string]string // ids, by caller
+	organizer   string            // the id of the organizer of both tasks
+	rivalTask   string
+	public      taskIDs
+	private     taskIDs
+	anonymous   anonymousTeam  // to the public task, by an anonymous team
+	component   string         // the id of one of the catalogue
+	consoleFile string         // the name of one
+	inputs      map[string]any // for each tool one that works
+	example     string         // that of evaluate
 	// accessToken is the id of one of the owner's.
 	accessToken       string
 	invitation        string            // the id of one to the organizer
@@ -92,6 +93,9 @@ func newFixture(t testing.TB, s Setup) *fixture {
 	var catalogue struct{ Data []struct{ ID string } }
 	f.want(t, http.StatusOK, &catalogue, "", http.MethodGet, "/v1/platform/components?limit=1", nil)
 	f.component = catalogue.Data[0].ID
+	page := f.want(t, http.StatusOK, nil, "", http.MethodGet, "/console", nil)
+	_, f.consoleFile, _ = strings.Cut(string(page.body), ` src="/console/`)
+	f.consoleFile, _, _ = strings.Cut(f.consoleFile, `"`)
 	f.inputs = f.examples()
 	example, err := json.Marshal(f.inputs["evaluator"])
 	if err != nil {

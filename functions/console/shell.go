@@ -26,7 +26,7 @@ type settings struct {
 
 // shell writes the page that loads the application.
 func shell(ctx context.Context, c *api.Call) error {
-	s := settings{Issuer: c.Info.Issuer, Development: c.Info.Issuer == c.BaseURL()+"/dev", ClientID: c.Info.ClientID}
+	s := settings{Issuer: c.Info.Issuer, Development: c.Development(), ClientID: c.Info.ClientID}
 	connect := "'self'"
 	if c.Info.FilesOrigin != "" {
 		connect += " " + c.Info.FilesOrigin

@@ -27,7 +27,7 @@ func TestInvitation_IsSentToItsAddress(t *testing.T) {
 	task := f.Task(recordtest.Private, func(t *record.TaskItem) { t.Name = "Hidden lakes" })
 	_, e := f.invite(task, "Tom@example.org")
 	m := f.one()
-	link := "https://assay.example/sign-in#" + e.Secret
+	link := "https://assay.example/console#" + e.Secret
 	if m.To != "Tom@example.org" || !strings.Contains(m.Text, link) || !strings.Contains(m.HTML, `<a href="`+link+`">`) {
 		t.Errorf("%+v\n%s\n%s", m.Header, m.Text, m.HTML)
 	}

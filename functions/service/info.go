@@ -24,7 +24,7 @@ type Info struct {
 	APIVersion string                      `json:"apiVersion" example:"v1" doc:"that stands in paths"`
 	Issuer     string                      `json:"issuer" format:"uri" doc:"OpenID Connect issuer whose tokens log in"`
 	ClientID   string                      `json:"clientId,omitempty" doc:"public client of the issuer, for codes with PKCE; absent when the server has none"`
-	SignIn     string                      `json:"signIn,omitempty" format:"uri-reference" doc:"page that signs in and ends with a token; absent when the server has no client" example:"/sign-in"`
+	SignIn     string                      `json:"signIn,omitempty" format:"uri-reference" doc:"page on which people sign in; absent when the server has no client" example:"/console"`
 	Limits     Limits                      `json:"limits"`
 	RunFormats []string                    `json:"runFormats" doc:"formats of runs that the built-in evaluators read"`
 	Builds     []string                    `json:"builds" doc:"pools of the platform with a worker that takes the repositories of submissions: one that builds them, or one without containers; a worker counts for an hour after it last asked for work"`
@@ -81,8 +81,8 @@ func info(ctx context.Context, c *api.Call, _ api.PublicTarget) (Info, error) {
 		Limits: limits, RunFormats: []string{"trec-run", "jsonl", "csv"}, Measures: map[string][]measure.Family{},
 	}
 	i.Limits.Quotas = c.Quotas.Quotas
-	if i.ClientID = c.Info.ClientID; i.ClientID != "" || isDevelopment(i.Issuer, c.BaseURL()) {
-		i.SignIn = "/sign-in"
+	if i.ClientID = c.Info.ClientID; i.ClientID != "" || c.Development() {
+		i.SignIn = "/console"
 	}
 	serving, err := records.Get[record.Serving](ctx, c.Store, store.Eventual, record.ServingKey())
 	if err != nil {
@@ -107,7 +107,7 @@ func index(links map[string]string) func(context.Context, *api.Call, api.PublicT
 
 var (
 	root = index(map[string]string{
-		"self": "/", "v1": "/v1", "platform": "/v1/platform", "health": "/health", "info": "/info", "signIn": "/sign-in",
+		"self": "/", "v1": "/v1", "platform": "/v1/platform", "health": "/health", "info": "/info", "console": "/console",
 		"docs": "/docs", "openapi": "/openapi.json",
 	})
 	version1 = index(map[string]string{

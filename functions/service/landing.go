@@ -18,7 +18,7 @@ import (
 // landing writes the page for people. It is the same for all callers, because anybody may keep it.
 func landing(ctx context.Context, c *api.Call, _ api.PublicTarget) error {
 	v := landingView{store: c.Store, now: c.Now(), base: c.BaseURL(), issuer: c.Info.Issuer, clientID: c.Info.ClientID,
-		version: c.Info.Version}
+		version: c.Info.Version, development: c.Development()}
 	if err := v.chooseTasks(ctx); err != nil {
 		return err
 	}
@@ -37,6 +37,7 @@ type landingView struct {
 	now   time.Time
 
 	base, issuer, clientID, version string
+	development                     bool // the server signs in every caller
 	tasks                           []shownTask
 	more                            bool   // there are tasks that are not shown
 	example                         string // id of the task that the commands are about; empty: of none
@@ -66,9 +67,6 @@ func (v *landingView) nameOrganizers(ctx context.Context) error {
 	}
 	return nil
 }
-
-// development reports whether the server signs in every caller.
-func (v *landingView) development() bool { return isDevelopment(v.issuer, v.base) }
 
 // stage says where a task stands.
 type stage struct {
@@ -105,8 +103,8 @@ func (v *landingView) signIn() string {
 	signIn := "curl -sS " + cmp.Or(v.issuer, "<issuer>") + "/.well-known/openid-configuration\nexport ASSAY_TOKEN=<the token>"
 	switch {
 	case v.clientID != "":
-		signIn = "export ASSAY_TOKEN=<the token of that page>"
-	case v.development():
+		signIn = "export ASSAY_TOKEN=<the access token that you made there>"
+	case v.development:
 		signIn = `export ASSAY_TOKEN=$(curl -sS --json '{"user":"alice"}' $ASSAY_URL/dev/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`
 	}
 	return "export ASSAY_URL=" + v.base + "\n" + signIn + "\n" +

@@ -58,7 +58,7 @@ func TestSignIn_DependsOnTheIssuer(t *testing.T) {
 		"https://issuer.example.org": "curl -sS https://issuer.example.org/.well-known/openid-configuration",
 		"":                           "<issuer>/.well-known",
 	} {
-		got := (&landingView{base: "http://localhost", issuer: issuer}).signIn()
+		got := (&landingView{base: "http://localhost", issuer: issuer, development: issuer == "http://localhost/dev"}).signIn()
 		if !strings.Contains(got, want) || !strings.HasPrefix(got, "export ASSAY_URL=http://localhost\n") ||
 			!strings.Contains(got, "\nexport ASSAY_TOKEN=") ||
 			// of which zsh makes no comment

@@ -79,17 +79,17 @@ func landingPage(v landingView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</section><section aria-labelledby=\"part\"><h2 id=\"part\">Take part</h2><p class=\"quiet\">All it takes is a terminal with curl. The lines below are for this server.</p><ol class=\"steps\"><li><h3>Sign in</h3>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</section><section aria-labelledby=\"part\"><h2 id=\"part\">Take part</h2><p><a href=\"/console\">Open the console</a> to do all of this in the browser. Or take a terminal with curl: the lines below are for this server.</p><ol class=\"steps\"><li><h3>Sign in</h3>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		if v.clientID != "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p><a href=\"/sign-in\">Sign in</a>: the page shows the first two lines with your token.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p><a href=\"/console#/me\">Sign in to the console</a>, and make an access token there.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-		} else if v.development() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p>This server runs the development issuer: it gives a token for any name to every caller, here or on a <a href=\"/sign-in\">page</a>.</p>")
+		} else if v.development {
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 9, "<p>This server runs the development issuer: it gives a token for any name to every caller.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

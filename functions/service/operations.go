@@ -7,7 +7,6 @@ package service
 import (
 	"assay/shared/access"
 	"assay/shared/api"
-	"assay/shared/page"
 	"assay/shared/webpage"
 )
 
@@ -43,12 +42,6 @@ var Operations = []api.Operation{
 		Summary:     "Learn about the server",
 		Description: "Name, version, limits, what runs and measures it reads, and where to sign in.",
 	}, api.NoTarget, info),
-	api.Document(api.Spec{
-		ID: "getSignIn", Path: "/sign-in", May: access.Anyone, Query: page.Spec{Ignored: true},
-		Summary: "Sign in with a browser",
-		Description: "A page that ends with a token: it signs in at the issuer that `/info` names, by a code with PKCE, shows the token for the " +
-			"terminal, and makes access tokens. The issuer returns to it.",
-	}, []string{webpage.MediaType}, signIn),
 	api.Document(api.Spec{
 		ID: "getOpenapiJson", Path: "/openapi.json", May: access.Anyone, CacheFor: 300,
 		Summary:     "Read the API's description as JSON",

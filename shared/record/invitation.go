@@ -70,7 +70,7 @@ func (i *Invitation) Scope() access.Scope {
 }
 
 // InvitationLink is where those who have the secret join, below the address of the server. What follows # reaches no server.
-func InvitationLink(secret string) string { return "/sign-in#" + secret }
+func InvitationLink(secret string) string { return "/console#" + secret }
 
 // InvitationPartition holds the invitations to what has the id.
 func InvitationPartition(id string) string { return "INVITATIONS#" + id }

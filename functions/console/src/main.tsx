@@ -57,12 +57,7 @@ function Me() {
     <nav aria-label="You" class="me">
       {admin && <a href="#/admin">Operate</a>}
       <a href="#/me"><bdi>{data?.name || data?.id || "You"}</bdi></a>
-      <button type="button" class="plain" onClick={() => {
-        sessionStorage.clear();
-        signOut();
-        location.assign("/console");
-        location.reload();
-      }}>Sign out</button>
+      <button type="button" class="plain" onClick={signOut}>Sign out</button>
     </nav>
   );
 }

@@ -22,10 +22,7 @@ channel.onmessage = ({ data }: MessageEvent<{ asks?: true; session?: Session | n
   if (data.asks) {
     if (current && !ended) channel.postMessage({ session: current });
   } else if (data.session) store(data.session, false);
-  else {
-    sessionStorage.clear();
-    location.reload(); // what was read for its user goes with them
-  }
+  else leave();
 };
 if (!current) channel.postMessage({ asks: true });
 
@@ -37,8 +34,16 @@ export function begin(s: Session): void {
 
 /** signOut ends the session in all tabs. */
 export function signOut(): void {
-  store(undefined, false);
   channel.postMessage({ session: null });
+  leave();
+}
+
+/** leave loads the page again, so that what was read for its user, and their drafts, go with them. */
+function leave(): void {
+  store(undefined, false); // a tab that asks meanwhile gets none
+  sessionStorage.clear();
+  history.replaceState(null, "", location.pathname);
+  location.reload();
 }
 
 /** expire says that the server refused the token: the page asks to sign in again, and requests wait for that. */

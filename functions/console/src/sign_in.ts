@@ -44,7 +44,9 @@ export async function arrive(): Promise<void> {
   const attempt = JSON.parse(sessionStorage.getItem(attemptKey) ?? "null") as Attempt | null;
   sessionStorage.removeItem(attemptKey);
   history.replaceState(null, "", location.pathname + (attempt?.hash ?? ""));
-  if (!attempt) throw new Error("This answer belongs to no sign-in that was begun in this tab, so it was not used. Sign in again.");
+  if (answer.searchParams.get("state") !== attempt?.state || !attempt) {
+    throw new Error("This answer belongs to no sign-in that was begun in this tab, so it was not used. Sign in again.");
+  }
   await exchange(answer, attempt).catch(error => {
     throw refusal(error);
   });
@@ -78,6 +80,9 @@ function refusal(error: unknown): Error {
     return new Error(`The issuer refused: ${error.error}${error.error_description ? ` (${error.error_description})` : ""}. Sign in again. If it ` +
       `refuses again, those who run this server check at the issuer that the client ${client.client_id} is public, takes codes with PKCE and the ` +
       `scopes “${scope.join(" ")}”, and may return to ${here}.`);
+  }
+  if (error instanceof oauth.OperationProcessingError) {
+    return new Error(`The issuer's answer is of another sign-in, or not as OpenID Connect has it, so it was not used: ${error.message}. Sign in again.`);
   }
   if (error instanceof TypeError) {
     return new Error(`The issuer's answer could not be read. Sign in again. If that does not help, those who run this server let pages of ` +

@@ -5,13 +5,13 @@ import Provider from "oidc-provider";
 const [issuer, client, redirectURI] = process.argv.slice(2);
 const provider = new Provider(issuer, {
   clients: [{
-    client_id: client, redirect_uris: [redirectURI], token_endpoint_auth_method: "none", grant_types: ["authorization_code"],
+    client_id: client, redirect_uris: [redirectURI], token_endpoint_auth_method: "none", grant_types: ["authorization_code", "refresh_token"],
     response_types: ["code"],
   }],
   clientBasedCORS: (_, origin) => redirectURI.startsWith(`${origin}/`),
   conformIdTokenClaims: false,
   claims: { openid: ["sub"], profile: ["name"], email: ["email"], groups: ["groups"] },
-  scopes: ["openid", "profile", "email", "groups"],
+  scopes: ["openid", "profile", "email", "groups", "offline_access"],
   findAccount: (_, sub) => ({
     accountId: sub,
     claims: () => ({ sub, name: `${sub} of the lab`, email: `${sub}@lab.example`, groups: sub === "root" ? ["admins"] : [] }),

@@ -164,6 +164,12 @@ func (p *Page) Type(selector, text string) {
 // Await waits until a JavaScript expression is true on whichever page the tab then shows.
 func (p *Page) Await(expression string) {
 	p.t.Helper()
+	p.await(expression, expression)
+}
+
+// await is Await, and names what it waits for when that does not come.
+func (p *Page) await(expression, name string) {
+	p.t.Helper()
 	for {
 		// Between two pages there is none to evaluate it on.
 		if holds, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](expression)); err == nil && holds {
@@ -171,7 +177,8 @@ func (p *Page) Await(expression string) {
 		}
 		select {
 		case <-p.ctx.Done():
-			p.t.Fatalf("%s does not come true", expression)
+			shown, _ := chromedp.Run(context.WithoutCancel(p.ctx), chromedp.Evaluate[string](`document.body.innerText`))
+			p.t.Fatalf("%s does not come true; the page shows\n%s", name, shown)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

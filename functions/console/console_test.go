@@ -1,0 +1,80 @@
+package console_test
+
+import (
+	"context"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"assay/functions"
+	"assay/shared/api/servertest"
+	"assay/shared/auth"
+	"assay/shared/problem"
+)
+
+// The page knows how people sign in, and its policy lets it ask this server, the issuer's address for tokens and the files' alone.
+func TestShell_FollowsTheIssuer(t *testing.T) {
+	const issuer, none = "https://login.example.org", "connect-src 'self';"
+	s := servertest.New(t, functions.Operations()...)
+	for name, tt := range map[string]struct {
+		issuer, client, files, token string
+		has, connect                 string
+	}{
+		"no client":           {issuer, "", "", "", `&#34;issuer&#34;:&#34;` + issuer + `&#34;,&#34;development&#34;:false`, none},
+		"development":         {s.URL + "/dev", "", "", "", `&#34;development&#34;:true`, none},
+		"files elsewhere":     {issuer, "", "https://files.example", "", issuer, "connect-src 'self' https://files.example;"},
+		"a client":            {issuer, "assay", "", "https://tokens.example/token?p=1", `&#34;client_id&#34;:&#34;assay&#34;`, "connect-src 'self' https://tokens.example;"},
+		"scopes":              {issuer, "assay", "", issuer + "/token", `[&#34;openid&#34;,&#34;groups&#34;]`, "connect-src 'self' " + issuer + ";"},
+		"silent":              {issuer, "assay", "", "silent", "does not answer", none},
+		"no address":          {issuer, "assay", "", "", "no address for tokens", none},
+		"no web address":      {issuer, "assay", "", "javascript:alert(1)", "no address for tokens", none},
+		"a policy of its own": {issuer, "assay", "", "https://a.example;script-src/", "no address for tokens", none},
+	} {
+		s.Info.Issuer, s.Info.ClientID, s.Info.FilesOrigin = tt.issuer, tt.client, tt.files
+		s.Endpoints = func(context.Context) (auth.Endpoints, error) {
+			if tt.token == "silent" {
+				return auth.Endpoints{}, problem.Unavailable.New("The issuer does not answer.")
+			}
+			return auth.Endpoints{Authorization: issuer + "/authorize", Token: tt.token, Scopes: []string{"openid", "groups"}}, nil
+		}
+		a := s.Want(http.StatusOK, nil, "", http.MethodGet, "/console?code=c&state=s&x=1&x=2", nil, "Accept", "text/html,*/*;q=0.8")
+		if policy := a.Header.Get("Content-Security-Policy"); !strings.Contains(string(a.Body), tt.has) || !strings.Contains(policy, tt.connect) ||
+			!strings.Contains(policy, "require-trusted-types-for 'script'; trusted-types 'none'") {
+			t.Errorf("%s: the policy is %q, and the page is\n%s", name, policy, a.Body)
+		}
+		info := servertest.Get[struct {
+			SignIn   string `json:"signIn"`
+			ClientID string `json:"clientId"`
+		}](s, "", "/info")
+		if works := name != "no client" && name != "files elsewhere"; (info.SignIn == "/console") != works || info.ClientID != tt.client {
+			t.Errorf("%s: /info has %q and %q", name, info.SignIn, info.ClientID)
+		}
+	}
+}
+
+// Every file that the page names is there, may be kept for ever, and is run by the policy; files of other names are missing.
+func TestFiles_AreThoseThatThePageNames(t *testing.T) {
+	s := servertest.New(t, functions.Operations()...)
+	page := s.Want(http.StatusOK, nil, "", http.MethodGet, "/console", nil)
+	if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "script-src "+s.URL+"/console/;") {
+		t.Errorf("the policy is %q", policy)
+	}
+	named := regexp.MustCompile(`(?:src|href)="(/console/[^"]+)"`).FindAllSubmatch(page.Body, -1)
+	if len(named) < 2 {
+		t.Fatalf("the page names %d files", len(named))
+	}
+	for _, n := range named {
+		path, mediaType := string(n[1]), "text/javascript; charset=utf-8"
+		if strings.HasSuffix(path, ".css") {
+			mediaType = "text/css; charset=utf-8"
+		}
+		a := s.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", "*/*")
+		if a.Header.Get("Cache-Control") != "public, max-age=31536000" || a.Header.Get("Content-Type") != mediaType {
+			t.Errorf("%s has %v", path, a.Header)
+		}
+	}
+	for _, path := range []string{"/console/missing.js", "/console/..%2Fbundle_test.go", "/console/%2E"} {
+		s.Want(http.StatusNotFound, nil, "", http.MethodGet, path, nil)
+	}
+}

@@ -1,0 +1,87 @@
+//go:build browser
+
+package browsertest
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// user is what a user does with a page, by the names that a screen reader says. Of elements with the name it takes the first that is
+// visible and enabled; "Team > Remove" is what is named Remove in the smallest row, form or section that says Team.
+const user = `(() => {
+  const text = e => (e.getAttribute("aria-label") ?? e.textContent).replace(/\s+/g, " ").trim();
+  const visible = e => e.checkVisibility() && !e.disabled;
+  const within = scope => [...document.querySelectorAll("section, article, form, fieldset, li, tr, dialog, [role=group], main")]
+    .filter(e => visible(e) && e.textContent.replace(/\s+/g, " ").includes(scope)).sort((a, b) => a.textContent.length - b.textContent.length);
+  const find = (name, choose) => {
+    const [scope, own] = name.includes(" > ") ? name.split(" > ") : [null, name];
+    for (const root of scope === null ? [document] : within(scope)) {
+      const found = choose(root, own);
+      if (found) return found;
+    }
+  };
+  const exact = (all, name) => all.find(e => text(e) === name) ?? all.find(e => text(e).startsWith(name));
+  const control = (root, name) => {
+    const labelled = [...root.querySelectorAll("input, select, textarea")].filter(e => !e.disabled && (e.type === "file" || visible(e)));
+    return labelled.find(e => e.getAttribute("aria-label") === name) ?? exact([...root.querySelectorAll("label")]
+      .filter(l => labelled.includes(l.control)), name)?.control;
+  };
+  return {
+    press: name => {
+      const e = find(name, (root, own) => exact([...root.querySelectorAll("button, a[href], summary, [role=tab]")].filter(visible), own));
+      if (!e) return false;
+      e.focus();
+      e.click();
+      return true;
+    },
+    fill: (name, value) => {
+      const e = find(name, control);
+      if (!e) return false;
+      e.focus();
+      if (e.type === "checkbox" || e.type === "radio") {
+        if (e.checked !== (value === "true")) e.click();
+        return true;
+      }
+      const option = e.options && ([...e.options].find(o => o.value === value) ?? [...e.options].find(o => o.textContent.trim() === value));
+      if (e.options && !option) return false;
+      const prototype = e.options ? HTMLSelectElement : e.rows ? HTMLTextAreaElement : HTMLInputElement;
+      Object.getOwnPropertyDescriptor(prototype.prototype, "value").set.call(e, option ? option.value : value);
+      e.dispatchEvent(new Event("input", { bubbles: true }));
+      e.dispatchEvent(new Event("change", { bubbles: true }));
+      return true;
+    },
+    give: (name, file, content) => {
+      const e = find(name, control);
+      if (!e) return false;
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([content], file));
+      e.files = transfer.files;
+      e.dispatchEvent(new Event("change", { bubbles: true }));
+      return true;
+    },
+    sees: what => document.body.innerText.replace(/\s+/g, " ").includes(what),
+  };
+})()`
+
+// act does something once it can be done.
+func (p *Page) act(does string, arguments ...string) {
+	p.t.Helper()
+	encoded, err := json.Marshal(arguments)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.await(fmt.Sprintf("%s.%s(...%s)", user, does, encoded), fmt.Sprintf("%s %q", does, arguments))
+}
+
+// Press presses the button, or follows the link, of the name.
+func (p *Page) Press(name string) { p.t.Helper(); p.act("press", name) }
+
+// Fill enters a value into the field of the name; of a checkbox it is "true" or "false", of a choice its value or its text.
+func (p *Page) Fill(name, value string) { p.t.Helper(); p.act("fill", name, value) }
+
+// Give gives a file to the field of the name.
+func (p *Page) Give(name, file, content string) { p.t.Helper(); p.act("give", name, file, content) }
+
+// Sees waits until the page shows the text.
+func (p *Page) Sees(text string) { p.t.Helper(); p.act("sees", text) }

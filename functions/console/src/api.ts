@@ -1,6 +1,7 @@
 // The one way to the API: typed by its OpenAPI document, with the token of the session. What can pass by itself is waited for: a token
 // that expired, a server that is busy or away, a network that broke. Repeating is safe, because every POST has an idempotency key.
 import createClient from "openapi-fetch";
+import type { PathsWithMethod } from "openapi-typescript-helpers";
 import type { components, paths } from "./api_types";
 import { expire, renewed } from "./session";
 import { freshToken } from "./sign_in";
@@ -34,6 +35,7 @@ async function persistentFetch(request: Request): Promise<Response> {
     const next = new Request(request.clone(), { cache: "no-cache" });
     if (token) next.headers.set("Authorization", `Bearer ${token}`);
     if (key) next.headers.set("Idempotency-Key", key);
+    if (request.method === "PATCH") next.headers.set("Content-Type", "application/merge-patch+json");
     let answer: Response | undefined;
     try {
       answer = await fetch(next);
@@ -68,6 +70,42 @@ function pause(answer: Response | undefined, attempt: number): number | undefine
 }
 
 export const client = createClient<paths>({ baseUrl: location.origin, fetch: persistentFetch });
+
+type Ids = Record<string, string>;
+type Json<T> = T extends { content: { "application/json": infer U } } ? U : never;
+type Success<P, M extends "patch" | "post"> = P extends keyof paths
+  ? paths[P] extends Record<M, { responses: infer R }> ? Json<R[keyof R & (200 | 201)]> : never
+  : never;
+
+// The types of path, parameters and body belong together, which TypeScript can't follow for a method that is not known.
+const send = <T>(method: "PATCH" | "POST", path: string, init: object): Promise<T> =>
+  ok((client[method] as unknown as (path: string, init: object) => Promise<{ data?: T; error?: unknown; response: Response }>)(path, init));
+
+/** patch merges a patch into the resource at a path; of is the resource as it was read, which it must still be. */
+export const patch = <P extends PathsWithMethod<paths, "patch">>(path: P, ids: Ids, body: object, of?: object): Promise<Success<P, "patch">> =>
+  send("PATCH", path, { params: { path: ids, ...(of && { header: { "If-Match": etagOf(of) } }) }, body });
+
+/** post makes a resource at a path. */
+export const post = <P extends PathsWithMethod<paths, "post">>(path: P, ids: Ids, body: object): Promise<Success<P, "post">> =>
+  send("POST", path, { params: { path: ids }, body });
+
+/** remove deletes the resource at a path. */
+export const remove = (path: PathsWithMethod<paths, "delete">, ids: Ids, query?: Ids): Promise<unknown> =>
+  ok((client.DELETE as unknown as (path: string, init: object) => Promise<{ response: Response }>)(path, { params: { path: ids, query } }));
+
+/** effects returns what a change would do, and changes nothing. */
+export async function effects(method: "PATCH" | "POST", path: PathsWithMethod<paths, "patch"> | PathsWithMethod<paths, "post">, ids: Ids, body: object):
+  Promise<Schemas["Effect"][]> {
+  return (await send<Schemas["Preview"]>(method, path, { params: { path: ids, query: { preview: "true" } }, body })).effects;
+}
+
+/** restore takes back the deletion of a resource, which lies in the trash. */
+export async function restore(kind: Schemas["Deletion"]["kind"], resourceId: string, taskId?: string): Promise<void> {
+  const all = await ok(client.GET("/v1/deletions", { params: { query: { "filter[kind]": [kind], ...(taskId && { "filter[taskId]": [taskId] }) } } }));
+  const entry = all?.data.find(d => d.resourceId === resourceId);
+  if (!entry) throw new Error("It is no longer in the trash.");
+  await remove("/v1/deletions/{deletionId}", { deletionId: entry.id });
+}
 
 const etags = new WeakMap<object, string>();
 

@@ -11,6 +11,10 @@ type Load = () => Promise<{ default: ComponentType<Screen> }>;
 const screens: [path: string, load: Load][] = [
   ["/", () => import("./screens/tasks")],
   ["/sign-in", () => import("./screens/sign_in")],
+  ["/join", () => import("./screens/invited")],
+  ["/tasks/:taskId", () => import("./screens/task")],
+  ["/tasks/:taskId/join", () => import("./screens/join")],
+  ["/tasks/:taskId/team", () => import("./screens/team")],
 ];
 
 const routes = screens.map(([path, load]) => ({ parts: path.split("/"), Show: lazy(load) }));

@@ -1,15 +1,112 @@
-import type { Screen } from "../route";
-import { useList } from "../data";
-import { Heading, Items } from "../ui/show";
+// The tasks: open, upcoming, past and those of the reader, with a search by name.
+import type { ComponentChildren } from "preact";
+import type { Schemas } from "../api";
+import { useGet, useList } from "../data";
+import { useMe, type Me } from "../roles";
+import { view, type Screen } from "../route";
+import { stageOf, type Stage } from "../stage";
+import { Busy, Heading, Items, Tag } from "../ui/show";
+import { Deadline } from "../ui/time";
 
-export default function Tasks(_: Screen) {
-  const tasks = useList("/v1/tasks", {});
+type Task = Schemas["Task"];
+const tabs: Record<Stage | "mine", string> = { mine: "Mine", open: "Open", upcoming: "Upcoming", past: "Past" };
+
+export default function Tasks({ query }: Screen) {
+  const me = useMe();
+  const at = (query.get("show") ?? "open") as Stage | "mine";
+  const name = query.get("name") ?? "";
   return (
     <>
       <Heading title="Tasks">Tasks</Heading>
-      <Items of={tasks} empty={<p>There is no task yet.</p>}>
-        {all => <ul class="cards">{all.map(t => <li key={t.id} class="card"><h2><a href={`#/tasks/${t.id}`}><bdi>{t.name}</bdi></a></h2></li>)}</ul>}
-      </Items>
+      <ul class="tabs">
+        {(Object.keys(tabs) as (keyof typeof tabs)[]).filter(t => me || t !== "mine").map(t => (
+          <li key={t}><a href={`#/?show=${t}`} aria-current={t === at ? "page" : undefined}>{tabs[t]}</a></li>
+        ))}
+      </ul>
+      {at === "mine" ? (me ? <Mine me={me} /> : <Busy />) : (
+        <>
+          <p class="field">
+            <label for="name">Search by name</label>
+            <input id="name" type="search" value={name} onInput={e => view(query, { name: e.currentTarget.value })} />
+          </p>
+          <All stage={at} name={name} />
+        </>
+      )}
     </>
+  );
+}
+
+function All({ stage, name }: { stage: Stage; name: string }) {
+  const all = useList("/v1/tasks", { params: { query: { limit: 100, ...(name && { "filter[name]": [name] }) } } }, { keepPreviousData: true });
+  const tasks = { ...all, items: all.items?.filter(t => stageOf(t.submissions) === stage) };
+  return (
+    <Items of={tasks} empty={<p>{name ? "No task of this name is here. Try another name, or another tab." : `No task is ${stage === "past" ? "past" : stage} now.`}</p>}>
+      {items => <Cards>{items.map(t => <Card key={t.id} task={t} />)}</Cards>}
+    </Items>
+  );
+}
+
+const Cards = ({ children }: { children: ComponentChildren }) => <ul class="cards">{children}</ul>;
+
+/** Mine has what the reader organizes, and what they take part in. */
+function Mine({ me }: { me: Me }) {
+  return (
+    <>
+      <h2>You take part</h2>
+      {me.registrations.length === 0
+        ? <p class="empty">Choose a task under <a href="#/?show=open">Open</a>, and take part. To join a team, open the invitation link that its owner sends you.</p>
+        : <Cards>{me.registrations.slice(0, 48).map(r => <Registered key={r.registrationId} of={r} />)}</Cards>}
+      <h2>You organize</h2>
+      {me.memberships.length === 0
+        ? <p class="empty">To run a task of your own, <a href="#/organizers/new">name your organizer</a> first: your lab, or the workshop that you run it for.</p>
+        : (
+          <>
+            <p class="actions">
+              <a class="button" href="#/tasks/new">New task</a>
+              {me.memberships.map(m => <a key={m.organizerId} href={`#/organizers/${m.organizerId}`}><bdi>{m.organizerName ?? m.organizerId}</bdi></a>)}
+              <a href="#/organizers/new">New organizer</a>
+            </p>
+            <Organized ids={me.memberships.map(m => m.organizerId)} />
+          </>
+        )}
+    </>
+  );
+}
+
+function Organized({ ids }: { ids: string[] }) {
+  const all = useList("/v1/tasks", { params: { query: { "filter[organizerId]": ids } } });
+  return (
+    <Items of={all} empty={<p>Your organizer has no task yet.</p>}>
+      {items => <Cards>{items.map(t => <Card key={t.id} task={t} organized />)}</Cards>}
+    </Items>
+  );
+}
+
+function Registered({ of }: { of: Me["registrations"][number] }) {
+  const { data } = useGet("/v1/tasks/{taskId}", { params: { path: { taskId: of.taskId } } });
+  return data ? <Card task={data} registration={of} /> : (
+    <li class="card"><h3><a href={`#/tasks/${of.taskId}`}><bdi>{of.taskName ?? of.taskId}</bdi></a></h3></li>
+  );
+}
+
+function Card({ task, registration, organized }: { task: Task; registration?: Me["registrations"][number]; organized?: boolean }) {
+  const stage = stageOf(task.submissions);
+  const next = stage === "upcoming" ? task.submissions?.opensAt : task.submissions?.closesAt;
+  return (
+    <li class="card">
+      <h3><a href={`#/tasks/${task.id}`}><bdi>{task.name}</bdi></a></h3>
+      <p>
+        {task.featured && <Tag kind="good">featured</Tag>} {task.visibility === "private" && <Tag kind="warm">private</Tag>}{" "}
+        {registration && <Tag kind={registration.state === "accepted" ? "good" : "warm"}>{registration.team}: {registration.state}</Tag>}
+      </p>
+      <p class="small quiet">
+        {next ? <>{{ open: "Submissions until", upcoming: "Opens", past: "Closed" }[stage]} <Deadline at={next} /></> : "No deadline"}
+      </p>
+      <p class="small">
+        <a href={`#/tasks/${task.id}/leaderboard`} aria-label={`Leaderboard of ${task.name}`}>Leaderboard</a>
+        {registration?.state === "accepted" && stage === "open" && <> · <a href={`#/tasks/${task.id}/submit`} aria-label={`Submit to ${task.name}`}>Submit</a></>}
+        {organized && <> · <a href={`#/tasks/${task.id}/desk`} aria-label={`Desk of ${task.name}`}>Desk</a></>}
+      </p>
+    </li>
   );
 }

@@ -1,0 +1,58 @@
+// An invitation: what it is to, and with which terms, before the reader joins.
+import { useEffect, useState } from "preact/hooks";
+import { useSWRConfig } from "swr";
+import { client, ok, post, toProblem, type Problem, type Schemas } from "../api";
+import { go } from "../route";
+import { useSession } from "../session";
+import { filled, Form, type Values } from "../ui/form";
+import { TeamFields, TermsField } from "../ui/registration_fields";
+import { Busy, Failure, Heading } from "../ui/show";
+import { SignIn } from "../ui/sign_in_form";
+import { say } from "../ui/status";
+
+type Offer = Schemas["Membership"];
+
+export default function Invited() {
+  const secret = sessionStorage.getItem("invitation");
+  const { signedIn } = useSession();
+  return (
+    <>
+      <Heading title="Invitation">You are invited</Heading>
+      {!secret ? <p class="empty">Open the link of your invitation again: this tab no longer has it.</p>
+        : signedIn ? <Accept secret={secret} />
+        : <><p>Sign in to see what the invitation is to. You come back to this page.</p><SignIn after="#/join" /></>}
+    </>
+  );
+}
+
+function Accept({ secret }: { secret: string }) {
+  const { mutate } = useSWRConfig();
+  const [offer, setOffer] = useState<Offer>();
+  const [problem, setProblem] = useState<Problem>();
+  useEffect(() => {
+    ok(client.POST("/v1/user/memberships", { params: { query: { preview: true } }, body: { secret } }))
+      .then(preview => setOffer((preview as unknown as Schemas["Preview"]).resource as Offer), error => setProblem(toProblem(error)));
+  }, [secret]);
+  if (problem) return <Failure of={problem} />;
+  if (!offer) return <Busy />;
+  const join = async (values: Values): Promise<void> => {
+    const registration = offer.taskId && (!offer.team || offer.terms) ? { registration: filled(values) } : {};
+    const joined = await post("/v1/user/memberships", {}, { secret, ...registration });
+    sessionStorage.removeItem("invitation");
+    await mutate(() => true);
+    say("You have joined.");
+    go(joined.taskId ? `/tasks/${joined.taskId}/team` : `/organizers/${joined.organizerId}`);
+  };
+  return (
+    <>
+      <p class="lead">
+        {!offer.taskName ? <>You are invited to be an {offer.role} of the organizer <bdi>{offer.organizerName}</bdi>.</>
+          : offer.team ? <>You are invited to the team <bdi>{offer.team}</bdi>, which takes part in the task <bdi>{offer.taskName}</bdi> of <bdi>{offer.organizerName}</bdi>.</>
+          : <>You are invited to take part in the task <bdi>{offer.taskName}</bdi> of <bdi>{offer.organizerName}</bdi>, with a team of yours.</>}
+      </p>
+      <Form name="join" initial={{}} button="Join" submit={join}>
+        {f => <>{offer.taskName && !offer.team && <TeamFields f={f} />}<TermsField f={f} terms={offer.terms} /></>}
+      </Form>
+    </>
+  );
+}

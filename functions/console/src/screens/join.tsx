@@ -1,0 +1,36 @@
+// Taking part in a task: the registration of a new team.
+import { useSWRConfig } from "swr";
+import { post } from "../api";
+import { registrationIn } from "../roles";
+import { go, type Screen } from "../route";
+import { registers } from "../stage";
+import { filled, Form } from "../ui/form";
+import { TeamFields, TermsField } from "../ui/registration_fields";
+import { say } from "../ui/status";
+import { SignIn } from "../ui/sign_in_form";
+import { TaskFrame, type OfTask } from "../ui/task_nav";
+
+export default function Join({ params }: Screen) {
+  return <TaskFrame taskId={params["taskId"]!} title="Take part" at="/join">{of => <Register {...of} />}</TaskFrame>;
+}
+
+function Register({ task, me }: OfTask) {
+  const { mutate } = useSWRConfig();
+  if (!me) return <><p>Sign in to take part. You come back to this page.</p><SignIn /></>;
+  if (registrationIn(me, task.id)) return <p class="notice">You take part already: <a href={`#/tasks/${task.id}/team`}>your team</a>.</p>;
+  if (!registers(task)) return <p class="empty">This task takes no registrations now. Teams that are invited can still join: by the link that the organizers, or the owner of a team, send you.</p>;
+  const join = async (values: object): Promise<void> => {
+    const made = await post("/v1/tasks/{taskId}/registrations", { taskId: task.id }, filled(values as Record<string, unknown>));
+    await mutate(() => true);
+    say(made.state === "accepted" ? "You take part." : "The organizers decide about your registration. You are told by e-mail.");
+    go(`/tasks/${task.id}/team`);
+  };
+  return (
+    <>
+      <p class="lead">{task.registration?.mode === "approval" ? "The organizers accept teams: you hear from them." : "You take part at once."} Others join your team by a link that you send them afterwards.</p>
+      <Form name={`registration ${task.id}`} initial={{ team: "" }} button="Take part" submit={join}>
+        {f => <><TeamFields f={f} /><TermsField f={f} terms={task.terms} /></>}
+      </Form>
+    </>
+  );
+}

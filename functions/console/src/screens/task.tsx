@@ -1,0 +1,157 @@
+// A task as its participants read it: what it is about, its dates and datasets, and how to take part.
+import type { Schemas } from "../api";
+import { useGet, useList } from "../data";
+import { organizes, registrationIn } from "../roles";
+import type { Screen } from "../route";
+import { registers, stageOf } from "../stage";
+import { Markdown } from "../ui/lazy";
+import { Code, Items, Tag } from "../ui/show";
+import { TaskFrame, type OfTask } from "../ui/task_nav";
+import { Deadline, When } from "../ui/time";
+
+export default function TaskScreen({ params }: Screen) {
+  return <TaskFrame taskId={params["taskId"]!} title="" at="">{of => <Overview {...of} />}</TaskFrame>;
+}
+
+function Overview({ task, me }: OfTask) {
+  const mine = registrationIn(me, task.id);
+  const s = task.submissions, r = task.registration;
+  return (
+    <>
+      <Next task={task} me={me} />
+      {task.description && <Markdown source={task.description} />}
+      {task.website && <p><a href={task.website} rel="nofollow noopener">Website of the task</a></p>}
+      <dl class="members">
+        <dt>Registration</dt>
+        <dd>
+          {{ open: "Open: you take part at once", approval: "Organizers accept teams", closed: "By invitation" }[r?.mode ?? "open"]}
+          {r?.opensAt && <>, from <Deadline at={r.opensAt} /></>}{r?.closesAt && <>, until <Deadline at={r.closesAt} /></>}
+        </dd>
+        <dt>Submissions</dt>
+        <dd>{s?.opensAt && <>from <Deadline at={s.opensAt} /> </>}{s?.closesAt ? <>until <Deadline at={s.closesAt} /></> : "No deadline"}</dd>
+        <dt>You may submit</dt>
+        <dd>{(s?.types ?? ["upload"]).map(t => ({ upload: "files", image: "container images", repository: "repositories" })[t]).join(", ")}{limits(s)}</dd>
+      </dl>
+      {mine?.state === "accepted" && <Quota taskId={task.id} registrationId={mine.registrationId} />}
+      <Announcements taskId={task.id} />
+      <h2>Datasets</h2>
+      <Datasets task={task} organizer={organizes(me, task.organizerId)} />
+      {task.terms && <details><summary>Terms, version {task.terms.version}</summary><Markdown source={task.terms.text} /></details>}
+    </>
+  );
+}
+
+const limits = (s: Schemas["SubmissionRules"] | undefined): string =>
+  [s?.perDay && `${s.perDay} runs a day`, s?.total && `${s.total} runs in all`].filter(Boolean).map(l => `; ${l}`).join("");
+
+/** Next is the one thing that the reader does next. */
+function Next({ task, me }: OfTask) {
+  const mine = registrationIn(me, task.id);
+  if (mine?.state === "accepted") {
+    return stageOf(task.submissions) === "past" ? null : <p class="actions"><a class="button" href={`#/tasks/${task.id}/submit`}>Submit</a></p>;
+  }
+  if (mine) return <p class="notice">{mine.state === "pending" ? "The organizers decide about your registration." : "The organizers rejected your registration."} <a href={`#/tasks/${task.id}/team`}>See it</a></p>;
+  if (organizes(me, task.organizerId)) return task.visibility === "private" ? <p class="notice">Only you and the teams you accept see this task. <a href={`#/tasks/${task.id}/edit`}>Prepare and publish it</a></p> : null;
+  return registers(task) ? <p class="actions"><a class="button" href={`#/tasks/${task.id}/join`}>Take part</a></p> : null;
+}
+
+function Quota({ taskId, registrationId }: { taskId: string; registrationId: string }) {
+  const { data } = useGet("/v1/tasks/{taskId}/registrations/{registrationId}", { params: { path: { taskId, registrationId } } });
+  if (!data) return null;
+  return (
+    <>
+      {data.quota && <p><Left quota={data.quota} /></p>}
+      {data.exceptions?.map(e => (
+        <p class="notice" key={e.id}>
+          The organizers granted your team {e.closesAt ? <>a later close, <Deadline at={e.closesAt} /></> : e.runId ? "a run that does not count" : "more runs"}: <bdi>{e.reason}</bdi>
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** Left says what is left of a quota. */
+export function Left({ quota: q }: { quota: Schemas["Quota"] | Schemas["DatasetQuota"] }) {
+  const said = [q.remainingToday !== undefined && `${q.remainingToday} of ${q.perDay} today`, q.remaining !== undefined && `${q.remaining} of ${q.total} in all`].filter(Boolean);
+  return said.length > 0 ? <>Runs left: {said.join(", ")}{q.resetsAt && q.remainingToday === 0 && <>; more <When at={q.resetsAt} /></>}.</> : null;
+}
+
+function Announcements({ taskId }: { taskId: string }) {
+  const all = useList("/v1/tasks/{taskId}/announcements", { params: { path: { taskId }, query: { limit: 5 } } });
+  if (!all.items?.length) return null;
+  return (
+    <>
+      <h2>Announcements</h2>
+      {all.items.map(a => (
+        <article key={a.id}><h3><bdi>{a.title}</bdi> <span class="small quiet"><When at={a.createdAt} /></span></h3>{a.body && <Markdown source={a.body} />}</article>
+      ))}
+      {all.more && <button type="button" class="plain" onClick={all.more}>Earlier announcements</button>}
+    </>
+  );
+}
+
+function Datasets({ task, organizer }: { task: Schemas["Task"]; organizer: boolean }) {
+  const all = useList("/v1/datasets", { params: { query: { "filter[taskId]": [task.id] } } });
+  return (
+    <Items of={all} empty={<p>{organizer ? <a href={`#/tasks/${task.id}/datasets/new`}>Add the first dataset</a> : "The organizers have not published a dataset yet."}</p>}>
+      {items => <>{items.map(d => <Dataset key={d.id} of={d} organizer={organizer} />)}</>}
+    </Items>
+  );
+}
+
+const samples: Record<Schemas["RunFormat"]["kind"], (f: Schemas["RunFormat"]) => string> = {
+  "trec-run": () => "topic1 Q0 document7 1 14.89 my-run",
+  jsonl: f => JSON.stringify({ [f.idField ?? "id"]: "item1", [f.valueField ?? "label"]: "value" }),
+  csv: f => `${f.idField ?? "id"},${f.valueField ?? "label"}\nitem1,value`,
+};
+
+function Dataset({ of: d, organizer }: { of: Schemas["Dataset"]; organizer: boolean }) {
+  return (
+    <article class="card">
+      <h3><bdi>{d.name}</bdi> <Tag>{d.split}</Tag> {d.scores === "afterClose" && <Tag>scores after the close</Tag>} {organizer && <a class="small" href={`#/datasets/${d.id}/edit`}>Edit</a>}</h3>
+      {d.description && <Markdown source={d.description} />}
+      {(d.submissions?.opensAt || d.submissions?.closesAt) && (
+        <p class="small">Takes runs {d.submissions.opensAt && <>from <Deadline at={d.submissions.opensAt} /> </>}{d.submissions.closesAt && <>until <Deadline at={d.submissions.closesAt} /></>}</p>
+      )}
+      {Boolean(d.finalRuns) && <p class="small">Of each team, {d.finalRuns} final {d.finalRuns === 1 ? "run counts" : "runs count"}: mark yours under My runs, or the last ones do.</p>}
+      <h4>Input</h4>
+      {d.inputs?.length
+        ? <ul>{d.inputs.map(f => <li key={f.name}>{f.url ? <a href={f.url}><bdi>{f.name}</bdi></a> : <bdi>{f.name}</bdi>} <span class="small quiet">{bytes(f.size)}</span></li>)}</ul>
+        : <p class="small quiet">No files.</p>}
+      {d.inputsFor === "registrants" && <p class="small quiet">For teams that take part: links are here once yours is accepted.</p>}
+      <h4>A run looks like this</h4>
+      <Code label={`Sample line of a run on ${d.name}`}>{samples[d.runFormat.kind](d.runFormat)}</Code>
+      <h4>It is measured by</h4>
+      <Measures of={d.evaluator} />
+      <details>
+        <summary>Submit from a terminal</summary>
+        <Code label={`Commands to submit to ${d.name}`}>{commands(d)}</Code>
+        <p class="small">Make an access token under <a href="#/me">your name</a>.</p>
+      </details>
+    </article>
+  );
+}
+
+/** bytes says a size. */
+export const bytes = (size: number | undefined): string =>
+  size === undefined ? "" : size < 1000 ? `${size} B` : size < 1e6 ? `${(size / 1e3).toFixed(1)} kB` : size < 1e9 ? `${(size / 1e6).toFixed(1)} MB` : `${(size / 1e9).toFixed(2)} GB`;
+
+const commands = (d: Schemas["Dataset"]): string => `export ASSAY_URL=${location.origin} ASSAY_TOKEN=<your access token>
+printf '{"type":"upload","files":[{"datasetId":"${d.id}","name":"run.txt","content":"%s"}]}' "$(base64 < run.txt | tr -d '\\n')" |
+  curl -sS -H "Authorization: Bearer $ASSAY_TOKEN" --json @- $ASSAY_URL/v1/tasks/${d.taskId}/submissions`;
+
+/** Measures explains the measures of an evaluator by the catalogue of the server. */
+export function Measures({ of }: { of: Schemas["Evaluator"] }) {
+  const { data } = useGet("/info", {});
+  return (
+    <dl class="members">
+      {of.measures.map(m => {
+        const family = data?.measures[of.kind]?.find(f => [f.name, ...(f.aliases ?? [])].includes(m.split(/[@(]/, 1)[0]!));
+        return [
+          <dt key={m}><code>{m}</code>{m === (of.primaryMeasure ?? of.measures[0]) && <span class="small"> (ranks)</span>}</dt>,
+          <dd key={`${m} definition`} class="small">{family ? <>{family.definition}{!family.higherIsBetter && " Lower is better."}</> : "Measured by the organizers' evaluator."}</dd>,
+        ];
+      })}
+    </dl>
+  );
+}

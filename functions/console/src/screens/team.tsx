@@ -1,0 +1,104 @@
+// The reader's team in a task: what it says of itself, its members, and who is invited.
+import { useSWRConfig } from "swr";
+import { patch, remove, type Schemas } from "../api";
+import { read, useGet } from "../data";
+import { registrationIn } from "../roles";
+import { go, type Screen } from "../route";
+import { Form, mergePatch, type Values } from "../ui/form";
+import { Invitations } from "../ui/invitations";
+import { TeamFields, TermsField } from "../ui/registration_fields";
+import { Action, Loaded, Tag } from "../ui/show";
+import { say } from "../ui/status";
+import { TaskFrame, type OfTask } from "../ui/task_nav";
+import { Left } from "./task";
+
+type Registration = Schemas["Registration"];
+const path = "/v1/tasks/{taskId}/registrations/{registrationId}";
+
+export default function Team({ params }: Screen) {
+  return (
+    <TaskFrame taskId={params["taskId"]!} title="Team" at="/team">
+      {of => {
+        const mine = registrationIn(of.me, of.task.id);
+        if (!mine) return <p class="empty">You have no team in this task. <a href={`#/tasks/${of.task.id}/join`}>Take part</a></p>;
+        return <Mine {...of} registrationId={mine.registrationId} />;
+      }}
+    </TaskFrame>
+  );
+}
+
+const stated = { accepted: "Your team takes part.", pending: "The organizers decide about your team.", rejected: "The organizers rejected your team." };
+const fields = (r: Registration): Values => ({ team: r.team, anonymous: r.anonymous, affiliation: r.affiliation, country: r.country, contact: r.contact });
+
+function Mine({ task, me, registrationId }: OfTask & { registrationId: string }) {
+  const ids = { taskId: task.id, registrationId };
+  const registration = useGet(path, { params: { path: ids } });
+  const { mutate } = useSWRConfig();
+  const change = async (r: Registration, body: object, done: string): Promise<void> => {
+    await patch(path, ids, body, r);
+    await mutate(() => true);
+    say(done);
+  };
+  const withdraw = async (): Promise<void> => {
+    await remove(path, ids);
+    await mutate(() => true);
+    say("Your team no longer takes part.");
+    go(`/tasks/${task.id}`);
+  };
+  return (
+    <Loaded of={registration}>
+      {r => {
+        const owner = r.userId === me!.id;
+        const asked = task.terms && r.acceptedTerms !== task.terms.version;
+        return (
+          <>
+            <p><Tag kind={r.state === "accepted" ? "good" : "warm"}>{r.state}</Tag> {stated[r.state]} {r.anonymous && <>Others see it as <bdi>{r.alias}</bdi>.</>} {r.quota && <Left quota={r.quota} />}</p>
+            {asked && (
+              <section class="notice" aria-label="Changed terms">
+                <p>The terms of the task have changed. Your team submits again once you accept them.</p>
+                <Form name={`terms ${registrationId}`} initial={{}} button="Accept" submit={v => change(r, v, "Accepted.")}>{f => <TermsField f={f} terms={task.terms} />}</Form>
+              </section>
+            )}
+            <h3>Members</h3>
+            <Members of={r} me={me!.id} ids={ids} hand={userId => change(r, { userId }, "The team has a new owner.")} />
+            {owner && <><h3>Invitations</h3><Invitations to={ids} what="a member" /></>}
+            <h3>About the team</h3>
+            {owner ? (
+              <Form name={`team ${registrationId}`} initial={fields(r)} latest={async () => fields(await read(path, { params: { path: ids } }))}
+                submit={(v, base) => change(r, mergePatch(base, v), "Saved.")}>
+                {f => <TeamFields f={f} />}
+              </Form>
+            ) : <p>The owner of the team changes its name and what it says of itself.</p>}
+            {owner && <details><summary>Withdraw from the task</summary><p>Your team leaves the task. That is possible while it has submitted nothing.</p><Action plain run={withdraw}>Withdraw the team</Action></details>}
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function Members({ of: r, me, ids, hand }: { of: Registration; me: string; ids: { taskId: string; registrationId: string }; hand: (userId: string) => Promise<void> }) {
+  const { mutate } = useSWRConfig();
+  const owner = r.userId === me;
+  const leave = async (userId: string): Promise<void> => {
+    await remove(`${path}/members/{userId}`, { ...ids, userId });
+    await mutate(() => true);
+    say(userId === me ? "You have left the team." : "They are no longer in the team.");
+    if (userId === me) go(`/tasks/${ids.taskId}`);
+  };
+  return (
+    <ul class="rows">
+      {r.members.map(id => {
+        const person = r.people?.find(p => p.id === id);
+        const name = person?.name || person?.email || id;
+        return (
+          <li key={id}>
+            <span><bdi>{name}</bdi> {id === r.userId && <Tag>owner</Tag>} {id === me && <Tag>you</Tag>}</span>
+            {owner && id !== me && <Action plain label={`Make ${name} the owner`} run={() => hand(id)}>Make owner</Action>}
+            {id !== r.userId && (owner || id === me) && <Action plain label={id === me ? "Leave the team" : `Remove ${name}`} run={() => leave(id)}>{id === me ? "Leave" : "Remove"}</Action>}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,69 @@
+// Invitations to an organizer, a task or a team: made, shown once, listed, withdrawn.
+import { useState } from "preact/hooks";
+import { post, remove, type Schemas } from "../api";
+import { useList } from "../data";
+import { Choice, Instant, Text, Whole } from "./fields";
+import { filled, Form } from "./form";
+import { Action, Code, Items } from "./show";
+import { say } from "./status";
+import { When } from "./time";
+
+type To = { organizerId: string } | { taskId: string; registrationId?: string };
+
+const roles = { editor: "Editor: all but members and deletion", owner: "Owner: members and deletion too" };
+
+export function Invitations({ to, what }: { to: To; what: string }) {
+  const [made, setMade] = useState<Schemas["NewInvitation"]>();
+  const ofTeam = "taskId" in to && to.registrationId !== undefined;
+  const path = "organizerId" in to ? "/v1/organizers/{organizerId}/invitations"
+    : ofTeam ? "/v1/tasks/{taskId}/registrations/{registrationId}/invitations" : "/v1/tasks/{taskId}/invitations";
+  const ids = to as unknown as Record<string, string>;
+  const all = useList(path as "/v1/tasks/{taskId}/invitations", { params: { path: ids as { taskId: string } } });
+  const invite = async (values: object): Promise<void> => {
+    setMade(await post(path, ids, values));
+    await all.reload();
+  };
+  const withdraw = async (invitationId: string): Promise<void> => {
+    await remove(`${path}/{invitationId}` as "/v1/tasks/{taskId}/invitations/{invitationId}", { ...ids, invitationId });
+    await all.reload();
+    say("The invitation no longer works.");
+  };
+  return (
+    <>
+      {made?.link && (
+        <div class="notice" role="status">
+          <p>Send this link to {made.email ? <bdi>{made.email}</bdi> : "those whom you invite"}. It is shown this once{made.email && ", and an e-mail with it is on its way"}.</p>
+          <Code label="Invitation link">{new URL(made.link, location.origin).href}</Code>
+        </div>
+      )}
+      <Items of={all} empty={<p>No invitation is open.</p>}>
+        {items => (
+          <ul class="rows">
+            {items.map(i => (
+              <li key={i.id}>
+                <span>
+                  {i.email ? <bdi>{i.email}</bdi> : "A link"}{i.role && `, as ${i.role}`}{i.uses !== undefined && `, for ${i.uses} more`}
+                  {i.expiresAt && <>, until <When at={i.expiresAt} /></>}
+                </span>
+                <Action plain label={`Withdraw the invitation ${i.email ?? `of ${i.createdAt}`}`} run={() => withdraw(i.id)}>Withdraw</Action>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Items>
+      <details open={all.items?.length === 0}>
+        <summary>Invite {what}</summary>
+        <Form name={`invitation ${Object.values(ids).join(" ")}`} initial={"organizerId" in to ? { role: "editor" } : {}} button="Make a link" submit={v => invite(filled(v))}>
+          {f => (
+            <>
+              <Text f={f} name="email" type="email" label="E-mail address (optional)" hint="The link works for this address alone. Without it, whoever has the link can join." />
+              {"organizerId" in to && <Choice f={f} name="role" label="Role" options={roles} />}
+              <Whole f={f} name="uses" label="How many may join by it" min={1} max={500} hint="One, if you leave it out." />
+              <Instant f={f} name="expiresAt" label="Works until" hint="At most 90 days; left out, 14." />
+            </>
+          )}
+        </Form>
+      </details>
+    </>
+  );
+}

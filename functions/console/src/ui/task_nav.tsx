@@ -1,0 +1,43 @@
+// The links between the screens of one task, and its name above them.
+import type { ComponentChildren } from "preact";
+import type { Schemas } from "../api";
+import { useGet } from "../data";
+import { isAdmin, organizes, registrationIn, useMe, type Me } from "../roles";
+import { Heading, Loaded } from "./show";
+
+export type OfTask = { task: Schemas["Task"]; me: Me | undefined };
+
+/** TaskFrame shows a screen of a task once the task is read. */
+export function TaskFrame({ taskId, title, at, children }: { taskId: string; title: string; at: string; children: (of: OfTask) => ComponentChildren }) {
+  const task = useGet("/v1/tasks/{taskId}", { params: { path: { taskId } } });
+  const me = useMe();
+  return (
+    <Loaded of={task}>
+      {t => (
+        <>
+          <Heading title={at ? `${title} · ${t.name}` : t.name}><bdi>{t.name}</bdi></Heading>
+          <TaskNav task={t} me={me} at={at} />
+          {at && <h2>{title}</h2>}
+          {children({ task: t, me })}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function TaskNav({ task, me, at }: OfTask & { at: string }) {
+  const mine = registrationIn(me, task.id);
+  const organizer = organizes(me, task.organizerId);
+  const links: [to: string, name: string][] = [
+    ["", "Overview"], ["/leaderboard", "Leaderboard"],
+    ...(mine ? [["/team", "Team"], ["/submit", "Submit"], ["/runs", "My runs"]] as [string, string][] : me && !organizer ? [["/join", "Take part"]] as [string, string][] : []),
+    ...(organizer || isAdmin(me) ? [["/desk", "Desk"], ["/edit", "Edit"]] as [string, string][] : []),
+  ];
+  return (
+    <nav aria-label="Task">
+      <ul class="tabs">
+        {links.map(([to, name]) => <li key={to}><a href={`#/tasks/${task.id}${to}`} aria-current={to === at ? "page" : undefined}>{name}</a></li>)}
+      </ul>
+    </nav>
+  );
+}

@@ -69,7 +69,9 @@ function pause(answer: Response | undefined, attempt: number): number | undefine
   return after <= 30 ? Math.max(after, 1) : undefined; // a quota of the day says when there is more
 }
 
-export const client = createClient<paths>({ baseUrl: location.origin, fetch: persistentFetch });
+export const client = createClient<paths>({
+  baseUrl: location.origin, fetch: persistentFetch, querySerializer: { array: { style: "form", explode: false } },
+});
 
 type Ids = Record<string, string>;
 type Json<T> = T extends { content: { "application/json": infer U } } ? U : never;

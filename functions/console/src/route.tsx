@@ -15,6 +15,10 @@ const screens: [path: string, load: Load][] = [
   ["/tasks/:taskId", () => import("./screens/task")],
   ["/tasks/:taskId/join", () => import("./screens/join")],
   ["/tasks/:taskId/team", () => import("./screens/team")],
+  ["/tasks/:taskId/submit", () => import("./screens/submit")],
+  ["/tasks/:taskId/runs", () => import("./screens/runs")],
+  ["/runs", () => import("./screens/runs")],
+  ["/runs/:runId", () => import("./screens/run")],
 ];
 
 const routes = screens.map(([path, load]) => ({ parts: path.split("/"), Show: lazy(load) }));

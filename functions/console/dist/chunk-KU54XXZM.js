@@ -1,1 +1,0 @@
-import{b as e,c as r,f as p}from"./chunk-KNG4IY4J.js";import{D as o}from"./chunk-TLQN5Z4C.js";p();var n=r(()=>import("./markdown-MWRCQ6HT.js")),c=({source:s})=>o(e,{fallback:o("p",{class:"prose before",children:s}),children:o(n,{source:s})});export{c as a};

@@ -1,1 +1,0 @@
-import{a,b,c,d}from"./chunk-EIHGJYWM.js";import"./chunk-NZRCX6HZ.js";import"./chunk-NNI3NQGT.js";import"./chunk-BAIQXMWC.js";import"./chunk-KU54XXZM.js";import"./chunk-3BENLKQN.js";import"./chunk-KNG4IY4J.js";import"./chunk-TLQN5Z4C.js";export{b as Left,d as Measures,c as bytes,a as default};

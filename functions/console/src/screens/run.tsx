@@ -1,0 +1,177 @@
+// One run: its state as it changes, what is wrong with it, its scores by topic, its log, and what its team does with it.
+import { useState } from "preact/hooks";
+import { useSWRConfig } from "swr";
+import { patch, type Schemas } from "../api";
+import { read, useGet } from "../data";
+import { organizes, useMe } from "../roles";
+import { go, type Screen } from "../route";
+import { Resume, RunActions } from "../run_actions";
+import { Area, Choice, Text } from "../ui/fields";
+import { Diagnostics } from "../ui/file_field";
+import { Form, mergePatch, type Values } from "../ui/form";
+import { decimals, ended, nameOf, StateTag } from "../ui/run_state";
+import { Heading, Loaded, Tag } from "../ui/show";
+import { say } from "../ui/status";
+import { When } from "../ui/time";
+import { bytes } from "./task";
+
+type Run = Schemas["Run"];
+type Evaluation = Schemas["Evaluation"];
+
+export default function RunScreen({ params }: Screen) {
+  const runId = params["runId"]!;
+  const run = useGet("/v1/runs/{runId}", { params: { path: { runId } } }, { refreshInterval: r => r && !ended(r) ? 1500 : 0 });
+  return <Loaded of={run}>{r => <One of={r} />}</Loaded>;
+}
+
+function One({ of: r }: { of: Run }) {
+  const me = useMe();
+  const task = useGet("/v1/tasks/{taskId}", { params: { path: { taskId: r.taskId } } }).data;
+  const dataset = useGet("/v1/datasets/{datasetId}", { params: { path: { datasetId: r.datasetId } } }).data;
+  const ours = Boolean(me?.registrations.some(g => g.taskId === r.taskId && g.team === r.team)) || r.userId === me?.id;
+  const organizer = Boolean(task && organizes(me, task.organizerId));
+  return (
+    <>
+      <p class="small"><a href={`#/tasks/${r.taskId}`}><bdi>{task?.name ?? "Task"}</bdi></a> · <bdi>{dataset?.name ?? ""}</bdi></p>
+      <Heading title={nameOf(r)}><bdi>{nameOf(r)}</bdi></Heading>
+      <p><StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>} <bdi>{r.team}</bdi>, <When at={r.createdAt} />{r.attempts > 1 && `, attempt ${r.attempts}`}</p>
+      {r.notice && <p class="notice">{r.notice}</p>}
+      <p class="actions">
+        {(ours || organizer) && <RunActions of={r} finalRuns={dataset?.finalRuns} deleted={() => go(`/tasks/${r.taskId}/runs`)} />}
+        {organizer && <a class="button" href={`#/runs/${r.id}/review`}>Review</a>}
+      </p>
+      {r.state === "awaiting-upload" && ours && <Resume of={r} />}
+      {r.diagnostics.length > 0 && <><h2>Diagnostics</h2><Diagnostics of={r.diagnostics} /></>}
+      {r.evaluationId ? <Scores evaluationId={r.evaluationId} run={r} /> : ended(r) && r.state === "completed" && <p class="notice">The run is valid. Its scores are shown once the organizers publish or unblind them.</p>}
+      {(r.logTail || !ended(r) && r.state === "running") && <Log text={r.logTail} file={r.log} name="Log" />}
+      {r.evaluationLogTail && <Log text={r.evaluationLogTail} file={r.evaluationLog} name="Log of the evaluation" />}
+      {r.files.some(f => f.name) && (
+        <>
+          <h2>Files</h2>
+          <ul>{r.files.map(f => <li key={f.name}>{f.url ? <a href={f.url}><bdi>{f.name}</bdi></a> : <bdi>{f.name}</bdi>} <span class="small quiet">{bytes(f.size)}{f.state === "pending" && ", not uploaded yet"}</span></li>)}</ul>
+        </>
+      )}
+      {ours && <Said run={r} />}
+    </>
+  );
+}
+
+const Log = ({ text, file, name }: { text: string; file: Schemas["File"] | undefined; name: string }) => (
+  <>
+    <h2>{name}</h2>
+    <pre tabIndex={0} aria-label={name}>{text || "Nothing yet."}</pre>
+    {file?.url && <p><a href={file.url}>The whole log</a></p>}
+  </>
+);
+
+function Scores({ evaluationId, run }: { evaluationId: string; run: Run }) {
+  const evaluation = useGet("/v1/evaluations/{evaluationId}", { params: { path: { evaluationId } } });
+  return (
+    <>
+      <h2>Scores</h2>
+      <Loaded of={evaluation}>
+        {e => (
+          <>
+            <dl class="members">
+              {Object.entries(e.measures).flatMap(([m, v]) => [
+                <dt key={m}><code>{m}</code>{m === e.primaryMeasure && <span class="small"> (ranks)</span>}</dt>,
+                <dd key={`${m} value`}>{decimals(v as number | null)} {v === null && <span class="small quiet">{String(e.reasons?.[m as never] ?? "")}</span>}</dd>,
+              ])}
+            </dl>
+            <Compare run={run} />
+            <Topics of={e} />
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+/** Compare leads to the comparison with another run of the dataset: the best, a baseline, or one of the reader's. */
+function Compare({ run: r }: { run: Run }) {
+  const me = useMe();
+  const board = useGet("/v1/evaluations", { params: { query: { "filter[datasetId]": [r.datasetId], sort: "rank", limit: 25 } } }).data?.data ?? [];
+  const mine = useGet(me ? "/v1/evaluations" : null, { params: { query: { "filter[datasetId]": [r.datasetId], "filter[userId]": [me?.id ?? ""], limit: 25 } } }).data?.data ?? [];
+  const others = [...board, ...mine.filter(m => !board.some(b => b.id === m.id))].filter(e => e.runId !== r.id);
+  if (others.length === 0) return null;
+  const named = (e: Evaluation): string => `${e.rank ? `${e.rank}. ` : ""}${e.team}${e.baseline ? " (baseline)" : ""}: ${nameOf(e)}, ${decimals(e.measures[e.primaryMeasure] as number | null)}`;
+  return (
+    <p class="field">
+      <label for="compare">Compare with</label>
+      <select id="compare" value="" onChange={e => go(`/compare?runs=${r.id},${e.currentTarget.value}`)}>
+        <option value="">Choose a run …</option>
+        {others.map(e => <option key={e.id} value={e.runId}>{named(e)}</option>)}
+      </select>
+    </p>
+  );
+}
+
+const page = 50;
+
+/** Topics has the values by topic, the worst first. */
+function Topics({ of: e }: { of: Evaluation }) {
+  const [measure, setMeasure] = useState(e.primaryMeasure);
+  const [shown, setShown] = useState(page);
+  const values = Object.entries((e.perTopic ?? {}) as Record<string, Record<string, number | null>>).map(([topic, v]) => ({ topic, value: v[measure] ?? null }))
+    .sort((a, b) => (a.value ?? Infinity) - (b.value ?? Infinity));
+  if (values.length === 0) return null;
+  const most = Math.max(1, ...values.map(v => v.value ?? 0));
+  return (
+    <>
+      <h2>By topic</h2>
+      <p class="field">
+        <label for="measure">Measure</label>
+        <select id="measure" value={measure} onChange={c => setMeasure(c.currentTarget.value)}>{Object.keys(e.measures).map(m => <option key={m}>{m}</option>)}</select>
+      </p>
+      <div class="scroll" tabIndex={0} role="group" aria-label="Values by topic">
+        <table>
+          <thead><tr><th scope="col">Topic</th><th scope="col" class="number">{measure}</th><th scope="col"><span class="quiet">lowest first</span></th></tr></thead>
+          <tbody>
+            {values.slice(0, shown).map(v => (
+              <tr key={v.topic}>
+                <th scope="row"><bdi>{v.topic}</bdi></th><td class="number">{decimals(v.value)}</td>
+                <td>{v.value !== null && <meter min={Math.min(0, v.value)} max={most} value={v.value} aria-hidden="true" />}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {values.length > shown && <button type="button" class="plain" onClick={() => setShown(shown + page)}>Show more of {values.length} topics</button>}
+    </>
+  );
+}
+
+const ofSubmission = "/v1/tasks/{taskId}/submissions/{submissionId}";
+
+/** Said is what the team says of the run and of its submission. */
+function Said({ run: r }: { run: Run }) {
+  const { mutate } = useSWRConfig();
+  const ids = { taskId: r.taskId, submissionId: r.submissionId };
+  const submission = useGet(ofSubmission, { params: { path: ids } });
+  const fields = (s: Schemas["Submission"]): Values => ({ title: s.title, notes: s.notes, description: s.description, paperUrl: s.paperUrl, visibility: s.visibility ?? "private" });
+  return (
+    <>
+      <h2>Title and notes</h2>
+      <Loaded of={submission}>
+        {s => (
+          <Form name={`submission ${s.id}`} initial={fields(s)} latest={async () => fields(await read(ofSubmission, { params: { path: ids } }))}
+            submit={async (v, base) => {
+              await patch(ofSubmission, ids, mergePatch(base, v), s);
+              await mutate(() => true);
+              say("Saved.");
+            }}>
+            {f => (
+              <>
+                <Text f={f} name="title" label="Title" max={200} />
+                <Area f={f} name="notes" label="Notes" rows={2} hint="For your team alone." />
+                <Area f={f} name="description" label="Description" rows={2} hint="Markdown, for those who see the submission." />
+                <Text f={f} name="paperUrl" type="url" label="Paper" max={500} />
+                <Choice f={f} name="visibility" label="Who sees the submission" options={{ private: "Your team and the organizers", public: "Everyone who sees the task" }} />
+              </>
+            )}
+          </Form>
+        )}
+      </Loaded>
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+// The reader's runs, of one task or of all: state, score and fault in one row, live while anything is under way.
+import type { Schemas } from "../api";
+import { useGet, useList } from "../data";
+import { useMe } from "../roles";
+import type { Screen } from "../route";
+import { Resume, RunActions } from "../run_actions";
+import { decimals, ended, nameOf, StateTag } from "../ui/run_state";
+import { Busy, Heading, Items, Tag } from "../ui/show";
+import { SignIn } from "../ui/sign_in_form";
+import { TaskFrame } from "../ui/task_nav";
+import { When } from "../ui/time";
+import { useSession } from "../session";
+
+type Run = Schemas["Run"];
+
+export default function Runs({ params }: Screen) {
+  const taskId = params["taskId"];
+  if (taskId) return <TaskFrame taskId={taskId} title="My runs" at="/runs">{({ me }) => me ? <List me={me.id} taskId={taskId} /> : <SignIn />}</TaskFrame>;
+  return <><Heading title="My runs">My runs</Heading><OfAll /></>;
+}
+
+function OfAll() {
+  const me = useMe();
+  const { signedIn } = useSession();
+  return me ? <List me={me.id} /> : signedIn ? <Busy /> : <SignIn />;
+}
+
+function List({ me, taskId }: { me: string; taskId?: string }) {
+  const runs = useList("/v1/runs", { params: { query: { "filter[userId]": [me], ...(taskId && { "filter[taskId]": [taskId] }) } } },
+    { refreshInterval: (pages?: { data: Run[] }[]) => pages?.some(p => p?.data.some(r => !ended(r))) ? 2000 : 30_000 });
+  const to = taskId ? <a href={`#/tasks/${taskId}/submit`}>Submit the first</a> : <>Choose a <a href="#/?show=open">task</a>, and submit one.</>;
+  return (
+    <Items of={runs} empty={<p>You have no runs yet. {to}</p>}>
+      {items => <Rows of={items} oneTask={taskId !== undefined} />}
+    </Items>
+  );
+}
+
+function Rows({ of, oneTask }: { of: Run[]; oneTask: boolean }) {
+  // One request has the scores of up to 50 runs.
+  const measured = of.filter(r => r.evaluationId).slice(0, 50).map(r => r.id);
+  const scores = useGet(measured.length > 0 ? "/v1/evaluations" : null, { params: { query: { "filter[runId]": measured, limit: 100 } } }, { keepPreviousData: true });
+  return (
+    <ul class="rows">
+      {of.map(r => <Row key={r.id} of={r} score={scores.data?.data.find(e => e.runId === r.id)} oneTask={oneTask} />)}
+    </ul>
+  );
+}
+
+function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] | undefined; oneTask: boolean }) {
+  const dataset = useGet("/v1/datasets/{datasetId}", { params: { path: { datasetId: r.datasetId } } }).data;
+  const task = useGet(oneTask ? null : "/v1/tasks/{taskId}", { params: { path: { taskId: r.taskId } } }).data;
+  const fault = r.diagnostics.find(d => d.severity === "error");
+  return (
+    <li>
+      <div>
+        <a href={`#/runs/${r.id}`}><bdi>{nameOf(r)}</bdi></a> <StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>}{" "}
+        {score && <><strong class="number">{decimals(score.measures[score.primaryMeasure] as number | null)}</strong> <span class="small">{score.primaryMeasure}</span></>}
+        {r.state === "completed" && !score && <span class="small quiet">scores are not shown yet</span>}
+        <br />
+        <span class="small quiet">{task && <><bdi>{task.name}</bdi> · </>}<bdi>{dataset?.name ?? "…"}</bdi> · <When at={r.createdAt} /></span>
+        {fault && <p class="small fault">{fault.line !== undefined && `Line ${fault.line}: `}{fault.message}{r.diagnostics.length > 1 && ` And ${r.diagnostics.length - 1} more.`}</p>}
+        {r.notice && <p class="small">{r.notice}</p>}
+        {r.state === "awaiting-upload" && <Resume of={r} />}
+      </div>
+      <RunActions of={r} finalRuns={dataset?.finalRuns} />
+    </li>
+  );
+}

@@ -1,0 +1,160 @@
+// Submitting: files that the server looks at before anything is charged, container images, and repositories.
+import { useRef, useState } from "preact/hooks";
+import { useSWRConfig } from "swr";
+import { type Schemas } from "../api";
+import { useGet, useList } from "../data";
+import { organizes, registrationIn } from "../roles";
+import { go, view, type Screen } from "../route";
+import { stageOf } from "../stage";
+import { submit, type Chosen } from "../submission";
+import { Area, Check, Checks, Choice, Text } from "../ui/fields";
+import { Diagnostics, FileField } from "../ui/file_field";
+import { filled, Form, type Values } from "../ui/form";
+import { Failure, Items, Tag } from "../ui/show";
+import { say } from "../ui/status";
+import { TaskFrame, type OfTask } from "../ui/task_nav";
+import { Deadline } from "../ui/time";
+import { toProblem, type Problem } from "../api";
+import { validate, type Verdict } from "../validate";
+import { bytes, Left } from "./task";
+
+type Dataset = Schemas["Dataset"];
+type Type = Schemas["SubmissionDraft"]["type"];
+const kinds: Record<Type, string> = { upload: "Files", image: "Container image", repository: "Repository" };
+
+export default function Submit({ params, query }: Screen) {
+  const baseline = query.has("baseline");
+  return (
+    <TaskFrame taskId={params["taskId"]!} title={baseline ? "Submit a baseline" : "Submit"} at="/submit">
+      {of => <Kinds {...of} query={query} baseline={baseline} />}
+    </TaskFrame>
+  );
+}
+
+function Kinds({ task, me, query, baseline }: OfTask & { query: URLSearchParams; baseline: boolean }) {
+  const mine = registrationIn(me, task.id);
+  const types = task.submissions?.types ?? ["upload"];
+  const type = (query.get("type") ?? types[0]) as Type;
+  const datasets = useList("/v1/datasets", { params: { query: { "filter[taskId]": [task.id] } } });
+  if (!baseline && mine?.state !== "accepted") {
+    return (
+      <p class="empty">
+        {mine ? "Your team can submit once the organizers have accepted it." : <>Submitting takes a team. <a href={`#/tasks/${task.id}/join`}>Take part</a></>}
+        {organizes(me, task.organizerId) && <> As an organizer, you can <a href={`#/tasks/${task.id}/submit?baseline=1`}>submit a baseline</a>.</>}
+      </p>
+    );
+  }
+  return (
+    <>
+      {mine && !baseline && <Remaining taskId={task.id} registrationId={mine.registrationId} />}
+      {types.length > 1 && (
+        <p class="tabs" role="group" aria-label="What you submit">
+          {types.map(t => <button key={t} type="button" aria-pressed={t === type} onClick={() => view(query, { type: t })}>{kinds[t]}</button>)}
+        </p>
+      )}
+      <Items of={datasets} empty={<p>The task has no dataset yet.</p>}>
+        {all => <Entry key={type} task={task} type={type} datasets={all.filter(d => baseline || stageOf(d.submissions) === "open")} baseline={baseline} />}
+      </Items>
+    </>
+  );
+}
+
+function Remaining({ taskId, registrationId }: { taskId: string; registrationId: string }) {
+  const { data } = useGet("/v1/tasks/{taskId}/registrations/{registrationId}", { params: { path: { taskId, registrationId } } });
+  return <p>{data?.quota ? <Left quota={data.quota} /> : <>&nbsp;</>}</p>;
+}
+
+type Sending = { name: string; doing: string; share: number };
+
+function Entry({ task, type, datasets, baseline }: { task: Schemas["Task"]; type: Type; datasets: Dataset[]; baseline: boolean }) {
+  const { mutate } = useSWRConfig();
+  const [files, setFiles] = useState<Record<string, File>>({});
+  const [sending, setSending] = useState<Sending[]>([]);
+  const stop = useRef<AbortController>();
+  if (datasets.length === 0) return <p class="empty">No dataset of the task takes runs now.</p>;
+  const tell = (name: string, doing: string, share: number): void => setSending(all => [...all.filter(s => s.name !== name), { name, doing, share }]);
+  const act = async (values: Values): Promise<void> => {
+    const chosen: Chosen[] = Object.entries(files).map(([datasetId, file]) => ({ datasetId, file }));
+    if (type === "upload" && chosen.length === 0) throw new Error("Choose a file for at least one dataset.");
+    stop.current = new AbortController();
+    const draft = filled({ ...values, type, ...(baseline && { baseline }) });
+    try {
+      const made = await submit(task.id, draft, type === "upload" ? chosen : [], tell, stop.current.signal);
+      await mutate(() => true);
+      const left = made.quota?.remainingToday;
+      say(`Submitted.${left === undefined ? "" : ` Runs left today: ${left}.`}`);
+      go(made.runIds.length === 1 ? `/runs/${made.runIds[0]}` : `/tasks/${task.id}/runs`);
+    } finally {
+      setSending([]);
+    }
+  };
+  const options = Object.fromEntries(datasets.map(d => [d.id, `${d.name} (${d.split})`]));
+  return (
+    <Form name={`submission ${task.id} ${type}`} initial={type === "upload" ? {} : { datasetIds: datasets.map(d => d.id) }} button="Submit" submit={act}>
+      {f => (
+        <>
+          {type === "upload" && datasets.map(d => (
+            <RunFile key={d.id} of={d} chosen={files[d.id]} choose={file => setFiles(all => ({ ...all, [d.id]: file }))} />
+          ))}
+          {type === "image" && <Text f={f} name="image" label="Image" required max={500} hint={<>With its registry, such as <code>docker.io/lab/ranker:1.0</code>.</>} />}
+          {type === "repository" && (
+            <>
+              <Text f={f} name="url" type="url" label="Address of the repository" required max={500} />
+              <Text f={f} name="ref" label="Branch, tag or commit" max={200} />
+            </>
+          )}
+          {type !== "upload" && (
+            <>
+              <Text f={f} name="command" label="Command" max={2000} hint="What is run in it; without one, what it starts by itself." />
+              <Checks f={f} name="datasetIds" label="Run it on" options={options} />
+            </>
+          )}
+          <Text f={f} name="title" label="Title" max={200} hint="What you call this run, such as the method." />
+          <Area f={f} name="notes" label="Notes" rows={2} hint="For your team alone." />
+          <details>
+            <summary>More to say</summary>
+            <Area f={f} name="description" label="Description" hint="Markdown, for those who see the submission." />
+            <Text f={f} name="paperUrl" type="url" label="Paper" max={500} />
+            <Choice f={f} name="visibility" label="Who sees the submission" options={{ "": "Your team and the organizers", public: "Everyone who sees the task" }} />
+            {baseline && <Check f={f} name="baseline" label="A baseline" />}
+          </details>
+          {sending.map(s => <p key={s.name}><label>{s.doing} <bdi>{s.name}</bdi> <progress value={s.share} max={1} /></label></p>)}
+          {sending.length > 0 && <p><button type="button" class="plain" onClick={() => stop.current?.abort()}>Stop</button></p>}
+        </>
+      )}
+    </Form>
+  );
+}
+
+/** RunFile takes the file of a run, and shows what the server says of it. */
+function RunFile({ of: d, chosen, choose }: { of: Dataset; chosen: File | undefined; choose: (file: File) => void }) {
+  const [verdict, setVerdict] = useState<Verdict | "asking" | "later">();
+  const [problem, setProblem] = useState<Problem>();
+  const take = async (file: File): Promise<void> => {
+    choose(file);
+    setProblem(undefined);
+    setVerdict("asking");
+    try {
+      setVerdict(await validate(file, content => ({ datasetId: d.id, run: { files: content } })) ?? "later");
+    } catch (error) {
+      setVerdict(undefined);
+      setProblem(toProblem(error));
+    }
+  };
+  return (
+    <fieldset class="field">
+      <legend><bdi>{d.name}</bdi> <Tag>{d.split}</Tag></legend>
+      {d.submissions?.closesAt && <p class="small">Until <Deadline at={d.submissions.closesAt} /></p>}
+      <FileField label={`Run on ${d.name}`} chosen={chosen ? [chosen] : []} choose={([file]) => void take(file!)} />
+      <div role="status">
+        {verdict === "asking" && <p>The server reads the file …</p>}
+        {verdict === "later" && <p>The file has {bytes(chosen?.size)}: it is checked once it is uploaded.</p>}
+        {typeof verdict === "object" && (verdict.valid
+          ? <p><Tag kind="good">valid</Tag> The file can be submitted.</p>
+          : <p><Tag kind="bad">not valid</Tag> Correct these lines, and choose the file again. Nothing was charged.</p>)}
+      </div>
+      {typeof verdict === "object" && <Diagnostics of={verdict.diagnostics} lines={verdict.lines} />}
+      {problem && <Failure of={problem} />}
+    </fieldset>
+  );
+}

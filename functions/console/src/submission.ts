@@ -1,0 +1,46 @@
+// The files of a submission on their way: sent when it is made, and again by whoever chooses the same file later.
+import { post, type Schemas } from "./api";
+import { read } from "./data";
+import { declare, inline, send, type Declared } from "./upload";
+
+type Submission = Schemas["Submission"];
+export type Chosen = { datasetId: string; file: File };
+/** Tell is told how far each file is, by name. */
+export type Tell = (name: string, doing: string, share: number) => void;
+
+const path = "/v1/tasks/{taskId}/submissions/{submissionId}";
+
+/** submit makes a submission. Small files go with it, so that the server refuses what is wrong before anything is charged. */
+export async function submit(taskId: string, draft: object, chosen: Chosen[], tell: Tell, signal: AbortSignal): Promise<Submission> {
+  const { limits } = await read("/info", {});
+  const small = chosen.reduce((sum, c) => sum + c.file.size, 0) <= limits.inlineFiles;
+  const files = await Promise.all(chosen.map(async ({ datasetId, file }) =>
+    small ? { datasetId, name: file.name, content: await inline(file) } : { datasetId, ...(await declare(file, share => tell(file.name, "Reading", share))) }));
+  const made = await post("/v1/tasks/{taskId}/submissions", { taskId }, { ...draft, ...(files.length > 0 && { files }) });
+  if (!small) await upload(made, chosen, tell, signal);
+  return made;
+}
+
+/** upload sends the files of a submission that have not arrived. */
+export async function upload(of: Submission, chosen: Chosen[], tell: Tell, signal: AbortSignal): Promise<void> {
+  const ids = { taskId: of.taskId, submissionId: of.id };
+  for (const { datasetId, file } of chosen) {
+    let latest: Submission | undefined = of;
+    await send(file, async () => {
+      const now: Submission = latest ?? await read(path, { params: { path: ids } });
+      latest = undefined; // links expire: each further attempt takes a new one
+      const at = now.files?.find(f => f.datasetId === datasetId && f.name === file.name);
+      if (!at) throw new Error(`The submission has no file ${file.name}.`);
+      return at.state === "stored" ? undefined : at.upload;
+    }, share => tell(file.name, "Sending", share), signal);
+  }
+}
+
+/** resume sends a file again whose upload ended before it was whole, if it is the same file. */
+export async function resume(run: Schemas["Run"], file: File, tell: Tell, signal: AbortSignal): Promise<void> {
+  const of = await read(path, { params: { path: { taskId: run.taskId, submissionId: run.submissionId } } });
+  const digest: Declared = await declare(file, share => tell(file.name, "Reading", share));
+  const at = of.files?.find(f => f.datasetId === run.datasetId && f.state === "pending" && f.sha256 === digest.sha256);
+  if (!at) throw new Error("This is another file than the one that was submitted. Choose that one, or submit this one by itself.");
+  await upload(of, [{ datasetId: run.datasetId, file: new File([file], at.name) }], tell, signal);
+}

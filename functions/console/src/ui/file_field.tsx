@@ -1,0 +1,71 @@
+// A file chosen or dropped, and what the server found in it, each fault with its line.
+import { useState } from "preact/hooks";
+import type { Schemas } from "../api";
+import { Tag } from "./show";
+
+type Props = { label: string; hint?: string; multiple?: boolean; accept?: string; chosen: File[]; choose: (files: File[]) => void };
+
+export function FileField({ label, hint, multiple, accept, chosen, choose }: Props) {
+  const [over, setOver] = useState(false);
+  const id = `file-${label.replaceAll(/\W/g, "-")}`;
+  const take = (list: FileList | null | undefined): void => {
+    if (list?.length) choose(multiple ? [...list] : [...list].slice(0, 1));
+  };
+  return (
+    <div class={`drop ${over ? "over" : ""}`}
+      onDragOver={e => {
+        e.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={e => {
+        e.preventDefault();
+        setOver(false);
+        take(e.dataTransfer?.files);
+      }}>
+      <label for={id}>{label}</label>
+      <input id={id} type="file" multiple={multiple} accept={accept} onChange={e => take(e.currentTarget.files)} />
+      <p class="hint">{chosen.length > 0 ? chosen.map(f => f.name).join(", ") : hint ?? "Drop a file here, or choose one."}</p>
+    </div>
+  );
+}
+
+/** Diagnostics lists what is wrong with files, with the text of each line where the file is at hand. */
+export function Diagnostics({ of, lines }: { of: Schemas["Diagnostic"][]; lines?: Map<number, string> }) {
+  if (of.length === 0) return null;
+  return (
+    <div class="scroll" tabIndex={0} role="group" aria-label="Diagnostics">
+      <table>
+        <thead><tr><th scope="col">Line</th><th scope="col">What is wrong, and what was expected</th></tr></thead>
+        <tbody>
+          {of.map((d, i) => (
+            <tr key={i}>
+              <td class="number">{d.line ?? "–"}</td>
+              <td>
+                <Tag kind={d.severity === "error" ? "bad" : "warm"}>{d.severity}</Tag> {d.file && <bdi class="quiet">{d.file} </bdi>}{d.message}
+                {d.line !== undefined && lines?.has(d.line) && <><br /><code>{lines.get(d.line)}</code></>}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {of.length >= 100 && <p class="small quiet">These are the first 100.</p>}
+    </div>
+  );
+}
+
+/** linesOf returns the texts of the lines, which it reads without holding the file. */
+export async function linesOf(file: File, numbers: number[]): Promise<Map<number, string>> {
+  const wanted = new Set(numbers), found = new Map<number, string>(), last = Math.max(0, ...numbers);
+  const reader = file.stream().pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "", line = 0;
+  while (line < last) {
+    const { done, value } = await reader.read();
+    const parts = (rest + (value ?? "")).split("\n");
+    rest = done ? "" : parts.pop()!;
+    for (const text of parts) if (wanted.has(++line)) found.set(line, text.slice(0, 300));
+    if (done) break;
+  }
+  await reader.cancel();
+  return found;
+}

@@ -1,0 +1,23 @@
+// The state of a run in words, and its score once there is one.
+import type { Schemas } from "../api";
+import { Tag } from "./show";
+
+type Run = Schemas["Run"];
+type State = Run["state"];
+
+const words: Record<State, [said: string, kind?: "good" | "bad" | "warm"]> = {
+  "awaiting-upload": ["waits for its file", "warm"], queued: ["queued"], running: ["running"], evaluating: ["evaluating"],
+  completed: ["completed", "good"], failed: ["failed", "bad"], cancelled: ["cancelled"],
+};
+
+export const StateTag = ({ of }: { of: State }) => <Tag kind={words[of][1]}>{words[of][0]}</Tag>;
+
+/** ended reports whether the run changes no more by itself. */
+export const ended = (r: Run): boolean => ["completed", "failed", "cancelled"].includes(r.state);
+
+/** nameOf is how people call a run. */
+export const nameOf = (r: { title?: string; label?: string; runTag?: string; id?: string }): string => r.title || r.label || r.runTag || `Run ${r.id?.slice(-6) ?? ""}`;
+
+/** decimals is a result to four digits, as results are reported. */
+export const decimals = (v: number | null | undefined): string =>
+  v === null || v === undefined ? "–" : v !== 0 && (Math.abs(v) < 5e-5 || Math.abs(v) >= 1e6) ? v.toPrecision(4) : v.toFixed(4);

@@ -1,0 +1,69 @@
+// Files on their way to the object store: declared by size and digest, sent straight there with progress, and again after a break.
+import type { Schemas } from "./api";
+import { waiting } from "./ui/status";
+
+const chunk = 4 << 20;
+
+export type Declared = { name: string; size: number; sha256: string };
+export type Progress = (share: number) => void;
+
+/** declare reads a file once for its digest, a chunk at a time, so that its size does not matter. */
+export async function declare(file: File, progress: Progress): Promise<Declared> {
+  const { sha256 } = await import("@noble/hashes/sha2.js");
+  const hash = sha256.create();
+  for (let at = 0; at < file.size; at += chunk) {
+    hash.update(new Uint8Array(await file.slice(at, at + chunk).arrayBuffer()));
+    progress(Math.min(1, (at + chunk) / file.size));
+  }
+  return { name: file.name, size: file.size, sha256: [...hash.digest()].map(b => b.toString(16).padStart(2, "0")).join("") };
+}
+
+const encode = async (blob: Blob): Promise<string> => {
+  let text = "";
+  const bytes = new Uint8Array(await blob.arrayBuffer());
+  for (let at = 0; at < bytes.length; at += 0x8000) text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  return btoa(text);
+};
+
+/** inline returns the content of a file in base64, as requests have it. */
+export const inline = (file: File): Promise<string> => encode(file);
+
+/** packed returns the content as tools take it, packed with gzip; undefined when it is more than most bytes then. */
+export async function packed(file: File, most: number): Promise<string | undefined> {
+  const blob = await new Response(file.stream().pipeThrough(new CompressionStream("gzip"))).blob();
+  return blob.size * 4 / 3 <= most ? encode(blob) : undefined;
+}
+
+/**
+ * send sends a file to the object store. link returns where to, again when a link has expired or the connection broke; undefined when the
+ * file is there.
+ */
+export async function send(file: File, link: () => Promise<Schemas["Upload"] | undefined>, progress: Progress, signal: AbortSignal): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    const to = await link();
+    if (!to) return;
+    const status = await put(to, file, progress, signal);
+    // 412: it is there already, from an attempt whose answer got lost.
+    if ((status >= 200 && status < 300) || status === 412) return progress(1);
+    if (status === 400) throw new Error(`The object store refused ${file.name}: it has changed since you chose it, or arrived damaged. Choose it again.`);
+    const done = waiting(`The upload of ${file.name} broke. It begins again by itself.`);
+    await new Promise(next => setTimeout(next, Math.min(1000 * 2 ** attempt, 15_000)));
+    done();
+    if (signal.aborted) throw new Error("The upload was stopped.");
+  }
+}
+
+/** put resolves with the status of the answer, 0 where there was none. Fetch reports no progress of what it sends. */
+function put(to: Schemas["Upload"], file: File, progress: Progress, signal: AbortSignal): Promise<number> {
+  return new Promise((done, fail) => {
+    const request = new XMLHttpRequest();
+    request.open(to.method, to.url);
+    for (const [name, value] of Object.entries(to.headers)) request.setRequestHeader(name, String(value));
+    request.upload.onprogress = e => progress(e.loaded / Math.max(e.total, 1));
+    request.onload = () => done(request.status);
+    request.onerror = () => done(0);
+    request.onabort = () => fail(new Error("The upload was stopped."));
+    signal.addEventListener("abort", () => request.abort(), { once: true });
+    request.send(file);
+  });
+}

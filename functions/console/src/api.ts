@@ -28,7 +28,7 @@ const attempts = 6;
 const sleep = (seconds: number): Promise<void> => new Promise(done => setTimeout(done, seconds * 1000));
 
 /** persistentFetch is fetch that sends the token, and repeats a request that may succeed later. */
-async function persistentFetch(request: Request): Promise<Response> {
+export async function persistentFetch(request: Request): Promise<Response> {
   const key = request.method === "POST" ? crypto.randomUUID() : "";
   for (let attempt = 1; ; attempt++) {
     const token = await freshToken();

@@ -4,7 +4,7 @@ import useSWRInfinite from "swr/infinite";
 import type { MaybeOptionalInit } from "openapi-fetch";
 import type { PathsWithMethod } from "openapi-typescript-helpers";
 import type { paths } from "./api_types";
-import { client, ok, type Problem } from "./api";
+import { client, ok, post, type Problem, type Schemas } from "./api";
 import { session, useSession } from "./session";
 
 type GetPath = PathsWithMethod<paths, "get">;
@@ -24,6 +24,16 @@ export function useGet<P extends GetPath>(path: P | null, init: Init<P>, config?
   useSession();
   return useSWR<Answer<P>, Problem>(path && [session()?.token !== undefined, path, init], () => get<Answer<P>>(path!, init), config);
 }
+
+type Tool = "leaderboard" | "significance" | "topics" | "diffir" | "serp";
+
+/** useTool has a tool compute from an input; what it computed before stays meanwhile. An input of null waits. */
+export function useTool<T extends Tool>(tool: T, input: object | null): Loading<Computed<T>> {
+  useSession();
+  return useSWR<Computed<T>, Problem>(input && [session()?.token !== undefined, tool, input],
+    () => post(`/v1/tools/${tool}`, {}, input!) as Promise<Computed<T>>, { keepPreviousData: true, revalidateOnFocus: false });
+}
+type Computed<T extends Tool> = Schemas[`${Capitalize<T>}Output`];
 
 export type Listing<T> = { items?: T[]; error?: Problem; more?: () => void; loadingMore: boolean; reload: () => Promise<unknown> };
 

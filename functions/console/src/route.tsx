@@ -17,6 +17,8 @@ const screens: [path: string, load: Load][] = [
   ["/tasks/:taskId/team", () => import("./screens/team")],
   ["/tasks/:taskId/submit", () => import("./screens/submit")],
   ["/tasks/:taskId/runs", () => import("./screens/runs")],
+  ["/tasks/:taskId/leaderboard", () => import("./screens/leaderboard")],
+  ["/compare", () => import("./screens/compare")],
   ["/runs", () => import("./screens/runs")],
   ["/runs/:runId", () => import("./screens/run")],
 ];

@@ -5,7 +5,7 @@ import { type Schemas } from "../api";
 import { useGet, useList } from "../data";
 import { organizes, registrationIn } from "../roles";
 import { go, view, type Screen } from "../route";
-import { stageOf } from "../stage";
+import { stageOf, submissionTypes } from "../stage";
 import { submit, type Chosen } from "../submission";
 import { Area, Check, Checks, Choice, Text } from "../ui/fields";
 import { Diagnostics, FileField } from "../ui/file_field";
@@ -33,7 +33,7 @@ export default function Submit({ params, query }: Screen) {
 
 function Kinds({ task, me, query, baseline }: OfTask & { query: URLSearchParams; baseline: boolean }) {
   const mine = registrationIn(me, task.id);
-  const types = task.submissions?.types ?? ["upload"];
+  const types = submissionTypes(task);
   const type = (query.get("type") ?? types[0]) as Type;
   const datasets = useList("/v1/datasets", { params: { query: { "filter[taskId]": [task.id] } } });
   if (!baseline && mine?.state !== "accepted") {

@@ -3,7 +3,7 @@ import type { Schemas } from "../api";
 import { useGet, useList } from "../data";
 import { organizes, registrationIn } from "../roles";
 import type { Screen } from "../route";
-import { registers, stageOf } from "../stage";
+import { registers, stageOf, submissionTypes } from "../stage";
 import { Markdown } from "../ui/lazy";
 import { Code, Items, Tag } from "../ui/show";
 import { TaskFrame, type OfTask } from "../ui/task_nav";
@@ -30,7 +30,7 @@ function Overview({ task, me }: OfTask) {
         <dt>Submissions</dt>
         <dd>{s?.opensAt && <>from <Deadline at={s.opensAt} /> </>}{s?.closesAt ? <>until <Deadline at={s.closesAt} /></> : "No deadline"}</dd>
         <dt>You may submit</dt>
-        <dd>{(s?.types ?? ["upload"]).map(t => ({ upload: "files", image: "container images", repository: "repositories" })[t]).join(", ")}{limits(s)}</dd>
+        <dd>{submissionTypes(task).map(t => ({ upload: "files", image: "container images", repository: "repositories" })[t]).join(", ")}{limits(s)}</dd>
       </dl>
       {mine?.state === "accepted" && <Quota taskId={task.id} registrationId={mine.registrationId} />}
       <Announcements taskId={task.id} />

@@ -91,10 +91,11 @@ function Registered({ of }: { of: Me["registrations"][number] }) {
 
 function Card({ task, registration, organized }: { task: Task; registration?: Me["registrations"][number]; organized?: boolean }) {
   const stage = stageOf(task.submissions);
+  const Name = registration || organized ? "h3" : "h2"; // Mine has headings of its own
   const next = stage === "upcoming" ? task.submissions?.opensAt : task.submissions?.closesAt;
   return (
     <li class="card">
-      <h3><a href={`#/tasks/${task.id}`}><bdi>{task.name}</bdi></a></h3>
+      <Name><a href={`#/tasks/${task.id}`}><bdi>{task.name}</bdi></a></Name>
       <p>
         {task.featured && <Tag kind="good">featured</Tag>} {task.visibility === "private" && <Tag kind="warm">private</Tag>}{" "}
         {registration && <Tag kind={registration.state === "accepted" ? "good" : "warm"}>{registration.team}: {registration.state}</Tag>}

@@ -1,1 +1,0 @@
-function o(e,t=Date.now()){return e?.closesAt&&Date.parse(e.closesAt)<=t?"past":e?.opensAt&&Date.parse(e.opensAt)>t?"upcoming":"open"}var s=e=>e.registration?.mode!=="closed"&&o(e.registration)==="open";export{o as a,s as b};

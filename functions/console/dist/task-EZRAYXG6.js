@@ -1,1 +1,0 @@
-import{a,b,c,d}from"./chunk-7DII5Y3W.js";import"./chunk-DUYFB4DQ.js";import"./chunk-6K2ILKV4.js";import"./chunk-QOBMZWA5.js";import"./chunk-TDWUXOVU.js";import"./chunk-JT5EOEHA.js";import"./chunk-LHZLMYJN.js";import"./chunk-FZQG54F6.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as Left,d as Measures,c as bytes,a as default};

@@ -1,0 +1,136 @@
+// The leaderboard of a dataset, as the tool of the same name computes it: with groups that cannot be told apart, and intervals. What the
+// reader chooses stands in the address, so that a link shows the same.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type { Schemas } from "../api";
+import { useList, useTool } from "../data";
+import { view, type Screen } from "../route";
+import { download } from "../ui/download";
+import { decimals, nameOf } from "../ui/run_state";
+import { Action, Items, Loaded, Tag } from "../ui/show";
+import { TaskFrame, type OfTask } from "../ui/task_nav";
+import { When } from "../ui/time";
+
+type Dataset = Schemas["Dataset"];
+type Entry = Schemas["LeaderboardEntry"];
+
+export default function Leaderboard({ params, query }: Screen) {
+  return <TaskFrame taskId={params["taskId"]!} title="Leaderboard" at="/leaderboard">{of => <Boards {...of} query={query} />}</TaskFrame>;
+}
+
+function Boards({ task, query }: OfTask & { query: URLSearchParams }) {
+  const datasets = useList("/v1/datasets", { params: { query: { "filter[taskId]": [task.id] } } });
+  return (
+    <Items of={datasets} empty={<p>The task has no dataset yet, and so no leaderboard.</p>}>
+      {all => {
+        const at = all.find(d => d.id === query.get("dataset")) ?? all[0]!;
+        return (
+          <>
+            {all.length > 1 && (
+              <p class="tabs" role="group" aria-label="Dataset">
+                {all.map(d => <button key={d.id} type="button" aria-pressed={d === at} onClick={() => view(query, { dataset: d.id, sort: undefined, columns: undefined })}><bdi>{d.name}</bdi></button>)}
+              </p>
+            )}
+            <Board key={at.id} of={at} query={query} />
+          </>
+        );
+      }}
+    </Items>
+  );
+}
+
+const audiences: Record<Entry["audience"], string> = { everyone: "", registrants: "registrants see it", owners: "not published", organizers: "blinded" };
+
+function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
+  const show = query.get("show") ?? "best";
+  const [limit, setLimit] = useState(50);
+  const [ticked, setTicked] = useState<string[]>([]);
+  const input: Schemas["LeaderboardInput"] = {
+    datasetId: d.id, limit, best: show === "best", ...(show === "final" && { final: true, best: false }),
+    ...(query.get("sort") && { measure: query.get("sort")! }), ...(query.get("view") === "public" && { view: "public" }),
+  };
+  const board = useTool("leaderboard", input);
+  const choice = (name: string, value: string | undefined, said: string, now: string | undefined): ComponentChildren => (
+    <button key={said} type="button" aria-pressed={now === value} onClick={() => view(query, { [name]: value })}>{said}</button>
+  );
+  const shown = show === "best" ? undefined : show;
+  const seen = query.get("view") ?? undefined;
+  return (
+    <>
+      <p class="tabs" role="group" aria-label="Entries">
+        {choice("show", undefined, "Best of each team", shown)}{choice("show", "all", "All runs", shown)}{Boolean(d.finalRuns) && choice("show", "final", "Final runs", shown)}
+        {choice("view", seen ? undefined : "public", seen ? "As I see it" : "As everyone sees it", "")}
+      </p>
+      <Loaded of={board}>
+        {b => {
+          const columns = query.get("columns")?.split(",").filter(c => b.measures.includes(c)) ?? b.measures.slice(0, 6);
+          return (
+            <>
+              {b.notPublic > 0 && <p class="small">Not public: {b.notPublic}, as marked.</p>}
+              <Columns all={b.measures} chosen={columns} choose={c => view(query, { columns: c.join(",") })} />
+              {b.entries.length === 0 ? <p class="empty">No run is here yet. Runs appear once they are evaluated and published.</p>
+                : <Entries of={b} columns={columns} ticked={ticked} tick={setTicked} sort={m => view(query, { sort: m })} />}
+              <p class="actions">
+                <a class="button" aria-disabled={ticked.length < 2} href={ticked.length < 2 ? undefined : `#/compare?runs=${ticked.join(",")}`}>Compare {ticked.length || ""} runs</a>
+                {b.more && limit < 1000 && <button type="button" class="plain" onClick={() => setLimit(limit * 2)}>Show more</button>}
+                <Action plain run={() => download(`/v1/tasks/${d.taskId}/evaluations?filter[datasetId]=${d.id}&sort=${encodeURIComponent(query.get("sort") ?? "rank")}${show === "all" ? "" : `&${show}=true`}`, "text/csv", `${d.name}.csv`)}>Download CSV</Action>
+                <Action plain run={() => download("/v1/tools/leaderboard", "image/svg+xml", `${d.name}.svg`, input)}>Download SVG</Action>
+              </p>
+              <p class="small quiet">Rank by {b.measure}{b.lowerIsBetter ? ", lower is better" : ""}. {b.entries.some(e => e.group) && "Entries that share a letter cannot be told apart at the level of 0.05. "}{b.entries.some(e => e.interval) && "Intervals are 95 % bootstrap intervals over topics."} Tick two or more runs to compare them.</p>
+            </>
+          );
+        }}
+      </Loaded>
+    </>
+  );
+}
+
+const Columns = ({ all, chosen, choose }: { all: string[]; chosen: string[]; choose: (columns: string[]) => void }) => all.length < 2 ? null : (
+  <details>
+    <summary>Columns</summary>
+    <p>{all.map(m => <label key={m} class="choice"><input type="checkbox" checked={chosen.includes(m)} onChange={e => choose(all.filter(c => c === m ? e.currentTarget.checked : chosen.includes(c)))} /> {m}</label>)}</p>
+  </details>
+);
+
+type Rows = { of: Schemas["LeaderboardOutput"]; columns: string[]; ticked: string[]; tick: (runs: string[]) => void; sort: (measure: string) => void };
+
+const Entries = ({ of: b, columns, ticked, tick, sort }: Rows) => (
+  <div class="scroll" tabIndex={0} role="group" aria-label="Leaderboard">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col"><span class="hidden">Compare</span></th><th scope="col" class="number">Rank</th><th scope="col">Team</th>
+          {b.entries.some(e => e.group) && <th scope="col">Group</th>}
+          {columns.map(m => (
+            <th key={m} scope="col" class="number" aria-sort={m === b.measure ? (b.lowerIsBetter ? "ascending" : "descending") : undefined}>
+              {m === b.measure ? <strong>{m}</strong> : <button type="button" class="plain" aria-label={`Sort by ${m}`} onClick={() => sort(m)}>{m}</button>}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {b.entries.map(e => (
+          <tr key={e.evaluationId}>
+            <td><input type="checkbox" aria-label={`Compare ${e.team}, ${nameOf({ ...e, id: e.runId })}`} checked={ticked.includes(e.runId)}
+              onChange={c => tick(c.currentTarget.checked ? [...ticked, e.runId] : ticked.filter(r => r !== e.runId))} /></td>
+            <td class="number">{e.rank}{e.change && !e.change.absent && e.change.difference !== 0 && <span class="small quiet"> ({e.change.difference > 0 ? "+" : ""}{e.change.difference})</span>}</td>
+            <th scope="row">
+              <bdi>{e.team}</bdi> {e.baseline && <Tag>baseline</Tag>} {e.final && <Tag kind="good">final</Tag>} {audiences[e.audience] && <Tag kind="warm">{audiences[e.audience]}</Tag>}
+              <br /><a class="small" href={`#/runs/${e.runId}`}><bdi>{nameOf({ ...e, id: e.runId })}</bdi></a>{" "}
+              <span class="small quiet"><When at={e.submittedAt} />{e.runs && e.runs > 1 ? `, best of ${e.runs}` : ""}{e.affiliation && <>, <bdi>{e.affiliation}</bdi></>}</span>
+              {e.alias && <span class="small quiet">, shown to others as <bdi>{e.alias}</bdi></span>}
+              {e.paperUrl && <> · <a class="small" href={e.paperUrl} rel="nofollow noopener">paper</a></>}
+            </th>
+            {b.entries.some(x => x.group) && <td>{e.group}</td>}
+            {columns.map(m => (
+              <td key={m} class="number">
+                {decimals((e.measures as Record<string, number | null>)[m])}
+                {m === b.measure && e.interval && <span class="small quiet"><br />{decimals(e.interval.low)}–{decimals(e.interval.high)}</span>}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);

@@ -1,0 +1,107 @@
+// What those who run the platform look at: health, queues with their workers, storage, and which tasks are featured.
+import { patch, type Schemas } from "../api";
+import { useGet, useList } from "../data";
+import type { Screen } from "../route";
+import { Action, Heading, Items, Loaded, Tag } from "../ui/show";
+import { say } from "../ui/status";
+import { ago } from "../ui/time";
+import { bytes } from "./task";
+
+export default function Admin(_: Screen) {
+  return (
+    <>
+      <Heading title="Operate">Operate</Heading>
+      <p class="tabs"><a href="#/admin" aria-current="page">Platform</a> <a href="#/admin/users">Users</a></p>
+      <Health />
+      <h2>Queues</h2>
+      <Queues />
+      <h2>Storage</h2>
+      <Storage />
+      <h2>Featured tasks</h2>
+      <Featured />
+    </>
+  );
+}
+
+function Health() {
+  const health = useGet("/health", {}, { refreshInterval: 10_000 });
+  const info = useGet("/info", {}).data;
+  return (
+    <p>
+      {health.error ? <Tag kind="bad">down</Tag> : health.data ? <Tag kind="good">up</Tag> : <Tag>…</Tag>} {health.error?.document.detail}{" "}
+      <span class="quiet">Version {info?.version ?? "…"}{info?.commit && `, ${info.commit.slice(0, 8)}`}</span>
+    </p>
+  );
+}
+
+function Queues() {
+  const all = useList("/v1/platform/queues", {}, { refreshInterval: 10_000 });
+  return (
+    <Items of={all} empty={<p>Nothing waits for workers, and none was seen.</p>}>
+      {items => (
+        <div class="scroll" tabIndex={0} role="group" aria-label="Queues">
+          <table>
+            <thead><tr><th scope="col">Pool</th><th scope="col">Work</th><th scope="col" class="number">Waiting</th><th scope="col">Longest</th><th scope="col">Worker seen</th></tr></thead>
+            <tbody>
+              {items.map(q => (
+                <tr key={`${q.pool} ${q.work}`}>
+                  <th scope="row"><bdi>{q.pool}</bdi></th><td>{q.work}</td><td class="number">{q.runs}</td>
+                  <td>{q.waitingSince ? ago(q.waitingSince) : "–"}</td><td>{q.workerSeenAt ? ago(q.workerSeenAt) : <Tag kind={q.runs > 0 ? "bad" : "warm"}>never</Tag>}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Items>
+  );
+}
+
+function Storage() {
+  const storage = useGet("/v1/platform/storage", {});
+  return <Loaded of={storage}>{s => <><Usage taken={s.taken} limits={s.limits} />{s.files && <p class="small quiet">{s.files.files} files, {s.files.inTrash} of them in the trash; counted {ago(s.files.countedAt)}.</p>}</>}</Loaded>;
+}
+
+const sizes = ["storedBytes", "pendingBytes", "pendingFiles"] as const;
+const said = { storedBytes: "Stored", pendingBytes: "Announced, not uploaded", pendingFiles: "Files announced" };
+
+/** Usage shows what is taken of a quota. */
+export const Usage = ({ taken, limits }: { taken: Schemas["Taken"]; limits: Schemas["UsageLimits"] | undefined }) => (
+  <dl class="members">
+    {sizes.flatMap(k => {
+      const show = (v: number): string => k === "pendingFiles" ? String(v) : bytes(v);
+      const most = limits?.[k] ?? 0;
+      return [
+        <dt key={k}>{said[k]}</dt>,
+        <dd key={`${k} value`}>{show(taken[k])}{most > 0 && <> of {show(most)} <meter max={most} value={taken[k]} aria-label={said[k]} /></>}</dd>,
+      ];
+    })}
+    {Object.entries(taken.perDay as Record<string, number>).flatMap(([k, v]) => [<dt key={k}>{k} of 24 hours</dt>, <dd key={`${k} value`}>{v}{limits && ` of ${(limits.perDay as Record<string, number>)[k] || "any"}`}</dd>])}
+  </dl>
+);
+
+function Featured() {
+  const all = useList("/v1/tasks", { params: { query: { "filter[visibility]": ["public"], limit: 100 } } });
+  const feature = async (t: Schemas["Task"], featured: boolean): Promise<void> => {
+    const set = async (to: boolean): Promise<void> => {
+      await patch("/v1/tasks/{taskId}", { taskId: t.id }, { featured: to });
+      await all.reload();
+    };
+    await set(featured);
+    say(`${t.name} is ${featured ? "featured" : "no longer featured"}.`, () => set(!featured));
+  };
+  return (
+    <Items of={all} empty={<p>There is no public task.</p>}>
+      {items => (
+        <ul class="rows">
+          {[...items].sort((a, b) => Number(b.featured ?? false) - Number(a.featured ?? false)).map(t => (
+            <li key={t.id}>
+              <span><a href={`#/tasks/${t.id}`}><bdi>{t.name}</bdi></a> {t.featured && <Tag kind="good">featured</Tag>}</span>
+              <Action plain label={`${t.featured ? "Unfeature" : "Feature"} ${t.name}`} run={() => feature(t, !t.featured)}>{t.featured ? "Unfeature" : "Feature"}</Action>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Items>
+  );
+}

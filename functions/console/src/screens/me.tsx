@@ -1,0 +1,148 @@
+// Who is signed in: what they belong to, tokens for the terminal, what they are told of, and how to leave.
+import { useState } from "preact/hooks";
+import { useSWRConfig } from "swr";
+import { patch, post, remove, type Schemas } from "../api";
+import { useGet, useList } from "../data";
+import type { Screen } from "../route";
+import { type Me } from "../roles";
+import { signOut, useSession } from "../session";
+import { Checks, Choice, Text, Whole } from "../ui/fields";
+import { Form, type Values } from "../ui/form";
+import { Action, Code, Heading, Items, Loaded, Tag } from "../ui/show";
+import { SignIn } from "../ui/sign_in_form";
+import { say } from "../ui/status";
+import { When } from "../ui/time";
+
+export default function MeScreen(_: Screen) {
+  const { signedIn } = useSession();
+  const me = useGet(signedIn ? "/v1/user" : null, {});
+  if (!signedIn) return <><Heading title="Sign in">Sign in</Heading><SignIn /></>;
+  return (
+    <Loaded of={me}>
+      {u => (
+        <>
+          <Heading title="You"><bdi>{u.name || u.id}</bdi></Heading>
+          <Profile of={u} />
+          <h2 id="terminal">For the terminal</h2>
+          <Tokens admin={u.roles.includes("admin")} />
+          <h2>E-mails</h2>
+          <Choices />
+          <h2>Leave</h2>
+          <Leave id={u.id} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+const Profile = ({ of: u }: { of: Me }) => (
+  <dl class="members">
+    <dt>E-mail</dt><dd>{u.email || "None: the issuer gives none."}</dd>
+    <dt>Your id</dt><dd><code>{u.id}</code></dd>
+    {u.roles.length > 0 && <><dt>Roles</dt><dd>{u.roles.map(r => <Tag key={r}>{r}</Tag>)}</dd></>}
+    <dt>Organizers</dt>
+    <dd>{u.memberships.length === 0 ? <a href="#/organizers/new">Name an organizer</a> : u.memberships.map(m => <span key={m.organizerId}><a href={`#/organizers/${m.organizerId}`}><bdi>{m.organizerName ?? m.organizerId}</bdi></a> ({m.role}) </span>)}</dd>
+    <dt>Teams</dt>
+    <dd>{u.registrations.length === 0 ? <a href="#/?show=open">Choose a task</a> : u.registrations.map(r => <span key={r.registrationId}><a href={`#/tasks/${r.taskId}/team`}><bdi>{r.team}</bdi></a> in <bdi>{r.taskName ?? r.taskId}</bdi> ({r.state})<br /></span>)}</dd>
+  </dl>
+);
+
+const scopes = {
+  read: "read what you see", submit: "read, and take part in tasks", organize: "read, take part, and act for your organizers",
+  work: "lease runs as a worker",
+};
+
+function Tokens({ admin }: { admin: boolean }) {
+  const all = useList("/v1/user/tokens", {});
+  const [made, setMade] = useState<Schemas["NewToken"]>();
+  const make = async (v: Values): Promise<void> => {
+    const pools = String(v["pools"] ?? "").split(/[\s,]+/).filter(Boolean);
+    setMade(await post("/v1/user/tokens", {}, {
+      name: v["name"], scopes: [v["scope"]], expiresAt: new Date(Date.now() + Number(v["days"]) * 86_400_000).toISOString(), ...(pools.length > 0 && { pools }),
+    }));
+    await all.reload();
+    say("The token is made.");
+  };
+  return (
+    <>
+      <p>Scripts, CI and workers act for you by access tokens, each for one purpose, and no longer than it lasts.</p>
+      {made?.secret && (
+        <div class="notice" role="status">
+          <p>The secret of <bdi>{made.name}</bdi> is shown this once. Whoever has it acts as you.</p>
+          <Code label="Lines for the terminal">{`export ASSAY_URL=${location.origin}\nexport ASSAY_TOKEN=${made.secret}`}</Code>
+        </div>
+      )}
+      <Items of={all} empty={<p>You have no access token.</p>}>
+        {items => (
+          <ul class="rows">
+            {items.map(t => (
+              <li key={t.id}>
+                <span>
+                  <bdi>{t.name}</bdi> <Tag>{t.scopes.join(", ")}</Tag>{" "}
+                  <span class="small quiet">{t.expiresAt && <>until <When at={t.expiresAt} />, </>}{t.lastUsedOn ? `last used on ${t.lastUsedOn}` : "never used"}</span>
+                </span>
+                <Action plain label={`Revoke ${t.name}`} run={async () => {
+                  await remove("/v1/user/tokens/{tokenId}", { tokenId: t.id });
+                  await all.reload();
+                  say(`${t.name} no longer works.`);
+                }}>Revoke</Action>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Items>
+      <Form name="token" initial={{ name: "terminal", scope: "submit", days: 90 }} button="Make an access token" submit={make}>
+        {f => (
+          <>
+            <Text f={f} name="name" label="What it is for" required max={200} />
+            <Choice f={f} name="scope" label="It may" options={scopes} />
+            <Whole f={f} name="days" label="Days" min={1} max={365} required />
+            {f.values["scope"] === "work" && <Text f={f} name="pools" label="Pools" hint={admin ? "Left out: all pools." : "Those of your organizers, separated by commas."} />}
+          </>
+        )}
+      </Form>
+    </>
+  );
+}
+
+const kinds: Record<Schemas["Choices"]["email"][number], string> = {
+  "registration.pending": "A team waits for your decision", "registration.decided": "Your team was accepted or rejected", "invitation.created": "You are invited",
+  "run.failed": "A run of yours failed", "run.completed": "A run of yours completed", "review.published": "Results of yours were published",
+  "truth.changed": "Runs were evaluated again", "window.closing": "A window closes in two days", "announcement.published": "Organizers announce something",
+  "workers.missing": "No worker serves runs of your task", "token.expiring": "An access token ends soon", "webhook.disabled": "A webhook was switched off",
+};
+
+function Choices() {
+  const choices = useGet("/v1/user/notifications", {});
+  return (
+    <Loaded of={choices}>
+      {c => (
+        <Form name="notifications" initial={{ email: c.email }} submit={async v => {
+          await patch("/v1/user/notifications", {}, { email: v["email"] });
+          await choices.mutate();
+          say("Saved.");
+        }}>
+          {f => <Checks f={f} name="email" label="Tell me when" options={kinds} hint={c.address ? `E-mails go to ${c.address}.` : "E-mails go to the address that your issuer gives."} />}
+        </Form>
+      )}
+    </Loaded>
+  );
+}
+
+function Leave({ id }: { id: string }) {
+  const { mutate } = useSWRConfig();
+  const leave = async (v: Values): Promise<void> => {
+    await remove("/v1/user", {}, { id: String(v["id"]) });
+    await mutate(() => true);
+    signOut();
+  };
+  return (
+    <details>
+      <summary>Delete my account</summary>
+      <p>Your profile, tokens and notes go. Submissions stay with their tasks, without your name. This cannot be undone.</p>
+      <Form name="leave" initial={{}} button="Delete my account" submit={leave}>
+        {f => <Text f={f} name="id" label="Type your id" required hint={<code>{id}</code>} />}
+      </Form>
+    </details>
+  );
+}

@@ -1,0 +1,75 @@
+// The users of the platform, for those who run it: what they take, their tokens, and their deletion.
+import { remove } from "../api";
+import { useGet, useList } from "../data";
+import { go, view, type Screen } from "../route";
+import { Text } from "../ui/fields";
+import { Form } from "../ui/form";
+import { Action, Heading, Items, Loaded, Tag } from "../ui/show";
+import { say } from "../ui/status";
+import { Usage } from "./admin";
+
+export default function Users({ params, query }: Screen) {
+  return params["userId"] ? <One userId={params["userId"]} /> : <All query={query} />;
+}
+
+function All({ query }: { query: URLSearchParams }) {
+  const name = query.get("name") ?? "";
+  const all = useList("/v1/users", { params: { query: { ...(name && { "filter[name]": [name] }) } } }, { keepPreviousData: true });
+  return (
+    <>
+      <Heading title="Users">Users</Heading>
+      <p class="tabs"><a href="#/admin">Platform</a> <a href="#/admin/users" aria-current="page">Users</a></p>
+      <p class="field"><label for="name">Search by name</label><input id="name" type="search" value={name} onInput={e => view(query, { name: e.currentTarget.value })} /></p>
+      <Items of={all} empty={<p>No user has this name.</p>}>
+        {items => <ul class="rows">{items.map(u => <li key={u.id}><a href={`#/admin/users/${u.id}`}><bdi>{u.name || u.id}</bdi></a><span class="small quiet"><bdi>{u.email}</bdi></span></li>)}</ul>}
+      </Items>
+    </>
+  );
+}
+
+function One({ userId }: { userId: string }) {
+  const user = useGet("/v1/users/{userId}", { params: { path: { userId } } });
+  const tokens = useList("/v1/users/{userId}/tokens", { params: { path: { userId } } });
+  const limits = useGet("/info", {}).data?.limits.quotas.user;
+  return (
+    <Loaded of={user}>
+      {u => (
+        <>
+          <Heading title={u.name || u.id}><bdi>{u.name || u.id}</bdi></Heading>
+          <p><bdi>{u.email}</bdi> <code>{u.id}</code> {u.deleting && <Tag kind="warm">being deleted</Tag>}</p>
+          <h2>Usage</h2>
+          {u.taken && <Usage taken={u.taken} limits={limits} />}
+          <h2>Access tokens</h2>
+          <Items of={tokens} empty={<p>None.</p>}>
+            {items => (
+              <ul class="rows">
+                {items.map(t => (
+                  <li key={t.id}>
+                    <span><bdi>{t.name}</bdi> <Tag>{t.scopes.join(", ")}</Tag></span>
+                    <Action plain label={`Revoke ${t.name}`} run={async () => {
+                      await remove("/v1/users/{userId}/tokens/{tokenId}", { userId, tokenId: t.id });
+                      await tokens.reload();
+                      say(`${t.name} no longer works.`);
+                    }}>Revoke</Action>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Items>
+          <details>
+            <summary>Delete the user</summary>
+            <p>Have the issuer refuse the account first: whoever signs in again is a new user. This cannot be undone.</p>
+            <Form name={`delete ${userId}`} initial={{}} button="Delete the user" submit={async v => {
+              if (v["id"] !== userId) throw new Error("Type the user's id as it stands above.");
+              await remove("/v1/users/{userId}", { userId });
+              say("The user is being deleted.");
+              go("/admin/users");
+            }}>
+              {f => <Text f={f} name="id" label="Type the user's id" required />}
+            </Form>
+          </details>
+        </>
+      )}
+    </Loaded>
+  );
+}

@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-4MZNBJOL.js";import"./chunk-3TNJGZZP.js";import"./chunk-ASDJHGPH.js";import"./chunk-WCBHSVNH.js";import"./chunk-HTZ3LOZE.js";import"./chunk-VXMYKNQ4.js";import"./chunk-B5NCIIJT.js";import"./chunk-RX2GKR6F.js";import"./chunk-PNHWQCZW.js";import"./chunk-HO7HD3FI.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as Usage,a as default};

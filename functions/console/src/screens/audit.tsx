@@ -1,0 +1,42 @@
+// The audit trail of a task or an organizer: who did what, when, and what it was before.
+import type { Schemas } from "../api";
+import { useList } from "../data";
+import type { Screen } from "../route";
+import { download } from "../ui/download";
+import { Action, Heading, Items } from "../ui/show";
+import { When } from "../ui/time";
+
+type Entry = Schemas["AuditEntry"];
+
+export default function Audit({ params }: Screen) {
+  const { taskId, organizerId } = params;
+  const path = taskId ? "/v1/tasks/{taskId}/audit-entries" : "/v1/organizers/{organizerId}/audit-entries";
+  const ids = taskId ? { taskId } : { organizerId: organizerId! };
+  const all = useList(path as "/v1/tasks/{taskId}/audit-entries", { params: { path: ids as { taskId: string } } });
+  const address = taskId ? `/v1/tasks/${taskId}` : `/v1/organizers/${organizerId}`;
+  return (
+    <>
+      <p class="small"><a href={taskId ? `#/tasks/${taskId}/desk` : `#/organizers/${organizerId}`}>Back</a></p>
+      <Heading title="Audit trail">Audit trail</Heading>
+      <Items of={all} empty={<p>Nothing was done yet.</p>}>{items => <ul class="rows">{items.map(e => <Line key={e.id} of={e} />)}</ul>}</Items>
+      <p><Action plain run={() => download(`${address}/audit-entries?limit=100`, "text/csv", "audit.csv")}>Download the latest as CSV</Action></p>
+    </>
+  );
+}
+
+const Line = ({ of: e }: { of: Entry }) => (
+  <li>
+    <div>
+      <strong>{e.action.replace(".", ": ").replaceAll("-", " ")}</strong> by <bdi>{e.actor?.name || e.actor?.email || e.actorId}</bdi>, <When at={e.createdAt} />
+      <br /><code class="small">{e.subject}</code>
+      {(e.before !== undefined || e.after !== undefined) && (
+        <details>
+          <summary>What changed</summary>
+          <div class="sides">
+            {(["before", "after"] as const).map(side => e[side] !== undefined && e[side] !== null && <div key={side}><h3>{side}</h3><pre tabIndex={0} aria-label={side}>{JSON.stringify(e[side], null, 1)}</pre></div>)}
+          </div>
+        </details>
+      )}
+    </div>
+  </li>
+);

@@ -1,0 +1,129 @@
+// An organizer as its members run it: what it says of itself, who belongs to it, and who is invited.
+import { useSWRConfig } from "swr";
+import { patch, post, remove, type Schemas } from "../api";
+import { read, useGet, useList } from "../data";
+import { isAdmin, useMe } from "../roles";
+import { go, type Screen } from "../route";
+import { Area, Text } from "../ui/fields";
+import { filled, Form, mergePatch, type Editing, type Values } from "../ui/form";
+import { Invitations } from "../ui/invitations";
+import { Markdown } from "../ui/lazy";
+import { Action, Heading, Items, Loaded, Tag } from "../ui/show";
+import { say } from "../ui/status";
+
+const path = "/v1/organizers/{organizerId}";
+const fields = (o: Schemas["Organizer"]): Values => ({ name: o.name, description: o.description, website: o.website });
+const About = ({ f }: { f: Editing }) => (
+  <>
+    <Text f={f} name="name" label="Name" required max={200} hint="Your lab, or the workshop that you run tasks for." />
+    <Area f={f} name="description" label="Description" hint="Markdown." />
+    <Text f={f} name="website" type="url" label="Website" max={500} />
+  </>
+);
+
+export default function OrganizerScreen({ params }: Screen) {
+  return params["organizerId"] === "new" ? <New /> : <One organizerId={params["organizerId"]!} />;
+}
+
+function New() {
+  const { mutate } = useSWRConfig();
+  return (
+    <>
+      <Heading title="New organizer">New organizer</Heading>
+      <p class="lead">Tasks belong to an organizer, and its members run them together.</p>
+      <Form name="organizer new" initial={{ name: "" }} button="Name it" submit={async v => {
+        const made = await post("/v1/organizers", {}, filled(v));
+        await mutate(() => true);
+        say("The organizer is there. Now its first task.");
+        go(`/tasks/new?organizer=${made.id}`);
+      }}>{f => <About f={f} />}</Form>
+    </>
+  );
+}
+
+function One({ organizerId }: { organizerId: string }) {
+  const ids = { organizerId };
+  const me = useMe();
+  const organizer = useGet(path, { params: { path: ids } });
+  const tasks = useList("/v1/tasks", { params: { query: { "filter[organizerId]": [organizerId] } } });
+  const mine = me?.memberships.find(m => m.organizerId === organizerId);
+  const member = Boolean(mine) || isAdmin(me), owner = mine?.role === "owner" || isAdmin(me);
+  return (
+    <Loaded of={organizer}>
+      {o => (
+        <>
+          <Heading title={o.name}><bdi>{o.name}</bdi></Heading>
+          {o.description && <Markdown source={o.description} />}
+          {o.website && <p><a href={o.website} rel="nofollow noopener">Website</a></p>}
+          {member && <p class="actions"><a class="button" href={`#/tasks/new?organizer=${organizerId}`}>New task</a><a href={`#/organizers/${organizerId}/webhooks`}>Webhooks</a><a href={`#/organizers/${organizerId}/audit`}>Audit trail</a></p>}
+          <h2>Tasks</h2>
+          <Items of={tasks} empty={<p>None yet.</p>}>
+            {items => <ul class="rows">{items.map(t => <li key={t.id}><a href={`#/tasks/${t.id}`}><bdi>{t.name}</bdi></a>{t.visibility === "private" && <Tag kind="warm">private</Tag>}</li>)}</ul>}
+          </Items>
+          {member && <><h2>Members</h2><Members ids={ids} owner={owner} me={me!.id} /></>}
+          {owner && <><h2>Invitations</h2><Invitations to={ids} what="a member" /></>}
+          {member && <Edit of={o} ids={ids} owner={owner} changed={() => organizer.mutate()} />}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function Edit({ of: o, ids, owner, changed }: { of: Schemas["Organizer"]; ids: { organizerId: string }; owner: boolean; changed: () => Promise<unknown> }) {
+  return (
+    <>
+      <h2>About the organizer</h2>
+      <Form name={`organizer ${o.id}`} initial={fields(o)} latest={async () => fields(await read(path, { params: { path: ids } }))} submit={async (v, base) => {
+        await patch(path, ids, mergePatch(base, v), o);
+        await changed();
+        say("Saved.");
+      }}>{f => <About f={f} />}</Form>
+      {owner && (
+        <details>
+          <summary>Delete the organizer</summary>
+          <p>That is possible while it has no task, and cannot be undone.</p>
+          <Action plain run={async () => {
+            await remove(path, ids);
+            say(`${o.name} is deleted.`);
+            go("/?show=mine");
+          }}>Delete the organizer</Action>
+        </details>
+      )}
+    </>
+  );
+}
+
+function Members({ ids, owner, me }: { ids: { organizerId: string }; owner: boolean; me: string }) {
+  const all = useList(`${path}/members`, { params: { path: ids } });
+  const { mutate } = useSWRConfig();
+  // Owners are a list of the organizer, which a merge patch replaces.
+  const own = async (userId: string, to: boolean): Promise<void> => {
+    const o = await read(path, { params: { path: ids } });
+    await patch(path, ids, { owners: to ? [...(o.owners ?? []), userId] : (o.owners ?? []).filter(x => x !== userId) }, o);
+    await all.reload();
+    say(to ? "They are an owner now." : "They are an editor now.", () => own(userId, !to));
+  };
+  return (
+    <Items of={all} empty={<p>None.</p>}>
+      {items => (
+        <ul class="rows">
+          {items.map(m => {
+            const name = m.name || m.email || m.id;
+            return (
+              <li key={m.id}>
+                <span><bdi>{name}</bdi> <Tag>{m.role}</Tag> {m.name && <span class="small quiet"><bdi>{m.email}</bdi></span>}</span>
+                {owner && <Action plain label={`Make ${name} an ${m.role === "owner" ? "editor" : "owner"}`} run={() => own(m.id, m.role !== "owner")}>{m.role === "owner" ? "Make editor" : "Make owner"}</Action>}
+                {(owner || m.id === me) && <Action plain label={m.id === me ? "Leave the organizer" : `Remove ${name}`} run={async () => {
+                  await remove(`${path}/members/{userId}`, { ...ids, userId: m.id });
+                  await mutate(() => true);
+                  say(m.id === me ? "You have left." : `${name} is no longer a member.`);
+                }}>{m.id === me ? "Leave" : "Remove"}</Action>}
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </Items>
+  );
+}
+

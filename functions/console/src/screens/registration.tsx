@@ -1,0 +1,93 @@
+// A team as the organizers see it: its members, what is left of its quota, and the exceptions that they grant.
+import { effects, post, remove, type Schemas } from "../api";
+import { useGet, useList } from "../data";
+import type { Screen } from "../route";
+import { Choice, Instant, Text, Whole } from "../ui/fields";
+import { filled, Form } from "../ui/form";
+import { nameOf } from "../ui/run_state";
+import { Action, Items, Loaded, Tag } from "../ui/show";
+import { say } from "../ui/status";
+import { TaskFrame } from "../ui/task_nav";
+import { Deadline, When } from "../ui/time";
+import { Left } from "./task";
+
+const path = "/v1/tasks/{taskId}/registrations/{registrationId}";
+
+export default function Registration({ params }: Screen) {
+  const ids = { taskId: params["taskId"]!, registrationId: params["registrationId"]! };
+  const registration = useGet(path, { params: { path: ids } });
+  return (
+    <TaskFrame taskId={ids.taskId} title="Team" at="/registration">
+      {() => <Loaded of={registration}>{r => <One of={r} ids={ids} changed={() => registration.mutate()} />}</Loaded>}
+    </TaskFrame>
+  );
+}
+
+function One({ of: r, ids, changed }: { of: Schemas["Registration"]; ids: { taskId: string; registrationId: string }; changed: () => unknown }) {
+  return (
+    <>
+      <dl class="members">
+        <dt>Name</dt><dd><bdi>{r.team}</bdi> <Tag>{r.state}</Tag> {r.anonymous && <>shown to others as <bdi>{r.alias}</bdi></>}</dd>
+        <dt>Members</dt><dd>{(r.people ?? []).map(p => <span key={p.id}><bdi>{p.name || p.id}</bdi> <span class="small quiet"><bdi>{p.email}</bdi></span><br /></span>)}</dd>
+        {r.affiliation && <><dt>Affiliation</dt><dd><bdi>{r.affiliation}</bdi></dd></>}
+        {r.country && <><dt>Country</dt><dd><bdi>{r.country}</bdi></dd></>}
+        {r.contact && <><dt>Contact</dt><dd><bdi>{r.contact}</bdi></dd></>}
+        {r.termsAcceptedAt && <><dt>Terms</dt><dd>version {r.acceptedTerms}, accepted <When at={r.termsAcceptedAt} /></dd></>}
+        {r.quota && <><dt>Quota</dt><dd><Left quota={r.quota} /></dd></>}
+      </dl>
+      <h3>Exceptions</h3>
+      <Exceptions ids={ids} members={r.members} changed={changed} />
+    </>
+  );
+}
+
+function Exceptions({ ids, members, changed }: { ids: { taskId: string; registrationId: string }; members: string[]; changed: () => unknown }) {
+  const all = useList(`${path}/exceptions`, { params: { path: ids } });
+  const datasets = useList("/v1/datasets", { params: { query: { "filter[taskId]": [ids.taskId] } } }).items ?? [];
+  const runs = useList("/v1/runs", { params: { query: { "filter[taskId]": [ids.taskId], "filter[userId]": members, limit: 100 } } }).items ?? [];
+  const named = Object.fromEntries(datasets.map(d => [d.id, d.name]));
+  const reload = async (): Promise<void> => {
+    await all.reload();
+    changed();
+  };
+  return (
+    <>
+      <Items of={all} empty={<p>The team has the windows and quotas of everyone.</p>}>
+        {items => (
+          <ul class="rows">
+            {items.map(e => (
+              <li key={e.id}>
+                <span>
+                  {e.closesAt && <>Until <Deadline at={e.closesAt} />. </>}{e.perDay && `${e.perDay} runs more a day. `}{e.total && `${e.total} runs more in all. `}{e.runId && "A run does not count. "}
+                  {e.datasetId && <><bdi>{named[e.datasetId]}</bdi>. </>}<bdi class="quiet">{e.reason}</bdi>
+                </span>
+                <Action plain label={`Withdraw: ${e.reason}`} run={async () => {
+                  await remove(`${path}/exceptions/{exceptionId}`, { ...ids, exceptionId: e.id });
+                  await reload();
+                  say("The exception is withdrawn.");
+                }}>Withdraw</Action>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Items>
+      <Form name={`exception ${ids.registrationId}`} initial={{}} button="Grant" preview={v => effects("POST", `${path}/exceptions`, ids, filled(v))}
+        submit={async v => {
+          await post(`${path}/exceptions`, ids, filled(v));
+          await reload();
+          say("Granted. The team is shown it, with the reason.");
+        }}>
+        {f => (
+          <>
+            <Choice f={f} name="datasetId" label="For" options={{ "": "All datasets of the task", ...named }} />
+            <Instant f={f} name="closesAt" label="A later close" />
+            <Whole f={f} name="perDay" label="More runs a day" min={1} />
+            <Whole f={f} name="total" label="More runs in all" min={1} />
+            <Choice f={f} name="runId" label="A run that does not count" options={{ "": "None", ...Object.fromEntries(runs.map(r => [r.id, nameOf(r)])) }} />
+            <Text f={f} name="reason" label="Reason" required max={500} hint="The team reads it." />
+          </>
+        )}
+      </Form>
+    </>
+  );
+}

@@ -1,0 +1,82 @@
+// The review of one run by its organizers: what there is to see, and what they decide.
+import { useSWRConfig } from "swr";
+import { effects, patch, type Schemas } from "../api";
+import { read, useGet, useList } from "../data";
+import { go, type Screen } from "../route";
+import { Area, Check } from "../ui/fields";
+import { Diagnostics } from "../ui/file_field";
+import { Form, mergePatch, type Values } from "../ui/form";
+import { decimals, nameOf, StateTag } from "../ui/run_state";
+import { Heading, Loaded } from "../ui/show";
+import { say } from "../ui/status";
+import { When } from "../ui/time";
+
+const path = "/v1/runs/{runId}/review";
+const flags = {
+  noErrors: "No errors", missingOutput: "Output is missing", extraneousOutput: "There is output that was not asked for", invalidOutput: "Output is not valid",
+  hasErrorOutput: "It wrote to the error output", otherErrors: "Other errors",
+};
+
+export default function ReviewScreen({ params }: Screen) {
+  const runId = params["runId"]!;
+  const run = useGet("/v1/runs/{runId}", { params: { path: { runId } } });
+  const review = useGet(path, { params: { path: { runId } } });
+  return <Loaded of={run}>{r => <Loaded of={review}>{v => <One run={r} review={v} />}</Loaded>}</Loaded>;
+}
+
+const fields = (r: Schemas["Review"]): Values => ({
+  ...Object.fromEntries(Object.keys(flags).map(f => [f, r[f as keyof typeof flags]])), comment: r.comment, blinded: r.blinded, published: r.published,
+});
+
+// A checkbox that is not ticked is absent in a form, and false in a review.
+const decided = (patch: Values): Values => Object.fromEntries(Object.entries(patch).map(([k, v]) => [k, v ?? (k === "comment" ? "" : false)]));
+
+function One({ run: r, review: v }: { run: Schemas["Run"]; review: Schemas["Review"] }) {
+  const { mutate } = useSWRConfig();
+  const evaluation = useGet(r.evaluationId ? "/v1/evaluations/{evaluationId}" : null, { params: { path: { evaluationId: r.evaluationId ?? "" } } }).data;
+  const others = useList("/v1/runs", { params: { query: { "filter[datasetId]": [r.datasetId], "filter[state]": ["completed", "failed"], limit: 100 } } }).items ?? [];
+  const at = others.findIndex(o => o.id === r.id);
+  const [newer, older] = at < 0 ? [undefined, undefined] : [others[at - 1], others[at + 1]];
+  const save = async (values: Values, base: Values): Promise<void> => {
+    await patch(path, { runId: r.id }, decided(mergePatch(base, values)), v);
+    await mutate(() => true);
+    say("The review is saved.", async () => {
+      await patch(path, { runId: r.id }, decided(mergePatch(values, base)));
+      await mutate(() => true);
+    });
+    if (older) go(`/runs/${older.id}/review`);
+  };
+  return (
+    <>
+      <p class="small"><a href={`#/tasks/${r.taskId}/desk`}>Desk</a> · <a href={`#/runs/${r.id}`}>The run</a></p>
+      <Heading title={`Review ${nameOf(r)}`}>Review <bdi>{nameOf(r)}</bdi></Heading>
+      <p><StateTag of={r.state} /> <bdi>{r.team}</bdi>, <When at={r.createdAt} />. {v.reviewedAt ? <>Reviewed <When at={v.reviewedAt} /> by <bdi>{v.reviewer?.name || v.reviewer?.email || v.reviewerId}</bdi>.</> : "Not reviewed yet."}</p>
+      <p class="actions">
+        {newer && <a href={`#/runs/${newer.id}/review`}>Newer run</a>}{older && <a href={`#/runs/${older.id}/review`}>Older run</a>}
+        {r.files.map(f => f.url && <a key={f.name} href={f.url}><bdi>{f.name}</bdi></a>)}
+      </p>
+      {v.notice && <p class="notice">{v.notice}</p>}
+      {evaluation && (
+        <dl class="members">
+          {Object.entries(evaluation.measures as Record<string, number | null>).flatMap(([m, value]) => [<dt key={m}><code>{m}</code></dt>, <dd key={`${m} value`}>{decimals(value)}</dd>])}
+        </dl>
+      )}
+      <Diagnostics of={v.diagnostics ?? r.diagnostics} />
+      <Form name={`review ${r.id}`} initial={fields(v)} button="Save the review" submit={save}
+        preview={(values, base) => effects("PATCH", path, { runId: r.id }, decided(mergePatch(base, values)))}
+        latest={async () => fields(await read(path, { params: { path: { runId: r.id } } }))}>
+        {f => (
+          <>
+            <fieldset class="field">
+              <legend>What you found</legend>
+              {Object.entries(flags).map(([name, label]) => <Check key={name} f={f} name={name} label={label} />)}
+            </fieldset>
+            <Area f={f} name="comment" label="Comment for the team" hint="Markdown." />
+            <Check f={f} name="blinded" label="Blinded" hint="Only the organizers see the scores, not even the team." />
+            <Check f={f} name="published" label="Published" hint="Everyone who sees the task sees the scores, unless they are blinded." />
+          </>
+        )}
+      </Form>
+    </>
+  );
+}

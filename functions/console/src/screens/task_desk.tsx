@@ -1,0 +1,200 @@
+// The organizers' desk of one task: teams to decide about, runs to review, and what they announce.
+import { useState } from "preact/hooks";
+import { patch, post, remove, toProblem, type Schemas } from "../api";
+import { useGet, useList } from "../data";
+import { organizes } from "../roles";
+import { view, type Screen } from "../route";
+import { review, reviewsOf, takeBack } from "../reviews";
+import { Area, Text } from "../ui/fields";
+import { Form, mergePatch, type Values } from "../ui/form";
+import { Invitations } from "../ui/invitations";
+import { Markdown } from "../ui/lazy";
+import { decimals, nameOf, StateTag } from "../ui/run_state";
+import { Action, Failure, Items, Tag } from "../ui/show";
+import { say } from "../ui/status";
+import { TaskFrame, type OfTask } from "../ui/task_nav";
+import { When } from "../ui/time";
+
+const parts = { runs: "Runs", registrations: "Teams", announcements: "Announcements" };
+
+export default function TaskDesk({ params, query }: Screen) {
+  const at = (query.get("part") ?? "runs") as keyof typeof parts;
+  return (
+    <TaskFrame taskId={params["taskId"]!} title="Desk" at="/desk">
+      {({ task, me }) => !me || !organizes(me, task.organizerId) ? <p class="empty">The desk is for the organizers of the task.</p> : (
+        <>
+          <p class="tabs" role="group" aria-label="Part of the desk">
+            {(Object.keys(parts) as (keyof typeof parts)[]).map(p => <button key={p} type="button" aria-pressed={p === at} onClick={() => view(query, { part: p })}>{parts[p]}</button>)}
+            <a href={`#/tasks/${task.id}/webhooks`}>Webhooks</a><a href={`#/tasks/${task.id}/audit`}>Audit trail</a><a href="#/trash">Trash</a>
+          </p>
+          {at === "runs" && <Runs task={task} me={me} query={query} />}
+          {at === "registrations" && <Teams taskId={task.id} />}
+          {at === "announcements" && <Announcements taskId={task.id} />}
+        </>
+      )}
+    </TaskFrame>
+  );
+}
+
+function Runs({ task, query }: OfTask & { query: URLSearchParams }) {
+  const datasets = useList("/v1/datasets", { params: { query: { "filter[taskId]": [task.id] } } });
+  return (
+    <Items of={datasets} empty={<p>The task has no dataset. <a href={`#/tasks/${task.id}/datasets/new`}>Add one</a></p>}>
+      {all => {
+        const at = all.find(d => d.id === query.get("dataset")) ?? all[0]!;
+        return (
+          <>
+            {all.length > 1 && (
+              <p class="tabs" role="group" aria-label="Dataset">
+                {all.map(d => <button key={d.id} type="button" aria-pressed={d === at} onClick={() => view(query, { dataset: d.id })}><bdi>{d.name}</bdi></button>)}
+              </p>
+            )}
+            <Reviews key={at.id} of={at} query={query} />
+          </>
+        );
+      }}
+    </Items>
+  );
+}
+
+const states = { completed: "Completed", failed: "Failed", all: "All" };
+const bulk: [said: string, change: Schemas["ReviewChange"], done: string][] = [
+  ["Unblind and publish", { blinded: false, published: true }, "published"], ["Unblind", { blinded: false }, "unblinded"],
+  ["Withdraw", { published: false }, "withdrawn"], ["Blind", { blinded: true, published: false }, "blinded"],
+];
+const seenBy = { everyone: "published", registrants: "published", owners: "not published", organizers: "blinded" };
+
+/** Reviews has the runs on a dataset, of which those ticked are reviewed together. */
+function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchParams }) {
+  const state = (query.get("state") ?? "completed") as keyof typeof states;
+  const runs = useList("/v1/runs", { params: { query: { "filter[datasetId]": [d.id], limit: 50, ...(state !== "all" && { "filter[state]": [state] }) } } }, { refreshInterval: 20_000 });
+  const ids = runs.items?.map(r => r.id) ?? [];
+  const scores = useGet(ids.length > 0 ? "/v1/evaluations" : null, { params: { query: { "filter[runId]": ids.slice(-50), limit: 100 } } }, { keepPreviousData: true });
+  const [ticked, setTicked] = useState<string[]>([]);
+  const [failures, setFailures] = useState<Schemas["ReviewedRun"][]>([]);
+  const reload = async (): Promise<void> => {
+    await Promise.all([runs.reload(), scores.mutate()]);
+  };
+  const act = async (change: Schemas["ReviewChange"], done: string): Promise<void> => {
+    const before = await reviewsOf(ticked);
+    const answers = await review(d.id, ticked, change);
+    const failed = answers.filter(a => a.status !== 200);
+    setFailures(failed);
+    setTicked(failed.map(a => a.runId));
+    await reload();
+    say(`${answers.length - failed.length} ${answers.length - failed.length === 1 ? "run is" : "runs are"} ${done}.`, async () => {
+      await takeBack(d.id, before);
+      await reload();
+    });
+  };
+  return (
+    <>
+      <p class="tabs" role="group" aria-label="State of the runs">
+        {(Object.keys(states) as (keyof typeof states)[]).map(s => <button key={s} type="button" aria-pressed={s === state} onClick={() => view(query, { state: s })}>{states[s]}</button>)}
+      </p>
+      <Items of={runs} empty={<p>No run is here. Teams submit by the page of the task; a baseline shows them what to expect: <a href={`#/tasks/${d.taskId}/submit?baseline=1`}>submit a baseline</a>.</p>}>
+        {items => (
+          <>
+            <p class="actions">
+              <label><input type="checkbox" checked={ticked.length === items.length} onChange={e => setTicked(e.currentTarget.checked ? ids : [])} /> All {items.length} shown</label>
+              {ticked.length > 0 && bulk.map(([said, change, done]) => <Action key={said} plain label={`${said}: ${ticked.length}`} run={() => act(change, done)}>{said}</Action>)}
+            </p>
+            {failures.map(f => f.problem && <Failure key={f.runId} of={toProblem(new Error(f.problem.detail))} />)}
+            <ul class="rows">
+              {items.map(r => {
+                const e = scores.data?.data.find(s => s.runId === r.id);
+                return (
+                  <li key={r.id}>
+                    <label>
+                      <input type="checkbox" checked={ticked.includes(r.id)} onChange={c => setTicked(c.currentTarget.checked ? [...ticked, r.id] : ticked.filter(t => t !== r.id))} />{" "}
+                      <bdi>{r.team}</bdi>: <bdi>{nameOf(r)}</bdi> <StateTag of={r.state} /> {e && <Tag kind={e.audience === "everyone" ? "good" : "warm"}>{seenBy[e.audience]}</Tag>}{" "}
+                      {e && <strong class="number">{decimals((e.measures as Record<string, number | null>)[e.primaryMeasure])}</strong>}
+                    </label>
+                    {r.diagnostics[0] && <span class="small fault">{r.diagnostics[0].message}</span>}
+                    <span class="small quiet"><When at={r.createdAt} /></span>
+                    <a href={`#/runs/${r.id}/review`} aria-label={`Review ${nameOf(r)} of ${r.team}`}>Review</a>
+                  </li>
+                );
+              })}
+            </ul>
+          </>
+        )}
+      </Items>
+    </>
+  );
+}
+
+const path = "/v1/tasks/{taskId}/registrations/{registrationId}";
+
+function Teams({ taskId }: { taskId: string }) {
+  const all = useList("/v1/tasks/{taskId}/registrations", { params: { path: { taskId }, query: { limit: 100 } } });
+  const decide = async (rs: Schemas["Registration"][], state: "accepted" | "rejected"): Promise<void> => {
+    const set = async (to: (r: Schemas["Registration"]) => string): Promise<void> => {
+      for (const r of rs) await patch(path, { taskId, registrationId: r.id }, { state: to(r) });
+      await all.reload();
+    };
+    await set(() => state);
+    say(`${rs.length === 1 ? rs[0]!.team : `${rs.length} teams`} ${state}.`, () => set(r => r.state));
+  };
+  const waiting = all.items?.filter(r => r.state === "pending") ?? [];
+  return (
+    <>
+      {waiting.length > 1 && <p class="actions"><Action run={() => decide(waiting, "accepted")}>Accept all {waiting.length} that wait</Action></p>}
+      <Items of={all} empty={<p>No team takes part yet. Send the address of the task to those who might, or invite them.</p>}>
+        {items => (
+          <ul class="rows">
+            {[...items].sort((a, b) => Number(b.state === "pending") - Number(a.state === "pending")).map(r => (
+              <li key={r.id}>
+                <span>
+                  <a href={`#/tasks/${taskId}/registrations/${r.id}`}><bdi>{r.team}</bdi></a> <Tag kind={r.state === "accepted" ? "good" : r.state === "pending" ? "warm" : "bad"}>{r.state}</Tag> {r.anonymous && <Tag>anonymous</Tag>}
+                  <br /><span class="small quiet">{r.people?.map(p => p.name || p.email || p.id).join(", ")}{r.affiliation && <>, <bdi>{r.affiliation}</bdi></>}</span>
+                </span>
+                {r.state !== "accepted" && <Action plain label={`Accept ${r.team}`} run={() => decide([r], "accepted")}>Accept</Action>}
+                {r.state === "pending" && <Action plain label={`Reject ${r.team}`} run={() => decide([r], "rejected")}>Reject</Action>}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Items>
+      <h3>Invitations</h3>
+      <Invitations to={{ taskId }} what="a team" />
+    </>
+  );
+}
+
+function Announcements({ taskId }: { taskId: string }) {
+  const all = useList("/v1/tasks/{taskId}/announcements", { params: { path: { taskId } } });
+  const one = "/v1/tasks/{taskId}/announcements/{announcementId}";
+  const fields = (f: Parameters<Parameters<typeof Form>[0]["children"]>[0]) => <><Text f={f} name="title" label="Title" required max={200} /><Area f={f} name="body" label="Text" hint="Markdown." /></>;
+  const drop = async (a: Schemas["Announcement"]): Promise<void> => {
+    await remove(one, { taskId, announcementId: a.id });
+    await all.reload();
+    say("The announcement is deleted. What was sent of it stays sent.");
+  };
+  return (
+    <>
+      <Form name={`announcement ${taskId}`} initial={{}} button="Announce" submit={async v => {
+        await post("/v1/tasks/{taskId}/announcements", { taskId }, v);
+        await all.reload();
+        say("Announced. Accepted teams are told by e-mail.");
+      }}>{fields}</Form>
+      <Items of={all} empty={<p>Nothing was announced yet.</p>}>
+        {items => <>{items.map(a => (
+          <article class="card" key={a.id}>
+            <h3><bdi>{a.title}</bdi> <span class="small quiet"><When at={a.createdAt} /></span></h3>
+            {a.body && <Markdown source={a.body} />}
+            <details>
+              <summary>Change</summary>
+              <Form name={`announcement ${a.id}`} initial={{ title: a.title, body: a.body }} submit={async (v: Values, base) => {
+                await patch(one, { taskId, announcementId: a.id }, mergePatch(base, v));
+                await all.reload();
+                say("Saved. It is not sent again.");
+              }}>{fields}</Form>
+              <Action plain label={`Delete ${a.title}`} run={() => drop(a)}>Delete</Action>
+            </details>
+          </article>
+        ))}</>}
+      </Items>
+    </>
+  );
+}

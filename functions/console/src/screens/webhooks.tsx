@@ -1,0 +1,99 @@
+// The webhooks of a task or an organizer: where events go, and what became of them.
+import { useState } from "preact/hooks";
+import { patch, post, remove, type Schemas } from "../api";
+import { useList } from "../data";
+import type { Screen } from "../route";
+import { Checks, Text } from "../ui/fields";
+import { filled, Form } from "../ui/form";
+import { Action, Code, Heading, Items, Tag } from "../ui/show";
+import { say } from "../ui/status";
+import { When } from "../ui/time";
+
+type Ids = Record<string, string>;
+// Those of a task and of an organizer are alike, but for their addresses.
+const ofTask = "/v1/tasks/{taskId}/webhooks", ofOrganizer = "/v1/organizers/{organizerId}/webhooks";
+
+const kinds: Record<NonNullable<Schemas["Webhook"]["kinds"]>[number], string> = {
+  "registration.pending": "A team waits", "registration.decided": "A team is accepted or rejected", "invitation.created": "An invitation", "run.failed": "A run failed",
+  "run.completed": "A run completed", "review.published": "A review was published", "truth.changed": "Ground truth changed", "window.closing": "A window closes",
+  "announcement.published": "An announcement", "workers.missing": "No worker", "webhook.disabled": "A webhook was switched off",
+};
+
+export default function Webhooks({ params }: Screen) {
+  const path = (params["taskId"] ? ofTask : ofOrganizer) as typeof ofTask;
+  const all = useList(path, { params: { path: params as { taskId: string } } });
+  const [secret, setSecret] = useState<Schemas["NewWebhook"]>();
+  return (
+    <>
+      <p class="small"><a href={params["taskId"] ? `#/tasks/${params["taskId"]}/desk` : `#/organizers/${params["organizerId"]}`}>Back</a></p>
+      <Heading title="Webhooks">Webhooks</Heading>
+      <p>Events are sent to addresses of yours as the Standard Webhooks specification has it, signed with a secret.</p>
+      {secret?.secret && <div class="notice" role="status"><p>The secret of <bdi>{secret.url}</bdi> is shown this once.</p><Code label="Secret of the webhook">{secret.secret}</Code></div>}
+      <Items of={all} empty={<p>There is none.</p>}>
+        {items => <>{items.map(w => <One key={w.id} of={w} path={path} ids={{ ...params, webhookId: w.id }} changed={all.reload} show={setSecret} />)}</>}
+      </Items>
+      <h2>New webhook</h2>
+      <Form name={`webhook ${Object.values(params).join(" ")}`} initial={{}} button="Make a webhook" submit={async v => {
+        setSecret(await post(path, params, filled(v)));
+        await all.reload();
+      }}>
+        {f => (
+          <>
+            <Text f={f} name="url" type="url" label="Address" required max={2000} hint="Of https, on the public internet." />
+            <Checks f={f} name="kinds" label="Events" options={kinds} hint="All, if you choose none." />
+          </>
+        )}
+      </Form>
+    </>
+  );
+}
+
+type Props = { of: Schemas["Webhook"]; path: typeof ofTask; ids: Ids; changed: () => Promise<unknown>; show: (w: Schemas["NewWebhook"]) => void };
+
+function One({ of: w, path, ids, changed, show }: Props) {
+  const [open, setOpen] = useState(false);
+  const one = `${path}/{webhookId}` as const;
+  const disable = async (disabled: boolean): Promise<void> => {
+    await patch(one, ids, { disabled });
+    await changed();
+    say(disabled ? "Switched off." : "Switched on.", () => disable(!disabled));
+  };
+  return (
+    <article class="card">
+      <h3><bdi>{w.url}</bdi> {w.disabled && <Tag kind="bad">off</Tag>}</h3>
+      <p class="small">{w.kinds?.length ? w.kinds.map(k => kinds[k]).join(", ") : "All events"}</p>
+      <p class="actions">
+        <Action plain label={`${w.disabled ? "Switch on" : "Switch off"} ${w.url}`} run={() => disable(!w.disabled)}>{w.disabled ? "Switch on" : "Switch off"}</Action>
+        <Action plain label={`New secret for ${w.url}`} run={async () => show(await post(`${one}/secrets`, ids, {}))}>New secret</Action>
+        <Action plain label={`Delete ${w.url}`} run={async () => {
+          await remove(one, ids);
+          await changed();
+          say("The webhook is deleted.");
+        }}>Delete</Action>
+      </p>
+      <details onToggle={e => setOpen(e.currentTarget.open)}><summary>Deliveries</summary>{open && <Deliveries path={one} ids={ids} />}</details>
+    </article>
+  );
+}
+
+function Deliveries({ path, ids }: { path: `${typeof ofTask}/{webhookId}`; ids: Ids }) {
+  const all = useList(`${path}/deliveries`, { params: { path: ids as { taskId: string; webhookId: string } } });
+  return (
+    <Items of={all} empty={<p>Nothing was sent yet.</p>}>
+      {items => (
+        <ul class="rows">
+          {items.map(d => (
+            <li key={d.id}>
+              <span><Tag kind={d.state === "delivered" ? "good" : d.state === "failed" ? "bad" : "warm"}>{d.state}</Tag> {d.type}, <When at={d.createdAt} /> {d.failure && <span class="small fault">{d.failure}</span>}</span>
+              <Action plain label={`Send again: ${d.type}`} run={async () => {
+                await post(`${path}/deliveries/{deliveryId}/attempts`, { ...ids, deliveryId: d.id }, {});
+                await all.reload();
+                say("It is sent again.");
+              }}>Send again</Action>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Items>
+  );
+}

@@ -95,10 +95,11 @@ export const post = <P extends PathsWithMethod<paths, "post">>(path: P, ids: Ids
 export const remove = (path: PathsWithMethod<paths, "delete">, ids: Ids, query?: Ids): Promise<unknown> =>
   ok((client.DELETE as unknown as (path: string, init: object) => Promise<{ response: Response }>)(path, { params: { path: ids, query } }));
 
-/** effects returns what a change would do, and changes nothing. */
+/** effects returns what a change would do, and changes nothing. That each change of an organizer is kept for the others is no news. */
 export async function effects(method: "PATCH" | "POST", path: PathsWithMethod<paths, "patch"> | PathsWithMethod<paths, "post">, ids: Ids, body: object):
   Promise<Schemas["Effect"][]> {
-  return (await send<Schemas["Preview"]>(method, path, { params: { path: ids, query: { preview: "true" } }, body })).effects;
+  return (await send<Schemas["Preview"]>(method, path, { params: { path: ids, query: { preview: "true" } }, body })).effects
+    .filter(e => e.kind !== "audit" && e.subject !== "auditEntries");
 }
 
 /** restore takes back the deletion of a resource, which lies in the trash. */

@@ -25,9 +25,12 @@ function OfAll() {
   return me ? <List me={me.id} /> : signedIn ? <Busy /> : <SignIn />;
 }
 
+/** whileRunning is how often to read runs again: seldom once all have ended. */
+export const whileRunning = (pages?: { data: Run[] }[]): number => pages?.some(p => p?.data.some(r => !ended(r))) ? 2000 : 30_000;
+
 function List({ me, taskId }: { me: string; taskId?: string }) {
   const runs = useList("/v1/runs", { params: { query: { "filter[userId]": [me], ...(taskId && { "filter[taskId]": [taskId] }) } } },
-    { refreshInterval: (pages?: { data: Run[] }[]) => pages?.some(p => p?.data.some(r => !ended(r))) ? 2000 : 30_000 });
+    { refreshInterval: whileRunning });
   const to = taskId ? <a href={`#/tasks/${taskId}/submit`}>Submit the first</a> : <>Choose a <a href="#/?show=open">task</a>, and submit one.</>;
   return (
     <Items of={runs} empty={<p>You have no runs yet. {to}</p>}>
@@ -36,7 +39,7 @@ function List({ me, taskId }: { me: string; taskId?: string }) {
   );
 }
 
-function Rows({ of, oneTask }: { of: Run[]; oneTask: boolean }) {
+export function Rows({ of, oneTask }: { of: Run[]; oneTask: boolean }) {
   // One request has the scores of up to 50 runs.
   const measured = of.filter(r => r.evaluationId).slice(0, 50).map(r => r.id);
   const scores = useGet(measured.length > 0 ? "/v1/evaluations" : null, { params: { query: { "filter[runId]": measured, limit: 100 } } }, { keepPreviousData: true });

@@ -7,16 +7,14 @@ import { organizes, registrationIn } from "../roles";
 import { go, view, type Screen } from "../route";
 import { stageOf, submissionTypes } from "../stage";
 import { submit, type Chosen } from "../submission";
+import { CheckedFile } from "../ui/checked_file";
 import { Area, Check, Checks, Choice, Text } from "../ui/fields";
-import { Diagnostics, FileField } from "../ui/file_field";
 import { filled, Form, type Values } from "../ui/form";
-import { Failure, Items, Tag } from "../ui/show";
+import { Items, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { TaskFrame, type OfTask } from "../ui/task_nav";
 import { Deadline } from "../ui/time";
-import { toProblem, type Problem } from "../api";
-import { validate, type Verdict } from "../validate";
-import { bytes, Left } from "./task";
+import { Left } from "./task";
 
 type Dataset = Schemas["Dataset"];
 type Type = Schemas["SubmissionDraft"]["type"];
@@ -127,34 +125,11 @@ function Entry({ task, type, datasets, baseline }: { task: Schemas["Task"]; type
 }
 
 /** RunFile takes the file of a run, and shows what the server says of it. */
-function RunFile({ of: d, chosen, choose }: { of: Dataset; chosen: File | undefined; choose: (file: File) => void }) {
-  const [verdict, setVerdict] = useState<Verdict | "asking" | "later">();
-  const [problem, setProblem] = useState<Problem>();
-  const take = async (file: File): Promise<void> => {
-    choose(file);
-    setProblem(undefined);
-    setVerdict("asking");
-    try {
-      setVerdict(await validate(file, content => ({ datasetId: d.id, run: { files: content } })) ?? "later");
-    } catch (error) {
-      setVerdict(undefined);
-      setProblem(toProblem(error));
-    }
-  };
-  return (
-    <fieldset class="field">
-      <legend><bdi>{d.name}</bdi> <Tag>{d.split}</Tag></legend>
-      {d.submissions?.closesAt && <p class="small">Until <Deadline at={d.submissions.closesAt} /></p>}
-      <FileField label={`Run on ${d.name}`} chosen={chosen ? [chosen] : []} choose={([file]) => void take(file!)} />
-      <div role="status">
-        {verdict === "asking" && <p>The server reads the file …</p>}
-        {verdict === "later" && <p>The file has {bytes(chosen?.size)}: it is checked once it is uploaded.</p>}
-        {typeof verdict === "object" && (verdict.valid
-          ? <p><Tag kind="good">valid</Tag> The file can be submitted.</p>
-          : <p><Tag kind="bad">not valid</Tag> Correct these lines, and choose the file again. Nothing was charged.</p>)}
-      </div>
-      {typeof verdict === "object" && <Diagnostics of={verdict.diagnostics} lines={verdict.lines} />}
-      {problem && <Failure of={problem} />}
-    </fieldset>
-  );
-}
+const RunFile = ({ of: d, chosen, choose }: { of: Dataset; chosen: File | undefined; choose: (file: File) => void }) => (
+  <fieldset class="field">
+    <legend><bdi>{d.name}</bdi> <Tag>{d.split}</Tag></legend>
+    {d.submissions?.closesAt && <p class="small">Until <Deadline at={d.submissions.closesAt} /></p>}
+    <CheckedFile label={`Run on ${d.name}`} chosen={chosen} choose={choose} as={files => ({ datasetId: d.id, run: { files } })}
+      good="The file can be submitted." bad="Correct these lines, and choose the file again. Nothing was charged." />
+  </fieldset>
+);

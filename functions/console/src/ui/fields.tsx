@@ -7,25 +7,37 @@ type Common = { f: Editing; name: string; label: string; hint?: ComponentChildre
 type Aria = { id: string; "aria-describedby"?: string; "aria-invalid"?: boolean; required?: boolean };
 
 /** Field is the frame of a field: label, control, hint, faults, and what somebody else saved. */
-function Field({ f, name, label, hint, required, children }: Common & { children: (aria: Aria) => JSX.Element }) {
+export function Field({ f, name, label, hint, required, children }: Common & { children: (aria: Aria) => JSX.Element }) {
   const id = `${f.id}-${name.replaceAll("/", "-")}`;
-  const faults = f.faults.filter(e => e.pointer === "/" + name || e.pointer.startsWith(`/${name}/`));
+  const faults = faultsOf(f, name);
   const described = [hint && `${id}-hint`, faults.length > 0 && `${id}-fault`].filter(Boolean).join(" ");
   return (
     <div class="field" data-field={name}>
       <label for={id}>{label}</label>
       {children({ id, ...(described && { "aria-describedby": described }), ...(faults.length > 0 && { "aria-invalid": true }), ...(required && { required }) })}
       {hint && <p id={`${id}-hint`} class="hint">{hint}</p>}
-      {faults.length > 0 && <p id={`${id}-fault`} class="fault">{faults.map(e => e.detail).join(" ")}</p>}
+      <Faults f={f} name={name} id={`${id}-fault`} />
+    </div>
+  );
+}
+
+const faultsOf = (f: Editing, name: string): Editing["faults"] => f.faults.filter(e => e.pointer === "/" + name || e.pointer.startsWith(`/${name}/`));
+
+/** Faults says what is wrong with a member, and what somebody else saved of it. */
+export const Faults = ({ f, name, id }: { f: Editing; name: string; id?: string }) => {
+  const faults = faultsOf(f, name);
+  return (
+    <>
+      {faults.length > 0 && <p id={id} class="fault">{faults.map(e => e.detail).join(" ")}</p>}
       {name in f.theirs && (
         <p class="fault">
           Somebody else saved: <code>{JSON.stringify(f.theirs[name] ?? null)}</code>{" "}
           <button type="button" class="plain" onClick={() => f.set(name, f.theirs[name])}>Use theirs</button>
         </p>
       )}
-    </div>
+    </>
   );
-}
+};
 
 const text = (f: Editing, name: string): string => String(member(f.values, name) ?? "");
 
@@ -77,6 +89,7 @@ export const Check = ({ f, name, label, hint, required }: Common) => {
         {label}
       </label>
       {hint && <p class="hint">{hint}</p>}
+      <Faults f={f} name={name} />
     </div>
   );
 };
@@ -95,6 +108,7 @@ export const Checks = ({ f, name, label, options, hint }: Common & { options: Re
           {said}
         </label>
       ))}
+      <Faults f={f} name={name} />
     </fieldset>
   );
 };

@@ -72,13 +72,14 @@ export function Form({ name, initial, submit, children, button = "Save", preview
   const element = useRef<HTMLFormElement>(null);
   const faults = problem?.document.errors ?? [];
 
-  // What was not edited follows what was read anew.
+  // What was not edited follows what was read again, so that what is sent is always made of what it replaces.
   useEffect(() => {
-    if (same(values, base) && !same(initial, base)) {
+    if (busy || same(initial, base)) return;
+    if (same(values, base)) {
       setBase(initial);
       setValues(initial);
-    }
-  }, [JSON.stringify(initial)]);
+    } else merge(initial);
+  }, [JSON.stringify(initial), busy]);
   useEffect(() => {
     if (same(values, base)) sessionStorage.removeItem(draftKey(name));
     else sessionStorage.setItem(draftKey(name), JSON.stringify({ values, base }));
@@ -106,12 +107,12 @@ export function Form({ name, initial, submit, children, button = "Save", preview
       }
     } catch (error) {
       const p = toProblem(error);
-      if (p.is("precondition-failed") && latest) await merge(await latest());
+      if (p.is("precondition-failed") && latest) merge(await latest());
       else setProblem(p);
     }
     setBusy(false);
   };
-  const merge = async (now: Values): Promise<void> => {
+  const merge = (now: Values): void => {
     let next = values;
     const conflicts: Values = {};
     for (const field of leaves(now, base)) {
@@ -157,6 +158,14 @@ function leaves(a: Values, b: Values, at = ""): string[] {
   });
 }
 
+const effectWords: Record<Schemas["Effect"]["kind"], string> = {
+  audience: "Who sees it", evaluation: "Runs are evaluated again", quota: "Charged to your quota", audit: "Kept in the audit trail",
+  news: "People are notified", terms: "Teams must accept the terms",
+};
+const audiences: Record<string, string> = {
+  "": "nobody", everyone: "everyone", registrants: "the organizers and the teams they accepted", owners: "the team and the organizers", organizers: "the organizers",
+};
+
 /** Effects says what a change would do, as the API's preview has it. */
 export const Effects = ({ of }: { of: Schemas["Effect"][] }) => (
   <div class="effects" role="status">
@@ -164,8 +173,8 @@ export const Effects = ({ of }: { of: Schemas["Effect"][] }) => (
     <ul>
       {of.map((e, i) => (
         <li key={i}>
-          {e.detail ?? e.kind}{e.count !== undefined && ` (${e.count})`}
-          {(e.before !== undefined || e.after !== undefined) && <> <code>{e.before ?? "–"}</code> → <code>{e.after ?? "–"}</code></>}
+          {e.detail ?? effectWords[e.kind]}{e.count !== undefined && ` (${e.count})`}
+          {(e.before !== undefined || e.after !== undefined) && <>: {audiences[e.before ?? ""] ?? e.before} → <strong>{audiences[e.after ?? ""] ?? e.after}</strong></>}
         </li>
       ))}
     </ul>

@@ -1,1 +1,0 @@
-import{a,b,c,d}from"./chunk-WAMHXELP.js";import"./chunk-3WDG6JPZ.js";import"./chunk-WCBHSVNH.js";import"./chunk-H25KGVTF.js";import"./chunk-OZXIBBJM.js";import"./chunk-TFARU4OY.js";import"./chunk-SGA4WEEN.js";import"./chunk-PNHWQCZW.js";import"./chunk-UHRSDJOT.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as Left,d as Measures,c as bytes,a as default};

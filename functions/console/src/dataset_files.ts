@@ -1,0 +1,43 @@
+// The files of a dataset: small ones go with its request, others straight to the object store once it has taken their size and digest.
+import type { Schemas } from "./api";
+import { read } from "./data";
+import { declare, inline, send } from "./upload";
+
+type Dataset = Schemas["Dataset"];
+type Given = Schemas["File"];
+export type Part = "inputs" | "truths";
+export type Added = Record<Part, File[]>;
+export type Tell = (name: string, doing: string, share: number) => void;
+
+/** kept is a file as requests name one that stays. */
+export const kept = ({ name, size, sha256, mediaType }: Given): Given => ({ name, size, sha256, mediaType });
+
+const digests = new WeakMap<File, Promise<Given>>();
+
+/** withAdded returns the lists of files: those that stay, but for those of the same names as new ones, and the new ones. */
+export async function withAdded(stay: Record<Part, Given[]>, added: Added, tell: Tell): Promise<Record<Part, Given[]>> {
+  const { limits } = await read("/info", {});
+  const small = [...added.inputs, ...added.truths].reduce((sum, f) => sum + f.size, 0) <= limits.inlineFiles;
+  const given = async (file: File): Promise<Given> => {
+    if (small) return { name: file.name, content: await inline(file) };
+    if (!digests.has(file)) digests.set(file, declare(file, share => tell(file.name, "Reading", share)));
+    return digests.get(file)!;
+  };
+  const of = async (part: Part): Promise<Given[]> =>
+    [...stay[part].filter(s => !added[part].some(a => a.name === s.name)), ...await Promise.all(added[part].map(given))];
+  return { inputs: await of("inputs"), truths: await of("truths") };
+}
+
+/** uploadTo sends the new files of a dataset that have not arrived with its request. */
+export async function uploadTo(datasetId: string, added: Added, tell: Tell, signal: AbortSignal): Promise<void> {
+  for (const part of ["inputs", "truths"] as const) {
+    for (const file of added[part]) {
+      const link = async (): Promise<Schemas["Upload"] | undefined> => {
+        const now: Dataset = await read("/v1/datasets/{datasetId}", { params: { path: { datasetId } } });
+        const at = now[part]?.find(f => f.name === file.name);
+        return at?.state === "stored" ? undefined : at?.upload;
+      };
+      await send(file, link, share => tell(file.name, "Sending", share), signal);
+    }
+  }
+}

@@ -1,0 +1,286 @@
+// A dataset, new or as it is: its split, files, measures and rules. What a simple task needs is open, what few need is folded.
+import { useRef, useState } from "preact/hooks";
+import { useSWRConfig } from "swr";
+import { effects, patch, post, type Schemas } from "../api";
+import { useGet } from "../data";
+import { kept, uploadTo, withAdded, type Added } from "../dataset_files";
+import { organizes } from "../roles";
+import { go, type Screen } from "../route";
+import { CheckedFile } from "../ui/checked_file";
+import { Delete } from "../ui/delete";
+import { Check, Checks, Choice, Faults, Text, Whole } from "../ui/fields";
+import { Diagnostics, FileField } from "../ui/file_field";
+import { filled, Form, member, mergePatch, type Editing, type Values } from "../ui/form";
+import { MarkdownField } from "../ui/markdown_field";
+import { MeasuresField } from "../ui/measures_field";
+import { Action, Loaded, Tag } from "../ui/show";
+import { say } from "../ui/status";
+import { TaskFrame } from "../ui/task_nav";
+import { Limits, truthState, Window } from "./edit_task";
+import { bytes } from "./task";
+
+type Dataset = Schemas["Dataset"];
+type Kind = Schemas["Evaluator"]["kind"];
+type Given = Schemas["File"];
+
+const kinds: Record<Kind, { said: string; truth: string; formats: string[]; begin: Values }> = {
+  retrieval: {
+    said: "Rankings: which documents are found for each topic", formats: ["trec-run"],
+    truth: "Relevance judgments as TREC qrels, a line each: topic, 0, document, grade.",
+    begin: { runFormat: { kind: "trec-run" }, evaluator: { kind: "retrieval", measures: ["nDCG@10", "AP"] } },
+  },
+  classification: {
+    said: "Labels: one for each item", formats: ["jsonl", "csv"], truth: "The true label of each item, written as runs are.",
+    begin: { runFormat: { kind: "jsonl", idField: "id", valueField: "label" }, evaluator: { kind: "classification", measures: ["Accuracy"] } },
+  },
+  regression: {
+    said: "Numbers: one for each item", formats: ["jsonl", "csv"], truth: "The true number of each item, written as runs are.",
+    begin: { runFormat: { kind: "jsonl", idField: "id", valueField: "value" }, evaluator: { kind: "regression", measures: ["RMSE"] } },
+  },
+  worker: {
+    said: "Something else: my own evaluator, as a container image", formats: ["trec-run", "jsonl", "csv"], truth: "What your evaluator compares runs with. Only it reads these files.",
+    begin: { runFormat: { kind: "jsonl", idField: "id", valueField: "value" }, evaluator: { kind: "worker", measures: ["Score"] } },
+  },
+};
+const formats: Record<string, string> = {
+  "trec-run": "TREC run: topic, Q0, document, rank, score, tag", jsonl: "JSON lines: an object a line", csv: "CSV with a header line, of commas or tabs",
+};
+const splits = {
+  test: "Test: teams see scores once you unblind their run", validation: "Validation: teams see their scores at once", training: "Training: the ground truth may be given out",
+};
+
+const fieldsOf = (d: Dataset): Values => ({
+  name: d.name, description: d.description || undefined, split: d.split, runFormat: d.runFormat, evaluator: d.evaluator,
+  submissions: {
+    opensAt: d.submissions?.opensAt, closesAt: d.submissions?.closesAt, perDay: d.submissions?.perDay || undefined, total: d.submissions?.total || undefined,
+  },
+  scores: d.scores ?? "live", publish: d.publish ?? "onReview", inputsFor: d.inputsFor ?? "anyone", finalRuns: d.finalRuns || undefined, pool: d.pool,
+  builds: d.builds || undefined, labelsPublic: d.labelsPublic || undefined, idsPublic: d.idsPublic || undefined, truthsPublic: d.truthsPublic || undefined,
+  inputs: (d.inputs ?? []).map(kept), truths: (d.truths ?? []).map(kept),
+});
+
+const fresh: Values = { name: "", split: "test", ...kinds.retrieval.begin, inputs: [], truths: [] };
+
+export default function DatasetScreen({ params }: Screen) {
+  const { taskId, datasetId } = params;
+  return taskId ? <OfTask taskId={taskId} /> : <Existing datasetId={datasetId!} />;
+}
+
+function Existing({ datasetId }: { datasetId: string }) {
+  const one = useGet("/v1/datasets/{datasetId}", { params: { path: { datasetId } } }, { refreshInterval: d => d && (truthState(d) === "waits" || d.reevaluation) ? 2000 : 0 });
+  return <Loaded of={one}>{d => <OfTask taskId={d.taskId} of={d} latest={() => one.mutate()} />}</Loaded>;
+}
+
+type Props = { taskId: string; of?: Dataset; latest?: () => Promise<Dataset | undefined> };
+
+const OfTask = (props: Props) => (
+  <TaskFrame taskId={props.taskId} title={props.of ? `Dataset ${props.of.name}` : "New dataset"} at="/edit">
+    {({ task, me }) => me && !organizes(me, task.organizerId)
+      ? <p class="empty">Only the organizers of the task can edit its datasets.</p>
+      : (
+        <>
+          <p><a href={`#/tasks/${task.id}/edit`}>Back to what is left</a></p>
+          {props.of && <State of={props.of} />}
+          <Editor {...props} />
+          {props.of && <Delete kind="dataset" id={props.of.id} taskId={task.id} name={props.of.name} then={`/tasks/${task.id}/edit`} />}
+        </>
+      )}
+  </TaskFrame>
+);
+
+/** State says how far the ground truth is, and the evaluation against a new one. */
+function State({ of: d }: { of: Dataset }) {
+  const { mutate } = useSWRConfig();
+  const state = truthState(d), again = d.reevaluation;
+  const show = async (): Promise<void> => {
+    await patch("/v1/datasets/{datasetId}", { datasetId: d.id }, { boardVersion: d.truthVersion }, d);
+    await mutate(() => true);
+    say("Leaderboards show the new results.");
+  };
+  return (
+    <div class="notice" role="status">
+      <p>
+        {{
+          missing: "There is no ground truth yet: runs wait until it is stored.",
+          refused: "The ground truth has errors. Correct these lines, and choose the file again below.",
+          waits: d.truths?.some(t => t.state === "pending") ? "The ground truth has not arrived. If its upload ended, choose the same file again below." : "The server reads the ground truth …",
+          accepted: <><Tag kind="good">accepted</Tag> The ground truth is stored, as version {d.truthVersion}.</>,
+        }[state]}
+      </p>
+      <Diagnostics of={d.diagnostics ?? []} />
+      {again && (
+        <>
+          <p>Runs are evaluated again{again.runs !== undefined && again.waiting !== undefined && `: ${again.runs - again.waiting} of ${again.runs} have ended`}. Until then leaderboards show version {d.boardVersion}.</p>
+          {d.boardVersion !== d.truthVersion && <Action plain run={show}>Show the new results already</Action>}
+        </>
+      )}
+    </div>
+  );
+}
+
+function Editor({ taskId, of, latest }: Props) {
+  const { mutate } = useSWRConfig();
+  const [added, setAdded] = useState<Added>({ inputs: [], truths: [] });
+  const [sending, setSending] = useState<{ name: string; doing: string; share: number }>();
+  const stop = useRef<AbortController>();
+  const tell = (name: string, doing: string, share: number): void => setSending({ name, doing, share });
+  const bodyOf = async (v: Values): Promise<Values> =>
+    ({ ...v, ...(await withAdded({ inputs: (v["inputs"] ?? []) as Given[], truths: (v["truths"] ?? []) as Given[] }, added, tell)) });
+  const preview = async (v: Values, base: Values): Promise<Schemas["Effect"][]> =>
+    effects("PATCH", "/v1/datasets/{datasetId}", { datasetId: of!.id }, mergePatch(base, await bodyOf(v)));
+  const act = async (v: Values, base: Values): Promise<void> => {
+    stop.current = new AbortController();
+    try {
+      const body = await bodyOf(v);
+      const { id } = of
+        ? await patch("/v1/datasets/{datasetId}", { datasetId: of.id }, mergePatch(base, body), of)
+        : await post("/v1/datasets", {}, filled({ ...body, taskId }));
+      if (!of) go(`/datasets/${id}/edit`);
+      const files = added;
+      setAdded({ inputs: [], truths: [] });
+      await uploadTo(id, files, tell, stop.current.signal);
+      say(of ? "Saved." : "The dataset is there.");
+    } finally {
+      setSending(undefined);
+      await mutate(() => true);
+    }
+  };
+  return (
+    <Form name={`dataset ${of?.id ?? taskId}`} initial={of ? fieldsOf(of) : fresh} button={of ? "Save the dataset" : "Add the dataset"} submit={act}
+      {...(of && { preview, latest: async () => fieldsOf((await latest!()) ?? of) })}>
+      {f => (
+        <>
+          <Text f={f} name="name" label="Name" required max={200} hint="Such as Test 2026." />
+          <Choice f={f} name="split" label="Split" options={splits}
+            hint="Runs on a test split start blinded: their teams see neither scores nor what the ground truth says, until an organizer unblinds them." />
+          <Measuring f={f} />
+          <Files f={f} added={added} setAdded={setAdded} stored={of} />
+          <Rules f={f} />
+          {sending && <p><label>{sending.doing} <bdi>{sending.name}</bdi> <progress value={sending.share} max={1} /></label></p>}
+          {sending && <p><button type="button" class="plain" onClick={() => stop.current?.abort()}>Stop</button></p>}
+        </>
+      )}
+    </Form>
+  );
+}
+
+const kindOf = (f: Editing): Kind => member(f.values, "evaluator/kind") as Kind;
+
+/** Measuring has what runs are, and how they are measured. */
+function Measuring({ f }: { f: Editing }) {
+  const kind = kindOf(f);
+  const choose = (_: string, value: unknown): void => Object.entries(kinds[value as Kind].begin).forEach(([name, v]) => f.set(name, v));
+  const format = (_: string, value: unknown): void =>
+    f.set("runFormat", value === "trec-run" ? { kind: value } : { idField: "id", valueField: "label", ...(f.values["runFormat"] as object), kind: value });
+  const worker = kind === "worker";
+  return (
+    <>
+      <Choice f={{ ...f, set: choose }} name="evaluator/kind" label="What participants submit"
+        options={Object.fromEntries(Object.entries(kinds).map(([k, { said }]) => [k, said]))} />
+      {kinds[kind].formats.length > 1 && (
+        <Choice f={{ ...f, set: format }} name="runFormat/kind" label="Format of runs" options={Object.fromEntries(kinds[kind].formats.map(k => [k, formats[k]!]))} />
+      )}
+      {member(f.values, "runFormat/kind") !== "trec-run" && (
+        <div class="sides">
+          <Text f={f} name="runFormat/idField" label="Field of the item's id" required max={200} />
+          <Text f={f} name="runFormat/valueField" label={kind === "classification" ? "Field of the label" : "Field of the value"} required max={200} />
+        </div>
+      )}
+      {worker && (
+        <>
+          <Text f={f} name="evaluator/image" label="Image of the evaluator" required max={500} hint="With its registry, best by digest. A worker runs it." />
+          <Text f={f} name="evaluator/command" label="Command" max={2000} hint="What is run in it; without one, what it starts by itself." />
+        </>
+      )}
+      <MeasuresField f={f} />
+      {worker && (
+        <Checks f={f} name="evaluator/lowerIsBetter" label="Of which less is better"
+          options={Object.fromEntries(((member(f.values, "evaluator/measures") ?? []) as string[]).map(m => [m, m]))} />
+      )}
+    </>
+  );
+}
+
+/** Files has the files that are there, and takes new ones. */
+function Files({ f, added, setAdded, stored }: { f: Editing; added: Added; setAdded: (a: Added) => void; stored?: Dataset }) {
+  const kind = kindOf(f);
+  const truths = (files: File[]): void => {
+    setAdded({ ...added, truths: files });
+    f.set("truths", []);
+  };
+  const format = f.values["runFormat"] as Schemas["RunFormat"];
+  return (
+    <>
+      <fieldset class="field" data-field="truths">
+        <legend>Ground truth</legend>
+        <p class="hint">{kinds[kind].truth} Participants never get it. A new file takes the place of what is there, and has every run evaluated again.</p>
+        <There f={f} part="truths" stored={stored?.truths} />
+        {kind === "worker"
+          ? <FileField label="Files of the ground truth" multiple chosen={added.truths} choose={truths} />
+          : (
+            <CheckedFile label="File of the ground truth" chosen={added.truths[0]} choose={file => truths([file])} as={files => ({ truth: { files, kind, format } })}
+              good="The file can be evaluated against." bad="Correct these lines, and choose the file again. Nothing was saved." />
+          )}
+        <Faults f={f} name="truths" />
+      </fieldset>
+      <fieldset class="field" data-field="inputs">
+        <legend>Input</legend>
+        <p class="hint">What participants get, such as topics or items. It can be added later, or stand on your website.</p>
+        <There f={f} part="inputs" stored={stored?.inputs} />
+        <FileField label="Files for participants" hint="Drop files here, or choose them." multiple chosen={added.inputs} choose={inputs => setAdded({ ...added, inputs })} />
+        <Faults f={f} name="inputs" />
+      </fieldset>
+    </>
+  );
+}
+
+function There({ f, part, stored }: { f: Editing; part: "inputs" | "truths"; stored: Given[] | undefined }) {
+  const files = (f.values[part] ?? []) as Given[];
+  return (
+    <ul class="rows">
+      {files.map(file => {
+        const at = stored?.find(s => s.name === file.name && s.sha256 === file.sha256);
+        return (
+          <li key={file.name}>
+            <span>{at?.url ? <a href={at.url}><bdi>{file.name}</bdi></a> : <bdi>{file.name}</bdi>} <span class="small quiet">{bytes(file.size)}</span> {at?.state === "pending" && <Tag kind="warm">not arrived</Tag>}</span>
+            <button type="button" class="plain" aria-label={`Remove ${file.name}`} onClick={() => f.set(part, files.filter(x => x !== file))}>Remove</button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** Rules has what few datasets need otherwise than it is. */
+function Rules({ f }: { f: Editing }) {
+  const kind = kindOf(f);
+  return (
+    <>
+      <details>
+        <summary>Description, window and quota of its own</summary>
+        <MarkdownField f={f} name="description" label="Description" rows={4} />
+        <Window f={f} of="submissions" opens="Takes runs from" closes="Takes runs until" hint="Left out: as the task." />
+        <Limits f={f} />
+      </details>
+      <details>
+        <summary>When scores are seen, and which runs count</summary>
+        <Choice f={f} name="scores" label="Scores" options={{ live: "As soon as reviews allow", afterClose: "After the close: until then teams see only whether runs are valid" }} />
+        <Choice f={f} name="publish" label="Runs are published" options={{ onReview: "Once an organizer publishes them", onCompletion: "As soon as they are evaluated" }}
+          hint="On a test split they stay blinded until an organizer unblinds them, in any case." />
+        <Whole f={f} name="finalRuns" label="Final runs of a team" min={1} hint="How many runs a team marks as final, which count after the close. Left out: all count." />
+      </details>
+      <details>
+        <summary>Who gets the files, and what may be known of the ground truth</summary>
+        <Choice f={f} name="inputsFor" label="Who gets the input" options={{ anyone: "Everyone who sees the task", registrants: "Teams that take part, once accepted" }} />
+        <Check f={f} name="idsPublic" label="Participants may know which topics or items the ground truth has" hint="Teams of blinded runs then see which of them they lack, or have too many." />
+        {kind === "classification" && <Check f={f} name="labelsPublic" label="Participants may know the set of labels" hint="Teams of blinded runs then see which of their labels do not exist." />}
+        {f.values["split"] === "training" && <Check f={f} name="truthsPublic" label="Give out the ground truth" hint="Who gets the input gets it too. It can be taken back only by replacing all its files." />}
+      </details>
+      <details>
+        <summary>Where images and repositories are executed</summary>
+        <Text f={f} name="pool" label="Pool of workers" max={200} hint="Left out: the platform's. For workers of your own: the id of your organizer, a slash and a name." />
+        <Check f={f} name="builds" label="Take repositories" hint="Their Dockerfiles are built by workers that can." />
+      </details>
+    </>
+  );
+}

@@ -1,0 +1,230 @@
+// The editor of a task: what is left until it can be published, its rules section by section, and publishing as the last step.
+import type { ComponentChildren } from "preact";
+import { useSWRConfig } from "swr";
+import { effects, patch, type Schemas } from "../api";
+import { useGet, useList, type Listing } from "../data";
+import { organizes } from "../roles";
+import type { Screen } from "../route";
+import { submissionTypes } from "../stage";
+import { Delete } from "../ui/delete";
+import { Checks, Choice, Instant, Text, Whole } from "../ui/fields";
+import { Form, mergePatch, type Editing, type Values } from "../ui/form";
+import { MarkdownField } from "../ui/markdown_field";
+import { Items, Tag } from "../ui/show";
+import { say } from "../ui/status";
+import { TaskFrame, type OfTask } from "../ui/task_nav";
+import { Rows, whileRunning } from "./runs";
+
+type Task = Schemas["Task"];
+type Dataset = Schemas["Dataset"];
+const path = "/v1/tasks/{taskId}";
+
+export default function EditTask({ params }: Screen) {
+  return <TaskFrame taskId={params["taskId"]!} title="Edit" at="/edit">{of => <Editor {...of} />}</TaskFrame>;
+}
+
+/** truthState says how far the ground truth of a dataset is. */
+export const truthState = (d: Dataset): "missing" | "refused" | "waits" | "accepted" =>
+  !d.truths?.length ? "missing" : d.diagnostics?.some(x => x.severity === "error") ? "refused" : d.truthVersion === 0 ? "waits" : "accepted";
+
+const truthWords = { missing: "has no ground truth", refused: "has a ground truth with errors", waits: "is being read", accepted: "accepted" };
+
+function Editor({ task, me }: OfTask) {
+  const datasets = useList("/v1/datasets", { params: { query: { "filter[taskId]": [task.id] } } },
+    { refreshInterval: (pages?: { data: Dataset[] }[]) => pages?.some(p => p?.data.some(d => truthState(d) === "waits")) ? 2000 : 0 });
+  const submissions = useList("/v1/tasks/{taskId}/submissions", { params: { path: { taskId: task.id }, query: { limit: 200 } } });
+  const baselines = submissions.items?.filter(s => s.baseline).slice(0, 50) ?? [];
+  const runs = useList(baselines.length > 0 ? "/v1/runs" : null, { params: { query: { "filter[submissionId]": baselines.map(s => s.id) } } }, { refreshInterval: whileRunning });
+  if (me && !organizes(me, task.organizerId)) return <p class="empty">Only the organizers of the task can edit it.</p>;
+  return (
+    <>
+      <Left task={task} datasets={datasets.items} runs={runs.items} />
+      <Datasets task={task} of={datasets} />
+      <section aria-labelledby="baseline">
+        <h3 id="baseline">Baseline</h3>
+        <p>A run of your own shows that files, ground truth and measures fit together, and gives participants something to beat. It takes no registration and no quota.</p>
+        {baselines.length > 0 && <Items of={runs} empty={<p>The baseline has no run yet.</p>}>{items => <Rows of={items} oneTask />}</Items>}
+        {(datasets.items?.length ?? 0) > 0 && <p class="actions"><a class="button" href={`#/tasks/${task.id}/submit?baseline=1`}>Submit a baseline</a></p>}
+      </section>
+      {parts.map(p => <Section key={p.name} task={task} part={p} />)}
+      <Publish task={task} />
+      <Delete kind="task" id={task.id} taskId={task.id} name={task.name} then="/?show=mine" />
+    </>
+  );
+}
+
+/** Left is what is left to do, and what can be done besides. */
+function Left({ task, datasets = [], runs = [] }: { task: Task; datasets: Dataset[] | undefined; runs: Schemas["Run"][] | undefined }) {
+  const faulty = datasets.find(d => truthState(d) !== "accepted");
+  const step = (done: boolean, name: string, at: string, note: string, optional?: boolean) => ({ done, name, at, note, optional });
+  const steps = [
+    step(datasets.length > 0, "Add a dataset", `#/tasks/${task.id}/datasets/new`, "What participants get, and how their runs are measured."),
+    step(datasets.length > 0 && !faulty, "Store its ground truth", faulty ? `#/datasets/${faulty.id}/edit` : `#/tasks/${task.id}/datasets/new`,
+      faulty ? `${faulty.name} ${truthWords[truthState(faulty)]}.` : "The server reads it, and says what is wrong with it."),
+    step(runs.some(r => r.state === "completed"), "Have a baseline evaluated", `#/tasks/${task.id}/submit?baseline=1`, "So that you know that the task works before others do."),
+    step(Boolean(task.submissions?.closesAt), "Set a deadline", "submissions", "Without one, runs are taken for ever.", true),
+    step(Boolean(task.terms?.text), "Write terms", "terms", "What teams accept when they register.", true),
+    step(task.visibility !== "private", "Publish the task", "publish", "Until then only its organizers see it."),
+  ];
+  const open = steps.filter(s => !s.done && !s.optional).length;
+  return (
+    <section aria-labelledby="left">
+      <h3 id="left">{open === 0 ? "The task is published" : open === 1 && task.visibility === "private" ? "Ready to be published" : "What is left"}</h3>
+      <ol class="rows">
+        {steps.map(s => (
+          <li key={s.name}>
+            <span>
+              {s.at.startsWith("#")
+                ? <a href={s.at}>{s.name}</a>
+                : <button type="button" class="plain" onClick={() => document.getElementById(s.at)?.scrollIntoView()}>{s.name}</button>}
+              {!s.done && <span class="small quiet"> {s.note}</span>}
+            </span>
+            <Tag kind={s.done ? "good" : s.optional ? undefined : "warm"}>{s.done ? "done" : s.optional ? "optional" : "to do"}</Tag>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Datasets({ task, of }: { task: Task; of: Listing<Dataset> }) {
+  return (
+    <section aria-labelledby="datasets">
+      <h3 id="datasets">Datasets</h3>
+      <Items of={of} empty={<p>Runs are made on a dataset: files for participants, and a ground truth that only you see.</p>}>
+        {items => (
+          <ul class="rows">
+            {items.map(d => {
+              const state = truthState(d);
+              return (
+                <li key={d.id}>
+                  <span><a href={`#/datasets/${d.id}/edit`}><bdi>{d.name}</bdi></a> <Tag>{d.split}</Tag> <span class="small quiet">{d.evaluator.measures.join(", ")}</span></span>
+                  <Tag kind={state === "accepted" ? "good" : state === "waits" ? "warm" : "bad"}>{state === "accepted" ? "ground truth accepted" : truthWords[state]}</Tag>
+                </li>
+              );
+            })}
+          </ul>
+        )}
+      </Items>
+      <p class="actions"><a class="button" href={`#/tasks/${task.id}/datasets/new`}>Add a dataset</a></p>
+    </section>
+  );
+}
+
+type Part = { name: string; title: string; of: (t: Task) => Values; fields: (f: Editing) => ComponentChildren; about?: string };
+
+const parts: Part[] = [
+  {
+    name: "about", title: "About the task",
+    of: t => ({ name: t.name, description: t.description || undefined, website: t.website }),
+    fields: f => (
+      <>
+        <Text f={f} name="name" label="Name" required max={200} />
+        <MarkdownField f={f} name="description" label="Description" />
+        <Text f={f} name="website" type="url" label="Website" max={500} />
+      </>
+    ),
+  },
+  {
+    name: "registration", title: "Registration",
+    of: t => ({ registration: { mode: t.registration?.mode ?? "open", opensAt: t.registration?.opensAt, closesAt: t.registration?.closesAt } }),
+    fields: f => (
+      <>
+        <Choice f={f} name="registration/mode" label="Who can take part"
+          options={{ open: "Everyone, at once", approval: "Those whom an organizer accepts", closed: "Those whom an organizer invites" }} />
+        <Window f={f} of="registration" opens="Registration opens" closes="Registration closes" />
+      </>
+    ),
+  },
+  {
+    name: "submissions", title: "Submissions",
+    of: t => ({
+      submissions: {
+        opensAt: t.submissions?.opensAt, closesAt: t.submissions?.closesAt, perDay: t.submissions?.perDay || undefined,
+        total: t.submissions?.total || undefined, types: submissionTypes(t),
+      },
+    }),
+    fields: f => (
+      <>
+        <Window f={f} of="submissions" opens="Submissions open" closes="Submissions close" />
+        <Limits f={f} />
+        <Checks f={f} name="submissions/types" label="What teams submit"
+          hint="Images and repositories are executed by workers, which you or the platform run. With none ticked, all are taken."
+          options={{ upload: "Files: runs that they made themselves", image: "Container images", repository: "Repositories" }} />
+      </>
+    ),
+  },
+  {
+    name: "terms", title: "Terms",
+    about: "What teams accept when they register. Saving another text makes a new version: teams then accept it before they submit again. An empty text: there are none.",
+    of: t => ({ terms: { text: t.terms?.text ?? "" } }),
+    fields: f => <MarkdownField f={f} name="terms/text" label="Text of the terms" />,
+  },
+];
+
+/** Window has the fields of a window, of the task or of a dataset. */
+export const Window = ({ f, of, opens, closes, hint = "Left out: without limit." }: { f: Editing; of: string; opens: string; closes: string; hint?: string }) => (
+  <div class="sides">
+    <Instant f={f} name={`${of}/opensAt`} label={opens} hint={hint} />
+    <Instant f={f} name={`${of}/closesAt`} label={closes} hint={hint} />
+  </div>
+);
+
+/** Limits has the fields of how much a team may submit. */
+export const Limits = ({ f }: { f: Editing }) => (
+  <div class="sides">
+    <Whole f={f} name="submissions/perDay" label="Runs of a team in 24 hours" min={1} hint="Left out: without limit." />
+    <Whole f={f} name="submissions/total" label="Runs of a team in all" min={1} hint="Left out: without limit." />
+  </div>
+);
+
+/** useTask returns how the task is changed and read again, so that all sections have the version that there is. */
+function useTask(task: Task) {
+  const ids = { taskId: task.id };
+  const one = useGet(path, { params: { path: ids } });
+  const { mutate } = useSWRConfig();
+  return {
+    latest: () => one.mutate(),
+    preview: (body: Values) => effects("PATCH", path, ids, body),
+    save: async (body: Values, said: string): Promise<void> => {
+      await patch(path, ids, body, one.data ?? task);
+      await mutate(() => true);
+      say(said);
+    },
+  };
+}
+
+function Section({ task, part }: { task: Task; part: Part }) {
+  const { latest, preview, save } = useTask(task);
+  const change = (v: Values, base: Values): Values => part.name === "terms" ? v : mergePatch(base, v); // a text of terms is never null
+  return (
+    <section aria-labelledby={part.name}>
+      <h3 id={part.name}>{part.title}</h3>
+      {part.about && <p>{part.about}{part.name === "terms" && task.terms && ` Now: version ${task.terms.version}.`}</p>}
+      <Form name={`${part.name} ${task.id}`} initial={part.of(task)} button={`Save: ${part.title}`} latest={async () => part.of((await latest()) ?? task)}
+        preview={(v, base) => preview(change(v, base))} submit={(v, base) => save(change(v, base), "Saved.")}>
+        {part.fields}
+      </Form>
+    </section>
+  );
+}
+
+function Publish({ task }: { task: Task }) {
+  const { preview, save } = useTask(task);
+  const hidden = task.visibility === "private";
+  const body = { visibility: hidden ? "public" : "private" };
+  return (
+    <section aria-labelledby="publish">
+      <h3 id="publish">Visibility</h3>
+      <p>
+        {hidden
+          ? "The task is private: its organizers see it, and teams that they accepted. Publishing is the last step: everyone finds it then, and can take part as its rules say."
+          : "The task is public: everyone sees it. Made private, only its organizers and the teams that they accepted do."}
+      </p>
+      <Form key={body.visibility} name={`publish ${task.id}`} initial={{}} button={hidden ? "Publish the task" : "Make it private"}
+        preview={() => preview(body)} submit={() => save(body, hidden ? "The task is published." : "The task is private.")}>
+        {() => null}
+      </Form>
+    </section>
+  );
+}

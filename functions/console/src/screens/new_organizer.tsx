@@ -1,0 +1,37 @@
+// The first step of who wants to run a task: the organizer that it will belong to.
+import { useSWRConfig } from "swr";
+import { post } from "../api";
+import { useSession } from "../session";
+import { go } from "../route";
+import { Text } from "../ui/fields";
+import { filled, Form, type Values } from "../ui/form";
+import { MarkdownField } from "../ui/markdown_field";
+import { Heading } from "../ui/show";
+import { SignIn } from "../ui/sign_in_form";
+
+export default function NewOrganizer() {
+  const { mutate } = useSWRConfig();
+  const { signedIn } = useSession();
+  const make = async (v: Values): Promise<void> => {
+    const { id } = await post("/v1/organizers", {}, filled(v));
+    await mutate(() => true);
+    go(`/tasks/new?organizer=${id}`);
+  };
+  return (
+    <>
+      <Heading title="New organizer">New organizer</Heading>
+      <p class="lead">Tasks belong to an organizer: your lab, or the workshop that you run them for. Others can join it later.</p>
+      {signedIn ? (
+        <Form name="new organizer" initial={{}} button="Create, and go on to the task" submit={make}>
+          {f => (
+            <>
+              <Text f={f} name="name" label="Name" required max={200} hint="Such as Lakeside Information Retrieval Lab." />
+              <Text f={f} name="website" type="url" label="Website" max={500} />
+              <MarkdownField f={f} name="description" label="Description" rows={3} />
+            </>
+          )}
+        </Form>
+      ) : <SignIn />}
+    </>
+  );
+}

@@ -1,0 +1,48 @@
+// A file that the server looks at as soon as it is chosen, before it is sent for good.
+import { useEffect, useState } from "preact/hooks";
+import { toProblem, type Problem, type Schemas } from "../api";
+import { validate, type Verdict } from "../validate";
+import { bytes } from "../screens/task";
+import { Diagnostics, FileField } from "./file_field";
+import { Failure, Tag } from "./show";
+
+type Props = {
+  label: string;
+  hint?: string;
+  chosen: File | undefined;
+  choose: (file: File) => void;
+  as: (files: { name: string; content: string }[]) => Schemas["ValidatorInput"];
+  good: string;
+  bad: string;
+};
+
+export function CheckedFile({ label, hint, chosen, choose, as, good, bad }: Props) {
+  const [verdict, setVerdict] = useState<Verdict | "asking" | "later">();
+  const [problem, setProblem] = useState<Problem>();
+  useEffect(() => {
+    setProblem(undefined);
+    setVerdict(chosen && "asking");
+    if (!chosen) return undefined;
+    let current = true;
+    validate(chosen, as).then(v => current && setVerdict(v ?? "later"), (error: unknown) => {
+      if (!current) return;
+      setVerdict(undefined);
+      setProblem(toProblem(error));
+    });
+    return () => {
+      current = false;
+    };
+  }, [chosen, JSON.stringify(as([]))]);
+  return (
+    <>
+      <FileField label={label} hint={hint} chosen={chosen ? [chosen] : []} choose={([file]) => choose(file!)} />
+      <div role="status">
+        {verdict === "asking" && <p>The server reads the file …</p>}
+        {verdict === "later" && <p>The file has {bytes(chosen?.size)}: it is checked once it is uploaded.</p>}
+        {typeof verdict === "object" && (verdict.valid ? <p><Tag kind="good">valid</Tag> {good}</p> : <p><Tag kind="bad">not valid</Tag> {bad}</p>)}
+      </div>
+      {typeof verdict === "object" && <Diagnostics of={verdict.diagnostics} lines={verdict.lines} />}
+      {problem && <Failure of={problem} />}
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+// Deleting a task or a dataset, which can be undone. What others have submitted goes only with it by its name.
+import { useState } from "preact/hooks";
+import { useSWRConfig } from "swr";
+import { remove, restore, toProblem, type Problem } from "../api";
+import { go } from "../route";
+import { Text } from "./fields";
+import { Form } from "./form";
+import { Action, Failure } from "./show";
+import { say } from "./status";
+
+type Props = { kind: "task" | "dataset"; id: string; taskId: string; name: string; then: string };
+
+export function Delete({ kind, id, taskId, name, then }: Props) {
+  const { mutate } = useSWRConfig();
+  const [refused, setRefused] = useState<Problem>();
+  const act = async (query?: Record<string, string>): Promise<void> => {
+    await (kind === "task" ? remove("/v1/tasks/{taskId}", { taskId }, query) : remove("/v1/datasets/{datasetId}", { datasetId: id }));
+    go(then);
+    say(`${name} was deleted.`, async () => {
+      await restore(kind, id, kind === "task" ? undefined : taskId);
+      await mutate(() => true);
+    });
+    await mutate(() => true);
+  };
+  const first = (): Promise<void> => act().catch((error: unknown) => {
+    const p = toProblem(error);
+    if (kind === "dataset" || p.document.status !== 409) throw p;
+    setRefused(p);
+  });
+  return (
+    <details>
+      <summary>Delete the {kind}</summary>
+      <p>For 30 days it can be restored.</p>
+      {refused ? (
+        <>
+          <Failure of={refused} />
+          <Form name={`delete ${id}`} initial={{}} button="Delete it with all submissions" submit={v => act({ with: "submissions", name: String(v["name"] ?? "") })}>
+            {f => <Text f={f} name="name" label={`Name of the ${kind}, as it is`} required hint={<>All that teams have submitted goes with it. To go on, enter <bdi>{name}</bdi></>} />}
+          </Form>
+        </>
+      ) : <Action plain run={first}>Delete the {kind}</Action>}
+    </details>
+  );
+}

@@ -1,0 +1,91 @@
+// The measures of a dataset: chosen from the catalogue of the server with what they mean, and which of them ranks.
+import { useState } from "preact/hooks";
+import type { Schemas } from "../api";
+import { useGet } from "../data";
+import { Field } from "./fields";
+import { member, type Editing } from "./form";
+
+type Family = Schemas["Family"];
+const path = "evaluator/measures";
+
+const begin = (m: Family): string => m.name + ({ "none": "", "optional depth": "@10", "required depth": "@10", "required recall": "@0.1" }[m.cutoff]);
+
+/** familyOf returns what a measure is of, such as nDCG for nDCG@10. */
+const familyOf = (families: Family[], measure: string): Family | undefined => {
+  const name = measure.trim().split(/[@(]/, 1)[0]!;
+  return families.find(m => [m.name, ...(m.aliases ?? [])].includes(name));
+};
+
+export function MeasuresField({ f }: { f: Editing }) {
+  const [next, setNext] = useState("");
+  const families = useGet("/info", {}).data?.measures[String(member(f.values, "evaluator/kind"))] ?? [];
+  const chosen = (member(f.values, path) as string[] | undefined) ?? [];
+  const ranks = (member(f.values, "evaluator/primaryMeasure") as string | undefined) ?? chosen[0];
+  const add = (): void => {
+    const name = next.trim();
+    if (name && !chosen.includes(name)) f.set(path, [...chosen, name]);
+    setNext("");
+  };
+  const drop = (m: string): void => {
+    f.set(path, chosen.filter(c => c !== m));
+    if (m === ranks) f.set("evaluator/primaryMeasure", undefined);
+  };
+  const typed = familyOf(families, next);
+  return (
+    <>
+      <fieldset class="field">
+        <legend>Measures</legend>
+        <p class="hint">The one that is ticked ranks the leaderboard.</p>
+        <ul class="rows">
+          {chosen.map(m => {
+            const family = familyOf(families, m);
+            return (
+              <li key={m}>
+                <label>
+                  <input type="radio" name={`${f.id}-ranks`} checked={m === ranks} onChange={() => f.set("evaluator/primaryMeasure", m)} />
+                  <span><code>{m}</code> <span class="small quiet">{family?.definition}{family?.higherIsBetter === false && " Lower is better."}</span></span>
+                </label>
+                <button type="button" class="plain" aria-label={`Remove ${m}`} disabled={chosen.length < 2} onClick={() => drop(m)}>Remove</button>
+              </li>
+            );
+          })}
+        </ul>
+      </fieldset>
+      {families.length > 0 && (
+        <p class="field">
+          <label for={`${f.id}-family`}>Choose another measure</label>
+          <select id={`${f.id}-family`} value={typed?.name ?? ""} onChange={e => {
+            const family = families.find(m => m.name === e.currentTarget.value);
+            setNext(family ? begin(family) : "");
+          }}>
+            <option value="">–</option>
+            {families.map(m => <option key={m.name} value={m.name}>{m.name}: {m.definition}</option>)}
+          </select>
+        </p>
+      )}
+      <Field f={f} name={path} label="Add a measure" hint={<Grammar of={typed} named={families.length > 0} />}>
+        {aria => (
+          <span class="joined">
+            <input {...aria} value={next} maxLength={200} autocomplete="off" onInput={e => setNext(e.currentTarget.value)} onKeyDown={e => {
+              if (e.key !== "Enter") return;
+              e.preventDefault();
+              add();
+            }} />
+            <button type="button" class="plain" disabled={!next.trim()} onClick={add}>Add</button>
+          </span>
+        )}
+      </Field>
+    </>
+  );
+}
+
+/** Grammar says how a measure is written: its cutoff, and what may stand in its brackets. */
+function Grammar({ of, named }: { of: Family | undefined; named: boolean }) {
+  if (!of) return <>{named ? "Choose one above, or type it, such as nDCG@10 or AP(rel=2)." : "A name that your evaluator writes, such as Score."}</>;
+  return (
+    <>
+      {of.definition} {of.cutoff === "none" ? "It has no cutoff." : `After the @: ${of.cutoff === "required recall" ? "a recall, such as 0.1" : `how many documents count${of.cutoff === "optional depth" ? "; without it, all" : ""}`}.`}
+      {of.parameters?.map(p => <span key={p.name}><br /><code>{of.name}({p.name}=…)</code> {p.definition}{p.choices && `: ${p.choices.join(", ")}`}{p.default && ` (unless given: ${p.default})`}</span>)}
+    </>
+  );
+}

@@ -112,7 +112,7 @@ function Members({ ids, owner, me }: { ids: { organizerId: string }; owner: bool
             return (
               <li key={m.id}>
                 <span><bdi>{name}</bdi> <Tag>{m.role}</Tag> {m.name && <span class="small quiet"><bdi>{m.email}</bdi></span>}</span>
-                {owner && <Action plain label={`Make ${name} an ${m.role === "owner" ? "editor" : "owner"}`} run={() => own(m.id, m.role !== "owner")}>{m.role === "owner" ? "Make editor" : "Make owner"}</Action>}
+                {owner && <Action plain label={`Make ${m.role === "owner" ? "editor" : "owner"}: ${name}`} run={() => own(m.id, m.role !== "owner")}>{m.role === "owner" ? "Make editor" : "Make owner"}</Action>}
                 {(owner || m.id === me) && <Action plain label={m.id === me ? "Leave the organizer" : `Remove ${name}`} run={async () => {
                   await remove(`${path}/members/{userId}`, { ...ids, userId: m.id });
                   await mutate(() => true);

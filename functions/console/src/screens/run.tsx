@@ -42,7 +42,7 @@ function One({ of: r }: { of: Run }) {
       </p>
       {r.state === "awaiting-upload" && ours && <Resume of={r} />}
       {r.diagnostics.length > 0 && <><h2>Diagnostics</h2><Diagnostics of={r.diagnostics} /></>}
-      {r.evaluationId ? <Scores evaluationId={r.evaluationId} run={r} /> : ended(r) && r.state === "completed" && <p class="notice">The run is valid. Its scores are shown once the organizers publish or unblind them.</p>}
+      {r.evaluationId ? <Scores evaluationId={r.evaluationId} run={r} /> : r.state === "completed" && !r.notice && <p class="notice">The run is valid. Its scores are shown once the organizers publish or unblind them.</p>}
       {(r.logTail || !ended(r) && r.state === "running") && <Log text={r.logTail} file={r.log} name="Log" />}
       {r.evaluationLogTail && <Log text={r.evaluationLogTail} file={r.evaluationLog} name="Log of the evaluation" />}
       {r.files.some(f => f.name) && (

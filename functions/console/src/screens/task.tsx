@@ -83,7 +83,7 @@ function Announcements({ taskId }: { taskId: string }) {
     <>
       <h2>Announcements</h2>
       {all.items.map(a => (
-        <article key={a.id}><h3><bdi>{a.title}</bdi> <span class="small quiet"><When at={a.createdAt} /></span></h3>{a.body && <Markdown source={a.body} />}</article>
+        <article key={a.id}><h3><bdi>{a.title}</bdi> <span class="small quiet"><When at={a.createdAt} /></span></h3>{a.body && <Markdown source={a.body} top={4} />}</article>
       ))}
       {all.more && <button type="button" class="plain" onClick={all.more}>Earlier announcements</button>}
     </>
@@ -109,7 +109,7 @@ function Dataset({ of: d, organizer }: { of: Schemas["Dataset"]; organizer: bool
   return (
     <article class="card">
       <h3><bdi>{d.name}</bdi> <Tag>{d.split}</Tag> {d.scores === "afterClose" && <Tag>scores after the close</Tag>} {organizer && <a class="small" href={`#/datasets/${d.id}/edit`}>Edit</a>}</h3>
-      {d.description && <Markdown source={d.description} />}
+      {d.description && <Markdown source={d.description} top={4} />}
       {(d.submissions?.opensAt || d.submissions?.closesAt) && (
         <p class="small">Takes runs {d.submissions.opensAt && <>from <Deadline at={d.submissions.opensAt} /> </>}{d.submissions.closesAt && <>until <Deadline at={d.submissions.closesAt} /></>}</p>
       )}

@@ -110,7 +110,7 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
                       <bdi>{r.team}</bdi>: <bdi>{nameOf(r)}</bdi> <StateTag of={r.state} /> {e && <Tag kind={e.audience === "everyone" ? "good" : "warm"}>{seenBy[e.audience]}</Tag>}{" "}
                       {e && <strong class="number">{decimals((e.measures as Record<string, number | null>)[e.primaryMeasure])}</strong>}
                     </label>
-                    {r.diagnostics[0] && <span class="small fault">{r.diagnostics[0].message}</span>}
+                    {r.diagnostics[0] && <span class={`small ${r.state === "failed" ? "fault" : "quiet"}`}>{r.diagnostics[0].message}</span>}
                     <span class="small quiet"><When at={r.createdAt} /></span>
                     <a href={`#/runs/${r.id}/review`} aria-label={`Review ${nameOf(r)} of ${r.team}`}>Review</a>
                   </li>
@@ -182,7 +182,7 @@ function Announcements({ taskId }: { taskId: string }) {
         {items => <>{items.map(a => (
           <article class="card" key={a.id}>
             <h3><bdi>{a.title}</bdi> <span class="small quiet"><When at={a.createdAt} /></span></h3>
-            {a.body && <Markdown source={a.body} />}
+            {a.body && <Markdown source={a.body} top={4} />}
             <details>
               <summary>Change</summary>
               <Form name={`announcement ${a.id}`} initial={{ title: a.title, body: a.body }} submit={async (v: Values, base) => {

@@ -94,7 +94,7 @@ function Members({ of: r, me, ids, hand }: { of: Registration; me: string; ids: 
         return (
           <li key={id}>
             <span><bdi>{name}</bdi> {id === r.userId && <Tag>owner</Tag>} {id === me && <Tag>you</Tag>}</span>
-            {owner && id !== me && <Action plain label={`Make ${name} the owner`} run={() => hand(id)}>Make owner</Action>}
+            {owner && id !== me && <Action plain label={`Make owner: ${name}`} run={() => hand(id)}>Make owner</Action>}
             {id !== r.userId && (owner || id === me) && <Action plain label={id === me ? "Leave the team" : `Remove ${name}`} run={() => leave(id)}>{id === me ? "Leave" : "Remove"}</Action>}
           </li>
         );

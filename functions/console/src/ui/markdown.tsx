@@ -6,13 +6,13 @@ import type { Nodes, Parent, Root } from "mdast";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 
-/** MarkdownTree shows Markdown; its headings stand below those of the page. */
-export default function MarkdownTree({ source }: { source: string }) {
+/** MarkdownTree shows Markdown, whose first headings are of the level top. */
+export default function MarkdownTree({ source, top }: { source: string; top: number }) {
   const tree = useMemo<Root>(() => fromMarkdown(source, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }), [source]);
-  return <div class="prose">{inside(tree)}</div>;
+  return <div class="prose">{inside(tree, top)}</div>;
 }
 
-const inside = (n: Parent): ComponentChildren => n.children.map((child, i) => <Node key={i} n={child} />);
+const inside = (n: Parent, top: number): ComponentChildren => n.children.map((child, i) => <Node key={i} n={child} top={top} />);
 
 /** safe returns a link that leads to a page or a mailbox; others are none. */
 function safe(url: string): string | undefined {
@@ -23,25 +23,25 @@ function safe(url: string): string | undefined {
   }
 }
 
-function Node({ n }: { n: Nodes }) {
+function Node({ n, top }: { n: Nodes; top: number }) {
   switch (n.type) {
     case "text": return <>{n.value}</>;
-    case "paragraph": return <p>{inside(n)}</p>;
+    case "paragraph": return <p>{inside(n, top)}</p>;
     case "heading": {
-      const H = `h${Math.min(n.depth + 2, 6)}` as "h3";
-      return <H>{inside(n)}</H>;
+      const H = `h${Math.min(n.depth + top - 1, 6)}` as "h3";
+      return <H>{inside(n, top)}</H>;
     }
-    case "emphasis": return <em>{inside(n)}</em>;
-    case "strong": return <strong>{inside(n)}</strong>;
-    case "delete": return <del>{inside(n)}</del>;
+    case "emphasis": return <em>{inside(n, top)}</em>;
+    case "strong": return <strong>{inside(n, top)}</strong>;
+    case "delete": return <del>{inside(n, top)}</del>;
     case "inlineCode": return <code>{n.value}</code>;
     case "code": return <pre tabIndex={0}><code>{n.value}</code></pre>;
-    case "blockquote": return <blockquote>{inside(n)}</blockquote>;
-    case "list": return n.ordered ? <ol start={n.start ?? 1}>{inside(n)}</ol> : <ul>{inside(n)}</ul>;
-    case "listItem": return <li>{inside(n)}</li>;
+    case "blockquote": return <blockquote>{inside(n, top)}</blockquote>;
+    case "list": return n.ordered ? <ol start={n.start ?? 1}>{inside(n, top)}</ol> : <ul>{inside(n, top)}</ul>;
+    case "listItem": return <li>{inside(n, top)}</li>;
     case "thematicBreak": return <hr />;
     case "break": return <br />;
-    case "link": return <a href={safe(n.url)} rel="nofollow noopener noreferrer">{inside(n)}</a>;
+    case "link": return <a href={safe(n.url)} rel="nofollow noopener noreferrer">{inside(n, top)}</a>;
     case "image": return <a href={safe(n.url)} rel="nofollow noopener noreferrer">{n.alt || n.url}</a>; // what it loads would tell who reads
     case "html": return <>{n.value}</>;
     case "table": {
@@ -49,12 +49,12 @@ function Node({ n }: { n: Nodes }) {
       return (
         <div class="scroll" tabIndex={0}>
           <table>
-            <thead><tr>{head?.children.map((c, i) => <th key={i} scope="col">{inside(c)}</th>)}</tr></thead>
-            <tbody>{rows.map((r, i) => <tr key={i}>{r.children.map((c, j) => <td key={j}>{inside(c)}</td>)}</tr>)}</tbody>
+            <thead><tr>{head?.children.map((c, i) => <th key={i} scope="col">{inside(c, top)}</th>)}</tr></thead>
+            <tbody>{rows.map((r, i) => <tr key={i}>{r.children.map((c, j) => <td key={j}>{inside(c, top)}</td>)}</tr>)}</tbody>
           </table>
         </div>
       );
     }
-    default: return "children" in n ? <>{inside(n as Parent)}</> : null;
+    default: return "children" in n ? <>{inside(n as Parent, top)}</> : null;
   }
 }

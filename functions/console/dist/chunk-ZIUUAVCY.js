@@ -1,1 +1,0 @@
-import{b as e,c as r,f as p}from"./chunk-E5WCSFIQ.js";import{y as o}from"./chunk-V7WT2IJJ.js";p();var n=r(()=>import("./markdown-4QWU77FR.js")),c=({source:s})=>o(e,{fallback:o("p",{class:"prose before",children:s}),children:o(n,{source:s})});export{c as a};

@@ -48,7 +48,7 @@ export function useList<P extends GetPath>(path: P | null, init: Init<P>, config
   const load = ([, , , , next]: [boolean, string, string, unknown, string]): Promise<Page> =>
     next ? get<Page>(next, {}) : get<Page>(path!, init);
   const { data, error, size, setSize, isValidating, mutate } = useSWRInfinite<Page, Problem>(at, load as (key: unknown[]) => Promise<Page>,
-    { ...config, revalidateFirstPage: true, revalidateAll: false });
+    { dedupingInterval: 0, ...config, revalidateFirstPage: true, revalidateAll: false });
   const last = data?.[data.length - 1];
   return {
     items: data?.flatMap(p => p?.data ?? []), error, reload: () => mutate(), loadingMore: isValidating && size > (data?.length ?? 0),

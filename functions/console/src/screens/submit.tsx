@@ -81,7 +81,7 @@ function Entry({ task, type, datasets, baseline }: { task: Schemas["Task"]; type
       await mutate(() => true);
       const left = made.quota?.remainingToday;
       say(`Submitted.${left === undefined ? "" : ` Runs left today: ${left}.`}`);
-      go(made.runIds.length === 1 ? `/runs/${made.runIds[0]}` : `/tasks/${task.id}/runs`);
+      go(baseline ? `/tasks/${task.id}/edit` : made.runIds.length === 1 ? `/runs/${made.runIds[0]}` : `/tasks/${task.id}/runs`);
     } finally {
       setSending([]);
     }

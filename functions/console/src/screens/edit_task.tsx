@@ -64,7 +64,7 @@ function Left({ task, datasets = [], runs = [] }: { task: Task; datasets: Datase
     step(runs.some(r => r.state === "completed"), "Have a baseline evaluated", `#/tasks/${task.id}/submit?baseline=1`, "So that you know that the task works before others do."),
     step(Boolean(task.submissions?.closesAt), "Set a deadline", "submissions", "Without one, runs are taken for ever.", true),
     step(Boolean(task.terms?.text), "Write terms", "terms", "What teams accept when they register.", true),
-    step(task.visibility !== "private", "Publish the task", "publish", "Until then only its organizers see it."),
+    step(task.visibility !== "private", "Open it to everyone", "publish", "Until then only its organizers see it."),
   ];
   const open = steps.filter(s => !s.done && !s.optional).length;
   return (

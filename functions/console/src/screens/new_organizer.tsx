@@ -27,7 +27,7 @@ export default function NewOrganizer() {
             <>
               <Text f={f} name="name" label="Name" required max={200} hint="Such as Lakeside Information Retrieval Lab." />
               <Text f={f} name="website" type="url" label="Website" max={500} />
-              <MarkdownField f={f} name="description" label="Description" rows={3} />
+              <MarkdownField f={f} top={2} name="description" label="Description" rows={3} />
             </>
           )}
         </Form>

@@ -34,7 +34,7 @@ export default function NewTask({ query }: Screen) {
               <>
                 {Object.keys(organizers).length > 1 && <Choice f={f} name="organizerId" label="Organizer" options={organizers} />}
                 <Text f={f} name="name" label="Name" required max={200} hint="Such as Conversational passage retrieval." />
-                <MarkdownField f={f} name="description" label="Description" hint="What is the problem, what do participants get, and what do they submit?" />
+                <MarkdownField f={f} top={2} name="description" label="Description" hint="What is the problem, what do participants get, and what do they submit?" />
               </>
             )}
           </Form>

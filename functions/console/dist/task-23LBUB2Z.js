@@ -1,1 +1,0 @@
-import{a,b,c,d}from"./chunk-GBB3CC5G.js";import"./chunk-QEGH5GDJ.js";import"./chunk-WCBHSVNH.js";import"./chunk-DG2EAXR4.js";import"./chunk-SCEDNKYR.js";import"./chunk-JVGBYTMB.js";import"./chunk-IYPRNP3S.js";import"./chunk-PNHWQCZW.js";import"./chunk-E5WCSFIQ.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as Left,d as Measures,c as bytes,a as default};

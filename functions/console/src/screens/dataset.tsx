@@ -59,7 +59,7 @@ const fieldsOf = (d: Dataset): Values => ({
   inputs: (d.inputs ?? []).map(kept), truths: (d.truths ?? []).map(kept),
 });
 
-const fresh: Values = { name: "", split: "test", ...kinds.retrieval.begin, inputs: [], truths: [] };
+const fresh: Values = { name: "", split: "test", ...kinds.retrieval.begin, scores: "live", publish: "onReview", inputsFor: "anyone", inputs: [], truths: [] };
 
 export default function DatasetScreen({ params }: Screen) {
   const { taskId, datasetId } = params;
@@ -121,8 +121,11 @@ function State({ of: d }: { of: Dataset }) {
 function Editor({ taskId, of, latest }: Props) {
   const { mutate } = useSWRConfig();
   const [added, setAdded] = useState<Added>({ inputs: [], truths: [] });
+  const [round, setRound] = useState(0); // of choosing files, whose fields begin empty
   const [sending, setSending] = useState<{ name: string; doing: string; share: number }>();
   const stop = useRef<AbortController>();
+  const newest = useRef(of);
+  newest.current = of;
   const tell = (name: string, doing: string, share: number): void => setSending({ name, doing, share });
   const bodyOf = async (v: Values): Promise<Values> =>
     ({ ...v, ...(await withAdded({ inputs: (v["inputs"] ?? []) as Given[], truths: (v["truths"] ?? []) as Given[] }, added, tell)) });
@@ -133,11 +136,12 @@ function Editor({ taskId, of, latest }: Props) {
     try {
       const body = await bodyOf(v);
       const { id } = of
-        ? await patch("/v1/datasets/{datasetId}", { datasetId: of.id }, mergePatch(base, body), of)
+        ? await patch("/v1/datasets/{datasetId}", { datasetId: of.id }, mergePatch(base, body), newest.current)
         : await post("/v1/datasets", {}, filled({ ...body, taskId }));
       if (!of) go(`/datasets/${id}/edit`);
       const files = added;
       setAdded({ inputs: [], truths: [] });
+      setRound(round + 1);
       await uploadTo(id, files, tell, stop.current.signal);
       say(of ? "Saved." : "The dataset is there.");
     } finally {
@@ -147,14 +151,14 @@ function Editor({ taskId, of, latest }: Props) {
   };
   return (
     <Form name={`dataset ${of?.id ?? taskId}`} initial={of ? fieldsOf(of) : fresh} button={of ? "Save the dataset" : "Add the dataset"} submit={act}
-      {...(of && { preview, latest: async () => fieldsOf((await latest!()) ?? of) })}>
+      {...(of && { preview, latest: async () => fieldsOf(newest.current = (await latest!()) ?? of) })}>
       {f => (
         <>
           <Text f={f} name="name" label="Name" required max={200} hint="Such as Test 2026." />
           <Choice f={f} name="split" label="Split" options={splits}
             hint="Runs on a test split start blinded: their teams see neither scores nor what the ground truth says, until an organizer unblinds them." />
           <Measuring f={f} />
-          <Files f={f} added={added} setAdded={setAdded} stored={of} />
+          <Files key={round} f={f} added={added} setAdded={setAdded} stored={of} />
           <Rules f={f} />
           {sending && <p><label>{sending.doing} <bdi>{sending.name}</bdi> <progress value={sending.share} max={1} /></label></p>}
           {sending && <p><button type="button" class="plain" onClick={() => stop.current?.abort()}>Stop</button></p>}

@@ -1,5 +1,6 @@
 // The editor of a task: what is left until it can be published, its rules section by section, and publishing as the last step.
 import type { ComponentChildren } from "preact";
+import { useRef } from "preact/hooks";
 import { useSWRConfig } from "swr";
 import { effects, patch, type Schemas } from "../api";
 import { useGet, useList, type Listing } from "../data";
@@ -183,11 +184,13 @@ function useTask(task: Task) {
   const ids = { taskId: task.id };
   const one = useGet(path, { params: { path: ids } });
   const { mutate } = useSWRConfig();
+  const newest = useRef(task);
+  newest.current = one.data ?? task;
   return {
-    latest: () => one.mutate(),
+    latest: async () => (newest.current = (await one.mutate()) ?? task),
     preview: (body: Values) => effects("PATCH", path, ids, body),
     save: async (body: Values, said: string): Promise<void> => {
-      await patch(path, ids, body, one.data ?? task);
+      await patch(path, ids, body, newest.current);
       await mutate(() => true);
       say(said);
     },
@@ -201,7 +204,7 @@ function Section({ task, part }: { task: Task; part: Part }) {
     <section aria-labelledby={part.name}>
       <h3 id={part.name}>{part.title}</h3>
       {part.about && <p>{part.about}{part.name === "terms" && task.terms && ` Now: version ${task.terms.version}.`}</p>}
-      <Form name={`${part.name} ${task.id}`} initial={part.of(task)} button={`Save: ${part.title}`} latest={async () => part.of((await latest()) ?? task)}
+      <Form name={`${part.name} ${task.id}`} initial={part.of(task)} button={`Save: ${part.title}`} latest={async () => part.of(await latest())}
         preview={(v, base) => preview(change(v, base))} submit={(v, base) => save(change(v, base), "Saved.")}>
         {part.fields}
       </Form>

@@ -99,18 +99,31 @@ export function Form({ name, initial, submit, children, button = "Save", preview
       const coming = preview && !effects ? await preview(values, base) : [];
       if (coming.length > 0) setEffects(coming);
       else {
-        await submit(values, base);
+        if (!await settled()) return setBusy(false);
         sessionStorage.removeItem(draftKey(name));
         setBase(values);
         setEffects(undefined);
         setTheirs({});
       }
     } catch (error) {
-      const p = toProblem(error);
-      if (p.is("precondition-failed") && latest) merge(await latest());
-      else setProblem(p);
+      setProblem(toProblem(error));
     }
     setBusy(false);
+  };
+  /** settled submits, again when what changed meanwhile is no field of the form, and returns false when it is one. */
+  const settled = async (): Promise<boolean> => {
+    try {
+      await submit(values, base);
+    } catch (error) {
+      if (!latest || !toProblem(error).is("precondition-failed")) throw error;
+      const now = await latest();
+      if (!same(now, base)) {
+        merge(now);
+        return false;
+      }
+      await submit(values, base);
+    }
+    return true;
   };
   const merge = (now: Values): void => {
     let next = values;

@@ -1,7 +1,7 @@
 // A dataset, new or as it is: its split, files, measures and rules. What a simple task needs is open, what few need is folded.
 import { useRef, useState } from "preact/hooks";
 import { useSWRConfig } from "swr";
-import { effects, patch, post, type Schemas } from "../api";
+import { effects, patch, post, toProblem, type Schemas } from "../api";
 import { useGet } from "../data";
 import { kept, uploadTo, withAdded, type Added } from "../dataset_files";
 import { organizes } from "../roles";
@@ -138,12 +138,13 @@ function Editor({ taskId, of, latest }: Props) {
       const { id } = of
         ? await patch("/v1/datasets/{datasetId}", { datasetId: of.id }, mergePatch(base, body), newest.current)
         : await post("/v1/datasets", {}, filled({ ...body, taskId }));
-      if (!of) go(`/datasets/${id}/edit`);
       const files = added;
       setAdded({ inputs: [], truths: [] });
       setRound(round + 1);
-      await uploadTo(id, files, tell, stop.current.signal);
-      say(of ? "Saved." : "The dataset is there.");
+      const failed = await uploadTo(id, files, tell, stop.current.signal).then(() => undefined, toProblem);
+      if (failed && of) throw failed;
+      say(failed ? `The dataset is there, but a file has not arrived: ${failed.message}` : of ? "Saved." : "The dataset is there.");
+      if (!of) go(`/datasets/${id}/edit`);
     } finally {
       setSending(undefined);
       await mutate(() => true);

@@ -141,8 +141,8 @@ export function Form({ name, initial, submit, children, button = "Save", preview
     setProblem(toProblem(new Error("Somebody else changed this while you edited it. Their changes are in the form now" +
       (Object.keys(conflicts).length > 0 ? ", but for those marked, where yours differ. Choose, and save again." : ". Look, and save again."))));
   };
-  const placed = new Set([...(element.current?.querySelectorAll("[data-field]") ?? [])].map(e => "/" + e.getAttribute("data-field")!));
-  const elsewhere = problem && { ...problem.document, errors: faults.filter(f => !placed.has(f.pointer)) };
+  const placed = [...(element.current?.querySelectorAll("[data-field]") ?? [])].map(e => `/${e.getAttribute("data-field")!}/`);
+  const elsewhere = problem && { ...problem.document, errors: faults.filter(f => !placed.some(p => `${f.pointer}/`.startsWith(p))) };
   return (
     <form ref={element} class="form" onSubmit={event => {
       event.preventDefault();
@@ -186,7 +186,7 @@ export const Effects = ({ of }: { of: Schemas["Effect"][] }) => (
     <ul>
       {of.map((e, i) => (
         <li key={i}>
-          {e.detail ?? effectWords[e.kind]}{e.count !== undefined && ` (${e.count})`}
+          {e.kind === "news" && e.detail ? `${effectWords.news}: ${e.detail}` : e.detail ?? effectWords[e.kind]}{e.count !== undefined && ` (${e.count})`}
           {(e.before !== undefined || e.after !== undefined) && <>: {audiences[e.before ?? ""] ?? e.before} → <strong>{audiences[e.after ?? ""] ?? e.after}</strong></>}
         </li>
       ))}

@@ -4,7 +4,6 @@ import { useSWRConfig } from "swr";
 import { effects, patch, post, toProblem, type Schemas } from "../api";
 import { useGet } from "../data";
 import { kept, uploadTo, withAdded, type Added } from "../dataset_files";
-import { organizes } from "../roles";
 import { go, type Screen } from "../route";
 import { CheckedFile } from "../ui/checked_file";
 import { Delete } from "../ui/delete";
@@ -16,7 +15,7 @@ import { MeasuresField } from "../ui/measures_field";
 import { Action, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { TaskFrame } from "../ui/task_nav";
-import { Limits, truthState, Window } from "./edit_task";
+import { ForOrganizers, Limits, truthState, Window } from "./edit_task";
 import { bytes } from "./task";
 
 type Dataset = Schemas["Dataset"];
@@ -75,16 +74,14 @@ type Props = { taskId: string; of?: Dataset; latest?: () => Promise<Dataset | un
 
 const OfTask = (props: Props) => (
   <TaskFrame taskId={props.taskId} title={props.of ? `Dataset ${props.of.name}` : "New dataset"} at="/edit">
-    {({ task, me }) => me && !organizes(me, task.organizerId)
-      ? <p class="empty">Only the organizers of the task can edit its datasets.</p>
-      : (
-        <>
-          <p><a href={`#/tasks/${task.id}/edit`}>Back to what is left</a></p>
-          {props.of && <State of={props.of} />}
-          <Editor {...props} />
-          {props.of && <Delete kind="dataset" id={props.of.id} taskId={task.id} name={props.of.name} then={`/tasks/${task.id}/edit`} />}
-        </>
-      )}
+    {({ task, me }) => (
+      <ForOrganizers task={task} me={me}>
+        <p><a href={`#/tasks/${task.id}/edit`}>Back to what is left</a></p>
+        {props.of && <State of={props.of} />}
+        <Editor {...props} />
+        {props.of && <Delete kind="dataset" id={props.of.id} taskId={task.id} name={props.of.name} then={`/tasks/${task.id}/edit`} />}
+      </ForOrganizers>
+    )}
   </TaskFrame>
 );
 

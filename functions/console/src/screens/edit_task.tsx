@@ -6,12 +6,14 @@ import { effects, patch, type Schemas } from "../api";
 import { useGet, useList, type Listing } from "../data";
 import { organizes } from "../roles";
 import type { Screen } from "../route";
+import { useSession } from "../session";
 import { submissionTypes } from "../stage";
 import { Delete } from "../ui/delete";
 import { Checks, Choice, Instant, Text, Whole } from "../ui/fields";
 import { Form, mergePatch, type Editing, type Values } from "../ui/form";
 import { MarkdownField } from "../ui/markdown_field";
-import { Items, Tag } from "../ui/show";
+import { Busy, Items, Tag } from "../ui/show";
+import { SignIn } from "../ui/sign_in_form";
 import { say } from "../ui/status";
 import { TaskFrame, type OfTask } from "../ui/task_nav";
 import { Rows, whileRunning } from "./runs";
@@ -21,7 +23,14 @@ type Dataset = Schemas["Dataset"];
 const path = "/v1/tasks/{taskId}";
 
 export default function EditTask({ params }: Screen) {
-  return <TaskFrame taskId={params["taskId"]!} title="Edit" at="/edit">{of => <Editor {...of} />}</TaskFrame>;
+  return <TaskFrame taskId={params["taskId"]!} title="Edit" at="/edit">{of => <ForOrganizers {...of}><Editor {...of} /></ForOrganizers>}</TaskFrame>;
+}
+
+/** ForOrganizers shows what organizers of the task alone can do. */
+export function ForOrganizers({ task, me, children }: OfTask & { children: ComponentChildren }) {
+  const { signedIn } = useSession();
+  if (!me) return signedIn ? <Busy /> : <SignIn />;
+  return organizes(me, task.organizerId) ? <>{children}</> : <p class="empty">Only the organizers of the task can edit it.</p>;
 }
 
 /** truthState says how far the ground truth of a dataset is. */
@@ -30,13 +39,12 @@ export const truthState = (d: Dataset): "missing" | "refused" | "waits" | "accep
 
 const truthWords = { missing: "has no ground truth", refused: "has a ground truth with errors", waits: "is being read", accepted: "accepted" };
 
-function Editor({ task, me }: OfTask) {
+function Editor({ task }: OfTask) {
   const datasets = useList("/v1/datasets", { params: { query: { "filter[taskId]": [task.id] } } },
     { refreshInterval: (pages?: { data: Dataset[] }[]) => pages?.some(p => p?.data.some(d => truthState(d) === "waits")) ? 2000 : 0 });
   const submissions = useList("/v1/tasks/{taskId}/submissions", { params: { path: { taskId: task.id }, query: { limit: 200 } } });
   const baselines = submissions.items?.filter(s => s.baseline).slice(0, 50) ?? [];
   const runs = useList(baselines.length > 0 ? "/v1/runs" : null, { params: { query: { "filter[submissionId]": baselines.map(s => s.id) } } }, { refreshInterval: whileRunning });
-  if (me && !organizes(me, task.organizerId)) return <p class="empty">Only the organizers of the task can edit it.</p>;
   return (
     <>
       <Left task={task} datasets={datasets.items} runs={runs.items} />

@@ -1,11 +1,11 @@
 // An organizer as its members run it: what it says of itself, who belongs to it, and who is invited.
 import { useSWRConfig } from "swr";
-import { patch, post, remove, type Schemas } from "../api";
+import { patch, remove, type Schemas } from "../api";
 import { read, useGet, useList } from "../data";
 import { isAdmin, useMe } from "../roles";
 import { go, type Screen } from "../route";
 import { Area, Text } from "../ui/fields";
-import { filled, Form, mergePatch, type Editing, type Values } from "../ui/form";
+import { Form, mergePatch, type Editing, type Values } from "../ui/form";
 import { Invitations } from "../ui/invitations";
 import { Markdown } from "../ui/lazy";
 import { Action, Heading, Items, Loaded, Tag } from "../ui/show";
@@ -22,23 +22,7 @@ const About = ({ f }: { f: Editing }) => (
 );
 
 export default function OrganizerScreen({ params }: Screen) {
-  return params["organizerId"] === "new" ? <New /> : <One organizerId={params["organizerId"]!} />;
-}
-
-function New() {
-  const { mutate } = useSWRConfig();
-  return (
-    <>
-      <Heading title="New organizer">New organizer</Heading>
-      <p class="lead">Tasks belong to an organizer, and its members run them together.</p>
-      <Form name="organizer new" initial={{ name: "" }} button="Name it" submit={async v => {
-        const made = await post("/v1/organizers", {}, filled(v));
-        await mutate(() => true);
-        say("The organizer is there. Now its first task.");
-        go(`/tasks/new?organizer=${made.id}`);
-      }}>{f => <About f={f} />}</Form>
-    </>
-  );
+  return <One organizerId={params["organizerId"]!} />;
 }
 
 function One({ organizerId }: { organizerId: string }) {

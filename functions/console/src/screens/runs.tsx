@@ -1,7 +1,8 @@
 // The reader's runs, of one task or of all: state, score and fault in one row, live while anything is under way.
 import type { Schemas } from "../api";
-import { useGet, useList } from "../data";
-import { useMe } from "../roles";
+import useSWR from "swr";
+import { read, useGet, useList } from "../data";
+import { useMe, type Me } from "../roles";
 import type { Screen } from "../route";
 import { Resume, RunActions } from "../run_actions";
 import { decimals, ended, nameOf, StateTag } from "../ui/run_state";
@@ -15,22 +16,35 @@ type Run = Schemas["Run"];
 
 export default function Runs({ params }: Screen) {
   const taskId = params["taskId"];
-  if (taskId) return <TaskFrame taskId={taskId} title="My runs" at="/runs">{({ me }) => me ? <List me={me.id} taskId={taskId} /> : <SignIn />}</TaskFrame>;
+  if (taskId) return <TaskFrame taskId={taskId} title="My runs" at="/runs">{({ me }) => <Of me={me} taskId={taskId} />}</TaskFrame>;
   return <><Heading title="My runs">My runs</Heading><OfAll /></>;
 }
 
-function OfAll() {
-  const me = useMe();
+const OfAll = () => <Of me={useMe()} />;
+
+function Of({ me, taskId }: { me: Me | undefined; taskId?: string }) {
   const { signedIn } = useSession();
-  return me ? <List me={me.id} /> : signedIn ? <Busy /> : <SignIn />;
+  const teams = me?.registrations.filter(r => !taskId || r.taskId === taskId) ?? [];
+  const members = useMembers(teams);
+  return me && members ? <List me={me} members={members} taskId={taskId} /> : signedIn ? <Busy /> : <SignIn />;
+}
+
+/** useMembers returns who is in any of the teams: what one of them submits is of all. */
+function useMembers(teams: Me["registrations"]): string[] | undefined {
+  const { data } = useSWR(["members", teams.map(t => t.registrationId)], () => Promise.all(teams.map(t =>
+    read("/v1/tasks/{taskId}/registrations/{registrationId}", { params: { path: t } }).then(r => r.members, () => []))));
+  return data && [...new Set(data.flat())];
 }
 
 /** whileRunning is how often to read runs again: seldom once all have ended. */
 export const whileRunning = (pages?: { data: Run[] }[]): number => pages?.some(p => p?.data.some(r => !ended(r))) ? 2000 : 30_000;
 
-function List({ me, taskId }: { me: string; taskId?: string }) {
-  const runs = useList("/v1/runs", { params: { query: { "filter[userId]": [me], ...(taskId && { "filter[taskId]": [taskId] }) } } },
+function List({ me, members, taskId }: { me: Me; members: string[]; taskId?: string }) {
+  const users = [...new Set([me.id, ...members])].slice(0, 50);
+  const all = useList("/v1/runs", { params: { query: { "filter[userId]": users, ...(taskId && { "filter[taskId]": [taskId] }) } } },
     { refreshInterval: whileRunning });
+  // Those that a member submitted elsewhere, in another team, are not the reader's.
+  const runs = { ...all, items: all.items?.filter(r => r.userId === me.id || me.registrations.some(g => g.taskId === r.taskId && g.team === r.team)) };
   const to = taskId ? <a href={`#/tasks/${taskId}/submit`}>Submit the first</a> : <>Choose a <a href="#/?show=open">task</a>, and submit one.</>;
   return (
     <Items of={runs} empty={<p>You have no runs yet. {to}</p>}>

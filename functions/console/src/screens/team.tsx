@@ -1,8 +1,9 @@
 // The reader's team in a task: what it says of itself, its members, and who is invited.
+import { useEffect } from "preact/hooks";
 import { useSWRConfig } from "swr";
 import { patch, remove, type Schemas } from "../api";
 import { read, useGet } from "../data";
-import { registrationIn } from "../roles";
+import { registrationIn, type Me } from "../roles";
 import { go, type Screen } from "../route";
 import { Form, mergePatch, type Values } from "../ui/form";
 import { Invitations } from "../ui/invitations";
@@ -21,7 +22,7 @@ export default function Team({ params }: Screen) {
       {of => {
         const mine = registrationIn(of.me, of.task.id);
         if (!mine) return <p class="empty">You have no team in this task. <a href={`#/tasks/${of.task.id}/join`}>Take part</a></p>;
-        return <Mine {...of} registrationId={mine.registrationId} />;
+        return <Mine {...of} registrationId={mine.registrationId} known={mine.state} />;
       }}
     </TaskFrame>
   );
@@ -30,10 +31,13 @@ export default function Team({ params }: Screen) {
 const stated = { accepted: "Your team takes part.", pending: "The organizers decide about your team.", rejected: "The organizers rejected your team." };
 const fields = (r: Registration): Values => ({ team: r.team, anonymous: r.anonymous, affiliation: r.affiliation, country: r.country, contact: r.contact });
 
-function Mine({ task, me, registrationId }: OfTask & { registrationId: string }) {
+function Mine({ task, me, registrationId, known }: OfTask & { registrationId: string; known: Registration["state"] }) {
   const ids = { taskId: task.id, registrationId };
-  const registration = useGet(path, { params: { path: ids } });
+  const registration = useGet(path, { params: { path: ids } }, { refreshInterval: r => r?.state === "pending" ? 10_000 : 0 });
   const { mutate } = useSWRConfig();
+  useEffect(() => {
+    if (registration.data && registration.data.state !== known) void mutate(() => true); // what the team may do follows
+  }, [registration.data?.state]);
   const change = async (r: Registration, body: object, done: string): Promise<void> => {
     await patch(path, ids, body, r);
     await mutate(() => true);
@@ -60,7 +64,7 @@ function Mine({ task, me, registrationId }: OfTask & { registrationId: string })
               </section>
             )}
             <h3>Members</h3>
-            <Members of={r} me={me!.id} ids={ids} hand={userId => change(r, { userId }, "The team has a new owner.")} />
+            <Members of={r} me={me!} ids={ids} hand={userId => change(r, { userId }, "The team has a new owner.")} />
             {owner && <><h3>Invitations</h3><Invitations to={ids} what="a member" /></>}
             <h3>About the team</h3>
             {owner ? (
@@ -77,25 +81,25 @@ function Mine({ task, me, registrationId }: OfTask & { registrationId: string })
   );
 }
 
-function Members({ of: r, me, ids, hand }: { of: Registration; me: string; ids: { taskId: string; registrationId: string }; hand: (userId: string) => Promise<void> }) {
+function Members({ of: r, me, ids, hand }: { of: Registration; me: Me; ids: { taskId: string; registrationId: string }; hand: (userId: string) => Promise<void> }) {
   const { mutate } = useSWRConfig();
-  const owner = r.userId === me;
+  const owner = r.userId === me.id;
   const leave = async (userId: string): Promise<void> => {
     await remove(`${path}/members/{userId}`, { ...ids, userId });
     await mutate(() => true);
-    say(userId === me ? "You have left the team." : "They are no longer in the team.");
-    if (userId === me) go(`/tasks/${ids.taskId}`);
+    say(userId === me.id ? "You have left the team." : "They are no longer in the team.");
+    if (userId === me.id) go(`/tasks/${ids.taskId}`);
   };
   return (
     <ul class="rows">
       {r.members.map(id => {
         const person = r.people?.find(p => p.id === id);
-        const name = person?.name || person?.email || id;
+        const name = person?.name || person?.email || (id === me.id && me.name) || id;
         return (
           <li key={id}>
-            <span><bdi>{name}</bdi> {id === r.userId && <Tag>owner</Tag>} {id === me && <Tag>you</Tag>}</span>
-            {owner && id !== me && <Action plain label={`Make owner: ${name}`} run={() => hand(id)}>Make owner</Action>}
-            {id !== r.userId && (owner || id === me) && <Action plain label={id === me ? "Leave the team" : `Remove ${name}`} run={() => leave(id)}>{id === me ? "Leave" : "Remove"}</Action>}
+            <span><bdi>{name}</bdi> {id === r.userId && <Tag>owner</Tag>} {id === me.id && <Tag>you</Tag>}</span>
+            {owner && id !== me.id && <Action plain label={`Make owner: ${name}`} run={() => hand(id)}>Make owner</Action>}
+            {id !== r.userId && (owner || id === me.id) && <Action plain label={id === me.id ? "Leave the team" : `Remove ${name}`} run={() => leave(id)}>{id === me.id ? "Leave" : "Remove"}</Action>}
           </li>
         );
       })}

@@ -1,0 +1,257 @@
+//go:build browser
+
+// Package consoletest walks people's stories through the console of a running server, in Chromium, by the names that a screen reader says:
+// nothing is done that the screens do not offer. The same stories run against the local program and the functions as deployed.
+package consoletest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"assay/shared/webpage/browsertest"
+)
+
+// Setup is a server to test, and how a person signs in on its screen to sign in.
+type Setup struct {
+	URL    string
+	SignIn func(p *browsertest.Page, user string)
+}
+
+// person is somebody in a browser of their own.
+type person struct {
+	*browsertest.Page
+	t testing.TB
+	s Setup
+}
+
+func (s Setup) person(t testing.TB, user string, v browsertest.View) *person {
+	p := &person{browsertest.Start(t).Open(t, s.URL+"/console#/sign-in", v), t, s}
+	s.SignIn(p.Page, user)
+	p.Sees("Sign out")
+	p.Forget()
+	return p
+}
+
+// visit opens an address of the console in the same tab, and waits for its heading.
+func (p *person) visit(hash, heading string) {
+	p.t.Helper()
+	browsertest.Evaluate[any](p.Page, fmt.Sprintf(`location.hash = %q`, hash))
+	p.Await(fmt.Sprintf(`[...document.querySelectorAll("h1")].some(h => h.textContent.includes(%q))`, heading))
+}
+
+// look checks the screen as it is: axe, width, errors.
+func (p *person) look(name string) {
+	p.t.Helper()
+	p.Check(p.s.URL+"/", "blob:")
+	p.Screenshot(name)
+}
+
+const (
+	qrels    = "1 0 lake 1\n2 0 river 2\n3 0 pond 1\n"
+	baseline = "1 Q0 sea 1 2.0 base\n1 Q0 lake 2 1.0 base\n2 Q0 river 1 1.0 base\n3 Q0 sea 1 1.0 base\n"
+	wrong    = "1 Q0 lake 1 2.0 otters\n1 Q0 lake 2 high otters\n"
+	right    = "1 Q0 lake 1 2.0 otters\n2 Q0 river 1 1.0 otters\n3 Q0 pond 1 1.0 otters\n"
+)
+
+// long is a run whose file is larger than what goes inline, so that it is uploaded to the object store.
+func long() string {
+	var b strings.Builder
+	b.WriteString(right)
+	for topic := 4; b.Len() < 4<<20; topic++ {
+		for rank := 1; rank <= 100; rank++ {
+			fmt.Fprintf(&b, "%d Q0 document-%d 1 %d otters\n", topic, rank, 1000-rank)
+		}
+	}
+	return b.String()
+}
+
+// FromNothingToABoard is a week of a shared task: an organizer makes it, tries it with a baseline and publishes it; a team of two joins,
+// submits a file that is wrong and others that are right, and marks one as final; the organizer reviews and publishes; everyone
+// looks at the board. It returns the address of the board.
+func FromNothingToABoard(t testing.TB, s Setup) string {
+	olga := s.person(t, "olga", browsertest.Views[2])
+	task := olga.makeTask()
+	olga.submitBaseline(task)
+	olga.publish(task)
+
+	alice := s.person(t, "alice", browsertest.Views[0])
+	alice.visit("/tasks/"+task, "Lake search")
+	alice.look("task-phone")
+	alice.Press("Take part")
+	alice.Fill("Name of your team", "Otters")
+	alice.Press("Lake search > Take part")
+	alice.Press("Name of your team > Take part")
+	alice.Sees("The organizers decide about your team.")
+
+	olga.Press("Organize")
+	olga.Sees("wants to take part")
+	olga.look("desk")
+	olga.Press("Accept Otters")
+	olga.Sees("Otters accepted.")
+	olga.Press("Undo")
+	olga.Sees("wants to take part")
+	olga.Press("Accept Otters")
+	olga.Await(`!document.body.innerText.includes("wants to take part")`)
+
+	bob := alice.invite(s, task)
+	bob.submit(task)
+
+	alice.visit("/runs", "My runs")
+	alice.Sees("Long lakes")
+	alice.Sees("completed")
+	alice.Press("Mark as final: First lakes")
+	alice.Sees("First lakes is final.")
+	alice.look("runs-phone")
+
+	olga.review(task)
+
+	bob.visit("/tasks/"+task+"/leaderboard", "Lake search")
+	bob.Sees("Otters")
+	bob.Press("Final runs")
+	bob.Fill("Compare Otters, First lakes", "true")
+	bob.Press("Best of each team")
+	bob.look("leaderboard")
+	bob.compare()
+	return s.URL + "/console#/tasks/" + task + "/leaderboard"
+}
+
+// makeTask makes an organizer, a task and its dataset, and returns the id of the task.
+func (p *person) makeTask() string {
+	p.t.Helper()
+	p.Press("Organize")
+	p.Press("Name your organizer")
+	p.Fill("Name", "Lake Lab")
+	p.look("new-organizer")
+	p.Press("Create, and go on to the task")
+	p.Sees("It starts private")
+	p.Fill("Name", "Lake search")
+	p.Fill("Description", "Find **lakes** in a corpus of waters.")
+	p.Press("Create, and go on to its dataset")
+	p.Await(`/^#\/tasks\/[0-9A-Z]{26}\//.test(location.hash)`)
+	task := browsertest.Evaluate[string](p.Page, `location.hash.split("/")[2]`)
+	p.visit("/tasks/"+task+"/datasets/new", "Lake search")
+	p.Fill("Name", "Lakes")
+	p.Give("File of the ground truth", "qrels.txt", qrels)
+	p.Give("Files for participants", "topics.tsv", "1\tlake\n2\triver\n3\tpond\n")
+	p.Press("When scores are seen")
+	p.Fill("Final runs of a team", "1")
+	p.look("new-dataset")
+	p.Press("Add the dataset")
+	p.Sees("Save the dataset")
+	return task
+}
+
+// submitBaseline has a run of the organizer evaluated while nobody else sees the task.
+func (p *person) submitBaseline(task string) {
+	p.t.Helper()
+	p.visit("/tasks/"+task+"/edit", "Lake search")
+	p.Press("Submit a baseline")
+	p.Give("Run on Lakes", "baseline.txt", baseline)
+	p.Sees("The file can be submitted.")
+	p.Fill("Title", "Baseline of lakes")
+	p.Press("Title > Submit")
+	p.Sees("completed")
+	p.Sees("nDCG@10")
+	p.look("baseline")
+}
+
+// publish lets teams ask to take part, and shows the task to everyone.
+func (p *person) publish(task string) {
+	p.t.Helper()
+	p.visit("/tasks/"+task+"/edit", "Lake search")
+	p.Fill("Who can take part", "approval")
+	p.Press("Save: Registration")
+	p.Await(`!document.body.innerText.includes("Start over")`)
+	p.Press("Publish the task")
+	p.Sees("What this will do")
+	p.look("edit-task")
+	p.Press("Publish the task, with these effects")
+	p.Sees("The task is public")
+}
+
+// invite makes a link, by which another person joins the team.
+func (p *person) invite(s Setup, task string) *person {
+	p.t.Helper()
+	p.visit("/tasks/"+task+"/team", "Lake search")
+	p.Sees("Your team takes part.")
+	p.Press("Make a link")
+	p.Sees("It is shown this once")
+	p.look("team-phone")
+	link := browsertest.Evaluate[string](p.Page, `document.querySelector("[aria-label='Invitation link']").textContent`)
+	invited := &person{browsertest.Start(p.t).Open(p.t, link, browsertest.Views[3]), p.t, s}
+	invited.Sees("Sign in to see what the invitation is to.")
+	if hash := browsertest.Evaluate[string](invited.Page, `location.hash`); strings.Contains(hash, "assay-invitation") {
+		p.t.Errorf("the address keeps the secret: %s", hash)
+	}
+	s.SignIn(invited.Page, "bob")
+	invited.Sees("You are invited to the team Otters, which takes part in the task Lake search of Lake Lab.")
+	invited.Forget()
+	invited.look("invitation")
+	invited.Press("You are invited to the team > Join")
+	invited.Sees("You have joined.")
+	return invited
+}
+
+// submit submits a file that is wrong, which charges nothing, one that is right, and a large one.
+func (p *person) submit(task string) {
+	p.t.Helper()
+	p.visit("/tasks/"+task+"/submit", "Lake search")
+	p.Give("Run on Lakes", "wrong.txt", wrong)
+	p.Sees("Nothing was charged.")
+	p.Sees("1 Q0 lake 2 high otters") // the line itself, beside what is wrong with it
+	p.look("diagnostics")
+	p.Give("Run on Lakes", "right.txt", right)
+	p.Sees("The file can be submitted.")
+	p.Fill("Title", "First lakes")
+	p.Press("Title > Submit")
+	p.Sees("completed")
+	p.look("run-blinded")
+	p.visit("/tasks/"+task+"/submit", "Lake search")
+	p.Give("Run on Lakes", "long.txt", long())
+	p.Sees("The file can be submitted.")
+	p.Fill("Title", "Long lakes")
+	p.Press("Title > Submit")
+	p.Await(`/^#\/runs\//.test(location.hash)`)
+	p.Sees("completed")
+}
+
+// review looks at one run, and unblinds and publishes all, back, and again.
+func (p *person) review(task string) {
+	p.t.Helper()
+	p.Press("Organize")
+	p.Press("Review the run of Otters")
+	p.Sees("Not reviewed yet.")
+	p.look("review")
+	p.visit("/tasks/"+task+"/desk", "Lake search")
+	p.Fill("All 3 shown", "true")
+	p.Press("Unblind and publish")
+	p.Sees("3 runs are published.")
+	p.Press("Undo")
+	p.Sees("Undone.")
+	p.Sees("blinded")
+	p.Fill("All 3 shown", "true")
+	p.Press("Unblind and publish")
+	p.Sees("3 runs are published.")
+	p.look("task-desk")
+}
+
+// compare compares a run with the baseline in two clicks, and looks at all tools.
+func (p *person) compare() {
+	p.t.Helper()
+	p.Press("First lakes")
+	p.Sees("By topic")
+	p.look("run")
+	p.Await(`[...document.querySelectorAll("#compare option")].some(o => o.textContent.includes("baseline"))`)
+	browsertest.Evaluate[any](p.Page, `(e => { e.value = [...e.options].find(o => o.textContent.includes("baseline")).value;
+e.dispatchEvent(new Event("change", { bubbles: true })); })(document.getElementById("compare"))`)
+	p.Sees("Compare runs")
+	p.Sees("Verdict")
+	p.look("compare-significance")
+	p.Press("By topic")
+	p.Sees("Spread")
+	p.look("compare-topics")
+	p.Press("By document")
+	p.Sees("Next topic")
+	p.look("compare-documents")
+}

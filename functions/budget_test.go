@@ -144,6 +144,7 @@ func (p *populated) checkLists(t *testing.T) {
 		{task + "/registrations", 1, map[string]int64{"unrelated": 0, "owner": 1, "olga": 1, "root": 1}, false},
 		{task + "/audit-entries", 1, map[string]int64{"olga": 2, "root": 2}, false}, // the task's and the organizer's
 		{"/v1/organizers/" + p.dataset.OrganizerID + "/audit-entries", 1, map[string]int64{"olga": 1, "root": 1}, false},
+		{"/v1/organizers/" + p.dataset.OrganizerID + "/todos", 1, map[string]int64{"olga": 2, "root": 2}, false},
 		{"/v1/users/" + owner + "/submissions", 0, map[string]int64{"": 1, "unrelated": 1, "owner": 3, "root": 3 + 1}, false},
 		{"/v1/users", 0, map[string]int64{"root": 1}, true},
 	} {

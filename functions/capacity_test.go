@@ -65,6 +65,7 @@ func TestCapacity(t *testing.T) {
 		{"20 of a leaderboard", "organizer", http.MethodGet, task + "/evaluations?" + board, nil},
 		{"20 of a leaderboard", "in 50 tasks", http.MethodGet, task + "/evaluations?" + board, nil},
 		{"20 of a leaderboard, from 20", "", http.MethodGet, task + "/evaluations?" + board + "&offset=20", nil},
+		{"20 of what waits", "organizer", http.MethodGet, "/v1/organizers/" + p.dataset.OrganizerID + "/todos?limit=20", nil},
 		{"POST an organizer", "new", http.MethodPost, "/v1/organizers", map[string]any{"name": "New"}},
 		{"POST a task", "organizer", http.MethodPost, "/v1/tasks", map[string]any{"organizerId": p.dataset.OrganizerID, "name": "New"}},
 		{"POST a dataset", "organizer", http.MethodPost, "/v1/datasets", newDatasetBody(p.dataset.TaskID)},

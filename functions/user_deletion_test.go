@@ -242,7 +242,8 @@ func holds(text string) bool {
 // eachAnswer calls do with what different users are shown of everything, as data, pages and tables.
 func (p *withPerson) eachAnswer(do func(user, path, accept, body string)) {
 	p.t.Helper()
-	paths := []string{"/", "/v1/organizers", p.organizer, p.organizer + "/members", p.organizer + "/audit-entries?limit=200", "/v1/users",
+	paths := []string{"/", "/v1/organizers", p.organizer, p.organizer + "/members", p.organizer + "/audit-entries?limit=200",
+		p.organizer + "/todos", "/v1/users",
 		"/v1/tasks", "/v1/datasets", p.ownDataset, "/v1/runs", "/v1/evaluations", p.review}
 	for _, task := range []string{p.named, p.hidden} {
 		paths = append(paths, task, task+"/registrations", task+"/submissions", task+"/evaluations", task+"/audit-entries?limit=200")

@@ -29,6 +29,7 @@ PATCH /v1/organizers/{organizerId}                 401      403        403   403
 DELETE /v1/organizers/{organizerId}                401      403        403   403   403    403       412   412    403
 
 GET /v1/organizers/{organizerId}/audit-entries     401      403        403   403   403    200       200   200    403
+GET /v1/organizers/{organizerId}/todos             401      403        403   403   403    204       204   204    403
 GET /v1/organizers/{organizerId}/invitations       401      403        403   403   403    403       200   200    403
 POST /v1/organizers/{organizerId}/invitations      401      403        403   403   403    403       201   201    403
 DELETE /v1/organizers/{organizerId}/invitations/{invitationId}

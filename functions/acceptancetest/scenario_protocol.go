@@ -138,6 +138,7 @@ func (st *scenario) lists() {
 		{st.anyone, st.public + "/evaluations", 5},
 		{st.ben, "/v1/users/" + st.ben.id + "/submissions", 7},
 		{st.olivia, st.public + "/audit-entries", 8},
+		{st.olivia, st.organizerPath + "/todos", 3},
 	} {
 		whole := st.list(l.caller, l.path)
 		descending := slices.IsSortedFunc(whole, func(a, b string) int {
@@ -181,6 +182,8 @@ func (st *scenario) filters() {
 		{st.ben, st.public + "/registrations", "state"},
 		{st.olivia, st.public + "/audit-entries", "actorId"},
 		{st.olivia, st.public + "/audit-entries", "action"},
+		{st.olivia, st.organizerPath + "/todos", "kind"},
+		{st.olivia, st.organizerPath + "/todos", "taskId"},
 		{st.ben, "/v1/users/" + st.ben.id + "/submissions", "taskId"},
 		{st.admin, "/v1/users", "name"},
 		{st.anyone, "/v1/organizers", "name"},

@@ -164,7 +164,7 @@ func (w *Worker) noticeUnserved(ctx context.Context, now time.Time, backlog queu
 		return err
 	}
 	e := record.NewEvent(now, record.EventWorkersMissing, run.Scope(), "/v1/datasets/"+run.DatasetID)
-	e.ID = run.DatasetID + now.UTC().Format("-20060102")
+	e.ID, e.RunID = run.DatasetID+now.UTC().Format("-20060102"), run.ID
 	tx := new(records.Tx)
 	if err := records.CreateMissing[record.Event](ctx, w.Store, tx, e); err != nil {
 		return err

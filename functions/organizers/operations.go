@@ -62,6 +62,17 @@ var Operations = []api.Operation{
 		Query: page.Spec{Filters: append([]page.Filter{{Name: "taskId", Type: page.ID}}, auditFilters...)},
 	}, organizer, listAuditEntries, auditRows),
 	api.List(api.Spec{
+		ID: "listTodos", Path: "/v1/organizers/{organizerId}/todos", May: access.Organizer,
+		Summary: "List what waits for an organizer",
+		Description: "Over all of its tasks, in descending order of ids: registrations that wait for a decision; runs that are completed, not " +
+			"published, and not reviewed; runs that failed, also when they were evaluated again, and were not reviewed since; and of each " +
+			"dataset, looked for once a day, a run that has waited for an hour for a worker while none that serves it is seen. To change a review " +
+			"in any way, or to name its run in `updateReviews`, also with nothing to change, ends the entry of the run. Runs that a worker " +
+			"executed are listed once their logs are stored. Runs that had ended when the server was updated to the first version with this list count " +
+			"as reviewed, and registrations that waited then are listed once they change.",
+		Query: page.Spec{Filters: []page.Filter{{Name: "kind", Type: page.Enum}, {Name: "taskId", Type: page.ID}}},
+	}, organizer, listTodos, nil),
+	api.List(api.Spec{
 		ID: "listAuditEntries", Path: "/v1/tasks/{taskId}/audit-entries", May: access.Organizer,
 		Summary: "List what was changed in a task",
 		Description: "Those of the organizer's audit entries that are about the task, or about the organizer and so all of its tasks. Once the " +

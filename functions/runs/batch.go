@@ -120,7 +120,7 @@ func reviewRuns(ctx context.Context, c *api.Call, d *record.DatasetItem, b Revie
 	return answer, nil
 }
 
-// reviewRun changes the review of one run, unless it is as the change has it.
+// reviewRun changes the review of one run, unless it is as the change has it and the run does not wait for a review.
 func reviewRun(ctx context.Context, c *api.Call, d *record.DatasetItem, runID string, ch ReviewChange) (ReviewedRun, error) {
 	var shown record.Review
 	err := c.Each(ctx, func() error {
@@ -141,7 +141,7 @@ func reviewRun(ctx context.Context, c *api.Call, d *record.DatasetItem, runID st
 		if err := problem.Check(draft.Check()); err != nil {
 			return err
 		}
-		if draft != r.ReviewDraft {
+		if draft != r.ReviewDraft || r.Run.Todo() != nil {
 			if r, err = changeReview(ctx, c, r, draft); err != nil {
 				return err
 			}

@@ -80,7 +80,7 @@ var Operations = []api.Operation{
 		Description: "Of up to 100 runs, by `runIds`, or by `filter`; while more pass it, the answer has a `cursor` for " +
 			"the request that goes on. Each review changes by itself, as `updateReview` changes it, and `data` has for each the status, with " +
 			"the review or the problem. A review that is as the request has it stays as it is, so a request that got no answer, or was " +
-			"answered for some runs with 503, can be sent again.",
+			"answered for some runs with 503, can be sent again; that of a run in `listTodos` gets its reviewer and an audit entry all the same.",
 		Example: map[string]any{"filter": map[string]any{"states": []any{"completed"}}, "review": map[string]any{"published": true,
 			"blinded": false}},
 	}, dataset, reviewRuns),

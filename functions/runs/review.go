@@ -45,13 +45,17 @@ func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d reco
 	if d.Published && !r.Published {
 		c.Tx.Create(record.NewEvent(now, record.EventReviewPublished, r.Scope(), "/v1/runs/"+r.RunID))
 	}
+	run := *r.Run
+	run.Reviewed = true
+	changed.Run = &run
 	if d.Published == r.Published && d.Blinded == r.Blinded {
+		if !r.Run.Reviewed {
+			c.Tx.Replace(&run) // nothing changes that is shown of it
+		}
 		return &changed, nil
 	}
-	run := *r.Run
 	run.Access.Published, run.Access.Blinded = d.Published, d.Blinded
 	c.Tx.Save(&run, now)
-	changed.Run = &run
 	return &changed, eachEvaluation(ctx, c, &run, func(e *record.EvaluationItem) {
 		e.Access.Published, e.Access.Blinded = d.Published, d.Blinded
 	})

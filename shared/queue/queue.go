@@ -92,6 +92,9 @@ func changeState(run *record.RunItem, next record.RunState, now time.Time) error
 	if next != record.Queued {
 		run.NotBefore = nil
 	}
+	if next == record.Failed {
+		run.Reviewed = false
+	}
 	if next.Ended() {
 		run.FinishedAt = new(record.At(now))
 	}

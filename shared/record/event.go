@@ -70,6 +70,7 @@ type Event struct {
 	TaskID         string    `json:"taskId,omitempty"`
 	RegistrationID string    `json:"registrationId,omitempty"` // the team that it concerns
 	UserIDs        []string  `json:"userIds,omitempty"`        // recipients of ToUsers, and of ToTeam where there is no registration
+	RunID          string    `json:"runId,omitempty"`          // of EventWorkersMissing: a run that waits
 	// Secret is that of an invitation to an e-mail address. The event has it until it is delivered, and then the Mailbox until it is sent.
 	Secret    string  `json:"secret,omitempty"`
 	Subject   string  `json:"subject"` // path of what it is about
@@ -147,11 +148,20 @@ func (t *AccessTokenItem) ExpiringEvent(now time.Time) *Event {
 // End says that the event is delivered, or given up.
 func (e *Event) End() { e.Delivered, e.Secret = true, "" }
 
-// eventRetention is for how long a delivered event is kept: until then the event with the same id is not delivered again.
-const eventRetention = 30 * Day
+// eventRetention is for how long a delivered event is kept: until then the event with the same id is not delivered again. That of
+// EventWorkersMissing has the day in its id.
+const (
+	eventRetention        = 30 * Day
+	workersEventRetention = 2 * Day
+)
+
+const eventSort = "EVENT"
 
 // EventKey is the key of the event.
-func EventKey(id string) store.Key { return store.Key{Partition: "EVENT#" + id, Sort: "EVENT"} }
+func EventKey(id string) store.Key { return store.Key{Partition: "EVENT#" + id, Sort: eventSort} }
+
+// IsEvent reports whether the key is of an event.
+func IsEvent(k store.Key) bool { return k.Sort == eventSort }
 
 // Key implements Record.
 func (e *Event) Key() store.Key { return EventKey(e.ID) }
@@ -161,15 +171,22 @@ func (e *Event) Expiry() time.Time {
 	if !e.Delivered {
 		return time.Time{}
 	}
+	if e.Kind == EventWorkersMissing {
+		return e.UpdatedAt.Add(workersEventRetention)
+	}
 	return e.UpdatedAt.Add(eventRetention)
 }
 
 // Indexes implements Record.
 func (e *Event) Indexes() [store.NumIndexes]store.Key {
-	if e.Delivered {
-		return indexes{}
+	x := indexes{}
+	if e.RunID != "" {
+		x = x.todo(e.OrganizerID, e.RunID)
 	}
-	return indexes{}.outbox(e.NotBefore, e.ID)
+	if e.Delivered {
+		return x
+	}
+	return x.outbox(e.NotBefore, e.ID)
 }
 
 // OutboxPartition holds, in ByWork, what the notifier has to do, by the instant from which on.

@@ -63,10 +63,12 @@ import (
 //	ByDataset    DATASET#<id>#RUN#<audience> · DATASET#<id>#EVALUATION#<audience>
 //	ByUser       TEAM#<registrationId>#<kind>#<audience> · USER#<id>#<kind>#<audience>, which has what everyone sees by the name of
 //	             the user, what is of no team, and what earlier builds stored
-//	ByOrganizer  ORGANIZER#<id>#<kind>#<audience>; of audit entries those that are of no task
+//	ByOrganizer  ORGANIZER#<id>#<kind>#<audience>; of audit entries those that are of no task; as WAITING registrations that wait for a
+//	             decision, and events of workers that are missing by the id of a run that waits
 //	ByWork       QUEUE#builtin by task, team and the instant it was queued · QUEUE#workers by pool, kind of work, and then
 //	             as the former · DUE by the instant something must happen by itself · OUTBOX by the instant something is delivered ·
-//	             RANK#<datasetId>#<truthVersion>#<audience> by the primary measure, best first, then by submission
+//	             RANK#<datasetId>#<truthVersion>#<audience> by the primary measure, best first, then by submission ·
+//	             WAITING#<organizerId> the runs that wait for a review or that failed, by id
 const (
 	ByKind      store.Index = 1
 	ByTask      store.Index = 2

@@ -160,7 +160,11 @@ func RegistrationKey(taskID, id string) store.Key {
 
 // Indexes implements Record.
 func (r *RegistrationItem) Indexes() [store.NumIndexes]store.Key {
-	return indexes{}.pending(r.PendingWork, r.ID)
+	x := indexes{}.pending(r.PendingWork, r.ID)
+	if r.Todo() == nil {
+		return x
+	}
+	return x.todo(r.OrganizerID, r.ID)
 }
 
 // Scope is the scope of the registration: between the members of the team and the organizers.

@@ -151,6 +151,9 @@ type RunItem struct {
 	Bytes int64 `json:"bytes,omitempty"`
 	// Counted is whether the user's allowance has the run.
 	Counted bool `json:"counted,omitempty"`
+	// Reviewed is whether an organizer has updated the review, since the run failed if it did. Runs that ended with an earlier build, of
+	// which nothing is known, count as reviewed.
+	Reviewed bool `json:"reviewed,omitempty"`
 	// Refunded is whether an exception has the run not count, whatever becomes of it.
 	Refunded bool `json:"refunded,omitempty"`
 	// Evaluations has every evaluation of the run, the newest last, so that all follow its review.
@@ -211,7 +214,10 @@ func (r *RunItem) Indexes() [store.NumIndexes]store.Key {
 		q := r.Subqueue()
 		return x.with(ByWork, q.Partition(), q.sortKey(r))
 	}
-	return x.pending(r.pendingWork(), r.ID)
+	if w := r.pendingWork(); w != nil || r.Todo() == nil {
+		return x.pending(w, r.ID)
+	}
+	return x.with(ByWork, TodoRuns(s.OrganizerID), r.ID)
 }
 
 // Lists reports whether lists have the evaluation, or will have it once leaderboards show the newest truth.

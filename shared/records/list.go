@@ -50,15 +50,21 @@ type Selection struct {
 // one call each unless they are large.
 func List[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection, keep func(P) bool,
 	add func(P) (full bool, err error)) (next string, err error) {
+	return ListItems(ctx, s, sel, Decode[R, P], keep, add)
+}
+
+// ListItems is List for what decode returns of the items, which can be records of several kinds.
+func ListItems[T any](ctx context.Context, s store.Store, sel Selection, decode func(store.Item) (T, error), keep func(T) bool,
+	add func(T) (full bool, err error)) (next string, err error) {
 	m := newMerge(s, sel)
 	if keep != nil {
 		m.more = max(m.more, searchPage)
 	}
 	added, full := 0, false
 	for it, err := range m.all(ctx) {
-		var r P
+		var r T
 		if err == nil {
-			r, err = Decode[R, P](*it.Item)
+			r, err = decode(*it.Item)
 		}
 		switch {
 		case err != nil:

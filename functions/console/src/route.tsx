@@ -19,6 +19,7 @@ const screens: [path: string, load: Load][] = [
   ["/tasks/:taskId/submit", () => import("./screens/submit")],
   ["/tasks/:taskId/runs", () => import("./screens/runs")],
   ["/tasks/:taskId/leaderboard", () => import("./screens/leaderboard")],
+  ["/desk", () => import("./screens/desk")],
   ["/me", () => import("./screens/me")],
   ["/admin", () => import("./screens/admin")],
   ["/admin/users", () => import("./screens/users")],

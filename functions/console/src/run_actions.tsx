@@ -36,7 +36,7 @@ export function RunActions({ of: r, finalRuns, deleted }: { of: Run; finalRuns?:
     <>
       {!ended(r) && <Action plain label={`Cancel ${name}`} run={() => act({ state: "cancelled" }, `${name} is cancelled, and does not count.`)}>Cancel</Action>}
       {Boolean(finalRuns) && r.state === "completed" && (
-        <Action plain label={r.final ? `No longer final: ${name}` : `Mark as final: ${name}`} run={() => act({ final: r.final ? null : true }, r.final ? `${name} is no longer final.` : `${name} is final.`, { final: r.final ? true : null })}>
+        <Action plain label={r.final ? `Not final: ${name}` : `Mark as final: ${name}`} run={() => act({ final: r.final ? null : true }, r.final ? `${name} is no longer final.` : `${name} is final.`, { final: r.final ? true : null })}>
           {r.final ? "Not final" : "Mark as final"}
         </Action>
       )}

@@ -14,7 +14,7 @@ export default function SignInScreen({ query }: Screen) {
     if (closes && settings.client_id) void leave("#/", true);
   }, []);
   useEffect(() => {
-    if (signedIn && !closes) go(query.get("to") ?? "/");
+    if (signedIn && !closes && location.hash.startsWith("#/sign-in")) go(query.get("to") ?? "/");
   }, [signedIn]);
   return (
     <>

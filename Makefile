@@ -74,8 +74,9 @@ test-container: $(buildah) ## run the tests of workers that need Podman, as root
 
 # Chromium, or another browser of its kind, must be on the path.
 .PHONY: test-browser
-test-browser: $(node_modules) ## run the tests of pages in Chromium (ASSAY_SCREENSHOTS=folder keeps screenshots)
+test-browser: $(node_modules) $(versitygw) ## run the tests of pages and of the console in Chromium (ASSAY_SCREENSHOTS=folder keeps screenshots)
 	@$(call test_tagged,browser)
+	$(GO) test -tags s3,browser -run '^TestDeployed_Console' $(TESTFLAGS) ./functions
 
 .PHONY: test-snippets
 test-snippets: ## run every snippet of the catalogue of components, with curl, Python 3 and Go

@@ -100,16 +100,18 @@ var compileBootstraps = sync.OnceValue(func() error {
 
 // deployment is all functions with what is around them.
 type deployment struct {
-	t         *testing.T
-	url       string
-	issuer    *devissuer.Issuer
-	issuerURL string
-	mirror    *mirror
-	table     *dynamo.Store
-	functions map[string]*lambdatest.Function
-	stream    *lambdatest.Stream
-	schedules *lambdatest.Scheduler
-	mails     chan sentMail
+	t   *testing.T
+	url string
+
+	filesOrigin string
+	issuer      *devissuer.Issuer
+	issuerURL   string
+	mirror      *mirror
+	table       *dynamo.Store
+	functions   map[string]*lambdatest.Function
+	stream      *lambdatest.Stream
+	schedules   *lambdatest.Scheduler
+	mails       chan sentMail
 }
 
 const deployedAudience = "assay"
@@ -134,6 +136,8 @@ func deploy(t *testing.T, folder string, guards bool, prepare ...func(*lambdates
 		config.MailFromVariable + "=Assay <assay@lab.example>",
 		"AWS_ENDPOINT_URL_SESV2=" + d.receiveMails(),
 	}
+	d.filesOrigin = *files.BaseEndpoint
+	env = append(env, config.FilesOriginVariable+"="+d.filesOrigin)
 	who, err := files.Credentials.Retrieve(t.Context())
 	if err != nil {
 		t.Fatal(err)

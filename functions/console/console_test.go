@@ -57,7 +57,7 @@ func TestShell_FollowsTheIssuer(t *testing.T) {
 func TestFiles_AreThoseThatThePageNames(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	page := s.Want(http.StatusOK, nil, "", http.MethodGet, "/console", nil)
-	if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "script-src "+s.URL+"/console/;") {
+	if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "script-src "+strings.TrimPrefix(s.URL, "http://")+"/console/;") {
 		t.Errorf("the policy is %q", policy)
 	}
 	named := regexp.MustCompile(`(?:src|href)="(/console/[^"]+)"`).FindAllSubmatch(page.Body, -1)

@@ -74,7 +74,8 @@ func (s *settings) findIssuer(ctx context.Context, c *api.Call) (origin string, 
 // policy is the Content-Security-Policy of the application: scripts and styles are those of the bundle alone, which uploaded files at the
 // same origin are not, and no text can become markup (Trusted Types).
 func policy(base, connect string) string {
+	_, host, _ := strings.Cut(base, "://") // a source without a scheme has that of the page, whatever is in front of the server
 	return "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; img-src 'self' data: blob:; " +
-		"script-src " + base + "/console/; style-src " + base + "/console/; connect-src " + connect +
+		"script-src " + host + "/console/; style-src " + host + "/console/; connect-src " + connect +
 		"; require-trusted-types-for 'script'; trusted-types 'none'"
 }

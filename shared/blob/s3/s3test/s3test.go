@@ -28,6 +28,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
 // version is the release that the tests were written against.
@@ -61,12 +62,17 @@ func StartNotifying(t testing.TB, notify func(event []byte)) (cfg aws.Config, bu
 	return cfg, Bucket(t, cfg)
 }
 
-// Bucket makes one more empty bucket, which goes when the gateway does.
+// Bucket makes one more empty bucket, which pages of all origins may use, and which goes when the gateway does.
 func Bucket(t testing.TB, cfg aws.Config) string {
 	t.Helper()
 	name := fmt.Sprintf("assay-%d", time.Now().UnixNano())
 	client := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
 	if _, err := client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &name}); err != nil {
+		t.Fatal(err)
+	}
+	rules := types.CORSConfiguration{CORSRules: []types.CORSRule{{
+		AllowedOrigins: []string{"*"}, AllowedMethods: []string{"GET", "HEAD", "PUT"}, AllowedHeaders: []string{"*"}}}}
+	if _, err := client.PutBucketCors(t.Context(), &s3.PutBucketCorsInput{Bucket: &name, CORSConfiguration: &rules}); err != nil {
 		t.Fatal(err)
 	}
 	return name

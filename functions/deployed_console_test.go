@@ -1,0 +1,25 @@
+//go:build s3 && browser
+
+package functions_test
+
+import (
+	"testing"
+
+	"assay/functions/console/consoletest"
+	"assay/shared/auth/devissuer"
+	"assay/shared/webpage/browsertest"
+)
+
+// TestDeployed_ConsoleFromNothingToABoard walks the stories of an organizer and of a team through the console of the functions as compiled
+// for Lambda, with files in a bucket of another origin. They sign in with a token that they paste.
+func TestDeployed_ConsoleFromNothingToABoard(t *testing.T) {
+	d := deploy(t, build(t), false)
+	consoletest.FromNothingToABoard(t, consoletest.Setup{URL: d.url, Files: d.filesOrigin, SignIn: func(p *browsertest.Page, user string) {
+		token, err := d.issuer.Token(devissuer.User{User: user, Name: user + " of the lab"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Fill("Access token", token)
+		p.Press("Use this token")
+	}})
+}

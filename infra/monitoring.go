@@ -191,11 +191,10 @@ func (st *stack) addDashboard() {
 	evaluator := st.resourceName(functions.Evaluator)
 	widgets := []any{
 		st.graph(0, 0, "Requests", api("Count", "Sum", "all"), api("4xx", "Sum", "4xx"), api("5xx", "Sum", "5xx")),
-		st.graph(8, 0, "Latency of requests (ms)", api("Latency", "p50", "p50"), api("Latency", "p99", "p99"),
+		st.graph(8, 0, "Latency of requests (ms)", api("Latency", "p99", "p99"),
 			api("IntegrationLatency", "p99", "p99 of the functions")),
 		st.graph(16, 0, "Evaluation",
 			graphMetric{"AWS/Lambda", "IteratorAge", "FunctionName", evaluator, object{"stat": "Maximum", "label": "age of the oldest change (ms)"}},
-			graphMetric{"AWS/Lambda", "ConcurrentExecutions", "FunctionName", evaluator, object{"stat": "Maximum", "label": "instances"}},
 			graphMetric{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", st.deadLetters.name, object{
 				"stat": "Maximum", "label": "dead letters"}}),
 		st.graph(0, 6, "Errors of functions", st.eachFunction("Errors", "Sum")...),

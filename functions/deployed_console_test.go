@@ -5,7 +5,7 @@ package functions_test
 import (
 	"testing"
 
-	"assay/functions/console/consoletest"
+	"assay/functions/consoletest"
 	"assay/shared/auth/devissuer"
 	"assay/shared/webpage/browsertest"
 )

@@ -5,7 +5,7 @@ package main
 import (
 	"testing"
 
-	"assay/functions/console/consoletest"
+	"assay/functions/consoletest"
 	"assay/shared/programtest"
 	"assay/shared/webpage/browsertest"
 )

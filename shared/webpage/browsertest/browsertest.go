@@ -80,6 +80,8 @@ func Start(t testing.TB) *Browser {
 
 // Page is an opened page, and what happened on it.
 type Page struct {
+	Close func() // closes its tab before the test ends
+
 	t    testing.TB
 	ctx  context.Context
 	axe  string
@@ -95,7 +97,7 @@ func (b *Browser) Open(t testing.TB, url string, v View) *Page {
 	t.Helper()
 	tab, closeTab := chromedp.NewContext(b.ctx)
 	t.Cleanup(closeTab)
-	p := &Page{t: t, ctx: tab, axe: b.axe, view: v}
+	p := &Page{t: t, ctx: tab, Close: closeTab, axe: b.axe, view: v}
 	if err := chromedp.Listen(tab, p.record); err != nil {
 		t.Fatal(err)
 	}

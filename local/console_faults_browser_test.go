@@ -1,0 +1,133 @@
+//go:build browser
+
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"assay/shared/webpage/browsertest"
+)
+
+// signedIn opens an address of the console for a user of the development issuer.
+func (s *testServer) signedIn(t *testing.T, b *browsertest.Browser, user, hash string) *consolePage {
+	t.Helper()
+	p := s.open(t, b, "/console#/sign-in", browsertest.Views[2])
+	p.Fill("User", user)
+	p.Press("development issuer > Sign in")
+	p.Sees("Sign out")
+	browsertest.Evaluate[any](p.Page, `location.hash = "`+hash+`"`)
+	return p
+}
+
+// TestConsole_LosesNothingWhenTheServerIsKilled kills the server while a form is filled in and while a file is uploaded: both go on by
+// themselves once it is back.
+func TestConsole_LosesNothingWhenTheServerIsKilled(t *testing.T) {
+	v := newServerProcess(t)
+	v.start(t)
+	s := v.server()
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Lakes")
+	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"name": "Waters"})
+	p := s.signedIn(t, browsertest.Start(t), "ada", strings.TrimPrefix(task, "/v1")+"/join")
+	p.Fill("Name of your team", "Otters")
+	v.kill(t)
+	p.Press("Name of your team > Take part")
+	p.Sees("No connection. Trying again")
+	v.start(t)
+	p.Sees("Your team takes part.")
+
+	browsertest.Evaluate[any](p.Page, `location.hash = "`+strings.TrimPrefix(task, "/v1")+`/submit"`)
+	p.Give("Run on Waters", "run.txt", "1 Q0 lake 1 2.0 ada\n"+strings.Repeat("1 Q0 long-name-of-a-document-that-takes-room 2 1.0 ada\n", 1)+
+		strings.Repeat(" ", 4<<20)+"\n")
+	p.Sees("The server reads the file")
+	// The link for the upload is given out, and then the server dies.
+	browsertest.Evaluate[any](p.Page, `{ const open = XMLHttpRequest.prototype.open; XMLHttpRequest.prototype.open = function(method, url) {
+window.uploads = (window.uploads ?? 0) + 1; open.call(this, method, window.uploads === 1 ? url.replace(location.host, "127.0.0.1:9") : url); } }`)
+	p.Press("Title > Submit")
+	p.Sees("It begins again by itself.")
+	v.kill(t)
+	v.start(t)
+	p.Await(`/^#\/runs\//.test(location.hash)`)
+	if uploads := browsertest.Evaluate[int](p.Page, `window.uploads`); uploads < 2 {
+		t.Errorf("the file was sent %d times", uploads)
+	}
+}
+
+// TestConsole_WaitsForWhatPassesByItself answers requests with 429, with 503 and not at all before it lets them through: the form is sent
+// once, and nobody has to do anything.
+func TestConsole_WaitsForWhatPassesByItself(t *testing.T) {
+	s := start(t, "-demo=false")
+	for name, first := range map[string]string{
+		"busy":    `new Response('{"detail":"Too many."}', {status: 429, headers: {"Retry-After": "1"}})`,
+		"down":    `new Response('{"message":"Service Unavailable"}', {status: 503})`,
+		"gateway": `new Response("", {status: 502})`,
+		"offline": `Promise.reject(new TypeError("Failed to fetch"))`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := s.signedIn(t, browsertest.Start(t), "ada", "/organizers/new")
+			p.Fill("Name", "Lab "+name)
+			browsertest.Evaluate[any](p.Page, `{ const real = fetch; let failed = 0, keys = new Set(); window.keys = keys;
+window.fetch = request => { if (request.method !== "POST") return real(request);
+keys.add(request.headers.get("Idempotency-Key")); return failed++ < 2 ? Promise.resolve(`+first+`) : real(request); } }`)
+			p.Press("Name > Create, and go on to the task")
+			p.Sees("Trying again in")
+			p.Sees("It starts private")
+			if keys := browsertest.Evaluate[int](p.Page, `window.keys.size`); keys != 1 {
+				t.Errorf("the request was repeated with %d keys", keys)
+			}
+		})
+	}
+}
+
+// TestConsole_KeepsWhatWasTypedWhenTheTokenEnds has the token refused when a form is sent: the page asks to sign in again, where it is, and
+// then the form is sent as it was.
+func TestConsole_KeepsWhatWasTypedWhenTheTokenEnds(t *testing.T) {
+	s := start(t, "-demo=false")
+	p := s.signedIn(t, browsertest.Start(t), "ada", "/organizers/new")
+	p.Fill("Name", "Lake Lab")
+	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.fetch = request => { window.fetch = real;
+const next = new Request(request); next.headers.set("Authorization", "Bearer of-nobody"); return real(next); } }`)
+	p.Press("Name > Create, and go on to the task")
+	p.Sees("Your session has ended.")
+	p.Fill("User", "ada")
+	p.Press("development issuer > Sign in")
+	p.Sees("It starts private")
+	var mine struct {
+		Memberships []struct{ OrganizerName string }
+	}
+	if s.get(t, s.token(t, "ada"), "/v1/user", &mine); len(mine.Memberships) != 1 || mine.Memberships[0].OrganizerName != "Lake Lab" {
+		t.Errorf("ada belongs to %+v", mine.Memberships)
+	}
+}
+
+// TestConsole_KeepsADraftWhenItsTabIsLoadedAgain types into a form, and finds it as it was.
+func TestConsole_KeepsADraftWhenItsTabIsLoadedAgain(t *testing.T) {
+	s := start(t, "-demo=false")
+	p := s.signedIn(t, browsertest.Start(t), "ada", "/organizers/new")
+	p.Fill("Name", "Lake Lab")
+	browsertest.Evaluate[any](p.Page, `location.reload()`)
+	p.Await(`document.querySelector("main input")?.value === "Lake Lab"`)
+}
+
+// TestConsole_ShowsConflictsOfTwoEditors changes a task in another way while its form is open: what does not conflict is merged, what does
+// is shown beside the field.
+func TestConsole_ShowsConflictsOfTwoEditors(t *testing.T) {
+	s := start(t, "-demo=false")
+	ada := s.token(t, "ada")
+	task := s.task(t, ada, "Lakes")
+	p := s.signedIn(t, browsertest.Start(t), "ada", strings.TrimPrefix(task, "/v1")+"/edit")
+	p.Fill("Website", "https://mine.example")
+	s.call(t, ada, http.MethodPatch, task, map[string]any{"website": "https://theirs.example", "description": "Theirs."}, nil)
+	p.Press("Save: About the task")
+	p.Sees("Somebody else saved:")
+	p.Sees("https://theirs.example")
+	p.Await(`document.querySelector("main textarea").value === "Theirs."`)
+	p.Press("Save: About the task")
+	p.Sees("Saved.")
+	var now struct{ Website, Description string }
+	if s.get(t, ada, task, &now); now.Website != "https://mine.example" || now.Description != "Theirs." {
+		t.Errorf("the task has %+v", now)
+	}
+}

@@ -1,0 +1,134 @@
+//go:build browser
+
+package main
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/shared/webpage/browsertest"
+)
+
+// hostile is a name that tries to be markup, and to be wider than any page.
+const hostile = `<img src=x onerror="window.intruded=1"><script>intruded=1</script>'">` + "wwwwwwwwwwwwwwwwwwwwwwww"
+
+const hostileMarkdown = "# " + hostile + "\n\n<script>window.intruded=1</script><img src=x onerror=window.intruded=1>\n\n" +
+	"[click](javascript:window.intruded=1) ![image](https://tracker.example/pixel.png) <javascript:window.intruded=1> [data](data:text/html,x)\n\n" +
+	"| a | b |\n|---|---|\n| " + hostile + " | 2 |\n\n```\n" + hostile + "\n```\n"
+
+// hostileScreens makes what hostile people would, and returns the screens by who looks at them.
+func (s *testServer) hostileScreens(t *testing.T) map[string][]string {
+	t.Helper()
+	olga, alice, bob := s.token(t, "olga"), s.token(t, "alice"), s.token(t, "bob")
+	organizer := s.post(t, olga, "/v1/organizers", map[string]any{"name": hostile, "description": hostileMarkdown})
+	task := s.post(t, olga, "/v1/tasks", map[string]any{"organizerId": strings.TrimPrefix(organizer, "/v1/organizers/"), "name": hostile,
+		"visibility": "public", "description": hostileMarkdown, "registration": map[string]any{"mode": "approval"}, "submissions": map[string]any{"perDay": 10},
+		"terms": map[string]any{"text": hostileMarkdown}})
+	dataset := s.dataset(t, olga, task, "1 0 a 1\n2 0 b 1\n", map[string]any{"name": hostile, "description": hostileMarkdown, "finalRuns": 1})
+	register := func(token, team string) string {
+		return s.post(t, token, task+"/registrations", map[string]any{"team": team, "acceptedTerms": 1, "affiliation": hostile, "contact": hostile})
+	}
+	team := register(alice, hostile)
+	register(bob, "2"+hostile)
+	s.call(t, olga, "PATCH", team, map[string]any{"state": "accepted"}, nil)
+	s.post(t, olga, task+"/announcements", map[string]any{"title": hostile, "body": hostileMarkdown})
+	s.post(t, olga, team+"/exceptions", map[string]any{"perDay": 1, "reason": hostile})
+	s.post(t, olga, organizer+"/webhooks", map[string]any{"url": "https://hooks.example/" + strings.Repeat("w", 200)})
+	var runs []string
+	for range 2 {
+		var made struct{ RunIDs []string }
+		s.call(t, alice, "POST", task+"/submissions", map[string]any{"type": "upload", "title": hostile, "notes": hostile, "description": hostileMarkdown,
+			"files": []any{map[string]any{"datasetId": dataset, "name": "a<b>.txt", "content": "MSBRMCBhIDEgMiB0Cg=="}}}, &made)
+		runs = append(runs, made.RunIDs[0])
+	}
+	var user struct{ ID string }
+	s.get(t, alice, "/v1/user", &user)
+	task, team, organizer, dataset = task[3:], team[3:], organizer[3:], "/datasets/"+dataset
+	run := "/runs/" + runs[0]
+	return map[string][]string{
+		"":      {"/", "/sign-in", task, task + "/join", task + "/leaderboard", "/join"},
+		"alice": {"/?show=mine", task, task + "/team", task + "/submit", task + "/submit?type=image", task + "/submit?type=repository", task + "/runs", "/runs", run, "/me", "/compare?runs=" + strings.Join(runs, ",")},
+		"olga": {"/?show=mine", "/desk", task, task + "/edit", task + "/datasets/new", dataset + "/edit", task + "/submit?baseline=1", task + "/desk",
+			task + "/desk?part=registrations", task + "/desk?part=announcements", team, task + "/audit", task + "/webhooks", run + "/review", run,
+			organizer, organizer + "/audit", organizer + "/webhooks", "/organizers/new", "/tasks/new", "/trash", task + "/leaderboard",
+			"/compare?tool=topics&runs=" + strings.Join(runs, ","), "/compare?tool=diffir&runs=" + strings.Join(runs, ",")},
+		"root": {"/admin", "/admin/users", "/admin/users/" + user.ID, "/trash"},
+	}
+}
+
+// TestConsole_ShowsHostileTextsAsTexts looks at every screen in every view, with names and texts that try to be more, and holds it to what
+// axe finds, to its width, and to the words that screens end up with when something is missing.
+func TestConsole_ShowsHostileTextsAsTexts(t *testing.T) {
+	s, browser := start(t, "-demo=false"), browsertest.Start(t)
+	screens := s.hostileScreens(t)
+	source, err := os.ReadFile("../functions/console/src/route.tsx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, route := range regexp.MustCompile(`(?m)^  \["(/[^"]*)"`).FindAllSubmatch(source, -1) {
+		pattern := regexp.MustCompile("^" + regexp.MustCompile(`:\w+`).ReplaceAllString(string(route[1]), `[0-9A-Z]{26}`) + `(\?.*)?$`)
+		if !slices.ContainsFunc(slices.Concat(screens[""], screens["alice"], screens["olga"], screens["root"]), pattern.MatchString) {
+			t.Errorf("nobody looks at %s", route[1])
+		}
+	}
+	for user, hashes := range screens {
+		for _, v := range append(browsertest.Views, browsertest.View{Width: 1920}) {
+			p := s.open(t, browser, "/console#/sign-in", v)
+			if user != "" {
+				token := s.token(t, user)
+				if user == "root" {
+					token = s.token(t, user, "admins")
+				}
+				browsertest.Evaluate[any](p.Page, `sessionStorage.setItem("session", '{"token":"`+token+`"}'); location.reload()`)
+				p.Sees("Sign out")
+			}
+			for _, hash := range hashes {
+				t.Run(user+" "+v.String()+" "+hash, func(t *testing.T) {
+					browsertest.Evaluate[any](p.Page, `location.hash = "/nothing"`)
+					p.Sees("There is nothing here")
+					browsertest.Evaluate[any](p.Page, `location.hash = "`+hash+`"`)
+					p.Await(`!/^There is nothing/.test(document.querySelector("main h1")?.textContent ?? "There is nothing") &&
+document.querySelector("main [aria-busy=true]") === null`)
+					p.Check(s.url+"/", "blob:")
+					if found := browsertest.Evaluate[string](p.Page, `"intruded" in window ? "a script ran" :
+document.querySelector("[onerror], main img, main script, a[href^='javascript:'], a[href^='data:']")?.outerHTML ??
+/undefined|\[object|NaN/.exec(document.querySelector("main").innerText)?.[0] ?? ""`); found != "" {
+						t.Errorf("the screen has %s", found)
+					}
+				})
+			}
+			browsertest.Evaluate[any](p.Page, `sessionStorage.clear()`)
+			p.Close()
+		}
+	}
+}
+
+// TestConsole_PolicyBlocksWhatIsInjected does in the page what an injection would: no script runs, no text becomes markup, nothing is sent
+// elsewhere.
+func TestConsole_PolicyBlocksWhatIsInjected(t *testing.T) {
+	s := start(t, "-demo=false")
+	p := s.open(t, browsertest.Start(t), "/console", browsertest.Views[2])
+	p.Sees("Tasks")
+	for name, script := range map[string]string{
+		"markup":          `document.body.innerHTML = "<img src=x onerror='window.intruded = 1'>"`,
+		"inline script":   `document.body.append(Object.assign(document.createElement("script"), { textContent: "window.intruded = 1" }))`,
+		"eval":            `eval("window.intruded = 1")`,
+		"script of files": `document.body.append(Object.assign(document.createElement("script"), { src: "/files/x.js" }))`,
+		"other policy":    `trustedTypes.createPolicy("other", { createHTML: s => s })`,
+		"request":         `await fetch("https://elsewhere.example/")`,
+		"frame":           `(() => { const f = document.createElement("iframe"); f.src = "/docs"; document.body.append(f); return new Promise(d => f.onload = d).then(() => f.contentDocument.title && (window.intruded = 1)); })()`,
+		"inline style":    `document.body.setAttribute("style", "color: red"); if (document.body.style.color === "red") window.intruded = 1`,
+	} {
+		got := browsertest.Evaluate[string](p.Page, `(async () => {
+const blocked = new Promise(done => addEventListener("securitypolicyviolation", e => done(e.effectiveDirective), { once: true }));
+await new Promise(later => setTimeout(later, 20)); // by then the debugger no longer lets eval pass
+try { `+script+` } catch (error) { if (error.name === "TypeError" || error.name === "EvalError") { return "thrown"; } }
+return Promise.race([blocked, new Promise(done => setTimeout(() => done("nothing"), 2000))]); })()`)
+		if got == "nothing" || browsertest.Evaluate[bool](p.Page, `"intruded" in window`) {
+			t.Errorf("%s: the policy does %s", name, got)
+		}
+	}
+}

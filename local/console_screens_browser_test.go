@@ -16,7 +16,8 @@ import (
 const hostile = `<img src=x onerror="window.intruded=1"><script>intruded=1</script>'">` + "wwwwwwwwwwwwwwwwwwwwwwww"
 
 const hostileMarkdown = "# " + hostile + "\n\n<script>window.intruded=1</script><img src=x onerror=window.intruded=1>\n\n" +
-	"[click](javascript:window.intruded=1) ![image](https://tracker.example/pixel.png) <javascript:window.intruded=1> [data](data:text/html,x)\n\n" +
+	"[click](javascript:window.intruded=1) ![image](https://tracker.example/pixel.png) <javascript:window.intruded=1>" +
+	"[data](data:text/html,x)\n\n" +
 	"| a | b |\n|---|---|\n| " + hostile + " | 2 |\n\n```\n" + hostile + "\n```\n"
 
 // hostileScreens makes what hostile people would, and returns the screens by who looks at them.
@@ -25,11 +26,13 @@ func (s *testServer) hostileScreens(t *testing.T) map[string][]string {
 	olga, alice, bob := s.token(t, "olga"), s.token(t, "alice"), s.token(t, "bob")
 	organizer := s.post(t, olga, "/v1/organizers", map[string]any{"name": hostile, "description": hostileMarkdown})
 	task := s.post(t, olga, "/v1/tasks", map[string]any{"organizerId": strings.TrimPrefix(organizer, "/v1/organizers/"), "name": hostile,
-		"visibility": "public", "description": hostileMarkdown, "registration": map[string]any{"mode": "approval"}, "submissions": map[string]any{"perDay": 10},
-		"terms": map[string]any{"text": hostileMarkdown}})
+		"visibility": "public", "description": hostileMarkdown, "registration": map[string]any{"mode": "approval"},
+		"submissions": map[string]any{"perDay": 10},
+		"terms":       map[string]any{"text": hostileMarkdown}})
 	dataset := s.dataset(t, olga, task, "1 0 a 1\n2 0 b 1\n", map[string]any{"name": hostile, "description": hostileMarkdown, "finalRuns": 1})
 	register := func(token, team string) string {
-		return s.post(t, token, task+"/registrations", map[string]any{"team": team, "acceptedTerms": 1, "affiliation": hostile, "contact": hostile})
+		return s.post(t, token, task+"/registrations", map[string]any{"team": team, "acceptedTerms": 1, "affiliation": hostile,
+			"contact": hostile})
 	}
 	team := register(alice, hostile)
 	register(bob, "2"+hostile)
@@ -40,8 +43,8 @@ func (s *testServer) hostileScreens(t *testing.T) map[string][]string {
 	var runs []string
 	for range 2 {
 		var made struct{ RunIDs []string }
-		s.call(t, alice, "POST", task+"/submissions", map[string]any{"type": "upload", "title": hostile, "notes": hostile, "description": hostileMarkdown,
-			"files": []any{map[string]any{"datasetId": dataset, "name": "a<b>.txt", "content": "MSBRMCBhIDEgMiB0Cg=="}}}, &made)
+		s.call(t, alice, "POST", task+"/submissions", map[string]any{"type": "upload", "title": hostile, "notes": hostile,
+			"description": hostileMarkdown, "files": []any{map[string]any{"datasetId": dataset, "name": "a<b>.txt", "content": "MSBRMCBhIDEgMiB0Cg=="}}}, &made)
 		runs = append(runs, made.RunIDs[0])
 	}
 	var user struct{ ID string }
@@ -49,9 +52,11 @@ func (s *testServer) hostileScreens(t *testing.T) map[string][]string {
 	task, team, organizer, dataset = task[3:], team[3:], organizer[3:], "/datasets/"+dataset
 	run := "/runs/" + runs[0]
 	return map[string][]string{
-		"":      {"/", "/sign-in", task, task + "/join", task + "/leaderboard", "/join"},
-		"alice": {"/?show=mine", task, task + "/team", task + "/submit", task + "/submit?type=image", task + "/submit?type=repository", task + "/runs", "/runs", run, "/me", "/compare?runs=" + strings.Join(runs, ",")},
-		"olga": {"/?show=mine", "/desk", task, task + "/edit", task + "/datasets/new", dataset + "/edit", task + "/submit?baseline=1", task + "/desk",
+		"": {"/", "/sign-in", task, task + "/join", task + "/leaderboard", "/join"},
+		"alice": {"/?show=mine", task, task + "/team", task + "/submit", task + "/submit?type=image", task + "/submit?type=repository",
+			task + "/runs", "/runs", run, "/me", "/compare?runs=" + strings.Join(runs, ",")},
+		"olga": {"/?show=mine", "/desk", task, task + "/edit", task + "/datasets/new", dataset + "/edit", task + "/submit?baseline=1",
+			task + "/desk",
 			task + "/desk?part=registrations", task + "/desk?part=announcements", team, task + "/audit", task + "/webhooks", run + "/review", run,
 			organizer, organizer + "/audit", organizer + "/webhooks", "/organizers/new", "/tasks/new", "/trash", task + "/leaderboard",
 			"/compare?tool=topics&runs=" + strings.Join(runs, ","), "/compare?tool=diffir&runs=" + strings.Join(runs, ",")},

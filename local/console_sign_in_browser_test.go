@@ -93,7 +93,8 @@ func TestConsole_SignsInAtAnIssuer(t *testing.T) {
 				Roles       []string
 			}
 			s.get(t, p.token(), "/v1/user", &user)
-			if name == "ID token" && (user.Name != "root of the lab" || user.Email != "root@lab.example" || !slices.Equal(user.Roles, []string{"admin"})) {
+			if name == "ID token" &&
+				(user.Name != "root of the lab" || user.Email != "root@lab.example" || !slices.Equal(user.Roles, []string{"admin"})) {
 				t.Errorf("the token is of %+v", user)
 			}
 			// Within a second the issuer signs the same token again.

@@ -39,7 +39,8 @@ func TestShell_FollowsTheIssuer(t *testing.T) {
 			return auth.Endpoints{Authorization: issuer + "/authorize", Token: tt.token, Scopes: []string{"openid", "groups"}}, nil
 		}
 		a := s.Want(http.StatusOK, nil, "", http.MethodGet, "/console?code=c&state=s&x=1&x=2", nil, "Accept", "text/html,*/*;q=0.8")
-		if policy := a.Header.Get("Content-Security-Policy"); !strings.Contains(string(a.Body), tt.has) || !strings.Contains(policy, tt.connect) ||
+		policy := a.Header.Get("Content-Security-Policy")
+		if !strings.Contains(string(a.Body), tt.has) || !strings.Contains(policy, tt.connect) ||
 			!strings.Contains(policy, "require-trusted-types-for 'script'; trusted-types 'none'") {
 			t.Errorf("%s: the policy is %q, and the page is\n%s", name, policy, a.Body)
 		}
@@ -57,7 +58,8 @@ func TestShell_FollowsTheIssuer(t *testing.T) {
 func TestFiles_AreThoseThatThePageNames(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	page := s.Want(http.StatusOK, nil, "", http.MethodGet, "/console", nil)
-	if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "script-src "+strings.TrimPrefix(s.URL, "http://")+"/console/;") {
+	source := "script-src " + strings.TrimPrefix(s.URL, "http://") + "/console/;"
+	if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, source) {
 		t.Errorf("the policy is %q", policy)
 	}
 	named := regexp.MustCompile(`(?:src|href)="(/console/[^"]+)"`).FindAllSubmatch(page.Body, -1)

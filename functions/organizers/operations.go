@@ -68,7 +68,8 @@ var Operations = []api.Operation{
 			"published, and not reviewed; runs that failed, also when they were evaluated again, and were not reviewed since; and of each " +
 			"dataset, looked for once a day, a run that has waited for an hour for a worker while none that serves it is seen. To change a review " +
 			"in any way, or to name its run in `updateReviews`, also with nothing to change, ends the entry of the run. Runs that a worker " +
-			"executed are listed once their logs are stored. Runs that had ended when the server was updated to the first version with this list count " +
+			"executed are listed once their logs are stored. Runs that had ended when the server was updated to the first version with this list " +
+			"count " +
 			"as reviewed, and registrations that waited then are listed once they change.",
 		Query: page.Spec{Filters: []page.Filter{{Name: "kind", Type: page.Enum}, {Name: "taskId", Type: page.ID}}},
 	}, organizer, listTodos, nil),

@@ -13,7 +13,8 @@ const user = `(() => {
   const text = e => (e.getAttribute("aria-label") ?? e.textContent).replace(/\s+/g, " ").trim();
   const visible = e => e.checkVisibility() && !e.disabled;
   const within = scope => [...document.querySelectorAll("section, article, form, fieldset, li, tr, dialog, [role=group], main")]
-    .filter(e => visible(e) && e.textContent.replace(/\s+/g, " ").includes(scope)).sort((a, b) => a.textContent.length - b.textContent.length);
+    .filter(e => visible(e) && e.textContent.replace(/\s+/g, " ").includes(scope))
+    .sort((a, b) => a.textContent.length - b.textContent.length);
   const find = (name, choose) => {
     const [scope, own] = name.includes(" > ") ? name.split(" > ") : [null, name];
     for (const root of scope === null ? [document] : within(scope)) {

@@ -318,3 +318,18 @@ func TestLandingPage_ShowsFewTasksOfOneOrganizer(t *testing.T) {
 		t.Error("the commands are not about the task that is open to uploads and has a dataset")
 	}
 }
+
+// Pages that the console has a screen of lead to it; the others lead to where it begins.
+func TestPages_LeadToTheConsole(t *testing.T) {
+	f := newPagesFixture(t)
+	task := strings.TrimPrefix(f.dataset.Task.Path(), "/v1")
+	for path, address := range map[string]string{
+		"/": "", "/docs": "", "/v1/tasks": "", f.dataset.Path(): "", f.dataset.Task.Path(): task,
+		f.dataset.Board(): task + "/leaderboard?dataset=" + f.dataset.ID,
+	} {
+		page := string(f.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", "text/html").Body)
+		if !strings.Contains(page, `<a href="/console#`+address+`">Console</a>`) {
+			t.Errorf("%s does not lead to /console#%s", path, address)
+		}
+	}
+}

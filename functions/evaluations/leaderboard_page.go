@@ -61,7 +61,9 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 	} else if len(v.datasets) > 0 {
 		v.dataset = v.datasets[0]
 	}
+	console := "/tasks/" + t.ID + "/leaderboard"
 	if v.dataset != nil {
+		console += "?dataset=" + v.dataset.ID
 		roles, err := c.Roles(ctx, v.dataset.Scope())
 		if err != nil {
 			return err
@@ -89,7 +91,7 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 		path, query := c.Address()
 		v.entries.Link(path, query, c.Page)
 	}
-	return webpage.Page{Title: "Leaderboard of " + t.Name, Main: leaderboardPage(v)}.Send(ctx, c)
+	return webpage.Page{Title: "Leaderboard of " + t.Name, Console: console, Main: leaderboardPage(v)}.Send(ctx, c)
 }
 
 // scoresAt says until when nobody but the organizers is shown scores of the dataset; empty when they are shown.

@@ -33,6 +33,7 @@ var style string
 type Page struct {
 	Title   string // of the browser's tab, such as "Leaderboard of Lakes"; the product's name follows it
 	Here    string // path of the page, if the frame's navigation leads to it
+	Console string // address in the console, after its #, of what the page is about; empty: where the console begins
 	Script  string // what the page does beyond showing itself; it must be of use without
 	Form    bool   // whether it has a form, which asks this server
 	Connect string // sources of CSP that the script may ask when somebody uses the page; empty: none

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -34,6 +35,17 @@ type value struct {
 	entries []value // the first of them
 	count   int     // of all
 	root    bool    // it is the document
+}
+
+// inConsole are the resources that the console has a screen of.
+var inConsole = regexp.MustCompile(`^/v1(/(?:tasks|runs|organizers)/[0-9A-Z]{26})$`)
+
+// consoleAddress is where the console shows what is at the path; empty where it has no screen of it.
+func consoleAddress(path string) string {
+	if m := inConsole.FindStringSubmatch(path); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // parse reads the value that the token begins.
@@ -112,7 +124,7 @@ func Render(ctx context.Context, s api.JSONDocument) (body []byte, policy string
 	}
 	v.root = true
 	title := v.title(s.Title)
-	r, err := webpage.Page{Title: title, Main: page(s, title, &v)}.Render(ctx)
+	r, err := webpage.Page{Title: title, Console: consoleAddress(s.Path), Main: page(s, title, &v)}.Render(ctx)
 	return r.HTML, r.Policy, err
 }
 

@@ -131,3 +131,22 @@ func TestConsole_ShowsConflictsOfTwoEditors(t *testing.T) {
 		t.Errorf("the task has %+v", now)
 	}
 }
+
+// TestConsole_WorksOnASlowNetwork takes part over a network that is slow, presses once, and makes one team.
+func TestConsole_WorksOnASlowNetwork(t *testing.T) {
+	s := start(t, "-demo=false")
+	olga := s.token(t, "olga")
+	task := s.task(t, olga, "Lakes")
+	p := s.signedIn(t, browsertest.Start(t), "ada", "/")
+	p.Slow()
+	p.Press("Lakes")
+	p.Press("Lakes > Take part")
+	p.Fill("Name of your team", "Otters")
+	p.Press("Name of your team > Take part")
+	p.Sees("Working …")
+	p.Sees("Your team takes part.")
+	if teams := allOf[struct{ Team string }](t, s, olga, task+"/registrations"); len(teams) != 1 {
+		t.Errorf("there are %d teams", len(teams))
+	}
+	p.Check(s.url + "/")
+}

@@ -3,8 +3,13 @@
 package browsertest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
 )
 
 // user is what a user does with a page, by the names that a screen reader says. Of elements with the name it takes the first that is
@@ -64,6 +69,17 @@ const user = `(() => {
     sees: what => document.body.innerText.replace(/\s+/g, " ").includes(what),
   };
 })()`
+
+// Slow gives the page a network as a train has it: half a second until an answer begins, and then 50 kB a second.
+func (p *Page) Slow() {
+	p.t.Helper()
+	call(p, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+			MatchedNetworkConditions: []*network.Conditions{{Latency: 500, DownloadThroughput: 50_000, UploadThroughput: 50_000}},
+		})
+		return err
+	}))
+}
 
 // act does something once it can be done.
 func (p *Page) act(does string, arguments ...string) {

@@ -41,7 +41,7 @@ const Profile = ({ of: u }: { of: Me }) => (
     <dt>Your id</dt><dd><code>{u.id}</code></dd>
     {u.roles.length > 0 && <><dt>Roles</dt><dd>{u.roles.map(r => <Tag key={r}>{r}</Tag>)}</dd></>}
     <dt>Organizers</dt>
-    <dd>{u.memberships.length === 0 ? <a href="#/organizers/new">Name an organizer</a> : u.memberships.map(m => <span key={m.organizerId}><a href={`#/organizers/${m.organizerId}`}><bdi>{m.organizerName ?? m.organizerId}</bdi></a> ({m.role}) </span>)}</dd>
+    <dd>{u.memberships.length === 0 ? <a href="#/organizers/new">Name an organizer</a> : u.memberships.map(m => <span key={m.organizerId}><a href={`#/organizers/${m.organizerId}`}><bdi>{m.organizerName ?? m.organizerId}</bdi></a> ({m.role})<br /></span>)}</dd>
     <dt>Teams</dt>
     <dd>{u.registrations.length === 0 ? <a href="#/?show=open">Choose a task</a> : u.registrations.map(r => <span key={r.registrationId}><a href={`#/tasks/${r.taskId}/team`}><bdi>{r.team}</bdi></a> in <bdi>{r.taskName ?? r.taskId}</bdi> ({r.state})<br /></span>)}</dd>
   </dl>

@@ -73,7 +73,7 @@ function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] 
       <div>
         <a href={`#/runs/${r.id}`}><bdi>{nameOf(r)}</bdi></a> <StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>}{" "}
         {score && <><strong class="number">{decimals(score.measures[score.primaryMeasure] as number | null)}</strong> <span class="small">{score.primaryMeasure}</span></>}
-        {r.state === "completed" && !score && <span class="small quiet">scores are not shown yet</span>}
+        {r.state === "completed" && !score && !r.notice && <span class="small quiet">scores are not shown yet</span>}
         <br />
         <span class="small quiet">{task && <><bdi>{task.name}</bdi> · </>}<bdi>{dataset?.name ?? "…"}</bdi> · <When at={r.createdAt} /></span>
         {fault && <p class="small fault">{fault.line !== undefined && `Line ${fault.line}: `}{fault.message}{r.diagnostics.length > 1 && ` And ${r.diagnostics.length - 1} more.`}</p>}

@@ -49,6 +49,9 @@ export function useList<P extends GetPath>(path: P | null, init: Init<P>, config
     next ? get<Page>(next, {}) : get<Page>(path!, init);
   const { data, error, size, setSize, isValidating, mutate } = useSWRInfinite<Page, Problem>(at, load as (key: unknown[]) => Promise<Page>,
     { dedupingInterval: 0, ...config, revalidateFirstPage: true, revalidateAll: false });
+  // SWR leaves lists out when screens have everything read again after a change: this key stands for the list then.
+  useSWR(path && [session()?.token !== undefined, "again", path, init], () => mutate().then(() => true),
+    { revalidateOnMount: false, revalidateOnFocus: false, revalidateOnReconnect: false });
   const last = data?.[data.length - 1];
   return {
     items: data?.flatMap(p => p?.data ?? []), error, reload: () => mutate(), loadingMore: isValidating && size > (data?.length ?? 0),

@@ -55,6 +55,37 @@ window.uploads = (window.uploads ?? 0) + 1; open.call(this, method, window.uploa
 	}
 }
 
+// TestConsole_SubmitsOnceWhenAnUploadIsStopped stops an upload that does not get through: the submission that is made is shown, with a
+// field for its file, and no form is left that would make a second one. The list of runs follows what is done with its run.
+func TestConsole_SubmitsOnceWhenAnUploadIsStopped(t *testing.T) {
+	s := start(t, "-demo=false")
+	owner, ada := s.token(t, "owner"), s.token(t, "ada")
+	task := s.task(t, owner, "Lakes")
+	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"name": "Waters"})
+	s.post(t, ada, task+"/registrations", map[string]any{"team": "Otters"})
+	p := s.signedIn(t, browsertest.Start(t), "ada", strings.TrimPrefix(task, "/v1")+"/submit")
+	p.Give("Run on Waters", "run.txt", "1 Q0 lake 1 2.0 ada\n"+strings.Repeat(" ", 4<<20)+"\n")
+	p.Sees("The server reads the file")
+	browsertest.Evaluate[any](p.Page, `{ const open = XMLHttpRequest.prototype.open; XMLHttpRequest.prototype.open = function(method, url) {
+open.call(this, method, url.replace(location.host, "127.0.0.1:9")); } }`)
+	p.Press("Title > Submit")
+	p.Sees("It begins again by itself.")
+	p.Press("Title > Stop")
+	p.Sees("The upload was stopped. The submission is made")
+	p.Await(`/^#\/runs\//.test(location.hash) && document.querySelector("main input[type=file]") !== null`)
+	var made struct{ Data []struct{ ID string } }
+	if s.get(t, ada, task+"/submissions", &made); len(made.Data) != 1 {
+		t.Errorf("%d submissions were made", len(made.Data))
+	}
+	browsertest.Evaluate[any](p.Page, `location.hash = "/runs"`)
+	p.Await(`document.querySelector("main h1")?.textContent === "My runs"`)
+	p.Press("Cancel")
+	p.Press("Delete")
+	p.Await(`document.querySelector("main").textContent.includes("You have no runs yet.")`)
+	p.Press("Undo")
+	p.Await(`document.querySelector("main .tag")?.textContent === "cancelled"`)
+}
+
 // TestConsole_WaitsForWhatPassesByItself answers requests with 429, with 503 and not at all before it lets them through: the form is sent
 // once, and nobody has to do anything.
 func TestConsole_WaitsForWhatPassesByItself(t *testing.T) {

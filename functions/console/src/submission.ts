@@ -10,15 +10,19 @@ export type Tell = (name: string, doing: string, share: number) => void;
 
 const path = "/v1/tasks/{taskId}/submissions/{submissionId}";
 
-/** submit makes a submission. Small files go with it, so that the server refuses what is wrong before anything is charged. */
-export async function submit(taskId: string, draft: object, chosen: Chosen[], tell: Tell, signal: AbortSignal): Promise<Submission> {
+/**
+ * submit makes a submission. Small files go with it, so that the server refuses what is wrong before anything is charged. Where the upload
+ * of others ends early, broken says why: the submission is made and charged, and whoever submits again would make a second one.
+ */
+export async function submit(taskId: string, draft: object, chosen: Chosen[], tell: Tell, signal: AbortSignal):
+  Promise<{ made: Submission; broken?: Error }> {
   const { limits } = await read("/info", {});
   const small = chosen.reduce((sum, c) => sum + c.file.size, 0) <= limits.inlineFiles;
   const files = await Promise.all(chosen.map(async ({ datasetId, file }) =>
-    small ? { datasetId, name: file.name, content: await inline(file) } : { datasetId, ...(await declare(file, share => tell(file.name, "Reading", share))) }));
+    small ? { datasetId, name: file.name, content: await inline(file) } : { datasetId, ...(await declare(file, share => tell(file.name, "Reading", share), signal)) }));
   const made = await post("/v1/tasks/{taskId}/submissions", { taskId }, { ...draft, ...(files.length > 0 && { files }) });
-  if (!small) await upload(made, chosen, tell, signal);
-  return made;
+  if (small) return { made };
+  return upload(made, chosen, tell, signal).then(() => ({ made }), (broken: Error) => ({ made, broken }));
 }
 
 /** upload sends the files of a submission that have not arrived. */

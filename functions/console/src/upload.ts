@@ -7,31 +7,35 @@ const chunk = 4 << 20;
 export type Declared = { name: string; size: number; sha256: string };
 export type Progress = (share: number) => void;
 
+const unlessStopped = (signal: AbortSignal | undefined): void => {
+  if (signal?.aborted) throw new Error("The upload was stopped.");
+};
+
 /** declare reads a file once for its digest, a chunk at a time, so that its size does not matter. */
-export async function declare(file: File, progress: Progress): Promise<Declared> {
+export async function declare(file: File, progress: Progress, signal?: AbortSignal): Promise<Declared> {
+  progress(0);
   const { sha256 } = await import("@noble/hashes/sha2.js");
   const hash = sha256.create();
   for (let at = 0; at < file.size; at += chunk) {
+    unlessStopped(signal);
     hash.update(new Uint8Array(await file.slice(at, at + chunk).arrayBuffer()));
     progress(Math.min(1, (at + chunk) / file.size));
   }
   return { name: file.name, size: file.size, sha256: [...hash.digest()].map(b => b.toString(16).padStart(2, "0")).join("") };
 }
 
-const encode = async (blob: Blob): Promise<string> => {
+/** inline returns the content of a file in base64, as requests have it. */
+export const inline = async (blob: Blob): Promise<string> => {
   let text = "";
   const bytes = new Uint8Array(await blob.arrayBuffer());
   for (let at = 0; at < bytes.length; at += 0x8000) text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
   return btoa(text);
 };
 
-/** inline returns the content of a file in base64, as requests have it. */
-export const inline = (file: File): Promise<string> => encode(file);
-
 /** packed returns the content as tools take it, packed with gzip; undefined when it is more than most bytes then. */
 export async function packed(file: File, most: number): Promise<string | undefined> {
   const blob = await new Response(file.stream().pipeThrough(new CompressionStream("gzip"))).blob();
-  return blob.size * 4 / 3 <= most ? encode(blob) : undefined;
+  return blob.size * 4 / 3 <= most ? inline(blob) : undefined;
 }
 
 /**
@@ -40,6 +44,7 @@ export async function packed(file: File, most: number): Promise<string | undefin
  */
 export async function send(file: File, link: () => Promise<Schemas["Upload"] | undefined>, progress: Progress, signal: AbortSignal): Promise<void> {
   for (let attempt = 0; ; attempt++) {
+    unlessStopped(signal);
     const to = await link();
     if (!to) return;
     const status = await put(to, file, progress, signal);
@@ -47,9 +52,11 @@ export async function send(file: File, link: () => Promise<Schemas["Upload"] | u
     if ((status >= 200 && status < 300) || status === 412) return progress(1);
     if (status === 400) throw new Error(`The object store refused ${file.name}: it has changed since you chose it, or arrived damaged. Choose it again.`);
     const done = waiting(`The upload of ${file.name} broke. It begins again by itself.`);
-    await new Promise(next => setTimeout(next, Math.min(1000 * 2 ** attempt, 15_000)));
+    await new Promise(next => {
+      setTimeout(next, Math.min(1000 * 2 ** attempt, 15_000));
+      signal.addEventListener("abort", next, { once: true });
+    });
     done();
-    if (signal.aborted) throw new Error("The upload was stopped.");
   }
 }
 

@@ -77,11 +77,12 @@ function Entry({ task, type, datasets, baseline }: { task: Schemas["Task"]; type
     stop.current = new AbortController();
     const draft = filled({ ...values, type, ...(baseline && { baseline }) });
     try {
-      const made = await submit(task.id, draft, type === "upload" ? chosen : [], tell, stop.current.signal);
+      const { made, broken } = await submit(task.id, draft, type === "upload" ? chosen : [], tell, stop.current.signal);
       await mutate(() => true);
       const left = made.quota?.remainingToday;
-      say(`Submitted.${left === undefined ? "" : ` Runs left today: ${left}.`}`);
-      go(baseline ? `/tasks/${task.id}/edit` : made.runIds.length === 1 ? `/runs/${made.runIds[0]}` : `/tasks/${task.id}/runs`);
+      say(broken ? `${broken.message} The submission is made: choose the file again to go on, or cancel the run, which then does not count.`
+        : `Submitted.${left === undefined ? "" : ` Runs left today: ${left}.`}`);
+      go(baseline && !broken ? `/tasks/${task.id}/edit` : made.runIds.length === 1 ? `/runs/${made.runIds[0]}` : `/tasks/${task.id}/runs`);
     } finally {
       setSending([]);
     }

@@ -5,6 +5,12 @@ import { read } from "./data";
 type Review = Schemas["Review"];
 type Change = Schemas["ReviewChange"];
 
+/** flags are what reviews say of a run's output. */
+export const flags = {
+  noErrors: "No errors", missingOutput: "Output is missing", extraneousOutput: "There is output that was not asked for", invalidOutput: "Output is not valid",
+  hasErrorOutput: "It wrote to the error output", otherErrors: "Other errors",
+};
+
 const atOnce = 8;
 const request = 100; // runs that one request reviews at most
 

@@ -2,6 +2,8 @@
 import { useState } from "preact/hooks";
 import { useSWRConfig } from "swr";
 import { patch, remove, restore, type Schemas } from "./api";
+import { useGet } from "./data";
+import { registrationIn, useMe } from "./roles";
 import { resume } from "./submission";
 import { FileField } from "./ui/file_field";
 import { Action } from "./ui/show";
@@ -12,8 +14,10 @@ type Run = Schemas["Run"];
 const ofRun = "/v1/runs/{runId}";
 
 /** RunActions are the buttons of a run: those that its state allows. */
-export function RunActions({ of: r, finalRuns, deleted }: { of: Run; finalRuns?: number; deleted?: () => void }) {
+export function RunActions({ of: r, dataset, deleted }: { of: Run; dataset: Schemas["Dataset"] | undefined; deleted?: () => void }) {
   const { mutate } = useSWRConfig();
+  const finalRuns = r.state === "completed" ? dataset?.finalRuns ?? 0 : 0;
+  const left = useFinalsLeft(r, finalRuns);
   const act = async (change: object, said: string, undo?: object): Promise<void> => {
     await patch(ofRun, { runId: r.id }, change);
     await mutate(() => true);
@@ -32,17 +36,29 @@ export function RunActions({ of: r, finalRuns, deleted }: { of: Run; finalRuns?:
     });
   };
   const name = nameOf(r);
+  const mark = r.final ? "Not final" : `Mark as final${left === undefined ? "" : ` (${left} left)`}`;
   return (
     <>
       {!ended(r) && <Action plain label={`Cancel ${name}`} run={() => act({ state: "cancelled" }, `${name} is cancelled, and does not count.`)}>Cancel</Action>}
-      {Boolean(finalRuns) && r.state === "completed" && (
-        <Action plain label={r.final ? `Not final: ${name}` : `Mark as final: ${name}`} run={() => act({ final: r.final ? null : true }, r.final ? `${name} is no longer final.` : `${name} is final.`, { final: r.final ? true : null })}>
-          {r.final ? "Not final" : "Mark as final"}
+      {finalRuns > 0 && !r.final && left === 0 && <span class="small quiet">All {finalRuns} final runs are marked</span>}
+      {finalRuns > 0 && (r.final || left !== 0) && (
+        <Action plain label={`${mark}: ${name}`} run={() => act({ final: r.final ? null : true }, r.final ? `${name} is no longer final.` : `${name} is final.`, { final: r.final ? true : null })}>
+          {mark}
         </Action>
       )}
       {ended(r) && <Action plain label={`Delete ${name}`} run={drop}>Delete</Action>}
     </>
   );
+}
+
+/** useFinalsLeft returns how many more runs on the dataset the reader's team can mark as final; undefined as long as that is not known. */
+function useFinalsLeft(r: Run, most: number): number | undefined {
+  const mine = registrationIn(useMe(), r.taskId);
+  const ids = { taskId: r.taskId, registrationId: mine?.registrationId ?? "" };
+  const team = useGet(most > 0 && mine?.team === r.team ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null, { params: { path: ids } }).data;
+  const runs = useGet(team ? "/v1/runs" : null,
+    { params: { query: { "filter[datasetId]": [r.datasetId], "filter[userId]": team?.members ?? [], limit: 200, fields: ["final", "team"] } } }).data;
+  return runs && !runs.links.next ? Math.max(0, most - runs.data.filter(o => o.final && o.team === r.team).length) : undefined;
 }
 
 /** Resume takes the file of a run whose upload ended before it was whole. */

@@ -2,6 +2,7 @@
 import { useSWRConfig } from "swr";
 import { effects, patch, type Schemas } from "../api";
 import { read, useGet, useList } from "../data";
+import { flags } from "../reviews";
 import { go, type Screen } from "../route";
 import { Area, Check } from "../ui/fields";
 import { Diagnostics } from "../ui/file_field";
@@ -12,10 +13,6 @@ import { say } from "../ui/status";
 import { When } from "../ui/time";
 
 const path = "/v1/runs/{runId}/review";
-const flags = {
-  noErrors: "No errors", missingOutput: "Output is missing", extraneousOutput: "There is output that was not asked for", invalidOutput: "Output is not valid",
-  hasErrorOutput: "It wrote to the error output", otherErrors: "Other errors",
-};
 
 export default function ReviewScreen({ params }: Screen) {
   const runId = params["runId"]!;

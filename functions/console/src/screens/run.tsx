@@ -4,10 +4,12 @@ import { useSWRConfig } from "swr";
 import { patch, type Schemas } from "../api";
 import { read, useGet } from "../data";
 import { organizes, useMe } from "../roles";
+import { flags } from "../reviews";
 import { go, type Screen } from "../route";
 import { Resume, RunActions } from "../run_actions";
 import { Area, Choice, Text } from "../ui/fields";
 import { Diagnostics } from "../ui/file_field";
+import { Markdown } from "../ui/lazy";
 import { Form, mergePatch, type Values } from "../ui/form";
 import { decimals, ended, nameOf, StateTag } from "../ui/run_state";
 import { Heading, Loaded, Tag } from "../ui/show";
@@ -37,12 +39,13 @@ function One({ of: r }: { of: Run }) {
       <p><StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>} <bdi>{r.team}</bdi>, <When at={r.createdAt} />{r.attempts > 1 && `, attempt ${r.attempts}`}</p>
       {r.notice && <p class="notice">{r.notice}</p>}
       <p class="actions">
-        {(ours || organizer) && <RunActions of={r} finalRuns={dataset?.finalRuns} deleted={() => go(`/tasks/${r.taskId}/runs`)} />}
+        {(ours || organizer) && <RunActions of={r} dataset={dataset} deleted={() => go(`/tasks/${r.taskId}/runs`)} />}
         {organizer && <a class="button" href={`#/runs/${r.id}/review`}>Review</a>}
       </p>
       {r.state === "awaiting-upload" && ours && <Resume of={r} />}
       {r.diagnostics.length > 0 && <><h2>Diagnostics</h2><Diagnostics of={r.diagnostics} /></>}
       {r.evaluationId ? <Scores evaluationId={r.evaluationId} run={r} /> : r.state === "completed" && !r.notice && <p class="notice">The run is valid. Its scores are shown once the organizers publish or unblind them.</p>}
+      {ours && ended(r) && <Review runId={r.id} />}
       {(r.logTail || !ended(r) && r.state === "running") && <Log text={r.logTail} file={r.log} name="Log" />}
       {r.evaluationLogTail && <Log text={r.evaluationLogTail} file={r.evaluationLog} name="Log of the evaluation" />}
       {r.files.some(f => f.name) && (
@@ -52,6 +55,20 @@ function One({ of: r }: { of: Run }) {
         </>
       )}
       {ours && <Said run={r} />}
+    </>
+  );
+}
+
+/** Review is what the organizers say of the run to its team. */
+function Review({ runId }: { runId: string }) {
+  const { data: v } = useGet("/v1/runs/{runId}/review", { params: { path: { runId } } });
+  if (!v?.reviewedAt) return null;
+  const found = Object.entries(flags).filter(([name]) => v[name as keyof typeof flags]).map(([, said]) => said);
+  return (
+    <>
+      <h2>Review</h2>
+      <p>{v.published && <Tag kind="good">published</Tag>} {v.blinded && <Tag kind="warm">blinded</Tag>} Reviewed <When at={v.reviewedAt} />. {found.map(said => `${said}.`).join(" ")}</p>
+      {v.comment && <Markdown source={v.comment} top={3} />}
     </>
   );
 }

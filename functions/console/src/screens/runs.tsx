@@ -54,14 +54,15 @@ function List({ me, members, taskId }: { me: Me; members: string[]; taskId?: str
 }
 
 export function Rows({ of, oneTask }: { of: Run[]; oneTask: boolean }) {
-  // One request has the scores of up to 50 runs.
-  const measured = of.filter(r => r.evaluationId).slice(0, 50).map(r => r.id);
+  return <ul class="rows">{Array.from({ length: Math.ceil(of.length / most) }, (_, i) => <Some key={i} of={of.slice(i * most, (i + 1) * most)} oneTask={oneTask} />)}</ul>;
+}
+
+const most = 50; // runs whose scores one request has
+
+function Some({ of, oneTask }: { of: Run[]; oneTask: boolean }) {
+  const measured = of.filter(r => r.evaluationId).map(r => r.id);
   const scores = useGet(measured.length > 0 ? "/v1/evaluations" : null, { params: { query: { "filter[runId]": measured, limit: 100 } } }, { keepPreviousData: true });
-  return (
-    <ul class="rows">
-      {of.map(r => <Row key={r.id} of={r} score={scores.data?.data.find(e => e.runId === r.id)} oneTask={oneTask} />)}
-    </ul>
-  );
+  return <>{of.map(r => <Row key={r.id} of={r} score={scores.data?.data.find(e => e.runId === r.id)} oneTask={oneTask} />)}</>;
 }
 
 function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] | undefined; oneTask: boolean }) {
@@ -73,14 +74,14 @@ function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] 
       <div>
         <a href={`#/runs/${r.id}`}><bdi>{nameOf(r)}</bdi></a> <StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>}{" "}
         {score && <><strong class="number">{decimals(score.measures[score.primaryMeasure] as number | null)}</strong> <span class="small">{score.primaryMeasure}</span></>}
-        {r.state === "completed" && !score && !r.notice && <span class="small quiet">scores are not shown yet</span>}
+        {r.state === "completed" && !r.evaluationId && !r.notice && <span class="small quiet">scores are not shown yet</span>}
         <br />
         <span class="small quiet">{task && <><bdi>{task.name}</bdi> · </>}<bdi>{dataset?.name ?? "…"}</bdi> · <When at={r.createdAt} /></span>
         {fault && <p class="small fault">{fault.line !== undefined && `Line ${fault.line}: `}{fault.message}{r.diagnostics.length > 1 && ` And ${r.diagnostics.length - 1} more.`}</p>}
         {r.notice && <p class="small">{r.notice}</p>}
         {r.state === "awaiting-upload" && <Resume of={r} />}
       </div>
-      <RunActions of={r} finalRuns={dataset?.finalRuns} />
+      <RunActions of={r} dataset={dataset} />
     </li>
   );
 }

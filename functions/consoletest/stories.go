@@ -102,7 +102,7 @@ func FromNothingToABoard(t testing.TB, s Setup) string {
 	alice.visit("/runs", "My runs")
 	alice.Sees("Long lakes")
 	alice.Sees("completed")
-	alice.Press("Mark as final: First lakes")
+	alice.Press("First lakes > Mark as final")
 	alice.Sees("First lakes is final.")
 	alice.look("runs-phone")
 

@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-4W75OV52.js";import"./chunk-O4HPQ32P.js";import"./chunk-BV57SX5U.js";import"./chunk-WCBHSVNH.js";import"./chunk-4VADFVMI.js";import"./chunk-VGJ6VR2J.js";import"./chunk-JVGBYTMB.js";import"./chunk-IYPRNP3S.js";import"./chunk-PNHWQCZW.js";import"./chunk-E5WCSFIQ.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as Usage,a as default};

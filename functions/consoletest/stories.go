@@ -83,6 +83,7 @@ func FromNothingToABoard(t testing.TB, s Setup) string {
 	alice.Press("Take part")
 	alice.Fill("Name of your team", "Otters")
 	alice.Press("Lake search > Take part")
+	alice.Fill("I accept these terms", "true")
 	alice.Press("Name of your team > Take part")
 	alice.Sees("The organizers decide about your team.")
 
@@ -165,6 +166,10 @@ func (p *person) publish(task string) {
 	p.Fill("Who can take part", "approval")
 	p.Press("Save: Registration")
 	p.Await(`!document.body.innerText.includes("Start over")`)
+	p.Fill("Text of the terms", "Keep the lakes clean.")
+	p.Press("Save: Terms")
+	p.Press("Save: Terms, with these effects")
+	p.Sees("Now: version 1.")
 	p.Press("Publish the task")
 	p.Sees("What this will do")
 	p.look("edit-task")
@@ -191,6 +196,7 @@ func (p *person) invite(s Setup, task string) *person {
 	invited.Sees("You are invited to the team Otters, which takes part in the task Lake search of Lake Lab.")
 	invited.Forget()
 	invited.look("invitation")
+	invited.Fill("I accept these terms", "true")
 	invited.Press("You are invited to the team > Join")
 	invited.Sees("You have joined.")
 	return invited

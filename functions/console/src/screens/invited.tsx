@@ -36,7 +36,7 @@ function Accept({ secret }: { secret: string }) {
   if (problem) return <Failure of={problem} />;
   if (!offer) return <Busy />;
   const join = async (values: Values): Promise<void> => {
-    const registration = offer.taskId && (!offer.team || offer.terms) ? { registration: filled(values) } : {};
+    const registration = offer.taskId && !offer.team ? { registration: filled(values) } : {}; // a team that is there has its registration
     const joined = await post("/v1/user/memberships", {}, { secret, ...registration });
     sessionStorage.removeItem("invitation");
     await mutate(() => true);

@@ -199,6 +199,8 @@ func (p *person) invite(s Setup, task string) *person {
 	invited.Fill("I accept these terms", "true")
 	invited.Press("You are invited to the team > Join")
 	invited.Sees("You have joined.")
+	invited.visit("/tasks/"+task, "Lake search")
+	invited.Await(`[...document.querySelectorAll("main a[href]")].some(a => a.textContent === "topics.tsv")`)
 	return invited
 }
 

@@ -94,7 +94,7 @@ function Datasets({ task, organizer }: { task: Schemas["Task"]; organizer: boole
   const all = useList("/v1/datasets", { params: { query: { "filter[taskId]": [task.id] } } });
   return (
     <Items of={all} empty={<p>{organizer ? <a href={`#/tasks/${task.id}/datasets/new`}>Add the first dataset</a> : "The organizers have not published a dataset yet."}</p>}>
-      {items => <>{items.map(d => <Dataset key={d.id} of={d} organizer={organizer} />)}</>}
+      {items => <>{items.map(d => <Dataset key={d.id} of={d} organizer={organizer} uploads={submissionTypes(task).includes("upload")} />)}</>}
     </Items>
   );
 }
@@ -105,7 +105,9 @@ const samples: Record<Schemas["RunFormat"]["kind"], (f: Schemas["RunFormat"]) =>
   csv: f => `${f.idField ?? "id"},${f.valueField ?? "label"}\nitem1,value`,
 };
 
-function Dataset({ of: d, organizer }: { of: Schemas["Dataset"]; organizer: boolean }) {
+function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organizer: boolean; uploads: boolean }) {
+  const { data: alone } = useGet("/v1/datasets/{datasetId}", { params: { path: { datasetId: d.id } } }); // lists have no links to inputs
+  const linked = alone?.inputs?.some(f => f.url);
   return (
     <article class="card">
       <h3><bdi>{d.name}</bdi> <Tag>{d.split}</Tag> {d.scores === "afterClose" && <Tag>scores after the close</Tag>} {organizer && <a class="small" href={`#/datasets/${d.id}/edit`}>Edit</a>}</h3>
@@ -116,18 +118,20 @@ function Dataset({ of: d, organizer }: { of: Schemas["Dataset"]; organizer: bool
       {Boolean(d.finalRuns) && <p class="small">Of each team, {d.finalRuns} final {d.finalRuns === 1 ? "run counts" : "runs count"}: mark yours under My runs, or the last ones do.</p>}
       <h4>Input</h4>
       {d.inputs?.length
-        ? <ul>{d.inputs.map(f => <li key={f.name}>{f.url ? <a href={f.url}><bdi>{f.name}</bdi></a> : <bdi>{f.name}</bdi>} <span class="small quiet">{bytes(f.size)}</span></li>)}</ul>
+        ? <ul>{(alone ?? d).inputs?.map(f => <li key={f.name}>{f.url ? <a href={f.url}><bdi>{f.name}</bdi></a> : <bdi>{f.name}</bdi>} <span class="small quiet">{bytes(f.size)}</span></li>)}</ul>
         : <p class="small quiet">No files.</p>}
-      {d.inputsFor === "registrants" && <p class="small quiet">For teams that take part: links are here once yours is accepted.</p>}
+      {d.inputsFor === "registrants" && !linked && <p class="small quiet">For teams that take part: links are here once yours is accepted.</p>}
       <h4>A run looks like this</h4>
       <Code label={`Sample line of a run on ${d.name}`}>{samples[d.runFormat.kind](d.runFormat)}</Code>
       <h4>It is measured by</h4>
       <Measures of={d.evaluator} />
-      <details>
-        <summary>Submit from a terminal</summary>
-        <Code label={`Commands to submit to ${d.name}`}>{commands(d)}</Code>
-        <p class="small">Make an access token under <a href="#/me">your name</a>.</p>
-      </details>
+      {uploads && (
+        <details>
+          <summary>Submit from a terminal</summary>
+          <Code label={`Commands to submit to ${d.name}`}>{commands(d)}</Code>
+          <p class="small">Make an access token under <a href="#/me">your name</a>.</p>
+        </details>
+      )}
     </article>
   );
 }

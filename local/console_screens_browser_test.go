@@ -53,7 +53,7 @@ func (s *testServer) hostileScreens(t *testing.T) map[string][]string {
 	task, team, organizer, dataset = task[3:], team[3:], organizer[3:], "/datasets/"+dataset
 	run := "/runs/" + runs[0]
 	return map[string][]string{
-		"": {"/", "/sign-in", task, task + "/join", task + "/leaderboard", "/join"},
+		"": {"/", "/?show=mine", "/sign-in", task, task + "/join", task + "/leaderboard", "/join"},
 		"alice": {"/?show=mine", task, task + "/team", task + "/submit", task + "/submit?type=image", task + "/submit?type=repository",
 			task + "/runs", "/runs", run, "/me", "/compare?runs=" + strings.Join(runs, ",")},
 		"olga": {"/?show=mine", "/desk", task, task + "/edit", task + "/datasets/new", dataset + "/edit", task + "/submit?baseline=1",
@@ -136,5 +136,20 @@ return Promise.race([blocked, new Promise(done => setTimeout(() => done("nothing
 		if got == "nothing" || browsertest.Evaluate[bool](p.Page, `"intruded" in window`) {
 			t.Errorf("%s: the policy does %s", name, got)
 		}
+	}
+}
+
+// TestConsole_AnswersEveryAddress opens addresses that lead nowhere, and an invitation in a tab that shows the console already.
+func TestConsole_AnswersEveryAddress(t *testing.T) {
+	s := start(t, "-demo=false")
+	p := s.open(t, browsertest.Start(t), "/console", browsertest.Views[2])
+	p.Await(`document.querySelector("h1")?.textContent === "Tasks"`)
+	for hash, seen := range map[string]string{
+		"/tasks/%E0": "Try again", "/tasks/01JZ3V7Q0D8T5RZ0S6R1W9C4XK": "Try again", "/?show=all": "No task is open now.",
+		"assay-invitation_x": "Sign in to see what the invitation is to.",
+	} {
+		browsertest.Evaluate[any](p.Page, `location.hash = "`+hash+`"`)
+		p.Sees(seen)
+		p.Await(`document.querySelector("main h1") !== null && !location.hash.includes("invitation_")`)
 	}
 }

@@ -62,14 +62,19 @@ function Me() {
   );
 }
 
+/** takeInvitation moves an invitation's secret out of the address, to where the screen to join looks for it. */
+function takeInvitation(): boolean {
+  if (!location.hash.startsWith("#assay-invitation_")) return false;
+  sessionStorage.setItem("invitation", location.hash.slice(1));
+  history.replaceState(null, "", location.pathname + "#/join");
+  return true;
+}
+
 function Console() {
   const [failed, setFailed] = useState<string>();
   useEffect(() => {
-    // An invitation's secret leaves the address at once: the screen to join keeps it.
-    if (location.hash.startsWith("#assay-invitation_")) {
-      sessionStorage.setItem("invitation", location.hash.slice(1));
-      history.replaceState(null, "", location.pathname + "#/join");
-    }
+    takeInvitation();
+    addEventListener("hashchange", () => takeInvitation() && location.reload());
     arrive().then(() => setFailed(""), (error: Error) => setFailed(error.message));
   }, []);
   return failed === undefined ? null : <Frame failed={failed} />;

@@ -79,7 +79,7 @@ function match(path: string): { Show: ComponentType<Screen>; params: Record<stri
     const params: Record<string, string> = {};
     const fits = pattern.length === parts.length && pattern.every((p, i) => {
       if (!p.startsWith(":")) return p === parts[i];
-      params[p.slice(1)] = decodeURIComponent(parts[i]!);
+      params[p.slice(1)] = parts[i]!;
       return parts[i] !== "";
     });
     if (fits) return { Show, params };

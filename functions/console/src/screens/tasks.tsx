@@ -4,8 +4,10 @@ import type { Schemas } from "../api";
 import { useGet, useList } from "../data";
 import { useMe, type Me } from "../roles";
 import { view, type Screen } from "../route";
+import { useSession } from "../session";
 import { stageOf, type Stage } from "../stage";
 import { Busy, Heading, Items, Tag } from "../ui/show";
+import { SignIn } from "../ui/sign_in_form";
 import { Deadline } from "../ui/time";
 
 type Task = Schemas["Task"];
@@ -13,17 +15,19 @@ const tabs: Record<Stage | "mine", string> = { mine: "Mine", open: "Open", upcom
 
 export default function Tasks({ query }: Screen) {
   const me = useMe();
-  const at = (query.get("show") ?? "open") as Stage | "mine";
+  const { signedIn } = useSession();
+  const shown = query.get("show") ?? "open";
+  const at = shown in tabs ? shown as Stage | "mine" : "open";
   const name = query.get("name") ?? "";
   return (
     <>
       <Heading title="Tasks">Tasks</Heading>
       <ul class="tabs">
-        {(Object.keys(tabs) as (keyof typeof tabs)[]).filter(t => me || t !== "mine").map(t => (
+        {(Object.keys(tabs) as (keyof typeof tabs)[]).filter(t => signedIn || t !== "mine").map(t => (
           <li key={t}><a href={`#/?show=${t}`} aria-current={t === at ? "page" : undefined}>{tabs[t]}</a></li>
         ))}
       </ul>
-      {at === "mine" ? (me ? <Mine me={me} /> : <Busy />) : (
+      {at === "mine" ? (me ? <Mine me={me} /> : signedIn ? <Busy /> : <><p>Sign in to see your tasks.</p><SignIn /></>) : (
         <>
           <p class="field">
             <label for="name">Search by name</label>
@@ -40,7 +44,7 @@ function All({ stage, name }: { stage: Stage; name: string }) {
   const all = useList("/v1/tasks", { params: { query: { limit: 100, ...(name && { "filter[name]": [name] }) } } }, { keepPreviousData: true });
   const tasks = { ...all, items: all.items?.filter(t => stageOf(t.submissions) === stage) };
   return (
-    <Items of={tasks} empty={<p>{name ? "No task of this name is here. Try another name, or another tab." : `No task is ${stage === "past" ? "past" : stage} now.`}</p>}>
+    <Items of={tasks} empty={<p>{name ? "No task of this name is here. Try another name, or another tab." : `No task is ${stage} now.`}</p>}>
       {items => <Cards>{items.map(t => <Card key={t.id} task={t} />)}</Cards>}
     </Items>
   );

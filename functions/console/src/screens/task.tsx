@@ -6,7 +6,7 @@ import type { Screen } from "../route";
 import { registers, stageOf, submissionTypes } from "../stage";
 import { Markdown } from "../ui/lazy";
 import { Code, Items, Tag } from "../ui/show";
-import { TaskFrame, type OfTask } from "../ui/task_nav";
+import { Organizer, TaskFrame, type OfTask } from "../ui/task_nav";
 import { Deadline, When } from "../ui/time";
 
 export default function TaskScreen({ params }: Screen) {
@@ -18,6 +18,7 @@ function Overview({ task, me }: OfTask) {
   const s = task.submissions, r = task.registration;
   return (
     <>
+      <Organizer id={task.organizerId} />
       <Next task={task} me={me} />
       {task.description && <Markdown source={task.description} />}
       {task.website && <p><a href={task.website} rel="nofollow noopener">Website of the task</a></p>}

@@ -1,5 +1,6 @@
 // The tasks: open, upcoming, past and those of the reader, with a search by name.
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { useGet, useList } from "../data";
 import { useMe, type Me } from "../roles";
@@ -8,6 +9,7 @@ import { useSession } from "../session";
 import { stageOf, type Stage } from "../stage";
 import { Busy, Heading, Items, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
+import { Organizer } from "../ui/task_nav";
 import { Deadline } from "../ui/time";
 
 type Task = Schemas["Task"];
@@ -44,7 +46,7 @@ function All({ stage, name }: { stage: Stage; name: string }) {
   const all = useList("/v1/tasks", { params: { query: { limit: 100, ...(name && { "filter[name]": [name] }) } } }, { keepPreviousData: true });
   const tasks = { ...all, items: all.items?.filter(t => stageOf(t.submissions) === stage) };
   return (
-    <Items of={tasks} empty={<p>{name ? "No task of this name is here. Try another name, or another tab." : `No task is ${stage} now.`}</p>}>
+    <Items of={tasks} empty={<p>{all.more ? `None of the newest tasks is ${stage}. Show more to look further back.` : name ? "No task of this name is here. Try another name, or another tab." : `No task is ${stage} now.`}</p>}>
       {items => <Cards>{items.map(t => <Card key={t.id} task={t} />)}</Cards>}
     </Items>
   );
@@ -54,12 +56,14 @@ const Cards = ({ children }: { children: ComponentChildren }) => <ul class="card
 
 /** Mine has what the reader organizes, and what they take part in. */
 function Mine({ me }: { me: Me }) {
+  const [count, setCount] = useState(24);
   return (
     <>
       <h2>You take part</h2>
       {me.registrations.length === 0
         ? <p class="empty">Choose a task under <a href="#/?show=open">Open</a>, and take part. To join a team, open the invitation link that its owner sends you.</p>
-        : <Cards>{me.registrations.slice(0, 48).map(r => <Registered key={r.registrationId} of={r} />)}</Cards>}
+        : <Cards>{me.registrations.slice(0, count).map(r => <Registered key={r.registrationId} of={r} />)}</Cards>}
+      {me.registrations.length > count && <p><button type="button" class="plain" onClick={() => setCount(count + 24)}>Show more</button></p>}
       <h2>You organize</h2>
       {me.memberships.length === 0
         ? <p class="empty">To run a task of your own, <a href="#/organizers/new">name your organizer</a> first: your lab, or the workshop that you run it for.</p>
@@ -100,6 +104,7 @@ function Card({ task, registration, organized }: { task: Task; registration?: Me
   return (
     <li class="card">
       <Name><a href={`#/tasks/${task.id}`}><bdi>{task.name}</bdi></a></Name>
+      <Organizer id={task.organizerId} />
       <p>
         {task.featured && <Tag kind="good">featured</Tag>} {task.visibility === "private" && <Tag kind="warm">private</Tag>}{" "}
         {registration && <Tag kind={registration.state === "accepted" ? "good" : "warm"}>{registration.team}: {registration.state}</Tag>}

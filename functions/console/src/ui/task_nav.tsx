@@ -26,6 +26,12 @@ export function TaskFrame({ taskId, title, at, children }: { taskId: string; tit
   );
 }
 
+/** Organizer names the organizer of a task, in a line that is there before the name is. */
+export function Organizer({ id }: { id: string }) {
+  const { data } = useGet("/v1/organizers/{organizerId}", { params: { path: { organizerId: id } } }, { revalidateOnFocus: false });
+  return <p class="small quiet">by <bdi>{data?.name ?? "…"}</bdi></p>;
+}
+
 function TaskNav({ task, me, at }: OfTask & { at: string }) {
   const mine = registrationIn(me, task.id);
   const organizer = organizes(me, task.organizerId);

@@ -32,7 +32,7 @@ export function Invitations({ to, what }: { to: To; what: string }) {
     <>
       {made?.link && (
         <div class="notice" role="status">
-          <p>Send this link to {made.email ? <bdi>{made.email}</bdi> : "those whom you invite"}. It is shown this once{made.email && ", and an e-mail with it is on its way"}.</p>
+          <p>Send this link to {made.email ? <bdi>{made.email}</bdi> : "those whom you invite"}. It is shown this once{made.email && ", and sent by e-mail where this server sends any"}.</p>
           <Code label="Invitation link">{new URL(made.link, location.origin).href}</Code>
         </div>
       )}
@@ -56,7 +56,7 @@ export function Invitations({ to, what }: { to: To; what: string }) {
         <Form name={`invitation ${Object.values(ids).join(" ")}`} initial={"organizerId" in to ? { role: "editor" } : {}} button="Make a link" submit={v => invite(filled(v))}>
           {f => (
             <>
-              <Text f={f} name="email" type="email" label="E-mail address (optional)" hint="The link works for this address alone. Without it, whoever has the link can join." />
+              <Text f={f} name="email" type="email" label="E-mail address (optional)" hint="The link is sent there, where this server sends e-mail, and works once, for anyone who has it." />
               {"organizerId" in to && <Choice f={f} name="role" label="Role" options={roles} />}
               <Whole f={f} name="uses" label="How many may join by it" min={1} max={500} hint="One, if you leave it out." />
               <Instant f={f} name="expiresAt" label="Works until" hint="At most 90 days; left out, 14." />

@@ -172,11 +172,13 @@ func deploy(t *testing.T, folder string, guards bool, prepare ...func(*lambdates
 	if err != nil {
 		t.Fatal(err)
 	}
+	info := api.BuildInfo(d.issuerURL)
+	info.FilesOrigin = d.filesOrigin
 	d.mirror = &mirror{t: t, handler: api.New(&api.Env{
 		Quotas: quota.New(record.DefaultQuotas(), d.table, time.Now), Rates: ratelimit.New(ratelimit.Distributed(), ""),
 		Store: d.table, Files: s3.New(files, bucket), Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Verify:  auth.NewAuthenticator(verifier.Caller, d.table, time.Now, nil).Caller,
-		Origins: []string{"*"}, Info: api.BuildInfo(d.issuerURL), RenderHTML: resource.Render,
+		Origins: []string{"*"}, Info: info, RenderHTML: resource.Render,
 	}, functions.Operations())}
 	return d
 }

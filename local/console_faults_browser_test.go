@@ -138,6 +138,7 @@ func TestConsole_KeepsADraftWhenItsTabIsLoadedAgain(t *testing.T) {
 	s := start(t, "-demo=false")
 	p := s.signedIn(t, browsertest.Start(t), "ada", "/organizers/new")
 	p.Fill("Name", "Lake Lab")
+	p.Await(`Object.keys(sessionStorage).some(key => key.startsWith("draft "))`)
 	browsertest.Evaluate[any](p.Page, `location.reload()`)
 	p.Await(`document.querySelector("main input")?.value === "Lake Lab"`)
 }

@@ -36,7 +36,9 @@ func emulate(f *lambdatest.Function) { f.EmulateWith(os.Getenv("ASSAY_LAMBDA_RIE
 func TestEmulator_RunsEveryFunction(t *testing.T) {
 	d := deploy(t, build(t), false, emulate)
 	acceptancetest.Scenario(t, d.setup())
-	d.ask("ada", http.MethodGet, "/v1/platform/components", nil, http.StatusOK)
+	for _, path := range []string{"/v1/platform/components", "/console"} {
+		d.ask("ada", http.MethodGet, path, nil, http.StatusOK)
+	}
 	evaluator := d.functions[functions.Evaluator]
 	for _, wake := range []string{`{"Wake":"due"}`, `{"Wake":"clean"}`} {
 		if _, err := evaluator.Invoke(t.Context(), []byte(wake)); err != nil {

@@ -27,11 +27,12 @@ export function useGet<P extends GetPath>(path: P | null, init: Init<P>, config?
 
 type Tool = "leaderboard" | "significance" | "topics" | "diffir" | "serp";
 
-/** useTool has a tool compute from an input; what it computed before stays meanwhile. An input of null waits. */
+/** useTool has a tool compute from an input; what it computed before stays meanwhile, unless it fails. An input of null waits. */
 export function useTool<T extends Tool>(tool: T, input: object | null): Loading<Computed<T>> {
   useSession();
-  return useSWR<Computed<T>, Problem>(input && [session()?.token !== undefined, tool, input],
+  const computed = useSWR<Computed<T>, Problem>(input && [session()?.token !== undefined, tool, input],
     () => post(`/v1/tools/${tool}`, {}, input!) as Promise<Computed<T>>, { keepPreviousData: true, revalidateOnFocus: false });
+  return computed.error ? { ...computed, data: undefined } : computed; // results of another input are none of this one
 }
 type Computed<T extends Tool> = Schemas[`${Capitalize<T>}Output`];
 

@@ -5,9 +5,9 @@ import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { useList, useTool } from "../data";
 import { view, type Screen } from "../route";
-import { download } from "../ui/download";
+import { download, downloadList } from "../ui/download";
 import { decimals, nameOf } from "../ui/run_state";
-import { Action, Items, Loaded, Tag } from "../ui/show";
+import { Action, Failure, Items, Loaded, Tag } from "../ui/show";
 import { TaskFrame, type OfTask } from "../ui/task_nav";
 import { When } from "../ui/time";
 
@@ -28,7 +28,7 @@ function Boards({ task, query }: OfTask & { query: URLSearchParams }) {
           <>
             {all.length > 1 && (
               <p class="tabs" role="group" aria-label="Dataset">
-                {all.map(d => <button key={d.id} type="button" aria-pressed={d === at} onClick={() => view(query, { dataset: d.id, sort: undefined, columns: undefined })}><bdi>{d.name}</bdi></button>)}
+                {all.map(d => <button key={d.id} type="button" aria-pressed={d === at} onClick={() => view(query, { dataset: d.id, sort: undefined, columns: undefined, against: undefined })}><bdi>{d.name}</bdi></button>)}
               </p>
             )}
             <Board key={at.id} of={at} query={query} />
@@ -39,19 +39,34 @@ function Boards({ task, query }: OfTask & { query: URLSearchParams }) {
   );
 }
 
+const most = 200; // entries that the tool answers
+
 const audiences: Record<Entry["audience"], string> = { everyone: "", registrants: "registrants see it", owners: "not published", organizers: "blinded" };
 
 function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
   const show = query.get("show") ?? "best";
   const [limit, setLimit] = useState(50);
+  const [on, setOn] = useState(false); // beyond what the tool answers
   const [ticked, setTicked] = useState<string[]>([]);
   const input: Schemas["LeaderboardInput"] = {
     datasetId: d.id, limit, best: show === "best", ...(show === "final" && { final: true, best: false }),
     ...(query.get("sort") && { measure: query.get("sort")! }), ...(query.get("view") === "public" && { view: "public" }),
+    ...(query.get("against") && { against: Number(query.get("against")) }),
   };
   const board = useTool("leaderboard", input);
+  const list = {
+    "filter[datasetId]": [d.id], sort: input.measure ?? "rank", limit: most,
+    ...(show !== "all" && { [show]: "true" }), ...(input.view && { view: input.view }),
+  };
+  const rest = useList(on ? "/v1/tasks/{taskId}/evaluations" : null,
+    { params: { path: { taskId: d.taskId }, query: { ...list, offset: most } } });
+  const table = new URLSearchParams(Object.entries(list).map(([name, value]) => [name, String(value)]));
+  const choose = (choices: Record<string, string | undefined>): void => {
+    setOn(false);
+    view(query, { against: undefined, ...choices });
+  };
   const choice = (name: string, value: string | undefined, said: string, now: string | undefined): ComponentChildren => (
-    <button key={said} type="button" aria-pressed={now === value} onClick={() => view(query, { [name]: value })}>{said}</button>
+    <button key={said} type="button" aria-pressed={now === value} onClick={() => choose({ [name]: value })}>{said}</button>
   );
   const shown = show === "best" ? undefined : show;
   const seen = query.get("view") ?? undefined;
@@ -63,19 +78,30 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
       </p>
       <Loaded of={board}>
         {b => {
+          const entries = on ? [...b.entries, ...(rest.items ?? []).map(e => ({ ...e, rank: e.rank ?? 0, evaluationId: e.id }))] : b.entries;
+          const more = limit < most ? b.more && (() => setLimit(limit * 2)) : on ? rest.more : b.more && (() => setOn(true));
           const columns = query.get("columns")?.split(",").filter(c => b.measures.includes(c)) ?? b.measures.slice(0, 6);
           return (
             <>
               {b.notPublic > 0 && <p class="small">Not public: {b.notPublic}, as marked.</p>}
               <Columns all={b.measures} chosen={columns} choose={c => view(query, { columns: c.join(",") })} />
               {b.entries.length === 0 ? <p class="empty">No run is here yet. Runs appear once they are evaluated and published.</p>
-                : <Entries of={b} columns={columns} ticked={ticked} tick={setTicked} sort={m => view(query, { sort: m })} />}
+                : <Entries of={{ ...b, entries }} columns={columns} ticked={ticked} tick={setTicked} sort={m => choose({ sort: m })} />}
+              {on && rest.error && <Failure of={rest.error} retry={rest.reload} />}
               <p class="actions">
                 <a class="button" aria-disabled={ticked.length < 2} href={ticked.length < 2 ? undefined : `#/compare?runs=${ticked.join(",")}`}>Compare {ticked.length || ""} runs</a>
-                {b.more && limit < 1000 && <button type="button" class="plain" onClick={() => setLimit(limit * 2)}>Show more</button>}
-                <Action plain run={() => download(`/v1/tasks/${d.taskId}/evaluations?filter[datasetId]=${d.id}&sort=${encodeURIComponent(query.get("sort") ?? "rank")}${show === "all" ? "" : `&${show}=true`}`, "text/csv", `${d.name}.csv`)}>Download CSV</Action>
+                {more && <button type="button" class="plain" onClick={more}>Show more</button>}
+                <Action plain run={() => downloadList(`/v1/tasks/${d.taskId}/evaluations?${table}`, `${d.name}.csv`)}>Download CSV</Action>
                 <Action plain run={() => download("/v1/tools/leaderboard", "image/svg+xml", `${d.name}.svg`, input)}>Download SVG</Action>
               </p>
+              {b.truthVersion > 1 && (
+                <p class="small">
+                  Evaluated against version {b.truthVersion} of the truth. {b.against && `Changes of rank are from version ${b.against}. `}
+                  <button type="button" class="plain" onClick={() => choose({ against: b.against ? undefined : String(b.truthVersion - 1) })}>
+                    {b.against ? "Show ranks alone" : "Show what the last version changed"}
+                  </button>
+                </p>
+              )}
               <p class="small quiet">Rank by {b.measure}{b.lowerIsBetter ? ", lower is better" : ""}. {b.entries.some(e => e.group) && "Entries that share a letter cannot be told apart at the level of 0.05. "}{b.entries.some(e => e.interval) && "Intervals are 95 % bootstrap intervals over topics."} Tick two or more runs to compare them.</p>
             </>
           );
@@ -95,7 +121,7 @@ const Columns = ({ all, chosen, choose }: { all: string[]; chosen: string[]; cho
 type Rows = { of: Schemas["LeaderboardOutput"]; columns: string[]; ticked: string[]; tick: (runs: string[]) => void; sort: (measure: string) => void };
 
 const Entries = ({ of: b, columns, ticked, tick, sort }: Rows) => (
-  <div class="scroll" tabIndex={0} role="group" aria-label="Leaderboard">
+  <div class="scroll named" tabIndex={0} role="group" aria-label="Leaderboard">
     <table>
       <thead>
         <tr>
@@ -103,7 +129,7 @@ const Entries = ({ of: b, columns, ticked, tick, sort }: Rows) => (
           {b.entries.some(e => e.group) && <th scope="col">Group</th>}
           {columns.map(m => (
             <th key={m} scope="col" class="number" aria-sort={m === b.measure ? (b.lowerIsBetter ? "ascending" : "descending") : undefined}>
-              {m === b.measure ? <strong>{m}</strong> : <button type="button" class="plain" aria-label={`Sort by ${m}`} onClick={() => sort(m)}>{m}</button>}
+              <button type="button" class="plain" aria-label={m === b.measure ? `Sorted by ${m}` : `Sort by ${m}`} onClick={() => sort(m)}>{m}</button>
             </th>
           ))}
         </tr>
@@ -113,7 +139,7 @@ const Entries = ({ of: b, columns, ticked, tick, sort }: Rows) => (
           <tr key={e.evaluationId}>
             <td><input type="checkbox" aria-label={`Compare ${e.team}, ${nameOf({ ...e, id: e.runId })}`} checked={ticked.includes(e.runId)}
               onChange={c => tick(c.currentTarget.checked ? [...ticked, e.runId] : ticked.filter(r => r !== e.runId))} /></td>
-            <td class="number">{e.rank}{e.change && !e.change.absent && e.change.difference !== 0 && <span class="small quiet"> ({e.change.difference > 0 ? "+" : ""}{e.change.difference})</span>}</td>
+            <td class="number">{e.rank}{e.change?.absent && <span class="small quiet"> (new)</span>}{e.change && !e.change.absent && e.change.difference !== 0 && <span class="small quiet"> ({e.change.difference > 0 ? "+" : ""}{e.change.difference})</span>}</td>
             <th scope="row">
               <bdi>{e.team}</bdi> {e.baseline && <Tag>baseline</Tag>} {e.final && <Tag kind="good">final</Tag>} {audiences[e.audience] && <Tag kind="warm">{audiences[e.audience]}</Tag>}
               <br /><a class="small" href={`#/runs/${e.runId}`}><bdi>{nameOf({ ...e, id: e.runId })}</bdi></a>{" "}

@@ -1,0 +1,55 @@
+//go:build browser
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"assay/shared/webpage/browsertest"
+)
+
+// board makes a task with a dataset and opens its leaderboard.
+func (s *testServer) board(t *testing.T) *consolePage {
+	t.Helper()
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Lakes")
+	s.dataset(t, owner, task, "1 0 lake 1\n2 0 lake 1\n", map[string]any{"name": "Waters"})
+	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(task, "/v1")+"/leaderboard")
+	p.Sees("No run is here yet.")
+	return p
+}
+
+// TestConsole_ShowsNoOtherResultsWhenAToolFails has the view of everyone refused: what the organizer sees must not stand under its name.
+func TestConsole_ShowsNoOtherResultsWhenAToolFails(t *testing.T) {
+	p := start(t, "-demo=false").board(t)
+	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.fetch = request => request.url.includes("/v1/tools/")
+? Promise.resolve(new Response('{"detail":"This is refused."}', {status: 403})) : real(request); }`)
+	p.Press("As everyone sees it")
+	p.Sees("This is refused.")
+	if browsertest.Evaluate[bool](p.Page, `document.body.innerText.includes("No run is here yet.")`) {
+		t.Error("the leaderboard of another view is still shown")
+	}
+}
+
+// TestConsole_DownloadsAllPagesOfALeaderboard answers the table in two pages, and finds one table, of the view that is shown.
+func TestConsole_DownloadsAllPagesOfALeaderboard(t *testing.T) {
+	p := start(t, "-demo=false").board(t)
+	p.Press("As everyone sees it")
+	p.Sees("As I see it")
+	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.asked = [];
+window.fetch = request => {
+	if (request.headers.get("Accept") !== "text/csv") return real(request);
+	const next = asked.push(request.url) === 1 ? {Link: '<' + new URL(request.url).pathname + '?offset=200>; rel="next"'} : {};
+	return Promise.resolve(new Response("rank,team\n" + asked.length + ",Otters\n", {headers: next}));
+};
+const create = URL.createObjectURL; URL.createObjectURL = blob => { blob.text().then(text => window.saved = text); return create(blob); } }`)
+	p.Press("Download CSV")
+	p.Await(`window.saved !== undefined`)
+	if got := browsertest.Evaluate[string](p.Page, `window.saved`); got != "rank,team\n1,Otters\n2,Otters\n" {
+		t.Errorf("the table is %q", got)
+	}
+	if first := browsertest.Evaluate[string](p.Page, `asked[0]`); !strings.Contains(first, "view=public") {
+		t.Errorf("the table was asked for by %s", first)
+	}
+}

@@ -55,7 +55,7 @@ func (s *testServer) hostileScreens(t *testing.T) map[string][]string {
 	return map[string][]string{
 		"": {"/", "/?show=mine", "/sign-in", task, task + "/join", task + "/leaderboard", "/join"},
 		"alice": {"/?show=mine", task, task + "/team", task + "/submit", task + "/submit?type=image", task + "/submit?type=repository",
-			task + "/runs", "/runs", run, "/me", "/compare?runs=" + strings.Join(runs, ",")},
+			task + "/runs", "/runs", run, run + "/serp", "/me", "/compare?runs=" + strings.Join(runs, ",")},
 		"olga": {"/?show=mine", "/desk", task, task + "/edit", task + "/datasets/new", dataset + "/edit", task + "/submit?baseline=1",
 			task + "/desk",
 			task + "/desk?part=registrations", task + "/desk?part=announcements", team, task + "/audit", task + "/webhooks", run + "/review", run,
@@ -100,7 +100,8 @@ func TestConsole_ShowsHostileTextsAsTexts(t *testing.T) {
 document.querySelector("main [aria-busy=true]") === null`)
 					p.Check(s.url+"/", "blob:")
 					if found := browsertest.Evaluate[string](p.Page, `"intruded" in window ? "a script ran" :
-document.querySelector("[onerror], main img, main script, a[href^='javascript:'], a[href^='data:']")?.outerHTML ??
+document.querySelector("[onerror], main img:not(.picture > img[src^='blob:']), main script, " +
+"a[href^='javascript:'], a[href^='data:']")?.outerHTML ??
 /undefined|\[object|NaN/.exec(document.querySelector("main").innerText)?.[0] ?? ""`); found != "" {
 						t.Errorf("the screen has %s", found)
 					}

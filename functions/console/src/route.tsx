@@ -40,6 +40,7 @@ const screens: [path: string, load: Load][] = [
   ["/compare", () => import("./screens/compare")],
   ["/runs", () => import("./screens/runs")],
   ["/runs/:runId", () => import("./screens/run")],
+  ["/runs/:runId/serp", () => import("./screens/serp")],
 ];
 
 const routes = screens.map(([path, load]) => ({ parts: path.split("/"), Show: lazy(load) }));

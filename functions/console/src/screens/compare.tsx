@@ -1,36 +1,53 @@
 // Runs compared: whether they differ, on which topics, and in which documents. Runs are picked by name, and the address keeps them.
-import { useState } from "preact/hooks";
-import type { Schemas } from "../api";
+import { useEffect, useState } from "preact/hooks";
+import { toProblem, type Problem, type Schemas } from "../api";
 import { useGet, useTool } from "../data";
 import { useMe } from "../roles";
 import { view, type Screen } from "../route";
-import { download } from "../ui/download";
+import { download, fetchAs } from "../ui/download";
 import { decimals, nameOf } from "../ui/run_state";
-import { Action, Heading, Loaded, Tag } from "../ui/show";
+import { Action, Failure, Heading, Loaded, Tag } from "../ui/show";
+import { say } from "../ui/status";
+import { TopicPager } from "../ui/topic_pager";
 
 const tools = { significance: "Do they differ?", topics: "By topic", diffir: "By document" };
 type Tool = keyof typeof tools;
+type Choices = { input: object; query: URLSearchParams };
+const kinds: Record<Tool, [mediaType: string, end: string, said: string][]> = {
+  significance: [["image/svg+xml", "svg", "SVG"], ["text/html", "html", "page"], ["application/json", "json", "JSON"]],
+  topics: [["image/svg+xml", "svg", "SVG"], ["text/html", "html", "page"], ["application/json", "json", "JSON"]],
+  diffir: [["text/html", "html", "page"], ["application/json", "json", "JSON"]],
+};
 
 export default function Compare({ query }: Screen) {
   const runs = query.get("runs")?.split(",").filter(Boolean) ?? [];
-  const tool = (query.get("tool") ?? "significance") as Tool;
+  const asked = query.get("tool") ?? "";
+  const tool = (Object.hasOwn(tools, asked) ? asked : "significance") as Tool;
   const measure = query.get("measure") ?? undefined;
   const input = { runs: runs.map(runId => ({ runId })), ...(measure && { measure }) };
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(location.href);
+    say("The link is copied.");
+  };
   return (
     <>
       <Heading title="Compare runs">Compare runs</Heading>
-      <Picker runs={runs} choose={r => view(query, { runs: r.join(",") })} />
+      <Picker runs={runs} measure={measure} choose={choices => view(query, choices)} />
       {runs.length < 2 ? <p class="empty">Choose at least two runs on the same dataset. On a leaderboard, tick them and press Compare.</p> : (
         <>
           <p class="tabs" role="group" aria-label="What to compare">
             {(Object.keys(tools) as Tool[]).map(t => <button key={t} type="button" aria-pressed={t === tool} onClick={() => view(query, { tool: t })}>{tools[t]}</button>)}
           </p>
           {tool === "significance" && <Significance input={input} />}
-          {tool === "topics" && <Topics input={input} />}
-          {tool === "diffir" && <Documents input={input} />}
+          {tool === "topics" && <Topics input={input} query={query} />}
+          {tool === "diffir" && <Documents input={input} query={query} />}
           <p class="actions">
-            {tool !== "significance" && <Action plain run={() => download(`/v1/tools/${tool}`, tool === "topics" ? "image/svg+xml" : "text/html", `${tool}.${tool === "topics" ? "svg" : "html"}`, input)}>Download {tool === "topics" ? "SVG" : "page"}</Action>}
-            <Action plain run={() => download(`/v1/tools/${tool}`, "application/json", `${tool}.json`, input)}>Download JSON</Action>
+            <Action plain run={copy}>Copy the link</Action>
+            {kinds[tool].map(([mediaType, end, said]) => (
+              <Action key={`${tool} ${end}`} plain run={() => download(`/v1/tools/${tool}`, mediaType, `${tool}.${end}`, input)}>
+                Download {said}
+              </Action>
+            ))}
           </p>
         </>
       )}
@@ -38,13 +55,17 @@ export default function Compare({ query }: Screen) {
   );
 }
 
+type Picked = { runs: string[]; measure: string | undefined; choose: (choices: Record<string, string | undefined>) => void };
+
 /** Picker shows the runs that are compared, and offers those of the same dataset. */
-function Picker({ runs, choose }: { runs: string[]; choose: (runs: string[]) => void }) {
+function Picker({ runs, measure, choose }: Picked) {
   const me = useMe();
   const first = useGet(runs[0] ? "/v1/runs/{runId}" : null, { params: { path: { runId: runs[0] ?? "" } } }).data;
   const board = useGet(first ? "/v1/evaluations" : null, { params: { query: { "filter[datasetId]": [first?.datasetId ?? ""], sort: "rank", limit: 50 } } }).data?.data ?? [];
   const mine = useGet(me ? "/v1/evaluations" : null, { params: { query: { "filter[userId]": [me?.id ?? ""], limit: 50 } } }).data?.data ?? [];
   const all = [...board, ...mine.filter(m => (!first || m.datasetId === first.datasetId) && !board.some(b => b.id === m.id))];
+  const pick = (next: string[]): void => choose({ runs: next.join(","), topic: undefined, ...(next.length === 0 && { measure: undefined }) });
+  const measures = first ? Object.keys(all[0]?.measures ?? {}) : [];
   const named = (id: string): string => {
     const e = all.find(a => a.runId === id);
     return e ? `${e.team}: ${nameOf(e)}` : first?.id === id ? `${first.team}: ${nameOf(first)}` : `Run ${id.slice(-6)}`;
@@ -53,16 +74,25 @@ function Picker({ runs, choose }: { runs: string[]; choose: (runs: string[]) => 
     <>
       <ul class="rows">
         {runs.map(r => (
-          <li key={r}><a href={`#/runs/${r}`}><bdi>{named(r)}</bdi></a><button type="button" class="plain" aria-label={`Remove ${named(r)}`} onClick={() => choose(runs.filter(x => x !== r))}>Remove</button></li>
+          <li key={r}><a href={`#/runs/${r}`}><bdi>{named(r)}</bdi></a><button type="button" class="plain" aria-label={`Remove ${named(r)}`} onClick={() => pick(runs.filter(x => x !== r))}>Remove</button></li>
         ))}
       </ul>
       <p class="field">
         <label for="add">Add a run</label>
-        <select id="add" value="" onChange={e => choose([...runs, e.currentTarget.value])}>
+        <select id="add" value="" onChange={e => pick([...runs, e.currentTarget.value])}>
           <option value="">Choose a run …</option>
           {all.filter(e => !runs.includes(e.runId)).map(e => <option key={e.id} value={e.runId}>{named(e.runId)}{e.baseline ? " (baseline)" : ""}, {decimals((e.measures as Record<string, number | null>)[e.primaryMeasure])}</option>)}
         </select>
       </p>
+      {runs.length > 1 && measures.length > 1 && (
+        <p class="field">
+          <label for="measure">Measure</label>
+          <select id="measure" value={measure ?? ""} onChange={e => choose({ measure: e.currentTarget.value })}>
+            <option value="">The one that ranks ({all[0]!.primaryMeasure})</option>
+            {[...new Set([...measures, ...(measure ? [measure] : [])])].map(m => <option key={m} value={m}>{m}</option>)}
+          </select>
+        </p>
+      )}
     </>
   );
 }
@@ -75,12 +105,12 @@ function Significance({ input }: { input: object }) {
           <p class="lead">{s.conclusion}</p>
           <div class="scroll" tabIndex={0} role="group" aria-label="Pairs of runs">
             <table>
-              <thead><tr><th scope="col">Pair</th><th scope="col" class="number">Difference of {s.measure}</th><th scope="col" class="number">p ({s.test}, {s.correction})</th><th scope="col" class="number">Effect (d)</th><th scope="col">Verdict</th></tr></thead>
+              <thead><tr><th scope="col">Pair</th><th scope="col" class="number">Difference of {s.measure}</th><th scope="col" class="number">p ({s.test})</th><th scope="col" class="number">Corrected ({s.correction})</th><th scope="col" class="number">Effect (d)</th><th scope="col">Verdict</th></tr></thead>
               <tbody>
                 {s.pairs.map(p => (
                   <tr key={`${p.first} ${p.second}`}>
                     <th scope="row"><bdi>{s.runs[p.first]?.name}</bdi> and <bdi>{s.runs[p.second]?.name}</bdi></th>
-                    <td class="number">{decimals(p.difference)}</td><td class="number">{decimals(p.p)}</td><td class="number">{decimals(p.cohensD)}</td>
+                    <td class="number">{decimals(p.difference)}</td><td class="number">{decimals(p.randomization?.p)}</td><td class="number">{decimals(p.p)}</td><td class="number">{decimals(p.cohensD)}</td>
                     <td>{p.different ? <Tag kind="good">different</Tag> : "not told apart"}</td>
                   </tr>
                 ))}
@@ -99,25 +129,51 @@ function Significance({ input }: { input: object }) {
 
 const orders: Record<Schemas["TopicsInput"]["sort"] & string, string> = { hardest: "Hardest first", spread: "Most different first", topic: "By name" };
 
-function Topics({ input }: { input: object }) {
-  const [sort, setSort] = useState<keyof typeof orders>("spread");
+/** Chart is the picture of a tool. It is asked for with the token, which an address of an image could not send. */
+function Chart({ tool, input, alt }: { tool: Tool; input: object; alt: string }) {
+  const [at, setAt] = useState("");
+  const [failed, setFailed] = useState<Problem>();
+  useEffect(() => {
+    let made = "";
+    let over = false;
+    setFailed(undefined);
+    fetchAs(`/v1/tools/${tool}`, "image/svg+xml", input).then(svg => {
+      if (!over) setAt(made = URL.createObjectURL(svg));
+    }).catch((error: unknown) => over || setFailed(toProblem(error)));
+    return () => {
+      over = true;
+      URL.revokeObjectURL(made);
+    };
+  }, [tool, JSON.stringify(input)]);
+  if (failed) return <Failure of={failed} />;
+  return <div class="scroll picture" tabIndex={0} role="group" aria-label="Chart">{at && <img src={at} alt={alt} />}</div>;
+}
+
+function Topics({ input, query }: Choices) {
+  const asked = query.get("order") ?? "";
+  const sort = (Object.hasOwn(orders, asked) ? asked : "hardest") as keyof typeof orders;
   const [limit, setLimit] = useState(50);
   return (
     <>
       <p class="field">
         <label for="order">Order</label>
-        <select id="order" value={sort} onChange={e => setSort(e.currentTarget.value as keyof typeof orders)}>{Object.entries(orders).map(([v, said]) => <option key={v} value={v}>{said}</option>)}</select>
+        <select id="order" value={sort} onChange={e => view(query, { order: e.currentTarget.value })}>{Object.entries(orders).map(([v, said]) => <option key={v} value={v}>{said}</option>)}</select>
       </p>
       <Loaded of={useTool("topics", { ...input, sort, limit })}>
         {t => (
           <>
-            <div class="scroll" tabIndex={0} role="group" aria-label="Values by topic">
+            <Chart tool="topics" input={{ ...input, sort, limit }} alt={`${t.measure} by run and topic; the table below has the same values`} />
+            <div class="scroll named" tabIndex={0} role="group" aria-label="Values by topic">
               <table>
                 <thead><tr><th scope="col">Topic</th>{t.runs.map(r => <th key={r.name} scope="col" class="number"><bdi>{r.name}</bdi></th>)}<th scope="col" class="number">Spread</th></tr></thead>
                 <tbody>
                   {t.topics.map(line => (
                     <tr key={line.topic}>
-                      <th scope="row"><bdi>{line.topic}</bdi> {line.hard && <Tag kind="warm">hard</Tag>}</th>
+                      <th scope="row">
+                        <button type="button" class="plain" onClick={() => view(query, { tool: "diffir", topic: line.topic })}>
+                          <bdi>{line.topic}</bdi>
+                        </button> {line.hard && <Tag kind="warm">hard</Tag>}
+                      </th>
                       {line.values.map((v, i) => <td key={i} class="number">{decimals(v)} {v !== null && <meter min={Math.min(0, v)} max={Math.max(1, line.max)} value={v} aria-hidden="true" />}</td>)}
                       <td class="number">{decimals(line.spread)}</td>
                     </tr>
@@ -133,34 +189,57 @@ function Topics({ input }: { input: object }) {
   );
 }
 
-function Documents({ input }: { input: object }) {
-  const [at, setAt] = useState(0);
-  const all = useTool("diffir", { ...input, limit: 20 });
+function Documents({ input, query }: Choices) {
   return (
-    <Loaded of={all}>
+    <Loaded of={useTool("diffir", { ...input, limit: 1 })}>
       {d => {
-        const shown = d.topics.filter(t => t.rankings);
-        const topic = shown[Math.min(at, shown.length - 1)];
-        if (!topic) return <p class="empty">These runs have no topic in common.</p>;
+        const topics = d.topics.map(t => t.topic);
+        const topic = query.get("topic") ?? topics[0];
+        if (topic === undefined) return <p class="empty">These runs have no topic in common.</p>;
         return (
           <>
-            <p class="actions">
-              <button type="button" class="plain" disabled={at === 0} onClick={() => setAt(at - 1)}>Previous topic</button>
-              <strong><bdi>{topic.topic}</bdi></strong> {topic.query && <bdi>{topic.query}</bdi>}
-              <button type="button" class="plain" disabled={at >= shown.length - 1} onClick={() => setAt(at + 1)}>Next topic</button>
-              <span class="small quiet">{at + 1} of the {shown.length} of {d.topicCount} topics that differ most; overlap {decimals(topic.overlap)}</span>
+            <TopicPager topics={topics} at={topic} count={d.topicCount} order="those that differ most first" choose={t => view(query, { topic: t })} />
+            <Rankings input={{ ...input, topics: [topic] }} />
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+const stands = (rank: number | undefined, run: string): string => rank ? `rank ${rank} in ${run}` : `not in ${run}`;
+
+/** Rankings are what the runs retrieved for one topic, side by side. */
+function Rankings({ input }: { input: object }) {
+  return (
+    <Loaded of={useTool("diffir", input)}>
+      {d => {
+        const topic = d.topics[0];
+        if (!topic?.rankings) return <p class="empty">The runs retrieved nothing for this topic.</p>;
+        return (
+          <>
+            <p>
+              {topic.query && <><bdi>{topic.query}</bdi><br /></>}
+              <span class="small quiet">
+                Overlap {decimals(topic.overlap)}{topic.values && `; ${d.measure}: ${topic.values.map(decimals).join(", ")}`}.
+                The first {d.depth} documents of each run.
+              </span>
             </p>
+            {d.textFaults?.map(f => <p key={f.detail} class="small">{f.detail}</p>)}
             <div class="sides">
-              {topic.rankings!.map((ranking, i) => (
+              {topic.rankings.map((ranking, i) => (
                 <section key={i} aria-label={d.runs[i]?.name}>
-                  <h2><bdi>{d.runs[i]?.name}</bdi></h2>
+                  <h2><a href={`#/runs/${d.runs[i]?.runId}/serp?topic=${encodeURIComponent(topic.topic)}`}><bdi>{d.runs[i]?.name}</bdi></a></h2>
                   <ol>
                     {ranking.map(doc => {
                       const text = (topic.texts as Record<string, Schemas["DiffirText"]> | undefined)?.[doc.document];
                       return (
                         <li key={doc.document}>
                           <bdi>{text?.title || doc.document}</bdi> {doc.grade !== undefined && <Tag kind={doc.grade > 0 ? "good" : "bad"}>grade {doc.grade}</Tag>}{" "}
-                          {doc.change && doc.change !== "kept" && <Tag>{doc.change === "came" ? "only here" : "moved"}</Tag>}
+                          {doc.change && doc.change !== "kept" && <Tag>{stands(doc.ranks[0], "the first")}</Tag>}
+                          {doc.went && doc.went.length > 0 && (
+                            <Tag kind="warm">{d.runs.length === 2 ? stands(doc.ranks[1], "the other") : `not shown of ${doc.went.length} others`}</Tag>
+                          )}
                           {text?.text && <p class="small quiet">{text.text.slice(0, 240)}</p>}
                         </li>
                       );

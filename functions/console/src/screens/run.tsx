@@ -96,6 +96,7 @@ function Scores({ evaluationId, run }: { evaluationId: string; run: Run }) {
               ])}
             </dl>
             <Compare run={run} />
+            {e.evaluator.kind === "retrieval" && <p><a href={`#/runs/${run.id}/serp`}>What the run retrieved for each topic</a></p>}
             <Topics of={e} />
           </>
         )}

@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-W74VZSMO.js";import"./chunk-4LWU6ZKR.js";import"./chunk-WCBHSVNH.js";import"./chunk-IMAT4XLN.js";import"./chunk-4JPXIXUE.js";import"./chunk-NYZ2QBLS.js";import"./chunk-JVGBYTMB.js";import"./chunk-IYPRNP3S.js";import"./chunk-PNHWQCZW.js";import"./chunk-E5WCSFIQ.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as Usage,a as default};

@@ -64,7 +64,23 @@ func (d UserDeleter) Resume(ctx context.Context, key store.Key) error {
 		u.PendingWork.NotBefore = record.At(d.Now().Add(record.RequestTime))
 		return new(records.Tx).Replace(u).Commit(ctx, d.Store)
 	}
-	return new(records.Tx).Delete(u).DeleteKey(record.UsageKey(u.ID)).DeleteKey(record.MailboxKey(u.ID)).Commit(ctx, d.Store)
+	return d.deleteUser(ctx, u)
+}
+
+// deleteUser deletes what is left of the user: the profile, and what the user took, with its place in the list by storage.
+func (d UserDeleter) deleteUser(ctx context.Context, u *record.User) error {
+	usage, err := records.Get[record.Usage](ctx, d.Store, store.Strong, record.UsageKey(u.ID))
+	if err != nil {
+		return err
+	}
+	tx := new(records.Tx).Delete(u).DeleteKey(record.MailboxKey(u.ID))
+	if usage != nil {
+		tx.Delete(usage)
+	}
+	if listed := usage.StorageKey(); !listed.IsZero() {
+		tx.DeleteKey(listed)
+	}
+	return tx.Commit(ctx, d.Store)
 }
 
 // endGrants ends memberships, and anonymizes registrations.

@@ -90,7 +90,7 @@ func New(q record.Quotas, s store.Store, now func() time.Time) *Ledger {
 // Take adds the charge of the caller to tx, or returns the problem that a quota does not allow it. usage is what the caller took
 // before, as the grants have it; nil: nothing.
 func (l *Ledger) Take(ctx context.Context, tx *records.Tx, caller access.Caller, usage *record.Usage, ch record.Charge) error {
-	limits := l.Quotas.User
+	limits := usage.Limits(l.Quotas.User)
 	if caller.Admin {
 		limits = record.UsageLimits{}
 	} else if err := l.checkServer(ctx, ch); err != nil {
@@ -112,14 +112,18 @@ type Account struct {
 	UserID string // empty where files were never charged: nothing changes
 }
 
-// Credit adds to the transaction what deleted files of the user give back: a charge of negative bytes.
+// Credit adds to the transaction what deleted files of the user give back: a charge of negative bytes. No limit refuses it.
 func (a Account) Credit(ctx context.Context, ch record.Charge) error {
-	return a.Charge(ctx, record.UsageLimits{}, ch)
+	return a.charge(ctx, func(*record.Usage) record.UsageLimits { return record.UsageLimits{} }, ch)
 }
 
-// Charge adds to the transaction that a user who is not the caller takes the charge, or returns the problem that the limits do not
-// allow it.
-func (a Account) Charge(ctx context.Context, limits record.UsageLimits, ch record.Charge) error {
+// Charge adds to the transaction that a user who is not the caller takes the charge, or returns the problem that the limits of the user,
+// which are the defaults where the user has none, do not allow it.
+func (a Account) Charge(ctx context.Context, defaults record.UsageLimits, ch record.Charge) error {
+	return a.charge(ctx, func(u *record.Usage) record.UsageLimits { return u.Limits(defaults) }, ch)
+}
+
+func (a Account) charge(ctx context.Context, limits func(*record.Usage) record.UsageLimits, ch record.Charge) error {
 	if a.UserID == "" || ch.Bytes == 0 && ch.Leaving == 0 {
 		return nil
 	}
@@ -127,16 +131,28 @@ func (a Account) Charge(ctx context.Context, limits record.UsageLimits, ch recor
 	if err != nil {
 		return err
 	}
-	return a.take(limits, usage, ch)
+	return a.take(limits(usage), usage, ch)
 }
 
-// take adds to the transaction that usage, which is nil when the user took nothing before, grows by the charge.
+// take adds to the transaction that usage, which is nil when the user took nothing before, grows by the charge, and that the user is
+// listed by storage where that says.
 func (a Account) take(limits record.UsageLimits, usage *record.Usage, ch record.Charge) error {
 	usage = cmp.Or(usage, &record.Usage{Meta: record.MetaOf(a.UserID, a.Now)})
+	listed := usage.StorageKey()
 	if err := usage.Take(limits, ch, a.Now); err != nil {
 		return err
 	}
 	a.Tx.Save(usage, a.Now)
+	key := usage.StorageKey()
+	if key == listed {
+		return nil
+	}
+	if !listed.IsZero() {
+		a.Tx.DeleteKey(listed)
+	}
+	if !key.IsZero() {
+		a.Tx.Create(&record.Reservation{Meta: record.MetaOf(a.UserID, a.Now), At: key})
+	}
 	return nil
 }
 

@@ -35,7 +35,9 @@ import (
 //	DELETION#<id>             / DELETION            an entry of the trash
 //	TRASH#<partition>         / <sort>              an item of what was deleted, which had this key without TRASH#
 //	USER#<id>                 / PROFILE             name and address of a user, as the issuer said last, or that the user is being deleted
-//	USER#<id>                 / USAGE               what the user has taken of the platform's quotas
+//	USER#<id>                 / USAGE               what the user has taken of the platform's quotas, and the user's own
+//	STORED                    / <bits>#<userId>     that the user has files that count, by the number of bits of their bytes, so that
+//	                                                it moves only when these double or halve
 //	SERVER#USAGE              / <shard>             what all users have taken together, about
 //	SERVER#USAGE              / FILES               how many files there are, and in the trash
 //	USER#<id>                 / MEMBER#<organizerId>      a membership; the partition is all that a user was granted

@@ -12,7 +12,7 @@ import (
 
 // Quotas bound what is taken of the platform, beyond the rules of a task.
 type Quotas struct {
-	User   UsageLimits `json:"user" doc:"what one user may take; administrators may take more"`
+	User   UsageLimits `json:"user" doc:"what one user may take, unless the user has a quota of their own; administrators may take more"`
 	Server UsageLimits `json:"server" doc:"what all users together may take; counted approximately"`
 }
 
@@ -133,7 +133,10 @@ type Usage struct {
 	Meta // ID is the user's
 	Counts
 	Pending map[string]Uploads `json:"pending,omitempty"` // by the partition of the record that waits for them
-	Took    Charge             `json:"-"`                 // what the last change took, for the counters of the server
+	Quota   UserQuota          `json:"quota,omitzero"`    // what replaces the limits of all users
+	// StoredBits says where the user is listed by storage (StoragePartition).
+	StoredBits int    `json:"storedBits,omitempty"`
+	Took       Charge `json:"-"` // what the last change took, for the counters of the server
 }
 
 const usageSort = "USAGE"
@@ -160,6 +163,7 @@ func (u *Usage) Take(l UsageLimits, ch Charge, now time.Time) error {
 	}
 	u.add(ch, now)
 	u.Bytes, u.Pending, u.Took = max(0, u.Bytes), pending, ch
+	u.rank()
 	return nil
 }
 

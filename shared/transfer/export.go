@@ -107,7 +107,13 @@ func (e *Export) add(ctx context.Context, it store.Item) record.Record {
 		return nil
 	}
 	r := k.new(it.Key)
-	if e.failed(record.Decode(it, r)) || e.failed(e.lines.Encode(line{Partition: it.Partition, Sort: it.Sort, Data: it.Data})) {
+	if e.failed(record.Decode(it, r)) {
+		return nil
+	}
+	if u, ok := r.(*record.Usage); ok && u.Quota.IsZero() {
+		return nil
+	}
+	if e.failed(e.lines.Encode(line{Partition: it.Partition, Sort: it.Sort, Data: it.Data})) {
 		return nil
 	}
 	e.manifest.Counts[k.name()]++

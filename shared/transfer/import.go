@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -73,12 +74,12 @@ func (m *Import) Plan(ctx context.Context) (*Report, error) {
 	return m.run(ctx, *users, false, func(*entry) bool { return true })
 }
 
-// Apply plans, and then writes. Objects come first, and the records that something is due for last: an evaluator that watches the
-// target starts with them when everything else is there.
+// Apply plans, and then writes. Objects come first, then the quotas of users, for whom nothing is counted yet, and the records that
+// something is due for last: an evaluator that watches the target starts with them when everything else is there.
 func (m *Import) Apply(ctx context.Context) (*Report, error) {
 	r, err := m.Plan(ctx)
 	if err == nil && len(r.Conflicts) == 0 {
-		r, err = m.run(ctx, r.Users, true, func(e *entry) bool { return !e.due() }, (*entry).due)
+		r, err = m.run(ctx, r.Users, true, (*entry).quota, func(e *entry) bool { return !e.due() && !e.quota() }, (*entry).due)
 	}
 	if err != nil {
 		return nil, err
@@ -151,6 +152,12 @@ func (e *entry) due() bool {
 	return partition == record.DuePartition || strings.HasPrefix(partition, record.QueuePartition(""))
 }
 
+// quota reports whether the record is the quota of a user.
+func (e *entry) quota() bool {
+	_, ok := e.record.(*record.Usage)
+	return ok
+}
+
 func (m *Import) entry(l *line) (*entry, error) {
 	from, users := store.Key{Partition: l.Partition, Sort: l.Sort}, &m.report.Users
 	k, err := kindOf(from)
@@ -166,8 +173,16 @@ func (m *Import) entry(l *line) (*entry, error) {
 		return nil, err
 	}
 	foreign := key != from || !m.Folder.Scope.whole()
-	if u, ok := e.record.(*record.User); ok && foreign {
-		u.AdminSeenAt = nil // which the issuer of the target has not said
+	switch r := e.record.(type) {
+	case *record.User:
+		if foreign {
+			r.AdminSeenAt = nil // which the issuer of the target has not said
+		}
+	case *record.Usage:
+		if r.Quota.IsZero() || !m.Folder.Scope.whole() { // as no export has it
+			return nil, fmt.Errorf("%s is not moved between stores", k.name())
+		}
+		e.record = &record.Usage{Meta: r.Meta, Quota: r.Quota}
 	}
 	if e.item, err = record.Item(e.record); err != nil {
 		return nil, err
@@ -182,9 +197,10 @@ func (m *Import) entry(l *line) (*entry, error) {
 	return e, nil
 }
 
-// Bounds of what is written at once: each record adds at most one other to the transaction, what its user or organizer has.
+// Bounds of what is written at once: each record adds at most three others to the transaction, what its organizer has, or what its user
+// has with the place in the list by storage, as it was and as it is.
 const (
-	maxEntries    = store.MaxWrites / 2
+	maxEntries    = store.MaxWrites / 4
 	maxEntryBytes = store.MaxWriteBytes / 2
 )
 
@@ -229,7 +245,11 @@ func (m *Import) put(ctx context.Context, some []*entry) error {
 			if outcomes[i] != New || !m.apply {
 				continue
 			}
-			tx.Create(e.record)
+			if e.record.Stored() > 0 {
+				tx.Replace(e.record)
+			} else {
+				tx.Create(e.record)
+			}
 			user, n := record.StoredBytes(e.record)
 			stored[user] += n
 			if t, ok := e.record.(*record.TaskItem); ok {
@@ -284,6 +304,9 @@ func (m *Import) there(ctx context.Context, some []*entry) (map[store.Key]store.
 // compare decides what becomes of the entry. A record that was moved before, and was changed in the target since, stays.
 func (e *entry) compare(there map[store.Key]store.Item) (Outcome, error) {
 	it, deleted, organizer := there[e.item.Key], there[record.TrashKey(e.item.Key)], there[e.organizer]
+	if u, ok := e.record.(*record.Usage); ok && it.Exists() {
+		return e.compareQuota(u.Quota, it)
+	}
 	switch {
 	case deleted.Exists(): // it would be restored over what is moved, or purged with the files of both
 		return Conflict, nil
@@ -309,6 +332,21 @@ func (e *entry) compare(there map[store.Key]store.Item) (Outcome, error) {
 	default:
 		return New, nil
 	}
+}
+
+// compareQuota decides what becomes of the quota of a user for whom the target counts already.
+func (e *entry) compareQuota(quota record.UserQuota, it store.Item) (Outcome, error) {
+	counted, err := records.Decode[record.Usage](it)
+	switch {
+	case err != nil:
+		return New, err
+	case reflect.DeepEqual(counted.Quota, quota):
+		return Same, nil
+	case !counted.Quota.IsZero():
+		return Stays, nil
+	}
+	counted.Quota, e.record = quota, counted
+	return New, nil
 }
 
 // createdAt is when the record was created that has the data.

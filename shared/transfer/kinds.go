@@ -62,7 +62,8 @@ var kinds = []kind{
 	{"DELETION", "DELETION", dropped, nil}, // what was deleted moves nowhere
 	{"TRASH", "", dropped, nil},
 	{"USER", "PROFILE", shared, empty[record.User]},
-	{"USER", "USAGE", rebuilt, nil}, // bytes, with each run and dataset that is created; what was made in the last day is forgotten
+	// bytes, with each run and dataset that is created; what was made in the last day is forgotten, and the user's quota is moved
+	{"USER", "USAGE", rebuilt, empty[record.Usage]},
 	{"USER", "MEMBER#", granted, reservation},
 	{"USER", "REGISTERED#", kept, empty[record.Registered]},
 	{"TOKENS", "", personal, empty[record.AccessTokenItem]}, // digests; the secret has the user's id in it
@@ -71,6 +72,7 @@ var kinds = []kind{
 	{"MAILBOX", "BOX", personal, empty[record.Mailbox]},
 	{"WEBHOOK", "", personal, empty[record.DeliveryItem]},
 	{"ADDRESSED", "ADDRESSED", dropped, nil}, // of a day
+	{"STORED", "", rebuilt, nil},             // with USAGE
 	{"SERVER", "", rebuilt, nil},             // by the quota.Ledger of the import's store
 	{"WORKERS", "SERVING", dropped, nil},     // workers are seen again
 	{"TABLE", "IDENTITY", dropped, nil},      // the target has its own

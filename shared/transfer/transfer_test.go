@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -71,6 +72,12 @@ func TestImport_MovesEveryRecordAndFile(t *testing.T) {
 		u := recordtest.Get[record.Usage](t, s.store, record.UsageKey(recordtest.UserID("ann")))
 		if queued := int64(len("1 Q0 d1 1 1.0 shared\n")); u == nil || u.Bytes != o.run.Bytes+queued {
 			t.Errorf("%s counts %+v for ann, whose runs have %d and %d bytes", name, u, o.run.Bytes, queued)
+		}
+		if q := u.Quota; q.PerDay[record.MadeRuns] != 7 || q.StoredBytes == nil || *q.StoredBytes != 1 || q.PendingFiles != nil {
+			t.Errorf("%s has the quota %+v for ann", name, q)
+		}
+		if _, ok := got[u.StorageKey()]; !ok {
+			t.Errorf("%s does not list ann by storage", name)
 		}
 	}
 }
@@ -196,6 +203,40 @@ func TestImport_GoesOnAfterEachInterruption(t *testing.T) {
 	})
 }
 
+// TestImport_AddsQuotasToWhatIsCounted imports into a store whose users took something already: one has another quota there.
+func TestImport_AddsQuotasToWhatIsCounted(t *testing.T) {
+	o, to := newOrigin(t), openServer(t)
+	ann, ben := recordtest.UserID("ann"), recordtest.UserID("ben")
+	own := record.UserQuota{PendingFiles: new(int64(3))}
+	recordtest.New(t, to.store).Put(&record.Usage{Meta: record.MetaOf(ann, now), Counts: record.Counts{Bytes: 5}},
+		&record.Usage{Meta: record.MetaOf(ben, now), Quota: own})
+	r := to.from(t, o.export(t, Scope{})).mustApply(t)
+	if f := r.Found["USER/USAGE"]; f[New] != 2 || f[Stays] != 1 {
+		t.Errorf("of the quotas %v", f)
+	}
+	u := recordtest.Get[record.Usage](t, to.store, record.UsageKey(ann))
+	if u.Bytes <= 5 || u.Quota.PerDay[record.MadeRuns] != 7 {
+		t.Errorf("of ann, who had 5 bytes, %+v", u)
+	}
+	if u := recordtest.Get[record.Usage](t, to.store, record.UsageKey(ben)); !reflect.DeepEqual(u.Quota, own) {
+		t.Errorf("ben has the quota %+v", u.Quota)
+	}
+}
+
+// A quota is the platform's: what one organizer exports says nothing of it, and has it imported as little.
+func TestExport_OfAPartHasNoQuotas(t *testing.T) {
+	o := newOrigin(t)
+	content, err := os.ReadFile(filepath.Join(o.export(t, Scope{Organizer: o.organizer.ID}), itemsName))
+	if err != nil || strings.Contains(string(content), `"USAGE"`) {
+		t.Error("the export of an organizer has what users took", err)
+	}
+	m := openServer(t).from(t, o.export(t, Scope{}))
+	m.Folder.Scope = Scope{Organizer: o.organizer.ID}
+	if _, err := m.Plan(t.Context()); err == nil || !strings.Contains(err.Error(), "not moved") {
+		t.Errorf("a quota in the export of an organizer: %v", err)
+	}
+}
+
 // TestImport_WritesLastWhatIsDue lets a process that watches the target find all that the records need which it takes up.
 func TestImport_WritesLastWhatIsDue(t *testing.T) {
 	o, to := newOrigin(t), openServer(t)
@@ -208,7 +249,7 @@ func TestImport_WritesLastWhatIsDue(t *testing.T) {
 			switch {
 			case e.due():
 				due++
-			case due > 0 && w.Op == store.OpCreate:
+			case due > 0 && w.Op == store.OpCreate && w.Item.Partition != record.StoragePartition: // there, users move
 				t.Errorf("%v is created after %d records that are due", w.Item.Key, due)
 			}
 		}

@@ -68,6 +68,11 @@ func newPopulated(t *testing.T, table store.Store, size int) *populated {
 		p.registration = task.Path() + "/registrations/" + task.Register("owner").ID
 		b.User("owner")
 	})
+	for i := range 70 {
+		user := fmt.Sprint("storing", i)
+		b.User(user)
+		storeMore(t, p.Server, user, int64(i))
+	}
 	return p
 }
 
@@ -147,6 +152,8 @@ func (p *populated) checkLists(t *testing.T) {
 		{"/v1/organizers/" + p.dataset.OrganizerID + "/todos", 1, map[string]int64{"olga": 2, "root": 2}, false},
 		{"/v1/users/" + owner + "/submissions", 0, map[string]int64{"": 1, "unrelated": 1, "owner": 3, "root": 3 + 1}, false},
 		{"/v1/users", 0, map[string]int64{"root": 1}, true},
+		// where the page begins, and with the profiles what the users took
+		{"/v1/platform/storage/users", 0, map[string]int64{"root": 2}, true},
 	} {
 		for user, partitions := range c.partitions {
 			most := cost{c.named + partitions, c.named + partitions*(limit+1), 0}
@@ -220,6 +227,8 @@ func (p *populated) checkChanges(t *testing.T) {
 		// and who the members are, and that they agreed, for one of them
 		{"olga", http.MethodPatch, "/v1/organizers/" + p.dataset.OrganizerID, map[string]any{"name": "Renamed"}, cost{3, 1 + 3 + 2, 1}, nil},
 		{"olga", http.MethodPatch, task, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},
+		// the profile and what the user took in one read, and the grants of the administrator, who has none
+		{"root", http.MethodPatch, pathOfUser("storing1"), map[string]any{"quota": map[string]any{"storedBytes": 1}}, cost{2, 2, 1}, nil},
 		{"olga", http.MethodPatch, "/v1/datasets/" + p.dataset.ID, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},
 		// and its evaluations, which have a copy of the label
 		{"owner", http.MethodPatch, run, map[string]any{"label": "Renamed"}, cost{3, 1 + 3 + 1, 1}, nil},

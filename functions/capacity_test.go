@@ -66,6 +66,7 @@ func TestCapacity(t *testing.T) {
 		{"20 of a leaderboard", "in 50 tasks", http.MethodGet, task + "/evaluations?" + board, nil},
 		{"20 of a leaderboard, from 20", "", http.MethodGet, task + "/evaluations?" + board + "&offset=20", nil},
 		{"20 of what waits", "organizer", http.MethodGet, "/v1/organizers/" + p.dataset.OrganizerID + "/todos?limit=20", nil},
+		{"20 users by storage", "root", http.MethodGet, "/v1/platform/storage/users?limit=20", nil},
 		{"POST an organizer", "new", http.MethodPost, "/v1/organizers", map[string]any{"name": "New"}},
 		{"POST a task", "organizer", http.MethodPost, "/v1/tasks", map[string]any{"organizerId": p.dataset.OrganizerID, "name": "New"}},
 		{"POST a dataset", "organizer", http.MethodPost, "/v1/datasets", newDatasetBody(p.dataset.TaskID)},
@@ -76,6 +77,7 @@ func TestCapacity(t *testing.T) {
 		{"PATCH a registration", "owner", http.MethodPatch, p.registration, map[string]any{"country": "Norway"}},
 		{"PATCH a run", "owner", http.MethodPatch, run, map[string]any{"label": "Renamed"}},
 		{"PATCH a review", "organizer", http.MethodPatch, run + "/review", map[string]any{"published": true}},
+		{"PATCH a user", "root", http.MethodPatch, pathOfUser("storing1"), map[string]any{"quota": map[string]any{"storedBytes": 1}}},
 		{"DELETE a user", "root", http.MethodDelete, "/v1/users/" + recordtest.UserID("newer"), nil},
 	} {
 		p.measure(t, table, c.name, c.user, c.method, c.path, c.body)

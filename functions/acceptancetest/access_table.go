@@ -240,6 +240,7 @@ GET /v1/platform/components/{componentId}/snippet  200      200        200   200
 
 GET /v1/platform/queues                            401      403        403   403   403    403       403   200    403
 GET /v1/platform/storage                           401      403        403   403   403    403       403   200    403
+GET /v1/platform/storage/users                     401      403        403   403   403    403       403   200    403
 
 GET /v1/tools                                      200      200        200   200   200    200       200   200    200
 GET /v1/tools/{tool}                               200      200        200   200   200    200       200   200    200
@@ -263,7 +264,7 @@ GET /v1/users/{userId}
     owner                                          401      403        403   200   403    403       403   200    403
     outsider                                       401      200        403   403   403    403       403   200    403
     missing                                        401      403        403   403   403    403       403   404    403
-DELETE /v1/users/{userId}
+PATCH DELETE /v1/users/{userId}
     owner                                          401      403        403   403   403    403       403   412    403
     missing                                        401      403        403   403   403    403       403   412    403
 GET /v1/users/{userId}/tokens

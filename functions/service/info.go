@@ -116,6 +116,7 @@ var (
 	})
 	platform = index(map[string]string{
 		"self": "/v1/platform", "components": "/v1/platform/components", "queues": "/v1/platform/queues", "storage": "/v1/platform/storage",
+		"storageByUser": "/v1/platform/storage/users",
 	})
 )
 

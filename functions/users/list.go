@@ -1,18 +1,58 @@
 package users
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/lists"
 	"assay/shared/page"
 	"assay/shared/record"
 	"assay/shared/records"
+	"assay/shared/store"
 )
 
 func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[*Profile], error) {
 	keep := func(u *record.User) bool { return c.Page.MatchesText("name", u.Name) }
 	return api.PageOf(ctx, c, records.OfKind(record.KindUser, access.Nobody), keep, profile)
+}
+
+// listByStorage reads the page of the list, and then the accounts of those who are on it. The cursor is the id of a user, whose place in
+// the list the usage says.
+func listByStorage(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[*Profile], err error) {
+	selection := records.Selection{Sources: []records.Source{{Partition: record.StoragePartition}}, Limit: c.Page.Limit}
+	if id := c.Page.Cursor; id != "" {
+		first, err := records.Get[record.Usage](ctx, c.Store, c.Consistency, record.UsageKey(id))
+		if err != nil {
+			return p, err
+		}
+		selection.Cursor = cmp.Or(first.StorageKey().Sort, id) // an id alone is no place in the list
+	}
+	var all []*account
+	var read []records.Target
+	next, err := records.List(ctx, c.Store, selection, nil, func(r *record.Reservation) (bool, error) {
+		a := &account{userTarget: userTarget(r.ID)}
+		all, read = append(all, a), append(read, a.targets()...)
+		return false, nil
+	})
+	for some := range slices.Chunk(read, store.MaxKeys) {
+		err = cmp.Or(err, records.Read(ctx, c.Store, c.Consistency, some...))
+	}
+	if err != nil {
+		return p, err
+	}
+	_, p.Cursor, _ = strings.Cut(next, "#")
+	found := lists.Map(all, func(a *account) *Profile { return a.profile(c) })
+	slices.SortStableFunc(found, func(a, b *Profile) int { return cmp.Compare(b.Taken.StoredBytes, a.Taken.StoredBytes) })
+	for _, u := range found {
+		if _, err := p.Add(u); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
 }
 
 func listSubmissions(ctx context.Context, c *api.Call, id userTarget) (p page.Page[record.Submission], err error) {

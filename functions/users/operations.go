@@ -42,7 +42,14 @@ var Operations = []api.Operation{
 		ID: "getUser", Path: "/v1/users/{userId}", May: access.Owner | access.Admin,
 		Summary:     "Return a user",
 		Description: "Seen by the user and by admins. Anyone else gets 401 or 403, whether or not there is such a user.",
-	}, userID, show),
+	}, userAccount, show),
+	api.Patch(api.Spec{
+		ID: "updateUser", Path: "/v1/users/{userId}", May: access.Admin, Token: access.SignedIn,
+		Summary: "Set the quota of a user",
+		Description: "For users who need more of the platform than others, or shall have less. Each limit of `quota` replaces, for this " +
+			"user, the default of the server, which `/info` lists; null returns to the default, and 0 is no limit. `limits` of the answer are " +
+			"those that apply. A limit below what is taken refuses what would take more, and deletes nothing.",
+	}, userAccount, show, changeQuota),
 	api.Delete(api.Spec{
 		ID: "deleteUser", Path: "/v1/users/{userId}", May: access.Admin, Token: access.SignedIn,
 		Summary: "Delete a user, with all that the user said",
@@ -100,6 +107,13 @@ var Operations = []api.Operation{
 		ID: "getStorage", Path: "/v1/platform/storage", May: access.Admin,
 		Summary: "Return what is stored and created",
 		Description: "What all users together take of the quotas that `/info` lists, and these. What one user takes is `taken` of " +
-			"`/v1/users/{userId}`.",
+			"`/v1/users/{userId}`; `/v1/platform/storage/users` lists those who store most.",
 	}, api.NoTarget, showStorage),
+	api.List(api.Spec{
+		ID: "listUsersByStorage", Path: "/v1/platform/storage/users", May: access.Admin,
+		Summary: "List users by what they store",
+		Description: "Who stores most comes first: users whose files count, by the power of two that their bytes reach, results of tools and " +
+			"replaced files aside. Within a page the order is exact; of users on different pages it is for those whose bytes differ by a factor " +
+			"of two. With `taken`, `limits` and `quota` of each.",
+	}, api.NoTarget, listByStorage, nil),
 }

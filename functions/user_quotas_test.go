@@ -37,7 +37,8 @@ func TestUserQuota_ReplacesTheDefaults(t *testing.T) {
 
 	p.change("root", tom, map[string]any{"quota": map[string]any{"storedBytes": 200, "perDay": map[string]any{"runs": 2}}})
 	p.submit("tom", upload)
-	if detail := p.refused(http.StatusTooManyRequests, "tom", http.MethodPost, p.task+"/submissions", upload); !strings.Contains(detail, " 2.") {
+	detail := p.refused(http.StatusTooManyRequests, "tom", http.MethodPost, p.task+"/submissions", upload)
+	if !strings.Contains(detail, " 2.") {
 		t.Errorf("the refusal has another limit: %s", detail)
 	}
 	for _, user := range []string{"tom", "root"} {
@@ -241,7 +242,8 @@ func raceUserQuota(t *testing.T, s *servertest.Server, user string) {
 	t.Helper()
 	s.Want(http.StatusOK, nil, user, http.MethodPatch, "/v1/user", map[string]any{})
 	set := func(n int64) servertest.Answer {
-		return s.Do("root", http.MethodPatch, pathOfUser(user), map[string]any{"quota": map[string]any{"perDay": map[string]any{"organizers": n}}})
+		quota := map[string]any{"perDay": map[string]any{record.MadeOrganizers: n}}
+		return s.Do("root", http.MethodPatch, pathOfUser(user), map[string]any{"quota": quota})
 	}
 	if a := set(2); a.Status != http.StatusOK {
 		t.Fatalf("%s", a.Body)

@@ -1,14 +1,22 @@
 // The session of this browser: a token, kept for as long as its tabs are open. Tabs share it by a channel, so that one that is opened
-// later is signed in, and one whose token has expired is signed in again by another without losing what was typed in it.
+// later is signed in, and one whose token has expired is signed in again by another without losing what was typed in it. A tab that
+// shows another page hears nothing: an instant in the local storage says which sessions have ended meanwhile.
 import { useSyncExternalStore } from "preact/compat";
 
-export type Session = { token: string; refresh?: string; uses?: "id_token" | "access_token"; expiresAt?: number };
+/** Session has the id of its user, and when they signed in; each token of it has the same. */
+export type Session = { token: string; user?: string; since?: number; refresh?: string; uses?: "id_token" | "access_token"; expiresAt?: number };
 
-const key = "session";
+const key = "session", mark = "signed-out";
 const channel = new BroadcastChannel("assay");
 const listeners = new Set<() => void>();
 let current: Session | undefined = JSON.parse(sessionStorage.getItem(key) ?? "null") ?? undefined;
 let ended = false; // the token was refused: what needs one waits until somebody signs in
+const marked = (): number => Number(localStorage.getItem(mark));
+const past = (s: Session): boolean => (s.since ?? 0) < marked();
+if (current && past(current)) {
+  current = undefined;
+  sessionStorage.clear();
+}
 
 function store(s: Session | undefined, over: boolean): void {
   current = s;
@@ -21,27 +29,44 @@ function store(s: Session | undefined, over: boolean): void {
 channel.onmessage = ({ data }: MessageEvent<{ asks?: true; session?: Session | null }>) => {
   if (data.asks) {
     if (current && !ended) channel.postMessage({ session: current });
-  } else if (data.session) store(data.session, false);
+  } else if (data.session) take(data.session);
   else leave();
 };
 if (!current) channel.postMessage({ asks: true });
+addEventListener("pageshow", () => current && past(current) && leave());
 
-/** begin starts a session, or the next token of one, in all tabs. */
+/** take goes on with a session, unless it has ended or somebody signed in after it. What another user read and typed goes with them. */
+function take(s: Session): void {
+  if (past(s) || (s.since ?? 0) < (current?.since ?? 0)) return;
+  if (current && current.user !== s.user) leave(s);
+  else store(s, false);
+}
+
+/** signedIn begins a session of the user in all tabs, and ends those of others. */
+export function signedIn(user: string, s: Session): void {
+  const since = Math.max(Date.now(), marked(), (current?.since ?? 0) + 1);
+  if (current && current.user !== user) localStorage.setItem(mark, String(since));
+  begin({ ...s, user, since });
+}
+
+/** begin goes on with a session, or with its next token, in all tabs. */
 export function begin(s: Session): void {
-  store(s, false);
   channel.postMessage({ session: s });
+  take(s);
 }
 
 /** signOut ends the session in all tabs. */
 export function signOut(): void {
+  localStorage.setItem(mark, String(Math.max(Date.now(), current?.since ?? 0) + 1));
   channel.postMessage({ session: null });
   leave();
 }
 
 /** leave loads the page again, so that what was read for its user, and their drafts, go with them. */
-function leave(): void {
+function leave(next?: Session): void {
   store(undefined, false); // a tab that asks meanwhile gets none
   sessionStorage.clear();
+  if (next) sessionStorage.setItem(key, JSON.stringify(next));
   history.replaceState(null, "", location.pathname);
   location.reload();
 }

@@ -2,7 +2,7 @@
 // getting the next token by a refresh token.
 import * as oauth from "oauth4webapi";
 import { settings } from "./settings";
-import { begin, session, type Session } from "./session";
+import { begin, session, signedIn, type Session } from "./session";
 
 type Attempt = { state: string; nonce: string; verifier: string; hash: string; closes: boolean };
 
@@ -59,18 +59,28 @@ async function exchange(answer: URL, attempt: Attempt): Promise<void> {
   const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, { expectedNonce: attempt.nonce, requireIdToken: true });
   let refused = "";
   for (const uses of ["id_token", "access_token"] as const) {
-    const s = toSession(tokens, uses);
-    const user = await fetch("/v1/user", { headers: { Authorization: `Bearer ${s.token}` } });
-    if (user.ok) return begin(s);
-    refused ||= ((await user.json()) as { detail?: string }).detail ?? String(user.status);
+    try {
+      return await enter(toSession(tokens, uses));
+    } catch (error) {
+      refused ||= (error as Error).message;
+    }
   }
   throw new Error(refused);
 }
 
-function toSession(tokens: oauth.TokenEndpointResponse, uses: "id_token" | "access_token", refresh?: string): Session {
-  const s: Session = { token: tokens[uses] ?? tokens.access_token, uses };
+/** enter begins a session with a token, unless the server refuses it. */
+export async function enter(s: Session): Promise<void> {
+  const answer = await fetch("/v1/user", { headers: { Authorization: `Bearer ${s.token}` } });
+  const user = (await answer.json()) as { id: string; detail?: string };
+  if (!answer.ok) throw new Error(user.detail ?? `The server answered ${answer.status}.`);
+  signedIn(user.id, s);
+}
+
+function toSession(tokens: oauth.TokenEndpointResponse, uses: "id_token" | "access_token", former?: Session): Session {
+  const { user, since } = former ?? {};
+  const s: Session = { token: tokens[uses] ?? tokens.access_token, uses, user, since };
   if (tokens.expires_in) s.expiresAt = Date.now() + tokens.expires_in * 1000;
-  const next = tokens.refresh_token ?? refresh;
+  const next = tokens.refresh_token ?? former?.refresh;
   if (next) s.refresh = next;
   return s;
 }
@@ -98,7 +108,7 @@ export async function freshToken(): Promise<string | undefined> {
     const s = session();
     if (!s || !dueForRefresh(s)) return;
     const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), s.refresh!, options);
-    begin(toSession(await oauth.processRefreshTokenResponse(server, client, response), s.uses ?? "id_token", s.refresh));
+    begin(toSession(await oauth.processRefreshTokenResponse(server, client, response), s.uses ?? "id_token", s));
   }).catch(() => undefined); // the token that is there works until it expires, and then the page asks to sign in
   return session()?.token;
 }
@@ -112,5 +122,5 @@ export async function developmentSignIn(user: string, admin: boolean): Promise<v
   });
   const body = (await answer.json()) as { access_token: string; expires_in: number; detail?: string };
   if (!answer.ok) throw new Error(body.detail ?? `The server answered ${answer.status}.`);
-  begin({ token: body.access_token, expiresAt: Date.now() + body.expires_in * 1000 });
+  await enter({ token: body.access_token, expiresAt: Date.now() + body.expires_in * 1000 });
 }

@@ -48,7 +48,7 @@ export function filled(values: Values): Values {
 }
 
 type Props = {
-  name: string; // of the draft: what is edited, such as "task/123"
+  name: string; // of the draft: what is edited, such as "task/123"; without one there is none
   initial: Values;
   submit: (values: Values, base: Values) => Promise<unknown>;
   children: (f: Editing) => ComponentChildren;
@@ -81,7 +81,7 @@ export function Form({ name, initial, submit, children, button = "Save", preview
     } else merge(initial);
   }, [JSON.stringify(initial), busy]);
   useEffect(() => {
-    if (same(values, base)) sessionStorage.removeItem(draftKey(name));
+    if (!name || same(values, base)) sessionStorage.removeItem(draftKey(name));
     else sessionStorage.setItem(draftKey(name), JSON.stringify({ values, base }));
   }, [values, base]);
   useEffect(() => {

@@ -1,9 +1,7 @@
 // The ways to sign in that this server has.
 import { useState } from "preact/hooks";
-import { begin } from "../session";
 import { settings } from "../settings";
-import { developmentSignIn, leave } from "../sign_in";
-import { ok } from "../api";
+import { developmentSignIn, enter, leave } from "../sign_in";
 import { Form, type Values } from "./form";
 import { Check, Text } from "./fields";
 import { Action } from "./show";
@@ -15,12 +13,7 @@ export function SignIn({ again, after = location.hash }: { again?: boolean; afte
     open(location.pathname + "#/sign-in?closes=1", "_blank");
   };
   const development = (v: Values): Promise<void> => developmentSignIn(String(v["user"]), Boolean(v["admin"]));
-  const paste = async (v: Values): Promise<void> => {
-    const token = String(v["token"]).trim();
-    const answer = await fetch("/v1/user", { headers: { Authorization: `Bearer ${token}` } });
-    await ok(answer.json().then(body => ({ data: body as object, error: body as unknown, response: answer })));
-    begin({ token });
-  };
+  const paste = (v: Values): Promise<void> => enter({ token: String(v["token"]).trim() });
   return (
     <div class="sign-in">
       {settings.problem && <p role="alert">{settings.problem}</p>}
@@ -39,7 +32,7 @@ export function SignIn({ again, after = location.hash }: { again?: boolean; afte
         : <Action run={() => leave(after, false)}>Sign in at {new URL(settings.issuer).host}</Action>)}
       {pasting
         ? (
-          <Form name="token" initial={{ token: "" }} button="Use this token" submit={paste}>
+          <Form name="" initial={{ token: "" }} button="Use this token" submit={paste}>
             {f => <Text f={f} name="token" type="password" label="Access token" required hint={<>A token of this server, or one of <code>{settings.issuer}</code>.</>} />}
           </Form>
         )

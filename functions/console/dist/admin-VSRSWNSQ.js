@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-UXV5HCAG.js";import"./chunk-3HR563CS.js";import"./chunk-WCBHSVNH.js";import"./chunk-7GWXEWHI.js";import"./chunk-CQMUCG2P.js";import"./chunk-K7SNIL47.js";import"./chunk-JVGBYTMB.js";import"./chunk-IYPRNP3S.js";import"./chunk-PNHWQCZW.js";import"./chunk-E5WCSFIQ.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as Usage,a as default};

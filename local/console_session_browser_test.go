@@ -1,0 +1,72 @@
+//go:build browser
+
+package main
+
+import (
+	"testing"
+
+	"assay/shared/webpage/browsertest"
+)
+
+// TestConsole_KeepsUsersApart has bob sign in where ada is: in another of her tabs, and where her token has expired. What she read and typed
+// goes, and what is sent is bob's.
+func TestConsole_KeepsUsersApart(t *testing.T) {
+	s := start(t, "-demo=false")
+	const asBob = `!document.querySelector("[aria-label=You]")?.textContent.includes("ada") &&
+document.querySelector("[aria-label=You]")?.textContent.includes("bob") && !JSON.stringify(sessionStorage).includes("Lab of Ada")`
+	drafts := func(b *browsertest.Browser) *consolePage {
+		p := s.signedIn(t, b, "ada", "/organizers/new")
+		p.Fill("Name", "Lab of Ada")
+		p.Await(`JSON.stringify(sessionStorage).includes("Lab of Ada")`)
+		return p
+	}
+	signInAsBob := func(p *consolePage) {
+		p.Fill("User", "bob")
+		p.Press("development issuer > Sign in")
+		p.Await(asBob)
+	}
+	t.Run("in another tab", func(t *testing.T) {
+		b := browsertest.Start(t)
+		p := drafts(b)
+		second := s.open(t, b, "/console#/sign-in?closes=1", browsertest.Views[2])
+		signInAsBob(second)
+		p.Await(asBob)
+		if p.token() != second.token() {
+			t.Error("the first tab has another token")
+		}
+	})
+	t.Run("after the token has expired", func(t *testing.T) {
+		p := drafts(browsertest.Start(t))
+		browsertest.Evaluate[any](p.Page, `sessionStorage.setItem("session",
+JSON.stringify({...JSON.parse(sessionStorage.getItem("session")), token: "of nobody"})); location.reload()`)
+		p.Sees("Your session has ended.")
+		signInAsBob(p)
+	})
+}
+
+// TestConsole_SignsOutTabsThatShowOtherPages signs out in one tab while another, which was signed in, shows a public page.
+func TestConsole_SignsOutTabsThatShowOtherPages(t *testing.T) {
+	s, b := start(t, "-demo=false"), browsertest.Start(t)
+	p := s.signedIn(t, b, "ada", "/runs")
+	browsertest.Evaluate[any](p.Page, `location.assign("/")`)
+	p.Sees("Open the console")
+	second := s.signedIn(t, b, "ada", "/runs")
+	second.Press("Sign out")
+	second.Await(`document.querySelector("[aria-label=You]") === null && document.querySelector("h1") !== null`)
+	browsertest.Evaluate[any](p.Page, `history.back()`)
+	p.Await(`document.querySelector("h1") !== null && document.querySelector("nav[aria-label=Console]") !== null`)
+	p.Await(`document.querySelector("[aria-label=You]") === null`)
+	if p.token() != "" {
+		t.Error("the tab keeps its token")
+	}
+}
+
+// TestConsole_KeepsNoTokenThatWasRefused pastes a token that the server refuses: it is no draft.
+func TestConsole_KeepsNoTokenThatWasRefused(t *testing.T) {
+	p := start(t, "-demo=false").open(t, browsertest.Start(t), "/console#/sign-in", browsertest.Views[2])
+	p.Press("Use an access token instead")
+	p.Fill("Access token", "of-somebody")
+	p.Press("Use this token")
+	p.Await(`document.querySelector("main .failure") !== null`)
+	p.keepsNothing()
+}

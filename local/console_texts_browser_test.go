@@ -1,0 +1,46 @@
+//go:build browser
+
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/webpage/browsertest"
+)
+
+// TestConsole_ShowsEveryMarkdown shows texts with character references, and texts that are deep or dense in marks, each within two seconds.
+func TestConsole_ShowsEveryMarkdown(t *testing.T) {
+	s := start(t, "-demo=false")
+	olga := s.token(t, "olga")
+	p := s.open(t, browsertest.Start(t), "/console", browsertest.Views[2])
+	for name, tt := range map[string]struct{ source, shown string }{
+		"references": {"Lakes &amp; rivers &copy; &#8211; *end*", "Lakes & rivers © – end"},
+		"list":       {"1. one\n2. two\n\n- - nested\n\n- - -\n* * * * * * * * *\n\nend", "end"},
+		"quotes":     {strings.Repeat(">", 65_000) + "end", ">end"},
+		"lists":      {strings.Repeat("1. ", 20_000) + "end", "1. end"},
+		"returns":    {"a\r" + strings.Repeat(">", 60_000) + "end", ">end"},
+		"emphasis":   {strings.Repeat("*", 30_000) + "end" + strings.Repeat("*", 30_000), "end*"},
+		"deletions":  {strings.Repeat("~~a", 20_000) + " end", "~~a end"},
+		"notes":      {strings.Repeat("[^a]", 15_000) + " end", "[^a] end"},
+	} {
+		organizer := s.post(t, olga, "/v1/organizers", map[string]any{"name": "Lake Lab", "description": tt.source})
+		browsertest.Evaluate[any](p.Page, `location.hash = "/nothing"`)
+		p.Sees("There is nothing here")
+		began := time.Now()
+		browsertest.Evaluate[any](p.Page, `location.hash = "`+strings.TrimPrefix(organizer, "/v1")+`"`)
+		p.Await(`document.querySelector(".prose") !== null && document.querySelector("main [aria-busy]") === null`)
+		p.Await(`/end\**$/.test(document.querySelector(".prose").innerText.trim())`)
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("%s: shown after %s", name, took)
+		}
+		if text := browsertest.Evaluate[string](p.Page, `document.querySelector(".prose").innerText`); !strings.Contains(text, tt.shown) {
+			t.Errorf("%s: the page shows %.200q", name, text)
+		}
+		if drawn := browsertest.Evaluate[bool](p.Page, `document.querySelector(".prose:not(.before)") !== null`); drawn != (len(tt.source) < 100) {
+			t.Errorf("%s: shown as elements: %t", name, drawn)
+		}
+	}
+	p.Check(s.url + "/")
+}

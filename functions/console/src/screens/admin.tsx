@@ -17,6 +17,8 @@ export default function Admin(_: Screen) {
       <Queues />
       <h2>Storage</h2>
       <Storage />
+      <h3>Users who store most</h3>
+      <ByUser />
       <h2>Featured tasks</h2>
       <Featured />
     </>
@@ -46,7 +48,7 @@ function Queues() {
               {items.map(q => (
                 <tr key={`${q.pool} ${q.work}`}>
                   <th scope="row"><bdi>{q.pool}</bdi></th><td>{q.work}</td><td class="number">{q.runs}</td>
-                  <td>{q.waitingSince ? ago(q.waitingSince) : "–"}</td><td>{q.workerSeenAt ? ago(q.workerSeenAt) : <Tag kind={q.runs > 0 ? "bad" : "warm"}>never</Tag>}</td>
+                  <td>{q.waitingSince ? ago(q.waitingSince) : "–"}</td><td>{q.pool === "(builtin)" ? "needs none" : q.workerSeenAt ? ago(q.workerSeenAt) : <Tag kind={q.runs > 0 ? "bad" : "warm"}>never</Tag>}</td>
                 </tr>
               ))}
             </tbody>
@@ -62,8 +64,29 @@ function Storage() {
   return <Loaded of={storage}>{s => <><Usage taken={s.taken} limits={s.limits} />{s.files && <p class="small quiet">{s.files.files} files, {s.files.inTrash} of them in the trash; counted {ago(s.files.countedAt)}.</p>}</>}</Loaded>;
 }
 
+function ByUser() {
+  const all = useList("/v1/platform/storage/users", { params: { query: { limit: 20 } } });
+  return (
+    <Items of={all} empty={<p>Nobody stores anything.</p>}>
+      {items => (
+        <ul class="rows">
+          {items.map(u => (
+            <li key={u.id}>
+              <a href={`#/admin/users/${u.id}`}><bdi>{u.name || u.id}</bdi></a>
+              <span>{bytes(u.taken!.storedBytes)}{u.limits!.storedBytes > 0 && <> of {bytes(u.limits!.storedBytes)}</>}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Items>
+  );
+}
+
 const sizes = ["storedBytes", "pendingBytes", "pendingFiles"] as const;
 const said = { storedBytes: "Stored", pendingBytes: "Announced, not uploaded", pendingFiles: "Files announced" };
+
+/** noun is a kind of what a day counts, in words. */
+export const noun = (kind: string): string => kind.replace(/[A-Z]/g, c => ` ${c.toLowerCase()}`);
 
 /** Usage shows what is taken of a quota. */
 export const Usage = ({ taken, limits }: { taken: Schemas["Taken"]; limits: Schemas["UsageLimits"] | undefined }) => (
@@ -76,7 +99,7 @@ export const Usage = ({ taken, limits }: { taken: Schemas["Taken"]; limits: Sche
         <dd key={`${k} value`}>{show(taken[k])}{most > 0 && <> of {show(most)} <meter max={most} value={taken[k]} aria-label={said[k]} /></>}</dd>,
       ];
     })}
-    {Object.entries(taken.perDay as Record<string, number>).flatMap(([k, v]) => [<dt key={k}>{k} of 24 hours</dt>, <dd key={`${k} value`}>{v}{limits && ` of ${(limits.perDay as Record<string, number>)[k] || "any"}`}</dd>])}
+    {Object.entries(taken.perDay as Record<string, number>).flatMap(([k, v]) => [<dt key={k}>{noun(k)} of 24 hours</dt>, <dd key={`${k} value`}>{v}{limits && ` of ${(limits.perDay as Record<string, number>)[k] || "any"}`}</dd>])}
   </dl>
 );
 

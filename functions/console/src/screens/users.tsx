@@ -1,12 +1,12 @@
 // The users of the platform, for those who run it: what they take, their tokens, and their deletion.
-import { remove } from "../api";
+import { patch, remove, type Schemas } from "../api";
 import { useGet, useList } from "../data";
 import { go, view, type Screen } from "../route";
-import { Text } from "../ui/fields";
-import { Form } from "../ui/form";
+import { Text, Whole } from "../ui/fields";
+import { Form, member, mergePatch, withMember, type Values } from "../ui/form";
 import { Action, Heading, Items, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
-import { Usage } from "./admin";
+import { noun, Usage } from "./admin";
 
 export default function Users({ params, query }: Screen) {
   return params["userId"] ? <One userId={params["userId"]} /> : <All query={query} />;
@@ -30,7 +30,6 @@ function All({ query }: { query: URLSearchParams }) {
 function One({ userId }: { userId: string }) {
   const user = useGet("/v1/users/{userId}", { params: { path: { userId } } });
   const tokens = useList("/v1/users/{userId}/tokens", { params: { path: { userId } } });
-  const limits = useGet("/info", {}).data?.limits.quotas.user;
   return (
     <Loaded of={user}>
       {u => (
@@ -38,7 +37,8 @@ function One({ userId }: { userId: string }) {
           <Heading title={u.name || u.id}><bdi>{u.name || u.id}</bdi></Heading>
           <p><bdi>{u.email}</bdi> <code>{u.id}</code> {u.deleting && <Tag kind="warm">being deleted</Tag>}</p>
           <h2>Usage</h2>
-          {u.taken && <Usage taken={u.taken} limits={limits} />}
+          {u.taken && <Usage taken={u.taken} limits={u.limits} />}
+          <Limits of={u} saved={user.mutate} />
           <h2>Access tokens</h2>
           <Items of={tokens} empty={<p>None.</p>}>
             {items => (
@@ -73,3 +73,34 @@ function One({ userId }: { userId: string }) {
     </Loaded>
   );
 }
+
+const megabyte = 1e6;
+const inBytes = ["quota/storedBytes", "quota/pendingBytes"];
+
+/** scaled returns a copy with the sizes in another unit. */
+const scaled = (of: Values, factor: number): Values => inBytes.reduce((values, name) => {
+  const size = member(values, name);
+  return typeof size === "number" ? withMember(values, name, Math.ceil(size * factor)) : values;
+}, of);
+
+/** Limits edits what one user may take, where that is not what all may. */
+const Limits = ({ of: u, saved }: { of: Schemas["Profile"]; saved: () => unknown }) => (
+  <details>
+    <summary>Change the limits of this user</summary>
+    <p>What is left empty is as for all users, 0 is no limit. A limit below what is taken deletes nothing.</p>
+    <Form name={`limits ${u.id}`} initial={scaled({ quota: u.quota ?? {} }, 1 / megabyte)} submit={async (values, base) => {
+      await patch("/v1/users/{userId}", { userId: u.id }, mergePatch(scaled(base, megabyte), scaled(values, megabyte)), u);
+      await saved();
+      say("The limits are changed.");
+    }}>
+      {f => (
+        <>
+          <Whole f={f} name="quota/storedBytes" label="Stored (MB)" />
+          <Whole f={f} name="quota/pendingBytes" label="Announced, not uploaded (MB)" />
+          <Whole f={f} name="quota/pendingFiles" label="Files announced" />
+          {Object.keys(u.limits?.perDay ?? {}).map(k => <Whole key={k} f={f} name={`quota/perDay/${k}`} label={`New ${noun(k)} in 24 hours`} />)}
+        </>
+      )}
+    </Form>
+  </details>
+);

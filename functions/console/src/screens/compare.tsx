@@ -49,9 +49,30 @@ export default function Compare({ query }: Screen) {
               </Action>
             ))}
           </p>
+          <Fuse runs={input.runs} />
         </>
       )}
     </>
+  );
+}
+
+const methods = { rrf: "Reciprocal ranks", combsum: "Sum of scores (CombSUM)", combmnz: "Sum of scores times the runs that have the document (CombMNZ)" };
+
+/** Fuse makes one run of those that are compared, as a file. */
+function Fuse({ runs }: { runs: object[] }) {
+  const [method, setMethod] = useState("rrf");
+  return (
+    <details>
+      <summary>Fuse these runs to one</summary>
+      <p>The fused run is a file in the format of TREC, which you can submit. Runs are fused by those who may read their files.</p>
+      <p class="field">
+        <label for="method">Method</label>
+        <select id="method" value={method} onChange={e => setMethod(e.currentTarget.value)}>
+          {Object.entries(methods).map(([value, said]) => <option key={value} value={value}>{said}</option>)}
+        </select>
+      </p>
+      <Action run={() => download("/v1/tools/fusion", "text/plain", "fused.txt", { runs, method })}>Download the fused run</Action>
+    </details>
   );
 }
 

@@ -9,10 +9,11 @@ import { go, type Screen } from "../route";
 import { Resume, RunActions } from "../run_actions";
 import { Area, Choice, Text } from "../ui/fields";
 import { Diagnostics } from "../ui/file_field";
+import { download } from "../ui/download";
 import { Markdown } from "../ui/lazy";
 import { Form, mergePatch, type Values } from "../ui/form";
 import { decimals, ended, nameOf, StateTag } from "../ui/run_state";
-import { Heading, Loaded, Tag } from "../ui/show";
+import { Action, Heading, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { When } from "../ui/time";
 import { bytes } from "./task";
@@ -52,6 +53,13 @@ function One({ of: r }: { of: Run }) {
         <>
           <h2>Files</h2>
           <ul>{r.files.map(f => <li key={f.name}>{f.url ? <a href={f.url}><bdi>{f.name}</bdi></a> : <bdi>{f.name}</bdi>} <span class="small quiet">{bytes(f.size)}{f.state === "pending" && ", not uploaded yet"}</span></li>)}</ul>
+          {dataset?.evaluator.kind === "retrieval" && r.files.some(f => f.url) && (
+            <p class="actions">
+              {Object.entries({ jsonl: "JSON Lines", csv: "CSV" }).map(([to, said]) => (
+                <Action key={to} plain run={() => download("/v1/tools/converter", "text/plain", `${nameOf(r)}.${to}`, { run: { runId: r.id }, to })}>Download as {said}</Action>
+              ))}
+            </p>
+          )}
         </>
       )}
       {ours && <Said run={r} />}

@@ -299,8 +299,8 @@ func (v *Verifier) identity(c claims) (Identity, error) {
 	return Identity{
 		Issuer:   v.Issuer,
 		Subject:  c.Subject,
-		Name:     string(cmp.Or(c.Name, c.PreferredUsername, c.CognitoUsername)),
-		Username: string(c.Username),
+		Name:     cmp.Or(record.Line(string(c.Name)), record.Line(string(c.PreferredUsername)), record.Line(string(c.CognitoUsername))),
+		Username: record.Line(string(c.Username)),
 		Email:    string(c.Email),
 		Groups:   slices.Compact(groups),
 		Expires:  c.Expiry.Time(),

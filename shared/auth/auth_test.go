@@ -107,6 +107,9 @@ func TestVerify_ReadsNamesAndGroups(t *testing.T) {
 		{map[string]any{"groups": json.RawMessage("null")}, "Alice", "", nil},
 		{map[string]any{"groups": []any{"admins", 1}, "cognito:groups": []string{"a"}}, "Alice", "", []string{"a"}},
 		{map[string]any{"name": []string{"Alice"}, "groups": 1}, "", "", nil},
+		{map[string]any{"name": "A\u202el\r\ni\x00ce\u0301" + strings.Repeat("\u0301", 50) + strings.Repeat("w", 500), "groups": nil},
+			"Alice" + strings.Repeat("\u0301", 8) + strings.Repeat("w", 187), "", nil},
+		{map[string]any{"name": " \u3164\u200b", "preferred_username": "al", "username": "b\u202e", "groups": nil}, "al", "b", nil},
 	} {
 		id := accepts(t, v, k.sign(t, i.claims(test.changes)))
 		if id.Name != test.name || id.Username != test.username || !slices.Equal(id.Groups, test.groups) {

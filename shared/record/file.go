@@ -164,7 +164,9 @@ func checkContent(f *File, at string, fields *problem.Fields) []byte {
 func checkFileName(name, at string, fields *problem.Fields) {
 	folder := strings.ContainsAny(name, `/\`) || name == "." || name == ".."
 	fields.AddIf(folder, at+"/name", "must be a file name without folders")
-	fields.AddIf(!folder && len(checkName("", name)) > 0, at+"/name", "must be one line of text without control and format characters")
+	if !folder {
+		*fields = append(*fields, checkName(at+"/name", name)...)
+	}
 }
 
 // CheckInline returns the problem when the inline files of a request have more bytes together than is allowed.

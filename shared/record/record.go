@@ -145,19 +145,58 @@ func (i Instant) sortable() string { return i.UTC().Format(instantLayout) }
 
 // checkName says what is wrong with a one-line text that must say something.
 func checkName(pointer, s string) (fields problem.Fields) {
-	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
+	if strings.ContainsFunc(s, shows) {
 		return CheckLine(pointer, s)
 	}
 	fields.Add(pointer, "must not be empty or only of what nobody sees")
 	return fields
 }
 
+// shows reports whether people see a character that stands alone. Some letters are blank: U+3164 fills the place of another, U+2800 is a
+// pattern of no dots.
+func shows(r rune) bool {
+	return unicode.IsGraphic(r) && r != '\u2800' && !unicode.In(r, unicode.White_Space, unicode.M, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// maxMarks is how many combining marks may follow one another. Scripts need half as many; a hundred cover the lines around them.
+const maxMarks = 8
+
+// unfit returns what reports, of the characters of a line one after the other, which of them may not stand there.
+func unfit() func(rune) bool {
+	marks := 0
+	return func(r rune) bool {
+		if marks++; !unicode.In(r, unicode.Mn, unicode.Me) {
+			marks = 0
+		}
+		return marks > maxMarks || unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || formats(r)
+	}
+}
+
 // CheckLine says what is wrong with a one-line text.
 func CheckLine(pointer, s string) (fields problem.Fields) {
-	wrong := func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || formats(r) }
-	fields.AddIf(!utf8.ValidString(s) || strings.ContainsFunc(s, wrong), pointer,
-		"must be one line of text without control and format characters, such as those that turn the direction of text")
+	fields.AddIf(!utf8.ValidString(s) || strings.ContainsFunc(s, unfit()), pointer,
+		"must be one line of text without control and format characters, such as those that turn the direction of text, and with at most %d "+
+			"combining marks in a row", maxMarks)
 	return fields
+}
+
+// maxLine is how many characters Line leaves.
+const maxLine = 200
+
+// Line returns what may stand in a line of a text that nobody can be told to correct, such as a name that an issuer gives; empty when nobody
+// would see it.
+func Line(s string) string {
+	wrong := unfit()
+	line := strings.Map(func(r rune) rune {
+		if wrong(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\ufffd"))
+	if !strings.ContainsFunc(line, shows) {
+		return ""
+	}
+	return string([]rune(line)[:min(utf8.RuneCountInString(line), maxLine)])
 }
 
 // formats reports whether a character is invisible and changes how others are shown, such as U+202E, which makes of

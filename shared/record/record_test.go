@@ -158,7 +158,8 @@ func TestTexts_Check(t *testing.T) {
 		edit(&d)
 		return d.Check()
 	}
-	for _, name := range []string{"Lakes", "می\u200cخواهم", "👩\u200d🔬", "\u06dd1", "שלום"} {
+	for _, name := range []string{"Lakes", "می\u200cخواهم", "👩\u200d🔬", "\u06dd1", "שלום", "בְּרֵאשִׁ֖ית", "བསྒྲུབས", "กิ่ง", "ᄀᅠ", "⠓⠊", "🐟",
+		"Z" + strings.Repeat("\u0301", 8)} {
 		if fields := task(func(d *record.TaskDraft) { d.Name = name }); len(fields) > 0 {
 			t.Errorf("%q: %v", name, fields)
 		}
@@ -176,7 +177,8 @@ func TestTexts_Check(t *testing.T) {
 			t.Errorf("%s: %+v", pointer, fields)
 		}
 	}
-	for _, name := range []string{" \u00a0\u200b", "a\nb", "a\x00", "a\u0085b", "a\u2028b", "a\u202etxt.exe", "a\u2067b", "a\ufeffb"} {
+	for _, name := range []string{" \u00a0\u200b", "a\nb", "a\x00", "a\u0085b", "a\u2028b", "a\u202etxt.exe", "a\u2067b", "a\ufeffb", "\u3164", "\u2800\u115f", "\ufe0f",
+		"\u0301", "Z" + strings.Repeat("\u0301", 9), strings.Repeat("\u20dd", 9) + "Z"} {
 		refused("/name", func(d *record.TaskDraft) { d.Name = name })
 	}
 	for _, text := range []string{strings.Repeat("ß", 40_000), "a\x00b", "a\u202eb"} {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"assay/shared/webpage/browsertest"
@@ -69,4 +70,16 @@ func TestConsole_KeepsNoTokenThatWasRefused(t *testing.T) {
 	p.Press("Use this token")
 	p.Await(`document.querySelector("main .failure") !== null`)
 	p.keepsNothing()
+}
+
+// TestConsole_WorksByAnotherNameOfTheServer opens the console at localhost, where links to files have the server's own address.
+func TestConsole_WorksByAnotherNameOfTheServer(t *testing.T) {
+	s := start(t, "-demo=false")
+	p := &consolePage{browsertest.Start(t).Open(t, strings.Replace(s.url, "127.0.0.1", "localhost", 1)+"/console#/sign-in", browsertest.Views[2]), s, t}
+	p.Fill("User", "ada")
+	p.Press("development issuer > Sign in")
+	p.Sees("Sign out")
+	if status := browsertest.Evaluate[int](p.Page, `fetch("`+s.url+`/files/none", { method: "PUT" }).then(a => a.status)`); status < 400 {
+		t.Errorf("the files answer %d", status)
+	}
 }

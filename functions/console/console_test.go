@@ -54,6 +54,35 @@ func TestShell_FollowsTheIssuer(t *testing.T) {
 	}
 }
 
+// The policy of a page that is opened by another name of the server has both names, and none that is more than a name.
+func TestShell_WorksByOtherNamesOfTheServer(t *testing.T) {
+	s := servertest.New(t, functions.Operations()...)
+	s.Info.URL = "https://assay.example"
+	for host, want := range map[string][2]string{
+		"assay.example":  {"script-src assay.example/console/;", "connect-src 'self';"},
+		"localhost:8080": {"script-src assay.example/console/ localhost:8080/console/;", "connect-src 'self' https://assay.example;"},
+		"a;b":            {"script-src assay.example/console/;", "connect-src 'self';"},
+		"*":              {"script-src assay.example/console/;", "connect-src 'self';"},
+		"'unsafe-eval'":  {"script-src assay.example/console/;", "connect-src 'self';"},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/console", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = a.Body.Close()
+		policy := a.Header.Get("Content-Security-Policy")
+		if !strings.Contains(policy, want[0]) || !strings.Contains(policy, strings.Replace(want[0], "script", "style", 1)) ||
+			!strings.Contains(policy, want[1]) {
+			t.Errorf("%s: the policy is %q", host, policy)
+		}
+	}
+}
+
 // Every file that the page names is there, may be kept for ever, and is run by the policy; files of other names are missing.
 func TestFiles_AreThoseThatThePageNames(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)

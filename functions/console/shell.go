@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"assay/shared/api"
@@ -55,7 +56,7 @@ func shell(ctx context.Context, c *api.Call) error {
 	if err := shellPage(files, string(config)).Render(ctx, &out); err != nil {
 		return err
 	}
-	c.SetContentPolicy(policy(c.BaseURL(), connect))
+	c.SetContentPolicy(policy(c.BaseURL(), c.Host(), connect))
 	return c.WriteDocument(webpage.MediaType+"; charset=utf-8", out.Bytes())
 }
 
@@ -71,11 +72,18 @@ func (s *settings) findIssuer(ctx context.Context, c *api.Call) (origin string, 
 	return token.Scheme + "://" + token.Host, nil
 }
 
+var hostName = regexp.MustCompile(`^[0-9A-Za-z.-]+(:[0-9]+)?$`)
+
 // policy is the Content-Security-Policy of the application: scripts and styles are those of the bundle alone, which uploaded files at the
-// same origin are not, and no text can become markup (Trusted Types).
-func policy(base, connect string) string {
+// same origin are not, and no text can become markup (Trusted Types). Where the page is opened by another name of the server than its own,
+// such as localhost, the bundle comes from there, and links to files have the server's own.
+func policy(base, named, connect string) string {
 	_, host, _ := strings.Cut(base, "://") // a source without a scheme has that of the page, whatever is in front of the server
+	bundle := host + "/console/"
+	if named != host && hostName.MatchString(named) {
+		bundle, connect = bundle+" "+named+"/console/", connect+" "+base
+	}
 	return "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; img-src 'self' data: blob:; " +
-		"script-src " + host + "/console/; style-src " + host + "/console/; connect-src " + connect +
+		"script-src " + bundle + "; style-src " + bundle + "; connect-src " + connect +
 		"; require-trusted-types-for 'script'; trusted-types 'none'"
 }

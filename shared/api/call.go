@@ -128,6 +128,9 @@ func (c *Call) BaseURL() string {
 	}
 }
 
+// Host is the host that the caller named, with its port: another than that of BaseURL where the server has several names.
+func (c *Call) Host() string { return c.request.Host }
+
 // Development reports whether the server is its own issuer, which gives everyone a token.
 func (c *Call) Development() bool { return c.Info.Issuer == c.BaseURL()+"/dev" }
 

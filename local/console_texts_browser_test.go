@@ -44,3 +44,20 @@ func TestConsole_ShowsEveryMarkdown(t *testing.T) {
 	}
 	p.Check(s.url + "/")
 }
+
+// TestConsole_KeepsTheFilesOfDatasetsApart has a label for the file of each dataset, whatever the script of their names.
+func TestConsole_KeepsTheFilesOfDatasetsApart(t *testing.T) {
+	s := start(t, "-demo=false")
+	olga := s.token(t, "olga")
+	task := s.task(t, olga, "Lakes")
+	for _, name := range []string{"湖", "海"} {
+		s.dataset(t, olga, task, "1 0 a 1\n", map[string]any{"name": name})
+	}
+	p := s.signedIn(t, browsertest.Start(t), "olga", strings.TrimPrefix(task, "/v1")+"/submit?baseline=1")
+	p.Sees("Run on 湖")
+	if labels := browsertest.Evaluate[string](p.Page,
+		`[...document.querySelectorAll("input[type=file]")].map(i => [...i.labels].map(l => l.textContent)).sort().join("; ")`,
+	); labels != "Run on 海; Run on 湖" {
+		t.Errorf("the fields for files have the labels %q", labels)
+	}
+}

@@ -19,7 +19,7 @@ export default function Tasks({ query }: Screen) {
   const me = useMe();
   const { signedIn } = useSession();
   const shown = query.get("show") ?? "open";
-  const at = shown in tabs ? shown as Stage | "mine" : "open";
+  const at = Object.hasOwn(tabs, shown) ? shown as Stage | "mine" : "open";
   const name = query.get("name") ?? "";
   return (
     <>

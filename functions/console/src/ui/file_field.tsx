@@ -1,5 +1,5 @@
 // A file chosen or dropped, and what the server found in it, each fault with its line.
-import { useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { Tag } from "./show";
 
@@ -7,7 +7,7 @@ type Props = { label: string; hint?: string; multiple?: boolean; accept?: string
 
 export function FileField({ label, hint, multiple, accept, chosen, choose }: Props) {
   const [over, setOver] = useState(false);
-  const id = `file-${label.replaceAll(/\W/g, "-")}`;
+  const id = useId();
   const take = (list: FileList | null | undefined): void => {
     if (list?.length) choose(multiple ? [...list] : [...list].slice(0, 1));
   };

@@ -138,6 +138,7 @@ func TestConsole_RefusesAnswersThatItDidNotAskFor(t *testing.T) {
 	answers("no state", attempt, "?code=c", "belongs to no sign-in")
 	answers("a text of nobody", "", "?error=x&error_description=Call+us", "belongs to no sign-in")
 	answers("a code of nobody", attempt, "?code=c&state=s", "The issuer refused: invalid_grant")
+	answers("another issuer", attempt, "?code=c&state=s&iss=https://elsewhere.example", "is of another sign-in")
 	answers("an error of the issuer", attempt, "?error=access_denied&error_description=<b>No</b>&state=s",
 		"The issuer refused: access_denied (<b>No</b>). Sign in again.")
 	for member, says := range map[string]string{

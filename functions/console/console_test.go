@@ -27,16 +27,22 @@ func TestShell_FollowsTheIssuer(t *testing.T) {
 		"a client":            {issuer, "assay", "", "https://tokens.example/token?p=1", `&#34;client_id&#34;:&#34;assay&#34;`, "connect-src 'self' https://tokens.example;"},
 		"scopes":              {issuer, "assay", "", issuer + "/token", `[&#34;openid&#34;,&#34;groups&#34;]`, "connect-src 'self' " + issuer + ";"},
 		"silent":              {issuer, "assay", "", "silent", "does not answer", none},
-		"no address":          {issuer, "assay", "", "", "no address for tokens", none},
-		"no web address":      {issuer, "assay", "", "javascript:alert(1)", "no address for tokens", none},
-		"a policy of its own": {issuer, "assay", "", "https://a.example;script-src/", "no address for tokens", none},
+		"no address":          {issuer, "assay", "", "", "or that for tokens", none},
+		"nowhere to sign in":  {issuer, "assay", "", issuer + "/token", "or that for tokens", none},
+		"no host":             {issuer, "assay", "", "https:///token", "or that for tokens", none},
+		"no web address":      {issuer, "assay", "", "javascript:alert(1)", "or that for tokens", none},
+		"a policy of its own": {issuer, "assay", "", "https://a.example;script-src/", "or that for tokens", none},
 	} {
 		s.Info.Issuer, s.Info.ClientID, s.Info.FilesOrigin = tt.issuer, tt.client, tt.files
 		s.Endpoints = func(context.Context) (auth.Endpoints, error) {
 			if tt.token == "silent" {
 				return auth.Endpoints{}, problem.Unavailable.New("The issuer does not answer.")
 			}
-			return auth.Endpoints{Authorization: issuer + "/authorize", Token: tt.token, Scopes: []string{"openid", "groups"}}, nil
+			authorize := issuer + "/authorize"
+			if name == "nowhere to sign in" {
+				authorize = "javascript:alert(1)"
+			}
+			return auth.Endpoints{Authorization: authorize, Token: tt.token, Scopes: []string{"openid", "groups"}}, nil
 		}
 		a := s.Want(http.StatusOK, nil, "", http.MethodGet, "/console?code=c&state=s&x=1&x=2", nil, "Accept", "text/html,*/*;q=0.8")
 		policy := a.Header.Get("Content-Security-Policy")

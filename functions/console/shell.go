@@ -65,11 +65,15 @@ func (s *settings) findIssuer(ctx context.Context, c *api.Call) (origin string, 
 	if s.Endpoints, err = c.Endpoints(ctx); err != nil {
 		return "", err
 	}
-	token, err := url.Parse(s.Token)
-	if err != nil || token.Scheme != "https" && token.Scheme != "http" || strings.ContainsAny(token.Host, "*;,' ") {
-		return "", problem.Unavailable.Wrap(err, "You can't sign in, because the discovery document of %s names no address for tokens.", s.Issuer)
+	for _, address := range []string{s.Authorization, s.Token} {
+		at, err := url.Parse(address)
+		if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || strings.ContainsAny(at.Host, "*;,' ") {
+			return "", problem.Unavailable.Wrap(err, "You can't sign in, because the discovery document of %s lacks the address where people sign in, "+
+				"or that for tokens.", s.Issuer)
+		}
+		origin = at.Scheme + "://" + at.Host
 	}
-	return token.Scheme + "://" + token.Host, nil
+	return origin, nil
 }
 
 var hostName = regexp.MustCompile(`^[0-9A-Za-z.-]+(:[0-9]+)?$`)

@@ -182,3 +182,16 @@ func TestConsole_WorksOnASlowNetwork(t *testing.T) {
 	}
 	p.Check(s.url + "/")
 }
+
+// TestConsole_OutlivesAScreenThatBreaks answers a screen with what it cannot show: the frame stays, and leads to the other screens.
+func TestConsole_OutlivesAScreenThatBreaks(t *testing.T) {
+	s := start(t, "-demo=false")
+	task := s.task(t, s.token(t, "olga"), "Lakes")
+	p := s.signedIn(t, browsertest.Start(t), "ada", "/runs")
+	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.fetch = async request => { const answer = await real(request);
+return /v1.tasks.[^/]+$/.test(request.url) ? Response.json({...await answer.json(), registration: {closesAt: "soon"}}) : answer; } }
+location.hash = "`+strings.TrimPrefix(task, "/v1")+`"`)
+	p.Sees("This page cannot be shown")
+	p.Press("Tasks")
+	p.Sees("Search by name")
+}

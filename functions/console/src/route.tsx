@@ -1,8 +1,9 @@
 // Where the reader is: a path after the # of the address, which no server sees, with a query that keeps the view of a screen.
 import { lazy, Suspense, useSyncExternalStore } from "preact/compat";
-import type { ComponentType } from "preact";
-import { useEffect } from "preact/hooks";
-import { Busy } from "./ui/show";
+import type { ComponentChildren, ComponentType } from "preact";
+import { useEffect, useErrorBoundary } from "preact/hooks";
+import { toProblem } from "./api";
+import { Busy, Failure } from "./ui/show";
 
 export type Screen = { params: Record<string, string>; query: URLSearchParams };
 type Load = () => Promise<{ default: ComponentType<Screen> }>;
@@ -107,5 +108,11 @@ export function Current() {
     return () => observer.disconnect();
   }, [path]);
   if (!found) return <><h1 tabIndex={-1}>There is nothing here</h1><p>Check the address, or go to <a href="#/">the tasks</a>.</p></>;
-  return <Suspense fallback={<Busy />}><found.Show key={path} params={found.params} query={query} /></Suspense>;
+  return <Caught key={path}><Suspense fallback={<Busy />}><found.Show key={path} params={found.params} query={query} /></Suspense></Caught>;
+}
+
+/** Caught shows why a screen broke, so that the others can still be reached. */
+function Caught({ children }: { children: ComponentChildren }) {
+  const [error, again] = useErrorBoundary();
+  return error ? <><h1 tabIndex={-1}>This page cannot be shown</h1><Failure of={toProblem(error)} retry={again} /></> : <>{children}</>;
 }

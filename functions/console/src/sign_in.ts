@@ -15,7 +15,7 @@ const server: oauth.AuthorizationServer = {
 };
 const client: oauth.Client = { client_id: settings.client_id ?? "" };
 // The server may be on a laptop, as is its issuer then.
-const options = { [oauth.allowInsecureRequests]: settings.issuer.startsWith("http:") };
+const options = { [oauth.allowInsecureRequests]: settings.issuer.startsWith("http:"), signal: () => AbortSignal.timeout(10_000) };
 
 /** scope asks for groups, which give roles, and for a refresh token, where the issuer has a scope for them. */
 const scope = ["openid", "email", "profile", ...(settings.scopes_supported ?? []).filter(s => s === "groups" || s === "offline_access")];
@@ -109,11 +109,15 @@ export async function freshToken(): Promise<string | undefined> {
     if (!s || !dueForRefresh(s)) return;
     const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), s.refresh!, options);
     begin(toSession(await oauth.processRefreshTokenResponse(server, client, response), s.uses ?? "id_token", s));
-  }).catch(() => undefined); // the token that is there works until it expires, and then the page asks to sign in
+  }).catch(() => {
+    nextRefresh = Date.now() + 20_000; // the token that is there works until it expires, and then the page asks to sign in
+  });
   return session()?.token;
 }
 
-const dueForRefresh = (s: Session | undefined): boolean => Boolean(s?.refresh && s.expiresAt && s.expiresAt - Date.now() < 60_000);
+let nextRefresh = 0;
+const dueForRefresh = (s: Session | undefined): boolean =>
+  Boolean(s?.refresh && s.expiresAt && s.expiresAt - Date.now() < 60_000 && Date.now() > nextRefresh);
 
 /** developmentSignIn has the server's own issuer give a token. */
 export async function developmentSignIn(user: string, admin: boolean): Promise<void> {

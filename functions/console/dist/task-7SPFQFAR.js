@@ -1,1 +1,0 @@
-import{a,b,c,d}from"./chunk-VU6CNO5N.js";import"./chunk-WCBHSVNH.js";import"./chunk-OVJ35LEG.js";import"./chunk-NFCMNIW5.js";import"./chunk-Z4GZ2LZE.js";import"./chunk-S4NZBT32.js";import"./chunk-H3EGQZFR.js";import"./chunk-PNHWQCZW.js";import"./chunk-KMQCHP5V.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as Left,d as Measures,c as bytes,a as default};

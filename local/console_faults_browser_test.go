@@ -195,3 +195,15 @@ location.hash = "`+strings.TrimPrefix(task, "/v1")+`"`)
 	p.Press("Tasks")
 	p.Sees("Search by name")
 }
+
+// TestConsole_SaysThatAnAnswerIsNone answers a list with a page, as networks do that want a login of their own first.
+func TestConsole_SaysThatAnAnswerIsNone(t *testing.T) {
+	s := start(t, "-demo=false")
+	p := s.signedIn(t, browsertest.Start(t), "ada", "/runs")
+	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.fetch = request => request.url.includes("/v1/tasks?")
+? Promise.resolve(new Response("<html>Log in</html>")) : real(request); window.again = () => { window.fetch = real; } } location.hash = "#/"`)
+	p.Sees("is not valid JSON")
+	browsertest.Evaluate[any](p.Page, `window.again()`)
+	p.Press("Try again")
+	p.Sees("No task is open now.")
+}

@@ -117,7 +117,9 @@ export const etagOf = (resource: object): string => etags.get(resource) ?? "";
 
 /** ok returns the body of an answer, and throws a Problem where it is an error. Of an empty list, which is 204, the body is undefined. */
 export async function ok<T>(answer: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
-  const { data, error, response } = await answer;
+  const { data, error, response } = await answer.catch((broken: unknown) => {
+    throw toProblem(broken); // such as a page in the place of JSON, of whatever is in between
+  });
   if (!response.ok) {
     const document = typeof error === "object" && error !== null ? (error as ProblemDocument) : undefined;
     throw new Problem(document?.detail ? document : { title: "Error", detail: `The server answered ${response.status}. Try again later.`, status: response.status });

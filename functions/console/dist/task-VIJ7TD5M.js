@@ -1,1 +1,0 @@
-import{a,b,c,d}from"./chunk-GOOYDFX2.js";import"./chunk-WCBHSVNH.js";import"./chunk-32LHC55D.js";import"./chunk-EK5VRXCG.js";import"./chunk-NOKKUXYS.js";import"./chunk-MWDJRSPE.js";import"./chunk-HHP72EK4.js";import"./chunk-PNHWQCZW.js";import"./chunk-FPODMZOW.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as Left,d as Measures,c as bytes,a as default};

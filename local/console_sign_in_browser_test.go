@@ -108,6 +108,12 @@ token: "of nobody", expiresAt: Date.now()})); location.reload()`)
 			if p.token() != "" {
 				t.Error("the tab keeps a token after it signed out")
 			}
+			p.Press("Sign in at")
+			p.lead("ada") // the issuer asks who it is, although it has a session of its own
+			p.Sees("Sign out")
+			if s.get(t, p.token(), "/v1/user", &user); user.Name == "root of the lab" {
+				t.Error("the second user is signed in as the first")
+			}
 		})
 	}
 }

@@ -6,7 +6,7 @@ import { useSyncExternalStore } from "preact/compat";
 /** Session has the id of its user, and when they signed in; each token of it has the same. */
 export type Session = { token: string; user?: string; since?: number; refresh?: string; uses?: "id_token" | "access_token"; expiresAt?: number };
 
-const key = "session", mark = "signed-out";
+const key = "session", mark = "signed-out", out = "ask-who";
 const channel = new BroadcastChannel("assay");
 const listeners = new Set<() => void>();
 let current: Session | undefined = JSON.parse(sessionStorage.getItem(key) ?? "null") ?? undefined;
@@ -46,8 +46,12 @@ function take(s: Session): void {
 export function signedIn(user: string, s: Session): void {
   const since = Math.max(Date.now(), marked(), (current?.since ?? 0) + 1);
   if (current && current.user !== user) localStorage.setItem(mark, String(since));
+  localStorage.removeItem(out);
   begin({ ...s, user, since });
 }
+
+/** asksWho reports whether somebody signed out, and nobody in since: the issuer must not take who comes next for them. */
+export const asksWho = (): boolean => localStorage.getItem(out) !== null;
 
 /** begin goes on with a session, or with its next token, in all tabs. */
 export function begin(s: Session): void {
@@ -58,6 +62,7 @@ export function begin(s: Session): void {
 /** signOut ends the session in all tabs. */
 export function signOut(): void {
   localStorage.setItem(mark, String(Math.max(Date.now(), current?.since ?? 0) + 1));
+  localStorage.setItem(out, "");
   channel.postMessage({ session: null });
   leave();
 }

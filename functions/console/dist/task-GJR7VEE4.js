@@ -1,1 +1,0 @@
-import{a,b,c,d}from"./chunk-7RBACAWC.js";import"./chunk-WCBHSVNH.js";import"./chunk-4KI5DQRY.js";import"./chunk-6CR6A4W7.js";import"./chunk-ASG5KNLR.js";import"./chunk-IOMGRHVI.js";import"./chunk-7NU2Y4CR.js";import"./chunk-PNHWQCZW.js";import"./chunk-S6KNNARK.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as Left,d as Measures,c as bytes,a as default};

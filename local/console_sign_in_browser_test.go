@@ -205,6 +205,12 @@ func TestConsole_SharesTheSessionOfItsTabs(t *testing.T) {
 		if second.token() != p.token() {
 			t.Error("the second tab has another token")
 		}
+		browsertest.Evaluate[any](second.Page, `{ const late = new BroadcastChannel("assay"); late.postMessage({answer:
+{...JSON.parse(sessionStorage.getItem("session")), token: "a former one"}}); late.postMessage({asks: true}) }`)
+		p.Sees("Operate")
+		if second.token() != p.token() {
+			t.Error("the first tab took a former token")
+		}
 		browsertest.Evaluate[any](p.Page, expire+`location.hash = "#/me"; location.reload()`)
 		p.Sees("Your session has ended.")
 		browsertest.Evaluate[any](second.Page, expire+`location.reload()`)
@@ -216,6 +222,8 @@ func TestConsole_SharesTheSessionOfItsTabs(t *testing.T) {
 		if p.token() != "" {
 			t.Error("the first tab is still signed in")
 		}
+		second.Close()
+		p.Close()
 	}
 }
 

@@ -26,9 +26,11 @@ function store(s: Session | undefined, over: boolean): void {
   listeners.forEach(tell => tell());
 }
 
-channel.onmessage = ({ data }: MessageEvent<{ asks?: true; session?: Session | null }>) => {
+channel.onmessage = ({ data }: MessageEvent<{ asks?: true; answer?: Session; session?: Session | null }>) => {
   if (data.asks) {
-    if (current && !ended) channel.postMessage({ session: current });
+    if (current && !ended) channel.postMessage({ answer: current });
+  } else if (data.answer) {
+    if (!current) take(data.answer); // to others it may come later than the next token
   } else if (data.session) take(data.session);
   else leave();
 };

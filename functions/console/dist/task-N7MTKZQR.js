@@ -1,1 +1,0 @@
-import{a,b,c,d}from"./chunk-PW7LI77Q.js";import"./chunk-WCBHSVNH.js";import"./chunk-B2VFHHON.js";import"./chunk-G7GIFFRV.js";import"./chunk-LH3MV7YB.js";import"./chunk-U7LPP4MW.js";import"./chunk-NNR5VEE4.js";import"./chunk-PNHWQCZW.js";import"./chunk-I3LGLAEJ.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as Left,d as Measures,c as bytes,a as default};

@@ -107,9 +107,10 @@ func TestTodos_HaveRunsUntilTheyAreReviewed(t *testing.T) {
 	onBothStores(t, func(t *testing.T, w withTodos) {
 		w.team("tom")
 		one, two := w.entry("tom"), w.entry("tom")
+		w.change("tom", "/v1/runs/"+one, map[string]any{"label": "First"})
 		w.want("two are completed", "run.unreviewed Team of tom", "run.unreviewed Team of tom")
 		if e := w.list("")[1]; e.ID != one || e.RunID != one || e.DatasetID != servertest.ID(w.dataset) || e.TaskName != "Lakes" ||
-			e.RegistrationID == "" || !e.Since.Equal(w.run("olga", one).FinishedAt.Time) {
+			e.RegistrationID == "" || e.Run != "First" || !e.Since.Equal(w.run("olga", one).FinishedAt.Time) {
 			t.Errorf("%+v", e)
 		}
 		w.change("tom", w.task+"/submissions/"+w.run("tom", one).SubmissionID, map[string]any{"visibility": "public"})
@@ -129,6 +130,21 @@ func TestTodos_HaveRunsUntilTheyAreReviewed(t *testing.T) {
 		w.want("and restored", "run.unreviewed Team of tom")
 		w.change("olga", w.dataset+"/reviews", map[string]any{"runIds": []string{two}, "review": map[string]any{"published": false}})
 		w.want("both are reviewed")
+		of, review := "/v1/runs/"+two+"/review", record.Review{}
+		w.change("olga", of, map[string]any{"waits": true})
+		w.want("one waits again", "run.unreviewed Team of tom")
+		if w.Want(http.StatusOK, &review, "olga", http.MethodGet, of, nil); review.ReviewedAt != nil || review.ReviewerID != "" {
+			t.Errorf("it is reviewed: %+v", review)
+		}
+		waits := func(is bool) map[string]any {
+			return map[string]any{"runIds": []string{two}, "review": map[string]any{"waits": is}}
+		}
+		w.change("olga", w.dataset+"/reviews", waits(false))
+		w.want("somebody has looked at it")
+		w.change("olga", w.dataset+"/reviews", waits(true))
+		w.want("and it waits again", "run.unreviewed Team of tom")
+		w.change("olga", of, map[string]any{"comment": "Good"})
+		w.want("it has a comment")
 
 		w.change("olga", w.dataset, map[string]any{"publish": "onCompletion"})
 		w.entry("tom")

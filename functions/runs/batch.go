@@ -48,6 +48,7 @@ type ReviewChange struct {
 	InvalidOutput    *bool   `json:"invalidOutput,omitempty"`
 	HasErrorOutput   *bool   `json:"hasErrorOutput,omitempty"`
 	OtherErrors      *bool   `json:"otherErrors,omitempty"`
+	Waits            *bool   `json:"waits,omitempty" doc:"true has the runs wait for a review as before; false says that somebody has looked at them, and changes nothing else"`
 }
 
 // ReviewedRuns is the answer for each run of a batch.
@@ -93,7 +94,7 @@ func (s *RunSelection) keeps(r *record.RunItem) bool {
 }
 
 // apply changes the members that are there.
-func (ch ReviewChange) apply(d *record.ReviewDraft) error {
+func (ch ReviewChange) apply(d *ReviewDraft) error {
 	members, err := json.Marshal(ch)
 	return errors.Join(err, json.Unmarshal(members, d))
 }
@@ -134,14 +135,14 @@ func reviewRun(ctx context.Context, c *api.Call, d *record.DatasetItem, runID st
 		if err != nil {
 			return err
 		}
-		draft := r.ReviewDraft
+		draft := ReviewDraft{ReviewDraft: r.ReviewDraft}
 		if err := ch.apply(&draft); err != nil {
 			return err
 		}
 		if err := problem.Check(draft.Check()); err != nil {
 			return err
 		}
-		if draft != r.ReviewDraft || r.Run.Todo() != nil {
+		if draft != (ReviewDraft{ReviewDraft: r.ReviewDraft}) || r.Run.Todo() != nil {
 			if r, err = changeReview(ctx, c, r, draft); err != nil {
 				return err
 			}

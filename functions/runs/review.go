@@ -10,6 +10,12 @@ import (
 	"assay/shared/visibility"
 )
 
+// ReviewDraft is what an organizer writes of a review, and whether the run waits for one all the same.
+type ReviewDraft struct {
+	record.ReviewDraft
+	Waits bool `json:"waits,omitempty" doc:"only sent: true has the run wait for a review as before, and so undoes one; every other change ends that"`
+}
+
 // review is the one of the run that the path names.
 func review(ctx context.Context, c *api.Call) (*record.ReviewItem, error) {
 	return findReview(ctx, c, c.Param("runId"))
@@ -33,11 +39,14 @@ func findReview(ctx context.Context, c *api.Call, id string) (r *record.ReviewIt
 
 // changeReview changes the review with the access attributes of the run and of all its evaluations in one transaction, so that no
 // caller sees one by the old verdict and another by the new.
-func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d record.ReviewDraft) (*record.ReviewItem, error) {
+func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d ReviewDraft) (*record.ReviewItem, error) {
 	now := c.Now()
 	changed := *r
-	changed.ReviewDraft = d
+	changed.ReviewDraft = d.ReviewDraft
 	changed.ReviewerID, changed.ReviewedAt = c.Caller.ID, new(record.At(now))
+	if d.Waits {
+		changed.ReviewerID, changed.ReviewedAt = "", nil
+	}
 	c.Tx.Save(&changed, now)
 	if err := c.Audit(ctx, r.Scope(), record.ReviewUpdated, "/v1/runs/"+r.RunID+"/review", r.ReviewDraft, changed.ReviewDraft); err != nil {
 		return nil, err
@@ -46,10 +55,10 @@ func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d reco
 		c.Tx.Create(record.NewEvent(now, record.EventReviewPublished, r.Scope(), "/v1/runs/"+r.RunID))
 	}
 	run := *r.Run
-	run.Reviewed = true
+	run.Reviewed = !d.Waits
 	changed.Run = &run
 	if d.Published == r.Published && d.Blinded == r.Blinded {
-		if !r.Run.Reviewed {
+		if run.Reviewed != r.Run.Reviewed {
 			c.Tx.Replace(&run) // nothing changes that is shown of it
 		}
 		return &changed, nil

@@ -34,6 +34,7 @@ type Todo struct {
 	RegistrationID string   `json:"registrationId,omitempty" doc:"the registration, or that of the run's team; baselines can have none"`
 	DatasetID      string   `json:"datasetId,omitempty" doc:"of a run"`
 	RunID          string   `json:"runId,omitempty" doc:"the run; of several that wait for a worker on one dataset, as a rule the oldest"`
+	Run            string   `json:"run,omitempty" doc:"its title, label or tag, the first that it has"`
 	Team           string   `json:"team" doc:"name of the team, also of an anonymous one"`
 	Since          Instant  `json:"since" doc:"when the registration was made, the run ended, or began to wait"`
 }
@@ -71,7 +72,7 @@ func (r *RunItem) TodoUnserved() *Todo {
 
 func (r *RunItem) todo(kind TodoKind, since *Instant) *Todo {
 	return &Todo{ID: r.ID, Kind: kind, OrganizerID: r.Access.OrganizerID, TaskID: r.TaskID, RegistrationID: r.Access.RegistrationID,
-		DatasetID: r.DatasetID, RunID: r.ID, Team: r.Team, Since: *cmp.Or(since, &r.UpdatedAt)}
+		DatasetID: r.DatasetID, RunID: r.ID, Run: cmp.Or(r.Title, r.Label, r.RunTag), Team: r.Team, Since: *cmp.Or(since, &r.UpdatedAt)}
 }
 
 // todo adds the record with the id to the list of what waits for the organizer.

@@ -1,4 +1,5 @@
 // Reading resources and lists from screens. The browser's cache makes conditional requests of repeated ones.
+import { useRef } from "preact/hooks";
 import useSWR, { type SWRConfiguration, type SWRResponse } from "swr";
 import useSWRInfinite from "swr/infinite";
 import type { MaybeOptionalInit } from "openapi-fetch";
@@ -23,6 +24,13 @@ export const read = <P extends GetPath>(path: P, init: Init<P>): Promise<Answer<
 export function useGet<P extends GetPath>(path: P | null, init: Init<P>, config?: SWRConfiguration<Answer<P>, Problem>): Loading<Answer<P>> {
   useSession();
   return useSWR<Answer<P>, Problem>(path && [session()?.token !== undefined, path, init], () => get<Answer<P>>(path!, init), config);
+}
+
+/** useNewest has the newest state of a resource for what a form sends, also when the form itself has just read it again. */
+export function useNewest<T>(of: T, reload: () => Promise<T | undefined>): { newest: { current: T }; latest: () => Promise<T> } {
+  const newest = useRef(of);
+  newest.current = of;
+  return { newest, latest: async () => (newest.current = (await reload()) ?? newest.current) };
 }
 
 type Tool = "leaderboard" | "significance" | "topics" | "diffir" | "serp";

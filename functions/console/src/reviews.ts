@@ -15,7 +15,7 @@ const atOnce = 8;
 const request = 100; // runs that one request reviews at most
 
 /** reviewsOf reads the reviews of runs. */
-export async function reviewsOf(runIds: string[]): Promise<Review[]> {
+async function reviewsOf(runIds: string[]): Promise<Review[]> {
   const all: Review[] = [];
   for (let at = 0; at < runIds.length; at += atOnce) {
     all.push(...await Promise.all(runIds.slice(at, at + atOnce).map(runId => read("/v1/runs/{runId}/review", { params: { path: { runId } } }))));
@@ -24,7 +24,7 @@ export async function reviewsOf(runIds: string[]): Promise<Review[]> {
 }
 
 /** review changes the reviews of runs of a dataset, and returns what became of each. */
-export async function review(datasetId: string, runIds: string[], change: Change): Promise<Schemas["ReviewedRun"][]> {
+async function review(datasetId: string, runIds: string[], change: Change): Promise<Schemas["ReviewedRun"][]> {
   const all: Schemas["ReviewedRun"][] = [];
   for (let at = 0; at < runIds.length; at += request) {
     all.push(...(await patch("/v1/datasets/{datasetId}/reviews", { datasetId }, { runIds: runIds.slice(at, at + request), review: change })).data);
@@ -32,12 +32,25 @@ export async function review(datasetId: string, runIds: string[], change: Change
   return all;
 }
 
-/** takeBack gives published and blinded of reviews the values that they had. */
-export async function takeBack(datasetId: string, before: Review[]): Promise<void> {
-  for (const published of [true, false]) {
-    for (const blinded of [true, false]) {
-      const runIds = before.filter(r => r.published === published && r.blinded === blinded).map(r => r.runId);
-      await review(datasetId, runIds, { published, blinded });
-    }
+/** conclude changes the reviews of runs of any datasets, and returns those that failed, and how to take the others back. */
+export async function conclude(runs: { runId: string; datasetId: string }[], change: Change, waited?: boolean):
+  Promise<{ failed: Schemas["ReviewedRun"][]; undo: () => Promise<void> }> {
+  const failed: Schemas["ReviewedRun"][] = [], undos: (() => Promise<void>)[] = [];
+  for (const [datasetId, group] of Map.groupBy(runs, r => r.datasetId)) {
+    const before = await reviewsOf(group.map(r => r.runId));
+    failed.push(...(await review(datasetId, group.map(r => r.runId), change)).filter(a => a.problem));
+    undos.push(() => takeBack(datasetId, before.filter(b => !failed.some(f => f.runId === b.runId)), waited));
+  }
+  return { failed, undo: async () => {
+    for (const undo of undos) await undo();
+  } };
+}
+
+/** takeBack gives reviews what they said of who sees the run. Those that waited do so again. */
+async function takeBack(datasetId: string, before: Review[], waited?: boolean): Promise<void> {
+  const said = ({ published, blinded, reviewedAt }: Review): string => JSON.stringify({ published, blinded, waits: waited ?? !reviewedAt });
+  for (const [change, reviews] of Map.groupBy(before, said)) {
+    const failed = (await review(datasetId, reviews.map(r => r.runId), JSON.parse(change) as Change)).find(a => a.problem);
+    if (failed) throw new Error(failed.problem!.detail);
   }
 }

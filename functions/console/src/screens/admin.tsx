@@ -8,19 +8,27 @@ import { ago } from "../ui/time";
 import { bytes } from "./task";
 
 export default function Admin(_: Screen) {
+  const storage = useGet("/v1/platform/storage", {});
   return (
     <>
       <Heading title="Operate">Operate</Heading>
       <p class="tabs"><a href="#/admin" aria-current="page">Platform</a> <a href="#/admin/users">Users</a></p>
       <Health />
-      <h2>Queues</h2>
-      <Queues />
-      <h2>Storage</h2>
-      <Storage />
-      <h3>Users who store most</h3>
-      <ByUser />
-      <h2>Featured tasks</h2>
-      <Featured />
+      <Loaded of={storage}>
+        {s => (
+          <>
+            <h2>Queues</h2>
+            <Queues />
+            <h2>Storage</h2>
+            <Usage taken={s.taken} limits={s.limits} />
+            {s.files && <p class="small quiet">{s.files.files} files, {s.files.inTrash} of them in the trash; counted {ago(s.files.countedAt)}.</p>}
+            <h3>Users who store most</h3>
+            <ByUser />
+            <h2>Featured tasks</h2>
+            <Featured />
+          </>
+        )}
+      </Loaded>
     </>
   );
 }
@@ -43,7 +51,7 @@ function Queues() {
       {items => (
         <div class="scroll" tabIndex={0} role="group" aria-label="Queues">
           <table>
-            <thead><tr><th scope="col">Pool</th><th scope="col">Work</th><th scope="col" class="number">Waiting</th><th scope="col">Longest</th><th scope="col">Worker seen</th></tr></thead>
+            <thead><tr><th scope="col">Pool</th><th scope="col">Work</th><th scope="col" class="number">Waiting</th><th scope="col">Oldest</th><th scope="col">Worker seen</th></tr></thead>
             <tbody>
               {items.map(q => (
                 <tr key={`${q.pool} ${q.work}`}>
@@ -57,11 +65,6 @@ function Queues() {
       )}
     </Items>
   );
-}
-
-function Storage() {
-  const storage = useGet("/v1/platform/storage", {});
-  return <Loaded of={storage}>{s => <><Usage taken={s.taken} limits={s.limits} />{s.files && <p class="small quiet">{s.files.files} files, {s.files.inTrash} of them in the trash; counted {ago(s.files.countedAt)}.</p>}</>}</Loaded>;
 }
 
 function ByUser() {

@@ -2,7 +2,7 @@
 import type { Schemas } from "../api";
 import { useList } from "../data";
 import type { Screen } from "../route";
-import { download } from "../ui/download";
+import { downloadList } from "../ui/download";
 import { Action, Heading, Items } from "../ui/show";
 import { When } from "../ui/time";
 
@@ -19,7 +19,7 @@ export default function Audit({ params }: Screen) {
       <p class="small"><a href={taskId ? `#/tasks/${taskId}/desk` : `#/organizers/${organizerId}`}>Back</a></p>
       <Heading title="Audit trail">Audit trail</Heading>
       <Items of={all} empty={<p>Nothing was done yet.</p>}>{items => <ul class="rows">{items.map(e => <Line key={e.id} of={e} />)}</ul>}</Items>
-      <p><Action plain run={() => download(`${address}/audit-entries?limit=100`, "text/csv", "audit.csv")}>Download the latest as CSV</Action></p>
+      {all.items && all.items.length > 0 && <p><Action plain run={() => downloadList(`${address}/audit-entries?limit=100`, "audit.csv")}>Download as CSV</Action></p>}
     </>
   );
 }

@@ -1,11 +1,12 @@
 // Everything that waits for the reader's organizers, over all of their tasks, in one list.
 import { useState } from "preact/hooks";
-import { patch, type Schemas } from "../api";
+import type { Schemas } from "../api";
 import { useList } from "../data";
 import { useMe } from "../roles";
-import { review, reviewsOf, takeBack } from "../reviews";
+import { conclude } from "../reviews";
 import { view, type Screen } from "../route";
 import { useSession } from "../session";
+import { decide } from "../ui/decide";
 import { Action, Busy, Heading, Items, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { say } from "../ui/status";
@@ -52,55 +53,41 @@ function Waiting({ organizerId }: { organizerId: string }) {
     setTicked([]);
     await all.reload();
   };
-  const decide = async (ts: Todo[], state: "accepted" | "rejected"): Promise<void> => {
-    const set = async (to: string): Promise<void> => {
-      for (const t of ts) await patch("/v1/tasks/{taskId}/registrations/{registrationId}", { taskId: t.taskId, registrationId: t.registrationId! }, { state: to });
-      await settled();
-    };
-    await set(state);
-    say(`${ts.length === 1 ? ts[0]!.team : `${ts.length} teams`} ${state}.`, () => set("pending"));
+  const settle = (ts: Todo[], state: "accepted" | "rejected"): Promise<void> =>
+    decide(ts.map(t => ({ id: t.registrationId!, taskId: t.taskId, team: t.team, state: "pending" })), state, settled);
+  const act = async (ts: Todo[], change: Schemas["ReviewChange"], done: string): Promise<void> => {
+    const { failed, undo } = await conclude(ts as { runId: string; datasetId: string }[], change, true).finally(settled);
+    const count = ts.length - failed.length;
+    if (count > 0) say(`${count} ${count === 1 ? "run is" : "runs are"} ${done}.`, () => undo().finally(settled));
+    if (failed[0]) throw new Error(failed[0].problem!.detail);
   };
-  const conclude = async (ts: Todo[], change: Schemas["ReviewChange"], done: string): Promise<void> => {
-    const groups = Map.groupBy(ts, t => t.datasetId!);
-    const before = new Map<string, Schemas["Review"][]>();
-    for (const [datasetId, runs] of groups) {
-      const ids = runs.map(t => t.runId!);
-      before.set(datasetId, await reviewsOf(ids));
-      const failed = (await review(datasetId, ids, change)).find(a => a.problem);
-      if (failed) throw new Error(failed.problem!.detail);
-    }
-    await settled();
-    say(`${ts.length} ${ts.length === 1 ? "run is" : "runs are"} ${done}.`, Object.keys(change).length > 0 ? async () => {
-      for (const [datasetId, reviews] of before) await takeBack(datasetId, reviews);
-      await settled();
-    } : undefined);
-  };
-  const teams = chosen.filter(t => t.kind === "registration.pending"), runs = chosen.filter(ofRun);
+  const teams = chosen.filter(t => t.kind === "registration.pending"), runs = chosen.filter(ofRun), completed = runs.filter(t => t.kind === "run.unreviewed");
   return (
     <Items of={all} empty={<p>Nothing waits for you. Teams that want to take part, runs to review and what went wrong come here.</p>}>
       {items => (
         <>
           <p class="actions">
             <label><input type="checkbox" checked={ticked.length === items.length} onChange={e => setTicked(e.currentTarget.checked ? items.map(t => t.id) : [])} /> All {items.length} shown</label>
-            {teams.length > 0 && <><Action plain run={() => decide(teams, "accepted")}>Accept {teams.length}</Action><Action plain run={() => decide(teams, "rejected")}>Reject {teams.length}</Action></>}
-            {runs.length > 0 && <><Action plain run={() => conclude(runs, { blinded: false, published: true }, "published")}>Unblind and publish {runs.length}</Action><Action plain run={() => conclude(runs, {}, "marked as seen")}>Mark {runs.length} as seen</Action></>}
+            {teams.length > 0 && <><Action plain run={() => settle(teams, "accepted")}>Accept {teams.length}</Action><Action plain run={() => settle(teams, "rejected")}>Reject {teams.length}</Action></>}
+            {completed.length > 0 && <Action plain run={() => act(completed, { blinded: false, published: true }, "published")}>Unblind and publish {completed.length}</Action>}
+            {runs.length > 0 && <Action plain run={() => act(runs, { waits: false }, "marked as seen")}>Mark {runs.length} as seen</Action>}
           </p>
           <ul class="rows">
             {items.map(t => (
               <li key={t.id + t.kind}>
                 <label>
                   <input type="checkbox" checked={ticked.includes(t.id)} onChange={e => setTicked(e.currentTarget.checked ? [...ticked, t.id] : ticked.filter(x => x !== t.id))} />{" "}
-                  <bdi>{t.team}</bdi> <Tag kind={kinds[t.kind][1]}>{kinds[t.kind][0]}</Tag> <span class="small quiet"><bdi>{t.taskName ?? t.taskId}</bdi>, {ago(t.since)}</span>
+                  <bdi>{t.team}</bdi>{t.run && <>: <bdi>{t.run}</bdi></>} <Tag kind={kinds[t.kind][1]}>{kinds[t.kind][0]}</Tag> <span class="small quiet"><bdi>{t.taskName ?? t.taskId}</bdi>, {ago(t.since)}</span>
                 </label>
                 {t.kind === "registration.pending"
                   ? (
                     <>
-                      <Action plain label={`Accept ${t.team}`} run={() => decide([t], "accepted")}>Accept</Action>
-                      <Action plain label={`Reject ${t.team}`} run={() => decide([t], "rejected")}>Reject</Action>
+                      <Action plain label={`Accept ${t.team}`} run={() => settle([t], "accepted")}>Accept</Action>
+                      <Action plain label={`Reject ${t.team}`} run={() => settle([t], "rejected")}>Reject</Action>
                       <a href={`#/tasks/${t.taskId}/registrations/${t.registrationId}`} aria-label={`Look at ${t.team}`}>Look</a>
                     </>
                   )
-                  : <a href={`#/runs/${t.runId}/${ofRun(t) ? "review" : ""}`.replace(/\/$/, "")} aria-label={`${ofRun(t) ? "Review" : "Look at"} the run of ${t.team}`}>{ofRun(t) ? "Review" : "Look"}</a>}
+                  : <a href={`#/runs/${t.runId}/${ofRun(t) ? "review" : ""}`.replace(/\/$/, "")} aria-label={`${ofRun(t) ? "Review" : "Look at"} the run of ${t.team}: ${t.run ?? ""}`}>{ofRun(t) ? "Review" : "Look"}</a>}
               </li>
             ))}
           </ul>

@@ -1,9 +1,8 @@
 // The editor of a task: what is left until it can be published, its rules section by section, and publishing as the last step.
 import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
 import { useSWRConfig } from "swr";
 import { effects, patch, type Schemas } from "../api";
-import { useGet, useList, type Listing } from "../data";
+import { useGet, useList, useNewest, type Listing } from "../data";
 import { organizes } from "../roles";
 import type { Screen } from "../route";
 import { useSession } from "../session";
@@ -192,10 +191,9 @@ function useTask(task: Task) {
   const ids = { taskId: task.id };
   const one = useGet(path, { params: { path: ids } });
   const { mutate } = useSWRConfig();
-  const newest = useRef(task);
-  newest.current = one.data ?? task;
+  const { newest, latest } = useNewest(one.data ?? task, () => one.mutate());
   return {
-    latest: async () => (newest.current = (await one.mutate()) ?? task),
+    latest,
     preview: (body: Values) => effects("PATCH", path, ids, body),
     save: async (body: Values, said: string): Promise<void> => {
       await patch(path, ids, body, newest.current);

@@ -1,6 +1,5 @@
 // Who is signed in: what they belong to, tokens for the terminal, what they are told of, and how to leave.
 import { useState } from "preact/hooks";
-import { useSWRConfig } from "swr";
 import { patch, post, remove, type Schemas } from "../api";
 import { useGet, useList } from "../data";
 import type { Screen } from "../route";
@@ -130,10 +129,8 @@ function Choices() {
 }
 
 function Leave({ id }: { id: string }) {
-  const { mutate } = useSWRConfig();
   const leave = async (v: Values): Promise<void> => {
     await remove("/v1/user", {}, { id: String(v["id"]) });
-    await mutate(() => true);
     signOut();
   };
   return (

@@ -1,7 +1,7 @@
 // An organizer as its members run it: what it says of itself, who belongs to it, and who is invited.
 import { useSWRConfig } from "swr";
 import { patch, remove, type Schemas } from "../api";
-import { read, useGet, useList } from "../data";
+import { read, useGet, useList, useNewest } from "../data";
 import { isAdmin, useMe } from "../roles";
 import { go, type Screen } from "../route";
 import { Area, Text } from "../ui/fields";
@@ -33,7 +33,7 @@ function One({ organizerId }: { organizerId: string }) {
   const mine = me?.memberships.find(m => m.organizerId === organizerId);
   const member = Boolean(mine) || isAdmin(me), owner = mine?.role === "owner" || isAdmin(me);
   return (
-    <Loaded of={organizer}>
+    <Loaded of={organizer} title="Organizer">
       {o => (
         <>
           <Heading title={o.name}><bdi>{o.name}</bdi></Heading>
@@ -53,12 +53,15 @@ function One({ organizerId }: { organizerId: string }) {
   );
 }
 
-function Edit({ of: o, ids, owner, changed }: { of: Schemas["Organizer"]; ids: { organizerId: string }; owner: boolean; changed: () => Promise<unknown> }) {
+type Organizer = Schemas["Organizer"];
+
+function Edit({ of: o, ids, owner, changed }: { of: Organizer; ids: { organizerId: string }; owner: boolean; changed: () => Promise<Organizer | undefined> }) {
+  const { newest, latest } = useNewest(o, changed);
   return (
     <>
       <h2>About the organizer</h2>
-      <Form name={`organizer ${o.id}`} initial={fields(o)} latest={async () => fields(await read(path, { params: { path: ids } }))} submit={async (v, base) => {
-        await patch(path, ids, mergePatch(base, v), o);
+      <Form name={`organizer ${o.id}`} initial={fields(o)} latest={async () => fields(await latest())} submit={async (v, base) => {
+        await patch(path, ids, mergePatch(base, v), newest.current);
         await changed();
         say("Saved.");
       }}>{f => <About f={f} />}</Form>

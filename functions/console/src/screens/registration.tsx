@@ -2,6 +2,7 @@
 import { effects, post, remove, type Schemas } from "../api";
 import { useGet, useList } from "../data";
 import type { Screen } from "../route";
+import { Decide, peopleOf } from "../ui/decide";
 import { Choice, Instant, Text, Whole } from "../ui/fields";
 import { filled, Form } from "../ui/form";
 import { nameOf } from "../ui/run_state";
@@ -23,12 +24,12 @@ export default function Registration({ params }: Screen) {
   );
 }
 
-function One({ of: r, ids, changed }: { of: Schemas["Registration"]; ids: { taskId: string; registrationId: string }; changed: () => unknown }) {
+function One({ of: r, ids, changed }: { of: Schemas["Registration"]; ids: { taskId: string; registrationId: string }; changed: () => Promise<unknown> }) {
   return (
     <>
       <dl class="members">
-        <dt>Name</dt><dd><bdi>{r.team}</bdi> <Tag>{r.state}</Tag> {r.anonymous && <>shown to others as <bdi>{r.alias}</bdi></>}</dd>
-        <dt>Members</dt><dd>{(r.people ?? []).map(p => <span key={p.id}><bdi>{p.name || p.id}</bdi> <span class="small quiet"><bdi>{p.email}</bdi></span><br /></span>)}</dd>
+        <dt>Name</dt><dd><bdi>{r.team}</bdi> <Tag>{r.state}</Tag> <Decide of={r} changed={changed} /> {r.anonymous && <>shown to others as <bdi>{r.alias}</bdi></>}</dd>
+        <dt>Members</dt><dd>{peopleOf(r).map(p => <span key={p.id}><bdi>{p.name || p.id}</bdi> <span class="small quiet"><bdi>{p.email}</bdi></span><br /></span>)}</dd>
         {r.affiliation && <><dt>Affiliation</dt><dd><bdi>{r.affiliation}</bdi></dd></>}
         {r.country && <><dt>Country</dt><dd><bdi>{r.country}</bdi></dd></>}
         {r.contact && <><dt>Contact</dt><dd><bdi>{r.contact}</bdi></dd></>}
@@ -41,14 +42,14 @@ function One({ of: r, ids, changed }: { of: Schemas["Registration"]; ids: { task
   );
 }
 
-function Exceptions({ ids, members, changed }: { ids: { taskId: string; registrationId: string }; members: string[]; changed: () => unknown }) {
+function Exceptions({ ids, members, changed }: { ids: { taskId: string; registrationId: string }; members: string[]; changed: () => Promise<unknown> }) {
   const all = useList(`${path}/exceptions`, { params: { path: ids } });
   const datasets = useList("/v1/datasets", { params: { query: { "filter[taskId]": [ids.taskId] } } }).items ?? [];
   const runs = useList("/v1/runs", { params: { query: { "filter[taskId]": [ids.taskId], "filter[userId]": members, limit: 100 } } }).items ?? [];
   const named = Object.fromEntries(datasets.map(d => [d.id, d.name]));
   const reload = async (): Promise<void> => {
     await all.reload();
-    changed();
+    await changed();
   };
   return (
     <>
@@ -64,7 +65,11 @@ function Exceptions({ ids, members, changed }: { ids: { taskId: string; registra
                 <Action plain label={`Withdraw: ${e.reason}`} run={async () => {
                   await remove(`${path}/exceptions/{exceptionId}`, { ...ids, exceptionId: e.id });
                   await reload();
-                  say("The exception is withdrawn.");
+                  const { closesAt, perDay, total, runId, datasetId, reason } = e;
+                  say("The exception is withdrawn.", async () => {
+                    await post(`${path}/exceptions`, ids, { closesAt, perDay, total, runId, datasetId, reason });
+                    await reload();
+                  });
                 }}>Withdraw</Action>
               </li>
             ))}

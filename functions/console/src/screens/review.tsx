@@ -1,7 +1,7 @@
 // The review of one run by its organizers: what there is to see, and what they decide.
 import { useSWRConfig } from "swr";
 import { effects, patch, type Schemas } from "../api";
-import { read, useGet, useList } from "../data";
+import { useGet, useList, useNewest } from "../data";
 import { flags } from "../reviews";
 import { go, type Screen } from "../route";
 import { Area, Check } from "../ui/fields";
@@ -18,7 +18,7 @@ export default function ReviewScreen({ params }: Screen) {
   const runId = params["runId"]!;
   const run = useGet("/v1/runs/{runId}", { params: { path: { runId } } });
   const review = useGet(path, { params: { path: { runId } } });
-  return <Loaded of={run}>{r => <Loaded of={review}>{v => <One run={r} review={v} />}</Loaded>}</Loaded>;
+  return <Loaded of={run} title="Review">{r => <Loaded of={review} title="Review">{v => <One run={r} review={v} reload={review.mutate} />}</Loaded>}</Loaded>;
 }
 
 const fields = (r: Schemas["Review"]): Values => ({
@@ -28,17 +28,20 @@ const fields = (r: Schemas["Review"]): Values => ({
 // A checkbox that is not ticked is absent in a form, and false in a review.
 const decided = (patch: Values): Values => Object.fromEntries(Object.entries(patch).map(([k, v]) => [k, v ?? (k === "comment" ? "" : false)]));
 
-function One({ run: r, review: v }: { run: Schemas["Run"]; review: Schemas["Review"] }) {
+type Review = Schemas["Review"];
+
+function One({ run: r, review: v, reload }: { run: Schemas["Run"]; review: Review; reload: () => Promise<Review | undefined> }) {
   const { mutate } = useSWRConfig();
+  const { newest, latest } = useNewest(v, reload);
   const evaluation = useGet(r.evaluationId ? "/v1/evaluations/{evaluationId}" : null, { params: { path: { evaluationId: r.evaluationId ?? "" } } }).data;
   const others = useList("/v1/runs", { params: { query: { "filter[datasetId]": [r.datasetId], "filter[state]": ["completed", "failed"], limit: 100 } } }).items ?? [];
   const at = others.findIndex(o => o.id === r.id);
   const [newer, older] = at < 0 ? [undefined, undefined] : [others[at - 1], others[at + 1]];
   const save = async (values: Values, base: Values): Promise<void> => {
-    await patch(path, { runId: r.id }, decided(mergePatch(base, values)), v);
+    await patch(path, { runId: r.id }, decided(mergePatch(base, values)), newest.current);
     await mutate(() => true);
     say("The review is saved.", async () => {
-      await patch(path, { runId: r.id }, decided(mergePatch(values, base)));
+      await patch(path, { runId: r.id }, { ...decided(mergePatch(values, base)), waits: !v.reviewedAt });
       await mutate(() => true);
     });
     if (older) go(`/runs/${older.id}/review`);
@@ -61,7 +64,7 @@ function One({ run: r, review: v }: { run: Schemas["Run"]; review: Schemas["Revi
       <Diagnostics of={v.diagnostics ?? r.diagnostics} />
       <Form name={`review ${r.id}`} initial={fields(v)} button="Save the review" submit={save}
         preview={(values, base) => effects("PATCH", path, { runId: r.id }, decided(mergePatch(base, values)))}
-        latest={async () => fields(await read(path, { params: { path: { runId: r.id } } }))}>
+        latest={async () => fields(await latest())}>
         {f => (
           <>
             <fieldset class="field">

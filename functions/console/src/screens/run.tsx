@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { useSWRConfig } from "swr";
 import { patch, type Schemas } from "../api";
-import { read, useGet } from "../data";
+import { useGet, useNewest } from "../data";
 import { organizes, useMe } from "../roles";
 import { flags } from "../reviews";
 import { go, type Screen } from "../route";
@@ -24,7 +24,7 @@ type Evaluation = Schemas["Evaluation"];
 export default function RunScreen({ params }: Screen) {
   const runId = params["runId"]!;
   const run = useGet("/v1/runs/{runId}", { params: { path: { runId } } }, { refreshInterval: r => r && !ended(r) ? 1500 : 0 });
-  return <Loaded of={run}>{r => <One of={r} />}</Loaded>;
+  return <Loaded of={run} title="Run">{r => <One of={r} />}</Loaded>;
 }
 
 function One({ of: r }: { of: Run }) {
@@ -174,15 +174,16 @@ function Said({ run: r }: { run: Run }) {
   const { mutate } = useSWRConfig();
   const ids = { taskId: r.taskId, submissionId: r.submissionId };
   const submission = useGet(ofSubmission, { params: { path: ids } });
+  const { newest, latest } = useNewest(submission.data, () => submission.mutate());
   const fields = (s: Schemas["Submission"]): Values => ({ title: s.title, notes: s.notes, description: s.description, paperUrl: s.paperUrl, visibility: s.visibility ?? "private" });
   return (
     <>
       <h2>Title and notes</h2>
       <Loaded of={submission}>
         {s => (
-          <Form name={`submission ${s.id}`} initial={fields(s)} latest={async () => fields(await read(ofSubmission, { params: { path: ids } }))}
+          <Form name={`submission ${s.id}`} initial={fields(s)} latest={async () => fields(await latest() ?? s)}
             submit={async (v, base) => {
-              await patch(ofSubmission, ids, mergePatch(base, v), s);
+              await patch(ofSubmission, ids, mergePatch(base, v), newest.current);
               await mutate(() => true);
               say("Saved.");
             }}>

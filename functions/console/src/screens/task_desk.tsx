@@ -1,11 +1,13 @@
 // The organizers' desk of one task: teams to decide about, runs to review, and what they announce.
 import { useState } from "preact/hooks";
+import { useSWRConfig } from "swr";
 import { patch, post, remove, toProblem, type Schemas } from "../api";
 import { useGet, useList } from "../data";
 import { organizes } from "../roles";
 import { view, type Screen } from "../route";
-import { review, reviewsOf, takeBack } from "../reviews";
+import { conclude } from "../reviews";
 import { Area, Text } from "../ui/fields";
+import { Decide, decide, peopleOf } from "../ui/decide";
 import { Form, mergePatch, type Values } from "../ui/form";
 import { Invitations } from "../ui/invitations";
 import { Markdown } from "../ui/lazy";
@@ -49,7 +51,7 @@ function Runs({ task, query }: OfTask & { query: URLSearchParams }) {
                 {all.map(d => <button key={d.id} type="button" aria-pressed={d === at} onClick={() => view(query, { dataset: d.id })}><bdi>{d.name}</bdi></button>)}
               </p>
             )}
-            <Reviews key={at.id} of={at} query={query} />
+            <Reviews key={at.id + query.get("state")} of={at} query={query} />
           </>
         );
       }}
@@ -57,6 +59,7 @@ function Runs({ task, query }: OfTask & { query: URLSearchParams }) {
   );
 }
 
+type Run = Schemas["Run"];
 const states = { completed: "Completed", failed: "Failed", all: "All" };
 const bulk: [said: string, change: Schemas["ReviewChange"], done: string][] = [
   ["Unblind and publish", { blinded: false, published: true }, "published"], ["Unblind", { blinded: false }, "unblinded"],
@@ -69,22 +72,18 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
   const state = (query.get("state") ?? "completed") as keyof typeof states;
   const runs = useList("/v1/runs", { params: { query: { "filter[datasetId]": [d.id], limit: 50, ...(state !== "all" && { "filter[state]": [state] }) } } }, { refreshInterval: 20_000 });
   const ids = runs.items?.map(r => r.id) ?? [];
-  const scores = useGet(ids.length > 0 ? "/v1/evaluations" : null, { params: { query: { "filter[runId]": ids.slice(-50), limit: 100 } } }, { keepPreviousData: true });
+  const { mutate } = useSWRConfig();
   const [ticked, setTicked] = useState<string[]>([]);
   const [failures, setFailures] = useState<Schemas["ReviewedRun"][]>([]);
-  const reload = async (): Promise<void> => {
-    await Promise.all([runs.reload(), scores.mutate()]);
-  };
   const act = async (change: Schemas["ReviewChange"], done: string): Promise<void> => {
-    const before = await reviewsOf(ticked);
-    const answers = await review(d.id, ticked, change);
-    const failed = answers.filter(a => a.status !== 200);
+    const { failed, undo } = await conclude(ticked.map(runId => ({ runId, datasetId: d.id })), change);
+    const count = ticked.length - failed.length;
     setFailures(failed);
     setTicked(failed.map(a => a.runId));
-    await reload();
-    say(`${answers.length - failed.length} ${answers.length - failed.length === 1 ? "run is" : "runs are"} ${done}.`, async () => {
-      await takeBack(d.id, before);
-      await reload();
+    await mutate(() => true);
+    say(`${count} ${count === 1 ? "run is" : "runs are"} ${done}.`, async () => {
+      await undo();
+      await mutate(() => true);
     });
   };
   return (
@@ -100,23 +99,7 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
               {ticked.length > 0 && bulk.map(([said, change, done]) => <Action key={said} plain label={`${said}: ${ticked.length}`} run={() => act(change, done)}>{said}</Action>)}
             </p>
             {failures.map(f => f.problem && <Failure key={f.runId} of={toProblem(new Error(f.problem.detail))} />)}
-            <ul class="rows">
-              {items.map(r => {
-                const e = scores.data?.data.find(s => s.runId === r.id);
-                return (
-                  <li key={r.id}>
-                    <label>
-                      <input type="checkbox" checked={ticked.includes(r.id)} onChange={c => setTicked(c.currentTarget.checked ? [...ticked, r.id] : ticked.filter(t => t !== r.id))} />{" "}
-                      <bdi>{r.team}</bdi>: <bdi>{nameOf(r)}</bdi> <StateTag of={r.state} /> {e && <Tag kind={e.audience === "everyone" ? "good" : "warm"}>{seenBy[e.audience]}</Tag>}{" "}
-                      {e && <strong class="number">{decimals((e.measures as Record<string, number | null>)[e.primaryMeasure])}</strong>}
-                    </label>
-                    {r.diagnostics[0] && <span class={`small ${r.state === "failed" ? "fault" : "quiet"}`}>{r.diagnostics[0].message}</span>}
-                    <span class="small quiet"><When at={r.createdAt} /></span>
-                    <a href={`#/runs/${r.id}/review`} aria-label={`Review ${nameOf(r)} of ${r.team}`}>Review</a>
-                  </li>
-                );
-              })}
-            </ul>
+            {pagesOf(items).map((page, i) => <Rows key={i} of={page} ticked={ticked} tick={setTicked} />)}
           </>
         )}
       </Items>
@@ -124,22 +107,39 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
   );
 }
 
-const path = "/v1/tasks/{taskId}/registrations/{registrationId}";
+const pagesOf = (runs: Run[]): Run[][] => Array.from({ length: Math.ceil(runs.length / 50) }, (_, i) => runs.slice(50 * i, 50 * i + 50));
+
+/** Rows are so many runs as their evaluations can be asked for at once. */
+function Rows({ of: runs, ticked, tick }: { of: Run[]; ticked: string[]; tick: (ids: string[]) => void }) {
+  const scores = useGet("/v1/evaluations", { params: { query: { "filter[runId]": runs.map(r => r.id), limit: 100 } } }, { keepPreviousData: true });
+  return (
+    <ul class="rows">
+      {runs.map(r => {
+        const e = scores.data?.data.find(s => s.runId === r.id);
+        return (
+          <li key={r.id}>
+            <label>
+              <input type="checkbox" checked={ticked.includes(r.id)} onChange={c => tick(c.currentTarget.checked ? [...ticked, r.id] : ticked.filter(t => t !== r.id))} />{" "}
+              <bdi>{r.team}</bdi>: <bdi>{nameOf(r)}</bdi> <StateTag of={r.state} /> {e && <Tag kind={e.audience === "everyone" ? "good" : "warm"}>{seenBy[e.audience]}</Tag>}{" "}
+              {e && <strong class="number">{decimals((e.measures as Record<string, number | null>)[e.primaryMeasure])}</strong>}
+            </label>
+            {r.diagnostics[0] && <span class={`small ${r.state === "failed" ? "fault" : "quiet"}`}>{r.diagnostics[0].message}</span>}
+            <span class="small quiet"><When at={r.createdAt} /></span>
+            <a href={`#/runs/${r.id}/review`} aria-label={`Review ${nameOf(r)} of ${r.team}`}>Review</a>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
 
 function Teams({ taskId }: { taskId: string }) {
   const all = useList("/v1/tasks/{taskId}/registrations", { params: { path: { taskId }, query: { limit: 100 } } });
-  const decide = async (rs: Schemas["Registration"][], state: "accepted" | "rejected"): Promise<void> => {
-    const set = async (to: (r: Schemas["Registration"]) => string): Promise<void> => {
-      for (const r of rs) await patch(path, { taskId, registrationId: r.id }, { state: to(r) });
-      await all.reload();
-    };
-    await set(() => state);
-    say(`${rs.length === 1 ? rs[0]!.team : `${rs.length} teams`} ${state}.`, () => set(r => r.state));
-  };
   const waiting = all.items?.filter(r => r.state === "pending") ?? [];
   return (
     <>
-      {waiting.length > 1 && <p class="actions"><Action run={() => decide(waiting, "accepted")}>Accept all {waiting.length} that wait</Action></p>}
+      {waiting.length > 1 && <p class="actions"><Action run={() => decide(waiting, "accepted", all.reload)}>Accept all {waiting.length} that wait</Action></p>}
       <Items of={all} empty={<p>No team takes part yet. Send the address of the task to those who might, or invite them.</p>}>
         {items => (
           <ul class="rows">
@@ -147,10 +147,9 @@ function Teams({ taskId }: { taskId: string }) {
               <li key={r.id}>
                 <span>
                   <a href={`#/tasks/${taskId}/registrations/${r.id}`}><bdi>{r.team}</bdi></a> <Tag kind={r.state === "accepted" ? "good" : r.state === "pending" ? "warm" : "bad"}>{r.state}</Tag> {r.anonymous && <Tag>anonymous</Tag>}
-                  <br /><span class="small quiet">{r.people?.map(p => p.name || p.email || p.id).join(", ")}{r.affiliation && <>, <bdi>{r.affiliation}</bdi></>}</span>
+                  <br /><span class="small quiet"><bdi>{[...peopleOf(r).map(p => p.name || p.email || p.id), r.affiliation].filter(Boolean).join(", ")}</bdi></span>
                 </span>
-                {r.state !== "accepted" && <Action plain label={`Accept ${r.team}`} run={() => decide([r], "accepted")}>Accept</Action>}
-                {r.state === "pending" && <Action plain label={`Reject ${r.team}`} run={() => decide([r], "rejected")}>Reject</Action>}
+                <Decide of={r} changed={all.reload} />
               </li>
             ))}
           </ul>

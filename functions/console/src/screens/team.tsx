@@ -2,7 +2,7 @@
 import { useEffect } from "preact/hooks";
 import { useSWRConfig } from "swr";
 import { patch, remove, type Schemas } from "../api";
-import { read, useGet } from "../data";
+import { useGet, useNewest } from "../data";
 import { registrationIn, type Me } from "../roles";
 import { go, type Screen } from "../route";
 import { Form, mergePatch, type Values } from "../ui/form";
@@ -38,8 +38,9 @@ function Mine({ task, me, registrationId, known }: OfTask & { registrationId: st
   useEffect(() => {
     if (registration.data && registration.data.state !== known) void mutate(() => true); // what the team may do follows
   }, [registration.data?.state]);
-  const change = async (r: Registration, body: object, done: string): Promise<void> => {
-    await patch(path, ids, body, r);
+  const { newest, latest } = useNewest(registration.data, () => registration.mutate());
+  const change = async (body: object, done: string): Promise<void> => {
+    await patch(path, ids, body, newest.current);
     await mutate(() => true);
     say(done);
   };
@@ -60,16 +61,16 @@ function Mine({ task, me, registrationId, known }: OfTask & { registrationId: st
             {asked && (
               <section class="notice" aria-label="Changed terms">
                 <p>The terms of the task have changed. Your team submits again once you accept them.</p>
-                <Form name={`terms ${registrationId}`} initial={{}} button="Accept" submit={v => change(r, v, "Accepted.")}>{f => <TermsField f={f} terms={task.terms} />}</Form>
+                <Form name={`terms ${registrationId}`} initial={{}} button="Accept" submit={v => change(v, "Accepted.")}>{f => <TermsField f={f} terms={task.terms} />}</Form>
               </section>
             )}
             <h3>Members</h3>
-            <Members of={r} me={me!} ids={ids} hand={userId => change(r, { userId }, "The team has a new owner.")} />
+            <Members of={r} me={me!} ids={ids} hand={userId => change({ userId }, "The team has a new owner.")} />
             {owner && <><h3>Invitations</h3><Invitations to={ids} what="a member" /></>}
             <h3>About the team</h3>
             {owner ? (
-              <Form name={`team ${registrationId}`} initial={fields(r)} latest={async () => fields(await read(path, { params: { path: ids } }))}
-                submit={(v, base) => change(r, mergePatch(base, v), "Saved.")}>
+              <Form name={`team ${registrationId}`} initial={fields(r)} latest={async () => fields(await latest() ?? r)}
+                submit={(v, base) => change(mergePatch(base, v), "Saved.")}>
                 {f => <TeamFields f={f} />}
               </Form>
             ) : <p>The owner of the team changes its name and what it says of itself.</p>}

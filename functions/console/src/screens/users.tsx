@@ -31,7 +31,7 @@ function One({ userId }: { userId: string }) {
   const user = useGet("/v1/users/{userId}", { params: { path: { userId } } });
   const tokens = useList("/v1/users/{userId}/tokens", { params: { path: { userId } } });
   return (
-    <Loaded of={user}>
+    <Loaded of={user} title="User">
       {u => (
         <>
           <Heading title={u.name || u.id}><bdi>{u.name || u.id}</bdi></Heading>
@@ -91,7 +91,10 @@ const Limits = ({ of: u, saved }: { of: Schemas["Profile"]; saved: () => unknown
     <Form name={`limits ${u.id}`} initial={scaled({ quota: u.quota ?? {} }, 1 / megabyte)} submit={async (values, base) => {
       await patch("/v1/users/{userId}", { userId: u.id }, mergePatch(scaled(base, megabyte), scaled(values, megabyte)), u);
       await saved();
-      say("The limits are changed.");
+      say("The limits are changed.", async () => {
+        await patch("/v1/users/{userId}", { userId: u.id }, mergePatch(scaled(values, megabyte), scaled(base, megabyte)));
+        await saved();
+      });
     }}>
       {f => (
         <>

@@ -32,8 +32,8 @@ export default function Webhooks({ params }: Screen) {
       <Items of={all} empty={<p>There is none.</p>}>
         {items => <>{items.map(w => <One key={w.id} of={w} path={path} ids={{ ...params, webhookId: w.id }} changed={all.reload} show={setSecret} />)}</>}
       </Items>
-      <h2>New webhook</h2>
-      <Form name={`webhook ${Object.values(params).join(" ")}`} initial={{}} button="Make a webhook" submit={async v => {
+      {all.items && <h2>New webhook</h2>}
+      {all.items && <Form name={`webhook ${Object.values(params).join(" ")}`} initial={{}} button="Make a webhook" submit={async v => {
         setSecret(await post(path, params, filled(v)));
         await all.reload();
       }}>
@@ -43,7 +43,7 @@ export default function Webhooks({ params }: Screen) {
             <Checks f={f} name="kinds" label="Events" options={kinds} hint="All, if you choose none." />
           </>
         )}
-      </Form>
+      </Form>}
     </>
   );
 }

@@ -14,7 +14,8 @@ export function Heading({ children, title }: { children: ComponentChildren; titl
 
 /** Failure shows a problem in the words of its document. */
 export function Failure({ of, retry }: { of: Problem; retry?: () => unknown }) {
-  const { detail, errors, requestId } = of.document;
+  const { detail, errors, requestId, status } = of.document;
+  if (status === 401) return <p class="empty"><a href={`#/sign-in?to=${encodeURIComponent(location.hash.slice(1))}`}>Sign in</a> to see this.</p>;
   return (
     <div class="failure" role="alert">
       <p>{detail}</p>
@@ -25,10 +26,10 @@ export function Failure({ of, retry }: { of: Problem; retry?: () => unknown }) {
   );
 }
 
-/** Loaded shows what was read once it is there. What was read before stays when reading it again fails. */
-export function Loaded<T>({ of, children }: { of: Loading<T>; children: (data: T) => ComponentChildren }) {
+/** Loaded shows what was read once it is there; the title is for a screen that has none without it. What was read before stays when reading it again fails. */
+export function Loaded<T>({ of, title, children }: { of: Loading<T>; title?: string; children: (data: T) => ComponentChildren }) {
   if (of.data !== undefined) return <>{children(of.data)}</>;
-  if (of.error) return <Failure of={of.error} retry={() => of.mutate()} />;
+  if (of.error) return <>{title && <Heading title={title}>{title}</Heading>}<Failure of={of.error} retry={() => of.mutate()} /></>;
   return <Busy />;
 }
 

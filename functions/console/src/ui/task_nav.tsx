@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api";
 import { useGet } from "../data";
 import { isAdmin, organizes, registrationIn, useMe, type Me } from "../roles";
-import { Failure, Heading, Loaded } from "./show";
+import { Heading, Loaded } from "./show";
 
 export type OfTask = { task: Schemas["Task"]; me: Me | undefined };
 
@@ -11,9 +11,8 @@ export type OfTask = { task: Schemas["Task"]; me: Me | undefined };
 export function TaskFrame({ taskId, title, at, children }: { taskId: string; title: string; at: string; children: (of: OfTask) => ComponentChildren }) {
   const task = useGet("/v1/tasks/{taskId}", { params: { path: { taskId } } });
   const me = useMe();
-  if (task.error && !task.data) return <><Heading title="Task">Task</Heading><Failure of={task.error} retry={() => task.mutate()} /></>;
   return (
-    <Loaded of={task}>
+    <Loaded of={task} title="Task">
       {t => (
         <>
           <Heading title={at ? `${title} · ${t.name}` : t.name}><bdi>{t.name}</bdi></Heading>

@@ -1,1 +1,0 @@
-import{a,b,c,d}from"./chunk-NMFNJAFY.js";import"./chunk-WCBHSVNH.js";import"./chunk-RJJIAWOU.js";import"./chunk-XHP3LL7Q.js";import"./chunk-L7W7DCNX.js";import"./chunk-I5DWPK2Q.js";import"./chunk-WKAAJLVK.js";import"./chunk-PNHWQCZW.js";import"./chunk-LO7YPYHM.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as Left,d as Measures,c as bytes,a as default};

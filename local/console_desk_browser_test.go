@@ -1,0 +1,129 @@
+//go:build browser
+
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"assay/shared/webpage/browsertest"
+)
+
+// desk makes a task with so many evaluated runs, and opens what waits for its organizer.
+func (s *testServer) desk(t *testing.T, runs int) (p *consolePage, task string) {
+	t.Helper()
+	owner := s.token(t, "owner")
+	task = s.task(t, owner, "Lakes")
+	dataset := s.dataset(t, owner, task, "1 0 lake 1\n2 0 lake 1\n", map[string]any{"split": "test"})
+	for i := range runs {
+		file := inline("run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
+		file["datasetId"] = dataset
+		s.post(t, owner, task+"/submissions", map[string]any{"type": "upload", "baseline": true, "title": fmt.Sprint("Entry ", i), "files": []any{file}})
+	}
+	p = s.signedIn(t, browsertest.Start(t), "owner", "/desk")
+	p.Sees("has a run to review")
+	return p, strings.TrimPrefix(task, "/v1")
+}
+
+// TestConsole_TakesReviewsBack undoes what ended the waiting of runs: they are as they were, and wait again.
+func TestConsole_TakesReviewsBack(t *testing.T) {
+	p, task := start(t, "-demo=false").desk(t, 3)
+	p.Sees("Entry 2")
+	for press, said := range map[string]string{"Mark 3 as seen": "3 runs are marked as seen.", "Unblind and publish 3": "3 runs are published."} {
+		p.Fill("All 3 shown", "true")
+		p.Press(press)
+		p.Sees(said)
+		p.Sees("Nothing waits for you.")
+		p.Press("Undo")
+		p.Sees("Undone.")
+		p.Sees("has a run to review")
+	}
+	browsertest.Evaluate[any](p.Page, `location.hash = "`+task+`/desk"`)
+	p.Sees("blinded")
+	p.Press("Review Entry 1")
+	p.Sees("Not reviewed yet.")
+	p.Fill("Comment for the team", "Good.")
+	p.Press("Save the review")
+	p.Press("Undo")
+	p.Sees("Undone.")
+	browsertest.Evaluate[any](p.Page, `location.hash = "/desk"`)
+	p.Sees("All 3 shown")
+}
+
+// TestConsole_ReviewsWhatItShows has more runs than scores can be asked for at once, and leaves those that were ticked in another state.
+func TestConsole_ReviewsWhatItShows(t *testing.T) {
+	p, task := start(t, "-demo=false").desk(t, 52)
+	browsertest.Evaluate[any](p.Page, `location.hash = "`+task+`/desk"`)
+	p.Sees("All 50 shown")
+	p.Press("Show more")
+	p.Sees("All 52 shown")
+	p.Await(`document.querySelectorAll(".rows strong.number").length === 52`)
+	p.Fill("All 52 shown", "true")
+	p.Sees("Withdraw")
+	p.Press("Failed")
+	p.Sees("No run is here.")
+	p.Press("Completed")
+	p.Sees("All 5")
+	if browsertest.Evaluate[bool](p.Page, `[...document.querySelectorAll("main button")].some(b => b.textContent === "Withdraw")`) {
+		t.Error("what was ticked before is still chosen")
+	}
+}
+
+// TestConsole_DecidesWhereATeamIsLookedAt accepts a team where its only member is named, and grants it what is taken back and given again.
+func TestConsole_DecidesWhereATeamIsLookedAt(t *testing.T) {
+	s := start(t, "-demo=false")
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Lakes")
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public", "registration": map[string]any{"mode": "approval"}}, nil)
+	team := s.post(t, s.token(t, "ada"), task+"/registrations", map[string]any{"team": "Otters"})
+	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(team, "/v1"))
+	p.Await(`document.querySelector("main dl")?.innerText.includes("ada")`)
+	p.Press("Accept Otters")
+	p.Sees("Otters accepted.")
+	p.Await(`document.querySelector("main dl .tag").textContent === "accepted"`)
+	p.Press("Undo")
+	p.Await(`document.querySelector("main dl .tag").textContent === "pending"`)
+	p.Fill("More runs a day", "3")
+	p.Fill("Reason", "Ill")
+	p.Press("Grant")
+	p.Sees("3 runs more a day.")
+	p.Press("Withdraw: Ill")
+	p.Sees("The team has the windows and quotas of everyone.")
+	p.Press("Undo")
+	p.Sees("3 runs more a day.")
+}
+
+// TestConsole_MergesWhatAnotherSaved saves a form at once when another part of what it edits has changed.
+func TestConsole_MergesWhatAnotherSaved(t *testing.T) {
+	s := start(t, "-demo=false")
+	owner := s.token(t, "owner")
+	organizer := s.post(t, owner, "/v1/organizers", map[string]any{"name": "Lake Lab"})
+	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(organizer, "/v1"))
+	p.Fill("Description", "Mine.")
+	s.call(t, owner, http.MethodPatch, organizer, map[string]any{"website": "https://theirs.example"}, nil)
+	p.Press("Save")
+	p.Sees("Somebody else changed this while you edited it.")
+	p.Press("Save")
+	p.Sees("Saved.")
+	var now struct{ Website, Description string }
+	if s.get(t, owner, organizer, &now); now.Website != "https://theirs.example" || now.Description != "Mine." {
+		t.Errorf("the organizer has %+v", now)
+	}
+}
+
+// TestConsole_LeadsToSignInAndBack leads from screens that need it to where people sign in, and back.
+func TestConsole_LeadsToSignInAndBack(t *testing.T) {
+	s := start(t, "-demo=false")
+	p := s.open(t, browsertest.Start(t), "/console#/trash", browsertest.Views[2])
+	p.Press("Trash > Sign in")
+	p.Fill("User", "ada")
+	p.Press("development issuer > Sign in")
+	p.Sees("Nothing is here.")
+	browsertest.Evaluate[any](p.Page, `location.hash = "/admin"`)
+	p.Sees("it takes the role admin")
+	if n := browsertest.Evaluate[int](p.Page, `document.querySelectorAll(".failure").length`); n != 1 {
+		t.Errorf("the screen says it %d times", n)
+	}
+}

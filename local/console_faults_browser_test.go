@@ -143,6 +143,17 @@ func TestConsole_KeepsADraftWhenItsTabIsLoadedAgain(t *testing.T) {
 	p.Await(`document.querySelector("main input")?.value === "Lake Lab"`)
 }
 
+// TestConsole_GoesOnWithoutRoomForADraft has the browser refuse a draft, as it does of more than some megabytes: the form is sent all the same.
+func TestConsole_GoesOnWithoutRoomForADraft(t *testing.T) {
+	s := start(t, "-demo=false")
+	p := s.signedIn(t, browsertest.Start(t), "ada", "/organizers/new")
+	p.Sees("New organizer")
+	browsertest.Evaluate[any](p.Page, `Storage.prototype.setItem = () => { throw new DOMException("It is full.", "QuotaExceededError"); }`)
+	p.Fill("Name", "Lake Lab")
+	p.Press("Name > Create, and go on to the task")
+	p.Sees("It starts private")
+}
+
 // TestConsole_ShowsConflictsOfTwoEditors changes a task in another way while its form is open: what does not conflict is merged, what does
 // is shown beside the field.
 func TestConsole_ShowsConflictsOfTwoEditors(t *testing.T) {

@@ -82,7 +82,13 @@ export function Form({ name, initial, submit, children, button = "Save", preview
   }, [JSON.stringify(initial), busy]);
   useEffect(() => {
     if (!name || same(values, base)) sessionStorage.removeItem(draftKey(name));
-    else sessionStorage.setItem(draftKey(name), JSON.stringify({ values, base }));
+    else {
+      try {
+        sessionStorage.setItem(draftKey(name), JSON.stringify({ values, base }));
+      } catch {
+        sessionStorage.removeItem(draftKey(name)); // there is no room for it
+      }
+    }
   }, [values, base]);
   useEffect(() => {
     if (problem) element.current?.querySelector<HTMLElement>("[aria-invalid=true], .failure")?.focus();

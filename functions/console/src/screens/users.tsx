@@ -1,6 +1,6 @@
 // The users of the platform, for those who run it: what they take, their tokens, and their deletion.
 import { patch, remove, type Schemas } from "../api";
-import { useGet, useList } from "../data";
+import { useGet, useList, useNewest } from "../data";
 import { go, view, type Screen } from "../route";
 import { Text, Whole } from "../ui/fields";
 import { Form, member, mergePatch, withMember, type Values } from "../ui/form";
@@ -74,6 +74,7 @@ function One({ userId }: { userId: string }) {
   );
 }
 
+type Profile = Schemas["Profile"];
 const megabyte = 1e6;
 const inBytes = ["quota/storedBytes", "quota/pendingBytes"];
 
@@ -84,26 +85,30 @@ const scaled = (of: Values, factor: number): Values => inBytes.reduce((values, n
 }, of);
 
 /** Limits edits what one user may take, where that is not what all may. */
-const Limits = ({ of: u, saved }: { of: Schemas["Profile"]; saved: () => unknown }) => (
-  <details>
-    <summary>Change the limits of this user</summary>
-    <p>What is left empty is as for all users, 0 is no limit. A limit below what is taken deletes nothing.</p>
-    <Form name={`limits ${u.id}`} initial={scaled({ quota: u.quota ?? {} }, 1 / megabyte)} submit={async (values, base) => {
-      await patch("/v1/users/{userId}", { userId: u.id }, mergePatch(scaled(base, megabyte), scaled(values, megabyte)), u);
-      await saved();
-      say("The limits are changed.", async () => {
-        await patch("/v1/users/{userId}", { userId: u.id }, mergePatch(scaled(values, megabyte), scaled(base, megabyte)));
+function Limits({ of: u, saved }: { of: Profile; saved: () => Promise<Profile | undefined> }) {
+  const { newest, latest } = useNewest(u, saved);
+  const fields = (p: Profile): Values => scaled({ quota: p.quota ?? {} }, 1 / megabyte);
+  return (
+    <details>
+      <summary>Change the limits of this user</summary>
+      <p>What is left empty is as for all users, 0 is no limit. A limit below what is taken deletes nothing.</p>
+      <Form name={`limits ${u.id}`} initial={fields(u)} latest={async () => fields(await latest())} submit={async (values, base) => {
+        await patch("/v1/users/{userId}", { userId: u.id }, mergePatch(scaled(base, megabyte), scaled(values, megabyte)), newest.current);
         await saved();
-      });
-    }}>
-      {f => (
-        <>
-          <Whole f={f} name="quota/storedBytes" label="Stored (MB)" />
-          <Whole f={f} name="quota/pendingBytes" label="Announced, not uploaded (MB)" />
-          <Whole f={f} name="quota/pendingFiles" label="Files announced" />
-          {Object.keys(u.limits?.perDay ?? {}).map(k => <Whole key={k} f={f} name={`quota/perDay/${k}`} label={`New ${noun(k)} in 24 hours`} />)}
-        </>
-      )}
-    </Form>
-  </details>
-);
+        say("The limits are changed.", async () => {
+          await patch("/v1/users/{userId}", { userId: u.id }, mergePatch(scaled(values, megabyte), scaled(base, megabyte)));
+          await saved();
+        });
+      }}>
+        {f => (
+          <>
+            <Whole f={f} name="quota/storedBytes" label="Stored (MB)" />
+            <Whole f={f} name="quota/pendingBytes" label="Announced, not uploaded (MB)" />
+            <Whole f={f} name="quota/pendingFiles" label="Files announced" />
+            {Object.keys(u.limits?.perDay ?? {}).map(k => <Whole key={k} f={f} name={`quota/perDay/${k}`} label={`New ${noun(k)} in 24 hours`} />)}
+          </>
+        )}
+      </Form>
+    </details>
+  );
+}

@@ -79,7 +79,7 @@ func landingPage(v landingView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</section><section aria-labelledby=\"part\"><h2 id=\"part\">Take part</h2><p><a href=\"/console\">Open the console</a> to do all of this in the browser. Or take a terminal with curl: the lines below are for this server.</p><ol class=\"steps\"><li><h3>Sign in</h3>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 7, "</section><section aria-labelledby=\"part\"><h2 id=\"part\">Take part</h2><p><a href=\"/console\">Open the console</a> to do all of this in the browser. Or take a terminal with curl: the lines below are for this server. To run a task of your own, <a href=\"/console#/desk\">organize</a>.</p><ol class=\"steps\"><li><h3>Sign in</h3>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -117,7 +117,7 @@ func landingPage(v landingView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p>The last line prints your id: send it to organizers who are to add you to their team or their task.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "<p>The last line prints who you are.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

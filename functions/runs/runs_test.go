@@ -203,7 +203,7 @@ func TestShow_SaysWhyThereAreNoValues(t *testing.T) {
 		run    *recordtest.Run
 		notice string
 	}{
-		{"ada", dark, "its team is once the organizers unblind it"}, {"", dark, "others once they have published it"}, {"olga", dark, ""},
+		{"ada", dark, "to its team once the organizers unblind it"}, {"", dark, "others once they have published it"}, {"olga", dark, ""},
 		{"root", dark, ""},
 		{"ada", open, ""}, {"", open, "others once they have published it"}, {"ada", waits, ""}, {"ada", out, ""}, {"", out, ""},
 	} {

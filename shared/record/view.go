@@ -192,8 +192,8 @@ func (r *RunItem) For(roles access.Role) Run {
 			v.Notice = "The run is completed: it is valid as far as its files and the inputs of the dataset can tell. Its values are shown once " +
 				"the window of every team has closed, if the organizers have not blinded it, and to others if they have published it."
 		case r.State == Completed:
-			v.Notice = "The run is completed, but you are not shown its values: its team is once the organizers unblind it, and others once they " +
-				"have published it as well."
+			v.Notice = "The run is completed. Its values are shown to its team once the organizers unblind it, and to others once they have " +
+				"published it as well."
 		}
 	}
 	blind := r.Access.Conceals() && roles&(access.Organizer|access.Admin) == 0

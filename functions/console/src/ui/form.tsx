@@ -148,7 +148,9 @@ export function Form({ name, initial, submit, children, button = "Save", preview
       (Object.keys(conflicts).length > 0 ? ", but for those marked, where yours differ. Choose, and save again." : ". Look, and save again."))));
   };
   const placed = [...(element.current?.querySelectorAll("[data-field]") ?? [])].map(e => `/${e.getAttribute("data-field")!}/`);
-  const elsewhere = problem && { ...problem.document, errors: faults.filter(f => !placed.some(p => `${f.pointer}/`.startsWith(p))) };
+  const unplaced = faults.filter(f => !placed.some(p => `${f.pointer}/`.startsWith(p)));
+  const elsewhere = problem && (faults.length > 0 && unplaced.length === 0 ? { title: problem.document.title, detail: "Nothing was saved: look at what is marked above." }
+    : { ...problem.document, errors: unplaced });
   return (
     <form ref={element} class="form" onSubmit={event => {
       event.preventDefault();
@@ -192,7 +194,7 @@ export const Effects = ({ of }: { of: Schemas["Effect"][] }) => (
     <ul>
       {of.map((e, i) => (
         <li key={i}>
-          {e.kind === "news" && e.detail ? `${effectWords.news}: ${e.detail}` : e.detail ?? effectWords[e.kind]}{e.count !== undefined && ` (${e.count})`}
+          {e.kind === "news" && e.detail ? `${effectWords.news}: ${e.detail.replace(".", " ")}` : e.detail ?? effectWords[e.kind]}{e.count !== undefined && ` (${e.count})`}
           {(e.before !== undefined || e.after !== undefined) && <>: {audiences[e.before ?? ""] ?? e.before} → <strong>{audiences[e.after ?? ""] ?? e.after}</strong></>}
         </li>
       ))}

@@ -1,0 +1,25 @@
+//go:build browser
+
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"assay/shared/webpage/browsertest"
+)
+
+// TestConsole_MarksFaultsAtTheirFields has a window close before it opens: the fault stands at its field, in words for people alone.
+func TestConsole_MarksFaultsAtTheirFields(t *testing.T) {
+	s := start(t, "-demo=false")
+	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(s.task(t, s.token(t, "owner"), "Lakes"), "/v1")+"/edit")
+	p.Sees("Submissions open")
+	p.Fill("Submissions open", "2050-01-02T10:00")
+	p.Fill("Submissions close", "2050-01-01T10:00")
+	p.Press("Save: Submissions")
+	p.Sees("must be later than the opening")
+	p.Sees("Nothing was saved: look at what is marked above.")
+	if said := browsertest.Evaluate[string](p.Page, `document.querySelector(".failure").innerText`); strings.Contains(said, "errors") {
+		t.Errorf("the form says %q", said)
+	}
+}

@@ -31,7 +31,8 @@ func TestConsole_LimitsOneUser(t *testing.T) {
 	}
 	s.get(t, owner, "/v1/user", &who)
 	s.get(t, owner, "/v1/users/"+who.ID, &user)
-	if user.Limits.StoredBytes != 2_000_000 || *user.Quota.StoredBytes != 2_000_000 || user.Quota.PendingBytes != nil || user.Limits.PendingBytes == 0 {
+	if user.Limits.StoredBytes != 2_000_000 || *user.Quota.StoredBytes != 2_000_000 || user.Quota.PendingBytes != nil ||
+		user.Limits.PendingBytes == 0 {
 		t.Errorf("the limits are %+v of %+v", user.Limits, user.Quota)
 	}
 	p.Press("Undo")

@@ -20,7 +20,8 @@ func (s *testServer) desk(t *testing.T, runs int) (p *consolePage, task string) 
 	for i := range runs {
 		file := inline("run.txt", "1 Q0 lake 1 1 t\n2 Q0 sea 1 1 t\n")
 		file["datasetId"] = dataset
-		s.post(t, owner, task+"/submissions", map[string]any{"type": "upload", "baseline": true, "title": fmt.Sprint("Entry ", i), "files": []any{file}})
+		s.post(t, owner, task+"/submissions", map[string]any{"type": "upload", "baseline": true, "title": fmt.Sprint("Entry ", i),
+			"files": []any{file}})
 	}
 	p = s.signedIn(t, browsertest.Start(t), "owner", "/desk")
 	p.Sees("has a run to review")
@@ -31,7 +32,9 @@ func (s *testServer) desk(t *testing.T, runs int) (p *consolePage, task string) 
 func TestConsole_TakesReviewsBack(t *testing.T) {
 	p, task := start(t, "-demo=false").desk(t, 3)
 	p.Sees("Entry 2")
-	for press, said := range map[string]string{"Mark 3 as seen": "3 runs are marked as seen.", "Unblind and publish 3": "3 runs are published."} {
+	for press, said := range map[string]string{
+		"Mark 3 as seen": "3 runs are marked as seen.", "Unblind and publish 3": "3 runs are published.",
+	} {
 		p.Fill("All 3 shown", "true")
 		p.Press(press)
 		p.Sees(said)

@@ -143,7 +143,8 @@ func TestConsole_KeepsADraftWhenItsTabIsLoadedAgain(t *testing.T) {
 	p.Await(`document.querySelector("main input")?.value === "Lake Lab"`)
 }
 
-// TestConsole_GoesOnWithoutRoomForADraft has the browser refuse a draft, as it does of more than some megabytes: the form is sent all the same.
+// TestConsole_GoesOnWithoutRoomForADraft has the browser refuse a draft, as it does of more than some megabytes: the form is sent all the
+// same.
 func TestConsole_GoesOnWithoutRoomForADraft(t *testing.T) {
 	s := start(t, "-demo=false")
 	p := s.signedIn(t, browsertest.Start(t), "ada", "/organizers/new")

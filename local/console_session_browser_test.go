@@ -9,8 +9,8 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// TestConsole_KeepsUsersApart has bob sign in where ada is: in another of her tabs, and where her token has expired. What she read and typed
-// goes, and what is sent is bob's.
+// TestConsole_KeepsUsersApart has bob sign in where ada is: in another of her tabs, and where her token has expired. What she read and
+// typed goes, and what is sent is bob's.
 func TestConsole_KeepsUsersApart(t *testing.T) {
 	s := start(t, "-demo=false")
 	const asBob = `!document.querySelector("[aria-label=You]")?.textContent.includes("ada") &&
@@ -75,11 +75,11 @@ func TestConsole_KeepsNoTokenThatWasRefused(t *testing.T) {
 // TestConsole_WorksByAnotherNameOfTheServer opens the console at localhost, where links to files have the server's own address.
 func TestConsole_WorksByAnotherNameOfTheServer(t *testing.T) {
 	s := start(t, "-demo=false")
-	p := &consolePage{browsertest.Start(t).Open(t, strings.Replace(s.url, "127.0.0.1", "localhost", 1)+"/console#/sign-in", browsertest.Views[2]), s, t}
+	p := browsertest.Start(t).Open(t, strings.Replace(s.url, "127.0.0.1", "localhost", 1)+"/console#/sign-in", browsertest.Views[2])
 	p.Fill("User", "ada")
 	p.Press("development issuer > Sign in")
 	p.Sees("Sign out")
-	if status := browsertest.Evaluate[int](p.Page, `fetch("`+s.url+`/files/none", { method: "PUT" }).then(a => a.status)`); status < 400 {
+	if status := browsertest.Evaluate[int](p, `fetch("`+s.url+`/files/none", { method: "PUT" }).then(a => a.status)`); status < 400 {
 		t.Errorf("the files answer %d", status)
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// TestConsole_ShowsEveryMarkdown shows texts with character references, and texts that are deep or dense in marks, each within five seconds.
+// TestConsole_ShowsEveryMarkdown shows texts with character references, and texts that are deep or dense in marks, each within five
+// seconds.
 func TestConsole_ShowsEveryMarkdown(t *testing.T) {
 	s := start(t, "-demo=false")
 	olga := s.token(t, "olga")

@@ -68,8 +68,8 @@ func (s *settings) findIssuer(ctx context.Context, c *api.Call) (origin string, 
 	for _, address := range []string{s.Authorization, s.Token} {
 		at, err := url.Parse(address)
 		if err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || strings.ContainsAny(at.Host, "*;,' ") {
-			return "", problem.Unavailable.Wrap(err, "You can't sign in, because the discovery document of %s lacks the address where people sign in, "+
-				"or that for tokens.", s.Issuer)
+			return "", problem.Unavailable.Wrap(err, "You can't sign in, because the discovery document of %s lacks the address where people "+
+				"sign in, or that for tokens.", s.Issuer)
 		}
 		origin = at.Scheme + "://" + at.Host
 	}

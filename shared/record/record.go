@@ -183,8 +183,8 @@ func CheckLine(pointer, s string) (fields problem.Fields) {
 // maxLine is how many characters Line leaves.
 const maxLine = 200
 
-// Line returns what may stand in a line of a text that nobody can be told to correct, such as a name that an issuer gives; empty when nobody
-// would see it.
+// Line returns what may stand in a line of a text that nobody can be told to correct, such as a name that an issuer gives; empty when
+// nobody would see it.
 func Line(s string) string {
 	wrong := unfit()
 	line := strings.Map(func(r rune) rune {

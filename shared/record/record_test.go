@@ -177,7 +177,8 @@ func TestTexts_Check(t *testing.T) {
 			t.Errorf("%s: %+v", pointer, fields)
 		}
 	}
-	for _, name := range []string{" \u00a0\u200b", "a\nb", "a\x00", "a\u0085b", "a\u2028b", "a\u202etxt.exe", "a\u2067b", "a\ufeffb", "\u3164", "\u2800\u115f", "\ufe0f",
+	for _, name := range []string{" \u00a0\u200b", "a\nb", "a\x00", "a\u0085b", "a\u2028b", "a\u202etxt.exe", "a\u2067b", "a\ufeffb",
+		"\u3164", "\u2800\u115f", "\ufe0f",
 		"\u0301", "Z" + strings.Repeat("\u0301", 9), strings.Repeat("\u20dd", 9) + "Z"} {
 		refused("/name", func(d *record.TaskDraft) { d.Name = name })
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"net/http"
 	"testing"
 
 	"assay/shared/webpage/browsertest"
@@ -12,27 +13,28 @@ import (
 func TestConsole_LimitsOneUser(t *testing.T) {
 	s := start(t, "-demo=false")
 	owner, root := s.token(t, "owner"), s.token(t, "root", "admins")
-	task := s.task(t, owner, "Lakes")
-	s.dataset(t, owner, task, "1 0 lake 1\n", nil)
+	s.dataset(t, owner, s.task(t, owner, "Lakes"), "1 0 lake 1\n", nil)
+	var who struct{ ID string }
+	s.get(t, owner, "/v1/user", &who)
 	p := s.open(t, browsertest.Start(t), "/console#/sign-in", browsertest.View{Width: 1280})
 	browsertest.Evaluate[any](p.Page, `sessionStorage.setItem("session", '{"token":"`+root+`"}'); location.hash = "/admin"; location.reload()`)
 	p.Sees("Users who store most")
 	p.Press("owner")
 	p.Press("Change the limits of this user")
 	p.Fill("Stored (MB)", "2")
-	s.dataset(t, owner, task, "1 0 lake 1\n2 0 lake 1\n", nil) // the user takes more meanwhile
+	s.call(t, root, http.MethodPatch, "/v1/users/"+who.ID, map[string]any{"quota": map[string]any{"pendingFiles": 7}}, nil)
+	p.Press("Save")
+	p.Sees("Somebody else changed this while you edited it.")
 	p.Press("Save")
 	p.Sees("The limits are changed.")
 	p.Sees("of 2.0 MB")
-	var who struct{ ID string }
 	var user struct {
 		Limits struct{ StoredBytes, PendingBytes int64 }
-		Quota  struct{ StoredBytes, PendingBytes *int64 }
+		Quota  struct{ StoredBytes, PendingBytes, PendingFiles *int64 }
 	}
-	s.get(t, owner, "/v1/user", &who)
 	s.get(t, owner, "/v1/users/"+who.ID, &user)
 	if user.Limits.StoredBytes != 2_000_000 || *user.Quota.StoredBytes != 2_000_000 || user.Quota.PendingBytes != nil ||
-		user.Limits.PendingBytes == 0 {
+		*user.Quota.PendingFiles != 7 || user.Limits.PendingBytes == 0 {
 		t.Errorf("the limits are %+v of %+v", user.Limits, user.Quota)
 	}
 	p.Press("Undo")

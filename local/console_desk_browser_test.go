@@ -130,3 +130,25 @@ func TestConsole_LeadsToSignInAndBack(t *testing.T) {
 		t.Errorf("the screen says it %d times", n)
 	}
 }
+
+// TestConsole_ShowsNoSecretThatEnded takes the secret of a token away with the token, and so of what else is shown once.
+func TestConsole_ShowsNoSecretThatEnded(t *testing.T) {
+	s := start(t, "-demo=false")
+	owner := s.token(t, "owner")
+	task := strings.TrimPrefix(s.task(t, owner, "Lakes"), "/v1")
+	p := s.signedIn(t, browsertest.Start(t), "owner", "/me")
+	gone := func(what string) {
+		p.Sees("this once")
+		p.Press(what)
+		p.Await(`!document.querySelector("main .notice")`)
+	}
+	p.Press("Make an access token")
+	gone("Revoke terminal")
+	browsertest.Evaluate[any](p.Page, `location.hash = "`+task+`/webhooks"`)
+	p.Fill("Address", "https://assay.example/hook")
+	p.Press("Make a webhook")
+	gone("Delete https://assay.example/hook")
+	browsertest.Evaluate[any](p.Page, `location.hash = "`+task+`/desk?part=registrations"`)
+	p.Press("Make a link")
+	gone("Withdraw the invitation")
+}

@@ -82,6 +82,7 @@ function Tokens({ admin }: { admin: boolean }) {
                 </span>
                 <Action plain label={`Revoke ${t.name}`} run={async () => {
                   await remove("/v1/user/tokens/{tokenId}", { tokenId: t.id });
+                  if (made?.id === t.id) setMade(undefined);
                   await all.reload();
                   say(`${t.name} no longer works.`);
                 }}>Revoke</Action>

@@ -48,7 +48,7 @@ export default function Webhooks({ params }: Screen) {
   );
 }
 
-type Props = { of: Schemas["Webhook"]; path: typeof ofTask; ids: Ids; changed: () => Promise<unknown>; show: (w: Schemas["NewWebhook"]) => void };
+type Props = { of: Schemas["Webhook"]; path: typeof ofTask; ids: Ids; changed: () => Promise<unknown>; show: (w?: Schemas["NewWebhook"]) => void };
 
 function One({ of: w, path, ids, changed, show }: Props) {
   const [open, setOpen] = useState(false);
@@ -67,6 +67,7 @@ function One({ of: w, path, ids, changed, show }: Props) {
         <Action plain label={`New secret for ${w.url}`} run={async () => show(await post(`${one}/secrets`, ids, {}))}>New secret</Action>
         <Action plain label={`Delete ${w.url}`} run={async () => {
           await remove(one, ids);
+          show(undefined);
           await changed();
           say("The webhook is deleted.");
         }}>Delete</Action>

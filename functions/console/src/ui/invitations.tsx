@@ -25,6 +25,7 @@ export function Invitations({ to, what }: { to: To; what: string }) {
   };
   const withdraw = async (invitationId: string): Promise<void> => {
     await remove(`${path}/{invitationId}` as "/v1/tasks/{taskId}/invitations/{invitationId}", { ...ids, invitationId });
+    if (made?.id === invitationId) setMade(undefined);
     await all.reload();
     say("The invitation no longer works.");
   };

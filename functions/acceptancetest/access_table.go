@@ -264,7 +264,10 @@ GET /v1/users/{userId}
     owner                                          401      403        403   200   403    403       403   200    403
     outsider                                       401      200        403   403   403    403       403   200    403
     missing                                        401      403        403   403   403    403       403   404    403
-PATCH DELETE /v1/users/{userId}
+PATCH /v1/users/{userId}
+    owner                                          401      403        403   403   403    403       403   412    403
+    missing                                        401      403        403   403   403    403       403   404    403
+DELETE /v1/users/{userId}
     owner                                          401      403        403   403   403    403       403   412    403
     missing                                        401      403        403   403   403    403       403   412    403
 GET /v1/users/{userId}/tokens

@@ -31,9 +31,6 @@ const (
 	checksumChars     = 7
 )
 
-// The form of the secret of an invitation is the same, with another prefix, and the id of what it is to in place of a user's.
-const invitationPrefix = "assay-invitation_"
-
 var base32Text = base32.StdEncoding.WithPadding(base32.NoPadding)
 
 // NewAccessToken returns the secret of a new access token of the user, and the digest under which it is stored.
@@ -41,8 +38,9 @@ func NewAccessToken(userID string) (secret, digest string) {
 	return newSecret(accessTokenPrefix, userID)
 }
 
-// NewInvitation returns the secret of a new invitation to what has the id, and the digest under which it is stored.
-func NewInvitation(id string) (secret, digest string) { return newSecret(invitationPrefix, id) }
+// NewInvitation returns the secret of a new invitation to what has the id, and the digest under which it is stored. Its form is that of an
+// access token, with another prefix, and the id of what it is to in place of a user's.
+func NewInvitation(id string) (secret, digest string) { return newSecret(record.InvitationPrefix, id) }
 
 func newSecret(prefix, id string) (secret, digest string) {
 	body := prefix + id + rand.Text()
@@ -60,7 +58,7 @@ func secretDigest(secret string) string {
 
 // ParseInvitation returns the id of what the invitation is to, and the digest, of a secret that is whole.
 func ParseInvitation(secret string) (id, digest string, ok bool) {
-	id, ok = idInSecret(invitationPrefix, secret)
+	id, ok = idInSecret(record.InvitationPrefix, secret)
 	return id, secretDigest(secret), ok
 }
 

@@ -69,6 +69,9 @@ func (i *Invitation) Scope() access.Scope {
 	return access.Scope{OrganizerID: i.OrganizerID, TaskID: i.TaskID, Audience: access.Organizers}
 }
 
+// InvitationPrefix begins the secrets of invitations.
+const InvitationPrefix = "assay-invitation_"
+
 // InvitationLink is where those who have the secret join, below the address of the server. What follows # reaches no server.
 func InvitationLink(secret string) string { return "/console#" + secret }
 

@@ -26,7 +26,7 @@ import (
 
 // Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
 // could.
-const Version = "retrieval/1"
+const Version = "retrieval/2"
 
 // Evaluate reads a run, which may come in several files, and computes the measures, all of which must be of kind
 // Retrieval. The diagnostics are the errors and warnings in the order of files and lines, at most

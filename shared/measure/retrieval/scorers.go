@@ -41,7 +41,7 @@ var scorers = map[string]scorer{
 	"SetP":    (*parameters).setPrecision,
 	"SetR":    (*parameters).recall,
 	"SetF":    (*parameters).setF,
-	"SetAP":   func(v *parameters, r *ranking) float64 { return v.setPrecision(r) * v.recall(r) },
+	"SetAP":   (*parameters).setAveragePrecision,
 	"Judged":  func(v *parameters, r *ranking) float64 { return ratio(v.relevantFound(r), len(v.considered(r))) },
 	"RBP":     (*parameters).rankBiased,
 	"ERR":     (*parameters).expectedReciprocalRank,
@@ -101,6 +101,15 @@ func (v *parameters) setPrecision(r *ranking) float64 {
 		retrieved = min(retrieved, r.relevant(v.rel))
 	}
 	return ratio(v.relevantFound(r), retrieved)
+}
+
+// setAveragePrecision is precision times recall, divided once as in trec_eval, whose fourth decimal another order can change.
+func (v *parameters) setAveragePrecision(r *ranking) float64 {
+	found, of := float64(v.relevantFound(r)), float64(len(v.considered(r)))*float64(r.relevant(v.rel))
+	if of == 0 {
+		return 0
+	}
+	return found * found / of
 }
 
 func (v *parameters) recall(r *ranking) float64 { return ratio(v.relevantFound(r), r.relevant(v.rel)) }

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"os/exec"
+	"os/user"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/local/cli/client"
+	"assay/local/cli/signin"
+
+	"golang.org/x/oauth2"
+)
+
+// info is what a server says of itself, as far as commands need it.
+type info struct {
+	Issuer, ClientID string
+	Limits           struct{ InlineFiles int64 }
+}
+
+func signIn(c *call) {
+	c.server = firstText(c.arg(0), c.server)
+	c.connect()
+	about := ask[info](c, http.MethodGet, "/info", nil)
+	if c.err != nil {
+		return
+	}
+	var who me
+	kept, err := c.newCredentials(about, func(token string) (err error) {
+		c.Token = func(context.Context, bool) (string, error) { return token, nil }
+		who, err = client.Get[me](c.ctx, c.Client, client.Path("user"))
+		return err
+	})
+	if c.fail(err) {
+		return
+	}
+	c.keep(func(f *signin.File) { f.Current, f.Servers[c.server] = c.server, kept })
+	c.say(map[string]string{"server": c.server, "id": who.ID, "name": who.Name}, "Signed in to %s as %s.", c.server,
+		firstText(who.Name, who.ID))
+}
+
+// keep changes what is kept of sign-ins.
+func (c *call) keep(change func(*signin.File)) {
+	file, err := c.credentials()
+	if !c.fail(err) {
+		change(file)
+		c.fail(file.Save())
+	}
+}
+
+// firstText is the first of the texts that is not empty.
+func firstText(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// newCredentials signs in by the way that the flags say, or that the server has.
+func (c *call) newCredentials(about info, accepted func(token string) error) (*signin.Credentials, error) {
+	switch {
+	case c.yes("with-token"):
+		content, err := io.ReadAll(io.LimitReader(c.in, 1<<16))
+		if err != nil {
+			return nil, err
+		}
+		token := strings.TrimSpace(string(content))
+		return &signin.Credentials{Token: token}, accepted(token)
+	case about.ClientID == "" && strings.HasSuffix(about.Issuer, "/dev"): // of the server itself, by whatever name it is reached
+		k := &signin.Credentials{Developer: c.text("user")}
+		if u, err := user.Current(); err == nil && k.Developer == "" {
+			k.Developer = u.Username[strings.LastIndexByte(u.Username, '\\')+1:]
+		}
+		if c.yes("admin") {
+			k.Groups = []string{"admins"}
+		}
+		if err := k.Develop(c.ctx, c.Base); err != nil {
+			return nil, err
+		}
+		return k, accepted(k.Token)
+	case about.ClientID == "":
+		return nil, &refusal{notSignedIn, "This server has no client at its issuer for programs to sign in with.",
+			"make an access token where you sign in, and: assay login " + c.server + " --with-token < token.txt"}
+	}
+	issuer, err := signin.Discover(c.ctx, about.Issuer, about.ClientID)
+	if err != nil {
+		return nil, err
+	}
+	var token *oauth2.Token
+	if c.yes("device") {
+		token, err = issuer.ByDevice(c.ctx, func(address, code string) { c.note("Open %s on any device and enter the code %s", address, code) })
+	} else {
+		token, err = issuer.ByBrowser(c.ctx, c.number("port"), func(address string) {
+			c.note("Sign in with your browser. If none opens, open this address on this machine:\n%s", address)
+			if c.terminal {
+				openBrowser(c.ctx, address)
+			}
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return issuer.Keep(token, accepted)
+}
+
+// openBrowser tries to open a page; the address was shown, so that it may fail.
+func openBrowser(ctx context.Context, address string) {
+	program, first := "xdg-open", ""
+	switch runtime.GOOS {
+	case "darwin":
+		program = "open"
+	case "windows":
+		program, first = "rundll32", "url.dll,FileProtocolHandler"
+	}
+	if strings.HasPrefix(address, "http://") || strings.HasPrefix(address, "https://") {
+		arguments := slices.DeleteFunc([]string{first, address}, func(a string) bool { return a == "" })
+		_ = exec.CommandContext(ctx, program, arguments...).Start() //nolint:gosec // an address of the web, which is no option of these
+	}
+}
+
+func signOut(c *call) {
+	c.server = firstText(c.arg(0), c.server)
+	c.connect()
+	c.keep(func(f *signin.File) {
+		delete(f.Servers, c.server)
+		if f.Current == c.server {
+			f.Current = ""
+		}
+	})
+	c.say(map[string]string{"server": c.server}, "Signed out of %s on this machine.", c.server)
+}
+
+func makeToken(c *call) {
+	scopes, err := c.flags.GetStringSlice("scopes")
+	c.fail(err)
+	made := c.post(client.Path("user", "tokens"), map[string]any{"name": c.arg(0), "scopes": scopes,
+		"expiresAt": time.Now().AddDate(0, 0, c.number("days")).UTC().Truncate(time.Second)})
+	c.say(made, "%s", made.text("secret"))
+}
+
+func deleteToken(c *call) {
+	ask[object](c, http.MethodDelete, client.Path("user", "tokens", c.arg(0)), nil)
+	c.say(map[string]string{"id": c.arg(0)}, "Deleted the access token %s.", c.arg(0))
+}
+
+// Set by the linker in releases.
+var releaseVersion, releaseCommit string
+
+func release() string { return firstText(releaseVersion, "development") }
+
+func showVersion(c *call) {
+	c.say(map[string]string{"version": release(), "commit": releaseCommit}, "assay %s %s", release(), releaseCommit)
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"assay/local/cli/client"
+)
+
+// step is what applying a file did to one resource, or would do.
+type step struct {
+	Resource string   `json:"resource"` // such as task Lake search
+	Action   string   `json:"action"`   // create, change or none
+	Members  []string `json:"members,omitempty"`
+	Effects  []string `json:"effects,omitempty"` // what would follow, in the server's words; of a dry run alone
+	ID       string   `json:"id,omitempty"`
+}
+
+// What a step does, as it is said afterwards and before.
+var actions = map[string][2]string{
+	"create": {"created", "would create"}, "change": {"changed", "would change"}, "none": {"unchanged", "would not change"},
+}
+
+// applying is the work of one apply.
+type applying struct {
+	*call
+	*declared
+	dry   bool
+	steps []step
+}
+
+func applyFile(c *call) {
+	if c.yes("schema") {
+		_, err := c.out.Write(schema)
+		c.fail(err)
+		return
+	}
+	d, err := readDeclared(cmp.Or(c.arg(0), "task.yaml"))
+	if err != nil {
+		c.fail(&refusal{fileRefused, err.Error(), ""})
+		return
+	}
+	c.connect()
+	a := applying{call: c, declared: d, dry: c.yes("dry-run")}
+	a.apply()
+	var lines [][]string
+	for _, s := range a.steps {
+		line := actions[s.Action][map[bool]int{true: 1}[a.dry]] + " " + s.Resource
+		if s.Action == "change" {
+			line += ": " + strings.Join(s.Members, ", ")
+		}
+		lines = append(lines, []string{line})
+		for _, e := range s.Effects {
+			lines = append(lines, []string{"  " + e})
+		}
+	}
+	failure := c.err
+	c.err = nil // what was done before it is said
+	c.print(a.steps, lines...)
+	c.fail(failure)
+}
+
+func (a *applying) apply() {
+	task := plain(a.Task)
+	task["organizerId"] = a.organizer()
+	has := a.find(client.Query(client.Path("tasks"), "filter[organizerId]", fmt.Sprint(task["organizerId"])), task)
+	id := a.resource("/task", "task", client.Path("tasks"), task, has)
+	for i := range a.Datasets {
+		a.dataset(i, id)
+	}
+}
+
+// plain is a value of YAML with the types that JSON has.
+func plain(value map[string]any) (made map[string]any) {
+	text, err := json.Marshal(value)
+	if err = errors.Join(err, json.Unmarshal(text, &made)); err != nil {
+		panic(err) // what YAML has without tags, JSON has
+	}
+	return made
+}
+
+// organizer returns the id of the organizer that the file names, by its name or id; the caller's only one where it names none.
+func (a *applying) organizer() string {
+	who := a.me()
+	for _, m := range who.Memberships {
+		if m.OrganizerID == a.Organizer || strings.EqualFold(m.OrganizerName, a.Organizer) || a.Organizer == "" && len(who.Memberships) == 1 {
+			return m.OrganizerID
+		}
+	}
+	if a.Organizer == "" {
+		a.fail(&refusal{fileRefused, "/organizer is missing: name one of yours, or a new one", ""})
+	}
+	return a.resource("/organizer", "organizer", client.Path("organizers"), map[string]any{"name": a.Organizer}, nil)
+}
+
+// find returns the resource of a list that has the name that is wanted; nil: there is none.
+func (a *applying) find(path string, wanted object) object {
+	if isNew(wanted) {
+		return nil
+	}
+	list := all[object](a.call, path)
+	if i := slices.IndexFunc(list, func(o object) bool { return o["name"] == wanted["name"] }); i >= 0 {
+		return a.get(strings.Split(path, "?")[0] + "/" + list[i].id()) // with all that its organizers see
+	}
+	return nil
+}
+
+// isNew reports whether a resource belongs to one that a dry run would create.
+func isNew(of object) bool { return of["organizerId"] == "" || of["taskId"] == "" }
+
+// resource creates or changes a resource, and returns its id; empty where a dry run would create it. The pointer is where it stands in the
+// file.
+func (a *applying) resource(pointer, kind, path string, wanted, has object) string {
+	s := step{Resource: fmt.Sprintf("%s %s", kind, wanted["name"]), Action: "create"}
+	method, body := http.MethodPost, map[string]any(wanted)
+	if has != nil {
+		s.Action, s.ID, path = "change", has.id(), path+"/"+has.id()
+		method, body = http.MethodPatch, difference(wanted, has)
+	}
+	s.Members = slices.Sorted(maps.Keys(body))
+	switch {
+	case len(body) == 0:
+		s.Action = "none"
+	case !a.dry:
+		s.ID = ask[object](a.call, method, path, body).id()
+	case !isNew(wanted): // in what is not there yet, nothing can be previewed
+		for _, e := range ask[struct{ Effects []object }](a.call, method, path+"?preview=true", body).Effects {
+			if e["kind"] != "audit" && e["subject"] != "auditEntries" { // which every change has
+				s.Effects = append(s.Effects, effect(e))
+			}
+		}
+	}
+	if p, ok := errors.AsType[*client.Problem](a.err); ok {
+		for i := range p.Errors {
+			p.Errors[i].Pointer = pointer + strings.TrimPrefix(p.Errors[i].Pointer, pointer)
+		}
+	}
+	if a.err == nil {
+		a.steps = append(a.steps, s)
+	}
+	return s.ID
+}
+
+// effect is what a preview says of one effect, in words.
+func effect(e object) string {
+	text := e.first("detail")
+	if text == "-" {
+		text = fmt.Sprintf("%s of %s: %s", e.text("kind"), e.text("subject"), e.text("count"))
+	}
+	if e["before"] != nil || e["after"] != nil {
+		text += fmt.Sprintf(": %s to %s", e.text("before"), e.text("after"))
+	}
+	return text
+}
+
+func (a *applying) dataset(i int, taskID string) {
+	pointer := fmt.Sprintf("/datasets/%d", i)
+	wanted := plain(a.Datasets[i])
+	wanted["taskId"] = taskID
+	has := a.find(client.Query(client.Path("datasets"), "filter[taskId]", taskID), wanted)
+	named := map[string][]sent{}
+	for _, member := range fileMembers {
+		if wanted[member] == nil {
+			continue
+		}
+		named[member] = a.files(pointer+"/"+member, wanted[member])
+		wanted[member] = named[member]
+		if has != nil && slices.EqualFunc(named[member], filesOf(has, member), sent.same) {
+			delete(wanted, member)
+		}
+	}
+	path := client.Path("datasets") + "/" + a.resource(pointer, "dataset", client.Path("datasets"), wanted, has)
+	for member, files := range named {
+		for _, f := range files {
+			if a.err == nil && !a.dry {
+				a.send(path, f, func(now object) []sent { return filesOf(now, member) })
+			}
+		}
+	}
+}
+
+// files are those that a member of a dataset in the file names by their paths.
+func (a *applying) files(pointer string, member any) (files []sent) {
+	paths, _ := member.([]any)
+	for _, p := range paths {
+		path := fmt.Sprint(p)
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(a.folder, path)
+		}
+		size, digest, err := client.Digest(path)
+		if err != nil {
+			a.fail(fmt.Errorf("%s: %w", pointer, err))
+		}
+		files = append(files, sent{path: path, Name: filepath.Base(path), Size: size, SHA256: digest})
+	}
+	return files
+}
+
+// filesOf are the files of a member of a resource.
+func filesOf(of object, member string) (files []sent) {
+	text, err := json.Marshal(of[member])
+	if err == nil {
+		err = json.Unmarshal(text, &files)
+	}
+	if err != nil {
+		return nil // as of a resource without such files
+	}
+	return files
+}

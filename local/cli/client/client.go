@@ -1,0 +1,260 @@
+// Package client speaks to the API of a server: requests that are repeated while they may succeed later, lists over all their pages,
+// problem documents as errors, and files sent to and taken from where links of the API lead.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"assay/shared/problem"
+
+	"github.com/hashicorp/go-retryablehttp"
+	"github.com/oklog/ulid/v2"
+)
+
+// Client sends requests to one server.
+type Client struct {
+	Base *url.URL
+	// Token returns what the requests are signed with; empty: they are anonymous. After a 401 it is asked with refused, once, for another.
+	Token func(ctx context.Context, refused bool) (string, error)
+	http  *retryablehttp.Client
+	agent string
+}
+
+// Waits between attempts, and how many there are. Proxies and authorities are those of the usual environment (HTTPS_PROXY, SSL_CERT_FILE).
+const (
+	attempts   = 6
+	shortest   = 500 * time.Millisecond
+	longest    = 15 * time.Second
+	longestAsk = 60 * time.Second // that a server may ask to wait
+)
+
+// New returns a client of the server at base. notify is called before each wait.
+func New(base *url.URL, agent string, notify func(why string, wait time.Duration)) *Client {
+	c := &Client{Base: base, http: retryablehttp.NewClient(), agent: agent}
+	c.Token = func(context.Context, bool) (string, error) { return "", nil }
+	c.http.Logger, c.http.RetryMax, c.http.RetryWaitMin, c.http.RetryWaitMax = nil, attempts-1, shortest, longest
+	c.http.CheckRetry, c.http.ErrorHandler = mayPass, retryablehttp.PassthroughErrorHandler
+	c.http.Backoff = func(least, most time.Duration, attempt int, res *http.Response) time.Duration {
+		wait := retryablehttp.DefaultBackoff(least, most, attempt, res)
+		why := "the server does not answer"
+		if res != nil {
+			why = "the server is busy"
+		}
+		notify(why, wait)
+		return wait
+	}
+	return c
+}
+
+// mayPass reports whether the same request may succeed soon.
+func mayPass(ctx context.Context, res *http.Response, err error) (bool, error) {
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	if err != nil {
+		again, _ := retryablehttp.DefaultRetryPolicy(ctx, res, err)
+		return again, nil
+	}
+	switch res.StatusCode {
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true, nil
+	case http.StatusTooManyRequests: // a quota of the day says when there is more, which is not soon
+		after, _ := strconv.Atoi(res.Header.Get("Retry-After"))
+		return time.Duration(after)*time.Second <= longestAsk, nil
+	}
+	return false, nil
+}
+
+// Problem is an answer that is an error: a problem document of the API (RFC 9457).
+type Problem struct {
+	Type      string          `json:"type"`
+	Title     string          `json:"title"`
+	Status    int             `json:"status"`
+	Detail    string          `json:"detail"`
+	Errors    []problem.Field `json:"errors"`
+	RequestID string          `json:"requestId"`
+}
+
+func (p *Problem) Error() string {
+	var b strings.Builder
+	b.WriteString(p.Detail)
+	for _, f := range p.Errors {
+		fmt.Fprintf(&b, "\n  %s: %s", f.Pointer, f.Detail)
+	}
+	return b.String()
+}
+
+// IsKind reports whether err is a problem of one of the kinds.
+func IsKind(err error, kinds ...*problem.Kind) bool {
+	p, ok := errors.AsType[*Problem](err)
+	return ok && slices.ContainsFunc(kinds, func(k *problem.Kind) bool { return p.Type == k.Type() })
+}
+
+// Request is what is asked for. A body that is json.RawMessage is sent as it stands.
+type Request struct {
+	Method string
+	Path   string // below the server, with its query
+	Body   any
+	Accept string // media type; JSON unless given
+	Match  string // If-Match of a change, If-None-Match of a GET
+}
+
+// Answer is an answer that is no error.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Do sends a request, again while it may succeed later, and once more with another token where the first was refused.
+func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = json.Marshal(r.Body); err != nil {
+			return nil, err
+		}
+	}
+	key := ulid.Make().String()
+	for refused := false; ; refused = true {
+		res, err := c.send(ctx, r, body, key, refused)
+		if err != nil {
+			return nil, fmt.Errorf("%s does not answer: %w", c.Base, err)
+		}
+		if res.StatusCode == http.StatusUnauthorized && !refused {
+			_ = res.Body.Close()
+			continue
+		}
+		return read(res)
+	}
+}
+
+func (c *Client) send(ctx context.Context, r Request, body []byte, key string, refused bool) (*http.Response, error) {
+	to, err := c.Base.Parse(r.Path)
+	if err != nil {
+		return nil, err
+	}
+	if to.Scheme != c.Base.Scheme || to.Host != c.Base.Host {
+		return nil, fmt.Errorf("%s is not on this server", to)
+	}
+	q, err := retryablehttp.NewRequestWithContext(ctx, r.Method, to.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	token, err := c.Token(ctx, refused)
+	if err != nil {
+		return nil, err
+	}
+	if token != "" {
+		q.Header.Set("Authorization", "Bearer "+token)
+	}
+	q.Header.Set("User-Agent", c.agent)
+	if r.Accept != "" {
+		q.Header.Set("Accept", r.Accept)
+	}
+	switch r.Method {
+	case http.MethodPost:
+		q.Header.Set("Content-Type", "application/json")
+		q.Header.Set("Idempotency-Key", key)
+	case http.MethodPatch:
+		q.Header.Set("Content-Type", "application/merge-patch+json")
+	}
+	switch {
+	case r.Match == "":
+	case r.Method == http.MethodGet:
+		q.Header.Set("If-None-Match", r.Match)
+	default:
+		q.Header.Set("If-Match", r.Match)
+	}
+	return c.http.Do(q)
+}
+
+// mostBytes bounds an answer of JSON: pages have at most some MB.
+const mostBytes = 64 << 20
+
+func read(res *http.Response) (*Answer, error) {
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(res.Body, mostBytes+1))
+	if err == nil && len(body) > mostBytes {
+		err = fmt.Errorf("the answer of %s has more than %d MiB", res.Request.URL.Path, mostBytes>>20)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode < 400 {
+		return &Answer{res.StatusCode, res.Header, body}, nil
+	}
+	p := &Problem{Status: res.StatusCode}
+	if json.Unmarshal(body, p) != nil || p.Detail == "" {
+		p.Detail = fmt.Sprintf("%s answered %s: is it a server of Assay?", res.Request.URL.Host, res.Status)
+	}
+	return nil, p
+}
+
+// Call sends a request and decodes the answer; of an answer without content T is its zero value.
+func Call[T any](ctx context.Context, c *Client, method, path string, body any) (value T, err error) {
+	a, err := c.Do(ctx, Request{Method: method, Path: path, Body: body})
+	if err != nil || len(a.Body) == 0 {
+		return value, err
+	}
+	err = json.Unmarshal(a.Body, &value)
+	return value, err
+}
+
+// Get is Call with GET.
+func Get[T any](ctx context.Context, c *Client, path string) (T, error) {
+	return Call[T](ctx, c, http.MethodGet, path, nil)
+}
+
+// page is one page of a list.
+type page[T any] struct {
+	Data  []T
+	Links struct{ Next string }
+}
+
+// List returns the resources of all pages of a list.
+func List[T any](ctx context.Context, c *Client, path string) (all []T, err error) {
+	for path != "" {
+		p, err := Get[page[T]](ctx, c, path)
+		if err != nil {
+			return nil, err
+		}
+		all, path = append(all, p.Data...), p.Links.Next
+	}
+	return all, nil
+}
+
+// Path joins segments, each escaped, below /v1.
+func Path(segments ...string) string {
+	var b bytes.Buffer
+	b.WriteString("/v1")
+	for _, s := range segments {
+		b.WriteString("/" + url.PathEscape(s))
+	}
+	return b.String()
+}
+
+// Query adds parameters, as pairs of names and values, to a path; those of empty value are left out.
+func Query(path string, pairs ...string) string {
+	q := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			q.Set(pairs[i], pairs[i+1])
+		}
+	}
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}

@@ -1,0 +1,207 @@
+package client
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Upload says where the bytes of a file are sent.
+type Upload struct {
+	Method  string
+	URL     string
+	Headers map[string]string
+}
+
+// Progress is called with the bytes that have passed so far, of total.
+type Progress func(name string, done, total int64)
+
+// Digest returns size and SHA-256, in hexadecimal, of a file.
+func Digest(path string) (size int64, digest string, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { _ = f.Close() }()
+	h := sha256.New()
+	size, err = io.Copy(h, f)
+	return size, hex.EncodeToString(h.Sum(nil)), err
+}
+
+// ErrRefused is the error of a file whose bytes are not those that were announced.
+var ErrRefused = errors.New("it has changed since it was announced, or arrived damaged: submit it again")
+
+// Send sends a file to the object store. link says where to, again before each attempt, because links expire; nil: the file is there.
+func Send(ctx context.Context, path string, link func(context.Context) (*Upload, error), progress Progress) error {
+	return again(ctx, path, func() (final bool, err error) {
+		to, err := link(ctx)
+		if err != nil || to == nil {
+			return true, err
+		}
+		status, err := put(ctx, path, to, progress)
+		switch {
+		case err != nil:
+			return errors.Is(err, fs.ErrNotExist), err
+		case status < 300, status == http.StatusPreconditionFailed: // 412: it is there, of an attempt whose answer got lost
+			return true, nil
+		case status == http.StatusBadRequest:
+			return true, fmt.Errorf("%s: %w", path, ErrRefused)
+		}
+		return false, fmt.Errorf("the store answered %d", status)
+	})
+}
+
+// again calls what may succeed later until it is final, with growing waits.
+func again(ctx context.Context, path string, do func() (final bool, err error)) error {
+	var err error
+	for attempt := range attempts {
+		var final bool
+		if final, err = do(); final || err == nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(min(shortest<<attempt, longest)):
+		}
+	}
+	return fmt.Errorf("%s did not pass: %w. The same command goes on with it", path, err)
+}
+
+func put(ctx context.Context, path string, to *Upload, progress Progress) (status int, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	r, err := http.NewRequestWithContext(ctx, to.Method, to.URL, &counted{f, filepath.Base(path), 0, info.Size(), progress})
+	if err != nil {
+		return 0, err
+	}
+	r.ContentLength = info.Size()
+	if r.ContentLength == 0 {
+		r.Body = http.NoBody
+	}
+	for name, value := range to.Headers {
+		r.Header.Set(name, value)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, err
+	}
+	_, err = io.Copy(io.Discard, io.LimitReader(res.Body, 1<<16))
+	return res.StatusCode, errors.Join(err, res.Body.Close())
+}
+
+// counted tells how far a file was read.
+type counted struct {
+	io.Reader
+	name        string
+	done, total int64
+	progress    Progress
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.done += int64(n)
+	c.progress(c.name, c.done, c.total)
+	return n, err
+}
+
+// ErrNoLink is the error of a file that the caller may not read.
+var ErrNoLink = errors.New("there is no link to it")
+
+// Fetch saves what the link leads to under the path, if it has the digest. What an attempt before this one left in path.part is
+// gone on with; the file itself appears when it is whole. link is asked again before each attempt.
+func Fetch(ctx context.Context, path string, size int64, digest string, link func(context.Context) (string, error),
+	progress Progress) error {
+	if n, have, err := Digest(path); err == nil && n == size && have == digest {
+		return nil
+	}
+	return again(ctx, path, func() (final bool, err error) {
+		from, err := link(ctx)
+		if err == nil && from == "" {
+			err = ErrNoLink
+		}
+		if err != nil {
+			return true, err
+		}
+		if err := fetchRest(ctx, path+".part", from, size, progress); err != nil {
+			return false, err
+		}
+		if _, have, err := Digest(path + ".part"); err != nil || have != digest {
+			return false, errors.Join(err, errors.New("what arrived does not have the digest that was announced"), os.Remove(path+".part"))
+		}
+		return true, os.Rename(path+".part", path)
+	})
+}
+
+// fetchRest appends to the file what it lacks.
+func fetchRest(ctx context.Context, path, from string, size int64, progress Progress) (err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	have, err := f.Seek(0, io.SeekEnd)
+	if err != nil || have == size {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, from, http.NoBody)
+	if err != nil {
+		return err
+	}
+	if have > 0 && have < size {
+		r.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	switch res.StatusCode {
+	case http.StatusPartialContent:
+	case http.StatusOK:
+		have = 0
+		if err := f.Truncate(0); err != nil {
+			return err
+		}
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+	default:
+		return fmt.Errorf("the store answered %s", res.Status)
+	}
+	_, err = io.Copy(f, io.LimitReader(&counted{res.Body, filepath.Base(path), have, size, progress}, size-have+1))
+	return err
+}
+
+// Copy writes what a link leads to.
+func Copy(ctx context.Context, w io.Writer, from string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, from, http.NoBody)
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("the store answered %s", res.Status)
+	}
+	_, err = io.Copy(w, res.Body)
+	return err
+}

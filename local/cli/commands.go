@@ -1,0 +1,239 @@
+package main
+
+import (
+	"time"
+
+	"assay/local/cli/client"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+const about = `assay takes part in the shared tasks of a server of Assay and runs them, and evaluates,
+checks, converts and fuses runs without one.
+
+Two commands lead from nothing to a score:
+
+  assay login https://assay.example.org
+  assay submit "Lake search" run.txt --wait
+
+` + exitHelp
+
+const taskHelp = "The task is named by its URL, its id, its name, or a part of it."
+
+const submitHelp = taskHelp + ` Registers for it
+first, where that is open. Files are checked with the server's code before a byte is sent. A task
+with several datasets needs to know which a file is for: DATASET=FILE. After an interruption the
+same command goes on.`
+
+const evalHelp = `What is no file is a measure: nDCG@10, AP(rel=2), 'F1(average=macro)'. Several runs are compared
+with the first one by the measure that is named first: by the randomization test over topics, with
+Holm's correction. With --trec, names, flags and output are those of trec_eval 10, whose measures
+it has but for a few.`
+
+const exportHelp = `Saves the task, its datasets, registrations, submissions, runs, scores, announcements and files of
+runs: each list as JSON Lines, in the form of the API, and as CSV. Files that are there already are
+not fetched again.`
+
+const loginHelp = `Signs in with a browser on this machine, with --device on another one, or with an access token from
+standard input. What is kept stays in a file that you alone can read. Where there is no home, as in
+CI, ASSAY_URL and ASSAY_TOKEN take its place.`
+
+// groups are all commands, as help lists them.
+var groups = []struct {
+	title    string
+	commands []command
+}{
+	{"Taking part:", []command{
+		{use: "tasks [NAME]", short: "List tasks, or those with a part of a name", args: cobra.MaximumNArgs(1), run: online(func(c *call) {
+			c.list(client.Query(client.Path("tasks"), "filter[name]", c.arg(0)), "There is no such task that you may see.",
+				"ID id|NAME name|REGISTRATION registration.mode|SUBMISSIONS CLOSE submissions.closesAt")
+		})},
+		{use: "datasets TASK", short: "List the datasets of a task", more: taskHelp, args: cobra.ExactArgs(1), run: inTask(listDatasets)},
+		{use: "download TASK", short: "Download the inputs of the datasets of a task", args: cobra.ExactArgs(1), run: inTask(download),
+			more: taskHelp + " Each dataset has a folder of its name. Digests are checked, and what was interrupted goes on where it ended.",
+			flags: func(f *pflag.FlagSet) {
+				f.String("dataset", "", "one dataset alone, by name or id")
+				f.StringP("output", "o", ".", "folder to save into")
+			}},
+		{use: "join TASK|INVITATION", short: "Take part in a task, or accept an invitation", args: cobra.ExactArgs(1), run: join,
+			flags:   teamFlags,
+			more:    taskHelp + " An invitation is its link or its secret.",
+			example: "  assay join \"Lake search\" --team Otters\n  assay join https://assay.example.org/console#assay-invitation_..."},
+		{use: "invite TASK", short: "Make a link that invites into your team, and print it once", args: cobra.ExactArgs(1), run: inTask(invite),
+			flags: func(f *pflag.FlagSet) {
+				f.String("email", "", "also send the link to this address")
+				f.Int("uses", 1, "how many users can join by the link")
+				f.Bool("to-task", false, "as an organizer: invite into the task, not into a team")
+			}},
+		{use: "submit TASK [[DATASET=]FILE]...", short: "Submit runs, an image or a repository, and with --wait see the scores",
+			more: submitHelp,
+			example: "  assay submit \"Lake search\" run.txt --wait\n" +
+				"  assay submit \"Lake search\" Lakes=a.txt Rivers=b.txt --team Otters --title BM25\n" +
+				"  assay submit \"Lake search\" --image ghcr.io/otters/search:1 --command '/run $inputDir $outputDir'",
+			args: cobra.MinimumNArgs(1), run: inTask(submit), flags: submitFlags},
+		{use: "runs [RUN]...", short: "List your runs, or show some with their scores", run: online(showRuns), flags: func(f *pflag.FlagSet) {
+			f.String("task", "", "those of one task, by its id")
+			waitFlags(f)
+		}},
+		{use: "logs RUN", short: "Print what executing a run wrote", args: cobra.ExactArgs(1), run: online(showLogs),
+			flags: func(f *pflag.FlagSet) {
+				f.BoolP("follow", "f", false, "go on until the run has ended")
+				f.Bool("evaluation", false, "as an organizer: what the task's own evaluator wrote")
+			}},
+		{use: "cancel RUN...", short: "Cancel runs that have not ended", args: cobra.MinimumNArgs(1),
+			run: online(func(c *call) {
+				c.change(client.Path("runs"), c.args, map[string]any{"state": "cancelled"})
+			})},
+		{use: "final RUN...", short: "Mark runs as those of your team that count", args: cobra.MinimumNArgs(1),
+			run:   online(func(c *call) { c.change(client.Path("runs"), c.args, map[string]any{"final": !c.yes("undo")}) }),
+			flags: func(f *pflag.FlagSet) { f.Bool("undo", false, "take the mark away") }},
+		{use: "leaderboard TASK", short: "Show the leaderboard of a dataset", more: taskHelp, args: cobra.ExactArgs(1), run: inTask(leaderboard),
+			flags: func(f *pflag.FlagSet) {
+				f.String("dataset", "", "the dataset, by name or id, of a task with several")
+				f.String("measure", "", "measure to sort by, instead of the primary one")
+				f.Bool("best", false, "the best run of each team alone")
+				f.Bool("final", false, "the final runs of each team alone")
+				f.Bool("public", false, "what everyone sees")
+				f.Int("limit", 50, "how many entries at most, up to 200")
+			}},
+		{use: "compare RUN RUN...", short: "Test whether runs differ, over topics", args: cobra.MinimumNArgs(2), run: online(compare),
+			flags: func(f *pflag.FlagSet) {
+				f.String("measure", "", "measure with values by topic, instead of the primary one")
+			}},
+	}},
+	{"Organizing:", []command{
+		{use: "apply FILE", short: "Make a task what a YAML or JSON file says", args: cobra.MaximumNArgs(1), run: applyFile,
+			more:    "With its ground truths and inputs. What the file does not name stays as it is, and nothing is deleted.",
+			example: "  assay apply task.yaml --dry-run\n  assay apply task.yaml",
+			flags: func(f *pflag.FlagSet) {
+				f.Bool("dry-run", false, "say what would change and what would follow, and change nothing")
+				f.Bool("schema", false, "print the JSON Schema of the file")
+			}},
+		{use: "registrations TASK", short: "List who takes part in a task", more: taskHelp, args: cobra.ExactArgs(1),
+			run:   inTask(listRegistrations),
+			flags: func(f *pflag.FlagSet) { f.String("state", "", "those in one state: pending, accepted or rejected") }, commands: []command{
+				{use: "accept TASK REGISTRATION...", short: "Accept registrations", args: cobra.MinimumNArgs(2), run: decide("accepted")},
+				{use: "reject TASK REGISTRATION...", short: "Reject registrations", args: cobra.MinimumNArgs(2), run: decide("rejected")},
+			}},
+		{use: "review TASK [RUN]...", short: "Publish, unpublish, blind or unblind runs, by their ids or by a filter",
+			args: cobra.MinimumNArgs(1), more: taskHelp,
+			example: "  assay review \"Lake search\" --dataset Lakes --unblind --publish --filter states=completed\n" +
+				"  assay review \"Lake search\" 01J... --unpublish --comment 'Wrong collection.'",
+			run: inTask(review), flags: func(f *pflag.FlagSet) {
+				f.Bool("publish", false, "show their scores on the leaderboard")
+				f.Bool("unpublish", false, "take their scores from the leaderboard")
+				f.Bool("blind", false, "show their scores to organizers alone")
+				f.Bool("unblind", false, "show their scores to their teams")
+				f.String("comment", "", "what the teams are told")
+				f.String("dataset", "", "the dataset, by name or id, of a task with several")
+				f.StringToString("filter", nil, "instead of ids: states=completed, label=TEXT, registrationIds=ID;ID, userIds=ID;ID")
+			}},
+		{use: "announce TASK [FILE]", short: "Announce something to all who take part", args: cobra.RangeArgs(1, 2), run: inTask(announce),
+			more:    taskHelp + " The text is Markdown, from a file or from standard input.",
+			example: "  echo 'The test data is there.' | assay announce \"Lake search\" --title 'Test data'",
+			flags:   func(f *pflag.FlagSet) { f.String("title", "", "title of the announcement") }},
+		{use: "export TASK", short: "Save all of a task that you may see as one folder", args: cobra.ExactArgs(1), run: inTask(export),
+			more: exportHelp,
+			flags: func(f *pflag.FlagSet) {
+				f.StringP("output", "o", "", "folder to save into; unless given, named after the task")
+				f.Bool("files", true, "with the files of runs")
+			}},
+	}},
+	{"Without a server:", []command{
+		{use: "eval TRUTH RUN... [MEASURE]...", short: "Evaluate runs against a ground truth, with the server's code",
+			args: cobra.MinimumNArgs(2), run: eval,
+			more: evalHelp,
+			example: "  assay eval qrels.txt run.txt nDCG@10 AP\n  assay eval qrels.txt a.txt b.txt c.txt nDCG@10\n" +
+				"  assay eval --trec -q qrels.txt run.txt -m map -m ndcg_cut.10\n  assay eval truth.jsonl predictions.jsonl 'F1(average=macro)'",
+			flags: func(f *pflag.FlagSet) {
+				formatFlags(f)
+				f.Bool("trec", false, "understand and print what trec_eval does")
+				f.BoolP("per-topic", "q", false, "also the values of each topic")
+				f.BoolP("complete", "c", false, "with --trec: topics that the run lacks count as 0, as they always do without --trec")
+				f.IntP("level", "l", 1, "with --trec: least grade that counts as relevant")
+				f.BoolP("judged", "J", false, "with --trec: leave documents out that were not judged")
+				f.BoolP("no-summary", "n", false, "with --trec: no values of all topics")
+				f.StringArrayP("measure", "m", nil, "with --trec: measures by their names in trec_eval")
+			}},
+		{use: "validate FILE...", short: "Say what is wrong with runs, line by line", args: cobra.MinimumNArgs(1), run: validate,
+			flags: formatFlags},
+		{use: "convert FILE... --from FORMAT --to FORMAT", short: "Convert runs and relevance judgments between formats",
+			more: "Runs are trec-run, jsonl or csv; relevance judgments trec-qrels, jsonl, csv or beir.",
+			args: cobra.MinimumNArgs(1), run: convert, flags: func(f *pflag.FlagSet) {
+				f.String("from", "trec-run", "format of the files")
+				f.String("to", "jsonl", "format to write")
+				f.Bool("qrels", false, "files in jsonl or csv are relevance judgments")
+				f.StringP("output", "o", "", "file to write, instead of standard output")
+			}},
+		{use: "fuse RUN RUN...", short: "Make one run of several", args: cobra.MinimumNArgs(2), run: fuse, flags: func(f *pflag.FlagSet) {
+			f.String("method", "rrf", "rrf, combsum or combmnz")
+			f.Int("k", 60, "of rrf")
+			f.String("normalization", "min-max", "of combsum and combmnz: min-max, sum, z-score, rank or none")
+			f.Int("depth", 0, "documents of each topic to write; 0: all")
+			f.String("tag", "fused", "name of the fused run")
+			f.StringP("output", "o", "", "file to write, instead of standard output")
+		}},
+	}},
+	{"Settings:", []command{
+		{use: "login [URL]", short: "Sign in to a server", args: cobra.MaximumNArgs(1), run: signIn,
+			more:    loginHelp,
+			example: "  assay login https://assay.example.org\n  assay login https://assay.example.org --with-token < token.txt",
+			flags: func(f *pflag.FlagSet) {
+				f.Bool("with-token", false, "read an access token from standard input")
+				f.Bool("device", false, "sign in on another device")
+				f.Int("port", 0, "port of this machine that the browser returns to, where the issuer knows one alone; 0: any")
+				f.String("user", "", "at a development server: who to be; unless given, the name of this machine's user")
+				f.Bool("admin", false, "at a development server: be an administrator")
+			}},
+		{use: "logout [URL]", short: "Forget the sign-in at a server", args: cobra.MaximumNArgs(1), run: signOut},
+		{use: "tokens", short: "List your access tokens", args: cobra.NoArgs, run: online(func(c *call) {
+			c.list(client.Path("user", "tokens"), "You have no access token. Make one with: assay tokens create NAME",
+				"ID id|NAME name|SCOPES scopes|EXPIRES expiresAt|LAST USED lastUsedOn")
+		}), commands: []command{
+			{use: "create NAME", short: "Make an access token, and print its secret once", args: cobra.ExactArgs(1), run: online(makeToken),
+				flags: func(f *pflag.FlagSet) {
+					f.StringSlice("scopes", []string{"submit"}, "what it may be used for: read, submit, organize, work")
+					f.Int("days", 90, "for how many days it is accepted, at most 365")
+				}},
+			{use: "delete ID", short: "Delete an access token, which is refused from then on", args: cobra.ExactArgs(1), run: online(deleteToken)},
+		}},
+		{use: "version", short: "Print the version", args: cobra.NoArgs, run: showVersion},
+	}},
+}
+
+func teamFlags(f *pflag.FlagSet) {
+	f.String("team", "", "name of your team; unless given, your own name")
+	f.String("affiliation", "", "affiliation of your team")
+	f.String("contact", "", "how organizers reach your team")
+	f.Bool("anonymous", false, "be shown to others by an alias")
+	f.Bool("accept-terms", false, "accept the terms of the task")
+}
+
+func waitFlags(f *pflag.FlagSet) {
+	f.Bool("wait", false, "wait until the runs have ended, and print scores")
+	f.Duration("timeout", time.Duration(0), "with --wait: how long at most, such as 10m; exit code 5 after it")
+}
+
+func submitFlags(f *pflag.FlagSet) {
+	teamFlags(f)
+	waitFlags(f)
+	f.String("dataset", "", "dataset of the files, or for an image or a repository to run on, by name or id")
+	f.String("title", "", "title of the submission")
+	f.String("description", "", "description in Markdown")
+	f.String("notes", "", "notes for your team alone")
+	f.String("paper", "", "URL of a paper about it")
+	f.String("image", "", "a container image to run, instead of files")
+	f.String("repository", "", "https URL of a repository to build and run, instead of files")
+	f.String("ref", "", "commit, tag or branch of the repository")
+	f.String("command", "", "command to run in the image or the repository")
+	f.Bool("public", false, "let all who see the task see the submission")
+	f.Bool("baseline", false, "as an organizer: a baseline, which needs no registration")
+}
+
+func formatFlags(f *pflag.FlagSet) {
+	f.String("kind", "", "retrieval, classification or regression; guessed by the file unless given")
+	f.String("format", "", "trec-run, jsonl or csv; guessed by the file unless given")
+	f.String("id", "id", "with --format jsonl or csv: field of the id")
+	f.String("value", "label", "with --format jsonl or csv: field of the label or value")
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"assay/local/cli/client"
+	"assay/local/cli/offline"
+	"assay/shared/problem"
+)
+
+// Exit codes, which scripts rely on.
+const (
+	done        = 0
+	failed      = 1
+	fileRefused = 2
+	outside     = 3
+	runFailed   = 4
+	waiting     = 5
+	notSignedIn = 6
+	notFound    = 7
+	interrupted = 130
+)
+
+const exitHelp = `Exit codes: 0 done, 1 anything else, 2 a file was refused, 3 outside the window or the quota, 4 the run failed,
+5 it is still waited for, 6 not signed in, 7 not found or not allowed, 130 interrupted.`
+
+// refusal is an error with the exit code that goes with it, and the command that heals it; none where the text says it.
+type refusal struct {
+	code       int
+	text, heal string
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// codes are the exit codes of the kinds of problems that a server answers; that of others is failed.
+var codes = map[*problem.Kind]int{
+	problem.OutsideWindow: outside, problem.QuotaExhausted: outside, problem.QuotaToday: outside,
+	problem.Unauthorized: notSignedIn, problem.InvalidToken: notSignedIn,
+	problem.Forbidden: notFound, problem.InsufficientScope: notFound, problem.NotFound: notFound,
+}
+
+func exitCode(err error) int {
+	if err == nil {
+		return done
+	}
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return r.code
+	}
+	for kind, code := range codes {
+		if client.IsKind(err, kind) {
+			return code
+		}
+	}
+	_, refused := errors.AsType[*offline.Refused](err)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return interrupted
+	case refused, errors.Is(err, client.ErrRefused), errors.Is(err, fs.ErrNotExist):
+		return fileRefused
+	}
+	return failed
+}
+
+// explain says what went wrong, and which command heals it.
+func (p *program) explain(err error) {
+	heal := ""
+	if r, ok := errors.AsType[*refusal](err); ok {
+		heal = r.heal
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		err = errors.New("interrupted")
+	case client.IsKind(err, problem.Unauthorized, problem.InvalidToken):
+		heal = "assay login " + p.server
+	case client.IsKind(err, problem.InsufficientScope):
+		heal = "assay login " + p.server + ", or an access token with more scopes"
+	}
+	fmt.Fprintln(p.errs, "assay:", printable(err.Error()))
+	if heal != "" {
+		fmt.Fprintln(p.errs, "Try:", printable(heal))
+	}
+}

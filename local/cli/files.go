@@ -1,0 +1,196 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay/functions/tools/conversion"
+	"assay/functions/tools/fusion"
+	"assay/local/cli/offline"
+	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
+)
+
+// settings says how a file is read: as the flags say, and where they leave it open as the file looks.
+func (c *call) settings(file evaluator.File) (evaluator.Settings, error) {
+	f := evaluator.Format{Kind: c.text("format")}
+	if f.Kind != "" && f.Kind != measure.TRECRun {
+		f.IDField, f.ValueField = c.text("id"), c.text("value")
+	}
+	s, because, err := offline.Settings(measure.Kind(c.text("kind")), f, file)
+	if err == nil && because != "" && s.Kind != measure.Retrieval && !c.json {
+		c.note("%s: read as %s for %s, with the id in %q and the value in %q (--format, --kind, --id and --value say otherwise)", because,
+			s.Format.Kind, s.Kind, s.Format.IDField, s.Format.ValueField)
+	}
+	return s, err
+}
+
+// diagnosed is an error where diagnostics have one, and else tells of the warnings.
+func (p *program) diagnosed(found []measure.Diagnostic, err error) error {
+	if err == nil && measure.HasErrors(found) {
+		err = &offline.Refused{Diagnostics: found}
+	}
+	if err == nil {
+		for _, line := range offline.Lines(found) {
+			p.note("%s", line)
+		}
+	}
+	return err
+}
+
+func validate(c *call) {
+	all, lines := []measure.Diagnostic{}, [][]string{}
+	for _, f := range offline.Files(c.args...) {
+		s, err := c.settings(f)
+		if c.fail(err) {
+			return
+		}
+		found, err := offline.Validate(c.ctx, s, f)
+		c.fail(err)
+		all = append(all, found...)
+	}
+	for _, line := range offline.Lines(all) {
+		lines = append(lines, []string{line})
+	}
+	if len(all) == 0 {
+		lines = [][]string{{"Valid."}}
+	}
+	c.print(all, lines...)
+	if measure.HasErrors(all) {
+		c.fail(&refusal{fileRefused, "The files have errors.", ""})
+	}
+}
+
+func convert(c *call) {
+	from, to := conversion.Format(c.text("from")), conversion.Format(c.text("to"))
+	kind := conversion.Runs
+	ofQrels := func(f conversion.Format) bool { return f == conversion.TRECQrels || f == conversion.BEIR }
+	if c.yes("qrels") || ofQrels(from) || ofQrels(to) {
+		kind = conversion.Qrels
+	}
+	for _, f := range []conversion.Format{from, to} {
+		if !slices.Contains(kind.Formats, f) {
+			c.fail(&refusal{failed, fmt.Sprintf("There is no format %q here; there are %v.", f, kind.Formats), ""})
+			return
+		}
+	}
+	c.fail(c.save(func(w io.Writer) error {
+		files, done := evaluator.Contents(offline.Files(c.args...))
+		defer done()
+		return c.diagnosed(kind.Convert(c.ctx, w, from, to, files...))
+	}))
+}
+
+func fuse(c *call) {
+	s := fusion.Settings{Method: fusion.Method(c.text("method")), K: c.number("k"), Depth: c.number("depth"), Tag: c.text("tag")}
+	switch s.Method {
+	case fusion.ReciprocalRank:
+	case fusion.CombSUM, fusion.CombMNZ:
+		s.K, s.Normalization = 0, fusion.Normalization(c.text("normalization"))
+	default:
+		c.fail(&refusal{failed, fmt.Sprintf("There is no method %q; there are rrf, combsum and combmnz.", s.Method), ""})
+		return
+	}
+	if fields := s.Check(); len(fields) > 0 {
+		c.fail(&refusal{failed, strings.TrimPrefix(fields[0].Pointer, "/") + " " + fields[0].Detail, ""})
+		return
+	}
+	c.fail(c.save(func(w io.Writer) error {
+		files, done := evaluator.Contents(offline.Files(c.args...))
+		defer done()
+		var runs []fusion.Run
+		for _, f := range files {
+			runs = append(runs, fusion.Run{f})
+		}
+		return c.diagnosed(fusion.Fuse(c.ctx, w, s, runs))
+	}))
+}
+
+// usual are the measures that files are evaluated with when none is named.
+var usual = map[measure.Kind][]string{
+	measure.Retrieval:      {"nDCG@10", "AP", "RR", "P@10", "R@1000"},
+	measure.Classification: {"Accuracy", "F1(average=macro)", "MCC"},
+	measure.Regression:     {"RMSE", "MAE", "Pearson"},
+}
+
+func eval(c *call) {
+	if c.yes("trec") {
+		c.fail(c.evalAsTREC())
+		return
+	}
+	n := 1
+	for n < len(c.args) && isFile(c.args[n]) {
+		n++
+	}
+	if n == 1 {
+		c.fail(&refusal{fileRefused, fmt.Sprintf("There is no file %s.", c.arg(1)), ""})
+		return
+	}
+	runs, names := offline.Files(c.args[1:n]...), c.args[n:]
+	s, err := c.settings(runs[0])
+	if len(names) == 0 {
+		names = usual[s.Kind]
+	}
+	if err == nil {
+		s.Measures, err = offline.Parse(s.Kind, names)
+	}
+	var evaluated []offline.Run
+	if err == nil {
+		evaluated, err = offline.Evaluate(c.ctx, s, offline.Files(c.args[0]), runs...)
+	}
+	if c.fail(err) {
+		return
+	}
+	compared := offline.Compare(evaluated, s.Measures[0])
+	for i := range evaluated {
+		c.fail(c.diagnosed(evaluated[i].Warnings, nil))
+		if !c.yes("per-topic") {
+			evaluated[i].PerTopic = nil
+		}
+	}
+	c.print(map[string]any{"measures": s.Measures, "runs": evaluated}, table(s.Measures, evaluated, compared)...)
+}
+
+func (c *call) evalAsTREC() error {
+	if len(c.args) != 2 {
+		return &refusal{failed, "trec_eval takes one file of judgments and one run.", "assay eval --trec QRELS RUN"}
+	}
+	measures, err := c.flags.GetStringArray("measure")
+	if err != nil {
+		return err
+	}
+	t := offline.TREC{Measures: measures, PerTopic: c.yes("per-topic"), Complete: c.yes("complete"), NoSummary: c.yes("no-summary"),
+		Judged: c.yes("judged"), Level: c.number("level")}
+	files := offline.Files(c.args...)
+	return t.Print(c.ctx, c.out, files[0], files[1])
+}
+
+// table has a line for each run, and before it one for each topic, where these are there.
+func table(measures []string, runs []offline.Run, compared bool) [][]string {
+	header := append([]string{"RUN"}, measures...)
+	if compared {
+		header = append(header, "DIFFERENCE", "P")
+	}
+	lines := [][]string{header}
+	for _, r := range runs {
+		for _, topic := range slices.Sorted(maps.Keys(r.PerTopic)) {
+			line := []string{r.Name + " " + topic}
+			for _, m := range measures {
+				line = append(line, decimals(new(r.PerTopic[topic][m])))
+			}
+			lines = append(lines, line)
+		}
+		line := []string{r.Name}
+		for _, m := range measures {
+			line = append(line, decimals(r.Measures[m]))
+		}
+		if r.FromFirst != nil {
+			line = append(line, fmt.Sprintf("%+.4f", r.FromFirst.Difference), decimals(r.FromFirst.P))
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}

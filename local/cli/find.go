@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"assay/local/cli/client"
+)
+
+var idPattern = regexp.MustCompile(`\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b`)
+
+// task returns the task that the first argument means: by a URL of any of its pages, whose server is used then, by its id or by its name.
+func (c *call) task() object {
+	text := c.arg(0)
+	if strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") {
+		c.server = text
+	}
+	c.connect()
+	if id := idPattern.FindString(text); id != "" {
+		return c.get(client.Path("tasks", id))
+	}
+	part, _, _ := strings.Cut(text, ",") // which separates names in a filter
+	return c.byName(client.Query(client.Path("tasks"), "filter[name]", part), "task", text)
+}
+
+// dataset returns the dataset of the task that the text means, by its id or its name; the only one where the text is empty.
+func (c *call) dataset(task object, text string) object {
+	return c.byName(datasetsOf(task), "dataset", text)
+}
+
+func datasetsOf(task object) string {
+	return client.Query(client.Path("datasets"), "filter[taskId]", task.id())
+}
+
+// byName returns the resource of a list whose id or name is the text, whatever the case, or else the only one with the text in its name.
+func (c *call) byName(path, kind, text string) object {
+	var names []string
+	var parts []object
+	for _, o := range all[object](c, path) {
+		if o.id() == text || strings.EqualFold(o.text("name"), text) {
+			return o
+		}
+		if strings.Contains(strings.ToLower(o.text("name")), strings.ToLower(text)) {
+			parts = append(parts, o)
+		}
+		names = append(names, fmt.Sprintf("  %s  %s", o.id(), o.text("name")))
+	}
+	switch {
+	case len(parts) == 1:
+		return parts[0]
+	case len(names) == 0:
+		c.fail(&refusal{notFound, fmt.Sprintf("There is no %s %q here, or you may not see it.", kind, text), "assay tasks"})
+	default:
+		heal := map[string]string{"dataset": "the same command with --dataset NAME", "task": "the same command with more of the name"}[kind]
+		c.fail(&refusal{notFound, fmt.Sprintf("Which %s is meant? There are:\n%s", kind, strings.Join(names, "\n")), heal})
+	}
+	return nil
+}
+
+// me is who is signed in.
+type me struct {
+	ID, Name      string
+	Registrations []struct{ TaskID, RegistrationID string }
+	Memberships   []struct{ OrganizerID, OrganizerName string }
+}
+
+func (c *call) me() me { return ask[me](c, http.MethodGet, client.Path("user"), nil) }
+
+// registration returns the id of the caller's registration for the task; empty where there is none.
+func (m me) registration(task object) string {
+	for _, r := range m.Registrations {
+		if r.TaskID == task.id() {
+			return r.RegistrationID
+		}
+	}
+	return ""
+}
+
+func listDatasets(c *call, task object) {
+	c.list(datasetsOf(task), "The task has no dataset yet.",
+		"ID id|NAME name|SPLIT split|FORMAT runFormat.kind|MEASURE evaluator.primaryMeasure|INPUTS inputs")
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"assay/local/cli/client"
+	"assay/shared/durable"
+	"assay/shared/plural"
+)
+
+// fetch saves a file of the resource at a path in a folder, and returns where; empty where the caller may not read it. The file is the one
+// of that index in a member of the resource, which is read again, because links expire.
+func (c *call) fetch(folder, of, member string, i int, f sent) string {
+	if c.err != nil || c.fail(os.MkdirAll(folder, 0o750)) {
+		return ""
+	}
+	path := filepath.Join(folder, fileName(f.Name, strconv.Itoa(i)))
+	err := client.Fetch(c.ctx, path, f.Size, f.SHA256, func(ctx context.Context) (string, error) {
+		now, err := client.Get[object](ctx, c.Client, of)
+		if files := filesOf(now, member); err == nil && i < len(files) && files[i].SHA256 == f.SHA256 {
+			return files[i].URL, nil
+		}
+		return "", err
+	}, c.progress())
+	if errors.Is(err, client.ErrNoLink) || c.fail(err) {
+		return ""
+	}
+	return path
+}
+
+// fileName is a name that somebody else chose as one of a file: without separators, dots at its start, and what shells and file systems do
+// not like. otherwise stands for a name of which nothing is left.
+func fileName(name, otherwise string) string {
+	clean := strings.TrimLeft(strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), strings.ContainsRune("._-", r):
+			return r
+		case unicode.IsSpace(r):
+			return '-'
+		}
+		return '_'
+	}, strings.TrimSpace(name)), ".-")
+	return firstText(strings.ToValidUTF8(clean[:min(len(clean), 150)], ""), otherwise)
+}
+
+func download(c *call, task object) {
+	saved, lines := []string{}, [][]string{}
+	for _, d := range all[object](c, datasetsOf(task)) {
+		if only := c.text("dataset"); only != "" && only != d.id() && !strings.EqualFold(only, d.text("name")) {
+			continue
+		}
+		folder := filepath.Join(c.text("output"), fileName(d.text("name"), d.id()))
+		for i, f := range filesOf(d, "inputs") {
+			if path := c.fetch(folder, client.Path("datasets", d.id()), "inputs", i, f); path != "" {
+				saved, lines = append(saved, path), append(lines, []string{path})
+			}
+		}
+	}
+	if len(saved) == 0 && c.err == nil {
+		c.note("There are no inputs that you may read. Where the task gives them to those who take part: assay join %q", c.arg(0))
+	}
+	c.print(saved, lines...)
+}
+
+func export(c *call, task object) {
+	into := firstText(c.text("output"), fileName(task.text("name"), task.id()))
+	c.fail(os.MkdirAll(into, 0o750))
+	of := client.Path("tasks", task.id())
+	runs := client.Query(client.Path("runs"), "filter[taskId]", task.id())
+	for name, path := range map[string]string{
+		"datasets": datasetsOf(task), "registrations": of + "/registrations", "submissions": of + "/submissions", "runs": runs,
+		"evaluations": of + "/evaluations", "announcements": of + "/announcements",
+	} {
+		list := all[object](c, path)
+		if exitCode(c.err) == notFound {
+			c.note("%s: not for you to see.", name)
+			c.err = nil
+			continue
+		}
+		c.fail(saveList(list, filepath.Join(into, name)))
+	}
+	c.fail(saveList([]object{task}, filepath.Join(into, "task")))
+	lacking := 0
+	for _, r := range all[object](c, runs) {
+		folder := filepath.Join(into, "files", r.text("datasetId"), r.id())
+		for i, f := range filesOf(r, "files") {
+			if c.yes("files") && c.fetch(folder, client.Path("runs", r.id()), "files", i, f) == "" {
+				lacking++
+			}
+		}
+	}
+	if lacking > 0 {
+		c.note("%s of runs left out: not there yet, or not for you to see.", plural.Count(lacking, "file"))
+	}
+	c.say(map[string]string{"folder": into}, "Saved in %s.", into)
+}
+
+// saveList writes resources as path.jsonl and path.csv.
+func saveList(list []object, path string) error {
+	columns, flat := map[string]bool{}, make([]map[string]string, len(list))
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	for i, o := range list {
+		if err := e.Encode(o); err != nil {
+			return err
+		}
+		flat[i] = map[string]string{}
+		flatten(flat[i], "", o)
+		for name := range flat[i] {
+			columns[name] = true
+		}
+	}
+	names := slices.Sorted(maps.Keys(columns))
+	lines := [][]string{names}
+	for _, values := range flat {
+		line := make([]string, len(names))
+		for i, name := range names {
+			line[i] = values[name]
+		}
+		lines = append(lines, line)
+	}
+	return errors.Join(durable.WriteBytes(filepath.Dir(path), path+".jsonl", text.Bytes()),
+		durable.Write(filepath.Dir(path), path+".csv", func(f *os.File) error { return csv.NewWriter(f).WriteAll(lines) }))
+}
+
+// flatten puts the members of an object into columns: those of objects in it by a point, and lists as JSON. A text that programs for tables
+// would take for a formula begins with an apostrophe.
+func flatten(into map[string]string, prefix string, of map[string]any) {
+	for name, value := range of {
+		switch v := value.(type) {
+		case map[string]any:
+			flatten(into, prefix+name+".", v)
+		case string:
+			if v != "" && strings.ContainsRune("=+-@\t\r", rune(v[0])) {
+				v = "'" + v
+			}
+			into[prefix+name] = v
+		case nil:
+		default:
+			text, _ := json.Marshal(v) // it came of JSON
+			into[prefix+name] = string(text)
+		}
+	}
+}
+
+// save writes to the file that --output names, or to standard output.
+func (c *call) save(write func(io.Writer) error) error {
+	if path := c.text("output"); path != "" {
+		return durable.Write(filepath.Dir(path), path, func(f *os.File) error { return write(f) })
+	}
+	return write(c.out)
+}
+
+// isFile reports whether there is a file at the path.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// large is a run that is too large to be sent with the submission.
+func large() string {
+	var b strings.Builder
+	for topic := range 100 {
+		for rank := range 1000 {
+			b.WriteString(strings.Join([]string{string(rune('a' + topic%26)), "Q0", "document-" + string(rune('a'+rank%26)) +
+				strings.Repeat("x", rank/26) + string(rune('a'+topic/26)), "1", "1.0", "large\n"}, " "))
+		}
+	}
+	return b.String()
+}
+
+// prepared is a server with a task, and somebody who has a large run.
+func prepared(t *testing.T) (*server, *person, string) {
+	t.Helper()
+	s := serve(t, "embedded")
+	olga := s.person("olga")
+	olga.write("qrels.txt", qrelsFile+"a 0 document-a 1\n")
+	olga.write("topics.tsv", "1\tlakes\n")
+	olga.want(done, "apply", olga.write("task.yaml", taskFile))
+	tom := s.person("tom")
+	run := tom.write("large.txt", large())
+	return s, tom, run
+}
+
+// TestSubmit_GoesOnAfterTheServerWasKilled kills the server when the upload of a run has begun. The command itself goes on once there is a
+// server again, and one submission was made.
+func TestSubmit_GoesOnAfterTheServerWasKilled(t *testing.T) {
+	s, tom, run := prepared(t)
+	ended := make(chan result, 1)
+	go func() { ended <- tom.run(t.Context(), "submit", "Lake search", "Rivers="+run, "--wait") }()
+	files := filepath.Join(s.args[5], "files")
+	for start := time.Now(); time.Since(start) < 10*time.Second; time.Sleep(5 * time.Millisecond) {
+		if runs, err := os.ReadDir(filepath.Join(files, "runs")); err == nil && len(runs) > 0 {
+			break
+		}
+	}
+	s.kill()
+	time.Sleep(300 * time.Millisecond)
+	s.start()
+	if r := <-ended; r.code != done || !strings.Contains(r.out, "completed") {
+		t.Errorf("the submission ends with %d\n%s%s", r.code, r.out, r.errs)
+	}
+	if runs := tom.ids("runs"); len(runs) != 1 {
+		t.Errorf("there are the runs %v", runs)
+	}
+}
+
+// TestSubmit_GoesOnWithAnInterruptedUpload interrupts the command in mid-upload, as Ctrl-C does: the same command again goes on with the
+// submission that it made, and is charged for one.
+func TestSubmit_GoesOnWithAnInterruptedUpload(t *testing.T) {
+	s, tom, run := prepared(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	passes := func(r *http.Request) bool { return r.Method != http.MethodPut || ctx.Err() != nil }
+	slow := proxyOf(t, s.url, passes, func(http.ResponseWriter, *http.Request) {
+		interrupt()
+		panic(http.ErrAbortHandler)
+	})
+	s.kill()
+	s.args = append(s.args, "-public-url", slow) // where uploads are sent
+	s.start()
+	tom.want(done, "login", slow, "--user", "tom")
+	if r := tom.run(ctx, "submit", "Lake search", "Rivers="+run, "--wait"); r.code != interrupted {
+		t.Errorf("the interrupted command exits with %d\n%s%s", r.code, r.out, r.errs)
+	}
+	tom.says(done, []string{"Going on with the submission", "completed"}, "submit", "Lake search", "Rivers="+run, "--wait")
+	if runs := tom.ids("runs"); len(runs) != 1 {
+		t.Errorf("there are the runs %v", runs)
+	}
+}
+
+// proxyOf passes those requests on, and has refuse answer the others.
+func proxyOf(t *testing.T, to string, passes func(*http.Request) bool, refuse http.HandlerFunc) string {
+	t.Helper()
+	target, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !passes(r) {
+			refuse(w, r)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// TestRequests_PassBusyServersAndBrokenConnections answers each kind of request badly once.
+func TestRequests_PassBusyServersAndBrokenConnections(t *testing.T) {
+	s := serve(t, "embedded")
+	olga := s.person("olga")
+	var asked atomic.Int64
+	bad := proxyOf(t, s.url, func(*http.Request) bool { return asked.Add(1)%2 == 0 }, func(w http.ResponseWriter, _ *http.Request) {
+		switch asked.Load() % 3 {
+		case 0:
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "busy", http.StatusTooManyRequests)
+		case 1:
+			http.Error(w, "away", http.StatusServiceUnavailable)
+		default:
+			connection, _, err := w.(http.Hijacker).Hijack()
+			if err == nil {
+				_ = connection.(*net.TCPConn).SetLinger(0)
+				_ = connection.Close()
+			}
+		}
+	})
+	olga.says(done, []string{"trying again"}, "tasks", "--server", bad)
+	olga.write("qrels.txt", qrelsFile)
+	olga.want(done, "apply", olga.write("task.yaml", "organizer: Lake Lab\ntask: {name: Lakes}\n"), "--server", s.url)
+	if tasks := olga.ids("tasks"); len(tasks) != 1 {
+		t.Errorf("there are the tasks %v", tasks)
+	}
+}
+
+// TestRefusals_SayWhatHeals has each exit code, with the command that heals it.
+func TestRefusals_SayWhatHeals(t *testing.T) {
+	s, tom, _ := prepared(t)
+	run := tom.write("run.txt", goodRun)
+	stranger := &person{t: t, folder: t.TempDir(), home: t.TempDir(), env: map[string]string{}}
+	stranger.says(notSignedIn, []string{"No server is known", "Try: assay login"}, "tasks")
+	stranger.says(failed, []string{"no URL of a server"}, "tasks", "--server", "lake")
+	stranger.env["ASSAY_URL"] = s.url
+	stranger.says(done, []string{"Lake search"}, "tasks")
+	stranger.says(notSignedIn, []string{"Try: assay login " + s.url}, "submit", "Lake search", "Rivers="+run)
+	stranger.env["ASSAY_TOKEN"] = strings.TrimSpace(tom.want(done, "tokens", "create", "reader", "--scopes", "read"))
+	stranger.says(notFound, []string{"more scopes"}, "submit", "Lake search", "Rivers="+run)
+	tom.says(done, []string{"reader", "read"}, "tokens")
+	tom.want(done, "tokens", "delete", tom.ids("tokens")[0])
+	tom.says(done, []string{"You have no access token"}, "tokens")
+	stranger.env["ASSAY_TOKEN"] = "assay_nothing"
+	stranger.says(notSignedIn, []string{"Try: assay login"}, "submit", "Lake search", "Rivers="+run)
+	tom.says(notFound, []string{`no task "Ponds"`, "Try: assay tasks"}, "submit", "Ponds", run)
+	tom.says(fileRefused, []string{"no such file"}, "submit", "Lake search", "Rivers=missing.txt")
+	for range 5 {
+		tom.want(done, "submit", "Lake search", "Rivers="+run)
+	}
+	tom.says(outside, []string{"0 of the 5"}, "submit", "Lake search", "Rivers="+run)
+	image := []string{"submit", "Lake search", "--dataset", "Lakes", "--image", "example.org/x:1", "--command", "/run"}
+	other := s.person("ann")
+	other.says(waiting, []string{"still queued", "Try: assay runs --wait"}, append(image, "--wait", "--timeout", "1s")...)
+	waitingRun := other.ids("runs")[0]
+	other.says(waiting, []string{"is queued"}, "runs", waitingRun)
+	other.says(done, []string{"cancelled"}, "cancel", waitingRun)
+	other.says(runFailed, []string{"is cancelled"}, "runs", waitingRun)
+	other.says(done, []string{"Signed out"}, "logout")
+	other.says(notSignedIn, []string{"No server is known"}, "runs")
+}
+
+// TestLogin_KeepsTokensFromOthers looks at the file, whose token is replaced when it has expired.
+func TestLogin_KeepsTokensFromOthers(t *testing.T) {
+	s := serve(t, "embedded")
+	ada := s.person("ada")
+	path := filepath.Join(ada.home, "assay", "credentials.json")
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("the file has the mode %v, %v", info.Mode(), err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept struct {
+		Current string
+		Servers map[string]map[string]any
+	}
+	if err := json.Unmarshal(content, &kept); err != nil {
+		t.Fatal(err)
+	}
+	kept.Servers[s.url]["expiresAt"], kept.Servers[s.url]["token"] = time.Now().Add(-time.Hour), "expired"
+	changed, err := json.Marshal(map[string]any{"current": kept.Current, "servers": kept.Servers})
+	if err != nil || os.WriteFile(path, changed, 0o600) != nil {
+		t.Fatal(err)
+	}
+	ada.says(done, []string{"no run here yet"}, "runs")
+	ada.in = strings.TrimSpace(ada.want(done, "tokens", "create", "ci"))
+	ada.says(done, []string{"Signed in"}, "login", s.url, "--with-token")
+	ada.in = "assay_nothing"
+	ada.want(notSignedIn, "login", s.url, "--with-token")
+	ada.says(done, []string{"no run here yet"}, "runs") // as before
+}

@@ -1,0 +1,24 @@
+// Command cli is `assay`: what participants and organizers do with a server of Assay, and the evaluation of files without one.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/term"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	folder, err := os.UserConfigDir()
+	if err != nil {
+		folder = "." // of a user without a home
+	}
+	p := &program{in: os.Stdin, out: os.Stdout, errs: os.Stderr, getenv: os.Getenv, folder: folder,
+		terminal: term.IsTerminal(int(os.Stderr.Fd()))}
+	code := p.run(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}

@@ -1,0 +1,167 @@
+// Package offline evaluates, validates, converts and fuses files of this machine, with the code of the server and without one.
+package offline
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"assay/functions/tools/detection"
+	"assay/functions/tools/significance"
+	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
+)
+
+// Files are the files at the paths, as evaluators read them.
+func Files(paths ...string) []evaluator.File {
+	var files []evaluator.File
+	for _, path := range paths {
+		files = append(files, evaluator.File{Name: path, Open: func() (io.ReadCloser, error) { return os.Open(path) }})
+	}
+	return files
+}
+
+// Refused is the error of files that cannot be evaluated.
+type Refused struct{ Diagnostics []measure.Diagnostic }
+
+func (r *Refused) Error() string {
+	return strings.Join(Lines(r.Diagnostics), "\n")
+}
+
+// Lines are the diagnostics as compilers write theirs: file:line: severity: message.
+func Lines(all []measure.Diagnostic) []string {
+	var list []string
+	for _, d := range all {
+		var at strings.Builder
+		if at.WriteString(d.File); d.File != "" {
+			if d.Line > 0 {
+				fmt.Fprintf(&at, ":%d", d.Line)
+			}
+			at.WriteString(": ")
+		}
+		list = append(list, fmt.Sprintf("%s%s: %s", at.String(), d.Severity, d.Message))
+	}
+	return list
+}
+
+// Settings are those of files of the kind and format, each of which is guessed by the first file where it is empty; because says why.
+func Settings(kind measure.Kind, format evaluator.Format, file evaluator.File) (s evaluator.Settings, because string, err error) {
+	s = evaluator.Settings{Kind: kind, Format: format}
+	if kind == "" || kind != measure.Retrieval && format.Kind == "" {
+		guess, err := detection.Of(kind, file)
+		if err != nil {
+			return s, "", err
+		}
+		s.Kind, because = guess.Kind, guess.Because
+		if format.Kind == "" {
+			s.Format = guess.Format
+		}
+	}
+	if s.Kind == measure.Retrieval {
+		s.Format = evaluator.Format{Kind: cmp.Or(format.Kind, measure.TRECRun)}
+	}
+	if fields := evaluator.CheckFormat(s.Kind, s.Format); len(fields) > 0 {
+		return s, because, fmt.Errorf("the format does not go with %s: %s", s.Kind, fields[0].Detail)
+	}
+	return s, because, nil
+}
+
+// Parse returns the measures by their canonical names.
+func Parse(kind measure.Kind, names []string) ([]string, error) {
+	var canonical []string
+	for _, name := range names {
+		m, err := measure.Parse(kind, name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(canonical, m.String()) {
+			canonical = append(canonical, m.String())
+		}
+	}
+	return canonical, nil
+}
+
+// Run is a run that was evaluated.
+type Run struct {
+	Name      string                        `json:"name"`
+	Measures  map[string]*float64           `json:"measures"`
+	Reasons   map[string]string             `json:"reasons,omitempty"` // why a measure is null
+	PerTopic  map[string]map[string]float64 `json:"perTopic,omitempty"`
+	FromFirst *Difference                   `json:"fromFirst,omitempty"`
+	Warnings  []measure.Diagnostic          `json:"warnings,omitempty"`
+}
+
+// Evaluate evaluates each file as a run of its own. The error is a Refused where a file has faults.
+func Evaluate(ctx context.Context, s evaluator.Settings, truth []evaluator.File, runs ...evaluator.File) ([]Run, error) {
+	t, found, err := evaluator.ReadTruth(ctx, s, truth)
+	if err == nil && measure.HasErrors(found) {
+		err = &Refused{found}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []Run
+	for _, file := range runs {
+		result, found, err := t.Evaluate(ctx, []evaluator.File{file})
+		if err == nil && measure.HasErrors(found) {
+			err = &Refused{found}
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Run{Name: filepath.Base(file.Name), Measures: result.Measures, Reasons: result.Reasons, PerTopic: result.PerTopic,
+			Warnings: found})
+	}
+	return list, nil
+}
+
+// Validate returns what is wrong with a run that can be found without a truth.
+func Validate(ctx context.Context, s evaluator.Settings, files ...evaluator.File) ([]measure.Diagnostic, error) {
+	return evaluator.ValidateRun(ctx, s.Kind, s.Format, files)
+}
+
+// Difference compares a run with the first one by one measure, over the topics.
+type Difference struct {
+	Measure    string   `json:"measure"`
+	Difference float64  `json:"difference"` // of the means
+	P          *float64 `json:"p"`          // of the randomization test, corrected by Holm for the number of runs; null: it is not defined
+}
+
+// seed of what the test draws, so that a comparison can be made again.
+const seed = 1
+
+// Compare compares each run but the first with it, and reports whether it could: measures that are no means over topics are not compared.
+func Compare(runs []Run, name string) bool {
+	first := runs[0]
+	if len(runs) < 2 || len(first.PerTopic) == 0 || first.Measures[name] == nil {
+		return false
+	}
+	values := func(r Run) (list []float64) {
+		for _, topic := range slices.Sorted(maps.Keys(first.PerTopic)) {
+			list = append(list, r.PerTopic[topic][name])
+		}
+		return list
+	}
+	chances := make([]float64, len(runs)-1)
+	for i := range chances {
+		r := &runs[i+1]
+		r.FromFirst = &Difference{Measure: name, Difference: *r.Measures[name] - *first.Measures[name]}
+		chances[i] = 1
+		test, err := significance.Randomization(values(*r), values(first), seed, significance.Rounds)
+		if err == nil { // or they do not differ at all
+			chances[i], r.FromFirst.P = test.P, new(test.P)
+		}
+	}
+	for i, p := range significance.Holm(chances) {
+		if d := runs[i+1].FromFirst; d.P != nil {
+			*d.P = p
+		}
+	}
+	return true
+}

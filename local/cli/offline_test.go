@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"assay/shared/programtest"
+
+	"pgregory.net/rapid"
+)
+
+// local is somebody without a server.
+func local(t *testing.T) *person {
+	t.Helper()
+	return &person{t: t, folder: t.TempDir(), home: t.TempDir()}
+}
+
+// TestEval_PrintsWhatTrecEvalPrints compares each line that both print for real runs: trec_eval 10.0 -c -q -m all_trec.
+func TestEval_PrintsWhatTrecEvalPrints(t *testing.T) {
+	references, err := filepath.Glob(programtest.Root(t) + "/shared/measure/retrieval/testdata/*/*.trec_eval.txt")
+	if err != nil || len(references) < 5 {
+		t.Fatal(references, err)
+	}
+	p, compared := local(t), 0
+	for _, path := range references {
+		qrels := filepath.Join(filepath.Dir(path), "qrels.txt")
+		run := strings.Replace(path, ".trec_eval.", ".run.", 1)
+		got := p.want(done, "eval", "--trec", "-c", "-q", "-m", "all_trec", qrels, run)
+		has := map[string]string{}
+		for line := range strings.Lines(got) {
+			if name, rest, ok := strings.Cut(line, "\t"); ok {
+				topic, _, _ := strings.Cut(rest, "\t")
+				has[name+topic] = line
+			}
+		}
+		printed, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(printed)) {
+			name, rest, _ := strings.Cut(line, "\t")
+			topic, _, _ := strings.Cut(rest, "\t")
+			if mine, ok := has[name+topic]; ok {
+				if compared++; mine != line {
+					t.Errorf("%s: %q, and trec_eval prints %q", filepath.Base(run), mine, line)
+				}
+			}
+		}
+	}
+	if compared < 30_000 {
+		t.Errorf("%d lines were compared", compared)
+	}
+}
+
+func TestEval_Flags(t *testing.T) {
+	p := local(t)
+	qrels := p.write("qrels.txt", "1 0 a 2\n1 0 b 1\n1 0 c 0\n2 0 a 1\n")
+	run := p.write("run.txt", "1 Q0 x 1 4 t\n1 Q0 a 2 3 t\n1 Q0 b 3 2 t\n")
+	other := p.write("other.txt", "1 Q0 b 1 4 o\n2 Q0 a 2 3 o\n")
+	// The lines are those of trec_eval 10.0, and of 9 without -c, where 10.0 stops at topics that the run lacks.
+	for args, want := range map[string]string{
+		"":                       "map                   \tall\t0.5833\n",
+		"-c":                     "map                   \tall\t0.2917\n",
+		"-l 2":                   "map                   \tall\t0.5000\n",
+		"-J":                     "map                   \tall\t1.0000\n",
+		"-q -n":                  "map                   \t1\t0.5833\n",
+		"-c -l 2 -m num_rel":     "num_rel               \tall\t3\n",
+		"-m P.1,3":               "P_1                   \tall\t0.0000\nP_3                   \tall\t0.6667\n",
+		"-m ndcg_cut_2 -m runid": "runid                 \tall\tt\nndcg_cut_2            \tall\t0.4796\n",
+		"-J -m num_ret":          "num_ret               \tall\t2\n",
+	} {
+		list := append([]string{"eval", "--trec", qrels, run}, strings.Fields(args)...)
+		if !strings.Contains(args, "-m") {
+			list = append(list, "-m", "map")
+		}
+		if r := p.run(t.Context(), list...); r.code != done || r.out != want {
+			t.Errorf("%s: %d, %q, want %q\n%s", args, r.code, r.out, want, r.errs)
+		}
+	}
+	var judged, found strings.Builder
+	for i := range 16 {
+		fmt.Fprintf(&found, "1 Q0 d%d 1 %d t\n", i, 16-i)
+	}
+	for i := range 10 {
+		fmt.Fprintf(&judged, "1 0 d%d 1\n", i+13) // of which the run has three
+	}
+	// As trec_eval rounds it, which divides once.
+	p.says(done, []string{"set_map               \tall\t0.0563\n"}, "eval", "--trec", p.write("judged.txt", judged.String()),
+		p.write("found.txt", found.String()), "-m", "set_map")
+	p.says(done, []string{"nDCG@10", "DIFFERENCE", "other.txt"}, "eval", qrels, run, other, "nDCG@10", "AP")
+	p.says(failed, []string{`no measure "foo"`}, "eval", "--trec", "-m", "foo", qrels, run)
+	p.says(failed, []string{"did you mean AP"}, "eval", qrels, run, "ap")
+	p.says(fileRefused, []string{"bad.txt:1: error"}, "eval", qrels, p.write("bad.txt", "1 Q0 a 1 nan t\n"), "AP")
+	p.says(fileRefused, []string{"no file missing"}, "eval", qrels, "missing", "AP")
+	labels, predicted := p.write("truth.jsonl", `{"id":"1","label":"a"}`+"\n"+`{"id":"2","label":"b"}`+"\n"), p.write("labels.jsonl",
+		`{"id":"1","label":"a"}`+"\n"+`{"id":"2","label":"a"}`+"\n")
+	p.says(done, []string{"Accuracy", "0.5000"}, "eval", labels, predicted, "Accuracy")
+	truth, values := p.write("truth.csv", "item,y\n1,0.5\n2,1.5\n"), p.write("values.csv", "item,y\n1,1.0\n2,1.5\n")
+	p.says(done, []string{"0.2500"}, "eval", truth, values, "MAE", "--kind", "regression", "--format", "csv", "--id", "item", "--value", "y")
+	p.says(done, []string{"Valid."}, "validate", run, predicted)
+	p.says(fileRefused, []string{"bad.txt:1"}, "validate", run, filepath.Join(p.folder, "bad.txt"))
+}
+
+func TestFiles_AreWrittenWholeOrNotAtAll(t *testing.T) {
+	p := local(t)
+	run, bad := p.write("run.txt", "1 Q0 a 1 2.0 t\n1 Q0 b 2 1.0 t\n"), p.write("bad.txt", "1 Q0 a 1 2.0 t\n1 Q0 b\n")
+	out := filepath.Join(p.folder, "out")
+	p.want(fileRefused, "convert", bad, "-o", out)
+	p.want(fileRefused, "fuse", run, bad, "-o", out)
+	if _, err := os.Stat(out); err == nil {
+		t.Error("there is a file of what was refused")
+	}
+	p.want(done, "convert", run, "--to", "csv", "-o", out)
+	if got, err := os.ReadFile(out); err != nil || string(got) != "topic,docid,rank,score,tag\n1,a,1,2.0,t\n1,b,2,1.0,t\n" {
+		t.Errorf("%q, %v", got, err)
+	}
+	p.says(done, []string{"query-id\tcorpus-id\tscore\n1\ta\t1"}, "convert", p.write("q.txt", "1 0 a 1\n"), "--from", "trec-qrels",
+		"--to", "beir")
+	p.says(done, []string{"1 Q0 a 1 4 fused", "1 Q0 b 2 0 fused"}, "fuse", run, run, "--method", "combmnz")
+	p.says(failed, []string{"no method"}, "fuse", run, run, "--method", "vote")
+}
+
+// TestNames_OfOthersStayInTheFolder has names that were chosen to leave it, to hide, or to steer a terminal.
+func TestNames_OfOthersStayInTheFolder(t *testing.T) {
+	hostile := []string{"../../etc/passwd", "..", "-rf", ".ssh", "a/b\\c", "con\x1b[2J", strings.Repeat("ä", 200)}
+	rapid.Check(t, func(rt *rapid.T) {
+		name := rapid.OneOf(rapid.String(), rapid.SampledFrom(hostile)).Draw(rt, "name")
+		got := fileName(name, "0")
+		if got == "" || len(got) > 150 || filepath.Base(got) != got || strings.ContainsAny(got[:1], ".-") || !utf8.ValidString(got) ||
+			strings.ContainsAny(got, "/\\:\x00") {
+			rt.Errorf("%q becomes %q", name, got)
+		}
+		if text := printable(name); strings.ContainsAny(text, "\x1b\x00\r\b\u202e") {
+			rt.Errorf("%q is printed as %q", name, text)
+		}
+	})
+	flat := map[string]string{}
+	flatten(flat, "", map[string]any{"a": "=1+1", "b": map[string]any{"c": "-2"}, "d": "plain", "e": nil, "f": []any{1.0}, "g": 2.5})
+	for name, want := range map[string]string{"a": "'=1+1", "b.c": "'-2", "d": "plain", "e": "", "f": "[1]", "g": "2.5"} {
+		if flat[name] != want {
+			t.Errorf("%s is %q, want %q", name, flat[name], want)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+
+	"assay/local/cli/client"
+	"assay/shared/plural"
+)
+
+func listRegistrations(c *call, task object) {
+	c.list(client.Query(client.Path("tasks", task.id(), "registrations"), "filter[state]", c.text("state")), "Nobody takes part yet.",
+		"ID id|STATE state|TEAM team|AFFILIATION affiliation|MEMBERS members")
+}
+
+// decide is a command that puts registrations of a task into a state.
+func decide(state string) func(*call) {
+	return inTask(func(c *call, task object) {
+		c.change(client.Path("tasks", task.id(), "registrations"), c.args[1:], map[string]any{"state": state})
+	})
+}
+
+func review(c *call, task object) {
+	body := c.reviews()
+	path := client.Path("datasets", c.dataset(task, c.text("dataset")).id(), "reviews")
+	var reviewed []object
+	refused := 0
+	for more := true; more; more = c.err == nil && body["cursor"] != "" {
+		page := ask[struct {
+			Data   []object
+			Cursor string
+		}](c, http.MethodPatch, path, body)
+		for _, r := range page.Data {
+			if r["problem"] != nil {
+				refused++
+			}
+		}
+		reviewed, body["cursor"] = append(reviewed, page.Data...), page.Cursor
+	}
+	c.table(reviewed, "The filter has no run.",
+		"RUN runId|STATUS status|PUBLISHED review.published|BLINDED review.blinded|PROBLEM problem.detail")
+	if refused > 0 {
+		c.fail(fmt.Errorf("%s could not be reviewed", plural.Count(refused, "run")))
+	}
+}
+
+// reviews is the change of reviews that the flags ask for.
+func (c *call) reviews() map[string]any {
+	change, body := map[string]any{}, map[string]any{}
+	for flag, member := range map[string]string{"publish": "published", "blind": "blinded"} {
+		if c.yes(flag) || c.yes("un"+flag) {
+			change[member] = c.yes(flag)
+		}
+	}
+	if text := c.text("comment"); text != "" {
+		change["comment"] = text
+	}
+	body["review"] = change
+	filter, err := c.flags.GetStringToString("filter")
+	c.fail(err)
+	if len(change) == 0 {
+		c.fail(&refusal{failed, "Nothing was said to change.", "one of --publish, --unpublish, --blind, --unblind, --comment"})
+	}
+	switch ids := c.args[1:]; {
+	case (len(ids) == 0) == (len(filter) == 0):
+		c.fail(&refusal{failed, "Which runs are meant? Name them by their ids or by --filter.", "assay review TASK --filter states=completed"})
+	case len(ids) > 0:
+		body["runIds"] = ids
+	default:
+		selection := map[string]any{}
+		for name, value := range filter {
+			if selection[name] = value; name != "label" {
+				selection[name] = strings.Split(value, ";")
+			}
+		}
+		body["filter"] = selection
+	}
+	return body
+}
+
+func announce(c *call, task object) {
+	in := c.in
+	if path := c.arg(1); path != "" {
+		f, err := os.Open(path)
+		if c.fail(err) {
+			return
+		}
+		defer func() { _ = f.Close() }()
+		in = f
+	}
+	text, err := io.ReadAll(io.LimitReader(in, 1<<20))
+	c.fail(err)
+	c.say(c.post(client.Path("tasks", task.id(), "announcements"), map[string]any{"title": c.text("title"), "body": string(text)}),
+		"Announced to all who take part in %s.", task.text("name"))
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"assay/local/cli/client"
+)
+
+// object is a resource of the API, as it was answered.
+type object map[string]any
+
+// member is the member that a path such as submissions.closesAt leads to; nil where there is none.
+func (o object) member(path string) any {
+	var at any = map[string]any(o)
+	for name := range strings.SplitSeq(path, ".") {
+		of, _ := at.(map[string]any)
+		at = of[name]
+	}
+	return at
+}
+
+// text is the member as tables show it: instants in the reader's zone, numbers with four decimals, and a dash where there is nothing.
+func (o object) text(path string) string {
+	switch v := o.member(path).(type) {
+	case string:
+		if t, err := time.Parse(time.RFC3339, v); err == nil {
+			return t.Local().Format("2006-01-02 15:04")
+		}
+		if v != "" {
+			return v
+		}
+	case float64:
+		if v == float64(int64(v)) {
+			return strconv.FormatInt(int64(v), 10)
+		}
+		return decimals(&v)
+	case bool:
+		return map[bool]string{true: "yes", false: "no"}[v]
+	case []any:
+		texts := make([]string, len(v))
+		for i, one := range v {
+			text, isText := one.(string)
+			if texts[i] = text; !isText {
+				return strconv.Itoa(len(v))
+			}
+		}
+		return strings.Join(texts, " ")
+	}
+	return "-"
+}
+
+func (o object) id() string { text, _ := o["id"].(string); return text }
+
+// first is the first of the members that has a text; a dash where none has.
+func (o object) first(paths ...string) string {
+	for _, path := range paths {
+		if text := o.text(path); text != "-" {
+			return text
+		}
+	}
+	return "-"
+}
+
+// decimals is a value as tables show it; of one that is not defined a dash.
+func decimals(v *float64) string {
+	if v == nil {
+		return "-"
+	}
+	return strconv.FormatFloat(*v, 'f', 4, 64)
+}
+
+// print prints a value as JSON where that is asked for, and else the lines, whose cells stand below each other.
+func (c *call) print(value any, lines ...[]string) {
+	if c.err != nil {
+		return
+	}
+	if c.json {
+		e := json.NewEncoder(c.out)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		c.err = e.Encode(value)
+		return
+	}
+	w := tabwriter.NewWriter(c.out, 0, 8, 2, ' ', 0)
+	for _, cells := range lines {
+		fmt.Fprintln(w, printable(strings.Join(cells, "\t")))
+	}
+	c.err = w.Flush()
+}
+
+// say is print of one sentence.
+func (c *call) say(value any, format string, args ...any) {
+	c.print(value, []string{fmt.Sprintf(format, args...)})
+}
+
+// table prints resources, each a line of members: columns are as in "ID id|CLOSES submissions.closesAt". Of none, empty is said.
+func (c *call) table(list []object, empty, columns string) {
+	if len(list) == 0 && c.err == nil && !c.json {
+		c.note("%s", empty)
+		return
+	}
+	var titles, members []string
+	for column := range strings.SplitSeq(columns, "|") {
+		i := strings.LastIndexByte(column, ' ')
+		titles, members = append(titles, column[:i]), append(members, column[i+1:])
+	}
+	lines := [][]string{titles}
+	for _, o := range list {
+		var cells []string
+		for _, m := range members {
+			cells = append(cells, o.first(strings.Split(m, ",")...))
+		}
+		lines = append(lines, cells)
+	}
+	c.print(append([]object{}, list...), lines...)
+}
+
+// list prints all pages of a list.
+func (c *call) list(path, empty, columns string) { c.table(all[object](c, path), empty, columns) }
+
+// note tells a person something that is no result.
+func (p *program) note(format string, args ...any) {
+	fmt.Fprintln(p.errs, printable(fmt.Sprintf(format, args...)))
+}
+
+// printable is text without what would steer a terminal: names are written by strangers.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+}
+
+// progress shows how far files are, on a terminal alone.
+func (p *program) progress() client.Progress {
+	var last time.Time
+	return func(name string, done, total int64) {
+		if now := time.Now(); p.terminal && !p.json && (done >= total || now.Sub(last) > 200*time.Millisecond) {
+			last = now
+			end := map[bool]string{true: "\n"}[done >= total]
+			fmt.Fprintf(p.errs, "\r%s: %d of %d KiB%s", printable(name), done>>10, total>>10, end)
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	"assay/local/cli/client"
+	"assay/local/cli/signin"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// program is what all commands share: where they read and write, and the flags that each has.
+type program struct {
+	in        io.Reader
+	out, errs io.Writer
+	getenv    func(string) string
+	folder    string // that has a folder for each program's settings
+	terminal  bool   // whether a person watches errs
+	json      bool
+	server    string // URL that a flag names, and then the one that is in use
+}
+
+// command is one of the things that the program does.
+type command struct {
+	use, short string // as cobra has them
+	more       string // what else help says
+	example    string
+	args       cobra.PositionalArgs
+	flags      func(*pflag.FlagSet)
+	run        func(*call)
+	commands   []command
+}
+
+// call is one invocation of a command. After an error it sends and prints nothing more, and run returns the error.
+type call struct {
+	*program
+	*client.Client // nil until connect
+	ctx            context.Context
+	args           []string
+	flags          *pflag.FlagSet
+	err            error
+}
+
+// Values of flags, which are declared with these types.
+func (c *call) text(name string) string        { v, _ := c.flags.GetString(name); return v }
+func (c *call) yes(name string) bool           { v, _ := c.flags.GetBool(name); return v }
+func (c *call) number(name string) int         { v, _ := c.flags.GetInt(name); return v }
+func (c *call) span(name string) time.Duration { v, _ := c.flags.GetDuration(name); return v }
+
+// arg is the argument of that index; empty where there are fewer.
+func (c *call) arg(i int) string {
+	if i < len(c.args) {
+		return c.args[i]
+	}
+	return ""
+}
+
+// fail keeps the first error, and reports whether there is one.
+func (c *call) fail(err error) bool {
+	c.err = cmp.Or(c.err, err)
+	return c.err != nil
+}
+
+// ask sends a request and returns the answer.
+func ask[T any](c *call, method, path string, body any) (v T) {
+	if c.err == nil {
+		v, c.err = client.Call[T](c.ctx, c.Client, method, path, body)
+	}
+	return v
+}
+
+// get and the two after it are ask for resources.
+func (c *call) get(path string) object            { return ask[object](c, http.MethodGet, path, nil) }
+func (c *call) post(path string, body any) object { return ask[object](c, http.MethodPost, path, body) }
+func (c *call) patch(path string, body any) object {
+	return ask[object](c, http.MethodPatch, path, body)
+}
+
+// all returns the resources of all pages of a list.
+func all[T any](c *call, path string) (list []T) {
+	if c.err == nil {
+		list, c.err = client.List[T](c.ctx, c.Client, path)
+	}
+	return list
+}
+
+// root is the command that has all others.
+func (p *program) root() *cobra.Command {
+	root := &cobra.Command{Use: "assay", Long: about, SilenceErrors: true, SilenceUsage: true}
+	root.PersistentFlags().BoolVar(&p.json, "json", false, "print JSON, in the form of the API")
+	root.PersistentFlags().StringVar(&p.server, "server", "", "URL of the server, instead of the one that was signed in to last (ASSAY_URL)")
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range g.commands {
+			made := p.cobra(c)
+			made.GroupID = g.title
+			root.AddCommand(made)
+		}
+	}
+	return root
+}
+
+// cobra makes a command and those below it.
+func (p *program) cobra(c command) *cobra.Command {
+	made := &cobra.Command{Use: c.use, Short: c.short, Long: c.short + ".", Example: c.example, Args: c.args}
+	if c.more != "" {
+		made.Long += "\n\n" + c.more
+	}
+	if c.flags != nil {
+		c.flags(made.Flags())
+	}
+	made.RunE = func(cmd *cobra.Command, args []string) error {
+		invoked := &call{program: p, ctx: cmd.Context(), args: args, flags: cmd.Flags()}
+		c.run(invoked)
+		return invoked.err
+	}
+	for _, below := range c.commands {
+		made.AddCommand(p.cobra(below))
+	}
+	return made
+}
+
+// run executes the command that the arguments name, and returns the exit code.
+func (p *program) run(ctx context.Context, args []string) int {
+	root := p.root()
+	root.SetArgs(args)
+	root.SetIn(p.in)
+	root.SetOut(p.out)
+	root.SetErr(p.errs)
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		p.explain(err)
+	}
+	return exitCode(err)
+}
+
+func (p *program) credentials() (*signin.File, error) {
+	return signin.Open(filepath.Join(p.folder, "assay"))
+}
+
+// connect has the call reach a server: that of a flag, of the environment, or the one that was signed in to last. The URL of any page of it
+// will do.
+func (c *call) connect() {
+	file, err := c.credentials()
+	if c.fail(err) {
+		return
+	}
+	text := cmp.Or(c.server, c.getenv("ASSAY_URL"), file.Current)
+	u, err := url.Parse(text)
+	switch {
+	case text == "":
+		c.fail(&refusal{notSignedIn, "No server is known yet.", "assay login https://assay.example.org"})
+		return
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		c.fail(&refusal{failed, fmt.Sprintf("%q is no URL of a server, such as https://assay.example.org", text), ""})
+		return
+	}
+	u = &url.URL{Scheme: u.Scheme, Host: u.Host}
+	c.server = u.String()
+	c.Client = client.New(u, "assay/"+release(), func(why string, wait time.Duration) {
+		c.note("%s; trying again in %s", why, wait.Round(time.Second))
+	})
+	c.Token = func(ctx context.Context, refused bool) (string, error) {
+		if token := c.getenv("ASSAY_TOKEN"); token != "" {
+			return token, nil
+		}
+		return file.Fresh(ctx, c.server, refused)
+	}
+}
+
+// online is a command that reaches a server first.
+func online(run func(*call)) func(*call) {
+	return func(c *call) {
+		c.connect()
+		if c.err == nil {
+			run(c)
+		}
+	}
+}
+
+// inTask is a command of a task, which its first argument means.
+func inTask(run func(*call, object)) func(*call) {
+	return func(c *call) {
+		if task := c.task(); c.err == nil {
+			run(c, task)
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/local/cli/client"
+	"assay/local/cli/offline"
+	"assay/shared/measure"
+)
+
+// run is one as the API has it.
+type run struct {
+	object
+	ID, TaskID, DatasetID, SubmissionID, State, EvaluationID, LogTail, EvaluationLogTail, Notice string
+	Diagnostics                                                                                  []measure.Diagnostic
+	Files                                                                                        []sent
+	Log, EvaluationLog                                                                           *sent
+}
+
+func decodeRun(text []byte) (r run, err error) {
+	err = errors.Join(json.Unmarshal(text, &r), json.Unmarshal(text, &r.object))
+	return r, err
+}
+
+func (r run) ended() bool {
+	return slices.Contains([]string{"completed", "failed", "cancelled"}, r.State)
+}
+
+// Waits between two looks at a run grow from the first to the last.
+const (
+	firstLook = 100 * time.Millisecond
+	lastLook  = 3 * time.Second
+)
+
+// watch calls each with what the run has become, until it has ended; once: with what it is.
+func (c *call) watch(ctx context.Context, id string, once bool, each func(run) error) (r run, err error) {
+	for pause, tag := firstLook, ""; ; pause = min(pause*3/2, lastLook) {
+		a, err := c.Do(ctx, client.Request{Method: http.MethodGet, Path: client.Path("runs", id), Match: tag})
+		if err == nil && a.Status != http.StatusNotModified {
+			tag = a.Header.Get("ETag")
+			if r, err = decodeRun(a.Body); err == nil {
+				err = each(r)
+			}
+		}
+		if err != nil || once || r.ended() {
+			return r, err
+		}
+		select {
+		case <-ctx.Done():
+			return r, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// outcome is what is known of a run that has ended.
+type outcome struct {
+	Run        object `json:"run"`
+	Evaluation object `json:"evaluation,omitempty"`
+	Entry      object `json:"leaderboard,omitempty"` // and of how many that the caller sees, up to 200
+	of         run
+}
+
+func showRuns(c *call) {
+	if len(c.args) > 0 {
+		c.await(c.args, nil)
+		return
+	}
+	c.list(client.Query(client.Path("runs"), "filter[userId]", c.me().ID, "filter[taskId]", c.text("task")),
+		"You have no run here yet. Submit one with: assay submit TASK FILE",
+		"ID id|STATE state|TITLE label,title,runTag|SUBMITTED createdAt|FINAL final")
+}
+
+// await prints what runs have come to; with --wait, once they have ended.
+func (c *call) await(ids []string, quota object) {
+	ctx, stop := c.ctx, func() {}
+	if limit := c.span("timeout"); limit > 0 {
+		ctx, stop = context.WithTimeout(ctx, limit)
+	}
+	defer stop()
+	var outcomes []outcome
+	for _, id := range ids {
+		r, err := c.watch(ctx, id, !c.yes("wait"), func(r run) error {
+			if c.terminal && !c.json {
+				c.note("%s", r.State)
+			}
+			return nil
+		})
+		if errors.Is(err, context.DeadlineExceeded) && c.ctx.Err() == nil {
+			err = &refusal{waiting, fmt.Sprintf("The run %s is still %s.", id, r.State), "assay runs --wait " + id}
+		}
+		if c.fail(err) {
+			return
+		}
+		outcomes = append(outcomes, c.outcome(r))
+	}
+	c.report(outcomes, quota)
+}
+
+// outcome adds to a run its evaluation and its place on the leaderboard, as far as they are there.
+func (c *call) outcome(r run) outcome {
+	o := outcome{Run: r.object, of: r}
+	if r.EvaluationID == "" {
+		return o
+	}
+	o.Evaluation = c.get(client.Path("evaluations", r.EvaluationID))
+	board := ask[struct{ Entries []object }](c, http.MethodPost, client.Path("tools", "leaderboard"),
+		map[string]any{"datasetId": r.DatasetID, "limit": 200, "best": false}).Entries
+	if i := slices.IndexFunc(board, func(e object) bool { return e["runId"] == r.ID }); i >= 0 {
+		o.Entry, board[i]["of"] = board[i], float64(len(board))
+	}
+	return o
+}
+
+// report prints outcomes, and refuses where a run is not completed.
+func (c *call) report(outcomes []outcome, quota object) {
+	var lines [][]string
+	var ill error
+	for _, o := range outcomes {
+		lines = append(lines, []string{"Run " + o.of.ID, o.of.State})
+		switch {
+		case !o.of.ended():
+			ill = &refusal{waiting, fmt.Sprintf("The run %s is %s.", o.of.ID, o.of.State), "assay runs --wait " + o.of.ID}
+		case o.of.State != "completed":
+			why := append([]string{fmt.Sprintf("The run %s is %s.", o.of.ID, o.of.State)}, offline.Lines(o.of.Diagnostics)...)
+			ill = &refusal{runFailed, strings.TrimSpace(strings.Join(append(why, o.of.Notice), "\n")), "assay logs " + o.of.ID}
+		case o.Evaluation == nil:
+			lines = append(lines, []string{"", "It is valid. Its scores are shown once the organizers show them."})
+		default:
+			lines = append(lines, o.scores()...)
+		}
+	}
+	for _, of := range []struct{ remaining, most, said string }{{"remainingToday", "perDay", "today"}, {"remaining", "total", "in all"}} {
+		if quota[of.most] != nil {
+			lines = append(lines, []string{"Left to submit", fmt.Sprintf("%s of %s %s", quota.text(of.remaining), quota.text(of.most), of.said)})
+		}
+	}
+	c.print(outcomes, lines...)
+	c.fail(ill)
+}
+
+// scores are the lines of an evaluation, the measure that ranks first.
+func (o outcome) scores() (lines [][]string) {
+	measures, _ := o.Evaluation["measures"].(map[string]any)
+	primary := o.Evaluation.text("primaryMeasure")
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(measures)), func(n string) bool { return n == primary })
+	for _, name := range append([]string{primary}, names...) {
+		value := "-"
+		if v, ok := measures[name].(float64); ok {
+			value = decimals(&v)
+		}
+		if name == primary && o.Entry["interval"] != nil {
+			value += fmt.Sprintf("  (95 %% interval %.4f to %.4f)", o.Entry.member("interval.low"), o.Entry.member("interval.high"))
+		}
+		lines = append(lines, []string{name, value})
+	}
+	if o.Entry != nil {
+		lines = append(lines, []string{"Rank", o.Entry.text("rank") + " of " + o.Entry.text("of")})
+	}
+	return lines
+}
+
+func showLogs(c *call) {
+	seen := ""
+	r, err := c.watch(c.ctx, c.arg(0), !c.yes("follow"), func(r run) error {
+		tail, whole := r.LogTail, r.Log
+		if c.yes("evaluation") {
+			tail, whole = r.EvaluationLogTail, r.EvaluationLog
+		}
+		if !c.yes("follow") && whole != nil && whole.URL != "" {
+			return client.Copy(c.ctx, c.out, whole.URL)
+		}
+		_, err := io.WriteString(c.out, unseen(seen, tail))
+		seen = tail
+		return err
+	})
+	if !c.fail(err) && r.LogTail+r.EvaluationLogTail == "" {
+		c.note("The run has written nothing. It is %s.", r.State)
+	}
+}
+
+// unseen is the part of a tail that did not stand in the one before it: lines come at its end and go at its start.
+func unseen(seen, tail string) string {
+	for at := range seen {
+		if rest, ok := strings.CutPrefix(tail, seen[at:]); ok {
+			return rest
+		}
+	}
+	return strings.TrimSuffix(tail, "\n") + strings.Repeat("\n", min(len(tail), 1))
+}
+
+// change patches resources below a path, by their ids, and prints them.
+func (c *call) change(below string, ids []string, body map[string]any) {
+	var changed []object
+	for _, id := range ids {
+		changed = append(changed, c.patch(below+"/"+url.PathEscape(id), body))
+	}
+	c.table(changed, "", "ID id|STATE state|TEAM team|FINAL final")
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"assay/shared/programtest"
+	"assay/shared/store/dynamo/dynamotest"
+)
+
+// serverProgram builds the server once.
+var serverProgram = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "assay-server")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(folder, "assay-server")
+	out, err := exec.Command("go", "build", "-o", path, "assay/local").CombinedOutput()
+	if err != nil {
+		return "", &refusal{failed, string(out), ""}
+	}
+	return path, nil
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if path, err := serverProgram(); err == nil {
+		_ = os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
+}
+
+// server is a server of a test, which can be killed and started again over the same data.
+type server struct {
+	t       *testing.T
+	url     string
+	args    []string
+	process *exec.Cmd
+}
+
+// serve starts a server over a store: embedded or dynamodb.
+func serve(t *testing.T, store string, args ...string) *server {
+	t.Helper()
+	address := programtest.FreeAddress(t)
+	s := &server{t: t, url: "http://" + address, args: append([]string{"-addr", address, "-grpc-addr", "", "-data", t.TempDir(), "-demo=false",
+		"-rates", `{"write":{"perSecond":0},"tool":{"perSecond":0},"upload":{"perSecond":0}}`}, args...)}
+	if store == "dynamodb" {
+		cfg := dynamotest.Start(t)
+		t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", *cfg.BaseEndpoint)
+		t.Setenv("AWS_REGION", cfg.Region)
+		t.Setenv("AWS_ACCESS_KEY_ID", "test")
+		t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
+		s.args = append(s.args, "-store", "dynamodb", "-create-table", "-table", dynamotest.TableName())
+	}
+	s.start()
+	return s
+}
+
+// start starts the server, also after it was killed.
+func (s *server) start() {
+	s.t.Helper()
+	path, err := serverProgram()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.process = exec.Command(path, s.args...)
+	programtest.Serve(s.t, s.process, strings.TrimPrefix(s.url, "http://"))
+}
+
+// kill ends the server as a lost machine would.
+func (s *server) kill() {
+	s.t.Helper()
+	if err := s.process.Process.Kill(); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// person is somebody at a terminal of their own.
+type person struct {
+	t      *testing.T
+	folder string // with the files of the person
+	home   string // with the settings
+	env    map[string]string
+	in     string
+}
+
+// person signs in to the server by name.
+func (s *server) person(name string) *person {
+	s.t.Helper()
+	p := &person{t: s.t, folder: s.t.TempDir(), home: s.t.TempDir()}
+	p.want(done, "login", s.url, "--user", name)
+	return p
+}
+
+// write puts a file into the person's folder and returns its path.
+func (p *person) write(name, content string) string {
+	p.t.Helper()
+	path := filepath.Join(p.folder, name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	return path
+}
+
+// result is what a command came to.
+type result struct {
+	code      int
+	out, errs string
+}
+
+func (p *person) run(ctx context.Context, args ...string) result {
+	var out, errs bytes.Buffer
+	getenv := func(name string) string { return p.env[name] }
+	of := &program{in: strings.NewReader(p.in), out: &out, errs: &errs, getenv: getenv, folder: p.home}
+	return result{of.run(ctx, args), out.String(), errs.String()}
+}
+
+// want runs a command, which must exit with the code, and returns what it printed.
+func (p *person) want(code int, args ...string) string {
+	p.t.Helper()
+	ctx, stop := context.WithTimeout(p.t.Context(), time.Minute)
+	defer stop()
+	r := p.run(ctx, args...)
+	if r.code != code {
+		p.t.Fatalf("assay %s exits with %d, want %d\n%s%s", strings.Join(args, " "), r.code, code, r.out, r.errs)
+	}
+	return r.out + r.errs
+}
+
+// says is want of a command that says all of the texts.
+func (p *person) says(code int, texts []string, args ...string) string {
+	p.t.Helper()
+	got := p.want(code, args...)
+	for _, text := range texts {
+		if !strings.Contains(got, text) {
+			p.t.Errorf("assay %s does not say %q:\n%s", strings.Join(args, " "), text, got)
+		}
+	}
+	return got
+}

@@ -1,0 +1,156 @@
+package signin
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+// Issuer is what a server and its OpenID Connect issuer say of signing in.
+type Issuer struct{ config oauth2.Config }
+
+// Discover reads the configuration of the issuer (OpenID Connect Discovery 1.0).
+func Discover(ctx context.Context, issuer, clientID string) (*Issuer, error) {
+	provider, err := oidc.NewProvider(ctx, issuer)
+	if err != nil {
+		return nil, fmt.Errorf("the sign-in issuer does not answer: %w", err)
+	}
+	var has struct {
+		Scopes []string `json:"scopes_supported"`
+	}
+	if err := provider.Claims(&has); err != nil {
+		return nil, err
+	}
+	scopes := []string{oidc.ScopeOpenID, "email", "profile"}
+	for _, s := range []string{"groups", oidc.ScopeOfflineAccess} { // which give roles and a refresh token, where the issuer has them
+		if slices.Contains(has.Scopes, s) {
+			scopes = append(scopes, s)
+		}
+	}
+	endpoint := provider.Endpoint()
+	endpoint.AuthStyle = oauth2.AuthStyleInParams // of a public client
+	return &Issuer{oauth2.Config{ClientID: clientID, Scopes: scopes, Endpoint: endpoint}}, nil
+}
+
+// ByDevice signs in on another device: show is called with the address and the code to enter there.
+func (i *Issuer) ByDevice(ctx context.Context, show func(address, code string)) (*oauth2.Token, error) {
+	if i.config.Endpoint.DeviceAuthURL == "" {
+		return nil, errors.New("the issuer cannot sign in other devices: leave --device out")
+	}
+	a, err := i.config.DeviceAuth(ctx)
+	if err != nil {
+		return nil, err
+	}
+	address := a.VerificationURIComplete
+	if address == "" {
+		address = a.VerificationURI
+	}
+	show(address, a.UserCode)
+	return i.config.DeviceAccessToken(ctx, a)
+}
+
+// ByBrowser signs in by an authorization code with PKCE (RFC 7636) that comes back to this machine (RFC 8252, section 7.3), at the port or,
+// where that is 0, at any. show is called with the address to open.
+func (i *Issuer) ByBrowser(ctx context.Context, port int, show func(address string)) (*oauth2.Token, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return nil, err
+	}
+	config := i.config
+	config.RedirectURL = "http://" + l.Addr().String() + "/callback"
+	state, verifier := rand.Text(), oauth2.GenerateVerifier()
+	codes := make(chan url.Values, 1)
+	server := &http.Server{ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 1 << 16, Handler: callback(state, codes)}
+	go func() { _ = server.Serve(l) }() // it ends by Shutdown
+	options := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier)}
+	if slices.Contains(config.Scopes, "offline_access") {
+		options = append(options, oauth2.SetAuthURLParam("prompt", "consent")) // OpenID Connect Core 1.0, section 11
+	}
+	show(config.AuthCodeURL(state, options...))
+	select {
+	case <-ctx.Done():
+		return nil, errors.Join(ctx.Err(), server.Close())
+	case answer := <-codes:
+		if err := server.Shutdown(ctx); err != nil {
+			return nil, err
+		}
+		if code := answer.Get("error"); code != "" {
+			return nil, fmt.Errorf("the issuer refused: %s. Those who run this server let the client %s return to 127.0.0.1",
+				strings.TrimSpace(code+" "+answer.Get("error_description")), config.ClientID)
+		}
+		return config.Exchange(ctx, answer.Get("code"), oauth2.VerifierOption(verifier))
+	}
+}
+
+// callback takes the issuer's answer to the sign-in of that state, once.
+func callback(state string, codes chan<- url.Values) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", "default-src 'none'")
+		if r.URL.Path != "/callback" || r.FormValue("state") != state {
+			http.Error(w, "This is no answer to the sign-in that was begun in the terminal.", http.StatusNotFound)
+			return
+		}
+		select {
+		case codes <- r.Form:
+			_, _ = fmt.Fprintln(w, "Go on in the terminal. This page can be closed.") // or the person sees nothing, and goes on all the same
+		default:
+			http.Error(w, "This sign-in is over.", http.StatusNotFound)
+		}
+	})
+}
+
+// Keep turns a token of the issuer into credentials of the server. accepted reports whether the server takes a token: some take the
+// issuer's ID token, some its access token.
+func (i *Issuer) Keep(t *oauth2.Token, accepted func(token string) error) (*Credentials, error) {
+	var refused error
+	for _, uses := range []string{usesIDToken, ""} {
+		c := &Credentials{ClientID: i.config.ClientID, TokenURL: i.config.Endpoint.TokenURL, Uses: uses}
+		c.take(t)
+		if err := accepted(c.Token); err == nil {
+			return c, nil
+		} else if refused == nil {
+			refused = err
+		}
+	}
+	return nil, refused
+}
+
+// Develop gets a token of the development issuer of a server, which believes everyone.
+func (c *Credentials) Develop(ctx context.Context, server *url.URL) error {
+	body, err := json.Marshal(map[string]any{"user": c.Developer, "groups": c.Groups})
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, server.JoinPath("dev", "token").String(), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	var t struct {
+		AccessToken string `json:"access_token"`
+		ExpiresIn   int64  `json:"expires_in"`
+		Detail      string `json:"detail"`
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(nil, res.Body, 1<<20)).Decode(&t); err != nil || res.StatusCode != http.StatusOK {
+		return fmt.Errorf("the development issuer of %s gave no token: %s %s", server, res.Status, t.Detail)
+	}
+	c.Token, c.ExpiresAt = t.AccessToken, time.Now().Add(time.Duration(t.ExpiresIn)*time.Second)
+	return nil
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"assay/local/cli/client"
+	"assay/local/cli/offline"
+	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
+)
+
+// sent is a file of a submission: as it is on this machine, and as the API has it.
+type sent struct {
+	path      string
+	DatasetID string         `json:"datasetId,omitempty"`
+	Name      string         `json:"name"`
+	Size      int64          `json:"size"`
+	SHA256    string         `json:"sha256"`
+	Content   []byte         `json:"content,omitempty"`
+	State     string         `json:"state,omitempty"`
+	URL       string         `json:"url,omitempty"`
+	Upload    *client.Upload `json:"upload,omitempty"`
+}
+
+func (s sent) same(as sent) bool {
+	return s.DatasetID == as.DatasetID && s.Name == as.Name && s.SHA256 == as.SHA256
+}
+
+// submission is one as the API has it.
+type submission struct {
+	ID, TaskID string
+	RunIDs     []string
+	Files      []sent
+	Quota      object
+}
+
+// settable are the flags of submit that are members of a submission.
+var settable = map[string]string{"title": "title", "description": "description", "notes": "notes", "paper": "paperUrl", "image": "image",
+	"repository": "url", "ref": "ref", "command": "command"}
+
+func submit(c *call, task object) {
+	body := map[string]any{"type": "upload"}
+	for flag, member := range settable {
+		if value := c.text(flag); value != "" {
+			body[member] = value
+		}
+	}
+	for _, kind := range []string{"image", "repository"} {
+		if c.text(kind) != "" {
+			body["type"] = kind
+		}
+	}
+	if c.yes("public") {
+		body["visibility"] = "public"
+	}
+	files := c.chosen(task)
+	if len(files) == 0 && c.err == nil {
+		body["datasetIds"] = []string{c.dataset(task, c.text("dataset")).id()}
+	}
+	if c.yes("baseline") {
+		body["baseline"] = true
+	} else if r := c.register(task); c.err == nil && r.text("state") != "accepted" {
+		c.fail(&refusal{notFound, fmt.Sprintf("The registration of %s is %s: the organizers have to accept it first.", r.text("team"),
+			r.text("state")), "the same command once they have"})
+	}
+	made := c.makeSubmission(client.Path("tasks", task.id(), "submissions"), body, files)
+	if c.yes("wait") && c.err == nil {
+		c.await(made.RunIDs, made.Quota)
+		return
+	}
+	c.say(made, "Submitted %s. See it with: assay runs %s", made.ID, strings.Join(made.RunIDs, " "))
+}
+
+// chosen returns the files that the arguments name, and refuses those that the server would refuse, before anything is sent or charged.
+func (c *call) chosen(task object) (files []sent) {
+	if len(c.args) < 2 && c.text("image")+c.text("repository") == "" {
+		c.fail(&refusal{failed, "There is nothing to submit.", "assay submit TASK FILE, or --image or --repository"})
+	}
+	for _, a := range c.args[1:] {
+		name, path, named := strings.Cut(a, "=")
+		if !named || isFile(a) {
+			name, path = c.text("dataset"), a
+		}
+		size, digest, err := client.Digest(path)
+		c.fail(err)
+		d := c.dataset(task, name)
+		c.validFor(d, path)
+		files = append(files, sent{path: path, DatasetID: d.id(), Name: filepath.Base(path), Size: size, SHA256: digest})
+	}
+	return files
+}
+
+// validFor refuses a file that the evaluator of a dataset would refuse.
+func (c *call) validFor(dataset object, path string) {
+	kind := dataset.text("evaluator.kind")
+	if c.err != nil || kind == "worker" { // whose image alone reads its runs
+		return
+	}
+	s := evaluator.Settings{Kind: measure.Kind(kind), Format: evaluator.Format{Kind: dataset.text("runFormat.kind")}}
+	if s.Format.Kind != measure.TRECRun {
+		s.Format.IDField, s.Format.ValueField = dataset.text("runFormat.idField"), dataset.text("runFormat.valueField")
+	}
+	c.fail(c.diagnosed(offline.Validate(c.ctx, s, offline.Files(path)...)))
+}
+
+// makeSubmission makes a submission at the path and sends its files, or goes on with one of the same files whose upload was interrupted.
+func (c *call) makeSubmission(path string, body map[string]any, files []sent) submission {
+	inline := ask[info](c, http.MethodGet, "/info", nil).Limits.InlineFiles
+	for _, f := range files {
+		inline -= f.Size
+	}
+	for i := range files {
+		if inline >= 0 && c.err == nil {
+			files[i].Content, c.err = os.ReadFile(files[i].path)
+		}
+	}
+	if len(files) > 0 {
+		body["files"] = files
+	}
+	if inline >= 0 {
+		return ask[submission](c, http.MethodPost, path, body)
+	}
+	made := c.unfinished(files)
+	if made.ID == "" {
+		made = ask[submission](c, http.MethodPost, path, body)
+	}
+	for _, f := range files {
+		c.send(path+"/"+made.ID, f, func(now object) []sent { return filesOf(now, "files") })
+	}
+	return made
+}
+
+// unfinished returns the caller's submission of the same files whose upload was interrupted; its zero value where there is none.
+func (c *call) unfinished(files []sent) (none submission) {
+	pending := client.Query(client.Path("runs"), "filter[userId]", c.me().ID, "filter[state]", "awaiting-upload")
+	for _, r := range all[run](c, pending) {
+		s := ask[submission](c, http.MethodGet, client.Path("tasks", r.TaskID, "submissions", r.SubmissionID), nil)
+		other := func(f sent) bool { return !slices.ContainsFunc(files, f.same) }
+		if len(s.Files) == len(files) && !slices.ContainsFunc(s.Files, other) {
+			c.note("Going on with the submission %s, whose upload was interrupted.", s.ID)
+			return s
+		}
+	}
+	return none
+}
+
+// send sends a file of the resource at the path, unless it has arrived. of are the files that the resource has.
+func (c *call) send(path string, f sent, of func(object) []sent) {
+	if c.err != nil {
+		return
+	}
+	c.err = client.Send(c.ctx, f.path, func(ctx context.Context) (*client.Upload, error) {
+		now, err := client.Get[object](ctx, c.Client, path)
+		if err != nil {
+			return nil, err
+		}
+		files := of(now)
+		i := slices.IndexFunc(files, f.same)
+		if i < 0 || files[i].State == "stored" {
+			return nil, nil
+		}
+		return files[i].Upload, nil
+	}, c.progress())
+}

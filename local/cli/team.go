@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"assay/local/cli/client"
+	"assay/shared/record"
+)
+
+// draft is the registration of a team that the flags ask for. terms are those of the task, as the API has them.
+func (c *call) draft(name string, terms any) map[string]any {
+	d := map[string]any{"team": firstText(c.text("team"), name)}
+	if d["team"] == "" {
+		c.fail(&refusal{failed, "Your team has no name yet.", "the same command with --team NAME"})
+	}
+	for _, flag := range []string{"affiliation", "contact"} {
+		if value := c.text(flag); value != "" {
+			d[flag] = value
+		}
+	}
+	if c.yes("anonymous") {
+		d["anonymous"] = true
+	}
+	if of, _ := terms.(map[string]any); of["text"] != nil && of["text"] != "" {
+		d["acceptedTerms"] = of["version"]
+		if !c.yes("accept-terms") {
+			c.fail(&refusal{notFound, fmt.Sprintf("Taking part needs your agreement to these terms:\n\n%s\n", of["text"]),
+				"the same command with --accept-terms"})
+		}
+	}
+	return d
+}
+
+func join(c *call) {
+	if i := strings.Index(c.arg(0), record.InvitationPrefix); i >= 0 {
+		c.acceptInvitation(c.arg(0)[i:])
+		return
+	}
+	task := c.task()
+	r := c.register(task)
+	c.say(r, "%s takes part in %s: %s.", r.text("team"), task.text("name"), r.text("state"))
+}
+
+// register returns the caller's registration for a task, which it makes where there is none; terms that have changed are accepted again.
+func (c *call) register(task object) object {
+	who := c.me()
+	path := client.Path("tasks", task.id(), "registrations")
+	if id := who.registration(task); id != "" {
+		r := c.get(path + "/" + id)
+		if terms, _ := task["terms"].(map[string]any); c.err != nil || terms == nil || r["acceptedTerms"] == terms["version"] {
+			return r
+		}
+		return c.patch(path+"/"+id, map[string]any{"acceptedTerms": c.draft(r.text("team"), task["terms"])["acceptedTerms"]})
+	}
+	return c.post(path, c.draft(who.Name, task["terms"]))
+}
+
+// acceptInvitation joins what an invitation is to: an organizer, a team, or a task with a team of one's own.
+func (c *call) acceptInvitation(secret string) {
+	if strings.HasPrefix(c.arg(0), "http") {
+		c.server = c.arg(0)
+	}
+	c.connect()
+	path, body := client.Path("user", "memberships"), map[string]any{"secret": secret}
+	to := ask[struct{ Resource object }](c, http.MethodPost, path+"?preview=true", body).Resource
+	if to["taskId"] != nil {
+		d := c.draft(c.me().Name, to["terms"])
+		if to["team"] == nil { // a team that is there has its registration
+			body["registration"] = d
+		}
+	}
+	c.say(c.post(path, body), "Joined %s.", to.first("taskName", "organizerName"))
+}
+
+func invite(c *call, task object) {
+	path := client.Path("tasks", task.id(), "invitations")
+	if !c.yes("to-task") {
+		id := c.me().registration(task)
+		if id == "" {
+			c.fail(&refusal{notFound, "You have no team in " + task.text("name") + " yet.", fmt.Sprintf("assay join %q", c.arg(0))})
+		}
+		path = client.Path("tasks", task.id(), "registrations", id, "invitations")
+	}
+	body := map[string]any{"uses": c.number("uses")}
+	if email := c.text("email"); email != "" {
+		body["email"] = email
+	}
+	made := c.post(path, body)
+	c.say(made, "%s", made.text("link"))
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const (
+	taskFile = `organizer: Lake Lab
+task:
+  name: Lake search
+  description: Find lakes.
+  registration: {mode: open}
+  submissions: {perDay: 5, closesAt: "2099-01-01T00:00:00+01:00"}
+datasets:
+  - name: Lakes
+    split: test
+    truths: [qrels.txt]
+    inputs: [topics.tsv]
+    inputsFor: registrants
+    finalRuns: 1
+    runFormat: {kind: trec-run}
+    evaluator: {kind: retrieval, measures: ["nDCG@10", RR]}
+  - name: Rivers
+    split: training
+    truths: [qrels.txt]
+    runFormat: {kind: trec-run}
+    evaluator: {kind: retrieval, measures: [AP]}
+`
+	qrelsFile = "1 0 lake 1\n2 0 river 2\n3 0 sea 1\n"
+	goodRun   = "1 Q0 lake 1 2.0 tom\n2 Q0 sea 1 2.0 tom\n2 Q0 river 2 1.0 tom\n3 Q0 sea 1 1.0 tom\n"
+	betterRun = "1 Q0 lake 1 2.0 ann\n2 Q0 river 1 2.0 ann\n3 Q0 sea 1 1.0 ann\n"
+)
+
+// decode reads the JSON that a command prints.
+func decode[T any](t *testing.T, text string) (v T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return v
+}
+
+// ids returns the ids of what a command lists.
+func (p *person) ids(args ...string) (list []string) {
+	p.t.Helper()
+	for _, o := range decode[[]object](p.t, p.want(done, append(args, "--json")...)) {
+		list = append(list, o.id())
+	}
+	return list
+}
+
+// TestVerbs_RunATask has an organizer and two teams run a task by commands alone, over both stores.
+func TestVerbs_RunATask(t *testing.T) {
+	for _, store := range []string{"embedded", "dynamodb"} {
+		t.Run(store, func(t *testing.T) {
+			s := serve(t, store)
+			olga := s.person("olga")
+			olga.write("qrels.txt", qrelsFile)
+			olga.write("topics.tsv", "1\tlakes\n2\trivers\n")
+			file := olga.write("task.yaml", taskFile)
+			olga.says(done, []string{"would create organizer Lake Lab", "would create task Lake search", "would create dataset Rivers"},
+				"apply", file, "--dry-run")
+			olga.says(done, []string{"There is no such task"}, "tasks")
+			olga.says(done, []string{"created task Lake search", "created dataset Lakes"}, "apply", file)
+			olga.says(done, []string{"unchanged task Lake search", "unchanged dataset Lakes", "unchanged dataset Rivers"}, "apply", file)
+			olga.write("task.yaml", strings.ReplaceAll(taskFile, "Find lakes", "Find all lakes"))
+			olga.says(done, []string{"would change task Lake search: description"}, "apply", file, "--dry-run")
+			olga.says(done, []string{"changed task Lake search: description"}, "apply", file)
+			takePart(t, s, olga)
+		})
+	}
+}
+
+func takePart(t *testing.T, s *server, olga *person) {
+	const task = "lake SEARCH"
+	tom, ben := s.person("tom"), s.person("ben")
+	tom.says(done, []string{"Lake search", "open"}, "tasks")
+	tom.says(done, []string{"Lakes", "nDCG@10", "Rivers"}, "datasets", task)
+	tom.says(done, []string{"no inputs that you may read"}, "download", task, "-o", tom.folder)
+	tom.says(done, []string{"Otters takes part in Lake search: accepted"}, "join", s.url+"/tasks/"+olga.ids("tasks")[0], "--team", "Otters")
+	tom.want(done, "download", task, "-o", tom.folder)
+	if got, err := os.ReadFile(filepath.Join(tom.folder, "Lakes", "topics.tsv")); err != nil || string(got) != "1\tlakes\n2\trivers\n" {
+		t.Errorf("the input is %q, %v", got, err)
+	}
+	link := strings.TrimSpace(tom.want(done, "invite", task))
+	ben.says(done, []string{"Joined Lake search"}, "join", link)
+	ben.want(failed, "join", link) // which works once
+	if got := decode[[]object](t, olga.want(done, "registrations", task, "--json")); len(got) != 1 || len(got[0]["members"].([]any)) != 2 {
+		t.Errorf("the registrations are %v", got)
+	}
+
+	run, better, bad := tom.write("run.txt", goodRun), tom.write("better.txt", betterRun), tom.write("bad.txt", "1 Q0 lake 1 high tom\n")
+	tom.says(fileRefused, []string{"bad.txt:1: error", `"high"`}, "submit", task, "Lakes="+bad)
+	tom.says(notFound, []string{"Which dataset", "Lakes", "Rivers", "Try: the same command with --dataset"}, "submit", task, run)
+	tom.says(done, []string{"completed", "scores are shown once", "Left to submit", "4 of 5 today"},
+		"submit", task, "Lakes="+run, "--wait", "--title", "First")
+	ben.says(done, []string{"AP", "Rank", "1 of 1", "95 % interval"}, "submit", task, "Rivers="+run, "--wait", "--timeout", "1m")
+	tom.want(done, "submit", task, "--dataset", "Lakes", better)
+	runs := tom.ids("runs")
+	tom.says(done, []string{"First", "SUBMITTED"}, "runs")
+	tom.says(done, []string{"completed"}, "runs", runs[0], "--wait")
+	tom.says(done, []string{"written nothing"}, "logs", runs[0])
+	tom.says(done, []string{"yes"}, "final", runs[0])
+	tom.want(done, "final", runs[0], "--undo")
+	tom.says(failed, []string{"completed"}, "cancel", runs[0])
+
+	olga.says(done, []string{"200"}, "review", task, "--dataset", "Lakes", "--unblind", "--publish", "--filter", "states=completed")
+	tom.says(done, []string{"nDCG@10", "Otters", "1.0000"}, "leaderboard", task, "--dataset", "Lakes")
+	best := decode[object](t, tom.want(done, "leaderboard", task, "--dataset", "Lakes", "--best", "--json"))
+	if len(best["entries"].([]any)) != 1 {
+		t.Errorf("the best of each team are %v", best)
+	}
+	both := decode[object](t, tom.want(done, "leaderboard", task, "--dataset", "Lakes", "--json"))["entries"].([]any)
+	first, second := object(both[0].(map[string]any)).text("runId"), object(both[1].(map[string]any)).text("runId")
+	tom.says(done, []string{"not told apart", "cannot be distinguished"}, "compare", first, second)
+	olga.says(done, []string{"no"}, "review", task, first, "--dataset", "Lakes", "--unpublish", "--comment", "Wrong collection.")
+
+	zoe := s.person("zoe")
+	zoe.want(done, "join", task, "--team", "Zebras", "--affiliation", "Lake University")
+	id := decode[[]object](t, olga.want(done, "registrations", task, "--json", "--state", "accepted"))[0].id()
+	olga.says(done, []string{"rejected", "Zebras"}, "registrations", "reject", task, id)
+	zoe.says(notFound, []string{"rejected"}, "submit", task, "Lakes="+run)
+	olga.says(done, []string{"accepted"}, "registrations", "accept", task, id)
+	olga.in = "The **test data** is there.\n"
+	olga.says(done, []string{"Announced to all"}, "announce", task, "--title", "Test data")
+	out := filepath.Join(olga.folder, "export")
+	olga.want(done, "export", task, "-o", out)
+	wantExported(t, out)
+}
+
+func wantExported(t *testing.T, folder string) {
+	t.Helper()
+	for name, text := range map[string]string{
+		"task.jsonl": `"Lake search"`, "datasets.csv": "Rivers", "registrations.jsonl": `"Zebras"`, "runs.csv": "Otters",
+		"evaluations.jsonl": `"nDCG@10"`,
+		"announcements.csv": "test data", "submissions.jsonl": `"First"`,
+	} {
+		got, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil || !strings.Contains(string(got), text) {
+			t.Errorf("%s has no %s: %v\n%s", name, text, err, got)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "files", "*", "*", "*.txt"))
+	if err != nil || len(files) != 3 {
+		t.Errorf("the files of runs are %v, %v", files, err)
+	}
+}

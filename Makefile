@@ -40,7 +40,7 @@ help: ## show this list
 .PHONY: run
 run: ## serve the whole of Assay on this machine (ARGS="-addr 127.0.0.1:9000" passes flags)
 	@echo "Compiling Assay, which takes a minute or two the first time."
-	@$(GO) build -buildvcs=false -o bin/run/assay ./local && exec bin/run/assay $(ARGS)
+	@$(GO) build -buildvcs=false -o bin/run/assay-server ./local && exec bin/run/assay-server $(ARGS)
 
 .PHONY: test
 test: $(node_modules) ## run all tests but those of the targets test-*
@@ -227,8 +227,9 @@ fuzz: ## run every fuzz target for FUZZTIME (30s), one after the other
 	done
 
 .PHONY: build
-build: ## build the local server and the worker into bin
-	$(GO) build -trimpath -o bin/assay ./local
+build: ## build the command line, the local server and the worker into bin
+	$(GO) build -trimpath -ldflags "-s -w" -o bin/assay ./local/cli
+	$(GO) build -trimpath -o bin/assay-server ./local
 	$(GO) build -trimpath -o bin/assay-worker ./grpc/worker
 
 functions := $(notdir $(patsubst %/lambda,%,$(wildcard functions/*/lambda)))
@@ -249,13 +250,13 @@ $(functions:%=bin/lambda/%/bootstrap): bin/lambda/%/bootstrap:
 
 # Of each processor architecture, the programs as they stand in images.
 container := bin/container
-programs  := $(foreach arch,amd64 arm64,$(container)/$(arch)/assay $(container)/$(arch)/assay-grpc)
+programs  := $(foreach arch,amd64 arm64,$(container)/$(arch)/assay-server $(container)/$(arch)/assay-grpc)
 
 .PHONY: containers
 containers: $(programs) ## build the programs for container images into bin/container
 
 .PHONY: $(programs)
-$(container)/%/assay: main := ./local
+$(container)/%/assay-server: main := ./local
 $(container)/%/assay-grpc: main := ./grpc
 $(programs):
 	GOOS=linux GOARCH=$(notdir $(@D)) CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -buildid=' -o $@ $(main)
@@ -268,7 +269,7 @@ ENGINE ?= $(shell for engine in docker podman buildah; do if $$engine info >/dev
 build_image = $(ENGINE) build --platform linux/$(ARCH) --build-arg TARGETARCH=$(ARCH) $(if $(filter %podman %buildah,$(ENGINE)),--format docker)
 
 .PHONY: images
-images: $(container)/$(ARCH)/assay $(container)/$(ARCH)/assay-grpc ## build the images assay and assay-grpc with docker, podman or buildah (ARCH=arm64, ENGINE="podman --remote")
+images: $(container)/$(ARCH)/assay-server $(container)/$(ARCH)/assay-grpc ## build the images assay and assay-grpc with docker, podman or buildah (ARCH=arm64, ENGINE="podman --remote")
 	@if [ -z "$(ENGINE)" ]; then \
 		echo "No docker, podman or buildah answers to \"info\": start one of them, or say how to call it with ENGINE=..." >&2; exit 1; \
 	fi

@@ -46,13 +46,13 @@ func TestImages_HoldAProgramAndNoMore(t *testing.T) {
 			{"ARG", "TARGETARCH"},
 			{"LABEL", `org.opencontainers.image.title="Assay" org.opencontainers.image.licenses="Apache-2.0"`},
 			{"COPY", "LICENSE /"},
-			{"COPY", "bin/container/${TARGETARCH}/assay /"},
+			{"COPY", "bin/container/${TARGETARCH}/assay-server /"},
 			{"COPY", "--chown=" + nobody + " bin/container/data /data"},
 			{"ENV", "ASSAY_ADDR=:80 ASSAY_GRPC_ADDR=:50052 ASSAY_DATA=/data"},
 			{"USER", nobody},
 			{"VOLUME", "/data"},
 			{"EXPOSE", "80 50052"},
-			{"ENTRYPOINT", `["/assay"]`},
+			{"ENTRYPOINT", `["/assay-server"]`},
 		},
 	} {
 		if got := instructions(t, path); !slices.Equal(got, want) {

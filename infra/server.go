@@ -67,7 +67,7 @@ func (st *stack) addTask(d functions.Deployment) *string {
 		Directory: &st.GRPC.Images, File: jsii.String(dockerfile), Platform: awsecrassets.Platform_LINUX_ARM64(),
 		BuildArgs: &map[string]*string{"TARGETARCH": jsii.String("arm64")}, // which Docker without BuildKit does not say
 		// The rest of what make has built is in other images, and must not make this one another.
-		Exclude: jsii.Strings("bin/container/amd64", "bin/container/arm64/assay", "bin/container/data", "local"),
+		Exclude: jsii.Strings("bin/container/amd64", "bin/container/arm64/assay-server", "bin/container/data", "local"),
 	})
 	variables := st.environment(d)
 	variables["AWS_REGION"] = awscdk.Aws_REGION()

@@ -96,7 +96,7 @@ func writeBinaries(folder string) (err error) {
 // come into them. The binaries are none.
 func writeImages(folder string) (err error) {
 	for path, content := range map[string]string{
-		"bin/container/arm64/assay-grpc": "server", "bin/container/amd64/assay-grpc": "server", "bin/container/arm64/assay": "application",
+		"bin/container/arm64/assay-grpc": "server", "bin/container/amd64/assay-grpc": "server", "bin/container/arm64/assay-server": "application",
 		"bin/container/data/none": "data", "local/Dockerfile": "FROM scratch", "data/key": "secret", "grpc/main.go": "package main",
 		"infra/node_modules/a/index.js": "module",
 	} {

@@ -126,7 +126,7 @@ func (p *program) serveBackups(ctx context.Context) {
 
 // parseAndBackup backs up the folder that the flags name: by the server that runs over it, or without one.
 func parseAndBackup(ctx context.Context, args []string, getenv func(string) string, out, _ io.Writer) error {
-	f := flag.NewFlagSet("assay backup", flag.ContinueOnError)
+	f := flag.NewFlagSet("assay-server backup", flag.ContinueOnError)
 	f.SetOutput(out)
 	data := f.String("data", "data", "folder of the table and the files, of a running server or of none")
 	to := f.String("to", "", "folder for the backup, which is new or empty, as the server sees it")

@@ -50,7 +50,7 @@ type settings struct {
 // parse reads the flags; each takes its default from its environment twin ASSAY_<NAME>.
 func parse(args []string, getenv func(string) string, out io.Writer) (settings, error) {
 	c := settings{now: time.Now, lease: server.DefaultLease, firstLease: server.DefaultFirstLease}
-	f := flag.NewFlagSet("assay", flag.ContinueOnError)
+	f := flag.NewFlagSet("assay-server", flag.ContinueOnError)
 	f.SetOutput(out)
 	f.StringVar(&c.addr, "addr", "127.0.0.1:8080", "address to serve HTTP on")
 	f.StringVar(&c.grpc, "grpc-addr", "127.0.0.1:50052", "address to serve gRPC on, for workers and watchers; empty: none")

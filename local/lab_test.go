@@ -83,7 +83,7 @@ func settingsIn(t *testing.T, args []string, env map[string]string) settings {
 
 // TestLab_FilesFitEachOther: proxy, issuer and server of the lab find each other, as services of systemd and in containers.
 func TestLab_FilesFitEachOther(t *testing.T) {
-	unit := strings.Fields(only(t, "assay.service", `^ExecStart=/usr/local/bin/assay (.*)$`))
+	unit := strings.Fields(only(t, "assay.service", `^ExecStart=/usr/local/bin/assay-server (.*)$`))
 	if commands[unit[0]] == nil {
 		t.Errorf("assay.service starts %q, which is no command", unit)
 	}

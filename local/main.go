@@ -35,7 +35,7 @@ func main() {
 	err := execute(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
 	stop()
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintln(os.Stderr, "assay:", err)
+		fmt.Fprintln(os.Stderr, "assay-server:", err)
 		os.Exit(1)
 	}
 }

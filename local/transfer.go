@@ -28,7 +28,7 @@ import (
 // parseAndExport writes a store, an organizer or a task to a folder.
 func parseAndExport(ctx context.Context, args []string, getenv func(string) string, out, _ io.Writer) error {
 	var scope transfer.Scope
-	f := flag.NewFlagSet("assay export", flag.ContinueOnError)
+	f := flag.NewFlagSet("assay-server export", flag.ContinueOnError)
 	to := f.String("to", "export", "folder to write")
 	f.StringVar(&scope.Organizer, "organizer", "", "id of an organizer, to export nothing but it and its tasks")
 	f.StringVar(&scope.Task, "task", "", "id of a task, to export nothing but it and its organizer")
@@ -58,7 +58,7 @@ func parseAndExport(ctx context.Context, args []string, getenv func(string) stri
 
 // parseAndImport reads what parseAndExport wrote.
 func parseAndImport(ctx context.Context, args []string, getenv func(string) string, out, _ io.Writer) error {
-	f := flag.NewFlagSet("assay import", flag.ContinueOnError)
+	f := flag.NewFlagSet("assay-server import", flag.ContinueOnError)
 	from := f.String("from", "export", "folder that export wrote")
 	apply := f.Bool("apply", false, "write; without it, the import only says what it would do")
 	users := f.String("users", "",

@@ -53,3 +53,17 @@ const create = URL.createObjectURL; URL.createObjectURL = blob => { blob.text().
 		t.Errorf("the table was asked for by %s", first)
 	}
 }
+
+// TestConsole_OpensTheLeaderboardOfTheTest has a task whose newest dataset is another one than that of the test, which people look for.
+func TestConsole_OpensTheLeaderboardOfTheTest(t *testing.T) {
+	s := start(t, "-demo=false")
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Lakes")
+	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"name": "Final", "split": "test"})
+	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"name": "Practice"})
+	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(task, "/v1")+"/leaderboard")
+	p.Sees("Practice")
+	if shown := browsertest.Evaluate[string](p.Page, `document.querySelector("main [aria-pressed=true]").textContent`); shown != "Final" {
+		t.Errorf("the leaderboard of %q is shown", shown)
+	}
+}

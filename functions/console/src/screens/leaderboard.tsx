@@ -23,7 +23,7 @@ function Boards({ task, query }: OfTask & { query: URLSearchParams }) {
   return (
     <Items of={datasets} empty={<p>The task has no dataset yet, and so no leaderboard.</p>}>
       {all => {
-        const at = all.find(d => d.id === query.get("dataset")) ?? all[0]!;
+        const at = all.find(d => d.id === query.get("dataset")) ?? all.find(d => d.split === "test") ?? all[0]!;
         return (
           <>
             {all.length > 1 && (

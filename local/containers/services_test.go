@@ -33,8 +33,11 @@ type service struct {
 // probe is a request for liveness or readiness, of HTTP or of gRPC.
 type probe struct{ path, service string }
 
-// images have the Dockerfile of each image.
-var images = map[string]string{"assay": "local/Dockerfile", "assay-grpc": "grpc/Dockerfile"}
+// images have the Dockerfile of each image, and programs what it starts.
+var (
+	images   = map[string]string{"assay": "local/Dockerfile", "assay-grpc": "grpc/Dockerfile"}
+	programs = map[string]string{"assay": "/assay-server", "assay-grpc": "/assay-grpc"}
+)
 
 func TestFiles_HaveBothServersWithNothingToWriteTo(t *testing.T) {
 	for file, services := range map[string]map[string]service{
@@ -226,7 +229,7 @@ func imageEnvironment(t *testing.T, image string) map[string]string {
 			}
 		case len(words) == 2 && words[0] == "ENTRYPOINT":
 			var entry []string
-			if err := json.Unmarshal([]byte(words[1]), &entry); err != nil || !slices.Equal(entry, []string{"/" + image}) {
+			if err := json.Unmarshal([]byte(words[1]), &entry); err != nil || !slices.Equal(entry, []string{programs[image]}) {
 				t.Fatalf("the image %s starts %s, %v", image, words[1], err)
 			}
 		}

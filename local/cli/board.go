@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"net/http"
 	"strings"
 
 	"assay/local/cli/client"
@@ -22,9 +20,7 @@ func leaderboard(c *call, task object) {
 	b := c.post(client.Path("tools", "leaderboard"), body)
 	measures := strings.Fields(b.text("measures"))
 	lines := [][]string{append([]string{"RANK", "GROUP", "TEAM", "RUN"}, measures...)}
-	entries, _ := b["entries"].([]any)
-	for _, one := range entries {
-		e := object(one.(map[string]any))
+	for _, e := range b.objects("entries") {
 		line := []string{e.text("rank"), e.text("group"), e.text("team"), e.first("label", "title", "runTag", "runId")}
 		if baseline, _ := e["baseline"].(bool); baseline {
 			line[2] += " (baseline)"
@@ -45,18 +41,6 @@ func leaderboard(c *call, task object) {
 	c.print(b, lines...)
 }
 
-// differences is what the tool significance answers, as far as a table shows it.
-type differences struct {
-	Measure, Conclusion, Correction string
-	Runs                            []struct{ Name string }
-	Pairs                           []struct {
-		First, Second int
-		Difference    float64
-		P             *float64
-		Different     bool
-	}
-}
-
 func compare(c *call) {
 	var runs []object
 	for _, id := range c.args {
@@ -66,15 +50,13 @@ func compare(c *call) {
 	if by := c.text("measure"); by != "" {
 		body["measure"] = by
 	}
-	if c.json {
-		c.print(c.post(client.Path("tools", "significance"), body))
-		return
+	d := c.post(client.Path("tools", "significance"), body)
+	lines, of := [][]string{{"RUN", "AND", d.text("measure"), "P (" + d.text("correction") + ")", "DIFFERENT"}}, d.objects("runs")
+	for _, pair := range d.objects("pairs") {
+		first, _ := pair["first"].(float64)
+		second, _ := pair["second"].(float64)
+		lines = append(lines, []string{of[int(first)].text("name"), of[int(second)].text("name"), pair.text("difference"), pair.text("p"),
+			pair.text("different")})
 	}
-	d := ask[differences](c, http.MethodPost, client.Path("tools", "significance"), body)
-	lines := [][]string{{"RUN", "AND", d.Measure, "P (" + d.Correction + ")", "VERDICT"}}
-	for _, r := range d.Pairs {
-		verdict := map[bool]string{true: "different", false: "not told apart"}[r.Different]
-		lines = append(lines, []string{d.Runs[r.First].Name, d.Runs[r.Second].Name, fmt.Sprintf("%+.4f", r.Difference), decimals(r.P), verdict})
-	}
-	c.print(nil, append(lines, []string{d.Conclusion})...)
+	c.print(d, append(lines, []string{d.text("conclusion")})...)
 }

@@ -28,8 +28,6 @@ type declared struct {
 	folder    string
 }
 
-const mostDeclared = 4 << 20
-
 // readDeclared reads a file; its folder is where the paths in it begin.
 func readDeclared(path string) (*declared, error) {
 	in, err := os.Open(path)
@@ -38,7 +36,7 @@ func readDeclared(path string) (*declared, error) {
 	}
 	defer func() { _ = in.Close() }()
 	d := &declared{folder: filepath.Dir(path)}
-	if err := yaml.NewDecoder(io.LimitReader(in, mostDeclared), yaml.Strict()).Decode(d); err != nil {
+	if err := yaml.NewDecoder(io.LimitReader(in, 4<<20), yaml.Strict()).Decode(d); err != nil {
 		return nil, fmt.Errorf("%s:\n%s", path, yaml.FormatError(err, false, true))
 	}
 	names, faults := map[any]bool{nil: true, "": true}, []error(nil)

@@ -146,3 +146,18 @@ func TestNames_OfOthersStayInTheFolder(t *testing.T) {
 		}
 	}
 }
+
+// TestRoot_HasPagesAndCompletions writes a page of the manual for each command, and completes for each shell.
+func TestRoot_HasPagesAndCompletions(t *testing.T) {
+	p := local(t)
+	p.want(done, "man", p.folder)
+	for _, page := range []string{"assay.1", "assay-submit.1", "assay-tokens-create.1", "assay-registrations-accept.1"} {
+		if content, err := os.ReadFile(filepath.Join(p.folder, page)); err != nil || !strings.Contains(string(content), ".SH SYNOPSIS") {
+			t.Errorf("%s: %v", page, err)
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		p.says(done, []string{"assay"}, "completion", shell)
+	}
+	p.says(done, []string{"Two commands lead", "Exit codes", "Taking part:"}, "help")
+}

@@ -55,6 +55,16 @@ func (o object) text(path string) string {
 	return "-"
 }
 
+// objects are those of a member that is a list of them.
+func (o object) objects(member string) (all []object) {
+	list, _ := o[member].([]any)
+	for _, one := range list {
+		of, _ := one.(map[string]any)
+		all = append(all, of)
+	}
+	return all
+}
+
 func (o object) id() string { text, _ := o["id"].(string); return text }
 
 // first is the first of the members that has a text; a dash where none has.

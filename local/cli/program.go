@@ -14,6 +14,7 @@ import (
 	"assay/local/cli/signin"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
 )
 
@@ -50,10 +51,9 @@ type call struct {
 }
 
 // Values of flags, which are declared with these types.
-func (c *call) text(name string) string        { v, _ := c.flags.GetString(name); return v }
-func (c *call) yes(name string) bool           { v, _ := c.flags.GetBool(name); return v }
-func (c *call) number(name string) int         { v, _ := c.flags.GetInt(name); return v }
-func (c *call) span(name string) time.Duration { v, _ := c.flags.GetDuration(name); return v }
+func (c *call) text(name string) string { v, _ := c.flags.GetString(name); return v }
+func (c *call) yes(name string) bool    { v, _ := c.flags.GetBool(name); return v }
+func (c *call) number(name string) int  { v, _ := c.flags.GetInt(name); return v }
 
 // arg is the argument of that index; empty where there are fewer.
 func (c *call) arg(i int) string {
@@ -105,6 +105,10 @@ func (p *program) root() *cobra.Command {
 			root.AddCommand(made)
 		}
 	}
+	pages := func(_ *cobra.Command, args []string) error {
+		return doc.GenManTree(root, &doc.GenManHeader{Title: "ASSAY", Section: "1"}, args[0])
+	}
+	root.AddCommand(&cobra.Command{Use: "man FOLDER", Short: "Write the manual pages", Args: cobra.ExactArgs(1), RunE: pages})
 	return root
 }
 

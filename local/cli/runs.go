@@ -84,7 +84,7 @@ func showRuns(c *call) {
 // await prints what runs have come to; with --wait, once they have ended.
 func (c *call) await(ids []string, quota object) {
 	ctx, stop := c.ctx, func() {}
-	if limit := c.span("timeout"); limit > 0 {
+	if limit, err := c.flags.GetDuration("timeout"); err == nil && limit > 0 {
 		ctx, stop = context.WithTimeout(ctx, limit)
 	}
 	defer stop()

@@ -116,7 +116,7 @@ func takePart(t *testing.T, s *server, olga *person) {
 	}
 	both := decode[object](t, tom.want(done, "leaderboard", task, "--dataset", "Lakes", "--json"))["entries"].([]any)
 	first, second := object(both[0].(map[string]any)).text("runId"), object(both[1].(map[string]any)).text("runId")
-	tom.says(done, []string{"not told apart", "cannot be distinguished"}, "compare", first, second)
+	tom.says(done, []string{"DIFFERENT", "no", "cannot be distinguished"}, "compare", first, second)
 	olga.says(done, []string{"no"}, "review", task, first, "--dataset", "Lakes", "--unpublish", "--comment", "Wrong collection.")
 
 	zoe := s.person("zoe")

@@ -1,12 +1,13 @@
-// An OpenID Connect issuer with a public client: node issuer.mjs ISSUER CLIENT REDIRECT_URI. Its form takes every name, whose ID tokens are
-// for the client, and whose access tokens are for the audience assay-api.
+// An OpenID Connect issuer with a public client: node issuer.mjs ISSUER CLIENT REDIRECT_URI. The client may also return to any port of this
+// machine, and sign in other devices. The form takes every name, whose ID tokens are for the client, and whose access tokens are for the
+// audience assay-api.
 import Provider from "oidc-provider";
 
 const [issuer, client, redirectURI] = process.argv.slice(2);
 const provider = new Provider(issuer, {
   clients: [{
-    client_id: client, redirect_uris: [redirectURI], token_endpoint_auth_method: "none", grant_types: ["authorization_code", "refresh_token"],
-    response_types: ["code"],
+    client_id: client, redirect_uris: [redirectURI, "http://127.0.0.1/callback"], token_endpoint_auth_method: "none", application_type: "native",
+    grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"], response_types: ["code"],
   }],
   clientBasedCORS: (_, origin) => redirectURI.startsWith(`${origin}/`),
   conformIdTokenClaims: false,
@@ -17,6 +18,7 @@ const provider = new Provider(issuer, {
     claims: () => ({ sub, name: `${sub} of the lab`, email: `${sub}@lab.example`, groups: sub === "root" ? ["admins"] : [] }),
   }),
   features: {
+    deviceFlow: { enabled: true },
     resourceIndicators: {
       enabled: true,
       defaultResource: () => "https://api.lab.example",

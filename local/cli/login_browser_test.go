@@ -76,7 +76,7 @@ func TestLogin_AtAnIssuer(t *testing.T) {
 	}{
 		"browser": {"--device=false", `(http://\S+/auth\?\S+)`, func(*browsertest.Page) {}},
 		"device": {"--device", `Open (\S+) on any device`, func(p *browsertest.Page) {
-			p.Await(`document.querySelector("form") !== null`)
+			p.Await(`document.querySelector("[name=confirm]") !== null`) // after a form that sends the code by itself
 			browsertest.Evaluate[any](p, `document.querySelector("form").submit()`)
 		}},
 	} {

@@ -1,6 +1,6 @@
 // The fields of forms. Each names the member that it edits, has its label and what to know, and shows the faults of the member.
 import type { ComponentChildren, JSX } from "preact";
-import { member, type Editing } from "./form";
+import { member, same, type Editing } from "./form";
 import { fromLocal, toLocal, zone } from "./time";
 
 type Common = { f: Editing; name: string; label: string; hint?: ComponentChildren; required?: boolean };
@@ -8,17 +8,23 @@ type Aria = { id: string; "aria-describedby"?: string; "aria-invalid"?: boolean;
 
 /** Field is the frame of a field: label, control, hint, faults, and what somebody else saved. */
 export function Field({ f, name, label, hint, required, children }: Common & { children: (aria: Aria) => JSX.Element }) {
-  const id = `${f.id}-${name.replaceAll("/", "-")}`;
-  const faults = faultsOf(f, name);
-  const described = [hint && `${id}-hint`, faults.length > 0 && `${id}-fault`].filter(Boolean).join(" ");
+  const aria = ariaOf({ f, name, hint, required });
   return (
     <div class="field" data-field={name}>
-      <label for={id}>{label}</label>
-      {children({ id, ...(described && { "aria-describedby": described }), ...(faults.length > 0 && { "aria-invalid": true }), ...(required && { required }) })}
-      {hint && <p id={`${id}-hint`} class="hint">{hint}</p>}
-      <Faults f={f} name={name} id={`${id}-fault`} />
+      <label for={aria.id}>{label}</label>
+      {children(aria)}
+      {hint && <p id={`${aria.id}-hint`} class="hint">{hint}</p>}
+      <Faults f={f} name={name} id={`${aria.id}-fault`} />
     </div>
   );
+}
+
+/** ariaOf connects a control with its hint and its faults. */
+function ariaOf({ f, name, hint, required }: Omit<Common, "label">): Aria {
+  const id = `${f.id}-${name.replaceAll("/", "-")}`;
+  const faulty = faultsOf(f, name).length > 0;
+  const described = [hint && `${id}-hint`, faulty && `${id}-fault`].filter(Boolean).join(" ");
+  return { id, ...(described && { "aria-describedby": described }), ...(faulty && { "aria-invalid": true }), ...(required && { required }) };
 }
 
 const faultsOf = (f: Editing, name: string): Editing["faults"] => f.faults.filter(e => e.pointer === "/" + name || e.pointer.startsWith(`/${name}/`));
@@ -29,7 +35,7 @@ export const Faults = ({ f, name, id }: { f: Editing; name: string; id?: string 
   return (
     <>
       {faults.length > 0 && <p id={id} class="fault">{faults.map(e => e.detail).join(" ")}</p>}
-      {name in f.theirs && (
+      {name in f.theirs && !same(f.theirs[name], member(f.values, name)) && (
         <p class="fault">
           Somebody else saved: <code>{JSON.stringify(f.theirs[name] ?? null)}</code>{" "}
           <button type="button" class="plain" onClick={() => f.set(name, f.theirs[name])}>Use theirs</button>
@@ -81,15 +87,15 @@ export const Choice = ({ options, ...field }: Common & { options: Record<string,
 
 /** Check edits a member that is true or absent. */
 export const Check = ({ f, name, label, hint, required }: Common) => {
-  const id = `${f.id}-${name.replaceAll("/", "-")}`;
+  const aria = ariaOf({ f, name, hint, required });
   return (
     <div class="field check" data-field={name}>
-      <label for={id}>
-        <input id={id} type="checkbox" required={required} checked={Boolean(member(f.values, name))} onChange={e => f.set(name, e.currentTarget.checked || undefined)} />
+      <label for={aria.id}>
+        <input {...aria} type="checkbox" checked={Boolean(member(f.values, name))} onChange={e => f.set(name, e.currentTarget.checked || undefined)} />
         {label}
       </label>
-      {hint && <p class="hint">{hint}</p>}
-      <Faults f={f} name={name} />
+      {hint && <p id={`${aria.id}-hint`} class="hint">{hint}</p>}
+      <Faults f={f} name={name} id={`${aria.id}-fault`} />
     </div>
   );
 };
@@ -97,10 +103,11 @@ export const Check = ({ f, name, label, hint, required }: Common) => {
 /** Checks edits a list of some of the options. */
 export const Checks = ({ f, name, label, options, hint }: Common & { options: Record<string, string> }) => {
   const chosen = (member(f.values, name) as string[] | undefined) ?? [];
+  const aria = ariaOf({ f, name, hint });
   return (
-    <fieldset class="field" data-field={name}>
+    <fieldset class="field" data-field={name} aria-describedby={aria["aria-describedby"]}>
       <legend>{label}</legend>
-      {hint && <p class="hint">{hint}</p>}
+      {hint && <p id={`${aria.id}-hint`} class="hint">{hint}</p>}
       {Object.entries(options).map(([value, said]) => (
         <label key={value}>
           <input type="checkbox" checked={chosen.includes(value)}
@@ -108,7 +115,7 @@ export const Checks = ({ f, name, label, options, hint }: Common & { options: Re
           {said}
         </label>
       ))}
-      <Faults f={f} name={name} />
+      <Faults f={f} name={name} id={`${aria.id}-fault`} />
     </fieldset>
   );
 };

@@ -27,7 +27,7 @@ export function withMember(of: Values, path: string, value: unknown): Values {
   return { ...of, [name]: rest.length > 0 ? withMember((of[name] as Values | undefined) ?? {}, rest.join("/"), value) : value };
 }
 
-const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
+export const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
 const isObject = (v: unknown): v is Values => typeof v === "object" && v !== null && !Array.isArray(v);
 
 /** mergePatch is the merge patch (RFC 7396) that makes b of a. */
@@ -154,13 +154,13 @@ export function Form({ name, initial, submit, children, button = "Save", preview
   return (
     <form ref={element} class="form" onSubmit={event => {
       event.preventDefault();
-      void send();
+      if (!busy) void send();
     }}>
       {children({ id: name.replaceAll(/\W/g, "-"), values, set, faults, theirs })}
       {elsewhere && <Failure of={Object.assign(Object.create(Object.getPrototypeOf(problem)) as Problem, problem, { document: elsewhere })} />}
       {effects && <Effects of={effects} />}
       <p class="actions">
-        <button disabled={busy}>{busy ? "Working …" : effects ? `${button}, with these effects` : button}</button>
+        <button aria-disabled={busy}>{busy ? "Working …" : effects ? `${button}, with these effects` : button}</button>
         {!same(values, base) && <button type="button" class="plain" onClick={() => {
           setValues(base);
           setEffects(undefined);

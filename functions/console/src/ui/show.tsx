@@ -1,6 +1,6 @@
 // How screens show what they read: while it loads, when it fails, when there is nothing.
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { toProblem, type Problem } from "../api";
 import type { Listing, Loading } from "../data";
 
@@ -17,7 +17,7 @@ export function Failure({ of, retry }: { of: Problem; retry?: () => unknown }) {
   const { detail, errors, requestId, status } = of.document;
   if (status === 401) return <p class="empty"><a href={`#/sign-in?to=${encodeURIComponent(location.hash.slice(1))}`}>Sign in</a> to see this.</p>;
   return (
-    <div class="failure" role="alert">
+    <div class="failure" role="alert" tabIndex={-1}>
       <p>{detail}</p>
       {errors && errors.length > 0 && <ul>{errors.map(e => <li key={e.pointer + e.detail}>{e.pointer && <code>{e.pointer}</code>} {e.detail}</li>)}</ul>}
       {retry && <button type="button" class="plain" onClick={() => void retry()}>Try again</button>}
@@ -48,11 +48,24 @@ export function Items<T>({ of, empty, children }: { of: Listing<T>; empty: Compo
   );
 }
 
+/** passFocus gives the focus of a button that goes away to the heading above it, from where keyboard and screen reader go on. */
+function passFocus(from: HTMLElement | null): void {
+  if (!from || document.activeElement !== from) return;
+  const above = [...document.querySelectorAll<HTMLElement>("main h1, main h2:not(article h2)")]
+    .filter(h => h.compareDocumentPosition(from) & Node.DOCUMENT_POSITION_FOLLOWING);
+  const heading = above.at(from.closest("main") ? -1 : 0);
+  heading?.setAttribute("tabindex", "-1");
+  heading?.focus({ preventScroll: true });
+}
+
 /** Action is a button that does something, and shows why it could not. */
 export function Action({ run, children, plain, label }: { run: () => Promise<unknown>; children: ComponentChildren; plain?: boolean; label?: string }) {
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState<Problem>();
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => () => passFocus(button.current), []);
   const act = async (): Promise<void> => {
+    if (busy) return;
     setBusy(true);
     setFailed(undefined);
     try {
@@ -64,7 +77,9 @@ export function Action({ run, children, plain, label }: { run: () => Promise<unk
   };
   return (
     <>
-      <button type="button" class={plain ? "plain" : ""} aria-label={label} disabled={busy} onClick={() => void act()}>{children}</button>
+      <button ref={button} type="button" class={plain ? "plain" : ""} aria-label={label} aria-disabled={busy} onClick={() => void act()}>
+        {children}
+      </button>
       {failed && <Failure of={failed} />}
     </>
   );

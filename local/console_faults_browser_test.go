@@ -219,3 +219,21 @@ func TestConsole_SaysThatAnAnswerIsNone(t *testing.T) {
 	p.Press("Try again")
 	p.Sees("No task is open now.")
 }
+
+// TestConsole_SaysThatUndoingFailed has an undo fail after its line would have gone by itself.
+func TestConsole_SaysThatUndoingFailed(t *testing.T) {
+	s := start(t, "-demo=false")
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Lakes")
+	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(task, "/v1")+"/webhooks")
+	p.Fill("Address", "https://assay.example/hook")
+	p.Press("Make a webhook")
+	p.Sees("All events")
+	browsertest.Evaluate[any](p.Page, `{ const later = setTimeout; window.setTimeout = (f, ms) => later(f, ms === 20_000 ? 2000 : ms); }`)
+	p.Press("Switch off")
+	p.Sees("Switched off.")
+	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.fetch = request => request.method !== "PATCH" ? real(request) :
+new Promise(done => setTimeout(() => done(Response.json({detail: "This is refused."}, {status: 403})), 3000)); }`)
+	p.Press("Undo")
+	p.Sees("It could not be undone: This is refused.")
+}

@@ -1,6 +1,6 @@
 // What just happened, and what is being waited for: one line at the foot of the page, which screen readers read out, with a way to undo.
 import { useSyncExternalStore } from "preact/compat";
-import { useState } from "preact/hooks";
+import { Action } from "./show";
 
 type Note = { id: number; text: string; undo?: () => Promise<unknown>; waits?: boolean };
 
@@ -34,23 +34,13 @@ export function Status() {
 }
 
 function Line({ note }: { note: Note }) {
-  const [failed, setFailed] = useState("");
-  const [busy, setBusy] = useState(false);
-  const undo = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await note.undo!();
-      drop(note.id);
-      say("Undone.");
-    } catch (error) {
-      setFailed(` It could not be undone: ${(error as Error).message}`);
-    }
-  };
+  // The line may have gone by itself before the answer comes.
+  const undo = (): Promise<void> => note.undo!().then(() => say("Undone."), (error: Error) => say(`It could not be undone: ${error.message}`));
   return (
     <p class="note">
-      <span>{note.text}{failed}</span>
-      {note.undo && !failed && <button type="button" class="plain" disabled={busy} onClick={() => void undo()}>Undo</button>}
-      {!note.waits && <button type="button" class="plain" aria-label="Dismiss" onClick={() => drop(note.id)}>×</button>}
+      <span>{note.text}</span>
+      {note.undo && <Action plain run={undo}>Undo</Action>}
+      {!note.waits && <Action plain label="Dismiss" run={async () => drop(note.id)}>×</Action>}
     </p>
   );
 }

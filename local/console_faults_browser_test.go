@@ -237,3 +237,28 @@ new Promise(done => setTimeout(() => done(Response.json({detail: "This is refuse
 	p.Press("Undo")
 	p.Sees("It could not be undone: This is refused.")
 }
+
+// TestConsole_StopsAnUploadBeforeItsLinkIsThere stops an upload while its link is asked for: nothing is sent.
+func TestConsole_StopsAnUploadBeforeItsLinkIsThere(t *testing.T) {
+	s := start(t, "-demo=false")
+	owner, ada := s.token(t, "owner"), s.token(t, "ada")
+	task := s.task(t, owner, "Lakes")
+	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"name": "Waters"})
+	s.post(t, ada, task+"/registrations", map[string]any{"team": "Otters"})
+	p := s.signedIn(t, browsertest.Start(t), "ada", strings.TrimPrefix(task, "/v1")+"/submit")
+	p.Give("Run on Waters", "run.txt", "1 Q0 lake 1 2.0 ada\n"+strings.Repeat(" ", 4<<20)+"\n")
+	p.Sees("The server reads the file")
+	browsertest.Evaluate[any](p.Page, `{ const open = XMLHttpRequest.prototype.open; window.uploads = 0; XMLHttpRequest.prototype.open =
+function(method, url) { window.uploads++; open.call(this, method, window.uploads === 1 ? url.replace(location.host, "127.0.0.1:9") : url); };
+const real = fetch; window.fetch = async request => { const answer = await real(request);
+if (window.uploads === 1 && /submissions.[^/]+$/.test(request.url)) { window.asked = true; await new Promise(done => window.answers = done); }
+return answer; } }`)
+	p.Press("Title > Submit")
+	p.Await(`window.asked === true`)
+	p.Press("Title > Stop")
+	browsertest.Evaluate[any](p.Page, `window.answers()`)
+	p.Sees("The upload was stopped.")
+	if uploads := browsertest.Evaluate[int](p.Page, `window.uploads`); uploads != 1 {
+		t.Errorf("the file was sent %d times", uploads)
+	}
+}

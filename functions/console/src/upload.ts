@@ -44,8 +44,8 @@ export async function packed(file: File, most: number): Promise<string | undefin
  */
 export async function send(file: File, link: () => Promise<Schemas["Upload"] | undefined>, progress: Progress, signal: AbortSignal): Promise<void> {
   for (let attempt = 0; ; attempt++) {
-    unlessStopped(signal);
     const to = await link();
+    unlessStopped(signal);
     if (!to) return;
     const status = await put(to, file, progress, signal);
     // 412: it is there already, from an attempt whose answer got lost.

@@ -23,7 +23,7 @@ type Evaluation = Schemas["Evaluation"];
 
 export default function RunScreen({ params }: Screen) {
   const runId = params["runId"]!;
-  const run = useGet("/v1/runs/{runId}", { params: { path: { runId } } }, { refreshInterval: r => r && !ended(r) ? 1500 : 0 });
+  const run = useGet("/v1/runs/{runId}", { params: { path: { runId } } }, { refreshInterval: r => r && !ended(r) ? 2000 : 0 });
   return <Loaded of={run} title="Run">{r => <One of={r} />}</Loaded>;
 }
 

@@ -1,0 +1,57 @@
+//go:build browser
+
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"assay/shared/webpage/browsertest"
+)
+
+// TestConsole_PollsByConditionalRequests watches a run that nothing happens to: each further request names the state that is there, and is
+// answered without one.
+func TestConsole_PollsByConditionalRequests(t *testing.T) {
+	s := start(t, "-demo=false")
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Lakes")
+	dataset := s.dataset(t, owner, task, "1 0 lake 1\n", nil)
+	var made struct{ RunIDs []string }
+	s.call(t, owner, http.MethodPost, task+"/submissions", map[string]any{"type": "image", "image": "lab/ranker:1", "baseline": true,
+		"datasetIds": []string{dataset}}, &made)
+	run := "/v1/runs/" + made.RunIDs[0]
+	to, err := url.Parse(s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole, same atomic.Int32
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(to)
+		r.Out.Host = r.In.Host // which the policy of the page names
+	}, ModifyResponse: func(a *http.Response) error {
+		if a.Request.URL.Path != run {
+			return nil
+		}
+		if a.StatusCode == http.StatusNotModified {
+			same.Add(1)
+		} else {
+			whole.Add(1)
+		}
+		return nil
+	}}
+	front := httptest.NewServer(proxy)
+	t.Cleanup(front.Close)
+	p := browsertest.Start(t).Open(t, front.URL+"/console#/sign-in", browsertest.Views[2])
+	browsertest.Evaluate[any](p, `sessionStorage.setItem("session", '{"token":"`+owner+`"}');
+location.hash = "`+strings.TrimPrefix(run, "/v1")+`"; location.reload()`)
+	p.Sees("queued")
+	browsertest.Evaluate[any](p, `new Promise(done => setTimeout(done, 5000))`)
+	if same.Load() < 2 || whole.Load() > 1 {
+		t.Errorf("the run was sent %d times, and was not sent again %d times", whole.Load(), same.Load())
+	}
+}

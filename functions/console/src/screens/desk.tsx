@@ -67,7 +67,7 @@ function Waiting({ organizerId }: { organizerId: string }) {
       {items => (
         <>
           <p class="actions">
-            <label><input type="checkbox" checked={ticked.length === items.length} onChange={e => setTicked(e.currentTarget.checked ? items.map(t => t.id) : [])} /> All {items.length} shown</label>
+            <label><input type="checkbox" checked={chosen.length === items.length} onChange={e => setTicked(e.currentTarget.checked ? items.map(t => t.id) : [])} /> All {items.length} shown</label>
             {teams.length > 0 && <><Action plain run={() => settle(teams, "accepted")}>Accept {teams.length}</Action><Action plain run={() => settle(teams, "rejected")}>Reject {teams.length}</Action></>}
             {completed.length > 0 && <Action plain run={() => act(completed, { blinded: false, published: true }, "published")}>Unblind and publish {completed.length}</Action>}
             {runs.length > 0 && <Action plain run={() => act(runs, { waits: false }, "marked as seen")}>Mark {runs.length} as seen</Action>}

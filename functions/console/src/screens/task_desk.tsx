@@ -75,9 +75,10 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
   const { mutate } = useSWRConfig();
   const [ticked, setTicked] = useState<string[]>([]);
   const [failures, setFailures] = useState<Schemas["ReviewedRun"][]>([]);
+  const chosen = ids.filter(id => ticked.includes(id)); // what was ticked may have gone since
   const act = async (change: Schemas["ReviewChange"], done: string): Promise<void> => {
-    const { failed, undo } = await conclude(ticked.map(runId => ({ runId, datasetId: d.id })), change);
-    const count = ticked.length - failed.length;
+    const { failed, undo } = await conclude(chosen.map(runId => ({ runId, datasetId: d.id })), change);
+    const count = chosen.length - failed.length;
     setFailures(failed);
     setTicked(failed.map(a => a.runId));
     await mutate(() => true);
@@ -95,8 +96,8 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
         {items => (
           <>
             <p class="actions">
-              <label><input type="checkbox" checked={ticked.length === items.length} onChange={e => setTicked(e.currentTarget.checked ? ids : [])} /> All {items.length} shown</label>
-              {ticked.length > 0 && bulk.map(([said, change, done]) => <Action key={said} plain label={`${said}: ${ticked.length}`} run={() => act(change, done)}>{said}</Action>)}
+              <label><input type="checkbox" checked={chosen.length === items.length} onChange={e => setTicked(e.currentTarget.checked ? ids : [])} /> All {items.length} shown</label>
+              {chosen.length > 0 && bulk.map(([said, change, done]) => <Action key={said} plain label={`${said}: ${chosen.length}`} run={() => act(change, done)}>{said}</Action>)}
             </p>
             {failures.map(f => f.problem && <Failure key={f.runId} of={toProblem(new Error(f.problem.detail))} />)}
             {pagesOf(items).map((page, i) => <Rows key={i} of={page} ticked={ticked} tick={setTicked} />)}

@@ -33,7 +33,7 @@ const Line = ({ of: e }: { of: Entry }) => (
         <details>
           <summary>What changed</summary>
           <div class="sides">
-            {(["before", "after"] as const).map(side => e[side] !== undefined && e[side] !== null && <div key={side}><h3>{side}</h3><pre tabIndex={0} aria-label={side}>{JSON.stringify(e[side], null, 1)}</pre></div>)}
+            {(["before", "after"] as const).map(side => e[side] !== undefined && e[side] !== null && <div key={side}><h2>{side}</h2><pre tabIndex={0} aria-label={side}>{JSON.stringify(e[side], null, 1)}</pre></div>)}
           </div>
         </details>
       )}

@@ -8,7 +8,7 @@ import { go, view, type Screen } from "../route";
 import { stageOf, submissionTypes } from "../stage";
 import { submit, type Chosen } from "../submission";
 import { CheckedFile } from "../ui/checked_file";
-import { Area, Check, Checks, Choice, Text } from "../ui/fields";
+import { Area, Checks, Choice, Text } from "../ui/fields";
 import { filled, Form, type Values } from "../ui/form";
 import { Items, Tag } from "../ui/show";
 import { say } from "../ui/status";
@@ -115,7 +115,6 @@ function Entry({ task, type, datasets, baseline }: { task: Schemas["Task"]; type
             <Area f={f} name="description" label="Description" hint="Markdown, for those who see the submission." />
             <Text f={f} name="paperUrl" type="url" label="Paper" max={500} />
             <Choice f={f} name="visibility" label="Who sees the submission" options={{ "": "Your team and the organizers", public: "Everyone who sees the task" }} />
-            {baseline && <Check f={f} name="baseline" label="A baseline" />}
           </details>
           {sending.map(s => <p key={s.name}><label>{s.doing} <bdi>{s.name}</bdi> <progress value={s.share} max={1} /></label></p>)}
           {sending.length > 0 && <p><button type="button" class="plain" onClick={() => stop.current?.abort()}>Stop</button></p>}

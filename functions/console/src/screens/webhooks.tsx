@@ -60,7 +60,7 @@ function One({ of: w, path, ids, changed, show }: Props) {
   };
   return (
     <article class="card">
-      <h3><bdi>{w.url}</bdi> {w.disabled && <Tag kind="bad">off</Tag>}</h3>
+      <h2><bdi>{w.url}</bdi> {w.disabled && <Tag kind="bad">off</Tag>}</h2>
       <p class="small">{w.kinds?.length ? w.kinds.map(k => kinds[k]).join(", ") : "All events"}</p>
       <p class="actions">
         <Action plain label={`${w.disabled ? "Switch on" : "Switch off"} ${w.url}`} run={() => disable(!w.disabled)}>{w.disabled ? "Switch on" : "Switch off"}</Action>

@@ -1,6 +1,6 @@
 // Reading resources and lists from screens. The browser's cache makes conditional requests of repeated ones.
 import { useRef } from "preact/hooks";
-import useSWR, { type SWRConfiguration, type SWRResponse } from "swr";
+import useSWR, { mutate, type SWRConfiguration, type SWRResponse } from "swr";
 import useSWRInfinite from "swr/infinite";
 import type { MaybeOptionalInit } from "openapi-fetch";
 import type { PathsWithMethod } from "openapi-typescript-helpers";
@@ -19,6 +19,9 @@ const get = <T>(path: string, init: unknown): Promise<T> => ok((client.GET as an
 
 /** read gets a resource once, outside a screen's life. */
 export const read = <P extends GetPath>(path: P, init: Init<P>): Promise<Answer<P>> => get(path, init);
+
+/** refresh has everything read again that is shown, after a change. */
+export const refresh = (): Promise<unknown> => mutate(() => true);
 
 /** useGet reads a resource, again when its tab is looked at again. A path of null waits. */
 export function useGet<P extends GetPath>(path: P | null, init: Init<P>, config?: SWRConfiguration<Answer<P>, Problem>): Loading<Answer<P>> {
@@ -56,14 +59,14 @@ export function useList<P extends GetPath>(path: P | null, init: Init<P>, config
   };
   const load = ([, , , , next]: [boolean, string, string, unknown, string]): Promise<Page> =>
     next ? get<Page>(next, {}) : get<Page>(path!, init);
-  const { data, error, size, setSize, isValidating, mutate } = useSWRInfinite<Page, Problem>(at, load as (key: unknown[]) => Promise<Page>,
+  const { data, error, size, setSize, isValidating, mutate: again } = useSWRInfinite<Page, Problem>(at, load as (key: unknown[]) => Promise<Page>,
     { dedupingInterval: 0, ...config, revalidateFirstPage: true, revalidateAll: false });
   // SWR leaves lists out when screens have everything read again after a change: this key stands for the list then.
-  useSWR(path && [session()?.token !== undefined, "again", path, init], () => mutate().then(() => true),
+  useSWR(path && [session()?.token !== undefined, "again", path, init], () => again().then(() => true),
     { revalidateOnMount: false, revalidateOnFocus: false, revalidateOnReconnect: false });
   const last = data?.[data.length - 1];
   return {
-    items: data?.flatMap(p => p?.data ?? []), error, reload: () => mutate(), loadingMore: isValidating && size > (data?.length ?? 0),
+    items: data?.flatMap(p => p?.data ?? []), error, reload: () => again(), loadingMore: isValidating && size > (data?.length ?? 0),
     ...(last?.links.next && data!.length >= size && { more: () => void setSize(size + 1) }),
   };
 }

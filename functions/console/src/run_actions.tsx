@@ -1,8 +1,7 @@
 // What a team does with a run of its own.
 import { useState } from "preact/hooks";
-import { useSWRConfig } from "swr";
 import { patch, remove, restore, type Schemas } from "./api";
-import { useGet } from "./data";
+import { refresh, useGet } from "./data";
 import { registrationIn, useMe } from "./roles";
 import { resume } from "./submission";
 import { FileField } from "./ui/file_field";
@@ -15,24 +14,23 @@ const ofRun = "/v1/runs/{runId}";
 
 /** RunActions are the buttons of a run: those that its state allows. */
 export function RunActions({ of: r, dataset, deleted }: { of: Run; dataset: Schemas["Dataset"] | undefined; deleted?: () => void }) {
-  const { mutate } = useSWRConfig();
   const finalRuns = r.state === "completed" ? dataset?.finalRuns ?? 0 : 0;
   const left = useFinalsLeft(r, finalRuns);
   const act = async (change: object, said: string, undo?: object): Promise<void> => {
     await patch(ofRun, { runId: r.id }, change);
-    await mutate(() => true);
+    await refresh();
     say(said, undo && (async () => {
       await patch(ofRun, { runId: r.id }, undo);
-      await mutate(() => true);
+      await refresh();
     }));
   };
   const drop = async (): Promise<void> => {
     await remove(ofRun, { runId: r.id });
     deleted?.();
-    await mutate(() => true);
+    await refresh();
     say(`${nameOf(r)} is deleted.`, async () => {
       await restore("run", r.id, r.taskId);
-      await mutate(() => true);
+      await refresh();
     });
   };
   const name = nameOf(r);
@@ -63,7 +61,6 @@ function useFinalsLeft(r: Run, most: number): number | undefined {
 
 /** Resume takes the file of a run whose upload ended before it was whole. */
 export function Resume({ of: r }: { of: Run }) {
-  const { mutate } = useSWRConfig();
   const [doing, setDoing] = useState<{ said: string; share: number }>();
   const [failed, setFailed] = useState("");
   const take = async (file: File): Promise<void> => {
@@ -71,7 +68,7 @@ export function Resume({ of: r }: { of: Run }) {
     try {
       await resume(r, file, (_, said, share) => setDoing({ said, share }), new AbortController().signal);
       say("The file has arrived.");
-      await mutate(() => true);
+      await refresh();
     } catch (error) {
       setFailed((error as Error).message);
     }

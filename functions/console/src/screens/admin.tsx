@@ -2,7 +2,7 @@
 import { patch, type Schemas } from "../api";
 import { useGet, useList } from "../data";
 import type { Screen } from "../route";
-import { Action, Heading, Items, Loaded, Tag } from "../ui/show";
+import { Action, Heading, Items, Listed, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { ago } from "../ui/time";
 import { bytes } from "./task";
@@ -70,18 +70,14 @@ function Queues() {
 function ByUser() {
   const all = useList("/v1/platform/storage/users", { params: { query: { limit: 20 } } });
   return (
-    <Items of={all} empty={<p>Nobody stores anything.</p>}>
-      {items => (
-        <ul class="rows">
-          {items.map(u => (
-            <li key={u.id}>
-              <a href={`#/admin/users/${u.id}`}><bdi>{u.name || u.id}</bdi></a>
-              <span>{bytes(u.taken!.storedBytes)}{u.limits!.storedBytes > 0 && <> of {bytes(u.limits!.storedBytes)}</>}</span>
-            </li>
-          ))}
-        </ul>
+    <Listed of={all} empty={<p>Nobody stores anything.</p>}>
+      {u => (
+        <>
+          <a href={`#/admin/users/${u.id}`}><bdi>{u.name || u.id}</bdi></a>
+          <span>{bytes(u.taken!.storedBytes)}{u.limits!.storedBytes > 0 && <> of {bytes(u.limits!.storedBytes)}</>}</span>
+        </>
       )}
-    </Items>
+    </Listed>
   );
 }
 

@@ -1,8 +1,7 @@
 // A dataset, new or as it is: its split, files, measures and rules. What a simple task needs is open, what few need is folded.
 import { useRef, useState } from "preact/hooks";
-import { useSWRConfig } from "swr";
 import { effects, patch, post, toProblem, type Schemas } from "../api";
-import { useGet } from "../data";
+import { refresh, useGet } from "../data";
 import { kept, uploadTo, withAdded, type Added } from "../dataset_files";
 import { go, type Screen } from "../route";
 import { CheckedFile } from "../ui/checked_file";
@@ -87,11 +86,10 @@ const OfTask = (props: Props) => (
 
 /** State says how far the ground truth is, and the evaluation against a new one. */
 function State({ of: d }: { of: Dataset }) {
-  const { mutate } = useSWRConfig();
   const state = truthState(d), again = d.reevaluation;
   const show = async (): Promise<void> => {
     await patch("/v1/datasets/{datasetId}", { datasetId: d.id }, { boardVersion: d.truthVersion }, d);
-    await mutate(() => true);
+    await refresh();
     say("Leaderboards show the new results.");
   };
   return (
@@ -116,7 +114,6 @@ function State({ of: d }: { of: Dataset }) {
 }
 
 function Editor({ taskId, of, latest }: Props) {
-  const { mutate } = useSWRConfig();
   const [added, setAdded] = useState<Added>({ inputs: [], truths: [] });
   const [round, setRound] = useState(0); // of choosing files, whose fields begin empty
   const [sending, setSending] = useState<{ name: string; doing: string; share: number }>();
@@ -144,7 +141,7 @@ function Editor({ taskId, of, latest }: Props) {
       if (!of) go(`/datasets/${id}/edit`);
     } finally {
       setSending(undefined);
-      await mutate(() => true);
+      await refresh();
     }
   };
   return (

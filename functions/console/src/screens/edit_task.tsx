@@ -1,8 +1,7 @@
 // The editor of a task: what is left until it can be published, its rules section by section, and publishing as the last step.
 import type { ComponentChildren } from "preact";
-import { useSWRConfig } from "swr";
 import { effects, patch, type Schemas } from "../api";
-import { useGet, useList, useNewest, type Listing } from "../data";
+import { type Listing, refresh, useGet, useList, useNewest } from "../data";
 import { organizes } from "../roles";
 import type { Screen } from "../route";
 import { useSession } from "../session";
@@ -190,14 +189,13 @@ export const Limits = ({ f }: { f: Editing }) => (
 function useTask(task: Task) {
   const ids = { taskId: task.id };
   const one = useGet(path, { params: { path: ids } });
-  const { mutate } = useSWRConfig();
   const { newest, latest } = useNewest(one.data ?? task, () => one.mutate());
   return {
     latest,
     preview: (body: Values) => effects("PATCH", path, ids, body),
     save: async (body: Values, said: string): Promise<void> => {
       await patch(path, ids, body, newest.current);
-      await mutate(() => true);
+      await refresh();
       say(said);
     },
   };

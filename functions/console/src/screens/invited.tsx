@@ -1,7 +1,7 @@
 // An invitation: what it is to, and with which terms, before the reader joins.
 import { useEffect, useState } from "preact/hooks";
-import { useSWRConfig } from "swr";
 import { client, ok, post, toProblem, type Problem, type Schemas } from "../api";
+import { refresh } from "../data";
 import { go } from "../route";
 import { useSession } from "../session";
 import { filled, Form, type Values } from "../ui/form";
@@ -26,7 +26,6 @@ export default function Invited() {
 }
 
 function Accept({ secret }: { secret: string }) {
-  const { mutate } = useSWRConfig();
   const [offer, setOffer] = useState<Offer>();
   const [problem, setProblem] = useState<Problem>();
   useEffect(() => {
@@ -39,7 +38,7 @@ function Accept({ secret }: { secret: string }) {
     const registration = offer.taskId && !offer.team ? { registration: filled(values) } : {}; // a team that is there has its registration
     const joined = await post("/v1/user/memberships", {}, { secret, ...registration });
     sessionStorage.removeItem("invitation");
-    await mutate(() => true);
+    await refresh();
     say("You have joined.");
     go(joined.taskId ? `/tasks/${joined.taskId}/team` : `/organizers/${joined.organizerId}`);
   };

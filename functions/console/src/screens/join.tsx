@@ -1,6 +1,6 @@
 // Taking part in a task: the registration of a new team.
-import { useSWRConfig } from "swr";
 import { post } from "../api";
+import { refresh } from "../data";
 import { registrationIn } from "../roles";
 import { go, type Screen } from "../route";
 import { registers } from "../stage";
@@ -15,13 +15,12 @@ export default function Join({ params }: Screen) {
 }
 
 function Register({ task, me }: OfTask) {
-  const { mutate } = useSWRConfig();
   if (!me) return <><p>Sign in to take part. You come back to this page.</p><SignIn /></>;
   if (registrationIn(me, task.id)) return <p class="notice">You take part already: <a href={`#/tasks/${task.id}/team`}>your team</a>.</p>;
   if (!registers(task)) return <p class="empty">This task takes no registrations now. Teams that are invited can still join: by the link that the organizers, or the owner of a team, send you.</p>;
   const join = async (values: object): Promise<void> => {
     const made = await post("/v1/tasks/{taskId}/registrations", { taskId: task.id }, filled(values as Record<string, unknown>));
-    await mutate(() => true);
+    await refresh();
     say(made.state === "accepted" ? "You take part." : "The organizers decide about your registration. You are told by e-mail.");
     go(`/tasks/${task.id}/team`);
   };

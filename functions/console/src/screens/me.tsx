@@ -7,7 +7,7 @@ import { type Me } from "../roles";
 import { signOut, useSession } from "../session";
 import { Checks, Choice, Text, Whole } from "../ui/fields";
 import { Form, type Values } from "../ui/form";
-import { Action, Code, Heading, Items, Loaded, Tag } from "../ui/show";
+import { Action, Code, Heading, Listed, Loaded, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { say } from "../ui/status";
 import { When } from "../ui/time";
@@ -71,26 +71,22 @@ function Tokens({ admin }: { admin: boolean }) {
           <Code label="Lines for the terminal">{`export ASSAY_URL=${location.origin}\nexport ASSAY_TOKEN=${made.secret}`}</Code>
         </div>
       )}
-      <Items of={all} empty={<p>You have no access token.</p>}>
-        {items => (
-          <ul class="rows">
-            {items.map(t => (
-              <li key={t.id}>
-                <span>
-                  <bdi>{t.name}</bdi> <Tag>{t.scopes.join(", ")}</Tag>{" "}
-                  <span class="small quiet">{t.expiresAt && <>until <When at={t.expiresAt} />, </>}{t.lastUsedOn ? `last used on ${t.lastUsedOn}` : "never used"}</span>
-                </span>
-                <Action plain label={`Revoke ${t.name}`} run={async () => {
-                  await remove("/v1/user/tokens/{tokenId}", { tokenId: t.id });
-                  if (made?.id === t.id) setMade(undefined);
-                  await all.reload();
-                  say(`${t.name} no longer works.`);
-                }}>Revoke</Action>
-              </li>
-            ))}
-          </ul>
+      <Listed of={all} empty={<p>You have no access token.</p>}>
+        {t => (
+          <>
+            <span>
+              <bdi>{t.name}</bdi> <Tag>{t.scopes.join(", ")}</Tag>{" "}
+              <span class="small quiet">{t.expiresAt && <>until <When at={t.expiresAt} />, </>}{t.lastUsedOn ? `last used on ${t.lastUsedOn}` : "never used"}</span>
+            </span>
+            <Action plain label={`Revoke ${t.name}`} run={async () => {
+              await remove("/v1/user/tokens/{tokenId}", { tokenId: t.id });
+              if (made?.id === t.id) setMade(undefined);
+              await all.reload();
+              say(`${t.name} no longer works.`);
+            }}>Revoke</Action>
+          </>
         )}
-      </Items>
+      </Listed>
       <Form name="token" initial={{ name: "terminal", scope: "submit", days: 90 }} button="Make an access token" submit={make}>
         {f => (
           <>

@@ -1,6 +1,6 @@
 // The first step of who wants to run a task: the organizer that it will belong to.
-import { useSWRConfig } from "swr";
 import { post } from "../api";
+import { refresh } from "../data";
 import { useSession } from "../session";
 import { go } from "../route";
 import { Text } from "../ui/fields";
@@ -10,11 +10,10 @@ import { Heading } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 
 export default function NewOrganizer() {
-  const { mutate } = useSWRConfig();
   const { signedIn } = useSession();
   const make = async (v: Values): Promise<void> => {
     const { id } = await post("/v1/organizers", {}, filled(v));
-    await mutate(() => true);
+    await refresh();
     go(`/tasks/new?organizer=${id}`);
   };
   return (

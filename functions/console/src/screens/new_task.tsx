@@ -1,6 +1,6 @@
 // A new task: its name is enough, and the editor leads on from there.
-import { useSWRConfig } from "swr";
 import { post } from "../api";
+import { refresh } from "../data";
 import { useMe } from "../roles";
 import { go, type Screen } from "../route";
 import { useSession } from "../session";
@@ -11,12 +11,11 @@ import { Busy, Heading } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 
 export default function NewTask({ query }: Screen) {
-  const { mutate } = useSWRConfig();
   const { signedIn } = useSession();
   const me = useMe();
   const make = async (v: Values): Promise<void> => {
     const { id } = await post("/v1/tasks", {}, filled({ ...v, visibility: "private", submissions: { types: ["upload"] } }));
-    await mutate(() => true);
+    await refresh();
     go(`/tasks/${id}/edit`);
   };
   const organizers = Object.fromEntries(me?.memberships.map(m => [m.organizerId, m.organizerName ?? m.organizerId]) ?? []);

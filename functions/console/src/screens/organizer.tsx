@@ -1,14 +1,13 @@
 // An organizer as its members run it: what it says of itself, who belongs to it, and who is invited.
-import { useSWRConfig } from "swr";
 import { patch, remove, type Schemas } from "../api";
-import { read, useGet, useList, useNewest } from "../data";
+import { read, refresh, useGet, useList, useNewest } from "../data";
 import { isAdmin, useMe } from "../roles";
 import { go, type Screen } from "../route";
 import { Area, Text } from "../ui/fields";
 import { Form, mergePatch, type Editing, type Values } from "../ui/form";
 import { Invitations } from "../ui/invitations";
 import { Markdown } from "../ui/lazy";
-import { Action, Heading, Items, Loaded, Tag } from "../ui/show";
+import { Action, Heading, Items, Listed, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
 
 const path = "/v1/organizers/{organizerId}";
@@ -41,9 +40,9 @@ function One({ organizerId }: { organizerId: string }) {
           {o.website && <p><a href={o.website} rel="nofollow noopener">Website</a></p>}
           {member && <p class="actions"><a class="button" href={`#/tasks/new?organizer=${organizerId}`}>New task</a><a href={`#/organizers/${organizerId}/webhooks`}>Webhooks</a><a href={`#/organizers/${organizerId}/audit`}>Audit trail</a></p>}
           <h2>Tasks</h2>
-          <Items of={tasks} empty={<p>None yet.</p>}>
-            {items => <ul class="rows">{items.map(t => <li key={t.id}><a href={`#/tasks/${t.id}`}><bdi>{t.name}</bdi></a>{t.visibility === "private" && <Tag kind="warm">private</Tag>}</li>)}</ul>}
-          </Items>
+          <Listed of={tasks} empty={<p>None yet.</p>}>
+            {t => <><a href={`#/tasks/${t.id}`}><bdi>{t.name}</bdi></a>{t.visibility === "private" && <Tag kind="warm">private</Tag>}</>}
+          </Listed>
           {member && <><h2>Members</h2><Members ids={ids} owner={owner} me={me!.id} /></>}
           {owner && <><h2>Invitations</h2><Invitations to={ids} what="a member" /></>}
           {member && <Edit of={o} ids={ids} owner={owner} changed={() => organizer.mutate()} />}
@@ -82,7 +81,6 @@ function Edit({ of: o, ids, owner, changed }: { of: Organizer; ids: { organizerI
 
 function Members({ ids, owner, me }: { ids: { organizerId: string }; owner: boolean; me: string }) {
   const all = useList(`${path}/members`, { params: { path: ids } });
-  const { mutate } = useSWRConfig();
   // Owners are a list of the organizer, which a merge patch replaces.
   const own = async (userId: string, to: boolean): Promise<void> => {
     const o = await read(path, { params: { path: ids } });
@@ -102,7 +100,7 @@ function Members({ ids, owner, me }: { ids: { organizerId: string }; owner: bool
                 {owner && <Action plain label={`Make ${m.role === "owner" ? "editor" : "owner"}: ${name}`} run={() => own(m.id, m.role !== "owner")}>{m.role === "owner" ? "Make editor" : "Make owner"}</Action>}
                 {(owner || m.id === me) && <Action plain label={m.id === me ? "Leave the organizer" : `Remove ${name}`} run={async () => {
                   await remove(`${path}/members/{userId}`, { ...ids, userId: m.id });
-                  await mutate(() => true);
+                  await refresh();
                   say(m.id === me ? "You have left." : `${name} is no longer a member.`);
                 }}>{m.id === me ? "Leave" : "Remove"}</Action>}
               </li>

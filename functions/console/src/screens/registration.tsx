@@ -6,7 +6,7 @@ import { Decide, peopleOf } from "../ui/decide";
 import { Choice, Instant, Text, Whole } from "../ui/fields";
 import { filled, Form } from "../ui/form";
 import { nameOf } from "../ui/run_state";
-import { Action, Items, Loaded, Tag } from "../ui/show";
+import { Action, Listed, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { TaskFrame } from "../ui/task_nav";
 import { Deadline, When } from "../ui/time";
@@ -53,29 +53,25 @@ function Exceptions({ ids, members, changed }: { ids: { taskId: string; registra
   };
   return (
     <>
-      <Items of={all} empty={<p>The team has the windows and quotas of everyone.</p>}>
-        {items => (
-          <ul class="rows">
-            {items.map(e => (
-              <li key={e.id}>
-                <span>
-                  {e.closesAt && <>Until <Deadline at={e.closesAt} />. </>}{e.perDay && `${e.perDay} runs more a day. `}{e.total && `${e.total} runs more in all. `}{e.runId && "A run does not count. "}
-                  {e.datasetId && <><bdi>{named[e.datasetId]}</bdi>. </>}<bdi class="quiet">{e.reason}</bdi>
-                </span>
-                <Action plain label={`Withdraw: ${e.reason}`} run={async () => {
-                  await remove(`${path}/exceptions/{exceptionId}`, { ...ids, exceptionId: e.id });
-                  await reload();
-                  const { closesAt, perDay, total, runId, datasetId, reason } = e;
-                  say("The exception is withdrawn.", async () => {
-                    await post(`${path}/exceptions`, ids, { closesAt, perDay, total, runId, datasetId, reason });
-                    await reload();
-                  });
-                }}>Withdraw</Action>
-              </li>
-            ))}
-          </ul>
+      <Listed of={all} empty={<p>The team has the windows and quotas of everyone.</p>}>
+        {e => (
+          <>
+            <span>
+              {e.closesAt && <>Until <Deadline at={e.closesAt} />. </>}{e.perDay && `${e.perDay} runs more a day. `}{e.total && `${e.total} runs more in all. `}{e.runId && "A run does not count. "}
+              {e.datasetId && <><bdi>{named[e.datasetId]}</bdi>. </>}<bdi class="quiet">{e.reason}</bdi>
+            </span>
+            <Action plain label={`Withdraw: ${e.reason}`} run={async () => {
+              await remove(`${path}/exceptions/{exceptionId}`, { ...ids, exceptionId: e.id });
+              await reload();
+              const { closesAt, perDay, total, runId, datasetId, reason } = e;
+              say("The exception is withdrawn.", async () => {
+                await post(`${path}/exceptions`, ids, { closesAt, perDay, total, runId, datasetId, reason });
+                await reload();
+              });
+            }}>Withdraw</Action>
+          </>
         )}
-      </Items>
+      </Listed>
       <Form name={`exception ${ids.registrationId}`} initial={{}} button="Grant" preview={v => effects("POST", `${path}/exceptions`, ids, filled(v))}
         submit={async v => {
           await post(`${path}/exceptions`, ids, filled(v));

@@ -1,7 +1,6 @@
 // The review of one run by its organizers: what there is to see, and what they decide.
-import { useSWRConfig } from "swr";
 import { effects, patch, type Schemas } from "../api";
-import { useGet, useList, useNewest } from "../data";
+import { refresh, useGet, useList, useNewest } from "../data";
 import { flags } from "../reviews";
 import { go, type Screen } from "../route";
 import { Area, Check } from "../ui/fields";
@@ -31,7 +30,6 @@ const decided = (patch: Values): Values => Object.fromEntries(Object.entries(pat
 type Review = Schemas["Review"];
 
 function One({ run: r, review: v, reload }: { run: Schemas["Run"]; review: Review; reload: () => Promise<Review | undefined> }) {
-  const { mutate } = useSWRConfig();
   const { newest, latest } = useNewest(v, reload);
   const evaluation = useGet(r.evaluationId ? "/v1/evaluations/{evaluationId}" : null, { params: { path: { evaluationId: r.evaluationId ?? "" } } }).data;
   const others = useList("/v1/runs", { params: { query: { "filter[datasetId]": [r.datasetId], "filter[state]": ["completed", "failed"], limit: 100 } } }).items ?? [];
@@ -39,10 +37,10 @@ function One({ run: r, review: v, reload }: { run: Schemas["Run"]; review: Revie
   const [newer, older] = at < 0 ? [undefined, undefined] : [others[at - 1], others[at + 1]];
   const save = async (values: Values, base: Values): Promise<void> => {
     await patch(path, { runId: r.id }, decided(mergePatch(base, values)), newest.current);
-    await mutate(() => true);
+    await refresh();
     say("The review is saved.", async () => {
       await patch(path, { runId: r.id }, { ...decided(mergePatch(values, base)), waits: !v.reviewedAt });
-      await mutate(() => true);
+      await refresh();
     });
     if (older) go(`/runs/${older.id}/review`);
   };

@@ -1,8 +1,7 @@
 // One run: its state as it changes, what is wrong with it, its scores by topic, its log, and what its team does with it.
 import { useState } from "preact/hooks";
-import { useSWRConfig } from "swr";
 import { patch, type Schemas } from "../api";
-import { useGet, useNewest } from "../data";
+import { refresh, useGet, useNewest } from "../data";
 import { organizes, useMe } from "../roles";
 import { flags } from "../reviews";
 import { go, type Screen } from "../route";
@@ -171,7 +170,6 @@ const ofSubmission = "/v1/tasks/{taskId}/submissions/{submissionId}";
 
 /** Said is what the team says of the run and of its submission. */
 function Said({ run: r }: { run: Run }) {
-  const { mutate } = useSWRConfig();
   const ids = { taskId: r.taskId, submissionId: r.submissionId };
   const submission = useGet(ofSubmission, { params: { path: ids } });
   const { newest, latest } = useNewest(submission.data, () => submission.mutate());
@@ -184,7 +182,7 @@ function Said({ run: r }: { run: Run }) {
           <Form name={`submission ${s.id}`} initial={fields(s)} latest={async () => fields(await latest() ?? s)}
             submit={async (v, base) => {
               await patch(ofSubmission, ids, mergePatch(base, v), newest.current);
-              await mutate(() => true);
+              await refresh();
               say("Saved.");
             }}>
             {f => (

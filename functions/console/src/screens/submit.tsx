@@ -1,8 +1,7 @@
 // Submitting: files that the server looks at before anything is charged, container images, and repositories.
 import { useRef, useState } from "preact/hooks";
-import { useSWRConfig } from "swr";
 import { type Schemas } from "../api";
-import { useGet, useList } from "../data";
+import { refresh, useGet, useList } from "../data";
 import { organizes, registrationIn } from "../roles";
 import { go, view, type Screen } from "../route";
 import { stageOf, submissionTypes } from "../stage";
@@ -65,7 +64,6 @@ function Remaining({ taskId, registrationId }: { taskId: string; registrationId:
 type Sending = { name: string; doing: string; share: number };
 
 function Entry({ task, type, datasets, baseline }: { task: Schemas["Task"]; type: Type; datasets: Dataset[]; baseline: boolean }) {
-  const { mutate } = useSWRConfig();
   const [files, setFiles] = useState<Record<string, File>>({});
   const [sending, setSending] = useState<Sending[]>([]);
   const stop = useRef<AbortController>();
@@ -78,7 +76,7 @@ function Entry({ task, type, datasets, baseline }: { task: Schemas["Task"]; type
     const draft = filled({ ...values, type, ...(baseline && { baseline }) });
     try {
       const { made, broken } = await submit(task.id, draft, type === "upload" ? chosen : [], tell, stop.current.signal);
-      await mutate(() => true);
+      await refresh();
       const left = made.quota?.remainingToday;
       say(broken ? `${broken.message} The submission is made: choose the file again to go on, or cancel the run, which then does not count.`
         : `Submitted.${left === undefined ? "" : ` Runs left today: ${left}.`}`);

@@ -1,8 +1,7 @@
 // The organizers' desk of one task: teams to decide about, runs to review, and what they announce.
 import { useState } from "preact/hooks";
-import { useSWRConfig } from "swr";
 import { patch, post, remove, toProblem, type Schemas } from "../api";
-import { useGet, useList } from "../data";
+import { refresh, useGet, useList } from "../data";
 import { organizes } from "../roles";
 import { view, type Screen } from "../route";
 import { conclude } from "../reviews";
@@ -72,7 +71,6 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
   const state = (query.get("state") ?? "completed") as keyof typeof states;
   const runs = useList("/v1/runs", { params: { query: { "filter[datasetId]": [d.id], limit: 50, ...(state !== "all" && { "filter[state]": [state] }) } } }, { refreshInterval: 20_000 });
   const ids = runs.items?.map(r => r.id) ?? [];
-  const { mutate } = useSWRConfig();
   const [ticked, setTicked] = useState<string[]>([]);
   const [failures, setFailures] = useState<Schemas["ReviewedRun"][]>([]);
   const chosen = ids.filter(id => ticked.includes(id)); // what was ticked may have gone since
@@ -81,10 +79,10 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
     const count = chosen.length - failed.length;
     setFailures(failed);
     setTicked(failed.map(a => a.runId));
-    await mutate(() => true);
+    await refresh();
     say(`${count} ${count === 1 ? "run is" : "runs are"} ${done}.`, async () => {
       await undo();
-      await mutate(() => true);
+      await refresh();
     });
   };
   return (

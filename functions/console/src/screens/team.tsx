@@ -1,8 +1,7 @@
 // The reader's team in a task: what it says of itself, its members, and who is invited.
 import { useEffect } from "preact/hooks";
-import { useSWRConfig } from "swr";
 import { patch, remove, type Schemas } from "../api";
-import { useGet, useNewest } from "../data";
+import { refresh, useGet, useNewest } from "../data";
 import { registrationIn, type Me } from "../roles";
 import { go, type Screen } from "../route";
 import { Form, mergePatch, type Values } from "../ui/form";
@@ -34,19 +33,18 @@ const fields = (r: Registration): Values => ({ team: r.team, anonymous: r.anonym
 function Mine({ task, me, registrationId, known }: OfTask & { registrationId: string; known: Registration["state"] }) {
   const ids = { taskId: task.id, registrationId };
   const registration = useGet(path, { params: { path: ids } }, { refreshInterval: r => r?.state === "pending" ? 10_000 : 0 });
-  const { mutate } = useSWRConfig();
   useEffect(() => {
-    if (registration.data && registration.data.state !== known) void mutate(() => true); // what the team may do follows
+    if (registration.data && registration.data.state !== known) void refresh(); // what the team may do follows
   }, [registration.data?.state]);
   const { newest, latest } = useNewest(registration.data, () => registration.mutate());
   const change = async (body: object, done: string): Promise<void> => {
     await patch(path, ids, body, newest.current);
-    await mutate(() => true);
+    await refresh();
     say(done);
   };
   const withdraw = async (): Promise<void> => {
     await remove(path, ids);
-    await mutate(() => true);
+    await refresh();
     say("Your team no longer takes part.");
     go(`/tasks/${task.id}`);
   };
@@ -83,11 +81,10 @@ function Mine({ task, me, registrationId, known }: OfTask & { registrationId: st
 }
 
 function Members({ of: r, me, ids, hand }: { of: Registration; me: Me; ids: { taskId: string; registrationId: string }; hand: (userId: string) => Promise<void> }) {
-  const { mutate } = useSWRConfig();
   const owner = r.userId === me.id;
   const leave = async (userId: string): Promise<void> => {
     await remove(`${path}/members/{userId}`, { ...ids, userId });
-    await mutate(() => true);
+    await refresh();
     say(userId === me.id ? "You have left the team." : "They are no longer in the team.");
     if (userId === me.id) go(`/tasks/${ids.taskId}`);
   };

@@ -1,34 +1,28 @@
 // What was deleted and can be restored.
-import { useSWRConfig } from "swr";
 import { remove } from "../api";
-import { useList } from "../data";
+import { refresh, useList } from "../data";
 import type { Screen } from "../route";
-import { Action, Heading, Items, Tag } from "../ui/show";
+import { Action, Heading, Listed, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { ago, When } from "../ui/time";
 
 export default function Trash(_: Screen) {
   const all = useList("/v1/deletions", {});
-  const { mutate } = useSWRConfig();
   return (
     <>
       <Heading title="Trash">Trash</Heading>
-      <Items of={all} empty={<p>Nothing is here. What you delete can be restored for 30 days.</p>}>
-        {items => (
-          <ul class="rows">
-            {items.map(d => (
-              <li key={d.id}>
-                <span><Tag>{d.kind}</Tag> <bdi>{d.name || d.resourceId}</bdi> <span class="small quiet">deleted <When at={d.createdAt} />{d.by && <> by <bdi>{d.by.name || d.by.id}</bdi></>}; gone for good {ago(d.expiresAt)}</span></span>
-                <Action plain label={`Restore ${d.name || d.resourceId}`} run={async () => {
-                  await remove("/v1/deletions/{deletionId}", { deletionId: d.id });
-                  await mutate(() => true);
-                  say(`${d.name || "It"} is restored.`);
-                }}>Restore</Action>
-              </li>
-            ))}
-          </ul>
+      <Listed of={all} empty={<p>Nothing is here. What you delete can be restored for 30 days.</p>}>
+        {d => (
+          <>
+            <span><Tag>{d.kind}</Tag> <bdi>{d.name || d.resourceId}</bdi> <span class="small quiet">deleted <When at={d.createdAt} />{d.by && <> by <bdi>{d.by.name || d.by.id}</bdi></>}; gone for good {ago(d.expiresAt)}</span></span>
+            <Action plain label={`Restore ${d.name || d.resourceId}`} run={async () => {
+              await remove("/v1/deletions/{deletionId}", { deletionId: d.id });
+              await refresh();
+              say(`${d.name || "It"} is restored.`);
+            }}>Restore</Action>
+          </>
         )}
-      </Items>
+      </Listed>
     </>
   );
 }

@@ -4,7 +4,7 @@ import { useGet, useList, useNewest } from "../data";
 import { go, view, type Screen } from "../route";
 import { Text, Whole } from "../ui/fields";
 import { Form, member, mergePatch, withMember, type Values } from "../ui/form";
-import { Action, Heading, Items, Loaded, Tag } from "../ui/show";
+import { Action, Heading, Listed, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { noun, Usage } from "./admin";
 
@@ -20,9 +20,9 @@ function All({ query }: { query: URLSearchParams }) {
       <Heading title="Users">Users</Heading>
       <p class="tabs"><a href="#/admin">Platform</a> <a href="#/admin/users" aria-current="page">Users</a></p>
       <p class="field"><label for="name">Search by name</label><input id="name" type="search" value={name} onInput={e => view(query, { name: e.currentTarget.value })} /></p>
-      <Items of={all} empty={<p>No user has this name.</p>}>
-        {items => <ul class="rows">{items.map(u => <li key={u.id}><a href={`#/admin/users/${u.id}`}><bdi>{u.name || u.id}</bdi></a><span class="small quiet"><bdi>{u.email}</bdi></span></li>)}</ul>}
-      </Items>
+      <Listed of={all} empty={<p>No user has this name.</p>}>
+        {u => <><a href={`#/admin/users/${u.id}`}><bdi>{u.name || u.id}</bdi></a><span class="small quiet"><bdi>{u.email}</bdi></span></>}
+      </Listed>
     </>
   );
 }
@@ -40,22 +40,18 @@ function One({ userId }: { userId: string }) {
           {u.taken && <Usage taken={u.taken} limits={u.limits} />}
           <Limits of={u} saved={user.mutate} />
           <h2>Access tokens</h2>
-          <Items of={tokens} empty={<p>None.</p>}>
-            {items => (
-              <ul class="rows">
-                {items.map(t => (
-                  <li key={t.id}>
-                    <span><bdi>{t.name}</bdi> <Tag>{t.scopes.join(", ")}</Tag></span>
-                    <Action plain label={`Revoke ${t.name}`} run={async () => {
-                      await remove("/v1/users/{userId}/tokens/{tokenId}", { userId, tokenId: t.id });
-                      await tokens.reload();
-                      say(`${t.name} no longer works.`);
-                    }}>Revoke</Action>
-                  </li>
-                ))}
-              </ul>
+          <Listed of={tokens} empty={<p>None.</p>}>
+            {t => (
+              <>
+                <span><bdi>{t.name}</bdi> <Tag>{t.scopes.join(", ")}</Tag></span>
+                <Action plain label={`Revoke ${t.name}`} run={async () => {
+                  await remove("/v1/users/{userId}/tokens/{tokenId}", { userId, tokenId: t.id });
+                  await tokens.reload();
+                  say(`${t.name} no longer works.`);
+                }}>Revoke</Action>
+              </>
             )}
-          </Items>
+          </Listed>
           <details>
             <summary>Delete the user</summary>
             <p>Have the issuer refuse the account first: whoever signs in again is a new user. This cannot be undone.</p>

@@ -5,7 +5,7 @@ import { useList } from "../data";
 import type { Screen } from "../route";
 import { Checks, Text } from "../ui/fields";
 import { filled, Form } from "../ui/form";
-import { Action, Code, Heading, Items, Tag } from "../ui/show";
+import { Action, Code, Heading, Items, Listed, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { When } from "../ui/time";
 
@@ -80,21 +80,17 @@ function One({ of: w, path, ids, changed, show }: Props) {
 function Deliveries({ path, ids }: { path: `${typeof ofTask}/{webhookId}`; ids: Ids }) {
   const all = useList(`${path}/deliveries`, { params: { path: ids as { taskId: string; webhookId: string } } });
   return (
-    <Items of={all} empty={<p>Nothing was sent yet.</p>}>
-      {items => (
-        <ul class="rows">
-          {items.map(d => (
-            <li key={d.id}>
-              <span><Tag kind={d.state === "delivered" ? "good" : d.state === "failed" ? "bad" : "warm"}>{d.state}</Tag> {d.type}, <When at={d.createdAt} /> {d.failure && <span class="small fault">{d.failure}</span>}</span>
-              <Action plain label={`Send again: ${d.type}`} run={async () => {
-                await post(`${path}/deliveries/{deliveryId}/attempts`, { ...ids, deliveryId: d.id }, {});
-                await all.reload();
-                say("It is sent again.");
-              }}>Send again</Action>
-            </li>
-          ))}
-        </ul>
+    <Listed of={all} empty={<p>Nothing was sent yet.</p>}>
+      {d => (
+        <>
+          <span><Tag kind={d.state === "delivered" ? "good" : d.state === "failed" ? "bad" : "warm"}>{d.state}</Tag> {d.type}, <When at={d.createdAt} /> {d.failure && <span class="small fault">{d.failure}</span>}</span>
+          <Action plain label={`Send again: ${d.type}`} run={async () => {
+            await post(`${path}/deliveries/{deliveryId}/attempts`, { ...ids, deliveryId: d.id }, {});
+            await all.reload();
+            say("It is sent again.");
+          }}>Send again</Action>
+        </>
       )}
-    </Items>
+    </Listed>
   );
 }

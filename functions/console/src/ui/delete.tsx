@@ -1,7 +1,7 @@
 // Deleting a task or a dataset, which can be undone. What others have submitted goes only with it by its name.
 import { useState } from "preact/hooks";
-import { useSWRConfig } from "swr";
 import { remove, restore, toProblem, type Problem } from "../api";
+import { refresh } from "../data";
 import { go } from "../route";
 import { Text } from "./fields";
 import { Form } from "./form";
@@ -11,16 +11,15 @@ import { say } from "./status";
 type Props = { kind: "task" | "dataset"; id: string; taskId: string; name: string; then: string };
 
 export function Delete({ kind, id, taskId, name, then }: Props) {
-  const { mutate } = useSWRConfig();
   const [refused, setRefused] = useState<Problem>();
   const act = async (query?: Record<string, string>): Promise<void> => {
     await (kind === "task" ? remove("/v1/tasks/{taskId}", { taskId }, query) : remove("/v1/datasets/{datasetId}", { datasetId: id }));
     go(then);
     say(`${name} was deleted.`, async () => {
       await restore(kind, id, kind === "task" ? undefined : taskId);
-      await mutate(() => true);
+      await refresh();
     });
-    await mutate(() => true);
+    await refresh();
   };
   const first = (): Promise<void> => act().catch((error: unknown) => {
     const p = toProblem(error);

@@ -4,7 +4,7 @@ import { post, remove, type Schemas } from "../api";
 import { useList } from "../data";
 import { Choice, Instant, Text, Whole } from "./fields";
 import { filled, Form } from "./form";
-import { Action, Code, Items } from "./show";
+import { Action, Code, Listed } from "./show";
 import { say } from "./status";
 import { When } from "./time";
 
@@ -37,21 +37,17 @@ export function Invitations({ to, what }: { to: To; what: string }) {
           <Code label="Invitation link">{new URL(made.link, location.origin).href}</Code>
         </div>
       )}
-      <Items of={all} empty={<p>No invitation is open.</p>}>
-        {items => (
-          <ul class="rows">
-            {items.map(i => (
-              <li key={i.id}>
-                <span>
-                  {i.email ? <bdi>{i.email}</bdi> : "A link"}{i.role && `, as ${i.role}`}{i.uses !== undefined && `, for ${i.uses} more`}
-                  {i.expiresAt && <>, until <When at={i.expiresAt} /></>}
-                </span>
-                <Action plain label={`Withdraw the invitation ${i.email ?? `of ${i.createdAt}`}`} run={() => withdraw(i.id)}>Withdraw</Action>
-              </li>
-            ))}
-          </ul>
+      <Listed of={all} empty={<p>No invitation is open.</p>}>
+        {i => (
+          <>
+            <span>
+              {i.email ? <bdi>{i.email}</bdi> : "A link"}{i.role && `, as ${i.role}`}{i.uses !== undefined && `, for ${i.uses} more`}
+              {i.expiresAt && <>, until <When at={i.expiresAt} /></>}
+            </span>
+            <Action plain label={`Withdraw the invitation ${i.email ?? `of ${i.createdAt}`}`} run={() => withdraw(i.id)}>Withdraw</Action>
+          </>
         )}
-      </Items>
+      </Listed>
       <details open={all.items?.length === 0}>
         <summary>Invite {what}</summary>
         <Form name={`invitation ${Object.values(ids).join(" ")}`} initial={"organizerId" in to ? { role: "editor" } : {}} button="Make a link" submit={v => invite(filled(v))}>

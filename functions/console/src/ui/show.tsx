@@ -48,6 +48,13 @@ export function Items<T>({ of, empty, children }: { of: Listing<T>; empty: Compo
   );
 }
 
+type OfItems<T> = { of: Listing<T>; empty: ComponentChildren; children: (item: T) => ComponentChildren };
+
+/** Listed shows a list with an item a row. */
+export const Listed = <T extends { id: string }>({ of, empty, children }: OfItems<T>) => (
+  <Items of={of} empty={empty}>{items => <ul class="rows">{items.map(i => <li key={i.id}>{children(i)}</li>)}</ul>}</Items>
+);
+
 /** passFocus gives the focus of a button that goes away to the heading above it, from where keyboard and screen reader go on. */
 function passFocus(from: HTMLElement | null): void {
   if (!from || document.activeElement !== from) return;

@@ -2,9 +2,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { toProblem, type Problem, type Schemas } from "../api";
 import { useGet, useTool } from "../data";
-import { useMe } from "../roles";
 import { view, type Screen } from "../route";
+import { Select, Tabs } from "../ui/choices";
 import { download, fetchAs } from "../ui/download";
+import { RunSelect, useRivals } from "../ui/rivals";
 import { decimals, nameOf } from "../ui/run_state";
 import { Action, Failure, Heading, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
@@ -35,9 +36,7 @@ export default function Compare({ query }: Screen) {
       <Picker runs={runs} measure={measure} choose={choices => view(query, choices)} />
       {runs.length < 2 ? <p class="empty">Choose at least two runs on the same dataset. On a leaderboard, tick them and press Compare.</p> : (
         <>
-          <p class="tabs" role="group" aria-label="What to compare">
-            {(Object.keys(tools) as Tool[]).map(t => <button key={t} type="button" aria-pressed={t === tool} onClick={() => view(query, { tool: t })}>{tools[t]}</button>)}
-          </p>
+          <Tabs label="What to compare" options={tools} value={tool} choose={t => view(query, { tool: t })} />
           {tool === "significance" && <Significance input={input} />}
           {tool === "topics" && <Topics input={input} query={query} />}
           {tool === "diffir" && <Documents input={input} query={query} />}
@@ -65,12 +64,7 @@ function Fuse({ runs }: { runs: object[] }) {
     <details>
       <summary>Fuse these runs to one</summary>
       <p>The fused run is a file in the format of TREC, which you can submit. Runs are fused by those who may read their files.</p>
-      <p class="field">
-        <label for="method">Method</label>
-        <select id="method" value={method} onChange={e => setMethod(e.currentTarget.value)}>
-          {Object.entries(methods).map(([value, said]) => <option key={value} value={value}>{said}</option>)}
-        </select>
-      </p>
+      <Select id="method" label="Method" options={methods} value={method} choose={setMethod} />
       <Action run={() => download("/v1/tools/fusion", "text/plain", "fused.txt", { runs, method })}>Download the fused run</Action>
     </details>
   );
@@ -80,11 +74,8 @@ type Picked = { runs: string[]; measure: string | undefined; choose: (choices: R
 
 /** Picker shows the runs that are compared, and offers those of the same dataset. */
 function Picker({ runs, measure, choose }: Picked) {
-  const me = useMe();
   const first = useGet(runs[0] ? "/v1/runs/{runId}" : null, { params: { path: { runId: runs[0] ?? "" } } }).data;
-  const board = useGet(first ? "/v1/evaluations" : null, { params: { query: { "filter[datasetId]": [first?.datasetId ?? ""], sort: "rank", limit: 50 } } }).data?.data ?? [];
-  const mine = useGet(me ? "/v1/evaluations" : null, { params: { query: { "filter[userId]": [me?.id ?? ""], limit: 50 } } }).data?.data ?? [];
-  const all = [...board, ...mine.filter(m => (!first || m.datasetId === first.datasetId) && !board.some(b => b.id === m.id))];
+  const all = useRivals(first?.datasetId);
   const pick = (next: string[]): void => choose({ runs: next.join(","), topic: undefined, ...(next.length === 0 && { measure: undefined }) });
   const measures = first ? Object.keys(all[0]?.measures ?? {}) : [];
   const named = (id: string): string => {
@@ -98,21 +89,11 @@ function Picker({ runs, measure, choose }: Picked) {
           <li key={r}><a href={`#/runs/${r}`}><bdi>{named(r)}</bdi></a><button type="button" class="plain" aria-label={`Remove ${named(r)}`} onClick={() => pick(runs.filter(x => x !== r))}>Remove</button></li>
         ))}
       </ul>
-      <p class="field">
-        <label for="add">Add a run</label>
-        <select id="add" value="" onChange={e => pick([...runs, e.currentTarget.value])}>
-          <option value="">Choose a run …</option>
-          {all.filter(e => !runs.includes(e.runId)).map(e => <option key={e.id} value={e.runId}>{named(e.runId)}{e.baseline ? " (baseline)" : ""}, {decimals((e.measures as Record<string, number | null>)[e.primaryMeasure])}</option>)}
-        </select>
-      </p>
+      <RunSelect id="add" label="Add a run" of={all.filter(e => !runs.includes(e.runId))} choose={run => pick([...runs, run])} />
       {runs.length > 1 && measures.length > 1 && (
-        <p class="field">
-          <label for="measure">Measure</label>
-          <select id="measure" value={measure ?? ""} onChange={e => choose({ measure: e.currentTarget.value })}>
-            <option value="">The one that ranks ({all[0]!.primaryMeasure})</option>
-            {[...new Set([...measures, ...(measure ? [measure] : [])])].map(m => <option key={m} value={m}>{m}</option>)}
-          </select>
-        </p>
+        <Select id="measure" label="Measure" value={measure ?? ""} choose={m => choose({ measure: m })} options={{
+          "": `The one that ranks (${all[0]!.primaryMeasure})`, ...Object.fromEntries([...measures, ...(measure ? [measure] : [])].map(m => [m, m])),
+        }} />
       )}
     </>
   );
@@ -176,10 +157,7 @@ function Topics({ input, query }: Choices) {
   const [limit, setLimit] = useState(50);
   return (
     <>
-      <p class="field">
-        <label for="order">Order</label>
-        <select id="order" value={sort} onChange={e => view(query, { order: e.currentTarget.value })}>{Object.entries(orders).map(([v, said]) => <option key={v} value={v}>{said}</option>)}</select>
-      </p>
+      <Select id="order" label="Order" options={orders} value={sort} choose={order => view(query, { order })} />
       <Loaded of={useTool("topics", { ...input, sort, limit })}>
         {t => (
           <>

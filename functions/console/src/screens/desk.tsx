@@ -6,6 +6,7 @@ import { useMe } from "../roles";
 import { conclude } from "../reviews";
 import { view, type Screen } from "../route";
 import { useSession } from "../session";
+import { Tabs } from "../ui/choices";
 import { decide } from "../ui/decide";
 import { Action, Busy, Heading, Items, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
@@ -31,9 +32,8 @@ export default function Desk({ query }: Screen) {
         <>
           <p class="actions"><a class="button" href={`#/tasks/new?organizer=${at.organizerId}`}>New task</a><a href={`#/organizers/${at.organizerId}`}><bdi>{at.organizerName ?? "The organizer"}</bdi></a><a href="#/?show=mine">Its tasks</a><a href="#/trash">Trash</a></p>
           {me.memberships.length > 1 && (
-            <p class="tabs" role="group" aria-label="Organizer">
-              {me.memberships.map(m => <button key={m.organizerId} type="button" aria-pressed={m === at} onClick={() => view(query, { organizer: m.organizerId })}><bdi>{m.organizerName ?? m.organizerId}</bdi></button>)}
-            </p>
+            <Tabs label="Organizer" options={Object.fromEntries(me.memberships.map(m => [m.organizerId, m.organizerName ?? m.organizerId]))}
+              value={at.organizerId} choose={organizer => view(query, { organizer })} />
           )}
           <h2>What waits</h2>
           <Waiting key={at.organizerId} organizerId={at.organizerId} />

@@ -5,9 +5,10 @@ import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { useList, useTool } from "../data";
 import { view, type Screen } from "../route";
+import { OneDataset } from "../ui/choices";
 import { download, downloadList } from "../ui/download";
 import { decimals, nameOf } from "../ui/run_state";
-import { Action, Failure, Items, Loaded, Tag } from "../ui/show";
+import { Action, Failure, Loaded, Tag } from "../ui/show";
 import { TaskFrame, type OfTask } from "../ui/task_nav";
 import { When } from "../ui/time";
 
@@ -19,23 +20,11 @@ export default function Leaderboard({ params, query }: Screen) {
 }
 
 function Boards({ task, query }: OfTask & { query: URLSearchParams }) {
-  const datasets = useList("/v1/datasets", { params: { query: { "filter[taskId]": [task.id] } } });
   return (
-    <Items of={datasets} empty={<p>The task has no dataset yet, and so no leaderboard.</p>}>
-      {all => {
-        const at = all.find(d => d.id === query.get("dataset")) ?? all.find(d => d.split === "test") ?? all[0]!;
-        return (
-          <>
-            {all.length > 1 && (
-              <p class="tabs" role="group" aria-label="Dataset">
-                {all.map(d => <button key={d.id} type="button" aria-pressed={d === at} onClick={() => view(query, { dataset: d.id, sort: undefined, columns: undefined, against: undefined })}><bdi>{d.name}</bdi></button>)}
-              </p>
-            )}
-            <Board key={at.id} of={at} query={query} />
-          </>
-        );
-      }}
-    </Items>
+    <OneDataset taskId={task.id} query={query} empty={<p>The task has no dataset yet, and so no leaderboard.</p>}
+      first={all => all.find(d => d.split === "test")}>
+      {d => <Board key={d.id} of={d} query={query} />}
+    </OneDataset>
   );
 }
 

@@ -8,9 +8,11 @@ import { go, type Screen } from "../route";
 import { Resume, RunActions } from "../run_actions";
 import { Area, Choice, Text } from "../ui/fields";
 import { Diagnostics } from "../ui/file_field";
+import { Select } from "../ui/choices";
 import { download } from "../ui/download";
 import { Markdown } from "../ui/lazy";
 import { Form, mergePatch, type Values } from "../ui/form";
+import { RunSelect, useRivals } from "../ui/rivals";
 import { decimals, ended, nameOf, StateTag } from "../ui/run_state";
 import { Action, Heading, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
@@ -114,21 +116,9 @@ function Scores({ evaluationId, run }: { evaluationId: string; run: Run }) {
 
 /** Compare leads to the comparison with another run of the dataset: the best, a baseline, or one of the reader's. */
 function Compare({ run: r }: { run: Run }) {
-  const me = useMe();
-  const board = useGet("/v1/evaluations", { params: { query: { "filter[datasetId]": [r.datasetId], sort: "rank", limit: 25 } } }).data?.data ?? [];
-  const mine = useGet(me ? "/v1/evaluations" : null, { params: { query: { "filter[datasetId]": [r.datasetId], "filter[userId]": [me?.id ?? ""], limit: 25 } } }).data?.data ?? [];
-  const others = [...board, ...mine.filter(m => !board.some(b => b.id === m.id))].filter(e => e.runId !== r.id);
+  const others = useRivals(r.datasetId).filter(e => e.runId !== r.id);
   if (others.length === 0) return null;
-  const named = (e: Evaluation): string => `${e.rank ? `${e.rank}. ` : ""}${e.team}${e.baseline ? " (baseline)" : ""}: ${nameOf(e)}, ${decimals(e.measures[e.primaryMeasure] as number | null)}`;
-  return (
-    <p class="field">
-      <label for="compare">Compare with</label>
-      <select id="compare" value="" onChange={e => go(`/compare?runs=${r.id},${e.currentTarget.value}`)}>
-        <option value="">Choose a run …</option>
-        {others.map(e => <option key={e.id} value={e.runId}>{named(e)}</option>)}
-      </select>
-    </p>
-  );
+  return <RunSelect id="compare" label="Compare with" of={others} choose={runId => go(`/compare?runs=${r.id},${runId}`)} />;
 }
 
 const page = 50;
@@ -144,10 +134,7 @@ function Topics({ of: e }: { of: Evaluation }) {
   return (
     <>
       <h2>By topic</h2>
-      <p class="field">
-        <label for="measure">Measure</label>
-        <select id="measure" value={measure} onChange={c => setMeasure(c.currentTarget.value)}>{Object.keys(e.measures).map(m => <option key={m}>{m}</option>)}</select>
-      </p>
+      <Select id="measure" label="Measure" value={measure} choose={setMeasure} options={Object.fromEntries(Object.keys(e.measures).map(m => [m, m]))} />
       <div class="scroll" tabIndex={0} role="group" aria-label="Values by topic">
         <table>
           <thead><tr><th scope="col">Topic</th><th scope="col" class="number">{measure}</th><th scope="col"><span class="quiet">lowest first</span></th></tr></thead>

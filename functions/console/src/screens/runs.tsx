@@ -5,7 +5,7 @@ import { read, useGet, useList } from "../data";
 import { useMe, type Me } from "../roles";
 import type { Screen } from "../route";
 import { Resume, RunActions } from "../run_actions";
-import { decimals, ended, nameOf, StateTag } from "../ui/run_state";
+import { ended, nameOf, scoreOf, StateTag } from "../ui/run_state";
 import { Busy, Heading, Items, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { TaskFrame } from "../ui/task_nav";
@@ -73,7 +73,7 @@ function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] 
     <li>
       <div>
         <a href={`#/runs/${r.id}`}><bdi>{nameOf(r)}</bdi></a> <StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>}{" "}
-        {score && <><strong class="number">{decimals(score.measures[score.primaryMeasure] as number | null)}</strong> <span class="small">{score.primaryMeasure}</span></>}
+        {score && <><strong class="number">{scoreOf(score)}</strong> <span class="small">{score.primaryMeasure}</span></>}
         {r.state === "completed" && !r.evaluationId && !r.notice && <span class="small quiet">scores are not shown yet</span>}
         <br />
         <span class="small quiet">{task && <><bdi>{task.name}</bdi> · </>}<bdi>{dataset?.name ?? "…"}</bdi> · <When at={r.createdAt} /></span>

@@ -7,6 +7,7 @@ import { go, view, type Screen } from "../route";
 import { stageOf, submissionTypes } from "../stage";
 import { submit, type Chosen } from "../submission";
 import { CheckedFile } from "../ui/checked_file";
+import { Tabs } from "../ui/choices";
 import { Area, Checks, Choice, Text } from "../ui/fields";
 import { filled, Form, type Values } from "../ui/form";
 import { Items, Tag } from "../ui/show";
@@ -45,9 +46,7 @@ function Kinds({ task, me, query, baseline }: OfTask & { query: URLSearchParams;
     <>
       {mine && !baseline && <Remaining taskId={task.id} registrationId={mine.registrationId} />}
       {types.length > 1 && (
-        <p class="tabs" role="group" aria-label="What you submit">
-          {types.map(t => <button key={t} type="button" aria-pressed={t === type} onClick={() => view(query, { type: t })}>{kinds[t]}</button>)}
-        </p>
+        <Tabs label="What you submit" options={Object.fromEntries(types.map(t => [t, kinds[t]]))} value={type} choose={t => view(query, { type: t })} />
       )}
       <Items of={datasets} empty={<p>The task has no dataset yet.</p>}>
         {all => <Entry key={type} task={task} type={type} datasets={all.filter(d => baseline || stageOf(d.submissions) === "open")} baseline={baseline} />}

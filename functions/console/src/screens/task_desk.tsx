@@ -6,14 +6,15 @@ import { organizes } from "../roles";
 import { view, type Screen } from "../route";
 import { conclude } from "../reviews";
 import { Area, Text } from "../ui/fields";
+import { OneDataset, Tabs } from "../ui/choices";
 import { Decide, decide, peopleOf } from "../ui/decide";
 import { Form, mergePatch, type Values } from "../ui/form";
 import { Invitations } from "../ui/invitations";
 import { Markdown } from "../ui/lazy";
-import { decimals, nameOf, StateTag } from "../ui/run_state";
+import { nameOf, scoreOf, StateTag } from "../ui/run_state";
 import { Action, Failure, Items, Tag } from "../ui/show";
 import { say } from "../ui/status";
-import { TaskFrame, type OfTask } from "../ui/task_nav";
+import { TaskFrame } from "../ui/task_nav";
 import { When } from "../ui/time";
 
 const parts = { runs: "Runs", registrations: "Teams", announcements: "Announcements" };
@@ -24,37 +25,19 @@ export default function TaskDesk({ params, query }: Screen) {
     <TaskFrame taskId={params["taskId"]!} title="Desk" at="/desk">
       {({ task, me }) => !me || !organizes(me, task.organizerId) ? <p class="empty">The desk is for the organizers of the task.</p> : (
         <>
-          <p class="tabs" role="group" aria-label="Part of the desk">
-            {(Object.keys(parts) as (keyof typeof parts)[]).map(p => <button key={p} type="button" aria-pressed={p === at} onClick={() => view(query, { part: p })}>{parts[p]}</button>)}
+          <Tabs label="Part of the desk" options={parts} value={at} choose={part => view(query, { part })}>
             <a href={`#/tasks/${task.id}/webhooks`}>Webhooks</a><a href={`#/tasks/${task.id}/audit`}>Audit trail</a><a href="#/trash">Trash</a>
-          </p>
-          {at === "runs" && <Runs task={task} me={me} query={query} />}
+          </Tabs>
+          {at === "runs" && (
+            <OneDataset taskId={task.id} query={query} empty={<p>The task has no dataset. <a href={`#/tasks/${task.id}/datasets/new`}>Add one</a></p>}>
+              {d => <Reviews key={d.id + query.get("state")} of={d} query={query} />}
+            </OneDataset>
+          )}
           {at === "registrations" && <Teams taskId={task.id} />}
           {at === "announcements" && <Announcements taskId={task.id} />}
         </>
       )}
     </TaskFrame>
-  );
-}
-
-function Runs({ task, query }: OfTask & { query: URLSearchParams }) {
-  const datasets = useList("/v1/datasets", { params: { query: { "filter[taskId]": [task.id] } } });
-  return (
-    <Items of={datasets} empty={<p>The task has no dataset. <a href={`#/tasks/${task.id}/datasets/new`}>Add one</a></p>}>
-      {all => {
-        const at = all.find(d => d.id === query.get("dataset")) ?? all[0]!;
-        return (
-          <>
-            {all.length > 1 && (
-              <p class="tabs" role="group" aria-label="Dataset">
-                {all.map(d => <button key={d.id} type="button" aria-pressed={d === at} onClick={() => view(query, { dataset: d.id })}><bdi>{d.name}</bdi></button>)}
-              </p>
-            )}
-            <Reviews key={at.id + query.get("state")} of={at} query={query} />
-          </>
-        );
-      }}
-    </Items>
   );
 }
 
@@ -87,9 +70,7 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
   };
   return (
     <>
-      <p class="tabs" role="group" aria-label="State of the runs">
-        {(Object.keys(states) as (keyof typeof states)[]).map(s => <button key={s} type="button" aria-pressed={s === state} onClick={() => view(query, { state: s })}>{states[s]}</button>)}
-      </p>
+      <Tabs label="State of the runs" options={states} value={state} choose={s => view(query, { state: s })} />
       <Items of={runs} empty={<p>No run is here. Teams submit by the page of the task; a baseline shows them what to expect: <a href={`#/tasks/${d.taskId}/submit?baseline=1`}>submit a baseline</a>.</p>}>
         {items => (
           <>
@@ -120,7 +101,7 @@ function Rows({ of: runs, ticked, tick }: { of: Run[]; ticked: string[]; tick: (
             <label>
               <input type="checkbox" checked={ticked.includes(r.id)} onChange={c => tick(c.currentTarget.checked ? [...ticked, r.id] : ticked.filter(t => t !== r.id))} />{" "}
               <bdi>{r.team}</bdi>: <bdi>{nameOf(r)}</bdi> <StateTag of={r.state} /> {e && <Tag kind={e.audience === "everyone" ? "good" : "warm"}>{seenBy[e.audience]}</Tag>}{" "}
-              {e && <strong class="number">{decimals((e.measures as Record<string, number | null>)[e.primaryMeasure])}</strong>}
+              {e && <strong class="number">{scoreOf(e)}</strong>}
             </label>
             {r.diagnostics[0] && <span class={`small ${r.state === "failed" ? "fault" : "quiet"}`}>{r.diagnostics[0].message}</span>}
             <span class="small quiet"><When at={r.createdAt} /></span>
@@ -131,7 +112,6 @@ function Rows({ of: runs, ticked, tick }: { of: Run[]; ticked: string[]; tick: (
     </ul>
   );
 }
-
 
 function Teams({ taskId }: { taskId: string }) {
   const all = useList("/v1/tasks/{taskId}/registrations", { params: { path: { taskId }, query: { limit: 100 } } });

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { useGet } from "../data";
+import { Select } from "./choices";
 import { Field } from "./fields";
 import { member, type Editing } from "./form";
 
@@ -30,6 +31,10 @@ export function MeasuresField({ f }: { f: Editing }) {
     f.set(path, chosen.filter(c => c !== m));
     if (m === ranks) f.set("evaluator/primaryMeasure", undefined);
   };
+  const choose = (name: string): void => {
+    const family = families.find(m => m.name === name);
+    setNext(family ? begin(family) : "");
+  };
   const typed = familyOf(families, next);
   return (
     <>
@@ -52,16 +57,8 @@ export function MeasuresField({ f }: { f: Editing }) {
         </ul>
       </fieldset>
       {families.length > 0 && (
-        <p class="field">
-          <label for={`${f.id}-family`}>Choose another measure</label>
-          <select id={`${f.id}-family`} value={typed?.name ?? ""} onChange={e => {
-            const family = families.find(m => m.name === e.currentTarget.value);
-            setNext(family ? begin(family) : "");
-          }}>
-            <option value="">–</option>
-            {families.map(m => <option key={m.name} value={m.name}>{m.name}: {m.definition}</option>)}
-          </select>
-        </p>
+        <Select id={`${f.id}-family`} label="Choose another measure" value={typed?.name ?? ""} choose={choose}
+          options={{ "": "–", ...Object.fromEntries(families.map(m => [m.name, `${m.name}: ${m.definition}`])) }} />
       )}
       <Field f={f} name={path} label="Add a measure" hint={<Grammar of={typed} named={families.length > 0} />}>
         {aria => (

@@ -18,6 +18,9 @@ export const ended = (r: Run): boolean => ["completed", "failed", "cancelled"].i
 /** nameOf is how people call a run. */
 export const nameOf = (r: { title?: string; label?: string; runTag?: string; id?: string }): string => r.title || r.label || r.runTag || `Run ${r.id?.slice(-6) ?? ""}`;
 
+/** scoreOf is the result of a run by the measure that ranks. */
+export const scoreOf = (e: Schemas["Evaluation"]): string => decimals((e.measures as Record<string, number | null>)[e.primaryMeasure]);
+
 /** decimals is a result to four digits, as results are reported. */
 export const decimals = (v: number | null | undefined): string =>
   v === null || v === undefined ? "–" : v !== 0 && (Math.abs(v) < 5e-5 || Math.abs(v) >= 1e6) ? v.toPrecision(4) : v.toFixed(4);

@@ -1,0 +1,49 @@
+// Choices outside of forms, which take effect at once: which part of a screen is shown, and in what way.
+import type { ComponentChildren } from "preact";
+import type { Schemas } from "../api";
+import { useList } from "../data";
+import { view } from "../route";
+import { Items } from "./show";
+
+type Choosing = { label: string; options: Record<string, string>; value: string; choose: (value: string) => void };
+
+/** Tabs are buttons, one of which is pressed, and links after them. */
+export const Tabs = ({ label, options, value, choose, children }: Choosing & { children?: ComponentChildren }) => (
+  <p class="tabs" role="group" aria-label={label}>
+    {Object.entries(options).map(([name, said]) => (
+      <button key={name} type="button" aria-pressed={name === value} onClick={() => choose(name)}><bdi>{said}</bdi></button>
+    ))}
+    {children}
+  </p>
+);
+
+export const Select = ({ id, label, options, value, choose }: Choosing & { id: string }) => (
+  <p class="field">
+    <label for={id}>{label}</label>
+    <select id={id} value={value} onChange={e => choose(e.currentTarget.value)}>
+      {Object.entries(options).map(([name, said]) => <option key={name} value={name}>{said}</option>)}
+    </select>
+  </p>
+);
+
+type Dataset = Schemas["Dataset"];
+type OfDataset = { taskId: string; query: URLSearchParams; empty: ComponentChildren; first?: (all: Dataset[]) => Dataset | undefined };
+
+/** OneDataset shows something of one dataset of a task: that of the address, or else the first. */
+export function OneDataset({ taskId, query, empty, first, children }: OfDataset & { children: (d: Dataset) => ComponentChildren }) {
+  const datasets = useList("/v1/datasets", { params: { query: { "filter[taskId]": [taskId] } } });
+  return (
+    <Items of={datasets} empty={empty}>
+      {all => {
+        const at = all.find(d => d.id === query.get("dataset")) ?? first?.(all) ?? all[0]!;
+        const choose = (dataset: string): void => view(query, { dataset, sort: undefined, columns: undefined, against: undefined });
+        return (
+          <>
+            {all.length > 1 && <Tabs label="Dataset" options={Object.fromEntries(all.map(d => [d.id, d.name]))} value={at.id} choose={choose} />}
+            {children(at)}
+          </>
+        );
+      }}
+    </Items>
+  );
+}

@@ -1,0 +1,24 @@
+// The runs that one may be compared with: the best of its dataset, baselines, and the reader's own.
+import type { Schemas } from "../api";
+import { useGet } from "../data";
+import { useMe } from "../roles";
+import { Select } from "./choices";
+import { nameOf, scoreOf } from "./run_state";
+
+type Evaluation = Schemas["Evaluation"];
+
+/** useRivals returns the evaluations on a dataset to choose from; without one, those of the reader's runs. */
+export function useRivals(datasetId: string | undefined): Evaluation[] {
+  const me = useMe();
+  const on = datasetId ? { "filter[datasetId]": [datasetId] } : {};
+  const board = useGet(datasetId ? "/v1/evaluations" : null, { params: { query: { ...on, sort: "rank", limit: 50 } } }).data?.data ?? [];
+  const mine = useGet(me ? "/v1/evaluations" : null, { params: { query: { ...on, "filter[userId]": [me?.id ?? ""], limit: 50 } } }).data?.data ?? [];
+  return [...board, ...mine.filter(m => !board.some(b => b.id === m.id))];
+}
+
+type Choosing = { id: string; label: string; of: Evaluation[]; choose: (runId: string) => void };
+
+export const RunSelect = ({ id, label, of, choose }: Choosing) => (
+  <Select id={id} label={label} value="" choose={choose} options={{ "": "Choose a run …", ...Object.fromEntries(of.map(e =>
+    [e.runId, `${e.rank ? `${e.rank}. ` : ""}${e.team}${e.baseline ? " (baseline)" : ""}: ${nameOf({ ...e, id: e.runId })}, ${scoreOf(e)}`])) }} />
+);

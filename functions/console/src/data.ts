@@ -2,31 +2,39 @@
 import { useRef } from "preact/hooks";
 import useSWR, { mutate, type SWRConfiguration, type SWRResponse } from "swr";
 import useSWRInfinite from "swr/infinite";
-import type { MaybeOptionalInit } from "openapi-fetch";
 import type { PathsWithMethod } from "openapi-typescript-helpers";
 import type { paths } from "./api_types";
 import { client, ok, post, type Problem, type Schemas } from "./api";
 import { session, useSession } from "./session";
+import { say } from "./ui/status";
 
 type GetPath = PathsWithMethod<paths, "get">;
-type Init<P extends GetPath> = MaybeOptionalInit<paths[P], "get">;
+type Params<P extends GetPath> = paths[P] extends { get: { parameters: infer T } } ? T : never;
 export type Answer<P extends GetPath> = paths[P] extends { get: { responses: { 200: { content: { "application/json": infer T } } } } } ? T : never;
 type Item<P extends GetPath> = Answer<P> extends { data: (infer T)[] } ? T : never;
 export type Loading<T> = SWRResponse<T, Problem>;
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the types of path and init belong together, which TypeScript can't follow here
-const get = <T>(path: string, init: unknown): Promise<T> => ok((client.GET as any)(path, init));
+// The types of path and parameters belong together, which TypeScript can't follow here.
+const get = <T>(path: string, params: object): Promise<T> =>
+  ok((client.GET as unknown as (path: string, init: object) => Promise<{ data?: T; response: Response }>)(path, { params }));
 
 /** read gets a resource once, outside a screen's life. */
-export const read = <P extends GetPath>(path: P, init: Init<P>): Promise<Answer<P>> => get(path, init);
+export const read = <P extends GetPath>(path: P, params: Params<P>): Promise<Answer<P>> => get(path, params);
 
 /** refresh has everything read again that is shown, after a change. */
 export const refresh = (): Promise<unknown> => mutate(() => true);
 
+/** done waits for a change, has everything read again, and says what happened; undo takes it back. */
+export async function done(change: Promise<unknown>, said: string, undo?: () => Promise<unknown>): Promise<void> {
+  await change;
+  await refresh();
+  say(said, undo && (() => undo().then(refresh)));
+}
+
 /** useGet reads a resource, again when its tab is looked at again. A path of null waits. */
-export function useGet<P extends GetPath>(path: P | null, init: Init<P>, config?: SWRConfiguration<Answer<P>, Problem>): Loading<Answer<P>> {
+export function useGet<P extends GetPath>(path: P | null, params: Params<P>, config?: SWRConfiguration<Answer<P>, Problem>): Loading<Answer<P>> {
   useSession();
-  return useSWR<Answer<P>, Problem>(path && [session()?.token !== undefined, path, init], () => get<Answer<P>>(path!, init), config);
+  return useSWR<Answer<P>, Problem>(path && [session()?.token !== undefined, path, params], () => get<Answer<P>>(path!, params), config);
 }
 
 /** useNewest has the newest state of a resource for what a form sends, also when the form itself has just read it again. */
@@ -50,19 +58,19 @@ type Computed<T extends Tool> = Schemas[`${Capitalize<T>}Output`];
 export type Listing<T> = { items?: T[]; error?: Problem; more?: () => void; loadingMore: boolean; reload: () => Promise<unknown> };
 
 /** useList reads the pages of a list, one after the other as they are asked for. */
-export function useList<P extends GetPath>(path: P | null, init: Init<P>, config?: SWRConfiguration): Listing<Item<P>> {
+export function useList<P extends GetPath>(path: P | null, params: Params<P>, config?: SWRConfiguration): Listing<Item<P>> {
   useSession();
   type Page = { data: Item<P>[]; links: { next?: string } } | undefined;
   const at = (index: number, previous: Page | null): unknown[] | null => {
     if (!path || (index > 0 && !previous?.links.next)) return null;
-    return [session()?.token !== undefined, "list", path, init, index === 0 ? "" : previous!.links.next];
+    return [session()?.token !== undefined, "list", path, params, index === 0 ? "" : previous!.links.next];
   };
   const load = ([, , , , next]: [boolean, string, string, unknown, string]): Promise<Page> =>
-    next ? get<Page>(next, {}) : get<Page>(path!, init);
+    next ? get<Page>(next, {}) : get<Page>(path!, params);
   const { data, error, size, setSize, isValidating, mutate: again } = useSWRInfinite<Page, Problem>(at, load as (key: unknown[]) => Promise<Page>,
     { dedupingInterval: 0, ...config, revalidateFirstPage: true, revalidateAll: false });
   // SWR leaves lists out when screens have everything read again after a change: this key stands for the list then.
-  useSWR(path && [session()?.token !== undefined, "again", path, init], () => again().then(() => true),
+  useSWR(path && [session()?.token !== undefined, "again", path, params], () => again().then(() => true),
     { revalidateOnMount: false, revalidateOnFocus: false, revalidateOnReconnect: false });
   const last = data?.[data.length - 1];
   return {

@@ -33,7 +33,7 @@ export async function uploadTo(datasetId: string, added: Added, tell: Tell, sign
   for (const part of ["inputs", "truths"] as const) {
     for (const file of added[part]) {
       const link = async (): Promise<Schemas["Upload"] | undefined> => {
-        const now: Dataset = await read("/v1/datasets/{datasetId}", { params: { path: { datasetId } } });
+        const now: Dataset = await read("/v1/datasets/{datasetId}", { path: { datasetId } });
         const at = now[part]?.find(f => f.name === file.name);
         return at?.state === "stored" ? undefined : at?.upload;
       };

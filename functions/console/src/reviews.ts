@@ -18,7 +18,7 @@ const request = 100; // runs that one request reviews at most
 async function reviewsOf(runIds: string[]): Promise<Review[]> {
   const all: Review[] = [];
   for (let at = 0; at < runIds.length; at += atOnce) {
-    all.push(...await Promise.all(runIds.slice(at, at + atOnce).map(runId => read("/v1/runs/{runId}/review", { params: { path: { runId } } }))));
+    all.push(...await Promise.all(runIds.slice(at, at + atOnce).map(runId => read("/v1/runs/{runId}/review", { path: { runId } }))));
   }
   return all;
 }

@@ -1,7 +1,7 @@
 // What a team does with a run of its own.
 import { useState } from "preact/hooks";
 import { patch, remove, restore, type Schemas } from "./api";
-import { refresh, useGet } from "./data";
+import { done, refresh, useGet } from "./data";
 import { registrationIn, useMe } from "./roles";
 import { resume } from "./submission";
 import { FileField } from "./ui/file_field";
@@ -16,22 +16,10 @@ const ofRun = "/v1/runs/{runId}";
 export function RunActions({ of: r, dataset, deleted }: { of: Run; dataset: Schemas["Dataset"] | undefined; deleted?: () => void }) {
   const finalRuns = r.state === "completed" ? dataset?.finalRuns ?? 0 : 0;
   const left = useFinalsLeft(r, finalRuns);
-  const act = async (change: object, said: string, undo?: object): Promise<void> => {
-    await patch(ofRun, { runId: r.id }, change);
-    await refresh();
-    say(said, undo && (async () => {
-      await patch(ofRun, { runId: r.id }, undo);
-      await refresh();
-    }));
-  };
+  const set = (change: object): Promise<unknown> => patch(ofRun, { runId: r.id }, change);
+  const act = (change: object, said: string, undo?: object): Promise<void> => done(set(change), said, undo && (() => set(undo)));
   const drop = async (): Promise<void> => {
-    await remove(ofRun, { runId: r.id });
-    deleted?.();
-    await refresh();
-    say(`${nameOf(r)} is deleted.`, async () => {
-      await restore("run", r.id, r.taskId);
-      await refresh();
-    });
+    await done(remove(ofRun, { runId: r.id }).then(deleted), `${nameOf(r)} is deleted.`, () => restore("run", r.id, r.taskId));
   };
   const name = nameOf(r);
   const mark = r.final ? "Not final" : `Mark as final${left === undefined ? "" : ` (${left} left)`}`;
@@ -53,9 +41,9 @@ export function RunActions({ of: r, dataset, deleted }: { of: Run; dataset: Sche
 function useFinalsLeft(r: Run, most: number): number | undefined {
   const mine = registrationIn(useMe(), r.taskId);
   const ids = { taskId: r.taskId, registrationId: mine?.registrationId ?? "" };
-  const team = useGet(most > 0 && mine?.team === r.team ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null, { params: { path: ids } }).data;
+  const team = useGet(most > 0 && mine?.team === r.team ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null, { path: ids }).data;
   const runs = useGet(team ? "/v1/runs" : null,
-    { params: { query: { "filter[datasetId]": [r.datasetId], "filter[userId]": team?.members ?? [], limit: 200, fields: ["final", "team"] } } }).data;
+    { query: { "filter[datasetId]": [r.datasetId], "filter[userId]": team?.members ?? [], limit: 200, fields: ["final", "team"] } }).data;
   return runs && !runs.links.next ? Math.max(0, most - runs.data.filter(o => o.final && o.team === r.team).length) : undefined;
 }
 

@@ -31,7 +31,7 @@ export async function upload(of: Submission, chosen: Chosen[], tell: Tell, signa
   for (const { datasetId, file } of chosen) {
     let latest: Submission | undefined = of;
     await send(file, async () => {
-      const now: Submission = latest ?? await read(path, { params: { path: ids } });
+      const now: Submission = latest ?? await read(path, { path: ids });
       latest = undefined; // links expire: each further attempt takes a new one
       const at = now.files?.find(f => f.datasetId === datasetId && f.name === file.name);
       if (!at) throw new Error(`The submission has no file ${file.name}.`);
@@ -42,7 +42,7 @@ export async function upload(of: Submission, chosen: Chosen[], tell: Tell, signa
 
 /** resume sends a file again whose upload ended before it was whole, if it is the same file. */
 export async function resume(run: Schemas["Run"], file: File, tell: Tell, signal: AbortSignal): Promise<void> {
-  const of = await read(path, { params: { path: { taskId: run.taskId, submissionId: run.submissionId } } });
+  const of = await read(path, { path: { taskId: run.taskId, submissionId: run.submissionId } });
   const digest: Declared = await declare(file, share => tell(file.name, "Reading", share));
   const at = of.files?.find(f => f.datasetId === run.datasetId && f.state === "pending" && f.sha256 === digest.sha256);
   if (!at) throw new Error("This is another file than the one that was submitted. Choose that one, or submit this one by itself.");

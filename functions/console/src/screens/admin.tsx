@@ -1,9 +1,8 @@
 // What those who run the platform look at: health, queues with their workers, storage, and which tasks are featured.
 import { patch, type Schemas } from "../api";
-import { useGet, useList } from "../data";
+import { done, useGet, useList } from "../data";
 import type { Screen } from "../route";
 import { Action, Heading, Items, Listed, Loaded, Tag } from "../ui/show";
-import { say } from "../ui/status";
 import { ago } from "../ui/time";
 import { bytes } from "./task";
 
@@ -68,7 +67,7 @@ function Queues() {
 }
 
 function ByUser() {
-  const all = useList("/v1/platform/storage/users", { params: { query: { limit: 20 } } });
+  const all = useList("/v1/platform/storage/users", { query: { limit: 20 } });
   return (
     <Listed of={all} empty={<p>Nobody stores anything.</p>}>
       {u => (
@@ -103,15 +102,10 @@ export const Usage = ({ taken, limits }: { taken: Schemas["Taken"]; limits: Sche
 );
 
 function Featured() {
-  const all = useList("/v1/tasks", { params: { query: { "filter[visibility]": ["public"], limit: 100 } } });
-  const feature = async (t: Schemas["Task"], featured: boolean): Promise<void> => {
-    const set = async (to: boolean): Promise<void> => {
-      await patch("/v1/tasks/{taskId}", { taskId: t.id }, { featured: to });
-      await all.reload();
-    };
-    await set(featured);
-    say(`${t.name} is ${featured ? "featured" : "no longer featured"}.`, () => set(!featured));
-  };
+  const all = useList("/v1/tasks", { query: { "filter[visibility]": ["public"], limit: 100 } });
+  const set = (t: Schemas["Task"], featured: boolean): Promise<unknown> => patch("/v1/tasks/{taskId}", { taskId: t.id }, { featured });
+  const feature = (t: Schemas["Task"], featured: boolean): Promise<void> =>
+    done(set(t, featured), `${t.name} is ${featured ? "featured" : "no longer featured"}.`, () => set(t, !featured));
   return (
     <Items of={all} empty={<p>There is no public task.</p>}>
       {items => (

@@ -12,7 +12,7 @@ export default function Audit({ params }: Screen) {
   const { taskId, organizerId } = params;
   const path = taskId ? "/v1/tasks/{taskId}/audit-entries" : "/v1/organizers/{organizerId}/audit-entries";
   const ids = taskId ? { taskId } : { organizerId: organizerId! };
-  const all = useList(path as "/v1/tasks/{taskId}/audit-entries", { params: { path: ids as { taskId: string } } });
+  const all = useList(path as "/v1/tasks/{taskId}/audit-entries", { path: ids as { taskId: string } });
   const address = taskId ? `/v1/tasks/${taskId}` : `/v1/organizers/${organizerId}`;
   return (
     <>

@@ -74,7 +74,7 @@ type Picked = { runs: string[]; measure: string | undefined; choose: (choices: R
 
 /** Picker shows the runs that are compared, and offers those of the same dataset. */
 function Picker({ runs, measure, choose }: Picked) {
-  const first = useGet(runs[0] ? "/v1/runs/{runId}" : null, { params: { path: { runId: runs[0] ?? "" } } }).data;
+  const first = useGet(runs[0] ? "/v1/runs/{runId}" : null, { path: { runId: runs[0] ?? "" } }).data;
   const all = useRivals(first?.datasetId);
   const pick = (next: string[]): void => choose({ runs: next.join(","), topic: undefined, ...(next.length === 0 && { measure: undefined }) });
   const measures = first ? Object.keys(all[0]?.measures ?? {}) : [];

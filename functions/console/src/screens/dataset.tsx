@@ -1,7 +1,7 @@
 // A dataset, new or as it is: its split, files, measures and rules. What a simple task needs is open, what few need is folded.
 import { useRef, useState } from "preact/hooks";
 import { effects, patch, post, toProblem, type Schemas } from "../api";
-import { refresh, useGet } from "../data";
+import { done, refresh, useGet, useNewest } from "../data";
 import { kept, uploadTo, withAdded, type Added } from "../dataset_files";
 import { go, type Screen } from "../route";
 import { CheckedFile } from "../ui/checked_file";
@@ -65,7 +65,7 @@ export default function DatasetScreen({ params }: Screen) {
 }
 
 function Existing({ datasetId }: { datasetId: string }) {
-  const one = useGet("/v1/datasets/{datasetId}", { params: { path: { datasetId } } }, { refreshInterval: d => d && (truthState(d) === "waits" || d.reevaluation) ? 2000 : 0 });
+  const one = useGet("/v1/datasets/{datasetId}", { path: { datasetId } }, { refreshInterval: d => d && (truthState(d) === "waits" || d.reevaluation) ? 2000 : 0 });
   return <Loaded of={one}>{d => <OfTask taskId={d.taskId} of={d} latest={() => one.mutate()} />}</Loaded>;
 }
 
@@ -87,11 +87,8 @@ const OfTask = (props: Props) => (
 /** State says how far the ground truth is, and the evaluation against a new one. */
 function State({ of: d }: { of: Dataset }) {
   const state = truthState(d), again = d.reevaluation;
-  const show = async (): Promise<void> => {
-    await patch("/v1/datasets/{datasetId}", { datasetId: d.id }, { boardVersion: d.truthVersion }, d);
-    await refresh();
-    say("Leaderboards show the new results.");
-  };
+  const show = (): Promise<void> =>
+    done(patch("/v1/datasets/{datasetId}", { datasetId: d.id }, { boardVersion: d.truthVersion }, d), "Leaderboards show the new results.");
   return (
     <div class="notice" role="status">
       <p>
@@ -118,8 +115,7 @@ function Editor({ taskId, of, latest }: Props) {
   const [round, setRound] = useState(0); // of choosing files, whose fields begin empty
   const [sending, setSending] = useState<{ name: string; doing: string; share: number }>();
   const stop = useRef<AbortController>();
-  const newest = useRef(of);
-  newest.current = of;
+  const { newest, latest: read } = useNewest(of, async () => latest?.());
   const tell = (name: string, doing: string, share: number): void => setSending({ name, doing, share });
   const bodyOf = async (v: Values): Promise<Values> =>
     ({ ...v, ...(await withAdded({ inputs: (v["inputs"] ?? []) as Given[], truths: (v["truths"] ?? []) as Given[] }, added, tell)) });
@@ -146,7 +142,7 @@ function Editor({ taskId, of, latest }: Props) {
   };
   return (
     <Form name={`dataset ${of?.id ?? taskId}`} initial={of ? fieldsOf(of) : fresh} button={of ? "Save the dataset" : "Add the dataset"} submit={act}
-      {...(of && { preview, latest: async () => fieldsOf(newest.current = (await latest!()) ?? of) })}>
+      {...(of && { preview, latest: async () => fieldsOf((await read()) ?? of) })}>
       {f => (
         <>
           <Text f={f} name="name" label="Name" required max={200} hint="Such as Test 2026." />

@@ -46,7 +46,7 @@ export default function Desk({ query }: Screen) {
 const ofRun = (t: Todo): boolean => t.kind === "run.unreviewed" || t.kind === "run.failed";
 
 function Waiting({ organizerId }: { organizerId: string }) {
-  const all = useList("/v1/organizers/{organizerId}/todos", { params: { path: { organizerId }, query: { limit: 100 } } }, { refreshInterval: 20_000 });
+  const all = useList("/v1/organizers/{organizerId}/todos", { path: { organizerId }, query: { limit: 100 } }, { refreshInterval: 20_000 });
   const [ticked, setTicked] = useState<string[]>([]);
   const chosen = all.items?.filter(t => ticked.includes(t.id)) ?? [];
   const settled = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 // The editor of a task: what is left until it can be published, its rules section by section, and publishing as the last step.
 import type { ComponentChildren } from "preact";
 import { effects, patch, type Schemas } from "../api";
-import { type Listing, refresh, useGet, useList, useNewest } from "../data";
+import { done, type Listing, useGet, useList, useNewest } from "../data";
 import { organizes } from "../roles";
 import type { Screen } from "../route";
 import { useSession } from "../session";
@@ -12,7 +12,6 @@ import { Form, mergePatch, type Editing, type Values } from "../ui/form";
 import { MarkdownField } from "../ui/markdown_field";
 import { Busy, Items, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
-import { say } from "../ui/status";
 import { TaskFrame, type OfTask } from "../ui/task_nav";
 import { Rows, whileRunning } from "./runs";
 
@@ -38,11 +37,11 @@ export const truthState = (d: Dataset): "missing" | "refused" | "waits" | "accep
 const truthWords = { missing: "has no ground truth", refused: "has a ground truth with errors", waits: "is being read", accepted: "accepted" };
 
 function Editor({ task }: OfTask) {
-  const datasets = useList("/v1/datasets", { params: { query: { "filter[taskId]": [task.id] } } },
+  const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [task.id] } },
     { refreshInterval: (pages?: { data: Dataset[] }[]) => pages?.some(p => p?.data.some(d => truthState(d) === "waits")) ? 2000 : 0 });
-  const submissions = useList("/v1/tasks/{taskId}/submissions", { params: { path: { taskId: task.id }, query: { limit: 200 } } });
+  const submissions = useList("/v1/tasks/{taskId}/submissions", { path: { taskId: task.id }, query: { limit: 200 } });
   const baselines = submissions.items?.filter(s => s.baseline).slice(0, 50) ?? [];
-  const runs = useList(baselines.length > 0 ? "/v1/runs" : null, { params: { query: { "filter[submissionId]": baselines.map(s => s.id) } } }, { refreshInterval: whileRunning });
+  const runs = useList(baselines.length > 0 ? "/v1/runs" : null, { query: { "filter[submissionId]": baselines.map(s => s.id) } }, { refreshInterval: whileRunning });
   return (
     <>
       <Left task={task} datasets={datasets.items} runs={runs.items} />
@@ -188,16 +187,12 @@ export const Limits = ({ f }: { f: Editing }) => (
 /** useTask returns how the task is changed and read again, so that all sections have the version that there is. */
 function useTask(task: Task) {
   const ids = { taskId: task.id };
-  const one = useGet(path, { params: { path: ids } });
+  const one = useGet(path, { path: ids });
   const { newest, latest } = useNewest(one.data ?? task, () => one.mutate());
   return {
     latest,
     preview: (body: Values) => effects("PATCH", path, ids, body),
-    save: async (body: Values, said: string): Promise<void> => {
-      await patch(path, ids, body, newest.current);
-      await refresh();
-      say(said);
-    },
+    save: (body: Values, said: string): Promise<void> => done(patch(path, ids, body, newest.current), said),
   };
 }
 

@@ -48,7 +48,7 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
     ...(show !== "all" && { [show]: "true" }), ...(input.view && { view: input.view }),
   };
   const rest = useList(on ? "/v1/tasks/{taskId}/evaluations" : null,
-    { params: { path: { taskId: d.taskId }, query: { ...list, offset: most } } });
+    { path: { taskId: d.taskId }, query: { ...list, offset: most } });
   const table = new URLSearchParams(Object.entries(list).map(([name, value]) => [name, String(value)]));
   const choose = (choices: Record<string, string | undefined>): void => {
     setOn(false);

@@ -1,7 +1,7 @@
 // Who is signed in: what they belong to, tokens for the terminal, what they are told of, and how to leave.
 import { useState } from "preact/hooks";
 import { patch, post, remove, type Schemas } from "../api";
-import { useGet, useList } from "../data";
+import { done, useGet, useList } from "../data";
 import type { Screen } from "../route";
 import { type Me } from "../roles";
 import { signOut, useSession } from "../session";
@@ -9,7 +9,6 @@ import { Checks, Choice, Text, Whole } from "../ui/fields";
 import { Form, type Values } from "../ui/form";
 import { Action, Code, Heading, Listed, Loaded, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
-import { say } from "../ui/status";
 import { When } from "../ui/time";
 
 export default function MeScreen(_: Screen) {
@@ -56,11 +55,11 @@ function Tokens({ admin }: { admin: boolean }) {
   const [made, setMade] = useState<Schemas["NewToken"]>();
   const make = async (v: Values): Promise<void> => {
     const pools = String(v["pools"] ?? "").split(/[\s,]+/).filter(Boolean);
-    setMade(await post("/v1/user/tokens", {}, {
+    const token = post("/v1/user/tokens", {}, {
       name: v["name"], scopes: [v["scope"]], expiresAt: new Date(Date.now() + Number(v["days"]) * 86_400_000).toISOString(), ...(pools.length > 0 && { pools }),
-    }));
-    await all.reload();
-    say("The token is made.");
+    });
+    await done(token, "The token is made.");
+    setMade(await token);
   };
   return (
     <>
@@ -79,10 +78,8 @@ function Tokens({ admin }: { admin: boolean }) {
               <span class="small quiet">{t.expiresAt && <>until <When at={t.expiresAt} />, </>}{t.lastUsedOn ? `last used on ${t.lastUsedOn}` : "never used"}</span>
             </span>
             <Action plain label={`Revoke ${t.name}`} run={async () => {
-              await remove("/v1/user/tokens/{tokenId}", { tokenId: t.id });
+              await done(remove("/v1/user/tokens/{tokenId}", { tokenId: t.id }), `${t.name} no longer works.`);
               if (made?.id === t.id) setMade(undefined);
-              await all.reload();
-              say(`${t.name} no longer works.`);
             }}>Revoke</Action>
           </>
         )}
@@ -113,11 +110,8 @@ function Choices() {
   return (
     <Loaded of={choices}>
       {c => (
-        <Form name="notifications" initial={{ email: c.email }} submit={async v => {
-          await patch("/v1/user/notifications", {}, { email: v["email"] });
-          await choices.mutate();
-          say("Saved.");
-        }}>
+        <Form name="notifications" initial={{ email: c.email }}
+          submit={v => done(patch("/v1/user/notifications", {}, { email: v["email"] }), "Saved.")}>
           {f => <Checks f={f} name="email" label="Tell me when" options={kinds} hint={c.address ? `E-mails go to ${c.address}.` : "E-mails go to the address that your issuer gives."} />}
         </Form>
       )}

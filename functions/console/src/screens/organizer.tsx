@@ -1,6 +1,6 @@
 // An organizer as its members run it: what it says of itself, who belongs to it, and who is invited.
 import { patch, remove, type Schemas } from "../api";
-import { read, refresh, useGet, useList, useNewest } from "../data";
+import { done, read, useGet, useList, useNewest } from "../data";
 import { isAdmin, useMe } from "../roles";
 import { go, type Screen } from "../route";
 import { Area, Text } from "../ui/fields";
@@ -27,8 +27,8 @@ export default function OrganizerScreen({ params }: Screen) {
 function One({ organizerId }: { organizerId: string }) {
   const ids = { organizerId };
   const me = useMe();
-  const organizer = useGet(path, { params: { path: ids } });
-  const tasks = useList("/v1/tasks", { params: { query: { "filter[organizerId]": [organizerId] } } });
+  const organizer = useGet(path, { path: ids });
+  const tasks = useList("/v1/tasks", { query: { "filter[organizerId]": [organizerId] } });
   const mine = me?.memberships.find(m => m.organizerId === organizerId);
   const member = Boolean(mine) || isAdmin(me), owner = mine?.role === "owner" || isAdmin(me);
   return (
@@ -59,11 +59,8 @@ function Edit({ of: o, ids, owner, changed }: { of: Organizer; ids: { organizerI
   return (
     <>
       <h2>About the organizer</h2>
-      <Form name={`organizer ${o.id}`} initial={fields(o)} latest={async () => fields(await latest())} submit={async (v, base) => {
-        await patch(path, ids, mergePatch(base, v), newest.current);
-        await changed();
-        say("Saved.");
-      }}>{f => <About f={f} />}</Form>
+      <Form name={`organizer ${o.id}`} initial={fields(o)} latest={async () => fields(await latest())}
+        submit={(v, base) => done(patch(path, ids, mergePatch(base, v), newest.current), "Saved.")}>{f => <About f={f} />}</Form>
       {owner && (
         <details>
           <summary>Delete the organizer</summary>
@@ -80,14 +77,14 @@ function Edit({ of: o, ids, owner, changed }: { of: Organizer; ids: { organizerI
 }
 
 function Members({ ids, owner, me }: { ids: { organizerId: string }; owner: boolean; me: string }) {
-  const all = useList(`${path}/members`, { params: { path: ids } });
+  const all = useList(`${path}/members`, { path: ids });
   // Owners are a list of the organizer, which a merge patch replaces.
-  const own = async (userId: string, to: boolean): Promise<void> => {
-    const o = await read(path, { params: { path: ids } });
+  const set = async (userId: string, to: boolean): Promise<void> => {
+    const o = await read(path, { path: ids });
     await patch(path, ids, { owners: to ? [...(o.owners ?? []), userId] : (o.owners ?? []).filter(x => x !== userId) }, o);
-    await all.reload();
-    say(to ? "They are an owner now." : "They are an editor now.", () => own(userId, !to));
   };
+  const own = (userId: string, to: boolean): Promise<void> =>
+    done(set(userId, to), to ? "They are an owner now." : "They are an editor now.", () => set(userId, !to));
   return (
     <Items of={all} empty={<p>None.</p>}>
       {items => (
@@ -99,9 +96,8 @@ function Members({ ids, owner, me }: { ids: { organizerId: string }; owner: bool
                 <span><bdi>{name}</bdi> <Tag>{m.role}</Tag> {m.name && <span class="small quiet"><bdi>{m.email}</bdi></span>}</span>
                 {owner && <Action plain label={`Make ${m.role === "owner" ? "editor" : "owner"}: ${name}`} run={() => own(m.id, m.role !== "owner")}>{m.role === "owner" ? "Make editor" : "Make owner"}</Action>}
                 {(owner || m.id === me) && <Action plain label={m.id === me ? "Leave the organizer" : `Remove ${name}`} run={async () => {
-                  await remove(`${path}/members/{userId}`, { ...ids, userId: m.id });
-                  await refresh();
-                  say(m.id === me ? "You have left." : `${name} is no longer a member.`);
+                  await done(remove(`${path}/members/{userId}`, { ...ids, userId: m.id }),
+                    m.id === me ? "You have left." : `${name} is no longer a member.`);
                 }}>{m.id === me ? "Leave" : "Remove"}</Action>}
               </li>
             );

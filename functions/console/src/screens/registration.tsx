@@ -1,13 +1,12 @@
 // A team as the organizers see it: its members, what is left of its quota, and the exceptions that they grant.
 import { effects, post, remove, type Schemas } from "../api";
-import { useGet, useList } from "../data";
+import { done, useGet, useList } from "../data";
 import type { Screen } from "../route";
 import { Decide, peopleOf } from "../ui/decide";
 import { Choice, Instant, Text, Whole } from "../ui/fields";
 import { filled, Form } from "../ui/form";
 import { nameOf } from "../ui/run_state";
 import { Action, Listed, Loaded, Tag } from "../ui/show";
-import { say } from "../ui/status";
 import { TaskFrame } from "../ui/task_nav";
 import { Deadline, When } from "../ui/time";
 import { Left } from "./task";
@@ -16,7 +15,7 @@ const path = "/v1/tasks/{taskId}/registrations/{registrationId}";
 
 export default function Registration({ params }: Screen) {
   const ids = { taskId: params["taskId"]!, registrationId: params["registrationId"]! };
-  const registration = useGet(path, { params: { path: ids } });
+  const registration = useGet(path, { path: ids });
   return (
     <TaskFrame taskId={ids.taskId} title="Team" at="/registration">
       {() => <Loaded of={registration}>{r => <One of={r} ids={ids} changed={() => registration.mutate()} />}</Loaded>}
@@ -37,20 +36,19 @@ function One({ of: r, ids, changed }: { of: Schemas["Registration"]; ids: { task
         {r.quota && <><dt>Quota</dt><dd><Left quota={r.quota} /></dd></>}
       </dl>
       <h3>Exceptions</h3>
-      <Exceptions ids={ids} members={r.members} changed={changed} />
+      <Exceptions ids={ids} members={r.members} />
     </>
   );
 }
 
-function Exceptions({ ids, members, changed }: { ids: { taskId: string; registrationId: string }; members: string[]; changed: () => Promise<unknown> }) {
-  const all = useList(`${path}/exceptions`, { params: { path: ids } });
-  const datasets = useList("/v1/datasets", { params: { query: { "filter[taskId]": [ids.taskId] } } }).items ?? [];
-  const runs = useList("/v1/runs", { params: { query: { "filter[taskId]": [ids.taskId], "filter[userId]": members, limit: 100 } } }).items ?? [];
+function Exceptions({ ids, members }: { ids: { taskId: string; registrationId: string }; members: string[] }) {
+  const all = useList(`${path}/exceptions`, { path: ids });
+  const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [ids.taskId] } }).items ?? [];
+  const runs = useList("/v1/runs", { query: { "filter[taskId]": [ids.taskId], "filter[userId]": members, limit: 100 } }).items ?? [];
   const named = Object.fromEntries(datasets.map(d => [d.id, d.name]));
-  const reload = async (): Promise<void> => {
-    await all.reload();
-    await changed();
-  };
+  const withdraw = ({ id, closesAt, perDay, total, runId, datasetId, reason }: Schemas["Exception"]): Promise<void> =>
+    done(remove(`${path}/exceptions/{exceptionId}`, { ...ids, exceptionId: id }), "The exception is withdrawn.",
+      () => post(`${path}/exceptions`, ids, { closesAt, perDay, total, runId, datasetId, reason }));
   return (
     <>
       <Listed of={all} empty={<p>The team has the windows and quotas of everyone.</p>}>
@@ -60,24 +58,12 @@ function Exceptions({ ids, members, changed }: { ids: { taskId: string; registra
               {e.closesAt && <>Until <Deadline at={e.closesAt} />. </>}{e.perDay && `${e.perDay} runs more a day. `}{e.total && `${e.total} runs more in all. `}{e.runId && "A run does not count. "}
               {e.datasetId && <><bdi>{named[e.datasetId]}</bdi>. </>}<bdi class="quiet">{e.reason}</bdi>
             </span>
-            <Action plain label={`Withdraw: ${e.reason}`} run={async () => {
-              await remove(`${path}/exceptions/{exceptionId}`, { ...ids, exceptionId: e.id });
-              await reload();
-              const { closesAt, perDay, total, runId, datasetId, reason } = e;
-              say("The exception is withdrawn.", async () => {
-                await post(`${path}/exceptions`, ids, { closesAt, perDay, total, runId, datasetId, reason });
-                await reload();
-              });
-            }}>Withdraw</Action>
+            <Action plain label={`Withdraw: ${e.reason}`} run={() => withdraw(e)}>Withdraw</Action>
           </>
         )}
       </Listed>
       <Form name={`exception ${ids.registrationId}`} initial={{}} button="Grant" preview={v => effects("POST", `${path}/exceptions`, ids, filled(v))}
-        submit={async v => {
-          await post(`${path}/exceptions`, ids, filled(v));
-          await reload();
-          say("Granted. The team is shown it, with the reason.");
-        }}>
+        submit={v => done(post(`${path}/exceptions`, ids, filled(v)), "Granted. The team is shown it, with the reason.")}>
         {f => (
           <>
             <Choice f={f} name="datasetId" label="For" options={{ "": "All datasets of the task", ...named }} />

@@ -1,6 +1,6 @@
 // The review of one run by its organizers: what there is to see, and what they decide.
 import { effects, patch, type Schemas } from "../api";
-import { refresh, useGet, useList, useNewest } from "../data";
+import { done, useGet, useList, useNewest } from "../data";
 import { flags } from "../reviews";
 import { go, type Screen } from "../route";
 import { Area, Check } from "../ui/fields";
@@ -8,15 +8,14 @@ import { Diagnostics } from "../ui/file_field";
 import { Form, mergePatch, type Values } from "../ui/form";
 import { decimals, nameOf, StateTag } from "../ui/run_state";
 import { Heading, Loaded } from "../ui/show";
-import { say } from "../ui/status";
 import { When } from "../ui/time";
 
 const path = "/v1/runs/{runId}/review";
 
 export default function ReviewScreen({ params }: Screen) {
   const runId = params["runId"]!;
-  const run = useGet("/v1/runs/{runId}", { params: { path: { runId } } });
-  const review = useGet(path, { params: { path: { runId } } });
+  const run = useGet("/v1/runs/{runId}", { path: { runId } });
+  const review = useGet(path, { path: { runId } });
   return <Loaded of={run} title="Review">{r => <Loaded of={review} title="Review">{v => <One run={r} review={v} reload={review.mutate} />}</Loaded>}</Loaded>;
 }
 
@@ -31,17 +30,13 @@ type Review = Schemas["Review"];
 
 function One({ run: r, review: v, reload }: { run: Schemas["Run"]; review: Review; reload: () => Promise<Review | undefined> }) {
   const { newest, latest } = useNewest(v, reload);
-  const evaluation = useGet(r.evaluationId ? "/v1/evaluations/{evaluationId}" : null, { params: { path: { evaluationId: r.evaluationId ?? "" } } }).data;
-  const others = useList("/v1/runs", { params: { query: { "filter[datasetId]": [r.datasetId], "filter[state]": ["completed", "failed"], limit: 100 } } }).items ?? [];
+  const evaluation = useGet(r.evaluationId ? "/v1/evaluations/{evaluationId}" : null, { path: { evaluationId: r.evaluationId ?? "" } }).data;
+  const others = useList("/v1/runs", { query: { "filter[datasetId]": [r.datasetId], "filter[state]": ["completed", "failed"], limit: 100 } }).items ?? [];
   const at = others.findIndex(o => o.id === r.id);
   const [newer, older] = at < 0 ? [undefined, undefined] : [others[at - 1], others[at + 1]];
   const save = async (values: Values, base: Values): Promise<void> => {
-    await patch(path, { runId: r.id }, decided(mergePatch(base, values)), newest.current);
-    await refresh();
-    say("The review is saved.", async () => {
-      await patch(path, { runId: r.id }, { ...decided(mergePatch(values, base)), waits: !v.reviewedAt });
-      await refresh();
-    });
+    await done(patch(path, { runId: r.id }, decided(mergePatch(base, values)), newest.current), "The review is saved.",
+      () => patch(path, { runId: r.id }, { ...decided(mergePatch(values, base)), waits: !v.reviewedAt }));
     if (older) go(`/runs/${older.id}/review`);
   };
   return (

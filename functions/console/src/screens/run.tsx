@@ -1,7 +1,7 @@
 // One run: its state as it changes, what is wrong with it, its scores by topic, its log, and what its team does with it.
 import { useState } from "preact/hooks";
 import { patch, type Schemas } from "../api";
-import { refresh, useGet, useNewest } from "../data";
+import { done, useGet, useNewest } from "../data";
 import { organizes, useMe } from "../roles";
 import { flags } from "../reviews";
 import { go, type Screen } from "../route";
@@ -15,7 +15,6 @@ import { Form, mergePatch, type Values } from "../ui/form";
 import { RunSelect, useRivals } from "../ui/rivals";
 import { decimals, ended, nameOf, StateTag } from "../ui/run_state";
 import { Action, Heading, Loaded, Tag } from "../ui/show";
-import { say } from "../ui/status";
 import { When } from "../ui/time";
 import { bytes } from "./task";
 
@@ -24,14 +23,14 @@ type Evaluation = Schemas["Evaluation"];
 
 export default function RunScreen({ params }: Screen) {
   const runId = params["runId"]!;
-  const run = useGet("/v1/runs/{runId}", { params: { path: { runId } } }, { refreshInterval: r => r && !ended(r) ? 2000 : 0 });
+  const run = useGet("/v1/runs/{runId}", { path: { runId } }, { refreshInterval: r => r && !ended(r) ? 2000 : 0 });
   return <Loaded of={run} title="Run">{r => <One of={r} />}</Loaded>;
 }
 
 function One({ of: r }: { of: Run }) {
   const me = useMe();
-  const task = useGet("/v1/tasks/{taskId}", { params: { path: { taskId: r.taskId } } }).data;
-  const dataset = useGet("/v1/datasets/{datasetId}", { params: { path: { datasetId: r.datasetId } } }).data;
+  const task = useGet("/v1/tasks/{taskId}", { path: { taskId: r.taskId } }).data;
+  const dataset = useGet("/v1/datasets/{datasetId}", { path: { datasetId: r.datasetId } }).data;
   const ours = Boolean(me?.registrations.some(g => g.taskId === r.taskId && g.team === r.team)) || r.userId === me?.id;
   const organizer = Boolean(task && organizes(me, task.organizerId));
   return (
@@ -70,7 +69,7 @@ function One({ of: r }: { of: Run }) {
 
 /** Review is what the organizers say of the run to its team. */
 function Review({ runId }: { runId: string }) {
-  const { data: v } = useGet("/v1/runs/{runId}/review", { params: { path: { runId } } });
+  const { data: v } = useGet("/v1/runs/{runId}/review", { path: { runId } });
   if (!v?.reviewedAt) return null;
   const found = Object.entries(flags).filter(([name]) => v[name as keyof typeof flags]).map(([, said]) => said);
   return (
@@ -91,7 +90,7 @@ const Log = ({ text, file, name }: { text: string; file: Schemas["File"] | undef
 );
 
 function Scores({ evaluationId, run }: { evaluationId: string; run: Run }) {
-  const evaluation = useGet("/v1/evaluations/{evaluationId}", { params: { path: { evaluationId } } });
+  const evaluation = useGet("/v1/evaluations/{evaluationId}", { path: { evaluationId } });
   return (
     <>
       <h2>Scores</h2>
@@ -158,7 +157,7 @@ const ofSubmission = "/v1/tasks/{taskId}/submissions/{submissionId}";
 /** Said is what the team says of the run and of its submission. */
 function Said({ run: r }: { run: Run }) {
   const ids = { taskId: r.taskId, submissionId: r.submissionId };
-  const submission = useGet(ofSubmission, { params: { path: ids } });
+  const submission = useGet(ofSubmission, { path: ids });
   const { newest, latest } = useNewest(submission.data, () => submission.mutate());
   const fields = (s: Schemas["Submission"]): Values => ({ title: s.title, notes: s.notes, description: s.description, paperUrl: s.paperUrl, visibility: s.visibility ?? "private" });
   return (
@@ -167,11 +166,7 @@ function Said({ run: r }: { run: Run }) {
       <Loaded of={submission}>
         {s => (
           <Form name={`submission ${s.id}`} initial={fields(s)} latest={async () => fields(await latest() ?? s)}
-            submit={async (v, base) => {
-              await patch(ofSubmission, ids, mergePatch(base, v), newest.current);
-              await refresh();
-              say("Saved.");
-            }}>
+            submit={(v, base) => done(patch(ofSubmission, ids, mergePatch(base, v), newest.current), "Saved.")}>
             {f => (
               <>
                 <Text f={f} name="title" label="Title" max={200} />

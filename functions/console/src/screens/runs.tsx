@@ -32,7 +32,7 @@ function Of({ me, taskId }: { me: Me | undefined; taskId?: string }) {
 /** useMembers returns who is in any of the teams: what one of them submits is of all. */
 function useMembers(teams: Me["registrations"]): string[] | undefined {
   const { data } = useSWR(["members", teams.map(t => t.registrationId)], () => Promise.all(teams.map(t =>
-    read("/v1/tasks/{taskId}/registrations/{registrationId}", { params: { path: t } }).then(r => r.members, () => []))));
+    read("/v1/tasks/{taskId}/registrations/{registrationId}", { path: t }).then(r => r.members, () => []))));
   return data && [...new Set(data.flat())];
 }
 
@@ -41,7 +41,7 @@ export const whileRunning = (pages?: { data: Run[] }[]): number => pages?.some(p
 
 function List({ me, members, taskId }: { me: Me; members: string[]; taskId?: string }) {
   const users = [...new Set([me.id, ...members])].slice(0, 50);
-  const all = useList("/v1/runs", { params: { query: { "filter[userId]": users, ...(taskId && { "filter[taskId]": [taskId] }) } } },
+  const all = useList("/v1/runs", { query: { "filter[userId]": users, ...(taskId && { "filter[taskId]": [taskId] }) } },
     { refreshInterval: whileRunning });
   // Those that a member submitted elsewhere, in another team, are not the reader's.
   const runs = { ...all, items: all.items?.filter(r => r.userId === me.id || me.registrations.some(g => g.taskId === r.taskId && g.team === r.team)) };
@@ -61,13 +61,13 @@ const most = 50; // runs whose scores one request has
 
 function Some({ of, oneTask }: { of: Run[]; oneTask: boolean }) {
   const measured = of.filter(r => r.evaluationId).map(r => r.id);
-  const scores = useGet(measured.length > 0 ? "/v1/evaluations" : null, { params: { query: { "filter[runId]": measured, limit: 100 } } }, { keepPreviousData: true });
+  const scores = useGet(measured.length > 0 ? "/v1/evaluations" : null, { query: { "filter[runId]": measured, limit: 100 } }, { keepPreviousData: true });
   return <>{of.map(r => <Row key={r.id} of={r} score={scores.data?.data.find(e => e.runId === r.id)} oneTask={oneTask} />)}</>;
 }
 
 function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] | undefined; oneTask: boolean }) {
-  const dataset = useGet("/v1/datasets/{datasetId}", { params: { path: { datasetId: r.datasetId } } }).data;
-  const task = useGet(oneTask ? null : "/v1/tasks/{taskId}", { params: { path: { taskId: r.taskId } } }).data;
+  const dataset = useGet("/v1/datasets/{datasetId}", { path: { datasetId: r.datasetId } }).data;
+  const task = useGet(oneTask ? null : "/v1/tasks/{taskId}", { path: { taskId: r.taskId } }).data;
   const fault = r.diagnostics.find(d => d.severity === "error");
   return (
     <li>

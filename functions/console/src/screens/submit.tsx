@@ -33,7 +33,7 @@ function Kinds({ task, me, query, baseline }: OfTask & { query: URLSearchParams;
   const mine = registrationIn(me, task.id);
   const types = submissionTypes(task);
   const type = (query.get("type") ?? types[0]) as Type;
-  const datasets = useList("/v1/datasets", { params: { query: { "filter[taskId]": [task.id] } } });
+  const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [task.id] } });
   if (!baseline && mine?.state !== "accepted") {
     return (
       <p class="empty">
@@ -56,7 +56,7 @@ function Kinds({ task, me, query, baseline }: OfTask & { query: URLSearchParams;
 }
 
 function Remaining({ taskId, registrationId }: { taskId: string; registrationId: string }) {
-  const { data } = useGet("/v1/tasks/{taskId}/registrations/{registrationId}", { params: { path: { taskId, registrationId } } });
+  const { data } = useGet("/v1/tasks/{taskId}/registrations/{registrationId}", { path: { taskId, registrationId } });
   return <p>{data?.quota ? <Left quota={data.quota} /> : <>&nbsp;</>}</p>;
 }
 

@@ -57,7 +57,7 @@ function Next({ task, me }: OfTask) {
 }
 
 function Quota({ taskId, registrationId }: { taskId: string; registrationId: string }) {
-  const { data } = useGet("/v1/tasks/{taskId}/registrations/{registrationId}", { params: { path: { taskId, registrationId } } });
+  const { data } = useGet("/v1/tasks/{taskId}/registrations/{registrationId}", { path: { taskId, registrationId } });
   if (!data) return null;
   return (
     <>
@@ -78,7 +78,7 @@ export function Left({ quota: q }: { quota: Schemas["Quota"] | Schemas["DatasetQ
 }
 
 function Announcements({ taskId }: { taskId: string }) {
-  const all = useList("/v1/tasks/{taskId}/announcements", { params: { path: { taskId }, query: { limit: 5 } } });
+  const all = useList("/v1/tasks/{taskId}/announcements", { path: { taskId }, query: { limit: 5 } });
   if (!all.items?.length) return null;
   return (
     <>
@@ -92,7 +92,7 @@ function Announcements({ taskId }: { taskId: string }) {
 }
 
 function Datasets({ task, organizer }: { task: Schemas["Task"]; organizer: boolean }) {
-  const all = useList("/v1/datasets", { params: { query: { "filter[taskId]": [task.id] } } });
+  const all = useList("/v1/datasets", { query: { "filter[taskId]": [task.id] } });
   return (
     <Items of={all} empty={<p>{organizer ? <a href={`#/tasks/${task.id}/datasets/new`}>Add the first dataset</a> : "The organizers have not published a dataset yet."}</p>}>
       {items => <>{items.map(d => <Dataset key={d.id} of={d} organizer={organizer} uploads={submissionTypes(task).includes("upload")} />)}</>}
@@ -107,7 +107,7 @@ const samples: Record<Schemas["RunFormat"]["kind"], (f: Schemas["RunFormat"]) =>
 };
 
 function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organizer: boolean; uploads: boolean }) {
-  const { data: alone } = useGet("/v1/datasets/{datasetId}", { params: { path: { datasetId: d.id } } }); // lists have no links to inputs
+  const { data: alone } = useGet("/v1/datasets/{datasetId}", { path: { datasetId: d.id } }); // lists have no links to inputs
   const linked = alone?.inputs?.some(f => f.url);
   return (
     <article class="card">

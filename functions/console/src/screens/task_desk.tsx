@@ -1,14 +1,14 @@
 // The organizers' desk of one task: teams to decide about, runs to review, and what they announce.
 import { useState } from "preact/hooks";
 import { patch, post, remove, toProblem, type Schemas } from "../api";
-import { refresh, useGet, useList } from "../data";
+import { done, refresh, useGet, useList } from "../data";
 import { organizes } from "../roles";
 import { view, type Screen } from "../route";
 import { conclude } from "../reviews";
 import { Area, Text } from "../ui/fields";
 import { OneDataset, Tabs } from "../ui/choices";
 import { Decide, decide, peopleOf } from "../ui/decide";
-import { Form, mergePatch, type Values } from "../ui/form";
+import { Form, mergePatch } from "../ui/form";
 import { Invitations } from "../ui/invitations";
 import { Markdown } from "../ui/lazy";
 import { nameOf, scoreOf, StateTag } from "../ui/run_state";
@@ -43,7 +43,7 @@ export default function TaskDesk({ params, query }: Screen) {
 
 type Run = Schemas["Run"];
 const states = { completed: "Completed", failed: "Failed", all: "All" };
-const bulk: [said: string, change: Schemas["ReviewChange"], done: string][] = [
+const bulk: [said: string, change: Schemas["ReviewChange"], became: string][] = [
   ["Unblind and publish", { blinded: false, published: true }, "published"], ["Unblind", { blinded: false }, "unblinded"],
   ["Withdraw", { published: false }, "withdrawn"], ["Blind", { blinded: true, published: false }, "blinded"],
 ];
@@ -52,21 +52,18 @@ const seenBy = { everyone: "published", registrants: "published", owners: "not p
 /** Reviews has the runs on a dataset, of which those ticked are reviewed together. */
 function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchParams }) {
   const state = (query.get("state") ?? "completed") as keyof typeof states;
-  const runs = useList("/v1/runs", { params: { query: { "filter[datasetId]": [d.id], limit: 50, ...(state !== "all" && { "filter[state]": [state] }) } } }, { refreshInterval: 20_000 });
+  const runs = useList("/v1/runs", { query: { "filter[datasetId]": [d.id], limit: 50, ...(state !== "all" && { "filter[state]": [state] }) } }, { refreshInterval: 20_000 });
   const ids = runs.items?.map(r => r.id) ?? [];
   const [ticked, setTicked] = useState<string[]>([]);
   const [failures, setFailures] = useState<Schemas["ReviewedRun"][]>([]);
   const chosen = ids.filter(id => ticked.includes(id)); // what was ticked may have gone since
-  const act = async (change: Schemas["ReviewChange"], done: string): Promise<void> => {
+  const act = async (change: Schemas["ReviewChange"], became: string): Promise<void> => {
     const { failed, undo } = await conclude(chosen.map(runId => ({ runId, datasetId: d.id })), change);
     const count = chosen.length - failed.length;
     setFailures(failed);
     setTicked(failed.map(a => a.runId));
     await refresh();
-    say(`${count} ${count === 1 ? "run is" : "runs are"} ${done}.`, async () => {
-      await undo();
-      await refresh();
-    });
+    say(`${count} ${count === 1 ? "run is" : "runs are"} ${became}.`, () => undo().then(refresh));
   };
   return (
     <>
@@ -76,7 +73,7 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
           <>
             <p class="actions">
               <label><input type="checkbox" checked={chosen.length === items.length} onChange={e => setTicked(e.currentTarget.checked ? ids : [])} /> All {items.length} shown</label>
-              {chosen.length > 0 && bulk.map(([said, change, done]) => <Action key={said} plain label={`${said}: ${chosen.length}`} run={() => act(change, done)}>{said}</Action>)}
+              {chosen.length > 0 && bulk.map(([said, change, became]) => <Action key={said} plain label={`${said}: ${chosen.length}`} run={() => act(change, became)}>{said}</Action>)}
             </p>
             {failures.map(f => f.problem && <Failure key={f.runId} of={toProblem(new Error(f.problem.detail))} />)}
             {pagesOf(items).map((page, i) => <Rows key={i} of={page} ticked={ticked} tick={setTicked} />)}
@@ -91,7 +88,7 @@ const pagesOf = (runs: Run[]): Run[][] => Array.from({ length: Math.ceil(runs.le
 
 /** Rows are so many runs as their evaluations can be asked for at once. */
 function Rows({ of: runs, ticked, tick }: { of: Run[]; ticked: string[]; tick: (ids: string[]) => void }) {
-  const scores = useGet("/v1/evaluations", { params: { query: { "filter[runId]": runs.map(r => r.id), limit: 100 } } }, { keepPreviousData: true });
+  const scores = useGet("/v1/evaluations", { query: { "filter[runId]": runs.map(r => r.id), limit: 100 } }, { keepPreviousData: true });
   return (
     <ul class="rows">
       {runs.map(r => {
@@ -114,7 +111,7 @@ function Rows({ of: runs, ticked, tick }: { of: Run[]; ticked: string[]; tick: (
 }
 
 function Teams({ taskId }: { taskId: string }) {
-  const all = useList("/v1/tasks/{taskId}/registrations", { params: { path: { taskId }, query: { limit: 100 } } });
+  const all = useList("/v1/tasks/{taskId}/registrations", { path: { taskId }, query: { limit: 100 } });
   const waiting = all.items?.filter(r => r.state === "pending") ?? [];
   return (
     <>
@@ -141,21 +138,15 @@ function Teams({ taskId }: { taskId: string }) {
 }
 
 function Announcements({ taskId }: { taskId: string }) {
-  const all = useList("/v1/tasks/{taskId}/announcements", { params: { path: { taskId } } });
+  const all = useList("/v1/tasks/{taskId}/announcements", { path: { taskId } });
   const one = "/v1/tasks/{taskId}/announcements/{announcementId}";
   const fields = (f: Parameters<Parameters<typeof Form>[0]["children"]>[0]) => <><Text f={f} name="title" label="Title" required max={200} /><Area f={f} name="body" label="Text" hint="Markdown." /></>;
-  const drop = async (a: Schemas["Announcement"]): Promise<void> => {
-    await remove(one, { taskId, announcementId: a.id });
-    await all.reload();
-    say("The announcement is deleted. What was sent of it stays sent.");
-  };
+  const drop = (a: Schemas["Announcement"]): Promise<void> =>
+    done(remove(one, { taskId, announcementId: a.id }), "The announcement is deleted. What was sent of it stays sent.");
   return (
     <>
-      <Form name={`announcement ${taskId}`} initial={{}} button="Announce" submit={async v => {
-        await post("/v1/tasks/{taskId}/announcements", { taskId }, v);
-        await all.reload();
-        say("Announced. Accepted teams are told by e-mail.");
-      }}>{fields}</Form>
+      <Form name={`announcement ${taskId}`} initial={{}} button="Announce"
+        submit={v => done(post("/v1/tasks/{taskId}/announcements", { taskId }, v), "Announced. Accepted teams get an e-mail.")}>{fields}</Form>
       <Items of={all} empty={<p>Nothing was announced yet.</p>}>
         {items => <>{items.map(a => (
           <article class="card" key={a.id}>
@@ -163,11 +154,10 @@ function Announcements({ taskId }: { taskId: string }) {
             {a.body && <Markdown source={a.body} top={4} />}
             <details>
               <summary>Change</summary>
-              <Form name={`announcement ${a.id}`} initial={{ title: a.title, body: a.body }} submit={async (v: Values, base) => {
-                await patch(one, { taskId, announcementId: a.id }, mergePatch(base, v));
-                await all.reload();
-                say("Saved. It is not sent again.");
-              }}>{fields}</Form>
+              <Form name={`announcement ${a.id}`} initial={{ title: a.title, body: a.body }}
+                submit={(v, base) => done(patch(one, { taskId, announcementId: a.id }, mergePatch(base, v)), "Saved. It is not sent again.")}>
+                {fields}
+              </Form>
               <Action plain label={`Delete ${a.title}`} run={() => drop(a)}>Delete</Action>
             </details>
           </article>

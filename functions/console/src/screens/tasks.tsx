@@ -43,7 +43,7 @@ export default function Tasks({ query }: Screen) {
 }
 
 function All({ stage, name }: { stage: Stage; name: string }) {
-  const all = useList("/v1/tasks", { params: { query: { limit: 100, ...(name && { "filter[name]": [name] }) } } }, { keepPreviousData: true });
+  const all = useList("/v1/tasks", { query: { limit: 100, ...(name && { "filter[name]": [name] }) } }, { keepPreviousData: true });
   const tasks = { ...all, items: all.items?.filter(t => stageOf(t.submissions) === stage) };
   return (
     <Items of={tasks} empty={<p>{all.more ? `None of the newest tasks is ${stage}. Show more to look further back.` : name ? "No task of this name is here. Try another name, or another tab." : `No task is ${stage} now.`}</p>}>
@@ -82,7 +82,7 @@ function Mine({ me }: { me: Me }) {
 }
 
 function Organized({ ids }: { ids: string[] }) {
-  const all = useList("/v1/tasks", { params: { query: { "filter[organizerId]": ids } } });
+  const all = useList("/v1/tasks", { query: { "filter[organizerId]": ids } });
   return (
     <Items of={all} empty={<p>Your organizer has no task yet.</p>}>
       {items => <Cards>{items.map(t => <Card key={t.id} task={t} organized />)}</Cards>}
@@ -91,7 +91,7 @@ function Organized({ ids }: { ids: string[] }) {
 }
 
 function Registered({ of }: { of: Me["registrations"][number] }) {
-  const { data } = useGet("/v1/tasks/{taskId}", { params: { path: { taskId: of.taskId } } });
+  const { data } = useGet("/v1/tasks/{taskId}", { path: { taskId: of.taskId } });
   return data ? <Card task={data} registration={of} /> : (
     <li class="card"><h3><a href={`#/tasks/${of.taskId}`}><bdi>{of.taskName ?? of.taskId}</bdi></a></h3></li>
   );

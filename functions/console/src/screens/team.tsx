@@ -1,14 +1,13 @@
 // The reader's team in a task: what it says of itself, its members, and who is invited.
 import { useEffect } from "preact/hooks";
 import { patch, remove, type Schemas } from "../api";
-import { refresh, useGet, useNewest } from "../data";
+import { done, refresh, useGet, useNewest } from "../data";
 import { registrationIn, type Me } from "../roles";
 import { go, type Screen } from "../route";
 import { Form, mergePatch, type Values } from "../ui/form";
 import { Invitations } from "../ui/invitations";
 import { TeamFields, TermsField } from "../ui/registration_fields";
 import { Action, Loaded, Tag } from "../ui/show";
-import { say } from "../ui/status";
 import { TaskFrame, type OfTask } from "../ui/task_nav";
 import { Left } from "./task";
 
@@ -32,20 +31,14 @@ const fields = (r: Registration): Values => ({ team: r.team, anonymous: r.anonym
 
 function Mine({ task, me, registrationId, known }: OfTask & { registrationId: string; known: Registration["state"] }) {
   const ids = { taskId: task.id, registrationId };
-  const registration = useGet(path, { params: { path: ids } }, { refreshInterval: r => r?.state === "pending" ? 10_000 : 0 });
+  const registration = useGet(path, { path: ids }, { refreshInterval: r => r?.state === "pending" ? 10_000 : 0 });
   useEffect(() => {
     if (registration.data && registration.data.state !== known) void refresh(); // what the team may do follows
   }, [registration.data?.state]);
   const { newest, latest } = useNewest(registration.data, () => registration.mutate());
-  const change = async (body: object, done: string): Promise<void> => {
-    await patch(path, ids, body, newest.current);
-    await refresh();
-    say(done);
-  };
+  const change = (body: object, said: string): Promise<void> => done(patch(path, ids, body, newest.current), said);
   const withdraw = async (): Promise<void> => {
-    await remove(path, ids);
-    await refresh();
-    say("Your team no longer takes part.");
+    await done(remove(path, ids), "Your team no longer takes part.");
     go(`/tasks/${task.id}`);
   };
   return (
@@ -83,9 +76,8 @@ function Mine({ task, me, registrationId, known }: OfTask & { registrationId: st
 function Members({ of: r, me, ids, hand }: { of: Registration; me: Me; ids: { taskId: string; registrationId: string }; hand: (userId: string) => Promise<void> }) {
   const owner = r.userId === me.id;
   const leave = async (userId: string): Promise<void> => {
-    await remove(`${path}/members/{userId}`, { ...ids, userId });
-    await refresh();
-    say(userId === me.id ? "You have left the team." : "They are no longer in the team.");
+    await done(remove(`${path}/members/{userId}`, { ...ids, userId }),
+      userId === me.id ? "You have left the team." : "They are no longer in the team.");
     if (userId === me.id) go(`/tasks/${ids.taskId}`);
   };
   return (

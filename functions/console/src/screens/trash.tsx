@@ -1,9 +1,8 @@
 // What was deleted and can be restored.
 import { remove } from "../api";
-import { refresh, useList } from "../data";
+import { done, useList } from "../data";
 import type { Screen } from "../route";
 import { Action, Heading, Listed, Tag } from "../ui/show";
-import { say } from "../ui/status";
 import { ago, When } from "../ui/time";
 
 export default function Trash(_: Screen) {
@@ -15,11 +14,8 @@ export default function Trash(_: Screen) {
         {d => (
           <>
             <span><Tag>{d.kind}</Tag> <bdi>{d.name || d.resourceId}</bdi> <span class="small quiet">deleted <When at={d.createdAt} />{d.by && <> by <bdi>{d.by.name || d.by.id}</bdi></>}; gone for good {ago(d.expiresAt)}</span></span>
-            <Action plain label={`Restore ${d.name || d.resourceId}`} run={async () => {
-              await remove("/v1/deletions/{deletionId}", { deletionId: d.id });
-              await refresh();
-              say(`${d.name || "It"} is restored.`);
-            }}>Restore</Action>
+            <Action plain label={`Restore ${d.name || d.resourceId}`} run={() =>
+              done(remove("/v1/deletions/{deletionId}", { deletionId: d.id }), `${d.name || "It"} is restored.`)}>Restore</Action>
           </>
         )}
       </Listed>

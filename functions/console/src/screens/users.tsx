@@ -1,6 +1,6 @@
 // The users of the platform, for those who run it: what they take, their tokens, and their deletion.
 import { patch, remove, type Schemas } from "../api";
-import { useGet, useList, useNewest } from "../data";
+import { done, useGet, useList, useNewest } from "../data";
 import { go, view, type Screen } from "../route";
 import { Text, Whole } from "../ui/fields";
 import { Form, member, mergePatch, withMember, type Values } from "../ui/form";
@@ -14,7 +14,7 @@ export default function Users({ params, query }: Screen) {
 
 function All({ query }: { query: URLSearchParams }) {
   const name = query.get("name") ?? "";
-  const all = useList("/v1/users", { params: { query: { ...(name && { "filter[name]": [name] }) } } }, { keepPreviousData: true });
+  const all = useList("/v1/users", { query: { ...(name && { "filter[name]": [name] }) } }, { keepPreviousData: true });
   return (
     <>
       <Heading title="Users">Users</Heading>
@@ -28,8 +28,8 @@ function All({ query }: { query: URLSearchParams }) {
 }
 
 function One({ userId }: { userId: string }) {
-  const user = useGet("/v1/users/{userId}", { params: { path: { userId } } });
-  const tokens = useList("/v1/users/{userId}/tokens", { params: { path: { userId } } });
+  const user = useGet("/v1/users/{userId}", { path: { userId } });
+  const tokens = useList("/v1/users/{userId}/tokens", { path: { userId } });
   return (
     <Loaded of={user} title="User">
       {u => (
@@ -44,11 +44,8 @@ function One({ userId }: { userId: string }) {
             {t => (
               <>
                 <span><bdi>{t.name}</bdi> <Tag>{t.scopes.join(", ")}</Tag></span>
-                <Action plain label={`Revoke ${t.name}`} run={async () => {
-                  await remove("/v1/users/{userId}/tokens/{tokenId}", { userId, tokenId: t.id });
-                  await tokens.reload();
-                  say(`${t.name} no longer works.`);
-                }}>Revoke</Action>
+                <Action plain label={`Revoke ${t.name}`} run={() =>
+                  done(remove("/v1/users/{userId}/tokens/{tokenId}", { userId, tokenId: t.id }), `${t.name} no longer works.`)}>Revoke</Action>
               </>
             )}
           </Listed>
@@ -84,18 +81,14 @@ const scaled = (of: Values, factor: number): Values => inBytes.reduce((values, n
 function Limits({ of: u, saved }: { of: Profile; saved: () => Promise<Profile | undefined> }) {
   const { newest, latest } = useNewest(u, saved);
   const fields = (p: Profile): Values => scaled({ quota: p.quota ?? {} }, 1 / megabyte);
+  const change = (from: Values, to: Values, of?: Profile): Promise<unknown> =>
+    patch("/v1/users/{userId}", { userId: u.id }, mergePatch(scaled(from, megabyte), scaled(to, megabyte)), of);
   return (
     <details>
       <summary>Change the limits of this user</summary>
       <p>What is left empty is as for all users, 0 is no limit. A limit below what is taken deletes nothing.</p>
-      <Form name={`limits ${u.id}`} initial={fields(u)} latest={async () => fields(await latest())} submit={async (values, base) => {
-        await patch("/v1/users/{userId}", { userId: u.id }, mergePatch(scaled(base, megabyte), scaled(values, megabyte)), newest.current);
-        await saved();
-        say("The limits are changed.", async () => {
-          await patch("/v1/users/{userId}", { userId: u.id }, mergePatch(scaled(values, megabyte), scaled(base, megabyte)));
-          await saved();
-        });
-      }}>
+      <Form name={`limits ${u.id}`} initial={fields(u)} latest={async () => fields(await latest())}
+        submit={(values, base) => done(change(base, values, newest.current), "The limits are changed.", () => change(values, base))}>
         {f => (
           <>
             <Whole f={f} name="quota/storedBytes" label="Stored (MB)" />

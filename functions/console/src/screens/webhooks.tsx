@@ -1,12 +1,11 @@
 // The webhooks of a task or an organizer: where events go, and what became of them.
 import { useState } from "preact/hooks";
 import { patch, post, remove, type Schemas } from "../api";
-import { useList } from "../data";
+import { done, useList } from "../data";
 import type { Screen } from "../route";
 import { Checks, Text } from "../ui/fields";
 import { filled, Form } from "../ui/form";
 import { Action, Code, Heading, Items, Listed, Tag } from "../ui/show";
-import { say } from "../ui/status";
 import { When } from "../ui/time";
 
 type Ids = Record<string, string>;
@@ -21,7 +20,7 @@ const kinds: Record<NonNullable<Schemas["Webhook"]["kinds"]>[number], string> = 
 
 export default function Webhooks({ params }: Screen) {
   const path = (params["taskId"] ? ofTask : ofOrganizer) as typeof ofTask;
-  const all = useList(path, { params: { path: params as { taskId: string } } });
+  const all = useList(path, { path: params as { taskId: string } });
   const [secret, setSecret] = useState<Schemas["NewWebhook"]>();
   return (
     <>
@@ -30,7 +29,7 @@ export default function Webhooks({ params }: Screen) {
       <p>Events are sent to addresses of yours as the Standard Webhooks specification has it, signed with a secret.</p>
       {secret?.secret && <div class="notice" role="status"><p>The secret of <bdi>{secret.url}</bdi> is shown this once.</p><Code label="Secret of the webhook">{secret.secret}</Code></div>}
       <Items of={all} empty={<p>There is none.</p>}>
-        {items => <>{items.map(w => <One key={w.id} of={w} path={path} ids={{ ...params, webhookId: w.id }} changed={all.reload} show={setSecret} />)}</>}
+        {items => <>{items.map(w => <One key={w.id} of={w} path={path} ids={{ ...params, webhookId: w.id }} show={setSecret} />)}</>}
       </Items>
       {all.items && <h2>New webhook</h2>}
       {all.items && <Form name={`webhook ${Object.values(params).join(" ")}`} initial={{}} button="Make a webhook" submit={async v => {
@@ -48,16 +47,13 @@ export default function Webhooks({ params }: Screen) {
   );
 }
 
-type Props = { of: Schemas["Webhook"]; path: typeof ofTask; ids: Ids; changed: () => Promise<unknown>; show: (w?: Schemas["NewWebhook"]) => void };
+type Props = { of: Schemas["Webhook"]; path: typeof ofTask; ids: Ids; show: (w?: Schemas["NewWebhook"]) => void };
 
-function One({ of: w, path, ids, changed, show }: Props) {
+function One({ of: w, path, ids, show }: Props) {
   const [open, setOpen] = useState(false);
   const one = `${path}/{webhookId}` as const;
-  const disable = async (disabled: boolean): Promise<void> => {
-    await patch(one, ids, { disabled });
-    await changed();
-    say(disabled ? "Switched off." : "Switched on.", () => disable(!disabled));
-  };
+  const set = (disabled: boolean): Promise<unknown> => patch(one, ids, { disabled });
+  const disable = (disabled: boolean): Promise<void> => done(set(disabled), disabled ? "Switched off." : "Switched on.", () => set(!disabled));
   return (
     <article class="card">
       <h2><bdi>{w.url}</bdi> {w.disabled && <Tag kind="bad">off</Tag>}</h2>
@@ -66,10 +62,8 @@ function One({ of: w, path, ids, changed, show }: Props) {
         <Action plain label={`${w.disabled ? "Switch on" : "Switch off"} ${w.url}`} run={() => disable(!w.disabled)}>{w.disabled ? "Switch on" : "Switch off"}</Action>
         <Action plain label={`New secret for ${w.url}`} run={async () => show(await post(`${one}/secrets`, ids, {}))}>New secret</Action>
         <Action plain label={`Delete ${w.url}`} run={async () => {
-          await remove(one, ids);
+          await done(remove(one, ids), "The webhook is deleted.");
           show(undefined);
-          await changed();
-          say("The webhook is deleted.");
         }}>Delete</Action>
       </p>
       <details onToggle={e => setOpen(e.currentTarget.open)}><summary>Deliveries</summary>{open && <Deliveries path={one} ids={ids} />}</details>
@@ -78,17 +72,14 @@ function One({ of: w, path, ids, changed, show }: Props) {
 }
 
 function Deliveries({ path, ids }: { path: `${typeof ofTask}/{webhookId}`; ids: Ids }) {
-  const all = useList(`${path}/deliveries`, { params: { path: ids as { taskId: string; webhookId: string } } });
+  const all = useList(`${path}/deliveries`, { path: ids as { taskId: string; webhookId: string } });
   return (
     <Listed of={all} empty={<p>Nothing was sent yet.</p>}>
       {d => (
         <>
           <span><Tag kind={d.state === "delivered" ? "good" : d.state === "failed" ? "bad" : "warm"}>{d.state}</Tag> {d.type}, <When at={d.createdAt} /> {d.failure && <span class="small fault">{d.failure}</span>}</span>
-          <Action plain label={`Send again: ${d.type}`} run={async () => {
-            await post(`${path}/deliveries/{deliveryId}/attempts`, { ...ids, deliveryId: d.id }, {});
-            await all.reload();
-            say("It is sent again.");
-          }}>Send again</Action>
+          <Action plain label={`Send again: ${d.type}`} run={() =>
+            done(post(`${path}/deliveries/{deliveryId}/attempts`, { ...ids, deliveryId: d.id }, {}), "It is sent again.")}>Send again</Action>
         </>
       )}
     </Listed>

@@ -31,7 +31,7 @@ type OfDataset = { taskId: string; query: URLSearchParams; empty: ComponentChild
 
 /** OneDataset shows something of one dataset of a task: that of the address, or else the first. */
 export function OneDataset({ taskId, query, empty, first, children }: OfDataset & { children: (d: Dataset) => ComponentChildren }) {
-  const datasets = useList("/v1/datasets", { params: { query: { "filter[taskId]": [taskId] } } });
+  const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [taskId] } });
   return (
     <Items of={datasets} empty={empty}>
       {all => {

@@ -1,25 +1,19 @@
 // Deleting a task or a dataset, which can be undone. What others have submitted goes only with it by its name.
 import { useState } from "preact/hooks";
 import { remove, restore, toProblem, type Problem } from "../api";
-import { refresh } from "../data";
+import { done } from "../data";
 import { go } from "../route";
 import { Text } from "./fields";
 import { Form } from "./form";
 import { Action, Failure } from "./show";
-import { say } from "./status";
 
 type Props = { kind: "task" | "dataset"; id: string; taskId: string; name: string; then: string };
 
 export function Delete({ kind, id, taskId, name, then }: Props) {
   const [refused, setRefused] = useState<Problem>();
   const act = async (query?: Record<string, string>): Promise<void> => {
-    await (kind === "task" ? remove("/v1/tasks/{taskId}", { taskId }, query) : remove("/v1/datasets/{datasetId}", { datasetId: id }));
-    go(then);
-    say(`${name} was deleted.`, async () => {
-      await restore(kind, id, kind === "task" ? undefined : taskId);
-      await refresh();
-    });
-    await refresh();
+    const removed = kind === "task" ? remove("/v1/tasks/{taskId}", { taskId }, query) : remove("/v1/datasets/{datasetId}", { datasetId: id });
+    await done(removed.then(() => go(then)), `${name} was deleted.`, () => restore(kind, id, kind === "task" ? undefined : taskId));
   };
   const first = (): Promise<void> => act().catch((error: unknown) => {
     const p = toProblem(error);

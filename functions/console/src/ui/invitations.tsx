@@ -1,11 +1,10 @@
 // Invitations to an organizer, a task or a team: made, shown once, listed, withdrawn.
 import { useState } from "preact/hooks";
 import { post, remove, type Schemas } from "../api";
-import { useList } from "../data";
+import { done, useList } from "../data";
 import { Choice, Instant, Text, Whole } from "./fields";
 import { filled, Form } from "./form";
 import { Action, Code, Listed } from "./show";
-import { say } from "./status";
 import { When } from "./time";
 
 type To = { organizerId: string } | { taskId: string; registrationId?: string };
@@ -18,16 +17,15 @@ export function Invitations({ to, what }: { to: To; what: string }) {
   const path = "organizerId" in to ? "/v1/organizers/{organizerId}/invitations"
     : ofTeam ? "/v1/tasks/{taskId}/registrations/{registrationId}/invitations" : "/v1/tasks/{taskId}/invitations";
   const ids = to as unknown as Record<string, string>;
-  const all = useList(path as "/v1/tasks/{taskId}/invitations", { params: { path: ids as { taskId: string } } });
+  const all = useList(path as "/v1/tasks/{taskId}/invitations", { path: ids as { taskId: string } });
   const invite = async (values: object): Promise<void> => {
     setMade(await post(path, ids, values));
     await all.reload();
   };
   const withdraw = async (invitationId: string): Promise<void> => {
-    await remove(`${path}/{invitationId}` as "/v1/tasks/{taskId}/invitations/{invitationId}", { ...ids, invitationId });
+    await done(remove(`${path}/{invitationId}` as "/v1/tasks/{taskId}/invitations/{invitationId}", { ...ids, invitationId }),
+      "The invitation no longer works.");
     if (made?.id === invitationId) setMade(undefined);
-    await all.reload();
-    say("The invitation no longer works.");
   };
   return (
     <>

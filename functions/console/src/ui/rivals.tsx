@@ -11,8 +11,8 @@ type Evaluation = Schemas["Evaluation"];
 export function useRivals(datasetId: string | undefined): Evaluation[] {
   const me = useMe();
   const on = datasetId ? { "filter[datasetId]": [datasetId] } : {};
-  const board = useGet(datasetId ? "/v1/evaluations" : null, { params: { query: { ...on, sort: "rank", limit: 50 } } }).data?.data ?? [];
-  const mine = useGet(me ? "/v1/evaluations" : null, { params: { query: { ...on, "filter[userId]": [me?.id ?? ""], limit: 50 } } }).data?.data ?? [];
+  const board = useGet(datasetId ? "/v1/evaluations" : null, { query: { ...on, sort: "rank", limit: 50 } }).data?.data ?? [];
+  const mine = useGet(me ? "/v1/evaluations" : null, { query: { ...on, "filter[userId]": [me?.id ?? ""], limit: 50 } }).data?.data ?? [];
   return [...board, ...mine.filter(m => !board.some(b => b.id === m.id))];
 }
 

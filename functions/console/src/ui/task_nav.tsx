@@ -9,7 +9,7 @@ export type OfTask = { task: Schemas["Task"]; me: Me | undefined };
 
 /** TaskFrame shows a screen of a task once the task is read. */
 export function TaskFrame({ taskId, title, at, children }: { taskId: string; title: string; at: string; children: (of: OfTask) => ComponentChildren }) {
-  const task = useGet("/v1/tasks/{taskId}", { params: { path: { taskId } } });
+  const task = useGet("/v1/tasks/{taskId}", { path: { taskId } });
   const me = useMe();
   return (
     <Loaded of={task} title="Task">
@@ -27,7 +27,7 @@ export function TaskFrame({ taskId, title, at, children }: { taskId: string; tit
 
 /** Organizer names the organizer of a task, in a line that is there before the name is. */
 export function Organizer({ id }: { id: string }) {
-  const { data } = useGet("/v1/organizers/{organizerId}", { params: { path: { organizerId: id } } }, { revalidateOnFocus: false });
+  const { data } = useGet("/v1/organizers/{organizerId}", { path: { organizerId: id } }, { revalidateOnFocus: false });
   return <p class="small quiet">by <bdi>{data?.name ?? "…"}</bdi></p>;
 }
 

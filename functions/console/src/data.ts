@@ -15,7 +15,7 @@ type Item<P extends GetPath> = Answer<P> extends { data: (infer T)[] } ? T : nev
 export type Loading<T> = SWRResponse<T, Problem>;
 
 // The types of path and parameters belong together, which TypeScript can't follow here.
-const get = <T>(path: string, params: object): Promise<T> =>
+const get = <T>(path: string, params: unknown): Promise<T> =>
   ok((client.GET as unknown as (path: string, init: object) => Promise<{ data?: T; response: Response }>)(path, { params }));
 
 /** read gets a resource once, outside a screen's life. */

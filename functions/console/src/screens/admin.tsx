@@ -1,10 +1,11 @@
 // What those who run the platform look at: health, queues with their workers, storage, and which tasks are featured.
+import type { ComponentChildren } from "preact";
 import { patch, type Schemas } from "../api";
 import { done, useGet, useList } from "../data";
 import type { Screen } from "../route";
-import { Action, Heading, Items, Listed, Loaded, Tag } from "../ui/show";
+import { bytes } from "../ui/files";
+import { Action, Heading, Items, Listed, Loaded, Members, Table, Tag } from "../ui/show";
 import { ago } from "../ui/time";
-import { bytes } from "./task";
 
 export default function Admin(_: Screen) {
   const storage = useGet("/v1/platform/storage", {});
@@ -48,19 +49,15 @@ function Queues() {
   return (
     <Items of={all} empty={<p>Nothing waits for workers, and none was seen.</p>}>
       {items => (
-        <div class="scroll" tabIndex={0} role="group" aria-label="Queues">
-          <table>
-            <thead><tr><th scope="col">Pool</th><th scope="col">Work</th><th scope="col" class="number">Waiting</th><th scope="col">Oldest</th><th scope="col">Worker seen</th></tr></thead>
-            <tbody>
-              {items.map(q => (
-                <tr key={`${q.pool} ${q.work}`}>
-                  <th scope="row"><bdi>{q.pool}</bdi></th><td>{q.work}</td><td class="number">{q.runs}</td>
-                  <td>{q.waitingSince ? ago(q.waitingSince) : "–"}</td><td>{q.pool === "(builtin)" ? "needs none" : q.workerSeenAt ? ago(q.workerSeenAt) : <Tag kind={q.runs > 0 ? "bad" : "warm"}>never</Tag>}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label="Queues" head={["Pool", "Work", { number: "Waiting" }, "Oldest", "Worker seen"]}>
+          {items.map(q => (
+            <tr key={`${q.pool} ${q.work}`}>
+              <th scope="row"><bdi>{q.pool}</bdi></th><td>{q.work}</td><td class="number">{q.runs}</td>
+              <td>{q.waitingSince ? ago(q.waitingSince) : "–"}</td>
+              <td>{q.pool === "(builtin)" ? "needs none" : q.workerSeenAt ? ago(q.workerSeenAt) : <Tag kind={q.runs > 0 ? "bad" : "warm"}>never</Tag>}</td>
+            </tr>
+          ))}
+        </Table>
       )}
     </Items>
   );
@@ -88,17 +85,15 @@ export const noun = (kind: string): string => kind.replace(/[A-Z]/g, c => ` ${c.
 
 /** Usage shows what is taken of a quota. */
 export const Usage = ({ taken, limits }: { taken: Schemas["Taken"]; limits: Schemas["UsageLimits"] | undefined }) => (
-  <dl class="members">
-    {sizes.flatMap(k => {
+  <Members of={[
+    ...sizes.map((k): [string, ComponentChildren] => {
       const show = (v: number): string => k === "pendingFiles" ? String(v) : bytes(v);
       const most = limits?.[k] ?? 0;
-      return [
-        <dt key={k}>{said[k]}</dt>,
-        <dd key={`${k} value`}>{show(taken[k])}{most > 0 && <> of {show(most)} <meter max={most} value={taken[k]} aria-label={said[k]} /></>}</dd>,
-      ];
-    })}
-    {Object.entries(taken.perDay as Record<string, number>).flatMap(([k, v]) => [<dt key={k}>{noun(k)} of 24 hours</dt>, <dd key={`${k} value`}>{v}{limits && ` of ${(limits.perDay as Record<string, number>)[k] || "any"}`}</dd>])}
-  </dl>
+      return [said[k], <>{show(taken[k])}{most > 0 && <> of {show(most)} <meter max={most} value={taken[k]} aria-label={said[k]} /></>}</>];
+    }),
+    ...Object.entries(taken.perDay as Record<string, number>).map(([k, v]): [string, string] =>
+      [`${noun(k)} of 24 hours`, `${v}${limits ? ` of ${(limits.perDay as Record<string, number>)[k] || "any"}` : ""}`]),
+  ]} />
 );
 
 function Featured() {

@@ -7,7 +7,7 @@ import { Select, Tabs } from "../ui/choices";
 import { download, fetchAs } from "../ui/download";
 import { RunSelect, useRivals } from "../ui/rivals";
 import { decimals, nameOf } from "../ui/run_state";
-import { Action, Failure, Heading, Loaded, Tag } from "../ui/show";
+import { Action, Failure, Heading, Loaded, Members, Table, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { TopicPager } from "../ui/topic_pager";
 
@@ -105,23 +105,18 @@ function Significance({ input }: { input: object }) {
       {s => (
         <>
           <p class="lead">{s.conclusion}</p>
-          <div class="scroll" tabIndex={0} role="group" aria-label="Pairs of runs">
-            <table>
-              <thead><tr><th scope="col">Pair</th><th scope="col" class="number">Difference of {s.measure}</th><th scope="col" class="number">p ({s.test})</th><th scope="col" class="number">Corrected ({s.correction})</th><th scope="col" class="number">Effect (d)</th><th scope="col">Verdict</th></tr></thead>
-              <tbody>
-                {s.pairs.map(p => (
-                  <tr key={`${p.first} ${p.second}`}>
-                    <th scope="row"><bdi>{s.runs[p.first]?.name}</bdi> and <bdi>{s.runs[p.second]?.name}</bdi></th>
-                    <td class="number">{decimals(p.difference)}</td><td class="number">{decimals(p.randomization?.p)}</td><td class="number">{decimals(p.p)}</td><td class="number">{decimals(p.cohensD)}</td>
-                    <td>{p.different ? <Tag kind="good">different</Tag> : "not told apart"}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-          <dl class="members">
-            {s.runs.flatMap(r => [<dt key={r.name}><bdi>{r.name}</bdi></dt>, <dd key={`${r.name} mean`}>{decimals(r.mean)} <span class="small quiet">({decimals(r.interval.low)}–{decimals(r.interval.high)})</span></dd>])}
-          </dl>
+          <Table label="Pairs of runs" head={["Pair",
+            ...[`Difference of ${s.measure}`, `p (${s.test})`, `Corrected (${s.correction})`, "Effect (d)"].map(number => ({ number })), "Verdict"]}>
+            {s.pairs.map(p => (
+              <tr key={`${p.first} ${p.second}`}>
+                <th scope="row"><bdi>{s.runs[p.first]?.name}</bdi> and <bdi>{s.runs[p.second]?.name}</bdi></th>
+                {[p.difference, p.randomization?.p, p.p, p.cohensD].map((v, i) => <td key={i} class="number">{decimals(v)}</td>)}
+                <td>{p.different ? <Tag kind="good">different</Tag> : "not told apart"}</td>
+              </tr>
+            ))}
+          </Table>
+          <Members of={s.runs.map(r => [<bdi>{r.name}</bdi>,
+            <>{decimals(r.mean)} <span class="small quiet">({decimals(r.interval.low)}–{decimals(r.interval.high)})</span></>])} />
           <p class="small quiet">Over {s.topics} topics{s.leftOut > 0 && `; ${s.leftOut} that only some of the runs have were left out`}.</p>
         </>
       )}
@@ -162,24 +157,23 @@ function Topics({ input, query }: Choices) {
         {t => (
           <>
             <Chart tool="topics" input={{ ...input, sort, limit }} alt={`${t.measure} by run and topic; the table below has the same values`} />
-            <div class="scroll named" tabIndex={0} role="group" aria-label="Values by topic">
-              <table>
-                <thead><tr><th scope="col">Topic</th>{t.runs.map(r => <th key={r.name} scope="col" class="number"><bdi>{r.name}</bdi></th>)}<th scope="col" class="number">Spread</th></tr></thead>
-                <tbody>
-                  {t.topics.map(line => (
-                    <tr key={line.topic}>
-                      <th scope="row">
-                        <button type="button" class="plain" onClick={() => view(query, { tool: "diffir", topic: line.topic })}>
-                          <bdi>{line.topic}</bdi>
-                        </button> {line.hard && <Tag kind="warm">hard</Tag>}
-                      </th>
-                      {line.values.map((v, i) => <td key={i} class="number">{decimals(v)} {v !== null && <meter min={Math.min(0, v)} max={Math.max(1, line.max)} value={v} aria-hidden="true" />}</td>)}
-                      <td class="number">{decimals(line.spread)}</td>
-                    </tr>
+            <Table named label="Values by topic" head={["Topic", ...t.runs.map(r => ({ number: r.name })), { number: "Spread" }]}>
+              {t.topics.map(line => (
+                <tr key={line.topic}>
+                  <th scope="row">
+                    <button type="button" class="plain" onClick={() => view(query, { tool: "diffir", topic: line.topic })}>
+                      <bdi>{line.topic}</bdi>
+                    </button> {line.hard && <Tag kind="warm">hard</Tag>}
+                  </th>
+                  {line.values.map((v, i) => (
+                    <td key={i} class="number">
+                      {decimals(v)} {v !== null && <meter min={Math.min(0, v)} max={Math.max(1, line.max)} value={v} aria-hidden="true" />}
+                    </td>
                   ))}
-                </tbody>
-              </table>
-            </div>
+                  <td class="number">{decimals(line.spread)}</td>
+                </tr>
+              ))}
+            </Table>
             {t.count > t.topics.length && <button type="button" class="plain" onClick={() => setLimit(limit * 2)}>Show more of {t.count} topics</button>}
           </>
         )}

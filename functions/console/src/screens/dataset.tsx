@@ -8,6 +8,7 @@ import { CheckedFile } from "../ui/checked_file";
 import { Delete } from "../ui/delete";
 import { Check, Checks, Choice, Faults, Text, Whole } from "../ui/fields";
 import { Diagnostics, FileField } from "../ui/file_field";
+import { FileName } from "../ui/files";
 import { filled, Form, member, mergePatch, type Editing, type Values } from "../ui/form";
 import { MarkdownField } from "../ui/markdown_field";
 import { MeasuresField } from "../ui/measures_field";
@@ -15,7 +16,6 @@ import { Action, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { TaskFrame } from "../ui/task_nav";
 import { ForOrganizers, Limits, truthState, Window } from "./edit_task";
-import { bytes } from "./task";
 
 type Dataset = Schemas["Dataset"];
 type Kind = Schemas["Evaluator"]["kind"];
@@ -237,7 +237,7 @@ function There({ f, part, stored }: { f: Editing; part: "inputs" | "truths"; sto
         const at = stored?.find(s => s.name === file.name && s.sha256 === file.sha256);
         return (
           <li key={file.name}>
-            <span>{at?.url ? <a href={at.url}><bdi>{file.name}</bdi></a> : <bdi>{file.name}</bdi>} <span class="small quiet">{bytes(file.size)}</span> {at?.state === "pending" && <Tag kind="warm">not arrived</Tag>}</span>
+            <span><FileName of={file} url={at?.url} /> {at?.state === "pending" && <Tag kind="warm">not arrived</Tag>}</span>
             <button type="button" class="plain" aria-label={`Remove ${file.name}`} onClick={() => f.set(part, files.filter(x => x !== file))}>Remove</button>
           </li>
         );

@@ -7,7 +7,7 @@ import { Area, Check } from "../ui/fields";
 import { Diagnostics } from "../ui/file_field";
 import { Form, mergePatch, type Values } from "../ui/form";
 import { decimals, nameOf, StateTag } from "../ui/run_state";
-import { Heading, Loaded } from "../ui/show";
+import { Heading, Loaded, Members } from "../ui/show";
 import { When } from "../ui/time";
 
 const path = "/v1/runs/{runId}/review";
@@ -50,9 +50,7 @@ function One({ run: r, review: v, reload }: { run: Schemas["Run"]; review: Revie
       </p>
       {v.notice && <p class="notice">{v.notice}</p>}
       {evaluation && (
-        <dl class="members">
-          {Object.entries(evaluation.measures as Record<string, number | null>).flatMap(([m, value]) => [<dt key={m}><code>{m}</code></dt>, <dd key={`${m} value`}>{decimals(value)}</dd>])}
-        </dl>
+        <Members of={Object.entries(evaluation.measures as Record<string, number | null>).map(([m, v]) => [<code>{m}</code>, decimals(v)])} />
       )}
       <Diagnostics of={v.diagnostics ?? r.diagnostics} />
       <Form name={`review ${r.id}`} initial={fields(v)} button="Save the review" submit={save}

@@ -14,9 +14,9 @@ import { Markdown } from "../ui/lazy";
 import { Form, mergePatch, type Values } from "../ui/form";
 import { RunSelect, useRivals } from "../ui/rivals";
 import { decimals, ended, nameOf, StateTag } from "../ui/run_state";
-import { Action, Heading, Loaded, Tag } from "../ui/show";
+import { Action, Heading, Loaded, Members, Table, Tag } from "../ui/show";
 import { When } from "../ui/time";
-import { bytes } from "./task";
+import { Files } from "../ui/files";
 
 type Run = Schemas["Run"];
 type Evaluation = Schemas["Evaluation"];
@@ -52,7 +52,7 @@ function One({ of: r }: { of: Run }) {
       {r.files.some(f => f.name) && (
         <>
           <h2>Files</h2>
-          <ul>{r.files.map(f => <li key={f.name}>{f.url ? <a href={f.url}><bdi>{f.name}</bdi></a> : <bdi>{f.name}</bdi>} <span class="small quiet">{bytes(f.size)}{f.state === "pending" && ", not uploaded yet"}</span></li>)}</ul>
+          <Files of={r.files} />
           {dataset?.evaluator.kind === "retrieval" && r.files.some(f => f.url) && (
             <p class="actions">
               {Object.entries({ jsonl: "JSON Lines", csv: "CSV" }).map(([to, said]) => (
@@ -97,12 +97,10 @@ function Scores({ evaluationId, run }: { evaluationId: string; run: Run }) {
       <Loaded of={evaluation}>
         {e => (
           <>
-            <dl class="members">
-              {Object.entries(e.measures).flatMap(([m, v]) => [
-                <dt key={m}><code>{m}</code>{m === e.primaryMeasure && <span class="small"> (ranks)</span>}</dt>,
-                <dd key={`${m} value`}>{decimals(v as number | null)} {v === null && <span class="small quiet">{String(e.reasons?.[m as never] ?? "")}</span>}</dd>,
-              ])}
-            </dl>
+            <Members of={Object.entries(e.measures as Record<string, number | null>).map(([m, v]) => [
+              <><code>{m}</code>{m === e.primaryMeasure && <span class="small"> (ranks)</span>}</>,
+              <>{decimals(v)} {v === null && <span class="small quiet">{String(e.reasons?.[m as never] ?? "")}</span>}</>,
+            ])} />
             <Compare run={run} />
             {e.evaluator.kind === "retrieval" && <p><a href={`#/runs/${run.id}/serp`}>What the run retrieved for each topic</a></p>}
             <Topics of={e} />
@@ -134,19 +132,14 @@ function Topics({ of: e }: { of: Evaluation }) {
     <>
       <h2>By topic</h2>
       <Select id="measure" label="Measure" value={measure} choose={setMeasure} options={Object.fromEntries(Object.keys(e.measures).map(m => [m, m]))} />
-      <div class="scroll" tabIndex={0} role="group" aria-label="Values by topic">
-        <table>
-          <thead><tr><th scope="col">Topic</th><th scope="col" class="number">{measure}</th><th scope="col"><span class="quiet">lowest first</span></th></tr></thead>
-          <tbody>
-            {values.slice(0, shown).map(v => (
-              <tr key={v.topic}>
-                <th scope="row"><bdi>{v.topic}</bdi></th><td class="number">{decimals(v.value)}</td>
-                <td>{v.value !== null && <meter min={Math.min(0, v.value)} max={most} value={v.value} aria-hidden="true" />}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table label="Values by topic" head={["Topic", { number: measure }, "lowest first"]}>
+        {values.slice(0, shown).map(v => (
+          <tr key={v.topic}>
+            <th scope="row"><bdi>{v.topic}</bdi></th><td class="number">{decimals(v.value)}</td>
+            <td>{v.value !== null && <meter min={Math.min(0, v.value)} max={most} value={v.value} aria-hidden="true" />}</td>
+          </tr>
+        ))}
+      </Table>
       {values.length > shown && <button type="button" class="plain" onClick={() => setShown(shown + page)}>Show more of {values.length} topics</button>}
     </>
   );

@@ -4,8 +4,10 @@ import { useGet, useList } from "../data";
 import { organizes, registrationIn } from "../roles";
 import type { Screen } from "../route";
 import { registers, stageOf, submissionTypes } from "../stage";
+import { Files } from "../ui/files";
 import { Markdown } from "../ui/lazy";
-import { Code, Items, Tag } from "../ui/show";
+import { familyOf } from "../ui/measures";
+import { Code, Items, Members, Tag } from "../ui/show";
 import { Organizer, TaskFrame, type OfTask } from "../ui/task_nav";
 import { Deadline, When } from "../ui/time";
 
@@ -119,7 +121,7 @@ function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organi
       {Boolean(d.finalRuns) && <p class="small">Of each team, {d.finalRuns} final {d.finalRuns === 1 ? "run counts" : "runs count"}: mark yours under My runs, or the last ones do.</p>}
       <h4>Input</h4>
       {d.inputs?.length
-        ? <ul>{(alone ?? d).inputs?.map(f => <li key={f.name}>{f.url ? <a href={f.url}><bdi>{f.name}</bdi></a> : <bdi>{f.name}</bdi>} <span class="small quiet">{bytes(f.size)}</span></li>)}</ul>
+        ? <Files of={(alone ?? d).inputs ?? []} />
         : <p class="small quiet">No files.</p>}
       {d.inputsFor === "registrants" && !linked && <p class="small quiet">For teams that take part: links are here once yours is accepted.</p>}
       <h4>A run looks like this</h4>
@@ -137,26 +139,20 @@ function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organi
   );
 }
 
-/** bytes says a size. */
-export const bytes = (size: number | undefined): string =>
-  size === undefined ? "" : size < 1000 ? `${size} B` : size < 1e6 ? `${(size / 1e3).toFixed(1)} kB` : size < 1e9 ? `${(size / 1e6).toFixed(1)} MB` : `${(size / 1e9).toFixed(2)} GB`;
-
 const commands = (d: Schemas["Dataset"]): string => `export ASSAY_URL=${location.origin} ASSAY_TOKEN=<your access token>
 printf '{"type":"upload","files":[{"datasetId":"${d.id}","name":"run.txt","content":"%s"}]}' "$(base64 < run.txt | tr -d '\\n')" |
   curl -sS -H "Authorization: Bearer $ASSAY_TOKEN" --json @- $ASSAY_URL/v1/tasks/${d.taskId}/submissions`;
 
 /** Measures explains the measures of an evaluator by the catalogue of the server. */
-export function Measures({ of }: { of: Schemas["Evaluator"] }) {
+function Measures({ of }: { of: Schemas["Evaluator"] }) {
   const { data } = useGet("/info", {});
   return (
-    <dl class="members">
-      {of.measures.map(m => {
-        const family = data?.measures[of.kind]?.find(f => [f.name, ...(f.aliases ?? [])].includes(m.split(/[@(]/, 1)[0]!));
-        return [
-          <dt key={m}><code>{m}</code>{m === (of.primaryMeasure ?? of.measures[0]) && <span class="small"> (ranks)</span>}</dt>,
-          <dd key={`${m} definition`} class="small">{family ? <>{family.definition}{!family.higherIsBetter && " Lower is better."}</> : "Measured by the organizers' evaluator."}</dd>,
-        ];
-      })}
-    </dl>
+    <Members of={of.measures.map(m => {
+      const family = familyOf(data?.measures[of.kind] ?? [], m);
+      return [
+        <><code>{m}</code>{m === (of.primaryMeasure ?? of.measures[0]) && <span class="small"> (ranks)</span>}</>,
+        <span class="small">{family ? `${family.definition}${family.higherIsBetter ? "" : " Lower is better."}` : "Measured by the organizers' evaluator."}</span>,
+      ];
+    })} />
   );
 }

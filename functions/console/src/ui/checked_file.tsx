@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { toProblem, type Problem, type Schemas } from "../api";
 import { validate, type Verdict } from "../validate";
-import { bytes } from "../screens/task";
+import { bytes } from "./files";
 import { Diagnostics, FileField } from "./file_field";
 import { Failure, Tag } from "./show";
 

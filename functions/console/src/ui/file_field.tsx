@@ -1,7 +1,7 @@
 // A file chosen or dropped, and what the server found in it, each fault with its line.
 import { useId, useState } from "preact/hooks";
 import type { Schemas } from "../api";
-import { Tag } from "./show";
+import { Table, Tag } from "./show";
 
 type Props = { label: string; hint?: string; multiple?: boolean; accept?: string; chosen: File[]; choose: (files: File[]) => void };
 
@@ -34,23 +34,20 @@ export function FileField({ label, hint, multiple, accept, chosen, choose }: Pro
 export function Diagnostics({ of, lines }: { of: Schemas["Diagnostic"][]; lines?: Map<number, string> }) {
   if (of.length === 0) return null;
   return (
-    <div class="scroll" tabIndex={0} role="group" aria-label="Diagnostics">
-      <table>
-        <thead><tr><th scope="col">Line</th><th scope="col">What is wrong, and what was expected</th></tr></thead>
-        <tbody>
-          {of.map((d, i) => (
-            <tr key={i}>
-              <td class="number">{d.line ?? "–"}</td>
-              <td>
-                <Tag kind={d.severity === "error" ? "bad" : "warm"}>{d.severity}</Tag> {d.file && <bdi class="quiet">{d.file} </bdi>}{d.message}
-                {d.line !== undefined && lines?.has(d.line) && <><br /><code>{lines.get(d.line)}</code></>}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <>
+      <Table label="Diagnostics" head={["Line", "What is wrong, and what was expected"]}>
+        {of.map((d, i) => (
+          <tr key={i}>
+            <td class="number">{d.line ?? "–"}</td>
+            <td>
+              <Tag kind={d.severity === "error" ? "bad" : "warm"}>{d.severity}</Tag> {d.file && <bdi class="quiet">{d.file} </bdi>}{d.message}
+              {d.line !== undefined && lines?.has(d.line) && <><br /><code>{lines.get(d.line)}</code></>}
+            </td>
+          </tr>
+        ))}
+      </Table>
       {of.length >= 100 && <p class="small quiet">These are the first 100.</p>}
-    </div>
+    </>
   );
 }
 

@@ -5,17 +5,12 @@ import { useGet } from "../data";
 import { Select } from "./choices";
 import { Field } from "./fields";
 import { member, type Editing } from "./form";
+import { familyOf } from "./measures";
 
 type Family = Schemas["Family"];
 const path = "evaluator/measures";
 
 const begin = (m: Family): string => m.name + ({ "none": "", "optional depth": "@10", "required depth": "@10", "required recall": "@0.1" }[m.cutoff]);
-
-/** familyOf returns what a measure is of, such as nDCG for nDCG@10. */
-const familyOf = (families: Family[], measure: string): Family | undefined => {
-  const name = measure.trim().split(/[@(]/, 1)[0]!;
-  return families.find(m => [m.name, ...(m.aliases ?? [])].includes(name));
-};
 
 export function MeasuresField({ f }: { f: Editing }) {
   const [next, setNext] = useState("");

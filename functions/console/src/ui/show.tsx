@@ -55,6 +55,25 @@ export const Listed = <T extends { id: string }>({ of, empty, children }: OfItem
   <Items of={of} empty={empty}>{items => <ul class="rows">{items.map(i => <li key={i.id}>{children(i)}</li>)}</ul>}</Items>
 );
 
+type Head = (string | { number: string })[];
+
+/** Table is a table that scrolls by itself where it is wider than the page; columns of numbers stand at the right. */
+export const Table = ({ label, head, named, children }: { label: string; head: Head; named?: boolean; children: ComponentChildren }) => (
+  <div class={named ? "scroll named" : "scroll"} tabIndex={0} role="group" aria-label={label}>
+    <table>
+      <thead>
+        <tr>{head.map((h, i) => typeof h === "string" ? <th key={i} scope="col">{h}</th> : <th key={i} scope="col" class="number"><bdi>{h.number}</bdi></th>)}</tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </div>
+);
+
+/** Members is a list of names and what they have. */
+export const Members = ({ of }: { of: [name: ComponentChildren, value: ComponentChildren][] }) => (
+  <dl class="members">{of.flatMap(([name, value], i) => [<dt key={`name ${i}`}>{name}</dt>, <dd key={i}>{value}</dd>])}</dl>
+);
+
 /** passFocus gives the focus of a button that goes away to the heading above it, from where keyboard and screen reader go on. */
 function passFocus(from: HTMLElement | null): void {
   if (!from || document.activeElement !== from) return;

@@ -1,1 +1,0 @@
-import{b as o}from"./chunk-UURCDYIT.js";import{i as r}from"./chunk-X6E5F63U.js";function u(){let{signedIn:e}=r();return o(e?"/v1/user":null,{}).data}var i=e=>e?.roles.includes("admin")??!1,a=(e,n)=>i(e)||!!e?.memberships.some(s=>s.organizerId===n),f=(e,n)=>e?.registrations.find(s=>s.taskId===n);export{u as a,i as b,a as c,f as d};

@@ -1,1 +1,0 @@
-import{a,b,c,d}from"./chunk-CUHFFCCJ.js";import"./chunk-WCBHSVNH.js";import"./chunk-BGXPHV7J.js";import"./chunk-O6LZHFMZ.js";import"./chunk-UURCDYIT.js";import"./chunk-4XAGVP45.js";import"./chunk-7ET3VP3T.js";import"./chunk-PNHWQCZW.js";import"./chunk-X6E5F63U.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as Left,d as Measures,c as bytes,a as default};

@@ -176,6 +176,19 @@ func TestConsole_ShowsConflictsOfTwoEditors(t *testing.T) {
 	}
 }
 
+// TestConsole_ShowsWhatCameFirst has the task of a screen come after the team that is shown within it.
+func TestConsole_ShowsWhatCameFirst(t *testing.T) {
+	s := start(t, "-demo=false")
+	task := s.task(t, s.token(t, "owner"), "Lakes")
+	s.call(t, s.token(t, "owner"), http.MethodPatch, task, map[string]any{"visibility": "public"}, nil)
+	team := s.post(t, s.token(t, "ada"), task+"/registrations", map[string]any{"team": "Otters"})
+	p := s.signedIn(t, browsertest.Start(t), "owner", "/me")
+	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.fetch = async request => { const answer = await real(request);
+if (request.url.endsWith("`+task+`")) await new Promise(done => setTimeout(done, 1000)); return answer; } }
+location.hash = "`+strings.TrimPrefix(team, "/v1")+`"`)
+	p.Sees("Otters")
+}
+
 // TestConsole_WorksOnASlowNetwork takes part over a network that is slow, presses once, and makes one team.
 func TestConsole_WorksOnASlowNetwork(t *testing.T) {
 	s := start(t, "-demo=false")

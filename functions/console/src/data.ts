@@ -12,7 +12,10 @@ type GetPath = PathsWithMethod<paths, "get">;
 type Params<P extends GetPath> = paths[P] extends { get: { parameters: infer T } } ? T : never;
 export type Answer<P extends GetPath> = paths[P] extends { get: { responses: { 200: { content: { "application/json": infer T } } } } } ? T : never;
 type Item<P extends GetPath> = Answer<P> extends { data: (infer T)[] } ? T : never;
-export type Loading<T> = SWRResponse<T, Problem>;
+export type Loading<T> = Pick<SWRResponse<T, Problem>, "data" | "error" | "mutate">;
+
+/** loading takes out of SWR's answer what is ever shown of it: SWR renders a screen again only for what the screen has taken before. */
+const loading = <T>({ data, error, mutate }: SWRResponse<T, Problem>): Loading<T> => ({ data, error, mutate });
 
 // The types of path and parameters belong together, which TypeScript can't follow here.
 const get = <T>(path: string, params: unknown): Promise<T> =>
@@ -34,7 +37,7 @@ export async function done(change: Promise<unknown>, said: string, undo?: () => 
 /** useGet reads a resource, again when its tab is looked at again. A path of null waits. */
 export function useGet<P extends GetPath>(path: P | null, params: Params<P>, config?: SWRConfiguration<Answer<P>, Problem>): Loading<Answer<P>> {
   useSession();
-  return useSWR<Answer<P>, Problem>(path && [session()?.token !== undefined, path, params], () => get<Answer<P>>(path!, params), config);
+  return loading(useSWR<Answer<P>, Problem>(path && [session()?.token !== undefined, path, params], () => get<Answer<P>>(path!, params), config));
 }
 
 /** useNewest has the newest state of a resource for what a form sends, also when the form itself has just read it again. */
@@ -49,8 +52,8 @@ type Tool = "leaderboard" | "significance" | "topics" | "diffir" | "serp";
 /** useTool has a tool compute from an input; what it computed before stays meanwhile, unless it fails. An input of null waits. */
 export function useTool<T extends Tool>(tool: T, input: object | null): Loading<Computed<T>> {
   useSession();
-  const computed = useSWR<Computed<T>, Problem>(input && [session()?.token !== undefined, tool, input],
-    () => post(`/v1/tools/${tool}`, {}, input!) as Promise<Computed<T>>, { keepPreviousData: true, revalidateOnFocus: false });
+  const computed = loading(useSWR<Computed<T>, Problem>(input && [session()?.token !== undefined, tool, input],
+    () => post(`/v1/tools/${tool}`, {}, input!) as Promise<Computed<T>>, { keepPreviousData: true, revalidateOnFocus: false }));
   return computed.error ? { ...computed, data: undefined } : computed; // results of another input are none of this one
 }
 type Computed<T extends Tool> = Schemas[`${Capitalize<T>}Output`];

@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-5NZXLCE3.js";import"./chunk-RRJW2R5T.js";import"./chunk-KTOCUSUT.js";import"./chunk-WCBHSVNH.js";import"./chunk-VGWPKJCR.js";import"./chunk-MWSAAWBH.js";import"./chunk-EEC4GPMQ.js";import"./chunk-RWJ3S2JZ.js";import"./chunk-PNHWQCZW.js";import"./chunk-TNLSA6JJ.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as Left,a as default};

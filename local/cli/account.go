@@ -13,6 +13,7 @@ import (
 
 	"assay/local/cli/client"
 	"assay/local/cli/signin"
+	"assay/shared/buildinfo"
 
 	"golang.org/x/oauth2"
 )
@@ -150,11 +151,7 @@ func deleteToken(c *call) {
 	c.say(map[string]string{"id": c.arg(0)}, "Deleted the access token %s.", c.arg(0))
 }
 
-// Set by the linker in releases.
-var releaseVersion, releaseCommit string
-
-func release() string { return firstText(releaseVersion, "development") }
-
 func showVersion(c *call) {
-	c.say(map[string]string{"version": release(), "commit": releaseCommit}, "assay %s %s", release(), releaseCommit)
+	v, commit := buildinfo.Version, buildinfo.Commit()
+	c.say(map[string]string{"version": v, "commit": commit}, "assay %s %s", v, commit)
 }

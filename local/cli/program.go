@@ -12,6 +12,7 @@ import (
 
 	"assay/local/cli/client"
 	"assay/local/cli/signin"
+	"assay/shared/buildinfo"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
@@ -169,7 +170,7 @@ func (c *call) connect() {
 	}
 	u = &url.URL{Scheme: u.Scheme, Host: u.Host}
 	c.server = u.String()
-	c.Client = client.New(u, "assay/"+release(), func(why string, wait time.Duration) {
+	c.Client = client.New(u, "assay/"+buildinfo.Version, func(why string, wait time.Duration) {
 		c.note("%s; trying again in %s", why, wait.Round(time.Second))
 	})
 	c.Token = func(ctx context.Context, refused bool) (string, error) {

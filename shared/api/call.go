@@ -6,12 +6,12 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"time"
 
 	"assay/shared/access"
 	"assay/shared/auth"
 	"assay/shared/blob"
+	"assay/shared/buildinfo"
 	"assay/shared/compute"
 	"assay/shared/metrics"
 	"assay/shared/page"
@@ -54,20 +54,12 @@ type Info struct {
 	URL                   string // at which clients reach the server; empty: that of each request
 }
 
-// Version is that of the program and of the description of its interface; CHANGELOG.md says what each brings.
-const Version = "0.9.0"
+// Version is that of the program and of the description of its interface.
+const Version = buildinfo.Version
 
 // BuildInfo returns what the build knows of itself, with the issuer.
 func BuildInfo(issuer string) Info {
-	i := Info{Name: "assay", Version: Version, Issuer: issuer}
-	if b, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range b.Settings {
-			if s.Key == "vcs.revision" {
-				i.Commit = s.Value
-			}
-		}
-	}
-	return i
+	return Info{Name: "assay", Version: Version, Commit: buildinfo.Commit(), Issuer: issuer}
 }
 
 // Call is one request on its way through an operation.

@@ -306,8 +306,8 @@ var layers = []layer{
 	{"storage", []string{"assay/shared/blob/...", "assay/shared/diskfull", "assay/shared/durable", "assay/shared/store/..."}},
 	{"computation", []string{"assay/shared/corpus", "assay/shared/measure/..."}},
 	{"language", []string{
-		"assay/shared/casefold", "assay/shared/lists", "assay/shared/metrics", "assay/shared/panics", "assay/shared/plural",
-		"assay/shared/problem", "assay/shared/wait",
+		"assay/shared/buildinfo", "assay/shared/casefold", "assay/shared/lists", "assay/shared/metrics", "assay/shared/panics",
+		"assay/shared/plural", "assay/shared/problem", "assay/shared/wait",
 	}},
 }
 

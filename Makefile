@@ -16,6 +16,7 @@ govulncheck_version   := v1.8.0
 oasdiff_version       := v1.18.6
 versitygw_version     := v1.8.0
 buildah_version       := v1.41.5
+cyclonedx_version     := v1.10.0
 sam_version           := 1.170.0
 sam_digest            := 24ebaf5ecba38dc1758089968cb89ab61e124b84e92a344fc7a2771a47f4d0bf
 
@@ -24,6 +25,7 @@ govulncheck   := .tools/govulncheck-$(govulncheck_version)/govulncheck
 oasdiff       := .tools/oasdiff-$(oasdiff_version)/oasdiff
 versitygw     := .tools/versitygw-$(versitygw_version)/versitygw
 buildah       := .tools/buildah-$(buildah_version)/buildah
+cyclonedx     := .tools/cyclonedx-gomod-$(cyclonedx_version)/cyclonedx-gomod
 lambda_rie    := .tools/aws-lambda-rie-$(sam_version)/aws-lambda-rie
 node_modules  := infra/node_modules/.package-lock.json functions/console/node_modules/.package-lock.json
 
@@ -232,6 +234,49 @@ build: ## build the command line, the local server and the worker into bin
 	$(GO) build -trimpath -o bin/assay-server ./local
 	$(GO) build -trimpath -o bin/assay-worker ./grpc/worker
 
+# The same sources and commit make the same bytes in any folder, also where Git is not asked: an archive of the sources says COMMIT=...
+COMMIT  ?= $(shell git describe --always --dirty --abbrev=40 --exclude '*' 2>/dev/null)
+version  = $(shell sed -n 's/^const Version = "\(.*\)"/\1/p' shared/buildinfo/buildinfo.go)
+go_build = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid= -X assay/shared/buildinfo.commit=$(COMMIT)'
+
+# Of each platform of a release, the tags that wheels for it have. A static program runs with every C library, from those versions on.
+release   := bin/release
+platforms := linux/amd64/manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64 \
+	linux/arm64/manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64 \
+	darwin/amd64/macosx_12_0_x86_64 darwin/arm64/macosx_12_0_arm64 windows/amd64/win_amd64 windows/arm64/win_arm64
+
+# The worker ends programs by their process groups and locks its folder with flock, which Windows has not: there it runs in WSL.
+.PHONY: release
+release: $(cyclonedx) containers ## build what a release has into bin/release: programs, images, wheels, SBOM and checksums (VERSION=1.2.3 is checked)
+	@if [ "$(or $(VERSION),$(version))" != "$(version)" ]; then \
+		echo "The sources are of version $(version): shared/buildinfo/buildinfo.go says so." >&2; exit 1; \
+	fi
+	rm -rf $(release) && mkdir -p $(release)/programs $(container)/data && cp LICENSE $(release)
+	$(GO) build -o $(release)/programs/release ./local/release
+	set -e; for platform in $(platforms); do \
+		tags=$${platform##*/}; export GOOS=$${platform%%/*} GOARCH=$$(basename $${platform%/*}); exe=; [ $$GOOS != windows ] || exe=.exe; \
+		$(go_build) -o $(release)/assay-$$GOOS-$$GOARCH$$exe ./local/cli; \
+		$(go_build) -o $(release)/assay-server-$$GOOS-$$GOARCH$$exe ./local; \
+		[ $$GOOS = windows ] || $(go_build) -o $(release)/assay-worker-$$GOOS-$$GOARCH ./grpc/worker; \
+		$(release)/programs/release wheel py3-none-$$tags $(release)/assay-$$GOOS-$$GOARCH$$exe local/cli/python/assay.py \
+			> $(release)/assay-$(version)-py3-none-$$tags.whl; \
+	done
+	$(release)/programs/release image assay local/Dockerfile amd64 arm64 > $(release)/assay-image.tar
+	$(release)/programs/release image assay-grpc grpc/Dockerfile amd64 arm64 > $(release)/assay-grpc-image.tar
+	GOOS=linux GOARCH=amd64 $(cyclonedx) mod -json -licenses -std -noserial -notimestamp -output $(release)/assay.cdx.json .
+	rm -r $(release)/programs
+	cd $(release) && $$(command -v sha256sum || echo shasum -a 256) * > SHA256SUMS
+
+# Two clones, whose caches are their own too: nothing of the first build is in the second. It takes as long as compiling all of it 12 times.
+.PHONY: release-check
+release-check: ## build the release of the last commit twice, in two folders, and fail where a byte differs
+	@set -e; folder=$$(mktemp -d); trap 'chmod -R u+w "$$folder"; rm -rf "$$folder"' EXIT; \
+	for clone in first the/second; do \
+		git clone -q . "$$folder/$$clone"; GOCACHE="$$folder/$$clone/.cache" $(MAKE) -C "$$folder/$$clone" release; \
+	done; \
+	cat "$$folder/first/$(release)/SHA256SUMS"; \
+	diff -r "$$folder/first/$(release)" "$$folder/the/second/$(release)" && echo "Both builds have the same bytes."
+
 functions := $(notdir $(patsubst %/lambda,%,$(wildcard functions/*/lambda)))
 
 .PHONY: lambda
@@ -259,7 +304,7 @@ containers: $(programs) ## build the programs for container images into bin/cont
 $(container)/%/assay-server: main := ./local
 $(container)/%/assay-grpc: main := ./grpc
 $(programs):
-	GOOS=linux GOARCH=$(notdir $(@D)) CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -buildid=' -o $@ $(main)
+	GOOS=linux GOARCH=$(notdir $(@D)) $(go_build) -o $@ $(main)
 
 ARCH   ?= $(shell $(GO) env GOARCH)
 ENGINE ?= $(shell for engine in docker podman buildah; do if $$engine info >/dev/null 2>&1; then echo $$engine; break; fi; done)
@@ -291,6 +336,10 @@ $(golangci_lint):
 
 $(govulncheck):
 	GOFLAGS= GOBIN="$(CURDIR)/$(@D)" $(GO) install golang.org/x/vuln/cmd/govulncheck@$(govulncheck_version)
+
+# The SBOM names this program by its digest.
+$(cyclonedx):
+	GOFLAGS= CGO_ENABLED=0 GOBIN="$(CURDIR)/$(@D)" $(GO) install -trimpath github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@$(cyclonedx_version)
 
 $(oasdiff):
 	GOFLAGS= GOBIN="$(CURDIR)/$(@D)" $(GO) install github.com/oasdiff/oasdiff@$(oasdiff_version)

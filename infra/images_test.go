@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -82,9 +83,9 @@ func TestImages_AreBuiltByMake(t *testing.T) {
 					continue
 				}
 				source := strings.ReplaceAll(words[len(words)-2], "${TARGETARCH}", arch)
-				built := "GOOS=linux GOARCH=" + arch + " CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -buildid=' -o " + source + " ./" +
-					filepath.Dir(path)
-				if !strings.Contains(said, built+"\n") && !strings.Contains(said, "mkdir -p "+source+"\n") {
+				built := regexp.MustCompile("GOOS=linux GOARCH=" + arch + " CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags " +
+					"'-s -w [^']*' -o " + source + " ./" + filepath.Dir(path) + "\n")
+				if !built.MatchString(said) && !strings.Contains(said, "mkdir -p "+source+"\n") {
 					t.Errorf("%s copies %s, which make does not make:\n%s", path, source, said)
 				}
 			}

@@ -1,0 +1,105 @@
+"""Evaluates runs and submits them, with the command line that the package brings.
+
+    scores = assay.evaluate({"1": {"lake": 1}}, {"1": {"lake": 2.5, "sea": 1.0}}, ["nDCG@10", "RR"])
+    scores["nDCG@10"], scores.per_topic["1"]["RR"]
+    assay.submit("Lake search", "run.txt", team="Otters")
+
+Judgments and runs are dicts of dicts (topic, document, grade or score), data frames of pandas or polars with a column for each of
+these, or paths of files.
+"""
+
+import importlib.metadata
+import json
+import os
+import subprocess
+import tempfile
+import warnings
+
+
+class Error(Exception):
+    """What the command line refused, in its words; code is its exit code, and result what it printed as JSON, if anything."""
+
+    def __init__(self, text, code, result):
+        super().__init__(text)
+        self.code, self.result = code, result
+
+
+class Scores(dict):
+    """The values of a run by measure, None where one is not defined; per_topic has those of each topic."""
+
+    def __init__(self, values, per_topic):
+        super().__init__(values)
+        self.per_topic = per_topic
+
+
+def evaluate(qrels, run, measures=()):
+    """Evaluates a run without a server, with the server's code."""
+    measures = [measures] if isinstance(measures, str) else [str(m) for m in measures]
+    with tempfile.TemporaryDirectory() as folder:
+        kind = [] if _is_path(run) else ["--kind", "retrieval"]
+        found = _call(["eval", "--per-topic", *kind, "--", _qrels(qrels, folder), _run(run, folder), *measures], folder)["runs"][0]
+    return Scores(found["measures"], found.get("perTopic", {}))
+
+
+def submit(task, files, wait=True, **options):
+    """Submits a run, a list of runs, or a dict with a run for each dataset, and returns what each has come to, with its scores.
+
+    Options are those of `assay submit`, such as team="Otters" or accept_terms=True. Without wait, the submission is returned.
+    """
+    flags = [f"--{name.replace('_', '-')}={str(value).lower() if isinstance(value, bool) else value}"
+             for name, value in {"wait": wait, **options}.items()]
+    with tempfile.TemporaryDirectory() as folder:
+        if isinstance(files, dict):
+            files = [f"{dataset}={_run(run, folder, f'run-{i}.txt')}" for i, (dataset, run) in enumerate(files.items())]
+        else:
+            files = files if isinstance(files, (list, tuple)) else [files]
+            files = [_run(run, folder, f"run-{i}.txt") for i, run in enumerate(files)]
+        return _call(["submit", *flags, "--", task, *files])
+
+
+def _call(arguments, folder=None):
+    """Runs the command line, which was installed with this module, and returns the JSON that it prints."""
+    program = next(f for f in importlib.metadata.files("assay") if f.stem == "assay" and f.suffix in ("", ".exe"))
+    done = subprocess.run([os.path.abspath(program.locate()), "--json", *arguments], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
+                          cwd=folder, check=False)
+    result = json.loads(done.stdout) if done.stdout else None
+    if done.returncode:
+        raise Error(done.stderr.strip(), done.returncode, result)
+    if done.stderr:
+        warnings.warn(done.stderr.strip(), stacklevel=3)
+    return result
+
+
+def _is_path(value):
+    return isinstance(value, (str, os.PathLike))
+
+
+def _qrels(value, folder):
+    return _write(value, os.path.join(folder, "qrels.txt"), ("relevance", "label", "rel", "grade"), "{} 0 {} {:g}\n")
+
+
+def _run(value, folder, name="run.txt"):
+    return _write(value, os.path.join(folder, name), ("score", "sim"), "{} Q0 {} 0 {!r} run\n")
+
+
+def _write(value, path, columns, line):
+    if _is_path(value):
+        return os.path.abspath(value)
+    if hasattr(value, "columns"):
+        named = (("query_id", "qid", "topic"), ("doc_id", "docno", "docid"), columns)
+        rows = zip(*(value[_column(value, names)] for names in named))
+    else:
+        rows = ((topic, document, v) for topic, documents in value.items() for document, v in documents.items())
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        for topic, document, v in rows:
+            if len(f"{topic} {document}".split()) != 2:
+                raise ValueError(f"the topic {topic!r} or the document {document!r} has a space in it, or is empty")
+            file.write(line.format(topic, document, float(v)))
+    return path
+
+
+def _column(frame, names):
+    for name in names:
+        if name in frame.columns:
+            return name
+    raise ValueError(f"the data frame has no column {' or '.join(names)}")

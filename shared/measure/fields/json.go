@@ -102,10 +102,12 @@ func Object(line []byte, expected string) (object []byte, fault string) {
 	switch {
 	case len(text) == 0:
 		return nil, ""
+	case text[0] != '{' && json.Valid(text):
+		return nil, fmt.Sprintf("the line is %s; expected an object %s", phrase(text), expected)
+	case text[0] != '{': // such as a line of another format
+		return nil, "the line is not JSON; expected an object " + expected
 	case !json.Valid(text):
 		return nil, jsonFault(text)
-	case text[0] != '{':
-		return nil, fmt.Sprintf("the line is %s; expected an object %s", phrase(text), expected)
 	}
 	return text, ""
 }

@@ -231,14 +231,14 @@ func (c *Chunk) Recycle() []byte { return c.memory }
 // fault says what is wrong with a line, or returns "".
 func (c *Chunk) fault(text []byte) string {
 	switch {
+	case !c.sound && bytes.IndexByte(text, 0) >= 0:
+		return "the line has a zero byte, so this is not a text file; " + plainText
 	case c.returns && BareCR(text):
 		return BareCRFault
 	case len(text) > c.maxLine:
 		return tooLong(c.maxLine, text)
 	case c.sound:
 		return ""
-	case bytes.IndexByte(text, 0) >= 0:
-		return "the line has a zero byte, so this is not a text file; " + plainText
 	case !utf8.Valid(text):
 		return "the line is not valid UTF-8; save the file as UTF-8"
 	}

@@ -207,7 +207,7 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 		want    []string
 	}{
 		{"not JSON", JSONL, Labels, rest + "id,label\n" + `{"id":"b","label":"y"}` + "\n" + `{"id":"b"`, []string{
-			`run:2 error: the line is not a JSON object: invalid character 'i' looking for beginning of value, at byte 1; expected one whole object in each line`,
+			`run:2 error: the line is not JSON; expected an object like {"id": ..., "label": ...}`,
 			`run:4 error: the line is not a JSON object: unexpected end of JSON input, at byte 9; expected one whole object in each line`,
 		}},
 		{"two objects in a line", JSONL, Labels, rest + `{"id":"b","label":"y"} {"id":"c","label":"y"}`, []string{

@@ -1,19 +1,20 @@
 // Runs compared: whether they differ, on which topics, and in which documents. Runs are picked by name, and the address keeps them.
 import { useEffect, useState } from "preact/hooks";
 import { toProblem, type Problem, type Schemas } from "../api";
-import { useGet, useTool } from "../data";
+import { useList, useTool } from "../data";
 import { view, type Screen } from "../route";
 import { Select, Tabs } from "../ui/choices";
 import { download, fetchAs } from "../ui/download";
 import { RunSelect, useRivals } from "../ui/rivals";
-import { decimals, nameOf } from "../ui/run_state";
-import { Action, Failure, Heading, Loaded, Members, Table, Tag } from "../ui/show";
+import { decimals, nameOf, teamOf } from "../ui/run_state";
+import { Action, Failure, Heading, Items, Loaded, Members, Table, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { TopicPager } from "../ui/topic_pager";
 
 const tools = { significance: "Do they differ?", topics: "By topic", diffir: "By document" };
 type Tool = keyof typeof tools;
-type Choices = { input: object; query: URLSearchParams };
+type Choices = { input: { runs: object[]; measure?: string }; query: URLSearchParams };
+type Evaluation = Schemas["Evaluation"];
 const kinds: Record<Tool, [mediaType: string, end: string, said: string][]> = {
   significance: [["image/svg+xml", "svg", "SVG"], ["text/html", "html", "page"], ["application/json", "json", "JSON"]],
   topics: [["image/svg+xml", "svg", "SVG"], ["text/html", "html", "page"], ["application/json", "json", "JSON"]],
@@ -22,35 +23,66 @@ const kinds: Record<Tool, [mediaType: string, end: string, said: string][]> = {
 
 export default function Compare({ query }: Screen) {
   const runs = query.get("runs")?.split(",").filter(Boolean) ?? [];
+  const compared = useList(runs.length > 0 ? "/v1/evaluations" : null, { query: { "filter[runId]": runs, limit: 200 } });
+  const measure = query.get("measure") ?? undefined;
+  const of = runs.flatMap(r => compared.items?.find(e => e.runId === r) ?? []);
+  return (
+    <>
+      {of[0] && <p class="small"><a href={`#/tasks/${of[0].taskId}/leaderboard?dataset=${of[0].datasetId}`}>Leaderboard</a></p>}
+      <Heading title="Compare runs">Compare runs</Heading>
+      <Picker runs={runs} of={of} measure={measure} choose={choices => view(query, choices)} />
+      {runs.length < 2 ? <p class="empty">Choose at least two runs on the same dataset. On a leaderboard, tick them and press Compare.</p> : (
+        <Items of={compared} empty={<p>You cannot see the scores of these runs.</p>}>
+          {() => (
+            <>
+              <Scores of={of} />
+              {of.length < 2 ? <p class="empty">Add another run: runs are compared whose scores you can see.</p>
+                : of.every(e => e.evaluator.kind === "retrieval")
+                  ? <ByTopic query={query} input={{ runs: of.map(e => ({ runId: e.runId })), ...(measure && { measure }) }} />
+                  : <p class="small quiet">Whether runs differ by more than chance is computed from values by topic, which these measures do not have.</p>}
+            </>
+          )}
+        </Items>
+      )}
+    </>
+  );
+}
+
+/** Scores has every measure of the runs, side by side. */
+const Scores = ({ of }: { of: Evaluation[] }) => (
+  <Table named label="Scores" head={["Measure", ...of.map(e => ({ number: `${teamOf(e)}: ${nameOf(e)}` }))]}>
+    {[...new Set(of.flatMap(e => Object.keys(e.measures)))].map(m => (
+      <tr key={m}>
+        <th scope="row"><code>{m}</code></th>
+        {of.map(e => <td key={e.id} class="number">{decimals((e.measures as Record<string, number | null>)[m])}</td>)}
+      </tr>
+    ))}
+  </Table>
+);
+
+/** ByTopic compares rankings, which have a value for each topic. */
+function ByTopic({ input, query }: Choices) {
   const asked = query.get("tool") ?? "";
   const tool = (Object.hasOwn(tools, asked) ? asked : "significance") as Tool;
-  const measure = query.get("measure") ?? undefined;
-  const input = { runs: runs.map(runId => ({ runId })), ...(measure && { measure }) };
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(location.href);
     say("The link is copied.");
   };
   return (
     <>
-      <Heading title="Compare runs">Compare runs</Heading>
-      <Picker runs={runs} measure={measure} choose={choices => view(query, choices)} />
-      {runs.length < 2 ? <p class="empty">Choose at least two runs on the same dataset. On a leaderboard, tick them and press Compare.</p> : (
-        <>
-          <Tabs label="What to compare" options={tools} value={tool} choose={t => view(query, { tool: t })} />
-          {tool === "significance" && <Significance input={input} />}
-          {tool === "topics" && <Topics input={input} query={query} />}
-          {tool === "diffir" && <Documents input={input} query={query} />}
-          <p class="actions">
-            <Action plain run={copy}>Copy the link</Action>
-            {kinds[tool].map(([mediaType, end, said]) => (
-              <Action key={`${tool} ${end}`} plain run={() => download(`/v1/tools/${tool}`, mediaType, `${tool}.${end}`, input)}>
-                Download {said}
-              </Action>
-            ))}
-          </p>
-          <Fuse runs={input.runs} />
-        </>
-      )}
+      <Tabs label="What to compare" options={tools} value={tool} choose={t => view(query, { tool: t })} />
+      {tool === "significance" && <Significance input={input} />}
+      {tool === "topics" && <Topics input={input} query={query} />}
+      {tool === "diffir" && <Documents input={input} query={query} />}
+      <p class="actions">
+        <Action plain run={copy}>Copy the link</Action>
+        {kinds[tool].map(([mediaType, end, said]) => (
+          <Action key={`${tool} ${end}`} plain run={() => download(`/v1/tools/${tool}`, mediaType, `${tool}.${end}`, input)}>
+            Download {said}
+          </Action>
+        ))}
+      </p>
+      <Fuse runs={input.runs} />
     </>
   );
 }
@@ -70,29 +102,31 @@ function Fuse({ runs }: { runs: object[] }) {
   );
 }
 
-type Picked = { runs: string[]; measure: string | undefined; choose: (choices: Record<string, string | undefined>) => void };
+type Picked = { runs: string[]; of: Evaluation[]; measure: string | undefined; choose: (choices: Record<string, string | undefined>) => void };
 
 /** Picker shows the runs that are compared, and offers those of the same dataset. */
-function Picker({ runs, measure, choose }: Picked) {
-  const first = useGet(runs[0] ? "/v1/runs/{runId}" : null, { path: { runId: runs[0] ?? "" } }).data;
-  const all = useRivals(first?.datasetId);
+function Picker({ runs, of, measure, choose }: Picked) {
+  const all = useRivals(of[0]?.datasetId);
   const pick = (next: string[]): void => choose({ runs: next.join(","), topic: undefined, ...(next.length === 0 && { measure: undefined }) });
-  const measures = first ? Object.keys(all[0]?.measures ?? {}) : [];
-  const named = (id: string): string => {
-    const e = all.find(a => a.runId === id);
-    return e ? `${e.team}: ${nameOf(e)}` : first?.id === id ? `${first.team}: ${nameOf(first)}` : `Run ${id.slice(-6)}`;
+  const measures = [...new Set(of.flatMap(e => Object.keys(e.measures)))];
+  const named = (runId: string): string => {
+    const e = of.find(a => a.runId === runId);
+    return e ? `${teamOf(e)}: ${nameOf(e)}` : nameOf({ runId });
   };
   return (
     <>
       <ul class="rows">
         {runs.map(r => (
-          <li key={r}><a href={`#/runs/${r}`}><bdi>{named(r)}</bdi></a><button type="button" class="plain" aria-label={`Remove ${named(r)}`} onClick={() => pick(runs.filter(x => x !== r))}>Remove</button></li>
+          <li key={r}>
+            <span><a href={`#/runs/${r}`}><bdi>{named(r)}</bdi></a>{of.length > 0 && !of.some(e => e.runId === r) && " You cannot see its scores."}</span>
+            <button type="button" class="plain" aria-label={`Remove ${named(r)}`} onClick={() => pick(runs.filter(x => x !== r))}>Remove</button>
+          </li>
         ))}
       </ul>
       <RunSelect id="add" label="Add a run" of={all.filter(e => !runs.includes(e.runId))} choose={run => pick([...runs, run])} />
-      {runs.length > 1 && measures.length > 1 && (
+      {runs.length > 1 && measures.length > 1 && of[0]?.evaluator.kind === "retrieval" && (
         <Select id="measure" label="Measure" value={measure ?? ""} choose={m => choose({ measure: m })} options={{
-          "": `The one that ranks (${all[0]!.primaryMeasure})`, ...Object.fromEntries([...measures, ...(measure ? [measure] : [])].map(m => [m, m])),
+          "": `The one that ranks (${of[0].primaryMeasure})`, ...Object.fromEntries([...measures, ...(measure ? [measure] : [])].map(m => [m, m])),
         }} />
       )}
     </>

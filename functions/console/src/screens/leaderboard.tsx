@@ -72,7 +72,7 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
           const columns = query.get("columns")?.split(",").filter(c => b.measures.includes(c)) ?? b.measures.slice(0, 6);
           return (
             <>
-              {b.notPublic > 0 && <p class="small">Not public: {b.notPublic}, as marked.</p>}
+              {b.notPublic > 0 && <p class="small">{b.notPublic === 1 ? "One entry is not public; it is marked." : `${b.notPublic} entries are not public; they are marked.`}</p>}
               <Columns all={b.measures} chosen={columns} choose={c => view(query, { columns: c.join(",") })} />
               {b.entries.length === 0 ? <p class="empty">No run is here yet. Runs appear once they are evaluated and published.</p>
                 : <Entries of={{ ...b, entries }} columns={columns} ticked={ticked} tick={setTicked} sort={m => choose({ sort: m })} />}
@@ -109,43 +109,46 @@ const Columns = ({ all, chosen, choose }: { all: string[]; chosen: string[]; cho
 
 type Rows = { of: Schemas["LeaderboardOutput"]; columns: string[]; ticked: string[]; tick: (runs: string[]) => void; sort: (measure: string) => void };
 
-const Entries = ({ of: b, columns, ticked, tick, sort }: Rows) => (
-  <div class="scroll named" tabIndex={0} role="group" aria-label="Leaderboard">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col"><span class="hidden">Compare</span></th><th scope="col" class="number">Rank</th><th scope="col">Team</th>
-          {b.entries.some(e => e.group) && <th scope="col">Group</th>}
-          {columns.map(m => (
-            <th key={m} scope="col" class="number" aria-sort={m === b.measure ? (b.lowerIsBetter ? "ascending" : "descending") : undefined}>
-              <button type="button" class="plain" aria-label={m === b.measure ? `Sorted by ${m}` : `Sort by ${m}`} onClick={() => sort(m)}>{m}</button>
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {b.entries.map(e => (
-          <tr key={e.evaluationId}>
-            <td><input type="checkbox" aria-label={`Compare ${e.team}, ${nameOf({ ...e, id: e.runId })}`} checked={ticked.includes(e.runId)}
-              onChange={c => tick(c.currentTarget.checked ? [...ticked, e.runId] : ticked.filter(r => r !== e.runId))} /></td>
-            <td class="number">{e.rank}{e.change?.absent && <span class="small quiet"> (new)</span>}{e.change && !e.change.absent && e.change.difference !== 0 && <span class="small quiet"> ({e.change.difference > 0 ? "+" : ""}{e.change.difference})</span>}</td>
-            <th scope="row">
-              <bdi>{e.team}</bdi> {e.baseline && <Tag>baseline</Tag>} {e.final && <Tag kind="good">final</Tag>} {audiences[e.audience] && <Tag kind="warm">{audiences[e.audience]}</Tag>}
-              <br /><a class="small" href={`#/runs/${e.runId}`}><bdi>{nameOf({ ...e, id: e.runId })}</bdi></a>{" "}
-              <span class="small quiet"><When at={e.submittedAt} />{e.runs && e.runs > 1 ? `, best of ${e.runs}` : ""}{e.affiliation && <>, <bdi>{e.affiliation}</bdi></>}</span>
-              {e.alias && <span class="small quiet">, shown to others as <bdi>{e.alias}</bdi></span>}
-              {e.paperUrl && <> · <a class="small" href={e.paperUrl} rel="nofollow noopener">paper</a></>}
-            </th>
-            {b.entries.some(x => x.group) && <td>{e.group}</td>}
+function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
+  const grouped = b.entries.some(e => e.group);
+  return (
+    <div class="scroll named" tabIndex={0} role="group" aria-label="Leaderboard">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col"><span class="hidden">Compare</span></th><th scope="col" class="number">Rank</th><th scope="col">Team</th>
             {columns.map(m => (
-              <td key={m} class="number">
-                {decimals((e.measures as Record<string, number | null>)[m])}
-                {m === b.measure && e.interval && <span class="small quiet"><br />{decimals(e.interval.low)}–{decimals(e.interval.high)}</span>}
-              </td>
+              <th key={m} scope="col" class="number" aria-sort={m === b.measure ? (b.lowerIsBetter ? "ascending" : "descending") : undefined}>
+                <button type="button" class="plain" aria-label={m === b.measure ? `Sorted by ${m}` : `Sort by ${m}`} onClick={() => sort(m)}>{m}</button>
+              </th>
             ))}
+            {grouped && <th scope="col">Group</th>}
           </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-);
+        </thead>
+        <tbody>
+          {b.entries.map(e => (
+            <tr key={e.evaluationId}>
+              <td><input type="checkbox" aria-label={`Compare ${e.team}, ${nameOf(e)}`} checked={ticked.includes(e.runId)}
+                onChange={c => tick(c.currentTarget.checked ? [...ticked, e.runId] : ticked.filter(r => r !== e.runId))} /></td>
+              <td class="number">{e.rank}{e.change?.absent && <span class="small quiet"> (new)</span>}{e.change && !e.change.absent && e.change.difference !== 0 && <span class="small quiet"> ({e.change.difference > 0 ? "+" : ""}{e.change.difference})</span>}</td>
+              <th scope="row">
+                <bdi>{e.team}</bdi> {e.baseline && e.team !== "baseline" && <Tag>baseline</Tag>} {e.final && <Tag kind="good">final</Tag>} {audiences[e.audience] && <Tag kind="warm">{audiences[e.audience]}</Tag>}
+                <br /><a class="small" href={`#/runs/${e.runId}`}><bdi>{nameOf(e)}</bdi></a>{" "}
+                <span class="small quiet"><When at={e.submittedAt} />{e.runs && e.runs > 1 ? `, best of ${e.runs}` : ""}{e.affiliation && <>, <bdi>{e.affiliation}</bdi></>}</span>
+                {e.alias && <span class="small quiet">, shown to others as <bdi>{e.alias}</bdi></span>}
+                {e.paperUrl && <> · <a class="small" href={e.paperUrl} rel="nofollow noopener">paper</a></>}
+              </th>
+              {columns.map(m => (
+                <td key={m} class="number">
+                  {decimals((e.measures as Record<string, number | null>)[m])}
+                  {m === b.measure && e.interval && <span class="small quiet"><br />{decimals(e.interval.low)}–{decimals(e.interval.high)}</span>}
+                </td>
+              ))}
+              {grouped && <td>{e.group}</td>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -3,7 +3,7 @@ import type { Schemas } from "../api";
 import { useGet } from "../data";
 import { useMe } from "../roles";
 import { Select } from "./choices";
-import { nameOf, scoreOf } from "./run_state";
+import { nameOf, scoreOf, teamOf } from "./run_state";
 
 type Evaluation = Schemas["Evaluation"];
 
@@ -20,5 +20,5 @@ type Choosing = { id: string; label: string; of: Evaluation[]; choose: (runId: s
 
 export const RunSelect = ({ id, label, of, choose }: Choosing) => (
   <Select id={id} label={label} value="" choose={choose} options={{ "": "Choose a run …", ...Object.fromEntries(of.map(e =>
-    [e.runId, `${e.rank ? `${e.rank}. ` : ""}${e.team}${e.baseline ? " (baseline)" : ""}: ${nameOf({ ...e, id: e.runId })}, ${scoreOf(e)}`])) }} />
+    [e.runId, `${e.rank ? `${e.rank}. ` : ""}${teamOf(e)}: ${nameOf(e)}, ${scoreOf(e)}`])) }} />
 );

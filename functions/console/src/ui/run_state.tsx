@@ -16,7 +16,11 @@ export const StateTag = ({ of }: { of: State }) => <Tag kind={words[of][1]}>{wor
 export const ended = (r: Run): boolean => ["completed", "failed", "cancelled"].includes(r.state);
 
 /** nameOf is how people call a run. */
-export const nameOf = (r: { title?: string; label?: string; runTag?: string; id?: string }): string => r.title || r.label || r.runTag || `Run ${r.id?.slice(-6) ?? ""}`;
+export const nameOf = (r: { title?: string; label?: string; runTag?: string; id?: string; runId?: string }): string =>
+  r.title || r.label || r.runTag || `Run ${(r.runId ?? r.id)?.slice(-6) ?? ""}`;
+
+/** teamOf is whose a run is, and whether it is there for comparison alone. */
+export const teamOf = (e: { team: string; baseline: boolean }): string => e.baseline && e.team !== "baseline" ? `${e.team} (baseline)` : e.team;
 
 /** scoreOf is the result of a run by the measure that ranks. */
 export const scoreOf = (e: Schemas["Evaluation"]): string => decimals((e.measures as Record<string, number | null>)[e.primaryMeasure]);

@@ -43,3 +43,62 @@ URL.createObjectURL = blob => { blob.text().then(text => window.saved = text); r
 		t.Errorf("the converted run is %q", got)
 	}
 }
+
+// TestConsole_ChecksPackedFiles chooses runs that are packed with gzip: a good one, and one with a fault, of which the line is shown. What
+// was said of another file, or of none, goes.
+func TestConsole_ChecksPackedFiles(t *testing.T) {
+	s := start(t, "-demo=false")
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Lakes")
+	s.dataset(t, owner, task, "1 0 lake 1\n", nil)
+	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(task, "/v1")+"/submit?baseline=1")
+	p.Sees("A line of it looks like topic1 Q0 document7 1 14.89 my-run")
+	p.Press("Submit")
+	p.Sees("Choose a file for at least one dataset.")
+	choose := func(content string) {
+		t.Helper()
+		browsertest.Evaluate[any](p.Page, `new Response(new Blob(["`+content+`"]).stream().pipeThrough(new CompressionStream("gzip"))).blob().then(packed => {
+const chosen = new DataTransfer(), field = document.querySelector("input[type=file]");
+chosen.items.add(new File([packed], "run.txt.gz"));
+field.files = chosen.files;
+field.dispatchEvent(new Event("change", {bubbles: true})); })`)
+	}
+	choose(`1 Q0 lake 1 high t\n`)
+	p.Sees("not valid")
+	p.Sees("1 Q0 lake 1 high t")
+	if browsertest.Evaluate[bool](p.Page, `document.body.innerText.includes("Choose a file")`) {
+		t.Error("a file is asked for though one is chosen")
+	}
+	choose(`1 Q0 lake 1 1.0 t\n`)
+	p.Sees("valid The file can be submitted.")
+	p.Press("Submit")
+	p.Sees("Submitted.")
+}
+
+// TestConsole_ComparesLabels compares runs of labels, which have no values by topic, and leaves out a run that the reader cannot see.
+func TestConsole_ComparesLabels(t *testing.T) {
+	s := start(t, "-demo=false")
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Lakes")
+	dataset := s.dataset(t, owner, task, `{"id":"1","label":"a"}`+"\n"+`{"id":"2","label":"b"}`+"\n", map[string]any{
+		"runFormat": map[string]any{"kind": "jsonl", "idField": "id", "valueField": "label"},
+		"evaluator": map[string]any{"kind": "classification", "measures": []string{"Accuracy"}},
+	})
+	runs := []string{"01JZ0000000000000000000000"}
+	for _, label := range []string{"a", "b"} {
+		file := inline("run.jsonl", `{"id":"1","label":"a"}`+"\n"+`{"id":"2","label":"`+label+`"}`+"\n")
+		file["datasetId"] = dataset
+		var made struct{ RunIDs []string }
+		s.call(t, owner, http.MethodPost, task+"/submissions",
+			map[string]any{"type": "upload", "baseline": true, "files": []any{file}}, &made)
+		runs = append(runs, made.RunIDs...)
+	}
+	p := s.signedIn(t, browsertest.Start(t), "owner", "/compare?runs="+strings.Join(runs, ","))
+	p.Sees("Accuracy 0.5000 1.0000")
+	p.Sees("You cannot see its scores.")
+	p.Sees("which these measures do not have")
+	p.Sees("Run " + runs[1][20:])
+	if got := browsertest.Evaluate[[]string](p.Page, `[...document.querySelectorAll("main button, main summary")].map(e => e.innerText)`); len(got) != len(runs) {
+		t.Errorf("the screen offers %q", got)
+	}
+}

@@ -74,6 +74,12 @@ Object.keys(sessionStorage).filter(key => key !== "session")`); kept != "{}" {
 	}
 }
 
+// TestConsole_SignsInAnyName enters a name as people write theirs, where the server is its own issuer.
+func TestConsole_SignsInAnyName(t *testing.T) {
+	p := start(t, "-demo=false").signedIn(t, browsertest.Start(t), "Olivia Müller", "/me")
+	p.Sees("Olivia Müller Sign out")
+}
+
 // TestConsole_SignsInAtAnIssuer signs in at a real issuer, with the token that the server's audience asks for, gets the next one by a
 // refresh token, and signs out.
 func TestConsole_SignsInAtAnIssuer(t *testing.T) {

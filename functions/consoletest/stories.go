@@ -209,7 +209,7 @@ func (p *person) submit(task string) {
 	p.t.Helper()
 	p.visit("/tasks/"+task+"/submit", "Lake search")
 	p.Give("Run on Lakes", "wrong.txt", wrong)
-	p.Sees("Nothing was charged.")
+	p.Sees("Nothing is counted yet.")
 	p.Sees("1 Q0 lake 2 high otters") // the line itself, beside what is wrong with it
 	p.look("diagnostics")
 	p.Give("Run on Lakes", "right.txt", right)

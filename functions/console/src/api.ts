@@ -24,6 +24,22 @@ export class Problem extends Error {
 export const toProblem = (error: unknown): Problem =>
   error instanceof Problem ? error : new Problem({ title: "Something went wrong", detail: error instanceof Error ? error.message : String(error) });
 
+/** inWords has names of members, such as closesAt, as words; what is quoted stays as it is. */
+export const inWords = (detail: string): string => detail.split(/("[^"]*")/).map((part, i) => i % 2 === 1 ? part
+  : part.replaceAll("`", "").replace(/\b[a-z]+(?:[A-Z][a-z]*)+\b/g, name => name.replace(/[A-Z]/g, c => ` ${c.toLowerCase()}`))).join("");
+
+/** memberOf names the member of a pointer in words, before what is wrong with it. */
+export const memberOf = (pointer: string): string => {
+  const name = pointer.split("/").filter(part => part && !/^\d+$/.test(part)).at(-1);
+  return name ? `${inWords(name)}: ` : "";
+};
+
+/** problemOf is the problem of an answer with the status, of which the body may be a problem document. */
+export function problemOf(body: unknown, status: number): Problem {
+  const document = typeof body === "object" && body !== null ? (body as ProblemDocument) : undefined;
+  return new Problem(document?.detail ? document : { title: "Error", detail: `The server answered ${status}. Try again later.`, status });
+}
+
 const attempts = 6;
 const sleep = (seconds: number): Promise<void> => new Promise(done => setTimeout(done, seconds * 1000));
 
@@ -120,10 +136,7 @@ export async function ok<T>(answer: Promise<{ data?: T; error?: unknown; respons
   const { data, error, response } = await answer.catch((broken: unknown) => {
     throw toProblem(broken); // such as a page in the place of JSON, of whatever is in between
   });
-  if (!response.ok) {
-    const document = typeof error === "object" && error !== null ? (error as ProblemDocument) : undefined;
-    throw new Problem(document?.detail ? document : { title: "Error", detail: `The server answered ${response.status}. Try again later.`, status: response.status });
-  }
+  if (!response.ok) throw problemOf(error, response.status);
   const tag = response.headers.get("ETag");
   if (tag && typeof data === "object" && data !== null) etags.set(data, tag);
   return data as T;

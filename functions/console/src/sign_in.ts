@@ -1,6 +1,7 @@
 // Signing in by an authorization code with PKCE (RFC 6749, RFC 7636, OpenID Connect Core 1.0), at whichever issuer the server names, and
 // getting the next token by a refresh token.
 import * as oauth from "oauth4webapi";
+import { problemOf } from "./api";
 import { settings } from "./settings";
 import { asksWho, begin, session, signedIn, type Session } from "./session";
 
@@ -72,8 +73,8 @@ async function exchange(answer: URL, attempt: Attempt): Promise<void> {
 /** enter begins a session with a token, unless the server refuses it. */
 export async function enter(s: Session): Promise<void> {
   const answer = await fetch("/v1/user", { headers: { Authorization: `Bearer ${s.token}` } });
-  const user = (await answer.json()) as { id: string; detail?: string };
-  if (!answer.ok) throw new Error(user.detail ?? `The server answered ${answer.status}.`);
+  const user = (await answer.json()) as { id: string };
+  if (!answer.ok) throw problemOf(user, answer.status);
   signedIn(user.id, s);
 }
 
@@ -120,12 +121,14 @@ let nextRefresh = 0;
 const dueForRefresh = (s: Session | undefined): boolean =>
   Boolean(s?.refresh && s.expiresAt && s.expiresAt - Date.now() < 60_000 && Date.now() > nextRefresh);
 
-/** developmentSignIn has the server's own issuer give a token. */
-export async function developmentSignIn(user: string, admin: boolean): Promise<void> {
+/** developmentSignIn has the server's own issuer give a token; a name with characters that its users lack is shown as it was given. */
+export async function developmentSignIn(name: string, admin: boolean): Promise<void> {
+  const user = name.normalize("NFKD").replace(/\p{M}/gu, "").trim().replace(/[^A-Za-z0-9._@-]+/g, ".");
   const answer = await fetch("/dev/token", {
-    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ user, groups: admin ? ["admins"] : [] }),
+    method: "POST", headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ user, groups: admin ? ["admins"] : [], ...(user !== name && { name }) }),
   });
-  const body = (await answer.json()) as { access_token: string; expires_in: number; detail?: string };
-  if (!answer.ok) throw new Error(body.detail ?? `The server answered ${answer.status}.`);
+  const body = (await answer.json()) as { access_token: string; expires_in: number };
+  if (!answer.ok) throw problemOf(body, answer.status);
   await enter({ token: body.access_token, expiresAt: Date.now() + body.expires_in * 1000 });
 }

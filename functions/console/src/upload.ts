@@ -32,9 +32,15 @@ export const inline = async (blob: Blob): Promise<string> => {
   return btoa(text);
 };
 
+/** isPacked reports whether a file is packed with gzip, by how such files begin (RFC 1952, section 2.3.1). */
+export async function isPacked(file: Blob): Promise<boolean> {
+  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+  return first === 0x1f && second === 0x8b;
+}
+
 /** packed returns the content as tools take it, packed with gzip; undefined when it is more than most bytes then. */
 export async function packed(file: File, most: number): Promise<string | undefined> {
-  const blob = await new Response(file.stream().pipeThrough(new CompressionStream("gzip"))).blob();
+  const blob = await isPacked(file) ? file : await new Response(file.stream().pipeThrough(new CompressionStream("gzip"))).blob();
   return blob.size * 4 / 3 <= most ? inline(blob) : undefined;
 }
 

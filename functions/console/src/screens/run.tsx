@@ -41,10 +41,11 @@ function One({ of: r }: { of: Run }) {
       {r.notice && <p class="notice">{r.notice}</p>}
       <p class="actions">
         {(ours || organizer) && <RunActions of={r} dataset={dataset} deleted={() => go(`/tasks/${r.taskId}/runs`)} />}
+        {r.state === "failed" && ours && <a class="button" href={`#/tasks/${r.taskId}/submit`}>Submit again</a>}
         {organizer && <a class="button" href={`#/runs/${r.id}/review`}>Review</a>}
       </p>
       {r.state === "awaiting-upload" && ours && <Resume of={r} />}
-      {r.diagnostics.length > 0 && <><h2>Diagnostics</h2><Diagnostics of={r.diagnostics} /></>}
+      {r.diagnostics.length > 0 && <><h2>What is wrong</h2><Diagnostics of={r.diagnostics} /></>}
       {r.evaluationId ? <Scores evaluationId={r.evaluationId} run={r} /> : r.state === "completed" && !r.notice && <p class="notice">The run is valid. Its scores are shown once the organizers publish or unblind them.</p>}
       {ours && ended(r) && <Review runId={r.id} />}
       {(r.logTail || !ended(r) && r.state === "running") && <Log text={r.logTail} file={r.log} name="Log" />}

@@ -1,6 +1,6 @@
 // Submitting: files that the server looks at before anything is charged, container images, and repositories.
 import { useRef, useState } from "preact/hooks";
-import { type Schemas } from "../api";
+import { Problem, type Schemas } from "../api";
 import { refresh, useGet, useList } from "../data";
 import { organizes, registrationIn } from "../roles";
 import { go, view, type Screen } from "../route";
@@ -8,13 +8,13 @@ import { stageOf, submissionTypes } from "../stage";
 import { submit, type Chosen } from "../submission";
 import { CheckedFile } from "../ui/checked_file";
 import { Tabs } from "../ui/choices";
-import { Area, Checks, Choice, Text } from "../ui/fields";
+import { Area, Checks, Choice, Faults, Text } from "../ui/fields";
 import { filled, Form, type Values } from "../ui/form";
 import { Items, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { TaskFrame, type OfTask } from "../ui/task_nav";
 import { Deadline } from "../ui/time";
-import { Left } from "./task";
+import { Left, sampleOf } from "./task";
 
 type Dataset = Schemas["Dataset"];
 type Type = Schemas["SubmissionDraft"]["type"];
@@ -70,7 +70,7 @@ function Entry({ task, type, datasets, baseline }: { task: Schemas["Task"]; type
   const tell = (name: string, doing: string, share: number): void => setSending(all => [...all.filter(s => s.name !== name), { name, doing, share }]);
   const act = async (values: Values): Promise<void> => {
     const chosen: Chosen[] = Object.entries(files).map(([datasetId, file]) => ({ datasetId, file }));
-    if (type === "upload" && chosen.length === 0) throw new Error("Choose a file for at least one dataset.");
+    if (type === "upload" && chosen.length === 0) throw new Problem({ title: "", detail: "", errors: [{ pointer: "/files", detail: "Choose a file for at least one dataset." }] });
     stop.current = new AbortController();
     const draft = filled({ ...values, type, ...(baseline && { baseline }) });
     try {
@@ -89,9 +89,15 @@ function Entry({ task, type, datasets, baseline }: { task: Schemas["Task"]; type
     <Form name={`submission ${task.id} ${type}`} initial={type === "upload" ? {} : { datasetIds: datasets.map(d => d.id) }} button="Submit" submit={act}>
       {f => (
         <>
-          {type === "upload" && datasets.map(d => (
-            <RunFile key={d.id} of={d} chosen={files[d.id]} choose={file => setFiles(all => ({ ...all, [d.id]: file }))} />
-          ))}
+          {type === "upload" && (
+            <div data-field="files">
+              {datasets.map(d => <RunFile key={d.id} of={d} chosen={files[d.id]} choose={file => {
+                f.mend("files");
+                setFiles(all => ({ ...all, [d.id]: file }));
+              }} />)}
+              <Faults f={f} name="files" />
+            </div>
+          )}
           {type === "image" && <Text f={f} name="image" label="Image" required max={500} hint={<>With its registry, such as <code>docker.io/lab/ranker:1.0</code>.</>} />}
           {type === "repository" && (
             <>
@@ -127,6 +133,7 @@ const RunFile = ({ of: d, chosen, choose }: { of: Dataset; chosen: File | undefi
     <legend><bdi>{d.name}</bdi> <Tag>{d.split}</Tag></legend>
     {d.submissions?.closesAt && <p class="small">Until <Deadline at={d.submissions.closesAt} /></p>}
     <CheckedFile label={`Run on ${d.name}`} chosen={chosen} choose={choose} as={files => ({ datasetId: d.id, run: { files } })}
-      good="The file can be submitted." bad="Correct these lines, and choose the file again. Nothing was charged." />
+      good="The file can be submitted." bad="Correct the file, and choose it again. Nothing is counted yet."
+      hint={<>Drop a file here, or choose one. A line of it looks like <code>{sampleOf(d.runFormat)}</code></>} />
   </fieldset>
 );

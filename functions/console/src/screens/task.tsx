@@ -108,6 +108,9 @@ const samples: Record<Schemas["RunFormat"]["kind"], (f: Schemas["RunFormat"]) =>
   csv: f => `${f.idField ?? "id"},${f.valueField ?? "label"}\nitem1,value`,
 };
 
+/** sampleOf is how a run is written in the format. */
+export const sampleOf = (f: Schemas["RunFormat"]): string => samples[f.kind](f);
+
 function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organizer: boolean; uploads: boolean }) {
   const { data: alone } = useGet("/v1/datasets/{datasetId}", { path: { datasetId: d.id } }); // lists have no links to inputs
   const linked = alone?.inputs?.some(f => f.url);
@@ -125,7 +128,7 @@ function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organi
         : <p class="small quiet">No files.</p>}
       {d.inputsFor === "registrants" && !linked && <p class="small quiet">For teams that take part: links are here once yours is accepted.</p>}
       <h4>A run looks like this</h4>
-      <Code label={`Sample line of a run on ${d.name}`}>{samples[d.runFormat.kind](d.runFormat)}</Code>
+      <Code label={`Sample line of a run on ${d.name}`}>{sampleOf(d.runFormat)}</Code>
       <h4>It is measured by</h4>
       <Measures of={d.evaluator} />
       {uploads && (

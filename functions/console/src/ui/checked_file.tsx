@@ -1,4 +1,5 @@
 // A file that the server looks at as soon as it is chosen, before it is sent for good.
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { toProblem, type Problem, type Schemas } from "../api";
 import { validate, type Verdict } from "../validate";
@@ -8,7 +9,7 @@ import { Failure, Tag } from "./show";
 
 type Props = {
   label: string;
-  hint?: string;
+  hint?: ComponentChildren;
   chosen: File | undefined;
   choose: (file: File) => void;
   as: (files: { name: string; content: string }[]) => Schemas["ValidatorInput"];
@@ -39,7 +40,9 @@ export function CheckedFile({ label, hint, chosen, choose, as, good, bad }: Prop
       <div role="status">
         {verdict === "asking" && <p>The server reads the file …</p>}
         {verdict === "later" && <p>The file has {bytes(chosen?.size)}: it is checked once it is uploaded.</p>}
-        {typeof verdict === "object" && (verdict.valid ? <p><Tag kind="good">valid</Tag> {good}</p> : <p><Tag kind="bad">not valid</Tag> {bad}</p>)}
+        {typeof verdict === "object" && (!verdict.valid ? <p><Tag kind="bad">not valid</Tag> {bad}</p>
+          : verdict.diagnostics.length === 0 ? <p><Tag kind="good">valid</Tag> {good}</p>
+            : <p><Tag kind="warm">valid, with warnings</Tag> Read them first: the file may not be what you mean to send. {good}</p>)}
       </div>
       {typeof verdict === "object" && <Diagnostics of={verdict.diagnostics} lines={verdict.lines} />}
       {problem && <Failure of={problem} />}

@@ -1,6 +1,7 @@
 // The fields of forms. Each names the member that it edits, has its label and what to know, and shows the faults of the member.
 import type { ComponentChildren, JSX } from "preact";
-import { member, same, type Editing } from "./form";
+import { inWords } from "../api";
+import { member, same, within, type Editing } from "./form";
 import { fromLocal, toLocal, zone } from "./time";
 
 type Common = { f: Editing; name: string; label: string; hint?: ComponentChildren; required?: boolean };
@@ -27,14 +28,14 @@ function ariaOf({ f, name, hint, required }: Omit<Common, "label">): Aria {
   return { id, ...(described && { "aria-describedby": described }), ...(faulty && { "aria-invalid": true }), ...(required && { required }) };
 }
 
-const faultsOf = (f: Editing, name: string): Editing["faults"] => f.faults.filter(e => e.pointer === "/" + name || e.pointer.startsWith(`/${name}/`));
+const faultsOf = (f: Editing, name: string): Editing["faults"] => f.faults.filter(e => within(e, name));
 
 /** Faults says what is wrong with a member, and what somebody else saved of it. */
 export const Faults = ({ f, name, id }: { f: Editing; name: string; id?: string }) => {
   const faults = faultsOf(f, name);
   return (
     <>
-      {faults.length > 0 && <p id={id} class="fault">{faults.map(e => e.detail).join(" ")}</p>}
+      {faults.length > 0 && <p id={id} class="fault">{faults.map(e => inWords(e.detail)).join(" ")}</p>}
       {name in f.theirs && !same(f.theirs[name], member(f.values, name)) && (
         <p class="fault">
           Somebody else saved: <code>{JSON.stringify(f.theirs[name] ?? null)}</code>{" "}

@@ -1,9 +1,11 @@
 // A file chosen or dropped, and what the server found in it, each fault with its line.
+import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import type { Schemas } from "../api";
+import { isPacked } from "../upload";
 import { Table, Tag } from "./show";
 
-type Props = { label: string; hint?: string; multiple?: boolean; accept?: string; chosen: File[]; choose: (files: File[]) => void };
+type Props = { label: string; hint?: ComponentChildren; multiple?: boolean; accept?: string; chosen: File[]; choose: (files: File[]) => void };
 
 export function FileField({ label, hint, multiple, accept, chosen, choose }: Props) {
   const [over, setOver] = useState(false);
@@ -25,18 +27,19 @@ export function FileField({ label, hint, multiple, accept, chosen, choose }: Pro
       }}>
       <label for={id}>{label}</label>
       <input id={id} type="file" multiple={multiple} accept={accept} onChange={e => take(e.currentTarget.files)} />
-      <p class="hint">{chosen.length > 0 ? chosen.map(f => f.name).join(", ") : hint ?? "Drop a file here, or choose one."}</p>
+      <p class="hint">{chosen.length > 1 ? chosen.map(f => f.name).join(", ") : chosen.length === 0 && (hint ?? "Drop a file here, or choose one.")}</p>
     </div>
   );
 }
 
 /** Diagnostics lists what is wrong with files, with the text of each line where the file is at hand. */
 export function Diagnostics({ of, lines }: { of: Schemas["Diagnostic"][]; lines?: Map<number, string> }) {
+  const [most, setMost] = useState(10);
   if (of.length === 0) return null;
   return (
     <>
-      <Table label="Diagnostics" head={["Line", "What is wrong, and what was expected"]}>
-        {of.map((d, i) => (
+      <Table label="What is wrong" head={["Line", "What is wrong"]}>
+        {of.slice(0, most).map((d, i) => (
           <tr key={i}>
             <td class="number">{d.line ?? "–"}</td>
             <td>
@@ -46,15 +49,17 @@ export function Diagnostics({ of, lines }: { of: Schemas["Diagnostic"][]; lines?
           </tr>
         ))}
       </Table>
-      {of.length >= 100 && <p class="small quiet">These are the first 100.</p>}
+      {of.length > most && <p><button type="button" class="plain" onClick={() => setMost(of.length)}>Show all {of.length}</button></p>}
+      {of.length >= 100 && most > 10 && <p class="small quiet">These are the first 100.</p>}
     </>
   );
 }
 
-/** linesOf returns the texts of the lines, which it reads without holding the file. */
+/** linesOf returns the texts of the lines, which it reads and unpacks without holding the file. */
 export async function linesOf(file: File, numbers: number[]): Promise<Map<number, string>> {
   const wanted = new Set(numbers), found = new Map<number, string>(), last = Math.max(0, ...numbers);
-  const reader = file.stream().pipeThrough(new TextDecoderStream()).getReader();
+  const plain = await isPacked(file) ? file.stream().pipeThrough(new DecompressionStream("gzip")) : file.stream();
+  const reader = plain.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "", line = 0;
   while (line < last) {
     const { done, value } = await reader.read();

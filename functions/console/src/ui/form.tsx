@@ -13,6 +13,8 @@ export type Editing = {
   id: string;
   values: Values;
   set: (name: string, value: unknown) => void;
+  /** mend says that what is edited of a member is another than what was refused. */
+  mend: (name: string) => void;
   faults: Fault[];
   theirs: Values; // by name, what somebody else saved where this form has something else
 };
@@ -26,6 +28,9 @@ export function withMember(of: Values, path: string, value: unknown): Values {
   const [name, ...rest] = path.split("/") as [string, ...string[]];
   return { ...of, [name]: rest.length > 0 ? withMember((of[name] as Values | undefined) ?? {}, rest.join("/"), value) : value };
 }
+
+/** within reports whether a fault is of the member at the path, or of a part of it. */
+export const within = (of: Fault, path: string): boolean => `${of.pointer}/`.startsWith(`/${path}/`);
 
 export const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
 const isObject = (v: unknown): v is Values => typeof v === "object" && v !== null && !Array.isArray(v);
@@ -70,7 +75,11 @@ export function Form({ name, initial, submit, children, button = "Save", preview
   const [theirs, setTheirs] = useState<Values>({});
   const [busy, setBusy] = useState(false);
   const element = useRef<HTMLFormElement>(null);
-  const faults = problem?.document.errors ?? [];
+  const [mended, setMended] = useState<string[]>([]);
+  const refused = problem?.document.errors ?? [];
+  const faults = refused.filter(e => !mended.some(m => within(e, m)));
+  const standing = refused.length > 0 ? faults.length > 0 : mended.length === 0;
+  const mend = (path: string): void => setMended(all => [...all, path]);
 
   // What was not edited follows what was read again, so that what is sent is always made of what it replaces.
   useEffect(() => {
@@ -97,10 +106,12 @@ export function Form({ name, initial, submit, children, button = "Save", preview
   const set = (path: string, value: unknown): void => {
     setValues(v => withMember(v, path, value));
     setEffects(undefined);
+    mend(path);
   };
   const send = async (): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
+    setMended([]);
     try {
       const coming = preview && !effects ? await preview(values, base) : [];
       if (coming.length > 0) setEffects(coming);
@@ -147,16 +158,16 @@ export function Form({ name, initial, submit, children, button = "Save", preview
     setProblem(toProblem(new Error("Somebody else changed this while you edited it. Their changes are in the form now" +
       (Object.keys(conflicts).length > 0 ? ", but for those marked, where yours differ. Choose, and save again." : ". Look, and save again."))));
   };
-  const placed = [...(element.current?.querySelectorAll("[data-field]") ?? [])].map(e => `/${e.getAttribute("data-field")!}/`);
-  const unplaced = faults.filter(f => !placed.some(p => `${f.pointer}/`.startsWith(p)));
-  const elsewhere = problem && (faults.length > 0 && unplaced.length === 0 ? { title: problem.document.title, detail: "Nothing was saved: look at what is marked above." }
+  const placed = [...(element.current?.querySelectorAll("[data-field]") ?? [])].map(e => e.getAttribute("data-field")!);
+  const unplaced = faults.filter(e => !placed.some(p => within(e, p)));
+  const elsewhere = problem && standing && (faults.length > 0 && unplaced.length === 0 ? { title: problem.document.title, detail: "Nothing was saved: look at what is marked above." }
     : { ...problem.document, errors: unplaced });
   return (
     <form ref={element} class="form" onSubmit={event => {
       event.preventDefault();
       if (!busy) void send();
     }}>
-      {children({ id: name.replaceAll(/\W/g, "-"), values, set, faults, theirs })}
+      {children({ id: name.replaceAll(/\W/g, "-"), values, set, mend, faults, theirs })}
       {elsewhere && <Failure of={Object.assign(Object.create(Object.getPrototypeOf(problem)) as Problem, problem, { document: elsewhere })} />}
       {effects && <Effects of={effects} />}
       <p class="actions">

@@ -1,7 +1,7 @@
 // How screens show what they read: while it loads, when it fails, when there is nothing.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { toProblem, type Problem } from "../api";
+import { inWords, memberOf, toProblem, type Problem } from "../api";
 import type { Listing, Loading } from "../data";
 
 /** Heading is the h1 of a screen. It names the tab, and is where reading begins after the screen has changed. */
@@ -18,8 +18,7 @@ export function Failure({ of, retry }: { of: Problem; retry?: () => unknown }) {
   if (status === 401) return <p class="empty"><a href={`#/sign-in?to=${encodeURIComponent(location.hash.slice(1))}`}>Sign in</a> to see this.</p>;
   return (
     <div class="failure" role="alert" tabIndex={-1}>
-      <p>{detail}</p>
-      {errors && errors.length > 0 && <ul>{errors.map(e => <li key={e.pointer + e.detail}>{e.pointer && <code>{e.pointer}</code>} {e.detail}</li>)}</ul>}
+      {errors?.length ? errors.map(e => <p key={e.pointer + e.detail}>{memberOf(e.pointer)}{inWords(e.detail)}</p>) : <p>{detail}</p>}
       {retry && <button type="button" class="plain" onClick={() => void retry()}>Try again</button>}
       {requestId && <p class="small quiet">Request {requestId}</p>}
     </div>

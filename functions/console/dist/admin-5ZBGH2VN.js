@@ -1,1 +1,0 @@
-import{a,b,c}from"./chunk-S7VYL43T.js";import"./chunk-KTOCUSUT.js";import"./chunk-73PFIAYQ.js";import"./chunk-PNHWQCZW.js";import"./chunk-TNLSA6JJ.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{c as Usage,a as default,b as noun};

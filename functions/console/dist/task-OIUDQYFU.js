@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-FUJ3RRKA.js";import"./chunk-RRJW2R5T.js";import"./chunk-KTOCUSUT.js";import"./chunk-WCBHSVNH.js";import"./chunk-UL6W2ML5.js";import"./chunk-I4CPTXWP.js";import"./chunk-EEC4GPMQ.js";import"./chunk-73PFIAYQ.js";import"./chunk-PNHWQCZW.js";import"./chunk-TNLSA6JJ.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as Left,a as default};

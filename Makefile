@@ -9,7 +9,7 @@ FUZZTIME      ?= 30s
 TESTFLAGS     ?=
 
 # Tests that need more than Go and Node.js are in files of these build tags. What looks at code looks at those too.
-tags := browser,clients,container,emulator,s3,snippets
+tags := browser,clients,container,emulator,release,s3,snippets
 
 golangci_lint_version := v2.15.0
 govulncheck_version   := v1.8.0
@@ -84,6 +84,11 @@ test-browser: $(node_modules) $(versitygw) ## run the tests of pages and of the 
 test-snippets: ## run every snippet of the catalogue of components, with curl, Python 3 and Go
 	@for program in curl python3; do command -v $$program >/dev/null || { echo "Install $$program: snippets are run with it." >&2; exit 1; }; done
 	@$(call test_tagged,snippets)
+
+# Python 3 with venv and pip, which must reach its registry: data frames are those of pandas.
+.PHONY: test-release
+test-release: ## install the wheel of this platform into a fresh virtual environment, and evaluate and submit with its module
+	@$(call test_tagged,release,-count=1)
 
 # local/clients/README.md says what must be installed. The registries of Python, npm and Go must be reachable.
 .PHONY: clients

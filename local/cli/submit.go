@@ -32,14 +32,6 @@ func (s sent) same(as sent) bool {
 	return s.DatasetID == as.DatasetID && s.Name == as.Name && s.SHA256 == as.SHA256
 }
 
-// submission is one as the API has it.
-type submission struct {
-	ID, TaskID string
-	RunIDs     []string
-	Files      []sent
-	Quota      object
-}
-
 // settable are the flags of submit that are members of a submission.
 var settable = map[string]string{"title": "title", "description": "description", "notes": "notes", "paper": "paperUrl", "image": "image",
 	"repository": "url", "ref": "ref", "command": "command"}
@@ -70,11 +62,13 @@ func submit(c *call, task object) {
 			r.text("state")), "the same command once they have"})
 	}
 	made := c.makeSubmission(client.Path("tasks", task.id(), "submissions"), body, files)
+	runs := strings.Fields(made.text("runIds"))
 	if c.yes("wait") && c.err == nil {
-		c.await(made.RunIDs, made.Quota)
+		quota, _ := made["quota"].(map[string]any)
+		c.await(runs, quota)
 		return
 	}
-	c.say(made, "Submitted %s. See it with: assay runs %s", made.ID, strings.Join(made.RunIDs, " "))
+	c.say(made, "Submitted %s. See it with: assay runs %s", made.id(), strings.Join(runs, " "))
 }
 
 // chosen returns the files that the arguments name, and refuses those that the server would refuse, before anything is sent or charged.
@@ -110,7 +104,7 @@ func (c *call) validFor(dataset object, path string) {
 }
 
 // makeSubmission makes a submission at the path and sends its files, or goes on with one of the same files whose upload was interrupted.
-func (c *call) makeSubmission(path string, body map[string]any, files []sent) submission {
+func (c *call) makeSubmission(path string, body map[string]any, files []sent) object {
 	inline := ask[info](c, http.MethodGet, "/info", nil).Limits.InlineFiles
 	for _, f := range files {
 		inline -= f.Size
@@ -124,30 +118,30 @@ func (c *call) makeSubmission(path string, body map[string]any, files []sent) su
 		body["files"] = files
 	}
 	if inline >= 0 {
-		return ask[submission](c, http.MethodPost, path, body)
+		return c.post(path, body)
 	}
 	made := c.unfinished(files)
-	if made.ID == "" {
-		made = ask[submission](c, http.MethodPost, path, body)
+	if made == nil {
+		made = c.post(path, body)
 	}
 	for _, f := range files {
-		c.send(path+"/"+made.ID, f, func(now object) []sent { return filesOf(now, "files") })
+		c.send(path+"/"+made.id(), f, func(now object) []sent { return filesOf(now, "files") })
 	}
 	return made
 }
 
-// unfinished returns the caller's submission of the same files whose upload was interrupted; its zero value where there is none.
-func (c *call) unfinished(files []sent) (none submission) {
+// unfinished returns the caller's submission of the same files whose upload was interrupted; nil where there is none.
+func (c *call) unfinished(files []sent) object {
 	pending := client.Query(client.Path("runs"), "filter[userId]", c.me().ID, "filter[state]", "awaiting-upload")
 	for _, r := range all[run](c, pending) {
-		s := ask[submission](c, http.MethodGet, client.Path("tasks", r.TaskID, "submissions", r.SubmissionID), nil)
-		other := func(f sent) bool { return !slices.ContainsFunc(files, f.same) }
-		if len(s.Files) == len(files) && !slices.ContainsFunc(s.Files, other) {
-			c.note("Going on with the submission %s, whose upload was interrupted.", s.ID)
+		s := c.get(client.Path("tasks", r.TaskID, "submissions", r.SubmissionID))
+		has, other := filesOf(s, "files"), func(f sent) bool { return !slices.ContainsFunc(files, f.same) }
+		if len(has) == len(files) && !slices.ContainsFunc(has, other) {
+			c.note("Going on with the submission %s, whose upload was interrupted.", s.id())
 			return s
 		}
 	}
-	return none
+	return nil
 }
 
 // send sends a file of the resource at the path, unless it has arrived. of are the files that the resource has.

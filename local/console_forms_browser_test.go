@@ -22,4 +22,24 @@ func TestConsole_MarksFaultsAtTheirFields(t *testing.T) {
 	if said := browsertest.Evaluate[string](p.Page, `document.querySelector(".failure").innerText`); strings.Contains(said, "errors") {
 		t.Errorf("the form says %q", said)
 	}
+	if browsertest.Evaluate[bool](p.Page, `document.body.innerText.includes("opensAt")`) {
+		t.Error("the fault names a member of the API")
+	}
+	p.Fill("Submissions close", "2050-01-03T10:00")
+	p.Await(`!document.querySelector(".failure, .fault")`)
+}
+
+// TestConsole_CompletesAddresses enters an address of the web as people write it.
+func TestConsole_CompletesAddresses(t *testing.T) {
+	s := start(t, "-demo=false")
+	owner := s.token(t, "owner")
+	organizer := s.post(t, owner, "/v1/organizers", map[string]any{"name": "Lake Lab"})
+	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(organizer, "/v1"))
+	p.Fill("Website", "lakes.example/lab")
+	p.Press("Save")
+	p.Sees("Saved.")
+	var now struct{ Website string }
+	if s.get(t, owner, organizer, &now); now.Website != "https://lakes.example/lab" {
+		t.Errorf("the website is %q", now.Website)
+	}
 }

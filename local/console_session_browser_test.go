@@ -69,6 +69,9 @@ func TestConsole_KeepsNoTokenThatWasRefused(t *testing.T) {
 	p.Fill("Access token", "of-somebody")
 	p.Press("Use this token")
 	p.Await(`document.querySelector("main .failure") !== null`)
+	if said := browsertest.Evaluate[string](p.Page, `document.querySelector("main .failure").innerText`); !strings.Contains(said, "token") {
+		t.Errorf("the refusal says %q", said)
+	}
 	p.keepsNothing()
 }
 

@@ -74,7 +74,7 @@ async function exchange(answer: URL, attempt: Attempt): Promise<void> {
 export async function enter(s: Session): Promise<void> {
   const answer = await fetch("/v1/user", { headers: { Authorization: `Bearer ${s.token}` } });
   const user = (await answer.json()) as { id: string };
-  if (!answer.ok) throw problemOf(user, answer.status);
+  if (!answer.ok) throw new Error(problemOf(user, answer.status).message); // as a problem, it would ask to sign in
   signedIn(user.id, s);
 }
 

@@ -77,7 +77,11 @@ function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] 
         {r.state === "completed" && !r.evaluationId && !r.notice && <span class="small quiet">scores are not shown yet</span>}
         <br />
         <span class="small quiet">{task && <><bdi>{task.name}</bdi> · </>}<bdi>{dataset?.name ?? "…"}</bdi> · <When at={r.createdAt} /></span>
-        {fault && <p class="small fault">{fault.line !== undefined && `Line ${fault.line}: `}{fault.message}{r.diagnostics.length > 1 && ` And ${r.diagnostics.length - 1} more.`}</p>}
+        {fault && (
+          <p class="small fault">
+            {fault.line !== undefined && `Line ${fault.line}: `}{fault.message}{r.diagnostics.length > 1 && `; and ${r.diagnostics.length - 1} more`}
+          </p>
+        )}
         {r.notice && <p class="small">{r.notice}</p>}
         {r.state === "awaiting-upload" && <Resume of={r} />}
       </div>

@@ -48,11 +48,20 @@ export const Faults = ({ f, name, id }: { f: Editing; name: string; id?: string 
 
 const text = (f: Editing, name: string): string => String(member(f.values, name) ?? "");
 
-export const Text = ({ type = "text", max, autocomplete, ...field }: Common & { type?: string; max?: number; autocomplete?: AutoFill }) => (
-  <Field {...field}>
-    {aria => <input {...aria} type={type} maxLength={max} autocomplete={autocomplete ?? "off"} value={text(field.f, field.name)} onInput={e => field.f.set(field.name, e.currentTarget.value)} />}
-  </Field>
-);
+/** Text edits a line; an address that is entered without a scheme is one of the web. */
+export const Text = ({ type = "text", max, autocomplete, ...field }: Common & { type?: string; max?: number; autocomplete?: AutoFill }) => {
+  const { f, name } = field;
+  const complete = (value: string): void => { // on a change, which onChange is none of with preact/compat: it has that for each key
+    const entered = value.trim();
+    if (type === "url" && entered && !/^[a-z][a-z0-9+.-]*:/i.test(entered)) f.set(name, `https://${entered}`);
+  };
+  return (
+    <Field {...field}>
+      {aria => <input {...aria} type={type} maxLength={max} autocomplete={autocomplete ?? "off"} value={text(f, name)}
+        onInput={e => f.set(name, e.currentTarget.value)} onChangeCapture={e => complete(e.currentTarget.value)} />}
+    </Field>
+  );
+};
 
 export const Area = ({ rows = 4, ...field }: Common & { rows?: number }) => (
   <Field {...field}>

@@ -1,1 +1,0 @@
-import{a,b,c}from"./chunk-OT5JGJZK.js";import"./chunk-KTOCUSUT.js";import"./chunk-Y7X5IGOC.js";import"./chunk-PNHWQCZW.js";import"./chunk-4FGBEPMD.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{c as Usage,a as default,b as noun};

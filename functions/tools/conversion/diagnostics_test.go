@@ -60,8 +60,7 @@ func TestRuns_ReportFaults(t *testing.T) {
 			`{"topic":"1","docid":"a","grade":"1"}` + "\n" +
 			`{"topic":"1","topic":"2","docid":"a","grade":1}` + "\n" + `{"topic":"\ud800","docid":"a","grade":1}` + "\n" +
 			`{"topic":"1","docid":"","grade":1.5}` + "\n", []string{
-			"f:1 error: the line is not a JSON object: invalid character 'x' looking for beginning of value, at byte 1; expected one whole object " +
-				"in each line",
+			"f:1 error: the line is not JSON; expected an object with topic, iteration, docid, grade",
 			"f:2 error: the line is an array; expected an object with " + qrelNames,
 			`f:3 error: the object has no "topic"; expected it in every line`,
 			`f:4 error: "topic" is null; expected a string or number`,

@@ -276,8 +276,9 @@ release: $(cyclonedx) containers ## build what a release has into bin/release: p
 .PHONY: release-check
 release-check: ## build the release of the last commit twice, in two folders, and fail where a byte differs
 	@set -e; folder=$$(mktemp -d); trap 'chmod -R u+w "$$folder"; rm -rf "$$folder"' EXIT; \
+	git clone -q . "$$folder/first"; git clone -q "$$folder/first" "$$folder/the/second"; \
 	for clone in first the/second; do \
-		git clone -q . "$$folder/$$clone"; GOCACHE="$$folder/$$clone/.cache" $(MAKE) -C "$$folder/$$clone" release; \
+		GOCACHE="$$folder/$$clone/.cache" $(MAKE) -C "$$folder/$$clone" release; \
 	done; \
 	cat "$$folder/first/$(release)/SHA256SUMS"; \
 	diff -r "$$folder/first/$(release)" "$$folder/the/second/$(release)" && echo "Both builds have the same bytes."

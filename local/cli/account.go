@@ -1,13 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"io"
 	"net/http"
-	"os/exec"
 	"os/user"
-	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +12,7 @@ import (
 	"assay/local/cli/signin"
 	"assay/shared/buildinfo"
 
+	"github.com/cli/browser"
 	"golang.org/x/oauth2"
 )
 
@@ -25,7 +23,7 @@ type info struct {
 }
 
 func signIn(c *call) {
-	c.server = firstText(c.arg(0), c.server)
+	c.server = cmp.Or(c.arg(0), c.server)
 	c.connect()
 	about := ask[info](c, http.MethodGet, "/info", nil)
 	if c.err != nil {
@@ -42,7 +40,7 @@ func signIn(c *call) {
 	}
 	c.keep(func(f *signin.File) { f.Current, f.Servers[c.server] = c.server, kept })
 	c.say(map[string]string{"server": c.server, "id": who.ID, "name": who.Name}, "Signed in to %s as %s.", c.server,
-		firstText(who.Name, who.ID))
+		cmp.Or(who.Name, who.ID))
 }
 
 // keep changes what is kept of sign-ins.
@@ -54,26 +52,13 @@ func (c *call) keep(change func(*signin.File)) {
 	}
 }
 
-// firstText is the first of the texts that is not empty.
-func firstText(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
 // newCredentials signs in by the way that the flags say, or that the server has.
 func (c *call) newCredentials(about info, accepted func(token string) error) (*signin.Credentials, error) {
 	switch {
 	case c.yes("with-token"):
-		content, err := io.ReadAll(io.LimitReader(c.in, 1<<16))
-		if err != nil {
-			return nil, err
-		}
-		token := strings.TrimSpace(string(content))
-		return &signin.Credentials{Token: token}, accepted(token)
+		content, err := c.input()
+		token := strings.TrimSpace(content)
+		return &signin.Credentials{Token: token}, cmp.Or(err, accepted(token))
 	case about.ClientID == "" && strings.HasSuffix(about.Issuer, "/dev"): // of the server itself, by whatever name it is reached
 		k := &signin.Credentials{Developer: c.text("user")}
 		if u, err := user.Current(); err == nil && k.Developer == "" {
@@ -101,7 +86,8 @@ func (c *call) newCredentials(about info, accepted func(token string) error) (*s
 		token, err = issuer.ByBrowser(c.ctx, c.number("port"), func(address string) {
 			c.note("Sign in with your browser. If none opens, open this address on this machine:\n%s", address)
 			if c.terminal {
-				openBrowser(c.ctx, address)
+				browser.Stdout = c.errs
+				go func() { _ = browser.OpenURL(address) }() // or the person does, to whom it was shown
 			}
 		})
 	}
@@ -111,23 +97,8 @@ func (c *call) newCredentials(about info, accepted func(token string) error) (*s
 	return issuer.Keep(token, accepted)
 }
 
-// openBrowser tries to open a page; the address was shown, so that it may fail.
-func openBrowser(ctx context.Context, address string) {
-	program, first := "xdg-open", ""
-	switch runtime.GOOS {
-	case "darwin":
-		program = "open"
-	case "windows":
-		program, first = "rundll32", "url.dll,FileProtocolHandler"
-	}
-	if strings.HasPrefix(address, "http://") || strings.HasPrefix(address, "https://") {
-		arguments := slices.DeleteFunc([]string{first, address}, func(a string) bool { return a == "" })
-		_ = exec.CommandContext(ctx, program, arguments...).Start() //nolint:gosec // an address of the web, which is no option of these
-	}
-}
-
 func signOut(c *call) {
-	c.server = firstText(c.arg(0), c.server)
+	c.server = cmp.Or(c.arg(0), c.server)
 	c.connect()
 	c.keep(func(f *signin.File) {
 		delete(f.Servers, c.server)

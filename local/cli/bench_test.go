@@ -11,13 +11,7 @@ import (
 
 // BenchmarkStart runs the program as it is released, from its start to its exit, on a run of 1 KB. Its size is a metric.
 func BenchmarkStart(b *testing.B) {
-	folder := b.TempDir()
-	program := filepath.Join(folder, "assay")
-	build := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		b.Fatalf("%v: %s", err, out)
-	}
+	folder, program := b.TempDir(), built(b, "local/cli")
 	info, err := os.Stat(program)
 	if err != nil {
 		b.Fatal(err)

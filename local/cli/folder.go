@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -52,7 +53,7 @@ func fileName(name, otherwise string) string {
 		}
 		return '_'
 	}, strings.TrimSpace(name)), ".-")
-	return firstText(strings.ToValidUTF8(clean[:min(len(clean), 150)], ""), otherwise)
+	return cmp.Or(strings.ToValidUTF8(clean[:min(len(clean), 150)], ""), otherwise)
 }
 
 func download(c *call, task object) {
@@ -75,7 +76,7 @@ func download(c *call, task object) {
 }
 
 func export(c *call, task object) {
-	into := firstText(c.text("output"), fileName(task.text("name"), task.id()))
+	into := cmp.Or(c.text("output"), fileName(task.text("name"), task.id()))
 	c.fail(os.MkdirAll(into, 0o750))
 	of := client.Path("tasks", task.id())
 	runs := client.Query(client.Path("runs"), "filter[taskId]", task.id())

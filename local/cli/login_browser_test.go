@@ -3,14 +3,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -35,18 +33,6 @@ func issuer(t *testing.T) string {
 	node.Dir = folder
 	programtest.Serve(t, node, address)
 	return "http://" + address
-}
-
-// watched is what a command writes, which others read meanwhile.
-type watched struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (w *watched) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.text.Write(p)
 }
 
 // await returns what the pattern finds once it is there.

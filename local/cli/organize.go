@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -82,17 +81,15 @@ func (c *call) reviews() map[string]any {
 }
 
 func announce(c *call, task object) {
-	in := c.in
-	if path := c.arg(1); path != "" {
-		f, err := os.Open(path)
-		if c.fail(err) {
-			return
-		}
-		defer func() { _ = f.Close() }()
-		in = f
+	text, err := "", error(nil)
+	if path := c.arg(1); path == "" {
+		text, err = c.input()
+	} else {
+		var content []byte
+		content, err = os.ReadFile(path)
+		text = string(content)
 	}
-	text, err := io.ReadAll(io.LimitReader(in, 1<<20))
 	c.fail(err)
-	c.say(c.post(client.Path("tasks", task.id(), "announcements"), map[string]any{"title": c.text("title"), "body": string(text)}),
+	c.say(c.post(client.Path("tasks", task.id(), "announcements"), map[string]any{"title": c.text("title"), "body": text}),
 		"Announced to all who take part in %s.", task.text("name"))
 }

@@ -181,6 +181,23 @@ func (c *call) connect() {
 	}
 }
 
+// input is all of standard input, for which an interruption does not wait.
+func (c *call) input() (string, error) {
+	var content []byte
+	var err error
+	ended := make(chan struct{})
+	go func() {
+		content, err = io.ReadAll(io.LimitReader(c.in, 1<<20))
+		close(ended)
+	}()
+	select {
+	case <-c.ctx.Done():
+		return "", c.ctx.Err()
+	case <-ended:
+		return string(content), err
+	}
+}
+
 // online is a command that reaches a server first.
 func online(run func(*call)) func(*call) {
 	return func(c *call) {

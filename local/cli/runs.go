@@ -171,21 +171,29 @@ func (o outcome) scores() (lines [][]string) {
 }
 
 func showLogs(c *call) {
-	seen := ""
+	seen, out, text := "", c.out, strings.Builder{}
+	if c.json {
+		out = &text
+	}
 	r, err := c.watch(c.ctx, c.arg(0), !c.yes("follow"), func(r run) error {
 		tail, whole := r.LogTail, r.Log
 		if c.yes("evaluation") {
 			tail, whole = r.EvaluationLogTail, r.EvaluationLog
 		}
-		if !c.yes("follow") && whole != nil && whole.URL != "" {
-			return client.Copy(c.ctx, c.out, whole.URL)
+		if seen == "" && whole != nil && whole.URL != "" {
+			return client.Copy(c.ctx, out, whole.URL)
 		}
-		_, err := io.WriteString(c.out, unseen(seen, tail))
+		_, err := io.WriteString(out, unseen(seen, tail))
 		seen = tail
 		return err
 	})
-	if !c.fail(err) && r.LogTail+r.EvaluationLogTail == "" {
-		c.note("The run has written nothing. It is %s.", r.State)
+	if c.fail(err) {
+		return
+	}
+	if c.json {
+		c.print(map[string]any{"id": r.ID, "state": r.State, "log": text.String()})
+	} else if r.LogTail+r.EvaluationLogTail == "" {
+		c.note("The run, which is %s, has written nothing, or its organizers alone may read it.", r.State)
 	}
 }
 

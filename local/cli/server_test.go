@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,24 +16,37 @@ import (
 	"assay/shared/store/dynamo/dynamotest"
 )
 
-// serverProgram builds the server once.
-var serverProgram = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "assay-server")
+// programs are built once each, by the path of their package.
+var (
+	programs      sync.Map
+	programFolder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "assay-programs") })
+)
+
+// built returns the path of a program of the module.
+func built(t testing.TB, path string) string {
+	t.Helper()
+	build, _ := programs.LoadOrStore(path, sync.OnceValues(func() (string, error) {
+		folder, err := programFolder()
+		name := filepath.Join(folder, filepath.Base(path))
+		if err == nil {
+			var out []byte
+			if out, err = exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", name, "assay/"+path).CombinedOutput(); err != nil {
+				err = fmt.Errorf("%w: %s", err, out)
+			}
+		}
+		return name, err
+	}))
+	name, err := build.(func() (string, error))()
 	if err != nil {
-		return "", err
+		t.Fatal(err)
 	}
-	path := filepath.Join(folder, "assay-server")
-	out, err := exec.Command("go", "build", "-o", path, "assay/local").CombinedOutput()
-	if err != nil {
-		return "", &refusal{failed, string(out), ""}
-	}
-	return path, nil
-})
+	return name
+}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if path, err := serverProgram(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(path))
+	if folder, err := programFolder(); err == nil {
+		_ = os.RemoveAll(folder)
 	}
 	os.Exit(code)
 }
@@ -66,12 +80,8 @@ func serve(t *testing.T, store string, args ...string) *server {
 // start starts the server, also after it was killed.
 func (s *server) start() {
 	s.t.Helper()
-	path, err := serverProgram()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.process = exec.Command(path, s.args...)
-	programtest.Serve(s.t, s.process, strings.TrimPrefix(s.url, "http://"))
+	s.process = exec.Command(built(s.t, "local"), s.args...)
+	programtest.Serve(s.t, s.process, s.args[1])
 }
 
 // kill ends the server as a lost machine would.
@@ -144,4 +154,16 @@ func (p *person) says(code int, texts []string, args ...string) string {
 		}
 	}
 	return got
+}
+
+// watched is what a command writes, which others read meanwhile.
+type watched struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(p)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -11,7 +12,7 @@ import (
 
 // draft is the registration of a team that the flags ask for. terms are those of the task, as the API has them.
 func (c *call) draft(name string, terms any) map[string]any {
-	d := map[string]any{"team": firstText(c.text("team"), name)}
+	d := map[string]any{"team": cmp.Or(c.text("team"), name)}
 	if d["team"] == "" {
 		c.fail(&refusal{failed, "Your team has no name yet.", "the same command with --team NAME"})
 	}

@@ -76,15 +76,8 @@ func mayPass(ctx context.Context, res *http.Response, err error) (bool, error) {
 	return false, nil
 }
 
-// Problem is an answer that is an error: a problem document of the API (RFC 9457).
-type Problem struct {
-	Type      string          `json:"type"`
-	Title     string          `json:"title"`
-	Status    int             `json:"status"`
-	Detail    string          `json:"detail"`
-	Errors    []problem.Field `json:"errors"`
-	RequestID string          `json:"requestId"`
-}
+// Problem is an answer that is an error (RFC 9457).
+type Problem struct{ problem.Document }
 
 func (p *Problem) Error() string {
 	var b strings.Builder
@@ -195,7 +188,7 @@ func read(res *http.Response) (*Answer, error) {
 	if res.StatusCode < 400 {
 		return &Answer{res.StatusCode, res.Header, body}, nil
 	}
-	p := &Problem{Status: res.StatusCode}
+	p := &Problem{}
 	if json.Unmarshal(body, p) != nil || p.Detail == "" {
 		p.Detail = fmt.Sprintf("%s answered %s: is it a server of Assay?", res.Request.URL.Host, res.Status)
 	}

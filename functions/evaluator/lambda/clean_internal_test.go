@@ -68,15 +68,19 @@ func TestClean_SchedulesWhatIsLeft(t *testing.T) {
 	var env config.Environment
 	key := record.ObjectKey(record.HolderRuns, record.NewID(time.Now()), strings.Repeat("0a", 32))
 	files := &endlessFiles{Store: recordtest.OpenFiles(t), key: key}
-	f := &function{schedules: schedule.New(&env), worker: &evaluator.Worker{
+	f := newFunction(&evaluator.Worker{
 		Store: recordtest.OpenStore(t, embedded.Options{}), Files: files, Now: time.Now, Log: slog.New(slog.DiscardHandler),
-	}}
+	}, schedule.New(&env))
 	if err := env.Err(); err != nil {
 		t.Fatal(err)
 	}
 	for i, event := range []string{`{"Wake":"clean"}`, `{"Wake":"clean","After":"` + key + `"}`} {
-		ctx, cancel := context.WithTimeout(t.Context(), shutdownMargin+time.Second)
-		if _, err := f.handle(ctx, json.RawMessage(event)); err != nil {
+		var in schedule.Invocation
+		if err := json.Unmarshal([]byte(event), &in); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), schedule.ShutdownMargin+time.Second)
+		if _, err := f.Handle(ctx, in); err != nil {
 			t.Fatal(err)
 		}
 		cancel()

@@ -8,6 +8,7 @@ import (
 
 	"assay/functions/notifier"
 	"assay/shared/access"
+	"assay/shared/gateway/schedule"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
@@ -26,11 +27,12 @@ func TestRunDue_EmptiesBacklog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f := &function{worker: &notifier.Worker{Store: s, Now: time.Now, Log: slog.New(slog.DiscardHandler)}}
-	if err := f.runDue(t.Context()); err != nil {
+	w := &notifier.Worker{Store: s, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+	f := newFunction(w, nil) // a schedule would be a panic
+	if _, err := f.Handle(t.Context(), schedule.Invocation{Event: schedule.Event{Wake: schedule.WakeNotify}}); err != nil {
 		t.Fatal(err)
 	}
-	if next, err := f.worker.RunDue(t.Context()); err != nil || !next.IsZero() {
+	if next, err := w.RunDue(t.Context()); err != nil || !next.IsZero() {
 		t.Errorf("something is left until %s, %v", next, err)
 	}
 }

@@ -1,5 +1,6 @@
-// Package schedule has the functions of the evaluator and the notifier called at an instant, by one-time schedules of EventBridge.
-// Without them they would have to be called all the time, and an unused service would cost something.
+// Package schedule has the functions of the evaluator and the notifier called at an instant, by one-time schedules of EventBridge, and
+// handles these calls and those of the table's stream. Without schedules the functions would have to be called all the time, and an unused
+// service would cost something.
 package schedule
 
 import (

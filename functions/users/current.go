@@ -122,10 +122,8 @@ func showCurrent(ctx context.Context, c *api.Call, u *Current) (*Current, error)
 	for i, r := range u.Registrations {
 		all = append(all, records.Into(&tasks[i], record.TaskKey(r.TaskID)))
 	}
-	for some := range slices.Chunk(all, store.MaxKeys) {
-		if err := records.Read(ctx, c.Store, store.Eventual, some...); err != nil {
-			return nil, err
-		}
+	if err := records.Read(ctx, c.Store, store.Eventual, all...); err != nil {
+		return nil, err
 	}
 	rolesOf, err := c.RolesOf(ctx)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"assay/shared/page"
 	"assay/shared/record"
 	"assay/shared/records"
-	"assay/shared/store"
 )
 
 func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[*Profile], error) {
@@ -38,10 +37,7 @@ func listByStorage(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page
 		all, read = append(all, a), append(read, a.targets()...)
 		return false, nil
 	})
-	for some := range slices.Chunk(read, store.MaxKeys) {
-		err = cmp.Or(err, records.Read(ctx, c.Store, c.Consistency, some...))
-	}
-	if err != nil {
+	if err := cmp.Or(err, records.Read(ctx, c.Store, c.Consistency, read...)); err != nil {
 		return p, err
 	}
 	_, p.Cursor, _ = strings.Cut(next, "#")

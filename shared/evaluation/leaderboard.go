@@ -322,15 +322,7 @@ func (b *Leaderboard) older(ctx context.Context, listed []store.Item) ([]store.I
 	for _, r := range found {
 		evaluations = append(evaluations, records.Keys(r.Evaluations, record.EvaluationKey)...)
 	}
-	var all []store.Item
-	for keys := range slices.Chunk(evaluations, store.MaxKeys) {
-		items, err := b.Viewer.Store.Get(ctx, b.Viewer.Consistency, keys...)
-		if err != nil {
-			return nil, records.Failed(err)
-		}
-		all = append(all, items...)
-	}
-	return all, nil
+	return records.GetItems(ctx, b.Viewer.Store, b.Viewer.Consistency, evaluations...)
 }
 
 // ownPage is the page size of a team's evaluations.

@@ -58,6 +58,6 @@ func Contents(ctx context.Context, s store.Store, key store.Key) (items []store.
 // Evaluations returns the items of the run's evaluations, with their values per topic.
 func Evaluations(ctx context.Context, s store.Store, r *record.RunItem) ([]store.Item, error) {
 	keys := slices.Concat(Keys(r.Evaluations, record.EvaluationKey), Keys(r.Evaluations, record.TopicsKey))
-	items, err := get(ctx, s, store.Strong, keys)
-	return slices.DeleteFunc(items, isMissing), Failed(err)
+	items, err := GetItems(ctx, s, store.Strong, keys...)
+	return slices.DeleteFunc(items, isMissing), err
 }

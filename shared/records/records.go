@@ -38,14 +38,15 @@ func Keys(ids []string, key func(id string) store.Key) []store.Key {
 
 // GetAll reads records of one kind in one call for each store.MaxKeys keys, in the order of the keys; nil where there is none.
 func GetAll[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Consistency, keys ...store.Key) ([]P, error) {
-	return decode[R, P](get(ctx, s, c, keys))
+	return decode[R, P](GetItems(ctx, s, c, keys...))
 }
 
-func get(ctx context.Context, s store.Store, c store.Consistency, keys []store.Key) (items []store.Item, err error) {
+// GetItems reads items in one call for each store.MaxKeys keys, in the order of the keys, as they are in the store. An error is a problem.
+func GetItems(ctx context.Context, s store.Store, c store.Consistency, keys ...store.Key) (items []store.Item, err error) {
 	for some := range slices.Chunk(keys, store.MaxKeys) {
 		found, err := s.Get(ctx, c, some...)
 		if err != nil {
-			return nil, err
+			return nil, Failed(err)
 		}
 		items = append(items, found...)
 	}
@@ -54,13 +55,14 @@ func get(ctx context.Context, s store.Store, c store.Consistency, keys []store.K
 
 // Query reads the records, all of one kind, that one call for the query finds.
 func Query[R any, P Pointer[R]](ctx context.Context, s store.Store, q store.Query) ([]P, error) {
-	return decode[R, P](s.Query(ctx, q))
+	items, err := s.Query(ctx, q)
+	return decode[R, P](items, Failed(err))
 }
 
-// decode returns the records that are in the items, which the store returned with the error.
+// decode returns the records that are in the items, unless there was an error.
 func decode[R any, P Pointer[R]](items []store.Item, err error) ([]P, error) {
 	if err != nil {
-		return nil, Failed(err)
+		return nil, err
 	}
 	all := make([]P, len(items))
 	for i, it := range items {
@@ -74,7 +76,7 @@ func decode[R any, P Pointer[R]](items []store.Item, err error) ([]P, error) {
 // GetExisting reads the records with the ids as GetAll does, and leaves out those that do not exist.
 func GetExisting[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Consistency, ids []string,
 	key func(id string) store.Key) ([]P, error) {
-	items, err := get(ctx, s, c, Keys(ids, key))
+	items, err := GetItems(ctx, s, c, Keys(ids, key)...)
 	return decode[R, P](slices.DeleteFunc(items, isMissing), err)
 }
 
@@ -94,11 +96,11 @@ func Into[R any, P Pointer[R]](r *P, key store.Key) Target {
 	}}
 }
 
-// Read reads records of several kinds, at most store.MaxKeys, in one call.
+// Read reads records of several kinds, in one call for each store.MaxKeys of them.
 func Read(ctx context.Context, s store.Store, c store.Consistency, targets ...Target) error {
-	items, err := s.Get(ctx, c, lists.Map(targets, func(t Target) store.Key { return t.key })...)
+	items, err := GetItems(ctx, s, c, lists.Map(targets, func(t Target) store.Key { return t.key })...)
 	if err != nil {
-		return Failed(err)
+		return err
 	}
 	for i, t := range targets {
 		if err := t.take(items[i]); err != nil {

@@ -289,16 +289,11 @@ func (m *Import) there(ctx context.Context, some []*entry) (map[store.Key]store.
 			there[e.organizer] = store.Item{}
 		}
 	}
-	for keys := range slices.Chunk(slices.Collect(maps.Keys(there)), store.MaxKeys) {
-		items, err := m.Store.Get(ctx, store.Strong, keys...)
-		if err != nil {
-			return nil, records.Failed(err)
-		}
-		for _, it := range items {
-			there[it.Key] = it
-		}
+	items, err := records.GetItems(ctx, m.Store, store.Strong, slices.Collect(maps.Keys(there))...)
+	for _, it := range items {
+		there[it.Key] = it
 	}
-	return there, nil
+	return there, err
 }
 
 // compare decides what becomes of the entry. A record that was moved before, and was changed in the target since, stays.

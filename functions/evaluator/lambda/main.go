@@ -17,32 +17,20 @@ import (
 	"assay/shared/metrics"
 	"assay/shared/quota"
 	"assay/shared/store/dynamo"
-
-	"github.com/aws/aws-lambda-go/lambda"
 )
 
-func main() {
-	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
-	slog.SetDefault(log)
-	w, schedules, err := open(log)
-	if err != nil {
-		log.Error("the function cannot start", "error", err)
-		os.Exit(1)
-	}
-	lambda.Start(newFunction(w, schedules).Handle)
-}
+func main() { os.Exit(schedule.Serve(open)) }
 
-func open(log *slog.Logger) (*evaluator.Worker, *schedule.Schedules, error) {
+func open(log *slog.Logger) (handler any, err error) {
 	var env config.Environment
 	quotas, err := quota.FromEnvironment()
-	w := &evaluator.Worker{
+	f := newFunction(&evaluator.Worker{
 		Store: quota.New(quotas, dynamo.New(awsconfig.Table(&env)), time.Now).Store(), Files: s3.New(awsconfig.Bucket(&env)),
 		Now: time.Now, Log: log,
 		Holder:  env.Require("AWS_LAMBDA_LOG_STREAM_NAME"),
 		Metrics: metrics.CloudWatch(log, env.Require(config.TableVariable), time.Now),
-	}
-	schedules := schedule.New(&env)
-	return w, schedules, errors.Join(env.Err(), err)
+	}, schedule.New(&env))
+	return f.Handle, errors.Join(env.Err(), err)
 }
 
 // newFunction returns a function that handles changes one after another, since an evaluation uses all processors. Passes of a reevaluation

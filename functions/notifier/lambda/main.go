@@ -16,31 +16,19 @@ import (
 	"assay/shared/gateway/schedule"
 	"assay/shared/mail/ses"
 	"assay/shared/store/dynamo"
-
-	"github.com/aws/aws-lambda-go/lambda"
 )
 
-func main() {
-	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
-	slog.SetDefault(log)
-	w, schedules, err := open(log)
-	if err != nil {
-		log.Error("the function cannot start", "error", err)
-		os.Exit(1)
-	}
-	lambda.Start(newFunction(w, schedules).Handle)
-}
+func main() { os.Exit(schedule.Serve(open)) }
 
-func open(log *slog.Logger) (*notifier.Worker, *schedule.Schedules, error) {
+func open(log *slog.Logger) (handler any, err error) {
 	var env config.Environment
 	w := &notifier.Worker{Store: dynamo.New(awsconfig.Table(&env)), Now: time.Now, Log: log,
 		URL: strings.TrimRight(env.Require(config.URLVariable), "/")}
-	schedules := schedule.New(&env)
-	var err error
+	f := newFunction(w, schedule.New(&env))
 	if from := os.Getenv(config.MailFromVariable); from != "" {
 		w.Mail, err = ses.New(awsconfig.SES(&env), from)
 	}
-	return w, schedules, errors.Join(env.Err(), err)
+	return f.Handle, errors.Join(env.Err(), err)
 }
 
 // newFunction returns a function that handles changes at the same time, since a receiver of webhooks may be slow to answer. A pass over

@@ -22,21 +22,17 @@ import (
 	"assay/shared/store/dynamo"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-lambda-go/lambda"
 )
 
-func main() {
-	slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stdout, nil)))
+func main() { os.Exit(schedule.Serve(open)) }
+
+func open(*slog.Logger) (handler any, err error) {
 	var env config.Environment
 	quotas, err := quota.FromEnvironment()
 	f := function{
 		store: quota.New(quotas, dynamo.New(awsconfig.Table(&env)), time.Now).Store(), now: time.Now, schedules: schedule.New(&env),
 	}
-	if err := errors.Join(env.Err(), err); err != nil {
-		slog.Error("the function cannot start", "error", err)
-		os.Exit(1)
-	}
-	lambda.Start(f.handle)
+	return f.handle, errors.Join(env.Err(), err)
 }
 
 type function struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"assay/shared/store"
@@ -12,8 +13,23 @@ import (
 	"assay/shared/wait"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
 	"golang.org/x/sync/errgroup"
 )
+
+// Serve has the handler that open returns answer the events of a function of Lambda. It returns only when the function cannot begin, with
+// the status to exit with, and logs why.
+func Serve(open func(*slog.Logger) (handler any, err error)) (status int) {
+	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
+	slog.SetDefault(log)
+	handler, err := open(log)
+	if err != nil {
+		log.Error("the function cannot start", "error", err)
+		return 1
+	}
+	lambda.Start(handler)
+	return 0
+}
 
 // Function is a function that the table's stream calls for changes, and schedules, which it makes itself, when work is due.
 type Function struct {

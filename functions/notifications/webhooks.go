@@ -82,12 +82,10 @@ func showDelivery(_ context.Context, _ *api.Call, d *record.DeliveryItem) (recor
 }
 
 func sendAgain(ctx context.Context, c *api.Call, d *record.DeliveryItem, _ Nothing) (path string, made *record.Delivery, err error) {
-	h, err := records.Get[record.WebhookItem](ctx, c.Store, c.Consistency, d.WebhookKey())
+	h, err := records.Require[record.WebhookItem](ctx, c.Store, c.Consistency, d.WebhookKey(), visibility.Missing)
 	switch {
 	case err != nil:
 		return "", made, err
-	case h == nil:
-		return "", made, visibility.Missing
 	case h.Disabled:
 		return "", made, problem.Conflict.New("The webhook is disabled. PATCH %s with {\"disabled\": false} first.", h.Path())
 	}

@@ -111,12 +111,9 @@ const (
 // awaitLine waits for a line that the run counts and that is not there: while DynamoDB applies a transaction, a reader may see the
 // changed run before the lines. It fails when the run was deleted, or when the line does not appear.
 func (w *watcher) awaitLine(ctx context.Context, k record.LogKind, line int64, pause time.Duration) error {
-	run, err := records.Get[record.RunItem](ctx, w.hub.store, store.Strong, w.topic.key)
+	run, err := records.Require[record.RunItem](ctx, w.hub.store, store.Strong, w.topic.key, visibility.Missing)
 	if err != nil {
 		return err
-	}
-	if run == nil {
-		return visibility.Missing
 	}
 	if pause > longestPause {
 		return fmt.Errorf("grpc: the %s log of run %s misses line %d", k, run.ID, line)

@@ -82,12 +82,9 @@ func has(files []record.File, digest string) bool {
 }
 
 func (u Uploads) completeRunFile(ctx context.Context, id, digest string) error {
-	r, err := records.Get[record.RunItem](ctx, u.Store, store.Strong, record.RunKey(id))
+	r, err := records.Require[record.RunItem](ctx, u.Store, store.Strong, record.RunKey(id), blob.ErrNotFound)
 	if err != nil {
 		return err
-	}
-	if r == nil {
-		return blob.ErrNotFound
 	}
 	if r.Lease != nil && has(r.Lease.Outputs, digest) {
 		return nil // the worker completes the run when all of them are stored
@@ -113,12 +110,9 @@ func (u Uploads) completeRunFile(ctx context.Context, id, digest string) error {
 }
 
 func (u Uploads) completeDatasetFile(ctx context.Context, h record.Holder, id, digest string) error {
-	d, err := records.Get[record.DatasetItem](ctx, u.Store, store.Strong, record.DatasetKey(id))
+	d, err := records.Require[record.DatasetItem](ctx, u.Store, store.Strong, record.DatasetKey(id), blob.ErrNotFound)
 	if err != nil {
 		return err
-	}
-	if d == nil {
-		return blob.ErrNotFound
 	}
 	files := &d.Inputs
 	if h == record.HolderTruths {

@@ -31,6 +31,15 @@ func Get[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Consis
 	return Decode[R, P](items[0])
 }
 
+// Require is Get of a record that there must be: where there is none, it returns the error missing.
+func Require[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Consistency, key store.Key, missing error) (P, error) {
+	r, err := Get[R, P](ctx, s, c, key)
+	if err == nil && r == nil {
+		err = missing
+	}
+	return r, err
+}
+
 // Keys returns the keys of the records with the ids.
 func Keys(ids []string, key func(id string) store.Key) []store.Key {
 	return lists.Map(ids, key)

@@ -19,10 +19,8 @@ const page = 100
 func (e *Export) readPart(ctx context.Context) {
 	id, tasks, audit := e.Scope.Organizer, []string{e.Scope.Task}, records.Of(record.KindTask, e.Scope.Task, record.KindAudit)
 	if e.Scope.Task != "" {
-		t, err := records.Get[record.TaskItem](ctx, e.Store, store.Strong, record.TaskKey(e.Scope.Task))
-		if err == nil && t == nil {
-			err = fmt.Errorf("there is no task %q", e.Scope.Task)
-		}
+		t, err := records.Require[record.TaskItem](ctx, e.Store, store.Strong, record.TaskKey(e.Scope.Task),
+			fmt.Errorf("there is no task %q", e.Scope.Task))
 		if e.failed(err) {
 			return
 		}
@@ -30,10 +28,8 @@ func (e *Export) readPart(ctx context.Context) {
 	} else {
 		tasks, audit = e.tasksOf(ctx, id), []records.Source{records.AuditEntries(id)}
 	}
-	o, err := records.Get[record.Organizer](ctx, e.Store, store.Strong, record.OrganizerKey(id))
-	if err == nil && o == nil {
-		err = fmt.Errorf("there is no organizer %q", id)
-	}
+	o, err := records.Require[record.Organizer](ctx, e.Store, store.Strong, record.OrganizerKey(id),
+		fmt.Errorf("there is no organizer %q", id))
 	if e.failed(err) {
 		return
 	}

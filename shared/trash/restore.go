@@ -202,12 +202,9 @@ func (t Trash) submissionOf(ctx context.Context, b *batch, d *record.DeletionIte
 		b.Save(s, t.Now())
 		return s, nil
 	}
-	s, err := records.Get[record.SubmissionItem](ctx, t.bin(d), store.Strong, record.SubmissionKey(d.ResourceID))
+	s, err := records.Require[record.SubmissionItem](ctx, t.bin(d), store.Strong, record.SubmissionKey(d.ResourceID), gone)
 	if err != nil {
 		return nil, err
-	}
-	if s == nil {
-		return nil, gone
 	}
 	if err := t.ofTeam(ctx, b, s); err != nil {
 		return nil, err
@@ -231,12 +228,10 @@ func (t Trash) ofTeam(ctx context.Context, b *batch, s *record.SubmissionItem) e
 	if id == "" {
 		return nil
 	}
-	r, err := records.Get[record.RegistrationItem](ctx, t.Store, store.Strong, record.RegistrationKey(s.TaskID, id))
+	r, err := records.Require[record.RegistrationItem](ctx, t.Store, store.Strong, record.RegistrationKey(s.TaskID, id),
+		conflict("The team has withdrawn its registration for the task, so its submissions cannot be restored."))
 	if err != nil {
 		return err
-	}
-	if r == nil {
-		return conflict("The team has withdrawn its registration for the task, so its submissions cannot be restored.")
 	}
 	s.Team, s.Access.Affiliation, s.Access.Anonymous, s.Access.Alias = r.Team, r.Affiliation, r.Anonymous, r.Alias
 	b.Check(r)

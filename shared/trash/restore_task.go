@@ -14,19 +14,14 @@ import (
 // pass.
 func (t Trash) restoreTask(ctx context.Context, d *record.DeletionItem, by string) error {
 	key := record.TaskKey(d.ResourceID)
-	o, err := records.Get[record.Organizer](ctx, t.Store, store.Strong, record.OrganizerKey(d.OrganizerID))
+	o, err := records.Require[record.Organizer](ctx, t.Store, store.Strong, record.OrganizerKey(d.OrganizerID),
+		conflict("The organizer of the task was deleted, so the task cannot be restored."))
 	if err != nil {
 		return err
 	}
-	if o == nil {
-		return conflict("The organizer of the task was deleted, so the task cannot be restored.")
-	}
-	task, err := records.Get[record.TaskItem](ctx, t.bin(d), store.Strong, key)
+	task, err := records.Require[record.TaskItem](ctx, t.bin(d), store.Strong, key, gone)
 	if err != nil {
 		return err
-	}
-	if task == nil {
-		return gone
 	}
 	if err := t.begin(ctx, d, by); err != nil {
 		return err

@@ -156,11 +156,7 @@ func Find[R any, P records.Pointer[R]](ctx context.Context, v *Viewer, id string
 	if !record.IsID(id) {
 		return nil, Missing
 	}
-	r, err := records.Get[R, P](ctx, v.Store, v.Consistency, key(id))
-	if err == nil && r == nil {
-		err = Missing
-	}
-	return r, err
+	return records.Require[R, P](ctx, v.Store, v.Consistency, key(id), Missing)
 }
 
 // Get reads the record with the id, and what the caller is to it; Missing also when the caller may not see it. It always

@@ -58,12 +58,9 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 	resolver.call.Public = asked.Public
 	r := &Ranking{Dataset: item, Board: item.Board(), resolver: resolver}
 	r.Measure = r.Board.Evaluator.PrimaryMeasure
-	if r.Task, err = records.Get[record.TaskItem](ctx, resolver.call.Store, resolver.call.Consistency,
-		record.TaskKey(item.TaskID)); err != nil {
+	if r.Task, err = records.Require[record.TaskItem](ctx, resolver.call.Store, resolver.call.Consistency, record.TaskKey(item.TaskID),
+		notFound(problem.Field{Pointer: "/datasetId", Detail: "is being deleted"})); err != nil {
 		return nil, err
-	}
-	if r.Task == nil {
-		return nil, notFound(problem.Field{Pointer: "/datasetId", Detail: "is being deleted"})
 	}
 	resolver.addDependency("task %s %s", r.Task.ID, r.Task.Name)
 	by := "" // as the table has it

@@ -128,15 +128,10 @@ func (p userPass) endRegistration(ctx context.Context, grant record.Registered) 
 	if r == nil {
 		return tx.Commit(ctx, p.Store)
 	}
-	used, err := team.Allowance(ctx, p.Store, store.Strong, r.Scope())
+	used, err := team.LeaveForGood(ctx, p.Store, tx, r, p.ID, p.ReplacedBy, p.Now())
 	if err != nil {
 		return err
 	}
-	if err := team.LeaveForGood(ctx, p.Store, tx, r, used, p.ID, p.Now()); err != nil {
-		return err
-	}
-	r.Leave(p.ID)
-	r.ReplaceFormer(p.ID, p.ReplacedBy)
 	if len(r.Members) == 0 {
 		if name, reserved := r.ReservedName(); reserved {
 			tx.DeleteKey(name)

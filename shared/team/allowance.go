@@ -119,13 +119,18 @@ func Remember(ctx context.Context, s store.Store, tx *records.Tx, used *record.A
 	return nil
 }
 
-// LeaveForGood adds to tx that what the team has used, nil for nothing, and that it was rejected, counts for a user who is deleted and
-// signs in again.
-func LeaveForGood(ctx context.Context, s store.Store, tx *records.Tx, r *record.RegistrationItem, used *record.Allowance, userID string,
-	now time.Time) error {
+// LeaveForGood has a user who is deleted leave the team, in which the replacement stands for the user from then on. It adds to tx that what
+// the team has used, and that it was rejected, counts for the user who signs in again, and returns what the team has used; nil for nothing.
+func LeaveForGood(ctx context.Context, s store.Store, tx *records.Tx, r *record.RegistrationItem, userID, replacement string,
+	now time.Time) (used *record.Allowance, err error) {
+	if used, err = Allowance(ctx, s, store.Strong, r.Scope()); err != nil {
+		return nil, err
+	}
 	had := *cmp.Or(used, &record.Allowance{TaskID: r.TaskID})
 	had.Rejected = had.Rejected || r.State == record.Rejected && !r.Added
-	return Outlive(ctx, s, tx, &had, userID, now)
+	r.Leave(userID)
+	r.ReplaceFormer(userID, replacement)
+	return used, Outlive(ctx, s, tx, &had, userID, now)
 }
 
 // Outlive is Remember for a user who is deleted and signs in again. Nobody finds what is kept who does not know the id of the user.

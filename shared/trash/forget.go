@@ -137,16 +137,12 @@ func (f forgetting) leave(ctx context.Context, d *record.DeletionItem, it store.
 	if err != nil {
 		return err
 	}
-	used, err := team.Allowance(ctx, f.bin(d), store.Strong, r.Scope())
+	tx := new(records.Tx)
+	used, err := team.LeaveForGood(ctx, f.bin(d), tx, r, f.userID, f.replacement, f.Now())
 	if err != nil {
 		return err
 	}
-	tx := new(records.Tx)
-	if err := team.LeaveForGood(ctx, f.bin(d), tx, r, used, f.userID, f.Now()); err != nil {
-		return err
-	}
-	r.Leave(f.userID)
-	if r.ReplaceFormer(f.userID, f.replacement); len(r.Members) > 0 {
+	if len(r.Members) > 0 {
 		return tx.Replace(r).Commit(ctx, f.bin(d))
 	}
 	name, _ := r.ReservedName()

@@ -52,14 +52,11 @@ func task(ctx context.Context, c *api.Call) (taskItem, error) {
 		return taskItem{}, visibility.Missing
 	}
 	var found taskItem
-	wanted := []records.Target{records.Into(&found.TaskItem, record.TaskKey(id))}
+	wanted := []records.Target{records.Into(&found.TaskItem, record.TaskKey(id)).Or(visibility.Missing)}
 	if record.IsID(datasetID) {
 		wanted = append(wanted, records.Into(&found.dataset, record.DatasetKey(datasetID)))
 	}
 	err := records.Read(ctx, c.Store, c.Consistency, wanted...)
-	if err == nil && found.TaskItem == nil {
-		err = visibility.Missing
-	}
 	if found.dataset != nil && found.dataset.TaskID != id {
 		found.dataset = nil
 	}

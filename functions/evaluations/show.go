@@ -22,11 +22,8 @@ func single(ctx context.Context, c *api.Call) (withTopics, error) {
 		return withTopics{}, visibility.Missing
 	}
 	var e withTopics
-	err := records.Read(ctx, c.Store, c.Consistency, records.Into(&e.EvaluationItem, record.EvaluationKey(id)),
+	err := records.Read(ctx, c.Store, c.Consistency, records.Into(&e.EvaluationItem, record.EvaluationKey(id)).Or(visibility.Missing),
 		records.Into(&e.topics, record.TopicsKey(id)))
-	if err == nil && e.EvaluationItem == nil {
-		err = visibility.Missing
-	}
 	if err == nil {
 		err = c.ApplyEmbargo(ctx, &e.Access, e.TaskID, e.DatasetID, c.Now())
 	}

@@ -24,13 +24,10 @@ func announcement(ctx context.Context, c *api.Call) (*record.Announcement, error
 	}
 	var a *record.Announcement
 	var t *record.TaskItem
-	err := records.Read(ctx, c.Store, c.Consistency, records.Into(&a, record.AnnouncementKey(taskID, id)),
-		records.Into(&t, record.TaskKey(taskID)))
-	switch {
-	case err != nil:
+	err := records.Read(ctx, c.Store, c.Consistency, records.Into(&a, record.AnnouncementKey(taskID, id)).Or(visibility.Missing),
+		records.Into(&t, record.TaskKey(taskID)).Or(visibility.Missing))
+	if err != nil {
 		return nil, err
-	case a == nil || t == nil:
-		return nil, visibility.Missing
 	}
 	a.Task = t
 	return a, nil

@@ -27,10 +27,8 @@ func findReview(ctx context.Context, c *api.Call, id string) (r *record.ReviewIt
 		return nil, visibility.Missing
 	}
 	var run *record.RunItem
-	err = records.Read(ctx, c.Store, c.Consistency, records.Into(&r, record.ReviewKey(id)), records.Into(&run, record.RunKey(id)))
-	if err == nil && (r == nil || run == nil) {
-		err = visibility.Missing
-	}
+	err = records.Read(ctx, c.Store, c.Consistency, records.Into(&r, record.ReviewKey(id)).Or(visibility.Missing),
+		records.Into(&run, record.RunKey(id)).Or(visibility.Missing))
 	if err == nil {
 		r.Run = run
 	}

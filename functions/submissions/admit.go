@@ -150,7 +150,7 @@ func (adm *admission) loadRecords(ctx context.Context, c *api.Call, d *record.Su
 	if adm.registration != nil && !d.Baseline {
 		of.RegistrationID = adm.registration.ID
 	}
-	wanted := []records.Target{records.Into(&adm.task, adm.task.Key()),
+	wanted := []records.Target{records.Into(&adm.task, adm.task.Key()).Or(visibility.Missing),
 		records.Into(&adm.allowance, record.AllowanceKey(of.TaskID, cmp.Or(of.RegistrationID, of.OwnerID)))}
 	if of.RegistrationID != "" && adm.task.Terms != nil {
 		wanted = append(wanted, records.Into(&adm.team, record.RegistrationKey(of.TaskID, of.RegistrationID)))
@@ -159,9 +159,6 @@ func (adm *admission) loadRecords(ctx context.Context, c *api.Call, d *record.Su
 		wanted = append(wanted, records.Into(&adm.datasets[i], record.DatasetKey(id)), records.Into(&adm.truths[i], record.TruthKey(id)))
 	}
 	err := records.Read(ctx, c.Store, store.Strong, wanted...)
-	if err == nil && adm.task == nil {
-		err = visibility.Missing
-	}
 	if err == nil && adm.allowance == nil && of.RegistrationID != "" { // the team's first submission, in this build
 		adm.allowance, err = team.Former(ctx, c.Store, store.Strong, of)
 	}

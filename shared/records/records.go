@@ -105,6 +105,16 @@ func Into[R any, P Pointer[R]](r *P, key store.Key) Target {
 	}}
 }
 
+// Or has Read return the error where there is no such record.
+func (t Target) Or(missing error) Target {
+	return Target{t.key, func(it store.Item) error {
+		if !it.Exists() {
+			return missing
+		}
+		return t.take(it)
+	}}
+}
+
 // Read reads records of several kinds, in one call for each store.MaxKeys of them.
 func Read(ctx context.Context, s store.Store, c store.Consistency, targets ...Target) error {
 	items, err := GetItems(ctx, s, c, lists.Map(targets, func(t Target) store.Key { return t.key })...)

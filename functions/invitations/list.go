@@ -56,11 +56,8 @@ func list[T api.Target](ctx context.Context, c *api.Call, t T) (p page.Page[reco
 
 // loadTeam finds the team that the path names, and refuses members who are not its owner.
 func loadTeam(ctx context.Context, c *api.Call) (*record.RegistrationItem, error) {
-	if !record.IsID(c.Param("taskId")) {
-		return nil, visibility.Missing
-	}
-	key := func(id string) store.Key { return record.RegistrationKey(c.Param("taskId"), id) }
-	r, err := visibility.Find[record.RegistrationItem](ctx, &c.Viewer, c.Param("registrationId"), key)
+	r, err := visibility.FindIn[record.RegistrationItem](ctx, &c.Viewer, c.Param("taskId"), c.Param("registrationId"),
+		record.RegistrationKey)
 	if err != nil {
 		return nil, err
 	}

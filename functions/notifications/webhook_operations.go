@@ -73,12 +73,8 @@ func (f family[P]) operations() []api.Operation {
 
 // webhook finds the one that the path names.
 func (f family[P]) webhook(ctx context.Context, c *api.Call) (*record.WebhookItem, error) {
-	of := c.Param(f.param)
-	if !record.IsID(of) {
-		return nil, visibility.Missing
-	}
-	key := func(id string) store.Key { return record.WebhookKey(f.key(of), id) }
-	return visibility.Find[record.WebhookItem](ctx, &c.Viewer, c.Param("webhookId"), key)
+	key := func(of, id string) store.Key { return record.WebhookKey(f.key(of), id) }
+	return visibility.FindIn[record.WebhookItem](ctx, &c.Viewer, c.Param(f.param), c.Param("webhookId"), key)
 }
 
 // delivery finds the one that the path names.
@@ -87,8 +83,7 @@ func (f family[P]) delivery(ctx context.Context, c *api.Call) (*record.DeliveryI
 	if err != nil {
 		return nil, err
 	}
-	key := func(id string) store.Key { return record.DeliveryKey(h.ID, id) }
-	return visibility.Find[record.DeliveryItem](ctx, &c.Viewer, c.Param("deliveryId"), key)
+	return visibility.FindIn[record.DeliveryItem](ctx, &c.Viewer, h.ID, c.Param("deliveryId"), record.DeliveryKey)
 }
 
 func webhooksOf(of parent) records.Source {

@@ -7,18 +7,13 @@ import (
 	"assay/shared/api"
 	"assay/shared/record"
 	"assay/shared/records"
-	"assay/shared/store"
 	"assay/shared/team"
 	"assay/shared/visibility"
 )
 
 // registration finds the one that the path names, which must be of the task that the path names.
 func registration(ctx context.Context, c *api.Call) (*record.RegistrationItem, error) {
-	key := func(id string) store.Key { return record.RegistrationKey(c.Param("taskId"), id) }
-	if !record.IsID(c.Param("taskId")) {
-		return nil, visibility.Missing
-	}
-	return visibility.Find[record.RegistrationItem](ctx, &c.Viewer, c.Param("registrationId"), key)
+	return visibility.FindIn[record.RegistrationItem](ctx, &c.Viewer, c.Param("taskId"), c.Param("registrationId"), record.RegistrationKey)
 }
 
 // show returns the registration with what is left of the task's quota.

@@ -159,6 +159,15 @@ func Find[R any, P records.Pointer[R]](ctx context.Context, v *Viewer, id string
 	return records.Require[R, P](ctx, v.Store, v.Consistency, key(id), Missing)
 }
 
+// FindIn is Find for a record with an id below that of its parent.
+func FindIn[R any, P records.Pointer[R]](ctx context.Context, v *Viewer, parentID, id string,
+	key func(parentID, id string) store.Key) (P, error) {
+	if !record.IsID(parentID) {
+		return nil, Missing
+	}
+	return Find[R, P](ctx, v, id, func(id string) store.Key { return key(parentID, id) })
+}
+
 // Get reads the record with the id, and what the caller is to it; Missing also when the caller may not see it. It always
 // reads the grants, so that the time it takes does not tell what is missing from what is hidden.
 func Get[R any, P scoped[R]](ctx context.Context, v *Viewer, id string, key func(id string) store.Key) (P, access.Role, error) {

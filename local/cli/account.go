@@ -56,8 +56,8 @@ func (c *call) keep(change func(*signin.File)) {
 func (c *call) newCredentials(about info, accepted func(token string) error) (*signin.Credentials, error) {
 	switch {
 	case c.yes("with-token"):
-		content, err := c.input()
-		token := strings.TrimSpace(content)
+		content, err := c.input("")
+		token := strings.TrimSpace(string(content))
 		return &signin.Credentials{Token: token}, cmp.Or(err, accepted(token))
 	case about.ClientID == "" && strings.HasSuffix(about.Issuer, "/dev"): // of the server itself, by whatever name it is reached
 		k := &signin.Credentials{Developer: c.text("user")}

@@ -72,7 +72,7 @@ func TestProgram_ReachesServersThroughProxiesAndAuthorities(t *testing.T) {
 		!strings.Contains(string(out), "certificate") {
 		t.Errorf("a server of an unknown authority is trusted: %v, %s", err, out)
 	}
-	env, began := append(throughProxy, "SSL_CERT_FILE="+authority), time.Now()
+	env, began := []string{throughProxy[0], "SSL_CERT_FILE=" + authority}, time.Now()
 	for _, args := range [][]string{
 		{"login", "https://example.com", "--user", "nora"}, {"submit", "Lake search", "Rivers=" + large, "--wait"},
 	} {
@@ -121,7 +121,9 @@ func TestProgram_EndsWhenItIsInterrupted(t *testing.T) {
 	nora.want(done, "submit", "Lake search", "--dataset", "Rivers", "--image", "example.org/x:1", "--command", "/run")
 	id := nora.ids("runs")[0]
 	env := []string{"XDG_CONFIG_HOME=" + nora.home}
-	for _, args := range [][]string{{"runs", id, "--wait"}, {"logs", id, "-f"}, {"announce", "Lake search"}, {"login", s.url, "--with-token"}} {
+	for _, args := range [][]string{
+		{"runs", id, "--wait"}, {"logs", id, "-f"}, {"announce", "Lake search"}, {"login", s.url, "--with-token"},
+	} {
 		cmd := installed(t, nora.folder, env, args...)
 		in, err := cmd.StdinPipe() // which says nothing
 		if err != nil {
@@ -236,7 +238,8 @@ func TestLogs_FollowARun(t *testing.T) {
 	robot := &person{t: t, folder: t.TempDir(), home: t.TempDir()}
 	robot.want(done, "login", s.url, "--user", "robot", "--admin")
 	worker := exec.CommandContext(t.Context(), built(t, "grpc/worker"), "-server", workers, "-exec", "local", "-work", t.TempDir())
-	worker.Env = append(os.Environ(), "ASSAY_WORKER_TOKEN="+strings.TrimSpace(robot.want(done, "tokens", "create", "worker", "--scopes", "work")))
+	token := strings.TrimSpace(robot.want(done, "tokens", "create", "worker", "--scopes", "work"))
+	worker.Env = append(os.Environ(), "ASSAY_WORKER_TOKEN="+token)
 	worker.Cancel, worker.WaitDelay = func() error { return worker.Process.Signal(os.Interrupt) }, 10*time.Second
 	var said watched
 	worker.Stderr = &said
@@ -264,8 +267,8 @@ func TestLogs_FollowARun(t *testing.T) {
 	}
 }
 
-// TestOutput_IsPlainOrJSON runs each command with --json, whose output is one value of JSON and no more, and without it on a terminal, where
-// nothing steers it: there is no colour that NO_COLOR could take away.
+// TestOutput_IsPlainOrJSON runs each command with --json, whose output is one value of JSON and no more, and without it on a terminal,
+// where nothing steers it: there is no colour that NO_COLOR could take away.
 func TestOutput_IsPlainOrJSON(t *testing.T) {
 	s := serve(t, "embedded")
 	p := s.person("olga")

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 
 	"assay/local/cli/client"
@@ -81,15 +80,8 @@ func (c *call) reviews() map[string]any {
 }
 
 func announce(c *call, task object) {
-	text, err := "", error(nil)
-	if path := c.arg(1); path == "" {
-		text, err = c.input()
-	} else {
-		var content []byte
-		content, err = os.ReadFile(path)
-		text = string(content)
-	}
+	text, err := c.input(c.arg(1))
 	c.fail(err)
-	c.say(c.post(client.Path("tasks", task.id(), "announcements"), map[string]any{"title": c.text("title"), "body": text}),
+	c.say(c.post(client.Path("tasks", task.id(), "announcements"), map[string]any{"title": c.text("title"), "body": string(text)}),
 		"Announced to all who take part in %s.", task.text("name"))
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -181,20 +182,25 @@ func (c *call) connect() {
 	}
 }
 
-// input is all of standard input, for which an interruption does not wait.
-func (c *call) input() (string, error) {
-	var content []byte
-	var err error
-	ended := make(chan struct{})
+// input is all of the file that an argument names or, without it, of standard input, for which an interruption does not wait.
+func (c *call) input(path string) ([]byte, error) {
+	if path != "" {
+		return os.ReadFile(path)
+	}
+	type read struct {
+		content []byte
+		err     error
+	}
+	ended := make(chan read, 1)
 	go func() {
-		content, err = io.ReadAll(io.LimitReader(c.in, 1<<20))
-		close(ended)
+		content, err := io.ReadAll(io.LimitReader(c.in, 1<<20))
+		ended <- read{content, err}
 	}()
 	select {
 	case <-c.ctx.Done():
-		return "", c.ctx.Err()
-	case <-ended:
-		return string(content), err
+		return nil, c.ctx.Err()
+	case r := <-ended:
+		return r.content, r.err
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/local/cli/client"
+	"assay/shared/problem"
 	"assay/shared/record"
 )
 
@@ -55,7 +56,11 @@ func (c *call) register(task object) object {
 		}
 		return c.patch(path+"/"+id, map[string]any{"acceptedTerms": c.draft(r.text("team"), task["terms"])["acceptedTerms"]})
 	}
-	return c.post(path, c.draft(who.Name, task["terms"]))
+	made := c.post(path, c.draft(who.Name, task["terms"]))
+	if client.IsKind(c.err, problem.Conflict) {
+		c.err = &refusal{failed, c.err.Error(), "the same command with --team NAME"}
+	}
+	return made
 }
 
 // acceptInvitation joins what an invitation is to: an organizer, a team, or a task with a team of one's own.

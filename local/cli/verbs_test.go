@@ -120,6 +120,7 @@ func takePart(t *testing.T, s *server, olga *person) {
 	olga.says(done, []string{"no"}, "review", task, first, "--dataset", "Lakes", "--unpublish", "--comment", "Wrong collection.")
 
 	zoe := s.person("zoe")
+	zoe.says(failed, []string{"has this name", "Try: the same command with --team"}, "join", task, "--team", "OTTERS")
 	zoe.want(done, "join", task, "--team", "Zebras", "--affiliation", "Lake University")
 	id := decode[[]object](t, olga.want(done, "registrations", task, "--json", "--state", "accepted"))[0].id()
 	olga.says(done, []string{"rejected", "Zebras"}, "registrations", "reject", task, id)

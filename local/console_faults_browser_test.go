@@ -262,9 +262,9 @@ func TestConsole_StopsAnUploadBeforeItsLinkIsThere(t *testing.T) {
 	p.Give("Run on Waters", "run.txt", "1 Q0 lake 1 2.0 ada\n"+strings.Repeat(" ", 4<<20)+"\n")
 	p.Sees("The server reads the file")
 	browsertest.Evaluate[any](p.Page, `{ const open = XMLHttpRequest.prototype.open; window.uploads = 0; XMLHttpRequest.prototype.open =
-function(method, url) { window.uploads++; open.call(this, method, window.uploads === 1 ? url.replace(location.host, "127.0.0.1:9") : url); };
+function(method, url) { open.call(this, method, ++window.uploads === 1 ? url.replace(location.host, "127.0.0.1:9") : url); };
 const real = fetch; window.fetch = async request => { const answer = await real(request);
-if (window.uploads === 1 && /submissions.[^/]+$/.test(request.url)) { window.asked = true; await new Promise(done => window.answers = done); }
+if (window.uploads === 1 && /submissions.[^/]+$/.test(request.url)) await new Promise(done => { window.asked = true; window.answers = done; });
 return answer; } }`)
 	p.Press("Title > Submit")
 	p.Await(`window.asked === true`)

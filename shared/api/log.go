@@ -45,7 +45,8 @@ func (s *Server) log(r *http.Request, st *requestState, status int, started time
 	}
 	if st.failure != nil {
 		attrs = append(attrs, slog.String("problem", st.failure.Error()))
-		if _, expected := errors.AsType[*problem.Error](st.failure); status >= http.StatusInternalServerError || !expected {
+		_, expected := errors.AsType[*problem.Error](st.failure)
+		if status >= http.StatusInternalServerError || !expected && status != statusHungUp {
 			level = slog.LevelError
 		}
 	}

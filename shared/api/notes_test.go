@@ -226,7 +226,7 @@ func (s *noteServer) kept(t *testing.T) (kept []bool) {
 	return kept
 }
 
-func fail(_ context.Context, c *api.Call, _ api.PublicTarget) (*Note, error) {
+func fail(ctx context.Context, c *api.Call, _ api.PublicTarget) (*Note, error) {
 	switch c.Param("kind") {
 	case "panic":
 		panic("a secret of the server")
@@ -234,6 +234,10 @@ func fail(_ context.Context, c *api.Call, _ api.PublicTarget) (*Note, error) {
 		return nil, errSecret
 	case "deadline":
 		return nil, context.DeadlineExceeded
+	case "hangUp":
+		c.Log.Info("begun")
+		<-ctx.Done()
+		return nil, ctx.Err()
 	default:
 		return nil, problem.QuotaToday.New("Wait.").After(1500e6)
 	}

@@ -192,6 +192,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// statusHungUp is what the log and the metrics have of a request whose caller did not wait for the answer. It is no status of HTTP, but
+// that which nginx has for it; nothing is sent.
+const statusHungUp = 499
+
 // MaxHeaderBytes is how many bytes the header fields of a request have at most. A server must read more than that, for the
 // problem to be answered; what net/http itself refuses, it answers in text.
 const MaxHeaderBytes = 32 << 10
@@ -317,8 +321,14 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 			p = problem.Unavailable.Wrap(err, "The request took too long and was given up. Try again.").After(time.Second)
 		}
 	}
-	if rec, ok := w.(*statusRecorder); ok && rec.status != 0 {
-		return // the answer had begun
+	if rec, ok := w.(*statusRecorder); ok {
+		if rec.status != 0 {
+			return // the answer had begun
+		}
+		if errors.Is(err, context.Canceled) && errors.Is(r.Context().Err(), context.Canceled) {
+			rec.status = statusHungUp
+			return
+		}
 	}
 	h := w.Header()
 	for _, name := range []string{"Content-Location", "ETag", "Link", "Location"} {

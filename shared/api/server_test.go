@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"reflect"
@@ -179,6 +180,31 @@ func TestLog_ClipsLongPaths(t *testing.T) {
 	s.Want(http.StatusNotFound, nil, "", http.MethodGet, "/v1/"+strings.Repeat("x", 60<<10), nil)
 	if line := <-log; len(line) < 1<<10 || len(line) > 4<<10 {
 		t.Errorf("a request for a path of 60 KiB logs %d bytes", len(line))
+	}
+}
+
+// TestLog_HasNoFaultOfCallersWhoHangUp closes the connection of a request that is being answered.
+func TestLog_HasNoFaultOfCallersWhoHangUp(t *testing.T) {
+	s := serve(t)
+	log := make(logLines, 2)
+	s.Log = slog.New(slog.NewTextHandler(log, nil))
+	server := httptest.NewServer(s.handler())
+	defer server.Close()
+	ctx, hangUp := context.WithCancel(t.Context())
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/v1/failures/hangUp", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		<-log
+		hangUp()
+	}()
+	if answer, err := server.Client().Do(request); err == nil {
+		_ = answer.Body.Close()
+		t.Errorf("there is an answer: %s", answer.Status)
+	}
+	if line := <-log; !strings.Contains(line, "level=INFO") || !strings.Contains(line, "status=499") {
+		t.Errorf("the log has %s", line)
 	}
 }
 

@@ -270,13 +270,18 @@ func TestLogs_FollowARun(t *testing.T) {
 // TestOutput_IsPlainOrJSON runs each command with --json, whose output is one value of JSON and no more, and without it on a terminal,
 // where nothing steers it: there is no colour that NO_COLOR could take away.
 func TestOutput_IsPlainOrJSON(t *testing.T) {
-	s := serve(t, "embedded")
+	for _, store := range []string{"embedded", "dynamodb"} {
+		t.Run(store, func(t *testing.T) { printAll(t, serve(t, store)) })
+	}
+}
+
+func printAll(t *testing.T, s *server) {
 	p := s.person("olga")
 	p.in = "Text.\n"
 	p.write("qrels.txt", qrelsFile)
 	p.write("topics.tsv", "1\tlakes\n")
 	run, task := p.write("run.txt", goodRun), "Lake search"
-	file := p.write("task.yaml", strings.ReplaceAll(strings.ReplaceAll(taskFile, "    finalRuns: 1\n", ""), "perDay: 5", "perDay: 50"))
+	file := p.write("task.yaml", strings.ReplaceAll(strings.ReplaceAll(taskFile, "measures: [AP]}", "measures: [AP]}\n    finalRuns: 1"), "perDay: 5", "perDay: 50"))
 	tested := map[string]bool{}
 	both := func(args ...string) (text string) {
 		t.Helper()
@@ -319,6 +324,7 @@ func TestOutput_IsPlainOrJSON(t *testing.T) {
 	both("logs", runs[0])
 	both("compare", runs[0], runs[1])
 	both("review", task, "--dataset", "Rivers", "--publish", runs[0])
+	both("final", runs[0])
 	registration := p.ids("registrations", task)[0]
 	both("registrations", "reject", task, registration)
 	both("registrations", "accept", task, registration)
@@ -335,7 +341,7 @@ func TestOutput_IsPlainOrJSON(t *testing.T) {
 			walk(below)
 		}
 		// These print files: what they would be as JSON is in the files.
-		others := []string{"assay", "assay convert", "assay fuse", "assay man", "assay final", "assay tokens delete"}
+		others := []string{"assay", "assay convert", "assay fuse", "assay man", "assay tokens delete"}
 		if path := of.CommandPath(); of.Runnable() && !tested[path] && !slices.Contains(others, path) {
 			t.Errorf("%s is not tested", path)
 		}

@@ -11,9 +11,7 @@ func leaderboard(c *call, task object) {
 	if c.yes("final") {
 		body["final"] = true
 	}
-	if by := c.text("measure"); by != "" {
-		body["measure"] = by
-	}
+	c.copyTexts(body, map[string]string{"measure": "measure"})
 	if c.yes("public") {
 		body["view"] = "public"
 	}
@@ -27,11 +25,7 @@ func leaderboard(c *call, task object) {
 		}
 		values, _ := e["measures"].(map[string]any)
 		for _, m := range measures {
-			value := "-"
-			if v, ok := values[m].(float64); ok {
-				value = decimals(&v)
-			}
-			line = append(line, value)
+			line = append(line, score(values, m))
 		}
 		lines = append(lines, line)
 	}
@@ -47,9 +41,7 @@ func compare(c *call) {
 		runs = append(runs, object{"runId": id})
 	}
 	body := map[string]any{"seed": 1, "runs": runs}
-	if by := c.text("measure"); by != "" {
-		body["measure"] = by
-	}
+	c.copyTexts(body, map[string]string{"measure": "measure"})
 	d := c.post(client.Path("tools", "significance"), body)
 	lines, of := [][]string{{"RUN", "AND", d.text("measure"), "P (" + d.text("correction") + ")", "DIFFERENT"}}, d.objects("runs")
 	for _, pair := range d.objects("pairs") {

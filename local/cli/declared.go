@@ -52,9 +52,6 @@ func readDeclared(path string) (*declared, error) {
 	return d, errors.Join(faults...)
 }
 
-// fileMembers are those members of a dataset that name files.
-var fileMembers = []string{"truths", "inputs"}
-
 // difference returns the members of wanted that a resource has otherwise, as a merge patch (RFC 7396); nil: it has them all.
 func difference(wanted, has map[string]any) map[string]any {
 	var patch map[string]any

@@ -48,7 +48,7 @@ func validate(c *call) {
 		if c.fail(err) {
 			return
 		}
-		found, err := offline.Validate(c.ctx, s, f)
+		found, err := evaluator.ValidateRun(c.ctx, s.Kind, s.Format, []evaluator.File{f})
 		c.fail(err)
 		all = append(all, found...)
 	}

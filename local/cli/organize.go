@@ -53,9 +53,7 @@ func (c *call) reviews() map[string]any {
 			change[member] = c.yes(flag)
 		}
 	}
-	if text := c.text("comment"); text != "" {
-		change["comment"] = text
-	}
+	c.copyTexts(change, map[string]string{"comment": "comment"})
 	body["review"] = change
 	filter, err := c.flags.GetStringToString("filter")
 	c.fail(err)

@@ -85,6 +85,12 @@ func decimals(v *float64) string {
 	return strconv.FormatFloat(*v, 'f', 4, 64)
 }
 
+// score is the value of a measure as tables show it.
+func score(measures map[string]any, name string) string {
+	v, ok := measures[name].(float64)
+	return map[bool]string{true: decimals(&v), false: "-"}[ok]
+}
+
 // print prints a value as JSON where that is asked for, and else the lines, whose cells stand below each other.
 func (c *call) print(value any, lines ...[]string) {
 	if c.err != nil {

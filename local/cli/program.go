@@ -57,6 +57,15 @@ func (c *call) text(name string) string { v, _ := c.flags.GetString(name); retur
 func (c *call) yes(name string) bool    { v, _ := c.flags.GetBool(name); return v }
 func (c *call) number(name string) int  { v, _ := c.flags.GetInt(name); return v }
 
+// copyTexts copies those flags that have a text to the members of a body that the map names.
+func (c *call) copyTexts(body map[string]any, members map[string]string) {
+	for flag, member := range members {
+		if value := c.text(flag); value != "" {
+			body[member] = value
+		}
+	}
+}
+
 // arg is the argument of that index; empty where there are fewer.
 func (c *call) arg(i int) string {
 	if i < len(c.args) {

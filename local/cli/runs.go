@@ -45,7 +45,7 @@ const (
 // watch calls each with what the run has become, until it has ended; once: with what it is.
 func (c *call) watch(ctx context.Context, id string, once bool, each func(run) error) (r run, err error) {
 	for pause, tag := firstLook, ""; ; pause = min(pause*3/2, lastLook) {
-		a, err := c.Do(ctx, client.Request{Method: http.MethodGet, Path: client.Path("runs", id), Match: tag})
+		a, err := c.Do(ctx, client.Request{Method: http.MethodGet, Path: client.Path("runs", id), Known: tag})
 		if err == nil && a.Status != http.StatusNotModified {
 			tag = a.Header.Get("ETag")
 			if r, err = decodeRun(a.Body); err == nil {
@@ -155,10 +155,7 @@ func (o outcome) scores() (lines [][]string) {
 	primary := o.Evaluation.text("primaryMeasure")
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(measures)), func(n string) bool { return n == primary })
 	for _, name := range append([]string{primary}, names...) {
-		value := "-"
-		if v, ok := measures[name].(float64); ok {
-			value = decimals(&v)
-		}
+		value := score(measures, name)
 		if name == primary && o.Entry["interval"] != nil {
 			value += fmt.Sprintf("  (95 %% interval %.4f to %.4f)", o.Entry.member("interval.low"), o.Entry.member("interval.high"))
 		}

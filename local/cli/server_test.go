@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,6 +90,13 @@ func (s *server) kill() {
 	s.t.Helper()
 	if err := s.process.Process.Kill(); err != nil {
 		s.t.Fatal(err)
+	}
+	for ; ; time.Sleep(time.Millisecond) { // until its address is free
+		connection, err := new(net.Dialer).DialContext(s.t.Context(), "tcp", s.args[1])
+		if err != nil {
+			return
+		}
+		_ = connection.Close()
 	}
 }
 

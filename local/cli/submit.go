@@ -38,11 +38,7 @@ var settable = map[string]string{"title": "title", "description": "description",
 
 func submit(c *call, task object) {
 	body := map[string]any{"type": "upload"}
-	for flag, member := range settable {
-		if value := c.text(flag); value != "" {
-			body[member] = value
-		}
-	}
+	c.copyTexts(body, settable)
 	for _, kind := range []string{"image", "repository"} {
 		if c.text(kind) != "" {
 			body["type"] = kind
@@ -100,7 +96,7 @@ func (c *call) validFor(dataset object, path string) {
 	if s.Format.Kind != measure.TRECRun {
 		s.Format.IDField, s.Format.ValueField = dataset.text("runFormat.idField"), dataset.text("runFormat.valueField")
 	}
-	c.fail(c.diagnosed(offline.Validate(c.ctx, s, offline.Files(path)...)))
+	c.fail(c.diagnosed(evaluator.ValidateRun(c.ctx, s.Kind, s.Format, offline.Files(path))))
 }
 
 // makeSubmission makes a submission at the path and sends its files, or goes on with one of the same files whose upload was interrupted.
@@ -125,7 +121,7 @@ func (c *call) makeSubmission(path string, body map[string]any, files []sent) ob
 		made = c.post(path, body)
 	}
 	for _, f := range files {
-		c.send(path+"/"+made.id(), f, func(now object) []sent { return filesOf(now, "files") })
+		c.send(path+"/"+made.id(), "files", f)
 	}
 	return made
 }
@@ -144,8 +140,8 @@ func (c *call) unfinished(files []sent) object {
 	return nil
 }
 
-// send sends a file of the resource at the path, unless it has arrived. of are the files that the resource has.
-func (c *call) send(path string, f sent, of func(object) []sent) {
+// send sends a file of a member of the resource at the path, unless it has arrived.
+func (c *call) send(path, member string, f sent) {
 	if c.err != nil {
 		return
 	}
@@ -154,7 +150,7 @@ func (c *call) send(path string, f sent, of func(object) []sent) {
 		if err != nil {
 			return nil, err
 		}
-		files := of(now)
+		files := filesOf(now, member)
 		i := slices.IndexFunc(files, f.same)
 		if i < 0 || files[i].State == "stored" {
 			return nil, nil

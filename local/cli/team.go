@@ -17,11 +17,7 @@ func (c *call) draft(name string, terms any) map[string]any {
 	if d["team"] == "" {
 		c.fail(&refusal{failed, "Your team has no name yet.", "the same command with --team NAME"})
 	}
-	for _, flag := range []string{"affiliation", "contact"} {
-		if value := c.text(flag); value != "" {
-			d[flag] = value
-		}
-	}
+	c.copyTexts(d, map[string]string{"affiliation": "affiliation", "contact": "contact"})
 	if c.yes("anonymous") {
 		d["anonymous"] = true
 	}
@@ -90,9 +86,7 @@ func invite(c *call, task object) {
 		path = client.Path("tasks", task.id(), "registrations", id, "invitations")
 	}
 	body := map[string]any{"uses": c.number("uses")}
-	if email := c.text("email"); email != "" {
-		body["email"] = email
-	}
+	c.copyTexts(body, map[string]string{"email": "email"})
 	made := c.post(path, body)
 	c.say(made, "%s", made.text("link"))
 }

@@ -3,7 +3,6 @@
 package client
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,21 +58,12 @@ func New(base *url.URL, agent string, notify func(why string, wait time.Duration
 
 // mayPass reports whether the same request may succeed soon.
 func mayPass(ctx context.Context, res *http.Response, err error) (bool, error) {
-	if ctx.Err() != nil {
-		return false, ctx.Err()
-	}
-	if err != nil {
-		again, _ := retryablehttp.DefaultRetryPolicy(ctx, res, err)
-		return again, nil
-	}
-	switch res.StatusCode {
-	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true, nil
-	case http.StatusTooManyRequests: // a quota of the day says when there is more, which is not soon
+	again, stop := retryablehttp.DefaultRetryPolicy(ctx, res, err)
+	if res != nil && again { // a quota of the day says when there is more, which is not soon
 		after, _ := strconv.Atoi(res.Header.Get("Retry-After"))
-		return time.Duration(after)*time.Second <= longestAsk, nil
+		again = time.Duration(after)*time.Second <= longestAsk && res.StatusCode != http.StatusInternalServerError
 	}
-	return false, nil
+	return again, stop
 }
 
 // Problem is an answer that is an error (RFC 9457).
@@ -94,13 +84,12 @@ func IsKind(err error, kinds ...*problem.Kind) bool {
 	return ok && slices.ContainsFunc(kinds, func(k *problem.Kind) bool { return p.Type == k.Type() })
 }
 
-// Request is what is asked for. A body that is json.RawMessage is sent as it stands.
+// Request is what is asked for.
 type Request struct {
 	Method string
 	Path   string // below the server, with its query
 	Body   any
-	Accept string // media type; JSON unless given
-	Match  string // If-Match of a change, If-None-Match of a GET
+	Known  string // entity tag of what a GET got before; where it is that still, the answer is 304
 }
 
 // Answer is an answer that is no error.
@@ -153,8 +142,8 @@ func (c *Client) send(ctx context.Context, r Request, body []byte, key string, r
 		q.Header.Set("Authorization", "Bearer "+token)
 	}
 	q.Header.Set("User-Agent", c.agent)
-	if r.Accept != "" {
-		q.Header.Set("Accept", r.Accept)
+	if r.Known != "" {
+		q.Header.Set("If-None-Match", r.Known)
 	}
 	switch r.Method {
 	case http.MethodPost:
@@ -162,13 +151,6 @@ func (c *Client) send(ctx context.Context, r Request, body []byte, key string, r
 		q.Header.Set("Idempotency-Key", key)
 	case http.MethodPatch:
 		q.Header.Set("Content-Type", "application/merge-patch+json")
-	}
-	switch {
-	case r.Match == "":
-	case r.Method == http.MethodGet:
-		q.Header.Set("If-None-Match", r.Match)
-	default:
-		q.Header.Set("If-Match", r.Match)
 	}
 	return c.http.Do(q)
 }
@@ -210,16 +192,13 @@ func Get[T any](ctx context.Context, c *Client, path string) (T, error) {
 	return Call[T](ctx, c, http.MethodGet, path, nil)
 }
 
-// page is one page of a list.
-type page[T any] struct {
-	Data  []T
-	Links struct{ Next string }
-}
-
 // List returns the resources of all pages of a list.
 func List[T any](ctx context.Context, c *Client, path string) (all []T, err error) {
 	for path != "" {
-		p, err := Get[page[T]](ctx, c, path)
+		p, err := Get[struct {
+			Data  []T
+			Links struct{ Next string }
+		}](ctx, c, path)
 		if err != nil {
 			return nil, err
 		}
@@ -230,12 +209,11 @@ func List[T any](ctx context.Context, c *Client, path string) (all []T, err erro
 
 // Path joins segments, each escaped, below /v1.
 func Path(segments ...string) string {
-	var b bytes.Buffer
-	b.WriteString("/v1")
+	path := "/v1"
 	for _, s := range segments {
-		b.WriteString("/" + url.PathEscape(s))
+		path += "/" + url.PathEscape(s)
 	}
-	return b.String()
+	return path
 }
 
 // Query adds parameters, as pairs of names and values, to a path; those of empty value are left out.
@@ -246,8 +224,5 @@ func Query(path string, pairs ...string) string {
 			q.Set(pairs[i], pairs[i+1])
 		}
 	}
-	if len(q) == 0 {
-		return path
-	}
-	return path + "?" + q.Encode()
+	return strings.TrimSuffix(path+"?"+q.Encode(), "?")
 }

@@ -76,6 +76,22 @@ func again(ctx context.Context, path string, do func() (final bool, err error)) 
 	return fmt.Errorf("%s did not pass: %w. The same command goes on with it", path, err)
 }
 
+// request sends a request to the object store; who calls it closes the answer.
+func request(ctx context.Context, method, to string, headers map[string]string, body io.Reader, size int64) (*http.Response, error) {
+	if size == 0 {
+		body = http.NoBody
+	}
+	r, err := http.NewRequestWithContext(ctx, method, to, body)
+	if err != nil {
+		return nil, err
+	}
+	r.ContentLength = size
+	for name, value := range headers {
+		r.Header.Set(name, value)
+	}
+	return http.DefaultClient.Do(r)
+}
+
 func put(ctx context.Context, path string, to *Upload, progress Progress) (status int, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -86,18 +102,7 @@ func put(ctx context.Context, path string, to *Upload, progress Progress) (statu
 	if err != nil {
 		return 0, err
 	}
-	r, err := http.NewRequestWithContext(ctx, to.Method, to.URL, &counted{f, filepath.Base(path), 0, info.Size(), progress})
-	if err != nil {
-		return 0, err
-	}
-	r.ContentLength = info.Size()
-	if r.ContentLength == 0 {
-		r.Body = http.NoBody
-	}
-	for name, value := range to.Headers {
-		r.Header.Set(name, value)
-	}
-	res, err := http.DefaultClient.Do(r)
+	res, err := request(ctx, to.Method, to.URL, to.Headers, &counted{f, filepath.Base(path), 0, info.Size(), progress}, info.Size())
 	if err != nil {
 		return 0, err
 	}
@@ -159,14 +164,11 @@ func fetchRest(ctx context.Context, path, from string, size int64, progress Prog
 	if err != nil || have == size {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, from, http.NoBody)
-	if err != nil {
-		return err
-	}
+	rest := map[string]string{}
 	if have > 0 && have < size {
-		r.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
+		rest["Range"] = fmt.Sprintf("bytes=%d-", have)
 	}
-	res, err := http.DefaultClient.Do(r)
+	res, err := request(ctx, http.MethodGet, from, rest, nil, 0)
 	if err != nil {
 		return err
 	}
@@ -174,11 +176,8 @@ func fetchRest(ctx context.Context, path, from string, size int64, progress Prog
 	switch res.StatusCode {
 	case http.StatusPartialContent:
 	case http.StatusOK:
-		have = 0
-		if err := f.Truncate(0); err != nil {
-			return err
-		}
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
+		have, err = f.Seek(0, io.SeekStart)
+		if err := errors.Join(err, f.Truncate(0)); err != nil {
 			return err
 		}
 	default:
@@ -190,11 +189,7 @@ func fetchRest(ctx context.Context, path, from string, size int64, progress Prog
 
 // Copy writes what a link leads to.
 func Copy(ctx context.Context, w io.Writer, from string) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, from, http.NoBody)
-	if err != nil {
-		return err
-	}
-	res, err := http.DefaultClient.Do(r)
+	res, err := request(ctx, http.MethodGet, from, nil, nil, 0)
 	if err != nil {
 		return err
 	}

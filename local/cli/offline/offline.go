@@ -30,9 +30,7 @@ func Files(paths ...string) []evaluator.File {
 // Refused is the error of files that cannot be evaluated.
 type Refused struct{ Diagnostics []measure.Diagnostic }
 
-func (r *Refused) Error() string {
-	return strings.Join(Lines(r.Diagnostics), "\n")
-}
+func (r *Refused) Error() string { return strings.Join(Lines(r.Diagnostics), "\n") }
 
 // Lines are the diagnostics as compilers write theirs: file:line: severity: message.
 func Lines(all []measure.Diagnostic) []string {
@@ -119,11 +117,6 @@ func Evaluate(ctx context.Context, s evaluator.Settings, truth []evaluator.File,
 			Warnings: found})
 	}
 	return list, nil
-}
-
-// Validate returns what is wrong with a run that can be found without a truth.
-func Validate(ctx context.Context, s evaluator.Settings, files ...evaluator.File) ([]measure.Diagnostic, error) {
-	return evaluator.ValidateRun(ctx, s.Kind, s.Format, files)
 }
 
 // Difference compares a run with the first one by one measure, over the topics.

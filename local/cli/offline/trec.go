@@ -3,6 +3,7 @@ package offline
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -208,10 +209,7 @@ func (t TREC) Print(ctx context.Context, w io.Writer, qrels, run evaluator.File)
 		return err
 	}
 	out := bufio.NewWriter(w)
-	if err := t.print(out, columns, runs[0], name); err != nil {
-		return err
-	}
-	return out.Flush()
+	return errors.Join(t.print(out, columns, runs[0], name), out.Flush())
 }
 
 // tag is what a run calls itself.

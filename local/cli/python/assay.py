@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 import warnings
 
+_PATH = (str, os.PathLike)
 
 class Error(Exception):
     """What the command line refused, in its words; code is its exit code, and result what it printed as JSON, if anything."""
@@ -36,8 +37,9 @@ def evaluate(qrels, run, measures=()):
     """Evaluates a run without a server, with the server's code."""
     measures = [measures] if isinstance(measures, str) else [str(m) for m in measures]
     with tempfile.TemporaryDirectory() as folder:
-        kind = [] if _is_path(run) else ["--kind", "retrieval"]
-        found = _call(["eval", "--per-topic", *kind, "--", _qrels(qrels, folder), _run(run, folder), *measures], folder)["runs"][0]
+        kind = [] if isinstance(run, _PATH) else ["--kind", "retrieval"]
+        truth = _write(qrels, os.path.join(folder, "qrels.txt"), ("relevance", "label", "rel", "grade"), "{} 0 {} {:g}\n")
+        found = _call(["eval", "--per-topic", *kind, "--", truth, _run(run, folder), *measures], folder)["runs"][0]
     return Scores(found["measures"], found.get("perTopic", {}))
 
 
@@ -70,20 +72,12 @@ def _call(arguments, folder=None):
     return result
 
 
-def _is_path(value):
-    return isinstance(value, (str, os.PathLike))
-
-
-def _qrels(value, folder):
-    return _write(value, os.path.join(folder, "qrels.txt"), ("relevance", "label", "rel", "grade"), "{} 0 {} {:g}\n")
-
-
 def _run(value, folder, name="run.txt"):
     return _write(value, os.path.join(folder, name), ("score", "sim"), "{} Q0 {} 0 {!r} run\n")
 
 
 def _write(value, path, columns, line):
-    if _is_path(value):
+    if isinstance(value, _PATH):
         return os.path.abspath(value)
     if hasattr(value, "columns"):
         named = (("query_id", "qid", "topic"), ("doc_id", "docno", "docid"), columns)

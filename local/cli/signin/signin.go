@@ -1,10 +1,8 @@
 package signin
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -13,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"assay/local/cli/client"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
@@ -129,28 +129,11 @@ func (i *Issuer) Keep(t *oauth2.Token, accepted func(token string) error) (*Cred
 
 // Develop gets a token of the development issuer of a server, which believes everyone.
 func (c *Credentials) Develop(ctx context.Context, server *url.URL) error {
-	body, err := json.Marshal(map[string]any{"user": c.Developer, "groups": c.Groups})
-	if err != nil {
-		return err
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, server.JoinPath("dev", "token").String(), bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = res.Body.Close() }()
-	var t struct {
+	t, err := client.Call[struct {
 		AccessToken string `json:"access_token"`
 		ExpiresIn   int64  `json:"expires_in"`
-		Detail      string `json:"detail"`
-	}
-	if err := json.NewDecoder(http.MaxBytesReader(nil, res.Body, 1<<20)).Decode(&t); err != nil || res.StatusCode != http.StatusOK {
-		return fmt.Errorf("the development issuer of %s gave no token: %s %s", server, res.Status, t.Detail)
-	}
+	}](ctx, client.New(server, "", func(string, time.Duration) {}), http.MethodPost, "/dev/token",
+		map[string]any{"user": c.Developer, "groups": c.Groups})
 	c.Token, c.ExpiresAt = t.AccessToken, time.Now().Add(time.Duration(t.ExpiresIn)*time.Second)
-	return nil
+	return err
 }

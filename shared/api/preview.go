@@ -171,7 +171,7 @@ func (p *preview) addEffect(written any, stored store.Item) error {
 	case *record.AuditEntry:
 		p.count(EffectAudit, r.Action, 1)
 	case *record.Event:
-		p.effects = append(p.effects, Effect{Kind: EffectNews, Subject: r.Subject, Detail: fmt.Sprintf("%s, to the %s", r.Kind, r.Kind.To())})
+		p.effects = append(p.effects, Effect{Kind: EffectNews, Subject: r.Subject, Detail: r.Kind.Notice()})
 	case scopedRecord:
 		was, err := decoded(r, stored)
 		if err != nil {

@@ -32,6 +32,24 @@ var EventKinds = []EventKind{
 	EventTruthChanged, EventWindowClosing, EventAnnouncementPublished, EventWorkersMissing, EventTokenExpiring, EventWebhookDisabled,
 }
 
+var notices = map[EventKind]string{
+	EventRegistrationPending:   "the organizers, that a team waits for their decision",
+	EventRegistrationDecided:   "the team, of what the organizers decided",
+	EventInvitationCreated:     "the owner of the address, of the invitation",
+	EventRunFailed:             "the team, that its run failed",
+	EventRunCompleted:          "the team, that its run completed",
+	EventReviewPublished:       "the team, that its results are published",
+	EventTruthChanged:          "the teams that take part, that runs are evaluated again",
+	EventWindowClosing:         "the teams that take part, two days before the window closes",
+	EventAnnouncementPublished: "the teams that take part, of the announcement",
+	EventWorkersMissing:        "the organizers, that no worker serves a run",
+	EventTokenExpiring:         "the owner of the token, before it expires",
+	EventWebhookDisabled:       "the organizers, that a webhook was switched off",
+}
+
+// Notice says in words who is notified of an event of the kind, and of what.
+func (k EventKind) Notice() string { return notices[k] }
+
 // Recipients says which people are notified of an event.
 type Recipients string
 

@@ -178,7 +178,7 @@ func TestValidator_DetectsTheFormat(t *testing.T) {
 		"[1,2]\n":                             "begins with a JSON array, where JSON lines have one object in each line",
 		"1 0 d 1\n":                           "only 4 of 6 fields: topic, Q0, document, rank, score and tag; it looks like one of qrels",
 		"1 Q0 d 1\n":                          "only 4 of 6 fields: topic, Q0, document, rank, score and tag\"",
-		"1,Q0,d,1,2.5,x\n":                    "looks like CSV or JSON lines: separate the fields by spaces or tabs, or use the tool converter",
+		"1,Q0,d,1,2.5,x\n":                    "separate the fields by spaces or tabs, or convert it (POST /v1/tools/converter)",
 		"1\u00a0Q0 d 1 2.5 x\n":               "only 5 of 6 fields: topic, Q0, document, rank, score and tag; U+00A0, which is a no-break space",
 		"1\u2003Q0 d 1 2.5 x\n":               "; U+2003, which is",
 	} {

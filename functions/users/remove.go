@@ -65,15 +65,15 @@ func endOwnerships(ctx context.Context, c *api.Call, userID string, memberships 
 		path := "/v1/organizers/" + o.ID
 		owned = append(owned, path)
 		if len(o.Owners) == 1 {
-			last = append(last, path)
+			last = append(last, o.Name+" ("+path+")")
 		}
 		o.Owners = slices.DeleteFunc(o.Owners, func(id string) bool { return id == userID })
 		c.Tx.Save(o, c.Now())
 	}
 	switch {
 	case len(last) > 0:
-		return problem.Conflict.New("The user is the last owner of %s. Make another member an owner there first (PATCH, "+
-			`[{"op":"add","path":"/owners/-","value":"<user id>"}]), or delete the organizer.`, strings.Join(last, ", "))
+		return problem.Conflict.New("The user is the last owner of %s. Make another member an owner there first, or delete the organizer.",
+			strings.Join(last, ", "))
 	case len(owned) > maxOwnerships:
 		return problem.Conflict.New("The user owns %s, and may own %d to be deleted. Have the user leave some first: "+
 			"DELETE %s/members/%s.",

@@ -175,7 +175,7 @@ func (d *TaskDraft) Check() []problem.Field {
 }
 
 func checkWindow(pointer string, opens, closes *Instant) (fields problem.Fields) {
-	fields.AddIf(opens != nil && closes != nil && !opens.Before(closes.Time), pointer+"/closesAt", "must be later than the opening, opensAt")
+	fields.AddIf(opens != nil && closes != nil && !opens.Before(closes.Time), pointer+"/closesAt", "must be later than the opening")
 	return fields
 }
 

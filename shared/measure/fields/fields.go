@@ -51,7 +51,7 @@ func CountFault(line []byte, parts [][]byte, n int, layout string) string {
 		r, _ := utf8.DecodeRune(line[i:])
 		cause = fmt.Sprintf("; %U, which is a no-break space or another one that is not ASCII, separates no fields: write a space or a tab", r)
 	} else if n == 1 && bytes.Count(line, []byte{','}) > 1 {
-		cause = "; it looks like CSV or JSON lines: separate the fields by spaces or tabs, or use the tool converter"
+		cause = "; it looks like CSV or JSON lines: separate the fields by spaces or tabs, or convert it (POST /v1/tools/converter)"
 	} else if _, grade := ParseGrade(parts[min(n, len(parts))-1]); n == 4 && n < len(parts) && grade && !isRun {
 		cause = "; it looks like one of qrels, which are ground truth and not a run"
 	} else if n > 4 && len(parts) == 4 && isRun {

@@ -35,7 +35,7 @@ func TestConsole_TakesReviewsBack(t *testing.T) {
 	for press, said := range map[string]string{
 		"Mark 3 as seen": "3 runs are marked as seen.", "Unblind and publish 3": "3 runs are published.",
 	} {
-		p.Fill("All 3 shown", "true")
+		p.Fill("Select all 3", "true")
 		p.Press(press)
 		p.Sees(said)
 		p.Sees("Nothing waits for you.")
@@ -52,23 +52,23 @@ func TestConsole_TakesReviewsBack(t *testing.T) {
 	p.Press("Undo")
 	p.Sees("Undone.")
 	browsertest.Evaluate[any](p.Page, `location.hash = "/desk"`)
-	p.Sees("All 3 shown")
+	p.Sees("Select all 3")
 }
 
 // TestConsole_ReviewsWhatItShows has more runs than scores can be asked for at once, and leaves those that were ticked in another state.
 func TestConsole_ReviewsWhatItShows(t *testing.T) {
 	p, task := start(t, "-demo=false").desk(t, 52)
 	browsertest.Evaluate[any](p.Page, `location.hash = "`+task+`/desk"`)
-	p.Sees("All 50 shown")
+	p.Sees("Select all 50")
 	p.Press("Show more")
-	p.Sees("All 52 shown")
+	p.Sees("Select all 52")
 	p.Await(`document.querySelectorAll(".rows strong.number").length === 52`)
-	p.Fill("All 52 shown", "true")
+	p.Fill("Select all 52", "true")
 	p.Sees("Withdraw")
-	p.Press("Failed")
+	p.Fill("State of the runs", "failed")
 	p.Sees("No run is here.")
-	p.Press("Completed")
-	p.Sees("All 5")
+	p.Fill("State of the runs", "completed")
+	p.Sees("Select all 5")
 	if browsertest.Evaluate[bool](p.Page, `[...document.querySelectorAll("main button")].some(b => b.textContent === "Withdraw")`) {
 		t.Error("what was ticked before is still chosen")
 	}
@@ -122,7 +122,7 @@ func TestConsole_LeadsToSignInAndBack(t *testing.T) {
 	p := s.open(t, browsertest.Start(t), "/console#/trash", browsertest.Views[2])
 	p.Press("Trash > Sign in")
 	p.Fill("User", "ada")
-	p.Press("development issuer > Sign in")
+	p.Press("signs in any name > Sign in")
 	p.Sees("Nothing is here.")
 	browsertest.Evaluate[any](p.Page, `location.hash = "/admin"`)
 	p.Sees("it takes the role admin")
@@ -140,6 +140,7 @@ func TestConsole_ShowsNoSecretThatEnded(t *testing.T) {
 	gone := func(what string) {
 		p.Sees("this once")
 		p.Press(what)
+		p.Press("Yes, go on")
 		p.Await(`!document.querySelector("main .notice")`)
 	}
 	p.Press("Make an access token")

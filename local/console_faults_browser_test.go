@@ -15,7 +15,7 @@ func (s *testServer) signedIn(t *testing.T, b *browsertest.Browser, user, hash s
 	t.Helper()
 	p := s.open(t, b, "/console#/sign-in", browsertest.Views[2])
 	p.Fill("User", user)
-	p.Press("development issuer > Sign in")
+	p.Press("signs in any name > Sign in")
 	p.Sees("Sign out")
 	browsertest.Evaluate[any](p.Page, `location.hash = "`+hash+`"`)
 	return p
@@ -123,7 +123,7 @@ const next = new Request(request); next.headers.set("Authorization", "Bearer of-
 	p.Press("Name > Create, and go on to the task")
 	p.Sees("Your session has ended.")
 	p.Fill("User", "ada")
-	p.Press("development issuer > Sign in")
+	p.Press("signs in any name > Sign in")
 	p.Sees("It starts private")
 	var mine struct {
 		Memberships []struct{ OrganizerName string }

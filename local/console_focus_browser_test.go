@@ -33,6 +33,7 @@ func TestConsole_KeepsTheFocus(t *testing.T) {
 	p.Press("Make an access token")
 	p.Sees("Revoke")
 	p.pressFocused("Revoke")
+	p.pressFocused("Yes, go on")
 	p.Sees("no longer works")
 	if at := p.focused(); at != "terminal" {
 		t.Errorf("after its row has gone the focus is at %q", at)
@@ -42,6 +43,7 @@ func TestConsole_KeepsTheFocus(t *testing.T) {
 	p.Press("Make a webhook")
 	p.Sees("All events")
 	p.pressFocused("New secret")
+	p.pressFocused("Yes, go on")
 	p.Sees("this once")
 	if at := p.focused(); at != "New secret for https://assay.example/hook" {
 		t.Errorf("after an action the focus is at %q", at)

@@ -23,7 +23,7 @@ document.querySelector("[aria-label=You]")?.textContent.includes("bob") && !JSON
 	}
 	signInAsBob := func(p *consolePage) {
 		p.Fill("User", "bob")
-		p.Press("development issuer > Sign in")
+		p.Press("signs in any name > Sign in")
 		p.Await(asBob)
 	}
 	t.Run("in another tab", func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestConsole_WorksByAnotherNameOfTheServer(t *testing.T) {
 	s := start(t, "-demo=false")
 	p := browsertest.Start(t).Open(t, strings.Replace(s.url, "127.0.0.1", "localhost", 1)+"/console#/sign-in", browsertest.Views[2])
 	p.Fill("User", "ada")
-	p.Press("development issuer > Sign in")
+	p.Press("signs in any name > Sign in")
 	p.Sees("Sign out")
 	if status := browsertest.Evaluate[int](p, `fetch("`+s.url+`/files/none", { method: "PUT" }).then(a => a.status)`); status < 400 {
 		t.Errorf("the files answer %d", status)

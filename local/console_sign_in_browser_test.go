@@ -197,11 +197,11 @@ func TestConsole_SharesTheSessionOfItsTabs(t *testing.T) {
 	signIn := func(p *consolePage) {
 		p.Fill("User", "bob")
 		p.Fill("As an administrator of this server", "true")
-		p.Press("development issuer > Sign in")
+		p.Press("signs in any name > Sign in")
 	}
 	for _, v := range browsertest.Views {
 		p := s.open(t, browser, "/console#/sign-in", v)
-		p.Sees("development issuer")
+		p.Sees("signs in any name")
 		p.Check(s.url + "/console/")
 		p.Screenshot("sign-in-" + v.String())
 		signIn(p)

@@ -13,7 +13,8 @@ import { Status } from "./ui/status";
 
 const SIGNED_IN = [["#/", "Tasks"], ["#/runs", "My runs"], ["#/desk", "Organize"]] as const;
 
-const here = (to: string, path: string): boolean => path === to || (to !== "/" && path.startsWith(to + "/"));
+const organizing = /^\/(desk|trash|organizers|datasets|runs\/\w+\/review|tasks\/(new|\w+\/(desk|edit|datasets|registrations|audit|webhooks)))\b/;
+const areaOf = (path: string): string => organizing.test(path) ? "#/desk" : /^\/(runs|compare)/.test(path) ? "#/runs" : /^\/(tasks|$)/.test(path) ? "#/" : "";
 
 function Frame({ failed }: { failed: string }) {
   const { signedIn, ended } = useSession();
@@ -29,7 +30,7 @@ function Frame({ failed }: { failed: string }) {
           <a class="brand" href="/">Assay</a>
           <nav aria-label="Console">
             {(signedIn ? SIGNED_IN : SIGNED_IN.slice(0, 1)).map(([to, name]) => (
-              <a key={to} href={to} aria-current={here(to.slice(1), path) ? "page" : undefined}>{name}</a>
+              <a key={to} href={to} aria-current={to.slice(1) === path ? "page" : to === areaOf(path) ? "true" : undefined}>{name}</a>
             ))}
           </nav>
           {signedIn ? <Me /> : <a href="#/sign-in">Sign in</a>}

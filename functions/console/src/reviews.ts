@@ -8,7 +8,7 @@ type Change = Schemas["ReviewChange"];
 /** flags are what reviews say of a run's output. */
 export const flags = {
   noErrors: "No errors", missingOutput: "Output is missing", extraneousOutput: "There is output that was not asked for", invalidOutput: "Output is not valid",
-  hasErrorOutput: "It wrote to the error output", otherErrors: "Other errors",
+  hasErrorOutput: "The program reported errors", otherErrors: "Other errors",
 };
 
 const atOnce = 8;

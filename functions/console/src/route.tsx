@@ -9,42 +9,40 @@ export type Screen = { params: Record<string, string>; query: URLSearchParams };
 type Load = () => Promise<{ default: ComponentType<Screen> }>;
 
 /** The screens by address. What stands after a colon is a parameter. */
-const screens: [path: string, load: Load][] = [
-  ["/", () => import("./screens/tasks")],
-  ["/sign-in", () => import("./screens/sign_in")],
-  ["/join", () => import("./screens/invited")],
-  ["/tasks/new", () => import("./screens/new_task")],
-  ["/tasks/:taskId", () => import("./screens/task")],
-  ["/tasks/:taskId/join", () => import("./screens/join")],
-  ["/tasks/:taskId/team", () => import("./screens/team")],
-  ["/tasks/:taskId/submit", () => import("./screens/submit")],
-  ["/tasks/:taskId/runs", () => import("./screens/runs")],
-  ["/tasks/:taskId/leaderboard", () => import("./screens/leaderboard")],
-  ["/desk", () => import("./screens/desk")],
-  ["/me", () => import("./screens/me")],
-  ["/admin", () => import("./screens/admin")],
-  ["/admin/users", () => import("./screens/users")],
-  ["/admin/users/:userId", () => import("./screens/users")],
-  ["/tasks/:taskId/desk", () => import("./screens/task_desk")],
-  ["/tasks/:taskId/registrations/:registrationId", () => import("./screens/registration")],
-  ["/runs/:runId/review", () => import("./screens/review")],
-  ["/tasks/:taskId/audit", () => import("./screens/audit")],
-  ["/tasks/:taskId/webhooks", () => import("./screens/webhooks")],
-  ["/organizers/new", () => import("./screens/new_organizer")],
-  ["/organizers/:organizerId", () => import("./screens/organizer")],
-  ["/organizers/:organizerId/audit", () => import("./screens/audit")],
-  ["/organizers/:organizerId/webhooks", () => import("./screens/webhooks")],
-  ["/trash", () => import("./screens/trash")],
-  ["/tasks/:taskId/edit", () => import("./screens/edit_task")],
-  ["/tasks/:taskId/datasets/new", () => import("./screens/dataset")],
-  ["/datasets/:datasetId/edit", () => import("./screens/dataset")],
-  ["/compare", () => import("./screens/compare")],
-  ["/runs", () => import("./screens/runs")],
-  ["/runs/:runId", () => import("./screens/run")],
-  ["/runs/:runId/serp", () => import("./screens/serp")],
+const screens: [load: Load, ...paths: string[]][] = [
+  [() => import("./screens/tasks"), "/"],
+  [() => import("./screens/sign_in"), "/sign-in"],
+  [() => import("./screens/invited"), "/join"],
+  [() => import("./screens/new_task"), "/tasks/new"],
+  [() => import("./screens/task"), "/tasks/:taskId"],
+  [() => import("./screens/join"), "/tasks/:taskId/join"],
+  [() => import("./screens/team"), "/tasks/:taskId/team"],
+  [() => import("./screens/submit"), "/tasks/:taskId/submit"],
+  [() => import("./screens/runs"), "/tasks/:taskId/runs", "/runs"],
+  [() => import("./screens/leaderboard"), "/tasks/:taskId/leaderboard"],
+  [() => import("./screens/desk"), "/desk"],
+  [() => import("./screens/me"), "/me"],
+  [() => import("./screens/admin"), "/admin"],
+  [() => import("./screens/users"), "/admin/users", "/admin/users/:userId"],
+  [() => import("./screens/task_desk"), "/tasks/:taskId/desk"],
+  [() => import("./screens/registration"), "/tasks/:taskId/registrations/:registrationId"],
+  [() => import("./screens/review"), "/runs/:runId/review"],
+  [() => import("./screens/audit"), "/tasks/:taskId/audit", "/organizers/:organizerId/audit"],
+  [() => import("./screens/webhooks"), "/tasks/:taskId/webhooks", "/organizers/:organizerId/webhooks"],
+  [() => import("./screens/new_organizer"), "/organizers/new"],
+  [() => import("./screens/organizer"), "/organizers/:organizerId"],
+  [() => import("./screens/trash"), "/trash"],
+  [() => import("./screens/edit_task"), "/tasks/:taskId/edit"],
+  [() => import("./screens/dataset"), "/tasks/:taskId/datasets/new", "/datasets/:datasetId/edit"],
+  [() => import("./screens/compare"), "/compare"],
+  [() => import("./screens/run"), "/runs/:runId"],
+  [() => import("./screens/serp"), "/runs/:runId/serp"],
 ];
 
-const routes = screens.map(([path, load]) => ({ parts: path.split("/"), Show: lazy(load) }));
+const routes = screens.flatMap(([load, ...paths]) => {
+  const Show = lazy(load);
+  return paths.map(path => ({ parts: path.split("/"), Show }));
+});
 
 const subscribe = (tell: () => void): (() => void) => {
   addEventListener("hashchange", tell);

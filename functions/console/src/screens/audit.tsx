@@ -24,16 +24,17 @@ export default function Audit({ params }: Screen) {
   );
 }
 
-const Line = ({ of: e }: { of: Entry }) => (
+const Line = ({ of: e, at = /^.v1.((?:tasks.\w+.registrations|tasks|organizers|runs|(datasets)).\w+)/.exec(e.subject) }: { of: Entry; at?: RegExpExecArray | null }) => (
   <li>
     <div>
       <strong>{e.action.replace(".", ": ").replaceAll("-", " ")}</strong> by <bdi>{e.actor?.name || e.actor?.email || e.actorId}</bdi>, <When at={e.createdAt} />
-      <br /><code class="small">{e.subject}</code>
+      {" "}
+      {at && <a class="small" href={`#/${at[1]}${at[2] ? "/edit" : ""}`} aria-label={`Look at ${at[1]}`}>Look</a>}
       {(e.before !== undefined || e.after !== undefined) && (
         <details>
           <summary>What changed</summary>
           <div class="sides">
-            {(["before", "after"] as const).map(side => e[side] !== undefined && e[side] !== null && <div key={side}><h2>{side}</h2><pre tabIndex={0} aria-label={side}>{JSON.stringify(e[side], null, 1)}</pre></div>)}
+            {(["before", "after"] as const).map(side => e[side] !== undefined && e[side] !== null && <div key={side}><h2>{side === "before" ? "Before" : "After"}</h2><pre tabIndex={0} aria-label={side}>{JSON.stringify(e[side], null, 1)}</pre></div>)}
           </div>
         </details>
       )}

@@ -59,10 +59,7 @@ const fieldsOf = (d: Dataset): Values => ({
 
 const fresh: Values = { name: "", split: "test", ...kinds.retrieval.begin, scores: "live", publish: "onReview", inputsFor: "anyone", inputs: [], truths: [] };
 
-export default function DatasetScreen({ params }: Screen) {
-  const { taskId, datasetId } = params;
-  return taskId ? <OfTask taskId={taskId} /> : <Existing datasetId={datasetId!} />;
-}
+export default ({ params: { taskId, datasetId } }: Screen) => taskId ? <OfTask taskId={taskId} /> : <Existing datasetId={datasetId!} />;
 
 function Existing({ datasetId }: { datasetId: string }) {
   const one = useGet("/v1/datasets/{datasetId}", { path: { datasetId } }, { refreshInterval: d => d && (truthState(d) === "waits" || d.reevaluation) ? 2000 : 0 });
@@ -199,11 +196,13 @@ function Measuring({ f }: { f: Editing }) {
 /** Files has the files that are there, and takes new ones. */
 function Files({ f, added, setAdded, stored }: { f: Editing; added: Added; setAdded: (a: Added) => void; stored?: Dataset }) {
   const kind = kindOf(f);
+  const format = f.values["runFormat"] as Schemas["RunFormat"];
   const truths = (files: File[]): void => {
     setAdded({ ...added, truths: files });
     f.set("truths", []);
+    const named = /\.(csv|tsv)(\.gz)?$/i.test(files[0]!.name) ? "csv" : /\.jsonl?(\.gz)?$/i.test(files[0]!.name) ? "jsonl" : format.kind;
+    if (!stored && kind !== "worker" && kinds[kind].formats.includes(named)) f.set("runFormat/kind", named); // the ground truth is written as runs are
   };
-  const format = f.values["runFormat"] as Schemas["RunFormat"];
   return (
     <>
       <fieldset class="field" data-field="truths">
@@ -214,7 +213,8 @@ function Files({ f, added, setAdded, stored }: { f: Editing; added: Added; setAd
           ? <FileField label="Files of the ground truth" multiple chosen={added.truths} choose={truths} />
           : (
             <CheckedFile label="File of the ground truth" chosen={added.truths[0]} choose={file => truths([file])} as={files => ({ truth: { files, kind, format } })}
-              good="The file can be evaluated against." bad="Correct these lines, and choose the file again. Nothing was saved." />
+              good="The file can be evaluated against."
+              bad={`Correct these lines, and choose the file again${kinds[kind].formats.length > 1 ? ", or choose another format of runs above" : ""}. Nothing was saved.`} />
           )}
         <Faults f={f} name="truths" />
       </fieldset>
@@ -222,7 +222,10 @@ function Files({ f, added, setAdded, stored }: { f: Editing; added: Added; setAd
         <legend>Input</legend>
         <p class="hint">What participants get, such as topics or items. It can be added later, or stand on your website.</p>
         <There f={f} part="inputs" stored={stored?.inputs} />
-        <FileField label="Files for participants" hint="Drop files here, or choose them." multiple chosen={added.inputs} choose={inputs => setAdded({ ...added, inputs })} />
+        <FileField label="Files for participants" hint="Drop files here, or choose them." multiple chosen={added.inputs} choose={inputs => {
+          setAdded({ ...added, inputs });
+          f.mend("inputs");
+        }} />
         <Faults f={f} name="inputs" />
       </fieldset>
     </>

@@ -6,9 +6,10 @@ import { useMe } from "../roles";
 import { conclude } from "../reviews";
 import { view, type Screen } from "../route";
 import { useSession } from "../session";
-import { Tabs } from "../ui/choices";
+import { stageOf } from "../stage";
+import { SelectAll, Tabs } from "../ui/choices";
 import { decide } from "../ui/decide";
-import { Action, Busy, Heading, Items, Tag } from "../ui/show";
+import { Action, Busy, Heading, Items, Listed, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { say } from "../ui/status";
 import { ago } from "../ui/time";
@@ -28,13 +29,19 @@ export default function Desk({ query }: Screen) {
   return (
     <>
       <Heading title="Organize">Organize</Heading>
-      {!at ? <p class="empty">You organize nothing yet. <a href="#/organizers/new">Name your organizer</a>, and then make its first task; or open the invitation that the members of one sent you.</p> : (
+      {!at ? <p class="empty">You organize nothing yet. <a href="#/organizers/new">Create an organizer</a>, such as your lab, and then its first task; or open the invitation that an organizer sent you.</p> : (
         <>
-          <p class="actions"><a class="button" href={`#/tasks/new?organizer=${at.organizerId}`}>New task</a><a href={`#/organizers/${at.organizerId}`}><bdi>{at.organizerName ?? "The organizer"}</bdi></a><a href="#/?show=mine">Its tasks</a><a href="#/trash">Trash</a></p>
           {me.memberships.length > 1 && (
             <Tabs label="Organizer" options={Object.fromEntries(me.memberships.map(m => [m.organizerId, m.organizerName ?? m.organizerId]))}
               value={at.organizerId} choose={organizer => view(query, { organizer })} />
           )}
+          <p class="actions">
+            <a href={`#/organizers/${at.organizerId}`}>Members of <bdi>{at.organizerName ?? "the organizer"}</bdi></a>
+            <a href="#/trash">Trash</a><a href="#/organizers/new">Another organizer</a>
+          </p>
+          <h2>Your tasks</h2>
+          <Tasks organizerId={at.organizerId} member />
+          <p class="actions"><a class="button" href={`#/tasks/new?organizer=${at.organizerId}`}>New task</a></p>
           <h2>What waits</h2>
           <Waiting key={at.organizerId} organizerId={at.organizerId} />
         </>
@@ -43,10 +50,32 @@ export default function Desk({ query }: Screen) {
   );
 }
 
+const stages = { open: "open", upcoming: "not open yet", past: "closed" };
+
+/** Tasks are those of an organizer, each with its state and what its organizers do with it. */
+export function Tasks({ organizerId, member }: { organizerId: string; member: boolean }) {
+  const all = useList("/v1/tasks", { query: { "filter[organizerId]": [organizerId] } });
+  return (
+    <Listed of={all} empty={<p>There is no task yet.{member && " Make one: nobody else sees it until you publish it."}</p>}>
+      {t => (
+        <>
+          <span>
+            <a href={`#/tasks/${t.id}${!member ? "" : t.visibility === "private" ? "/edit" : "/desk"}`}><bdi>{t.name}</bdi></a>{" "}
+            <Tag kind={t.visibility === "private" ? "warm" : "good"}>{t.visibility === "private" ? "not published" : stages[stageOf(t.submissions)]}</Tag>
+          </span>
+          {member && <><a href={`#/tasks/${t.id}/desk`} aria-label={`Manage ${t.name}`}>Manage</a><a href={`#/tasks/${t.id}/edit`} aria-label={`Edit ${t.name}`}>Edit</a></>}
+        </>
+      )}
+    </Listed>
+  );
+}
+
 const ofRun = (t: Todo): boolean => t.kind === "run.unreviewed" || t.kind === "run.failed";
 
 function Waiting({ organizerId }: { organizerId: string }) {
   const all = useList("/v1/organizers/{organizerId}/todos", { path: { organizerId }, query: { limit: 100 } }, { refreshInterval: 20_000 });
+  const tasks = [...new Set(all.items?.map(t => t.taskId))];
+  const datasets = useList(tasks.length > 0 ? "/v1/datasets" : null, { query: { "filter[taskId]": tasks.slice(0, 50), limit: 200 } }).items ?? [];
   const [ticked, setTicked] = useState<string[]>([]);
   const chosen = all.items?.filter(t => ticked.includes(t.id)) ?? [];
   const settled = async (): Promise<void> => {
@@ -67,7 +96,7 @@ function Waiting({ organizerId }: { organizerId: string }) {
       {items => (
         <>
           <p class="actions">
-            <label><input type="checkbox" checked={chosen.length === items.length} onChange={e => setTicked(e.currentTarget.checked ? items.map(t => t.id) : [])} /> All {items.length} shown</label>
+            <SelectAll ids={items.map(t => t.id)} chosen={chosen.length} tick={setTicked} />
             {teams.length > 0 && <><Action plain run={() => settle(teams, "accepted")}>Accept {teams.length}</Action><Action plain run={() => settle(teams, "rejected")}>Reject {teams.length}</Action></>}
             {completed.length > 0 && <Action plain run={() => act(completed, { blinded: false, published: true }, "published")}>Unblind and publish {completed.length}</Action>}
             {runs.length > 0 && <Action plain run={() => act(runs, { waits: false }, "marked as seen")}>Mark {runs.length} as seen</Action>}
@@ -77,7 +106,9 @@ function Waiting({ organizerId }: { organizerId: string }) {
               <li key={t.id + t.kind}>
                 <label>
                   <input type="checkbox" checked={ticked.includes(t.id)} onChange={e => setTicked(e.currentTarget.checked ? [...ticked, t.id] : ticked.filter(x => x !== t.id))} />{" "}
-                  <bdi>{t.team}</bdi>{t.run && <>: <bdi>{t.run}</bdi></>} <Tag kind={kinds[t.kind][1]}>{kinds[t.kind][0]}</Tag> <span class="small quiet"><bdi>{t.taskName ?? t.taskId}</bdi>, {ago(t.since)}</span>
+                  <bdi>{t.team}</bdi>{t.run && t.run !== t.team && <>: <bdi>{t.run}</bdi></>} <Tag kind={kinds[t.kind][1]}>{kinds[t.kind][0]}</Tag> <span class="small quiet">
+                    <bdi>{[t.taskName ?? t.taskId, datasets.find(d => d.id === t.datasetId)?.name].filter(Boolean).join(", ")}</bdi>, {ago(t.since)}
+                  </span>
                 </label>
                 {t.kind === "registration.pending"
                   ? (

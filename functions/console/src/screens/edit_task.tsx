@@ -1,5 +1,6 @@
 // The editor of a task: what is left until it can be published, its rules section by section, and publishing as the last step.
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import { effects, patch, type Schemas } from "../api";
 import { done, type Listing, useGet, useList, useNewest } from "../data";
 import { organizes } from "../roles";
@@ -8,9 +9,9 @@ import { useSession } from "../session";
 import { submissionTypes } from "../stage";
 import { Delete } from "../ui/delete";
 import { Checks, Choice, Instant, Text, Whole } from "../ui/fields";
-import { Form, mergePatch, type Editing, type Values } from "../ui/form";
+import { Effects, Form, mergePatch, type Editing, type Values } from "../ui/form";
 import { MarkdownField } from "../ui/markdown_field";
-import { Busy, Items, Tag } from "../ui/show";
+import { Action, Busy, Items, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { TaskFrame, type OfTask } from "../ui/task_nav";
 import { Rows, whileRunning } from "./runs";
@@ -19,9 +20,9 @@ type Task = Schemas["Task"];
 type Dataset = Schemas["Dataset"];
 const path = "/v1/tasks/{taskId}";
 
-export default function EditTask({ params }: Screen) {
-  return <TaskFrame taskId={params["taskId"]!} title="Edit" at="/edit">{of => <ForOrganizers {...of}><Editor {...of} /></ForOrganizers>}</TaskFrame>;
-}
+export default ({ params }: Screen) => (
+  <TaskFrame taskId={params["taskId"]!} title="Edit" at="/edit">{of => <ForOrganizers {...of}><Editor {...of} /></ForOrganizers>}</TaskFrame>
+);
 
 /** ForOrganizers shows what organizers of the task alone can do. */
 export function ForOrganizers({ task, me, children }: OfTask & { children: ComponentChildren }) {
@@ -42,36 +43,44 @@ function Editor({ task }: OfTask) {
   const submissions = useList("/v1/tasks/{taskId}/submissions", { path: { taskId: task.id }, query: { limit: 200 } });
   const baselines = submissions.items?.filter(s => s.baseline).slice(0, 50) ?? [];
   const runs = useList(baselines.length > 0 ? "/v1/runs" : null, { query: { "filter[submissionId]": baselines.map(s => s.id) } }, { refreshInterval: whileRunning });
+  const steps = stepsOf(task, datasets.items ?? [], runs.items ?? []);
   return (
     <>
-      <Left task={task} datasets={datasets.items} runs={runs.items} />
+      <Left task={task} steps={steps} />
       <Datasets task={task} of={datasets} />
       <section aria-labelledby="baseline">
         <h3 id="baseline">Baseline</h3>
         <p>A run of your own shows that files, ground truth and measures fit together, and gives participants something to beat. It takes no registration and no quota.</p>
         {baselines.length > 0 && <Items of={runs} empty={<p>The baseline has no run yet.</p>}>{items => <Rows of={items} oneTask />}</Items>}
-        {(datasets.items?.length ?? 0) > 0 && <p class="actions"><a class="button" href={`#/tasks/${task.id}/submit?baseline=1`}>Submit a baseline</a></p>}
+        <p class="actions"><a class="button" href={baselineAt(task, datasets.items)}>{datasets.items?.length ? "Submit a baseline" : "Add its dataset first"}</a></p>
       </section>
       {parts.map(p => <Section key={p.name} task={task} part={p} />)}
-      <Publish task={task} />
-      <Delete kind="task" id={task.id} taskId={task.id} name={task.name} then="/?show=mine" />
+      <Publish task={task} lacks={steps.filter(s => !s.done && !s.optional && s.at !== "publish").map(s => s.name)} />
+      <Delete kind="task" id={task.id} taskId={task.id} name={task.name} then="/desk" />
     </>
   );
 }
 
-/** Left is what is left to do, and what can be done besides. */
-function Left({ task, datasets = [], runs = [] }: { task: Task; datasets: Dataset[] | undefined; runs: Schemas["Run"][] | undefined }) {
+/** baselineAt is where a baseline is submitted, which takes a dataset. */
+const baselineAt = (task: Task, datasets: Dataset[] = []): string => `#/tasks/${task.id}/${datasets.length > 0 ? "submit?baseline=1" : "datasets/new"}`;
+
+/** stepsOf is what is left to do, and what can be done besides; at is an address, or a part of the page. */
+function stepsOf(task: Task, datasets: Dataset[], runs: Schemas["Run"][]) {
   const faulty = datasets.find(d => truthState(d) !== "accepted");
-  const step = (done: boolean, name: string, at: string, note: string, optional?: boolean) => ({ done, name, at, note, optional });
-  const steps = [
+  const step = (done: boolean, name: string, at: string, note: string, optional = false) => ({ done, name, at, note, optional });
+  return [
     step(datasets.length > 0, "Add a dataset", `#/tasks/${task.id}/datasets/new`, "What participants get, and how their runs are measured."),
     step(datasets.length > 0 && !faulty, "Store its ground truth", faulty ? `#/datasets/${faulty.id}/edit` : `#/tasks/${task.id}/datasets/new`,
       faulty ? `${faulty.name} ${truthWords[truthState(faulty)]}.` : "The server reads it, and says what is wrong with it."),
-    step(runs.some(r => r.state === "completed"), "Have a baseline evaluated", `#/tasks/${task.id}/submit?baseline=1`, "So that you know that the task works before others do."),
-    step(Boolean(task.submissions?.closesAt), "Set a deadline", "submissions", "Without one, runs are taken for ever.", true),
+    step(runs.some(r => r.state === "completed"), "Have a baseline evaluated", baselineAt(task, datasets),
+      "So that you know that the task works before others do."),
+    step(Boolean(task.submissions?.closesAt), "Set a deadline", "submissions", "Without one, runs are taken without end.", true),
     step(Boolean(task.terms?.text), "Write terms", "terms", "What teams accept when they register.", true),
     step(task.visibility !== "private", "Open it to everyone", "publish", "Until then only its organizers see it."),
   ];
+}
+
+function Left({ task, steps }: { task: Task; steps: ReturnType<typeof stepsOf> }) {
   const open = steps.filter(s => !s.done && !s.optional).length;
   return (
     <section aria-labelledby="left">
@@ -80,9 +89,11 @@ function Left({ task, datasets = [], runs = [] }: { task: Task; datasets: Datase
         {steps.map(s => (
           <li key={s.name}>
             <span>
-              {s.at.startsWith("#")
-                ? <a href={s.at}>{s.name}</a>
-                : <button type="button" class="plain" onClick={() => document.getElementById(s.at)?.scrollIntoView()}>{s.name}</button>}
+              <a href={s.at.startsWith("#") ? s.at : `#/tasks/${task.id}/edit`} onClick={event => {
+                if (s.at.startsWith("#")) return;
+                event.preventDefault();
+                document.getElementById(s.at)?.focus();
+              }}>{s.name}</a>
               {!s.done && <span class="small quiet"> {s.note}</span>}
             </span>
             <Tag kind={s.done ? "good" : s.optional ? undefined : "warm"}>{s.done ? "done" : s.optional ? "optional" : "to do"}</Tag>
@@ -201,7 +212,7 @@ function Section({ task, part }: { task: Task; part: Part }) {
   const change = (v: Values, base: Values): Values => part.name === "terms" ? v : mergePatch(base, v); // a text of terms is never null
   return (
     <section aria-labelledby={part.name}>
-      <h3 id={part.name}>{part.title}</h3>
+      <h3 id={part.name} tabIndex={-1}>{part.title}</h3>
       {part.about && <p>{part.about}{part.name === "terms" && task.terms && ` Now: version ${task.terms.version}.`}</p>}
       <Form name={`${part.name} ${task.id}`} initial={part.of(task)} button={`Save: ${part.title}`} latest={async () => part.of(await latest())}
         preview={(v, base) => preview(change(v, base))} submit={(v, base) => save(change(v, base), "Saved.")}>
@@ -211,22 +222,32 @@ function Section({ task, part }: { task: Task; part: Part }) {
   );
 }
 
-function Publish({ task }: { task: Task }) {
+/** Publish shows what it will do, and what is missing, before it is done. */
+function Publish({ task, lacks }: { task: Task; lacks: string[] }) {
   const { preview, save } = useTask(task);
+  const [coming, setComing] = useState<Schemas["Effect"][]>();
   const hidden = task.visibility === "private";
   const body = { visibility: hidden ? "public" : "private" };
+  const button = hidden ? "Publish the task" : "Make it private";
+  const unsaved = parts.filter(p => sessionStorage.getItem(`draft ${p.name} ${task.id}`)).map(p => `Save: ${p.title}`);
+  const missing = [...(hidden ? lacks : []), ...unsaved];
+  const act = (): Promise<void> => save(body, hidden ? "The task is published." : "The task is private.").then(() => setComing(undefined));
   return (
     <section aria-labelledby="publish">
-      <h3 id="publish">Visibility</h3>
-      <p>
-        {hidden
-          ? "The task is private: its organizers see it, and teams that they accepted. Publishing is the last step: everyone finds it then, and can take part as its rules say."
-          : "The task is public: everyone sees it. Made private, only its organizers and the teams that they accepted do."}
-      </p>
-      <Form key={body.visibility} name={`publish ${task.id}`} initial={{}} button={hidden ? "Publish the task" : "Make it private"}
-        preview={() => preview(body)} submit={() => save(body, hidden ? "The task is published." : "The task is private.")}>
-        {() => null}
-      </Form>
+      <h3 id="publish" tabIndex={-1}>Visibility</h3>
+      <p>{hidden
+        ? "The task is private: its organizers see it, and teams that they accepted. Once published, everyone finds it, and can take part."
+        : "The task is public: everyone sees it. Made private, only its organizers and the teams that they accepted do."}</p>
+      {!coming ? <p class="actions"><Action run={async () => setComing(await preview(body))}>{button}</Action></p> : (
+        <>
+          {missing.length > 0 && <p class="notice">Not done yet: {missing.join("; ")}.</p>}
+          <Effects of={coming} />
+          <p class="actions">
+            <Action run={act}>{`${button}, with these effects`}</Action>
+            <button type="button" class="plain" onClick={() => setComing(undefined)}>Cancel</button>
+          </p>
+        </>
+      )}
     </section>
   );
 }

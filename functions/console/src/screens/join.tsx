@@ -10,9 +10,7 @@ import { say } from "../ui/status";
 import { SignIn } from "../ui/sign_in_form";
 import { TaskFrame, type OfTask } from "../ui/task_nav";
 
-export default function Join({ params }: Screen) {
-  return <TaskFrame taskId={params["taskId"]!} title="Take part" at="/join">{of => <Register {...of} />}</TaskFrame>;
-}
+export default ({ params }: Screen) => <TaskFrame taskId={params["taskId"]!} title="Take part" at="/join">{of => <Register {...of} />}</TaskFrame>;
 
 function Register({ task, me }: OfTask) {
   if (!me) return <><p>Sign in to take part. You come back to this page.</p><SignIn /></>;
@@ -21,12 +19,12 @@ function Register({ task, me }: OfTask) {
   const join = async (values: object): Promise<void> => {
     const made = await post("/v1/tasks/{taskId}/registrations", { taskId: task.id }, filled(values as Record<string, unknown>));
     await refresh();
-    say(made.state === "accepted" ? "You take part." : "The organizers decide about your registration. You are told by e-mail.");
+    say(made.state === "accepted" ? "Your team takes part." : "The organizers decide about your team: this page says so once they have, and an e-mail does where this server sends any.");
     go(`/tasks/${task.id}/team`);
   };
   return (
     <>
-      <p class="lead">{task.registration?.mode === "approval" ? "The organizers accept teams: you hear from them." : "You take part at once."} Others join your team by a link that you send them afterwards.</p>
+      <p class="lead">{task.registration?.mode === "approval" ? "The organizers decide about each team: its page says so once they have." : "You take part at once."} Others join your team by a link that you send them afterwards.</p>
       <Form name={`registration ${task.id}`} initial={{ team: "" }} button="Take part" submit={join}>
         {f => <><TeamFields f={f} /><TermsField f={f} terms={task.terms} /></>}
       </Form>

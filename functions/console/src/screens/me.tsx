@@ -1,15 +1,17 @@
-// Who is signed in: what they belong to, tokens for the terminal, what they are told of, and how to leave.
+// Who is signed in: what they belong to, tokens for the terminal, what they are notified of, and how to leave.
 import { useState } from "preact/hooks";
 import { patch, post, remove, type Schemas } from "../api";
-import { done, useGet, useList } from "../data";
+import { done, useGet, useList, type Listing } from "../data";
 import type { Screen } from "../route";
 import { type Me } from "../roles";
 import { signOut, useSession } from "../session";
+import { DeleteAccount } from "../ui/delete";
 import { Checks, Choice, Text, Whole } from "../ui/fields";
 import { Form, type Values } from "../ui/form";
 import { Action, Code, Heading, Listed, Loaded, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { When } from "../ui/time";
+import { kinds } from "./webhooks";
 
 export default function MeScreen(_: Screen) {
   const { signedIn } = useSession();
@@ -26,7 +28,8 @@ export default function MeScreen(_: Screen) {
           <h2>E-mails</h2>
           <Choices />
           <h2>Leave</h2>
-          <Leave id={u.id} />
+          <DeleteAccount title="Delete my account" run={() => remove("/v1/user", {}, { id: u.id }).then(signOut)}
+            about="Your profile, tokens and notes go. Submissions stay with their tasks, without your name." />
         </>
       )}
     </Loaded>
@@ -35,11 +38,11 @@ export default function MeScreen(_: Screen) {
 
 const Profile = ({ of: u }: { of: Me }) => (
   <dl class="members">
-    <dt>E-mail</dt><dd>{u.email || "None: the issuer gives none."}</dd>
+    <dt>E-mail</dt><dd>{u.email || "None: your sign-in gives no address."}</dd>
     <dt>Your id</dt><dd><code>{u.id}</code></dd>
     {u.roles.length > 0 && <><dt>Roles</dt><dd>{u.roles.map(r => <Tag key={r}>{r}</Tag>)}</dd></>}
     <dt>Organizers</dt>
-    <dd>{u.memberships.length === 0 ? <a href="#/organizers/new">Name an organizer</a> : u.memberships.map(m => <span key={m.organizerId}><a href={`#/organizers/${m.organizerId}`}><bdi>{m.organizerName ?? m.organizerId}</bdi></a> ({m.role})<br /></span>)}</dd>
+    <dd>{u.memberships.length === 0 ? <a href="#/organizers/new">Create an organizer</a> : u.memberships.map(m => <span key={m.organizerId}><a href={`#/organizers/${m.organizerId}`}><bdi>{m.organizerName ?? m.organizerId}</bdi></a> ({m.role})<br /></span>)}</dd>
     <dt>Teams</dt>
     <dd>{u.registrations.length === 0 ? <a href="#/?show=open">Choose a task</a> : u.registrations.map(r => <span key={r.registrationId}><a href={`#/tasks/${r.taskId}/team`}><bdi>{r.team}</bdi></a> in <bdi>{r.taskName ?? r.taskId}</bdi> ({r.state})<br /></span>)}</dd>
   </dl>
@@ -49,6 +52,21 @@ const scopes = {
   read: "read what you see", submit: "read, and take part in tasks", organize: "read, take part, and act for your organizers",
   work: "lease runs as a worker",
 };
+
+/** TokenList shows access tokens, of oneself or of another user. */
+export const TokenList = ({ of, revoke }: { of: Listing<Schemas["AccessToken"]>; revoke: (tokenId: string) => Promise<unknown> }) => (
+  <Listed of={of} empty={<p>There is no access token.</p>}>
+    {t => (
+      <>
+        <span>
+          <bdi>{t.name}</bdi> <Tag>{t.scopes.join(", ")}</Tag>{" "}
+          <span class="small quiet">{t.expiresAt && <>until <When at={t.expiresAt} />, </>}{t.lastUsedOn ? `last used on ${t.lastUsedOn}` : "never used"}</span>
+        </span>
+        <Action plain label={`Revoke ${t.name}`} ask="What uses it stops working." run={() => done(revoke(t.id), `${t.name} no longer works.`)}>Revoke</Action>
+      </>
+    )}
+  </Listed>
+);
 
 function Tokens({ admin }: { admin: boolean }) {
   const all = useList("/v1/user/tokens", {});
@@ -61,6 +79,8 @@ function Tokens({ admin }: { admin: boolean }) {
     await done(token, "The token is made.");
     setMade(await token);
   };
+  const revoke = (tokenId: string): Promise<unknown> =>
+    remove("/v1/user/tokens/{tokenId}", { tokenId }).then(() => made?.id === tokenId && setMade(undefined));
   return (
     <>
       <p>Scripts, CI and workers act for you by access tokens, each for one purpose, and no longer than it lasts.</p>
@@ -70,20 +90,7 @@ function Tokens({ admin }: { admin: boolean }) {
           <Code label="Lines for the terminal">{`export ASSAY_URL=${location.origin}\nexport ASSAY_TOKEN=${made.secret}`}</Code>
         </div>
       )}
-      <Listed of={all} empty={<p>You have no access token.</p>}>
-        {t => (
-          <>
-            <span>
-              <bdi>{t.name}</bdi> <Tag>{t.scopes.join(", ")}</Tag>{" "}
-              <span class="small quiet">{t.expiresAt && <>until <When at={t.expiresAt} />, </>}{t.lastUsedOn ? `last used on ${t.lastUsedOn}` : "never used"}</span>
-            </span>
-            <Action plain label={`Revoke ${t.name}`} run={async () => {
-              await done(remove("/v1/user/tokens/{tokenId}", { tokenId: t.id }), `${t.name} no longer works.`);
-              if (made?.id === t.id) setMade(undefined);
-            }}>Revoke</Action>
-          </>
-        )}
-      </Listed>
+      <TokenList of={all} revoke={revoke} />
       <Form name="token" initial={{ name: "terminal", scope: "submit", days: 90 }} button="Make an access token" submit={make}>
         {f => (
           <>
@@ -98,13 +105,6 @@ function Tokens({ admin }: { admin: boolean }) {
   );
 }
 
-const kinds: Record<Schemas["Choices"]["email"][number], string> = {
-  "registration.pending": "A team waits for your decision", "registration.decided": "Your team was accepted or rejected", "invitation.created": "You are invited",
-  "run.failed": "A run of yours failed", "run.completed": "A run of yours completed", "review.published": "Results of yours were published",
-  "truth.changed": "Runs were evaluated again", "window.closing": "A window closes in two days", "announcement.published": "Organizers announce something",
-  "workers.missing": "No worker serves runs of your task", "token.expiring": "An access token ends soon", "webhook.disabled": "A webhook was switched off",
-};
-
 function Choices() {
   const choices = useGet("/v1/user/notifications", {});
   return (
@@ -112,25 +112,10 @@ function Choices() {
       {c => (
         <Form name="notifications" initial={{ email: c.email }}
           submit={v => done(patch("/v1/user/notifications", {}, { email: v["email"] }), "Saved.")}>
-          {f => <Checks f={f} name="email" label="Tell me when" options={kinds} hint={c.address ? `E-mails go to ${c.address}.` : "E-mails go to the address that your issuer gives."} />}
+          {f => <Checks f={f} name="email" label="Send me an e-mail when" options={{ ...kinds, "token.expiring": "An access token of yours ends soon" }}
+            hint={`Where this server sends e-mail, it goes to ${c.address || "the address that your sign-in gives"}.`} />}
         </Form>
       )}
     </Loaded>
-  );
-}
-
-function Leave({ id }: { id: string }) {
-  const leave = async (v: Values): Promise<void> => {
-    await remove("/v1/user", {}, { id: String(v["id"]) });
-    signOut();
-  };
-  return (
-    <details>
-      <summary>Delete my account</summary>
-      <p>Your profile, tokens and notes go. Submissions stay with their tasks, without your name. This cannot be undone.</p>
-      <Form name="leave" initial={{}} button="Delete my account" submit={leave}>
-        {f => <Text f={f} name="id" label="Type your id" required hint={<code>{id}</code>} />}
-      </Form>
-    </details>
   );
 }

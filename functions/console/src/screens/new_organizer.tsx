@@ -4,10 +4,18 @@ import { refresh } from "../data";
 import { useSession } from "../session";
 import { go } from "../route";
 import { Text } from "../ui/fields";
-import { filled, Form, type Values } from "../ui/form";
+import { filled, Form, type Editing, type Values } from "../ui/form";
 import { MarkdownField } from "../ui/markdown_field";
 import { Heading } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
+
+export const OrganizerFields = ({ f }: { f: Editing }) => (
+  <>
+    <Text f={f} name="name" label="Name" required max={200} hint="Such as Lakeside Information Retrieval Lab." />
+    <Text f={f} name="website" type="url" label="Website" max={500} />
+    <MarkdownField f={f} top={2} name="description" label="Description" rows={3} />
+  </>
+);
 
 export default function NewOrganizer() {
   const { signedIn } = useSession();
@@ -22,13 +30,7 @@ export default function NewOrganizer() {
       <p class="lead">Tasks belong to an organizer: your lab, or the workshop that you run them for. Others can join it later.</p>
       {signedIn ? (
         <Form name="new organizer" initial={{}} button="Create, and go on to the task" submit={make}>
-          {f => (
-            <>
-              <Text f={f} name="name" label="Name" required max={200} hint="Such as Lakeside Information Retrieval Lab." />
-              <Text f={f} name="website" type="url" label="Website" max={500} />
-              <MarkdownField f={f} top={2} name="description" label="Description" rows={3} />
-            </>
-          )}
+          {f => <OrganizerFields f={f} />}
         </Form>
       ) : <SignIn />}
     </>

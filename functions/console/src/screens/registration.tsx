@@ -4,7 +4,7 @@ import { done, useGet, useList } from "../data";
 import type { Screen } from "../route";
 import { Decide, peopleOf } from "../ui/decide";
 import { Choice, Instant, Text, Whole } from "../ui/fields";
-import { filled, Form } from "../ui/form";
+import { filled, Form, type Values } from "../ui/form";
 import { nameOf } from "../ui/run_state";
 import { Action, Listed, Loaded, Tag } from "../ui/show";
 import { TaskFrame } from "../ui/task_nav";
@@ -46,6 +46,11 @@ function Exceptions({ ids, members }: { ids: { taskId: string; registrationId: s
   const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [ids.taskId] } }).items ?? [];
   const runs = useList("/v1/runs", { query: { "filter[taskId]": [ids.taskId], "filter[userId]": members, limit: 100 } }).items ?? [];
   const named = Object.fromEntries(datasets.map(d => [d.id, d.name]));
+  const said = (r: Schemas["Run"]): string => `${nameOf(r)}, ${named[r.datasetId] ?? ""}, ${new Date(r.createdAt).toLocaleString()}`;
+  const grantable = (v: Values): Values => {
+    if (v["closesAt"] || v["perDay"] || v["total"] || v["runId"]) return filled(v);
+    throw new Error("Choose what the team gets: a later close, more runs, or a run that does not count.");
+  };
   const withdraw = ({ id, closesAt, perDay, total, runId, datasetId, reason }: Schemas["Exception"]): Promise<void> =>
     done(remove(`${path}/exceptions/{exceptionId}`, { ...ids, exceptionId: id }), "The exception is withdrawn.",
       () => post(`${path}/exceptions`, ids, { closesAt, perDay, total, runId, datasetId, reason }));
@@ -55,22 +60,23 @@ function Exceptions({ ids, members }: { ids: { taskId: string; registrationId: s
         {e => (
           <>
             <span>
-              {e.closesAt && <>Until <Deadline at={e.closesAt} />. </>}{e.perDay && `${e.perDay} runs more a day. `}{e.total && `${e.total} runs more in all. `}{e.runId && "A run does not count. "}
+              {e.closesAt && <>Until <Deadline at={e.closesAt} />. </>}{e.perDay && `${e.perDay} runs more a day. `}{e.total && `${e.total} runs more in all. `}{e.runId && <><bdi>{runs.filter(r => r.id === e.runId).map(said)[0] ?? "A run"}</bdi> does not count. </>}
               {e.datasetId && <><bdi>{named[e.datasetId]}</bdi>. </>}<bdi class="quiet">{e.reason}</bdi>
             </span>
             <Action plain label={`Withdraw: ${e.reason}`} run={() => withdraw(e)}>Withdraw</Action>
           </>
         )}
       </Listed>
-      <Form name={`exception ${ids.registrationId}`} initial={{}} button="Grant" preview={v => effects("POST", `${path}/exceptions`, ids, filled(v))}
-        submit={v => done(post(`${path}/exceptions`, ids, filled(v)), "Granted. The team is shown it, with the reason.")}>
+      <p>Grant at least one of a later close, more runs, and a run that does not count.</p>
+      <Form name={`exception ${ids.registrationId}`} initial={{}} button="Grant" preview={async v => effects("POST", `${path}/exceptions`, ids, grantable(v))}
+        submit={v => done(post(`${path}/exceptions`, ids, grantable(v)), "Granted. The team is shown it, with the reason.")}>
         {f => (
           <>
             <Choice f={f} name="datasetId" label="For" options={{ "": "All datasets of the task", ...named }} />
             <Instant f={f} name="closesAt" label="A later close" />
-            <Whole f={f} name="perDay" label="More runs a day" min={1} />
-            <Whole f={f} name="total" label="More runs in all" min={1} />
-            <Choice f={f} name="runId" label="A run that does not count" options={{ "": "None", ...Object.fromEntries(runs.map(r => [r.id, nameOf(r)])) }} />
+            <Whole f={f} name="perDay" label="More runs a day" min={1} hint="Beyond the limit of everyone." />
+            <Whole f={f} name="total" label="More runs in all" min={1} hint="Beyond the limit of everyone." />
+            <Choice f={f} name="runId" label="A run that does not count" options={{ "": "None", ...Object.fromEntries(runs.map(r => [r.id, said(r)])) }} />
             <Text f={f} name="reason" label="Reason" required max={500} hint="The team reads it." />
           </>
         )}

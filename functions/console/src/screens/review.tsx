@@ -31,6 +31,7 @@ type Review = Schemas["Review"];
 function One({ run: r, review: v, reload }: { run: Schemas["Run"]; review: Review; reload: () => Promise<Review | undefined> }) {
   const { newest, latest } = useNewest(v, reload);
   const evaluation = useGet(r.evaluationId ? "/v1/evaluations/{evaluationId}" : null, { path: { evaluationId: r.evaluationId ?? "" } }).data;
+  const dataset = useGet("/v1/datasets/{datasetId}", { path: { datasetId: r.datasetId } }).data;
   const others = useList("/v1/runs", { query: { "filter[datasetId]": [r.datasetId], "filter[state]": ["completed", "failed"], limit: 100 } }).items ?? [];
   const at = others.findIndex(o => o.id === r.id);
   const [newer, older] = at < 0 ? [undefined, undefined] : [others[at - 1], others[at + 1]];
@@ -41,9 +42,9 @@ function One({ run: r, review: v, reload }: { run: Schemas["Run"]; review: Revie
   };
   return (
     <>
-      <p class="small"><a href={`#/tasks/${r.taskId}/desk`}>Desk</a> · <a href={`#/runs/${r.id}`}>The run</a></p>
+      <p class="small"><a href={`#/tasks/${r.taskId}/desk?dataset=${r.datasetId}`}>Runs to review</a> · <a href={`#/runs/${r.id}`}>The run</a></p>
       <Heading title={`Review ${nameOf(r)}`}>Review <bdi>{nameOf(r)}</bdi></Heading>
-      <p><StateTag of={r.state} /> <bdi>{r.team}</bdi>, <When at={r.createdAt} />. {v.reviewedAt ? <>Reviewed <When at={v.reviewedAt} /> by <bdi>{v.reviewer?.name || v.reviewer?.email || v.reviewerId}</bdi>.</> : "Not reviewed yet."}</p>
+      <p><StateTag of={r.state} /> <bdi>{r.team}</bdi>{dataset && <>, <bdi>{dataset.name}</bdi></>}, <When at={r.createdAt} />. {v.reviewedAt ? <>Reviewed <When at={v.reviewedAt} /> by <bdi>{v.reviewer?.name || v.reviewer?.email || v.reviewerId}</bdi>.</> : "Not reviewed yet."}</p>
       <p class="actions">
         {newer && <a href={`#/runs/${newer.id}/review`}>Newer run</a>}{older && <a href={`#/runs/${older.id}/review`}>Older run</a>}
         {r.files.map(f => f.url && <a key={f.name} href={f.url}><bdi>{f.name}</bdi></a>)}
@@ -64,7 +65,9 @@ function One({ run: r, review: v, reload }: { run: Schemas["Run"]; review: Revie
             </fieldset>
             <Area f={f} name="comment" label="Comment for the team" hint="Markdown." />
             <Check f={f} name="blinded" label="Blinded" hint="Only the organizers see the scores, not even the team." />
-            <Check f={f} name="published" label="Published" hint="Everyone who sees the task sees the scores, unless they are blinded." />
+            <Check f={f} name="published" label="Published" hint={f.values["blinded"]
+              ? "The run is blinded: until you untick that, nobody but the organizers sees its scores, published or not."
+              : "Everyone who sees the task sees the scores."} />
           </>
         )}
       </Form>

@@ -6,7 +6,7 @@ import { organizes } from "../roles";
 import { view, type Screen } from "../route";
 import { conclude } from "../reviews";
 import { Area, Text } from "../ui/fields";
-import { OneDataset, Tabs } from "../ui/choices";
+import { OneDataset, Select, SelectAll, Tabs } from "../ui/choices";
 import { Decide, decide, peopleOf } from "../ui/decide";
 import { Form, mergePatch } from "../ui/form";
 import { Invitations } from "../ui/invitations";
@@ -22,12 +22,10 @@ const parts = { runs: "Runs", registrations: "Teams", announcements: "Announceme
 export default function TaskDesk({ params, query }: Screen) {
   const at = (query.get("part") ?? "runs") as keyof typeof parts;
   return (
-    <TaskFrame taskId={params["taskId"]!} title="Desk" at="/desk">
-      {({ task, me }) => !me || !organizes(me, task.organizerId) ? <p class="empty">The desk is for the organizers of the task.</p> : (
+    <TaskFrame taskId={params["taskId"]!} title="Manage" at="/desk">
+      {({ task, me }) => !me || !organizes(me, task.organizerId) ? <p class="empty">Only the organizers of the task can manage it.</p> : (
         <>
-          <Tabs label="Part of the desk" options={parts} value={at} choose={part => view(query, { part })}>
-            <a href={`#/tasks/${task.id}/webhooks`}>Webhooks</a><a href={`#/tasks/${task.id}/audit`}>Audit trail</a><a href="#/trash">Trash</a>
-          </Tabs>
+          <Tabs label="What to manage" options={parts} value={at} choose={part => view(query, { part })} />
           {at === "runs" && (
             <OneDataset taskId={task.id} query={query} empty={<p>The task has no dataset. <a href={`#/tasks/${task.id}/datasets/new`}>Add one</a></p>}>
               {d => <Reviews key={d.id + query.get("state")} of={d} query={query} />}
@@ -35,6 +33,9 @@ export default function TaskDesk({ params, query }: Screen) {
           )}
           {at === "registrations" && <Teams taskId={task.id} />}
           {at === "announcements" && <Announcements taskId={task.id} />}
+          <p class="actions small">
+            <a href={`#/tasks/${task.id}/webhooks`}>Webhooks</a><a href={`#/tasks/${task.id}/audit`}>Audit trail</a><a href={`#/trash?task=${task.id}`}>Trash</a>
+          </p>
         </>
       )}
     </TaskFrame>
@@ -67,12 +68,12 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
   };
   return (
     <>
-      <Tabs label="State of the runs" options={states} value={state} choose={s => view(query, { state: s })} />
+      <Select id="state" label="State of the runs" options={states} value={state} choose={s => view(query, { state: s })} />
       <Items of={runs} empty={<p>No run is here. Teams submit by the page of the task; a baseline shows them what to expect: <a href={`#/tasks/${d.taskId}/submit?baseline=1`}>submit a baseline</a>.</p>}>
         {items => (
           <>
             <p class="actions">
-              <label><input type="checkbox" checked={chosen.length === items.length} onChange={e => setTicked(e.currentTarget.checked ? ids : [])} /> All {items.length} shown</label>
+              <SelectAll ids={ids} chosen={chosen.length} tick={setTicked} />
               {chosen.length > 0 && bulk.map(([said, change, became]) => <Action key={said} plain label={`${said}: ${chosen.length}`} run={() => act(change, became)}>{said}</Action>)}
             </p>
             {failures.map(f => f.problem && <Failure key={f.runId} of={toProblem(new Error(f.problem.detail))} />)}
@@ -97,7 +98,7 @@ function Rows({ of: runs, ticked, tick }: { of: Run[]; ticked: string[]; tick: (
           <li key={r.id}>
             <label>
               <input type="checkbox" checked={ticked.includes(r.id)} onChange={c => tick(c.currentTarget.checked ? [...ticked, r.id] : ticked.filter(t => t !== r.id))} />{" "}
-              <bdi>{r.team}</bdi>: <bdi>{nameOf(r)}</bdi> <StateTag of={r.state} /> {e && <Tag kind={e.audience === "everyone" ? "good" : "warm"}>{seenBy[e.audience]}</Tag>}{" "}
+              <bdi>{r.team}</bdi>{nameOf(r) !== r.team && <>: <bdi>{nameOf(r)}</bdi></>} <StateTag of={r.state} /> {e && <Tag kind={e.audience === "everyone" ? "good" : "warm"}>{seenBy[e.audience]}</Tag>}{" "}
               {e && <strong class="number">{scoreOf(e)}</strong>}
             </label>
             {r.diagnostics[0] && <span class={`small ${r.state === "failed" ? "fault" : "quiet"}`}>{r.diagnostics[0].message}</span>}
@@ -142,11 +143,11 @@ function Announcements({ taskId }: { taskId: string }) {
   const one = "/v1/tasks/{taskId}/announcements/{announcementId}";
   const fields = (f: Parameters<Parameters<typeof Form>[0]["children"]>[0]) => <><Text f={f} name="title" label="Title" required max={200} /><Area f={f} name="body" label="Text" hint="Markdown." /></>;
   const drop = (a: Schemas["Announcement"]): Promise<void> =>
-    done(remove(one, { taskId, announcementId: a.id }), "The announcement is deleted. What was sent of it stays sent.");
+    done(remove(one, { taskId, announcementId: a.id }), "The announcement is deleted. E-mails that were sent stay sent.");
   return (
     <>
       <Form name={`announcement ${taskId}`} initial={{}} button="Announce"
-        submit={v => done(post("/v1/tasks/{taskId}/announcements", { taskId }, v), "Announced. Accepted teams get an e-mail.")}>{fields}</Form>
+        submit={v => done(post("/v1/tasks/{taskId}/announcements", { taskId }, v), "Announced. The page of the task shows it; teams that take part get an e-mail, where this server sends any.")}>{fields}</Form>
       <Items of={all} empty={<p>Nothing was announced yet.</p>}>
         {items => <>{items.map(a => (
           <article class="card" key={a.id}>
@@ -158,7 +159,7 @@ function Announcements({ taskId }: { taskId: string }) {
                 submit={(v, base) => done(patch(one, { taskId, announcementId: a.id }, mergePatch(base, v)), "Saved. It is not sent again.")}>
                 {fields}
               </Form>
-              <Action plain label={`Delete ${a.title}`} run={() => drop(a)}>Delete</Action>
+              <Action plain label={`Delete ${a.title}`} ask="It cannot be restored." run={() => drop(a)}>Delete</Action>
             </details>
           </article>
         ))}</>}

@@ -115,7 +115,7 @@ function Card({ task, registration, organized }: { task: Task; registration?: Me
       <p class="small">
         <a href={`#/tasks/${task.id}/leaderboard`} aria-label={`Leaderboard of ${task.name}`}>Leaderboard</a>
         {registration?.state === "accepted" && stage === "open" && <> · <a href={`#/tasks/${task.id}/submit`} aria-label={`Submit to ${task.name}`}>Submit</a></>}
-        {organized && <> · <a href={`#/tasks/${task.id}/desk`} aria-label={`Desk of ${task.name}`}>Desk</a></>}
+        {organized && <> · <a href={`#/tasks/${task.id}/desk`} aria-label={`Manage ${task.name}`}>Manage</a></>}
       </p>
     </li>
   );

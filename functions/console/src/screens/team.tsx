@@ -26,7 +26,7 @@ export default function Team({ params }: Screen) {
   );
 }
 
-const stated = { accepted: "Your team takes part.", pending: "The organizers decide about your team.", rejected: "The organizers rejected your team." };
+const stated = { accepted: "Your team takes part.", pending: "The organizers decide about your team. This page says so once they have.", rejected: "The organizers rejected your team: it cannot submit." };
 const fields = (r: Registration): Values => ({ team: r.team, anonymous: r.anonymous, affiliation: r.affiliation, country: r.country, contact: r.contact });
 
 function Mine({ task, me, registrationId, known }: OfTask & { registrationId: string; known: Registration["state"] }) {
@@ -44,11 +44,11 @@ function Mine({ task, me, registrationId, known }: OfTask & { registrationId: st
   return (
     <Loaded of={registration}>
       {r => {
-        const owner = r.userId === me!.id;
-        const asked = task.terms && r.acceptedTerms !== task.terms.version;
+        const out = r.state === "rejected", owner = r.userId === me!.id && !out; // a team that was rejected is for the organizers to change
+        const asked = !out && task.terms && r.acceptedTerms !== task.terms.version;
         return (
           <>
-            <p><Tag kind={r.state === "accepted" ? "good" : "warm"}>{r.state}</Tag> {stated[r.state]} {r.anonymous && <>Others see it as <bdi>{r.alias}</bdi>.</>} {r.quota && <Left quota={r.quota} />}</p>
+            <p><Tag kind={r.state === "accepted" ? "good" : out ? "bad" : "warm"}>{r.state}</Tag> {stated[r.state]} {r.anonymous && <>Others see it as <bdi>{r.alias}</bdi>.</>} {r.quota && !out && <Left quota={r.quota} />}</p>
             {asked && (
               <section class="notice" aria-label="Changed terms">
                 <p>The terms of the task have changed. Your team submits again once you accept them.</p>
@@ -64,7 +64,7 @@ function Mine({ task, me, registrationId, known }: OfTask & { registrationId: st
                 submit={(v, base) => change(mergePatch(base, v), "Saved.")}>
                 {f => <TeamFields f={f} />}
               </Form>
-            ) : <p>The owner of the team changes its name and what it says of itself.</p>}
+            ) : <p>{out ? "Ask the organizers, if that is a mistake." : "The owner of the team changes its name and what it says of itself."}</p>}
             {owner && <details><summary>Withdraw from the task</summary><p>Your team leaves the task. That is possible while it has submitted nothing.</p><Action plain run={withdraw}>Withdraw the team</Action></details>}
           </>
         );
@@ -74,7 +74,7 @@ function Mine({ task, me, registrationId, known }: OfTask & { registrationId: st
 }
 
 function Members({ of: r, me, ids, hand }: { of: Registration; me: Me; ids: { taskId: string; registrationId: string }; hand: (userId: string) => Promise<void> }) {
-  const owner = r.userId === me.id;
+  const fixed = r.state === "rejected", owner = r.userId === me.id && !fixed;
   const leave = async (userId: string): Promise<void> => {
     await done(remove(`${path}/members/{userId}`, { ...ids, userId }),
       userId === me.id ? "You have left the team." : "They are no longer in the team.");
@@ -88,8 +88,12 @@ function Members({ of: r, me, ids, hand }: { of: Registration; me: Me; ids: { ta
         return (
           <li key={id}>
             <span><bdi>{name}</bdi> {id === r.userId && <Tag>owner</Tag>} {id === me.id && <Tag>you</Tag>}</span>
-            {owner && id !== me.id && <Action plain label={`Make owner: ${name}`} run={() => hand(id)}>Make owner</Action>}
-            {id !== r.userId && (owner || id === me.id) && <Action plain label={id === me.id ? "Leave the team" : `Remove ${name}`} run={() => leave(id)}>{id === me.id ? "Leave" : "Remove"}</Action>}
+            {owner && id !== me.id && <Action plain label={`Make owner: ${name}`} ask="Only they can undo that." run={() => hand(id)}>Make owner</Action>}
+            {id !== r.userId && !fixed && (owner || id === me.id) && (
+              <Action plain label={id === me.id ? "Leave the team" : `Remove ${name}`} run={() => leave(id)} ask="The way back is another invitation.">
+                {id === me.id ? "Leave" : "Remove"}
+              </Action>
+            )}
           </li>
         );
       })}

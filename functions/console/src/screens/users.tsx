@@ -2,15 +2,14 @@
 import { patch, remove, type Schemas } from "../api";
 import { done, useGet, useList, useNewest } from "../data";
 import { go, view, type Screen } from "../route";
-import { Text, Whole } from "../ui/fields";
+import { DeleteAccount } from "../ui/delete";
+import { Whole } from "../ui/fields";
 import { Form, member, mergePatch, withMember, type Values } from "../ui/form";
-import { Action, Heading, Listed, Loaded, Tag } from "../ui/show";
-import { say } from "../ui/status";
+import { Heading, Listed, Loaded, Tag } from "../ui/show";
 import { noun, Usage } from "./admin";
+import { TokenList } from "./me";
 
-export default function Users({ params, query }: Screen) {
-  return params["userId"] ? <One userId={params["userId"]} /> : <All query={query} />;
-}
+export default ({ params, query }: Screen) => params["userId"] ? <One userId={params["userId"]} /> : <All query={query} />;
 
 function All({ query }: { query: URLSearchParams }) {
   const name = query.get("name") ?? "";
@@ -21,11 +20,13 @@ function All({ query }: { query: URLSearchParams }) {
       <p class="tabs"><a href="#/admin">Platform</a> <a href="#/admin/users" aria-current="page">Users</a></p>
       <p class="field"><label for="name">Search by name</label><input id="name" type="search" value={name} onInput={e => view(query, { name: e.currentTarget.value })} /></p>
       <Listed of={all} empty={<p>No user has this name.</p>}>
-        {u => <><a href={`#/admin/users/${u.id}`}><bdi>{u.name || u.id}</bdi></a><span class="small quiet"><bdi>{u.email}</bdi></span></>}
+        {u => <><a href={`#/admin/users/${u.id}`}><bdi>{nameOf(u)}</bdi></a><span class="small quiet"><bdi>{u.email}</bdi></span></>}
       </Listed>
     </>
   );
 }
+
+const nameOf = (u: Schemas["Profile"]): string => u.name || u.email || u.id;
 
 function One({ userId }: { userId: string }) {
   const user = useGet("/v1/users/{userId}", { path: { userId } });
@@ -34,33 +35,16 @@ function One({ userId }: { userId: string }) {
     <Loaded of={user} title="User">
       {u => (
         <>
-          <Heading title={u.name || u.id}><bdi>{u.name || u.id}</bdi></Heading>
+          <p class="small"><a href="#/admin/users">Users</a></p>
+          <Heading title={nameOf(u)}><bdi>{nameOf(u)}</bdi></Heading>
           <p><bdi>{u.email}</bdi> <code>{u.id}</code> {u.deleting && <Tag kind="warm">being deleted</Tag>}</p>
           <h2>Usage</h2>
           {u.taken && <Usage taken={u.taken} limits={u.limits} />}
           <Limits of={u} saved={user.mutate} />
           <h2>Access tokens</h2>
-          <Listed of={tokens} empty={<p>None.</p>}>
-            {t => (
-              <>
-                <span><bdi>{t.name}</bdi> <Tag>{t.scopes.join(", ")}</Tag></span>
-                <Action plain label={`Revoke ${t.name}`} run={() =>
-                  done(remove("/v1/users/{userId}/tokens/{tokenId}", { userId, tokenId: t.id }), `${t.name} no longer works.`)}>Revoke</Action>
-              </>
-            )}
-          </Listed>
-          <details>
-            <summary>Delete the user</summary>
-            <p>Have the issuer refuse the account first: whoever signs in again is a new user. This cannot be undone.</p>
-            <Form name={`delete ${userId}`} initial={{}} button="Delete the user" submit={async v => {
-              if (v["id"] !== userId) throw new Error("Type the user's id as it stands above.");
-              await remove("/v1/users/{userId}", { userId });
-              say("The user is being deleted.");
-              go("/admin/users");
-            }}>
-              {f => <Text f={f} name="id" label="Type the user's id" required />}
-            </Form>
-          </details>
+          <TokenList of={tokens} revoke={tokenId => remove("/v1/users/{userId}/tokens/{tokenId}", { userId, tokenId })} />
+          <DeleteAccount title="Delete the user" about="First have your sign-in provider refuse the account, or they come back as a new user."
+            run={() => done(remove("/v1/users/{userId}", { userId }).then(() => go("/admin/users")), `${nameOf(u)} is being deleted.`)} />
         </>
       )}
     </Loaded>

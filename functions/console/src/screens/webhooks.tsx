@@ -12,10 +12,12 @@ type Ids = Record<string, string>;
 // Those of a task and of an organizer are alike, but for their addresses.
 const ofTask = "/v1/tasks/{taskId}/webhooks", ofOrganizer = "/v1/organizers/{organizerId}/webhooks";
 
-const kinds: Record<NonNullable<Schemas["Webhook"]["kinds"]>[number], string> = {
-  "registration.pending": "A team waits", "registration.decided": "A team is accepted or rejected", "invitation.created": "An invitation", "run.failed": "A run failed",
-  "run.completed": "A run completed", "review.published": "A review was published", "truth.changed": "Ground truth changed", "window.closing": "A window closes",
-  "announcement.published": "An announcement", "workers.missing": "No worker", "webhook.disabled": "A webhook was switched off",
+export const kinds: Record<NonNullable<Schemas["Webhook"]["kinds"]>[number], string> = {
+  "registration.pending": "A team waits for a decision", "registration.decided": "A team is accepted or rejected",
+  "invitation.created": "Somebody is invited", "run.failed": "A run fails", "run.completed": "A run completes",
+  "review.published": "Results are published", "truth.changed": "Runs are evaluated again", "window.closing": "A window closes in two days",
+  "announcement.published": "Organizers announce something", "workers.missing": "No worker serves runs of a task",
+  "webhook.disabled": "A webhook is switched off",
 };
 
 export default function Webhooks({ params }: Screen) {
@@ -28,7 +30,7 @@ export default function Webhooks({ params }: Screen) {
       <Heading title="Webhooks">Webhooks</Heading>
       <p>Events are sent to addresses of yours as the Standard Webhooks specification has it, signed with a secret.</p>
       {secret?.secret && <div class="notice" role="status"><p>The secret of <bdi>{secret.url}</bdi> is shown this once.</p><Code label="Secret of the webhook">{secret.secret}</Code></div>}
-      <Items of={all} empty={<p>There is none.</p>}>
+      <Items of={all} empty={<p>No webhook is set up.</p>}>
         {items => <>{items.map(w => <One key={w.id} of={w} path={path} ids={{ ...params, webhookId: w.id }} show={setSecret} />)}</>}
       </Items>
       {all.items && <h2>New webhook</h2>}
@@ -38,7 +40,7 @@ export default function Webhooks({ params }: Screen) {
       }}>
         {f => (
           <>
-            <Text f={f} name="url" type="url" label="Address" required max={2000} hint="Of https, on the public internet." />
+            <Text f={f} name="url" type="url" label="Address" required max={2000} hint="It begins with https://, and is on the public internet." />
             <Checks f={f} name="kinds" label="Events" options={kinds} hint="All, if you choose none." />
           </>
         )}
@@ -60,8 +62,8 @@ function One({ of: w, path, ids, show }: Props) {
       <p class="small">{w.kinds?.length ? w.kinds.map(k => kinds[k]).join(", ") : "All events"}</p>
       <p class="actions">
         <Action plain label={`${w.disabled ? "Switch on" : "Switch off"} ${w.url}`} run={() => disable(!w.disabled)}>{w.disabled ? "Switch on" : "Switch off"}</Action>
-        <Action plain label={`New secret for ${w.url}`} run={async () => show(await post(`${one}/secrets`, ids, {}))}>New secret</Action>
-        <Action plain label={`Delete ${w.url}`} run={async () => {
+        <Action plain label={`New secret for ${w.url}`} ask="The one that there is ends in a day." run={async () => show(await post(`${one}/secrets`, ids, {}))}>New secret</Action>
+        <Action plain label={`Delete ${w.url}`} ask="Nothing more is sent there, and its secret is lost." run={async () => {
           await done(remove(one, ids), "The webhook is deleted.");
           show(undefined);
         }}>Delete</Action>

@@ -7,13 +7,12 @@ import { Items } from "./show";
 
 type Choosing = { label: string; options: Record<string, string>; value: string; choose: (value: string) => void };
 
-/** Tabs are buttons, one of which is pressed, and links after them. */
-export const Tabs = ({ label, options, value, choose, children }: Choosing & { children?: ComponentChildren }) => (
+/** Tabs are buttons, one of which is pressed. */
+export const Tabs = ({ label, options, value, choose }: Choosing) => (
   <p class="tabs" role="group" aria-label={label}>
     {Object.entries(options).map(([name, said]) => (
       <button key={name} type="button" aria-pressed={name === value} onClick={() => choose(name)}><bdi>{said}</bdi></button>
     ))}
-    {children}
   </p>
 );
 
@@ -24,6 +23,14 @@ export const Select = ({ id, label, options, value, choose }: Choosing & { id: s
       {Object.entries(options).map(([name, said]) => <option key={name} value={name}>{said}</option>)}
     </select>
   </p>
+);
+
+/** SelectAll ticks all items of a list, or none. */
+export const SelectAll = ({ ids, chosen, tick }: { ids: string[]; chosen: number; tick: (ids: string[]) => void }) => (
+  <label>
+    <input type="checkbox" checked={chosen === ids.length} onChange={e => tick(e.currentTarget.checked ? ids : [])} />{" "}
+    {ids.length === 1 ? "Select this one" : `Select all ${ids.length}`}
+  </label>
 );
 
 type Dataset = Schemas["Dataset"];

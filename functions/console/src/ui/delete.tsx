@@ -1,4 +1,4 @@
-// Deleting a task or a dataset, which can be undone. What others have submitted goes only with it by its name.
+// Deleting a user, which is for good, and a task or a dataset, which can be undone. What others have submitted goes only with it by its name.
 import { useState } from "preact/hooks";
 import { remove, restore, toProblem, type Problem } from "../api";
 import { done } from "../data";
@@ -6,6 +6,20 @@ import { go } from "../route";
 import { Text } from "./fields";
 import { Form } from "./form";
 import { Action, Failure } from "./show";
+
+/** DeleteAccount deletes a user, after a word that nobody types by mistake. */
+export const DeleteAccount = ({ title, about, run }: { title: string; about: string; run: () => Promise<unknown> }) => (
+  <details>
+    <summary>{title}</summary>
+    <p>{about} This cannot be undone.</p>
+    <Form name="" initial={{}} button={title} submit={async v => {
+      if (String(v["word"]).trim().toUpperCase() !== "DELETE") throw new Error("Nothing was deleted: type the word DELETE to go on.");
+      await run();
+    }}>
+      {f => <Text f={f} name="word" label="Type DELETE to go on" required />}
+    </Form>
+  </details>
+);
 
 type Props = { kind: "task" | "dataset"; id: string; taskId: string; name: string; then: string };
 

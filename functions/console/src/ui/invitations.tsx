@@ -42,7 +42,9 @@ export function Invitations({ to, what }: { to: To; what: string }) {
               {i.email ? <bdi>{i.email}</bdi> : "A link"}{i.role && `, as ${i.role}`}{i.uses !== undefined && `, for ${i.uses} more`}
               {i.expiresAt && <>, until <When at={i.expiresAt} /></>}
             </span>
-            <Action plain label={`Withdraw the invitation ${i.email ?? `of ${i.createdAt}`}`} run={() => withdraw(i.id)}>Withdraw</Action>
+            <Action plain label={`Withdraw the invitation ${i.email ?? `of ${i.createdAt}`}`} ask="Nobody can join by it then." run={() => withdraw(i.id)}>
+              Withdraw
+            </Action>
           </>
         )}
       </Listed>
@@ -51,7 +53,7 @@ export function Invitations({ to, what }: { to: To; what: string }) {
         <Form name={`invitation ${Object.values(ids).join(" ")}`} initial={"organizerId" in to ? { role: "editor" } : {}} button="Make a link" submit={v => invite(filled(v))}>
           {f => (
             <>
-              <Text f={f} name="email" type="email" label="E-mail address (optional)" hint="The link is sent there, where this server sends e-mail, and works once, for anyone who has it." />
+              <Text f={f} name="email" type="email" label="E-mail address" hint="Left out, you send the link yourself. It is sent there, where this server sends e-mail, and works once, for anyone who has it." />
               {"organizerId" in to && <Choice f={f} name="role" label="Role" options={roles} />}
               <Whole f={f} name="uses" label="How many may join by it" min={1} max={500} hint="One, if you leave it out." />
               <Instant f={f} name="expiresAt" label="Works until" hint="At most 90 days; left out, 14." />

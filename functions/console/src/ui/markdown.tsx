@@ -34,27 +34,26 @@ function safe(url: string): string | undefined {
   }
 }
 
+const names = { paragraph: "p", emphasis: "em", strong: "strong", delete: "del", blockquote: "blockquote", listItem: "li" };
+
 function Node({ n, top }: { n: Nodes; top: number }) {
   switch (n.type) {
-    case "text": return <>{n.value}</>;
-    case "paragraph": return <p>{inside(n, top)}</p>;
+    case "text": case "html": return <>{n.value}</>;
+    case "paragraph": case "emphasis": case "strong": case "delete": case "blockquote": case "listItem": {
+      const Name = names[n.type] as "p";
+      return <Name>{inside(n, top)}</Name>;
+    }
     case "heading": {
       const H = `h${Math.min(n.depth + top - 1, 6)}` as "h3";
       return <H>{inside(n, top)}</H>;
     }
-    case "emphasis": return <em>{inside(n, top)}</em>;
-    case "strong": return <strong>{inside(n, top)}</strong>;
-    case "delete": return <del>{inside(n, top)}</del>;
     case "inlineCode": return <code>{n.value}</code>;
     case "code": return <pre tabIndex={0}><code>{n.value}</code></pre>;
-    case "blockquote": return <blockquote>{inside(n, top)}</blockquote>;
     case "list": return n.ordered ? <ol start={n.start ?? 1}>{inside(n, top)}</ol> : <ul>{inside(n, top)}</ul>;
-    case "listItem": return <li>{inside(n, top)}</li>;
     case "thematicBreak": return <hr />;
     case "break": return <br />;
     case "link": return <a href={safe(n.url)} rel="nofollow noopener noreferrer">{inside(n, top)}</a>;
     case "image": return <a href={safe(n.url)} rel="nofollow noopener noreferrer">{n.alt || n.url}</a>; // what it loads would tell who reads
-    case "html": return <>{n.value}</>;
     case "table": {
       const [head, ...rows] = n.children;
       return (

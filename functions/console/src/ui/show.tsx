@@ -83,14 +83,18 @@ function passFocus(from: HTMLElement | null): void {
   heading?.focus({ preventScroll: true });
 }
 
-/** Action is a button that does something, and shows why it could not. */
-export function Action({ run, children, plain, label }: { run: () => Promise<unknown>; children: ComponentChildren; plain?: boolean; label?: string }) {
+type Acts = { run: () => Promise<unknown>; children: ComponentChildren; plain?: boolean; label?: string; ask?: ComponentChildren };
+
+/** Action is a button that does something, and shows why it could not. What has no way back says so first, in ask, and can be cancelled. */
+export function Action({ run, children, plain, label, ask }: Acts) {
   const [busy, setBusy] = useState(false);
+  const [asked, setAsked] = useState(false);
   const [failed, setFailed] = useState<Problem>();
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => () => passFocus(button.current), []);
   const act = async (): Promise<void> => {
     if (busy) return;
+    button.current?.focus(); // of two, the one that stays
     setBusy(true);
     setFailed(undefined);
     try {
@@ -99,11 +103,15 @@ export function Action({ run, children, plain, label }: { run: () => Promise<unk
       setFailed(toProblem(error));
     }
     setBusy(false);
+    setAsked(false);
   };
+  // The button that was pressed turns into that which cancels, so that pressing it twice does nothing.
   return (
     <>
-      <button ref={button} type="button" class={plain ? "plain" : ""} aria-label={label} aria-disabled={busy} onClick={() => void act()}>
-        {children}
+      {asked && <><span role="alert">{ask}</span><button type="button" class="plain" onClick={() => void act()}>Yes, go on</button></>}
+      <button ref={button} type="button" class={plain ? "plain" : ""} aria-label={asked ? undefined : label} aria-disabled={busy}
+        onClick={() => ask ? setAsked(!asked) : void act()}>
+        {asked ? "Cancel" : children}
       </button>
       {failed && <Failure of={failed} />}
     </>

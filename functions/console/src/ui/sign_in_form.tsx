@@ -21,7 +21,7 @@ export function SignIn({ again, after = location.hash }: { again?: boolean; afte
         <Form name="sign-in" initial={{ user: "" }} button="Sign in" submit={development}>
           {f => (
             <>
-              <Text f={f} name="user" label="User" required max={100} autocomplete="username" hint="This server runs the development issuer: it signs in any name." />
+              <Text f={f} name="user" label="User" required max={100} autocomplete="username" hint="This server is for trying out: it signs in any name." />
               <Check f={f} name="admin" label="As an administrator of this server" />
             </>
           )}

@@ -37,7 +37,7 @@ function TaskNav({ task, me, at }: OfTask & { at: string }) {
   const links: [to: string, name: string][] = [
     ["", "Overview"], ["/leaderboard", "Leaderboard"],
     ...(mine ? [["/team", "Team"], ["/submit", "Submit"], ["/runs", "My runs"]] as [string, string][] : me && !organizer ? [["/join", "Take part"]] as [string, string][] : []),
-    ...(organizer || isAdmin(me) ? [["/desk", "Desk"], ["/edit", "Edit"]] as [string, string][] : []),
+    ...(organizer || isAdmin(me) ? [["/desk", "Manage"], ["/edit", "Edit"]] as [string, string][] : []),
   ];
   return (
     <nav aria-label="Task">

@@ -1,1 +1,0 @@
-import{a,b,c}from"./chunk-4FNUQO7U.js";import"./chunk-KTOCUSUT.js";import"./chunk-LKL3HHPL.js";import"./chunk-PNHWQCZW.js";import"./chunk-ATQMQ6BE.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{c as Usage,a as default,b as noun};

@@ -1,0 +1,188 @@
+//go:build browser
+
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"assay/shared/webpage/browsertest"
+)
+
+// TestConsole_AsksBeforeWhatHasNoWayBack has a member leave a team: the screen asks first, cancelling changes nothing, and pressing the
+// button twice is no answer.
+func TestConsole_AsksBeforeWhatHasNoWayBack(t *testing.T) {
+	s := start(t, "-demo=false")
+	owner, ada, bob := s.token(t, "owner"), s.token(t, "ada"), s.token(t, "bob")
+	task := s.task(t, owner, "Lakes")
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public"}, nil)
+	team := s.post(t, ada, task+"/registrations", map[string]any{"team": "Otters"})
+	var invitation struct{ Secret string }
+	s.call(t, ada, http.MethodPost, team+"/invitations", map[string]any{}, &invitation)
+	s.call(t, bob, http.MethodPost, "/v1/user/memberships", map[string]any{"secret": invitation.Secret}, nil)
+	members := func() int {
+		var r struct{ Members []string }
+		s.get(t, owner, team, &r)
+		return len(r.Members)
+	}
+	p := s.signedIn(t, browsertest.Start(t), "bob", strings.TrimPrefix(task, "/v1")+"/team")
+	p.Press("Leave the team")
+	p.Sees("The way back is another invitation.")
+	p.Check(s.url + "/")
+	if focus := browsertest.Evaluate[string](p.Page, `document.activeElement.textContent`); focus != "Cancel" || members() != 2 {
+		t.Errorf("%q has the focus, and the team has %d members", focus, members())
+	}
+	p.Press("Cancel")
+	p.Press("Leave the team")
+	p.Press("Yes, go on")
+	p.Sees("You have left the team.")
+	if members() != 1 {
+		t.Errorf("the team has %d members", members())
+	}
+}
+
+// TestConsole_LeadsOrganizersToTheirTasks lists the tasks that somebody organizes, with their states, and says on their screens, and on
+// that of a review, that they belong to organizing.
+func TestConsole_LeadsOrganizersToTheirTasks(t *testing.T) {
+	s := start(t, "-demo=false")
+	p, task := s.desk(t, 1)
+	s.call(t, s.token(t, "owner"), http.MethodPatch, "/v1"+task,
+		map[string]any{"visibility": "public", "submissions": map[string]any{"closesAt": "2020-01-01T00:00:00Z"}}, nil)
+	browsertest.Evaluate[any](p.Page, `location.reload()`)
+	p.Sees("Lakes closed")
+	organizing := `document.querySelector(".top [aria-current]")?.textContent === "Organize"`
+	p.Await(organizing)
+	p.Press("Edit Lakes")
+	p.Sees("What is left")
+	p.Await(organizing)
+	browsertest.Evaluate[any](p.Page, `location.hash = "`+task+`/desk"`)
+	p.Press("Review Entry 0")
+	p.Sees("Not reviewed yet.")
+	p.Await(organizing)
+	p.Press("The run")
+	p.Await(`document.querySelector(".top [aria-current]")?.textContent === "My runs"`)
+}
+
+// TestConsole_SaysWhatIsMissingBeforePublishing publishes a task that has nothing and a text that is not saved: both are named, and
+// publishing can be cancelled.
+func TestConsole_SaysWhatIsMissingBeforePublishing(t *testing.T) {
+	s := start(t, "-demo=false")
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Lakes")
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "private"}, nil)
+	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(task, "/v1")+"/edit")
+	p.Press("Write terms")
+	p.Await(`document.activeElement.textContent === "Terms"`)
+	p.Fill("Text of the terms", "Keep the lakes clean.")
+	p.Await(`Object.keys(sessionStorage).some(key => key.startsWith("draft terms"))`)
+	p.Press("Publish the task")
+	p.Sees("Not done yet: Add a dataset; Store its ground truth; Have a baseline evaluated; Save: Terms.")
+	p.Check(s.url + "/")
+	p.Press("What this will do > Cancel")
+	p.Await(`!document.querySelector("main").innerText.includes("Not done yet")`)
+	var now struct{ Visibility string }
+	if s.get(t, owner, task, &now); now.Visibility != "private" {
+		t.Errorf("the task is %s", now.Visibility)
+	}
+	p.Press("Add its dataset first")
+	p.Sees("New dataset")
+}
+
+// TestConsole_GrantsNoEmptyException asks for what an exception grants before it is sent, and tells runs of one title apart.
+func TestConsole_GrantsNoEmptyException(t *testing.T) {
+	s := start(t, "-demo=false")
+	owner, ada := s.token(t, "owner"), s.token(t, "ada")
+	task := s.task(t, owner, "Lakes")
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public"}, nil)
+	team := s.post(t, ada, task+"/registrations", map[string]any{"team": "Otters"})
+	for _, name := range []string{"Ponds", "Waters"} {
+		file := inline("run.txt", "1 Q0 lake 1 1 t\n")
+		file["datasetId"] = s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"name": name, "split": "test"})
+		s.post(t, ada, task+"/submissions", map[string]any{"type": "upload", "title": "First", "files": []any{file}})
+	}
+	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(team, "/v1"))
+	p.Fill("Reason", "Ill")
+	p.Press("Grant")
+	p.Sees("Choose what the team gets: a later close, more runs, or a run that does not count.")
+	p.Await(`[...document.querySelectorAll("option")].filter(o => /^First, (Ponds|Waters), /.test(o.textContent)).length === 2`)
+	p.Fill("More runs in all", "2")
+	p.Press("Grant")
+	p.Sees("2 runs more in all.")
+	browsertest.Evaluate[any](p.Page, `location.hash = "/desk"`)
+	p.Sees("Lakes, Ponds,")
+	p.Sees("Lakes, Waters,")
+}
+
+// TestConsole_TakesTheFormatOfTheFile gives a CSV file for labels, and forgets what was wrong with a file that was given before.
+func TestConsole_TakesTheFormatOfTheFile(t *testing.T) {
+	s := start(t, "-demo=false")
+	task := strings.TrimPrefix(s.task(t, s.token(t, "owner"), "Lakes"), "/v1")
+	p := s.signedIn(t, browsertest.Start(t), "owner", task+"/datasets/new")
+	p.Fill("What participants submit", "classification")
+	p.Give("File of the ground truth", "truth.jsonl", "1,salt\n")
+	p.Sees("or choose another format of runs above")
+	p.Give("File of the ground truth", "truth.csv", "id,label\n1,salt\n2,sweet\n")
+	p.Sees("The file can be evaluated against.")
+	format := browsertest.Evaluate[string](p.Page, `document.querySelector("[data-field='runFormat/kind'] select").value`)
+	if format != "csv" {
+		t.Errorf("the format of runs is %s", format)
+	}
+}
+
+// TestConsole_RestoresFromTheTrash deletes a task and restores it from the trash, which leads back to it.
+func TestConsole_RestoresFromTheTrash(t *testing.T) {
+	s := start(t, "-demo=false")
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Lakes")
+	s.call(t, owner, http.MethodDelete, task, nil, nil)
+	p := s.signedIn(t, browsertest.Start(t), "owner", "/trash")
+	p.Press("Restore Lakes")
+	p.Sees("Lakes is restored.")
+	p.Sees("What is left")
+	browsertest.Evaluate[any](p.Page, `location.hash = "`+strings.TrimPrefix(task, "/v1")+`/desk"`)
+	p.Press("Trash")
+	p.Sees("Nothing is here.")
+	p.Press("Back to the task")
+	p.Sees("The task has no dataset.")
+}
+
+// TestConsole_OffersNothingToRejectedTeams shows a team that was rejected, which can change nothing any more.
+func TestConsole_OffersNothingToRejectedTeams(t *testing.T) {
+	s := start(t, "-demo=false")
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Lakes")
+	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public", "registration": map[string]any{"mode": "approval"}}, nil)
+	s.post(t, s.token(t, "ada"), task+"/registrations", map[string]any{"team": "Otters"})
+	p := s.signedIn(t, browsertest.Start(t), "owner", "/desk")
+	p.Press("Reject Otters")
+	p.Sees("Otters rejected.")
+	p = s.signedIn(t, browsertest.Start(t), "ada", strings.TrimPrefix(task, "/v1")+"/team")
+	p.Sees("The organizers rejected your team")
+	if offers := browsertest.Evaluate[int](p.Page, `document.querySelectorAll("main button, main form, main details").length`); offers != 0 {
+		t.Errorf("%d controls are offered", offers)
+	}
+}
+
+// TestConsole_DeletesAnAccount asks for a word, and signs out once the account is deleted.
+func TestConsole_DeletesAnAccount(t *testing.T) {
+	s := start(t, "-demo=false")
+	p := s.signedIn(t, browsertest.Start(t), "ada", "/me")
+	p.Press("Delete my account")
+	p.Fill("Type DELETE to go on", "yes")
+	p.Press("Type DELETE to go on > Delete my account")
+	p.Sees("Nothing was deleted")
+	p.Fill("Type DELETE to go on", "DELETE")
+	p.Press("Type DELETE to go on > Delete my account")
+	p.Await(`document.querySelector("header a[href='#/sign-in']") !== null`)
+}
+
+// TestConsole_SaysThatBlindedRunsStayBlinded publishes a blinded run.
+func TestConsole_SaysThatBlindedRunsStayBlinded(t *testing.T) {
+	p, task := start(t, "-demo=false").desk(t, 1)
+	browsertest.Evaluate[any](p.Page, `location.hash = "`+task+`/desk"`)
+	p.Press("Review Entry 0")
+	p.Sees("nobody but the organizers sees its scores, published or not")
+	p.Fill("Blinded", "false")
+	p.Sees("Everyone who sees the task sees the scores.")
+}

@@ -135,9 +135,10 @@ modules: ## fail when go.mod or go.sum is not tidy
 
 # The deployment has no code for one platform alone, and its libraries take a minute to compile for another.
 .PHONY: vet
-vet: ## report what go vet finds, on this platform and on macOS
+vet: ## report what go vet finds, on this platform and on macOS, and what does not compile for Windows
 	$(GO) vet -tags $(tags) $(PACKAGES)
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet -tags $(tags) ./functions/... ./grpc/... ./local/... ./shared/...
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) build ./local ./local/cli
 
 .PHONY: lint
 lint: $(golangci_lint) ## report what the linters of .golangci.yml find
@@ -250,12 +251,15 @@ platforms := linux/amd64/manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_
 	linux/arm64/manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64 \
 	darwin/amd64/macosx_12_0_x86_64 darwin/arm64/macosx_12_0_arm64 windows/amd64/win_amd64 windows/arm64/win_arm64
 
-# The worker ends programs by their process groups and locks its folder with flock, which Windows has not: there it runs in WSL.
-.PHONY: release
-release: $(cyclonedx) containers ## build what a release has into bin/release: programs, images, wheels, SBOM and checksums (VERSION=1.2.3 is checked)
+.PHONY: release-version
+release-version:
 	@if [ "$(or $(VERSION),$(version))" != "$(version)" ]; then \
 		echo "The sources are of version $(version): shared/buildinfo/buildinfo.go says so." >&2; exit 1; \
 	fi
+
+# The worker ends programs by their process groups and locks its folder with flock, which Windows has not: there it runs in WSL.
+.PHONY: release
+release: release-version $(cyclonedx) containers ## build what a release has into bin/release: programs, images, wheels, SBOM and checksums (VERSION=1.2.3 is checked)
 	rm -rf $(release) && mkdir -p $(release)/programs $(container)/data && cp LICENSE $(release)
 	$(GO) build -o $(release)/programs/release ./local/release
 	set -e; for platform in $(platforms); do \

@@ -240,7 +240,8 @@ build: ## build the command line, the local server and the worker into bin
 	$(GO) build -trimpath -o bin/assay-server ./local
 	$(GO) build -trimpath -o bin/assay-worker ./grpc/worker
 
-# The same sources and commit make the same bytes in any folder, also where Git is not asked: an archive of the sources says COMMIT=...
+# The same sources and commit make the same bytes in any folder. Where there is no Git, COMMIT=... says what commit it is; the SBOM, which asks
+# Git itself, then lacks it.
 COMMIT  ?= $(shell git describe --always --dirty --abbrev=40 --exclude '*' 2>/dev/null)
 version  = $(shell sed -n 's/^const Version = "\(.*\)"/\1/p' shared/buildinfo/buildinfo.go)
 go_build = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid= -X assay/shared/buildinfo.commit=$(COMMIT)'

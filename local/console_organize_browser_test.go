@@ -77,7 +77,7 @@ func TestConsole_SaysWhatIsMissingBeforePublishing(t *testing.T) {
 	p.Fill("Text of the terms", "Keep the lakes clean.")
 	p.Await(`Object.keys(sessionStorage).some(key => key.startsWith("draft terms"))`)
 	p.Press("Publish the task")
-	p.Sees("Not done yet: Add a dataset; Store its ground truth; Have a baseline evaluated; Save: Terms.")
+	p.Sees("Not done yet: Add a dataset; Store its ground truth; Have a baseline evaluated; Save the changes under Terms.")
 	p.Check(s.url + "/")
 	p.Press("What this will do > Cancel")
 	p.Await(`!document.querySelector("main").innerText.includes("Not done yet")`)
@@ -185,4 +185,15 @@ func TestConsole_SaysThatBlindedRunsStayBlinded(t *testing.T) {
 	p.Sees("nobody but the organizers sees its scores, published or not")
 	p.Fill("Blinded", "false")
 	p.Sees("Everyone who sees the task sees the scores.")
+}
+
+// TestConsole_NamesFieldsByTheirLabels reviews a run in a way that contradicts itself: the fault names the other field as the screen does.
+func TestConsole_NamesFieldsByTheirLabels(t *testing.T) {
+	p, task := start(t, "-demo=false").desk(t, 1)
+	browsertest.Evaluate[any](p.Page, `location.hash = "`+task+`/desk"`)
+	p.Press("Review Entry 0")
+	p.Fill("No errors", "true")
+	p.Fill("Output is missing", "true")
+	p.Press("Save the review")
+	p.Sees("contradicts “No errors”: one of the two must be false")
 }

@@ -24,9 +24,16 @@ export class Problem extends Error {
 export const toProblem = (error: unknown): Problem =>
   error instanceof Problem ? error : new Problem({ title: "Something went wrong", detail: error instanceof Error ? error.message : String(error) });
 
-/** inWords has names of members, such as closesAt, as words; what is quoted stays as it is. */
+/** labelOf is the label of the field of a member, where the screen has one such field. */
+function labelOf(name: string): string | undefined {
+  const all = new Set([...document.querySelectorAll(`[data-field="${name}"] label, [data-field$="/${name}"] label`)].map(l => l.textContent));
+  return all.size === 1 ? `“${[...all][0]}”` : undefined;
+}
+
+/** inWords has names of members, such as closesAt, by their labels or as words; what is quoted stays as it is. */
 export const inWords = (detail: string): string => detail.split(/("[^"]*")/).map((part, i) => i % 2 === 1 ? part
-  : part.replaceAll("`", "").replace(/\b[a-z]+(?:[A-Z][a-z]*)+\b/g, name => name.replace(/[A-Z]/g, c => ` ${c.toLowerCase()}`))).join("");
+  : part.replaceAll("`", "").replace(/\b[a-z]+(?:[A-Z][a-z]*)+\b/g, name =>
+    labelOf(name) ?? name.replace(/[A-Z]/g, c => ` ${c.toLowerCase()}`))).join("");
 
 /** memberOf names the member of a pointer in words, before what is wrong with it. */
 export const memberOf = (pointer: string): string => {

@@ -102,17 +102,13 @@ function Featured() {
   const feature = (t: Schemas["Task"], featured: boolean): Promise<void> =>
     done(set(t, featured), `${t.name} is ${featured ? "featured" : "no longer featured"}.`, () => set(t, !featured));
   return (
-    <Items of={all} empty={<p>There is no public task.</p>}>
-      {items => (
-        <ul class="rows">
-          {[...items].sort((a, b) => Number(b.featured ?? false) - Number(a.featured ?? false)).map(t => (
-            <li key={t.id}>
-              <span><a href={`#/tasks/${t.id}`}><bdi>{t.name}</bdi></a> {t.featured && <Tag kind="good">featured</Tag>}</span>
-              <Action plain label={`${t.featured ? "Unfeature" : "Feature"} ${t.name}`} run={() => feature(t, !t.featured)}>{t.featured ? "Unfeature" : "Feature"}</Action>
-            </li>
-          ))}
-        </ul>
+    <Listed of={all} first={t => t.featured} empty={<p>There is no public task.</p>}>
+      {t => (
+        <>
+          <span><a href={`#/tasks/${t.id}`}><bdi>{t.name}</bdi></a> {t.featured && <Tag kind="good">featured</Tag>}</span>
+          <Action plain label={`${t.featured ? "Unfeature" : "Feature"} ${t.name}`} run={() => feature(t, !t.featured)}>{t.featured ? "Unfeature" : "Feature"}</Action>
+        </>
       )}
-    </Items>
+    </Listed>
   );
 }

@@ -3,7 +3,7 @@ import type { Schemas } from "../api";
 import { useList } from "../data";
 import type { Screen } from "../route";
 import { downloadList } from "../ui/download";
-import { Action, Heading, Items } from "../ui/show";
+import { Action, Heading, Listed } from "../ui/show";
 import { When } from "../ui/time";
 
 type Entry = Schemas["AuditEntry"];
@@ -18,26 +18,26 @@ export default function Audit({ params }: Screen) {
     <>
       <p class="small"><a href={taskId ? `#/tasks/${taskId}/desk` : `#/organizers/${organizerId}`}>Back</a></p>
       <Heading title="Audit trail">Audit trail</Heading>
-      <Items of={all} empty={<p>Nothing was done yet.</p>}>{items => <ul class="rows">{items.map(e => <Line key={e.id} of={e} />)}</ul>}</Items>
+      <Listed of={all} empty={<p>Nothing was done yet.</p>}>{e => <Line of={e} />}</Listed>
       {all.items && all.items.length > 0 && <p><Action plain run={() => downloadList(`${address}/audit-entries?limit=100`, "audit.csv")}>Download as CSV</Action></p>}
     </>
   );
 }
 
-const Line = ({ of: e, at = /^.v1.((?:tasks.\w+.registrations|tasks|organizers|runs|(datasets)).\w+)/.exec(e.subject) }: { of: Entry; at?: RegExpExecArray | null }) => (
-  <li>
-    <div>
-      <strong>{e.action.replace(".", ": ").replaceAll("-", " ")}</strong> by <bdi>{e.actor?.name || e.actor?.email || e.actorId}</bdi>, <When at={e.createdAt} />
-      {" "}
-      {at && <a class="small" href={`#/${at[1]}${at[2] ? "/edit" : ""}`} aria-label={`Look at ${at[1]}`}>Look</a>}
-      {(e.before !== undefined || e.after !== undefined) && (
-        <details>
-          <summary>What changed</summary>
-          <div class="sides">
-            {(["before", "after"] as const).map(side => e[side] !== undefined && e[side] !== null && <div key={side}><h2>{side === "before" ? "Before" : "After"}</h2><pre tabIndex={0} aria-label={side}>{JSON.stringify(e[side], null, 1)}</pre></div>)}
-          </div>
-        </details>
-      )}
-    </div>
-  </li>
+const shown = /^.v1.((?:tasks.\w+.registrations|tasks|organizers|runs|(datasets)).\w+)/; // what has a screen, of the path of a subject
+
+const Line = ({ of: e, at = shown.exec(e.subject) }: { of: Entry; at?: RegExpExecArray | null }) => (
+  <div>
+    <strong>{e.action.replace(".", ": ").replaceAll("-", " ")}</strong> by <bdi>{e.actor?.name || e.actor?.email || e.actorId}</bdi>, <When at={e.createdAt} />
+    {" "}
+    {at && <a class="small" href={`#/${at[1]}${at[2] ? "/edit" : ""}`} aria-label={`Look at ${at[1]}`}>Look</a>}
+    {(e.before !== undefined || e.after !== undefined) && (
+      <details>
+        <summary>What changed</summary>
+        <div class="sides">
+          {(["before", "after"] as const).map(side => e[side] !== undefined && e[side] !== null && <div key={side}><h2>{side === "before" ? "Before" : "After"}</h2><pre tabIndex={0} aria-label={side}>{JSON.stringify(e[side], null, 1)}</pre></div>)}
+        </div>
+      </details>
+    )}
+  </div>
 );

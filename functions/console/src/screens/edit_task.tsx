@@ -11,7 +11,7 @@ import { Delete } from "../ui/delete";
 import { Checks, Choice, Instant, Text, Whole } from "../ui/fields";
 import { Effects, Form, mergePatch, type Editing, type Values } from "../ui/form";
 import { MarkdownField } from "../ui/markdown_field";
-import { Action, Busy, Items, Tag } from "../ui/show";
+import { Action, Busy, Items, Listed, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { TaskFrame, type OfTask } from "../ui/task_nav";
 import { Rows, whileRunning } from "./runs";
@@ -35,7 +35,10 @@ export function ForOrganizers({ task, me, children }: OfTask & { children: Compo
 export const truthState = (d: Dataset): "missing" | "refused" | "waits" | "accepted" =>
   !d.truths?.length ? "missing" : d.diagnostics?.some(x => x.severity === "error") ? "refused" : d.truthVersion === 0 ? "waits" : "accepted";
 
-const truthWords = { missing: "has no ground truth", refused: "has a ground truth with errors", waits: "is being read", accepted: "accepted" };
+const truthWords: Record<ReturnType<typeof truthState>, [said: string, kind: "good" | "bad" | "warm"]> = {
+  missing: ["has no ground truth", "bad"], refused: ["has a ground truth with errors", "bad"], waits: ["is being read", "warm"],
+  accepted: ["ground truth accepted", "good"],
+};
 
 function Editor({ task }: OfTask) {
   const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [task.id] } },
@@ -71,7 +74,7 @@ function stepsOf(task: Task, datasets: Dataset[], runs: Schemas["Run"][]) {
   return [
     step(datasets.length > 0, "Add a dataset", `#/tasks/${task.id}/datasets/new`, "What participants get, and how their runs are measured."),
     step(datasets.length > 0 && !faulty, "Store its ground truth", faulty ? `#/datasets/${faulty.id}/edit` : `#/tasks/${task.id}/datasets/new`,
-      faulty ? `${faulty.name} ${truthWords[truthState(faulty)]}.` : "The server reads it, and says what is wrong with it."),
+      faulty ? `${faulty.name} ${truthWords[truthState(faulty)][0]}.` : "The server reads it, and says what is wrong with it."),
     step(runs.some(r => r.state === "completed"), "Have a baseline evaluated", baselineAt(task, datasets),
       "So that you know that the task works before others do."),
     step(Boolean(task.submissions?.closesAt), "Set a deadline", "submissions", "Without one, runs are taken without end.", true),
@@ -104,29 +107,20 @@ function Left({ task, steps }: { task: Task; steps: ReturnType<typeof stepsOf> }
   );
 }
 
-function Datasets({ task, of }: { task: Task; of: Listing<Dataset> }) {
-  return (
-    <section aria-labelledby="datasets">
-      <h3 id="datasets">Datasets</h3>
-      <Items of={of} empty={<p>Runs are made on a dataset: files for participants, and a ground truth that only you see.</p>}>
-        {items => (
-          <ul class="rows">
-            {items.map(d => {
-              const state = truthState(d);
-              return (
-                <li key={d.id}>
-                  <span><a href={`#/datasets/${d.id}/edit`}><bdi>{d.name}</bdi></a> <Tag>{d.split}</Tag> <span class="small quiet">{d.evaluator.measures.join(", ")}</span></span>
-                  <Tag kind={state === "accepted" ? "good" : state === "waits" ? "warm" : "bad"}>{state === "accepted" ? "ground truth accepted" : truthWords[state]}</Tag>
-                </li>
-              );
-            })}
-          </ul>
-        )}
-      </Items>
-      <p class="actions"><a class="button" href={`#/tasks/${task.id}/datasets/new`}>Add a dataset</a></p>
-    </section>
-  );
-}
+const Datasets = ({ task, of }: { task: Task; of: Listing<Dataset> }) => (
+  <section aria-labelledby="datasets">
+    <h3 id="datasets">Datasets</h3>
+    <Listed of={of} empty={<p>Runs are made on a dataset: files for participants, and a ground truth that only you see.</p>}>
+      {d => (
+        <>
+          <span><a href={`#/datasets/${d.id}/edit`}><bdi>{d.name}</bdi></a> <Tag>{d.split}</Tag> <span class="small quiet">{d.evaluator.measures.join(", ")}</span></span>
+          <Tag kind={truthWords[truthState(d)][1]}>{truthWords[truthState(d)][0]}</Tag>
+        </>
+      )}
+    </Listed>
+    <p class="actions"><a class="button" href={`#/tasks/${task.id}/datasets/new`}>Add a dataset</a></p>
+  </section>
+);
 
 type Part = { name: string; title: string; of: (t: Task) => Values; fields: (f: Editing) => ComponentChildren; about?: string };
 
@@ -229,7 +223,7 @@ function Publish({ task, lacks }: { task: Task; lacks: string[] }) {
   const hidden = task.visibility === "private";
   const body = { visibility: hidden ? "public" : "private" };
   const button = hidden ? "Publish the task" : "Make it private";
-  const unsaved = parts.filter(p => sessionStorage.getItem(`draft ${p.name} ${task.id}`)).map(p => `Save: ${p.title}`);
+  const unsaved = parts.filter(p => sessionStorage.getItem(`draft ${p.name} ${task.id}`)).map(p => `Save the changes under ${p.title}`);
   const missing = [...(hidden ? lacks : []), ...unsaved];
   const act = (): Promise<void> => save(body, hidden ? "The task is published." : "The task is private.").then(() => setComing(undefined));
   return (

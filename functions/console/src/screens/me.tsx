@@ -26,7 +26,7 @@ export default function MeScreen(_: Screen) {
           <h2 id="terminal">For the terminal</h2>
           <Tokens admin={u.roles.includes("admin")} />
           <h2>E-mails</h2>
-          <Choices />
+          <Choices address={u.email} />
           <h2>Leave</h2>
           <DeleteAccount title="Delete my account" run={() => remove("/v1/user", {}, { id: u.id }).then(signOut)}
             about="Your profile, tokens and notes go. Submissions stay with their tasks, without your name." />
@@ -45,6 +45,7 @@ const Profile = ({ of: u }: { of: Me }) => (
     <dd>{u.memberships.length === 0 ? <a href="#/organizers/new">Create an organizer</a> : u.memberships.map(m => <span key={m.organizerId}><a href={`#/organizers/${m.organizerId}`}><bdi>{m.organizerName ?? m.organizerId}</bdi></a> ({m.role})<br /></span>)}</dd>
     <dt>Teams</dt>
     <dd>{u.registrations.length === 0 ? <a href="#/?show=open">Choose a task</a> : u.registrations.map(r => <span key={r.registrationId}><a href={`#/tasks/${r.taskId}/team`}><bdi>{r.team}</bdi></a> in <bdi>{r.taskName ?? r.taskId}</bdi> ({r.state})<br /></span>)}</dd>
+    <dt>Trash</dt><dd><a href="#/trash">What you deleted</a></dd>
   </dl>
 );
 
@@ -105,7 +106,7 @@ function Tokens({ admin }: { admin: boolean }) {
   );
 }
 
-function Choices() {
+function Choices({ address }: { address: string }) {
   const choices = useGet("/v1/user/notifications", {});
   return (
     <Loaded of={choices}>
@@ -113,7 +114,7 @@ function Choices() {
         <Form name="notifications" initial={{ email: c.email }}
           submit={v => done(patch("/v1/user/notifications", {}, { email: v["email"] }), "Saved.")}>
           {f => <Checks f={f} name="email" label="Send me an e-mail when" options={{ ...kinds, "token.expiring": "An access token of yours ends soon" }}
-            hint={`Where this server sends e-mail, it goes to ${c.address || "the address that your sign-in gives"}.`} />}
+            hint={address ? `Where this server sends e-mail, it goes to ${address}.` : "None can be sent: your sign-in gives no address."} />}
         </Form>
       )}
     </Loaded>

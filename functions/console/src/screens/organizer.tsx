@@ -6,7 +6,7 @@ import { go, type Screen } from "../route";
 import { Form, mergePatch, type Values } from "../ui/form";
 import { Invitations } from "../ui/invitations";
 import { Markdown } from "../ui/lazy";
-import { Action, Heading, Items, Loaded, Tag } from "../ui/show";
+import { Action, Heading, Listed, Loaded, Tag } from "../ui/show";
 import { Tasks } from "./desk";
 import { OrganizerFields } from "./new_organizer";
 
@@ -71,27 +71,20 @@ function Members({ ids, owner, me }: { ids: { organizerId: string }; owner: bool
     await done(remove(`${path}/members/{userId}`, { ...ids, userId }), userId === me ? "You have left." : `${name} is no longer a member.`);
     if (userId === me) go("/desk");
   };
+  const called = (m: { name?: string; email?: string; id: string }): string => m.name || m.email || m.id;
   return (
-    <Items of={all} empty={<p>None.</p>}>
-      {items => (
-        <ul class="rows">
-          {items.map(m => {
-            const name = m.name || m.email || m.id;
-            return (
-              <li key={m.id}>
-                <span><bdi>{name}</bdi> <Tag>{m.role}</Tag> {m.name && <span class="small quiet"><bdi>{m.email}</bdi></span>}</span>
-                {owner && <Action plain label={`Make ${m.role === "owner" ? "editor" : "owner"}: ${name}`} run={() => own(m.id, m.role !== "owner")}>{m.role === "owner" ? "Make editor" : "Make owner"}</Action>}
-                {(owner || m.id === me) && (
-                  <Action plain label={m.id === me ? "Leave the organizer" : `Remove ${name}`} run={() => drop(m.id, name)} ask="The way back is another invitation.">
-                    {m.id === me ? "Leave" : "Remove"}
-                  </Action>
-                )}
-              </li>
-            );
-          })}
-        </ul>
+    <Listed of={all} empty={<p>None.</p>}>
+      {m => (
+        <>
+          <span><bdi>{called(m)}</bdi> <Tag>{m.role}</Tag> {m.name && <span class="small quiet"><bdi>{m.email}</bdi></span>}</span>
+          {owner && <Action plain label={`Make ${m.role === "owner" ? "editor" : "owner"}: ${called(m)}`} run={() => own(m.id, m.role !== "owner")}>{m.role === "owner" ? "Make editor" : "Make owner"}</Action>}
+          {(owner || m.id === me) && (
+            <Action plain label={m.id === me ? "Leave the organizer" : `Remove ${called(m)}`} run={() => drop(m.id, called(m))} ask="The way back is another invitation.">
+              {m.id === me ? "Leave" : "Remove"}
+            </Action>
+          )}
+        </>
       )}
-    </Items>
+    </Listed>
   );
 }
-

@@ -65,8 +65,8 @@ function One({ run: r, review: v, reload }: { run: Schemas["Run"]; review: Revie
             </fieldset>
             <Area f={f} name="comment" label="Comment for the team" hint="Markdown." />
             <Check f={f} name="blinded" label="Blinded" hint="Only the organizers see the scores, not even the team." />
-            <Check f={f} name="published" label="Published" hint={f.values["blinded"]
-              ? "The run is blinded: until you untick that, nobody but the organizers sees its scores, published or not."
+            <Check f={f} name="published" label="Published" hint={r.state === "failed" ? "The run failed: it has no scores."
+              : f.values["blinded"] ? "The run is blinded: until you untick that, nobody but the organizers sees its scores, published or not."
               : "Everyone who sees the task sees the scores."} />
           </>
         )}

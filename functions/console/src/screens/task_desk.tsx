@@ -12,7 +12,7 @@ import { Form, mergePatch } from "../ui/form";
 import { Invitations } from "../ui/invitations";
 import { Markdown } from "../ui/lazy";
 import { nameOf, scoreOf, StateTag } from "../ui/run_state";
-import { Action, Failure, Items, Tag } from "../ui/show";
+import { Action, Failure, Items, Listed, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { TaskFrame } from "../ui/task_nav";
 import { When } from "../ui/time";
@@ -117,21 +117,17 @@ function Teams({ taskId }: { taskId: string }) {
   return (
     <>
       {waiting.length > 1 && <p class="actions"><Action run={() => decide(waiting, "accepted", all.reload)}>Accept all {waiting.length} that wait</Action></p>}
-      <Items of={all} empty={<p>No team takes part yet. Send the address of the task to those who might, or invite them.</p>}>
-        {items => (
-          <ul class="rows">
-            {[...items].sort((a, b) => Number(b.state === "pending") - Number(a.state === "pending")).map(r => (
-              <li key={r.id}>
-                <span>
-                  <a href={`#/tasks/${taskId}/registrations/${r.id}`}><bdi>{r.team}</bdi></a> <Tag kind={r.state === "accepted" ? "good" : r.state === "pending" ? "warm" : "bad"}>{r.state}</Tag> {r.anonymous && <Tag>anonymous</Tag>}
-                  <br /><span class="small quiet"><bdi>{[...peopleOf(r).map(p => p.name || p.email || p.id), r.affiliation].filter(Boolean).join(", ")}</bdi></span>
-                </span>
-                <Decide of={r} changed={all.reload} />
-              </li>
-            ))}
-          </ul>
+      <Listed of={all} first={r => r.state === "pending"} empty={<p>No team takes part yet. Send the address of the task to those who might, or invite them.</p>}>
+        {r => (
+          <>
+            <span>
+              <a href={`#/tasks/${taskId}/registrations/${r.id}`}><bdi>{r.team}</bdi></a> <Tag kind={r.state === "accepted" ? "good" : r.state === "pending" ? "warm" : "bad"}>{r.state}</Tag> {r.anonymous && <Tag>anonymous</Tag>}
+              <br /><span class="small quiet"><bdi>{[...peopleOf(r).map(p => p.name || p.email || p.id), r.affiliation].filter(Boolean).join(", ")}</bdi></span>
+            </span>
+            <Decide of={r} changed={all.reload} />
+          </>
         )}
-      </Items>
+      </Listed>
       <h3>Invitations</h3>
       <Invitations to={{ taskId }} what="a team" />
     </>

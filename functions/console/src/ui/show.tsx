@@ -47,11 +47,17 @@ export function Items<T>({ of, empty, children }: { of: Listing<T>; empty: Compo
   );
 }
 
-type OfItems<T> = { of: Listing<T>; empty: ComponentChildren; children: (item: T) => ComponentChildren };
+type OfItems<T> = { of: Listing<T>; empty: ComponentChildren; children: (item: T) => ComponentChildren; first?: (item: T) => unknown };
 
-/** Listed shows a list with an item a row. */
-export const Listed = <T extends { id: string }>({ of, empty, children }: OfItems<T>) => (
-  <Items of={of} empty={empty}>{items => <ul class="rows">{items.map(i => <li key={i.id}>{children(i)}</li>)}</ul>}</Items>
+/** Listed shows a list with an item a row, and before the others those that come first. */
+export const Listed = <T extends { id: string }>({ of, empty, children, first }: OfItems<T>) => (
+  <Items of={of} empty={empty}>
+    {items => (
+      <ul class="rows">
+        {[...items].sort((a, b) => first ? Number(!first(a)) - Number(!first(b)) : 0).map(i => <li key={i.id}>{children(i)}</li>)}
+      </ul>
+    )}
+  </Items>
 );
 
 type Head = (string | { number: string })[];

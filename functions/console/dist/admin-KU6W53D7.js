@@ -1,1 +1,0 @@
-import{a,b,c}from"./chunk-6BOR33B2.js";import"./chunk-KTOCUSUT.js";import"./chunk-5WEYPWVU.js";import"./chunk-PNHWQCZW.js";import"./chunk-VOUZDCQL.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{c as Usage,a as default,b as noun};

@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-7O6KRK6W.js";import"./chunk-XIOGR6JJ.js";import"./chunk-BZZM6OIA.js";import"./chunk-N4KOC2BV.js";import"./chunk-R6KGZCGI.js";import"./chunk-6XVLVDRA.js";import"./chunk-NWCILWJJ.js";import"./chunk-5WEYPWVU.js";import"./chunk-PNHWQCZW.js";import"./chunk-VOUZDCQL.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as TokenList,a as default};

@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-DT4U2KEN.js";import"./chunk-U5JH73WJ.js";import"./chunk-N4KOC2BV.js";import"./chunk-R6KGZCGI.js";import"./chunk-6XVLVDRA.js";import"./chunk-YT3YUYHE.js";import"./chunk-5WEYPWVU.js";import"./chunk-PNHWQCZW.js";import"./chunk-VOUZDCQL.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{a as OrganizerFields,b as default};

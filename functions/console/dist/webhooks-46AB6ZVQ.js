@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-BZZM6OIA.js";import"./chunk-6XVLVDRA.js";import"./chunk-5WEYPWVU.js";import"./chunk-PNHWQCZW.js";import"./chunk-VOUZDCQL.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as default,a as kinds};

@@ -19,6 +19,7 @@ func TestConsole_LimitsOneUser(t *testing.T) {
 	p := s.open(t, browsertest.Start(t), "/console#/sign-in", browsertest.View{Width: 1280})
 	browsertest.Evaluate[any](p.Page, `sessionStorage.setItem("session", '{"token":"`+root+`"}'); location.hash = "/admin"; location.reload()`)
 	p.Sees("Users who store most")
+	p.Await(`document.querySelector(".top [aria-current]")?.textContent === "Operate"`)
 	p.Press("owner")
 	p.Press("Change the limits of this user")
 	p.Fill("Stored (MB)", "2")

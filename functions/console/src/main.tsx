@@ -54,10 +54,12 @@ function Frame({ failed }: { failed: string }) {
 function Me() {
   const { data } = useGet("/v1/user", {});
   const admin = data?.roles.includes("admin");
+  const { path } = useAddress();
+  const current = (area: string): "page" | undefined => path.startsWith(area) ? "page" : undefined;
   return (
     <nav aria-label="You" class="me">
-      {admin && <a href="#/admin">Operate</a>}
-      <a href="#/me"><bdi>{data?.name || data?.id || "You"}</bdi></a>
+      {admin && <a href="#/admin" aria-current={current("/admin")}>Operate</a>}
+      <a href="#/me" aria-current={current("/me")}><bdi>{data?.name || data?.id || "You"}</bdi></a>
       <button type="button" class="plain" onClick={signOut}>Sign out</button>
     </nav>
   );

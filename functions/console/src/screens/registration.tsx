@@ -23,23 +23,23 @@ export default function Registration({ params }: Screen) {
   );
 }
 
-function One({ of: r, ids, changed }: { of: Schemas["Registration"]; ids: { taskId: string; registrationId: string }; changed: () => Promise<unknown> }) {
-  return (
-    <>
-      <dl class="members">
-        <dt>Name</dt><dd><bdi>{r.team}</bdi> <Tag>{r.state}</Tag> <Decide of={r} changed={changed} /> {r.anonymous && <>shown to others as <bdi>{r.alias}</bdi></>}</dd>
-        <dt>Members</dt><dd>{peopleOf(r).map(p => <span key={p.id}><bdi>{p.name || p.id}</bdi> <span class="small quiet"><bdi>{p.email}</bdi></span><br /></span>)}</dd>
-        {r.affiliation && <><dt>Affiliation</dt><dd><bdi>{r.affiliation}</bdi></dd></>}
-        {r.country && <><dt>Country</dt><dd><bdi>{r.country}</bdi></dd></>}
-        {r.contact && <><dt>Contact</dt><dd><bdi>{r.contact}</bdi></dd></>}
-        {r.termsAcceptedAt && <><dt>Terms</dt><dd>version {r.acceptedTerms}, accepted <When at={r.termsAcceptedAt} /></dd></>}
-        {r.quota && <><dt>Quota</dt><dd><Left quota={r.quota} /></dd></>}
-      </dl>
-      <h3>Exceptions</h3>
-      <Exceptions ids={ids} members={r.members} />
-    </>
-  );
-}
+type Props = { of: Schemas["Registration"]; ids: { taskId: string; registrationId: string }; changed: () => Promise<unknown> };
+
+const One = ({ of: r, ids, changed }: Props) => (
+  <>
+    <dl class="members">
+      <dt>Name</dt><dd><bdi>{r.team}</bdi> <Tag>{r.state}</Tag> <Decide of={r} changed={changed} all /> {r.anonymous && <>shown to others as <bdi>{r.alias}</bdi></>}</dd>
+      <dt>Members</dt><dd>{peopleOf(r).map(p => <span key={p.id}><bdi>{p.name || p.id}</bdi> <span class="small quiet"><bdi>{p.email}</bdi></span><br /></span>)}</dd>
+      {r.affiliation && <><dt>Affiliation</dt><dd><bdi>{r.affiliation}</bdi></dd></>}
+      {r.country && <><dt>Country</dt><dd><bdi>{r.country}</bdi></dd></>}
+      {r.contact && <><dt>Contact</dt><dd><bdi>{r.contact}</bdi></dd></>}
+      {r.termsAcceptedAt && <><dt>Terms</dt><dd>version {r.acceptedTerms}, accepted <When at={r.termsAcceptedAt} /></dd></>}
+      {r.quota && <><dt>Quota</dt><dd><Left quota={r.quota} /></dd></>}
+    </dl>
+    <h3>Exceptions</h3>
+    <Exceptions ids={ids} members={r.members} />
+  </>
+);
 
 function Exceptions({ ids, members }: { ids: { taskId: string; registrationId: string }; members: string[] }) {
   const all = useList(`${path}/exceptions`, { path: ids });

@@ -21,10 +21,10 @@ export async function decide(rs: Pick<Registration, "id" | "taskId" | "team" | "
   say(`${rs.length === 1 ? rs[0]!.team : `${rs.length} teams`} ${state}.`, () => set(r => r.state));
 }
 
-/** Decide has the decisions that are left about a team. */
-export const Decide = ({ of: r, changed }: { of: Registration; changed: () => Promise<unknown> }) => (
+/** Decide has the decisions about a team: those that are left, or all, such as to reject one that was accepted. */
+export const Decide = ({ of: r, changed, all }: { of: Registration; changed: () => Promise<unknown>; all?: boolean }) => (
   <>
     {r.state !== "accepted" && <Action plain label={`Accept ${r.team}`} run={() => decide([r], "accepted", changed)}>Accept</Action>}
-    {r.state === "pending" && <Action plain label={`Reject ${r.team}`} run={() => decide([r], "rejected", changed)}>Reject</Action>}
+    {(all ? r.state !== "rejected" : r.state === "pending") && <Action plain label={`Reject ${r.team}`} run={() => decide([r], "rejected", changed)}>Reject</Action>}
   </>
 );

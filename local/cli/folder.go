@@ -53,7 +53,11 @@ func fileName(name, otherwise string) string {
 		}
 		return '_'
 	}, strings.TrimSpace(name)), ".-")
-	return cmp.Or(strings.ToValidUTF8(clean[:min(len(clean), 150)], ""), otherwise)
+	clean = strings.ToValidUTF8(clean[:min(len(clean), 150)], "")
+	if !filepath.IsLocal(clean) { // empty, or a device of Windows, such as NUL
+		return otherwise
+	}
+	return clean
 }
 
 func download(c *call, task object) {

@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -347,8 +349,25 @@ func printAll(t *testing.T, s *server) {
 		}
 	}
 	walk(p.program().root())
-	if v := decode[map[string]string](t, p.want(done, "version", "--json")); v["version"] != buildinfo.Version {
-		t.Errorf("the version is %v", v)
+}
+
+// TestVersion_HasTheCommitOfARelease builds with the flag that `make release` gives to the linker.
+func TestVersion_HasTheCommitOfARelease(t *testing.T) {
+	makefile, err := os.ReadFile(filepath.Join(programtest.Root(t), "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	flag := regexp.MustCompile(`-X assay/\S+=\$\(COMMIT\)`).Find(makefile)
+	path := filepath.Join(t.TempDir(), "assay")
+	flags := strings.ReplaceAll(string(flag), "$(COMMIT)", "0123abcd")
+	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-ldflags", flags, "-o", path, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	out, err := exec.CommandContext(t.Context(), path, "version", "--json").Output()
+	want := map[string]string{"version": buildinfo.Version, "commit": "0123abcd"}
+	if got := decode[map[string]string](t, string(out)); err != nil || !maps.Equal(got, want) {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 

@@ -37,10 +37,7 @@ func (r run) ended() bool {
 }
 
 // Waits between two looks at a run grow from the first to the last.
-const (
-	firstLook = 100 * time.Millisecond
-	lastLook  = 3 * time.Second
-)
+const firstLook, lastLook = 100 * time.Millisecond, 3 * time.Second
 
 // watch calls each with what the run has become, until it has ended; once: with what it is.
 func (c *call) watch(ctx context.Context, id string, once bool, each func(run) error) (r run, err error) {

@@ -128,3 +128,35 @@ func BenchmarkGetTask_WithMetrics(b *testing.B) {
 	ids := fillTasks(b, s, 1000)
 	load(b, clients, func(n int) *http.Request { return request(b, http.MethodGet, s.url+"/v1/tasks/"+ids[n%len(ids)], nil) })
 }
+
+// makers are users who create tasks, each in an organizer of theirs, or all in one.
+func makers(t testing.TB, s *testServer, users int, shared bool) (tokens, organizers []string) {
+	t.Helper()
+	for i := range users {
+		tokens = append(tokens, s.token(t, fmt.Sprintf("user%d", i)))
+		if shared && i > 0 {
+			invitation := s.object(t, tokens[0], http.MethodPost, "/v1/organizers/"+organizers[0]+"/invitations", map[string]any{"role": "editor"})
+			s.post(t, tokens[i], "/v1/user/memberships", map[string]any{"secret": invitation["secret"]})
+			organizers = append(organizers, organizers[0])
+		} else {
+			organizers = append(organizers, id(s.post(t, tokens[i], "/v1/organizers", map[string]any{"name": "Load"})))
+		}
+	}
+	return tokens, organizers
+}
+
+// BenchmarkCreateTask creates tasks from 64 clients, of users of their own: in 64 organizers, and in one.
+func BenchmarkCreateTask(b *testing.B) {
+	for name, shared := range map[string]bool{"organizers=64": false, "organizers=1": true} {
+		b.Run(name, func(b *testing.B) {
+			s := start(b, "-demo=false", "-rates", noRates, "-quotas", `{"server":{"perDay":{"tasks":1000000}},"user":{"perDay":{"tasks":1000000}}}`)
+			tokens, organizers := makers(b, s, 64, shared)
+			load(b, len(tokens), func(n int) *http.Request {
+				i := n % len(tokens)
+				r := request(b, http.MethodPost, s.url+"/v1/tasks", map[string]any{"organizerId": organizers[i], "name": fmt.Sprint("Task ", n)})
+				r.Header.Set("Authorization", "Bearer "+tokens[i])
+				return r
+			})
+		})
+	}
+}

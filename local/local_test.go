@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -324,5 +325,26 @@ func TestExecute_NamesTheCommands(t *testing.T) {
 		if err := execute(t.Context(), args, noEnv, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "-log") {
 			t.Errorf("%q parses no flags of the server: %v", args, err)
 		}
+	}
+}
+
+// TestCreate_ManyAtOnceInOneParent has the members of one organizer create tasks at the same time: none is told to try again.
+func TestCreate_ManyAtOnceInOneParent(t *testing.T) {
+	s := start(t, "-demo=false", "-rates", noRates)
+	tokens, organizers := makers(t, s, 64, true)
+	var all sync.WaitGroup
+	for i, token := range tokens {
+		all.Go(func() {
+			for n := range 6 {
+				draft := map[string]any{"organizerId": organizers[i], "name": fmt.Sprintf("Task %d of %d", n, i)}
+				if a := s.send(t, token, http.MethodPost, "/v1/tasks", draft); a.status != http.StatusCreated {
+					t.Errorf("status %d: %s", a.status, a.body)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if a := s.send(t, tokens[0], http.MethodDelete, "/v1/organizers/"+organizers[0], nil); a.status != http.StatusConflict {
+		t.Errorf("an organizer with tasks is deleted: status %d", a.status)
 	}
 }

@@ -150,7 +150,7 @@ func openStored(t *testing.T, at time.Time, data string, flags ...string) *testS
 }
 
 // object is call for an answer that is an object.
-func (s *testServer) object(t *testing.T, token, method, path string, body any) (object map[string]any) {
+func (s *testServer) object(t testing.TB, token, method, path string, body any) (object map[string]any) {
 	t.Helper()
 	s.call(t, token, method, path, body, &object)
 	return object

@@ -11,24 +11,18 @@ import (
 	"assay/shared/store"
 )
 
+// reservedWrites is how many writes of a transaction are left to what every deletion adds.
+const reservedWrites = 10
+
 // remove deletes an organizer without tasks. Grants beyond what one transaction holds are deleted afterwards: until then they name
 // a missing organizer, and give no right. No address below a missing organizer answers, so its audit entries are deleted too, and
 // the log has the deletion.
 func remove(ctx context.Context, c *api.Call, o *record.Organizer) error {
-	n, err := records.Get[record.TaskCount](ctx, c.Store, store.Strong, record.TaskCountKey(o.ID))
-	if err != nil {
+	c.Tx.Delete(o)
+	if err := requireNoTasks(ctx, c, o.ID); err != nil {
 		return err
 	}
-	c.Tx.Delete(o)
-	switch {
-	case n == nil:
-		c.Tx.CheckAbsent(record.TaskCountKey(o.ID))
-	case n.Tasks > 0:
-		return problem.Conflict.New("The organizer still has tasks. Delete them first.")
-	default:
-		c.Tx.Delete(n)
-	}
-	atOnce := min(len(o.Members), record.MaxMemberChanges)
+	atOnce := min(len(o.Members), store.MaxWrites-c.Tx.Len()-reservedWrites)
 	for _, m := range o.Members[:atOnce] {
 		c.Tx.DeleteKey(record.MembershipKey(m, o.ID))
 	}
@@ -36,6 +30,32 @@ func remove(ctx context.Context, c *api.Call, o *record.Organizer) error {
 		c.Log.InfoContext(ctx, "organizer deleted", "organizer", o.ID, "name", o.Name, "user", c.Caller.ID)
 		deleteRest(ctx, c, o.ID, o.Members[atOnce:])
 	})
+	return nil
+}
+
+// requireNoTasks deletes the count of the organizer's tasks, which must be 0 when the transaction is carried out.
+func requireNoTasks(ctx context.Context, c *api.Call, organizerID string) error {
+	keys := record.TaskCountKeys(organizerID)
+	parts, err := records.GetItems(ctx, c.Store, store.Strong, keys...)
+	if err != nil {
+		return err
+	}
+	tasks := 0
+	for i, part := range parts {
+		n, err := records.Decode[record.TaskCount](part)
+		switch {
+		case err != nil:
+			return err
+		case n == nil:
+			c.Tx.CheckAbsent(keys[i])
+		default:
+			c.Tx.Delete(n)
+			tasks += n.Tasks
+		}
+	}
+	if tasks > 0 {
+		return problem.Conflict.New("The organizer still has tasks. Delete them first.")
+	}
 	return nil
 }
 

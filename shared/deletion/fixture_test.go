@@ -216,13 +216,13 @@ type outcome struct {
 func (f *fixture) outcome() outcome {
 	f.t.Helper()
 	deleted := f.left(f.deletedKeys())
-	counted := recordtest.Get[record.TaskCount](f.t, f.Store, record.TaskCountKey(f.task.OrganizerID))
+	counted := recordtest.TasksOf(f.t, f.Store, f.task.OrganizerID)
 	action := map[record.PendingKind]string{record.DeleteTask: record.TaskDeleted, record.DeleteDataset: record.DatasetDeleted}[f.deletes]
 	var version int64
 	if r, _ := f.read(); r != nil {
 		version = r.(interface{ Revision() int64 }).Revision()
 	}
-	return outcome{version, deleted, f.left(f.keys) - deleted, counted.Tasks, f.auditEntries(action)}
+	return outcome{version, deleted, f.left(f.keys) - deleted, counted, f.auditEntries(action)}
 }
 
 // whole is the outcome of a deletion that deleted nothing, and gone that of a complete one.

@@ -13,7 +13,8 @@ import (
 // Single resources, by key (partition / sort):
 //
 //	ORGANIZER#<id>            / ORGANIZER           an organizer
-//	ORGANIZER#<id>            / TASKS               how many tasks it has
+//	ORGANIZER#<id>            / TASKS               how many tasks it has, without those that the other parts of this count have
+//	ORGANIZER#<id>            / TASKS#<number>      another part of it
 //	TASK#<id>                 / TASK                a task
 //	TASK#<id>                 / REGISTRATION#<id>   a registration; the partition lists a task's registrations
 //	TASK#<id>                 / TEAM#<name>         reserves the name of a team that is shown within the task

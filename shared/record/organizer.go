@@ -2,6 +2,7 @@ package record
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"assay/shared/access"
@@ -70,18 +71,36 @@ func (o *Organizer) Indexes() [store.NumIndexes]store.Key {
 	return indexes{}.with(ByKind, kindPartition(KindOrganizer, access.Everyone, o.ID), o.ID)
 }
 
-// TaskCount is how many tasks an organizer has. It is written in the transactions that make tasks and end them, so that an
-// organizer that has one is never deleted, however far the lists lag behind.
+// TaskCountParts is over how many records the count of an organizer's tasks is spread, so that many tasks can be made at once.
+const TaskCountParts = 64
+
+// TaskCount is a part of how many tasks an organizer has. One of them is written in each transaction that makes tasks or ends them, so
+// that an organizer that has one is never deleted, however far the lists lag behind. A single part can be less than 0.
 type TaskCount struct {
 	Meta  // ID is the organizer's
+	Part  int
 	Tasks int
 }
 
-// TaskCountKey is the key of the count of an organizer's tasks.
-func TaskCountKey(organizerID string) store.Key { return keyOf(KindOrganizer, organizerID, "TASKS") }
+// TaskCountKey is the key of a part of the count of an organizer's tasks. The first is the only one that earlier builds have.
+func TaskCountKey(organizerID string, part int) store.Key {
+	if part == 0 {
+		return keyOf(KindOrganizer, organizerID, "TASKS")
+	}
+	return keyOf(KindOrganizer, organizerID, "TASKS#"+strconv.Itoa(part))
+}
+
+// TaskCountKeys are the keys of all parts of the count.
+func TaskCountKeys(organizerID string) []store.Key {
+	keys := make([]store.Key, TaskCountParts)
+	for part := range keys {
+		keys[part] = TaskCountKey(organizerID, part)
+	}
+	return keys
+}
 
 // Key implements Record.
-func (n *TaskCount) Key() store.Key { return TaskCountKey(n.ID) }
+func (n *TaskCount) Key() store.Key { return TaskCountKey(n.ID, n.Part) }
 
 // Scope is the scope of the organizer; its members are its organizers.
 func (o *Organizer) Scope() access.Scope {

@@ -66,8 +66,8 @@ func TestImport_MovesEveryRecordAndFile(t *testing.T) {
 				t.Errorf("%s has %v", name, key)
 			}
 		}
-		if n := recordtest.Get[record.TaskCount](t, s.store, record.TaskCountKey(o.organizer.ID)); n == nil || n.Tasks != 2 {
-			t.Errorf("%s counts %+v tasks", name, n)
+		if n := recordtest.TasksOf(t, s.store, o.organizer.ID); n != 2 {
+			t.Errorf("%s counts %d tasks", name, n)
 		}
 		u := recordtest.Get[record.Usage](t, s.store, record.UsageKey(recordtest.UserID("ann")))
 		if queued := int64(len("1 Q0 d1 1 1.0 shared\n")); u == nil || u.Bytes != o.run.Bytes+queued {
@@ -121,8 +121,8 @@ func TestImport_OfATaskMovesWhatBelongsToIt(t *testing.T) {
 	}
 	// The organizer's other task follows, and is counted with the first.
 	to.from(t, o.export(t, Scope{Task: o.other.ID})).mustApply(t)
-	if n := recordtest.Get[record.TaskCount](t, to.store, record.TaskCountKey(o.organizer.ID)); n.Tasks != 2 {
-		t.Errorf("%d tasks are counted", n.Tasks)
+	if n := recordtest.TasksOf(t, to.store, o.organizer.ID); n != 2 {
+		t.Errorf("%d tasks are counted", n)
 	}
 }
 
@@ -196,8 +196,8 @@ func TestImport_GoesOnAfterEachInterruption(t *testing.T) {
 			}
 		}
 		wantEqual(t, items(t, to.store), want)
-		if n := recordtest.Get[record.TaskCount](t, to.store, record.TaskCountKey(o.organizer.ID)); n == nil || n.Tasks != 2 {
-			t.Errorf("after an interruption at %d, %+v tasks are counted", n.Tasks, n)
+		if n := recordtest.TasksOf(t, to.store, o.organizer.ID); n != 2 {
+			t.Errorf("after an interruption, %d tasks are counted", n)
 		}
 		return hooked
 	})

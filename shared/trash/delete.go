@@ -3,6 +3,7 @@ package trash
 import (
 	"cmp"
 	"context"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -187,14 +188,16 @@ func (t Trash) deletedRuns(ctx context.Context, d *record.DeletionItem) ([]*reco
 	return records.GetExisting[record.RunItem](ctx, t.bin(d), store.Strong, ids, record.RunKey)
 }
 
-// CountTask adds to tx that the organizer has so many tasks more. An organizer that has tasks cannot be deleted.
+// CountTask adds to tx that the organizer has so many tasks more. An organizer that has tasks cannot be deleted. Each attempt of a
+// change chooses a part of the count, so that those of many clients seldom meet.
 func CountTask(ctx context.Context, s store.Store, tx *records.Tx, now time.Time, organizerID string, more int) error {
-	n, err := records.Get[record.TaskCount](ctx, s, store.Strong, record.TaskCountKey(organizerID))
+	part := rand.IntN(record.TaskCountParts) //nolint:gosec // which part is no secret
+	n, err := records.Get[record.TaskCount](ctx, s, store.Strong, record.TaskCountKey(organizerID, part))
 	if err != nil {
 		return err
 	}
-	n = cmp.Or(n, &record.TaskCount{Meta: record.MetaOf(organizerID, now)})
-	n.Tasks = max(0, n.Tasks+more)
+	n = cmp.Or(n, &record.TaskCount{Meta: record.MetaOf(organizerID, now), Part: part})
+	n.Tasks += more
 	tx.Save(n, now)
 	return nil
 }

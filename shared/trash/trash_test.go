@@ -146,6 +146,10 @@ func (f *fixture) contents() map[store.Key]string {
 			if strings.HasPrefix(it.Partition, "AUDIT#") || it.Sort == "USAGE" {
 				continue
 			}
+			if strings.HasPrefix(it.Sort, "TASKS") { // in whichever part of the count
+				all[store.Key{Partition: it.Partition, Sort: "TASKS"}] = fmt.Sprint(recordtest.TasksOf(f.t, f.Store, f.task.OrganizerID))
+				continue
+			}
 			data, err := json.Marshal(members)
 			f.must(err)
 			it.Indexes[record.ByWork-1] = store.Key{}

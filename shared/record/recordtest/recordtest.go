@@ -136,6 +136,17 @@ func Get[R any, P records.Pointer[R]](t TB, s store.Store, key store.Key) P {
 	return r
 }
 
+// TasksOf is how many tasks are counted of the organizer.
+func TasksOf(t TB, s store.Store, organizerID string) (tasks int) {
+	t.Helper()
+	for _, key := range record.TaskCountKeys(organizerID) {
+		if n := Get[record.TaskCount](t, s, key); n != nil {
+			tasks += n.Tasks
+		}
+	}
+	return tasks
+}
+
 // User makes users known, as a first change of their own does.
 func (b *Builder) User(names ...string) {
 	b.t.Helper()

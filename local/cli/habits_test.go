@@ -269,6 +269,24 @@ func TestLogs_FollowARun(t *testing.T) {
 	}
 }
 
+// TestLogs_AreWhole follows a run whose execution is over, and whose log is stored, while it is still evaluated.
+func TestLogs_AreWhole(t *testing.T) {
+	looks := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/log" {
+			_, _ = io.WriteString(w, "one\ntwo\n")
+			return
+		}
+		state := []string{"evaluating", "evaluating", "completed"}[looks]
+		looks++
+		_, _ = io.WriteString(w, `{"id":"1","state":"`+state+`","logTail":"two\n","log":{"url":"http://`+r.Host+`/log"}}`)
+	}))
+	defer s.Close()
+	if got := local(t).want(done, "logs", "1", "-f", "--server", s.URL); got != "one\ntwo\n" {
+		t.Errorf("it prints %q", got)
+	}
+}
+
 // TestOutput_IsPlainOrJSON runs each command with --json, whose output is one value of JSON and no more, and without it on a terminal,
 // where nothing steers it: there is no colour that NO_COLOR could take away.
 func TestOutput_IsPlainOrJSON(t *testing.T) {

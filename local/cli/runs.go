@@ -170,15 +170,14 @@ func showLogs(c *call) {
 		out = &text
 	}
 	r, err := c.watch(c.ctx, c.arg(0), !c.yes("follow"), func(r run) error {
-		tail, whole := r.LogTail, r.Log
-		if c.yes("evaluation") {
-			tail, whole = r.EvaluationLogTail, r.EvaluationLog
+		before, whole := seen, r.Log
+		if seen = r.LogTail; c.yes("evaluation") {
+			seen, whole = r.EvaluationLogTail, r.EvaluationLog
 		}
-		if seen == "" && whole != nil && whole.URL != "" {
+		if before == "" && whole != nil && whole.URL != "" {
 			return client.Copy(c.ctx, out, whole.URL)
 		}
-		_, err := io.WriteString(out, unseen(seen, tail))
-		seen = tail
+		_, err := io.WriteString(out, unseen(before, seen))
 		return err
 	})
 	if c.fail(err) {

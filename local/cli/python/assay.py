@@ -17,6 +17,7 @@ import warnings
 
 _PATH = (str, os.PathLike)
 
+
 class Error(Exception):
     """What the command line refused, in its words; code is its exit code, and result what it printed as JSON, if anything."""
 
@@ -62,8 +63,8 @@ def submit(task, files, wait=True, **options):
 def _call(arguments, folder=None):
     """Runs the command line, which was installed with this module, and returns the JSON that it prints."""
     program = next(f for f in importlib.metadata.files("assay") if f.stem == "assay" and f.suffix in ("", ".exe"))
-    done = subprocess.run([os.path.abspath(program.locate()), "--json", *arguments], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
-                          cwd=folder, check=False)
+    done = subprocess.run([os.path.abspath(program.locate()), "--json", *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+                          encoding="utf-8", cwd=folder, check=False)
     result = json.loads(done.stdout) if done.stdout else None
     if done.returncode:
         raise Error(done.stderr.strip(), done.returncode, result)

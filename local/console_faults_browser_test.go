@@ -264,8 +264,8 @@ func TestConsole_StopsAnUploadBeforeItsLinkIsThere(t *testing.T) {
 	browsertest.Evaluate[any](p.Page, `{ const open = XMLHttpRequest.prototype.open; window.uploads = 0; XMLHttpRequest.prototype.open =
 function(method, url) { open.call(this, method, ++window.uploads === 1 ? url.replace(location.host, "127.0.0.1:9") : url); };
 const real = fetch; window.fetch = async request => { const answer = await real(request);
-if (window.uploads === 1 && /submissions.[^/]+$/.test(request.url)) await new Promise(done => { window.asked = true; window.answers = done; });
-return answer; } }`)
+if (window.uploads !== 1 || !/submissions.[^/]+$/.test(request.url)) return answer;
+window.asked = true; await new Promise(done => window.answers = done); return answer; } }`)
 	p.Press("Title > Submit")
 	p.Await(`window.asked === true`)
 	p.Press("Title > Stop")

@@ -43,3 +43,25 @@ func TestConsole_CompletesAddresses(t *testing.T) {
 		t.Errorf("the website is %q", now.Website)
 	}
 }
+
+// TestConsole_CancelsWhatAPreviewShows sees what saving would do, and cancels: what was entered is still there, and nothing is saved.
+func TestConsole_CancelsWhatAPreviewShows(t *testing.T) {
+	s := start(t, "-demo=false")
+	owner := s.token(t, "owner")
+	task := s.task(t, owner, "Lakes")
+	s.post(t, s.token(t, "ada"), task+"/registrations", map[string]any{"team": "Otters"})
+	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(task, "/v1")+"/edit")
+	p.Fill("Text of the terms", "Be kind.")
+	p.Press("Save: Terms")
+	p.Sees("What this will do")
+	p.Press("What this will do > Cancel")
+	p.Await(`!document.querySelector(".effects")`)
+	p.Sees("Save: Terms")
+	var now struct{ Terms any }
+	if s.get(t, owner, task, &now); now.Terms != nil {
+		t.Errorf("the terms are %v", now.Terms)
+	}
+	if !browsertest.Evaluate[bool](p.Page, `[...document.querySelectorAll("textarea")].some(e => e.value === "Be kind.")`) {
+		t.Error("what was entered is lost")
+	}
+}

@@ -172,11 +172,11 @@ export function Form({ name, initial, submit, children, button = "Save", preview
       {effects && <Effects of={effects} />}
       <p class="actions">
         <button aria-disabled={busy}>{busy ? "Working …" : effects ? `${button}, with these effects` : button}</button>
-        {!same(values, base) && <button type="button" class="plain" onClick={() => {
-          setValues(base);
-          setEffects(undefined);
-          setProblem(undefined);
-        }}>{effects ? "Discard" : "Start over"}</button>}
+        {effects ? <button type="button" class="plain" onClick={() => setEffects(undefined)}>Cancel</button>
+          : !same(values, base) && <button type="button" class="plain" onClick={() => {
+            setValues(base);
+            setProblem(undefined);
+          }}>Start over</button>}
       </p>
     </form>
   );
@@ -191,7 +191,7 @@ function leaves(a: Values, b: Values, at = ""): string[] {
 }
 
 const effectWords: Record<Schemas["Effect"]["kind"], string> = {
-  audience: "Who sees it", evaluation: "Runs are evaluated again", quota: "Charged to your quota", audit: "Kept in the audit trail",
+  audience: "Who sees it", evaluation: "Runs are evaluated again", quota: "Counts towards your quota", audit: "Kept in the audit trail",
   news: "People are notified", terms: "Teams must accept the terms",
 };
 const audiences: Record<string, string> = {
@@ -205,7 +205,7 @@ export const Effects = ({ of }: { of: Schemas["Effect"][] }) => (
     <ul>
       {of.map((e, i) => (
         <li key={i}>
-          {e.kind === "news" && e.detail ? `${effectWords.news}: ${e.detail.replace(".", " ")}` : e.detail ?? effectWords[e.kind]}{e.count !== undefined && ` (${e.count})`}
+          {e.kind === "news" && e.detail ? `${effectWords.news}: ${e.detail}` : e.detail ?? effectWords[e.kind]}{e.count !== undefined && ` (${e.count})`}
           {(e.before !== undefined || e.after !== undefined) && <>: {audiences[e.before ?? ""] ?? e.before} → <strong>{audiences[e.after ?? ""] ?? e.after}</strong></>}
         </li>
       ))}

@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-NTVPQ2ED.js";import"./chunk-IKSDHDDE.js";import"./chunk-COIIMIFM.js";import"./chunk-PBQRZX5F.js";import"./chunk-LLN74KVS.js";import"./chunk-IVPRNAGC.js";import"./chunk-6GOPFMID.js";import"./chunk-W52AZ5OL.js";import"./chunk-PNHWQCZW.js";import"./chunk-BR77R6U5.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as TokenList,a as default};

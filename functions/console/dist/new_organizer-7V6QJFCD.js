@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-H2FJMKO7.js";import"./chunk-FDHTT7SY.js";import"./chunk-PBQRZX5F.js";import"./chunk-LLN74KVS.js";import"./chunk-IVPRNAGC.js";import"./chunk-LAOYOHP7.js";import"./chunk-W52AZ5OL.js";import"./chunk-PNHWQCZW.js";import"./chunk-BR77R6U5.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{a as OrganizerFields,b as default};

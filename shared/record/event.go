@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"assay/shared/access"
+	"assay/shared/lists"
 	"assay/shared/store"
 )
 
@@ -26,29 +27,46 @@ const (
 	EventWebhookDisabled       EventKind = "webhook.disabled"
 )
 
-// EventKinds are all kinds, in the order of the documentation.
-var EventKinds = []EventKind{
-	EventRegistrationPending, EventRegistrationDecided, EventInvitationCreated, EventRunFailed, EventRunCompleted, EventReviewPublished,
-	EventTruthChanged, EventWindowClosing, EventAnnouncementPublished, EventWorkersMissing, EventTokenExpiring, EventWebhookDisabled,
+// kind is what is known of a kind of events.
+type kind struct {
+	EventKind
+	to     Recipients
+	notice string // in words, who is notified and of what
 }
 
-var notices = map[EventKind]string{
-	EventRegistrationPending:   "the organizers, that a team waits for their decision",
-	EventRegistrationDecided:   "the team, of what the organizers decided",
-	EventInvitationCreated:     "the owner of the address, of the invitation",
-	EventRunFailed:             "the team, that its run failed",
-	EventRunCompleted:          "the team, that its run completed",
-	EventReviewPublished:       "the team, that its results are published",
-	EventTruthChanged:          "the teams that take part, that runs are evaluated again",
-	EventWindowClosing:         "the teams that take part, two days before the window closes",
-	EventAnnouncementPublished: "the teams that take part, of the announcement",
-	EventWorkersMissing:        "the organizers, that no worker serves a run",
-	EventTokenExpiring:         "the owner of the token, before it expires",
-	EventWebhookDisabled:       "the organizers, that a webhook was switched off",
+// kinds are all kinds, in the order of the documentation.
+var kinds = []kind{
+	{EventRegistrationPending, ToOrganizers, "the organizers, that a team waits for their decision"},
+	{EventRegistrationDecided, ToTeam, "the team, of what the organizers decided"},
+	{EventInvitationCreated, ToAddress, "the owner of the address, of the invitation"},
+	{EventRunFailed, ToTeam, "the team, that its run failed"},
+	{EventRunCompleted, ToTeam, "the team, that its run completed"},
+	{EventReviewPublished, ToTeam, "the team, that its results are published"},
+	{EventTruthChanged, ToRegistrants, "the teams that take part, that runs are evaluated again"},
+	{EventWindowClosing, ToRegistrants, "the teams that take part, two days before the window closes"},
+	{EventAnnouncementPublished, ToRegistrants, "the teams that take part, of the announcement"},
+	{EventWorkersMissing, ToOrganizers, "the organizers, that no worker serves a run"},
+	{EventTokenExpiring, ToUsers, "the owner of the token, before it expires"},
+	{EventWebhookDisabled, ToOrganizers, "the organizers, that a webhook was switched off"},
 }
+
+// EventKinds are all kinds, in the order of the documentation.
+var EventKinds = lists.Map(kinds, func(k kind) EventKind { return k.EventKind })
 
 // Notice says in words who is notified of an event of the kind, and of what.
-func (k EventKind) Notice() string { return notices[k] }
+func (k EventKind) Notice() string { return k.about().notice }
+
+// To returns who is notified of events of the kind.
+func (k EventKind) To() Recipients { return k.about().to }
+
+func (k EventKind) about() kind {
+	for _, known := range kinds {
+		if known.EventKind == k {
+			return known
+		}
+	}
+	return kind{}
+}
 
 // Recipients says which people are notified of an event.
 type Recipients string
@@ -61,22 +79,6 @@ const (
 	ToUsers       Recipients = "users"       // those whom the event names
 	ToAddress     Recipients = "address"     // the e-mail address of the invitation, whose owner need have no account
 )
-
-// To returns who is notified of events of the kind.
-func (k EventKind) To() Recipients {
-	switch k {
-	case EventRegistrationPending, EventWorkersMissing, EventWebhookDisabled:
-		return ToOrganizers
-	case EventTruthChanged, EventWindowClosing, EventAnnouncementPublished:
-		return ToRegistrants
-	case EventTokenExpiring:
-		return ToUsers
-	case EventInvitationCreated:
-		return ToAddress
-	default:
-		return ToTeam
-	}
-}
 
 // Event is an entry of the outbox: something happened that people and webhooks are notified of. The transaction of the change that it
 // tells of creates it, so that none is lost and none is made up; the notifier delivers it from NotBefore on. It says what the event is

@@ -32,11 +32,7 @@ func (t Trash) Run(ctx context.Context, tx *records.Tx, r *record.RunItem, d *re
 // Submission adds to tx that the submission is deleted with its runs, as Run does with one.
 func (t Trash) Submission(ctx context.Context, tx *records.Tx, s *record.SubmissionItem, runs []*record.RunItem,
 	d *record.DeletionItem) error {
-	it, err := record.Item(s)
-	if err != nil {
-		return err
-	}
-	if err := (&batch{Tx: tx, deletion: d}).out(it); err != nil {
+	if err := (&batch{Tx: tx, deletion: d}).record(s, (*batch).out); err != nil {
 		return err
 	}
 	return t.runs(ctx, tx, d, s, runs, func(a *record.Allowance) {
@@ -92,11 +88,9 @@ func (t Trash) Dataset(ctx context.Context, tx *records.Tx, set *record.DatasetI
 		return err
 	}
 	tx.Create(d)
-	return (&batch{Tx: tx, deletion: d}).each(items, func(b *batch, it store.Item) (err error) {
+	return (&batch{Tx: tx, deletion: d}).each(items, func(b *batch, it store.Item) error {
 		if it.Key == set.Key() {
-			if it, err = record.Item(set); err != nil {
-				return err
-			}
+			return b.record(set, (*batch).out)
 		}
 		return b.out(it)
 	})
@@ -104,16 +98,12 @@ func (t Trash) Dataset(ctx context.Context, tx *records.Tx, set *record.DatasetI
 
 // Task adds to tx that the task is deleted. From then on nothing finds the task; Continue moves what is in it.
 func (t Trash) Task(ctx context.Context, tx *records.Tx, task *record.TaskItem, d *record.DeletionItem) error {
-	it, err := record.Item(task)
-	if err != nil {
-		return err
-	}
 	if err := CountTask(ctx, t.Store, tx, t.Now(), task.OrganizerID, -1); err != nil {
 		return err
 	}
 	d.PendingWork = record.NewPendingWork(record.MoveToTrash, t.Now().Add(record.RequestTime))
 	tx.Create(d)
-	return (&batch{Tx: tx, deletion: d}).out(it)
+	return (&batch{Tx: tx, deletion: d}).record(task, (*batch).out)
 }
 
 // Continue moves to the trash what the transaction of a deletion left, if there is anything. Of a task, a confirming pass moves what

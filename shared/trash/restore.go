@@ -210,11 +210,7 @@ func (t Trash) submissionOf(ctx context.Context, b *batch, d *record.DeletionIte
 		return nil, err
 	}
 	record.Touch(s, t.Now())
-	it, err := record.Item(s)
-	if err != nil {
-		return nil, err
-	}
-	return s, b.back(it)
+	return s, b.record(s, (*batch).back)
 }
 
 // ofTeam gives the submission what is shown of its team and its task as they are now, which b requires to stay so.

@@ -33,11 +33,7 @@ func (t Trash) restoreTask(ctx context.Context, d *record.DeletionItem, by strin
 	if err := CountTask(ctx, t.Store, b.Tx, t.Now(), d.OrganizerID, 1); err != nil {
 		return err
 	}
-	it, err := record.Item(task)
-	if err != nil {
-		return err
-	}
-	if err := b.back(it); err != nil {
+	if err := b.record(task, (*batch).back); err != nil {
 		return err
 	}
 	if err := records.CreateMissing[record.Event](ctx, t.Store, b.Tx, task.ClosingEvent(t.Now())); err != nil {

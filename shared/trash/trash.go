@@ -112,6 +112,15 @@ func (b *batch) out(it store.Item) error {
 	return err
 }
 
+// record moves a record as it now is, not as it was read.
+func (b *batch) record(r record.Record, move func(*batch, store.Item) error) error {
+	it, err := record.Item(r)
+	if err != nil {
+		return err
+	}
+	return move(b, it)
+}
+
 // back moves an item that was read from the bin back to where it was.
 func (b *batch) back(it store.Item) error {
 	b.move(store.Item{Key: record.TrashKey(it.Key), Version: it.Version}, it)

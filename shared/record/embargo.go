@@ -36,12 +36,10 @@ type Extension struct {
 	ClosesAt  Instant `json:"closesAt"`
 }
 
-// extend returns the latest of the close of the dataset and of the extensions; nil when it never closes.
-func extend(closes *Instant, datasetID string, extensions ...Extension) *Instant {
-	for _, e := range extensions {
-		if closes != nil && (e.DatasetID == "" || e.DatasetID == datasetID) && e.ClosesAt.After(closes.Time) {
-			closes = &e.ClosesAt
-		}
+// extend returns the later of the close of the dataset and that of the extension, if it is for the dataset; nil when it never closes.
+func (e Extension) extend(closes *Instant, datasetID string) *Instant {
+	if closes != nil && (e.DatasetID == "" || e.DatasetID == datasetID) && e.ClosesAt.After(closes.Time) {
+		return &e.ClosesAt
 	}
 	return closes
 }
@@ -86,7 +84,7 @@ func (d *DatasetItem) Release(t *TaskItem, e *Embargo) Release {
 	_, closes := d.Window(t)
 	if e != nil {
 		for _, x := range e.Extensions {
-			closes = extend(closes, d.ID, x)
+			closes = x.extend(closes, d.ID)
 		}
 	}
 	if closes == nil {

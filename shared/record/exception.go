@@ -56,7 +56,7 @@ func (a *Allowance) Window(t *TaskItem, d *DatasetItem) (opens, closes *Instant)
 	if a != nil {
 		for _, e := range a.Exceptions {
 			if e.ClosesAt != nil {
-				closes = extend(closes, d.ID, Extension{e.DatasetID, *e.ClosesAt})
+				closes = Extension{e.DatasetID, *e.ClosesAt}.extend(closes, d.ID)
 			}
 		}
 	}

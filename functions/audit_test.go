@@ -124,7 +124,7 @@ func TestAudit_NamesAreJoinedWhenRead(t *testing.T) {
 	if last := rows[2]; last[3] != "olga" || last[4] != "olga@example.org" || last[5] != "review.updated" || last[9] != "tom" {
 		t.Errorf("%q", last)
 	}
-	if err := new(records.Tx).DeleteKey(record.UserKey(recordtest.UserID("tom"))).Commit(t.Context(), s.Store); err != nil {
+	if err := new(records.Tx).DeleteKeys(record.UserKey(recordtest.UserID("tom"))).Commit(t.Context(), s.Store); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{s.organizer + "/audit-entries", s.registration, s.runPath, s.submission} {

@@ -92,7 +92,7 @@ func TestRun_FailsWithoutItsDataset(t *testing.T) {
 	id := servertest.ID(p.dataset)
 	s := p.submit("ada", servertest.Upload(id, servertest.Inline("run.txt", "q1 Q0 d1 1 2.0 tag\n")))
 	// As when the dataset is deleted in the same instant as the run is made.
-	if err := new(records.Tx).DeleteKey(record.DatasetKey(id)).DeleteKey(record.TruthKey(id)).Commit(t.Context(), p.Store); err != nil {
+	if err := new(records.Tx).DeleteKeys(record.DatasetKey(id)).DeleteKeys(record.TruthKey(id)).Commit(t.Context(), p.Store); err != nil {
 		t.Fatal(err)
 	}
 	p.evaluate(s.RunIDs[0])

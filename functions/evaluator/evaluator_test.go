@@ -213,7 +213,7 @@ func TestEvaluate_FailsWithoutAUsableTruth(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	f.dataset.Truths = nil
-	f.records.Commit(new(records.Tx).DeleteKey(f.truth.Key()).Replace(f.dataset))
+	f.records.Commit(new(records.Tx).DeleteKeys(f.truth.Key()).Replace(f.dataset))
 	id = f.add(ranked).ID
 	f.evaluate(id)
 	if r := f.run(id); r.State != record.Failed || r.TruthVersion != 0 {

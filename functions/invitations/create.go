@@ -39,7 +39,7 @@ func create[T api.Target](ctx context.Context, c *api.Call, t T, d record.Invita
 		return "", made, err
 	}
 	for _, i := range ended[:min(len(ended), record.MaxInvitations)] {
-		c.Tx.DeleteKey(i.Key())
+		c.Tx.DeleteKeys(i.Key())
 	}
 	if len(open) >= record.MaxInvitations {
 		return "", made, problem.Conflict.New("There are %d invitations, which is the most. Withdraw one first: "+

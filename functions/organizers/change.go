@@ -66,7 +66,7 @@ func save(ctx context.Context, c *api.Call, o, changed *record.Organizer) error 
 	} else if n == 0 {
 		return c.UpsertProfile(ctx)
 	}
-	keys := records.Keys(slices.Concat(promoted, demoted), func(id string) store.Key { return record.MembershipKey(id, o.ID) })
+	keys := o.MembershipKeys(slices.Concat(promoted, demoted))
 	grants, err := records.GetAll[record.Reservation](ctx, c.Store, store.Strong, keys...)
 	if err != nil {
 		return err
@@ -88,9 +88,7 @@ func save(ctx context.Context, c *api.Call, o, changed *record.Organizer) error 
 			c.Tx.Replace(g)
 		}
 	}
-	for _, m := range removed {
-		c.Tx.DeleteKey(record.MembershipKey(m, o.ID))
-	}
+	c.Tx.DeleteKeys(o.MembershipKeys(removed)...)
 	path := "/v1/organizers/" + o.ID
 	if len(removed) > 0 {
 		if err := c.Audit(ctx, o.Scope(), record.MembersChanged, path, removed, []string{}, removed...); err != nil {

@@ -23,9 +23,7 @@ func remove(ctx context.Context, c *api.Call, o *record.Organizer) error {
 		return err
 	}
 	atOnce := min(len(o.Members), store.MaxWrites-c.Tx.Len()-reservedWrites)
-	for _, m := range o.Members[:atOnce] {
-		c.Tx.DeleteKey(record.MembershipKey(m, o.ID))
-	}
+	c.Tx.DeleteKeys(o.MembershipKeys(o.Members[:atOnce])...)
 	c.After(func(ctx context.Context) {
 		c.Log.InfoContext(ctx, "organizer deleted", "organizer", o.ID, "name", o.Name, "user", c.Caller.ID)
 		deleteRest(ctx, c, o.ID, o.Members[atOnce:])

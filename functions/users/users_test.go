@@ -40,7 +40,7 @@ func TestShowCurrent_NamesOrganizersAndTasks(t *testing.T) {
 		task.Register("alice")
 	}
 	closed.Register("alice", pending)
-	b.Commit(new(records.Tx).DeleteKey(gone.Key()))
+	b.Commit(new(records.Tx).DeleteKeys(gone.Key()))
 
 	var me users.Current
 	a := s.Want(http.StatusOK, &me, "alice", http.MethodGet, "/v1/user", nil)

@@ -109,7 +109,7 @@ func TestLease_WithAnAccessTokenEndsWithTheRight(t *testing.T) {
 	for recordtest.Get[record.Serving](t, s.Store, record.ServingKey()) == nil {
 		time.Sleep(time.Millisecond)
 	}
-	s.Records().Commit(new(records.Tx).DeleteKey(record.MembershipKey(recordtest.UserID("olga"), lab)))
+	s.Records().Commit(new(records.Tx).DeleteKeys(record.MembershipKey(recordtest.UserID("olga"), lab)))
 	s.image("ada", dataset)
 	wantCode(t, <-waiting, codes.PermissionDenied, "may not work for its pools any more")
 	wantCode(t, beat(first), codes.PermissionDenied, "may not work for its pools any more")

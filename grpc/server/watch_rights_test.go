@@ -169,7 +169,7 @@ func TestWatch_ReadsGrantsAgainAfterAMinute(t *testing.T) {
 		r := newWatchedRun(t)
 		c := r.watch(organizer)
 		synctest.Wait()
-		r.Commit(new(records.Tx).DeleteKey(record.MembershipKey(organizer.ID, r.dataset.OrganizerID)))
+		r.Commit(new(records.Tx).DeleteKeys(record.MembershipKey(organizer.ID, r.dataset.OrganizerID)))
 		time.Sleep(maxGrantsAge)
 		r.append(record.EvaluationLog, "one")
 		synctest.Wait()

@@ -254,7 +254,7 @@ func TestWatch_AwaitsLinesThatTheRunCounts(t *testing.T) {
 			t.Errorf("%v; %d queries are still to hide chunks", c.lines, lagging.hides.Load())
 		}
 		c.leave()
-		r.Commit(new(records.Tx).DeleteKey(record.LogKey(r.run.ID, record.ExecutionLog, 0)))
+		r.Commit(new(records.Tx).DeleteKeys(record.LogKey(r.run.ID, record.ExecutionLog, 0)))
 		again := r.watch(organizer)
 		if err := again.ends(); err == nil || !strings.Contains(err.Error(), "misses line 0") {
 			t.Errorf("a stream of an incomplete log ends with %v", err)

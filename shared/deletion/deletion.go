@@ -122,7 +122,7 @@ func (d Deleter) ResumeTask(ctx context.Context, key store.Key) error {
 
 // SweepTask ends a deletion that an earlier build had decided.
 func (d Deleter) SweepTask(ctx context.Context, key store.Key) error {
-	return new(records.Tx).DeleteKey(key).Commit(ctx, d.Store)
+	return new(records.Tx).DeleteKeys(key).Commit(ctx, d.Store)
 }
 
 var errTaskUsed = problem.Conflict.New("The task has submissions. Make it private, or delete it with them: DELETE with the " +

@@ -16,7 +16,7 @@ import (
 // quota of its user no longer have it. It is not refunded, or deleting would be a way around the quota of the task. Its files are
 // left to the caller.
 func (d Deleter) Run(ctx context.Context, tx *records.Tx, r *record.RunItem) error {
-	tx.Delete(r).DeleteKey(record.ReviewKey(r.ID))
+	tx.Delete(r).DeleteKeys(record.ReviewKey(r.ID))
 	for _, id := range r.Evaluations {
 		queue.DeleteEvaluation(tx, id)
 	}

@@ -73,12 +73,12 @@ func (d UserDeleter) deleteUser(ctx context.Context, u *record.User) error {
 	if err != nil {
 		return err
 	}
-	tx := new(records.Tx).Delete(u).DeleteKey(record.MailboxKey(u.ID))
+	tx := new(records.Tx).Delete(u).DeleteKeys(record.MailboxKey(u.ID))
 	if usage != nil {
 		tx.Delete(usage)
 	}
 	if listed := usage.StorageKey(); !listed.IsZero() {
-		tx.DeleteKey(listed)
+		tx.DeleteKeys(listed)
 	}
 	return tx.Commit(ctx, d.Store)
 }
@@ -111,7 +111,7 @@ func (p userPass) endMembership(ctx context.Context, organizerID string) error {
 	if err != nil {
 		return err
 	}
-	tx := new(records.Tx).DeleteKey(record.MembershipKey(p.ID, organizerID))
+	tx := new(records.Tx).DeleteKeys(record.MembershipKey(p.ID, organizerID))
 	if o != nil && slices.Contains(o.Members, p.ID) {
 		o.Remove(p.ID)
 		tx.Save(o, p.Now()).Create(p.audit(o.Scope(), record.UserDeleted, "/v1/organizers/"+o.ID))
@@ -124,7 +124,7 @@ func (p userPass) endRegistration(ctx context.Context, grant record.Registered) 
 	if err != nil {
 		return err
 	}
-	tx := new(records.Tx).DeleteKey(grant.Key())
+	tx := new(records.Tx).DeleteKeys(grant.Key())
 	if r == nil {
 		return tx.Commit(ctx, p.Store)
 	}
@@ -133,9 +133,7 @@ func (p userPass) endRegistration(ctx context.Context, grant record.Registered) 
 		return err
 	}
 	if len(r.Members) == 0 {
-		if name, reserved := r.ReservedName(); reserved {
-			tx.DeleteKey(name)
-		}
+		tx.DeleteKeys(r.ReservedNames()...)
 		if used != nil && used.ID != record.DeletedUser(r.TaskID, p.ID) {
 			if used, err = team.Own(ctx, p.Store, tx, used, r.TaskID, r.ID, p.Now()); err != nil {
 				return err
@@ -305,7 +303,7 @@ func (p userPass) endInvitations(ctx context.Context, tx *records.Tx, id string)
 		Limit: record.MaxInvitations, Consistency: store.Strong})
 	for _, i := range all {
 		if i.InvitedBy == p.ID {
-			tx.DeleteKey(i.Key())
+			tx.DeleteKeys(i.Key())
 		}
 	}
 	return err

@@ -153,7 +153,7 @@ func (t *transition) updateListing(truth *record.Truth) error {
 // DeleteEvaluation adds to tx that the evaluation is deleted. An object with its values per topic is deleted with the other
 // files that no record names.
 func DeleteEvaluation(tx *records.Tx, evaluationID string) {
-	tx.DeleteKey(record.EvaluationKey(evaluationID)).DeleteKey(record.TopicsKey(evaluationID))
+	tx.DeleteKeys(record.EvaluationKey(evaluationID), record.TopicsKey(evaluationID))
 }
 
 // Heartbeat extends the lease for the duration from now, and appends lines to the log, of which the first has the given

@@ -148,7 +148,7 @@ func (a Account) take(limits record.UsageLimits, usage *record.Usage, ch record.
 		return nil
 	}
 	if !listed.IsZero() {
-		a.Tx.DeleteKey(listed)
+		a.Tx.DeleteKeys(listed)
 	}
 	if !key.IsZero() {
 		a.Tx.Create(&record.Reservation{Meta: record.MetaOf(a.UserID, a.Now), At: key})

@@ -120,6 +120,11 @@ func (o *Organizer) Membership(userID string, now time.Time) *Reservation {
 	return &Reservation{Meta: NewMeta(now), At: MembershipKey(userID, o.ID), Editor: !slices.Contains(o.Owners, userID)}
 }
 
+// MembershipKeys are the keys of the grants of the memberships of users.
+func (o *Organizer) MembershipKeys(userIDs []string) []store.Key {
+	return lists.Map(userIDs, func(id string) store.Key { return MembershipKey(id, o.ID) })
+}
+
 // Remove ends the membership of the user.
 func (o *Organizer) Remove(userID string) {
 	if slices.Contains(o.Owners, userID) {

@@ -138,10 +138,13 @@ func (r *RegistrationItem) ReplaceFormer(userID, by string) bool {
 	return i >= 0
 }
 
-// ReservedName is the key that reserves the name of the team. An anonymous team reserves none, or others could find out by a
+// ReservedNames has the key that reserves the name of the team. An anonymous team reserves none, or others could find out by a
 // conflict that it takes part.
-func (r *RegistrationItem) ReservedName() (store.Key, bool) {
-	return TeamKey(r.TaskID, r.Team), !r.Anonymous
+func (r *RegistrationItem) ReservedNames() []store.Key {
+	if r.Anonymous {
+		return nil
+	}
+	return []store.Key{TeamKey(r.TaskID, r.Team)}
 }
 
 // Key implements Record.

@@ -208,8 +208,13 @@ func CreateMissing[R any, P Pointer[R]](ctx context.Context, s store.Store, tx *
 // Delete removes a record that must be as it was read.
 func (t *Tx) Delete(r record.Record) *Tx { return t.add(store.DeleteIf(read(r))) }
 
-// DeleteKey removes the item of the key, if there is one.
-func (t *Tx) DeleteKey(k store.Key) *Tx { return t.add(store.Delete(k)) }
+// DeleteKeys removes the items of the keys, as far as there are such.
+func (t *Tx) DeleteKeys(keys ...store.Key) *Tx {
+	for _, k := range keys {
+		t.add(store.Delete(k))
+	}
+	return t
+}
 
 // Write adds a write of an item, whatever it holds.
 func (t *Tx) Write(w store.Write) *Tx { return t.add(w) }
@@ -277,9 +282,7 @@ func (d *Deletions) Add(ctx context.Context, keys ...store.Key) error {
 	if d.tx.Len()+len(keys) > store.MaxWrites {
 		err = d.Commit(ctx)
 	}
-	for _, k := range keys {
-		d.tx.DeleteKey(k)
-	}
+	d.tx.DeleteKeys(keys...)
 	return err
 }
 

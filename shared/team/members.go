@@ -128,7 +128,7 @@ func (c Change) Leave(ctx context.Context, r *record.RegistrationItem, userID st
 	if userID != c.ActorID {
 		left.InvitationEpoch++
 	}
-	c.Tx.DeleteKey(record.RegisteredKey(userID, r.TaskID))
+	c.Tx.DeleteKeys(record.RegisteredKey(userID, r.TaskID))
 	c.save(&left, []string{userID}, nil)
 	return nil
 }
@@ -136,13 +136,7 @@ func (c Change) Leave(ctx context.Context, r *record.RegistrationItem, userID st
 // Withdraw adds to the transaction that the registration is deleted with the grants of all members. Nothing that was submitted under it
 // may be left. What was used of the quota stays known, so that registering again gives nothing back.
 func (c Change) Withdraw(ctx context.Context, r *record.RegistrationItem) error {
-	c.Tx.Delete(r)
-	for _, key := range r.GrantKeys() {
-		c.Tx.DeleteKey(key)
-	}
-	if name, reserved := r.ReservedName(); reserved {
-		c.Tx.DeleteKey(name)
-	}
+	c.Tx.Delete(r).DeleteKeys(r.GrantKeys()...).DeleteKeys(r.ReservedNames()...)
 	used, err := Allowance(ctx, c.Store, store.Strong, r.Scope())
 	switch {
 	case err != nil:

@@ -2,6 +2,7 @@ package team
 
 import (
 	"context"
+	"slices"
 
 	"assay/shared/access"
 	"assay/shared/problem"
@@ -56,15 +57,13 @@ type Decided struct {
 // ReserveName adds to the transaction that the name of the team is reserved within the task if it is shown, and that the one which was
 // reserved before is free.
 func (c Change) ReserveName(was, is *record.RegistrationItem) {
-	name, reserved := is.ReservedName()
 	if was != nil {
-		if old, held := was.ReservedName(); held && reserved && old == name {
+		if slices.Equal(was.ReservedNames(), is.ReservedNames()) {
 			return
-		} else if held {
-			c.Tx.DeleteKey(old)
 		}
+		c.Tx.DeleteKeys(was.ReservedNames()...)
 	}
-	if reserved {
+	for _, name := range is.ReservedNames() {
 		c.Tx.Create(&record.Reservation{Meta: record.NewMeta(c.Now), At: name}).Or(nameTaken)
 	}
 }

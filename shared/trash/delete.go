@@ -134,9 +134,7 @@ func (t Trash) continueTask(ctx context.Context, d *record.DeletionItem) error {
 				if err != nil {
 					return err
 				}
-				for _, key := range r.GrantKeys() {
-					b.DeleteKey(key)
-				}
+				b.DeleteKeys(r.GrantKeys()...)
 			}
 			return b.out(it)
 		})

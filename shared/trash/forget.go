@@ -145,8 +145,7 @@ func (f forgetting) leave(ctx context.Context, d *record.DeletionItem, it store.
 	if len(r.Members) > 0 {
 		return tx.Replace(r).Commit(ctx, f.bin(d))
 	}
-	name, _ := r.ReservedName()
-	tx.Delete(r).DeleteKey(name)
+	tx.Delete(r).DeleteKeys(r.ReservedNames()...)
 	if used != nil && used.ID == r.ID {
 		tx.Delete(used)
 		if err := propagation.DropExtensions(ctx, f.bin(d), tx, r.TaskID, f.Now(), used.Exceptions...); err != nil {

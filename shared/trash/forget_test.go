@@ -6,6 +6,7 @@ import (
 
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/store"
 	"assay/shared/store/embedded"
 )
 
@@ -55,6 +56,22 @@ func TestTrash_KeepsWhatIsOfOthers(t *testing.T) {
 				t.Errorf("restored is %+v", run)
 			}
 		})
+	}
+}
+
+// An anonymous team reserves no name, so what is forgotten of it leaves the name to the team that is shown under it.
+func TestTrash_KeepsReservedNames(t *testing.T) {
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.TaskInTrash)
+	shown := recordtest.Get[record.RegistrationItem](t, f.Store, record.RegistrationKey(f.task.ID, f.run.Access.RegistrationID))
+	f.task.Register("zoe", func(r *record.RegistrationItem) { r.Team, r.Anonymous = shown.Team, true })
+	f.must(f.delete(t.Context(), f.Store))
+	f.evaluator(4 * record.RequestTime)
+	f.forget(recordtest.UserID("zoe"), record.NewID(f.now))
+	f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), recordtest.UserID("olga")))
+	name := record.TeamKey(f.task.ID, shown.Team)
+	items, err := f.Store.Get(t.Context(), store.Strong, name)
+	if f.must(err); !items[0].Exists() {
+		t.Errorf("the name %v is free", name)
 	}
 }
 

@@ -69,7 +69,7 @@ func TestViewer_ReadsGrantsOnce(t *testing.T) {
 		}
 	}
 	sees(true, 1)
-	if err := new(records.Tx).DeleteKey(record.RegisteredKey(v.Caller.ID, task.ID)).Commit(t.Context(), s.Store); err != nil {
+	if err := new(records.Tx).DeleteKeys(record.RegisteredKey(v.Caller.ID, task.ID)).Commit(t.Context(), s.Store); err != nil {
 		t.Fatal(err)
 	}
 	sees(true, 1)

@@ -63,7 +63,7 @@ func (t *Task) Register(user string, options ...func(*record.RegistrationItem)) 
 	for _, id := range r.Members {
 		all = append(all, r.Grant(id, t.private(), t.b.Now()))
 	}
-	if name, reserved := r.ReservedName(); reserved {
+	for _, name := range r.ReservedNames() {
 		all = append(all, &record.Reservation{Meta: t.b.meta(), At: name})
 	}
 	t.b.Put(all...)

@@ -3,147 +3,23 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"io"
-	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"assay/shared/buildinfo"
 	"assay/shared/programtest"
 
 	"github.com/spf13/cobra"
 )
-
-// installed is the program as it is installed, with the environment of a user without settings.
-func installed(t *testing.T, home string, env []string, args ...string) *exec.Cmd {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), built(t, "local/cli"), args...)
-	cmd.Dir, cmd.Env = home, append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}, env...)
-	return cmd
-}
-
-// TestProgram_ReachesServersThroughProxiesAndAuthorities signs in, submits and downloads by a name that only a proxy can reach, at a server
-// whose certificate is from an authority that only a file has, and measures it from an empty folder to a score.
-func TestProgram_ReachesServersThroughProxiesAndAuthorities(t *testing.T) {
-	s, _, large := prepared(t)
-	target, err := url.Parse(s.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secure := httptest.NewTLSServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(target)
-		r.Out.Host = r.In.Host
-	}})
-	defer secure.Close()
-	s.kill()
-	s.args = append(s.args, "-public-url", "https://example.com") // of the certificate
-	s.start()
-	var tunnels atomic.Int64
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodConnect || r.Host != "example.com:443" {
-			http.Error(w, "only https://example.com is reached here", http.StatusForbidden)
-			return
-		}
-		tunnels.Add(1)
-		tunnel(t, w, secure.Listener.Addr().String())
-	}))
-	defer proxy.Close()
-	home := t.TempDir()
-	authority := filepath.Join(home, "authority.pem")
-	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})
-	if err := os.WriteFile(authority, certificate, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	throughProxy := []string{"HTTPS_PROXY=" + proxy.URL}
-	if out, err := installed(t, home, throughProxy, "login", "https://example.com", "--user", "nora").CombinedOutput(); err == nil ||
-		!strings.Contains(string(out), "certificate") {
-		t.Errorf("a server of an unknown authority is trusted: %v, %s", err, out)
-	}
-	env, began := []string{throughProxy[0], "SSL_CERT_FILE=" + authority}, time.Now()
-	for _, args := range [][]string{
-		{"login", "https://example.com", "--user", "nora"}, {"submit", "Lake search", "Rivers=" + large, "--wait"},
-	} {
-		if out, err := installed(t, home, env, args...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v\n%s", args, err, out)
-		}
-	}
-	t.Logf("two commands lead from nothing to a score in %s, with a file of 2 MB", time.Since(began).Round(time.Millisecond))
-	if out, err := installed(t, home, env, "download", "Lake search").CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
-	if got, err := os.ReadFile(filepath.Join(home, "Lakes", "topics.tsv")); err != nil || string(got) != "1\tlakes\n" {
-		t.Errorf("the input is %q, %v", got, err)
-	}
-	if tunnels.Load() < 3 {
-		t.Errorf("%d connections went through the proxy", tunnels.Load())
-	}
-}
-
-// tunnel joins a client with an address, as proxies do on CONNECT.
-func tunnel(t *testing.T, w http.ResponseWriter, address string) {
-	to, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	defer func() { _ = to.Close() }()
-	w.WriteHeader(http.StatusOK)
-	from, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	defer func() { _ = from.Close() }()
-	go func() {
-		_, _ = io.Copy(to, from)
-		_ = to.Close()
-	}()
-	_, _ = io.Copy(from, to)
-}
-
-// TestProgram_EndsWhenItIsInterrupted interrupts it while it waits for a run, which stays as it is, and while it waits for input.
-func TestProgram_EndsWhenItIsInterrupted(t *testing.T) {
-	s, _, _ := prepared(t)
-	nora := s.person("nora")
-	nora.want(done, "submit", "Lake search", "--dataset", "Rivers", "--image", "example.org/x:1", "--command", "/run")
-	id := nora.ids("runs")[0]
-	env := []string{"XDG_CONFIG_HOME=" + nora.home}
-	for _, args := range [][]string{
-		{"runs", id, "--wait"}, {"logs", id, "-f"}, {"announce", "Lake search"}, {"login", s.url, "--with-token"},
-	} {
-		cmd := installed(t, nora.folder, env, args...)
-		in, err := cmd.StdinPipe() // which says nothing
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.AfterFunc(500*time.Millisecond, func() { _ = cmd.Process.Signal(os.Interrupt) })
-		began := time.Now()
-		failure, ok := errors.AsType[*exec.ExitError](cmd.Wait())
-		if !ok || failure.ExitCode() != interrupted || time.Since(began) > 5*time.Second {
-			t.Errorf("%v ends with %v after %s", args, failure, time.Since(began))
-		}
-		_ = in.Close()
-	}
-	nora.says(waiting, []string{"is queued"}, "runs", id)
-}
 
 // TestDownload_GoesOnAndChecksDigests breaks the connection in the middle of a file, damages what is there, and interrupts it.
 func TestDownload_GoesOnAndChecksDigests(t *testing.T) {
@@ -367,26 +243,6 @@ func printAll(t *testing.T, s *server) {
 		}
 	}
 	walk(p.program().root())
-}
-
-// TestVersion_HasTheCommitOfARelease builds with the flag that `make release` gives to the linker.
-func TestVersion_HasTheCommitOfARelease(t *testing.T) {
-	makefile, err := os.ReadFile(filepath.Join(programtest.Root(t), "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	flag := regexp.MustCompile(`-X assay/\S+=\$\(COMMIT\)`).Find(makefile)
-	path := filepath.Join(t.TempDir(), "assay")
-	flags := strings.ReplaceAll(string(flag), "$(COMMIT)", "0123abcd")
-	build := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-ldflags", flags, "-o", path, ".")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	out, err := exec.CommandContext(t.Context(), path, "version", "--json").Output()
-	want := map[string]string{"version": buildinfo.Version, "commit": "0123abcd"}
-	if got := decode[map[string]string](t, string(out)); err != nil || !maps.Equal(got, want) {
-		t.Errorf("%v, %v", got, err)
-	}
 }
 
 func (p *person) program() *program {

@@ -89,6 +89,8 @@ func TestReader_RefusesOtherFormats(t *testing.T) {
 		"zstd":         {"\x28\xb5\x2f\xfd\x04\x00", "zstd"},
 		"7z":           {"7z\xbc\xaf\x27\x1c\x00", "7z"},
 		"UTF-16":       {"\xff\xfea\x00b\x00", "UTF-16"},
+		"PNG":          {"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR", "not text"},
+		"PNG in gzip":  {measuretest.Gzip(t, "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR"), "not text"},
 		"zip in gzip":  {measuretest.Gzip(t, "PK\x03\x04rest"), "zip archive"},
 		"gzip in gzip": {measuretest.Gzip(t, measuretest.Gzip(t, "a\n")), "twice"},
 		"cut gzip":     {packed[:len(packed)-9], "too early"},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 )
 
 // formats that are recognised by their first bytes and refused, so that nobody gets a thousand complaints about lines.
@@ -33,6 +34,16 @@ const (
 	byteOrder = "\xef\xbb\xbf" // the byte order mark as UTF-8 has it
 	plainText = "send it as plain UTF-8 text, or that text compressed with gzip"
 )
+
+// headBytes is how many bytes of a file tell what it is.
+const headBytes = 16
+
+// isBinary reports whether a file that begins so is no text at all, such as a picture or a saved array: its first byte begins no character,
+// and a zero byte follows. Where there is less of that, the line is named that has it.
+func isBinary(head []byte) bool {
+	first, _ := utf8.DecodeRune(head)
+	return (first == utf8.RuneError || first == 0) && bytes.IndexByte(head, 0) >= 0
+}
 
 // A Refusal is why the content of a file can't be read; it becomes a diagnostic. Every other error is one of the
 // reader that the bytes come from.
@@ -73,7 +84,7 @@ type content struct {
 func Unpack(r io.Reader, l Expansion) (io.Reader, error) {
 	packed := &readSource{r: r}
 	buffered := bufio.NewReaderSize(packed, 64<<10)
-	head, err := buffered.Peek(8)
+	head, err := buffered.Peek(headBytes)
 	if packed.err != nil {
 		return nil, packed.err
 	}
@@ -89,7 +100,7 @@ func Unpack(r io.Reader, l Expansion) (io.Reader, error) {
 		c.gzip = true
 		inner := bufio.NewReaderSize(unzipped, 64<<10)
 		c.text = inner
-		if head, err = inner.Peek(8); err != nil && !errors.Is(err, io.EOF) {
+		if head, err = inner.Peek(headBytes); err != nil && !errors.Is(err, io.EOF) {
 			return nil, c.explain(err)
 		}
 		if bytes.HasPrefix(head, []byte(gzipMagic)) {
@@ -100,6 +111,9 @@ func Unpack(r io.Reader, l Expansion) (io.Reader, error) {
 		if bytes.HasPrefix(head, []byte(f.magic)) {
 			return nil, refuse("the file is %s; %s", f.name, plainText)
 		}
+	}
+	if isBinary(head) {
+		return nil, refuse("the file is not text; %s", plainText)
 	}
 	if bytes.HasPrefix(head, []byte(byteOrder)) {
 		if _, err := io.ReadFull(c.text, make([]byte, len(byteOrder))); err != nil {

@@ -40,7 +40,7 @@ func TestRead_EndlessFilesAreRefused(t *testing.T) {
 			`run:10002 error: "label" has more than 10000 different labels up to here`},
 		{"empty lines of csv", csvLabels, header + "1,x\n", measuretest.Repeat("\n"),
 			"run:1048579 error: before this line are 1048576 bytes of empty lines"},
-		{"zero bytes", csvLabels, "", measuretest.Repeat("\x00\n"), "run:100 error: the line has a zero byte"},
+		{"zero bytes", csvLabels, "x", measuretest.Repeat("\x00\n"), "run:100 error: the line has a zero byte"},
 	}
 	var truthText strings.Builder
 	truthText.WriteString("id,label\n")

@@ -116,12 +116,12 @@ func TestReader_ReadsLinesBeforeTheDamage(t *testing.T) {
 }
 
 func TestReader_StopsAtTheHundredthError(t *testing.T) {
-	endless := io.MultiReader(strings.NewReader(strings.Repeat("\x00\n", 500)), iotest.ErrReader(errors.New("read on")))
+	endless := io.MultiReader(strings.NewReader(strings.Repeat("x\x00\n", 500)), iotest.ErrReader(errors.New("read on")))
 	_, _, diagnostics := read(t, iotest.OneByteReader(endless), func(l *limits) { l.chunk = 200 })
 	if len(diagnostics) != measure.MaxDiagnostics || diagnostics[99].Line != 100 {
 		t.Errorf("got %d diagnostics, the last %+v", len(diagnostics), diagnostics[len(diagnostics)-1])
 	}
-	texts, _, _ := read(t, strings.NewReader(strings.Repeat("\x00\n", 100)+"sound\n"), nil)
+	texts, _, _ := read(t, strings.NewReader(strings.Repeat("x\x00\n", 100)+"sound\n"), nil)
 	if texts != nil {
 		t.Errorf("read on to %q", texts)
 	}

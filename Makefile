@@ -138,7 +138,7 @@ modules: ## fail when go.mod or go.sum is not tidy
 vet: ## report what go vet finds, on this platform and on macOS, and what does not compile for Windows
 	$(GO) vet -tags $(tags) $(PACKAGES)
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet -tags $(tags) ./functions/... ./grpc/... ./local/... ./shared/...
-	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) build ./local ./local/cli
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) build ./local ./local/cli ./grpc/worker
 
 .PHONY: lint
 lint: $(golangci_lint) ## report what the linters of .golangci.yml find
@@ -258,7 +258,6 @@ release-version:
 		echo "The sources are of version $(version): shared/buildinfo/buildinfo.go says so." >&2; exit 1; \
 	fi
 
-# The worker ends programs by their process groups and locks its folder with flock, which Windows has not: there it runs in WSL.
 .PHONY: release
 release: release-version $(cyclonedx) containers ## build what a release has into bin/release: programs, images, wheels, SBOM and checksums (VERSION=1.2.3 is checked)
 	rm -rf $(release) && mkdir -p $(release)/programs $(container)/data && cp LICENSE $(release)
@@ -267,7 +266,7 @@ release: release-version $(cyclonedx) containers ## build what a release has int
 		tags=$${platform##*/}; export GOOS=$${platform%%/*} GOARCH=$$(basename $${platform%/*}); exe=; [ $$GOOS != windows ] || exe=.exe; \
 		$(go_build) -o $(release)/assay-$$GOOS-$$GOARCH$$exe ./local/cli; \
 		$(go_build) -o $(release)/assay-server-$$GOOS-$$GOARCH$$exe ./local; \
-		[ $$GOOS = windows ] || $(go_build) -o $(release)/assay-worker-$$GOOS-$$GOARCH ./grpc/worker; \
+		$(go_build) -o $(release)/assay-worker-$$GOOS-$$GOARCH$$exe ./grpc/worker; \
 		$(release)/programs/release wheel py3-none-$$tags $(release)/assay-$$GOOS-$$GOARCH$$exe local/cli/python/assay.py \
 			> $(release)/assay-$(version)-py3-none-$$tags.whl; \
 	done

@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"assay/grpc/worker/failure"
@@ -162,15 +161,6 @@ func (c *Container) create(j *Job, tmp string) []string {
 		return append(args, j.Program.image)
 	}
 	return append(args, "--entrypoint=/bin/sh", j.Program.image, "-c", j.Command)
-}
-
-// openFiles returns the worker's own limits of open files, which it cannot exceed everywhere.
-func openFiles() string {
-	var own syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &own); err != nil {
-		return "1024:1024"
-	}
-	return fmt.Sprintf("%d:%d", own.Max, own.Max)
 }
 
 // within reports whether the path is the folder, or below it.

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"assay/grpc/worker/failure"
@@ -111,15 +110,6 @@ func (c *Container) pull(ctx context.Context, from string) (id string, pulled bo
 	}
 	pulled = !strings.Contains(before, id)
 	return id, pulled, c.recordUse(id, pulled)
-}
-
-// free is the free space of Podman's image store.
-func (c *Container) free() Bytes {
-	var s syscall.Statfs_t
-	if syscall.Statfs(c.machine.Store.GraphRoot, &s) != nil {
-		return 0
-	}
-	return Bytes(s.Bavail) * Bytes(s.Bsize)
 }
 
 // imageInfo is part of what Podman says about an image.

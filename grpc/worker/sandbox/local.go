@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"syscall"
 	"time"
 
 	"assay/grpc/worker/failure"
@@ -117,22 +116,6 @@ func runGroup(cmd *exec.Cmd) error {
 	}
 	err := cmd.Wait()
 	return errors.Join(err, killGroup(cmd))
-}
-
-func killGroup(cmd *exec.Cmd) error {
-	err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-	if errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) && cmd.ProcessState != nil {
-		return nil // no process of it is left
-	}
-	return os.NewSyscallError("kill", err)
-}
-
-// exitCode returns the exit code of a process; after a signal, the one that a shell returns.
-func exitCode(exit *exec.ExitError) int {
-	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return 128 + int(status.Signal())
-	}
-	return exit.ExitCode()
 }
 
 // headBuffer keeps the beginning of what is written.

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"assay/grpc/worker/scratch"
 )
@@ -234,7 +233,7 @@ func (c *Container) Owners(ctx context.Context) ([]string, error) {
 func (c *Container) StartWatchdog(folder string) (stop func(), err error) {
 	args := slices.Concat([]string{"-c", `cat >/dev/null; exec "$0" "$@"`, c.Podman}, removeArgs, []string{ownedBy(folder)})
 	cmd := exec.Command("sh", args...) //nolint:gosec,noctx // it must outlive the worker
-	cmd.Env, cmd.SysProcAttr = environment(), &syscall.SysProcAttr{Setsid: true}
+	cmd.Env, cmd.SysProcAttr = environment(), sessionAttributes()
 	pipe, err := cmd.StdinPipe() // nothing is written: it closes with the worker
 	if err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 const lockName = "lock"
@@ -40,7 +39,7 @@ func Claim(root, name string, cleanUp func(folder string)) (*Folder, error) {
 		}
 	}
 	f, err := Lock(filepath.Join(root, "worker-"+url.QueryEscape(name)))
-	if errors.Is(err, syscall.EWOULDBLOCK) {
+	if errors.Is(err, errLocked) {
 		return nil, fmt.Errorf("a worker with the name %q already runs on this machine: give this one another -name or another -work", name)
 	}
 	return f, err
@@ -61,7 +60,7 @@ func Lock(path string) (*Folder, error) {
 		}
 		locked, err := lock.Stat()
 		if err == nil {
-			err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+			err = tryLock(lock)
 		}
 		if err != nil {
 			lock.Close()
@@ -81,7 +80,7 @@ func Abandoned(folder string) bool {
 		return errors.Is(err, os.ErrNotExist)
 	}
 	defer lock.Close() // which unlocks it
-	return syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
+	return tryLock(lock) == nil
 }
 
 // Release unlocks the folder.

@@ -1,0 +1,48 @@
+//go:build !windows
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// sessionAttributes let a process outlive the worker.
+func sessionAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+func killGroup(cmd *exec.Cmd) error {
+	err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	if errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) && cmd.ProcessState != nil {
+		return nil // no process of it is left
+	}
+	return os.NewSyscallError("kill", err)
+}
+
+// exitCode returns the exit code of a process; after a signal, the one that a shell returns.
+func exitCode(exit *exec.ExitError) int {
+	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return exit.ExitCode()
+}
+
+// free is the free space of Podman's image store.
+func (c *Container) free() Bytes {
+	var s syscall.Statfs_t
+	if syscall.Statfs(c.machine.Store.GraphRoot, &s) != nil {
+		return 0
+	}
+	return Bytes(s.Bavail) * Bytes(s.Bsize)
+}
+
+// openFiles returns the worker's own limits of open files, which it cannot exceed everywhere.
+func openFiles() string {
+	var own syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &own); err != nil {
+		return "1024:1024"
+	}
+	return fmt.Sprintf("%d:%d", own.Max, own.Max)
+}

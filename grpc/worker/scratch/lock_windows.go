@@ -1,0 +1,15 @@
+package scratch
+
+import (
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// errLocked is the error of a file that another process has locked.
+const errLocked = windows.ERROR_LOCK_VIOLATION
+
+// tryLock locks a file until it is closed.
+func tryLock(f *os.File) error {
+	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
+}

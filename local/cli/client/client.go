@@ -36,6 +36,7 @@ const (
 	shortest   = 500 * time.Millisecond
 	longest    = 15 * time.Second
 	longestAsk = 60 * time.Second // that a server may ask to wait
+	silence    = 5 * time.Minute  // until an answer begins
 )
 
 // New returns a client of the server at base. notify is called before each wait.
@@ -44,6 +45,8 @@ func New(base *url.URL, agent string, notify func(why string, wait time.Duration
 	c.Token = func(context.Context, bool) (string, error) { return "", nil }
 	c.http.Logger, c.http.RetryMax, c.http.RetryWaitMin, c.http.RetryWaitMax = nil, attempts-1, shortest, longest
 	c.http.CheckRetry, c.http.ErrorHandler = mayPass, retryablehttp.PassthroughErrorHandler
+	c.http.HTTPClient.CheckRedirect = withoutToken
+	c.http.HTTPClient.Transport.(*http.Transport).ResponseHeaderTimeout = silence // of cleanhttp, which retryablehttp begins with
 	c.http.Backoff = func(least, most time.Duration, attempt int, res *http.Response) time.Duration {
 		wait := retryablehttp.DefaultBackoff(least, most, attempt, res)
 		why := "the server does not answer"
@@ -54,6 +57,16 @@ func New(base *url.URL, agent string, notify func(why string, wait time.Duration
 		return wait
 	}
 	return c
+}
+
+// withoutToken follows a redirect, such as that to a result in the object store, without the token: net/http would send it to another port
+// of the same host.
+func withoutToken(to *http.Request, via []*http.Request) error {
+	to.Header.Del("Authorization")
+	if len(via) > attempts {
+		return fmt.Errorf("stopped after %d redirects", len(via)) // which retryablehttp does not try again
+	}
+	return nil
 }
 
 // mayPass reports whether the same request may succeed soon.

@@ -158,3 +158,21 @@ func TestVersion_HasTheCommitOfARelease(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 }
+
+// TestProgram_EndsWhatDoesNotObeyASignal interrupts it while it opens a pipe that nobody writes, which no context ends.
+func TestProgram_EndsWhatDoesNotObeyASignal(t *testing.T) {
+	home := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "mkfifo", filepath.Join(home, "run.txt")).CombinedOutput(); err != nil {
+		t.Fatal(err, string(out))
+	}
+	cmd := installed(t, home, nil, "validate", "run.txt")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(time.Second, func() { _ = cmd.Process.Signal(os.Interrupt) })
+	killed := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	defer killed.Stop()
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != interrupted {
+		t.Errorf("it ended with %v", err)
+	}
+}

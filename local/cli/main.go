@@ -6,12 +6,17 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, func() { // what does not obey it, such as opening a pipe that nobody writes, ends with the program
+		time.Sleep(5 * time.Second)
+		os.Exit(interrupted)
+	})
 	folder, err := os.UserConfigDir()
 	if err != nil {
 		folder = "." // of a user without a home

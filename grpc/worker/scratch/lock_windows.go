@@ -11,5 +11,6 @@ const errLocked = windows.ERROR_LOCK_VIOLATION
 
 // tryLock locks a file until it is closed.
 func tryLock(f *os.File) error {
-	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
+	const atOnce = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	return windows.LockFileEx(windows.Handle(f.Fd()), atOnce, 0, 1, 0, new(windows.Overlapped))
 }

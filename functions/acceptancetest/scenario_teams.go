@@ -57,13 +57,14 @@ func (st *scenario) phases() {
 	st.patch(st.olivia, st.phased, nil, map[string]any{"terms": map[string]any{"text": "Be *very* fair."}})
 	st.refused(problem.Forbidden, st.gil, http.MethodPost, st.phased+"/submissions", upload("public", right))
 	st.patch(st.ida, st.grebes, nil, map[string]any{"acceptedTerms": 2})
-	st.submit(st.gil, st.phased, upload("public", right))
+	excepted, _ := st.submit(st.gil, st.phased, upload("public", right))
 	var r record.Registration
 	if st.get(st.hal, st.grebes, &r); len(r.Exceptions) != 1 || r.Exceptions[0].Reason != "The store was down." || r.AcceptedTerms != 2 {
 		st.t.Errorf("%+v, want the exception and the new terms", r)
 	}
 	st.run(st.halfRight.runs[0], record.Completed)
 	st.run(st.allRight.runs[0], record.Completed)
+	st.run(excepted.runs[0], record.Completed)
 	st.patch(st.gil, st.halfRight.runs[0], nil, map[string]any{"final": true})
 
 	st.patch(st.gil, st.grebes, nil, map[string]any{"userId": st.hal.id})

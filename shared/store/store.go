@@ -2,7 +2,7 @@
 // that no rule of the domain depends on which of them is used.
 //
 // The contract is the weaker of the two. An item has a key of a partition and a sort part, a version, and up to
-// NumIndexes sparse secondary index entries, each holding a copy of the item. There are no joins, no
+// NumIndexes sparse secondary index entries, each holding a copy of the item's data. There are no joins, no
 // counts and no filters: a caller can only list what has a key or an index entry for that list. The one exception is Scanner,
 // for programs that move everything; no operation of the API has it.
 //
@@ -50,7 +50,7 @@ const Table Index = 0
 type Item struct {
 	Key
 	// Indexes[i-1] is the item's entry in index i; the zero Key keeps the item out of that index.
-	// Two items may share an entry's key.
+	// Two items may share an entry's key. A Query of an index returns items with their entries in that index alone.
 	Indexes [NumIndexes]Key
 	// Version is 1 when the item is created, or Write.Follows and one, and grows by one with each replacement. An item with Version 0
 	// does not exist.
@@ -61,6 +61,16 @@ type Item struct {
 	// Data may be any bytes; empty Data reads back with length 0. A store keeps no reference to the Data of a
 	// Write after it has returned, and the Data that a read returned is the caller's own.
 	Data []byte
+}
+
+// LeaveEntry leaves the item, as it was read from an index, with its entry in that one; one of the Table stays as it is.
+func (it *Item) LeaveEntry(of Index) {
+	if of == Table {
+		return
+	}
+	entry := it.Indexes[of-1]
+	it.Indexes = [NumIndexes]Key{}
+	it.Indexes[of-1] = entry
 }
 
 // Exists reports whether a Get found the item.
@@ -145,6 +155,11 @@ type Store interface {
 	// Writes that do not overlap in time take effect in their order. Without writes it does nothing.
 	// Indexes are updated at once or, in DynamoDB, within about a second.
 	Write(ctx context.Context, writes ...Write) error
+
+	// Revision returns a number that stands for what a Query of the partition of an index, not of the Table, reads, items that expire
+	// apart: it is another one after each Write that changed that, and may be without one. No two states have the same in one process,
+	// whatever their stores. It costs nothing, and is 0 in a store that would have to read to know.
+	Revision(i Index, partition string) uint64
 
 	// Ping returns nil when the store can answer.
 	Ping(ctx context.Context) error

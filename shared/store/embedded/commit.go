@@ -76,6 +76,7 @@ func (s *Store) commitLoop() {
 // commit applies each request separately in one transaction, and sets their outcomes. It returns the new images.
 func (s *Store) commit(batch []*request) []store.Item {
 	var written []store.Item
+	var touched touched
 	if s.onChange != nil {
 		n := 0
 		for _, r := range batch {
@@ -84,7 +85,8 @@ func (s *Store) commit(batch []*request) []store.Item {
 		written = make([]store.Item, 0, n)
 	}
 	err := s.db.Update(func(tx *bbolt.Tx) error {
-		t := tables{tx: tx, now: s.now()}
+		t := tables{tx: tx, now: s.now(), revisions: s.revisions}
+		defer func() { touched = t.touched }()
 		for _, r := range batch {
 			before, err := t.checkConditions(r.changes)
 			if r.err = err; err != nil {
@@ -105,6 +107,7 @@ func (s *Store) commit(batch []*request) []store.Item {
 		}
 		return t.purge()
 	})
+	touched.change() // also after an error, which may have come after the commit
 	if err != nil && !errors.Is(err, errUnchanged) {
 		for _, full := range diskfull.Errors {
 			if strings.Contains(err.Error(), full.Error()) { // bbolt wraps some as text only

@@ -54,6 +54,7 @@ type Store struct {
 	path      string
 	onChange  func([]store.Item)
 	now       func() time.Time
+	revisions *revisions
 	requests  chan *request // unbuffered, so that a Write which still waits is withdrawn with its context
 	sending   sync.RWMutex  // held for reading by each Write that waits
 	closed    bool
@@ -69,7 +70,8 @@ func Open(path string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: db, path: path, onChange: o.OnChange, now: o.Now, requests: make(chan *request), committed: make(chan struct{})}
+	s := &Store{db: db, path: path, onChange: o.OnChange, now: o.Now, revisions: newRevisions(), requests: make(chan *request),
+		committed: make(chan struct{})}
 	if s.now == nil {
 		s.now = time.Now
 	}

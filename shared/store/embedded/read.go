@@ -120,6 +120,7 @@ func (r *queryScan) add(k, v []byte) error {
 	if err != nil {
 		return err
 	}
+	it.LeaveEntry(r.q.Index)
 	if r.items == nil {
 		r.items = make([]store.Item, 0, min(r.q.Limit, 256))
 	}

@@ -57,9 +57,11 @@ type stored struct {
 
 // tables are the buckets within one write transaction.
 type tables struct {
-	tx    *bbolt.Tx
-	now   time.Time
-	dirty bool
+	tx        *bbolt.Tx
+	now       time.Time
+	revisions *revisions
+	touched   touched
+	dirty     bool
 }
 
 func (t *tables) stored(key []byte) (stored, error) {
@@ -132,7 +134,10 @@ func (t *tables) remove(key []byte, before *stored) error {
 func (t *tables) index(key []byte, before *stored, after *store.Item) error {
 	t.dirty = true
 	for i, entry := range after.Indexes {
-		if old := before.indexes[i]; old != entry {
+		old := before.indexes[i]
+		t.touch(old, store.Index(i+1))
+		t.touch(entry, store.Index(i+1))
+		if old != entry {
 			if err := swap(t.tx.Bucket(indexBuckets[i]), entryKey(old, key), entryKey(entry, key)); err != nil {
 				return err
 			}
@@ -142,6 +147,13 @@ func (t *tables) index(key []byte, before *stored, after *store.Item) error {
 		return swap(t.tx.Bucket(expiryBucket), expiryKey(old, key), expiryKey(unix, key))
 	}
 	return nil
+}
+
+// touch notes that the partition of the entry, if it is one, changes.
+func (t *tables) touch(entry store.Key, i store.Index) {
+	if !entry.IsZero() {
+		t.touched = append(t.touched, t.revisions.of(i, entry.Partition))
+	}
 }
 
 // swap removes a key from the bucket and puts another; nil is none.

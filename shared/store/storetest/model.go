@@ -67,7 +67,7 @@ func (m model) list(i store.Index, partition string) []store.Item {
 			items = append(items, it)
 		}
 	}
-	return items
+	return entries(i, items)
 }
 
 // stateMachine is a store and its model, in partitions of its own.

@@ -122,6 +122,7 @@ func (tb table) list(q store.Query) []store.Item {
 // wantList expects a Query to return the items, at once from the table and soon from an index.
 func (tb table) wantList(q store.Query, want ...store.Item) {
 	tb.t.Helper()
+	want = entries(q.Index, want)
 	compare := func() string {
 		if wrong := Diff(tb.list(q), want); wrong != "" {
 			return fmt.Sprintf("Query(%+v): %s", q, wrong)
@@ -135,10 +136,19 @@ func (tb table) wantList(q store.Query, want ...store.Item) {
 	}
 }
 
+// entries are the items as the index has them.
+func entries(of store.Index, items []store.Item) []store.Item {
+	items = slices.Clone(items)
+	for i := range items {
+		items[i].LeaveEntry(of)
+	}
+	return items
+}
+
 // wantPages expects the items of a Query when it is read in pages of its limit.
 func (tb table) wantPages(q store.Query, want []store.Item) {
 	tb.t.Helper()
-	if wrong := Diff(tb.pages(q), want); wrong != "" {
+	if wrong := Diff(tb.pages(q), entries(q.Index, want)); wrong != "" {
 		tb.t.Fatalf("pages of %+v: %s", q, wrong)
 	}
 }

@@ -153,7 +153,8 @@ func (st *stack) addTable() table {
 		add(p, s)
 		indexes = append(indexes, awsdynamodb.CfnTable_GlobalSecondaryIndexProperty{
 			IndexName: jsii.String(dynamo.IndexName(i)), KeySchema: keySchema(p, s),
-			Projection: awsdynamodb.CfnTable_ProjectionProperty{ProjectionType: jsii.String("ALL")},
+			Projection: awsdynamodb.CfnTable_ProjectionProperty{
+				ProjectionType: jsii.String("INCLUDE"), NonKeyAttributes: jsii.Strings(dynamo.ProjectedAttributes...)},
 		})
 	}
 	t := awsdynamodb.NewCfnTable(st.scope, jsii.String("Table"), &awsdynamodb.CfnTableProps{

@@ -99,7 +99,7 @@ func newServerProcess(t *testing.T) *serverProcess {
 	return &serverProcess{url: "http://" + addr, data: data, args: "-demo=false -grpc-addr= -addr " + addr + " -data " + data}
 }
 
-func (v *serverProcess) start(t *testing.T) {
+func (v *serverProcess) start(t testing.TB) {
 	t.Helper()
 	v.process = exec.Command(os.Args[0])
 	v.process.Env = append(append(os.Environ(), v.env...), childEnv+"="+v.args, skewVariable+"="+v.skew.String())

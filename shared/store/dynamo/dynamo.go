@@ -71,16 +71,20 @@ func (s *Store) Ping(ctx context.Context) error {
 }
 
 // Names of an item's attributes, short because DynamoDB counts them in each item. The keys are strings, ExpiryAttribute
-// and versionAttribute numbers, dataAttribute is binary.
+// and versionAttribute numbers, dataAttribute and, instead of it, packedAttribute are binary.
 const (
 	PartitionKey     = "p"
 	SortKey          = "s"
 	ExpiryAttribute  = "x" // seconds since 1970; the attribute of the table's time to live
 	versionAttribute = "v"
 	dataAttribute    = "d"
+	packedAttribute  = "z"
 )
 
-// IndexName returns the name of index i, 1 to store.NumIndexes. Each holds whole items.
+// ProjectedAttributes are what items have in indexes besides their keys in the table and in the index.
+var ProjectedAttributes = []string{ExpiryAttribute, versionAttribute, dataAttribute, packedAttribute}
+
+// IndexName returns the name of index i, 1 to store.NumIndexes. Each holds items without their entries in others.
 func IndexName(i store.Index) string { return "by" + digit(i) }
 
 // IndexKeys returns the names of the attributes that are the keys of index i.
@@ -110,7 +114,7 @@ func (s *Store) CreateTable(ctx context.Context) error {
 		in.AttributeDefinitions = append(in.AttributeDefinitions, attributes(IndexKeys(i))...)
 		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
 			IndexName: aws.String(IndexName(i)), KeySchema: keySchema(i),
-			Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+			Projection: &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: ProjectedAttributes},
 		})
 	}
 	_, err := s.client.CreateTable(ctx, in)
@@ -181,9 +185,7 @@ func itemImage(it *store.Item, version int64) image {
 	if expires := it.ExpiresUnix(); expires != 0 {
 		m[ExpiryAttribute] = number(expires)
 	}
-	if len(it.Data) > 0 {
-		m[dataAttribute] = &types.AttributeValueMemberB{Value: it.Data}
-	}
+	setData(m, it.Data)
 	return m
 }
 
@@ -209,19 +211,18 @@ func parseItem(m image, now time.Time) (store.Item, error) {
 		partition, sort := IndexKeys(i)
 		it.Indexes[i-1] = store.Key{Partition: textOf(m, partition), Sort: textOf(m, sort)}
 	}
-	if d, ok := m[dataAttribute].(*types.AttributeValueMemberB); ok {
-		it.Data = d.Value
-	}
-	return it, nil
+	it.Data, err = dataOf(m)
+	return it, err
 }
 
-// appendItems appends the items of the images, save those that expired.
-func appendItems(items []store.Item, images []image, now time.Time) ([]store.Item, error) {
+// appendItems appends the items of the images in the index, save those that expired.
+func appendItems(items []store.Item, images []image, now time.Time, of store.Index) ([]store.Item, error) {
 	for _, m := range images {
 		it, err := parseItem(m, now)
 		if err != nil {
 			return nil, err
 		}
+		it.LeaveEntry(of) // tables of earlier builds have all entries in each index
 		if it.Exists() {
 			items = append(items, it)
 		}

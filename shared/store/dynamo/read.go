@@ -103,7 +103,7 @@ func (s *Store) Query(ctx context.Context, q store.Query) (items []store.Item, e
 			return nil, contractError(ctx, err)
 		}
 		read += len(out.Items)
-		if items, err = appendItems(items, out.Items, now); err != nil {
+		if items, err = appendItems(items, out.Items, now, q.Index); err != nil {
 			return nil, err
 		}
 		items = q.Truncate(items)
@@ -186,6 +186,9 @@ func (s *Store) Scan(ctx context.Context, after store.Key, limit int) (items []s
 		return nil, store.Key{}, contractError(ctx, err)
 	}
 	store.Count(ctx, len(out.Items))
-	items, err = appendItems(nil, out.Items, time.Now())
+	items, err = appendItems(nil, out.Items, time.Now(), store.Table)
 	return items, keyOf(out.LastEvaluatedKey), err
 }
+
+// Revision implements store.Store: others write to the table too.
+func (*Store) Revision(store.Index, string) uint64 { return 0 }

@@ -268,7 +268,10 @@ func (s *sweeper) reclaim(ctx context.Context, now time.Time, it store.Item) err
 	if err != nil || run.Lease == nil || run.Queue != record.QueueWorkers || run.Lease.Until.After(now) {
 		return err
 	}
-	s.log.InfoContext(ctx, "the lease of a worker has expired; its run is reclaimed", "run", run.ID, "worker", run.Lease.Holder, "attempt",
-		run.Attempts)
-	return s.queue.ReclaimExpired(ctx, run.ID)
+	reclaimed, err := s.queue.ReclaimExpired(ctx, run.ID)
+	if reclaimed {
+		s.log.InfoContext(ctx, "the lease of a worker had expired; its run is reclaimed", "run", run.ID, "worker", run.Lease.Holder, "attempt",
+			run.Attempts)
+	}
+	return err
 }

@@ -250,6 +250,12 @@ func TestCapacity(t *testing.T) {
 	}
 	must(t, heartbeat(ctx))
 	measure("heartbeat", heartbeat)
+	measure("set the end of a lease again", func(ctx context.Context) error {
+		q := w.queue
+		q.Now = func() time.Time { return recordtest.Get[record.RunItem](t, db, run.Key()).Lease.Until.Time }
+		_, err := q.ReclaimExpired(ctx, run.ID)
+		return err
+	})
 	for range 10 {
 		beat.Lines = append(beat.Lines, &assayv1.OutputLine{Stream: assayv1.Stream_STREAM_STDOUT, Text: strings.Repeat("x", 80)})
 	}

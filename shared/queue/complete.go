@@ -160,6 +160,11 @@ func DeleteEvaluation(tx *records.Tx, evaluationID string) {
 // position among all that were sent under the lease: lines that the log has already are left out. It returns the run, or
 // ErrLinesMissing. The lines get the instant at which they were received.
 func (q Queue) Heartbeat(ctx context.Context, l LeaseRef, d time.Duration, first int64, lines []record.LogLine) (*record.RunItem, error) {
+	if len(lines) == 0 {
+		if run, err := q.extendBeside(ctx, l, d, first); err != nil || run != nil {
+			return run, err
+		}
+	}
 	return q.underLease(ctx, l, func(t *transition) error {
 		run, l := t.run, t.run.Lease
 		if first > l.Lines {
@@ -174,12 +179,29 @@ func (q Queue) Heartbeat(ctx context.Context, l LeaseRef, d time.Duration, first
 		}
 		if !l.Confirmed {
 			l.Confirmed = true
+			t.tx.Create(&record.LeaseExtension{Meta: record.MetaOf(run.ID, t.now), LeaseID: l.ID, Until: l.Until})
 			fresh = slices.Concat([]record.LogLine{{Stream: record.StreamWorker, Text: fmt.Sprintf(
 				"Attempt %d of %d begins on the worker %s.", run.Attempts, record.MaxAttempts, l.Holder)}}, fresh)
 		}
 		runlog.Append(t.tx, run, kind, fresh, t.now)
 		return nil
 	})
+}
+
+// extendBeside makes a lease under which the lines before the first came last for the duration from now, without writing its run, which it
+// returns; nil where that does not go.
+func (q Queue) extendBeside(ctx context.Context, l LeaseRef, d time.Duration, first int64) (run *record.RunItem, err error) {
+	var extension *record.LeaseExtension
+	err = records.Read(ctx, q.Store, store.Strong, records.Into(&run, record.RunKey(l.RunID)),
+		records.Into(&extension, record.LeaseExtensionKey(l.RunID, l.LeaseID)))
+	if err != nil || run == nil || !l.Matches(run.Lease) || run.Lease.Lines < first || extension == nil {
+		return nil, err
+	}
+	extension.Until = record.At(q.Now().Add(d))
+	if err = new(records.Tx).Replace(extension).Commit(ctx, q.Store); records.IsConflict(err) {
+		return nil, nil
+	}
+	return run, err
 }
 
 // CompleteExecution takes the output of an execution. Files that are not all in the object store yet are kept with the lease, so

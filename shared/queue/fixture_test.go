@@ -52,6 +52,14 @@ func (f *fixture) queueAfter(d time.Duration) queue.Queue {
 	return queue.Queue{Store: f.Store, Now: func() time.Time { return f.now.Add(d) }}
 }
 
+// reclaim reports whether the run was reclaimed, if its lease is over.
+func (f *fixture) reclaim(id string) bool {
+	f.t.Helper()
+	reclaimed, err := f.queue().ReclaimExpired(f.ctx, id)
+	f.must(err)
+	return reclaimed
+}
+
 func (f *fixture) must(err error) {
 	f.t.Helper()
 	if err != nil {

@@ -169,26 +169,40 @@ func (t *transition) releaseAfterCrash(why string) error {
 
 // ReclaimExpired is FailAttempt, without a delay, for a run whose lease has expired. A run whose lease has not, or that has none,
 // stays as it is. A lease that its worker never confirmed does not count as an attempt: it may not even have reached the worker.
-func (q Queue) ReclaimExpired(ctx context.Context, runID string) error {
+//
+// A lease that was extended beside its run ends later than what is due says: it is due again at its end.
+func (q Queue) ReclaimExpired(ctx context.Context, runID string) (reclaimed bool, err error) {
 	run, err := records.Get[record.RunItem](ctx, q.Store, store.Strong, record.RunKey(runID))
 	if err != nil || run == nil || run.Lease == nil {
-		return err
+		return false, err
 	}
 	queue := run.Queue
 	_, err = q.underLease(ctx, LeaseRefOf(run), func(t *transition) error {
-		switch l := t.run.Lease; {
-		case l.Until.After(t.now):
-			return ErrStaleLease // its holder has extended it
+		l := t.run.Lease
+		extension, err := records.Get[record.LeaseExtension](t.ctx, t.store, store.Strong, record.LeaseExtensionKey(runID, l.ID))
+		if err != nil {
+			return err
+		}
+		until := l.ExtendedUntil(extension)
+		if reclaimed = !until.After(t.now); reclaimed && extension != nil {
+			t.tx.Delete(extension) // so that no heartbeat extends it any more
+		}
+		switch {
+		case until.After(l.Until.Time) && !reclaimed:
+			l.Until = until
+			return nil
+		case !reclaimed:
+			return ErrStaleLease // it was extended with the run
 		case t.run.Queue == record.QueueWorkers && !l.Confirmed:
 			return t.releaseAfterCrash("no worker that was given it began")
 		default:
 			return t.failAttempt("its lease expired without a heartbeat")
 		}
 	})
-	if err == nil {
+	if reclaimed = reclaimed && err == nil; reclaimed {
 		q.Metrics.Record(metrics.LeasesExpired, 1, queue)
 	}
-	return IgnoreStale(err)
+	return reclaimed, IgnoreStale(err)
 }
 
 func (t *transition) failAttempt(why string) error {

@@ -137,7 +137,7 @@ func TestQueue_FollowsTheModel(t *testing.T) {
 			},
 			"reclaim": func(rt *rapid.T) {
 				m := pick(rt)
-				if err := f.queue().ReclaimExpired(f.ctx, m.id); err != nil {
+				if _, err := f.queue().ReclaimExpired(f.ctx, m.id); err != nil {
 					rt.Fatal(err)
 				}
 				if m.leased && !m.until.After(f.now) {

@@ -31,7 +31,7 @@ func TestLease_ReclaimedRunKeepsItsPlace(t *testing.T) {
 	}
 	f.now = f.now.Add(2 * leaseTime)
 	f.add()
-	f.must(f.queue().ReclaimExpired(f.ctx, first.ID))
+	f.reclaim(first.ID)
 	if r := f.lease(); r.ID != first.ID || r.Attempts != 2 {
 		t.Fatalf("leased %s before the run that was reclaimed", r.ID)
 	}
@@ -143,7 +143,7 @@ func TestFailAttempt_LastFailureListsAllAttempts(t *testing.T) {
 			continue
 		}
 		f.now = f.now.Add(leaseTime)
-		f.must(f.queue().ReclaimExpired(f.ctx, id))
+		f.reclaim(id)
 		if err := f.queue().Extend(f.ctx, l, leaseTime); !errors.Is(err, queue.ErrStaleLease) {
 			t.Fatalf("a reclaimed lease is extended: %v", err)
 		}

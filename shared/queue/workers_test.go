@@ -13,6 +13,7 @@ import (
 	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/store/storetest"
 )
 
 func TestLease_MatchesPoolAndKindOfWork(t *testing.T) {
@@ -105,7 +106,7 @@ func TestReclaimExpired_UnconfirmedLeaseIsNoAttempt(t *testing.T) {
 			t.Fatal("nothing to lease after", n)
 		}
 		f.now = f.now.Add(leaseTime)
-		f.must(f.queue().ReclaimExpired(f.ctx, id))
+		f.reclaim(id)
 		if r, want := f.run(id), max(0, n+1-record.MaxRestarts); r.Attempts != want {
 			t.Fatalf("%d attempts after %d leases, want %d", r.Attempts, n+1, want)
 		}
@@ -121,9 +122,84 @@ func TestReclaimExpired_ConfirmedLeaseIsAnAttempt(t *testing.T) {
 	_, err := f.queue().Heartbeat(f.ctx, f.leaseRef(), leaseTime, 0, nil)
 	f.must(err)
 	f.now = f.now.Add(leaseTime)
-	f.must(f.queue().ReclaimExpired(f.ctx, id))
+	f.reclaim(id)
 	if r := f.run(id); r.State != record.Queued || r.Attempts != 1 || len(r.Diagnostics) != 1 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Heartbeats without lines write what the lease lasts beside the run, which is due again when the lease was to end.
+func TestHeartbeat_LeavesTheRunAsItIs(t *testing.T) {
+	f := newFixture(t)
+	id := f.addImage("").ID
+	l := f.leaseRef()
+	beat := func() error {
+		_, err := f.queue().Heartbeat(f.ctx, l, leaseTime, 0, nil)
+		return err
+	}
+	f.must(beat()) // it confirms the lease
+	confirmed := f.run(id)
+	due := confirmed.Lease.Until
+	f.now = f.now.Add(leaseTime / 2)
+	f.must(beat())
+	if r := f.run(id); r.Stored() != confirmed.Stored() {
+		t.Errorf("a heartbeat wrote the run: version %d, %d before", r.Stored(), confirmed.Stored())
+	}
+	if _, err := f.queue().Heartbeat(f.ctx, l, leaseTime, 1, nil); !errors.Is(err, queue.ErrLinesMissing) {
+		t.Errorf("a heartbeat behind lines that did not come: %v", err)
+	}
+	f.now = due.Time
+	if f.reclaim(id) {
+		t.Fatal("a run was reclaimed whose lease had been extended")
+	}
+	r := f.run(id)
+	if want := due.Add(leaseTime / 2); !r.Lease.Until.Equal(want) {
+		t.Errorf("it is due again at %s, want %s", r.Lease.Until, want)
+	}
+	f.now = r.Lease.Until.Time
+	if !f.reclaim(id) || f.run(id).State != record.Queued {
+		t.Errorf("a run whose lease is over is %s", f.run(id).State)
+	}
+	if err := beat(); !errors.Is(err, queue.ErrStaleLease) {
+		t.Errorf("a heartbeat after that: %v", err)
+	}
+}
+
+// Of a heartbeat and of what reclaims the run at the same time one wins: no worker is told that it has a lease which another one gets.
+func TestHeartbeat_RacesWithTheEndOfItsLease(t *testing.T) {
+	f := newFixture(t)
+	id := f.addImage("").ID
+	l := f.leaseRef()
+	_, err := f.queue().Heartbeat(f.ctx, l, leaseTime, 0, nil)
+	f.must(err)
+	f.now = f.now.Add(leaseTime)
+	meanwhile := func(do func()) queue.Queue {
+		q := f.queue()
+		once := false
+		q.Store = &storetest.Hooked{Store: q.Store, Before: func(c storetest.Call) error {
+			if c.Writes != nil && !once {
+				once = true
+				do()
+			}
+			return nil
+		}}
+		return q
+	}
+	beats := meanwhile(func() {
+		_, err := f.queue().Heartbeat(f.ctx, l, leaseTime, 0, nil)
+		f.must(err)
+	})
+	if reclaimed, err := beats.ReclaimExpired(f.ctx, id); err != nil || reclaimed {
+		t.Errorf("reclaimed although a heartbeat was faster: %v, %v", reclaimed, err)
+	}
+	f.now = f.now.Add(leaseTime)
+	reclaims := meanwhile(func() {
+		if !f.reclaim(id) {
+			t.Error("nothing was reclaimed")
+		}
+	})
+	if _, err := reclaims.Heartbeat(f.ctx, l, leaseTime, 0, nil); !errors.Is(err, queue.ErrStaleLease) {
+		t.Errorf("a heartbeat that came too late: %v", err)
 	}
 }
 
@@ -217,7 +293,10 @@ func TestRelease_QueuesInThePresentPoolOfTheDataset(t *testing.T) {
 			}
 			return f.queueAfter(time.Minute).Resume(f.ctx, l.RunID)
 		},
-		"expired": func(l queue.LeaseRef) error { return f.queueAfter(leaseTime).ReclaimExpired(f.ctx, l.RunID) },
+		"expired": func(l queue.LeaseRef) error {
+			_, err := f.queueAfter(leaseTime).ReclaimExpired(f.ctx, l.RunID)
+			return err
+		},
 	} {
 		r := f.addImage("old")
 		l := queue.LeaseRefOf(f.leaseWork("old", record.ExecuteImage))

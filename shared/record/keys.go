@@ -30,6 +30,7 @@ import (
 //	SUBMISSION#<id>           / SUBMISSION          a submission
 //	RUN#<id>                  / RUN                 a run
 //	RUN#<id>                  / REVIEW              its review
+//	RUN#<id>                  / LEASE#<leaseId>     until when the lease of a worker lasts, if that is later than its run says
 //	RUN#<id>                  / LOG#<kind>#<line>   lines of a log, until the whole log is a file
 //	EVALUATION#<id>           / EVALUATION          an evaluation
 //	EVALUATION#<id>           / TOPICS              its values per topic

@@ -118,7 +118,9 @@ func At(t time.Time) Instant { return Instant{t.UTC().Truncate(time.Millisecond)
 
 // MarshalJSON implements json.Marshaler.
 func (i Instant) MarshalJSON() ([]byte, error) {
-	return i.UTC().AppendFormat(make([]byte, 0, 26), `"`+instantLayout+`"`), nil
+	seconds := i.UTC().AppendFormat(append(make([]byte, 0, 26), '"'), time.RFC3339) // for which time has a fast way, unlike for instantLayout
+	millis := i.Nanosecond() / int(time.Millisecond)
+	return append(seconds[:len(seconds)-1], '.', byte('0'+millis/100), byte('0'+millis/10%10), byte('0'+millis%10), 'Z', '"'), nil
 }
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -57,6 +57,7 @@ var kinds = []kind{
 	{"SUBMISSION", "SUBMISSION", kept, empty[record.SubmissionItem]},
 	{"RUN", "RUN", kept, empty[record.RunItem]}, // with its place in the queue, and its lease, which ends by itself
 	{"RUN", "REVIEW", kept, empty[record.ReviewItem]},
+	{"RUN", "LEASE#", dropped, nil}, // the lease ends as the run has it
 	{"RUN", "LOG#", kept, empty[record.LogChunk]},
 	{"EVALUATION", "EVALUATION", kept, empty[record.EvaluationItem]},
 	{"EVALUATION", "TOPICS", kept, empty[record.Topics]},

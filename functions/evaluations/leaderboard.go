@@ -27,57 +27,67 @@ func optionsOf(c *api.Call) options {
 // leaderboard is the page of the dataset's leaderboard that the request asks for. Ranks count whatever the caller sees
 // of the board (with best, of each team its best run), so a filter by run or user leaves each entry its place.
 func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o options) (p page.Page[record.Evaluation], err error) {
+	full := false
+	err = eachEntry(ctx, c, d, o, func(e record.Evaluation) (more bool, err error) {
+		if p.More = full; full {
+			return false, nil
+		}
+		full, err = p.Add(e)
+		full = full || len(p.Data) == c.Page.Limit
+		return true, err
+	})
+	return p, err
+}
+
+// eachEntry calls do with each entry that the caller sees of the dataset's leaderboard, in the order and from the place that the request
+// asks for, until it returns false.
+func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o options, do func(record.Evaluation) (bool, error)) error {
 	show, err := viewer(ctx, c)
 	if err != nil {
-		return p, err
+		return err
 	}
 	if o.final && d.FinalRuns == 0 {
-		return p, problem.InvalidParameter.New("The dataset takes no final runs: its member finalRuns is 0. Leave final out.")
+		return problem.InvalidParameter.New("The dataset takes no final runs: its member finalRuns is 0. Leave final out.")
 	}
 	measure, shown := "", d.Board()
 	if c.Page.Sort != rank {
 		measure = shown.Evaluator.Measure(c.Page.Sort)
 	}
 	if measure == "" && c.Page.Sort != rank {
-		return p, problem.InvalidParameter.New("sort must be rank or one of the measures of the dataset: %s.",
+		return problem.InvalidParameter.New("sort must be rank or one of the measures of the dataset: %s.",
 			strings.Join(shown.Evaluator.Measures, ", "))
 	}
 	b := evaluation.Leaderboard{Viewer: &c.Viewer, Dataset: d, TruthVersion: shown.TruthVersion, AtOnce: c.Page.Offset + c.Page.Limit + 1,
 		Count: o.count, Final: o.final, Now: c.Now()}
 	entries, err := b.Entries(ctx, measure, o.best)
 	if err != nil {
-		return p, err
+		return err
 	}
-	filtered := len(c.Page.Values("runId"))+len(c.Page.Values("userId"))+len(c.Page.Values("taskId")) > 0
-	skipped, full := 0, false
+	filtered, skipped := len(c.Page.Values("runId"))+len(c.Page.Values("userId"))+len(c.Page.Values("taskId")) > 0, 0
 	for e, err := range entries {
 		if err != nil {
-			return p, err
+			return err
 		}
-		var v record.Evaluation
-		if filtered || skipped == c.Page.Offset && !full { // the others need not be read
-			item, err := e.Item()
-			if err != nil {
-				return p, err
-			}
-			var sees bool
-			if v, sees = show(item); !sees || !matchesFilters(c, v) {
-				continue
-			}
+		if !filtered && skipped < c.Page.Offset { // it need not be decoded
+			skipped++
+			continue
+		}
+		item, err := e.Item()
+		if err != nil {
+			return err
+		}
+		v, sees := show(item)
+		if !sees || !matchesFilters(c, v) {
+			continue
 		}
 		if skipped < c.Page.Offset {
 			skipped++
 			continue
 		}
-		if full {
-			p.More = true
-			break
-		}
 		v.Rank, v.Runs = e.Rank, e.Runs
-		if full, err = p.Add(v); err != nil {
-			return p, err
+		if more, err := do(v); err != nil || !more {
+			return err
 		}
-		full = full || len(p.Data) == c.Page.Limit
 	}
-	return p, nil
+	return nil
 }

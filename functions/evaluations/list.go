@@ -177,6 +177,30 @@ func matchesFilters(c *api.Call, e record.Evaluation) bool {
 		c.Page.Matches("runId", e.RunID) && c.Page.Matches("userId", e.UserID)
 }
 
+// header has the names of the columns of a table of evaluations, of which the last ones are those of measures.
+func header(measures []string) []string {
+	return append([]string{"rank", "team", "userId", "runId", "submissionId", "datasetId", "taskId", "createdAt", "baseline",
+		"final", "audience", "alias", "affiliation", "title", "label", "runTag", "paperUrl", "submittedAt"}, measures...)
+}
+
+// cells are the row of an evaluation in the table with the columns of the measures.
+func cells(e record.Evaluation, measures []string) []string {
+	row := []string{"", e.Team, e.UserID, e.RunID, e.SubmissionID, e.DatasetID, e.TaskID, e.CreatedAt.String(),
+		strconv.FormatBool(e.Baseline), strconv.FormatBool(e.Final),
+		e.Audience, e.Alias, e.Affiliation, e.Title, e.Label, e.RunTag, e.PaperURL, e.SubmittedAt.String()}
+	if e.Rank > 0 {
+		row[0] = strconv.Itoa(e.Rank)
+	}
+	for _, name := range measures {
+		cell := ""
+		if v := e.Measures[name]; v != nil {
+			cell = strconv.FormatFloat(*v, 'g', -1, 64)
+		}
+		row = append(row, cell)
+	}
+	return row
+}
+
 // columns is a list as a table of text. The measures are those of the first evaluation in its dataset's order, then
 // what others have in addition.
 func columns(list []record.Evaluation) [][]string {
@@ -188,23 +212,9 @@ func columns(list []record.Evaluation) [][]string {
 			}
 		}
 	}
-	rows := [][]string{append([]string{"rank", "team", "userId", "runId", "submissionId", "datasetId", "taskId", "createdAt", "baseline",
-		"final", "audience", "alias", "affiliation", "title", "label", "runTag", "paperUrl", "submittedAt"}, names...)}
+	rows := [][]string{header(names)}
 	for _, e := range list {
-		row := []string{"", e.Team, e.UserID, e.RunID, e.SubmissionID, e.DatasetID, e.TaskID, e.CreatedAt.String(),
-			strconv.FormatBool(e.Baseline), strconv.FormatBool(e.Final),
-			e.Audience, e.Alias, e.Affiliation, e.Title, e.Label, e.RunTag, e.PaperURL, e.SubmittedAt.String()}
-		if e.Rank > 0 {
-			row[0] = strconv.Itoa(e.Rank)
-		}
-		for _, name := range names {
-			cell := ""
-			if v := e.Measures[name]; v != nil {
-				cell = strconv.FormatFloat(*v, 'g', -1, 64)
-			}
-			row = append(row, cell)
-		}
-		rows = append(rows, row)
+		rows = append(rows, cells(e, names))
 	}
 	if !slices.ContainsFunc(list, func(e record.Evaluation) bool { return e.User != nil }) {
 		return rows

@@ -45,7 +45,7 @@ func (w *Worker) do(ctx context.Context, kind record.PendingKind, r record.Recor
 		record.AcceptTruth:           func() error { return acceptor.Accept(ctx, r.(*record.DatasetItem).ID) },
 		record.Reevaluate:            func() error { return w.reevaluate(ctx, r.(*record.DatasetItem).ID) },
 		record.ExpireUpload:          func() error { return w.expireUpload(ctx, r.(*record.RunItem)) },
-		record.ReclaimLease:          func() error { return w.queue().ReclaimExpired(ctx, r.(*record.RunItem).ID) },
+		record.ReclaimLease:          func() error { return w.reclaimExpired(ctx, r.(*record.RunItem).ID) },
 		record.ResumeRun:             func() error { return w.queue().Resume(ctx, r.(*record.RunItem).ID) },
 		record.SealLogs:              func() error { return logs.Seal(ctx, w.Now(), r.(*record.RunItem).ID) },
 	}[kind]
@@ -53,6 +53,11 @@ func (w *Worker) do(ctx context.Context, kind record.PendingKind, r record.Recor
 		return fmt.Errorf("no handler for pending work of the kind %q", kind)
 	}
 	return handle()
+}
+
+func (w *Worker) reclaimExpired(ctx context.Context, runID string) error {
+	_, err := w.queue().ReclaimExpired(ctx, runID)
+	return err
 }
 
 func (w *Worker) uploads() files.Uploads { return files.Uploads{Store: w.Store, Now: w.Now} }

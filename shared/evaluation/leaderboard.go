@@ -39,17 +39,17 @@ type Leaderboard struct {
 type Entry struct {
 	// Rank is one more than the number of better entries.
 	Rank     int
-	Runs     int // of the team on the board; 0 unless they were counted
-	stored   store.Item
-	scoreKey string // the same for entries that share a rank
-	entrant  string // as EvaluationItem.Entrant, or of an earlier build the user
+	Runs     int         // of the team on the board; 0 unless they were counted
+	stored   *store.Item // nil once it is decoded and kept
+	scoreKey string      // the same for entries that share a rank
+	entrant  string      // as EvaluationItem.Entrant, or of an earlier build the user
 	item     *record.EvaluationItem
 }
 
 // Item decodes the evaluation when it is first needed; entries that an offset skips are never decoded.
 func (e *Entry) Item() (_ *record.EvaluationItem, err error) {
 	if e.item == nil {
-		e.item, err = records.Decode[record.EvaluationItem](e.stored)
+		e.item, err = records.Shared[record.EvaluationItem](*e.stored)
 	}
 	return e.item, err
 }
@@ -60,15 +60,67 @@ func (b *Leaderboard) Entries(ctx context.Context, measure string, best bool) (i
 	if withheld, err := b.withheld(ctx); err != nil || withheld {
 		return entrySeq(nil), err
 	}
-	var entries iter.Seq2[*Entry, error]
-	var err error
-	if shown := b.Dataset.Board(); measure == "" || measure == shown.Evaluator.PrimaryMeasure && b.TruthVersion == shown.TruthVersion {
-		entries, err = b.byRank(ctx)
-	} else {
-		entries, err = b.byMeasure(ctx, measure)
-	}
+	parts, own, err := b.partitions(ctx)
 	if err != nil {
 		return nil, err
+	}
+	o := order{measure: measure, best: best, final: b.Final, count: b.Count}
+	if b.Final {
+		o.seen = visibleTo(parts, own)
+		parts, own = lists.Map(record.Audiences, b.partition), nil
+	}
+	state, known := b.state()
+	state.visible = visibleTo(parts, own)
+	first := b.ranked(measure) && !best && !b.Final && b.AtOnce <= maxFirst
+	if !known {
+		return b.inOrder(ctx, b.byRank(ctx, parts, own), measure, best)
+	}
+	ranked, ordered := kept.get(state, o)
+	switch {
+	case ordered != nil:
+		return entrySeq(ordered), nil
+	case ranked == nil && first: // no more is read than is asked for
+		return b.inOrder(ctx, kept.whenRead(state, b.byRank(ctx, parts, own)), measure, best)
+	case ranked == nil:
+		for e, err := range b.byRank(ctx, parts, own) {
+			if err != nil {
+				return nil, err
+			}
+			if ranked = append(ranked, e); len(ranked) > maxKept {
+				return b.inOrder(ctx, b.byRank(ctx, parts, own), measure, best)
+			}
+		}
+		if err := kept.put(state, ranked); err != nil {
+			return nil, err
+		}
+	}
+	copies := lists.Map(ranked, func(e *Entry) *Entry { return &Entry{scoreKey: e.scoreKey, entrant: e.entrant, item: e.item} })
+	entries, err := b.inOrder(ctx, entrySeq(copies), measure, best)
+	if err != nil {
+		return nil, err
+	}
+	if ordered, err = collect(entries, func(*Entry) error { return nil }); err == nil {
+		kept.putOrder(state, o, ordered)
+	}
+	return entrySeq(ordered), err
+}
+
+// maxFirst is up to which place the beginning of a board is read without the rest.
+const maxFirst = 500
+
+// ranked reports whether the partitions of the board are in the order of the measure.
+func (b *Leaderboard) ranked(measure string) bool {
+	shown := b.Dataset.Board()
+	return measure == "" || measure == shown.Evaluator.PrimaryMeasure && b.TruthVersion == shown.TruthVersion
+}
+
+// inOrder yields the entries, which are by rank, as they were asked for.
+func (b *Leaderboard) inOrder(ctx context.Context, entries iter.Seq2[*Entry, error], measure string, best bool) (
+	_ iter.Seq2[*Entry, error], err error) {
+	if !b.ranked(measure) {
+		if entries, err = b.byMeasure(measure, entries); err != nil {
+			return nil, err
+		}
 	}
 	if b.Final {
 		if entries, err = b.finals(ctx, entries); err != nil {
@@ -178,14 +230,10 @@ func withRanks(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, er
 	}
 }
 
-// byMeasure yields the board by a measure that no index orders, for which it reads and sorts the whole board.
-func (b *Leaderboard) byMeasure(ctx context.Context, name string) (iter.Seq2[*Entry, error], error) {
+// byMeasure yields the entries by a measure that no index orders.
+func (b *Leaderboard) byMeasure(name string, ranked iter.Seq2[*Entry, error]) (iter.Seq2[*Entry, error], error) {
 	shown := b.Dataset.Board()
 	lowerIsBetter := shown.Evaluator.LessIsBetter(name)
-	ranked, err := b.byRank(ctx)
-	if err != nil {
-		return nil, err
-	}
 	all, err := collect(ranked, func(e *Entry) error {
 		item, err := e.Item()
 		if e.scoreKey = "null"; err == nil && item.Measures[name] != nil {
@@ -220,20 +268,10 @@ func compare(x, y *float64, lowerIsBetter bool) int {
 func key(it *store.Item) string { return it.Entry(record.ByWork).Sort }
 
 // byRank yields the board by the primary measure, which orders the partitions that it merges.
-func (b *Leaderboard) byRank(ctx context.Context) (iter.Seq2[*Entry, error], error) {
-	parts, own, err := b.partitions(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (b *Leaderboard) byRank(ctx context.Context, parts []string, own []store.Item) iter.Seq2[*Entry, error] {
 	sources := lists.Map(parts, func(p string) records.Source { return records.Partition(record.ByWork, p) })
-	if own {
-		items, err := b.own(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if len(items) > 0 {
-			sources = append(sources, records.Source{Index: record.ByWork, Items: items})
-		}
+	if len(own) > 0 {
+		sources = append(sources, records.Source{Index: record.ByWork, Items: own})
 	}
 	return func(yield func(*Entry, error) bool) {
 		for it, err := range records.Ascending(ctx, b.Viewer.Store, b.AtOnce, sources) {
@@ -242,23 +280,28 @@ func (b *Leaderboard) byRank(ctx context.Context) (iter.Seq2[*Entry, error], err
 				return
 			}
 			parts := strings.Split(key(it), "#")
-			if !yield(&Entry{stored: *it, scoreKey: parts[0], entrant: parts[len(parts)-1]}, nil) {
+			if !yield(&Entry{stored: it, scoreKey: parts[0], entrant: parts[len(parts)-1]}, nil) {
 				return
 			}
 		}
-	}, nil
+	}
 }
 
-// partitions returns the partitions of the ranking that the caller may read, with Final all of them, and reports whether others may have
-// entries of the caller's own.
-func (b *Leaderboard) partitions(ctx context.Context) (parts []string, own bool, err error) {
+// partitions returns the partitions of the ranking that the caller may read, and the entries of the caller's own in others.
+func (b *Leaderboard) partitions(ctx context.Context) (parts []string, own []store.Item, err error) {
 	roles, err := b.Viewer.Roles(ctx, b.Dataset.Scope())
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, a := range record.Audiences {
-		if b.Final || access.Sees(roles, a) {
+		if access.Sees(roles, a) {
 			parts = append(parts, b.partition(a))
 		}
 	}
-	return parts, !b.Final && roles&access.User != 0 && roles&(access.Organizer|access.Admin) == 0, err
+	if roles&access.User != 0 && roles&(access.Organizer|access.Admin) == 0 {
+		own, err = b.own(ctx)
+	}
+	return parts, own, err
 }
 
 func (b *Leaderboard) partition(a access.Audience) string {
@@ -283,8 +326,12 @@ func (b *Leaderboard) own(ctx context.Context) ([]store.Item, error) {
 	err = records.Concurrently(len(sources), func(i int) error {
 		q := store.Query{Index: sources[i].Index, Partition: sources[i].Partition, Limit: ownPage}
 		return records.EachItem(ctx, b.Viewer.Store, q, func(it store.Item) error {
-			found[i] = append(found[i], it)
-			return nil
+			e, err := records.Shared[record.EvaluationItem](it)
+			if err == nil {
+				it.Indexes = e.Indexes() // of which the list that it was read from has one
+				found[i] = append(found[i], it)
+			}
+			return err
 		})
 	})
 	if err != nil {

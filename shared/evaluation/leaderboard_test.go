@@ -13,8 +13,10 @@ import (
 	"assay/shared/evaluation"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
+	"assay/shared/store/storetest"
 	"assay/shared/visibility"
 
 	"pgregory.net/rapid"
@@ -101,10 +103,10 @@ func place(rank int, name string, runs int) string {
 	return fmt.Sprint(rank, name, "/", runs)
 }
 
-// read returns the ranks and names of the entries that the board has.
-func (f *fixture) read(a query) string {
+// read returns the ranks and names of the entries that the board in the store has.
+func (f *fixture) read(s store.Store, a query) string {
 	f.t.Helper()
-	b := evaluation.Leaderboard{Viewer: &visibility.Viewer{Store: f.Store, Caller: f.user(a.user)}, Dataset: f.dataset.DatasetItem,
+	b := evaluation.Leaderboard{Viewer: &visibility.Viewer{Store: s, Caller: f.user(a.user)}, Dataset: f.dataset.DatasetItem,
 		TruthVersion: a.version, AtOnce: a.atOnce, Count: a.count}
 	entries, err := b.Entries(context.Background(), a.measure, a.best)
 	if err != nil {
@@ -175,6 +177,75 @@ func (f *fixture) expected(a query) string {
 	return strings.Join(list, " ")
 }
 
+// Which run of a team is the last one depends on who looks, and on what the one who looks is meanwhile.
+func TestLeaderboard_FinalRunsAreThoseThatTheCallerSees(t *testing.T) {
+	b := recordtest.New(t, recordtest.OpenStore(t, embedded.Options{}))
+	task := b.Task()
+	team := task.Register("ada")
+	d := task.Dataset(recordtest.Measures("AP"), func(d *record.DatasetItem) { d.FinalRuns = 1 })
+	published := d.Run("ada", recordtest.Published).ID
+	hidden := d.Run("ada").ID
+	read := func(user string) string {
+		t.Helper()
+		viewer := &visibility.Viewer{Store: b.Store, Caller: access.Caller{ID: recordtest.UserID(user), Name: user}}
+		board := evaluation.Leaderboard{Viewer: viewer, Dataset: d.DatasetItem, TruthVersion: d.TruthVersion, AtOnce: 10, Final: true}
+		entries, err := board.Entries(t.Context(), "", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e, err := range entries {
+			if err != nil {
+				t.Fatal(err)
+			}
+			item, err := e.Item()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return item.RunID
+		}
+		return ""
+	}
+	for range 2 {
+		if got := read("ada"); got != hidden {
+			t.Errorf("the team sees %s, want %s", got, hidden)
+		}
+		if got := read("fay"); got != published {
+			t.Errorf("another user sees %s, want %s", got, published)
+		}
+	}
+	grant := team.Grant(recordtest.UserID("fay"), false, time.Now())
+	b.Put(grant)
+	if got := read("fay"); got != hidden {
+		t.Errorf("a new member sees %s, want %s", got, hidden)
+	}
+	b.Commit(new(records.Tx).Delete(grant))
+	if got := read("fay"); got != published {
+		t.Errorf("who was a member sees %s, want %s", got, published)
+	}
+}
+
+// change changes a review, or the values of one of the entries.
+func (f *fixture) change(t *rapid.T) {
+	if len(f.entries) == 0 {
+		return
+	}
+	changed := f.entries[rapid.IntRange(0, len(f.entries)-1).Draw(t, "changed")]
+	kind, published, blinded := rapid.IntRange(0, 2).Draw(t, "change"), !changed.Access.Published, !changed.Access.Blinded
+	for _, e := range f.entries {
+		switch {
+		case e.RunID != changed.RunID:
+			continue
+		case kind == 0:
+			e.Access.Published = published
+		case kind == 1:
+			e.Access.Blinded = blinded
+		case e == changed:
+			e.Measures = values(e.Measures["cost"], e.Measures["AP"])
+		}
+		f.Replace(e)
+	}
+}
+
 // team is the team of the entry; each baseline of the organizers is one of its own.
 func team(e *record.EvaluationItem) string {
 	if e.Baseline {
@@ -230,8 +301,10 @@ func TestLeaderboard_Examples(t *testing.T) {
 	} {
 		for tt.atOnce = range 4 {
 			tt.atOnce++ // fewer than there are, so that more than one read is needed
-			if got := f.read(tt.query); got != tt.want {
-				t.Errorf("%+v: %s, want %s", tt.query, got, tt.want)
+			for _, s := range []store.Store{f.Store, storetest.Unknowing{Store: f.Store}} {
+				if got := f.read(s, tt.query); got != tt.want {
+					t.Errorf("%T, %+v: %s, want %s", s, tt.query, got, tt.want)
+				}
 			}
 		}
 	}
@@ -255,15 +328,23 @@ func TestLeaderboard_RanksWhatTheCallerSees(t *testing.T) {
 			}
 			f.enter(e)
 		}
+		var queries []query
 		for _, user := range append(users, "", "unrelated", "worker", "admin") {
-			a := query{
+			queries = append(queries, query{
 				user: user, measure: rapid.SampledFrom([]string{"", "AP", "cost"}).Draw(t, "measure"), best: rapid.Bool().Draw(t, "best"),
 				count:   rapid.Bool().Draw(t, "count"),
-				version: rapid.Int64Range(1, 2).Draw(t, "version"), atOnce: rapid.IntRange(1, 4).Draw(t, "at once"),
+				version: rapid.Int64Range(1, 2).Draw(t, "version"), atOnce: rapid.SampledFrom([]int{1, 2, 3, 4, 1000}).Draw(t, "at once"),
+			})
+		}
+		for range 3 { // boards are kept until something changes
+			for _, a := range queries {
+				for _, s := range []store.Store{s, storetest.Unknowing{Store: s}} {
+					if got, want := f.read(s, a), f.expected(a); got != want {
+						t.Errorf("%T, %+v: %s, want %s", s, a, got, want)
+					}
+				}
 			}
-			if got, want := f.read(a), f.expected(a); got != want {
-				t.Errorf("%+v: %s, want %s", a, got, want)
-			}
+			f.change(t)
 		}
 	})
 }

@@ -2,11 +2,13 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/url"
 	"slices"
 	"strconv"
+	"sync"
 
 	"assay/shared/problem"
 )
@@ -25,8 +27,8 @@ type Page[R any] struct {
 	Cursor string `json:"-"`
 	More   bool   `json:"-"`
 
-	encoded [][]byte // the resources as JSON: a page is known to be full before more of them are read
-	size    int      // of these
+	encoded *bytes.Buffer // the resources as JSON, one after the other: a page is known to be full before more of them are read
+	ends    []int         // of each of these
 }
 
 // MaxBytes is how many bytes of resources a page has: it ends with the one that brings it there. With the last resource and
@@ -36,44 +38,64 @@ const MaxBytes = 1 << 20
 // Add appends a resource, and reports whether the page is full.
 func (p *Page[R]) Add(r R) (full bool, err error) {
 	if p.Data == nil {
-		p.Data, p.encoded = make([]R, 0, DefaultLimit), make([][]byte, 0, DefaultLimit)
+		p.Data, p.encoded, p.ends = make([]R, 0, DefaultLimit), buffers.Get().(*bytes.Buffer), make([]int, 0, DefaultLimit)
+		p.encoded.Reset()
 	}
 	p.Data = append(p.Data, r)
-	encoded, err := encode(&p.Data[len(p.Data)-1]) // by its address, for else it would be copied once more
-	p.encoded = append(p.encoded, encoded)
-	p.size += len(encoded)
-	return p.size >= MaxBytes, err
+	err = p.encode(len(p.Data) - 1)
+	return p.encoded.Len() >= MaxBytes, err
 }
 
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
+// buffers are those of pages that were answered: most of the memory that a page takes.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// encode appends the resource with the number to those that are encoded.
+func (p *Page[R]) encode(i int) error {
+	err := writeJSON(p.encoded, &p.Data[i]) // by its address, for else it would be copied once more
+	p.ends = append(p.ends[:i], p.encoded.Len())
+	return err
+}
+
+// writeJSON appends v as JSON.
+func writeJSON(b *bytes.Buffer, v any) error {
+	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+	b.Truncate(len(bytes.TrimSuffix(b.Bytes(), []byte("\n"))))
+	return err
 }
 
 // Render renders the resources of a page again, which have changed since they were added.
 func (p *Page[R]) Render() (err error) {
+	p.encoded.Reset()
 	for i := range p.Data {
-		if p.encoded[i], err = encode(&p.Data[i]); err != nil {
+		if err := p.encode(i); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// JSON returns a page as JSON, with what show returns of each resource.
+// JSON returns a page as JSON, with what show returns of each resource. It can be called once.
 func (p *Page[R]) JSON(show func(resource []byte) ([]byte, error)) ([]byte, error) {
-	shown := make([][]byte, len(p.encoded))
-	for i, resource := range p.encoded {
-		var err error
-		if shown[i], err = show(resource); err != nil {
-			return nil, err
-		}
+	if p.encoded == nil {
+		p.encoded = new(bytes.Buffer)
 	}
-	links, err := encode(p.Links)
-	return slices.Concat([]byte(`{"data":[`), bytes.Join(shown, []byte{','}), []byte(`],"links":`), links, []byte("}\n")), err
+	resources := p.encoded.Bytes()
+	links := new(bytes.Buffer)
+	err := writeJSON(links, p.Links)
+	body := append(make([]byte, 0, len(resources)+len(p.ends)+links.Len()+len(`{"data":[],"links":}`+"\n")), `{"data":[`...)
+	start := 0
+	for i, end := range p.ends {
+		shown, failed := show(resources[start:end])
+		if err = cmp.Or(err, failed); i > 0 {
+			body = append(body, ',')
+		}
+		body, start = append(body, shown...), end
+	}
+	buffers.Put(p.encoded)
+	body = append(append(body, `],"links":`...), links.Bytes()...)
+	return append(body, "}\n"...), err
 }
 
 // Of returns the page of all that r asks for, in the order of all, for lists that are part of the program. id returns the cursor

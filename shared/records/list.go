@@ -50,7 +50,7 @@ type Selection struct {
 // one call each unless they are large.
 func List[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection, keep func(P) bool,
 	add func(P) (full bool, err error)) (next string, err error) {
-	return ListItems(ctx, s, sel, Decode[R, P], keep, add)
+	return ListItems(ctx, s, sel, Shared[R, P], keep, add)
 }
 
 // ListItems is List for what decode returns of the items, which can be records of several kinds.

@@ -3,6 +3,7 @@ package records_test
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -50,6 +51,47 @@ func commit(t *testing.T, s store.Store, tx *records.Tx) {
 }
 
 func id(n int) string { return fmt.Sprintf("%026d", n) }
+
+// Of records that are shown from memory, one who changes what is shown changes nothing for others.
+func TestShared_IsWhatIsStored(t *testing.T) {
+	s := open(t)
+	r := &testRecord{Meta: record.Meta{ID: id(1)}, First: "A", Text: "one"}
+	commit(t, s, new(records.Tx).Create(r))
+	read := func() *testRecord {
+		t.Helper()
+		items, err := records.GetItems(t.Context(), s, store.Strong, r.Key())
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown, err := records.Shared[testRecord](items[0])
+		want, _ := records.Decode[testRecord](items[0])
+		if err != nil || !reflect.DeepEqual(shown, want) {
+			t.Fatalf("%+v, %v; want %+v", shown, err, want)
+		}
+		return shown
+	}
+	for _, text := range []string{"one", "one", "two", "two"} {
+		if text != r.Text {
+			r.Text = text
+			commit(t, s, new(records.Tx).Replace(r))
+		}
+		shown := read()
+		if shown.Text != text {
+			t.Fatalf("%q is shown of %q", shown.Text, text)
+		}
+		shown.Text = "changed by one who is shown it"
+	}
+	commit(t, s, new(records.Tx).Delete(r))
+	again := &testRecord{Meta: record.Meta{ID: id(1)}, Text: "three"} // with the version that the first one had
+	commit(t, s, new(records.Tx).Create(again))
+	if shown := read(); shown.Text != "three" {
+		t.Errorf("%q is shown of what was created again", shown.Text)
+	}
+	if other, err := records.Shared[record.User](store.Item{Key: r.Key(), Version: 1, Data: []byte(`{"schema":9,"id":"x"}`)}); err != nil ||
+		other.ID != "x" {
+		t.Errorf("%+v, %v", other, err)
+	}
+}
 
 // fill stores n records of the partition A, changed by edit, and returns their ids, the newest first.
 func fill(t *testing.T, s store.Store, n int, edit func(i int, r *testRecord)) (ids []string) {

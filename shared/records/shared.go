@@ -1,0 +1,56 @@
+package records
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+
+	"assay/shared/store"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+)
+
+const (
+	// maxShared and maxSharedBytes bound what is kept: a record takes two to three times its bytes.
+	maxShared      = 8192
+	maxSharedBytes = 4 << 10
+)
+
+var (
+	sharedSeed = maphash.MakeSeed()
+	shared     = must(lru.New[uint64, any](maxShared))
+)
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// Shared is Decode for records that are only shown: to decode them takes most of the time of a list, so those that were decoded last are
+// kept, by all that is stored of them. The record is the caller's, but what its members point to is not to be changed.
+func Shared[R any, P Pointer[R]](it store.Item) (P, error) {
+	if len(it.Data) > maxSharedBytes || !it.Exists() {
+		return Decode[R, P](it)
+	}
+	var h maphash.Hash
+	h.SetSeed(sharedSeed)
+	_, _ = h.WriteString(it.Partition + "\x00" + it.Sort)
+	var version [8]byte
+	binary.LittleEndian.PutUint64(version[:], uint64(it.Version))
+	_, _ = h.Write(version[:])
+	_, _ = h.Write(it.Data)
+	sum := h.Sum64()
+	if kept, ok := shared.Get(sum); ok {
+		if r, ok := kept.(P); ok {
+			its := *r
+			return &its, nil
+		}
+	}
+	r, err := Decode[R, P](it)
+	if err == nil {
+		its := *r
+		shared.Add(sum, P(&its))
+	}
+	return r, err
+}

@@ -105,7 +105,7 @@ var (
 	kebab     = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
 	parameter = regexp.MustCompile(`^\{([a-z]+Id|tool)\}$`)
 	// single resources, of their parent or of the caller, and the names that are no resources
-	single = []string{"user", "review", "snippet", "result", "platform", "storage"}
+	single = []string{"user", "review", "snippet", "result", "leaderboard", "platform", "storage"}
 	// elements has the parameters of the elements of collections whose names do not begin as these
 	elements = map[string]string{"members": "{userId}", "deliveries": "{deliveryId}"}
 	// about are the addresses about the service itself, whose names are customary

@@ -83,6 +83,9 @@ POST /v1/datasets
 GET /v1/datasets/{datasetId}
     public                                         200      200        200   200   200    200       200   200    200
     private                                        404      404        200   200   404    200       200   200    404
+GET /v1/datasets/{datasetId}/leaderboard
+    public                                         200      200        200   200   200    200       200   200    200
+    private                                        404      404        200   200   404    200       200   200    404
 PATCH DELETE /v1/datasets/{datasetId}
     public                                         401      403        403   403   403    412       412   412    403
     private                                        404      404        403   403   404    412       412   412    404

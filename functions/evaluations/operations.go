@@ -7,9 +7,12 @@
 package evaluations
 
 import (
+	"slices"
+
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/page"
+	"assay/shared/problem"
 	"assay/shared/record"
 )
 
@@ -47,6 +50,16 @@ var Operations = []api.Operation{
 		Summary:     "Return an evaluation",
 		Description: "With the values of each topic, where the evaluator has such.",
 	}, single, show),
+	api.DocumentOf(api.Spec{
+		ID: "exportLeaderboard", Path: "/v1/datasets/{datasetId}/leaderboard", May: access.Anyone,
+		Summary: "Return a whole leaderboard",
+		Description: "All entries that the caller sees of the dataset's leaderboard, in one answer: as CSV, whose columns are those of the " +
+			"list of the task's evaluations but for the names of users, or, with `Accept: application/jsonl`, one evaluation in JSON on each line. They " +
+			"are sorted by rank, or by the measure that `sort` names; `best=true` keeps the best run of each team, `final=true` its final runs." +
+			views + " More than 4 MiB stand behind a link to which the answer leads for a while, and more than 3 MiB take a login.",
+		Query:    page.Spec{Filters: []page.Filter{{Name: "sort", Standalone: true}, best, final, view}},
+		Problems: append(slices.Clone(api.Quotas), problem.TooLarge, problem.Unauthorized), Large: true,
+	}, []string{mediaCSV, mediaJSONL}, api.Load[record.DatasetItem]("datasetId", record.DatasetKey), whole),
 	api.WithHTML(api.List(api.Spec{
 		ID: "listTaskEvaluations", Path: "/v1/tasks/{taskId}/evaluations", May: access.Anyone,
 		Summary: "List the evaluations of a task",

@@ -89,7 +89,7 @@ var converterTool = define(metadata{
 	}
 	return func(ctx context.Context) (out ConverterOutput, err error) {
 		out = ConverterOutput{From: string(from), To: string(to)}
-		out.File, err = writeTempFile(of.member+fileTypes[to].ending, fileTypes[to].mediaType+charset, maxFileSize(resolver),
+		out.File, err = writeFile(resolver, of.member+fileTypes[to].ending, fileTypes[to].mediaType+charset,
 			func(w io.Writer) error {
 				contents, done := evaluator.Contents(of.source.Files())
 				defer done()

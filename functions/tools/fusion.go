@@ -91,7 +91,7 @@ var fusionTool = define(metadata{
 			Method: string(settings.Method), K: settings.K, Normalization: string(settings.Normalization), Depth: settings.Depth, Tag: settings.Tag,
 			Runs: lists.Map(runs, func(r *inputs.Run) FusedRun { return FusedRun{r.Name, r.ID} }),
 		}
-		out.File, err = writeTempFile("fused.txt", mediaText+charset, maxFileSize(resolver), func(w io.Writer) error {
+		out.File, err = writeFile(resolver, "fused.txt", mediaText+charset, func(w io.Writer) error {
 			files, pointers := uniqueFileNames(runs)
 			contents := make([]fusion.Run, len(files))
 			for i := range files {

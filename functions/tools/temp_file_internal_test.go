@@ -40,7 +40,7 @@ type writerInput struct {
 type writerServer struct {
 	*servertest.Server
 	t    *testing.T
-	temp *tempFile
+	temp *api.TempFile
 }
 
 func newWriterServer(t *testing.T) *writerServer {
@@ -48,8 +48,8 @@ func newWriterServer(t *testing.T) *writerServer {
 	writes := define(metadata{name: "note", summary: "Note", description: "Notes."}, writerInput{},
 		func(_ context.Context, resolver *inputs.Resolver, in writerInput) (compute[writerOutput], error) {
 			return func(context.Context) (out writerOutput, err error) {
-				out.File, err = writeTempFile("notes.csv", mediaCSV+charset, maxFileSize(resolver), func(w io.Writer) error {
-					s.temp = w.(*tempFile)
+				out.File, err = writeFile(resolver, "notes.csv", mediaCSV+charset, func(w io.Writer) error {
+					s.temp = w.(*api.TempFile)
 					switch in.Fault {
 					case "error":
 						return errors.New("no")
@@ -81,7 +81,7 @@ func (s *writerServer) post(status int, user string, in writerInput, headers ...
 	if s.temp == nil {
 		s.t.Fatal("nothing was computed")
 	}
-	if _, err := s.temp.disk.Stat(); !errors.Is(err, os.ErrClosed) {
+	if _, err := s.temp.Reader(); !errors.Is(err, os.ErrClosed) {
 		s.t.Errorf("%+v as %q with %q leaves a file open", in, user, headers)
 	}
 	return a
@@ -114,7 +114,7 @@ func TestTempFile_IsClosedAfterEveryAnswer(t *testing.T) {
 	s.post(http.StatusUnauthorized, "", writerInput{Bytes: tooLargeInline}, "Accept", mediaText)
 	s.post(http.StatusInternalServerError, "", writerInput{Fault: "error"})
 	s.post(http.StatusInternalServerError, "", writerInput{Fault: "panic"})
-	if a := s.post(http.StatusRequestEntityTooLarge, "alice", writerInput{Bytes: maxFileBytes + 1}); !strings.Contains(string(a.Body),
+	if a := s.post(http.StatusRequestEntityTooLarge, "alice", writerInput{Bytes: api.MaxResultBytes + 1}); !strings.Contains(string(a.Body),
 		"Give a depth") {
 		t.Errorf("too large a file is answered with %s", a.Body)
 	}
@@ -140,18 +140,18 @@ func TestTempFile_IsClosedAfterEveryAnswer(t *testing.T) {
 func TestTempFile_IsUnlinked(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
-	f, err := writeTempFile("a", mediaText, maxFileBytes, func(w io.Writer) error {
+	f, err := new(api.Call).WriteTempFile("a", mediaText, func(w io.Writer) error {
 		_, err := io.WriteString(w, "text")
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.temp.close()
+	defer f.Close()
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 		t.Errorf("%v, %v", left, err)
 	}
-	r, err := f.temp.reader()
+	r, err := f.Reader()
 	if err != nil {
 		t.Fatal(err)
 	}

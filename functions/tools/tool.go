@@ -8,17 +8,14 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"assay/functions/tools/chart"
 	"assay/functions/tools/inputs"
 	"assay/shared/access"
 	"assay/shared/api"
-	"assay/shared/blob"
 	"assay/shared/lists"
 	"assay/shared/problem"
 	"assay/shared/record"
-	"assay/shared/records"
 	"assay/shared/webpage"
 
 	"github.com/a-h/templ"
@@ -121,6 +118,27 @@ type hasChart interface{ chart() chart.Chart }
 // hasFile is an output that is a file.
 type hasFile interface{ file() *FileResult }
 
+// FileResult is a file that a tool has written.
+type FileResult struct {
+	Name      string          `json:"name" example:"fused.txt"`
+	MediaType string          `json:"mediaType" example:"text/plain; charset=utf-8"`
+	Size      int64           `json:"size" doc:"bytes"`
+	SHA256    string          `json:"sha256" doc:"SHA-256 of the bytes in lower-case hexadecimal"`
+	Content   []byte          `json:"content,omitempty" doc:"the bytes in base64, up to 3 MiB"`
+	URL       string          `json:"url,omitempty" format:"uri" doc:"instead of content: where to get the bytes for a while"`
+	ExpiresAt *record.Instant `json:"expiresAt,omitempty" doc:"until when the url works"`
+	temp      *api.TempFile
+}
+
+// writeFile returns the file that write writes, whose temp is for the caller to close.
+func writeFile(resolver *inputs.Resolver, name, mediaType string, write func(io.Writer) error) (*FileResult, error) {
+	f, err := resolver.WriteTempFile(name, mediaType, write)
+	if err != nil {
+		return nil, err
+	}
+	return &FileResult{Name: f.Name, MediaType: f.MediaType, Size: f.Size, SHA256: f.SHA256, temp: f}, nil
+}
+
 const (
 	mediaJSON = "application/json"
 	mediaSVG  = chart.MediaType
@@ -203,7 +221,7 @@ func boundedAnswer(mediaType string, body []byte) (api.Computed, error) {
 // renderFile answers with a file: with its bytes, or, when they are too many for an answer, with a link to them.
 func renderFile(ctx context.Context, c *api.Call, f hasFile) (api.Computed, error) {
 	file := f.file()
-	defer file.temp.close()
+	defer file.temp.Close()
 	own, _, _ := strings.Cut(file.MediaType, ";")
 	accepted, err := c.Negotiate(slices.Compact([]string{mediaJSON, own, mediaText})...) // every file is text
 	if err != nil {
@@ -214,11 +232,11 @@ func renderFile(ctx context.Context, c *api.Call, f hasFile) (api.Computed, erro
 	if accepted == mediaText || accepted == webpage.MediaType { // which a browser shows, where it only stores others
 		mediaType = mediaText + charset
 	}
-	content, err := file.temp.reader()
-	if err != nil {
-		return api.Computed{}, err
-	}
 	if file.Size <= record.MaxInlineBytes {
+		content, err := file.temp.Reader()
+		if err != nil {
+			return api.Computed{}, err
+		}
 		body, err := io.ReadAll(content)
 		switch {
 		case err != nil:
@@ -230,24 +248,7 @@ func renderFile(ctx context.Context, c *api.Call, f hasFile) (api.Computed, erro
 		body, err = api.Encode(f)
 		return api.Computed{MediaType: mediaJSON, Body: body}, err
 	}
-	now := c.Now()
-	key := record.ObjectKey(record.HolderTools, c.Caller.ID, file.SHA256) // the same again for who asks again
-	err = records.Retry(ctx, func() error {
-		c.Forget()
-		c.Tx = new(records.Tx)
-		if err := c.Charge(ctx, record.Charge{Leaving: file.Size, Until: record.At(now.Add(c.Quotas.ResultTime))}); err != nil {
-			return err
-		}
-		return c.Tx.Commit(ctx, c.Store)
-	})
-	if err != nil {
-		return api.Computed{}, err
-	}
-	if err := c.Files.Put(ctx, blob.Object{Key: key, Size: file.Size, SHA256: file.SHA256, MediaType: file.MediaType},
-		content); err != nil {
-		return api.Computed{}, problem.Unavailable.Wrap(err, "The result could not be stored. Try again in a few seconds.").After(2 * time.Second)
-	}
-	link, err := c.Files.SignGet(ctx, key, file.Name, mediaType, now.Add(record.ResultLinkTime))
+	link, err := c.StoreResult(ctx, file.temp, mediaType)
 	if err != nil {
 		return api.Computed{}, err
 	}

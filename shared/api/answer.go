@@ -136,6 +136,14 @@ func (c *Call) writeBytes(mediaType string, body []byte) error {
 	return c.write(a)
 }
 
+// WriteSeeOther leads to an address that is for the caller alone, and for a while.
+func (c *Call) WriteSeeOther(location string) {
+	c.setCaching()
+	c.w.Header().Set("Cache-Control", "no-store")
+	c.w.Header().Set("Location", location)
+	c.w.WriteHeader(http.StatusSeeOther)
+}
+
 // writeNothing answers 204.
 func (c *Call) writeNothing() error {
 	c.setCaching()
@@ -151,15 +159,20 @@ func (c *Call) writeCSV(rows [][]string) error {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	for _, row := range rows {
-		for i, cell := range row {
-			row[i] = escapeFormula(cell)
-		}
-		if err := w.Write(row); err != nil {
+		if err := WriteRow(w, row); err != nil {
 			return err
 		}
 	}
 	w.Flush()
 	return c.writeBytes(mediaCSV+"; charset=utf-8; header=present", b.Bytes())
+}
+
+// WriteRow writes a row of a table of text, which it changes.
+func WriteRow(w *csv.Writer, row []string) error {
+	for i, cell := range row {
+		row[i] = escapeFormula(cell)
+	}
+	return w.Write(row)
 }
 
 // escapeFormula puts an apostrophe before a cell that a spreadsheet would run as a formula; numbers stay as they are.

@@ -67,7 +67,7 @@ func (op *Operation) Changes() bool { return op.Method != http.MethodGet && !op.
 // class is that of the limits which the operation falls under; ordinary reads have none.
 func (op *Operation) class() ratelimit.Class {
 	switch {
-	case op.computes():
+	case op.computes(), op.Large:
 		return ratelimit.Tool
 	case op.Changes():
 		return ratelimit.Write
@@ -169,14 +169,12 @@ func (c *Call) WriteComputed(ctx context.Context, parts []string, compute func()
 		}
 		a.mediaType = mediaPage
 	}
-	c.setCaching()
-	switch {
-	case computed.Location != "":
-		c.w.Header().Set("Cache-Control", "no-store")
-		c.w.Header().Set("Location", computed.Location)
-		c.w.WriteHeader(http.StatusSeeOther)
+	if computed.Location != "" {
+		c.WriteSeeOther(computed.Location)
 		return nil
-	case computed.Ephemeral:
+	}
+	c.setCaching()
+	if computed.Ephemeral {
 		c.w.Header().Set("Cache-Control", "no-store")
 		a.etag = ""
 	}

@@ -45,7 +45,7 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 	if op.Status == http.StatusCreated {
 		headers = append(headers, "Location", "Idempotent-Replay")
 	}
-	if op.computes() && slices.Contains(op.Media, mediaText) {
+	if op.Large || op.computes() && slices.Contains(op.Media, mediaText) {
 		d.Responses["303"] = &huma.Response{Description: "The text is too long for an answer; it stands at Location for a while",
 			Headers: describeHeaders("X-Request-Id", "Cache-Control", "Location")}
 	}

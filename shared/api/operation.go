@@ -27,6 +27,7 @@ type Spec struct {
 	May         access.Role
 	Token       access.TokenScope // what an access token must have one of; 0: what reading takes, or for a change SignedIn
 	Query       page.Spec
+	Large       bool            // it can be too long for an answer, which then leads to it
 	CacheFor    int             // seconds that anybody may keep the answer to a GET; 0: always ask again
 	Problems    []*problem.Kind // that it can answer with, beyond those that follow from the rest
 	Example     any             // of the body, where the one that its schema would make is refused
@@ -154,8 +155,13 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 
 // Document declares an operation that answers a GET with other media types than JSON: handle writes with WriteDocument.
 func Document(s Spec, media []string, handle func(context.Context, *Call) error) Operation {
-	return Operation{Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: media, load: Loader[PublicTarget](NoTarget).target,
-		serve: handle}
+	return DocumentOf(s, media, NoTarget, func(ctx context.Context, c *Call, _ PublicTarget) error { return handle(ctx, c) })
+}
+
+// DocumentOf is Document for what is about a target.
+func DocumentOf[T Target](s Spec, media []string, load Loader[T], handle func(context.Context, *Call, T) error) Operation {
+	return Operation{Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: media, load: load.target, widest: WidestScope[T](),
+		serve: func(ctx context.Context, c *Call) error { return handle(ctx, c, c.target.(T)) }}
 }
 
 // WithHTML adds a page to an operation that answers a GET: callers who prefer text/html, as browsers do, get what page writes.

@@ -42,8 +42,10 @@ type Resolver struct {
 // NewResolver returns a resolver for the call.
 func NewResolver(c *api.Call) *Resolver { return &Resolver{call: c} }
 
-// Anonymous reports whether the caller is not logged in.
-func (resolver *Resolver) Anonymous() bool { return resolver.call.Caller.Anonymous() }
+// WriteTempFile is that of the call.
+func (resolver *Resolver) WriteTempFile(name, mediaType string, write func(io.Writer) error) (*api.TempFile, error) {
+	return resolver.call.WriteTempFile(name, mediaType, write)
+}
 
 // Dependencies identify all that was resolved; two invocations with the same input and dependencies have the same answer.
 func (resolver *Resolver) Dependencies() []string { return resolver.dependencies }

@@ -61,8 +61,8 @@ func serveExpecting(t *testing.T, stored func(context.Context, string) error, ex
 	mux.Handle("/files/", http.StripPrefix("/files/", s.Handler(stored, expected, answer)))
 	server := &httptest.Server{Listener: listener, Config: &http.Server{
 		Handler: mux,
-		// Shorter than some transfers of the tests take.
-		ReadTimeout: 200 * time.Millisecond, WriteTimeout: 200 * time.Millisecond,
+		// Shorter than some transfers of the tests take. How long headers take says how busy the machine is.
+		ReadHeaderTimeout: time.Minute, ReadTimeout: 200 * time.Millisecond, WriteTimeout: 200 * time.Millisecond,
 	}}
 	server.Start()
 	t.Cleanup(server.Close)

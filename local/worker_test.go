@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -145,4 +146,14 @@ func watchRun(addr, token, id string, begun func()) (w watchResult) {
 		}
 		begun()
 	}
+}
+
+func buildWorker(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "worker")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", path, "assay/grpc/worker")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
 }

@@ -215,7 +215,7 @@ func (s *settings) check() error {
 		return errors.New("-cpus, -memory, -disk, -time, -images and -concurrency must be more than nothing")
 	case len(s.pools) > 10:
 		return errors.New("-pools may name at most 10")
-	case strings.ContainsAny(s.work, ":,"):
+	case strings.ContainsAny(strings.TrimPrefix(s.work, filepath.VolumeName(s.work)), ":,"):
 		return errors.New("-work must be a folder without colons and commas in its path: it is mounted into containers")
 	}
 	for _, k := range s.kinds {

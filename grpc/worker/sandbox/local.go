@@ -47,7 +47,7 @@ func (*Local) Output(_ context.Context, path string, _ Bytes) (*os.Root, error) 
 	return os.OpenRoot(path)
 }
 
-// StartWatchdog implements Sandbox. On Linux, processes end with the worker by themselves.
+// StartWatchdog implements Sandbox. On Linux and Windows, processes end with the worker by themselves.
 func (*Local) StartWatchdog(string) (stop func(), err error) { return func() {}, nil }
 
 // CleanUp implements Sandbox.
@@ -61,7 +61,7 @@ func (*Local) run(ctx context.Context, j *Job) (*exitStatus, error) {
 		return nil, failure.New("There is no command, and this worker runs nothing else: it uses no containers. Name a command in the " +
 			"submission.")
 	}
-	cmd := groupCommand(ctx, "sh", "-c", j.Command)
+	cmd := shellCommand(ctx, j.Command)
 	cmd.Dir = j.Program.folder
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}
 	for _, f := range j.Folders {
@@ -96,26 +96,25 @@ func CommandVersion(command string) string {
 // outputWaitDelay bounds the wait for output of child processes that outlive their program.
 const outputWaitDelay = 2 * time.Second
 
-// groupCommand returns a command in a process group of its own, which is killed when the context ends.
+// groupCommand returns a command for runGroup.
 func groupCommand(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // running programs of others is the purpose of this package
 	cmd.SysProcAttr = groupAttributes()
-	cmd.Cancel = func() error { return killGroup(cmd) }
 	cmd.WaitDelay = outputWaitDelay
 	cmd.Env = environment()
 	return cmd
 }
 
-// runGroup runs a command of groupCommand, and kills what is left of its group.
+// runGroup runs a command of groupCommand with the processes that it starts, and kills those that are left when it or its context ends.
 func runGroup(cmd *exec.Cmd) error {
 	// The process must end with the worker, and Linux ties that to the thread that started it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if err := cmd.Start(); err != nil {
+	kill, err := startGroup(cmd)
+	if err != nil {
 		return err
 	}
-	err := cmd.Wait()
-	return errors.Join(err, killGroup(cmd))
+	return errors.Join(cmd.Wait(), kill())
 }
 
 // headBuffer keeps the beginning of what is written.

@@ -79,12 +79,12 @@ func (c *Container) tryLimits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = c.Remove(ctx, folder) }()
 	lock, err := scratch.Lock(folder)
 	if err != nil {
 		return err
 	}
 	defer lock.Release()
+	defer func() { _ = c.Remove(ctx, folder) }()
 	if c.control, err = c.emptyImage(ctx, folder); err != nil {
 		return err
 	}

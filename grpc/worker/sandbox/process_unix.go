@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +13,17 @@ import (
 
 // sessionAttributes let a process outlive the worker.
 func sessionAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// shellCommand returns a command for the shell.
+func shellCommand(ctx context.Context, line string) *exec.Cmd {
+	return groupCommand(ctx, "sh", "-c", line)
+}
+
+// startGroup starts a command of groupCommand, and returns what kills its group.
+func startGroup(cmd *exec.Cmd) (kill func() error, err error) {
+	cmd.Cancel = func() error { return killGroup(cmd) }
+	return cmd.Cancel, cmd.Start()
+}
 
 func killGroup(cmd *exec.Cmd) error {
 	err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
 	"os/exec"
-	"strconv"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/windows"
 )
@@ -21,12 +22,48 @@ func sessionAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.DETACHED_PROCESS}
 }
 
-// killGroup ends a process and those that it started; one that has ended has left none that Windows still knows as its own.
-func killGroup(cmd *exec.Cmd) error {
-	if cmd.ProcessState != nil {
-		return nil
+// shellCommand returns a command for the shell, which takes its line as it stands.
+func shellCommand(ctx context.Context, line string) *exec.Cmd {
+	cmd := groupCommand(ctx, "cmd")
+	cmd.SysProcAttr.CmdLine = `cmd /d /s /c "` + line + `"`
+	return cmd
+}
+
+// killOnClose ends the processes of a job object with its last handle. Unlike a local variable, it stays where an uintptr says.
+var killOnClose = windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{
+	BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{LimitFlags: windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE},
+}
+
+var resumeProcess = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
+
+// startGroup starts a command of groupCommand in a job object, and returns what kills all processes of it. They also end with the
+// worker, which has the only handle. The command is suspended until it belongs to the job, as then do all that it starts.
+func startGroup(cmd *exec.Cmd) (kill func() error, err error) {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return nil, os.NewSyscallError("CreateJobObject", err)
 	}
-	return exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(cmd.Process.Pid)).Run() //nolint:gosec,noctx // the context has ended
+	kill = func() error { return windows.CloseHandle(job) }
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&killOnClose)), uint32(unsafe.Sizeof(killOnClose))) //nolint:gosec // the call takes a C structure
+	if err != nil {
+		return nil, errors.Join(os.NewSyscallError("SetInformationJobObject", err), kill())
+	}
+	cmd.Cancel = func() error { return windows.TerminateJobObject(job, 1) }
+	cmd.SysProcAttr.CreationFlags |= windows.CREATE_SUSPENDED
+	if err := cmd.Start(); err != nil {
+		return nil, errors.Join(err, kill())
+	}
+	var failed error
+	err = cmd.Process.WithHandle(func(process uintptr) {
+		if failed = windows.AssignProcessToJobObject(job, windows.Handle(process)); failed == nil {
+			_, _, _ = resumeProcess.Call(process)
+		}
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return nil, errors.Join(err, cmd.Process.Kill(), cmd.Wait(), kill())
+	}
+	return kill, nil
 }
 
 func exitCode(exit *exec.ExitError) int { return exit.ExitCode() }

@@ -8,9 +8,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
-const lockName = "lock"
+// lockPrefix begins the name of the lock of a folder. It is next to the folder: Windows removes no folder with an open file in it.
+const lockPrefix = "lock-"
 
 // Folder is the locked folder of a worker.
 type Folder struct {
@@ -28,12 +30,12 @@ func Claim(root, name string, cleanUp func(folder string)) (*Folder, error) {
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return nil, fmt.Errorf("the folder -work cannot be created: %w", err)
 	}
-	locks, err := filepath.Glob(filepath.Join(root, "worker-*", lockName))
+	locks, err := filepath.Glob(filepath.Join(root, lockPrefix+"*"))
 	if err != nil {
 		return nil, err
 	}
 	for _, path := range locks {
-		if abandoned, err := Lock(filepath.Dir(path)); err == nil {
+		if abandoned, err := Lock(filepath.Join(root, strings.TrimPrefix(filepath.Base(path), lockPrefix))); err == nil {
 			cleanUp(abandoned.Path)
 			abandoned.Release()
 		}
@@ -45,16 +47,16 @@ func Claim(root, name string, cleanUp func(folder string)) (*Folder, error) {
 	return f, err
 }
 
-// Lock makes and locks a folder. It tries again when another process removed the folder meanwhile.
+// Lock locks a folder, and makes it. It tries again when another process removed the lock meanwhile.
 func Lock(path string) (*Folder, error) {
+	root, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	name := lockPrefix + filepath.Base(path)
 	for {
-		if err := os.MkdirAll(path, 0o700); err != nil {
-			return nil, err
-		}
-		lock, err := os.OpenFile(filepath.Join(path, lockName), os.O_CREATE|os.O_RDWR, 0o600)
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
+		lock, err := root.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600) // unlike os.OpenFile, this lets Windows remove it while it is open
 		if err != nil {
 			return nil, err
 		}
@@ -66,8 +68,8 @@ func Lock(path string) (*Folder, error) {
 			lock.Close()
 			return nil, err
 		}
-		if there, err := os.Stat(lock.Name()); err == nil && os.SameFile(locked, there) {
-			return &Folder{Path: path, lock: lock}, nil
+		if there, err := root.Stat(name); err == nil && os.SameFile(locked, there) {
+			return &Folder{Path: path, lock: lock}, os.MkdirAll(path, 0o700)
 		}
 		lock.Close()
 	}
@@ -75,7 +77,7 @@ func Lock(path string) (*Folder, error) {
 
 // Abandoned reports whether no worker has locked the folder, or it does not exist.
 func Abandoned(folder string) bool {
-	lock, err := os.Open(filepath.Join(folder, lockName))
+	lock, err := os.Open(filepath.Join(filepath.Dir(folder), lockPrefix+filepath.Base(folder)))
 	if err != nil {
 		return errors.Is(err, os.ErrNotExist)
 	}
@@ -83,5 +85,10 @@ func Abandoned(folder string) bool {
 	return tryLock(lock) == nil
 }
 
-// Release unlocks the folder.
-func (f *Folder) Release() { f.lock.Close() }
+// Release unlocks the folder. The lock of one that still exists stays, by which another worker finds it.
+func (f *Folder) Release() {
+	if _, err := os.Stat(f.Path); errors.Is(err, os.ErrNotExist) {
+		_ = os.Remove(f.lock.Name())
+	}
+	f.lock.Close()
+}

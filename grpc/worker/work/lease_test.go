@@ -2,6 +2,7 @@ package work_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -101,7 +102,8 @@ func longCommand(t *testing.T) (command string, waitForEnd func()) {
 
 // alive reports whether a process runs, and is no zombie.
 func alive(pid int) bool {
-	if syscall.Kill(pid, 0) != nil {
+	p, err := os.FindProcess(pid)
+	if err != nil || errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone) {
 		return false
 	}
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -142,7 +144,7 @@ func TestLease_LossEndsTheProgram(t *testing.T) {
 			s.waitForOutput()
 			began := time.Now()
 			s.with(func() { loseLease(s) })
-			for ; len(files(t, r.folder)) > 1; time.Sleep(10 * time.Millisecond) {
+			for ; len(files(t, r.folder)) > 0; time.Sleep(10 * time.Millisecond) {
 				if time.Since(began) > 6*time.Second {
 					t.Fatal("the work goes on")
 				}

@@ -1,0 +1,50 @@
+package sandbox
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"assay/grpc/worker/scratch"
+)
+
+// descendantVariable has the test program lock the folder that it names and sleep; with descendantChild, in a child process that it leaves.
+const (
+	descendantVariable = "ASSAY_TEST_DESCENDANT"
+	descendantChild    = "ASSAY_TEST_DESCENDANT_CHILD"
+)
+
+func TestMain(m *testing.M) {
+	folder := os.Getenv(descendantVariable)
+	if folder == "" {
+		os.Exit(m.Run())
+	}
+	if os.Getenv(descendantChild) != "" {
+		_ = os.Unsetenv(descendantChild)
+		if err := exec.Command(os.Args[0]).Start(); err != nil { // without the context: it outlives this process
+			panic(err)
+		}
+		for scratch.Abandoned(folder) {
+			time.Sleep(time.Millisecond)
+		}
+		return
+	}
+	if _, err := scratch.Lock(folder); err != nil {
+		panic(err)
+	}
+	time.Sleep(time.Minute)
+}
+
+func TestRunGroup_LeavesNoDescendants(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "held")
+	cmd := groupCommand(t.Context(), os.Args[0])
+	cmd.Env = append(cmd.Env, descendantVariable+"="+folder, descendantChild+"=1")
+	must(t, runGroup(cmd))
+	for deadline := time.Now().Add(5 * time.Second); !scratch.Abandoned(folder); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("a process lives that the child process of the command started")
+		}
+	}
+}

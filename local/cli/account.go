@@ -23,7 +23,7 @@ type info struct {
 }
 
 func signIn(c *call) {
-	c.server = cmp.Or(c.arg(0), c.server)
+	c.named = c.arg(0)
 	c.connect()
 	about := ask[info](c, http.MethodGet, "/info", nil)
 	if c.err != nil {
@@ -85,7 +85,7 @@ func (c *call) newCredentials(about info, accepted func(token string) error) (*s
 	} else {
 		token, err = issuer.ByBrowser(c.ctx, c.number("port"), func(address string) {
 			c.note("Sign in with your browser. If none opens, open this address on this machine:\n%s", address)
-			if c.terminal {
+			if is := strings.HasPrefix; c.terminal && (is(address, "https://") || is(address, "http://")) { // others run programs
 				browser.Stdout = c.errs
 				go func() { _ = browser.OpenURL(address) }() // or the person does, to whom it was shown
 			}
@@ -98,7 +98,7 @@ func (c *call) newCredentials(about info, accepted func(token string) error) (*s
 }
 
 func signOut(c *call) {
-	c.server = cmp.Or(c.arg(0), c.server)
+	c.named = c.arg(0)
 	c.connect()
 	c.keep(func(f *signin.File) {
 		delete(f.Servers, c.server)

@@ -68,22 +68,13 @@ func applyFile(c *call) {
 }
 
 func (a *applying) apply() {
-	task := plain(a.Task)
+	task := a.Task
 	task["organizerId"] = a.organizer()
 	has := a.find(client.Query(client.Path("tasks"), "filter[organizerId]", fmt.Sprint(task["organizerId"])), task)
 	id := a.resource("/task", "task", client.Path("tasks"), task, has)
 	for i := range a.Datasets {
 		a.dataset(i, id)
 	}
-}
-
-// plain is a value of YAML with the types that JSON has.
-func plain(value map[string]any) (made map[string]any) {
-	text, err := json.Marshal(value)
-	if err = errors.Join(err, json.Unmarshal(text, &made)); err != nil {
-		panic(err) // what YAML has without tags, JSON has
-	}
-	return made
 }
 
 // organizer returns the id of the organizer that the file names, by its name or id; the caller's only one where it names none.
@@ -162,7 +153,7 @@ func effect(e object) string {
 
 func (a *applying) dataset(i int, taskID string) {
 	pointer := fmt.Sprintf("/datasets/%d", i)
-	wanted := plain(a.Datasets[i])
+	wanted := a.Datasets[i]
 	wanted["taskId"] = taskID
 	has := a.find(client.Query(client.Path("datasets"), "filter[taskId]", taskID), wanted)
 	named := map[string][]sent{}
@@ -206,10 +197,7 @@ func (a *applying) files(pointer string, member any) (files []sent) {
 // filesOf are the files of a member of a resource.
 func filesOf(of object, member string) (files []sent) {
 	text, err := json.Marshal(of[member])
-	if err == nil {
-		err = json.Unmarshal(text, &files)
-	}
-	if err != nil {
+	if errors.Join(err, json.Unmarshal(text, &files)) != nil {
 		return nil // as of a resource without such files
 	}
 	return files

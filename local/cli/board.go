@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 
 	"assay/local/cli/client"
@@ -43,12 +44,13 @@ func compare(c *call) {
 	body := map[string]any{"seed": 1, "runs": runs}
 	c.copyTexts(body, map[string]string{"measure": "measure"})
 	d := c.post(client.Path("tools", "significance"), body)
-	lines, of := [][]string{{"RUN", "AND", d.text("measure"), "P (" + d.text("correction") + ")", "DIFFERENT"}}, d.objects("runs")
+	lines, names := [][]string{{"RUN", "AND", d.text("measure"), "P (" + d.text("correction") + ")", "DIFFERENT"}}, object{}
+	for i, r := range d.objects("runs") {
+		names[strconv.Itoa(i)] = r["name"]
+	}
 	for _, pair := range d.objects("pairs") {
-		first, _ := pair["first"].(float64)
-		second, _ := pair["second"].(float64)
-		lines = append(lines, []string{of[int(first)].text("name"), of[int(second)].text("name"), pair.text("difference"), pair.text("p"),
-			pair.text("different")})
+		lines = append(lines, []string{names.text(pair.text("first")), names.text(pair.text("second")), pair.text("difference"),
+			pair.text("p"), pair.text("different")})
 	}
 	c.print(d, append(lines, []string{d.text("conclusion")})...)
 }

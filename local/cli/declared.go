@@ -1,10 +1,11 @@
 package main
 
 import (
+	"cmp"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -30,45 +31,46 @@ type declared struct {
 
 // readDeclared reads a file; its folder is where the paths in it begin.
 func readDeclared(path string) (*declared, error) {
-	in, err := os.Open(path)
+	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = in.Close() }()
 	d := &declared{folder: filepath.Dir(path)}
-	if err := yaml.NewDecoder(io.LimitReader(in, 4<<20), yaml.Strict()).Decode(d); err != nil {
+	if err := yaml.UnmarshalWithOptions(content, d, yaml.Strict()); err != nil {
 		return nil, fmt.Errorf("%s:\n%s", path, yaml.FormatError(err, false, true))
 	}
-	names, faults := map[any]bool{nil: true, "": true}, []error(nil)
+	names, faults := map[string]bool{"": true}, []error(nil)
 	for i, of := range d.Datasets {
-		if names[of["name"]] {
-			faults = append(faults, fmt.Errorf("%s: /datasets/%d/name is missing, or that of another dataset", path, i))
+		name, _ := of["name"].(string)
+		if names[name] {
+			faults = append(faults, fmt.Errorf("%s: /datasets/%d/name is missing, no text, or that of another dataset", path, i))
 		}
-		names[of["name"]] = true
+		names[name] = true
 	}
-	if d.Task["name"] == nil {
-		faults = append(faults, fmt.Errorf("%s: /task/name is missing", path))
+	if name, _ := d.Task["name"].(string); name == "" {
+		faults = append(faults, fmt.Errorf("%s: /task/name is missing, or no text", path))
+	}
+	text, err := json.Marshal(d) // for the types that JSON has, which lacks some values, such as .nan
+	if err = cmp.Or(err, json.Unmarshal(text, d)); err != nil {
+		faults = append(faults, fmt.Errorf("%s: %w", path, err))
 	}
 	return d, errors.Join(faults...)
 }
 
-// difference returns the members of wanted that a resource has otherwise, as a merge patch (RFC 7396); nil: it has them all.
+// difference returns the members of wanted that a resource has otherwise, as a merge patch (RFC 7396); empty: it has them all.
 func difference(wanted, has map[string]any) map[string]any {
-	var patch map[string]any
+	patch := map[string]any{}
 	for name, value := range wanted {
 		of, isObject := value.(map[string]any)
 		had, _ := has[name].(map[string]any)
 		if isObject && had != nil {
 			inner := difference(of, had)
-			if inner == nil {
+			if len(inner) == 0 {
 				continue
 			}
 			value = inner
 		} else if same(value, has[name]) {
 			continue
-		}
-		if patch == nil {
-			patch = map[string]any{}
 		}
 		patch[name] = value
 	}

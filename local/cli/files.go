@@ -30,10 +30,7 @@ func (c *call) settings(file evaluator.File) (evaluator.Settings, error) {
 
 // diagnosed is an error where diagnostics have one, and else tells of the warnings.
 func (p *program) diagnosed(found []measure.Diagnostic, err error) error {
-	if err == nil && measure.HasErrors(found) {
-		err = &offline.Refused{Diagnostics: found}
-	}
-	if err == nil {
+	if err = offline.Refuse(found, err); err == nil {
 		for _, line := range offline.Lines(found) {
 			p.note("%s", line)
 		}
@@ -77,9 +74,7 @@ func convert(c *call) {
 			return
 		}
 	}
-	c.fail(c.save(func(w io.Writer) error {
-		files, done := evaluator.Contents(offline.Files(c.args...))
-		defer done()
+	c.fail(c.save(func(w io.Writer, files []measure.File) error {
 		return c.diagnosed(kind.Convert(c.ctx, w, from, to, files...))
 	}))
 }
@@ -98,9 +93,7 @@ func fuse(c *call) {
 		c.fail(&refusal{failed, strings.TrimPrefix(fields[0].Pointer, "/") + " " + fields[0].Detail, ""})
 		return
 	}
-	c.fail(c.save(func(w io.Writer) error {
-		files, done := evaluator.Contents(offline.Files(c.args...))
-		defer done()
+	c.fail(c.save(func(w io.Writer, files []measure.File) error {
 		var runs []fusion.Run
 		for _, f := range files {
 			runs = append(runs, fusion.Run{f})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"assay/local/cli/client"
@@ -15,7 +16,7 @@ var idPattern = regexp.MustCompile(`\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b`)
 func (c *call) task() object {
 	text := c.arg(0)
 	if strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") {
-		c.server = text
+		c.named = text
 	}
 	c.connect()
 	if id := idPattern.FindString(text); id != "" {
@@ -37,23 +38,24 @@ func datasetsOf(task object) string {
 // byName returns the resource of a list whose id or name is the text, whatever the case, or else the only one with the text in its name.
 func (c *call) byName(path, kind, text string) object {
 	var names []string
-	var parts []object
+	var found [3][]object // by how well they match: two of the same name are not told apart by it
 	for _, o := range all[object](c, path) {
-		if o.id() == text || strings.EqualFold(o.text("name"), text) {
-			return o
-		}
-		if strings.Contains(strings.ToLower(o.text("name")), strings.ToLower(text)) {
-			parts = append(parts, o)
+		name, wanted := strings.ToLower(o.text("name")), strings.ToLower(text)
+		for i, is := range []bool{o.id() == text, name == wanted, strings.Contains(name, wanted)} {
+			if is {
+				found[i] = append(found[i], o)
+			}
 		}
 		names = append(names, fmt.Sprintf("  %s  %s", o.id(), o.text("name")))
 	}
+	best := slices.IndexFunc(found[:], func(list []object) bool { return len(list) > 0 })
 	switch {
-	case len(parts) == 1:
-		return parts[0]
+	case best >= 0 && len(found[best]) == 1:
+		return found[best][0]
 	case len(names) == 0:
 		c.fail(&refusal{notFound, fmt.Sprintf("There is no %s %q here, or you may not see it.", kind, text), "assay tasks"})
 	default:
-		heal := map[string]string{"dataset": "the same command with --dataset NAME", "task": "the same command with more of the name"}[kind]
+		heal := map[string]string{"dataset": "the same command with --dataset NAME or ID", "task": "the same command with its ID"}[kind]
 		c.fail(&refusal{notFound, fmt.Sprintf("Which %s is meant? There are:\n%s", kind, strings.Join(names, "\n")), heal})
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"hash/crc32"
 	"io"
 	"maps"
 	"os"
@@ -17,7 +18,10 @@ import (
 	"unicode"
 
 	"assay/local/cli/client"
+	"assay/local/cli/offline"
 	"assay/shared/durable"
+	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
 	"assay/shared/plural"
 )
 
@@ -42,19 +46,18 @@ func (c *call) fetch(folder, of, member string, i int, f sent) string {
 }
 
 // fileName is a name that somebody else chose as one of a file: without separators, dots at its start, and what shells and file systems do
-// not like. otherwise stands for a name of which nothing is left.
+// not like. One that becomes another name begins with a checksum, since others may become the same. otherwise stands for a device.
 func fileName(name, otherwise string) string {
 	clean := strings.TrimLeft(strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsLetter(r), unicode.IsDigit(r), strings.ContainsRune("._-", r):
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._- ", r) {
 			return r
-		case unicode.IsSpace(r):
-			return '-'
 		}
 		return '_'
-	}, strings.TrimSpace(name)), ".-")
-	clean = strings.ToValidUTF8(clean[:min(len(clean), 150)], "")
-	if !filepath.IsLocal(clean) { // empty, or a device of Windows, such as NUL
+	}, strings.TrimSpace(name)), ".- ")
+	if clean != name || clean == "" || len(clean) > 150 {
+		clean = strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(name))), 16) + "-" + clean
+	}
+	if clean = strings.ToValidUTF8(clean[:min(len(clean), 150)], ""); !filepath.IsLocal(clean) { // such as NUL on Windows
 		return otherwise
 	}
 	return clean
@@ -161,12 +164,22 @@ func flatten(into map[string]string, prefix string, of map[string]any) {
 	}
 }
 
-// save writes to the file that --output names, or to standard output.
-func (c *call) save(write func(io.Writer) error) error {
-	if path := c.text("output"); path != "" {
-		return durable.Write(filepath.Dir(path), path, func(f *os.File) error { return write(f) })
+// save writes what becomes of the files that the arguments name to the file that --output names, or to standard output.
+func (c *call) save(write func(io.Writer, []measure.File) error) error {
+	files, done := evaluator.Contents(offline.Files(c.args...))
+	defer done()
+	path := c.text("output")
+	if path == "" {
+		return write(c.out, files)
 	}
-	return write(c.out)
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() { // a pipe, /dev/null or a link, which nothing replaces
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f, files), f.Close())
+	}
+	return durable.Write(filepath.Dir(path), path, func(f *os.File) error { return write(f, files) })
 }
 
 // isFile reports whether there is a file at the path.

@@ -12,18 +12,13 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { // what does not obey it, such as opening a pipe that nobody writes, ends with the program
 		time.Sleep(5 * time.Second)
 		os.Exit(interrupted)
 	})
-	folder, err := os.UserConfigDir()
-	if err != nil {
-		folder = "." // of a user without a home
-	}
+	folder, _ := os.UserConfigDir() // empty, which is the working folder, of a user without a home
 	p := &program{in: os.Stdin, out: os.Stdout, errs: os.Stderr, getenv: os.Getenv, folder: folder,
 		terminal: term.IsTerminal(int(os.Stderr.Fd()))}
-	code := p.run(ctx, os.Args[1:])
-	stop()
-	os.Exit(code)
+	os.Exit(p.run(ctx, os.Args[1:]))
 }

@@ -135,6 +135,10 @@ func TestNames_OfOthersStayInTheFolder(t *testing.T) {
 			!utf8.ValidString(got) || strings.ContainsAny(got, "/\\:\x00") {
 			rt.Errorf("%q becomes %q", name, got)
 		}
+		others := rapid.OneOf(rapid.String(), rapid.Just(strings.ReplaceAll(name, "/", "_")), rapid.Just(strings.TrimSpace(name)))
+		if other := others.Draw(rt, "other"); other != name && fileName(other, "1") == got {
+			rt.Errorf("%q and %q become %q", name, other, got)
+		}
 		if text := printable(name); strings.ContainsAny(text, "\x1b\x00\r\b\u202e") {
 			rt.Errorf("%q is printed as %q", name, text)
 		}

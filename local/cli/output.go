@@ -32,7 +32,7 @@ func (o object) text(path string) string {
 		if t, err := time.Parse(time.RFC3339, v); err == nil {
 			return t.Local().Format("2006-01-02 15:04")
 		}
-		if v != "" {
+		if v = strings.Join(strings.Fields(v), " "); v != "" { // of one line, in its cell
 			return v
 		}
 	case float64:
@@ -50,7 +50,7 @@ func (o object) text(path string) string {
 				return strconv.Itoa(len(v))
 			}
 		}
-		return strings.Join(texts, " ")
+		return strings.Join(strings.Fields(strings.Join(texts, " ")), " ")
 	}
 	return "-"
 }
@@ -146,13 +146,16 @@ func (p *program) note(format string, args ...any) {
 }
 
 // printable is text without what would steer a terminal: names are written by strangers.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
+func printable(text string) string { return strings.Map(visible, text) }
+
+func visible(r rune) rune {
+	switch {
+	case r == '\n', r == '\t', unicode.IsPrint(r):
+		return r
+	case r == '\r': // of lines that end with CRLF
+		return ' '
+	}
+	return unicode.ReplacementChar
 }
 
 // progress shows how far files are, on a terminal alone.

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"assay/local/cli/client"
@@ -49,6 +50,7 @@ type call struct {
 	ctx            context.Context
 	args           []string
 	flags          *pflag.FlagSet
+	named          string // URL of a server that an argument names
 	err            error
 }
 
@@ -168,7 +170,8 @@ func (c *call) connect() {
 	if c.fail(err) {
 		return
 	}
-	text := cmp.Or(c.server, c.getenv("ASSAY_URL"), file.Current)
+	own := cmp.Or(c.server, c.getenv("ASSAY_URL"), file.Current)
+	text := cmp.Or(c.named, own)
 	u, err := url.Parse(text)
 	switch {
 	case text == "":
@@ -180,11 +183,12 @@ func (c *call) connect() {
 	}
 	u = &url.URL{Scheme: u.Scheme, Host: u.Host}
 	c.server = u.String()
+	mine := own == text || strings.HasPrefix(strings.TrimSuffix(own, "/")+"/", c.server+"/") // and not of a link that somebody sent
 	c.Client = client.New(u, "assay/"+buildinfo.Version, func(why string, wait time.Duration) {
 		c.note("%s; trying again in %s", why, wait.Round(time.Second))
 	})
 	c.Token = func(ctx context.Context, refused bool) (string, error) {
-		if token := c.getenv("ASSAY_TOKEN"); token != "" {
+		if token := c.getenv("ASSAY_TOKEN"); token != "" && mine {
 			return token, nil
 		}
 		return file.Fresh(ctx, c.server, refused)
@@ -196,20 +200,17 @@ func (c *call) input(path string) ([]byte, error) {
 	if path != "" {
 		return os.ReadFile(path)
 	}
-	type read struct {
-		content []byte
-		err     error
-	}
-	ended := make(chan read, 1)
+	content, ended := []byte(nil), make(chan error, 1)
 	go func() {
-		content, err := io.ReadAll(io.LimitReader(c.in, 1<<20))
-		ended <- read{content, err}
+		var err error
+		content, err = io.ReadAll(io.LimitReader(c.in, 1<<20))
+		ended <- err
 	}()
 	select {
 	case <-c.ctx.Done():
 		return nil, c.ctx.Err()
-	case r := <-ended:
-		return r.content, r.err
+	case err := <-ended:
+		return content, err
 	}
 }
 

@@ -16,6 +16,9 @@ import (
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
 	"assay/shared/measure"
+
+	"golang.org/x/text/runes"
+	"golang.org/x/text/transform"
 )
 
 // run is one as the API has it.
@@ -165,7 +168,8 @@ func (o outcome) scores() (lines [][]string) {
 }
 
 func showLogs(c *call) {
-	seen, out, text := "", c.out, strings.Builder{}
+	seen, text := "", strings.Builder{}
+	out := io.Writer(transform.NewWriter(c.out, runes.Map(visible)))
 	if c.json {
 		out = &text
 	}

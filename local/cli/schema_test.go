@@ -114,11 +114,15 @@ func TestSchema_TakesWhatIsApplied(t *testing.T) {
 		strings.Replace(taskFile, "[qrels.txt]", "[{name: q}]", 1): false,
 		"task: {name: Lakes}\n": true, "datasets: []\n": false,
 	} {
-		var value map[string]any
-		if err := yaml.Unmarshal([]byte(text), &value); err != nil {
+		content, err := yaml.YAMLToJSON([]byte(text))
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := compiled.Validate(plain(value)); (err == nil) != want {
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := compiled.Validate(value); (err == nil) != want {
 			t.Errorf("%s\n%v", text, err)
 		}
 	}

@@ -62,7 +62,7 @@ func (c *call) register(task object) object {
 // acceptInvitation joins what an invitation is to: an organizer, a team, or a task with a team of one's own.
 func (c *call) acceptInvitation(secret string) {
 	if strings.HasPrefix(c.arg(0), "http") {
-		c.server = c.arg(0)
+		c.named = c.arg(0)
 	}
 	c.connect()
 	path, body := client.Path("user", "memberships"), map[string]any{"secret": secret}

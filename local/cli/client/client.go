@@ -48,7 +48,7 @@ func New(base *url.URL, agent string, notify func(why string, wait time.Duration
 	c.http.HTTPClient.CheckRedirect = withoutToken
 	c.http.HTTPClient.Transport.(*http.Transport).ResponseHeaderTimeout = silence // of cleanhttp, which retryablehttp begins with
 	c.http.Backoff = func(least, most time.Duration, attempt int, res *http.Response) time.Duration {
-		wait := retryablehttp.DefaultBackoff(least, most, attempt, res)
+		wait := min(retryablehttp.DefaultBackoff(least, most, attempt, res), longestAsk) // a Retry-After may be a date
 		why := "the server does not answer"
 		if res != nil {
 			why = "the server is busy"
@@ -175,10 +175,10 @@ func read(res *http.Response) (*Answer, error) {
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(res.Body, mostBytes+1))
 	if err == nil && len(body) > mostBytes {
-		err = fmt.Errorf("the answer of %s has more than %d MiB", res.Request.URL.Path, mostBytes>>20)
+		err = fmt.Errorf("it has more than %d MiB", mostBytes>>20)
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the answer of %s cannot be read: %w", res.Request.URL.Path, err)
 	}
 	if res.StatusCode < 400 {
 		return &Answer{res.StatusCode, res.Header, body}, nil
@@ -196,7 +196,9 @@ func Call[T any](ctx context.Context, c *Client, method, path string, body any) 
 	if err != nil || len(a.Body) == 0 {
 		return value, err
 	}
-	err = json.Unmarshal(a.Body, &value)
+	if err = json.Unmarshal(a.Body, &value); err != nil {
+		err = fmt.Errorf("%s answered what is not of the API: is it a server of Assay? %w", c.Base, err)
+	}
 	return value, err
 }
 

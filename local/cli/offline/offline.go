@@ -32,6 +32,14 @@ type Refused struct{ Diagnostics []measure.Diagnostic }
 
 func (r *Refused) Error() string { return strings.Join(Lines(r.Diagnostics), "\n") }
 
+// Refuse is a Refused where the diagnostics have an error, and else err.
+func Refuse(found []measure.Diagnostic, err error) error {
+	if err == nil && measure.HasErrors(found) {
+		return &Refused{found}
+	}
+	return err
+}
+
 // Lines are the diagnostics as compilers write theirs: file:line: severity: message.
 func Lines(all []measure.Diagnostic) []string {
 	var list []string
@@ -98,19 +106,13 @@ type Run struct {
 // Evaluate evaluates each file as a run of its own. The error is a Refused where a file has faults.
 func Evaluate(ctx context.Context, s evaluator.Settings, truth []evaluator.File, runs ...evaluator.File) ([]Run, error) {
 	t, found, err := evaluator.ReadTruth(ctx, s, truth)
-	if err == nil && measure.HasErrors(found) {
-		err = &Refused{found}
-	}
-	if err != nil {
+	if err := Refuse(found, err); err != nil {
 		return nil, err
 	}
 	var list []Run
 	for _, file := range runs {
 		result, found, err := t.Evaluate(ctx, []evaluator.File{file})
-		if err == nil && measure.HasErrors(found) {
-			err = &Refused{found}
-		}
-		if err != nil {
+		if err := Refuse(found, err); err != nil {
 			return nil, err
 		}
 		list = append(list, Run{Name: filepath.Base(file.Name), Measures: result.Measures, Reasons: result.Reasons, PerTopic: result.PerTopic,

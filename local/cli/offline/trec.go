@@ -189,17 +189,21 @@ func (t TREC) Print(ctx context.Context, w io.Writer, qrels, run evaluator.File)
 	if err != nil {
 		return err
 	}
-	asked := []string{"NumRet", "Judged", "NumRel"} // which topics the run has, how many documents -J leaves, and what -c counts
-	for _, c := range columns {
-		if c.of != "" {
-			asked = append(asked, c.of)
+	// Which topics the run has, how many documents -J leaves, and what -c counts, are needed in any case.
+	s := evaluator.Settings{Kind: measure.Retrieval, Format: evaluator.Format{Kind: measure.TRECRun}}
+	s.Measures = []string{"NumRet", "Judged", "NumRel"}
+	for i, c := range columns {
+		if c.of == "" {
+			continue
 		}
+		m, err := measure.Parse(measure.Retrieval, c.of)
+		if err != nil {
+			return err
+		}
+		columns[i].of = m.String()
+		s.Measures = append(s.Measures, m.String())
 	}
-	parsed, err := Parse(measure.Retrieval, asked)
-	if err != nil {
-		return err
-	}
-	s := evaluator.Settings{Kind: measure.Retrieval, Measures: parsed, Format: evaluator.Format{Kind: measure.TRECRun}}
+	s.Measures = slices.Compact(slices.Sorted(slices.Values(s.Measures)))
 	runs, err := Evaluate(ctx, s, []evaluator.File{qrels}, run)
 	if err != nil {
 		return err
@@ -228,16 +232,6 @@ func (t TREC) print(w io.Writer, columns []column, r Run, tag string) error {
 	})
 	if len(topics) == 0 {
 		return &Refused{[]measure.Diagnostic{{Severity: measure.Error, Message: "the run has no topic of the judgments"}}}
-	}
-	for i, c := range columns {
-		if c.of == "" {
-			continue
-		}
-		m, err := measure.Parse(measure.Retrieval, c.of)
-		if err != nil {
-			return err
-		}
-		columns[i].of = m.String()
 	}
 	sums := make([]float64, len(columns))
 	for _, topic := range topics {

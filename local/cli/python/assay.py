@@ -50,7 +50,7 @@ def submit(task, files, wait=True, **options):
     Options are those of `assay submit`, such as team="Otters" or accept_terms=True. Without wait, the submission is returned.
     """
     flags = [f"--{name.replace('_', '-')}={str(value).lower() if isinstance(value, bool) else value}"
-             for name, value in {"wait": wait, **options}.items()]
+             for name, value in {"wait": wait, **options}.items() if value is not None]
     with tempfile.TemporaryDirectory() as folder:
         if isinstance(files, dict):
             files = [f"{dataset}={_run(run, folder, f'run-{i}.txt')}" for i, (dataset, run) in enumerate(files.items())]

@@ -46,10 +46,7 @@ func Open(folder string) (*File, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(content, f)
-	}
-	if err != nil {
+	if err = cmp.Or(err, json.Unmarshal(content, f)); err != nil {
 		return nil, fmt.Errorf("the credentials in %s cannot be read: %w; remove the file and sign in again", f.path, err)
 	}
 	return f, nil
@@ -70,12 +67,20 @@ const early = 30 * time.Second
 
 // Fresh returns a token for the server, another one where it is about to expire or was refused; empty: nobody is signed in.
 func (f *File) Fresh(ctx context.Context, server string, refused bool) (string, error) {
-	c := f.Servers[server]
-	if c == nil {
-		return "", nil
+	c := cmp.Or(f.Servers[server], &Credentials{})
+	used, expired := c.Token, func() bool { return !c.ExpiresAt.IsZero() && time.Until(c.ExpiresAt) < early }
+	if !refused && !expired() || c.Developer+c.Refresh == "" {
+		return c.Token, nil
 	}
-	due := refused || !c.ExpiresAt.IsZero() && time.Until(c.ExpiresAt) < early
-	if due && c.Developer != "" {
+	now, err := Open(filepath.Dir(f.path)) // as other processes left it: with the next token, or signed out
+	if err != nil {
+		return "", err
+	}
+	*f, c = *now, cmp.Or(now.Servers[server], &Credentials{})
+	if c.Token != used && !expired() {
+		return c.Token, nil
+	}
+	if c.Developer != "" {
 		base, err := url.Parse(server)
 		if err == nil {
 			err = c.Develop(ctx, base)
@@ -84,9 +89,6 @@ func (f *File) Fresh(ctx context.Context, server string, refused bool) (string, 
 			return "", err
 		}
 		return c.Token, f.Save()
-	}
-	if !due || c.Refresh == "" {
-		return c.Token, nil
 	}
 	config := oauth2.Config{ClientID: c.ClientID, Endpoint: oauth2.Endpoint{TokenURL: c.TokenURL, AuthStyle: oauth2.AuthStyleInParams}}
 	t, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: c.Refresh}).Token()

@@ -47,7 +47,8 @@ with tempfile.TemporaryDirectory() as folder:
     assert assay.evaluate(qrels, path, want) == want
     [of] = assay.submit("Lake search", {"Rivers": path}, team="Otters", title="From a file")
     assert of["run"]["state"] == "completed" and of["evaluation"]["measures"] == {"AP": 0.375}, of
-[of] = assay.submit("Lake search", {"Rivers": frame(run, "qid", "docno", "score")})
+[of] = assay.submit("Lake search", {"Rivers": frame(run, "qid", "docno", "score")}, title=None)
+assert "title" not in of["run"] or of["run"]["title"] != "None"
 assert of["leaderboard"]["rank"] == 1, of
 made = assay.submit("Lake search", [frame(run, "qid", "docno", "score")], wait=False, dataset="Rivers", public=True)
 assert len(made["runIds"]) == 1 and made["visibility"] == "public", made

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/local/cli/signin"
+)
+
+// answering is a server that answers each path with a text, and the others with 404. It reports the authorizations that it gets.
+func answering(t *testing.T, answers map[string]string) (url string, authorizations func() string) {
+	t.Helper()
+	var got strings.Builder
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got.WriteString(r.Header.Get("Authorization"))
+		answer, ok := answers[r.URL.Path]
+		if !ok {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		_, _ = io.WriteString(w, strings.ReplaceAll(answer, "HOST", r.Host))
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, got.String
+}
+
+const someTask = "01K0000000000000000000000A"
+
+// TestToken_OfTheEnvironmentIsSentToItsServerAlone names a task by a link to another server.
+func TestToken_OfTheEnvironmentIsSentToItsServerAlone(t *testing.T) {
+	answers := map[string]string{"/v1/tasks/" + someTask: `{"id":"` + someTask + `"}`, "/v1/datasets": `{"data":[]}`}
+	own, ownGot := answering(t, answers)
+	other, otherGot := answering(t, answers)
+	for name, of := range map[string]map[string]string{
+		"ASSAY_URL": {"ASSAY_URL": own + "/", "ASSAY_TOKEN": "secret"}, "no server": {"ASSAY_TOKEN": "secret"},
+		"a server whose name begins the same": {"ASSAY_URL": other + "0", "ASSAY_TOKEN": "secret"},
+	} {
+		p := local(t)
+		p.env = of
+		p.want(done, "datasets", other+"/tasks/"+someTask)
+		if got := otherGot(); got != "" {
+			t.Errorf("%s: another server gets %q", name, got)
+		}
+	}
+	p := local(t)
+	p.env = map[string]string{"ASSAY_URL": own + "/", "ASSAY_TOKEN": "secret"}
+	p.want(done, "datasets", own+"/tasks/"+someTask)
+	p.env["ASSAY_URL"] = ""
+	p.want(done, "datasets", someTask, "--server", own)
+	if got := ownGot(); got != strings.Repeat("Bearer secret", 4) {
+		t.Errorf("its own server gets %q", got)
+	}
+}
+
+// TestAnswers_OfBrokenServersAreRefusedOrPlain has answers with other content than the API's, and texts that steer terminals and tables.
+func TestAnswers_OfBrokenServersAreRefusedOrPlain(t *testing.T) {
+	url, _ := answering(t, map[string]string{
+		"/v1/tools/significance": `{"measure":"AP","runs":[],"pairs":[{"first":7,"second":-1},{"first":[],"second":"x"}]}`,
+		"/v1/tasks":              `{"data":[{"id":"1","name":"Lake\nforged\tline\u001b[2J"},{"id":"2","name":"same"},{"id":"3","name":"Same"}]}`,
+		"/v1/runs/1":             `{"id":"1","state":"completed","logTail":"x","log":{"url":"http://HOST/log"}}`,
+		"/log":                   "\x1b]0;owned\x07one\r\ntwo \u00e9\u202e\n",
+		"/v1/user/tokens":        "<!doctype html>",
+	})
+	p := local(t)
+	p.says(done, []string{"AP"}, "compare", "1", "2", "--server", url)
+	if got := p.want(done, "tasks", "--server", url); strings.Count(got, "\n") != 4 || !strings.Contains(got, "Lake forged line�[2J  -") {
+		t.Errorf("tasks are\n%s", got)
+	}
+	p.says(notFound, []string{"Which task is meant?", "1  Lake forged line", "its ID"}, "datasets", "same", "--server", url)
+	if got := p.want(done, "logs", "1", "--server", url); got != "�]0;owned�one \ntwo é�\n" {
+		t.Errorf("the log is %q", got)
+	}
+	p.says(failed, []string{"is it a server of Assay?"}, "tokens", "--server", url)
+}
+
+// TestApply_RefusesWhatJSONLacks has files that are YAML, but no declared file.
+func TestApply_RefusesWhatJSONLacks(t *testing.T) {
+	for content, want := range map[string]string{
+		"task: {name: x}\ndatasets: [{name: [a]}]\n": "/datasets/0/name is missing, no text",
+		"task: {name: x}\ndatasets: [null]\n":        "/datasets/0/name is missing, no text",
+		"task: {name: 2026}\n":                       "/task/name is missing, or no text",
+		"task: {name: x, quota: .nan}\n":             "NaN",
+		"{}":                                         "/task/name is missing",
+		"task: {name: x}\n#" + strings.Repeat("#", 4<<20) + "\nunknown: 1\n": "unknown",
+	} {
+		p := local(t)
+		p.says(fileRefused, []string{want}, "apply", p.write("task.yaml", content), "--server", "http://127.0.0.1:1")
+	}
+}
+
+// TestFresh_HeedsOtherProcesses replaces an expired token while another process signs in elsewhere, replaces it too, or signs out.
+func TestFresh_HeedsOtherProcesses(t *testing.T) {
+	url, _ := answering(t, map[string]string{"/dev/token": `{"access_token":"next","expires_in":3600}`})
+	folder := t.TempDir()
+	open := func() *signin.File {
+		t.Helper()
+		f, err := signin.Open(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	change := func(to func(*signin.File)) {
+		t.Helper()
+		f := open()
+		to(f)
+		if err := f.Save(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expired := signin.Credentials{Token: "old", ExpiresAt: time.Now().Add(-time.Hour), Developer: "ada"}
+	for name, c := range map[string]struct {
+		other func(*signin.File)
+		want  string
+	}{
+		"elsewhere": {func(f *signin.File) { f.Servers["http://elsewhere"] = &signin.Credentials{Token: "elsewhere"} }, "next"},
+		"replaced": {func(f *signin.File) {
+			f.Servers[url] = &signin.Credentials{Token: "theirs", ExpiresAt: time.Now().Add(time.Hour)}
+		}, "theirs"},
+		"signed out": {func(f *signin.File) { delete(f.Servers, url) }, ""},
+	} {
+		change(func(f *signin.File) { f.Servers = map[string]*signin.Credentials{url: new(expired)} })
+		before := open()
+		change(c.other)
+		elsewhere, err := json.Marshal(open().Servers["http://elsewhere"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if token, err := before.Fresh(context.Background(), url, false); err != nil || token != c.want {
+			t.Errorf("%s: the token is %q, %v, want %q", name, token, err, c.want)
+		}
+		after, err := json.Marshal(open().Servers["http://elsewhere"])
+		if err != nil || !bytes.Equal(elsewhere, after) || (open().Servers[url] == nil) != (c.want == "") {
+			t.Errorf("%s: kept is %v, and elsewhere %s, %v", name, open().Servers[url], after, err)
+		}
+	}
+}

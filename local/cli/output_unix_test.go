@@ -1,0 +1,49 @@
+//go:build unix
+
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestOutput_KeepsPipesAndLinks writes through what is no regular file, which a file in its place would replace.
+func TestOutput_KeepsPipesAndLinks(t *testing.T) {
+	p := local(t)
+	run, target := p.write("run.txt", goodRun), p.write("target", "longer than what is written over it"+strings.Repeat(".", 4096))
+	pipe, link := filepath.Join(p.folder, "pipe"), filepath.Join(p.folder, "link")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(target, link); err != nil {
+		t.Fatal(err)
+	}
+	want := p.want(done, "convert", run)
+	reader, err := os.OpenFile(pipe, os.O_RDWR|syscall.O_NONBLOCK, 0) // which never waits for a writer
+	if err == nil {
+		err = reader.SetReadDeadline(time.Now().Add(10 * time.Second))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = reader.Close() }()
+	p.want(done, "convert", run, "-o", pipe)
+	p.want(done, "convert", run, "-o", link)
+	for path, kind := range map[string]os.FileMode{pipe: os.ModeNamedPipe, link: os.ModeSymlink} {
+		if info, err := os.Lstat(path); err != nil || info.Mode().Type() != kind {
+			t.Errorf("%s has become %v, %v", path, info.Mode(), err)
+		}
+	}
+	piped := make([]byte, len(want))
+	if _, err := io.ReadFull(reader, piped); err != nil || string(piped) != want {
+		t.Errorf("the pipe got %q, %v", piped, err)
+	}
+	if got, err := os.ReadFile(target); err != nil || string(got) != want {
+		t.Errorf("the target of the link has %q, %v", got, err)
+	}
+}

@@ -19,67 +19,41 @@ import (
 	"time"
 
 	"assay/shared/buildinfo"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 )
-
-// config is how an image is run (OCI image configuration), with the health check that Docker reads there.
-type config struct {
-	User         string
-	ExposedPorts map[string]struct{} `json:",omitempty"`
-	Env          []string            `json:",omitempty"`
-	Entrypoint   []string
-	Volumes      map[string]struct{} `json:",omitempty"`
-	Labels       map[string]string   `json:",omitempty"`
-	Healthcheck  *healthcheck        `json:",omitempty"`
-}
-
-type healthcheck struct {
-	Test                           []string
-	Interval, Timeout, StartPeriod time.Duration
-	Retries                        int
-}
-
-type platform struct {
-	Architecture string `json:"architecture"`
-	OS           string `json:"os"`
-}
-
-// descriptor points to content by its digest.
-type descriptor struct {
-	MediaType   string            `json:"mediaType"`
-	Digest      string            `json:"digest"`
-	Size        int               `json:"size"`
-	Platform    *platform         `json:"platform,omitempty"`
-	Annotations map[string]string `json:"annotations,omitempty"`
-}
-
-const media = "application/vnd.oci.image."
 
 // layout is an OCI image layout: its files by their paths.
 type layout map[string][]byte
 
-func (l layout) add(mediaType string, content []byte) descriptor {
-	sum := fmt.Sprintf("%x", sha256.Sum256(content))
-	l["blobs/sha256/"+sum] = content
-	return descriptor{MediaType: media + mediaType, Digest: "sha256:" + sum, Size: len(content)}
+func (l layout) add(mediaType types.MediaType, content []byte) v1.Descriptor {
+	sum := digest(content)
+	l["blobs/sha256/"+sum.Hex] = content
+	return v1.Descriptor{MediaType: mediaType, Digest: sum, Size: int64(len(content))}
 }
 
-func (l layout) addJSON(mediaType string, value any) (descriptor, error) {
+func (l layout) addJSON(mediaType types.MediaType, value any) (v1.Descriptor, error) {
 	content, err := json.Marshal(value)
 	return l.add(mediaType, content), err
+}
+
+func digest(content []byte) v1.Hash {
+	return v1.Hash{Algorithm: "sha256", Hex: fmt.Sprintf("%x", sha256.Sum256(content))}
 }
 
 // writeImage writes the image that a Dockerfile describes, for each of the architectures, as an archive of an OCI image layout.
 func writeImage(out io.Writer, name, dockerfile string, architectures []string) error {
 	l := layout{"oci-layout": []byte(`{"imageLayoutVersion":"1.0.0"}`)}
-	var manifests []descriptor
+	var manifests []v1.Descriptor
 	for _, arch := range architectures {
-		d, err := l.image(dockerfile, platform{arch, "linux"})
+		d, err := l.image(dockerfile, v1.Platform{Architecture: arch, OS: "linux"})
 		if err != nil {
 			return fmt.Errorf("%s for %s: %w", dockerfile, arch, err)
 		}
 		manifests = append(manifests, d)
 	}
-	all, err := l.addJSON("index.v1+json", index(manifests))
+	all, err := l.addJSON(types.OCIImageIndex, index(manifests...))
 	all.Annotations = map[string]string{ // by which Podman names what it loads, and Docker
 		"org.opencontainers.image.ref.name": name + ":" + buildinfo.Version,
 		"io.containerd.image.name":          "docker.io/library/" + name + ":" + buildinfo.Version,
@@ -87,7 +61,7 @@ func writeImage(out io.Writer, name, dockerfile string, architectures []string) 
 	if err != nil {
 		return err
 	}
-	if l["index.json"], err = json.Marshal(index([]descriptor{all})); err != nil {
+	if l["index.json"], err = json.Marshal(index(all)); err != nil {
 		return err
 	}
 	w := tar.NewWriter(out)
@@ -99,33 +73,33 @@ func writeImage(out io.Writer, name, dockerfile string, architectures []string) 
 	return w.Close()
 }
 
-func index(manifests []descriptor) any {
-	return map[string]any{"schemaVersion": 2, "mediaType": media + "index.v1+json", "manifests": manifests}
+func index(manifests ...v1.Descriptor) v1.IndexManifest {
+	return v1.IndexManifest{SchemaVersion: 2, MediaType: types.OCIImageIndex, Manifests: manifests}
 }
 
 // image adds the image for a platform: one layer, its configuration and its manifest.
-func (l layout) image(dockerfile string, p platform) (descriptor, error) {
+func (l layout) image(dockerfile string, p v1.Platform) (v1.Descriptor, error) {
 	c, layer, err := readDockerfile(dockerfile, p.Architecture)
 	if err != nil {
-		return descriptor{}, err
+		return v1.Descriptor{}, err
 	}
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	_, err = z.Write(layer)
 	if err := errors.Join(err, z.Close()); err != nil {
-		return descriptor{}, err
+		return v1.Descriptor{}, err
 	}
-	files := l.add("layer.v1.tar+gzip", packed.Bytes())
-	settings, err := l.addJSON("config.v1+json", map[string]any{
-		"created": time.Unix(0, 0).UTC(), "architecture": p.Architecture, "os": p.OS, "config": c,
-		"rootfs":  map[string]any{"type": "layers", "diff_ids": []string{fmt.Sprintf("sha256:%x", sha256.Sum256(layer))}},
-		"history": []any{map[string]any{"created": time.Unix(0, 0).UTC(), "created_by": dockerfile}},
+	created := v1.Time{Time: time.Unix(0, 0).UTC()}
+	settings, err := l.addJSON(types.OCIConfigJSON, v1.ConfigFile{
+		Created: created, Architecture: p.Architecture, OS: p.OS, Config: c,
+		RootFS:  v1.RootFS{Type: "layers", DiffIDs: []v1.Hash{digest(layer)}},
+		History: []v1.History{{Created: created, CreatedBy: dockerfile}},
 	})
 	if err != nil {
-		return descriptor{}, err
+		return v1.Descriptor{}, err
 	}
-	d, err := l.addJSON("manifest.v1+json", map[string]any{"schemaVersion": 2, "mediaType": media + "manifest.v1+json", "config": settings,
-		"layers": []descriptor{files}})
+	d, err := l.addJSON(types.OCIManifestSchema1, v1.Manifest{SchemaVersion: 2, MediaType: types.OCIManifestSchema1, Config: settings,
+		Layers: []v1.Descriptor{l.add(types.OCILayer, packed.Bytes())}})
 	d.Platform = &p
 	return d, err
 }
@@ -133,7 +107,7 @@ func (l layout) image(dockerfile string, p platform) (descriptor, error) {
 var pair = regexp.MustCompile(`(\S+?)=(?:"([^"]*)"|(\S*))`)
 
 // readDockerfile returns what a Dockerfile FROM scratch says, with its files as a layer. It knows those instructions that ours have.
-func readDockerfile(name, arch string) (c config, layer []byte, err error) {
+func readDockerfile(name, arch string) (c v1.Config, layer []byte, err error) {
 	text, err := os.ReadFile(name) //nolint:gosec // the one who makes the release names it
 	if err != nil {
 		return c, nil, err
@@ -149,7 +123,7 @@ func readDockerfile(name, arch string) (c config, layer []byte, err error) {
 		if instruction == "COPY" {
 			err = addCopied(w, strings.Fields(argument))
 		} else {
-			err = c.set(instruction, argument)
+			err = set(&c, instruction, argument)
 		}
 		if err != nil {
 			return c, nil, fmt.Errorf("%q: %w", line, err)
@@ -158,7 +132,7 @@ func readDockerfile(name, arch string) (c config, layer []byte, err error) {
 	return c, files.Bytes(), w.Close()
 }
 
-func (c *config) set(instruction, argument string) (err error) {
+func set(c *v1.Config, instruction, argument string) (err error) {
 	switch instruction {
 	case "USER":
 		c.User = argument
@@ -181,15 +155,15 @@ func (c *config) set(instruction, argument string) (err error) {
 	case "ENTRYPOINT":
 		return json.Unmarshal([]byte(argument), &c.Entrypoint)
 	case "HEALTHCHECK":
-		return c.setHealthcheck(argument)
+		return setHealthcheck(c, argument)
 	default:
 		return errors.New("the instruction is not known here")
 	}
 	return nil
 }
 
-func (c *config) setHealthcheck(argument string) (err error) {
-	c.Healthcheck = &healthcheck{}
+func setHealthcheck(c *v1.Config, argument string) (err error) {
+	c.Healthcheck = &v1.HealthConfig{}
 	options, command, _ := strings.Cut(argument, " CMD ")
 	for _, p := range pair.FindAllStringSubmatch(options, -1) {
 		var faulty error

@@ -13,12 +13,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"assay/shared/buildinfo"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
 // root is the top of the repository, wherever a test goes.
@@ -60,10 +63,10 @@ func TestImage_IsALayoutOfTheDockerfile(t *testing.T) {
 		t.Error("another folder, time and mask make other bytes")
 	}
 	files := untar(t, archive)
-	blob := func(d descriptor, into any) []byte {
+	blob := func(d v1.Descriptor, into any) []byte {
 		t.Helper()
-		content := files[strings.ReplaceAll("blobs/"+d.Digest, ":", "/")]
-		if sum := fmt.Sprintf("sha256:%x", sha256.Sum256(content)); sum != d.Digest || len(content) != d.Size {
+		content := files["blobs/sha256/"+d.Digest.Hex]
+		if sum, size, err := v1.SHA256(bytes.NewReader(content)); err != nil || sum != d.Digest || size != d.Size {
 			t.Fatalf("the content of %s has the digest %s and %d bytes, want %d", d.Digest, sum, len(content), d.Size)
 		}
 		if into != nil && json.Unmarshal(content, into) != nil {
@@ -71,7 +74,7 @@ func TestImage_IsALayoutOfTheDockerfile(t *testing.T) {
 		}
 		return content
 	}
-	var top, images struct{ Manifests []descriptor }
+	var top, images v1.IndexManifest
 	if err := json.Unmarshal(files["index.json"], &top); err != nil || len(top.Manifests) != 1 {
 		t.Fatalf("%v: %s", err, files["index.json"])
 	}
@@ -80,17 +83,8 @@ func TestImage_IsALayoutOfTheDockerfile(t *testing.T) {
 	}
 	blob(top.Manifests[0], &images)
 	for i, arch := range []string{"amd64", "arm64"} {
-		var manifest struct {
-			Config descriptor
-			Layers []descriptor
-		}
-		var image struct {
-			Architecture string
-			Config       config
-			RootFS       struct {
-				DiffIDs []string `json:"diff_ids"`
-			}
-		}
+		var manifest v1.Manifest
+		var image v1.ConfigFile
 		if p := images.Manifests[i].Platform; p.Architecture != arch || p.OS != "linux" {
 			t.Errorf("the platform is %v", p)
 		}
@@ -101,7 +95,7 @@ func TestImage_IsALayoutOfTheDockerfile(t *testing.T) {
 			t.Fatal(err)
 		}
 		layer, err := io.ReadAll(z)
-		if err != nil || fmt.Sprintf("sha256:%x", sha256.Sum256(layer)) != image.RootFS.DiffIDs[0] {
+		if err != nil || digest(layer) != image.RootFS.DiffIDs[0] {
 			t.Errorf("the layer is not that of the configuration: %v", err)
 		}
 		if got := untar(t, layer); string(got["assay-server"]) != arch+" assay-server" || len(got["LICENSE"]) == 0 || got["data/"] == nil {
@@ -118,8 +112,11 @@ func TestImage_IsALayoutOfTheDockerfile(t *testing.T) {
 func TestImage_ChecksItsHealth(t *testing.T) {
 	packed(t, 0o755, time.Now(), "image", "assay-grpc", "grpc/Dockerfile", "arm64")
 	c, _, err := readDockerfile("grpc/Dockerfile", "arm64")
-	want := healthcheck{[]string{"CMD", "/assay-grpc", "-check"}, 30 * time.Second, 5 * time.Second, 15 * time.Second, 3}
-	if err != nil || fmt.Sprint(*c.Healthcheck) != fmt.Sprint(want) {
+	want := v1.HealthConfig{
+		Test: []string{"CMD", "/assay-grpc", "-check"}, Interval: 30 * time.Second, Timeout: 5 * time.Second,
+		StartPeriod: 15 * time.Second, Retries: 3,
+	}
+	if err != nil || !reflect.DeepEqual(*c.Healthcheck, want) {
 		t.Errorf("%v, %+v", err, c.Healthcheck)
 	}
 	for _, line := range []string{"RUN true", "FROM alpine", "COPY missing /", "HEALTHCHECK --start=3s CMD []", "COPY --chown=a LICENSE /"} {

@@ -1,0 +1,177 @@
+package functions_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"assay/shared/access"
+	"assay/shared/api/servertest"
+	"assay/shared/auth"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+	"assay/shared/store"
+	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/store/embedded"
+	"assay/shared/store/storetest"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// sent is a request: to see an organizer, to change it if it has the tag still, to create another under a key, or to revoke the token.
+type sent struct{ kind, given string }
+
+// received is the answer: its status, and the tag of what was seen or changed, or the id of what was created.
+type received struct {
+	status int
+	text   string
+}
+
+// platformState is what those requests depend on: the tag of the organizer, what was created under each key, and whether the token works.
+type platformState struct {
+	tag     string
+	made    [2]string
+	revoked bool
+}
+
+func requestsModel(tag string) porcupine.Model {
+	return porcupine.Model{
+		Init: func() any { return platformState{tag: tag} },
+		Step: func(state, input, output any) (bool, any) {
+			s, r, got := state.(platformState), input.(sent), output.(received)
+			if r.kind == "revoke" {
+				was := s.revoked
+				s.revoked = true
+				return got.status == map[bool]int{false: http.StatusNoContent, true: http.StatusNotFound}[was], s
+			}
+			if s.revoked || got.status == http.StatusUnauthorized {
+				return s.revoked && got.status == http.StatusUnauthorized, s
+			}
+			switch r.kind {
+			case "see":
+				return got == received{http.StatusOK, s.tag}, s
+			case "change":
+				if r.given != s.tag {
+					return got.status == http.StatusPreconditionFailed, s
+				}
+				changed := got.text != s.tag
+				s.tag = got.text
+				return got.status == http.StatusOK && changed, s
+			default:
+				made := &s.made[r.given[0]-'0']
+				if *made == "" {
+					*made = got.text
+				}
+				return got == received{http.StatusCreated, *made}, s
+			}
+		},
+		DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v: %+v", input, output) },
+	}
+}
+
+// TestRequests_AreLinearizable has many send requests with If-Match, with keys of idempotency, and with a token that is revoked meanwhile:
+// what they are answered is what one after the other could have been.
+func TestRequests_AreLinearizable(t *testing.T) {
+	for name, open := range map[string]func(*testing.T) store.Store{
+		"embedded": func(t *testing.T) store.Store { return recordtest.OpenStore(t, embedded.Options{}) },
+		"DynamoDB": func(t *testing.T) store.Store { return dynamotest.Open(t, dynamotest.Start(t)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t)
+			s.Store = slowWrites{open(t)}
+			var asked atomic.Int64 // the clock of the authenticator, which keeps no token for as long as from one request to the next
+			now := func() time.Time { return time.Now().Add(time.Duration(asked.Add(1)) * time.Minute) }
+			s.Verify = auth.NewAuthenticator(func(_ context.Context, user string) (access.Caller, error) {
+				return access.Caller{ID: recordtest.UserID(user), Name: user}, nil
+			}, s.Store, now, nil).Caller
+			statuses := map[string]int{}
+			for round := range raceRounds {
+				raceRequests(t, s, fmt.Sprint("ada", round), statuses)
+			}
+			for _, must := range []string{"see 200", "change 200", "change 412", "make 201", "make 401", "revoke 204"} {
+				if statuses[must] == 0 {
+					t.Errorf("no %s among %v", must, statuses)
+				}
+			}
+			t.Log(statuses)
+		})
+	}
+}
+
+func raceRequests(t *testing.T, s *servertest.Server, user string, statuses map[string]int) {
+	t.Helper()
+	var token struct{ ID, Secret string }
+	s.Want(http.StatusOK, nil, user, http.MethodPatch, "/v1/user", map[string]any{})
+	s.Want(http.StatusCreated, &token, user, http.MethodPost, "/v1/user/tokens", map[string]any{"name": "t", "scopes": []string{"organize"}})
+	var made record.Organizer
+	s.Want(http.StatusCreated, &made, user, http.MethodPost, "/v1/organizers", map[string]any{"name": "First"})
+	path := "/v1/organizers/" + made.ID
+	first := s.Want(http.StatusOK, nil, user, http.MethodGet, path, nil).Header.Get("ETag")
+	var history []porcupine.Operation
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	start := time.Now()
+	send := func(client int, r sent) received {
+		call := time.Since(start)
+		var a servertest.Answer
+		switch r.kind {
+		case "see":
+			a = s.Do(token.Secret, http.MethodGet, path, nil)
+		case "change":
+			a = s.Do(token.Secret, http.MethodPatch, path, map[string]any{"name": record.NewID(s.Now())}, "If-Match", r.given)
+		case "make":
+			a = s.Do(token.Secret, http.MethodPost, "/v1/organizers", map[string]any{"name": "New"}, "Idempotency-Key", r.given)
+		case "revoke":
+			a = s.Do(user, http.MethodDelete, "/v1/user/tokens/"+token.ID, nil)
+		}
+		got := received{status: a.Status}
+		switch {
+		case a.Status == http.StatusCreated:
+			got.text = a.Header.Get("Location")
+		case a.Status == http.StatusOK:
+			got.text = a.Header.Get("ETag")
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		statuses[fmt.Sprint(r.kind, " ", a.Status)]++
+		// What was not done for now changed nothing, nor what repeats a request that is under way.
+		if a.Status != http.StatusServiceUnavailable && (r.kind != "make" || a.Status != http.StatusConflict) {
+			history = append(history, porcupine.Operation{ClientId: client, Input: r, Call: int64(call), Output: got,
+				Return: int64(time.Since(start))})
+		}
+		return got
+	}
+	random := storetest.Random(t)
+	for client := range racers {
+		all.Go(func() {
+			tag := first
+			for n := range raceCalls {
+				r := sent{kind: []string{"see", "change", "change", "make"}[random.IntN(4)]}
+				switch {
+				case client == 0 && n == raceCalls-2:
+					r.kind = "revoke"
+				case r.kind == "change":
+					r.given = tag
+				case r.kind == "make":
+					r.given = fmt.Sprint(random.IntN(2))
+				}
+				if got := send(client, r); got.status == http.StatusOK {
+					tag = got.text
+				}
+			}
+			send(client, sent{"make", "0"})
+		})
+	}
+	all.Wait()
+	model := requestsModel(first)
+	if result := porcupine.CheckOperationsTimeout(model, history, 20*time.Second); result != porcupine.Ok {
+		for _, op := range history {
+			t.Logf("%v to %v: %s", time.Duration(op.Call), time.Duration(op.Return), model.DescribeOperation(op.Input, op.Output))
+		}
+		t.Fatalf("the history is not linearizable: %v", result)
+	}
+}

@@ -4,7 +4,6 @@
 
 GO            ?= go
 PACKAGES      ?= ./...
-BENCH         ?= .
 FUZZTIME      ?= 30s
 TESTFLAGS     ?=
 
@@ -104,6 +103,7 @@ test-dynamodb-local: ## run the tests over DynamoDB against Amazon's DynamoDB Lo
 	fi
 	$(GO) test -count=1 -skip Capacity $(TESTFLAGS) ./shared/store/dynamo/...
 	$(GO) test -count=1 -run OverDynamoDB $(TESTFLAGS) ./local
+	$(GO) test -count=1 -run Linearizable $(TESTFLAGS) ./functions ./shared/team
 
 # Later builds have to open it: local/testdata/stored/README.md.
 .PHONY: stored
@@ -135,10 +135,10 @@ modules: ## fail when go.mod or go.sum is not tidy
 
 # The deployment has no code for one platform alone, and its libraries take a minute to compile for another.
 .PHONY: vet
-vet: ## report what go vet finds, on this platform and on macOS, and what does not compile for Windows
+vet: ## report what go vet finds, on this platform, on macOS and on Windows
 	$(GO) vet -tags $(tags) $(PACKAGES)
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet -tags $(tags) ./functions/... ./grpc/... ./local/... ./shared/...
-	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) build ./local ./local/cli ./grpc/worker
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) vet -tags $(tags) ./grpc/worker/... ./local ./local/cli
 
 .PHONY: lint
 lint: $(golangci_lint) ## report what the linters of .golangci.yml find
@@ -217,8 +217,8 @@ attack: ## attack the program under limits of memory and disk for four minutes, 
 	ASSAY_ATTACK=full $(GO) test -count=1 -run TestAttack -timeout 15m -v ./local/attack
 
 .PHONY: bench
-bench: ## run the benchmarks (BENCH=pattern, PACKAGES=./shared/store/...)
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PACKAGES)
+bench: ## measure what the README's table of speed has (BENCH=suite, ARGS="-json now.json -against before.json -readme README.md")
+	@$(GO) run ./local/bench $(if $(BENCH),-bench $(BENCH)) $(ARGS)
 
 .PHONY: bench-cold-start
 bench-cold-start: $(node_modules) ## measure the time from start to first answer, and the size, of every function

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/perf/benchmath"
+	"golang.org/x/perf/benchunit"
+)
+
+// scaled are the units of go test that have prefixes, as benchunit knows them, with what one of them is.
+var scaled = map[string]struct {
+	unit string
+	is   float64
+}{
+	"ns/op": {"s", 1e-9}, "cpu-µs/op": {"s", 1e-6}, "ms-p99-from-end": {"s", 1e-3}, "B/watcher": {"B", 1}, "peak-MiB": {"B", 1 << 20},
+}
+
+// show is a value as people read it.
+func show(value float64, unit string) string {
+	s, ok := scaled[unit]
+	if !ok && value >= 1000 {
+		return fmt.Sprintf("%.0f %s", value, unit)
+	}
+	if !ok {
+		return strings.TrimSpace(fmt.Sprintf("%.4g %s", value, unit))
+	}
+	value *= s.is
+	class := benchunit.Decimal
+	if s.unit == "B" {
+		class = benchunit.Binary
+	}
+	scaler := benchunit.CommonScale([]float64{value}, class)
+	return strings.TrimSuffix(scaler.Format(value), scaler.Prefix) + " " + scaler.Prefix + s.unit
+}
+
+// table is the figures in Markdown.
+func (r *report) table() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| on %s | figure | goal | made again by |\n|---|---:|---:|---|\n", r.Machine)
+	for _, m := range r.Rows {
+		goal := ""
+		if m.Most > 0 {
+			goal = "≤ " + show(m.Most, m.Unit)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | `make bench BENCH=%s` |\n", m.About, show(m.summary().Center, m.Unit), goal, m.Suite)
+	}
+	return b.String()
+}
+
+// compare says which figures of the later report are others than those of r, beyond noise: by the Mann-Whitney U test.
+func (r *report) compare(later *report) string {
+	var b strings.Builder
+	for _, m := range later.Rows {
+		i := slices.IndexFunc(r.Rows, func(other measured) bool { return other.About == m.About && other.Unit == m.Unit })
+		if i < 0 {
+			continue
+		}
+		before, after := r.Rows[i].summary(), m.summary()
+		thresholds := &benchmath.DefaultThresholds
+		p := benchmath.AssumeNothing.Compare(benchmath.NewSample(r.Rows[i].Samples, thresholds), benchmath.NewSample(m.Samples, thresholds))
+		if len(m.Samples) > 1 && p.P < p.Alpha || len(m.Samples) == 1 && before.Center != after.Center {
+			fmt.Fprintf(&b, "%s: %s, and was %s (%s)\n", m.About, show(after.Center, m.Unit), show(before.Center, m.Unit),
+				p.FormatDelta(before.Center, after.Center))
+		}
+	}
+	if b.Len() == 0 && len(r.Rows) > 0 {
+		return "\nNothing moved beyond noise.\n"
+	}
+	if b.Len() > 0 {
+		return "\nWhat moved beyond noise:\n" + b.String()
+	}
+	return ""
+}
+
+// The table of the README stands between these.
+const begin, end = "<!-- measured by make bench -->\n", "<!-- end of what was measured -->"
+
+// replace puts the table into the file.
+func replace(name, table string) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	before, rest, found := strings.Cut(string(text), begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		return fmt.Errorf("%s has no lines %q and %q", name, begin, end)
+	}
+	return os.WriteFile(name, []byte(before+begin+table+end+after), 0o600) //nolint:gosec // the caller names the file
+}

@@ -1,3 +1,5 @@
+//go:build !windows
+
 package main
 
 import (
@@ -48,16 +50,6 @@ func TestWorkers_LoseNothingInChaos(t *testing.T) {
 		name := dynamotest.TableName()
 		chaos(t, worker, dynamo.New(startDynamoDB(t), name), dynamoDBFlags(name)...)
 	})
-}
-
-func buildWorker(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "worker")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", path, "assay/grpc/worker")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return path
 }
 
 // chaosTest is a server, workers and the network between them, all of which are killed or cut.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,9 +44,6 @@ var codes = map[*problem.Kind]int{
 }
 
 func exitCode(err error) int {
-	if err == nil {
-		return done
-	}
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r.code
 	}
@@ -56,6 +54,8 @@ func exitCode(err error) int {
 	}
 	_, refused := errors.AsType[*offline.Refused](err)
 	switch {
+	case err == nil:
+		return done
 	case errors.Is(err, context.Canceled):
 		return interrupted
 	case refused, errors.Is(err, client.ErrRefused), errors.Is(err, fs.ErrNotExist):
@@ -66,13 +66,13 @@ func exitCode(err error) int {
 
 // explain says what went wrong, and which command heals it.
 func (p *program) explain(err error) {
-	heal := ""
-	if r, ok := errors.AsType[*refusal](err); ok {
-		heal = r.heal
-	}
+	r, _ := errors.AsType[*refusal](err)
+	heal := cmp.Or(r, &refusal{}).heal
 	switch {
 	case errors.Is(err, context.Canceled):
 		err = errors.New("interrupted")
+	case client.IsKind(err, problem.InvalidToken) && p.getenv("ASSAY_TOKEN") != "": // which goes before any sign-in
+		heal = "a valid access token in ASSAY_TOKEN, or none there and assay login " + p.server
 	case client.IsKind(err, problem.Unauthorized, problem.InvalidToken):
 		heal = "assay login " + p.server
 	case client.IsKind(err, problem.InsufficientScope):

@@ -151,10 +151,7 @@ func (c *call) evalAsTREC() error {
 	if len(c.args) != 2 {
 		return &refusal{failed, "trec_eval takes one file of judgments and one run.", "assay eval --trec QRELS RUN"}
 	}
-	measures, err := c.flags.GetStringArray("measure")
-	if err != nil {
-		return err
-	}
+	measures, _ := c.flags.GetStringArray("measure")
 	t := offline.TREC{Measures: measures, PerTopic: c.yes("per-topic"), Complete: c.yes("complete"), NoSummary: c.yes("no-summary"),
 		Judged: c.yes("judged"), Level: c.number("level")}
 	files := offline.Files(c.args...)

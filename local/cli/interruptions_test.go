@@ -87,6 +87,31 @@ func TestSubmit_GoesOnWithAnInterruptedUpload(t *testing.T) {
 	}
 }
 
+// TestSubmit_SaysWhatAnInterruptionMade interrupts the command while the one request of a small submission is answered.
+func TestSubmit_SaysWhatAnInterruptionMade(t *testing.T) {
+	s, tom, _ := prepared(t)
+	run := tom.write("small.txt", goodRun)
+	ctx, interrupt := context.WithCancel(t.Context())
+	slow := proxyOf(t, s.url, func(r *http.Request) bool {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/submissions") {
+			interrupt()
+			time.Sleep(100 * time.Millisecond)
+		}
+		return true
+	}, nil)
+	s.kill()
+	s.args = append(s.args, "-public-url", slow) // where developers sign in
+	s.start()
+	tom.want(done, "login", slow, "--user", "tom")
+	r := tom.run(ctx, "submit", "Lake search", "Rivers="+run)
+	if r.code != done || !strings.Contains(r.out, "Submitted") {
+		t.Errorf("the interrupted command exits with %d\n%s%s", r.code, r.out, r.errs)
+	}
+	if runs := tom.ids("runs"); len(runs) != 1 || !strings.Contains(r.out, runs[0]) {
+		t.Errorf("there are the runs %v", runs)
+	}
+}
+
 // proxyOf passes those requests on, and has refuse answer the others.
 func proxyOf(t *testing.T, to string, passes func(*http.Request) bool, refuse http.HandlerFunc) string {
 	t.Helper()
@@ -150,7 +175,7 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	tom.want(done, "tokens", "delete", tom.ids("tokens")[0])
 	tom.says(done, []string{"You have no access token"}, "tokens")
 	stranger.env["ASSAY_TOKEN"] = "assay_nothing"
-	stranger.says(notSignedIn, []string{"Try: assay login"}, "submit", "Lake search", "Rivers="+run)
+	stranger.says(notSignedIn, []string{"Try: a valid access token in ASSAY_TOKEN"}, "submit", "Lake search", "Rivers="+run)
 	tom.says(notFound, []string{`no task "Ponds"`, "Try: assay tasks"}, "submit", "Ponds", run)
 	tom.says(fileRefused, []string{"no such file"}, "submit", "Lake search", "Rivers=missing.txt")
 	for range 5 {

@@ -114,6 +114,8 @@ func (c *call) makeSubmission(path string, body map[string]any, files []sent) ob
 		body["files"] = files
 	}
 	if inline >= 0 {
+		defer func(ctx context.Context) { c.ctx = ctx }(c.ctx)
+		c.ctx = context.WithoutCancel(c.ctx) // one request makes and charges it all: an interruption waits to say what was made
 		return c.post(path, body)
 	}
 	made := c.unfinished(files)

@@ -105,22 +105,27 @@ func (s slowWrites) Write(ctx context.Context, writes ...store.Write) error {
 	return s.Store.Write(ctx, writes...)
 }
 
-// TestPhases_AreLinearizable has a team submit up to the quota of a dataset, cancel runs and mark final ones, while organizers grant more
-// runs and refund some: what each is answered is what one after the other could have been, and what is marked is what the runs say.
-func TestPhases_AreLinearizable(t *testing.T) {
+// eachSlowStore runs a test over each of the stores, with slow writes.
+func eachSlowStore(t *testing.T, test func(t *testing.T, slow store.Store)) {
+	t.Helper()
 	for name, open := range map[string]func(*testing.T) store.Store{
 		"embedded": func(t *testing.T) store.Store { return recordtest.OpenStore(t, embedded.Options{}) },
 		"DynamoDB": func(t *testing.T) store.Store { return dynamotest.Open(t, dynamotest.Start(t)) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := slowWrites{open(t)}
-			for round := range raceRounds {
-				newPhasesIn(t, s, func(d *record.DatasetItem) {
-					d.FinalRuns, d.Submissions.Total = finalRuns, raceTotal
-				}).race(uint64(round))
-			}
-		})
+		t.Run(name, func(t *testing.T) { test(t, slowWrites{open(t)}) })
 	}
+}
+
+// TestPhases_AreLinearizable has a team submit up to the quota of a dataset, cancel runs and mark final ones, while organizers grant more
+// runs and refund some: what each is answered is what one after the other could have been, and what is marked is what the runs say.
+func TestPhases_AreLinearizable(t *testing.T) {
+	eachSlowStore(t, func(t *testing.T, slow store.Store) {
+		for round := range raceRounds {
+			newPhasesIn(t, slow, func(d *record.DatasetItem) {
+				d.FinalRuns, d.Submissions.Total = finalRuns, raceTotal
+			}).race(uint64(round))
+		}
+	})
 }
 
 func (f *phases) race(seed uint64) {

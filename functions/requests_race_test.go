@@ -15,8 +15,6 @@ import (
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/store"
-	"assay/shared/store/dynamo/dynamotest"
-	"assay/shared/store/embedded"
 	"assay/shared/store/storetest"
 
 	"github.com/anishathalye/porcupine"
@@ -76,30 +74,25 @@ func requestsModel(tag string) porcupine.Model {
 // TestRequests_AreLinearizable has many send requests with If-Match, with keys of idempotency, and with a token that is revoked meanwhile:
 // what they are answered is what one after the other could have been.
 func TestRequests_AreLinearizable(t *testing.T) {
-	for name, open := range map[string]func(*testing.T) store.Store{
-		"embedded": func(t *testing.T) store.Store { return recordtest.OpenStore(t, embedded.Options{}) },
-		"DynamoDB": func(t *testing.T) store.Store { return dynamotest.Open(t, dynamotest.Start(t)) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newServer(t)
-			s.Store = slowWrites{open(t)}
-			var asked atomic.Int64 // the clock of the authenticator, which keeps no token for as long as from one request to the next
-			now := func() time.Time { return time.Now().Add(time.Duration(asked.Add(1)) * time.Minute) }
-			s.Verify = auth.NewAuthenticator(func(_ context.Context, user string) (access.Caller, error) {
-				return access.Caller{ID: recordtest.UserID(user), Name: user}, nil
-			}, s.Store, now, nil).Caller
-			statuses := map[string]int{}
-			for round := range raceRounds {
-				raceRequests(t, s, fmt.Sprint("ada", round), statuses)
+	eachSlowStore(t, func(t *testing.T, slow store.Store) {
+		s := newServer(t)
+		s.Store = slow
+		var asked atomic.Int64 // the clock of the authenticator, which keeps no token for as long as from one request to the next
+		now := func() time.Time { return time.Now().Add(time.Duration(asked.Add(1)) * time.Minute) }
+		s.Verify = auth.NewAuthenticator(func(_ context.Context, user string) (access.Caller, error) {
+			return access.Caller{ID: recordtest.UserID(user), Name: user}, nil
+		}, s.Store, now, nil).Caller
+		statuses := map[string]int{}
+		for round := range raceRounds {
+			raceRequests(t, s, fmt.Sprint("ada", round), statuses)
+		}
+		for _, must := range []string{"see 200", "change 200", "change 412", "make 201", "make 401", "revoke 204"} {
+			if statuses[must] == 0 {
+				t.Errorf("no %s among %v", must, statuses)
 			}
-			for _, must := range []string{"see 200", "change 200", "change 412", "make 201", "make 401", "revoke 204"} {
-				if statuses[must] == 0 {
-					t.Errorf("no %s among %v", must, statuses)
-				}
-			}
-			t.Log(statuses)
-		})
-	}
+		}
+		t.Log(statuses)
+	})
 }
 
 func raceRequests(t *testing.T, s *servertest.Server, user string, statuses map[string]int) {

@@ -19,8 +19,6 @@ import (
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/store/dynamo/dynamotest"
-	"assay/shared/store/embedded"
 
 	"github.com/anishathalye/porcupine"
 )
@@ -224,18 +222,13 @@ var userQuotaModel = porcupine.Model{
 // TestUserQuota_IsLinearizable has users create up to their quota while administrators change it: what each is answered is what one after
 // the other could have been.
 func TestUserQuota_IsLinearizable(t *testing.T) {
-	for name, open := range map[string]func(*testing.T) store.Store{
-		"embedded": func(t *testing.T) store.Store { return recordtest.OpenStore(t, embedded.Options{}) },
-		"DynamoDB": func(t *testing.T) store.Store { return dynamotest.Open(t, dynamotest.Start(t)) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newServer(t)
-			s.Store = slowWrites{open(t)}
-			for round := range raceRounds {
-				raceUserQuota(t, s, fmt.Sprint("ada", round))
-			}
-		})
-	}
+	eachSlowStore(t, func(t *testing.T, slow store.Store) {
+		s := newServer(t)
+		s.Store = slow
+		for round := range raceRounds {
+			raceUserQuota(t, s, fmt.Sprint("ada", round))
+		}
+	})
 }
 
 func raceUserQuota(t *testing.T, s *servertest.Server, user string) {

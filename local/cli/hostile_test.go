@@ -94,8 +94,8 @@ func TestApply_RefusesWhatJSONLacks(t *testing.T) {
 	}
 }
 
-// TestFresh_HeedsOtherProcesses replaces an expired token while another process signs in elsewhere, replaces it too, or signs out.
-func TestFresh_HeedsOtherProcesses(t *testing.T) {
+// TestFresh_UsesTokensOfOtherProcesses replaces an expired token while another process signs in elsewhere, replaces it too, or signs out.
+func TestFresh_UsesTokensOfOtherProcesses(t *testing.T) {
 	url, _ := answering(t, map[string]string{"/dev/token": `{"access_token":"next","expires_in":3600}`})
 	folder := t.TempDir()
 	open := func() *signin.File {

@@ -161,7 +161,7 @@ func DeleteEvaluation(tx *records.Tx, evaluationID string) {
 // ErrLinesMissing. The lines get the instant at which they were received.
 func (q Queue) Heartbeat(ctx context.Context, l LeaseRef, d time.Duration, first int64, lines []record.LogLine) (*record.RunItem, error) {
 	if len(lines) == 0 {
-		if run, err := q.extendBeside(ctx, l, d, first); err != nil || run != nil {
+		if run, err := q.extendLease(ctx, l, d, first); err != nil || run != nil {
 			return run, err
 		}
 	}
@@ -188,9 +188,9 @@ func (q Queue) Heartbeat(ctx context.Context, l LeaseRef, d time.Duration, first
 	})
 }
 
-// extendBeside makes a lease under which the lines before the first came last for the duration from now, without writing its run, which it
-// returns; nil where that does not go.
-func (q Queue) extendBeside(ctx context.Context, l LeaseRef, d time.Duration, first int64) (run *record.RunItem, err error) {
+// extendLease writes that a lease, whose log has the lines before the first, lasts for the duration from now. It returns the run, which it
+// does not write; nil where the heartbeat has to write the run.
+func (q Queue) extendLease(ctx context.Context, l LeaseRef, d time.Duration, first int64) (run *record.RunItem, err error) {
 	var extension *record.LeaseExtension
 	err = records.Read(ctx, q.Store, store.Strong, records.Into(&run, record.RunKey(l.RunID)),
 		records.Into(&extension, record.LeaseExtensionKey(l.RunID, l.LeaseID)))

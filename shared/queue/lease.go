@@ -170,7 +170,7 @@ func (t *transition) releaseAfterCrash(why string) error {
 // ReclaimExpired is FailAttempt, without a delay, for a run whose lease has expired. A run whose lease has not, or that has none,
 // stays as it is. A lease that its worker never confirmed does not count as an attempt: it may not even have reached the worker.
 //
-// A lease that was extended beside its run ends later than what is due says: it is due again at its end.
+// A lease with an extension ends later than the index of expired leases says. Its run is then written with the later end.
 func (q Queue) ReclaimExpired(ctx context.Context, runID string) (reclaimed bool, err error) {
 	run, err := records.Get[record.RunItem](ctx, q.Store, store.Strong, record.RunKey(runID))
 	if err != nil || run == nil || run.Lease == nil {

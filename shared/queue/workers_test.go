@@ -128,7 +128,7 @@ func TestReclaimExpired_ConfirmedLeaseIsAnAttempt(t *testing.T) {
 	}
 }
 
-// Heartbeats without lines write what the lease lasts beside the run, which is due again when the lease was to end.
+// A heartbeat without lines writes the extension of its lease, and not the run, which is due again when the lease was to end.
 func TestHeartbeat_LeavesTheRunAsItIs(t *testing.T) {
 	f := newFixture(t)
 	id := f.addImage("").ID

@@ -6,8 +6,8 @@ import (
 	"assay/shared/store"
 )
 
-// LeaseExtension says until when the lease of a worker lasts, beside the run that has the lease: heartbeats are many, and to write the
-// run each time would write its entries in all lists too. It is there once the worker has confirmed the lease.
+// LeaseExtension says until when the lease of a worker lasts, in a record separate from its run: heartbeats are frequent, and writing
+// the run each time would also write all its index entries. It is there once the worker has confirmed the lease.
 type LeaseExtension struct {
 	Meta    // ID is the run's
 	LeaseID string

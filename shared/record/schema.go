@@ -108,7 +108,7 @@ func decodesInto[T map[string]json.RawMessage | []json.RawMessage](value json.Ra
 // schema 3 access tokens, and whether a user is an administrator; schema 4 the deletion of a user; schema 5 teams of several members and
 // what goes with them; schema 6 that runs and evaluations tell whether scores of their dataset wait for a close, and
 // how many files there are; schema 7 what waits for organizers; schema 8 quotas of single users, and where these are listed by storage;
-// schema 9 counts of tasks in parts; schema 10 leases that are extended beside their runs.
+// schema 9 counts of tasks in parts; schema 10 extensions of leases.
 func upgrade(schema int, stored json.RawMessage, r Record) error {
 	if run, ok := r.(*RunItem); ok && schema < 7 {
 		run.Reviewed = run.State.Ended()

@@ -15,7 +15,7 @@ import (
 func TestDictionary_NeverChanges(t *testing.T) {
 	const want = "7c6497e8b8bcb62d96a2ee29ad379cdfe8deb94ccafd435dce1f593708718870"
 	if got := fmt.Sprintf("%x", sha256.Sum256(dictionary)); got != want {
-		t.Errorf("the dictionary has the digest %s, and items are stored with that of %s: put another one beside it", got, want)
+		t.Errorf("the dictionary has the digest %s, and items are stored with that of %s: add another dictionary and attribute", got, want)
 	}
 }
 

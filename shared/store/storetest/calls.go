@@ -36,8 +36,8 @@ func testRevision(tb table) {
 	}
 	seen := map[uint64]bool{}
 	it := listed("a", 1, "X", "1")
-	moved, beside := it, it
-	moved.Indexes[0], beside.Indexes[1] = store.Key{Partition: "Y", Sort: "1"}, store.Key{Partition: "Z", Sort: "1"}
+	moved, inOther := it, it
+	moved.Indexes[0], inOther.Indexes[1] = store.Key{Partition: "Y", Sort: "1"}, store.Key{Partition: "Z", Sort: "1"}
 	for _, step := range []struct {
 		what    string
 		write   func() store.Write
@@ -45,7 +45,7 @@ func testRevision(tb table) {
 	}{
 		{"created", func() store.Write { return store.Create(it) }, []string{"X"}},
 		{"replaced", func() store.Write { it.Data = []byte("other"); return store.Replace(it) }, []string{"X"}},
-		{"in another index too", func() store.Write { return store.Replace(beside) }, []string{"X"}},
+		{"in another index too", func() store.Write { return store.Replace(inOther) }, []string{"X"}},
 		{"moved", func() store.Write { return store.Replace(moved) }, []string{"X", "Y"}},
 		{"deleted", func() store.Write { return store.DeleteIf(moved) }, []string{"Y"}},
 	} {
@@ -53,7 +53,7 @@ func testRevision(tb table) {
 		w := step.write()
 		tb.write(w)
 		if version := w.PutVersion(); version > 0 {
-			it.Version, moved.Version, beside.Version = version, version, version
+			it.Version, moved.Version, inOther.Version = version, version, version
 		}
 		for _, partition := range step.changed {
 			if n := now(partition); n == before[partition] || seen[n] {

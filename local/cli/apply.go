@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -185,7 +186,7 @@ func (a *applying) files(pointer string, member any) (files []sent) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(a.folder, path)
 		}
-		size, digest, err := client.Digest(path)
+		size, digest, err := client.Digest(os.Open(path))
 		if err != nil {
 			a.fail(fmt.Errorf("%s: %w", pointer, err))
 		}

@@ -25,14 +25,22 @@ import (
 	"assay/shared/plural"
 )
 
-// fetch saves a file of the resource at a path in a folder, and returns where; empty where the caller may not read it. The file is the one
-// of that index in a member of the resource, which is read again, because links expire.
-func (c *call) fetch(folder, of, member string, i int, f sent) string {
-	if c.err != nil || c.fail(os.MkdirAll(folder, 0o750)) {
+// open returns a folder, made where it is not there, that files are saved in: what a server or a link in it names outside is refused.
+func (c *call) open(folder string) *os.Root {
+	c.fail(os.MkdirAll(folder, 0o750))
+	root, err := os.OpenRoot(folder)
+	c.fail(err)
+	return root
+}
+
+// fetch saves a file of the resource at a path in a folder of one that is open, and returns where; empty where the caller may not read it.
+// The file is the one of that index in a member of the resource, which is read again, because links expire.
+func (c *call) fetch(in *os.Root, folder, of, member string, i int, f sent) string {
+	if c.err != nil || c.fail(in.MkdirAll(folder, 0o750)) {
 		return ""
 	}
 	path := filepath.Join(folder, fileName(f.Name, strconv.Itoa(i)))
-	err := client.Fetch(c.ctx, path, f.Size, f.SHA256, func(ctx context.Context) (string, error) {
+	err := client.Fetch(c.ctx, in, path, f.Size, f.SHA256, func(ctx context.Context) (string, error) {
 		now, err := client.Get[object](ctx, c.Client, of)
 		if files := filesOf(now, member); err == nil && i < len(files) && files[i].SHA256 == f.SHA256 {
 			return files[i].URL, nil
@@ -42,7 +50,7 @@ func (c *call) fetch(folder, of, member string, i int, f sent) string {
 	if errors.Is(err, client.ErrNoLink) || c.fail(err) {
 		return ""
 	}
-	return path
+	return filepath.Join(in.Name(), path)
 }
 
 // fileName is a name that somebody else chose as one of a file: without separators, dots at its start, and what shells and file systems do
@@ -64,14 +72,14 @@ func fileName(name, otherwise string) string {
 }
 
 func download(c *call, task object) {
-	saved, lines := []string{}, [][]string{}
+	saved, lines, into := []string{}, [][]string{}, c.open(c.text("output"))
 	for _, d := range all[object](c, datasetsOf(task)) {
 		if only := c.text("dataset"); only != "" && only != d.id() && !strings.EqualFold(only, d.text("name")) {
 			continue
 		}
-		folder := filepath.Join(c.text("output"), fileName(d.text("name"), d.id()))
+		folder := fileName(d.text("name"), d.id())
 		for i, f := range filesOf(d, "inputs") {
-			if path := c.fetch(folder, client.Path("datasets", d.id()), "inputs", i, f); path != "" {
+			if path := c.fetch(into, folder, client.Path("datasets", d.id()), "inputs", i, f); path != "" {
 				saved, lines = append(saved, path), append(lines, []string{path})
 			}
 		}
@@ -84,7 +92,7 @@ func download(c *call, task object) {
 
 func export(c *call, task object) {
 	into := cmp.Or(c.text("output"), fileName(task.text("name"), task.id()))
-	c.fail(os.MkdirAll(into, 0o750))
+	root := c.open(into)
 	of := client.Path("tasks", task.id())
 	runs := client.Query(client.Path("runs"), "filter[taskId]", task.id())
 	for name, path := range map[string]string{
@@ -102,9 +110,9 @@ func export(c *call, task object) {
 	c.fail(saveList([]object{task}, filepath.Join(into, "task")))
 	lacking := 0
 	for _, r := range all[object](c, runs) {
-		folder := filepath.Join(into, "files", r.text("datasetId"), r.id())
+		folder := filepath.Join("files", r.text("datasetId"), r.id())
 		for i, f := range filesOf(r, "files") {
-			if c.yes("files") && c.fetch(folder, client.Path("runs", r.id()), "files", i, f) == "" {
+			if c.yes("files") && c.fetch(root, folder, client.Path("runs", r.id()), "files", i, f) == "" {
 				lacking++
 			}
 		}

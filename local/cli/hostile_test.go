@@ -3,10 +3,15 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +82,47 @@ func TestAnswers_OfBrokenServersAreRefusedOrPlain(t *testing.T) {
 		t.Errorf("the log is %q", got)
 	}
 	p.says(failed, []string{"is it a server of Assay?"}, "tokens", "--server", url)
+}
+
+// TestFiles_OfServersStayInTheFolder exports and downloads from a server whose ids lead out of the folder, and into one that has links to
+// others, as one that came of somebody else may.
+func TestFiles_OfServersStayInTheFolder(t *testing.T) {
+	const file = `"name":"keys","size":4,"sha256":"DIGEST","url":"http://HOST/file"`
+	answers := map[string]string{
+		"/v1/tasks/" + someTask: `{"id":"` + someTask + `","name":"Lakes"}`, "/file": "mine",
+		"/v1/datasets":   `{"data":[{"id":"d","name":"Lakes","inputs":[{` + file + `}]}]}`,
+		"/v1/datasets/d": `{"inputs":[{` + file + `}]}`,
+	}
+	for _, list := range []string{"registrations", "submissions", "evaluations", "announcements"} {
+		answers["/v1/tasks/"+someTask+"/"+list] = `{"data":[]}`
+	}
+	const outside = "../../../outside"
+	answers["/v1/runs"] = `{"data":[{"id":"` + outside + `","datasetId":"d","files":[{` + file + `}]}]}`
+	answers["/v1/runs/"+outside] = `{"files":[{` + file + `}]}`
+	digest := sha256.Sum256([]byte("mine"))
+	for path, answer := range answers {
+		answers[path] = strings.ReplaceAll(answer, "DIGEST", hex.EncodeToString(digest[:]))
+	}
+	url, _ := answering(t, answers)
+	for name, prepare := range map[string]func(folder, outside string) error{
+		"a file": func(folder, outside string) error {
+			return os.Symlink(filepath.Join(outside, "keys"), filepath.Join(folder, "Lakes", "keys.part"))
+		},
+		"a folder": func(folder, outside string) error {
+			return errors.Join(os.Remove(filepath.Join(folder, "Lakes")), os.Symlink(outside, filepath.Join(folder, "Lakes")))
+		},
+	} {
+		p := local(t)
+		folder, elsewhere := filepath.Join(p.folder, "saved"), filepath.Join(p.folder, "outside")
+		if err := errors.Join(os.MkdirAll(filepath.Join(folder, "Lakes"), 0o700), os.Mkdir(elsewhere, 0o700), prepare(folder, elsewhere)); err != nil {
+			t.Fatal(err)
+		}
+		p.says(failed, []string{"escapes"}, "download", someTask, "-o", folder, "--server", url)
+		p.says(failed, []string{"escapes"}, "export", someTask, "-o", folder, "--server", url)
+		if found, err := os.ReadDir(elsewhere); err != nil || len(found) > 0 {
+			t.Errorf("%s: outside of the folder there is %v, %v", name, found, err)
+		}
+	}
 }
 
 // TestApply_RefusesWhatJSONLacks has files that are YAML, but no declared file.

@@ -77,7 +77,7 @@ func (c *call) chosen(task object) (files []sent) {
 		if !named || isFile(a) {
 			name, path = c.text("dataset"), a
 		}
-		size, digest, err := client.Digest(path)
+		size, digest, err := client.Digest(os.Open(path))
 		c.fail(err)
 		d := c.dataset(task, name)
 		c.validFor(d, path)

@@ -24,9 +24,8 @@ type Upload struct {
 // Progress is called with the bytes that have passed so far, of total.
 type Progress func(name string, done, total int64)
 
-// Digest returns size and SHA-256, in hexadecimal, of a file.
-func Digest(path string) (size int64, digest string, err error) {
-	f, err := os.Open(path)
+// Digest returns size and SHA-256, in hexadecimal, of a file that was opened, which it closes.
+func Digest(f *os.File, err error) (size int64, digest string, _ error) {
 	if err != nil {
 		return 0, "", err
 	}
@@ -128,11 +127,11 @@ func (c *counted) Read(p []byte) (int, error) {
 // ErrNoLink is the error of a file that the caller may not read.
 var ErrNoLink = errors.New("there is no link to it")
 
-// Fetch saves what the link leads to under the path, if it has the digest. What an attempt before this one left in path.part is
+// Fetch saves what the link leads to under the path in a folder, which neither the path nor a link in it leaves, if it has the digest. What an attempt before this one left in path.part is
 // gone on with; the file itself appears when it is whole. link is asked again before each attempt.
-func Fetch(ctx context.Context, path string, size int64, digest string, link func(context.Context) (string, error),
+func Fetch(ctx context.Context, in *os.Root, path string, size int64, digest string, link func(context.Context) (string, error),
 	progress Progress) error {
-	if n, have, err := Digest(path); err == nil && n == size && have == digest {
+	if n, have, err := Digest(in.Open(path)); err == nil && n == size && have == digest {
 		return nil
 	}
 	return again(ctx, path, func() (final bool, err error) {
@@ -143,19 +142,19 @@ func Fetch(ctx context.Context, path string, size int64, digest string, link fun
 		if err != nil {
 			return true, err
 		}
-		if err := fetchRest(ctx, path+".part", from, size, progress); err != nil {
+		if err := fetchRest(ctx, in, path+".part", from, size, progress); err != nil {
 			return false, err
 		}
-		if _, have, err := Digest(path + ".part"); err != nil || have != digest {
-			return false, errors.Join(err, errors.New("what arrived does not have the digest that was announced"), os.Remove(path+".part"))
+		if _, have, err := Digest(in.Open(path + ".part")); err != nil || have != digest {
+			return false, errors.Join(err, errors.New("what arrived does not have the digest that was announced"), in.Remove(path+".part"))
 		}
-		return true, os.Rename(path+".part", path)
+		return true, in.Rename(path+".part", path)
 	})
 }
 
 // fetchRest appends to the file what it lacks.
-func fetchRest(ctx context.Context, path, from string, size int64, progress Progress) (err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+func fetchRest(ctx context.Context, in *os.Root, path, from string, size int64, progress Progress) (err error) {
+	f, err := in.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}

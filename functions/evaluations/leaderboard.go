@@ -4,11 +4,14 @@ import (
 	"context"
 	"strings"
 
+	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/evaluation"
 	"assay/shared/page"
 	"assay/shared/problem"
 	"assay/shared/record"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // rank is the order by the primary measure.
@@ -28,20 +31,34 @@ func optionsOf(c *api.Call) options {
 // of the board (with best, of each team its best run), so a filter by run or user leaves each entry its place.
 func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o options) (p page.Page[record.Evaluation], err error) {
 	full := false
-	err = eachEntry(ctx, c, d, o, func(e record.Evaluation) (more bool, err error) {
+	err = eachEntry(ctx, c, d, o, func(e record.Evaluation, key any) (more bool, err error) {
 		if p.More = full; full {
 			return false, nil
 		}
-		full, err = p.Add(e)
+		full, err = p.AddCached(e, key, encoded)
 		full = full || len(p.Data) == c.Page.Limit
 		return true, err
 	})
 	return p, err
 }
 
+// maxEncoded is how many encoded entries are kept, each of about 1 KB with an evaluation of about 4 KB.
+const maxEncoded = 8192
+
+// encoded has entries as JSON by their shownEntry: to encode them takes most of the time of a page.
+var encoded, _ = lru.New[any, []byte](maxEncoded) // the size is positive
+
+// shownEntry is what the JSON of an entry follows from.
+type shownEntry struct {
+	item  *record.EvaluationItem // which does not change
+	roles access.Role
+	rank  int
+}
+
 // eachEntry calls do with each entry that the caller sees of the dataset's leaderboard, in the order and from the place that the request
-// asks for, until it returns false.
-func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o options, do func(record.Evaluation) (bool, error)) error {
+// asks for, until it returns false. The key is equal for entries whose JSON is the same, or nil.
+func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o options,
+	do func(_ record.Evaluation, key any) (bool, error)) error {
 	show, err := viewer(ctx, c)
 	if err != nil {
 		return err
@@ -76,7 +93,7 @@ func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o option
 		if err != nil {
 			return err
 		}
-		v, sees := show(item)
+		v, roles, sees := show(item)
 		if !sees || !matchesFilters(c, v) {
 			continue
 		}
@@ -85,7 +102,11 @@ func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o option
 			continue
 		}
 		v.Rank, v.Runs = e.Rank, e.Runs
-		if more, err := do(v); err != nil || !more {
+		var key any
+		if e.Kept() {
+			key = shownEntry{item, roles, e.Rank}
+		}
+		if more, err := do(v, key); err != nil || !more {
 			return err
 		}
 	}

@@ -131,11 +131,11 @@ func unsorted(ctx context.Context, c *api.Call, sources func() ([]records.Source
 	var failed error
 	keep := func(e *record.EvaluationItem) bool {
 		failed = cmp.Or(failed, c.ApplyEmbargo(ctx, &e.Access, e.TaskID, e.DatasetID, c.Now()))
-		v, sees := show(e)
+		v, _, sees := show(e)
 		return sees && matchesFilters(c, v) && (len(taskIDs) == 0 || slices.Contains(taskIDs, e.TaskID))
 	}
 	p, err = api.PageOf(ctx, c, from, keep, func(e *record.EvaluationItem) record.Evaluation {
-		v, _ := show(e)
+		v, _, _ := show(e)
 		return v
 	})
 	return p, cmp.Or(failed, err)
@@ -161,13 +161,13 @@ func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]records.Source, e
 	return []records.Source{records.ByIDs(evaluations, record.EvaluationKey)}, nil
 }
 
-// viewer returns what shows an evaluation to the caller, and whether the caller may see it at all.
-func viewer(ctx context.Context, c *api.Call) (func(*record.EvaluationItem) (record.Evaluation, bool), error) {
+// viewer returns what shows an evaluation to the caller, the roles that the caller has for it, and whether the caller may see it at all.
+func viewer(ctx context.Context, c *api.Call) (func(*record.EvaluationItem) (record.Evaluation, access.Role, bool), error) {
 	rolesOf, err := c.RolesOf(ctx)
-	return func(e *record.EvaluationItem) (record.Evaluation, bool) {
+	return func(e *record.EvaluationItem) (record.Evaluation, access.Role, bool) {
 		s := e.Scope()
 		roles := rolesOf(s)
-		return e.For(roles), access.Sees(roles, s.Audience)
+		return e.For(roles), roles, access.Sees(roles, s.Audience)
 	}, err
 }
 

@@ -33,7 +33,7 @@ func whole(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
 	}
 	f, err := c.WriteTempFile(name, mediaType, func(w io.Writer) error {
 		add, flush := rows(w, d.Board().Evaluator.Measures)
-		err := eachEntry(ctx, c, d, optionsOf(c), func(e record.Evaluation) (bool, error) {
+		err := eachEntry(ctx, c, d, optionsOf(c), func(e record.Evaluation, _ any) (bool, error) {
 			e.User = nil // whose name would take a read for each page
 			return true, add(e)
 		})

@@ -54,6 +54,9 @@ func (e *Entry) Item() (_ *record.EvaluationItem, err error) {
 	return e.item, err
 }
 
+// Kept reports whether the evaluation that Item returns is kept with the board, and never changes.
+func (e *Entry) Kept() bool { return e.stored == nil }
+
 // Entries yields what the caller sees of the board in the order of the measure; empty is the primary one. Of equal values the earlier
 // submission comes first; undefined values come last. With best it yields, and ranks, only the best run of each team.
 func (b *Leaderboard) Entries(ctx context.Context, measure string, best bool) (iter.Seq2[*Entry, error], error) {

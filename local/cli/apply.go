@@ -45,7 +45,7 @@ func applyFile(c *call) {
 	}
 	d, err := readDeclared(cmp.Or(c.arg(0), "task.yaml"))
 	if err != nil {
-		c.fail(&refusal{fileRefused, err.Error(), ""})
+		c.fail(&refusal{fileRefused, err.Error(), "assay apply --schema"})
 		return
 	}
 	c.connect()

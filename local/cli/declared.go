@@ -1,17 +1,18 @@
 package main
 
 import (
-	"cmp"
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
 	"time"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v3"
 )
 
 // schema is the JSON Schema of a declared file. The tests make it of the document that servers have at /openapi.json.
@@ -22,22 +23,67 @@ var schema []byte
 // declared is a task in a file of YAML or JSON, with the members of the API's TaskDraft and DatasetDraft. Truths and inputs are paths,
 // relative to the file.
 type declared struct {
-	Schema    string           `yaml:"$schema"` // for editors
-	Organizer string           `yaml:"organizer"`
-	Task      map[string]any   `yaml:"task"`
-	Datasets  []map[string]any `yaml:"datasets"`
+	Schema    string           `json:"$schema"` // for editors
+	Organizer string           `json:"organizer"`
+	Task      map[string]any   `json:"task"`
+	Datasets  []map[string]any `json:"datasets"`
 	folder    string
+}
+
+// mostText bounds what is read whole: no request of the API takes more.
+const mostText = 5 << 20
+
+// readText reads a file.
+func readText(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(f, mostText+1))
+	if len(content) > mostText {
+		err = fmt.Errorf("%s has more than %d MiB", path, mostText>>20)
+	}
+	return content, errors.Join(err, f.Close())
+}
+
+// jsonOf is a document of YAML as JSON, whose instants are the texts that it has.
+func jsonOf(content []byte) ([]byte, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(content, &document); err != nil {
+		return nil, err
+	}
+	var keep func(*yaml.Node)
+	keep = func(n *yaml.Node) {
+		if n.Tag == "!!timestamp" {
+			n.Tag = "!!str"
+		}
+		for _, below := range n.Content {
+			keep(below)
+		}
+	}
+	keep(&document)
+	var value any
+	if err := document.Decode(&value); err != nil { // such as for aliases that multiply each other
+		return nil, err
+	}
+	return json.Marshal(value) // which lacks some values, such as .nan
 }
 
 // readDeclared reads a file; its folder is where the paths in it begin.
 func readDeclared(path string) (*declared, error) {
-	content, err := os.ReadFile(path)
+	content, err := readText(path)
 	if err != nil {
 		return nil, err
 	}
 	d := &declared{folder: filepath.Dir(path)}
-	if err := yaml.UnmarshalWithOptions(content, d, yaml.Strict()); err != nil {
-		return nil, fmt.Errorf("%s:\n%s", path, yaml.FormatError(err, false, true))
+	text, err := jsonOf(content)
+	if err == nil {
+		of := json.NewDecoder(bytes.NewReader(text))
+		of.DisallowUnknownFields()
+		err = of.Decode(d)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	names, faults := map[string]bool{"": true}, []error(nil)
 	for i, of := range d.Datasets {
@@ -49,10 +95,6 @@ func readDeclared(path string) (*declared, error) {
 	}
 	if name, _ := d.Task["name"].(string); name == "" {
 		faults = append(faults, fmt.Errorf("%s: /task/name is missing, or no text", path))
-	}
-	text, err := json.Marshal(d) // for the types that JSON has, which lacks some values, such as .nan
-	if err = cmp.Or(err, json.Unmarshal(text, d)); err != nil {
-		faults = append(faults, fmt.Errorf("%s: %w", path, err))
 	}
 	return d, errors.Join(faults...)
 }

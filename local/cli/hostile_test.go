@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -125,7 +126,17 @@ func TestFiles_OfServersStayInTheFolder(t *testing.T) {
 	}
 }
 
-// TestApply_RefusesWhatJSONLacks has files that are YAML, but no declared file.
+// laughing is a file whose aliases multiply each other (the billion laughs).
+func laughing(levels int) string {
+	var b strings.Builder
+	b.WriteString("task:\n  name: x\n  a0: &a0 [x, x, x, x, x, x, x, x, x]\n")
+	for i := range levels {
+		fmt.Fprintf(&b, "  a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 9), ", "))
+	}
+	return b.String()
+}
+
+// TestApply_RefusesWhatJSONLacks has files that are YAML, but no declared file, or that would take all of the memory.
 func TestApply_RefusesWhatJSONLacks(t *testing.T) {
 	for content, want := range map[string]string{
 		"task: {name: x}\ndatasets: [{name: [a]}]\n": "/datasets/0/name is missing, no text",
@@ -134,6 +145,13 @@ func TestApply_RefusesWhatJSONLacks(t *testing.T) {
 		"task: {name: x, quota: .nan}\n":             "NaN",
 		"{}":                                         "/task/name is missing",
 		"task: {name: x}\n#" + strings.Repeat("#", 4<<20) + "\nunknown: 1\n": "unknown",
+		"task: {name: x}\n#" + strings.Repeat("#", 5<<20) + "\n":             "more than 5 MiB",
+		"task: {name: x, l: " + strings.Repeat("[", 200_000):                 "depth",
+		"task:\n  l:\n    " + strings.Repeat("- ", 200_000) + "\n":           "depth",
+		laughing(9):                        "aliasing",
+		"task: &a {name: x, self: *a}\n":   "contains itself",
+		"task: {name: x, name: y}\n":       "already defined",
+		"task: {name: x, task: 1, 2: y}\n": "unsupported",
 	} {
 		p := local(t)
 		p.says(fileRefused, []string{want}, "apply", p.write("task.yaml", content), "--server", "http://127.0.0.1:1")

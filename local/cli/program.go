@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -198,7 +197,7 @@ func (c *call) connect() {
 // input is all of the file that an argument names or, without it, of standard input, for which an interruption does not wait.
 func (c *call) input(path string) ([]byte, error) {
 	if path != "" {
-		return os.ReadFile(path)
+		return readText(path)
 	}
 	content, ended := []byte(nil), make(chan error, 1)
 	go func() {

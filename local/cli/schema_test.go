@@ -14,7 +14,6 @@ import (
 
 	"assay/shared/programtest"
 
-	"github.com/goccy/go-yaml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -114,7 +113,7 @@ func TestSchema_TakesWhatIsApplied(t *testing.T) {
 		strings.Replace(taskFile, "[qrels.txt]", "[{name: q}]", 1): false,
 		"task: {name: Lakes}\n": true, "datasets: []\n": false,
 	} {
-		content, err := yaml.YAMLToJSON([]byte(text))
+		content, err := jsonOf([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}

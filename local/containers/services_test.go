@@ -16,7 +16,7 @@ import (
 
 	"assay/shared/programtest"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v3"
 )
 
 // service is what a file says of one server.

@@ -144,7 +144,7 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	p.env = &api.Env{
 		Store: p.table, Files: p.files, Now: c.now, Log: p.log, Verify: p.id.verify, Quotas: ledger,
 		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.Issuer), Endpoints: p.id.Endpoints,
-		Rates: limiter, RenderHTML: resource.Render, Metrics: record,
+		Rates: limiter, RenderHTML: resource.Render, Metrics: record, Alone: p.table.embedded != nil,
 	}
 	p.env.Info.URL, p.env.Info.ClientID, p.env.Info.FilesOrigin = c.url, c.clientID, p.filesOrigin
 	if p.env.Info.Commit == "" { // by go run: the next process may be of other sources

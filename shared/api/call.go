@@ -40,6 +40,8 @@ type Env struct {
 	// RenderHTML renders what would be JSON for callers who prefer text/html, as browsers do; nil: they get JSON.
 	RenderHTML func(ctx context.Context, s JSONDocument) (body []byte, policy string, err error)
 	Metrics    metrics.Recorder // of requests and of refusals for quotas
+	// Alone says that no other process serves the table, so that a request that is not handled here has ended.
+	Alone bool
 	// Origins of web pages that may call the service from a browser; "*" allows all.
 	Origins []string
 }

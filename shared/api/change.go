@@ -102,6 +102,9 @@ func (c *Call) create(ctx context.Context, find targetLoader, produce func(Targe
 	if key != nil && key.Done {
 		return c.writeReplay(key)
 	}
+	if key != nil {
+		defer c.server.claims.Delete(key.Key())
+	}
 	var a answer
 	err = c.retryOnConflict(ctx, find, func(t Target) error {
 		location, made, err := produce(t)

@@ -18,7 +18,7 @@ const idempotencyHeader = "Idempotency-Key"
 const maxIdempotencyKey = 255
 
 // claimKey claims the request's Idempotency-Key, or finds the answer that was given to it before; nil when it has none.
-func (c *Call) claimKey(ctx context.Context) (*record.Idempotency, error) {
+func (c *Call) claimKey(ctx context.Context) (claimed *record.Idempotency, err error) {
 	names := c.request.Header.Values(idempotencyHeader)
 	if len(names) == 0 {
 		return nil, nil
@@ -38,13 +38,27 @@ func (c *Call) claimKey(ctx context.Context) (*record.Idempotency, error) {
 		Meta: record.NewMeta(now), Name: name, Digest: hex.EncodeToString(digest), Until: record.At(now.Add(record.IdempotencyHold)),
 	}
 	mine.ID = c.Caller.ID
-	err := new(records.Tx).Create(mine).Commit(ctx, c.Store)
-	if err == nil {
+	_, handled := c.server.claims.LoadOrStore(mine.Key(), nil)
+	if handled {
+		return c.takeOver(ctx, mine, false)
+	}
+	defer func() {
+		if err != nil || claimed.Done {
+			c.server.claims.Delete(mine.Key())
+		}
+	}()
+	if err = new(records.Tx).Create(mine).Commit(ctx, c.Store); err == nil {
 		return mine, nil
 	}
 	if !records.IsConflict(err) {
 		return nil, err
 	}
+	return c.takeOver(ctx, mine, c.Alone)
+}
+
+// takeOver returns what is stored under the key of mine: the answer that was given or, where the request that claimed it is known to have
+// ended, the claim, which is now that of this request. Such a request was one of a process that was killed, or could not free its key.
+func (c *Call) takeOver(ctx context.Context, mine *record.Idempotency, ended bool) (*record.Idempotency, error) {
 	old, err := records.Get[record.Idempotency](ctx, c.Store, store.Strong, mine.Key())
 	switch {
 	case err != nil:
@@ -54,6 +68,9 @@ func (c *Call) claimKey(ctx context.Context) (*record.Idempotency, error) {
 			"request.", idempotencyHeader)
 	case old != nil && old.Done:
 		return old, nil
+	case old != nil && ended:
+		old.CreatedAt, old.Until = mine.CreatedAt, mine.Until
+		return old, new(records.Tx).Replace(old).Or(requestUnderWay()).Commit(ctx, c.Store)
 	default:
 		return nil, requestUnderWay()
 	}

@@ -14,6 +14,8 @@ import (
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/store"
+	"assay/shared/store/storetest"
 )
 
 func TestIdempotencyKey_ReplaysTheFirstAnswer(t *testing.T) {
@@ -64,6 +66,46 @@ func TestIdempotencyKey_IsFreeAfterFailure(t *testing.T) {
 	refused(t, s.Do("alice", http.MethodPost, "/v1/notes", `{"name":"two"}`, "Idempotency-Key", "k"), problem.Internal)
 	s.fails = nil
 	s.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes", `{"name":"two"}`, "Idempotency-Key", "k")
+}
+
+// A request ends without its answer when its process is killed. Where no other process serves the table, the next request with its key need
+// not wait until the first cannot be under way any more.
+func TestIdempotencyKey_OfAKilledProcessIsTakenOver(t *testing.T) {
+	for _, alone := range []bool{true, false} {
+		s := serve(t)
+		s.Alone = alone
+		key := record.IdempotencyKey(recordtest.UserID("alice"), "k")
+		var claimed *record.Idempotency
+		s.fails = errors.New("the handler fails")
+		s.meanwhile = func(int64) { claimed = recordtest.Get[record.Idempotency](t, s.Store, key) }
+		refused(t, s.Do("alice", http.MethodPost, "/v1/notes", `{"name":"one"}`, "Idempotency-Key", "k"), problem.Internal)
+		s.fails, s.meanwhile = nil, nil
+		killed := *claimed
+		killed.Meta = record.MetaOf(claimed.ID, s.Now())
+		s.Records().Put(&killed)
+		refused(t, s.Do("alice", http.MethodPost, "/v1/notes", `{"name":"two"}`, "Idempotency-Key", "k"), problem.IdempotencyMismatch)
+		send := func() servertest.Answer {
+			return s.Do("alice", http.MethodPost, "/v1/notes", `{"name":"one"}`, "Idempotency-Key", "k")
+		}
+		if !alone {
+			refused(t, send(), problem.UnderWay)
+			continue
+		}
+		table := s.Store
+		s.Store = &storetest.Hooked{Store: table, Before: func(c storetest.Call) error {
+			if len(c.Writes) > 0 && c.Writes[0].Op == store.OpReplace {
+				return store.ErrUnavailable
+			}
+			return nil
+		}}
+		refused(t, send(), problem.Unavailable)
+		s.Store = table
+		a := send()
+		again := send()
+		if a.Status != http.StatusCreated || again.Header.Get("Idempotent-Replay") != "true" || !bytes.Equal(a.Body, again.Body) {
+			t.Errorf("%d %s, then %s", a.Status, a.Body, again.Body)
+		}
+	}
 }
 
 func TestIdempotencyKey_OneOfManyRequestsIsServed(t *testing.T) {

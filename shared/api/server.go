@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"assay/shared/auth"
@@ -32,6 +33,8 @@ type Server struct {
 	mounts []mount
 
 	listings, bodyChunks *compute.Pool
+
+	claims sync.Map // keys of the records of Idempotency-Keys whose requests this process handles
 }
 
 // mount is a handler of everything under a path, which is no operation.

@@ -103,7 +103,7 @@ test-dynamodb-local: ## run the tests over DynamoDB against Amazon's DynamoDB Lo
 	fi
 	$(GO) test -count=1 -skip Capacity $(TESTFLAGS) ./shared/store/dynamo/...
 	$(GO) test -count=1 -run OverDynamoDB $(TESTFLAGS) ./local
-	$(GO) test -count=1 -run Linearizable $(TESTFLAGS) ./functions ./shared/team
+	$(GO) test -count=1 -run Linearizable $(TESTFLAGS) ./functions ./shared/queue ./shared/team
 
 # Later builds have to open it: local/testdata/stored/README.md.
 .PHONY: stored

@@ -5,12 +5,14 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"assay/shared/api/servertest"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/store"
+	"assay/shared/store/storetest"
 
 	"github.com/anishathalye/porcupine"
 )
@@ -40,55 +42,53 @@ func invitationOf(uses int) porcupine.Model {
 // TestJoin_IsLinearizable has many users join by one invitation at the same time, while it is withdrawn: no more than its uses join,
 // nobody is refused before, and nobody joins once it was withdrawn.
 func TestJoin_IsLinearizable(t *testing.T) {
+	eachSlowStore(t, func(t *testing.T, slow store.Store) {
+		for round := range 6 {
+			raceToJoin(t, slow, round%2 == 1)
+		}
+	})
+}
+
+func raceToJoin(t *testing.T, slow store.Store, withdrawn bool) {
+	t.Helper()
 	const users, uses = 12, 5
-	for round := range 6 {
-		f := newInviting(t)
-		secret := f.Invite("olga", f.organizer, map[string]any{"uses": uses})
-		invitation := f.organizer + "/invitations/" + f.IDs("olga", f.organizer+"/invitations")[0]
-		var history []porcupine.Operation
-		var mu sync.Mutex
-		var all sync.WaitGroup
-		start := time.Now()
-		send := func(client int, in useOfInvitation, request func() int, granted, refused int) {
-			defer all.Done()
-			begun := time.Since(start)
+	s := newServer(t)
+	s.Store = slow
+	organizer := s.Create("olga", "/v1/organizers", map[string]any{"name": "Lake Lab"})
+	secret := s.Invite("olga", organizer, map[string]any{"uses": uses})
+	invitation := organizer + "/invitations/" + s.IDs("olga", organizer+"/invitations")[0]
+	history := storetest.NewHistory()
+	var joined atomic.Int64
+	var all sync.WaitGroup
+	send := func(client int, in useOfInvitation, request func() int, granted, refused int) {
+		history.Call(client, in, func() (any, bool) {
 			status := request()
-			ended := time.Since(start)
-			switch status {
-			case granted, refused:
-				mu.Lock()
-				history = append(history, porcupine.Operation{ClientId: client, Input: in, Call: int64(begun), Output: status == granted,
-					Return: int64(ended)})
-				mu.Unlock()
-			case http.StatusServiceUnavailable: // which changed nothing
-			default:
+			if status != granted && status != refused && status != http.StatusServiceUnavailable {
 				t.Errorf("status %d", status)
 			}
-		}
-		all.Add(users)
-		for i := range users {
-			go send(i, useOfInvitation{}, func() int {
-				return f.Do(fmt.Sprint("user", i), http.MethodPost, "/v1/user/memberships", map[string]any{"secret": secret}).Status
-			}, http.StatusCreated, http.StatusUnprocessableEntity)
-		}
-		if round%2 == 1 {
-			all.Add(1)
-			go send(users, useOfInvitation{withdraws: true}, func() int { return f.Do("olga", http.MethodDelete, invitation, nil).Status },
-				http.StatusNoContent, http.StatusNotFound)
-		}
-		all.Wait()
-		if result := porcupine.CheckOperationsTimeout(invitationOf(uses), history, 20*time.Second); result != porcupine.Ok {
-			t.Errorf("the history is %s: %v", result, history)
-		}
-		joined := 0
-		for _, op := range history {
-			if op.Output.(bool) && !op.Input.(useOfInvitation).withdraws {
-				joined++
+			if status == granted && !in.withdraws {
+				joined.Add(1)
 			}
-		}
-		if o := servertest.Get[record.Organizer](f.Server, "", f.organizer); len(o.Members) != 2+joined {
-			t.Errorf("%d joined, and the members are %v", joined, o.Members)
-		}
+			return status == granted, status != http.StatusServiceUnavailable // which changed nothing
+		})
+	}
+	for i := range users {
+		all.Go(func() {
+			send(i, useOfInvitation{}, func() int {
+				return s.Do(fmt.Sprint("user", i), http.MethodPost, "/v1/user/memberships", map[string]any{"secret": secret}).Status
+			}, http.StatusCreated, http.StatusUnprocessableEntity)
+		})
+	}
+	if withdrawn {
+		all.Go(func() {
+			send(users, useOfInvitation{withdraws: true}, func() int { return s.Do("olga", http.MethodDelete, invitation, nil).Status },
+				http.StatusNoContent, http.StatusNotFound)
+		})
+	}
+	all.Wait()
+	history.CheckLinearizable(t, invitationOf(uses))
+	if o := servertest.Get[record.Organizer](s, "", organizer); len(o.Members) != 1+int(joined.Load()) {
+		t.Errorf("%d joined, and the members are %v", joined.Load(), o.Members)
 	}
 }
 

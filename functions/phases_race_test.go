@@ -1,13 +1,11 @@
 package functions_test
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"sync"
 	"testing"
-	"time"
 
 	"assay/shared/api/servertest"
 	"assay/shared/record"
@@ -15,6 +13,7 @@ import (
 	"assay/shared/store"
 	"assay/shared/store/dynamo/dynamotest"
 	"assay/shared/store/embedded"
+	"assay/shared/store/storetest"
 
 	"github.com/anishathalye/porcupine"
 )
@@ -97,14 +96,6 @@ var quotaModel = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v: %+v", input, output) },
 }
 
-// slowWrites has writes come some time after the reads that they depend on, so that others come between.
-type slowWrites struct{ store.Store }
-
-func (s slowWrites) Write(ctx context.Context, writes ...store.Write) error {
-	time.Sleep(rand.N(2 * time.Millisecond))
-	return s.Store.Write(ctx, writes...)
-}
-
 // eachSlowStore runs a test over each of the stores, with slow writes.
 func eachSlowStore(t *testing.T, test func(t *testing.T, slow store.Store)) {
 	t.Helper()
@@ -112,7 +103,7 @@ func eachSlowStore(t *testing.T, test func(t *testing.T, slow store.Store)) {
 		"embedded": func(t *testing.T) store.Store { return recordtest.OpenStore(t, embedded.Options{}) },
 		"DynamoDB": func(t *testing.T) store.Store { return dynamotest.Open(t, dynamotest.Start(t)) },
 	} {
-		t.Run(name, func(t *testing.T) { test(t, slowWrites{open(t)}) })
+		t.Run(name, func(t *testing.T) { test(t, storetest.SlowWrites(open(t))) })
 	}
 }
 
@@ -136,9 +127,7 @@ func (f *phases) race(seed uint64) {
 		f.Want(http.StatusCreated, &made, "ada", http.MethodPost, f.task.Path()+"/submissions", servertest.Image(f.dataset.ID))
 		runs[i] = "/v1/runs/" + made.RunIDs[0]
 	}
-	start := time.Now()
-	var history []porcupine.Operation
-	var mu sync.Mutex
+	history := storetest.NewHistory()
 	var all sync.WaitGroup
 	for client := range racers {
 		all.Go(func() {
@@ -146,28 +135,22 @@ func (f *phases) race(seed uint64) {
 			kinds := []string{"submit", "grant", "refund", "cancel", "mark", "mark", "mark", "unmark", "see"}
 			for range raceCalls {
 				r := raced{kinds[random.IntN(len(kinds))], random.IntN(racedRuns)}
-				call := time.Since(start)
-				answer, status := f.ask(r, runs[r.run])
-				op := porcupine.Operation{ClientId: client, Input: r, Call: int64(call), Output: answer, Return: int64(time.Since(start))}
-				switch status {
-				case http.StatusServiceUnavailable: // which changed nothing
-				case http.StatusOK, http.StatusCreated, http.StatusForbidden, http.StatusUnprocessableEntity:
-					mu.Lock()
-					history = append(history, op)
-					mu.Unlock()
-				default:
-					f.t.Errorf("%+v: status %d", r, status)
-				}
+				history.Call(client, r, func() (any, bool) {
+					answer, status := f.ask(r, runs[r.run])
+					switch status {
+					case http.StatusServiceUnavailable: // which changed nothing
+						return answer, false
+					case http.StatusOK, http.StatusCreated, http.StatusForbidden, http.StatusUnprocessableEntity:
+					default:
+						f.t.Errorf("%+v: status %d", r, status)
+					}
+					return answer, true
+				})
 			}
 		})
 	}
 	all.Wait()
-	if result := porcupine.CheckOperationsTimeout(quotaModel, history, 20*time.Second); result != porcupine.Ok {
-		for _, op := range history {
-			f.t.Logf("%v to %v: %s", time.Duration(op.Call), time.Duration(op.Return), quotaModel.DescribeOperation(op.Input, op.Output))
-		}
-		f.t.Fatalf("the history is not linearizable: %v", result)
-	}
+	history.CheckLinearizable(f.t, quotaModel)
 	a, marked := recordtest.Get[record.Allowance](f.t, f.Store, record.AllowanceKey(f.task.ID, f.ada.ID)), 0
 	for _, path := range runs {
 		if servertest.Get[record.Run](f.Server, "ada", path).Final {

@@ -104,12 +104,10 @@ func raceRequests(t *testing.T, s *servertest.Server, user string, statuses map[
 	s.Want(http.StatusCreated, &made, user, http.MethodPost, "/v1/organizers", map[string]any{"name": "First"})
 	path := "/v1/organizers/" + made.ID
 	first := s.Want(http.StatusOK, nil, user, http.MethodGet, path, nil).Header.Get("ETag")
-	var history []porcupine.Operation
+	history := storetest.NewHistory()
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	start := time.Now()
-	send := func(client int, r sent) received {
-		call := time.Since(start)
+	ask := func(r sent) (any, bool) {
 		var a servertest.Answer
 		switch r.kind {
 		case "see":
@@ -132,11 +130,10 @@ func raceRequests(t *testing.T, s *servertest.Server, user string, statuses map[
 		defer mu.Unlock()
 		statuses[fmt.Sprint(r.kind, " ", a.Status)]++
 		// What was not done for now changed nothing, nor what repeats a request that is under way.
-		if a.Status != http.StatusServiceUnavailable && (r.kind != "make" || a.Status != http.StatusConflict) {
-			history = append(history, porcupine.Operation{ClientId: client, Input: r, Call: int64(call), Output: got,
-				Return: int64(time.Since(start))})
-		}
-		return got
+		return got, a.Status != http.StatusServiceUnavailable && (r.kind != "make" || a.Status != http.StatusConflict)
+	}
+	send := func(client int, r sent) received {
+		return history.Call(client, r, func() (any, bool) { return ask(r) }).(received)
 	}
 	random := storetest.Random(t)
 	for client := range racers {
@@ -160,11 +157,5 @@ func raceRequests(t *testing.T, s *servertest.Server, user string, statuses map[
 		})
 	}
 	all.Wait()
-	model := requestsModel(first)
-	if result := porcupine.CheckOperationsTimeout(model, history, 20*time.Second); result != porcupine.Ok {
-		for _, op := range history {
-			t.Logf("%v to %v: %s", time.Duration(op.Call), time.Duration(op.Return), model.DescribeOperation(op.Input, op.Output))
-		}
-		t.Fatalf("the history is not linearizable: %v", result)
-	}
+	history.CheckLinearizable(t, requestsModel(first))
 }

@@ -19,6 +19,7 @@ import (
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/store/storetest"
 
 	"github.com/anishathalye/porcupine"
 )
@@ -241,45 +242,37 @@ func raceUserQuota(t *testing.T, s *servertest.Server, user string) {
 	if a := set(2); a.Status != http.StatusOK {
 		t.Fatalf("%s", a.Body)
 	}
-	var history []porcupine.Operation
-	var mu sync.Mutex
+	history := storetest.NewHistory()
 	var all sync.WaitGroup
-	start := time.Now()
+	ask := func(input int64) (any, bool) {
+		output, status := madeOf{}, http.StatusOK
+		switch {
+		case input > 0:
+			status = set(input).Status
+		case input < 0:
+			u := servertest.Get[users.Profile](s, "root", pathOfUser(user))
+			output = madeOf{u.Limits.PerDay[record.MadeOrganizers], u.Taken.PerDay[record.MadeOrganizers]}
+		default:
+			if status = s.Do(user, http.MethodPost, "/v1/organizers", map[string]any{"name": "New"}).Status; status == http.StatusCreated {
+				output.made = 1
+			}
+		}
+		if !slices.Contains([]int{http.StatusOK, http.StatusCreated, http.StatusTooManyRequests, http.StatusServiceUnavailable}, status) {
+			t.Errorf("%d: status %d", input, status)
+		}
+		return output, status != http.StatusServiceUnavailable // which changed nothing
+	}
 	for client := range racers {
 		all.Go(func() {
 			for range raceCalls {
-				input, output, status := rand.Int64N(3)-1, madeOf{}, http.StatusOK
-				call := time.Since(start)
-				switch {
-				case input > 0:
+				input := rand.Int64N(3) - 1
+				if input > 0 {
 					input += rand.Int64N(8)
-					status = set(input).Status
-				case input < 0:
-					u := servertest.Get[users.Profile](s, "root", pathOfUser(user))
-					output = madeOf{u.Limits.PerDay[record.MadeOrganizers], u.Taken.PerDay[record.MadeOrganizers]}
-				default:
-					if status = s.Do(user, http.MethodPost, "/v1/organizers", map[string]any{"name": "New"}).Status; status == http.StatusCreated {
-						output.made = 1
-					}
 				}
-				if status == http.StatusServiceUnavailable { // which changed nothing
-					continue
-				}
-				if status != http.StatusOK && status != http.StatusCreated && status != http.StatusTooManyRequests {
-					t.Errorf("%d: status %d", input, status)
-				}
-				mu.Lock()
-				history = append(history, porcupine.Operation{ClientId: client, Input: input, Call: int64(call), Output: output,
-					Return: int64(time.Since(start))})
-				mu.Unlock()
+				history.Call(client, input, func() (any, bool) { return ask(input) })
 			}
 		})
 	}
 	all.Wait()
-	if result := porcupine.CheckOperationsTimeout(userQuotaModel, history, 20*time.Second); result != porcupine.Ok {
-		for _, op := range history {
-			t.Logf("%v to %v: %s", time.Duration(op.Call), time.Duration(op.Return), userQuotaModel.DescribeOperation(op.Input, op.Output))
-		}
-		t.Fatalf("the history is not linearizable: %v", result)
-	}
+	history.CheckLinearizable(t, userQuotaModel)
 }

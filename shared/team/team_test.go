@@ -18,6 +18,7 @@ import (
 	"assay/shared/store"
 	"assay/shared/store/dynamo/dynamotest"
 	"assay/shared/store/embedded"
+	"assay/shared/store/storetest"
 	"assay/shared/team"
 
 	"github.com/anishathalye/porcupine"
@@ -105,15 +106,7 @@ type task struct {
 func newTask(t *testing.T, s store.Store) *task {
 	b := recordtest.New(t, s)
 	made := b.Task()
-	return &task{slow{s}, t, made.TaskItem, [2]string{made.Register("0").ID, made.Register("1").ID}}
-}
-
-// slow is a store whose writes come some time after the reads that they depend on, so that others come between.
-type slow struct{ store.Store }
-
-func (s slow) Write(ctx context.Context, writes ...store.Write) error {
-	time.Sleep(rand.N(time.Millisecond))
-	return s.Store.Write(ctx, writes...)
+	return &task{storetest.SlowWrites(s), t, made.TaskItem, [2]string{made.Register("0").ID, made.Register("1").ID}}
 }
 
 // do does what the request asks, again after each conflict, and reports whether it was done.
@@ -212,9 +205,7 @@ func TestChange_IsLinearizable(t *testing.T) {
 
 func checkHistory(t *testing.T, k *task, seed uint64) {
 	t.Helper()
-	begin := time.Now()
-	var mu sync.Mutex
-	var history []porcupine.Operation
+	history := storetest.NewHistory()
 	var wg sync.WaitGroup
 	for client := range clients {
 		wg.Go(func() {
@@ -228,25 +219,18 @@ func checkHistory(t *testing.T, k *task, seed uint64) {
 				if r.kind != "withdraw" { // in several places at once; to leave is also to be removed
 					r.user = random.IntN(clients)
 				}
-				call := time.Since(begin)
-				got, err := k.do(t.Context(), r)
-				if err != nil {
-					t.Error(err)
-				}
-				mu.Lock()
-				history = append(history, porcupine.Operation{ClientId: client, Input: r, Call: int64(call), Output: got,
-					Return: int64(time.Since(begin))})
-				mu.Unlock()
+				history.Call(client, r, func() (any, bool) {
+					got, err := k.do(t.Context(), r)
+					if err != nil {
+						t.Error(err)
+					}
+					return got, true
+				})
 			}
 		})
 	}
 	wg.Wait()
-	if result := porcupine.CheckOperationsTimeout(linearizable, history, 20*time.Second); result != porcupine.Ok {
-		for _, op := range history {
-			t.Logf("%v to %v: %s", time.Duration(op.Call), time.Duration(op.Return), linearizable.DescribeOperation(op.Input, op.Output))
-		}
-		t.Fatalf("the history is not linearizable: %v", result)
-	}
+	history.CheckLinearizable(t, linearizable)
 	k.checkGrants()
 }
 

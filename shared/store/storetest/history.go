@@ -1,0 +1,58 @@
+package storetest
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"assay/shared/store"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// SlowWrites returns s with writes that come some time after the reads that they depend on, so that others come between.
+func SlowWrites(s store.Store) *Hooked {
+	return &Hooked{Store: s, Before: func(c Call) error {
+		if len(c.Writes) > 0 {
+			time.Sleep(rand.N(2 * time.Millisecond)) //nolint:gosec // nothing is secret
+		}
+		return nil
+	}}
+}
+
+// History records what concurrent clients ask, and what they are answered.
+type History struct {
+	begun time.Time
+	mu    sync.Mutex
+	calls []porcupine.Operation
+}
+
+// NewHistory begins a history.
+func NewHistory() *History { return &History{begun: time.Now()} }
+
+// Call records the input and the output of a call that the client makes by do, unless it changed nothing and says nothing. It returns the
+// output.
+func (h *History) Call(client int, input any, do func() (output any, counts bool)) any {
+	call := time.Since(h.begun)
+	output, counts := do()
+	returned := time.Since(h.begun)
+	if counts {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.calls = append(h.calls, porcupine.Operation{ClientId: client, Input: input, Call: int64(call), Output: output, Return: int64(returned)})
+	}
+	return output
+}
+
+// CheckLinearizable fails the test unless one after the other could have been answered so, as the model says.
+func (h *History) CheckLinearizable(t testing.TB, model porcupine.Model) {
+	t.Helper()
+	if result := porcupine.CheckOperationsTimeout(model, h.calls, 20*time.Second); result != porcupine.Ok {
+		for _, op := range h.calls {
+			t.Logf("%v to %v, client %d: %s", time.Duration(op.Call), time.Duration(op.Return), op.ClientId,
+				model.DescribeOperation(op.Input, op.Output))
+		}
+		t.Fatalf("the history is not linearizable: %v", result)
+	}
+}

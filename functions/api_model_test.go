@@ -1,0 +1,185 @@
+//go:build !race
+
+package functions_test
+
+import (
+	"fmt"
+	"slices"
+
+	"assay/shared/record"
+)
+
+// The callers of the model: nobody, participants, an organizer's owner and editor, and an administrator.
+var apiCallers = []string{"", "ada", "bob", "cy", "dora", "olga", "eddy", "root"}
+
+// apiModel is what an organizer's task holds, as the design describes it and in the simplest way: the rules of the API are written once
+// more, by what callers see, without scopes, audiences and grants.
+type apiModel struct {
+	task        string // path
+	dataset     string
+	private     bool
+	approval    bool // who registers waits for the organizers
+	blinds      bool // runs begin blinded
+	total       int  // runs of a team; 0 for no limit
+	description string
+	teams       []*apiTeam
+	entries     []*apiEntry
+}
+
+type apiTeam struct {
+	path, name, alias string
+	anonymous         bool
+	members           []string // the owner is the first
+	state             record.RegistrationState
+}
+
+type apiEntry struct {
+	path, run          string
+	team               *apiTeam
+	public             bool
+	evaluated          bool
+	evaluation         string
+	published, blinded bool
+	deletion           string // path of its entry in the trash, while it lies there
+	byTeam             bool   // deleted it, and so may restore it
+}
+
+func organizes(caller string) bool { return caller == "olga" || caller == "eddy" || caller == "root" }
+
+// of returns the team of the caller, or nil.
+func (m *apiModel) of(caller string) *apiTeam {
+	for _, t := range m.teams {
+		if slices.Contains(t.members, caller) {
+			return t
+		}
+	}
+	return nil
+}
+
+// accepted reports whether the caller takes part.
+func (m *apiModel) accepted(caller string) bool {
+	t := m.of(caller)
+	return t != nil && t.state == record.Accepted
+}
+
+// seesTask reports whether the task is visible to the caller.
+func (m *apiModel) seesTask(caller string) bool {
+	return !m.private || organizes(caller) || m.accepted(caller)
+}
+
+// taskStatus is that of a GET of the task, or of a list below it.
+func (m *apiModel) taskStatus(caller string) int {
+	switch {
+	case m.seesTask(caller):
+		return 200
+	case m.of(caller) != nil: // who knows of it, and waits or was rejected
+		return 403
+	default:
+		return 404
+	}
+}
+
+// refusal is the status that refuses what the caller sees and may not do.
+func refusal(caller string) int {
+	if caller == "" {
+		return 401
+	}
+	return 403
+}
+
+func (e *apiEntry) owned(caller string) bool { return slices.Contains(e.team.members, caller) }
+
+func (m *apiModel) seesEntry(caller string, e *apiEntry) bool {
+	return e.deletion == "" && (organizes(caller) || e.owned(caller) || e.public && m.seesTask(caller))
+}
+
+func (m *apiModel) seesEvaluation(caller string, e *apiEntry) bool {
+	switch {
+	case e.deletion != "" || !e.evaluated:
+		return false
+	case organizes(caller):
+		return true
+	case e.owned(caller):
+		return !e.blinded
+	default:
+		return e.published && !e.blinded && m.seesTask(caller)
+	}
+}
+
+// changeStatus is that of a change that only organizers, and where team says so the entry's team, may make.
+func (m *apiModel) changeStatus(caller string, e *apiEntry, team bool, done int) int {
+	switch {
+	case !m.seesEntry(caller, e):
+		return 404
+	case organizes(caller), team && e.owned(caller):
+		return done
+	default:
+		return refusal(caller)
+	}
+}
+
+// shownTeam is what the caller is shown as the name of the team.
+func (t *apiTeam) shownTo(caller string) string {
+	if t.anonymous && !organizes(caller) && !slices.Contains(t.members, caller) {
+		return t.alias
+	}
+	return t.name
+}
+
+// used counts the runs of the team against its quota. A deleted run counts on.
+func (m *apiModel) used(t *apiTeam) (n int) {
+	for _, e := range m.entries {
+		if e.team == t {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *apiModel) registerStatus(caller string) int {
+	switch {
+	case !m.seesTask(caller):
+		return m.taskStatus(caller)
+	case caller == "":
+		return 401
+	case m.of(caller) != nil:
+		return 409
+	default:
+		return 201
+	}
+}
+
+func (m *apiModel) submitStatus(caller string) int {
+	t := m.of(caller)
+	switch {
+	case !m.seesTask(caller):
+		return m.taskStatus(caller)
+	case !m.accepted(caller):
+		return refusal(caller)
+	case m.total > 0 && m.used(t) >= m.total:
+		return 403
+	default:
+		return 201
+	}
+}
+
+// entriesSeen are the paths of the submissions that the caller sees, in the order of the API.
+func (m *apiModel) entriesSeen(caller string) (paths []string) {
+	for _, e := range slices.Backward(m.entries) {
+		if m.seesEntry(caller, e) {
+			paths = append(paths, e.path)
+		}
+	}
+	return paths
+}
+
+// evaluationsSeen are the runs whose evaluation the caller sees, with the name of the team that is shown.
+func (m *apiModel) evaluationsSeen(caller string) (runs []string) {
+	for _, e := range m.entries {
+		if m.seesEvaluation(caller, e) {
+			runs = append(runs, fmt.Sprint(e.run, " of ", e.team.shownTo(caller)))
+		}
+	}
+	slices.Sort(runs)
+	return runs
+}

@@ -211,6 +211,13 @@ race: $(node_modules) ## run all tests, with the race detector where it can show
 chaos: $(node_modules) ## let workers, server and network fail at random over 500 runs, on each store
 	ASSAY_CHAOS_RUNS=500 $(GO) test -count=1 -run Chaos -timeout 30m -v ./local
 
+# Each test of the whole soaks a little; this takes as long as it is given, of a machine that does nothing else. Linux; a slow disk needs strace.
+SOAK ?= 20m
+
+.PHONY: soak
+soak: $(versitygw) ## serve a mixed load at 70 % of capacity for SOAK=20m while everything fails, and compare all that was acknowledged
+	ASSAY_SOAK=$(SOAK) $(GO) test -count=1 -run InASoak -timeout 3h -v ./local
+
 # Each test of the whole attacks a little; this floods for minutes, and judges by time too. The full form needs Linux.
 .PHONY: attack
 attack: ## attack the program under limits of memory and disk for four minutes, on an idle machine (ASSAY_TEST_SEED=... repeats a run)

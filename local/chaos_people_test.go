@@ -180,7 +180,7 @@ func (c *chaosTest) close(w *workLoad) {
 	c.t.Helper()
 	w.wantConcealed(c.t, c.server.server())
 	c.server.kill(c.t)
-	c.server.skew = 2 * chaosWindow
+	c.server.setClock(c.t, 2*chaosWindow)
 	c.server.start(c.t)
 	s := c.server.server()
 	s.call(c.t, w.owner, http.MethodDelete, w.deletion, nil, nil)

@@ -173,7 +173,7 @@ func (c *chaosTest) disrupt(load *workLoad) (kills, cuts int) {
 func (c *chaosTest) restart(random *rand.Rand) {
 	c.t.Helper()
 	c.server.kill(c.t)
-	c.server.skew = time.Duration(random.IntN(5)-2) * time.Minute
+	c.server.setClock(c.t, time.Duration(random.IntN(5)-2)*time.Minute)
 	c.server.start(c.t)
 }
 

@@ -10,8 +10,10 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,11 +39,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Variables that change the child's leases and its clock.
+// Variables of the child: how long its leases are, and a file that says by how much its clock goes ahead.
 const (
 	leaseVariable = "ASSAY_TEST_LEASE"
-	skewVariable  = "ASSAY_TEST_SKEW"
+	skewVariable  = "ASSAY_TEST_SKEW_FILE"
 )
+
+// skewInterval is how often the child reads by how much its clock goes ahead, which may change while it runs.
+const skewInterval = 20 * time.Millisecond
 
 // serveChild calls run with what the variables change, or another command.
 func serveChild(args []string) error {
@@ -52,12 +57,27 @@ func serveChild(args []string) error {
 	if err != nil {
 		return err
 	}
-	skew, _ := time.ParseDuration(os.Getenv(skewVariable))
-	c.now = func() time.Time { return time.Now().Add(skew) }
+	var ahead atomic.Int64
+	ahead.Store(int64(readSkew(0)))
+	go func() {
+		for range time.Tick(skewInterval) {
+			ahead.Store(int64(readSkew(time.Duration(ahead.Load()))))
+		}
+	}()
+	c.now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	if lease, err := time.ParseDuration(os.Getenv(leaseVariable)); err == nil {
 		c.lease, c.firstLease = lease, lease/2
 	}
 	return run(context.Background(), c, io.Discard, os.Stderr, func(*program) { fmt.Println("ready") })
+}
+
+// readSkew returns what the file of skewVariable says, or the present skew while the file is being written.
+func readSkew(present time.Duration) time.Duration {
+	text, _ := os.ReadFile(os.Getenv(skewVariable))
+	if skew, err := time.ParseDuration(string(text)); err == nil {
+		return skew
+	}
+	return present
 }
 
 // TestServer_LosesNothingWhenItIsKilled kills the server at random instants while clients submit. Afterwards every submission that
@@ -88,27 +108,62 @@ type serverProcess struct {
 	url, args string
 	data      string
 	env       []string
-	skew      time.Duration // by which its clock goes ahead
+	clock     string // file that says by how much its clock goes ahead
+	log       *logTail
 	process   *exec.Cmd
+}
+
+// logTail keeps the end of what a process logs, and counts the lines about errors.
+type logTail struct {
+	mu     sync.Mutex
+	last   []byte
+	errors int
+}
+
+// maxLogTail is how many bytes of a log are kept.
+const maxLogTail = 64 << 10
+
+// Write implements io.Writer.
+func (l *logTail) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.errors += bytes.Count(b, []byte("level=ERROR"))
+	l.last = append(l.last, b...)
+	l.last = l.last[max(0, len(l.last)-maxLogTail):]
+	return len(b), nil
+}
+
+func (l *logTail) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.last)
 }
 
 func newServerProcess(t *testing.T) *serverProcess {
 	t.Helper()
 	addr := programtest.FreeAddress(t)
 	data := t.TempDir()
-	return &serverProcess{url: "http://" + addr, data: data, args: "-demo=false -grpc-addr= -addr " + addr + " -data " + data}
+	return &serverProcess{url: "http://" + addr, data: data, args: "-demo=false -grpc-addr= -addr " + addr + " -data " + data,
+		clock: filepath.Join(t.TempDir(), "clock"), log: new(logTail)}
+}
+
+// setClock has the server's clock go ahead from soon on, also while it runs.
+func (v *serverProcess) setClock(t testing.TB, ahead time.Duration) {
+	t.Helper()
+	if err := os.WriteFile(v.clock, []byte(ahead.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (v *serverProcess) start(t testing.TB) {
 	t.Helper()
 	v.process = exec.Command(os.Args[0])
-	v.process.Env = append(append(os.Environ(), v.env...), childEnv+"="+v.args, skewVariable+"="+v.skew.String())
+	v.process.Env = append(append(os.Environ(), v.env...), childEnv+"="+v.args, skewVariable+"="+v.clock)
 	out, err := v.process.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var log bytes.Buffer
-	v.process.Stderr = &log
+	v.process.Stderr = v.log
 	if err := v.process.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -116,11 +171,11 @@ func (v *serverProcess) start(t testing.TB) {
 	t.Cleanup(func() { _ = process.Process.Kill() })
 	if _, err := out.Read(make([]byte, 16)); err != nil {
 		_ = v.process.Wait()
-		t.Fatalf("the server did not start: %v\n%s", err, log.String())
+		t.Fatalf("the server did not start: %v\n%s", err, v.log)
 	}
 }
 
-func (v *serverProcess) kill(t *testing.T) {
+func (v *serverProcess) kill(t testing.TB) {
 	t.Helper()
 	if err := v.process.Process.Kill(); err != nil {
 		t.Fatal(err)

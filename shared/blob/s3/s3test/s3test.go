@@ -78,16 +78,28 @@ func Bucket(t testing.TB, cfg aws.Config) string {
 	return name
 }
 
+// program is the path of the gateway, whether or not it is installed.
+func program(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(programtest.Root(t), ".tools", "versitygw-"+version, "versitygw")
+}
+
+// Installed reports whether there is a gateway to start.
+func Installed(t testing.TB) bool {
+	t.Helper()
+	_, err := os.Stat(program(t))
+	return err == nil
+}
+
 func start(t testing.TB, flags ...string) aws.Config {
 	t.Helper()
-	program := filepath.Join(programtest.Root(t), ".tools", "versitygw-"+version, "versitygw")
-	if _, err := os.Stat(program); err != nil {
-		t.Fatalf("the S3 gateway is not installed; run the tests with: make test-s3 (%v)", err)
+	if !Installed(t) {
+		t.Fatal("the S3 gateway is not installed; run the tests with: make test-s3")
 	}
 	const access, secret = "tester", "not-a-secret"
 	address := programtest.FreeAddress(t)
 	flags = append([]string{"--port", address, "--region", region, "--quiet", "--keep-alive"}, flags...)
-	gateway := exec.CommandContext(context.Background(), program, append(flags, "posix", t.TempDir())...) //nolint:gosec // make installed it
+	gateway := exec.CommandContext(context.Background(), program(t), append(flags, "posix", t.TempDir())...) //nolint:gosec // make installed it
 	gateway.Env = []string{"ROOT_ACCESS_KEY_ID=" + access, "ROOT_SECRET_ACCESS_KEY=" + secret}
 	programtest.Serve(t, gateway, address)
 	return aws.Config{

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"log"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"assay/shared/auth/devissuer"
+	"assay/shared/blob/s3/s3test"
+	"assay/shared/programtest"
+
+	"golang.org/x/sys/unix"
+)
+
+// A child that serves answers callers when it may not write to a file, as with a full disk, and lets another process slow it down.
+func init() {
+	if os.Getenv(childEnv) == "" {
+		return
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	_ = unix.Prctl(unix.PR_SET_PTRACER, ^uintptr(0), 0, 0, 0) // a kernel without that restriction does not know it
+}
+
+// soakFault is something that goes wrong until end is called.
+type soakFault struct {
+	name  string
+	begin func() (end func())
+}
+
+// allFaults are the faults that this machine can make. The kill is the first.
+func (s *soak) allFaults() []soakFault {
+	during := func(set func(on bool)) func() func() {
+		return func() func() {
+			set(true)
+			return func() { set(false) }
+		}
+	}
+	faults := []soakFault{
+		{"kill", func() func() {
+			s.server.kill(s.t)
+			return func() { s.server.start(s.t) }
+		}},
+		{"full disk", s.fillDisk},
+		{"clock", func() func() {
+			s.server.setClock(s.t, time.Duration(s.random.IntN(241)-120)*time.Second)
+			return func() { s.server.setClock(s.t, 0) }
+		}},
+		{"issuer away", during(s.issuer.away.Store)},
+	}
+	if s.objects.gateway {
+		faults = append(faults, soakFault{"object store", during(s.objects.fails.Store)})
+	} else {
+		s.t.Log("NOT CHECKED: an object store that fails, since the S3 gateway is not installed; make soak builds it.")
+	}
+	if strace, err := exec.LookPath("strace"); err == nil {
+		faults = append(faults, soakFault{"slow disk", func() func() { return s.slowDisk(strace) }})
+	} else {
+		s.t.Log("NOT CHECKED: a slow disk, which needs strace.")
+	}
+	return faults
+}
+
+// disrupt applies the faults in random order, again and again, each once at least, with as much time without a fault after each.
+func (s *soak) disrupt(faults []soakFault, d time.Duration) {
+	s.t.Helper()
+	for end := time.Now().Add(d); ; {
+		for _, n := range s.random.Perm(len(faults)) {
+			stop := faults[n].begin()
+			time.Sleep(s.span)
+			stop()
+			s.applied[faults[n].name]++
+			time.Sleep(s.span)
+		}
+		if s.t.Failed() || time.Now().After(end) {
+			return
+		}
+	}
+}
+
+// fillDisk lets the server write to no file. The limit is one of each file, and stands for that of a disk.
+func (s *soak) fillDisk() (end func()) {
+	process := s.server.process.Process.Pid
+	var before unix.Rlimit
+	if err := unix.Prlimit(process, unix.RLIMIT_FSIZE, &unix.Rlimit{Max: unix.RLIM_INFINITY}, &before); err != nil {
+		s.t.Fatal(err)
+	}
+	return func() {
+		if err := unix.Prlimit(process, unix.RLIMIT_FSIZE, &before, nil); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// syncDelay is how long a slow disk takes for each sync.
+const syncDelay = 200 * time.Millisecond
+
+// slowDisk has each sync of the server take longer, by strace.
+func (s *soak) slowDisk(strace string) (end func()) {
+	delay := "inject=fsync,fdatasync:delay_enter=" + strconv.FormatInt(syncDelay.Microseconds(), 10)
+	tracer := exec.Command(strace, "-f", "-o", os.DevNull, "-e", "trace=fsync,fdatasync", "-e", delay, "-p",
+		strconv.Itoa(s.server.process.Process.Pid))
+	says, err := tracer.StderrPipe()
+	if err == nil {
+		err = tracer.Start()
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(says).ReadString('\n'); err != nil {
+		s.t.Logf("NOT CHECKED: a slow disk, since strace may not attach to a process: %s", line)
+	}
+	go func() { _, _ = io.Copy(io.Discard, says) }()
+	return func() {
+		_ = tracer.Process.Signal(syscall.SIGTERM)
+		_ = tracer.Wait()
+	}
+}
+
+// soakIssuer is an issuer that can be away: then it closes each connection without an answer.
+type soakIssuer struct {
+	*devissuer.Issuer
+	url  string
+	away atomic.Bool
+}
+
+func newSoakIssuer(t *testing.T) *soakIssuer {
+	t.Helper()
+	i := new(soakIssuer)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if i.away.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		i.Handler(func(w http.ResponseWriter, _ *http.Request, err error) {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+		}).ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	i.url = server.URL
+	var err error
+	if i.Issuer, err = devissuer.Open("", server.URL, audience); err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// soakObjects is where the files are: a bucket behind a proxy that can fail, or without a gateway the folder of the data.
+type soakObjects struct {
+	gateway bool
+	flags   string
+	fails   atomic.Bool
+}
+
+func newSoakObjects(t *testing.T, random *rand.Rand) *soakObjects {
+	t.Helper()
+	o := new(soakObjects)
+	if !s3test.Installed(t) {
+		return o
+	}
+	cfg, bucket := s3test.Start(t)
+	to, err := url.Parse(*cfg.BaseEndpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(to)
+		r.Out.Host = r.In.Host // which the request is signed for
+	}}
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if o.fails.Load() {
+			switch random.IntN(4) {
+			case 0:
+				panic(http.ErrAbortHandler)
+			case 1:
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			case 2:
+				time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
+			default: // forwarded, as some are
+			}
+		}
+		forward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(proxy.Close)
+	credentials, err := cfg.Credentials.Retrieve(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("AWS_ENDPOINT_URL_S3", proxy.URL)
+	t.Setenv("AWS_REGION", cfg.Region)
+	t.Setenv("AWS_ACCESS_KEY_ID", credentials.AccessKeyID)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", credentials.SecretAccessKey)
+	o.gateway, o.flags = true, " -files "+filesS3+" -bucket "+bucket
+	return o
+}
+
+// opsAddress has the server serve metrics and profiles, and returns where.
+func opsAddress(t *testing.T, v *serverProcess) string {
+	t.Helper()
+	addr := programtest.FreeAddress(t)
+	v.args += " -ops-addr " + addr
+	return addr
+}

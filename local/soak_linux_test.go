@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"assay/shared/store/storetest"
+
+	"golang.org/x/time/rate"
+)
+
+// How long the soak takes. ASSAY_SOAK has a longer time, such as 20m, than each test of the whole takes.
+const (
+	soakVariable = "ASSAY_SOAK"
+	soakShort    = 6 * time.Second
+)
+
+const (
+	soakClients  = 12
+	soakShare    = 0.7         // of the capacity, which is the load
+	soakPatience = time.Minute // how long after a fault a request may be refused
+)
+
+// TestServer_KeepsWhatItAcknowledgesInASoak has clients send a mixed load at 70 % of the server's capacity, which is measured first, while
+// the server is killed, its disk is full or slow, its clock jumps, its issuer is away and its object store fails. What was acknowledged is
+// kept in a model, and in the end the whole state is compared with it, before and after one more kill. From the last kill during the
+// load to its end, memory, open files and goroutines must not grow.
+func TestServer_KeepsWhatItAcknowledgesInASoak(t *testing.T) {
+	duration := soakShort
+	if s := os.Getenv(soakVariable); s != "" {
+		var err error
+		if duration, err = time.ParseDuration(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := newSoak(t, min(max(duration/40, 250*time.Millisecond), 10*time.Second))
+	began := time.Now()
+	stop := s.load()
+	capacity := s.measure(duration / 10)
+	s.limit.SetLimit(rate.Limit(soakShare * capacity))
+	s.disrupt(s.faults, duration*6/10)
+	s.calm()
+	before := s.resources()
+	s.disrupt(s.faults[1:], duration*3/10) // the first is the kill
+	s.calm()
+	after := s.resources()
+	stop()
+	t.Logf("%.0f requests a second are the capacity; %d were answered in %v, at %.0f a second at most, over the faults %v", capacity,
+		s.done.Load(), time.Since(began).Round(time.Second), soakShare*capacity, s.applied)
+	t.Logf("acknowledged: %v; sent again: %d; errors in the log: %d", s.acknowledged(), s.asked.Load(), s.server.log.errors)
+	t.Logf("at rest after the last kill: %v; at rest after %v more of load: %v", before, (duration * 3 / 10).Round(time.Second), after)
+	after.checkGrowth(t, before)
+	s.verify()
+	s.server.kill(t)
+	s.server.start(t)
+	s.verify()
+	if t.Failed() {
+		t.Logf("the server logged last:\n%.8000s", s.server.log)
+	}
+}
+
+// measure returns how many requests a second the server answers when the clients wait for nothing but its answers.
+func (s *soak) measure(d time.Duration) float64 {
+	first, began := s.done.Load(), time.Now()
+	time.Sleep(d)
+	return float64(s.done.Load()-first) / time.Since(began).Seconds()
+}
+
+// load has all clients send requests until stop is called.
+func (s *soak) load() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var clients sync.WaitGroup
+	for _, c := range s.clients {
+		clients.Go(func() { c.run(ctx) })
+	}
+	return func() {
+		cancel()
+		clients.Wait()
+	}
+}
+
+// calm has the clients pause, until no run is under way.
+func (s *soak) calm() {
+	s.t.Helper()
+	s.pause.Lock()
+	defer s.pause.Unlock()
+	s.settle()
+}
+
+// settle waits until every run has ended.
+func (s *soak) settle() {
+	s.t.Helper()
+	server, began := s.server.server(), time.Now()
+	for _, c := range s.clients {
+		for _, task := range c.tasks {
+			server.await(s.t, "every run has ended", func() bool { return server.unfinishedRuns(s.t, c.organizer, task.path) == 0 })
+		}
+	}
+	s.t.Logf("every run had ended %v after the load", time.Since(began).Round(10*time.Millisecond))
+}
+
+func newSoak(t *testing.T, span time.Duration) *soak {
+	t.Helper()
+	s := &soak{t: t, server: newServerProcess(t), random: storetest.Random(t), limit: rate.NewLimiter(rate.Inf, 1), applied: map[string]int{},
+		span: span}
+	s.issuer = newSoakIssuer(t)
+	s.server.args += " -issuer " + s.issuer.url + " -audience " + audience + " -quotas " + soakQuotas + " -rates " + soakRates
+	s.objects = newSoakObjects(t, s.random)
+	s.server.args += s.objects.flags
+	s.ops = opsAddress(t, s.server)
+	s.faults = s.allFaults()
+	s.server.start(t)
+	for n := range soakClients {
+		s.clients = append(s.clients, newSoakClient(s, n))
+	}
+	return s
+}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/record"
+)
+
+// soakAP is the average precision of a run by the rank of the only relevant document, from 0.
+var soakAP = []float64{1, 1. / 2, 1. / 3}
+
+// soakTask is what was acknowledged of a task.
+type soakTask struct {
+	path, dataset, registration string
+	team, description           string
+	staleTag                    string // an entity tag that it had
+	submissions                 map[string]*soakSubmission
+	order                       []*soakSubmission
+}
+
+// soakSubmission is what was acknowledged of a submission.
+type soakSubmission struct {
+	path, run, content string
+	ap                 float64
+	public, published  bool
+	deletion           string // path of its entry in the trash, while it lies there
+}
+
+// pick returns a submission, mostly one of the last, or nil when there is none.
+func (k *soakTask) pick(random *rand.Rand) *soakSubmission {
+	from := 0
+	if random.IntN(4) > 0 {
+		from = max(0, len(k.order)-20)
+	}
+	if len(k.order) == 0 {
+		return nil
+	}
+	return k.order[from+random.IntN(len(k.order)-from)]
+}
+
+// deleted counts the submissions that lie in the trash.
+func (k *soakTask) deleted() (n int) {
+	for _, of := range k.order {
+		if of.deletion != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// tagged is a task as it was read.
+type tagged struct {
+	record.Task
+	tag string
+}
+
+// readTask reads the task, which must be as it was acknowledged.
+func (c *soakClient) readTask(task *soakTask) (shown tagged) {
+	a, _ := c.do(c.organizer, http.MethodGet, task.path, nil, nil)
+	if c.want(http.StatusOK, http.MethodGet, task.path, a) && c.decode(a, &shown.Task) {
+		shown.tag = a.header.Get("ETag")
+		if shown.Description != task.description {
+			c.t.Errorf("%s has the description %q, and %q was acknowledged", task.path, shown.Description, task.description)
+		}
+	}
+	return shown
+}
+
+// read reads something, which must be as it was acknowledged.
+func (c *soakClient) read(task *soakTask) {
+	of := task.pick(c.random)
+	switch n := c.random.IntN(6); {
+	case n == 0 || of == nil:
+		c.readTask(task)
+	case n == 1:
+		c.readList("", "/v1/tasks?limit=50")
+	case n == 2:
+		c.readList(c.team, task.path+"/submissions")
+	case n == 3:
+		c.readList("", task.path+"/evaluations?sort=rank&filter[datasetId]="+task.dataset)
+	case of.deletion != "":
+		a, _ := c.do(c.team, http.MethodGet, of.path, nil, nil)
+		c.want(http.StatusNotFound, http.MethodGet, of.path, a)
+	default:
+		c.readRun(of)
+	}
+}
+
+func (c *soakClient) readList(token, path string) {
+	if a, _ := c.do(token, http.MethodGet, path, nil, nil); a.status != http.StatusNoContent {
+		c.want(http.StatusOK, http.MethodGet, path, a)
+	}
+}
+
+// readRun reads a run as its team and as an anonymous caller, and where it is completed its value.
+func (c *soakClient) readRun(of *soakSubmission) {
+	path := "/v1/runs/" + of.run
+	hidden, _ := c.do("", http.MethodGet, path, nil, nil)
+	c.want(map[bool]int{true: http.StatusOK, false: http.StatusNotFound}[of.public], http.MethodGet, path, hidden)
+	a, _ := c.do(c.team, http.MethodGet, path, nil, nil)
+	var r record.Run
+	if !c.want(http.StatusOK, http.MethodGet, path, a) || !c.decode(a, &r) || r.EvaluationID == "" {
+		return
+	}
+	path = "/v1/evaluations/" + r.EvaluationID
+	var e record.Evaluation
+	a, _ = c.do(c.team, http.MethodGet, path, nil, nil)
+	if c.want(http.StatusOK, http.MethodGet, path, a) && c.decode(a, &e) {
+		of.checkValue(c.t, e)
+	}
+}
+
+func (of *soakSubmission) checkValue(t testing.TB, e record.Evaluation) {
+	t.Helper()
+	if v := e.Measures["AP"]; v == nil || math.Abs(*v-of.ap) > 1e-9 {
+		t.Errorf("the evaluation %s of run %s has %v, and should be %v", e.ID, of.run, e.Measures, of.ap)
+	}
+}
+
+// verify compares the whole state with the model: no more is there, and no less.
+func (s *soak) verify() {
+	s.t.Helper()
+	s.settle()
+	began, interrupted := time.Now(), 0
+	tasks := map[string]bool{}
+	for _, listed := range allOf[record.Task](s.t, s.server.server(), "", "/v1/tasks?limit=200") {
+		tasks["/v1/tasks/"+listed.ID] = true
+	}
+	for _, c := range s.clients {
+		for _, task := range c.tasks {
+			if !tasks[task.path] {
+				s.t.Errorf("%s was acknowledged and is in no list", task.path)
+			}
+			delete(tasks, task.path)
+			c.readTask(task)
+			interrupted += c.verifyTask(task)
+		}
+	}
+	if len(tasks) > 0 {
+		s.t.Errorf("there are tasks that nobody was told of: %v", slices.Collect(maps.Keys(tasks)))
+	}
+	s.t.Logf("the whole state was compared in %v; %d runs failed because a fault interrupted each attempt",
+		time.Since(began).Round(time.Millisecond), interrupted)
+}
+
+// soakState is what callers see of the submissions of a task, by path or by the id of the run.
+type soakState map[string]string
+
+// verifyTask compares a task, and returns how many of its runs failed because each of their attempts was interrupted.
+func (c *soakClient) verifyTask(task *soakTask) (interrupted int) {
+	s, t := c.server.server(), c.t
+	var runs []record.Run
+	differ := "at first"
+	for deadline := time.Now().Add(soakPatience); differ != ""; time.Sleep(50 * time.Millisecond) { // until all is propagated
+		runs = allOf[record.Run](t, s, c.organizer, "/v1/runs?limit=200&filter[taskId]="+id(task.path))
+		want := task.state(runs)
+		got := soakState{}
+		for _, sub := range allOf[record.Submission](t, s, c.organizer, task.path+"/submissions?limit=200") {
+			got[task.path+"/submissions/"+sub.ID] += fmt.Sprint("by ", sub.Team, " ", sub.Visibility)
+		}
+		for _, r := range runs {
+			got[r.ID] += string(r.State)
+		}
+		for _, e := range allOf[record.Evaluation](t, s, c.organizer, task.path+"/evaluations?limit=200") {
+			got[e.RunID] += fmt.Sprintf(" %.4f", *e.Measures["AP"])
+		}
+		for _, e := range allOf[record.Evaluation](t, s, "", task.path+"/evaluations?limit=200") {
+			got[e.RunID] += " published"
+		}
+		for _, d := range allOf[record.Deletion](t, s, c.organizer, "/v1/deletions?limit=200&filter[taskId]="+id(task.path)) {
+			got[d.Subject] += "in the trash"
+		}
+		if differ = want.difference(got); time.Now().After(deadline) && differ != "" {
+			t.Errorf("%s is not as it was acknowledged: %s", task.path, differ)
+			return 0
+		}
+	}
+	for _, r := range runs {
+		if r.State == record.Failed {
+			interrupted++
+			if !strings.Contains(fmt.Sprint(r.Diagnostics), "no attempt came to an end") {
+				t.Errorf("run %s failed: %v", r.ID, r.Diagnostics)
+			}
+		}
+	}
+	c.verifyFiles(task)
+	return interrupted
+}
+
+// state is what must be seen of the task. Whether a run was completed, and not interrupted too often, the runs say.
+func (k *soakTask) state(runs []record.Run) soakState {
+	ended := map[string]record.RunState{}
+	for _, r := range runs {
+		ended[r.ID] = r.State
+	}
+	want := soakState{}
+	for _, of := range k.submissions {
+		if of.deletion != "" {
+			want[of.path] = "in the trash"
+			continue
+		}
+		want[of.path] = fmt.Sprint("by ", k.team, " ", map[bool]record.Visibility{true: record.Public, false: record.Private}[of.public])
+		want[of.run] = string(record.Completed) + fmt.Sprintf(" %.4f", of.ap)
+		if of.published {
+			want[of.run] += " published"
+		}
+		if ended[of.run] == record.Failed {
+			want[of.run] = string(record.Failed)
+		}
+	}
+	return want
+}
+
+// difference names the first difference, or nothing.
+func (want soakState) difference(got soakState) string {
+	for name := range want {
+		if got[name] != want[name] {
+			return fmt.Sprintf("%s is %q, want %q", name, got[name], want[name])
+		}
+	}
+	for name := range got {
+		if _, known := want[name]; !known {
+			return fmt.Sprintf("%s is %q, and nobody was told of it", name, got[name])
+		}
+	}
+	return ""
+}
+
+// verifyFiles downloads the files of some of the runs.
+func (c *soakClient) verifyFiles(task *soakTask) {
+	for i, of := range task.order {
+		if i%(1+len(task.order)/50) != 0 || of.deletion != "" {
+			continue
+		}
+		var r record.Run
+		s := c.server.server()
+		s.get(c.t, c.team, "/v1/runs/"+of.run, &r)
+		if got := s.send(c.t, "", http.MethodGet, r.Files[0].URL, nil); string(got.body) != of.content {
+			c.t.Errorf("the file of run %s has status %d, and is %q instead of %q", of.run, got.status, got.body, of.content)
+		}
+	}
+}

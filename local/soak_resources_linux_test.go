@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Bounds of what a process may grow by under load, between two moments at rest. Connections to the object store and the goroutines of
+// each come and go. The heap has orders of leaderboards, and what it had at most is not given back at once.
+const (
+	soakGrowthGoroutines = 60
+	soakGrowthFiles      = 40
+	soakGrowthHeap       = 48 << 20
+	soakGrowthMemory     = 192 << 20
+)
+
+// soakResources is what the process of a server takes.
+type soakResources struct {
+	goroutines, files int
+	heap, memory      int64 // after a collection, and what is resident without mapped files
+}
+
+func (r soakResources) String() string {
+	return fmt.Sprintf("%d goroutines, %d open files, %.1f MiB of heap, %.1f MiB resident", r.goroutines, r.files, float64(r.heap)/(1<<20),
+		float64(r.memory)/(1<<20))
+}
+
+// resources returns what the server takes once its clients have left, some seconds after the last request.
+func (s *soak) resources() soakResources {
+	s.t.Helper()
+	s.pause.Lock()
+	defer s.pause.Unlock()
+	for _, c := range s.clients {
+		c.http.CloseIdleConnections()
+	}
+	http.DefaultClient.CloseIdleConnections()
+	time.Sleep(min(s.span, 2*time.Second)) // connections that were closed take the server a moment
+	for range 2 {                          // the first collection has finalizers run
+		if err := s.opsLines("/debug/pprof/heap?gc=1", func(string) {}); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	var r soakResources
+	values := map[string]*int64{"go_goroutines": new(int64), "process_open_fds": new(int64), "go_memstats_heap_alloc_bytes": &r.heap}
+	err := s.opsLines("/metrics", func(line string) {
+		name, value, _ := strings.Cut(line, " ")
+		if into := values[name]; into != nil {
+			v, _ := strconv.ParseFloat(value, 64)
+			*into = int64(v)
+		}
+	})
+	if err != nil || r.heap == 0 {
+		s.t.Fatal("the metrics lack what the process takes", err)
+	}
+	r.goroutines, r.files = int(*values["go_goroutines"]), int(*values["process_open_fds"])
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.server.process.Process.Pid))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(status), "RssAnon:")
+	kib, _, _ := strings.Cut(after, " kB")
+	n, err := strconv.ParseInt(strings.TrimSpace(kib), 10, 64)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.memory = n << 10
+	return r
+}
+
+func (s *soak) opsLines(path string, line func(string)) error {
+	resp, err := http.Get("http://" + s.ops + path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Buffer(nil, 1<<20); lines.Scan(); {
+		line(lines.Text())
+	}
+	return lines.Err()
+}
+
+// checkGrowth fails the test when the process has grown since before.
+func (r soakResources) checkGrowth(t testing.TB, before soakResources) {
+	t.Helper()
+	for _, g := range []struct {
+		what                  string
+		before, after, growth int64
+	}{
+		{"goroutines", int64(before.goroutines), int64(r.goroutines), soakGrowthGoroutines},
+		{"open files", int64(before.files), int64(r.files), soakGrowthFiles},
+		{"bytes of heap", before.heap, r.heap, soakGrowthHeap},
+		{"resident bytes", before.memory, r.memory, soakGrowthMemory},
+	} {
+		if g.after > g.before+g.growth {
+			t.Errorf("%s grew from %d to %d, by more than %d", g.what, g.before, g.after, g.growth)
+		}
+	}
+}

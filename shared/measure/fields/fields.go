@@ -60,57 +60,6 @@ func CountFault(line []byte, parts [][]byte, n int, layout string) string {
 	return fault + layout + cause
 }
 
-// powers of ten that a float64 holds exactly.
-var powers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
-	1e20, 1e21, 1e22}
-
-// ParseScore reads a finite decimal number such as -12.5e-3, correctly rounded. Hexadecimal numbers, inf and nan,
-// which C accepts, are not scores.
-//
-// Digits and powers that a float64 holds exactly need only one multiplication or division, whose result is then
-// correctly rounded (Clinger, How to read floating point numbers accurately, 1990); strconv does the rest.
-func ParseScore(text []byte) (float64, bool) {
-	const exact = 1 << 53
-	var mantissa uint64
-	fraction, i := 0, 0
-	negative := false
-	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
-		negative = text[0] == '-'
-		i = 1
-	}
-	start := i
-	for ; i < len(text) && text[i]-'0' <= 9; i++ {
-		mantissa = mantissa*10 + uint64(text[i]-'0')
-	}
-	digits := i - start
-	if i < len(text) && text[i] == '.' {
-		i++
-		start = i
-		for ; i < len(text) && text[i]-'0' <= 9; i++ {
-			mantissa = mantissa*10 + uint64(text[i]-'0')
-		}
-		fraction = i - start
-		digits += fraction
-	}
-	if digits == 0 {
-		return 0, false
-	}
-	// Up to 19 digits can't have overflowed the mantissa.
-	if i == len(text) && digits <= 19 && mantissa <= exact && fraction < len(powers) {
-		x := float64(mantissa) / powers[fraction]
-		if negative {
-			x = -x
-		}
-		return x, true
-	}
-	// Of what can follow the digits, strconv also takes hexadecimal digits, and underscores between digits.
-	if i < len(text) && (unicode.ToLower(rune(text[i])) != 'e' || bytes.IndexByte(text, '_') > 0) {
-		return 0, false
-	}
-	x, err := strconv.ParseFloat(string(text), 64)
-	return x, err == nil && !math.IsInf(x, 0)
-}
-
 // MaxGrade bounds grades on both sides.
 const MaxGrade = math.MaxInt16
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strconv"
@@ -48,6 +49,25 @@ func TestParseScore_IsExact(t *testing.T) {
 	}
 }
 
+// TestParseScore_ReadsShortOnesExactly has each byte at each place, and more digits than a float64 holds.
+func TestParseScore_ReadsShortOnesExactly(t *testing.T) {
+	for _, score := range []string{"12.345678", "123456789.12", "12345678"} {
+		for at := range score {
+			for b := range 256 {
+				text := []byte(score)
+				text[at] = byte(b)
+				checkScore(t, string(text))
+			}
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 10_000 {
+		digits := strconv.Itoa(1e15 + random.IntN(9e16))
+		at := random.IntN(len(digits))
+		checkScore(t, digits[:at]+"."+digits[at:])
+	}
+}
+
 func TestParseScore_AgreesWithStrconv(t *testing.T) {
 	formatted := rapid.Custom(func(t *rapid.T) string {
 		x := math.Float64frombits(rapid.Uint64().Draw(t, "bits"))
@@ -57,8 +77,9 @@ func TestParseScore_AgreesWithStrconv(t *testing.T) {
 		return strconv.FormatFloat(x, rapid.SampledFrom([]byte("efg")).Draw(t, "format"), rapid.IntRange(-1, 20).Draw(t, "digits"), 64)
 	})
 	drawn := rapid.StringMatching(`[+-]?[0-9]{0,22}\.?[0-9]{0,25}([eE][+-]?[0-9]{0,3})?`)
+	nearly := rapid.StringMatching(`[0-9]{0,16}.[0-9]{0,16}.?`) // of the lengths that are read eight characters at a time
 	rapid.Check(t, func(t *rapid.T) {
-		checkScore(t, rapid.OneOf(formatted, drawn, rapid.String()).Draw(t, "text"))
+		checkScore(t, rapid.OneOf(formatted, drawn, nearly, rapid.String()).Draw(t, "text"))
 	})
 }
 

@@ -19,6 +19,7 @@ import (
 type item struct {
 	score         float64
 	block, record uint32
+	grade         int16
 }
 
 // segment is a series of records of one topic.
@@ -132,15 +133,33 @@ func (k *ranker) gather(topic int, segments []segment) []repeat {
 		b := &k.run.blocks[s.block]
 		for i := s.first; i < s.end; i++ {
 			r := &b.records[i]
-			it := item{r.score, s.block, i}
 			doc := b.doc(r)
-			if first := k.add(doc); first >= 0 && len(found) < measure.MaxDiagnostics {
+			hash := hashtable.Hash(doc)
+			it := item{r.score, s.block, i, unjudged}
+			if first, slot := k.find(doc, hash); first < 0 {
+				k.slots.Put(hash, slot, len(k.items))
+			} else if len(found) < measure.MaxDiagnostics {
 				found = append(found, repeat{k.sourceLineOf(it), k.sourceLineOf(k.items[first]), k.run.topics.name(k.qrels, topic), string(doc)})
 			}
 			k.addRecord(it, doc)
 		}
 	}
+	k.judge(topic)
 	return found
+}
+
+// judge sets the grades of the items. It looks for the judged documents among those of the run, of which there are more in most runs.
+func (k *ranker) judge(topic int) {
+	if topic >= len(k.qrels.topics) {
+		return
+	}
+	t := k.qrels.topics[topic]
+	for _, j := range k.qrels.judgments[t.first:t.last] {
+		doc := k.qrels.doc(j)
+		if i, _ := k.find(doc, hashtable.Hash(doc)); i >= 0 {
+			k.items[i].grade = j.grade
+		}
+	}
 }
 
 // addRecord adds an item, and notes whether it keeps the order of the ranking.
@@ -152,14 +171,9 @@ func (k *ranker) addRecord(it item, doc []byte) {
 	k.items = append(k.items, it)
 }
 
-// add puts the next item's document into the table and returns -1, or returns the item that has it already.
-func (k *ranker) add(doc []byte) int {
-	h := hashtable.Hash(doc)
-	first, slot := k.slots.Find(h, func(i int) bool { return bytes.Equal(k.doc(k.items[i]), doc) })
-	if first < 0 {
-		k.slots.Put(h, slot, len(k.items))
-	}
-	return first
+// find returns the item of the document, or -1 and the free slot of the hash.
+func (k *ranker) find(doc []byte, hash uint32) (index, slot int) {
+	return k.slots.Find(hash, func(i int) bool { return bytes.Equal(k.doc(k.items[i]), doc) })
 }
 
 func (k *ranker) sourceLineOf(it item) sourceLine {
@@ -183,8 +197,7 @@ func (k *ranker) sort() {
 func (k *ranker) ranking(ideal []int16, judgedOnly bool) *ranking {
 	k.grades, k.judged = k.grades[:0], k.judged[:0]
 	for _, it := range k.items {
-		_, r := k.record(it)
-		k.grades = append(k.grades, r.grade)
+		k.grades = append(k.grades, it.grade)
 	}
 	if judgedOnly {
 		for _, g := range k.grades {
@@ -253,7 +266,7 @@ func (r *Rankings) Ranking(topic string) iter.Seq2[[]byte, float64] {
 			b := &r.run.blocks[s.block]
 			for i := s.first; i < s.end; i++ {
 				record := &b.records[i]
-				k.addRecord(item{record.score, s.block, i}, b.doc(record))
+				k.addRecord(item{record.score, s.block, i, unjudged}, b.doc(record))
 			}
 		}
 		k.sort()

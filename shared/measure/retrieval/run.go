@@ -57,7 +57,6 @@ type record struct {
 	score float64
 	doc   uint32 // where the document's id starts in the block's docs
 	size  uint16
-	grade int16
 }
 
 // span starts a series of records of the same topic in lines without a gap, which ends where the next span starts.
@@ -150,7 +149,7 @@ func readRun(ctx context.Context, q *Qrels, limits limits, files []measure.File)
 		records atomic.Int64
 	)
 	for range parsers {
-		p := parser{qrels: q, topics: r.topics}
+		p := parser{topics: r.topics}
 		wait.Go(func() {
 			for j := range jobs {
 				b := p.parse(&j.chunk)
@@ -248,7 +247,6 @@ func (r *run) report(perFile []*measure.Report) *measure.Report {
 
 // parser turns chunks into blocks; it keeps its memory from one to the next.
 type parser struct {
-	qrels   *Qrels
 	topics  *topics
 	records []record
 	docs    []byte
@@ -297,7 +295,6 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 	var parts [6][]byte
 	var topic []byte
 	var number int32
-	known := false
 	var above position // of the line before; without a rank where that is of another topic
 	for len(b.faults) < measure.MaxDiagnostics {
 		at, text, message, ok := chunk.Line()
@@ -322,7 +319,6 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 			if number, ok = p.topics.number(topic); !ok {
 				break
 			}
-			known = int(number) < len(p.qrels.topics)
 			b.spans = append(b.spans, span{number, uint32(len(p.records)), uint32(at - b.first)})
 			if number != last {
 				above.rank = nil
@@ -343,11 +339,7 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 			b.warn(misordered, at, misorderedText)
 		}
 		above = next
-		grade := int16(unjudged)
-		if known {
-			grade = p.qrels.grade(number, parts[2])
-		}
-		p.records = append(p.records, record{score, uint32(len(p.docs)), uint16(len(parts[2])), grade})
+		p.records = append(p.records, record{score, uint32(len(p.docs)), uint16(len(parts[2]))})
 		p.docs = append(p.docs, parts[2]...)
 	}
 	b.records = append([]record(nil), p.records...)

@@ -195,27 +195,31 @@ type Chunk struct {
 	// First is the number of the first line, counted from 1.
 	First int
 
-	text    []byte // what is still unread
+	text    []byte
 	memory  []byte
-	at      int  // lines read
-	sound   bool // the text is UTF-8 without zero bytes, so that lines need not be looked at one by one
-	returns bool // lines have to be looked at for carriage returns within them
+	read    int    // bytes of the text that were read
+	at      int    // lines that were read
+	marked  int    // end of the window that Columns marked last
+	marks   uint64 // of the window, without what was read
+	sound   bool   // the text is UTF-8 without zero bytes, so that lines need not be looked at one by one
+	returns bool   // lines have to be looked at for carriage returns within them
 	maxLine int
 }
 
 // Line returns the next line without its end (\n or \r\n) and its number; ok is false after the last one. When the
 // line is not sound, fault says why and text is nil. The text is valid until the chunk is recycled.
 func (c *Chunk) Line() (number int, text []byte, fault string, ok bool) {
-	if len(c.text) == 0 {
+	if text = c.text[c.read:]; len(text) == 0 {
 		return 0, nil, "", false
 	}
 	number = c.First + c.at
 	c.at++
-	if end := bytes.IndexByte(c.text, '\n'); end >= 0 {
-		text, c.text = c.text[:end], c.text[end+1:]
-	} else {
-		text, c.text = c.text, nil
+	if end := bytes.IndexByte(text, '\n'); end >= 0 {
+		text = text[:end]
+		c.read++
 	}
+	c.read += len(text)
+	c.marked, c.marks = c.read, 0
 	if n := len(text); n > 0 && text[n-1] == '\r' {
 		text = text[:n-1]
 	}

@@ -276,73 +276,85 @@ func (p position) contradicts(o position) bool {
 	return isRank && ok && (rank > other && p.score > o.score || rank < other && p.score < o.score)
 }
 
-// irregular takes a line that is a comment, of which it returns no fields, or has too few, which is its fault.
-func (b *block) irregular(at int, text []byte, n int, parts *[6][]byte) (int, string) {
-	if !fields.IsComment(parts[0]) {
-		return n, fields.CountFault(text, parts[:], n, "topic, Q0, document, rank, score and tag")
+// split reads a line of any kind as the first columns of a run, n of them: 6, 7 for more, or 0 where there is nothing to take from it.
+// What is wrong with the line is its fault; ok is false after the last one.
+func split(chunk *lines.Chunk, parts *[6][]byte) (at, n int, message string, ok bool) {
+	at, text, message, ok := chunk.Line()
+	if n = fields.Split(text, parts[:]); n > 0 && n < 6 {
+		if fields.IsComment(parts[0]) {
+			return at, 0, "", true
+		}
+		message = fields.CountFault(text, parts[:], n, "topic, Q0, document, rank, score and tag")
 	}
-	if _, scored := fields.ParseScore(parts[4]); n == 6 && scored && len(parts[0]) > 1 {
-		b.warn(commented, at, fields.CommentedTopic(parts[0]))
-	}
-	return 0, ""
+	return at, n, message, ok
 }
 
 // parse reads the lines of a chunk: topic, Q0 (ignored), document, rank, score and tag (ignored). The rank counts for
 // nothing, but where it contradicts the score, scores may be of the kind of which less is better.
 func (p *parser) parse(chunk *lines.Chunk) block {
 	b := block{first: chunk.First}
-	p.records, p.docs = p.records[:0], p.docs[:0]
+	records, docs := p.records[:0], p.docs[:0]
+	var columns [6]lines.Column
 	var parts [6][]byte
-	var topic []byte
+	var last []byte // topic of the line before
 	var number int32
 	var above position // of the line before; without a rank where that is of another topic
 	for len(b.faults) < measure.MaxDiagnostics {
-		at, text, message, ok := chunk.Line()
-		if !ok {
-			break
-		}
-		n := 0
-		if message == "" {
-			if n = fields.Split(text, parts[:]); n > 0 && (n < 6 || fields.IsComment(parts[0])) {
-				n, message = b.irregular(at, text, n, &parts)
+		n, message := 6, ""
+		var topic, doc, rank, scored []byte
+		at, ok := chunk.Columns(columns[:])
+		if ok {
+			topic, doc, rank, scored = chunk.Text(columns[0]), chunk.Text(columns[2]), chunk.Text(columns[3]), chunk.Text(columns[4])
+		} else {
+			if at, n, message, ok = split(chunk, &parts); !ok {
+				break
 			}
+			topic, doc, rank, scored = parts[0], parts[2], parts[3], parts[4]
 		}
 		var score float64
 		if n >= 6 {
-			if score, ok = fields.ParseScore(parts[4]); !ok {
-				message = fields.ScoreFault(parts[4], "the fifth field is the score")
-			}
-		}
-		if message == "" && n > 0 && !bytes.Equal(parts[0], topic) {
-			topic = parts[0]
-			last := number
-			if number, ok = p.topics.number(topic); !ok {
-				break
-			}
-			b.spans = append(b.spans, span{number, uint32(len(p.records)), uint32(at - b.first)})
-			if number != last {
-				above.rank = nil
+			score, ok = fields.ParseScore(scored)
+			switch {
+			case fields.IsComment(topic):
+				if ok && n == 6 && len(topic) > 1 {
+					b.warn(commented, at, fields.CommentedTopic(topic))
+				}
+				n = 0
+			case !ok:
+				message = fields.ScoreFault(scored, "the fifth field is the score")
 			}
 		}
 		if message != "" || n == 0 {
 			if message != "" {
 				b.faults = append(b.faults, fault{at, message})
 			}
-			topic = nil // so that the next record starts a span
+			last = nil // so that the next record starts a span
 			continue
+		}
+		if !bytes.Equal(topic, last) {
+			last = topic
+			before := number
+			if number, ok = p.topics.number(topic); !ok {
+				break
+			}
+			b.spans = append(b.spans, span{number, uint32(len(records)), uint32(at - b.first)})
+			if number != before {
+				above.rank = nil
+			}
 		}
 		if n > 6 {
 			b.warn(tooLong, at, tooLongText)
 		}
-		next := position{parts[3], score}
+		next := position{rank, score}
 		if next.contradicts(above) {
 			b.warn(misordered, at, misorderedText)
 		}
 		above = next
-		p.records = append(p.records, record{score, uint32(len(p.docs)), uint16(len(parts[2]))})
-		p.docs = append(p.docs, parts[2]...)
+		records = append(records, record{score, uint32(len(docs)), uint16(len(doc))})
+		docs = append(docs, doc...)
 	}
-	b.records = append([]record(nil), p.records...)
-	b.docs = append([]byte(nil), p.docs...)
+	p.records, p.docs = records, docs
+	b.records = append([]record(nil), records...)
+	b.docs = append([]byte(nil), docs...)
 	return b
 }

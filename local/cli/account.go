@@ -81,10 +81,12 @@ func (c *call) newCredentials(about info, accepted func(token string) error) (*s
 	}
 	var token *oauth2.Token
 	if c.yes("device") {
-		token, err = issuer.ByDevice(c.ctx, func(address, code string) { c.note("Open %s on any device and enter the code %s", address, code) })
+		token, err = issuer.ByDevice(c.ctx, func(address, code string) {
+			c.note("Open %s on any device and enter the code %s, if %s may act as you", address, code, c.server)
+		})
 	} else {
 		token, err = issuer.ByBrowser(c.ctx, c.number("port"), func(address string) {
-			c.note("Sign in with your browser. If none opens, open this address on this machine:\n%s", address)
+			c.note("Sign in with your browser, if %s may act as you. If none opens, open this address on this machine:\n%s", c.server, address)
 			if is := strings.HasPrefix; c.terminal && (is(address, "https://") || is(address, "http://")) { // others run programs
 				browser.Stdout = c.errs
 				go func() { _ = browser.OpenURL(address) }() // or the person does, to whom it was shown

@@ -13,10 +13,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"assay/local/cli/client"
 	"assay/local/cli/signin"
 )
 
@@ -68,14 +70,14 @@ func TestToken_OfTheEnvironmentIsSentToItsServerAlone(t *testing.T) {
 func TestAnswers_OfBrokenServersAreRefusedOrPlain(t *testing.T) {
 	url, _ := answering(t, map[string]string{
 		"/v1/tools/significance": `{"measure":"AP","runs":[],"pairs":[{"first":7,"second":-1},{"first":[],"second":"x"}]}`,
-		"/v1/tasks":              `{"data":[{"id":"1","name":"Lake\nforged\tline\u001b[2J"},{"id":"2","name":"same"},{"id":"3","name":"Same"}]}`,
+		"/v1/tasks":              `{"data":[{"id":"1","name":"Lake\nforged\tline\u001b[2J"},{"id":"2","name":"same"},{"id":"3","name":"Same"},{"id":"4","name":"C1 ` + "\u009b" + `2J, ` + "\u202e" + `back"}]}`,
 		"/v1/runs/1":             `{"id":"1","state":"completed","logTail":"x","log":{"url":"http://HOST/log"}}`,
 		"/log":                   "\x1b]0;owned\x07one\r\ntwo \u00e9\u202e\n",
 		"/v1/user/tokens":        "<!doctype html>",
 	})
 	p := local(t)
 	p.says(done, []string{"AP"}, "compare", "1", "2", "--server", url)
-	if got := p.want(done, "tasks", "--server", url); strings.Count(got, "\n") != 4 || !strings.Contains(got, "Lake forged line�[2J  -") {
+	if got := p.want(done, "tasks", "--server", url); strings.Count(got, "\n") != 5 || !strings.Contains(got, "Lake forged line�[2J  -") {
 		t.Errorf("tasks are\n%s", got)
 	}
 	p.says(notFound, []string{"Which task is meant?", "1  Lake forged line", "its ID"}, "datasets", "same", "--server", url)
@@ -83,6 +85,9 @@ func TestAnswers_OfBrokenServersAreRefusedOrPlain(t *testing.T) {
 		t.Errorf("the log is %q", got)
 	}
 	p.says(failed, []string{"is it a server of Assay?"}, "tokens", "--server", url)
+	if got := p.want(done, "tasks", "4", "--server", url, "--json"); !strings.Contains(got, `"C1 \u009b2J, \u202eback"`) {
+		t.Errorf("as JSON, tasks are\n%s", got)
+	}
 }
 
 // TestFiles_OfServersStayInTheFolder exports and downloads from a server whose ids lead out of the folder, and into one that has links to
@@ -115,7 +120,8 @@ func TestFiles_OfServersStayInTheFolder(t *testing.T) {
 	} {
 		p := local(t)
 		folder, elsewhere := filepath.Join(p.folder, "saved"), filepath.Join(p.folder, "outside")
-		if err := errors.Join(os.MkdirAll(filepath.Join(folder, "Lakes"), 0o700), os.Mkdir(elsewhere, 0o700), prepare(folder, elsewhere)); err != nil {
+		err := errors.Join(os.MkdirAll(filepath.Join(folder, "Lakes"), 0o700), os.Mkdir(elsewhere, 0o700), prepare(folder, elsewhere))
+		if err != nil {
 			t.Fatal(err)
 		}
 		p.says(failed, []string{"escapes"}, "download", someTask, "-o", folder, "--server", url)
@@ -123,6 +129,61 @@ func TestFiles_OfServersStayInTheFolder(t *testing.T) {
 		if found, err := os.ReadDir(elsewhere); err != nil || len(found) > 0 {
 			t.Errorf("%s: outside of the folder there is %v, %v", name, found, err)
 		}
+	}
+}
+
+// TestAnswers_WithoutAnEndAreRefused has answers that would take all of the memory or go on for ever.
+func TestAnswers_WithoutAnEndAreRefused(t *testing.T) {
+	deep := strings.Repeat("[", 9000) + strings.Repeat("]", 9000)
+	url, _ := answering(t, map[string]string{
+		"/v1/tasks":       `{"data":[],"links":{"next":"/v1/tasks"}}`,
+		"/v1/user/tokens": `{"data":[{"id":"1","name":` + deep + `}]}`,
+		"/v1/runs/1":      `{"id":"1","state":"completed","logTail":"x","log":{"url":"http://HOST/log"}}`,
+		"/log":            strings.Repeat("line\n", 20<<20),
+		"/info":           `{"issuer":"http://HOST/issuer","clientId":"assay"}`,
+		"/issuer/.well-known/openid-configuration": `{"issuer":"http://HOST/issuer","x":"` + strings.Repeat("x", 70<<20) + `"}`,
+	})
+	p := local(t)
+	p.says(failed, []string{"without an end"}, "tasks", "--server", url)
+	p.says(failed, []string{"more than 64 MiB or 32 levels"}, "tokens", "--server", url, "--json")
+	if got := p.want(done, "logs", "1", "--server", url); len(got) != 64<<20 {
+		t.Errorf("the log has %d bytes", len(got))
+	}
+	p.says(failed, []string{"issuer does not answer", "more than 64 MiB"}, "login", url)
+}
+
+// TestLinks_AreSecrets has links to files that lead nowhere: who reads what was printed could use them. Files are put and nothing else is
+// asked of where the links lead.
+func TestLinks_AreSecrets(t *testing.T) {
+	var methods []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		methods = append(methods, r.Method)
+		w.WriteHeader(http.StatusBadRequest)
+	}))
+	defer s.Close()
+	path := local(t).write("run.txt", goodRun)
+	for _, to := range []string{s.URL, "http://127.0.0.1:1"} {
+		ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
+		var said error
+		link := func(context.Context) (*client.Upload, error) {
+			var up client.Upload
+			return &up, json.Unmarshal([]byte(`{"method":"DELETE","url":"`+to+`/file?signature=secret"}`), &up)
+		}
+		first := true
+		err := client.Send(ctx, path, func(ctx context.Context) (*client.Upload, error) {
+			if !first {
+				return nil, errors.New("over")
+			}
+			first = false
+			return link(ctx)
+		}, func(string, int64, int64) {})
+		stop()
+		if said = err; said == nil || strings.Contains(said.Error(), "secret") {
+			t.Errorf("the error is %v", said)
+		}
+	}
+	if !slices.Equal(methods, []string{http.MethodPut}) {
+		t.Errorf("the requests are %v", methods)
 	}
 }
 

@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -50,7 +52,7 @@ func (o object) text(path string) string {
 				return strconv.Itoa(len(v))
 			}
 		}
-		return strings.Join(strings.Fields(strings.Join(texts, " ")), " ")
+		return object{"": strings.Join(texts, " ")}.text("")
 	}
 	return "-"
 }
@@ -91,16 +93,24 @@ func score(measures map[string]any, name string) string {
 	return map[bool]string{true: decimals(&v), false: "-"}[ok]
 }
 
+// steering are the characters that steer a terminal and that JSON need not escape: controls (C1), and formats such as the direction.
+var steering = regexp.MustCompile(`[\x{80}-\x{9f}\x{ad}\x{61c}\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}\x{fff9}-\x{fffb}]`)
+
 // print prints a value as JSON where that is asked for, and else the lines, whose cells stand below each other.
 func (c *call) print(value any, lines ...[]string) {
 	if c.err != nil {
 		return
 	}
 	if c.json {
-		e := json.NewEncoder(c.out)
+		var text strings.Builder
+		e := json.NewEncoder(&text)
 		e.SetEscapeHTML(false)
 		e.SetIndent("", "  ")
-		c.err = e.Encode(value)
+		c.fail(e.Encode(value))
+		_, err := io.WriteString(c.out, steering.ReplaceAllStringFunc(text.String(), func(r string) string {
+			return strings.Trim(strconv.QuoteToASCII(r), `"`)
+		}))
+		c.fail(err)
 		return
 	}
 	w := tabwriter.NewWriter(c.out, 0, 8, 2, ' ', 0)

@@ -71,6 +71,17 @@ func Check(ctx context.Context, document []byte) error {
 	}
 }
 
+// Deep reports whether a document has more than MaxDepth levels, as far as it is JSON.
+func Deep(document []byte) bool {
+	d := jsontext.NewDecoder(bytes.NewBuffer(document), jsontext.AllowDuplicateNames(true))
+	for d.StackDepth() <= MaxDepth {
+		if _, err := d.ReadToken(); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // checkBounds returns the problem of a document with so many levels and values so far, and the number last, if that is one.
 func checkBounds(depth, values int, number []byte) error {
 	switch {

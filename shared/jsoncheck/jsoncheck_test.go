@@ -17,6 +17,17 @@ func nested(depth int) string { return strings.Repeat("[", depth) + strings.Repe
 
 func array(values int) string { return "[" + strings.Repeat("1,", values-2) + "1]" }
 
+func TestDeep_CountsLevels(t *testing.T) {
+	for document, want := range map[string]bool{
+		"": false, "{": false, nested(jsoncheck.MaxDepth): false, nested(jsoncheck.MaxDepth + 1): true, strings.Repeat("[", 1<<20): true,
+		`{"a":1,"a":` + nested(jsoncheck.MaxDepth) + "}": true, `["` + nested(100) + `"]`: false,
+	} {
+		if jsoncheck.Deep([]byte(document)) != want {
+			t.Errorf("%.60s is deep: %t", document, !want)
+		}
+	}
+}
+
 func TestCheck_RefusesWhatIsNotJSON(t *testing.T) {
 	const ok, notJSON, twice = "", "The body is not a JSON document in UTF-8: ", "An object of the body has two members with the name "
 	const levels, values, digits = "compare it with /openapi.json", "Send it in several requests, or put large data into files.", "Round it."

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"assay/shared/jsoncheck"
 	"assay/shared/problem"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -84,7 +85,7 @@ type Problem struct{ problem.Document }
 
 func (p *Problem) Error() string {
 	var b strings.Builder
-	b.WriteString(p.Detail)
+	b.WriteString(strings.Replace(p.Detail, "; `errors` says where and what", "", 1)) // which follows
 	for _, f := range p.Errors {
 		fmt.Fprintf(&b, "\n  %s: %s", f.Pointer, f.Detail)
 	}
@@ -174,8 +175,8 @@ const mostBytes = 64 << 20
 func read(res *http.Response) (*Answer, error) {
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(res.Body, mostBytes+1))
-	if err == nil && len(body) > mostBytes {
-		err = fmt.Errorf("it has more than %d MiB", mostBytes>>20)
+	if err == nil && (len(body) > mostBytes || jsoncheck.Deep(body)) { // of deep ones indentation makes gigabytes
+		err = fmt.Errorf("it has more than %d MiB or %d levels", mostBytes>>20, jsoncheck.MaxDepth)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the answer of %s cannot be read: %w", res.Request.URL.Path, err)
@@ -193,6 +194,10 @@ func read(res *http.Response) (*Answer, error) {
 // Call sends a request and decodes the answer; of an answer without content T is its zero value.
 func Call[T any](ctx context.Context, c *Client, method, path string, body any) (value T, err error) {
 	a, err := c.Do(ctx, Request{Method: method, Path: path, Body: body})
+	return decode[T](c, a, err)
+}
+
+func decode[T any](c *Client, a *Answer, err error) (value T, _ error) {
 	if err != nil || len(a.Body) == 0 {
 		return value, err
 	}
@@ -209,13 +214,17 @@ func Get[T any](ctx context.Context, c *Client, path string) (T, error) {
 
 // List returns the resources of all pages of a list.
 func List[T any](ctx context.Context, c *Client, path string) (all []T, err error) {
-	for path != "" {
-		p, err := Get[struct {
+	for size := 0; path != ""; {
+		a, err := c.Do(ctx, Request{Method: http.MethodGet, Path: path})
+		p, err := decode[struct {
 			Data  []T
 			Links struct{ Next string }
-		}](ctx, c, path)
+		}](c, a, err)
 		if err != nil {
 			return nil, err
+		}
+		if size += len(a.Body); size > 4*mostBytes || len(p.Data) == 0 && p.Links.Next != "" {
+			return nil, fmt.Errorf("%s answers a list without an end: is it a server of Assay?", c.Base)
 		}
 		all, path = append(all, p.Data...), p.Links.Next
 	}

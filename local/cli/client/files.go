@@ -9,14 +9,14 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
 )
 
-// Upload says where the bytes of a file are sent.
+// Upload says where the bytes of a file are put.
 type Upload struct {
-	Method  string
 	URL     string
 	Headers map[string]string
 }
@@ -30,13 +30,16 @@ func Digest(f *os.File, err error) (size int64, digest string, _ error) {
 		return 0, "", err
 	}
 	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() { // such as a pipe, which can be read once
+		return 0, "", errors.Join(err, fmt.Errorf("%w: %s is no file, which it has to be saved in first", ErrRefused, f.Name()))
+	}
 	h := sha256.New()
 	size, err = io.Copy(h, f)
 	return size, hex.EncodeToString(h.Sum(nil)), err
 }
 
-// ErrRefused is the error of a file whose bytes are not those that were announced.
-var ErrRefused = errors.New("it has changed since it was announced, or arrived damaged: submit it again")
+// ErrRefused is the error of what cannot be sent.
+var ErrRefused = errors.New("it cannot be sent")
 
 // Send sends a file to the object store. link says where to, again before each attempt, because links expire; nil: the file is there.
 func Send(ctx context.Context, path string, link func(context.Context) (*Upload, error), progress Progress) error {
@@ -52,7 +55,7 @@ func Send(ctx context.Context, path string, link func(context.Context) (*Upload,
 		case status < 300, status == http.StatusPreconditionFailed: // 412: it is there, of an attempt whose answer got lost
 			return true, nil
 		case status == http.StatusBadRequest:
-			return true, fmt.Errorf("%s: %w", path, ErrRefused)
+			return true, fmt.Errorf("%w: %s has changed since it was announced, or arrived damaged. Submit it again", ErrRefused, path)
 		}
 		return false, fmt.Errorf("the store answered %d", status)
 	})
@@ -88,7 +91,11 @@ func request(ctx context.Context, method, to string, headers map[string]string, 
 	for name, value := range headers {
 		r.Header.Set(name, value)
 	}
-	return http.DefaultClient.Do(r)
+	res, err := http.DefaultClient.Do(r)
+	if failure, ok := errors.AsType[*url.Error](err); ok {
+		err = fmt.Errorf("%s: %w", r.URL.Host, failure.Err) // without the link, which is all that it takes to use it
+	}
+	return res, err
 }
 
 func put(ctx context.Context, path string, to *Upload, progress Progress) (status int, err error) {
@@ -101,7 +108,7 @@ func put(ctx context.Context, path string, to *Upload, progress Progress) (statu
 	if err != nil {
 		return 0, err
 	}
-	res, err := request(ctx, to.Method, to.URL, to.Headers, &counted{f, filepath.Base(path), 0, info.Size(), progress}, info.Size())
+	res, err := request(ctx, http.MethodPut, to.URL, to.Headers, &counted{f, filepath.Base(path), 0, info.Size(), progress}, info.Size())
 	if err != nil {
 		return 0, err
 	}
@@ -127,8 +134,9 @@ func (c *counted) Read(p []byte) (int, error) {
 // ErrNoLink is the error of a file that the caller may not read.
 var ErrNoLink = errors.New("there is no link to it")
 
-// Fetch saves what the link leads to under the path in a folder, which neither the path nor a link in it leaves, if it has the digest. What an attempt before this one left in path.part is
-// gone on with; the file itself appears when it is whole. link is asked again before each attempt.
+// Fetch saves what the link leads to under the path in a folder, which neither the path nor a link in it leaves, if it has the digest. What
+// an attempt before this one left in path.part is gone on with; the file itself appears when it is whole. link is asked again before each
+// attempt.
 func Fetch(ctx context.Context, in *os.Root, path string, size int64, digest string, link func(context.Context) (string, error),
 	progress Progress) error {
 	if n, have, err := Digest(in.Open(path)); err == nil && n == size && have == digest {
@@ -143,7 +151,8 @@ func Fetch(ctx context.Context, in *os.Root, path string, size int64, digest str
 			return true, err
 		}
 		if err := fetchRest(ctx, in, path+".part", from, size, progress); err != nil {
-			return false, err
+			_, here := errors.AsType[*fs.PathError](err) // of this machine, as when its disk is full
+			return here, err
 		}
 		if _, have, err := Digest(in.Open(path + ".part")); err != nil || have != digest {
 			return false, errors.Join(err, errors.New("what arrived does not have the digest that was announced"), in.Remove(path+".part"))
@@ -186,7 +195,7 @@ func fetchRest(ctx context.Context, in *os.Root, path, from string, size int64, 
 	return err
 }
 
-// Copy writes what a link leads to.
+// Copy writes what a link leads to, as far as it is no longer than an answer may be.
 func Copy(ctx context.Context, w io.Writer, from string) error {
 	res, err := request(ctx, http.MethodGet, from, nil, nil, 0)
 	if err != nil {
@@ -196,6 +205,6 @@ func Copy(ctx context.Context, w io.Writer, from string) error {
 	if res.StatusCode != http.StatusOK {
 		return fmt.Errorf("the store answered %s", res.Status)
 	}
-	_, err = io.Copy(w, res.Body)
+	_, err = io.Copy(w, io.LimitReader(res.Body, mostBytes))
 	return err
 }

@@ -14,7 +14,6 @@ import (
 
 	"assay/local/cli/client"
 
-	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 )
 
@@ -23,25 +22,31 @@ type Issuer struct{ config oauth2.Config }
 
 // Discover reads the configuration of the issuer (OpenID Connect Discovery 1.0).
 func Discover(ctx context.Context, issuer, clientID string) (*Issuer, error) {
-	provider, err := oidc.NewProvider(ctx, issuer)
+	base, err := url.Parse(issuer)
+	if err != nil {
+		return nil, err
+	}
+	has, err := client.Get[struct {
+		Issuer string
+		Auth   string   `json:"authorization_endpoint"`
+		Token  string   `json:"token_endpoint"`
+		Device string   `json:"device_authorization_endpoint"`
+		Scopes []string `json:"scopes_supported"`
+	}](ctx, client.New(base, "", func(string, time.Duration) {}), strings.TrimSuffix(base.Path, "/")+"/.well-known/openid-configuration")
 	if err != nil {
 		return nil, fmt.Errorf("the sign-in issuer does not answer: %w", err)
 	}
-	var has struct {
-		Scopes []string `json:"scopes_supported"`
+	if has.Issuer != issuer {
+		return nil, fmt.Errorf("the sign-in issuer %s calls itself %s", issuer, has.Issuer)
 	}
-	if err := provider.Claims(&has); err != nil {
-		return nil, err
-	}
-	scopes := []string{oidc.ScopeOpenID, "email", "profile"}
-	for _, s := range []string{"groups", oidc.ScopeOfflineAccess} { // which give roles and a refresh token, where the issuer has them
+	scopes := []string{"openid", "email", "profile"}
+	for _, s := range []string{"groups", "offline_access"} { // which give roles and a refresh token, where the issuer has them
 		if slices.Contains(has.Scopes, s) {
 			scopes = append(scopes, s)
 		}
 	}
-	endpoint := provider.Endpoint()
-	endpoint.AuthStyle = oauth2.AuthStyleInParams // of a public client
-	return &Issuer{oauth2.Config{ClientID: clientID, Scopes: scopes, Endpoint: endpoint}}, nil
+	return &Issuer{oauth2.Config{ClientID: clientID, Scopes: scopes, Endpoint: oauth2.Endpoint{AuthURL: has.Auth, TokenURL: has.Token,
+		DeviceAuthURL: has.Device, AuthStyle: oauth2.AuthStyleInParams}}}, nil // of a public client
 }
 
 // ByDevice signs in on another device: show is called with the address and the code to enter there.
@@ -83,9 +88,9 @@ func (i *Issuer) ByBrowser(ctx context.Context, port int, show func(address stri
 	case <-ctx.Done():
 		return nil, errors.Join(ctx.Err(), server.Close())
 	case answer := <-codes:
-		if err := server.Shutdown(ctx); err != nil {
-			return nil, err
-		}
+		soon, stop := context.WithTimeout(ctx, time.Second) // until the page is shown: others may keep connections for ever
+		defer stop()
+		_ = errors.Join(server.Shutdown(soon), server.Close())
 		if code := answer.Get("error"); code != "" {
 			return nil, fmt.Errorf("the issuer refused: %s. Those who run this server let the client %s return to 127.0.0.1",
 				strings.TrimSpace(code+" "+answer.Get("error_description")), config.ClientID)

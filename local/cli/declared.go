@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -30,21 +31,8 @@ type declared struct {
 	folder    string
 }
 
-// mostText bounds what is read whole: no request of the API takes more.
+// mostText bounds a file: no request of the API takes more.
 const mostText = 5 << 20
-
-// readText reads a file.
-func readText(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	content, err := io.ReadAll(io.LimitReader(f, mostText+1))
-	if len(content) > mostText {
-		err = fmt.Errorf("%s has more than %d MiB", path, mostText>>20)
-	}
-	return content, errors.Join(err, f.Close())
-}
 
 // jsonOf is a document of YAML as JSON, whose instants are the texts that it has.
 func jsonOf(content []byte) ([]byte, error) {
@@ -71,9 +59,14 @@ func jsonOf(content []byte) ([]byte, error) {
 
 // readDeclared reads a file; its folder is where the paths in it begin.
 func readDeclared(path string) (*declared, error) {
-	content, err := readText(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	content, err := io.ReadAll(io.LimitReader(f, mostText+1))
+	if err != nil || len(content) > mostText {
+		return nil, cmp.Or(err, fmt.Errorf("%s has more than %d MiB", path, mostText>>20))
 	}
 	d := &declared{folder: filepath.Dir(path)}
 	text, err := jsonOf(content)

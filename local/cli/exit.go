@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
@@ -64,11 +65,13 @@ func exitCode(err error) int {
 	return failed
 }
 
-// explain says what went wrong, and which command heals it.
-func (p *program) explain(err error) {
+// explain says what went wrong in a command, and which one heals it.
+func (p *program) explain(err error, command string) {
 	r, _ := errors.AsType[*refusal](err)
 	heal := cmp.Or(r, &refusal{}).heal
 	switch {
+	case !p.begun: // for an argument or a flag
+		heal = command + " --help"
 	case errors.Is(err, context.Canceled):
 		err = errors.New("interrupted")
 	case client.IsKind(err, problem.InvalidToken) && p.getenv("ASSAY_TOKEN") != "": // which goes before any sign-in
@@ -78,7 +81,7 @@ func (p *program) explain(err error) {
 	case client.IsKind(err, problem.InsufficientScope):
 		heal = "assay login " + p.server + ", or an access token with more scopes"
 	}
-	fmt.Fprintln(p.errs, "assay:", printable(err.Error()))
+	fmt.Fprintln(p.errs, "assay:", printable(strings.TrimSpace(err.Error())))
 	if heal != "" {
 		fmt.Fprintln(p.errs, "Try:", printable(heal))
 	}

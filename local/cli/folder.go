@@ -73,10 +73,11 @@ func fileName(name, otherwise string) string {
 
 func download(c *call, task object) {
 	saved, lines, into := []string{}, [][]string{}, c.open(c.text("output"))
-	for _, d := range all[object](c, datasetsOf(task)) {
-		if only := c.text("dataset"); only != "" && only != d.id() && !strings.EqualFold(only, d.text("name")) {
-			continue
-		}
+	datasets := all[object](c, datasetsOf(task))
+	if only := c.text("dataset"); only != "" {
+		datasets = []object{c.dataset(task, only)}
+	}
+	for _, d := range datasets {
 		folder := fileName(d.text("name"), d.id())
 		for i, f := range filesOf(d, "inputs") {
 			if path := c.fetch(into, folder, client.Path("datasets", d.id()), "inputs", i, f); path != "" {

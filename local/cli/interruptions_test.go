@@ -166,6 +166,9 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	stranger := &person{t: t, folder: t.TempDir(), home: t.TempDir(), env: map[string]string{}}
 	stranger.says(notSignedIn, []string{"No server is known", "Try: assay login"}, "tasks")
 	stranger.says(failed, []string{"no URL of a server"}, "tasks", "--server", "lake")
+	stranger.says(failed, []string{"at least 1", "Try: assay submit --help"}, "submit")
+	stranger.says(failed, []string{"unknown command", "Try: assay --help"}, "lake")
+	stranger.says(fileRefused, []string{"is no file"}, "submit", s.url+"/tasks/"+tom.ids("tasks")[0], tom.folder, "--dataset", "Rivers")
 	stranger.env["ASSAY_URL"] = s.url
 	stranger.says(done, []string{"Lake search"}, "tasks")
 	stranger.says(notSignedIn, []string{"Try: assay login " + s.url}, "submit", "Lake search", "Rivers="+run)
@@ -176,6 +179,7 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	tom.says(done, []string{"You have no access token"}, "tokens")
 	stranger.env["ASSAY_TOKEN"] = "assay_nothing"
 	stranger.says(notSignedIn, []string{"Try: a valid access token in ASSAY_TOKEN"}, "submit", "Lake search", "Rivers="+run)
+	tom.says(failed, []string{"The body has a fault.\n  /secret: is no secret"}, "join", "assay-invitation_nothing")
 	tom.says(notFound, []string{`no task "Ponds"`, "Try: assay tasks"}, "submit", "Ponds", run)
 	tom.says(fileRefused, []string{"no such file"}, "submit", "Lake search", "Rivers=missing.txt")
 	for range 5 {

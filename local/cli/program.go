@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -29,6 +30,7 @@ type program struct {
 	terminal  bool   // whether a person watches errs
 	json      bool
 	server    string // URL that a flag names, and then the one that is in use
+	begun     bool   // whether a command has what it takes
 }
 
 // command is one of the things that the program does.
@@ -134,6 +136,7 @@ func (p *program) cobra(c command) *cobra.Command {
 		c.flags(made.Flags())
 	}
 	made.RunE = func(cmd *cobra.Command, args []string) error {
+		p.begun = true
 		invoked := &call{program: p, ctx: cmd.Context(), args: args, flags: cmd.Flags()}
 		c.run(invoked)
 		return invoked.err
@@ -151,9 +154,9 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root.SetIn(p.in)
 	root.SetOut(p.out)
 	root.SetErr(p.errs)
-	err := root.ExecuteContext(ctx)
+	of, err := root.ExecuteContextC(ctx)
 	if err != nil {
-		p.explain(err)
+		p.explain(err, of.CommandPath())
 	}
 	return exitCode(err)
 }
@@ -197,7 +200,7 @@ func (c *call) connect() {
 // input is all of the file that an argument names or, without it, of standard input, for which an interruption does not wait.
 func (c *call) input(path string) ([]byte, error) {
 	if path != "" {
-		return readText(path)
+		return os.ReadFile(path)
 	}
 	content, ended := []byte(nil), make(chan error, 1)
 	go func() {

@@ -67,11 +67,8 @@ func (c *call) acceptInvitation(secret string) {
 	c.connect()
 	path, body := client.Path("user", "memberships"), map[string]any{"secret": secret}
 	to := ask[struct{ Resource object }](c, http.MethodPost, path+"?preview=true", body).Resource
-	if to["taskId"] != nil {
-		d := c.draft(c.me().Name, to["terms"])
-		if to["team"] == nil { // a team that is there has its registration
-			body["registration"] = d
-		}
+	if to["taskId"] != nil && to["team"] == nil { // a team that is there has its registration, and agreed to the terms
+		body["registration"] = c.draft(c.me().Name, to["terms"])
 	}
 	c.say(c.post(path, body), "Joined %s.", to.first("taskName", "organizerName"))
 }

@@ -53,6 +53,20 @@ func (p *person) ids(args ...string) (list []string) {
 	return list
 }
 
+// TestJoin_AgreesToTermsOnceForATeam has a second member, for whom the team agreed.
+func TestJoin_AgreesToTermsOnceForATeam(t *testing.T) {
+	s := serve(t, "embedded")
+	olga, tom, ben := s.person("olga"), s.person("tom"), s.person("ben")
+	olga.want(done, "apply", olga.write("task.yaml", "organizer: Lake Lab\ntask: {name: Lakes, terms: {text: Cite us.}}\n"))
+	tom.says(notFound, []string{"Cite us.", "Try: the same command with --accept-terms"}, "join", "Lakes")
+	tom.want(done, "join", "Lakes", "--accept-terms")
+	ben.says(done, []string{"Joined Lakes"}, "join", strings.TrimSpace(tom.want(done, "invite", "Lakes")))
+	toTask := strings.TrimSpace(olga.want(done, "invite", "Lakes", "--to-task"))
+	zoe := s.person("zoe")
+	zoe.says(notFound, []string{"Cite us."}, "join", toTask)
+	zoe.says(done, []string{"Joined Lakes"}, "join", toTask, "--accept-terms")
+}
+
 // TestVerbs_RunATask has an organizer and two teams run a task by commands alone, over both stores.
 func TestVerbs_RunATask(t *testing.T) {
 	for _, store := range []string{"embedded", "dynamodb"} {
@@ -79,7 +93,8 @@ func takePart(t *testing.T, s *server, olga *person) {
 	const task = "lake SEARCH"
 	tom, ben := s.person("tom"), s.person("ben")
 	tom.says(done, []string{"Lake search", "open"}, "tasks")
-	tom.says(done, []string{"Lakes", "nDCG@10", "Rivers"}, "datasets", task)
+	tom.says(done, []string{"Lakes", "nDCG@10", "Rivers", "AP       -\n"}, "datasets", task)
+	tom.says(notFound, []string{"Which dataset", "Rivers"}, "download", task, "--dataset", "Ponds")
 	tom.says(done, []string{"no inputs that you may read"}, "download", task, "-o", tom.folder)
 	tom.says(done, []string{"Otters takes part in Lake search: accepted"}, "join", s.url+"/tasks/"+olga.ids("tasks")[0], "--team", "Otters")
 	tom.want(done, "download", task, "-o", tom.folder)

@@ -20,7 +20,7 @@ type step struct {
 	Resource string   `json:"resource"` // such as task Lake search
 	Action   string   `json:"action"`   // create, change or none
 	Members  []string `json:"members,omitempty"`
-	Effects  []string `json:"effects,omitempty"` // what would follow, in the server's words; of a dry run alone
+	Effects  []string `json:"effects,omitempty"` // what would be sent, and what would follow, in the server's words; of a dry run alone
 	ID       string   `json:"id,omitempty"`
 }
 
@@ -169,10 +169,14 @@ func (a *applying) dataset(i int, taskID string) {
 		}
 	}
 	path := client.Path("datasets") + "/" + a.resource(pointer, "dataset", client.Path("datasets"), wanted, has)
-	for member, files := range named {
-		for _, f := range files {
-			if a.err == nil && !a.dry {
+	for _, member := range []string{"truths", "inputs"} {
+		for _, f := range named[member] {
+			switch {
+			case a.err == nil && !a.dry:
 				a.send(path, member, f)
+			case a.err == nil && wanted[member] != nil: // and not there already
+				s := &a.steps[len(a.steps)-1]
+				s.Effects = append(s.Effects, "sends "+f.path)
 			}
 		}
 	}

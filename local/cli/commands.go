@@ -82,9 +82,7 @@ var groups = []struct {
 				f.Bool("evaluation", false, "as an organizer: what the task's own evaluator wrote")
 			}},
 		{use: "cancel RUN...", short: "Cancel runs that have not ended", args: cobra.MinimumNArgs(1),
-			run: online(func(c *call) {
-				c.change(client.Path("runs"), c.args, map[string]any{"state": "cancelled"})
-			})},
+			run: online(func(c *call) { c.change(client.Path("runs"), c.args, map[string]any{"state": "cancelled"}) })},
 		{use: "final RUN...", short: "Mark runs as those of your team that count", args: cobra.MinimumNArgs(1),
 			run:   online(func(c *call) { c.change(client.Path("runs"), c.args, map[string]any{"final": !c.yes("undo")}) }),
 			flags: func(f *pflag.FlagSet) { f.Bool("undo", false, "take the mark away") }},

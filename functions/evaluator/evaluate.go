@@ -100,17 +100,18 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Lease
 	}
 	files := w.open(ctx, record.HolderRuns, run.ID, run.Files)
 	start := keepFirstBytes(files)
-	result, diagnostics, err := against.Evaluate(ctx, files)
+	evaluated, err := against.Read(ctx, files)
 	if err != nil {
 		return err
 	}
+	result, diagnostics := evaluated.Result, evaluated.Diagnostics
 	// Blinded runs are validated in any case, so that the duration reveals nothing either.
 	if len(diagnostics) > 0 || run.Access.Conceals() {
 		known, err := w.known(ctx, run, truth, against)
 		if err != nil {
 			return err
 		}
-		public, err := evaluator.ValidateRun(ctx, measure.Kind(truth.Evaluator.Kind), evaluator.Format(truth.RunFormat), files, known...)
+		public, err := evaluated.Validate(ctx, measure.Kind(truth.Evaluator.Kind), evaluator.Format(truth.RunFormat), files, known...)
 		if err != nil {
 			return err
 		}

@@ -355,7 +355,7 @@ func TestDeleteExpiredResults_KeepsOtherFiles(t *testing.T) {
 	}
 }
 
-// The tag is kept from the reading that evaluates the run, which a blinded run has twice: each opening is a request.
+// The tag is kept from the one reading that evaluates the run, and validates it where it is blinded: each opening is a request.
 func TestRunTag_CostsNoReading(t *testing.T) {
 	f := newFixture(t)
 	var opened atomic.Int64
@@ -375,7 +375,7 @@ func TestRunTag_CostsNoReading(t *testing.T) {
 		opened       int64
 	}{
 		{ranked, "tag", false, 1},
-		{ranked, "tag", true, 2},
+		{ranked, "tag", true, 1},
 		{packed.String(), "packed", false, 1},
 		{strings.ReplaceAll(ranked, "tag", strings.Repeat("long", 100)), "", false, 2},
 	} {

@@ -142,6 +142,9 @@ func (r *Report) Add(d Diagnostic) {
 	}
 }
 
+// Clone returns a report of the same, to which more can be added without changing this one.
+func (r *Report) Clone() *Report { return &Report{list: slices.Clone(r.list), errors: r.errors} }
+
 // Full says that there is no room for another error, so that reading on would report nothing new.
 func (r *Report) Full() bool { return r.errors >= MaxDiagnostics }
 

@@ -13,6 +13,7 @@ import (
 	"assay/shared/corpus"
 	"assay/shared/measure"
 	"assay/shared/measure/predictions"
+	"assay/shared/measure/retrieval"
 	"assay/shared/problem"
 )
 
@@ -35,7 +36,7 @@ type File = corpus.File
 // Truth is a ground truth (qrels, labels). It does not change, and any number of runs may be evaluated against it at
 // the same time.
 type Truth struct {
-	evaluate func(context.Context, []measure.File) (measure.Result, []measure.Diagnostic, error)
+	evaluate func(context.Context, []measure.File) (*Evaluation, error)
 	known    func(ids, labels bool) *Known
 	bytes    int64
 	topics   int
@@ -62,9 +63,36 @@ func ReadTruth(ctx context.Context, s Settings, files []File) (*Truth, []measure
 // Evaluate measures one run. If one of the diagnostics is an error, the result is empty. The error is about opening or
 // reading a file, or about the context.
 func (t *Truth) Evaluate(ctx context.Context, files []File) (measure.Result, []measure.Diagnostic, error) {
+	e, err := t.Read(ctx, files)
+	if err != nil {
+		return measure.Result{}, nil, err
+	}
+	return e.Result, e.Diagnostics, nil
+}
+
+// Evaluation is the result of Evaluate, with the run as far as it was kept to be validated.
+type Evaluation struct {
+	Result      measure.Result
+	Diagnostics []measure.Diagnostic
+	kept        *retrieval.Evaluation // nil: nothing is kept
+}
+
+// Read is Evaluate for callers that validate the run too.
+func (t *Truth) Read(ctx context.Context, files []File) (*Evaluation, error) {
 	contents, done := Contents(files)
 	defer done()
 	return t.evaluate(ctx, contents)
+}
+
+// Validate is ValidateRun of the run, with the same outcome. It reads the files again where that could be another one otherwise.
+func (e *Evaluation) Validate(ctx context.Context, kind measure.Kind, format Format, files []File,
+	known ...*Known) ([]measure.Diagnostic, error) {
+	if e.kept != nil {
+		if found, ok := e.kept.WithoutTruth(); ok {
+			return withKnown(found, known, func(k *Known) ([]measure.Diagnostic, error) { return k.compareKept(e.kept), nil })
+		}
+	}
+	return ValidateRun(ctx, kind, format, files, known...)
 }
 
 // ValidateRun reports the errors in the files of a run that can be found without the truth, or with the known part of it,
@@ -76,19 +104,29 @@ func ValidateRun(ctx context.Context, kind measure.Kind, format Format, files []
 	contents, done := Contents(files)
 	defer done()
 	all, err := evaluators[kind].validateRun(ctx, format, contents)
+	if err != nil {
+		return all, err
+	}
+	return withKnown(all, known, func(k *Known) ([]measure.Diagnostic, error) { return k.Compare(ctx, files) })
+}
+
+// withKnown adds to the diagnostics what else is found by what is known of the truth, as far as there is something.
+func withKnown(all []measure.Diagnostic, known []*Known, compare func(*Known) ([]measure.Diagnostic, error)) ([]measure.Diagnostic, error) {
 	for _, k := range known {
-		if k == nil || err != nil {
+		if k == nil {
 			continue
 		}
-		var found []measure.Diagnostic
-		found, err = k.Compare(ctx, files)
+		found, err := compare(k)
+		if err != nil {
+			return all, err
+		}
 		for _, d := range found {
 			if !slices.Contains(all, d) {
 				all = append(all, d)
 			}
 		}
 	}
-	return all, err
+	return all, nil
 }
 
 // Version names what an evaluator of that kind computes, to be recorded with each evaluation: as long as it is the

@@ -44,8 +44,9 @@ var evaluators = map[measure.Kind]kind{
 
 // Known has the ids and labels of a dataset that participants know. Its diagnostics of a run depend on no other part of the truth.
 type Known struct {
-	compare func(context.Context, ...measure.File) ([]measure.Diagnostic, error)
-	bytes   int64
+	compare     func(context.Context, ...measure.File) ([]measure.Diagnostic, error)
+	compareKept func(*retrieval.Evaluation) []measure.Diagnostic // of retrieval
+	bytes       int64
 }
 
 // Bytes is about how much memory it takes in addition to the truth; 0 of nil.
@@ -82,11 +83,15 @@ func readQrels(ctx context.Context, _ Format, measures []measure.Measure, files 
 		if !ids {
 			return nil
 		}
-		return &Known{compare: qrels.Known().Compare}
+		return knownTopics(qrels.Known(), 0)
 	}
 	return &Truth{bytes: qrels.Bytes(), topics: qrels.Topics(), known: known,
-		evaluate: func(ctx context.Context, files []measure.File) (measure.Result, []measure.Diagnostic, error) {
-			return qrels.Evaluate(ctx, measures, files...)
+		evaluate: func(ctx context.Context, files []measure.File) (*Evaluation, error) {
+			e, err := qrels.Read(ctx, measures, files...)
+			if err != nil {
+				return nil, err
+			}
+			return &Evaluation{e.Result, e.Diagnostics, e}, nil
 		}}, diagnostics, nil
 }
 
@@ -95,7 +100,11 @@ func readTopics(ctx context.Context, _ Format, files []File) (*Known, error) {
 	if err != nil || ids.Queries == nil && ids.Documents() == nil {
 		return nil, err
 	}
-	return &Known{bytes: ids.Bytes(), compare: retrieval.KnownOf(ids.Queries, ids.Documents()).Compare}, nil
+	return knownTopics(retrieval.KnownOf(ids.Queries, ids.Documents()), ids.Bytes()), nil
+}
+
+func knownTopics(known *retrieval.Known, bytes int64) *Known {
+	return &Known{bytes: bytes, compare: known.Compare, compareKept: known.CompareRead}
 }
 
 var predictionFormats = []string{predictions.JSONL, predictions.CSV}
@@ -141,15 +150,18 @@ func newPredictionsTruth(asked []measure.Measure, truth *predictions.Truth,
 		return knownPredictions(truth.Known(ids, labels), 0)
 	}
 	return &Truth{bytes: truth.Bytes(), known: known,
-		evaluate: func(ctx context.Context, files []measure.File) (measure.Result, []measure.Diagnostic, error) {
+		evaluate: func(ctx context.Context, files []measure.File) (*Evaluation, error) {
 			var report measure.Report
 			run, err := truth.ReadRun(ctx, files, &report)
-			if err != nil || report.Failed() {
-				return measure.Result{}, report.Diagnostics(), err
+			if err != nil {
+				return nil, err
 			}
-			result := evaluate(asked, truth, run)
-			result.Warnings = report.Diagnostics()
-			return result, report.Diagnostics(), nil
+			e := &Evaluation{Diagnostics: report.Diagnostics()}
+			if !report.Failed() {
+				e.Result = evaluate(asked, truth, run)
+				e.Result.Warnings = e.Diagnostics
+			}
+			return e, nil
 		}}
 }
 

@@ -24,10 +24,11 @@ func shownBlinded(t *rapid.T, s evaluator.Settings, truth, run string, p public)
 	if err != nil || read == nil {
 		t.Fatal(diagnostics, err)
 	}
-	_, found, err := read.Evaluate(t.Context(), []evaluator.File{file("run", run)})
+	evaluated, err := read.Read(t.Context(), []evaluator.File{file("run", run)})
 	if err != nil {
 		t.Fatal(err)
 	}
+	found := evaluated.Diagnostics
 	inputs, err := evaluator.ReadInputs(t.Context(), s.Kind, s.Format, []evaluator.File{file("topics", p.inputs)})
 	if err != nil {
 		t.Fatal(err)
@@ -36,6 +37,10 @@ func shownBlinded(t *rapid.T, s evaluator.Settings, truth, run string, p public)
 		read.Known(p.ids, p.labels), inputs)
 	if err != nil {
 		t.Fatal(err)
+	}
+	atOnce, err := evaluated.Validate(t.Context(), s.Kind, s.Format, []evaluator.File{file("run", run)}, read.Known(p.ids, p.labels), inputs)
+	if err != nil || !slices.Equal(atOnce, ofFiles) {
+		t.Fatalf("of the evaluated run\n%v, %v\nand of its files\n%v", atOnce, err, ofFiles)
 	}
 	all := measure.WithoutTruth(ofFiles, found)
 	for _, d := range found {

@@ -43,11 +43,20 @@ func (k *Known) Compare(ctx context.Context, files ...measure.File) ([]measure.D
 	if err != nil {
 		return nil, err
 	}
+	return k.compare(run, report), nil
+}
+
+// CompareRead is Compare of a run that was read already.
+func (k *Known) CompareRead(e *Evaluation) []measure.Diagnostic {
+	return k.compare(e.run, e.read.Clone())
+}
+
+func (k *Known) compare(run *run, report *measure.Report) []measure.Diagnostic {
 	k.topics.compareTopics(run, k.origin, report)
 	if k.documents != nil && !report.Failed() {
 		k.compareDocuments(run, report)
 	}
-	return inOrder(report, files), nil
+	return run.inOrder(report)
 }
 
 func (k *Known) compareDocuments(run *run, report *measure.Report) {
@@ -88,20 +97,20 @@ func (q *Qrels) compareTopics(run *run, o measure.Origin, report *measure.Report
 	}
 	file := run.files[0]
 	found := make([]bool, len(q.names))
-	for _, b := range run.blocks {
-		for _, s := range b.spans {
-			if int(s.topic) < len(found) {
-				found[s.topic] = true
-			}
+	var missing, extra []string
+	for _, name := range run.topicNames() {
+		if topic, ok := q.index[name]; ok {
+			found[topic] = true
+		} else {
+			extra = append(extra, name)
 		}
 	}
-	var missing []string
 	for topic, ok := range found {
 		if !ok {
 			missing = append(missing, q.names[topic])
 		}
 	}
-	extra := slices.Sorted(slices.Values(run.topics.others)) // they are numbered as the parsers met them
+	slices.Sort(extra) // they are numbered as the parsers met them
 	cause := mismatch.Explain(extra, slices.Values(missing))
 	severity, retrieved, count := measure.Error, ", which count with nothing retrieved", " and do not count"
 	if o != measure.OfTruth { // whose topics need not all be judged
@@ -235,11 +244,11 @@ func (r *repeats) report(files []string, report *measure.Report) {
 	}
 }
 
+func (r *run) inOrder(report *measure.Report) []measure.Diagnostic { return inOrder(report, r.files) }
+
 // inOrder returns what was reported in the order of files and lines, what is about a whole file before its lines.
-func inOrder(report *measure.Report, files []measure.File) []measure.Diagnostic {
-	position := func(d measure.Diagnostic) int {
-		return slices.IndexFunc(files, func(f measure.File) bool { return f.Name == d.File })
-	}
+func inOrder(report *measure.Report, files []string) []measure.Diagnostic {
+	position := func(d measure.Diagnostic) int { return slices.Index(files, d.File) }
 	list := report.Diagnostics()
 	slices.SortStableFunc(list, func(a, b measure.Diagnostic) int {
 		return cmp.Or(cmp.Compare(position(a), position(b)), cmp.Compare(a.Line, b.Line))

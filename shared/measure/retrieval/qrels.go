@@ -137,9 +137,9 @@ func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Di
 	names := lists.Map(files, func(f measure.File) string { return f.Name })
 	q.reportRepeated(entries, names, &report)
 	if report.Failed() {
-		return nil, inOrder(&report, files), nil
+		return nil, inOrder(&report, names), nil
 	}
-	return q, inOrder(&report, files), nil
+	return q, inOrder(&report, names), nil
 }
 
 // parse reads a line, the n fields of which are in parts. Topics are numbered as they come.

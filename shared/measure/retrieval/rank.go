@@ -27,8 +27,8 @@ type segment struct{ block, first, end uint32 }
 
 // rank ranks the documents of each topic, reports those that a topic has twice, and returns the plan's values, topic
 // by topic in the order of the truth, for every topic that the truth has; those of topics that have errors, or that
-// the truth has not, are not computed.
-func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report *measure.Report) ([]float64, error) {
+// the truth has not, are not computed. What it reports without the truth is in read too.
+func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report, read *measure.Report) ([]float64, error) {
 	if report.Full() {
 		return nil, nil
 	}
@@ -66,6 +66,7 @@ func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report *measure.Re
 		return nil, err
 	}
 	repeated.report(r.files, report)
+	repeated.report(r.files, read)
 	covered.report(r, q, report)
 	return scores, nil
 }
@@ -139,7 +140,7 @@ func (k *ranker) gather(topic int, segments []segment) []repeat {
 			if first, slot := k.find(doc, hash); first < 0 {
 				k.slots.Put(hash, slot, len(k.items))
 			} else if len(found) < measure.MaxDiagnostics {
-				found = append(found, repeat{k.sourceLineOf(it), k.sourceLineOf(k.items[first]), k.run.topics.name(k.qrels, topic), string(doc)})
+				found = append(found, repeat{k.sourceLineOf(it), k.sourceLineOf(k.items[first]), k.run.topics.name(topic), string(doc)})
 			}
 			k.addRecord(it, doc)
 		}
@@ -226,10 +227,10 @@ func ReadRankings(ctx context.Context, files ...measure.File) (*Rankings, []meas
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := run.rank(ctx, &none, &plan{}, report); err != nil {
+	if _, err := run.rank(ctx, &none, &plan{}, report, new(measure.Report)); err != nil {
 		return nil, nil, err
 	}
-	diagnostics := inOrder(report, files)
+	diagnostics := run.inOrder(report)
 	if report.Failed() {
 		return nil, diagnostics, nil
 	}

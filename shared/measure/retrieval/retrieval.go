@@ -34,26 +34,50 @@ const Version = "retrieval/2"
 // context, or a measure that is not one of retrieval.
 func (q *Qrels) Evaluate(ctx context.Context, measures []measure.Measure,
 	files ...measure.File) (measure.Result, []measure.Diagnostic, error) {
+	e, err := q.Read(ctx, measures, files...)
+	if err != nil {
+		return measure.Result{}, nil, err
+	}
+	return e.Result, e.Diagnostics, nil
+}
+
+// Evaluation is the result of Evaluate, with the run, which so can also be compared without the truth.
+type Evaluation struct {
+	Result      measure.Result
+	Diagnostics []measure.Diagnostic
+	run         *run
+	read        *measure.Report // what reading alone found
+	whole       *measure.Report // what was found without the truth
+}
+
+// WithoutTruth returns the diagnostics that ReadRankings has of the run. ok is false where the truth had a part in how it was read.
+func (e *Evaluation) WithoutTruth() (found []measure.Diagnostic, ok bool) {
+	t := e.run.topics
+	return e.run.inOrder(e.whole), len(t.names)+len(t.others) <= t.most
+}
+
+// Read is Evaluate, and keeps the run.
+func (q *Qrels) Read(ctx context.Context, measures []measure.Measure, files ...measure.File) (*Evaluation, error) {
 	plan, err := q.plan(measures)
 	if err != nil {
-		return measure.Result{}, nil, err
+		return nil, err
 	}
-	run, report, err := readRun(ctx, q, standardLimits, files)
+	run, read, err := readRun(ctx, q, standardLimits, files)
 	if err != nil {
-		return measure.Result{}, nil, err
+		return nil, err
 	}
+	e := &Evaluation{run: run, read: read, whole: read.Clone()}
+	report := read.Clone()
 	q.compareTopics(run, measure.OfTruth, report)
-	scores, err := run.rank(ctx, q, plan, report)
+	scores, err := run.rank(ctx, q, plan, report, e.whole)
 	if err != nil {
-		return measure.Result{}, nil, err
+		return nil, err
 	}
-	diagnostics := inOrder(report, files)
-	if report.Failed() {
-		return measure.Result{}, diagnostics, nil
+	if e.Diagnostics = run.inOrder(report); !report.Failed() {
+		e.Result = plan.result(q, scores)
+		e.Result.Warnings = e.Diagnostics
 	}
-	result := plan.result(q, scores)
-	result.Warnings = diagnostics
-	return result, diagnostics, nil
+	return e, nil
 }
 
 // plan lists the measures that an evaluation computes, and the data that they need.

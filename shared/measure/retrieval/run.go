@@ -93,6 +93,7 @@ func (b *block) line(record int) int {
 // topics numbers the topics of a run: those of the truth have their numbers there, others follow in the order in which
 // they are met. Safe for concurrent use.
 type topics struct {
+	names  []string // of the truth
 	known  map[string]int32
 	most   int
 	mu     sync.Mutex
@@ -121,11 +122,27 @@ func (t *topics) number(name []byte) (int32, bool) {
 	return i, true
 }
 
-func (t *topics) name(q *Qrels, topic int) string {
-	if topic < len(q.names) {
-		return q.names[topic]
+func (t *topics) name(topic int) string {
+	if topic < len(t.names) {
+		return t.names[topic]
 	}
-	return t.others[topic-len(q.names)]
+	return t.others[topic-len(t.names)]
+}
+
+// topicNames returns the topics that the run has, those of the truth first.
+func (r *run) topicNames() (names []string) {
+	found := make([]bool, len(r.topics.names)+len(r.topics.others))
+	for _, b := range r.blocks {
+		for _, s := range b.spans {
+			found[s.topic] = true
+		}
+	}
+	for topic, ok := range found {
+		if ok {
+			names = append(names, r.topics.name(topic))
+		}
+	}
+	return names
 }
 
 // job is a chunk on its way to a parser.
@@ -137,7 +154,7 @@ type job struct {
 // readRun reads the files in one pass. The caller's goroutine reads, and unpacks if need be; the parsers run on all
 // cores. The report is never nil unless there is an error.
 func readRun(ctx context.Context, q *Qrels, limits limits, files []measure.File) (*run, *measure.Report, error) {
-	r := &run{topics: &topics{known: q.index, most: limits.topics, index: map[string]int32{}},
+	r := &run{topics: &topics{names: q.names, known: q.index, most: limits.topics, index: map[string]int32{}},
 		files: lists.Map(files, func(f measure.File) string { return f.Name })}
 	var (
 		parsers = runtime.GOMAXPROCS(0)

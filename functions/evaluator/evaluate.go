@@ -7,7 +7,9 @@ import (
 	"io"
 	"strconv"
 	"sync"
+	"time"
 
+	"assay/shared/blob"
 	"assay/shared/evaluation"
 	"assay/shared/lists"
 	"assay/shared/measure"
@@ -21,8 +23,8 @@ import (
 	"assay/shared/wait"
 )
 
-// evaluate completes a leased run. When the store or the files do not answer, it leaves the lease to expire, after which the run is
-// queued again.
+// evaluate completes a leased run. When the store or the files do not answer, the run is tried again later, without counting an attempt.
+// Where that cannot be written either, or the run fails for longer than an outage lasts, its lease is left to expire.
 func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
 	h := queue.LeaseRefOf(run)
 	ctx, release := w.keepLease(parent, h)
@@ -48,6 +50,10 @@ func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), shutdownGrace)
 		defer cancel()
 		_, err = w.queue().Release(ctx, h)
+	case w.isOutage(run, err):
+		delay := w.outageDelay(run)
+		log.ErrorContext(parent, "run not evaluated; it is tried again later", "error", err, "in", delay)
+		_, err = w.queue().Postpone(parent, h, delay)
 	default:
 		log.ErrorContext(parent, "run not evaluated; it is queued again when its lease expires", "error", err)
 		return
@@ -55,6 +61,23 @@ func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
 	if err = queue.IgnoreStale(err); err != nil {
 		log.ErrorContext(parent, "run not released; it is queued again when its lease expires", "error", err)
 	}
+}
+
+// maxOutage is how long after a run was queued the error of an attempt can be one of an outage, and maxOutageDelay how long the run waits
+// then at most.
+const (
+	maxOutage      = 24 * time.Hour
+	maxOutageDelay = 10 * time.Minute
+)
+
+// isOutage reports whether the store or the files did not answer, which is no fault of the run's.
+func (w *Worker) isOutage(run *record.RunItem, err error) bool {
+	return !errors.Is(err, blob.ErrNotFound) && !errors.Is(err, blob.ErrMismatch) && w.Now().Before(run.QueuedAt.Add(maxOutage))
+}
+
+// outageDelay grows with the time that the run has waited, so that a long outage does not keep evaluators busy.
+func (w *Worker) outageDelay(run *record.RunItem) time.Duration {
+	return min(max(queue.RetryDelay, w.Now().Sub(run.QueuedAt.Time)/4), maxOutageDelay)
 }
 
 // keepLease extends the lease until release is called. The context ends when the lease is lost.

@@ -1,0 +1,70 @@
+package evaluator_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"assay/shared/blob"
+	"assay/shared/record"
+)
+
+// filesAway does not answer while it is away.
+type filesAway struct {
+	blob.Store
+	away *bool
+}
+
+func (o filesAway) Open(ctx context.Context, key string) (io.ReadCloser, error) {
+	if *o.away {
+		return nil, errors.New("the object store does not answer")
+	}
+	return o.Store.Open(ctx, key)
+}
+
+// An object store that is away for hours fails no run, and is asked ever less often.
+func TestEvaluate_OutageCostsNoAttempt(t *testing.T) {
+	f := newFixture(t)
+	away := true
+	f.Files = filesAway{f.Files, &away}
+	id, began, tries := f.add(ranked).ID, f.Now(), 0
+	for ; f.Now().Sub(began) < 5*time.Hour; tries++ {
+		f.evaluate(id)
+		r := f.run(id)
+		if r.State != record.Queued || r.Attempts != 0 || r.NotBefore == nil {
+			t.Fatalf("after %d tries: %s, %d attempts, not before %v", tries, r.State, r.Attempts, r.NotBefore)
+		}
+		f.wait(r.NotBefore.Sub(f.Now()))
+		f.must(f.RunDue(f.ctx))
+	}
+	if tries < 20 || tries > 60 {
+		t.Errorf("it was tried %d times in five hours", tries)
+	}
+	away = false
+	f.evaluate(id)
+	if r := f.run(id); r.State != record.Completed || r.Attempts != 1 || len(r.Diagnostics) > 0 {
+		t.Errorf("%s, %d attempts, %v", r.State, r.Attempts, r.Diagnostics)
+	}
+}
+
+// What fails for longer than a day is no outage: attempts count, and the last fails the run.
+func TestEvaluate_OutageEndsAfterADay(t *testing.T) {
+	f := newFixture(t)
+	away := true
+	f.Files = filesAway{f.Files, &away}
+	id := f.add(ranked).ID
+	f.wait(25 * time.Hour)
+	for n := range record.MaxAttempts {
+		f.evaluate(id)
+		if r := f.run(id); r.State != record.Evaluating || r.Attempts != n+1 {
+			t.Fatalf("%s, %d attempts", r.State, r.Attempts)
+		}
+		f.wait(2 * time.Minute)
+		f.must(f.RunDue(f.ctx))
+	}
+	if r := f.run(id); r.State != record.Failed {
+		t.Errorf("the run is %s", r.State)
+	}
+}

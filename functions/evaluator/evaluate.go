@@ -51,9 +51,8 @@ func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
 		defer cancel()
 		_, err = w.queue().Release(ctx, h)
 	case w.isOutage(run, err):
-		delay := w.outageDelay(run)
-		log.ErrorContext(parent, "run not evaluated; it is tried again later", "error", err, "in", delay)
-		_, err = w.queue().Postpone(parent, h, delay)
+		log.ErrorContext(parent, "run not evaluated; it is tried again later", "error", err)
+		err = w.postpone(parent, run, h)
 	default:
 		log.ErrorContext(parent, "run not evaluated; it is queued again when its lease expires", "error", err)
 		return
@@ -75,9 +74,16 @@ func (w *Worker) isOutage(run *record.RunItem, err error) bool {
 	return !errors.Is(err, blob.ErrNotFound) && !errors.Is(err, blob.ErrMismatch) && w.Now().Before(run.QueuedAt.Add(maxOutage))
 }
 
-// outageDelay grows with the time that the run has waited, so that a long outage does not keep evaluators busy.
-func (w *Worker) outageDelay(run *record.RunItem) time.Duration {
-	return min(max(queue.RetryDelay, w.Now().Sub(run.QueuedAt.Time)/4), maxOutageDelay)
+// postpone gives the run back, for a time that grows with the time that it has waited, so that a long outage does not keep evaluators busy.
+// A store that does not write is asked again as long as the lease surely lasts.
+func (w *Worker) postpone(ctx context.Context, run *record.RunItem, h queue.LeaseRef) error {
+	delay := min(max(queue.RetryDelay, w.Now().Sub(run.QueuedAt.Time)/4), maxOutageDelay)
+	for end := time.Now().Add(leaseTime / 3); ; {
+		_, err := w.queue().Postpone(ctx, h, delay)
+		if err == nil || errors.Is(err, queue.ErrStaleLease) || time.Now().After(end) || !wait.Sleep(ctx, pollInterval) {
+			return err
+		}
+	}
 }
 
 // keepLease extends the lease until release is called. The context ends when the lease is lost.

@@ -9,6 +9,8 @@ import (
 
 	"assay/shared/blob"
 	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/store/storetest"
 )
 
 // filesAway does not answer while it is away.
@@ -46,6 +48,25 @@ func TestEvaluate_OutageCostsNoAttempt(t *testing.T) {
 	f.evaluate(id)
 	if r := f.run(id); r.State != record.Completed || r.Attempts != 1 || len(r.Diagnostics) > 0 {
 		t.Errorf("%s, %d attempts, %v", r.State, r.Attempts, r.Diagnostics)
+	}
+}
+
+// A disk that is full takes neither the result of a run nor that it is given back. It need not wait for the end of its lease once there is room.
+func TestEvaluate_GivesRunBackOnceTheStoreWrites(t *testing.T) {
+	f := newFixture(t)
+	id, writes := f.add(ranked).ID, 0
+	f.Store = &storetest.Hooked{Store: f.Store, Before: func(c storetest.Call) error {
+		if len(c.Writes) == 0 {
+			return nil
+		}
+		if writes++; writes == 1 || writes > 4 { // the first leases the run
+			return nil
+		}
+		return store.ErrUnavailable
+	}}
+	f.evaluate(id)
+	if r := f.run(id); r.State != record.Queued || r.Attempts != 0 || writes != 5 {
+		t.Errorf("after %d writes: %s, %d attempts", writes, r.State, r.Attempts)
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"log"
 	"math/rand/v2"
@@ -36,8 +37,9 @@ func init() {
 
 // soakFault is something that goes wrong until end is called.
 type soakFault struct {
-	name  string
-	begin func() (end func())
+	name   string
+	begin  func() (end func())
+	starts bool // a server starts meanwhile
 }
 
 // allFaults are the faults that this machine can make. The kill is the first.
@@ -49,24 +51,21 @@ func (s *soak) allFaults() []soakFault {
 		}
 	}
 	faults := []soakFault{
-		{"kill", func() func() {
-			s.server.kill(s.t)
-			return func() { s.server.start(s.t) }
-		}},
-		{"full disk", s.fillDisk},
-		{"clock", func() func() {
+		{name: "kill", begin: s.kill},
+		{name: "full disk", begin: s.fillDisk},
+		{name: "clock", starts: true, begin: func() func() {
 			s.server.setClock(s.t, time.Duration(s.random.IntN(241)-120)*time.Second)
 			return func() { s.server.setClock(s.t, 0) }
 		}},
-		{"issuer away", during(s.issuer.away.Store)},
+		{name: "issuer away", starts: true, begin: during(s.issuer.away.Store)},
 	}
 	if s.objects.gateway {
-		faults = append(faults, soakFault{"object store", during(s.objects.fails.Store)})
+		faults = append(faults, soakFault{name: "object store", begin: during(s.objects.fails.Store)})
 	} else {
 		s.t.Log("NOT CHECKED: an object store that fails, since the S3 gateway is not installed; make soak builds it.")
 	}
 	if strace, err := exec.LookPath("strace"); err == nil {
-		faults = append(faults, soakFault{"slow disk", func() func() { return s.slowDisk(strace) }})
+		faults = append(faults, soakFault{name: "slow disk", begin: func() func() { return s.slowDisk(strace) }})
 	} else {
 		s.t.Log("NOT CHECKED: a slow disk, which needs strace.")
 	}
@@ -90,6 +89,28 @@ func (s *soak) disrupt(faults []soakFault, d time.Duration) {
 	}
 }
 
+// kill kills the server, by itself or during another fault.
+func (s *soak) kill() (end func()) {
+	during := s.random.IntN(len(s.faults))
+	if during == 0 {
+		s.server.kill(s.t)
+		return func() { s.server.start(s.t) }
+	}
+	f := s.faults[during]
+	endFault := f.begin()
+	time.Sleep(s.span / 2)
+	s.server.kill(s.t)
+	s.applied["kill, "+f.name]++
+	if f.starts {
+		s.server.start(s.t)
+		return endFault
+	}
+	return func() {
+		endFault()
+		s.server.start(s.t)
+	}
+}
+
 // fillDisk lets the server write to no file. The limit is one of each file, and stands for that of a disk.
 func (s *soak) fillDisk() (end func()) {
 	process := s.server.process.Process.Pid
@@ -98,7 +119,7 @@ func (s *soak) fillDisk() (end func()) {
 		s.t.Fatal(err)
 	}
 	return func() {
-		if err := unix.Prlimit(process, unix.RLIMIT_FSIZE, &before, nil); err != nil {
+		if err := unix.Prlimit(process, unix.RLIMIT_FSIZE, &before, nil); err != nil && !errors.Is(err, unix.ESRCH) { // it was killed
 			s.t.Fatal(err)
 		}
 	}

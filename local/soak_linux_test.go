@@ -42,10 +42,8 @@ func TestServer_KeepsWhatItAcknowledgesInASoak(t *testing.T) {
 	capacity := s.measure(duration / 10)
 	s.limit.SetLimit(rate.Limit(soakShare * capacity))
 	s.disrupt(s.faults, duration*6/10)
-	s.calm()
 	before := s.resources()
 	s.disrupt(s.faults[1:], duration*3/10) // the first is the kill
-	s.calm()
 	after := s.resources()
 	stop()
 	t.Logf("%.0f requests a second are the capacity; %d were answered in %v, at %.0f a second at most, over the faults %v", capacity,
@@ -80,14 +78,6 @@ func (s *soak) load() (stop func()) {
 		cancel()
 		clients.Wait()
 	}
-}
-
-// calm has the clients pause, until no run is under way.
-func (s *soak) calm() {
-	s.t.Helper()
-	s.pause.Lock()
-	defer s.pause.Unlock()
-	s.settle()
 }
 
 // settle waits until every run has ended.

@@ -85,13 +85,17 @@ func (c *soakClient) read(task *soakTask) {
 	case n == 2:
 		c.readList(c.team, task.path+"/submissions")
 	case n == 3:
-		c.readList("", task.path+"/evaluations?sort=rank&filter[datasetId]="+task.dataset)
+		c.readBoard(task)
 	case of.deletion != "":
 		a, _ := c.do(c.team, http.MethodGet, of.path, nil, nil)
 		c.want(http.StatusNotFound, http.MethodGet, of.path, a)
 	default:
 		c.readRun(of)
 	}
+}
+
+func (c *soakClient) readBoard(task *soakTask) {
+	c.readList("", task.path+"/evaluations?sort=rank&filter[datasetId]="+task.dataset)
 }
 
 func (c *soakClient) readList(token, path string) {

@@ -81,13 +81,8 @@ func convert(c *call) {
 
 func fuse(c *call) {
 	s := fusion.Settings{Method: fusion.Method(c.text("method")), K: c.number("k"), Depth: c.number("depth"), Tag: c.text("tag")}
-	switch s.Method {
-	case fusion.ReciprocalRank:
-	case fusion.CombSUM, fusion.CombMNZ:
+	if s.Method != fusion.ReciprocalRank {
 		s.K, s.Normalization = 0, fusion.Normalization(c.text("normalization"))
-	default:
-		c.fail(&refusal{failed, fmt.Sprintf("There is no method %q; there are rrf, combsum and combmnz.", s.Method), ""})
-		return
 	}
 	if fields := s.Check(); len(fields) > 0 {
 		c.fail(&refusal{failed, strings.TrimPrefix(fields[0].Pointer, "/") + " " + fields[0].Detail, ""})

@@ -123,6 +123,8 @@ func TestFiles_AreWrittenWholeOrNotAtAll(t *testing.T) {
 		"--to", "beir")
 	p.says(done, []string{"1 Q0 a 1 4 fused", "1 Q0 b 2 0 fused"}, "fuse", run, run, "--method", "combmnz")
 	p.says(failed, []string{"no method"}, "fuse", run, run, "--method", "vote")
+	p.says(failed, []string{"no normalization"}, "fuse", run, run, "--method", "combsum", "--normalization", "vote")
+	p.says(failed, []string{"k must be"}, "fuse", run, run, "--k", "-60")
 }
 
 // TestNames_OfOthersStayInTheFolder has names that were chosen to leave it, to hide, or to steer a terminal.

@@ -56,14 +56,19 @@ type Settings struct {
 	Tag           string        // names the fused run in the last field of its lines
 }
 
-// Check reports settings that do not go together, and a tag that no line can have; the schema of the input bounds the rest. Pointers name
-// the settings in lower case.
+// Check reports settings that are none or do not go together, and a tag that no line can have. Pointers name the settings in lower case.
 func (s Settings) Check() (problems problem.Fields) {
+	methods, normalizations := []Method{ReciprocalRank, CombSUM, CombMNZ}, []Normalization{Unchanged, MinMax, Sum, ZScore, Rank}
+	problems.AddIf(!slices.Contains(methods, s.Method), "/method", "there is no method %q; there are %v", s.Method, methods)
+	problems.AddIf(s.K < 0, "/k", "must be 1 or more")
+	problems.AddIf(s.Depth < 0, "/depth", "must be 1 or more")
 	if s.Method == ReciprocalRank {
 		problems.AddIf(s.Normalization != "", "/normalization", "method %s looks at ranks and not at scores; leave the normalization out",
 			s.Method)
 	} else {
-		problems.AddIf(s.K != 0, "/k", "method %s has no k; leave it out", s.Method)
+		problems.AddIf(s.K > 0, "/k", "method %s has no k; leave it out", s.Method)
+		problems.AddIf(!slices.Contains(normalizations, s.Normalization), "/normalization", "there is no normalization %q; there are %v",
+			s.Normalization, normalizations)
 	}
 	spaced := strings.ContainsFunc(s.Tag, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
 	problems.AddIf(s.Tag == "" || len(s.Tag) > MaxTag || spaced, "/tag",

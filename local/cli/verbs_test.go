@@ -76,8 +76,8 @@ func TestVerbs_RunATask(t *testing.T) {
 			olga.write("qrels.txt", qrelsFile)
 			olga.write("topics.tsv", "1\tlakes\n2\trivers\n")
 			file := olga.write("task.yaml", taskFile)
-			olga.says(done, []string{"would create organizer Lake Lab", "would create task Lake search", "would create dataset Rivers\n  sends " + filepath.Join(olga.folder, "qrels.txt")},
-				"apply", file, "--dry-run")
+			olga.says(done, []string{"would create organizer Lake Lab", "would create task Lake search",
+				"would create dataset Rivers\n  sends " + filepath.Join(olga.folder, "qrels.txt")}, "apply", file, "--dry-run")
 			olga.says(done, []string{"There is no such task"}, "tasks")
 			olga.says(done, []string{"created task Lake search", "created dataset Lakes"}, "apply", file)
 			olga.says(done, []string{"unchanged task Lake search", "unchanged dataset Lakes", "unchanged dataset Rivers"}, "apply", file)

@@ -259,7 +259,9 @@ func FuzzScan(f *testing.F) {
 		again, numbered, foundAgain := scan(24)
 		// A line that damage to the file cuts short may have been found overlong before.
 		damaged := slices.ContainsFunc(found, func(d measure.Diagnostic) bool { return d.Line == 0 })
-		if !slices.Equal(texts, again) || !slices.Equal(numbers, numbered) || !damaged && !slices.Equal(found, foundAgain) {
+		// Of a line that fills a chunk, nothing but that is said, and of a shorter one also what else is wrong with it.
+		sameLine := func(a, b measure.Diagnostic) bool { return a.Line == b.Line && a.Severity == b.Severity }
+		if !slices.Equal(texts, again) || !slices.Equal(numbers, numbered) || !damaged && !slices.EqualFunc(found, foundAgain, sameLine) {
 			t.Errorf("chunks change the file:\n%q %v %v\n%q %v %v", texts, numbers, found, again, numbered, foundAgain)
 		}
 	})

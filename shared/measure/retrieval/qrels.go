@@ -181,7 +181,10 @@ func (q *Qrels) build(entries []entry) {
 	for i := range entries {
 		entries[i].topic = renumbered[entries[i].topic]
 	}
-	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.topic, b.topic) })
+	byTopic := func(a, b entry) int { return cmp.Compare(a.topic, b.topic) }
+	if !slices.IsSortedFunc(entries, byTopic) { // as most files are
+		slices.SortStableFunc(entries, byTopic)
+	}
 	q.topics = make([]truthTopic, len(q.names))
 	for i, e := range entries {
 		t := &q.topics[e.topic]

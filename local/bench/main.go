@@ -149,7 +149,7 @@ func read(out io.Reader) (found samples, cpu string, err error) {
 func (s suite) rows(found samples) (rows []measured) {
 	for _, f := range s.figures {
 		m := measured{About: f.about, Unit: f.unit, Samples: found[f.bench+" "+f.unit], Most: f.most, Suite: s.name}
-		if strings.HasPrefix(f.unit, "clock/") { // of another program's time
+		if strings.HasSuffix(f.unit, "/trec_eval") { // of that program's time
 			m.Unit = "×"
 		}
 		if f.per != "" {

@@ -51,6 +51,9 @@ var suites = []suite{
 		{"evaluation of 5 MB, of the time that trec_eval takes", "TrecEval/5MB", "clock/trec_eval", "", 0.25},
 		{"evaluation of 50 MB", "TrecEval/50MB", "clock/trec_eval", "", 0.1},
 		{"evaluation of 263 MB", "TrecEval/263MB", "clock/trec_eval", "", 0.08},
+		{"evaluation of 5 MB, of the processor time of trec_eval", "TrecEval/5MB", "processors/trec_eval", "", 0},
+		{"evaluation of 50 MB, processor time", "TrecEval/50MB", "processors/trec_eval", "", 0},
+		{"evaluation of 263 MB, processor time", "TrecEval/263MB", "processors/trec_eval", "", 0},
 	}},
 	{name: "tools", pkg: "./functions/tools/fusion", bench: "^BenchmarkReciprocalRank2x1MB$", figures: []figure{
 		{"fusion of two runs of 1 MB", "ReciprocalRank2x1MB", "ns/op", "", 0},

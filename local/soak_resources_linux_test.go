@@ -12,13 +12,13 @@ import (
 )
 
 // Bounds of what a process may grow by under load, between two moments at rest. Connections to the object store and the goroutines of
-// each come and go. The heap has leaderboards in their order, so that each submission may add to it; and of what the heap had at most, a
-// part stays with the process.
+// each come and go. The heap has leaderboards in their order, so that each submission may add to it, and a number of entries as JSON, of
+// 40 MiB at most, which fill up slowly; and of what the heap had at most, a part stays with the process.
 const (
 	soakGrowthGoroutines = 60
 	soakGrowthFiles      = 40
-	soakGrowthHeap       = 24 << 20
-	soakGrowthMemory     = 96 << 20
+	soakGrowthHeap       = 48 << 20
+	soakGrowthMemory     = 128 << 20
 	soakGrowthSubmission = 8 << 10
 )
 

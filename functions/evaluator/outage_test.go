@@ -51,7 +51,7 @@ func TestEvaluate_OutageCostsNoAttempt(t *testing.T) {
 	}
 }
 
-// A full disk takes neither the result of a run nor that it is given back. Once there is room, the run does not wait for the end of its lease.
+// A full disk takes neither the result of a run nor that it is given back. Once there is room, the run waits for no lease to end.
 func TestEvaluate_GivesRunBackOnceTheStoreWrites(t *testing.T) {
 	f := newFixture(t)
 	id, writes := f.add(ranked).ID, 0

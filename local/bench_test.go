@@ -5,35 +5,39 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"assay/shared/api/servertest"
+	"assay/shared/measure/measuretest"
 	"assay/shared/record"
 	"assay/shared/store"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// clients is how many clients a load has, unless a benchmark says otherwise; they share the machine with the server.
-const clients = 8
-
-// BenchmarkGetTask gets one public task over loopback.
-func BenchmarkGetTask(b *testing.B) {
-	s := start(b, "-demo=false")
-	ids := fillTasks(b, s, 1000)
-	load(b, clients, func(n int) *http.Request { return request(b, http.MethodGet, s.url+"/v1/tasks/"+ids[n%len(ids)], nil) })
-}
-
-// BenchmarkPage gets pages of 50 tasks from all over a list. With 100,000 tasks it is to cost about what it costs with 1,000.
-func BenchmarkPage(b *testing.B) {
-	for _, tasks := range []int{1_000, 100_000} {
-		b.Run(fmt.Sprintf("of=%d", tasks), func(b *testing.B) {
+// BenchmarkREST gets tasks, the first page of a list of them, and pages that begin anywhere in it, from so many tasks over so many
+// connections. With a million tasks it is to cost about what it costs with a thousand.
+func BenchmarkREST(b *testing.B) {
+	for _, tasks := range []int{1_000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {
 			s := start(b, "-demo=false")
 			ids := fillTasks(b, s, tasks)
-			load(b, clients, func(n int) *http.Request {
-				return request(b, http.MethodGet, s.url+"/v1/tasks?limit=50&cursor="+ids[50+n*7919%(len(ids)-50)], nil)
-			})
+			for _, connections := range []int{1, 16, 128} {
+				for name, path := range map[string]func(n int) string{
+					"task":     func(n int) string { return "/v1/tasks/" + ids[n*7919%len(ids)] },
+					"first":    func(int) string { return "/v1/tasks?limit=50" },
+					"anywhere": func(n int) string { return "/v1/tasks?limit=50&cursor=" + ids[50+n*7919%(len(ids)-50)] },
+				} {
+					b.Run(fmt.Sprintf("%s/connections=%d", name, connections), func(b *testing.B) {
+						load(b, connections, func(n int) *http.Request { return request(b, http.MethodGet, s.url+path(n), nil) })
+					})
+				}
+			}
 		})
 	}
 }
@@ -100,6 +104,8 @@ func fillTasks(b *testing.B, s *testServer, n int) []string {
 	b.Helper()
 	ids := make([]string, 0, n)
 	organizer := record.NewID(time.Now())
+	var writers errgroup.Group
+	writers.SetLimit(64) // which share what is written to the disk
 	var writes []store.Write
 	for i := range n {
 		t := &record.TaskItem{Task: record.Task{Meta: record.NewMeta(time.Now()), TaskDraft: record.TaskDraft{
@@ -113,20 +119,59 @@ func fillTasks(b *testing.B, s *testServer, n int) []string {
 		}
 		ids = append(ids, t.ID)
 		if writes = append(writes, store.Create(it)); len(writes) == store.MaxWrites || i == n-1 {
-			if err := s.program.table.Write(context.Background(), writes...); err != nil {
-				b.Fatal(err)
-			}
+			full := writes
+			writers.Go(func() error { return s.program.table.Write(context.Background(), full...) })
 			writes = nil
 		}
+	}
+	if err := writers.Wait(); err != nil {
+		b.Fatal(err)
 	}
 	return ids
 }
 
-// BenchmarkGetTask_WithMetrics is BenchmarkGetTask with metrics, to compare.
+// BenchmarkGetTask_WithMetrics gets a task over 16 connections with metrics, to compare with BenchmarkREST.
 func BenchmarkGetTask_WithMetrics(b *testing.B) {
 	s := start(b, "-demo=false", "-ops-addr", "127.0.0.1:0")
 	ids := fillTasks(b, s, 1000)
-	load(b, clients, func(n int) *http.Request { return request(b, http.MethodGet, s.url+"/v1/tasks/"+ids[n%len(ids)], nil) })
+	load(b, 16, func(n int) *http.Request { return request(b, http.MethodGet, s.url+"/v1/tasks/"+ids[n%len(ids)], nil) })
+}
+
+// BenchmarkSubmission submits a run of so many lines, sends its file by the link that is answered, and waits until its score can be read.
+func BenchmarkSubmission(b *testing.B) {
+	for _, lines := range []int{1_000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprintf("lines=%d", lines), func(b *testing.B) {
+			s := start(b, "-demo=false", "-rates", noRates, "-quotas", `{"user":{"perDay":{"runs":0}}}`)
+			owner, user := s.token(b, "owner"), s.token(b, "user")
+			runName, qrelsName, _ := measuretest.Ranked(b, lines/1000)
+			run, err := os.ReadFile(runName)
+			if err != nil {
+				b.Fatal(err)
+			}
+			qrels, err := os.ReadFile(qrelsName)
+			if err != nil {
+				b.Fatal(err)
+			}
+			task := s.task(b, owner, "Load")
+			dataset := s.dataset(b, owner, task, string(qrels), nil)
+			s.post(b, user, task+"/registrations", map[string]any{"team": "Team"})
+			draft := servertest.Upload(dataset, servertest.Announced("run.txt", string(run)))
+			for b.Loop() {
+				var made struct{ RunIDs []string }
+				s.call(b, user, http.MethodPost, task+"/submissions", draft, &made)
+				address := "/v1/runs/" + made.RunIDs[0]
+				var r record.Run
+				s.get(b, user, address, &r)
+				s.call(b, "", http.MethodPut, r.Files[0].Upload.URL, run, nil)
+				for r.State != record.Completed {
+					if s.get(b, user, address, &r); r.State.Ended() && r.State != record.Completed {
+						b.Fatal(r.State, r.Diagnostics)
+					}
+					time.Sleep(time.Millisecond)
+				}
+			}
+		})
+	}
 }
 
 // makers are users who create tasks, each in an organizer of theirs, or all in one.

@@ -92,6 +92,41 @@ func BenchmarkRequest(b *testing.B) {
 	}
 }
 
+// BenchmarkMemory measures the memory of a server that holds 1,000 tasks and leaderboards of 11,000 runs: when it has started, and after
+// requests for all of them by 16 clients.
+func BenchmarkMemory(b *testing.B) {
+	folder := b.TempDir()
+	task, board := fillBoards(b, folder)
+	address := programtest.FreeAddress(b)
+	server := serverProcess{args: "-addr " + address + " -grpc-addr 127.0.0.1:0 -demo=false -rates {} -data " + folder}
+	server.start(b)
+	paths := []string{task, "/v1/tasks?limit=200"}
+	for _, leaderboard := range board {
+		paths = append(paths, leaderboard+"&sort=rank&limit=200", leaderboard+"&best=true&limit=200", leaderboard+"&sort=AP&limit=200")
+	}
+	rest := residentMemory(b, server.process.Process.Pid)
+	load(b, 16, func(n int) *http.Request {
+		return request(b, http.MethodGet, "http://"+address+paths[n%len(paths)], nil)
+	})
+	b.ReportMetric(rest, "rest-MiB")
+	b.ReportMetric(residentMemory(b, server.process.Process.Pid), "load-MiB")
+}
+
+// residentMemory is what the process has in memory, in MiB.
+func residentMemory(b *testing.B, pid int) float64 {
+	b.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(text), "VmRSS:")
+	var kibibytes float64
+	if _, err := fmt.Sscan(after, &kibibytes); err != nil {
+		b.Fatal(err)
+	}
+	return kibibytes / 1024
+}
+
 // processorTime is what the threads of the process have spent on processors, in microseconds.
 func processorTime(b *testing.B, pid int) (total float64) {
 	b.Helper()

@@ -27,11 +27,22 @@ func TestTable_HasMediansAndMultiplesOfOneRound(t *testing.T) {
 	}
 	s := suite{name: "requests", figures: []figure{
 		{"a task", "Request/task", "cpu-µs/op", "", 0}, {"a list", "Request/list=50", "cpu-µs/op", "Request/task", 4}}}
-	r := report{Machine: "a machine", Rows: s.rows(found)}
+	rows, err := s.rows(found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := report{Machine: "a machine", Rows: rows}
 	want := "| on a machine | figure | goal | made again by |\n|---|---:|---:|---|\n" +
 		"| a task | 100.0 µs |  | `make bench BENCH=requests` |\n| a list | 3 × | ≤ 4 × | `make bench BENCH=requests` |\n"
 	if got := r.table(); got != want {
 		t.Errorf("%s", got)
+	}
+	s.figures = append(s.figures, figure{"what is not measured", "Request/board=50", "cpu-µs/op", "", 0})
+	if rows, err := s.rows(found); err == nil {
+		t.Errorf("what is not measured is left out: %v", rows)
+	}
+	if rows, err := s.rows(samples{}); rows != nil || err != nil {
+		t.Errorf("of what was skipped there are %v, %v", rows, err)
 	}
 }
 
@@ -42,8 +53,13 @@ func TestCompare_SaysWhatMovedBeyondNoise(t *testing.T) {
 	before := report{Rows: []measured{row("same", 10, 11, 12, 13, 14), row("faster", 20, 21, 22, 23, 24)}}
 	after := report{Rows: []measured{row("same", 14, 10, 12, 11, 13), row("faster", 10, 11, 12, 13, 14), row("new", 1)}}
 	got := before.compare(&after)
-	if !strings.Contains(got, "faster: 12.00 ns, and was 22.00 ns") || strings.Contains(got, "same") || strings.Contains(got, "new") {
+	if !strings.Contains(got, "faster: 12.00 ns, and was 22.00 ns (-45.5%, 95% interval -") || strings.Contains(got, "same") ||
+		strings.Contains(got, "new") {
 		t.Errorf("%s", got)
+	}
+	low, high := interval([]float64{20, 21, 22, 23, 24}, []float64{10, 11, 12, 13, 14})
+	if ratio := 12. / 22; low < 10./24 || low > ratio || high < ratio || high > 14./20 {
+		t.Errorf("the interval of 12 by 22 is %v to %v", low, high)
 	}
 	if got := before.compare(&before); !strings.Contains(got, "Nothing moved") {
 		t.Errorf("%s", got)

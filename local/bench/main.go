@@ -37,8 +37,11 @@ type report struct {
 	Rows    []measured `json:"rows"`
 }
 
+// all is the name that stands for every suite.
+const all = "all"
+
 func main() {
-	name := flag.String("bench", "", "the one suite to run; empty: all that take seconds")
+	name := flag.String("bench", "", "the one suite to run, or all; empty: all that take seconds")
 	count := flag.Int("count", 5, "how often each benchmark is run")
 	to := flag.String("json", "", "file to write the figures to")
 	against := flag.String("against", "", "file with the figures of an earlier run to compare with")
@@ -61,7 +64,7 @@ func run(name string, count int, to, against, readme string) error {
 	r := report{Machine: machine("")}
 	found := false
 	for _, s := range suites {
-		if name != s.name && (name != "" || s.slow) {
+		if name != s.name && name != all && (name != "" || s.slow) {
 			continue
 		}
 		found = true
@@ -73,9 +76,13 @@ func run(name string, count int, to, against, readme string) error {
 		if cpu != "" {
 			r.Machine = machine(cpu + ", ")
 		}
-		r.Rows = append(r.Rows, s.rows(samples)...)
+		rows, err := s.rows(samples)
+		if err != nil {
+			return err
+		}
+		r.Rows = append(r.Rows, rows...)
 	}
-	if name == "" || name == "units" {
+	if name == "" || name == all || name == "units" {
 		found = true
 		for _, u := range allUnits {
 			m, err := u.read()
@@ -145,8 +152,12 @@ func read(out io.Reader) (found samples, cpu string, err error) {
 	return found, cpu, reader.Err()
 }
 
-// rows are the figures of the suite. A multiple is made of the samples of one round.
-func (s suite) rows(found samples) (rows []measured) {
+// rows are the figures of the suite: none where its benchmark was skipped, as that without trec_eval is. A multiple is made of the samples
+// of one round.
+func (s suite) rows(found samples) (rows []measured, err error) {
+	if len(found) == 0 {
+		return nil, nil
+	}
 	for _, f := range s.figures {
 		m := measured{About: f.about, Unit: f.unit, Samples: found[f.bench+" "+f.unit], Most: f.most, Suite: s.name}
 		if strings.HasSuffix(f.unit, "/trec_eval") { // of that program's time
@@ -161,11 +172,12 @@ func (s suite) rows(found samples) (rows []measured) {
 			}
 			m.Samples = multiples
 		}
-		if len(m.Samples) > 0 { // trec_eval may not be there
-			rows = append(rows, m)
+		if len(m.Samples) == 0 {
+			return nil, fmt.Errorf("%s measured no %s of %s", s.bench, f.unit, f.bench)
 		}
+		rows = append(rows, m)
 	}
-	return rows
+	return rows, nil
 }
 
 // read returns the figure of the golden file.

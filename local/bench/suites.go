@@ -1,12 +1,18 @@
 package main
 
+import (
+	"fmt"
+
+	"assay/shared/plural"
+)
+
 // suite is some benchmarks of one package, which one command runs.
 type suite struct {
 	name    string // of the suite, for BENCH
 	pkg     string
 	bench   string   // what go test's -bench takes
 	args    []string // of go test, besides
-	slow    bool     // it is run only when it is named
+	slow    bool     // it is run only when it is named, or all are
 	figures []figure
 }
 
@@ -31,17 +37,22 @@ var suites = []suite{
 		{"last page of 10,000 by another measure", "Request/board=10000/last-by-AP", "cpu-µs/op", "Request/task", 5},
 		{"best of each team of 10,000", "Request/board=10000/best", "cpu-µs/op", "Request/task", 5},
 	}},
-	{name: "load", pkg: "./local", bench: "^Benchmark(GetTask|Register)$", args: []string{"-benchtime=3000x"}, figures: []figure{
-		{"GET of a task, 16 connections", "GetTask", "requests/s", "", 0},
+	{name: "memory", pkg: "./local", bench: "^BenchmarkMemory$", args: []string{"-benchtime=3000x"}, figures: []figure{
+		{"memory of the server at rest, with 1,000 tasks and leaderboards of 11,000 runs", "Memory", "rest-MiB", "", 0},
+		{"memory after 3,000 pages of all of them, 16 clients", "Memory", "load-MiB", "", 0},
+	}},
+	{name: "rest", pkg: "./local", bench: "^BenchmarkREST$", args: []string{"-benchtime=500x", "-timeout=60m"}, slow: true, figures: rest()},
+	{name: "submission", pkg: "./local", bench: "^BenchmarkSubmission$", args: []string{"-benchtime=3x"}, figures: []figure{
+		{"a run of 1,000 lines, from POST until its score is there", "Submission/lines=1000", "ns/op", "", 0},
+		{"one of 100,000 lines", "Submission/lines=100000", "ns/op", "Submission/lines=1000", 100},
+		{"one of 1,000,000 lines", "Submission/lines=1000000", "ns/op", "Submission/lines=100000", 10},
+	}},
+	{name: "register", pkg: "./local", bench: "^BenchmarkRegister$", args: []string{"-benchtime=3000x"}, figures: []figure{
 		{"registrations, 64 clients, each durable", "Register", "requests/s", "", 0},
 	}},
 	{name: "create", pkg: "./local", bench: "^BenchmarkCreateTask$", args: []string{"-benchtime=3000x"}, figures: []figure{
 		{"tasks created in 64 organizers, 64 clients", "CreateTask/organizers=64", "ns/op", "", 0},
 		{"tasks created in one organizer, 64 clients", "CreateTask/organizers=1", "ns/op", "CreateTask/organizers=64", 1.2},
-	}},
-	{name: "pages", pkg: "./local", bench: "^BenchmarkPage$", args: []string{"-benchtime=500x"}, slow: true, figures: []figure{
-		{"page from anywhere in 1,000 tasks", "Page/of=1000", "ns/op", "", 0},
-		{"page from anywhere in 100,000 tasks", "Page/of=100000", "ns/op", "Page/of=1000", 1.5},
 	}},
 	{name: "evaluation", pkg: "./shared/measure/retrieval", bench: "^BenchmarkEvaluate100k$", figures: []figure{
 		{"evaluation of a run of 100,000 lines", "Evaluate100k", "ns/op", "", 0},
@@ -69,6 +80,9 @@ var suites = []suite{
 			{"page of an index of 1,000 entries", "Query/items=1000", "ns/op", "", 0},
 			{"page of an index of 100,000 entries", "Query/items=100000", "ns/op", "Query/items=1000", 1.5},
 		}},
+	{name: "dynamo", pkg: "./shared/store/dynamo", bench: "^BenchmarkCreate$", args: []string{"-benchtime=1000x"}, figures: []figure{
+		{"items created in the server of tests for DynamoDB, 64 writers", "Create", "writes/s", "", 0},
+	}},
 	{name: "start", pkg: "./local/cli", bench: "^BenchmarkStart$", args: []string{"-benchtime=50x"}, figures: []figure{
 		{"`assay eval` of a run of 1 KB, from start to exit", "Start/eval", "ns/op", "", 10e6},
 	}},
@@ -77,8 +91,34 @@ var suites = []suite{
 		{"change of a run until its watchers have it", "WatchRun/embedded", "ms-p99-from-end", "", 0},
 	}},
 	{name: "cold-start", pkg: "./functions", bench: "^BenchmarkColdStart$", args: []string{"-benchtime=10x"}, slow: true, figures: []figure{
-		{"function, from start to first answer", "ColdStart", "ns/op", "", 0},
+		{"function that does nothing, from start to first answer", "ColdStart/empty", "median-ms", "", 0},
+		{"function tasks", "ColdStart/tasks", "median-ms", "ColdStart/empty", 0},
+		{"function evaluations", "ColdStart/evaluations", "median-ms", "ColdStart/empty", 0},
+		{"function tools", "ColdStart/tools", "median-ms", "ColdStart/empty", 0},
+		{"function evaluator", "ColdStart/evaluator", "median-ms", "ColdStart/empty", 0},
 	}},
+}
+
+// rest are the figures of the REST API: what a million tasks cost is a multiple of what a thousand do, and a page that begins anywhere one
+// of the first page.
+func rest() (figures []figure) {
+	for _, connections := range []int{1, 16, 128} {
+		of := func(tasks int, what string) string {
+			return fmt.Sprintf("REST/tasks=%d/%s/connections=%d", tasks, what, connections)
+		}
+		row := func(about string, bench, unit, per string, most float64) {
+			figures = append(figures, figure{about + ", " + plural.Count(connections, "connection"), bench, unit, per, most})
+		}
+		row("GET of a task of 1,000", of(1000, "task"), "requests/s", "", 0)
+		row("one of 100,000", of(100_000, "task"), "ns/op", of(1000, "task"), 1.5)
+		row("one of 1,000,000", of(1_000_000, "task"), "ns/op", of(1000, "task"), 1.5)
+		row("first page of 1,000 tasks", of(1000, "first"), "requests/s", "", 0)
+		row("first page of 1,000,000", of(1_000_000, "first"), "ns/op", of(1000, "first"), 1.5)
+		row("page from anywhere in 1,000", of(1000, "anywhere"), "ns/op", of(1000, "first"), 1.5)
+		row("page from anywhere in 100,000", of(100_000, "anywhere"), "ns/op", of(100_000, "first"), 1.5)
+		row("page from anywhere in 1,000,000", of(1_000_000, "anywhere"), "ns/op", of(1_000_000, "first"), 1.5)
+	}
+	return figures
 }
 
 // units are those of DynamoDB, which tests measure and golden files have.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ var scaled = map[string]struct {
 	is   float64
 }{
 	"ns/op": {"s", 1e-9}, "cpu-µs/op": {"s", 1e-6}, "ms-p99-from-end": {"s", 1e-3}, "B/watcher": {"B", 1}, "peak-MiB": {"B", 1 << 20},
+	"median-ms": {"s", 1e-3}, "rest-MiB": {"B", 1 << 20}, "load-MiB": {"B", 1 << 20},
 }
 
 // show is a value as people read it.
@@ -50,7 +52,8 @@ func (r *report) table() string {
 	return b.String()
 }
 
-// compare says which figures of the later report are others than those of r, beyond noise: by the Mann-Whitney U test.
+// compare says which figures of the later report are others than those of r, beyond noise: by the Mann-Whitney U test, and by how much, as
+// the bootstrap has it.
 func (r *report) compare(later *report) string {
 	var b strings.Builder
 	for _, m := range later.Rows {
@@ -58,12 +61,14 @@ func (r *report) compare(later *report) string {
 		if i < 0 {
 			continue
 		}
-		before, after := r.Rows[i].summary(), m.summary()
+		earlier := r.Rows[i]
+		before, after := earlier.summary(), m.summary()
 		thresholds := &benchmath.DefaultThresholds
-		p := benchmath.AssumeNothing.Compare(benchmath.NewSample(r.Rows[i].Samples, thresholds), benchmath.NewSample(m.Samples, thresholds))
+		p := benchmath.AssumeNothing.Compare(benchmath.NewSample(earlier.Samples, thresholds), benchmath.NewSample(m.Samples, thresholds))
 		if len(m.Samples) > 1 && p.P < p.Alpha || len(m.Samples) == 1 && before.Center != after.Center {
-			fmt.Fprintf(&b, "%s: %s, and was %s (%s)\n", m.About, show(after.Center, m.Unit), show(before.Center, m.Unit),
-				p.FormatDelta(before.Center, after.Center))
+			low, high := interval(earlier.Samples, m.Samples)
+			fmt.Fprintf(&b, "%s: %s, and was %s (%+.1f%%, 95%% interval %+.1f%% to %+.1f%%)\n", m.About, show(after.Center, m.Unit),
+				show(before.Center, m.Unit), percent(after.Center/before.Center), percent(low), percent(high))
 		}
 	}
 	if b.Len() == 0 && len(r.Rows) > 0 {
@@ -73,6 +78,29 @@ func (r *report) compare(later *report) string {
 		return "\nWhat moved beyond noise:\n" + b.String()
 	}
 	return ""
+}
+
+func percent(ratio float64) float64 { return (ratio - 1) * 100 }
+
+// resamples is how often interval draws samples.
+const resamples = 2000
+
+// interval is the 95 % interval of the median of after by that of before, by the bootstrap: of samples that are drawn from those again.
+func interval(before, after []float64) (low, high float64) {
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same each time
+	draw := func(from []float64) float64 {
+		drawn := measured{Samples: make([]float64, len(from))}
+		for i := range from {
+			drawn.Samples[i] = from[random.IntN(len(from))]
+		}
+		return drawn.summary().Center
+	}
+	ratios := make([]float64, resamples)
+	for i := range ratios {
+		ratios[i] = draw(after) / draw(before)
+	}
+	slices.Sort(ratios)
+	return ratios[resamples/40], ratios[resamples-1-resamples/40]
 }
 
 // The table of the README stands between these.

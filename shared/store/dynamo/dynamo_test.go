@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -55,6 +56,28 @@ func TestCapacity_IsWhatAWSDocuments(t *testing.T) {
 				step.written)
 		}
 	}
+}
+
+// BenchmarkCreate is the rate of creations of one item each, by 64 writers, in the server of tests.
+func BenchmarkCreate(b *testing.B) {
+	s := dynamotest.Open(b, dynamotest.Start(b))
+	var next atomic.Int64
+	var writers sync.WaitGroup
+	b.ResetTimer()
+	for range 64 {
+		writers.Go(func() {
+			for n := next.Add(1); n <= int64(b.N); n = next.Add(1) {
+				it := store.Item{Key: store.Key{Partition: "P", Sort: strconv.FormatInt(n, 10)}, Data: make([]byte, 600)}
+				it.Indexes[0] = store.Key{Partition: "LIST", Sort: it.Sort}
+				if err := s.Write(b.Context(), store.Create(it)); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	writers.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "writes/s")
 }
 
 // TestGet_RetriesUnprocessedKeys lets the server leave out all but one key of each batch, as DynamoDB does under load.

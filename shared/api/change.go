@@ -23,15 +23,6 @@ func (c *Call) After(do func(ctx context.Context)) { c.after = append(c.after, d
 const InTrash = "For 30 days it can be restored: `/v1/deletions` lists it, and its files count as stored until then. " +
 	"Links to files that were signed before work until they expire."
 
-// DeleteFiles deletes files once the change is made that deletes what names them.
-func (c *Call) DeleteFiles(keys ...string) {
-	c.After(func(ctx context.Context) {
-		if err := c.Files.Delete(ctx, keys...); err != nil {
-			c.Log.WarnContext(ctx, "files of what was deleted stay until the next cleaning", "operation", c.op.ID, "keys", keys, "error", err)
-		}
-	})
-}
-
 // propagationTime is how long a request waits for what depends on a changed record; the evaluator propagates the rest of the change.
 const propagationTime = 10 * time.Second
 

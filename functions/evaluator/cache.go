@@ -3,9 +3,10 @@ package evaluator
 import (
 	"context"
 	"errors"
-	"slices"
+	"math"
 	"sync"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"golang.org/x/sync/singleflight"
 )
 
@@ -17,16 +18,16 @@ const minEntryBytes = 512
 
 // cache keeps values of the most recently used datasets, since runs of a dataset come together. The zero cache is ready for use.
 type cache[T any] struct {
-	reading singleflight.Group // runs that need the same value read it once, without delaying others
-	mu      sync.Mutex         // guards the others
-	kept    []cached[T]
+	reading singleflight.Group                // runs that need the same value read it once, without delaying others
+	mu      sync.Mutex                        // guards the others
+	kept    *simplelru.LRU[string, cached[T]] // by dataset; nil until there is one
 	bytes   int64
 }
 
 type cached[T any] struct {
-	dataset, version string
-	bytes            int64
-	value            T
+	version string
+	bytes   int64
+	value   T
 }
 
 // get returns the value of a version. If the cache lacks it, read returns it with the memory that it takes.
@@ -40,7 +41,7 @@ func (c *cache[T]) get(ctx context.Context, dataset, version string, read func(c
 			}
 			value, bytes, err := read(ctx)
 			if err == nil {
-				c.put(cached[T]{dataset, version, minEntryBytes + bytes, value})
+				c.put(dataset, cached[T]{version, minEntryBytes + bytes, value})
 			}
 			return value, err
 		})
@@ -55,31 +56,26 @@ func (c *cache[T]) get(ctx context.Context, dataset, version string, read func(c
 func (c *cache[T]) find(dataset, version string) (value T, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	i := slices.IndexFunc(c.kept, func(k cached[T]) bool { return k.dataset == dataset && k.version == version })
-	if i < 0 {
+	if c.kept == nil {
 		return value, false
 	}
-	found := c.kept[i]
-	c.kept = append(slices.Delete(c.kept, i, i+1), found)
-	return found.value, true
+	found, ok := c.kept.Get(dataset)
+	return found.value, ok && found.version == version
 }
 
 // put caches a value, removes the dataset's other versions, and evicts the least recently used values if there is no room.
-func (c *cache[T]) put(k cached[T]) {
+func (c *cache[T]) put(dataset string, k cached[T]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	drop := func(i int) {
-		c.bytes -= c.kept[i].bytes
-		c.kept = slices.Delete(c.kept, i, i+1)
+	if c.kept == nil {
+		c.kept, _ = simplelru.NewLRU(math.MaxInt, func(_ string, gone cached[T]) { c.bytes -= gone.bytes }) // the size is positive
 	}
-	if i := slices.IndexFunc(c.kept, func(other cached[T]) bool { return other.dataset == k.dataset }); i >= 0 {
-		drop(i)
-	}
+	c.kept.Remove(dataset)
 	if k.bytes > maxCacheBytes {
 		return
 	}
-	c.kept, c.bytes = append(c.kept, k), c.bytes+k.bytes
-	for c.bytes > maxCacheBytes {
-		drop(0)
+	c.kept.Add(dataset, k)
+	for c.bytes += k.bytes; c.bytes > maxCacheBytes; {
+		c.kept.RemoveOldest()
 	}
 }

@@ -37,7 +37,7 @@ func TestCache_KeepsWithinItsBound(t *testing.T) {
 			t.Fatalf("%+v: read %v, %v", step, read, err)
 		}
 		var kept int64
-		for _, k := range c.kept {
+		for _, k := range c.kept.Values() {
 			kept += k.bytes
 		}
 		if kept != c.bytes || kept > maxCacheBytes {

@@ -258,24 +258,14 @@ type FileHolder interface {
 }
 
 // DecodeFileHolder reads a stored record that names files, wherever it lies; nil where the item is none, or does not exist.
-func DecodeFileHolder(it store.Item) (r FileHolder, err error) {
+func DecodeFileHolder(it store.Item) (_ FileHolder, err error) {
 	if strings.HasPrefix(it.Partition, trashPrefix) {
 		if it, err = Untrash(it); err != nil {
 			return nil, err
 		}
 	}
-	switch {
-	case !it.Exists():
-		return nil, nil
-	case IsRun(it.Key):
-		r = new(RunItem)
-	case it.Sort == "DATASET":
-		r = new(DatasetItem)
-	case it.Sort == "TRUTH":
-		r = new(Truth)
-	case it.Sort == "TOPICS":
-		r = new(Topics)
-	default:
+	r, ok := emptyAt(it.Key).(FileHolder)
+	if !ok || !it.Exists() {
 		return nil, nil
 	}
 	return r, Decode(it, r)

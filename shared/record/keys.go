@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"hash/fnv"
+	"strings"
 
 	"assay/shared/access"
 	"assay/shared/store"
@@ -220,4 +221,28 @@ func (x indexes) listed(k Kind, id string, s access.Scope, alias bool) indexes {
 	default:
 		return x.in(KindTeam, s.RegistrationID, k, own, id)
 	}
+}
+
+// empty makes empty records, by what their sort keys begin with, of the kinds that are read by what they can do, whichever they are:
+// have pending work, or name files.
+var empty = map[string]func() Record{
+	"RUN":          func() Record { return new(RunItem) },
+	"DATASET":      func() Record { return new(DatasetItem) },
+	"TRUTH":        func() Record { return new(Truth) },
+	"TOPICS":       func() Record { return new(Topics) },
+	"TASK":         func() Record { return new(TaskItem) },
+	"EMBARGO":      func() Record { return new(Embargo) },
+	"REGISTRATION": func() Record { return new(RegistrationItem) },
+	"DELETED":      func() Record { return new(DeletedTask) },
+	"DELETION":     func() Record { return new(DeletionItem) },
+	"PROFILE":      func() Record { return new(User) },
+}
+
+// emptyAt returns an empty record of the kind that the store has under the key; nil for one of other kinds.
+func emptyAt(k store.Key) Record {
+	sort, _, _ := strings.Cut(k.Sort, "#")
+	if kind, ok := empty[sort]; ok {
+		return kind()
+	}
+	return nil
 }

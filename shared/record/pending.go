@@ -120,25 +120,8 @@ func (r *RunItem) pendingWork() *PendingWork {
 
 // DecodePending reads a stored record that can have pending work, and returns the work with it; nil when it has none.
 func DecodePending(it store.Item) (Record, *PendingWork, error) {
-	var r pending
-	switch partition, _, _ := strings.Cut(it.Partition, "#"); {
-	case IsRun(it.Key):
-		r = new(RunItem)
-	case partition == "DELETION":
-		r = new(DeletionItem)
-	case partition == "DATASET" && it.Sort == "DATASET":
-		r = new(DatasetItem)
-	case partition == "USER" && it.Sort == "PROFILE":
-		r = new(User)
-	case partition == "TASK" && it.Sort == "TASK":
-		r = new(TaskItem)
-	case partition == "TASK" && it.Sort == "DELETED":
-		r = new(DeletedTask)
-	case partition == "TASK" && it.Sort == "EMBARGO":
-		r = new(Embargo)
-	case partition == "TASK" && strings.HasPrefix(it.Sort, RegistrationPrefix):
-		r = new(RegistrationItem)
-	default:
+	r, ok := emptyAt(it.Key).(pending)
+	if !ok {
 		return nil, nil, fmt.Errorf("record: %s %s can have no pending work", it.Partition, it.Sort)
 	}
 	if err := Decode(it, r); err != nil {

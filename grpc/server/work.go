@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"assay/grpc/assayv1"
-	"assay/shared/access"
 	"assay/shared/auth"
 	"assay/shared/evaluation"
 	"assay/shared/files"
@@ -69,17 +68,11 @@ func (s *workerService) Lease(ctx context.Context, in *assayv1.LeaseRequest) (*a
 		}
 		work, err := s.workFor(ctx, run)
 		if work != nil {
-			s.noteTokenUse(ctx, caller)
+			auth.NoteUse(ctx, s.env.Store, caller, s.env.Now(), s.env.Log)
 		}
 		if work != nil || err != nil {
 			return &assayv1.LeaseResponse{Work: work}, err
 		}
-	}
-}
-
-func (s *workerService) noteTokenUse(ctx context.Context, c access.Caller) {
-	if err := auth.NoteUse(ctx, s.env.Store, c, s.env.Now()); err != nil {
-		s.env.Log.WarnContext(ctx, "the use of an access token is not noted", "user", c.ID, "error", err)
 	}
 }
 

@@ -171,14 +171,6 @@ func (c *Call) authorizeTarget(ctx context.Context, find targetLoader) (Target, 
 	return t, err
 }
 
-// noteTokenUse notes the day on which the caller's access token changed something. It is for the user's information alone, so a
-// failure is only logged.
-func (c *Call) noteTokenUse(ctx context.Context) {
-	if err := auth.NoteUse(ctx, c.Store, c.Caller, c.Now()); err != nil {
-		c.Log.WarnContext(ctx, "the use of an access token is not noted", "user", c.Caller.ID, "error", err)
-	}
-}
-
 // retryOnConflict makes a change of the target as it was found, and again of the target as it is then for as long as another
 // request changes it in between. The preconditions must hold each time.
 func (c *Call) retryOnConflict(ctx context.Context, find targetLoader, change func(Target) error) error {
@@ -229,7 +221,7 @@ func (c *Call) finish(ctx context.Context, err error) error {
 		return nil
 	}
 	if c.Tx.Len() > 0 {
-		c.noteTokenUse(ctx)
+		auth.NoteUse(ctx, c.Store, c.Caller, c.Now(), c.Log)
 	}
 	for _, do := range c.after {
 		do(ctx)

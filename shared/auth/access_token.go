@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -158,14 +159,15 @@ func (a *Authenticator) lookUp(ctx context.Context, userID, digest string) (*acc
 }
 
 // NoteUse notes in the store that the caller changed something with an access token, if that is what the caller came with, and if it is
-// not known of this day.
-func NoteUse(ctx context.Context, s store.Store, c access.Caller, now time.Time) error {
+// not known of this day. It is for the user's information alone, so a failure is only logged.
+func NoteUse(ctx context.Context, s store.Store, c access.Caller, now time.Time, log *slog.Logger) {
 	if c.Token == nil || c.Token.LastUsedOn == record.TokenDay(now) {
-		return nil
+		return
 	}
 	use := func(t *record.AccessTokenItem, _ *records.Tx) (bool, error) { return t.Use(now), nil }
-	_, err := records.Update(ctx, s, record.AccessTokenKey(c.ID, c.Token.Digest), use)
-	return err
+	if _, err := records.Update(ctx, s, record.AccessTokenKey(c.ID, c.Token.Digest), use); err != nil {
+		log.WarnContext(ctx, "the use of an access token is not noted", "user", c.ID, "error", err)
+	}
 }
 
 // accessTokenCacheTime is how long a token that was revoked may still be accepted by a process that had seen it.

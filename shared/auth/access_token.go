@@ -19,6 +19,8 @@ import (
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // The form of an access token: the prefix, the id of its user, 26 random characters and 7 of a checksum over all that is before,
@@ -80,7 +82,7 @@ type Authenticator struct {
 	now     func() time.Time
 	rates   *ratelimit.Limiter
 	lookups chan struct{} // has an element for each that is under way
-	cache   recent[string, knownGrant]
+	cache   *lru.Cache[string, knownGrant]
 }
 
 // maxLookups is how many access tokens are looked up at a time.
@@ -90,7 +92,8 @@ const maxLookups = 64
 // as many that are not known yet as the rates allow; nil: any number.
 func NewAuthenticator(issued func(context.Context, string) (access.Caller, error), s store.Store, now func() time.Time,
 	rates *ratelimit.Limiter) *Authenticator {
-	return &Authenticator{issued: issued, store: s, now: now, rates: rates, lookups: make(chan struct{}, maxLookups)}
+	return &Authenticator{issued: issued, store: s, now: now, rates: rates, lookups: make(chan struct{}, maxLookups),
+		cache: newCache[string, knownGrant]()}
 }
 
 type addressKey struct{}
@@ -124,7 +127,7 @@ func (a *Authenticator) Caller(ctx context.Context, token string) (access.Caller
 // lookUp returns what the token with the digest conveys: as it was read within the last accessTokenCacheTime, or now.
 func (a *Authenticator) lookUp(ctx context.Context, userID, digest string) (*access.Token, error) {
 	now := a.now()
-	known := a.cache.get(digest)
+	known, _ := a.cache.Get(digest)
 	if now.Before(known.until) {
 		return known.grant, nil
 	}
@@ -148,13 +151,13 @@ func (a *Authenticator) lookUp(ctx context.Context, userID, digest string) (*acc
 	}
 	if t == nil {
 		if known.grant != nil {
-			a.cache.put(digest, knownGrant{})
+			a.cache.Add(digest, knownGrant{})
 		}
 		return nil, problem.InvalidToken.New("There is no such access token: it was revoked, or its user was deleted. Make a new one with " +
 			"POST /v1/user/tokens.")
 	}
 	grant := t.Grant()
-	a.cache.put(digest, knownGrant{grant, now.Add(accessTokenCacheTime)})
+	a.cache.Add(digest, knownGrant{grant, now.Add(accessTokenCacheTime)})
 	return grant, nil
 }
 

@@ -27,6 +27,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/oklog/ulid/v2"
 )
 
@@ -76,11 +77,19 @@ type Config struct {
 	Now       func() time.Time // nil means time.Now
 }
 
+// maxCached is how many tokens are remembered, by their digests.
+const maxCached = 4096
+
+func newCache[D comparable, V any]() *lru.Cache[D, V] {
+	cache, _ := lru.New[D, V](maxCached) // it fails for a size below 1 alone
+	return cache
+}
+
 // Verifier verifies tokens. It may be used concurrently.
 type Verifier struct {
 	Config
 	keys  *keySet
-	cache recent[[sha256.Size]byte, verified]
+	cache *lru.Cache[[sha256.Size]byte, verified]
 }
 
 // verified is the identity of a token, since verifying a signature costs as much as all the rest of a small request. It counts until the
@@ -104,7 +113,8 @@ func New(c Config) (*Verifier, error) {
 		c.Now = time.Now
 	}
 	client := &http.Client{Transport: boundedTransport{cmp.Or(c.Transport, http.DefaultTransport)}}
-	return &Verifier{Config: c, keys: &keySet{issuer: c.Issuer, client: client, now: c.Now}}, nil
+	return &Verifier{Config: c, keys: &keySet{issuer: c.Issuer, client: client, now: c.Now},
+		cache: newCache[[sha256.Size]byte, verified]()}, nil
 }
 
 // Begin fetches the keys in the background, so that they are there when the first token comes. If that fails, the token
@@ -146,7 +156,7 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Identity, error) {
 			len(raw), MaxTokenBytes, v.Issuer)
 	}
 	digest := sha256.Sum256([]byte(raw))
-	if known := v.cache.get(digest); known.keys != nil && known.keys == v.keys.fresh() && v.Now().Before(known.identity.Expires) {
+	if known, _ := v.cache.Get(digest); known.keys != nil && known.keys == v.keys.fresh() && v.Now().Before(known.identity.Expires) {
 		return known.identity.clone(), nil
 	}
 	token, err := jwt.ParseSigned(raw, algorithms)
@@ -167,7 +177,7 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Identity, error) {
 	if err != nil {
 		return Identity{}, err
 	}
-	v.cache.put(digest, verified{keys, id.clone()})
+	v.cache.Add(digest, verified{keys, id.clone()})
 	return id, nil
 }
 

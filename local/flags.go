@@ -176,7 +176,7 @@ func (c *settings) reachable() (open string, err error) {
 		if err != nil {
 			return "", fmt.Errorf("%s %q is not host:port: %w", f.name, f.addr, err)
 		}
-		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		if !config.Loopback(host) {
 			open = f.name + " " + f.addr
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"assay/shared/config"
+
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials"
@@ -55,11 +57,7 @@ func (s *settings) connect(getenv func(string) string) (*grpc.ClientConn, error)
 // loopback reports whether an address is of the loopback interface.
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return err == nil && config.Loopback(host)
 }
 
 // token is the bearer token of every call, as credentials.PerRPCCredentials.

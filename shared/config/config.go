@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -113,4 +114,10 @@ func ParseJSON(text string, defaults any) error {
 		return fmt.Errorf("%s: there is more than one JSON value", text)
 	}
 	return nil
+}
+
+// Loopback reports whether a host is this machine, to which secrets can go in plain text.
+func Loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

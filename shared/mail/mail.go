@@ -7,12 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	netmail "net/mail"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"assay/shared/config"
 
 	gomail "github.com/wneessen/go-mail"
 )
@@ -97,7 +98,7 @@ func SMTP(server, from string) (Sender, error) {
 	if u.User != nil {
 		password, _ := u.User.Password()
 		auth := gomail.SMTPAuthAutoDiscover
-		if !loopback(u.Hostname()) {
+		if !config.Loopback(u.Hostname()) {
 			options = append(options, gomail.WithTLSPolicy(gomail.TLSMandatory))
 		} else {
 			auth = gomail.SMTPAuthPlainNoEnc
@@ -118,9 +119,4 @@ func SMTP(server, from string) (Sender, error) {
 		}
 		return client.DialAndSendWithContext(ctx, msg)
 	}, nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

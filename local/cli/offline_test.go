@@ -73,6 +73,8 @@ func TestEval_Flags(t *testing.T) {
 		"-m P.1,3":               "P_1                   \tall\t0.0000\nP_3                   \tall\t0.6667\n",
 		"-m ndcg_cut_2 -m runid": "runid                 \tall\tt\nndcg_cut_2            \tall\t0.4796\n",
 		"-J -m num_ret":          "num_ret               \tall\t2\n",
+		"-J -m infAP":            "infAP                 \tall\t1.0000\n",
+		"-m infAP":               "infAP                 \tall\t0.5833\n",
 	} {
 		list := append([]string{"eval", "--trec", qrels, run}, strings.Fields(args)...)
 		if !strings.Contains(args, "-m") {
@@ -82,6 +84,9 @@ func TestEval_Flags(t *testing.T) {
 			t.Errorf("%s: %d, %q, want %q\n%s", args, r.code, r.out, want, r.errs)
 		}
 	}
+	two := p.write("two.txt", "1 Q0 a 1 3 first\n3 Q0 a 1 3 last\n\n# of two systems\n")
+	p.says(done, []string{"runid                 \tall\tlast\n"}, "eval", "--trec", qrels, two)
+	p.says(failed, []string{"give a whole number from 1"}, "eval", "--trec", "-l", "0", qrels, run)
 	var judged, found strings.Builder
 	for i := range 16 {
 		fmt.Fprintf(&found, "1 Q0 d%d 1 %d t\n", i, 16-i)

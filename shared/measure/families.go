@@ -79,7 +79,8 @@ func relLevelWithoutDefault(meaning string) Parameter {
 }
 
 // families is the registry. Parameters stand in the order of the canonical form. Retrieval names and parameters are
-// those of ir-measures (MacAvaney, Macdonald, Ounis: Streamlining Evaluation with ir-measures, ECIR 2022).
+// those of ir-measures (MacAvaney, Macdonald, Ounis: Streamlining Evaluation with ir-measures, ECIR 2022), and judged_only of infAP,
+// which trec_eval computes with -J.
 var families = map[Kind][]Family{
 	Retrieval: {
 		{Name: "nDCG", Aliases: []string{"NDCG"}, Cutoff: OptionalDepth, HigherIsBetter: true,
@@ -102,7 +103,7 @@ var families = map[Kind][]Family{
 			Definition: "Precision at rank R, the number of relevant documents of the topic."},
 		{Name: "Bpref", Aliases: []string{"BPref"}, Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
 			Definition: "How seldom judged non-relevant documents stand above relevant ones; unjudged documents do not matter."},
-		{Name: "infAP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
+		{Name: "infAP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "Average precision estimated from a judged sample of the pool; a negative grade marks a pooled document that was not " +
 				"judged."},
 		{Name: "Success", Cutoff: RequiredDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,

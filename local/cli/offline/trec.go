@@ -2,6 +2,7 @@ package offline
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"assay/shared/evaluation"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/measure/lines"
 	"assay/shared/record"
 )
 
@@ -31,7 +33,7 @@ type TREC struct {
 type trecMeasure struct {
 	name    string
 	measure string // $ stands for a cutoff
-	sets    string // parameters that it has: l of rel, J of judged_only; n: with -J it has no value here
+	sets    string // parameters that it has: l of rel, J of judged_only
 	cutoffs string // by default; empty: none
 	count   bool   // a sum, which is printed as a whole number
 }
@@ -51,7 +53,7 @@ var trecMeasures = []trecMeasure{
 	{name: "iprec_at_recall", measure: "IPrec@$", sets: "lJ", cutoffs: "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0"},
 	{name: "P", measure: "P@$", sets: "lJ", cutoffs: depths},
 	{name: "recall", measure: "R@$", sets: "lJ", cutoffs: depths},
-	{name: "infAP", measure: "infAP", sets: "ln"},
+	{name: "infAP", measure: "infAP", sets: "lJ"},
 	{name: "ndcg", measure: "nDCG", sets: "J"},
 	{name: "ndcg_cut", measure: "nDCG@$", sets: "J", cutoffs: depths},
 	{name: "map_cut", measure: "AP@$", sets: "lJ", cutoffs: depths},
@@ -127,9 +129,6 @@ func names() (list []string) {
 
 // columns are those of one measure by the flags, at the cutoffs that were asked for.
 func (m trecMeasure) columns(t TREC, asked []string) ([]column, error) {
-	if t.Judged && strings.Contains(m.sets, "n") {
-		return nil, fmt.Errorf("%s is not computed with -J: leave one of them out", m.name)
-	}
 	of, at, _ := strings.Cut(m.measure, "@")
 	var params []string
 	if strings.Contains(m.sets, "l") && t.Level != 1 {
@@ -138,8 +137,9 @@ func (m trecMeasure) columns(t TREC, asked []string) ([]column, error) {
 		}
 		params = append(params, "rel="+strconv.Itoa(t.Level))
 	}
+	printed := m.name
 	if m.name == "set_F" && asked[0] != "" {
-		params = append(params, "beta="+asked[0])
+		params, printed = append(params, "beta="+asked[0]), m.name+"_"+asked[0]
 	}
 	if strings.Contains(m.sets, "J") && t.Judged {
 		params = append(params, "judged_only=True")
@@ -148,10 +148,6 @@ func (m trecMeasure) columns(t TREC, asked []string) ([]column, error) {
 		of += "(" + strings.Join(params, ",") + ")"
 	}
 	if at == "" {
-		printed := m.name
-		if m.name == "set_F" && asked[0] != "" {
-			printed += "_" + asked[0]
-		}
 		return []column{{printed, of, m.count}}, nil
 	}
 	var depths []float64
@@ -171,7 +167,7 @@ func (m trecMeasure) columns(t TREC, asked []string) ([]column, error) {
 	var list []column
 	for _, x := range slices.Compact(depths) {
 		number := strconv.FormatFloat(x, 'f', -1, 64)
-		printed := m.name + "_" + number
+		printed = m.name + "_" + number
 		if m.name == "iprec_at_recall" {
 			printed = fmt.Sprintf("%s_%3.2f", m.name, x)
 		}
@@ -208,22 +204,36 @@ func (t TREC) Print(ctx context.Context, w io.Writer, qrels, run evaluator.File)
 	if err != nil {
 		return err
 	}
-	name, err := tag(run)
-	if err != nil {
-		return err
+	name := ""
+	if columns[0].printed == "runid" {
+		if name, err = tag(run); err != nil {
+			return err
+		}
 	}
 	out := bufio.NewWriter(w)
 	return errors.Join(t.print(out, columns, runs[0], name), out.Flush())
 }
 
-// tag is what a run calls itself.
+// tag is what a run calls itself in its last line, the one that trec_eval prints.
 func tag(run evaluator.File) (string, error) {
 	f, err := run.Open()
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = f.Close() }()
-	return evaluation.RunTag(record.RunFormat{Kind: measure.TRECRun}, f), nil
+	text, err := lines.Unpack(f, lines.StandardExpansion)
+	if err != nil {
+		return "", err
+	}
+	var last []byte
+	s := bufio.NewScanner(text)
+	s.Buffer(nil, 2*lines.MaxLine)
+	for s.Scan() {
+		if line := bytes.TrimSpace(s.Bytes()); len(line) > 0 && line[0] != '#' {
+			last = append(last[:0], line...)
+		}
+	}
+	return evaluation.RunTag(record.RunFormat{Kind: measure.TRECRun}, bytes.NewReader(last)), s.Err()
 }
 
 func (t TREC) print(w io.Writer, columns []column, r Run, tag string) error {

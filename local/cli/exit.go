@@ -54,12 +54,13 @@ func exitCode(err error) int {
 		}
 	}
 	_, refused := errors.AsType[*offline.Refused](err)
+	path, unread := errors.AsType[*fs.PathError](err)
 	switch {
 	case err == nil:
 		return done
 	case errors.Is(err, context.Canceled):
 		return interrupted
-	case refused, errors.Is(err, client.ErrRefused), errors.Is(err, fs.ErrNotExist):
+	case refused, errors.Is(err, client.ErrRefused), unread && (path.Op == "open" || path.Op == "read"):
 		return fileRefused
 	}
 	return failed

@@ -47,3 +47,25 @@ func TestOutput_KeepsPipesAndLinks(t *testing.T) {
 		t.Errorf("the target of the link has %q, %v", got, err)
 	}
 }
+
+// TestEval_ReadsPipes has a run that can be read once, such as that of a shell's <(zcat run.gz), where the program reads it twice.
+func TestEval_ReadsPipes(t *testing.T) {
+	p := local(t)
+	qrels, run, pipe := p.write("qrels.txt", qrelsFile), p.write("run.txt", goodRun), filepath.Join(t.TempDir(), "run.txt")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"eval", "--trec", qrels}, {"eval", qrels}, {"validate"}, {"fuse", run}} {
+		want := p.want(done, append(args, run)...)
+		written := make(chan error, 1)
+		go func() { written <- os.WriteFile(pipe, []byte(goodRun), 0) }()
+		late := time.AfterFunc(10*time.Second, func() { _ = os.WriteFile(pipe, nil, 0) }) // for a program that opens it again
+		if got := p.want(done, append(args, pipe)...); got != strings.ReplaceAll(want, run, pipe) {
+			t.Errorf("%v prints %q, want %q", args, got, want)
+		}
+		late.Stop()
+		if err := <-written; err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -2,29 +2,50 @@
 package offline
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"assay/functions/tools/detection"
 	"assay/functions/tools/significance"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/measure/lines"
 )
 
 // Files are the files at the paths, as evaluators read them.
 func Files(paths ...string) []evaluator.File {
 	var files []evaluator.File
 	for _, path := range paths {
-		files = append(files, evaluator.File{Name: path, Open: func() (io.ReadCloser, error) { return os.Open(path) }})
+		files = append(files, evaluator.File{Name: path, Open: opener(path)})
 	}
 	return files
+}
+
+// opener opens the file at a path any number of times. A pipe, which is read once, is kept in memory.
+func opener(path string) func() (io.ReadCloser, error) {
+	piped := sync.OnceValues(func() ([]byte, error) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }()
+		return io.ReadAll(io.LimitReader(f, lines.MaxExpanded+1)) // one byte more than evaluators take
+	})
+	return func() (io.ReadCloser, error) {
+		if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() || info.IsDir() {
+			return os.Open(path)
+		}
+		content, err := piped()
+		return io.NopCloser(bytes.NewReader(content)), err
+	}
 }
 
 // Refused is the error of files that cannot be evaluated.
@@ -115,7 +136,7 @@ func Evaluate(ctx context.Context, s evaluator.Settings, truth []evaluator.File,
 		if err := Refuse(found, err); err != nil {
 			return nil, err
 		}
-		list = append(list, Run{Name: filepath.Base(file.Name), Measures: result.Measures, Reasons: result.Reasons, PerTopic: result.PerTopic,
+		list = append(list, Run{Name: file.Name, Measures: result.Measures, Reasons: result.Reasons, PerTopic: result.PerTopic,
 			Warnings: found})
 	}
 	return list, nil

@@ -62,10 +62,7 @@ func applyFile(c *call) {
 			lines = append(lines, []string{"  " + e})
 		}
 	}
-	failure := c.err
-	c.err = nil // what was done before it is said
-	c.print(a.steps, lines...)
-	c.fail(failure)
+	c.regardless(func() { c.print(append([]step{}, a.steps...), lines...) })
 }
 
 func (a *applying) apply() {

@@ -118,7 +118,7 @@ func export(c *call, task object) {
 			}
 		}
 	}
-	if lacking > 0 {
+	if lacking > 0 && c.err == nil {
 		c.note("%s of runs left out: not there yet, or not for you to see.", plural.Count(lacking, "file"))
 	}
 	c.say(map[string]string{"folder": into}, "Saved in %s.", into)

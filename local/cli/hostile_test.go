@@ -197,6 +197,20 @@ func laughing(levels int) string {
 	return b.String()
 }
 
+// TestExport_CountsNoFileAfterAnError has a server that fails in the middle of an export.
+func TestExport_CountsNoFileAfterAnError(t *testing.T) {
+	answers := map[string]string{"/v1/tasks/" + someTask: `{"id":"` + someTask + `","name":"x"}`, "/v1/datasets": `{"data":[]}`,
+		"/v1/runs": `{"data":[{"id":"2","datasetId":"1","files":[{"name":"run.txt","size":1,"sha256":"0"}]}]}`}
+	for _, list := range []string{"registrations", "submissions", "evaluations", "announcements"} {
+		answers["/v1/tasks/"+someTask+"/"+list] = `{"data":[]}`
+	}
+	url, _ := answering(t, answers)
+	p := local(t)
+	if got := p.says(failed, []string{"404"}, "export", someTask, "--server", url, "-o", p.folder); strings.Contains(got, "left out") {
+		t.Errorf("it says what it does not know:\n%s", got)
+	}
+}
+
 // TestApply_RefusesWhatJSONLacks has files that are YAML, but no declared file, or that would take all of the memory.
 func TestApply_RefusesWhatJSONLacks(t *testing.T) {
 	for content, want := range map[string]string{

@@ -136,7 +136,7 @@ func TestProgram_EndsWhenItIsInterrupted(t *testing.T) {
 		}
 		_ = in.Close()
 	}
-	nora.says(waiting, []string{"is queued"}, "runs", id)
+	nora.says(waiting, []string{"still queued"}, "runs", id)
 }
 
 // TestVersion_HasTheCommitOfARelease builds with the flag that `make release` gives to the linker.

@@ -190,8 +190,12 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	other := s.person("ann")
 	other.says(waiting, []string{"still queued", "Try: assay runs --wait"}, append(image, "--wait", "--timeout", "1s")...)
 	waitingRun := other.ids("runs")[0]
-	other.says(waiting, []string{"is queued"}, "runs", waitingRun)
-	other.says(done, []string{"cancelled"}, "cancel", waitingRun)
+	other.says(waiting, []string{"still queued"}, "runs", waitingRun)
+	r := other.run(t.Context(), "runs", waitingRun, "--wait", "--timeout", "1ms", "--json")
+	if got := decode[[]outcome](t, r.out); r.code != waiting || len(got) != 1 || got[0].Run.text("state") != "queued" {
+		t.Errorf("a run that is not waited for longer is %v, %d, %s", got, r.code, r.errs)
+	}
+	other.says(notFound, []string{waitingRun + "  cancelled", "nothing here"}, "cancel", waitingRun, someTask)
 	other.says(runFailed, []string{"is cancelled"}, "runs", waitingRun)
 	other.says(done, []string{"Signed out"}, "logout")
 	other.says(notSignedIn, []string{"No server is known"}, "runs")

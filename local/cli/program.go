@@ -83,6 +83,14 @@ func (c *call) fail(err error) bool {
 	return c.err != nil
 }
 
+// regardless prints what was done before an error too.
+func (c *call) regardless(print func()) {
+	failure := c.err
+	c.err = nil
+	print()
+	c.err = cmp.Or(failure, c.err)
+}
+
 // ask sends a request and returns the answer.
 func ask[T any](c *call, method, path string, body any) (v T) {
 	if c.err == nil {

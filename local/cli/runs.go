@@ -96,8 +96,8 @@ func (c *call) await(ids []string, quota object) {
 			}
 			return nil
 		})
-		if errors.Is(err, context.DeadlineExceeded) && c.ctx.Err() == nil {
-			err = &refusal{waiting, fmt.Sprintf("The run %s is still %s.", id, r.State), "assay runs --wait " + id}
+		if errors.Is(err, context.DeadlineExceeded) && c.ctx.Err() == nil { // then it is shown as it is
+			r, err = c.watch(c.ctx, id, true, func(run) error { return nil })
 		}
 		if c.fail(err) {
 			return
@@ -130,7 +130,7 @@ func (c *call) report(outcomes []outcome, quota object) {
 		lines = append(lines, []string{"Run " + o.of.ID, o.of.State})
 		switch {
 		case !o.of.ended():
-			ill = &refusal{waiting, fmt.Sprintf("The run %s is %s.", o.of.ID, o.of.State), "assay runs --wait " + o.of.ID}
+			ill = &refusal{waiting, fmt.Sprintf("The run %s is still %s.", o.of.ID, o.of.State), "assay runs --wait " + o.of.ID}
 		case o.of.State != "completed":
 			why := append([]string{fmt.Sprintf("The run %s is %s.", o.of.ID, o.of.State)}, offline.Lines(o.of.Diagnostics)...)
 			ill = &refusal{runFailed, strings.TrimSpace(strings.Join(append(why, o.of.Notice), "\n")), "assay logs " + o.of.ID}
@@ -208,7 +208,9 @@ func unseen(seen, tail string) string {
 func (c *call) change(below string, ids []string, body map[string]any) {
 	var changed []object
 	for _, id := range ids {
-		changed = append(changed, c.patch(below+"/"+url.PathEscape(id), body))
+		if now := c.patch(below+"/"+url.PathEscape(id), body); c.err == nil {
+			changed = append(changed, now)
+		}
 	}
-	c.table(changed, "", "ID id|STATE state|TEAM team|FINAL final")
+	c.regardless(func() { c.table(changed, "Nothing was changed.", "ID id|STATE state|TEAM team|FINAL final") })
 }

@@ -126,5 +126,5 @@ func deleteToken(c *call) {
 
 func showVersion(c *call) {
 	v, commit := buildinfo.Version, buildinfo.Commit()
-	c.say(map[string]string{"version": v, "commit": commit}, "assay %s %s", v, commit)
+	c.say(map[string]string{"version": v, "commit": commit}, "%s", strings.TrimSpace("assay "+v+" "+commit))
 }

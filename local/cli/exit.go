@@ -81,6 +81,8 @@ func (p *program) explain(err error, command string) {
 		heal = "assay login " + p.server
 	case client.IsKind(err, problem.InsufficientScope):
 		heal = "assay login " + p.server + ", or an access token with more scopes"
+	case client.IsKind(err, problem.NotFound, problem.Forbidden):
+		heal = "assay login " + p.server + " as somebody who may"
 	}
 	fmt.Fprintln(p.errs, "assay:", printable(strings.TrimSpace(err.Error())))
 	if heal != "" {

@@ -59,7 +59,7 @@ func TestToken_OfTheEnvironmentIsSentToItsServerAlone(t *testing.T) {
 	p := local(t)
 	p.env = map[string]string{"ASSAY_URL": own + "/", "ASSAY_TOKEN": "secret"}
 	p.want(done, "datasets", own+"/tasks/"+someTask)
-	p.env["ASSAY_URL"] = ""
+	p.env["ASSAY_URL"], p.env["ASSAY_TOKEN"] = "", "secret\n" // as a file has it
 	p.want(done, "datasets", someTask, "--server", own)
 	if got := ownGot(); got != strings.Repeat("Bearer secret", 4) {
 		t.Errorf("its own server gets %q", got)

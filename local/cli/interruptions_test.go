@@ -195,6 +195,7 @@ func TestRefusals_SayWhatHeals(t *testing.T) {
 	if got := decode[[]outcome](t, r.out); r.code != waiting || len(got) != 1 || got[0].Run.text("state") != "queued" {
 		t.Errorf("a run that is not waited for longer is %v, %d, %s", got, r.code, r.errs)
 	}
+	tom.says(notFound, []string{"Try: assay login " + s.url}, "announce", "Lake search", "--title", "News")
 	other.says(notFound, []string{waitingRun + "  cancelled", "nothing here"}, "cancel", waitingRun, someTask)
 	other.says(runFailed, []string{"is cancelled"}, "runs", waitingRun)
 	other.says(done, []string{"Signed out"}, "logout")

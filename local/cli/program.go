@@ -198,7 +198,7 @@ func (c *call) connect() {
 		c.note("%s; trying again in %s", why, wait.Round(time.Second))
 	})
 	c.Token = func(ctx context.Context, refused bool) (string, error) {
-		if token := c.getenv("ASSAY_TOKEN"); token != "" && mine {
+		if token := strings.TrimSpace(c.getenv("ASSAY_TOKEN")); token != "" && mine {
 			return token, nil
 		}
 		return file.Fresh(ctx, c.server, refused)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"os/user"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -45,7 +46,7 @@ func signIn(c *call) {
 
 // keep changes what is kept of sign-ins.
 func (c *call) keep(change func(*signin.File)) {
-	file, err := c.credentials()
+	file, err := signin.Open(filepath.Join(c.folder, "assay"))
 	if !c.fail(err) {
 		change(file)
 		c.fail(file.Save())

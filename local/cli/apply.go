@@ -62,7 +62,10 @@ func applyFile(c *call) {
 			lines = append(lines, []string{"  " + e})
 		}
 	}
-	c.regardless(func() { c.print(append([]step{}, a.steps...), lines...) })
+	failure := c.err
+	c.err = nil // what was done before it is said
+	c.print(append([]step{}, a.steps...), lines...)
+	c.err = cmp.Or(failure, c.err)
 }
 
 func (a *applying) apply() {

@@ -15,14 +15,8 @@ import (
 
 // Exit codes, which scripts rely on.
 const (
-	done        = 0
-	failed      = 1
-	fileRefused = 2
-	outside     = 3
-	runFailed   = 4
-	waiting     = 5
-	notSignedIn = 6
-	notFound    = 7
+	done, failed, fileRefused, outside, runFailed, waiting, notSignedIn, notFound = 0, 1, 2, 3, 4, 5, 6, 7
+
 	interrupted = 130
 )
 
@@ -37,27 +31,21 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-// codes are the exit codes of the kinds of problems that a server answers; that of others is failed.
-var codes = map[*problem.Kind]int{
-	problem.OutsideWindow: outside, problem.QuotaExhausted: outside, problem.QuotaToday: outside,
-	problem.Unauthorized: notSignedIn, problem.InvalidToken: notSignedIn,
-	problem.Forbidden: notFound, problem.InsufficientScope: notFound, problem.NotFound: notFound,
-}
-
 func exitCode(err error) int {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r.code
-	}
-	for kind, code := range codes {
-		if client.IsKind(err, kind) {
-			return code
-		}
 	}
 	_, refused := errors.AsType[*offline.Refused](err)
 	path, unread := errors.AsType[*fs.PathError](err)
 	switch {
 	case err == nil:
 		return done
+	case client.IsKind(err, problem.OutsideWindow, problem.QuotaExhausted, problem.QuotaToday):
+		return outside
+	case client.IsKind(err, problem.Unauthorized, problem.InvalidToken):
+		return notSignedIn
+	case client.IsKind(err, problem.Forbidden, problem.InsufficientScope, problem.NotFound):
+		return notFound
 	case errors.Is(err, context.Canceled):
 		return interrupted
 	case refused, errors.Is(err, client.ErrRefused), unread && (path.Op == "open" || path.Op == "read"):

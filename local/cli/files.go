@@ -16,14 +16,11 @@ import (
 
 // settings says how a file is read: as the flags say, and where they leave it open as the file looks.
 func (c *call) settings(file evaluator.File) (evaluator.Settings, error) {
-	kind, f := measure.Kind(c.text("kind")), evaluator.Format{Kind: c.text("format")}
-	if kind != "" && !slices.Contains(measure.Kinds(), kind) {
-		return evaluator.Settings{}, fmt.Errorf("there is no kind %q; there are %v", kind, measure.Kinds())
-	}
+	f := evaluator.Format{Kind: c.text("format")}
 	if f.Kind != "" && f.Kind != measure.TRECRun {
 		f.IDField, f.ValueField = c.text("id"), c.text("value")
 	}
-	s, because, err := offline.Settings(kind, f, file)
+	s, because, err := offline.Settings(measure.Kind(c.text("kind")), f, file)
 	if err == nil && because != "" && s.Kind != measure.Retrieval && !c.json {
 		c.note("%s: read as %s for %s, with the id in %q and the value in %q (--format, --kind, --id and --value say otherwise)", because,
 			s.Format.Kind, s.Kind, s.Format.IDField, s.Format.ValueField)

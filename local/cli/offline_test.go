@@ -98,7 +98,7 @@ func TestEval_Flags(t *testing.T) {
 	p.says(done, []string{"set_map               \tall\t0.0563\n"}, "eval", "--trec", p.write("judged.txt", judged.String()),
 		p.write("found.txt", found.String()), "-m", "set_map")
 	p.says(done, []string{"nDCG@10", "DIFFERENCE", run, other}, "eval", qrels, run, other, "nDCG@10", "AP")
-	p.says(failed, []string{`no kind "ranking"`}, "eval", qrels, run, "--kind", "ranking")
+	p.says(failed, []string{`"ranking" is not built in`}, "eval", qrels, run, "--kind", "ranking")
 	p.says(failed, []string{"what is no file is a measure"}, "eval", qrels, run, "missing.txt")
 	p.says(fileRefused, []string{"is a directory"}, "eval", p.folder, run)
 	p.says(failed, []string{`no measure "foo"`}, "eval", "--trec", "-m", "foo", qrels, run)

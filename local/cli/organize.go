@@ -38,12 +38,8 @@ func review(c *call, task object) {
 		}
 		reviewed, body["cursor"] = append(reviewed, page.Data...), page.Cursor
 	}
-	if len(reviewed) > 0 || c.err == nil {
-		c.regardless(func() {
-			c.table(reviewed, "The filter has no run.",
-				"RUN runId|STATUS status|PUBLISHED review.published|BLINDED review.blinded|PROBLEM problem.detail")
-		})
-	}
+	c.table(reviewed, "The filter has no run.",
+		"RUN runId|STATUS status|PUBLISHED review.published|BLINDED review.blinded|PROBLEM problem.detail")
 	if refused > 0 {
 		c.fail(fmt.Errorf("%s could not be reviewed", plural.Count(refused, "run")))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -125,12 +126,18 @@ func (c *call) say(value any, format string, args ...any) {
 	c.print(value, []string{fmt.Sprintf(format, args...)})
 }
 
-// table prints resources, each a line of members: columns are as in "ID id|CLOSES submissions.closesAt". Of none, empty is said.
+// table prints resources, each a line of members: columns are as in "ID id|CLOSES submissions.closesAt". Of none, empty is said. Those that
+// were changed before an error are printed too.
 func (c *call) table(list []object, empty, columns string) {
-	if len(list) == 0 && c.err == nil && !c.json {
+	failure := c.err
+	switch {
+	case len(list) == 0 && failure != nil:
+		return
+	case len(list) == 0 && !c.json:
 		c.note("%s", empty)
 		return
 	}
+	c.err = nil
 	var titles, members []string
 	for column := range strings.SplitSeq(columns, "|") {
 		i := strings.LastIndexByte(column, ' ')
@@ -145,6 +152,7 @@ func (c *call) table(list []object, empty, columns string) {
 		lines = append(lines, cells)
 	}
 	c.print(append([]object{}, list...), lines...)
+	c.err = cmp.Or(failure, c.err)
 }
 
 // list prints all pages of a list.

@@ -83,14 +83,6 @@ func (c *call) fail(err error) bool {
 	return c.err != nil
 }
 
-// regardless prints what was done before an error too.
-func (c *call) regardless(print func()) {
-	failure := c.err
-	c.err = nil
-	print()
-	c.err = cmp.Or(failure, c.err)
-}
-
 // ask sends a request and returns the answer.
 func ask[T any](c *call, method, path string, body any) (v T) {
 	if c.err == nil {
@@ -169,14 +161,10 @@ func (p *program) run(ctx context.Context, args []string) int {
 	return exitCode(err)
 }
 
-func (p *program) credentials() (*signin.File, error) {
-	return signin.Open(filepath.Join(p.folder, "assay"))
-}
-
 // connect has the call reach a server: that of a flag, of the environment, or the one that was signed in to last. The URL of any page of it
 // will do.
 func (c *call) connect() {
-	file, err := c.credentials()
+	file, err := signin.Open(filepath.Join(c.folder, "assay"))
 	if c.fail(err) {
 		return
 	}

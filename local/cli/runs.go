@@ -212,5 +212,5 @@ func (c *call) change(below string, ids []string, body map[string]any) {
 			changed = append(changed, now)
 		}
 	}
-	c.regardless(func() { c.table(changed, "Nothing was changed.", "ID id|STATE state|TEAM team|FINAL final") })
+	c.table(changed, "", "ID id|STATE state|TEAM team|FINAL final")
 }

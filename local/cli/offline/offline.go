@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -36,8 +37,8 @@ func opener(path string) func() (io.ReadCloser, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer func() { _ = f.Close() }()
-		return io.ReadAll(io.LimitReader(f, lines.MaxExpanded+1)) // one byte more than evaluators take
+		content, err := io.ReadAll(io.LimitReader(f, lines.MaxExpanded+1)) // one byte more than evaluators take
+		return content, errors.Join(err, f.Close())
 	})
 	return func() (io.ReadCloser, error) {
 		if info, err := os.Stat(path); err != nil || info.Mode().IsRegular() || info.IsDir() {
@@ -85,7 +86,7 @@ func Settings(kind measure.Kind, format evaluator.Format, file evaluator.File) (
 		if err != nil {
 			return s, "", err
 		}
-		s.Kind, because = guess.Kind, guess.Because
+		s.Kind, because = cmp.Or(kind, guess.Kind), guess.Because
 		if format.Kind == "" {
 			s.Format = guess.Format
 		}

@@ -42,26 +42,17 @@ const depths = "5,10,15,20,30,100,200,500,1000"
 
 // trecMeasures are in the order in which trec_eval prints them.
 var trecMeasures = []trecMeasure{
-	{name: "num_q", count: true},
-	{name: "num_ret", measure: "NumRet", count: true},
-	{name: "num_rel", measure: "NumRel", sets: "l", count: true},
-	{name: "num_rel_ret", measure: "NumRelRet", sets: "l", count: true},
-	{name: "map", measure: "AP", sets: "lJ"},
-	{name: "Rprec", measure: "Rprec", sets: "lJ"},
-	{name: "bpref", measure: "Bpref", sets: "l"},
+	{name: "runid"}, {name: "num_q", count: true}, {name: "num_ret", measure: "NumRet", count: true},
+	{name: "num_rel", measure: "NumRel", sets: "l", count: true}, {name: "num_rel_ret", measure: "NumRelRet", sets: "l", count: true},
+	{name: "map", measure: "AP", sets: "lJ"}, {name: "Rprec", measure: "Rprec", sets: "lJ"}, {name: "bpref", measure: "Bpref", sets: "l"},
 	{name: "recip_rank", measure: "RR", sets: "lJ"},
 	{name: "iprec_at_recall", measure: "IPrec@$", sets: "lJ", cutoffs: "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0"},
-	{name: "P", measure: "P@$", sets: "lJ", cutoffs: depths},
-	{name: "recall", measure: "R@$", sets: "lJ", cutoffs: depths},
-	{name: "infAP", measure: "infAP", sets: "lJ"},
-	{name: "ndcg", measure: "nDCG", sets: "J"},
-	{name: "ndcg_cut", measure: "nDCG@$", sets: "J", cutoffs: depths},
-	{name: "map_cut", measure: "AP@$", sets: "lJ", cutoffs: depths},
+	{name: "P", measure: "P@$", sets: "lJ", cutoffs: depths}, {name: "recall", measure: "R@$", sets: "lJ", cutoffs: depths},
+	{name: "infAP", measure: "infAP", sets: "lJ"}, {name: "ndcg", measure: "nDCG", sets: "J"},
+	{name: "ndcg_cut", measure: "nDCG@$", sets: "J", cutoffs: depths}, {name: "map_cut", measure: "AP@$", sets: "lJ", cutoffs: depths},
 	{name: "success", measure: "Success@$", sets: "lJ", cutoffs: "1,5,10"},
-	{name: "set_P", measure: "SetP", sets: "lJ"},
-	{name: "set_relative_P", measure: "SetRelP", sets: "lJ"},
-	{name: "set_recall", measure: "SetR", sets: "l"},
-	{name: "set_map", measure: "SetAP", sets: "lJ"},
+	{name: "set_P", measure: "SetP", sets: "lJ"}, {name: "set_relative_P", measure: "SetRelP", sets: "lJ"},
+	{name: "set_recall", measure: "SetR", sets: "l"}, {name: "set_map", measure: "SetAP", sets: "lJ"},
 	{name: "set_F", measure: "SetF", sets: "lJ"},
 }
 
@@ -69,8 +60,8 @@ var trecMeasures = []trecMeasure{
 // all_trec those two and relstring, unj, rbp, rbp_resid, gm_bpref, 11pt_avg, relative_P, Rprec_mult, ndcg_rel, Rndcg, binG, G and
 // num_nonrel_judged_ret.
 var trecSets = map[string][]string{
-	"official": strings.Fields("num_q num_ret num_rel num_rel_ret map Rprec bpref recip_rank iprec_at_recall P"),
-	"set":      strings.Fields("num_q num_ret num_rel num_rel_ret set_P set_recall set_relative_P set_map set_F"),
+	"official": strings.Fields("runid num_q num_ret num_rel num_rel_ret map Rprec bpref recip_rank iprec_at_recall P"),
+	"set":      strings.Fields("runid num_q num_ret num_rel num_rel_ret set_P set_recall set_relative_P set_map set_F"),
 	"all_trec": names(),
 }
 
@@ -82,11 +73,10 @@ type column struct {
 
 // columns returns what is printed, in the order of trec_eval.
 func (t TREC) columns() (list []column, err error) {
-	asked, runid := map[string][]string{}, false
+	asked := map[string][]string{}
 	for _, text := range t.Measures {
 		name, cutoffs, given := strings.Cut(text, ".")
 		if set, ok := trecSets[name]; ok && !given {
-			runid = true
 			for _, of := range set {
 				asked[of] = append(asked[of], "")
 			}
@@ -95,18 +85,14 @@ func (t TREC) columns() (list []column, err error) {
 		if i := strings.LastIndexByte(text, '_'); !given && i > 0 && text[i+1:] != "" && strings.Trim(text[i+1:], "0123456789.") == "" {
 			name, cutoffs = text[:i], text[i+1:] // as it is printed
 		}
-		known := name == "runid" || slices.ContainsFunc(trecMeasures, func(m trecMeasure) bool {
+		known := slices.ContainsFunc(trecMeasures, func(m trecMeasure) bool {
 			return m.name == name && (cutoffs == "" || m.cutoffs != "" || name == "set_F")
 		})
 		if !known {
-			return nil, fmt.Errorf("there is no measure %q of trec_eval here; there are runid, %s, and the sets official, set and all_trec",
+			return nil, fmt.Errorf("there is no measure %q of trec_eval here; there are %s, and the sets official, set and all_trec",
 				text, strings.Join(names(), ", "))
 		}
-		runid = runid || name == "runid"
 		asked[name] = append(asked[name], cutoffs)
-	}
-	if runid {
-		list = append(list, column{printed: "runid"})
 	}
 	for _, m := range trecMeasures {
 		if cutoffs, ok := asked[m.name]; ok {

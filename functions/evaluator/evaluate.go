@@ -62,10 +62,10 @@ func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
 	}
 }
 
-// maxOutage is how long after a run was queued the error of an attempt can be one of an outage, and maxOutageDelay how long the run waits
-// then at most.
+// maxOutage is how long after a run was queued the error of an attempt can be one of an outage. The others are how long the run waits then.
 const (
 	maxOutage      = 24 * time.Hour
+	minOutageDelay = 2 * time.Second
 	maxOutageDelay = 10 * time.Minute
 )
 
@@ -77,7 +77,7 @@ func (w *Worker) isOutage(run *record.RunItem, err error) bool {
 // postpone gives the run back, for a time that grows with the time that it has waited, so that a long outage does not keep evaluators busy.
 // A store that does not write is asked again as long as the lease surely lasts.
 func (w *Worker) postpone(ctx context.Context, run *record.RunItem, h queue.LeaseRef) error {
-	delay := min(max(queue.RetryDelay, w.Now().Sub(run.QueuedAt.Time)/4), maxOutageDelay)
+	delay := min(max(minOutageDelay, w.Now().Sub(run.QueuedAt.Time)/4), maxOutageDelay)
 	for end := time.Now().Add(leaseTime / 3); ; {
 		_, err := w.queue().Postpone(ctx, h, delay)
 		if err == nil || errors.Is(err, queue.ErrStaleLease) || time.Now().After(end) || !wait.Sleep(ctx, pollInterval) {

@@ -41,7 +41,7 @@ func TestEvaluate_OutageCostsNoAttempt(t *testing.T) {
 		f.wait(r.NotBefore.Sub(f.Now()))
 		f.must(f.RunDue(f.ctx))
 	}
-	if tries < 20 || tries > 60 {
+	if tries < 20 || tries > 80 {
 		t.Errorf("it was tried %d times in five hours", tries)
 	}
 	away = false

@@ -89,12 +89,16 @@ func (s *soak) disrupt(faults []soakFault, d time.Duration) {
 	}
 }
 
-// kill kills the server, by itself or during another fault.
+// kill kills the server, again and again or during another fault.
 func (s *soak) kill() (end func()) {
 	during := s.random.IntN(len(s.faults))
 	if during == 0 {
-		s.server.kill(s.t)
-		return func() { s.server.start(s.t) }
+		for begun := time.Now(); time.Since(begun) < s.span; s.applied["kill, again"]++ {
+			s.server.kill(s.t)
+			s.server.start(s.t)
+			time.Sleep(time.Duration(s.random.IntN(300)) * time.Millisecond)
+		}
+		return func() {}
 	}
 	f := s.faults[during]
 	endFault := f.begin()

@@ -22,8 +22,7 @@ type soakTask struct {
 	path, dataset, registration string
 	team, description           string
 	staleTag                    string // an entity tag that it had
-	submissions                 map[string]*soakSubmission
-	order                       []*soakSubmission
+	submissions                 []*soakSubmission
 }
 
 // soakSubmission is what was acknowledged of a submission.
@@ -38,17 +37,17 @@ type soakSubmission struct {
 func (k *soakTask) pick(random *rand.Rand) *soakSubmission {
 	from := 0
 	if random.IntN(4) > 0 {
-		from = max(0, len(k.order)-20)
+		from = max(0, len(k.submissions)-20)
 	}
-	if len(k.order) == 0 {
+	if len(k.submissions) == 0 {
 		return nil
 	}
-	return k.order[from+random.IntN(len(k.order)-from)]
+	return k.submissions[from+random.IntN(len(k.submissions)-from)]
 }
 
 // deleted counts the submissions that lie in the trash.
 func (k *soakTask) deleted() (n int) {
-	for _, of := range k.order {
+	for _, of := range k.submissions {
 		if of.deletion != "" {
 			n++
 		}
@@ -240,8 +239,8 @@ func (want soakState) difference(got soakState) string {
 
 // verifyFiles downloads the files of some of the runs.
 func (c *soakClient) verifyFiles(task *soakTask) {
-	for i, of := range task.order {
-		if i%(1+len(task.order)/50) != 0 || of.deletion != "" {
+	for i, of := range task.submissions {
+		if i%(1+len(task.submissions)/50) != 0 || of.deletion != "" {
 			continue
 		}
 		var r record.Run

@@ -36,7 +36,7 @@ func TestServer_KeepsWhatItAcknowledgesInASoak(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := newSoak(t, min(max(duration/40, 250*time.Millisecond), 10*time.Second))
+	s := newSoak(t, min(max(duration/40, 150*time.Millisecond), 10*time.Second))
 	began := time.Now()
 	stop := s.load()
 	capacity := s.measure(duration / 10)

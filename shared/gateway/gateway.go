@@ -96,6 +96,10 @@ func open(settings *config.Environment, operations []api.Operation, table store.
 // that is coded stands in base64, by a third longer.
 const maxAnswer = 6 << 20
 
+// answerMargin is how long before Lambda's timeout a request is given up, so that its caller gets the problem of the API, and not what
+// API Gateway makes of a function that Lambda ended.
+const answerMargin = 500 * time.Millisecond
+
 // Adapter serves events by a handler of HTTP.
 type Adapter struct{ proxy *httpadapter.HandlerAdapterV2 }
 
@@ -159,6 +163,11 @@ func (a *Adapter) Handle(ctx context.Context, e events.APIGatewayV2HTTPRequest) 
 
 // handle answers one event, whose path it corrects.
 func (a *Adapter) handle(ctx context.Context, e *events.APIGatewayV2HTTPRequest) (answer events.APIGatewayV2HTTPResponse, err error) {
+	if end, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-answerMargin))
+		defer cancel()
+	}
 	e.RawPath = path(e)
 	e.QueryStringParameters = nil // RawQueryString has them, and also those that come twice
 	c := &invocation{event: e}

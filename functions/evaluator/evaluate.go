@@ -140,7 +140,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Lease
 		if err != nil {
 			return err
 		}
-		public, err := evaluated.Validate(ctx, measure.Kind(truth.Evaluator.Kind), evaluator.Format(truth.RunFormat), files, known...)
+		public, err := evaluated.Validate(ctx, measure.Kind(truth.Evaluator.Kind), measure.Format(truth.RunFormat), files, known...)
 		if err != nil {
 			return err
 		}
@@ -244,7 +244,7 @@ func (w *Worker) known(ctx context.Context, run *record.RunItem, truth *record.T
 	}
 	inputs, err := w.inputs.get(ctx, d.ID, evaluation.Digest(files)+truth.RunFormat.IDField,
 		func(ctx context.Context) (*evaluator.Known, int64, error) {
-			k, err := evaluator.ReadInputs(ctx, kind, evaluator.Format(truth.RunFormat), w.open(ctx, record.HolderInputs, d.ID, files))
+			k, err := evaluator.ReadInputs(ctx, measure.Format(truth.RunFormat), w.open(ctx, record.HolderInputs, d.ID, files))
 			size := k.Bytes()
 			return k, size, err
 		})

@@ -28,6 +28,7 @@ type Info struct {
 	Limits     Limits                      `json:"limits"`
 	RunFormats []string                    `json:"runFormats" doc:"formats of runs that the built-in evaluators read"`
 	Builds     []string                    `json:"builds" doc:"pools of the platform with a worker that takes the repositories of submissions: one that builds them, or one without containers; a worker counts for an hour after it last asked for work"`
+	Evaluators []measure.EvaluatorKind         `json:"evaluators" doc:"the built-in evaluators, in the order in which a person would look for them"`
 	Measures   map[string][]measure.Family `json:"measures" doc:"measures by the kind of evaluator"`
 }
 
@@ -78,7 +79,7 @@ func info(ctx context.Context, c *api.Call, _ api.PublicTarget) (Info, error) {
 	limits.Rates = c.Rates.Limits()
 	i := Info{
 		Name: c.Info.Name, Version: c.Info.Version, Commit: c.Info.Commit, APIVersion: api.APIVersion, Issuer: c.Info.Issuer,
-		Limits: limits, RunFormats: []string{"trec-run", "jsonl", "csv"}, Measures: map[string][]measure.Family{},
+		Limits: limits, RunFormats: measure.Formats(), Evaluators: measure.Evaluators, Measures: map[string][]measure.Family{},
 	}
 	i.Limits.Quotas = c.Quotas.Quotas
 	if i.ClientID = c.Info.ClientID; i.ClientID != "" || c.Development() {
@@ -89,8 +90,8 @@ func info(ctx context.Context, c *api.Call, _ api.PublicTarget) (Info, error) {
 		return i, err
 	}
 	i.Builds = slices.DeleteFunc(serving.Builders(c.Now()), func(pool string) bool { return record.PoolOrganizer(pool) != "" })
-	for _, kind := range measure.Kinds() {
-		i.Measures[string(kind)] = measure.Catalogue(kind)
+	for _, e := range measure.Evaluators {
+		i.Measures[string(e.Kind)] = e.Families
 	}
 	return i, nil
 }

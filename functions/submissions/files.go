@@ -94,7 +94,7 @@ func validate(ctx context.Context, c *api.Call, truth *record.Truth, name string
 			"the file unpacks to more than %d MiB; leave its content out, and upload it to the URL that the answer names", maxInlineText>>20)}}, nil
 	}
 	file := evaluator.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
-	return evaluator.ValidateRun(ctx, measure.Kind(truth.Evaluator.Kind), evaluator.Format(truth.RunFormat), []evaluator.File{file})
+	return evaluator.ValidateRun(ctx, measure.Kind(truth.Evaluator.Kind), measure.Format(truth.RunFormat), []evaluator.File{file})
 }
 
 // unpacksBeyond reports whether the content is compressed and has more text than most.

@@ -37,13 +37,6 @@ type EvaluatedRun struct {
 	Diagnostics []measure.Diagnostic             `json:"diagnostics,omitempty" doc:"what was noticed while the files were read"`
 }
 
-// defaultMeasures are the measures that a run is evaluated with when nobody says.
-var defaultMeasures = map[measure.Kind][]string{
-	measure.Retrieval:      {"nDCG@10", "AP", "RR", "P@10", "R@1000"},
-	measure.Classification: {"Accuracy", "F1(average=macro)", "MCC"},
-	measure.Regression:     {"RMSE", "MAE", "Pearson"},
-}
-
 // maxTopicValues is how many values per topic an answer has: about as many as fit one of a function.
 const maxTopicValues = 100_000
 
@@ -62,7 +55,7 @@ var evaluatorTool = define(metadata{
 	Measures: []string{"nDCG@10", "AP"},
 }, func(ctx context.Context, resolver *inputs.Resolver, in EvaluatorInput) (compute[EvaluatorOutput], error) {
 	results, err := resolver.Results(ctx, inputs.ResultsRequest{
-		Runs: in.Runs, Truth: in.Truth, Measures: in.Measures, MeasurePointer: "/measures", Default: defaultMeasures})
+		Runs: in.Runs, Truth: in.Truth, Measures: in.Measures, MeasurePointer: "/measures"})
 	if err != nil {
 		return nil, err
 	}

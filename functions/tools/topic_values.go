@@ -12,7 +12,6 @@ import (
 	"assay/functions/tools/inputs"
 	"assay/functions/tools/significance"
 	"assay/shared/lists"
-	"assay/shared/measure"
 	"assay/shared/problem"
 )
 
@@ -38,12 +37,9 @@ func measureUsed(r *inputs.Results) MeasureUsed {
 
 // oneMeasureRequest asks for the values of runs by one measure.
 func oneMeasureRequest(runs []inputs.RunReference, truth *inputs.TruthReference, name string) inputs.ResultsRequest {
-	asked := inputs.ResultsRequest{Runs: runs, Truth: truth, MeasurePointer: "/measure", One: true, Default: map[measure.Kind][]string{}}
+	asked := inputs.ResultsRequest{Runs: runs, Truth: truth, MeasurePointer: "/measure", One: true}
 	if name != "" {
 		asked.Measures = []string{name}
-	}
-	for kind, names := range defaultMeasures {
-		asked.Default[kind] = names[:1]
 	}
 	return asked
 }

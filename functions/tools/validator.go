@@ -19,7 +19,7 @@ type ValidatorInput struct {
 	Run       *inputs.RunReference   `json:"run,omitempty" doc:"a run to check"`
 	Truth     *inputs.TruthReference `json:"truth,omitempty" doc:"instead of run: a truth to check"`
 	DatasetID string                 `json:"datasetId,omitempty" maxLength:"26" doc:"with the files of a run: the dataset that it is for, whose kind and format it must have"`
-	Kind      string                 `json:"kind,omitempty" enum:"retrieval,classification,regression" doc:"with the files of a run, instead of datasetId: what kind of evaluator is to read them; retrieval unless given, or guessed where no format is given either"`
+	Kind      string                 `json:"kind,omitempty" enum:"$evaluators" doc:"with the files of a run, instead of datasetId: what kind of evaluator is to read them; retrieval unless given, or guessed where no format is given either"`
 	Format    *record.RunFormat      `json:"format,omitempty" doc:"with the files of a run, instead of datasetId: how they are written; guessed by the first lines unless given"`
 }
 
@@ -27,7 +27,7 @@ type ValidatorInput struct {
 type ValidatorOutput struct {
 	Valid       bool                 `json:"valid" doc:"whether no diagnostic is an error, so that the files can be evaluated; what depends on other files, such as topics without judgments, is not checked"`
 	Of          string               `json:"of" enum:"run,truth"`
-	Kind        measure.Kind         `json:"kind" enum:"retrieval,classification,regression" doc:"of the evaluator that read them"`
+	Kind        measure.Kind         `json:"kind" enum:"$evaluators" doc:"of the evaluator that read them"`
 	Format      record.RunFormat     `json:"format" doc:"how runs, and the labels or values of a truth, are written; relevance judgments are always TREC qrels"`
 	Guess       string               `json:"guess,omitempty" doc:"when kind and format were guessed: why, and what to give if they are wrong"`
 	Files       []string             `json:"files" doc:"names of what was read"`
@@ -67,7 +67,7 @@ var validatorTool = define(metadata{
 				return nil, err
 			}
 		}
-		settings.Measures = defaultMeasures[settings.Kind] // which they are makes no difference to what is an error
+		settings.Measures = measure.EvaluatorOf(settings.Kind).Defaults // which they are makes no difference to what is an error
 	} else {
 		run, err := resolver.Run(ctx, "/run", *in.Run)
 		if err != nil {
@@ -100,7 +100,7 @@ var validatorTool = define(metadata{
 			_, found, err = evaluator.ReadTruth(ctx, settings, files)
 		} else {
 			var known *evaluator.Known
-			if known, err = evaluator.ReadInputs(ctx, settings.Kind, settings.Format, published); err == nil {
+			if known, err = evaluator.ReadInputs(ctx, settings.Format, published); err == nil {
 				found, err = evaluator.ValidateRun(ctx, settings.Kind, settings.Format, files, known)
 			}
 		}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"strings"
 	"time"
 
 	"assay/local/cli/client"
+	"assay/shared/measure"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -230,8 +232,8 @@ func submitFlags(f *pflag.FlagSet) {
 }
 
 func formatFlags(f *pflag.FlagSet) {
-	f.String("kind", "", "retrieval, classification or regression; guessed by the file unless given")
-	f.String("format", "", "trec-run, jsonl or csv; guessed by the file unless given")
+	f.String("kind", "", "one of "+strings.Join(measure.Kinds(), ", ")+"; guessed by the file unless given")
+	f.String("format", "", strings.Join(measure.Formats(), ", ")+"; guessed by the file unless given")
 	f.String("id", "id", "with --format jsonl or csv: field of the id")
 	f.String("value", "label", "with --format jsonl or csv: field of the label or value")
 }

@@ -16,7 +16,7 @@ import (
 
 // settings says how a file is read: as the flags say, and where they leave it open as the file looks.
 func (c *call) settings(file evaluator.File) (evaluator.Settings, error) {
-	f := evaluator.Format{Kind: c.text("format")}
+	f := measure.Format{Kind: c.text("format")}
 	if f.Kind != "" && f.Kind != measure.TRECRun {
 		f.IDField, f.ValueField = c.text("id"), c.text("value")
 	}
@@ -97,13 +97,6 @@ func fuse(c *call) {
 	}))
 }
 
-// usual are the measures that files are evaluated with when none is named.
-var usual = map[measure.Kind][]string{
-	measure.Retrieval:      {"nDCG@10", "AP", "RR", "P@10", "R@1000"},
-	measure.Classification: {"Accuracy", "F1(average=macro)", "MCC"},
-	measure.Regression:     {"RMSE", "MAE", "Pearson"},
-}
-
 func eval(c *call) {
 	if c.yes("trec") {
 		c.fail(c.evalAsTREC())
@@ -119,8 +112,8 @@ func eval(c *call) {
 	}
 	runs, names := offline.Files(c.args[1:n]...), c.args[n:]
 	s, err := c.settings(runs[0])
-	if len(names) == 0 {
-		names = usual[s.Kind]
+	if e := measure.EvaluatorOf(s.Kind); e != nil && len(names) == 0 {
+		names = e.Defaults
 	}
 	if err == nil {
 		if s.Measures, err = offline.Parse(s.Kind, names); err != nil {

@@ -92,7 +92,7 @@ func (c *call) validFor(dataset object, path string) {
 	if c.err != nil || kind == "worker" { // whose image alone reads its runs
 		return
 	}
-	s := evaluator.Settings{Kind: measure.Kind(kind), Format: evaluator.Format{Kind: dataset.text("runFormat.kind")}}
+	s := evaluator.Settings{Kind: measure.Kind(kind), Format: measure.Format{Kind: dataset.text("runFormat.kind")}}
 	if s.Format.Kind != measure.TRECRun {
 		s.Format.IDField, s.Format.ValueField = dataset.text("runFormat.idField"), dataset.text("runFormat.valueField")
 	}

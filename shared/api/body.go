@@ -98,7 +98,7 @@ func members(t reflect.Type) iter.Seq2[string, reflect.StructField] {
 func enumOf(t reflect.Type, member string) []string {
 	for name, f := range members(t) {
 		if name == member && f.Tag.Get("enum") != "" {
-			return strings.Split(f.Tag.Get("enum"), ",")
+			return expand(strings.Split(f.Tag.Get("enum"), ","))
 		}
 	}
 	panic("the schema of " + t.String() + " gives no values for " + member)

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"assay/shared/lists"
+	"assay/shared/measure"
 	"assay/shared/problem"
 	"assay/shared/record"
 
@@ -78,10 +80,31 @@ func (s *schemaSet) of(t reflect.Type) *huma.Schema {
 
 var idName = regexp.MustCompile(`^(id|members|related|.*Ids?)$`)
 
-// addPatterns adds the patterns of ids and URLs, which no Go type declares. Ids of requests have none.
+// declared has, by names that enumerations in tags refer to, values that are declared elsewhere.
+var declared = map[string][]string{"$evaluators": measure.Kinds(), "$formats": measure.Formats()}
+
+// expand returns the values of an enumeration with those that are declared elsewhere in the place of their names.
+func expand(values []string) (all []string) {
+	for _, v := range values {
+		if named, ok := declared[v]; ok {
+			all = append(all, named...)
+		} else {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// addPatterns adds the patterns of ids and URLs, which no Go type declares, and the values of enumerations that are declared elsewhere.
+// Ids of requests have none.
 func addPatterns(r huma.Registry) {
 	for _, s := range r.Map() {
 		for name, member := range s.Properties {
+			if len(member.Enum) > 0 && member.Type == huma.TypeString {
+				values := expand(lists.Map(member.Enum, func(v any) string { return v.(string) }))
+				member.Enum = lists.Map(values, func(v string) any { return v })
+				member.PrecomputeMessages()
+			}
 			if member.Items != nil {
 				member = member.Items
 			}

@@ -18,8 +18,8 @@ func ExampleParse() {
 	//  0 measure "P": P needs a cutoff: P@10, for example
 }
 
-func ExampleCatalogue() {
-	for _, f := range measure.Catalogue(measure.Regression)[:3] {
+func ExampleEvaluatorOf() {
+	for _, f := range measure.EvaluatorOf(measure.Regression).Families[:3] {
 		fmt.Printf("%s: %s Higher is better: %v\n", f.Name, f.Definition, f.HigherIsBetter)
 	}
 	// Output:

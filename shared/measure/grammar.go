@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -31,7 +32,8 @@ type Param struct{ Name, Value string }
 
 // Parse reads the text of a measure. Its error says what is wrong and what is allowed.
 func Parse(kind Kind, text string) (Measure, error) {
-	if families[kind] == nil {
+	e := EvaluatorOf(kind)
+	if e == nil {
 		return Measure{}, fmt.Errorf("evaluator kind %q has no measures of its own: use one of %v", kind, Kinds())
 	}
 	if len(text) > MaxName {
@@ -40,9 +42,9 @@ func Parse(kind Kind, text string) (Measure, error) {
 	if !utf8.ValidString(text) {
 		return Measure{}, fmt.Errorf("measure %q is not valid UTF-8", text)
 	}
-	p := parser{kind: kind, rest: text}
-	if kind == Retrieval {
-		p.rest = fromTrecEval(text)
+	p := parser{evaluator: e, rest: text}
+	if e.alias != nil {
+		p.rest = e.alias(text)
 	}
 	m, err := p.measure()
 	if err != nil {
@@ -116,6 +118,14 @@ func (m Measure) Recall() float64 {
 	return x
 }
 
+// familyOf finds a family of a kind by its name or one of its aliases; nil when there is none.
+func familyOf(kind Kind, name string) *Family {
+	if e := EvaluatorOf(kind); e != nil {
+		return e.family(name)
+	}
+	return nil
+}
+
 // parameter returns the parameter of that name; a zero one when the family has none.
 func (f *Family) parameter(name string) Parameter {
 	for _, p := range f.Parameters {
@@ -128,13 +138,13 @@ func (f *Family) parameter(name string) Parameter {
 
 // parser reads a measure from left to right; rest is what is still unread.
 type parser struct {
-	kind Kind
-	rest string
+	evaluator *EvaluatorKind
+	rest      string
 }
 
 func (p *parser) measure() (Measure, error) {
 	name := p.match(word)
-	f := familyOf(p.kind, name)
+	f := p.evaluator.family(name)
 	if f == nil {
 		return Measure{}, p.unknownName(name)
 	}
@@ -142,11 +152,11 @@ func (p *parser) measure() (Measure, error) {
 	if err != nil {
 		return Measure{}, err
 	}
-	if f.exactlyOne && len(params) != 1 { // F1 without saying of what: a silent choice would be a wrong number for somebody
+	if len(f.oneOf) > 0 && !f.hasOne(params) { // F1 without saying of what: a silent choice would be a wrong number for somebody
 		return Measure{}, fmt.Errorf("%[1]s needs exactly one of %[2]s: %[1]s(average=macro) or %[1]s(positive=LABEL), for example", f.Name,
-			f.parameterNames())
+			strings.Join(f.oneOf, ", "))
 	}
-	m := Measure{Kind: p.kind, Name: f.Name, Params: params}
+	m := Measure{Kind: p.evaluator.Kind, Name: f.Name, Params: params}
 	if m.Cutoff, err = p.cutoff(f); err != nil {
 		return Measure{}, err
 	}
@@ -158,15 +168,15 @@ func (p *parser) measure() (Measure, error) {
 
 // unknownName also suggests a name that differs only in case.
 func (p *parser) unknownName(name string) error {
-	for _, f := range families[p.kind] {
+	for _, f := range p.evaluator.Families {
 		for _, known := range append([]string{f.Name}, f.Aliases...) {
 			if strings.EqualFold(known, name) {
-				return fmt.Errorf("there is no %s measure %q; did you mean %s?", p.kind, name, f.Name)
+				return fmt.Errorf("there is no %s measure %q; did you mean %s?", p.evaluator.Kind, name, f.Name)
 			}
 		}
 	}
-	known := lists.Map(families[p.kind], func(f Family) string { return f.Name })
-	return fmt.Errorf("there is no %s measure %q; there are %s", p.kind, name, strings.Join(known, ", "))
+	known := lists.Map(p.evaluator.Families, func(f Family) string { return f.Name })
+	return fmt.Errorf("there is no %s measure %q; there are %s", p.evaluator.Kind, name, strings.Join(known, ", "))
 }
 
 // params reads what stands in brackets, if any, and returns the values that differ from their defaults, in the family's
@@ -206,6 +216,17 @@ func (p *parser) params(f *Family, name string) ([]Param, error) {
 		}
 	}
 	return params, nil
+}
+
+// hasOne reports whether exactly one of the parameters of oneOf was given.
+func (f *Family) hasOne(params []Param) bool {
+	n := 0
+	for _, p := range params {
+		if slices.Contains(f.oneOf, p.Name) {
+			n++
+		}
+	}
+	return n == 1
 }
 
 func (f *Family) unknownParameter(name string) error {

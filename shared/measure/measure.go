@@ -16,9 +16,6 @@ type File struct {
 	Content io.Reader
 }
 
-// TRECRun is the format of runs of retrieval, six columns a line.
-const TRECRun = "trec-run"
-
 // Severity says whether a Diagnostic stops an evaluation.
 type Severity string
 

@@ -22,14 +22,14 @@ const MaxMeasures = 50
 
 // RunFormat says how the files of a run, and for jsonl and csv those of the truth, are read.
 type RunFormat struct {
-	Kind       string `json:"kind" enum:"trec-run,jsonl,csv" doc:"trec-run: six columns, one retrieved document a line; lines that begin with # are comments, so no id of a topic does; jsonl: one JSON object a line; csv: RFC 4180 with a header line, separated by commas or tabs"`
+	Kind       string `json:"kind" enum:"$formats" doc:"trec-run: six columns, one retrieved document a line; lines that begin with # are comments, so no id of a topic does; jsonl: one JSON object a line; csv: RFC 4180 with a header line, separated by commas or tabs"`
 	IDField    string `json:"idField,omitempty" maxLength:"100" doc:"for jsonl and csv: the member or column that identifies an item"`
 	ValueField string `json:"valueField,omitempty" maxLength:"100" doc:"for jsonl and csv: the member or column with the label or value"`
 }
 
 // Evaluator says how runs are measured.
 type Evaluator struct {
-	Kind           string   `json:"kind" enum:"retrieval,classification,regression,worker" doc:"worker: the organizer's own image, run by a worker"`
+	Kind           string   `json:"kind" enum:"$evaluators,worker" doc:"worker: the organizer's own image, run by a worker"`
 	Measures       []string `json:"measures" minItems:"1" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures, or of trec_eval; results have the former" example:"[\"nDCG@10\",\"AP\"]"`
 	PrimaryMeasure string   `json:"primaryMeasure" required:"false" maxLength:"100" doc:"the one that ranks; the first of measures unless given" example:"nDCG@10"`
 	Image          string   `json:"image,omitempty" maxLength:"500" doc:"for worker: the container image"`

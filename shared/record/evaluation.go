@@ -34,7 +34,7 @@ func (d Digests) shownTo(roles access.Role) Digests {
 
 // EvaluatorUsed says how an evaluation can be repeated.
 type EvaluatorUsed struct {
-	Kind     string    `json:"kind" enum:"retrieval,classification,regression,worker"`
+	Kind     string    `json:"kind" enum:"$evaluators,worker"`
 	Version  string    `json:"version" doc:"version of the evaluator"`
 	Settings RunFormat `json:"settings" doc:"how the files were read"`
 }

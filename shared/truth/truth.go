@@ -23,7 +23,7 @@ import (
 // Settings are a dataset's settings for the built-in evaluators.
 func Settings(format record.RunFormat, e record.Evaluator) evaluator.Settings {
 	return evaluator.Settings{
-		Kind: measure.Kind(e.Kind), Measures: e.Measures, PrimaryMeasure: e.PrimaryMeasure, Format: evaluator.Format(format),
+		Kind: measure.Kind(e.Kind), Measures: e.Measures, PrimaryMeasure: e.PrimaryMeasure, Format: measure.Format(format),
 	}
 }
 

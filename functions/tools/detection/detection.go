@@ -25,7 +25,7 @@ import (
 // Guess is how a file seems to be written.
 type Guess struct {
 	Kind   measure.Kind // of the evaluator that reads it
-	Format evaluator.Format
+	Format measure.Format
 	// Because says why, without an end; empty of a file of TREC that was not recognized as one, but as nothing else either.
 	Because string
 }
@@ -54,7 +54,7 @@ func Of(kind measure.Kind, file evaluator.File) (Guess, error) {
 	format, value, because := detectFormat(kind, bytes.TrimSpace(head))
 	switch {
 	case kind == measure.Retrieval || format.Kind == measure.TRECRun:
-		return Guess{measure.Retrieval, evaluator.Format{Kind: measure.TRECRun}, because}, nil
+		return Guess{measure.Retrieval, measure.Format{Kind: measure.TRECRun}, because}, nil
 	case kind == "":
 		kind = measure.Classification
 		if _, err := strconv.ParseFloat(value, 64); err == nil && strings.ContainsAny(value, ".eE") {
@@ -68,13 +68,13 @@ func Of(kind measure.Kind, file evaluator.File) (Guess, error) {
 var commentLines = regexp.MustCompile(`^(#[^\n]*\n\s*)+`)
 
 // detectFormat returns the format of a text of the kind, if one was given, that begins so, the first value in it, and why.
-func detectFormat(kind measure.Kind, head []byte) (evaluator.Format, string, string) {
+func detectFormat(kind measure.Kind, head []byte) (measure.Format, string, string) {
 	first, _, _ := bytes.Cut(head, []byte("\n"))
 	var object map[string]any // the first values by the names of their fields
 	var names []string
 	format, because := "jsonl", "The first line is a JSON object"
 	if isArray(head) {
-		return evaluator.Format{Kind: format, IDField: "id", ValueField: "value"}, "",
+		return measure.Format{Kind: format, IDField: "id", ValueField: "value"}, "",
 			"The file begins with a JSON array, where JSON lines have one object in each line"
 	}
 	if json.Unmarshal(first, &object) == nil && len(object) > 1 {
@@ -93,11 +93,11 @@ func detectFormat(kind measure.Kind, head []byte) (evaluator.Format, string, str
 	case kind == "" && areRankingFields(names):
 		because = "Its fields look like those of retrieval, of which only the formats of TREC are evaluated (the tool converter writes them)"
 	case ok:
-		return evaluator.Format{Kind: format, IDField: id, ValueField: value}, fmt.Sprint(object[value]), because
+		return measure.Format{Kind: format, IDField: id, ValueField: value}, fmt.Sprint(object[value]), because
 	default:
 		because = ""
 	}
-	return evaluator.Format{Kind: measure.TRECRun}, "", because
+	return measure.Format{Kind: measure.TRECRun}, "", because
 }
 
 // readHeader returns the names in the first line of what may be CSV, and what separates them, and puts the first values into object.
@@ -147,7 +147,7 @@ func areRankingFields(names []string) bool {
 	})
 }
 
-// maxFieldName is how many characters the names of fields in a evaluator.Format have at most.
+// maxFieldName is how many characters the names of fields in a measure.Format have at most.
 const maxFieldName = 100
 
 // chooseFields returns which of the names are of the id and of the value: usual ones, or else the first and the next that a

@@ -30,7 +30,7 @@ type RunReference struct {
 type TruthReference struct {
 	DatasetID string            `json:"datasetId,omitempty" maxLength:"26" doc:"a dataset whose truth you may read, which its organizers may"`
 	Files     []InlineFile      `json:"files,omitempty" maxItems:"20" doc:"instead of datasetId: a truth that comes along, such as qrels"`
-	Kind      string            `json:"kind,omitempty" enum:"retrieval,classification,regression" doc:"with files: what kind of evaluator reads them; retrieval unless given"`
+	Kind      string            `json:"kind,omitempty" enum:"$evaluators" doc:"with files: what kind of evaluator reads them; retrieval unless given"`
 	Format    *record.RunFormat `json:"format,omitempty" doc:"with files: how runs, and the labels or values of a truth, are written; trec-run unless given"`
 }
 

@@ -25,9 +25,8 @@ type ResultsRequest struct {
 	Measures       []string        // at MeasurePointer
 	MeasurePointer string          // pointer to the measures, or to the one
 	// Unless measures are asked for, they are all that the runs were evaluated with or, if One is set, the primary one; against
-	// a truth that comes along they are Default.
-	One     bool
-	Default map[measure.Kind][]string
+	// a truth that comes along they are the defaults of its kind.
+	One bool
 	// WithFiles says that the files of the runs are to be read as well.
 	WithFiles bool
 }
@@ -139,7 +138,9 @@ func (r *Results) checkMeasures(asked ResultsRequest) error {
 	r.kind, r.TruthVersion = r.Truth.Settings.Kind, r.Truth.version
 	names := asked.Measures
 	if len(names) == 0 {
-		names = asked.Default[r.kind]
+		if names = measure.EvaluatorOf(r.kind).Defaults; asked.One {
+			names = names[:1]
+		}
 	}
 	s := r.Truth.Settings
 	s.Measures = names

@@ -151,9 +151,9 @@ const assumed = "; files are taken for those of retrieval, unless kind in truth 
 // Settings says how files that come along are read, without measures. Kind and format stand in the input under the pointer;
 // unless they are given, files are of retrieval.
 func Settings(pointer, kind string, format *record.RunFormat) (evaluator.Settings, error) {
-	s := evaluator.Settings{Kind: measure.Kind(cmp.Or(kind, string(measure.Retrieval))), Format: evaluator.Format{Kind: measure.TRECRun}}
+	s := evaluator.Settings{Kind: measure.Kind(cmp.Or(kind, string(measure.Retrieval))), Format: measure.Format{Kind: measure.TRECRun}}
 	if format != nil {
-		s.Format = evaluator.Format(*format)
+		s.Format = measure.Format(*format)
 	}
 	fields := evaluator.CheckFormat(s.Kind, s.Format)
 	for i, f := range fields {
@@ -212,5 +212,5 @@ func settingsOf(pointer string, item *record.DatasetItem, truth *record.Truth) (
 			problem.InvalidMember(pointer,
 				"the dataset is evaluated by an image of its organizers, which alone can read its runs; submit the run to have it checked")
 	}
-	return evaluator.Settings{Kind: measure.Kind(kind), Format: evaluator.Format(format)}, nil
+	return evaluator.Settings{Kind: measure.Kind(kind), Format: measure.Format(format)}, nil
 }

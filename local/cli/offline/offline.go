@@ -79,7 +79,7 @@ func Lines(all []measure.Diagnostic) []string {
 }
 
 // Settings are those of files of the kind and format, each of which is guessed by the first file where it is empty; because says why.
-func Settings(kind measure.Kind, format evaluator.Format, file evaluator.File) (s evaluator.Settings, because string, err error) {
+func Settings(kind measure.Kind, format measure.Format, file evaluator.File) (s evaluator.Settings, because string, err error) {
 	s = evaluator.Settings{Kind: kind, Format: format}
 	if kind == "" || kind != measure.Retrieval && format.Kind == "" {
 		guess, err := detection.Of(kind, file)
@@ -92,7 +92,7 @@ func Settings(kind measure.Kind, format evaluator.Format, file evaluator.File) (
 		}
 	}
 	if s.Kind == measure.Retrieval {
-		s.Format = evaluator.Format{Kind: cmp.Or(format.Kind, measure.TRECRun)}
+		s.Format = measure.Format{Kind: cmp.Or(format.Kind, measure.TRECRun)}
 	}
 	if fields := evaluator.CheckFormat(s.Kind, s.Format); len(fields) > 0 {
 		return s, because, fmt.Errorf("the format does not go with %s: %s", s.Kind, fields[0].Detail)

@@ -172,7 +172,7 @@ func (t TREC) Print(ctx context.Context, w io.Writer, qrels, run evaluator.File)
 		return err
 	}
 	// Which topics the run has, how many documents -J leaves, and what -c counts, are needed in any case.
-	s := evaluator.Settings{Kind: measure.Retrieval, Format: evaluator.Format{Kind: measure.TRECRun}}
+	s := evaluator.Settings{Kind: measure.Retrieval, Format: measure.Format{Kind: measure.TRECRun}}
 	s.Measures = []string{"NumRet", "Judged", "NumRel"}
 	for i, c := range columns {
 		if c.of == "" {

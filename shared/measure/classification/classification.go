@@ -23,11 +23,18 @@ import (
 	"slices"
 
 	"assay/shared/measure"
+	"assay/shared/measure/predictions"
 )
 
 // Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
 // could.
 const Version = "classification/1"
+
+// Computation is that of the evaluator of classification.
+var Computation = predictions.Computation(Version, predictions.Labels,
+	func(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run) measure.Result {
+		return Evaluate(asked, run.Labels(), truth.Codes(), run.Codes())
+	})
 
 // Evaluate compares predicted with true labels. truth and predicted hold, for the same examples in the same order, the
 // index of a label in labels. There is at least one example, and every measure is one of classification.

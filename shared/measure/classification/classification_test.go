@@ -15,7 +15,7 @@ import (
 
 // everyMeasure has each family of the catalogue, with each average and of one label where it has parameters.
 var everyMeasure = func() (names []string) {
-	for _, f := range measure.Catalogue(measure.Classification) {
+	for _, f := range measure.EvaluatorOf(measure.Classification).Families {
 		if len(f.Parameters) == 0 {
 			names = append(names, f.Name)
 			continue
@@ -186,7 +186,7 @@ func TestEvaluate_AgreesWithScikitLearn(t *testing.T) {
 	perLabel := map[string]string{"precision": "Precision", "recall": "Recall", "f1": "F1"}
 	measuretest.References(t, 10, func(t *testing.T, truthFile, runFile measure.File, reference map[string]any) {
 		var report measure.Report
-		format := predictions.Format{Kind: predictions.JSONL, IDField: "id", ValueField: "label"}
+		format := measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "label"}
 		truth, err := predictions.ReadTruth(t.Context(), format, predictions.Labels, []measure.File{truthFile}, &report)
 		if err != nil {
 			t.Fatal(err)

@@ -1,6 +1,6 @@
 // Package evaluator is the one way in for all who want runs evaluated: it picks the evaluator by its kind, checks that
-// measures and format go with it, and opens files one after another. What a kind of evaluator can do stands in one
-// table; a new kind is a new line of it.
+// measures and format go with it, and opens files one after another. A new kind is declared in measure.Evaluators, and its
+// package is a line in the table here.
 package evaluator
 
 import (
@@ -12,14 +12,8 @@ import (
 
 	"assay/shared/corpus"
 	"assay/shared/measure"
-	"assay/shared/measure/predictions"
-	"assay/shared/measure/retrieval"
 	"assay/shared/problem"
 )
-
-// Format says how the files of a run are written; classification and regression have their truth in the same format,
-// retrieval has qrels. Its runs are of the kind measure.TRECRun, whose fields have no names.
-type Format = predictions.Format
 
 // Settings are the kind, formats and measures of an evaluation.
 type Settings struct {
@@ -27,7 +21,7 @@ type Settings struct {
 	Measures []string
 	// PrimaryMeasure is one of Measures; empty is none.
 	PrimaryMeasure string
-	Format         Format
+	Format         measure.Format
 }
 
 // File is a file by its name in diagnostics and the way to its content, which may be packed with gzip.
@@ -35,18 +29,13 @@ type File = corpus.File
 
 // Truth is a ground truth (qrels, labels). It does not change, and any number of runs may be evaluated against it at
 // the same time.
-type Truth struct {
-	evaluate func(context.Context, []measure.File) (*Evaluation, error)
-	known    func(ids, labels bool) *Known
-	bytes    int64
-	topics   int
-}
+type Truth struct{ of *measure.Truth }
 
 // Bytes is about how much memory the truth takes, for those who keep some: its files say little, for they may be packed.
-func (t *Truth) Bytes() int64 { return t.bytes }
+func (t *Truth) Bytes() int64 { return t.of.Bytes }
 
 // Topics is how many topics there will be values for; 0 when the evaluator has none per topic.
-func (t *Truth) Topics() int { return t.topics }
+func (t *Truth) Topics() int { return t.of.Topics }
 
 // ReadTruth reads the truth of a dataset. If one of the diagnostics is an error, there is no Truth. The error is about
 // opening or reading a file, about the context, or about settings that do not pass Check.
@@ -57,7 +46,11 @@ func ReadTruth(ctx context.Context, s Settings, files []File) (*Truth, []measure
 	}
 	contents, done := Contents(files)
 	defer done()
-	return evaluators[s.Kind].readTruth(ctx, s.Format, measures, contents)
+	truth, diagnostics, err := computations[s.Kind].ReadTruth(ctx, s.Format, measures, contents)
+	if truth == nil {
+		return nil, diagnostics, err
+	}
+	return &Truth{truth}, diagnostics, err
 }
 
 // Evaluate measures one run. If one of the diagnostics is an error, the result is empty. The error is about opening or
@@ -70,26 +63,23 @@ func (t *Truth) Evaluate(ctx context.Context, files []File) (measure.Result, []m
 	return e.Result, e.Diagnostics, nil
 }
 
-// Evaluation is the result of Evaluate, with the run as far as it was kept to be validated.
-type Evaluation struct {
-	Result      measure.Result
-	Diagnostics []measure.Diagnostic
-	kept        *retrieval.Evaluation // nil: nothing is kept
-}
+// Evaluation is the result of Evaluate, which can be validated.
+type Evaluation struct{ *measure.Evaluation }
 
 // Read is Evaluate for callers that validate the run too.
 func (t *Truth) Read(ctx context.Context, files []File) (*Evaluation, error) {
 	contents, done := Contents(files)
 	defer done()
-	return t.evaluate(ctx, contents)
+	e, err := t.of.Evaluate(ctx, contents)
+	return &Evaluation{e}, err
 }
 
 // Validate is ValidateRun of the run, with the same outcome. It reads the files again where that could be another one otherwise.
-func (e *Evaluation) Validate(ctx context.Context, kind measure.Kind, format Format, files []File,
+func (e *Evaluation) Validate(ctx context.Context, kind measure.Kind, format measure.Format, files []File,
 	known ...*Known) ([]measure.Diagnostic, error) {
-	if e.kept != nil {
-		if found, ok := e.kept.WithoutTruth(); ok {
-			return withKnown(found, known, func(k *Known) ([]measure.Diagnostic, error) { return k.compareKept(e.kept), nil })
+	if e.Kept != nil {
+		if found, ok := e.Kept.WithoutTruth(); ok {
+			return withKnown(found, known, func(k *Known) ([]measure.Diagnostic, error) { return k.of.CompareKept(e.Kept), nil })
 		}
 	}
 	return ValidateRun(ctx, kind, format, files, known...)
@@ -97,13 +87,13 @@ func (e *Evaluation) Validate(ctx context.Context, kind measure.Kind, format For
 
 // ValidateRun reports the errors in the files of a run that can be found without the truth, or with the known part of it,
 // which may be nil. The error is as that of ReadTruth.
-func ValidateRun(ctx context.Context, kind measure.Kind, format Format, files []File, known ...*Known) ([]measure.Diagnostic, error) {
+func ValidateRun(ctx context.Context, kind measure.Kind, format measure.Format, files []File, known ...*Known) ([]measure.Diagnostic, error) {
 	if problems := CheckFormat(kind, format); len(problems) > 0 {
 		return nil, fmt.Errorf("evaluator settings: %v", problems)
 	}
 	contents, done := Contents(files)
 	defer done()
-	all, err := evaluators[kind].validateRun(ctx, format, contents)
+	all, err := computations[kind].ValidateRun(ctx, format, contents)
 	if err != nil {
 		return all, err
 	}
@@ -131,7 +121,7 @@ func withKnown(all []measure.Diagnostic, known []*Known, compare func(*Known) ([
 
 // Version names what an evaluator of that kind computes, to be recorded with each evaluation: as long as it is the
 // same, so is every value. It is empty for a kind that is not one of measure.Kinds.
-func Version(kind measure.Kind) string { return evaluators[kind].version }
+func Version(kind measure.Kind) string { return computations[kind].Version }
 
 // Contents opens each file when it is first read, so that no connection waits for its turn; done closes them together.
 func Contents(files []File) (list []measure.File, done func()) {
@@ -175,7 +165,7 @@ func Check(s Settings) problem.Fields {
 // parse returns the measures of settings that pass Check, or what is wrong.
 func (s Settings) parse() (measures []measure.Measure, problems problem.Fields) {
 	problems = CheckFormat(s.Kind, s.Format)
-	if evaluators[s.Kind].formats == nil {
+	if measure.EvaluatorOf(s.Kind) == nil {
 		return nil, problems // which measures there are depends on the kind
 	}
 	problems.AddIf(len(s.Measures) == 0, "/evaluator/measures", "needs at least one measure")
@@ -201,14 +191,14 @@ func (s Settings) parse() (measures []measure.Measure, problems problem.Fields) 
 }
 
 // CheckFormat reports the errors in the format of runs for that kind of evaluator. Pointers are those of a dataset.
-func CheckFormat(kind measure.Kind, f Format) (problems problem.Fields) {
-	allowed := evaluators[kind].formats
-	if allowed == nil {
+func CheckFormat(kind measure.Kind, f measure.Format) (problems problem.Fields) {
+	e := measure.EvaluatorOf(kind)
+	if e == nil {
 		return []problem.Field{{Pointer: "/evaluator/kind", Detail: fmt.Sprintf("%q is not built in; use one of %v", kind, measure.Kinds())}}
 	}
-	if !slices.Contains(allowed, f.Kind) {
+	if !slices.Contains(e.Formats, f.Kind) {
 		return []problem.Field{{Pointer: "/runFormat/kind", Detail: fmt.Sprintf("%q does not go with %s; use %s", f.Kind, kind,
-			strings.Join(allowed, " or "))}}
+			strings.Join(e.Formats, " or "))}}
 	}
 	for _, field := range []struct{ pointer, name string }{{"/runFormat/idField", f.IDField}, {"/runFormat/valueField", f.ValueField}} {
 		problems.AddIf(f.Kind == measure.TRECRun && field.name != "", field.pointer, "the fields of a trec-run have no names: "+problem.Unset)

@@ -16,21 +16,20 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/measure/measuretest"
-	"assay/shared/measure/predictions"
 	"assay/shared/problem"
 )
 
 var (
 	retrievalSettings = evaluator.Settings{
-		Kind: measure.Retrieval, Measures: []string{"AP", "RR@10"}, Format: evaluator.Format{Kind: measure.TRECRun},
+		Kind: measure.Retrieval, Measures: []string{"AP", "RR@10"}, Format: measure.Format{Kind: measure.TRECRun},
 	}
 	classificationSettings = evaluator.Settings{
 		Kind: measure.Classification, Measures: []string{"Accuracy", "Kappa", "F1( positive = 'yes' )"},
-		Format: evaluator.Format{Kind: predictions.CSV, IDField: "id", ValueField: "label"},
+		Format: measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label"},
 	}
 	regressionSettings = evaluator.Settings{
 		Kind: measure.Regression, Measures: []string{"MAE", "Pearson"},
-		Format: evaluator.Format{Kind: predictions.JSONL, IDField: "id", ValueField: "y"},
+		Format: measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "y"},
 	}
 )
 
@@ -163,7 +162,7 @@ func TestValidateRun_ComparesWithTheInputs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := c.settings
-			known, err := evaluator.ReadInputs(t.Context(), s.Kind, s.Format, []evaluator.File{file(c.file, c.inputs)})
+			known, err := evaluator.ReadInputs(t.Context(), s.Format, []evaluator.File{file(c.file, c.inputs)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -263,7 +262,7 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 		return s
 	}
 	format := func(s evaluator.Settings, kind, id, value string) evaluator.Settings {
-		s.Format = evaluator.Format{Kind: kind, IDField: id, ValueField: value}
+		s.Format = measure.Format{Kind: kind, IDField: id, ValueField: value}
 		return s
 	}
 	unknown := retrievalSettings
@@ -311,7 +310,7 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 
 // TestTruth_BytesAreItsMemory reads packed truths, whose files are far smaller, and compares with the heap.
 func TestTruth_BytesAreItsMemory(t *testing.T) {
-	retrieval := evaluator.Settings{Kind: measure.Retrieval, Measures: []string{"AP"}, Format: evaluator.Format{Kind: measure.TRECRun}}
+	retrieval := evaluator.Settings{Kind: measure.Retrieval, Measures: []string{"AP"}, Format: measure.Format{Kind: measure.TRECRun}}
 	numbers := classificationSettings
 	numbers.Kind, numbers.Measures = measure.Regression, []string{"RMSE"}
 	const many = 100_000

@@ -6,11 +6,10 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
-	"assay/shared/measure/predictions"
 )
 
 func ExampleReadTruth() {
-	settings := evaluator.Settings{Kind: measure.Retrieval, Measures: []string{"AP", "nDCG@10"}, Format: evaluator.Format{
+	settings := evaluator.Settings{Kind: measure.Retrieval, Measures: []string{"AP", "nDCG@10"}, Format: measure.Format{
 		Kind: measure.TRECRun}}
 	truth, _, err := evaluator.ReadTruth(context.Background(), settings, []evaluator.File{
 		file("qrels.txt", "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n")})
@@ -27,7 +26,7 @@ func ExampleReadTruth() {
 }
 
 func ExampleValidateRun() {
-	format := evaluator.Format{Kind: predictions.CSV, IDField: "id", ValueField: "label"}
+	format := measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label"}
 	run := file("run.csv", "id,label\n1,spam\n1,ham\n2,\n")
 	diagnostics, err := evaluator.ValidateRun(context.Background(), measure.Classification, format, []evaluator.File{run})
 	if err != nil {

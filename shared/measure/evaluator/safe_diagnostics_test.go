@@ -29,7 +29,7 @@ func shownBlinded(t *rapid.T, s evaluator.Settings, truth, run string, p public)
 		t.Fatal(err)
 	}
 	found := evaluated.Diagnostics
-	inputs, err := evaluator.ReadInputs(t.Context(), s.Kind, s.Format, []evaluator.File{file("topics", p.inputs)})
+	inputs, err := evaluator.ReadInputs(t.Context(), s.Format, []evaluator.File{file("topics", p.inputs)})
 	if err != nil {
 		t.Fatal(err)
 	}

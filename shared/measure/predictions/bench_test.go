@@ -10,7 +10,7 @@ import (
 )
 
 // benchmarkFile is a file of n examples with ids as they are usual, in an order of its own.
-func benchmarkFile(format Format, n int, shuffled bool) []byte {
+func benchmarkFile(format measure.Format, n int, shuffled bool) []byte {
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i
@@ -19,11 +19,11 @@ func benchmarkFile(format Format, n int, shuffled bool) []byte {
 		rand.New(rand.NewPCG(1, 2)).Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
 	}
 	var b bytes.Buffer
-	if format.Kind == CSV {
+	if format.Kind == measure.CSV {
 		b.WriteString("id,label\n")
 	}
 	for _, i := range order {
-		if format.Kind == CSV {
+		if format.Kind == measure.CSV {
 			fmt.Fprintf(&b, "example-%07d,%d\n", i, i*7919%100)
 		} else {
 			fmt.Fprintf(&b, "{\"id\": \"example-%07d\", \"label\": %d}\n", i, i*7919%100)
@@ -34,7 +34,7 @@ func benchmarkFile(format Format, n int, shuffled bool) []byte {
 
 func BenchmarkReadRun(b *testing.B) {
 	const n = 1_000_000
-	for _, format := range []Format{jsonLabels, csvLabels} {
+	for _, format := range []measure.Format{jsonLabels, csvLabels} {
 		for _, values := range []Values{Labels, Numbers} {
 			truth := soundTruth(b, format, values, measure.File{Name: "truth", Content: bytes.NewReader(benchmarkFile(format, n, false))})
 			name := map[Values]string{Labels: "labels", Numbers: "numbers"}[values]
@@ -55,7 +55,7 @@ func BenchmarkReadRun(b *testing.B) {
 
 func BenchmarkReadTruth(b *testing.B) {
 	const n = 1_000_000
-	for _, format := range []Format{jsonLabels, csvLabels} {
+	for _, format := range []measure.Format{jsonLabels, csvLabels} {
 		content := benchmarkFile(format, n, false)
 		b.Run(format.Kind, func(b *testing.B) {
 			b.SetBytes(int64(len(content)))

@@ -17,7 +17,7 @@ import (
 // file is one file while it is read.
 type file struct {
 	name   string
-	format Format
+	format measure.Format
 	values Values
 	report *measure.Report
 }
@@ -41,7 +41,7 @@ func (f *file) read(ctx context.Context, r io.Reader, add func(example) bool) er
 		return add(e)
 	}
 	in := lines.NewReader(ctx, f.name, r, f.report)
-	if f.format.Kind == CSV {
+	if f.format.Kind == measure.CSV {
 		f.readCSV(in, counted)
 	} else {
 		f.readJSONL(in, counted)
@@ -100,7 +100,7 @@ func (f *file) bounded(line int, field string, text []byte) bool {
 
 // readCSV reads a header and one record for each example.
 func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
-	wanted := f.format.fields()
+	wanted := fieldsOf(f.format)
 	records := fields.NewRecords(in, f.errorf, wanted...)
 	_, header := records.Header()
 	if header == nil {

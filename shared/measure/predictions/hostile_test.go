@@ -22,7 +22,7 @@ func TestRead_EndlessFilesAreRefused(t *testing.T) {
 	const header = "id,label\n"
 	tests := []struct {
 		name   string
-		format Format
+		format measure.Format
 		before string
 		rest   *measuretest.Endless
 		want   string // the beginning of a diagnostic
@@ -69,7 +69,7 @@ func TestRead_EndlessFilesAreRefused(t *testing.T) {
 // TestReadRun_OfLongFiles has more in each format than any buffer or bound of one record.
 func TestReadRun_OfLongFiles(t *testing.T) {
 	const n = 60_000
-	for _, format := range []Format{jsonLabels, csvLabels} {
+	for _, format := range []measure.Format{jsonLabels, csvLabels} {
 		truth := soundTruth(t, format, Labels, measure.File{Name: "truth", Content: bytes.NewReader(benchmarkFile(format, n, false))})
 		run, report := readRun(t, truth, measure.File{Name: "run", Content: bytes.NewReader(benchmarkFile(format, n, true))})
 		if truth.Len() != n || len(report.Diagnostics()) > 0 || !slices.Equal(run.Codes(), truth.Codes()) {
@@ -145,7 +145,7 @@ func TestReadRun_IgnoresOrderAndFormat(t *testing.T) {
 		other := rapid.Permutation(ids).Draw(t, "order")
 		write := func(kind string, ids []string) measure.File {
 			var b bytes.Buffer
-			if kind == CSV {
+			if kind == measure.CSV {
 				w := csv.NewWriter(&b)
 				w.Write([]string{"extra", "id", "label"})
 				for _, id := range ids {
@@ -160,10 +160,10 @@ func TestReadRun_IgnoresOrderAndFormat(t *testing.T) {
 			}
 			return measure.File{Name: kind, Content: &b}
 		}
-		kinds := rapid.SampledFrom([]string{JSONL, CSV})
+		kinds := rapid.SampledFrom([]string{measure.JSONL, measure.CSV})
 		var report measure.Report
 		truthKind, runKind := kinds.Draw(t, "truth"), kinds.Draw(t, "run")
-		truth, err := ReadTruth(t.Context(), Format{truthKind, "id", "label"}, Labels, []measure.File{write(truthKind, ids)}, &report)
+		truth, err := ReadTruth(t.Context(), formatOf(truthKind, "label"), Labels, []measure.File{write(truthKind, ids)}, &report)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +254,7 @@ func FuzzJSONL(f *testing.F) {
 		if strings.HasPrefix(content, "\x1f\x8b") || strings.HasPrefix(content, "\xef\xbb\xbf") {
 			return // packed text and byte order marks are the line reader's
 		}
-		readTruth(t, Format{JSONL, "id", "label"}, Numbers, measuretest.File("numbers", content))
+		readTruth(t, formatOf(measure.JSONL, "label"), Numbers, measuretest.File("numbers", content))
 		truth, report := readTruth(t, jsonLabels, Labels, measuretest.File("labels", content))
 		if report.Failed() {
 			return
@@ -278,7 +278,7 @@ func FuzzCSV(f *testing.F) {
 		if strings.HasPrefix(content, "\x1f\x8b") || strings.HasPrefix(content, "\xef\xbb\xbf") || strings.Contains(content, "\r\r") {
 			return // packed text, byte order marks and several carriage returns are the line reader's
 		}
-		readTruth(t, Format{CSV, "id", "label"}, Numbers, measuretest.File("numbers", content))
+		readTruth(t, formatOf(measure.CSV, "label"), Numbers, measuretest.File("numbers", content))
 		truth, report := readTruth(t, csvLabels, Labels, measuretest.File("labels", content))
 		if report.Failed() {
 			return

@@ -23,23 +23,10 @@ import (
 	"assay/shared/measure/fields"
 )
 
-// Format says how a file is written and which two fields of it are read.
-type Format struct {
-	Kind       string // JSONL or CSV
-	IDField    string // holds the example's id: a string or a number
-	ValueField string // holds its label or its number; empty where ids alone are read
-}
-
-// fields are the names of those that are read, the IDField first.
-func (f Format) fields() []string {
+// fieldsOf are the names of the fields that are read, that of the id first.
+func fieldsOf(f measure.Format) []string {
 	return slices.DeleteFunc([]string{f.IDField, f.ValueField}, func(name string) bool { return name == "" })
 }
-
-// The kinds of Format.
-const (
-	JSONL = "jsonl"
-	CSV   = "csv"
-)
 
 // Values is the type of the values in ValueField.
 type Values int
@@ -62,7 +49,7 @@ const (
 // Truth is the ground truth that every run is compared with. It does not change, and any number of runs may be read against it
 // at the same time.
 type Truth struct {
-	format Format
+	format measure.Format
 	values Values
 	limits limits
 	origin measure.Origin
@@ -79,13 +66,13 @@ type limits struct{ examples, labels, ids int }
 
 // ReadTruth reads a truth that stands in one or more files. Faults of the files go to the report, and a truth whose
 // report has errors must not be used; the error is one of reading or of the context.
-func ReadTruth(ctx context.Context, format Format, values Values, files []measure.File, report *measure.Report) (*Truth, error) {
+func ReadTruth(ctx context.Context, format measure.Format, values Values, files []measure.File, report *measure.Report) (*Truth, error) {
 	t := newTruth(format, values)
 	err := t.read(ctx, files, report)
 	return t, err
 }
 
-func newTruth(format Format, values Values) *Truth {
+func newTruth(format measure.Format, values Values) *Truth {
 	return &Truth{
 		format: format,
 		values: values,

@@ -14,11 +14,16 @@ import (
 )
 
 var (
-	jsonLabels = Format{Kind: JSONL, IDField: "id", ValueField: "label"}
-	csvLabels  = Format{Kind: CSV, IDField: "id", ValueField: "label"}
+	jsonLabels = formatOf(measure.JSONL, "label")
+	csvLabels  = formatOf(measure.CSV, "label")
 )
 
-func readTruth(t testing.TB, format Format, values Values, files ...measure.File) (*Truth, *measure.Report) {
+// formatOf is a format with the id in the field "id".
+func formatOf(kind, valueField string) measure.Format {
+	return measure.Format{Kind: kind, IDField: "id", ValueField: valueField}
+}
+
+func readTruth(t testing.TB, format measure.Format, values Values, files ...measure.File) (*Truth, *measure.Report) {
 	t.Helper()
 	var report measure.Report
 	truth, err := ReadTruth(t.Context(), format, values, files, &report)
@@ -28,7 +33,7 @@ func readTruth(t testing.TB, format Format, values Values, files ...measure.File
 	return truth, &report
 }
 
-func soundTruth(t testing.TB, format Format, values Values, files ...measure.File) *Truth {
+func soundTruth(t testing.TB, format measure.Format, values Values, files ...measure.File) *Truth {
 	t.Helper()
 	truth, report := readTruth(t, format, values, files...)
 	if report.Failed() {
@@ -60,7 +65,7 @@ func (r *Run) pairs() []string {
 func TestReadRun_JoinsByID(t *testing.T) {
 	tests := []struct {
 		name       string
-		format     Format
+		format     measure.Format
 		truth, run string
 	}{
 		{"jsonl, other order and members", jsonLabels,
@@ -131,10 +136,10 @@ func TestReadRun_ComparesTexts(t *testing.T) {
 	}
 	want := []string{`run:3 warning: the truth has no label "0.0"; every prediction of it counts as wrong; the likely cause: "0.0" differs from "0" in the way in which a number is written alone, and both are compared byte by byte`}
 	measuretest.Expect(t, report.Diagnostics(), want...)
-	for _, same := range []Format{jsonLabels, csvLabels} {
+	for _, same := range []measure.Format{jsonLabels, csvLabels} {
 		truth.format = same
 		content := "id,label\n1,0\n1.0,true\n-2e3,0\n"
-		if same.Kind == JSONL {
+		if same.Kind == measure.JSONL {
 			content = `{"id":1,"label":0}` + "\n" + `{"id":1.0,"label":true}` + "\n" + `{"id":-2e3,"label":"0"}`
 		}
 		run, report := readRun(t, truth, measuretest.File("run", content))
@@ -163,17 +168,17 @@ func TestReadTruth_ReadsNumbers(t *testing.T) {
 	good := map[string]float64{"1": 1, "-1.5": -1.5, "2e-3": 0.002, "0.1": 0.1, "1e308": 1e308, "-0": 0, "1e-400": 0,
 		"123456789012345678": 123456789012345678}
 	for written, want := range good {
-		truth := soundTruth(t, Format{JSONL, "id", "y"}, Numbers, measuretest.File("truth", `{"id":1,"y":`+written+`}`))
+		truth := soundTruth(t, formatOf(measure.JSONL, "y"), Numbers, measuretest.File("truth", `{"id":1,"y":`+written+`}`))
 		if got := truth.Numbers()[0]; got != want {
 			t.Errorf("jsonl %s is %v, want %v", written, got, want)
 		}
-		truth = soundTruth(t, Format{CSV, "id", "y"}, Numbers, measuretest.File("truth", "id,y\n1,"+written+"\n"))
+		truth = soundTruth(t, formatOf(measure.CSV, "y"), Numbers, measuretest.File("truth", "id,y\n1,"+written+"\n"))
 		if got := truth.Numbers()[0]; got != want {
 			t.Errorf("csv %s is %v, want %v", written, got, want)
 		}
 	}
 	for _, written := range []string{"1e309", "-1e309", `"1"`, "null", "true", "[1]", "NaN", "Infinity", "0x10", "1_0", "+1", ".5"} {
-		if truth, report := readTruth(t, Format{JSONL, "id", "y"}, Numbers,
+		if truth, report := readTruth(t, formatOf(measure.JSONL, "y"), Numbers,
 			measuretest.File("truth", `{"id":1,"y":`+written+`}`)); !report.Failed() {
 			t.Errorf("jsonl %s is read as %v", written, truth.Numbers())
 		}
@@ -182,13 +187,13 @@ func TestReadTruth_ReadsNumbers(t *testing.T) {
 
 func TestReadRun_ReturnsErrorsOfFiles(t *testing.T) {
 	broken := errors.New("broken")
-	for _, format := range []Format{jsonLabels, csvLabels} {
+	for _, format := range []measure.Format{jsonLabels, csvLabels} {
 		var report measure.Report
 		files := []measure.File{{Name: "truth", Content: io.MultiReader(strings.NewReader("id,label\n"), iotest.ErrReader(broken))}}
 		if _, err := ReadTruth(t.Context(), format, Labels, files, &report); !errors.Is(err, broken) {
 			t.Errorf("%s: %v, want %v", format.Kind, err, broken)
 		}
-		content := map[string]string{JSONL: `{"id":1,"label":2}`, CSV: "id,label\n1,2\n"}[format.Kind]
+		content := map[string]string{measure.JSONL: `{"id":1,"label":2}`, measure.CSV: "id,label\n1,2\n"}[format.Kind]
 		truth := soundTruth(t, format, Labels, measuretest.File("truth", content))
 		if _, err := truth.ReadRun(t.Context(), files, &report); !errors.Is(err, broken) {
 			t.Errorf("%s: %v, want %v", format.Kind, err, broken)
@@ -206,23 +211,23 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 		content string
 		want    []string
 	}{
-		{"not JSON", JSONL, Labels, rest + "id,label\n" + `{"id":"b","label":"y"}` + "\n" + `{"id":"b"`, []string{
+		{"not JSON", measure.JSONL, Labels, rest + "id,label\n" + `{"id":"b","label":"y"}` + "\n" + `{"id":"b"`, []string{
 			`run:2 error: the line is not JSON; expected an object like {"id": ..., "label": ...}`,
 			`run:4 error: the line is not a JSON object: unexpected end of JSON input, at byte 9; expected one whole object in each line`,
 		}},
-		{"two objects in a line", JSONL, Labels, rest + `{"id":"b","label":"y"} {"id":"c","label":"y"}`, []string{
+		{"two objects in a line", measure.JSONL, Labels, rest + `{"id":"b","label":"y"} {"id":"c","label":"y"}`, []string{
 			`run:2 error: the line is not a JSON object: invalid character '{' after top-level value, at byte 24; expected one whole object in each line`,
 			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
 			`run error: there is no prediction for the id "b"`,
 		}},
-		{"not objects", JSONL, Labels, `["a","x"]` + "\n" + `"a"` + "\nnull\ntrue\n17", []string{
+		{"not objects", measure.JSONL, Labels, `["a","x"]` + "\n" + `"a"` + "\nnull\ntrue\n17", []string{
 			`run:1 error: the line is an array; expected an object like {"id": ..., "label": ...}`,
 			`run:2 error: the line is a string; expected an object like {"id": ..., "label": ...}`,
 			`run:3 error: the line is null; expected an object like {"id": ..., "label": ...}`,
 			`run:4 error: the line is true; expected an object like {"id": ..., "label": ...}`,
 			`run:5 error: the line is a number; expected an object like {"id": ..., "label": ...}`,
 		}},
-		{"members missing, wrong or twice", JSONL, Labels,
+		{"members missing, wrong or twice", measure.JSONL, Labels,
 			`{}` + "\n" + `{"id":"a"}` + "\n" + `{"id":null,"label":["x"]}` + "\n" + `{"id":true,"label":{}}` + "\n" +
 				`{"id":"b","label":"x","la\u0062el":"y"}` + "\n" + `{"id":"","label":""}` + "\n" + `{"id":"b","label":"y"}`, []string{
 				`run:1 error: the object has no "id"; expected it in every line`,
@@ -236,7 +241,7 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 				`run:6 error: "label" is empty; expected a value`,
 				`run:6 error: "id" is empty; expected a value`,
 			}},
-		{"escapes that are no characters", JSONL, Labels, `{"id":"a\ud800","label":"\udc00\ud800"}` + "\n" + `{"id":"a","label":"x\u0000"}` +
+		{"escapes that are no characters", measure.JSONL, Labels, `{"id":"a\ud800","label":"\udc00\ud800"}` + "\n" + `{"id":"a","label":"x\u0000"}` +
 			"\n" + `{"id":"b","label":"\ud83d\ude00"}`, []string{
 			`run:1 error: "id" has an escape that stands for half a character or for a zero byte: "a\ud800"; write the character itself`,
 			`run:1 error: "label" has an escape that stands for half a character or for a zero byte: "\udc00\ud800"; write the character itself`,
@@ -244,58 +249,58 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 			`run:3 warning: the truth has no label "😀"; every prediction of it counts as wrong`,
 			`run error: none of the labels predicted ("😀") is among the 2 of the truth ("x", "y"); check the field "label"`,
 		}},
-		{"unknown, repeated and missing ids", JSONL, Labels, rest + `{"id":"A","label":"x"}` + "\n\n" + `{"id":"a","label":"y"}`, []string{
+		{"unknown, repeated and missing ids", measure.JSONL, Labels, rest + `{"id":"A","label":"x"}` + "\n\n" + `{"id":"a","label":"y"}`, []string{
 			`run:2 error: the truth has no id "A"; expected only ids of the truth`,
 			`run:4 error: the id "a" was given before, on line 1; expected every id once`,
 			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
 			`run error: there is no prediction for the id "b"`,
 		}},
-		{"a label that is new is reported once", JSONL, Labels, `{"id":"a","label":"z"}` + "\n" + `{"id":"c","label":"z"}` + "\n" +
+		{"a label that is new is reported once", measure.JSONL, Labels, `{"id":"a","label":"z"}` + "\n" + `{"id":"c","label":"z"}` + "\n" +
 			`{"id":"b","label":"x"}`, []string{
 			`run:1 warning: the truth has no label "z"; every prediction of it counts as wrong`,
 			`run:2 error: the truth has no id "c"; expected only ids of the truth`,
 		}},
-		{"no label is known", JSONL, Labels, `{"id":"a","label":"X"}` + "\n" + `{"id":"b","label":"z"}`, []string{
+		{"no label is known", measure.JSONL, Labels, `{"id":"a","label":"X"}` + "\n" + `{"id":"b","label":"z"}`, []string{
 			`run:1 warning: the truth has no label "X"; every prediction of it counts as wrong; the likely cause: "X" differs from "x" in upper and lower case alone, and both are compared byte by byte`,
 			`run:2 warning: the truth has no label "z"; every prediction of it counts as wrong`,
 			`run error: none of the labels predicted ("X", "z") is among the 2 of the truth ("x", "y"); check the field "label"; the likely cause: "X" differs from "x" in upper and lower case alone, and both are compared byte by byte`,
 		}},
-		{"ids in another spelling", CSV, Labels, "id,label\n a,x\nb,y\n", []string{
+		{"ids in another spelling", measure.CSV, Labels, "id,label\n a,x\nb,y\n", []string{
 			`run:2 error: the truth has no id " a"; expected only ids of the truth`,
 			`run error: ids of the run that the truth does not have: 1; the likely cause: " a" differs from "a" in blanks before or after it alone, and both are compared byte by byte`,
 			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
 			`run error: there is no prediction for the id "a"`,
 		}},
-		{"texts too long", JSONL, Labels, `{"id":"` + strings.Repeat("é", 600) + `","label":"` + strings.Repeat("x", 1025) + `"}` + "\n" + rest +
+		{"texts too long", measure.JSONL, Labels, `{"id":"` + strings.Repeat("é", 600) + `","label":"` + strings.Repeat("x", 1025) + `"}` + "\n" + rest +
 			`{"id":"b","label":"y"}`, []string{
 			`run:1 error: "label" has 1025 bytes ("` + strings.Repeat("x", 60) + `"...); expected at most 1024`,
 			`run:1 error: "id" has 1200 bytes ("` + strings.Repeat("é", 30) + `"...); expected at most 1024`,
 		}},
-		{"nothing", JSONL, Labels, " \n\n", []string{
+		{"nothing", measure.JSONL, Labels, " \n\n", []string{
 			`run error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`,
 		}},
-		{"numbers in jsonl", JSONL, Numbers, `{"id":"a","label":"1"}` + "\n" + `{"id":"b","label":1e400}`, []string{
+		{"numbers in jsonl", measure.JSONL, Numbers, `{"id":"a","label":"1"}` + "\n" + `{"id":"b","label":1e400}`, []string{
 			`run:1 error: "label" is a string; expected a number`,
 			`run:2 error: "label" is "1e400", which is too large for a double-precision number; expected at most 1.7e308`,
 		}},
-		{"numbers in csv", CSV, Numbers, "id,label\na,one\nb,1.2.3\n", []string{
+		{"numbers in csv", measure.CSV, Numbers, "id,label\na,one\nb,1.2.3\n", []string{
 			`run:2 error: "label" is "one"; expected a finite decimal number such as -1.5 or 2e-3`,
 			`run:3 error: "label" is "1.2.3"; expected a finite decimal number such as -1.5 or 2e-3`,
 		}},
-		{"csv header without the fields", CSV, Labels, "id;label\na;x\n", []string{
+		{"csv header without the fields", measure.CSV, Labels, "id;label\na;x\n", []string{
 			`run:1 error: the first line names no field "id"; it has "id;label", and fields are separated by commas or tabs`,
 			`run:1 error: the first line names no field "label"; it has "id;label", and fields are separated by commas or tabs`,
 		}},
-		{"csv header with a field twice", CSV, Labels, "id,label,id\na,x,a\n", []string{
+		{"csv header with a field twice", measure.CSV, Labels, "id,label,id\na,x,a\n", []string{
 			`run:1 error: the first line names the field "id" twice; expected it once`,
 		}},
-		{"csv header only", CSV, Labels, "id,label\n", []string{
+		{"csv header only", measure.CSV, Labels, "id,label\n", []string{
 			`run error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`,
 		}},
-		{"csv without anything", CSV, Labels, "", []string{
+		{"csv without anything", measure.CSV, Labels, "", []string{
 			`run error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`,
 		}},
-		{"csv records that are not like the header", CSV, Labels, "id,label\na\na,x,\n\"a\n\n\",x\nb\n\n,x\nb,\na,x\n", []string{
+		{"csv records that are not like the header", measure.CSV, Labels, "id,label\na\na,x,\n\"a\n\n\",x\nb\n\n,x\nb,\na,x\n", []string{
 			`run:2 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator in it`,
 			`run:3 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator in it`,
 			`run:4 error: the truth has no id "a\n\n"; expected only ids of the truth`,
@@ -303,19 +308,19 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 			`run:9 error: "id" is empty; expected a value`,
 			`run:10 error: "label" is empty; expected a value`,
 		}},
-		{"csv quotes", CSV, Labels, "id,label\na\"b,x\n\"a\"b,x\na,x\n\"b,y\nb,y\n", []string{
+		{"csv quotes", measure.CSV, Labels, "id,label\na\"b,x\n\"a\"b,x\na,x\n\"b,y\nb,y\n", []string{
 			`run:2 error: a quote stands within a field that does not begin with one; put the whole field in quotes, and write a quote within it twice`,
 			`run:3 error: a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice`,
 			`run:5 error: a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice`,
 			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
 			`run error: there is no prediction for the id "b"`,
 		}},
-		{"csv lines keep their numbers after refused ones", CSV, Labels, "id,label\n\x00\n\xff\nc,x\na,x\nb,y\n", []string{
+		{"csv lines keep their numbers after refused ones", measure.CSV, Labels, "id,label\n\x00\n\xff\nc,x\na,x\nb,y\n", []string{
 			`run:2 error: the line has a zero byte, so this is not a text file; send it as plain UTF-8 text, or that text compressed with gzip`,
 			`run:3 error: the line is not valid UTF-8; save the file as UTF-8`,
 			`run:4 error: the truth has no id "c"; expected only ids of the truth`,
 		}},
-		{"csv record that starts above its fault", CSV, Labels, "id,label\nb,y\na,\"x\n\n\"\n\"c\n\",x\n", []string{
+		{"csv record that starts above its fault", measure.CSV, Labels, "id,label\nb,y\na,\"x\n\n\"\n\"c\n\",x\n", []string{
 			`run:3 warning: the truth has no label "x\n\n"; every prediction of it counts as wrong; the likely cause: "x\n\n" differs from "x" in blanks before or after it alone, and both are compared byte by byte`,
 			`run:6 error: the truth has no id "c\n"; expected only ids of the truth`,
 		}},

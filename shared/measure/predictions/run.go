@@ -149,9 +149,10 @@ func (t *Truth) Known(ids, labels bool) *Truth {
 	return k
 }
 
-// NewInputs returns a Truth that has no more than the ids which AddInput adds to it.
-func NewInputs(format Format, values Values) *Truth {
-	t := newTruth(format, values)
+// NewInputs returns a Truth that has no more than the ids which AddInput adds to it. Of runs it reads the ids alone.
+func NewInputs(format measure.Format) *Truth {
+	format.ValueField = ""
+	t := newTruth(format, Labels)
 	t.origin = measure.OfInputs
 	return t
 }
@@ -161,7 +162,7 @@ func NewInputs(format Format, values Values) *Truth {
 // the context.
 func (t *Truth) AddInput(ctx context.Context, kind string, content measure.File) (n int, ok bool, err error) {
 	var report measure.Report
-	f := &file{name: content.Name, format: Format{Kind: kind, IDField: t.format.IDField}, report: &report}
+	f := &file{name: content.Name, format: measure.Format{Kind: kind, IDField: t.format.IDField}, report: &report}
 	err = f.read(ctx, content.Content, func(e example) bool {
 		n++
 		if t.ids.len() == t.limits.examples || len(t.ids.text) >= t.limits.ids {

@@ -20,6 +20,7 @@ import (
 
 	"assay/shared/lists"
 	"assay/shared/measure"
+	"assay/shared/measure/predictions"
 )
 
 // Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
@@ -36,6 +37,12 @@ var measures = map[string]func(truth, predicted []float64) (value float64, reaso
 	"Spearman": spearman,
 	"Kendall":  Kendall,
 }
+
+// Computation is that of the evaluator of regression.
+var Computation = predictions.Computation(Version, predictions.Numbers,
+	func(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run) measure.Result {
+		return Evaluate(asked, truth.Numbers(), run.Numbers())
+	})
 
 // Evaluate compares predicted with true numbers, of the same examples in the same order. There is at least one, all
 // are finite, and every measure is one of regression.

@@ -18,7 +18,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-var everyMeasure = lists.Map(measure.Catalogue(measure.Regression), func(f measure.Family) string { return f.Name })
+var everyMeasure = lists.Map(measure.EvaluatorOf(measure.Regression).Families, func(f measure.Family) string { return f.Name })
 
 // precise is arithmetic with so many digits that no rounding shows.
 func precise(x float64) *big.Float { return new(big.Float).SetPrec(600).SetFloat64(x) }
@@ -287,7 +287,7 @@ func TestEvaluate_AgreesWithScikitLearnAndScipy(t *testing.T) {
 	}
 	measuretest.References(t, 11, func(t *testing.T, truthFile, runFile measure.File, reference map[string]any) {
 		var report measure.Report
-		format := predictions.Format{Kind: predictions.JSONL, IDField: "id", ValueField: "value"}
+		format := measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "value"}
 		truth, err := predictions.ReadTruth(t.Context(), format, predictions.Numbers, []measure.File{truthFile}, &report)
 		if err != nil {
 			t.Fatal(err)

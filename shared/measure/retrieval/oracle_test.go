@@ -269,7 +269,7 @@ func TestEvaluate_AgreesWithTheDefinitions(t *testing.T) {
 			return
 		}
 		var measures []measure.Measure
-		for _, f := range measure.Catalogue(measure.Retrieval) {
+		for _, f := range measure.EvaluatorOf(measure.Retrieval).Families {
 			measures = append(measures, anyMeasure(t, f))
 		}
 		half := rapid.IntRange(1, len(run)).Draw(t, "first file")

@@ -25,7 +25,7 @@ type scorer func(v *parameters, r *ranking) float64
 // counts are the measures that are summed over the topics.
 var counts = map[string]bool{"NumQ": true, "NumRet": true, "NumRel": true}
 
-// scorers has an entry for each family of measure.Catalogue(measure.Retrieval). Formulas are those of trec_eval 10.0
+// scorers has an entry for each family of measure.EvaluatorOf(measure.Retrieval).Families. Formulas are those of trec_eval 10.0
 // unless a parameter says otherwise.
 var scorers = map[string]scorer{
 	"nDCG":    (*parameters).ndcg,

@@ -12,7 +12,7 @@ import { FileName } from "../ui/files";
 import { filled, Form, member, mergePatch, type Editing, type Values } from "../ui/form";
 import { MarkdownField } from "../ui/markdown_field";
 import { MeasuresField } from "../ui/measures_field";
-import { Action, Loaded, Tag } from "../ui/show";
+import { Action, Busy, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { TaskFrame } from "../ui/task_nav";
 import { ForOrganizers, Limits, truthState, Window } from "./edit_task";
@@ -21,25 +21,19 @@ type Dataset = Schemas["Dataset"];
 type Kind = Schemas["Evaluator"]["kind"];
 type Given = Schemas["File"];
 
-const kinds: Record<Kind, { said: string; truth: string; formats: string[]; begin: Values }> = {
-  retrieval: {
-    said: "Rankings: which documents are found for each topic", formats: ["trec-run"],
-    truth: "Relevance judgments as TREC qrels, a line each: topic, 0, document, grade.",
-    begin: { runFormat: { kind: "trec-run" }, evaluator: { kind: "retrieval", measures: ["nDCG@10", "AP"] } },
-  },
-  classification: {
-    said: "Labels: one for each item", formats: ["jsonl", "csv"], truth: "The true label of each item, written as runs are.",
-    begin: { runFormat: { kind: "jsonl", idField: "id", valueField: "label" }, evaluator: { kind: "classification", measures: ["Accuracy"] } },
-  },
-  regression: {
-    said: "Numbers: one for each item", formats: ["jsonl", "csv"], truth: "The true number of each item, written as runs are.",
-    begin: { runFormat: { kind: "jsonl", idField: "id", valueField: "value" }, evaluator: { kind: "regression", measures: ["RMSE"] } },
-  },
-  worker: {
-    said: "Something else: my own evaluator, as a container image", formats: ["trec-run", "jsonl", "csv"], truth: "What your evaluator compares runs with. Only it reads these files.",
-    begin: { runFormat: { kind: "jsonl", idField: "id", valueField: "value" }, evaluator: { kind: "worker", measures: ["Score"] } },
-  },
+type Evaluator = Schemas["EvaluatorKind"];
+
+const worker: Evaluator = {
+  kind: "worker", definition: "Something else: my own evaluator, as a container image", truth: "What your evaluator compares runs with. Only it reads these files.",
+  formats: ["jsonl", "csv", "trec-run"], valueField: "value", defaults: ["Score"],
 };
+
+/** useKinds has what a run can be: the evaluators of the server, and one of the organizer's own. */
+const useKinds = (): Evaluator[] => [...(useGet("/info", {}).data?.evaluators ?? []), worker];
+
+/** begin is what a dataset of the kind begins with. */
+const begin = ({ kind, formats: [format], valueField, defaults }: Evaluator): Values =>
+  ({ runFormat: valueField ? { kind: format, idField: "id", valueField } : { kind: format }, evaluator: { kind, measures: defaults.slice(0, 2) } });
 const formats: Record<string, string> = {
   "trec-run": "TREC run: topic, Q0, document, rank, score, tag", jsonl: "JSON lines: an object a line", csv: "CSV with a header line, of commas or tabs",
 };
@@ -57,7 +51,8 @@ const fieldsOf = (d: Dataset): Values => ({
   inputs: (d.inputs ?? []).map(kept), truths: (d.truths ?? []).map(kept),
 });
 
-const fresh: Values = { name: "", split: "test", ...kinds.retrieval.begin, scores: "live", publish: "onReview", inputsFor: "anyone", inputs: [], truths: [] };
+const fresh = (e: Evaluator): Values =>
+  ({ name: "", split: "test", ...begin(e), scores: "live", publish: "onReview", inputsFor: "anyone", inputs: [], truths: [] });
 
 export default ({ params: { taskId, datasetId } }: Screen) => taskId ? <OfTask taskId={taskId} /> : <Existing datasetId={datasetId!} />;
 
@@ -108,6 +103,7 @@ function State({ of: d }: { of: Dataset }) {
 }
 
 function Editor({ taskId, of, latest }: Props) {
+  const kinds = useKinds();
   const [added, setAdded] = useState<Added>({ inputs: [], truths: [] });
   const [round, setRound] = useState(0); // of choosing files, whose fields begin empty
   const [sending, setSending] = useState<{ name: string; doing: string; share: number }>();
@@ -137,8 +133,9 @@ function Editor({ taskId, of, latest }: Props) {
       await refresh();
     }
   };
+  if (kinds.length < 2) return <Busy />;
   return (
-    <Form name={`dataset ${of?.id ?? taskId}`} initial={of ? fieldsOf(of) : fresh} button={of ? "Save the dataset" : "Add the dataset"} submit={act}
+    <Form name={`dataset ${of?.id ?? taskId}`} initial={of ? fieldsOf(of) : fresh(kinds[0]!)} button={of ? "Save the dataset" : "Add the dataset"} submit={act}
       {...(of && { preview, latest: async () => fieldsOf((await read()) ?? of) })}>
       {f => (
         <>
@@ -160,22 +157,22 @@ const kindOf = (f: Editing): Kind => member(f.values, "evaluator/kind") as Kind;
 
 /** Measuring has what runs are, and how they are measured. */
 function Measuring({ f }: { f: Editing }) {
-  const kind = kindOf(f);
-  const choose = (_: string, value: unknown): void => Object.entries(kinds[value as Kind].begin).forEach(([name, v]) => f.set(name, v));
+  const kinds = useKinds(), kind = kindOf(f), of = kinds.find(e => e.kind === kind);
+  const choose = (_: string, value: unknown): void => Object.entries(begin(kinds.find(e => e.kind === value)!)).forEach(([name, v]) => f.set(name, v));
   const format = (_: string, value: unknown): void =>
-    f.set("runFormat", value === "trec-run" ? { kind: value } : { idField: "id", valueField: "label", ...(f.values["runFormat"] as object), kind: value });
+    f.set("runFormat", value === "trec-run" ? { kind: value } : { idField: "id", valueField: of?.valueField, ...(f.values["runFormat"] as object), kind: value });
   const worker = kind === "worker";
   return (
     <>
       <Choice f={{ ...f, set: choose }} name="evaluator/kind" label="What participants submit"
-        options={Object.fromEntries(Object.entries(kinds).map(([k, { said }]) => [k, said]))} />
-      {kinds[kind].formats.length > 1 && (
-        <Choice f={{ ...f, set: format }} name="runFormat/kind" label="Format of runs" options={Object.fromEntries(kinds[kind].formats.map(k => [k, formats[k]!]))} />
+        options={Object.fromEntries(kinds.map(e => [e.kind, e.definition]))} />
+      {of && of.formats.length > 1 && (
+        <Choice f={{ ...f, set: format }} name="runFormat/kind" label="Format of runs" options={Object.fromEntries(of.formats.map(k => [k, formats[k]!]))} />
       )}
       {member(f.values, "runFormat/kind") !== "trec-run" && (
         <div class="sides">
           <Text f={f} name="runFormat/idField" label="Field of the item's id" required max={200} />
-          <Text f={f} name="runFormat/valueField" label={kind === "classification" ? "Field of the label" : "Field of the value"} required max={200} />
+          <Text f={f} name="runFormat/valueField" label={`Field of the ${of?.valueField ?? "value"}`} required max={200} />
         </div>
       )}
       {worker && (
@@ -195,26 +192,26 @@ function Measuring({ f }: { f: Editing }) {
 
 /** Files has the files that are there, and takes new ones. */
 function Files({ f, added, setAdded, stored }: { f: Editing; added: Added; setAdded: (a: Added) => void; stored?: Dataset }) {
-  const kind = kindOf(f);
+  const kind = kindOf(f), { formats: possible = [], truth = "" } = useKinds().find(e => e.kind === kind) ?? {};
   const format = f.values["runFormat"] as Schemas["RunFormat"];
   const truths = (files: File[]): void => {
     setAdded({ ...added, truths: files });
     f.set("truths", []);
     const named = /\.(csv|tsv)(\.gz)?$/i.test(files[0]!.name) ? "csv" : /\.jsonl?(\.gz)?$/i.test(files[0]!.name) ? "jsonl" : format.kind;
-    if (!stored && kind !== "worker" && kinds[kind].formats.includes(named)) f.set("runFormat/kind", named); // the ground truth is written as runs are
+    if (!stored && kind !== "worker" && possible.includes(named)) f.set("runFormat/kind", named); // the ground truth is written as runs are
   };
   return (
     <>
       <fieldset class="field" data-field="truths">
         <legend>Ground truth</legend>
-        <p class="hint">{kinds[kind].truth} Participants never get it. A new file takes the place of what is there, and has every run evaluated again.</p>
+        <p class="hint">{truth} Participants never get it. A new file takes the place of what is there, and has every run evaluated again.</p>
         <There f={f} part="truths" stored={stored?.truths} />
         {kind === "worker"
           ? <FileField label="Files of the ground truth" multiple chosen={added.truths} choose={truths} />
           : (
             <CheckedFile label="File of the ground truth" chosen={added.truths[0]} choose={file => truths([file])} as={files => ({ truth: { files, kind, format } })}
               good="The file can be evaluated against."
-              bad={`Correct these lines, and choose the file again${kinds[kind].formats.length > 1 ? ", or choose another format of runs above" : ""}. Nothing was saved.`} />
+              bad={`Correct these lines, and choose the file again${possible.length > 1 ? ", or choose another format of runs above" : ""}. Nothing was saved.`} />
           )}
         <Faults f={f} name="truths" />
       </fieldset>

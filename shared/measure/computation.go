@@ -1,0 +1,46 @@
+package measure
+
+import "context"
+
+// Computation computes the measures of one kind of evaluator. The errors of its functions are about reading a file or about the
+// context; what is wrong with a file is a Diagnostic.
+type Computation struct {
+	// Version names what is computed, to be recorded with each evaluation: as long as it is the same, so is every value.
+	Version string
+	// ReadTruth reads a ground truth for the measures, which are of the kind. There is none if one of the diagnostics is an error.
+	ReadTruth func(context.Context, Format, []Measure, []File) (*Truth, []Diagnostic, error)
+	// ValidateRun reports what is wrong with the files of a run and can be found without the ground truth.
+	ValidateRun func(context.Context, Format, []File) ([]Diagnostic, error)
+}
+
+// Truth is a ground truth (qrels, labels). It does not change, and any number of runs may be evaluated against it at the same time.
+type Truth struct {
+	// Evaluate measures one run. If one of the diagnostics is an error, the result is empty.
+	Evaluate func(context.Context, []File) (*Evaluation, error)
+	// Known returns the ids of the truth and the set of its labels, as far as they are asked for and there; nil when there is nothing.
+	Known  func(ids, labels bool) *Known
+	Bytes  int64 // about how much memory it takes
+	Topics int   // how many there will be values for; 0 when there are none per topic
+}
+
+// Evaluation is the result of one run, with the run as far as it was kept to be validated.
+type Evaluation struct {
+	Result      Result
+	Diagnostics []Diagnostic
+	Kept        Kept // nil: nothing is kept
+}
+
+// Kept is a run that was read and compared with a truth.
+type Kept interface {
+	// WithoutTruth returns what ValidateRun would. ok is false where the truth had a part in how the run was read.
+	WithoutTruth() (found []Diagnostic, ok bool)
+}
+
+// Known has what participants know of a truth or have as inputs.
+type Known struct {
+	// Compare reports ids and labels of a run that are unknown, and ids that it lacks. Its diagnostics depend on nothing else.
+	Compare func(context.Context, ...File) ([]Diagnostic, error)
+	// CompareKept is Compare of a run that the same kind of evaluator kept; nil where it keeps none.
+	CompareKept func(Kept) []Diagnostic
+	Bytes       int64 // how much memory it takes in addition to the truth
+}

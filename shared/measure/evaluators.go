@@ -1,0 +1,84 @@
+package measure
+
+import (
+	"slices"
+
+	"assay/shared/lists"
+)
+
+// Kind names an evaluator: the same word can be a measure of two of them.
+type Kind string
+
+// The evaluators that are built in.
+const (
+	Retrieval      Kind = "retrieval"
+	Classification Kind = "classification"
+	Regression     Kind = "regression"
+)
+
+// The formats of runs.
+const (
+	TRECRun = "trec-run" // six columns a line
+	JSONL   = "jsonl"
+	CSV     = "csv"
+)
+
+// Format says how the files of a run are written, and for formats with names those of the truth.
+type Format struct {
+	Kind       string // one of Formats
+	IDField    string // names the example's id: a string or a number
+	ValueField string // names what is evaluated
+}
+
+// EvaluatorKind declares one kind of evaluator: what others than the package that computes its measures know of it.
+type EvaluatorKind struct {
+	Kind       Kind     `json:"kind"`
+	Definition string   `json:"definition" doc:"what a run has"`
+	Truth      string   `json:"truth" doc:"what the ground truth has, and how it is written"`
+	Formats    []string `json:"formats" doc:"those that a run may have, the usual one first"`
+	ValueField string   `json:"valueField,omitempty" doc:"usual name of the field with the value, for formats with names"`
+	Defaults   []string `json:"defaults" doc:"the measures that are computed where none is named"`
+	Families   []Family `json:"-"`
+	// alias returns the measure that a name of another program stands for; nil: there are none.
+	alias func(text string) string
+}
+
+// Evaluators are all of them, in the order in which a person would look for them. They must not be changed.
+var Evaluators = []EvaluatorKind{retrievalEvaluator, classificationEvaluator, regressionEvaluator}
+
+// Kinds names every kind of evaluator.
+func Kinds() []string {
+	return lists.Map(Evaluators, func(e EvaluatorKind) string { return string(e.Kind) })
+}
+
+// Formats lists every format of runs.
+func Formats() (all []string) {
+	for i := range Evaluators {
+		for _, f := range Evaluators[i].Formats {
+			if !slices.Contains(all, f) {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+// EvaluatorOf returns the declaration of a kind; nil when it is not built in.
+func EvaluatorOf(kind Kind) *EvaluatorKind {
+	for i := range Evaluators {
+		if Evaluators[i].Kind == kind {
+			return &Evaluators[i]
+		}
+	}
+	return nil
+}
+
+// family finds a family by its name or one of its aliases; nil when there is none.
+func (e *EvaluatorKind) family(name string) *Family {
+	for i := range e.Families {
+		if f := &e.Families[i]; f.Name == name || slices.Contains(f.Aliases, name) {
+			return f
+		}
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package predictions
+
+import (
+	"context"
+	"slices"
+
+	"assay/shared/measure"
+)
+
+// Computation is that of an evaluator whose truth and runs are predictions, which evaluate compares.
+func Computation(version string, values Values, evaluate func([]measure.Measure, *Truth, *Run) measure.Result) measure.Computation {
+	return measure.Computation{
+		Version: version,
+		ReadTruth: func(ctx context.Context, format measure.Format, asked []measure.Measure,
+			files []measure.File) (*measure.Truth, []measure.Diagnostic, error) {
+			var report measure.Report
+			truth, err := ReadTruth(ctx, format, values, files, &report)
+			if err != nil || report.Failed() {
+				return nil, report.Diagnostics(), err
+			}
+			for _, m := range asked {
+				if positive := m.Param("positive"); positive != "" && !slices.Contains(truth.Labels(), positive) {
+					report.Warnf("", 0, "%s has no value for any run, since no example of the truth has the label %q; check how the label is written",
+						m, positive)
+				}
+			}
+			return truth.withMeasures(asked, evaluate), report.Diagnostics(), nil
+		},
+		ValidateRun: func(ctx context.Context, format measure.Format, files []measure.File) ([]measure.Diagnostic, error) {
+			var report measure.Report
+			_, err := ReadTruth(ctx, format, values, files, &report) // a truth asks of its files what a run does
+			return report.Diagnostics(), err
+		},
+	}
+}
+
+func (t *Truth) withMeasures(asked []measure.Measure, evaluate func([]measure.Measure, *Truth, *Run) measure.Result) *measure.Truth {
+	return &measure.Truth{
+		Bytes: t.Bytes(),
+		Known: func(ids, labels bool) *measure.Known {
+			if labels = labels && len(t.Labels()) > 0; !ids && !labels {
+				return nil
+			}
+			return &measure.Known{Compare: t.Known(ids, labels).compare}
+		},
+		Evaluate: func(ctx context.Context, files []measure.File) (*measure.Evaluation, error) {
+			var report measure.Report
+			run, err := t.ReadRun(ctx, files, &report)
+			if err != nil {
+				return nil, err
+			}
+			e := &measure.Evaluation{Diagnostics: report.Diagnostics()}
+			if !report.Failed() {
+				e.Result = evaluate(asked, t, run)
+				e.Result.Warnings = e.Diagnostics
+			}
+			return e, nil
+		},
+	}
+}
+
+// compare reports how a run departs from what is known.
+func (t *Truth) compare(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
+	var report measure.Report
+	_, err := t.ReadRun(ctx, files, &report)
+	return report.Diagnostics(), err
+}
+
+// KnownItems is what the ids of items say of a run; nil when there are none.
+func KnownItems(items *Truth) *measure.Known {
+	if items.Len() == 0 {
+		return nil
+	}
+	return &measure.Known{Compare: items.compare, Bytes: items.Bytes()}
+}

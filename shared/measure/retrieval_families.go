@@ -1,0 +1,110 @@
+package measure
+
+import "strings"
+
+var (
+	relLevel = Parameter{Name: "rel", Domain: "integer", Default: "1", Min: 1, Max: 1_000_000,
+		Definition: "least grade that counts as relevant"}
+	judgedOnly = Parameter{Name: "judged_only", Domain: "flag", Default: "False",
+		Definition: "leave unjudged documents out of the ranking first"}
+)
+
+// relLevelWithoutDefault returns relLevel without a default; meaning says how measures treat its absence.
+func relLevelWithoutDefault(meaning string) Parameter {
+	p := relLevel
+	p.Default, p.Definition = "", p.Definition+"; without it "+meaning
+	return p
+}
+
+// retrievalEvaluator declares retrieval. Names and parameters of measures are those of ir-measures (MacAvaney, Macdonald, Ounis:
+// Streamlining Evaluation with ir-measures, ECIR 2022), and judged_only of infAP, which trec_eval computes with -J.
+var retrievalEvaluator = EvaluatorKind{
+	Kind:       Retrieval,
+	Definition: "Rankings: which documents are found for each topic",
+	Truth:      "Relevance judgments as TREC qrels, a line each: topic, 0, document, grade.",
+	Formats:    []string{TRECRun},
+	Defaults:   []string{"nDCG@10", "AP", "RR", "P@10", "R@1000"},
+	Families: []Family{
+		{Name: "nDCG", Aliases: []string{"NDCG"}, Cutoff: OptionalDepth, HigherIsBetter: true,
+			Parameters: []Parameter{
+				{Name: "dcg", Domain: "choice", Default: "log2", Choices: []string{"log2", "exp-log2"},
+					Definition: "log2: the gain is the grade; exp-log2: it is 2^grade - 1"},
+				judgedOnly,
+			},
+			Definition: "Discounted gain of the ranking, each grade divided by log2(rank + 1), relative to that of the ideal ranking."},
+		{Name: "AP", Aliases: []string{"MAP"}, Cutoff: OptionalDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "Precision at the rank of each relevant document retrieved (down to the cutoff), summed and divided by the number of " +
+				"relevant documents."},
+		{Name: "RR", Aliases: []string{"MRR"}, Cutoff: OptionalDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "One divided by the rank of the first relevant document, 0 when there is none (down to the cutoff)."},
+		{Name: "P", Aliases: []string{"Precision"}, Cutoff: RequiredDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "Share of relevant documents among the first k; ranks that the run leaves empty count as not relevant."},
+		{Name: "R", Aliases: []string{"Recall"}, Cutoff: RequiredDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "Share of the relevant documents that stand among the first k."},
+		{Name: "Rprec", Aliases: []string{"RPrec"}, Cutoff: NoCutoff, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "Precision at rank R, the number of relevant documents of the topic."},
+		{Name: "Bpref", Aliases: []string{"BPref"}, Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
+			Definition: "How seldom judged non-relevant documents stand above relevant ones; unjudged documents do not matter."},
+		{Name: "infAP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "Average precision estimated from a judged sample of the pool; a negative grade marks a pooled document that was not " +
+				"judged."},
+		{Name: "Success", Cutoff: RequiredDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "1 when a relevant document stands among the first k, else 0."},
+		{Name: "IPrec", Cutoff: RequiredRecall, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "Interpolated precision: the best precision at any rank where at least r of the relevant documents are retrieved, a " +
+				"number that is rounded as in trec_eval 10 and otherwise than in earlier versions."},
+		{Name: "SetP", Aliases: []string{"SetRelP"}, presets: map[string]Param{"SetRelP": {"relative", "True"}}, Cutoff: NoCutoff,
+			Parameters: []Parameter{relLevel,
+				{Name: "relative", Domain: "flag", Default: "False", Definition: "divide by the number of relevant documents where that is less"},
+				judgedOnly}, HigherIsBetter: true,
+			Definition: "Share of relevant documents among all that were retrieved; SetRelP is SetP(relative=True)."},
+		{Name: "SetR", Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
+			Definition: "Share of the relevant documents that were retrieved at any rank."},
+		{Name: "SetF", Cutoff: NoCutoff, Parameters: []Parameter{relLevel,
+			{Name: "beta", Domain: "number", Default: "1.0", Min: 0, Max: 1000,
+				Definition: "weight x in (x + 1) P R / (x P + R), as trec_eval has it"}, judgedOnly}, HigherIsBetter: true,
+			Definition: "Harmonic mean of precision and recall of all that was retrieved."},
+		{Name: "SetAP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "Precision times recall of all that was retrieved."},
+		{Name: "Judged", Cutoff: OptionalDepth, HigherIsBetter: true,
+			Definition: "Share of judged documents among those retrieved (down to the cutoff)."},
+		{Name: "RBP", Cutoff: OptionalDepth, Parameters: []Parameter{
+			{Name: "p", Domain: "number", Default: "0.8", Min: 0, Max: 1, Open: true,
+				Definition: "chance that the reader goes on to the next document"},
+			relLevelWithoutDefault("the gain is the grade divided by the highest grade of the truth")}, HigherIsBetter: true,
+			Definition: "Rank-biased precision: the gain that a reader meets who goes on to the next rank with chance p."},
+		{Name: "ERR", Cutoff: OptionalDepth, HigherIsBetter: true,
+			Definition: "Expected reciprocal rank at which a reader is satisfied, a grade g satisfying with chance (2^g - 1) / 16; grades go up " +
+				"to 4."},
+		{Name: "NumQ", Cutoff: NoCutoff, HigherIsBetter: true,
+			Definition: "Number of topics of the truth."},
+		{Name: "NumRet", Aliases: []string{"NumRelRet"}, presets: map[string]Param{"NumRelRet": {"rel", "1"}}, Cutoff: NoCutoff,
+			Parameters: []Parameter{relLevelWithoutDefault("every document counts")}, HigherIsBetter: true,
+			Definition: "Number of documents retrieved for the topics of the truth, a sum; NumRelRet is NumRet(rel=1)."},
+		{Name: "NumRel", Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
+			Definition: "Number of relevant documents in the truth, a sum over its topics."},
+	},
+	alias: fromTrecEval,
+}
+
+// trecEval has measures by the names that trec_eval has for them. Where a name has a parameter, it ends in an underscore
+// here, and the parameter stands for $.
+var trecEval = map[string]string{
+	"map": "AP", "map_cut_": "AP@$", "ndcg": "nDCG", "ndcg_cut_": "nDCG@$", "P_": "P@$", "recall_": "R@$", "success_": "Success@$",
+	"recip_rank": "RR", "bpref": "Bpref", "iprec_at_recall_": "IPrec@$", "num_q": "NumQ", "num_ret": "NumRet", "num_rel": "NumRel",
+	"num_rel_ret": "NumRelRet", "set_P": "SetP", "set_relative_P": "SetRelP", "set_recall": "SetR", "set_map": "SetAP",
+	"set_F": "SetF", "set_F_": "SetF(beta=$)",
+}
+
+// fromTrecEval returns the measure that a name of trec_eval stands for, as it prints it (P_5) or is asked for it (P.5); any
+// other text as it is.
+func fromTrecEval(text string) string {
+	name, parameter := strings.TrimSpace(text), ""
+	if i := strings.IndexAny(name, "0123456789"); i > 0 && (name[i-1] == '_' || name[i-1] == '.') {
+		name, parameter = name[:i-1]+"_", name[i:]
+	}
+	if known, ok := trecEval[name]; ok {
+		return strings.ReplaceAll(known, "$", parameter)
+	}
+	return text
+}

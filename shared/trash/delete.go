@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"assay/shared/record"
@@ -176,10 +177,15 @@ func (t Trash) deletedRuns(ctx context.Context, d *record.DeletionItem) ([]*reco
 	return records.GetExisting[record.RunItem](ctx, t.bin(d), store.Strong, ids, record.RunKey)
 }
 
+// nextPart chooses the parts of counts in turn, from anywhere: as many attempts at once as there are parts never meet in one process.
+var nextPart atomic.Uint64
+
+func init() { nextPart.Store(rand.Uint64()) } //nolint:gosec // which part is no secret
+
 // CountTask adds to tx that the organizer has so many tasks more. An organizer that has tasks cannot be deleted. Each attempt of a
 // change chooses a part of the count, so that those of many clients seldom meet.
 func CountTask(ctx context.Context, s store.Store, tx *records.Tx, now time.Time, organizerID string, more int) error {
-	part := rand.IntN(record.TaskCountParts) //nolint:gosec // which part is no secret
+	part := int(nextPart.Add(1) % record.TaskCountParts)
 	n, err := records.Get[record.TaskCount](ctx, s, store.Strong, record.TaskCountKey(organizerID, part))
 	if err != nil {
 		return err

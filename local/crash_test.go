@@ -113,11 +113,11 @@ type serverProcess struct {
 	process   *exec.Cmd
 }
 
-// logTail keeps the end of what a process logs, and counts the lines about errors.
+// logTail keeps the end of what a process logs, and counts errors and reports of the race detector.
 type logTail struct {
-	mu     sync.Mutex
-	last   []byte
-	errors int
+	mu            sync.Mutex
+	last          []byte
+	errors, races int
 }
 
 // maxLogTail is how many bytes of a log are kept.
@@ -128,9 +128,16 @@ func (l *logTail) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.errors += bytes.Count(b, []byte("level=ERROR"))
+	l.races += bytes.Count(b, []byte("WARNING: DATA RACE"))
 	l.last = append(l.last, b...)
 	l.last = l.last[max(0, len(l.last)-maxLogTail):]
 	return len(b), nil
+}
+
+func (l *logTail) counts() (errors, races int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.errors, l.races
 }
 
 func (l *logTail) String() string {

@@ -50,7 +50,11 @@ func TestServer_KeepsWhatItAcknowledgesInASoak(t *testing.T) {
 	stop()
 	t.Logf("%.0f requests a second are the capacity; %d were answered in %v, at %.0f a second at most, over the faults %v", capacity,
 		s.done.Load(), time.Since(began).Round(time.Second), soakShare*capacity, s.applied)
-	t.Logf("acknowledged: %v; sent again: %d; errors in the log: %d", s.acknowledged(), s.asked.Load(), s.server.log.errors)
+	errors, races := s.server.log.counts()
+	t.Logf("acknowledged: %v; sent again: %d; errors in the log: %d", s.acknowledged(), s.asked.Load(), errors)
+	if races > 0 {
+		t.Errorf("the race detector reports %d races in the server", races)
+	}
 	t.Logf("at rest: %v; after %v more of load: %v", before, part, after)
 	after.checkGrowth(t, before)
 	s.verify()

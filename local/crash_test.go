@@ -109,7 +109,7 @@ type serverProcess struct {
 	data      string
 	env       []string
 	clock     string // file that says by how much its clock goes ahead
-	log       *logTail
+	log       logTail
 	process   *exec.Cmd
 }
 
@@ -151,7 +151,7 @@ func newServerProcess(t *testing.T) *serverProcess {
 	addr := programtest.FreeAddress(t)
 	data := t.TempDir()
 	return &serverProcess{url: "http://" + addr, data: data, args: "-demo=false -grpc-addr= -addr " + addr + " -data " + data,
-		clock: filepath.Join(t.TempDir(), "clock"), log: new(logTail)}
+		clock: filepath.Join(t.TempDir(), "clock")}
 }
 
 // setClock has the server's clock go ahead from soon on, also while it runs.
@@ -170,7 +170,7 @@ func (v *serverProcess) start(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.process.Stderr = v.log
+	v.process.Stderr = &v.log
 	if err := v.process.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func (v *serverProcess) start(t testing.TB) {
 	t.Cleanup(func() { _ = process.Process.Kill() })
 	if _, err := out.Read(make([]byte, 16)); err != nil {
 		_ = v.process.Wait()
-		t.Fatalf("the server did not start: %v\n%s", err, v.log)
+		t.Fatalf("the server did not start: %v\n%s", err, &v.log)
 	}
 }
 

@@ -62,7 +62,7 @@ func TestServer_KeepsWhatItAcknowledgesInASoak(t *testing.T) {
 	s.server.start(t)
 	s.verify()
 	if t.Failed() {
-		t.Logf("the server logged last:\n%.8000s", s.server.log)
+		t.Logf("the server logged last:\n%.8000s", &s.server.log)
 	}
 }
 

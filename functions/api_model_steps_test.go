@@ -198,7 +198,11 @@ func (m *apiMachine) leave(t *rapid.T) {
 	}
 	leaves := team.members[1]
 	status := m.teamStatus(user, team, true)
-	if status == http.StatusOK || user == leaves {
+	switch {
+	case status != http.StatusOK && user != leaves:
+	case team.state == record.Rejected && !organizes(user): // only organizers change who is in it
+		status = http.StatusForbidden
+	default:
 		status = http.StatusNoContent
 	}
 	if m.ask("leave", status, nil, user, http.MethodDelete, team.path+"/members/"+recordtest.UserID(leaves), nil) {
@@ -269,7 +273,11 @@ func (m *apiMachine) changeEntry(t *rapid.T) {
 
 func (m *apiMachine) delete(t *rapid.T) {
 	user, e := caller(t), m.anEntry(t)
-	if !m.ask("delete", m.changeStatus(user, e, true, http.StatusNoContent), nil, user, http.MethodDelete, e.path, nil) {
+	done := http.StatusNoContent
+	if e.published && !organizes(user) { // its results are public, and the organizers decide
+		done = http.StatusConflict
+	}
+	if !m.ask("delete", m.changeStatus(user, e, true, done), nil, user, http.MethodDelete, e.path, nil) {
 		return
 	}
 	e.byTeam = !organizes(user)

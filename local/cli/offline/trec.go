@@ -3,6 +3,7 @@ package offline
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,47 +30,30 @@ type TREC struct {
 	Level     int      // -l
 }
 
-// trecMeasure is a measure of trec_eval that Assay has too, with the parameters that -l and -J set.
-type trecMeasure struct {
-	name    string
-	measure string // $ stands for a cutoff
-	sets    string // parameters that it has: l of rel, J of judged_only
-	cutoffs string // by default; empty: none
-	count   bool   // a sum, which is printed as a whole number
-}
-
 const depths = "5,10,15,20,30,100,200,500,1000"
 
-// trecMeasures are in the order in which trec_eval prints them.
-var trecMeasures = []trecMeasure{
-	{name: "runid"}, {name: "num_q", count: true}, {name: "num_ret", measure: "NumRet", count: true},
-	{name: "num_rel", measure: "NumRel", sets: "l", count: true}, {name: "num_rel_ret", measure: "NumRelRet", sets: "l", count: true},
-	{name: "map", measure: "AP", sets: "lJ"}, {name: "Rprec", measure: "Rprec", sets: "lJ"}, {name: "bpref", measure: "Bpref", sets: "l"},
-	{name: "recip_rank", measure: "RR", sets: "lJ"},
-	{name: "iprec_at_recall", measure: "IPrec@$", sets: "lJ", cutoffs: "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0"},
-	{name: "P", measure: "P@$", sets: "lJ", cutoffs: depths}, {name: "recall", measure: "R@$", sets: "lJ", cutoffs: depths},
-	{name: "infAP", measure: "infAP", sets: "lJ"}, {name: "ndcg", measure: "nDCG", sets: "J"},
-	{name: "ndcg_cut", measure: "nDCG@$", sets: "J", cutoffs: depths}, {name: "map_cut", measure: "AP@$", sets: "lJ", cutoffs: depths},
-	{name: "success", measure: "Success@$", sets: "lJ", cutoffs: "1,5,10"},
-	{name: "set_P", measure: "SetP", sets: "lJ"}, {name: "set_relative_P", measure: "SetRelP", sets: "lJ"},
-	{name: "set_recall", measure: "SetR", sets: "l"}, {name: "set_map", measure: "SetAP", sets: "lJ"},
-	{name: "set_F", measure: "SetF", sets: "lJ"},
-}
+// trecMeasures are those that Assay has too, in the order in which trec_eval prints them.
+var trecMeasures = strings.Fields(`runid num_q num_ret num_rel num_rel_ret map Rprec bpref recip_rank iprec_at_recall P recall infAP ndcg
+	ndcg_cut map_cut success set_P set_relative_P set_recall set_map set_F`)
+
+// trecCutoffs are the cutoffs by default of the measures that have some.
+var trecCutoffs = map[string]string{"iprec_at_recall": "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0", "P": depths, "recall": depths,
+	"ndcg_cut": depths, "map_cut": depths, "success": "1,5,10"}
 
 // trecSets are the names that stand for several measures, as far as Assay has them. Of official it lacks gm_map, of set utility, and of
 // all_trec those two and relstring, unj, rbp, rbp_resid, gm_bpref, 11pt_avg, relative_P, Rprec_mult, ndcg_rel, Rndcg, binG, G and
 // num_nonrel_judged_ret.
 var trecSets = map[string][]string{
-	"official": strings.Fields("runid num_q num_ret num_rel num_rel_ret map Rprec bpref recip_rank iprec_at_recall P"),
+	"official": trecMeasures[:slices.Index(trecMeasures, "P")+1],
 	"set":      strings.Fields("runid num_q num_ret num_rel num_rel_ret set_P set_recall set_relative_P set_map set_F"),
-	"all_trec": names(),
+	"all_trec": trecMeasures,
 }
 
 // column is one value that is printed, by the name that trec_eval prints and by that of Assay.
-type column struct {
-	printed, of string
-	count       bool
-}
+type column struct{ printed, of string }
+
+// count reports whether the value is a sum, which is printed as a whole number.
+func (c column) count() bool { return strings.HasPrefix(c.printed, "num_") }
 
 // columns returns what is printed, in the order of trec_eval.
 func (t TREC) columns() (list []column, err error) {
@@ -85,18 +69,15 @@ func (t TREC) columns() (list []column, err error) {
 		if i := strings.LastIndexByte(text, '_'); !given && i > 0 && text[i+1:] != "" && strings.Trim(text[i+1:], "0123456789.") == "" {
 			name, cutoffs = text[:i], text[i+1:] // as it is printed
 		}
-		known := slices.ContainsFunc(trecMeasures, func(m trecMeasure) bool {
-			return m.name == name && (cutoffs == "" || m.cutoffs != "" || name == "set_F")
-		})
-		if !known {
+		if !slices.Contains(trecMeasures, name) || cutoffs != "" && trecCutoffs[name] == "" && name != "set_F" {
 			return nil, fmt.Errorf("there is no measure %q of trec_eval here; there are %s, and the sets official, set and all_trec",
-				text, strings.Join(names(), ", "))
+				text, strings.Join(trecMeasures, ", "))
 		}
 		asked[name] = append(asked[name], cutoffs)
 	}
-	for _, m := range trecMeasures {
-		if cutoffs, ok := asked[m.name]; ok {
-			columns, err := m.columns(t, cutoffs)
+	for _, name := range trecMeasures {
+		if cutoffs, ok := asked[name]; ok {
+			columns, err := t.columnsOf(name, cutoffs)
 			if err != nil {
 				return nil, err
 			}
@@ -106,60 +87,70 @@ func (t TREC) columns() (list []column, err error) {
 	return list, nil
 }
 
-func names() (list []string) {
-	for _, m := range trecMeasures {
-		list = append(list, m.name)
+// columnsOf are those of one measure, at the cutoffs that were asked for.
+func (t TREC) columnsOf(name string, asked []string) (list []column, err error) {
+	if name == "runid" || name == "num_q" {
+		return []column{{printed: name}}, nil
 	}
-	return list
-}
-
-// columns are those of one measure by the flags, at the cutoffs that were asked for.
-func (m trecMeasure) columns(t TREC, asked []string) ([]column, error) {
-	of, at, _ := strings.Cut(m.measure, "@")
-	var params []string
-	if strings.Contains(m.sets, "l") && t.Level != 1 {
-		if of == "NumRelRet" {
-			of = "NumRet"
-		}
-		params = append(params, "rel="+strconv.Itoa(t.Level))
+	if name == "set_F" && asked[0] != "" {
+		of, err := t.measure("SetF(beta=" + asked[0] + ")")
+		return []column{{name + "_" + asked[0], of}}, err
 	}
-	printed := m.name
-	if m.name == "set_F" && asked[0] != "" {
-		params, printed = append(params, "beta="+asked[0]), m.name+"_"+asked[0]
-	}
-	if strings.Contains(m.sets, "J") && t.Judged {
-		params = append(params, "judged_only=True")
-	}
-	if len(params) > 0 {
-		of += "(" + strings.Join(params, ",") + ")"
-	}
-	if at == "" {
-		return []column{{printed, of, m.count}}, nil
+	if trecCutoffs[name] == "" {
+		of, err := t.measure(name)
+		return []column{{name, of}}, err
 	}
 	var depths []float64
 	for _, text := range asked {
-		if text == "" {
-			text = m.cutoffs
-		}
+		text = cmp.Or(text, trecCutoffs[name])
 		for one := range strings.SplitSeq(text, ",") {
 			x, err := strconv.ParseFloat(one, 64)
 			if err != nil {
-				return nil, fmt.Errorf("%s.%s: %q is no number", m.name, text, one)
+				return nil, fmt.Errorf("%s.%s: %q is no number", name, text, one)
 			}
 			depths = append(depths, x)
 		}
 	}
 	slices.Sort(depths)
-	var list []column
 	for _, x := range slices.Compact(depths) {
-		number := strconv.FormatFloat(x, 'f', -1, 64)
-		printed = m.name + "_" + number
-		if m.name == "iprec_at_recall" {
-			printed = fmt.Sprintf("%s_%3.2f", m.name, x)
+		c := column{printed: name + "_" + strconv.FormatFloat(x, 'f', -1, 64)}
+		if c.of, err = t.measure(c.printed); err != nil {
+			return nil, err
 		}
-		list = append(list, column{printed, of + "@" + number, false})
+		if name == "iprec_at_recall" {
+			c.printed = fmt.Sprintf("%s_%3.2f", name, x)
+		}
+		list = append(list, c)
 	}
 	return list, nil
+}
+
+// measure returns what Assay calls a measure by its name in trec_eval, with the parameters that -l and -J set where it has them.
+func (t TREC) measure(name string) (string, error) {
+	m, err := measure.Parse(measure.Retrieval, name)
+	if err != nil {
+		return "", err
+	}
+	values := map[string]string{}
+	for _, p := range m.Params {
+		values[p.Name] = p.Value
+	}
+	if t.Level != 1 && name != "num_ret" { // which counts documents of any grade
+		values["rel"] = strconv.Itoa(t.Level)
+	}
+	if t.Judged {
+		values["judged_only"] = "True"
+	}
+	m.Params = nil
+	for _, f := range measure.EvaluatorOf(measure.Retrieval).Families {
+		for _, p := range f.Parameters {
+			if value, ok := values[p.Name]; ok && f.Name == m.Name {
+				m.Params = append(m.Params, measure.Param{Name: p.Name, Value: value})
+			}
+		}
+	}
+	m, err = measure.Parse(measure.Retrieval, m.String())
+	return m.String(), err
 }
 
 // Print evaluates a run and prints the values as trec_eval does.
@@ -174,16 +165,10 @@ func (t TREC) Print(ctx context.Context, w io.Writer, qrels, run evaluator.File)
 	// Which topics the run has, how many documents -J leaves, and what -c counts, are needed in any case.
 	s := evaluator.Settings{Kind: measure.Retrieval, Format: measure.Format{Kind: measure.TRECRun}}
 	s.Measures = []string{"NumRet", "Judged", "NumRel"}
-	for i, c := range columns {
-		if c.of == "" {
-			continue
+	for _, c := range columns {
+		if c.of != "" {
+			s.Measures = append(s.Measures, c.of)
 		}
-		m, err := measure.Parse(measure.Retrieval, c.of)
-		if err != nil {
-			return err
-		}
-		columns[i].of = m.String()
-		s.Measures = append(s.Measures, m.String())
 	}
 	s.Measures = slices.Compact(slices.Sorted(slices.Values(s.Measures)))
 	runs, err := Evaluate(ctx, s, []evaluator.File{qrels}, run)
@@ -252,7 +237,7 @@ func (t TREC) print(w io.Writer, columns []column, r Run, tag string) error {
 			c.print(w, "all", float64(len(topics)))
 		case c.printed == "num_rel" && t.Complete: // which trec_eval counts at level 1, whatever -l says
 			c.print(w, "all", *r.Measures["NumRel"])
-		case c.count:
+		case c.count():
 			c.print(w, "all", sums[i])
 		default:
 			c.print(w, "all", sums[i]/float64(len(topics)))
@@ -262,9 +247,9 @@ func (t TREC) print(w io.Writer, columns []column, r Run, tag string) error {
 }
 
 func (c column) print(w io.Writer, topic string, value float64) {
-	if c.count {
-		fmt.Fprintf(w, "%-22s\t%s\t%d\n", c.printed, topic, int64(value))
-		return
+	format := "%-22s\t%s\t%6.4f\n"
+	if c.count() {
+		format = "%-22s\t%s\t%.0f\n"
 	}
-	fmt.Fprintf(w, "%-22s\t%s\t%6.4f\n", c.printed, topic, value)
+	fmt.Fprintf(w, format, c.printed, topic, value)
 }

@@ -16,6 +16,7 @@ import (
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
 	"assay/shared/measure"
+	"assay/shared/wait"
 
 	"golang.org/x/text/runes"
 	"golang.org/x/text/transform"
@@ -55,10 +56,8 @@ func (c *call) watch(ctx context.Context, id string, once bool, each func(run) e
 		if err != nil || once || r.ended() {
 			return r, err
 		}
-		select {
-		case <-ctx.Done():
+		if !wait.Sleep(ctx, pause) {
 			return r, ctx.Err()
-		case <-time.After(pause):
 		}
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"time"
+
+	"assay/shared/wait"
 )
 
 // Upload says where the bytes of a file are put.
@@ -69,10 +70,8 @@ func again(ctx context.Context, path string, do func() (final bool, err error)) 
 		if final, err = do(); final || err == nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if !wait.Sleep(ctx, min(shortest<<attempt, longest)) {
 			return ctx.Err()
-		case <-time.After(min(shortest<<attempt, longest)):
 		}
 	}
 	return fmt.Errorf("%s did not pass: %w. The same command goes on with it", path, err)

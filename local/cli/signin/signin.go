@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -58,11 +59,7 @@ func (i *Issuer) ByDevice(ctx context.Context, show func(address, code string)) 
 	if err != nil {
 		return nil, err
 	}
-	address := a.VerificationURIComplete
-	if address == "" {
-		address = a.VerificationURI
-	}
-	show(address, a.UserCode)
+	show(cmp.Or(a.VerificationURIComplete, a.VerificationURI), a.UserCode)
 	return i.config.DeviceAccessToken(ctx, a)
 }
 

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"strings"
 
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
@@ -31,49 +28,31 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.text }
 
-func exitCode(err error) int {
-	if r, ok := errors.AsType[*refusal](err); ok {
-		return r.code
-	}
+// refuse returns what an error of a command comes to.
+func (p *program) refuse(err error, command string) *refusal {
+	r, known := errors.AsType[*refusal](err)
 	_, refused := errors.AsType[*offline.Refused](err)
 	path, unread := errors.AsType[*fs.PathError](err)
+	text := err.Error()
 	switch {
-	case err == nil:
-		return done
-	case client.IsKind(err, problem.OutsideWindow, problem.QuotaExhausted, problem.QuotaToday):
-		return outside
-	case client.IsKind(err, problem.Unauthorized, problem.InvalidToken):
-		return notSignedIn
-	case client.IsKind(err, problem.Forbidden, problem.InsufficientScope, problem.NotFound):
-		return notFound
-	case errors.Is(err, context.Canceled):
-		return interrupted
-	case refused, errors.Is(err, client.ErrRefused), unread && (path.Op == "open" || path.Op == "read"):
-		return fileRefused
-	}
-	return failed
-}
-
-// explain says what went wrong in a command, and which one heals it.
-func (p *program) explain(err error, command string) {
-	r, _ := errors.AsType[*refusal](err)
-	heal := cmp.Or(r, &refusal{}).heal
-	switch {
+	case known:
+		return r
 	case !p.begun: // for an argument or a flag
-		heal = command + " --help"
+		return &refusal{failed, text, command + " --help"}
 	case errors.Is(err, context.Canceled):
-		err = errors.New("interrupted")
+		return &refusal{interrupted, "interrupted", ""}
+	case client.IsKind(err, problem.OutsideWindow, problem.QuotaExhausted, problem.QuotaToday):
+		return &refusal{outside, text, ""}
 	case client.IsKind(err, problem.InvalidToken) && p.getenv("ASSAY_TOKEN") != "": // which goes before any sign-in
-		heal = "a valid access token in ASSAY_TOKEN, or none there and assay login " + p.server
+		return &refusal{notSignedIn, text, "a valid access token in ASSAY_TOKEN, or none there and assay login " + p.server}
 	case client.IsKind(err, problem.Unauthorized, problem.InvalidToken):
-		heal = "assay login " + p.server
+		return &refusal{notSignedIn, text, "assay login " + p.server}
 	case client.IsKind(err, problem.InsufficientScope):
-		heal = "assay login " + p.server + ", or an access token with more scopes"
+		return &refusal{notFound, text, "assay login " + p.server + ", or an access token with more scopes"}
 	case client.IsKind(err, problem.NotFound, problem.Forbidden):
-		heal = "assay login " + p.server + " as somebody who may"
+		return &refusal{notFound, text, "assay login " + p.server + " as somebody who may"}
+	case refused, errors.Is(err, client.ErrRefused), unread && (path.Op == "open" || path.Op == "read"):
+		return &refusal{fileRefused, text, ""}
 	}
-	fmt.Fprintln(p.errs, "assay:", printable(strings.TrimSpace(err.Error())))
-	if heal != "" {
-		fmt.Fprintln(p.errs, "Try:", printable(heal))
-	}
+	return &refusal{failed, text, ""}
 }

@@ -155,10 +155,15 @@ func (p *program) run(ctx context.Context, args []string) int {
 	root.SetOut(p.out)
 	root.SetErr(p.errs)
 	of, err := root.ExecuteContextC(ctx)
-	if err != nil {
-		p.explain(err, of.CommandPath())
+	if err == nil {
+		return done
 	}
-	return exitCode(err)
+	r := p.refuse(err, of.CommandPath())
+	fmt.Fprintln(p.errs, "assay:", printable(strings.TrimSpace(r.text)))
+	if r.heal != "" {
+		fmt.Fprintln(p.errs, "Try:", printable(r.heal))
+	}
+	return r.code
 }
 
 // connect has the call reach a server: that of a flag, of the environment, or the one that was signed in to last. The URL of any page of it

@@ -24,8 +24,7 @@ type info struct {
 }
 
 func signIn(c *call) {
-	c.named = c.arg(0)
-	c.connect()
+	c.connect(c.arg(0))
 	about := ask[info](c, http.MethodGet, "/info", nil)
 	if c.err != nil {
 		return
@@ -88,7 +87,7 @@ func (c *call) newCredentials(about info, accepted func(token string) error) (*s
 	} else {
 		token, err = issuer.ByBrowser(c.ctx, c.number("port"), func(address string) {
 			c.note("Sign in with your browser, if %s may act as you. If none opens, open this address on this machine:\n%s", c.server, address)
-			if is := strings.HasPrefix; c.terminal && (is(address, "https://") || is(address, "http://")) { // others run programs
+			if c.terminal && link.MatchString(address) { // others run programs
 				browser.Stdout = c.errs
 				go func() { _ = browser.OpenURL(address) }() // or the person does, to whom it was shown
 			}
@@ -101,8 +100,7 @@ func (c *call) newCredentials(about info, accepted func(token string) error) (*s
 }
 
 func signOut(c *call) {
-	c.named = c.arg(0)
-	c.connect()
+	c.connect(c.arg(0))
 	c.keep(func(f *signin.File) {
 		delete(f.Servers, c.server)
 		if f.Current == c.server {

@@ -48,7 +48,7 @@ func applyFile(c *call) {
 		c.fail(&refusal{fileRefused, err.Error(), "assay apply --schema"})
 		return
 	}
-	c.connect()
+	c.connect("")
 	a := applying{call: c, declared: d, dry: c.yes("dry-run")}
 	a.apply()
 	var lines [][]string

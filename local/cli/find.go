@@ -10,15 +10,15 @@ import (
 	"assay/local/cli/client"
 )
 
-var idPattern = regexp.MustCompile(`\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b`)
+var (
+	idPattern = regexp.MustCompile(`\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b`)
+	link      = regexp.MustCompile(`(?s)^https?://.*`)
+)
 
 // task returns the task that the first argument means: by a URL of any of its pages, whose server is used then, by its id or by its name.
 func (c *call) task() object {
 	text := c.arg(0)
-	if strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://") {
-		c.named = text
-	}
-	c.connect()
+	c.connect(link.FindString(text))
 	if id := idPattern.FindString(text); id != "" {
 		return c.get(client.Path("tasks", id))
 	}

@@ -51,7 +51,6 @@ type call struct {
 	ctx            context.Context
 	args           []string
 	flags          *pflag.FlagSet
-	named          string // URL of a server that an argument names
 	err            error
 }
 
@@ -166,15 +165,15 @@ func (p *program) run(ctx context.Context, args []string) int {
 	return r.code
 }
 
-// connect has the call reach a server: that of a flag, of the environment, or the one that was signed in to last. The URL of any page of it
-// will do.
-func (c *call) connect() {
+// connect has the call reach a server: the named one or, of an empty name, that of a flag, of the environment, or the one that was signed
+// in to last. The URL of any page of it will do.
+func (c *call) connect(named string) {
 	file, err := signin.Open(filepath.Join(c.folder, "assay"))
 	if c.fail(err) {
 		return
 	}
 	own := cmp.Or(c.server, c.getenv("ASSAY_URL"), file.Current)
-	text := cmp.Or(c.named, own)
+	text := cmp.Or(named, own)
 	u, err := url.Parse(text)
 	switch {
 	case text == "":
@@ -220,7 +219,7 @@ func (c *call) input(path string) ([]byte, error) {
 // online is a command that reaches a server first.
 func online(run func(*call)) func(*call) {
 	return func(c *call) {
-		c.connect()
+		c.connect("")
 		if c.err == nil {
 			run(c)
 		}

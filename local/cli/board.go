@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"assay/local/cli/client"
+	"assay/shared/lists"
 )
 
 func leaderboard(c *call, task object) {
@@ -25,10 +26,7 @@ func leaderboard(c *call, task object) {
 			line[2] += " (baseline)"
 		}
 		values, _ := e["measures"].(map[string]any)
-		for _, m := range measures {
-			line = append(line, score(values, m))
-		}
-		lines = append(lines, line)
+		lines = append(lines, append(line, lists.Map(measures, func(m string) string { return score(values, m) })...))
 	}
 	if more, _ := b["more"].(bool); more && !c.json {
 		c.note("There are more: --limit shows up to 200.")
@@ -37,11 +35,7 @@ func leaderboard(c *call, task object) {
 }
 
 func compare(c *call) {
-	var runs []object
-	for _, id := range c.args {
-		runs = append(runs, object{"runId": id})
-	}
-	body := map[string]any{"seed": 1, "runs": runs}
+	body := map[string]any{"seed": 1, "runs": lists.Map(c.args, func(id string) object { return object{"runId": id} })}
 	c.copyTexts(body, map[string]string{"measure": "measure"})
 	d := c.post(client.Path("tools", "significance"), body)
 	lines, names := [][]string{{"RUN", "AND", d.text("measure"), "P (" + d.text("correction") + ")", "DIFFERENT"}}, object{}

@@ -10,6 +10,7 @@ import (
 	"assay/functions/tools/conversion"
 	"assay/functions/tools/fusion"
 	"assay/local/cli/offline"
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 )
@@ -89,10 +90,7 @@ func fuse(c *call) {
 		return
 	}
 	c.fail(c.save(func(w io.Writer, files []measure.File) error {
-		var runs []fusion.Run
-		for _, f := range files {
-			runs = append(runs, fusion.Run{f})
-		}
+		runs := lists.Map(files, func(f measure.File) fusion.Run { return fusion.Run{f} })
 		return c.diagnosed(fusion.Fuse(c.ctx, w, s, runs))
 	}))
 }
@@ -157,16 +155,10 @@ func table(measures []string, runs []offline.Run, compared bool) [][]string {
 	lines := [][]string{header}
 	for _, r := range runs {
 		for _, topic := range slices.Sorted(maps.Keys(r.PerTopic)) {
-			line := []string{r.Name + " " + topic}
-			for _, m := range measures {
-				line = append(line, decimals(new(r.PerTopic[topic][m])))
-			}
-			lines = append(lines, line)
+			values := lists.Map(measures, func(m string) string { return decimals(new(r.PerTopic[topic][m])) })
+			lines = append(lines, append([]string{r.Name + " " + topic}, values...))
 		}
-		line := []string{r.Name}
-		for _, m := range measures {
-			line = append(line, decimals(r.Measures[m]))
-		}
+		line := append([]string{r.Name}, lists.Map(measures, func(m string) string { return decimals(r.Measures[m]) })...)
 		if r.FromFirst != nil {
 			line = append(line, fmt.Sprintf("%+.4f", r.FromFirst.Difference), decimals(r.FromFirst.P))
 		}

@@ -20,6 +20,7 @@ import (
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
 	"assay/shared/durable"
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/plural"
@@ -126,7 +127,7 @@ func export(c *call, task object) {
 
 // saveList writes resources as path.jsonl and path.csv.
 func saveList(list []object, path string) error {
-	columns, flat := map[string]bool{}, make([]map[string]string, len(list))
+	columns, flat := map[string]string{}, make([]map[string]string, len(list))
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
@@ -136,18 +137,12 @@ func saveList(list []object, path string) error {
 		}
 		flat[i] = map[string]string{}
 		flatten(flat[i], "", o)
-		for name := range flat[i] {
-			columns[name] = true
-		}
+		maps.Copy(columns, flat[i])
 	}
 	names := slices.Sorted(maps.Keys(columns))
 	lines := [][]string{names}
 	for _, values := range flat {
-		line := make([]string, len(names))
-		for i, name := range names {
-			line[i] = values[name]
-		}
-		lines = append(lines, line)
+		lines = append(lines, lists.Map(names, func(name string) string { return values[name] }))
 	}
 	return errors.Join(durable.WriteBytes(filepath.Dir(path), path+".jsonl", text.Bytes()),
 		durable.Write(filepath.Dir(path), path+".csv", func(f *os.File) error { return csv.NewWriter(f).WriteAll(lines) }))

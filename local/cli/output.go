@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"assay/local/cli/client"
+	"assay/shared/lists"
 )
 
 // object is a resource of the API, as it was answered.
@@ -145,11 +146,7 @@ func (c *call) table(list []object, empty, columns string) {
 	}
 	lines := [][]string{titles}
 	for _, o := range list {
-		var cells []string
-		for _, m := range members {
-			cells = append(cells, o.first(strings.Split(m, ",")...))
-		}
-		lines = append(lines, cells)
+		lines = append(lines, lists.Map(members, func(m string) string { return o.first(strings.Split(m, ",")...) }))
 	}
 	c.print(append([]object{}, list...), lines...)
 	c.err = cmp.Or(failure, c.err)

@@ -16,6 +16,7 @@ import (
 
 	"assay/functions/tools/detection"
 	"assay/functions/tools/significance"
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/measure/lines"
@@ -23,11 +24,7 @@ import (
 
 // Files are the files at the paths, as evaluators read them.
 func Files(paths ...string) []evaluator.File {
-	var files []evaluator.File
-	for _, path := range paths {
-		files = append(files, evaluator.File{Name: path, Open: opener(path)})
-	}
-	return files
+	return lists.Map(paths, func(path string) evaluator.File { return evaluator.File{Name: path, Open: opener(path)} })
 }
 
 // opener opens the file at a path any number of times. A pipe, which is read once, is kept in memory.
@@ -64,18 +61,16 @@ func Refuse(found []measure.Diagnostic, err error) error {
 
 // Lines are the diagnostics as compilers write theirs: file:line: severity: message.
 func Lines(all []measure.Diagnostic) []string {
-	var list []string
-	for _, d := range all {
-		var at strings.Builder
-		if at.WriteString(d.File); d.File != "" {
-			if d.Line > 0 {
-				fmt.Fprintf(&at, ":%d", d.Line)
-			}
-			at.WriteString(": ")
+	return lists.Map(all, func(d measure.Diagnostic) string {
+		text := fmt.Sprintf("%s: %s", d.Severity, d.Message)
+		switch {
+		case d.File != "" && d.Line > 0:
+			return fmt.Sprintf("%s:%d: %s", d.File, d.Line, text)
+		case d.File != "":
+			return d.File + ": " + text
 		}
-		list = append(list, fmt.Sprintf("%s%s: %s", at.String(), d.Severity, d.Message))
-	}
-	return list
+		return text
+	})
 }
 
 // Settings are those of files of the kind and format, each of which is guessed by the first file where it is empty; because says why.
@@ -159,11 +154,9 @@ func Compare(runs []Run, name string) bool {
 	if len(runs) < 2 || len(first.PerTopic) == 0 || first.Measures[name] == nil {
 		return false
 	}
-	values := func(r Run) (list []float64) {
-		for _, topic := range slices.Sorted(maps.Keys(first.PerTopic)) {
-			list = append(list, r.PerTopic[topic][name])
-		}
-		return list
+	topics := slices.Sorted(maps.Keys(first.PerTopic))
+	values := func(r Run) []float64 {
+		return lists.Map(topics, func(topic string) float64 { return r.PerTopic[topic][name] })
 	}
 	chances := make([]float64, len(runs)-1)
 	for i := range chances {

@@ -28,7 +28,7 @@ type Info struct {
 	Limits     Limits                      `json:"limits"`
 	RunFormats []string                    `json:"runFormats" doc:"formats of runs that the built-in evaluators read"`
 	Builds     []string                    `json:"builds" doc:"pools of the platform with a worker that takes the repositories of submissions: one that builds them, or one without containers; a worker counts for an hour after it last asked for work"`
-	Evaluators []measure.EvaluatorKind         `json:"evaluators" doc:"the built-in evaluators, in the order in which a person would look for them"`
+	Evaluators []measure.EvaluatorKind     `json:"evaluators" doc:"the built-in evaluators, in the order in which a person would look for them"`
 	Measures   map[string][]measure.Family `json:"measures" doc:"measures by the kind of evaluator"`
 }
 

@@ -5,6 +5,19 @@ package components
 // catalogue has all entries, the newest first.
 var catalogue = []*entry{
 	{Component{
+		ID: "01M8FM74SM0QW6G7D7N1198Q6Z", Kind: "evaluator", Name: "Clustering",
+		Description: "Compares predicted clusters with true ones, whatever their names: V-measure, adjusted Rand index, NMI, BCubed and purity. Runs and truth are CSV or JSON lines with the cluster of each item.",
+		Links: []Link{
+			{"scikit-learn's measures of clusterings", "https://scikit-learn.org/stable/modules/clustering.html#clustering-performance-evaluation"},
+			{"The measures of this server", "/info?fields=measures"},
+		},
+		Related: []string{"01M7YT4RG071VFFA284HFFNRKS", "01M7YS3ST05G6Q4KYMCVF322A1", "01M7Z32D40G9ZYSSQ1NVPR3MMD"},
+		Snippets: []Snippet{
+			{"python", "/v1/platform/components/01M8FM74SM0QW6G7D7N1198Q6Z/snippet?language=python"},
+		},
+		Prints: "ARI = 0.5714\nBCubedF = 0.8571\nVMeasure = 0.8000",
+	}, []string{"evaluator-clustering/python.py"}},
+	{Component{
 		ID: "01M838DTQCB2NWRZ24TJ052T7V", Kind: "recipe", Name: "Receive webhooks",
 		Description: "What happens in a task is sent to a program at once, signed by the specification of Standard Webhooks, whose libraries check signatures in many languages. An event names its resource by a path and says nothing else of it. It can arrive twice with the same `webhook-id`, and late: what does not arrive is sent again for three days. Receivers have https and a public address; this one is on the machine of a server of your own, started with `-webhook-networks 127.0.0.1/32`.",
 		Links: []Link{
@@ -644,7 +657,7 @@ var catalogue = []*entry{
 			{"scikit-learn's measures of classification", "https://scikit-learn.org/stable/modules/model_evaluation.html#classification-metrics"},
 			{"The measures of this server", "/info?fields=measures"},
 		},
-		Related: []string{"01M7YSVKH0SCM10298G46DF153", "01M7YSSRY0V5PZ9HWNNAVMDF8R", "01M7YSXE40H25XXDCPTVCY1JW3", "01M7YS3ST05G6Q4KYMCVF322A1", "01M7YRTMV0D0YM65W1DSVN521D"},
+		Related: []string{"01M7YSVKH0SCM10298G46DF153", "01M7YSSRY0V5PZ9HWNNAVMDF8R", "01M7YSXE40H25XXDCPTVCY1JW3", "01M8FM74SM0QW6G7D7N1198Q6Z", "01M7YS3ST05G6Q4KYMCVF322A1", "01M7YRTMV0D0YM65W1DSVN521D"},
 		Snippets: []Snippet{
 			{"python", "/v1/platform/components/01M7YT4RG071VFFA284HFFNRKS/snippet?language=python"},
 		},

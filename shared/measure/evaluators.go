@@ -14,6 +14,7 @@ const (
 	Retrieval      Kind = "retrieval"
 	Classification Kind = "classification"
 	Regression     Kind = "regression"
+	Clustering     Kind = "clustering"
 )
 
 // The formats of runs.
@@ -44,7 +45,7 @@ type EvaluatorKind struct {
 }
 
 // Evaluators are all of them, in the order in which a person would look for them. They must not be changed.
-var Evaluators = []EvaluatorKind{retrievalEvaluator, classificationEvaluator, regressionEvaluator}
+var Evaluators = []EvaluatorKind{retrievalEvaluator, classificationEvaluator, regressionEvaluator, clusteringEvaluator}
 
 // Kinds names every kind of evaluator.
 func Kinds() []string {

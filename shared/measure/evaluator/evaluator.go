@@ -87,7 +87,8 @@ func (e *Evaluation) Validate(ctx context.Context, kind measure.Kind, format mea
 
 // ValidateRun reports the errors in the files of a run that can be found without the truth, or with the known part of it,
 // which may be nil. The error is as that of ReadTruth.
-func ValidateRun(ctx context.Context, kind measure.Kind, format measure.Format, files []File, known ...*Known) ([]measure.Diagnostic, error) {
+func ValidateRun(ctx context.Context, kind measure.Kind, format measure.Format, files []File,
+	known ...*Known) ([]measure.Diagnostic, error) {
 	if problems := CheckFormat(kind, format); len(problems) > 0 {
 		return nil, fmt.Errorf("evaluator settings: %v", problems)
 	}

@@ -33,6 +33,11 @@ var (
 	}
 )
 
+var clusteringSettings = evaluator.Settings{
+	Kind: measure.Clustering, Measures: []string{"ARI", "Purity"},
+	Format: measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label"},
+}
+
 func file(name, content string) evaluator.File {
 	return evaluator.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }}
 }
@@ -70,6 +75,7 @@ func TestEvaluate_OfEachKind(t *testing.T) {
 			"Accuracy": "0.5", "Kappa": "0", "F1(positive=yes)": "0.6666666666666666"}},
 		{regressionSettings, `{"id":1,"y":1}` + "\n" + `{"id":2,"y":2}`, `{"id":2,"y":3}` + "\n" + `{"id":1,"y":3}`, map[string]string{
 			"MAE": "1.5", "Pearson": "none: all predicted values are equal"}},
+		{clusteringSettings, "id,label\n1,a\n2,b\n3,b\n", "id,label\n2,x\n1,y\n3,x\n", map[string]string{"ARI": "1", "Purity": "1"}},
 	} {
 		t.Run(string(test.settings.Kind), func(t *testing.T) {
 			truth := readTruth(t, test.settings, test.truth)
@@ -92,10 +98,11 @@ func TestEvaluate_OfEachKind(t *testing.T) {
 }
 
 func TestEvaluate_ReportsFaults(t *testing.T) {
-	for _, s := range []evaluator.Settings{retrievalSettings, classificationSettings, regressionSettings} {
+	for _, s := range []evaluator.Settings{retrievalSettings, classificationSettings, regressionSettings, clusteringSettings} {
 		t.Run(string(s.Kind), func(t *testing.T) {
 			good := map[measure.Kind]string{
 				measure.Retrieval: "1 0 a 1\n", measure.Classification: "id,label\n1,yes\n", measure.Regression: `{"id":1,"y":1}`,
+				measure.Clustering: "id,label\n1,yes\n",
 			}[s.Kind]
 			bad := []evaluator.File{file("bad", "one two\n")}
 			check := func(diagnostics []measure.Diagnostic, err error) {

@@ -3,6 +3,7 @@ package evaluator
 import (
 	"assay/shared/measure"
 	"assay/shared/measure/classification"
+	"assay/shared/measure/clustering"
 	"assay/shared/measure/regression"
 	"assay/shared/measure/retrieval"
 )
@@ -12,4 +13,5 @@ var computations = map[measure.Kind]measure.Computation{
 	measure.Retrieval:      retrieval.Computation,
 	measure.Classification: classification.Computation,
 	measure.Regression:     regression.Computation,
+	measure.Clustering:     clustering.Computation,
 }

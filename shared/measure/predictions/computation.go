@@ -38,7 +38,7 @@ func (t *Truth) withMeasures(asked []measure.Measure, evaluate func([]measure.Me
 	return &measure.Truth{
 		Bytes: t.Bytes(),
 		Known: func(ids, labels bool) *measure.Known {
-			if labels = labels && len(t.Labels()) > 0; !ids && !labels {
+			if labels = labels && t.values == Labels; !ids && !labels {
 				return nil
 			}
 			return &measure.Known{Compare: t.Known(ids, labels).compare}

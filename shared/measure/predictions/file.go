@@ -71,7 +71,7 @@ func (f *file) setValue(e *example, text []byte) {
 	if !f.bounded(e.line, f.format.ValueField, text) {
 		return
 	}
-	if f.values == Labels {
+	if f.values != Numbers {
 		e.label, e.sound = text, true
 		return
 	}
@@ -170,7 +170,8 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 // The JSON values that the IDField and the ValueField may have.
 var (
 	idKinds    = []string{"string", "number"}
-	valueKinds = [...][]string{Labels: {"string", "number", "true", "false"}, Numbers: {"number"}}
+	labelKinds = []string{"string", "number", "true", "false"}
+	valueKinds = [...][]string{Labels: labelKinds, Clusters: labelKinds, Numbers: {"number"}}
 )
 
 // members returns the raw values of the two fields in a valid object; nil for one that is not there.

@@ -34,6 +34,8 @@ type Values int
 const (
 	// Labels are strings, numbers or booleans, each standing for the text it is written with.
 	Labels Values = iota
+	// Clusters are written as Labels are; those of a run have other names than those of the truth, and are not compared with them.
+	Clusters
 	// Numbers are finite decimal numbers, without quotes in jsonl.
 	Numbers
 )

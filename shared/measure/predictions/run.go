@@ -64,7 +64,7 @@ func (r *Run) add(f *file, e example) bool {
 		r.places.list[index] = r.places.at(e.line)
 		r.joined++
 	}
-	if !e.sound || r.truth.origin != measure.OfTruth || r.truth.values == Labels && r.truth.labels.names == nil {
+	if !e.sound || r.truth.origin != measure.OfTruth || r.truth.values != Numbers && r.truth.labels.names == nil {
 		return true
 	}
 	if r.truth.values == Numbers {
@@ -98,6 +98,9 @@ func (r *Run) code(f *file, e example) (code int32, ok bool) {
 	if code >= 0 {
 		r.used[code] = true
 		return code, true
+	}
+	if r.truth.values == Clusters {
+		return known + r.added.add(e.label), true
 	}
 	cause := ""
 	if len(r.added.names) < measure.MaxDiagnostics {
@@ -251,7 +254,7 @@ func least(all iter.Seq[string]) []string {
 // compareLabels reports a run of which no label is known.
 func (r *Run) compareLabels(report *measure.Report) {
 	known := slices.Sorted(slices.Values(r.truth.labels.names))
-	if n := len(r.added.names); n > 0 && n == r.distinct {
+	if n := len(r.added.names); n > 0 && n == r.distinct && r.truth.values == Labels {
 		report.Errorf(r.places.files[0], 0, "none of the labels predicted (%s) is among the %d of the truth (%s); check the field %q%s",
 			fields.JoinFirst(r.added.names, n), len(known), fields.JoinFirst(known, len(known)), r.truth.format.ValueField,
 			mismatch.Explain(r.added.names, slices.Values(known)))

@@ -1,0 +1,68 @@
+"""Have predicted clusters evaluated."""
+import base64
+import json
+import os
+import time
+from urllib.request import Request, urlopen
+
+CLUSTERS = """id,cluster
+a,anna
+b,anna
+c,bert
+d,bert
+"""
+RUN = """id,cluster
+a,1
+b,1
+c,2
+d,3
+"""
+
+
+def call(method, path, body=None):
+    """Send a request as the user of the token, and return what the answer says."""
+    request = Request(
+        os.environ["ASSAY_URL"] + path,
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={
+            "Authorization": "Bearer " + os.environ["ASSAY_TOKEN"],
+            "Content-Type": "application/json",
+        },
+    )
+    with urlopen(request, timeout=30) as answer:
+        return json.loads(answer.read() or "null")
+
+
+def file(name, text):
+    """Return a file as it travels within a request."""
+    return {"name": name, "content": base64.b64encode(text.encode()).decode()}
+
+
+def ended(run_id):
+    """Wait until the run has ended, and return it."""
+    for _ in range(150):
+        run = call("GET", "/v1/runs/" + run_id)
+        if run["state"] in ("completed", "failed", "cancelled"):
+            return run
+        time.sleep(0.2)
+    raise SystemExit("The run is still at work. Look at it later: /v1/runs/" + run_id)
+
+
+organizer = call("POST", "/v1/organizers", {"name": "My lab"})["url"].split("/")[-1]
+task = call("POST", "/v1/tasks", {"organizerId": organizer, "name": "Authors", "visibility": "private"})["url"]
+dataset = call("POST", "/v1/datasets", {
+    "taskId": task.split("/")[-1],
+    "name": "Letters",
+    "split": "training",
+    "truths": [file("clusters.csv", CLUSTERS)],
+    "runFormat": {"kind": "csv", "idField": "id", "valueField": "cluster"},
+    "evaluator": {"kind": "clustering", "measures": ["VMeasure", "ARI", "BCubedF"]},
+})
+
+call("POST", task + "/registrations", {"team": "My team"})
+entry = file("run.csv", RUN) | {"datasetId": dataset["id"]}
+run = ended(call("POST", task + "/submissions", {"type": "upload", "files": [entry]})["runIds"][0])
+measures = call("GET", "/v1/evaluations/" + run["evaluationId"])["measures"]
+for name, value in sorted(measures.items()):
+    print(f"{name} = {value:.4f}")

@@ -1,0 +1,139 @@
+// Package clustering measures how well predicted clusters agree with true ones. The names of clusters say nothing: only which examples
+// are together counts.
+//
+// # Definitions
+//
+// n examples are in true clusters of sizes a_i and predicted ones of sizes b_j, n_ij of them in both i and j. H is the entropy of
+// clusters, MI their mutual information.
+//
+//   - Homogeneity: MI / H(true), 1 when there is one true cluster; Completeness: MI / H(predicted), 1 when there is one predicted cluster.
+//   - VMeasure: (1 + beta) h c / (beta h + c) of the two, 0 when both are 0 (Rosenberg and Hirschberg, EMNLP-CoNLL 2007).
+//   - NMI: MI / ((H(true) + H(predicted)) / 2), 1 when both sides have one cluster.
+//   - ARI: the Rand index, corrected for chance (Hubert and Arabie, Journal of Classification 2, 1985); 1 when the clusters are equal.
+//   - BCubedP: mean over the examples of n_ij / b_j, BCubedR: of n_ij / a_i, for the clusters i and j that an example is in (Bagga and
+//     Baldwin, COLING-ACL 1998); BCubedF: their harmonic mean.
+//   - Purity: share of examples that are in the most frequent true cluster of their predicted one.
+//
+// Values are those of scikit-learn, where it has the measure.
+package clustering
+
+import (
+	"math"
+	"slices"
+
+	"assay/shared/measure"
+	"assay/shared/measure/predictions"
+)
+
+// Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
+// could.
+const Version = "clustering/1"
+
+// Computation is that of the evaluator of clusterings.
+var Computation = predictions.Computation(Version, predictions.Clusters,
+	func(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run) measure.Result {
+		return Evaluate(asked, len(run.Labels()), truth.Codes(), run.Codes())
+	})
+
+// Evaluate compares predicted with true clusters. truth and predicted hold, for the same examples in the same order, a code below
+// clusters. There is at least one example, and every measure is one of clustering.
+func Evaluate(asked []measure.Measure, clusters int, truth, predicted []int32) measure.Result {
+	t := newTable(clusters, truth, predicted)
+	return measure.Compute(asked, func(m measure.Measure) (float64, string) { return measures[m.Name](t, m), "" })
+}
+
+var measures = map[string]func(*table, measure.Measure) float64{
+	"Homogeneity":  func(t *table, _ measure.Measure) float64 { return share(t.information, t.trueEntropy) },
+	"Completeness": func(t *table, _ measure.Measure) float64 { return share(t.information, t.predictedEntropy) },
+	"VMeasure": func(t *table, m measure.Measure) float64 {
+		h, c, beta := share(t.information, t.trueEntropy), share(t.information, t.predictedEntropy), m.Number("beta")
+		if h+c == 0 {
+			return 0
+		}
+		return (1 + beta) * h * c / (beta*h + c)
+	},
+	"NMI": func(t *table, _ measure.Measure) float64 {
+		return share(t.information, (t.trueEntropy+t.predictedEntropy)/2)
+	},
+	"ARI":     func(t *table, _ measure.Measure) float64 { return t.adjustedRand() },
+	"BCubedP": func(t *table, _ measure.Measure) float64 { return t.precision },
+	"BCubedR": func(t *table, _ measure.Measure) float64 { return t.recall },
+	"BCubedF": func(t *table, _ measure.Measure) float64 {
+		return 2 * t.precision * t.recall / (t.precision + t.recall)
+	},
+	"Purity": func(t *table, _ measure.Measure) float64 { return t.purity },
+}
+
+// share is information as a share of an entropy, 1 where there is none to explain.
+func share(information, entropy float64) float64 {
+	if entropy == 0 {
+		return 1
+	}
+	return min(1, information/entropy)
+}
+
+// table has the sums over the cells of the contingency table from which all measures follow.
+type table struct {
+	n                                          float64
+	trueEntropy, predictedEntropy, information float64
+	precision, recall, purity                  float64
+	// Ordered pairs of examples that are together in a true cluster, in a predicted one, and in both.
+	truePairs, predictedPairs, commonPairs float64
+}
+
+func newTable(clusters int, truth, predicted []int32) *table {
+	t := &table{n: float64(len(truth))}
+	actual, guessed := make([]int64, clusters), make([]int64, clusters)
+	cells := make([]uint64, len(truth)) // of each example; equal ones stand together once they are sorted, by predicted clusters
+	for i, a := range truth {
+		actual[a]++
+		guessed[predicted[i]]++
+		cells[i] = uint64(predicted[i])<<32 | uint64(a)
+	}
+	slices.Sort(cells)
+	t.trueEntropy, t.truePairs = t.margin(actual)
+	t.predictedEntropy, t.predictedPairs = t.margin(guessed)
+	most := make([]float64, clusters) // examples of the most frequent true cluster, by predicted cluster
+	var information, precision, recall, purity measure.Sum
+	for from := 0; from < len(cells); {
+		to := from + 1
+		for to < len(cells) && cells[to] == cells[from] {
+			to++
+		}
+		both, a, b := float64(to-from), float64(actual[uint32(cells[from])]), float64(guessed[cells[from]>>32])
+		information.Add(both / t.n * (math.Log(both*t.n) - math.Log(a*b)))
+		precision.Add(both * both / b)
+		recall.Add(both * both / a)
+		t.commonPairs += both * (both - 1)
+		most[cells[from]>>32] = max(most[cells[from]>>32], both)
+		from = to
+	}
+	for _, x := range most {
+		purity.Add(x)
+	}
+	t.information = max(0, information.Total())
+	t.precision, t.recall, t.purity = precision.Total()/t.n, recall.Total()/t.n, purity.Total()/t.n
+	return t
+}
+
+// margin returns the entropy of clusters of the sizes, and how many ordered pairs are together in one.
+func (t *table) margin(sizes []int64) (entropy, pairs float64) {
+	var sum measure.Sum
+	for _, size := range sizes {
+		if x := float64(size); size > 0 && x < t.n {
+			sum.Add(-x / t.n * math.Log(x/t.n))
+		}
+		pairs += float64(size) * float64(size-1)
+	}
+	return sum.Total(), pairs
+}
+
+// adjustedRand is the Rand index less what chance gives, as a share of what is possible beyond chance.
+func (t *table) adjustedRand() float64 {
+	if max(t.truePairs, t.predictedPairs) == t.commonPairs {
+		return 1
+	}
+	all := t.n * (t.n - 1)
+	chance := t.truePairs / all * t.predictedPairs
+	return (t.commonPairs - chance) / ((t.truePairs+t.predictedPairs)/2 - chance)
+}

@@ -190,11 +190,11 @@ func (a *applying) files(pointer string, member any) (files []sent) {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(a.folder, path)
 		}
-		size, digest, err := client.Digest(os.Open(path))
+		file, err := client.Digest(os.Open(path))
 		if err != nil {
 			a.fail(fmt.Errorf("%s: %w", pointer, err))
 		}
-		files = append(files, sent{path: path, Name: filepath.Base(path), Size: size, SHA256: digest})
+		files = append(files, sent{path: path, File: file})
 	}
 	return files
 }

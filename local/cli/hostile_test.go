@@ -20,6 +20,7 @@ import (
 
 	"assay/local/cli/client"
 	"assay/local/cli/signin"
+	"assay/shared/record"
 )
 
 // answering is a server that answers each path with a text, and the others with 404. It reports the authorizations that it gets.
@@ -165,12 +166,12 @@ func TestLinks_AreSecrets(t *testing.T) {
 	for _, to := range []string{s.URL, "http://127.0.0.1:1"} {
 		ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
 		var said error
-		link := func(context.Context) (*client.Upload, error) {
-			var up client.Upload
+		link := func(context.Context) (*record.Upload, error) {
+			var up record.Upload
 			return &up, json.Unmarshal([]byte(`{"method":"DELETE","url":"`+to+`/file?signature=secret"}`), &up)
 		}
 		first := true
-		err := client.Send(ctx, path, func(ctx context.Context) (*client.Upload, error) {
+		err := client.Send(ctx, path, func(ctx context.Context) (*record.Upload, error) {
 			if !first {
 				return nil, errors.New("over")
 			}

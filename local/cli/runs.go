@@ -16,6 +16,7 @@ import (
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
 	"assay/shared/measure"
+	"assay/shared/record"
 	"assay/shared/wait"
 
 	"golang.org/x/text/runes"
@@ -27,8 +28,7 @@ type run struct {
 	object
 	ID, TaskID, DatasetID, SubmissionID, State, EvaluationID, LogTail, EvaluationLogTail, Notice string
 	Diagnostics                                                                                  []measure.Diagnostic
-	Files                                                                                        []sent
-	Log, EvaluationLog                                                                           *sent
+	Log, EvaluationLog                                                                           *record.File
 }
 
 func decodeRun(text []byte) (r run, err error) {

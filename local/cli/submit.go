@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,19 +13,14 @@ import (
 	"assay/local/cli/offline"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/record"
 )
 
 // sent is a file of a submission: as it is on this machine, and as the API has it.
 type sent struct {
 	path      string
-	DatasetID string         `json:"datasetId,omitempty"`
-	Name      string         `json:"name"`
-	Size      int64          `json:"size"`
-	SHA256    string         `json:"sha256"`
-	Content   []byte         `json:"content,omitempty"`
-	State     string         `json:"state,omitempty"`
-	URL       string         `json:"url,omitempty"`
-	Upload    *client.Upload `json:"upload,omitempty"`
+	DatasetID string `json:"datasetId,omitempty"`
+	record.File
 }
 
 func (s sent) same(as sent) bool {
@@ -77,11 +72,11 @@ func (c *call) chosen(task object) (files []sent) {
 		if !named || isFile(a) {
 			name, path = c.text("dataset"), a
 		}
-		size, digest, err := client.Digest(os.Open(path))
+		file, err := client.Digest(os.Open(path))
 		c.fail(err)
 		d := c.dataset(task, name)
 		c.validFor(d, path)
-		files = append(files, sent{path: path, DatasetID: d.id(), Name: filepath.Base(path), Size: size, SHA256: digest})
+		files = append(files, sent{path, d.id(), file})
 	}
 	return files
 }
@@ -107,7 +102,8 @@ func (c *call) makeSubmission(path string, body map[string]any, files []sent) ob
 	}
 	for i := range files {
 		if inline >= 0 && c.err == nil {
-			files[i].Content, c.err = os.ReadFile(files[i].path)
+			content, err := os.ReadFile(files[i].path)
+			files[i].Content, c.err = base64.StdEncoding.EncodeToString(content), err
 		}
 	}
 	if len(files) > 0 {
@@ -147,14 +143,14 @@ func (c *call) send(path, member string, f sent) {
 	if c.err != nil {
 		return
 	}
-	c.err = client.Send(c.ctx, f.path, func(ctx context.Context) (*client.Upload, error) {
+	c.err = client.Send(c.ctx, f.path, func(ctx context.Context) (*record.Upload, error) {
 		now, err := client.Get[object](ctx, c.Client, path)
 		if err != nil {
 			return nil, err
 		}
 		files := filesOf(now, member)
 		i := slices.IndexFunc(files, f.same)
-		if i < 0 || files[i].State == "stored" {
+		if i < 0 || files[i].State == record.FileStored {
 			return nil, nil
 		}
 		return files[i].Upload, nil

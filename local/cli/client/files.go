@@ -13,37 +13,32 @@ import (
 	"os"
 	"path/filepath"
 
+	"assay/shared/record"
 	"assay/shared/wait"
 )
-
-// Upload says where the bytes of a file are put.
-type Upload struct {
-	URL     string
-	Headers map[string]string
-}
 
 // Progress is called with the bytes that have passed so far, of total.
 type Progress func(name string, done, total int64)
 
-// Digest returns size and SHA-256, in hexadecimal, of a file that was opened, which it closes.
-func Digest(f *os.File, err error) (size int64, digest string, _ error) {
+// Digest describes a file that was opened, which it closes, by name, size and SHA-256.
+func Digest(f *os.File, err error) (file record.File, _ error) {
 	if err != nil {
-		return 0, "", err
+		return file, err
 	}
 	defer func() { _ = f.Close() }()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() { // such as a pipe, which can be read once
-		return 0, "", errors.Join(err, fmt.Errorf("%w: %s is no file, which it has to be saved in first", ErrRefused, f.Name()))
+		return file, errors.Join(err, fmt.Errorf("%w: %s is no file, which it has to be saved in first", ErrRefused, f.Name()))
 	}
 	h := sha256.New()
-	size, err = io.Copy(h, f)
-	return size, hex.EncodeToString(h.Sum(nil)), err
+	size, err := io.Copy(h, f)
+	return record.File{Name: filepath.Base(f.Name()), Size: size, SHA256: hex.EncodeToString(h.Sum(nil))}, err
 }
 
 // ErrRefused is the error of what cannot be sent.
 var ErrRefused = errors.New("it cannot be sent")
 
 // Send sends a file to the object store. link says where to, again before each attempt, because links expire; nil: the file is there.
-func Send(ctx context.Context, path string, link func(context.Context) (*Upload, error), progress Progress) error {
+func Send(ctx context.Context, path string, link func(context.Context) (*record.Upload, error), progress Progress) error {
 	return again(ctx, path, func() (final bool, err error) {
 		to, err := link(ctx)
 		if err != nil || to == nil {
@@ -97,7 +92,7 @@ func request(ctx context.Context, method, to string, headers map[string]string, 
 	return res, err
 }
 
-func put(ctx context.Context, path string, to *Upload, progress Progress) (status int, err error) {
+func put(ctx context.Context, path string, to *record.Upload, progress Progress) (status int, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, err
@@ -136,9 +131,9 @@ var ErrNoLink = errors.New("there is no link to it")
 // Fetch saves what the link leads to under the path in a folder, which neither the path nor a link in it leaves, if it has the digest. What
 // an attempt before this one left in path.part is gone on with; the file itself appears when it is whole. link is asked again before each
 // attempt.
-func Fetch(ctx context.Context, in *os.Root, path string, size int64, digest string, link func(context.Context) (string, error),
+func Fetch(ctx context.Context, in *os.Root, path string, file record.File, link func(context.Context) (string, error),
 	progress Progress) error {
-	if n, have, err := Digest(in.Open(path)); err == nil && n == size && have == digest {
+	if has, err := Digest(in.Open(path)); err == nil && has.Size == file.Size && has.SHA256 == file.SHA256 {
 		return nil
 	}
 	return again(ctx, path, func() (final bool, err error) {
@@ -149,11 +144,11 @@ func Fetch(ctx context.Context, in *os.Root, path string, size int64, digest str
 		if err != nil {
 			return true, err
 		}
-		if err := fetchRest(ctx, in, path+".part", from, size, progress); err != nil {
+		if err := fetchRest(ctx, in, path+".part", from, file.Size, progress); err != nil {
 			_, here := errors.AsType[*fs.PathError](err) // of this machine, as when its disk is full
 			return here, err
 		}
-		if _, have, err := Digest(in.Open(path + ".part")); err != nil || have != digest {
+		if has, err := Digest(in.Open(path + ".part")); err != nil || has.SHA256 != file.SHA256 {
 			return false, errors.Join(err, errors.New("what arrived does not have the digest that was announced"), in.Remove(path+".part"))
 		}
 		return true, in.Rename(path+".part", path)

@@ -10,10 +10,7 @@ import (
 
 func leaderboard(c *call, task object) {
 	body := map[string]any{"datasetId": c.dataset(task, c.text("dataset")).id(), "limit": c.number("limit"), "best": c.yes("best")}
-	if c.yes("final") {
-		body["final"] = true
-	}
-	c.copyTexts(body, map[string]string{"measure": "measure"})
+	c.fill(body, map[string]string{"measure": "measure", "final": "final"})
 	if c.yes("public") {
 		body["view"] = "public"
 	}
@@ -36,7 +33,7 @@ func leaderboard(c *call, task object) {
 
 func compare(c *call) {
 	body := map[string]any{"seed": 1, "runs": lists.Map(c.args, func(id string) object { return object{"runId": id} })}
-	c.copyTexts(body, map[string]string{"measure": "measure"})
+	c.fill(body, map[string]string{"measure": "measure"})
 	d := c.post(client.Path("tools", "significance"), body)
 	lines, names := [][]string{{"RUN", "AND", d.text("measure"), "P (" + d.text("correction") + ")", "DIFFERENT"}}, object{}
 	for i, r := range d.objects("runs") {

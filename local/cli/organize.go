@@ -53,7 +53,7 @@ func (c *call) reviews() map[string]any {
 			change[member] = c.yes(flag)
 		}
 	}
-	c.copyTexts(change, map[string]string{"comment": "comment"})
+	c.fill(change, map[string]string{"comment": "comment"})
 	body["review"] = change
 	filter, err := c.flags.GetStringToString("filter")
 	c.fail(err)

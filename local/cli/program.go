@@ -59,11 +59,13 @@ func (c *call) text(name string) string { v, _ := c.flags.GetString(name); retur
 func (c *call) yes(name string) bool    { v, _ := c.flags.GetBool(name); return v }
 func (c *call) number(name string) int  { v, _ := c.flags.GetInt(name); return v }
 
-// copyTexts copies those flags that have a text to the members of a body that the map names.
-func (c *call) copyTexts(body map[string]any, members map[string]string) {
+// fill copies those flags that have a text or are on to the members of a body that the map names.
+func (c *call) fill(body map[string]any, members map[string]string) {
 	for flag, member := range members {
-		if value := c.text(flag); value != "" {
-			body[member] = value
+		if text := c.text(flag); text != "" {
+			body[member] = text
+		} else if c.yes(flag) {
+			body[member] = true
 		}
 	}
 }

@@ -33,7 +33,7 @@ var settable = map[string]string{"title": "title", "description": "description",
 
 func submit(c *call, task object) {
 	body := map[string]any{"type": "upload"}
-	c.copyTexts(body, settable)
+	c.fill(body, settable)
 	for _, kind := range []string{"image", "repository"} {
 		if c.text(kind) != "" {
 			body["type"] = kind

@@ -17,10 +17,7 @@ func (c *call) draft(name string, terms any) map[string]any {
 	if d["team"] == "" {
 		c.fail(&refusal{failed, "Your team has no name yet.", "the same command with --team NAME"})
 	}
-	c.copyTexts(d, map[string]string{"affiliation": "affiliation", "contact": "contact"})
-	if c.yes("anonymous") {
-		d["anonymous"] = true
-	}
+	c.fill(d, map[string]string{"affiliation": "affiliation", "contact": "contact", "anonymous": "anonymous"})
 	if of, _ := terms.(map[string]any); of["text"] != nil && of["text"] != "" {
 		d["acceptedTerms"] = of["version"]
 		if !c.yes("accept-terms") {
@@ -80,7 +77,7 @@ func invite(c *call, task object) {
 		path = client.Path("tasks", task.id(), "registrations", id, "invitations")
 	}
 	body := map[string]any{"uses": c.number("uses")}
-	c.copyTexts(body, map[string]string{"email": "email"})
+	c.fill(body, map[string]string{"email": "email"})
 	made := c.post(path, body)
 	c.say(made, "%s", made.text("link"))
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -200,10 +199,4 @@ func (a *applying) files(pointer string, member any) (files []sent) {
 }
 
 // filesOf are the files of a member of a resource.
-func filesOf(of object, member string) (files []sent) {
-	text, err := json.Marshal(of[member])
-	if errors.Join(err, json.Unmarshal(text, &files)) != nil {
-		return nil // as of a resource without such files
-	}
-	return files
-}
+func filesOf(of object, member string) []sent { return memberAs[[]sent](of, member) }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -27,6 +28,15 @@ func (o object) member(path string) any {
 		at = of[name]
 	}
 	return at
+}
+
+// memberAs is a member of a resource as what the API declares it to be; the zero value where there is none, or another.
+func memberAs[T any](o object, name string) (value T) {
+	text, err := json.Marshal(o[name])
+	if errors.Join(err, json.Unmarshal(text, &value)) != nil {
+		return *new(T)
+	}
+	return value
 }
 
 // text is the member as tables show it: instants in the reader's zone, numbers with four decimals, and a dash where there is nothing.
@@ -69,7 +79,7 @@ func (o object) objects(member string) (all []object) {
 	return all
 }
 
-func (o object) id() string { text, _ := o["id"].(string); return text }
+func (o object) id() string { return memberAs[string](o, "id") }
 
 // first is the first of the members that has a text; a dash where none has.
 func (o object) first(paths ...string) string {

@@ -23,37 +23,26 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// run is one as the API has it.
-type run struct {
-	object
-	ID, TaskID, DatasetID, SubmissionID, State, EvaluationID, LogTail, EvaluationLogTail, Notice string
-	Diagnostics                                                                                  []measure.Diagnostic
-	Log, EvaluationLog                                                                           *record.File
-}
-
-func decodeRun(text []byte) (r run, err error) {
-	err = errors.Join(json.Unmarshal(text, &r), json.Unmarshal(text, &r.object))
-	return r, err
-}
-
-func (r run) ended() bool {
-	return slices.Contains([]string{"completed", "failed", "cancelled"}, r.State)
+// ended reports whether a run has.
+func ended(run object) bool {
+	return slices.Contains([]string{"completed", "failed", "cancelled"}, run.text("state"))
 }
 
 // Waits between two looks at a run grow from the first to the last.
 const firstLook, lastLook = 100 * time.Millisecond, 3 * time.Second
 
 // watch calls each with what the run has become, until it has ended; once: with what it is.
-func (c *call) watch(ctx context.Context, id string, once bool, each func(run) error) (r run, err error) {
+func (c *call) watch(ctx context.Context, id string, once bool, each func(run object) error) (r object, err error) {
 	for pause, tag := firstLook, ""; ; pause = min(pause*3/2, lastLook) {
 		a, err := c.Do(ctx, client.Request{Method: http.MethodGet, Path: client.Path("runs", id), Known: tag})
 		if err == nil && a.Status != http.StatusNotModified {
 			tag = a.Header.Get("ETag")
-			if r, err = decodeRun(a.Body); err == nil {
+			r = nil // without members of what was answered before
+			if err = json.Unmarshal(a.Body, &r); err == nil {
 				err = each(r)
 			}
 		}
-		if err != nil || once || r.ended() {
+		if err != nil || once || ended(r) {
 			return r, err
 		}
 		if !wait.Sleep(ctx, pause) {
@@ -67,7 +56,6 @@ type outcome struct {
 	Run        object `json:"run"`
 	Evaluation object `json:"evaluation,omitempty"`
 	Entry      object `json:"leaderboard,omitempty"` // and of how many that the caller sees, up to 200
-	of         run
 }
 
 func showRuns(c *call) {
@@ -89,14 +77,14 @@ func (c *call) await(ids []string, quota object) {
 	defer stop()
 	var outcomes []outcome
 	for _, id := range ids {
-		r, err := c.watch(ctx, id, !c.yes("wait"), func(r run) error {
+		r, err := c.watch(ctx, id, !c.yes("wait"), func(r object) error {
 			if c.terminal && !c.json {
-				c.note("%s", r.State)
+				c.note("%s", r.text("state"))
 			}
 			return nil
 		})
 		if errors.Is(err, context.DeadlineExceeded) && c.ctx.Err() == nil { // then it is shown as it is
-			r, err = c.watch(c.ctx, id, true, func(run) error { return nil })
+			r, err = c.watch(c.ctx, id, true, func(object) error { return nil })
 		}
 		if c.fail(err) {
 			return
@@ -107,15 +95,16 @@ func (c *call) await(ids []string, quota object) {
 }
 
 // outcome adds to a run its evaluation and its place on the leaderboard, as far as they are there.
-func (c *call) outcome(r run) outcome {
-	o := outcome{Run: r.object, of: r}
-	if r.EvaluationID == "" {
+func (c *call) outcome(r object) outcome {
+	o := outcome{Run: r}
+	id := memberAs[string](r, "evaluationId")
+	if id == "" {
 		return o
 	}
-	o.Evaluation = c.get(client.Path("evaluations", r.EvaluationID))
+	o.Evaluation = c.get(client.Path("evaluations", id))
 	board := ask[struct{ Entries []object }](c, http.MethodPost, client.Path("tools", "leaderboard"),
-		map[string]any{"datasetId": r.DatasetID, "limit": 200, "best": false}).Entries
-	if i := slices.IndexFunc(board, func(e object) bool { return e["runId"] == r.ID }); i >= 0 {
+		map[string]any{"datasetId": r["datasetId"], "limit": 200, "best": false}).Entries
+	if i := slices.IndexFunc(board, func(e object) bool { return e["runId"] == r["id"] }); i >= 0 {
 		o.Entry, board[i]["of"] = board[i], float64(len(board))
 	}
 	return o
@@ -126,13 +115,16 @@ func (c *call) report(outcomes []outcome, quota object) {
 	var lines [][]string
 	var ill error
 	for _, o := range outcomes {
-		lines = append(lines, []string{"Run " + o.of.ID, o.of.State})
+		id, state := o.Run.id(), o.Run.text("state")
+		lines = append(lines, []string{"Run " + id, state})
 		switch {
-		case !o.of.ended():
-			ill = &refusal{waiting, fmt.Sprintf("The run %s is still %s.", o.of.ID, o.of.State), "assay runs --wait " + o.of.ID}
-		case o.of.State != "completed":
-			why := append([]string{fmt.Sprintf("The run %s is %s.", o.of.ID, o.of.State)}, offline.Lines(o.of.Diagnostics)...)
-			ill = &refusal{runFailed, strings.TrimSpace(strings.Join(append(why, o.of.Notice), "\n")), "assay logs " + o.of.ID}
+		case !ended(o.Run):
+			ill = &refusal{waiting, fmt.Sprintf("The run %s is still %s.", id, state), "assay runs --wait " + id}
+		case state != "completed":
+			why := append([]string{fmt.Sprintf("The run %s is %s.", id, state)},
+				offline.Lines(memberAs[[]measure.Diagnostic](o.Run, "diagnostics"))...)
+			why = append(why, memberAs[string](o.Run, "notice"))
+			ill = &refusal{runFailed, strings.TrimSpace(strings.Join(why, "\n")), "assay logs " + id}
 		case o.Evaluation == nil:
 			lines = append(lines, []string{"", "It is valid. Its scores are shown once the organizers show them."})
 		default:
@@ -172,12 +164,11 @@ func showLogs(c *call) {
 	if c.json {
 		out = &text
 	}
-	r, err := c.watch(c.ctx, c.arg(0), !c.yes("follow"), func(r run) error {
-		before, whole := seen, r.Log
-		if seen = r.LogTail; c.yes("evaluation") {
-			seen, whole = r.EvaluationLogTail, r.EvaluationLog
-		}
-		if before == "" && whole != nil && whole.URL != "" {
+	log := map[bool]string{true: "evaluationLog", false: "log"}[c.yes("evaluation")]
+	r, err := c.watch(c.ctx, c.arg(0), !c.yes("follow"), func(r object) error {
+		before := seen
+		seen = memberAs[string](r, log+"Tail")
+		if whole := memberAs[record.File](r, log); before == "" && whole.URL != "" {
 			return client.Copy(c.ctx, out, whole.URL)
 		}
 		_, err := io.WriteString(out, unseen(before, seen))
@@ -187,9 +178,9 @@ func showLogs(c *call) {
 		return
 	}
 	if c.json {
-		c.print(map[string]any{"id": r.ID, "state": r.State, "log": text.String()})
-	} else if r.LogTail+r.EvaluationLogTail == "" {
-		c.note("The run, which is %s, has written nothing, or its organizers alone may read it.", r.State)
+		c.print(map[string]any{"id": r["id"], "state": r["state"], "log": text.String()})
+	} else if memberAs[string](r, "logTail")+memberAs[string](r, "evaluationLogTail") == "" {
+		c.note("The run, which is %s, has written nothing, or its organizers alone may read it.", r.text("state"))
 	}
 }
 

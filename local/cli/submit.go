@@ -87,11 +87,8 @@ func (c *call) validFor(dataset object, path string) {
 	if c.err != nil || kind == "worker" { // whose image alone reads its runs
 		return
 	}
-	s := evaluator.Settings{Kind: measure.Kind(kind), Format: measure.Format{Kind: dataset.text("runFormat.kind")}}
-	if s.Format.Kind != measure.TRECRun {
-		s.Format.IDField, s.Format.ValueField = dataset.text("runFormat.idField"), dataset.text("runFormat.valueField")
-	}
-	c.fail(c.diagnosed(evaluator.ValidateRun(c.ctx, s.Kind, s.Format, offline.Files(path))))
+	format := measure.Format(memberAs[record.RunFormat](dataset, "runFormat"))
+	c.fail(c.diagnosed(evaluator.ValidateRun(c.ctx, measure.Kind(kind), format, offline.Files(path))))
 }
 
 // makeSubmission makes a submission at the path and sends its files, or goes on with one of the same files whose upload was interrupted.
@@ -127,8 +124,8 @@ func (c *call) makeSubmission(path string, body map[string]any, files []sent) ob
 // unfinished returns the caller's submission of the same files whose upload was interrupted; nil where there is none.
 func (c *call) unfinished(files []sent) object {
 	pending := client.Query(client.Path("runs"), "filter[userId]", c.me().ID, "filter[state]", "awaiting-upload")
-	for _, r := range all[run](c, pending) {
-		s := c.get(client.Path("tasks", r.TaskID, "submissions", r.SubmissionID))
+	for _, r := range all[object](c, pending) {
+		s := c.get(client.Path("tasks", r.text("taskId"), "submissions", r.text("submissionId")))
 		has, other := filesOf(s, "files"), func(f sent) bool { return !slices.ContainsFunc(files, f.same) }
 		if len(has) == len(files) && !slices.ContainsFunc(has, other) {
 			c.note("Going on with the submission %s, whose upload was interrupted.", s.id())

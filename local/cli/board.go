@@ -2,7 +2,6 @@ package main
 
 import (
 	"strconv"
-	"strings"
 
 	"assay/local/cli/client"
 	"assay/shared/lists"
@@ -15,17 +14,17 @@ func leaderboard(c *call, task object) {
 		body["view"] = "public"
 	}
 	b := c.post(client.Path("tools", "leaderboard"), body)
-	measures := strings.Fields(b.text("measures"))
+	measures := memberAs[[]string](b, "measures")
 	lines := [][]string{append([]string{"RANK", "GROUP", "TEAM", "RUN"}, measures...)}
-	for _, e := range b.objects("entries") {
+	for _, e := range memberAs[[]object](b, "entries") {
 		line := []string{e.text("rank"), e.text("group"), e.text("team"), e.first("label", "title", "runTag", "runId")}
-		if baseline, _ := e["baseline"].(bool); baseline {
+		if memberAs[bool](e, "baseline") {
 			line[2] += " (baseline)"
 		}
-		values, _ := e["measures"].(map[string]any)
+		values := memberAs[object](e, "measures")
 		lines = append(lines, append(line, lists.Map(measures, func(m string) string { return score(values, m) })...))
 	}
-	if more, _ := b["more"].(bool); more && !c.json {
+	if memberAs[bool](b, "more") && !c.json {
 		c.note("There are more: --limit shows up to 200.")
 	}
 	c.print(b, lines...)
@@ -36,10 +35,10 @@ func compare(c *call) {
 	c.fill(body, map[string]string{"measure": "measure"})
 	d := c.post(client.Path("tools", "significance"), body)
 	lines, names := [][]string{{"RUN", "AND", d.text("measure"), "P (" + d.text("correction") + ")", "DIFFERENT"}}, object{}
-	for i, r := range d.objects("runs") {
+	for i, r := range memberAs[[]object](d, "runs") {
 		names[strconv.Itoa(i)] = r["name"]
 	}
-	for _, pair := range d.objects("pairs") {
+	for _, pair := range memberAs[[]object](d, "pairs") {
 		lines = append(lines, []string{names.text(pair.text("first")), names.text(pair.text("second")), pair.text("difference"),
 			pair.text("p"), pair.text("different")})
 	}

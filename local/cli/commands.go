@@ -2,7 +2,6 @@ package main
 
 import (
 	"strings"
-	"time"
 
 	"assay/local/cli/client"
 	"assay/shared/measure"
@@ -212,7 +211,7 @@ func teamFlags(f *pflag.FlagSet) {
 
 func waitFlags(f *pflag.FlagSet) {
 	f.Bool("wait", false, "wait until the runs have ended, and print scores")
-	f.Duration("timeout", time.Duration(0), "with --wait: how long at most, such as 10m; exit code 5 after it")
+	f.Duration("timeout", 0, "with --wait: how long at most, such as 10m; exit code 5 after it")
 }
 
 func submitFlags(f *pflag.FlagSet) {

@@ -69,16 +69,6 @@ func (o object) text(path string) string {
 	return "-"
 }
 
-// objects are those of a member that is a list of them.
-func (o object) objects(member string) (all []object) {
-	list, _ := o[member].([]any)
-	for _, one := range list {
-		of, _ := one.(map[string]any)
-		all = append(all, of)
-	}
-	return all
-}
-
 func (o object) id() string { return memberAs[string](o, "id") }
 
 // first is the first of the members that has a text; a dash where none has.
@@ -100,10 +90,7 @@ func decimals(v *float64) string {
 }
 
 // score is the value of a measure as tables show it.
-func score(measures map[string]any, name string) string {
-	v, ok := measures[name].(float64)
-	return map[bool]string{true: decimals(&v), false: "-"}[ok]
-}
+func score(measures object, name string) string { return decimals(memberAs[*float64](measures, name)) }
 
 // steering are the characters that steer a terminal and that JSON need not escape: controls (C1), and formats such as the direction.
 var steering = regexp.MustCompile(`[\x{80}-\x{9f}\x{ad}\x{61c}\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}\x{fff9}-\x{fffb}]`)

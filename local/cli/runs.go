@@ -142,7 +142,7 @@ func (c *call) report(outcomes []outcome, quota object) {
 
 // scores are the lines of an evaluation, the measure that ranks first.
 func (o outcome) scores() (lines [][]string) {
-	measures, _ := o.Evaluation["measures"].(map[string]any)
+	measures := memberAs[object](o.Evaluation, "measures")
 	primary := o.Evaluation.text("primaryMeasure")
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(measures)), func(n string) bool { return n == primary })
 	for _, name := range append([]string{primary}, names...) {

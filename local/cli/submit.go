@@ -53,10 +53,9 @@ func submit(c *call, task object) {
 			r.text("state")), "the same command once they have"})
 	}
 	made := c.makeSubmission(client.Path("tasks", task.id(), "submissions"), body, files)
-	runs := strings.Fields(made.text("runIds"))
+	runs := memberAs[[]string](made, "runIds")
 	if c.yes("wait") && c.err == nil {
-		quota, _ := made["quota"].(map[string]any)
-		c.await(runs, quota)
+		c.await(runs, memberAs[object](made, "quota"))
 		return
 	}
 	c.say(made, "Submitted %s. See it with: assay runs %s", made.id(), strings.Join(runs, " "))

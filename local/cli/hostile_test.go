@@ -75,8 +75,17 @@ func TestAnswers_OfBrokenServersAreRefusedOrPlain(t *testing.T) {
 		"/v1/runs/1":             `{"id":"1","state":"completed","logTail":"x","log":{"url":"http://HOST/log"}}`,
 		"/log":                   "\x1b]0;owned\x07one\r\ntwo \u00e9\u202e\n",
 		"/v1/user/tokens":        "<!doctype html>",
+		"/v1/tasks/" + someTask:  `{"id":"` + someTask + `"}`,
+		"/v1/datasets":           `{"data":[{"id":"d"}]}`,
+		"/v1/tools/leaderboard": `{"measures":["F1(positive='not spam')","x\nforged\tcell"],"entries":[{"rank":1,"team":"Otters","runId":"r",
+			"measures":{"F1(positive='not spam')":0.5,"x\nforged\tcell":1}}]}`,
 	})
 	p := local(t)
+	const board = "RANK  GROUP  TEAM    RUN  F1(positive='not spam')  x forged cell\n" +
+		"1     -      Otters  r    0.5000                   1.0000\n"
+	if got := p.want(done, "leaderboard", someTask, "--server", url); got != board {
+		t.Errorf("the leaderboard is\n%s", got)
+	}
 	p.says(done, []string{"AP"}, "compare", "1", "2", "--server", url)
 	if got := p.want(done, "tasks", "--server", url); strings.Count(got, "\n") != 5 || !strings.Contains(got, "Lake forged line�[2J  -") {
 		t.Errorf("tasks are\n%s", got)

@@ -113,8 +113,9 @@ func (c *call) print(value any, lines ...[]string) {
 		return
 	}
 	w := tabwriter.NewWriter(c.out, 0, 8, 2, ' ', 0)
+	inCell := strings.NewReplacer("\n", " ", "\t", " ").Replace // or a name would forge a cell
 	for _, cells := range lines {
-		fmt.Fprintln(w, printable(strings.Join(cells, "\t")))
+		fmt.Fprintln(w, printable(strings.Join(lists.Map(cells, inCell), "\t")))
 	}
 	c.err = w.Flush()
 }

@@ -679,7 +679,7 @@ var catalogue = []*entry{
 	}, []string{"evaluator-retrieval/python.py"}},
 	{Component{
 		ID: "01M7YT13A02VNDM7E5XH6A2HR6", Kind: "measure", Name: "Pearson, Spearman and Kendall",
-		Description: "How well predicted numbers go up and down with the true ones: linear correlation, correlation of the ranks, and Kendall's tau-b over pairs, corrected for ties.",
+		Description: "How well predicted numbers go up and down with the true ones: linear correlation, correlation of the ranks, and Kendall's tau-b over pairs, corrected for ties. `CCC` also asks for the same mean and spread.",
 		Links: []Link{
 			{"scikit-learn's measures of regression", "https://scikit-learn.org/stable/modules/model_evaluation.html#regression-metrics"},
 			{"The measures of this server", "/info?fields=measures"},
@@ -692,7 +692,7 @@ var catalogue = []*entry{
 	}, []string{"measure-correlation/python.py"}},
 	{Component{
 		ID: "01M7YSZ8Q08W3Y2SDSDYDVW9C1", Kind: "measure", Name: "RMSE, MAE and R2",
-		Description: "The errors of predicted numbers: the square root of the mean squared error, the mean absolute error, and the share of the variance of the truth that predictions explain. Of errors less is better, which leaderboards know.",
+		Description: "The errors of predicted numbers: the square root of the mean squared error, the mean and the median absolute error, `MAPE`, and the share of the variance of the truth that predictions explain. Of errors less is better, which leaderboards know.",
 		Links: []Link{
 			{"scikit-learn's measures of regression", "https://scikit-learn.org/stable/modules/model_evaluation.html#regression-metrics"},
 			{"The measures of this server", "/info?fields=measures"},
@@ -705,7 +705,7 @@ var catalogue = []*entry{
 	}, []string{"measure-rmse/python.py"}},
 	{Component{
 		ID: "01M7YSXE40H25XXDCPTVCY1JW3", Kind: "measure", Name: "MCC and Cohen's kappa",
-		Description: "Agreement of predicted and true labels beyond what chance would give: Matthews' correlation coefficient, for any number of labels, and Cohen's kappa. Both are 0 for guessing, however unequal the labels are.",
+		Description: "Agreement of predicted and true labels beyond what chance would give: Matthews' correlation coefficient, for any number of labels, and Cohen's kappa, for labels with an order also with weights: `Kappa(weights=quadratic)`. Both are 0 for guessing, however unequal the labels are.",
 		Links: []Link{
 			{"scikit-learn's measures of classification", "https://scikit-learn.org/stable/modules/model_evaluation.html#classification-metrics"},
 			{"The measures of this server", "/info?fields=measures"},
@@ -718,7 +718,7 @@ var catalogue = []*entry{
 	}, []string{"measure-agreement/python.py"}},
 	{Component{
 		ID: "01M7YSVKH0SCM10298G46DF153", Kind: "measure", Name: "F1, precision and recall",
-		Description: "The harmonic mean of precision and recall, for one label (`F1(positive=dog)`) or over all: `average=macro` is the plain mean over labels, `weighted` weighs them by how often they are true, `micro` pools all decisions. `Precision` and `Recall` are asked for in the same way.",
+		Description: "The harmonic mean of precision and recall, for one label (`F1(positive=dog)`) or over all: `average=macro` is the plain mean over labels, `weighted` weighs them by how often they are true, `micro` pools all decisions. `F1(average=macro,labels='cat,dog')` averages over these labels alone, and `F(beta=0.5,average=macro)` weighs precision more. `Precision` and `Recall` are asked for in the same way.",
 		Links: []Link{
 			{"scikit-learn's measures of classification", "https://scikit-learn.org/stable/modules/model_evaluation.html#classification-metrics"},
 			{"The measures of this server", "/info?fields=measures"},

@@ -3,8 +3,13 @@ package measure
 var (
 	average = Parameter{Name: "average", Domain: "choice", Choices: []string{"macro", "micro", "weighted"},
 		Definition: "macro: plain mean over the labels; weighted: mean weighted by how often a label is true; micro: all decisions pooled"}
+	positive = Parameter{Name: "positive", Domain: "label", Definition: "the one label that is measured"}
+	someOf   = Parameter{Name: "labels", Domain: "label", with: average.Name,
+		Definition: "the labels that are averaged, separated by commas; all unless given"}
+	beta = Parameter{Name: "beta", Domain: "number", Default: "1.0", Min: 0, Max: 1000,
+		Definition: "how many times as much recall counts as precision"}
 	averageOrPositive = []string{average.Name, positive.Name}
-	positive          = Parameter{Name: "positive", Domain: "label", Definition: "the one label that is measured"}
+	ofLabels          = []Parameter{average, positive, someOf}
 )
 
 var classificationEvaluator = EvaluatorKind{
@@ -17,15 +22,21 @@ var classificationEvaluator = EvaluatorKind{
 	Families: []Family{
 		{Name: "Accuracy", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Share of items whose predicted label is the true one."},
 		{Name: "BalancedAccuracy", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Mean recall over the labels of the truth."},
-		{Name: "F1", Cutoff: NoCutoff, Parameters: []Parameter{average, positive}, oneOf: averageOrPositive, HigherIsBetter: true,
+		{Name: "F1", Cutoff: NoCutoff, Parameters: ofLabels, oneOf: averageOrPositive, HigherIsBetter: true,
 			Definition: "Harmonic mean of precision and recall."},
-		{Name: "Precision", Cutoff: NoCutoff, Parameters: []Parameter{average, positive}, oneOf: averageOrPositive, HigherIsBetter: true,
+		{Name: "F", Cutoff: NoCutoff, Parameters: append([]Parameter{beta}, ofLabels...), oneOf: averageOrPositive, HigherIsBetter: true,
+			Definition: "Weighted harmonic mean of precision and recall."},
+		{Name: "Precision", Cutoff: NoCutoff, Parameters: ofLabels, oneOf: averageOrPositive, HigherIsBetter: true,
 			Definition: "Share of the items predicted with a label that truly have it."},
-		{Name: "Recall", Cutoff: NoCutoff, Parameters: []Parameter{average, positive}, oneOf: averageOrPositive, HigherIsBetter: true,
+		{Name: "Recall", Cutoff: NoCutoff, Parameters: ofLabels, oneOf: averageOrPositive, HigherIsBetter: true,
 			Definition: "Share of the items that truly have a label that are predicted with it."},
 		{Name: "MCC", Cutoff: NoCutoff, HigherIsBetter: true,
 			Definition: "Matthews correlation coefficient of predicted and true labels, for any number of labels."},
-		{Name: "Kappa", Cutoff: NoCutoff, HigherIsBetter: true,
+		{Name: "Kappa", Cutoff: NoCutoff, HigherIsBetter: true, Parameters: []Parameter{
+			{Name: "weights", Domain: "choice", Choices: []string{"linear", "quadratic"},
+				Definition: "how far apart labels are counts, by their places in order, or by the squares of that; without it all count alike"}},
 			Definition: "Cohen's kappa: agreement with the truth beyond what chance would give."},
+		{Name: "MacroMAE", Cutoff: NoCutoff,
+			Definition: "Mean absolute error of labels that are numbers, as the mean over the true labels, so that rare ones count as much."},
 	},
 }

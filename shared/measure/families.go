@@ -43,6 +43,7 @@ type Parameter struct {
 	Max        float64  `json:"max,omitempty" doc:"for an integer or number: the greatest value"`
 	Open       bool     `json:"open,omitempty" doc:"min and max are themselves excluded"`
 	Definition string   `json:"definition"`
+	with       string   // another parameter that it needs
 }
 
 // canonical checks a value against the domain and returns the one way of writing it, without quotes.

@@ -106,6 +106,17 @@ func (m Measure) Number(name string) float64 {
 // Flag is Param for a flag.
 func (m Measure) Flag(name string) bool { return m.Param(name) == "True" }
 
+// Labels are those that the measure names: the positive one, or those that are averaged; nil when it names none.
+func (m Measure) Labels() []string {
+	if positive := m.Param("positive"); positive != "" {
+		return []string{positive}
+	}
+	if list := m.Param("labels"); list != "" {
+		return strings.Split(list, ",")
+	}
+	return nil
+}
+
 // Depth is the cutoff as a rank; 0 when there is none, or when it is a level of recall, which is written with a point or an exponent.
 func (m Measure) Depth() int {
 	n, _ := strconv.Atoi(m.Cutoff)
@@ -155,6 +166,12 @@ func (p *parser) measure() (Measure, error) {
 	if len(f.oneOf) > 0 && !f.hasOne(params) { // F1 without saying of what: a silent choice would be a wrong number for somebody
 		return Measure{}, fmt.Errorf("%[1]s needs exactly one of %[2]s: %[1]s(average=macro) or %[1]s(positive=LABEL), for example", f.Name,
 			strings.Join(f.oneOf, ", "))
+	}
+	for _, given := range params {
+		with := f.parameter(given.Name).with
+		if with != "" && !slices.ContainsFunc(params, func(other Param) bool { return other.Name == with }) {
+			return Measure{}, fmt.Errorf("%s of %s goes with %s: give that too", given.Name, f.Name, with)
+		}
 	}
 	m := Measure{Kind: p.evaluator.Kind, Name: f.Name, Params: params}
 	if m.Cutoff, err = p.cutoff(f); err != nil {

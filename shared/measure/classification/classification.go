@@ -10,9 +10,13 @@
 //   - BalancedAccuracy: mean recall of the labels that occur in the truth.
 //   - Precision, Recall, F1 with average=macro: mean over all labels; weighted: mean weighted by the number of examples
 //     that truly have the label; micro: over all decisions together, which with one label for each example is Accuracy.
-//     With positive=LABEL: of that label, and not defined when the truth does not have it.
+//     With labels: over these alone. With positive=LABEL: of that label. Not defined when the truth does not have a label that is named.
+//   - F: (1 + beta²) hits / (beta² examples + predictions) in the place of F1.
 //   - MCC: Matthews' coefficient, for more than two labels Gorodkin's R_K; 0 when truth or predictions have one label only.
-//   - Kappa: Cohen's; not defined when truth and predictions have one and the same label throughout.
+//   - Kappa: Cohen's; not defined when truth and predictions have one and the same label throughout. With weights, disagreements count by
+//     how many labels lie between, which are in the order of numbers where all of them are numbers, and else of their bytes.
+//   - MacroMAE: mean over the true labels of the mean absolute error of their examples (Baccianella, Esuli and Sebastiani, ISDA 2009); not
+//     defined when a label is no number.
 //
 // They are those of scikit-learn, but for what is not defined: that has no value and a reason, never NaN.
 package classification
@@ -40,54 +44,75 @@ var Computation = predictions.Computation(Version, predictions.Labels,
 // index of a label in labels. There is at least one example, and every measure is one of classification.
 func Evaluate(measures []measure.Measure, labels []string, truth, predicted []int32) measure.Result {
 	t := newCounts(len(labels), truth, predicted)
-	return measure.Compute(measures, func(m measure.Measure) (float64, string) { return t.measure(m, labels) })
+	o := &ordinal{counts: t, names: labels, truth: truth, predicted: predicted}
+	return measure.Compute(measures, func(m measure.Measure) (float64, string) {
+		switch m.Name {
+		case "Accuracy":
+			return ratio(t.correct, t.samples), ""
+		case "BalancedAccuracy":
+			return mean(t.labels, labelCounts.recall, labelCounts.isTrue), ""
+		case "MCC":
+			return t.matthews(), ""
+		case "Kappa":
+			if weights := m.Param("weights"); weights != "" {
+				return o.kappa(weights == "quadratic")
+			}
+			return t.kappa()
+		case "MacroMAE":
+			return o.macroError()
+		default:
+			return t.ofLabels(m, labels, scoreOf(m))
+		}
+	})
 }
 
-// measure is the value of m, or the reason why it has none.
-func (t *counts) measure(m measure.Measure, labels []string) (value float64, reason string) {
+// scoreOf is what a measure computes of single labels.
+func scoreOf(m measure.Measure) func(labelCounts) float64 {
 	switch m.Name {
-	case "Accuracy":
-		return ratio(t.correct, t.samples), ""
-	case "BalancedAccuracy":
-		return t.mean(labelCounts.recall, labelCounts.isTrue), ""
-	case "MCC":
-		return t.matthews(), ""
-	case "Kappa":
-		return t.kappa()
+	case "Precision":
+		return labelCounts.precision
+	case "Recall":
+		return labelCounts.recall
+	case "F1":
+		return labelCounts.f1
+	default:
+		square := m.Number("beta") * m.Number("beta")
+		return func(l labelCounts) float64 { return l.f(square) }
 	}
-	return t.ofLabels(m, labels, scores[m.Name])
-}
-
-// scores are the measures of single labels.
-var scores = map[string]func(labelCounts) float64{
-	"Precision": labelCounts.precision, "Recall": labelCounts.recall, "F1": labelCounts.f1,
 }
 
 // ofLabels is a score of one label, or its average over the labels.
 func (t *counts) ofLabels(m measure.Measure, labels []string, score func(labelCounts) float64) (float64, string) {
-	if positive := m.Param("positive"); positive != "" {
-		code := slices.Index(labels, positive)
-		if code < 0 || t.labels[code].actual == 0 {
-			return 0, fmt.Sprintf("no example of the truth has the label %q", positive)
+	chosen := t.labels
+	if names := m.Labels(); names != nil {
+		chosen = nil
+		for _, name := range names {
+			code := slices.Index(labels, name)
+			if code < 0 || t.labels[code].actual == 0 {
+				return 0, fmt.Sprintf("no example of the truth has the label %q", name)
+			}
+			chosen = append(chosen, t.labels[code])
 		}
-		return score(t.labels[code]), ""
 	}
 	switch m.Param("average") {
 	case "macro":
-		return t.mean(score, labelCounts.occurs), ""
+		return mean(chosen, score, labelCounts.occurs), ""
 	case "weighted":
-		return t.mean(score, labelCounts.support), ""
-	default: // micro: hits, predictions and examples summed over the labels
-		n := t.samples
-		return score(labelCounts{hits: t.correct, predicted: n, actual: n}), ""
+		return mean(chosen, score, labelCounts.support), ""
+	default: // micro, or one label alone: hits, predictions and examples summed over the labels
+		var all labelCounts
+		for _, l := range chosen {
+			all.hits, all.predicted, all.actual = all.hits+l.hits, all.predicted+l.predicted, all.actual+l.actual
+		}
+		return score(all), ""
 	}
 }
 
 // mean is the mean of a score over the labels, each with a weight.
-func (t *counts) mean(score func(labelCounts) float64, weight func(labelCounts) int64) float64 {
+func mean(labels []labelCounts, score func(labelCounts) float64, weight func(labelCounts) int64) float64 {
 	var sum float64
 	var weights int64
-	for _, m := range t.labels {
+	for _, m := range labels {
 		w := weight(m)
 		sum += float64(w) * score(m)
 		weights += w
@@ -127,7 +152,7 @@ func (t *counts) products() (chance, predicted, actual int64) {
 	return chance, predicted, actual
 }
 
-// counts counts what every measure of this package is made of. There is no confusion matrix: with ten thousand
+// counts counts what every measure of nominal labels is made of. There is no confusion matrix: with ten thousand
 // labels it would have a hundred million cells, and no measure here needs more than its diagonal and margins.
 type counts struct {
 	samples, correct int64
@@ -168,6 +193,15 @@ func ratio(a, b int64) float64 {
 func (m labelCounts) precision() float64 { return ratio(m.hits, m.predicted) }
 func (m labelCounts) recall() float64    { return ratio(m.hits, m.actual) }
 func (m labelCounts) f1() float64        { return ratio(2*m.hits, m.predicted+m.actual) }
+
+// f is F with the square of beta; 0/0 is 0.
+func (m labelCounts) f(square float64) float64 {
+	all := square*float64(m.actual) + float64(m.predicted)
+	if all == 0 {
+		return 0
+	}
+	return (1 + square) * float64(m.hits) / all
+}
 
 // Weights of the label in means: support is how many examples truly have it, isTrue is 1 when any has, and occurs is 1 when it is in
 // the truth or among the predictions.

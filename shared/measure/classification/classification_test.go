@@ -13,10 +13,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// everyMeasure has each family of the catalogue, with each average and of one label where it has parameters.
+// everyMeasure has each family of the catalogue that is about one label or all of them, with each average and of one label where it has
+// parameters.
 var everyMeasure = func() (names []string) {
 	for _, f := range measure.EvaluatorOf(measure.Classification).Families {
-		if len(f.Parameters) == 0 {
+		switch f.Name {
+		case "F", "MacroMAE": // ordinal_test.go has them
+			continue
+		case "F1", "Precision", "Recall":
+		default:
 			names = append(names, f.Name)
 			continue
 		}

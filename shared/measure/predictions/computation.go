@@ -19,9 +19,11 @@ func Computation(version string, values Values, evaluate func([]measure.Measure,
 				return nil, report.Diagnostics(), err
 			}
 			for _, m := range asked {
-				if positive := m.Param("positive"); positive != "" && !slices.Contains(truth.Labels(), positive) {
-					report.Warnf("", 0, "%s has no value for any run, since no example of the truth has the label %q; check how the label is written",
-						m, positive)
+				for _, label := range m.Labels() {
+					if !slices.Contains(truth.Labels(), label) {
+						report.Warnf("", 0, "%s has no value for any run, since no example of the truth has the label %q; check how the label is written",
+							m, label)
+					}
 				}
 			}
 			return truth.withMeasures(asked, evaluate), report.Diagnostics(), nil

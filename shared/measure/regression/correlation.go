@@ -20,6 +20,25 @@ func pearson(x, y []float64) (float64, string) {
 	return max(-1, min(1, r)), ""
 }
 
+// concordance is Lin's coefficient of x and y.
+func concordance(x, y []float64) (float64, string) {
+	if len(x) < 2 {
+		return 0, tooFew
+	}
+	e := exponent(max(largest(x), largest(y)))
+	x, y = scaled(x, e), scaled(y, e)
+	differences := make([]float64, len(x)) // whose mean has more digits than the difference of the means
+	for i := range x {
+		differences[i] = x[i] - y[i]
+	}
+	m, apart := newMoments(x, y), mean(differences)
+	spread := m.xx + m.yy + float64(len(x))*apart*apart
+	if spread == 0 {
+		return 0, "all values of truth and predictions are equal"
+	}
+	return 2 * m.xy / spread, ""
+}
+
 // spearman is the Pearson correlation of the ranks, where equal values share the mean of their ranks.
 func spearman(x, y []float64) (float64, string) { return pearson(ranks(x), ranks(y)) }
 

@@ -3,9 +3,13 @@
 // # Definitions
 //
 //   - MSE: mean of the squared differences; RMSE: its square root; MAE: mean of the absolute differences.
+//   - MedianAE: median of the absolute differences; MAPE: mean of the absolute differences, each divided by the true value, and not
+//     defined when one of these is 0, where scikit-learn divides by the least number.
 //   - R2: 1 - SSE/SST, where SST is about the mean of the truth. When all values of the truth are equal it is 1 for
 //     perfect predictions and 0 for others.
 //   - Pearson: product-moment correlation; Spearman: that of the ranks, ties sharing their mean rank; Kendall: tau-b.
+//   - CCC: 2 cov / (var + var + squared difference of the means) (Lin, Biometrics 45, 1989), not defined when all values of both sides
+//     are equal.
 //
 // They are those of scikit-learn and scipy. R2 and the correlations need two examples, and the correlations are not
 // defined when either side is constant: then they have no value and a reason, never NaN.
@@ -36,6 +40,9 @@ var measures = map[string]func(truth, predicted []float64) (value float64, reaso
 	"Pearson":  pearson,
 	"Spearman": spearman,
 	"Kendall":  Kendall,
+	"CCC":      concordance,
+	"MedianAE": medianAbsoluteError,
+	"MAPE":     meanPercentageError,
 }
 
 // Computation is that of the evaluator of regression.
@@ -86,6 +93,31 @@ func rootMeanSquaredError(truth, predicted []float64) (float64, string) {
 func meanAbsoluteError(truth, predicted []float64) (float64, string) {
 	d := newDeviations(truth, predicted)
 	return representable(math.Ldexp(d.absolutes/float64(d.n), d.exponent))
+}
+
+func medianAbsoluteError(truth, predicted []float64) (float64, string) {
+	halves := make([]float64, len(truth)) // of the errors: the mean of two in the middle is their sum, and no error overflows
+	for i, t := range truth {
+		halves[i] = math.Abs(t/2 - predicted[i]/2)
+	}
+	slices.Sort(halves)
+	middle := len(halves) / 2
+	return representable(halves[middle] + halves[len(halves)-1-middle])
+}
+
+func meanPercentageError(truth, predicted []float64) (float64, string) {
+	var sum measure.Sum
+	for i, t := range truth {
+		if t == 0 {
+			return 0, "a value of the truth is 0, of which no error is a share"
+		}
+		share := (t - predicted[i]) / t
+		if math.IsInf(t-predicted[i], 0) {
+			share = (t/2 - predicted[i]/2) / t * 2
+		}
+		sum.Add(math.Abs(share) / float64(len(truth)))
+	}
+	return representable(sum.Total())
 }
 
 // rSquared is R2 = 1 - SSE/SST. A constant truth has SST = 0, and then R2 is 1 for perfect predictions and 0

@@ -89,17 +89,41 @@ func isConstant(xs []float64) bool { return slices.Min(xs) == slices.Max(xs) }
 // naive evaluates the measures from their definitions; what is not defined is not there.
 func naive(truth, predicted []float64) map[string]float64 {
 	n := precise(float64(len(truth)))
-	squares, absolutes := precise(0), precise(0)
+	squares, absolutes, shares, apart := precise(0), precise(0), precise(0), precise(0)
+	var errors []*big.Float
+	defined := true // MAPE, for which each share must be a float64
 	for i := range truth {
 		d := precise(0).Sub(precise(truth[i]), precise(predicted[i]))
+		apart.Add(apart, d)
+		squares.Add(squares, precise(0).Mul(d, d))
+		errors = append(errors, precise(0).Abs(d))
 		absolutes.Add(absolutes, precise(0).Abs(d))
-		squares.Add(squares, d.Mul(d, d))
+		if truth[i] == 0 {
+			defined = false
+			continue
+		}
+		share := precise(0).Quo(precise(0).Abs(d), precise(math.Abs(truth[i])))
+		defined = defined && !math.IsInf(double(share), 0)
+		shares.Add(shares, share)
 	}
 	meanSquare := precise(0).Quo(squares, n)
 	values := map[string]float64{
 		"MSE":  double(meanSquare),
 		"RMSE": double(precise(0).Sqrt(meanSquare)),
 		"MAE":  double(absolutes.Quo(absolutes, n)),
+	}
+	slices.SortFunc(errors, (*big.Float).Cmp)
+	middle := precise(0).Add(errors[len(errors)/2], errors[(len(errors)-1)/2])
+	values["MedianAE"] = double(middle.Quo(middle, precise(2)))
+	if defined {
+		values["MAPE"] = double(shares.Quo(shares, n))
+	}
+	if len(truth) > 1 {
+		xx, yy, xy := naiveMoments(truth, predicted)
+		apart.Quo(apart.Mul(apart, apart), n) // n times the square of the mean difference
+		if spread := xx.Add(xx.Add(xx, yy), apart); spread.Sign() > 0 {
+			values["CCC"] = double(xy.Quo(xy.Mul(xy, precise(2)), spread))
+		}
 	}
 	switch {
 	case len(truth) < 2:
@@ -157,8 +181,8 @@ func tolerance(name string) float64 {
 	switch name {
 	case "MSE":
 		return math.SmallestNonzeroFloat64
-	case "RMSE", "MAE":
-		return 0
+	case "RMSE", "MAE", "MedianAE", "MAPE":
+		return 2 * math.SmallestNonzeroFloat64
 	}
 	return 1e-12
 }
@@ -167,7 +191,7 @@ func tolerance(name string) float64 {
 func TestEvaluate_IgnoresUnits(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Regression, everyMeasure...)
 	evaluate := func(unit int) measure.Result {
-		truth, predicted := []float64{1, 2.5, -3, 7, 0}, []float64{1.5, 2, -3, 8, 1}
+		truth, predicted := []float64{1, 2.5, -3, 7, 4}, []float64{1.5, 2, -3, 8, 1}
 		for i := range truth {
 			truth[i], predicted[i] = math.Ldexp(truth[i], unit), math.Ldexp(predicted[i], unit)
 		}
@@ -183,7 +207,7 @@ func TestEvaluate_IgnoresUnits(t *testing.T) {
 				if want = math.Ldexp(want, 2*unit); math.IsInf(want, 0) {
 					continue
 				}
-			case "RMSE", "MAE":
+			case "RMSE", "MAE", "MedianAE":
 				want = math.Ldexp(want, unit)
 			}
 			if g := got.Measures[name]; g == nil || *g != want {

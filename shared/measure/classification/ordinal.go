@@ -1,0 +1,133 @@
+package classification
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"assay/shared/measure"
+)
+
+// ordinal measures labels that have an order.
+type ordinal struct {
+	*counts
+	names            []string // of the labels, by code
+	truth, predicted []int32  // codes, by example
+}
+
+// values returns the numbers that the labels are, by code, or the first label that occurs and is none.
+func (o *ordinal) values() (values []float64, other string) {
+	values = make([]float64, len(o.names))
+	for code, name := range o.names {
+		x, err := strconv.ParseFloat(name, 64)
+		if o.labels[code].occurs() > 0 && (err != nil || math.IsNaN(x) || math.IsInf(x, 0)) {
+			return nil, name
+		}
+		values[code] = x
+	}
+	return values, ""
+}
+
+// places numbers the labels that occur in their order: that of numbers where all are numbers, and else of their bytes.
+func (o *ordinal) places() []int64 {
+	var codes []int
+	for code := range o.names {
+		if o.labels[code].occurs() > 0 {
+			codes = append(codes, code)
+		}
+	}
+	compare := func(a, b int) int { return cmp.Compare(o.names[a], o.names[b]) }
+	if values, other := o.values(); other == "" {
+		compare = func(a, b int) int {
+			return cmp.Or(cmp.Compare(values[a], values[b]), cmp.Compare(o.names[a], o.names[b]))
+		}
+	}
+	slices.SortFunc(codes, compare)
+	places := make([]int64, len(o.names))
+	for place, code := range codes {
+		places[code] = int64(place)
+	}
+	return places
+}
+
+// kappa is 1 - observed / expected disagreement, where a disagreement counts as many as its labels are apart, or the square of that.
+func (o *ordinal) kappa(quadratic bool) (float64, string) {
+	places := o.places()
+	var observed float64
+	for i, t := range o.truth {
+		apart := math.Abs(float64(places[t] - places[o.predicted[i]]))
+		if quadratic {
+			apart *= apart
+		}
+		observed += apart
+	}
+	n := float64(o.samples)
+	expected := o.linear(places)
+	if quadratic {
+		expected = o.quadratic(places)
+	}
+	if expected == 0 {
+		return 0, "truth and predictions have one and the same label throughout, so chance alone explains the agreement"
+	}
+	return 1 - observed*n/expected, ""
+}
+
+// linear is the sum over all pairs of a true and a predicted label of how far they are apart. Between two places that follow each
+// other lie as many steps as there are pairs with one label on each side.
+func (o *ordinal) linear(places []int64) float64 {
+	actual, predicted := make([]float64, len(places)), make([]float64, len(places))
+	for code, l := range o.labels {
+		actual[places[code]] += float64(l.actual)
+		predicted[places[code]] += float64(l.predicted)
+	}
+	var sum, below, guessed float64
+	n := float64(o.samples)
+	for place := range actual {
+		below, guessed = below+actual[place], guessed+predicted[place]
+		sum += below*(n-guessed) + guessed*(n-below)
+	}
+	return sum
+}
+
+// quadratic is the sum over all pairs of a true and a predicted label of the square of how far they are apart. Places are taken from the
+// mean of the true ones, so that no large numbers cancel out.
+func (o *ordinal) quadratic(places []int64) float64 {
+	n, centre := float64(o.samples), 0.0
+	for code, l := range o.labels {
+		centre += float64(places[code]) * float64(l.actual) / n
+	}
+	var trueSquares, squares, trueSum, sum float64
+	for code, l := range o.labels {
+		x := float64(places[code]) - centre
+		trueSum, sum = trueSum+x*float64(l.actual), sum+x*float64(l.predicted)
+		trueSquares, squares = trueSquares+x*x*float64(l.actual), squares+x*x*float64(l.predicted)
+	}
+	return n*trueSquares + n*squares - 2*trueSum*sum
+}
+
+// macroError is the mean over the true labels of how far the predictions of their examples are from them.
+func (o *ordinal) macroError() (float64, string) {
+	values, other := o.values()
+	if other != "" {
+		return 0, fmt.Sprintf("the label %q is not a number", other)
+	}
+	errors := make([]measure.Sum, len(values))
+	for i, t := range o.truth {
+		errors[t].Add(math.Abs(values[t] - values[o.predicted[i]]))
+	}
+	var total measure.Sum
+	labels := 0
+	for code, l := range o.labels {
+		if l.actual > 0 {
+			total.Add(errors[code].Total() / float64(l.actual))
+			labels++
+		}
+	}
+	mean := total.Total() / float64(labels)
+	if math.IsInf(mean, 0) || math.IsNaN(mean) {
+		return 0, "its value is too large for a double-precision number"
+	}
+	return mean, ""
+}

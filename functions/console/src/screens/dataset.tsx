@@ -12,7 +12,7 @@ import { FileName } from "../ui/files";
 import { filled, Form, member, mergePatch, type Editing, type Values } from "../ui/form";
 import { MarkdownField } from "../ui/markdown_field";
 import { MeasuresField } from "../ui/measures_field";
-import { Action, Busy, Loaded, Tag } from "../ui/show";
+import { Action, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { TaskFrame } from "../ui/task_nav";
 import { ForOrganizers, Limits, truthState, Window } from "./edit_task";
@@ -103,7 +103,7 @@ function State({ of: d }: { of: Dataset }) {
 }
 
 function Editor({ taskId, of, latest }: Props) {
-  const kinds = useKinds();
+  const info = useGet("/info", {}), [usual] = useKinds();
   const [added, setAdded] = useState<Added>({ inputs: [], truths: [] });
   const [round, setRound] = useState(0); // of choosing files, whose fields begin empty
   const [sending, setSending] = useState<{ name: string; doing: string; share: number }>();
@@ -133,9 +133,9 @@ function Editor({ taskId, of, latest }: Props) {
       await refresh();
     }
   };
-  if (kinds.length < 2) return <Busy />;
+  if (!info.data) return <Loaded of={info}>{() => <></>}</Loaded>;
   return (
-    <Form name={`dataset ${of?.id ?? taskId}`} initial={of ? fieldsOf(of) : fresh(kinds[0]!)} button={of ? "Save the dataset" : "Add the dataset"} submit={act}
+    <Form name={`dataset ${of?.id ?? taskId}`} initial={of ? fieldsOf(of) : fresh(usual!)} button={of ? "Save the dataset" : "Add the dataset"} submit={act}
       {...(of && { preview, latest: async () => fieldsOf((await read()) ?? of) })}>
       {f => (
         <>

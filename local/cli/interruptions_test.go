@@ -163,22 +163,22 @@ func TestRequests_PassBusyServersAndBrokenConnections(t *testing.T) {
 func TestRefusals_SayWhatHeals(t *testing.T) {
 	s, tom, _ := prepared(t)
 	run := tom.write("run.txt", goodRun)
-	stranger := &person{t: t, folder: t.TempDir(), home: t.TempDir(), env: map[string]string{}}
-	stranger.says(notSignedIn, []string{"No server is known", "Try: assay login"}, "tasks")
-	stranger.says(failed, []string{"no URL of a server"}, "tasks", "--server", "lake")
-	stranger.says(failed, []string{"at least 1", "Try: assay submit --help"}, "submit")
-	stranger.says(failed, []string{"unknown command", "Try: assay --help"}, "lake")
-	stranger.says(fileRefused, []string{"is no file"}, "submit", s.url+"/tasks/"+tom.ids("tasks")[0], tom.folder, "--dataset", "Rivers")
-	stranger.env["ASSAY_URL"] = s.url
-	stranger.says(done, []string{"Lake search"}, "tasks")
-	stranger.says(notSignedIn, []string{"Try: assay login " + s.url}, "submit", "Lake search", "Rivers="+run)
-	stranger.env["ASSAY_TOKEN"] = strings.TrimSpace(tom.want(done, "tokens", "create", "reader", "--scopes", "read"))
-	stranger.says(notFound, []string{"more scopes"}, "submit", "Lake search", "Rivers="+run)
+	newcomer := &person{t: t, folder: t.TempDir(), home: t.TempDir(), env: map[string]string{}}
+	newcomer.says(notSignedIn, []string{"No server is known", "Try: assay login"}, "tasks")
+	newcomer.says(failed, []string{"no URL of a server"}, "tasks", "--server", "lake")
+	newcomer.says(failed, []string{"at least 1", "Try: assay submit --help"}, "submit")
+	newcomer.says(failed, []string{"unknown command", "Try: assay --help"}, "lake")
+	newcomer.says(fileRefused, []string{"is no file"}, "submit", s.url+"/tasks/"+tom.ids("tasks")[0], tom.folder, "--dataset", "Rivers")
+	newcomer.env["ASSAY_URL"] = s.url
+	newcomer.says(done, []string{"Lake search"}, "tasks")
+	newcomer.says(notSignedIn, []string{"Try: assay login " + s.url}, "submit", "Lake search", "Rivers="+run)
+	newcomer.env["ASSAY_TOKEN"] = strings.TrimSpace(tom.want(done, "tokens", "create", "reader", "--scopes", "read"))
+	newcomer.says(notFound, []string{"more scopes"}, "submit", "Lake search", "Rivers="+run)
 	tom.says(done, []string{"reader", "read"}, "tokens")
 	tom.want(done, "tokens", "delete", tom.ids("tokens")[0])
 	tom.says(done, []string{"You have no access token"}, "tokens")
-	stranger.env["ASSAY_TOKEN"] = "assay_nothing"
-	stranger.says(notSignedIn, []string{"Try: a valid access token in ASSAY_TOKEN"}, "submit", "Lake search", "Rivers="+run)
+	newcomer.env["ASSAY_TOKEN"] = "assay_nothing"
+	newcomer.says(notSignedIn, []string{"Try: a valid access token in ASSAY_TOKEN"}, "submit", "Lake search", "Rivers="+run)
 	tom.says(failed, []string{"The body has a fault.\n  /secret: is no secret"}, "join", "assay-invitation_nothing")
 	tom.says(notFound, []string{`no task "Ponds"`, "Try: assay tasks"}, "submit", "Ponds", run)
 	tom.says(fileRefused, []string{"no such file"}, "submit", "Lake search", "Rivers=missing.txt")

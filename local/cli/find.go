@@ -15,9 +15,8 @@ var (
 	link      = regexp.MustCompile(`(?s)^https?://.*`)
 )
 
-// task returns the task that the first argument means: by a URL of any of its pages, whose server is used then, by its id or by its name.
-func (c *call) task() object {
-	text := c.arg(0)
+// task returns the task that the text means: by a URL of any of its pages, whose server is used then, by its id or by its name.
+func (c *call) task(text string) object {
 	c.connect(link.FindString(text))
 	if id := idPattern.FindString(text); id != "" {
 		return c.get(client.Path("tasks", id))

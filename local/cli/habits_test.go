@@ -216,6 +216,12 @@ func printAll(t *testing.T, s *server) {
 		both(args...)
 	}
 	runs := p.ids("runs")
+	id := p.ids("tasks")[0]
+	for _, named := range []string{id, s.url + "/v1/tasks/" + id, "lake"} {
+		if got := p.ids("runs", "--task", named); !slices.Equal(got, runs) {
+			t.Errorf("runs of the task %s are %v, want %v", named, got, runs)
+		}
+	}
 	both("runs", runs[0], "--wait")
 	both("logs", runs[0])
 	both("compare", runs[0], runs[1])

@@ -231,7 +231,7 @@ func online(run func(*call)) func(*call) {
 // inTask is a command of a task, which its first argument means.
 func inTask(run func(*call, object)) func(*call) {
 	return func(c *call) {
-		if task := c.task(); c.err == nil {
+		if task := c.task(c.arg(0)); c.err == nil {
 			run(c, task)
 		}
 	}

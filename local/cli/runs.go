@@ -59,11 +59,20 @@ type outcome struct {
 }
 
 func showRuns(c *call) {
+	task := c.text("task")
+	if task == "" {
+		c.connect("")
+	} else {
+		task = c.task(task).id()
+	}
+	if c.err != nil {
+		return
+	}
 	if len(c.args) > 0 {
 		c.await(c.args, nil)
 		return
 	}
-	c.list(client.Query(client.Path("runs"), "filter[userId]", c.me().ID, "filter[taskId]", c.text("task")),
+	c.list(client.Query(client.Path("runs"), "filter[userId]", c.me().ID, "filter[taskId]", task),
 		"You have no run here yet. Submit one with: assay submit TASK FILE",
 		"ID id|STATE state|TITLE label,title,runTag|SUBMITTED createdAt|FINAL final")
 }

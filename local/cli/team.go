@@ -33,7 +33,7 @@ func join(c *call) {
 		c.acceptInvitation(c.arg(0)[i:])
 		return
 	}
-	task := c.task()
+	task := c.task(c.arg(0))
 	r := c.register(task)
 	c.say(r, "%s takes part in %s: %s.", r.text("team"), task.text("name"), r.text("state"))
 }

@@ -164,7 +164,7 @@ type soakIssuer struct {
 func newSoakIssuer(t *testing.T) *soakIssuer {
 	t.Helper()
 	i := new(soakIssuer)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if i.away.Load() {
 			panic(http.ErrAbortHandler)
 		}
@@ -172,12 +172,13 @@ func newSoakIssuer(t *testing.T) *soakIssuer {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 		}).ServeHTTP(w, r)
 	}))
-	t.Cleanup(server.Close)
-	i.url = server.URL
+	i.url = "http://" + server.Listener.Addr().String()
 	var err error
-	if i.Issuer, err = devissuer.Open("", server.URL, audience); err != nil {
+	if i.Issuer, err = devissuer.Open("", i.url, audience); err != nil {
 		t.Fatal(err)
 	}
+	server.Start()
+	t.Cleanup(server.Close)
 	return i
 }
 

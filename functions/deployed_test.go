@@ -29,6 +29,7 @@ import (
 	"assay/shared/api"
 	"assay/shared/auth"
 	"assay/shared/auth/devissuer"
+	"assay/shared/auth/devissuer/issuertest"
 	"assay/shared/blob/s3"
 	"assay/shared/blob/s3/s3test"
 	"assay/shared/config"
@@ -104,8 +105,7 @@ type deployment struct {
 	url string
 
 	filesOrigin string
-	issuer      *devissuer.Issuer
-	issuerURL   string
+	issuer      *issuertest.Issuer
 	mirror      *mirror
 	table       *dynamo.Store
 	functions   map[string]*lambdatest.Function
@@ -118,8 +118,7 @@ const deployedAudience = "assay"
 
 // deploy deploys everything, with guards that hold each function to its rights or without, and each function prepared.
 func deploy(t *testing.T, folder string, guards bool, prepare ...func(*lambdatest.Function)) *deployment {
-	d := &deployment{t: t, functions: map[string]*lambdatest.Function{}}
-	d.identity()
+	d := &deployment{t: t, issuer: issuertest.Start(t, deployedAudience), functions: map[string]*lambdatest.Function{}}
 	db, table := dynamotest.Start(t), dynamotest.TableName()
 	d.table = dynamo.New(db, table)
 	if err := d.table.CreateTable(t.Context()); err != nil {
@@ -128,7 +127,7 @@ func deploy(t *testing.T, folder string, guards bool, prepare ...func(*lambdates
 	d.schedules = lambdatest.NewScheduler(t)
 	files, bucket := s3test.StartNotifying(t, d.arrived)
 	env := []string{
-		config.TableVariable + "=" + table, config.BucketVariable + "=" + bucket, config.IssuerVariable + "=" + d.issuerURL,
+		config.TableVariable + "=" + table, config.BucketVariable + "=" + bucket, config.IssuerVariable + "=" + d.issuer.URL,
 		config.AudienceVariable + "=" + deployedAudience,
 		"AWS_ENDPOINT_URL_SCHEDULER=" + d.schedules.URL,
 		config.ScheduleGroupVariable + "=assay", config.ScheduleRoleVariable + "=arn:aws:iam::000000000000:role/schedules",
@@ -168,11 +167,11 @@ func deploy(t *testing.T, folder string, guards bool, prepare ...func(*lambdates
 	front := httptest.NewServer(lambdatest.NewHTTPAPI(routes))
 	t.Cleanup(front.Close)
 	d.url = front.URL
-	verifier, err := auth.New(auth.Config{Issuer: d.issuerURL, Audience: deployedAudience})
+	verifier, err := auth.New(auth.Config{Issuer: d.issuer.URL, Audience: deployedAudience})
 	if err != nil {
 		t.Fatal(err)
 	}
-	info := api.BuildInfo(d.issuerURL)
+	info := api.BuildInfo(d.issuer.URL)
 	info.FilesOrigin = d.filesOrigin
 	d.mirror = &mirror{t: t, handler: api.New(&api.Env{
 		Quotas: quota.New(record.DefaultQuotas(), d.table, time.Now), Rates: ratelimit.New(ratelimit.Distributed(), ""),
@@ -202,21 +201,6 @@ func streamed(image map[string]events.DynamoDBAttributeValue) bool {
 	name, _ := dynamo.IndexKeys(record.ByWork)
 	v, ok := image[name]
 	return ok && (strings.HasPrefix(v.String(), record.QueuePartition("")) || v.String() == record.DuePartition)
-}
-
-// identity serves a development issuer over HTTP, as any issuer is.
-func (d *deployment) identity() {
-	var handler http.Handler
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
-	d.t.Cleanup(server.Close)
-	var err error
-	if d.issuer, err = devissuer.Open(filepath.Join(d.t.TempDir(), "key"), server.URL, deployedAudience); err != nil {
-		d.t.Fatal(err)
-	}
-	handler = d.issuer.Handler(func(w http.ResponseWriter, _ *http.Request, err error) {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-	})
-	d.issuerURL = server.URL
 }
 
 // arrived hands a notification of the bucket, in S3's own words, to its function; twice more when it fails, as S3 does.

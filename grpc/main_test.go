@@ -11,8 +11,6 @@ import (
 	"encoding/pem"
 	"io"
 	"math/big"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -22,6 +20,7 @@ import (
 
 	"assay/grpc/assayv1"
 	"assay/shared/auth/devissuer"
+	"assay/shared/auth/devissuer/issuertest"
 	"assay/shared/config"
 	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
@@ -40,26 +39,6 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-}
-
-// issuer serves a development issuer's keys, as any issuer on the web does.
-func issuer(t *testing.T) trusted {
-	t.Helper()
-	var handler http.Handler
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
-	t.Cleanup(web.Close)
-	i, err := devissuer.Open(filepath.Join(t.TempDir(), "key"), web.URL+"/dev", "assay")
-	must(t, err)
-	handler = i.Handler(func(w http.ResponseWriter, _ *http.Request, err error) {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-	})
-	return trusted{i, web.URL + "/dev"}
-}
-
-// trusted is an issuer with its URL.
-type trusted struct {
-	*devissuer.Issuer
-	url string
 }
 
 // certificate makes one for a name that is not this machine's.
@@ -83,19 +62,19 @@ func certificate(t *testing.T) (certFile, keyFile string) {
 }
 
 // start serves over a fresh table until the test ends, and returns the address.
-func start(t *testing.T, i trusted, args ...string) string {
+func start(t *testing.T, i *issuertest.Issuer, args ...string) string {
 	t.Helper()
 	return startOver(t, i, dynamotest.Start(t), dynamotest.TableName(), args...)
 }
 
 // startOver serves over a table of the name, which it makes.
-func startOver(t *testing.T, i trusted, cfg aws.Config, name string, args ...string) string {
+func startOver(t *testing.T, i *issuertest.Issuer, cfg aws.Config, name string, args ...string) string {
 	t.Helper()
 	must(t, dynamo.New(cfg, name).CreateTable(t.Context()))
 	setEnvironment(t, cfg)
 	ctx, stop := context.WithCancel(context.Background())
 	ended, ready := make(chan error, 1), make(chan string, 1)
-	env := map[string]string{config.TableVariable: name, config.BucketVariable: "files", config.IssuerVariable: i.url,
+	env := map[string]string{config.TableVariable: name, config.BucketVariable: "files", config.IssuerVariable: i.URL,
 		config.AudienceVariable: "assay"}
 	go func() {
 		ended <- run(ctx, append([]string{"-addr", "127.0.0.1:0"}, args...), func(name string) string { return env[name] }, io.Discard,
@@ -144,7 +123,7 @@ func checked(t *testing.T, args ...string) error {
 }
 
 func TestRun_ServesOverDynamoDB(t *testing.T) {
-	i := issuer(t)
+	i := issuertest.Start(t, "assay")
 	addr := start(t, i)
 	if err := checked(t, "-addr", addr); err != nil {
 		t.Errorf("a healthy server is reported as %v", err)
@@ -163,7 +142,7 @@ func TestRun_ServesOverDynamoDB(t *testing.T) {
 }
 
 func TestRun_ServesTLS(t *testing.T) {
-	i := issuer(t)
+	i := issuertest.Start(t, "assay")
 	cert, key := certificate(t)
 	addr := start(t, i, "-tls-cert", cert, "-tls-key", key)
 	if err := checked(t, "-addr", addr, "-tls-cert", cert, "-tls-key", key); err != nil {
@@ -183,7 +162,7 @@ func TestRun_ServesTLS(t *testing.T) {
 }
 
 // lease asks for work, as a worker and as somebody else.
-func lease(t *testing.T, i trusted, addr string, secure credentials.TransportCredentials) {
+func lease(t *testing.T, i *issuertest.Issuer, addr string, secure credentials.TransportCredentials) {
 	t.Helper()
 	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(secure))
 	must(t, err)
@@ -215,11 +194,11 @@ func TestParse_NamesMissingFlags(t *testing.T) {
 }
 
 func TestRun_NamesTheIssuerOfTheDiscoveryDocument(t *testing.T) {
-	i := issuer(t)
-	args := []string{"-addr", "127.0.0.1:0", "-issuer", i.url + "/", "-audience", "assay", "-table", "assay", "-bucket", "files"}
+	i := issuertest.Start(t, "assay")
+	args := []string{"-addr", "127.0.0.1:0", "-issuer", i.URL + "/", "-audience", "assay", "-table", "assay", "-bucket", "files"}
 	err := run(t.Context(), args, func(string) string { return "" }, io.Discard, func(string) { t.Error("it serves") })
-	if err == nil || !strings.Contains(err.Error(), strconv.Quote(i.url)) {
-		t.Errorf("%v, want %s in the error", err, i.url)
+	if err == nil || !strings.Contains(err.Error(), strconv.Quote(i.URL)) {
+		t.Errorf("%v, want %s in the error", err, i.URL)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"assay/functions/rightstest"
 	"assay/grpc/assayv1"
 	"assay/shared/auth/devissuer"
+	"assay/shared/auth/devissuer/issuertest"
 	"assay/shared/blob/s3"
 	"assay/shared/blob/s3/s3test"
 	"assay/shared/files"
@@ -37,7 +38,7 @@ func TestRun_WorkersTransferFilesThroughS3(t *testing.T) {
 	t.Setenv("AWS_ENDPOINT_URL_S3", guardedS3)
 	db.Credentials = bucketServer.Credentials // the bucket's server checks them, the table's does not
 	db.Region = bucketServer.Region
-	issuer, table := issuer(t), dynamotest.TableName()
+	issuer, table := issuertest.Start(t, "assay"), dynamotest.TableName()
 	conn, err := grpc.NewClient(startOver(t, issuer, db, table, "-bucket", bucket), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	must(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
@@ -108,7 +109,7 @@ func TestRun_RefusesABucketOfAnotherTable(t *testing.T) {
 	name := dynamotest.TableName()
 	setEnvironment(t, db)
 	must(t, dynamo.New(db, name).CreateTable(t.Context()))
-	args := []string{"-addr", "127.0.0.1:0", "-issuer", issuer(t).url, "-audience", "assay", "-table", name, "-bucket", bucket}
+	args := []string{"-addr", "127.0.0.1:0", "-issuer", issuertest.Start(t, "assay").URL, "-audience", "assay", "-table", name, "-bucket", bucket}
 	err := run(t.Context(), args, func(string) string { return "" }, t.Output(), func(string) { t.Error("it serves") })
 	if !errors.Is(err, files.ErrOtherTable) {
 		t.Error(err)

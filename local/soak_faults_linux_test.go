@@ -19,7 +19,6 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/auth/devissuer"
 	"assay/shared/blob/s3/s3test"
 	"assay/shared/programtest"
 
@@ -57,7 +56,7 @@ func (s *soak) allFaults() []soakFault {
 			s.server.setClock(s.t, time.Duration(s.random.IntN(241)-120)*time.Second)
 			return func() { s.server.setClock(s.t, 0) }
 		}},
-		{name: "issuer away", starts: true, begin: during(s.issuer.away.Store)},
+		{name: "issuer away", starts: true, begin: during(s.issuer.Away.Store)},
 	}
 	if s.objects.gateway {
 		faults = append(faults, soakFault{name: "object store", begin: during(s.objects.fails.Store)})
@@ -152,34 +151,6 @@ func (s *soak) slowDisk(strace string) (end func()) {
 		_ = tracer.Process.Signal(syscall.SIGTERM)
 		_ = tracer.Wait()
 	}
-}
-
-// soakIssuer is an issuer that can be away: then it closes each connection without an answer.
-type soakIssuer struct {
-	*devissuer.Issuer
-	url  string
-	away atomic.Bool
-}
-
-func newSoakIssuer(t *testing.T) *soakIssuer {
-	t.Helper()
-	i := new(soakIssuer)
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if i.away.Load() {
-			panic(http.ErrAbortHandler)
-		}
-		i.Handler(func(w http.ResponseWriter, _ *http.Request, err error) {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-		}).ServeHTTP(w, r)
-	}))
-	i.url = "http://" + server.Listener.Addr().String()
-	var err error
-	if i.Issuer, err = devissuer.Open("", i.url, audience); err != nil {
-		t.Fatal(err)
-	}
-	server.Start()
-	t.Cleanup(server.Close)
-	return i
 }
 
 // soakObjects is where the files are: a bucket behind a proxy that can fail, or without a gateway the folder of the data.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/shared/auth/devissuer/issuertest"
 	"assay/shared/store/storetest"
 
 	"golang.org/x/time/rate"
@@ -102,8 +103,8 @@ func newSoak(t *testing.T, span time.Duration) *soak {
 	t.Helper()
 	s := &soak{t: t, server: newServerProcess(t), random: storetest.Random(t), limit: rate.NewLimiter(rate.Inf, 1), applied: map[string]int{},
 		span: span}
-	s.issuer = newSoakIssuer(t)
-	s.server.args += " -issuer " + s.issuer.url + " -audience " + audience + " -quotas " + soakQuotas + " -rates " + soakRates
+	s.issuer = issuertest.Start(t, audience)
+	s.server.args += " -issuer " + s.issuer.URL + " -audience " + audience + " -quotas " + soakQuotas + " -rates " + soakRates
 	s.objects = newSoakObjects(t, s.random)
 	s.server.args += s.objects.flags
 	s.ops = opsAddress(t, s.server)

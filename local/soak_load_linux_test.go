@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"assay/shared/auth/devissuer"
+	"assay/shared/auth/devissuer/issuertest"
 	"assay/shared/problem"
 	"assay/shared/record"
 
@@ -26,7 +27,7 @@ import (
 type soak struct {
 	t       *testing.T
 	server  *serverProcess
-	issuer  *soakIssuer
+	issuer  *issuertest.Issuer
 	objects *soakObjects
 	ops     string // address of the metrics
 	random  *rand.Rand

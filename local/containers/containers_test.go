@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"assay/shared/auth/devissuer"
+	"assay/shared/auth/devissuer/issuertest"
 	"assay/shared/programtest"
 	"assay/shared/store/dynamo/dynamotest"
 	"assay/shared/store/storetest"
@@ -85,17 +85,8 @@ func startStorage(t *testing.T) (table, objects string, front *balancer) {
 // startIssuer starts an OpenID Connect issuer, and returns its URL and what gives its tokens.
 func startIssuer(t *testing.T) (url string, login func(string, ...string) string) {
 	t.Helper()
-	var handler http.Handler
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
-	t.Cleanup(web.Close)
-	i, err := devissuer.Open("", web.URL+"/dev", "assay")
-	if err != nil {
-		t.Fatal(err)
-	}
-	handler = i.Handler(func(w http.ResponseWriter, _ *http.Request, err error) {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-	})
-	return web.URL + "/dev", func(user string, groups ...string) string {
+	i := issuertest.Start(t, "assay")
+	return i.URL, func(user string, groups ...string) string {
 		token, err := i.Token(devissuer.User{User: user, Groups: groups})
 		if err != nil {
 			t.Error(err)

@@ -50,7 +50,7 @@ func PageOf[R, V any, P records.Pointer[R]](ctx context.Context, c *Call, source
 	return p, err
 }
 
-// PageFor is PageOf for records that the caller is shown as their roles allow.
+// PageFor is PageOf for records that the caller is shown as their roles allow, whose JSON is kept. keep must not change them.
 func PageFor[R, V any, P interface {
 	records.Pointer[R]
 	seenByRoles[V]
@@ -59,13 +59,27 @@ func PageFor[R, V any, P interface {
 	if err != nil {
 		return p, err
 	}
-	return PageOf(ctx, c, sources, keep, func(r P) V { return r.For(rolesOf(r.Scope())) })
+	selection := records.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
+	p.Cursor, err = records.ListShared(ctx, c.Store, selection, keep, func(r P, key any) (bool, error) {
+		roles := rolesOf(r.Scope())
+		if key != nil {
+			key = shownRecord{key, roles}
+		}
+		return p.AddCached(r.For(roles), key)
+	})
+	return p, err
+}
+
+// shownRecord is what the JSON of a record in a list follows from.
+type shownRecord struct {
+	record any // key of one that does not change
+	roles  access.Role
 }
 
 // seenByRoles is what callers are shown as their roles allow.
 type seenByRoles[V any] interface {
 	Target
-	For(roles access.Role) V
+	For(roles access.Role) V // depends on nothing else
 }
 
 // ShowFor shows what the caller's roles allow.

@@ -80,6 +80,9 @@ type TaskItem struct {
 	DeletedBy string `json:"deletedBy,omitempty"`
 }
 
+// For returns the task as all see it who see it.
+func (t *TaskItem) For(access.Role) Task { return t.Task }
+
 // Deleting reports whether the task is being deleted, so that nothing can be added to it.
 func (t *TaskItem) Deleting() bool { return t.PendingWork.Is(DeleteTask) }
 

@@ -33,7 +33,7 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o opti
 		if p.More = full; full {
 			return false, nil
 		}
-		full, err = p.AddCached(e, key)
+		full, err = api.AddShown(&p, e, key)
 		full = full || len(p.Data) == c.Page.Limit
 		return true, err
 	})

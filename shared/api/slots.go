@@ -12,6 +12,8 @@ import (
 	"assay/shared/page"
 	"assay/shared/problem"
 	"assay/shared/records"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // Lists, and the pages that show several resources, share memory and processors. One takes 8 MiB, about six times
@@ -65,9 +67,20 @@ func PageFor[R, V any, P interface {
 		if key != nil {
 			key = shownRecord{key, roles}
 		}
-		return p.AddCached(r.For(roles), key)
+		return AddShown(&p, r.For(roles), key)
 	})
 	return p, err
+}
+
+// encoded has resources of pages as JSON: to encode them takes most of the time of a page.
+var encoded, _ = lru.New[any, []byte](maxEncoded) // the size is positive
+
+// maxEncoded is how many are kept, each of some KB with the record that it was encoded from.
+const maxEncoded = 8192
+
+// AddShown adds a resource to a page, whose JSON is kept and is the same whenever the key is; nil: it is not kept.
+func AddShown[V any](p *page.Page[V], shown V, key any) (full bool, err error) {
+	return p.AddCached(shown, key, encoded)
 }
 
 // shownRecord is what the JSON of a record in a list follows from.

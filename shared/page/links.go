@@ -11,8 +11,6 @@ import (
 	"sync"
 
 	"assay/shared/problem"
-
-	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // Links are the addresses of a page and of the next one.
@@ -37,45 +35,46 @@ type Page[R any] struct {
 // the escapes that AWS Lambda adds, an answer stays below the 6 MB that it can be there.
 const MaxBytes = 1 << 20
 
-// encoded has resources as JSON by comparable keys: to encode them takes most of the time of a page.
-var encoded, _ = lru.New[any, []byte](maxEncoded) // the size is positive
-
-const (
-	maxEncoded      = 8192
-	maxEncodedBytes = 4 << 10 // of one resource
-)
+// Cache keeps encoded resources by comparable keys, some or all of them.
+type Cache interface {
+	Get(key any) (text []byte, found bool)
+	Add(key any, text []byte) (evicted bool)
+}
 
 // Add appends a resource, and reports whether the page is full.
-func (p *Page[R]) Add(r R) (full bool, err error) { return p.AddCached(r, nil) }
+func (p *Page[R]) Add(r R) (full bool, err error) { return p.AddCached(r, nil, nil) }
 
-// AddCached is Add for a resource whose JSON is the same whenever it is added with an equal key, which is comparable, so that it may be
-// kept. With the key nil it is Add.
-func (p *Page[R]) AddCached(r R, key any) (full bool, err error) {
+// AddCached is Add for a resource whose JSON is the same whenever it is added with an equal key, so that the cache may keep it. With the
+// key nil it is Add.
+func (p *Page[R]) AddCached(r R, key any, cache Cache) (full bool, err error) {
 	if p.Data == nil {
 		p.Data, p.encoded, p.ends = make([]R, 0, DefaultLimit), buffers.Get().(*bytes.Buffer), make([]int, 0, DefaultLimit)
 		p.encoded.Reset()
 	}
 	p.Data = append(p.Data, r)
-	err = p.encode(len(p.Data)-1, key)
+	err = p.encode(len(p.Data)-1, key, cache)
 	return p.encoded.Len() >= MaxBytes, err
 }
+
+// maxCachedBytes is how long the JSON of one resource may be that a cache is given.
+const maxCachedBytes = 4 << 10
 
 // buffers are those of pages that were answered: most of the memory that a page takes.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// encode appends the resource with the number to those that are encoded. Without a key it is not kept.
-func (p *Page[R]) encode(i int, key any) (err error) {
+// encode appends the resource with the number to those that are encoded. Without a key there is no cache.
+func (p *Page[R]) encode(i int, key any, cache Cache) (err error) {
 	from, found := p.encoded.Len(), false
 	var text []byte
 	if key != nil {
-		text, found = encoded.Get(key)
+		text, found = cache.Get(key)
 	}
 	if found {
 		p.encoded.Write(text)
 	} else {
 		err = writeJSON(p.encoded, &p.Data[i]) // by its address, for else it would be copied once more
-		if text = p.encoded.Bytes()[from:]; key != nil && err == nil && len(text) <= maxEncodedBytes {
-			encoded.Add(key, bytes.Clone(text))
+		if text = p.encoded.Bytes()[from:]; key != nil && err == nil && len(text) <= maxCachedBytes {
+			cache.Add(key, bytes.Clone(text))
 		}
 	}
 	p.ends = append(p.ends[:i], p.encoded.Len())
@@ -95,7 +94,7 @@ func writeJSON(b *bytes.Buffer, v any) error {
 func (p *Page[R]) Render() (err error) {
 	p.encoded.Reset()
 	for i := range p.Data {
-		if err := p.encode(i, nil); err != nil {
+		if err := p.encode(i, nil, nil); err != nil {
 			return err
 		}
 	}

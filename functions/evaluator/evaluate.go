@@ -140,7 +140,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Lease
 		if err != nil {
 			return err
 		}
-		public, err := evaluated.Validate(ctx, measure.Kind(truth.Evaluator.Kind), measure.Format(truth.RunFormat), files, known...)
+		public, err := evaluated.Validate(ctx, files, known...)
 		if err != nil {
 			return err
 		}

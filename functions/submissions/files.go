@@ -13,6 +13,7 @@ import (
 	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/truth"
 )
 
 // checkFiles checks the files of an upload, and returns the bytes of those that are inline, at their positions.
@@ -76,7 +77,7 @@ const (
 	textMemory    = 4        // bytes of memory, about, that checking a byte of text takes
 )
 
-func validate(ctx context.Context, c *api.Call, truth *record.Truth, name string, content []byte) ([]measure.Diagnostic, error) {
+func validate(ctx context.Context, c *api.Call, inUse *record.Truth, name string, content []byte) ([]measure.Diagnostic, error) {
 	slot, err := compute.Process.Acquire(ctx, c.PoolCaller())
 	if err != nil {
 		return nil, err
@@ -94,7 +95,7 @@ func validate(ctx context.Context, c *api.Call, truth *record.Truth, name string
 			"the file unpacks to more than %d MiB; leave its content out, and upload it to the URL that the answer names", maxInlineText>>20)}}, nil
 	}
 	file := evaluator.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
-	return evaluator.ValidateRun(ctx, measure.Kind(truth.Evaluator.Kind), measure.Format(truth.RunFormat), []evaluator.File{file})
+	return evaluator.ValidateRun(ctx, truth.Settings(inUse.RunFormat, inUse.Evaluator), []evaluator.File{file})
 }
 
 // unpacksBeyond reports whether the content is compressed and has more text than most.

@@ -101,7 +101,7 @@ var validatorTool = define(metadata{
 		} else {
 			var known *evaluator.Known
 			if known, err = evaluator.ReadInputs(ctx, settings.Format, published); err == nil {
-				found, err = evaluator.ValidateRun(ctx, settings.Kind, settings.Format, files, known)
+				found, err = evaluator.ValidateRun(ctx, settings, files, known)
 			}
 		}
 		out.Valid, out.Diagnostics = !measure.HasErrors(found), record.Disclosed(found)

@@ -46,7 +46,7 @@ func validate(c *call) {
 		if c.fail(err) {
 			return
 		}
-		found, err := evaluator.ValidateRun(c.ctx, s.Kind, s.Format, []evaluator.File{f})
+		found, err := evaluator.ValidateRun(c.ctx, s, []evaluator.File{f})
 		c.fail(err)
 		all = append(all, found...)
 	}

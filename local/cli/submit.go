@@ -86,8 +86,11 @@ func (c *call) validFor(dataset object, path string) {
 	if c.err != nil || kind == "worker" { // whose image alone reads its runs
 		return
 	}
-	format := measure.Format(memberAs[record.RunFormat](dataset, "runFormat"))
-	c.fail(c.diagnosed(evaluator.ValidateRun(c.ctx, measure.Kind(kind), format, offline.Files(path))))
+	s := evaluator.Settings{
+		Kind: measure.Kind(kind), Measures: memberAs[record.Evaluator](dataset, "evaluator").Measures,
+		Format: measure.Format(memberAs[record.RunFormat](dataset, "runFormat")),
+	}
+	c.fail(c.diagnosed(evaluator.ValidateRun(c.ctx, s, offline.Files(path))))
 }
 
 // makeSubmission makes a submission at the path and sends its files, or goes on with one of the same files whose upload was interrupted.

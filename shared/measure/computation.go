@@ -9,8 +9,8 @@ type Computation struct {
 	Version string
 	// ReadTruth reads a ground truth for the measures, which are of the kind. There is none if one of the diagnostics is an error.
 	ReadTruth func(context.Context, Format, []Measure, []File) (*Truth, []Diagnostic, error)
-	// ValidateRun reports what is wrong with the files of a run and can be found without the ground truth.
-	ValidateRun func(context.Context, Format, []File) ([]Diagnostic, error)
+	// ValidateRun reports what is wrong with the files of a run for the measures and can be found without the ground truth.
+	ValidateRun func(context.Context, Format, []Measure, []File) ([]Diagnostic, error)
 }
 
 // Truth is a ground truth (qrels, labels). It does not change, and any number of runs may be evaluated against it at the same time.

@@ -169,7 +169,7 @@ func Settings(pointer, kind string, format *record.RunFormat) (evaluator.Setting
 	return s, problem.Check(fields)
 }
 
-// SettingsOf says how the files of runs on a dataset are read, without measures, and returns those of its inputs whose ids runs are
+// SettingsOf says how the files of runs on a dataset are read, and returns those of its inputs whose ids runs are
 // compared with. Its id stands in the input at /datasetId.
 func (resolver *Resolver) SettingsOf(ctx context.Context, datasetID string) (s evaluator.Settings, inputs []evaluator.File, err error) {
 	item, truth, roles, err := resolver.dataset(ctx, "", datasetID)
@@ -202,15 +202,15 @@ func (resolver *Resolver) SettingsOfRun(ctx context.Context, r *Run) (evaluator.
 }
 
 // settingsOf has the truth in use decide, as it does when a run is evaluated; the dataset alone as long as there is none.
-func settingsOf(pointer string, item *record.DatasetItem, truth *record.Truth) (evaluator.Settings, error) {
-	kind, format := item.Evaluator.Kind, item.RunFormat
-	if truth != nil {
-		kind, format = truth.Evaluator.Kind, truth.RunFormat
+func settingsOf(pointer string, item *record.DatasetItem, inUse *record.Truth) (evaluator.Settings, error) {
+	format, by := item.RunFormat, item.Evaluator
+	if inUse != nil {
+		format, by = inUse.RunFormat, inUse.Evaluator
 	}
-	if kind == record.EvaluatorWorker {
+	if by.Kind == record.EvaluatorWorker {
 		return evaluator.Settings{},
 			problem.InvalidMember(pointer,
 				"the dataset is evaluated by an image of its organizers, which alone can read its runs; submit the run to have it checked")
 	}
-	return evaluator.Settings{Kind: measure.Kind(kind), Format: measure.Format(format)}, nil
+	return truth.Settings(format, by), nil
 }

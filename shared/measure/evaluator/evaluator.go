@@ -29,7 +29,10 @@ type File = corpus.File
 
 // Truth is a ground truth (qrels, labels). It does not change, and any number of runs may be evaluated against it at
 // the same time.
-type Truth struct{ of *measure.Truth }
+type Truth struct {
+	of       *measure.Truth
+	settings Settings
+}
 
 // Bytes is about how much memory the truth takes, for those who keep some: its files say little, for they may be packed.
 func (t *Truth) Bytes() int64 { return t.of.Bytes }
@@ -50,7 +53,7 @@ func ReadTruth(ctx context.Context, s Settings, files []File) (*Truth, []measure
 	if truth == nil {
 		return nil, diagnostics, err
 	}
-	return &Truth{truth}, diagnostics, err
+	return &Truth{truth, s}, diagnostics, err
 }
 
 // Evaluate measures one run. If one of the diagnostics is an error, the result is empty. The error is about opening or
@@ -64,37 +67,39 @@ func (t *Truth) Evaluate(ctx context.Context, files []File) (measure.Result, []m
 }
 
 // Evaluation is the result of Evaluate, which can be validated.
-type Evaluation struct{ *measure.Evaluation }
+type Evaluation struct {
+	*measure.Evaluation
+	settings Settings
+}
 
 // Read is Evaluate for callers that validate the run too.
 func (t *Truth) Read(ctx context.Context, files []File) (*Evaluation, error) {
 	contents, done := Contents(files)
 	defer done()
 	e, err := t.of.Evaluate(ctx, contents)
-	return &Evaluation{e}, err
+	return &Evaluation{e, t.settings}, err
 }
 
 // Validate is ValidateRun of the run, with the same outcome. It reads the files again where that could be another one otherwise.
-func (e *Evaluation) Validate(ctx context.Context, kind measure.Kind, format measure.Format, files []File,
-	known ...*Known) ([]measure.Diagnostic, error) {
+func (e *Evaluation) Validate(ctx context.Context, files []File, known ...*Known) ([]measure.Diagnostic, error) {
 	if e.Kept != nil {
 		if found, ok := e.Kept.WithoutTruth(); ok {
 			return withKnown(found, known, func(k *Known) ([]measure.Diagnostic, error) { return k.of.CompareKept(e.Kept), nil })
 		}
 	}
-	return ValidateRun(ctx, kind, format, files, known...)
+	return ValidateRun(ctx, e.settings, files, known...)
 }
 
 // ValidateRun reports the errors in the files of a run that can be found without the truth, or with the known part of it,
-// which may be nil. The error is as that of ReadTruth.
-func ValidateRun(ctx context.Context, kind measure.Kind, format measure.Format, files []File,
-	known ...*Known) ([]measure.Diagnostic, error) {
-	if problems := CheckFormat(kind, format); len(problems) > 0 {
+// which may be nil. Settings without measures ask of scores no more than all measures do. The error is as that of ReadTruth.
+func ValidateRun(ctx context.Context, s Settings, files []File, known ...*Known) ([]measure.Diagnostic, error) {
+	measures, problems := s.parseMeasures()
+	if problems = append(problems, CheckFormat(s.Kind, s.Format)...); len(problems) > 0 {
 		return nil, fmt.Errorf("evaluator settings: %v", problems)
 	}
 	contents, done := Contents(files)
 	defer done()
-	all, err := computations[kind].ValidateRun(ctx, format, contents)
+	all, err := computations[s.Kind].ValidateRun(ctx, s.Format, measures, contents)
 	if err != nil {
 		return all, err
 	}
@@ -170,6 +175,18 @@ func (s Settings) parse() (measures []measure.Measure, problems problem.Fields) 
 		return nil, problems // which measures there are depends on the kind
 	}
 	problems.AddIf(len(s.Measures) == 0, "/evaluator/measures", "needs at least one measure")
+	measures, ofMeasures := s.parseMeasures()
+	problems = append(problems, ofMeasures...)
+	if s.PrimaryMeasure != "" && !slices.Contains(s.Measures, s.PrimaryMeasure) {
+		m, err := measure.Parse(s.Kind, s.PrimaryMeasure)
+		known := slices.ContainsFunc(measures, func(other measure.Measure) bool { return other.String() == m.String() })
+		problems.AddIf(err != nil || !known, "/evaluator/primaryMeasure", "must be one of measures: give one, or "+problem.Unset)
+	}
+	return measures, problems
+}
+
+// parseMeasures returns the measures, or what is wrong with them.
+func (s Settings) parseMeasures() (measures []measure.Measure, problems problem.Fields) {
 	first := map[string]string{} // canonical form: as first given
 	for i, text := range s.Measures {
 		pointer := fmt.Sprintf("/evaluator/measures/%d", i)
@@ -182,11 +199,6 @@ func (s Settings) parse() (measures []measure.Measure, problems problem.Fields) 
 			first[m.String()] = text
 			measures = append(measures, m)
 		}
-	}
-	if s.PrimaryMeasure != "" && !slices.Contains(s.Measures, s.PrimaryMeasure) {
-		m, err := measure.Parse(s.Kind, s.PrimaryMeasure)
-		_, known := first[m.String()]
-		problems.AddIf(err != nil || !known, "/evaluator/primaryMeasure", "must be one of measures: give one, or "+problem.Unset)
 	}
 	return measures, problems
 }

@@ -86,7 +86,7 @@ func TestEvaluate_OfEachKind(t *testing.T) {
 			if got := values(result); !maps.Equal(got, test.want) {
 				t.Errorf("measured %v, want %v", got, test.want)
 			}
-			diagnostics, err = evaluator.ValidateRun(t.Context(), test.settings.Kind, test.settings.Format, []evaluator.File{file("run", test.run)})
+			diagnostics, err = evaluator.ValidateRun(t.Context(), test.settings, []evaluator.File{file("run", test.run)})
 			if err != nil || len(diagnostics) > 0 {
 				t.Errorf("a good run is not valid: %v, %v", diagnostics, err)
 			}
@@ -122,8 +122,8 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 			if len(result.Measures) > 0 {
 				t.Errorf("a bad run has the measures %v", values(result))
 			}
-			check(evaluator.ValidateRun(t.Context(), s.Kind, s.Format, bad))
-			if diagnostics, err = evaluator.ValidateRun(t.Context(), s.Kind, s.Format, nil); err != nil || len(diagnostics) == 0 {
+			check(evaluator.ValidateRun(t.Context(), s, bad))
+			if diagnostics, err = evaluator.ValidateRun(t.Context(), s, nil); err != nil || len(diagnostics) == 0 {
 				t.Errorf("a run without files has the diagnostics %v, error %v", diagnostics, err)
 			}
 		})
@@ -173,7 +173,7 @@ func TestValidateRun_ComparesWithTheInputs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			diagnostics, err := evaluator.ValidateRun(t.Context(), s.Kind, s.Format, []evaluator.File{file("run", c.run)}, known)
+			diagnostics, err := evaluator.ValidateRun(t.Context(), s, []evaluator.File{file("run", c.run)}, known)
 			if err != nil {
 				t.Fatal(err)
 			}

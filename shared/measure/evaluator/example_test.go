@@ -26,9 +26,9 @@ func ExampleReadTruth() {
 }
 
 func ExampleValidateRun() {
-	format := measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label"}
+	settings := evaluator.Settings{Kind: measure.Classification, Format: measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label"}}
 	run := file("run.csv", "id,label\n1,spam\n1,ham\n2,\n")
-	diagnostics, err := evaluator.ValidateRun(context.Background(), measure.Classification, format, []evaluator.File{run})
+	diagnostics, err := evaluator.ValidateRun(context.Background(), settings, []evaluator.File{run})
 	if err != nil {
 		panic(err)
 	}

@@ -33,12 +33,12 @@ func shownBlinded(t *rapid.T, s evaluator.Settings, truth, run string, p public)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ofFiles, err := evaluator.ValidateRun(t.Context(), s.Kind, s.Format, []evaluator.File{file("run", run)},
+	ofFiles, err := evaluator.ValidateRun(t.Context(), s, []evaluator.File{file("run", run)},
 		read.Known(p.ids, p.labels), inputs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	atOnce, err := evaluated.Validate(t.Context(), s.Kind, s.Format, []evaluator.File{file("run", run)}, read.Known(p.ids, p.labels), inputs)
+	atOnce, err := evaluated.Validate(t.Context(), []evaluator.File{file("run", run)}, read.Known(p.ids, p.labels), inputs)
 	if err != nil || !slices.Equal(atOnce, ofFiles) {
 		t.Fatalf("of the evaluated run\n%v, %v\nand of its files\n%v", atOnce, err, ofFiles)
 	}

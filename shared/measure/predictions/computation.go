@@ -28,7 +28,7 @@ func Computation(version string, values Values, evaluate func([]measure.Measure,
 			}
 			return truth.withMeasures(asked, evaluate), report.Diagnostics(), nil
 		},
-		ValidateRun: func(ctx context.Context, format measure.Format, files []measure.File) ([]measure.Diagnostic, error) {
+		ValidateRun: func(ctx context.Context, format measure.Format, _ []measure.Measure, files []measure.File) ([]measure.Diagnostic, error) {
 			var report measure.Report
 			_, err := ReadTruth(ctx, format, values, files, &report) // a truth asks of its files what a run does
 			return report.Diagnostics(), err

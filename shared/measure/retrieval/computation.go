@@ -32,7 +32,7 @@ var Computation = measure.Computation{
 			},
 		}, diagnostics, nil
 	},
-	ValidateRun: func(ctx context.Context, _ measure.Format, files []measure.File) ([]measure.Diagnostic, error) {
+	ValidateRun: func(ctx context.Context, _ measure.Format, _ []measure.Measure, files []measure.File) ([]measure.Diagnostic, error) {
 		_, diagnostics, err := ReadRankings(ctx, files...)
 		return diagnostics, err
 	},

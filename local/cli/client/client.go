@@ -40,6 +40,13 @@ const (
 	silence    = 5 * time.Minute  // until an answer begins
 )
 
+// patient has a transport wait for an answer as long as silence.
+func patient(t http.RoundTripper) *http.Transport {
+	own := t.(*http.Transport).Clone()
+	own.ResponseHeaderTimeout = silence
+	return own
+}
+
 // New returns a client of the server at base. notify is called before each wait.
 func New(base *url.URL, agent string, notify func(why string, wait time.Duration)) *Client {
 	c := &Client{Base: base, http: retryablehttp.NewClient(), agent: agent}
@@ -47,7 +54,7 @@ func New(base *url.URL, agent string, notify func(why string, wait time.Duration
 	c.http.Logger, c.http.RetryMax, c.http.RetryWaitMin, c.http.RetryWaitMax = nil, attempts-1, shortest, longest
 	c.http.CheckRetry, c.http.ErrorHandler = mayPass, retryablehttp.PassthroughErrorHandler
 	c.http.HTTPClient.CheckRedirect = withoutToken
-	c.http.HTTPClient.Transport.(*http.Transport).ResponseHeaderTimeout = silence // of cleanhttp, which retryablehttp begins with
+	c.http.HTTPClient.Transport = patient(c.http.HTTPClient.Transport)
 	c.http.Backoff = func(least, most time.Duration, attempt int, res *http.Response) time.Duration {
 		wait := min(retryablehttp.DefaultBackoff(least, most, attempt, res), longestAsk) // a Retry-After may be a date
 		why := "the server does not answer"

@@ -65,12 +65,15 @@ func again(ctx context.Context, path string, do func() (final bool, err error)) 
 		if final, err = do(); final || err == nil {
 			return err
 		}
-		if !wait.Sleep(ctx, min(shortest<<attempt, longest)) {
+		if attempt < attempts-1 && !wait.Sleep(ctx, min(shortest<<attempt, longest)) {
 			return ctx.Err()
 		}
 	}
 	return fmt.Errorf("%s did not pass: %w. The same command goes on with it", path, err)
 }
+
+// objects asks object stores, which get no token.
+var objects = &http.Client{Transport: patient(http.DefaultTransport)}
 
 // request sends a request to the object store; who calls it closes the answer.
 func request(ctx context.Context, method, to string, headers map[string]string, body io.Reader, size int64) (*http.Response, error) {
@@ -85,7 +88,7 @@ func request(ctx context.Context, method, to string, headers map[string]string, 
 	for name, value := range headers {
 		r.Header.Set(name, value)
 	}
-	res, err := http.DefaultClient.Do(r)
+	res, err := objects.Do(r)
 	if failure, ok := errors.AsType[*url.Error](err); ok {
 		err = fmt.Errorf("%s: %w", r.URL.Host, failure.Err) // without the link, which is all that it takes to use it
 	}

@@ -75,6 +75,12 @@ func TestEval_Flags(t *testing.T) {
 		"-J -m num_ret":          "num_ret               \tall\t2\n",
 		"-J -m infAP":            "infAP                 \tall\t1.0000\n",
 		"-m infAP":               "infAP                 \tall\t0.5833\n",
+		"-m 11pt_avg":            "11pt_avg              \tall\t0.6667\n",
+		"-q -m gm_map":           "gm_map                \tall\t0.5833\n",
+		"-c -m gm_map":           "gm_map                \tall\t0.0024\n",
+		"-c -l 2 -m gm_map":      "gm_map                \tall\t0.0022\n",
+		"-m ndcg.1=3.5,2=9.0":    "ndcg_1=3.5,2=9.0      \tall\t0.6628\n",
+		"-m ndcg_2=0.5,0=-1":     "ndcg_2=0.5,0=-1       \tall\t0.6199\n",
 	} {
 		list := append([]string{"eval", "--trec", qrels, run}, strings.Fields(args)...)
 		if !strings.Contains(args, "-m") {

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +37,7 @@ type Family struct {
 // Parameter is a named parameter of a family, in brackets.
 type Parameter struct {
 	Name       string   `json:"name"`
-	Domain     string   `json:"domain" enum:"integer,number,flag,choice,label"`
+	Domain     string   `json:"domain" enum:"integer,number,flag,choice,label,gains"`
 	Default    string   `json:"default,omitempty" doc:"value when it is left out"`
 	Choices    []string `json:"choices,omitempty" doc:"for a choice: the values there are"`
 	Min        float64  `json:"min,omitempty" doc:"for an integer or number: the least value"`
@@ -78,12 +79,53 @@ func (p Parameter) canonical(value string) (string, error) {
 			return "", fmt.Errorf("%s=%s: give one of %s", p.Name, value, strings.Join(p.Choices, ", "))
 		}
 		return value, nil
+	case "gains":
+		return p.canonicalGains(value)
 	default: // label
 		if value == "" || !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) {
 			return "", fmt.Errorf("%s=%q: give a label, in '...' if it has spaces or signs", p.Name, value)
 		}
 		return value, nil
 	}
+}
+
+// parseGains reads {1:3.5,2:9} or, as trec_eval has it, 1=3.5,2=9.0; false when it is neither, or a grade stands there twice.
+func parseGains(text string) (gains map[int]float64, ok bool) {
+	text = strings.TrimSpace(text)
+	if inner, opened := strings.CutPrefix(text, "{"); opened {
+		if text, ok = strings.CutSuffix(inner, "}"); !ok {
+			return nil, false
+		}
+	}
+	gains = map[int]float64{}
+	for part := range strings.SplitSeq(text, ",") {
+		i := strings.IndexAny(part, ":=")
+		if i < 0 {
+			return nil, false
+		}
+		grade, err := strconv.ParseUint(strings.TrimSpace(part[:i]), 10, 15)
+		gain, fault := strconv.ParseFloat(strings.TrimSpace(part[i+1:]), 64)
+		if _, twice := gains[int(grade)]; err != nil || fault != nil || twice {
+			return nil, false
+		}
+		gains[int(grade)] = gain
+	}
+	return gains, true
+}
+
+// canonicalGains writes gains in the order of the grades, as ir-measures does.
+func (p Parameter) canonicalGains(value string) (string, error) {
+	gains, ok := parseGains(value)
+	var list []string
+	for _, grade := range slices.Sorted(maps.Keys(gains)) {
+		ok = ok && p.within(gains[grade])
+		list = append(list, fmt.Sprintf("%d:%s", grade, strconv.FormatFloat(gains[grade]+0, 'f', -1, 64)))
+	}
+	if !ok {
+		return "", fmt.Errorf("%[1]s=%[2]s: give numbers from %[3]v to %[4]v by grade from 0, each grade once, as in %[1]s={0:0,1:2.5}",
+			p.Name, value, p.Min, p.Max)
+	}
+	return "{" + strings.Join(list, ",") + "}", nil
 }
 
 // within says whether a number lies in the domain; NaN never does.

@@ -63,8 +63,8 @@ func (m Measure) String() string {
 	for i, p := range m.Params {
 		b.WriteByte("(,"[min(i, 1)])
 		b.WriteString(p.Name + "=")
-		if f := familyOf(m.Kind, m.Name); f != nil && f.parameter(p.Name).Domain == "number" {
-			b.WriteString(p.Value) // the sign of 1e-05 needs no quotes
+		if f := familyOf(m.Kind, m.Name); f != nil && slices.Contains([]string{"number", "gains"}, f.parameter(p.Name).Domain) {
+			b.WriteString(p.Value) // the signs of 1e-05 and {1:2} need no quotes
 		} else {
 			b.WriteString(quoted(p.Value))
 		}
@@ -105,6 +105,12 @@ func (m Measure) Number(name string) float64 {
 
 // Flag is Param for a flag.
 func (m Measure) Flag(name string) bool { return m.Param(name) == "True" }
+
+// Gains is Param for gains by grade; nil when there are none.
+func (m Measure) Gains(name string) map[int]float64 {
+	gains, _ := parseGains(m.Param(name))
+	return gains
+}
 
 // Labels are those that the measure names: the positive one, or those that are averaged; nil when it names none.
 func (m Measure) Labels() []string {
@@ -293,6 +299,7 @@ func (p *parser) cutoff(f *Family) (string, error) {
 var (
 	word   = regexp.MustCompile(`^\w*`)
 	bare   = regexp.MustCompile(`^[^,()@='" \t]*`)
+	braces = regexp.MustCompile(`^\{[^{}]*\}`)
 	quote  = regexp.MustCompile(`(?s)^(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")`)
 	escape = regexp.MustCompile(`(?s)\\(.)`)
 )
@@ -315,13 +322,16 @@ func (p *parser) take(c byte) bool {
 	return true
 }
 
-// value reads a bare value or one in single or double quotes, where a backslash stands before a quote or backslash.
+// value reads a bare value, one in braces, or one in single or double quotes, where a backslash stands before a quote or backslash.
 func (p *parser) value() (string, error) {
 	if text := p.match(quote); text != "" {
 		return escape.ReplaceAllString(text[1:len(text)-1], "$1"), nil
 	}
 	if strings.HasPrefix(p.rest, "'") || strings.HasPrefix(p.rest, `"`) {
 		return "", fmt.Errorf("the quote before %s is never closed", p.rest[1:])
+	}
+	if text := p.match(braces); text != "" {
+		return text, nil
 	}
 	return p.match(bare), nil
 }

@@ -43,6 +43,9 @@ func TestParse_ReturnsTheCanonicalForm(t *testing.T) {
 		{Retrieval, "NumRelRet(rel=2)", "NumRet(rel=2)"},
 		{Retrieval, "SetRelP", "SetP(relative=True)"},
 		{Retrieval, "SetRelP(rel=2)", "SetP(rel=2,relative=True)"},
+		{Retrieval, "nDCG(gains={1: 3.50, 0=-0})@10", "nDCG(gains={0:0,1:3.5})@10"},
+		{Retrieval, "nDCG(gains='{2:1}',dcg='exp-log2')", "nDCG(dcg='exp-log2',gains={2:1})"},
+		{Retrieval, "nDCG(judged_only=True,gains='1=2')", "nDCG(gains={1:2},judged_only=True)"},
 		{Classification, "F1(average=macro)", "F1(average=macro)"},
 		{Classification, "Precision(positive=spam)", "Precision(positive=spam)"},
 		{Classification, "Recall(positive='spam')", "Recall(positive=spam)"},
@@ -72,12 +75,14 @@ func TestParse_TakesNamesOfTrecEval(t *testing.T) {
 		"num_q": "NumQ", "num_ret": "NumRet", "num_rel": "NumRel", "num_rel_ret": "NumRet(rel=1)",
 		"set_P": "SetP", "set_relative_P": "SetP(relative=True)", "set_recall": "SetR", "set_map": "SetAP", "set_F": "SetF",
 		"set_F_2.0": "SetF(beta=2.0)", "set_F.2": "SetF(beta=2.0)",
+		"gm_map": "GMAP", "11pt_avg": "IAP", "ndcg.1=3.5,2=9.0": "nDCG(gains={1:3.5,2:9})", "ndcg_0=-1": "nDCG(gains={0:-1})",
 	} {
 		if m, err := Parse(Retrieval, text); err != nil || m.String() != want {
 			t.Errorf("%s is %q, %v; want %s", text, m, err, want)
 		}
 	}
-	for _, text := range []string{"map_cut", "map_10", "P_0", "P_5,10", "ndcg_cut_x", "gm_map", "set_P_2", "recip_rank_10", "_5", "5"} {
+	for _, text := range []string{"map_cut", "map_10", "P_0", "P_5,10", "ndcg_cut_x", "gm_bpref", "ndcg_1", "ndcg.1=x",
+		"ndcg.1=1}", "set_P_2", "recip_rank_10", "_5", "5"} {
 		if m, err := Parse(Retrieval, text); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s is %q, %v", text, m, err)
 		}
@@ -122,6 +127,13 @@ func TestParse_Errors(t *testing.T) {
 		{Retrieval, "P(rel=1", "expected a comma or )"},
 		{Retrieval, "P(judged_only=1)@10", "True or False"},
 		{Retrieval, "nDCG(dcg=ln)@10", "log2, exp-log2"},
+		{Retrieval, "nDCG(gains={})", "give numbers from -1e+06 to 1e+06 by grade"},
+		{Retrieval, "nDCG(gains={1:2,1:3})", "each grade once"},
+		{Retrieval, "nDCG(gains={-1:2})", "by grade from 0"},
+		{Retrieval, "nDCG(gains={1:inf})", "give numbers"},
+		{Retrieval, "nDCG(gains={1:NaN})", "give numbers"},
+		{Retrieval, "nDCG(gains={1:2,})", "give numbers"},
+		{Retrieval, "nDCG(gains={1:2)", "give numbers"},
 		{Retrieval, "RBP(p=0)", "between 0 and 1"},
 		{Retrieval, "RBP(p=1)", "between 0 and 1"},
 		{Retrieval, "RBP(p=NaN)", "between 0 and 1"},

@@ -29,12 +29,16 @@ var retrievalEvaluator = EvaluatorKind{
 			Parameters: []Parameter{
 				{Name: "dcg", Domain: "choice", Default: "log2", Choices: []string{"log2", "exp-log2"},
 					Definition: "log2: the gain is the grade; exp-log2: it is 2^grade - 1"},
+				{Name: "gains", Domain: "gains", Min: -1_000_000, Max: 1_000_000,
+					Definition: "gains of one's own for some of the grades, such as {0:0,1:2,2:3.5}; other grades keep theirs"},
 				judgedOnly,
 			},
-			Definition: "Discounted gain of the ranking, each grade divided by log2(rank + 1), relative to that of the ideal ranking."},
+			Definition: "Discounted gain of the ranking, each gain divided by log2(rank + 1), relative to that of the ideal ranking."},
 		{Name: "AP", Aliases: []string{"MAP"}, Cutoff: OptionalDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "Precision at the rank of each relevant document retrieved (down to the cutoff), summed and divided by the number of " +
 				"relevant documents."},
+		{Name: "GMAP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "Geometric mean over the topics of AP, which counts as at least 0.00001."},
 		{Name: "RR", Aliases: []string{"MRR"}, Cutoff: OptionalDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "One divided by the rank of the first relevant document, 0 when there is none (down to the cutoff)."},
 		{Name: "P", Aliases: []string{"Precision"}, Cutoff: RequiredDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
@@ -53,6 +57,8 @@ var retrievalEvaluator = EvaluatorKind{
 		{Name: "IPrec", Cutoff: RequiredRecall, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "Interpolated precision: the best precision at any rank where at least r of the relevant documents are retrieved, a " +
 				"number that is rounded as in trec_eval 10 and otherwise than in earlier versions."},
+		{Name: "IAP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "Interpolated average precision: the mean of IPrec at the eleven levels 0.0, 0.1 to 1.0; trec_eval's 11pt_avg."},
 		{Name: "SetP", Aliases: []string{"SetRelP"}, presets: map[string]Param{"SetRelP": {"relative", "True"}}, Cutoff: NoCutoff,
 			Parameters: []Parameter{relLevel,
 				{Name: "relative", Domain: "flag", Default: "False", Definition: "divide by the number of relevant documents where that is less"},
@@ -76,6 +82,11 @@ var retrievalEvaluator = EvaluatorKind{
 		{Name: "ERR", Cutoff: OptionalDepth, HigherIsBetter: true,
 			Definition: "Expected reciprocal rank at which a reader is satisfied, a grade g satisfying with chance (2^g - 1) / 16; grades go up " +
 				"to 4."},
+		{Name: "Compat", Cutoff: NoCutoff, HigherIsBetter: true, Parameters: []Parameter{
+			{Name: "p", Domain: "number", Default: "0.95", Min: 0, Max: 1, Open: true,
+				Definition: "persistence: weight of a rank relative to the one above"},
+			{Name: "normalize", Domain: "flag", Default: "True", Definition: "divide by the overlap that the ideal ranking has with itself"}},
+			Definition: "Compatibility: rank-biased overlap with the ideal ranking that is most like the run."},
 		{Name: "NumQ", Cutoff: NoCutoff, HigherIsBetter: true,
 			Definition: "Number of topics of the truth."},
 		{Name: "NumRet", Aliases: []string{"NumRelRet"}, presets: map[string]Param{"NumRelRet": {"rel", "1"}}, Cutoff: NoCutoff,
@@ -93,7 +104,7 @@ var trecEval = map[string]string{
 	"map": "AP", "map_cut_": "AP@$", "ndcg": "nDCG", "ndcg_cut_": "nDCG@$", "P_": "P@$", "recall_": "R@$", "success_": "Success@$",
 	"recip_rank": "RR", "bpref": "Bpref", "iprec_at_recall_": "IPrec@$", "num_q": "NumQ", "num_ret": "NumRet", "num_rel": "NumRel",
 	"num_rel_ret": "NumRelRet", "set_P": "SetP", "set_relative_P": "SetRelP", "set_recall": "SetR", "set_map": "SetAP",
-	"set_F": "SetF", "set_F_": "SetF(beta=$)",
+	"set_F": "SetF", "set_F_": "SetF(beta=$)", "gm_map": "GMAP", "11pt_avg": "IAP", "ndcg_": "nDCG(gains={$})",
 }
 
 // fromTrecEval returns the measure that a name of trec_eval stands for, as it prints it (P_5) or is asked for it (P.5); any

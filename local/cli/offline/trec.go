@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,16 +34,18 @@ type TREC struct {
 const depths = "5,10,15,20,30,100,200,500,1000"
 
 // trecMeasures are those that Assay has too, in the order in which trec_eval prints them.
-var trecMeasures = strings.Fields(`runid num_q num_ret num_rel num_rel_ret map Rprec bpref recip_rank iprec_at_recall P recall infAP ndcg
-	ndcg_cut map_cut success set_P set_relative_P set_recall set_map set_F`)
+var trecMeasures = strings.Fields(`runid num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P recall infAP
+	11pt_avg ndcg ndcg_cut map_cut success set_P set_relative_P set_recall set_map set_F`)
 
 // trecCutoffs are the cutoffs by default of the measures that have some.
 var trecCutoffs = map[string]string{"iprec_at_recall": "0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1.0", "P": depths, "recall": depths,
 	"ndcg_cut": depths, "map_cut": depths, "success": "1,5,10"}
 
-// trecSets are the names that stand for several measures, as far as Assay has them. Of official it lacks gm_map, of set utility, and of
-// all_trec those two and relstring, unj, rbp, rbp_resid, gm_bpref, 11pt_avg, relative_P, Rprec_mult, ndcg_rel, Rndcg, binG, G and
-// num_nonrel_judged_ret.
+// trecParameters are the measures with one value, which has a parameter.
+var trecParameters = map[string]string{"set_F": "SetF(beta=$)", "ndcg": "nDCG(gains={$})"}
+
+// trecSets are the names that stand for several measures, as far as Assay has them. Of set it lacks utility, and of all_trec that and
+// relstring, unj, rbp, rbp_resid, gm_bpref, relative_P, Rprec_mult, ndcg_rel, Rndcg, binG, G and num_nonrel_judged_ret.
 var trecSets = map[string][]string{
 	"official": trecMeasures[:slices.Index(trecMeasures, "P")+1],
 	"set":      strings.Fields("runid num_q num_ret num_rel num_rel_ret set_P set_recall set_relative_P set_map set_F"),
@@ -51,6 +54,9 @@ var trecSets = map[string][]string{
 
 // column is one value that is printed, by the name that trec_eval prints and by that of Assay.
 type column struct{ printed, of string }
+
+// geometric reports whether the value is a geometric mean, which topics do not have.
+func (c column) geometric() bool { return c.printed == "gm_map" }
 
 // count reports whether the value is a sum, which is printed as a whole number.
 func (c column) count() bool { return strings.HasPrefix(c.printed, "num_") }
@@ -66,10 +72,12 @@ func (t TREC) columns() (list []column, err error) {
 			}
 			continue
 		}
-		if i := strings.LastIndexByte(text, '_'); !given && i > 0 && text[i+1:] != "" && strings.Trim(text[i+1:], "0123456789.") == "" {
+		if gains, ok := strings.CutPrefix(text, "ndcg_"); ok && strings.ContainsRune(gains, '=') {
+			name, cutoffs = "ndcg", gains // as it is printed
+		} else if i := strings.LastIndexByte(text, '_'); !given && i > 0 && text[i+1:] != "" && strings.Trim(text[i+1:], "0123456789.") == "" {
 			name, cutoffs = text[:i], text[i+1:] // as it is printed
 		}
-		if !slices.Contains(trecMeasures, name) || cutoffs != "" && trecCutoffs[name] == "" && name != "set_F" {
+		if !slices.Contains(trecMeasures, name) || cutoffs != "" && trecCutoffs[name] == "" && trecParameters[name] == "" {
 			return nil, fmt.Errorf("there is no measure %q of trec_eval here; there are %s, and the sets official, set and all_trec",
 				text, strings.Join(trecMeasures, ", "))
 		}
@@ -92,8 +100,8 @@ func (t TREC) columnsOf(name string, asked []string) (list []column, err error) 
 	if name == "runid" || name == "num_q" {
 		return []column{{printed: name}}, nil
 	}
-	if name == "set_F" && asked[0] != "" {
-		of, err := t.measure("SetF(beta=" + asked[0] + ")")
+	if parameter := trecParameters[name]; parameter != "" && asked[0] != "" {
+		of, err := t.measure(strings.ReplaceAll(parameter, "$", asked[0]))
 		return []column{{name + "_" + asked[0], of}}, err
 	}
 	if trecCutoffs[name] == "" {
@@ -222,6 +230,10 @@ func (t TREC) print(w io.Writer, columns []column, r Run, tag string) error {
 			if c.of == "NumRet" && t.Judged {
 				value = float64(int(values["NumRet"]*values["Judged"] + 0.5))
 			}
+			if c.geometric() {
+				sums[i] += math.Log(value)
+				continue
+			}
 			sums[i] += value
 			if t.PerTopic && c.of != "" {
 				c.print(w, topic, value)
@@ -239,6 +251,8 @@ func (t TREC) print(w io.Writer, columns []column, r Run, tag string) error {
 			c.print(w, "all", *r.Measures["NumRel"])
 		case c.count():
 			c.print(w, "all", sums[i])
+		case c.geometric():
+			c.print(w, "all", math.Exp(sums[i]/float64(len(topics))))
 		default:
 			c.print(w, "all", sums[i]/float64(len(topics)))
 		}

@@ -91,14 +91,25 @@ func (o oracle) value(m measure.Measure, topic string) float64 {
 		}
 		return a / b
 	}
+	best := func(level float64) (highest float64) {
+		for i := range depth {
+			if count(i+1, relevant) >= math.Floor(level*all+0.5) {
+				highest = max(highest, count(i+1, relevant)/float64(i+1))
+			}
+		}
+		return highest
+	}
 	sum := 0.0
 	setP, setR := over(count(depth, relevant), float64(depth)), over(count(depth, relevant), all)
 	switch m.Name {
-	case "AP":
+	case "AP", "GMAP":
 		for i := range depth {
 			if relevant(i) {
 				sum += count(i+1, relevant) / float64(i+1)
 			}
+		}
+		if m.Name == "GMAP" {
+			return max(over(sum, all), 1e-5)
 		}
 		return over(sum, all)
 	case "RR":
@@ -110,6 +121,9 @@ func (o oracle) value(m measure.Measure, topic string) float64 {
 		return 0
 	case "nDCG":
 		gain := func(g int) float64 {
+			if own, ok := m.Gains("gains")[g]; ok {
+				return own
+			}
 			if m.Param("dcg") == "exp-log2" {
 				return math.Pow(2, float64(max(g, 0))) - 1
 			}
@@ -121,7 +135,11 @@ func (o oracle) value(m measure.Measure, topic string) float64 {
 				sum += gain(grades[i]) / math.Log2(float64(i+2))
 			}
 		}
+		sort.SliceStable(ideal, func(i, j int) bool { return gain(ideal[i]) > gain(ideal[j]) })
 		for i, g := range ideal {
+			if gain(g) <= 0 {
+				break
+			}
 			if m.Depth() == 0 || i < m.Depth() {
 				best += gain(g) / math.Log2(float64(i+2))
 			}
@@ -157,12 +175,14 @@ func (o oracle) value(m measure.Measure, topic string) float64 {
 		}
 		return over(sum, all)
 	case "IPrec":
-		for i := range depth {
-			if count(i+1, relevant) >= math.Floor(m.Recall()*all+0.5) {
-				sum = max(sum, count(i+1, relevant)/float64(i+1))
-			}
+		return best(m.Recall())
+	case "IAP":
+		for level := range 11 {
+			sum += best(float64(level)/10) / 11
 		}
 		return sum
+	case "Compat":
+		return o.compatibility(m, topic)
 	case "SetP":
 		if !m.Flag("relative") {
 			return setP
@@ -207,6 +227,52 @@ func (o oracle) value(m measure.Measure, topic string) float64 {
 	return math.NaN()
 }
 
+// compatibility puts the ideal ranking together, and counts what the first documents of both have in common.
+func (o oracle) compatibility(m measure.Measure, topic string) float64 {
+	list := slices.Clone(o.run[topic])
+	sort.Slice(list, func(i, j int) bool {
+		return list[i].score > list[j].score || list[i].score == list[j].score && list[i].doc > list[j].doc
+	})
+	rank, ideal := map[string]int{}, []string{}
+	for i, d := range list {
+		rank[d.doc] = i + 1
+	}
+	for doc, g := range o.judged[topic] {
+		if g > 0 {
+			ideal = append(ideal, doc)
+		}
+		if rank[doc] == 0 {
+			rank[doc] = 1000
+		}
+	}
+	sort.Slice(ideal, func(i, j int) bool {
+		a, b := o.judged[topic][ideal[i]], o.judged[topic][ideal[j]]
+		return a > b || a == b && rank[ideal[i]] < rank[ideal[j]]
+	})
+	overlap := func(depth int) (n float64) {
+		for _, doc := range ideal[:min(depth, len(ideal))] {
+			if rank[doc] <= depth {
+				n++
+			}
+		}
+		return n / float64(depth)
+	}
+	sum, self, weights := 0.0, 0.0, 0.0
+	for depth := 1; depth <= max(len(ideal), len(list)); depth++ {
+		weight := math.Pow(m.Number("p"), float64(depth-1))
+		sum += weight * overlap(depth)
+		self += weight * min(1, float64(len(ideal))/float64(depth))
+		weights += weight
+	}
+	if len(ideal) == 0 {
+		return 0
+	}
+	if m.Flag("normalize") {
+		return sum / self
+	}
+	return sum / weights
+}
+
 // anyMeasure draws a measure of a family with any of its parameters.
 func anyMeasure(t *rapid.T, f measure.Family) measure.Measure {
 	var params []string
@@ -218,6 +284,7 @@ func anyMeasure(t *rapid.T, f measure.Family) measure.Measure {
 			"integer": rapid.SampledFrom([]string{"1", "2", "3", "4"}),
 			"number":  rapid.SampledFrom([]string{"0.25", "0.5", "0.95"}),
 			"flag":    rapid.SampledFrom([]string{"True", "False"}),
+			"gains":   rapid.SampledFrom([]string{"{0:0.5,2:7}", "'1=3.25,3=1'", "{0:-1,1:-2,4:0}"}),
 			"choice":  rapid.SampledFrom(append(p.Choices, "")),
 		}[p.Domain].Filter(func(s string) bool { return s != "" }).Draw(t, p.Name)
 		params = append(params, p.Name+"="+value)
@@ -299,6 +366,12 @@ func TestEvaluate_AgreesWithTheDefinitions(t *testing.T) {
 			}
 			if !strings.HasPrefix(m.Name, "Num") {
 				total /= float64(len(o.judged))
+			}
+			if m.Name == "GMAP" {
+				total = 1
+				for topic := range o.judged {
+					total *= math.Pow(o.value(m, topic), 1/float64(len(o.judged)))
+				}
 			}
 			if got := *result.Measures[m.String()]; !(math.Abs(got-total) < 1e-9) {
 				t.Fatalf("%s is %v, want %v", m, got, total)

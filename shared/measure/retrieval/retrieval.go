@@ -7,6 +7,11 @@
 // other way round (RR@k and Judged@k in ir-measures) can differ on runs with tied scores. Every topic of the truth
 // counts: one that the run leaves out has nothing retrieved, and so has 0 in nearly every measure.
 //
+// Where references differ, or err: trec_eval orders the gains of an ideal ranking by their difference without decimals, so that gains
+// that differ by less than 1 can stand in any order; here the greater one is first. The ideal ranking of Compat in ir-measures has a
+// document that the run lacks like one with the score 0, and documents of equal score in the order of the qrels; here those that the run
+// lacks come last, and others stand in the order of the run.
+//
 // Lines that begin with # are comments in runs and qrels, also after blanks, as trec_eval 10 has it in runs. The id of a topic
 // can therefore not begin with #; a comment that has all fields of a line is a warning. Whole grades may be decimals, as 1.0.
 //
@@ -20,6 +25,7 @@ package retrieval
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"assay/shared/measure"
 )
@@ -93,6 +99,7 @@ type score struct {
 	of     scorer
 	view   *parameters
 	summed bool // the value of all topics is a sum rather than a mean
+	powers bool // it is the geometric mean
 }
 
 // plan finds the scorer of each measure. Its error is about measures that are none of retrieval.
@@ -113,7 +120,7 @@ func (q *Qrels) plan(measures []measure.Measure) (*plan, error) {
 			p.undefined[name] = reason
 			continue
 		}
-		p.scores = append(p.scores, score{name, of, q.view(m), counts[m.Name]})
+		p.scores = append(p.scores, score{name, of, q.view(m), counts[m.Name], geometric[m.Name]})
 		p.judgedOnly = p.judgedOnly || m.Flag("judged_only")
 	}
 	return p, nil
@@ -146,7 +153,11 @@ func (p *plan) result(q *Qrels, values []float64) measure.Result {
 		of := make(map[string]float64, len(p.scores))
 		for j, s := range p.scores {
 			value := values[i*len(p.scores)+j]
-			sums[j].Add(value)
+			if s.powers {
+				sums[j].Add(math.Log(value))
+			} else {
+				sums[j].Add(value)
+			}
 			of[s.name] = value
 		}
 		result.PerTopic[topic] = of
@@ -155,6 +166,9 @@ func (p *plan) result(q *Qrels, values []float64) measure.Result {
 		total := sums[j].Total()
 		if !s.summed {
 			total /= float64(len(q.names))
+		}
+		if s.powers {
+			total = math.Exp(total)
 		}
 		result.Measures[s.name] = &total
 	}

@@ -1,7 +1,9 @@
 package retrieval
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"sort"
 
 	"assay/shared/measure"
@@ -25,11 +27,15 @@ type scorer func(v *parameters, r *ranking) float64
 // counts are the measures that are summed over the topics.
 var counts = map[string]bool{"NumQ": true, "NumRet": true, "NumRel": true}
 
+// geometric are the measures whose value is the geometric mean over the topics.
+var geometric = map[string]bool{"GMAP": true}
+
 // scorers has an entry for each family of measure.EvaluatorOf(measure.Retrieval).Families. Formulas are those of trec_eval 10.0
 // unless a parameter says otherwise.
 var scorers = map[string]scorer{
 	"nDCG":    (*parameters).ndcg,
 	"AP":      (*parameters).averagePrecision,
+	"GMAP":    func(v *parameters, r *ranking) float64 { return max(v.averagePrecision(r), leastAP) },
 	"RR":      (*parameters).reciprocalRank,
 	"P":       func(v *parameters, r *ranking) float64 { return ratio(v.relevantFound(r), v.depth) },
 	"R":       (*parameters).recall,
@@ -38,6 +44,7 @@ var scorers = map[string]scorer{
 	"infAP":   (*parameters).inferredAP,
 	"Success": func(v *parameters, r *ranking) float64 { return float64(min(v.relevantFound(r), 1)) },
 	"IPrec":   (*parameters).interpolated,
+	"IAP":     (*parameters).interpolatedAverage,
 	"SetP":    (*parameters).setPrecision,
 	"SetR":    (*parameters).recall,
 	"SetF":    (*parameters).setF,
@@ -45,6 +52,7 @@ var scorers = map[string]scorer{
 	"Judged":  func(v *parameters, r *ranking) float64 { return ratio(v.relevantFound(r), len(v.considered(r))) },
 	"RBP":     (*parameters).rankBiased,
 	"ERR":     (*parameters).expectedReciprocalRank,
+	"Compat":  (*parameters).compatibility,
 	"NumQ":    func(*parameters, *ranking) float64 { return 1 },
 	"NumRet":  (*parameters).retrieved,
 	"NumRel":  func(v *parameters, r *ranking) float64 { return float64(r.relevant(v.rel)) },
@@ -61,12 +69,15 @@ type parameters struct {
 	beta        float64
 	persistence float64 // chance that the reader goes on to the next document
 	highest     int16   // grade of the truth
+	gains       map[int]float64
+	normalize   bool
 }
 
 func (q *Qrels) view(m measure.Measure) *parameters {
 	return &parameters{
 		rel: int(m.Number("rel")), depth: m.Depth(), judgedOnly: m.Flag("judged_only"), exponential: m.Param("dcg") == "exp-log2",
 		relative: m.Flag("relative"), level: m.Recall(), beta: m.Number("beta"), persistence: m.Number("p"), highest: q.highest,
+		gains: m.Gains("gains"), normalize: m.Flag("normalize"),
 	}
 }
 
@@ -115,6 +126,8 @@ func (v *parameters) setAveragePrecision(r *ranking) float64 {
 func (v *parameters) recall(r *ranking) float64 { return ratio(v.relevantFound(r), r.relevant(v.rel)) }
 
 const (
+	// leastAP is what an AP below counts as in the geometric mean, as in trec_eval.
+	leastAP = 0.00001
 	// maxERRGrade is the highest grade of gdeval, whose ERR this is.
 	maxERRGrade = 4
 	// maxExponent keeps sums of gains of 2^grade finite.
@@ -141,27 +154,39 @@ func (v *parameters) reciprocalRank(r *ranking) float64 {
 	return 0
 }
 
-// ndcg cuts the ideal ranking at the depth too. Exponential gains are those of gdeval, 2^grade - 1.
-func (v *parameters) ndcg(r *ranking) float64 {
-	dcg := func(grades []int16) float64 {
-		sum := 0.0
-		for i, g := range grades {
-			if g <= 0 {
-				continue
-			}
-			gain := float64(g)
-			if v.exponential {
-				gain = math.Exp2(gain) - 1
-			}
-			sum += gain / math.Log2(float64(i+2))
-		}
-		return sum
+// gain of a document of the grade. Exponential gains are those of gdeval, 2^grade - 1.
+func (v *parameters) gain(grade int16) float64 {
+	if own, ok := v.gains[int(grade)]; ok {
+		return own
 	}
-	ideal := dcg((&parameters{depth: v.depth}).considered(&ranking{grades: r.ideal}))
-	if ideal == 0 {
+	switch {
+	case grade <= 0:
+		return 0
+	case v.exponential:
+		return math.Exp2(float64(grade)) - 1
+	}
+	return float64(grade)
+}
+
+// ndcg cuts the ideal ranking, which is one of positive gains, at the depth too.
+func (v *parameters) ndcg(r *ranking) float64 {
+	ideal := r.ideal
+	if v.gains != nil {
+		ideal = slices.SortedStableFunc(slices.Values(ideal), func(a, b int16) int { return cmp.Compare(v.gain(b), v.gain(a)) })
+	}
+	best, sum := 0.0, 0.0
+	for i, g := range (&parameters{depth: v.depth}).considered(&ranking{grades: ideal}) {
+		best += max(0, v.gain(g)) / math.Log2(float64(i+2))
+	}
+	if best == 0 {
 		return 0
 	}
-	return dcg(v.considered(r)) / ideal
+	for i, g := range v.considered(r) {
+		if gain := v.gain(g); gain != 0 {
+			sum += gain / math.Log2(float64(i+2))
+		}
+	}
+	return sum / best
 }
 
 func (v *parameters) rPrecision(r *ranking) float64 {
@@ -216,18 +241,36 @@ func (v *parameters) inferredAP(r *ranking) float64 {
 
 // interpolated is the best precision at any rank with at least the wanted share of the relevant documents, a number
 // that trec_eval 10 rounds to the nearest.
-func (v *parameters) interpolated(r *ranking) float64 {
-	wanted := int(math.Round(v.level * float64(r.relevant(v.rel))))
-	found, best := 0, 0.0
-	for i, g := range v.considered(r) {
-		if int(g) >= v.rel {
-			found++
+func (v *parameters) interpolated(r *ranking) float64 { return v.interpolatedAt(r, v.level)[0] }
+
+// interpolatedAverage adds the levels from the last one on, as trec_eval does.
+func (v *parameters) interpolatedAverage(r *ranking) float64 {
+	sum := 0.0
+	levels := v.interpolatedAt(r, 1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0)
+	for _, precision := range levels {
+		sum += precision
+	}
+	return sum / float64(len(levels))
+}
+
+// interpolatedAt returns the interpolated precision at levels that fall.
+func (v *parameters) interpolatedAt(r *ranking, levels ...float64) []float64 {
+	list, values, relevant := v.considered(r), make([]float64, len(levels)), float64(r.relevant(v.rel))
+	found, best, next := v.relevantFound(r), 0.0, 0
+	for rank := len(list); rank > 0; rank-- {
+		for next < len(levels) && int(math.Round(levels[next]*relevant)) > found {
+			values[next] = best
+			next++
 		}
-		if found >= wanted {
-			best = max(best, float64(found)/float64(i+1))
+		best = max(best, float64(found)/float64(rank))
+		if int(list[rank-1]) >= v.rel {
+			found--
 		}
 	}
-	return best
+	for ; next < len(levels); next++ {
+		values[next] = best
+	}
+	return values
 }
 
 // rankBiased is Moffat and Zobel 2008. Without a least relevant grade the gain of a document is its grade as a share
@@ -277,6 +320,36 @@ func (v *parameters) retrieved(r *ranking) float64 {
 		return float64(len(r.grades))
 	}
 	return float64(v.relevantFound(r))
+}
+
+// compatibility is Clarke, Vtyurina and Smucker 2021: of the ideal rankings, by grades above 0, it takes the one with documents of equal
+// grade in the order of the run, where those that it lacks come last. What ranking and ideal have in common down to a rank is counted at
+// the rank where the second of them has the document.
+func (v *parameters) compatibility(r *ranking) float64 {
+	relevant := r.relevant(1)
+	common := make([]int, max(len(r.grades), relevant))
+	above := map[int16]int{} // documents of the grade so far
+	for rank, g := range r.grades {
+		if g > 0 {
+			common[max(rank, r.relevant(int(g)+1)+above[g])]++
+			above[g]++
+		}
+	}
+	overlap, sum, best, all, weight := 0, 0.0, 0.0, 0.0, 1.0
+	for rank, n := range common {
+		overlap += n
+		sum += weight * float64(overlap) / float64(rank+1)
+		best += weight * float64(min(rank+1, relevant)) / float64(rank+1)
+		all += weight
+		weight *= v.persistence
+	}
+	if !v.normalize {
+		best = all
+	}
+	if best == 0 {
+		return 0
+	}
+	return sum / best
 }
 
 func share(sum float64, whole int) float64 {

@@ -5,6 +5,21 @@ package components
 // catalogue has all entries, the newest first.
 var catalogue = []*entry{
 	{Component{
+		ID: "01M8FQ2K7V5R3W9C4T6H8JXNEA", Kind: "evaluator", Name: "Text",
+		Description: "Compares answers, summaries or translations with references: exact match and token F1 as SQuAD 2.0 counts, ROUGE, BLEU, chrF and chrF++ (`chrF(word_order=2)`). The truth has one reference for each item or, in JSON lines, an array of them; an empty array says that there is no answer. BLEU and chrF are of all texts, with the signatures of sacrebleu that their definitions name; the others are means, and are there for each item too.",
+		Links: []Link{
+			{"sacrebleu, and its signatures", "https://github.com/mjpost/sacrebleu"},
+			{"rouge-score", "https://github.com/google-research/google-research/tree/master/rouge"},
+			{"SQuAD 2.0", "https://rajpurkar.github.io/SQuAD-explorer/"},
+			{"The measures of this server", "/info?fields=measures"},
+		},
+		Related: []string{"01M7YS5MD0AARDGXY34MTBEZSY", "01M7Z32D40G9ZYSSQ1NVPR3MMD", "01M7YV9CC0QDNKQCWWQEG6WB9S"},
+		Snippets: []Snippet{
+			{"python", "/v1/platform/components/01M8FQ2K7V5R3W9C4T6H8JXNEA/snippet?language=python"},
+		},
+		Prints: "BLEU = 68.9641\nEM = 0.5000\nROUGEL = 0.6308\nTokenF1 = 0.8523",
+	}, []string{"evaluator-text/python.py"}},
+	{Component{
 		ID: "01M8FM74SM0QW6G7D7N1198Q6Z", Kind: "evaluator", Name: "Clustering",
 		Description: "Compares predicted clusters with true ones, whatever their names: V-measure, adjusted Rand index, NMI, BCubed and purity. Runs and truth are CSV or JSON lines with the cluster of each item.",
 		Links: []Link{

@@ -15,6 +15,7 @@ const (
 	Classification Kind = "classification"
 	Regression     Kind = "regression"
 	Clustering     Kind = "clustering"
+	Text           Kind = "text"
 )
 
 // The formats of runs.
@@ -45,7 +46,7 @@ type EvaluatorKind struct {
 }
 
 // Evaluators are all of them, in the order in which a person would look for them. They must not be changed.
-var Evaluators = []EvaluatorKind{retrievalEvaluator, classificationEvaluator, regressionEvaluator, clusteringEvaluator}
+var Evaluators = []EvaluatorKind{retrievalEvaluator, classificationEvaluator, regressionEvaluator, clusteringEvaluator, textEvaluator}
 
 // Kinds names every kind of evaluator.
 func Kinds() []string {

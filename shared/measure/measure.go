@@ -63,6 +63,9 @@ func SafeDiagnostics(all []Diagnostic) []Diagnostic {
 	return slices.DeleteFunc(slices.Clone(all), func(d Diagnostic) bool { return !d.SafeWhileBlinded })
 }
 
+// MaxExamples is the most examples that a Result has values of one by one.
+const MaxExamples = 10_000
+
 // MaxDiagnostics is how many diagnostics one run keeps.
 const MaxDiagnostics = 100
 
@@ -71,7 +74,8 @@ type Result struct {
 	// Measures has every measure asked for; nil when it is not defined for the data, and then Reasons says why.
 	Measures map[string]*float64
 	Reasons  map[string]string
-	// PerTopic has, for retrieval, the values of each topic of the truth; nil otherwise.
+	// PerTopic has, for retrieval, the values of each topic of the truth, and for texts those of each example, of measures that are means,
+	// unless there are more than MaxExamples; nil otherwise.
 	PerTopic map[string]map[string]float64
 	// Warnings are diagnostics that did not stop the evaluation.
 	Warnings []Diagnostic

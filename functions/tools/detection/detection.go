@@ -33,10 +33,14 @@ type Guess struct {
 // headBytes is how many bytes of a file are looked at.
 const headBytes = 64 << 10
 
+// wordsOfLabel is how many words a value has that is taken for a label.
+const wordsOfLabel = 4
+
 // Names that the fields of files usually have, in the order in which they are looked for.
 var (
 	idNames    = []string{"id", "_id", "uid", "example", "item", "docid", "doc_id", "qid"}
-	valueNames = []string{"label", "prediction", "predicted", "class", "value", "score", "y", "output", "answer"}
+	valueNames = []string{"label", "prediction", "predicted", "class", "value", "score", "y", "output", "answer", "text", "summary",
+		"translation"}
 )
 
 // Of returns how the file is written. The kind is one that is known, or empty; retrieval leaves nothing to guess. The error is one of
@@ -59,6 +63,8 @@ func Of(kind measure.Kind, file evaluator.File) (Guess, error) {
 		kind = measure.Classification
 		if _, err := strconv.ParseFloat(value, 64); err == nil && strings.ContainsAny(value, ".eE") {
 			kind = measure.Regression
+		} else if len(strings.Fields(value)) > wordsOfLabel {
+			kind = measure.Text
 		}
 	}
 	return Guess{kind, format, because}, nil

@@ -38,6 +38,11 @@ var clusteringSettings = evaluator.Settings{
 	Format: measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label"},
 }
 
+var textSettings = evaluator.Settings{
+	Kind: measure.Text, Measures: []string{"EM", "chrF++"},
+	Format: measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label"},
+}
+
 func file(name, content string) evaluator.File {
 	return evaluator.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }}
 }
@@ -76,6 +81,8 @@ func TestEvaluate_OfEachKind(t *testing.T) {
 		{regressionSettings, `{"id":1,"y":1}` + "\n" + `{"id":2,"y":2}`, `{"id":2,"y":3}` + "\n" + `{"id":1,"y":3}`, map[string]string{
 			"MAE": "1.5", "Pearson": "none: all predicted values are equal"}},
 		{clusteringSettings, "id,label\n1,a\n2,b\n3,b\n", "id,label\n2,x\n1,y\n3,x\n", map[string]string{"ARI": "1", "Purity": "1"}},
+		{textSettings, "id,label\n1,a lake\n2,\n", "id,label\n2,\n1,The Lake.\n", map[string]string{
+			"EM": "1", "chrF(word_order=2)": "17.86013100019124"}},
 	} {
 		t.Run(string(test.settings.Kind), func(t *testing.T) {
 			truth := readTruth(t, test.settings, test.truth)
@@ -98,11 +105,11 @@ func TestEvaluate_OfEachKind(t *testing.T) {
 }
 
 func TestEvaluate_ReportsFaults(t *testing.T) {
-	for _, s := range []evaluator.Settings{retrievalSettings, classificationSettings, regressionSettings, clusteringSettings} {
+	for _, s := range []evaluator.Settings{retrievalSettings, classificationSettings, regressionSettings, clusteringSettings, textSettings} {
 		t.Run(string(s.Kind), func(t *testing.T) {
 			good := map[measure.Kind]string{
 				measure.Retrieval: "1 0 a 1\n", measure.Classification: "id,label\n1,yes\n", measure.Regression: `{"id":1,"y":1}`,
-				measure.Clustering: "id,label\n1,yes\n",
+				measure.Clustering: "id,label\n1,yes\n", measure.Text: "id,label\n1,yes\n",
 			}[s.Kind]
 			bad := []evaluator.File{file("bad", "one two\n")}
 			check := func(diagnostics []measure.Diagnostic, err error) {

@@ -6,6 +6,7 @@ import (
 	"assay/shared/measure/clustering"
 	"assay/shared/measure/regression"
 	"assay/shared/measure/retrieval"
+	"assay/shared/measure/text"
 )
 
 // computations has the one of each evaluator that measure.Evaluators declares.
@@ -14,4 +15,5 @@ var computations = map[measure.Kind]measure.Computation{
 	measure.Classification: classification.Computation,
 	measure.Regression:     regression.Computation,
 	measure.Clustering:     clustering.Computation,
+	measure.Text:           text.Computation,
 }

@@ -41,6 +41,21 @@ func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
+// Elements goes through the raw values of a JSON array that json.Valid has accepted.
+func Elements(array []byte) iter.Seq[[]byte] {
+	return func(yield func(value []byte) bool) {
+		for rest := skipSpace(array[1:]); rest[0] != ']'; {
+			value := rest[:valueEnd(rest)]
+			if !yield(value) {
+				return
+			}
+			if rest = skipSpace(rest[len(value):]); rest[0] == ',' {
+				rest = skipSpace(rest[1:])
+			}
+		}
+	}
+}
+
 // Names says whether a key, in its quotes, is the name.
 func Names(key []byte, name string) bool {
 	if inner := key[1 : len(key)-1]; bytes.IndexByte(inner, '\\') < 0 {

@@ -42,6 +42,11 @@ func NewReader(ctx context.Context, file string, r io.Reader, report *measure.Re
 	return &Reader{ctx: ctx, file: file, r: r, report: report, limits: standard, line: 1}
 }
 
+// AllowLines has lines of that many bytes count as sound, instead of MaxLine.
+func (r *Reader) AllowLines(bytes int) {
+	r.limits.line, r.limits.chunk = int64(bytes), bytes+r.limits.chunk
+}
+
 // KeepCR has lines with carriage returns within them count as sound: a quoted field of csv may have some.
 func (r *Reader) KeepCR() { r.keepCR = true }
 

@@ -9,6 +9,20 @@ import (
 
 // Computation is that of an evaluator whose truth and runs are predictions, which evaluate compares.
 func Computation(version string, values Values, evaluate func([]measure.Measure, *Truth, *Run) measure.Result) measure.Computation {
+	return computation(version, values, values,
+		func(ctx context.Context, asked []measure.Measure, t *Truth, files []measure.File, report *measure.Report) (measure.Result, error) {
+			run, err := t.ReadRun(ctx, files, report)
+			if err != nil || report.Failed() {
+				return measure.Result{}, err
+			}
+			return evaluate(asked, t, run), nil
+		})
+}
+
+// evaluateFiles measures a run. The result is not used if the report has errors.
+type evaluateFiles func(context.Context, []measure.Measure, *Truth, []measure.File, *measure.Report) (measure.Result, error)
+
+func computation(version string, values, ofRun Values, evaluate evaluateFiles) measure.Computation {
 	return measure.Computation{
 		Version: version,
 		ReadTruth: func(ctx context.Context, format measure.Format, asked []measure.Measure,
@@ -30,13 +44,13 @@ func Computation(version string, values Values, evaluate func([]measure.Measure,
 		},
 		ValidateRun: func(ctx context.Context, format measure.Format, _ []measure.Measure, files []measure.File) ([]measure.Diagnostic, error) {
 			var report measure.Report
-			_, err := ReadTruth(ctx, format, values, files, &report) // a truth asks of its files what a run does
+			_, err := ReadTruth(ctx, format, ofRun, files, &report) // a truth asks of its files what a run does
 			return report.Diagnostics(), err
 		},
 	}
 }
 
-func (t *Truth) withMeasures(asked []measure.Measure, evaluate func([]measure.Measure, *Truth, *Run) measure.Result) *measure.Truth {
+func (t *Truth) withMeasures(asked []measure.Measure, evaluate evaluateFiles) *measure.Truth {
 	return &measure.Truth{
 		Bytes: t.Bytes(),
 		Known: func(ids, labels bool) *measure.Known {
@@ -47,13 +61,13 @@ func (t *Truth) withMeasures(asked []measure.Measure, evaluate func([]measure.Me
 		},
 		Evaluate: func(ctx context.Context, files []measure.File) (*measure.Evaluation, error) {
 			var report measure.Report
-			run, err := t.ReadRun(ctx, files, &report)
+			result, err := evaluate(ctx, asked, t, files, &report)
 			if err != nil {
 				return nil, err
 			}
 			e := &measure.Evaluation{Diagnostics: report.Diagnostics()}
 			if !report.Failed() {
-				e.Result = evaluate(asked, t, run)
+				e.Result = result
 				e.Result.Warnings = e.Diagnostics
 			}
 			return e, nil

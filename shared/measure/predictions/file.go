@@ -1,6 +1,7 @@
 package predictions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ type example struct {
 	sound  bool // whether it has a value; when not, the report says why
 	label  []byte
 	number float64
+	texts  [][]byte
 }
 
 // read calls add with every example whose id can be read, until add returns false or the report is full. Its error is
@@ -38,15 +40,18 @@ func (f *file) read(ctx context.Context, r io.Reader, add func(example) bool) er
 	examples := 0
 	counted := func(e example) bool {
 		examples++
-		return add(e)
+		return add(e) && (len(e.texts) == 0 || ctx.Err() == nil) // what is done with texts takes long
 	}
 	in := lines.NewReader(ctx, f.name, r, f.report)
+	if f.values >= References || f.format.ValueField == "" {
+		in.AllowLines(maxTextLine)
+	}
 	if f.format.Kind == measure.CSV {
 		f.readCSV(in, counted)
 	} else {
 		f.readJSONL(in, counted)
 	}
-	if err := in.Err(); err != nil {
+	if err := cmp.Or(in.Err(), ctx.Err()); err != nil {
 		return err
 	}
 	if examples == 0 && len(f.report.Diagnostics()) == before {
@@ -63,12 +68,16 @@ func (f *file) errorf(line int, format string, args ...any) {
 // setID checks the text of an id.
 func (f *file) setID(e *example, text []byte) bool {
 	e.id = text
-	return f.bounded(e.line, f.format.IDField, text)
+	return f.bounded(e.line, f.format.IDField, text, MaxText)
 }
 
 // setValue checks the text of a label or number.
 func (f *file) setValue(e *example, text []byte) {
-	if !f.bounded(e.line, f.format.ValueField, text) {
+	if f.values >= References {
+		f.setTexts(e, text)
+		return
+	}
+	if !f.bounded(e.line, f.format.ValueField, text, MaxText) {
 		return
 	}
 	if f.values != Numbers {
@@ -86,12 +95,12 @@ func (f *file) setValue(e *example, text []byte) {
 	f.errorf(e.line, "%q is %s; expected a finite decimal number such as -1.5 or 2e-3", f.format.ValueField, fields.Quote(text))
 }
 
-func (f *file) bounded(line int, field string, text []byte) bool {
+func (f *file) bounded(line int, field string, text []byte, limit int) bool {
 	switch {
-	case len(text) == 0:
+	case len(text) == 0 && limit == MaxText:
 		f.errorf(line, "%q is empty; expected a value", field)
-	case len(text) > MaxText:
-		f.errorf(line, "%q has %d bytes (%s); expected at most %d", field, len(text), fields.Quote(text), MaxText)
+	case len(text) > limit:
+		f.errorf(line, "%q has %d bytes (%s); expected at most %d", field, len(text), fields.Quote(text), limit)
 	default:
 		return true
 	}
@@ -157,7 +166,10 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 		}
 		idText, idSound := f.content(e.line, f.format.IDField, id, idKinds)
 		if f.format.ValueField != "" {
-			if valueText, sound := f.content(e.line, f.format.ValueField, value, valueKinds[f.values]); sound {
+			switch valueText, sound := f.content(e.line, f.format.ValueField, value, valueKinds[f.values]); {
+			case sound && value[0] == '[':
+				f.setArray(&e, value)
+			case sound:
 				f.setValue(&e, valueText)
 			}
 		}
@@ -171,7 +183,8 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 var (
 	idKinds    = []string{"string", "number"}
 	labelKinds = []string{"string", "number", "true", "false"}
-	valueKinds = [...][]string{Labels: labelKinds, Clusters: labelKinds, Numbers: {"number"}}
+	valueKinds = [...][]string{Labels: labelKinds, Clusters: labelKinds, Numbers: {"number"}, References: {"string", "array"},
+		Texts: {"string"}}
 )
 
 // members returns the raw values of the two fields in a valid object; nil for one that is not there.

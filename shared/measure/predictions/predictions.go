@@ -38,6 +38,11 @@ const (
 	Clusters
 	// Numbers are finite decimal numbers, without quotes in jsonl.
 	Numbers
+	// References are texts with which the one text of a run is compared: in jsonl a string or an array of strings, in csv one text. Any may
+	// be empty, and so may the array. Runs against them have Texts.
+	References
+	// Texts are strings, which may be empty.
+	Texts
 )
 
 // What a file may hold at most. The bounds keep the memory that an untrusted file can take at about half a gigabyte.
@@ -46,6 +51,11 @@ const (
 	MaxLabels   = 10_000    // different ones in a truth, and as many in a run
 	MaxText     = 1024      // bytes of an id or a label
 	maxIDs      = 128 << 20 // bytes of all ids of the truth together
+
+	MaxLongText   = 64 << 10  // bytes of one of the References or Texts
+	MaxReferences = 100       // of one example
+	maxTexts      = 256 << 20 // bytes of all texts of a truth together, and of those of a run
+	maxTextLine   = 1 << 20   // bytes of a line with texts
 )
 
 // Truth is the ground truth that every run is compared with. It does not change, and any number of runs may be read against it
@@ -61,10 +71,11 @@ type Truth struct {
 	labels  labels
 	codes   []int32   // by example, for Labels
 	numbers []float64 // by example, for Numbers
+	texts   texts     // for References
 }
 
 // limits are the bounds of one Truth and its runs; tests lower them.
-type limits struct{ examples, labels, ids int }
+type limits struct{ examples, labels, ids, texts int }
 
 // ReadTruth reads a truth that stands in one or more files. Faults of the files go to the report, and a truth whose
 // report has errors must not be used; the error is one of reading or of the context.
@@ -78,7 +89,7 @@ func newTruth(format measure.Format, values Values) *Truth {
 	return &Truth{
 		format: format,
 		values: values,
-		limits: limits{examples: MaxExamples, labels: MaxLabels, ids: maxIDs},
+		limits: limits{examples: MaxExamples, labels: MaxLabels, ids: maxIDs, texts: maxTexts},
 		origin: measure.OfTruth,
 		ids:    newIDs(),
 	}
@@ -114,9 +125,15 @@ func (t *Truth) add(f *file, e example) bool {
 		return true
 	}
 	t.places.list = append(t.places.list, t.places.at(e.line))
-	if t.values == Numbers {
+	switch t.values {
+	case Numbers:
 		t.numbers = append(t.numbers, e.number)
 		return true
+	case References:
+		return t.texts.add(e.texts) <= t.limits.texts || f.tooMuchText(e.line, t.limits.texts)
+	case Texts:
+		return true
+	case Labels, Clusters:
 	}
 	code := int32(0)
 	if e.sound {
@@ -140,7 +157,7 @@ func (f *file) tooManyLabels(line, limit int) {
 // Bytes is about how much memory the truth takes.
 func (t *Truth) Bytes() int64 {
 	const perLabel = 2*16 + 16 // in the list and in the index, and what the index takes besides
-	n := cap(t.ids.text) + 4*cap(t.ids.ends) + 8*cap(t.ids.slots) + 8*cap(t.places.list) + 4*cap(t.codes) + 8*cap(t.numbers)
+	n := cap(t.ids.text) + 4*cap(t.ids.ends) + 8*cap(t.ids.slots) + 8*cap(t.places.list) + 4*cap(t.codes) + 8*cap(t.numbers) + t.texts.bytes()
 	for _, name := range t.labels.names {
 		n += perLabel + len(name)
 	}

@@ -26,28 +26,41 @@ type Run struct {
 	distinct int
 	codes    []int32
 	numbers  []float64
+	text     int                                         // bytes of all texts
+	compare  func(index int, text []byte) (fault string) // for Texts
 }
 
 // ReadRun reads a run that stands in one or more files. Faults of the files go to the report, as do the ids of the truth
 // that no file has; a run whose report has errors must not be used. The error is one of reading or of the context.
 func (t *Truth) ReadRun(ctx context.Context, files []measure.File, report *measure.Report) (*Run, error) {
-	r := &Run{truth: t, places: sourceLines{list: make([]sourceLine, t.Len())}}
-	if t.values == Numbers {
+	r := &Run{truth: t}
+	switch t.values {
+	case Numbers:
 		r.numbers = make([]float64, t.Len())
-	} else {
+	case Labels, Clusters:
 		r.codes = make([]int32, t.Len())
 		r.used = make([]bool, len(t.labels.names))
+	case References, Texts: // of which none are kept
 	}
+	err := r.read(ctx, files, report)
+	return r, err
+}
+
+func (r *Run) read(ctx context.Context, files []measure.File, report *measure.Report) error {
+	r.places.list = make([]sourceLine, r.truth.Len())
 	for _, content := range files {
-		f := &file{name: content.Name, format: t.format, values: t.values, report: report}
+		f := &file{name: content.Name, format: r.truth.format, values: r.truth.values, report: report}
+		if f.values == References {
+			f.values = Texts
+		}
 		r.places.files = append(r.places.files, f.name)
 		if err := f.read(ctx, content.Content, func(e example) bool { return r.add(f, e) }); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	r.compareIDs(report)
 	r.compareLabels(report)
-	return r, nil
+	return nil
 }
 
 // add takes one prediction, and returns false when there is room for no more labels.
@@ -63,6 +76,9 @@ func (r *Run) add(f *file, e example) bool {
 		}
 		r.places.list[index] = r.places.at(e.line)
 		r.joined++
+	}
+	if e.sound && r.compare != nil {
+		return r.compareText(f, e, index)
 	}
 	if !e.sound || r.truth.origin != measure.OfTruth || r.truth.values != Numbers && r.truth.labels.names == nil {
 		return true

@@ -1,0 +1,108 @@
+package predictions
+
+import (
+	"context"
+
+	"assay/shared/measure"
+	"assay/shared/measure/fields"
+)
+
+// texts has the references of each example.
+type texts struct {
+	all  []byte   // every text, one after another
+	ends []uint32 // where each ends in all
+	last []uint32 // by example, how many texts it and those before it have
+}
+
+// add adds those of the next example, and returns how many bytes there are.
+func (t *texts) add(list [][]byte) int {
+	for _, text := range list {
+		t.all = append(t.all, text...)
+		t.ends = append(t.ends, uint32(len(t.all)))
+	}
+	t.last = append(t.last, uint32(len(t.ends)))
+	return len(t.all)
+}
+
+func (t *texts) bytes() int { return cap(t.all) + 4*cap(t.ends) + 4*cap(t.last) }
+
+// References appends the references of an example to a list, which they are not copied into: they must not be changed.
+func (t *Truth) References(index int, list [][]byte) [][]byte {
+	first := uint32(0)
+	if index > 0 {
+		first = t.texts.last[index-1]
+	}
+	for i := first; i < t.texts.last[index]; i++ {
+		start := uint32(0)
+		if i > 0 {
+			start = t.texts.ends[i-1]
+		}
+		list = append(list, t.texts.all[start:t.texts.ends[i]])
+	}
+	return list
+}
+
+// TextComputation is that of an evaluator which compares texts with references, one at a time: of a run none is kept. For each run, start
+// returns what compares the text of an example, whose index it gets, with its references, and what returns the result in the end. A fault
+// of compare goes to the report and ends the reading.
+func TextComputation(version string,
+	start func([]measure.Measure, *Truth) (compare func(index int, text []byte) (fault string), result func() measure.Result),
+) measure.Computation {
+	return computation(version, References, Texts,
+		func(ctx context.Context, asked []measure.Measure, t *Truth, files []measure.File, report *measure.Report) (measure.Result, error) {
+			compare, result := start(asked, t)
+			if err := (&Run{truth: t, compare: compare}).read(ctx, files, report); err != nil || report.Failed() {
+				return measure.Result{}, err
+			}
+			return result(), nil
+		})
+}
+
+// ID returns the id of an example.
+func (t *Truth) ID(index int) string { return string(t.ids.at(index)) }
+
+func (r *Run) compareText(f *file, e example, index int) bool {
+	if r.text += len(e.texts[0]); r.text > r.truth.limits.texts {
+		return f.tooMuchText(e.line, r.truth.limits.texts)
+	}
+	if fault := r.compare(index, e.texts[0]); fault != "" {
+		f.errorf(e.line, "%s", fault)
+		return false
+	}
+	return true
+}
+
+// tooMuchText reports that, and returns false.
+func (f *file) tooMuchText(line, limit int) bool {
+	f.errorf(line, "the texts up to here have more than %d bytes together; give shorter ones", limit)
+	return false
+}
+
+// setTexts checks the texts of an example.
+func (f *file) setTexts(e *example, list ...[]byte) {
+	if len(list) > MaxReferences {
+		f.errorf(e.line, "%q has %d texts; expected at most %d", f.format.ValueField, len(list), MaxReferences)
+		return
+	}
+	for _, text := range list {
+		if !f.bounded(e.line, f.format.ValueField, text, MaxLongText) {
+			return
+		}
+	}
+	e.texts, e.sound = list, true
+}
+
+// setArray reads the texts of a valid JSON array.
+func (f *file) setArray(e *example, array []byte) {
+	var list [][]byte
+	for element := range fields.Elements(array) {
+		text, ok := f.content(e.line, f.format.ValueField, element, valueKinds[Texts])
+		if !ok {
+			return
+		}
+		if list = append(list, text); len(list) > MaxReferences {
+			break
+		}
+	}
+	f.setTexts(e, list...)
+}

@@ -1,0 +1,166 @@
+package text
+
+import (
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// bleuOrder is the greatest length of n-grams for BLEU.
+const bleuOrder = 4
+
+// bleuTokens says how texts are taken apart.
+type bleuTokens struct {
+	tokenize  string
+	lowercase bool
+}
+
+// bleu sums what BLEU of all texts follows from.
+type bleu struct {
+	tokens            bleuTokens
+	length, reference int // words of the texts, and of the references that are nearest in length
+	correct, total    [bleuOrder]int
+	words             []string
+	symbols, against  []uint32
+	vocabulary        vocabulary
+	ngrams            ngrams
+}
+
+func newBLEU(tokens bleuTokens) *bleu { return &bleu{tokens: tokens} }
+
+func (b *bleu) compare(references []string, text string) {
+	b.words = b.tokens.of(b.words[:0], text)
+	b.symbols = b.vocabulary.of(b.words, b.symbols)
+	b.ngrams.reset(b.symbols, bleuOrder)
+	length, nearest := len(b.words), -1
+	for _, reference := range references {
+		b.words = b.tokens.of(b.words[:0], reference)
+		b.against = b.vocabulary.find(b.words, b.against[:0])
+		b.ngrams.match(b.against)
+		n := len(b.words)
+		if far, least := abs(n-length), abs(nearest-length); nearest < 0 || far < least || far == least && n < nearest {
+			nearest = n
+		}
+	}
+	b.length += length
+	b.reference += nearest
+	for n := range bleuOrder {
+		b.correct[n] += b.ngrams.atMost[n]
+		b.total[n] += max(0, length-n)
+	}
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// value is BLEU: the geometric mean of the precisions, times the penalty for texts that are shorter than their references. Where no
+// n-gram of a length is in a reference, half a match counts, a quarter the next time, and so on.
+func (b *bleu) value() float64 {
+	if b.correct[0] == 0 {
+		return 0
+	}
+	sum, smooth := 0.0, 1.0
+	for n := range bleuOrder {
+		correct := float64(b.correct[n])
+		switch {
+		case b.total[n] == 0:
+			return 0
+		case b.correct[n] == 0:
+			smooth *= 2
+			correct = 1 / smooth
+		}
+		sum += math.Log(100 * correct / float64(b.total[n]))
+	}
+	penalty := 1.0
+	if b.length < b.reference {
+		penalty = math.Exp(1 - float64(b.reference)/float64(b.length))
+	}
+	return penalty * math.Exp(sum/bleuOrder)
+}
+
+// of appends the words of a text.
+func (t bleuTokens) of(list []string, text string) []string {
+	if t.lowercase {
+		text = lower(text)
+	}
+	text = strings.TrimRightFunc(text, isSpace)
+	switch t.tokenize {
+	case "char":
+		for i, r := range text {
+			if !isSpace(r) {
+				list = append(list, text[i:i+utf8.RuneLen(r)])
+			}
+		}
+		return list
+	case "intl":
+		text = separate(text, not(unicode.IsNumber), unicode.IsPunct, false)
+		text = separate(text, unicode.IsPunct, not(unicode.IsNumber), true)
+		text = isolate(text, unicode.IsSymbol)
+	case "13a":
+		text = newlines.Replace(strings.ReplaceAll(text, "<skipped>", ""))
+		if strings.Contains(text, "&") {
+			for _, escape := range escapes {
+				text = strings.ReplaceAll(text, escape[0], escape[1])
+			}
+		}
+		text = isolate(" "+text+" ", isSign)
+		text = separate(text, not(isDigit), isStop, false)
+		text = separate(text, isStop, not(isDigit), true)
+		text = separate(text, isDigit, func(r rune) bool { return r == '-' }, false)
+	}
+	return appendWords(list, text)
+}
+
+var (
+	newlines = strings.NewReplacer("-\n", "", "\n", " ")
+	// escapes are undone one after another, so that &amp;lt; is <.
+	escapes = [][2]string{{"&quot;", `"`}, {"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}}
+)
+
+func not(is func(rune) bool) func(rune) bool { return func(r rune) bool { return !is(r) } }
+
+func isDigit(r rune) bool { return '0' <= r && r <= '9' }
+
+// isStop is what is part of a number between digits.
+func isStop(r rune) bool { return r == '.' || r == ',' }
+
+// isSign is other punctuation of ASCII, without the apostrophe and the dash.
+func isSign(r rune) bool {
+	return r < utf8.RuneSelf && isPunctuation(byte(r)) && !isStop(r) && r != '\'' && r != '-'
+}
+
+// isolate puts spaces around characters.
+func isolate(text string, is func(rune) bool) string {
+	out := make([]byte, 0, len(text)+len(text)/4)
+	for _, r := range text {
+		if is(r) {
+			out = append(utf8.AppendRune(append(out, ' '), r), ' ')
+		} else {
+			out = utf8.AppendRune(out, r)
+		}
+	}
+	return string(out)
+}
+
+// separate puts spaces between two characters, and before or after both. As with a regular expression, what follows a pair begins the next.
+func separate(text string, first, second func(rune) bool, before bool) string {
+	out := make([]byte, 0, len(text)+len(text)/4)
+	for text != "" {
+		r, n := utf8.DecodeRuneInString(text)
+		if next, m := utf8.DecodeRuneInString(text[n:]); m > 0 && first(r) && second(next) {
+			if before {
+				out = append(out, ' ')
+			}
+			out = append(append(out, text[:n]...), ' ')
+			out = append(out, text[n:n+m]...)
+			if !before {
+				out = append(out, ' ')
+			}
+			n += m
+		} else {
+			out = append(out, text[:n]...)
+		}
+		text = text[n:]
+	}
+	return string(out)
+}

@@ -1,0 +1,88 @@
+package text
+
+import (
+	"math/bits"
+	"math/rand/v2"
+)
+
+// maxOrder is the greatest length of n-grams.
+const maxOrder = 10
+
+// ngrams has the n-grams of a text, of 1 to order symbols, as a trie: a node for each, below that of its first n-1 symbols.
+type ngrams struct {
+	order int
+	nodes []node   // the first is the root
+	table []uint32 // nodes by the hash of their key; 0 is free
+	shift int
+	// atMost has, by length, how many n-grams of the text some reference has, each as often as the one that has it most.
+	atMost [maxOrder]int
+}
+
+// node is one n-gram: how often the text has it, how often the reference that was matched last, at most so often, and the most of these.
+type node struct {
+	key               uint64 // the parent and the last symbol
+	count, used, most uint32
+}
+
+// multiplier is odd, and makes hashes of keys unpredictable, so that nobody can write texts whose n-grams all collide.
+var multiplier = rand.Uint64() | 1 //nolint:gosec // chosen in each process
+
+// reset takes the text.
+func (g *ngrams) reset(text []uint32, order int) {
+	const smallest = 6
+	size := max(smallest, bits.Len(uint(2*order*len(text))))
+	g.order, g.shift, g.atMost = order, 64-size, [maxOrder]int{}
+	g.nodes = append(g.nodes[:0], node{})
+	if cap(g.table) < 1<<size {
+		g.table = make([]uint32, 1<<size)
+	}
+	g.table = g.table[:1<<size]
+	clear(g.table)
+	for i := range text {
+		parent := uint32(0)
+		for _, symbol := range text[i:min(i+order, len(text))] {
+			key := uint64(parent)<<32 | uint64(symbol)
+			slot := g.slot(key)
+			if g.table[slot] == 0 {
+				g.table[slot] = uint32(len(g.nodes))
+				g.nodes = append(g.nodes, node{key: key})
+			}
+			parent = g.table[slot]
+			g.nodes[parent].count++
+		}
+	}
+}
+
+// slot returns where the node of the key stands in the table, or belongs.
+func (g *ngrams) slot(key uint64) uint64 {
+	slot := key * multiplier >> g.shift
+	for g.table[slot] != 0 && g.nodes[g.table[slot]].key != key {
+		slot = (slot + 1) & uint64(len(g.table)-1)
+	}
+	return slot
+}
+
+// match returns, by length, how many n-grams of a reference the text has, each at most as often as there.
+func (g *ngrams) match(reference []uint32) (matched [maxOrder]int) {
+	for i := range g.nodes {
+		g.nodes[i].used = 0
+	}
+	for i := range reference {
+		parent := uint32(0)
+		for n, symbol := range reference[i:min(i+g.order, len(reference))] {
+			if parent = g.table[g.slot(uint64(parent)<<32|uint64(symbol))]; parent == 0 {
+				break
+			}
+			node := &g.nodes[parent]
+			if node.used == node.count {
+				continue
+			}
+			matched[n]++
+			if node.used++; node.used > node.most {
+				node.most = node.used
+				g.atMost[n]++
+			}
+		}
+	}
+	return matched
+}

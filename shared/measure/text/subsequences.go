@@ -1,0 +1,129 @@
+package text
+
+import "math/bits"
+
+// subsequences finds longest common subsequences by the table of their lengths, of which a word holds 64 columns: a bit is 0 where the
+// length is one more than that of the column before (Hyyrö, Bit-parallel LCS-length computation revisited, AWOCA 2004).
+type subsequences struct {
+	masks []uint64 // by symbol: in which of 64 columns it stands
+	carry []uint64 // by row
+	row   []uint64
+	tops  []uint64 // rows above each part of the table
+	kept  []uint64 // rows of one part
+	steps int      // words computed so far
+}
+
+// Rows are kept for so many at a time, and computed again from the one before: the whole table of two texts may be large.
+const rowsAtOnce = 256
+
+// overhead is what a table costs in addition to its words.
+const overhead = 16
+
+// reset takes the number of symbols.
+func (s *subsequences) reset(symbols int) {
+	if len(s.masks) < symbols {
+		s.masks = make([]uint64, symbols)
+	}
+}
+
+// words is how many hold a row.
+func words(columns []uint32) int { return (len(columns) + 63) / 64 }
+
+// first returns the row above the table, in the memory of row.
+func first(row []uint64, columns []uint32) []uint64 {
+	row = row[:0]
+	for range words(columns) {
+		row = append(row, ^uint64(0))
+	}
+	return row
+}
+
+// length is that of a longest common subsequence.
+func (s *subsequences) length(rows, columns []uint32) int {
+	s.row = first(s.row, columns)
+	for len(rows) > 0 {
+		n := min(len(rows), rowsAtOnce)
+		s.next(s.row, rows[:n], columns, nil)
+		rows = rows[n:]
+	}
+	return before(s.row, len(columns))
+}
+
+// next computes rows of the table from the one above them, which becomes the last. kept gets them all, unless it is nil.
+func (s *subsequences) next(row []uint64, rows, columns []uint32, kept []uint64) {
+	s.steps += len(rows)*len(row) + overhead
+	s.carry = append(s.carry[:0], make([]uint64, len(rows))...)
+	for w := range row {
+		part := columns[64*w : min(64*w+64, len(columns))]
+		for i, symbol := range part {
+			s.masks[symbol] |= 1 << i
+		}
+		v := row[w]
+		for i, symbol := range rows {
+			mask := s.masks[symbol]
+			sum, carry := bits.Add64(v, v&mask, s.carry[i])
+			s.carry[i] = carry
+			v = sum | v&^mask
+			if kept != nil {
+				kept[i*len(row)+w] = v
+			}
+		}
+		row[w] = v
+		for _, symbol := range part {
+			s.masks[symbol] = 0
+		}
+	}
+}
+
+// before is how many of the first columns of a row have a length that is one more than that of the column before: the length in the last.
+func before(row []uint64, columns int) (n int) {
+	w := columns / 64
+	for _, v := range row[:w] {
+		n += bits.OnesCount64(^v)
+	}
+	if rest := columns % 64; rest > 0 {
+		n += bits.OnesCount64(^row[w] & (1<<rest - 1))
+	}
+	return n
+}
+
+// mark marks the places in rows of the longest common subsequence that one finds from the end of the table, which goes up where
+// both ways are as long.
+func (s *subsequences) mark(rows, columns []uint32, marked []bool) {
+	width := words(columns)
+	s.tops = first(s.tops, columns)
+	for from := 0; from+rowsAtOnce < len(rows); from += rowsAtOnce {
+		s.row = append(s.row[:0], s.tops[len(s.tops)-width:]...)
+		s.next(s.row, rows[from:from+rowsAtOnce], columns, nil)
+		s.tops = append(s.tops, s.row...)
+	}
+	j := len(columns)
+	for to := len(rows); to > 0 && j > 0; {
+		from := (to - 1) / rowsAtOnce * rowsAtOnce
+		top := s.tops[from/rowsAtOnce*width:][:width]
+		s.row = append(s.row[:0], top...)
+		if size := (to - from) * width; cap(s.kept) < size {
+			s.kept = make([]uint64, size)
+		}
+		s.next(s.row, rows[from:to], columns, s.kept[:(to-from)*width])
+		row := func(i int) []uint64 {
+			if i == from {
+				return top
+			}
+			return s.kept[(i-from-1)*width:][:width]
+		}
+		s.steps += (to - from) * width
+		for ; to > from && j > 0; s.steps += width / 8 {
+			switch {
+			case rows[to-1] == columns[j-1]:
+				marked[to-1] = true
+				to--
+				j--
+			case before(row(to), j-1) > before(row(to-1), j):
+				j--
+			default:
+				to--
+			}
+		}
+	}
+}

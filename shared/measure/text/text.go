@@ -1,0 +1,179 @@
+// Package text measures how near texts that a system wrote are to references that people wrote: answers, summaries, translations.
+//
+// # Definitions
+//
+// Measures are those of the programs that papers quote; their parameters have the same names.
+//
+//   - EM and TokenF1 are exact and F1 of the evaluation of SQuAD 2.0, from 0 to 1 instead of 100: texts are compared in lower case,
+//     without ASCII punctuation and the words a, an and the; of several references the best counts. References of which nothing is left
+//     are passed over, and when there is no other, only a text of which nothing is left is right.
+//   - ROUGE1, ROUGE2, ROUGEL and ROUGELsum are those of rouge-score 0.1.2: words of the letters a to z and digits alone, so that a text in
+//     another script has none, and with stem NLTK's variant of Porter's algorithm for words of more than three letters. ROUGELsum compares
+//     lines. Of several references the one with the best F-measure counts, the first of equal ones (score_multi), also for precision and
+//     recall. The value is the mean over the examples, where ROUGE-1.5.5 and rouge-score's aggregator give a median of bootstrap samples.
+//   - BLEU and chrF are of all texts together, from 0 to 100, as sacrebleu 2.6.0 computes them (corpus_score): BLEU with n-grams up to 4,
+//     exponential smoothing and no effective order, chrF with effective order. The signature of BLEU is
+//     nrefs:N|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 and that of chrF
+//     nrefs:N|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0. N is the number of references of each example, or var where they differ;
+//     lowercase makes case:lc, and the other parameters are tok, nc and nw there.
+//
+// Where examples have different numbers of references, each has those that it has, as with None in the lists of sacrebleu. An example
+// without references has one that is empty, for all measures; SQuAD does the same, while rouge-score and sacrebleu fail.
+//
+// # Characters
+//
+// Lower case, white space, words and classes of characters are those of Python: İ is written in two characters, and Σ at the end of a word
+// as ς. Go has Unicode 15, as Python 3.12; characters that were added with it are others to Python 3.11, whose values testdata has.
+package text
+
+import (
+	"fmt"
+
+	"assay/shared/measure"
+	"assay/shared/measure/predictions"
+)
+
+// Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
+// could.
+const Version = "text/1"
+
+// Computation is that of the evaluator of texts.
+var Computation = predictions.TextComputation(Version,
+	func(asked []measure.Measure, truth *predictions.Truth) (compare func(int, []byte) string, result func() measure.Result) {
+		e := newEvaluation(asked, truth.Len())
+		var list [][]byte
+		var references []string
+		return func(index int, text []byte) string {
+			list, references = truth.References(index, list[:0]), references[:0]
+			for _, reference := range list {
+				references = append(references, string(reference))
+			}
+			if len(references) == 0 {
+				references = append(references, "")
+			}
+			return e.compare(index, references, string(text))
+		}, func() measure.Result { return e.result(truth.ID) }
+	})
+
+// maxSteps bounds the work for longest common subsequences of one run to about a minute. Ten thousand texts of two thousand words with
+// references as long take a thirtieth of it.
+const maxSteps = 20_000_000_000
+
+// evaluation measures one run.
+type evaluation struct {
+	asked    []measure.Measure
+	examples int
+	maxSteps int
+	answers  *answers
+	rouges   map[bool]*rouge // with stems or without
+	bleus    map[bleuTokens]*bleu
+	chrFs    map[chrFOrders]*chrF
+	means    []mean
+	overall  map[string]func() float64
+}
+
+// mean is a measure that is the mean of its values of the examples.
+type mean struct {
+	name   string
+	of     func() float64 // the value of the example that was compared last
+	values []float64
+}
+
+func newEvaluation(asked []measure.Measure, examples int) *evaluation {
+	e := &evaluation{asked: asked, examples: examples, maxSteps: maxSteps, rouges: map[bool]*rouge{}, bleus: map[bleuTokens]*bleu{},
+		chrFs: map[chrFOrders]*chrF{}, overall: map[string]func() float64{}}
+	for _, m := range asked {
+		switch name := m.String(); m.Name {
+		case "EM", "TokenF1":
+			e.mean(name, e.answer(m.Name == "EM"))
+		case "BLEU":
+			e.overall[name] = existing(e.bleus, bleuTokens{m.Param("tokenize"), m.Flag("lowercase")}, newBLEU).value
+		case "chrF":
+			orders := chrFOrders{int(m.Number("char_order")), int(m.Number("word_order")), m.Number("beta"), m.Flag("lowercase")}
+			e.overall[name] = existing(e.chrFs, orders, newChrF).value
+		default:
+			e.mean(name, existing(e.rouges, m.Flag("stem"), newROUGE).part(m.Name, m.Param("score")))
+		}
+	}
+	return e
+}
+
+// existing returns the value of a key, which is made if there is none yet.
+func existing[K comparable, V any](all map[K]*V, key K, made func(K) *V) *V {
+	if all[key] == nil {
+		all[key] = made(key)
+	}
+	return all[key]
+}
+
+func (e *evaluation) mean(name string, of func() float64) {
+	e.means = append(e.means, mean{name: name, of: of, values: make([]float64, e.examples)})
+}
+
+func (e *evaluation) answer(exact bool) func() float64 {
+	if e.answers == nil {
+		e.answers = &answers{}
+	}
+	if exact {
+		return func() float64 { return e.answers.exact }
+	}
+	return func() float64 { return e.answers.f1 }
+}
+
+// compare measures the text of an example, which has references. The fault is that there are too many of their words.
+func (e *evaluation) compare(index int, references []string, text string) (fault string) {
+	if e.answers != nil {
+		e.answers.compare(references, text)
+	}
+	steps := 0
+	for _, r := range e.rouges {
+		r.compare(references, text)
+		steps += r.common.steps
+	}
+	if steps > e.maxSteps {
+		return fmt.Sprintf("the texts up to here and their references are too long for common subsequences of words, which take more than %d "+
+			"steps; give shorter texts, or leave out ROUGEL and ROUGELsum", e.maxSteps)
+	}
+	for _, b := range e.bleus {
+		b.compare(references, text)
+	}
+	for _, c := range e.chrFs {
+		c.compare(references, text)
+	}
+	for i := range e.means {
+		e.means[i].values[index] = e.means[i].of()
+	}
+	return ""
+}
+
+func (e *evaluation) result(id func(index int) string) measure.Result {
+	r := measure.Compute(e.asked, func(m measure.Measure) (float64, string) {
+		if of := e.overall[m.String()]; of != nil {
+			return of(), ""
+		}
+		return e.average(m.String()), ""
+	})
+	if e.examples <= measure.MaxExamples && len(e.means) > 0 {
+		r.PerTopic = make(map[string]map[string]float64, e.examples)
+		for i := range e.examples {
+			values := make(map[string]float64, len(e.means))
+			for _, m := range e.means {
+				values[m.name] = m.values[i]
+			}
+			r.PerTopic[id(i)] = values
+		}
+	}
+	return r
+}
+
+func (e *evaluation) average(name string) float64 {
+	var sum measure.Sum
+	for _, m := range e.means {
+		if m.name == name {
+			for _, x := range m.values {
+				sum.Add(x)
+			}
+		}
+	}
+	return sum.Total() / float64(e.examples)
+}

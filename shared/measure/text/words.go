@@ -1,0 +1,122 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// vocabulary numbers the words of one text from 1. Words of references that it does not have are 0.
+type vocabulary map[string]uint32
+
+// of returns the symbols of a text's words, which are new.
+func (v *vocabulary) of(words []string, symbols []uint32) []uint32 {
+	const small = 1024
+	if *v == nil || len(*v) > small {
+		*v = vocabulary{} // to clear a large map takes as long as it ever was
+	}
+	clear(*v)
+	return v.add(words, symbols[:0])
+}
+
+// add appends the symbols of more words of the text.
+func (v *vocabulary) add(words []string, symbols []uint32) []uint32 {
+	for _, word := range words {
+		symbol, ok := (*v)[word]
+		if !ok {
+			symbol = uint32(len(*v) + 1)
+			(*v)[word] = symbol
+		}
+		symbols = append(symbols, symbol)
+	}
+	return symbols
+}
+
+// find appends the symbols of the words of a reference.
+func (v *vocabulary) find(words []string, symbols []uint32) []uint32 {
+	for _, word := range words {
+		symbols = append(symbols, (*v)[word])
+	}
+	return symbols
+}
+
+// isSpace is Python's str.isspace.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || '\x1c' <= r && r <= '\x1f' }
+
+// isWord is \w of Python's re. Marks are none of it.
+func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) }
+
+// isPunctuation is string.punctuation of Python: that of ASCII.
+func isPunctuation(c byte) bool {
+	return '!' <= c && c <= '/' || ':' <= c && c <= '@' || '[' <= c && c <= '`' || '{' <= c && c <= '~'
+}
+
+// appendWords appends what white space separates, as str.split does.
+func appendWords(list []string, text string) []string {
+	start := -1
+	for i, r := range text {
+		if isSpace(r) {
+			if start >= 0 {
+				list = append(list, text[start:i])
+			}
+			start = -1
+		} else if start < 0 {
+			start = i
+		}
+	}
+	if start >= 0 {
+		list = append(list, text[start:])
+	}
+	return list
+}
+
+const (
+	dottedI    = 'İ'
+	sigma      = 'Σ'
+	finalSigma = 'ς'
+)
+
+// lower is Python's str.lower: that of Go, save that one character becomes two, and that Σ depends on where it stands.
+func lower(text string) string {
+	if !strings.ContainsRune(text, dottedI) && !strings.ContainsRune(text, sigma) {
+		return strings.ToLower(text)
+	}
+	lowered := make([]byte, 0, len(text)+len(text)/2)
+	for i, r := range text {
+		switch {
+		case r == dottedI:
+			lowered = append(lowered, "i\u0307"...)
+		case r == sigma && endsWord(text[:i], text[i+utf8.RuneLen(r):]):
+			lowered = utf8.AppendRune(lowered, finalSigma)
+		default:
+			lowered = utf8.AppendRune(lowered, unicode.ToLower(r))
+		}
+	}
+	return string(lowered)
+}
+
+// endsWord says whether a Σ ends a word by the texts before and after it: Final_Sigma of the Unicode Standard.
+func endsWord(before, after string) bool {
+	letter := func(text string, next func(string) (rune, int), rest func(text string, n int) string) bool {
+		for text != "" {
+			r, n := next(text)
+			if !isCaseIgnorable(r) {
+				return isCased(r)
+			}
+			text = rest(text, n)
+		}
+		return false
+	}
+	return letter(before, utf8.DecodeLastRuneInString, func(text string, n int) string { return text[:len(text)-n] }) &&
+		!letter(after, utf8.DecodeRuneInString, func(text string, n int) string { return text[n:] })
+}
+
+func isCased(r rune) bool {
+	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
+}
+
+// isCaseIgnorable is the property Case_Ignorable. Go lacks the property Word_Break, which has the characters named here in it.
+func isCaseIgnorable(r rune) bool {
+	return unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk) ||
+		strings.ContainsRune("'.:·\u0387\u055f\u05f4\u2018\u2019\u2024\u2027\ufe13\ufe52\ufe55\uff07\uff0e\uff1a", r)
+}

@@ -5,6 +5,19 @@ package components
 // catalogue has all entries, the newest first.
 var catalogue = []*entry{
 	{Component{
+		ID: "01M8FVYXPJP14AGHXC7ZWGJ33V", Kind: "evaluator", Name: "Several labels for each item",
+		Description: "Compares predicted sets of labels with true ones: F1, precision and recall (over labels, over items, or of one label), Jaccard, exact match and Hamming loss. JSON lines have an array of labels, empty where there are none; CSV has one column, in which a vertical bar, or the `separator` of the format, separates them. Order says nothing.",
+		Links: []Link{
+			{"scikit-learn's measures of several labels", "https://scikit-learn.org/stable/modules/model_evaluation.html#multiclass-and-multilabel-classification"},
+			{"The measures of this server", "/info?fields=measures"},
+		},
+		Related: []string{"01M7YT4RG071VFFA284HFFNRKS", "01M7YS5MD0AARDGXY34MTBEZSY", "01M7Z32D40G9ZYSSQ1NVPR3MMD"},
+		Snippets: []Snippet{
+			{"python", "/v1/platform/components/01M8FVYXPJP14AGHXC7ZWGJ33V/snippet?language=python"},
+		},
+		Prints: "ExactMatch = 0.5000\nF1(average=macro) = 0.8333\nF1(average=micro) = 0.7500\nJaccard(average=samples,zero_division=1) = 0.7500",
+	}, []string{"evaluator-multilabel/python.py"}},
+	{Component{
 		ID: "01M8FQ2K7V5R3W9C4T6H8JXNEA", Kind: "evaluator", Name: "Text",
 		Description: "Compares answers, summaries or translations with references: exact match and token F1 as SQuAD 2.0 counts, ROUGE, BLEU, chrF and chrF++ (`chrF(word_order=2)`). The truth has one reference for each item or, in JSON lines, an array of them; an empty array says that there is no answer. BLEU and chrF are of all texts, with the signatures of sacrebleu that their definitions name; the others are means, and are there for each item too.",
 		Links: []Link{
@@ -672,7 +685,7 @@ var catalogue = []*entry{
 			{"scikit-learn's measures of classification", "https://scikit-learn.org/stable/modules/model_evaluation.html#classification-metrics"},
 			{"The measures of this server", "/info?fields=measures"},
 		},
-		Related: []string{"01M7YSVKH0SCM10298G46DF153", "01M7YSSRY0V5PZ9HWNNAVMDF8R", "01M7YSXE40H25XXDCPTVCY1JW3", "01M8FM74SM0QW6G7D7N1198Q6Z", "01M7YS3ST05G6Q4KYMCVF322A1", "01M7YRTMV0D0YM65W1DSVN521D"},
+		Related: []string{"01M7YSVKH0SCM10298G46DF153", "01M7YSSRY0V5PZ9HWNNAVMDF8R", "01M7YSXE40H25XXDCPTVCY1JW3", "01M8FVYXPJP14AGHXC7ZWGJ33V", "01M8FM74SM0QW6G7D7N1198Q6Z", "01M7YS3ST05G6Q4KYMCVF322A1", "01M7YRTMV0D0YM65W1DSVN521D"},
 		Snippets: []Snippet{
 			{"python", "/v1/platform/components/01M7YT4RG071VFFA284HFFNRKS/snippet?language=python"},
 		},

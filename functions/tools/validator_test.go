@@ -149,6 +149,8 @@ func TestValidator_DetectsTheFormat(t *testing.T) {
 		{`{"docid":"d","score":1.0}` + "\n", "", "classification jsonl docid score", true},
 		{"topic,docid,rank,score,tag\n1,d,1,2.5,x\n", "", "retrieval trec-run  ", true},
 		{"query-id\tcorpus-id\tscore\n1\td\t2\n", "", "retrieval trec-run  ", true},
+		{`{"id": 1, "labels": ["a", "b"]}` + "\n", "", "multilabel jsonl id labels", true},
+		{"id,labels\n1,a|b\n", "", "multilabel csv id labels", true},
 		{"[1,2]\n", "", "classification jsonl id value", true},
 		{"[1,2]\n[3,4]\n", "", "classification jsonl id value", true},
 		{"[\n  {\"id\": 1}\n]\n", "", "classification jsonl id value", true},

@@ -235,4 +235,5 @@ func formatFlags(f *pflag.FlagSet) {
 	f.String("format", "", strings.Join(measure.Formats(), ", ")+"; guessed by the file unless given")
 	f.String("id", "id", "with --format jsonl or csv: field of the id")
 	f.String("value", "label", "with --format jsonl or csv: field of the label or value")
+	f.String("separator", "", "with --kind multilabel: what separates labels in csv; a vertical bar unless given")
 }

@@ -17,7 +17,7 @@ import (
 
 // settings says how a file is read: as the flags say, and where they leave it open as the file looks.
 func (c *call) settings(file evaluator.File) (evaluator.Settings, error) {
-	f := measure.Format{Kind: c.text("format")}
+	f := measure.Format{Kind: c.text("format"), Separator: c.text("separator")}
 	if f.Kind != "" && f.Kind != measure.TRECRun {
 		f.IDField, f.ValueField = c.text("id"), c.text("value")
 	}

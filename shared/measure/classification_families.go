@@ -18,6 +18,7 @@ var classificationEvaluator = EvaluatorKind{
 	Truth:      "The true label of each item, written as runs are.",
 	Formats:    []string{JSONL, CSV},
 	ValueField: "label",
+	HasLabels:  true,
 	Defaults:   []string{"Accuracy", "F1(average=macro)", "MCC"},
 	Families: []Family{
 		{Name: "Accuracy", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Share of items whose predicted label is the true one."},

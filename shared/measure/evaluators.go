@@ -16,6 +16,7 @@ const (
 	Regression     Kind = "regression"
 	Clustering     Kind = "clustering"
 	Text           Kind = "text"
+	Multilabel     Kind = "multilabel"
 )
 
 // The formats of runs.
@@ -25,11 +26,15 @@ const (
 	CSV     = "csv"
 )
 
+// DefaultSeparator separates the labels of an example in csv: labels with a vertical bar are rare, and those with spaces or commas are not.
+const DefaultSeparator = "|"
+
 // Format says how the files of a run are written, and for formats with names those of the truth.
 type Format struct {
 	Kind       string // one of Formats
 	IDField    string // names the example's id: a string or a number
 	ValueField string // names what is evaluated
+	Separator  string // of labels in a field of csv; empty is DefaultSeparator
 }
 
 // EvaluatorKind declares one kind of evaluator: what others than the package that computes its measures know of it.
@@ -39,6 +44,7 @@ type EvaluatorKind struct {
 	Truth      string   `json:"truth" doc:"what the ground truth has, and how it is written"`
 	Formats    []string `json:"formats" doc:"those that a run may have, the usual one first"`
 	ValueField string   `json:"valueField,omitempty" doc:"usual name of the field with the value, for formats with names"`
+	HasLabels  bool     `json:"hasLabels,omitempty" doc:"whether the truth has a set of labels, which a dataset can declare public"`
 	Defaults   []string `json:"defaults" doc:"the measures that are computed where none is named"`
 	Families   []Family `json:"-"`
 	// alias returns the measure that a name of another program stands for; nil: there are none.
@@ -46,7 +52,8 @@ type EvaluatorKind struct {
 }
 
 // Evaluators are all of them, in the order in which a person would look for them. They must not be changed.
-var Evaluators = []EvaluatorKind{retrievalEvaluator, classificationEvaluator, regressionEvaluator, clusteringEvaluator, textEvaluator}
+var Evaluators = []EvaluatorKind{retrievalEvaluator, classificationEvaluator, multilabelEvaluator, regressionEvaluator, clusteringEvaluator,
+	textEvaluator}
 
 // Kinds names every kind of evaluator.
 func Kinds() []string {

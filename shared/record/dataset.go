@@ -25,6 +25,7 @@ type RunFormat struct {
 	Kind       string `json:"kind" enum:"$formats" doc:"trec-run: six columns, one retrieved document a line; lines that begin with # are comments, so no id of a topic does; jsonl: one JSON object a line; csv: RFC 4180 with a header line, separated by commas or tabs"`
 	IDField    string `json:"idField,omitempty" maxLength:"100" doc:"for jsonl and csv: the member or column that identifies an item"`
 	ValueField string `json:"valueField,omitempty" maxLength:"100" doc:"for jsonl and csv: the member or column with the label or value"`
+	Separator  string `json:"separator,omitempty" maxLength:"8" doc:"for csv of multilabel: what separates the labels of an item in their column; a vertical bar (|) unless given"`
 }
 
 // Evaluator says how runs are measured.
@@ -35,6 +36,11 @@ type Evaluator struct {
 	Image          string   `json:"image,omitempty" maxLength:"500" doc:"for worker: the container image"`
 	Command        string   `json:"command,omitempty" maxLength:"4000" doc:"for worker: the command to run in it"`
 	LowerIsBetter  []string `json:"lowerIsBetter,omitempty" maxItems:"50" maxLength:"100" doc:"for worker: those of measures of which less is better"`
+}
+
+func (e Evaluator) hasLabels() bool {
+	builtIn := measure.EvaluatorOf(measure.Kind(e.Kind))
+	return builtIn != nil && builtIn.HasLabels
 }
 
 // EvaluatorWorker is the kind of an evaluator that a worker runs.
@@ -63,7 +69,7 @@ type DatasetDraft struct {
 	RunFormat    RunFormat `json:"runFormat"`
 	Evaluator    Evaluator `json:"evaluator"`
 	IDsPublic    bool      `json:"idsPublic,omitempty" doc:"declares that participants may know which topics or items the truth has. While a run is blinded, its owner is then shown which of them are missing or unknown; without it, only by what the inputs have. It counts for runs that are evaluated afterwards; for the built-in evaluators"`
-	LabelsPublic bool      `json:"labelsPublic,omitempty" doc:"declares that participants may know the set of labels that the truth has. While a run is blinded, its owner is then shown which of its labels are none of them. It counts for runs that are evaluated afterwards; for classification"`
+	LabelsPublic bool      `json:"labelsPublic,omitempty" doc:"declares that participants may know the set of labels that the truth has. While a run is blinded, its owner is then shown which of its labels are none of them. It counts for runs that are evaluated afterwards; for evaluators of labels, such as classification"`
 	Pool         string    `json:"pool,omitempty" maxLength:"77" pattern:"^([0-7][0-9A-HJKMNP-TV-Z]{25}/)?[a-z0-9-]+$" doc:"the pool of workers that executes and, for an evaluator of the kind worker, evaluates its runs: default, which it is unless given, or one of the organizer's own, the organizer's id, a slash and a name of lower-case letters, digits and hyphens" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK/gpu"`
 	// InputsFor is empty for anyone, as Publish is for onReview and Scores for live, as in datasets of earlier builds.
 	InputsFor   InputsFor          `json:"inputsFor,omitempty" enum:"anyone,registrants" doc:"who gets the input files: anyone who sees the dataset, unless given; registrants: those whose registration for the task was accepted and whose team has accepted its present terms, and the organizers. Others find no inputs, and tools read none for them"`
@@ -198,8 +204,8 @@ func (d *DatasetDraft) Check() []problem.Field {
 	fields = append(fields, checkWindow("/submissions", d.Submissions.OpensAt, d.Submissions.ClosesAt)...)
 	fields.AddIf(d.IDsPublic && d.Evaluator.Kind == EvaluatorWorker, "/idsPublic",
 		"goes only with the built-in evaluators, which compare ids: "+problem.Unset)
-	fields.AddIf(d.LabelsPublic && measure.Kind(d.Evaluator.Kind) != measure.Classification, "/labelsPublic",
-		"goes only with the kind classification, which has labels: "+problem.Unset)
+	fields.AddIf(d.LabelsPublic && !d.Evaluator.hasLabels(), "/labelsPublic",
+		"goes only with evaluators that compare labels, such as classification: "+problem.Unset)
 	fields.AddIf(d.TruthsPublic && d.Split != Training, "/truthsPublic",
 		"goes with the split training alone: set it to false, or the split to training")
 	return append(fields, d.Evaluator.check()...)

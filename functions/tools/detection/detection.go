@@ -39,7 +39,7 @@ const wordsOfLabel = 4
 // Names that the fields of files usually have, in the order in which they are looked for.
 var (
 	idNames    = []string{"id", "_id", "uid", "example", "item", "docid", "doc_id", "qid"}
-	valueNames = []string{"label", "prediction", "predicted", "class", "value", "score", "y", "output", "answer", "text", "summary",
+	valueNames = []string{"label", "labels", "prediction", "predicted", "class", "value", "score", "y", "output", "answer", "text", "summary",
 		"translation"}
 )
 
@@ -60,27 +60,40 @@ func Of(kind measure.Kind, file evaluator.File) (Guess, error) {
 	case kind == measure.Retrieval || format.Kind == measure.TRECRun:
 		return Guess{measure.Retrieval, measure.Format{Kind: measure.TRECRun}, because}, nil
 	case kind == "":
-		kind = measure.Classification
-		if _, err := strconv.ParseFloat(value, 64); err == nil && strings.ContainsAny(value, ".eE") {
-			kind = measure.Regression
-		} else if len(strings.Fields(value)) > wordsOfLabel {
-			kind = measure.Text
-		}
+		kind = kindOf(format, value)
 	}
 	return Guess{kind, format, because}, nil
+}
+
+// kindOf is what a file is probably about that has a value in the format.
+func kindOf(format measure.Format, value any) measure.Kind {
+	if _, ok := value.([]any); ok {
+		return measure.Multilabel
+	}
+	text := fmt.Sprint(value)
+	if _, err := strconv.ParseFloat(text, 64); err == nil && strings.ContainsAny(text, ".eE") {
+		return measure.Regression
+	}
+	if format.Kind == measure.CSV && strings.Contains(text, measure.DefaultSeparator) {
+		return measure.Multilabel
+	}
+	if len(strings.Fields(text)) > wordsOfLabel {
+		return measure.Text
+	}
+	return measure.Classification
 }
 
 // commentLines are the lines at the start of a file of TREC that are none of its lines.
 var commentLines = regexp.MustCompile(`^(#[^\n]*\n\s*)+`)
 
 // detectFormat returns the format of a text of the kind, if one was given, that begins so, the first value in it, and why.
-func detectFormat(kind measure.Kind, head []byte) (measure.Format, string, string) {
+func detectFormat(kind measure.Kind, head []byte) (measure.Format, any, string) {
 	first, _, _ := bytes.Cut(head, []byte("\n"))
 	var object map[string]any // the first values by the names of their fields
 	var names []string
 	format, because := "jsonl", "The first line is a JSON object"
 	if isArray(head) {
-		return measure.Format{Kind: format, IDField: "id", ValueField: "value"}, "",
+		return measure.Format{Kind: format, IDField: "id", ValueField: "value"}, nil,
 			"The file begins with a JSON array, where JSON lines have one object in each line"
 	}
 	if json.Unmarshal(first, &object) == nil && len(object) > 1 {
@@ -99,11 +112,11 @@ func detectFormat(kind measure.Kind, head []byte) (measure.Format, string, strin
 	case kind == "" && areRankingFields(names):
 		because = "Its fields look like those of retrieval, of which only the formats of TREC are evaluated (the tool converter writes them)"
 	case ok:
-		return measure.Format{Kind: format, IDField: id, ValueField: value}, fmt.Sprint(object[value]), because
+		return measure.Format{Kind: format, IDField: id, ValueField: value}, object[value], because
 	default:
 		because = ""
 	}
-	return measure.Format{Kind: measure.TRECRun}, "", because
+	return measure.Format{Kind: measure.TRECRun}, nil, because
 }
 
 // readHeader returns the names in the first line of what may be CSV, and what separates them, and puts the first values into object.

@@ -146,7 +146,7 @@ func (resolver *Resolver) truthOf(ctx context.Context, pointer string, item *rec
 }
 
 // assumed says which member to give when the assumed kind of files is wrong.
-const assumed = "; files are taken for those of retrieval, unless kind in truth says classification or regression"
+const assumed = "; files are taken for those of retrieval, unless kind in truth says another, such as classification"
 
 // Settings says how files that come along are read, without measures. Kind and format stand in the input under the pointer;
 // unless they are given, files are of retrieval.

@@ -84,6 +84,7 @@ func Settings(kind measure.Kind, format measure.Format, file evaluator.File) (s 
 		s.Kind, because = cmp.Or(kind, guess.Kind), guess.Because
 		if format.Kind == "" {
 			s.Format = guess.Format
+			s.Format.Separator = format.Separator
 		}
 	}
 	if s.Kind == measure.Retrieval {

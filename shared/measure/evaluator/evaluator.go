@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"assay/shared/corpus"
 	"assay/shared/measure"
@@ -203,6 +204,12 @@ func (s Settings) parseMeasures() (measures []measure.Measure, problems problem.
 	return measures, problems
 }
 
+// noSeparator reports whether a character cannot be in a separator of labels.
+func noSeparator(r rune) bool { return r == '"' || r != '\t' && unicode.IsControl(r) }
+
+// maxSeparator is how many bytes the separator of labels has at most.
+const maxSeparator = 8
+
 // CheckFormat reports the errors in the format of runs for that kind of evaluator. Pointers are those of a dataset.
 func CheckFormat(kind measure.Kind, f measure.Format) (problems problem.Fields) {
 	e := measure.EvaluatorOf(kind)
@@ -216,6 +223,13 @@ func CheckFormat(kind measure.Kind, f measure.Format) (problems problem.Fields) 
 	for _, field := range []struct{ pointer, name string }{{"/runFormat/idField", f.IDField}, {"/runFormat/valueField", f.ValueField}} {
 		problems.AddIf(f.Kind == measure.TRECRun && field.name != "", field.pointer, "the fields of a trec-run have no names: "+problem.Unset)
 		problems.AddIf(f.Kind != measure.TRECRun && field.name == "", field.pointer, "is needed for %s", f.Kind)
+	}
+	switch {
+	case f.Separator == "":
+	case kind != measure.Multilabel || f.Kind != measure.CSV:
+		problems.Add("/runFormat/separator", "goes with csv of multilabel alone: "+problem.Unset)
+	case len(f.Separator) > maxSeparator || strings.ContainsFunc(f.Separator, noSeparator):
+		problems.Add("/runFormat/separator", "must have at most %d bytes, and no quote, line end or other control character", maxSeparator)
 	}
 	problems.AddIf(f.IDField != "" && f.IDField == f.ValueField, "/runFormat/valueField", "must be another field than idField")
 	return problems

@@ -43,6 +43,11 @@ var textSettings = evaluator.Settings{
 	Format: measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label"},
 }
 
+var multilabelSettings = evaluator.Settings{
+	Kind: measure.Multilabel, Measures: []string{"ExactMatch", "F1(average=samples)"},
+	Format: measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label", Separator: " "},
+}
+
 func file(name, content string) evaluator.File {
 	return evaluator.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }}
 }
@@ -83,6 +88,8 @@ func TestEvaluate_OfEachKind(t *testing.T) {
 		{clusteringSettings, "id,label\n1,a\n2,b\n3,b\n", "id,label\n2,x\n1,y\n3,x\n", map[string]string{"ARI": "1", "Purity": "1"}},
 		{textSettings, "id,label\n1,a lake\n2,\n", "id,label\n2,\n1,The Lake.\n", map[string]string{
 			"EM": "1", "chrF(word_order=2)": "17.86013100019124"}},
+		{multilabelSettings, "id,label\n1,a b\n2,\n3,b\n", "id,label\n2,\n1,b a\n3,a b\n", map[string]string{
+			"ExactMatch": "0.6666666666666666", "F1(average=samples)": "0.5555555555555555"}},
 	} {
 		t.Run(string(test.settings.Kind), func(t *testing.T) {
 			truth := readTruth(t, test.settings, test.truth)
@@ -105,11 +112,12 @@ func TestEvaluate_OfEachKind(t *testing.T) {
 }
 
 func TestEvaluate_ReportsFaults(t *testing.T) {
-	for _, s := range []evaluator.Settings{retrievalSettings, classificationSettings, regressionSettings, clusteringSettings, textSettings} {
+	for _, s := range []evaluator.Settings{retrievalSettings, classificationSettings, regressionSettings, clusteringSettings, textSettings,
+		multilabelSettings} {
 		t.Run(string(s.Kind), func(t *testing.T) {
 			good := map[measure.Kind]string{
 				measure.Retrieval: "1 0 a 1\n", measure.Classification: "id,label\n1,yes\n", measure.Regression: `{"id":1,"y":1}`,
-				measure.Clustering: "id,label\n1,yes\n", measure.Text: "id,label\n1,yes\n",
+				measure.Clustering: "id,label\n1,yes\n", measure.Text: "id,label\n1,yes\n", measure.Multilabel: "id,label\n1,yes no\n",
 			}[s.Kind]
 			bad := []evaluator.File{file("bad", "one two\n")}
 			check := func(diagnostics []measure.Diagnostic, err error) {
@@ -279,6 +287,10 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 		s.Format = measure.Format{Kind: kind, IDField: id, ValueField: value}
 		return s
 	}
+	separated := func(s evaluator.Settings, kind, separator string) evaluator.Settings {
+		s.Format.Kind, s.Format.Separator = kind, separator
+		return s
+	}
 	unknown := retrievalSettings
 	unknown.Kind = "worker"
 	for name, c := range map[string]struct {
@@ -298,6 +310,15 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 			"/runFormat/idField the fields of a trec-run have no names: leave it out"}},
 		"no fields": {format(regressionSettings, "jsonl", "", ""), []string{
 			"/runFormat/idField is needed for jsonl", "/runFormat/valueField is needed for jsonl"}},
+		"separator": {separated(multilabelSettings, "jsonl", "|"), []string{
+			"/runFormat/separator goes with csv of multilabel alone: leave it out"}},
+		"separator of another kind": {separated(classificationSettings, "csv", "|"), []string{
+			"/runFormat/separator goes with csv of multilabel alone"}},
+		"separator that is a quote": {separated(multilabelSettings, "csv", "\" "), []string{
+			"/runFormat/separator must have at most 8 bytes, and no quote"}},
+		"separator that is long": {separated(multilabelSettings, "csv", "123456789"), []string{
+			"/runFormat/separator must have at most 8 bytes"}},
+		"separator of tabs": {separated(multilabelSettings, "csv", "\t"), nil},
 		"one field for both": {format(regressionSettings, "jsonl", "y", "y"), []string{
 			"/runFormat/valueField must be another field than idField"}},
 		"no measures": {measures(regressionSettings), []string{"/evaluator/measures needs at least one measure"}},
@@ -337,6 +358,7 @@ func TestTruth_BytesAreItsMemory(t *testing.T) {
 		"many topics": {retrieval, "", func(i int) string { return fmt.Sprintf("topic-%08d 0 document-%08d 1\n", i, i) }},
 		"few labels":  {classificationSettings, "id,label\n", func(i int) string { return fmt.Sprintf("example-%08d,%d\n", i, i%3) }},
 		"many labels": {classificationSettings, "id,label\n", func(i int) string { return fmt.Sprintf("example-%08d,label-%08d\n", i, i%9999) }},
+		"sets":        {multilabelSettings, "id,label\n", func(i int) string { return fmt.Sprintf("example-%08d,a%d b%d\n", i, i%3, i%5) }},
 		"numbers":     {numbers, "id,label\n", func(i int) string { return fmt.Sprintf("example-%08d,%d\n", i, i) }},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/classification"
 	"assay/shared/measure/clustering"
+	"assay/shared/measure/multilabel"
 	"assay/shared/measure/regression"
 	"assay/shared/measure/retrieval"
 	"assay/shared/measure/text"
@@ -16,4 +17,5 @@ var computations = map[measure.Kind]measure.Computation{
 	measure.Regression:     regression.Computation,
 	measure.Clustering:     clustering.Computation,
 	measure.Text:           text.Computation,
+	measure.Multilabel:     multilabel.Computation,
 }

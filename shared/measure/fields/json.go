@@ -131,7 +131,7 @@ func Object(line []byte, expected string) (object []byte, fault string) {
 // what they are written with.
 func Text(name string, raw []byte, kinds []string) (text []byte, fault string) {
 	if !slices.Contains(kinds, jsonKind(raw)) {
-		return nil, fmt.Sprintf("%q is %s; expected a %s", name, phrase(raw), strings.Join(kinds, " or "))
+		return nil, fmt.Sprintf("%q is %s; expected %s%s", name, phrase(raw), articles[kinds[0]], strings.Join(kinds, " or "))
 	}
 	if raw[0] != '"' {
 		return raw, ""

@@ -54,7 +54,7 @@ func (t *Truth) withMeasures(asked []measure.Measure, evaluate evaluateFiles) *m
 	return &measure.Truth{
 		Bytes: t.Bytes(),
 		Known: func(ids, labels bool) *measure.Known {
-			if labels = labels && t.values == Labels; !ids && !labels {
+			if labels = labels && (t.values == Labels || t.values == Sets); !ids && !labels {
 				return nil
 			}
 			return &measure.Known{Compare: t.Known(ids, labels).compare}

@@ -21,6 +21,7 @@ type file struct {
 	format measure.Format
 	values Values
 	report *measure.Report
+	labels [][]byte // memory for those of examples
 }
 
 // example is the content of one line or record. Its id and label are valid until the next one.
@@ -31,6 +32,7 @@ type example struct {
 	label  []byte
 	number float64
 	texts  [][]byte
+	labels [][]byte // for Sets
 }
 
 // read calls add with every example whose id can be read, until add returns false or the report is full. Its error is
@@ -124,7 +126,11 @@ func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
 		e := example{line: line}
 		if len(columns) > 1 {
 			valueText = append(valueText[:0], record[columns[1]]...)
-			f.setValue(&e, valueText)
+			if f.values == Sets {
+				f.splitLabels(&e, valueText)
+			} else {
+				f.setValue(&e, valueText)
+			}
 		}
 		idText = append(idText[:0], record[columns[0]]...)
 		if f.setID(&e, idText) && !add(e) {
@@ -167,6 +173,8 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 		idText, idSound := f.content(e.line, f.format.IDField, id, idKinds)
 		if f.format.ValueField != "" {
 			switch valueText, sound := f.content(e.line, f.format.ValueField, value, valueKinds[f.values]); {
+			case sound && f.values == Sets:
+				f.setLabels(&e, value)
 			case sound && value[0] == '[':
 				f.setArray(&e, value)
 			case sound:
@@ -183,7 +191,7 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 var (
 	idKinds    = []string{"string", "number"}
 	labelKinds = []string{"string", "number", "true", "false"}
-	valueKinds = [...][]string{Labels: labelKinds, Clusters: labelKinds, Numbers: {"number"}, References: {"string", "array"},
+	valueKinds = [...][]string{Labels: labelKinds, Clusters: labelKinds, Numbers: {"number"}, Sets: {"array"}, References: {"string", "array"},
 		Texts: {"string"}}
 )
 

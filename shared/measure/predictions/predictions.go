@@ -38,6 +38,9 @@ const (
 	Clusters
 	// Numbers are finite decimal numbers, without quotes in jsonl.
 	Numbers
+	// Sets are any number of labels, none of them twice, in any order: in jsonl an array, and in csv a field in which the separator of the
+	// format separates them, empty where there are none.
+	Sets
 	// References are texts with which the one text of a run is compared: in jsonl a string or an array of strings, in csv one text. Any may
 	// be empty, and so may the array. Runs against them have Texts.
 	References
@@ -50,6 +53,8 @@ const (
 	MaxExamples = 5_000_000
 	MaxLabels   = 10_000    // different ones in a truth, and as many in a run
 	MaxText     = 1024      // bytes of an id or a label
+	MaxSet      = 1000      // labels of an example
+	maxAssigned = 1 << 26   // labels of all examples and the examples themselves
 	maxIDs      = 128 << 20 // bytes of all ids of the truth together
 
 	MaxLongText   = 64 << 10  // bytes of one of the References or Texts
@@ -67,15 +72,17 @@ type Truth struct {
 	origin measure.Origin
 
 	ids     *ids // nil when they are not known
+	unnamed bool // its labels are not known
 	places  sourceLines
 	labels  labels
 	codes   []int32   // by example, for Labels
+	sets    sets      // for Sets
 	numbers []float64 // by example, for Numbers
 	texts   texts     // for References
 }
 
 // limits are the bounds of one Truth and its runs; tests lower them.
-type limits struct{ examples, labels, ids, texts int }
+type limits struct{ examples, labels, ids, assigned, texts int }
 
 // ReadTruth reads a truth that stands in one or more files. Faults of the files go to the report, and a truth whose
 // report has errors must not be used; the error is one of reading or of the context.
@@ -89,7 +96,7 @@ func newTruth(format measure.Format, values Values) *Truth {
 	return &Truth{
 		format: format,
 		values: values,
-		limits: limits{examples: MaxExamples, labels: MaxLabels, ids: maxIDs, texts: maxTexts},
+		limits: limits{examples: MaxExamples, labels: MaxLabels, ids: maxIDs, assigned: maxAssigned, texts: maxTexts},
 		origin: measure.OfTruth,
 		ids:    newIDs(),
 	}
@@ -133,20 +140,29 @@ func (t *Truth) add(f *file, e example) bool {
 		return t.texts.add(e.texts) <= t.limits.texts || f.tooMuchText(e.line, t.limits.texts)
 	case Texts:
 		return true
+	case Sets:
+		t.sets.starts = append(t.sets.starts, 0)
+		return !e.sound || t.sets.put(f, e, index, t.limits.assigned, t.code)
 	case Labels, Clusters:
 	}
-	code := int32(0)
+	code, ok := int32(0), true
 	if e.sound {
-		if code = t.labels.find(e.label); code < 0 {
-			if len(t.labels.names) >= t.limits.labels {
-				f.tooManyLabels(e.line, t.limits.labels)
-				return false
-			}
-			code = t.labels.add(e.label)
-		}
+		code, ok = t.code(f, e.line, e.label)
 	}
 	t.codes = append(t.codes, code)
-	return true
+	return ok
+}
+
+// code returns the code of a label; false when there are too many.
+func (t *Truth) code(f *file, line int, label []byte) (code int32, ok bool) {
+	if code = t.labels.find(label); code >= 0 {
+		return code, true
+	}
+	if len(t.labels.names) >= t.limits.labels {
+		f.tooManyLabels(line, t.limits.labels)
+		return 0, false
+	}
+	return t.labels.add(label), true
 }
 
 func (f *file) tooManyLabels(line, limit int) {
@@ -157,7 +173,8 @@ func (f *file) tooManyLabels(line, limit int) {
 // Bytes is about how much memory the truth takes.
 func (t *Truth) Bytes() int64 {
 	const perLabel = 2*16 + 16 // in the list and in the index, and what the index takes besides
-	n := cap(t.ids.text) + 4*cap(t.ids.ends) + 8*cap(t.ids.slots) + 8*cap(t.places.list) + 4*cap(t.codes) + 8*cap(t.numbers) + t.texts.bytes()
+	n := cap(t.ids.text) + 4*cap(t.ids.ends) + 8*cap(t.ids.slots) + 8*cap(t.places.list) + 4*cap(t.codes) + 8*cap(t.numbers) +
+		4*cap(t.sets.starts) + 4*cap(t.sets.codes) + t.texts.bytes()
 	for _, name := range t.labels.names {
 		n += perLabel + len(name)
 	}
@@ -177,6 +194,9 @@ func (t *Truth) Labels() []string { return t.labels.names }
 
 // Codes has the label code of each example; nil for Numbers.
 func (t *Truth) Codes() []int32 { return t.codes }
+
+// Set has the label codes of an example, for Sets, in ascending order.
+func (t *Truth) Set(i int) []int32 { return t.sets.at(i) }
 
 // Numbers has the number of each example; nil for Labels.
 func (t *Truth) Numbers() []float64 { return t.numbers }

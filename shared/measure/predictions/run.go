@@ -28,18 +28,20 @@ type Run struct {
 	numbers  []float64
 	text     int                                         // bytes of all texts
 	compare  func(index int, text []byte) (fault string) // for Texts
+	sets     sets
 }
 
 // ReadRun reads a run that stands in one or more files. Faults of the files go to the report, as do the ids of the truth
 // that no file has; a run whose report has errors must not be used. The error is one of reading or of the context.
 func (t *Truth) ReadRun(ctx context.Context, files []measure.File, report *measure.Report) (*Run, error) {
-	r := &Run{truth: t}
+	r := &Run{truth: t, used: make([]bool, len(t.labels.names))}
 	switch t.values {
 	case Numbers:
 		r.numbers = make([]float64, t.Len())
 	case Labels, Clusters:
 		r.codes = make([]int32, t.Len())
-		r.used = make([]bool, len(t.labels.names))
+	case Sets:
+		r.sets.starts = make([]uint32, t.Len())
 	case References, Texts: // of which none are kept
 	}
 	err := r.read(ctx, files, report)
@@ -80,34 +82,40 @@ func (r *Run) add(f *file, e example) bool {
 	if e.sound && r.compare != nil {
 		return r.compareText(f, e, index)
 	}
-	if !e.sound || r.truth.origin != measure.OfTruth || r.truth.values != Numbers && r.truth.labels.names == nil {
+	if !e.sound || r.truth.origin != measure.OfTruth || r.truth.values != Numbers && r.truth.unnamed {
 		return true
 	}
-	if r.truth.values == Numbers {
+	switch r.truth.values {
+	case Numbers:
 		r.numbers[index] = e.number
 		return true
+	case Sets:
+		return r.sets.put(f, e, index, r.truth.limits.assigned, r.code)
+	case References, Texts:
+		return true
+	case Labels, Clusters:
 	}
-	code, ok := r.code(f, e)
+	code, ok := r.code(f, e.line, e.label)
 	if ok && len(r.codes) > 0 {
 		r.codes[index] = code
 	}
 	return ok
 }
 
-// code returns the code of the example's label; false when the run has too many, however many of them the truth has.
-func (r *Run) code(f *file, e example) (code int32, ok bool) {
-	code = r.truth.labels.find(e.label)
+// code returns the code of a label; false when the run has too many, however many of them the truth has.
+func (r *Run) code(f *file, line int, label []byte) (code int32, ok bool) {
+	code = r.truth.labels.find(label)
 	known := int32(len(r.used))
 	switch {
 	case code >= 0 && r.used[code]:
 		return code, true
 	case code < 0:
-		if code = r.added.find(e.label); code >= 0 {
+		if code = r.added.find(label); code >= 0 {
 			return known + code, true
 		}
 	}
 	if r.distinct == r.truth.limits.labels {
-		f.tooManyLabels(e.line, r.truth.limits.labels)
+		f.tooManyLabels(line, r.truth.limits.labels)
 		return 0, false
 	}
 	r.distinct++
@@ -116,14 +124,14 @@ func (r *Run) code(f *file, e example) (code int32, ok bool) {
 		return code, true
 	}
 	if r.truth.values == Clusters {
-		return known + r.added.add(e.label), true
+		return known + r.added.add(label), true
 	}
 	cause := ""
 	if len(r.added.names) < measure.MaxDiagnostics {
-		cause = mismatch.Explain([]string{string(e.label)}, slices.Values(r.truth.labels.names))
+		cause = mismatch.Explain([]string{string(label)}, slices.Values(r.truth.labels.names))
 	}
-	f.report.Warnf(f.name, e.line, "the truth has no label %s; every prediction of it counts as wrong%s", fields.Quote(e.label), cause)
-	return known + r.added.add(e.label), true
+	f.report.Warnf(f.name, line, "the truth has no label %s; every prediction of it counts as wrong%s", fields.Quote(label), cause)
+	return known + r.added.add(label), true
 }
 
 // find returns the index of an id; -1 when the truth does not have it. Runs mostly keep the order of the truth, so what
@@ -145,6 +153,9 @@ func (r *Run) Labels() []string {
 // Codes has the label code predicted for each example of the truth; nil for Numbers.
 func (r *Run) Codes() []int32 { return r.codes }
 
+// Set has the label codes predicted for an example of the truth, for Sets, in ascending order.
+func (r *Run) Set(i int) []int32 { return r.sets.at(i) }
+
 // Numbers has the number predicted for each example of the truth; nil for Labels.
 func (r *Run) Numbers() []float64 { return r.numbers }
 
@@ -158,7 +169,7 @@ const (
 // Known returns a Truth that has the ids, the set of labels, or both, and nothing else: what runs are compared with when
 // participants know those. Runs that are read against it say what does not depend on the rest.
 func (t *Truth) Known(ids, labels bool) *Truth {
-	k := &Truth{format: t.format, values: t.values, limits: t.limits, origin: t.origin}
+	k := &Truth{format: t.format, values: t.values, limits: t.limits, origin: t.origin, unnamed: !labels}
 	if ids {
 		k.ids = t.ids
 	}
@@ -270,7 +281,7 @@ func least(all iter.Seq[string]) []string {
 // compareLabels reports a run of which no label is known.
 func (r *Run) compareLabels(report *measure.Report) {
 	known := slices.Sorted(slices.Values(r.truth.labels.names))
-	if n := len(r.added.names); n > 0 && n == r.distinct && r.truth.values == Labels {
+	if n := len(r.added.names); n > 0 && n == r.distinct && r.truth.values != Clusters && len(known) > 0 {
 		report.Errorf(r.places.files[0], 0, "none of the labels predicted (%s) is among the %d of the truth (%s); check the field %q%s",
 			fields.JoinFirst(r.added.names, n), len(known), fields.JoinFirst(known, len(known)), r.truth.format.ValueField,
 			mismatch.Explain(r.added.names, slices.Values(known)))

@@ -160,7 +160,7 @@ function Measuring({ f }: { f: Editing }) {
   const kinds = useKinds(), kind = kindOf(f), of = kinds.find(e => e.kind === kind);
   const choose = (_: string, value: unknown): void => Object.entries(begin(kinds.find(e => e.kind === value)!)).forEach(([name, v]) => f.set(name, v));
   const format = (_: string, value: unknown): void =>
-    f.set("runFormat", value === "trec-run" ? { kind: value } : { idField: "id", valueField: of?.valueField, ...(f.values["runFormat"] as object), kind: value });
+    f.set("runFormat", value === "trec-run" ? { kind: value } : { idField: "id", valueField: of?.valueField, ...(f.values["runFormat"] as object), separator: undefined, kind: value });
   const worker = kind === "worker";
   return (
     <>
@@ -173,6 +173,9 @@ function Measuring({ f }: { f: Editing }) {
         <div class="sides">
           <Text f={f} name="runFormat/idField" label="Field of the item's id" required max={200} />
           <Text f={f} name="runFormat/valueField" label={`Field of the ${of?.valueField ?? "value"}`} required max={200} />
+          {kind === "multilabel" && member(f.values, "runFormat/kind") === "csv" && (
+            <Text f={f} name="runFormat/separator" label="What separates labels" max={8} hint="Left out: a vertical bar, as in sad|angry." />
+          )}
         </div>
       )}
       {worker && (
@@ -248,7 +251,7 @@ function There({ f, part, stored }: { f: Editing; part: "inputs" | "truths"; sto
 
 /** Rules has what few datasets need otherwise than it is. */
 function Rules({ f }: { f: Editing }) {
-  const kind = kindOf(f);
+  const kind = kindOf(f), of = useKinds().find(e => e.kind === kind);
   return (
     <>
       <details>
@@ -268,7 +271,7 @@ function Rules({ f }: { f: Editing }) {
         <summary>Who gets the files, and what may be known of the ground truth</summary>
         <Choice f={f} name="inputsFor" label="Who gets the input" options={{ anyone: "Everyone who sees the task", registrants: "Teams that take part, once accepted" }} />
         <Check f={f} name="idsPublic" label="Participants may know which topics or items the ground truth has" hint="Teams of blinded runs then see which of them they lack, or have too many." />
-        {kind === "classification" && <Check f={f} name="labelsPublic" label="Participants may know the set of labels" hint="Teams of blinded runs then see which of their labels do not exist." />}
+        {of?.hasLabels && <Check f={f} name="labelsPublic" label="Participants may know the set of labels" hint="Teams of blinded runs then see which of their labels do not exist." />}
         {f.values["split"] === "training" && <Check f={f} name="truthsPublic" label="Give out the ground truth" hint="Who gets the input gets it too. It can be taken back only by replacing all its files." />}
       </details>
       <details>

@@ -134,6 +134,6 @@ const RunFile = ({ of: d, chosen, choose }: { of: Dataset; chosen: File | undefi
     {d.submissions?.closesAt && <p class="small">Until <Deadline at={d.submissions.closesAt} /></p>}
     <CheckedFile label={`Run on ${d.name}`} chosen={chosen} choose={choose} as={files => ({ datasetId: d.id, run: { files } })}
       good="The file can be submitted." bad="Correct the file, and choose it again. Nothing is counted yet."
-      hint={<>Drop a file here, or choose one. A line of it looks like <code>{sampleOf(d.runFormat)}</code></>} />
+      hint={<>Drop a file here, or choose one. A line of it looks like <code>{sampleOf(d)}</code></>} />
   </fieldset>
 );

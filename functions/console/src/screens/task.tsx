@@ -102,14 +102,16 @@ function Datasets({ task, organizer }: { task: Schemas["Task"]; organizer: boole
   );
 }
 
-const samples: Record<Schemas["RunFormat"]["kind"], (f: Schemas["RunFormat"]) => string> = {
+const samples: Record<Schemas["RunFormat"]["kind"], (f: Schemas["RunFormat"], value: unknown) => string> = {
   "trec-run": () => "topic1 Q0 document7 1 14.89 my-run",
-  jsonl: f => JSON.stringify({ [f.idField ?? "id"]: "item1", [f.valueField ?? "label"]: "value" }),
-  csv: f => `${f.idField ?? "id"},${f.valueField ?? "label"}\nitem1,value`,
+  jsonl: (f, value) => JSON.stringify({ [f.idField ?? "id"]: "item1", [f.valueField ?? "label"]: value }),
+  csv: (f, value) => `${f.idField ?? "id"},${f.valueField ?? "label"}\nitem1,${[value].flat().join(f.separator ?? "|")}`,
 };
+const sampleValues: Partial<Record<Schemas["Evaluator"]["kind"], unknown>> = { multilabel: ["value1", "value2"] };
 
-/** sampleOf is how a run is written in the format. */
-export const sampleOf = (f: Schemas["RunFormat"]): string => samples[f.kind](f);
+/** sampleOf is how a run on the dataset is written. */
+export const sampleOf = ({ runFormat, evaluator: { kind } }: Pick<Schemas["Dataset"], "runFormat" | "evaluator">): string =>
+  samples[runFormat.kind](runFormat, sampleValues[kind] ?? "value");
 
 function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organizer: boolean; uploads: boolean }) {
   const { data: alone } = useGet("/v1/datasets/{datasetId}", { path: { datasetId: d.id } }); // lists have no links to inputs
@@ -128,7 +130,7 @@ function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organi
         : <p class="small quiet">No files.</p>}
       {d.inputsFor === "registrants" && !linked && <p class="small quiet">For teams that take part: links are here once yours is accepted.</p>}
       <h4>A run looks like this</h4>
-      <Code label={`Sample line of a run on ${d.name}`}>{sampleOf(d.runFormat)}</Code>
+      <Code label={`Sample line of a run on ${d.name}`}>{sampleOf(d)}</Code>
       <h4>It is measured by</h4>
       <Measures of={d.evaluator} />
       {uploads && (

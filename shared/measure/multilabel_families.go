@@ -1,0 +1,36 @@
+package measure
+
+var (
+	averageOfSets = Parameter{Name: "average", Domain: "choice", Choices: []string{"macro", "micro", "samples", "weighted"},
+		Definition: "samples: mean over the items; macro: over the labels; weighted: over these by how often true; micro: all decisions pooled"}
+	zeroDivision = Parameter{Name: "zero_division", Domain: "integer", Default: "0", Min: 0, Max: 1,
+		Definition: "value of an item for which neither truth nor run has a label"}
+	ofSets        = []Parameter{averageOfSets, positive, someOf}
+	ofSetsDivided = append(ofSets[:len(ofSets):len(ofSets)], zeroDivision)
+)
+
+var multilabelEvaluator = EvaluatorKind{
+	Kind:       Multilabel,
+	Definition: "Labels: any number of them for each item",
+	Truth:      "The true labels of each item, written as runs are.",
+	Formats:    []string{JSONL, CSV},
+	ValueField: "labels",
+	HasLabels:  true,
+	Defaults:   []string{"F1(average=macro)", "F1(average=micro)", "Jaccard(average=samples)"},
+	Families: []Family{
+		{Name: "F1", Cutoff: NoCutoff, Parameters: ofSetsDivided, oneOf: averageOrPositive, HigherIsBetter: true,
+			Definition: "Harmonic mean of precision and recall."},
+		{Name: "F", Cutoff: NoCutoff, Parameters: append([]Parameter{beta}, ofSetsDivided...), oneOf: averageOrPositive, HigherIsBetter: true,
+			Definition: "Weighted harmonic mean of precision and recall."},
+		{Name: "Precision", Cutoff: NoCutoff, Parameters: ofSets, oneOf: averageOrPositive, HigherIsBetter: true,
+			Definition: "Share of the labels predicted that are true."},
+		{Name: "Recall", Cutoff: NoCutoff, Parameters: ofSets, oneOf: averageOrPositive, HigherIsBetter: true,
+			Definition: "Share of the true labels that are predicted."},
+		{Name: "Jaccard", Cutoff: NoCutoff, Parameters: ofSetsDivided, oneOf: averageOrPositive, HigherIsBetter: true,
+			Definition: "Share of the labels that are predicted and true among those that are predicted or true."},
+		{Name: "ExactMatch", Cutoff: NoCutoff, HigherIsBetter: true,
+			Definition: "Share of items that are predicted with all of their true labels and no other."},
+		{Name: "HammingLoss", Cutoff: NoCutoff,
+			Definition: "Labels that are predicted or true but not both, as a share of what the truth decides: each of its labels for each item."},
+	},
+}

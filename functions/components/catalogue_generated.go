@@ -33,6 +33,20 @@ var catalogue = []*entry{
 		Prints: "BLEU = 68.9641\nEM = 0.5000\nROUGEL = 0.6308\nTokenF1 = 0.8523",
 	}, []string{"evaluator-text/python.py"}},
 	{Component{
+		ID: "01M8FMM9S346Q3D25VT4F5V37E", Kind: "evaluator", Name: "Diversity",
+		Description: "Compares rankings with diversity qrels, in which topics have subtopics (intents, aspects): alpha-nDCG, ERR-IA, subtopic recall and the other measures of ndeval, the program of the TREC Web tracks; per topic as well. Runs are those of retrieval.",
+		Links: []Link{
+			{"The diversity task of the TREC 2013 Web track", "https://trec.nist.gov/data/web2013.html"},
+			{"ir-measures, whose names of measures are used here", "https://ir-measur.es/"},
+			{"The measures of this server", "/info?fields=measures"},
+		},
+		Related: []string{"01M7YT2XX0J91C55HJB9F1K531", "01M8FM3S3E28JT97KB6CQ643DZ", "01M7YS1Z70J8VYH118ERCA2ZR4", "01M7Z32D40G9ZYSSQ1NVPR3MMD"},
+		Snippets: []Snippet{
+			{"python", "/v1/platform/components/01M8FMM9S346Q3D25VT4F5V37E/snippet?language=python"},
+		},
+		Prints: "ERR_IA@20 = 0.3807\nStRecall@20 = 0.6667\nalpha_nDCG@20 = 0.7738",
+	}, []string{"evaluator-diversity/python.py"}},
+	{Component{
 		ID: "01M8FM74SM0QW6G7D7N1198Q6Z", Kind: "evaluator", Name: "Clustering",
 		Description: "Compares predicted clusters with true ones, whatever their names: V-measure, adjusted Rand index, NMI, BCubed and purity. Runs and truth are CSV or JSON lines with the cluster of each item.",
 		Links: []Link{
@@ -45,6 +59,19 @@ var catalogue = []*entry{
 		},
 		Prints: "ARI = 0.5714\nBCubedF = 0.8571\nVMeasure = 0.8000",
 	}, []string{"evaluator-clustering/python.py"}},
+	{Component{
+		ID: "01M8FM3S3E28JT97KB6CQ643DZ", Kind: "measure", Name: "alpha-nDCG, ERR-IA and subtopic recall",
+		Description: "How many subtopics of a topic a ranking covers, and how early. In alpha-nDCG and ERR-IA, each further document of a subtopic gains half of the one before, or 1 - alpha of it. `StRecall@k` is the share of subtopics that the first k documents cover.",
+		Links: []Link{
+			{"ir-measures, whose names of measures are used here", "https://ir-measur.es/"},
+			{"The measures of this server", "/info?fields=measures"},
+		},
+		Related: []string{"01M8FMM9S346Q3D25VT4F5V37E", "01M7YS7F00M96B19B10Y79SMAQ", "01M7YSM950Q1MA0DJ7RE7SP1EB", "01M7Z32D40G9ZYSSQ1NVPR3MMD"},
+		Snippets: []Snippet{
+			{"python", "/v1/platform/components/01M8FM3S3E28JT97KB6CQ643DZ/snippet?language=python"},
+		},
+		Prints: "ERR_IA@20 = 0.3807\nStRecall@20 = 0.6667\nalpha_nDCG@20 = 0.7738",
+	}, []string{"measure-diversity/python.py"}},
 	{Component{
 		ID: "01M838DTQCB2NWRZ24TJ052T7V", Kind: "recipe", Name: "Receive webhooks",
 		Description: "What happens in a task is sent to a program at once, signed by the specification of Standard Webhooks, whose libraries check signatures in many languages. An event names its resource by a path and says nothing else of it. It can arrive twice with the same `webhook-id`, and late: what does not arrive is sent again for three days. Receivers have https and a public address; this one is on the machine of a server of your own, started with `-webhook-networks 127.0.0.1/32`.",

@@ -145,7 +145,7 @@ var leaderboardTool = define(metadata{
 			if err := out.assignGroups(ctx, values); err != nil {
 				return out, err
 			}
-			if measure.Kind(ranking.Dataset.Evaluator.Kind) == measure.Retrieval && len(open) >= diffirRuns {
+			if measure.Kind(ranking.Dataset.Evaluator.Kind).Ranks() && len(open) >= diffirRuns {
 				out.Links.Diffir = resultURL("diffir", map[string]any{"runs": references(open[:diffirRuns])})
 			}
 			out.linkTools(values)

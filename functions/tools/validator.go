@@ -131,7 +131,8 @@ func (in *ValidatorInput) check() error {
 }
 
 // detectSettings returns how the files of a run or truth are read that say nothing of it, by the first lines of the first, and a sentence
-// that says so. The kind is one that was given, or empty; retrieval leaves nothing to guess. What is in the format of TREC is called trec.
+// that says so. The kind is one that was given, or empty; one of rankings leaves nothing to guess. What is in the format of TREC is called
+// trec.
 func detectSettings(kind string, files []evaluator.File, trec string) (evaluator.Settings, string, error) {
 	guess, err := detection.Of(measure.Kind(kind), files[0])
 	if err != nil {
@@ -139,7 +140,7 @@ func detectSettings(kind string, files []evaluator.File, trec string) (evaluator
 	}
 	if guess.Format.Kind == measure.TRECRun {
 		s, err := inputs.Settings("", kind, nil)
-		if kind == string(measure.Retrieval) {
+		if measure.Kind(kind).Ranks() {
 			return s, "", err
 		}
 		return s, "Neither a dataset nor a format was given. " + cmp.Or(guess.Because, "The file does not begin as JSON lines or CSV do") +

@@ -22,7 +22,7 @@ func (c *call) settings(file evaluator.File) (evaluator.Settings, error) {
 		f.IDField, f.ValueField = c.text("id"), c.text("value")
 	}
 	s, because, err := offline.Settings(measure.Kind(c.text("kind")), f, file)
-	if err == nil && because != "" && s.Kind != measure.Retrieval && !c.json {
+	if err == nil && because != "" && !s.Kind.Ranks() && !c.json {
 		c.note("%s: read as %s for %s, with the id in %q and the value in %q (--format, --kind, --id and --value say otherwise)", because,
 			s.Format.Kind, s.Kind, s.Format.IDField, s.Format.ValueField)
 	}

@@ -17,6 +17,7 @@ const (
 	Clustering     Kind = "clustering"
 	Text           Kind = "text"
 	Multilabel     Kind = "multilabel"
+	Diversity      Kind = "diversity"
 )
 
 // The formats of runs.
@@ -52,8 +53,8 @@ type EvaluatorKind struct {
 }
 
 // Evaluators are all of them, in the order in which a person would look for them. They must not be changed.
-var Evaluators = []EvaluatorKind{retrievalEvaluator, classificationEvaluator, multilabelEvaluator, regressionEvaluator, clusteringEvaluator,
-	textEvaluator}
+var Evaluators = []EvaluatorKind{retrievalEvaluator, diversityEvaluator, classificationEvaluator, multilabelEvaluator, regressionEvaluator,
+	clusteringEvaluator, textEvaluator}
 
 // Kinds names every kind of evaluator.
 func Kinds() []string {
@@ -80,6 +81,12 @@ func EvaluatorOf(kind Kind) *EvaluatorKind {
 		}
 	}
 	return nil
+}
+
+// Ranks reports whether the runs of a kind are rankings of documents, which have topics.
+func (k Kind) Ranks() bool {
+	e := EvaluatorOf(k)
+	return e != nil && slices.Contains(e.Formats, TRECRun)
 }
 
 // family finds a family by its name or one of its aliases; nil when there is none.

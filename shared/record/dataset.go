@@ -311,7 +311,7 @@ const maxComparedInputs = 64 << 20
 
 // ComparedInputs are the inputs with whose ids runs of the kind are compared; none before all have arrived.
 func (d *DatasetItem) ComparedInputs(kind measure.Kind) []File {
-	if !AllStored(d.Inputs) || kind != measure.Retrieval && SizeOf(d.Inputs) > maxComparedInputs {
+	if !AllStored(d.Inputs) || !kind.Ranks() && SizeOf(d.Inputs) > maxComparedInputs {
 		return nil
 	}
 	return d.Inputs

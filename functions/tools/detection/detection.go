@@ -43,7 +43,7 @@ var (
 		"translation"}
 )
 
-// Of returns how the file is written. The kind is one that is known, or empty; retrieval leaves nothing to guess. The error is one of
+// Of returns how the file is written. The kind is one that is known, or empty; one of rankings leaves nothing to guess. The error is one of
 // opening the file.
 func Of(kind measure.Kind, file evaluator.File) (Guess, error) {
 	r, err := file.Open()
@@ -57,8 +57,11 @@ func Of(kind measure.Kind, file evaluator.File) (Guess, error) {
 	}
 	format, value, because := detectFormat(kind, bytes.TrimSpace(head))
 	switch {
-	case kind == measure.Retrieval || format.Kind == measure.TRECRun:
-		return Guess{measure.Retrieval, measure.Format{Kind: measure.TRECRun}, because}, nil
+	case kind.Ranks() || format.Kind == measure.TRECRun:
+		if !kind.Ranks() {
+			kind = measure.Retrieval
+		}
+		return Guess{kind, measure.Format{Kind: measure.TRECRun}, because}, nil
 	case kind == "":
 		kind = kindOf(format, value)
 	}

@@ -28,10 +28,15 @@ func (t *Truth) Qrels(ctx context.Context) (*retrieval.Qrels, error) {
 	if t == nil {
 		return nil, nil
 	}
-	if t.Settings.Kind != measure.Retrieval {
+	read := retrieval.ReadQrels
+	switch t.Settings.Kind {
+	case measure.Retrieval:
+	case measure.Diversity:
+		read = retrieval.ReadDiversityQrels
+	default:
 		return nil, problem.InvalidMember(t.pointer, "is a truth of %s, which has no judgments of documents", t.Settings.Kind)
 	}
-	return readSource(ctx, &t.source, retrieval.ReadQrels)
+	return readSource(ctx, &t.source, read)
 }
 
 // read reads the truth for the measures, whose names stand in the input at the pointer.

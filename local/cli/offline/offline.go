@@ -76,7 +76,7 @@ func Lines(all []measure.Diagnostic) []string {
 // Settings are those of files of the kind and format, each of which is guessed by the first file where it is empty; because says why.
 func Settings(kind measure.Kind, format measure.Format, file evaluator.File) (s evaluator.Settings, because string, err error) {
 	s = evaluator.Settings{Kind: kind, Format: format}
-	if kind == "" || kind != measure.Retrieval && format.Kind == "" {
+	if kind == "" || !kind.Ranks() && format.Kind == "" {
 		guess, err := detection.Of(kind, file)
 		if err != nil {
 			return s, "", err
@@ -87,7 +87,7 @@ func Settings(kind measure.Kind, format measure.Format, file evaluator.File) (s 
 			s.Format.Separator = format.Separator
 		}
 	}
-	if s.Kind == measure.Retrieval {
+	if s.Kind.Ranks() {
 		s.Format = measure.Format{Kind: cmp.Or(format.Kind, measure.TRECRun)}
 	}
 	if fields := evaluator.CheckFormat(s.Kind, s.Format); len(fields) > 0 {

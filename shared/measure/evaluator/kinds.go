@@ -18,4 +18,5 @@ var computations = map[measure.Kind]measure.Computation{
 	measure.Clustering:     clustering.Computation,
 	measure.Text:           text.Computation,
 	measure.Multilabel:     multilabel.Computation,
+	measure.Diversity:      retrieval.Diversity,
 }

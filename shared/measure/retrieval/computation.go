@@ -7,35 +7,48 @@ import (
 )
 
 // Computation is that of the evaluator of retrieval.
-var Computation = measure.Computation{
-	Version: Version,
-	ReadTruth: func(ctx context.Context, _ measure.Format, asked []measure.Measure,
-		files []measure.File) (*measure.Truth, []measure.Diagnostic, error) {
-		qrels, diagnostics, err := ReadQrels(ctx, files...)
-		if err != nil || qrels == nil {
-			return nil, diagnostics, err
-		}
-		return &measure.Truth{
-			Bytes: qrels.Bytes(), Topics: qrels.Topics(),
-			Known: func(ids, _ bool) *measure.Known {
-				if !ids {
-					return nil
-				}
-				return qrels.Known().Measured(0)
-			},
-			Evaluate: func(ctx context.Context, files []measure.File) (*measure.Evaluation, error) {
-				e, err := qrels.Read(ctx, asked, files...)
-				if err != nil {
-					return nil, err
-				}
-				return &measure.Evaluation{Result: e.Result, Diagnostics: e.Diagnostics, Kept: e}, nil
-			},
-		}, diagnostics, nil
-	},
-	ValidateRun: func(ctx context.Context, _ measure.Format, _ []measure.Measure, files []measure.File) ([]measure.Diagnostic, error) {
-		_, diagnostics, err := ReadRankings(ctx, files...)
-		return diagnostics, err
-	},
+var Computation = computation(Version, ReadQrels)
+
+// Diversity is that of the evaluator of rankings with subtopics.
+var Diversity = computation(DiversityVersion, ReadDiversityQrels)
+
+func computation(version string,
+	readQrels func(context.Context, ...measure.File) (*Qrels, []measure.Diagnostic, error)) measure.Computation {
+	return measure.Computation{
+		Version: version,
+		ReadTruth: func(ctx context.Context, _ measure.Format, asked []measure.Measure,
+			files []measure.File) (*measure.Truth, []measure.Diagnostic, error) {
+			qrels, diagnostics, err := readQrels(ctx, files...)
+			if err != nil || qrels == nil {
+				return nil, diagnostics, err
+			}
+			return qrels.measured(asked), diagnostics, nil
+		},
+		ValidateRun: func(ctx context.Context, _ measure.Format, _ []measure.Measure, files []measure.File) ([]measure.Diagnostic, error) {
+			_, diagnostics, err := ReadRankings(ctx, files...)
+			return diagnostics, err
+		},
+	}
+}
+
+// measured are the qrels as evaluators have them.
+func (q *Qrels) measured(asked []measure.Measure) *measure.Truth {
+	return &measure.Truth{
+		Bytes: q.Bytes(), Topics: q.Topics(),
+		Known: func(ids, _ bool) *measure.Known {
+			if !ids {
+				return nil
+			}
+			return q.Known().Measured(0)
+		},
+		Evaluate: func(ctx context.Context, files []measure.File) (*measure.Evaluation, error) {
+			e, err := q.Read(ctx, asked, files...)
+			if err != nil {
+				return nil, err
+			}
+			return &measure.Evaluation{Result: e.Result, Diagnostics: e.Diagnostics, Kept: e}, nil
+		},
+	}
 }
 
 // Measured is what is known as evaluators have it, taking so many bytes.

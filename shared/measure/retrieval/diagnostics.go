@@ -202,7 +202,9 @@ type sourceLine struct{ file, line int }
 // repeat is a document that stands twice under a topic.
 type repeat struct {
 	second, first sourceLine
-	topic, doc    string
+	topic         string
+	subtopic      string // of diversity qrels
+	doc           string
 }
 
 // repeats keeps the earliest of the repeated documents, however many are found and in whatever order; safe for
@@ -239,8 +241,12 @@ func (r *repeats) report(files []string, report *measure.Report) {
 		if d.first.file != d.second.file {
 			elsewhere = " of " + files[d.first.file]
 		}
-		report.Errorf(name, d.second.line, "topic %s has document %s already, in line %d%s; keep one of them",
-			fields.Quote([]byte(d.topic)), fields.Quote([]byte(d.doc)), d.first.line, elsewhere)
+		of := ""
+		if d.subtopic != "" {
+			of = " for subtopic " + fields.Quote([]byte(d.subtopic))
+		}
+		report.Errorf(name, d.second.line, "topic %s has document %s%s already, in line %d%s; keep one of them",
+			fields.Quote([]byte(d.topic)), fields.Quote([]byte(d.doc)), of, d.first.line, elsewhere)
 	}
 }
 

@@ -28,6 +28,7 @@ type Qrels struct {
 	slots     []uint64     // a table for each topic
 	docs      []byte
 	highest   int16
+	subtopics *subtopics // nil: there are none
 }
 
 // truthTopic says where the parts of a topic are: first and last bound its judgments and grades, slots and slotsEnd its table.
@@ -47,6 +48,9 @@ func (q *Qrels) Bytes() int64 {
 	n := cap(q.docs) + 8*cap(q.judgments) + 2*cap(q.grades) + 8*cap(q.slots) + perTopic*len(q.topics)
 	for _, name := range q.names {
 		n += len(name)
+	}
+	if q.subtopics != nil {
+		n += q.subtopics.bytes()
 	}
 	return int64(n)
 }
@@ -86,17 +90,30 @@ func (q *Qrels) ideal(topic int) []int16 {
 // entry is a judgment while the files are read, with its place in them.
 type entry struct {
 	judgment
-	topic int32
-	file  int32
-	line  int
+	topic    int32
+	subtopic int32
+	file     int32
+	line     int
 }
 
 // ReadQrels reads relevance judgments, which may come in several files: topic, iteration (ignored), document and
 // grade on each line. If one of the diagnostics is an error, there are no Qrels. The error is one of the files'
 // readers or of the context.
 func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Diagnostic, error) {
+	return readQrels(ctx, nil, files)
+}
+
+// columns says what the fields of a line are.
+func (q *Qrels) columns() string {
+	if q.subtopics != nil {
+		return "topic, subtopic, document and grade"
+	}
+	return "topic, iteration, document and grade"
+}
+
+func readQrels(ctx context.Context, subtopics *subtopics, files []measure.File) (*Qrels, []measure.Diagnostic, error) {
 	var report measure.Report
-	q := &Qrels{index: map[string]int32{}}
+	q := &Qrels{index: map[string]int32{}, subtopics: subtopics}
 	var entries []entry
 	var parts [4][]byte
 	for i, f := range files {
@@ -127,15 +144,21 @@ func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Di
 			return nil, nil, err
 		}
 		if len(entries) == before && !report.Failed() {
-			report.Errorf(f.Name, 0, "the file is empty or has no judgments; each line needs topic, iteration, document and grade")
+			report.Errorf(f.Name, 0, "the file is empty or has no judgments; each line needs %s", q.columns())
 		}
 	}
 	if len(files) == 0 {
 		report.Errorf("", 0, "there is no file of judgments")
 	}
-	q.build(entries)
 	names := lists.Map(files, func(f measure.File) string { return f.Name })
-	q.reportRepeated(entries, names, &report)
+	var repeated repeats
+	q.sortByTopic(entries)
+	if subtopics != nil {
+		entries = subtopics.group(q, entries, &repeated)
+	}
+	q.build(entries)
+	q.findRepeated(entries, &repeated)
+	repeated.report(names, &report)
 	if report.Failed() {
 		return nil, inOrder(&report, names), nil
 	}
@@ -145,7 +168,7 @@ func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Di
 // parse reads a line, the n fields of which are in parts. Topics are numbered as they come.
 func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number int, report *measure.Report) (entry, bool) {
 	if n != len(parts) {
-		report.Errorf(file, number, "%s", fields.CountFault(text, parts, n, "topic, iteration, document and grade"))
+		report.Errorf(file, number, "%s", fields.CountFault(text, parts, n, q.columns()))
 		return entry{}, false
 	}
 	grade, ok := fields.ParseGrade(parts[3])
@@ -165,13 +188,19 @@ func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number in
 		q.names = append(q.names, name)
 	}
 	doc := parts[2]
-	e := entry{judgment{doc: uint32(len(q.docs)), size: uint16(len(doc)), grade: grade}, topic, 0, number}
+	e := entry{judgment: judgment{doc: uint32(len(q.docs)), size: uint16(len(doc)), grade: grade}, topic: topic, line: number}
+	if q.subtopics != nil {
+		if e.subtopic, ok = q.subtopics.number(parts[1]); !ok {
+			report.Errorf(file, number, "the truth has more than %d subtopics", standardLimits.topics)
+			return entry{}, false
+		}
+	}
 	q.docs = append(q.docs, doc...)
 	return e, true
 }
 
-// build puts topics in byte order and groups the judgments by them, keeping the order of lines.
-func (q *Qrels) build(entries []entry) {
+// sortByTopic puts topics in byte order and groups the entries by them, keeping the order of lines.
+func (q *Qrels) sortByTopic(entries []entry) {
 	slices.Sort(q.names)
 	renumbered := make([]int32, len(q.names))
 	for i, name := range q.names {
@@ -185,6 +214,10 @@ func (q *Qrels) build(entries []entry) {
 	if !slices.IsSortedFunc(entries, byTopic) { // as most files are
 		slices.SortStableFunc(entries, byTopic)
 	}
+}
+
+// build takes the judgments over from entries that are grouped by topic.
+func (q *Qrels) build(entries []entry) {
 	q.topics = make([]truthTopic, len(q.names))
 	for i, e := range entries {
 		t := &q.topics[e.topic]
@@ -205,9 +238,8 @@ func (q *Qrels) build(entries []entry) {
 	}
 }
 
-// reportRepeated fills the tables and reports documents that a topic has twice, in the order of files and lines.
-func (q *Qrels) reportRepeated(entries []entry, files []string, report *measure.Report) {
-	var repeated repeats
+// findRepeated fills the tables and finds documents that a topic has twice.
+func (q *Qrels) findRepeated(entries []entry, repeated *repeats) {
 	for topic := range q.topics {
 		t := &q.topics[topic]
 		slots, own := hashtable.Table(q.slots[t.slots:t.slotsEnd]), entries[t.first:t.last]
@@ -219,8 +251,7 @@ func (q *Qrels) reportRepeated(entries []entry, files []string, report *measure.
 				slots.Put(h, slot, i)
 				continue
 			}
-			repeated.add(repeat{sourceLine{int(e.file), e.line}, sourceLine{int(own[first].file), own[first].line}, q.names[topic], string(doc)})
+			repeated.add(repeat{sourceLine{int(e.file), e.line}, sourceLine{int(own[first].file), own[first].line}, q.names[topic], "", string(doc)})
 		}
 	}
-	repeated.report(files, report)
 }

@@ -19,6 +19,7 @@ import (
 type item struct {
 	score         float64
 	block, record uint32
+	judgment      int32 // -1: there is none
 	grade         int16
 }
 
@@ -52,7 +53,7 @@ func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report, read *meas
 				repeated.add(found...)
 				if topic < len(q.names) && len(found) == 0 {
 					k.sort()
-					ranking := k.ranking(q.ideal(topic), plan.judgedOnly)
+					ranking := k.ranking(topic, plan.judgedOnly)
 					for i, s := range plan.scores {
 						scores[topic*len(plan.scores)+i] = s.of(s.view, ranking)
 					}
@@ -103,6 +104,7 @@ type ranker struct {
 	slots  hashtable.Table
 	grades []int16
 	judged []int16
+	parts  [][]subtopicGrade
 }
 
 func (k *ranker) record(it item) (*block, *record) {
@@ -136,11 +138,11 @@ func (k *ranker) gather(topic int, segments []segment) []repeat {
 			r := &b.records[i]
 			doc := b.doc(r)
 			hash := hashtable.Hash(doc)
-			it := item{r.score, s.block, i, unjudged}
+			it := item{r.score, s.block, i, -1, unjudged}
 			if first, slot := k.find(doc, hash); first < 0 {
 				k.slots.Put(hash, slot, len(k.items))
 			} else if len(found) < measure.MaxDiagnostics {
-				found = append(found, repeat{k.sourceLineOf(it), k.sourceLineOf(k.items[first]), k.run.topics.name(topic), string(doc)})
+				found = append(found, repeat{k.sourceLineOf(it), k.sourceLineOf(k.items[first]), k.run.topics.name(topic), "", string(doc)})
 			}
 			k.addRecord(it, doc)
 		}
@@ -155,10 +157,10 @@ func (k *ranker) judge(topic int) {
 		return
 	}
 	t := k.qrels.topics[topic]
-	for _, j := range k.qrels.judgments[t.first:t.last] {
+	for n, j := range k.qrels.judgments[t.first:t.last] {
 		doc := k.qrels.doc(j)
 		if i, _ := k.find(doc, hashtable.Hash(doc)); i >= 0 {
-			k.items[i].grade = j.grade
+			k.items[i].grade, k.items[i].judgment = j.grade, int32(t.first+n)
 		}
 	}
 }
@@ -195,7 +197,7 @@ func (k *ranker) sort() {
 }
 
 // ranking is the ranked topic as the measures see it.
-func (k *ranker) ranking(ideal []int16, judgedOnly bool) *ranking {
+func (k *ranker) ranking(topic int, judgedOnly bool) *ranking {
 	k.grades, k.judged = k.grades[:0], k.judged[:0]
 	for _, it := range k.items {
 		k.grades = append(k.grades, it.grade)
@@ -207,7 +209,19 @@ func (k *ranker) ranking(ideal []int16, judgedOnly bool) *ranking {
 			}
 		}
 	}
-	return &ranking{grades: k.grades, judged: k.judged, ideal: ideal}
+	r := &ranking{grades: k.grades, judged: k.judged, ideal: k.qrels.ideal(topic)}
+	if s := k.qrels.subtopics; s != nil {
+		k.parts = k.parts[:0]
+		for _, it := range k.items {
+			k.parts = append(k.parts, s.of(it.judgment))
+		}
+		t := k.qrels.topics[topic]
+		for j := t.first; j < t.last; j++ {
+			r.truth = append(r.truth, s.of(int32(j)))
+		}
+		r.parts, r.subtopics = k.parts, s.counts[topic]
+	}
+	return r
 }
 
 // Rankings are the documents that a run retrieved, for callers that show documents instead of values. They do not change once
@@ -267,7 +281,7 @@ func (r *Rankings) Ranking(topic string) iter.Seq2[[]byte, float64] {
 			b := &r.run.blocks[s.block]
 			for i := s.first; i < s.end; i++ {
 				record := &b.records[i]
-				k.addRecord(item{record.score, s.block, i, unjudged}, b.doc(record))
+				k.addRecord(item{record.score, s.block, i, -1, unjudged}, b.doc(record))
 			}
 		}
 		k.sort()

@@ -72,3 +72,8 @@ func compare(t *testing.T, kind measure.Kind, computation measure.Computation, c
 func TestEvaluate_EqualsTheReference(t *testing.T) {
 	compare(t, measure.Retrieval, Computation, references(t, "testdata/random/reference.json.gz"))
 }
+
+// TestDiversity_EqualsTheReference has values of ndeval with all of their decimals.
+func TestDiversity_EqualsTheReference(t *testing.T) {
+	compare(t, measure.Diversity, Diversity, references(t, "testdata/diversity/reference.json.gz"))
+}

@@ -12,6 +12,15 @@
 // document that the run lacks like one with the score 0, and documents of equal score in the order of the qrels; here those that the run
 // lacks come last, and others stand in the order of the run.
 //
+// Diversity qrels have a subtopic (an intent, an aspect) where others have the iteration, and a line for each document and subtopic.
+// Measures are those of ndeval, the program of the TREC Web tracks, over the same ranking as all others, which is what ndeval has with
+// -traditional, and over every topic, as with -c. Only subtopics with a relevant document count. A document gains, for each of its
+// subtopics, (1 - alpha) to the power of the number of relevant documents above; the gains are discounted by rank, and divided by what
+// documents of all subtopics would gain (alpha_DCG, ERR_IA, NRBP) or by the gain of the ideal ranking (alpha_nDCG, nERR_IA, nNRBP), which
+// is found step by step, of documents of equal gain that with the last id first (Clarke et al., SIGIR 2008; Chapelle et al., CIKM 2009;
+// Clarke et al., ICTIR 2009). ndeval leaves that division out at rank 1, so that its alpha-DCG@1 and ERR-IA@1 are greater, has no ranks
+// below 20, and no nNRBP where no document is relevant, which is 0 here as all else.
+//
 // Lines that begin with # are comments in runs and qrels, also after blanks, as trec_eval 10 has it in runs. The id of a topic
 // can therefore not begin with #; a comment that has all fields of a line is a warning. Whole grades may be decimals, as 1.0.
 //
@@ -26,6 +35,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"assay/shared/measure"
 )
@@ -33,6 +43,9 @@ import (
 // Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
 // could.
 const Version = "retrieval/2"
+
+// DiversityVersion names the semantics of the evaluator of rankings with subtopics, as Version does.
+const DiversityVersion = "diversity/1"
 
 // Evaluate reads a run, which may come in several files, and computes the measures, all of which must be of kind
 // Retrieval. The diagnostics are the errors and warnings in the order of files and lines, at most
@@ -108,8 +121,8 @@ func (q *Qrels) plan(measures []measure.Measure) (*plan, error) {
 	seen := map[string]bool{}
 	for _, m := range measures {
 		of, ok := scorers[m.Name]
-		if !ok || m.Kind != measure.Retrieval {
-			return nil, fmt.Errorf("%s measure %s is not one of retrieval", m.Kind, m)
+		if !ok || m.Kind != q.kind() {
+			return nil, fmt.Errorf("%s measure %s is not one of %s", m.Kind, m, q.kind())
 		}
 		name := m.String()
 		if seen[name] {
@@ -126,6 +139,14 @@ func (q *Qrels) plan(measures []measure.Measure) (*plan, error) {
 	return p, nil
 }
 
+// kind is that of the evaluator whose truth these are.
+func (q *Qrels) kind() measure.Kind {
+	if q.subtopics != nil {
+		return measure.Diversity
+	}
+	return measure.Retrieval
+}
+
 // undefined says why a measure has no value on this truth; "" when it has one.
 func (q *Qrels) undefined(m measure.Measure) string {
 	switch {
@@ -133,6 +154,8 @@ func (q *Qrels) undefined(m measure.Measure) string {
 		return fmt.Sprintf("ERR is defined for grades up to %d; the truth has grade %d", maxERRGrade, q.highest)
 	case m.Param("dcg") == "exp-log2" && q.highest > maxExponent:
 		return fmt.Sprintf("gains of 2^grade - 1 are computed for grades up to %d; the truth has grade %d", maxExponent, q.highest)
+	case slices.Contains([]string{"alpha_nDCG", "alpha_DCG", "nERR_IA"}, m.Name) && m.Depth() > maxIdeal:
+		return fmt.Sprintf("%s is computed down to rank %d, for its ideal ranking takes the more time the longer it is", m.Name, maxIdeal)
 	}
 	return ""
 }

@@ -14,6 +14,10 @@ type ranking struct {
 	grades []int16 // unjudged where the truth does not have the document
 	judged []int16 // the same without unjudged documents and negative grades, when the plan needs it
 	ideal  []int16 // all grades of the truth, the highest first
+	// Of diversity qrels: the grades by subtopic of each document of the ranking, and of each of the truth by id; how many subtopics
+	// there are.
+	parts, truth [][]subtopicGrade
+	subtopics    int
 }
 
 // relevant is how many documents of the truth have at least this grade: R.
@@ -30,7 +34,7 @@ var counts = map[string]bool{"NumQ": true, "NumRet": true, "NumRel": true}
 // geometric are the measures whose value is the geometric mean over the topics.
 var geometric = map[string]bool{"GMAP": true}
 
-// scorers has an entry for each family of measure.EvaluatorOf(measure.Retrieval).Families. Formulas are those of trec_eval 10.0
+// scorers has an entry for each family of retrieval and of diversity. Formulas of retrieval are those of trec_eval 10.0
 // unless a parameter says otherwise.
 var scorers = map[string]scorer{
 	"nDCG":    (*parameters).ndcg,
@@ -56,6 +60,16 @@ var scorers = map[string]scorer{
 	"NumQ":    func(*parameters, *ranking) float64 { return 1 },
 	"NumRet":  (*parameters).retrieved,
 	"NumRel":  func(v *parameters, r *ranking) float64 { return float64(r.relevant(v.rel)) },
+
+	"alpha_DCG":  func(v *parameters, r *ranking) float64 { return v.noveltyShare(r, v.alpha, logarithmic) },
+	"alpha_nDCG": func(v *parameters, r *ranking) float64 { return v.noveltyOfIdeal(r, v.alpha, logarithmic) },
+	"ERR_IA":     func(v *parameters, r *ranking) float64 { return v.noveltyShare(r, satisfied, reciprocal) },
+	"nERR_IA":    func(v *parameters, r *ranking) float64 { return v.noveltyOfIdeal(r, satisfied, reciprocal) },
+	"NRBP":       (*parameters).noveltyRankBiased,
+	"nNRBP":      func(v *parameters, r *ranking) float64 { return v.noveltyOfIdeal(r, v.alpha, v.persistent) },
+	"StRecall":   (*parameters).subtopicRecall,
+	"P_IA":       (*parameters).intentAwarePrecision,
+	"AP_IA":      (*parameters).intentAwareAP,
 }
 
 // parameters is how a measure looks at a ranking. Parameters that the measure does not have are zero.
@@ -71,13 +85,14 @@ type parameters struct {
 	highest     int16   // grade of the truth
 	gains       map[int]float64
 	normalize   bool
+	alpha       float64 // what an earlier document of a subtopic takes away
 }
 
 func (q *Qrels) view(m measure.Measure) *parameters {
 	return &parameters{
 		rel: int(m.Number("rel")), depth: m.Depth(), judgedOnly: m.Flag("judged_only"), exponential: m.Param("dcg") == "exp-log2",
 		relative: m.Flag("relative"), level: m.Recall(), beta: m.Number("beta"), persistence: m.Number("p"), highest: q.highest,
-		gains: m.Gains("gains"), normalize: m.Flag("normalize"),
+		gains: m.Gains("gains"), normalize: m.Flag("normalize"), alpha: m.Number("alpha"),
 	}
 }
 

@@ -6,7 +6,7 @@ import { view, type Screen } from "../route";
 import { Select, Tabs } from "../ui/choices";
 import { download, fetchAs } from "../ui/download";
 import { RunSelect, useRivals } from "../ui/rivals";
-import { decimals, nameOf, teamOf } from "../ui/run_state";
+import { decimals, nameOf, ranks, teamOf } from "../ui/run_state";
 import { Action, Failure, Heading, Items, Loaded, Members, Table, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { TopicPager } from "../ui/topic_pager";
@@ -37,7 +37,7 @@ export default function Compare({ query }: Screen) {
             <>
               <Scores of={of} />
               {of.length < 2 ? <p class="empty">Add another run: runs are compared whose scores you can see.</p>
-                : of.every(e => e.evaluator.kind === "retrieval")
+                : of.every(e => ranks(e.evaluator.kind))
                   ? <ByTopic query={query} input={{ runs: of.map(e => ({ runId: e.runId })), ...(measure && { measure }) }} />
                   : <p class="small quiet">Whether runs differ by more than chance is computed from values by topic, which these measures do not have.</p>}
             </>
@@ -124,7 +124,7 @@ function Picker({ runs, of, measure, choose }: Picked) {
         ))}
       </ul>
       <RunSelect id="add" label="Add a run" of={all.filter(e => !runs.includes(e.runId))} choose={run => pick([...runs, run])} />
-      {runs.length > 1 && measures.length > 1 && of[0]?.evaluator.kind === "retrieval" && (
+      {runs.length > 1 && measures.length > 1 && of[0] && ranks(of[0].evaluator.kind) && (
         <Select id="measure" label="Measure" value={measure ?? ""} choose={m => choose({ measure: m })} options={{
           "": `The one that ranks (${of[0].primaryMeasure})`, ...Object.fromEntries([...measures, ...(measure ? [measure] : [])].map(m => [m, m])),
         }} />

@@ -13,7 +13,7 @@ import { download } from "../ui/download";
 import { Markdown } from "../ui/lazy";
 import { Form, mergePatch, type Values } from "../ui/form";
 import { RunSelect, useRivals } from "../ui/rivals";
-import { decimals, ended, nameOf, StateTag } from "../ui/run_state";
+import { decimals, ended, nameOf, ranks, StateTag } from "../ui/run_state";
 import { Action, Heading, Loaded, Members, Table, Tag } from "../ui/show";
 import { When } from "../ui/time";
 import { Files } from "../ui/files";
@@ -54,7 +54,7 @@ function One({ of: r }: { of: Run }) {
         <>
           <h2>Files</h2>
           <Files of={r.files} />
-          {dataset?.evaluator.kind === "retrieval" && r.files.some(f => f.url) && (
+          {ranks(dataset?.evaluator.kind) && r.files.some(f => f.url) && (
             <p class="actions">
               {Object.entries({ jsonl: "JSON Lines", csv: "CSV" }).map(([to, said]) => (
                 <Action key={to} plain run={() => download("/v1/tools/converter", "text/plain", `${nameOf(r)}.${to}`, { run: { runId: r.id }, to })}>Download as {said}</Action>
@@ -103,7 +103,7 @@ function Scores({ evaluationId, run }: { evaluationId: string; run: Run }) {
               <>{decimals(v)} {v === null && <span class="small quiet">{String(e.reasons?.[m as never] ?? "")}</span>}</>,
             ])} />
             <Compare run={run} />
-            {e.evaluator.kind === "retrieval" && <p><a href={`#/runs/${run.id}/serp`}>What the run retrieved for each topic</a></p>}
+            {ranks(e.evaluator.kind) && <p><a href={`#/runs/${run.id}/serp`}>What the run retrieved for each topic</a></p>}
             <Topics of={e} />
           </>
         )}

@@ -10,6 +10,9 @@ const words: Record<State, [said: string, kind?: "good" | "bad" | "warm"]> = {
   completed: ["completed", "good"], failed: ["failed", "bad"], cancelled: ["cancelled"],
 };
 
+/** ranks says whether the runs of a kind of evaluator are rankings of documents. */
+export const ranks = (kind?: string): boolean => kind === "retrieval" || kind === "diversity";
+
 export const StateTag = ({ of }: { of: State }) => <Tag kind={words[of][1]}>{words[of][0]}</Tag>;
 
 /** ended reports whether the run changes no more by itself. */

@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-3VQDE4Q4.js";import"./chunk-7MAFKBL5.js";import"./chunk-EAQIDKPH.js";import"./chunk-OMPSJVAL.js";import"./chunk-QTZ27QXQ.js";import"./chunk-246MPS5B.js";import"./chunk-6GOPFMID.js";import"./chunk-W52AZ5OL.js";import"./chunk-PNHWQCZW.js";import"./chunk-BR77R6U5.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as TokenList,a as default};

@@ -1,0 +1,50 @@
+package measure
+
+import "strings"
+
+var (
+	redundancy = Parameter{Name: "alpha", Domain: "number", Default: "0.5", Min: 0, Max: 1,
+		Definition: "how much of the gain of a subtopic each earlier document of it takes away"}
+	// Of ideal rankings, 1000 documents are known, and what comes after adds nothing to the sum at such a patience.
+	patience = Parameter{Name: "beta", Domain: "number", Default: "0.5", Min: 0, Max: 0.95,
+		Definition: "chance that the reader goes on to the next document"}
+)
+
+// diversityEvaluator declares rankings with subtopics. Names and parameters of measures are those of ir-measures.
+var diversityEvaluator = EvaluatorKind{
+	Kind:       Diversity,
+	Definition: "Rankings of topics that have subtopics (intents, aspects): how many of them documents cover, and how early",
+	Truth:      "Diversity qrels as of the TREC Web tracks, a line each: topic, subtopic, document, grade.",
+	Formats:    []string{TRECRun},
+	Defaults:   []string{"alpha_nDCG@20", "ERR_IA@20", "StRecall@20"},
+	Families: []Family{
+		{Name: "alpha_nDCG", Aliases: []string{"alpha_NDCG"}, Cutoff: RequiredDepth, Parameters: []Parameter{redundancy, relLevel},
+			HigherIsBetter: true, Definition: "alpha_DCG relative to that of an ideal ranking, which takes the document of most gain next."},
+		{Name: "alpha_DCG", Cutoff: RequiredDepth, Parameters: []Parameter{redundancy, relLevel}, HigherIsBetter: true,
+			Definition: "Novel gain of the ranking, divided by log2(rank + 1), as a share of what documents of all subtopics would have."},
+		{Name: "ERR_IA", Cutoff: RequiredDepth, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
+			Definition: "Expected reciprocal rank, mean over the subtopics, as a share of what documents of all subtopics would have."},
+		{Name: "nERR_IA", Cutoff: RequiredDepth, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
+			Definition: "ERR_IA relative to that of the ideal ranking."},
+		{Name: "NRBP", Cutoff: NoCutoff, Parameters: []Parameter{redundancy, patience, relLevel}, HigherIsBetter: true,
+			Definition: "Novelty- and rank-biased precision: novel gain that a reader meets who goes on to the next rank with chance beta."},
+		{Name: "nNRBP", Cutoff: NoCutoff, Parameters: []Parameter{redundancy, patience, relLevel}, HigherIsBetter: true,
+			Definition: "NRBP relative to that of the ideal ranking."},
+		{Name: "StRecall", Cutoff: RequiredDepth, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
+			Definition: "Share of the subtopics that the first k documents cover; ndeval's strec."},
+		{Name: "P_IA", Cutoff: RequiredDepth, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
+			Definition: "Precision at rank k, mean over the subtopics."},
+		{Name: "AP_IA", Aliases: []string{"MAP_IA"}, Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
+			Definition: "Average precision, mean over the subtopics."},
+	},
+	alias: fromNdeval,
+}
+
+// ndeval has the names that it prints and ir-measures writes in another way.
+var ndeval = strings.NewReplacer("alpha-", "alpha_", "α-", "alpha_", "α_", "alpha_", "-IA", "_IA", "strec", "StRecall")
+
+// fromNdeval returns the measure that a name of ndeval stands for, such as alpha-nDCG@20; any other text as it is.
+func fromNdeval(text string) string {
+	end := strings.IndexAny(text+"@", "(@")
+	return ndeval.Replace(text[:end]) + text[end:]
+}

@@ -1,0 +1,105 @@
+package retrieval
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+
+	"assay/shared/measure"
+)
+
+// subtopics is what diversity qrels have in addition to others.
+type subtopics struct {
+	names  []string // of all topics, as they come
+	index  map[string]int32
+	grades []subtopicGrade // those of one judgment after the other
+	starts []int           // where those of each judgment start, and where the last ones end
+	counts []int           // how many subtopics each topic has
+}
+
+// subtopicGrade is the grade of a document for one subtopic; those of a topic are numbered from 0, in the byte order of their ids.
+type subtopicGrade struct {
+	subtopic int32
+	grade    int16
+}
+
+// bytes is about how much memory they take.
+func (s *subtopics) bytes() int {
+	const perName = 2*16 + 16
+	n := 8*(cap(s.grades)+cap(s.starts)+cap(s.counts)) + perName*len(s.names)
+	for _, name := range s.names {
+		n += len(name)
+	}
+	return n
+}
+
+// of returns the grades of a judgment, in the order of the subtopics; none for -1.
+func (s *subtopics) of(judgment int32) []subtopicGrade {
+	if judgment < 0 {
+		return nil
+	}
+	return s.grades[s.starts[judgment]:s.starts[judgment+1]]
+}
+
+// number returns the number of a subtopic; false when there are too many.
+func (s *subtopics) number(id []byte) (number int32, ok bool) {
+	if number, ok = s.index[string(id)]; ok {
+		return number, true
+	}
+	if len(s.names) == standardLimits.topics {
+		return 0, false
+	}
+	number = int32(len(s.names))
+	s.names = append(s.names, string(id))
+	s.index[s.names[number]] = number
+	return number, true
+}
+
+// ReadDiversityQrels is ReadQrels of judgments whose second field is a subtopic. The grade of a document is the highest that it has.
+func ReadDiversityQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Diagnostic, error) {
+	return readQrels(ctx, &subtopics{index: map[string]int32{}}, files)
+}
+
+// group makes one entry of those that a document has under a topic, and keeps its grades by subtopic. Entries come in the order of their
+// topics, and are in that of the documents in each topic afterwards. What is there twice is added to repeated.
+func (s *subtopics) group(q *Qrels, entries []entry, repeated *repeats) []entry {
+	grouped := entries[:0] // which never is ahead of what is read
+	for len(entries) > 0 {
+		topic := entries[0].topic
+		n := slices.IndexFunc(entries, func(e entry) bool { return e.topic != topic })
+		if n < 0 {
+			n = len(entries)
+		}
+		own, local := entries[:n], map[int32]int32{}
+		entries = entries[n:]
+		slices.SortStableFunc(own, func(a, b entry) int { return cmp.Compare(s.names[a.subtopic], s.names[b.subtopic]) })
+		for _, e := range own {
+			if _, numbered := local[e.subtopic]; !numbered {
+				local[e.subtopic] = int32(len(local))
+			}
+		}
+		s.counts = append(s.counts, len(local))
+		slices.SortStableFunc(own, func(a, b entry) int { return bytes.Compare(q.doc(a.judgment), q.doc(b.judgment)) })
+		var last entry
+		for i, e := range own {
+			known := i > 0 && bytes.Equal(q.doc(last.judgment), q.doc(e.judgment))
+			switch {
+			case known && last.subtopic == e.subtopic:
+				repeated.add(repeat{sourceLine{int(e.file), e.line}, sourceLine{int(last.file), last.line}, q.names[topic], s.names[e.subtopic],
+					string(q.doc(e.judgment))})
+				continue
+			case known:
+				best := &grouped[len(grouped)-1]
+				best.grade = max(best.grade, e.grade)
+			default:
+				s.starts = append(s.starts, len(s.grades))
+				grouped = append(grouped, e)
+			}
+			s.grades = append(s.grades, subtopicGrade{local[e.subtopic], e.grade})
+			last = e
+		}
+	}
+	s.starts = append(s.starts, len(s.grades))
+	return grouped
+}

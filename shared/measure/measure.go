@@ -83,11 +83,15 @@ type Result struct {
 	RunTag string
 }
 
-// Compute returns the result of measures, each of which has a value or the reason why it has none.
+// Compute returns the result of measures, each of which has a finite value or the reason why it has none.
 func Compute(measures []Measure, of func(Measure) (value float64, reason string)) Result {
 	r := Result{Measures: map[string]*float64{}, Reasons: map[string]string{}}
 	for _, m := range measures {
-		if value, reason := of(m); reason != "" {
+		value, reason := of(m)
+		if reason == "" && (math.IsNaN(value) || math.IsInf(value, 0)) {
+			reason = "its value is not a finite number" // of which JSON has none
+		}
+		if reason != "" {
 			r.Measures[m.String()], r.Reasons[m.String()] = nil, reason
 		} else {
 			r.Measures[m.String()] = &value

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -273,6 +274,16 @@ func TestReport_WarningsDoNotFail(t *testing.T) {
 	}
 	if r.Full() || r.Failed() || len(r.Diagnostics()) != MaxDiagnostics {
 		t.Errorf("full %v, failed %v, %d diagnostics", r.Full(), r.Failed(), len(r.Diagnostics()))
+	}
+}
+
+func TestCompute_HasFiniteValuesAlone(t *testing.T) {
+	m := Measure{Kind: Regression, Name: "MSE"}
+	for _, value := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1} {
+		r := Compute([]Measure{m}, func(Measure) (float64, string) { return value, "" })
+		if finite := value == 1; (r.Measures["MSE"] != nil) != finite || (r.Reasons["MSE"] == "") != finite {
+			t.Errorf("%v has the value %v and the reason %q", value, r.Measures["MSE"], r.Reasons["MSE"])
+		}
 	}
 }
 

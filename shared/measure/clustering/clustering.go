@@ -7,7 +7,7 @@
 // clusters, MI their mutual information.
 //
 //   - Homogeneity: MI / H(true), 1 when there is one true cluster; Completeness: MI / H(predicted), 1 when there is one predicted cluster.
-//   - VMeasure: (1 + beta) h c / (beta h + c) of the two, 0 when both are 0 (Rosenberg and Hirschberg, EMNLP-CoNLL 2007).
+//   - VMeasure: (1 + beta) h c / (beta h + c) of the two, 0 when one is 0 (Rosenberg and Hirschberg, EMNLP-CoNLL 2007).
 //   - NMI: MI / ((H(true) + H(predicted)) / 2), 1 when both sides have one cluster.
 //   - ARI: the Rand index, corrected for chance (Hubert and Arabie, Journal of Classification 2, 1985); 1 when the clusters are equal.
 //   - BCubedP: mean over the examples of n_ij / b_j, BCubedR: of n_ij / a_i, for the clusters i and j that an example is in (Bagga and
@@ -47,7 +47,7 @@ var measures = map[string]func(*table, measure.Measure) float64{
 	"Completeness": func(t *table, _ measure.Measure) float64 { return share(t.information, t.predictedEntropy) },
 	"VMeasure": func(t *table, m measure.Measure) float64 {
 		h, c, beta := share(t.information, t.trueEntropy), share(t.information, t.predictedEntropy), m.Number("beta")
-		if h+c == 0 {
+		if h*c == 0 { // also where beta is 0
 			return 0
 		}
 		return (1 + beta) * h * c / (beta*h + c)

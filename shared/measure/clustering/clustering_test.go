@@ -76,6 +76,16 @@ func TestEvaluate_KnowsNoNames(t *testing.T) {
 	})
 }
 
+func TestEvaluate_VMeasureOfHomogeneityAlone(t *testing.T) {
+	asked := measuretest.Parse(t, measure.Clustering, "VMeasure(beta=0)", "Homogeneity", "Completeness")
+	got := clustering.Evaluate(asked, 2, []int32{0, 0}, []int32{0, 1}).Measures
+	for name, want := range map[string]float64{"VMeasure(beta=0.0)": 0, "Homogeneity": 1, "Completeness": 0} {
+		if got[name] == nil || *got[name] != want {
+			t.Errorf("%s is not %v", name, want)
+		}
+	}
+}
+
 // TestComputation_ReadsClusters reads files in which the two sides have no name in common.
 func TestComputation_ReadsClusters(t *testing.T) {
 	format := measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "cluster"}

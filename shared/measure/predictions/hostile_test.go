@@ -118,6 +118,22 @@ func TestReadTruth_IsBounded(t *testing.T) {
 	}
 }
 
+// TestReadTruth_BoundsTheNumberOfTexts has empty texts alone, which take memory too.
+func TestReadTruth_BoundsTheNumberOfTexts(t *testing.T) {
+	var report measure.Report
+	truth := newTruth(jsonLabels, References)
+	truth.limits.texts = 1000
+	line := `{"id":1,"label":[` + strings.Repeat(`"",`, MaxReferences-1) + `""]}` + "\n"
+	content := line + strings.ReplaceAll(line, "1", "2") + strings.ReplaceAll(line, "1", "3")
+	if err := truth.read(t.Context(), []measure.File{measuretest.File("truth", content)}, &report); err != nil {
+		t.Fatal(err)
+	}
+	const want = "truth:3 error: the texts up to here have more than 1000 bytes together; give fewer or shorter ones"
+	if got := measuretest.Lines(report.Diagnostics()); !slices.Equal(got, []string{want}) {
+		t.Errorf("reported %q, want %q", got, want)
+	}
+}
+
 // TestLabelLimit_RevealsNothingOfTheTruth gives runs at and beyond the bound to truths that have more and fewer of their
 // labels.
 func TestLabelLimit_RevealsNothingOfTheTruth(t *testing.T) {

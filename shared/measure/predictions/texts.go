@@ -14,14 +14,14 @@ type texts struct {
 	last []uint32 // by example, how many texts it and those before it have
 }
 
-// add adds those of the next example, and returns how many bytes there are.
+// add adds those of the next example, and returns how many bytes there are, with those of the ends: empty texts take memory too.
 func (t *texts) add(list [][]byte) int {
 	for _, text := range list {
 		t.all = append(t.all, text...)
 		t.ends = append(t.ends, uint32(len(t.all)))
 	}
 	t.last = append(t.last, uint32(len(t.ends)))
-	return len(t.all)
+	return len(t.all) + 4*len(t.ends)
 }
 
 func (t *texts) bytes() int { return cap(t.all) + 4*cap(t.ends) + 4*cap(t.last) }
@@ -46,11 +46,11 @@ func (t *Truth) References(index int, list [][]byte) [][]byte {
 // returns what compares the text of an example, whose index it gets, with its references, and what returns the result in the end. A fault
 // of compare goes to the report and ends the reading.
 func TextComputation(version string,
-	start func([]measure.Measure, *Truth) (compare func(index int, text []byte) (fault string), result func() measure.Result),
+	start func(context.Context, []measure.Measure, *Truth) (compare func(index int, text []byte) (fault string), result func() measure.Result),
 ) measure.Computation {
 	return computation(version, References, Texts,
 		func(ctx context.Context, asked []measure.Measure, t *Truth, files []measure.File, report *measure.Report) (measure.Result, error) {
-			compare, result := start(asked, t)
+			compare, result := start(ctx, asked, t)
 			if err := (&Run{truth: t, compare: compare}).read(ctx, files, report); err != nil || report.Failed() {
 				return measure.Result{}, err
 			}
@@ -74,7 +74,7 @@ func (r *Run) compareText(f *file, e example, index int) bool {
 
 // tooMuchText reports that, and returns false.
 func (f *file) tooMuchText(line, limit int) bool {
-	f.errorf(line, "the texts up to here have more than %d bytes together; give shorter ones", limit)
+	f.errorf(line, "the texts up to here have more than %d bytes together; give fewer or shorter ones", limit)
 	return false
 }
 

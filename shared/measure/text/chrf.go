@@ -6,14 +6,14 @@ import "unicode/utf8"
 type chrFOrders struct {
 	chars, words int
 	beta         float64
-	lowercase    bool
 }
 
-// chrF sums what chrF of all texts follows from.
+// chrF counts for all measures of texts that are written alike, which costs little more than for the one with the longest n-grams.
 type chrF struct {
-	orders                                chrFOrders
-	sums                                  []counts // by length: n-grams of characters and, after them, those of words
-	best, list                            []counts
+	lowercase                             bool
+	all                                   []*chrFSums
+	longest                               chrFOrders
+	list                                  []counts // by length: n-grams of characters and, after them, those of words
 	words                                 []string
 	chars, charsAgainst, symbols, against []uint32
 	vocabulary                            vocabulary
@@ -23,30 +23,49 @@ type chrF struct {
 // counts are how many n-grams a text and a reference have, and how many in common.
 type counts struct{ text, reference, common int }
 
-func newChrF(orders chrFOrders) *chrF {
-	return &chrF{orders: orders, sums: make([]counts, orders.chars+orders.words)}
+// chrFSums sums what a measure of all texts follows from.
+type chrFSums struct {
+	orders           chrFOrders
+	most             float64 // of the references so far
+	sums, best, list []counts
+}
+
+func newChrF(lowercase bool) *chrF { return &chrF{lowercase: lowercase} }
+
+// measure returns the sums of another measure.
+func (c *chrF) measure(orders chrFOrders) *chrFSums {
+	c.longest.chars, c.longest.words = max(c.longest.chars, orders.chars), max(c.longest.words, orders.words)
+	c.all = append(c.all, &chrFSums{orders: orders, sums: make([]counts, orders.chars+orders.words)})
+	return c.all[len(c.all)-1]
 }
 
 func (c *chrF) compare(references []string, text string) {
 	c.chars, c.words = c.parts(text, c.chars[:0], c.words[:0])
 	c.symbols = c.vocabulary.of(c.words, c.symbols)
-	c.charNgrams.reset(c.chars, c.orders.chars)
-	c.wordNgrams.reset(c.symbols, c.orders.words)
-	best := -1.0
+	c.charNgrams.reset(c.chars, c.longest.chars)
+	c.wordNgrams.reset(c.symbols, c.longest.words)
+	for _, s := range c.all {
+		s.most = -1
+	}
 	for _, reference := range references {
 		c.charsAgainst, c.words = c.parts(reference, c.charsAgainst[:0], c.words[:0])
 		c.against = c.vocabulary.find(c.words, c.against[:0])
 		c.list = appendCounts(c.list[:0], &c.charNgrams, len(c.chars), c.charsAgainst)
 		c.list = appendCounts(c.list, &c.wordNgrams, len(c.symbols), c.against)
-		if f := c.f(c.list); f > best {
-			best = f
-			c.best, c.list = c.list, c.best
+		for _, s := range c.all {
+			s.list = append(append(s.list[:0], c.list[:s.orders.chars]...), c.list[c.longest.chars:][:s.orders.words]...)
+			if f := s.f(s.list); f > s.most {
+				s.most = f
+				s.best, s.list = s.list, s.best
+			}
 		}
 	}
-	for i, n := range c.best {
-		c.sums[i].text += n.text
-		c.sums[i].reference += n.reference
-		c.sums[i].common += n.common
+	for _, s := range c.all {
+		for i, n := range s.best {
+			s.sums[i].text += n.text
+			s.sums[i].reference += n.reference
+			s.sums[i].common += n.common
+		}
 	}
 }
 
@@ -63,10 +82,10 @@ func appendCounts(list []counts, of *ngrams, length int, reference []uint32) []c
 	return list
 }
 
-func (c *chrF) value() float64 { return c.f(c.sums) }
+func (s *chrFSums) value() float64 { return s.f(s.sums) }
 
 // f is the F-measure of the mean precision and recall over the lengths of which both have n-grams.
-func (c *chrF) f(list []counts) float64 {
+func (s *chrFSums) f(list []counts) float64 {
 	precision, recall, n := 0.0, 0.0, 0.0
 	for _, at := range list {
 		if at.text > 0 && at.reference > 0 {
@@ -79,13 +98,13 @@ func (c *chrF) f(list []counts) float64 {
 		return 0
 	}
 	precision, recall = precision/n, recall/n
-	factor := c.orders.beta * c.orders.beta
+	factor := s.orders.beta * s.orders.beta
 	return 100 * ((1 + factor) * precision * recall / (float64(factor*precision) + recall)) // no fused operation, which rounds otherwise
 }
 
 // parts appends the characters of a text without white space, and its words, from which punctuation at one end is separated.
 func (c *chrF) parts(text string, chars []uint32, words []string) (charsOf []uint32, wordsOf []string) {
-	if c.orders.lowercase {
+	if c.lowercase {
 		text = lower(text)
 	}
 	for _, r := range text {
@@ -93,7 +112,7 @@ func (c *chrF) parts(text string, chars []uint32, words []string) (charsOf []uin
 			chars = append(chars, uint32(r))
 		}
 	}
-	if c.orders.words == 0 {
+	if c.longest.words == 0 {
 		return chars, words
 	}
 	for _, word := range appendWords(nil, text) {

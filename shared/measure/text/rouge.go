@@ -17,6 +17,7 @@ func f1(common, text, reference int) score {
 // rouge compares as rouge-score does.
 type rouge struct {
 	stem  bool
+	stop  func() bool // whether the values are of no use any more
 	parts [4]struct {
 		asked bool
 		best  score
@@ -64,6 +65,9 @@ func (r *rouge) compare(references []string, text string) {
 		r.lines, r.lineSymbols = r.linesOf(text, r.lines[:0], r.lineSymbols[:0])
 	}
 	for i, reference := range references {
+		if r.stop() {
+			return
+		}
 		r.words = rougeWords(r.words[:0], reference, r.stem)
 		r.against = r.vocabulary.find(r.words, r.against[:0])
 		matched := r.ngrams.match(r.against)
@@ -106,6 +110,9 @@ func (r *rouge) hits() (n int) {
 	r.counts = r.count(r.counts, r.lineSymbols)
 	r.countsAgainst = r.count(r.countsAgainst, r.lineAgainst)
 	for _, line := range r.linesAgainst {
+		if r.stop() {
+			break
+		}
 		r.marked = append(r.marked[:0], make([]bool, len(line))...)
 		for _, other := range r.lines {
 			r.common.mark(line, other, r.marked)

@@ -27,7 +27,9 @@
 package text
 
 import (
+	"context"
 	"fmt"
+	"slices"
 
 	"assay/shared/measure"
 	"assay/shared/measure/predictions"
@@ -39,8 +41,11 @@ const Version = "text/1"
 
 // Computation is that of the evaluator of texts.
 var Computation = predictions.TextComputation(Version,
-	func(asked []measure.Measure, truth *predictions.Truth) (compare func(int, []byte) string, result func() measure.Result) {
+	func(ctx context.Context, asked []measure.Measure, truth *predictions.Truth) (
+		compare func(int, []byte) string, result func() measure.Result,
+	) {
 		e := newEvaluation(asked, truth.Len())
+		e.stopped = func() bool { return ctx.Err() != nil }
 		var list [][]byte
 		var references []string
 		return func(index int, text []byte) string {
@@ -64,10 +69,11 @@ type evaluation struct {
 	asked    []measure.Measure
 	examples int
 	maxSteps int
+	stopped  func() bool // whether nobody waits for the result any more
 	answers  *answers
 	rouges   map[bool]*rouge // with stems or without
 	bleus    map[bleuTokens]*bleu
-	chrFs    map[chrFOrders]*chrF
+	chrFs    map[bool]*chrF // in lower case or as written
 	means    []mean
 	overall  map[string]func() float64
 }
@@ -76,12 +82,13 @@ type evaluation struct {
 type mean struct {
 	name   string
 	of     func() float64 // the value of the example that was compared last
-	values []float64
+	sum    measure.Sum
+	values []float64 // of up to MaxExamples
 }
 
 func newEvaluation(asked []measure.Measure, examples int) *evaluation {
-	e := &evaluation{asked: asked, examples: examples, maxSteps: maxSteps, rouges: map[bool]*rouge{}, bleus: map[bleuTokens]*bleu{},
-		chrFs: map[chrFOrders]*chrF{}, overall: map[string]func() float64{}}
+	e := &evaluation{asked: asked, examples: examples, maxSteps: maxSteps, stopped: func() bool { return false },
+		rouges: map[bool]*rouge{}, bleus: map[bleuTokens]*bleu{}, chrFs: map[bool]*chrF{}, overall: map[string]func() float64{}}
 	for _, m := range asked {
 		switch name := m.String(); m.Name {
 		case "EM", "TokenF1":
@@ -89,8 +96,8 @@ func newEvaluation(asked []measure.Measure, examples int) *evaluation {
 		case "BLEU":
 			e.overall[name] = existing(e.bleus, bleuTokens{m.Param("tokenize"), m.Flag("lowercase")}, newBLEU).value
 		case "chrF":
-			orders := chrFOrders{int(m.Number("char_order")), int(m.Number("word_order")), m.Number("beta"), m.Flag("lowercase")}
-			e.overall[name] = existing(e.chrFs, orders, newChrF).value
+			orders := chrFOrders{int(m.Number("char_order")), int(m.Number("word_order")), m.Number("beta")}
+			e.overall[name] = existing(e.chrFs, m.Flag("lowercase"), newChrF).measure(orders).value
 		default:
 			e.mean(name, existing(e.rouges, m.Flag("stem"), newROUGE).part(m.Name, m.Param("score")))
 		}
@@ -107,7 +114,11 @@ func existing[K comparable, V any](all map[K]*V, key K, made func(K) *V) *V {
 }
 
 func (e *evaluation) mean(name string, of func() float64) {
-	e.means = append(e.means, mean{name: name, of: of, values: make([]float64, e.examples)})
+	m := mean{name: name, of: of}
+	if e.examples <= measure.MaxExamples {
+		m.values = make([]float64, e.examples)
+	}
+	e.means = append(e.means, m)
 }
 
 func (e *evaluation) answer(exact bool) func() float64 {
@@ -127,6 +138,8 @@ func (e *evaluation) compare(index int, references []string, text string) (fault
 	}
 	steps := 0
 	for _, r := range e.rouges {
+		before := steps
+		r.stop = func() bool { return before+r.common.steps > e.maxSteps || e.stopped() }
 		r.compare(references, text)
 		steps += r.common.steps
 	}
@@ -141,7 +154,11 @@ func (e *evaluation) compare(index int, references []string, text string) (fault
 		c.compare(references, text)
 	}
 	for i := range e.means {
-		e.means[i].values[index] = e.means[i].of()
+		x := e.means[i].of()
+		e.means[i].sum.Add(x)
+		if e.means[i].values != nil {
+			e.means[i].values[index] = x
+		}
 	}
 	return ""
 }
@@ -167,13 +184,6 @@ func (e *evaluation) result(id func(index int) string) measure.Result {
 }
 
 func (e *evaluation) average(name string) float64 {
-	var sum measure.Sum
-	for _, m := range e.means {
-		if m.name == name {
-			for _, x := range m.values {
-				sum.Add(x)
-			}
-		}
-	}
-	return sum.Total() / float64(e.examples)
+	i := slices.IndexFunc(e.means, func(m mean) bool { return m.name == name })
+	return e.means[i].sum.Total() / float64(e.examples)
 }

@@ -1,0 +1,67 @@
+package text
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
+)
+
+// TestEvaluation_CountsOnceForAllMeasures asks for as many measures as an evaluator may have.
+func TestEvaluation_CountsOnceForAllMeasures(t *testing.T) {
+	var names []string
+	for beta := 1; beta <= 10; beta++ {
+		for order := 6; order <= 10; order++ {
+			names = append(names, fmt.Sprintf("chrF(beta=%d,char_order=%d,word_order=4)", beta, order))
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	var text strings.Builder
+	for range 32 << 10 {
+		text.WriteByte("abcdefghijklmnopqrstuvwxyz "[random.IntN(27)])
+	}
+	e := newEvaluation(measuretest.Parse(t, measure.Text, names...), 1)
+	if used := measuretest.Allocated(func() { e.compare(0, []string{text.String()}, text.String()) }); used > 64<<20 {
+		t.Errorf("texts of 32 KiB allocate %d bytes", used)
+	}
+}
+
+// TestEvaluation_KeepsNoValuesOfManyExamples asks for every variant of ROUGE.
+func TestEvaluation_KeepsNoValuesOfManyExamples(t *testing.T) {
+	var names []string
+	for _, name := range []string{"ROUGE1", "ROUGE2", "ROUGEL", "ROUGELsum"} {
+		for _, score := range []string{"precision", "recall", "fmeasure"} {
+			names = append(names, fmt.Sprintf("%s(score=%s)", name, score), fmt.Sprintf("%s(score=%s,stem=True)", name, score))
+		}
+	}
+	asked := measuretest.Parse(t, measure.Text, names...)
+	if used := measuretest.Allocated(func() { newEvaluation(asked, 1_000_000) }); used > 1<<20 {
+		t.Errorf("a million examples allocate %d bytes before the first", used)
+	}
+}
+
+// TestEvaluation_StopsWithinAnExample has one example with many long references.
+func TestEvaluation_StopsWithinAnExample(t *testing.T) {
+	lines := strings.Repeat("a\n", 500)
+	references := make([]string, 100)
+	for i := range references {
+		references[i] = lines
+	}
+	e := newEvaluation(measuretest.Parse(t, measure.Text, "ROUGELsum", "ROUGELsum(stem=True)"), 1)
+	e.maxSteps = 100_000
+	if fault := e.compare(0, references, lines); fault == "" {
+		t.Error("there is no fault")
+	}
+	steps := func() int { return e.rouges[false].common.steps + e.rouges[true].common.steps }
+	if n := steps(); n > 2*e.maxSteps {
+		t.Errorf("it took %d steps", n)
+	}
+	before := steps()
+	e.maxSteps, e.stopped = maxSteps, func() bool { return true }
+	if e.compare(0, references, lines); steps() > before {
+		t.Errorf("it took %d steps once nobody waited", steps()-before)
+	}
+}

@@ -148,3 +148,13 @@ func FuzzReadDiversityQrels(f *testing.F) {
 		}
 	})
 }
+
+// TestDiversity_BoundsTheWorkForIdealRankings has a document with a thousand million subtopics: five ideal rankings look at them all.
+func TestDiversity_BoundsTheWorkForIdealRankings(t *testing.T) {
+	q := &Qrels{topics: []truthTopic{{first: 0, last: 1}}, subtopics: &subtopics{starts: []int{0, maxIdealSteps / 5}}}
+	names := []string{"alpha_nDCG@1", "nERR_IA@1", "nNRBP", "StRecall@1", "alpha_nDCG@2", "alpha_nDCG@3", "alpha_nDCG@4", "NRBP"}
+	p, err := q.plan(measuretest.Parse(t, measure.Diversity, names...))
+	if err != nil || len(p.scores) != 7 || len(p.undefined) != 1 || !strings.Contains(p.undefined["alpha_nDCG@4"], "ask for fewer measures") {
+		t.Errorf("%v, %v", p, err)
+	}
+}

@@ -55,6 +55,9 @@ func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report, read *meas
 					k.sort()
 					ranking := k.ranking(topic, plan.judgedOnly)
 					for i, s := range plan.scores {
+						if ctx.Err() != nil {
+							return
+						}
 						scores[topic*len(plan.scores)+i] = s.of(s.view, ranking)
 					}
 					covered.count(ranking.grades, ranking.ideal)

@@ -104,6 +104,7 @@ type plan struct {
 	scores     []score
 	undefined  map[string]string // measures that have no value on this truth, and why
 	judgedOnly bool
+	idealSteps int
 }
 
 // score is a measure that has a value on this truth.
@@ -129,7 +130,11 @@ func (q *Qrels) plan(measures []measure.Measure) (*plan, error) {
 			continue
 		}
 		seen[name] = true
-		if reason := q.undefined(m); reason != "" {
+		reason := q.undefined(m)
+		if reason == "" {
+			reason = p.addIdeal(q, m)
+		}
+		if reason != "" {
 			p.undefined[name] = reason
 			continue
 		}

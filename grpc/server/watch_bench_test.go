@@ -37,6 +37,7 @@ type seen struct {
 	run     int
 	version int64
 	at      time.Time
+	err     error
 }
 
 func benchWatch(b *testing.B, source string) {
@@ -62,16 +63,16 @@ func benchWatch(b *testing.B, source string) {
 			ended.Go(func() {
 				for {
 					m, err := stream.Recv()
+					came <- seen{i, m.GetRun().GetVersion(), time.Now(), err}
 					if err != nil {
 						return
 					}
-					came <- seen{i, m.GetRun().GetVersion(), time.Now()}
 				}
 			})
 		}
-	}
-	for range watchedRuns * watchersEach {
-		<-came
+		for range all { // before more are opened: a user may have so many calls of which the first message is on its way
+			must(b, (<-came).err)
+		}
 	}
 	each := float64(memory()-before) / (watchedRuns * watchersEach)
 	counted.gets.Store(0)
@@ -92,6 +93,7 @@ func benchWatch(b *testing.B, source string) {
 		written := time.Now()
 		for range watchersEach {
 			m := <-came
+			must(b, m.err)
 			if m.run != i || m.version != p.run.Version {
 				b.Fatalf("run %d came in version %d, and run %d was changed to %d", m.run, m.version, i, p.run.Version)
 			}

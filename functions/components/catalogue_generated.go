@@ -5,6 +5,33 @@ package components
 // catalogue has all entries, the newest first.
 var catalogue = []*entry{
 	{Component{
+		ID: "01M8FXR50DEVAT6TXB58ZEXQ3B", Kind: "recipe", Name: "Rebuild a task with several labels",
+		Description: "From published files to a leaderboard: SemEval-2018 task 1 E-c gives each tweet any of eleven emotions, as a table with 0 or 1 in a column for each. The snippet converts gold standard and run into JSON lines with the labels of each tweet, and measures as the task does: Jaccard over the tweets, in which a tweet without any emotion counts as right where none is predicted, and F1 over all decisions and over the emotions.",
+		Links: []Link{
+			{"Mohammad et al.: SemEval-2018 task 1: Affect in tweets (2018)", "https://aclanthology.org/S18-1001/"},
+			{"The API of this server", "/docs"},
+		},
+		Related: []string{"01M8FVYXPJP14AGHXC7ZWGJ33V", "01M7YTRX10THS4QSA4HAWG2GX1", "01M7YVD1J0SE0RQVSYTXG8M8J1"},
+		Snippets: []Snippet{
+			{"python", "/v1/platform/components/01M8FXR50DEVAT6TXB58ZEXQ3B/snippet?language=python"},
+		},
+		Prints: "1 My team 0.7917, 0.8000, 0.8333",
+	}, []string{"recipe-multilabel/python.py"}},
+	{Component{
+		ID: "01M8FXR50D1NP602R66NX5MTF1", Kind: "evaluator", Name: "Scores and probabilities",
+		Description: "Compares scores with true labels: area under the ROC curve, average precision, log loss and Brier score, and the measures of PAN's authorship verification, in which a score of exactly 0.5 leaves an item unanswered. A run has one score for each item, of the positive label, or one for each label: JSON lines have an object of them, CSV has a column for each. The truth has the label in the field in which runs have the score.",
+		Links: []Link{
+			{"scikit-learn's measures of classification", "https://scikit-learn.org/stable/modules/model_evaluation.html#classification-metrics"},
+			{"Authorship verification at PAN 2023", "https://pan.webis.de/clef23/pan23-web/author-identification.html"},
+			{"The measures of this server", "/info?fields=measures"},
+		},
+		Related: []string{"01M7YT4RG071VFFA284HFFNRKS", "01M7YS5MD0AARDGXY34MTBEZSY", "01M7Z32D40G9ZYSSQ1NVPR3MMD"},
+		Snippets: []Snippet{
+			{"python", "/v1/platform/components/01M8FXR50D1NP602R66NX5MTF1/snippet?language=python"},
+		},
+		Prints: "AUC = 0.7500\nBrier = 0.1650\nCAt1 = 0.6250\nF05u = 0.5000\nF1 = 0.6667\nPAN = 0.6753",
+	}, []string{"evaluator-probabilities/python.py"}},
+	{Component{
 		ID: "01M8FVYXPJP14AGHXC7ZWGJ33V", Kind: "evaluator", Name: "Several labels for each item",
 		Description: "Compares predicted sets of labels with true ones: F1, precision and recall (over labels, over items, or of one label), Jaccard, exact match and Hamming loss. JSON lines have an array of labels, empty where there are none; CSV has one column, in which a vertical bar, or the `separator` of the format, separates them. Order says nothing.",
 		Links: []Link{
@@ -712,7 +739,7 @@ var catalogue = []*entry{
 			{"scikit-learn's measures of classification", "https://scikit-learn.org/stable/modules/model_evaluation.html#classification-metrics"},
 			{"The measures of this server", "/info?fields=measures"},
 		},
-		Related: []string{"01M7YSVKH0SCM10298G46DF153", "01M7YSSRY0V5PZ9HWNNAVMDF8R", "01M7YSXE40H25XXDCPTVCY1JW3", "01M8FVYXPJP14AGHXC7ZWGJ33V", "01M8FM74SM0QW6G7D7N1198Q6Z", "01M7YS3ST05G6Q4KYMCVF322A1", "01M7YRTMV0D0YM65W1DSVN521D"},
+		Related: []string{"01M7YSVKH0SCM10298G46DF153", "01M7YSSRY0V5PZ9HWNNAVMDF8R", "01M7YSXE40H25XXDCPTVCY1JW3", "01M8FVYXPJP14AGHXC7ZWGJ33V", "01M8FXR50D1NP602R66NX5MTF1", "01M8FM74SM0QW6G7D7N1198Q6Z", "01M7YS3ST05G6Q4KYMCVF322A1", "01M7YRTMV0D0YM65W1DSVN521D"},
 		Snippets: []Snippet{
 			{"python", "/v1/platform/components/01M7YT4RG071VFFA284HFFNRKS/snippet?language=python"},
 		},

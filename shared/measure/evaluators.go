@@ -15,6 +15,7 @@ const (
 	Classification Kind = "classification"
 	Regression     Kind = "regression"
 	Clustering     Kind = "clustering"
+	Probabilities  Kind = "probabilities"
 	Text           Kind = "text"
 	Multilabel     Kind = "multilabel"
 	Diversity      Kind = "diversity"
@@ -53,8 +54,8 @@ type EvaluatorKind struct {
 }
 
 // Evaluators are all of them, in the order in which a person would look for them. They must not be changed.
-var Evaluators = []EvaluatorKind{retrievalEvaluator, diversityEvaluator, classificationEvaluator, multilabelEvaluator, regressionEvaluator,
-	clusteringEvaluator, textEvaluator}
+var Evaluators = []EvaluatorKind{retrievalEvaluator, diversityEvaluator, classificationEvaluator, multilabelEvaluator,
+	probabilitiesEvaluator, regressionEvaluator, clusteringEvaluator, textEvaluator}
 
 // Kinds names every kind of evaluator.
 func Kinds() []string {

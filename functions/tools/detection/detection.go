@@ -70,8 +70,11 @@ func Of(kind measure.Kind, file evaluator.File) (Guess, error) {
 
 // kindOf is what a file is probably about that has a value in the format.
 func kindOf(format measure.Format, value any) measure.Kind {
-	if _, ok := value.([]any); ok {
+	switch value.(type) {
+	case []any:
 		return measure.Multilabel
+	case map[string]any:
+		return measure.Probabilities
 	}
 	text := fmt.Sprint(value)
 	if _, err := strconv.ParseFloat(text, 64); err == nil && strings.ContainsAny(text, ".eE") {
@@ -115,6 +118,9 @@ func detectFormat(kind measure.Kind, head []byte) (measure.Format, any, string) 
 	case kind == "" && areRankingFields(names):
 		because = "Its fields look like those of retrieval, of which only the formats of TREC are evaluated (the tool converter writes them)"
 	case ok:
+		if kind == measure.Probabilities && !slices.ContainsFunc(valueNames, func(n string) bool { return strings.EqualFold(n, value) }) {
+			value = measure.EvaluatorOf(kind).ValueField // the columns are those of classes
+		}
 		return measure.Format{Kind: format, IDField: id, ValueField: value}, object[value], because
 	default:
 		because = ""

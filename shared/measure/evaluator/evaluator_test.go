@@ -48,6 +48,11 @@ var multilabelSettings = evaluator.Settings{
 	Format: measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label", Separator: " "},
 }
 
+var probabilitiesSettings = evaluator.Settings{
+	Kind: measure.Probabilities, Measures: []string{"AUC(average=macro)", "Brier"},
+	Format: measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label"},
+}
+
 func file(name, content string) evaluator.File {
 	return evaluator.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }}
 }
@@ -88,6 +93,8 @@ func TestEvaluate_OfEachKind(t *testing.T) {
 		{clusteringSettings, "id,label\n1,a\n2,b\n3,b\n", "id,label\n2,x\n1,y\n3,x\n", map[string]string{"ARI": "1", "Purity": "1"}},
 		{textSettings, "id,label\n1,a lake\n2,\n", "id,label\n2,\n1,The Lake.\n", map[string]string{
 			"EM": "1", "chrF(word_order=2)": "17.86013100019124"}},
+		{probabilitiesSettings, "id,label\n1,a\n2,b\n", "b,id,a\n0.5,1,0.5\n1,2,0\n", map[string]string{
+			"AUC(average=macro)": "1", "Brier": "0.125"}},
 		{multilabelSettings, "id,label\n1,a b\n2,\n3,b\n", "id,label\n2,\n1,b a\n3,a b\n", map[string]string{
 			"ExactMatch": "0.6666666666666666", "F1(average=samples)": "0.5555555555555555"}},
 	} {
@@ -113,11 +120,12 @@ func TestEvaluate_OfEachKind(t *testing.T) {
 
 func TestEvaluate_ReportsFaults(t *testing.T) {
 	for _, s := range []evaluator.Settings{retrievalSettings, classificationSettings, regressionSettings, clusteringSettings, textSettings,
-		multilabelSettings} {
+		multilabelSettings, probabilitiesSettings} {
 		t.Run(string(s.Kind), func(t *testing.T) {
 			good := map[measure.Kind]string{
 				measure.Retrieval: "1 0 a 1\n", measure.Classification: "id,label\n1,yes\n", measure.Regression: `{"id":1,"y":1}`,
 				measure.Clustering: "id,label\n1,yes\n", measure.Text: "id,label\n1,yes\n", measure.Multilabel: "id,label\n1,yes no\n",
+				measure.Probabilities: "id,label\n1,yes\n",
 			}[s.Kind]
 			bad := []evaluator.File{file("bad", "one two\n")}
 			check := func(diagnostics []measure.Diagnostic, err error) {

@@ -5,6 +5,7 @@ import (
 	"assay/shared/measure/classification"
 	"assay/shared/measure/clustering"
 	"assay/shared/measure/multilabel"
+	"assay/shared/measure/probabilities"
 	"assay/shared/measure/regression"
 	"assay/shared/measure/retrieval"
 	"assay/shared/measure/text"
@@ -19,4 +20,5 @@ var computations = map[measure.Kind]measure.Computation{
 	measure.Text:           text.Computation,
 	measure.Multilabel:     multilabel.Computation,
 	measure.Diversity:      retrieval.Diversity,
+	measure.Probabilities:  probabilities.Computation,
 }

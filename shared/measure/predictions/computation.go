@@ -9,20 +9,36 @@ import (
 
 // Computation is that of an evaluator whose truth and runs are predictions, which evaluate compares.
 func Computation(version string, values Values, evaluate func([]measure.Measure, *Truth, *Run) measure.Result) measure.Computation {
-	return computation(version, values, values,
-		func(ctx context.Context, asked []measure.Measure, t *Truth, files []measure.File, report *measure.Report) (measure.Result, error) {
-			run, err := t.ReadRun(ctx, files, report)
-			if err != nil || report.Failed() {
-				return measure.Result{}, err
-			}
-			return evaluate(asked, t, run), nil
-		})
+	return computation(version, values, func([]measure.Measure) Values { return values }, ofRuns(evaluate))
+}
+
+// ScoreComputation is that of an evaluator whose truth has Classes and whose runs have Scores, which have to be Probabilities where one of
+// the measures needs them.
+func ScoreComputation(version string, needsProbabilities func(measure.Measure) bool,
+	evaluate func([]measure.Measure, *Truth, *Run) measure.Result,
+) measure.Computation {
+	return computation(version, Classes, func(asked []measure.Measure) Values {
+		if slices.ContainsFunc(asked, needsProbabilities) {
+			return Probabilities
+		}
+		return Scores
+	}, ofRuns(evaluate))
+}
+
+func ofRuns(evaluate func([]measure.Measure, *Truth, *Run) measure.Result) evaluateFiles {
+	return func(ctx context.Context, asked []measure.Measure, t *Truth, files []measure.File, report *measure.Report) (measure.Result, error) {
+		run, err := t.ReadRun(ctx, files, report)
+		if err != nil || report.Failed() {
+			return measure.Result{}, err
+		}
+		return evaluate(asked, t, run), nil
+	}
 }
 
 // evaluateFiles measures a run. The result is not used if the report has errors.
 type evaluateFiles func(context.Context, []measure.Measure, *Truth, []measure.File, *measure.Report) (measure.Result, error)
 
-func computation(version string, values, ofRun Values, evaluate evaluateFiles) measure.Computation {
+func computation(version string, values Values, ofRun func([]measure.Measure) Values, evaluate evaluateFiles) measure.Computation {
 	return measure.Computation{
 		Version: version,
 		ReadTruth: func(ctx context.Context, format measure.Format, asked []measure.Measure,
@@ -40,11 +56,12 @@ func computation(version string, values, ofRun Values, evaluate evaluateFiles) m
 					}
 				}
 			}
+			truth.runs = ofRun(asked)
 			return truth.withMeasures(asked, evaluate), report.Diagnostics(), nil
 		},
-		ValidateRun: func(ctx context.Context, format measure.Format, _ []measure.Measure, files []measure.File) ([]measure.Diagnostic, error) {
+		ValidateRun: func(ctx context.Context, format measure.Format, asked []measure.Measure, files []measure.File) ([]measure.Diagnostic, error) {
 			var report measure.Report
-			_, err := ReadTruth(ctx, format, ofRun, files, &report) // a truth asks of its files what a run does
+			_, err := ReadTruth(ctx, format, ofRun(asked), files, &report) // a truth asks of its files what a run does
 			return report.Diagnostics(), err
 		},
 	}
@@ -54,7 +71,7 @@ func (t *Truth) withMeasures(asked []measure.Measure, evaluate evaluateFiles) *m
 	return &measure.Truth{
 		Bytes: t.Bytes(),
 		Known: func(ids, labels bool) *measure.Known {
-			if labels = labels && (t.values == Labels || t.values == Sets); !ids && !labels {
+			if labels = labels && slices.Contains([]Values{Labels, Sets, Classes}, t.values); !ids && !labels {
 				return nil
 			}
 			return &measure.Known{Compare: t.Known(ids, labels).compare}

@@ -22,6 +22,7 @@ type file struct {
 	values Values
 	report *measure.Report
 	labels [][]byte // memory for those of examples
+	scores []float64
 }
 
 // example is the content of one line or record. Its id and label are valid until the next one.
@@ -32,7 +33,8 @@ type example struct {
 	label  []byte
 	number float64
 	texts  [][]byte
-	labels [][]byte // for Sets
+	labels [][]byte  // for Sets, and of the classes that have Scores
+	scores []float64 // of each class, or one alone
 }
 
 // read calls add with every example whose id can be read, until add returns false or the report is full. Its error is
@@ -82,19 +84,31 @@ func (f *file) setValue(e *example, text []byte) {
 	if !f.bounded(e.line, f.format.ValueField, text, MaxText) {
 		return
 	}
-	if f.values != Numbers {
+	switch f.values {
+	case Numbers:
+		e.number, e.sound = f.number(e.line, text)
+	case Scores, Probabilities:
+		if e.number, e.sound = f.number(e.line, text); e.sound {
+			f.scores = append(f.scores[:0], e.number)
+			e.scores = f.scores
+		}
+	default:
 		e.label, e.sound = text, true
-		return
 	}
-	if e.number, e.sound = fields.ParseScore(text); e.sound {
-		return
+}
+
+// number reads a number, and reports one that is none.
+func (f *file) number(line int, text []byte) (x float64, ok bool) {
+	if x, ok = fields.ParseScore(text); ok {
+		return x, true
 	}
 	if _, err := strconv.ParseFloat(string(text), 64); errors.Is(err, strconv.ErrRange) {
-		f.errorf(e.line, "%q is %s, which is too large for a double-precision number; expected at most 1.7e308", f.format.ValueField,
+		f.errorf(line, "%q is %s, which is too large for a double-precision number; expected at most 1.7e308", f.format.ValueField,
 			fields.Quote(text))
-		return
+		return 0, false
 	}
-	f.errorf(e.line, "%q is %s; expected a finite decimal number such as -1.5 or 2e-3", f.format.ValueField, fields.Quote(text))
+	f.errorf(line, "%q is %s; expected a finite decimal number such as -1.5 or 2e-3", f.format.ValueField, fields.Quote(text))
+	return 0, false
 }
 
 func (f *file) bounded(line int, field string, text []byte, limit int) bool {
@@ -112,10 +126,22 @@ func (f *file) bounded(line int, field string, text []byte, limit int) bool {
 // readCSV reads a header and one record for each example.
 func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
 	wanted := fieldsOf(f.format)
+	scored := f.values == Scores || f.values == Probabilities
+	if scored {
+		wanted = wanted[:1] // the header says whether there is a column with the one score
+	}
 	records := fields.NewRecords(in, f.errorf, wanted...)
 	_, header := records.Header()
 	if header == nil {
 		return
+	}
+	var classes [][]byte
+	if scored = scored && !slices.Contains(header, f.format.ValueField); scored {
+		if classes = f.classes(header); classes == nil {
+			return
+		}
+	} else {
+		wanted = fieldsOf(f.format)
 	}
 	columns := lists.Map(wanted, func(name string) int { return f.column(header, name) })
 	if slices.Contains(columns, -1) {
@@ -124,7 +150,9 @@ func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
 	var idText, valueText []byte
 	for line, record := range records.All() {
 		e := example{line: line}
-		if len(columns) > 1 {
+		if scored {
+			f.setRow(&e, record, columns[0], classes)
+		} else if len(columns) > 1 {
 			valueText = append(valueText[:0], record[columns[1]]...)
 			if f.values == Sets {
 				f.splitLabels(&e, valueText)
@@ -173,6 +201,8 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 		idText, idSound := f.content(e.line, f.format.IDField, id, idKinds)
 		if f.format.ValueField != "" {
 			switch valueText, sound := f.content(e.line, f.format.ValueField, value, valueKinds[f.values]); {
+			case sound && value[0] == '{':
+				f.setScores(&e, value)
 			case sound && f.values == Sets:
 				f.setLabels(&e, value)
 			case sound && value[0] == '[':
@@ -191,7 +221,8 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 var (
 	idKinds    = []string{"string", "number"}
 	labelKinds = []string{"string", "number", "true", "false"}
-	valueKinds = [...][]string{Labels: labelKinds, Clusters: labelKinds, Numbers: {"number"}, Sets: {"array"}, References: {"string", "array"},
+	valueKinds = [...][]string{Labels: labelKinds, Clusters: labelKinds, Numbers: {"number"}, Sets: {"array"}, Classes: labelKinds,
+		Scores: {"number", "object"}, Probabilities: {"number", "object"}, References: {"string", "array"},
 		Texts: {"string"}}
 )
 

@@ -41,6 +41,13 @@ const (
 	// Sets are any number of labels, none of them twice, in any order: in jsonl an array, and in csv a field in which the separator of the
 	// format separates them, empty where there are none.
 	Sets
+	// Classes are Labels whose runs have Scores.
+	Classes
+	// Scores are finite numbers: one for each example, or one for each class, the same ones in all examples. In jsonl these are members of
+	// an object, and in csv columns: all but that of the id, where there is none with the name of the ValueField.
+	Scores
+	// Probabilities are Scores from 0 to 1, which sum to 1 over the classes.
+	Probabilities
 	// References are texts with which the one text of a run is compared: in jsonl a string or an array of strings, in csv one text. Any may
 	// be empty, and so may the array. Runs against them have Texts.
 	References
@@ -55,6 +62,7 @@ const (
 	MaxText     = 1024      // bytes of an id or a label
 	MaxSet      = 1000      // labels of an example
 	maxAssigned = 1 << 26   // labels of all examples and the examples themselves
+	maxScores   = 1 << 25   // scores of a run
 	maxIDs      = 128 << 20 // bytes of all ids of the truth together
 
 	MaxLongText   = 64 << 10  // bytes of one of the References or Texts
@@ -68,6 +76,7 @@ const (
 type Truth struct {
 	format measure.Format
 	values Values
+	runs   Values // of its runs
 	limits limits
 	origin measure.Origin
 
@@ -77,12 +86,13 @@ type Truth struct {
 	labels  labels
 	codes   []int32   // by example, for Labels
 	sets    sets      // for Sets
+	scores  scores    // for Scores, of which none are kept
 	numbers []float64 // by example, for Numbers
 	texts   texts     // for References
 }
 
 // limits are the bounds of one Truth and its runs; tests lower them.
-type limits struct{ examples, labels, ids, assigned, texts int }
+type limits struct{ examples, labels, ids, assigned, scores, texts int }
 
 // ReadTruth reads a truth that stands in one or more files. Faults of the files go to the report, and a truth whose
 // report has errors must not be used; the error is one of reading or of the context.
@@ -96,7 +106,8 @@ func newTruth(format measure.Format, values Values) *Truth {
 	return &Truth{
 		format: format,
 		values: values,
-		limits: limits{examples: MaxExamples, labels: MaxLabels, ids: maxIDs, assigned: maxAssigned, texts: maxTexts},
+		runs:   values,
+		limits: limits{examples: MaxExamples, labels: MaxLabels, ids: maxIDs, assigned: maxAssigned, scores: maxScores, texts: maxTexts},
 		origin: measure.OfTruth,
 		ids:    newIDs(),
 	}
@@ -143,7 +154,9 @@ func (t *Truth) add(f *file, e example) bool {
 	case Sets:
 		t.sets.starts = append(t.sets.starts, 0)
 		return !e.sound || t.sets.put(f, e, index, t.limits.assigned, t.code)
-	case Labels, Clusters:
+	case Scores, Probabilities:
+		return !e.sound || t.scores.put(f, e, index, t.limits.scores, t.code)
+	case Labels, Clusters, Classes:
 	}
 	code, ok := int32(0), true
 	if e.sound {

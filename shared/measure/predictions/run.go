@@ -29,6 +29,7 @@ type Run struct {
 	text     int                                         // bytes of all texts
 	compare  func(index int, text []byte) (fault string) // for Texts
 	sets     sets
+	scores   scores
 }
 
 // ReadRun reads a run that stands in one or more files. Faults of the files go to the report, as do the ids of the truth
@@ -42,6 +43,8 @@ func (t *Truth) ReadRun(ctx context.Context, files []measure.File, report *measu
 		r.codes = make([]int32, t.Len())
 	case Sets:
 		r.sets.starts = make([]uint32, t.Len())
+	case Classes, Scores, Probabilities:
+		r.scores.starts = make([]uint32, t.Len())
 	case References, Texts: // of which none are kept
 	}
 	err := r.read(ctx, files, report)
@@ -51,10 +54,7 @@ func (t *Truth) ReadRun(ctx context.Context, files []measure.File, report *measu
 func (r *Run) read(ctx context.Context, files []measure.File, report *measure.Report) error {
 	r.places.list = make([]sourceLine, r.truth.Len())
 	for _, content := range files {
-		f := &file{name: content.Name, format: r.truth.format, values: r.truth.values, report: report}
-		if f.values == References {
-			f.values = Texts
-		}
+		f := &file{name: content.Name, format: r.truth.format, values: r.truth.runs, report: report}
 		r.places.files = append(r.places.files, f.name)
 		if err := f.read(ctx, content.Content, func(e example) bool { return r.add(f, e) }); err != nil {
 			return err
@@ -91,6 +91,8 @@ func (r *Run) add(f *file, e example) bool {
 		return true
 	case Sets:
 		return r.sets.put(f, e, index, r.truth.limits.assigned, r.code)
+	case Classes, Scores, Probabilities:
+		return r.scores.put(f, e, index, r.truth.limits.scores, r.code)
 	case References, Texts:
 		return true
 	case Labels, Clusters:
@@ -156,6 +158,15 @@ func (r *Run) Codes() []int32 { return r.codes }
 // Set has the label codes predicted for an example of the truth, for Sets, in ascending order.
 func (r *Run) Set(i int) []int32 { return r.sets.at(i) }
 
+// Classes has the label codes of the classes that have scores, in the order of Scores; none for one score for each example.
+func (r *Run) Classes() []int32 { return r.scores.codes }
+
+// Scores has the scores of an example of the truth.
+func (r *Run) Scores(i int) []float64 {
+	start := r.scores.starts[i]
+	return r.scores.rows[start:][:max(1, len(r.scores.codes))]
+}
+
 // Numbers has the number predicted for each example of the truth; nil for Labels.
 func (r *Run) Numbers() []float64 { return r.numbers }
 
@@ -169,7 +180,7 @@ const (
 // Known returns a Truth that has the ids, the set of labels, or both, and nothing else: what runs are compared with when
 // participants know those. Runs that are read against it say what does not depend on the rest.
 func (t *Truth) Known(ids, labels bool) *Truth {
-	k := &Truth{format: t.format, values: t.values, limits: t.limits, origin: t.origin, unnamed: !labels}
+	k := &Truth{format: t.format, values: t.values, runs: t.runs, limits: t.limits, origin: t.origin, unnamed: !labels}
 	if ids {
 		k.ids = t.ids
 	}

@@ -107,7 +107,7 @@ const samples: Record<Schemas["RunFormat"]["kind"], (f: Schemas["RunFormat"], va
   jsonl: (f, value) => JSON.stringify({ [f.idField ?? "id"]: "item1", [f.valueField ?? "label"]: value }),
   csv: (f, value) => `${f.idField ?? "id"},${f.valueField ?? "label"}\nitem1,${[value].flat().join(f.separator ?? "|")}`,
 };
-const sampleValues: Partial<Record<Schemas["Evaluator"]["kind"], unknown>> = { multilabel: ["value1", "value2"] };
+const sampleValues: Partial<Record<Schemas["Evaluator"]["kind"], unknown>> = { multilabel: ["value1", "value2"], probabilities: 0.87 };
 
 /** sampleOf is how a run on the dataset is written. */
 export const sampleOf = ({ runFormat, evaluator: { kind } }: Pick<Schemas["Dataset"], "runFormat" | "evaluator">): string =>

@@ -1,0 +1,169 @@
+package predictions
+
+import (
+	"math"
+	"slices"
+
+	"assay/shared/measure/fields"
+)
+
+// tolerance is how far from 1 probabilities may sum to, which are mostly rounded.
+const tolerance = 0.01 + 1e-9
+
+// classes are the names of the columns of csv that have scores; nil where one cannot be.
+func (f *file) classes(header []string) (classes [][]byte) {
+	for i, name := range header {
+		if name == f.format.IDField {
+			continue
+		}
+		if slices.Contains(header[:i], name) {
+			f.errorf(1, "the first line names the class %s twice; expected it once", fields.Quote([]byte(name)))
+			return nil
+		}
+		if classes = append(classes, []byte(name)); !f.bounded(1, "a name in the first line", []byte(name), MaxText) {
+			return nil
+		}
+	}
+	if n := len(classes); n == 0 || n > MaxSet {
+		f.errorf(1, "the first line names %d classes and no field %q; expected that field, or a column for each of at most %d classes", n,
+			f.format.ValueField, MaxSet)
+		return nil
+	}
+	return classes
+}
+
+// setRow takes the scores in a record of csv, which has the id in one of its columns.
+func (f *file) setRow(e *example, record []string, id int, classes [][]byte) {
+	f.scores = f.scores[:0]
+	for i, text := range record {
+		if i != id && !f.addScore(e, []byte(text)) {
+			return
+		}
+	}
+	e.labels, e.scores, e.sound = classes, f.scores, true
+}
+
+// setScores takes the scores in a JSON object.
+func (f *file) setScores(e *example, object []byte) {
+	f.labels, f.scores = f.labels[:0], f.scores[:0]
+	for key, value := range fields.Members(object) {
+		class, ok := f.content(e.line, f.format.ValueField, key, valueKinds[Texts])
+		if !ok || !f.addLabel(e, class) {
+			return
+		}
+		text, ok := f.content(e.line, f.format.ValueField, value, valueKinds[Numbers])
+		if !ok || !f.addScore(e, text) {
+			return
+		}
+	}
+	if len(f.scores) == 0 {
+		f.errorf(e.line, "%q has no class; expected a score for each", f.format.ValueField)
+		return
+	}
+	e.labels, e.scores, e.sound = f.labels, f.scores, true
+}
+
+func (f *file) addScore(e *example, text []byte) bool {
+	x, ok := f.number(e.line, text)
+	f.scores = append(f.scores, x)
+	return ok
+}
+
+// scores has the scores of each example.
+type scores struct {
+	starts []uint32 // by example, where those of its classes begin in rows; empty when none are kept
+	rows   []float64
+	// The classes of all examples, as the first one has them: names, codes, and places in a row. There are none for one score.
+	names   []string
+	codes   []int32
+	columns map[string]int
+}
+
+// put takes the scores of an example, and returns false when there is room for no more. code returns the code of a class.
+func (s *scores) put(f *file, e example, index, limit int, code func(f *file, line int, label []byte) (int32, bool)) bool {
+	if f.values == Probabilities && !f.areProbabilities(e) {
+		return true
+	}
+	if s.columns == nil && !s.begin(f, e, code) {
+		return false
+	}
+	if len(e.labels) != len(s.names) {
+		f.errorf(e.line, "the example has scores for %d classes, and the first one for %d; expected the same in all, or one score without a class",
+			len(e.labels), len(s.names))
+		return true
+	}
+	start := len(s.rows)
+	if start+len(e.scores) > limit {
+		f.errorf(e.line, "the examples up to here have more than %d scores together; expected fewer", limit)
+		return false
+	}
+	s.rows = append(s.rows, e.scores...)
+	if !s.arrange(f, e, s.rows[start:]) {
+		return true
+	}
+	if len(s.starts) == 0 {
+		s.rows = s.rows[:start]
+	} else {
+		s.starts[index] = uint32(start)
+	}
+	return true
+}
+
+// begin takes the classes of the first example.
+func (s *scores) begin(f *file, e example, code func(f *file, line int, label []byte) (int32, bool)) bool {
+	s.columns = make(map[string]int, len(e.labels))
+	for i, class := range e.labels {
+		c, ok := code(f, e.line, class)
+		if !ok {
+			return false
+		}
+		if _, twice := s.columns[string(class)]; twice {
+			f.errorf(e.line, "%q has the class %s twice; expected every class once", f.format.ValueField, fields.Quote(class))
+			return false
+		}
+		s.columns[string(class)] = i
+		s.names, s.codes = append(s.names, string(class)), append(s.codes, c)
+	}
+	s.rows = make([]float64, 0, min(len(s.starts)*len(e.scores), MaxExamples))
+	return true
+}
+
+// arrange puts the scores of an example into the order of the classes.
+func (s *scores) arrange(f *file, e example, row []float64) bool {
+	if slices.EqualFunc(e.labels, s.names, func(class []byte, name string) bool { return string(class) == name }) {
+		return true
+	}
+	for i := range row {
+		row[i] = math.NaN()
+	}
+	for i, class := range e.labels {
+		column, ok := s.columns[string(class)]
+		switch {
+		case !ok:
+			f.errorf(e.line, "the first example has no score for the class %s; expected the same classes in all", fields.Quote(class))
+			return false
+		case !math.IsNaN(row[column]):
+			f.errorf(e.line, "%q has the class %s twice; expected every class once", f.format.ValueField, fields.Quote(class))
+			return false
+		}
+		row[column] = e.scores[i]
+	}
+	return true
+}
+
+// areProbabilities reports scores that are none.
+func (f *file) areProbabilities(e example) bool {
+	sum := 0.0
+	for _, x := range e.scores {
+		if x < 0 || x > 1 {
+			f.errorf(e.line, "the score %v is no probability; expected a number from 0 to 1, which measures of the dataset need", x)
+			return false
+		}
+		sum += x
+	}
+	if len(e.labels) > 0 && math.Abs(sum-1) > tolerance {
+		f.errorf(e.line, "the scores of the classes sum to %.4g; expected probabilities that sum to 1, which measures of the dataset need", sum)
+		return false
+	}
+	return true
+}

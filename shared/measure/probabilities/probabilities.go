@@ -1,0 +1,181 @@
+// Package probabilities measures scores: one for each example, of the positive label, or one for each label.
+//
+// # Definitions
+//
+// The positive label is the one that a measure names, or else the greater one of the two that the truth has: as numbers where both are, and
+// else by their bytes, as 1, true and yes are. s is its score for an example.
+//
+//   - AUC: share of pairs of an example with the positive label and one without it in which the former has the higher score; equal scores
+//     count half. With average=macro: mean over the labels of the truth, each against the rest; weighted: by their examples.
+//   - AP: Σ (R_k - R_k-1) P_k over the distinct scores, falling, with precision P_k and recall R_k of the examples down to it.
+//   - LogLoss: mean of -ln p of the true label, p being at least 2^-52 and at most 1 - 2^-52.
+//   - Brier: mean of (s - y)², y being 1 for the positive label and else 0; with more than two labels in the truth, of that summed over
+//     all labels.
+//   - CAt1: (c + u c / n) / n of n examples, u of which have a score of exactly 0.5 and are unanswered, and c are on the right side of 0.5
+//     (Peñas and Rodrigo, ACL 2011).
+//   - F1: 2 tp / (2 tp + fp + fn) over the answered examples, F05u: 1.25 tp / (1.25 tp + 0.25 (fn + u) + fp) (Bevendorff et al., NAACL 2019);
+//     0/0 is 0.
+//   - PAN: mean of AUC, CAt1, F05u, F1 and 1 - Brier.
+//
+// AUC, AP, LogLoss and Brier are those of scikit-learn, which warns of probabilities that do not sum to 1 where a run is refused here, and the
+// others those of PAN's evaluator for authorship verification with two exceptions. There, a score of 0.5 becomes an answer before F05u counts
+// the unanswered, so that there are none; here they count as published. And what is 0 there because the truth has one label alone has no
+// value here, and a reason.
+package probabilities
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"assay/shared/measure"
+	"assay/shared/measure/fields"
+	"assay/shared/measure/predictions"
+)
+
+// Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
+// could.
+const Version = "probabilities/1"
+
+// Computation is that of the evaluator of scores.
+var Computation = predictions.ScoreComputation(Version, func(m measure.Measure) bool { return m.Name != "AUC" && m.Name != "AP" },
+	func(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run) measure.Result {
+		return Evaluate(asked, Examples{Labels: truth.Labels(), Truth: truth.Codes(), Classes: run.Classes(), Scores: run.Scores})
+	})
+
+// Examples are what is compared.
+type Examples struct {
+	Labels  []string              // of the truth
+	Truth   []int32               // index of the true label of each example
+	Classes []int32               // what each of the Scores is for: an index in Labels, or beyond for what the truth does not have; none for one score
+	Scores  func(i int) []float64 // of an example
+}
+
+// Evaluate returns the values of measures of probabilities. There is at least one example.
+func Evaluate(asked []measure.Measure, e Examples) measure.Result {
+	of := map[int]*binary{} // by positive label
+	return measure.Compute(asked, func(m measure.Measure) (float64, string) {
+		if average := m.Param("average"); average != "" {
+			return e.average(m, average == "weighted")
+		}
+		if len(e.Classes) > 0 && m.Param("positive") == "" && (m.Name == "LogLoss" || m.Name == "Brier") {
+			return e.ofClasses(m.Name)
+		}
+		positive, reason := e.positive(m)
+		if reason != "" {
+			return 0, reason
+		}
+		if of[positive] == nil {
+			if of[positive], reason = e.binary(positive); reason != "" {
+				return 0, reason
+			}
+		}
+		return of[positive].value(m.Name)
+	})
+}
+
+// positive returns the positive label of a measure.
+func (e *Examples) positive(m measure.Measure) (label int, reason string) {
+	if name := m.Param("positive"); name != "" {
+		if label = slices.Index(e.Labels, name); label < 0 {
+			return 0, fmt.Sprintf("no example of the truth has the label %q", name)
+		}
+		return label, ""
+	}
+	if len(e.Labels) != 2 {
+		return 0, fmt.Sprintf("the truth has %d labels, so the measure has to say which is positive: %s(positive=LABEL)", len(e.Labels), m.Name)
+	}
+	first, isFirst := fields.ParseScore([]byte(e.Labels[0]))
+	second, isSecond := fields.ParseScore([]byte(e.Labels[1]))
+	order := strings.Compare(e.Labels[0], e.Labels[1])
+	if isFirst && isSecond {
+		order = cmp.Or(cmp.Compare(first, second), order)
+	}
+	if order > 0 {
+		return 0, ""
+	}
+	return 1, ""
+}
+
+// binary has the scores of one label.
+func (e *Examples) binary(label int) (b *binary, reason string) {
+	column := 0
+	if len(e.Classes) > 0 {
+		if column = slices.Index(e.Classes, int32(label)); column < 0 {
+			return nil, fmt.Sprintf("the run has no scores for the label %q", e.Labels[label])
+		}
+	}
+	b = &binary{}
+	for i, l := range e.Truth {
+		if s := e.Scores(i)[column]; l == int32(label) {
+			b.with = append(b.with, s)
+		} else {
+			b.without = append(b.without, s)
+		}
+	}
+	return b, ""
+}
+
+// average is the mean over the labels of the truth.
+func (e *Examples) average(m measure.Measure, weighted bool) (float64, string) {
+	switch {
+	case m.Param("positive") != "":
+		return 0, "the measure names an average and a positive label, which exclude each other"
+	case len(e.Classes) == 0:
+		return 0, "the run has one score for each example, and an average needs one for each label"
+	}
+	var sum, weights measure.Sum
+	for label := range e.Labels {
+		b, reason := e.binary(label)
+		if reason != "" {
+			return 0, reason
+		}
+		value, reason := b.value(m.Name)
+		if reason != "" {
+			return 0, reason
+		}
+		weight := 1.0
+		if weighted {
+			weight = float64(len(b.with))
+		}
+		sum.Add(weight * value)
+		weights.Add(weight)
+	}
+	return sum.Total() / weights.Total(), ""
+}
+
+// ofClasses is LogLoss or Brier over all labels.
+func (e *Examples) ofClasses(name string) (float64, string) {
+	columns := make([]int, len(e.Labels))
+	for label := range e.Labels {
+		if columns[label] = slices.Index(e.Classes, int32(label)); columns[label] < 0 {
+			return 0, fmt.Sprintf("the run has no scores for the label %q", e.Labels[label])
+		}
+	}
+	var sum measure.Sum
+	for i, l := range e.Truth {
+		row := e.Scores(i)
+		p := row[columns[l]]
+		if name == "LogLoss" {
+			sum.Add(logLoss(p))
+			continue
+		}
+		squares := (1-p)*(1-p) - p*p
+		for _, p := range row {
+			squares += p * p
+		}
+		if len(e.Labels) < 3 {
+			squares /= 2
+		}
+		sum.Add(squares)
+	}
+	return sum.Total() / float64(len(e.Truth)), ""
+}
+
+// logLoss is the loss of the probability of what is true.
+func logLoss(p float64) float64 {
+	const least = 1.0 / (1 << 52)
+	return -math.Log(min(max(p, least), 1-least))
+}

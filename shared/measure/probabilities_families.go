@@ -1,0 +1,44 @@
+package measure
+
+import "cmp"
+
+var (
+	averageOfClasses = Parameter{Name: "average", Domain: "choice", Choices: []string{"macro", "weighted"},
+		Definition: "mean over the labels, each against the rest: macro: plain; weighted: by how often a label is true"}
+	positiveClass = Parameter{Name: "positive", Domain: "label",
+		Definition: "the label that scores are for; the greater one of two unless given, such as 1, true or yes"}
+	ofClasses  = []Parameter{averageOfClasses, positiveClass}
+	ofPositive = []Parameter{positiveClass}
+)
+
+var probabilitiesEvaluator = EvaluatorKind{
+	Kind:       Probabilities,
+	Definition: "Scores: one for each item, or one for each label of an item",
+	Truth:      "The true label of each item, in the field that runs have the score in.",
+	Formats:    []string{JSONL, CSV},
+	ValueField: "value",
+	HasLabels:  true,
+	Defaults:   []string{"AUC", "AP"},
+	Families: []Family{
+		{Name: "AUC", Cutoff: NoCutoff, Parameters: ofClasses, HigherIsBetter: true,
+			Definition: "Area under the ROC curve: share of pairs of a positive and another item in which the positive one has the higher score."},
+		{Name: "AP", Cutoff: NoCutoff, Parameters: ofClasses, HigherIsBetter: true,
+			Definition: "Average precision: mean of the precision at each rise of recall, by falling score."},
+		{Name: "LogLoss", Cutoff: NoCutoff, Parameters: ofPositive,
+			Definition: "Mean negative logarithm of the probability of the true label."},
+		{Name: "Brier", Cutoff: NoCutoff, Parameters: ofPositive,
+			Definition: "Mean squared difference of the probabilities from what is true."},
+		{Name: "F1", Cutoff: NoCutoff, Parameters: ofPositive, HigherIsBetter: true,
+			Definition: "F1 of the positive label, predicted above 0.5, over the items whose score is not exactly 0.5."},
+		{Name: "CAt1", Cutoff: NoCutoff, Parameters: ofPositive, HigherIsBetter: true,
+			Definition: "PAN's C@1: accuracy in which items with a score of exactly 0.5 are unanswered, and count as right as often as the others."},
+		{Name: "F05u", Cutoff: NoCutoff, Parameters: ofPositive, HigherIsBetter: true,
+			Definition: "PAN's F0.5u: F with more weight on precision, in which unanswered items count as missed."},
+		{Name: "PAN", Cutoff: NoCutoff, Parameters: ofPositive, HigherIsBetter: true,
+			Definition: "Mean of AUC, CAt1, F05u, F1 and 1 - Brier, as in PAN's authorship verification."},
+	},
+	alias: func(text string) string { return cmp.Or(namesOfPAN[text], text) },
+}
+
+// namesOfPAN are those that PAN's evaluator prints.
+var namesOfPAN = map[string]string{"auc": "AUC", "C@1": "CAt1", "c@1": "CAt1", "f_05_u": "F05u", "overall": "PAN"}

@@ -177,7 +177,8 @@ func TestMeasure_HasDefaultParameters(t *testing.T) {
 func TestCatalogue_OnlyErrorsAreBetterWhenLow(t *testing.T) {
 	for _, e := range Evaluators {
 		for _, f := range e.Families {
-			low := strings.HasSuffix(f.Name, "Loss") || f.Name == "Brier" || strings.HasSuffix(f.Name, "MSE") || strings.HasSuffix(f.Name, "AE") || f.Name == "MAPE"
+			low := strings.HasSuffix(f.Name, "Loss") || f.Name == "Brier" ||
+				strings.HasSuffix(f.Name, "MSE") || strings.HasSuffix(f.Name, "AE") || f.Name == "MAPE"
 			if f.HigherIsBetter == low {
 				t.Errorf("%s: HigherIsBetter is %v", f.Name, f.HigherIsBetter)
 			}

@@ -59,7 +59,8 @@ func computation(version string, values Values, ofRun func([]measure.Measure) Va
 			truth.runs = ofRun(asked)
 			return truth.withMeasures(asked, evaluate), report.Diagnostics(), nil
 		},
-		ValidateRun: func(ctx context.Context, format measure.Format, asked []measure.Measure, files []measure.File) ([]measure.Diagnostic, error) {
+		ValidateRun: func(ctx context.Context, format measure.Format, asked []measure.Measure,
+			files []measure.File) ([]measure.Diagnostic, error) {
 			var report measure.Report
 			_, err := ReadTruth(ctx, format, ofRun(asked), files, &report) // a truth asks of its files what a run does
 			return report.Diagnostics(), err

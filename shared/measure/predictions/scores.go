@@ -88,7 +88,7 @@ func (s *scores) put(f *file, e example, index, limit int, code func(f *file, li
 		return false
 	}
 	if len(e.labels) != len(s.names) {
-		f.errorf(e.line, "the example has scores for %d classes, and the first one for %d; expected the same in all, or one score without a class",
+		f.errorf(e.line, "the example has scores for %d classes, and the first one for %d; expected the same in all, or one score alone",
 			len(e.labels), len(s.names))
 		return true
 	}

@@ -32,7 +32,7 @@ func TestReadRun_ReportsFaultsOfScores(t *testing.T) {
 		"other classes": {measure.JSONL, `{"id":"a","label":{"x":1,"y":2}}` + "\n" + `{"id":"b","label":{"x":1,"z":2}}`, []string{
 			`run:2 error: the first example has no score for the class "z"; expected the same classes in all`}},
 		"fewer classes": {measure.JSONL, `{"id":"a","label":{"x":1,"y":2}}` + "\n" + `{"id":"b","label":1}`, []string{
-			`run:2 error: the example has scores for 0 classes, and the first one for 2; expected the same in all, or one score without a class`}},
+			`run:2 error: the example has scores for 0 classes, and the first one for 2; expected the same in all, or one score alone`}},
 		"twice at first": {measure.JSONL, `{"id":"a","label":{"x":1,"x":2}}` + "\n", []string{
 			`run:1 error: "label" has the class "x" twice; expected every class once`,
 			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
@@ -89,7 +89,8 @@ func TestRead_EndlessScoresAreRefused(t *testing.T) {
 		rest   *measuretest.Endless
 		want   string
 	}{
-		"in all":      {"id,c1,c2\n", measuretest.Numbered("", ",1,2\n"), "run:5002 error: the examples up to here have more than 10000 scores together"},
+		"in all": {"id,c1,c2\n", measuretest.Numbered("", ",1,2\n"),
+			"run:5002 error: the examples up to here have more than 10000 scores together"},
 		"one for all": {"id,label\n", measuretest.Repeat("1,2\n"), `run:102 error: the id "1" was given before`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +161,8 @@ func FuzzScoresJSONL(f *testing.F) {
 				}
 				got[name] = x
 			}
-			if want := examples[truth.ID(i)]; !maps.EqualFunc(got, want, func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }) {
+			same := func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
+			if want := examples[truth.ID(i)]; !maps.EqualFunc(got, want, same) {
 				t.Fatalf("the scores of %q are %v, want %v", truth.ID(i), got, want)
 			}
 		}

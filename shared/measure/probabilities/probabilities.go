@@ -13,14 +13,14 @@
 //     all labels.
 //   - CAt1: (c + u c / n) / n of n examples, u of which have a score of exactly 0.5 and are unanswered, and c are on the right side of 0.5
 //     (Peñas and Rodrigo, ACL 2011).
-//   - F1: 2 tp / (2 tp + fp + fn) over the answered examples, F05u: 1.25 tp / (1.25 tp + 0.25 (fn + u) + fp) (Bevendorff et al., NAACL 2019);
-//     0/0 is 0.
+//   - F1: 2 tp / (2 tp + fp + fn) over the answered examples, F05u: 1.25 tp / (1.25 tp + 0.25 (fn + u) + fp) (Bevendorff et al., NAACL
+//     2019); 0/0 is 0.
 //   - PAN: mean of AUC, CAt1, F05u, F1 and 1 - Brier.
 //
-// AUC, AP, LogLoss and Brier are those of scikit-learn, which warns of probabilities that do not sum to 1 where a run is refused here, and the
-// others those of PAN's evaluator for authorship verification with two exceptions. There, a score of 0.5 becomes an answer before F05u counts
-// the unanswered, so that there are none; here they count as published. And what is 0 there because the truth has one label alone has no
-// value here, and a reason.
+// AUC, AP, LogLoss and Brier are those of scikit-learn, which warns of probabilities that do not sum to 1, where a run is refused here if
+// they miss it by more than 0.01. The others are those of PAN's evaluator for authorship verification, with two exceptions. There, a score of
+// 0.5 becomes an answer before F05u counts the unanswered, so that there are none; here they count as published. And what is 0 there because
+// the truth has one label alone has no value here, and a reason.
 package probabilities
 
 import (
@@ -47,9 +47,10 @@ var Computation = predictions.ScoreComputation(Version, func(m measure.Measure) 
 
 // Examples are what is compared.
 type Examples struct {
-	Labels  []string              // of the truth
-	Truth   []int32               // index of the true label of each example
-	Classes []int32               // what each of the Scores is for: an index in Labels, or beyond for what the truth does not have; none for one score
+	Labels []string // of the truth
+	Truth  []int32  // index of the true label of each example
+	// Classes has what each of the Scores is for: an index in Labels, or beyond for what the truth does not have. There are none for one score.
+	Classes []int32
 	Scores  func(i int) []float64 // of an example
 }
 

@@ -18,9 +18,9 @@
 //   - PAN: mean of AUC, CAt1, F05u, F1 and 1 - Brier.
 //
 // AUC, AP, LogLoss and Brier are those of scikit-learn, which warns of probabilities that do not sum to 1, where a run is refused here if
-// they miss it by more than 0.01. The others are those of PAN's evaluator for authorship verification, with two exceptions. There, a score of
-// 0.5 becomes an answer before F05u counts the unanswered, so that there are none; here they count as published. And what is 0 there because
-// the truth has one label alone has no value here, and a reason.
+// they miss it by more than 0.01. The others are those of PAN's evaluator for authorship verification, with two exceptions. There, a score
+// of 0.5 becomes an answer before F05u counts the unanswered, so that there are none; here they count as published. And what is 0 there
+// because the truth has one label alone has no value here, and a reason.
 package probabilities
 
 import (
@@ -49,7 +49,7 @@ var Computation = predictions.ScoreComputation(Version, func(m measure.Measure) 
 type Examples struct {
 	Labels []string // of the truth
 	Truth  []int32  // index of the true label of each example
-	// Classes has what each of the Scores is for: an index in Labels, or beyond for what the truth does not have. There are none for one score.
+	// Classes has what each of the Scores is for: an index in Labels, or beyond for what the truth does not have. None for one score.
 	Classes []int32
 	Scores  func(i int) []float64 // of an example
 }

@@ -148,6 +148,10 @@ func detectSettings(kind string, files []evaluator.File, trec string) (evaluator
 	}
 	format := record.RunFormat(guess.Format)
 	s, err := inputs.Settings("", string(guess.Kind), &format)
+	if !measure.HasFields(format.Kind) {
+		return s, fmt.Sprintf("Neither a dataset nor a format was given. %s, so the file was read as %s for %s. Give datasetId, or format and "+
+			"kind, if it is something else.", guess.Because, format.Kind, guess.Kind), err
+	}
 	return s, fmt.Sprintf("Neither a dataset nor a format was given. %s, so the file was read as %s for %s, with the id in %q and the value "+
 		"in %q. Give datasetId, or format and kind, if it is something else.",
 		guess.Because, format.Kind, guess.Kind, format.IDField, format.ValueField), err

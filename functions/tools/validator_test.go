@@ -162,6 +162,14 @@ func TestValidator_DetectsTheFormat(t *testing.T) {
 		{"1\t0\ta\t1\t2.5\tx\n", "", "retrieval trec-run  ", true},
 		{measuretest.Gzip(t, "id,label\n1,a\n"), "", "classification csv id label", true},
 		{"id,label\n1,a\n", "retrieval", "retrieval trec-run  ", false},
+		{"EU NNP B-ORG\nrejects VBZ O\n\n-DOCSTART- -X- O\n\nPeter\tB-PER\n", "", "spans conll  ", true},
+		{"EU O\nrejects O\n", "", "retrieval trec-run  ", true},
+		{"EU O\nrejects O\n", "spans", "spans conll  ", true},
+		{"EU B-ORG\nrejects\n", "", "retrieval trec-run  ", true},
+		{`{"uid": 1, "parts": [{"start": 0, "end": 4}]}` + "\n", "", "spans jsonl uid parts", true},
+		{`{"parts": [{"start": 0, "end": 4}], "label": 1, "x": 2}` + "\n", "", "spans jsonl x parts", true},
+		{`{"id": 1, "spans": []}` + "\n", "spans", "spans jsonl id spans", true},
+		{`{"id": 1, "spans": "x"}` + "\n", "spans", "spans jsonl id spans", true},
 	} {
 		input := object{"run": inlineFiles("r", c.text)}
 		if c.kind != "" {

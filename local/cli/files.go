@@ -18,13 +18,17 @@ import (
 // settings says how a file is read: as the flags say, and where they leave it open as the file looks.
 func (c *call) settings(file evaluator.File) (evaluator.Settings, error) {
 	f := measure.Format{Kind: c.text("format"), Separator: c.text("separator")}
-	if f.Kind != "" && f.Kind != measure.TRECRun {
+	if measure.HasFields(f.Kind) {
 		f.IDField, f.ValueField = c.text("id"), c.text("value")
 	}
 	s, because, err := offline.Settings(measure.Kind(c.text("kind")), f, file)
-	if err == nil && because != "" && !s.Kind.Ranks() && !c.json {
+	switch {
+	case err != nil || because == "" || s.Kind.Ranks() || c.json:
+	case measure.HasFields(s.Format.Kind):
 		c.note("%s: read as %s for %s, with the id in %q and the value in %q (--format, --kind, --id and --value say otherwise)", because,
 			s.Format.Kind, s.Kind, s.Format.IDField, s.Format.ValueField)
+	default:
+		c.note("%s: read as %s for %s (--format and --kind say otherwise)", because, s.Format.Kind, s.Kind)
 	}
 	return s, err
 }
@@ -155,7 +159,13 @@ func table(measures []string, runs []offline.Run, compared bool) [][]string {
 	lines := [][]string{header}
 	for _, r := range runs {
 		for _, topic := range slices.Sorted(maps.Keys(r.PerTopic)) {
-			values := lists.Map(measures, func(m string) string { return decimals(new(r.PerTopic[topic][m])) })
+			values := lists.Map(measures, func(m string) string {
+				x, ok := r.PerTopic[topic][m]
+				if !ok { // the measure is no mean over topics
+					return decimals(nil)
+				}
+				return decimals(&x)
+			})
 			lines = append(lines, append([]string{r.Name + " " + topic}, values...))
 		}
 		line := append([]string{r.Name}, lists.Map(measures, func(m string) string { return decimals(r.Measures[m]) })...)

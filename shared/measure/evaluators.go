@@ -19,6 +19,7 @@ const (
 	Text           Kind = "text"
 	Multilabel     Kind = "multilabel"
 	Diversity      Kind = "diversity"
+	Spans          Kind = "spans"
 )
 
 // The formats of runs.
@@ -26,7 +27,11 @@ const (
 	TRECRun = "trec-run" // six columns a line
 	JSONL   = "jsonl"
 	CSV     = "csv"
+	CoNLL   = "conll" // a token in the first and its tag in the last column
 )
+
+// HasFields reports whether values have names in a format, so that a Format says which are read.
+func HasFields(format string) bool { return format == JSONL || format == CSV }
 
 // DefaultSeparator separates the labels of an example in csv: labels with a vertical bar are rare, and those with spaces or commas are not.
 const DefaultSeparator = "|"
@@ -55,7 +60,7 @@ type EvaluatorKind struct {
 
 // Evaluators are all of them, in the order in which a person would look for them. They must not be changed.
 var Evaluators = []EvaluatorKind{retrievalEvaluator, diversityEvaluator, classificationEvaluator, multilabelEvaluator,
-	probabilitiesEvaluator, regressionEvaluator, clusteringEvaluator, textEvaluator}
+	probabilitiesEvaluator, regressionEvaluator, clusteringEvaluator, textEvaluator, spansEvaluator}
 
 // Kinds names every kind of evaluator.
 func Kinds() []string {

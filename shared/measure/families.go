@@ -45,6 +45,7 @@ type Parameter struct {
 	Open       bool     `json:"open,omitempty" doc:"min and max are themselves excluded"`
 	Definition string   `json:"definition"`
 	with       string   // another parameter that it needs
+	format     string   // the one format of runs that it goes with; empty is any
 }
 
 // canonical checks a value against the domain and returns the one way of writing it, without quotes.

@@ -123,6 +123,16 @@ func (m Measure) Labels() []string {
 	return nil
 }
 
+// FormatFault says why a measure cannot be computed of runs in the format; empty when it can.
+func (m Measure) FormatFault(format string) string {
+	for _, p := range m.Params {
+		if only := familyOf(m.Kind, m.Name).parameter(p.Name).format; only != "" && only != format {
+			return fmt.Sprintf("%s goes with the format %s alone: leave it out", p.Name, only)
+		}
+	}
+	return ""
+}
+
 // Depth is the cutoff as a rank; 0 when there is none, or when it is a level of recall, which is written with a point or an exponent.
 func (m Measure) Depth() int {
 	n, _ := strconv.Atoi(m.Cutoff)
@@ -170,8 +180,8 @@ func (p *parser) measure() (Measure, error) {
 		return Measure{}, err
 	}
 	if len(f.oneOf) > 0 && !f.hasOne(params) { // F1 without saying of what: a silent choice would be a wrong number for somebody
-		return Measure{}, fmt.Errorf("%[1]s needs exactly one of %[2]s: %[1]s(average=macro) or %[1]s(positive=LABEL), for example", f.Name,
-			strings.Join(f.oneOf, ", "))
+		return Measure{}, fmt.Errorf("%[1]s needs exactly one of %[2]s: %[1]s(average=macro) or %[1]s(%[3]s=LABEL), for example", f.Name,
+			strings.Join(f.oneOf, ", "), f.oneOf[1])
 	}
 	for _, given := range params {
 		with := f.parameter(given.Name).with

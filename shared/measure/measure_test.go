@@ -140,6 +140,7 @@ func TestParse_Errors(t *testing.T) {
 		{Retrieval, "RBP(p=NaN)", "between 0 and 1"},
 		{Retrieval, "SetF(beta=-1)", "from 0 to 1000"},
 		{Retrieval, "AP x", "left over"},
+		{Spans, "F1", "exactly one of average, type: F1(average=macro) or F1(type=LABEL)"},
 		{Classification, "F1", "exactly one of average, positive: F1(average=macro) or F1(positive=LABEL)"},
 		{Classification, "F1(average=macro,positive=a)", "exactly one of"},
 		{Classification, "F1(average=binary)", "macro, micro, weighted"},

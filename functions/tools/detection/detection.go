@@ -55,7 +55,11 @@ func Of(kind measure.Kind, file evaluator.File) (Guess, error) {
 	if text, err := lines.Unpack(r, lines.StandardExpansion); err == nil {
 		head, _ = io.ReadAll(io.LimitReader(text, headBytes)) // what is wrong with it, reading it as a whole says
 	}
-	format, value, because := detectFormat(kind, bytes.TrimSpace(head))
+	head = bytes.TrimSpace(head)
+	if guess, ok := detectSpans(kind, head); ok {
+		return guess, nil
+	}
+	format, value, because := detectFormat(kind, head)
 	switch {
 	case kind.Ranks() || format.Kind == measure.TRECRun:
 		if !kind.Ranks() {

@@ -156,6 +156,9 @@ func Compare(runs []Run, name string) bool {
 		return false
 	}
 	topics := slices.Sorted(maps.Keys(first.PerTopic))
+	if _, ok := first.PerTopic[topics[0]][name]; !ok {
+		return false
+	}
 	values := func(r Run) []float64 {
 		return lists.Map(topics, func(topic string) float64 { return r.PerTopic[topic][name] })
 	}

@@ -196,6 +196,8 @@ func (s Settings) parseMeasures() (measures []measure.Measure, problems problem.
 			problems.Add(pointer, "%v", err)
 		} else if earlier, twice := first[m.String()]; twice {
 			problems.Add(pointer, "%s is the same measure as %s; name it once", text, earlier)
+		} else if fault := m.FormatFault(s.Format.Kind); fault != "" {
+			problems.Add(pointer, "%s", fault)
 		} else {
 			first[m.String()] = text
 			measures = append(measures, m)
@@ -221,8 +223,8 @@ func CheckFormat(kind measure.Kind, f measure.Format) (problems problem.Fields) 
 			strings.Join(e.Formats, " or "))}}
 	}
 	for _, field := range []struct{ pointer, name string }{{"/runFormat/idField", f.IDField}, {"/runFormat/valueField", f.ValueField}} {
-		problems.AddIf(f.Kind == measure.TRECRun && field.name != "", field.pointer, "the fields of a trec-run have no names: "+problem.Unset)
-		problems.AddIf(f.Kind != measure.TRECRun && field.name == "", field.pointer, "is needed for %s", f.Kind)
+		problems.AddIf(!measure.HasFields(f.Kind) && field.name != "", field.pointer, "the fields of %s have no names: "+problem.Unset, f.Kind)
+		problems.AddIf(measure.HasFields(f.Kind) && field.name == "", field.pointer, "is needed for %s", f.Kind)
 	}
 	switch {
 	case f.Separator == "":

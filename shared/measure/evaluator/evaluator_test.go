@@ -188,6 +188,8 @@ func TestValidateRun_ComparesWithTheInputs(t *testing.T) {
 		"items in CSV": {regressionSettings, "items.csv", "id,text\n1,a\n2,b\n", `{"id":1,"y":1}`, []string{
 			`run warning: there is no prediction for 1 of 2 ids of the inputs of the dataset: "2"`,
 		}},
+		"tokens, which have no ids": {evaluator.Settings{Kind: measure.Spans, Measures: []string{"DocumentF1"},
+			Format: measure.Format{Kind: measure.CoNLL}}, "topics.tsv", "1\twhat\n", "a B-X\n", nil},
 		"nothing known": {classificationSettings, "readme.md", "a text\n", "id,label\n1,yes\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -299,6 +301,8 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 		s.Format.Kind, s.Format.Separator = kind, separator
 		return s
 	}
+	spansSettings := evaluator.Settings{Kind: measure.Spans, Measures: []string{"F1(average=micro,scheme=IOB2)"},
+		Format: measure.Format{Kind: measure.CoNLL}}
 	unknown := retrievalSettings
 	unknown.Kind = "worker"
 	for name, c := range map[string]struct {
@@ -315,7 +319,7 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 		"format of classification": {format(classificationSettings, "trec-run", "", ""), []string{
 			`/runFormat/kind "trec-run" does not go with classification; use jsonl or csv`}},
 		"fields of a trec-run": {format(retrievalSettings, "trec-run", "id", ""), []string{
-			"/runFormat/idField the fields of a trec-run have no names: leave it out"}},
+			"/runFormat/idField the fields of trec-run have no names: leave it out"}},
 		"no fields": {format(regressionSettings, "jsonl", "", ""), []string{
 			"/runFormat/idField is needed for jsonl", "/runFormat/valueField is needed for jsonl"}},
 		"separator": {separated(multilabelSettings, "jsonl", "|"), []string{
@@ -329,6 +333,10 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 		"separator of tabs": {separated(multilabelSettings, "csv", "\t"), nil},
 		"one field for both": {format(regressionSettings, "jsonl", "y", "y"), []string{
 			"/runFormat/valueField must be another field than idField"}},
+		"fields of conll": {format(spansSettings, "conll", "", "spans"), []string{
+			"/runFormat/valueField the fields of conll have no names: leave it out"}},
+		"a scheme of spans of characters": {format(spansSettings, "jsonl", "id", "spans"), []string{
+			"/evaluator/measures/0 scheme goes with the format conll alone: leave it out"}},
 		"no measures": {measures(regressionSettings), []string{"/evaluator/measures needs at least one measure"}},
 		"measures": {measures(regressionSettings, "MAE", "mae", "F1", "MAE"), []string{
 			`/evaluator/measures/1 measure "mae": there is no regression measure "mae"; did you mean MAE?`,

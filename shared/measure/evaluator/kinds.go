@@ -8,6 +8,7 @@ import (
 	"assay/shared/measure/probabilities"
 	"assay/shared/measure/regression"
 	"assay/shared/measure/retrieval"
+	"assay/shared/measure/spans"
 	"assay/shared/measure/text"
 )
 
@@ -21,4 +22,5 @@ var computations = map[measure.Kind]measure.Computation{
 	measure.Multilabel:     multilabel.Computation,
 	measure.Diversity:      retrieval.Diversity,
 	measure.Probabilities:  probabilities.Computation,
+	measure.Spans:          spans.Computation,
 }

@@ -42,7 +42,10 @@ func (t *Truth) Known(ids, labels bool) *Known { return known(t.of.Known(ids, la
 // ReadInputs returns the ids that the inputs of a dataset have; nil when there are none, or when not all are known. The error is
 // as that of ReadTruth.
 func ReadInputs(ctx context.Context, format measure.Format, files []File) (*Known, error) {
-	if format.IDField == "" {
+	switch {
+	case format.Kind == measure.CoNLL: // whose tokens have no ids
+		return nil, nil
+	case format.IDField == "":
 		return readTopics(ctx, files)
 	}
 	return readItems(ctx, predictions.NewInputs(format), files)

@@ -86,6 +86,12 @@ func extremeFiles(t *rapid.T, kind measure.Kind) (format measure.Format, truth, 
 			truth += fmt.Sprintf("%d %d d%d %s\n", i%2, i%3, i, draw("-1", "0", "1", "2", "4"))
 			run += fmt.Sprintf("%d Q0 d%s%d 1 %s x\n", i%2, draw("", "x"), i, draw(scores...))
 		}
+	case measure.Spans:
+		format = measure.Format{Kind: measure.CoNLL}
+		for i := range n { // with tags of every scheme
+			truth += fmt.Sprintf("token%d %s\n", i, draw("O", "I", "I-a", "I-1"))
+			run += fmt.Sprintf("token%d %s\n", i, draw("O", "I", "I-a", "I-x"))
+		}
 	case measure.Regression:
 		truth, run = both(func() string { return draw("0", "-0.0", "1", "1e308", "-1.7e308", "5e-324", "0.1") })
 	case measure.Multilabel:

@@ -29,8 +29,8 @@ type file struct {
 type example struct {
 	line   int
 	id     []byte
-	sound  bool // whether it has a value; when not, the report says why
-	label  []byte
+	sound  bool   // whether it has a value; when not, the report says why
+	label  []byte // for Arrays, the array
 	number float64
 	texts  [][]byte
 	labels [][]byte  // for Sets, and of the classes that have Scores
@@ -47,7 +47,7 @@ func (f *file) read(ctx context.Context, r io.Reader, add func(example) bool) er
 		return add(e) && (len(e.texts) == 0 || ctx.Err() == nil) // what is done with texts takes long
 	}
 	in := lines.NewReader(ctx, f.name, r, f.report)
-	if f.values >= References || f.format.ValueField == "" {
+	if f.values >= Arrays || f.format.ValueField == "" {
 		in.AllowLines(maxTextLine)
 	}
 	if f.format.Kind == measure.CSV {
@@ -77,6 +77,10 @@ func (f *file) setID(e *example, text []byte) bool {
 
 // setValue checks the text of a label or number.
 func (f *file) setValue(e *example, text []byte) {
+	if f.values == Arrays {
+		e.label, e.sound = text, true
+		return
+	}
 	if f.values >= References {
 		f.setTexts(e, text)
 		return
@@ -205,7 +209,7 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 				f.setScores(&e, value)
 			case sound && f.values == Sets:
 				f.setLabels(&e, value)
-			case sound && value[0] == '[':
+			case sound && value[0] == '[' && f.values == References:
 				f.setArray(&e, value)
 			case sound:
 				f.setValue(&e, valueText)
@@ -223,7 +227,7 @@ var (
 	labelKinds = []string{"string", "number", "true", "false"}
 	valueKinds = [...][]string{Labels: labelKinds, Clusters: labelKinds, Numbers: {"number"}, Sets: {"array"}, Classes: labelKinds,
 		Scores: {"number", "object"}, Probabilities: {"number", "object"}, References: {"string", "array"},
-		Texts: {"string"}}
+		Texts: {"string"}, Arrays: {"array"}}
 )
 
 // members returns the raw values of the two fields in a valid object; nil for one that is not there.

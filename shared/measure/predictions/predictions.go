@@ -1,5 +1,5 @@
-// Package predictions reads what classification and regression compare: files that give each example's id one value,
-// a label or a number. It joins a run to the truth by id, never by row, so that the order of lines says nothing, and
+// Package predictions reads what evaluators of single values compare: files that give each example's id one value, a label, a number or
+// an array. It joins a run to the truth by id, never by row, so that the order of lines says nothing, and
 // every example of the truth has exactly one prediction or the run is refused.
 //
 // # Formats
@@ -48,12 +48,17 @@ const (
 	Scores
 	// Probabilities are Scores from 0 to 1, which sum to 1 over the classes.
 	Probabilities
+	// Arrays are those of JSON, which a Take takes.
+	Arrays
 	// References are texts with which the one text of a run is compared: in jsonl a string or an array of strings, in csv one text. Any may
 	// be empty, and so may the array. Runs against them have Texts.
 	References
 	// Texts are strings, which may be empty.
 	Texts
 )
+
+// Take takes the valid JSON array of an example, and returns what is wrong with it. The array is valid until it returns.
+type Take func(file string, line, index int, array []byte) (fault string)
 
 // What a file may hold at most. The bounds keep the memory that an untrusted file can take at about half a gigabyte.
 const (
@@ -89,6 +94,7 @@ type Truth struct {
 	scores  scores    // for Scores, of which none are kept
 	numbers []float64 // by example, for Numbers
 	texts   texts     // for References
+	take    Take      // for Arrays
 }
 
 // limits are the bounds of one Truth and its runs; tests lower them.
@@ -98,6 +104,14 @@ type limits struct{ examples, labels, ids, assigned, scores, texts int }
 // report has errors must not be used; the error is one of reading or of the context.
 func ReadTruth(ctx context.Context, format measure.Format, values Values, files []measure.File, report *measure.Report) (*Truth, error) {
 	t := newTruth(format, values)
+	err := t.read(ctx, files, report)
+	return t, err
+}
+
+// ReadArrays is ReadTruth of Arrays.
+func ReadArrays(ctx context.Context, format measure.Format, take Take, files []measure.File, report *measure.Report) (*Truth, error) {
+	t := newTruth(format, Arrays)
+	t.take = take
 	err := t.read(ctx, files, report)
 	return t, err
 }
@@ -154,6 +168,9 @@ func (t *Truth) add(f *file, e example) bool {
 	case Sets:
 		t.sets.starts = append(t.sets.starts, 0)
 		return !e.sound || t.sets.put(f, e, index, t.limits.assigned, t.code)
+	case Arrays:
+		f.taken(t.take, e, index)
+		return true
 	case Scores, Probabilities:
 		return !e.sound || t.scores.put(f, e, index, t.limits.scores, t.code)
 	case Labels, Clusters, Classes:
@@ -176,6 +193,16 @@ func (t *Truth) code(f *file, line int, label []byte) (code int32, ok bool) {
 		return 0, false
 	}
 	return t.labels.add(label), true
+}
+
+// taken has an array taken.
+func (f *file) taken(take Take, e example, index int) {
+	if !e.sound {
+		return
+	}
+	if fault := take(f.name, e.line, index, e.label); fault != "" {
+		f.errorf(e.line, "%s", fault)
+	}
 }
 
 func (f *file) tooManyLabels(line, limit int) {

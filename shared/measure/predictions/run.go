@@ -30,6 +30,7 @@ type Run struct {
 	compare  func(index int, text []byte) (fault string) // for Texts
 	sets     sets
 	scores   scores
+	take     Take // for Arrays
 }
 
 // ReadRun reads a run that stands in one or more files. Faults of the files go to the report, as do the ids of the truth
@@ -45,10 +46,16 @@ func (t *Truth) ReadRun(ctx context.Context, files []measure.File, report *measu
 		r.sets.starts = make([]uint32, t.Len())
 	case Classes, Scores, Probabilities:
 		r.scores.starts = make([]uint32, t.Len())
-	case References, Texts: // of which none are kept
+	case Arrays, References, Texts: // of which none are kept
 	}
 	err := r.read(ctx, files, report)
 	return r, err
+}
+
+// ReadRunArrays is ReadRun of Arrays, which are taken with the index that their example has in the truth.
+func (t *Truth) ReadRunArrays(ctx context.Context, take Take, files []measure.File, report *measure.Report) error {
+	r := &Run{truth: t, take: take}
+	return r.read(ctx, files, report)
 }
 
 func (r *Run) read(ctx context.Context, files []measure.File, report *measure.Report) error {
@@ -82,6 +89,10 @@ func (r *Run) add(f *file, e example) bool {
 	if e.sound && r.compare != nil {
 		return r.compareText(f, e, index)
 	}
+	if r.take != nil {
+		f.taken(r.take, e, index)
+		return true
+	}
 	if !e.sound || r.truth.origin != measure.OfTruth || r.truth.values != Numbers && r.truth.unnamed {
 		return true
 	}
@@ -93,7 +104,7 @@ func (r *Run) add(f *file, e example) bool {
 		return r.sets.put(f, e, index, r.truth.limits.assigned, r.code)
 	case Classes, Scores, Probabilities:
 		return r.scores.put(f, e, index, r.truth.limits.scores, r.code)
-	case References, Texts:
+	case Arrays, References, Texts:
 		return true
 	case Labels, Clusters:
 	}

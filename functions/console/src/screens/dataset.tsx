@@ -32,11 +32,16 @@ const worker: Evaluator = {
 const useKinds = (): Evaluator[] => [...(useGet("/info", {}).data?.evaluators ?? []), worker];
 
 /** begin is what a dataset of the kind begins with. */
-const begin = ({ kind, formats: [format], valueField, defaults }: Evaluator): Values =>
-  ({ runFormat: valueField ? { kind: format, idField: "id", valueField } : { kind: format }, evaluator: { kind, measures: defaults.slice(0, 2) } });
+const begin = (of: Evaluator): Values =>
+  ({ runFormat: formatOf(of.formats[0], of, {}), evaluator: { kind: of.kind, measures: of.defaults.slice(0, 2) } });
+/** formatOf is the format of runs of the kind that it becomes: values have names in some formats alone. */
+const formatOf = (kind: unknown, of: Evaluator | undefined, before: unknown): Values =>
+  kind === "jsonl" || kind === "csv" ? { idField: "id", valueField: of?.valueField, ...(before as object), separator: undefined, kind } : { kind };
 const formats: Record<string, string> = {
   "trec-run": "TREC run: topic, Q0, document, rank, score, tag", jsonl: "JSON lines: an object a line", csv: "CSV with a header line, of commas or tabs",
+  conll: "CoNLL columns: a token and its tag a line, empty lines between sentences",
 };
+const endings = { csv: /\.(csv|tsv)(\.gz)?$/i, jsonl: /\.jsonl?(\.gz)?$/i, conll: /\.(conll|iob2?|bio)(\.gz)?$/i };
 const splits = {
   test: "Test: teams see scores once you unblind their run", validation: "Validation: teams see their scores at once", training: "Training: the ground truth may be given out",
 };
@@ -159,8 +164,7 @@ const kindOf = (f: Editing): Kind => member(f.values, "evaluator/kind") as Kind;
 function Measuring({ f }: { f: Editing }) {
   const kinds = useKinds(), kind = kindOf(f), of = kinds.find(e => e.kind === kind);
   const choose = (_: string, value: unknown): void => Object.entries(begin(kinds.find(e => e.kind === value)!)).forEach(([name, v]) => f.set(name, v));
-  const format = (_: string, value: unknown): void =>
-    f.set("runFormat", value === "trec-run" ? { kind: value } : { idField: "id", valueField: of?.valueField, ...(f.values["runFormat"] as object), separator: undefined, kind: value });
+  const format = (_: string, value: unknown): void => f.set("runFormat", formatOf(value, of, f.values["runFormat"]));
   const worker = kind === "worker";
   return (
     <>
@@ -169,7 +173,7 @@ function Measuring({ f }: { f: Editing }) {
       {of && of.formats.length > 1 && (
         <Choice f={{ ...f, set: format }} name="runFormat/kind" label="Format of runs" options={Object.fromEntries(of.formats.map(k => [k, formats[k]!]))} />
       )}
-      {member(f.values, "runFormat/kind") !== "trec-run" && (
+      {member(f.values, "runFormat/idField") !== undefined && (
         <div class="sides">
           <Text f={f} name="runFormat/idField" label="Field of the item's id" required max={200} />
           <Text f={f} name="runFormat/valueField" label={`Field of the ${of?.valueField ?? "value"}`} required max={200} />
@@ -195,13 +199,13 @@ function Measuring({ f }: { f: Editing }) {
 
 /** Files has the files that are there, and takes new ones. */
 function Files({ f, added, setAdded, stored }: { f: Editing; added: Added; setAdded: (a: Added) => void; stored?: Dataset }) {
-  const kind = kindOf(f), { formats: possible = [], truth = "" } = useKinds().find(e => e.kind === kind) ?? {};
+  const kind = kindOf(f), of = useKinds().find(e => e.kind === kind), { formats: possible = [], truth = "" } = of ?? {};
   const format = f.values["runFormat"] as Schemas["RunFormat"];
   const truths = (files: File[]): void => {
     setAdded({ ...added, truths: files });
     f.set("truths", []);
-    const named = /\.(csv|tsv)(\.gz)?$/i.test(files[0]!.name) ? "csv" : /\.jsonl?(\.gz)?$/i.test(files[0]!.name) ? "jsonl" : format.kind;
-    if (!stored && kind !== "worker" && possible.includes(named)) f.set("runFormat/kind", named); // the ground truth is written as runs are
+    const named = Object.entries(endings).find(([, ending]) => ending.test(files[0]!.name))?.[0] ?? format.kind;
+    if (!stored && kind !== "worker" && possible.includes(named)) f.set("runFormat", formatOf(named, of, format)); // the ground truth is written as runs are
   };
   return (
     <>

@@ -1,0 +1,67 @@
+"""Have tags of named entities evaluated."""
+import base64
+import json
+import os
+import time
+from urllib.request import Request, urlopen
+
+TRUTH = """Anna B-PER
+Seghers I-PER
+lived O
+in O
+New B-LOC
+York I-LOC
+
+She O
+left O
+"""
+RUN = TRUTH.replace("York I-LOC", "York O")
+
+
+def call(method, path, body=None):
+    """Send a request as the user of the token, and return what the answer says."""
+    request = Request(
+        os.environ["ASSAY_URL"] + path,
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={
+            "Authorization": "Bearer " + os.environ["ASSAY_TOKEN"],
+            "Content-Type": "application/json",
+        },
+    )
+    with urlopen(request, timeout=30) as answer:
+        return json.loads(answer.read() or "null")
+
+
+def file(name, text):
+    """Return a file as it travels within a request."""
+    return {"name": name, "content": base64.b64encode(text.encode()).decode()}
+
+
+def ended(run_id):
+    """Wait until the run has ended, and return it."""
+    for _ in range(150):
+        run = call("GET", "/v1/runs/" + run_id)
+        if run["state"] in ("completed", "failed", "cancelled"):
+            return run
+        time.sleep(0.2)
+    raise SystemExit("The run is still at work. Look at it later: /v1/runs/" + run_id)
+
+
+organizer = call("POST", "/v1/organizers", {"name": "My lab"})["url"].split("/")[-1]
+task = call("POST", "/v1/tasks", {"organizerId": organizer, "name": "Entities", "visibility": "private"})["url"]
+dataset = call("POST", "/v1/datasets", {
+    "taskId": task.split("/")[-1],
+    "name": "Biographies",
+    "split": "training",
+    "truths": [file("truth.conll", TRUTH)],
+    "runFormat": {"kind": "conll"},
+    "evaluator": {"kind": "spans", "measures": ["F1(average=micro,scheme=IOB2)", "F1(type=PER)", "F1(average=micro,overlap=units)"]},
+})
+
+call("POST", task + "/registrations", {"team": "My team"})
+entry = file("run.conll", RUN) | {"datasetId": dataset["id"]}
+run = ended(call("POST", task + "/submissions", {"type": "upload", "files": [entry]})["runIds"][0])
+measures = call("GET", "/v1/evaluations/" + run["evaluationId"])["measures"]
+for name, value in sorted(measures.items()):
+    print(f"{name} = {value:.4f}")

@@ -1,0 +1,264 @@
+package spans
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"assay/shared/measure"
+	"assay/shared/measure/fields"
+	"assay/shared/measure/lines"
+	"assay/shared/measure/predictions"
+)
+
+// What files of tokens may have at most.
+const (
+	MaxTokens    = 20_000_000
+	maxTokenText = 256 << 20 // bytes of all tokens together
+	maxColumns   = 64
+)
+
+// sentences are tokens with their tags.
+type sentences struct {
+	types  *types
+	tags   []tag // by code
+	codes  map[string]uint16
+	checks []*scheme // those that all tags have to be of
+	report *measure.Report
+	limits tokenLimits
+
+	text  []byte // of a truth: the tokens, each with a line feed, and another one after each sentence
+	list  []uint16
+	ends  []uint32 // where each sentence ends in the list
+	truth *sentences
+	at    int // of a run: how much of the text of the truth was compared
+}
+
+type tokenLimits struct{ tokens, text int }
+
+func newSentences(types *types, report *measure.Report) *sentences {
+	return &sentences{types: types, tags: []tag{outside: {written: 'O', kind: -1}}, codes: map[string]uint16{"O": outside}, report: report,
+		limits: tokenLimits{MaxTokens, maxTokenText}}
+}
+
+// read reads files of sentences, one after another. A run is read as far as it has the tokens of the truth.
+func (s *sentences) read(ctx context.Context, files []measure.File) error {
+	if len(files) == 0 {
+		s.report.Errorf("", 0, "there is no file; expected at least one")
+	}
+	for _, f := range files {
+		if err := s.readFile(ctx, f); err != nil || s.report.Failed() && s.truth != nil {
+			return err
+		}
+	}
+	if s.truth != nil && !s.report.Failed() && s.at < len(s.truth.text) {
+		s.report.Errorf(files[len(files)-1].Name, 0, "the run ends after %d of the %d tokens of the truth; the next one is %s, %s", len(s.list),
+			len(s.truth.list), fields.Quote(s.truth.next(s.at)), s.place())
+	}
+	return nil
+}
+
+func (s *sentences) readFile(ctx context.Context, f measure.File) error {
+	before, found := len(s.list), len(s.report.Diagnostics())
+	in := lines.NewReader(ctx, f.Name, f.Content, s.report)
+	var parts [maxColumns][]byte
+	last := 0
+	for in.Scan() {
+		last = in.Number()
+		n := fields.Split(in.Text(), parts[:])
+		if n == 0 || bytes.Equal(parts[0], docStart) {
+			if !s.endSentence(f.Name, last) {
+				return nil
+			}
+			continue
+		}
+		if !s.addLine(f.Name, last, parts[:], n) {
+			return nil
+		}
+	}
+	if err := in.Err(); err != nil {
+		return err
+	}
+	if len(s.list) == before && len(s.report.Diagnostics()) == found {
+		s.report.Errorf(f.Name, 0, "the file is empty or has no tokens; expected one for each line, with its tag")
+	}
+	s.endSentence(f.Name, last)
+	return nil
+}
+
+// docStart is the token of lines that begin documents, and are none of a sentence.
+var docStart = []byte("-DOCSTART-")
+
+// addLine takes a line of n columns, and returns false when reading on would say nothing new.
+func (s *sentences) addLine(file string, line int, parts [][]byte, n int) bool {
+	token, fault := parts[0], ""
+	switch {
+	case n == 1:
+		fault = fmt.Sprintf("the line has one column, %s; expected a token in the first and its tag in the last, separated by spaces or tabs",
+			fields.Quote(token))
+	case n > len(parts):
+		fault = fmt.Sprintf("the line has more than %d columns", len(parts))
+	case len(token) > predictions.MaxText:
+		fault = fmt.Sprintf("the token %s has %d bytes; expected at most %d", fields.Quote(token), len(token), predictions.MaxText)
+	case len(s.list) >= s.limits.tokens:
+		s.report.Errorf(file, line, "this is one token too many; expected at most %d", s.limits.tokens)
+		return false
+	case len(s.text)+len(token) > s.limits.text:
+		s.report.Errorf(file, line, "the tokens up to here have more than %d bytes together", s.limits.text)
+		return false
+	}
+	if fault != "" {
+		s.report.Errorf(file, line, "%s", fault)
+		return true
+	}
+	code, known := s.codes[string(parts[n-1])]
+	if !known {
+		if code, fault = s.addTag(file, line, parts[n-1]); fault != "" && token[0] == '#' {
+			fault += "; if the line is a comment, leave it out"
+		}
+		if fault != "" {
+			s.report.Errorf(file, line, "%s", fault)
+		}
+	}
+	if s.truth == nil {
+		s.text = append(append(s.text, token...), '\n')
+	} else {
+		if expected := s.truth.next(s.at); !bytes.Equal(token, expected) {
+			return s.part(file, line, "the token "+fields.Quote(token), expected)
+		}
+		s.at += len(token) + 1
+	}
+	s.list = append(s.list, code)
+	return true
+}
+
+// addTag takes a tag that was not there before, or says what is wrong with it.
+func (s *sentences) addTag(file string, line int, text []byte) (code uint16, fault string) {
+	written, kind, ok := parseTag(text)
+	if !ok {
+		return 0, fmt.Sprintf("the last column is %s; expected the tag O, or B, I, E, S, L or U with a hyphen and a type, such as B-PER",
+			fields.Quote(text))
+	}
+	t := tag{prefix: prefixOf[written], written: written}
+	for _, of := range s.checks {
+		if fault = of.fault(t); fault != "" {
+			return 0, fault
+		}
+	}
+	if t.kind, fault = s.types.code(kind, s.report, file, line); fault != "" {
+		return 0, fault
+	}
+	code = uint16(len(s.tags))
+	s.tags = append(s.tags, t)
+	s.codes[string(text)] = code
+	return code, ""
+}
+
+// endSentence ends the sentence that has begun, if one has, and returns false where a run parts from the truth.
+func (s *sentences) endSentence(file string, line int) bool {
+	last := uint32(0)
+	if len(s.ends) > 0 {
+		last = s.ends[len(s.ends)-1]
+	}
+	if uint32(len(s.list)) == last {
+		return true
+	}
+	if s.truth == nil {
+		s.text = append(s.text, '\n')
+	} else {
+		if expected := s.truth.next(s.at); len(expected) > 0 {
+			return s.part(file, line, "the sentence ends", expected)
+		}
+		s.at++
+	}
+	s.ends = append(s.ends, uint32(len(s.list)))
+	return true
+}
+
+// next is the token of a truth at a place in its text; empty where a sentence ends, or all.
+func (s *sentences) next(at int) []byte {
+	end := bytes.IndexByte(s.text[at:], '\n')
+	return s.text[at : at+max(end, 0)]
+}
+
+// part reports where a run parts from the truth, and returns false.
+func (s *sentences) part(file string, line int, found string, expected []byte) bool {
+	wanted := "has the token " + fields.Quote(expected)
+	switch {
+	case s.at >= len(s.truth.text):
+		wanted = "has no more tokens"
+	case len(expected) == 0:
+		wanted = "ends the sentence"
+	}
+	s.report.Errorf(file, line, "%s where the truth %s, %s; expected the same tokens and empty lines, line for line", found, wanted, s.place())
+	return false
+}
+
+// place says which token comes next.
+func (s *sentences) place() string {
+	start := 0
+	if len(s.ends) > 0 {
+		start = int(s.ends[len(s.ends)-1])
+	}
+	return fmt.Sprintf("at token %d of sentence %d", len(s.list)-start+1, len(s.ends)+1)
+}
+
+// sentence has the codes of the tags of a sentence.
+func (s *sentences) sentence(i int) []uint16 {
+	start := uint32(0)
+	if i > 0 {
+		start = s.ends[i-1]
+	}
+	return s.list[start:s.ends[i]]
+}
+
+// documents has the sentences of a run beside those of the truth.
+func (s *sentences) documents(run *sentences) documents {
+	return documents{
+		count: len(s.ends), kinds: run.types.names,
+		name: func(i int) string { return strconv.Itoa(i + 1) },
+		each: func(name string, compare func(truth, run []span)) {
+			of := schemes[name]
+			var a, b []span
+			for i := range s.ends {
+				a, b = of.appendSpans(a[:0], s.sentence(i), s.tags), of.appendSpans(b[:0], run.sentence(i), run.tags)
+				slices.SortFunc(a, span.compare)
+				slices.SortFunc(b, span.compare)
+				compare(a, b)
+			}
+		},
+	}
+}
+
+func (s *sentences) bytes() int64 {
+	return int64(cap(s.text) + 2*cap(s.list) + 4*cap(s.ends) + 8*len(s.tags) + s.types.bytes())
+}
+
+// readSentences reads a truth of tokens.
+func readSentences(ctx context.Context, asked []measure.Measure, files []measure.File,
+	report *measure.Report) (*measure.Truth, []string, error) {
+	truth := newSentences(newTypes(), report)
+	for _, m := range asked {
+		if of := schemes[m.Param("scheme")]; of.name != "" && !slices.Contains(truth.checks, of) {
+			truth.checks = append(truth.checks, of)
+		}
+	}
+	if err := truth.read(ctx, files); err != nil {
+		return nil, nil, err
+	}
+	return &measure.Truth{
+		Bytes:  truth.bytes(),
+		Topics: topics(asked, len(truth.ends)),
+		Known:  func(bool, bool) *measure.Known { return nil },
+		Evaluate: func(ctx context.Context, files []measure.File) (*measure.Evaluation, error) {
+			return evaluate(asked, func(report *measure.Report) (documents, error) {
+				run := newSentences(truth.types.ofRun(), report)
+				run.truth, run.checks = truth, truth.checks
+				err := run.read(ctx, files)
+				return truth.documents(run), err
+			})
+		},
+	}, truth.types.names, nil
+}

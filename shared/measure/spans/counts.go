@@ -1,0 +1,264 @@
+package spans
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"assay/shared/measure"
+)
+
+// span is a part of a document: its units from start to before end, where a unit is a token or a character.
+type span struct{ kind, start, end int32 }
+
+func (s span) compare(other span) int {
+	return cmp.Or(cmp.Compare(s.kind, other.kind), cmp.Compare(s.start, other.start), cmp.Compare(s.end, other.end))
+}
+
+// The ways in which spans match, in the order of the parameter's choices.
+const (
+	exact = iota
+	anyShared
+	proportional
+	units
+	ways
+)
+
+var wayNames = map[string]int{"exact": exact, "any": anyShared, "proportional": proportional, "units": units}
+
+// matches counts the spans, or the units, of a type on both sides, and how much of them matches the other one.
+type matches struct {
+	predicted, actual     int64
+	ofPredicted, ofActual measure.Sum // what of them matches
+}
+
+// count adds so many, of which so much matches.
+func (m *matches) count(predicted, actual int, ofPredicted, ofActual float64) {
+	m.predicted += int64(predicted)
+	m.actual += int64(actual)
+	m.ofPredicted.Add(ofPredicted)
+	m.ofActual.Add(ofActual)
+}
+
+// pool adds those of another type.
+func (m *matches) pool(other matches) {
+	m.predicted, m.actual = m.predicted+other.predicted, m.actual+other.actual
+	m.ofPredicted.Add(other.ofPredicted.Total())
+	m.ofActual.Add(other.ofActual.Total())
+}
+
+func ratio(a float64, b int64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / float64(b)
+}
+
+func (m *matches) precision() float64 { return ratio(m.ofPredicted.Total(), m.predicted) }
+func (m *matches) recall() float64    { return ratio(m.ofActual.Total(), m.actual) }
+
+func (m *matches) f1() float64 {
+	p, r := m.precision(), m.recall()
+	if p+r == 0 {
+		return 0
+	}
+	return 2 * p * r / (p + r)
+}
+
+// iou is that of units.
+func (m *matches) iou() float64 {
+	both := m.ofActual.Total()
+	return ratio(both, m.predicted+m.actual-int64(both))
+}
+
+// shared counts the units of one document, of one type or of all.
+type shared struct{ predicted, actual, both int }
+
+func (s shared) f1() float64 {
+	if s.predicted+s.actual == 0 {
+		return 1 // nothing was to be found, and nothing was
+	}
+	return 2 * float64(s.both) / float64(s.predicted+s.actual)
+}
+
+func (s shared) iou() float64 {
+	if s.predicted+s.actual == 0 {
+		return 1
+	}
+	return float64(s.both) / float64(s.predicted+s.actual-s.both)
+}
+
+// counts has what every measure is computed from, by type.
+type counts struct {
+	kinds [][ways]matches
+	// The units of the last document, of all types and of those that are asked for.
+	all shared
+	of  map[int32]*shared
+	// Memory for the spans of a type without overlaps.
+	truth, run []span
+}
+
+func newCounts(kinds int) *counts {
+	return &counts{kinds: make([][ways]matches, kinds), of: map[int32]*shared{}}
+}
+
+// ofKind is where add puts the units of a type.
+func (c *counts) ofKind(kind int) *shared {
+	if c.of[int32(kind)] == nil {
+		c.of[int32(kind)] = &shared{}
+	}
+	return c.of[int32(kind)]
+}
+
+// isMissing reports whether the truth has no span of a type, whose code is below 0 where nothing has it.
+func (c *counts) isMissing(kind int) bool { return kind < 0 || c.kinds[kind][exact].actual == 0 }
+
+func noType(kind string) string { return fmt.Sprintf("no span of the truth has the type %q", kind) }
+
+// add compares the spans of one document. Both lists are sorted, and have no span twice.
+func (c *counts) add(truth, run []span) {
+	c.all = shared{}
+	for _, of := range c.of {
+		*of = shared{}
+	}
+	for len(truth)+len(run) > 0 {
+		var kind int32
+		switch {
+		case len(truth) == 0:
+			kind = run[0].kind
+		case len(run) == 0:
+			kind = truth[0].kind
+		default:
+			kind = min(truth[0].kind, run[0].kind)
+		}
+		t, r := first(truth, kind), first(run, kind)
+		found := c.compare(&c.kinds[kind], truth[:t], run[:r])
+		c.all.predicted, c.all.actual, c.all.both = c.all.predicted+found.predicted, c.all.actual+found.actual, c.all.both+found.both
+		if of := c.of[kind]; of != nil {
+			*of = found
+		}
+		truth, run = truth[t:], run[r:]
+	}
+}
+
+// first is how many spans of the type a list begins with.
+func first(list []span, kind int32) int {
+	n := 0
+	for n < len(list) && list[n].kind == kind {
+		n++
+	}
+	return n
+}
+
+// compare compares the spans of one type in one document.
+func (c *counts) compare(of *[ways]matches, truth, run []span) shared {
+	equal := 0
+	for t, r := 0, 0; t < len(truth) && r < len(run); {
+		switch order := truth[t].compare(run[r]); {
+		case order < 0:
+			t++
+		case order > 0:
+			r++
+		default:
+			equal, t, r = equal+1, t+1, r+1
+		}
+	}
+	of[exact].count(len(run), len(truth), float64(equal), float64(equal))
+	c.truth, c.run = merge(c.truth[:0], truth), merge(c.run[:0], run)
+	of[anyShared].count(len(run), len(truth), touching(run, c.truth), touching(truth, c.run))
+	var ofPredicted, ofActual float64
+	both := 0
+	for t, r := 0, 0; t < len(c.truth) && r < len(c.run); {
+		a, b := c.truth[t], c.run[r]
+		if length := min(a.end, b.end) - max(a.start, b.start); length > 0 {
+			both += int(length)
+			ofPredicted += float64(length) / float64(b.end-b.start)
+			ofActual += float64(length) / float64(a.end-a.start)
+		}
+		if a.end < b.end {
+			t++
+		} else {
+			r++
+		}
+	}
+	of[proportional].count(len(c.run), len(c.truth), ofPredicted, ofActual)
+	found := shared{length(c.run), length(c.truth), both}
+	of[units].count(found.predicted, found.actual, float64(both), float64(both))
+	return found
+}
+
+// merge appends the spans of a sorted list to one of which no two share a unit: those that do become one.
+func merge(merged, list []span) []span {
+	for _, s := range list {
+		if last := len(merged) - 1; last >= 0 && s.start < merged[last].end {
+			merged[last].end = max(merged[last].end, s.end)
+		} else {
+			merged = append(merged, s)
+		}
+	}
+	return merged
+}
+
+// touching is how many spans of a sorted list share a unit with one of those that are merged.
+func touching(list, merged []span) float64 {
+	n, at := 0, 0
+	for _, s := range list {
+		for at < len(merged) && merged[at].end <= s.start {
+			at++
+		}
+		if at < len(merged) && merged[at].start < s.end {
+			n++
+		}
+	}
+	return float64(n)
+}
+
+func length(merged []span) (n int) {
+	for _, s := range merged {
+		n += int(s.end - s.start)
+	}
+	return n
+}
+
+// ofTypes computes a measure of one type, or its average over the types.
+func (c *counts) ofTypes(m measure.Measure, kinds []string) (float64, string) {
+	way, value := wayNames[m.Param("overlap")], (*matches).f1
+	switch m.Name {
+	case "Precision":
+		value = (*matches).precision
+	case "Recall":
+		value = (*matches).recall
+	case "IoU":
+		way, value = units, (*matches).iou
+	}
+	if name := m.Param(measure.TypeParameter); name != "" {
+		kind := slices.Index(kinds, name)
+		if c.isMissing(kind) {
+			return 0, noType(name)
+		}
+		return value(&c.kinds[kind][way]), ""
+	}
+	var pooled matches
+	var sum, weighted measure.Sum
+	n := 0
+	for kind := range c.kinds {
+		of := &c.kinds[kind][way]
+		if of.predicted+of.actual == 0 {
+			continue
+		}
+		n++
+		pooled.pool(*of)
+		sum.Add(value(of))
+		weighted.Add(value(of) * float64(of.actual))
+	}
+	switch {
+	case pooled.actual == 0:
+		return 0, "the truth has no spans"
+	case m.Param("average") == "macro":
+		return sum.Total() / float64(n), ""
+	case m.Param("average") == "weighted":
+		return weighted.Total() / float64(pooled.actual), ""
+	default:
+		return value(&pooled), ""
+	}
+}

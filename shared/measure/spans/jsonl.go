@@ -1,0 +1,149 @@
+package spans
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"assay/shared/measure"
+	"assay/shared/measure/fields"
+	"assay/shared/measure/predictions"
+)
+
+// MaxOffset is the greatest number of a character.
+const MaxOffset = 1_000_000_000
+
+// texts has the spans of documents that have ids.
+type texts struct {
+	types  *types
+	report *measure.Report
+	field  string // that has the spans
+	list   []span
+	places []place // by document
+}
+
+// place is where the spans of a document are in the list.
+type place struct{ start, end uint32 }
+
+// MaxSpans is how many spans files have at most.
+const MaxSpans = 20_000_000
+
+// take reads the spans of a document. It implements predictions.Take.
+func (x *texts) take(file string, line, index int, array []byte) (fault string) {
+	start := len(x.list)
+	for element := range fields.Elements(array) {
+		if len(x.list) == MaxSpans {
+			return fmt.Sprintf("these are more than %d spans up to here", MaxSpans)
+		}
+		s, fault := x.span(file, line, element)
+		if fault != "" {
+			return fmt.Sprintf("span %d of %q: %s", len(x.list)-start+1, x.field, fault)
+		}
+		x.list = append(x.list, s)
+	}
+	of := x.list[start:]
+	slices.SortFunc(of, span.compare)
+	for i := 1; i < len(of); i++ {
+		if s := of[i]; s == of[i-1] {
+			return fmt.Sprintf("%q has the span from %d to %d with the type %s twice; expected every span once", x.field, s.start, s.end,
+				fields.Quote([]byte(x.types.names[s.kind])))
+		}
+	}
+	for len(x.places) <= index {
+		x.places = append(x.places, place{})
+	}
+	x.places[index] = place{uint32(start), uint32(len(x.list))}
+	return ""
+}
+
+// The members of a span.
+var members = [...]string{"start", "end", "type"}
+
+// span reads one span.
+func (x *texts) span(file string, line int, object []byte) (s span, fault string) {
+	if object[0] != '{' {
+		return s, `expected an object like {"start": 0, "end": 4, "type": "PER"}`
+	}
+	var values [len(members)][]byte
+	for key, value := range fields.Members(object) {
+		for i, name := range members {
+			switch {
+			case !fields.Names(key, name):
+			case values[i] != nil:
+				return s, fmt.Sprintf("it has %s twice; expected it once", key)
+			default:
+				values[i] = value
+			}
+		}
+	}
+	if s.start, fault = offset("start", values[0]); fault != "" {
+		return s, fault
+	}
+	if s.end, fault = offset("end", values[1]); fault != "" {
+		return s, fault
+	}
+	if s.start >= s.end {
+		return s, fmt.Sprintf("it begins at %d and ends before %d; expected an end after the start: that of the first character is 0 and 1",
+			s.start, s.end)
+	}
+	kind := []byte(untyped)
+	if values[2] != nil {
+		if kind, fault = fields.Text("type", values[2], []string{"string"}); fault != "" {
+			return s, fault
+		}
+		if len(kind) == 0 {
+			return s, `"type" is empty; give a type, or leave it out where spans have none`
+		}
+	}
+	s.kind, fault = x.types.code(kind, x.report, file, line)
+	return s, fault
+}
+
+// offset reads the number of a character.
+func offset(name string, raw []byte) (int32, string) {
+	if raw == nil {
+		return 0, fmt.Sprintf("it has no %q; expected the number of a character", name)
+	}
+	n, err := strconv.ParseUint(string(raw), 10, 32)
+	if err != nil || n > MaxOffset {
+		return 0, fmt.Sprintf("%q is %s; expected a whole number from 0 to %d", name, fields.Quote(raw), MaxOffset)
+	}
+	return int32(n), ""
+}
+
+// readTexts reads a truth of documents.
+func readTexts(ctx context.Context, format measure.Format, asked []measure.Measure, files []measure.File,
+	report *measure.Report) (*measure.Truth, []string, error) {
+	truth := &texts{types: newTypes(), report: report, field: format.ValueField}
+	items, err := predictions.ReadArrays(ctx, format, truth.take, files, report)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &measure.Truth{
+		Bytes:  items.Bytes() + int64(12*cap(truth.list)+8*cap(truth.places)+truth.types.bytes()),
+		Topics: topics(asked, items.Len()),
+		Known: func(ids, _ bool) *measure.Known {
+			if !ids {
+				return nil
+			}
+			return items.KnownIDs()
+		},
+		Evaluate: func(ctx context.Context, files []measure.File) (*measure.Evaluation, error) {
+			return evaluate(asked, func(report *measure.Report) (documents, error) {
+				run := &texts{types: truth.types.ofRun(), report: report, field: format.ValueField, places: make([]place, items.Len())}
+				err := items.ReadRunArrays(ctx, run.take, files, report)
+				return documents{count: items.Len(), kinds: run.types.names, name: items.ID, each: truth.each(run)}, err
+			})
+		},
+	}, truth.types.names, nil
+}
+
+// each goes through the spans of the truth and of a run.
+func (x *texts) each(run *texts) func(scheme string, compare func(truth, run []span)) {
+	return func(_ string, compare func(truth, run []span)) {
+		for i, of := range x.places {
+			compare(x.list[of.start:of.end], run.list[run.places[i].start:run.places[i].end])
+		}
+	}
+}

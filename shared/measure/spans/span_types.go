@@ -1,0 +1,71 @@
+package spans
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"assay/shared/measure"
+	"assay/shared/measure/fields"
+	"assay/shared/measure/mismatch"
+	"assay/shared/measure/predictions"
+)
+
+// MaxTypes is how many different types the spans of a truth have at most, and those of a run.
+const MaxTypes = 1000
+
+// types numbers the types of spans in the order in which they come; those of a run follow those of the truth.
+type types struct {
+	names []string
+	codes map[string]int32
+	truth int    // how many are of the truth; 0 while that is read
+	used  []bool // by code, whether the file that is read has the type
+	count int    // of those
+	limit int
+}
+
+func newTypes() *types { return &types{codes: map[string]int32{}, limit: MaxTypes} }
+
+// ofRun returns the types for reading a run.
+func (t *types) ofRun() *types {
+	return &types{slices.Clone(t.names), maps.Clone(t.codes), len(t.names), make([]bool, len(t.names)), 0, t.limit}
+}
+
+// code returns the code of a type, or why it has none. A type that the truth lacks is reported.
+func (t *types) code(name []byte, report *measure.Report, file string, line int) (code int32, fault string) {
+	code, known := t.codes[string(name)]
+	switch {
+	case known && t.used[code]:
+		return code, ""
+	case len(name) > predictions.MaxText:
+		return 0, fmt.Sprintf("the type %s has %d bytes; expected at most %d", fields.Quote(name), len(name), predictions.MaxText)
+	case t.count == t.limit:
+		return 0, fmt.Sprintf("the type %s is one too many; expected at most %d different ones", fields.Quote(name), t.limit)
+	}
+	t.count++
+	if known {
+		t.used[code] = true
+		return code, ""
+	}
+	if t.truth > 0 {
+		list := t.names[:t.truth]
+		cause := ""
+		if len(t.names) < t.truth+measure.MaxDiagnostics {
+			cause = mismatch.Explain([]string{string(name)}, slices.Values(list))
+		}
+		report.Warnf(file, line, "the truth has no type %s but %s; every prediction of it counts as wrong%s", fields.Quote(name),
+			fields.JoinFirst(list, len(list)), cause)
+	}
+	code = int32(len(t.names))
+	t.names, t.used = append(t.names, string(name)), append(t.used, true)
+	t.codes[string(name)] = code
+	return code, ""
+}
+
+func (t *types) bytes() (n int) {
+	const each = 2*16 + 16 + 1 // in the list and in the index, and what the index takes besides
+	for _, name := range t.names {
+		n += each + len(name)
+	}
+	return n
+}

@@ -1,0 +1,181 @@
+// Package spans measures how well predicted spans agree with true ones: named entities and other parts of texts that have a type.
+//
+// # Formats
+//
+// A span is a type and the units from a start to before an end, within a document. In conll a unit is a token and a document a sentence:
+// lines have a token in the first and its tag in the last column, separated by white space; empty lines, and lines of the token
+// -DOCSTART-, which are passed over, separate sentences. A run has the tokens of the truth, line for line. In jsonl a unit is a character:
+// each line is an object with an id and a list of spans such as {"start": 0, "end": 4, "type": "PER"}, which may overlap and may be none.
+// Documents are joined by id. Characters are numbered from 0, and how they are counted is for truth and runs to agree on. Spans and tags
+// without a type have the type _, as in seqeval.
+//
+// # Spans of tags
+//
+// Without scheme, a tag begins a span unless it continues one: B and I of a type are continued by I and E of the same type; S is a span
+// alone. That is the default mode of seqeval, and conlleval's. With scheme, spans are those that are written as the scheme has them, as in
+// seqeval's strict mode: in IOB2, an I that no B precedes is no span. A tag whose prefix the scheme lacks is refused.
+//
+// # Definitions
+//
+//   - Precision, Recall: matching spans as a share of the predicted or of the true ones; F1: 2 P R / (P + R); 0/0 is 0. With average=micro
+//     over the spans of all types, with macro and weighted as the mean over the types that either side has, weighted by what Recall
+//     divides by. Not defined when the truth has no spans, or none of the type.
+//   - overlap=exact: a span matches one of the same document, type, start and end; any: one of the same document and type that it shares
+//     a unit with; proportional: Precision is the mean over the predicted spans s of |s ∩ t| / |s|, summed over the true spans t of
+//     the type, and Recall the mean of the same over the true ones (Da San Martino et al., SemEval-2020 task 11, SI), where spans of a type
+//     that share a unit were merged into one; units: of single units, each once.
+//   - IoU: units in both, as a share of units in either.
+//   - DocumentF1, DocumentIoU: mean over the documents of the same of the document's units, of the type or of all types pooled, where
+//     a document without spans on both sides counts 1 (Pavlopoulos et al., SemEval-2021 task 5; Vázquez et al., SemEval-2025 task 3).
+//
+// Values of exact spans are those of seqeval, except: seqeval has 0 where the truth has no spans; tags that it warns of are refused; and L
+// and U of BILOU, which its default mode does not know, are there E and S.
+package spans
+
+import (
+	"context"
+	"slices"
+
+	"assay/shared/measure"
+)
+
+// Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
+// could.
+const Version = "spans/1"
+
+// Computation is that of the evaluator of spans.
+var Computation = measure.Computation{
+	Version: Version,
+	ReadTruth: func(ctx context.Context, format measure.Format, asked []measure.Measure,
+		files []measure.File) (*measure.Truth, []measure.Diagnostic, error) {
+		var report measure.Report
+		truth, kinds, err := readTruth(ctx, format, asked, files, &report)
+		if err != nil || report.Failed() {
+			return nil, report.Diagnostics(), err
+		}
+		for _, m := range asked {
+			if kind := m.Param(measure.TypeParameter); kind != "" && !slices.Contains(kinds, kind) {
+				report.Warnf("", 0, "%s has no value for any run, since no span of the truth has the type %q; check how the type is written", m,
+					kind)
+			}
+		}
+		return truth, report.Diagnostics(), nil
+	},
+	ValidateRun: func(ctx context.Context, format measure.Format, asked []measure.Measure,
+		files []measure.File) ([]measure.Diagnostic, error) {
+		var report measure.Report
+		_, _, err := readTruth(ctx, format, asked, files, &report) // a truth asks of its files what a run does
+		return report.Diagnostics(), err
+	},
+}
+
+// readTruth reads a truth, and returns the types of its spans too.
+func readTruth(ctx context.Context, format measure.Format, asked []measure.Measure, files []measure.File,
+	report *measure.Report) (*measure.Truth, []string, error) {
+	if format.Kind == measure.CoNLL {
+		return readSentences(ctx, asked, files, report)
+	}
+	return readTexts(ctx, format, asked, files, report)
+}
+
+// evaluate measures a run that read reads.
+func evaluate(asked []measure.Measure, read func(*measure.Report) (documents, error)) (*measure.Evaluation, error) {
+	var report measure.Report
+	d, err := read(&report)
+	if err != nil {
+		return nil, err
+	}
+	e := &measure.Evaluation{Diagnostics: report.Diagnostics()}
+	if !report.Failed() {
+		e.Result = d.evaluate(asked)
+		e.Result.Warnings = e.Diagnostics
+	}
+	return e, nil
+}
+
+// documents has the spans of a truth and of a run, document by document.
+type documents struct {
+	count int
+	kinds []string
+	name  func(i int) string
+	// each calls compare with the spans of each document, sorted, as the scheme has them.
+	each func(scheme string, compare func(truth, run []span))
+}
+
+// ofDocuments are the measures that are means over documents.
+var ofDocuments = map[string]func(shared) float64{"DocumentF1": shared.f1, "DocumentIoU": shared.iou}
+
+// topics is for how many documents there are values of one of the measures.
+func topics(asked []measure.Measure, documents int) int {
+	if documents > measure.MaxExamples || !slices.ContainsFunc(asked, func(m measure.Measure) bool { return ofDocuments[m.Name] != nil }) {
+		return 0
+	}
+	return documents
+}
+
+func (d *documents) evaluate(asked []measure.Measure) measure.Result {
+	schemes := map[string]*counts{}
+	values := map[string][]float64{} // by measure and document
+	for _, m := range asked {
+		if name := m.Param("scheme"); schemes[name] == nil {
+			schemes[name] = d.compare(name, asked, values)
+		}
+	}
+	result := measure.Compute(asked, func(m measure.Measure) (float64, string) {
+		c := schemes[m.Param("scheme")]
+		if ofDocuments[m.Name] == nil {
+			return c.ofTypes(m, d.kinds)
+		}
+		if kind := m.Param(measure.TypeParameter); kind != "" && c.isMissing(slices.Index(d.kinds, kind)) {
+			return 0, noType(kind)
+		}
+		var sum measure.Sum
+		for _, x := range values[m.String()] {
+			sum.Add(x)
+		}
+		return sum.Total() / float64(d.count), ""
+	})
+	for name, list := range values {
+		if result.Measures[name] == nil || len(list) > measure.MaxExamples {
+			continue
+		}
+		if result.PerTopic == nil {
+			result.PerTopic = make(map[string]map[string]float64, d.count)
+		}
+		for i, x := range list {
+			document := d.name(i)
+			if result.PerTopic[document] == nil {
+				result.PerTopic[document] = map[string]float64{}
+			}
+			result.PerTopic[document][name] = x
+		}
+	}
+	return result
+}
+
+// compare compares all documents by a scheme, and adds the values of the measures that are means over documents to values.
+func (d *documents) compare(scheme string, asked []measure.Measure, values map[string][]float64) *counts {
+	c := newCounts(len(d.kinds))
+	type mean struct {
+		name  string
+		of    *shared
+		value func(shared) float64
+	}
+	var means []mean
+	for _, m := range asked {
+		if value := ofDocuments[m.Name]; value != nil && m.Param("scheme") == scheme {
+			of := &c.all
+			if kind := m.Param(measure.TypeParameter); kind != "" {
+				of = c.ofKind(slices.Index(d.kinds, kind))
+			}
+			means = append(means, mean{m.String(), of, value})
+		}
+	}
+	d.each(scheme, func(truth, run []span) {
+		c.add(truth, run)
+		for _, m := range means {
+			values[m.name] = append(values[m.name], m.value(*m.of))
+		}
+	})
+	return c
+}

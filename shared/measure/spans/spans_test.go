@@ -1,0 +1,279 @@
+package spans_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
+	"assay/shared/measure/spans"
+
+	"pgregory.net/rapid"
+)
+
+var (
+	conll = measure.Format{Kind: measure.CoNLL}
+	jsonl = measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "spans"}
+)
+
+// read reads a truth that has no faults.
+func read(t testing.TB, format measure.Format, text string, names ...string) *measure.Truth {
+	t.Helper()
+	truth, found, err := spans.Computation.ReadTruth(t.Context(), format, measuretest.Parse(t, measure.Spans, names...),
+		[]measure.File{measuretest.File("truth", text)})
+	if err != nil || truth == nil {
+		t.Fatalf("%v, %v\n%s", measuretest.Lines(found), err, text)
+	}
+	return truth
+}
+
+// evaluate evaluates a run.
+func evaluate(t testing.TB, truth *measure.Truth, text string) *measure.Evaluation {
+	t.Helper()
+	e, err := truth.Evaluate(t.Context(), []measure.File{measuretest.File("run", text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// write writes the tags of sentences, or the spans of documents.
+func write(t testing.TB, format string, raw json.RawMessage) string {
+	var b strings.Builder
+	if format == measure.CoNLL {
+		var sentences [][]string
+		if err := json.Unmarshal(raw, &sentences); err != nil {
+			t.Fatal(err)
+		}
+		for _, tags := range sentences {
+			for i, tag := range tags {
+				fmt.Fprintf(&b, "token%d\tNN\t%s\n", i, tag)
+			}
+			b.WriteByte('\n')
+		}
+		return b.String()
+	}
+	var documents [][][3]any
+	if err := json.Unmarshal(raw, &documents); err != nil {
+		t.Fatal(err)
+	}
+	for i, list := range documents {
+		all := []map[string]any{}
+		for _, s := range list {
+			one := map[string]any{"type": s[0], "start": s[1], "end": s[2]}
+			if s[0] == "_" {
+				delete(one, "type")
+			}
+			all = append(all, one)
+		}
+		line, _ := json.Marshal(map[string]any{"id": i, "spans": all})
+		b.Write(append(line, '\n'))
+	}
+	return b.String()
+}
+
+// TestEvaluate_EqualsTheReference has 1,000 random cases with values of seqeval and of the definitions.
+func TestEvaluate_EqualsTheReference(t *testing.T) {
+	f, err := os.Open("testdata/reference.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	unpacked, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Format           string
+		Truth, Predicted json.RawMessage
+		Values           map[string]*float64
+	}
+	if err := json.NewDecoder(unpacked).Decode(&cases); err != nil || len(cases) != 1000 {
+		t.Fatal(len(cases), err)
+	}
+	values := 0
+	for i, c := range cases {
+		format := conll
+		if c.Format == measure.JSONL {
+			format = jsonl
+		}
+		var names []string
+		for name := range c.Values {
+			names = append(names, name)
+		}
+		e := evaluate(t, read(t, format, write(t, c.Format, c.Truth), names...), write(t, c.Format, c.Predicted))
+		if measure.HasErrors(e.Diagnostics) {
+			t.Fatalf("case %d: %v", i, measuretest.Lines(e.Diagnostics))
+		}
+		for name, want := range c.Values {
+			name = measuretest.Parse(t, measure.Spans, name)[0].String()
+			got, reason := e.Result.Measures[name], e.Result.Reasons[name]
+			switch values++; {
+			case want == nil && (got != nil || reason == ""):
+				t.Errorf("case %d: %s is %v for %q, want no value and a reason", i, name, got, reason)
+			case want != nil && (got == nil || math.Abs(*got-*want) > 1e-9):
+				t.Errorf("case %d: %s is %v (%s), want %v", i, name, got, reason, *want)
+			}
+		}
+	}
+	if values < 40_000 {
+		t.Errorf("compared %d values", values)
+	}
+}
+
+// TestEvaluate_OfTheTruthIsOne: spans that are all found have the value 1 of every measure, in whatever order lines and spans come, and no
+// value is ever outside of 0 to 1.
+func TestEvaluate_OfTheTruthIsOne(t *testing.T) {
+	names := []string{"F1(average=micro)", "Precision(average=macro,overlap=any)", "Recall(average=weighted,overlap=proportional)",
+		"F1(average=macro,overlap=units)", "IoU(average=weighted)", "DocumentF1", "DocumentIoU"}
+	one := rapid.Custom(func(t *rapid.T) [3]int {
+		return [3]int{rapid.IntRange(0, 2).Draw(t, "type"), rapid.IntRange(0, 20).Draw(t, "start"), rapid.IntRange(1, 20).Draw(t, "length")}
+	})
+	list := rapid.SliceOfNDistinct(one, 1, 6, rapid.ID[[3]int])
+	line := func(id int, list [][3]int) string {
+		texts := []string{}
+		for _, s := range list {
+			texts = append(texts, fmt.Sprintf(`{"type":"%c","end":%d,"start":%d,"x":[{}]}`, 'A'+s[0], s[1]+s[2], s[1]))
+		}
+		return fmt.Sprintf("{\"spans\": [%s ] , \"id\": %d}\n", strings.Join(texts, " , "), id)
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		var truth, run, same string
+		for i := range rapid.IntRange(1, 4).Draw(r, "documents") {
+			spans := list.Draw(r, "spans")
+			truth += line(i, spans)
+			same = line(i, rapid.Permutation(spans).Draw(r, "order")) + same
+			run += line(i, list.Draw(r, "predicted"))
+		}
+		of := read(t, jsonl, truth, names...)
+		for _, name := range names {
+			if x := evaluate(t, of, same).Result.Measures[name]; x == nil || math.Abs(*x-1) > 1e-12 {
+				r.Errorf("%s of the truth is %v", name, x)
+			}
+			if x := evaluate(t, of, run).Result.Measures[name]; x == nil || !(*x >= 0 && *x <= 1+1e-12) {
+				r.Errorf("%s is %v", name, x)
+			}
+		}
+	})
+}
+
+// TestEvaluate_HasValuesByDocument: the mean of the values by document is that of the measure, and no other measure has any.
+func TestEvaluate_HasValuesByDocument(t *testing.T) {
+	truth := read(t, jsonl, `{"id": "a", "spans": [{"start": 0, "end": 4}]}
+{"id": "b", "spans": []}
+{"id": "c", "spans": [{"start": 0, "end": 2, "type": "X"}]}
+`, "F1(average=micro)", "DocumentF1", "DocumentIoU(type=X)", "DocumentF1(type=Y)")
+	e := evaluate(t, truth, `{"id": "c", "spans": []}
+{"id": "a", "spans": [{"start": 2, "end": 6}]}
+{"id": "b", "spans": []}
+`)
+	want := map[string]map[string]float64{"a": {"DocumentF1": 0.5, "DocumentIoU(type=X)": 1}, "b": {"DocumentF1": 1, "DocumentIoU(type=X)": 1},
+		"c": {"DocumentF1": 0, "DocumentIoU(type=X)": 0}}
+	if got := fmt.Sprint(e.Result.PerTopic); got != fmt.Sprint(want) || truth.Topics != 3 {
+		t.Errorf("%s, %d topics", got, truth.Topics)
+	}
+	if got := *e.Result.Measures["DocumentF1"]; got != 0.5 {
+		t.Errorf("DocumentF1 is %v", got)
+	}
+	if got := e.Result.Reasons["DocumentF1(type=Y)"]; got != `no span of the truth has the type "Y"` {
+		t.Error(got)
+	}
+
+	tagged := read(t, conll, "a B-X\n\nb O\n\n-DOCSTART- O\n\nc I-X\n", "DocumentF1")
+	e = evaluate(t, tagged, "-DOCSTART- -X- O\n\na B-X\n\n\nb B-X\n\nc O")
+	if got := fmt.Sprint(e.Result.PerTopic); got != "map[1:map[DocumentF1:1] 2:map[DocumentF1:0] 3:map[DocumentF1:0]]" {
+		t.Error(got, measuretest.Lines(e.Diagnostics))
+	}
+	if e = evaluate(t, read(t, conll, "a B-X\n", "F1(average=micro)"), "a B-X\n"); e.Result.PerTopic != nil {
+		t.Error(e.Result.PerTopic)
+	}
+}
+
+// TestEvaluate_OfManyDocumentsHasNoValuesByDocument: a run of more than MaxExamples has the means alone.
+func TestEvaluate_OfManyDocumentsHasNoValuesByDocument(t *testing.T) {
+	for _, n := range []int{measure.MaxExamples, measure.MaxExamples + 1} {
+		text := strings.Repeat("a B-X\n\n", n)
+		truth := read(t, conll, text, "DocumentF1")
+		e := evaluate(t, truth, text)
+		kept, mean := n <= measure.MaxExamples, e.Result.Measures["DocumentF1"]
+		if (e.Result.PerTopic != nil) != kept || (truth.Topics > 0) != kept || *mean != 1 {
+			t.Errorf("%d documents have %d values, and the truth %d", n, len(e.Result.PerTopic), truth.Topics)
+		}
+	}
+}
+
+func TestReadTruth_WarnsOfTypesThatItLacks(t *testing.T) {
+	_, found, err := spans.Computation.ReadTruth(t.Context(), conll, measuretest.Parse(t, measure.Spans, "F1(type=PERS)"),
+		[]measure.File{measuretest.File("truth", "Anna B-PER\n")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	measuretest.Expect(t, found,
+		` warning: F1(type=PERS) has no value for any run, since no span of the truth has the type "PERS"; check how the type is written`)
+}
+
+// TestTruth_KnowsIDsOfDocumentsAlone: sentences have none.
+func TestTruth_KnowsIDsOfDocumentsAlone(t *testing.T) {
+	if read(t, conll, "a O\n", "DocumentF1").Known(true, true) != nil {
+		t.Error("sentences have ids")
+	}
+	truth := read(t, jsonl, `{"id": "a", "spans": []}`, "DocumentF1")
+	if truth.Known(false, true) != nil {
+		t.Error("types are compared")
+	}
+	found, err := truth.Known(true, false).Compare(t.Context(), measuretest.File("run", `{"id": "b", "spans": [{"start": 0, "end": 4}]}`))
+	if err != nil || !slices.ContainsFunc(measuretest.Lines(found), func(line string) bool { return strings.Contains(line, `no id "b"`) }) {
+		t.Error(measuretest.Lines(found), err)
+	}
+}
+
+// million writes a million tokens, of which three of ten are in spans of four types, in sentences of 20, and about as many characters of
+// documents.
+func million(format string) string {
+	var b strings.Builder
+	for i := range 1_000_000 / 20 {
+		if format == measure.JSONL {
+			fmt.Fprintf(&b, `{"id": "document-%d", "spans": [`, i)
+			for j := range 3 {
+				fmt.Fprintf(&b, `%s{"start": %d, "end": %d, "type": "TYPE%d"}`, ", "[:2*min(j, 1)], 30*j, 30*j+(i+j)%20+5, (i+j)%4)
+			}
+			b.WriteString("]}\n")
+			continue
+		}
+		for j := range 20 {
+			tag := "O"
+			if j%7 < 2 {
+				tag = "BI"[j%7:j%7+1] + "-TYPE" + strconv.Itoa((i+j/7)%4)
+			}
+			fmt.Fprintf(&b, "token%d NN B-NP %s\n", (i*j)%1000, tag)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func benchmarkMillion(b *testing.B, format measure.Format, names ...string) {
+	text := million(format.Kind)
+	b.SetBytes(2 * int64(len(text)))
+	for b.Loop() {
+		e := evaluate(b, read(b, format, text, names...), text)
+		if *e.Result.Measures[names[0]] != 1 {
+			b.Fatal(measuretest.Lines(e.Diagnostics))
+		}
+	}
+}
+
+func BenchmarkEvaluate_MillionTokens(b *testing.B) {
+	benchmarkMillion(b, conll, "F1(average=micro)", "F1(average=macro,scheme=IOB2)", "DocumentF1")
+}
+
+func BenchmarkEvaluate_FiftyThousandDocuments(b *testing.B) {
+	benchmarkMillion(b, jsonl, "F1(average=micro)", "F1(average=macro,overlap=proportional)", "DocumentF1")
+}

@@ -1,0 +1,42 @@
+package measure
+
+// TypeParameter names the one type of spans that a measure is of.
+const TypeParameter = "type"
+
+var (
+	ofType = Parameter{Name: TypeParameter, Domain: "label",
+		Definition: "the one type of spans that is measured; _ is that of spans without one"}
+	pooled = Parameter{Name: "average", Domain: "choice", Choices: []string{"micro", "macro", "weighted"},
+		Definition: "micro: all spans pooled; macro: plain mean over the types; weighted: mean weighted by how much of the truth has the type"}
+	overlap = Parameter{Name: "overlap", Domain: "choice", Default: "exact", Choices: []string{"exact", "any", "proportional", "units"},
+		Definition: "exact: spans match that are equal; any: that share a unit; proportional: by the share of the span that matches, as in " +
+			"SemEval-2020 task 11; units: single characters or tokens are counted, and not spans"}
+	scheme = Parameter{Name: "scheme", Domain: "choice", Choices: []string{"IOB1", "IOB2", "IOE2", "IOBES", "BILOU"}, format: CoNLL,
+		Definition: "spans are those of that scheme alone, as in seqeval's strict mode, where IOBES is BIOES; without it, whatever the tags " +
+			"begin or end, as in conlleval"}
+	averageOrType = []string{pooled.Name, ofType.Name}
+	matching      = []Parameter{pooled, ofType, overlap, scheme}
+)
+
+var spansEvaluator = EvaluatorKind{
+	Kind:       Spans,
+	Definition: "Spans: the parts of each text, or tags of its tokens",
+	Truth:      "The true spans of each text, or the true tags of its tokens, written as runs are.",
+	Formats:    []string{CoNLL, JSONL},
+	ValueField: "spans",
+	Defaults:   []string{"F1(average=micro)", "Precision(average=micro)", "Recall(average=micro)"},
+	Families: []Family{
+		{Name: "F1", Cutoff: NoCutoff, Parameters: matching, oneOf: averageOrType, HigherIsBetter: true,
+			Definition: "Harmonic mean of precision and recall."},
+		{Name: "Precision", Cutoff: NoCutoff, Parameters: matching, oneOf: averageOrType, HigherIsBetter: true,
+			Definition: "Share of the predicted spans that match one of the truth of the same type."},
+		{Name: "Recall", Cutoff: NoCutoff, Parameters: matching, oneOf: averageOrType, HigherIsBetter: true,
+			Definition: "Share of the true spans that match a predicted one of the same type."},
+		{Name: "IoU", Cutoff: NoCutoff, Parameters: []Parameter{pooled, ofType, scheme}, oneOf: averageOrType, HigherIsBetter: true,
+			Definition: "Intersection over union: characters or tokens in a true and a predicted span of a type, as a share of those in either."},
+		{Name: "DocumentF1", Cutoff: NoCutoff, Parameters: []Parameter{ofType, scheme}, HigherIsBetter: true,
+			Definition: "Mean over the documents, or sentences of tokens, of F1 of their characters or tokens, as in SemEval-2021 task 5."},
+		{Name: "DocumentIoU", Cutoff: NoCutoff, Parameters: []Parameter{ofType, scheme}, HigherIsBetter: true,
+			Definition: "Mean over the documents, or sentences of tokens, of the intersection over union of their characters or tokens."},
+	},
+}

@@ -2,7 +2,8 @@ package text
 
 import (
 	"slices"
-	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // answers compares as SQuAD does.
@@ -39,30 +40,66 @@ func (a *answers) compare(references []string, text string) {
 
 // answerWords appends the words of an answer that are compared.
 func answerWords(list []string, text string) []string {
-	kept := make([]byte, 0, len(text))
-	for _, c := range []byte(lower(text)) {
-		if !isPunctuation(c) {
+	kept := make([]byte, 0, len(text)+1)
+	for i := range len(text) {
+		switch c := plain[text[i]]; c {
+		case otherwise:
+			return anyWords(list, lower(text))
+		case removed:
+		default:
 			kept = append(kept, c)
 		}
 	}
-	text = string(kept)
-	kept = kept[:0]
-	for text != "" {
-		end := strings.IndexFunc(text, func(r rune) bool { return !isWord(r) })
-		if end < 0 {
-			end = len(text)
+	first := len(list)
+	list = appendWords(list, string(kept))
+	return append(list[:first], slices.DeleteFunc(list[first:], isArticle)...)
+}
+
+func isArticle(word string) bool { return word == "a" || word == "an" || word == "the" }
+
+// What becomes of a character, other than to be in lower case.
+const (
+	otherwise = 0 // it depends on others
+	removed   = 1
+)
+
+// plain has what becomes of the characters of most texts: between white space, they are words.
+var plain = func() (to [256]byte) {
+	for c := range byte(utf8.RuneSelf) {
+		switch r := rune(c); {
+		case isPunctuation(c):
+			to[c] = removed
+		case isSpace(r):
+			to[c] = ' '
+		case isWord(r):
+			to[c] = byte(unicode.ToLower(r))
 		}
-		if word := text[:end]; word != "a" && word != "an" && word != "the" {
-			kept = append(kept, word...)
-		} else {
-			kept = append(kept, ' ')
-		}
-		text = text[end:]
-		if end = strings.IndexFunc(text, isWord); end < 0 {
-			end = len(text)
-		}
-		kept = append(kept, text[:end]...)
-		text = text[end:]
 	}
+	return to
+}()
+
+// anyWords is answerWords of any text in lower case: articles are also removed between characters that are neither of words nor white
+// space.
+func anyWords(list []string, text string) []string {
+	kept := make([]byte, 0, len(text)+1)
+	word := 0 // where one begins that may be an article
+	end := func() {
+		if isArticle(string(kept[word:])) {
+			kept = append(kept[:word], ' ')
+		}
+	}
+	for _, r := range text {
+		if r < utf8.RuneSelf && isPunctuation(byte(r)) {
+			continue
+		}
+		if isWord(r) {
+			kept = utf8.AppendRune(kept, r)
+			continue
+		}
+		end()
+		kept = utf8.AppendRune(kept, r)
+		word = len(kept)
+	}
+	end()
 	return appendWords(list, string(kept))
 }

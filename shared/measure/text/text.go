@@ -61,8 +61,8 @@ var Computation = predictions.TextComputation(Version,
 	})
 
 // maxSteps bounds the work for longest common subsequences of one run to about a minute. Ten thousand texts of two thousand words with
-// references as long take a thirtieth of it.
-const maxSteps = 20_000_000_000
+// references as long take a fifteenth of it.
+const maxSteps = 10_000_000_000
 
 // evaluation measures one run.
 type evaluation struct {

@@ -41,10 +41,20 @@ func (v *vocabulary) find(words []string, symbols []uint32) []uint32 {
 }
 
 // isSpace is Python's str.isspace.
-func isSpace(r rune) bool { return unicode.IsSpace(r) || '\x1c' <= r && r <= '\x1f' }
+func isSpace(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r == ' ' || '\t' <= r && r <= '\r' || '\x1c' <= r && r <= '\x1f'
+	}
+	return unicode.IsSpace(r)
+}
 
 // isWord is \w of Python's re. Marks are none of it.
-func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) }
+func isWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '_'
+	}
+	return unicode.IsLetter(r) || unicode.IsNumber(r)
+}
 
 // isPunctuation is string.punctuation of Python: that of ASCII.
 func isPunctuation(c byte) bool {

@@ -1,16 +1,15 @@
 """Write reference.json.gz: random texts with the values of rouge-score, sacrebleu and SQuAD's definition, and Python's characters."""
-import collections
 import gzip
 import json
 import random
 import re
-import string
 import unicodedata
 from pydoc_data import topics
 
 import sacrebleu
 from nltk.stem import porter
 from rouge_score import rouge_scorer
+from squad import squad
 
 random.seed(19)
 WORDS = (
@@ -38,27 +37,6 @@ def changed(words, vocabulary):
         at = random.randrange(len(words))
         words = words[at:] + words[:at]
     return words
-
-
-def normal(text):
-    """Normalize an answer as the paper of SQuAD describes it."""
-    text = "".join(c for c in text.lower() if c not in string.punctuation)
-    return re.sub(r"\b(a|an|the)\b", " ", text).split()
-
-
-def squad(references, text):
-    """Return exact match and F1 of the best reference, as evaluation 2.0 counts."""
-    references = [r for r in map(normal, references) if r] or [[]]
-    text = normal(text)
-    best = 0.0
-    for reference in references:
-        common = sum((collections.Counter(reference) & collections.Counter(text)).values())
-        if not reference or not text:
-            best = max(best, float(reference == text))
-        elif common:
-            p, r = common / len(text), common / len(reference)
-            best = max(best, 2 * p * r / (p + r))
-    return float(text in references), best
 
 
 ROUGES = ["rouge1", "rouge2", "rougeL", "rougeLsum"]

@@ -66,6 +66,16 @@ var suites = []suite{
 		{"evaluation of 50 MB, processor time", "TrecEval/50MB", "processors/trec_eval", "", 0},
 		{"evaluation of 263 MB, processor time", "TrecEval/263MB", "processors/trec_eval", "", 0},
 	}},
+	{name: "text", pkg: "./shared/measure/text", bench: "^BenchmarkPython$", args: []string{"-benchtime=7x"}, slow: true, figures: []figure{
+		{"TokenF1 of 500 texts, of the time that Python takes", "Python/TokenF1", "clock/python", "", 0.2},
+		{"ROUGE1, of the time of rouge-score", "Python/ROUGE1", "clock/python", "", 0.2},
+		{"ROUGE2 with stems", "Python/ROUGE2(stem=True)", "clock/python", "", 0.2},
+		{"ROUGEL", "Python/ROUGEL", "clock/python", "", 0.2},
+		{"ROUGELsum", "Python/ROUGELsum", "clock/python", "", 0.2},
+		{"BLEU, of the time of sacrebleu", "Python/BLEU", "clock/python", "", 0.2},
+		{"chrF", "Python/chrF", "clock/python", "", 0.2},
+		{"chrF++", "Python/chrF(word_order=2)", "clock/python", "", 0.2},
+	}},
 	{name: "tools", pkg: "./functions/tools/fusion", bench: "^BenchmarkReciprocalRank2x1MB$", figures: []figure{
 		{"fusion of two runs of 1 MB", "ReciprocalRank2x1MB", "ns/op", "", 0},
 	}},

@@ -92,6 +92,7 @@ var toolInputs = map[string]toolInput{
 	"topics":       {true, pair},
 	"diffir":       {false, pair},
 	"fusion":       {false, pair},
+	"pool":         {false, pair},
 	"serp":         {false, one},
 	"validator":    {false, one},
 	"converter": {false, func(run, other string) map[string]any {

@@ -45,6 +45,33 @@ var catalogue = []*entry{
 		Prints: "ExactMatch = 0.5000\nF1(average=macro) = 0.8333\nF1(average=micro) = 0.7500\nJaccard(average=samples,zero_division=1) = 0.7500",
 	}, []string{"evaluator-multilabel/python.py"}},
 	{Component{
+		ID: "01M8FVW6S0ST80D25JKTEKE0SK", Kind: "recipe", Name: "Run a task on toxic spans",
+		Description: "SemEval-2021 task 5 from its published file to the board: the numbers of toxic characters of each post become spans as JSON lines, and runs are measured as the task did, by `DocumentF1`, the mean over the posts of F1 of their characters. A run that marks nothing is right about posts that have nothing toxic.",
+		Links: []Link{
+			{"SemEval-2021 task 5: toxic spans detection", "https://aclanthology.org/2021.semeval-1.6/"},
+			{"The measures of this server", "/info?fields=measures"},
+		},
+		Related: []string{"01M8FVW6RN35P842KDG8G0JG0Y", "01M7YVD1J0SE0RQVSYTXG8M8J1", "01M7YTKD806VYWN8EHC1HAXHX6", "01M7YS04M0NP22QQVCQHBWAGFK"},
+		Snippets: []Snippet{
+			{"python", "/v1/platform/components/01M8FVW6S0ST80D25JKTEKE0SK/snippet?language=python"},
+		},
+		Prints: "1 DocumentF1 = 0.8421 F1(average=micro,overlap=units) = 0.7805\n2 DocumentF1 = 0.3333 F1(average=micro,overlap=units) = 0.0000",
+	}, []string{"recipe-toxic-spans/python.py"}},
+	{Component{
+		ID: "01M8FVW6RN35P842KDG8G0JG0Y", Kind: "evaluator", Name: "Spans",
+		Description: "Compares the spans of texts, such as named entities: precision, recall and F1 by type, micro, macro and weighted, of equal or overlapping spans, and intersection over union. Runs and truth are CoNLL columns with IOB, IOB2, IOE2, BIOES or BILOU tags, as seqeval reads them, or JSON lines with the `start`, `end` and `type` of spans of characters.",
+		Links: []Link{
+			{"seqeval", "https://github.com/chakki-works/seqeval"},
+			{"CoNLL-2003, named entity recognition", "https://www.clips.uantwerpen.be/conll2003/ner/"},
+			{"The measures of this server", "/info?fields=measures"},
+		},
+		Related: []string{"01M8FVW6S0ST80D25JKTEKE0SK", "01M7YT4RG071VFFA284HFFNRKS", "01M7Z32D40G9ZYSSQ1NVPR3MMD", "01M7Z347Q0GW5ZN4RNYHS7H2CH"},
+		Snippets: []Snippet{
+			{"python", "/v1/platform/components/01M8FVW6RN35P842KDG8G0JG0Y/snippet?language=python"},
+		},
+		Prints: "F1(average=micro,overlap=units) = 0.8571\nF1(average=micro,scheme=IOB2) = 0.5000\nF1(type=PER) = 1.0000",
+	}, []string{"evaluator-spans/python.py"}},
+	{Component{
 		ID: "01M8FQ2K7V5R3W9C4T6H8JXNEA", Kind: "evaluator", Name: "Text",
 		Description: "Compares answers, summaries or translations with references: exact match and token F1 as SQuAD 2.0 counts, ROUGE, BLEU, chrF and chrF++ (`chrF(word_order=2)`). The truth has one reference for each item or, in JSON lines, an array of them; an empty array says that there is no answer. BLEU and chrF are of all texts, with the signatures of sacrebleu that their definitions name; the others are means, and are there for each item too.",
 		Links: []Link{
@@ -59,6 +86,19 @@ var catalogue = []*entry{
 		},
 		Prints: "BLEU = 68.9641\nEM = 0.5000\nROUGEL = 0.6308\nTokenF1 = 0.8523",
 	}, []string{"evaluator-text/python.py"}},
+	{Component{
+		ID: "01M8FMWXWCBYB6WK952SWA0432", Kind: "tool", Name: "pool",
+		Description: "A judgment pool out of up to 100 runs, as TREC makes them: of each topic the first documents of each run, by id, so that nothing tells where a document comes from. Answers with JSON that counts what each run contributes and how much runs overlap, with a page or a chart of the overlap, or with the pool as a file (`Accept: text/plain`), also as qrels to fill in. The files of stored runs are for those who may download them.",
+		Links: []Link{
+			{"The tool on this server, to try it", "/v1/tools/pool"},
+			{"Voorhees: The philosophy of information retrieval evaluation (2001)", "https://doi.org/10.1007/3-540-45691-0_34"},
+		},
+		Related: []string{"01M7YRRT8055N68TTJMB9XN6XD", "01M7YS1Z70J8VYH118ERCA2ZR4", "01M7Z362A04PGF267MYJTBB718", "01M7Z3F7902505DBQXB7N5CM8A"},
+		Snippets: []Snippet{
+			{"curl", "/v1/platform/components/01M8FMWXWCBYB6WK952SWA0432/snippet?language=curl"},
+		},
+		Prints: "1 0 lake -1\n1 0 pond -1\n1 0 road -1",
+	}, []string{"tool-pool/curl.sh"}},
 	{Component{
 		ID: "01M8FMM9S346Q3D25VT4F5V37E", Kind: "evaluator", Name: "Diversity",
 		Description: "Compares rankings with diversity qrels, in which topics have subtopics (intents, aspects): alpha-nDCG, ERR-IA, subtopic recall and the other measures of ndeval, the program of the TREC Web tracks; per topic as well. Runs are those of retrieval.",

@@ -20,8 +20,8 @@ import (
 )
 
 // allTools are the tools, in the order in which they are listed.
-var allTools = []tool{evaluatorTool, validatorTool, diffirTool, serpTool, leaderboardTool, significanceTool, topicsTool, fusionTool,
-	converterTool}
+var allTools = []tool{evaluatorTool, validatorTool, diffirTool, serpTool, leaderboardTool, significanceTool, topicsTool, poolTool,
+	fusionTool, converterTool}
 
 const (
 	toolsPath = "/v1/tools"

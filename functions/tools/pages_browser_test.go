@@ -67,6 +67,8 @@ func shownPages(t testing.TB) map[string]toolPage {
 		}},
 		"diffir-hostile": {s, "diffir", object{"runs": hostileRuns, "texts": hostileTexts, "limit": 2}},
 		"serp-middle":    {s, "serp", object{"run": words, "topic": "2", "truth": truth, "texts": texts, "query": "boats that lie in harbours"}},
+		"pool-middle":    {s, "pool", object{"runs": []object{words, namedRun("meaning", trecRun("1 bacxyzgh", "2 hgfedcba"))}, "depth": 5}},
+		"pool-hostile":   {s, "pool", object{"runs": hostileRuns}},
 		"serp-hostile":   {s, "serp", object{"run": hostileRuns[0], "texts": hostileTexts}},
 	}
 	for name, teams := range map[string][]string{

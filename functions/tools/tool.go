@@ -176,11 +176,16 @@ func mediaTypes(all []representation) []string {
 
 // render is the output as the media type that was negotiated. The address is that of the answer, if it has one.
 func render(ctx context.Context, c *api.Call, a metadata, address string, output any) (api.Computed, error) {
-	if f, ok := output.(hasFile); ok {
-		return renderFile(ctx, c, f)
-	}
+	accepted := c.Accepted()
 	shown, isPage := output.(hasPage)
-	switch accepted := c.Accepted(); {
+	drawn, isChart := output.(hasChart)
+	if f, ok := output.(hasFile); ok {
+		if !(isPage && accepted == webpage.MediaType || isChart && accepted == mediaSVG) {
+			return renderFile(ctx, c, f)
+		}
+		defer f.file().temp.Close()
+	}
+	switch {
 	case accepted == webpage.MediaType && isPage:
 		title, main := shown.page()
 		p, err := webpage.Page{Title: title, Here: toolsPath, Style: chart.Style, Base: c.BaseURL(),
@@ -193,7 +198,7 @@ func render(ctx context.Context, c *api.Call, a metadata, address string, output
 	case accepted == mediaSVG:
 		c.SetHeader("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
 		var body bytes.Buffer
-		if err := output.(hasChart).chart().Document().Render(ctx, &body); err != nil {
+		if err := drawn.chart().Document().Render(ctx, &body); err != nil {
 			return api.Computed{}, err
 		}
 		return boundedAnswer(mediaSVG, body.Bytes())

@@ -1,0 +1,140 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"assay/functions/tools/chart"
+	"assay/functions/tools/inputs"
+	"assay/functions/tools/pooling"
+	"assay/shared/lists"
+	"assay/shared/plural"
+	"assay/shared/problem"
+
+	"github.com/a-h/templ"
+)
+
+// PoolInput has the runs to pool, and how deep.
+type PoolInput struct {
+	Runs   []inputs.RunReference `json:"runs" minItems:"1" maxItems:"100" doc:"the runs, in any order"`
+	Depth  int                   `json:"depth,omitempty" minimum:"1" maximum:"1000" doc:"documents of each run and topic that go into the pool; 100 unless given"`
+	Format string                `json:"format,omitempty" enum:"pool,qrels" doc:"how the file is written: pool, which it is unless given: topic and document; qrels: topic, 0, document and -1, the grade of pooled documents that nobody has judged"`
+}
+
+// PoolOutput is the pool, and what runs contribute to it.
+type PoolOutput struct {
+	Depth     int         `json:"depth"`
+	Format    string      `json:"format"`
+	Documents int         `json:"documents" doc:"in the pools of all topics"`
+	Topics    []PoolTopic `json:"topics" doc:"by name"`
+	Runs      []PooledRun `json:"runs" doc:"in the order asked for"`
+	Overlap   [][]float64 `json:"overlap" doc:"of each two runs: documents that both contribute as a share of those that either does, over all topics; 0 where neither contributes any"`
+	File      *FileResult `json:"file" doc:"the documents, those of a topic by id"`
+}
+
+// PoolTopic is a topic of a pool.
+type PoolTopic struct {
+	Topic     string `json:"topic"`
+	Documents int    `json:"documents"`
+}
+
+// PooledRun is what a run contributes.
+type PooledRun struct {
+	Name      string `json:"name"`
+	RunID     string `json:"runId,omitempty"`
+	Documents int    `json:"documents" doc:"that it contributes, over all topics"`
+	Unique    int    `json:"unique" doc:"of these, those that no other run contributes"`
+}
+
+func (out PoolOutput) file() *FileResult { return out.File }
+
+const (
+	formatPool  = "pool"
+	formatQrels = "qrels"
+)
+
+var poolTool = define(metadata{
+	name: "pool", kind: "transformation", problems: fileProblems, summary: "Pool runs for judgment",
+	description: "Makes a pool as TREC does, of up to 100 runs: of each topic the first documents of each run, for people to judge. The " +
+		"documents of a topic stand by id, so that nothing tells which run they are from, or at which rank.\n\n" +
+		"`file` has the pool. Up to 3 MiB stand in `content`, a larger one behind a link in `url`, which works for half an hour and takes a " +
+		"login. With `Accept: text/plain` the answer is the file itself, or leads to it. The page and, as `image/svg+xml`, the chart show how " +
+		"much the runs overlap.",
+}, PoolInput{Runs: exampleRuns, Depth: 2},
+	func(ctx context.Context, resolver *inputs.Resolver, in PoolInput) (compute[PoolOutput], error) {
+		runs, err := resolver.Runs(ctx, "/runs", in.Runs)
+		if err == nil {
+			err = resolver.CheckRankings(ctx, runs...)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context) (PoolOutput, error) {
+			out := PoolOutput{Depth: cmp.Or(in.Depth, 100), Format: cmp.Or(in.Format, formatPool)}
+			var pool pooling.Pool
+			for _, r := range runs { // one after the other, so that one is in memory at a time
+				rankings, err := r.Rankings(ctx)
+				if err != nil {
+					return out, err
+				}
+				switch err := pool.Add(rankings, out.Depth); {
+				case errors.Is(err, pooling.ErrTopics):
+					return out, problem.InvalidMember("/runs", "%v: name runs on fewer", err)
+				case errors.Is(err, pooling.ErrContributions):
+					return out, problem.InvalidMember("/depth", "%v: name a smaller depth, or fewer runs", err)
+				case err != nil:
+					return out, err
+				}
+			}
+			topics := pool.Topics(compareTopics)
+			out.describe(runs, &pool, topics)
+			var err error
+			out.File, err = writeFile(resolver, "pool.txt", mediaText+charset, func(w io.Writer) error {
+				return pool.Write(w, topics, out.Format == formatQrels)
+			})
+			return out, err
+		}, nil
+	})
+
+// describe fills in what the pool has.
+func (out *PoolOutput) describe(runs []*inputs.Run, pool *pooling.Pool, topics []string) {
+	for _, topic := range topics {
+		out.Topics = append(out.Topics, PoolTopic{topic, pool.Size(topic)})
+		out.Documents += pool.Size(topic)
+	}
+	counts := pool.Count()
+	for i, r := range runs {
+		out.Runs = append(out.Runs, PooledRun{r.Name, r.ID, counts.Common[i][i], counts.Unique[i]})
+		overlap := make([]float64, len(runs))
+		for j := range runs {
+			overlap[j] = counts.Overlap(i, j)
+		}
+		out.Overlap = append(out.Overlap, overlap)
+	}
+}
+
+func (out PoolOutput) page() (string, templ.Component) {
+	return fmt.Sprintf("Pool of depth %d", out.Depth), poolPage(&out)
+}
+
+func (out PoolOutput) chart() chart.Chart {
+	columns := make([]string, len(out.Runs))
+	for i := range columns {
+		columns[i] = fmt.Sprint(i + 1)
+	}
+	return chart.HeatMap(chart.Caption{
+		ID: "overlap", Title: "Overlap of runs in the pool",
+		Description: "Documents that two runs contribute, as a share of those that either does. Columns are the runs of the rows, by number.",
+	}, chart.Grid{Rows: lists.Map(out.Runs, func(r PooledRun) string { return r.Name }), Columns: columns, Values: out.Overlap})
+}
+
+// maxPoolTopics is how many topics a page has.
+const maxPoolTopics = 300
+
+func (out *PoolOutput) summary() string {
+	return fmt.Sprintf("%s for %s, from the first %s of %s.", plural.Count(out.Documents, "document"), plural.Count(len(out.Topics), "topic"),
+		plural.Count(out.Depth, "rank"), plural.Count(len(out.Runs), "run"))
+}

@@ -1,0 +1,148 @@
+// Package pooling makes judgment pools as TREC does: of each topic, the first documents of each run, for people to judge.
+package pooling
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/bits"
+	"slices"
+
+	"assay/shared/measure/retrieval"
+)
+
+// What a pool may have, so that any takes little memory and time.
+const (
+	MaxRuns   = 100
+	MaxTopics = 10_000
+	// MaxContributions bounds the documents that all runs contribute, each counted for each run.
+	MaxContributions = 1_000_000
+)
+
+// The errors of a pool that would be too large.
+var (
+	ErrTopics        = fmt.Errorf("the runs have more than %d topics", MaxTopics)
+	ErrContributions = fmt.Errorf("the runs contribute more than %d documents", MaxContributions)
+)
+
+// errRuns is for programs, whose inputs have been checked.
+var errRuns = errors.New("a pool has too many runs")
+
+// runSet has a bit for each run.
+type runSet [(MaxRuns + 63) / 64]uint64
+
+// Pool has the first documents of runs by topic. Its zero value is empty.
+type Pool struct {
+	topics        map[string]map[string]*runSet // which runs contribute a document
+	runs          int
+	contributions int
+}
+
+// Add adds the documents of a run down to the depth, in the order in which measures see them.
+func (p *Pool) Add(run *retrieval.Rankings, depth int) error {
+	if p.runs == MaxRuns {
+		return errRuns
+	}
+	if p.topics == nil {
+		p.topics = map[string]map[string]*runSet{}
+	}
+	for _, topic := range run.Topics() {
+		documents := p.topics[topic]
+		if documents == nil {
+			if len(p.topics) == MaxTopics {
+				return ErrTopics
+			}
+			documents = map[string]*runSet{}
+			p.topics[topic] = documents
+		}
+		n := 0
+		for doc := range run.Ranking(topic) {
+			if n++; n > depth {
+				break
+			}
+			if p.contributions++; p.contributions > MaxContributions {
+				return ErrContributions
+			}
+			of := documents[string(doc)]
+			if of == nil {
+				of = new(runSet)
+				documents[string(doc)] = of
+			}
+			of[p.runs/64] |= 1 << (p.runs % 64)
+		}
+	}
+	p.runs++
+	return nil
+}
+
+// Topics are those of the runs, in the order of compare.
+func (p *Pool) Topics(compare func(a, b string) int) []string {
+	return slices.SortedFunc(maps.Keys(p.topics), func(a, b string) int { return cmp.Or(compare(a, b), cmp.Compare(a, b)) })
+}
+
+// Documents are those of a topic in the byte order of their ids, which does not tell which run they are from.
+func (p *Pool) Documents(topic string) []string { return slices.Sorted(maps.Keys(p.topics[topic])) }
+
+// Size is how many documents a topic has.
+func (p *Pool) Size(topic string) int { return len(p.topics[topic]) }
+
+// Counts are how many documents of all topics runs contribute.
+type Counts struct {
+	Common [][]int // by two runs, which are the same on the diagonal
+	Unique []int   // by one run and no other
+}
+
+// Count counts what runs contribute.
+func (p *Pool) Count() Counts {
+	c := Counts{Common: make([][]int, p.runs), Unique: make([]int, p.runs)}
+	for i := range c.Common {
+		c.Common[i] = make([]int, p.runs)
+	}
+	var members []int
+	for _, documents := range p.topics {
+		for _, of := range documents {
+			members = members[:0]
+			for i, word := range of {
+				for ; word != 0; word &= word - 1 {
+					members = append(members, 64*i+bits.TrailingZeros64(word))
+				}
+			}
+			for _, a := range members {
+				for _, b := range members {
+					c.Common[a][b]++
+				}
+			}
+			if len(members) == 1 {
+				c.Unique[members[0]]++
+			}
+		}
+	}
+	return c
+}
+
+// Overlap is how many documents two runs have in common, as a share of those that either has; 0 where neither has any.
+func (c Counts) Overlap(a, b int) float64 {
+	either := c.Common[a][a] + c.Common[b][b] - c.Common[a][b]
+	if either == 0 {
+		return 0
+	}
+	return float64(c.Common[a][b]) / float64(either)
+}
+
+// Write writes a line for each document: topic and document, or as qrels of pooled documents that nobody judged, which have the grade -1.
+func (p *Pool) Write(w io.Writer, topics []string, qrels bool) error {
+	format := "%s %s\n"
+	if qrels {
+		format = "%s 0 %s -1\n"
+	}
+	for _, topic := range topics {
+		for _, doc := range p.Documents(topic) {
+			if _, err := fmt.Fprintf(w, format, topic, doc); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -7,7 +7,10 @@ import (
 )
 
 // binary has the scores of the examples that have a label, and of the others.
-type binary struct{ with, without []float64 }
+type binary struct {
+	label         int
+	with, without []float64
+}
 
 func (b *binary) value(name string) (float64, string) {
 	switch name {

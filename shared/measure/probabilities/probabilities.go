@@ -52,11 +52,11 @@ type Examples struct {
 	// Classes has what each of the Scores is for: an index in Labels, or beyond for what the truth does not have. None for one score.
 	Classes []int32
 	Scores  func(i int) []float64 // of an example
+	last    *binary
 }
 
 // Evaluate returns the values of measures of probabilities. There is at least one example.
 func Evaluate(asked []measure.Measure, e Examples) measure.Result {
-	of := map[int]*binary{} // by positive label
 	return measure.Compute(asked, func(m measure.Measure) (float64, string) {
 		if average := m.Param("average"); average != "" {
 			return e.average(m, average == "weighted")
@@ -68,12 +68,11 @@ func Evaluate(asked []measure.Measure, e Examples) measure.Result {
 		if reason != "" {
 			return 0, reason
 		}
-		if of[positive] == nil {
-			if of[positive], reason = e.binary(positive); reason != "" {
-				return 0, reason
-			}
+		b, reason := e.binary(positive)
+		if reason != "" {
+			return 0, reason
 		}
-		return of[positive].value(m.Name)
+		return b.value(m.Name)
 	})
 }
 
@@ -100,15 +99,21 @@ func (e *Examples) positive(m measure.Measure) (label int, reason string) {
 	return 1, ""
 }
 
-// binary has the scores of one label.
+// binary has the scores of one label, until it is asked for another: they are a copy of all, whose memory is used again.
 func (e *Examples) binary(label int) (b *binary, reason string) {
+	if e.last == nil {
+		e.last = &binary{label: -1}
+	}
+	if b = e.last; b.label == label {
+		return b, ""
+	}
 	column := 0
 	if len(e.Classes) > 0 {
 		if column = slices.Index(e.Classes, int32(label)); column < 0 {
 			return nil, fmt.Sprintf("the run has no scores for the label %q", e.Labels[label])
 		}
 	}
-	b = &binary{}
+	b.label, b.with, b.without = label, b.with[:0], b.without[:0]
 	for i, l := range e.Truth {
 		if s := e.Scores(i)[column]; l == int32(label) {
 			b.with = append(b.with, s)

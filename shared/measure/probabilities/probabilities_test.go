@@ -188,6 +188,24 @@ func TestComputation_AsksForProbabilitiesWhereNeeded(t *testing.T) {
 	}
 }
 
+// TestEvaluate_CopiesScoresIntoTheSameMemory has a measure of each of many labels.
+func TestEvaluate_CopiesScoresIntoTheSameMemory(t *testing.T) {
+	const n, labels = 100_000, 40
+	row := []float64{0.5}
+	e := probabilities.Examples{Truth: make([]int32, n), Scores: func(int) []float64 { return row }}
+	var asked []measure.Measure
+	for i := range n {
+		e.Truth[i] = int32(i % labels)
+	}
+	for i := range labels {
+		e.Labels = append(e.Labels, fmt.Sprint(i))
+		asked = append(asked, measuretest.Parse(t, measure.Probabilities, fmt.Sprintf("CAt1(positive='%d')", i))...)
+	}
+	if used := measuretest.Allocated(func() { probabilities.Evaluate(asked, e) }); used > 16*8*n {
+		t.Errorf("%d measures of %d scores allocate %d bytes", labels, n, used)
+	}
+}
+
 func BenchmarkEvaluate_Million(b *testing.B) {
 	const n = 1_000_000
 	truth, rows := make([]int32, n), make([][]float64, n)

@@ -167,6 +167,29 @@ func TestEvaluate_TakesLessMemoryThanTwiceTheFiles(t *testing.T) {
 	}
 }
 
+// TestEvaluate_KeepsNoValuesOfManyDocuments has many measures that are means over documents.
+func TestEvaluate_KeepsNoValuesOfManyDocuments(t *testing.T) {
+	const documents = 100_000
+	var names []string
+	for i := range 40 {
+		names = append(names, fmt.Sprintf("DocumentF1(type='%d')", i))
+	}
+	asked := measuretest.Parse(t, measure.Spans, names...)
+	text := strings.Repeat("a B\n\n", documents)
+	truth, diagnostics, err := spans.Computation.ReadTruth(t.Context(), measure.Format{Kind: measure.CoNLL}, asked,
+		[]measure.File{measuretest.File("truth", text)})
+	if err != nil || measure.HasErrors(diagnostics) {
+		t.Fatal(diagnostics, err)
+	}
+	if used := measuretest.Allocated(func() {
+		if _, err := truth.Evaluate(t.Context(), []measure.File{measuretest.File("run", text)}); err != nil {
+			t.Error(err)
+		}
+	}); used > 16<<20 {
+		t.Errorf("%d bytes in %d documents allocate %d bytes", len(text), documents, used)
+	}
+}
+
 // columnsOf reads what FuzzConll reads with strings alone: the tokens, and where sentences end.
 func columnsOf(text string) (sentences [][][2]string, ok bool) {
 	var last [][2]string

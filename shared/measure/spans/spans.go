@@ -115,7 +115,7 @@ func topics(asked []measure.Measure, documents int) int {
 
 func (d *documents) evaluate(asked []measure.Measure) measure.Result {
 	schemes := map[string]*counts{}
-	values := map[string][]float64{} // by measure and document
+	values := map[string]*documentValues{}
 	for _, m := range asked {
 		if name := m.Param("scheme"); schemes[name] == nil {
 			schemes[name] = d.compare(name, asked, values)
@@ -129,20 +129,16 @@ func (d *documents) evaluate(asked []measure.Measure) measure.Result {
 		if kind := m.Param(measure.TypeParameter); kind != "" && c.isMissing(slices.Index(d.kinds, kind)) {
 			return 0, noType(kind)
 		}
-		var sum measure.Sum
-		for _, x := range values[m.String()] {
-			sum.Add(x)
-		}
-		return sum.Total() / float64(d.count), ""
+		return values[m.String()].sum.Total() / float64(d.count), ""
 	})
-	for name, list := range values {
-		if result.Measures[name] == nil || len(list) > measure.MaxExamples {
+	for name, of := range values {
+		if result.Measures[name] == nil || d.count > measure.MaxExamples {
 			continue
 		}
 		if result.PerTopic == nil {
 			result.PerTopic = make(map[string]map[string]float64, d.count)
 		}
-		for i, x := range list {
+		for i, x := range of.list {
 			document := d.name(i)
 			if result.PerTopic[document] == nil {
 				result.PerTopic[document] = map[string]float64{}
@@ -153,11 +149,17 @@ func (d *documents) evaluate(asked []measure.Measure) measure.Result {
 	return result
 }
 
-// compare compares all documents by a scheme, and adds the values of the measures that are means over documents to values.
-func (d *documents) compare(scheme string, asked []measure.Measure, values map[string][]float64) *counts {
+// documentValues are those of a measure that is a mean over documents.
+type documentValues struct {
+	sum  measure.Sum
+	list []float64 // by document, of up to MaxExamples
+}
+
+// compare compares all documents by a scheme, and puts the values of the measures that are means over documents into values.
+func (d *documents) compare(scheme string, asked []measure.Measure, values map[string]*documentValues) *counts {
 	c := newCounts(len(d.kinds))
 	type mean struct {
-		name  string
+		into  *documentValues
 		of    *shared
 		value func(shared) float64
 	}
@@ -168,13 +170,19 @@ func (d *documents) compare(scheme string, asked []measure.Measure, values map[s
 			if kind := m.Param(measure.TypeParameter); kind != "" {
 				of = c.ofKind(slices.Index(d.kinds, kind))
 			}
-			means = append(means, mean{m.String(), of, value})
+			into := &documentValues{}
+			values[m.String()] = into
+			means = append(means, mean{into, of, value})
 		}
 	}
 	d.each(scheme, func(truth, run []span) {
 		c.add(truth, run)
 		for _, m := range means {
-			values[m.name] = append(values[m.name], m.value(*m.of))
+			x := m.value(*m.of)
+			m.into.sum.Add(x)
+			if d.count <= measure.MaxExamples {
+				m.into.list = append(m.into.list, x)
+			}
 		}
 	})
 	return c

@@ -34,6 +34,7 @@ var scenarios = []scenario{
 	{name: "gzip bombs to tools", requests: bombsToTools, senders: 4, allow: accepted, maxAnswer: pageBytes},
 	{name: "gzip bombs as runs", requests: bombsAsRuns, senders: 4, allow: accepted, maxAnswer: pageBytes},
 	{name: "hostile files", requests: hostileFiles, senders: 4, allow: accepted, maxAnswer: pageBytes},
+	{name: "hostile evaluations", requests: hostileEvaluations, senders: 4, allow: accepted, maxAnswer: pageBytes},
 	{name: "pages for tools", requests: renderings, senders: 4, allow: accepted, maxAnswer: pageBytes},
 	{name: "heavy tools by anonymous callers", send: toolFlood, senders: 20, allow: accepted, maxAnswer: pageBytes, fullOnly: true},
 	{name: "slow headers", send: slowHeaders},

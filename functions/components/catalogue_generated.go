@@ -72,6 +72,20 @@ var catalogue = []*entry{
 		Prints: "F1(average=micro,overlap=units) = 0.8571\nF1(average=micro,scheme=IOB2) = 0.5000\nF1(type=PER) = 1.0000",
 	}, []string{"evaluator-spans/python.py"}},
 	{Component{
+		ID: "01M8FRA3J6W1Q5Z8N2V7K4YDTB", Kind: "recipe", Name: "A task of text generation",
+		Description: "The E2E NLG Challenge from its files to a leaderboard: a CSV file of meaning representations (`mr`), each in as many rows as it has references (`ref`), becomes JSON lines with an array of references, and the output of a system, one text in each line in the order of the meaning representations, becomes a run. Inputs are the meaning representations by themselves. The measures are those of the challenge that need no other program, and chrF++. The data in the snippet are made up in the published format.",
+		Links: []Link{
+			{"The E2E NLG Challenge", "https://www.macs.hw.ac.uk/InteractionLab/E2E/"},
+			{"Its evaluation", "https://github.com/tuetschek/e2e-metrics"},
+			{"The API of this server", "/docs"},
+		},
+		Related: []string{"01M8FQ2K7V5R3W9C4T6H8JXNEA", "01M7YTKD806VYWN8EHC1HAXHX6", "01M7YTQ2E0ZBV4JNZ9BZRZH9W8", "01M7YVD1J0SE0RQVSYTXG8M8J1"},
+		Snippets: []Snippet{
+			{"python", "/v1/platform/components/01M8FRA3J6W1Q5Z8N2V7K4YDTB/snippet?language=python"},
+		},
+		Prints: "team | BLEU | ROUGEL | chrF(word_order=2)\nNeural lab | 88.4158 | 0.8889 | 87.9258\nbaseline | 40.1661 | 0.7094 | 68.3722",
+	}, []string{"recipe-generation/python.py"}},
+	{Component{
 		ID: "01M8FQ2K7V5R3W9C4T6H8JXNEA", Kind: "evaluator", Name: "Text",
 		Description: "Compares answers, summaries or translations with references: exact match and token F1 as SQuAD 2.0 counts, ROUGE, BLEU, chrF and chrF++ (`chrF(word_order=2)`). The truth has one reference for each item or, in JSON lines, an array of them; an empty array says that there is no answer. BLEU and chrF are of all texts, with the signatures of sacrebleu that their definitions name; the others are means, and are there for each item too.",
 		Links: []Link{
@@ -80,7 +94,7 @@ var catalogue = []*entry{
 			{"SQuAD 2.0", "https://rajpurkar.github.io/SQuAD-explorer/"},
 			{"The measures of this server", "/info?fields=measures"},
 		},
-		Related: []string{"01M7YS5MD0AARDGXY34MTBEZSY", "01M7Z32D40G9ZYSSQ1NVPR3MMD", "01M7YV9CC0QDNKQCWWQEG6WB9S"},
+		Related: []string{"01M7YS5MD0AARDGXY34MTBEZSY", "01M8FRA3J6W1Q5Z8N2V7K4YDTB", "01M7Z32D40G9ZYSSQ1NVPR3MMD", "01M7YV9CC0QDNKQCWWQEG6WB9S"},
 		Snippets: []Snippet{
 			{"python", "/v1/platform/components/01M8FQ2K7V5R3W9C4T6H8JXNEA/snippet?language=python"},
 		},

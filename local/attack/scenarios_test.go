@@ -242,8 +242,7 @@ func hostileFiles(s *server) (out []request) {
 		"columns.csv": wide.String() + "\n" + wide.String(), "quote.csv": "id,label\n\"" + repeat("x\n", size), "quotes.csv": "id,label\n" +
 			repeat(`"""",""""`+"\n", size),
 		"many.jsonl": repeat("{}\n", size), "lines.txt": repeat("\n", size), "returns.txt": repeat("\r", size), "blanks.txt": repeat(" ", size),
-		"array.jsonl": `{"id":1,"label":[` + repeat(`"",`, size) + `""]}`,
-		"fields.txt":  repeat("1 ", size), "same.txt": repeat("1 Q0 d 1 1 a\n", size), "scores.txt": repeat("1 Q0 d 1 1e999 a\n", size),
+		"fields.txt": repeat("1 ", size), "same.txt": repeat("1 Q0 d 1 1 a\n", size), "scores.txt": repeat("1 Q0 d 1 1e999 a\n", size),
 		"number.txt": "1 Q0 d 1 " + repeat("9", size) + " a\n", "unicode.txt": repeat("\u202e Q0 \u0600 1 1 a\n", size),
 	} {
 		format := object{"kind": "trec-run"}
@@ -251,13 +250,6 @@ func hostileFiles(s *server) (out []request) {
 			format = object{"kind": kind, "idField": "id", "valueField": "label"}
 		}
 		f := packed(name, []byte(text))
-		if format["kind"] != "trec-run" {
-			run := object{"files": []object{f}}
-			truth := object{"files": []object{packed("truth", []byte(`{"id":1,"label":"a"}`))}, "format": format, "kind": "text"}
-			out = append(out,
-				post(s.newUser(), "/v1/tools/validator", encode(object{"run": run, "format": format, "kind": "text"})),
-				post(s.attacker, "/v1/tools/evaluator", encode(object{"runs": []object{run}, "truth": truth, "measures": []string{"BLEU"}})))
-		}
 		out = append(out,
 			post(s.newUser(), "/v1/tools/validator", encode(object{"run": object{"files": []object{f}}, "format": format})),
 			post(s.attacker, "/v1/tools/converter", encode(object{"run": object{"files": []object{f}}, "to": "jsonl"})),

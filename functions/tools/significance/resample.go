@@ -1,0 +1,119 @@
+package significance
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"assay/functions/tools/percentile"
+)
+
+// Resampled is the result of the paired bootstrap.
+type Resampled struct {
+	Rounds   int      `json:"rounds" doc:"samples of examples in which both runs have a value"`
+	Interval Interval `json:"interval" doc:"of the difference"`
+	P        float64  `json:"p" minimum:"0" maximum:"1" doc:"twice the share of samples in which the run that is worse on most of them is at least as good"`
+}
+
+// minSamples is how many samples with values it takes to say something.
+const minSamples = 100
+
+// Samples calls do with rounds samples of n examples, by their indices: as many as there are, drawn with replacement. do must not keep
+// the sample.
+func Samples(n int, seed uint64, rounds int, do func(sample []int) error) error {
+	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a seed has to give the same samples again
+	sample := make([]int, n)
+	for range rounds {
+		for i := range sample {
+			sample[i] = random.IntN(n)
+		}
+		if err := do(sample); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SampleInterval is the percentile interval at 95 % of a value over samples of examples, of which some may be NaN: the measure is not
+// defined for these samples.
+func SampleInterval(values []float64) (Interval, error) {
+	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	if len(values) < minSamples {
+		return Interval{}, fmt.Errorf("%w: they are defined for %d samples, and %d are needed", ErrUndefined, len(values), minSamples)
+	}
+	slices.Sort(values)
+	return Interval{percentile.Of(values, 0.025), percentile.Of(values, 0.975)}, nil
+}
+
+// PairedBootstrap compares runs by a measure that need be no mean, from its values a[i] and b[i] over the same samples of examples (B.
+// Efron, R. J. Tibshirani, An introduction to the bootstrap, 1993, section 15.4): p is that of the level at which the percentile interval
+// of the difference ends at 0, where the values as they are count as one more, as for Randomization.
+func PairedBootstrap(a, b []float64) (Resampled, error) {
+	var d []float64
+	var notAbove, notBelow int
+	for i := range a {
+		x := a[i] - b[i]
+		if math.IsNaN(x) {
+			continue
+		}
+		if math.Abs(x) <= Rounding([]float64{a[i], b[i]}) {
+			x = 0
+		}
+		if d = append(d, x); x <= 0 {
+			notAbove++
+		}
+		if x >= 0 {
+			notBelow++
+		}
+	}
+	interval, err := SampleInterval(d)
+	if err != nil {
+		return Resampled{}, err
+	}
+	p := 2 * float64(min(notAbove, notBelow)+1) / float64(len(d)+1)
+	return Resampled{len(d), interval, min(1, p)}, nil
+}
+
+// levels are those that Level rounds up to. Seven of them are few enough to tell little, and reach down to what corrections for
+// 190 pairs need; 0.04 is below 0.05 with room for no more than one pair.
+var levels = []float64{0.00001, 0.0001, 0.001, 0.01, 0.04, 0.2, 1}
+
+// Level is p rounded up to one of few levels, so that it tells little of the values, and is still a p.
+func Level(p float64) float64 {
+	for _, level := range levels {
+		if p <= level {
+			return level
+		}
+	}
+	return 1
+}
+
+// Normal is the interval of the mean at 95 % by the normal distribution, which says no more of the values than their mean and their
+// spread. Its ends lie at most a hundredth of its width further out, so that they have few digits. It needs two values.
+func Normal(values []float64) (Interval, error) {
+	if len(values) < 2 {
+		return Interval{}, fmt.Errorf("%w: there is no spread without two values", ErrUndefined)
+	}
+	m, size := mean(values), 0.0
+	for _, x := range values {
+		size = max(size, math.Abs(x-m))
+	}
+	if size == 0 {
+		return Interval{m, m}, nil
+	}
+	squares := 0.0
+	for _, x := range values {
+		y := (x - m) / size
+		squares += y * y
+	}
+	n := float64(len(values))
+	const normal975 = 1.959963984540054
+	half := normal975 * size * math.Sqrt(squares/(n-1)/n)
+	step := math.Pow(10, math.Floor(math.Log10(2*half))-2)
+	i := Interval{math.Floor((m-half)/step) * step, math.Ceil((m+half)/step) * step}
+	if !(i.Low <= m && m <= i.High) || math.IsInf(i.Low, 0) || math.IsInf(i.High, 0) {
+		return Interval{}, fmt.Errorf("%w: they are too small or too large to be squared", ErrUndefined)
+	}
+	return i, nil
+}

@@ -283,7 +283,7 @@ var catalogue = []*entry{
 	}, []string{"tool-topics/curl.sh"}},
 	{Component{
 		ID: "01M7Z3BJ30JB468TG9H6PETZGA", Kind: "tool", Name: "significance",
-		Description: "Whether runs differ by more than chance: for each pair the paired t-test, Wilcoxon's signed-rank test and Fisher's randomization test over the topics that all runs have, Cohen's d, and p corrected by Holm, by Bonferroni, and by Benjamini and Hochberg for the number of pairs. The same seed gives the same answer. Answers with JSON, a page (`Accept: text/html`), or the matrix of pairs as a chart (`image/svg+xml`). Stored runs are compared by the values of their evaluations, for everybody who sees those.",
+		Description: "Whether runs differ by more than chance: for each pair the paired t-test, Wilcoxon's signed-rank test and Fisher's randomization test over the topics that all runs have, Cohen's d, McNemar's exact test of labels that are right or wrong, the paired bootstrap of measures that are no means, such as macro F1, and p corrected by Holm, by Bonferroni, and by Benjamini and Hochberg for the number of pairs. The same seed gives the same answer. Answers with JSON, a page (`Accept: text/html`), or the matrix of pairs as a chart (`image/svg+xml`). Stored runs are compared by the values of their evaluations, for everybody who sees those; where values of single examples tell the truth, as of labels and numbers, p is rounded up for others than the organizers.",
 		Links: []Link{
 			{"The tool on this server, to try it", "/v1/tools/significance"},
 			{"Smucker, Allan and Carterette: A comparison of statistical significance tests for information retrieval evaluation (2007)", "https://doi.org/10.1145/1321440.1321528"},

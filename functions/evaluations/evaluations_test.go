@@ -2,6 +2,7 @@ package evaluations_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"assay/shared/api"
 	"assay/shared/api/servertest"
 	"assay/shared/blob"
+	"assay/shared/measure"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/store"
@@ -168,6 +170,47 @@ func TestShow_HasValuesPerTopic(t *testing.T) {
 		s.Want(status, nil, user, http.MethodGet, "/v1/evaluations/"+hidden.ID, nil)
 	}
 	s.Want(http.StatusNotFound, nil, "", http.MethodGet, "/v1/evaluations/x", nil)
+}
+
+// TestShow_HidesValuesThatTellTheTruth has values by example, and classes of labels, in the record and in a file.
+func TestShow_HidesValuesThatTellTheTruth(t *testing.T) {
+	s := serve(t)
+	s.builder.Task(recordtest.OwnedBy(s.builder.Organizer("rival")))
+	s.dataset.Task.Register("ada", recordtest.With("mate"))
+	e := s.add(result{user: "ada", value: 0.3})
+	topics := &record.Topics{Meta: e.Meta, PerTopic: map[string]map[string]float64{"example": {"AP": 1}},
+		Classes: &measure.Classes{Labels: []measure.Class{{Label: "spam", Support: 3}}, Matrix: [][]int{{3}}}}
+	content := `{"example":{"AP":1}}`
+	o := blob.Object{Size: int64(len(content)), SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(content))), MediaType: "application/json"}
+	o.Key = record.ObjectKey(record.HolderEvaluations, e.ID, o.SHA256)
+	if err := s.Files.Put(t.Context(), o, strings.NewReader(content)); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"", o.Key} {
+		if topics.ObjectKey = key; key != "" {
+			topics.PerTopic = nil
+		}
+		s.builder.Replace(topics)
+		// A kind that is not known may tell the truth, and what an image reports its organizers want shown.
+		for kind, shown := range map[string]bool{"classification": false, "regression": false, "clustering": false, "later": false,
+			"retrieval": true, "text": true, record.EvaluatorWorker: true} {
+			e.Evaluator.Kind = kind
+			s.builder.Replace(e)
+			for user, organizes := range map[string]bool{"": false, "stranger": false, "reg": false, "ada": false, "mate": false, "rival": false,
+				"robot": false, "olga": true, "root": true} {
+				var got record.Evaluation
+				answer := s.Want(http.StatusOK, &got, user, http.MethodGet, "/v1/evaluations/"+e.ID, nil)
+				if may := shown || organizes; (got.PerTopic["example"]["AP"] == 1) != may || (got.Classes != nil) != may ||
+					!may && (strings.Contains(string(answer.Body), "example") || strings.Contains(string(answer.Body), "spam")) {
+					t.Errorf("%s: %q is shown %s", kind, user, answer.Body)
+				}
+				list := s.Want(http.StatusOK, nil, user, http.MethodGet, s.board("sort=rank"), nil)
+				if strings.Contains(string(list.Body), "spam") || strings.Contains(string(list.Body), "example\"") {
+					t.Errorf("%s: a list shows %q %s", kind, user, list.Body)
+				}
+			}
+		}
+	}
 }
 
 func TestCSV_HasMeasuresInTheDatasetsOrder(t *testing.T) {

@@ -47,8 +47,9 @@ var Operations = []api.Operation{
 	}, api.NoTarget, list, columns),
 	api.Get(api.Spec{
 		ID: "getEvaluation", Path: "/v1/evaluations/{evaluationId}", May: access.Anyone,
-		Summary:     "Return an evaluation",
-		Description: "With the values of each topic, where the evaluator has such.",
+		Summary: "Return an evaluation",
+		Description: "With the values of each topic, where the evaluator has such. Values of single examples and what was " +
+			"predicted for each label tell the truth, and are for the organizers of the task.",
 	}, single, show),
 	api.DocumentOf(api.Spec{
 		ID: "exportLeaderboard", Path: "/v1/datasets/{datasetId}/leaderboard", May: access.Anyone,

@@ -35,12 +35,16 @@ func show(ctx context.Context, c *api.Call, e withTopics) (record.Evaluation, er
 	if err != nil {
 		return record.Evaluation{}, err
 	}
+	v := e.For(roles)
+	if evaluation.Hides(e.Evaluator.Kind, roles) {
+		return v, nil
+	}
 	if e.topics != nil && e.topics.ObjectKey != "" {
 		if err := c.BeginListing(ctx); err != nil {
 			return record.Evaluation{}, err
 		}
 	}
-	v := e.For(roles)
-	v.PerTopic, err = evaluation.ReadTopics(ctx, c.Files, e.topics)
+	topics, err := evaluation.ReadTopics(ctx, c.Files, e.Evaluator.Kind, roles, e.topics)
+	v.PerTopic, v.Classes = topics.Shown(), topics.Classes()
 	return v, err
 }

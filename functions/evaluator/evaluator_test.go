@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"assay/shared/blob"
-	"assay/shared/evaluation"
 	"assay/shared/measure"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
@@ -173,33 +171,6 @@ func TestRun_ReleasesRunsWhenItStops(t *testing.T) {
 	running.Wait()
 	if r := f.run(id); r.State != record.Queued || r.Attempts != 0 || r.Lease != nil {
 		t.Fatalf("%s with %d attempts", r.State, r.Attempts)
-	}
-}
-
-func TestEvaluate_StoresManyTopicsInAFile(t *testing.T) {
-	f := newFixture(t)
-	var truth, run strings.Builder
-	for i := range 6000 {
-		fmt.Fprintf(&truth, "topic-with-a-long-name-%d 0 d1 1\n", i)
-		fmt.Fprintf(&run, "topic-with-a-long-name-%d Q0 d1 1 1 tag\n", i)
-	}
-	f.truth.Files = []record.File{f.records.File(record.HolderTruths, f.dataset.ID, "qrels.txt", truth.String())}
-	f.records.Replace(f.truth)
-	id := f.add(run.String()).ID
-	f.evaluate(id)
-	topics := get[record.Topics](f, record.TopicsKey(f.run(id).EvaluationID))
-	if topics == nil || topics.ObjectKey == "" || topics.PerTopic != nil {
-		t.Fatalf("%+v", topics)
-	}
-	perTopic, err := evaluation.ReadTopics(f.ctx, f.Files, topics)
-	f.must(err)
-	if len(perTopic) != 6000 || perTopic["topic-with-a-long-name-0"]["AP"] != 1 {
-		t.Fatal(len(perTopic))
-	}
-	f.wait(72 * time.Hour)
-	f.clean()
-	if _, err := f.Files.Stat(f.ctx, topics.ObjectKey); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -157,7 +157,7 @@ func (w *diffirWork) compare(d *difference, rankings []ranking) {
 func (w *diffirWork) measureRange(topic, measure string) float64 {
 	low, high, count := math.Inf(1), math.Inf(-1), 0
 	for _, v := range w.values {
-		if x, ok := v.Topics[topic][measure]; ok {
+		if x, ok := v.Topics.Shown()[topic][measure]; ok {
 			low, high, count = min(low, x), max(high, x), count+1
 		}
 	}
@@ -193,7 +193,7 @@ func (w *diffirWork) summarize(d difference, measure string) DiffirTopic {
 	}
 	for _, v := range w.values {
 		var value *float64
-		if x, ok := v.Topics[d.topic][measure]; ok {
+		if x, ok := v.Topics.Shown()[d.topic][measure]; ok {
 			value = &x
 		}
 		t.Values = append(t.Values, value)

@@ -16,14 +16,14 @@ type EvaluatorInput struct {
 	Truth    *inputs.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`
 	Measures []string               `json:"measures,omitempty" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures, or of trec_eval; unless given, those of the dataset" example:"[\"nDCG@10\",\"AP\"]"`
 	Seed     uint64                 `json:"seed,omitempty" maximum:"9007199254740991" doc:"of the bootstrap; the same seed gives the same intervals"`
-	PerTopic *bool                  `json:"perTopic,omitempty" doc:"whether the answer has the values per topic; true unless given"`
+	PerTopic *bool                  `json:"perTopic,omitempty" doc:"whether the answer has the values per topic or by example; unless given, it has those per topic, and none of labels and numbers"`
 }
 
 // EvaluatorOutput is the values of runs.
 type EvaluatorOutput struct {
 	Measures     []string       `json:"measures" doc:"canonical names, in the order asked for"`
 	TruthVersion int64          `json:"truthVersion,omitempty" doc:"of the dataset's truth"`
-	Rounds       int            `json:"rounds" doc:"samples of topics that each interval was drawn from"`
+	Rounds       int            `json:"rounds" doc:"samples of topics or examples that each interval was drawn from"`
 	Runs         []EvaluatedRun `json:"runs" doc:"in the order asked for"`
 }
 
@@ -32,8 +32,9 @@ type EvaluatedRun struct {
 	MeasuredRun
 	Measures    map[string]*float64              `json:"measures" doc:"by name; null when a measure is not defined for the data"`
 	Reasons     map[string]string                `json:"reasons,omitempty" doc:"why a measure is null"`
-	Intervals   map[string]significance.Interval `json:"intervals" doc:"95 % bootstrap intervals of measures that are means over topics"`
-	PerTopic    map[string]map[string]float64    `json:"perTopic,omitempty" doc:"values by topic and name"`
+	Intervals   map[string]significance.Interval `json:"intervals" doc:"95 % intervals of measures that are means over topics or examples: by the bootstrap or, where values by example are for organizers, by the normal distribution, and rounded"`
+	PerTopic    map[string]map[string]float64    `json:"perTopic,omitempty" doc:"values by topic or example, and name; of stored runs, values by example that tell the truth are for organizers"`
+	Classes     *measure.Classes                 `json:"classes,omitempty" doc:"what was predicted for each label, of up to 50; of stored runs, for organizers"`
 	Diagnostics []measure.Diagnostic             `json:"diagnostics,omitempty" doc:"what was noticed while the files were read"`
 }
 
@@ -43,7 +44,7 @@ const maxTopicValues = 100_000
 var evaluatorTool = define(metadata{
 	name: "evaluator", kind: "evaluation", problems: valueProblems, summary: "Evaluate runs",
 	description: "Computes measures of runs, overall and per topic, with the meaning of trec_eval and scikit-learn, and 95 % bootstrap " +
-		"intervals over topics. " +
+		"intervals over topics or examples. Of labels the answer has the confusion matrix too, with precision, recall and F1 of each label. " +
 		"Name runs by `runId`, or send their files; name the truth by `datasetId`, which takes one of its organizers, or send your own.\n\n" +
 		"Without `truth`, runs of the platform have the values of their evaluations, which everybody who sees those may have.",
 }, EvaluatorInput{
@@ -64,10 +65,13 @@ var evaluatorTool = define(metadata{
 		if err != nil {
 			return out, err
 		}
-		shown := in.PerTopic == nil || *in.PerTopic
+		shown := !results.OfExamples()
+		if in.PerTopic != nil {
+			shown = *in.PerTopic
+		}
 		draws := 0
 		for _, v := range values {
-			draws += len(v.Topics) * len(results.Measures)
+			draws += v.Topics.Count()
 		}
 		if shown && draws > maxTopicValues {
 			return out, problem.InvalidMember("/perTopic",
@@ -78,13 +82,14 @@ var evaluatorTool = define(metadata{
 			v := values[i]
 			e := EvaluatedRun{
 				MeasuredRun: measuredRun(r), Measures: v.Measures, Reasons: v.Reasons, Diagnostics: record.Disclosed(v.Diagnostics),
+				Classes:   v.Topics.Classes(),
 				Intervals: map[string]significance.Interval{},
 			}
 			if shown {
-				e.PerTopic = v.Topics
+				e.PerTopic = v.Topics.Shown()
 			}
 			for _, name := range results.Measures {
-				interval, err := meanInterval(ctx, v.Measures[name], inputs.ByTopic(v.Topics, name), in.Seed, out.Rounds)
+				interval, err := meanInterval(ctx, v.Measures[name], v.Topics.Of(name), v.Topics.Hidden(), in.Seed, out.Rounds)
 				if err != nil {
 					return out, err
 				}

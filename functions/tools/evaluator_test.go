@@ -65,7 +65,7 @@ const (
 	exampleJudgments = "1 0 lake 1\n1 0 pond 0\n2 0 pond 1\n"
 )
 
-// What has no mean over topics has no interval: a number of documents, or a measure of classification.
+// What is no mean over topics or examples has no interval: a number of documents, or macro F1.
 func TestEvaluator_IntervalsAreOfMeans(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	var out tools.EvaluatorOutput
@@ -83,7 +83,8 @@ func TestEvaluator_IntervalsAreOfMeans(t *testing.T) {
 	truth["kind"], truth["format"] = "classification", object{"kind": "csv", "idField": "id", "valueField": "label"}
 	out = answer[tools.EvaluatorOutput](s, "", "evaluator", object{"runs": []object{inlineFiles("file.txt", "id,label\n1,a\n2,a\n")},
 		"truth": truth})
-	if v := out.Runs[0].Measures["Accuracy"]; v == nil || *v != 0.5 || len(out.Runs[0].Intervals) != 0 {
+	if v := out.Runs[0].Measures["Accuracy"]; v == nil || *v != 0.5 || len(out.Runs[0].Intervals) != 1 ||
+		out.Runs[0].Intervals["Accuracy"].High != 1 {
 		t.Errorf("%+v", out.Runs[0])
 	}
 }

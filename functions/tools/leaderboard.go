@@ -39,13 +39,15 @@ type LeaderboardOutput struct {
 	Against       int64              `json:"against,omitempty" doc:"version of the truth that ranks are compared with"`
 	Best          bool               `json:"best" doc:"whether there is the best run of each team alone"`
 	Final         bool               `json:"final,omitempty" doc:"whether there are the final runs of each team alone"`
-	Rounds        int                `json:"rounds" doc:"samples of topics that each interval was drawn from"`
+	Rounds        int                `json:"rounds" doc:"samples of topics that each interval was drawn from; 0 where they are by the normal distribution"`
 	Compared      int                `json:"compared" doc:"of how many entries each was compared with each other for their groups: the first 30 with values per topic"`
 	View          string             `json:"view" enum:"caller,public" doc:"caller: all that the caller may see; public: what everyone sees who sees the task"`
 	NotPublic     int                `json:"notPublic" doc:"how many of the entries others than their owners and the organizers do not see, by audience"`
 	More          bool               `json:"more" doc:"whether the leaderboard goes on"`
 	Entries       []LeaderboardEntry `json:"entries" doc:"the best first"`
 	Links         LeaderboardLinks   `json:"links" doc:"addresses of what other tools say of the first entries"`
+
+	hidden bool // values are of examples, and not everyone is shown them
 }
 
 // LeaderboardName names a resource.
@@ -62,7 +64,7 @@ type LeaderboardEntry struct {
 	RunID        string                 `json:"runId"`
 	EvaluationID string                 `json:"evaluationId"`
 	Measures     map[string]*float64    `json:"measures" doc:"by name; null when a measure is not defined for the data"`
-	Interval     *significance.Interval `json:"interval,omitempty" doc:"95 % bootstrap interval over topics, of a measure that is a mean over them"`
+	Interval     *significance.Interval `json:"interval,omitempty" doc:"95 % interval of a measure that is a mean over topics or examples: by the bootstrap or, for values by example that tell the truth, by the normal distribution, and rounded"`
 	Group        string                 `json:"group,omitempty" doc:"letters; entries that share one cannot be distinguished"`
 	Change       *LeaderboardChange     `json:"change,omitempty" doc:"of the rank among the entries that both versions have, when against is given"`
 }
@@ -98,7 +100,9 @@ var leaderboardTool = define(metadata{
 		"leave them out, with `public`.\n\n" +
 		"Each of the first 30 entries is compared with each other by a paired t-test over the topics that both have, and, where that is not " +
 		"defined because all differences are the same, by the randomization test. Two are distinguished when p, by Holm's correction over " +
-		"all these pairs, is below 0.05. A letter stands for each largest set of entries of which no two can be distinguished. As " +
+		"all these pairs, is below 0.05. Values by example that tell the truth, as of labels and numbers, are compared by McNemar's exact test " +
+		"where they are 0 or 1, and p is rounded up as by the tool significance, for all callers. A letter " +
+		"stands for each largest set of entries of which no two can be distinguished. As " +
 		"`image/svg+xml` the answer is the bars.",
 }, LeaderboardInput{DatasetID: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"},
 	func(ctx context.Context, resolver *inputs.Resolver, in LeaderboardInput) (compute[LeaderboardOutput], error) {
@@ -135,8 +139,8 @@ var leaderboardTool = define(metadata{
 				}
 				out.Entries = append(out.Entries, entry)
 			}
-			values, err := ranking.Values(ctx)
-			if err != nil {
+			var values []map[string]float64
+			if values, out.hidden, err = ranking.Values(ctx); err != nil {
 				return out, err
 			}
 			if err := out.computeIntervals(ctx, values, in.Seed); err != nil {
@@ -158,12 +162,15 @@ func (out *LeaderboardOutput) computeIntervals(ctx context.Context, values []map
 	for _, v := range values {
 		draws += len(v)
 	}
-	if out.Rounds = bootstrapRounds(draws); out.Rounds == 0 {
+	if !out.hidden {
+		out.Rounds = bootstrapRounds(draws)
+	}
+	if out.Rounds == 0 && !out.hidden {
 		return problem.InvalidMember("/limit", "there are too many values per topic to draw intervals from: ask for fewer than these %s",
 			plural.Count(len(values), "entry"))
 	}
 	for i, v := range values {
-		interval, err := meanInterval(ctx, out.Entries[i].Measures[out.Measure], v, seed, out.Rounds)
+		interval, err := meanInterval(ctx, out.Entries[i].Measures[out.Measure], v, out.hidden, seed, out.Rounds)
 		if err != nil {
 			return err
 		}
@@ -184,7 +191,7 @@ func (out *LeaderboardOutput) linkTools(values []map[string]float64) {
 		out.Links.Significance = resultURL("significance", map[string]any{"runs": references(runs[:min(significanceRuns, len(runs))]),
 			"measure": out.Measure})
 	}
-	if len(runs) >= 1 {
+	if len(runs) >= 1 && !out.hidden {
 		out.Links.Topics = resultURL("topics", map[string]any{"runs": references(runs[:min(topicsRuns, len(runs))]), "measure": out.Measure})
 	}
 }
@@ -208,13 +215,24 @@ func (out *LeaderboardOutput) assignGroups(ctx context.Context, values []map[str
 		return nil
 	}
 	out.Compared = len(compared)
+	test := pairedP
+	if out.hidden {
+		test = roundedP
+	}
+	var topics []string // of all of them in one order: sums depend on that of their terms
+	for _, i := range compared {
+		topics = slices.AppendSeq(topics, maps.Keys(values[i]))
+	}
+	slices.Sort(topics)
+	topics = slices.Compact(topics)
 	var chances []float64
 	for i, a := range compared {
 		for _, b := range compared[i+1:] {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			chances = append(chances, differenceP(values[a], values[b]))
+			paired := pairedValues([]map[string]float64{values[a], values[b]}, topics)
+			chances = append(chances, test(paired[0], paired[1]))
 		}
 	}
 	corrected := significance.Holm(chances)
@@ -241,19 +259,6 @@ func (out *LeaderboardOutput) assignGroups(ctx context.Context, values []map[str
 
 // groupLetters are the names of groups. A graph that needs more of them is too entangled for letters to help.
 const groupLetters = "abcdefghijklmnopqrstuvwxyz"
-
-// differenceP is the p of two runs on the topics that both have: of Student's t-test or, where the differences have
-// no spread, of the randomization test. It is 1 when there is nothing to test.
-func differenceP(a, b map[string]float64) float64 {
-	paired := pairedValues([]map[string]float64{a, b}, slices.Sorted(maps.Keys(a))) // sums depend on the order of their terms
-	if t, err := significance.PairedT(paired[0], paired[1]); err == nil {
-		return t.P
-	}
-	if f, err := significance.Randomization(paired[0], paired[1], 0, significance.Rounds); err == nil {
-		return f.P
-	}
-	return 1
-}
 
 // cliques returns the maximal cliques of a graph of up to 64 vertices, whose neighbours are the bits of joined, as bits:
 // that with the lowest vertices first. It returns none when there are more than most, of which there can be very many. (C. Bron,

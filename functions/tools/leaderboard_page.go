@@ -61,7 +61,7 @@ func (out *LeaderboardOutput) groupsNote() string {
 	case len(out.Entries) < 2:
 		return ""
 	case out.Compared < 2:
-		return "Nothing says which entries can be distinguished, since " + out.Measure + " has no values per topic here."
+		return "Nothing says which entries can be distinguished, since " + out.Measure + " has no values per topic or example here."
 	case !out.grouped():
 		return "Which of the first " + plural.Count(out.Compared, "entry") +
 			" can be distinguished is too entangled for groups; the test of each pair shows it."
@@ -70,9 +70,13 @@ func (out *LeaderboardOutput) groupsNote() string {
 	if out.Compared < len(out.Entries) {
 		of = "each two of the first " + plural.Count(out.Compared, "entry")
 	}
-	return fmt.Sprintf("Entries that share a letter cannot be distinguished: a paired t-test compared %s over the topics that both have, "+
+	test, unit := "a paired t-test", "topics"
+	if out.hidden {
+		test, unit = "McNemar’s test of right and wrong labels or a paired t-test", "examples"
+	}
+	return fmt.Sprintf("Entries that share a letter cannot be distinguished: %s compared %s over the %s that both have, "+
 		"and p was not below %v by Holm’s correction for %s.",
-		of, significanceLevel, plural.Count(pairs, "pair"))
+		test, of, unit, significanceLevel, plural.Count(pairs, "pair"))
 }
 
 // pageURL is where the page is with another measure, another comparison, or with all runs.

@@ -219,7 +219,7 @@ func leaderboardToolPage(out *LeaderboardOutput) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				if out.withIntervals() {
-					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "Whiskers are 95 % intervals: where the mean could lie for other topics of the same kind. ")
+					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "Whiskers are 95 % intervals: where the mean could lie for other topics or examples of the same kind. ")
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay/functions/tools/chart"
+	"assay/functions/tools/significance"
 	"assay/shared/lists"
 	"assay/shared/plural"
 	"assay/shared/webpage"
@@ -51,9 +52,64 @@ func (out *SignificanceOutput) pColumnCount() int {
 	return 2
 }
 
-// columnSpan is how many columns a test has, with more of them than those of p.
-func (out *SignificanceOutput) columnSpan(more int) string {
-	return strconv.Itoa(out.pColumnCount() + more)
+// pairTest is a test of pairs as the table shows it.
+type pairTest struct {
+	test, heading string
+	columns       []string // besides those of p
+	cells         func(*SignificancePair) []string
+}
+
+// pairTests are the tests that the table shows.
+func (out *SignificanceOutput) pairTests() []pairTest {
+	all := []pairTest{
+		{byT, "Paired t-test", []string{"t"}, func(p *SignificancePair) []string {
+			return figures(p.T, func(t *significance.TTest) []string { return []string{signed(&t.Statistic)} })
+		}},
+		{byWilcoxon, "Wilcoxon", []string{"W+", "W−"}, func(p *SignificancePair) []string {
+			return figures(p.Wilcoxon, func(w *significance.SignedRank) []string { return []string{rankSum(w.Plus), rankSum(w.Minus)} })
+		}},
+		{byRandomization, "Randomization", nil, nil},
+		{byMcNemar, "McNemar", []string{"First alone", "Second alone"}, func(p *SignificancePair) []string {
+			return figures(p.McNemar, func(m *significance.Discordant) []string {
+				return []string{strconv.Itoa(m.First), strconv.Itoa(m.Second)}
+			})
+		}},
+		{byBootstrap, "Bootstrap", []string{"from", "to"}, func(p *SignificancePair) []string {
+			return figures(p.Bootstrap, func(b *significance.Resampled) []string {
+				return []string{signed(&b.Interval.Low), signed(&b.Interval.High)}
+			})
+		}},
+	}
+	return slices.DeleteFunc(all, func(t pairTest) bool {
+		switch {
+		case out.Rounded || out.Test == byBootstrap:
+			return t.test != out.Test
+		case t.test == byMcNemar:
+			return !slices.ContainsFunc(out.Pairs, func(p SignificancePair) bool { return p.McNemar != nil })
+		default:
+			return t.test == byBootstrap
+		}
+	})
+}
+
+// figures are those of a test; nil where it has none.
+func figures[R any](result *R, of func(*R) []string) []string {
+	if result == nil {
+		return nil
+	}
+	return of(result)
+}
+
+// figures are those of the pair, or dashes.
+func (t pairTest) figures(p *SignificancePair) []string {
+	dashes := slices.Repeat([]string{"–"}, len(t.columns))
+	if t.cells == nil {
+		return dashes
+	}
+	if all := t.cells(p); all != nil {
+		return all
+	}
+	return dashes
 }
 
 // maxNamedPairs is how many pairs a sentence names one by one.
@@ -76,13 +132,13 @@ func (out *SignificanceOutput) conclude() []phrase {
 	say := func(format string, args ...any) { s = append(s, phrase{text: fmt.Sprintf(format, args...)}) }
 	switch {
 	case unknown == len(out.Pairs):
-		say("Nothing can be said of %s on %s", plural.Count(len(out.Runs), "run"), plural.Count(out.Topics, "topic"))
+		say("Nothing can be said of %s on %s", plural.Count(len(out.Runs), "run"), out.paired())
 	case len(different) == 0 && unknown > 0:
-		say("%s cannot be distinguished on %s", plural.Count(rest, "pair"), plural.Count(out.Topics, "topic"))
+		say("%s cannot be distinguished on %s", plural.Count(rest, "pair"), out.paired())
 	case len(different) == 0 && len(out.Pairs) == 1:
-		say("The two runs cannot be distinguished on %s", plural.Count(out.Topics, "topic"))
+		say("The two runs cannot be distinguished on %s", out.paired())
 	case len(different) == 0:
-		say("No two of %s can be distinguished on %s", plural.Count(len(out.Runs), "run"), plural.Count(out.Topics, "topic"))
+		say("No two of %s can be distinguished on %s", plural.Count(len(out.Runs), "run"), out.paired())
 	case len(different) <= maxNamedPairs:
 		for i, p := range different {
 			if i > 0 {
@@ -98,24 +154,33 @@ func (out *SignificanceOutput) conclude() []phrase {
 			s = append(s, out.runPhrase(better), phrase{text: " is better than "}, out.runPhrase(worse), phrase{text: mean})
 		}
 		if rest > 0 {
-			say("; %s cannot be distinguished on %s", plural.Count(rest, "other pair"), plural.Count(out.Topics, "topic"))
+			say("; %s cannot be distinguished on %s", plural.Count(rest, "other pair"), out.paired())
 		}
 	default:
 		s = append(s, out.concludeBest(len(different))...)
 	}
 	say(" (%s, %s, p below %v).", testNames[out.Test], correctionNames[out.Correction], significanceLevel)
 	if unknown > 0 {
-		say(" Of %s the test is not defined, since all differences are the same; use the randomization test.", plural.Count(unknown, "pair"))
+		say(" Of %s the test is not defined, %s.", plural.Count(unknown, "pair"), out.whyUndefined())
 	}
 	if least := out.lowestP(); least >= significanceLevel {
-		more := "on more topics, or with more rounds"
+		unit := out.unitName()
+		more := "on more " + unit + "s, or with more rounds"
 		if out.Topics <= allSigns {
-			more = "or on more topics" // all combinations of signs were tried
+			more = "or on more " + unit + "s" // all combinations of signs were tried
 		}
 		say(" No difference could have been: with %s, %s and this correction no p is below %s. Compare fewer runs, %s.",
-			plural.Count(out.Topics, "topic"), plural.Count(len(out.Pairs), "pair"), probability(&least), more)
+			out.paired(), plural.Count(len(out.Pairs), "pair"), probability(&least), more)
 	}
 	return s
+}
+
+// whyUndefined says why a test is not defined for runs that differ.
+func (out *SignificanceOutput) whyUndefined() string {
+	if out.Test == byBootstrap {
+		return "since too few samples have a value of both runs"
+	}
+	return "since all differences are the same; use the randomization test"
 }
 
 func (out *SignificanceOutput) runPhrase(run int) phrase { return phrase{out.Runs[run].Name, run + 1} }
@@ -163,17 +228,27 @@ func (out *SignificanceOutput) concludeBest(different int) []phrase {
 	return append(s, runPhrases(same, out.runPhrase)...)
 }
 
+// unitName is what values are of.
+func (out *SignificanceOutput) unitName() string { return cmp.Or(out.unit, "topic") }
+
+// paired says over how much the runs are paired.
+func (out *SignificanceOutput) paired() string { return plural.Count(out.Topics, out.unitName()) }
+
 // allSigns is how many differences significance.Randomization tries all signs of.
 const allSigns = 16
 
-// lowestP is the lowest p that the randomization test could have found; 0 for others, of which it says nothing.
+// lowestP is the lowest p that the randomization test or the bootstrap could have found; 0 for others, of which it says nothing.
 func (out *SignificanceOutput) lowestP() float64 {
-	if out.Test != byRandomization {
+	var least float64
+	switch {
+	case out.Test == byBootstrap:
+		least = 2 / float64(out.Rounds+1)
+	case out.Test != byRandomization:
 		return 0
-	}
-	least := math.Ldexp(2, -min(out.Topics, allSigns)) // all differences have one sign
-	if out.Topics > allSigns {
-		least = min(least, 1/float64(out.Rounds+1))
+	case out.Topics > allSigns:
+		least = min(math.Ldexp(2, -allSigns), 1/float64(out.Rounds+1))
+	default:
+		least = math.Ldexp(2, -out.Topics) // all differences have one sign
 	}
 	if out.Correction == byHolm || out.Correction == byBonferroni { // the other leaves a p that all pairs have as it is
 		least *= float64(len(out.Pairs))
@@ -182,7 +257,8 @@ func (out *SignificanceOutput) lowestP() float64 {
 }
 
 var (
-	testNames       = map[string]string{byT: "paired t-test", byWilcoxon: "Wilcoxon's signed-rank test", byRandomization: "randomization test"}
+	testNames = map[string]string{byT: "paired t-test", byWilcoxon: "Wilcoxon's signed-rank test", byRandomization: "randomization test",
+		byMcNemar: "McNemar's test", byBootstrap: "paired bootstrap"}
 	correctionNames = map[string]string{byHolm: "Holm's correction", byBonferroni: "Bonferroni's correction",
 		byBH: "the correction of Benjamini and Hochberg", byNone: "not corrected"}
 )
@@ -219,8 +295,16 @@ func (out *SignificanceOutput) means() chart.Chart {
 		all = append(all, chart.Bar{Label: fmt.Sprintf("%d. %s", i+1, r.Name), Value: r.Mean, Interval: (*chart.Interval)(&r.Interval)})
 	}
 	return chart.Bars(chart.Caption{
-		ID: "means", Title: "Mean " + out.Measure + " of each run with 95 % intervals", Description: "The table of runs has the same numbers.",
+		ID: "means", Title: out.valueName() + " of each run with 95 % intervals", Description: "The table of runs has the same numbers.",
 	}, all)
+}
+
+// valueName says what each run has.
+func (out *SignificanceOutput) valueName() string {
+	if out.Test == byBootstrap {
+		return out.Measure
+	}
+	return "Mean " + out.Measure
 }
 
 // bestFirst are the indices of the runs, the best first.
@@ -269,22 +353,27 @@ func (out *SignificanceOutput) omittedTopics() string {
 	if out.LeftOut == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s that only some have left out", plural.Count(out.LeftOut, "topic"))
+	return fmt.Sprintf("; %s that only some have left out", plural.Count(out.LeftOut, out.unitName()))
 }
 
-// randomizationMethod says how the randomization test was done.
-func (out *SignificanceOutput) randomizationMethod() string {
+// method says how p was found.
+func (out *SignificanceOutput) method() string {
 	exact := 0
 	for _, p := range out.Pairs {
 		if p.Randomization != nil && p.Randomization.Exact {
 			exact++
 		}
 	}
-	switch exact {
-	case len(out.Pairs):
-		return "counted all combinations of signs"
-	case 0:
-		return fmt.Sprintf("drew %d combinations of signs for each pair", out.Rounds)
+	drew := fmt.Sprintf("drew %d combinations of signs for each pair", out.Rounds)
+	switch {
+	case out.Rounded:
+		return "Others than the organizers are shown one test."
+	case out.Test == byBootstrap:
+		return fmt.Sprintf("The bootstrap measured the runs on %d samples of the examples.", out.Rounds)
+	case exact == len(out.Pairs):
+		drew = "counted all combinations of signs"
+	case exact > 0:
+		drew += ", or counted all where they are fewer"
 	}
-	return fmt.Sprintf("drew %d combinations of signs for each pair, or counted all where they are fewer", out.Rounds)
+	return fmt.Sprintf("The t-tests have %s of freedom, and the randomization test %s.", plural.Count(out.Topics-1, "degree"), drew)
 }

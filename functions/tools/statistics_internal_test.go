@@ -121,7 +121,7 @@ func TestCliques_AgreeWithExhaustiveSearch(t *testing.T) {
 // TestLeaderboard_GroupsIgnoreRounding has two runs that differ by .1 on each of two topics, which are too few to distinguish them.
 func TestLeaderboard_GroupsIgnoreRounding(t *testing.T) {
 	a, b := map[string]float64{"1": .3, "2": .8}, map[string]float64{"1": .2, "2": .7}
-	if p := differenceP(a, b); p != .5 {
+	if p := pairedP([]float64{.3, .8}, []float64{.2, .7}); p != .5 {
 		t.Errorf("p = %v, want .5", p)
 	}
 	out := LeaderboardOutput{Entries: make([]LeaderboardEntry, 2)}

@@ -47,29 +47,60 @@ func oneMeasureRequest(runs []inputs.RunReference, truth *inputs.TruthReference,
 // maxValue is the size up to which values are computed with: sums and differences of such are finite.
 const maxValue = 1e300
 
-// valuesByTopic returns, of each run, the values of the one measure by topic, and all topics in byte order, so that a seed gives the
-// same answer again.
-func valuesByTopic(ctx context.Context, results *inputs.Results) (by []map[string]float64, topics []string, err error) {
-	values, err := results.Values(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	name, all := results.Measures[0], map[string]bool{}
+// topicValues are the values of the one measure.
+type topicValues struct {
+	by     []map[string]float64 // of each run by topic, or by the id of an example
+	topics []string             // all of them in byte order, so that a seed gives the same answer again
+	hidden bool                 // the caller is shown none of the values
+}
+
+func valuesByTopic(results *inputs.Results, values []inputs.Values) (v topicValues, err error) {
+	all := map[string]bool{}
 	for i := range values {
-		one := inputs.ByTopic(values[i].Topics, name)
+		one := values[i].Topics.Of(results.Measures[0])
 		for topic, x := range one {
 			if math.Abs(x) > maxValue {
-				return nil, nil, problem.InvalidMember(fmt.Sprintf("/runs/%d", i), "has the value %v, which is too large to be computed with", x)
+				return v, problem.InvalidMember(fmt.Sprintf("/runs/%d", i), "has values of single topics that are too large to be computed with")
 			}
 			all[topic] = true
 		}
-		by = append(by, one)
+		v.by, v.hidden = append(v.by, one), v.hidden || values[i].Topics.Hidden()
 	}
-	if len(all) == 0 {
-		return nil, nil, problem.InvalidMember("/measure",
-			"%q has no values per topic here: name a measure that evaluates each topic, as those of retrieval do", name)
+	v.topics = slices.Sorted(maps.Keys(all))
+	return v, nil
+}
+
+// require returns the problem that there are no values of the measure.
+func (v topicValues) require(measure string) error {
+	if len(v.topics) > 0 {
+		return nil
 	}
-	return by, slices.Sorted(maps.Keys(all)), nil
+	return problem.InvalidMember("/measure", "%q has no values per topic or by example here: name a measure that is a mean over them; or "+
+		"send a truth of labels or numbers, for which significance compares by other measures too", measure)
+}
+
+// pairedP is the p of two runs on the topics that both have: of Student's t-test or, where the differences have no spread, of the
+// randomization test. It is 1 when there is nothing to test.
+func pairedP(a, b []float64) float64 {
+	if t, err := significance.PairedT(a, b); err == nil {
+		return t.P
+	}
+	if f, err := significance.Randomization(a, b, 0, significance.Rounds); err == nil {
+		return f.P
+	}
+	return 1
+}
+
+// roundedP is the p of two runs whose values are hidden, as little of it as may be known: of McNemar's test where all values are 0 or
+// 1, and else as pairedP has it.
+func roundedP(a, b []float64) float64 {
+	if !significance.Binary(a) || !significance.Binary(b) {
+		return significance.Level(pairedP(a, b))
+	}
+	if m, err := significance.McNemar(a, b); err == nil {
+		return significance.Level(m.P)
+	}
+	return 1
 }
 
 // pairedValues returns the values of each run for the topics that all runs have, in the order of the topics.
@@ -107,9 +138,9 @@ func inTopicOrder(byTopic map[string]float64) []float64 {
 	return lists.Map(slices.Sorted(maps.Keys(byTopic)), func(topic string) float64 { return byTopic[topic] })
 }
 
-// meanInterval is the bootstrap interval of a value that is the mean over topics; nil when it is none, such as a number of
-// documents or a geometric mean.
-func meanInterval(ctx context.Context, value *float64, byTopic map[string]float64, seed uint64,
+// meanInterval is the bootstrap interval of a value that is the mean over topics, or that of the normal distribution where the values are
+// hidden; nil when it is none, such as a number of documents or a geometric mean.
+func meanInterval(ctx context.Context, value *float64, byTopic map[string]float64, hidden bool, seed uint64,
 	rounds int) (*significance.Interval, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -122,7 +153,11 @@ func meanInterval(ctx context.Context, value *float64, byTopic map[string]float6
 	if math.Abs(average(values)-*value) > rounding*max(1, math.Abs(*value)) {
 		return nil, nil
 	}
-	interval, err := significance.Bootstrap(values, seed, rounds)
+	compute := func() (significance.Interval, error) { return significance.Bootstrap(values, seed, rounds) }
+	if hidden {
+		compute = func() (significance.Interval, error) { return significance.Normal(values) }
+	}
+	interval, err := compute()
 	if errors.Is(err, significance.ErrUndefined) {
 		return nil, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"assay/functions/tools/significance"
 	"assay/shared/lists"
 	"assay/shared/plural"
+	"assay/shared/problem"
 	"assay/shared/webpage"
 
 	"github.com/a-h/templ"
@@ -85,10 +86,22 @@ var topicsTool = define(metadata{
 		}
 		return func(ctx context.Context) (out TopicsOutput, err error) {
 			out = TopicsOutput{MeasureUsed: measureUsed(results), Sort: cmp.Or(in.Sort, sortHardest)}
-			by, topics, err := valuesByTopic(ctx, results)
+			values, err := results.Values(ctx)
 			if err != nil {
 				return out, err
 			}
+			v, err := valuesByTopic(results, values)
+			if err == nil {
+				err = v.require(out.Measure)
+			}
+			switch {
+			case err != nil:
+				return out, err
+			case v.hidden:
+				return out, problem.Forbidden.New("Values of single examples tell the truth, so only the organizers of the task are shown them. " +
+					"The tool significance compares the runs without showing them, and with a truth of your own this tool works too.")
+			}
+			by, topics := v.by, v.topics
 			for i, r := range results.Runs {
 				shown := TopicsRun{MeasuredRun: measuredRun(r)}
 				if len(by[i]) > 0 {

@@ -1,5 +1,25 @@
 // Package evaluation writes and reads evaluations in the store: Writer writes the results of evaluators, Leaderboard ranks them as one
 // caller may see them, and ReadTopics reads the values per topic. No other package writes or reads these formats.
+//
+// # Values that tell the truth
+//
+// Who sees an evaluation sees its measures. Of kinds of evaluators that say so (measure.EvaluatorKind.SafePerTopic) the same callers see
+// the values per topic: these tell which topics are hard, but not which documents are relevant. Of other kinds, such as classification and
+// regression, values are of single examples, and say which predictions are right or how far off they are: with the run at hand that is
+// the truth, and a few runs give all of it. So they, and the confusion matrix, are for the organizers of the task and administrators;
+// Hides decides that for all that reads them.
+//
+// For others the server computes from them what tells about as little as the measures do:
+//
+//   - The interval of a mean by the normal distribution, with ends of few digits. Of values 0 and 1 it follows from the mean
+//     and their number. Of errors it adds their spread, with too few digits to carry many numbers at once. A bootstrap would
+//     reveal by many seeds which examples have which values, because what each seed draws is known.
+//   - For a pair of runs, p of one test, rounded up to one of seven levels before it is corrected. McNemar's counts, the statistic of a
+//     t-test, Cohen's d and exact p give the number of examples on which two runs differ: for crafted runs as much as the score of another
+//     run, so that n runs of a team would tell as much as n²/2, and no quota of runs would bound that. A level is at most 2.8 bits, and
+//     mostly less than one; the score of a run on 1,000 examples is up to ten. There is one test, without a seed, because the thresholds
+//     of several tests or many draws would tell where between two levels p is.
+//   - How many examples there are, which all know who submit. Every run has all of them, so that none is left out.
 package evaluation
 
 import (

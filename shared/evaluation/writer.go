@@ -2,13 +2,10 @@ package evaluation
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"strings"
@@ -16,7 +13,6 @@ import (
 	"assay/shared/blob"
 	"assay/shared/measure"
 	"assay/shared/measure/lines"
-	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/records"
@@ -91,7 +87,7 @@ func (w *Writer) outcome(ctx context.Context, run *record.RunItem, truth *record
 	}
 	plain := Digest(truth.Files)
 	e.Digests = record.Digests{Run: Digest(run.Files), Truth: secret.Digest(plain), PlainTruth: plain}
-	topics, err := newTopics(ctx, w.Files, e, result.PerTopic)
+	topics, err := newTopics(ctx, w.Files, e, result)
 	return queue.Outcome{Evaluation: e, Topics: topics, Truth: truth, Warnings: result.Warnings}, err
 }
 
@@ -102,41 +98,6 @@ func Digest(files []record.File) string {
 		_, _ = io.WriteString(h, f.SHA256+"\n") // a hash never fails
 	}
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// newTopics returns the record of the values per topic of e, or nil when there are none. Values that are too large for a
-// record it writes to the object store.
-func newTopics(ctx context.Context, files blob.Store, e *record.EvaluationItem,
-	values map[string]map[string]float64) (*record.Topics, error) {
-	if len(values) == 0 {
-		return nil, nil
-	}
-	t := &record.Topics{Meta: e.Meta, PerTopic: values}
-	b, err := json.Marshal(values)
-	if err != nil || len(b) <= record.MaxTopicBytes {
-		return t, err
-	}
-	o := blob.Object{Size: int64(len(b)), SHA256: fmt.Sprintf("%x", sha256.Sum256(b)), MediaType: "application/json"}
-	o.Key = record.ObjectKey(record.HolderEvaluations, e.ID, o.SHA256)
-	t.PerTopic, t.ObjectKey = nil, o.Key
-	return t, files.Put(ctx, o, bytes.NewReader(b))
-}
-
-// ReadTopics returns the values of a record that newTopics made; nil when t is nil.
-func ReadTopics(ctx context.Context, files blob.Store, t *record.Topics) (values map[string]map[string]float64, err error) {
-	if t == nil || t.ObjectKey == "" {
-		if t != nil {
-			values = t.PerTopic
-		}
-		return values, nil
-	}
-	f, err := files.Open(ctx, t.ObjectKey)
-	if err != nil {
-		return nil, problem.Unavailable.Wrap(err, "The values per topic cannot be read at the moment. Try again in a few seconds.")
-	}
-	defer func() { _ = f.Close() }() // decoding has read all of it
-	err = json.NewDecoder(f).Decode(&values)
-	return values, err
 }
 
 // RunTagBytes is how many bytes of a run RunTag reads at most.

@@ -20,7 +20,7 @@ type Truth struct {
 	// Known returns the ids of the truth and the set of its labels, as far as they are asked for and there; nil when there is nothing.
 	Known  func(ids, labels bool) *Known
 	Bytes  int64 // about how much memory it takes
-	Topics int   // how many there will be values for; 0 when there are none per topic
+	Topics int   // how many topics there will be values for; 0 when there are none, or values by example, of which there are few
 }
 
 // Evaluation is the result of one run, with the run as far as it was kept to be validated.
@@ -28,6 +28,10 @@ type Evaluation struct {
 	Result      Result
 	Diagnostics []Diagnostic
 	Kept        Kept // nil: nothing is kept
+	// Resample returns the value of a measure over a sample of the examples, by their indices below Examples; nil where it is not defined.
+	// There is none where the kind cannot do that, or for more than MaxExamples.
+	Resample func(m Measure, examples []int) *float64
+	Examples int
 }
 
 // Kept is a run that was read and compared with a truth.

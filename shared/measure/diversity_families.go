@@ -12,11 +12,12 @@ var (
 
 // diversityEvaluator declares rankings with subtopics. Names and parameters of measures are those of ir-measures.
 var diversityEvaluator = EvaluatorKind{
-	Kind:       Diversity,
-	Definition: "Rankings of topics that have subtopics (intents, aspects): how many of them documents cover, and how early",
-	Truth:      "Diversity qrels as of the TREC Web tracks, a line each: topic, subtopic, document, grade.",
-	Formats:    []string{TRECRun},
-	Defaults:   []string{"alpha_nDCG@20", "ERR_IA@20", "StRecall@20"},
+	Kind:         Diversity,
+	SafePerTopic: true,
+	Definition:   "Rankings of topics that have subtopics (intents, aspects): how many of them documents cover, and how early",
+	Truth:        "Diversity qrels as of the TREC Web tracks, a line each: topic, subtopic, document, grade.",
+	Formats:      []string{TRECRun},
+	Defaults:     []string{"alpha_nDCG@20", "ERR_IA@20", "StRecall@20"},
 	Families: []Family{
 		{Name: "alpha_nDCG", Aliases: []string{"alpha_NDCG"}, Cutoff: RequiredDepth, Parameters: []Parameter{redundancy, relLevel},
 			HigherIsBetter: true, Definition: "alpha_DCG relative to that of an ideal ranking, which takes the document of most gain next."},

@@ -54,6 +54,9 @@ type EvaluatorKind struct {
 	HasLabels  bool     `json:"hasLabels,omitempty" doc:"whether the truth has a set of labels, which a dataset can declare public"`
 	Defaults   []string `json:"defaults" doc:"the measures that are computed where none is named"`
 	Families   []Family `json:"-"`
+	// SafePerTopic says that values by topic or example tell no more of the truth than measures do, so that who is shown those is shown
+	// these. Of other kinds they say which predictions are right or how far off they are, and are hidden: package evaluation.
+	SafePerTopic bool `json:"-"`
 	// alias returns the measure that a name of another program stands for; nil: there are none.
 	alias func(text string) string
 }

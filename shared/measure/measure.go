@@ -74,13 +74,34 @@ type Result struct {
 	// Measures has every measure asked for; nil when it is not defined for the data, and then Reasons says why.
 	Measures map[string]*float64
 	Reasons  map[string]string
-	// PerTopic has, for retrieval, the values of each topic of the truth, and for texts those of each example, of measures that are means,
-	// unless there are more than MaxExamples; nil otherwise.
+	// PerTopic has the values of each topic of the truth or, of measures that are means over examples, of each example, by its id; nil
+	// where there are none, or more than MaxExamples.
 	PerTopic map[string]map[string]float64
+	// Classes has, for classification, what was predicted for each label; nil where there are more than MaxClasses of them.
+	Classes *Classes
 	// Warnings are diagnostics that did not stop the evaluation.
 	Warnings []Diagnostic
 	// RunTag is the run's name in TREC's format, if the evaluation has read it.
 	RunTag string
+}
+
+// MaxClasses is the most labels that Classes has.
+const MaxClasses = 50
+
+// Classes compares predicted with true labels: those that occur in the truth or in the run, in the order of numbers where all of them
+// are numbers, and else of their bytes.
+type Classes struct {
+	Labels []Class `json:"labels" doc:"those that occur in the truth or in the run"`
+	Matrix [][]int `json:"matrix" doc:"the confusion matrix: examples that truly have the label of the row, and are predicted with that of the column"`
+}
+
+// Class is how well one label is predicted.
+type Class struct {
+	Label     string  `json:"label"`
+	Precision float64 `json:"precision" doc:"share of its predictions that are right; 0 without a prediction"`
+	Recall    float64 `json:"recall" doc:"share of its examples that are found; 0 without an example"`
+	F1        float64 `json:"f1" doc:"harmonic mean of both"`
+	Support   int     `json:"support" doc:"examples that truly have it"`
 }
 
 // Compute returns the result of measures, each of which has a finite value or the reason why it has none.

@@ -316,3 +316,16 @@ func TestSum_OfEqualMeansIsEqual(t *testing.T) {
 		t.Errorf("%v and %v", x, y)
 	}
 }
+
+// TestEvaluators_HideValuesThatTellTheTruth has every kind, so that nobody adds one without deciding.
+func TestEvaluators_HideValuesThatTellTheTruth(t *testing.T) {
+	safe := map[Kind]bool{
+		Retrieval: true, "diversity": true, "text": true, "spans": true,
+		Classification: false, Regression: false, Clustering: false, "multilabel": false, "probabilities": false,
+	}
+	for _, e := range Evaluators {
+		if want, decided := safe[e.Kind]; !decided || e.SafePerTopic != want {
+			t.Errorf("SafePerTopic of %s is %v, and decided here: %v", e.Kind, e.SafePerTopic, decided)
+		}
+	}
+}

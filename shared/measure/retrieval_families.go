@@ -19,11 +19,12 @@ func relLevelWithoutDefault(meaning string) Parameter {
 // retrievalEvaluator declares retrieval. Names and parameters of measures are those of ir-measures (MacAvaney, Macdonald, Ounis:
 // Streamlining Evaluation with ir-measures, ECIR 2022), and judged_only of infAP, which trec_eval computes with -J.
 var retrievalEvaluator = EvaluatorKind{
-	Kind:       Retrieval,
-	Definition: "Rankings: which documents are found for each topic",
-	Truth:      "Relevance judgments as TREC qrels, a line each: topic, 0, document, grade.",
-	Formats:    []string{TRECRun},
-	Defaults:   []string{"nDCG@10", "AP", "RR", "P@10", "R@1000"},
+	Kind:         Retrieval,
+	SafePerTopic: true,
+	Definition:   "Rankings: which documents are found for each topic",
+	Truth:        "Relevance judgments as TREC qrels, a line each: topic, 0, document, grade.",
+	Formats:      []string{TRECRun},
+	Defaults:     []string{"nDCG@10", "AP", "RR", "P@10", "R@1000"},
 	Families: []Family{
 		{Name: "nDCG", Aliases: []string{"NDCG"}, Cutoff: OptionalDepth, HigherIsBetter: true,
 			Parameters: []Parameter{

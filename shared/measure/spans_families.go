@@ -19,12 +19,13 @@ var (
 )
 
 var spansEvaluator = EvaluatorKind{
-	Kind:       Spans,
-	Definition: "Spans: the parts of each text, or tags of its tokens",
-	Truth:      "The true spans of each text, or the true tags of its tokens, written as runs are.",
-	Formats:    []string{CoNLL, JSONL},
-	ValueField: "spans",
-	Defaults:   []string{"F1(average=micro)", "Precision(average=micro)", "Recall(average=micro)"},
+	Kind:         Spans,
+	SafePerTopic: true,
+	Definition:   "Spans: the parts of each text, or tags of its tokens",
+	Truth:        "The true spans of each text, or the true tags of its tokens, written as runs are.",
+	Formats:      []string{CoNLL, JSONL},
+	ValueField:   "spans",
+	Defaults:     []string{"F1(average=micro)", "Precision(average=micro)", "Recall(average=micro)"},
 	Families: []Family{
 		{Name: "F1", Cutoff: NoCutoff, Parameters: matching, oneOf: averageOrType, HigherIsBetter: true,
 			Definition: "Harmonic mean of precision and recall."},

@@ -14,8 +14,9 @@ var (
 
 // textEvaluator declares measures of texts. Parameters have the names of rouge-score and sacrebleu.
 var textEvaluator = EvaluatorKind{
-	Kind:       Text,
-	Definition: "Texts: one for each item, such as an answer, a summary or a translation",
+	Kind:         Text,
+	SafePerTopic: true,
+	Definition:   "Texts: one for each item, such as an answer, a summary or a translation",
 	Truth: "The references of each item: a text or, in JSON lines, an array of texts. An empty text or array says that there is nothing " +
 		"to answer.",
 	Formats:    []string{JSONL, CSV},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"assay/shared/access"
+	"assay/shared/measure"
 	"assay/shared/store"
 )
 
@@ -93,7 +94,8 @@ type Evaluation struct {
 	Measures       map[string]*float64           `json:"measures" doc:"by name; null when a measure is not defined for the data"`
 	Reasons        map[string]string             `json:"reasons,omitempty" doc:"why a measure is null"`
 	Digests        Digests                       `json:"digests"`
-	PerTopic       map[string]map[string]float64 `json:"perTopic,omitempty" doc:"values by topic and name; only when a single evaluation is asked for"`
+	PerTopic       map[string]map[string]float64 `json:"perTopic,omitempty" doc:"values by topic and name, or by the id of an example, of measures that are means over them, of up to 10,000 examples; only when a single evaluation is asked for. Those that tell the truth, as of labels and numbers, are for organizers"`
+	Classes        *measure.Classes              `json:"classes,omitempty" doc:"what was predicted for each label, of up to 50; only when a single evaluation is asked for, and for organizers"`
 
 	// Runs is how many runs of the team are on a leaderboard that shows the best of each, where they were counted.
 	Runs int `json:"-"`
@@ -104,7 +106,7 @@ type Evaluation struct {
 // MeasureNames lists the names of Measures in the order in which the dataset gives them.
 func (e *Evaluation) MeasureNames() []string { return e.columns }
 
-// EvaluationItem is an evaluation as the store holds it; its PerTopic is empty, for that stands in Topics.
+// EvaluationItem is an evaluation as the store holds it; its PerTopic and Classes are empty, for these stand in Topics.
 type EvaluationItem struct {
 	Evaluation
 	Access AccessAttributes `json:"access"`
@@ -175,11 +177,12 @@ func rankKey(value *float64, lowerIsBetter bool) string {
 	return fmt.Sprintf("%016x", bits)
 }
 
-// Topics is an evaluation's values per topic, or where in the object store they are.
+// Topics is an evaluation's values per topic, or where in the object store they are, and what was predicted for each label.
 type Topics struct {
 	Meta      // ID is the evaluation's
 	PerTopic  map[string]map[string]float64
 	ObjectKey string
+	Classes   *measure.Classes `json:",omitempty"`
 }
 
 // ObjectKeys names the object with the values, if there is one.

@@ -3,6 +3,7 @@ package inputs
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"assay/shared/access"
@@ -200,14 +201,17 @@ func (r *Ranking) otherVersion(ctx context.Context, asked RankingRequest) ([]pla
 	return places, err
 }
 
-// Values returns, of each entry, the values of the ranking's measure by topic; empty of one that has none.
-func (r *Ranking) Values(ctx context.Context) ([]map[string]float64, error) {
-	ids := lists.Map(r.Entries, func(e RankedEntry) string { return e.ID })
-	all := make([]map[string]float64, len(ids))
-	return all, r.resolver.forEachTopics(ctx, ids, func(i int, perTopic map[string]map[string]float64) error {
-		all[i] = ByTopic(perTopic, r.Measure)
+// Values returns, of each entry, the values of the ranking's measure by topic; empty of one that has none. Hidden says that not everyone
+// who sees the entries is shown these: since all get the same leaderboard, it must tell nobody single ones.
+func (r *Ranking) Values(ctx context.Context) (all []map[string]float64, hidden bool, err error) {
+	everyone := lists.Map(r.Entries, func(e RankedEntry) stored { return stored{e.ID, e.Evaluator.Kind, 0} })
+	all = make([]map[string]float64, len(everyone))
+	err = r.resolver.forEachTopics(ctx, everyone, func(i int, topics evaluation.Topics) error {
+		all[i] = topics.Of(r.Measure)
 		return nil
 	})
+	hidden = slices.ContainsFunc(everyone, func(s stored) bool { return evaluation.Hides(s.kind, s.roles) })
+	return all, hidden, err
 }
 
 // ReadableRuns returns the runs of the entries, up to so many, whose files the caller may read, in the order of the ranking.

@@ -3,8 +3,6 @@ package inputs
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -29,6 +27,9 @@ type ResultsRequest struct {
 	One bool
 	// WithFiles says that the files of the runs are to be read as well.
 	WithFiles bool
+	// ByExample says that the one measure is wanted by example, or over samples of them: one that the evaluations have no such values
+	// of is computed against the truth of the dataset, if the caller may read it.
+	ByExample bool
 }
 
 // Results are the values of runs that can be had.
@@ -47,21 +48,14 @@ const valuesBytes = 4 << 20
 
 // Values are those of one run.
 type Values struct {
-	Measures    map[string]*float64           // null when not defined
-	Reasons     map[string]string             // why
-	Topics      map[string]map[string]float64 // by topic and measure; of retrieval
+	Measures    map[string]*float64 // null when not defined
+	Reasons     map[string]string   // why
+	Topics      evaluation.Topics
 	Diagnostics []measure.Diagnostic
-}
-
-// ByTopic returns, of values by topic and measure, those of the measure.
-func ByTopic(perTopic map[string]map[string]float64, measure string) map[string]float64 {
-	values := map[string]float64{}
-	for topic, measures := range perTopic {
-		if x, ok := measures[measure]; ok {
-			values[topic] = x
-		}
-	}
-	return values
+	// Resample returns the value of the one measure over a sample of the examples, by their indices; nil where it is not defined. There is
+	// none where the values were not computed for this answer, or the evaluator cannot do that.
+	Resample func(examples []int) *float64
+	Examples int // to sample from
 }
 
 // Results gathers the runs and what their values are to be had from: the truth that is named; or the evaluations of the
@@ -93,21 +87,53 @@ func (resolver *Resolver) Results(ctx context.Context, asked ResultsRequest) (*R
 	}
 	unknown := r.matchMeasures(asked)
 	if len(unknown) == 0 {
-		return r, nil
+		if has, err := r.hasValues(ctx, asked); has || err != nil {
+			return r, err
+		}
+		asked.Measures = r.Measures
 	}
 	if r.Truth, err = resolver.DatasetTruth(ctx, r.Runs); err != nil {
 		return nil, err
 	}
 	if r.Truth == nil {
-		return nil, problem.Check(unknown)
+		return r, problem.Check(unknown)
 	}
-	if !asked.WithFiles { // who may read the truth may read the files of the runs
-		if r.Runs, err = resolver.Runs(ctx, "/runs", asked.Runs); err != nil {
+	if !asked.WithFiles { // organizers may read both; others may read a truth that is public, and not the files of the runs
+		withFiles, err := resolver.Runs(ctx, "/runs", asked.Runs)
+		if problem.NotFound.Is(err) && len(unknown) == 0 {
+			r.Truth = nil
+			return r, nil
+		}
+		if err != nil {
 			return nil, err
 		}
+		r.Runs = withFiles
 	}
 	err = r.checkMeasures(asked)
 	return r, err
+}
+
+// hasValues reports whether the evaluations have what is asked for, as far as the first of them tells.
+func (r *Results) hasValues(ctx context.Context, asked ResultsRequest) (has bool, err error) {
+	if !asked.ByExample || !r.OfExamples() {
+		return true, nil
+	}
+	err = r.resolver.forEachTopics(ctx, r.storedOf(r.Runs[:1]), func(_ int, topics evaluation.Topics) error {
+		has = len(topics.Of(r.Measures[0])) > 0
+		return nil
+	})
+	return has, err
+}
+
+// OfExamples reports whether values are of single examples that tell the truth, and not of topics.
+func (r *Results) OfExamples() bool { return evaluation.Hides(string(r.kind), 0) }
+
+// Unit is what values are of.
+func (r *Results) Unit() string {
+	if e := measure.EvaluatorOf(r.kind); e != nil && e.Formats[0] != measure.TRECRun {
+		return "example"
+	}
+	return "topic"
 }
 
 // seesValues reports whether a caller with the roles may have the values of a run. A caller who sees a run, and would see its values, is
@@ -209,7 +235,7 @@ func (r *Results) readEvaluations(ctx context.Context, withFiles bool) error {
 					"again once both are evaluated against the newest", e.TruthVersion, r.Runs[0].pointer, first.TruthVersion)
 		}
 		run.evaluation, run.EvaluationID = e, e.ID
-		r.resolver.addDependency("evaluation %s %d", e.ID, e.Version)
+		r.resolver.addDependency("evaluation %s %d %t", e.ID, e.Version, evaluation.Hides(e.Evaluator.Kind, run.roles))
 	}
 	r.kind, r.TruthVersion = measure.Kind(first.Evaluator.Kind), first.TruthVersion
 	r.lower = map[string]bool{first.PrimaryMeasure: first.LowerIsBetter}
@@ -272,21 +298,29 @@ func (r *Results) Values(ctx context.Context) ([]Values, error) {
 	}
 	truth, err := r.Truth.read(ctx, r.Measures)
 	if err == nil {
-		err = r.checkValueCount(truth.Topics() * len(r.Runs))
+		err = checkValueCount(truth.Topics() * len(r.Runs) * len(r.Measures))
 	}
 	if err != nil {
 		return nil, err
 	}
 	all := make([]Values, len(r.Runs))
 	for i, run := range r.Runs {
-		result, diagnostics, err := truth.Evaluate(ctx, run.files)
+		e, err := truth.Read(ctx, run.files)
 		if err == nil {
-			err = run.CheckDiagnostics(diagnostics)
+			err = run.CheckDiagnostics(e.Diagnostics)
 		}
 		if err != nil {
 			return nil, err
 		}
-		all[i] = Values{result.Measures, result.Reasons, result.PerTopic, diagnostics}
+		all[i] = Values{Measures: e.Result.Measures, Reasons: e.Result.Reasons, Topics: evaluation.Computed(e.Result), Diagnostics: e.Diagnostics}
+		if e.Resample != nil {
+			m, err := measure.Parse(r.kind, r.Measures[0])
+			if err != nil {
+				return nil, err
+			}
+			all[i].Examples = e.Examples
+			all[i].Resample = func(examples []int) *float64 { return e.Resample(m, examples) }
+		}
 	}
 	return all, nil
 }
@@ -294,9 +328,9 @@ func (r *Results) Values(ctx context.Context) ([]Values, error) {
 // MaxValues is how many values per topic one invocation works on: some 100 MB.
 const MaxValues = 1_000_000
 
-// checkValueCount refuses what would be too much for one invocation: so many topics, counted for each run.
-func (r *Results) checkValueCount(topics int) error {
-	if n := topics * len(r.Measures); n > MaxValues {
+// checkValueCount refuses what would be too much for one invocation.
+func checkValueCount(n int) error {
+	if n > MaxValues {
 		return problem.InvalidMember("/runs",
 			"there are %d values of single topics for so many runs and measures, and at most %d are worked on at once: name fewer runs or measures",
 			n, MaxValues)
@@ -306,43 +340,51 @@ func (r *Results) checkValueCount(topics int) error {
 
 // storedValues returns the values that the evaluations have.
 func (r *Results) storedValues(ctx context.Context) ([]Values, error) {
-	ids := lists.Map(r.Runs, func(run *Run) string { return run.EvaluationID })
-	all := make([]Values, len(ids))
+	all := make([]Values, len(r.Runs))
 	var count atomic.Int64
-	return all, r.resolver.forEachTopics(ctx, ids, func(i int, perTopic map[string]map[string]float64) error {
-		for _, values := range perTopic {
-			maps.DeleteFunc(values, func(name string, _ float64) bool { return !slices.Contains(r.Measures, name) })
-		}
+	return all, r.resolver.forEachTopics(ctx, r.storedOf(r.Runs), func(i int, topics evaluation.Topics) error {
+		topics.Keep(r.Measures)
 		e := r.Runs[i].evaluation
-		all[i] = Values{Measures: map[string]*float64{}, Reasons: map[string]string{}, Topics: perTopic}
+		all[i] = Values{Measures: map[string]*float64{}, Reasons: map[string]string{}, Topics: topics}
 		for _, name := range r.Measures {
 			all[i].Measures[name] = e.Measures[name]
 			if reason, ok := e.Reasons[name]; ok {
 				all[i].Reasons[name] = reason
 			}
 		}
-		return r.checkValueCount(int(count.Add(int64(len(perTopic)))))
+		return checkValueCount(int(count.Add(int64(topics.Count()))))
 	})
+}
+
+// storedOf returns whose values per topic to read for the caller.
+func (r *Results) storedOf(runs []*Run) []stored {
+	return lists.Map(runs, func(run *Run) stored { return stored{run.EvaluationID, run.evaluation.Evaluator.Kind, run.roles} })
+}
+
+// stored is an evaluation whose values per topic are read, by an evaluator of the kind, for a caller with the roles.
+type stored struct {
+	id, kind string
+	roles    access.Role
 }
 
 // topicsAtOnce is of how many evaluations the values per topic are read at the same time.
 const topicsAtOnce = 8
 
-// forEachTopics calls do with the values per topic of each evaluation, by topic and measure, of several at the same time.
-func (resolver *Resolver) forEachTopics(ctx context.Context, ids []string,
-	do func(i int, perTopic map[string]map[string]float64) error) error {
-	for first := 0; first < len(ids); first += topicsAtOnce {
-		some := ids[first:min(first+topicsAtOnce, len(ids))]
-		found, err := records.GetAll[record.Topics](ctx, resolver.call.Store, resolver.call.Consistency, records.Keys(some, record.TopicsKey)...)
+// forEachTopics calls do with the values per topic of each evaluation, of several at the same time.
+func (resolver *Resolver) forEachTopics(ctx context.Context, all []stored, do func(i int, topics evaluation.Topics) error) error {
+	for first := 0; first < len(all); first += topicsAtOnce {
+		some := all[first:min(first+topicsAtOnce, len(all))]
+		ids := lists.Map(some, func(s stored) string { return s.id })
+		found, err := records.GetAll[record.Topics](ctx, resolver.call.Store, resolver.call.Consistency, records.Keys(ids, record.TopicsKey)...)
 		if err != nil {
 			return err
 		}
 		err = records.Concurrently(len(some), func(i int) error {
-			perTopic, err := evaluation.ReadTopics(ctx, resolver.call.Files, found[i])
+			topics, err := evaluation.ReadTopics(ctx, resolver.call.Files, some[i].kind, some[i].roles, found[i])
 			if err != nil {
 				return err
 			}
-			return do(first+i, perTopic)
+			return do(first+i, topics)
 		})
 		if err != nil {
 			return err

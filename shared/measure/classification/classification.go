@@ -38,6 +38,20 @@ const Version = "classification/1"
 var Computation = predictions.Computation(Version, predictions.Labels,
 	func(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run) measure.Result {
 		return Evaluate(asked, run.Labels(), truth.Codes(), run.Codes())
+	},
+	func(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run, result *measure.Result) {
+		result.Classes = classes(run.Labels(), truth.Codes(), run.Codes())
+		truth.AddValues(asked, result, func(m measure.Measure) func(int) float64 {
+			if m.Name != "Accuracy" {
+				return nil
+			}
+			return func(i int) float64 {
+				if truth.Codes()[i] == run.Codes()[i] {
+					return 1
+				}
+				return 0
+			}
+		})
 	})
 
 // Evaluate compares predicted with true labels. truth and predicted hold, for the same examples in the same order, the

@@ -7,9 +7,11 @@ import (
 	"assay/shared/measure"
 )
 
-// Computation is that of an evaluator whose truth and runs are predictions, which evaluate compares.
-func Computation(version string, values Values, evaluate func([]measure.Measure, *Truth, *Run) measure.Result) measure.Computation {
-	return computation(version, values, func([]measure.Measure) Values { return values }, ofRuns(evaluate))
+// Computation is that of an evaluator whose truth and runs are predictions, which evaluate compares. Details add to the result of a run
+// what no measure is, such as values by example.
+func Computation(version string, values Values, evaluate func([]measure.Measure, *Truth, *Run) measure.Result,
+	details ...func([]measure.Measure, *Truth, *Run, *measure.Result)) measure.Computation {
+	return computation(version, values, func([]measure.Measure) Values { return values }, ofRuns(evaluate, details...))
 }
 
 // ScoreComputation is that of an evaluator whose truth has Classes and whose runs have Scores, which have to be Probabilities where one of
@@ -25,18 +27,31 @@ func ScoreComputation(version string, needsProbabilities func(measure.Measure) b
 	}, ofRuns(evaluate))
 }
 
-func ofRuns(evaluate func([]measure.Measure, *Truth, *Run) measure.Result) evaluateFiles {
-	return func(ctx context.Context, asked []measure.Measure, t *Truth, files []measure.File, report *measure.Report) (measure.Result, error) {
+func ofRuns(evaluate func([]measure.Measure, *Truth, *Run) measure.Result,
+	details ...func([]measure.Measure, *Truth, *Run, *measure.Result)) evaluateFiles {
+	return func(ctx context.Context, asked []measure.Measure, t *Truth, files []measure.File,
+		report *measure.Report) (e measure.Evaluation, err error) {
 		run, err := t.ReadRun(ctx, files, report)
 		if err != nil || report.Failed() {
-			return measure.Result{}, err
+			return e, err
 		}
-		return evaluate(asked, t, run), nil
+		e.Result = evaluate(asked, t, run)
+		for _, add := range details {
+			add(asked, t, run, &e.Result)
+		}
+		// Of more examples, the run would take memory as long as the evaluation is there.
+		if e.Examples = t.Len(); e.Examples <= measure.MaxExamples && slices.Contains([]Values{Labels, Clusters, Numbers}, t.values) {
+			e.Resample = func(m measure.Measure, examples []int) *float64 {
+				sampledTruth, sampledRun := sample(t, run, examples)
+				return evaluate([]measure.Measure{m}, sampledTruth, sampledRun).Measures[m.String()]
+			}
+		}
+		return e, nil
 	}
 }
 
-// evaluateFiles measures a run. The result is not used if the report has errors.
-type evaluateFiles func(context.Context, []measure.Measure, *Truth, []measure.File, *measure.Report) (measure.Result, error)
+// evaluateFiles measures a run. The evaluation is not used if the report has errors, and has no diagnostics of its own.
+type evaluateFiles func(context.Context, []measure.Measure, *Truth, []measure.File, *measure.Report) (measure.Evaluation, error)
 
 func computation(version string, values Values, ofRun func([]measure.Measure) Values, evaluate evaluateFiles) measure.Computation {
 	return measure.Computation{
@@ -79,16 +94,18 @@ func (t *Truth) withMeasures(asked []measure.Measure, evaluate evaluateFiles) *m
 		},
 		Evaluate: func(ctx context.Context, files []measure.File) (*measure.Evaluation, error) {
 			var report measure.Report
-			result, err := evaluate(ctx, asked, t, files, &report)
+			e, err := evaluate(ctx, asked, t, files, &report)
 			if err != nil {
 				return nil, err
 			}
-			e := &measure.Evaluation{Diagnostics: report.Diagnostics()}
+			if report.Failed() {
+				e = measure.Evaluation{}
+			}
+			e.Diagnostics = report.Diagnostics()
 			if !report.Failed() {
-				e.Result = result
 				e.Result.Warnings = e.Diagnostics
 			}
-			return e, nil
+			return &e, nil
 		},
 	}
 }

@@ -49,12 +49,12 @@ func TextComputation(version string,
 	start func(context.Context, []measure.Measure, *Truth) (compare func(index int, text []byte) (fault string), result func() measure.Result),
 ) measure.Computation {
 	return computation(version, References, func([]measure.Measure) Values { return Texts },
-		func(ctx context.Context, asked []measure.Measure, t *Truth, files []measure.File, report *measure.Report) (measure.Result, error) {
+		func(ctx context.Context, asked []measure.Measure, t *Truth, files []measure.File, report *measure.Report) (measure.Evaluation, error) {
 			compare, result := start(ctx, asked, t)
 			if err := (&Run{truth: t, compare: compare}).read(ctx, files, report); err != nil || report.Failed() {
-				return measure.Result{}, err
+				return measure.Evaluation{}, err
 			}
-			return result(), nil
+			return measure.Evaluation{Result: result()}, nil
 		})
 }
 

@@ -49,7 +49,23 @@ var measures = map[string]func(truth, predicted []float64) (value float64, reaso
 var Computation = predictions.Computation(Version, predictions.Numbers,
 	func(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run) measure.Result {
 		return Evaluate(asked, truth.Numbers(), run.Numbers())
+	},
+	func(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run, result *measure.Result) {
+		truth.AddValues(asked, result, func(m measure.Measure) func(int) float64 {
+			of := errorOf[m.Name]
+			if of == nil {
+				return nil
+			}
+			return func(i int) float64 { return of(truth.Numbers()[i], run.Numbers()[i]) }
+		})
 	})
+
+// errorOf has the errors by example of the measures that are their means.
+var errorOf = map[string]func(truth, predicted float64) float64{
+	"MSE":  func(t, p float64) float64 { return (t - p) * (t - p) },
+	"MAE":  func(t, p float64) float64 { return math.Abs(t - p) },
+	"MAPE": shareError,
+}
 
 // Evaluate compares predicted with true numbers, of the same examples in the same order. There is at least one, all
 // are finite, and every measure is one of regression.
@@ -111,13 +127,17 @@ func meanPercentageError(truth, predicted []float64) (float64, string) {
 		if t == 0 {
 			return 0, "a value of the truth is 0, of which no error is a share"
 		}
-		share := (t - predicted[i]) / t
-		if math.IsInf(t-predicted[i], 0) {
-			share = (t/2 - predicted[i]/2) / t * 2
-		}
-		sum.Add(math.Abs(share) / float64(len(truth)))
+		sum.Add(shareError(t, predicted[i]) / float64(len(truth)))
 	}
 	return representable(sum.Total())
+}
+
+// shareError is the absolute error as a share of the true value.
+func shareError(t, p float64) float64 {
+	if math.IsInf(t-p, 0) {
+		return math.Abs((t/2 - p/2) / t * 2)
+	}
+	return math.Abs((t - p) / t)
 }
 
 // rSquared is R2 = 1 - SSE/SST. A constant truth has SST = 0, and then R2 is 1 for perfect predictions and 0

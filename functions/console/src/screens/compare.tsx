@@ -144,14 +144,15 @@ function Significance({ input }: { input: object }) {
             {s.pairs.map(p => (
               <tr key={`${p.first} ${p.second}`}>
                 <th scope="row"><bdi>{s.runs[p.first]?.name}</bdi> and <bdi>{s.runs[p.second]?.name}</bdi></th>
-                {[p.difference, p.randomization?.p, p.p, p.cohensD].map((v, i) => <td key={i} class="number">{decimals(v)}</td>)}
+                {[p.difference, p[s.test as "t" | "wilcoxon" | "randomization" | "mcnemar" | "bootstrap"]?.p, p.p, p.cohensD].map((v, i) => <td key={i} class="number">{decimals(v)}</td>)}
                 <td>{p.different ? <Tag kind="good">different</Tag> : "not told apart"}</td>
               </tr>
             ))}
           </Table>
           <Members of={s.runs.map(r => [<bdi>{r.name}</bdi>,
             <>{decimals(r.mean)} <span class="small quiet">({decimals(r.interval.low)}–{decimals(r.interval.high)})</span></>])} />
-          <p class="small quiet">Over {s.topics} topics{s.leftOut > 0 && `; ${s.leftOut} that only some of the runs have were left out`}.</p>
+          <p class="small quiet">Over {s.topics} topics or examples{s.leftOut > 0 && `; ${s.leftOut} that only some of the runs have were left out`}.
+            {s.rounded && " p is rounded up, because exact values would tell the truth of single examples."}</p>
         </>
       )}
     </Loaded>

@@ -1,0 +1,81 @@
+package evaluator_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/access"
+	"assay/shared/evaluation"
+	"assay/shared/measure"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+)
+
+// TestEvaluate_StoresValuesByExample has few examples, as many as have values with labels that take more room than a record has, and one
+// more.
+func TestEvaluate_StoresValuesByExample(t *testing.T) {
+	f := newFixture(t)
+	long := strings.Repeat("\x01", 1000)
+	for _, c := range []struct {
+		examples int
+		label    string
+		inFile   bool
+	}{{6, "a", false}, {measure.MaxExamples, long, true}, {measure.MaxExamples + 1, "a", false}} {
+		var truth strings.Builder
+		truth.WriteString("id,label\n")
+		for i := range c.examples {
+			fmt.Fprintf(&truth, "%d,%s%d\n", i, c.label, min(i, 39))
+		}
+		f.runs = f.records.Task().Dataset(recordtest.Labels("Accuracy", "MCC"), f.records.Truths("truth.csv", truth.String()))
+		id := f.add(truth.String()).ID
+		f.evaluate(id)
+		r := f.run(id)
+		topics := get[record.Topics](f, record.TopicsKey(r.EvaluationID))
+		if topics == nil || topics.Classes == nil || len(topics.Classes.Labels) != min(c.examples, 40) || (topics.ObjectKey != "") != c.inFile {
+			t.Fatalf("%d examples: %s %v %+v", c.examples, r.State, r.Diagnostics, topics)
+		}
+		for roles, shown := range map[access.Role]bool{0: false, access.Owner: false, access.Registrant: false, access.Worker: false,
+			access.Organizer: true, access.Admin: true} {
+			read, err := evaluation.ReadTopics(f.ctx, f.Files, "classification", roles, topics)
+			f.must(err)
+			want := c.examples
+			if want > measure.MaxExamples {
+				want = 0
+			}
+			if read.Hidden() == shown || (read.Classes() != nil) != shown || len(read.Of("Accuracy")) != want || len(read.Of("MCC")) > 0 ||
+				shown && len(read.Shown()) != want || !shown && read.Shown() != nil {
+				t.Errorf("%d examples, for %v: %v", c.examples, roles, read.Hidden())
+			}
+		}
+	}
+}
+
+func TestEvaluate_StoresManyTopicsInAFile(t *testing.T) {
+	f := newFixture(t)
+	var truth, run strings.Builder
+	for i := range 6000 {
+		fmt.Fprintf(&truth, "topic-with-a-long-name-%d 0 d1 1\n", i)
+		fmt.Fprintf(&run, "topic-with-a-long-name-%d Q0 d1 1 1 tag\n", i)
+	}
+	f.truth.Files = []record.File{f.records.File(record.HolderTruths, f.dataset.ID, "qrels.txt", truth.String())}
+	f.records.Replace(f.truth)
+	id := f.add(run.String()).ID
+	f.evaluate(id)
+	topics := get[record.Topics](f, record.TopicsKey(f.run(id).EvaluationID))
+	if topics == nil || topics.ObjectKey == "" || topics.PerTopic != nil {
+		t.Fatalf("%+v", topics)
+	}
+	read, err := evaluation.ReadTopics(f.ctx, f.Files, "retrieval", 0, topics)
+	f.must(err)
+	perTopic := read.Shown()
+	if len(perTopic) != 6000 || perTopic["topic-with-a-long-name-0"]["AP"] != 1 {
+		t.Fatal(len(perTopic))
+	}
+	f.wait(72 * time.Hour)
+	f.clean()
+	if _, err := f.Files.Stat(f.ctx, topics.ObjectKey); err != nil {
+		t.Fatal(err)
+	}
+}

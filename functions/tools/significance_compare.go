@@ -1,0 +1,257 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/functions/tools/inputs"
+	"assay/functions/tools/significance"
+	"assay/shared/plural"
+	"assay/shared/problem"
+)
+
+// compareTopics compares the runs by their values.
+func (out *SignificanceOutput) compareTopics(ctx context.Context, in SignificanceInput, results *inputs.Results, v topicValues) error {
+	if err := v.require(out.Measure); err != nil {
+		return err
+	}
+	paired := pairedValues(v.by, v.topics)
+	if out.Topics = len(paired[0]); out.Topics == 0 {
+		return problem.InvalidMember("/runs", "have no topic in common: name runs with values for the same topics")
+	}
+	out.LeftOut = len(v.topics) - out.Topics
+	binary := !slices.ContainsFunc(paired, func(values []float64) bool { return !significance.Binary(values) })
+	switch {
+	case results.OfExamples() && binary:
+		out.Test = byMcNemar
+	case v.hidden:
+		out.Test = byT
+	default:
+		out.Test = byRandomization
+	}
+	if out.Rounded = v.hidden; out.Rounded {
+		if in.Test != "" && in.Test != out.Test {
+			return problem.InvalidMember("/test", "must be %s here or left out: values of single examples tell the truth, so that others than the "+
+				"organizers are shown one test", out.Test)
+		}
+		return out.compareRounded(ctx, results.Runs, paired)
+	}
+	if out.Test = cmp.Or(in.Test, out.Test); out.Test == byMcNemar && !binary {
+		return problem.InvalidMember("/test", "mcnemar compares values that are 0 or 1, and these are others: leave it out, or name another test")
+	}
+	var err error
+	if out.Rounds, err = randomizationRounds(in.Rounds, pairCount(paired), out.Topics); err != nil {
+		return err
+	}
+	draws := bootstrapRounds(len(paired) * out.Topics)
+	for i, r := range results.Runs {
+		interval, err := significance.Bootstrap(paired[i], in.Seed, draws)
+		if err != nil {
+			return err
+		}
+		out.Runs = append(out.Runs, SignificanceRun{measuredRun(r), average(paired[i]), interval})
+	}
+	return out.comparePairs(ctx, paired, func(p *SignificancePair, a, b []float64) {
+		p.Difference = average(a) - average(b)
+		d, err := significance.CohensD(a, b)
+		p.CohensD = testResult(p, "cohensD", d, err)
+		t, err := significance.PairedT(a, b)
+		p.T = testResult(p, byT, t, err)
+		w, err := significance.Wilcoxon(a, b)
+		p.Wilcoxon = testResult(p, byWilcoxon, w, err)
+		f, err := significance.Randomization(a, b, in.Seed, out.Rounds)
+		p.Randomization = testResult(p, byRandomization, f, err)
+		if binary {
+			m, err := significance.McNemar(a, b)
+			p.McNemar = testResult(p, byMcNemar, m, err)
+		}
+	})
+}
+
+// compareRounded is compareTopics without what would tell single values.
+func (out *SignificanceOutput) compareRounded(ctx context.Context, runs []*inputs.Run, paired [][]float64) error {
+	for i, r := range runs {
+		interval, err := significance.Normal(paired[i])
+		if err != nil {
+			return problem.InvalidMember("/runs", "have too few examples, or values that are too small or too large, to compare them by: %v", err)
+		}
+		out.Runs = append(out.Runs, SignificanceRun{measuredRun(r), average(paired[i]), interval})
+	}
+	return out.comparePairs(ctx, paired, func(p *SignificancePair, a, b []float64) {
+		p.Difference = average(a) - average(b)
+		p.Reasons["cohensD"] = "it tells how many examples the runs differ on, which only organizers are shown"
+		*p.rounded.of(out.Test) = new(roundedP(a, b))
+	})
+}
+
+// compareSamples compares the runs by the measure over samples of the examples.
+func (out *SignificanceOutput) compareSamples(ctx context.Context, in SignificanceInput, runs []*inputs.Run, values []inputs.Values) error {
+	if values[0].Resample == nil {
+		return problem.InvalidMember("/test", "needs a truth of labels or numbers that you may read, and at most 10,000 examples: send one "+
+			"along with the runs, or compare by a measure that is a mean over examples")
+	}
+	out.Test, out.Topics = byBootstrap, values[0].Examples
+	most := maxSampled / (len(runs) * out.Topics)
+	if in.Rounds > most {
+		return problem.InvalidMember("/rounds",
+			"there is time for %d samples of %s for %s: ask for no more, name fewer runs, or leave rounds out", most,
+			plural.Count(out.Topics, "example"), plural.Count(len(runs), "run"))
+	}
+	out.Rounds = min(cmp.Or(in.Rounds, significance.Rounds), most)
+	samples := make([][]float64, len(runs))
+	err := significance.Samples(out.Topics, in.Seed, out.Rounds, func(sample []int) error {
+		for i := range samples {
+			samples[i] = append(samples[i], orNaN(values[i].Resample(sample)))
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return err
+	}
+	for i, r := range runs {
+		value := values[i].Measures[out.Measure]
+		if value == nil {
+			return problem.InvalidMember(fmt.Sprintf("/runs/%d", i), "has no value of %s: %s", out.Measure, values[i].Reasons[out.Measure])
+		}
+		interval, err := significance.SampleInterval(samples[i])
+		if err != nil {
+			return problem.InvalidMember(fmt.Sprintf("/runs/%d", i), "cannot be compared by %s over samples of its examples: %v", out.Measure, err)
+		}
+		out.Runs = append(out.Runs, SignificanceRun{measuredRun(r), *value, interval})
+	}
+	return out.comparePairs(ctx, samples, func(p *SignificancePair, a, b []float64) {
+		p.Difference = out.Runs[p.First].Mean - out.Runs[p.Second].Mean
+		p.Reasons["cohensD"] = "the measure has no values by example"
+		s, err := significance.PairedBootstrap(a, b)
+		p.Bootstrap = testResult(p, byBootstrap, s, err)
+	})
+}
+
+func pairCount[R any](runs []R) int { return len(runs) * (len(runs) - 1) / 2 }
+
+// randomizationRounds is how many rounds the randomization test has time for, or as many as are asked for.
+func randomizationRounds(asked, pairs, topics int) (int, error) {
+	most := maxSignDraws / (pairs * topics)
+	switch {
+	case most < minRounds:
+		return 0, problem.InvalidMember("/runs",
+			"there is no time to test %s of runs on %s: name fewer runs, or runs with fewer topics", plural.Count(pairs, "pair"),
+			plural.Count(topics, "topic"))
+	case asked == 0:
+		return min(significance.Rounds, most), nil
+	case asked > most:
+		return 0, problem.InvalidMember("/rounds",
+			"there is time for %d rounds of %s of runs on %s: ask for no more, name fewer runs, or leave rounds out", most,
+			plural.Count(pairs, "pair"), plural.Count(topics, "topic"))
+	}
+	return asked, nil
+}
+
+// of is where the p of a test stands.
+func (c *SignificanceCorrected) of(test string) **float64 {
+	return map[string]**float64{byT: &c.T, byWilcoxon: &c.Wilcoxon, byRandomization: &c.Randomization, byMcNemar: &c.McNemar,
+		byBootstrap: &c.Bootstrap}[test]
+}
+
+// uncorrected is the p of each test as it is, or rounded up.
+func (p *SignificancePair) uncorrected() *SignificanceCorrected {
+	c := p.rounded
+	if p.T != nil {
+		c.T = &p.T.P
+	}
+	if p.Wilcoxon != nil {
+		c.Wilcoxon = &p.Wilcoxon.P
+	}
+	if p.Randomization != nil {
+		c.Randomization = &p.Randomization.P
+	}
+	if p.McNemar != nil {
+		c.McNemar = &p.McNemar.P
+	}
+	if p.Bootstrap != nil {
+		c.Bootstrap = &p.Bootstrap.P
+	}
+	return &c
+}
+
+// corrections are those that every test has, besides byNone.
+var corrections = map[string]struct {
+	adjust func([]float64) []float64
+	of     func(*SignificancePair) *SignificanceCorrected
+}{
+	byHolm:       {significance.Holm, func(p *SignificancePair) *SignificanceCorrected { return &p.Holm }},
+	byBonferroni: {significance.Bonferroni, func(p *SignificancePair) *SignificanceCorrected { return &p.Bonferroni }},
+	byBH:         {significance.BenjaminiHochberg, func(p *SignificancePair) *SignificanceCorrected { return &p.BH }},
+}
+
+// comparePairs fills in the pairs, each as compare says. The values of the runs are of the same topics, examples or samples.
+func (out *SignificanceOutput) comparePairs(ctx context.Context, values [][]float64,
+	compare func(p *SignificancePair, a, b []float64)) error {
+	for i := range values {
+		for j := i + 1; j < len(values); j++ {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			p := SignificancePair{First: i, Second: j, Reasons: map[string]string{}}
+			compare(&p, values[i], values[j])
+			out.Pairs = append(out.Pairs, p)
+		}
+	}
+	return nil
+}
+
+// correctAll corrects the p of each test, and gives each pair the verdict.
+func (out *SignificanceOutput) correctAll() {
+	for _, test := range allTests {
+		out.correct(test)
+	}
+	for i := range out.Pairs {
+		p := &out.Pairs[i]
+		by := p.uncorrected()
+		if c, ok := corrections[out.Correction]; ok {
+			by = c.of(p)
+		}
+		p.P = *by.of(out.Test)
+		p.Different = p.P != nil && *p.P < significanceLevel
+	}
+}
+
+// correct fills in the p of a test by the corrections. A test that is not defined counts as one that found nothing.
+func (out *SignificanceOutput) correct(test string) {
+	chances := make([]float64, len(out.Pairs))
+	for i := range out.Pairs {
+		chances[i] = 1
+		if p := *out.Pairs[i].uncorrected().of(test); p != nil {
+			chances[i] = *p
+		}
+	}
+	for _, c := range corrections {
+		adjusted := c.adjust(chances)
+		for i := range out.Pairs {
+			if p := &out.Pairs[i]; *p.uncorrected().of(test) != nil {
+				*c.of(p).of(test) = &adjusted[i]
+			}
+		}
+	}
+}
+
+// testResult is the result of a test; nil, with the reason kept, when the test is not defined for the values.
+func testResult[R any](p *SignificancePair, test string, result R, err error) *R {
+	if err != nil { // the call is right, so that the error is about the values
+		p.Reasons[test] = strings.TrimPrefix(err.Error(), significance.ErrUndefined.Error()+": ")
+		return nil
+	}
+	return &result
+}
+
+// average is the mean of values, of which there are some.
+func average(values []float64) float64 {
+	sum := 0.0
+	for _, x := range values {
+		sum += x
+	}
+	return sum / float64(len(values))
+}

@@ -1,0 +1,122 @@
+package evaluation
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"assay/shared/access"
+	"assay/shared/blob"
+	"assay/shared/measure"
+	"assay/shared/problem"
+	"assay/shared/record"
+)
+
+// Topics are values per topic or by example, and classes of labels, as they may be used for one caller.
+type Topics struct {
+	all     map[string]map[string]float64
+	classes *measure.Classes
+	hidden  bool
+}
+
+// Hides reports whether values per topic of an evaluator of the kind are hidden from a caller with the roles, who sees the evaluation.
+func Hides(kind string, roles access.Role) bool {
+	if kind == record.EvaluatorWorker || roles&(access.Organizer|access.Admin) != 0 { // an image reports what its organizers want shown
+		return false
+	}
+	e := measure.EvaluatorOf(measure.Kind(kind))
+	return e == nil || !e.SafePerTopic
+}
+
+// Computed are the values per topic of a result that was computed for a caller who may read the truth, or brought it along.
+func Computed(r measure.Result) Topics { return Topics{all: r.PerTopic, classes: r.Classes} }
+
+// Hidden reports whether the caller is shown none of them, so that what is computed of them must not tell single ones.
+func (t Topics) Hidden() bool { return t.hidden }
+
+// Shown returns the values by topic and measure; nil where they are hidden.
+func (t Topics) Shown() map[string]map[string]float64 {
+	if t.hidden {
+		return nil
+	}
+	return t.all
+}
+
+// Classes returns what was predicted for each label; nil where that is hidden, or not there.
+func (t Topics) Classes() *measure.Classes {
+	if t.hidden {
+		return nil
+	}
+	return t.classes
+}
+
+// Of returns the values of a measure by topic, to compute with also where they are hidden.
+func (t Topics) Of(measure string) map[string]float64 {
+	values := map[string]float64{}
+	for topic, measures := range t.all {
+		if x, ok := measures[measure]; ok {
+			values[topic] = x
+		}
+	}
+	return values
+}
+
+// Keep drops the values of all but the measures.
+func (t Topics) Keep(measures []string) {
+	for _, values := range t.all {
+		maps.DeleteFunc(values, func(name string, _ float64) bool { return !slices.Contains(measures, name) })
+	}
+}
+
+// Count returns how many values there are.
+func (t Topics) Count() (n int) {
+	for _, values := range t.all {
+		n += len(values)
+	}
+	return n
+}
+
+// ReadTopics returns the values that newTopics made a record of, for a caller with the roles who sees their evaluation, of an evaluator
+// of the kind; none when t is nil.
+func ReadTopics(ctx context.Context, files blob.Store, kind string, roles access.Role, t *record.Topics) (Topics, error) {
+	values := Topics{hidden: Hides(kind, roles)}
+	if t == nil {
+		return values, nil
+	}
+	values.all, values.classes = t.PerTopic, t.Classes
+	if t.ObjectKey == "" {
+		return values, nil
+	}
+	f, err := files.Open(ctx, t.ObjectKey)
+	if err != nil {
+		return Topics{}, problem.Unavailable.Wrap(err, "The values per topic cannot be read at the moment. Try again in a few seconds.")
+	}
+	defer func() { _ = f.Close() }() // decoding has read all of it
+	err = json.NewDecoder(f).Decode(&values.all)
+	return values, err
+}
+
+// newTopics returns the record of the values per topic of e, or nil when there are none. Values that are too large for a
+// record it writes to the object store.
+func newTopics(ctx context.Context, files blob.Store, e *record.EvaluationItem, result measure.Result) (*record.Topics, error) {
+	if len(result.PerTopic) == 0 && result.Classes == nil {
+		return nil, nil
+	}
+	t := &record.Topics{Meta: e.Meta, Classes: result.Classes, PerTopic: result.PerTopic}
+	whole, err := json.Marshal(t)
+	if err != nil || len(whole) <= record.MaxTopicBytes || len(result.PerTopic) == 0 {
+		return t, err
+	}
+	b, err := json.Marshal(result.PerTopic)
+	if err != nil {
+		return nil, err
+	}
+	o := blob.Object{Size: int64(len(b)), SHA256: fmt.Sprintf("%x", sha256.Sum256(b)), MediaType: "application/json"}
+	o.Key = record.ObjectKey(record.HolderEvaluations, e.ID, o.SHA256)
+	t.PerTopic, t.ObjectKey = nil, o.Key
+	return t, files.Put(ctx, o, bytes.NewReader(b))
+}

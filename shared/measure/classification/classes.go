@@ -1,0 +1,22 @@
+package classification
+
+import "assay/shared/measure"
+
+// classes compares predicted with true labels, as Evaluate has them; nil where more than measure.MaxClasses labels occur.
+func classes(names []string, truth, predicted []int32) *measure.Classes {
+	if len(names) > measure.MaxClasses {
+		return nil
+	}
+	t := newCounts(len(names), truth, predicted)
+	places := (&ordinal{counts: t, names: names}).places()
+	c := &measure.Classes{Labels: make([]measure.Class, len(names)), Matrix: make([][]int, len(names))}
+	for code, l := range t.labels {
+		c.Labels[places[code]] = measure.Class{
+			Label: names[code], Precision: l.precision(), Recall: l.recall(), F1: l.f1(), Support: int(l.actual)}
+		c.Matrix[code] = make([]int, len(names))
+	}
+	for i, code := range truth {
+		c.Matrix[places[code]][places[predicted[i]]]++
+	}
+	return c
+}

@@ -1,0 +1,60 @@
+package predictions
+
+import (
+	"math"
+
+	"assay/shared/measure"
+)
+
+// AddValues adds to a result the values by example of those of its measures that are means over examples, of which of returns the value
+// of the example with an index; nil of another measure. A measure that is not defined has none, nor one with a value that is not finite.
+func (t *Truth) AddValues(asked []measure.Measure, result *measure.Result, of func(measure.Measure) func(i int) float64) {
+	if t.Len() > measure.MaxExamples {
+		return
+	}
+	for _, m := range asked {
+		value := of(m)
+		if value == nil || result.Measures[m.String()] == nil || !allFinite(t.Len(), value) {
+			continue
+		}
+		if result.PerTopic == nil {
+			result.PerTopic = make(map[string]map[string]float64, t.Len())
+			for i := range t.Len() {
+				result.PerTopic[t.ID(i)] = map[string]float64{}
+			}
+		}
+		for i := range t.Len() {
+			result.PerTopic[t.ID(i)][m.String()] = value(i)
+		}
+	}
+}
+
+func allFinite(n int, value func(i int) float64) bool {
+	for i := range n {
+		if x := value(i); math.IsNaN(x) || math.IsInf(x, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// sample returns truth and run with the values of the examples alone, by their indices.
+func sample(t *Truth, r *Run, examples []int) (*Truth, *Run) {
+	truth, run := *t, *r
+	truth.ids, run.truth = nil, &truth
+	truth.codes, run.codes = pick(t.codes, examples), pick(r.codes, examples)
+	truth.numbers, run.numbers = pick(t.numbers, examples), pick(r.numbers, examples)
+	return &truth, &run
+}
+
+// pick returns the elements with the indices; nil of nil.
+func pick[T any](all []T, indices []int) []T {
+	if all == nil {
+		return nil
+	}
+	picked := make([]T, len(indices))
+	for i, from := range indices {
+		picked[i] = all[from]
+	}
+	return picked
+}

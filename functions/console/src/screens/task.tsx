@@ -108,9 +108,7 @@ const samples: Record<Schemas["RunFormat"]["kind"], (f: Schemas["RunFormat"], va
   csv: (f, value) => `${f.idField ?? "id"},${f.valueField ?? "label"}\nitem1,${[value].flat().join(f.separator ?? "|")}`,
   conll: () => "Anna B-PER\nlaughs O",
 };
-const sampleValues: Partial<Record<Schemas["Evaluator"]["kind"], unknown>> = {
-  multilabel: ["value1", "value2"], probabilities: 0.87, spans: [{ start: 0, end: 4, type: "PER" }],
-};
+const sampleValues: Partial<Record<Schemas["Evaluator"]["kind"], unknown>> = { multilabel: ["value1", "value2"], probabilities: 0.87, spans: [{ start: 0, end: 4, type: "PER" }] };
 
 /** sampleOf is how a run on the dataset is written. */
 export const sampleOf = ({ runFormat, evaluator: { kind } }: Pick<Schemas["Dataset"], "runFormat" | "evaluator">): string =>

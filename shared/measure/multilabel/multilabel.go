@@ -32,10 +32,36 @@ import (
 const Version = "multilabel/1"
 
 // Computation is that of the evaluator of several labels for each example.
-var Computation = predictions.Computation(Version, predictions.Sets, evaluate)
+var Computation = predictions.Computation(Version, predictions.Sets, evaluate, addValues)
 
 func evaluate(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run) measure.Result {
 	return Evaluate(asked, run.Labels(), truth.Len(), truth.Set, run.Set)
+}
+
+// addValues adds values by example of what is a mean over examples.
+func addValues(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run, result *measure.Result) {
+	e := &examples{names: run.Labels(), n: truth.Len(), truth: truth.Set, predicted: run.Set}
+	e.count()
+	truth.AddValues(asked, result, func(m measure.Measure) func(int) float64 {
+		score := scoreOf(m)
+		switch {
+		case m.Name == "ExactMatch":
+			score = func(t tally) float64 {
+				if t.predicted+t.actual == 2*t.hits {
+					return 1
+				}
+				return 0
+			}
+		case m.Name == "HammingLoss":
+			labels := e.trueLabels()
+			score = func(t tally) float64 { return float64(t.predicted+t.actual-2*t.hits) / float64(labels) }
+		case m.Param("average") != "samples":
+			return nil
+		}
+		labels, _ := e.chosen(m)
+		of := e.ofExample(labels)
+		return func(i int) float64 { return score(of(i)) }
+	})
 }
 
 // Evaluate compares predicted with true labels. truth and predicted return, for each of n examples, the indices of its labels in labels, in
@@ -165,8 +191,9 @@ func (e *examples) average(m measure.Measure, score func(tally) float64) (float6
 	var all tally
 	switch m.Param("average") {
 	case "samples":
-		for t := range e.ofExamples(labels) {
-			sum.Add(score(t))
+		of := e.ofExample(labels)
+		for i := range e.n {
+			sum.Add(score(of(i)))
 		}
 		return sum.Total() / float64(e.n), ""
 	case "macro", "weighted":
@@ -190,39 +217,41 @@ func (e *examples) average(m measure.Measure, score func(tally) float64) (float6
 	}
 }
 
-// ofExamples returns a tally of each example over the labels.
-func (e *examples) ofExamples(labels []int32) func(yield func(tally) bool) {
+// ofExample returns what counts an example over the labels.
+func (e *examples) ofExample(labels []int32) func(i int) tally {
 	among := make([]int64, len(e.names))
 	for _, l := range labels {
 		among[l] = 1
 	}
-	return func(yield func(tally) bool) {
-		for i := range e.n {
-			var t tally
-			truth, predicted := e.truth(i), e.predicted(i)
-			for _, l := range truth {
-				t.actual += among[l]
-			}
-			for _, l := range predicted {
-				t.predicted += among[l]
-			}
-			common(truth, predicted, func(l int32) { t.hits += among[l] })
-			if !yield(t) {
-				return
-			}
+	return func(i int) (t tally) {
+		truth, predicted := e.truth(i), e.predicted(i)
+		for _, l := range truth {
+			t.actual += among[l]
+		}
+		for _, l := range predicted {
+			t.predicted += among[l]
+		}
+		common(truth, predicted, func(l int32) { t.hits += among[l] })
+		return t
+	}
+}
+
+// trueLabels is how many labels the truth has.
+func (e *examples) trueLabels() (n int) {
+	for _, t := range e.labels {
+		if t.actual > 0 {
+			n++
 		}
 	}
+	return n
 }
 
 func (e *examples) hammingLoss() (float64, string) {
 	var all tally
-	labels := 0
 	for _, t := range e.labels {
 		all.add(t)
-		if t.actual > 0 {
-			labels++
-		}
 	}
+	labels := e.trueLabels()
 	if labels == 0 {
 		return 0, "no example of the truth has a label"
 	}

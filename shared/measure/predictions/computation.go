@@ -40,7 +40,7 @@ func ofRuns(evaluate func([]measure.Measure, *Truth, *Run) measure.Result,
 			add(asked, t, run, &e.Result)
 		}
 		// Of more examples, the run would take memory as long as the evaluation is there.
-		if e.Examples = t.Len(); e.Examples <= measure.MaxExamples && slices.Contains([]Values{Labels, Clusters, Numbers}, t.values) {
+		if e.Examples = t.Len(); e.Examples <= measure.MaxExamples {
 			e.Resample = func(m measure.Measure, examples []int) *float64 {
 				sampledTruth, sampledRun := sample(t, run, examples)
 				return evaluate([]measure.Measure{m}, sampledTruth, sampledRun).Measures[m.String()]

@@ -44,6 +44,8 @@ func sample(t *Truth, r *Run, examples []int) (*Truth, *Run) {
 	truth.ids, run.truth = nil, &truth
 	truth.codes, run.codes = pick(t.codes, examples), pick(r.codes, examples)
 	truth.numbers, run.numbers = pick(t.numbers, examples), pick(r.numbers, examples)
+	truth.sets.starts, run.sets.starts = pick(t.sets.starts, examples), pick(r.sets.starts, examples)
+	run.scores.starts = pick(r.scores.starts, examples)
 	return &truth, &run
 }
 

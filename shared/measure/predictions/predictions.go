@@ -224,7 +224,7 @@ func (t *Truth) Bytes() int64 {
 // Len is the number of examples.
 func (t *Truth) Len() int {
 	if t.ids == nil {
-		return 0
+		return len(t.sets.starts) // of a sample
 	}
 	return t.ids.len()
 }

@@ -134,6 +134,19 @@ func TestReadTruth_BoundsTheNumberOfTexts(t *testing.T) {
 	}
 }
 
+func TestReadTruth_BoundsClusters(t *testing.T) {
+	var report measure.Report
+	truth := newTruth(csvLabels, Clusters)
+	truth.limits.labels = 1
+	if err := truth.read(t.Context(), []measure.File{measuretest.File("truth", "id,label\na,1\nb,2\n")}, &report); err != nil {
+		t.Fatal(err)
+	}
+	const want = `truth:3 error: "label" has more than 1 different clusters up to here; check that it is the field meant`
+	if got := measuretest.Lines(report.Diagnostics()); !slices.Equal(got, []string{want}) {
+		t.Errorf("reported %q, want %q", got, want)
+	}
+}
+
 // TestLabelLimit_RevealsNothingOfTheTruth gives runs at and beyond the bound to truths that have more and fewer of their
 // labels.
 func TestLabelLimit_RevealsNothingOfTheTruth(t *testing.T) {

@@ -206,8 +206,11 @@ func (f *file) taken(take Take, e example, index int) {
 }
 
 func (f *file) tooManyLabels(line, limit int) {
-	f.errorf(line, "%q has more than %d different labels up to here; check that it is the field meant, or use regression for numbers",
-		f.format.ValueField, limit)
+	of, hint := "labels", ", or use regression for numbers"
+	if f.values == Clusters {
+		of, hint = "clusters", ""
+	}
+	f.errorf(line, "%q has more than %d different %s up to here; check that it is the field meant%s", f.format.ValueField, limit, of, hint)
 }
 
 // Bytes is about how much memory the truth takes.

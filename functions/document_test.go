@@ -102,7 +102,8 @@ func TestDocument_HasWhatClientsNeed(t *testing.T) {
 			}
 		}
 	}
-	for _, tool := range []string{"evaluator", "validator", "converter", "fusion", "pool", "diffir", "serp", "leaderboard", "significance", "topics"} {
+	tools := []string{"evaluator", "validator", "converter", "fusion", "pool", "diffir", "serp", "leaderboard", "significance", "topics"}
+	for _, tool := range tools {
 		want := "#/components/schemas/" + strings.ToUpper(tool[:1]) + tool[1:] + "Input"
 		if got := doc.Paths["/v1/tools/"+tool]["post"].RequestBody.Content["application/json"].Schema.Ref; got != want {
 			t.Errorf("the tool %s takes %q", tool, got)

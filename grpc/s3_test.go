@@ -109,7 +109,8 @@ func TestRun_RefusesABucketOfAnotherTable(t *testing.T) {
 	name := dynamotest.TableName()
 	setEnvironment(t, db)
 	must(t, dynamo.New(db, name).CreateTable(t.Context()))
-	args := []string{"-addr", "127.0.0.1:0", "-issuer", issuertest.Start(t, "assay").URL, "-audience", "assay", "-table", name, "-bucket", bucket}
+	issuer := issuertest.Start(t, "assay")
+	args := []string{"-addr", "127.0.0.1:0", "-issuer", issuer.URL, "-audience", "assay", "-table", name, "-bucket", bucket}
 	err := run(t.Context(), args, func(string) string { return "" }, t.Output(), func(string) { t.Error("it serves") })
 	if !errors.Is(err, files.ErrOtherTable) {
 		t.Error(err)

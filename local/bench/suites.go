@@ -96,10 +96,11 @@ var suites = []suite{
 	{name: "start", pkg: "./local/cli", bench: "^BenchmarkStart$", args: []string{"-benchtime=50x"}, figures: []figure{
 		{"`assay eval` of a run of 1 KB, from start to exit", "Start/eval", "ns/op", "", 10e6},
 	}},
-	{name: "watch", pkg: "./grpc/server", bench: "^BenchmarkWatchRun$/^embedded$", args: []string{"-benchtime=1x"}, slow: true, figures: []figure{
-		{"memory of a stream of a run", "WatchRun/embedded", "B/watcher", "", 0},
-		{"change of a run until its watchers have it", "WatchRun/embedded", "ms-p99-from-end", "", 0},
-	}},
+	{name: "watch", pkg: "./grpc/server", bench: "^BenchmarkWatchRun$/^embedded$", args: []string{"-benchtime=1x"}, slow: true,
+		figures: []figure{
+			{"memory of a stream of a run", "WatchRun/embedded", "B/watcher", "", 0},
+			{"change of a run until its watchers have it", "WatchRun/embedded", "ms-p99-from-end", "", 0},
+		}},
 	{name: "cold-start", pkg: "./functions", bench: "^BenchmarkColdStart$", args: []string{"-benchtime=10x"}, slow: true, figures: []figure{
 		{"function that does nothing, from start to first answer", "ColdStart/empty", "median-ms", "", 0},
 		{"function tasks", "ColdStart/tasks", "median-ms", "ColdStart/empty", 0},

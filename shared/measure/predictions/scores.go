@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"assay/shared/measure/fields"
+	"assay/shared/plural"
 )
 
 // tolerance is how far from 1 probabilities may sum to, which are mostly rounded.
@@ -88,8 +89,8 @@ func (s *scores) put(f *file, e example, index, limit int, code func(f *file, li
 		return false
 	}
 	if len(e.labels) != len(s.names) {
-		f.errorf(e.line, "the example has scores for %d classes, and the first one for %d; expected the same in all, or one score alone",
-			len(e.labels), len(s.names))
+		f.errorf(e.line, "the example has scores for %s, and the first one for %d; expected the same in all, or one score alone",
+			plural.Count(len(e.labels), "label"), len(s.names))
 		return true
 	}
 	start := len(s.rows)

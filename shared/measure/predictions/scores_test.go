@@ -32,7 +32,7 @@ func TestReadRun_ReportsFaultsOfScores(t *testing.T) {
 		"other classes": {measure.JSONL, `{"id":"a","label":{"x":1,"y":2}}` + "\n" + `{"id":"b","label":{"x":1,"z":2}}`, []string{
 			`run:2 error: the first example has no score for the class "z"; expected the same classes in all`}},
 		"fewer classes": {measure.JSONL, `{"id":"a","label":{"x":1,"y":2}}` + "\n" + `{"id":"b","label":1}`, []string{
-			`run:2 error: the example has scores for 0 classes, and the first one for 2; expected the same in all, or one score alone`}},
+			`run:2 error: the example has scores for 0 labels, and the first one for 2; expected the same in all, or one score alone`}},
 		"twice at first": {measure.JSONL, `{"id":"a","label":{"x":1,"x":2}}` + "\n", []string{
 			`run:1 error: "label" has the class "x" twice; expected every class once`,
 			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,

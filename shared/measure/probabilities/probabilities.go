@@ -33,6 +33,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/predictions"
+	"assay/shared/plural"
 )
 
 // Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
@@ -85,7 +86,8 @@ func (e *Examples) positive(m measure.Measure) (label int, reason string) {
 		return label, ""
 	}
 	if len(e.Labels) != 2 {
-		return 0, fmt.Sprintf("the truth has %d labels, so the measure has to say which is positive: %s(positive=LABEL)", len(e.Labels), m.Name)
+		return 0, fmt.Sprintf("the truth has %s, so the measure has to say which is positive: %s(positive=LABEL)",
+			plural.Count(len(e.Labels), "label"), m.Name)
 	}
 	first, isFirst := fields.ParseScore([]byte(e.Labels[0]))
 	second, isSecond := fields.ParseScore([]byte(e.Labels[1]))

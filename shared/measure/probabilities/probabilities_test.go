@@ -104,7 +104,7 @@ func TestEvaluate_OfWhatIsNotDefined(t *testing.T) {
 		truth      []int32
 	}{
 		{"AUC", "the truth has 3 labels, so the measure has to say which is positive: AUC(positive=LABEL)", []int32{0, 1, 2}},
-		{"AUC", "the truth has 1 labels, so the measure has to say which is positive", []int32{0, 0, 0}},
+		{"AUC", "the truth has 1 label, so the measure has to say which is positive", []int32{0, 0, 0}},
 		{"AUC(positive=0)", "all examples of the truth have one and the same label", []int32{0, 0, 0}},
 		{"PAN(positive=0)", "all examples of the truth have one and the same label", []int32{0, 0, 0}},
 		{"AUC(positive=9)", `no example of the truth has the label "9"`, []int32{0, 1, 0}},

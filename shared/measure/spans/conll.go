@@ -11,6 +11,7 @@ import (
 	"assay/shared/measure/fields"
 	"assay/shared/measure/lines"
 	"assay/shared/measure/predictions"
+	"assay/shared/plural"
 )
 
 // What files of tokens may have at most.
@@ -54,8 +55,8 @@ func (s *sentences) read(ctx context.Context, files []measure.File) error {
 		}
 	}
 	if s.truth != nil && !s.report.Failed() && s.at < len(s.truth.text) {
-		s.report.Errorf(files[len(files)-1].Name, 0, "the run ends after %d of the %d tokens of the truth; the next one is %s, %s", len(s.list),
-			len(s.truth.list), fields.Quote(s.truth.next(s.at)), s.place())
+		s.report.Errorf(files[len(files)-1].Name, 0, "the run ends after %d of the %s of the truth; the next one is %s, %s", len(s.list),
+			plural.Count(len(s.truth.list), "token"), fields.Quote(s.truth.next(s.at)), s.place())
 	}
 	return nil
 }

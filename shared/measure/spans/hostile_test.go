@@ -154,19 +154,6 @@ func TestRead_EndlessFilesAreRefused(t *testing.T) {
 	}
 }
 
-// TestEvaluate_TakesLessMemoryThanTwiceTheFiles measures what a million tokens take, and as many characters.
-func TestEvaluate_TakesLessMemoryThanTwiceTheFiles(t *testing.T) {
-	for _, format := range []measure.Format{conll, jsonl} {
-		text := million(format.Kind)
-		peak := measuretest.Allocated(func() {
-			evaluate(t, read(t, format, text, "F1(average=micro)"), text)
-		})
-		if files := uint64(2 * len(text)); peak > 2*files {
-			t.Errorf("%s: %d bytes were allocated for files of %d", format.Kind, peak, files)
-		}
-	}
-}
-
 // TestEvaluate_KeepsNoValuesOfManyDocuments has many measures that are means over documents.
 func TestEvaluate_KeepsNoValuesOfManyDocuments(t *testing.T) {
 	const documents = 100_000

@@ -25,7 +25,8 @@ type demand struct {
 type waiter struct {
 	holder  record.Lease // copied into the lease
 	demands []demand
-	noWait  bool // it is answered after the first poll
+	noWait  bool // it is answered after the first poll that began since it came
+	polled  bool // such a poll has begun
 	gone    bool // it left while it was claimed, and is answered when the claim ends
 	leased  chan *record.RunItem
 }
@@ -154,6 +155,7 @@ func (d *dispatcher) demands(all bool) []demand {
 	defer d.mu.Unlock()
 	var wanted []demand
 	for _, w := range d.waiting {
+		w.polled = true
 		for _, want := range w.demands {
 			if (all || w.noWait || d.mustPoll(want)) && !slices.Contains(wanted, want) {
 				wanted = append(wanted, want)
@@ -212,16 +214,17 @@ func (d *dispatcher) unclaim(w *waiter, want demand, notifications int) {
 	d.waiting = slices.Insert(d.waiting, 0, w)
 }
 
-// answerEmpty answers the workers that do not wait with nothing; when the dispatcher stops, all workers, now and later.
+// answerEmpty answers the workers that do not wait, and were polled for, with nothing; when the dispatcher stops, all workers, now and later.
 func (d *dispatcher) answerEmpty(stop bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopped = stop
 	d.waiting = slices.DeleteFunc(d.waiting, func(w *waiter) bool {
-		if stop || w.noWait {
+		ends := stop || w.noWait && w.polled
+		if ends {
 			w.leased <- nil
 		}
-		return stop || w.noWait
+		return ends
 	})
 }
 

@@ -101,6 +101,25 @@ func TestDispatcher_AnswersAtOnceWithoutWait(t *testing.T) {
 	})
 }
 
+// TestDispatcher_PollsForWhoCameDuringAPoll has a worker that does not wait come between the begin and the end of a poll.
+func TestDispatcher_PollsForWhoCameDuringAPoll(t *testing.T) {
+	d := newDispatcher(queue.Queue{}, slog.New(slog.DiscardHandler), time.Minute, time.Hour)
+	w := &waiter{holder: holder("x"), demands: images("default"), noWait: true, leased: make(chan *record.RunItem, 1)}
+	d.demands(true)
+	if !d.join(w) {
+		t.Fatal("the dispatcher has stopped")
+	}
+	d.answerEmpty(false)
+	if len(w.leased) > 0 {
+		t.Error("it is answered before a poll for it began")
+	}
+	d.demands(false)
+	d.answerEmpty(false)
+	if len(w.leased) != 1 {
+		t.Error("it is not answered after the poll")
+	}
+}
+
 func TestDispatcher_LeasesOnlyWhatIsDemanded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, dataset, _ := startDispatcher(t, time.Hour)

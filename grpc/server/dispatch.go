@@ -214,7 +214,8 @@ func (d *dispatcher) unclaim(w *waiter, want demand, notifications int) {
 	d.waiting = slices.Insert(d.waiting, 0, w)
 }
 
-// answerEmpty answers the workers that do not wait, and were polled for, with nothing; when the dispatcher stops, all workers, now and later.
+// answerEmpty answers the workers that do not wait, and were polled for, with nothing; when the dispatcher stops, all workers, now and
+// later.
 func (d *dispatcher) answerEmpty(stop bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -28,12 +28,10 @@ func must[T any](v T, err error) T {
 }
 
 // Shared is Decode for records that are only shown: to decode them takes most of the time of a list, so those that were decoded last are
-// kept, by all that is stored of them. The record is the caller's, but what its members point to is not to be changed. For as long as a
-// record is kept, the key is the same, and no other record's; nil: it is not kept.
-func Shared[R any, P Pointer[R]](it store.Item) (r P, key any, err error) {
+// kept, by all that is stored of them. The record is the caller's, but what its members point to is not to be changed.
+func Shared[R any, P Pointer[R]](it store.Item) (P, error) {
 	if len(it.Data) > maxSharedBytes || !it.Exists() {
-		r, err = Decode[R, P](it)
-		return r, nil, err
+		return Decode[R, P](it)
 	}
 	var h maphash.Hash
 	h.SetSeed(sharedSeed)
@@ -46,14 +44,13 @@ func Shared[R any, P Pointer[R]](it store.Item) (r P, key any, err error) {
 	if kept, ok := shared.Get(sum); ok {
 		if r, ok := kept.(P); ok {
 			its := *r
-			return &its, r, nil
+			return &its, nil
 		}
 	}
-	if r, err = Decode[R, P](it); err != nil {
-		return r, nil, err
+	r, err := Decode[R, P](it)
+	if err == nil {
+		its := *r
+		shared.Add(sum, P(&its))
 	}
-	its := *r
-	kept := P(&its)
-	shared.Add(sum, kept)
-	return r, kept, nil
+	return r, err
 }

@@ -193,6 +193,11 @@ func (p *parser) measure() (Measure, error) {
 	if m.Cutoff, err = p.cutoff(f); err != nil {
 		return Measure{}, err
 	}
+	for i, label := range m.Labels() {
+		if slices.Index(m.Labels(), label) < i {
+			return Measure{}, fmt.Errorf("labels of %s has %q twice: name each label once", f.Name, label)
+		}
+	}
 	if p.rest != "" {
 		return Measure{}, fmt.Errorf("%q is left over after the measure; write it as Name(parameter=value)@cutoff", p.rest)
 	}

@@ -126,6 +126,7 @@ func TestParse_Errors(t *testing.T) {
 		{Retrieval, "P(rel=1,rel=2)@10", "given twice"},
 		{Retrieval, "P(rel=1 judged_only=True)@10", "expected a comma or )"},
 		{Retrieval, "P(rel=1", "expected a comma or )"},
+		{Classification, "F1(average=macro,labels='a,b,a')", `has "a" twice`},
 		{Retrieval, "P(judged_only=1)@10", "True or False"},
 		{Retrieval, "nDCG(dcg=ln)@10", "log2, exp-log2"},
 		{Retrieval, "nDCG(gains={})", "give numbers from -1e+06 to 1e+06 by grade"},

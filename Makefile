@@ -300,11 +300,10 @@ functions := $(notdir $(patsubst %/lambda,%,$(wildcard functions/*/lambda)))
 lambda: $(functions:%=bin/lambda/%/bootstrap) ## build the functions for AWS Lambda into bin/lambda
 
 # The servers that functions ask, those of AWS and the issuer, speak HTTP/1.1 too, and HTTP/2 would be 0.3 MB of each function.
-# The templates of pages would be inlined with all that they write wherever they are used, which is 0.2 MB of the largest. Without inlining, the
-# AWS SDK is 0.1 to 0.5 MB smaller in each function; starts and warm requests take as long as with it. Goldmark and go-jose are 0.1 MB of the largest.
+# No package has flags of the compiler of its own: what several instantiate of a generic function is linked once, and where it was compiled with and
+# without inlining, its closures do not find what they capture.
 # Lambda's processors of this architecture, Graviton2 and later, have the atomic instructions that lse names.
-lambda_flags := -tags lambda.norpc,nethttpomithttp2 -gcflags=assay/functions/...=-l -gcflags=assay/shared/webpage/...=-l \
-	-gcflags=github.com/aws/...=-l -gcflags=github.com/yuin/...=-l -gcflags=github.com/go-jose/...=-l
+lambda_flags := -tags lambda.norpc,nethttpomithttp2
 
 .PHONY: $(functions:%=bin/lambda/%/bootstrap)
 $(functions:%=bin/lambda/%/bootstrap): bin/lambda/%/bootstrap:

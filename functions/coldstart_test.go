@@ -128,9 +128,7 @@ func childrenTime(b *testing.B) time.Duration {
 }
 
 // buildFunction is the command that compiles a function, with the flags that decide what it has, as in the Makefile.
-var buildFunction = []string{"build", "-tags", "lambda.norpc,nethttpomithttp2", "-gcflags=assay/functions/...=-l",
-	"-gcflags=assay/shared/webpage/...=-l", "-gcflags=github.com/aws/...=-l", "-gcflags=github.com/yuin/...=-l",
-	"-gcflags=github.com/go-jose/...=-l"}
+var buildFunction = []string{"build", "-tags", "lambda.norpc,nethttpomithttp2"}
 
 // compile builds the program for this machine, and returns how many bytes it has for the one that it is deployed to.
 func compile(b *testing.B, program string) (binary string, size int64) {

@@ -10,8 +10,6 @@ import (
 	"assay/shared/page"
 	"assay/shared/problem"
 	"assay/shared/record"
-
-	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // rank is the order by the primary measure.
@@ -35,18 +33,12 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o opti
 		if p.More = full; full {
 			return false, nil
 		}
-		full, err = p.AddCached(e, key, encoded)
+		full, err = api.AddShown(&p, e, key)
 		full = full || len(p.Data) == c.Page.Limit
 		return true, err
 	})
 	return p, err
 }
-
-// maxEncoded is how many encoded entries are kept, each of about 1 KB with an evaluation of about 4 KB.
-const maxEncoded = 8192
-
-// encoded has entries as JSON by their shownEntry: to encode them takes most of the time of a page.
-var encoded, _ = lru.New[any, []byte](maxEncoded) // the size is positive
 
 // shownEntry is what the JSON of an entry follows from.
 type shownEntry struct {

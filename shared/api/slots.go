@@ -12,6 +12,8 @@ import (
 	"assay/shared/page"
 	"assay/shared/problem"
 	"assay/shared/records"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // Lists, and the pages that show several resources, share memory and processors. One takes 8 MiB, about six times
@@ -50,7 +52,7 @@ func PageOf[R, V any, P records.Pointer[R]](ctx context.Context, c *Call, source
 	return p, err
 }
 
-// PageFor is PageOf for records that the caller is shown as their roles allow.
+// PageFor is PageOf for records that the caller is shown as their roles allow, whose JSON is kept. keep must not change them.
 func PageFor[R, V any, P interface {
 	records.Pointer[R]
 	seenByRoles[V]
@@ -59,13 +61,38 @@ func PageFor[R, V any, P interface {
 	if err != nil {
 		return p, err
 	}
-	return PageOf(ctx, c, sources, keep, func(r P) V { return r.For(rolesOf(r.Scope())) })
+	selection := records.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
+	p.Cursor, err = records.ListShared(ctx, c.Store, selection, keep, func(r P, key any) (bool, error) {
+		roles := rolesOf(r.Scope())
+		if key != nil {
+			key = shownRecord{key, roles}
+		}
+		return AddShown(&p, r.For(roles), key)
+	})
+	return p, err
+}
+
+// encoded has resources of pages as JSON: to encode them takes most of the time of a page.
+var encoded, _ = lru.New[any, []byte](maxEncoded) // the size is positive
+
+// maxEncoded is how many are kept, each of some KB with the record that it was encoded from.
+const maxEncoded = 8192
+
+// AddShown adds a resource to a page, whose JSON is kept and is the same whenever the key is; nil: it is not kept.
+func AddShown[V any](p *page.Page[V], shown V, key any) (full bool, err error) {
+	return p.AddCached(shown, key, encoded)
+}
+
+// shownRecord is what the JSON of a record in a list follows from.
+type shownRecord struct {
+	record any // key of one that does not change
+	roles  access.Role
 }
 
 // seenByRoles is what callers are shown as their roles allow.
 type seenByRoles[V any] interface {
 	Target
-	For(roles access.Role) V
+	For(roles access.Role) V // depends on nothing else
 }
 
 // ShowFor shows what the caller's roles allow.

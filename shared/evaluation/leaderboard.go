@@ -69,7 +69,7 @@ type Entry struct {
 // Item decodes the evaluation when it is first needed; entries that an offset skips are never decoded.
 func (e *Entry) Item() (_ *record.EvaluationItem, err error) {
 	if e.item == nil {
-		e.item, err = records.Shared[record.EvaluationItem](*e.stored)
+		e.item, _, err = records.Shared[record.EvaluationItem](*e.stored)
 	}
 	return e.item, err
 }
@@ -349,7 +349,7 @@ func (b *Leaderboard) own(ctx context.Context) ([]store.Item, error) {
 	err = records.Concurrently(len(sources), func(i int) error {
 		q := store.Query{Index: sources[i].Index, Partition: sources[i].Partition, Limit: ownPage}
 		return records.EachItem(ctx, b.Viewer.Store, q, func(it store.Item) error {
-			e, err := records.Shared[record.EvaluationItem](it)
+			e, _, err := records.Shared[record.EvaluationItem](it)
 			if err == nil {
 				it.Indexes = e.Indexes() // of which the list that it was read from has one
 				found[i] = append(found[i], it)

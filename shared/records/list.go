@@ -50,7 +50,25 @@ type Selection struct {
 // one call each unless they are large.
 func List[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection, keep func(P) bool,
 	add func(P) (full bool, err error)) (next string, err error) {
-	return ListItems(ctx, s, sel, Shared[R, P], keep, add)
+	return ListShared(ctx, s, sel, keep, func(r P, _ any) (bool, error) { return add(r) })
+}
+
+// ListShared is List that gives add the key of each record too, as Shared has it.
+func ListShared[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection, keep func(P) bool,
+	add func(_ P, key any) (full bool, err error)) (next string, err error) {
+	type listed struct {
+		record P
+		key    any
+	}
+	decode := func(it store.Item) (l listed, err error) {
+		l.record, l.key, err = Shared[R, P](it)
+		return l, err
+	}
+	var keeps func(listed) bool
+	if keep != nil {
+		keeps = func(l listed) bool { return keep(l.record) }
+	}
+	return ListItems(ctx, s, sel, decode, keeps, func(l listed) (bool, error) { return add(l.record, l.key) })
 }
 
 // ListItems is List for what decode returns of the items, which can be records of several kinds.

@@ -57,37 +57,43 @@ func TestShared_IsWhatIsStored(t *testing.T) {
 	s := open(t)
 	r := &testRecord{Meta: record.Meta{ID: id(1)}, First: "A", Text: "one"}
 	commit(t, s, new(records.Tx).Create(r))
-	read := func() *testRecord {
+	read := func() (*testRecord, any) {
 		t.Helper()
 		items, err := records.GetItems(t.Context(), s, store.Strong, r.Key())
 		if err != nil {
 			t.Fatal(err)
 		}
-		shown, err := records.Shared[testRecord](items[0])
+		shown, key, err := records.Shared[testRecord](items[0])
 		want, _ := records.Decode[testRecord](items[0])
 		if err != nil || !reflect.DeepEqual(shown, want) {
 			t.Fatalf("%+v, %v; want %+v", shown, err, want)
 		}
-		return shown
+		return shown, key
 	}
+	var last any
 	for _, text := range []string{"one", "one", "two", "two"} {
-		if text != r.Text {
+		changed := text != r.Text
+		if changed {
 			r.Text = text
 			commit(t, s, new(records.Tx).Replace(r))
 		}
-		shown := read()
+		shown, key := read()
 		if shown.Text != text {
 			t.Fatalf("%q is shown of %q", shown.Text, text)
 		}
+		if last != nil && (key == last) == changed {
+			t.Errorf("of %q, changed %t, the keys are %p and %p", text, changed, last, key)
+		}
+		last = key
 		shown.Text = "changed by one who is shown it"
 	}
 	commit(t, s, new(records.Tx).Delete(r))
 	again := &testRecord{Meta: record.Meta{ID: id(1)}, Text: "three"} // with the version that the first one had
 	commit(t, s, new(records.Tx).Create(again))
-	if shown := read(); shown.Text != "three" {
+	if shown, _ := read(); shown.Text != "three" {
 		t.Errorf("%q is shown of what was created again", shown.Text)
 	}
-	if other, err := records.Shared[record.User](store.Item{Key: r.Key(), Version: 1, Data: []byte(`{"schema":9,"id":"x"}`)}); err != nil ||
+	if other, _, err := records.Shared[record.User](store.Item{Key: r.Key(), Version: 1, Data: []byte(`{"schema":9,"id":"x"}`)}); err != nil ||
 		other.ID != "x" {
 		t.Errorf("%+v, %v", other, err)
 	}

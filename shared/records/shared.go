@@ -28,10 +28,12 @@ func must[T any](v T, err error) T {
 }
 
 // Shared is Decode for records that are only shown: to decode them takes most of the time of a list, so those that were decoded last are
-// kept, by all that is stored of them. The record is the caller's, but what its members point to is not to be changed.
-func Shared[R any, P Pointer[R]](it store.Item) (P, error) {
+// kept, by all that is stored of them. The record is the caller's, but what its members point to is not to be changed. For as long as a
+// record is kept, the key is the same, and no other record's; nil: it is not kept.
+func Shared[R any, P Pointer[R]](it store.Item) (r P, key any, err error) {
 	if len(it.Data) > maxSharedBytes || !it.Exists() {
-		return Decode[R, P](it)
+		r, err = Decode[R, P](it)
+		return r, nil, err
 	}
 	var h maphash.Hash
 	h.SetSeed(sharedSeed)
@@ -44,13 +46,14 @@ func Shared[R any, P Pointer[R]](it store.Item) (P, error) {
 	if kept, ok := shared.Get(sum); ok {
 		if r, ok := kept.(P); ok {
 			its := *r
-			return &its, nil
+			return &its, r, nil
 		}
 	}
-	r, err := Decode[R, P](it)
-	if err == nil {
-		its := *r
-		shared.Add(sum, P(&its))
+	if r, err = Decode[R, P](it); err != nil {
+		return r, nil, err
 	}
-	return r, err
+	its := *r
+	kept := P(&its)
+	shared.Add(sum, kept)
+	return r, kept, nil
 }

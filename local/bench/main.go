@@ -63,6 +63,7 @@ func run(name string, count int, to, against, readme string) error {
 	}
 	r := report{Machine: machine("")}
 	found := false
+	var failed error // suites of an hour are not measured again for one that fails
 	for _, s := range suites {
 		if name != s.name && name != all && (name != "" || s.slow) {
 			continue
@@ -70,16 +71,14 @@ func run(name string, count int, to, against, readme string) error {
 		found = true
 		fmt.Fprintln(os.Stderr, "measuring", s.name)
 		samples, cpu, err := s.run(count)
-		if err != nil {
-			return err
-		}
 		if cpu != "" {
 			r.Machine = machine(cpu + ", ")
 		}
-		rows, err := s.rows(samples)
-		if err != nil {
-			return err
+		var rows []measured
+		if err == nil {
+			rows, err = s.rows(samples)
 		}
+		failed = errors.Join(failed, err)
 		r.Rows = append(r.Rows, rows...)
 	}
 	if name == "" || name == all || name == "units" {
@@ -100,13 +99,13 @@ func run(name string, count int, to, against, readme string) error {
 	if to != "" {
 		text, err := json.MarshalIndent(r, "", "\t")
 		if err := errors.Join(err, os.WriteFile(to, append(text, '\n'), 0o600)); err != nil {
-			return err
+			return errors.Join(failed, err)
 		}
 	}
-	if readme != "" {
+	if readme != "" && failed == nil {
 		return replace(readme, table)
 	}
-	return nil
+	return failed
 }
 
 // machine is what the figures were measured on.
@@ -160,7 +159,7 @@ func (s suite) rows(found samples) (rows []measured, err error) {
 	}
 	for _, f := range s.figures {
 		m := measured{About: f.about, Unit: f.unit, Samples: found[f.bench+" "+f.unit], Most: f.most, Suite: s.name}
-		if strings.HasSuffix(f.unit, "/trec_eval") { // of that program's time
+		if strings.HasSuffix(f.unit, "/trec_eval") || strings.HasSuffix(f.unit, "/python") { // of that program's time
 			m.Unit = "×"
 		}
 		if f.per != "" {

@@ -192,8 +192,8 @@ func TestShow_HidesValuesThatTellTheTruth(t *testing.T) {
 		}
 		s.builder.Replace(topics)
 		// A kind that is not known may tell the truth, and what an image reports its organizers want shown.
-		for kind, shown := range map[string]bool{"classification": false, "regression": false, "clustering": false, "later": false,
-			"retrieval": true, "text": true, record.EvaluatorWorker: true} {
+		for kind, shown := range map[string]bool{"classification": false, "probabilities": false, "regression": false, "clustering": false,
+			"later": false, "retrieval": true, "text": true, record.EvaluatorWorker: true} {
 			e.Evaluator.Kind = kind
 			s.builder.Replace(e)
 			for user, organizes := range map[string]bool{"": false, "stranger": false, "reg": false, "ada": false, "mate": false, "rival": false,

@@ -2,6 +2,7 @@ package evaluator_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"assay/shared/measure"
@@ -14,8 +15,9 @@ import (
 func TestEvaluation_OfExamplesWithSetsAndScores(t *testing.T) {
 	sets := evaluator.Settings{Kind: measure.Multilabel, Format: classificationSettings.Format,
 		Measures: []string{"ExactMatch", "HammingLoss", "F1(average=samples)", "F1(average=macro)", "Recall(average=micro)"}}
-	const means = 3 // of them
-	scores := evaluator.Settings{Kind: measure.Probabilities, Format: classificationSettings.Format, Measures: []string{"AUC", "AP"}}
+	scores := evaluator.Settings{Kind: measure.Probabilities, Format: classificationSettings.Format,
+		Measures: []string{"LogLoss(positive=1)", "Brier(positive=1)", "AUC", "AP", "PAN"}}
+	means := []string{"ExactMatch", "HammingLoss", "F1(average=samples)", "LogLoss(positive=1)", "Brier(positive=1)"}
 	rapid.Check(t, func(r *rapid.T) {
 		settings, labels, predictions := sets, []string{"1", "2|1", "3", "1|2|3"}, []string{"1", "2|1", "3", "1|2|3", "1|4"}
 		if rapid.Bool().Draw(r, "scores") {
@@ -32,7 +34,7 @@ func TestEvaluation_OfExamplesWithSetsAndScores(t *testing.T) {
 		}
 		e := evaluateLines(r, t, settings, truth, run)
 		sampled := evaluateLines(r, t, settings, sampledTruth, sampledRun).Result
-		for i, name := range settings.Measures {
+		for _, name := range settings.Measures {
 			m, err := measure.Parse(settings.Kind, name)
 			if err != nil {
 				r.Fatal(err)
@@ -47,7 +49,7 @@ func TestEvaluation_OfExamplesWithSetsAndScores(t *testing.T) {
 					sum, count = sum+x, count+1
 				}
 			}
-			if isMean := settings.Kind == measure.Multilabel && i < means; !isMean && count > 0 ||
+			if isMean := slices.Contains(means, name); !isMean && count > 0 ||
 				isMean && (count != n || math.Abs(sum/float64(n)-*e.Result.Measures[name]) > 1e-9) {
 				r.Errorf("%s of %v and %v has %d values by example with the sum %v", name, truth, run, count, sum)
 			}

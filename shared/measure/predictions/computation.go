@@ -15,16 +15,16 @@ func Computation(version string, values Values, evaluate func([]measure.Measure,
 }
 
 // ScoreComputation is that of an evaluator whose truth has Classes and whose runs have Scores, which have to be Probabilities where one of
-// the measures needs them.
+// the measures needs them. Details are as of Computation.
 func ScoreComputation(version string, needsProbabilities func(measure.Measure) bool,
 	evaluate func([]measure.Measure, *Truth, *Run) measure.Result,
-) measure.Computation {
+	details ...func([]measure.Measure, *Truth, *Run, *measure.Result)) measure.Computation {
 	return computation(version, Classes, func(asked []measure.Measure) Values {
 		if slices.ContainsFunc(asked, needsProbabilities) {
 			return Probabilities
 		}
 		return Scores
-	}, ofRuns(evaluate))
+	}, ofRuns(evaluate, details...))
 }
 
 func ofRuns(evaluate func([]measure.Measure, *Truth, *Run) measure.Result,

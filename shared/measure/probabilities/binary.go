@@ -20,10 +20,6 @@ func (b *binary) value(name string) (float64, string) {
 	case "AP":
 		_, precision, reason := b.curves()
 		return precision, reason
-	case "LogLoss":
-		return b.mean(logLoss), ""
-	case "Brier":
-		return b.brier(), ""
 	case "F1":
 		a := b.answers()
 		return ratio(2*a.truePositive, 2*a.truePositive+a.falsePositive+a.falseNegative), ""
@@ -38,20 +34,16 @@ func (b *binary) value(name string) (float64, string) {
 
 func (b *binary) len() float64 { return float64(len(b.with) + len(b.without)) }
 
-// mean is the mean of the loss of the probability of what is true.
-func (b *binary) mean(loss func(p float64) float64) float64 {
+// brier is the Brier score.
+func (b *binary) brier() float64 {
 	var sum measure.Sum
-	for _, p := range b.with {
-		sum.Add(loss(p))
+	for _, s := range b.with {
+		sum.Add((1 - s) * (1 - s))
 	}
-	for _, p := range b.without {
-		sum.Add(loss(1 - p))
+	for _, s := range b.without {
+		sum.Add(s * s)
 	}
 	return sum.Total() / b.len()
-}
-
-func (b *binary) brier() float64 {
-	return b.mean(func(p float64) float64 { return (1 - p) * (1 - p) })
 }
 
 // curves returns the area under the ROC curve and the average precision. It sorts the scores.

@@ -43,8 +43,22 @@ const Version = "probabilities/1"
 // Computation is that of the evaluator of scores.
 var Computation = predictions.ScoreComputation(Version, func(m measure.Measure) bool { return m.Name != "AUC" && m.Name != "AP" },
 	func(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run) measure.Result {
-		return Evaluate(asked, Examples{Labels: truth.Labels(), Truth: truth.Codes(), Classes: run.Classes(), Scores: run.Scores})
+		return Evaluate(asked, examplesOf(truth, run))
+	},
+	func(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run, result *measure.Result) {
+		e := examplesOf(truth, run)
+		truth.AddValues(asked, result, func(m measure.Measure) func(int) float64 {
+			if !isMean(m) {
+				return nil
+			}
+			loss, _ := e.loss(m)
+			return loss
+		})
 	})
+
+func examplesOf(truth *predictions.Truth, run *predictions.Run) Examples {
+	return Examples{Labels: truth.Labels(), Truth: truth.Codes(), Classes: run.Classes(), Scores: run.Scores}
+}
 
 // Examples are what is compared.
 type Examples struct {
@@ -62,8 +76,8 @@ func Evaluate(asked []measure.Measure, e Examples) measure.Result {
 		if average := m.Param("average"); average != "" {
 			return e.average(m, average == "weighted")
 		}
-		if len(e.Classes) > 0 && m.Param("positive") == "" && (m.Name == "LogLoss" || m.Name == "Brier") {
-			return e.ofClasses(m.Name)
+		if isMean(m) {
+			return e.mean(m)
 		}
 		positive, reason := e.positive(m)
 		if reason != "" {
@@ -109,11 +123,9 @@ func (e *Examples) binary(label int) (b *binary, reason string) {
 	if b = e.last; b.label == label {
 		return b, ""
 	}
-	column := 0
-	if len(e.Classes) > 0 {
-		if column = slices.Index(e.Classes, int32(label)); column < 0 {
-			return nil, fmt.Sprintf("the run has no scores for the label %q", e.Labels[label])
-		}
+	column, reason := e.column(label)
+	if reason != "" {
+		return nil, reason
 	}
 	b.label, b.with, b.without = label, b.with[:0], b.without[:0]
 	for i, l := range e.Truth {
@@ -154,21 +166,69 @@ func (e *Examples) average(m measure.Measure, weighted bool) (float64, string) {
 	return sum.Total() / weights.Total(), ""
 }
 
-// ofClasses is LogLoss or Brier over all labels.
-func (e *Examples) ofClasses(name string) (float64, string) {
-	columns := make([]int, len(e.Labels))
-	for label := range e.Labels {
-		if columns[label] = slices.Index(e.Classes, int32(label)); columns[label] < 0 {
-			return 0, fmt.Sprintf("the run has no scores for the label %q", e.Labels[label])
-		}
+// column returns where the scores of a label stand.
+func (e *Examples) column(label int) (column int, reason string) {
+	if len(e.Classes) == 0 {
+		return 0, ""
+	}
+	if column = slices.Index(e.Classes, int32(label)); column < 0 {
+		return 0, fmt.Sprintf("the run has no scores for the label %q", e.Labels[label])
+	}
+	return column, ""
+}
+
+// isMean reports whether the measure is the mean of a loss over the examples.
+func isMean(m measure.Measure) bool { return m.Name == "LogLoss" || m.Name == "Brier" }
+
+func (e *Examples) mean(m measure.Measure) (float64, string) {
+	loss, reason := e.loss(m)
+	if reason != "" {
+		return 0, reason
 	}
 	var sum measure.Sum
-	for i, l := range e.Truth {
+	for i := range e.Truth {
+		sum.Add(loss(i))
+	}
+	return sum.Total() / float64(len(e.Truth)), ""
+}
+
+// loss returns LogLoss or Brier of an example.
+func (e *Examples) loss(m measure.Measure) (of func(i int) float64, reason string) {
+	if len(e.Classes) > 0 && m.Param("positive") == "" {
+		return e.lossOverLabels(m)
+	}
+	positive, reason := e.positive(m)
+	if reason != "" {
+		return nil, reason
+	}
+	column, reason := e.column(positive)
+	if reason != "" {
+		return nil, reason
+	}
+	return func(i int) float64 {
+		p := e.Scores(i)[column]
+		if e.Truth[i] != int32(positive) {
+			p = 1 - p
+		}
+		if m.Name == "LogLoss" {
+			return logLoss(p)
+		}
+		return (1 - p) * (1 - p)
+	}, ""
+}
+
+func (e *Examples) lossOverLabels(m measure.Measure) (of func(i int) float64, reason string) {
+	columns := make([]int, len(e.Labels))
+	for label := range e.Labels {
+		if columns[label], reason = e.column(label); reason != "" {
+			return nil, reason
+		}
+	}
+	return func(i int) float64 {
 		row := e.Scores(i)
-		p := row[columns[l]]
-		if name == "LogLoss" {
-			sum.Add(logLoss(p))
-			continue
+		p := row[columns[e.Truth[i]]]
+		if m.Name == "LogLoss" {
+			return logLoss(p)
 		}
 		squares := (1-p)*(1-p) - p*p
 		for _, p := range row {
@@ -177,9 +237,8 @@ func (e *Examples) ofClasses(name string) (float64, string) {
 		if len(e.Labels) < 3 {
 			squares /= 2
 		}
-		sum.Add(squares)
-	}
-	return sum.Total() / float64(len(e.Truth)), ""
+		return squares
+	}, ""
 }
 
 // logLoss is the loss of the probability of what is true.

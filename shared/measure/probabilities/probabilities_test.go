@@ -144,6 +144,11 @@ func TestComputation_ReadsEachForm(t *testing.T) {
 				math.Abs(*e.Result.Measures["Brier"]-(0.04+0.16+0.01)/3) > 1e-12 || math.Abs(*e.Result.Measures["PAN"]-(4+1-0.07)/5) > 1e-12 {
 				t.Errorf("%+v, %v", e, err)
 			}
+			for id, p := range map[string]float64{"1": 0.8, "2": 0.6, "3": 0.9} {
+				if got := e.Result.PerTopic[id]; len(got) != 2 || math.Abs(got["Brier"]-(1-p)*(1-p)) > 1e-12 || got["LogLoss"] != -math.Log(p) {
+					t.Errorf("%s has the values %v", id, got)
+				}
+			}
 			if found, err := probabilities.Computation.ValidateRun(t.Context(), format, asked, file(c.kind, c.run)); err != nil || len(found) > 0 {
 				t.Errorf("a good run is not valid: %v, %v", found, err)
 			}

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 
 	"assay/shared/plural"
@@ -159,7 +160,7 @@ func (s suite) rows(found samples) (rows []measured, err error) {
 	}
 	for _, f := range s.figures {
 		m := measured{About: f.about, Unit: f.unit, Samples: found[f.bench+" "+f.unit], Most: f.most, Suite: s.name}
-		if strings.HasSuffix(f.unit, "/trec_eval") || strings.HasSuffix(f.unit, "/python") { // of that program's time
+		if slices.Contains([]string{"clock/trec_eval", "processors/trec_eval", "clock/python", "memory/files"}, f.unit) {
 			m.Unit = "×"
 		}
 		if f.per != "" {

@@ -66,6 +66,8 @@ var suites = []suite{
 		{"evaluation of 50 MB, processor time", "TrecEval/50MB", "processors/trec_eval", "", 0},
 		{"evaluation of 263 MB, processor time", "TrecEval/263MB", "processors/trec_eval", "", 0},
 	}},
+	{name: "million", pkg: "./shared/measure/evaluator", bench: "^BenchmarkMillion$", args: []string{"-benchtime=1x"}, slow: true,
+		figures: million()},
 	{name: "text", pkg: "./shared/measure/text", bench: "^BenchmarkPython$", args: []string{"-benchtime=7x"}, slow: true, figures: []figure{
 		{"TokenF1 of 500 texts, of the time that Python takes", "Python/TokenF1", "clock/python", "", 0.2},
 		{"ROUGE1, of the time of rouge-score", "Python/ROUGE1", "clock/python", "", 0.2},
@@ -128,6 +130,18 @@ func rest() (figures []figure) {
 		row("page from anywhere in 1,000", of(1000, "anywhere"), "ns/op", of(1000, "first"), 1.5)
 		row("page from anywhere in 100,000", of(100_000, "anywhere"), "ns/op", of(100_000, "first"), 1.5)
 		row("page from anywhere in 1,000,000", of(1_000_000, "anywhere"), "ns/op", of(1_000_000, "first"), 1.5)
+	}
+	return figures
+}
+
+// million are the figures of truths and runs of a million examples.
+func million() (figures []figure) {
+	for _, kind := range []string{"classification", "multilabel", "probabilities", "regression", "clustering"} {
+		for _, format := range []string{"jsonl", "csv"} {
+			bench := "Million/" + kind + "/" + format
+			figures = append(figures, figure{fmt.Sprintf("%s of 1,000,000 examples in %s", kind, format), bench, "ns/op", "", 2e9},
+				figure{"memory of that, of the size of both files", bench, "memory/files", "", 2})
+		}
 	}
 	return figures
 }

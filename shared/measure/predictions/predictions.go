@@ -138,6 +138,7 @@ func (t *Truth) read(ctx context.Context, files []measure.File, report *measure.
 			return err
 		}
 	}
+	t.places = sourceLines{} // of use while ids are added alone
 	return nil
 }
 
@@ -216,7 +217,7 @@ func (f *file) tooManyLabels(line, limit int) {
 // Bytes is about how much memory the truth takes.
 func (t *Truth) Bytes() int64 {
 	const perLabel = 2*16 + 16 // in the list and in the index, and what the index takes besides
-	n := cap(t.ids.text) + 4*cap(t.ids.ends) + 8*cap(t.ids.slots) + 8*cap(t.places.list) + 4*cap(t.codes) + 8*cap(t.numbers) +
+	n := cap(t.ids.text) + 4*cap(t.ids.ends) + 8*cap(t.ids.slots) + 4*cap(t.codes) + 8*cap(t.numbers) +
 		4*cap(t.sets.starts) + 4*cap(t.sets.codes) + t.texts.bytes()
 	for _, name := range t.labels.names {
 		n += perLabel + len(name)

@@ -1,0 +1,90 @@
+package evaluator_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
+	"assay/shared/measure/measuretest"
+)
+
+// BenchmarkMillion takes truth and run of a million examples, each in its own order, from files to measures. Its memory is all that the
+// process has at any time, of the bytes of both files.
+func BenchmarkMillion(b *testing.B) {
+	predicted := map[measure.Kind]struct {
+		measures []string
+		value    func(i int) any
+	}{
+		measure.Classification: {[]string{"Accuracy", "F1(average=macro)", "Kappa"}, func(i int) any { return fmt.Sprintf("label-%d", i%7) }},
+		measure.Multilabel: {[]string{"F1(average=micro)", "F1(average=samples)", "Jaccard(average=macro)", "HammingLoss"},
+			func(i int) any { return []string{fmt.Sprintf("label-%d", i%7), fmt.Sprintf("label-%d", 7+i%11)} }},
+		measure.Probabilities: {[]string{"AUC", "AP", "LogLoss", "Brier"}, func(i int) any { return float64(i%9973) / 9973 }},
+		measure.Regression:    {[]string{"RMSE", "Pearson", "Spearman", "Kendall"}, func(i int) any { return float64(i%9973) / 9973 }},
+		measure.Clustering:    {[]string{"VMeasure", "ARI", "BCubedF"}, func(i int) any { return fmt.Sprintf("cluster-%d", i%5000) }},
+	}
+	for kind, of := range predicted {
+		for _, format := range []measure.Format{{Kind: measure.JSONL, IDField: "id", ValueField: "label"}, {Kind: measure.CSV, IDField: "id", ValueField: "label"}} {
+			b.Run(string(kind)+"/"+format.Kind, func(b *testing.B) {
+				truth, size := million(b, format, 1, func(i int) any {
+					if kind == measure.Probabilities {
+						return []string{"no", "yes"}[i%2]
+					}
+					return of.value(i * 104729)
+				})
+				run, runSize := million(b, format, 7919, of.value)
+				settings := evaluator.Settings{Kind: kind, Measures: of.measures, Format: format}
+				b.SetBytes(size + runSize)
+				peak := measuretest.PeakMemory()
+				for b.Loop() {
+					t, diagnostics, err := evaluator.ReadTruth(b.Context(), settings, []evaluator.File{truth})
+					if t == nil {
+						b.Fatal(diagnostics, err)
+					}
+					result, diagnostics, err := t.Evaluate(b.Context(), []evaluator.File{run})
+					if err != nil || len(result.Measures) != len(of.measures) {
+						b.Fatal(diagnostics, err)
+					}
+				}
+				b.ReportMetric(float64(peak())/float64(size+runSize), "memory/files")
+			})
+		}
+	}
+}
+
+// million is a file of a million examples, in an order that step decides, and its size.
+func million(b *testing.B, format measure.Format, step int, value func(i int) any) (evaluator.File, int64) {
+	b.Helper()
+	const n = 1_000_000
+	var text bytes.Buffer
+	if format.Kind == measure.CSV {
+		text.WriteString("id,label\n")
+	}
+	for i := range n {
+		i = i * step % n
+		switch v := value(i).(type) {
+		case []string:
+			if format.Kind == measure.CSV {
+				fmt.Fprintf(&text, "example-%07d,%s\n", i, strings.Join(v, measure.DefaultSeparator))
+				continue
+			}
+			labels, _ := json.Marshal(v) // texts alone
+			fmt.Fprintf(&text, `{"id": "example-%07d", "label": %s}`+"\n", i, labels)
+		case string:
+			fmt.Fprintf(&text, map[string]string{measure.CSV: "example-%07d,%s\n", measure.JSONL: `{"id": "example-%07d", "label": %q}` + "\n"}[format.Kind], i, v)
+		default:
+			fmt.Fprintf(&text, map[string]string{measure.CSV: "example-%07d,%v\n", measure.JSONL: `{"id": "example-%07d", "label": %v}` + "\n"}[format.Kind], i, v)
+		}
+	}
+	name := filepath.Join(b.TempDir(), "file")
+	if err := os.WriteFile(name, text.Bytes(), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return evaluator.File{Name: "file", Open: func() (io.ReadCloser, error) { return os.Open(name) }}, int64(text.Len())
+}

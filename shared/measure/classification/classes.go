@@ -7,12 +7,12 @@ func classes(names []string, truth, predicted []int32) *measure.Classes {
 	if len(names) > measure.MaxClasses {
 		return nil
 	}
-	t := newCounts(len(names), truth, predicted)
-	places := (&ordinal{counts: t, names: names}).places()
+	t := newCounts(names, truth, predicted)
+	places := (&ordinal{counts: t}).places()
 	c := &measure.Classes{Labels: make([]measure.Class, len(names)), Matrix: make([][]int, len(names))}
-	for code, l := range t.labels {
+	for code, l := range t.Counts {
 		c.Labels[places[code]] = measure.Class{
-			Label: names[code], Precision: l.precision(), Recall: l.recall(), F1: l.f1(), Support: int(l.actual)}
+			Label: names[code], Precision: l.Precision(), Recall: l.Recall(), F1: l.F(1, 0), Support: int(l.Actual)}
 		c.Matrix[code] = make([]int, len(names))
 	}
 	for i, code := range truth {

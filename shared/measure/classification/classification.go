@@ -22,17 +22,16 @@
 package classification
 
 import (
-	"fmt"
 	"math"
-	"slices"
 
 	"assay/shared/measure"
+	"assay/shared/measure/decisions"
 	"assay/shared/measure/predictions"
 )
 
 // Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
 // could.
-const Version = "classification/1"
+const Version = "classification/2"
 
 // Computation is that of the evaluator of classification.
 var Computation = predictions.Computation(Version, predictions.Labels,
@@ -57,14 +56,14 @@ var Computation = predictions.Computation(Version, predictions.Labels,
 // Evaluate compares predicted with true labels. truth and predicted hold, for the same examples in the same order, the
 // index of a label in labels. There is at least one example, and every measure is one of classification.
 func Evaluate(measures []measure.Measure, labels []string, truth, predicted []int32) measure.Result {
-	t := newCounts(len(labels), truth, predicted)
-	o := &ordinal{counts: t, names: labels, truth: truth, predicted: predicted}
+	t := newCounts(labels, truth, predicted)
+	o := &ordinal{t, truth, predicted}
 	return measure.Compute(measures, func(m measure.Measure) (float64, string) {
 		switch m.Name {
 		case "Accuracy":
-			return ratio(t.correct, t.samples), ""
+			return float64(t.correct) / float64(t.samples), ""
 		case "BalancedAccuracy":
-			return mean(t.labels, labelCounts.recall, labelCounts.isTrue), ""
+			return decisions.Mean(t.Counts, decisions.Counts.Recall, decisions.Counts.IsTrue), ""
 		case "MCC":
 			return t.matthews(), ""
 		case "Kappa":
@@ -75,63 +74,9 @@ func Evaluate(measures []measure.Measure, labels []string, truth, predicted []in
 		case "MacroMAE":
 			return o.macroError()
 		default:
-			return t.ofLabels(m, labels, scoreOf(m))
+			return t.Value(m)
 		}
 	})
-}
-
-// scoreOf is what a measure computes of single labels.
-func scoreOf(m measure.Measure) func(labelCounts) float64 {
-	switch m.Name {
-	case "Precision":
-		return labelCounts.precision
-	case "Recall":
-		return labelCounts.recall
-	case "F1":
-		return labelCounts.f1
-	default:
-		square := m.Number("beta") * m.Number("beta")
-		return func(l labelCounts) float64 { return l.f(square) }
-	}
-}
-
-// ofLabels is a score of one label, or its average over the labels.
-func (t *counts) ofLabels(m measure.Measure, labels []string, score func(labelCounts) float64) (float64, string) {
-	chosen := t.labels
-	if names := m.Labels(); names != nil {
-		chosen = nil
-		for _, name := range names {
-			code := slices.Index(labels, name)
-			if code < 0 || t.labels[code].actual == 0 {
-				return 0, fmt.Sprintf("no example of the truth has the label %q", name)
-			}
-			chosen = append(chosen, t.labels[code])
-		}
-	}
-	switch m.Param("average") {
-	case "macro":
-		return mean(chosen, score, labelCounts.occurs), ""
-	case "weighted":
-		return mean(chosen, score, labelCounts.support), ""
-	default: // micro, or one label alone: hits, predictions and examples summed over the labels
-		var all labelCounts
-		for _, l := range chosen {
-			all.hits, all.predicted, all.actual = all.hits+l.hits, all.predicted+l.predicted, all.actual+l.actual
-		}
-		return score(all), ""
-	}
-}
-
-// mean is the mean of a score over the labels, each with a weight.
-func mean(labels []labelCounts, score func(labelCounts) float64, weight func(labelCounts) int64) float64 {
-	var sum float64
-	var weights int64
-	for _, m := range labels {
-		w := weight(m)
-		sum += float64(w) * score(m)
-		weights += w
-	}
-	return sum / float64(weights)
 }
 
 // matthews is Gorodkin's R_K, which for two labels is Matthews' coefficient: (c s - Σ p t) / sqrt((s² - Σ p²)(s² - Σ t²))
@@ -158,10 +103,10 @@ func (t *counts) kappa() (float64, string) {
 
 // products are Σ p t, Σ p² and Σ t² over the labels: exact, since a sample count is far below 2^31.
 func (t *counts) products() (chance, predicted, actual int64) {
-	for _, m := range t.labels {
-		chance += m.predicted * m.actual
-		predicted += m.predicted * m.predicted
-		actual += m.actual * m.actual
+	for _, m := range t.Counts {
+		chance += m.Predicted * m.Actual
+		predicted += m.Predicted * m.Predicted
+		actual += m.Actual * m.Actual
 	}
 	return chance, predicted, actual
 }
@@ -169,56 +114,20 @@ func (t *counts) products() (chance, predicted, actual int64) {
 // counts counts what every measure of nominal labels is made of. There is no confusion matrix: with ten thousand
 // labels it would have a hundred million cells, and no measure here needs more than its diagonal and margins.
 type counts struct {
+	decisions.Labels
 	samples, correct int64
-	labels           []labelCounts // by label code
 }
 
-// labelCounts counts the predictions of one label.
-type labelCounts struct {
-	hits      int64 // predicted and true
-	predicted int64
-	actual    int64 // in the truth: the label's support
-}
-
-// newCounts counts truth[i] against predicted[i]; all are codes below labels.
-func newCounts(labels int, truth, predicted []int32) *counts {
-	t := &counts{samples: int64(len(truth)), labels: make([]labelCounts, labels)}
+// newCounts counts truth[i] against predicted[i]; all are codes of the labels.
+func newCounts(names []string, truth, predicted []int32) *counts {
+	t := &counts{decisions.Labels{Names: names, Counts: make([]decisions.Counts, len(names))}, int64(len(truth)), 0}
 	for i, actual := range truth {
-		t.labels[actual].actual++
-		t.labels[predicted[i]].predicted++
+		t.Counts[actual].Actual++
+		t.Counts[predicted[i]].Predicted++
 		if actual == predicted[i] {
-			t.labels[actual].hits++
+			t.Counts[actual].Hits++
+			t.correct++
 		}
-	}
-	for _, m := range t.labels {
-		t.correct += m.hits
 	}
 	return t
 }
-
-// ratio is a/b, with 0/0 = 0.
-func ratio(a, b int64) float64 {
-	if b == 0 {
-		return 0
-	}
-	return float64(a) / float64(b)
-}
-
-func (m labelCounts) precision() float64 { return ratio(m.hits, m.predicted) }
-func (m labelCounts) recall() float64    { return ratio(m.hits, m.actual) }
-func (m labelCounts) f1() float64        { return ratio(2*m.hits, m.predicted+m.actual) }
-
-// f is F with the square of beta; 0/0 is 0.
-func (m labelCounts) f(square float64) float64 {
-	all := square*float64(m.actual) + float64(m.predicted)
-	if all == 0 {
-		return 0
-	}
-	return (1 + square) * float64(m.hits) / all
-}
-
-// Weights of the label in means: support is how many examples truly have it, isTrue is 1 when any has, and occurs is 1 when it is in
-// the truth or among the predictions.
-func (m labelCounts) support() int64 { return m.actual }
-func (m labelCounts) isTrue() int64  { return min(m.actual, 1) }
-func (m labelCounts) occurs() int64  { return min(m.actual+m.predicted, 1) }

@@ -13,16 +13,15 @@ import (
 // ordinal measures labels that have an order.
 type ordinal struct {
 	*counts
-	names            []string // of the labels, by code
-	truth, predicted []int32  // codes, by example
+	truth, predicted []int32 // codes, by example
 }
 
 // values returns the numbers that the labels are, by code, or the first label that occurs and is none.
 func (o *ordinal) values() (values []float64, other string) {
-	values = make([]float64, len(o.names))
-	for code, name := range o.names {
+	values = make([]float64, len(o.Names))
+	for code, name := range o.Names {
 		x, err := strconv.ParseFloat(name, 64)
-		if o.labels[code].occurs() > 0 && (err != nil || math.IsNaN(x) || math.IsInf(x, 0)) {
+		if o.Counts[code].Occurs() > 0 && (err != nil || math.IsNaN(x) || math.IsInf(x, 0)) {
 			return nil, name
 		}
 		values[code] = x
@@ -33,19 +32,19 @@ func (o *ordinal) values() (values []float64, other string) {
 // places numbers the labels that occur in their order: that of numbers where all are numbers, and else of their bytes.
 func (o *ordinal) places() []int64 {
 	var codes []int
-	for code := range o.names {
-		if o.labels[code].occurs() > 0 {
+	for code := range o.Names {
+		if o.Counts[code].Occurs() > 0 {
 			codes = append(codes, code)
 		}
 	}
-	compare := func(a, b int) int { return cmp.Compare(o.names[a], o.names[b]) }
+	compare := func(a, b int) int { return cmp.Compare(o.Names[a], o.Names[b]) }
 	if values, other := o.values(); other == "" {
 		compare = func(a, b int) int {
-			return cmp.Or(cmp.Compare(values[a], values[b]), cmp.Compare(o.names[a], o.names[b]))
+			return cmp.Or(cmp.Compare(values[a], values[b]), cmp.Compare(o.Names[a], o.Names[b]))
 		}
 	}
 	slices.SortFunc(codes, compare)
-	places := make([]int64, len(o.names))
+	places := make([]int64, len(o.Names))
 	for place, code := range codes {
 		places[code] = int64(place)
 	}
@@ -78,9 +77,9 @@ func (o *ordinal) kappa(quadratic bool) (float64, string) {
 // other lie as many steps as there are pairs with one label on each side.
 func (o *ordinal) linear(places []int64) float64 {
 	actual, predicted := make([]float64, len(places)), make([]float64, len(places))
-	for code, l := range o.labels {
-		actual[places[code]] += float64(l.actual)
-		predicted[places[code]] += float64(l.predicted)
+	for code, l := range o.Counts {
+		actual[places[code]] += float64(l.Actual)
+		predicted[places[code]] += float64(l.Predicted)
 	}
 	var sum, below, guessed float64
 	n := float64(o.samples)
@@ -95,14 +94,14 @@ func (o *ordinal) linear(places []int64) float64 {
 // mean of the true ones, so that no large numbers cancel out.
 func (o *ordinal) quadratic(places []int64) float64 {
 	n, centre := float64(o.samples), 0.0
-	for code, l := range o.labels {
-		centre += float64(places[code]) * float64(l.actual) / n
+	for code, l := range o.Counts {
+		centre += float64(places[code]) * float64(l.Actual) / n
 	}
 	var trueSquares, squares, trueSum, sum float64
-	for code, l := range o.labels {
+	for code, l := range o.Counts {
 		x := float64(places[code]) - centre
-		trueSum, sum = trueSum+x*float64(l.actual), sum+x*float64(l.predicted)
-		trueSquares, squares = trueSquares+x*x*float64(l.actual), squares+x*x*float64(l.predicted)
+		trueSum, sum = trueSum+x*float64(l.Actual), sum+x*float64(l.Predicted)
+		trueSquares, squares = trueSquares+x*x*float64(l.Actual), squares+x*x*float64(l.Predicted)
 	}
 	return n*trueSquares + n*squares - 2*trueSum*sum
 }
@@ -119,9 +118,9 @@ func (o *ordinal) macroError() (float64, string) {
 	}
 	var total measure.Sum
 	labels := 0
-	for code, l := range o.labels {
-		if l.actual > 0 {
-			total.Add(errors[code].Total() / float64(l.actual))
+	for code, l := range o.Counts {
+		if l.Actual > 0 {
+			total.Add(errors[code].Total() / float64(l.Actual))
 			labels++
 		}
 	}

@@ -34,6 +34,22 @@ type Evaluation struct {
 	Examples int
 }
 
+// Evaluate returns the evaluation of the run that read reads and measures, which is not used if there are errors in the report.
+func Evaluate(read func(*Report) (Evaluation, error)) (*Evaluation, error) {
+	var report Report
+	e, err := read(&report)
+	if err != nil {
+		return nil, err
+	}
+	if report.Failed() {
+		e = Evaluation{}
+	} else {
+		e.Result.Warnings = report.Diagnostics()
+	}
+	e.Diagnostics = report.Diagnostics()
+	return &e, nil
+}
+
 // Kept is a run that was read and compared with a truth.
 type Kept interface {
 	// WithoutTruth returns what ValidateRun would. ok is false where the truth had a part in how the run was read.

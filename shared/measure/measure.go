@@ -121,6 +121,30 @@ func Compute(measures []Measure, of func(Measure) (value float64, reason string)
 	return r
 }
 
+// AddValues adds the values by example of a measure that is a mean over n examples, unless there are more than MaxExamples. A measure that
+// is not defined has none, nor one with a value that is not finite.
+func (r *Result) AddValues(measure string, n int, id func(i int) string, value func(i int) float64) {
+	if n > MaxExamples || r.Measures[measure] == nil {
+		return
+	}
+	for i := range n {
+		if x := value(i); math.IsNaN(x) || math.IsInf(x, 0) {
+			return
+		}
+	}
+	if r.PerTopic == nil {
+		r.PerTopic = make(map[string]map[string]float64, n)
+	}
+	for i := range n {
+		of := r.PerTopic[id(i)]
+		if of == nil {
+			of = map[string]float64{}
+			r.PerTopic[id(i)] = of
+		}
+		of[measure] = value(i)
+	}
+}
+
 // Origin is the source of the ids, labels and topics that a run is compared with.
 type Origin string
 

@@ -93,19 +93,9 @@ func (t *Truth) withMeasures(asked []measure.Measure, evaluate evaluateFiles) *m
 			return &measure.Known{Compare: t.Known(ids, labels).compare}
 		},
 		Evaluate: func(ctx context.Context, files []measure.File) (*measure.Evaluation, error) {
-			var report measure.Report
-			e, err := evaluate(ctx, asked, t, files, &report)
-			if err != nil {
-				return nil, err
-			}
-			if report.Failed() {
-				e = measure.Evaluation{}
-			}
-			e.Diagnostics = report.Diagnostics()
-			if !report.Failed() {
-				e.Result.Warnings = e.Diagnostics
-			}
-			return &e, nil
+			return measure.Evaluate(func(report *measure.Report) (measure.Evaluation, error) {
+				return evaluate(ctx, asked, t, files, report)
+			})
 		},
 	}
 }

@@ -1,41 +1,15 @@
 package predictions
 
-import (
-	"math"
-
-	"assay/shared/measure"
-)
+import "assay/shared/measure"
 
 // AddValues adds to a result the values by example of those of its measures that are means over examples, of which of returns the value
-// of the example with an index; nil of another measure. A measure that is not defined has none, nor one with a value that is not finite.
+// of the example with an index; nil of another measure.
 func (t *Truth) AddValues(asked []measure.Measure, result *measure.Result, of func(measure.Measure) func(i int) float64) {
-	if t.Len() > measure.MaxExamples {
-		return
-	}
 	for _, m := range asked {
-		value := of(m)
-		if value == nil || result.Measures[m.String()] == nil || !allFinite(t.Len(), value) {
-			continue
-		}
-		if result.PerTopic == nil {
-			result.PerTopic = make(map[string]map[string]float64, t.Len())
-			for i := range t.Len() {
-				result.PerTopic[t.ID(i)] = map[string]float64{}
-			}
-		}
-		for i := range t.Len() {
-			result.PerTopic[t.ID(i)][m.String()] = value(i)
+		if value := of(m); value != nil {
+			result.AddValues(m.String(), t.Len(), t.ID, value)
 		}
 	}
-}
-
-func allFinite(n int, value func(i int) float64) bool {
-	for i := range n {
-		if x := value(i); math.IsNaN(x) || math.IsInf(x, 0) {
-			return false
-		}
-	}
-	return true
 }
 
 // sample returns truth and run with the values of the examples alone, by their indices.

@@ -11,21 +11,15 @@ import (
 // Any number of goroutines may call find and at while none calls add.
 type ids struct {
 	text  []byte   // every id, one after another
-	ends  []uint32 // where each ends in text
+	ends  []uint32 // where each ends in text, after a first 0
 	slots hashtable.Table
 }
 
-func newIDs() *ids { return &ids{slots: make(hashtable.Table, 64)} }
+func newIDs() *ids { return &ids{ends: []uint32{0}, slots: make(hashtable.Table, 64)} }
 
-func (t *ids) len() int { return len(t.ends) }
+func (t *ids) len() int { return len(t.ends) - 1 }
 
-func (t *ids) at(i int) []byte {
-	start := uint32(0)
-	if i > 0 {
-		start = t.ends[i-1]
-	}
-	return t.text[start:t.ends[i]]
-}
+func (t *ids) at(i int) []byte { return t.text[t.ends[i]:t.ends[i+1]] }
 
 // find returns the index of id; -1 when it is not there.
 func (t *ids) find(id []byte) int {
@@ -40,11 +34,11 @@ func (t *ids) add(id []byte) (index int, isNew bool) {
 	if index >= 0 {
 		return index, false
 	}
-	index = len(t.ends)
+	index = t.len()
 	t.text = append(t.text, id...)
 	t.ends = append(t.ends, uint32(len(t.text)))
 	t.slots.Put(hash, slot, index)
-	if 4*len(t.ends) > 3*len(t.slots) {
+	if 4*t.len() > 3*len(t.slots) {
 		t.grow()
 	}
 	return index, true

@@ -10,8 +10,8 @@ import (
 // texts has the references of each example.
 type texts struct {
 	all  []byte   // every text, one after another
-	ends []uint32 // where each ends in all
-	last []uint32 // by example, how many texts it and those before it have
+	ends []uint32 // where each ends in all, after a first 0
+	last []uint32 // by example, how many texts it and those before it have, after a first 0
 }
 
 // add adds those of the next example, and returns how many bytes there are, with those of the ends: empty texts take memory too.
@@ -20,7 +20,7 @@ func (t *texts) add(list [][]byte) int {
 		t.all = append(t.all, text...)
 		t.ends = append(t.ends, uint32(len(t.all)))
 	}
-	t.last = append(t.last, uint32(len(t.ends)))
+	t.last = append(t.last, uint32(len(t.ends)-1))
 	return len(t.all) + 4*len(t.ends)
 }
 
@@ -28,16 +28,8 @@ func (t *texts) bytes() int { return cap(t.all) + 4*cap(t.ends) + 4*cap(t.last) 
 
 // References appends the references of an example to a list, which they are not copied into: they must not be changed.
 func (t *Truth) References(index int, list [][]byte) [][]byte {
-	first := uint32(0)
-	if index > 0 {
-		first = t.texts.last[index-1]
-	}
-	for i := first; i < t.texts.last[index]; i++ {
-		start := uint32(0)
-		if i > 0 {
-			start = t.texts.ends[i-1]
-		}
-		list = append(list, t.texts.all[start:t.texts.ends[i]])
+	for i := t.texts.last[index]; i < t.texts.last[index+1]; i++ {
+		list = append(list, t.texts.all[t.texts.ends[i]:t.texts.ends[i+1]])
 	}
 	return list
 }

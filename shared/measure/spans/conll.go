@@ -32,7 +32,7 @@ type sentences struct {
 
 	text  []byte // of a truth: the tokens, each with a line feed, and another one after each sentence
 	list  []uint16
-	ends  []uint32 // where each sentence ends in the list
+	ends  []uint32 // where each sentence ends in the list, after a first 0
 	truth *sentences
 	at    int // of a run: how much of the text of the truth was compared
 }
@@ -41,7 +41,7 @@ type tokenLimits struct{ tokens, text int }
 
 func newSentences(types *types, report *measure.Report) *sentences {
 	return &sentences{types: types, tags: []tag{outside: {written: 'O', kind: -1}}, codes: map[string]uint16{"O": outside}, report: report,
-		limits: tokenLimits{MaxTokens, maxTokenText}}
+		limits: tokenLimits{MaxTokens, maxTokenText}, ends: []uint32{0}}
 }
 
 // read reads files of sentences, one after another. A run is read as far as it has the tokens of the truth.
@@ -159,11 +159,7 @@ func (s *sentences) addTag(file string, line int, text []byte) (code uint16, fau
 
 // endSentence ends the sentence that has begun, if one has, and returns false where a run parts from the truth.
 func (s *sentences) endSentence(file string, line int) bool {
-	last := uint32(0)
-	if len(s.ends) > 0 {
-		last = s.ends[len(s.ends)-1]
-	}
-	if uint32(len(s.list)) == last {
+	if uint32(len(s.list)) == s.ends[s.count()] {
 		return true
 	}
 	if s.truth == nil {
@@ -199,31 +195,24 @@ func (s *sentences) part(file string, line int, found string, expected []byte) b
 
 // place says which token comes next.
 func (s *sentences) place() string {
-	start := 0
-	if len(s.ends) > 0 {
-		start = int(s.ends[len(s.ends)-1])
-	}
-	return fmt.Sprintf("at token %d of sentence %d", len(s.list)-start+1, len(s.ends)+1)
+	return fmt.Sprintf("at token %d of sentence %d", len(s.list)-int(s.ends[s.count()])+1, s.count()+1)
 }
 
+// count is how many sentences there are.
+func (s *sentences) count() int { return len(s.ends) - 1 }
+
 // sentence has the codes of the tags of a sentence.
-func (s *sentences) sentence(i int) []uint16 {
-	start := uint32(0)
-	if i > 0 {
-		start = s.ends[i-1]
-	}
-	return s.list[start:s.ends[i]]
-}
+func (s *sentences) sentence(i int) []uint16 { return s.list[s.ends[i]:s.ends[i+1]] }
 
 // documents has the sentences of a run beside those of the truth.
 func (s *sentences) documents(run *sentences) documents {
 	return documents{
-		count: len(s.ends), kinds: run.types.names,
+		count: s.count(), kinds: run.types.names,
 		name: func(i int) string { return strconv.Itoa(i + 1) },
 		each: func(name string, compare func(truth, run []span)) {
 			of := schemes[name]
 			var a, b []span
-			for i := range s.ends {
+			for i := range s.count() {
 				a, b = of.appendSpans(a[:0], s.sentence(i), s.tags), of.appendSpans(b[:0], run.sentence(i), run.tags)
 				slices.SortFunc(a, span.compare)
 				slices.SortFunc(b, span.compare)
@@ -251,7 +240,7 @@ func readSentences(ctx context.Context, asked []measure.Measure, files []measure
 	}
 	return &measure.Truth{
 		Bytes:  truth.bytes(),
-		Topics: topics(asked, len(truth.ends)),
+		Topics: topics(asked, truth.count()),
 		Known:  func(bool, bool) *measure.Known { return nil },
 		Evaluate: func(ctx context.Context, files []measure.File) (*measure.Evaluation, error) {
 			return evaluate(asked, func(report *measure.Report) (documents, error) {

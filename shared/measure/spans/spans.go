@@ -80,17 +80,14 @@ func readTruth(ctx context.Context, format measure.Format, asked []measure.Measu
 
 // evaluate measures a run that read reads.
 func evaluate(asked []measure.Measure, read func(*measure.Report) (documents, error)) (*measure.Evaluation, error) {
-	var report measure.Report
-	d, err := read(&report)
-	if err != nil {
-		return nil, err
-	}
-	e := &measure.Evaluation{Diagnostics: report.Diagnostics()}
-	if !report.Failed() {
+	return measure.Evaluate(func(report *measure.Report) (e measure.Evaluation, err error) {
+		d, err := read(report)
+		if err != nil || report.Failed() {
+			return e, err
+		}
 		e.Result = d.evaluate(asked)
-		e.Result.Warnings = e.Diagnostics
-	}
-	return e, nil
+		return e, nil
+	})
 }
 
 // documents has the spans of a truth and of a run, document by document.
@@ -132,19 +129,7 @@ func (d *documents) evaluate(asked []measure.Measure) measure.Result {
 		return values[m.String()].sum.Total() / float64(d.count), ""
 	})
 	for name, of := range values {
-		if result.Measures[name] == nil || d.count > measure.MaxExamples {
-			continue
-		}
-		if result.PerTopic == nil {
-			result.PerTopic = make(map[string]map[string]float64, d.count)
-		}
-		for i, x := range of.list {
-			document := d.name(i)
-			if result.PerTopic[document] == nil {
-				result.PerTopic[document] = map[string]float64{}
-			}
-			result.PerTopic[document][name] = x
-		}
+		result.AddValues(name, d.count, d.name, func(i int) float64 { return of.list[i] })
 	}
 	return result
 }

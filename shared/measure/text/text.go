@@ -170,15 +170,8 @@ func (e *evaluation) result(id func(index int) string) measure.Result {
 		}
 		return e.average(m.String()), ""
 	})
-	if e.examples <= measure.MaxExamples && len(e.means) > 0 {
-		r.PerTopic = make(map[string]map[string]float64, e.examples)
-		for i := range e.examples {
-			values := make(map[string]float64, len(e.means))
-			for _, m := range e.means {
-				values[m.name] = m.values[i]
-			}
-			r.PerTopic[id(i)] = values
-		}
+	for _, m := range e.means {
+		r.AddValues(m.name, e.examples, id, func(i int) float64 { return m.values[i] })
 	}
 	return r
 }

@@ -2,10 +2,13 @@ package measure
 
 import "strings"
 
+// MaxIdeal is how many documents of an ideal ranking with subtopics are looked for, which takes the more time the more they are.
+const MaxIdeal = 1000
+
 var (
 	redundancy = Parameter{Name: "alpha", Domain: "number", Default: "0.5", Min: 0, Max: 1,
 		Definition: "how much of the gain of a subtopic each earlier document of it takes away"}
-	// Of ideal rankings, 1000 documents are known, and what comes after adds nothing to the sum at such a patience.
+	// Of ideal rankings, MaxIdeal documents are known, and what comes after adds nothing to the sum at such a patience.
 	patience = Parameter{Name: "beta", Domain: "number", Default: "0.5", Min: 0, Max: 0.95,
 		Definition: "chance that the reader goes on to the next document"}
 )
@@ -19,13 +22,14 @@ var diversityEvaluator = EvaluatorKind{
 	Formats:      []string{TRECRun},
 	Defaults:     []string{"alpha_nDCG@20", "ERR_IA@20", "StRecall@20"},
 	Families: []Family{
-		{Name: "alpha_nDCG", Aliases: []string{"alpha_NDCG"}, Cutoff: RequiredDepth, Parameters: []Parameter{redundancy, relLevel},
-			HigherIsBetter: true, Definition: "alpha_DCG relative to that of an ideal ranking, which takes the document of most gain next."},
-		{Name: "alpha_DCG", Cutoff: RequiredDepth, Parameters: []Parameter{redundancy, relLevel}, HigherIsBetter: true,
+		{Name: "alpha_nDCG", Aliases: []string{"alpha_NDCG"}, Cutoff: RequiredDepth, deepest: MaxIdeal,
+			Parameters: []Parameter{redundancy, relLevel}, HigherIsBetter: true,
+			Definition: "alpha_DCG relative to that of an ideal ranking, which takes the document of most gain next."},
+		{Name: "alpha_DCG", Cutoff: RequiredDepth, deepest: MaxIdeal, Parameters: []Parameter{redundancy, relLevel}, HigherIsBetter: true,
 			Definition: "Novel gain of the ranking, divided by log2(rank + 1), as a share of what documents of all subtopics would have."},
 		{Name: "ERR_IA", Cutoff: RequiredDepth, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
 			Definition: "Expected reciprocal rank, mean over the subtopics, as a share of what documents of all subtopics would have."},
-		{Name: "nERR_IA", Cutoff: RequiredDepth, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
+		{Name: "nERR_IA", Cutoff: RequiredDepth, deepest: MaxIdeal, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
 			Definition: "ERR_IA relative to that of the ideal ranking."},
 		{Name: "NRBP", Cutoff: NoCutoff, Parameters: []Parameter{redundancy, patience, relLevel}, HigherIsBetter: true,
 			Definition: "Novelty- and rank-biased precision: novel gain that a reader meets who goes on to the next rank with chance beta."},

@@ -30,6 +30,7 @@ type Family struct {
 	Parameters     []Parameter `json:"parameters,omitempty" doc:"what may stand in its brackets"`
 	HigherIsBetter bool        `json:"higherIsBetter" doc:"false for errors, where less is better"`
 	oneOf          []string    // parameters of which exactly one has to be given
+	deepest        int         // rank that a cutoff may name; 0 is that of all families
 	// presets has aliases that stand for the family with a parameter.
 	presets map[string]Param
 }
@@ -45,6 +46,7 @@ type Parameter struct {
 	Open       bool     `json:"open,omitempty" doc:"min and max are themselves excluded"`
 	Definition string   `json:"definition"`
 	with       string   // another parameter that it needs
+	without    string   // another parameter that it excludes
 	format     string   // the one format of runs that it goes with; empty is any
 }
 

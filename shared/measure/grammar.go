@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -184,9 +185,15 @@ func (p *parser) measure() (Measure, error) {
 			strings.Join(f.oneOf, ", "), f.oneOf[1])
 	}
 	for _, given := range params {
-		with := f.parameter(given.Name).with
-		if with != "" && !slices.ContainsFunc(params, func(other Param) bool { return other.Name == with }) {
-			return Measure{}, fmt.Errorf("%s of %s goes with %s: give that too", given.Name, f.Name, with)
+		known := f.parameter(given.Name)
+		has := func(name string) bool {
+			return slices.ContainsFunc(params, func(other Param) bool { return other.Name == name })
+		}
+		if known.with != "" && !has(known.with) {
+			return Measure{}, fmt.Errorf("%s of %s goes with %s: give that too", given.Name, f.Name, known.with)
+		}
+		if has(known.without) {
+			return Measure{}, fmt.Errorf("%s of %s excludes %s: give one of them", given.Name, f.Name, known.without)
 		}
 	}
 	m := Measure{Kind: p.evaluator.Kind, Name: f.Name, Params: params}
@@ -303,8 +310,8 @@ func (p *parser) cutoff(f *Family) (string, error) {
 		return formatNumber(x), nil
 	default:
 		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > maxDepth {
-			return "", fmt.Errorf("%s@%s: the cutoff is a whole number from 1 to %d", f.Name, text, maxDepth)
+		if deepest := cmp.Or(f.deepest, maxDepth); err != nil || n < 1 || n > deepest {
+			return "", fmt.Errorf("%s@%s: the cutoff is a whole number from 1 to %d", f.Name, text, deepest)
 		}
 		return strconv.Itoa(n), nil
 	}

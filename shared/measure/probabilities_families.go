@@ -5,7 +5,7 @@ import "cmp"
 var (
 	averageOfClasses = Parameter{Name: "average", Domain: "choice", Choices: []string{"macro", "weighted"},
 		Definition: "mean over the labels, each against the rest: macro: plain; weighted: by how often a label is true"}
-	positiveClass = Parameter{Name: "positive", Domain: "label",
+	positiveClass = Parameter{Name: "positive", Domain: "label", without: averageOfClasses.Name,
 		Definition: "the label that scores are for; the greater one of two unless given, such as 1, true or yes"}
 	ofClasses  = []Parameter{averageOfClasses, positiveClass}
 	ofPositive = []Parameter{positiveClass}

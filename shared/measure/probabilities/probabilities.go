@@ -140,10 +140,7 @@ func (e *Examples) binary(label int) (b *binary, reason string) {
 
 // average is the mean over the labels of the truth.
 func (e *Examples) average(m measure.Measure, weighted bool) (float64, string) {
-	switch {
-	case m.Param("positive") != "":
-		return 0, "the measure names an average and a positive label, which exclude each other"
-	case len(e.Classes) == 0:
+	if len(e.Classes) == 0 {
 		return 0, "the run has one score for each example, and an average needs one for each label"
 	}
 	var sum, weights measure.Sum

@@ -109,7 +109,6 @@ func TestEvaluate_OfWhatIsNotDefined(t *testing.T) {
 		{"PAN(positive=0)", "all examples of the truth have one and the same label", []int32{0, 0, 0}},
 		{"AUC(positive=9)", `no example of the truth has the label "9"`, []int32{0, 1, 0}},
 		{"AUC(average=macro)", "the run has one score for each example, and an average needs one for each label", []int32{0, 1, 2}},
-		{"AUC(average=macro,positive=1)", "the measure names an average and a positive label", []int32{0, 1, 2}},
 	} {
 		m := measuretest.Parse(t, measure.Probabilities, c.name)
 		got := evaluate(m, c.truth, one)

@@ -60,10 +60,8 @@ func TestDiversity_ByHand(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
-	result := diversityValues(t, diversityQrels, run, "alpha_nDCG@1001", "nERR_IA@1000", "ERR_IA@1000000")
-	if result.Measures["alpha_nDCG@1001"] != nil || !strings.Contains(result.Reasons["alpha_nDCG@1001"], "down to rank 1000") ||
-		len(result.Reasons) != 1 {
-		t.Errorf("%v", result.Reasons)
+	if reasons := diversityValues(t, diversityQrels, run, "alpha_nDCG@1000", "nERR_IA@1000", "ERR_IA@1000000").Reasons; len(reasons) > 0 {
+		t.Errorf("%v", reasons)
 	}
 }
 

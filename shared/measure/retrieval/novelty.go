@@ -11,8 +11,6 @@ import (
 const (
 	// satisfied is the chance that a reader who wants a subtopic stops at a document of it: (2^1 - 1) / 2^1, as ERR has it of the grade 1.
 	satisfied = 0.5
-	// maxIdeal is how many documents of an ideal ranking are looked for.
-	maxIdeal = 1000
 	// maxIdealSteps bounds how many grades are looked at for them in one evaluation, to about half a minute. The Web tracks, with 50 topics
 	// of 500 judgments, take a hundredth of it for three measures down to rank 1000.
 	maxIdealSteps = 5_000_000_000
@@ -24,7 +22,7 @@ func (p *plan) addIdeal(q *Qrels, m measure.Measure) (reason string) {
 	if !slices.Contains([]string{"alpha_nDCG", "nERR_IA", "nNRBP"}, m.Name) {
 		return ""
 	}
-	ranks := maxIdeal
+	ranks := measure.MaxIdeal
 	if m.Depth() > 0 {
 		ranks = m.Depth()
 	}
@@ -134,7 +132,7 @@ func (v *parameters) noveltyShare(r *ranking, alpha float64, at discount) float6
 func (v *parameters) noveltyOfIdeal(r *ranking, alpha float64, at discount) float64 {
 	n, best := newNovelty(r), 0.0
 	taken := make([]bool, len(r.truth))
-	for rank := range min(len(r.truth), maxIdeal) {
+	for rank := range min(len(r.truth), measure.MaxIdeal) {
 		if v.depth > 0 && rank == v.depth {
 			break
 		}

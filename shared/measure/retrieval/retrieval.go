@@ -35,7 +35,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"assay/shared/measure"
 )
@@ -159,8 +158,6 @@ func (q *Qrels) undefined(m measure.Measure) string {
 		return fmt.Sprintf("ERR is defined for grades up to %d; the truth has grade %d", maxERRGrade, q.highest)
 	case m.Param("dcg") == "exp-log2" && q.highest > maxExponent:
 		return fmt.Sprintf("gains of 2^grade - 1 are computed for grades up to %d; the truth has grade %d", maxExponent, q.highest)
-	case slices.Contains([]string{"alpha_nDCG", "alpha_DCG", "nERR_IA"}, m.Name) && m.Depth() > maxIdeal:
-		return fmt.Sprintf("%s is computed down to rank %d, for its ideal ranking takes the more time the longer it is", m.Name, maxIdeal)
 	}
 	return ""
 }

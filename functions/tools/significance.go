@@ -61,7 +61,7 @@ type SignificancePair struct {
 	P             *float64                 `json:"p" doc:"p by the test and the correction that the verdict goes by; null when the test is not defined"`
 	Different     bool                     `json:"different" doc:"the verdict: whether that p is below 0.05"`
 
-	rounded SignificanceCorrected // p, where no test is shown
+	uncorrected SignificanceCorrected // p of each test as it is, or rounded up
 }
 
 // SignificanceCorrected is the p of each test, corrected. Tests without a p count as tests too.

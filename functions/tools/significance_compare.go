@@ -57,16 +57,16 @@ func (out *SignificanceOutput) compareTopics(ctx context.Context, in Significanc
 	return out.comparePairs(ctx, paired, func(p *SignificancePair, a, b []float64) {
 		p.Difference = average(a) - average(b)
 		d, err := significance.CohensD(a, b)
-		p.CohensD = testResult(p, "cohensD", d, err)
+		p.CohensD = testResult(p, "cohensD", &d, nil, err)
 		t, err := significance.PairedT(a, b)
-		p.T = testResult(p, byT, t, err)
+		p.T = testResult(p, byT, &t, &t.P, err)
 		w, err := significance.Wilcoxon(a, b)
-		p.Wilcoxon = testResult(p, byWilcoxon, w, err)
+		p.Wilcoxon = testResult(p, byWilcoxon, &w, &w.P, err)
 		f, err := significance.Randomization(a, b, in.Seed, out.Rounds)
-		p.Randomization = testResult(p, byRandomization, f, err)
+		p.Randomization = testResult(p, byRandomization, &f, &f.P, err)
 		if binary {
 			m, err := significance.McNemar(a, b)
-			p.McNemar = testResult(p, byMcNemar, m, err)
+			p.McNemar = testResult(p, byMcNemar, &m, &m.P, err)
 		}
 	})
 }
@@ -83,7 +83,7 @@ func (out *SignificanceOutput) compareRounded(ctx context.Context, runs []*input
 	return out.comparePairs(ctx, paired, func(p *SignificancePair, a, b []float64) {
 		p.Difference = average(a) - average(b)
 		p.Reasons["cohensD"] = "it tells how many examples the runs differ on, which only organizers are shown"
-		*p.rounded.of(out.Test) = new(roundedP(a, b))
+		*p.uncorrected.of(out.Test) = new(roundedP(a, b))
 	})
 }
 
@@ -126,7 +126,7 @@ func (out *SignificanceOutput) compareSamples(ctx context.Context, in Significan
 		p.Difference = out.Runs[p.First].Mean - out.Runs[p.Second].Mean
 		p.Reasons["cohensD"] = "the measure has no values by example"
 		s, err := significance.PairedBootstrap(a, b)
-		p.Bootstrap = testResult(p, byBootstrap, s, err)
+		p.Bootstrap = testResult(p, byBootstrap, &s, &s.P, err)
 	})
 }
 
@@ -154,27 +154,6 @@ func randomizationRounds(asked, pairs, topics int) (int, error) {
 func (c *SignificanceCorrected) of(test string) **float64 {
 	return map[string]**float64{byT: &c.T, byWilcoxon: &c.Wilcoxon, byRandomization: &c.Randomization, byMcNemar: &c.McNemar,
 		byBootstrap: &c.Bootstrap}[test]
-}
-
-// uncorrected is the p of each test as it is, or rounded up.
-func (p *SignificancePair) uncorrected() *SignificanceCorrected {
-	c := p.rounded
-	if p.T != nil {
-		c.T = &p.T.P
-	}
-	if p.Wilcoxon != nil {
-		c.Wilcoxon = &p.Wilcoxon.P
-	}
-	if p.Randomization != nil {
-		c.Randomization = &p.Randomization.P
-	}
-	if p.McNemar != nil {
-		c.McNemar = &p.McNemar.P
-	}
-	if p.Bootstrap != nil {
-		c.Bootstrap = &p.Bootstrap.P
-	}
-	return &c
 }
 
 // corrections are those that every test has, besides byNone.
@@ -210,7 +189,7 @@ func (out *SignificanceOutput) correctAll() {
 	}
 	for i := range out.Pairs {
 		p := &out.Pairs[i]
-		by := p.uncorrected()
+		by := &p.uncorrected
 		if c, ok := corrections[out.Correction]; ok {
 			by = c.of(p)
 		}
@@ -224,27 +203,30 @@ func (out *SignificanceOutput) correct(test string) {
 	chances := make([]float64, len(out.Pairs))
 	for i := range out.Pairs {
 		chances[i] = 1
-		if p := *out.Pairs[i].uncorrected().of(test); p != nil {
+		if p := *out.Pairs[i].uncorrected.of(test); p != nil {
 			chances[i] = *p
 		}
 	}
 	for _, c := range corrections {
 		adjusted := c.adjust(chances)
 		for i := range out.Pairs {
-			if p := &out.Pairs[i]; *p.uncorrected().of(test) != nil {
+			if p := &out.Pairs[i]; *p.uncorrected.of(test) != nil {
 				*c.of(p).of(test) = &adjusted[i]
 			}
 		}
 	}
 }
 
-// testResult is the result of a test; nil, with the reason kept, when the test is not defined for the values.
-func testResult[R any](p *SignificancePair, test string, result R, err error) *R {
+// testResult is the result of a test, whose p is kept if it has one; nil, with the reason kept, when the test is not defined for the values.
+func testResult[R any](p *SignificancePair, test string, result *R, chance *float64, err error) *R {
 	if err != nil { // the call is right, so that the error is about the values
 		p.Reasons[test] = strings.TrimPrefix(err.Error(), significance.ErrUndefined.Error()+": ")
 		return nil
 	}
-	return &result
+	if chance != nil {
+		*p.uncorrected.of(test) = chance
+	}
+	return result
 }
 
 // average is the mean of values, of which there are some.

@@ -753,7 +753,7 @@ func testCells(out *SignificanceOutput, pair *SignificancePair, t pairTest) temp
 				return templ_7745c5c3_Err
 			}
 		}
-		for _, p := range []*float64{*pair.uncorrected().of(t.test), *pair.Holm.of(t.test), *pair.Bonferroni.of(t.test), *pair.BH.of(t.test)}[:out.pColumnCount()] {
+		for _, p := range []*float64{*pair.uncorrected.of(t.test), *pair.Holm.of(t.test), *pair.Bonferroni.of(t.test), *pair.BH.of(t.test)}[:out.pColumnCount()] {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, "<td>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -110,7 +110,7 @@ func Compute(measures []Measure, of func(Measure) (value float64, reason string)
 	for _, m := range measures {
 		value, reason := of(m)
 		if reason == "" && (math.IsNaN(value) || math.IsInf(value, 0)) {
-			reason = "its value is not a finite number" // of which JSON has none
+			reason = "its value is too large for a double-precision number" // and JSON has no infinity
 		}
 		if reason != "" {
 			r.Measures[m.String()], r.Reasons[m.String()] = nil, reason
@@ -203,6 +203,14 @@ func (r *Report) Failed() bool { return r.errors > 0 }
 
 // Diagnostics returns what was gathered; nil when there is nothing.
 func (r *Report) Diagnostics() []Diagnostic { return r.list }
+
+// Ratio is a/b; 0 where b is 0.
+func Ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}
 
 // Sum is Neumaier's compensated sum: its error does not grow with the number of terms, so that means that are equal come
 // out equal in whatever order and parts their terms come. (A. Neumaier, Rundungsfehleranalyse einiger Verfahren zur

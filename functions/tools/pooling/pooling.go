@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math/bits"
 	"slices"
 
 	"assay/shared/measure/retrieval"
@@ -30,12 +29,9 @@ var (
 // errRuns is for programs, whose inputs have been checked.
 var errRuns = errors.New("a pool has too many runs")
 
-// runSet has a bit for each run.
-type runSet [(MaxRuns + 63) / 64]uint64
-
 // Pool has the first documents of runs by topic. Its zero value is empty.
 type Pool struct {
-	topics        map[string]map[string]*runSet // which runs contribute a document
+	topics        map[string]map[string][]uint8 // the runs that contribute a document
 	runs          int
 	contributions int
 }
@@ -46,7 +42,7 @@ func (p *Pool) Add(run *retrieval.Rankings, depth int) error {
 		return errRuns
 	}
 	if p.topics == nil {
-		p.topics = map[string]map[string]*runSet{}
+		p.topics = map[string]map[string][]uint8{}
 	}
 	for _, topic := range run.Topics() {
 		documents := p.topics[topic]
@@ -54,7 +50,7 @@ func (p *Pool) Add(run *retrieval.Rankings, depth int) error {
 			if len(p.topics) == MaxTopics {
 				return ErrTopics
 			}
-			documents = map[string]*runSet{}
+			documents = map[string][]uint8{}
 			p.topics[topic] = documents
 		}
 		n := 0
@@ -65,12 +61,7 @@ func (p *Pool) Add(run *retrieval.Rankings, depth int) error {
 			if p.contributions++; p.contributions > MaxContributions {
 				return ErrContributions
 			}
-			of := documents[string(doc)]
-			if of == nil {
-				of = new(runSet)
-				documents[string(doc)] = of
-			}
-			of[p.runs/64] |= 1 << (p.runs % 64)
+			documents[string(doc)] = append(documents[string(doc)], uint8(p.runs))
 		}
 	}
 	p.runs++
@@ -100,22 +91,15 @@ func (p *Pool) Count() Counts {
 	for i := range c.Common {
 		c.Common[i] = make([]int, p.runs)
 	}
-	var members []int
 	for _, documents := range p.topics {
-		for _, of := range documents {
-			members = members[:0]
-			for i, word := range of {
-				for ; word != 0; word &= word - 1 {
-					members = append(members, 64*i+bits.TrailingZeros64(word))
-				}
-			}
-			for _, a := range members {
-				for _, b := range members {
+		for _, runs := range documents {
+			for _, a := range runs {
+				for _, b := range runs {
 					c.Common[a][b]++
 				}
 			}
-			if len(members) == 1 {
-				c.Unique[members[0]]++
+			if len(runs) == 1 {
+				c.Unique[runs[0]]++
 			}
 		}
 	}

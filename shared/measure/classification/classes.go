@@ -12,7 +12,7 @@ func classes(names []string, truth, predicted []int32) *measure.Classes {
 	c := &measure.Classes{Labels: make([]measure.Class, len(names)), Matrix: make([][]int, len(names))}
 	for code, l := range t.Counts {
 		c.Labels[places[code]] = measure.Class{
-			Label: names[code], Precision: l.Precision(), Recall: l.Recall(), F1: l.F(1, 0), Support: int(l.Actual)}
+			Label: names[code], Precision: l.Precision(), Recall: l.Recall(), F1: l.F(1), Support: int(l.Actual)}
 		c.Matrix[code] = make([]int, len(names))
 	}
 	for i, code := range truth {

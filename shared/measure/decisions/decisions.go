@@ -23,17 +23,14 @@ func (c *Counts) Add(o Counts) {
 }
 
 // Precision is the share of what is predicted that is true; 0/0 is 0.
-func (c Counts) Precision() float64 { return ratio(float64(c.Hits), float64(c.Predicted), 0) }
+func (c Counts) Precision() float64 { return measure.Ratio(float64(c.Hits), float64(c.Predicted)) }
 
 // Recall is the share of what is true that is predicted; 0/0 is 0.
-func (c Counts) Recall() float64 { return ratio(float64(c.Hits), float64(c.Actual), 0) }
+func (c Counts) Recall() float64 { return measure.Ratio(float64(c.Hits), float64(c.Actual)) }
 
-// F is the F-measure with the square of beta, and empty where nothing is predicted or true.
-func (c Counts) F(square, empty float64) float64 {
-	if c.Occurs() == 0 {
-		return empty
-	}
-	return ratio((1+square)*float64(c.Hits), square*float64(c.Actual)+float64(c.Predicted), 0)
+// F is the F-measure with the square of beta; 0/0 is 0.
+func (c Counts) F(square float64) float64 {
+	return measure.Ratio((1+square)*float64(c.Hits), square*float64(c.Actual)+float64(c.Predicted))
 }
 
 // Support is a weight of a label in means: how many examples truly have it.
@@ -45,28 +42,27 @@ func (c Counts) IsTrue() float64 { return float64(min(c.Actual, 1)) }
 // Occurs is 1 when the label is in the truth or among the predictions.
 func (c Counts) Occurs() float64 { return float64(min(c.Actual+c.Predicted, 1)) }
 
-// ratio is a/b, and empty where that is 0/0.
-func ratio(a, b, empty float64) float64 {
-	if b == 0 {
-		return empty
-	}
-	return a / b
-}
-
 // Score returns what Precision, Recall, Jaccard, F1 or F is of counts.
 func Score(m measure.Measure) func(Counts) float64 {
-	empty, square := m.Number("zero_division"), 1.0
+	empty, square, jaccard := m.Number("zero_division"), 1.0, m.Name == "Jaccard"
 	switch m.Name {
 	case "Precision":
 		return Counts.Precision
 	case "Recall":
 		return Counts.Recall
-	case "Jaccard":
-		return func(c Counts) float64 { return ratio(float64(c.Hits), float64(c.Predicted+c.Actual-c.Hits), empty) }
 	case "F":
 		square = m.Number("beta") * m.Number("beta")
 	}
-	return func(c Counts) float64 { return c.F(square, empty) }
+	return func(c Counts) float64 {
+		switch {
+		case c.Occurs() == 0:
+			return empty
+		case jaccard:
+			return float64(c.Hits) / float64(c.Predicted+c.Actual-c.Hits)
+		default:
+			return c.F(square)
+		}
+	}
 }
 
 // Mean is the mean of a score, each with a weight.

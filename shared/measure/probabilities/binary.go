@@ -22,7 +22,7 @@ func (b *binary) value(name string) (float64, string) {
 		return precision, reason
 	case "F1":
 		a := b.answers()
-		return ratio(2*a.truePositive, 2*a.truePositive+a.falsePositive+a.falseNegative), ""
+		return measure.Ratio(2*a.truePositive, 2*a.truePositive+a.falsePositive+a.falseNegative), ""
 	case "CAt1":
 		return b.answers().rightAtOne(b.len()), ""
 	case "F05u":
@@ -108,7 +108,7 @@ func (a answers) rightAtOne(n float64) float64 {
 
 // missing is F0.5u.
 func (a answers) missing() float64 {
-	return ratio(1.25*a.truePositive, 1.25*a.truePositive+0.25*(a.falseNegative+a.unanswered)+a.falsePositive)
+	return measure.Ratio(1.25*a.truePositive, 1.25*a.truePositive+0.25*(a.falseNegative+a.unanswered)+a.falsePositive)
 }
 
 // pan is the mean of the measures of PAN.
@@ -123,12 +123,4 @@ func (b *binary) pan() (float64, string) {
 	}
 	sum.Add(1 - b.brier())
 	return sum.Total() / 5, ""
-}
-
-// ratio is a/b, with 0/0 = 0.
-func ratio(a, b float64) float64 {
-	if b == 0 {
-		return 0
-	}
-	return a / b
 }

@@ -98,17 +98,17 @@ func newDeviations(truth, predicted []float64) deviations {
 
 func meanSquaredError(truth, predicted []float64) (float64, string) {
 	d := newDeviations(truth, predicted)
-	return representable(math.Ldexp(d.squares/float64(d.n), 2*d.exponent))
+	return math.Ldexp(d.squares/float64(d.n), 2*d.exponent), ""
 }
 
 func rootMeanSquaredError(truth, predicted []float64) (float64, string) {
 	d := newDeviations(truth, predicted)
-	return representable(math.Ldexp(math.Sqrt(d.squares/float64(d.n)), d.exponent))
+	return math.Ldexp(math.Sqrt(d.squares/float64(d.n)), d.exponent), ""
 }
 
 func meanAbsoluteError(truth, predicted []float64) (float64, string) {
 	d := newDeviations(truth, predicted)
-	return representable(math.Ldexp(d.absolutes/float64(d.n), d.exponent))
+	return math.Ldexp(d.absolutes/float64(d.n), d.exponent), ""
 }
 
 func medianAbsoluteError(truth, predicted []float64) (float64, string) {
@@ -118,7 +118,7 @@ func medianAbsoluteError(truth, predicted []float64) (float64, string) {
 	}
 	slices.Sort(halves)
 	middle := len(halves) / 2
-	return representable(halves[middle] + halves[len(halves)-1-middle])
+	return halves[middle] + halves[len(halves)-1-middle], ""
 }
 
 func meanPercentageError(truth, predicted []float64) (float64, string) {
@@ -129,7 +129,7 @@ func meanPercentageError(truth, predicted []float64) (float64, string) {
 		}
 		sum.Add(shareError(t, predicted[i]) / float64(len(truth)))
 	}
-	return representable(sum.Total())
+	return sum.Total(), ""
 }
 
 // shareError is the absolute error as a share of the true value.
@@ -156,21 +156,10 @@ func rSquared(truth, predicted []float64) (float64, string) {
 	e := exponent(largest(truth))
 	truth = scaled(truth, e)
 	spread := newMoments(truth, truth).xx
-	return representable(1 - math.Ldexp(d.squares/spread, 2*(d.exponent-e)))
+	return 1 - math.Ldexp(d.squares/spread, 2*(d.exponent-e)), ""
 }
 
-const (
-	tooFew   = "it needs at least two examples"
-	tooLarge = "its value is too large for a double-precision number"
-)
-
-// representable refuses what overflowed: JSON has no infinity, and no order on a leaderboard follows from one.
-func representable(v float64) (float64, string) {
-	if math.IsInf(v, 0) || math.IsNaN(v) {
-		return 0, tooLarge
-	}
-	return v, ""
-}
+const tooFew = "it needs at least two examples"
 
 // moments are sums of products of deviations from the means.
 type moments struct{ xx, yy, xy float64 }

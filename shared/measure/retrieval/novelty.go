@@ -121,10 +121,7 @@ func (v *parameters) noveltyShare(r *ranking, alpha float64, at discount) float6
 			break
 		}
 	}
-	if best == 0 {
-		return 0
-	}
-	return v.noveltyOf(r, alpha, at) / best
+	return measure.Ratio(v.noveltyOf(r, alpha, at), best)
 }
 
 // noveltyOfIdeal divides the gain by that of the ideal ranking, which is found as ndeval finds it: the document of most gain comes next,
@@ -152,10 +149,7 @@ func (v *parameters) noveltyOfIdeal(r *ranking, alpha float64, at discount) floa
 		n.take(v, r.truth[next], alpha)
 		taken[next] = true
 	}
-	if best == 0 {
-		return 0
-	}
-	return v.noveltyOf(r, alpha, at) / best
+	return measure.Ratio(v.noveltyOf(r, alpha, at), best)
 }
 
 // noveltyRankBiased is Clarke, Kolla and Vechtomova 2009.

@@ -121,6 +121,8 @@ func (v *parameters) relevantFound(r *ranking) int {
 
 func ratio(part, whole int) float64 { return share(float64(part), whole) }
 
+func share(sum float64, whole int) float64 { return measure.Ratio(sum, float64(whole)) }
+
 func (v *parameters) setPrecision(r *ranking) float64 {
 	retrieved := len(v.considered(r))
 	if v.relative {
@@ -132,10 +134,7 @@ func (v *parameters) setPrecision(r *ranking) float64 {
 // setAveragePrecision is precision times recall, divided once as in trec_eval, whose fourth decimal another order can change.
 func (v *parameters) setAveragePrecision(r *ranking) float64 {
 	found, of := float64(v.relevantFound(r)), float64(len(v.considered(r)))*float64(r.relevant(v.rel))
-	if of == 0 {
-		return 0
-	}
-	return found * found / of
+	return measure.Ratio(found*found, of)
 }
 
 func (v *parameters) recall(r *ranking) float64 { return ratio(v.relevantFound(r), r.relevant(v.rel)) }
@@ -322,11 +321,7 @@ func (v *parameters) expectedReciprocalRank(r *ranking) float64 {
 // setF is weighted as trec_eval has it: beta multiplies the precision.
 func (v *parameters) setF(r *ranking) float64 {
 	precision, recall := v.setPrecision(r), v.recall(r)
-	weighted := v.beta*precision + recall
-	if weighted == 0 {
-		return 0
-	}
-	return (v.beta + 1) * precision * recall / weighted
+	return measure.Ratio((v.beta+1)*precision*recall, v.beta*precision+recall)
 }
 
 // retrieved counts relevant documents, or all where no grade is named.
@@ -361,15 +356,5 @@ func (v *parameters) compatibility(r *ranking) float64 {
 	if !v.normalize {
 		best = all
 	}
-	if best == 0 {
-		return 0
-	}
-	return sum / best
-}
-
-func share(sum float64, whole int) float64 {
-	if whole == 0 {
-		return 0
-	}
-	return sum / float64(whole)
+	return measure.Ratio(sum, best)
 }

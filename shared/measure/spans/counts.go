@@ -47,28 +47,20 @@ func (m *matches) pool(other matches) {
 	m.ofActual.Add(other.ofActual.Total())
 }
 
-func ratio(a float64, b int64) float64 {
-	if b == 0 {
-		return 0
-	}
-	return a / float64(b)
+func (m *matches) precision() float64 {
+	return measure.Ratio(m.ofPredicted.Total(), float64(m.predicted))
 }
-
-func (m *matches) precision() float64 { return ratio(m.ofPredicted.Total(), m.predicted) }
-func (m *matches) recall() float64    { return ratio(m.ofActual.Total(), m.actual) }
+func (m *matches) recall() float64 { return measure.Ratio(m.ofActual.Total(), float64(m.actual)) }
 
 func (m *matches) f1() float64 {
 	p, r := m.precision(), m.recall()
-	if p+r == 0 {
-		return 0
-	}
-	return 2 * p * r / (p + r)
+	return measure.Ratio(2*p*r, p+r)
 }
 
 // iou is that of units.
 func (m *matches) iou() float64 {
 	both := m.ofActual.Total()
-	return ratio(both, m.predicted+m.actual-int64(both))
+	return measure.Ratio(both, float64(m.predicted+m.actual)-both)
 }
 
 // shared counts the units of one document, of one type or of all.

@@ -217,7 +217,7 @@ func (out *SignificanceOutput) correct(test string) {
 	}
 }
 
-// testResult is the result of a test, whose p is kept if it has one; nil, with the reason kept, when the test is not defined for the values.
+// testResult is the result of a test, whose p is kept if it has one; nil, with the reason kept, when it is not defined for the values.
 func testResult[R any](p *SignificancePair, test string, result *R, chance *float64, err error) *R {
 	if err != nil { // the call is right, so that the error is about the values
 		p.Reasons[test] = strings.TrimPrefix(err.Error(), significance.ErrUndefined.Error()+": ")

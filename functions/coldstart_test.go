@@ -86,7 +86,7 @@ func request(b *testing.B, address string) []byte {
 }
 
 // maxSize is how large a function may be: what is loaded is paid for with time.
-const maxSize = 12_500_000
+const maxSize = 14_000_000
 
 func coldStart(b *testing.B, program string, env []string, first []byte) {
 	binary, size := compile(b, program)

@@ -68,7 +68,7 @@ var suites = []suite{
 	}},
 	{name: "million", pkg: "./shared/measure/evaluator", bench: "^BenchmarkMillion$", args: []string{"-benchtime=1x"}, slow: true,
 		figures: million()},
-	{name: "text", pkg: "./shared/measure/text", bench: "^BenchmarkPython$", args: []string{"-benchtime=7x"}, slow: true, figures: []figure{
+	{name: "text", pkg: "./shared/measure/text", bench: "^BenchmarkPython$", args: []string{"-benchtime=1x"}, slow: true, figures: []figure{
 		{"TokenF1 of 500 texts, of the time that Python takes", "Python/TokenF1", "clock/python", "", 0.2},
 		{"ROUGE1, of the time of rouge-score", "Python/ROUGE1", "clock/python", "", 0.2},
 		{"ROUGE2 with stems", "Python/ROUGE2(stem=True)", "clock/python", "", 0.2},

@@ -32,6 +32,10 @@ func TestEvaluate_StoresValuesByExample(t *testing.T) {
 		id := f.add(truth.String()).ID
 		f.evaluate(id)
 		r := f.run(id)
+		e := get[record.EvaluationItem](f, record.EvaluationKey(r.EvaluationID))
+		if (e.Reasons[measure.PerTopicReason] != "") != (c.examples > measure.MaxExamples) {
+			t.Errorf("%d examples: %v", c.examples, e.Reasons)
+		}
 		topics := get[record.Topics](f, record.TopicsKey(r.EvaluationID))
 		if topics == nil || topics.Classes == nil || len(topics.Classes.Labels) != min(c.examples, 40) || (topics.ObjectKey != "") != c.inFile {
 			t.Fatalf("%d examples: %s %v %+v", c.examples, r.State, r.Diagnostics, topics)

@@ -31,7 +31,7 @@ type EvaluatorOutput struct {
 type EvaluatedRun struct {
 	MeasuredRun
 	Measures    map[string]*float64              `json:"measures" doc:"by name; null when a measure is not defined for the data"`
-	Reasons     map[string]string                `json:"reasons,omitempty" doc:"why a measure is null"`
+	Reasons     map[string]string                `json:"reasons,omitempty" doc:"why a measure is null and, as perTopic, why the values by topic or example are absent"`
 	Intervals   map[string]significance.Interval `json:"intervals" doc:"95 % intervals of measures that are means over topics or examples: by the bootstrap or, where values by example are for organizers, by the normal distribution, and rounded"`
 	PerTopic    map[string]map[string]float64    `json:"perTopic,omitempty" doc:"values by topic or example, and name; of stored runs, values by example that tell the truth are for organizers"`
 	Classes     *measure.Classes                 `json:"classes,omitempty" doc:"what was predicted for each label, of up to 50; of stored runs, for organizers"`

@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"assay/local/cli/offline"
+	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
 	"assay/shared/programtest"
 
 	"pgregory.net/rapid"
@@ -181,4 +185,32 @@ func TestRoot_HasPagesAndCompletions(t *testing.T) {
 		p.says(done, []string{"assay"}, "completion", shell)
 	}
 	p.says(done, []string{"Two commands lead", "Exit codes", "Taking part:"}, "help")
+}
+
+// TestEvaluate_HasTheValuesOfEveryTopic, also where a server keeps none because they are too many.
+func TestEvaluate_HasTheValuesOfEveryTopic(t *testing.T) {
+	const measures = 100
+	s := evaluator.Settings{Kind: measure.Retrieval, Format: measure.Format{Kind: measure.TRECRun}}
+	for depth := range measures {
+		s.Measures = append(s.Measures, fmt.Sprintf("P@%d", depth+1))
+	}
+	topics := measure.MaxTopicValues/measures + 1
+	var qrels, run strings.Builder
+	for i := range topics {
+		fmt.Fprintf(&qrels, "%d 0 d 1\n", i)
+		fmt.Fprintf(&run, "%d Q0 d 1 1 x\n", i)
+	}
+	folder := t.TempDir()
+	var files []string
+	for name, text := range map[string]string{"qrels": qrels.String(), "run": run.String()} {
+		files = append(files, filepath.Join(folder, name))
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(files)
+	list, err := offline.Evaluate(t.Context(), s, offline.Files(files[0]), offline.Files(files[1])...)
+	if err != nil || len(list[0].PerTopic) != topics || list[0].PerTopic["7"]["P@2"] != 0.5 || len(list[0].Reasons) > 0 {
+		t.Errorf("%d topics, %v, %v", len(list[0].PerTopic), list[0].Reasons, err)
+	}
 }

@@ -72,7 +72,9 @@ func (w *Writer) outcome(ctx context.Context, run *record.RunItem, truth *record
 	e.Measures, e.Reasons = map[string]*float64{}, map[string]string{}
 	for _, name := range truth.Evaluator.Measures {
 		e.Measures[name] = result.Measures[name]
-		if reason, ok := result.Reasons[name]; ok {
+	}
+	for name, reason := range result.Reasons {
+		if _, ok := e.Measures[name]; ok || name == measure.PerTopicReason {
 			e.Reasons[name] = reason
 		}
 	}

@@ -20,7 +20,7 @@ type Truth struct {
 	// Known returns the ids of the truth and the set of its labels, as far as they are asked for and there; nil when there is nothing.
 	Known  func(ids, labels bool) *Known
 	Bytes  int64 // about how much memory it takes
-	Topics int   // how many topics there will be values for; 0 when there are none, or values by example, of which there are few
+	Topics int   // how many topics there will be values for; 0 when there are none or too many, or values by example, of which there are few
 }
 
 // Evaluation is the result of one run, with the run as far as it was kept to be validated.
@@ -32,6 +32,8 @@ type Evaluation struct {
 	// There is none where the kind cannot do that, or for more than MaxExamples.
 	Resample func(m Measure, examples []int) *float64
 	Examples int
+	// EveryTopic returns the values by topic, however many they are; nil where the kind has no topics.
+	EveryTopic func() map[string]map[string]float64
 }
 
 // Evaluate returns the evaluation of the run that read reads and measures, which is not used if there are errors in the report.

@@ -66,6 +66,12 @@ func SafeDiagnostics(all []Diagnostic) []Diagnostic {
 // MaxExamples is the most examples that a Result has values of one by one.
 const MaxExamples = 10_000
 
+// MaxTopicValues is the most values by topic that a Result has, of all topics and measures together. They take some 50 MB.
+const MaxTopicValues = 1_000_000
+
+// PerTopicReason is the name under which Reasons say why there are no values by topic or example, though measures have some.
+const PerTopicReason = "perTopic"
+
 // MaxDiagnostics is how many diagnostics one run keeps.
 const MaxDiagnostics = 100
 
@@ -75,7 +81,7 @@ type Result struct {
 	Measures map[string]*float64
 	Reasons  map[string]string
 	// PerTopic has the values of each topic of the truth or, of measures that are means over examples, of each example, by its id; nil
-	// where there are none, or more than MaxExamples.
+	// where there are none, or more than MaxExamples or MaxTopicValues.
 	PerTopic map[string]map[string]float64
 	// Classes has, for classification, what was predicted for each label; nil where there are more than MaxClasses of them.
 	Classes *Classes
@@ -121,10 +127,14 @@ func Compute(measures []Measure, of func(Measure) (value float64, reason string)
 	return r
 }
 
-// AddValues adds the values by example of a measure that is a mean over n examples, unless there are more than MaxExamples. A measure that
-// is not defined has none, nor one with a value that is not finite.
+// AddValues adds the values by example of a measure that is a mean over n examples or, where these are more than MaxExamples, why there
+// are none. A measure that is not defined has none, nor one with a value that is not finite.
 func (r *Result) AddValues(measure string, n int, id func(i int) string, value func(i int) float64) {
-	if n > MaxExamples || r.Measures[measure] == nil {
+	switch {
+	case r.Measures[measure] == nil:
+		return
+	case n > MaxExamples:
+		r.Reasons[PerTopicReason] = fmt.Sprintf("there are %d examples, and values by example are kept of up to %d", n, MaxExamples)
 		return
 	}
 	for i := range n {

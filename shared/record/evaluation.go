@@ -92,9 +92,9 @@ type Evaluation struct {
 	TruthVersion   int64                         `json:"truthVersion"`
 	PrimaryMeasure string                        `json:"primaryMeasure"`
 	Measures       map[string]*float64           `json:"measures" doc:"by name; null when a measure is not defined for the data"`
-	Reasons        map[string]string             `json:"reasons,omitempty" doc:"why a measure is null"`
+	Reasons        map[string]string             `json:"reasons,omitempty" doc:"why a measure is null and, as perTopic, why the values by topic or example are absent"`
 	Digests        Digests                       `json:"digests"`
-	PerTopic       map[string]map[string]float64 `json:"perTopic,omitempty" doc:"values by topic and name, or by the id of an example, of measures that are means over them, of up to 10,000 examples; only when a single evaluation is asked for. Those that tell the truth, as of labels and numbers, are for organizers"`
+	PerTopic       map[string]map[string]float64 `json:"perTopic,omitempty" doc:"values by topic and name, or by the id of an example, of measures that are means over them, of up to 10,000 examples, or 1,000,000 topics times measures; only when a single evaluation is asked for. Those that tell the truth, as of labels and numbers, are for organizers"`
 	Classes        *measure.Classes              `json:"classes,omitempty" doc:"what was predicted for each label, of up to 50; only when a single evaluation is asked for, and for organizers"`
 
 	// Runs is how many runs of the team are on a leaderboard that shows the best of each, where they were counted.

@@ -348,6 +348,8 @@ func (r *Results) storedValues(ctx context.Context) ([]Values, error) {
 		all[i] = Values{Measures: map[string]*float64{}, Reasons: map[string]string{}, Topics: topics}
 		for _, name := range r.Measures {
 			all[i].Measures[name] = e.Measures[name]
+		}
+		for _, name := range append(r.Measures[:len(r.Measures):len(r.Measures)], measure.PerTopicReason) {
 			if reason, ok := e.Reasons[name]; ok {
 				all[i].Reasons[name] = reason
 			}

@@ -129,12 +129,20 @@ func Evaluate(ctx context.Context, s evaluator.Settings, truth []evaluator.File,
 	}
 	var list []Run
 	for _, file := range runs {
-		result, found, err := t.Evaluate(ctx, []evaluator.File{file})
-		if err := Refuse(found, err); err != nil {
+		e, err := t.Read(ctx, []evaluator.File{file})
+		if err != nil {
 			return nil, err
 		}
-		list = append(list, Run{Name: file.Name, Measures: result.Measures, Reasons: result.Reasons, PerTopic: result.PerTopic,
-			Warnings: found})
+		if err := Refuse(e.Diagnostics, nil); err != nil {
+			return nil, err
+		}
+		run := Run{Name: file.Name, Measures: e.Result.Measures, Reasons: e.Result.Reasons,
+			PerTopic: e.Result.PerTopic, Warnings: e.Diagnostics}
+		if e.EveryTopic != nil && run.PerTopic == nil { // the memory is the user's own
+			run.PerTopic = e.EveryTopic()
+			delete(run.Reasons, measure.PerTopicReason)
+		}
+		list = append(list, run)
 	}
 	return list, nil
 }

@@ -33,8 +33,12 @@ func computation(version string,
 
 // measured are the qrels as evaluators have them.
 func (q *Qrels) measured(asked []measure.Measure) *measure.Truth {
+	topics := q.Topics()
+	if topics*len(asked) > measure.MaxTopicValues {
+		topics = 0
+	}
 	return &measure.Truth{
-		Bytes: q.Bytes(), Topics: q.Topics(),
+		Bytes: q.Bytes(), Topics: topics,
 		Known: func(ids, _ bool) *measure.Known {
 			if !ids {
 				return nil
@@ -42,11 +46,7 @@ func (q *Qrels) measured(asked []measure.Measure) *measure.Truth {
 			return q.Known().Measured(0)
 		},
 		Evaluate: func(ctx context.Context, files []measure.File) (*measure.Evaluation, error) {
-			e, err := q.Read(ctx, asked, files...)
-			if err != nil {
-				return nil, err
-			}
-			return &measure.Evaluation{Result: e.Result, Diagnostics: e.Diagnostics, Kept: e}, nil
+			return q.Read(ctx, asked, files...)
 		},
 	}
 }
@@ -54,5 +54,5 @@ func (q *Qrels) measured(asked []measure.Measure) *measure.Truth {
 // Measured is what is known as evaluators have it, taking so many bytes.
 func (k *Known) Measured(bytes int64) *measure.Known {
 	return &measure.Known{Compare: k.Compare, Bytes: bytes,
-		CompareKept: func(run measure.Kept) []measure.Diagnostic { return k.CompareRead(run.(*Evaluation)) }}
+		CompareKept: func(run measure.Kept) []measure.Diagnostic { return k.compareRead(run.(*kept)) }}
 }

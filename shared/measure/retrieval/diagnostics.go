@@ -46,8 +46,8 @@ func (k *Known) Compare(ctx context.Context, files ...measure.File) ([]measure.D
 	return k.compare(run, report), nil
 }
 
-// CompareRead is Compare of a run that was read already.
-func (k *Known) CompareRead(e *Evaluation) []measure.Diagnostic {
+// compareRead is Compare of a run that was read already.
+func (k *Known) compareRead(e *kept) []measure.Diagnostic {
 	return k.compare(e.run, e.read.Clone())
 }
 

@@ -64,6 +64,38 @@ func TestReadRun_NeedsBoundedMemoryForTopics(t *testing.T) {
 	}
 }
 
+// TestEvaluate_BoundsValuesByTopic has as many values by topic as are kept, and one topic more, whose values programs can have too.
+func TestEvaluate_BoundsValuesByTopic(t *testing.T) {
+	const measures = 100
+	var names []string
+	for depth := range measures {
+		names = append(names, fmt.Sprintf("P@%d", depth+1))
+	}
+	asked := measuretest.Parse(t, measure.Retrieval, names...)
+	for topics, kept := range map[int]bool{measure.MaxTopicValues / measures: true, measure.MaxTopicValues/measures + 1: false} {
+		var qrels, run strings.Builder
+		for i := range topics {
+			fmt.Fprintf(&qrels, "%d 0 d 1\n", i)
+			fmt.Fprintf(&run, "%d Q0 d 1 1 x\n", i)
+		}
+		truth, _, err := Computation.ReadTruth(t.Context(), measure.Format{}, asked, []measure.File{measuretest.File("q", qrels.String())})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := truth.Evaluate(t.Context(), []measure.File{measuretest.File("r", run.String())})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := e.Result; (r.PerTopic != nil) != kept || (r.Reasons[measure.PerTopicReason] == "") != kept || (truth.Topics > 0) != kept ||
+			*r.Measures["P@2"] != 0.5 {
+			t.Errorf("of %d topics, %d have values because %q", topics, len(r.PerTopic), r.Reasons[measure.PerTopicReason])
+		}
+		if all := e.EveryTopic(); len(all) != topics || all["7"]["P@2"] != 0.5 {
+			t.Errorf("%d of %d topics have values", len(all), topics)
+		}
+	}
+}
+
 // TestEvaluate_NeedsMemoryOfTheRunsSize holds the promise that all that an evaluation allocates is less than twice the file.
 func TestEvaluate_NeedsMemoryOfTheRunsSize(t *testing.T) {
 	var text strings.Builder

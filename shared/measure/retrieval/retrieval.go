@@ -59,23 +59,21 @@ func (q *Qrels) Evaluate(ctx context.Context, measures []measure.Measure,
 	return e.Result, e.Diagnostics, nil
 }
 
-// Evaluation is the result of Evaluate, with the run, which so can also be compared without the truth.
-type Evaluation struct {
-	Result      measure.Result
-	Diagnostics []measure.Diagnostic
-	run         *run
-	read        *measure.Report // what reading alone found
-	whole       *measure.Report // what was found without the truth
+// kept is a run that was evaluated, which so can also be compared without the truth.
+type kept struct {
+	run   *run
+	read  *measure.Report // what reading alone found
+	whole *measure.Report // what was found without the truth
 }
 
 // WithoutTruth returns the diagnostics that ReadRankings has of the run. ok is false where the truth had a part in how it was read.
-func (e *Evaluation) WithoutTruth() (found []measure.Diagnostic, ok bool) {
-	t := e.run.topics
-	return e.run.inOrder(e.whole), len(t.names)+len(t.others) <= t.most
+func (k *kept) WithoutTruth() (found []measure.Diagnostic, ok bool) {
+	t := k.run.topics
+	return k.run.inOrder(k.whole), len(t.names)+len(t.others) <= t.most
 }
 
 // Read is Evaluate, and keeps the run.
-func (q *Qrels) Read(ctx context.Context, measures []measure.Measure, files ...measure.File) (*Evaluation, error) {
+func (q *Qrels) Read(ctx context.Context, measures []measure.Measure, files ...measure.File) (*measure.Evaluation, error) {
 	plan, err := q.plan(measures)
 	if err != nil {
 		return nil, err
@@ -84,16 +82,17 @@ func (q *Qrels) Read(ctx context.Context, measures []measure.Measure, files ...m
 	if err != nil {
 		return nil, err
 	}
-	e := &Evaluation{run: run, read: read, whole: read.Clone()}
-	report := read.Clone()
+	report, whole := read.Clone(), read.Clone()
 	q.compareTopics(run, measure.OfTruth, report)
-	scores, err := run.rank(ctx, q, plan, report, e.whole)
+	scores, err := run.rank(ctx, q, plan, report, whole)
 	if err != nil {
 		return nil, err
 	}
-	if e.Diagnostics = run.inOrder(report); !report.Failed() {
+	e := &measure.Evaluation{Diagnostics: run.inOrder(report), Kept: &kept{run, read, whole}}
+	if !report.Failed() {
 		e.Result = plan.result(q, scores)
 		e.Result.Warnings = e.Diagnostics
+		e.EveryTopic = func() map[string]map[string]float64 { return plan.byTopic(q, scores) }
 	}
 	return e, nil
 }
@@ -165,30 +164,20 @@ func (q *Qrels) undefined(m measure.Measure) string {
 // result sums up the values of the topics, in their order, so that the same run has the same bits on any number of
 // cores.
 func (p *plan) result(q *Qrels, values []float64) measure.Result {
-	result := measure.Result{
-		Measures: make(map[string]*float64, len(p.scores)+len(p.undefined)),
-		PerTopic: make(map[string]map[string]float64, len(q.names)),
-		Reasons:  p.undefined,
-	}
+	result := measure.Result{Measures: make(map[string]*float64, len(p.scores)+len(p.undefined)), Reasons: p.undefined}
 	for name := range p.undefined {
 		result.Measures[name] = nil
 	}
-	sums := make([]measure.Sum, len(p.scores))
-	for i, topic := range q.names {
-		of := make(map[string]float64, len(p.scores))
-		for j, s := range p.scores {
+	for j, s := range p.scores {
+		var sum measure.Sum
+		for i := range q.names {
 			value := values[i*len(p.scores)+j]
 			if s.powers {
-				sums[j].Add(math.Log(value))
-			} else {
-				sums[j].Add(value)
+				value = math.Log(value)
 			}
-			of[s.name] = value
+			sum.Add(value)
 		}
-		result.PerTopic[topic] = of
-	}
-	for j, s := range p.scores {
-		total := sums[j].Total()
+		total := sum.Total()
 		if !s.summed {
 			total /= float64(len(q.names))
 		}
@@ -197,5 +186,24 @@ func (p *plan) result(q *Qrels, values []float64) measure.Result {
 		}
 		result.Measures[s.name] = &total
 	}
+	if len(values) > measure.MaxTopicValues {
+		result.Reasons[measure.PerTopicReason] = fmt.Sprintf("there are %d topics and %d measures, and values by topic are kept of up to %d of "+
+			"one times the other", len(q.names), len(p.scores), measure.MaxTopicValues)
+	} else {
+		result.PerTopic = p.byTopic(q, values)
+	}
 	return result
+}
+
+// byTopic are the values of each topic by the names of the measures.
+func (p *plan) byTopic(q *Qrels, values []float64) map[string]map[string]float64 {
+	all := make(map[string]map[string]float64, len(q.names))
+	for i, topic := range q.names {
+		of := make(map[string]float64, len(p.scores))
+		for j, s := range p.scores {
+			of[s.name] = values[i*len(p.scores)+j]
+		}
+		all[topic] = of
+	}
+	return all
 }

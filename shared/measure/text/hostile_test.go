@@ -199,7 +199,8 @@ func TestComputation_HasValuesOfUpToTenThousandExamples(t *testing.T) {
 			fmt.Fprintf(&b, "{\"id\":%d,\"text\":\"b\"}\n", i)
 		}
 		r, diagnostics, err := evaluated(t.Context(), t, format, b.String(), b.String())
-		if err != nil || len(diagnostics) > 0 || len(r.PerTopic) != want || *r.Measures["EM"] != 1 {
+		if err != nil || len(diagnostics) > 0 || len(r.PerTopic) != want || *r.Measures["EM"] != 1 ||
+			(r.Reasons[measure.PerTopicReason] == "") != (want > 0) {
 			t.Errorf("of %d examples, %d have values: %v, %v", n, len(r.PerTopic), diagnostics, err)
 		}
 	}

@@ -87,7 +87,7 @@ var catalogue = []*entry{
 	}, []string{"recipe-generation/python.py"}},
 	{Component{
 		ID: "01M8FQ2K7V5R3W9C4T6H8JXNEA", Kind: "evaluator", Name: "Text",
-		Description: "Compares answers, summaries or translations with references: exact match and token F1 as SQuAD 2.0 counts, ROUGE, BLEU, chrF and chrF++ (`chrF(word_order=2)`). The truth has one reference for each item or, in JSON lines, an array of them; an empty array says that there is no answer. BLEU and chrF are of all texts, with the signatures of sacrebleu that their definitions name; the others are means, and are there for each item too.",
+		Description: "Compares answers, summaries or translations with references: exact match and token F1 as SQuAD 2.0 counts, ROUGE, BLEU, chrF and chrF++ (`chrF(word_order=2)`). The truth has one reference for each item or, in JSON lines, an array of them; an empty array says that there is no answer. BLEU and chrF are of all texts, with the signatures of sacrebleu that their definitions name; the others are means, and are there for each item too, for all who see the evaluation. Where there are few answers, such as yes and no, exact match by item tells them, and nothing hides it: evaluate such answers by `classification`, of which only the organizers are shown values by item, or have scores shown after the close (`scores: afterClose`).",
 		Links: []Link{
 			{"sacrebleu, and its signatures", "https://github.com/mjpost/sacrebleu"},
 			{"rouge-score", "https://github.com/google-research/google-research/tree/master/rouge"},

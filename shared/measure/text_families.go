@@ -18,7 +18,8 @@ var textEvaluator = EvaluatorKind{
 	SafePerTopic: true,
 	Definition:   "Texts: one for each item, such as an answer, a summary or a translation",
 	Truth: "The references of each item: a text or, in JSON lines, an array of texts. An empty text or array says that there is nothing " +
-		"to answer.",
+		"to answer. Where there are few answers, such as yes and no, EM by item tells them to all who see an evaluation: use classification " +
+		"for these, of which only organizers are shown values by item.",
 	Formats:    []string{JSONL, CSV},
 	ValueField: "text",
 	Defaults:   []string{"ROUGE1", "ROUGE2", "ROUGEL", "BLEU", "chrF"},

@@ -349,7 +349,7 @@ var catalogue = []*entry{
 	}, []string{"tool-validator/curl.sh"}},
 	{Component{
 		ID: "01M7Z32D40G9ZYSSQ1NVPR3MMD", Kind: "tool", Name: "evaluator",
-		Description: "Measures of up to ten runs, overall and per topic, with 95 % bootstrap intervals over topics. Send files, or name what the platform holds: a run by `runId`, a truth by `datasetId`. Without a truth, runs of the platform have the values of their evaluations, which everybody may have who sees those; the truth of a dataset takes one of its organizers. Answers with JSON. Nothing is recorded.",
+		Description: "Measures of up to ten runs, overall and per topic, with 95 % bootstrap intervals over topics. Send files, or name what the platform holds: a run by `runId`, a truth by `datasetId`. Without a truth, runs of the platform have the values of their evaluations, which everybody may have who sees those; the truth of a dataset takes one of its organizers. Answers with JSON, which has the confusion matrix of labels, or with a chart (`image/svg+xml`): that matrix of one run, or else bars. Nothing is recorded.",
 		Links: []Link{
 			{"The tool on this server, to try it", "/v1/tools/evaluator"},
 			{"The measures of this server", "/info?fields=measures"},

@@ -3,8 +3,10 @@ package tools
 import (
 	"context"
 
+	"assay/functions/tools/chart"
 	"assay/functions/tools/inputs"
 	"assay/functions/tools/significance"
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -46,7 +48,8 @@ var evaluatorTool = define(metadata{
 	description: "Computes measures of runs, overall and per topic, with the meaning of trec_eval and scikit-learn, and 95 % bootstrap " +
 		"intervals over topics or examples. Of labels the answer has the confusion matrix too, with precision, recall and F1 of each label. " +
 		"Name runs by `runId`, or send their files; name the truth by `datasetId`, which takes one of its organizers, or send your own.\n\n" +
-		"Without `truth`, runs of the platform have the values of their evaluations, which everybody who sees those may have.",
+		"Without `truth`, runs of the platform have the values of their evaluations, which everybody who sees those may have.\n\n" +
+		"As `image/svg+xml` the answer is the confusion matrix of one run, where the answer as JSON has it, and else bars of the first measure.",
 }, EvaluatorInput{
 	Runs: []inputs.RunReference{
 		{Name: "mine", Files: []inputs.InlineFile{
@@ -102,3 +105,20 @@ var evaluatorTool = define(metadata{
 		return out, nil
 	}, nil
 })
+
+func (out EvaluatorOutput) chart() chart.Chart {
+	if c := out.Runs[0].Classes; c != nil && len(out.Runs) == 1 {
+		return chart.Confusion(chart.Caption{
+			ID: "confusion", Title: "Confusion matrix of " + out.Runs[0].Name, Description: "The answer as JSON has the same numbers.",
+		}, lists.Map(c.Labels, func(l measure.Class) string { return l.Label }), c.Matrix)
+	}
+	name := out.Measures[0]
+	return chart.Bars(chart.Caption{ID: "bars", Title: name, Description: "The answer as JSON has the same numbers."},
+		lists.Map(out.Runs, func(r EvaluatedRun) chart.Bar {
+			b := chart.Bar{Label: r.Name, Value: orNaN(r.Measures[name])}
+			if interval, ok := r.Intervals[name]; ok {
+				b.Interval = (*chart.Interval)(&interval)
+			}
+			return b
+		}))
+}

@@ -71,6 +71,10 @@ func TestTools_ShowValuesByExampleToOrganizers(t *testing.T) {
 					t.Errorf("%s: %q is shown %+v", name, user, r)
 				}
 			}
+			drawn := string(s.invoke(http.StatusOK, nil, user, "evaluator", object{"runs": runs[:1]}, "Accept", "image/svg+xml").Body)
+			if strings.Contains(drawn, "telltale") != may || strings.Contains(drawn, "Confusion matrix of ") != may {
+				t.Errorf("%s: %q is shown %s", name, user, drawn)
+			}
 			status := http.StatusForbidden
 			if may {
 				status = http.StatusOK
@@ -296,6 +300,12 @@ func TestEvaluator_ShowsExamplesOfTruthsThatComeAlong(t *testing.T) {
 	in := object{"runs": runs, "truth": truth, "measures": []string{"Accuracy", "MCC"}}
 	if out := answer[tools.EvaluatorOutput](s, "", "evaluator", in); out.Runs[0].PerTopic != nil || len(out.Runs[0].Classes.Labels) == 0 {
 		t.Errorf("%+v", out.Runs[0])
+	}
+	for n, want := range map[int]string{1: "columns: predicted labels", 2: ">1.0000<"} { // the matrix of one, and else bars
+		drawn := s.invoke(http.StatusOK, nil, "", "evaluator", withMembers(in, "runs", runs[:n]), "Accept", "image/svg+xml")
+		if !strings.Contains(string(drawn.Body), want) || strings.Contains(string(drawn.Body), "Confusion") != (n == 1) {
+			t.Errorf("of %d runs it draws %s", n, drawn.Body)
+		}
 	}
 	out := answer[tools.EvaluatorOutput](s, "", "evaluator", withMembers(in, "perTopic", true))
 	if first := out.Runs[0]; len(first.PerTopic) != 5 || len(first.PerTopic["3"]) != 1 || first.PerTopic["3"]["Accuracy"] != 1 {

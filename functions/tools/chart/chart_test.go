@@ -28,7 +28,7 @@ func render(t testing.TB, c templ.Component) string {
 }
 
 // As many bars, runs and topics as tools draw at most.
-const maxBars, maxRuns, maxColumns = 200, 20, 300
+const maxBars, maxRuns, maxColumns, maxLabels = 200, 20, 300, 50
 
 // hostile are labels that would break XML, markup or layout.
 var hostile = []string{
@@ -38,9 +38,9 @@ var hostile = []string{
 
 // all are charts of each kind with the labels of runs and topics, by their ids, of the largest size unless few.
 func all(labels, topics []string, few bool) map[string]chart.Chart {
-	bars, rows, columns, prefix := maxBars, maxRuns, maxColumns, ""
+	bars, rows, columns, classes, prefix := maxBars, maxRuns, maxColumns, maxLabels, ""
 	if few {
-		bars, rows, columns, prefix = 12, 12, 50, "few-"
+		bars, rows, columns, classes, prefix = 12, 12, 50, 12, "few-"
 	}
 	var entries []chart.Bar
 	for i := range bars {
@@ -65,12 +65,20 @@ func all(labels, topics []string, few bool) map[string]chart.Chart {
 			pairs[i] = append(pairs[i], chart.Comparison{P: math.Abs(math.Sin(float64(i * j))), Difference: float64(i-j) / 100})
 		}
 	}
+	counts := make([][]int, classes)
+	for i := 1; i < classes; i++ { // of the first there is no example
+		for j := range classes {
+			counts[i] = append(counts[i], (i*j)%7*(i+j))
+		}
+	}
+	counts[0] = make([]int, classes)
 	c := func(kind string) chart.Caption {
 		return chart.Caption{ID: prefix + kind, Title: labels[0], Description: labels[1%len(labels)]}
 	}
 	return map[string]chart.Chart{
 		prefix + "bars": chart.Bars(c("bars"), entries), prefix + "heat": chart.HeatMap(c("heat"), g),
 		prefix + "strips": chart.Strips(c("strips"), g), prefix + "matrix": chart.Matrix(c("matrix"), g.Rows, pairs),
+		prefix + "confusion": chart.Confusion(c("confusion"), cycle(labels, classes), counts),
 	}
 }
 
@@ -167,6 +175,8 @@ func TestCharts_HaveTooltips(t *testing.T) {
 		want  []string
 	}{
 		{chart.HeatMap(c, g), []string{"1 run one, 301: 0.2500", "2 run &lt;two&gt;, 302: undefined"}},
+		{chart.Confusion(c, []string{"spam", "ham"}, [][]int{{3, 1}, {0, 0}}),
+			[]string{"spam, predicted ham: 1", "ham, predicted spam: 0"}},
 		{chart.Strips(c, g), []string{"302: median 1.0000, best 1.0000 1 run one, worst 1.0000 1 run one"}},
 		{chart.Bars(c, []chart.Bar{{Label: "run", Value: 0.5, Interval: &chart.Interval{Low: 0.4, High: 0.6}, Group: "a", Note: "baseline"}}),
 			[]string{"run: 0.5000, 95 % interval 0.4000 to 0.6000, group a, baseline"}},

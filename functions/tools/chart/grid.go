@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -15,6 +16,8 @@ type Grid struct {
 	// Hard says which columns strips mark as hard, and Outliers which rows of each they mark as such.
 	Hard     []bool
 	Outliers [][]int
+	// Counts are what Confusion writes into cells.
+	Counts [][]int
 }
 
 func (g *Grid) at(row, column int) (float64, bool) {
@@ -54,8 +57,8 @@ const (
 	turnedPitch = 15.0
 )
 
-// newColumns makes columns narrower the more there are.
-func newColumns(names []string) columns {
+// newColumns makes columns narrower the more there are. With counts, each is as wide as these need, and has its label.
+func newColumns(names []string, counts [][]int) columns {
 	c := columns{pitch: 8}
 	for _, w := range []struct {
 		most  int
@@ -66,6 +69,9 @@ func newColumns(names []string) columns {
 			break
 		}
 	}
+	for _, n := range slices.Concat(counts...) {
+		c.pitch = max(c.pitch, textWidth(strconv.Itoa(n), smallText)+8)
+	}
 	var widest float64
 	texts := make([]string, len(names))
 	for i, name := range names {
@@ -74,11 +80,11 @@ func newColumns(names []string) columns {
 	}
 	between := widest + labelGap
 	c.height = 20
-	if c.turned = widest > 2*c.pitch && widest > 40; c.turned {
-		between, c.height = turnedPitch, widest+10
+	if c.turned = widest > 2*c.pitch && widest > 40 || counts != nil && between > c.pitch; c.turned {
+		between, c.height = turnedPitch, widest+16 // more than texts need, for fonts with wide letters
 	}
 	for i := 0; i < len(names); i += max(1, int(math.Ceil(between/c.pitch))) {
-		l := label{Isolated(texts[i]), tooltipLabel(names[i], len(names)), c.middle(i)}
+		l := label{Isolated(texts[i]), tooltipLabel(names[i], len(names)+len(counts)), c.middle(i)}
 		if !c.turned {
 			// A label that is wider than its column begins with it.
 			width := textWidth(texts[i], smallText)
@@ -99,16 +105,20 @@ const (
 	headingLine = 14.0 // from line to line
 )
 
-// runName is the heading of a run, which begins with its number: that distinguishes names that are cut to the same text.
+// runName is the heading of a run, which begins with its number: that distinguishes names that are cut to the same text. Labels, which
+// can be numbers, have none.
 type runName struct {
 	lines []string
 	full  string
 }
 
-// newRunHeadings divides the headings of runs into so many lines at most, and returns the width and the number of lines they need.
-func newRunHeadings(names []string, most int) (heads []runName, width float64, lines int) {
+// newHeadings divides the headings of rows into so many lines at most, and returns the width and the number of lines they need.
+func newHeadings(names []string, numbers bool, most int) (heads []runName, width float64, lines int) {
 	for i, name := range names {
-		number := strconv.Itoa(i+1) + " "
+		number := ""
+		if numbers {
+			number = strconv.Itoa(i+1) + " "
+		}
 		h := runName{full: number + tooltipLabel(name, len(names)), lines: wrap(number+name, rowCells, most)}
 		for j, line := range h.lines {
 			width = max(width, textWidth(line, smallText))

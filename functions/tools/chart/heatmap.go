@@ -2,6 +2,8 @@ package chart
 
 import (
 	"strconv"
+
+	"github.com/a-h/templ"
 )
 
 const (
@@ -25,15 +27,40 @@ type heatMap struct {
 // HeatMap draws a cell for each value, the further from the colour of the paper the higher.
 func HeatMap(c Caption, g Grid) Chart { return newHeatMap(c, g).Chart }
 
+// Confusion draws how many examples of the label of each row are predicted with that of each column. Colours are of the share of the row.
+func Confusion(c Caption, labels []string, counts [][]int) Chart {
+	return newConfusion(c, labels, counts).Chart
+}
+
+func newConfusion(c Caption, labels []string, counts [][]int) *heatMap {
+	g := Grid{Rows: labels, Columns: labels, Counts: counts}
+	for _, row := range counts {
+		total, shares := 0, make([]float64, len(row))
+		for _, n := range row {
+			total += n
+		}
+		for column, n := range row {
+			shares[column] = float64(n) / float64(total) // undefined of no example
+		}
+		g.Values = append(g.Values, shares)
+	}
+	return newHeatMap(c, g)
+}
+
 func newHeatMap(c Caption, g Grid) *heatMap {
-	h := &heatMap{Chart: newChart(c), Grid: g, scale: g.scale(), columns: newColumns(g.Columns)}
+	h := &heatMap{Chart: newChart(c), Grid: g, scale: g.scale(), columns: newColumns(g.Columns, g.Counts)}
 	h.top = h.columns.height
-	heads, width, lines := newRunHeadings(h.Rows, rowLines)
+	heads, width, lines := newHeadings(h.Rows, h.Counts == nil, rowLines)
 	h.pitch = 8 + headingLine*float64(lines)
-	h.legend = newLegend([]legendEntry{
+	entries := []legendEntry{
 		{before: rangeEnd(h.scale.low), text: rangeEnd(h.scale.high), mark: ramp(), width: levels * rampStep},
 		{text: "undefined", mark: swatch("", h.ref("hatch")), width: 14},
-	})
+	}
+	if h.Counts != nil {
+		entries = append(entries, legendEntry{text: "rows: true labels, colours: their shares", mark: templ.NopComponent},
+			legendEntry{text: "columns: predicted labels", mark: templ.NopComponent})
+	}
+	h.legend = newLegend(entries)
 	h.names = area{width: width + 10, marks: side(heads, h.top, h.pitch)}
 	h.body = area{width: h.columns.width(len(h.Columns)), height: h.top + float64(len(h.Rows))*h.pitch + 4, marks: h.marks()}
 	return h
@@ -50,6 +77,10 @@ func (h *heatMap) y(row int) float64 { return h.top + float64(row)*h.pitch }
 func (h *heatMap) hasTooltips() bool { return len(h.Rows)*len(h.Columns) <= maxTooltips }
 
 func (h *heatMap) tooltip(row, column int) string {
+	if h.Counts != nil {
+		return Isolated(elide(h.Rows[row], rowCells)) + ", predicted " + Isolated(elide(h.Columns[column], columnCells)) + ": " +
+			strconv.Itoa(h.Counts[row][column])
+	}
 	value := "undefined"
 	if v, ok := h.at(row, column); ok {
 		value = shown(v)

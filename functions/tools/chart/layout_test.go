@@ -200,7 +200,7 @@ func TestColumns_LabelsDoNotOverlap(t *testing.T) {
 			for i := range names {
 				names[i] = name
 			}
-			c := newColumns(names)
+			c := newColumns(names, nil)
 			width := textWidth(elide(name, columnCells), smallText)
 			for i, l := range c.labels {
 				if end := l.at + width; !c.turned && end > c.width(n) || l.at < 0 {
@@ -208,6 +208,37 @@ func TestColumns_LabelsDoNotOverlap(t *testing.T) {
 				}
 				if need := min(width, 12); i > 0 && l.at-c.labels[i-1].at < need {
 					t.Errorf("labels of %d columns %q overlap", n, name)
+				}
+			}
+		}
+	}
+}
+
+// TestConfusion_HasRoomForCountsAndLabels has a label of each row and column, without numbers before them, and colours of shares of rows.
+func TestConfusion_HasRoomForCountsAndLabels(t *testing.T) {
+	for _, n := range []int{2, 24, 25, 50} {
+		for _, label := range []string{"1", "neutral", "a label with a long name"} {
+			for _, most := range []int{1, 5_000_000} {
+				counts := make([][]int, n)
+				for i := range counts {
+					counts[i] = make([]int, n)
+				}
+				counts[0][0], counts[0][1] = 3*most, most
+				h := newConfusion(Caption{ID: "c"}, slices.Repeat([]string{label}, n), counts)
+				if len(h.columns.labels) != n || h.columns.pitch < textWidth(strconv.Itoa(3*most), smallText) {
+					t.Errorf("%d columns %q of counts up to %d have %d labels, %v apart", n, label, 3*most, len(h.columns.labels), h.columns.pitch)
+				}
+				if h.class(0, 0) != "h7" || h.class(0, 1) != "h2" || h.class(1, 1) != "" {
+					t.Errorf("3 and 1 of 4 are %s and %s, and 0 of 0 is %s", h.class(0, 0), h.class(0, 1), h.class(1, 1))
+				}
+				var b strings.Builder
+				if err := h.Render(t.Context(), &b); err != nil {
+					t.Fatal(err)
+				}
+				_, cells, _ := strings.Cut(b.String(), "paint-order")
+				if shown := fmt.Sprintf(">%d</text>", 3*most); strings.Contains(b.String(), "1 "+label) || strings.Count(cells, "</text>") != 2 ||
+					!strings.Contains(cells, shown) {
+					t.Errorf("%d labels %q and counts up to %d: %.3000s", n, label, 3*most, cells)
 				}
 			}
 		}

@@ -51,7 +51,7 @@ func Matrix(c Caption, runs []string, cells [][]Comparison) Chart {
 func newMatrix(c Caption, runs []string, cells [][]Comparison) *matrix {
 	m := &matrix{Chart: newChart(c), runs: runs}
 	var widest float64
-	m.heads, widest, _ = newRunHeadings(m.runs, matrixLines)
+	m.heads, widest, _ = newHeadings(m.runs, true, matrixLines)
 	m.top = widest + 16
 	m.names = area{width: widest + 10, marks: side(m.heads, m.top, matrixHeight)}
 	for row := range m.runs {

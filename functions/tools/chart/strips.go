@@ -41,7 +41,7 @@ type topic struct {
 func Strips(c Caption, g Grid) Chart { return newStrips(c, g).Chart }
 
 func newStrips(c Caption, g Grid) *strips {
-	s := &strips{Chart: newChart(c), Grid: g, columns: newColumns(g.Columns), axis: newAxis(g.scale()), median: math.NaN()}
+	s := &strips{Chart: newChart(c), Grid: g, columns: newColumns(g.Columns, nil), axis: newAxis(g.scale()), median: math.NaN()}
 	var all []float64
 	for column := range s.Columns {
 		t := s.topic(column)

@@ -75,7 +75,8 @@ field.dispatchEvent(new Event("change", {bubbles: true})); })`)
 	p.Sees("Submitted.")
 }
 
-// TestConsole_ComparesLabels compares runs of labels, which have no values by topic, and leaves out a run that the reader cannot see.
+// TestConsole_ComparesLabels compares runs of labels, which have no values by topic, leaves out a run that the reader cannot see, and shows
+// the organizer what one of them predicted for each label.
 func TestConsole_ComparesLabels(t *testing.T) {
 	s := start(t, "-demo=false")
 	owner := s.token(t, "owner")
@@ -101,4 +102,10 @@ func TestConsole_ComparesLabels(t *testing.T) {
 	if got := browsertest.Evaluate[[]string](p.Page, `[...document.querySelectorAll("main button, main summary")].map(e => e.innerText)`); len(got) != len(runs) {
 		t.Errorf("the screen offers %q", got)
 	}
+
+	p.Forget()
+	browsertest.Evaluate[any](p.Page, `location.hash = "#/runs/`+runs[1]+`"`)
+	p.Sees("True label Precision Recall F1 Examples as a as b a 0.5000 1.0000 0.6667 1 1 0 b 0.0000 0.0000 0.0000 1 1 0")
+	p.Await(`document.querySelector("main img")?.naturalWidth > 300`)
+	p.Check(s.url+"/", "blob:")
 }

@@ -1,13 +1,14 @@
 // Runs compared: whether they differ, on which topics, and in which documents. Runs are picked by name, and the address keeps them.
-import { useEffect, useState } from "preact/hooks";
-import { toProblem, type Problem, type Schemas } from "../api";
+import { useState } from "preact/hooks";
+import type { Schemas } from "../api";
 import { useList, useTool } from "../data";
 import { view, type Screen } from "../route";
+import { Chart } from "../ui/chart";
 import { Select, Tabs } from "../ui/choices";
-import { download, fetchAs } from "../ui/download";
+import { download } from "../ui/download";
 import { RunSelect, useRivals } from "../ui/rivals";
 import { decimals, nameOf, ranks, teamOf } from "../ui/run_state";
-import { Action, Failure, Heading, Items, Loaded, Members, Table, Tag } from "../ui/show";
+import { Action, Heading, Items, Loaded, Members, Row, Table, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { TopicPager } from "../ui/topic_pager";
 
@@ -15,11 +16,7 @@ const tools = { significance: "Do they differ?", topics: "By topic", diffir: "By
 type Tool = keyof typeof tools;
 type Choices = { input: { runs: object[]; measure?: string }; query: URLSearchParams };
 type Evaluation = Schemas["Evaluation"];
-const kinds: Record<Tool, [mediaType: string, end: string, said: string][]> = {
-  significance: [["image/svg+xml", "svg", "SVG"], ["text/html", "html", "page"], ["application/json", "json", "JSON"]],
-  topics: [["image/svg+xml", "svg", "SVG"], ["text/html", "html", "page"], ["application/json", "json", "JSON"]],
-  diffir: [["text/html", "html", "page"], ["application/json", "json", "JSON"]],
-};
+const kinds = [["image/svg+xml", "svg", "SVG"], ["text/html", "html", "page"], ["application/json", "json", "JSON"]] as const;
 
 export default function Compare({ query }: Screen) {
   const runs = query.get("runs")?.split(",").filter(Boolean) ?? [];
@@ -52,10 +49,7 @@ export default function Compare({ query }: Screen) {
 const Scores = ({ of }: { of: Evaluation[] }) => (
   <Table named label="Scores" head={["Measure", ...of.map(e => ({ number: `${teamOf(e)}: ${nameOf(e)}` }))]}>
     {[...new Set(of.flatMap(e => Object.keys(e.measures)))].map(m => (
-      <tr key={m}>
-        <th scope="row"><code>{m}</code></th>
-        {of.map(e => <td key={e.id} class="number">{decimals((e.measures as Record<string, number | null>)[m])}</td>)}
-      </tr>
+      <Row key={m} head={<code>{m}</code>} numbers={of.map(e => decimals((e.measures as Record<string, number | null>)[m]))} />
     ))}
   </Table>
 );
@@ -64,10 +58,6 @@ const Scores = ({ of }: { of: Evaluation[] }) => (
 function ByTopic({ input, query }: Choices) {
   const asked = query.get("tool") ?? "";
   const tool = (Object.hasOwn(tools, asked) ? asked : "significance") as Tool;
-  const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(location.href);
-    say("The link is copied.");
-  };
   return (
     <>
       <Tabs label="What to compare" options={tools} value={tool} choose={t => view(query, { tool: t })} />
@@ -75,8 +65,8 @@ function ByTopic({ input, query }: Choices) {
       {tool === "topics" && <Topics input={input} query={query} />}
       {tool === "diffir" && <Documents input={input} query={query} />}
       <p class="actions">
-        <Action plain run={copy}>Copy the link</Action>
-        {kinds[tool].map(([mediaType, end, said]) => (
+        <Action plain run={() => navigator.clipboard.writeText(location.href).then(() => say("The link is copied."))}>Copy the link</Action>
+        {kinds.slice(tool === "diffir" ? 1 : 0).map(([mediaType, end, said]) => (
           <Action key={`${tool} ${end}`} plain run={() => download(`/v1/tools/${tool}`, mediaType, `${tool}.${end}`, input)}>
             Download {said}
           </Action>
@@ -142,11 +132,10 @@ function Significance({ input }: { input: object }) {
           <Table label="Pairs of runs" head={["Pair",
             ...[`Difference of ${s.measure}`, `p (${s.test})`, `Corrected (${s.correction})`, "Effect (d)"].map(number => ({ number })), "Verdict"]}>
             {s.pairs.map(p => (
-              <tr key={`${p.first} ${p.second}`}>
-                <th scope="row"><bdi>{s.runs[p.first]?.name}</bdi> and <bdi>{s.runs[p.second]?.name}</bdi></th>
-                {[p.difference, p[s.test as "t" | "wilcoxon" | "randomization" | "mcnemar" | "bootstrap"]?.p, p.p, p.cohensD].map((v, i) => <td key={i} class="number">{decimals(v)}</td>)}
+              <Row key={`${p.first} ${p.second}`} head={<><bdi>{s.runs[p.first]?.name}</bdi> and <bdi>{s.runs[p.second]?.name}</bdi></>}
+                numbers={[p.difference, p[s.test as "t" | "wilcoxon" | "randomization" | "mcnemar" | "bootstrap"]?.p, p.p, p.cohensD].map(decimals)}>
                 <td>{p.different ? <Tag kind="good">different</Tag> : "not told apart"}</td>
-              </tr>
+              </Row>
             ))}
           </Table>
           <Members of={s.runs.map(r => [<bdi>{r.name}</bdi>,
@@ -161,26 +150,6 @@ function Significance({ input }: { input: object }) {
 
 const orders: Record<Schemas["TopicsInput"]["sort"] & string, string> = { hardest: "Hardest first", spread: "Most different first", topic: "By name" };
 
-/** Chart is the picture of a tool. It is asked for with the token, which an address of an image could not send. */
-function Chart({ tool, input, alt }: { tool: Tool; input: object; alt: string }) {
-  const [at, setAt] = useState("");
-  const [failed, setFailed] = useState<Problem>();
-  useEffect(() => {
-    let made = "";
-    let over = false;
-    setFailed(undefined);
-    fetchAs(`/v1/tools/${tool}`, "image/svg+xml", input).then(svg => {
-      if (!over) setAt(made = URL.createObjectURL(svg));
-    }).catch((error: unknown) => over || setFailed(toProblem(error)));
-    return () => {
-      over = true;
-      URL.revokeObjectURL(made);
-    };
-  }, [tool, JSON.stringify(input)]);
-  if (failed) return <Failure of={failed} />;
-  return <div class="scroll picture" tabIndex={0} role="group" aria-label="Chart">{at && <img src={at} alt={alt} />}</div>;
-}
-
 function Topics({ input, query }: Choices) {
   const asked = query.get("order") ?? "";
   const sort = (Object.hasOwn(orders, asked) ? asked : "hardest") as keyof typeof orders;
@@ -194,19 +163,9 @@ function Topics({ input, query }: Choices) {
             <Chart tool="topics" input={{ ...input, sort, limit }} alt={`${t.measure} by run and topic; the table below has the same values`} />
             <Table named label="Values by topic" head={["Topic", ...t.runs.map(r => ({ number: r.name })), { number: "Spread" }]}>
               {t.topics.map(line => (
-                <tr key={line.topic}>
-                  <th scope="row">
-                    <button type="button" class="plain" onClick={() => view(query, { tool: "diffir", topic: line.topic })}>
-                      <bdi>{line.topic}</bdi>
-                    </button> {line.hard && <Tag kind="warm">hard</Tag>}
-                  </th>
-                  {line.values.map((v, i) => (
-                    <td key={i} class="number">
-                      {decimals(v)} {v !== null && <meter min={Math.min(0, v)} max={Math.max(1, line.max)} value={v} aria-hidden="true" />}
-                    </td>
-                  ))}
-                  <td class="number">{decimals(line.spread)}</td>
-                </tr>
+                <Row key={line.topic}
+                  head={<><button type="button" class="plain" onClick={() => view(query, { tool: "diffir", topic: line.topic })}><bdi>{line.topic}</bdi></button> {line.hard && <Tag kind="warm">hard</Tag>}</>}
+                  numbers={[...line.values.map(v => <>{decimals(v)} {v !== null && <meter min={Math.min(0, v)} max={Math.max(1, line.max)} value={v} aria-hidden="true" />}</>), decimals(line.spread)]} />
               ))}
             </Table>
             {t.count > t.topics.length && <button type="button" class="plain" onClick={() => setLimit(limit * 2)}>Show more of {t.count} topics</button>}

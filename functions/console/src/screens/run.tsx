@@ -8,13 +8,14 @@ import { go, type Screen } from "../route";
 import { Resume, RunActions } from "../run_actions";
 import { Area, Choice, Text } from "../ui/fields";
 import { Diagnostics } from "../ui/file_field";
+import { Chart } from "../ui/chart";
 import { Select } from "../ui/choices";
 import { download } from "../ui/download";
 import { Markdown } from "../ui/lazy";
 import { Form, mergePatch, type Values } from "../ui/form";
 import { RunSelect, useRivals } from "../ui/rivals";
 import { decimals, ended, nameOf, ranks, StateTag } from "../ui/run_state";
-import { Action, Heading, Loaded, Members, Table, Tag } from "../ui/show";
+import { Action, Heading, Loaded, Members, Row, Table, Tag } from "../ui/show";
 import { When } from "../ui/time";
 import { Files } from "../ui/files";
 
@@ -104,6 +105,7 @@ function Scores({ evaluationId, run }: { evaluationId: string; run: Run }) {
             ])} />
             <Compare run={run} />
             {ranks(e.evaluator.kind) && <p><a href={`#/runs/${run.id}/serp`}>What the run retrieved for each topic</a></p>}
+            {e.classes && <Classes of={e.classes} runId={run.id} />}
             <Topics of={e} />
           </>
         )}
@@ -118,6 +120,20 @@ function Compare({ run: r }: { run: Run }) {
   if (others.length === 0) return null;
   return <RunSelect id="compare" label="Compare with" of={others} choose={runId => go(`/compare?runs=${r.id},${runId}`)} />;
 }
+
+/** Classes has what was predicted for each label, as a picture and in numbers. */
+const Classes = ({ of: c, runId }: { of: Schemas["Classes"]; runId: string }) => (
+  <>
+    <h2>By label</h2>
+    <Chart tool="evaluator" input={{ runs: [{ runId }] }} alt="Confusion matrix; the table below has the same numbers" />
+    <Table named label="Values by label" head={["True label",
+      ...["Precision", "Recall", "F1", "Examples", ...c.labels.map(l => `as ${l.label}`)].map(number => ({ number }))]}>
+      {c.labels.map((l, i) => (
+        <Row key={l.label} head={<bdi>{l.label}</bdi>} numbers={[...[l.precision, l.recall, l.f1].map(decimals), l.support, ...c.matrix[i]!]} />
+      ))}
+    </Table>
+  </>
+);
 
 const page = 50;
 
@@ -135,10 +151,9 @@ function Topics({ of: e }: { of: Evaluation }) {
       <Select id="measure" label="Measure" value={measure} choose={setMeasure} options={Object.fromEntries(Object.keys(e.measures).map(m => [m, m]))} />
       <Table label="Values by topic" head={["Topic", { number: measure }, "lowest first"]}>
         {values.slice(0, shown).map(v => (
-          <tr key={v.topic}>
-            <th scope="row"><bdi>{v.topic}</bdi></th><td class="number">{decimals(v.value)}</td>
+          <Row key={v.topic} head={<bdi>{v.topic}</bdi>} numbers={[decimals(v.value)]}>
             <td>{v.value !== null && <meter min={Math.min(0, v.value)} max={most} value={v.value} aria-hidden="true" />}</td>
-          </tr>
+          </Row>
         ))}
       </Table>
       {values.length > shown && <button type="button" class="plain" onClick={() => setShown(shown + page)}>Show more of {values.length} topics</button>}

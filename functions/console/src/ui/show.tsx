@@ -74,6 +74,11 @@ export const Table = ({ label, head, named, children }: { label: string; head: H
   </div>
 );
 
+/** Row is a row of a Table: what it is of, numbers, and then other cells. */
+export const Row = ({ head, numbers, children }: { head: ComponentChildren; numbers: ComponentChildren[]; children?: ComponentChildren }) => (
+  <tr><th scope="row">{head}</th>{numbers.map((n, i) => <td key={i} class="number">{n}</td>)}{children}</tr>
+);
+
 /** Members is a list of names and what they have. */
 export const Members = ({ of }: { of: [name: ComponentChildren, value: ComponentChildren][] }) => (
   <dl class="members">{of.flatMap(([name, value], i) => [<dt key={`name ${i}`}>{name}</dt>, <dd key={i}>{value}</dd>])}</dl>

@@ -1,1 +1,0 @@
-import{a,b,c}from"./chunk-GXSWIANQ.js";import"./chunk-KTOCUSUT.js";import"./chunk-W52AZ5OL.js";import"./chunk-PNHWQCZW.js";import"./chunk-BR77R6U5.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{c as Usage,a as default,b as noun};

@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-ELZRQMXM.js";import"./chunk-MG2G7RPT.js";import"./chunk-EAQIDKPH.js";import"./chunk-OMPSJVAL.js";import"./chunk-M3G2UDUE.js";import"./chunk-246MPS5B.js";import"./chunk-6GOPFMID.js";import"./chunk-W52AZ5OL.js";import"./chunk-PNHWQCZW.js";import"./chunk-BR77R6U5.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as TokenList,a as default};

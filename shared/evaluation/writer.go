@@ -79,7 +79,8 @@ func (w *Writer) outcome(ctx context.Context, run *record.RunItem, truth *record
 		}
 	}
 	e.LowerIsBetter = truth.Evaluator.LessIsBetter(e.PrimaryMeasure)
-	e.Evaluator = record.EvaluatorUsed{Kind: truth.Evaluator.Kind, Version: version, Settings: truth.RunFormat}
+	e.Evaluator = record.EvaluatorUsed{Kind: truth.Evaluator.Kind, Version: version, Settings: truth.RunFormat,
+		Signatures: result.Signatures}
 	secret, err := records.Get[record.TruthSecret](ctx, w.Queue.Store, store.Strong, record.TruthSecretKey(truth.ID))
 	if err != nil {
 		return queue.Outcome{}, err

@@ -80,6 +80,8 @@ type Result struct {
 	// Measures has every measure asked for; nil when it is not defined for the data, and then Reasons says why.
 	Measures map[string]*float64
 	Reasons  map[string]string
+	// Signatures say of measures that have one how they were computed, as the program that is the reference prints it.
+	Signatures map[string]string
 	// PerTopic has the values of each topic of the truth or, of measures that are means over examples, of each example, by its id; nil
 	// where there are none, or more than MaxExamples or MaxTopicValues.
 	PerTopic map[string]map[string]float64
@@ -127,8 +129,8 @@ func Compute(measures []Measure, of func(Measure) (value float64, reason string)
 	return r
 }
 
-// AddValues adds the values by example of a measure that is a mean over n examples or, where these are more than MaxExamples, why there
-// are none. A measure that is not defined has none, nor one with a value that is not finite.
+// AddValues adds the values by example of a measure that is a mean over n examples or, where there are more than MaxExamples, the reason why
+// there are none. A measure that is not defined has none, nor one with a value that is not finite.
 func (r *Result) AddValues(measure string, n int, id func(i int) string, value func(i int) float64) {
 	switch {
 	case r.Measures[measure] == nil:

@@ -35,9 +35,10 @@ func (d Digests) shownTo(roles access.Role) Digests {
 
 // EvaluatorUsed says how an evaluation can be repeated.
 type EvaluatorUsed struct {
-	Kind     string    `json:"kind" enum:"$evaluators,worker"`
-	Version  string    `json:"version" doc:"version of the evaluator"`
-	Settings RunFormat `json:"settings" doc:"how the files were read"`
+	Kind       string            `json:"kind" enum:"$evaluators,worker"`
+	Version    string            `json:"version" doc:"version of the evaluator"`
+	Settings   RunFormat         `json:"settings" doc:"how the files were read"`
+	Signatures map[string]string `json:"signatures,omitempty" doc:"of BLEU and chrF, by the name of the measure: what sacrebleu prints, with the number of references"`
 }
 
 // Entry tells the entries of a leaderboard apart.

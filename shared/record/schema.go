@@ -12,7 +12,7 @@ import (
 // grows whenever a member is added, renamed, removed or gets another meaning, and is stored with each record. Records of
 // earlier schemas are read too. Of a record of a later schema, which a newer build has written to the same
 // table, the members that this build does not know stay as they are.
-const Schema = 12
+const Schema = 13
 
 // schemaMember is what every record that this build stores begins with.
 var schemaMember = fmt.Sprintf(`{"schema":%d`, Schema)

@@ -113,12 +113,13 @@ func Parse(kind measure.Kind, names []string) ([]string, error) {
 
 // Run is a run that was evaluated.
 type Run struct {
-	Name      string                        `json:"name"`
-	Measures  map[string]*float64           `json:"measures"`
-	Reasons   map[string]string             `json:"reasons,omitempty"` // why a measure is null
-	PerTopic  map[string]map[string]float64 `json:"perTopic,omitempty"`
-	FromFirst *Difference                   `json:"fromFirst,omitempty"`
-	Warnings  []measure.Diagnostic          `json:"warnings,omitempty"`
+	Name       string                        `json:"name"`
+	Measures   map[string]*float64           `json:"measures"`
+	Reasons    map[string]string             `json:"reasons,omitempty"`    // why a measure is null
+	Signatures map[string]string             `json:"signatures,omitempty"` // of measures that have one
+	PerTopic   map[string]map[string]float64 `json:"perTopic,omitempty"`
+	FromFirst  *Difference                   `json:"fromFirst,omitempty"`
+	Warnings   []measure.Diagnostic          `json:"warnings,omitempty"`
 }
 
 // Evaluate evaluates each file as a run of its own. The error is a Refused where a file has faults.
@@ -136,7 +137,7 @@ func Evaluate(ctx context.Context, s evaluator.Settings, truth []evaluator.File,
 		if err := Refuse(e.Diagnostics, nil); err != nil {
 			return nil, err
 		}
-		run := Run{Name: file.Name, Measures: e.Result.Measures, Reasons: e.Result.Reasons,
+		run := Run{Name: file.Name, Measures: e.Result.Measures, Reasons: e.Result.Reasons, Signatures: e.Result.Signatures,
 			PerTopic: e.Result.PerTopic, Warnings: e.Diagnostics}
 		if e.EveryTopic != nil && run.PerTopic == nil { // the memory is the user's own
 			run.PerTopic = e.EveryTopic()

@@ -27,9 +27,11 @@
 package text
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"assay/shared/measure"
 	"assay/shared/measure/predictions"
@@ -76,6 +78,8 @@ type evaluation struct {
 	chrFs    map[bool]*chrF // in lower case or as written
 	means    []mean
 	overall  map[string]func() float64
+	// The least and the greatest number of references that an example has.
+	least, most int
 }
 
 // mean is a measure that is the mean of its values of the examples.
@@ -133,6 +137,8 @@ func (e *evaluation) answer(exact bool) func() float64 {
 
 // compare measures the text of an example, which has references. The fault is that there are too many of their words.
 func (e *evaluation) compare(index int, references []string, text string) (fault string) {
+	n := len(references)
+	e.least, e.most = min(cmp.Or(e.least, n), n), max(e.most, n)
 	if e.answers != nil {
 		e.answers.compare(references, text)
 	}
@@ -170,10 +176,39 @@ func (e *evaluation) result(id func(index int) string) measure.Result {
 		}
 		return e.average(m.String()), ""
 	})
+	for _, m := range e.asked {
+		if s := e.signature(m); s != "" {
+			if r.Signatures == nil {
+				r.Signatures = map[string]string{}
+			}
+			r.Signatures[m.String()] = s
+		}
+	}
 	for _, m := range e.means {
 		r.AddValues(m.name, e.examples, id, func(i int) float64 { return m.values[i] })
 	}
 	return r
+}
+
+// signature is that which sacrebleu prints of a measure; empty where it has none.
+func (e *evaluation) signature(m measure.Measure) string {
+	settings := ""
+	switch m.Name {
+	case "BLEU":
+		settings = fmt.Sprintf("eff:no|tok:%s|smooth:exp", m.Param("tokenize"))
+	case "chrF":
+		settings = fmt.Sprintf("eff:yes|nc:%s|nw:%s|space:no", m.Param("char_order"), m.Param("word_order"))
+	default:
+		return ""
+	}
+	references, written := "var", "mixed"
+	if e.least == e.most {
+		references = strconv.Itoa(e.most)
+	}
+	if m.Flag("lowercase") {
+		written = "lc"
+	}
+	return fmt.Sprintf("nrefs:%s|case:%s|%s|version:2.6.0", references, written, settings)
 }
 
 func (e *evaluation) average(name string) float64 {

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"strings"
@@ -152,6 +153,38 @@ func TestCharacters_AreThoseOfPython(t *testing.T) {
 				unicode.IsNumber(r) != (class[0] == 'N') || unicode.IsPunct(r) != (class[0] == 'P') || unicode.IsSymbol(r) != (class[0] == 'S') {
 				t.Errorf("%U is not %s", r, class)
 			}
+		}
+	}
+}
+
+// TestComputation_HasTheSignaturesOfSacrebleu, as that prints them for the same references.
+func TestComputation_HasTheSignaturesOfSacrebleu(t *testing.T) {
+	asked := measuretest.Parse(t, measure.Text, "EM", "BLEU", "BLEU(tokenize=intl,lowercase=True)", "chrF", "chrF(word_order=2,char_order=4)")
+	for truth, n := range map[string]string{
+		`["a"]` + "\n" + `"b"`:                   "1",
+		`["a","b","c"]` + "\n" + `["a","b","d"]`: "3",
+		`["a","b"]` + "\n" + `["a"]`:             "var",
+		`[]` + "\n" + `"a"`:                      "1", // none is an empty one
+		`[]` + "\n" + `["a","b"]`:                "var",
+	} {
+		first, second, _ := strings.Cut(truth, "\n")
+		read, diagnostics, err := Computation.ReadTruth(t.Context(), format, asked,
+			[]measure.File{measuretest.File("truth", fmt.Sprintf("{\"id\":1,\"text\":%s}\n{\"id\":2,\"text\":%s}\n", first, second))})
+		if err != nil || read == nil {
+			t.Fatal(diagnostics, err)
+		}
+		e, err := read.Evaluate(t.Context(), []measure.File{measuretest.File("run", "{\"id\":1,\"text\":\"a\"}\n{\"id\":2,\"text\":\"a\"}\n")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{
+			"BLEU":                               "nrefs:" + n + "|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0",
+			"BLEU(tokenize=intl,lowercase=True)": "nrefs:" + n + "|case:lc|eff:no|tok:intl|smooth:exp|version:2.6.0",
+			"chrF":                               "nrefs:" + n + "|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0",
+			asked[4].String():                    "nrefs:" + n + "|case:mixed|eff:yes|nc:4|nw:2|space:no|version:2.6.0",
+		}
+		if !maps.Equal(e.Result.Signatures, want) {
+			t.Errorf("%s: %v", truth, e.Result.Signatures)
 		}
 	}
 }

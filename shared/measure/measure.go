@@ -129,8 +129,8 @@ func Compute(measures []Measure, of func(Measure) (value float64, reason string)
 	return r
 }
 
-// AddValues adds the values by example of a measure that is a mean over n examples or, where there are more than MaxExamples, the reason why
-// there are none. A measure that is not defined has none, nor one with a value that is not finite.
+// AddValues adds the values by example of a measure that is a mean over n examples or, where there are more than MaxExamples, the reason
+// why there are none. A measure that is not defined has none, nor one with a value that is not finite.
 func (r *Result) AddValues(measure string, n int, id func(i int) string, value func(i int) float64) {
 	switch {
 	case r.Measures[measure] == nil:

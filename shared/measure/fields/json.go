@@ -113,7 +113,10 @@ func phrase(raw []byte) string {
 
 // Object returns the object that a line is; nil for a blank line, and for one that is none, with its fault.
 func Object(line []byte, expected string) (object []byte, fault string) {
-	text := bytes.Trim(line, JSONSpace)
+	text := line
+	if n := len(line); n == 0 || line[0] != '{' || line[n-1] != '}' { // as most lines are, which takes less than to trim them
+		text = bytes.Trim(line, JSONSpace)
+	}
 	switch {
 	case len(text) == 0:
 		return nil, ""

@@ -192,7 +192,7 @@ func (e *evaluation) result(id func(index int) string) measure.Result {
 
 // signature is that which sacrebleu prints of a measure; empty where it has none.
 func (e *evaluation) signature(m measure.Measure) string {
-	settings := ""
+	var settings string
 	switch m.Name {
 	case "BLEU":
 		settings = fmt.Sprintf("eff:no|tok:%s|smooth:exp", m.Param("tokenize"))

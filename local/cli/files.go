@@ -18,8 +18,14 @@ import (
 // settings says how a file is read: as the flags say, and where they leave it open as the file looks.
 func (c *call) settings(file evaluator.File) (evaluator.Settings, error) {
 	f := measure.Format{Kind: c.text("format"), Separator: c.text("separator")}
-	if measure.HasFields(f.Kind) {
-		f.IDField, f.ValueField = c.text("id"), c.text("value")
+	named := func(field string) string {
+		if f.Kind == "" && !c.flags.Changed(field) { // and so is guessed
+			return ""
+		}
+		return c.text(field)
+	}
+	if f.Kind == "" || measure.HasFields(f.Kind) {
+		f.IDField, f.ValueField = named("id"), named("value")
 	}
 	s, because, err := offline.Settings(measure.Kind(c.text("kind")), f, file)
 	switch {
@@ -132,11 +138,21 @@ func eval(c *call) {
 	compared := offline.Compare(evaluated, s.Measures[0])
 	for i := range evaluated {
 		c.fail(c.diagnosed(evaluated[i].Warnings, nil))
+		c.explain(evaluated[i].Name+": ", evaluated[i].Reasons)
 		if !c.yes("per-topic") {
 			evaluated[i].PerTopic = nil
 		}
 	}
 	c.print(map[string]any{"measures": s.Measures, "runs": evaluated}, table(s.Measures, evaluated, compared)...)
+}
+
+// explain tells why measures of what is named have no value, where these are not in the answer.
+func (c *call) explain(name string, reasons map[string]string) {
+	for _, m := range slices.Sorted(maps.Keys(reasons)) {
+		if !c.json {
+			c.note("%s%s has no value: %s", name, m, reasons[m])
+		}
+	}
 }
 
 func (c *call) evalAsTREC() error {

@@ -61,6 +61,22 @@ func TestEval_PrintsWhatTrecEvalPrints(t *testing.T) {
 	}
 }
 
+// TestEval_TakesWhatIsSaid: what a file looks like is asked only where nothing was said.
+func TestEval_TakesWhatIsSaid(t *testing.T) {
+	p := local(t)
+	truth, run := p.write("truth.csv", "id,label,gold\na,x,p\nb,y,q\n"), p.write("run.csv", "id,label,gold\na,x,q\nb,y,p\n")
+	p.says(done, []string{"1.0000"}, "eval", truth, run, "Accuracy")
+	p.says(done, []string{"0.0000"}, "eval", truth, run, "Accuracy", "--value", "gold")
+	p.says(done, []string{"0.0000"}, "eval", truth, run, "Accuracy", "--value", "gold", "--kind", "classification")
+	p.says(fileRefused, []string{`no field "doc"`}, "validate", run, "--id", "doc")
+	p.says(done, []string{"Valid."}, "validate", run, "--value", "gold")
+	p.says(fileRefused, []string{`no field "labels"`}, "validate", run, "--kind", "multilabel", "--value", "labels")
+	p.says(fileRefused, []string{`it has "id;labels"`}, "validate", p.write("other.csv", "id;labels\na;x\n"), "--kind", "multilabel")
+	p.says(fileRefused, []string{"is null"}, "validate", p.write("run.jsonl", `{"id":"a","label":null}`+"\n"), "--kind", "classification")
+	p.says(done, []string{"Accuracy", "F1(positive=p)", "run.csv: F1(positive=p) has no value: "}, "eval", truth, run, "Accuracy",
+		"F1(positive=p)")
+}
+
 func TestEval_Flags(t *testing.T) {
 	p := local(t)
 	qrels := p.write("qrels.txt", "1 0 a 2\n1 0 b 1\n1 0 c 0\n2 0 a 1\n")

@@ -113,7 +113,9 @@ func takePart(t *testing.T, s *server, olga *person) {
 	tom.says(notFound, []string{"Which dataset", "Lakes", "Rivers", "Try: the same command with --dataset"}, "submit", task, run)
 	tom.says(done, []string{"completed", "scores are shown once", "Left to submit", "4 of 5 today"},
 		"submit", task, "Lakes="+run, "--wait", "--title", "First")
-	ben.says(done, []string{"AP", "Rank", "1 of 1", "95 % interval"}, "submit", task, "Rivers="+run, "--wait", "--timeout", "1m")
+	warned := ben.write("warned.txt", strings.Replace(goodRun, "tom", "tom and more", 1))
+	ben.says(done, []string{"AP", "Rank", "1 of 1", "95 % interval", "warned.txt:1: warning: "},
+		"submit", task, "Rivers="+warned, "--wait", "--timeout", "1m")
 	tom.want(done, "submit", task, "--dataset", "Lakes", better)
 	runs := tom.ids("runs")
 	tom.says(done, []string{"First", "SUBMITTED"}, "runs")

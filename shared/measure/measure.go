@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"assay/shared/plural"
 )
 
 // File is a file that an evaluator reads once, from its start to its end.
@@ -136,7 +138,8 @@ func (r *Result) AddValues(measure string, n int, id func(i int) string, value f
 	case r.Measures[measure] == nil:
 		return
 	case n > MaxExamples:
-		r.Reasons[PerTopicReason] = fmt.Sprintf("there are %d examples, and values by example are kept of up to %d", n, MaxExamples)
+		r.Reasons[PerTopicReason] = fmt.Sprintf("there are %s, and values by example are kept of up to %d",
+			plural.Count(n, "example"), MaxExamples)
 		return
 	}
 	for i := range n {

@@ -100,7 +100,7 @@ var commentLines = regexp.MustCompile(`^(#[^\n]*\n\s*)+`)
 func detectFormat(kind measure.Kind, head []byte) (measure.Format, any, string) {
 	first, _, _ := bytes.Cut(head, []byte("\n"))
 	var object map[string]any // the first values by the names of their fields
-	var names []string
+	var names, nulls []string
 	format, because := "jsonl", "The first line is a JSON object"
 	if isArray(head) {
 		return measure.Format{Kind: format, IDField: "id", ValueField: "value"}, nil,
@@ -109,10 +109,15 @@ func detectFormat(kind measure.Kind, head []byte) (measure.Format, any, string) 
 	if json.Unmarshal(first, &object) == nil && len(object) > 1 {
 		for key := range fields.Members(first) { // in the order of the line
 			var name string
-			if json.Unmarshal(key, &name) == nil && !slices.Contains(names, name) && object[name] != nil {
+			switch {
+			case json.Unmarshal(key, &name) != nil || slices.Contains(names, name) || slices.Contains(nulls, name):
+			case object[name] == nil:
+				nulls = append(nulls, name)
+			default:
 				names = append(names, name)
 			}
 		}
+		names = append(names, nulls...)
 	} else {
 		format, object = "csv", map[string]any{}
 		names, because = readHeader(head, first, object)

@@ -73,7 +73,7 @@ func Lines(all []measure.Diagnostic) []string {
 	})
 }
 
-// Settings are those of files of the kind and format, each of which is guessed by the first file where it is empty; because says why.
+// Settings are those of files of the kind and format; what is empty of these is guessed by the first file, and because says why.
 func Settings(kind measure.Kind, format measure.Format, file evaluator.File) (s evaluator.Settings, because string, err error) {
 	s = evaluator.Settings{Kind: kind, Format: format}
 	if kind == "" || !kind.Ranks() && format.Kind == "" {
@@ -84,7 +84,14 @@ func Settings(kind measure.Kind, format measure.Format, file evaluator.File) (s 
 		s.Kind, because = cmp.Or(kind, guess.Kind), guess.Because
 		if format.Kind == "" {
 			s.Format = guess.Format
+			if e := measure.EvaluatorOf(s.Kind); e != nil && !s.Kind.Ranks() && s.Format.Kind == measure.TRECRun { // reading says what is wrong
+				s.Format = measure.Format{Kind: measure.CSV, IDField: "id", ValueField: e.ValueField}
+			}
 			s.Format.Separator = format.Separator
+		}
+		if measure.HasFields(s.Format.Kind) {
+			s.Format.IDField = cmp.Or(format.IDField, s.Format.IDField)
+			s.Format.ValueField = cmp.Or(format.ValueField, s.Format.ValueField)
 		}
 	}
 	if s.Kind.Ranks() {

@@ -37,6 +37,7 @@ import (
 	"math"
 
 	"assay/shared/measure"
+	"assay/shared/plural"
 )
 
 // Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
@@ -187,8 +188,8 @@ func (p *plan) result(q *Qrels, values []float64) measure.Result {
 		result.Measures[s.name] = &total
 	}
 	if len(values) > measure.MaxTopicValues {
-		result.Reasons[measure.PerTopicReason] = fmt.Sprintf("there are %d topics and %d measures, and values by topic are kept of up to %d of "+
-			"one times the other", len(q.names), len(p.scores), measure.MaxTopicValues)
+		result.Reasons[measure.PerTopicReason] = fmt.Sprintf("there are %s and %s, and values by topic are kept of up to %d of one times "+
+			"the other", plural.Count(len(q.names), "topic"), plural.Count(len(p.scores), "measure"), measure.MaxTopicValues)
 	} else {
 		result.PerTopic = p.byTopic(q, values)
 	}

@@ -118,8 +118,11 @@ func eval(c *call) {
 		c.fail(&refusal{fileRefused, fmt.Sprintf("There is no file %s.", c.arg(1)), ""})
 		return
 	}
-	runs, names := offline.Files(c.args[1:n]...), c.args[n:]
+	truth, runs, names := offline.Files(c.args[0]), offline.Files(c.args[1:n]...), c.args[n:]
 	s, err := c.settings(runs[0])
+	if err == nil && c.text("format") == "" {
+		err = offline.SameFormat(s, truth[0], runs[0])
+	}
 	if e := measure.EvaluatorOf(s.Kind); e != nil && len(names) == 0 {
 		names = e.Defaults
 	}
@@ -130,7 +133,7 @@ func eval(c *call) {
 	}
 	var evaluated []offline.Run
 	if err == nil {
-		evaluated, err = offline.Evaluate(c.ctx, s, offline.Files(c.args[0]), runs...)
+		evaluated, err = offline.Evaluate(c.ctx, s, truth, runs...)
 	}
 	if c.fail(err) {
 		return

@@ -73,6 +73,8 @@ func TestEval_TakesWhatIsSaid(t *testing.T) {
 	p.says(fileRefused, []string{`no field "labels"`}, "validate", run, "--kind", "multilabel", "--value", "labels")
 	p.says(fileRefused, []string{`it has "id;labels"`}, "validate", p.write("other.csv", "id;labels\na;x\n"), "--kind", "multilabel")
 	p.says(fileRefused, []string{"is null"}, "validate", p.write("run.jsonl", `{"id":"a","label":null}`+"\n"), "--kind", "classification")
+	p.says(failed, []string{"truth.csv looks like csv, and ", "run.jsonl like jsonl: write both in one format"}, "eval", truth,
+		p.write("run.jsonl", `{"id":"a","label":"x"}`+"\n"), "Accuracy")
 	p.says(done, []string{"Accuracy", "F1(positive=p)", "run.csv: F1(positive=p) has no value: "}, "eval", truth, run, "Accuracy",
 		"F1(positive=p)")
 }

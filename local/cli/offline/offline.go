@@ -103,6 +103,16 @@ func Settings(kind measure.Kind, format measure.Format, file evaluator.File) (s 
 	return s, because, nil
 }
 
+// SameFormat is an error where the truth of a run with the settings looks as if it were written in another format.
+func SameFormat(s evaluator.Settings, truth, run evaluator.File) error {
+	other, _, err := Settings(s.Kind, measure.Format{}, truth)
+	if err == nil && other.Format.Kind != s.Format.Kind {
+		err = fmt.Errorf("%s looks like %s, and %s like %s: write both in one format, or name it with --format", truth.Name, other.Format.Kind,
+			run.Name, s.Format.Kind)
+	}
+	return err
+}
+
 // Parse returns the measures by their canonical names.
 func Parse(kind measure.Kind, names []string) ([]string, error) {
 	var canonical []string

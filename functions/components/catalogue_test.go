@@ -87,7 +87,7 @@ var (
 )
 
 // standard are the modules of Python's standard library that snippets use.
-var standard = []string{"base64", "csv", "gzip", "hashlib", "hmac", "http", "json", "os", "time", "urllib"}
+var standard = []string{"base64", "csv", "gzip", "hashlib", "hmac", "http", "io", "json", "os", "time", "urllib"}
 
 // set are the variables that a reader sets, and those that a worker sets for a command of a submission.
 var set = []string{"ASSAY_URL", "ASSAY_TOKEN", "ASSAY_GRPC", "ASSAY_INPUT", "ASSAY_OUTPUT"}

@@ -55,7 +55,7 @@ dataset = call("POST", "/v1/datasets", {
 inputs = {}
 for given in dataset["inputs"]:
     with urlopen(given["url"], timeout=30) as content:
-        rows = content.read().decode().splitlines()
+        rows = content.read().decode().removesuffix("\n").split("\n")
     inputs[given["name"]] = dict(row.split("\t") for row in rows)
 
 lines = []

@@ -1,6 +1,7 @@
 """Rebuild the E2E NLG Challenge: from its files to a leaderboard."""
 import base64
 import csv
+import io
 import json
 import os
 import time
@@ -62,7 +63,7 @@ def ended(run_id):
 
 
 references = {}  # by meaning representation, in the order of the file
-for row in csv.DictReader(TEST.splitlines()):
+for row in csv.DictReader(io.StringIO(TEST, newline="")):
     references.setdefault(row["mr"], []).append(row["ref"])
 truth = lines({"id": i, "text": texts} for i, texts in enumerate(references.values(), 1))
 inputs = lines({"id": i, "mr": mr} for i, mr in enumerate(references, 1))
@@ -70,7 +71,7 @@ inputs = lines({"id": i, "mr": mr} for i, mr in enumerate(references, 1))
 
 def run_of(output):
     """Return the output of a system as a run."""
-    texts = output.splitlines()
+    texts = output.removesuffix("\n").split("\n")  # splitlines would split at other characters too
     if len(texts) != len(references):
         raise SystemExit(f"The output has {len(texts)} lines; expected one for each of {len(references)} meaning representations.")
     return lines({"id": i, "text": text} for i, text in enumerate(texts, 1))

@@ -24,7 +24,8 @@ SYSTEM = """ID\tTweet\tanger\tfear\tjoy\tsadness
 def converted(text):
     """Return a file with a 0 or 1 for each label as JSON lines with the labels that have a 1."""
     lines = []
-    for row in csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE):
+    rows = text.split("\n")  # splitlines would split tweets that have other line breaks
+    for row in csv.DictReader(rows, delimiter="\t", quoting=csv.QUOTE_NONE):
         emotions = [name for name, value in row.items() if name not in ("ID", "Tweet") and value == "1"]
         lines.append(json.dumps({"id": row["ID"], "labels": emotions}) + "\n")
     return "".join(lines)

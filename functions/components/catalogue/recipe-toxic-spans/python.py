@@ -1,14 +1,17 @@
 """Run SemEval-2021 task 5, toxic spans, from its file to the board."""
 import base64
 import csv
+import io
 import json
 import os
 import time
 from urllib.request import Request, urlopen
 
-# The format that the task published: the numbers of all toxic characters, and the text. The texts are made up.
+# The format that the task published: the numbers of all toxic characters, and the text, which may have line breaks.
+# The texts are made up.
 PUBLISHED = """spans,text
-"[7, 8, 9, 10, 11, 12, 24, 25, 26, 27, 28]","What a stupid plan, you idiot."
+"[7, 8, 9, 10, 11, 12, 24, 25, 26, 27, 28]","What a stupid plan,
+you idiot."
 [],"Thanks, that was a great read!"
 "[7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]",Only a complete moron would say so.
 """
@@ -61,7 +64,7 @@ def write(column, lists):
     return "".join(json.dumps({"id": i, column: of}) + "\n" for i, of in enumerate(lists))
 
 
-posts = list(csv.DictReader(PUBLISHED.splitlines()))
+posts = list(csv.DictReader(io.StringIO(PUBLISHED, newline="")))
 truth = write("spans", [spans(json.loads(post["spans"])) for post in posts])
 inputs = write("text", [post["text"] for post in posts])
 

@@ -3,6 +3,7 @@ import base64
 import gzip
 import json
 import os
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 QRELS = "1 0 lake 2\n1 0 pond 1\n"
@@ -19,8 +20,11 @@ def call(method, path, body=None):
             "Content-Type": "application/json",
         },
     )
-    with urlopen(request, timeout=30) as answer:
-        return json.loads(answer.read() or "null")
+    try:
+        with urlopen(request, timeout=30) as answer:
+            return json.loads(answer.read() or "null")
+    except HTTPError as refusal:  # the answer says what to do about it
+        raise SystemExit(f"{method} {path}: {refusal}\n{refusal.read().decode()}") from None
 
 
 organizer = call("POST", "/v1/organizers", {"name": "My lab"})["url"].split("/")[-1]

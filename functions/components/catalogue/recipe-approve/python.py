@@ -1,6 +1,7 @@
 """Accept a registration."""
 import json
 import os
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 
@@ -15,8 +16,11 @@ def call(method, path, body=None):
             "Content-Type": "application/merge-patch+json" if method == "PATCH" else "application/json",
         },
     )
-    with urlopen(request, timeout=30) as answer:
-        return json.loads(answer.read() or "null")
+    try:
+        with urlopen(request, timeout=30) as answer:
+            return json.loads(answer.read() or "null")
+    except HTTPError as refusal:  # the answer says what to do about it
+        raise SystemExit(f"{method} {path}: {refusal}\n{refusal.read().decode()}") from None
 
 
 organizer = call("POST", "/v1/organizers", {"name": "My lab"})["url"].split("/")[-1]

@@ -3,6 +3,7 @@ import base64
 import json
 import os
 import time
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 TOPICS = "1\tdeep blue lake\n2\tslow river\n"
@@ -21,8 +22,11 @@ def call(method, path, body=None):
             "Content-Type": "application/json",
         },
     )
-    with urlopen(request, timeout=30) as answer:
-        return json.loads(answer.read() or "null")
+    try:
+        with urlopen(request, timeout=30) as answer:
+            return json.loads(answer.read() or "null")
+    except HTTPError as refusal:  # the answer says what to do about it
+        raise SystemExit(f"{method} {path}: {refusal}\n{refusal.read().decode()}") from None
 
 
 def file(name, text):

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import time
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 # A few made-up lines: an id, the tweet, and 1 or 0 for each emotion. The task has eleven emotions.
@@ -42,8 +43,11 @@ def call(method, path, body=None):
             "Content-Type": "application/json",
         },
     )
-    with urlopen(request, timeout=30) as answer:
-        return json.loads(answer.read() or "null")
+    try:
+        with urlopen(request, timeout=30) as answer:
+            return json.loads(answer.read() or "null")
+    except HTTPError as refusal:  # the answer says what to do about it
+        raise SystemExit(f"{method} {path}: {refusal}\n{refusal.read().decode()}") from None
 
 
 def file(name, text):

@@ -3,6 +3,7 @@ import base64
 import json
 import os
 import time
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 # Each topic looks for a lake, which a run has first, or below a pond.
@@ -24,9 +25,12 @@ def call(method, path, body=None, accept="application/json"):
             "Accept": accept,
         },
     )
-    with urlopen(request, timeout=30) as answer:
-        content = answer.read()
-    return json.loads(content or "null") if accept == "application/json" else content
+    try:
+        with urlopen(request, timeout=30) as answer:
+            content = answer.read()
+        return json.loads(content or "null") if accept == "application/json" else content
+    except HTTPError as refusal:  # the answer says what to do about it
+        raise SystemExit(f"{method} {path}: {refusal}\n{refusal.read().decode()}") from None
 
 
 def trec(rankings):

@@ -2,6 +2,7 @@ package predictions
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -24,13 +25,15 @@ type Run struct {
 	// used says which labels of the truth the run has, by code; with the added ones there are distinct of them.
 	used     []bool
 	distinct int
-	codes    []int32
-	numbers  []float64
-	text     int                                         // bytes of all texts
-	compare  func(index int, text []byte) (fault string) // for Texts
-	sets     sets
-	scores   scores
-	take     Take // for Arrays
+	// separator is what otherSeparator returned of the first label of which it returned something.
+	separator string
+	codes     []int32
+	numbers   []float64
+	text      int                                         // bytes of all texts
+	compare   func(index int, text []byte) (fault string) // for Texts
+	sets      sets
+	scores    scores
+	take      Take // for Arrays
 }
 
 // ReadRun reads a run that stands in one or more files. Faults of the files go to the report, as do the ids of the truth
@@ -141,7 +144,11 @@ func (r *Run) code(f *file, line int, label []byte) (code int32, ok bool) {
 	}
 	cause := ""
 	if len(r.added.names) < measure.MaxDiagnostics {
-		cause = mismatch.Explain([]string{string(label)}, slices.Values(r.truth.labels.names))
+		if r.separator == "" {
+			r.separator = r.otherSeparator(label)
+			cause = r.separator
+		}
+		cause = cmp.Or(cause, mismatch.Explain([]string{string(label)}, slices.Values(r.truth.labels.names)))
 	}
 	f.report.Warnf(f.name, line, "the truth has no label %s; every prediction of it counts as wrong%s", fields.Quote(label), cause)
 	return known + r.added.add(label), true
@@ -306,6 +313,6 @@ func (r *Run) compareLabels(report *measure.Report) {
 	if n := len(r.added.names); n > 0 && n == r.distinct && r.truth.values != Clusters && len(known) > 0 {
 		report.Errorf(r.places.files[0], 0, "none of the labels predicted (%s) is among the %d of the truth (%s); check the field %q%s",
 			fields.JoinFirst(r.added.names, n), len(known), fields.JoinFirst(known, len(known)), r.truth.format.ValueField,
-			mismatch.Explain(r.added.names, slices.Values(known)))
+			cmp.Or(r.separator, mismatch.Explain(r.added.names, slices.Values(known))))
 	}
 }

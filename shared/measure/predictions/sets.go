@@ -3,6 +3,7 @@ package predictions
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 
 	"assay/shared/measure"
@@ -13,13 +14,45 @@ import (
 func (f *file) splitLabels(e *example, text []byte) {
 	f.labels = f.labels[:0]
 	if len(text) > 0 {
-		for label := range bytes.SplitSeq(text, []byte(cmp.Or(f.format.Separator, measure.DefaultSeparator))) {
+		separator := separatorOf(f.format)
+		for label := range bytes.SplitSeq(text, []byte(separator)) {
+			if len(label) == 0 {
+				side := "after"
+				if len(f.labels) == 0 {
+					side = "before"
+				}
+				f.errorf(e.line, "%q has an empty label %s a separator (%q); expected separators between labels alone", f.format.ValueField,
+					side, separator)
+				return
+			}
 			if !f.addLabel(e, label) {
 				return
 			}
 		}
 	}
 	e.labels, e.sound = f.labels, true
+}
+
+func separatorOf(format measure.Format) string {
+	return cmp.Or(format.Separator, measure.DefaultSeparator)
+}
+
+// usualSeparators are those that files have by mistake instead of the one of the dataset.
+var usualSeparators = [...]string{";", ",", "|", "\t", " "}
+
+// otherSeparator returns a clause for a diagnostic, which begins with a semicolon, about an unknown label that is several labels of the
+// truth with another separator between them; empty when it is none.
+func (r *Run) otherSeparator(label []byte) string {
+	if r.truth.values != Sets || r.truth.format.Kind != measure.CSV {
+		return ""
+	}
+	unknown := func(part []byte) bool { return r.truth.labels.find(bytes.TrimSpace(part)) < 0 }
+	for _, separator := range usualSeparators {
+		if parts := bytes.Split(label, []byte(separator)); len(parts) > 1 && !slices.ContainsFunc(parts, unknown) {
+			return fmt.Sprintf("; the likely cause: labels contain %q, the dataset separates by %q", separator, separatorOf(r.truth.format))
+		}
+	}
+	return ""
 }
 
 // setLabels takes the labels in a JSON array.

@@ -54,15 +54,29 @@ func TestReadRun_ReportsFaultsOfSets(t *testing.T) {
 		}},
 		"twice in csv": {measure.CSV, "id,label\na,x|x\nb,x||y\n", []string{
 			`run:2 error: "label" has the label "x" twice; expected every label once`,
-			`run:3 error: "label" is empty; expected a value`,
+			`run:3 error: "label" has an empty label after a separator ("|"); expected separators between labels alone`,
+		}},
+		"empty labels": {measure.CSV, "id,label\na,x|\nb,|x\n", []string{
+			`run:2 error: "label" has an empty label after a separator ("|"); expected separators between labels alone`,
+			`run:3 error: "label" has an empty label before a separator ("|"); expected separators between labels alone`,
 		}},
 		"unknown": {measure.CSV, "id,label\na,x|X\nb,\n", []string{
 			`run:2 warning: the truth has no label "X"; every prediction of it counts as wrong; the likely cause: "X" differs from "x" in upper and lower case alone, and both are compared byte by byte`,
 		}},
 		"none": {measure.CSV, "id,label\na,\nb,\n", nil},
 		"spaces": {measure.CSV, "id,label\na,x y\nb,\n", []string{
-			`run:2 warning: the truth has no label "x y"; every prediction of it counts as wrong`,
-			`run error: none of the labels predicted ("x y") is among the 2 of the truth ("x", "y"); check the field "label"`,
+			`run:2 warning: the truth has no label "x y"; every prediction of it counts as wrong; the likely cause: labels contain " ", the dataset separates by "|"`,
+			`run error: none of the labels predicted ("x y") is among the 2 of the truth ("x", "y"); check the field "label"; the likely cause: labels contain " ", the dataset separates by "|"`,
+		}},
+		"another separator": {measure.CSV, "id,label\na,x; y\nb,y;x|x\n", []string{
+			`run:2 warning: the truth has no label "x; y"; every prediction of it counts as wrong; the likely cause: labels contain ";", the dataset separates by "|"`,
+			`run:3 warning: the truth has no label "y;x"; every prediction of it counts as wrong`,
+		}},
+		"labels with a comma": {measure.JSONL, `{"id":"a","label":["x,y","x"]}` + "\n" + `{"id":"b","label":[]}`, []string{
+			`run:1 warning: the truth has no label "x,y"; every prediction of it counts as wrong`,
+		}},
+		"partly known": {measure.CSV, "id,label\na,x;z|x\nb,\n", []string{
+			`run:2 warning: the truth has no label "x;z"; every prediction of it counts as wrong`,
 		}},
 		"many": {measure.JSONL, `{"id":"a","label":[` + many(",") + `]}` + "\n" + `{"id":"b","label":["x"]}`, []string{
 			`run:1 error: "label" has more than 1000 labels; expected at most as many`,

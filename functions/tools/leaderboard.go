@@ -146,7 +146,11 @@ var leaderboardTool = define(metadata{
 			if err := out.computeIntervals(ctx, values, in.Seed); err != nil {
 				return out, err
 			}
-			if err := out.assignGroups(ctx, values); err != nil {
+			m, err := measure.Parse(measure.Kind(ranking.Dataset.Evaluator.Kind), out.Measure)
+			if err != nil || !m.IsGeometric() {
+				err = out.assignGroups(ctx, values)
+			}
+			if err != nil {
 				return out, err
 			}
 			if measure.Kind(ranking.Dataset.Evaluator.Kind).Ranks() && len(open) >= diffirRuns {

@@ -18,6 +18,10 @@ func (out *SignificanceOutput) compareTopics(ctx context.Context, in Significanc
 	if err := v.require(out.Measure); err != nil {
 		return err
 	}
+	if results.IsGeometric(out.Measure) {
+		return problem.InvalidMember("/measure", "%q is a geometric mean over the topics, of which tests of their values say nothing: compare "+
+			"by AP, whose values these are", out.Measure)
+	}
 	paired := pairedValues(v.by, v.topics)
 	if out.Topics = len(paired[0]); out.Topics == 0 {
 		return problem.InvalidMember("/runs", "have no topic in common: name runs with values for the same topics")

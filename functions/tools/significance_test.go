@@ -129,6 +129,8 @@ func TestSignificance_RefusesInvalidInputs(t *testing.T) {
 		"too many rounds":    {object{"runs": runRefs(d, e, a), "rounds": 100_001}, "/rounds", ""},
 		"unknown test":       {object{"runs": runRefs(a, c), "test": "u"}, "/test", ""},
 		"unknown correction": {object{"runs": runRefs(a, c), "correction": "x"}, "/correction", ""},
+		"geometric mean": {object{"runs": []object{inlineFiles("a.txt", exampleRun), inlineFiles("b.txt", exampleRun)},
+			"truth": inlineFiles("q.txt", exampleJudgments), "measure": "GMAP"}, "/measure", "compare by AP"},
 	})
 	out := answer[tools.SignificanceOutput](s, "", "significance", object{"runs": runRefs(d, e), "rounds": 200})
 	if out.Rounds != 200 {

@@ -138,7 +138,10 @@ func eval(c *call) {
 	if c.fail(err) {
 		return
 	}
-	compared := offline.Compare(evaluated, s.Measures[0])
+	compared := offline.Compare(evaluated, s.Kind, s.Measures[0])
+	if len(evaluated) > 1 && !compared {
+		c.note("The runs are not compared: %s is no mean of values by topic or example. Name such a measure first for that.", s.Measures[0])
+	}
 	for i := range evaluated {
 		c.fail(c.diagnosed(evaluated[i].Warnings, nil))
 		c.explain(evaluated[i].Name+": ", evaluated[i].Reasons)

@@ -126,6 +126,10 @@ func TestEval_Flags(t *testing.T) {
 	p.says(done, []string{"set_map               \tall\t0.0563\n"}, "eval", "--trec", p.write("judged.txt", judged.String()),
 		p.write("found.txt", found.String()), "-m", "set_map")
 	p.says(done, []string{"nDCG@10", "DIFFERENCE", run, other}, "eval", qrels, run, other, "nDCG@10", "AP")
+	if r := p.run(t.Context(), "eval", qrels, run, other, "GMAP"); r.code != done || strings.Contains(r.out, "DIFFERENCE") ||
+		!strings.Contains(r.errs, "GMAP is no mean") {
+		t.Errorf("GMAP is compared: %s%s", r.out, r.errs)
+	}
 	p.says(failed, []string{`"ranking" is not built in`}, "eval", qrels, run, "--kind", "ranking")
 	p.says(failed, []string{"what is no file is a measure"}, "eval", qrels, run, "missing.txt")
 	p.says(fileRefused, []string{"is a directory"}, "eval", p.folder, run)

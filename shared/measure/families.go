@@ -30,6 +30,7 @@ type Family struct {
 	Parameters     []Parameter `json:"parameters,omitempty" doc:"what may stand in its brackets"`
 	HigherIsBetter bool        `json:"higherIsBetter" doc:"false for errors, where less is better"`
 	oneOf          []string    // parameters of which exactly one has to be given
+	geometric      bool        // the value is the geometric mean of those by topic, of which no difference or test of these says anything
 	deepest        int         // rank that a cutoff may name; 0 is that of all families
 	// presets has aliases that stand for the family with a parameter.
 	presets map[string]Param

@@ -85,6 +85,12 @@ func (m Measure) HigherIsBetter() bool {
 	return f == nil || f.HigherIsBetter
 }
 
+// IsGeometric reports whether the value is the geometric mean of those by topic: what differences and tests of these say is not of it.
+func (m Measure) IsGeometric() bool {
+	f := familyOf(m.Kind, m.Name)
+	return f != nil && f.geometric
+}
+
 // Param returns the value of a parameter, its default when it was left out, "" when it has none.
 func (m Measure) Param(name string) string {
 	for _, p := range m.Params {

@@ -38,7 +38,7 @@ var retrievalEvaluator = EvaluatorKind{
 		{Name: "AP", Aliases: []string{"MAP"}, Cutoff: OptionalDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "Precision at the rank of each relevant document retrieved (down to the cutoff), summed and divided by the number of " +
 				"relevant documents."},
-		{Name: "GMAP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+		{Name: "GMAP", geometric: true, Cutoff: NoCutoff, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "Geometric mean over the topics of AP, which counts as at least 0.00001."},
 		{Name: "RR", Aliases: []string{"MRR"}, Cutoff: OptionalDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "One divided by the rank of the first relevant document, 0 when there is none (down to the cutoff)."},

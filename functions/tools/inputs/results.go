@@ -291,6 +291,12 @@ func (r *Results) LowerIsBetter(name string) bool {
 	return r.lower[name]
 }
 
+// IsGeometric reports whether the measure is a geometric mean over topics.
+func (r *Results) IsGeometric(name string) bool {
+	m, err := measure.Parse(r.kind, name)
+	return err == nil && m.IsGeometric()
+}
+
 // Values returns the values of each run. What is wrong with a file is the caller's problem.
 func (r *Results) Values(ctx context.Context) ([]Values, error) {
 	if r.Truth == nil {

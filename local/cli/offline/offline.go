@@ -176,9 +176,10 @@ type Difference struct {
 const seed = 1
 
 // Compare compares each run but the first with it, and reports whether it could: measures that are no means over topics are not compared.
-func Compare(runs []Run, name string) bool {
+func Compare(runs []Run, kind measure.Kind, name string) bool {
 	first := runs[0]
-	if len(runs) < 2 || len(first.PerTopic) == 0 || first.Measures[name] == nil {
+	m, err := measure.Parse(kind, name)
+	if err != nil || m.IsGeometric() || len(runs) < 2 || len(first.PerTopic) == 0 || first.Measures[name] == nil {
 		return false
 	}
 	topics := slices.Sorted(maps.Keys(first.PerTopic))

@@ -137,7 +137,7 @@ func (q *Qrels) plan(measures []measure.Measure) (*plan, error) {
 			p.undefined[name] = reason
 			continue
 		}
-		p.scores = append(p.scores, score{name, of, q.view(m), counts[m.Name], geometric[m.Name]})
+		p.scores = append(p.scores, score{name, of, q.view(m), counts[m.Name], m.IsGeometric()})
 		p.judgedOnly = p.judgedOnly || m.Flag("judged_only")
 	}
 	return p, nil

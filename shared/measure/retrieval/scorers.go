@@ -31,9 +31,6 @@ type scorer func(v *parameters, r *ranking) float64
 // counts are the measures that are summed over the topics.
 var counts = map[string]bool{"NumQ": true, "NumRet": true, "NumRel": true}
 
-// geometric are the measures whose value is the geometric mean over the topics.
-var geometric = map[string]bool{"GMAP": true}
-
 // scorers has an entry for each family of retrieval and of diversity. Formulas of retrieval are those of trec_eval 10.0
 // unless a parameter says otherwise.
 var scorers = map[string]scorer{

@@ -35,7 +35,8 @@ var classificationEvaluator = EvaluatorKind{
 			Definition: "Matthews correlation coefficient of predicted and true labels, for any number of labels."},
 		{Name: "Kappa", Cutoff: NoCutoff, HigherIsBetter: true, Parameters: []Parameter{
 			{Name: "weights", Domain: "choice", Choices: []string{"linear", "quadratic"},
-				Definition: "how far apart labels are counts, by their places in order, or by the squares of that; without it all count alike"}},
+				Definition: "how far apart labels are counts, by their places in the order of numbers or, of other labels, of the alphabet, or by " +
+					"the squares of that; without it all count alike"}},
 			Definition: "Cohen's kappa: agreement with the truth beyond what chance would give."},
 		{Name: "MacroMAE", Cutoff: NoCutoff,
 			Definition: "Mean absolute error of labels that are numbers, as the mean over the true labels, so that rare ones count as much."},

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"assay/functions/tools"
+	"assay/shared/measure"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 )
 
 // leaderboard is the answer of the tool for the server's dataset.
@@ -162,6 +164,25 @@ func TestLeaderboard_GroupsByHand(t *testing.T) {
 	out = s.leaderboard("")
 	if got := entryRanks(out) + " / " + entryGroups(out); got != "1:bob 2:ada 2:cid 2:dan 5:eve / a b b b " || out.Compared != 4 {
 		t.Errorf("%s of %d", got, out.Compared)
+	}
+}
+
+// TestLeaderboard_HasNoGroupsOfGeometricMeans, which tests of the values of topics would be of their arithmetic means.
+func TestLeaderboard_HasNoGroupsOfGeometricMeans(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	for name, compared := range map[string]int{"AP": 2, "GMAP": 0} {
+		s.dataset = s.task.Dataset(func(d *record.DatasetItem) {
+			d.Evaluator = record.Evaluator{Kind: string(measure.Retrieval), Measures: []string{name}, PrimaryMeasure: name}
+		}, s.records.Truths("qrels.txt", datasetQrels))
+		for _, user := range []string{"ada", "bob"} {
+			s.newRun(runSpec{user: user}, func(r *recordtest.Run) {
+				r.Evaluation.Measures = map[string]*float64{name: new(.2)}
+				r.Topics.PerTopic = map[string]map[string]float64{"1": {name: .1}, "2": {name: .4}}
+			})
+		}
+		if out := s.leaderboard(""); out.Measure != name || len(out.Entries) != 2 || out.Compared != compared {
+			t.Errorf("by %s, %d of %d entries are compared, as by %s", out.Measure, out.Compared, len(out.Entries), name)
+		}
 	}
 }
 

@@ -69,7 +69,7 @@ func hostileTruths(s *server) []evaluated {
 		{"probabilities", "jsonl", "x", numbered(`{"id":%[1]d,"x":%[1]d}`+"\n", many), numbered(`{"id":%d,"x":`+repeat("[", 99)+"\n", many),
 			products("AUC(positive='%d%d')", 7, 7)},
 		{"diversity", "trec-run", "", numbered("1 1 d%d 1\n", many), "1 Q0 d1 1 1 x\n", products("alpha_nDCG(alpha=0.%d%d)@1000", 7, 7)},
-		{"diversity", "trec-run", "", numbered("1 %[1]d d%[1]d 1\n", many), "1 Q0 d1 1 1 x\n", products("nNRBP(alpha=0.%d,beta=0.%d)", 5, 9)},
+		{"diversity", "trec-run", "", numbered("1 %[1]d d%[1]d 1\n", many), "1 Q0 d1 1 1 x\n", products("nERR_IA@%d%d9", 5, 9)},
 		{"spans", "conll", "", numbered("a B-T%d\n", many), "a O\n", []string{"F1(average=macro)"}},
 		{"spans", "conll", "", repeat("a B\n\n", 5*many), repeat("a I\n\n", 5*many), products("DocumentF1(type='%d%d')", 7, 7)},
 		{"spans", "jsonl", "x", numbered(`{"id":%d,"x":`+list(`{"start":0,"end":1000000000}`, 1)+"}\n", many),

@@ -5,13 +5,8 @@ import "strings"
 // MaxIdeal is how many documents of an ideal ranking with subtopics are looked for, which takes the more time the more they are.
 const MaxIdeal = 1000
 
-var (
-	redundancy = Parameter{Name: "alpha", Domain: "number", Default: "0.5", Min: 0, Max: 1,
-		Definition: "how much of the gain of a subtopic each earlier document of it takes away"}
-	// Of ideal rankings, MaxIdeal documents are known, and what comes after adds nothing to the sum at such a patience.
-	patience = Parameter{Name: "beta", Domain: "number", Default: "0.5", Min: 0, Max: 0.95,
-		Definition: "chance that the reader goes on to the next document"}
-)
+var redundancy = Parameter{Name: "alpha", Domain: "number", Default: "0.5", Min: 0, Max: 1,
+	Definition: "how much of the gain of a subtopic each earlier document of it takes away"}
 
 // diversityEvaluator declares rankings with subtopics. Names and parameters of measures are those of ir-measures.
 var diversityEvaluator = EvaluatorKind{
@@ -31,16 +26,8 @@ var diversityEvaluator = EvaluatorKind{
 			Definition: "Expected reciprocal rank, mean over the subtopics, as a share of what documents of all subtopics would have."},
 		{Name: "nERR_IA", Cutoff: RequiredDepth, deepest: MaxIdeal, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
 			Definition: "ERR_IA relative to that of the ideal ranking."},
-		{Name: "NRBP", Cutoff: NoCutoff, Parameters: []Parameter{redundancy, patience, relLevel}, HigherIsBetter: true,
-			Definition: "Novelty- and rank-biased precision: novel gain that a reader meets who goes on to the next rank with chance beta."},
-		{Name: "nNRBP", Cutoff: NoCutoff, Parameters: []Parameter{redundancy, patience, relLevel}, HigherIsBetter: true,
-			Definition: "NRBP relative to that of the ideal ranking."},
 		{Name: "StRecall", Cutoff: RequiredDepth, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
 			Definition: "Share of the subtopics that the first k documents cover; ndeval's strec."},
-		{Name: "P_IA", Cutoff: RequiredDepth, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
-			Definition: "Precision at rank k, mean over the subtopics."},
-		{Name: "AP_IA", Aliases: []string{"MAP_IA"}, Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
-			Definition: "Average precision, mean over the subtopics."},
 	},
 	alias: fromNdeval,
 }

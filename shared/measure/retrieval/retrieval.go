@@ -16,10 +16,9 @@
 // Measures are those of ndeval, the program of the TREC Web tracks, over the same ranking as all others, which is what ndeval has with
 // -traditional, and over every topic, as with -c. Only subtopics with a relevant document count. A document gains, for each of its
 // subtopics, (1 - alpha) to the power of the number of relevant documents above; the gains are discounted by rank, and divided by what
-// documents of all subtopics would gain (alpha_DCG, ERR_IA, NRBP) or by the gain of the ideal ranking (alpha_nDCG, nERR_IA, nNRBP), which
-// is found step by step, of documents of equal gain that with the last id first (Clarke et al., SIGIR 2008; Chapelle et al., CIKM 2009;
-// Clarke et al., ICTIR 2009). ndeval leaves that division out at rank 1, so that its alpha-DCG@1 and ERR-IA@1 are greater, has no ranks
-// below 20, and no nNRBP where no document is relevant, which is 0 here as all else.
+// documents of all subtopics would gain (alpha_DCG, ERR_IA) or by the gain of the ideal ranking (alpha_nDCG, nERR_IA), which
+// is found step by step, of documents of equal gain that with the last id first (Clarke et al., SIGIR 2008; Chapelle et al., CIKM 2009).
+// ndeval leaves that division out at rank 1, so that its alpha-DCG@1 and ERR-IA@1 are greater, and has no ranks below 20.
 //
 // Lines that begin with # are comments in runs and qrels, also after blanks, as trec_eval 10 has it in runs. The id of a topic
 // can therefore not begin with #; a comment that has all fields of a line is a warning. Whole grades may be decimals, as 1.0.

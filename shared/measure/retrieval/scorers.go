@@ -62,11 +62,7 @@ var scorers = map[string]scorer{
 	"alpha_nDCG": func(v *parameters, r *ranking) float64 { return v.noveltyOfIdeal(r, v.alpha, logarithmic) },
 	"ERR_IA":     func(v *parameters, r *ranking) float64 { return v.noveltyShare(r, satisfied, reciprocal) },
 	"nERR_IA":    func(v *parameters, r *ranking) float64 { return v.noveltyOfIdeal(r, satisfied, reciprocal) },
-	"NRBP":       (*parameters).noveltyRankBiased,
-	"nNRBP":      func(v *parameters, r *ranking) float64 { return v.noveltyOfIdeal(r, v.alpha, v.persistent) },
 	"StRecall":   (*parameters).subtopicRecall,
-	"P_IA":       (*parameters).intentAwarePrecision,
-	"AP_IA":      (*parameters).intentAwareAP,
 }
 
 // parameters is how a measure looks at a ranking. Parameters that the measure does not have are zero.

@@ -10,15 +10,10 @@ import (
 // bleuOrder is the greatest length of n-grams for BLEU.
 const bleuOrder = 4
 
-// bleuTokens says how texts are taken apart.
-type bleuTokens struct {
-	tokenize  string
-	lowercase bool
-}
-
 // bleu sums what BLEU of all texts follows from.
 type bleu struct {
-	tokens            bleuTokens
+	tokenize          string // how texts are taken apart
+	lowercase         bool
 	length, reference int // words of the texts, and of the references that are nearest in length
 	correct, total    [bleuOrder]int
 	words             []string
@@ -27,15 +22,13 @@ type bleu struct {
 	ngrams            ngrams
 }
 
-func newBLEU(tokens bleuTokens) *bleu { return &bleu{tokens: tokens} }
-
 func (b *bleu) compare(references []string, text string) {
-	b.words = b.tokens.of(b.words[:0], text)
+	b.words = b.appendTokens(b.words[:0], text)
 	b.symbols = b.vocabulary.of(b.words, b.symbols)
 	b.ngrams.reset(b.symbols, bleuOrder)
 	length, nearest := len(b.words), -1
 	for _, reference := range references {
-		b.words = b.tokens.of(b.words[:0], reference)
+		b.words = b.appendTokens(b.words[:0], reference)
 		b.against = b.vocabulary.find(b.words, b.against[:0])
 		b.ngrams.match(b.against)
 		n := len(b.words)
@@ -78,13 +71,13 @@ func (b *bleu) value() float64 {
 	return penalty * math.Exp(sum/bleuOrder)
 }
 
-// of appends the words of a text.
-func (t bleuTokens) of(list []string, text string) []string {
-	if t.lowercase {
+// appendTokens appends the words of a text.
+func (b *bleu) appendTokens(list []string, text string) []string {
+	if b.lowercase {
 		text = lower(text)
 	}
 	text = strings.TrimRightFunc(text, isSpace)
-	switch t.tokenize {
+	switch b.tokenize {
 	case "char":
 		for i, r := range text {
 			if !isSpace(r) {

@@ -51,17 +51,16 @@ func TestEvaluation_StopsWithinAnExample(t *testing.T) {
 		references[i] = lines
 	}
 	e := newEvaluation(measuretest.Parse(t, measure.Text, "ROUGELsum", "ROUGELsum(stem=True)"), 1)
-	e.maxSteps = 100_000
+	e.common.limit = 100_000
 	if fault := e.compare(0, references, lines); fault == "" {
 		t.Error("there is no fault")
 	}
-	steps := func() int { return e.rouges[false].common.steps + e.rouges[true].common.steps }
-	if n := steps(); n > 2*e.maxSteps {
+	if n := e.common.steps; n > 2*e.common.limit {
 		t.Errorf("it took %d steps", n)
 	}
-	before := steps()
-	e.maxSteps, e.stopped = maxSteps, func() bool { return true }
-	if e.compare(0, references, lines); steps() > before {
-		t.Errorf("it took %d steps once nobody waited", steps()-before)
+	before := e.common.steps
+	e.common.limit, e.common.stopped = maxSteps, func() bool { return true }
+	if e.compare(0, references, lines); e.common.steps > before {
+		t.Errorf("it took %d steps once nobody waited", e.common.steps-before)
 	}
 }

@@ -30,8 +30,6 @@ type chrFSums struct {
 	sums, best, list []counts
 }
 
-func newChrF(lowercase bool) *chrF { return &chrF{lowercase: lowercase} }
-
 // measure returns the sums of another measure.
 func (c *chrF) measure(orders chrFOrders) *chrFSums {
 	c.longest.chars, c.longest.words = max(c.longest.chars, orders.chars), max(c.longest.words, orders.words)

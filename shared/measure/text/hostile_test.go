@@ -160,13 +160,12 @@ func TestComputation_ReadsCSV(t *testing.T) {
 // TestComputation_BoundsItsWork has texts of one word each line, for which the most lines are compared.
 func TestComputation_BoundsItsWork(t *testing.T) {
 	e := newEvaluation(measuretest.Parse(t, measure.Text, "ROUGELsum"), 1)
-	e.maxSteps = 1000
+	e.common.limit = 1000
 	lines := strings.Repeat("a\n", 8)
 	if fault := e.compare(0, []string{lines}, lines); !strings.Contains(fault, "more than 1000 steps; give shorter texts, or leave out") {
 		t.Errorf("%q", fault)
 	}
-	e.maxSteps = 10_000
-	e.rouges[false].common.steps = 0
+	e.common.limit, e.common.steps = 10_000, 0
 	if fault := e.compare(0, []string{lines}, lines); fault != "" {
 		t.Error(fault)
 	}

@@ -17,7 +17,6 @@ func f1(common, text, reference int) score {
 // rouge compares as rouge-score does.
 type rouge struct {
 	stem  bool
-	stop  func() bool // whether the values are of no use any more
 	parts [4]struct {
 		asked bool
 		best  score
@@ -28,7 +27,7 @@ type rouge struct {
 	lineSymbols, lineAgainst []uint32
 	vocabulary               vocabulary
 	ngrams                   ngrams
-	common                   subsequences
+	common                   *subsequences
 	counts, countsAgainst    []int // by symbol
 	marked                   []bool
 }
@@ -40,8 +39,6 @@ const (
 	ofSubsequences
 	ofLines
 )
-
-func newROUGE(stem bool) *rouge { return &rouge{stem: stem} }
 
 // part returns what has the value of a measure for the example that was compared last.
 func (r *rouge) part(name, value string) func() float64 {
@@ -65,7 +62,7 @@ func (r *rouge) compare(references []string, text string) {
 		r.lines, r.lineSymbols = r.linesOf(text, r.lines[:0], r.lineSymbols[:0])
 	}
 	for i, reference := range references {
-		if r.stop() {
+		if r.common.stop() {
 			return
 		}
 		r.words = rougeWords(r.words[:0], reference, r.stem)
@@ -110,7 +107,7 @@ func (r *rouge) hits() (n int) {
 	r.counts = r.count(r.counts, r.lineSymbols)
 	r.countsAgainst = r.count(r.countsAgainst, r.lineAgainst)
 	for _, line := range r.linesAgainst {
-		if r.stop() {
+		if r.common.stop() {
 			break
 		}
 		r.marked = append(r.marked[:0], make([]bool, len(line))...)

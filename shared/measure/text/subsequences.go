@@ -10,8 +10,18 @@ type subsequences struct {
 	row   []uint64
 	tops  []uint64 // rows above each part of the table
 	kept  []uint64 // rows of one part
-	steps int      // words computed so far
+	steps int      // words computed so far, for all texts
+	limit int
+	// stopped says whether nobody waits for the result any more.
+	stopped func() bool
 }
+
+// maxSteps bounds the work for longest common subsequences of one run to about a minute. Ten thousand texts of two thousand words with
+// references as long take a fifteenth of it.
+const maxSteps = 10_000_000_000
+
+// stop says whether what is computed is of no use.
+func (s *subsequences) stop() bool { return s.steps > s.limit || s.stopped() }
 
 // Rows are kept for so many at a time, and computed again from the one before: the whole table of two texts may be large.
 const rowsAtOnce = 256

@@ -47,7 +47,7 @@ var Computation = predictions.TextComputation(Version,
 		compare func(int, []byte) string, result func() measure.Result,
 	) {
 		e := newEvaluation(asked, truth.Len())
-		e.stopped = func() bool { return ctx.Err() != nil }
+		e.common.stopped = func() bool { return ctx.Err() != nil }
 		var list [][]byte
 		var references []string
 		return func(index int, text []byte) string {
@@ -62,24 +62,21 @@ var Computation = predictions.TextComputation(Version,
 		}, func() measure.Result { return e.result(truth.ID) }
 	})
 
-// maxSteps bounds the work for longest common subsequences of one run to about a minute. Ten thousand texts of two thousand words with
-// references as long take a fifteenth of it.
-const maxSteps = 10_000_000_000
-
 // evaluation measures one run.
 type evaluation struct {
 	asked    []measure.Measure
 	examples int
-	maxSteps int
-	stopped  func() bool // whether nobody waits for the result any more
-	answers  *answers
-	rouges   map[bool]*rouge // with stems or without
-	bleus    map[bleuTokens]*bleu
-	chrFs    map[bool]*chrF // in lower case or as written
-	means    []mean
-	overall  map[string]func() float64
+	ways     []comparer
+	common   subsequences
+	means    []*mean
+	values   map[string]func() float64 // of all texts, by measure
 	// The least and the greatest number of references that an example has.
 	least, most int
+}
+
+// comparer compares texts, and is shared by measures that follow from the same.
+type comparer interface {
+	compare(references []string, text string)
 }
 
 // mean is a measure that is the mean of its values of the examples.
@@ -91,91 +88,78 @@ type mean struct {
 }
 
 func newEvaluation(asked []measure.Measure, examples int) *evaluation {
-	e := &evaluation{asked: asked, examples: examples, maxSteps: maxSteps, stopped: func() bool { return false },
-		rouges: map[bool]*rouge{}, bleus: map[bleuTokens]*bleu{}, chrFs: map[bool]*chrF{}, overall: map[string]func() float64{}}
+	e := &evaluation{asked: asked, examples: examples, values: map[string]func() float64{}}
+	e.common.limit, e.common.stopped = maxSteps, func() bool { return false }
+	answers, rouges, chrFs := &answers{}, map[bool]*rouge{}, map[bool]*chrF{}
 	for _, m := range asked {
 		switch name := m.String(); m.Name {
-		case "EM", "TokenF1":
-			e.mean(name, e.answer(m.Name == "EM"))
+		case "EM":
+			e.mean(name, answers, func() float64 { return answers.exact })
+		case "TokenF1":
+			e.mean(name, answers, func() float64 { return answers.f1 })
 		case "BLEU":
-			e.overall[name] = existing(e.bleus, bleuTokens{m.Param("tokenize"), m.Flag("lowercase")}, newBLEU).value
+			b := &bleu{tokenize: m.Param("tokenize"), lowercase: m.Flag("lowercase")}
+			e.add(b)
+			e.values[name] = b.value
 		case "chrF":
-			orders := chrFOrders{int(m.Number("char_order")), int(m.Number("word_order")), m.Number("beta")}
-			e.overall[name] = existing(e.chrFs, m.Flag("lowercase"), newChrF).measure(orders).value
+			c := existing(chrFs, m.Flag("lowercase"), func(lowercase bool) *chrF { return &chrF{lowercase: lowercase} })
+			e.add(c)
+			e.values[name] = c.measure(chrFOrders{int(m.Number("char_order")), int(m.Number("word_order")), m.Number("beta")}).value
 		default:
-			e.mean(name, existing(e.rouges, m.Flag("stem"), newROUGE).part(m.Name, m.Param("score")))
+			r := existing(rouges, m.Flag("stem"), func(stem bool) *rouge { return &rouge{stem: stem, common: &e.common} })
+			e.mean(name, r, r.part(m.Name, m.Param("score")))
 		}
 	}
 	return e
 }
 
 // existing returns the value of a key, which is made if there is none yet.
-func existing[K comparable, V any](all map[K]*V, key K, made func(K) *V) *V {
+func existing[V any](all map[bool]*V, key bool, made func(bool) *V) *V {
 	if all[key] == nil {
 		all[key] = made(key)
 	}
 	return all[key]
 }
 
-func (e *evaluation) mean(name string, of func() float64) {
-	m := mean{name: name, of: of}
+func (e *evaluation) add(way comparer) {
+	if !slices.Contains(e.ways, way) {
+		e.ways = append(e.ways, way)
+	}
+}
+
+func (e *evaluation) mean(name string, way comparer, of func() float64) {
+	m := &mean{name: name, of: of}
 	if e.examples <= measure.MaxExamples {
 		m.values = make([]float64, e.examples)
 	}
+	e.add(way)
 	e.means = append(e.means, m)
-}
-
-func (e *evaluation) answer(exact bool) func() float64 {
-	if e.answers == nil {
-		e.answers = &answers{}
-	}
-	if exact {
-		return func() float64 { return e.answers.exact }
-	}
-	return func() float64 { return e.answers.f1 }
+	e.values[name] = func() float64 { return m.sum.Total() / float64(e.examples) }
 }
 
 // compare measures the text of an example, which has references. The fault is that there are too many of their words.
 func (e *evaluation) compare(index int, references []string, text string) (fault string) {
 	n := len(references)
 	e.least, e.most = min(cmp.Or(e.least, n), n), max(e.most, n)
-	if e.answers != nil {
-		e.answers.compare(references, text)
+	for _, way := range e.ways {
+		way.compare(references, text)
 	}
-	steps := 0
-	for _, r := range e.rouges {
-		before := steps
-		r.stop = func() bool { return before+r.common.steps > e.maxSteps || e.stopped() }
-		r.compare(references, text)
-		steps += r.common.steps
-	}
-	if steps > e.maxSteps {
+	if e.common.steps > e.common.limit {
 		return fmt.Sprintf("the texts up to here and their references are too long for common subsequences of words, which take more than %d "+
-			"steps; give shorter texts, or leave out ROUGEL and ROUGELsum", e.maxSteps)
+			"steps; give shorter texts, or leave out ROUGEL and ROUGELsum", e.common.limit)
 	}
-	for _, b := range e.bleus {
-		b.compare(references, text)
-	}
-	for _, c := range e.chrFs {
-		c.compare(references, text)
-	}
-	for i := range e.means {
-		x := e.means[i].of()
-		e.means[i].sum.Add(x)
-		if e.means[i].values != nil {
-			e.means[i].values[index] = x
+	for _, m := range e.means {
+		x := m.of()
+		m.sum.Add(x)
+		if m.values != nil {
+			m.values[index] = x
 		}
 	}
 	return ""
 }
 
 func (e *evaluation) result(id func(index int) string) measure.Result {
-	r := measure.Compute(e.asked, func(m measure.Measure) (float64, string) {
-		if of := e.overall[m.String()]; of != nil {
-			return of(), ""
-		}
-		return e.average(m.String()), ""
-	})
+	r := measure.Compute(e.asked, func(m measure.Measure) (float64, string) { return e.values[m.String()](), "" })
 	for _, m := range e.asked {
 		if s := e.signature(m); s != "" {
 			if r.Signatures == nil {
@@ -209,9 +193,4 @@ func (e *evaluation) signature(m measure.Measure) string {
 		written = "lc"
 	}
 	return fmt.Sprintf("nrefs:%s|case:%s|%s|version:2.6.0", references, written, settings)
-}
-
-func (e *evaluation) average(name string) float64 {
-	i := slices.IndexFunc(e.means, func(m mean) bool { return m.name == name })
-	return e.means[i].sum.Total() / float64(e.examples)
 }

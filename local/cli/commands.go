@@ -153,7 +153,7 @@ var groups = []struct {
 				f.IntP("level", "l", 1, "with --trec: least grade that counts as relevant")
 				f.BoolP("judged", "J", false, "with --trec: leave documents out that were not judged")
 				f.BoolP("no-summary", "n", false, "with --trec: no values of all topics")
-				f.StringArrayP("measure", "m", nil, "with --trec: measures by their names in trec_eval")
+				f.StringArrayP("measure", "m", nil, "a measure; with --trec by its name in trec_eval")
 			}},
 		{use: "validate FILE...", short: "Say what is wrong with runs, line by line", args: cobra.MinimumNArgs(1), run: validate,
 			flags: formatFlags},

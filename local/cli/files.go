@@ -118,7 +118,9 @@ func eval(c *call) {
 		c.fail(&refusal{fileRefused, fmt.Sprintf("There is no file %s.", c.arg(1)), ""})
 		return
 	}
-	truth, runs, names := offline.Files(c.args[0]), offline.Files(c.args[1:n]...), c.args[n:]
+	names, _ := c.flags.GetStringArray("measure")
+	names = append(names, c.args[n:]...)
+	truth, runs := offline.Files(c.args[0]), offline.Files(c.args[1:n]...)
 	s, err := c.settings(runs[0])
 	if err == nil && c.text("format") == "" {
 		err = offline.SameFormat(s, truth[0], runs[0])
@@ -128,7 +130,7 @@ func eval(c *call) {
 	}
 	if err == nil {
 		if s.Measures, err = offline.Parse(s.Kind, names); err != nil {
-			err = fmt.Errorf("what is no file is a measure, and runs stand before measures: %w", err)
+			err = fmt.Errorf("what is no file is a measure, runs stand before measures, and --kind names the kind: %w", err)
 		}
 	}
 	var evaluated []offline.Run

@@ -140,6 +140,9 @@ func TestEval_Flags(t *testing.T) {
 	labels, predicted := p.write("truth.jsonl", `{"id":"1","label":"a"}`+"\n"+`{"id":"2","label":"b"}`+"\n"), p.write("labels.jsonl",
 		`{"id":"1","label":"a"}`+"\n"+`{"id":"2","label":"a"}`+"\n")
 	p.says(done, []string{"Accuracy", "0.5000"}, "eval", labels, predicted, "Accuracy")
+	p.says(done, []string{"MCC"}, "eval", labels, predicted, "--measure", "MCC")
+	p.says(failed, []string{`--kind names the kind: measure "BLEU": there is no classification measure "BLEU", but one of the kind text: `},
+		"eval", labels, predicted, "--measure", "BLEU")
 	truth, values := p.write("truth.csv", "item,y\n1,0.5\n2,1.5\n"), p.write("values.csv", "item,y\n1,1.0\n2,1.5\n")
 	p.says(done, []string{"0.2500"}, "eval", truth, values, "MAE", "--kind", "regression", "--format", "csv", "--id", "item", "--value", "y")
 	p.says(done, []string{"Valid."}, "validate", run, predicted)

@@ -132,9 +132,10 @@ var rules = []rule{
 		packages:  core,
 		except:    testSupport,
 		forbidden: []string{"*.*/..."},
-		allowed:   []string{"github.com/oklog/ulid/v2", "github.com/yuin/goldmark/util", "golang.org/x/text/...", "gonum.org/v1/gonum/..."},
-		reason:    "resources, errors, pages, measures and the contracts of the stores know no technology: they outlive it",
-		example:   edge{"assay/shared/record", "go.etcd.io/bbolt"},
+		allowed: []string{"github.com/agnivade/levenshtein", "github.com/oklog/ulid/v2", "github.com/yuin/goldmark/util",
+			"golang.org/x/text/...", "gonum.org/v1/gonum/..."},
+		reason:  "resources, errors, pages, measures and the contracts of the stores know no technology: they outlive it",
+		example: edge{"assay/shared/record", "go.etcd.io/bbolt"},
 	},
 	{
 		except:    []string{"assay/functions/tools/significance"},

@@ -1,9 +1,13 @@
 package measure
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"assay/shared/lists"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // Kind names an evaluator: the same word can be a measure of two of them.
@@ -106,4 +110,51 @@ func (e *EvaluatorKind) family(name string) *Family {
 		}
 	}
 	return nil
+}
+
+// unknownName is the error of a name that no family has. It says which measure may have been meant, or which other kinds have it.
+func (e *EvaluatorKind) unknownName(name string) error {
+	var others []string
+	for i := range Evaluators {
+		if _, distance := Evaluators[i].nearest(name); distance == 0 {
+			others = append(others, string(Evaluators[i].Kind))
+		}
+	}
+	hint := "; there are"
+	switch meant, distance := e.nearest(name); {
+	case distance == 0 || len(others) == 0 && distance <= len(name)/3:
+		hint = "; did you mean " + meant + "? There are"
+	case len(others) > 0:
+		hint = ", but one of the kind " + strings.Join(others, ", ") + ": choose that kind, or one of"
+	}
+	known := lists.Map(e.Families, func(f Family) string { return f.Name })
+	return fmt.Errorf("there is no %s measure %q%s %s", e.Kind, name, hint, strings.Join(known, ", "))
+}
+
+// signs leaves out what separates the words of a name.
+var signs = strings.NewReplacer("-", "", "_", "", " ", "", ".", "", "'", "")
+
+// nearest returns the measure whose name is most like the given one, and how many characters they differ in, without case and signs. A
+// choice can stand before or after a name, as in macro F1.
+func (e *EvaluatorKind) nearest(name string) (meant string, distance int) {
+	plain := func(s string) string { return strings.ToLower(signs.Replace(s)) }
+	distance = MaxName
+	try := func(measure, spelling string) {
+		if d := levenshtein.ComputeDistance(plain(spelling), plain(name)); d < distance {
+			meant, distance = measure, d
+		}
+	}
+	for _, f := range e.Families {
+		for _, known := range append([]string{f.Name}, f.Aliases...) {
+			try(known, known)
+			for _, p := range f.Parameters {
+				for _, choice := range p.Choices {
+					measure := fmt.Sprintf("%s(%s=%s)", known, p.Name, choice)
+					try(measure, known+choice)
+					try(measure, choice+known)
+				}
+			}
+		}
+	}
+	return meant, distance
 }

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -38,17 +39,18 @@ type Family struct {
 
 // Parameter is a named parameter of a family, in brackets.
 type Parameter struct {
-	Name       string   `json:"name"`
-	Domain     string   `json:"domain" enum:"integer,number,flag,choice,label,gains"`
-	Default    string   `json:"default,omitempty" doc:"value when it is left out"`
-	Choices    []string `json:"choices,omitempty" doc:"for a choice: the values there are"`
-	Min        float64  `json:"min,omitempty" doc:"for an integer or number: the least value"`
-	Max        float64  `json:"max,omitempty" doc:"for an integer or number: the greatest value"`
-	Open       bool     `json:"open,omitempty" doc:"min and max are themselves excluded"`
-	Definition string   `json:"definition"`
-	with       string   // another parameter that it needs
-	without    string   // another parameter that it excludes
-	format     string   // the one format of runs that it goes with; empty is any
+	Name       string            `json:"name"`
+	Domain     string            `json:"domain" enum:"integer,number,flag,choice,label,gains"`
+	Default    string            `json:"default,omitempty" doc:"value when it is left out"`
+	Choices    []string          `json:"choices,omitempty" doc:"for a choice: the values there are"`
+	Min        float64           `json:"min,omitempty" doc:"for an integer or number: the least value"`
+	Max        float64           `json:"max,omitempty" doc:"for an integer or number: the greatest value"`
+	Open       bool              `json:"open,omitempty" doc:"min and max are themselves excluded"`
+	Definition string            `json:"definition"`
+	with       string            // another parameter that it needs
+	without    string            // another parameter that it excludes
+	format     string            // the one format of runs that it goes with; empty is any
+	synonyms   map[string]string // other words for choices
 }
 
 // canonical checks a value against the domain and returns the one way of writing it, without quotes.
@@ -79,7 +81,7 @@ func (p Parameter) canonical(value string) (string, error) {
 		}
 		return "", fmt.Errorf("%s=%s: give True or False", p.Name, value)
 	case "choice":
-		if !slices.Contains(p.Choices, value) {
+		if value = cmp.Or(p.synonyms[value], value); !slices.Contains(p.Choices, value) {
 			return "", fmt.Errorf("%s=%s: give one of %s", p.Name, value, strings.Join(p.Choices, ", "))
 		}
 		return value, nil

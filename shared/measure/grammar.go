@@ -180,7 +180,7 @@ func (p *parser) measure() (Measure, error) {
 	name := p.match(word)
 	f := p.evaluator.family(name)
 	if f == nil {
-		return Measure{}, p.unknownName(name)
+		return Measure{}, p.evaluator.unknownName(name + p.rest[:strings.IndexAny(p.rest+"@", "(@")])
 	}
 	params, err := p.params(f, name)
 	if err != nil {
@@ -215,19 +215,6 @@ func (p *parser) measure() (Measure, error) {
 		return Measure{}, fmt.Errorf("%q is left over after the measure; write it as Name(parameter=value)@cutoff", p.rest)
 	}
 	return m, nil
-}
-
-// unknownName also suggests a name that differs only in case.
-func (p *parser) unknownName(name string) error {
-	for _, f := range p.evaluator.Families {
-		for _, known := range append([]string{f.Name}, f.Aliases...) {
-			if strings.EqualFold(known, name) {
-				return fmt.Errorf("there is no %s measure %q; did you mean %s?", p.evaluator.Kind, name, f.Name)
-			}
-		}
-	}
-	known := lists.Map(p.evaluator.Families, func(f Family) string { return f.Name })
-	return fmt.Errorf("there is no %s measure %q; there are %s", p.evaluator.Kind, name, strings.Join(known, ", "))
 }
 
 // params reads what stands in brackets, if any, and returns the values that differ from their defaults, in the family's

@@ -20,7 +20,7 @@ var probabilitiesEvaluator = EvaluatorKind{
 	HasLabels:  true,
 	Defaults:   []string{"AUC", "AP"},
 	Families: []Family{
-		{Name: "AUC", Cutoff: NoCutoff, Parameters: ofClasses, HigherIsBetter: true,
+		{Name: "AUC", Aliases: []string{"ROC_AUC", "AUROC"}, Cutoff: NoCutoff, Parameters: ofClasses, HigherIsBetter: true,
 			Definition: "Area under the ROC curve: share of pairs of a positive and another item in which the positive one has the higher score."},
 		{Name: "AP", Cutoff: NoCutoff, Parameters: ofClasses, HigherIsBetter: true,
 			Definition: "Average precision: mean of the precision at each rise of recall, by falling score."},

@@ -11,7 +11,7 @@ var regressionEvaluator = EvaluatorKind{
 		{Name: "MSE", Cutoff: NoCutoff, Definition: "Mean squared error."},
 		{Name: "RMSE", Cutoff: NoCutoff, Definition: "Square root of the mean squared error."},
 		{Name: "MAE", Cutoff: NoCutoff, Definition: "Mean absolute error."},
-		{Name: "MedianAE", Cutoff: NoCutoff, Definition: "Median of the absolute errors."},
+		{Name: "MedianAE", Aliases: []string{"MedAE"}, Cutoff: NoCutoff, Definition: "Median of the absolute errors."},
 		{Name: "MAPE", Cutoff: NoCutoff, Definition: "Mean of the absolute errors, each as a share of the true value."},
 		{Name: "R2", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Share of the variance of the truth that the predictions explain."},
 		{Name: "Pearson", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Linear correlation of prediction and truth."},

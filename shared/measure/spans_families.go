@@ -12,6 +12,7 @@ var (
 		Definition: "exact: spans match that are equal; any: that share a unit; proportional: by the share of the span that matches, as in " +
 			"SemEval-2020 task 11; units: single characters or tokens are counted, and not spans"}
 	scheme = Parameter{Name: "scheme", Domain: "choice", Choices: []string{"IOB1", "IOB2", "IOE2", "IOBES", "BILOU"}, format: CoNLL,
+		synonyms: map[string]string{"BIOES": "IOBES", "BIO": "IOB2"},
 		Definition: "spans are those of that scheme alone, as in seqeval's strict mode, where IOBES is BIOES; without it, whatever the tags " +
 			"begin or end, as in conlleval"}
 	averageOrType = []string{pooled.Name, ofType.Name}

@@ -28,9 +28,10 @@ type Evaluation struct {
 	Result      Result
 	Diagnostics []Diagnostic
 	Kept        Kept // nil: nothing is kept
-	// Resample returns the value of a measure over a sample of the examples, by their indices below Examples; nil where it is not defined.
-	// There is none where the kind cannot do that, or for more than MaxExamples.
-	Resample func(m Measure, examples []int) *float64
+	// Resample returns the value of the first measure over a sample of the examples, by their indices below Examples; nil where it is not
+	// defined. There is none where the kind cannot do that, or for more than MaxExamples, and need be none where the Result has values by
+	// example.
+	Resample func(examples []int) *float64
 	Examples int
 	// EveryTopic returns the values by topic, however many they are; nil where the kind has no topics.
 	EveryTopic func() map[string]map[string]float64

@@ -49,10 +49,9 @@ type Values struct {
 	Reasons     map[string]string   // why
 	Topics      evaluation.Topics
 	Diagnostics []measure.Diagnostic
-	// Resample returns the value of the one measure over a sample of the examples, by their indices; nil where it is not defined. There is
-	// none where the values were not computed for this answer, or the evaluator cannot do that.
+	// Resample and Examples are those of the evaluation, where the values were computed for this answer.
 	Resample func(examples []int) *float64
-	Examples int // to sample from
+	Examples int
 }
 
 // Results gathers the runs and what their values are to be had from: the truth that is named; or the evaluations of the
@@ -237,15 +236,8 @@ func (r *Results) Values(ctx context.Context) ([]Values, error) {
 		if err != nil {
 			return nil, err
 		}
-		all[i] = Values{Measures: e.Result.Measures, Reasons: e.Result.Reasons, Topics: evaluation.Computed(e.Result), Diagnostics: e.Diagnostics}
-		if e.Resample != nil {
-			m, err := measure.Parse(r.kind, r.Measures[0])
-			if err != nil {
-				return nil, err
-			}
-			all[i].Examples = e.Examples
-			all[i].Resample = func(examples []int) *float64 { return e.Resample(m, examples) }
-		}
+		all[i] = Values{Measures: e.Result.Measures, Reasons: e.Result.Reasons, Topics: evaluation.Computed(e.Result), Diagnostics: e.Diagnostics,
+			Resample: e.Resample, Examples: e.Examples}
 	}
 	return all, nil
 }

@@ -23,7 +23,7 @@ func evaluateLines(t interface {
 		var b strings.Builder
 		b.WriteString("id,label\n")
 		for i, v := range values {
-			fmt.Fprintf(&b, "%d,%s\n", i, v)
+			fmt.Fprintf(&b, "%d,%q\n", i, v)
 		}
 		return b.String()
 	}
@@ -159,8 +159,12 @@ func TestEvaluation_ResamplesExamples(t *testing.T) {
 		settings := rapid.SampledFrom([]evaluator.Settings{
 			labelled("Accuracy", "F1(average=macro)", "F1(positive=3)", "Kappa", "MCC", "MacroMAE"), numbered("RMSE", "R2", "Spearman", "CCC"),
 			{Kind: measure.Clustering, Measures: []string{"ARI", "BCubedF"}, Format: classificationSettings.Format},
+			{Kind: measure.Text, Measures: []string{"BLEU", "BLEU(tokenize=char)", "chrF", "chrF++"}, Format: classificationSettings.Format},
 		}).Draw(r, "settings")
 		value := rapid.SampledFrom([]string{"1", "2", "3"})
+		if settings.Kind == measure.Text {
+			value = rapid.SampledFrom([]string{"", "a b c d e f", "a b c d", "d, e f. c", "f"})
+		}
 		truth := rapid.SliceOfN(value, 1, 12).Draw(r, "truth")
 		run := rapid.Permutation(truth).Draw(r, "run")
 		examples := rapid.SliceOfN(rapid.IntRange(0, len(truth)-1), len(truth), len(truth)).Draw(r, "examples")
@@ -175,14 +179,15 @@ func TestEvaluation_ResamplesExamples(t *testing.T) {
 		if !known && settings.Kind == measure.Classification {
 			r.Skip()
 		}
-		e := evaluateLines(r, t, settings, truth, run)
-		want := evaluateLines(r, t, settings, sampledTruth, sampledRun).Result
 		for _, name := range settings.Measures {
-			m, err := measure.Parse(settings.Kind, name)
+			one := settings
+			one.Measures = slices.Compact([]string{name, settings.Measures[1]}) // of which the first is sampled
+			m, err := measure.Parse(one.Kind, name)
 			if err != nil {
 				r.Fatal(err)
 			}
-			got, want := e.Resample(m, examples), want.Measures[name]
+			got := evaluateLines(r, t, one, truth, run).Resample(examples)
+			want := evaluateLines(r, t, one, sampledTruth, sampledRun).Result.Measures[m.String()]
 			if (got == nil) != (want == nil) || got != nil && math.Abs(*got-*want) > 1e-9 {
 				r.Fatalf("%s of %v among %v and %v is %v, want %v", name, examples, truth, run, got, want)
 			}

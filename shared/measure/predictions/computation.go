@@ -41,9 +41,9 @@ func ofRuns(evaluate func([]measure.Measure, *Truth, *Run) measure.Result,
 		}
 		// Of more examples, the run would take memory as long as the evaluation is there.
 		if e.Examples = t.Len(); e.Examples <= measure.MaxExamples {
-			e.Resample = func(m measure.Measure, examples []int) *float64 {
+			e.Resample = func(examples []int) *float64 {
 				sampledTruth, sampledRun := sample(t, run, examples)
-				return evaluate([]measure.Measure{m}, sampledTruth, sampledRun).Measures[m.String()]
+				return evaluate(asked[:1], sampledTruth, sampledRun).Measures[asked[0].String()]
 			}
 		}
 		return e, nil

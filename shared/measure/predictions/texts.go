@@ -35,10 +35,11 @@ func (t *Truth) References(index int, list [][]byte) [][]byte {
 }
 
 // TextComputation is that of an evaluator which compares texts with references, one at a time: of a run none is kept. For each run, start
-// returns what compares the text of an example, whose index it gets, with its references, and what returns the result in the end. A fault
-// of compare goes to the report and ends the reading.
+// returns what compares the text of an example, whose index it gets, with its references, and what returns the evaluation in the end. A
+// fault of compare goes to the report and ends the reading.
 func TextComputation(version string,
-	start func(context.Context, []measure.Measure, *Truth) (compare func(index int, text []byte) (fault string), result func() measure.Result),
+	start func(context.Context, []measure.Measure, *Truth) (
+		compare func(index int, text []byte) (fault string), result func() measure.Evaluation),
 ) measure.Computation {
 	return computation(version, References, func([]measure.Measure) Values { return Texts },
 		func(ctx context.Context, asked []measure.Measure, t *Truth, files []measure.File, report *measure.Report) (measure.Evaluation, error) {
@@ -46,7 +47,7 @@ func TextComputation(version string,
 			if err := (&Run{truth: t, compare: compare}).read(ctx, files, report); err != nil || report.Failed() {
 				return measure.Evaluation{}, err
 			}
-			return measure.Evaluation{Result: result()}, nil
+			return result(), nil
 		})
 }
 

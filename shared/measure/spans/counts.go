@@ -103,7 +103,7 @@ func (c *counts) ofKind(kind int) *shared {
 }
 
 // isMissing reports whether the truth has no span of a type, whose code is below 0 where nothing has it.
-func (c *counts) isMissing(kind int) bool { return kind < 0 || c.kinds[kind][exact].actual == 0 }
+func (c *counts) isMissing(kind, way int) bool { return kind < 0 || c.kinds[kind][way].actual == 0 }
 
 func noType(kind string) string { return fmt.Sprintf("no span of the truth has the type %q", kind) }
 
@@ -212,20 +212,28 @@ func length(merged []span) (n int) {
 	return n
 }
 
+// wayOf is the way in which spans match for a measure of types.
+func wayOf(m measure.Measure) int {
+	if m.Name == "IoU" {
+		return units
+	}
+	return wayNames[m.Param("overlap")]
+}
+
 // ofTypes computes a measure of one type, or its average over the types.
 func (c *counts) ofTypes(m measure.Measure, kinds []string) (float64, string) {
-	way, value := wayNames[m.Param("overlap")], (*matches).f1
+	way, value := wayOf(m), (*matches).f1
 	switch m.Name {
 	case "Precision":
 		value = (*matches).precision
 	case "Recall":
 		value = (*matches).recall
 	case "IoU":
-		way, value = units, (*matches).iou
+		value = (*matches).iou
 	}
 	if name := m.Param(measure.TypeParameter); name != "" {
 		kind := slices.Index(kinds, name)
-		if c.isMissing(kind) {
+		if c.isMissing(kind, way) {
 			return 0, noType(name)
 		}
 		return value(&c.kinds[kind][way]), ""

@@ -86,6 +86,9 @@ func evaluate(asked []measure.Measure, read func(*measure.Report) (documents, er
 			return e, err
 		}
 		e.Result = d.evaluate(asked)
+		if e.Examples = d.count; e.Examples <= measure.MaxExamples && ofDocuments[asked[0].Name] == nil {
+			e.Resample = d.resampler(asked[0])
+		}
 		return e, nil
 	})
 }
@@ -123,7 +126,7 @@ func (d *documents) evaluate(asked []measure.Measure) measure.Result {
 		if ofDocuments[m.Name] == nil {
 			return c.ofTypes(m, d.kinds)
 		}
-		if kind := m.Param(measure.TypeParameter); kind != "" && c.isMissing(slices.Index(d.kinds, kind)) {
+		if kind := m.Param(measure.TypeParameter); kind != "" && c.isMissing(slices.Index(d.kinds, kind), exact) {
 			return 0, noType(kind)
 		}
 		return values[m.String()].sum.Total() / float64(d.count), ""
@@ -132,6 +135,45 @@ func (d *documents) evaluate(asked []measure.Measure) measure.Result {
 		result.AddValues(name, d.count, d.name, func(i int) float64 { return of.list[i] })
 	}
 	return result
+}
+
+// ofDocument are the matches of a type in a document.
+type ofDocument struct {
+	kind                  int32
+	predicted, actual     int
+	ofPredicted, ofActual float64
+}
+
+// resampler returns what computes a measure of samples of the documents, which it compares once, for the first sample.
+func (d *documents) resampler(m measure.Measure) func([]int) *float64 {
+	var list [][]ofDocument
+	return func(examples []int) *float64 {
+		way, c := wayOf(m), newCounts(len(d.kinds))
+		if list == nil {
+			d.each(m.Param("scheme"), func(truth, run []span) {
+				c.add(truth, run)
+				var all []ofDocument
+				for _, s := range append(slices.Clone(truth), run...) {
+					if of := &c.kinds[s.kind]; of[way].predicted+of[way].actual > 0 {
+						all = append(all, ofDocument{s.kind, int(of[way].predicted), int(of[way].actual), of[way].ofPredicted.Total(),
+							of[way].ofActual.Total()})
+						*of = [ways]matches{}
+					}
+				}
+				list = append(list, all)
+			})
+		}
+		for _, i := range examples {
+			for _, of := range list[i] {
+				c.kinds[of.kind][way].count(of.predicted, of.actual, of.ofPredicted, of.ofActual)
+			}
+		}
+		value, reason := c.ofTypes(m, d.kinds)
+		if reason != "" {
+			return nil
+		}
+		return &value
+	}
 }
 
 // documentValues are those of a measure that is a mean over documents.

@@ -196,6 +196,39 @@ func TestEvaluate_HasValuesByDocument(t *testing.T) {
 	}
 }
 
+// TestEvaluate_ResamplesDocuments takes samples of the lines of the files instead.
+func TestEvaluate_ResamplesDocuments(t *testing.T) {
+	names := []string{"F1(average=micro)", "Recall(average=macro)", "F1(average=weighted)", "Precision(type=X)", "IoU(average=macro)",
+		"IoU(type=Y)", "F1(average=micro,overlap=any)", "Recall(type=X,overlap=proportional)", "F1(average=macro,overlap=units)"}
+	rapid.Check(t, func(r *rapid.T) {
+		span := rapid.SampledFrom([]string{`{"start": 0, "end": 2, "type": "X"}`, `{"start": 1, "end": 4, "type": "X"}`,
+			`{"start": 1, "end": 2, "type": "Y"}`, `{"start": 3, "end": 9, "type": "Z"}`})
+		list := rapid.SliceOfNDistinct(span, 0, 4, rapid.ID)
+		n := rapid.IntRange(1, 8).Draw(r, "documents")
+		examples := rapid.SliceOfN(rapid.IntRange(0, n-1), 0, n).Draw(r, "examples")
+		var files, sampled [2]string // truth and run
+		for side := range files {
+			var documents []string
+			for i := range n {
+				documents = append(documents, strings.Join(list.Draw(r, "spans"), ","))
+				files[side] += fmt.Sprintf("{\"id\": %d, \"spans\": [%s]}\n", i, documents[i])
+			}
+			for i, from := range append([]int{0}, examples...) {
+				sampled[side] += fmt.Sprintf("{\"id\": %d, \"spans\": [%s]}\n", i, documents[from])
+			}
+		}
+		for _, name := range names {
+			e := evaluate(t, read(t, jsonl, files[0], name), files[1])
+			for range 2 {
+				got, want := e.Resample(append([]int{0}, examples...)), evaluate(t, read(t, jsonl, sampled[0], name), sampled[1]).Result.Measures[name]
+				if (got == nil) != (want == nil) || got != nil && math.Abs(*got-*want) > 1e-9 || e.Examples != n {
+					r.Fatalf("%s of %v among %v is %v, want %v", name, examples, files, got, want)
+				}
+			}
+		}
+	})
+}
+
 // TestEvaluate_OfManyDocumentsHasNoValuesByDocument: a run of more than MaxExamples has the means alone.
 func TestEvaluate_OfManyDocumentsHasNoValuesByDocument(t *testing.T) {
 	for _, n := range []int{measure.MaxExamples, measure.MaxExamples + 1} {
@@ -203,7 +236,8 @@ func TestEvaluate_OfManyDocumentsHasNoValuesByDocument(t *testing.T) {
 		truth := read(t, conll, text, "DocumentF1")
 		e := evaluate(t, truth, text)
 		kept, mean := n <= measure.MaxExamples, e.Result.Measures["DocumentF1"]
-		if (e.Result.PerTopic != nil) != kept || (truth.Topics > 0) != kept || *mean != 1 {
+		samples := evaluate(t, read(t, conll, text, "F1(average=micro)"), text).Resample
+		if (e.Result.PerTopic != nil) != kept || (truth.Topics > 0) != kept || *mean != 1 || (samples != nil) != kept || e.Resample != nil {
 			t.Errorf("%d documents have %d values, and the truth %d", n, len(e.Result.PerTopic), truth.Topics)
 		}
 	}

@@ -10,16 +10,15 @@ import (
 // bleuOrder is the greatest length of n-grams for BLEU.
 const bleuOrder = 4
 
-// bleu sums what BLEU of all texts follows from.
+// bleu counts what BLEU follows from.
 type bleu struct {
-	tokenize          string // how texts are taken apart
-	lowercase         bool
-	length, reference int // words of the texts, and of the references that are nearest in length
-	correct, total    [bleuOrder]int
-	words             []string
-	symbols, against  []uint32
-	vocabulary        vocabulary
-	ngrams            ngrams
+	tokenize         string // how texts are taken apart
+	lowercase        bool
+	last             [bleuOrder]counts // of the last text, with the words alone of the reference that is nearest in length
+	words            []string
+	symbols, against []uint32
+	vocabulary       vocabulary
+	ngrams           ngrams
 }
 
 func (b *bleu) compare(references []string, text string) {
@@ -36,37 +35,36 @@ func (b *bleu) compare(references []string, text string) {
 			nearest = n
 		}
 	}
-	b.length += length
-	b.reference += nearest
 	for n := range bleuOrder {
-		b.correct[n] += b.ngrams.atMost[n]
-		b.total[n] += max(0, length-n)
+		b.last[n] = counts{text: max(0, length-n), common: b.ngrams.atMost[n]}
 	}
+	b.last[0].reference = nearest
 }
 
 func abs(n int) int { return max(n, -n) }
 
-// value is BLEU: the geometric mean of the precisions, times the penalty for texts that are shorter than their references. Where no
+// bleuOf is BLEU: the geometric mean of the precisions, times the penalty for texts that are shorter than their references. Where no
 // n-gram of a length is in a reference, half a match counts, a quarter the next time, and so on.
-func (b *bleu) value() float64 {
-	if b.correct[0] == 0 {
+func bleuOf(sums []counts) float64 {
+	words := sums[0]
+	if words.common == 0 {
 		return 0
 	}
 	sum, smooth := 0.0, 1.0
-	for n := range bleuOrder {
-		correct := float64(b.correct[n])
+	for _, of := range sums {
+		correct := float64(of.common)
 		switch {
-		case b.total[n] == 0:
+		case of.text == 0:
 			return 0
-		case b.correct[n] == 0:
+		case of.common == 0:
 			smooth *= 2
 			correct = 1 / smooth
 		}
-		sum += math.Log(100 * correct / float64(b.total[n]))
+		sum += math.Log(100 * correct / float64(of.text))
 	}
 	penalty := 1.0
-	if b.length < b.reference {
-		penalty = math.Exp(1 - float64(b.reference)/float64(b.length))
+	if words.text < words.reference {
+		penalty = math.Exp(1 - float64(words.reference)/float64(words.text))
 	}
 	return penalty * math.Exp(sum/bleuOrder)
 }

@@ -1,6 +1,9 @@
 package text
 
-import "unicode/utf8"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // chrFOrders are the settings of chrF.
 type chrFOrders struct {
@@ -11,7 +14,7 @@ type chrFOrders struct {
 // chrF counts for all measures of texts that are written alike, which costs little more than for the one with the longest n-grams.
 type chrF struct {
 	lowercase                             bool
-	all                                   []*chrFSums
+	all                                   []*chrFBest
 	longest                               chrFOrders
 	list                                  []counts // by length: n-grams of characters and, after them, those of words
 	words                                 []string
@@ -23,17 +26,30 @@ type chrF struct {
 // counts are how many n-grams a text and a reference have, and how many in common.
 type counts struct{ text, reference, common int }
 
-// chrFSums sums what a measure of all texts follows from.
-type chrFSums struct {
-	orders           chrFOrders
-	most             float64 // of the references so far
-	sums, best, list []counts
+// chrFBest has the counts of the best reference of a text.
+type chrFBest struct {
+	orders     chrFOrders
+	most       float64 // of the references so far
+	best, list []counts
 }
 
-// measure returns the sums of another measure.
-func (c *chrF) measure(orders chrFOrders) *chrFSums {
+// addCounts adds those of another text to sums; nil are none yet.
+func addCounts(sums, of []counts) []counts {
+	if sums == nil {
+		return slices.Clone(of)
+	}
+	for i, n := range of {
+		sums[i].text += n.text
+		sums[i].reference += n.reference
+		sums[i].common += n.common
+	}
+	return sums
+}
+
+// measure returns the counts of another measure.
+func (c *chrF) measure(orders chrFOrders) *chrFBest {
 	c.longest.chars, c.longest.words = max(c.longest.chars, orders.chars), max(c.longest.words, orders.words)
-	c.all = append(c.all, &chrFSums{orders: orders, sums: make([]counts, orders.chars+orders.words)})
+	c.all = append(c.all, &chrFBest{orders: orders})
 	return c.all[len(c.all)-1]
 }
 
@@ -58,13 +74,6 @@ func (c *chrF) compare(references []string, text string) {
 			}
 		}
 	}
-	for _, s := range c.all {
-		for i, n := range s.best {
-			s.sums[i].text += n.text
-			s.sums[i].reference += n.reference
-			s.sums[i].common += n.common
-		}
-	}
 }
 
 // appendCounts appends the counts of each length. Where a reference is too short for n-grams, those of the text count for nothing.
@@ -80,10 +89,8 @@ func appendCounts(list []counts, of *ngrams, length int, reference []uint32) []c
 	return list
 }
 
-func (s *chrFSums) value() float64 { return s.f(s.sums) }
-
 // f is the F-measure of the mean precision and recall over the lengths of which both have n-grams.
-func (s *chrFSums) f(list []counts) float64 {
+func (s *chrFBest) f(list []counts) float64 {
 	precision, recall, n := 0.0, 0.0, 0.0
 	for _, at := range list {
 		if at.text > 0 && at.reference > 0 {

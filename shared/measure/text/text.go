@@ -44,22 +44,24 @@ const Version = "text/1"
 // Computation is that of the evaluator of texts.
 var Computation = predictions.TextComputation(Version,
 	func(ctx context.Context, asked []measure.Measure, truth *predictions.Truth) (
-		compare func(int, []byte) string, result func() measure.Result,
+		compare func(int, []byte) string, result func() measure.Evaluation,
 	) {
 		e := newEvaluation(asked, truth.Len())
 		e.common.stopped = func() bool { return ctx.Err() != nil }
 		var list [][]byte
 		var references []string
 		return func(index int, text []byte) string {
-			list, references = truth.References(index, list[:0]), references[:0]
-			for _, reference := range list {
-				references = append(references, string(reference))
+				list, references = truth.References(index, list[:0]), references[:0]
+				for _, reference := range list {
+					references = append(references, string(reference))
+				}
+				if len(references) == 0 {
+					references = append(references, "")
+				}
+				return e.compare(index, references, string(text))
+			}, func() measure.Evaluation {
+				return measure.Evaluation{Result: e.result(truth.ID), Resample: e.resample, Examples: truth.Len()}
 			}
-			if len(references) == 0 {
-				references = append(references, "")
-			}
-			return e.compare(index, references, string(text))
-		}, func() measure.Result { return e.result(truth.ID) }
 	})
 
 // evaluation measures one run.
@@ -69,7 +71,9 @@ type evaluation struct {
 	ways     []comparer
 	common   subsequences
 	means    []*mean
-	values   map[string]func() float64 // of all texts, by measure
+	totals   []*total
+	values   map[string]func() float64     // of all texts, by measure
+	resample func(examples []int) *float64 // by the first measure, unless it is a mean
 	// The least and the greatest number of references that an example has.
 	least, most int
 }
@@ -87,6 +91,14 @@ type mean struct {
 	values []float64 // of up to MaxExamples
 }
 
+// total is a measure of sums over all texts.
+type total struct {
+	last  func() []counts // of the example that was compared last
+	value func([]counts) float64
+	sums  []counts
+	list  [][]counts // by example, of up to MaxExamples and for the first measure alone
+}
+
 func newEvaluation(asked []measure.Measure, examples int) *evaluation {
 	e := &evaluation{asked: asked, examples: examples, values: map[string]func() float64{}}
 	e.common.limit, e.common.stopped = maxSteps, func() bool { return false }
@@ -99,12 +111,11 @@ func newEvaluation(asked []measure.Measure, examples int) *evaluation {
 			e.mean(name, answers, func() float64 { return answers.f1 })
 		case "BLEU":
 			b := &bleu{tokenize: m.Param("tokenize"), lowercase: m.Flag("lowercase")}
-			e.add(b)
-			e.values[name] = b.value
+			e.total(name, b, func() []counts { return b.last[:] }, bleuOf)
 		case "chrF":
 			c := existing(chrFs, m.Flag("lowercase"), func(lowercase bool) *chrF { return &chrF{lowercase: lowercase} })
-			e.add(c)
-			e.values[name] = c.measure(chrFOrders{int(m.Number("char_order")), int(m.Number("word_order")), m.Number("beta")}).value
+			s := c.measure(chrFOrders{int(m.Number("char_order")), int(m.Number("word_order")), m.Number("beta")})
+			e.total(name, c, func() []counts { return s.best }, s.f)
 		default:
 			r := existing(rouges, m.Flag("stem"), func(stem bool) *rouge { return &rouge{stem: stem, common: &e.common} })
 			e.mean(name, r, r.part(m.Name, m.Param("score")))
@@ -137,6 +148,23 @@ func (e *evaluation) mean(name string, way comparer, of func() float64) {
 	e.values[name] = func() float64 { return m.sum.Total() / float64(e.examples) }
 }
 
+func (e *evaluation) total(name string, way comparer, last func() []counts, value func([]counts) float64) {
+	t := &total{last: last, value: value}
+	e.values[name] = func() float64 { return value(t.sums) }
+	if len(e.values) == 1 && e.examples <= measure.MaxExamples {
+		t.list = make([][]counts, e.examples)
+		e.resample = func(examples []int) *float64 {
+			var sums []counts
+			for _, i := range examples {
+				sums = addCounts(sums, t.list[i])
+			}
+			return new(value(sums))
+		}
+	}
+	e.add(way)
+	e.totals = append(e.totals, t)
+}
+
 // compare measures the text of an example, which has references. The fault is that there are too many of their words.
 func (e *evaluation) compare(index int, references []string, text string) (fault string) {
 	n := len(references)
@@ -147,6 +175,12 @@ func (e *evaluation) compare(index int, references []string, text string) (fault
 	if e.common.steps > e.common.limit {
 		return fmt.Sprintf("the texts up to here and their references are too long for common subsequences of words, which take more than %d "+
 			"steps; give shorter texts, or leave out ROUGEL and ROUGELsum", e.common.limit)
+	}
+	for _, t := range e.totals {
+		t.sums = addCounts(t.sums, t.last())
+		if t.list != nil {
+			t.list[index] = slices.Clone(t.last())
+		}
 	}
 	for _, m := range e.means {
 		x := m.of()

@@ -27,11 +27,20 @@ func evaluateLines(t interface {
 		}
 		return b.String()
 	}
-	read, diagnostics, err := evaluator.ReadTruth(ctx.Context(), s, []evaluator.File{file("truth", content(truth))})
+	return evaluateFiles(t, ctx, s, content(truth), content(run))
+}
+
+// evaluateFiles evaluates a file of a run against one of a truth.
+func evaluateFiles(t interface {
+	Helper()
+	Fatal(...any)
+}, ctx *testing.T, s evaluator.Settings, truth, run string) *evaluator.Evaluation {
+	t.Helper()
+	read, diagnostics, err := evaluator.ReadTruth(ctx.Context(), s, []evaluator.File{file("truth", truth)})
 	if err != nil || read == nil {
 		t.Fatal(diagnostics, err)
 	}
-	e, err := read.Read(ctx.Context(), []evaluator.File{file("run", content(run))})
+	e, err := read.Read(ctx.Context(), []evaluator.File{file("run", run)})
 	if err != nil || measure.HasErrors(e.Diagnostics) {
 		t.Fatal(e, err)
 	}

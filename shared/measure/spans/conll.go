@@ -206,18 +206,16 @@ func (s *sentences) sentence(i int) []uint16 { return s.list[s.ends[i]:s.ends[i+
 
 // documents has the sentences of a run beside those of the truth.
 func (s *sentences) documents(run *sentences) documents {
+	var a, b []span
 	return documents{
 		count: s.count(), kinds: run.types.names,
 		name: func(i int) string { return strconv.Itoa(i + 1) },
-		each: func(name string, compare func(truth, run []span)) {
-			of := schemes[name]
-			var a, b []span
-			for i := range s.count() {
-				a, b = of.appendSpans(a[:0], s.sentence(i), s.tags), of.appendSpans(b[:0], run.sentence(i), run.tags)
-				slices.SortFunc(a, span.compare)
-				slices.SortFunc(b, span.compare)
-				compare(a, b)
-			}
+		at: func(scheme string, i int) (truth, predicted []span) {
+			of := schemes[scheme]
+			a, b = of.appendSpans(a[:0], s.sentence(i), s.tags), of.appendSpans(b[:0], run.sentence(i), run.tags)
+			slices.SortFunc(a, span.compare)
+			slices.SortFunc(b, span.compare)
+			return a, b
 		},
 	}
 }

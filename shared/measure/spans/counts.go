@@ -82,30 +82,31 @@ func (s shared) iou() float64 {
 
 // counts has what every measure is computed from, by type.
 type counts struct {
+	names []string
 	kinds [][ways]matches
 	// The units of the last document, of all types and of those that are asked for.
-	all shared
-	of  map[int32]*shared
+	all   shared
+	of    map[int32]*shared
+	means map[string]*mean
 	// Memory for the spans of a type without overlaps.
 	truth, run []span
 }
 
-func newCounts(kinds int) *counts {
-	return &counts{kinds: make([][ways]matches, kinds), of: map[int32]*shared{}}
+func newCounts(kinds []string) *counts {
+	return &counts{names: kinds, kinds: make([][ways]matches, len(kinds)), of: map[int32]*shared{}, means: map[string]*mean{}}
 }
 
-// ofKind is where add puts the units of a type.
-func (c *counts) ofKind(kind int) *shared {
-	if c.of[int32(kind)] == nil {
-		c.of[int32(kind)] = &shared{}
+// unitsOf is where add puts the units of a type; all of them where it has no name.
+func (c *counts) unitsOf(name string) *shared {
+	if name == "" {
+		return &c.all
 	}
-	return c.of[int32(kind)]
+	kind := int32(slices.Index(c.names, name))
+	if c.of[kind] == nil {
+		c.of[kind] = &shared{}
+	}
+	return c.of[kind]
 }
-
-// isMissing reports whether the truth has no span of a type, whose code is below 0 where nothing has it.
-func (c *counts) isMissing(kind, way int) bool { return kind < 0 || c.kinds[kind][way].actual == 0 }
-
-func noType(kind string) string { return fmt.Sprintf("no span of the truth has the type %q", kind) }
 
 // add compares the spans of one document. Both lists are sorted, and have no span twice.
 func (c *counts) add(truth, run []span) {
@@ -212,7 +213,7 @@ func length(merged []span) (n int) {
 	return n
 }
 
-// wayOf is the way in which spans match for a measure of types.
+// wayOf is the way in which spans match for a measure.
 func wayOf(m measure.Measure) int {
 	if m.Name == "IoU" {
 		return units
@@ -220,9 +221,17 @@ func wayOf(m measure.Measure) int {
 	return wayNames[m.Param("overlap")]
 }
 
-// ofTypes computes a measure of one type, or its average over the types.
-func (c *counts) ofTypes(m measure.Measure, kinds []string) (float64, string) {
-	way, value := wayOf(m), (*matches).f1
+// value computes a measure of so many documents.
+func (c *counts) value(m measure.Measure, documents int) (float64, string) {
+	name, way := m.Param(measure.TypeParameter), wayOf(m)
+	kind := slices.Index(c.names, name)
+	if name != "" && (kind < 0 || c.kinds[kind][way].actual == 0) {
+		return 0, fmt.Sprintf("no span of the truth has the type %q", name)
+	}
+	if mean := c.means[m.String()]; mean != nil {
+		return mean.sum.Total() / float64(documents), ""
+	}
+	value := (*matches).f1
 	switch m.Name {
 	case "Precision":
 		value = (*matches).precision
@@ -231,11 +240,7 @@ func (c *counts) ofTypes(m measure.Measure, kinds []string) (float64, string) {
 	case "IoU":
 		value = (*matches).iou
 	}
-	if name := m.Param(measure.TypeParameter); name != "" {
-		kind := slices.Index(kinds, name)
-		if c.isMissing(kind, way) {
-			return 0, noType(name)
-		}
+	if name != "" {
 		return value(&c.kinds[kind][way]), ""
 	}
 	var pooled matches

@@ -133,17 +133,13 @@ func readTexts(ctx context.Context, format measure.Format, asked []measure.Measu
 			return evaluate(asked, func(report *measure.Report) (documents, error) {
 				run := &texts{types: truth.types.ofRun(), report: report, field: format.ValueField, places: make([]place, items.Len())}
 				err := items.ReadRunArrays(ctx, run.take, files, report)
-				return documents{count: items.Len(), kinds: run.types.names, name: items.ID, each: truth.each(run)}, err
+				return documents{items.Len(), run.types.names, items.ID, func(_ string, i int) (actual, predicted []span) {
+					return truth.at(i), run.at(i)
+				}}, err
 			})
 		},
 	}, truth.types.names, nil
 }
 
-// each goes through the spans of the truth and of a run.
-func (x *texts) each(run *texts) func(scheme string, compare func(truth, run []span)) {
-	return func(_ string, compare func(truth, run []span)) {
-		for i, of := range x.places {
-			compare(x.list[of.start:of.end], run.list[run.places[i].start:run.places[i].end])
-		}
-	}
-}
+// at has the spans of a document.
+func (x *texts) at(i int) []span { return x.list[x.places[i].start:x.places[i].end] }

@@ -35,6 +35,7 @@ package spans
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"assay/shared/measure"
 )
@@ -86,6 +87,7 @@ func evaluate(asked []measure.Measure, read func(*measure.Report) (documents, er
 			return e, err
 		}
 		e.Result = d.evaluate(asked)
+		// Of more documents, the run would take memory as long as the evaluation is there.
 		if e.Examples = d.count; e.Examples <= measure.MaxExamples && ofDocuments[asked[0].Name] == nil {
 			e.Resample = d.resampler(asked[0])
 		}
@@ -93,13 +95,49 @@ func evaluate(asked []measure.Measure, read func(*measure.Report) (documents, er
 	})
 }
 
+// resampler returns what measures samples of the documents, which are compared once, for the first sample.
+func (d *documents) resampler(m measure.Measure) func(sample []int) *float64 {
+	type ofType struct {
+		kind int32
+		matches
+	}
+	way := wayOf(m)
+	compared := sync.OnceValue(func() [][]ofType {
+		c, list := newCounts(d.kinds), make([][]ofType, d.count)
+		for i := range list {
+			truth, run := d.at(m.Param("scheme"), i)
+			c.add(truth, run)
+			for _, s := range append(slices.Clone(truth), run...) {
+				if of := &c.kinds[s.kind]; of[way].predicted+of[way].actual > 0 {
+					list[i] = append(list[i], ofType{s.kind, of[way]})
+					*of = [ways]matches{}
+				}
+			}
+		}
+		return list
+	})
+	return func(sample []int) *float64 {
+		c := newCounts(d.kinds)
+		for _, i := range sample {
+			for _, of := range compared()[i] {
+				c.kinds[of.kind][way].pool(of.matches)
+			}
+		}
+		value, reason := c.value(m, len(sample))
+		if reason != "" {
+			return nil
+		}
+		return &value
+	}
+}
+
 // documents has the spans of a truth and of a run, document by document.
 type documents struct {
 	count int
 	kinds []string
 	name  func(i int) string
-	// each calls compare with the spans of each document, sorted, as the scheme has them.
-	each func(scheme string, compare func(truth, run []span))
+	// at returns the spans of a document, sorted, as the scheme has them. They are valid until the next call.
+	at func(scheme string, i int) (truth, run []span)
 }
 
 // ofDocuments are the measures that are means over documents.
@@ -113,104 +151,43 @@ func topics(asked []measure.Measure, documents int) int {
 	return documents
 }
 
+// mean is that of a measure over documents.
+type mean struct {
+	value  func(shared) float64
+	of     *shared // the units of the last document
+	sum    measure.Sum
+	values []float64 // by document, of up to MaxExamples
+}
+
 func (d *documents) evaluate(asked []measure.Measure) measure.Result {
 	schemes := map[string]*counts{}
-	values := map[string]*documentValues{}
 	for _, m := range asked {
-		if name := m.Param("scheme"); schemes[name] == nil {
-			schemes[name] = d.compare(name, asked, values)
+		scheme := m.Param("scheme")
+		if schemes[scheme] == nil {
+			schemes[scheme] = newCounts(d.kinds)
+		}
+		if value := ofDocuments[m.Name]; value != nil {
+			c := schemes[scheme]
+			c.means[m.String()] = &mean{value: value, of: c.unitsOf(m.Param(measure.TypeParameter))}
 		}
 	}
-	result := measure.Compute(asked, func(m measure.Measure) (float64, string) {
-		c := schemes[m.Param("scheme")]
-		if ofDocuments[m.Name] == nil {
-			return c.ofTypes(m, d.kinds)
+	for scheme, c := range schemes {
+		for i := range d.count {
+			c.add(d.at(scheme, i))
+			for _, m := range c.means {
+				x := m.value(*m.of)
+				m.sum.Add(x)
+				if d.count <= measure.MaxExamples {
+					m.values = append(m.values, x)
+				}
+			}
 		}
-		if kind := m.Param(measure.TypeParameter); kind != "" && c.isMissing(slices.Index(d.kinds, kind), exact) {
-			return 0, noType(kind)
+	}
+	result := measure.Compute(asked, func(m measure.Measure) (float64, string) { return schemes[m.Param("scheme")].value(m, d.count) })
+	for _, c := range schemes {
+		for name, m := range c.means {
+			result.AddValues(name, d.count, d.name, func(i int) float64 { return m.values[i] })
 		}
-		return values[m.String()].sum.Total() / float64(d.count), ""
-	})
-	for name, of := range values {
-		result.AddValues(name, d.count, d.name, func(i int) float64 { return of.list[i] })
 	}
 	return result
-}
-
-// ofDocument are the matches of a type in a document.
-type ofDocument struct {
-	kind                  int32
-	predicted, actual     int
-	ofPredicted, ofActual float64
-}
-
-// resampler returns what computes a measure of samples of the documents, which it compares once, for the first sample.
-func (d *documents) resampler(m measure.Measure) func([]int) *float64 {
-	var list [][]ofDocument
-	return func(examples []int) *float64 {
-		way, c := wayOf(m), newCounts(len(d.kinds))
-		if list == nil {
-			d.each(m.Param("scheme"), func(truth, run []span) {
-				c.add(truth, run)
-				var all []ofDocument
-				for _, s := range append(slices.Clone(truth), run...) {
-					if of := &c.kinds[s.kind]; of[way].predicted+of[way].actual > 0 {
-						all = append(all, ofDocument{s.kind, int(of[way].predicted), int(of[way].actual), of[way].ofPredicted.Total(),
-							of[way].ofActual.Total()})
-						*of = [ways]matches{}
-					}
-				}
-				list = append(list, all)
-			})
-		}
-		for _, i := range examples {
-			for _, of := range list[i] {
-				c.kinds[of.kind][way].count(of.predicted, of.actual, of.ofPredicted, of.ofActual)
-			}
-		}
-		value, reason := c.ofTypes(m, d.kinds)
-		if reason != "" {
-			return nil
-		}
-		return &value
-	}
-}
-
-// documentValues are those of a measure that is a mean over documents.
-type documentValues struct {
-	sum  measure.Sum
-	list []float64 // by document, of up to MaxExamples
-}
-
-// compare compares all documents by a scheme, and puts the values of the measures that are means over documents into values.
-func (d *documents) compare(scheme string, asked []measure.Measure, values map[string]*documentValues) *counts {
-	c := newCounts(len(d.kinds))
-	type mean struct {
-		into  *documentValues
-		of    *shared
-		value func(shared) float64
-	}
-	var means []mean
-	for _, m := range asked {
-		if value := ofDocuments[m.Name]; value != nil && m.Param("scheme") == scheme {
-			of := &c.all
-			if kind := m.Param(measure.TypeParameter); kind != "" {
-				of = c.ofKind(slices.Index(d.kinds, kind))
-			}
-			into := &documentValues{}
-			values[m.String()] = into
-			means = append(means, mean{into, of, value})
-		}
-	}
-	d.each(scheme, func(truth, run []span) {
-		c.add(truth, run)
-		for _, m := range means {
-			x := m.value(*m.of)
-			m.into.sum.Add(x)
-			if d.count <= measure.MaxExamples {
-				m.into.list = append(m.into.list, x)
-			}
-		}
-	})
-	return c
 }

@@ -10,11 +10,11 @@ import (
 // bleuOrder is the greatest length of n-grams for BLEU.
 const bleuOrder = 4
 
-// bleu counts what BLEU follows from.
+// bleu compares for one measure.
 type bleu struct {
 	tokenize         string // how texts are taken apart
 	lowercase        bool
-	last             [bleuOrder]counts // of the last text, with the words alone of the reference that is nearest in length
+	length, nearest  int // words of the text that was compared last, and of the reference that is nearest in length
 	words            []string
 	symbols, against []uint32
 	vocabulary       vocabulary
@@ -25,46 +25,51 @@ func (b *bleu) compare(references []string, text string) {
 	b.words = b.appendTokens(b.words[:0], text)
 	b.symbols = b.vocabulary.of(b.words, b.symbols)
 	b.ngrams.reset(b.symbols, bleuOrder)
-	length, nearest := len(b.words), -1
+	b.length, b.nearest = len(b.words), -1
 	for _, reference := range references {
 		b.words = b.appendTokens(b.words[:0], reference)
 		b.against = b.vocabulary.find(b.words, b.against[:0])
 		b.ngrams.match(b.against)
 		n := len(b.words)
-		if far, least := abs(n-length), abs(nearest-length); nearest < 0 || far < least || far == least && n < nearest {
-			nearest = n
+		if far, least := abs(n-b.length), abs(b.nearest-b.length); b.nearest < 0 || far < least || far == least && n < b.nearest {
+			b.nearest = n
 		}
 	}
+}
+
+// terms are the lengths of text and reference, and by length of n-grams how many are correct, and how many there are.
+func (b *bleu) terms() []float64 {
+	list := []float64{float64(b.length), float64(b.nearest)}
 	for n := range bleuOrder {
-		b.last[n] = counts{text: max(0, length-n), common: b.ngrams.atMost[n]}
+		list = append(list, float64(b.ngrams.atMost[n]), float64(max(0, b.length-n)))
 	}
-	b.last[0].reference = nearest
+	return list
 }
 
 func abs(n int) int { return max(n, -n) }
 
 // bleuOf is BLEU: the geometric mean of the precisions, times the penalty for texts that are shorter than their references. Where no
 // n-gram of a length is in a reference, half a match counts, a quarter the next time, and so on.
-func bleuOf(sums []counts) float64 {
-	words := sums[0]
-	if words.common == 0 {
+func bleuOf(totals []float64) float64 {
+	length, reference, ngrams := totals[0], totals[1], totals[2:]
+	if ngrams[0] == 0 {
 		return 0
 	}
 	sum, smooth := 0.0, 1.0
-	for _, of := range sums {
-		correct := float64(of.common)
+	for n := range bleuOrder {
+		correct, total := ngrams[2*n], ngrams[2*n+1]
 		switch {
-		case of.text == 0:
+		case total == 0:
 			return 0
-		case of.common == 0:
+		case correct == 0:
 			smooth *= 2
 			correct = 1 / smooth
 		}
-		sum += math.Log(100 * correct / float64(of.text))
+		sum += math.Log(100 * correct / total)
 	}
 	penalty := 1.0
-	if words.text < words.reference {
-		penalty = math.Exp(1 - float64(words.reference)/float64(words.text))
+	if length < reference {
+		penalty = math.Exp(1 - reference/length)
 	}
 	return penalty * math.Exp(sum/bleuOrder)
 }

@@ -16,37 +16,23 @@ type chrF struct {
 	lowercase                             bool
 	all                                   []*chrFBest
 	longest                               chrFOrders
-	list                                  []counts // by length: n-grams of characters and, after them, those of words
 	words                                 []string
 	chars, charsAgainst, symbols, against []uint32
 	vocabulary                            vocabulary
 	charNgrams, wordNgrams                ngrams
 }
 
-// counts are how many n-grams a text and a reference have, and how many in common.
-type counts struct{ text, reference, common int }
-
-// chrFBest has the counts of the best reference of a text.
+// chrFBest has the counts of the best reference: by length of n-grams of characters and, after them, of words, how many the text and the
+// reference have, and how many in common.
 type chrFBest struct {
-	orders     chrFOrders
-	most       float64 // of the references so far
-	best, list []counts
+	orders       chrFOrders
+	most         float64 // of the references so far
+	counts, list []float64
 }
 
-// addCounts adds those of another text to sums; nil are none yet.
-func addCounts(sums, of []counts) []counts {
-	if sums == nil {
-		return slices.Clone(of)
-	}
-	for i, n := range of {
-		sums[i].text += n.text
-		sums[i].reference += n.reference
-		sums[i].common += n.common
-	}
-	return sums
-}
+func (b *chrFBest) terms() []float64 { return slices.Clone(b.counts) }
 
-// measure returns the counts of another measure.
+// measure returns what has the counts for another measure.
 func (c *chrF) measure(orders chrFOrders) *chrFBest {
 	c.longest.chars, c.longest.words = max(c.longest.chars, orders.chars), max(c.longest.words, orders.words)
 	c.all = append(c.all, &chrFBest{orders: orders})
@@ -58,44 +44,43 @@ func (c *chrF) compare(references []string, text string) {
 	c.symbols = c.vocabulary.of(c.words, c.symbols)
 	c.charNgrams.reset(c.chars, c.longest.chars)
 	c.wordNgrams.reset(c.symbols, c.longest.words)
-	for _, s := range c.all {
-		s.most = -1
+	for _, b := range c.all {
+		b.most = -1
 	}
 	for _, reference := range references {
 		c.charsAgainst, c.words = c.parts(reference, c.charsAgainst[:0], c.words[:0])
 		c.against = c.vocabulary.find(c.words, c.against[:0])
-		c.list = appendCounts(c.list[:0], &c.charNgrams, len(c.chars), c.charsAgainst)
-		c.list = appendCounts(c.list, &c.wordNgrams, len(c.symbols), c.against)
-		for _, s := range c.all {
-			s.list = append(append(s.list[:0], c.list[:s.orders.chars]...), c.list[c.longest.chars:][:s.orders.words]...)
-			if f := s.f(s.list); f > s.most {
-				s.most = f
-				s.best, s.list = s.list, s.best
+		chars, words := c.charNgrams.match(c.charsAgainst), c.wordNgrams.match(c.against)
+		for _, b := range c.all {
+			b.list = appendCounts(b.list[:0], chars[:b.orders.chars], len(c.chars), len(c.charsAgainst))
+			b.list = appendCounts(b.list, words[:b.orders.words], len(c.symbols), len(c.against))
+			if f := b.orders.of(b.list); f > b.most {
+				b.most = f
+				b.counts, b.list = b.list, b.counts
 			}
 		}
 	}
 }
 
 // appendCounts appends the counts of each length. Where a reference is too short for n-grams, those of the text count for nothing.
-func appendCounts(list []counts, of *ngrams, length int, reference []uint32) []counts {
-	matched := of.match(reference)
-	for n := range of.order {
-		at := counts{reference: max(0, len(reference)-n), common: matched[n]}
-		if at.reference > 0 {
-			at.text = max(0, length-n)
+func appendCounts(list []float64, common []int, text, reference int) []float64 {
+	for n, both := range common {
+		if n < reference {
+			list = append(list, float64(max(0, text-n)), float64(reference-n), float64(both))
+		} else {
+			list = append(list, 0, 0, 0)
 		}
-		list = append(list, at)
 	}
 	return list
 }
 
-// f is the F-measure of the mean precision and recall over the lengths of which both have n-grams.
-func (s *chrFBest) f(list []counts) float64 {
+// of is the F-measure of the mean precision and recall over the lengths of which both have n-grams.
+func (o chrFOrders) of(counts []float64) float64 {
 	precision, recall, n := 0.0, 0.0, 0.0
-	for _, at := range list {
-		if at.text > 0 && at.reference > 0 {
-			precision += float64(at.common) / float64(at.text)
-			recall += float64(at.common) / float64(at.reference)
+	for at := range slices.Chunk(counts, 3) {
+		if text, reference, common := at[0], at[1], at[2]; text > 0 && reference > 0 {
+			precision += common / text
+			recall += common / reference
 			n++
 		}
 	}
@@ -103,7 +88,7 @@ func (s *chrFBest) f(list []counts) float64 {
 		return 0
 	}
 	precision, recall = precision/n, recall/n
-	factor := s.orders.beta * s.orders.beta
+	factor := o.beta * o.beta
 	return 100 * ((1 + factor) * precision * recall / (float64(factor*precision) + recall)) // no fused operation, which rounds otherwise
 }
 

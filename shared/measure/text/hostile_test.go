@@ -73,7 +73,7 @@ func TestEvaluation_KnowsTheBestReference(t *testing.T) {
 		measured := func(references []string, written string) map[string]*float64 {
 			e := newEvaluation(asked, 1)
 			e.compare(0, references, written)
-			return e.result(func(int) string { return "1" }).Measures
+			return e.evaluation(func(int) string { return "1" }).Result.Measures
 		}
 		for name, x := range measured(references, written) {
 			if !(*x >= 0 && *x <= 100+1e-9) || *x > 1+1e-9 && !strings.HasPrefix(name, "BLEU") && !strings.HasPrefix(name, "chrF") {
@@ -96,7 +96,7 @@ func TestROUGE_TakesTheFirstOfEqualReferences(t *testing.T) {
 	for want, references := range map[float64][]string{1: {"b", "\u212a b c d"}, 0.5: {"\u212a b c d", "b"}} {
 		e := newEvaluation(asked, 1)
 		e.compare(0, references, "k b")
-		got := e.result(func(int) string { return "1" }).Measures
+		got := e.evaluation(func(int) string { return "1" }).Result.Measures
 		if *got["ROUGE1(score=recall)"] != want || math.Abs(*got["ROUGE1"]-2./3) > 1e-12 {
 			t.Errorf("of %q: recall is %v, F %v", references, *got["ROUGE1(score=recall)"], *got["ROUGE1"])
 		}

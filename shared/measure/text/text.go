@@ -33,6 +33,7 @@ import (
 	"slices"
 	"strconv"
 
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/predictions"
 )
@@ -51,17 +52,15 @@ var Computation = predictions.TextComputation(Version,
 		var list [][]byte
 		var references []string
 		return func(index int, text []byte) string {
-				list, references = truth.References(index, list[:0]), references[:0]
-				for _, reference := range list {
-					references = append(references, string(reference))
-				}
-				if len(references) == 0 {
-					references = append(references, "")
-				}
-				return e.compare(index, references, string(text))
-			}, func() measure.Evaluation {
-				return measure.Evaluation{Result: e.result(truth.ID), Resample: e.resample, Examples: truth.Len()}
+			list, references = truth.References(index, list[:0]), references[:0]
+			for _, reference := range list {
+				references = append(references, string(reference))
 			}
+			if len(references) == 0 {
+				references = append(references, "")
+			}
+			return e.compare(index, references, string(text))
+		}, func() measure.Evaluation { return e.evaluation(truth.ID) }
 	})
 
 // evaluation measures one run.
@@ -70,10 +69,7 @@ type evaluation struct {
 	examples int
 	ways     []comparer
 	common   subsequences
-	means    []*mean
-	totals   []*total
-	values   map[string]func() float64     // of all texts, by measure
-	resample func(examples []int) *float64 // by the first measure, unless it is a mean
+	sums     map[string]*sums // by measure
 	// The least and the greatest number of references that an example has.
 	least, most int
 }
@@ -83,45 +79,78 @@ type comparer interface {
 	compare(references []string, text string)
 }
 
-// mean is a measure that is the mean of its values of the examples.
-type mean struct {
-	name   string
-	of     func() float64 // the value of the example that was compared last
-	sum    measure.Sum
-	values []float64 // of up to MaxExamples
+// sums are what a measure of many examples follows from.
+type sums struct {
+	of    func() []float64 // the terms of the example that was compared last
+	value func(totals []float64) float64
+	all   []measure.Sum
+	terms [][]float64 // by example, of up to MaxExamples
+	mean  bool        // there is one term, whose mean is the value
 }
 
-// total is a measure of sums over all texts.
-type total struct {
-	last  func() []counts // of the example that was compared last
-	value func([]counts) float64
-	sums  []counts
-	list  [][]counts // by example, of up to MaxExamples and for the first measure alone
+// add takes the example that was compared last.
+func (s *sums) add(index int) {
+	terms := s.of()
+	s.all = addTerms(s.all, terms)
+	if s.terms != nil {
+		s.terms[index] = terms
+	}
+}
+
+func addTerms(all []measure.Sum, terms []float64) []measure.Sum {
+	if all == nil {
+		all = make([]measure.Sum, len(terms))
+	}
+	for i, x := range terms {
+		all[i].Add(x)
+	}
+	return all
+}
+
+// valueOf is the value of n examples, of whose terms these are the sums.
+func (s *sums) valueOf(all []measure.Sum, n int) float64 {
+	if s.mean {
+		return all[0].Total() / float64(n)
+	}
+	return s.value(lists.Map(all, func(x measure.Sum) float64 { return x.Total() }))
 }
 
 func newEvaluation(asked []measure.Measure, examples int) *evaluation {
-	e := &evaluation{asked: asked, examples: examples, values: map[string]func() float64{}}
+	e := &evaluation{asked: asked, examples: examples, sums: map[string]*sums{}}
 	e.common.limit, e.common.stopped = maxSteps, func() bool { return false }
 	answers, rouges, chrFs := &answers{}, map[bool]*rouge{}, map[bool]*chrF{}
 	for _, m := range asked {
-		switch name := m.String(); m.Name {
+		var way comparer
+		var s sums
+		switch m.Name {
 		case "EM":
-			e.mean(name, answers, func() float64 { return answers.exact })
+			way, s = answers, mean(func() float64 { return answers.exact })
 		case "TokenF1":
-			e.mean(name, answers, func() float64 { return answers.f1 })
+			way, s = answers, mean(func() float64 { return answers.f1 })
 		case "BLEU":
 			b := &bleu{tokenize: m.Param("tokenize"), lowercase: m.Flag("lowercase")}
-			e.total(name, b, func() []counts { return b.last[:] }, bleuOf)
+			way, s = b, sums{of: b.terms, value: bleuOf}
 		case "chrF":
 			c := existing(chrFs, m.Flag("lowercase"), func(lowercase bool) *chrF { return &chrF{lowercase: lowercase} })
-			s := c.measure(chrFOrders{int(m.Number("char_order")), int(m.Number("word_order")), m.Number("beta")})
-			e.total(name, c, func() []counts { return s.best }, s.f)
+			best := c.measure(chrFOrders{int(m.Number("char_order")), int(m.Number("word_order")), m.Number("beta")})
+			way, s = c, sums{of: best.terms, value: best.orders.of}
 		default:
 			r := existing(rouges, m.Flag("stem"), func(stem bool) *rouge { return &rouge{stem: stem, common: &e.common} })
-			e.mean(name, r, r.part(m.Name, m.Param("score")))
+			way, s = r, mean(r.part(m.Name, m.Param("score")))
 		}
+		if !slices.Contains(e.ways, way) {
+			e.ways = append(e.ways, way)
+		}
+		if examples <= measure.MaxExamples {
+			s.terms = make([][]float64, examples)
+		}
+		e.sums[m.String()] = &s
 	}
 	return e
+}
+
+func mean(of func() float64) sums {
+	return sums{of: func() []float64 { return []float64{of()} }, mean: true}
 }
 
 // existing returns the value of a key, which is made if there is none yet.
@@ -130,39 +159,6 @@ func existing[V any](all map[bool]*V, key bool, made func(bool) *V) *V {
 		all[key] = made(key)
 	}
 	return all[key]
-}
-
-func (e *evaluation) add(way comparer) {
-	if !slices.Contains(e.ways, way) {
-		e.ways = append(e.ways, way)
-	}
-}
-
-func (e *evaluation) mean(name string, way comparer, of func() float64) {
-	m := &mean{name: name, of: of}
-	if e.examples <= measure.MaxExamples {
-		m.values = make([]float64, e.examples)
-	}
-	e.add(way)
-	e.means = append(e.means, m)
-	e.values[name] = func() float64 { return m.sum.Total() / float64(e.examples) }
-}
-
-func (e *evaluation) total(name string, way comparer, last func() []counts, value func([]counts) float64) {
-	t := &total{last: last, value: value}
-	e.values[name] = func() float64 { return value(t.sums) }
-	if len(e.values) == 1 && e.examples <= measure.MaxExamples {
-		t.list = make([][]counts, e.examples)
-		e.resample = func(examples []int) *float64 {
-			var sums []counts
-			for _, i := range examples {
-				sums = addCounts(sums, t.list[i])
-			}
-			return new(value(sums))
-		}
-	}
-	e.add(way)
-	e.totals = append(e.totals, t)
 }
 
 // compare measures the text of an example, which has references. The fault is that there are too many of their words.
@@ -176,24 +172,17 @@ func (e *evaluation) compare(index int, references []string, text string) (fault
 		return fmt.Sprintf("the texts up to here and their references are too long for common subsequences of words, which take more than %d "+
 			"steps; give shorter texts, or leave out ROUGEL and ROUGELsum", e.common.limit)
 	}
-	for _, t := range e.totals {
-		t.sums = addCounts(t.sums, t.last())
-		if t.list != nil {
-			t.list[index] = slices.Clone(t.last())
-		}
-	}
-	for _, m := range e.means {
-		x := m.of()
-		m.sum.Add(x)
-		if m.values != nil {
-			m.values[index] = x
-		}
+	for _, s := range e.sums {
+		s.add(index)
 	}
 	return ""
 }
 
-func (e *evaluation) result(id func(index int) string) measure.Result {
-	r := measure.Compute(e.asked, func(m measure.Measure) (float64, string) { return e.values[m.String()](), "" })
+func (e *evaluation) evaluation(id func(index int) string) measure.Evaluation {
+	r := measure.Compute(e.asked, func(m measure.Measure) (float64, string) {
+		s := e.sums[m.String()]
+		return s.valueOf(s.all, e.examples), ""
+	})
 	for _, m := range e.asked {
 		if s := e.signature(m); s != "" {
 			if r.Signatures == nil {
@@ -201,11 +190,22 @@ func (e *evaluation) result(id func(index int) string) measure.Result {
 			}
 			r.Signatures[m.String()] = s
 		}
+		if s := e.sums[m.String()]; s.mean {
+			r.AddValues(m.String(), e.examples, id, func(i int) float64 { return s.terms[i][0] })
+		}
 	}
-	for _, m := range e.means {
-		r.AddValues(m.name, e.examples, id, func(i int) float64 { return m.values[i] })
+	found := measure.Evaluation{Result: r, Examples: e.examples}
+	if e.examples <= measure.MaxExamples {
+		found.Resample = func(sample []int) *float64 {
+			s := e.sums[e.asked[0].String()]
+			var all []measure.Sum
+			for _, i := range sample {
+				all = addTerms(all, s.terms[i])
+			}
+			return new(s.valueOf(all, len(sample)))
+		}
 	}
-	return r
+	return found
 }
 
 // signature is that which sacrebleu prints of a measure; empty where it has none.

@@ -87,7 +87,8 @@ func TestServer_LosesNothingWhenItIsKilled(t *testing.T) {
 	v.start(t)
 	load := v.prepare(t)
 	random := storetest.Random(t)
-	for range crashes {
+	killed := 0
+	for ; killed < crashes || len(load.acknowledged) < crashes && killed < 5*crashes; killed++ { // a busy machine acknowledges few in between
 		stop := make(chan struct{})
 		var clients sync.WaitGroup
 		for n := range 3 {
@@ -289,7 +290,7 @@ func (c *crashLoad) verify(t *testing.T, v *serverProcess) {
 			t.Errorf("run %s is %s, has %d evaluations: %v", r.ID, r.State, evaluated[r.ID], r.Diagnostics)
 		}
 	}
-	t.Logf("%d submissions acknowledged over %d kills, %d runs evaluated once", len(c.acknowledged), crashes, len(runs))
+	t.Logf("%d submissions acknowledged, %d runs evaluated once", len(c.acknowledged), len(runs))
 }
 
 // unfinishedRuns counts the runs of the task that have not ended, on one page: a cursor is invalid once the state of its run has changed.

@@ -1,6 +1,9 @@
 package text
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // subsequences finds longest common subsequences by the table of their lengths, of which a word holds 64 columns: a bit is 0 where the
 // length is one more than that of the column before (Hyyrö, Bit-parallel LCS-length computation revisited, AWOCA 2004).
@@ -8,8 +11,7 @@ type subsequences struct {
 	masks []uint64 // by symbol: in which of 64 columns it stands
 	carry []uint64 // by row
 	row   []uint64
-	tops  []uint64 // rows above each part of the table
-	kept  []uint64 // rows of one part
+	kept  []uint64 // all rows
 	steps int      // words computed so far, for all texts
 	limit int
 	// stopped says whether nobody waits for the result any more.
@@ -22,9 +24,6 @@ const maxSteps = 10_000_000_000
 
 // stop says whether what is computed is of no use.
 func (s *subsequences) stop() bool { return s.steps > s.limit || s.stopped() }
-
-// Rows are kept for so many at a time, and computed again from the one before: the whole table of two texts may be large.
-const rowsAtOnce = 256
 
 // overhead is what a table costs in addition to its words.
 const overhead = 16
@@ -51,11 +50,7 @@ func first(row []uint64, columns []uint32) []uint64 {
 // length is that of a longest common subsequence.
 func (s *subsequences) length(rows, columns []uint32) int {
 	s.row = first(s.row, columns)
-	for len(rows) > 0 {
-		n := min(len(rows), rowsAtOnce)
-		s.next(s.row, rows[:n], columns, nil)
-		rows = rows[n:]
-	}
+	s.next(s.row, rows, columns, nil)
 	return before(s.row, len(columns))
 }
 
@@ -101,39 +96,20 @@ func before(row []uint64, columns int) (n int) {
 // both ways are as long.
 func (s *subsequences) mark(rows, columns []uint32, marked []bool) {
 	width := words(columns)
-	s.tops = first(s.tops, columns)
-	for from := 0; from+rowsAtOnce < len(rows); from += rowsAtOnce {
-		s.row = append(s.row[:0], s.tops[len(s.tops)-width:]...)
-		s.next(s.row, rows[from:from+rowsAtOnce], columns, nil)
-		s.tops = append(s.tops, s.row...)
-	}
-	j := len(columns)
-	for to := len(rows); to > 0 && j > 0; {
-		from := (to - 1) / rowsAtOnce * rowsAtOnce
-		top := s.tops[from/rowsAtOnce*width:][:width]
-		s.row = append(s.row[:0], top...)
-		if size := (to - from) * width; cap(s.kept) < size {
-			s.kept = make([]uint64, size)
-		}
-		s.next(s.row, rows[from:to], columns, s.kept[:(to-from)*width])
-		row := func(i int) []uint64 {
-			if i == from {
-				return top
-			}
-			return s.kept[(i-from-1)*width:][:width]
-		}
-		s.steps += (to - from) * width
-		for ; to > from && j > 0; s.steps += width / 8 {
-			switch {
-			case rows[to-1] == columns[j-1]:
-				marked[to-1] = true
-				to--
-				j--
-			case before(row(to), j-1) > before(row(to-1), j):
-				j--
-			default:
-				to--
-			}
+	s.row = first(s.row, columns)
+	s.kept = slices.Grow(append(s.kept[:0], s.row...), len(rows)*width)[:(len(rows)+1)*width]
+	s.next(s.row, rows, columns, s.kept[width:])
+	s.steps += len(rows) * width
+	for i, j := len(rows), len(columns); i > 0 && j > 0; s.steps += width / 8 {
+		switch {
+		case rows[i-1] == columns[j-1]:
+			marked[i-1] = true
+			i--
+			j--
+		case before(s.kept[i*width:][:width], j-1) > before(s.kept[(i-1)*width:][:width], j):
+			j--
+		default:
+			i--
 		}
 	}
 }

@@ -72,6 +72,13 @@ func TestRead_ReportsFaultsByLine(t *testing.T) {
 			`run:2 warning: the truth has no type "_" but "PER"; …`,
 			`run:2 error: span 2 of "spans": it begins at 4 and ends before 4; expected…`}},
 		{"no start", jsonl, "", one(`[{"end": 4}]`), []string{`run:2 error: span 1 of "spans": it has no "start"; expected the number of a character`}},
+		{"members that are none", jsonl, "", one(`[{"begin": 0, "end": 4, "label": "PER"}]`), []string{
+			`run:2 error: span 1 of "spans": it has no "start" but "begin", "label"; expected the number of a character`}},
+		{"a type by another name", jsonl, "", one(`[{"start": 0, "end": 4, "text": "Jane", "label": "PER"}]`), []string{
+			`run:2 error: span 1 of "spans": it has no "type" but "text", "label"; name a type so, or leave it out where spans have none`}},
+		{"a type and a label", jsonl, "", one(`[{"start": 0, "end": 4, "type": "PER", "label": 1}]`), nil},
+		{"no type but a text", jsonl, "", one(`[{"start": 0, "end": 4, "text": "Jane"}]`), []string{
+			`run:2 warning: the truth has no type "_" but "PER"; …`}},
 		{"a number that is none", jsonl, "", one(`[{"start": 1.0, "end": 4}]`), []string{
 			`run:2 error: span 1 of "spans": "start" is "1.0"; expected a whole number from 0 to 1000000000`}},
 		{"a number that is too large", jsonl, "", one(`[{"start": 1, "end": 1000000001}]`), []string{

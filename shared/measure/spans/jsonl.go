@@ -1,11 +1,13 @@
 package spans
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
 	"strconv"
 
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/predictions"
@@ -20,7 +22,8 @@ type texts struct {
 	report *measure.Report
 	field  string // that has the spans
 	list   []span
-	places []place // by document
+	places []place  // by document
+	others [][]byte // the members of the last span that are none of a span
 }
 
 // place is where the spans of a document are in the list.
@@ -57,8 +60,11 @@ func (x *texts) take(file string, line, index int, array []byte) (fault string) 
 	return ""
 }
 
-// The members of a span.
-var members = [...]string{"start", "end", "type"}
+// The members of a span, and names that others give to its type.
+var (
+	members   = [...]string{"start", "end", "type"}
+	typeNames = []string{`"label"`, `"labels"`, `"tag"`, `"class"`, `"category"`, `"entity"`, `"entity_type"`, `"entity_group"`}
+)
 
 // span reads one span.
 func (x *texts) span(file string, line int, object []byte) (s span, fault string) {
@@ -66,21 +72,21 @@ func (x *texts) span(file string, line int, object []byte) (s span, fault string
 		return s, `expected an object like {"start": 0, "end": 4, "type": "PER"}`
 	}
 	var values [len(members)][]byte
+	x.others = x.others[:0]
 	for key, value := range fields.Members(object) {
-		for i, name := range members {
-			switch {
-			case !fields.Names(key, name):
-			case values[i] != nil:
-				return s, fmt.Sprintf("it has %s twice; expected it once", key)
-			default:
-				values[i] = value
-			}
+		switch i := slices.IndexFunc(members[:], func(name string) bool { return fields.Names(key, name) }); {
+		case i < 0:
+			x.others = append(x.others, key)
+		case values[i] != nil:
+			return s, fmt.Sprintf("it has %s twice; expected it once", key)
+		default:
+			values[i] = value
 		}
 	}
-	if s.start, fault = offset("start", values[0]); fault != "" {
+	if s.start, fault = x.offset("start", values[0]); fault != "" {
 		return s, fault
 	}
-	if s.end, fault = offset("end", values[1]); fault != "" {
+	if s.end, fault = x.offset("end", values[1]); fault != "" {
 		return s, fault
 	}
 	if s.start >= s.end {
@@ -95,15 +101,26 @@ func (x *texts) span(file string, line int, object []byte) (s span, fault string
 		if len(kind) == 0 {
 			return s, `"type" is empty; give a type, or leave it out where spans have none`
 		}
+	} else if slices.ContainsFunc(x.others, func(key []byte) bool { return slices.Contains(typeNames, string(key)) }) {
+		return s, x.lacks("type") + `; name a type so, or leave it out where spans have none`
 	}
 	s.kind, fault = x.types.code(kind, x.report, file, line)
 	return s, fault
 }
 
+// lacks says which member a span lacks, and which it has that nobody reads.
+func (x *texts) lacks(name string) string {
+	text := fmt.Sprintf("it has no %q", name)
+	if n := len(x.others); n > 0 {
+		text += " but " + fields.JoinFirst(lists.Map(x.others, func(key []byte) string { return string(bytes.Trim(key, `"`)) }), n)
+	}
+	return text
+}
+
 // offset reads the number of a character.
-func offset(name string, raw []byte) (int32, string) {
+func (x *texts) offset(name string, raw []byte) (int32, string) {
 	if raw == nil {
-		return 0, fmt.Sprintf("it has no %q; expected the number of a character", name)
+		return 0, x.lacks(name) + "; expected the number of a character"
 	}
 	n, err := strconv.ParseUint(string(raw), 10, 32)
 	if err != nil || n > MaxOffset {

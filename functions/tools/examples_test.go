@@ -199,8 +199,7 @@ func TestSignificance_TellsLevelsOfP(t *testing.T) {
 	s.wantTexts(s.page("", "significance", object{"runs": pair(30, 5)}), "p is rounded up", "McNemar", "60 examples",
 		"Others than the organizers")
 	s.wantRefusal("alice", "significance", refusal{object{"runs": pair(3, 5), "test": "t"}, "/test", "mcnemar"})
-	s.wantRefusal("alice", "significance", refusal{object{"runs": pair(3, 5), "test": "bootstrap"}, "/test", "a truth"})
-	s.wantRefusal("alice", "significance", refusal{object{"runs": pair(3, 5), "measure": "MCC"}, "/measure", "no values"})
+	s.wantRefusal("alice", "significance", refusal{object{"runs": pair(3, 5), "test": "bootstrap"}, "/test", "mcnemar"})
 }
 
 // labelFiles has a truth of random labels, and runs that predict each with a chance of their own.
@@ -263,9 +262,9 @@ func TestSignificance_OfLabelsThatComeAlong(t *testing.T) {
 	}
 	s.wantRefusals("significance", map[string]refusal{
 		"rounds":   {object{"runs": runs, "truth": truth, "measure": "MCC", "rounds": 100_000}, "/rounds", "44444 samples"},
-		"another":  {object{"runs": runs, "truth": truth, "measure": "MCC", "test": "t"}, "/measure", "no values"},
+		"another":  {object{"runs": runs, "truth": truth, "measure": "MCC", "test": "t"}, "/test", "leave test out for the bootstrap"},
+		"mcnemar":  {object{"runs": runs, "truth": truth, "measure": "MCC", "test": "mcnemar"}, "/test", "0 or 1"},
 		"no zeros": {object{"runs": exampleRankings(), "truth": exampleQrels(), "measure": "AP", "test": "mcnemar"}, "/test", "0 or 1"},
-		"rankings": {object{"runs": exampleRankings(), "truth": exampleQrels(), "test": "bootstrap"}, "/test", "labels"},
 	})
 }
 
@@ -274,24 +273,6 @@ func exampleRankings() []object {
 }
 
 func exampleQrels() object { return inlineFiles("qrels.txt", "1 0 a 1\n2 0 a 1\n") }
-
-// TestSignificance_ResamplesStoredRunsForOrganizers has evaluations without values of the measure by example: the organizers, who may read
-// the truth, get them computed.
-func TestSignificance_ResamplesStoredRunsForOrganizers(t *testing.T) {
-	s := newExampleServer(t, recordtest.Labels("Accuracy", "MCC"))
-	a, b := s.addMeasured("alice", []float64{1, 1, 0, 1}), s.addMeasured("bob", []float64{1, 0, 0, 1})
-	for user, may := range exampleUsers {
-		in := object{"runs": runRefs(a, b), "measure": "MCC", "rounds": 200}
-		if !may {
-			s.wantRefusal(user, "significance", refusal{in, "/measure", "no values"})
-			continue
-		}
-		if out := answer[tools.SignificanceOutput](s, user, "significance", in); out.Test != "bootstrap" ||
-			out.Topics != 4 || *out.Pairs[0].P != 1 {
-			t.Errorf("%q: %+v", user, out)
-		}
-	}
-}
 
 // TestEvaluator_ShowsExamplesOfTruthsThatComeAlong: who has the truth may know which predictions are right.
 func TestEvaluator_ShowsExamplesOfTruthsThatComeAlong(t *testing.T) {

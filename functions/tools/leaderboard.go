@@ -156,7 +156,7 @@ var leaderboardTool = define(metadata{
 			if measure.Kind(ranking.Dataset.Evaluator.Kind).Ranks() && len(open) >= diffirRuns {
 				out.Links.Diffir = resultURL("diffir", map[string]any{"runs": references(open[:diffirRuns])})
 			}
-			out.linkTools(values)
+			out.linkTools(values, ranking)
 			return out, nil
 		}, nil
 	})
@@ -183,16 +183,19 @@ func (out *LeaderboardOutput) computeIntervals(ctx context.Context, values []map
 	return nil
 }
 
-// linkTools links to what the other tools make of the first entries that have values per topic.
-func (out *LeaderboardOutput) linkTools(values []map[string]float64) {
-	var runs []string
+// linkTools links to what the other tools make of the first entries that have values per topic, or that are compared by samples.
+func (out *LeaderboardOutput) linkTools(values []map[string]float64, of *inputs.Ranking) {
+	var runs, compared []string
 	for i, e := range out.Entries {
 		if len(values[i]) > 0 {
 			runs = append(runs, e.RunID)
 		}
+		if len(values[i]) > 0 || of.HasSamples(i) && e.Measures[out.Measure] != nil {
+			compared = append(compared, e.RunID)
+		}
 	}
-	if len(runs) >= 2 {
-		out.Links.Significance = resultURL("significance", map[string]any{"runs": references(runs[:min(significanceRuns, len(runs))]),
+	if len(compared) >= 2 {
+		out.Links.Significance = resultURL("significance", map[string]any{"runs": references(compared[:min(significanceRuns, len(compared))]),
 			"measure": out.Measure})
 	}
 	if len(runs) >= 1 && !out.hidden {

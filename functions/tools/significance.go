@@ -16,7 +16,7 @@ type SignificanceInput struct {
 	Test       string                 `json:"test,omitempty" enum:"randomization,t,wilcoxon,mcnemar,bootstrap" doc:"the test that verdict, matrix and conclusion go by. Unless given: bootstrap for a measure without values per topic or by example, mcnemar for labels that are right or wrong, t for other values by example where only organizers are shown these, and else randomization, as it assumes least"`
 	Correction string                 `json:"correction,omitempty" enum:"holm,bonferroni,benjamini-hochberg,none" doc:"for the number of pairs, of what verdict, matrix and conclusion go by; holm unless given"`
 	Seed       uint64                 `json:"seed,omitempty" maximum:"9007199254740991" doc:"of what is drawn at random; the same seed gives the same answer. It says nothing where the answer is rounded"`
-	Rounds     int                    `json:"rounds,omitempty" minimum:"100" maximum:"100000" doc:"combinations of signs that the randomization test draws for each pair, or samples that the bootstrap draws; 10,000 unless given, or as many as there is time for. pairs × rounds × topics is at most 2,000,000,000, and for the bootstrap runs × rounds × examples at most 40,000,000"`
+	Rounds     int                    `json:"rounds,omitempty" minimum:"100" maximum:"100000" doc:"combinations of signs that the randomization test draws for each pair, or samples that the bootstrap draws; 10,000 unless given, or as many as there is time for. pairs × rounds × topics is at most 2,000,000,000, and for the bootstrap runs × rounds × examples at most 40,000,000. It says nothing where the answer is rounded"`
 }
 
 // SignificanceOutput is how runs differ.
@@ -25,7 +25,7 @@ type SignificanceOutput struct {
 	Topics     int                `json:"topics" doc:"topics or examples that all runs have a value for, over which they are paired"`
 	LeftOut    int                `json:"leftOut" doc:"topics that only some of the runs have a value for"`
 	Rounds     int                `json:"rounds" doc:"of the randomization test or the bootstrap; 0 without"`
-	Rounded    bool               `json:"rounded,omitempty" doc:"whether the answer tells no more than all who see the measures may know, because values by example tell the truth and are for organizers: each p is of one test and, before it is corrected, rounded up to 0.00001, 0.0001, 0.001, 0.01, 0.04, 0.2 or 1; intervals are by the normal distribution and rounded"`
+	Rounded    bool               `json:"rounded,omitempty" doc:"whether the answer tells no more than all who see the measures may know, because values by example tell the truth and are for organizers: each p is of one test and, before it is corrected, rounded up to 0.00001, 0.0001, 0.001, 0.01, 0.04, 0.2 or 1; intervals, and p of the bootstrap, are by the normal distribution"`
 	Test       string             `json:"test" doc:"that verdict and conclusion go by"`
 	Correction string             `json:"correction" doc:"that verdict and conclusion go by"`
 	Runs       []SignificanceRun  `json:"runs" doc:"in the order asked for"`
@@ -80,6 +80,8 @@ const (
 	maxSignDraws = 2_000_000_000
 	// maxSampled bounds the examples that a bootstrap measures: some seconds' work also for measures that sort them.
 	maxSampled = 40_000_000
+	// maxRuns is how many runs are compared at most.
+	maxRuns = 20
 )
 
 // Names of tests and corrections.
@@ -97,10 +99,10 @@ var significanceTool = define(metadata{
 		"and Fisher's randomization test of paired values, McNemar's exact test of values 0 and 1, the size of the effect, and p corrected by " +
 		"Holm, by Bonferroni, and by Benjamini and Hochberg for the number of pairs; all tests are two-sided. The page has the means with 95 % " +
 		"intervals, a matrix and a sentence on what can be distinguished; as `image/svg+xml` the answer is the matrix.\n\n" +
-		"Measures that are means over examples, such as Accuracy and MAE, are compared over up to 10,000 examples in the same way. Values of " +
-		"single examples tell the truth, so that the answer is `rounded` for others than organizers, unless a truth is sent along. Other " +
-		"measures of labels and numbers, such as macro F1, are compared by the paired bootstrap over up to 10,000 examples: of files that are " +
-		"sent along with a truth, or of stored runs for the organizers.\n\n" +
+		"Measures that are means over examples, such as Accuracy and MAE, are compared over up to 10,000 examples in the same way. Measures " +
+		"of all examples together, such as macro F1, BLEU and F1 of spans, are compared by the paired bootstrap over as many. Runs of the " +
+		"platform need no truth for that. Values of single labels and numbers tell the truth, so that the answer is `rounded` for others than " +
+		"organizers, unless a truth is sent along.\n\n" +
 		"Matrix and sentence go by Holm's correction, and by the test that suits the values, unless `test` and `correction` say otherwise.",
 }, SignificanceInput{
 	Runs: exampleRuns, Truth: exampleTruth, Measure: "nDCG@10", Seed: 1,
@@ -117,15 +119,7 @@ var significanceTool = define(metadata{
 			return out, err
 		}
 		out = SignificanceOutput{MeasureUsed: measureUsed(results), Correction: cmp.Or(in.Correction, byHolm), unit: results.Unit()}
-		byTopic, err := valuesByTopic(results, values)
-		switch {
-		case err != nil:
-		case in.Test == byBootstrap || in.Test == "" && len(byTopic.topics) == 0 && values[0].Resample != nil:
-			err = out.compareSamples(ctx, in, results.Runs, values)
-		default:
-			err = out.compareTopics(ctx, in, results, byTopic)
-		}
-		if err != nil {
+		if err := out.compare(ctx, in, results, values); err != nil {
 			return out, err
 		}
 		out.correctAll()

@@ -9,15 +9,44 @@ import (
 
 	"assay/functions/tools/inputs"
 	"assay/functions/tools/significance"
+	"assay/shared/lists"
+	"assay/shared/measure"
 	"assay/shared/plural"
 	"assay/shared/problem"
 )
 
+// compare compares the runs by their values or, where these are of all examples together, over samples.
+func (out *SignificanceOutput) compare(ctx context.Context, in SignificanceInput, results *inputs.Results, values []inputs.Values) error {
+	v, err := valuesByTopic(results, values)
+	switch {
+	case err != nil:
+		return err
+	case len(v.topics) > 0:
+		return out.compareTopics(ctx, in, results, v)
+	case values[0].Resample == nil:
+		return v.require(out.Measure, values, whyNone(results, values[0]))
+	case in.Test != "" && in.Test != byBootstrap:
+		which := ""
+		if in.Test == byMcNemar {
+			which = " that are 0 or 1"
+		}
+		return problem.InvalidMember("/test", "%s compares values by example%s, and %s has none: leave test out for the bootstrap, or name a "+
+			"measure that is a mean over examples, such as Accuracy or ExactMatch", in.Test, which, out.Measure)
+	}
+	out.Topics = values[0].Examples
+	all := make([]sampled, len(values))
+	for i, of := range values {
+		value := of.Measures[out.Measure]
+		if value == nil {
+			return problem.InvalidMember(fmt.Sprintf("/runs/%d", i), "has no value of %s: %s", out.Measure, of.Reasons[out.Measure])
+		}
+		all[i] = sampled{*value, of.Resample}
+	}
+	return out.compareSamples(ctx, in, results.Runs, all, v.hidden)
+}
+
 // compareTopics compares the runs by their values.
 func (out *SignificanceOutput) compareTopics(ctx context.Context, in SignificanceInput, results *inputs.Results, v topicValues) error {
-	if err := v.require(out.Measure); err != nil {
-		return err
-	}
 	if results.IsGeometric(out.Measure) {
 		return problem.InvalidMember("/measure", "%q is a geometric mean over the topics, of which tests of their values say nothing: compare "+
 			"by AP, whose values these are", out.Measure)
@@ -27,6 +56,9 @@ func (out *SignificanceOutput) compareTopics(ctx context.Context, in Significanc
 		return problem.InvalidMember("/runs", "have no topic in common: name runs with values for the same topics")
 	}
 	out.LeftOut = len(v.topics) - out.Topics
+	if in.Test == byBootstrap && !v.hidden {
+		return out.compareSamples(ctx, in, results.Runs, lists.Map(paired, meanSampled), false)
+	}
 	binary := !slices.ContainsFunc(paired, func(values []float64) bool { return !significance.Binary(values) })
 	switch {
 	case results.OfExamples() && binary:
@@ -91,24 +123,42 @@ func (out *SignificanceOutput) compareRounded(ctx context.Context, runs []*input
 	})
 }
 
-// compareSamples compares the runs by the measure over samples of the examples.
-func (out *SignificanceOutput) compareSamples(ctx context.Context, in SignificanceInput, runs []*inputs.Run, values []inputs.Values) error {
-	if values[0].Resample == nil {
-		return problem.InvalidMember("/test", "needs a truth of labels or numbers that you may read, and at most 10,000 examples: send one "+
-			"along with the runs, or compare by a measure that is a mean over examples")
+// sampled is a run that is measured on samples of topics or examples.
+type sampled struct {
+	value    float64 // on all
+	resample func(sample []int) *float64
+}
+
+// meanSampled is a run of which the mean of the values is measured.
+func meanSampled(values []float64) sampled {
+	return sampled{average(values), func(sample []int) *float64 {
+		sum := 0.0
+		for _, i := range sample {
+			sum += values[i]
+		}
+		return new(sum / float64(len(sample)))
+	}}
+}
+
+// compareSamples compares the runs over samples of topics or examples. Of values that are hidden it says as little as compareRounded, and
+// the same whatever seed, rounds and other runs are asked for.
+func (out *SignificanceOutput) compareSamples(ctx context.Context, in SignificanceInput, runs []*inputs.Run, all []sampled,
+	hidden bool) error {
+	count := len(runs)
+	if hidden {
+		count, in.Seed, in.Rounds = maxRuns, 0, 0
 	}
-	out.Test, out.Topics = byBootstrap, values[0].Examples
-	most := maxSampled / (len(runs) * out.Topics)
+	most := maxSampled / (count * out.Topics)
 	if in.Rounds > most {
 		return problem.InvalidMember("/rounds",
 			"there is time for %d samples of %s for %s: ask for no more, name fewer runs, or leave rounds out", most,
-			plural.Count(out.Topics, "example"), plural.Count(len(runs), "run"))
+			plural.Count(out.Topics, out.unit), plural.Count(count, "run"))
 	}
-	out.Rounds = min(cmp.Or(in.Rounds, significance.Rounds), most)
+	out.Test, out.Rounded, out.Rounds = byBootstrap, hidden, min(cmp.Or(in.Rounds, significance.Rounds), most)
 	samples := make([][]float64, len(runs))
 	err := significance.Samples(out.Topics, in.Seed, out.Rounds, func(sample []int) error {
 		for i := range samples {
-			samples[i] = append(samples[i], orNaN(values[i].Resample(sample)))
+			samples[i] = append(samples[i], orNaN(all[i].resample(sample)))
 		}
 		return ctx.Err()
 	})
@@ -116,19 +166,26 @@ func (out *SignificanceOutput) compareSamples(ctx context.Context, in Significan
 		return err
 	}
 	for i, r := range runs {
-		value := values[i].Measures[out.Measure]
-		if value == nil {
-			return problem.InvalidMember(fmt.Sprintf("/runs/%d", i), "has no value of %s: %s", out.Measure, values[i].Reasons[out.Measure])
-		}
 		interval, err := significance.SampleInterval(samples[i])
-		if err != nil {
-			return problem.InvalidMember(fmt.Sprintf("/runs/%d", i), "cannot be compared by %s over samples of its examples: %v", out.Measure, err)
+		if hidden {
+			interval, err = significance.SampleNormal(all[i].value, samples[i])
 		}
-		out.Runs = append(out.Runs, SignificanceRun{measuredRun(r), *value, interval})
+		if err != nil {
+			return problem.InvalidMember(fmt.Sprintf("/runs/%d", i), "cannot be compared by %s over samples of its %ss: %v", out.Measure,
+				out.unit, err)
+		}
+		out.Runs = append(out.Runs, SignificanceRun{measuredRun(r), all[i].value, interval})
 	}
 	return out.comparePairs(ctx, samples, func(p *SignificancePair, a, b []float64) {
-		p.Difference = out.Runs[p.First].Mean - out.Runs[p.Second].Mean
-		p.Reasons["cohensD"] = "the measure has no values by example"
+		x, y := all[p.First].value, all[p.Second].value
+		p.Difference = x - y
+		p.Reasons["cohensD"] = "the bootstrap compares no values of single " + out.unit + "s"
+		if hidden {
+			level, err := significance.NormalBootstrap(x, y, a, b)
+			level = significance.Level(level)
+			testResult(p, byBootstrap, &level, &level, err)
+			return
+		}
 		s, err := significance.PairedBootstrap(a, b)
 		p.Bootstrap = testResult(p, byBootstrap, &s, &s.P, err)
 	})
@@ -235,9 +292,9 @@ func testResult[R any](p *SignificancePair, test string, result *R, chance *floa
 
 // average is the mean of values, of which there are some.
 func average(values []float64) float64 {
-	sum := 0.0
+	var sum measure.Sum
 	for _, x := range values {
-		sum += x
+		sum.Add(x)
 	}
-	return sum / float64(len(values))
+	return sum.Total() / float64(len(values))
 }

@@ -241,7 +241,7 @@ const allSigns = 16
 func (out *SignificanceOutput) lowestP() float64 {
 	var least float64
 	switch {
-	case out.Test == byBootstrap:
+	case out.Test == byBootstrap && !out.Rounded:
 		least = 2 / float64(out.Rounds+1)
 	case out.Test != byRandomization:
 		return 0
@@ -358,7 +358,10 @@ func (out *SignificanceOutput) omittedTopics() string {
 
 // method says how p was found.
 func (out *SignificanceOutput) method() string {
-	exact := 0
+	exact, only := 0, ""
+	if out.Rounded {
+		only = "Others than the organizers are shown one test."
+	}
 	for _, p := range out.Pairs {
 		if p.Randomization != nil && p.Randomization.Exact {
 			exact++
@@ -366,10 +369,10 @@ func (out *SignificanceOutput) method() string {
 	}
 	drew := fmt.Sprintf("drew %d combinations of signs for each pair", out.Rounds)
 	switch {
-	case out.Rounded:
-		return "Others than the organizers are shown one test."
 	case out.Test == byBootstrap:
-		return fmt.Sprintf("The bootstrap measured the runs on %d samples of the examples.", out.Rounds)
+		return fmt.Sprintf("The bootstrap measured the runs on %d samples of the %ss. %s", out.Rounds, out.unit, only)
+	case out.Rounded:
+		return only
 	case exact == len(out.Pairs):
 		drew = "counted all combinations of signs"
 	case exact > 0:

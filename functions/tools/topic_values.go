@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"assay/functions/tools/inputs"
 	"assay/functions/tools/significance"
 	"assay/shared/lists"
+	"assay/shared/measure"
+	"assay/shared/plural"
 	"assay/shared/problem"
 )
 
@@ -70,13 +73,25 @@ func valuesByTopic(results *inputs.Results, values []inputs.Values) (v topicValu
 	return v, nil
 }
 
-// require returns the problem that there are no values of the measure.
-func (v topicValues) require(measure string) error {
+// require returns the problem that there are no values of the measure, with the reason, if it is known, or what to do.
+func (v topicValues) require(name string, values []inputs.Values, hint string) error {
 	if len(v.topics) > 0 {
 		return nil
 	}
-	return problem.InvalidMember("/measure", "%q has no values per topic or by example here: name a measure that is a mean over them; or "+
-		"send a truth of labels or numbers, for which significance compares by other measures too", measure)
+	return problem.InvalidMember("/measure", "%q has no values per topic or by example: %s", name,
+		cmp.Or(values[0].Reasons[measure.PerTopicReason], hint))
+}
+
+// whyNone says why a measure has neither values nor samples, or what to do.
+func whyNone(results *inputs.Results, v inputs.Values) string {
+	switch {
+	case v.Examples > measure.MaxExamples:
+		return fmt.Sprintf("there are %s, and runs are compared by other measures on up to %d", plural.Count(v.Examples, "example"),
+			measure.MaxExamples)
+	case results.Unit() == "example" && results.Truth == nil:
+		return "the ground truth has changed since the runs were evaluated. Try again once they are evaluated against the new one"
+	}
+	return "name a measure that is a mean over them"
 }
 
 // pairedP is the p of two runs on the topics that both have: of Student's t-test or, where the differences have no spread, of the

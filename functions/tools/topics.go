@@ -92,7 +92,7 @@ var topicsTool = define(metadata{
 			}
 			v, err := valuesByTopic(results, values)
 			if err == nil {
-				err = v.require(out.Measure)
+				err = v.require(out.Measure, values, "name a measure that is a mean over them, or compare the runs by the tool significance")
 			}
 			switch {
 			case err != nil:

@@ -13,7 +13,8 @@
 //
 //   - The interval of a mean by the normal distribution, with ends of few digits. Of values 0 and 1 it follows from the mean
 //     and their number. Of errors it adds their spread, with too few digits to carry many numbers at once. A bootstrap would
-//     reveal by many seeds which examples have which values, because what each seed draws is known.
+//     reveal by many seeds which examples have which values, because what each seed draws is known. Of a measure of all examples together,
+//     such as macro F1, the spread is that over samples which depend on nothing but how many examples there are.
 //   - For a pair of runs, p of one test, rounded up to one of seven levels before it is corrected. McNemar's counts, the statistic of a
 //     t-test, Cohen's d and exact p give the number of examples on which two runs differ: for crafted runs as much as the score of another
 //     run, so that n runs of a team would tell as much as n²/2, and no quota of runs would bound that. A level is at most 2.8 bits, and

@@ -32,8 +32,9 @@ func Hides(kind string, roles access.Role) bool {
 	return e == nil || !e.SafePerTopic
 }
 
-// Computed are the values per topic of a result that was computed for a caller who may read the truth, or brought it along.
-func Computed(r measure.Result) Topics { return Topics{all: r.PerTopic, classes: r.Classes} }
+// Computed are the values per topic of a result that was computed for a caller, from whom they are hidden unless the caller may read the
+// truth, or brought it along.
+func Computed(r measure.Result, hidden bool) Topics { return Topics{r.PerTopic, r.Classes, hidden} }
 
 // Hidden reports whether the caller is shown none of them, so that what is computed of them must not tell single ones.
 func (t Topics) Hidden() bool { return t.hidden }

@@ -107,6 +107,7 @@ func (resolver *Resolver) unpackInline(ctx context.Context, pointer string, file
 type source struct {
 	pointer string // to the reference
 	inline  bool
+	hidden  bool // the caller must not be told what is in the files
 	files   []evaluator.File
 }
 
@@ -124,6 +125,9 @@ func (s *source) FilePointer(name string) string {
 
 // CheckDiagnostics is the problem of files that have errors; nil when the diagnostics have none.
 func (s *source) CheckDiagnostics(diagnostics []measure.Diagnostic) error {
+	if s.hidden && measure.HasErrors(diagnostics) {
+		return problem.InvalidMember(s.pointer, "cannot be read any more as when it was evaluated: ask the organizers to look")
+	}
 	return problem.Check(record.Faults(diagnostics, s.FilePointer))
 }
 

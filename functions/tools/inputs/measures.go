@@ -67,8 +67,8 @@ func (r *Results) matchMeasures(asked ResultsRequest) (unknown problem.Fields) {
 			pointer = fmt.Sprintf("%s/%d", asked.MeasurePointer, i)
 		}
 		unknown.Add(pointer,
-			"%q is none of those that the runs were evaluated with: %s. Others can be computed against a truth that you send, or by the organizers",
-			name, strings.Join(e.Columns, ", "))
+			"%q is none of those that the runs were evaluated with: %s. Name one of these; others can be computed by the organizers, and by "+
+				"who may read the runs and sends a truth along", name, strings.Join(e.Columns, ", "))
 	}
 	return unknown
 }

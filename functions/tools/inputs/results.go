@@ -2,6 +2,7 @@ package inputs
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"assay/shared/access"
@@ -24,8 +25,9 @@ type ResultsRequest struct {
 	One bool
 	// WithFiles says that the files of the runs are to be read as well.
 	WithFiles bool
-	// ByExample says that the one measure is wanted by example, or over samples of them: one that the evaluations have no such values
-	// of is computed against the truth of the dataset, if the caller may read it.
+	// ByExample says that the one measure is wanted by example, or over samples of them: one of the evaluations' that these have no such
+	// values of is computed again, against the truth of the dataset. Who may not read that, or the runs, must be told no more than what
+	// all may know who see the evaluations: package evaluation says what that is.
 	ByExample bool
 }
 
@@ -87,6 +89,8 @@ func (resolver *Resolver) Results(ctx context.Context, asked ResultsRequest) (*R
 			return r, err
 		}
 		asked.Measures = r.Measures
+		err = r.computeAgain(ctx, asked)
+		return r, err
 	}
 	if r.Truth, err = resolver.DatasetTruth(ctx, r.Runs); err != nil {
 		return nil, err
@@ -95,23 +99,38 @@ func (resolver *Resolver) Results(ctx context.Context, asked ResultsRequest) (*R
 		return r, problem.Check(unknown)
 	}
 	if !asked.WithFiles { // organizers may read both; others may read a truth that is public, and not the files of the runs
-		withFiles, err := resolver.Runs(ctx, "/runs", asked.Runs)
-		if problem.NotFound.Is(err) && len(unknown) == 0 {
-			r.Truth = nil
-			return r, nil
-		}
-		if err != nil {
+		if r.Runs, err = resolver.Runs(ctx, "/runs", asked.Runs); err != nil {
 			return nil, err
 		}
-		r.Runs = withFiles
 	}
 	err = r.checkMeasures(asked)
 	return r, err
 }
 
+// computeAgain has the values of the evaluations computed, on behalf of a caller who need not be able to read the runs and the truth.
+func (r *Results) computeAgain(ctx context.Context, asked ResultsRequest) (err error) {
+	before := r.resolver.dependencies
+	if r.Truth, err = r.resolver.datasetTruth(ctx, r.Runs, r.TruthVersion); err != nil || r.Truth == nil {
+		return err
+	}
+	hidden := r.Truth.hidden || slices.ContainsFunc(r.Runs, func(run *Run) bool { return !readsFiles(run.item, run.roles) })
+	r.Truth.hidden = hidden
+	for _, run := range r.Runs {
+		run.EvaluationID, run.hidden = "", hidden
+	}
+	if err := r.resolver.openFiles(ctx, r.Runs); err != nil {
+		return err
+	}
+	if hidden { // the entity tag must not confirm guesses of digests; the evaluations say which files these are
+		r.resolver.dependencies = before
+		r.resolver.addDependency("truth %d", r.Truth.version)
+	}
+	return r.checkMeasures(asked)
+}
+
 // hasValues reports whether the evaluations have what is asked for, as far as the first of them tells.
 func (r *Results) hasValues(ctx context.Context, asked ResultsRequest) (has bool, err error) {
-	if !asked.ByExample || !r.OfExamples() {
+	if !asked.ByExample || r.Unit() == topic {
 		return true, nil
 	}
 	err = r.resolver.forEachTopics(ctx, r.storedOf(r.Runs[:1]), func(_ int, topics evaluation.Topics) error {
@@ -124,13 +143,19 @@ func (r *Results) hasValues(ctx context.Context, asked ResultsRequest) (has bool
 // OfExamples reports whether values are of single examples that tell the truth, and not of topics.
 func (r *Results) OfExamples() bool { return evaluation.Hides(string(r.kind), 0) }
 
-// Unit is what values are of.
-func (r *Results) Unit() string {
-	if e := measure.EvaluatorOf(r.kind); e != nil && e.Formats[0] != measure.TRECRun {
-		return "example"
+// What values are of.
+const topic, example = "topic", "example"
+
+func unitOf(kind string) string {
+	k := measure.Kind(kind)
+	if k.Ranks() || measure.EvaluatorOf(k) == nil {
+		return topic
 	}
-	return "topic"
+	return example
 }
+
+// Unit is what values are of.
+func (r *Results) Unit() string { return unitOf(string(r.kind)) }
 
 // seesValues reports whether a caller with the roles may have the values of a run. A caller who sees a run, and would see its values, is
 // shown that it has none yet; where they are hidden, so is whether there are any.
@@ -236,8 +261,8 @@ func (r *Results) Values(ctx context.Context) ([]Values, error) {
 		if err != nil {
 			return nil, err
 		}
-		all[i] = Values{Measures: e.Result.Measures, Reasons: e.Result.Reasons, Topics: evaluation.Computed(e.Result), Diagnostics: e.Diagnostics,
-			Resample: e.Resample, Examples: e.Examples}
+		all[i] = Values{Measures: e.Result.Measures, Reasons: e.Result.Reasons, Diagnostics: e.Diagnostics,
+			Topics: evaluation.Computed(e.Result, r.Truth.hidden && r.OfExamples()), Resample: e.Resample, Examples: e.Examples}
 	}
 	return all, nil
 }

@@ -81,21 +81,25 @@ func (resolver *Resolver) runsWithFiles(ctx context.Context, pointers []string, 
 	if err != nil {
 		return nil, err
 	}
+	return runs, resolver.openFiles(ctx, runs)
+}
+
+// openFiles gathers the files of those runs that the platform holds.
+func (resolver *Resolver) openFiles(ctx context.Context, runs []*Run) (err error) {
 	for _, r := range runs {
-		if r.item == nil {
-			continue
-		}
 		switch {
+		case r.item == nil:
+			continue
 		case len(r.item.Files) == 0:
-			return nil, problem.InvalidMember(r.pointer, "the run has no files yet: it is %s", r.item.State)
+			return problem.InvalidMember(r.pointer, "the run has no files yet: it is %s", r.item.State)
 		case !record.AllStored(r.item.Files):
-			return nil, problem.InvalidMember(r.pointer, "files of the run have not arrived yet")
+			return problem.InvalidMember(r.pointer, "files of the run have not arrived yet")
 		}
 		if r.files, err = resolver.storedFiles(ctx, record.HolderRuns, r.ID, r.item.Files); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return runs, nil
+	return nil
 }
 
 func readsFiles(r *record.RunItem, roles access.Role) bool {

@@ -64,8 +64,8 @@ func (resolver *Resolver) Truth(ctx context.Context, pointer string, ref TruthRe
 			return nil, err
 		}
 		if !mayUseTruth(item, truth, roles) {
-			return nil, problem.Forbidden.New("Only its organizers may use the truth of this dataset. Send one of your own in the files of %s; a "+
-				"tool that can do without has the values that runs were published with.", pointer[1:])
+			return nil, problem.Forbidden.New("Only its organizers may use the truth of this dataset. Leave %[1]s out for the values that runs of "+
+				"the platform were evaluated with, where the tool can do without; or send one of your own in the files of %[1]s.", pointer[1:])
 		}
 		return resolver.truthOf(ctx, pointer, item, truth)
 	}
@@ -88,19 +88,28 @@ func (resolver *Resolver) Judgments(ctx context.Context, ref *TruthReference, ru
 
 // DatasetTruth is the truth of the dataset that all the runs are on, if the caller may read it; else nil.
 func (resolver *Resolver) DatasetTruth(ctx context.Context, runs []*Run) (*Truth, error) {
+	return resolver.datasetTruth(ctx, runs, 0)
+}
+
+// datasetTruth is DatasetTruth, which is hidden from one who may not read it, and not nil, if it has that version.
+func (resolver *Resolver) datasetTruth(ctx context.Context, runs []*Run, version int64) (*Truth, error) {
 	id := commonDataset(runs)
 	if id == "" {
 		return nil, nil
 	}
 	item, truth, roles, err := resolver.dataset(ctx, runs[0].pointer, id)
-	if problem.NotFound.Is(err) || err == nil &&
-		(!mayUseTruth(item, truth, roles) || truth == nil || item.Evaluator.Kind == record.EvaluatorWorker) {
+	if problem.NotFound.Is(err) || err == nil && (truth == nil || item.Evaluator.Kind == record.EvaluatorWorker ||
+		truth.Number != version && !mayUseTruth(item, truth, roles)) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return resolver.truthOf(ctx, runs[0].pointer, item, truth)
+	t, err := resolver.truthOf(ctx, runs[0].pointer, item, truth)
+	if err == nil {
+		t.hidden = !mayUseTruth(item, truth, roles)
+	}
+	return t, err
 }
 
 // mayUseTruth reports whether one who has the roles may use the truth of the dataset; nil: the one that it has yet to get.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 
 	"assay/functions/tools/percentile"
 )
@@ -38,29 +39,45 @@ func Samples(n int, seed uint64, rounds int, do func(sample []int) error) error 
 // SampleInterval is the percentile interval at 95 % of a value over samples of examples, of which some may be NaN: the measure is not
 // defined for these samples.
 func SampleInterval(values []float64) (Interval, error) {
-	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
-	if len(values) < minSamples {
-		return Interval{}, fmt.Errorf("%w: they are defined for %d samples, and %d are needed", ErrUndefined, len(values), minSamples)
+	values, err := defined(values)
+	if err != nil {
+		return Interval{}, err
 	}
 	slices.Sort(values)
 	return Interval{percentile.Of(values, 0.025), percentile.Of(values, 0.975)}, nil
+}
+
+// defined are the values that are numbers, which are enough.
+func defined(values []float64) ([]float64, error) {
+	values = slices.DeleteFunc(slices.Clone(values), math.IsNaN)
+	if len(values) < minSamples {
+		return nil, fmt.Errorf("%w: they are defined for too few samples, and %d are needed", ErrUndefined, minSamples)
+	}
+	return values, nil
+}
+
+// sampleDifferences are a[i] - b[i] where both are numbers, exactly 0 where that is rounding.
+func sampleDifferences(a, b []float64) ([]float64, error) {
+	d := make([]float64, len(a))
+	for i := range a {
+		if d[i] = a[i] - b[i]; math.Abs(d[i]) <= Rounding([]float64{a[i], b[i]}) {
+			d[i] = 0
+		}
+	}
+	return defined(d)
 }
 
 // PairedBootstrap compares runs by a measure that need be no mean, from its values a[i] and b[i] over the same samples of examples (B.
 // Efron, R. J. Tibshirani, An introduction to the bootstrap, 1993, section 15.4): p is that of the level at which the percentile interval
 // of the difference ends at 0, where the values as they are count as one more, as for Randomization.
 func PairedBootstrap(a, b []float64) (Resampled, error) {
-	var d []float64
+	d, err := sampleDifferences(a, b)
+	if err != nil {
+		return Resampled{}, err
+	}
 	var notAbove, notBelow int
-	for i := range a {
-		x := a[i] - b[i]
-		if math.IsNaN(x) {
-			continue
-		}
-		if math.Abs(x) <= Rounding([]float64{a[i], b[i]}) {
-			x = 0
-		}
-		if d = append(d, x); x <= 0 {
+	for _, x := range d {
+		if x <= 0 {
 			notAbove++
 		}
 		if x >= 0 {
@@ -68,11 +85,18 @@ func PairedBootstrap(a, b []float64) (Resampled, error) {
 		}
 	}
 	interval, err := SampleInterval(d)
-	if err != nil {
-		return Resampled{}, err
-	}
 	p := 2 * float64(min(notAbove, notBelow)+1) / float64(len(d)+1)
-	return Resampled{len(d), interval, min(1, p)}, nil
+	return Resampled{len(d), interval, min(1, p)}, err
+}
+
+// NormalBootstrap is the p of two runs whose values of a measure are x and y, by the normal distribution with the spread of the difference
+// over the samples of PairedBootstrap. It says less of single samples, and is not bounded by their number.
+func NormalBootstrap(x, y float64, a, b []float64) (p float64, err error) {
+	d, err := sampleDifferences(a, b)
+	if err != nil || math.Abs(x-y) <= Rounding([]float64{x, y}) {
+		return 1, err
+	}
+	return math.Erfc(math.Abs(x-y) / newMoments(d).deviation / math.Sqrt2), nil
 }
 
 // levels are those that Level rounds up to. Seven of them are few enough to tell little, and reach down to what corrections for
@@ -90,30 +114,42 @@ func Level(p float64) float64 {
 }
 
 // Normal is the interval of the mean at 95 % by the normal distribution, which says no more of the values than their mean and their
-// spread. Its ends lie at most a hundredth of its width further out, so that they have few digits. It needs two values.
+// spread. It is rounded, and needs two values.
 func Normal(values []float64) (Interval, error) {
 	if len(values) < 2 {
 		return Interval{}, fmt.Errorf("%w: there is no spread without two values", ErrUndefined)
 	}
-	m, size := mean(values), 0.0
-	for _, x := range values {
-		size = max(size, math.Abs(x-m))
+	m := newMoments(values)
+	return normalInterval(m.mean, m.deviation/math.Sqrt(float64(len(values))))
+}
+
+// SampleNormal is the interval of a value at 95 % by the normal distribution, with its spread over samples. It is rounded.
+func SampleNormal(value float64, samples []float64) (Interval, error) {
+	samples, err := defined(samples)
+	if err != nil {
+		return Interval{}, err
 	}
-	if size == 0 {
+	return normalInterval(value, newMoments(samples).deviation)
+}
+
+// normalInterval has ends that lie at most a hundredth of its width further out, so that they have few digits.
+func normalInterval(m, deviation float64) (Interval, error) {
+	if deviation == 0 {
 		return Interval{m, m}, nil
 	}
-	squares := 0.0
-	for _, x := range values {
-		y := (x - m) / size
-		squares += y * y
-	}
-	n := float64(len(values))
 	const normal975 = 1.959963984540054
-	half := normal975 * size * math.Sqrt(squares/(n-1)/n)
-	step := math.Pow(10, math.Floor(math.Log10(2*half))-2)
-	i := Interval{math.Floor((m-half)/step) * step, math.Ceil((m+half)/step) * step}
+	half := normal975 * deviation
+	exponent := int(math.Floor(math.Log10(2*half))) - 2
+	step := math.Pow10(exponent)
+	i := Interval{decimal(math.Floor((m-half)/step), exponent), decimal(math.Ceil((m+half)/step), exponent)}
 	if !(i.Low <= m && m <= i.High) || math.IsInf(i.Low, 0) || math.IsInf(i.High, 0) {
 		return Interval{}, fmt.Errorf("%w: they are too small or too large to be squared", ErrUndefined)
 	}
 	return i, nil
+}
+
+// decimal is n times a power of ten, as near as a float64 can be.
+func decimal(n float64, exponent int) float64 {
+	x, _ := strconv.ParseFloat(strconv.FormatFloat(n, 'f', 0, 64)+"e"+strconv.Itoa(exponent), 64) // infinite when it is too large
+	return x
 }

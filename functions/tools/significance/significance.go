@@ -67,7 +67,7 @@ func CohensD(a, b []float64) (float64, error) {
 	return d.mean / d.deviation, nil
 }
 
-// moments are the mean of differences and their standard deviation, which is above 0.
+// moments are the mean of values and their standard deviation, with n - 1 in the divisor of the variance.
 type moments struct{ mean, deviation float64 }
 
 func momentsOf(a, b []float64) (moments, error) {
@@ -81,22 +81,29 @@ func momentsOf(a, b []float64) (moments, error) {
 	if slices.Max(d)-slices.Min(d) <= rounding {
 		return moments{}, fmt.Errorf("%w: all differences are %.10g, so they have no spread to compare them with", ErrUndefined, d[0])
 	}
-	// Differences are divided by the largest, so that no square is too large or too small for a float64.
-	scale := 0.0
-	for _, x := range d {
-		scale = max(scale, math.Abs(x))
+	m := newMoments(d)
+	if !(m.deviation > 0) || math.IsInf(m.deviation, 0) {
+		return moments{}, fmt.Errorf("%w: the differences are too small or too large to be squared", ErrUndefined)
 	}
-	m := mean(d)
+	return m, nil
+}
+
+// newMoments are those of values, of which there are two. Deviations are divided by the largest, so that no square is too large or too
+// small for a float64.
+func newMoments(values []float64) moments {
+	m, scale := mean(values), 0.0
+	for _, x := range values {
+		scale = max(scale, math.Abs(x-m))
+	}
+	if scale == 0 {
+		return moments{mean: m}
+	}
 	var squares measure.Sum
-	for _, x := range d {
+	for _, x := range values {
 		y := (x - m) / scale
 		squares.Add(y * y)
 	}
-	deviation := scale * math.Sqrt(squares.Total()/float64(len(d)-1))
-	if deviation == 0 || math.IsInf(deviation, 0) {
-		return moments{}, fmt.Errorf("%w: the differences are too small or too large to be squared", ErrUndefined)
-	}
-	return moments{m, deviation}, nil
+	return moments{m, scale * math.Sqrt(squares.Total()/float64(len(values)-1))}
 }
 
 // Rounding is how far values may lie apart that are the same but for rounding: 1e-12 of the largest size among them. That

@@ -26,6 +26,7 @@ var spansEvaluator = EvaluatorKind{
 	Truth:        "The true spans of each text, or the true tags of its tokens, written as runs are.",
 	Formats:      []string{CoNLL, JSONL},
 	ValueField:   "spans",
+	HasLabels:    true,
 	Defaults:     []string{"F1(average=micro)", "Precision(average=micro)", "Recall(average=micro)"},
 	Families: []Family{
 		{Name: "F1", Cutoff: NoCutoff, Parameters: matching, oneOf: averageOrType, HigherIsBetter: true,

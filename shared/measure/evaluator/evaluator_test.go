@@ -42,6 +42,11 @@ var textSettings = evaluator.Settings{
 	Format: measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label"},
 }
 
+var spansSettings = evaluator.Settings{
+	Kind: measure.Spans, Measures: []string{"F1(average=micro)", "DocumentIoU"},
+	Format: measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "label"},
+}
+
 var multilabelSettings = evaluator.Settings{
 	Kind: measure.Multilabel, Measures: []string{"ExactMatch", "F1(average=samples)"},
 	Format: measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "label", Separator: " "},
@@ -300,7 +305,7 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 		s.Format.Kind, s.Format.Separator = kind, separator
 		return s
 	}
-	spansSettings := evaluator.Settings{Kind: measure.Spans, Measures: []string{"F1(average=micro,scheme=IOB2)"},
+	tagsSettings := evaluator.Settings{Kind: measure.Spans, Measures: []string{"F1(average=micro,scheme=IOB2)"},
 		Format: measure.Format{Kind: measure.CoNLL}}
 	unknown := retrievalSettings
 	unknown.Kind = "worker"
@@ -332,9 +337,9 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 		"separator of tabs": {separated(multilabelSettings, "csv", "\t"), nil},
 		"one field for both": {format(regressionSettings, "jsonl", "y", "y"), []string{
 			"/runFormat/valueField must be another field than idField"}},
-		"fields of conll": {format(spansSettings, "conll", "", "spans"), []string{
+		"fields of conll": {format(tagsSettings, "conll", "", "spans"), []string{
 			"/runFormat/valueField the fields of conll have no names: leave it out"}},
-		"a scheme of spans of characters": {format(spansSettings, "jsonl", "id", "spans"), []string{
+		"a scheme of spans of characters": {format(tagsSettings, "jsonl", "id", "spans"), []string{
 			"/evaluator/measures/0 scheme goes with the format conll alone: leave it out"}},
 		"no measures": {measures(regressionSettings), []string{"/evaluator/measures needs at least one measure"}},
 		"measures": {measures(regressionSettings, "MAE", "mae", "F1", "MAE"), []string{

@@ -57,7 +57,8 @@ func shownBlinded(t *rapid.T, s evaluator.Settings, truth, run string, p public)
 func TestSafeDiagnostics_DoNotDependOnTheTruth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		settings := rapid.SampledFrom([]evaluator.Settings{retrievalSettings, classificationSettings, regressionSettings,
-			clusteringSettings, textSettings, multilabelSettings, probabilitiesSettings}).Draw(t, "settings")
+			clusteringSettings, textSettings, multilabelSettings, probabilitiesSettings,
+			spansSettings}).Draw(t, "settings")
 		id := rapid.SampledFrom([]string{"1", "2", "3", "4", "5"})
 		text := map[measure.Kind]struct{ header, truth, run, inputs string }{
 			measure.Retrieval:      {"", "%[1]s 0 d%[2]s 1\n", "%[1]s Q0 d%[2]s 1 1 tag\n", "%s\ta topic\n"},
@@ -66,7 +67,9 @@ func TestSafeDiagnostics_DoNotDependOnTheTruth(t *testing.T) {
 			measure.Text:           {"id,label\n", "%s,%s\n", "%s,%s\n", "{\"id\":%q,\"text\":\"an item\"}\n"},
 			measure.Probabilities:  {"id,label\n", "%s,%s\n", "%s,0.%s\n", "{\"id\":%q,\"text\":\"an item\"}\n"},
 			measure.Multilabel:     {"id,label\n", "%[1]s,%[2]s 1%[2]s\n", "%[1]s,%[2]s 1%[2]s\n", "{\"id\":%q,\"text\":\"an item\"}\n"},
-			measure.Regression:     {"", "{\"id\":%s,\"y\":%s}\n", "{\"id\":%s,\"y\":%s}\n", "{\"id\":%s}\n"},
+			measure.Spans: {"", `{"id":%q,"label":[{"start":0,"end":1,"type":%q}]}` + "\n", `{"id":%q,"label":[{"start":0,"end":1,"type":%q}]}` + "\n",
+				"{\"id\":%q,\"text\":\"an item\"}\n"},
+			measure.Regression: {"", "{\"id\":%s,\"y\":%s}\n", "{\"id\":%s,\"y\":%s}\n", "{\"id\":%s}\n"},
 		}[settings.Kind]
 		p := public{ids: rapid.Bool().Draw(t, "ids are public"), labels: rapid.Bool().Draw(t, "labels are public")}
 		for _, i := range rapid.SliceOfN(id, 0, 4).Draw(t, "inputs") {

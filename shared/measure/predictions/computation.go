@@ -100,11 +100,6 @@ func (t *Truth) withMeasures(asked []measure.Measure, evaluate evaluateFiles) *m
 	}
 }
 
-// KnownIDs is what the ids say of a run.
-func (t *Truth) KnownIDs() *measure.Known {
-	return &measure.Known{Compare: t.Known(true, false).compare}
-}
-
 // compare reports how a run departs from what is known.
 func (t *Truth) compare(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
 	var report measure.Report

@@ -236,17 +236,13 @@ func readSentences(ctx context.Context, asked []measure.Measure, files []measure
 	if err := truth.read(ctx, files); err != nil {
 		return nil, nil, err
 	}
-	return &measure.Truth{
-		Bytes:  truth.bytes(),
-		Topics: topics(asked, truth.count()),
-		Known:  func(bool, bool) *measure.Known { return nil },
-		Evaluate: func(ctx context.Context, files []measure.File) (*measure.Evaluation, error) {
-			return evaluate(asked, func(report *measure.Report) (documents, error) {
-				run := newSentences(truth.types.ofRun(), report)
-				run.truth, run.checks = truth, truth.checks
-				err := run.read(ctx, files)
-				return truth.documents(run), err
-			})
-		},
-	}, truth.types.names, nil
+	return newTruth(asked, truth.count(), truth.bytes(), func(ctx context.Context, tokens, types bool, files []measure.File,
+		report *measure.Report) (documents, error) {
+		run := newSentences(truth.types.ofRun(types), report)
+		if run.checks = truth.checks; tokens {
+			run.truth = truth
+		}
+		err := run.read(ctx, files)
+		return truth.documents(run), err
+	}), truth.types.names, nil
 }

@@ -137,25 +137,21 @@ func readTexts(ctx context.Context, format measure.Format, asked []measure.Measu
 	if err != nil {
 		return nil, nil, err
 	}
-	return &measure.Truth{
-		Bytes:  items.Bytes() + int64(12*cap(truth.list)+8*cap(truth.places)+truth.types.bytes()),
-		Topics: topics(asked, items.Len()),
-		Known: func(ids, _ bool) *measure.Known {
-			if !ids {
-				return nil
-			}
-			return items.KnownIDs()
-		},
-		Evaluate: func(ctx context.Context, files []measure.File) (*measure.Evaluation, error) {
-			return evaluate(asked, func(report *measure.Report) (documents, error) {
-				run := &texts{types: truth.types.ofRun(), report: report, field: format.ValueField, places: make([]place, items.Len())}
-				err := items.ReadRunArrays(ctx, run.take, files, report)
-				return documents{items.Len(), run.types.names, items.ID, func(_ string, i int) (actual, predicted []span) {
-					return truth.at(i), run.at(i)
-				}}, err
-			})
-		},
-	}, truth.types.names, nil
+	bytes := items.Bytes() + int64(12*cap(truth.list)+8*cap(truth.places)+truth.types.bytes())
+	return newTruth(asked, items.Len(), bytes, func(ctx context.Context, ids, types bool, files []measure.File,
+		report *measure.Report) (documents, error) {
+		run := &texts{types: truth.types.ofRun(types), report: report, field: format.ValueField}
+		var err error
+		if ids {
+			run.places = make([]place, items.Len())
+			err = items.ReadRunArrays(ctx, run.take, files, report)
+		} else {
+			_, err = predictions.ReadArrays(ctx, format, run.take, files, report)
+		}
+		return documents{items.Len(), run.types.names, items.ID, func(_ string, i int) (actual, predicted []span) {
+			return truth.at(i), run.at(i)
+		}}, err
+	}), truth.types.names, nil
 }
 
 // at has the spans of a document.

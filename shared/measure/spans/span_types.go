@@ -26,8 +26,11 @@ type types struct {
 
 func newTypes() *types { return &types{codes: map[string]int32{}, limit: MaxTypes} }
 
-// ofRun returns the types for reading a run.
-func (t *types) ofRun() *types {
+// ofRun returns the types for reading a run, which are compared with those of the truth or not.
+func (t *types) ofRun(compared bool) *types {
+	if !compared {
+		return newTypes()
+	}
 	return &types{slices.Clone(t.names), maps.Clone(t.codes), len(t.names), make([]bool, len(t.names)), 0, t.limit}
 }
 
@@ -48,7 +51,7 @@ func (t *types) code(name []byte, report *measure.Report, file string, line int)
 		return code, ""
 	}
 	if t.truth > 0 {
-		list := t.names[:t.truth]
+		list := slices.Sorted(slices.Values(t.names[:t.truth])) // their order in the truth is not public
 		cause := ""
 		if len(t.names) < t.truth+measure.MaxDiagnostics {
 			cause = mismatch.Explain([]string{string(name)}, slices.Values(list))

@@ -79,20 +79,37 @@ func readTruth(ctx context.Context, format measure.Format, asked []measure.Measu
 	return readTexts(ctx, format, asked, files, report)
 }
 
-// evaluate measures a run that read reads.
-func evaluate(asked []measure.Measure, read func(*measure.Report) (documents, error)) (*measure.Evaluation, error) {
-	return measure.Evaluate(func(report *measure.Report) (e measure.Evaluation, err error) {
-		d, err := read(report)
-		if err != nil || report.Failed() {
-			return e, err
-		}
-		e.Result = d.evaluate(asked)
-		// Of more documents, the run would take memory as long as the evaluation is there.
-		if e.Examples = d.count; e.Examples <= measure.MaxExamples && ofDocuments[asked[0].Name] == nil {
-			e.Resample = d.resampler(asked[0])
-		}
-		return e, nil
-	})
+// newTruth returns a truth of so many documents. A run is read to be compared with their ids or tokens, with the types, or with both.
+func newTruth(asked []measure.Measure, count int, size int64,
+	read func(ctx context.Context, ids, types bool, files []measure.File, report *measure.Report) (documents, error)) *measure.Truth {
+	return &measure.Truth{
+		Bytes:  size,
+		Topics: topics(asked, count),
+		Known: func(ids, types bool) *measure.Known {
+			if !ids && !types {
+				return nil
+			}
+			return &measure.Known{Compare: func(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
+				var report measure.Report
+				_, err := read(ctx, ids, types, files, &report)
+				return report.Diagnostics(), err
+			}}
+		},
+		Evaluate: func(ctx context.Context, files []measure.File) (*measure.Evaluation, error) {
+			return measure.Evaluate(func(report *measure.Report) (e measure.Evaluation, err error) {
+				d, err := read(ctx, true, true, files, report)
+				if err != nil || report.Failed() {
+					return e, err
+				}
+				e.Result = d.evaluate(asked)
+				// Of more documents, the run would take memory as long as the evaluation is there.
+				if e.Examples = d.count; e.Examples <= measure.MaxExamples && ofDocuments[asked[0].Name] == nil {
+					e.Resample = d.resampler(asked[0])
+				}
+				return e, nil
+			})
+		},
+	}
 }
 
 // resampler returns what measures samples of the documents, which are compared once, for the first sample.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -253,18 +252,33 @@ func TestReadTruth_WarnsOfTypesThatItLacks(t *testing.T) {
 		` warning: F1(type=PERS) has no value for any run, since no span of the truth has the type "PERS"; check how the type is written`)
 }
 
-// TestTruth_KnowsIDsOfDocumentsAlone: sentences have none.
-func TestTruth_KnowsIDsOfDocumentsAlone(t *testing.T) {
-	if read(t, conll, "a O\n", "DocumentF1").Known(true, true) != nil {
-		t.Error("sentences have ids")
-	}
-	truth := read(t, jsonl, `{"id": "a", "spans": []}`, "DocumentF1")
-	if truth.Known(false, true) != nil {
-		t.Error("types are compared")
-	}
-	found, err := truth.Known(true, false).Compare(t.Context(), measuretest.File("run", `{"id": "b", "spans": [{"start": 0, "end": 4}]}`))
-	if err != nil || !slices.ContainsFunc(measuretest.Lines(found), func(line string) bool { return strings.Contains(line, `no id "b"`) }) {
-		t.Error(measuretest.Lines(found), err)
+// TestTruth_KnowsWhatIsPublic compares runs with ids or tokens, with types, or with both.
+func TestTruth_KnowsWhatIsPublic(t *testing.T) {
+	const type2 = `run:1 warning: the truth has no type "C" but "A", "B"; every prediction of it counts as wrong`
+	for _, test := range []struct {
+		format      measure.Format
+		ids, types  bool
+		truth, run  string
+		diagnostics []string
+	}{
+		{conll, true, false, "a B-B\nb B-A\n", "a B-C\nc B-A\n", []string{
+			`run:2 error: the token "c" where the truth has the token "b", at token 2 of sentence 1; expected…`}},
+		{conll, false, true, "a B-B\nb B-A\n", "a B-C\n\nc B-A\n", []string{type2}},
+		{conll, true, true, "a B-B\nb B-A\n", "a B-C\n", []string{type2, `run:1 error: the sentence ends where the truth has the token "b"…`}},
+		{jsonl, true, false, `{"id": "a", "spans": []}`, `{"id": "b", "spans": [{"start": 0, "end": 4, "type": "C"}]}`, []string{
+			`run:1 error: the truth has no id "b"…`}},
+		{jsonl, false, true, `{"id": "a", "spans": [{"start": 0, "end": 1, "type": "B"}, {"start": 0, "end": 1, "type": "A"}]}`,
+			`{"id": "b", "spans": [{"start": 0, "end": 4, "type": "C"}]}`, []string{type2}},
+	} {
+		truth := read(t, test.format, test.truth, "DocumentF1")
+		if truth.Known(false, false) != nil {
+			t.Error("something is known where nothing is public")
+		}
+		found, err := truth.Known(test.ids, test.types).Compare(t.Context(), measuretest.File("run", test.run))
+		if err != nil {
+			t.Fatal(err)
+		}
+		measuretest.Expect(t, found, test.diagnostics...)
 	}
 }
 

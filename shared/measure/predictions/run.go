@@ -307,12 +307,17 @@ func least(all iter.Seq[string]) []string {
 	return list
 }
 
-// compareLabels reports a run of which no label is known.
+// compareLabels reports a run of which no label is known, or that has scores for classes but not for all of the truth.
 func (r *Run) compareLabels(report *measure.Report) {
 	known := slices.Sorted(slices.Values(r.truth.labels.names))
+	without := slices.DeleteFunc(slices.Clone(known), func(name string) bool {
+		return len(r.scores.names) == 0 || r.used[r.truth.labels.codes[name]]
+	})
 	if n := len(r.added.names); n > 0 && n == r.distinct && r.truth.values != Clusters && len(known) > 0 {
 		report.Errorf(r.places.files[0], 0, "none of the labels predicted (%s) is among the %d of the truth (%s); check the field %q%s",
 			fields.JoinFirst(r.added.names, n), len(known), fields.JoinFirst(known, len(known)), r.truth.format.ValueField,
 			cmp.Or(r.separator, mismatch.Explain(r.added.names, slices.Values(known))))
+	} else if n := len(without); n > 0 {
+		report.Warnf(r.places.files[0], 0, "the run has scores for classes, but none for %s of the truth", fields.JoinFirst(without, n))
 	}
 }

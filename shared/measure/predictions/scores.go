@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"assay/shared/lists"
 	"assay/shared/measure/fields"
 	"assay/shared/plural"
 )
@@ -78,15 +79,17 @@ type scores struct {
 	names   []string
 	codes   []int32
 	columns map[string]int
+	// Whether those of some example sum to 1, and of some not.
+	right, wrong bool
 }
 
 // put takes the scores of an example, and returns false when there is room for no more. code returns the code of a class.
 func (s *scores) put(f *file, e example, index, limit int, code func(f *file, line int, label []byte) (int32, bool)) bool {
-	if f.values == Probabilities && !f.areProbabilities(e) {
-		return true
-	}
 	if s.columns == nil && !s.begin(f, e, code) {
 		return false
+	}
+	if f.values == Probabilities && !s.areProbabilities(f, e) {
+		return true
 	}
 	if len(e.labels) != len(s.names) {
 		f.errorf(e.line, "the example has scores for %s, and the first one for %d; expected the same in all, or one score alone",
@@ -152,8 +155,9 @@ func (s *scores) arrange(f *file, e example, row []float64) bool {
 	return true
 }
 
-// areProbabilities reports scores that are none.
-func (f *file) areProbabilities(e example) bool {
+// areProbabilities reports scores that are none. Where no example so far has the right sum, a class is probably missing in all, and the first
+// says so.
+func (s *scores) areProbabilities(f *file, e example) bool {
 	sum := 0.0
 	for _, x := range e.scores {
 		if x < 0 || x > 1 {
@@ -162,9 +166,12 @@ func (f *file) areProbabilities(e example) bool {
 		}
 		sum += x
 	}
-	if len(e.labels) > 0 && math.Abs(sum-1) > tolerance {
-		f.errorf(e.line, "the scores of the classes sum to %.4g; expected probabilities that sum to 1, which measures of the dataset need", sum)
-		return false
+	ok := len(e.labels) == 0 || math.Abs(sum-1) <= tolerance
+	if s.right = s.right || ok; !ok && (s.right || !s.wrong) {
+		s.wrong = true
+		names := lists.Map(e.labels, func(class []byte) string { return string(class) })
+		f.errorf(e.line, "the scores of the classes %s sum to %.4g; expected probabilities that sum to 1, which measures of the dataset need",
+			fields.JoinFirst(names, len(names)), sum)
 	}
-	return true
+	return ok
 }

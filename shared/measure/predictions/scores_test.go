@@ -36,7 +36,8 @@ func TestReadRun_ReportsFaultsOfScores(t *testing.T) {
 		"twice at first": {measure.JSONL, `{"id":"a","label":{"x":1,"x":2}}` + "\n", []string{
 			`run:1 error: "label" has the class "x" twice; expected every class once`,
 			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
-			`run error: there is no prediction for the id "b"`}},
+			`run error: there is no prediction for the id "b"`,
+			`run warning: the run has scores for classes, but none for "y" of the truth`}},
 		"twice later": {measure.JSONL, `{"id":"a","label":{"x":1,"y":2}}` + "\n" + `{"id":"b","label":{"y":1,"y":2}}`, []string{
 			`run:2 error: "label" has the class "y" twice; expected every class once`}},
 		"no numbers": {measure.JSONL, `{"id":"a","label":{"x":"1"}}` + "\n" + `{"id":"b","label":{}}` + "\n" + `{"id":"b","label":[1]}` + "\n" +
@@ -47,6 +48,9 @@ func TestReadRun_ReportsFaultsOfScores(t *testing.T) {
 			`run:3 error: the id "b" was given before, on line 2; expected every id once`,
 			`run:4 error: "label" is empty; expected a value`,
 			`run:4 error: the id "b" was given before, on line 2; expected every id once`}},
+		"no column of a class": {measure.CSV, "id,z,x\na,0.3,0.7\nb,0.5,0.6\n", []string{
+			`run:2 warning: the truth has no label "z"; every prediction of it counts as wrong`,
+			`run warning: the run has scores for classes, but none for "y" of the truth`}},
 		"an unknown class": {measure.CSV, "id,x,z,y\na,1,2,3\nb,3,4,5\n", []string{
 			`run:2 warning: the truth has no label "z"; every prediction of it counts as wrong`}},
 		"no class is known": {measure.CSV, "id,score\na,1\nb,3\n", []string{

@@ -165,7 +165,9 @@ func TestComputation_AsksForProbabilitiesWhereNeeded(t *testing.T) {
 			"scores.csv:2 error: the score 1.5 is no probability; expected a number from 0 to 1, which measures of the dataset need",
 			"scores.csv:3 error: the score -2 is no probability; expected a number from 0 to 1, which measures of the dataset need"}},
 		{"id,yes,no\n1,0.5,0.6\n2,0.33,0.66\n", []string{
-			"scores.csv:2 error: the scores of the classes sum to 1.1; expected probabilities that sum to 1, which measures of the dataset need"}},
+			`scores.csv:2 error: the scores of the classes "yes", "no" sum to 1.1; expected probabilities that sum to 1, which measures of the dataset need`}},
+		{"id,yes,no\n1,0.5,0.6\n2,0.1,0.2\n", []string{`scores.csv:2 error: the scores of the classes "yes", "no" sum to 1.1; …`}}, // as all do
+		{"id,no,yes\n1,0.5,0.5\n2,0.1,0.2\n", []string{`scores.csv:3 error: the scores of the classes "no", "yes" sum to 0.3; …`}},
 	} {
 		format := measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "value"}
 		for _, name := range []string{"AUC", "AP", "LogLoss", "Brier", "F1", "C@1", "F05u", "PAN"} {

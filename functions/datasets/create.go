@@ -12,7 +12,11 @@ import (
 	"assay/shared/visibility"
 )
 
+// task is that of a draft. What it has no part in is refused first, so that a preview checks a draft whose task is not there yet.
 func task(ctx context.Context, c *api.Call, d record.DatasetDraft) (*record.TaskItem, error) {
+	if err := problem.Check(checkEvaluator(&d)); err != nil {
+		return nil, err
+	}
 	return visibility.Find[record.TaskItem](ctx, &c.Viewer, d.TaskID, record.TaskKey)
 }
 

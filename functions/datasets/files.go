@@ -25,18 +25,22 @@ func checkFiles(d *record.DatasetDraft, old *record.DatasetItem) (inline content
 	var fields, more problem.Fields
 	inline.inputs, fields = record.CheckFiles(record.In("/inputs"), d.Inputs, old.Inputs)
 	inline.truths, more = record.CheckFiles(record.In("/truths"), d.Truths, old.Truths)
-	fields = append(fields, more...)
-	if d.Evaluator.Kind != record.EvaluatorWorker {
-		fields = append(fields, evaluator.Check(truth.Settings(d.RunFormat, d.Evaluator))...)
-		fields.AddIf(len(d.Truths) == 0, "/truths", "must have at least one file for the built-in evaluators")
-	}
-	if err := problem.Check(fields); err != nil {
+	if err := problem.Check(slices.Concat(fields, more, checkEvaluator(d))); err != nil {
 		return inline, err
 	}
 	if err := canonical(&d.Evaluator); err != nil {
 		return inline, err
 	}
 	return inline, record.CheckInline(inline.inputs, inline.truths)
+}
+
+// checkEvaluator checks what the built-in evaluators ask of a draft.
+func checkEvaluator(d *record.DatasetDraft) (fields problem.Fields) {
+	if d.Evaluator.Kind != record.EvaluatorWorker {
+		fields = evaluator.Check(truth.Settings(d.RunFormat, d.Evaluator))
+		fields.AddIf(len(d.Truths) == 0, "/truths", "must have at least one file for the built-in evaluators")
+	}
+	return fields
 }
 
 // canonical gives the measures of a built-in evaluator the names under which results have them.

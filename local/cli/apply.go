@@ -48,8 +48,11 @@ func applyFile(c *call) {
 		return
 	}
 	c.connect("")
-	a := applying{call: c, declared: d, dry: c.yes("dry-run")}
-	a.apply()
+	a := applying{call: c, declared: d, dry: true}
+	if a.apply(); a.err == nil && !c.yes("dry-run") { // of which every fault comes before the first change
+		a.dry, a.steps = false, nil
+		a.apply()
+	}
 	var lines [][]string
 	for _, s := range a.steps {
 		line := actions[s.Action][map[bool]int{true: 1}[a.dry]] + " " + s.Resource
@@ -68,7 +71,7 @@ func applyFile(c *call) {
 }
 
 func (a *applying) apply() {
-	task := a.Task
+	task := maps.Clone(a.Task)
 	task["organizerId"] = a.organizer()
 	has := a.find(client.Query(client.Path("tasks"), "filter[organizerId]", fmt.Sprint(task["organizerId"])), task)
 	id := a.resource("/task", "task", client.Path("tasks"), task, has)
@@ -103,12 +106,18 @@ func (a *applying) find(path string, wanted object) object {
 	return nil
 }
 
-// isNew reports whether a resource belongs to one that a dry run would create.
-func isNew(of object) bool { return of["organizerId"] == "" || of["taskId"] == "" }
+// notMade is the id of what a dry run would create.
+const notMade = "00000000000000000000000000"
 
-// resource creates or changes a resource, and returns its id; empty where a dry run would create it. The pointer is where it stands in the
-// file.
+// isNew reports whether a resource belongs to one that a dry run would create.
+func isNew(of object) bool { return of["organizerId"] == notMade || of["taskId"] == notMade }
+
+// resource creates or changes a resource, and returns its id; notMade where a dry run would create it. The pointer is where it stands in
+// the file.
 func (a *applying) resource(pointer, kind, path string, wanted, has object) string {
+	if a.err != nil {
+		return ""
+	}
 	s := step{Resource: fmt.Sprintf("%s %s", kind, wanted["name"]), Action: "create"}
 	method, body := http.MethodPost, map[string]any(wanted)
 	if has != nil {
@@ -121,7 +130,7 @@ func (a *applying) resource(pointer, kind, path string, wanted, has object) stri
 		s.Action = "none"
 	case !a.dry:
 		s.ID = ask[object](a.call, method, path, body).id()
-	case !isNew(wanted): // in what is not there yet, nothing can be previewed
+	default:
 		for _, e := range ask[struct{ Effects []object }](a.call, method, path+"?preview=true", body).Effects {
 			if e["kind"] != "audit" && e["subject"] != "auditEntries" { // which every change has
 				s.Effects = append(s.Effects, effect(e))
@@ -129,14 +138,17 @@ func (a *applying) resource(pointer, kind, path string, wanted, has object) stri
 		}
 	}
 	if p, ok := errors.AsType[*client.Problem](a.err); ok {
+		if isNew(wanted) && len(p.Errors) == 1 && slices.Contains([]string{"/organizerId", "/taskId"}, p.Errors[0].Pointer) {
+			a.err = nil // that what it belongs to is not there yet is its only fault
+		}
 		for i := range p.Errors {
-			p.Errors[i].Pointer = pointer + strings.TrimPrefix(p.Errors[i].Pointer, pointer)
+			p.Errors[i].Pointer = pointer + p.Errors[i].Pointer
 		}
 	}
 	if a.err == nil {
 		a.steps = append(a.steps, s)
 	}
-	return s.ID
+	return cmp.Or(s.ID, notMade)
 }
 
 // effect is what a preview says of one effect, in words.
@@ -153,7 +165,7 @@ func effect(e object) string {
 
 func (a *applying) dataset(i int, taskID string) {
 	pointer := fmt.Sprintf("/datasets/%d", i)
-	wanted := a.Datasets[i]
+	wanted := maps.Clone(a.Datasets[i])
 	wanted["taskId"] = taskID
 	has := a.find(client.Query(client.Path("datasets"), "filter[taskId]", taskID), wanted)
 	named := map[string][]sent{}

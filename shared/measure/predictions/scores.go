@@ -155,7 +155,7 @@ func (s *scores) arrange(f *file, e example, row []float64) bool {
 	return true
 }
 
-// areProbabilities reports scores that are none. Where no example so far has the right sum, a class is probably missing in all, and the first
+// areProbabilities reports scores that are none. Where no example so far has the right sum, a class is probably missing in all: the first
 // says so.
 func (s *scores) areProbabilities(f *file, e example) bool {
 	sum := 0.0

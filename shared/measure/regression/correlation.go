@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"assay/shared/lists"
 )
 
 // pearson is the product-moment correlation of x and y.
@@ -39,9 +37,6 @@ func concordance(x, y []float64) (float64, string) {
 	return 2 * m.xy / spread, ""
 }
 
-// spearman is the Pearson correlation of the ranks, where equal values share the mean of their ranks.
-func spearman(x, y []float64) (float64, string) { return pearson(ranks(x), ranks(y)) }
-
 // undefinedCorrelation says why a correlation of x and y is not defined; empty when it is.
 func undefinedCorrelation(truth, predicted []float64) string {
 	switch {
@@ -55,6 +50,7 @@ func undefinedCorrelation(truth, predicted []float64) string {
 	return ""
 }
 
+// ranks are those of numbers, where equal ones share the mean of theirs.
 func ranks(xs []float64) []float64 {
 	type place struct {
 		x float64
@@ -80,32 +76,29 @@ func ranks(xs []float64) []float64 {
 	return out
 }
 
-// Kendall is tau-b: (C - D) / sqrt((n0 - n1)(n0 - n2)) with C concordant and D discordant pairs, n0 pairs in all, n1
+// Kendall is tau-b of x and y, which are as long as each other; the reason says why there is no value, and is empty when there is one.
+func Kendall(x, y []float64) (value float64, reason string) { return kendall(ranks(x), ranks(y)) }
+
+// kendall is tau-b of ranks: (C - D) / sqrt((n0 - n1)(n0 - n2)) with C concordant and D discordant pairs, n0 pairs in all, n1
 // tied in x and n2 tied in y. Knight's method (W. R. Knight, A computer method for calculating Kendall's tau with
 // ungrouped data, JASA 61, 1966) finds D in O(n log n): it is the number of exchanges that sort y once the
-// examples stand in the order of x. x and y are as long as each other; the reason says why there is no value, and is
-// empty when there is one.
-func Kendall(x, y []float64) (value float64, reason string) {
+// examples stand in the order of x.
+func kendall(x, y []float64) (value float64, reason string) {
 	if reason := undefinedCorrelation(x, y); reason != "" {
 		return 0, reason
 	}
-	type point struct{ x, y float64 }
-	points := make([]point, len(x))
-	for i := range x {
-		points[i] = point{x[i], y[i]}
+	const half = 32
+	points := make([]uint64, len(x)) // x and y, each doubled: a mean rank may have a half
+	for i := range points {
+		points[i] = uint64(2*x[i])<<half | uint64(2*y[i])
 	}
-	slices.SortFunc(points, func(a, b point) int {
-		if c := cmp.Compare(a.x, b.x); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.y, b.y)
-	})
-	tiedX := tiedPairs(len(points), func(i, j int) bool { return points[i].x == points[j].x })
-	tiedBoth := tiedPairs(len(points), func(i, j int) bool { return points[i] == points[j] })
-
-	ys := lists.Map(points, func(p point) float64 { return p.y })
-	discordant := sortCounting(ys)
-	tiedY := tiedPairs(len(ys), func(i, j int) bool { return ys[i] == ys[j] })
+	slices.Sort(points)
+	tiedX, tiedBoth := tiedPairs(points, half), tiedPairs(points, 0)
+	for i, p := range points {
+		points[i] = p & (1<<half - 1)
+	}
+	discordant := sortCounting(points)
+	tiedY := tiedPairs(points, 0)
 
 	all := pairs(len(x))
 	concordant := all - tiedX - tiedY + tiedBoth - discordant
@@ -114,12 +107,12 @@ func Kendall(x, y []float64) (value float64, reason string) {
 
 func pairs(n int) int64 { return int64(n) * int64(n-1) / 2 }
 
-// tiedPairs counts the pairs of equal elements of a sorted sequence of n.
-func tiedPairs(n int, equal func(i, j int) bool) int64 {
+// tiedPairs counts the pairs of elements of a sorted list that are equal without their last bits.
+func tiedPairs(list []uint64, bits int) int64 {
 	var tied int64
-	for from := 0; from < n; {
+	for from := 0; from < len(list); {
 		to := from + 1
-		for to < n && equal(from, to) {
+		for to < len(list) && list[to]>>bits == list[from]>>bits {
 			to++
 		}
 		tied += pairs(to - from)
@@ -129,9 +122,9 @@ func tiedPairs(n int, equal func(i, j int) bool) int64 {
 }
 
 // sortCounting sorts ys by merging, and returns how many pairs stood in the wrong order.
-func sortCounting(ys []float64) int64 {
+func sortCounting(ys []uint64) int64 {
 	var exchanges int64
-	from, to := ys, make([]float64, len(ys))
+	from, to := ys, make([]uint64, len(ys))
 	for width := 1; width < len(ys); width *= 2 {
 		for lo := 0; lo < len(ys); lo += 2 * width {
 			mid, hi := min(lo+width, len(ys)), min(lo+2*width, len(ys))
@@ -144,7 +137,7 @@ func sortCounting(ys []float64) int64 {
 }
 
 // merge writes the sorted a and b to out in order, and counts the pairs in which b's element passes one of a's.
-func merge(out, a, b []float64) int64 {
+func merge(out, a, b []uint64) int64 {
 	var passed int64
 	for i := range out {
 		if len(b) == 0 || (len(a) > 0 && a[0] <= b[0]) {

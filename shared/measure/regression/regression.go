@@ -21,6 +21,7 @@ package regression
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"assay/shared/lists"
 	"assay/shared/measure"
@@ -38,12 +39,13 @@ var measures = map[string]func(truth, predicted []float64) (value float64, reaso
 	"MAE":      meanAbsoluteError,
 	"R2":       rSquared,
 	"Pearson":  pearson,
-	"Spearman": spearman,
-	"Kendall":  Kendall,
 	"CCC":      concordance,
 	"MedianAE": medianAbsoluteError,
 	"MAPE":     meanPercentageError,
 }
+
+// ofRanks has the families that are computed of the ranks of truth and predictions.
+var ofRanks = map[string]func(truth, predicted []float64) (value float64, reason string){"Spearman": pearson, "Kendall": kendall}
 
 // Computation is that of the evaluator of regression.
 var Computation = predictions.Computation(Version, predictions.Numbers,
@@ -70,7 +72,13 @@ var errorOf = map[string]func(truth, predicted float64) float64{
 // Evaluate compares predicted with true numbers, of the same examples in the same order. There is at least one, all
 // are finite, and every measure is one of regression.
 func Evaluate(asked []measure.Measure, truth, predicted []float64) measure.Result {
-	return measure.Compute(asked, func(m measure.Measure) (float64, string) { return measures[m.Name](truth, predicted) })
+	ranked := sync.OnceValues(func() (x, y []float64) { return ranks(truth), ranks(predicted) })
+	return measure.Compute(asked, func(m measure.Measure) (float64, string) {
+		if of := ofRanks[m.Name]; of != nil {
+			return of(ranked())
+		}
+		return measures[m.Name](truth, predicted)
+	})
 }
 
 // deviations says how far predictions are from the truth, in the unit 2^exponent.

@@ -138,41 +138,34 @@ func (r *reader) readBEIR(in *lines.Reader) {
 func (r *reader) readJSONL(in *lines.Reader) {
 	expected := "with " + r.kind.names(", ")
 	for in.Scan() {
-		object, fault := fields.Object(in.Text(), expected)
-		if object != nil {
-			fault = r.members(in.Number(), object)
+		clear(r.values)
+		found, fault := fields.Object(in.Text(), expected, func(key, raw []byte) string { return r.member(in.Number(), key, raw) })
+		for i, c := range r.kind.columns {
+			if found && fault == "" && r.values[i] == nil && c.otherwise == "" {
+				fault = fmt.Sprintf("the object has no %q; expected it in every line", c.name)
+			}
 		}
 		if fault != "" {
 			r.errorf(in.Number(), "%s", fault)
-		} else if object != nil && !r.accept(in.Number()) {
+		} else if found && !r.accept(in.Number()) {
 			return
 		}
 	}
 }
 
-// members takes the values from an object. It returns the first fault.
-func (r *reader) members(line int, object []byte) (fault string) {
-	clear(r.values)
-	for key, raw := range fields.Members(object) {
-		i := slices.IndexFunc(r.kind.columns, func(c column) bool { return fields.Names(key, c.name) })
-		if i < 0 {
-			r.warnDropped(line, key[1:len(key)-1])
-			continue
-		}
-		c := &r.kind.columns[i]
-		if r.values[i] != nil {
-			return fmt.Sprintf("the object has %q twice; expected it once", c.name)
-		}
-		if r.values[i], fault = fields.Text(c.name, raw, jsonKinds[c.values]); fault != "" {
-			return fault
-		}
+// member takes a value from an object.
+func (r *reader) member(line int, key, raw []byte) (fault string) {
+	i := slices.IndexFunc(r.kind.columns, func(c column) bool { return fields.Names(key, c.name) })
+	if i < 0 {
+		r.warnDropped(line, key[1:len(key)-1])
+		return ""
 	}
-	for i, c := range r.kind.columns {
-		if r.values[i] == nil && c.otherwise == "" {
-			return fmt.Sprintf("the object has no %q; expected it in every line", c.name)
-		}
+	c := &r.kind.columns[i]
+	if r.values[i] != nil {
+		return fmt.Sprintf("the object has %q twice; expected it once", c.name)
 	}
-	return ""
+	r.values[i], fault = fields.Text(c.name, raw, jsonKinds[c.values])
+	return fault
 }
 
 // readCSV reads records, after one that names the fields.
@@ -186,15 +179,10 @@ func (r *reader) readCSV(in *lines.Reader) {
 	if !ok {
 		return
 	}
-	memory := make([][]byte, len(r.values))
-	for i := range memory {
-		memory[i] = make([]byte, 0, 64) // not nil, which is a field that is not there
-	}
 	for line, record := range records.All() {
 		for i, column := range columns {
 			if column >= 0 {
-				memory[column] = append(memory[column][:0], record[i]...)
-				r.values[column] = memory[column]
+				r.values[column] = record[i]
 			}
 		}
 		if !r.accept(line) {

@@ -2,8 +2,12 @@ package fields_test
 
 import (
 	"bytes"
+	"context"
+	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"regexp"
@@ -11,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
@@ -128,6 +133,8 @@ func TestRecords_ReadCSV(t *testing.T) {
 		"a\t\"b\"\tc,d\n1\t2\t3\n":       {"1 [a b c,d]", "2 [1 2 3]"},
 		"x\ty\n1\t2\n":                   {"1 [x y]", "2 [1 2]"},
 		"a,b\n\"x\ry\",2\n":              {"1 [a b]", "2 [x\ry 2]"},
+		"a,b\n1,2\r\r\n":                 {"1 [a b]", "2 [1 2]"},
+		"a,b\n\xff\n1,2\n":               {"1 [a b]", "3 [1 2]"},
 		"a,b\r1,2\r":                     {"1 " + lines.BareCRFault},
 		"a\n" + strings.Repeat("\n", fields.MaxRecord+10): {"1 [a]", fmt.Sprintf("%d before this line are", fields.MaxRecord+2)},
 		"a\n\"" + strings.Repeat("x\n", fields.MaxRecord): {"1 [a]", "2 the record that starts here has a quoted field that is not closed"},
@@ -144,7 +151,7 @@ func TestRecords_ReadCSV(t *testing.T) {
 			add(line, "%v", header)
 		}
 		for line, record := range records.All() {
-			add(line, "%v", record)
+			add(line, "%s", record)
 		}
 		// What follows a quote that is never closed is read as lines again.
 		if len(content) > fields.MaxRecord && len(got) > len(want) {
@@ -216,7 +223,8 @@ func TestText_RefusesHalfCharacters(t *testing.T) {
 			t.Errorf("%s is %q: %s", raw, text, fault)
 		}
 	}
-	for _, raw := range []string{`"\ud800"`, `"\uDC00\ud800"`, `"\ud800\\udc00"`, `"\ud800\ufffd"`, `"\\ufffd\ud800"`, `"�\ud800"`, `"a\udfffb"`} {
+	for _, raw := range []string{`"\ud800"`, `"\uDC00\ud800"`, `"\ud800\\udc00"`, `"\ud800\ufffd"`, `"\\ufffd\ud800"`, `"�\ud800"`, `"a\udfffb"`,
+		`"\u0000"`, `"a\u0000b"`} {
 		if text, fault := fields.Text("key", []byte(raw), []string{"string"}); fault == "" {
 			t.Errorf("%s is %q", raw, text)
 		}
@@ -244,4 +252,96 @@ func TestMembers_EndWhereAnObjectDoesNot(t *testing.T) {
 			t.Errorf("%s is an object", text)
 		}
 	}
+}
+
+// FuzzObject: a line is an object where encoding/json says so, and has the members that it finds.
+func FuzzObject(f *testing.F) {
+	for _, line := range []string{
+		`{}`, ` {"a": 1, "b":[true,{"c":"d"}]}	`, `{"a":-0.5e+7,"b":0}`, `{"a":"\\\"\/\b\f\n\r\t\u00e9\uD83d\ude00"}`, `[1]`, "",
+		`{"a":01}`, `{"a":1.}`, `{"a":.5}`, `{"a":-}`, `{"a":1.2.3}`, `{"a":+1}`, `{"a":nul}`, `{"a":NaN}`, `{"a":[1,]}`, `{"a":1,}`, `{"a":{"b" 1}}`,
+		`{"a":[1}}`, `{"a":"\x"}`, `{"a":"\u12g4"}`, `{"a":"\u12"}`, `{"a":"\"}`, "{\"a\":\"\t\"}", "{\"\x01\":1}", `{"a":1}}`, `{"a":1} x}`,
+		`{"a":"` + strings.Repeat(`\\`, 30) + `"}`, `{"a":"` + strings.Repeat(`x`, 50) + `\"}`, `{"a":"\ud800"}`, `{"a":"\ud800\u0061"}`, `{"a":"\u0000"}`,
+	} {
+		f.Add([]byte(line))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if bytes.IndexByte(line, '\n') >= 0 || !utf8.Valid(line) {
+			return // no line that a Reader returns
+		}
+		keys, values := []string{}, []string{}
+		sound := true
+		found, fault := fields.Object(line, "", func(key, value []byte) string {
+			name, fault := fields.Text("key", key, []string{"string"})
+			var decoded string
+			if json.Unmarshal(key, &decoded) != nil || fault == "" && string(name) != decoded ||
+				fault != "" && !strings.ContainsAny(decoded, "\x00\ufffd") {
+				t.Errorf("the key %s is %q: %s", key, name, fault)
+			}
+			sound = sound && fault == ""
+			keys, values = append(keys, decoded), append(values, string(value))
+			return ""
+		})
+		text := bytes.Trim(line, fields.JSONSpace)
+		want := len(text) > 0 && text[0] == '{' && json.Valid(text)
+		if found != want || (fault == "") != (want || len(text) == 0) {
+			t.Errorf("%.100q: found %v, fault %q", line, found, fault)
+		}
+		var members map[string]json.RawMessage
+		if !want || json.Unmarshal(text, &members) != nil {
+			return
+		}
+		for i, key := range keys {
+			if slices.Contains(keys[i+1:], key) {
+				continue // the last one counts
+			}
+			if string(members[key]) != values[i] {
+				t.Errorf("%q: the member %q is %s", line, key, values[i])
+			}
+			delete(members, key)
+		}
+		if sound && len(members) > 0 {
+			t.Errorf("%q: %v is missing", line, members)
+		}
+	})
+}
+
+func TestObject_NestsAsDeeplyAsEncodingJSON(t *testing.T) {
+	for _, depth := range []int{9_999, 10_000, 1_000_000} {
+		line := []byte(`{"a":` + strings.Repeat("[", depth) + strings.Repeat("]", depth) + `}`)
+		if found, fault := fields.Object(line, "", func(_, _ []byte) string { return "" }); found != json.Valid(line) || found == (fault != "") {
+			t.Errorf("depth %d: %v, %s", depth, found, fault)
+		}
+	}
+}
+
+// TestRecords_AgreeWithEncodingCSV reads what follows a header, with quotes and without.
+func TestRecords_AgreeWithEncodingCSV(t *testing.T) {
+	piece := rapid.SampledFrom([]string{"x", "", "é ", ",", "\"", `"y"`, `"a""b"`, "\n", "\r\n", "1,2\n", "\t"})
+	rapid.Check(t, func(t *rapid.T) {
+		content := "a,b\n" + strings.Join(rapid.SliceOfN(piece, 0, 30).Draw(t, "content"), "")
+		var got, want []string
+		for reader := csv.NewReader(strings.NewReader(content)); ; {
+			record, err := reader.Read()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if parse, ok := errors.AsType[*csv.ParseError](err); ok {
+				want = append(want, fmt.Sprint(parse.StartLine))
+				continue
+			}
+			line, _ := reader.FieldPos(0)
+			want = append(want, fmt.Sprintf("%d %q", line, record))
+		}
+		var report measure.Report
+		records := fields.NewRecords(lines.NewReader(context.Background(), "f", strings.NewReader(content), &report),
+			func(line int, _ string, _ ...any) { got = append(got, fmt.Sprint(line)) }, "a", "b")
+		line, header := records.Header()
+		got = append(got, fmt.Sprintf("%d %q", line, header))
+		for line, record := range records.All() {
+			got = append(got, fmt.Sprintf("%d %q", line, record))
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q: got %q, want %q", content, got, want)
+		}
+	})
 }

@@ -7,52 +7,28 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // Members goes through the keys, in their quotes, and the raw values of the JSON object that a line begins with, without looking
-// into the values, which is several times faster than decoding into a map. It is for what json.Valid, which does not allocate
-// either, has accepted; of other lines the last key is nil where what follows is not another member of an object.
+// into the values, which is several times faster than decoding into a map. The last key is nil where what follows is not another member of
+// an object.
 func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
-		rest := object
-		if bytes.HasPrefix(skipSpace(rest[1:]), []byte{'}'}) {
-			return
-		}
-		for {
-			rest = skipSpace(rest[1:]) // after the brace or a comma
-			key := rest[:stringEnd(rest)]
-			if rest = skipSpace(rest[len(key):]); len(rest) == 0 || rest[0] != ':' {
-				yield(nil, nil)
-				return
-			}
-			rest = skipSpace(rest[1:])
-			value := rest[:valueEnd(rest)]
-			rest = skipSpace(rest[len(value):])
-			if len(key) == 0 || len(value) == 0 || len(rest) == 0 || rest[0] != ',' && rest[0] != '}' {
-				yield(nil, nil)
-				return
-			}
-			if !yield(key, value) || rest[0] == '}' {
-				return
-			}
+		if end, all := containerEnd(object, 1, false, yield); end == 0 && all {
+			yield(nil, nil)
 		}
 	}
 }
 
-// Elements goes through the raw values of a JSON array that json.Valid has accepted.
+// Elements goes through the raw values of a valid JSON array.
 func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func(value []byte) bool) {
-		for rest := skipSpace(array[1:]); rest[0] != ']'; {
-			value := rest[:valueEnd(rest)]
-			if !yield(value) {
-				return
-			}
-			if rest = skipSpace(rest[len(value):]); rest[0] == ',' {
-				rest = skipSpace(rest[1:])
-			}
-		}
+		containerEnd(array, 1, false, func(_, value []byte) bool { return yield(value) })
 	}
 }
 
@@ -69,22 +45,43 @@ func Names(key []byte, name string) bool {
 // every one of them the same replacement character, and so is the zero byte.
 func unquoted(raw []byte) ([]byte, bool) {
 	inner := raw[1 : len(raw)-1]
-	if bytes.IndexByte(inner, '\\') < 0 {
+	at := bytes.IndexByte(inner, '\\')
+	if at < 0 {
 		return inner, true
 	}
-	var text string
-	if err := json.Unmarshal(raw, &text); err != nil || halvesSurrogates(inner, text) {
-		return nil, false
+	text := make([]byte, 0, len(inner))
+	for ; at >= 0; at = bytes.IndexByte(inner, '\\') {
+		text = append(text, inner[:at]...)
+		char, length := escape(inner[at+1:])
+		inner = inner[at+1+length:]
+		if utf16.IsSurrogate(char) {
+			next, follows := bytes.CutPrefix(inner, []byte{'\\'})
+			low, length := escape(next)
+			if char = utf16.DecodeRune(char, low); !follows || char == unicode.ReplacementChar {
+				return nil, false
+			}
+			inner = next[length:]
+		}
+		if char == 0 {
+			return nil, false
+		}
+		text = utf8.AppendRune(text, char)
 	}
-	return []byte(text), strings.IndexByte(text, 0) < 0
+	return append(text, inner...), true
 }
 
-// halvesSurrogates says whether an escape in a valid JSON string is half of a surrogate pair on its own: the decoded text then has a
-// replacement character which the string does not write.
-func halvesSurrogates(inner []byte, text string) bool {
-	const replacement = string(unicode.ReplacementChar)
-	escapes := bytes.ToLower(bytes.ReplaceAll(inner, []byte(`\\`), nil))
-	return strings.Count(text, replacement) > bytes.Count(inner, []byte(replacement))+bytes.Count(escapes, []byte(`\ufffd`))
+// escape returns what an escape stands for in UTF-16, by the text after its backslash, and its length after that; 0 where it is none.
+func escape(text []byte) (char rune, length int) {
+	if len(text) > 4 && text[0] == 'u' {
+		if unit, err := strconv.ParseUint(string(text[1:5]), 16, 16); err == nil {
+			return rune(unit), 5
+		}
+	} else if len(text) > 0 {
+		if i := strings.IndexByte(`"\/bfnrt`, text[0]); i >= 0 {
+			return rune("\"\\/\b\f\n\r\t"[i]), 1
+		}
+	}
+	return 0, 0
 }
 
 // jsonKind names the kind of a raw JSON value in one word.
@@ -111,23 +108,31 @@ func phrase(raw []byte) string {
 	return articles[kind] + kind
 }
 
-// Object returns the object that a line is; nil for a blank line, and for one that is none, with its fault.
-func Object(line []byte, expected string) (object []byte, fault string) {
+// Object calls member with the keys, in their quotes, and the raw values of the object that a line is, up to its first fault; found is
+// false for a blank line. What is no object has a fault, whatever member returned.
+func Object(line []byte, expected string, member func(key, value []byte) (fault string)) (found bool, fault string) {
 	text := line
 	if n := len(line); n == 0 || line[0] != '{' || line[n-1] != '}' { // as most lines are, which takes less than to trim them
 		text = bytes.Trim(line, JSONSpace)
 	}
 	switch {
 	case len(text) == 0:
-		return nil, ""
+		return false, ""
 	case text[0] != '{' && json.Valid(text):
-		return nil, fmt.Sprintf("the line is %s; expected an object %s", phrase(text), expected)
+		return false, fmt.Sprintf("the line is %s; expected an object %s", phrase(text), expected)
 	case text[0] != '{': // such as a line of another format
-		return nil, "the line is not JSON; expected an object " + expected
-	case !json.Valid(text):
-		return nil, jsonFault(text)
+		return false, "the line is not JSON; expected an object " + expected
 	}
-	return text, ""
+	end, _ := containerEnd(text, 1, true, func(key, value []byte) bool {
+		if fault == "" {
+			fault = member(key, value)
+		}
+		return true
+	})
+	if end < len(text) {
+		return false, jsonFault(text)
+	}
+	return fault == "", fault
 }
 
 // Text returns the text that the value of a member stands for, which is of one of the kinds: that of a string, and of other values
@@ -166,20 +171,105 @@ func skipSpace(text []byte) []byte {
 	return text
 }
 
-// stringEnd is the length of the string, quotes included, that a text begins with; 0 when there is none that ends. The bytes of a
-// short one are looked at one by one, which takes half as long as to search for a quote.
-func stringEnd(text []byte) int {
-	const short = 40
+// endsScalar marks what follows a number or word.
+var endsScalar = [256]bool{',': true, '}': true, ']': true, ' ': true, '\t': true, '\r': true}
+
+// maxDepth is how deeply encoding/json lets arrays and objects nest.
+const maxDepth = 10_000
+
+// valueEnd is the length of the value that a text begins with; 0 when there is none that ends. In a strict one, strings, numbers and words
+// are valid; of others the ends are sought alone, which in long texts takes less.
+func valueEnd(text []byte, depth int, strict bool) (end int) {
+	switch {
+	case len(text) == 0:
+		return 0
+	case text[0] == '{' || text[0] == '[':
+		end, _ = containerEnd(text, depth, strict, func(_, _ []byte) bool { return true })
+		return end
+	case text[0] == '"':
+		return stringEnd(text, strict)
+	}
+	for end < len(text) && !endsScalar[text[end]] {
+		end++
+	}
+	if end == len(text) || strict && !isScalar(text[:end]) {
+		return 0
+	}
+	return end
+}
+
+// containerEnd is valueEnd of an object or array. It calls yield with each key, nil in an array, and value; all is false when
+// yield returned false.
+func containerEnd(text []byte, depth int, strict bool, yield func(key, value []byte) bool) (end int, all bool) {
+	closing := text[0] + '}' - '{' // or that of brackets, which are as far apart
+	rest := skipSpace(text[1:])
+	if depth > maxDepth {
+		return 0, true
+	}
+	if len(rest) > 0 && rest[0] == closing {
+		return len(text) - len(rest) + 1, true
+	}
+	for {
+		var key []byte
+		if closing == '}' {
+			key = rest[:stringEnd(rest, strict)]
+			rest = skipSpace(rest[len(key):])
+			if len(key) == 0 || len(rest) == 0 || rest[0] != ':' {
+				return 0, true
+			}
+			rest = skipSpace(rest[1:])
+		}
+		value := rest[:valueEnd(rest, depth+1, strict)]
+		rest = skipSpace(rest[len(value):])
+		if len(value) == 0 || len(rest) == 0 || rest[0] != ',' && rest[0] != closing {
+			return 0, true
+		}
+		if !yield(key, value) {
+			return 0, false
+		}
+		if rest[0] == closing {
+			return len(text) - len(rest) + 1, true
+		}
+		rest = skipSpace(rest[1:])
+	}
+}
+
+// isScalar is json.Valid of a number or word, in a fraction of the time for most.
+func isScalar(text []byte) bool {
+	digits, points := bytes.TrimPrefix(text, []byte{'-'}), 0
+	for i, c := range digits {
+		switch {
+		case c == '.' && i > 0 && i < len(digits)-1:
+			points++
+		case c-'0' > 9:
+			return json.Valid(text)
+		}
+	}
+	return len(digits) > 0 && points <= 1 && (digits[0] != '0' || len(digits) == 1 || digits[1] == '.')
+}
+
+// stringEnd is the length of the string, quotes included, that a text begins with; 0 when there is none that ends, or is not valid while
+// strict. The bytes of a short one are looked at one by one, which takes half as long as to search for a quote.
+func stringEnd(text []byte, strict bool) int {
 	if len(text) == 0 || text[0] != '"' {
 		return 0
 	}
-	i := 1
-	for ; i < min(len(text), short); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
+	i, short := 1, len(text)
+	if !strict {
+		short = min(short, 40)
+	}
+	for ; i < short; i++ {
+		switch c := text[i]; {
+		case c == '"':
 			return i + 1
+		case c == '\\':
+			_, length := escape(text[i+1:])
+			if strict && length == 0 {
+				return 0
+			}
+			i += max(1, length)
+		case c < ' ' && strict:
+			return 0
 		}
 	}
 	for ; i < len(text); i++ {
@@ -190,34 +280,6 @@ func stringEnd(text []byte) int {
 		i += next
 		if unescaped := bytes.TrimRight(text[:i], `\`); (i-len(unescaped))%2 == 0 {
 			return i + 1
-		}
-	}
-	return 0
-}
-
-// valueEnd is the length of the value that a text begins with; 0 when there is none that ends.
-func valueEnd(text []byte) int {
-	if len(text) == 0 || text[0] == '"' {
-		return stringEnd(text)
-	}
-	if text[0] != '{' && text[0] != '[' {
-		return max(0, bytes.IndexAny(text, ",}]"+JSONSpace))
-	}
-	depth := 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '"':
-			length := stringEnd(text[i:])
-			if length == 0 {
-				return 0
-			}
-			i += length - 1
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				return i + 1
-			}
 		}
 	}
 	return 0

@@ -151,21 +151,18 @@ func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
 	if slices.Contains(columns, -1) {
 		return
 	}
-	var idText, valueText []byte
 	for line, record := range records.All() {
 		e := example{line: line}
 		if scored {
 			f.setRow(&e, record, columns[0], classes)
 		} else if len(columns) > 1 {
-			valueText = append(valueText[:0], record[columns[1]]...)
 			if f.values == Sets {
-				f.splitLabels(&e, valueText)
+				f.splitLabels(&e, record[columns[1]])
 			} else {
-				f.setValue(&e, valueText)
+				f.setValue(&e, record[columns[1]])
 			}
 		}
-		idText = append(idText[:0], record[columns[0]]...)
-		if f.setID(&e, idText) && !add(e) {
+		if f.setID(&e, record[columns[0]]) && !add(e) {
 			return
 		}
 	}
@@ -185,21 +182,34 @@ func (f *file) column(header []string, field string) int {
 	return at
 }
 
-// readJSONL reads one JSON object a line. encoding/json checks each line in one pass without allocating; what is then
-// known to be valid is walked for the two members, which is several times faster than decoding into a map.
+// readJSONL reads one JSON object a line.
 func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 	expected := fmt.Sprintf("like {%q: ..., %q: ...}", f.format.IDField, f.format.ValueField)
-	for in.Scan() {
-		e := example{line: in.Number()}
-		object, fault := fields.Object(in.Text(), expected)
-		var id, value []byte
-		if object != nil {
-			id, value, fault = f.members(object)
+	var id, value []byte
+	member := func(key, raw []byte) (fault string) {
+		var into *[]byte
+		switch {
+		case fields.Names(key, f.format.IDField):
+			into = &id
+		case fields.Names(key, f.format.ValueField):
+			into = &value
+		default:
+			return ""
 		}
+		if *into != nil {
+			return fmt.Sprintf("the object has %s twice; expected it once", key)
+		}
+		*into = raw
+		return ""
+	}
+	for in.Scan() {
+		id, value = nil, nil
+		e := example{line: in.Number()}
+		found, fault := fields.Object(in.Text(), expected, member)
 		if fault != "" {
 			f.errorf(e.line, "%s", fault)
 		}
-		if fault != "" || object == nil {
+		if !found {
 			continue
 		}
 		idText, idSound := f.content(e.line, f.format.IDField, id, idKinds)
@@ -229,26 +239,6 @@ var (
 		Scores: {"number", "object"}, Probabilities: {"number", "object"}, References: {"string", "array"},
 		Texts: {"string"}, Arrays: {"array"}}
 )
-
-// members returns the raw values of the two fields in a valid object; nil for one that is not there.
-func (f *file) members(object []byte) (id, value []byte, fault string) {
-	for key, member := range fields.Members(object) {
-		var into *[]byte
-		switch {
-		case fields.Names(key, f.format.IDField):
-			into = &id
-		case fields.Names(key, f.format.ValueField):
-			into = &value
-		default:
-			continue
-		}
-		if *into != nil {
-			return nil, nil, fmt.Sprintf("the object has %s twice; expected it once", key)
-		}
-		*into = member
-	}
-	return id, value, ""
-}
 
 // content returns the text that a raw value stands for, and reports one that is not there or not of the kinds.
 func (f *file) content(line int, field string, raw []byte, kinds []string) (text []byte, ok bool) {

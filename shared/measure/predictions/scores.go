@@ -35,10 +35,10 @@ func (f *file) classes(header []string) (classes [][]byte) {
 }
 
 // setRow takes the scores in a record of csv, which has the id in one of its columns.
-func (f *file) setRow(e *example, record []string, id int, classes [][]byte) {
+func (f *file) setRow(e *example, record [][]byte, id int, classes [][]byte) {
 	f.scores = f.scores[:0]
 	for i, text := range record {
-		if i != id && !f.addScore(e, []byte(text)) {
+		if i != id && !f.addScore(e, text) {
 			return
 		}
 	}

@@ -2,7 +2,9 @@ package predictions
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 
 	"assay/shared/measure/hashtable"
 )
@@ -10,16 +12,23 @@ import (
 // ids numbers the ids of a truth in the order in which they come. An id costs its bytes and about twenty more.
 // Any number of goroutines may call find and at while none calls add.
 type ids struct {
-	text  []byte   // every id, one after another
-	ends  []uint32 // where each ends in text, after a first 0
-	slots hashtable.Table
+	blocks [][]byte // every id, one after another, each in one block; a text in one piece would be there twice when it grows
+	ends   []uint32 // where each ends, as if all blocks were full, after a first 0
+	bytes  int      // of all ids
+	slots  hashtable.Table
 }
+
+const block = 16 << 10 // bytes
 
 func newIDs() *ids { return &ids{ends: []uint32{0}, slots: make(hashtable.Table, 64)} }
 
 func (t *ids) len() int { return len(t.ends) - 1 }
 
-func (t *ids) at(i int) []byte { return t.text[t.ends[i]:t.ends[i+1]] }
+func (t *ids) at(i int) []byte {
+	last := t.ends[i+1] - 1
+	start := max(t.ends[i], last/block*block) // not where the id before ends, in the first of a block
+	return t.blocks[last/block][start%block : last%block+1]
+}
 
 // find returns the index of id; -1 when it is not there.
 func (t *ids) find(id []byte) int {
@@ -35,8 +44,14 @@ func (t *ids) add(id []byte) (index int, isNew bool) {
 		return index, false
 	}
 	index = t.len()
-	t.text = append(t.text, id...)
-	t.ends = append(t.ends, uint32(len(t.text)))
+	n := len(t.blocks)
+	if n == 0 || len(t.blocks[n-1])+len(id) > block {
+		t.blocks = append(t.blocks, make([]byte, 0, block))
+		n++
+	}
+	t.blocks[n-1] = append(t.blocks[n-1], id...)
+	t.ends = append(t.ends, uint32((n-1)*block+len(t.blocks[n-1])))
+	t.bytes += len(id)
 	t.slots.Put(hash, slot, index)
 	if 4*t.len() > 3*len(t.slots) {
 		t.grow()
@@ -85,25 +100,36 @@ func (l *labels) add(text []byte) int32 {
 	return code
 }
 
-// sourceLine is where an id was read; line 0 means no line.
-type sourceLine struct{ file, line uint32 }
-
-// sourceLines records where each id was read, so that the diagnostic of a repeated id names both lines.
+// sourceLines records where ids were read, so that the diagnostic of a repeated id names both lines. Ids are numbered from 1.
 type sourceLines struct {
 	files []string
-	list  []sourceLine // by example
+	read  int // ids
+	jumps []jump
 }
 
-// at is a line of the last file.
-func (p *sourceLines) at(line int) sourceLine {
-	return sourceLine{uint32(len(p.files) - 1), uint32(line)}
+// jump is an id that does not stand on the line after the id before it.
+type jump struct{ id, file, line uint32 }
+
+// add adds an id of the last file, and returns its number.
+func (p *sourceLines) add(line int) uint32 {
+	p.read++
+	next := jump{uint32(p.read), uint32(len(p.files) - 1), uint32(line)}
+	if n := len(p.jumps); n == 0 || p.jumps[n-1].file != next.file || next.line-p.jumps[n-1].line != next.id-p.jumps[n-1].id {
+		p.jumps = append(p.jumps, next)
+	}
+	return next.id
 }
 
 // describe says where an id was read, for a message.
-func (p *sourceLines) describe(index int) string {
-	at := p.list[index]
-	if at.file == uint32(len(p.files)-1) {
-		return fmt.Sprintf("on line %d", at.line)
+func (p *sourceLines) describe(id uint32) string {
+	i, found := slices.BinarySearchFunc(p.jumps, id, func(j jump, id uint32) int { return cmp.Compare(j.id, id) })
+	if !found {
+		i--
 	}
-	return fmt.Sprintf("on line %d of %s", at.line, p.files[at.file])
+	j := p.jumps[i]
+	line := j.line + id - j.id
+	if int(j.file) == len(p.files)-1 {
+		return fmt.Sprintf("on line %d", line)
+	}
+	return fmt.Sprintf("on line %d of %s", line, p.files[j.file])
 }

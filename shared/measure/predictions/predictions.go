@@ -149,16 +149,16 @@ func (t *Truth) add(f *file, e example) bool {
 		f.errorf(e.line, "this is one example too many; expected at most %d", t.limits.examples)
 		return false
 	}
-	if len(t.ids.text)+len(e.id) > t.limits.ids {
+	if t.ids.bytes+len(e.id) > t.limits.ids {
 		f.errorf(e.line, "the ids up to here have more than %d bytes together; give shorter ones", t.limits.ids)
 		return false
 	}
 	index, isNew := t.ids.add(e.id)
 	if !isNew {
-		f.errorf(e.line, "the id %s was given before, %s; expected every id once", fields.Quote(e.id), t.places.describe(index))
+		f.errorf(e.line, "the id %s was given before, %s; expected every id once", fields.Quote(e.id), t.places.describe(uint32(index+1)))
 		return true
 	}
-	t.places.list = append(t.places.list, t.places.at(e.line))
+	t.places.add(e.line)
 	switch t.values {
 	case Numbers:
 		t.numbers = append(t.numbers, e.number)
@@ -218,7 +218,7 @@ func (f *file) tooManyLabels(line, limit int) {
 // Bytes is about how much memory the truth takes.
 func (t *Truth) Bytes() int64 {
 	const perLabel = 2*16 + 16 // in the list and in the index, and what the index takes besides
-	n := cap(t.ids.text) + 4*cap(t.ids.ends) + 8*cap(t.ids.slots) + 4*cap(t.codes) + 8*cap(t.numbers) +
+	n := block*len(t.ids.blocks) + 4*cap(t.ids.ends) + 8*cap(t.ids.slots) + 4*cap(t.codes) + 8*cap(t.numbers) +
 		4*cap(t.sets.starts) + 4*cap(t.sets.codes) + t.texts.bytes()
 	for _, name := range t.labels.names {
 		n += perLabel + len(name)

@@ -350,6 +350,13 @@ func TestReadTruth_ReportsFaults(t *testing.T) {
 			`one:3 error: the id "a" was given before, on line 2; expected every id once`,
 			`two:3 error: the id "a" was given before, on line 2 of one; expected every id once`,
 		}},
+		{"lines left out", []measure.File{measuretest.File("one", "id,label\na,x\n"), measuretest.File("two", "id,label\n\nb,x\nc,x\n\nd,x\n"),
+			measuretest.File("three", "id,label\nd,x\nc,x\nb,x\na,x\n")}, []string{
+			`three:2 error: the id "d" was given before, on line 6 of two; expected every id once`,
+			`three:3 error: the id "c" was given before, on line 4 of two; expected every id once`,
+			`three:4 error: the id "b" was given before, on line 3 of two; expected every id once`,
+			`three:5 error: the id "a" was given before, on line 2 of one; expected every id once`,
+		}},
 		{"an empty file among others", []measure.File{measuretest.File("one", "id,label\na,\n"), measuretest.File("two", "id,label\n"),
 			measuretest.File("three", "id,label\nb,x\n")}, []string{
 			`one:2 error: "label" is empty; expected a value`,

@@ -17,8 +17,8 @@ import (
 type Run struct {
 	truth   *Truth
 	places  sourceLines
-	joined  int // examples that have a prediction
-	unknown int // predictions whose id the truth does not have
+	joined  []uint32 // by example, the number of the id of its prediction among the places; 0 when it has none
+	unknown int      // predictions whose id the truth does not have
 	samples []string
 	next    int    // index after that of the last id
 	added   labels // labels that the truth does not have; their codes follow those of the truth
@@ -62,7 +62,7 @@ func (t *Truth) ReadRunArrays(ctx context.Context, take Take, files []measure.Fi
 }
 
 func (r *Run) read(ctx context.Context, files []measure.File, report *measure.Report) error {
-	r.places.list = make([]sourceLine, r.truth.Len())
+	r.joined = make([]uint32, r.truth.Len())
 	for _, content := range files {
 		f := &file{name: content.Name, format: r.truth.format, values: r.truth.runs, report: report}
 		r.places.files = append(r.places.files, f.name)
@@ -82,12 +82,11 @@ func (r *Run) add(f *file, e example) bool {
 		if index = r.find(e.id); index < 0 {
 			return r.addUnknown(f, e)
 		}
-		if r.places.list[index].line > 0 {
-			f.errorf(e.line, "the id %s was given before, %s; expected every id once", fields.Quote(e.id), r.places.describe(index))
+		if r.joined[index] > 0 {
+			f.errorf(e.line, "the id %s was given before, %s; expected every id once", fields.Quote(e.id), r.places.describe(r.joined[index]))
 			return true
 		}
-		r.places.list[index] = r.places.at(e.line)
-		r.joined++
+		r.joined[index] = r.places.add(e.line)
 	}
 	if e.sound && r.compare != nil {
 		return r.compareText(f, e, index)
@@ -224,7 +223,7 @@ func (t *Truth) AddInput(ctx context.Context, kind string, content measure.File)
 	f := &file{name: content.Name, format: measure.Format{Kind: kind, IDField: t.format.IDField}, report: &report}
 	err = f.read(ctx, content.Content, func(e example) bool {
 		n++
-		if t.ids.len() == t.limits.examples || len(t.ids.text) >= t.limits.ids {
+		if t.ids.len() == t.limits.examples || t.ids.bytes >= t.limits.ids {
 			f.errorf(e.line, "there are too many ids")
 			return false
 		}
@@ -247,7 +246,7 @@ func (r *Run) addUnknown(f *file, e example) bool {
 
 // compareIDs reports ids that only the run has, or only the origin.
 func (r *Run) compareIDs(report *measure.Report) {
-	missing, o := r.truth.Len()-r.joined, r.truth.origin
+	missing, o := r.truth.Len()-r.places.read, r.truth.origin
 	name := ""
 	if len(r.places.files) == 1 {
 		name = r.places.files[0]
@@ -255,7 +254,7 @@ func (r *Run) compareIDs(report *measure.Report) {
 	cause := mismatch.Explain(r.samples, r.missing())
 	if o == measure.OfInputs {
 		if r.unknown > 0 {
-			report.Warnf(name, 0, "ids that are not in %s: %d of %s of the run: %s%s", o, r.unknown, plural.Count(r.unknown+r.joined, "id"),
+			report.Warnf(name, 0, "ids that are not in %s: %d of %s of the run: %s%s", o, r.unknown, plural.Count(r.unknown+r.places.read, "id"),
 				fields.JoinFirst(r.samples, r.unknown), cause)
 		}
 		if missing > 0 {
@@ -268,7 +267,7 @@ func (r *Run) compareIDs(report *measure.Report) {
 		atLeast := "at least "[:9*(r.unknown/mostUnknown)]
 		report.Errorf(name, 0, "ids of the run that %s does not have: %s%d%s", o, atLeast, r.unknown, cause)
 	}
-	if missing == 0 || r.unknown == mostUnknown || r.joined == 0 && report.Failed() {
+	if missing == 0 || r.unknown == mostUnknown || r.places.read == 0 && report.Failed() {
 		return // with no prediction at all, the report has the reason already
 	}
 	report.Errorf(name, 0, "there is no prediction for %d of %s of %s; expected one for each", missing, plural.Count(r.truth.Len(), "id"), o)
@@ -283,8 +282,8 @@ func (r *Run) compareIDs(report *measure.Report) {
 // missing goes through the ids that no file has.
 func (r *Run) missing() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for i, p := range r.places.list {
-			if p.line == 0 && !yield(string(r.truth.ids.at(i))) {
+		for i, id := range r.joined {
+			if id == 0 && !yield(string(r.truth.ids.at(i))) {
 				return
 			}
 		}

@@ -80,9 +80,12 @@ func TestValidator_RefusesInvalidInputs(t *testing.T) {
 		"unknown dataset":       {object{"run": run, "datasetId": "none"}, "/datasetId", ""},
 		"dataset of a worker":   {object{"run": run, "datasetId": s.newWorkerDataset().ID}, "/datasetId", ""},
 		"kind without a format": {object{"run": run, "kind": "classification"}, "/format/kind", ""},
+		"format without a kind": {object{"run": run, "format": object{"kind": "conll"}}, "/format/kind",
+			`"conll" does not go with retrieval, but with spans; use trec-run; files are taken for those of retrieval, unless /kind says another`},
 		"format without a value field": {object{"run": run, "kind": "classification", "format": object{"kind": "csv", "idField": "id"}},
 			"/format/valueField", ""},
-		"format of retrieval": {object{"truth": withMembers(truth, "format", object{"kind": "csv"})}, "/truth/format/kind", ""},
+		"format of retrieval": {object{"truth": withMembers(truth, "format", object{"kind": "csv"})}, "/truth/format/kind",
+			"unless /truth/kind says another"},
 	})
 	for _, user := range []string{"", "alice", "bob"} {
 		s.invoke(http.StatusForbidden, nil, user, "validator", object{"truth": object{"datasetId": s.dataset.ID}})

@@ -27,7 +27,7 @@ func (r *Results) checkMeasures(asked ResultsRequest) error {
 			fields[i].Pointer = asked.MeasurePointer
 		}
 		if t := asked.Truth; t != nil && t.Kind+t.DatasetID == "" {
-			fields[i].Detail += assumed
+			fields[i].Detail += assumed("/truth")
 		}
 	}
 	if err := problem.Check(fields); err != nil {

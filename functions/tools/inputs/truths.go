@@ -159,8 +159,10 @@ func (resolver *Resolver) truthOf(ctx context.Context, pointer string, item *rec
 	return t, err
 }
 
-// assumed says which member to give when the assumed kind of files is wrong.
-const assumed = "; files are taken for those of retrieval, unless kind in truth says another, such as classification"
+// assumed says which member to give when the assumed kind of files is wrong: kind, under the pointer.
+func assumed(pointer string) string {
+	return "; files are taken for those of retrieval, unless " + pointer + "/kind says another"
+}
 
 // Settings says how files that come along are read, without measures. Kind and format stand in the input under the pointer;
 // unless they are given, files are of retrieval.
@@ -172,7 +174,7 @@ func Settings(pointer, kind string, format *record.RunFormat) (evaluator.Setting
 	fields := evaluator.CheckFormat(s.Kind, s.Format)
 	for i, f := range fields {
 		if kind == "" {
-			fields[i].Detail += assumed
+			fields[i].Detail += assumed(pointer)
 		}
 		if member, ok := strings.CutPrefix(f.Pointer, "/runFormat"); ok {
 			fields[i].Pointer = pointer + "/format" + member

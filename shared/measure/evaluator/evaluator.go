@@ -219,7 +219,14 @@ func CheckFormat(kind measure.Kind, f measure.Format) (problems problem.Fields) 
 		return []problem.Field{{Pointer: "/evaluator/kind", Detail: fmt.Sprintf("%q is not built in; use one of %v", kind, measure.Kinds())}}
 	}
 	if !slices.Contains(e.Formats, f.Kind) {
-		return []problem.Field{{Pointer: "/runFormat/kind", Detail: fmt.Sprintf("%q does not go with %s; use %s", f.Kind, kind,
+		others := slices.DeleteFunc(measure.Kinds(), func(kind string) bool {
+			return !slices.Contains(measure.EvaluatorOf(measure.Kind(kind)).Formats, f.Kind)
+		})
+		but := ""
+		if len(others) > 0 {
+			but = ", but with " + strings.Join(others, ", ")
+		}
+		return []problem.Field{{Pointer: "/runFormat/kind", Detail: fmt.Sprintf("%q does not go with %s%s; use %s", f.Kind, kind, but,
 			strings.Join(e.Formats, " or "))}}
 	}
 	for _, field := range []struct{ pointer, name string }{{"/runFormat/idField", f.IDField}, {"/runFormat/valueField", f.ValueField}} {

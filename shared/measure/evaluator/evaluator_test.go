@@ -319,9 +319,9 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 		"primary written otherwise": {primary(classificationSettings, "F1(positive=yes)"), nil},
 		"kind":                      {unknown, []string{`/evaluator/kind "worker" is not built in; use one of [retrieval`}},
 		"format of retrieval": {format(retrievalSettings, "csv", "id", "label"), []string{
-			`/runFormat/kind "csv" does not go with retrieval; use trec-run`}},
+			`/runFormat/kind "csv" does not go with retrieval, but with classification, multilabel, probabilities, regression, clustering, text; use trec-run`}},
 		"format of classification": {format(classificationSettings, "trec-run", "", ""), []string{
-			`/runFormat/kind "trec-run" does not go with classification; use jsonl or csv`}},
+			`/runFormat/kind "trec-run" does not go with classification, but with retrieval, diversity; use jsonl or csv`}},
 		"fields of a trec-run": {format(retrievalSettings, "trec-run", "id", ""), []string{
 			"/runFormat/idField the fields of trec-run have no names: leave it out"}},
 		"no fields": {format(regressionSettings, "jsonl", "", ""), []string{
@@ -351,7 +351,7 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 		"primary":              {primary(regressionSettings, "MSE"), []string{"/evaluator/primaryMeasure must be one of measures"}},
 		"primary that is none": {primary(regressionSettings, "?"), []string{"/evaluator/primaryMeasure must be one of measures"}},
 		"format and measures at once": {format(measures(regressionSettings, "AP"), "xml", "id", "y"), []string{
-			`/runFormat/kind "xml" does not go with regression`, `/evaluator/measures/0 measure "AP"`}},
+			`/runFormat/kind "xml" does not go with regression; use jsonl or csv`, `/evaluator/measures/0 measure "AP"`}},
 	} {
 		problems := lists.Map(evaluator.Check(c.settings), func(f problem.Field) string { return f.Pointer + " " + f.Detail })
 		if !slices.EqualFunc(problems, c.want, strings.HasPrefix) {

@@ -261,7 +261,7 @@ func TestSignificance_OfLabelsThatComeAlong(t *testing.T) {
 		}
 	}
 	s.wantRefusals("significance", map[string]refusal{
-		"rounds":   {object{"runs": runs, "truth": truth, "measure": "MCC", "rounds": 100_000}, "/rounds", "44444 samples"},
+		"rounds":   {object{"runs": runs, "truth": truth, "measure": "MCC", "rounds": 100_000}, "/rounds", "33333 samples"},
 		"another":  {object{"runs": runs, "truth": truth, "measure": "MCC", "test": "t"}, "/test", "leave test out for the bootstrap"},
 		"mcnemar":  {object{"runs": runs, "truth": truth, "measure": "MCC", "test": "mcnemar"}, "/test", "0 or 1"},
 		"no zeros": {object{"runs": exampleRankings(), "truth": exampleQrels(), "measure": "AP", "test": "mcnemar"}, "/test", "0 or 1"},

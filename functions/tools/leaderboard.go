@@ -190,7 +190,8 @@ func (out *LeaderboardOutput) linkTools(values []map[string]float64, of *inputs.
 		if len(values[i]) > 0 {
 			runs = append(runs, e.RunID)
 		}
-		if len(values[i]) > 0 || of.HasSamples(i) && e.Measures[out.Measure] != nil {
+		if evaluated := &of.Entries[i]; len(values[i]) > 0 || inputs.HasExamples(evaluated.Evaluator.Kind) &&
+			evaluated.Reasons[measure.PerTopicReason] == "" && e.Measures[out.Measure] != nil {
 			compared = append(compared, e.RunID)
 		}
 	}

@@ -16,7 +16,7 @@ type SignificanceInput struct {
 	Test       string                 `json:"test,omitempty" enum:"randomization,t,wilcoxon,mcnemar,bootstrap" doc:"the test that verdict, matrix and conclusion go by. Unless given: bootstrap for a measure without values per topic or by example, mcnemar for labels that are right or wrong, t for other values by example where only organizers are shown these, and else randomization, as it assumes least"`
 	Correction string                 `json:"correction,omitempty" enum:"holm,bonferroni,benjamini-hochberg,none" doc:"for the number of pairs, of what verdict, matrix and conclusion go by; holm unless given"`
 	Seed       uint64                 `json:"seed,omitempty" maximum:"9007199254740991" doc:"of what is drawn at random; the same seed gives the same answer. It says nothing where the answer is rounded"`
-	Rounds     int                    `json:"rounds,omitempty" minimum:"100" maximum:"100000" doc:"combinations of signs that the randomization test draws for each pair, or samples that the bootstrap draws; 10,000 unless given, or as many as there is time for. pairs × rounds × topics is at most 2,000,000,000, and for the bootstrap runs × rounds × examples at most 40,000,000. It says nothing where the answer is rounded"`
+	Rounds     int                    `json:"rounds,omitempty" minimum:"100" maximum:"100000" doc:"combinations of signs that the randomization test draws for each pair, or samples that the bootstrap draws; 10,000 unless given, or as many as there is time for. pairs × rounds × topics is at most 2,000,000,000, and for the bootstrap runs × rounds × examples at most 30,000,000. It says nothing where the answer is rounded"`
 }
 
 // SignificanceOutput is how runs differ.
@@ -78,8 +78,8 @@ const (
 	significanceLevel = 0.05
 	// maxSignDraws bounds the signs that randomization tests draw for one answer: some seconds' work.
 	maxSignDraws = 2_000_000_000
-	// maxSampled bounds the examples that a bootstrap measures: some seconds' work also for measures that sort them.
-	maxSampled = 40_000_000
+	// maxSampled bounds the examples that a bootstrap measures: a second's work for most measures, and some ten for those that sort them.
+	maxSampled = 30_000_000
 	// maxRuns is how many runs are compared at most.
 	maxRuns = 20
 )

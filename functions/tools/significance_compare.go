@@ -13,6 +13,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/plural"
 	"assay/shared/problem"
+	"assay/shared/records"
 )
 
 // compare compares the runs by their values or, where these are of all examples together, over samples.
@@ -26,12 +27,8 @@ func (out *SignificanceOutput) compare(ctx context.Context, in SignificanceInput
 	case values[0].Resample == nil:
 		return v.require(out.Measure, values, whyNone(results, values[0]))
 	case in.Test != "" && in.Test != byBootstrap:
-		which := ""
-		if in.Test == byMcNemar {
-			which = " that are 0 or 1"
-		}
-		return problem.InvalidMember("/test", "%s compares values by example%s, and %s has none: leave test out for the bootstrap, or name a "+
-			"measure that is a mean over examples, such as Accuracy or ExactMatch", in.Test, which, out.Measure)
+		return problem.InvalidMember("/test", "%s compares values by example, and mcnemar those that are 0 or 1; %s has none: leave test out "+
+			"for the bootstrap, or name a measure that is a mean over examples, such as Accuracy or ExactMatch", in.Test, out.Measure)
 	}
 	out.Topics = values[0].Examples
 	all := make([]sampled, len(values))
@@ -45,8 +42,9 @@ func (out *SignificanceOutput) compare(ctx context.Context, in SignificanceInput
 	return out.compareSamples(ctx, in, results.Runs, all, v.hidden)
 }
 
-// compareTopics compares the runs by their values.
-func (out *SignificanceOutput) compareTopics(ctx context.Context, in SignificanceInput, results *inputs.Results, v topicValues) error {
+// compareTopics compares the runs by their values, of which it tells no single ones where these are hidden.
+func (out *SignificanceOutput) compareTopics(ctx context.Context, in SignificanceInput, results *inputs.Results,
+	v topicValues) (err error) {
 	if results.IsGeometric(out.Measure) {
 		return problem.InvalidMember("/measure", "%q is a geometric mean over the topics, of which tests of their values say nothing: compare "+
 			"by AP, whose values these are", out.Measure)
@@ -55,43 +53,46 @@ func (out *SignificanceOutput) compareTopics(ctx context.Context, in Significanc
 	if out.Topics = len(paired[0]); out.Topics == 0 {
 		return problem.InvalidMember("/runs", "have no topic in common: name runs with values for the same topics")
 	}
-	out.LeftOut = len(v.topics) - out.Topics
-	if in.Test == byBootstrap && !v.hidden {
-		return out.compareSamples(ctx, in, results.Runs, lists.Map(paired, meanSampled), false)
-	}
+	out.LeftOut, out.Rounded, out.Test = len(v.topics)-out.Topics, v.hidden, byRandomization
 	binary := !slices.ContainsFunc(paired, func(values []float64) bool { return !significance.Binary(values) })
 	switch {
+	case in.Test == byBootstrap && !out.Rounded:
+		return out.compareSamples(ctx, in, results.Runs, lists.Map(paired, meanSampled), false)
 	case results.OfExamples() && binary:
 		out.Test = byMcNemar
-	case v.hidden:
+	case out.Rounded:
 		out.Test = byT
-	default:
-		out.Test = byRandomization
 	}
-	if out.Rounded = v.hidden; out.Rounded {
-		if in.Test != "" && in.Test != out.Test {
-			return problem.InvalidMember("/test", "must be %s here or left out: values of single examples tell the truth, so that others than the "+
-				"organizers are shown one test", out.Test)
-		}
-		return out.compareRounded(ctx, results.Runs, paired)
-	}
-	if out.Test = cmp.Or(in.Test, out.Test); out.Test == byMcNemar && !binary {
+	interval := significance.Normal
+	switch asked := cmp.Or(in.Test, out.Test); {
+	case out.Rounded && asked != out.Test:
+		return problem.InvalidMember("/test", "must be %s here or left out: values of single examples tell the truth, so that others than the "+
+			"organizers are shown one test", out.Test)
+	case asked == byMcNemar && !binary:
 		return problem.InvalidMember("/test", "mcnemar compares values that are 0 or 1, and these are others: leave it out, or name another test")
-	}
-	var err error
-	if out.Rounds, err = randomizationRounds(in.Rounds, pairCount(paired), out.Topics); err != nil {
-		return err
-	}
-	draws := bootstrapRounds(len(paired) * out.Topics)
-	for i, r := range results.Runs {
-		interval, err := significance.Bootstrap(paired[i], in.Seed, draws)
-		if err != nil {
+	case !out.Rounded:
+		out.Test = asked
+		if out.Rounds, err = randomizationRounds(in.Rounds, pairCount(paired), out.Topics); err != nil {
 			return err
 		}
-		out.Runs = append(out.Runs, SignificanceRun{measuredRun(r), average(paired[i]), interval})
+		draws := bootstrapRounds(len(paired) * out.Topics)
+		interval = func(values []float64) (significance.Interval, error) {
+			return significance.Bootstrap(values, in.Seed, draws)
+		}
+	}
+	for i, r := range results.Runs {
+		ends, err := interval(paired[i])
+		if err != nil {
+			return problem.InvalidMember("/runs", "have too few values, or such as are too small or too large, to compare them by: %v", err)
+		}
+		out.Runs = append(out.Runs, SignificanceRun{measuredRun(r), average(paired[i]), ends})
 	}
 	return out.comparePairs(ctx, paired, func(p *SignificancePair, a, b []float64) {
-		p.Difference = average(a) - average(b)
+		if p.Difference = average(a) - average(b); out.Rounded {
+			p.Reasons["cohensD"] = "it tells how many examples the runs differ on, which only organizers are shown"
+			*p.uncorrected.of(out.Test) = new(roundedP(a, b))
+			return
+		}
 		d, err := significance.CohensD(a, b)
 		p.CohensD = testResult(p, "cohensD", &d, nil, err)
 		t, err := significance.PairedT(a, b)
@@ -104,22 +105,6 @@ func (out *SignificanceOutput) compareTopics(ctx context.Context, in Significanc
 			m, err := significance.McNemar(a, b)
 			p.McNemar = testResult(p, byMcNemar, &m, &m.P, err)
 		}
-	})
-}
-
-// compareRounded is compareTopics without what would tell single values.
-func (out *SignificanceOutput) compareRounded(ctx context.Context, runs []*inputs.Run, paired [][]float64) error {
-	for i, r := range runs {
-		interval, err := significance.Normal(paired[i])
-		if err != nil {
-			return problem.InvalidMember("/runs", "have too few examples, or values that are too small or too large, to compare them by: %v", err)
-		}
-		out.Runs = append(out.Runs, SignificanceRun{measuredRun(r), average(paired[i]), interval})
-	}
-	return out.comparePairs(ctx, paired, func(p *SignificancePair, a, b []float64) {
-		p.Difference = average(a) - average(b)
-		p.Reasons["cohensD"] = "it tells how many examples the runs differ on, which only organizers are shown"
-		*p.uncorrected.of(out.Test) = new(roundedP(a, b))
 	})
 }
 
@@ -140,7 +125,7 @@ func meanSampled(values []float64) sampled {
 	}}
 }
 
-// compareSamples compares the runs over samples of topics or examples. Of values that are hidden it says as little as compareRounded, and
+// compareSamples compares the runs over samples of topics or examples. Of values that are hidden it says as little as compareTopics, and
 // the same whatever seed, rounds and other runs are asked for.
 func (out *SignificanceOutput) compareSamples(ctx context.Context, in SignificanceInput, runs []*inputs.Run, all []sampled,
 	hidden bool) error {
@@ -156,11 +141,11 @@ func (out *SignificanceOutput) compareSamples(ctx context.Context, in Significan
 	}
 	out.Test, out.Rounded, out.Rounds = byBootstrap, hidden, min(cmp.Or(in.Rounds, significance.Rounds), most)
 	samples := make([][]float64, len(runs))
-	err := significance.Samples(out.Topics, in.Seed, out.Rounds, func(sample []int) error {
-		for i := range samples {
+	err := records.Concurrently(len(runs), func(i int) error {
+		return significance.Samples(out.Topics, in.Seed, out.Rounds, func(sample []int) error {
 			samples[i] = append(samples[i], orNaN(all[i].resample(sample)))
-		}
-		return ctx.Err()
+			return ctx.Err()
+		})
 	})
 	if err != nil {
 		return err
@@ -243,10 +228,17 @@ func (out *SignificanceOutput) comparePairs(ctx context.Context, values [][]floa
 	return nil
 }
 
-// correctAll corrects the p of each test, and gives each pair the verdict.
+// correctAll corrects the p of each test, where one that is not defined counts as one that found nothing, and gives each pair the verdict.
 func (out *SignificanceOutput) correctAll() {
 	for _, test := range allTests {
-		out.correct(test)
+		chances := lists.Map(out.Pairs, func(p SignificancePair) float64 { return *cmp.Or(*p.uncorrected.of(test), new(1.0)) })
+		for _, c := range corrections {
+			for i, adjusted := range c.adjust(chances) {
+				if p := &out.Pairs[i]; *p.uncorrected.of(test) != nil {
+					*c.of(p).of(test) = &adjusted
+				}
+			}
+		}
 	}
 	for i := range out.Pairs {
 		p := &out.Pairs[i]
@@ -256,25 +248,6 @@ func (out *SignificanceOutput) correctAll() {
 		}
 		p.P = *by.of(out.Test)
 		p.Different = p.P != nil && *p.P < significanceLevel
-	}
-}
-
-// correct fills in the p of a test by the corrections. A test that is not defined counts as one that found nothing.
-func (out *SignificanceOutput) correct(test string) {
-	chances := make([]float64, len(out.Pairs))
-	for i := range out.Pairs {
-		chances[i] = 1
-		if p := *out.Pairs[i].uncorrected.of(test); p != nil {
-			chances[i] = *p
-		}
-	}
-	for _, c := range corrections {
-		adjusted := c.adjust(chances)
-		for i := range out.Pairs {
-			if p := &out.Pairs[i]; *p.uncorrected.of(test) != nil {
-				*c.of(p).of(test) = &adjusted[i]
-			}
-		}
 	}
 }
 

@@ -62,22 +62,16 @@ type pairTest struct {
 // pairTests are the tests that the table shows.
 func (out *SignificanceOutput) pairTests() []pairTest {
 	all := []pairTest{
-		{byT, "Paired t-test", []string{"t"}, func(p *SignificancePair) []string {
-			return figures(p.T, func(t *significance.TTest) []string { return []string{signed(&t.Statistic)} })
-		}},
+		{byT, "Paired t-test", []string{"t"}, func(p *SignificancePair) []string { return []string{signed(&p.T.Statistic)} }},
 		{byWilcoxon, "Wilcoxon", []string{"W+", "W−"}, func(p *SignificancePair) []string {
-			return figures(p.Wilcoxon, func(w *significance.SignedRank) []string { return []string{rankSum(w.Plus), rankSum(w.Minus)} })
+			return []string{rankSum(p.Wilcoxon.Plus), rankSum(p.Wilcoxon.Minus)}
 		}},
-		{byRandomization, "Randomization", nil, nil},
+		{byRandomization, "Randomization", nil, func(*SignificancePair) []string { return nil }},
 		{byMcNemar, "McNemar", []string{"First alone", "Second alone"}, func(p *SignificancePair) []string {
-			return figures(p.McNemar, func(m *significance.Discordant) []string {
-				return []string{strconv.Itoa(m.First), strconv.Itoa(m.Second)}
-			})
+			return []string{strconv.Itoa(p.McNemar.First), strconv.Itoa(p.McNemar.Second)}
 		}},
 		{byBootstrap, "Bootstrap", []string{"from", "to"}, func(p *SignificancePair) []string {
-			return figures(p.Bootstrap, func(b *significance.Resampled) []string {
-				return []string{signed(&b.Interval.Low), signed(&b.Interval.High)}
-			})
+			return []string{signed(&p.Bootstrap.Interval.Low), signed(&p.Bootstrap.Interval.High)}
 		}},
 	}
 	return slices.DeleteFunc(all, func(t pairTest) bool {
@@ -92,24 +86,12 @@ func (out *SignificanceOutput) pairTests() []pairTest {
 	})
 }
 
-// figures are those of a test; nil where it has none.
-func figures[R any](result *R, of func(*R) []string) []string {
-	if result == nil {
-		return nil
+// figures are those of a test of the pair, or dashes.
+func (out *SignificanceOutput) figures(p *SignificancePair, t pairTest) []string {
+	if out.Rounded || *p.uncorrected.of(t.test) == nil {
+		return slices.Repeat([]string{"–"}, len(t.columns))
 	}
-	return of(result)
-}
-
-// figures are those of the pair, or dashes.
-func (t pairTest) figures(p *SignificancePair) []string {
-	dashes := slices.Repeat([]string{"–"}, len(t.columns))
-	if t.cells == nil {
-		return dashes
-	}
-	if all := t.cells(p); all != nil {
-		return all
-	}
-	return dashes
+	return t.cells(p)
 }
 
 // maxNamedPairs is how many pairs a sentence names one by one.
@@ -164,10 +146,9 @@ func (out *SignificanceOutput) conclude() []phrase {
 		say(" Of %s the test is not defined, %s.", plural.Count(unknown, "pair"), out.whyUndefined())
 	}
 	if least := out.lowestP(); least >= significanceLevel {
-		unit := out.unitName()
-		more := "on more " + unit + "s, or with more rounds"
-		if out.Topics <= allSigns {
-			more = "or on more " + unit + "s" // all combinations of signs were tried
+		more := "on more " + out.unit + "s, or with more rounds"
+		if out.Topics <= significance.ExactRandomization {
+			more = "or on more " + out.unit + "s" // all combinations of signs were tried
 		}
 		say(" No difference could have been: with %s, %s and this correction no p is below %s. Compare fewer runs, %s.",
 			out.paired(), plural.Count(len(out.Pairs), "pair"), probability(&least), more)
@@ -228,14 +209,8 @@ func (out *SignificanceOutput) concludeBest(different int) []phrase {
 	return append(s, runPhrases(same, out.runPhrase)...)
 }
 
-// unitName is what values are of.
-func (out *SignificanceOutput) unitName() string { return cmp.Or(out.unit, "topic") }
-
 // paired says over how much the runs are paired.
-func (out *SignificanceOutput) paired() string { return plural.Count(out.Topics, out.unitName()) }
-
-// allSigns is how many differences significance.Randomization tries all signs of.
-const allSigns = 16
+func (out *SignificanceOutput) paired() string { return plural.Count(out.Topics, out.unit) }
 
 // lowestP is the lowest p that the randomization test or the bootstrap could have found; 0 for others, of which it says nothing.
 func (out *SignificanceOutput) lowestP() float64 {
@@ -245,8 +220,8 @@ func (out *SignificanceOutput) lowestP() float64 {
 		least = 2 / float64(out.Rounds+1)
 	case out.Test != byRandomization:
 		return 0
-	case out.Topics > allSigns:
-		least = min(math.Ldexp(2, -allSigns), 1/float64(out.Rounds+1))
+	case out.Topics > significance.ExactRandomization:
+		least = min(math.Ldexp(2, -significance.ExactRandomization), 1/float64(out.Rounds+1))
 	default:
 		least = math.Ldexp(2, -out.Topics) // all differences have one sign
 	}
@@ -353,7 +328,7 @@ func (out *SignificanceOutput) omittedTopics() string {
 	if out.LeftOut == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s that only some have left out", plural.Count(out.LeftOut, out.unitName()))
+	return fmt.Sprintf("; %s that only some have left out", plural.Count(out.LeftOut, out.unit))
 }
 
 // method says how p was found.

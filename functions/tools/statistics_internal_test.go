@@ -175,7 +175,7 @@ func TestSignificance_ConcludesByTheTest(t *testing.T) {
 			pair(1, 3, .2, 9, 1, true), pair(2, 3, .1, 5, 4, false),
 		}, false, "5 of 6 pairs can be distinguished. A has the best mean" + by},
 	} {
-		out := SignificanceOutput{Test: byWilcoxon, Correction: byHolm, Topics: 7, Runs: c.runs, Pairs: c.pairs,
+		out := SignificanceOutput{Test: byWilcoxon, Correction: byHolm, Topics: 7, unit: "topic", Runs: c.runs, Pairs: c.pairs,
 			MeasureUsed: MeasureUsed{LowerIsBetter: c.less}}
 		if got := plainText(out.conclude()); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", name, got, c.want)

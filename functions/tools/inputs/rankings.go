@@ -9,7 +9,6 @@ import (
 	"assay/shared/access"
 	"assay/shared/evaluation"
 	"assay/shared/lists"
-	"assay/shared/measure"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/records"
@@ -213,12 +212,6 @@ func (r *Ranking) Values(ctx context.Context) (all []map[string]float64, hidden 
 	})
 	hidden = slices.ContainsFunc(everyone, func(s stored) bool { return evaluation.Hides(s.kind, s.roles) })
 	return all, hidden, err
-}
-
-// HasSamples reports whether an entry can be compared with others over samples of examples, as far as its evaluation tells.
-func (r *Ranking) HasSamples(entry int) bool {
-	e := &r.Entries[entry]
-	return unitOf(e.Evaluator.Kind) == example && e.Reasons[measure.PerTopicReason] == ""
 }
 
 // ReadableRuns returns the runs of the entries, up to so many, whose files the caller may read, in the order of the ranking.

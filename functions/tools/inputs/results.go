@@ -9,6 +9,7 @@ import (
 	"assay/shared/evaluation"
 	"assay/shared/lists"
 	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/records"
@@ -130,7 +131,7 @@ func (r *Results) computeAgain(ctx context.Context, asked ResultsRequest) (err e
 
 // hasValues reports whether the evaluations have what is asked for, as far as the first of them tells.
 func (r *Results) hasValues(ctx context.Context, asked ResultsRequest) (has bool, err error) {
-	if !asked.ByExample || r.Unit() == topic {
+	if !asked.ByExample || !HasExamples(string(r.kind)) {
 		return true, nil
 	}
 	err = r.resolver.forEachTopics(ctx, r.storedOf(r.Runs[:1]), func(_ int, topics evaluation.Topics) error {
@@ -143,19 +144,19 @@ func (r *Results) hasValues(ctx context.Context, asked ResultsRequest) (has bool
 // OfExamples reports whether values are of single examples that tell the truth, and not of topics.
 func (r *Results) OfExamples() bool { return evaluation.Hides(string(r.kind), 0) }
 
-// What values are of.
-const topic, example = "topic", "example"
-
-func unitOf(kind string) string {
+// HasExamples reports whether values of a kind of evaluator are of examples, which can be sampled, and not of topics.
+func HasExamples(kind string) bool {
 	k := measure.Kind(kind)
-	if k.Ranks() || measure.EvaluatorOf(k) == nil {
-		return topic
-	}
-	return example
+	return measure.EvaluatorOf(k) != nil && !k.Ranks()
 }
 
 // Unit is what values are of.
-func (r *Results) Unit() string { return unitOf(string(r.kind)) }
+func (r *Results) Unit() string {
+	if HasExamples(string(r.kind)) {
+		return "example"
+	}
+	return "topic"
+}
 
 // seesValues reports whether a caller with the roles may have the values of a run. A caller who sees a run, and would see its values, is
 // shown that it has none yet; where they are hidden, so is whether there are any.
@@ -245,7 +246,12 @@ func (r *Results) Values(ctx context.Context) ([]Values, error) {
 	if r.Truth == nil {
 		return r.storedValues(ctx)
 	}
-	truth, err := r.Truth.read(ctx, r.Measures)
+	settings := r.Truth.Settings
+	settings.Measures = r.Measures
+	truth, diagnostics, err := evaluator.ReadTruth(ctx, settings, r.Truth.files)
+	if err == nil {
+		err = r.Truth.CheckDiagnostics(diagnostics)
+	}
 	if err == nil {
 		err = checkValueCount(truth.Topics() * len(r.Runs) * len(r.Measures))
 	}

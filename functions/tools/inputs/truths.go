@@ -39,17 +39,6 @@ func (t *Truth) Qrels(ctx context.Context) (*retrieval.Qrels, error) {
 	return readSource(ctx, &t.source, read)
 }
 
-// read reads the truth for the measures, whose names stand in the input at the pointer.
-func (t *Truth) read(ctx context.Context, measures []string) (*evaluator.Truth, error) {
-	s := t.Settings
-	s.Measures = measures
-	truth, diagnostics, err := evaluator.ReadTruth(ctx, s, t.files)
-	if err == nil {
-		err = t.CheckDiagnostics(diagnostics)
-	}
-	return truth, err
-}
-
 // Truth gathers the truth of a reference, which stands in the input at the pointer.
 func (resolver *Resolver) Truth(ctx context.Context, pointer string, ref TruthReference) (*Truth, error) {
 	if err := problem.Check(checkReference(pointer, "datasetId", ref.DatasetID, ref.Files)); err != nil {

@@ -232,8 +232,8 @@ func rankSumCDF(ranks []int, sum int) float64 {
 const (
 	// Rounds is how often the random methods draw when nothing else is asked for.
 	Rounds = 10_000
-	// exactRandomization is the most differences whose signs are tried in every combination: 65,536.
-	exactRandomization = 16
+	// ExactRandomization is the most differences whose signs are tried in every combination: 65,536.
+	ExactRandomization = 16
 )
 
 // SignFlips is the result of the randomization test.
@@ -273,7 +273,7 @@ func Randomization(a, b []float64, seed uint64, rounds int) (SignFlips, error) {
 	least := math.Abs(observed) - rounding*float64(len(d))
 	result := SignFlips{Difference: mean(all), Rounds: rounds}
 	extreme := 0
-	if len(d) <= exactRandomization {
+	if len(d) <= ExactRandomization {
 		result.Exact, result.Rounds = true, 1<<len(d)
 		for signs := range uint64(result.Rounds) {
 			if math.Abs(signed(d, signs)) >= least {

@@ -192,6 +192,22 @@ func TestCharts_HaveTooltips(t *testing.T) {
 	}
 }
 
+// TestHeatMap_HasFigures writes shares into cells as long as there is room, and says what hatched cells are where there are some.
+func TestHeatMap_HasFigures(t *testing.T) {
+	for _, c := range []struct {
+		columns         int
+		value           float64
+		figure, mention bool
+	}{{2, 0.256, true, false}, {2, math.NaN(), false, true}, {601, 0.256, false, false}} {
+		g := chart.Grid{Rows: []string{"run"}, Columns: make([]string, c.columns), Values: [][]float64{make([]float64, c.columns)}, Percent: true}
+		g.Values[0][1] = c.value
+		text := render(t, chart.HeatMap(chart.Caption{ID: "c"}, g))
+		if strings.Contains(text, ">26</text>") != c.figure || strings.Contains(text, ">undefined</text>") != c.mention {
+			t.Errorf("%v of %d: %s", c.value, c.columns, text)
+		}
+	}
+}
+
 func BenchmarkHeatMap(b *testing.B) {
 	heatMap := all([]string{"label"}, []string{"topic"}, false)["heat"]
 	for b.Loop() {

@@ -18,6 +18,8 @@ type Grid struct {
 	Outliers [][]int
 	// Counts are what Confusion writes into cells.
 	Counts [][]int
+	// Percent says that HeatMap writes values into cells, in percent, as long as these are few.
+	Percent bool
 }
 
 func (g *Grid) at(row, column int) (float64, bool) {

@@ -1,6 +1,8 @@
 package chart
 
 import (
+	"math"
+	"slices"
 	"strconv"
 
 	"github.com/a-h/templ"
@@ -54,7 +56,10 @@ func newHeatMap(c Caption, g Grid) *heatMap {
 	h.pitch = 8 + headingLine*float64(lines)
 	entries := []legendEntry{
 		{before: rangeEnd(h.scale.low), text: rangeEnd(h.scale.high), mark: ramp(), width: levels * rampStep},
-		{text: "undefined", mark: swatch("", h.ref("hatch")), width: 14},
+	}
+	undefined := func(v float64) bool { return !defined(v) }
+	if slices.ContainsFunc(h.Values, func(row []float64) bool { return slices.ContainsFunc(row, undefined) }) {
+		entries = append(entries, legendEntry{text: "undefined", mark: swatch("", h.ref("hatch")), width: 14})
 	}
 	if h.Counts != nil {
 		entries = append(entries, legendEntry{text: "rows: true labels, colours: their shares", mark: templ.NopComponent},
@@ -86,6 +91,17 @@ func (h *heatMap) tooltip(row, column int) string {
 		value = shown(v)
 	}
 	return numbered(h.Rows, row, rowCells) + ", " + Isolated(elide(h.Columns[column], columnCells)) + ": " + value
+}
+
+// figure is what a cell has written into it.
+func (h *heatMap) figure(row, column int) string {
+	switch v, ok := h.at(row, column); {
+	case h.Counts != nil && h.Counts[row][column] > 0:
+		return strconv.Itoa(h.Counts[row][column])
+	case h.Percent && ok && h.hasTooltips():
+		return strconv.Itoa(int(math.Round(100 * v)))
+	}
+	return ""
 }
 
 // class is the colour of a cell; an undefined one is hatched.

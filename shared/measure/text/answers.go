@@ -2,6 +2,7 @@ package text
 
 import (
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -50,9 +51,12 @@ func answerWords(list []string, text string) []string {
 			kept = append(kept, c)
 		}
 	}
-	first := len(list)
-	list = appendWords(list, string(kept))
-	return append(list[:first], slices.DeleteFunc(list[first:], isArticle)...)
+	for word := range strings.SplitSeq(string(kept), " ") {
+		if word != "" && !isArticle(word) {
+			list = append(list, word)
+		}
+	}
+	return list
 }
 
 func isArticle(word string) bool { return word == "a" || word == "an" || word == "the" }

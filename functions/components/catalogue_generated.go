@@ -29,7 +29,7 @@ var catalogue = []*entry{
 		Snippets: []Snippet{
 			{"python", "/v1/platform/components/01M8FXR50D1NP602R66NX5MTF1/snippet?language=python"},
 		},
-		Prints: "AUC = 0.7500\nBrier = 0.1650\nCAt1 = 0.6250\nF05u = 0.5000\nF1 = 0.6667\nPAN = 0.6753",
+		Prints: "AUC = 0.7500\nBrier = 0.1650\nCAt1 = 0.6250\nF05u = 0.5000\nF1 = 0.6667\nPAN = 0.6753\nAUC(average=macro) = 0.9583\nLogLoss = 0.6912",
 	}, []string{"evaluator-probabilities/python.py"}},
 	{Component{
 		ID: "01M8FVYXPJP14AGHXC7ZWGJ33V", Kind: "evaluator", Name: "Several labels for each item",

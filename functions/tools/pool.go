@@ -127,7 +127,7 @@ func (out PoolOutput) chart() chart.Chart {
 	}
 	return chart.HeatMap(chart.Caption{
 		ID: "overlap", Title: "Overlap of runs in the pool",
-		Description: "Documents that two runs contribute, as a share of those that either does, in percent. Columns are the runs of the rows, by number.",
+		Description: "Percent of the documents of either of two runs that both contribute. Columns are the runs of the rows, by number.",
 	}, chart.Grid{Rows: lists.Map(out.Runs, func(r PooledRun) string { return r.Name }), Columns: columns, Values: out.Overlap, Percent: true})
 }
 

@@ -93,15 +93,16 @@ func (h *heatMap) tooltip(row, column int) string {
 	return numbered(h.Rows, row, rowCells) + ", " + Isolated(elide(h.Columns[column], columnCells)) + ": " + value
 }
 
-// figure is what a cell has written into it.
+// figure is what a cell of counts or percent has written into it.
 func (h *heatMap) figure(row, column int) string {
-	switch v, ok := h.at(row, column); {
-	case h.Counts != nil && h.Counts[row][column] > 0:
-		return strconv.Itoa(h.Counts[row][column])
+	v, ok := h.at(row, column)
+	switch {
 	case h.Percent && ok && h.hasTooltips():
 		return strconv.Itoa(int(math.Round(100 * v)))
+	case h.Percent || h.Counts[row][column] == 0:
+		return ""
 	}
-	return ""
+	return strconv.Itoa(h.Counts[row][column])
 }
 
 // class is the colour of a cell; an undefined one is hatched.

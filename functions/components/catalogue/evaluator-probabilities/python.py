@@ -1,4 +1,4 @@
-"""Have scores evaluated as those of PAN's authorship verification are."""
+"""Have scores evaluated as those of PAN's authorship verification are, and probabilities of several labels."""
 import base64
 import json
 import os
@@ -15,6 +15,18 @@ RUN = """{"id": "a", "value": 0.9}
 {"id": "b", "value": 0.2}
 {"id": "c", "value": 0.5}
 {"id": "d", "value": 0.6}
+"""
+CLASSES = """id,value
+a,negative
+b,neutral
+c,positive
+d,neutral
+"""
+COLUMNS = """id,negative,neutral,positive
+a,0.7,0.2,0.1
+b,0.2,0.5,0.3
+c,0.1,0.3,0.6
+d,0.3,0.3,0.4
 """
 
 
@@ -67,4 +79,17 @@ entry = file("run.jsonl", RUN) | {"datasetId": dataset["id"]}
 run = ended(call("POST", task + "/submissions", {"type": "upload", "files": [entry]})["runIds"][0])
 measures = call("GET", "/v1/evaluations/" + run["evaluationId"])["measures"]
 for name, value in sorted(measures.items()):
+    print(f"{name} = {value:.4f}")
+
+# Of more than two labels, a run has the probability of each: a column in CSV, or a member of an object in JSON lines.
+several = call("POST", "/v1/tools/evaluator", {
+    "runs": [{"files": [{"name": "run.csv", "text": COLUMNS}]}],
+    "truth": {
+        "files": [{"name": "truth.csv", "text": CLASSES}],
+        "kind": "probabilities",
+        "format": {"kind": "csv", "idField": "id", "valueField": "value"},
+    },
+    "measures": ["AUC(average=macro)", "LogLoss"],
+})
+for name, value in several["runs"][0]["measures"].items():
     print(f"{name} = {value:.4f}")

@@ -50,13 +50,19 @@ func undefinedCorrelation(truth, predicted []float64) string {
 	return ""
 }
 
-// ranks are those of numbers, where equal ones share the mean of theirs.
-func ranks(xs []float64) []float64 {
-	type place struct {
-		x float64
-		i int
-	}
-	order := make([]place, len(xs))
+// place is where a number stands among others.
+type place struct {
+	x float64
+	i int
+}
+
+// ranks are those of the numbers of both sides, where equal ones share the mean of theirs.
+func ranks(x, y []float64) (ofX, ofY []float64) {
+	order := make([]place, len(x))
+	return ranksOf(x, order), ranksOf(y, order)
+}
+
+func ranksOf(xs []float64, order []place) []float64 {
 	for i, x := range xs {
 		order[i] = place{x, i}
 	}
@@ -77,7 +83,7 @@ func ranks(xs []float64) []float64 {
 }
 
 // Kendall is tau-b of x and y, which are as long as each other; the reason says why there is no value, and is empty when there is one.
-func Kendall(x, y []float64) (value float64, reason string) { return kendall(ranks(x), ranks(y)) }
+func Kendall(x, y []float64) (value float64, reason string) { return kendall(ranks(x, y)) }
 
 // kendall is tau-b of ranks: (C - D) / sqrt((n0 - n1)(n0 - n2)) with C concordant and D discordant pairs, n0 pairs in all, n1
 // tied in x and n2 tied in y. Knight's method (W. R. Knight, A computer method for calculating Kendall's tau with

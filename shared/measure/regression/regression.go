@@ -72,7 +72,7 @@ var errorOf = map[string]func(truth, predicted float64) float64{
 // Evaluate compares predicted with true numbers, of the same examples in the same order. There is at least one, all
 // are finite, and every measure is one of regression.
 func Evaluate(asked []measure.Measure, truth, predicted []float64) measure.Result {
-	ranked := sync.OnceValues(func() (x, y []float64) { return ranks(truth), ranks(predicted) })
+	ranked := sync.OnceValues(func() (x, y []float64) { return ranks(truth, predicted) })
 	return measure.Compute(asked, func(m measure.Measure) (float64, string) {
 		if of := ofRanks[m.Name]; of != nil {
 			return of(ranked())

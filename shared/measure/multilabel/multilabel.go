@@ -65,7 +65,7 @@ func addValues(asked []measure.Measure, truth *predictions.Truth, run *predictio
 
 // Evaluate compares predicted with true labels. truth and predicted return, for each of n examples, the indices of its labels in labels, in
 // ascending order and none twice. There is at least one example, and every measure is one of several labels.
-func Evaluate(measures []measure.Measure, labels []string, n int, truth, predicted func(i int) []int32) measure.Result {
+func Evaluate(measures []measure.Measure, labels []string, n int, truth, predicted func(i int) []int16) measure.Result {
 	e := newExamples(labels, n, truth, predicted)
 	return measure.Compute(measures, func(m measure.Measure) (float64, string) {
 		switch m.Name {
@@ -83,12 +83,12 @@ func Evaluate(measures []measure.Measure, labels []string, n int, truth, predict
 type examples struct {
 	decisions.Labels
 	n                int
-	truth, predicted func(i int) []int32
+	truth, predicted func(i int) []int16
 	exact            int
 }
 
 // newExamples counts n examples.
-func newExamples(names []string, n int, truth, predicted func(i int) []int32) *examples {
+func newExamples(names []string, n int, truth, predicted func(i int) []int16) *examples {
 	e := &examples{decisions.Labels{Names: names, Counts: make([]decisions.Counts, len(names))}, n, truth, predicted, 0}
 	for i := range e.n {
 		truth, predicted := e.truth(i), e.predicted(i)
@@ -101,13 +101,13 @@ func newExamples(names []string, n int, truth, predicted func(i int) []int32) *e
 		for _, l := range predicted {
 			e.Counts[l].Predicted++
 		}
-		common(truth, predicted, func(l int32) { e.Counts[l].Hits++ })
+		common(truth, predicted, func(l int16) { e.Counts[l].Hits++ })
 	}
 	return e
 }
 
 // common calls each with what two ascending lists have both.
-func common(a, b []int32, each func(int32)) {
+func common(a, b []int16, each func(int16)) {
 	for len(a) > 0 && len(b) > 0 {
 		switch {
 		case a[0] < b[0]:
@@ -152,7 +152,7 @@ func (e *examples) ofExample(labels []int32) func(i int) decisions.Counts {
 		for _, l := range predicted {
 			t.Predicted += among[l]
 		}
-		common(truth, predicted, func(l int32) { t.Hits += among[l] })
+		common(truth, predicted, func(l int16) { t.Hits += among[l] })
 		return t
 	}
 }

@@ -23,7 +23,7 @@ var everyMeasure = []string{
 	"Precision(average=samples)", "Recall(average=samples)", "Jaccard(average=samples)", "Jaccard(average=macro)", "ExactMatch", "HammingLoss",
 }
 
-func at(sets [][]int32) func(int) []int32 { return func(i int) []int32 { return sets[i] } }
+func at(sets [][]int16) func(int) []int16 { return func(i int) []int16 { return sets[i] } }
 
 // TestEvaluate_EqualsTheReference has 500 random cases with values of scikit-learn.
 func TestEvaluate_EqualsTheReference(t *testing.T) {
@@ -32,7 +32,7 @@ func TestEvaluate_EqualsTheReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	var cases []struct {
-		Truth, Predicted [][]int32
+		Truth, Predicted [][]int16
 		Values           map[string]float64
 	}
 	if err := json.Unmarshal(text, &cases); err != nil || len(cases) != 500 {
@@ -60,13 +60,13 @@ func TestEvaluate_EqualsTheReference(t *testing.T) {
 func TestEvaluate_OfWhatIsNotDefined(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Multilabel, "F1(average=macro)", "F1(average=weighted)", "F1(positive=joy)", "HammingLoss",
 		"F1(average=samples)", "Jaccard(average=samples,zero_division=1)", "ExactMatch")
-	none := [][]int32{{}, {}}
+	none := [][]int16{{}, {}}
 	for i, c := range []struct {
-		predicted [][]int32
+		predicted [][]int16
 		want      map[string]string
 	}{
 		{none, map[string]string{"F1(average=macro)": "no example has a label", "F1(average=weighted)": "no example has a label"}},
-		{[][]int32{{1}, {}}, map[string]string{"F1(average=weighted)": "no example of the truth has a label"}},
+		{[][]int16{{1}, {}}, map[string]string{"F1(average=weighted)": "no example of the truth has a label"}},
 	} {
 		got := multilabel.Evaluate(asked, names, 2, at(none), at(c.predicted))
 		c.want["F1(positive=joy)"] = `no example of the truth has the label "joy"`
@@ -86,25 +86,25 @@ func TestEvaluate_OfWhatIsNotDefined(t *testing.T) {
 func TestEvaluate_IsNotImprovedByUnknownLabels(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Multilabel, everyMeasure...)
 	rapid.Check(t, func(t *rapid.T) {
-		draw := func(name string, n int) [][]int32 {
-			return rapid.SliceOfN(rapid.Map(rapid.SliceOfNDistinct(rapid.Int32Range(0, 3), 0, 4, rapid.ID), func(s []int32) []int32 {
+		draw := func(name string, n int) [][]int16 {
+			return rapid.SliceOfN(rapid.Map(rapid.SliceOfNDistinct(rapid.Int16Range(0, 3), 0, 4, rapid.ID), func(s []int16) []int16 {
 				slices.Sort(s)
 				return s
 			}), n, n).Draw(t, name)
 		}
 		n := rapid.IntRange(1, 12).Draw(t, "n")
 		truth, predicted := draw("truth", n), draw("predicted", n)
-		truth[0] = []int32{0}
-		known := map[int32]bool{}
+		truth[0] = []int16{0}
+		known := map[int16]bool{}
 		for _, s := range truth {
 			for _, l := range s {
 				known[l] = true
 			}
 		}
 		for i, s := range predicted {
-			predicted[i] = slices.DeleteFunc(s, func(l int32) bool { return !known[l] })
+			predicted[i] = slices.DeleteFunc(s, func(l int16) bool { return !known[l] })
 		}
-		worse := lists.Map(predicted, func(s []int32) []int32 { return append(slices.Clone(s), 4, 5) })
+		worse := lists.Map(predicted, func(s []int16) []int16 { return append(slices.Clone(s), 4, 5) })
 		one := multilabel.Evaluate(asked, names, n, at(truth), at(predicted)).Measures
 		other := multilabel.Evaluate(asked, names, n, at(truth), at(worse)).Measures
 		same := multilabel.Evaluate(asked, names, n, at(truth), at(truth)).Measures
@@ -175,10 +175,10 @@ func TestComputation_ComparesKnownLabels(t *testing.T) {
 
 func BenchmarkEvaluate_Million(b *testing.B) {
 	const n, labels = 1_000_000, 1000
-	truth, predicted := make([][]int32, n), make([][]int32, n)
+	truth, predicted := make([][]int16, n), make([][]int16, n)
 	for i := range truth {
-		first, second := int32(i*7919%(labels/2)), int32(i*104729%(labels/2))
-		truth[i], predicted[i] = []int32{first, labels/2 + second}, []int32{second, labels/2 + second, labels - 1}
+		first, second := int16(i*7919%(labels/2)), int16(i*104729%(labels/2))
+		truth[i], predicted[i] = []int16{first, labels/2 + second}, []int16{second, labels/2 + second, labels - 1}
 		predicted[i] = slices.Compact(predicted[i])
 	}
 	all := make([]string, labels)

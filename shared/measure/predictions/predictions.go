@@ -219,7 +219,7 @@ func (f *file) tooManyLabels(line, limit int) {
 func (t *Truth) Bytes() int64 {
 	const perLabel = 2*16 + 16 // in the list and in the index, and what the index takes besides
 	n := block*len(t.ids.blocks) + 4*cap(t.ids.ends) + 8*cap(t.ids.slots) + 4*cap(t.codes) + 8*cap(t.numbers) +
-		4*cap(t.sets.starts) + 4*cap(t.sets.codes) + t.texts.bytes()
+		4*cap(t.sets.starts) + 2*cap(t.sets.codes) + t.texts.bytes()
 	for _, name := range t.labels.names {
 		n += perLabel + len(name)
 	}
@@ -241,7 +241,7 @@ func (t *Truth) Labels() []string { return t.labels.names }
 func (t *Truth) Codes() []int32 { return t.codes }
 
 // Set has the label codes of an example, for Sets, in ascending order.
-func (t *Truth) Set(i int) []int32 { return t.sets.at(i) }
+func (t *Truth) Set(i int) []int16 { return t.sets.at(i) }
 
 // Numbers has the number of each example; nil for Labels.
 func (t *Truth) Numbers() []float64 { return t.numbers }

@@ -173,7 +173,7 @@ func (r *Run) Labels() []string {
 func (r *Run) Codes() []int32 { return r.codes }
 
 // Set has the label codes predicted for an example of the truth, for Sets, in ascending order.
-func (r *Run) Set(i int) []int32 { return r.sets.at(i) }
+func (r *Run) Set(i int) []int16 { return r.sets.at(i) }
 
 // Classes has the label codes of the classes that have scores, in the order of Scores; none for one score for each example.
 func (r *Run) Classes() []int32 { return r.scores.codes }

@@ -79,10 +79,10 @@ func (f *file) addLabel(e *example, label []byte) bool {
 // sets has the label codes of each example.
 type sets struct {
 	starts []uint32 // by example, where it begins in codes; empty when no set is kept
-	codes  []int32  // of each example how many it has, and then those, in ascending order
+	codes  []int16  // of each example how many it has, and then those, in ascending order; 2 * MaxLabels fits
 }
 
-func (s *sets) at(i int) []int32 {
+func (s *sets) at(i int) []int16 {
 	start := s.starts[i] + 1
 	return s.codes[start:][:s.codes[start-1]]
 }
@@ -94,13 +94,13 @@ func (s *sets) put(f *file, e example, index, limit int, code func(f *file, line
 		f.errorf(e.line, "the examples up to here have more than %d labels together; expected fewer", limit)
 		return false
 	}
-	s.codes = append(s.codes, int32(len(e.labels)))
+	s.codes = append(s.codes, int16(len(e.labels)))
 	for _, label := range e.labels {
 		c, ok := code(f, e.line, label)
 		if !ok {
 			return false
 		}
-		s.codes = append(s.codes, c)
+		s.codes = append(s.codes, int16(c))
 	}
 	set := s.codes[start+1:]
 	slices.Sort(set)
@@ -108,7 +108,7 @@ func (s *sets) put(f *file, e example, index, limit int, code func(f *file, line
 		if i > 0 && c == set[i-1] {
 			first := slices.IndexFunc(e.labels, func(label []byte) bool {
 				other, _ := code(f, e.line, label)
-				return other == c
+				return int16(other) == c
 			})
 			f.errorf(e.line, "%q has the label %s twice; expected every label once", f.format.ValueField, fields.Quote(e.labels[first]))
 			break

@@ -82,7 +82,7 @@ type Result struct {
 	// Measures has every measure asked for; nil when it is not defined for the data, and then Reasons says why.
 	Measures map[string]*float64
 	Reasons  map[string]string
-	// Signatures say of measures that have one how they were computed, as the program that is the reference prints it.
+	// Signatures say of measures that have one how they were computed: as the program that is the reference prints it, or positive:LABEL.
 	Signatures map[string]string
 	// PerTopic has the values of each topic of the truth or, of measures that are means over examples, of each example, by its id; nil
 	// where there are none, or more than MaxExamples or MaxTopicValues.

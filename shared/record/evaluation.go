@@ -38,7 +38,7 @@ type EvaluatorUsed struct {
 	Kind       string            `json:"kind" enum:"$evaluators,worker"`
 	Version    string            `json:"version" doc:"version of the evaluator"`
 	Settings   RunFormat         `json:"settings" doc:"how the files were read"`
-	Signatures map[string]string `json:"signatures,omitempty" doc:"of BLEU and chrF, by the name of the measure: what sacrebleu prints, with the number of references"`
+	Signatures map[string]string `json:"signatures,omitempty" doc:"by the name of the measure: of BLEU and chrF what sacrebleu prints, with the number of references; of scores, which of two labels was taken as the positive one, where the measure does not say it"`
 }
 
 // Entry tells the entries of a leaderboard apart.

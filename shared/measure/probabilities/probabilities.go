@@ -68,11 +68,13 @@ type Examples struct {
 	Classes []int32
 	Scores  func(i int) []float64 // of an example
 	last    *binary
+	// signatures say which label was taken as the positive one, by the measures that do not.
+	signatures map[string]string
 }
 
 // Evaluate returns the values of measures of probabilities. There is at least one example.
 func Evaluate(asked []measure.Measure, e Examples) measure.Result {
-	return measure.Compute(asked, func(m measure.Measure) (float64, string) {
+	result := measure.Compute(asked, func(m measure.Measure) (float64, string) {
 		if average := m.Param("average"); average != "" {
 			return e.average(m, average == "weighted")
 		}
@@ -89,6 +91,8 @@ func Evaluate(asked []measure.Measure, e Examples) measure.Result {
 		}
 		return b.value(m.Name)
 	})
+	result.Signatures = e.signatures
+	return result
 }
 
 // positive returns the positive label of a measure.
@@ -109,10 +113,14 @@ func (e *Examples) positive(m measure.Measure) (label int, reason string) {
 	if isFirst && isSecond {
 		order = cmp.Or(cmp.Compare(first, second), order)
 	}
-	if order > 0 {
-		return 0, ""
+	if order < 0 {
+		label = 1
 	}
-	return 1, ""
+	if e.signatures == nil {
+		e.signatures = map[string]string{}
+	}
+	e.signatures[m.String()] = "positive:" + e.Labels[label]
+	return label, ""
 }
 
 // binary has the scores of one label, until it is asked for another: they are a copy of all, whose memory is used again.

@@ -3,6 +3,7 @@ package probabilities_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -142,6 +143,13 @@ func TestComputation_ReadsEachForm(t *testing.T) {
 			if err != nil || len(e.Diagnostics) > 0 || *e.Result.Measures["AUC"] != 1 ||
 				math.Abs(*e.Result.Measures["Brier"]-(0.04+0.16+0.01)/3) > 1e-12 || math.Abs(*e.Result.Measures["PAN"]-(4+1-0.07)/5) > 1e-12 {
 				t.Errorf("%+v, %v", e, err)
+			}
+			signatures := map[string]string{"AUC": "positive:yes", "PAN": "positive:yes"}
+			if strings.HasPrefix(name, "one") {
+				signatures["LogLoss"], signatures["Brier"] = "positive:yes", "positive:yes"
+			}
+			if !maps.Equal(e.Result.Signatures, signatures) {
+				t.Errorf("the signatures are %v, want %v", e.Result.Signatures, signatures)
 			}
 			for id, p := range map[string]float64{"1": 0.8, "2": 0.6, "3": 0.9} {
 				if got := e.Result.PerTopic[id]; len(got) != 2 || math.Abs(got["Brier"]-(1-p)*(1-p)) > 1e-12 || got["LogLoss"] != -math.Log(p) {

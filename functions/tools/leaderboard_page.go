@@ -60,6 +60,9 @@ func (out *LeaderboardOutput) groupsNote() string {
 	switch {
 	case len(out.Entries) < 2:
 		return ""
+	case out.Compared < 2 && out.Links.Significance != "":
+		return "There are no groups by " + out.Measure + ", which is of all examples together: every test of each pair says which of the first " +
+			"entries can be distinguished."
 	case out.Compared < 2:
 		return "Nothing says which entries can be distinguished, since " + out.Measure + " has no values per topic or example here."
 	case !out.grouped():

@@ -60,16 +60,16 @@ func TestSignificance_ComparesByMeasuresThatAreNoMeans(t *testing.T) {
 	s.records.Task(recordtest.OwnedBy(s.records.Organizer("rival")))
 	s.task.Register("alice", recordtest.With("mate"))
 	s.task.Register("bob")
-	truth := randomLabels(90, 1, 1)
+	truth := randomLabels(160, 1, 1)
 	s.dataset = s.task.Dataset(recordtest.Labels("Accuracy", "F1(average=macro)"), s.records.Truths("truth.csv", truth))
-	a := s.addContent(truth, runSpec{user: "alice", content: randomLabels(90, 0.8, 2)})
-	b := s.addContent(truth, runSpec{user: "bob", content: randomLabels(90, 0.2, 3)})
-	c := s.addContent(truth, runSpec{user: "bob", content: randomLabels(90, 0.78, 5)})
+	a := s.addContent(truth, runSpec{user: "alice", content: randomLabels(160, 0.8, 2)})
+	b := s.addContent(truth, runSpec{user: "bob", content: randomLabels(160, 0.2, 3)})
+	c := s.addContent(truth, runSpec{user: "bob", content: randomLabels(160, 0.78, 5)})
 	in := object{"runs": runRefs(a, b, c), "measure": "F1(average=macro)", "correction": "none"}
 	exact := answer[tools.SignificanceOutput](s, "olga", "significance", in)
 	for user, may := range exampleUsers {
 		out := answer[tools.SignificanceOutput](s, user, "significance", in)
-		if out.Test != "bootstrap" || out.Topics != 90 || out.Rounded == may || !out.Pairs[0].Different || out.Pairs[1].Different ||
+		if out.Test != "bootstrap" || out.Topics != 160 || out.Rounded == may || !out.Pairs[0].Different || out.Pairs[1].Different ||
 			out.Pairs[0].Difference != exact.Pairs[0].Difference || out.Runs[0].EvaluationID != "" {
 			t.Errorf("%q is shown %+v", user, out)
 		}
@@ -93,7 +93,7 @@ func TestSignificance_ComparesByMeasuresThatAreNoMeans(t *testing.T) {
 			t.Errorf("%q is shown by another seed %+v", user, again)
 		}
 		if two := answer[tools.SignificanceOutput](s, user, "significance", withMembers(in, "runs", runRefs(a, c))); !may &&
-			(two.Runs[1].Interval != out.Runs[2].Interval || *two.Pairs[0].P != *out.Pairs[1].P) {
+			(two.Rounds != 9375 || two.Runs[1].Interval != out.Runs[2].Interval || *two.Pairs[0].P != *out.Pairs[1].P) {
 			t.Errorf("%q is shown of two runs %+v", user, two)
 		}
 	}
@@ -101,6 +101,7 @@ func TestSignificance_ComparesByMeasuresThatAreNoMeans(t *testing.T) {
 	if s.Want(http.StatusOK, &exact, "", http.MethodGet, board.Links.Significance, nil); len(exact.Runs) != 2 || !exact.Rounded {
 		t.Errorf("the leaderboard links to %+v", exact)
 	}
+	s.wantTexts(s.page("", "leaderboard", object{"datasetId": s.dataset.ID, "measure": "F1(average=macro)"}), "every test of each pair says")
 	s.wantTexts(s.page("", "significance", in), "p is rounded up", "Bootstrap", "samples of the examples", "Others than the organizers")
 	s.wantRefusals("significance", map[string]refusal{
 		"another test":    {withMembers(in, "test", "mcnemar"), "/test", "0 or 1"},
@@ -110,15 +111,39 @@ func TestSignificance_ComparesByMeasuresThatAreNoMeans(t *testing.T) {
 	s.invoke(http.StatusForbidden, nil, "alice", "significance", object{"runs": []object{namedRun("own", truth), namedRun("other", truth)},
 		"truth": object{"datasetId": s.dataset.ID}, "measure": "F1(average=macro)"})
 	for _, hidden := range []runSpec{{hidden: true}, {blinded: true}} {
-		hidden.user, hidden.content = "bob", randomLabels(90, 0.5, 5)
+		hidden.user, hidden.content = "bob", randomLabels(160, 0.5, 5)
 		unseen := s.addContent(truth, hidden)
 		s.invoke(http.StatusNotFound, nil, "alice", "significance", withMembers(in, "runs", runRefs(a, unseen)))
 	}
+	// The entity tag does not tell whether somebody has guessed the digest of a file that is hidden.
+	address := s.resultURL("significance", in)
+	tag := s.Want(http.StatusOK, nil, "alice", http.MethodGet, address, nil).Header.Get("ETag")
+	b.Files[0].SHA256 = strings.Repeat("0", 64)
+	s.records.Replace(b)
+	s.Want(http.StatusNotModified, nil, "alice", http.MethodGet, address, nil, "If-None-Match", tag)
 	s.nextTruthVersion()
 	changed := recordtest.Get[record.Truth](t, s.Store, record.TruthKey(s.dataset.ID))
 	changed.Number++
 	s.records.Replace(changed)
 	s.wantRefusal("alice", "significance", refusal{in, "/measure", "has changed"})
+}
+
+// TestSignificance_OfEvaluationsWithoutValuesByExample has those of an earlier build: what is computed again is hidden as what is kept.
+func TestSignificance_OfEvaluationsWithoutValuesByExample(t *testing.T) {
+	s := newExampleServer(t, recordtest.Labels("Accuracy", "MCC"))
+	var runs []*record.RunItem
+	for _, content := range []string{exampleTruth, "id,label\ne0,2\ne1,1\ne2,2\ne3,2\n"} {
+		runs = append(runs, s.newRun(runSpec{user: "alice", content: content}, func(r *recordtest.Run) {
+			r.Evaluation.Measures["Accuracy"] = new(.5)
+		}).RunItem)
+	}
+	for user, may := range exampleUsers {
+		out := answer[tools.SignificanceOutput](s, user, "significance", object{"runs": runRefs(runs...)})
+		if p := out.Pairs[0]; out.Test != "mcnemar" || out.Rounded == may || (p.McNemar != nil) != may || out.Topics != 4 || p.Difference != .75 ||
+			!may && *p.P != 1 {
+			t.Errorf("%q is shown %+v", user, out)
+		}
+	}
 }
 
 // TestSignificance_TellsNothingOfFilesThatItReadsForOthers: a run that cannot be read any more is no reason to show what is in it.

@@ -139,8 +139,8 @@ func TestSignificance_OfEvaluationsWithoutValuesByExample(t *testing.T) {
 	}
 	for user, may := range exampleUsers {
 		out := answer[tools.SignificanceOutput](s, user, "significance", object{"runs": runRefs(runs...)})
-		if p := out.Pairs[0]; out.Test != "mcnemar" || out.Rounded == may || (p.McNemar != nil) != may || out.Topics != 4 || p.Difference != .75 ||
-			!may && *p.P != 1 {
+		if p := out.Pairs[0]; out.Test != "mcnemar" || out.Rounded == may || (p.McNemar != nil) != may || out.Topics != 4 ||
+			p.Difference != .75 || !may && *p.P != 1 {
 			t.Errorf("%q is shown %+v", user, out)
 		}
 	}

@@ -87,7 +87,7 @@ type Result struct {
 	// PerTopic has the values of each topic of the truth or, of measures that are means over examples, of each example, by its id; nil
 	// where there are none, or more than MaxExamples or MaxTopicValues.
 	PerTopic map[string]map[string]float64
-	// Classes has, for classification, what was predicted for each label; nil where there are more than MaxClasses of them.
+	// Classes has, where examples have labels, what was predicted for each label; nil where there are more than MaxClasses of them.
 	Classes *Classes
 	// Warnings are diagnostics that did not stop the evaluation.
 	Warnings []Diagnostic

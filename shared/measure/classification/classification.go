@@ -39,7 +39,11 @@ var Computation = predictions.Computation(Version, predictions.Labels,
 		return Evaluate(asked, run.Labels(), truth.Codes(), run.Codes())
 	},
 	func(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run, result *measure.Result) {
-		result.Classes = classes(run.Labels(), truth.Codes(), run.Codes())
+		result.Classes = newCounts(run.Labels(), truth.Codes(), run.Codes()).Classes(func(add func(actual, predicted int)) {
+			for i, actual := range truth.Codes() {
+				add(int(actual), int(run.Codes()[i]))
+			}
+		})
 		truth.AddValues(asked, result, func(m measure.Measure) func(int) float64 {
 			if m.Name != "Accuracy" {
 				return nil

@@ -1,11 +1,8 @@
 package classification
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
-	"strconv"
 
 	"assay/shared/measure"
 )
@@ -16,44 +13,9 @@ type ordinal struct {
 	truth, predicted []int32 // codes, by example
 }
 
-// values returns the numbers that the labels are, by code, or the first label that occurs and is none.
-func (o *ordinal) values() (values []float64, other string) {
-	values = make([]float64, len(o.Names))
-	for code, name := range o.Names {
-		x, err := strconv.ParseFloat(name, 64)
-		if o.Counts[code].Occurs() > 0 && (err != nil || math.IsNaN(x) || math.IsInf(x, 0)) {
-			return nil, name
-		}
-		values[code] = x
-	}
-	return values, ""
-}
-
-// places numbers the labels that occur in their order: that of numbers where all are numbers, and else of their bytes.
-func (o *ordinal) places() []int64 {
-	var codes []int
-	for code := range o.Names {
-		if o.Counts[code].Occurs() > 0 {
-			codes = append(codes, code)
-		}
-	}
-	compare := func(a, b int) int { return cmp.Compare(o.Names[a], o.Names[b]) }
-	if values, other := o.values(); other == "" {
-		compare = func(a, b int) int {
-			return cmp.Or(cmp.Compare(values[a], values[b]), cmp.Compare(o.Names[a], o.Names[b]))
-		}
-	}
-	slices.SortFunc(codes, compare)
-	places := make([]int64, len(o.Names))
-	for place, code := range codes {
-		places[code] = int64(place)
-	}
-	return places
-}
-
 // kappa is 1 - observed / expected disagreement, where a disagreement counts as many as its labels are apart, or the square of that.
 func (o *ordinal) kappa(quadratic bool) (float64, string) {
-	places := o.places()
+	places := o.Places()
 	var observed float64
 	for i, t := range o.truth {
 		apart := math.Abs(float64(places[t] - places[o.predicted[i]]))
@@ -108,7 +70,7 @@ func (o *ordinal) quadratic(places []int64) float64 {
 
 // macroError is the mean over the true labels of how far the predictions of their examples are from them.
 func (o *ordinal) macroError() (float64, string) {
-	values, other := o.values()
+	values, other := o.Numbers()
 	if other != "" {
 		return 0, fmt.Sprintf("the label %q is not a number", other)
 	}

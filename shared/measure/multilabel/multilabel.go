@@ -38,9 +38,18 @@ func evaluate(asked []measure.Measure, truth *predictions.Truth, run *prediction
 	return Evaluate(asked, run.Labels(), truth.Len(), truth.Set, run.Set)
 }
 
-// addValues adds values by example of what is a mean over examples.
+// addValues adds values by label, and by example of what is a mean over examples.
 func addValues(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run, result *measure.Result) {
 	e := newExamples(run.Labels(), truth.Len(), truth.Set, run.Set)
+	result.Classes = e.Classes(func(add func(actual, predicted int)) {
+		for i := range e.n {
+			for _, actual := range e.truth(i) {
+				for _, predicted := range e.predicted(i) {
+					add(int(actual), int(predicted))
+				}
+			}
+		}
+	})
 	truth.AddValues(asked, result, func(m measure.Measure) func(int) float64 {
 		score := decisions.Score(m)
 		switch {

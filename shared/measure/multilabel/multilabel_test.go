@@ -2,8 +2,10 @@ package multilabel_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -148,6 +150,38 @@ func TestComputation_ReadsBothFormats(t *testing.T) {
 				t.Errorf("%+v, %v", e, err)
 			}
 		})
+	}
+}
+
+// TestComputation_HasValuesByLabel has labels that only one side has, and more of them than are told.
+func TestComputation_HasValuesByLabel(t *testing.T) {
+	classes := func(truth, run string) *measure.Classes {
+		format := measure.Format{Kind: measure.CSV, IDField: "id", ValueField: "labels"}
+		of, found, err := multilabel.Computation.ReadTruth(t.Context(), format, measuretest.Parse(t, measure.Multilabel, "ExactMatch"),
+			file("csv", "id,labels\n"+truth))
+		if err != nil || len(found) > 0 {
+			t.Fatal(found, err)
+		}
+		e, err := of.Evaluate(t.Context(), file("csv", "id,labels\n"+run))
+		if err != nil || measure.HasErrors(e.Diagnostics) {
+			t.Fatal(e, err)
+		}
+		return e.Result.Classes
+	}
+	want := &measure.Classes{Labels: []measure.Class{{Label: "2", Support: 2}, {Label: "9"},
+		{Label: "10", Precision: 0.5, Recall: 1, F1: 2.0 / 3, Support: 1}},
+		Matrix: [][]int{{0, 1, 2}, {0, 0, 0}, {0, 0, 1}}} // both examples with 2 are predicted with 10
+	if got := classes("a,10|2\nb,2\nc,\n", "a,10\nb,9|10\nc,\n"); !reflect.DeepEqual(got, want) {
+		t.Errorf("the labels have %+v, want %+v", got, want)
+	}
+	many := "a,0"
+	for i := range measure.MaxClasses {
+		many += fmt.Sprintf("|label %d", i)
+	}
+	for _, labels := range []string{many, "a,"} {
+		if got := classes(labels+"\n", labels+"\n"); got != nil {
+			t.Errorf("%q has %+v", labels, got)
+		}
 	}
 }
 

@@ -105,5 +105,5 @@ func anyWords(list []string, text string) []string {
 		word = len(kept)
 	}
 	end()
-	return appendWords(list, string(kept))
+	return append(list, strings.FieldsFunc(string(kept), isSpace)...)
 }

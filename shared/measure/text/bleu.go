@@ -104,7 +104,7 @@ func (b *bleu) appendTokens(list []string, text string) []string {
 		text = separate(text, isStop, not(isDigit), true)
 		text = separate(text, isDigit, func(r rune) bool { return r == '-' }, false)
 	}
-	return appendWords(list, text)
+	return append(list, strings.FieldsFunc(text, isSpace)...)
 }
 
 var (

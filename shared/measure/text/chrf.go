@@ -2,6 +2,7 @@ package text
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -105,7 +106,7 @@ func (c *chrF) parts(text string, chars []uint32, words []string) (charsOf []uin
 	if c.longest.words == 0 {
 		return chars, words
 	}
-	for _, word := range appendWords(nil, text) {
+	for _, word := range strings.FieldsFunc(text, isSpace) {
 		end := len(word) - 1
 		switch {
 		case utf8.RuneCountInString(word) == 1:

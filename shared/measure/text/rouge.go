@@ -152,7 +152,7 @@ func rougeWords(list []string, text string, stemmed bool) []string {
 		}
 	}
 	first := len(list)
-	list = appendWords(list, string(kept))
+	list = append(list, strings.Fields(string(kept))...)
 	if stemmed {
 		for i, word := range list[first:] {
 			list[first+i] = stem(word)

@@ -61,25 +61,6 @@ func isPunctuation(c byte) bool {
 	return '!' <= c && c <= '/' || ':' <= c && c <= '@' || '[' <= c && c <= '`' || '{' <= c && c <= '~'
 }
 
-// appendWords appends what white space separates, as str.split does.
-func appendWords(list []string, text string) []string {
-	start := -1
-	for i, r := range text {
-		if isSpace(r) {
-			if start >= 0 {
-				list = append(list, text[start:i])
-			}
-			start = -1
-		} else if start < 0 {
-			start = i
-		}
-	}
-	if start >= 0 {
-		list = append(list, text[start:])
-	}
-	return list
-}
-
 const (
 	dottedI    = 'İ'
 	sigma      = 'Σ'

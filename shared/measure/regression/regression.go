@@ -34,9 +34,9 @@ const Version = "regression/1"
 
 // measures has the families of regression. Each returns a value, or the reason why it has none.
 var measures = map[string]func(truth, predicted []float64) (value float64, reason string){
-	"MSE":      meanSquaredError,
-	"RMSE":     rootMeanSquaredError,
-	"MAE":      meanAbsoluteError,
+	"MSE":      ofDeviations(func(d deviations) float64 { return math.Ldexp(d.squares/float64(d.n), 2*d.exponent) }),
+	"RMSE":     ofDeviations(func(d deviations) float64 { return math.Ldexp(math.Sqrt(d.squares/float64(d.n)), d.exponent) }),
+	"MAE":      ofDeviations(func(d deviations) float64 { return math.Ldexp(d.absolutes/float64(d.n), d.exponent) }),
 	"R2":       rSquared,
 	"Pearson":  pearson,
 	"CCC":      concordance,
@@ -104,19 +104,9 @@ func newDeviations(truth, predicted []float64) deviations {
 	return deviations{squares.Total(), absolutes.Total(), len(truth), e}
 }
 
-func meanSquaredError(truth, predicted []float64) (float64, string) {
-	d := newDeviations(truth, predicted)
-	return math.Ldexp(d.squares/float64(d.n), 2*d.exponent), ""
-}
-
-func rootMeanSquaredError(truth, predicted []float64) (float64, string) {
-	d := newDeviations(truth, predicted)
-	return math.Ldexp(math.Sqrt(d.squares/float64(d.n)), d.exponent), ""
-}
-
-func meanAbsoluteError(truth, predicted []float64) (float64, string) {
-	d := newDeviations(truth, predicted)
-	return math.Ldexp(d.absolutes/float64(d.n), d.exponent), ""
+// ofDeviations returns a measure that follows from deviations.
+func ofDeviations(of func(deviations) float64) func(truth, predicted []float64) (float64, string) {
+	return func(truth, predicted []float64) (float64, string) { return of(newDeviations(truth, predicted)), "" }
 }
 
 func medianAbsoluteError(truth, predicted []float64) (float64, string) {

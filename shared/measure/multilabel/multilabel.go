@@ -106,28 +106,20 @@ func newExamples(names []string, n int, truth, predicted func(i int) []int16) *e
 		}
 		for _, l := range truth {
 			e.Counts[l].Actual++
+			if has(predicted, l) {
+				e.Counts[l].Hits++
+			}
 		}
 		for _, l := range predicted {
 			e.Counts[l].Predicted++
 		}
-		common(truth, predicted, func(l int16) { e.Counts[l].Hits++ })
 	}
 	return e
 }
 
-// common calls each with what two ascending lists have both.
-func common(a, b []int16, each func(int16)) {
-	for len(a) > 0 && len(b) > 0 {
-		switch {
-		case a[0] < b[0]:
-			a = a[1:]
-		case a[0] > b[0]:
-			b = b[1:]
-		default:
-			each(a[0])
-			a, b = a[1:], b[1:]
-		}
-	}
+func has(ascending []int16, label int16) bool {
+	_, there := slices.BinarySearch(ascending, label)
+	return there
 }
 
 // average is a score of one label, or its average over labels or examples.
@@ -157,11 +149,13 @@ func (e *examples) ofExample(labels []int32) func(i int) decisions.Counts {
 		truth, predicted := e.truth(i), e.predicted(i)
 		for _, l := range truth {
 			t.Actual += among[l]
+			if has(predicted, l) {
+				t.Hits += among[l]
+			}
 		}
 		for _, l := range predicted {
 			t.Predicted += among[l]
 		}
-		common(truth, predicted, func(l int16) { t.Hits += among[l] })
 		return t
 	}
 }

@@ -108,7 +108,7 @@ func (s *sets) put(f *file, e example, index, limit int, code func(f *file, line
 		if i > 0 && c == set[i-1] {
 			first := slices.IndexFunc(e.labels, func(label []byte) bool {
 				other, _ := code(f, e.line, label)
-				return int16(other) == c
+				return other == int32(c)
 			})
 			f.errorf(e.line, "%q has the label %s twice; expected every label once", f.format.ValueField, fields.Quote(e.labels[first]))
 			break

@@ -168,11 +168,10 @@ func meanInterval(ctx context.Context, value *float64, byTopic map[string]float6
 	if math.Abs(average(values)-*value) > rounding*max(1, math.Abs(*value)) {
 		return nil, nil
 	}
-	compute := func() (significance.Interval, error) { return significance.Bootstrap(values, seed, rounds) }
-	if hidden {
-		compute = func() (significance.Interval, error) { return significance.Normal(values) }
+	interval, err := significance.Normal(values)
+	if !hidden {
+		interval, err = significance.Bootstrap(values, seed, rounds)
 	}
-	interval, err := compute()
 	if errors.Is(err, significance.ErrUndefined) {
 		return nil, nil
 	}

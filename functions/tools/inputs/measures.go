@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
@@ -33,15 +34,16 @@ func (r *Results) checkMeasures(asked ResultsRequest) error {
 	if err := problem.Check(fields); err != nil {
 		return err
 	}
-	r.Measures = nil
-	for _, name := range names {
-		m, err := measure.Parse(r.kind, name)
-		if err != nil {
-			return err
-		}
-		r.Measures = append(r.Measures, m.String())
-	}
+	r.Measures = lists.Map(names, r.canonical)
 	return nil
+}
+
+// canonical is the canonical name of a measure; another text stays as it is.
+func (r *Results) canonical(name string) string {
+	if m, err := measure.Parse(r.kind, name); err == nil {
+		return m.String()
+	}
+	return name
 }
 
 // matchMeasures finds the measures that are asked for among those of the evaluations, and says which are not there.
@@ -55,9 +57,7 @@ func (r *Results) matchMeasures(asked ResultsRequest) (unknown problem.Fields) {
 		asked.Measures = e.Columns
 	}
 	for i, name := range asked.Measures {
-		if m, err := measure.Parse(r.kind, name); err == nil {
-			name = m.String()
-		}
+		name = r.canonical(name)
 		r.Measures = append(r.Measures, name)
 		if _, ok := e.Measures[name]; ok {
 			continue

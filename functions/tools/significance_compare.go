@@ -3,7 +3,9 @@ package tools
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -13,7 +15,8 @@ import (
 	"assay/shared/measure"
 	"assay/shared/plural"
 	"assay/shared/problem"
-	"assay/shared/records"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // compare compares the runs by their values or, where these are of all examples together, over samples.
@@ -141,13 +144,20 @@ func (out *SignificanceOutput) compareSamples(ctx context.Context, in Significan
 	}
 	out.Test, out.Rounded, out.Rounds = byBootstrap, hidden, min(cmp.Or(in.Rounds, significance.Rounds), most)
 	samples := make([][]float64, len(runs))
-	err := records.Concurrently(len(runs), func(i int) error {
-		return significance.Samples(out.Topics, in.Seed, out.Rounds, func(sample []int) error {
-			samples[i] = append(samples[i], orNaN(all[i].resample(sample)))
-			return ctx.Err()
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0)) // more would leave less to other callers, and be late to find the time over
+	for i := range runs {
+		group.Go(func() error {
+			return significance.Samples(out.Topics, in.Seed, out.Rounds, func(sample []int) error {
+				samples[i] = append(samples[i], orNaN(all[i].resample(sample)))
+				return ctx.Err()
+			})
 		})
-	})
-	if err != nil {
+	}
+	if err := group.Wait(); errors.Is(err, context.DeadlineExceeded) {
+		return problem.InvalidMember("/runs", "there is no time to measure %s by %s on samples of %s: name fewer runs, or, where the "+
+			"answer is not rounded, ask for fewer rounds", plural.Count(len(runs), "run"), out.Measure, plural.Count(out.Topics, out.unit))
+	} else if err != nil {
 		return err
 	}
 	for i, r := range runs {

@@ -1,11 +1,14 @@
 package tools
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/bits"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"assay/functions/tools/inputs"
@@ -47,6 +50,34 @@ func TestBootstrapRounds_AreBounded(t *testing.T) {
 	}
 	if got := fieldError(out.computeIntervals(t.Context(), all, 1)); !strings.HasPrefix(got, "/limit ") ||
 		!strings.Contains(got, "fewer than these 200 entries") {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestCompareSamples_TakesAShare measures no more runs at a time than there are processors, and says what to do when the time is over.
+func TestCompareSamples_TakesAShare(t *testing.T) {
+	var now, most atomic.Int64
+	all := slices.Repeat([]sampled{{0.5, func([]int) *float64 {
+		for n := now.Add(1); ; {
+			if m := most.Load(); n <= m || most.CompareAndSwap(m, n) {
+				break
+			}
+		}
+		runtime.Gosched()
+		now.Add(-1)
+		return new(0.5)
+	}}}, maxRuns)
+	runs := slices.Repeat([]*inputs.Run{{}}, maxRuns)
+	compare := func(ctx context.Context) error {
+		out := SignificanceOutput{MeasureUsed: MeasureUsed{Measure: "MCC"}, Topics: 5, unit: "example"}
+		return out.compareSamples(ctx, SignificanceInput{Rounds: 200}, runs, all, false)
+	}
+	if err := compare(t.Context()); err != nil || most.Load() > int64(runtime.GOMAXPROCS(0)) {
+		t.Errorf("%d runs are measured at a time, %v", most.Load(), err)
+	}
+	over, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	if got := fieldError(compare(over)); !strings.HasPrefix(got, "/runs there is no time to measure 20 runs by MCC on samples of 5 examples") {
 		t.Errorf("%q", got)
 	}
 }

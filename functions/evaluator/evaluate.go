@@ -242,7 +242,7 @@ func (w *Worker) known(ctx context.Context, run *record.RunItem, truth *record.T
 	if !run.Access.Conceals() || len(files) == 0 {
 		return list, nil
 	}
-	inputs, err := w.inputs.get(ctx, d.ID, evaluation.Digest(files)+truth.RunFormat.IDField,
+	inputs, err := w.inputs.get(ctx, d.ID, evaluation.Digest(files)+truth.RunFormat.Kind+truth.RunFormat.IDField,
 		func(ctx context.Context) (*evaluator.Known, int64, error) {
 			k, err := evaluator.ReadInputs(ctx, measure.Format(truth.RunFormat), w.open(ctx, record.HolderInputs, d.ID, files))
 			size := k.Bytes()

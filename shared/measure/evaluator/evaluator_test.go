@@ -192,8 +192,11 @@ func TestValidateRun_ComparesWithTheInputs(t *testing.T) {
 		"items in CSV": {regressionSettings, "items.csv", "id,text\n1,a\n2,b\n", `{"id":1,"y":1}`, []string{
 			`run warning: there is no prediction for 1 of 2 ids of the inputs of the dataset: "2"`,
 		}},
-		"tokens, which have no ids": {evaluator.Settings{Kind: measure.Spans, Measures: []string{"DocumentF1"},
+		"no tokens": {evaluator.Settings{Kind: measure.Spans, Measures: []string{"DocumentF1"},
 			Format: measure.Format{Kind: measure.CoNLL}}, "topics.tsv", "1\twhat\n", "a B-X\n", nil},
+		"tokens": {evaluator.Settings{Kind: measure.Spans, Measures: []string{"DocumentF1"}, Format: measure.Format{Kind: measure.CoNLL}},
+			"tokens.txt", "a\nb\n", "a B-X\nc O\n", []string{`run:2 warning: the token "c" where the input of the dataset has the token "b", ` +
+				`at token 2 of sentence 1; expected the same tokens and empty lines, line for line`}},
 		"nothing known": {classificationSettings, "readme.md", "a text\n", "id,label\n1,yes\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/predictions"
 	"assay/shared/measure/retrieval"
+	"assay/shared/measure/spans"
 )
 
 // Known has the ids and labels of a dataset that participants know. Its diagnostics of a run depend on no other part of the truth.
@@ -43,8 +44,13 @@ func (t *Truth) Known(ids, labels bool) *Known { return known(t.of.Known(ids, la
 // as that of ReadTruth.
 func ReadInputs(ctx context.Context, format measure.Format, files []File) (*Known, error) {
 	switch {
-	case format.Kind == measure.CoNLL: // whose tokens have no ids
+	case format.Kind == measure.CoNLL && len(files) != 1: // of which nobody knows which has the tokens
 		return nil, nil
+	case format.Kind == measure.CoNLL:
+		contents, done := Contents(files)
+		defer done()
+		of, err := spans.KnownInput(ctx, contents[0])
+		return known(of), err
 	case format.IDField == "":
 		return readTopics(ctx, files)
 	}

@@ -35,6 +35,10 @@ type sentences struct {
 	ends  []uint32 // where each sentence ends in the list, after a first 0
 	truth *sentences
 	at    int // of a run: how much of the text of the truth was compared
+	// Inputs can stand for a truth: tokens alone, or with other columns than tags, as many in each line.
+	areInputs bool
+	columns   int
+	parted    bool // whether a run has other tokens
 }
 
 type tokenLimits struct{ tokens, text int }
@@ -50,13 +54,13 @@ func (s *sentences) read(ctx context.Context, files []measure.File) error {
 		s.report.Errorf("", 0, "there is no file; expected at least one")
 	}
 	for _, f := range files {
-		if err := s.readFile(ctx, f); err != nil || s.report.Failed() && s.truth != nil {
+		if err := s.readFile(ctx, f); err != nil || s.parted || s.report.Failed() && s.truth != nil {
 			return err
 		}
 	}
 	if s.truth != nil && !s.report.Failed() && s.at < len(s.truth.text) {
-		s.report.Errorf(files[len(files)-1].Name, 0, "the run ends after %d of the %s of the truth; the next one is %s, %s", len(s.list),
-			plural.Count(len(s.truth.list), "token"), fields.Quote(s.truth.next(s.at)), s.place())
+		s.differs(files[len(files)-1].Name, 0, "the run ends after %d of the %s of %s; the next one is %s, %s", len(s.list),
+			plural.Count(len(s.truth.list), "token"), s.truth.called(), fields.Quote(s.truth.next(s.at)), s.place())
 	}
 	return nil
 }
@@ -96,11 +100,13 @@ var docStart = []byte("-DOCSTART-")
 func (s *sentences) addLine(file string, line int, parts [][]byte, n int) bool {
 	token, fault := parts[0], ""
 	switch {
-	case n == 1:
+	case n == 1 && !s.areInputs:
 		fault = fmt.Sprintf("the line has one column, %s; expected a token in the first and its tag in the last, separated by spaces or tabs",
 			fields.Quote(token))
 	case n > len(parts):
 		fault = fmt.Sprintf("the line has more than %d columns", len(parts))
+	case s.areInputs && len(s.list) > 0 && n != s.columns:
+		fault = fmt.Sprintf("the line has not %d columns, as those before it", s.columns)
 	case len(token) > predictions.MaxText:
 		fault = fmt.Sprintf("the token %s has %d bytes; expected at most %d", fields.Quote(token), len(token), predictions.MaxText)
 	case len(s.list) >= s.limits.tokens:
@@ -113,6 +119,9 @@ func (s *sentences) addLine(file string, line int, parts [][]byte, n int) bool {
 	if fault != "" {
 		s.report.Errorf(file, line, "%s", fault)
 		return true
+	}
+	if s.columns = n; s.areInputs {
+		parts[n-1] = []byte{'O'}
 	}
 	code, known := s.codes[string(parts[n-1])]
 	if !known {
@@ -189,8 +198,27 @@ func (s *sentences) part(file string, line int, found string, expected []byte) b
 	case len(expected) == 0:
 		wanted = "ends the sentence"
 	}
-	s.report.Errorf(file, line, "%s where the truth %s, %s; expected the same tokens and empty lines, line for line", found, wanted, s.place())
+	s.differs(file, line, "%s where %s %s, %s; expected the same tokens and empty lines, line for line", found, s.truth.called(), wanted,
+		s.place())
 	return false
+}
+
+// differs reports that a run has other tokens. Of inputs nobody said that they are those of the truth, and where not even the first token
+// is the same, they are something else.
+func (s *sentences) differs(file string, line int, format string, args ...any) {
+	if s.parted = true; !s.truth.areInputs {
+		s.report.Errorf(file, line, format, args...)
+	} else if len(s.list) > 0 {
+		s.report.Warnf(file, line, format, args...)
+	}
+}
+
+// called is what messages call a truth, or what stands for it.
+func (s *sentences) called() string {
+	if s.areInputs {
+		return "the input of the dataset"
+	}
+	return "the truth"
 }
 
 // place says which token comes next.
@@ -245,4 +273,21 @@ func readSentences(ctx context.Context, asked []measure.Measure, files []measure
 		err := run.read(ctx, files)
 		return truth.documents(run), err
 	}), truth.types.names, nil
+}
+
+// KnownInput is what the tokens of a file of inputs say of a run; nil where it is no file of tokens.
+func KnownInput(ctx context.Context, file measure.File) (*measure.Known, error) {
+	var report measure.Report
+	input := newSentences(newTypes(), &report)
+	input.areInputs = true
+	if err := input.read(ctx, []measure.File{file}); err != nil || report.Failed() {
+		return nil, err
+	}
+	return &measure.Known{Bytes: input.bytes(), Compare: func(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
+		var report measure.Report
+		run := newSentences(newTypes(), &report)
+		run.truth = input
+		err := run.read(ctx, files)
+		return report.Diagnostics(), err
+	}}, nil
 }

@@ -282,6 +282,38 @@ func TestTruth_KnowsWhatIsPublic(t *testing.T) {
 	}
 }
 
+// TestKnownInput_WarnsOfOtherTokens compares runs with tokens that participants have, with and without other columns.
+func TestKnownInput_WarnsOfOtherTokens(t *testing.T) {
+	for _, test := range []struct {
+		input, run  string
+		diagnostics []string
+	}{
+		{"EU\nrejects\n\nPeter\n", "EU B-ORG\nrejected O\n\nPeter O\n", []string{`run:2 warning: the token "rejected" where the input of the ` +
+			`dataset has the token "rejects", at token 2 of sentence 1; expected the same tokens and empty lines, line for line`}},
+		{"EU NNP\nrejects VBZ\n\n-DOCSTART-\nPeter NNP\n", "EU B-ORG\nrejects O\n", []string{
+			`run warning: the run ends after 2 of the 3 tokens of the input of the dataset; the next one is "Peter", at token 1 of sentence 2`}},
+		{"EU\nrejects\n", "EU B-ORG\nrejects O\n", nil},
+		{"EU\nrejects\n", "Peter B-PER\n", nil}, // which has something else
+		{"EU\nrejects\n", "EU PER\n", []string{`run:1 error: the last column is "PER"…`,
+			`run:1 warning: the sentence ends where the input of the dataset has the token "rejects"…`}},
+	} {
+		known, err := spans.KnownInput(t.Context(), measuretest.File("input", test.input))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := known.Compare(t.Context(), measuretest.File("run", test.run))
+		if err != nil {
+			t.Fatal(err)
+		}
+		measuretest.Expect(t, found, test.diagnostics...)
+	}
+	for _, text := range []string{"", "1 A lake\n2 A large river\n", strings.Repeat("a ", 70)} {
+		if known, err := spans.KnownInput(t.Context(), measuretest.File("input", text)); known != nil || err != nil {
+			t.Errorf("%q has tokens", text)
+		}
+	}
+}
+
 // million writes a million tokens, of which three of ten are in spans of four types, in sentences of 20, and about as many characters of
 // documents.
 func million(format string) string {

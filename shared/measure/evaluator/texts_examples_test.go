@@ -22,7 +22,8 @@ func TestEvaluation_ResamplesTextsAndTags(t *testing.T) {
 		{evaluator.Settings{Kind: measure.Text, Measures: []string{"BLEU", "chrF++", "ROUGE1", "EM"}},
 			[]string{`"a red fox ran off"`, `"the red fox ran"`, `"a b c d e f"`, `"a b c d g"`, `""`},
 			func(i int, value string) string { return fmt.Sprintf(`{"id":%d,"value":%s}`+"\n", i, value) }},
-		{evaluator.Settings{Kind: measure.Spans, Measures: []string{"F1(average=micro)", "IoU(type=A)", "F1(average=macro,scheme=IOB2)"}}, []string{"O O", "B-A I-A", "O I-A", "B-B O"},
+		{evaluator.Settings{Kind: measure.Spans, Measures: []string{"F1(average=micro)", "IoU(type=A)", "F1(average=macro,scheme=IOB2)"}},
+			[]string{"O O", "B-A I-A", "O I-A", "B-B O"},
 			func(_ int, value string) string { return "x " + strings.ReplaceAll(value, " ", "\ny ") + "\n\n" }},
 	}
 	rapid.Check(t, func(r *rapid.T) {

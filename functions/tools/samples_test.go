@@ -259,3 +259,30 @@ func TestTools_RoundToShortNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestSignificance_KeepsFewScores of runs, whichever of them has many: each is in memory until all are compared.
+func TestSignificance_KeepsFewScores(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	run := func(examples, others int) string {
+		var b strings.Builder
+		b.WriteString("id,a,b")
+		for i := range others {
+			fmt.Fprintf(&b, ",%d", i)
+		}
+		for i := range examples {
+			fmt.Fprintf(&b, "\n%d,%d,1%s", i, i%3, strings.Repeat(",0", others))
+		}
+		return b.String()
+	}
+	truth := "id,label"
+	for i := range 1001 {
+		truth += fmt.Sprintf("\n%d,%s", i, string("ab"[i%2]))
+	}
+	in := object{"measure": "AUC(average=macro)", "rounds": 100, "truth": withMembers(inlineFiles("truth.csv", truth), "kind", "probabilities",
+		"format", object{"kind": "csv", "idField": "id", "valueField": "label"})}
+	few, many := namedRun("few", run(1001, 0)), namedRun("many", run(1001, 998))
+	s.invoke(http.StatusOK, nil, "", "significance", withMembers(in, "runs", []object{few, namedRun("other", run(1001, 1))}))
+	for _, runs := range [][]object{{few, many}, {many, few}} {
+		s.wantRefusal("", "significance", refusal{withMembers(in, "runs", runs), "/measure", "more than 1000000 scores"})
+	}
+}

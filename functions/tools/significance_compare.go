@@ -22,13 +22,14 @@ import (
 // compare compares the runs by their values or, where these are of all examples together, over samples.
 func (out *SignificanceOutput) compare(ctx context.Context, in SignificanceInput, results *inputs.Results, values []inputs.Values) error {
 	v, err := valuesByTopic(results, values)
+	without := slices.IndexFunc(values, func(of inputs.Values) bool { return of.Resample == nil })
 	switch {
 	case err != nil:
 		return err
 	case len(v.topics) > 0:
 		return out.compareTopics(ctx, in, results, v)
-	case values[0].Resample == nil:
-		return v.require(out.Measure, values, whyNone(results, values[0]))
+	case without >= 0:
+		return v.require(out.Measure, values, whyNone(results, values[without]))
 	case in.Test != "" && in.Test != byBootstrap:
 		return problem.InvalidMember("/test", "%s compares values by example, and mcnemar those that are 0 or 1; %s has none: leave test out "+
 			"for the bootstrap, or name a measure that is a mean over examples, such as Accuracy or ExactMatch", in.Test, out.Measure)

@@ -90,6 +90,9 @@ func whyNone(results *inputs.Results, v inputs.Values) string {
 			measure.MaxExamples)
 	case results.Unit() == "example" && results.Truth == nil:
 		return "the ground truth has changed since the runs were evaluated. Try again once they are evaluated against the new one"
+	case results.Unit() == "example" && v.Measures[results.Measures[0]] != nil:
+		return fmt.Sprintf("a run has more than %d scores, which are too many to be measured on samples. Name a measure that is a mean over "+
+			"examples, or leave out runs", measure.MaxTopicValues)
 	}
 	return "name a measure that is a mean over them"
 }

@@ -29,8 +29,8 @@ type Evaluation struct {
 	Diagnostics []Diagnostic
 	Kept        Kept // nil: nothing is kept
 	// Resample returns the value of the first measure over a sample of the examples, by their indices below Examples; nil where it is not
-	// defined. There is none where the kind cannot do that, or for more than MaxExamples, and need be none where the Result has values by
-	// example.
+	// defined. There is none where the kind cannot do that, for more than MaxExamples, or for a run of more than MaxTopicValues scores, and
+	// need be none where the Result has values by example.
 	Resample func(examples []int) *float64
 	Examples int
 	// EveryTopic returns the values by topic, however many they are; nil where the kind has no topics.

@@ -4,7 +4,8 @@
 //   - the files of a run, as the links that GET of the run has: its owner and the organizers, others once its review shows it;
 //   - the values of a run, as GET of its evaluation;
 //   - a truth, as the links that GET of the dataset has: organizers and workers. Judgments are nothing else than a truth. Who may
-//     not read it gets the values that an evaluation has, and never a new one computed from it;
+//     not read it gets the values that an evaluation has, and of what is computed from it again for samples of examples no more than
+//     package evaluation says;
 //   - texts, as the inputs of a dataset.
 //
 // Hidden resources get the same answer as missing ones, after the same reads. The dependencies of an answer are recorded, so that

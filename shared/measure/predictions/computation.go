@@ -39,8 +39,8 @@ func ofRuns(evaluate func([]measure.Measure, *Truth, *Run) measure.Result,
 		for _, add := range details {
 			add(asked, t, run, &e.Result)
 		}
-		// Of more examples, the run would take memory as long as the evaluation is there.
-		if e.Examples = t.Len(); e.Examples <= measure.MaxExamples {
+		// Of more examples or scores, the run would take memory as long as the evaluation is there, and samples of it long.
+		if e.Examples = t.Len(); e.Examples <= measure.MaxExamples && len(run.scores.rows) <= measure.MaxTopicValues {
 			e.Resample = func(examples []int) *float64 {
 				sampledTruth, sampledRun := sample(t, run, examples)
 				return evaluate(asked[:1], sampledTruth, sampledRun).Measures[asked[0].String()]

@@ -163,6 +163,18 @@ func TestSignificance_TellsNothingOfFilesThatItReadsForOthers(t *testing.T) {
 	}
 }
 
+// TestSignificance_ReadsNothingInVain: where there are too many examples for values of them, there are for samples.
+func TestSignificance_ReadsNothingInVain(t *testing.T) {
+	s := newExampleServer(t, recordtest.Labels("Accuracy", "MCC"))
+	run := func() *record.RunItem {
+		return s.newRun(runSpec{content: "not read"}, func(r *recordtest.Run) {
+			r.Evaluation.Measures["MCC"] = new(0.5)
+			r.Evaluation.Reasons = map[string]string{measure.PerTopicReason: "there are 10,001 examples"}
+		}).RunItem
+	}
+	s.wantRefusal("olga", "significance", refusal{object{"runs": runRefs(run(), run()), "measure": "MCC"}, "/measure", "there are 10,001 examples"})
+}
+
 // TestSignificance_ComparesTextsAndSpans, whose values by example all see who see the evaluations, and measures of all of them together.
 func TestSignificance_ComparesTextsAndSpans(t *testing.T) {
 	write := func(kind string, n int, share float64) string {

@@ -129,9 +129,9 @@ func (r *Results) computeAgain(ctx context.Context, asked ResultsRequest) (err e
 	return r.checkMeasures(asked)
 }
 
-// hasValues reports whether the evaluations have what is asked for, as far as the first of them tells.
+// hasValues reports whether the evaluations have what is asked for, or why nothing has it, as far as the first of them tells.
 func (r *Results) hasValues(ctx context.Context, asked ResultsRequest) (has bool, err error) {
-	if !asked.ByExample || !HasExamples(string(r.kind)) {
+	if !asked.ByExample || !HasExamples(string(r.kind)) || r.Runs[0].evaluation.Reasons[measure.PerTopicReason] != "" { // there are too many
 		return true, nil
 	}
 	err = r.resolver.forEachTopics(ctx, r.storedOf(r.Runs[:1]), func(_ int, topics evaluation.Topics) error {

@@ -172,7 +172,8 @@ func TestSignificance_ReadsNothingInVain(t *testing.T) {
 			r.Evaluation.Reasons = map[string]string{measure.PerTopicReason: "there are 10,001 examples"}
 		}).RunItem
 	}
-	s.wantRefusal("olga", "significance", refusal{object{"runs": runRefs(run(), run()), "measure": "MCC"}, "/measure", "there are 10,001 examples"})
+	in := object{"runs": runRefs(run(), run()), "measure": "MCC"}
+	s.wantRefusal("olga", "significance", refusal{in, "/measure", "there are 10,001 examples"})
 }
 
 // TestSignificance_ComparesTextsAndSpans, whose values by example all see who see the evaluations, and measures of all of them together.

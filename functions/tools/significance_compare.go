@@ -155,7 +155,7 @@ func (out *SignificanceOutput) compareSamples(ctx context.Context, in Significan
 			})
 		})
 	}
-	if err := group.Wait(); errors.Is(err, context.DeadlineExceeded) {
+	if err := group.Wait(); out.Rounds < minRounds || errors.Is(err, context.DeadlineExceeded) {
 		return problem.InvalidMember("/runs", "there is no time to measure %s by %s on samples of %s: name fewer runs, or, where the "+
 			"answer is not rounded, ask for fewer rounds", plural.Count(len(runs), "run"), out.Measure, plural.Count(out.Topics, out.unit))
 	} else if err != nil {

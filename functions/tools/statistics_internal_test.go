@@ -68,17 +68,20 @@ func TestCompareSamples_TakesAShare(t *testing.T) {
 		return new(0.5)
 	}}}, maxRuns)
 	runs := slices.Repeat([]*inputs.Run{{}}, maxRuns)
-	compare := func(ctx context.Context) error {
-		out := SignificanceOutput{MeasureUsed: MeasureUsed{Measure: "MCC"}, Topics: 5, unit: "example"}
-		return out.compareSamples(ctx, SignificanceInput{Rounds: 200}, runs, all, false)
+	compare := func(ctx context.Context, topics int) error {
+		out := SignificanceOutput{MeasureUsed: MeasureUsed{Measure: "MCC"}, Topics: topics, unit: "example"}
+		return out.compareSamples(ctx, SignificanceInput{}, runs, all, false)
 	}
-	if err := compare(t.Context()); err != nil || most.Load() > int64(runtime.GOMAXPROCS(0)) {
+	if err := compare(t.Context(), 500); err != nil || most.Load() > int64(runtime.GOMAXPROCS(0)) {
 		t.Errorf("%d runs are measured at a time, %v", most.Load(), err)
 	}
 	over, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
-	if got := fieldError(compare(over)); !strings.HasPrefix(got, "/runs there is no time to measure 20 runs by MCC on samples of 5 examples") {
-		t.Errorf("%q", got)
+	for topics, ctx := range map[int]context.Context{5: over, 20_000: t.Context()} {
+		want := fmt.Sprintf("/runs there is no time to measure 20 runs by MCC on samples of %d examples", topics)
+		if got := fieldError(compare(ctx, topics)); !strings.HasPrefix(got, want) {
+			t.Errorf("%q", got)
+		}
 	}
 }
 

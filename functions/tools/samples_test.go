@@ -31,10 +31,11 @@ func (s *toolServer) addContent(truth string, e runSpec) *record.RunItem {
 	if err != nil || read == nil {
 		s.t.Fatal(diagnostics, err)
 	}
-	result, diagnostics, err := read.Evaluate(s.t.Context(), in("run", e.content))
-	if err != nil || measure.HasErrors(diagnostics) {
-		s.t.Fatal(diagnostics, err)
+	evaluated, err := read.Read(s.t.Context(), in("run", e.content))
+	if err != nil || measure.HasErrors(evaluated.Diagnostics) {
+		s.t.Fatal(evaluated, err)
 	}
+	result := evaluated.Result
 	return s.newRun(e, func(r *recordtest.Run) { r.Evaluation.Measures, r.Topics.PerTopic = result.Measures, result.PerTopic }).RunItem
 }
 

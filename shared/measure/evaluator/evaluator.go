@@ -57,23 +57,14 @@ func ReadTruth(ctx context.Context, s Settings, files []File) (*Truth, []measure
 	return &Truth{truth, s}, diagnostics, err
 }
 
-// Evaluate measures one run. If one of the diagnostics is an error, the result is empty. The error is about opening or
-// reading a file, or about the context.
-func (t *Truth) Evaluate(ctx context.Context, files []File) (measure.Result, []measure.Diagnostic, error) {
-	e, err := t.Read(ctx, files)
-	if err != nil {
-		return measure.Result{}, nil, err
-	}
-	return e.Result, e.Diagnostics, nil
-}
-
-// Evaluation is the result of Evaluate, which can be validated.
+// Evaluation is that of a run, which can be validated.
 type Evaluation struct {
 	*measure.Evaluation
 	settings Settings
 }
 
-// Read is Evaluate for callers that validate the run too.
+// Read measures one run. If one of the diagnostics is an error, the result is empty. The error is about opening or reading a file, or about
+// the context.
 func (t *Truth) Read(ctx context.Context, files []File) (*Evaluation, error) {
 	contents, done := Contents(files)
 	defer done()

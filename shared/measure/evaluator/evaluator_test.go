@@ -104,14 +104,14 @@ func TestEvaluate_OfEachKind(t *testing.T) {
 	} {
 		t.Run(string(test.settings.Kind), func(t *testing.T) {
 			truth := readTruth(t, test.settings, test.truth)
-			result, diagnostics, err := truth.Evaluate(t.Context(), []evaluator.File{file("run", test.run)})
-			if err != nil || len(diagnostics) > 0 {
-				t.Fatal(err, diagnostics)
+			e, err := truth.Read(t.Context(), []evaluator.File{file("run", test.run)})
+			if err != nil || len(e.Diagnostics) > 0 {
+				t.Fatal(e, err)
 			}
-			if got := values(result); !maps.Equal(got, test.want) {
+			if got := values(e.Result); !maps.Equal(got, test.want) {
 				t.Errorf("measured %v, want %v", got, test.want)
 			}
-			diagnostics, err = evaluator.ValidateRun(t.Context(), test.settings, []evaluator.File{file("run", test.run)})
+			diagnostics, err := evaluator.ValidateRun(t.Context(), test.settings, []evaluator.File{file("run", test.run)})
 			if err != nil || len(diagnostics) > 0 {
 				t.Errorf("a good run is not valid: %v, %v", diagnostics, err)
 			}
@@ -144,10 +144,12 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 			if truth != nil {
 				t.Error("a bad truth is there")
 			}
-			result, diagnostics, err := readTruth(t, s, good).Evaluate(t.Context(), bad)
-			check(diagnostics, err)
-			if len(result.Measures) > 0 {
-				t.Errorf("a bad run has the measures %v", values(result))
+			e, err := readTruth(t, s, good).Read(t.Context(), bad)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if check(e.Diagnostics, nil); len(e.Result.Measures) > 0 {
+				t.Errorf("a bad run has the measures %v", values(e.Result))
 			}
 			check(evaluator.ValidateRun(t.Context(), s, bad))
 			if diagnostics, err = evaluator.ValidateRun(t.Context(), s, nil); err != nil || len(diagnostics) == 0 {
@@ -159,9 +161,9 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 
 func TestEvaluate_ReturnsWarnings(t *testing.T) {
 	truth := readTruth(t, classificationSettings, "id,label\n1,yes\n2,no\n")
-	result, diagnostics, err := truth.Evaluate(t.Context(), []evaluator.File{file("run", "id,label\n1,Yes\n2,no\n")})
-	if err != nil || len(diagnostics) != 1 || len(result.Warnings) != 1 || result.Measures["Accuracy"] == nil {
-		t.Errorf("result %v with the warnings %v, diagnostics %v, error %v", values(result), result.Warnings, diagnostics, err)
+	e, err := truth.Read(t.Context(), []evaluator.File{file("run", "id,label\n1,Yes\n2,no\n")})
+	if err != nil || len(e.Diagnostics) != 1 || len(e.Result.Warnings) != 1 || e.Result.Measures["Accuracy"] == nil {
+		t.Errorf("evaluation %+v, error %v", e, err)
 	}
 }
 
@@ -225,12 +227,12 @@ func TestEvaluate_OfManyRunsAtOnce(t *testing.T) {
 			if i%3 == 2 {
 				content = fmt.Sprintf("id,label\n3,%s\n2,yes\n1,no\n", label)
 			}
-			result, _, err := truth.Evaluate(t.Context(), []evaluator.File{file("run", content)})
+			e, err := truth.Read(t.Context(), []evaluator.File{file("run", content)})
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			if got, want := *result.Measures["Accuracy"], []float64{2. / 3, 1. / 3, 0}[i%3]; got != want {
+			if got, want := *e.Result.Measures["Accuracy"], []float64{2. / 3, 1. / 3, 0}[i%3]; got != want {
 				t.Errorf("accuracy of %s is %v, want %v", label, got, want)
 			}
 		})

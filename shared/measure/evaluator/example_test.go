@@ -16,12 +16,12 @@ func ExampleReadTruth() {
 	if err != nil {
 		panic(err)
 	}
-	result, _, err := truth.Evaluate(context.Background(), []evaluator.File{
+	e, err := truth.Read(context.Background(), []evaluator.File{
 		file("run.txt", "1 Q0 road 1 3.0 mine\n1 Q0 lake 2 2.0 mine\n1 Q0 pond 3 1.0 mine\n")})
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("AP %.4f, nDCG@10 %.4f\n", *result.Measures["AP"], *result.Measures["nDCG@10"])
+	fmt.Printf("AP %.4f, nDCG@10 %.4f\n", *e.Result.Measures["AP"], *e.Result.Measures["nDCG@10"])
 	// Output: AP 0.5833, nDCG@10 0.6697
 }
 

@@ -127,13 +127,14 @@ func TestEvaluate_HasFiniteValuesOrReasons(t *testing.T) {
 			if err != nil || read == nil {
 				t.Fatal(diagnostics, err)
 			}
-			result, diagnostics, err := read.Evaluate(t.Context(), []evaluator.File{file("run", run)})
+			evaluated, err := read.Read(t.Context(), []evaluator.File{file("run", run)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if measure.HasErrors(diagnostics) {
+			if measure.HasErrors(evaluated.Diagnostics) {
 				return
 			}
+			result := evaluated.Result
 			measured++
 			for _, name := range names {
 				value, there := result.Measures[name]

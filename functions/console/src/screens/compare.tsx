@@ -34,8 +34,8 @@ export default function Compare({ query }: Screen) {
             <>
               <Scores of={of} />
               {of.length < 2 ? <p class="empty">Add another run: runs are compared whose scores you can see.</p>
-                : of.every(e => ranks(e.evaluator.kind))
-                  ? <ByTopic query={query} input={{ runs: of.map(e => ({ runId: e.runId })), ...(measure && { measure }) }} />
+                : of.every(e => e.evaluator.kind !== "worker" || e.perTopic)
+                  ? <Tests query={query} input={{ runs: of.map(e => ({ runId: e.runId })), ...(measure && { measure }) }} ranked={of.every(e => ranks(e.evaluator.kind))} />
                   : <p class="small quiet">Whether runs differ by more than chance is computed from values by topic, which these measures do not have.</p>}
             </>
           )}
@@ -54,13 +54,13 @@ const Scores = ({ of }: { of: Evaluation[] }) => (
   </Table>
 );
 
-/** ByTopic compares rankings, which have a value for each topic. */
-function ByTopic({ input, query }: Choices) {
-  const asked = query.get("tool") ?? "";
+/** Tests says whether runs differ and, of rankings, on which topics and documents. */
+function Tests({ input, query, ranked }: Choices & { ranked: boolean }) {
+  const asked = ranked ? query.get("tool") ?? "" : "";
   const tool = (Object.hasOwn(tools, asked) ? asked : "significance") as Tool;
   return (
     <>
-      <Tabs label="What to compare" options={tools} value={tool} choose={t => view(query, { tool: t })} />
+      {ranked && <Tabs label="What to compare" options={tools} value={tool} choose={t => view(query, { tool: t })} />}
       {tool === "significance" && <Significance input={input} />}
       {tool === "topics" && <Topics input={input} query={query} />}
       {tool === "diffir" && <Documents input={input} query={query} />}
@@ -72,7 +72,7 @@ function ByTopic({ input, query }: Choices) {
           </Action>
         ))}
       </p>
-      <Fuse runs={input.runs} />
+      {ranked && <Fuse runs={input.runs} />}
     </>
   );
 }

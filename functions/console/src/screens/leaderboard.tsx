@@ -91,7 +91,7 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
                   </button>
                 </p>
               )}
-              <p class="small quiet">Rank by {b.measure}{b.lowerIsBetter ? ", lower is better" : ""}. {b.entries.some(e => e.group) && "Entries that share a letter cannot be told apart at the level of 0.05. "}{b.entries.some(e => e.interval) && "Intervals are 95 % bootstrap intervals over topics."} Tick two or more runs to compare them.</p>
+              <p class="small quiet">Rank by {b.measure}{b.lowerIsBetter ? ", lower is better" : ""}. {b.entries.some(e => e.group) && "Entries that share a letter cannot be told apart at the level of 0.05. "}{b.entries.some(e => e.interval) && "Intervals are of 95 %."} Tick two or more runs to compare them.</p>
             </>
           );
         }}

@@ -139,24 +139,27 @@ const page = 50;
 
 /** Topics has the values by topic, the worst first. */
 function Topics({ of: e }: { of: Evaluation }) {
-  const [measure, setMeasure] = useState(e.primaryMeasure);
+  const [chosen, setMeasure] = useState(e.primaryMeasure);
   const [shown, setShown] = useState(page);
-  const values = Object.entries((e.perTopic ?? {}) as Record<string, Record<string, number | null>>).map(([topic, v]) => ({ topic, value: v[measure] ?? null }))
-    .sort((a, b) => (a.value ?? Infinity) - (b.value ?? Infinity));
-  if (values.length === 0) return null;
+  const all = Object.entries((e.perTopic ?? {}) as Record<string, Record<string, number | null>>);
+  const measures = Object.keys(e.measures).filter(m => all.some(([, v]) => m in v));
+  const measure = measures.includes(chosen) ? chosen : measures[0];
+  if (!measure) return null;
+  const values = all.map(([topic, v]) => ({ topic, value: v[measure] ?? null })).sort((a, b) => (a.value ?? Infinity) - (b.value ?? Infinity));
+  const unit = ranks(e.evaluator.kind) || e.evaluator.kind === "worker" ? "topic" : "example";
   const most = Math.max(1, ...values.map(v => v.value ?? 0));
   return (
     <>
-      <h2>By topic</h2>
-      <Select id="measure" label="Measure" value={measure} choose={setMeasure} options={Object.fromEntries(Object.keys(e.measures).map(m => [m, m]))} />
-      <Table label="Values by topic" head={["Topic", { number: measure }, "lowest first"]}>
+      <h2>By {unit}</h2>
+      <Select id="measure" label="Measure" value={measure} choose={setMeasure} options={Object.fromEntries(measures.map(m => [m, m]))} />
+      <Table label={`Values by ${unit}`} head={[unit === "topic" ? "Topic" : "Example", { number: measure }, "lowest first"]}>
         {values.slice(0, shown).map(v => (
           <Row key={v.topic} head={<bdi>{v.topic}</bdi>} numbers={[decimals(v.value)]}>
             <td>{v.value !== null && <meter min={Math.min(0, v.value)} max={most} value={v.value} aria-hidden="true" />}</td>
           </Row>
         ))}
       </Table>
-      {values.length > shown && <button type="button" class="plain" onClick={() => setShown(shown + page)}>Show more of {values.length} topics</button>}
+      {values.length > shown && <button type="button" class="plain" onClick={() => setShown(shown + page)}>Show more of {values.length} {unit}s</button>}
     </>
   );
 }

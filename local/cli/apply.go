@@ -12,6 +12,10 @@ import (
 	"strings"
 
 	"assay/local/cli/client"
+	"assay/local/cli/offline"
+	"assay/shared/lists"
+	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
 )
 
 // step is what applying a file did to one resource, or would do.
@@ -179,7 +183,29 @@ func (a *applying) dataset(i int, taskID string) {
 			delete(wanted, member)
 		}
 	}
+	s := settingsOf(wanted)
+	if e, ok := wanted["evaluator"].(map[string]any); ok {
+		e = maps.Clone(e)
+		wanted["evaluator"] = e
+		canonical := func(name string) any { // as the server answers it
+			if m, err := measure.Parse(s.Kind, name); err == nil {
+				return m.String()
+			}
+			return name
+		}
+		if len(s.Measures) > 0 {
+			e["measures"] = lists.Map(s.Measures, canonical)
+		}
+		if s.PrimaryMeasure != "" {
+			e["primaryMeasure"] = canonical(s.PrimaryMeasure)
+		}
+	}
 	path := client.Path("datasets") + "/" + a.resource(pointer, "dataset", client.Path("datasets"), wanted, has)
+	if a.err == nil && a.dry && measure.EvaluatorOf(s.Kind) != nil && wanted["truths"] != nil { // before anything is made
+		paths := lists.Map(named["truths"], func(f sent) string { return f.path })
+		_, found, err := evaluator.ReadTruth(a.ctx, s, offline.Files(paths...))
+		a.fail(a.diagnosed(found, err))
+	}
 	for _, member := range []string{"truths", "inputs"} {
 		for _, f := range named[member] {
 			switch {

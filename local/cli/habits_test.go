@@ -268,3 +268,17 @@ func TestSubmit_AfterTheWindowIsOver(t *testing.T) {
 	olga.want(done, "apply", file)
 	tom.says(outside, []string{"closed at 2000-12-31"}, "submit", "Lake search", "Rivers="+tom.write("run.txt", goodRun))
 }
+
+// TestApply_KnowsNamesAndTruths: another name of a measure is no change, and a truth with faults is refused before anything is made.
+func TestApply_KnowsNamesAndTruths(t *testing.T) {
+	s := serve(t, "embedded")
+	olga := s.person("olga")
+	olga.write("topics.tsv", "1\tlakes\n")
+	olga.write("qrels.txt", "1 0 a one\n")
+	file := olga.write("task.yaml", strings.ReplaceAll(taskFile, "nDCG@10", "ndcg_cut_10"))
+	olga.says(fileRefused, []string{"qrels.txt:1"}, "apply", file)
+	olga.says(done, []string{"would create task"}, "apply", "--dry-run", olga.write("alone.yaml", "organizer: Lake Lab\ntask: {name: Lake search}\n"))
+	olga.write("qrels.txt", qrelsFile)
+	olga.want(done, "apply", file)
+	olga.says(done, []string{"unchanged dataset Lakes"}, "apply", file)
+}

@@ -86,11 +86,14 @@ func (c *call) validFor(dataset object, path string) {
 	if c.err != nil || kind == "worker" { // whose image alone reads its runs
 		return
 	}
-	s := evaluator.Settings{
-		Kind: measure.Kind(kind), Measures: memberAs[record.Evaluator](dataset, "evaluator").Measures,
-		Format: measure.Format(memberAs[record.RunFormat](dataset, "runFormat")),
-	}
-	c.fail(c.diagnosed(evaluator.ValidateRun(c.ctx, s, offline.Files(path))))
+	c.fail(c.diagnosed(evaluator.ValidateRun(c.ctx, settingsOf(dataset), offline.Files(path))))
+}
+
+// settingsOf are those of the evaluator of a dataset.
+func settingsOf(dataset object) evaluator.Settings {
+	e := memberAs[record.Evaluator](dataset, "evaluator")
+	return evaluator.Settings{Kind: measure.Kind(e.Kind), Measures: e.Measures, PrimaryMeasure: e.PrimaryMeasure,
+		Format: measure.Format(memberAs[record.RunFormat](dataset, "runFormat"))}
 }
 
 // makeSubmission makes a submission at the path and sends its files, or goes on with one of the same files whose upload was interrupted.

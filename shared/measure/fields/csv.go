@@ -58,6 +58,9 @@ func (r *Records) Header() (line int, header []string) {
 		r.r.Comma = '\t'
 	}
 	line, header, fault := r.read()
+	if fault != "" && bytes.HasPrefix(bytes.TrimSpace(r.text.text), []byte{'{'}) {
+		fault = "the line looks like one of JSON lines; expected the names of fields, separated by commas or tabs"
+	}
 	if fault != "" {
 		r.ended = true
 		r.errorf(line, "%s", fault)

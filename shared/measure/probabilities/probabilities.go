@@ -203,7 +203,10 @@ func (e *Examples) loss(m measure.Measure) (of func(i int) float64, reason strin
 		return e.lossOverLabels(m)
 	}
 	positive, reason := e.positive(m)
-	if reason != "" {
+	switch {
+	case reason != "" && len(e.Labels) > 2 && len(e.Classes) == 0:
+		return nil, fmt.Sprintf("the run has one score for each example, and needs one for each of the %d labels", len(e.Labels))
+	case reason != "":
 		return nil, reason
 	}
 	column, reason := e.column(positive)

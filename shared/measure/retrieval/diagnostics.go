@@ -233,8 +233,8 @@ func (r *repeats) trim() {
 	r.list = r.list[:min(len(r.list), measure.MaxDiagnostics)]
 }
 
-// report makes an error of each that is kept.
-func (r *repeats) report(files []string, report *measure.Report) {
+// report makes an error of each that is kept, with a hint at its end.
+func (r *repeats) report(files []string, report *measure.Report, hint string) {
 	r.trim()
 	for _, d := range r.list {
 		name, elsewhere := files[d.second.file], ""
@@ -245,8 +245,8 @@ func (r *repeats) report(files []string, report *measure.Report) {
 		if d.subtopic != "" {
 			of = " for subtopic " + fields.Quote([]byte(d.subtopic))
 		}
-		report.Errorf(name, d.second.line, "topic %s has document %s%s already, in line %d%s; keep one of them",
-			fields.Quote([]byte(d.topic)), fields.Quote([]byte(d.doc)), of, d.first.line, elsewhere)
+		report.Errorf(name, d.second.line, "topic %s has document %s%s already, in line %d%s; keep one of them%s",
+			fields.Quote([]byte(d.topic)), fields.Quote([]byte(d.doc)), of, d.first.line, elsewhere, hint)
 	}
 }
 

@@ -158,7 +158,11 @@ func readQrels(ctx context.Context, subtopics *subtopics, files []measure.File) 
 	}
 	q.build(entries)
 	q.findRepeated(entries, &repeated)
-	repeated.report(names, &report)
+	hint := ""
+	if subtopics == nil {
+		hint = ", or choose the kind diversity if the second field is a subtopic"
+	}
+	repeated.report(names, &report, hint)
 	if report.Failed() {
 		return nil, inOrder(&report, names), nil
 	}

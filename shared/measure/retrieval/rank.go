@@ -69,8 +69,8 @@ func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report, read *meas
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	repeated.report(r.files, report)
-	repeated.report(r.files, read)
+	repeated.report(r.files, report, "")
+	repeated.report(r.files, read, "")
 	covered.report(r, q, report)
 	return scores, nil
 }

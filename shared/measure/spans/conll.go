@@ -106,7 +106,7 @@ func (s *sentences) addLine(file string, line int, parts [][]byte, n int) bool {
 	case n > len(parts):
 		fault = fmt.Sprintf("the line has more than %d columns", len(parts))
 	case s.areInputs && len(s.list) > 0 && n != s.columns:
-		fault = fmt.Sprintf("the line has not %d columns, as those before it", s.columns)
+		fault = fmt.Sprintf("the line has not %s, as those before it", plural.Count(s.columns, "column"))
 	case len(token) > predictions.MaxText:
 		fault = fmt.Sprintf("the token %s has %d bytes; expected at most %d", fields.Quote(token), len(token), predictions.MaxText)
 	case len(s.list) >= s.limits.tokens:

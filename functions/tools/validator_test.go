@@ -155,7 +155,7 @@ func TestValidator_DetectsTheFormat(t *testing.T) {
 		{`{"id": 1, "labels": ["a", "b"]}` + "\n", "", "multilabel jsonl id labels", true},
 		{"id,labels\n1,a|b\n", "", "multilabel csv id labels", true},
 		{`{"id": 1, "value": {"a": 0.5, "b": 0.5}}` + "\n", "", "probabilities jsonl id value", true},
-		{"id,cat,dog\n1,0.5,0.5\n", "probabilities", "probabilities csv id value", true},
+		{"id,cat,dog\n1,0.5,0.5\n", "probabilities", "probabilities csv id label", true},
 		{"[1,2]\n", "", "classification jsonl id value", true},
 		{"[1,2]\n[3,4]\n", "", "classification jsonl id value", true},
 		{"[\n  {\"id\": 1}\n]\n", "", "classification jsonl id value", true},

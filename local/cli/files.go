@@ -121,6 +121,9 @@ func eval(c *call) {
 	names, _ := c.flags.GetStringArray("measure")
 	names = append(names, c.args[n:]...)
 	truth, runs := offline.Files(c.args[0]), offline.Files(c.args[1:n]...)
+	if kind := offline.KindOf(names); kind != "" && !c.flags.Changed("kind") {
+		c.fail(c.flags.Set("kind", string(kind)))
+	}
 	s, err := c.settings(runs[0])
 	if err == nil && c.text("format") == "" {
 		err = offline.SameFormat(s, truth[0], runs[0])
@@ -146,7 +149,8 @@ func eval(c *call) {
 	}
 	for i := range evaluated {
 		c.fail(c.diagnosed(evaluated[i].Warnings, nil))
-		c.explain(evaluated[i].Name+": ", evaluated[i].Reasons)
+		c.explain(evaluated[i].Name+": ", "has no value: ", evaluated[i].Reasons)
+		c.explain(evaluated[i].Name+": ", "was computed with ", evaluated[i].Signatures)
 		if !c.yes("per-topic") {
 			evaluated[i].PerTopic = nil
 		}
@@ -154,11 +158,11 @@ func eval(c *call) {
 	c.print(map[string]any{"measures": s.Measures, "runs": evaluated}, table(s.Measures, evaluated, compared)...)
 }
 
-// explain tells why measures of what is named have no value, where these are not in the answer.
-func (c *call) explain(name string, reasons map[string]string) {
-	for _, m := range slices.Sorted(maps.Keys(reasons)) {
+// explain tells of measures of what is named why they have no value, or how they were computed, where that is not in the answer.
+func (c *call) explain(name, what string, of map[string]string) {
+	for _, m := range slices.Sorted(maps.Keys(of)) {
 		if !c.json {
-			c.note("%s%s has no value: %s", name, m, reasons[m])
+			c.note("%s%s %s%s", name, m, what, of[m])
 		}
 	}
 }

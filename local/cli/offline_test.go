@@ -75,6 +75,9 @@ func TestEval_TakesWhatIsSaid(t *testing.T) {
 	p.says(fileRefused, []string{"is null"}, "validate", p.write("run.jsonl", `{"id":"a","label":null}`+"\n"), "--kind", "classification")
 	p.says(failed, []string{"truth.csv looks like csv, and ", "run.jsonl like jsonl: write both in one format"}, "eval", truth,
 		p.write("run.jsonl", `{"id":"a","label":"x"}`+"\n"), "Accuracy")
+	labels := p.write("labels.csv", "id,label\na,no\nb,yes\n")
+	p.says(done, []string{"1.0000", "AUC was computed with positive:yes"}, "eval", labels, p.write("scores.csv", "id,label\na,0.25\nb,0.5\n"), "AUC")
+	p.says(done, []string{"0.6931"}, "eval", labels, p.write("classes.csv", "id,no,yes\na,0.5,0.5\nb,0.5,0.5\n"), "LogLoss")
 	p.says(done, []string{"Accuracy", "F1(positive=p)", "run.csv: F1(positive=p) has no value: "}, "eval", truth, run, "Accuracy",
 		"F1(positive=p)")
 }
@@ -142,7 +145,8 @@ func TestEval_Flags(t *testing.T) {
 	p.says(done, []string{"Accuracy", "0.5000"}, "eval", labels, predicted, "Accuracy")
 	p.says(done, []string{"MCC"}, "eval", labels, predicted, "--measure", "MCC")
 	p.says(failed, []string{`--kind names the kind: measure "BLEU": there is no classification measure "BLEU", but one of the kind text: `},
-		"eval", labels, predicted, "--measure", "BLEU")
+		"eval", labels, predicted, "--measure", "BLEU", "--kind", "classification")
+	p.says(done, []string{"BLEU was computed with nrefs:1"}, "eval", labels, predicted, "--measure", "BLEU") // which no other kind has
 	truth, values := p.write("truth.csv", "item,y\n1,0.5\n2,1.5\n"), p.write("values.csv", "item,y\n1,1.0\n2,1.5\n")
 	p.says(done, []string{"0.2500"}, "eval", truth, values, "MAE", "--kind", "regression", "--format", "csv", "--id", "item", "--value", "y")
 	p.says(done, []string{"Valid."}, "validate", run, predicted)

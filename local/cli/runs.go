@@ -138,7 +138,7 @@ func (c *call) report(outcomes []outcome, quota object) {
 			lines = append(lines, []string{"", "It is valid. Its scores are shown once the organizers show them."})
 		default:
 			lines = append(lines, o.scores()...)
-			c.explain("", memberAs[map[string]string](o.Evaluation, "reasons"))
+			c.explain("", "has no value: ", memberAs[map[string]string](o.Evaluation, "reasons"))
 		}
 		if state == "completed" && !c.json {
 			for _, line := range offline.Lines(memberAs[[]measure.Diagnostic](o.Run, "diagnostics")) {

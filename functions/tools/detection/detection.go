@@ -128,7 +128,7 @@ func detectFormat(kind measure.Kind, head []byte) (measure.Format, any, string) 
 		because = "Its fields look like those of retrieval, of which only the formats of TREC are evaluated (the tool converter writes them)"
 	case ok:
 		if kind == measure.Probabilities && !slices.ContainsFunc(valueNames, func(n string) bool { return strings.EqualFold(n, value) }) {
-			value = measure.EvaluatorOf(kind).ValueField // the columns are those of classes
+			value = valueNames[0] // that of the truth: the columns are those of classes
 		}
 		return measure.Format{Kind: format, IDField: id, ValueField: value}, object[value], because
 	default:

@@ -128,6 +128,20 @@ func Parse(kind measure.Kind, names []string) ([]string, error) {
 	return canonical, nil
 }
 
+// KindOf returns the one kind of evaluator that has all of the measures; empty where several or none have.
+func KindOf(names []string) (only measure.Kind) {
+	for _, e := range measure.Evaluators {
+		if _, err := Parse(e.Kind, names); err != nil || len(names) == 0 {
+			continue
+		}
+		if only != "" {
+			return ""
+		}
+		only = e.Kind
+	}
+	return only
+}
+
 // Run is a run that was evaluated.
 type Run struct {
 	Name       string                        `json:"name"`

@@ -122,7 +122,7 @@ func (e *EvaluatorKind) unknownName(name string) error {
 	}
 	hint := "; there are"
 	switch meant, distance := e.nearest(name); {
-	case distance == 0 || len(others) == 0 && distance <= len(name)/6:
+	case distance == 0 || len(others) == 0 && distance <= (len(name)+2)/6: // one of four characters
 		hint = "; did you mean " + meant + "? There are"
 	case len(others) > 0:
 		hint = ", but one of the kind " + strings.Join(others, ", ") + ": choose that kind, or one of"

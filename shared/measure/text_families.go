@@ -40,7 +40,7 @@ var textEvaluator = EvaluatorKind{
 			{Name: "tokenize", Domain: "choice", Default: "13a", Choices: []string{"13a", "char", "intl", "none"},
 				Definition: "how a text is taken apart; tok in the signature"}, lowercase},
 			Definition: "Precision of n-grams of 1 to 4 words over all texts, less what they are too short, from 0 to 100, as sacrebleu " +
-				"computes it. Evaluations have the signature, which for one reference and without parameters is " +
+				"computes it; evaluations have the signature, which for one reference and without parameters is " +
 				"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0."},
 		{Name: "chrF", Aliases: []string{"chrF2", chrFpp}, presets: map[string]Param{chrFpp: {"word_order", "2"}}, Cutoff: NoCutoff,
 			HigherIsBetter: true, Parameters: []Parameter{
@@ -51,7 +51,7 @@ var textEvaluator = EvaluatorKind{
 				{Name: "beta", Domain: "integer", Default: "2", Min: 1, Max: 10, Definition: "how many times as much recall counts as precision"},
 				lowercase},
 			Definition: "F-measure of n-grams of characters over all texts, from 0 to 100, as sacrebleu computes it; chrF++ is " +
-				"chrF(word_order=2). Evaluations have the signature, which for one reference and without parameters is " +
+				"chrF(word_order=2), and evaluations have the signature, which for one reference and without parameters is " +
 				"nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0."},
 	},
 	alias: func(text string) string { return strings.Replace(text, "chrF++", chrFpp, 1) },

@@ -76,7 +76,8 @@ func TestEval_TakesWhatIsSaid(t *testing.T) {
 	p.says(failed, []string{"truth.csv looks like csv, and ", "run.jsonl like jsonl: write both in one format"}, "eval", truth,
 		p.write("run.jsonl", `{"id":"a","label":"x"}`+"\n"), "Accuracy")
 	labels := p.write("labels.csv", "id,label\na,no\nb,yes\n")
-	p.says(done, []string{"1.0000", "AUC was computed with positive:yes"}, "eval", labels, p.write("scores.csv", "id,label\na,0.25\nb,0.5\n"), "AUC")
+	scores := p.write("scores.csv", "id,label\na,0.25\nb,0.5\n")
+	p.says(done, []string{"1.0000", "AUC was computed with positive:yes"}, "eval", labels, scores, "AUC")
 	p.says(done, []string{"0.6931"}, "eval", labels, p.write("classes.csv", "id,no,yes\na,0.5,0.5\nb,0.5,0.5\n"), "LogLoss")
 	p.says(done, []string{"Accuracy", "F1(positive=p)", "run.csv: F1(positive=p) has no value: "}, "eval", truth, run, "Accuracy",
 		"F1(positive=p)")

@@ -205,7 +205,7 @@ func (e *Examples) loss(m measure.Measure) (of func(i int) float64, reason strin
 	positive, reason := e.positive(m)
 	switch {
 	case reason != "" && len(e.Labels) > 2 && len(e.Classes) == 0:
-		return nil, fmt.Sprintf("the run has one score for each example, and needs one for each of the %d labels", len(e.Labels))
+		return nil, fmt.Sprintf("the run has one score for each example, and needs one for each of %s", plural.Count(len(e.Labels), "label"))
 	case reason != "":
 		return nil, reason
 	}

@@ -110,7 +110,7 @@ func TestEvaluate_OfWhatIsNotDefined(t *testing.T) {
 		{"PAN(positive=0)", "all examples of the truth have one and the same label", []int32{0, 0, 0}},
 		{"AUC(positive=9)", `no example of the truth has the label "9"`, []int32{0, 1, 0}},
 		{"AUC(average=macro)", "the run has one score for each example, and an average needs one for each label", []int32{0, 1, 2}},
-		{"LogLoss", "the run has one score for each example, and needs one for each of the 3 labels", []int32{0, 1, 2}},
+		{"LogLoss", "the run has one score for each example, and needs one for each of 3 labels", []int32{0, 1, 2}},
 	} {
 		m := measuretest.Parse(t, measure.Probabilities, c.name)
 		got := evaluate(m, c.truth, one)

@@ -1,9 +1,6 @@
 package text
 
-import (
-	"math/bits"
-	"slices"
-)
+import "math/bits"
 
 // subsequences finds longest common subsequences by the table of their lengths, of which a word holds 64 columns: a bit is 0 where the
 // length is one more than that of the column before (Hyyrö, Bit-parallel LCS-length computation revisited, AWOCA 2004).
@@ -97,7 +94,10 @@ func before(row []uint64, columns int) (n int) {
 func (s *subsequences) mark(rows, columns []uint32, marked []bool) {
 	width := words(columns)
 	s.row = first(s.row, columns)
-	s.kept = slices.Grow(append(s.kept[:0], s.row...), len(rows)*width)[:(len(rows)+1)*width]
+	if size := (len(rows) + 1) * width; len(s.kept) < size {
+		s.kept = make([]uint64, size)
+	}
+	copy(s.kept, s.row)
 	s.next(s.row, rows, columns, s.kept[width:])
 	s.steps += len(rows) * width
 	for i, j := len(rows), len(columns); i > 0 && j > 0; s.steps += width / 8 {

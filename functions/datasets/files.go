@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"assay/shared/api"
-	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -28,7 +27,7 @@ func checkFiles(d *record.DatasetDraft, old *record.DatasetItem) (inline content
 	if err := problem.Check(slices.Concat(fields, more, checkEvaluator(d))); err != nil {
 		return inline, err
 	}
-	if err := canonical(&d.Evaluator); err != nil {
+	if err := truth.Canonical(&d.Evaluator); err != nil {
 		return inline, err
 	}
 	return inline, record.CheckInline(inline.inputs, inline.truths)
@@ -41,24 +40,6 @@ func checkEvaluator(d *record.DatasetDraft) (fields problem.Fields) {
 		fields.AddIf(len(d.Truths) == 0, "/truths", "must have at least one file for the built-in evaluators")
 	}
 	return fields
-}
-
-// canonical gives the measures of a built-in evaluator the names under which results have them.
-func canonical(e *record.Evaluator) error {
-	if e.Kind == record.EvaluatorWorker {
-		return nil
-	}
-	names := slices.Concat(e.Measures, []string{e.PrimaryMeasure})
-	for i, name := range names {
-		m, err := measure.Parse(measure.Kind(e.Kind), name)
-		if err != nil {
-			return err
-		}
-		names[i] = m.String()
-	}
-	last := len(e.Measures)
-	e.Measures, e.PrimaryMeasure = names[:last], names[last]
-	return nil
 }
 
 // checkTruth reads a truth whose files are all there, inline or stored, and refuses one that cannot be used.

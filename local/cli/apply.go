@@ -16,6 +16,8 @@ import (
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/record"
+	"assay/shared/truth"
 )
 
 // step is what applying a file did to one resource, or would do.
@@ -183,25 +185,18 @@ func (a *applying) dataset(i int, taskID string) {
 			delete(wanted, member)
 		}
 	}
-	s := settingsOf(wanted)
-	if e, ok := wanted["evaluator"].(map[string]any); ok {
+	used := memberAs[record.Evaluator](wanted, "evaluator")
+	if e, ok := wanted["evaluator"].(map[string]any); ok && truth.Canonical(&used) == nil { // names as the server answers them
 		e = maps.Clone(e)
-		wanted["evaluator"] = e
-		canonical := func(name string) any { // as the server answers it
-			if m, err := measure.Parse(s.Kind, name); err == nil {
-				return m.String()
-			}
-			return name
+		if wanted["evaluator"] = e; len(used.Measures) > 0 {
+			e["measures"] = lists.Map(used.Measures, func(name string) any { return name })
 		}
-		if len(s.Measures) > 0 {
-			e["measures"] = lists.Map(s.Measures, canonical)
-		}
-		if s.PrimaryMeasure != "" {
-			e["primaryMeasure"] = canonical(s.PrimaryMeasure)
+		if used.PrimaryMeasure != "" {
+			e["primaryMeasure"] = used.PrimaryMeasure
 		}
 	}
 	path := client.Path("datasets") + "/" + a.resource(pointer, "dataset", client.Path("datasets"), wanted, has)
-	if a.err == nil && a.dry && measure.EvaluatorOf(s.Kind) != nil && wanted["truths"] != nil { // before anything is made
+	if s := settingsOf(wanted); a.err == nil && a.dry && measure.EvaluatorOf(s.Kind) != nil && wanted["truths"] != nil {
 		paths := lists.Map(named["truths"], func(f sent) string { return f.path })
 		_, found, err := evaluator.ReadTruth(a.ctx, s, offline.Files(paths...))
 		a.fail(a.diagnosed(found, err))

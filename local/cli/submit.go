@@ -11,9 +11,9 @@ import (
 
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
-	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/record"
+	"assay/shared/truth"
 )
 
 // sent is a file of a submission: as it is on this machine, and as the API has it.
@@ -91,9 +91,7 @@ func (c *call) validFor(dataset object, path string) {
 
 // settingsOf are those of the evaluator of a dataset.
 func settingsOf(dataset object) evaluator.Settings {
-	e := memberAs[record.Evaluator](dataset, "evaluator")
-	return evaluator.Settings{Kind: measure.Kind(e.Kind), Measures: e.Measures, PrimaryMeasure: e.PrimaryMeasure,
-		Format: measure.Format(memberAs[record.RunFormat](dataset, "runFormat"))}
+	return truth.Settings(memberAs[record.RunFormat](dataset, "runFormat"), memberAs[record.Evaluator](dataset, "evaluator"))
 }
 
 // makeSubmission makes a submission at the path and sends its files, or goes on with one of the same files whose upload was interrupted.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"assay/shared/blob"
@@ -25,6 +26,27 @@ func Settings(format record.RunFormat, e record.Evaluator) evaluator.Settings {
 	return evaluator.Settings{
 		Kind: measure.Kind(e.Kind), Measures: e.Measures, PrimaryMeasure: e.PrimaryMeasure, Format: measure.Format(format),
 	}
+}
+
+// Canonical gives the measures of a built-in evaluator the names under which results have them.
+func Canonical(e *record.Evaluator) error {
+	if e.Kind == record.EvaluatorWorker {
+		return nil
+	}
+	names := slices.Concat(e.Measures, []string{e.PrimaryMeasure})
+	for i, name := range names {
+		if name == "" { // the primary measure, which is the first unless given
+			continue
+		}
+		m, err := measure.Parse(measure.Kind(e.Kind), name)
+		if err != nil {
+			return err
+		}
+		names[i] = m.String()
+	}
+	last := len(e.Measures)
+	e.Measures, e.PrimaryMeasure = names[:last], names[last]
+	return nil
 }
 
 // Check returns what is wrong with the ground truth of a dataset, whose files open opens. What an organizer's own evaluator

@@ -122,7 +122,7 @@ func (e *EvaluatorKind) unknownName(name string) error {
 	}
 	hint := "; there are"
 	switch meant, distance := e.nearest(name); {
-	case distance == 0 || len(others) == 0 && distance <= (len(name)+2)/6: // one of four characters
+	case meant != "" && (distance == 0 || len(others) == 0):
 		hint = "; did you mean " + meant + "? There are"
 	case len(others) > 0:
 		hint = ", but one of the kind " + strings.Join(others, ", ") + ": choose that kind, or one of"
@@ -134,13 +134,18 @@ func (e *EvaluatorKind) unknownName(name string) error {
 // signs leaves out what separates the words of a name.
 var signs = strings.NewReplacer("-", "", "_", "", " ", "", ".", "", "'", "")
 
-// nearest returns the measure whose name is most like the given one, and how many characters they differ in, without case and signs. A
-// choice can stand before or after a name, as in macro F1.
+// nearest returns the measure whose name is most like the given one, if there is one, and how many characters they differ in, without case
+// and signs: at most one of four to nine. A choice can stand before or after a name, as in macro F1.
 func (e *EvaluatorKind) nearest(name string) (meant string, distance int) {
 	plain := func(s string) string { return strings.ToLower(signs.Replace(s)) }
-	distance = MaxName
+	given := plain(name)
+	distance = (len(name)+2)/6 + 1
 	try := func(measure, spelling string) {
-		if d := levenshtein.ComputeDistance(plain(spelling), plain(name)); d < distance {
+		spelled := plain(spelling)
+		if unlike := len(spelled) - len(given); max(unlike, -unlike) >= distance { // which spares comparing them
+			return
+		}
+		if d := levenshtein.ComputeDistance(spelled, given); d < distance {
 			meant, distance = measure, d
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"assay/functions/evaluator"
 	"assay/shared/api/servertest"
+	"assay/shared/nightlytest"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 
@@ -22,7 +23,7 @@ import (
 func TestAPI_FollowsTheModel(t *testing.T) {
 	s := newServer(t)
 	answered := map[string]int{}
-	rapid.Check(t, func(rt *rapid.T) {
+	nightlytest.Check(t, func(rt *rapid.T) {
 		m := newAPIMachine(rt, s, answered)
 		steps := []func(*rapid.T){m.register, m.decide, m.rename, m.invite, m.leave, m.submit, m.submit, m.evaluate, m.review, m.review,
 			m.changeEntry, m.delete, m.restore, m.restore, m.changeTask}

@@ -16,6 +16,7 @@ import (
 	"assay/functions"
 	"assay/shared/access"
 	"assay/shared/api/servertest"
+	"assay/shared/nightlytest"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
@@ -228,7 +229,7 @@ func (p *previewed) audiences(items map[store.Key]store.Item) map[string]string 
 
 // A preview changes nothing, of no byte that is stored, and the change does then what the preview said.
 func TestPreview_ChangesNothingAndSaysWhatFollows(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	nightlytest.Check(t, func(rt *rapid.T) {
 		p := &previewed{Server: servertest.New(t, functions.Operations()...), t: rt}
 		b := p.Records()
 		b.User("olga", "ada", "dan", "eve", "root") // answers have the names of known users

@@ -12,6 +12,7 @@ import (
 	"assay/functions/evaluations"
 	"assay/shared/api/servertest"
 	"assay/shared/lists"
+	"assay/shared/nightlytest"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/store"
@@ -84,7 +85,7 @@ func drawResult(rt *rapid.T, values *rapid.Generator[float64]) result {
 
 func TestLeaderboard_IsThatOfANaiveModel(t *testing.T) {
 	server := servertest.New(t, evaluations.Operations...)
-	rapid.Check(t, func(rt *rapid.T) {
+	nightlytest.Check(t, func(rt *rapid.T) {
 		var s *fixture
 		var all []*record.EvaluationItem
 		values := rapid.SampledFrom([]float64{-1, 0, 0.25, 0.5})
@@ -147,7 +148,7 @@ func TestLeaderboard_IsThatOfANaiveModel(t *testing.T) {
 func TestPublicView_IsTheSameForAllReaders(t *testing.T) {
 	server := servertest.New(t, evaluations.Operations...)
 	linked := regexp.MustCompile(`"links":.*`)
-	rapid.Check(t, func(rt *rapid.T) {
+	nightlytest.Check(t, func(rt *rapid.T) {
 		private := rapid.Bool().Draw(rt, "private")
 		public, readers := "", []string{"unrelated", "reg", "ada", "bob", "olga", "root"}
 		var options []func(*record.TaskItem)

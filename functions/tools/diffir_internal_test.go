@@ -7,6 +7,7 @@ import (
 
 	"assay/functions/tools/comparison"
 	"assay/functions/tools/inputs"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -50,7 +51,7 @@ func TestDiffirChanges_ByHand(t *testing.T) {
 
 // The parts add up, and exchanging the rankings reverses them.
 func TestDiffirChanges_CoverEveryDocument(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		draw := func(name string) string {
 			return string(rapid.SliceOfNDistinct(rapid.RuneFrom([]rune("abcdefghijklmno")), 0, 12, rapid.ID[rune]).Draw(t, name))
 		}

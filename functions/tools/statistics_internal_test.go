@@ -13,6 +13,7 @@ import (
 
 	"assay/functions/tools/inputs"
 	"assay/functions/tools/significance"
+	"assay/shared/nightlytest"
 	"assay/shared/problem"
 	"assay/shared/webpage"
 
@@ -108,7 +109,7 @@ func TestRandomizationRounds_AreBounded(t *testing.T) {
 
 // TestCliques_AgreeWithExhaustiveSearch compares with the plainest way, on graphs of any shape.
 func TestCliques_AgreeWithExhaustiveSearch(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 9).Draw(t, "vertices")
 		joined := make([]uint64, n)
 		for i := range n {

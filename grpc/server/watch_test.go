@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"assay/shared/nightlytest"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -26,7 +27,7 @@ func TestWatch_DeliversEachLineOnceInOrder(t *testing.T) {
 		t.Run(source, func(t *testing.T) {
 			t.Parallel()
 			f := newHubFixture(t, source, 10*time.Millisecond)
-			rapid.Check(t, func(rt *rapid.T) { watchAnySequence(rt, f) })
+			nightlytest.Check(t, func(rt *rapid.T) { watchAnySequence(rt, f) })
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"assay/local/cli/offline"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/nightlytest"
 	"assay/shared/programtest"
 
 	"pgregory.net/rapid"
@@ -178,7 +179,7 @@ func TestFiles_AreWrittenWholeOrNotAtAll(t *testing.T) {
 // TestNames_OfOthersStayInTheFolder has names that were chosen to leave it, to hide, or to steer a terminal.
 func TestNames_OfOthersStayInTheFolder(t *testing.T) {
 	hostile := []string{"../../etc/passwd", "..", "-rf", ".ssh", "a/b\\c", "con\x1b[2J", "NUL", "aux.txt", strings.Repeat("ä", 200)}
-	rapid.Check(t, func(rt *rapid.T) {
+	nightlytest.Check(t, func(rt *rapid.T) {
 		name := rapid.OneOf(rapid.String(), rapid.SampledFrom(hostile)).Draw(rt, "name")
 		got := fileName(name, "0")
 		if !filepath.IsLocal(got) || len(got) > 150 || filepath.Base(got) != got || strings.ContainsAny(got[:1], ".-") ||

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"assay/shared/access"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -130,7 +131,7 @@ func TestDecide_EachCaller(t *testing.T) {
 // who gains a role, a rule that gains one, and a wider audience lose nothing that was allowed or seen.
 func TestDecide_IsMonotonic(t *testing.T) {
 	set := rapid.Map(rapid.Uint16Range(0, uint16(allRoles)), func(bits uint16) access.Role { return access.Role(bits) & allRoles })
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		may, roles, a := set.Draw(t, "may"), set.Draw(t, "roles"), rapid.SampledFrom(audiences).Draw(t, "audience")
 		more := rapid.SampledFrom(everyRole).Draw(t, "more")
 		wider := rapid.SampledFrom(audiences[a:]).Draw(t, "wider")
@@ -156,7 +157,7 @@ func TestDecide_IsMonotonic(t *testing.T) {
 // TestRoles_HaveTheirReasons: each role of a caller has its reason in caller, grants and scope.
 func TestRoles_HaveTheirReasons(t *testing.T) {
 	ids := []string{"", organizerID, taskID, ownerID, "OTHER"}
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		id := func(label string) string { return rapid.SampledFrom(ids).Draw(t, label) }
 		c := access.Caller{ID: id("caller"), Admin: rapid.Bool().Draw(t, "admin"), Worker: rapid.Bool().Draw(t, "worker")}
 		membership := access.Membership{OrganizerID: id("membership"), Owner: rapid.Bool().Draw(t, "owns")}

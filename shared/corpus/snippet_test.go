@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"assay/shared/nightlytest"
+
 	"pgregory.net/rapid"
 )
 
@@ -109,7 +111,7 @@ func texts() *rapid.Generator[string] {
 	})
 }
 
-func TestCut_KeepsTheText(t *testing.T) { rapid.Check(t, cutKeepsTheText) }
+func TestCut_KeepsTheText(t *testing.T) { nightlytest.Check(t, cutKeepsTheText) }
 
 func FuzzCut(f *testing.F) { f.Fuzz(rapid.MakeFuzz(cutKeepsTheText)) }
 

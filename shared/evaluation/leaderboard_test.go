@@ -11,6 +11,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/evaluation"
+	"assay/shared/nightlytest"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
@@ -312,7 +313,7 @@ func TestLeaderboard_Examples(t *testing.T) {
 
 func TestLeaderboard_RanksWhatTheCallerSees(t *testing.T) {
 	s := recordtest.OpenStore(t, embedded.Options{})
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		f := newFixture(t, s, rapid.Bool().Draw(t, "private"))
 		anyValue := rapid.SampledFrom([]*float64{nil, new(-.5), new(0.), new(.25), new(.25), new(1.)})
 		users := []string{"ada", "bob", "registrant", "organizer"}

@@ -11,6 +11,7 @@ import (
 	"assay/shared/blob"
 	"assay/shared/files"
 	"assay/shared/lists"
+	"assay/shared/nightlytest"
 	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
@@ -248,7 +249,7 @@ func TestLinks_StayTheSameForAQuarterOfAnHour(t *testing.T) {
 	if _, err := fmt.Sscanf(files.LinkLife, "%d to %d minutes", &least, &most); err != nil {
 		t.Fatal(err)
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		now := time.Now().Add(time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "now")))
 		later := now.Add(time.Duration(rapid.Int64Range(0, int64(15*time.Minute)).Draw(t, "later")))
 		at := func(when time.Time) record.Upload {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"assay/shared/nightlytest"
+
 	"pgregory.net/rapid"
 )
 
@@ -255,7 +257,7 @@ func readsTheCanonicalForm(t *rapid.T) {
 	checkReadsBack(t, Kind(rapid.SampledFrom(Kinds()).Draw(t, "kind")), text)
 }
 
-func TestParse_ReadsTheCanonicalForm(t *testing.T) { rapid.Check(t, readsTheCanonicalForm) }
+func TestParse_ReadsTheCanonicalForm(t *testing.T) { nightlytest.Check(t, readsTheCanonicalForm) }
 
 func FuzzParse(f *testing.F) { f.Fuzz(rapid.MakeFuzz(readsTheCanonicalForm)) }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"assay/shared/nightlytest"
 	"assay/shared/page"
 	"assay/shared/problem"
 
@@ -102,7 +103,7 @@ func TestParse_RefusesListParametersWithoutList(t *testing.T) {
 
 // The next link asks for the same list, further on.
 func TestLink_NextAsksForTheSameList(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		query := url.Values{}
 		if rapid.Bool().Draw(t, "named") {
 			query.Set("filter[name]", rapid.StringMatching(`[a-zäß&=%+ ]{1,20}`).Draw(t, "name"))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"assay/shared/measure"
+	"assay/shared/nightlytest"
 	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
@@ -41,7 +42,7 @@ func (m *model) failed() {
 // after each.
 func TestQueue_FollowsTheModel(t *testing.T) {
 	st := openStore(t)
-	rapid.Check(t, func(rt *rapid.T) {
+	nightlytest.Check(t, func(rt *rapid.T) {
 		f := fixtureIn(rt, st)
 		runs := make([]*model, 2)
 		for i := range runs {

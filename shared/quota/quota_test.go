@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"assay/shared/access"
+	"assay/shared/nightlytest"
 	"assay/shared/problem"
 	"assay/shared/quota"
 	"assay/shared/record"
@@ -53,7 +54,7 @@ func take(ctx context.Context, l *quota.Ledger, s store.Store, c access.Caller, 
 // In every span of 24 hours a user creates at most as many as the quota says, and when it is used up, more are possible at
 // the instant that the refusal names.
 func TestTake_LimitsEachSpanOf24Hours(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		const most = 5
 		limits := record.UsageLimits{PerDay: map[string]int64{record.MadeTasks: most}}
 		u, now := &record.Usage{}, start

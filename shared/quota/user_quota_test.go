@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"assay/shared/access"
+	"assay/shared/nightlytest"
 	"assay/shared/problem"
 	"assay/shared/quota"
 	"assay/shared/record"
@@ -101,7 +102,7 @@ func TestTake_ListsByStorage(t *testing.T) {
 
 func listsByStorage(t *testing.T, s store.Store) {
 	l := quota.New(record.Quotas{}, s, at(&start))
-	rapid.Check(t, func(r *rapid.T) {
+	nightlytest.Check(t, func(r *rapid.T) {
 		stored := map[string]int64{}
 		users := []string{record.NewID(start), record.NewID(start)}
 		defer func() { // the next check has other users

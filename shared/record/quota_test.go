@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"assay/shared/lists"
+	"assay/shared/nightlytest"
 	"assay/shared/problem"
 	"assay/shared/record"
 
@@ -85,7 +86,7 @@ func drawQuota(t *rapid.T) *quotaModel {
 // TestAllowance_CountsTheRunsOfADay: quotas of a task and of its datasets count as counting by hand does, through charges, refunds, runs
 // that come back, exceptions and time.
 func TestAllowance_CountsTheRunsOfADay(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		m := drawQuota(t)
 		a := record.Allowance{Exceptions: m.exceptions}
 		var refunded []modelRun
@@ -173,7 +174,7 @@ func (m *quotaModel) checkQuota(t *rapid.T, q record.Quota, now time.Time) {
 
 // TestAllowance_MarksAtMostSoManyFinalRuns marks, takes back and deletes runs at random.
 func TestAllowance_MarksAtMostSoManyFinalRuns(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		d := &record.DatasetItem{}
 		d.FinalRuns = rapid.IntRange(0, 3).Draw(t, "finalRuns")
 		var a record.Allowance
@@ -211,7 +212,7 @@ func TestAllowance_MarksAtMostSoManyFinalRuns(t *testing.T) {
 // TestAllowance_RemembersTheLaterOfBoth: whatever a user brings from another team, and whenever it was used, at each later instant as much
 // counts as the team or the user had used.
 func TestAllowance_RemembersTheLaterOfBoth(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		draw := func(name string) (a record.Allowance) {
 			for _, hours := range slices.Sorted(slices.Values(rapid.SliceOfN(rapid.IntRange(0, 47), 0, 5).Draw(t, name))) {
 				at := noon.Add(time.Duration(hours) * time.Hour)

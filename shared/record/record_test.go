@@ -10,6 +10,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/measure"
+	"assay/shared/nightlytest"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/store"
@@ -49,7 +50,7 @@ func TestInstant_ReadsBackAndSorts(t *testing.T) {
 	instants := rapid.Custom(func(t *rapid.T) record.Instant {
 		return record.At(time.Unix(rapid.Int64Range(-62167219200, 253402300799).Draw(t, "s"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")))
 	})
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		x, y := instants.Draw(t, "x"), instants.Draw(t, "y")
 		out, err := json.Marshal(x)
 		if err != nil {
@@ -88,7 +89,7 @@ func TestRankKeys_OrderAsTheirValues(t *testing.T) {
 		e.PrimaryMeasure, e.Measures = "M", map[string]*float64{"M": v}
 		return e.RankKey()
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		values := rapid.OneOf(rapid.Float64(),
 			rapid.SampledFrom([]float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), 1, -1, math.SmallestNonzeroFloat64}))
 		x, y, lower := values.Draw(t, "x"), values.Draw(t, "y"), rapid.Bool().Draw(t, "lower")
@@ -140,7 +141,7 @@ func TestTeamDraft_RefusesNamesLikeAliases(t *testing.T) {
 
 // Folding what is folded changes nothing: else two names that fold alike could be taken by two teams.
 func TestTeamKey_IsFinal(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.String(),
 			rapid.StringOf(rapid.SampledFrom([]rune("aAßſKÅ\u0345\u0301\u1fb7\u00a8\u0130\u03a3ﬀ\u200d \u2003\u1e9e\u3300")))).Draw(t, "name")
 		key := record.TeamKey("T", name)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"assay/shared/nightlytest"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
@@ -132,7 +133,7 @@ func TestList_MergesItsSources(t *testing.T) {
 		named.IDs = append(named.IDs, id(i+3)) // some are not there
 	}
 	inNamed := func(r *testRecord) bool { return slices.Contains(named.IDs, r.ID) }
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		var sel records.Selection
 		holds := map[string]func(*testRecord) bool{
 			"A":     func(r *testRecord) bool { return r.First == "A" },

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"assay/shared/blob"
+	"assay/shared/nightlytest"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
@@ -98,7 +99,7 @@ func TestLogs_ReadTheSameAfterAnySequence(t *testing.T) {
 	st, files := recordtest.OpenStore(t, embedded.Options{Now: func() time.Time { return now }}), recordtest.OpenFiles(t)
 	text := rapid.OneOf(rapid.StringMatching(`[ -~]{0,40}`), rapid.StringMatching(`(日本|é|\x00|\x1b\[1m|"|\\| ){0,20}`),
 		rapid.Just(strings.Repeat("long ", 1700)))
-	rapid.Check(t, func(rt *rapid.T) {
+	nightlytest.Check(t, func(rt *rapid.T) {
 		f := fixtureIn(rt, st, files)
 		want := map[record.LogKind][]string{}
 		before := *f.run

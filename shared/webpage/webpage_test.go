@@ -14,6 +14,7 @@ import (
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/api/servertest"
+	"assay/shared/nightlytest"
 	"assay/shared/record"
 	"assay/shared/webpage"
 
@@ -81,7 +82,7 @@ func TestTruncate_EndsAtAWord(t *testing.T) {
 			t.Errorf("%q is clipped to %q, want %q", text, got, want)
 		}
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		text, most := rapid.String().Draw(t, "text"), rapid.IntRange(1, 40).Draw(t, "bytes")
 		got := webpage.Truncate(text, most)
 		if !utf8.ValidString(got) || len(got) > max(most+len("…"), 0) || len(text) <= most && got != text {

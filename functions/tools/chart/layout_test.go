@@ -9,6 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"assay/shared/nightlytest"
+
 	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
 )
@@ -39,7 +41,7 @@ func TestAxis_HasRoundTicks(t *testing.T) {
 
 // Whatever is measured, the axis has it, between few ticks that ascend.
 func TestAxis_CoversItsRange(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		value := rapid.Float64Range(-maxMagnitude, maxMagnitude)
 		s := scale{}.over(value.Draw(t, "one")).over(value.Draw(t, "another"))
 		a := newAxis(s)
@@ -120,7 +122,7 @@ func TestElide_ShortensTexts(t *testing.T) {
 
 // No text grows beyond its place, in width or in bytes, or has what XML cannot carry.
 func TestElide_KeepsWithinItsCells(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		text, cells := rapid.String().Draw(t, "text"), rapid.IntRange(1, 60).Draw(t, "cells")
 		got := elide(text, float64(cells))
 		if !utf8.ValidString(got) || strings.ContainsFunc(got, func(r rune) bool { return r < ' ' }) {
@@ -143,7 +145,7 @@ func TestCharts_KeepValuesWithinThePlot(t *testing.T) {
 			t.Fatalf("%s is at %v, not from %v to %v", what, at, low, high)
 		}
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		g := Grid{
 			Rows: make([]string, rapid.IntRange(1, 6).Draw(t, "rows")), Columns: make([]string, rapid.IntRange(1, 40).Draw(t, "columns")),
 			LowerIsBetter: rapid.Bool().Draw(t, "lower"),

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"assay/functions/tools/comparison"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -129,7 +130,7 @@ func TestRankBiasedOverlap_ByHand(t *testing.T) {
 // TestRankBiasedOverlap_IsTheInfiniteSum adds up the definition of rank-biased overlap, (1-p) times the sum of p^(d-1) A(d), down
 // to where nothing is left, with the agreement A supposed below the ends of the rankings.
 func TestRankBiasedOverlap_IsTheInfiniteSum(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		a, b := rankings(t)
 		p := rapid.Float64Range(0.05, 0.95).Draw(t, "p")
 		got := comparison.RankBiasedOverlap(a, b, p)
@@ -199,7 +200,7 @@ func TestTau_ByHand(t *testing.T) {
 
 // TestTau_IsBoundedAndSymmetric also checks that a ranking agrees with itself.
 func TestTau_IsBoundedAndSymmetric(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		a, b := rankings(t)
 		for name, coefficient := range map[string]func(a, b *comparison.Ranking) (float64, bool){
 			"tau": comparison.Tau, "tau-b": comparison.TauB} {

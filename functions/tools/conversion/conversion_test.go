@@ -14,6 +14,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
 	"assay/shared/measure/retrieval"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -152,7 +153,7 @@ func TestRuns_ReturnErrorsOfFiles(t *testing.T) {
 // TestFormats_RoundTrip draws runs and judgments, takes them through any formats, and finds the same text again.
 func TestFormats_RoundTrip(t *testing.T) {
 	word := rapid.StringOfN(rapid.Rune().Filter(func(r rune) bool { return r > '#' && r != 0xfeff }), 1, 8, -1)
-	rapid.Check(t, func(r *rapid.T) {
+	nightlytest.Check(t, func(r *rapid.T) {
 		convert, first, formats := runs, conversion.TRECRun, conversion.Runs.Formats
 		line := func() string {
 			return fmt.Sprintf("%s Q0 %s %d %g %s\n", word.Draw(r, "topic"), word.Draw(r, "docid"), rapid.IntRange(0, 99).Draw(r, "rank"),
@@ -248,7 +249,7 @@ func TestRuns_AcceptWhatEvaluationAccepts(t *testing.T) {
 	field := rapid.SampledFrom([]string{"1", "1.0", "-", "#1", "x", "-1", "1e400", "99999999999999999999", "é", "0x1", "\x00", "a,b", `"`})
 	space := rapid.SampledFrom([]string{" ", "\t", " \v\f"})
 	end := rapid.SampledFrom([]string{"\n", "\r\n", "\r", "\n\n", " \n"})
-	rapid.Check(t, func(r *rapid.T) {
+	nightlytest.Check(t, func(r *rapid.T) {
 		var text strings.Builder
 		width := 4 + 2*rapid.IntRange(0, 1).Draw(r, "run")
 		for i := range rapid.IntRange(1, 4).Draw(r, "lines") {

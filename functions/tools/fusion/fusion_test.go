@@ -19,6 +19,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
 	"assay/shared/measure/retrieval"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -119,7 +120,7 @@ func TestFuse_EqualSumsAreTies(t *testing.T) {
 		{Method: fusion.CombSUM, Normalization: fusion.MinMax}:    func(rank, n int64) *big.Rat { return big.NewRat(n-rank, n-1) },
 		{Method: fusion.CombSUM, Normalization: fusion.Unchanged}: func(rank, _ int64) *big.Rat { return big.NewRat(100-rank, 10) },
 	}
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		drawn := make([][]string, rapid.IntRange(2, 4).Draw(t, "runs"))
 		for i := range drawn {
 			drawn[i] = rapid.Permutation(docs).Draw(t, "ranking")[:rapid.IntRange(2, len(docs)).Draw(t, "length")]
@@ -258,7 +259,7 @@ func TestFuse_RefusesScoresWithoutASum(t *testing.T) {
 // TestFuse_WritesValidRuns draws runs with ties and checks what holds for every method: the result is a sound run, its lines stand
 // in the order of the ranking, it has every document of each topic once, and the order of the runs does not matter.
 func TestFuse_WritesValidRuns(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		var runs []string
 		union := map[string]bool{}
 		for range rapid.IntRange(2, 4).Draw(t, "runs") {

@@ -13,6 +13,7 @@ import (
 	"assay/functions/tools/pooling"
 	"assay/shared/measure/measuretest"
 	"assay/shared/measure/retrieval"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -29,7 +30,7 @@ func read(t *testing.T, text string) *retrieval.Rankings {
 
 // TestPool_AgreesWithSets compares pools of up to 100 runs with maps of sets.
 func TestPool_AgreesWithSets(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	nightlytest.Check(t, func(rt *rapid.T) {
 		depth := rapid.IntRange(1, 5).Draw(rt, "depth")
 		var pool pooling.Pool
 		var sets []map[string]bool

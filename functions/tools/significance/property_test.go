@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"assay/functions/tools/significance"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -20,7 +21,7 @@ func paired(t *rapid.T) (a, b []float64) {
 
 // TestTests_AreSymmetric exchanges the runs: p stays and the direction turns round.
 func TestTests_AreSymmetric(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		a, b := paired(t)
 		chance := func(name string, p float64) {
 			if !(p >= 0 && p <= 1) {
@@ -64,7 +65,7 @@ func TestTests_AreSymmetric(t *testing.T) {
 
 // TestWilcoxon_AgreesWithAllSigns compares the exact p with a look at every combination of signs.
 func TestWilcoxon_AgreesWithAllSigns(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.IntRange(1, 12), 1, 10).Draw(t, "sizes")
 		slices.Sort(sizes)
 		rank := func(size int) float64 { // the mean of the ranks of equal sizes
@@ -104,7 +105,7 @@ func TestWilcoxon_AgreesWithAllSigns(t *testing.T) {
 // TestCorrections_KeepOrder holds Benjamini and Hochberg between the uncorrected p and Holm, that below Bonferroni, and all to
 // the order of p.
 func TestCorrections_KeepOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		p := rapid.SliceOfN(rapid.Float64Range(0, 1), 0, 20).Draw(t, "p")
 		holm, bonferroni, bh := significance.Holm(p), significance.Bonferroni(p), significance.BenjaminiHochberg(p)
 		for i := range p {
@@ -123,7 +124,7 @@ func TestCorrections_KeepOrder(t *testing.T) {
 
 // TestBootstrap_IsWithinTheValues also checks that a seed always gives the same interval.
 func TestBootstrap_IsWithinTheValues(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		values, _ := paired(t)
 		seed := rapid.Uint64().Draw(t, "seed")
 		got, err := significance.Bootstrap(values, seed, 100)
@@ -218,7 +219,7 @@ func shares(counts []float64, of float64) []float64 {
 
 // TestTests_AreScaleInvariant compares the tests of counts, which are exact, with those of shares and of shares with an offset.
 func TestTests_AreScaleInvariant(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
 		of := rapid.SampledFrom([]float64{3, 7, 10, 1e5, 1e-3}).Draw(t, "of")
 		offset := rapid.SampledFrom([]float64{0, .1, 1.0 / 3}).Draw(t, "offset")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"assay/functions/tools/significance"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -22,7 +23,7 @@ func TestLevel_RoundsUp(t *testing.T) {
 
 // TestNormal_SaysNothingOfTheOrder compares the interval with its formula, in any order of the values.
 func TestNormal_SaysNothingOfTheOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		scale := rapid.SampledFrom([]float64{1, 1e-9, 1e12}).Draw(t, "scale")
 		values := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) float64 {
 			return scale * float64(rapid.IntRange(0, 64).Draw(t, "value")) / 8

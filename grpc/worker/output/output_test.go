@@ -9,6 +9,7 @@ import (
 
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/output"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -76,7 +77,7 @@ func TestWriter_SplitsLines(t *testing.T) {
 }
 
 func TestWriter_LinesAreTextWithinTheLimit(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		l := output.New()
 		w := l.Writer(stderr)
 		for _, chunk := range rapid.SliceOf(rapid.SliceOfN(rapid.SampledFrom([]byte("a\n\r\xff\xe2\x82\xac")), 0, 9000)).Draw(t, "chunks") {

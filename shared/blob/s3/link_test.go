@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"assay/shared/blob"
+	"assay/shared/nightlytest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"pgregory.net/rapid"
@@ -74,7 +75,7 @@ func TestLinks_ToTheSameEndAreTheSame(t *testing.T) {
 
 // TestLinks_AreValidAtOnce keeps each link within what S3 accepts: signed in the past, and for at most seven days.
 func TestLinks_AreValidAtOnce(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		now := noon.Add(time.Duration(rapid.Int64Range(0, int64(24*time.Hour)).Draw(t, "now")))
 		expires := now.Add(time.Duration(rapid.Int64Range(1, int64(blob.MaxLinkLife)).Draw(t, "life")))
 		link, err := newStore(signedBy(plain), now).SignGet(context.Background(), "a", "a", "", expires)

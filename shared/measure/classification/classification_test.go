@@ -9,6 +9,7 @@ import (
 	"assay/shared/measure/classification"
 	"assay/shared/measure/measuretest"
 	"assay/shared/measure/predictions"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -98,7 +99,7 @@ func naive(truth, predicted []int32) map[string]float64 {
 func TestEvaluate_AgreesWithTheDefinitions(t *testing.T) {
 	code := rapid.Int32Range(0, int32(len(labels)-2))
 	asked := measuretest.Parse(t, measure.Classification, everyMeasure...)
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
 		truth := rapid.SliceOfN(code, n, n).Draw(t, "truth")
 		predicted := rapid.SliceOfN(code, n, n).Draw(t, "predicted")

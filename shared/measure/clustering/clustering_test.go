@@ -11,6 +11,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/clustering"
 	"assay/shared/measure/measuretest"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -48,7 +49,7 @@ func TestEvaluate_EqualsTheReference(t *testing.T) {
 // TestEvaluate_KnowsNoNames: renamed clusters and another order of the examples change nothing, and equal clusterings have the value 1.
 func TestEvaluate_KnowsNoNames(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Clustering, everyMeasure...)
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		const clusters = 5
 		code := rapid.Int32Range(0, clusters-1)
 		truth := rapid.SliceOfN(code, 1, 40).Draw(t, "truth")

@@ -9,6 +9,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -59,7 +60,7 @@ func numbered(names ...string) evaluator.Settings {
 
 // TestEvaluate_MeansAreOfTheirExamples has measures that are means over examples, and others, which have no values by example.
 func TestEvaluate_MeansAreOfTheirExamples(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	nightlytest.Check(t, func(r *rapid.T) {
 		settings := rapid.SampledFrom([]evaluator.Settings{
 			labelled("Accuracy", "F1(average=macro)", "BalancedAccuracy", "MCC"), numbered("MAE", "MSE", "MAPE", "RMSE", "MedianAE", "Pearson"),
 		}).Draw(r, "settings")
@@ -111,7 +112,7 @@ func TestEvaluate_HasNoValuesByExample(t *testing.T) {
 
 // TestEvaluate_ClassesAddUpToTheMeasures compares the confusion matrix with measures that are computed without it.
 func TestEvaluate_ClassesAddUpToTheMeasures(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	nightlytest.Check(t, func(r *rapid.T) {
 		value := rapid.SampledFrom([]string{"10", "9", "-1", "7"})
 		truth := rapid.SliceOfN(value, 1, 20).Draw(r, "truth")
 		run := rapid.SliceOfN(rapid.OneOf(value, rapid.Just("8")), len(truth), len(truth)).Draw(r, "run")
@@ -164,7 +165,7 @@ func TestEvaluate_BoundsClasses(t *testing.T) {
 
 // TestEvaluation_ResamplesExamples takes samples of the lines of the files instead.
 func TestEvaluation_ResamplesExamples(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
+	nightlytest.Check(t, func(r *rapid.T) {
 		settings := rapid.SampledFrom([]evaluator.Settings{
 			labelled("Accuracy", "F1(average=macro)", "F1(positive=3)", "Kappa", "MCC", "MacroMAE"), numbered("RMSE", "R2", "Spearman", "CCC"),
 			{Kind: measure.Clustering, Measures: []string{"ARI", "BCubedF"}, Format: classificationSettings.Format},

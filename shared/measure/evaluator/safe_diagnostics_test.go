@@ -8,6 +8,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -55,7 +56,7 @@ func shownBlinded(t *rapid.T, s evaluator.Settings, truth, run string, p public)
 // labels or both, and nothing else: what its owner reads while it is blinded is the same, and a run is refused for that whatever
 // the rest of the truth.
 func TestSafeDiagnostics_DoNotDependOnTheTruth(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		settings := rapid.SampledFrom([]evaluator.Settings{retrievalSettings, classificationSettings, regressionSettings,
 			clusteringSettings, textSettings, multilabelSettings, probabilitiesSettings,
 			spansSettings}).Draw(t, "settings")

@@ -7,6 +7,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -18,7 +19,7 @@ func TestEvaluation_OfExamplesWithSetsAndScores(t *testing.T) {
 	scores := evaluator.Settings{Kind: measure.Probabilities, Format: classificationSettings.Format,
 		Measures: []string{"LogLoss(positive=1)", "Brier(positive=1)", "AUC", "AP", "PAN"}}
 	means := []string{"ExactMatch", "HammingLoss", "F1(average=samples)", "LogLoss(positive=1)", "Brier(positive=1)"}
-	rapid.Check(t, func(r *rapid.T) {
+	nightlytest.Check(t, func(r *rapid.T) {
 		settings, labels, predictions := sets, []string{"1", "2|1", "3", "1|2|3"}, []string{"1", "2|1", "3", "1|2|3", "1|4"}
 		if rapid.Bool().Draw(r, "scores") {
 			settings, labels, predictions = scores, []string{"1", "2"}, []string{"0", "0.25", "0.5", "1"}

@@ -8,6 +8,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -26,7 +27,7 @@ func TestEvaluation_ResamplesTextsAndTags(t *testing.T) {
 			[]string{"O O", "B-A I-A", "O I-A", "B-B O"},
 			func(_ int, value string) string { return "x " + strings.ReplaceAll(value, " ", "\ny ") + "\n\n" }},
 	}
-	rapid.Check(t, func(r *rapid.T) {
+	nightlytest.Check(t, func(r *rapid.T) {
 		k := kinds[rapid.IntRange(0, len(kinds)-1).Draw(r, "kind")]
 		k.settings.Format = measure.Format{Kind: measure.JSONL, IDField: "id", ValueField: "value"}
 		if !strings.HasPrefix(k.line(0, "O"), "{") {

@@ -11,6 +11,7 @@ import (
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -120,32 +121,34 @@ func TestEvaluate_HasFiniteValuesOrReasons(t *testing.T) {
 			t.Errorf("%s has %d measures in %d families", e.Kind, len(names), len(e.Families))
 		}
 		measured := 0
-		t.Run(string(e.Kind), rapid.MakeCheck(func(t *rapid.T) {
-			format, truth, run := extremeFiles(t, e.Kind)
-			settings := evaluator.Settings{Kind: e.Kind, Measures: names, Format: format}
-			read, diagnostics, err := evaluator.ReadTruth(t.Context(), settings, []evaluator.File{file("truth", truth)})
-			if err != nil || read == nil {
-				t.Fatal(diagnostics, err)
-			}
-			evaluated, err := read.Read(t.Context(), []evaluator.File{file("run", run)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if measure.HasErrors(evaluated.Diagnostics) {
-				return
-			}
-			result := evaluated.Result
-			measured++
-			for _, name := range names {
-				value, there := result.Measures[name]
-				if !there || (value == nil) != (result.Reasons[name] != "") || value != nil && (math.IsNaN(*value) || math.IsInf(*value, 0)) {
-					t.Errorf("%s of\n%s\nand\n%s\nis %v because %q", name, truth, run, value, result.Reasons[name])
+		t.Run(string(e.Kind), func(t *testing.T) {
+			nightlytest.Check(t, func(t *rapid.T) {
+				format, truth, run := extremeFiles(t, e.Kind)
+				settings := evaluator.Settings{Kind: e.Kind, Measures: names, Format: format}
+				read, diagnostics, err := evaluator.ReadTruth(t.Context(), settings, []evaluator.File{file("truth", truth)})
+				if err != nil || read == nil {
+					t.Fatal(diagnostics, err)
 				}
-			}
-			if _, err := json.Marshal(result); err != nil {
-				t.Error(err)
-			}
-		}))
+				evaluated, err := read.Read(t.Context(), []evaluator.File{file("run", run)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if measure.HasErrors(evaluated.Diagnostics) {
+					return
+				}
+				result := evaluated.Result
+				measured++
+				for _, name := range names {
+					value, there := result.Measures[name]
+					if !there || (value == nil) != (result.Reasons[name] != "") || value != nil && (math.IsNaN(*value) || math.IsInf(*value, 0)) {
+						t.Errorf("%s of\n%s\nand\n%s\nis %v because %q", name, truth, run, value, result.Reasons[name])
+					}
+				}
+				if _, err := json.Marshal(result); err != nil {
+					t.Error(err)
+				}
+			})
+		})
 		if measured == 0 {
 			t.Errorf("no run of %s was measured", e.Kind)
 		}

@@ -20,6 +20,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/lines"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -83,13 +84,13 @@ func TestParseScore_AgreesWithStrconv(t *testing.T) {
 	})
 	drawn := rapid.StringMatching(`[+-]?[0-9]{0,22}\.?[0-9]{0,25}([eE][+-]?[0-9]{0,3})?`)
 	nearly := rapid.StringMatching(`[0-9]{0,16}.[0-9]{0,16}.?`) // of the lengths that are read eight characters at a time
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		checkScore(t, rapid.OneOf(formatted, drawn, nearly, rapid.String()).Draw(t, "text"))
 	})
 }
 
 func TestSplit_AgreesWithStrings(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		line := rapid.StringOfN(rapid.RuneFrom([]rune("ab1ü \t\v\f\r")), 0, 40, -1).Draw(t, "line")
 		want := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\v\f\r", r) })
 		var parts [6][]byte
@@ -171,7 +172,7 @@ func TestMembers_AgreeWithEncodingJSON(t *testing.T) {
 		rapid.Custom(func(t *rapid.T) any { return strings.Repeat(`\"`, 20) + rapid.String().Draw(t, "long") }),
 		rapid.SampledFrom([]any{nil, true, false, []any{}, map[string]any{"}": []any{`"]`, 1.5}}, `\"{`}),
 	)
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		object := rapid.MapOfN(rapid.String(), value, 0, 6).Draw(t, "object")
 		text, err := json.Marshal(object)
 		if err != nil {
@@ -317,7 +318,7 @@ func TestObject_NestsAsDeeplyAsEncodingJSON(t *testing.T) {
 // TestRecords_AgreeWithEncodingCSV reads what follows a header, with quotes and without.
 func TestRecords_AgreeWithEncodingCSV(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"x", "", "é ", ",", "\"", `"y"`, `"a""b"`, "\n", "\r\n", "1,2\n", "\t"})
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		content := "a,b\n" + strings.Join(rapid.SliceOfN(piece, 0, 30).Draw(t, "content"), "")
 		var got, want []string
 		for reader := csv.NewReader(strings.NewReader(content)); ; {

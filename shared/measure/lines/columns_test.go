@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"assay/shared/measure"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -52,7 +53,7 @@ func TestColumns_AreThoseOfLines(t *testing.T) {
 	plain := rapid.StringMatching(`([!-~ü]{1,12}[ \t]{1,2}){5}[!-~]{1,12}\r?\n`)
 	damaged := rapid.Map(plain, func(line string) string { return strings.Replace(line, "ü", "\xff", 1) })
 	mixed := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(part, 0, 12).Draw(t, "parts"), "") })
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.OneOf(plain, plain, damaged, mixed), 0, 20).Draw(t, "lines"), "")
 		size, line := rapid.IntRange(70, 400).Draw(t, "chunk"), rapid.Int64Range(20, 70).Draw(t, "longest line")
 		change := func(l *limits) { l.chunk, l.line = size, line }

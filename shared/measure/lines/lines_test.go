@@ -13,6 +13,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -188,7 +189,7 @@ func TestReader_NeedsBoundedMemory(t *testing.T) {
 
 // TestReader_ChunksHaveAllLines cuts random text into chunks of random size and expects the lines of a plain split.
 func TestReader_ChunksHaveAllLines(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.RuneFrom([]rune("abü \r\n\n")), 0, 200, -1).Draw(t, "text")
 		size := rapid.IntRange(8, 64).Draw(t, "chunk")
 		var want []string

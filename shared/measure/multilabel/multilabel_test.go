@@ -14,6 +14,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
 	"assay/shared/measure/multilabel"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -87,7 +88,7 @@ func TestEvaluate_OfWhatIsNotDefined(t *testing.T) {
 // TestEvaluate_IsNotImprovedByUnknownLabels adds labels that the truth does not have to predictions: no measure becomes better.
 func TestEvaluate_IsNotImprovedByUnknownLabels(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Multilabel, everyMeasure...)
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		draw := func(name string, n int) [][]int16 {
 			return rapid.SliceOfN(rapid.Map(rapid.SliceOfNDistinct(rapid.Int16Range(0, 3), 0, 4, rapid.ID), func(s []int16) []int16 {
 				slices.Sort(s)

@@ -13,6 +13,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -168,7 +169,7 @@ var value = rapid.StringOfN(rapid.Rune().Filter(func(r rune) bool { return r != 
 
 // TestReadRun_IgnoresOrderAndFormat writes the same examples in both formats and any order.
 func TestReadRun_IgnoresOrderAndFormat(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		examples := rapid.MapOfN(value, value, 1, 30).Draw(t, "examples")
 		ids := slices.Sorted(maps.Keys(examples))
 		other := rapid.Permutation(ids).Draw(t, "order")

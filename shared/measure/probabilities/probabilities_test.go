@@ -13,6 +13,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
 	"assay/shared/measure/probabilities"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -77,7 +78,7 @@ func TestEvaluate_CountsUnansweredAsPublished(t *testing.T) {
 // TestEvaluate_OfRanksAlone: a growing function of the scores changes neither AUC nor AP, and opposite scores change AUC to its complement.
 func TestEvaluate_OfRanksAlone(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Probabilities, "AUC", "AP")
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 30).Draw(t, "n")
 		truth := rapid.SliceOfN(rapid.Int32Range(0, 1), n, n).Draw(t, "truth")
 		truth[0], truth[1] = 0, 1

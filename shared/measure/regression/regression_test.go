@@ -14,6 +14,7 @@ import (
 	"assay/shared/measure/measuretest"
 	"assay/shared/measure/predictions"
 	"assay/shared/measure/regression"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -156,23 +157,25 @@ func TestEvaluate_AgreesWithTheDefinitions(t *testing.T) {
 	}
 	asked := measuretest.Parse(t, measure.Regression, everyMeasure...)
 	for name, numbers := range kinds {
-		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
-			n := rapid.IntRange(1, 25).Draw(t, "n")
-			truth := rapid.SliceOfN(numbers, n, n).Draw(t, "truth")
-			predicted := rapid.SliceOfN(numbers, n, n).Draw(t, "predicted")
-			want := naive(truth, predicted)
-			got := regression.Evaluate(asked, truth, predicted)
-			for _, name := range everyMeasure {
-				value, defined := want[name]
-				g, there := got.Measures[name]
-				switch {
-				case !there || defined != (g != nil) || defined == (got.Reasons[name] != ""):
-					t.Fatalf("%s is %v (%q), want %v (defined: %v)", name, g, got.Reasons[name], value, defined)
-				case defined && !(math.Abs(*g-value) <= max(1e-12*math.Abs(value), tolerance(name))):
-					t.Fatalf("%s is %v, want %v", name, *g, value)
+		t.Run(name, func(t *testing.T) {
+			nightlytest.Check(t, func(t *rapid.T) {
+				n := rapid.IntRange(1, 25).Draw(t, "n")
+				truth := rapid.SliceOfN(numbers, n, n).Draw(t, "truth")
+				predicted := rapid.SliceOfN(numbers, n, n).Draw(t, "predicted")
+				want := naive(truth, predicted)
+				got := regression.Evaluate(asked, truth, predicted)
+				for _, name := range everyMeasure {
+					value, defined := want[name]
+					g, there := got.Measures[name]
+					switch {
+					case !there || defined != (g != nil) || defined == (got.Reasons[name] != ""):
+						t.Fatalf("%s is %v (%q), want %v (defined: %v)", name, g, got.Reasons[name], value, defined)
+					case defined && !(math.Abs(*g-value) <= max(1e-12*math.Abs(value), tolerance(name))):
+						t.Fatalf("%s is %v, want %v", name, *g, value)
+					}
 				}
-			}
-		}))
+			})
+		})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -88,7 +89,7 @@ func TestReadDiversityQrels_Diagnostics(t *testing.T) {
 func TestDiversity_KnowsNoOrder(t *testing.T) {
 	measures := []string{"alpha_nDCG@5", "ERR_IA@5", "nERR_IA@4", "alpha_DCG@4", "StRecall@3", "alpha_nDCG(alpha=0.75)@3"}
 	type judged struct{ topic, subtopic, doc int }
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		number := rapid.IntRange(0, 5)
 		list := rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) judged {
 			return judged{number.Draw(t, "topic") % 3, number.Draw(t, "subtopic"), number.Draw(t, "doc")}

@@ -13,6 +13,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
 	"assay/shared/measure/spans"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -143,7 +144,7 @@ func TestEvaluate_OfTheTruthIsOne(t *testing.T) {
 		}
 		return fmt.Sprintf("{\"spans\": [%s ] , \"id\": %d}\n", strings.Join(texts, " , "), id)
 	}
-	rapid.Check(t, func(r *rapid.T) {
+	nightlytest.Check(t, func(r *rapid.T) {
 		var truth, run, same string
 		for i := range rapid.IntRange(1, 4).Draw(r, "documents") {
 			spans := list.Draw(r, "spans")
@@ -199,7 +200,7 @@ func TestEvaluate_HasValuesByDocument(t *testing.T) {
 func TestEvaluate_ResamplesDocuments(t *testing.T) {
 	names := []string{"F1(average=micro)", "Recall(average=macro)", "F1(average=weighted)", "Precision(type=X)", "IoU(average=macro)",
 		"IoU(type=Y)", "F1(average=micro,overlap=any)", "Recall(type=X,overlap=proportional)", "F1(average=macro,overlap=units)"}
-	rapid.Check(t, func(r *rapid.T) {
+	nightlytest.Check(t, func(r *rapid.T) {
 		span := rapid.SampledFrom([]string{`{"start": 0, "end": 2, "type": "X"}`, `{"start": 1, "end": 4, "type": "X"}`,
 			`{"start": 1, "end": 2, "type": "Y"}`, `{"start": 3, "end": 9, "type": "Z"}`})
 		list := rapid.SliceOfNDistinct(span, 0, 4, rapid.ID)

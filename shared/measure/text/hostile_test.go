@@ -12,6 +12,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
+	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
 )
@@ -22,7 +23,7 @@ var everyMeasure = []string{"EM", "TokenF1", "ROUGE1", "ROUGE2(stem=True)", "ROU
 
 // TestSubsequences_AreThoseOfTheTable compares with the table that the definition fills.
 func TestSubsequences_AreThoseOfTheTable(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		symbol := rapid.Uint32Range(1, rapid.Uint32Range(1, 40).Draw(t, "symbols"))
 		symbols := func(name string, most int) []uint32 {
 			n := rapid.IntRange(0, most).Draw(t, name)
@@ -66,7 +67,7 @@ func TestSubsequences_AreThoseOfTheTable(t *testing.T) {
 // that SQuAD passes over references of which nothing is left, and no value leaves its range.
 func TestEvaluation_KnowsTheBestReference(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Text, everyMeasure...)
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune("abcAΣİ .,-&\n1\u0301中")))
 		references := rapid.SliceOfN(text, 1, 4).Draw(t, "references")
 		written := text.Draw(t, "text")

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"assay/shared/nightlytest"
+
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
 )
@@ -21,7 +23,7 @@ func TestDictionary_NeverChanges(t *testing.T) {
 
 func TestData_ReadsBack(t *testing.T) {
 	parts := rapid.SampledFrom(append(strings.SplitAfter(string(dictionary), ","), "\x00", "é", "01M85NWT5VNF310ZJ4DBW7054S"))
-	rapid.Check(t, func(t *rapid.T) {
+	nightlytest.Check(t, func(t *rapid.T) {
 		data := []byte(strings.Join(rapid.SliceOfN(parts, 0, 200).Draw(t, "parts"), ""))
 		m := image{}
 		setData(m, data)

@@ -22,6 +22,7 @@ type answer struct {
 	location  string
 	etag      string
 	body      []byte
+	packed    func() []byte // returns the body's gzip where that is kept; nil: each request makes its own
 }
 
 // Encode renders a resource as JSON.
@@ -124,7 +125,11 @@ func (a answer) send(w http.ResponseWriter, coded bool) {
 
 // WriteDocument answers with a body of the media type and its entity tag, or 304 when the caller has it already.
 func (c *Call) WriteDocument(mediaType string, body []byte) error {
-	return c.write(answer{status: http.StatusOK, mediaType: mediaType, etag: `"` + digest(body) + `"`, body: body})
+	return c.write(documentAnswer(mediaType, body))
+}
+
+func documentAnswer(mediaType string, body []byte) answer {
+	return answer{status: http.StatusOK, mediaType: mediaType, etag: `"` + digest(body) + `"`, body: body}
 }
 
 // writeBytes answers with a body of the media type, and its entity tag where the operation has one.

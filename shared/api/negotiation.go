@@ -101,26 +101,37 @@ func (a answer) encode(ctx context.Context, accepted codings) (_ answer, coded b
 		defer cancel()
 		ctx = patient
 	}
+	var packed []byte
+	if a.packed != nil {
+		packed = a.packed()
+	} else if packed, coded = pack(ctx, a.body); !coded {
+		return a, false
+	}
+	if accepted.identity && len(packed) > len(a.body)/4*3 {
+		return a, false
+	}
+	a.body, a.etag = packed, codedTag(a.etag)
+	return a, true
+}
+
+// pack returns the gzip of a body. It reports false when the context ends before an encoder is free.
+func pack(ctx context.Context, body []byte) ([]byte, bool) {
 	var w *gzip.Writer
 	select {
 	case w = <-encoders:
 	case <-ctx.Done():
-		return a, false
+		return nil, false
 	}
-	out := bytes.NewBuffer(make([]byte, 0, len(a.body)/4+bytes.MinRead))
+	out := bytes.NewBuffer(make([]byte, 0, len(body)/4+bytes.MinRead))
 	if w == nil {
 		w = gzip.NewWriter(out)
 	}
 	w.Reset(out)
-	_, _ = w.Write(a.body) // into memory
+	_, _ = w.Write(body) // into memory
 	_ = w.Close()
 	w.Reset(nil) // the answer is not kept with the encoder
 	encoders <- w
-	if accepted.identity && out.Len() > len(a.body)/4*3 {
-		return a, false
-	}
-	a.body, a.etag = out.Bytes(), codedTag(a.etag)
-	return a, true
+	return out.Bytes(), true
 }
 
 // decodedBody returns the content of the request, decoded. Neither what arrives nor what it decodes to is longer than

@@ -153,7 +153,8 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 	return op
 }
 
-// Document declares an operation that answers a GET with other media types than JSON: handle writes with WriteDocument.
+// Document declares an operation that answers a GET with other media types than JSON: handle writes with WriteDocument,
+// or is the Answer of a Static.
 func Document(s Spec, media []string, handle func(context.Context, *Call) error) Operation {
 	return DocumentOf(s, media, NoTarget, func(ctx context.Context, c *Call, _ PublicTarget) error { return handle(ctx, c) })
 }

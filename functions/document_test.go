@@ -89,7 +89,7 @@ func TestDocument_HasWhatClientsNeed(t *testing.T) {
 	if doc.Info.Contact.Name == "" {
 		t.Error("the document has no contact")
 	}
-	if at := regexp.MustCompile(`"content":\{"application/json-patch`).FindIndex(content); at != nil {
+	if at := regexp.MustCompile(`"content":\s*\{\s*"application/json-patch`).FindIndex(content); at != nil {
 		t.Error("a JSON Patch stands before the merge patch")
 	}
 	for path, item := range doc.Paths {

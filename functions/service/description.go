@@ -2,17 +2,12 @@ package service
 
 import (
 	"bytes"
-	"compress/gzip"
-	"context"
 	_ "embed"
-	"io"
-	"strings"
-	"sync"
 
+	"assay/functions/service/reference"
 	"assay/shared/api"
 	"assay/shared/webpage"
 
-	"github.com/a-h/templ"
 	"github.com/danielgtaylor/huma/v2/yaml"
 )
 
@@ -21,10 +16,8 @@ import (
 
 // The API's description is generated from the declared operations of all families, which the function of this one does not link.
 var (
-	//go:embed openapi.json.gz
-	openAPI string
-	//go:embed reference.html.gz
-	operationsHTML string
+	//go:embed openapi.json
+	openAPI []byte
 	//go:embed search.js
 	search string
 )
@@ -38,50 +31,12 @@ const (
 		".side li:has(ul):not(:has(li:not([hidden]))) { display: none; }"
 )
 
-var documentJSON = sync.OnceValues(func() ([]byte, error) { return unpack(openAPI) })
-
-var documentYAML = sync.OnceValues(func() ([]byte, error) {
-	text, err := documentJSON()
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	err = yaml.Convert(&b, bytes.NewReader(text))
-	return b.Bytes(), err
-})
-
-var reference = sync.OnceValues(func() (webpage.Rendered, error) {
-	operations, err := unpack(operationsHTML)
-	if err != nil {
-		return webpage.Rendered{}, err
-	}
-	page := webpage.Page{Title: "API", Here: "/docs", Script: search, Style: hideEmpty, Main: templ.Raw(string(operations))}
-	return page.Render(context.Background())
-})
-
-func unpack(file string) ([]byte, error) {
-	r, err := gzip.NewReader(strings.NewReader(file))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(r)
-}
-
-// document answers with a form of the API's description.
-func document(mediaType string, form func() ([]byte, error)) func(context.Context, *api.Call) error {
-	return func(_ context.Context, c *api.Call) error {
-		body, err := form()
-		if err != nil {
-			return err
-		}
-		return c.WriteDocument(mediaType, body)
-	}
-}
-
-func docs(_ context.Context, c *api.Call) error {
-	page, err := reference()
-	if err != nil {
-		return err
-	}
-	return page.Write(c)
-}
+var (
+	documentJSON = api.NewStatic(mediaJSON, func() ([]byte, error) { return openAPI, nil })
+	documentYAML = api.NewStatic(mediaYAML, func() ([]byte, error) {
+		var b bytes.Buffer
+		err := yaml.Convert(&b, bytes.NewReader(openAPI))
+		return b.Bytes(), err
+	})
+	docs = webpage.Page{Title: "API", Here: "/docs", Script: search, Style: hideEmpty, Main: reference.Page(openAPI)}.Static()
+)

@@ -1,7 +1,7 @@
 // Package service serves what the server says of itself: where everything is, whether it is up, what it can do, and the
 // OpenAPI document of exactly what is served. Browsers get pages of it: the landing page, and one to read the API.
 //
-// The document and its page are generated from the declared operations of all families.
+// The document is generated from the declared operations of all families. Its page is made of the document when somebody first asks for it.
 package service
 
 import (
@@ -46,12 +46,12 @@ var Operations = []api.Operation{
 		ID: "getOpenapiJson", Path: "/openapi.json", May: access.Anyone, CacheFor: 300,
 		Summary:     "Read the API's description as JSON",
 		Description: "OpenAPI 3.1 of exactly what is served.",
-	}, []string{mediaJSON}, document(mediaJSON, documentJSON)),
+	}, []string{mediaJSON}, documentJSON.Answer),
 	api.Document(api.Spec{
 		ID: "getOpenapiYaml", Path: "/openapi.yaml", May: access.Anyone, CacheFor: 300,
 		Summary:     "Read the API's description as YAML",
 		Description: "OpenAPI 3.1 of exactly what is served.",
-	}, []string{mediaYAML}, document(mediaYAML, documentYAML)),
+	}, []string{mediaYAML}, documentYAML.Answer),
 	api.Document(api.Spec{
 		ID: "getDocs", Path: "/docs", May: access.Anyone, CacheFor: 300,
 		Summary: "Read the API's description as a page",

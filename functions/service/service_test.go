@@ -2,16 +2,21 @@ package service_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/xml"
 	"errors"
 	"io"
 	"net/http"
+	"os"
+	"reflect"
 	"regexp"
 	"testing"
 
 	"assay/functions"
 	"assay/shared/api/apitest"
 	"assay/shared/api/servertest"
+
+	"go.yaml.in/yaml/v3"
 )
 
 func TestDocument_PassesTheLinter(t *testing.T) {
@@ -19,6 +24,40 @@ func TestDocument_PassesTheLinter(t *testing.T) {
 	doc := s.Want(http.StatusOK, nil, "", http.MethodGet, "/openapi.json", nil)
 	for _, fault := range apitest.Lint(t, doc.Body)[0] {
 		t.Error(fault)
+	}
+}
+
+// The document is served as it is committed, and each form decompresses to the text that is served without a coding.
+func TestDocument_IsServedInEveryForm(t *testing.T) {
+	s := servertest.New(t, functions.Operations()...)
+	texts := map[string][]byte{}
+	for path, mediaType := range map[string]string{
+		"/openapi.json": "application/json", "/openapi.yaml": "application/yaml", "/docs": "text/html; charset=utf-8",
+	} {
+		plain := s.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept-Encoding", "identity")
+		packed := s.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept-Encoding", "gzip")
+		if packed.Header.Get("Content-Encoding") != "gzip" || packed.Header.Get("Content-Type") != mediaType {
+			t.Fatalf("%s has the headers %v", path, packed.Header)
+		}
+		r, err := gzip.NewReader(bytes.NewReader(packed.Body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if unpacked, err := io.ReadAll(r); err != nil || !bytes.Equal(unpacked, plain.Body) {
+			t.Errorf("%s is packed as another text (%v)", path, err)
+		}
+		texts[path] = plain.Body
+	}
+	committed, err := os.ReadFile("openapi.json")
+	if err != nil || !bytes.Equal(texts["/openapi.json"], committed) {
+		t.Errorf("the served document is not the committed one (%v)", err)
+	}
+	var fromJSON, fromYAML any
+	if err := errors.Join(yaml.Unmarshal(committed, &fromJSON), yaml.Unmarshal(texts["/openapi.yaml"], &fromYAML)); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(fromJSON, fromYAML) {
+		t.Error("the document as YAML says something else than as JSON")
 	}
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -192,11 +193,17 @@ func componentReference[T any](all map[string]*T, kind, name string, component *
 var patchBodies = regexp.MustCompile(
 	`("application/json-patch\+json":\{[^{}]*\{[^{}]*\}\}),("application/merge-patch\+json":\{[^{}]*\{[^{}]*\}\})`)
 
-// DocumentJSON renders the document of the groups as JSON. Merge patches stand first: a client that knows one kind of patch
-// knows the first, and that one has members with types.
+// DocumentJSON renders the document of the groups as JSON, one member or element a line, and always in the same order. Merge patches
+// stand first: a client that knows one kind of patch knows the first, and that one has members with types.
 func DocumentJSON(groups []Family) ([]byte, error) {
 	doc := OpenAPI(groups)
 	shareComponents(doc)
 	text, err := json.Marshal(doc)
-	return patchBodies.ReplaceAll(text, []byte("$2,$1")), err
+	if err != nil {
+		return nil, err
+	}
+	var lines bytes.Buffer
+	err = json.Indent(&lines, patchBodies.ReplaceAll(text, []byte("$2,$1")), "", "  ")
+	lines.WriteByte('\n')
+	return lines.Bytes(), err
 }

@@ -26,6 +26,8 @@ import (
 // MediaType is that of pages.
 const MediaType = "text/html"
 
+const contentType = MediaType + "; charset=utf-8"
+
 //go:embed style.css
 var style string
 
@@ -65,7 +67,19 @@ func (p Page) Render(ctx context.Context) (Rendered, error) {
 // Write answers with the page, or 304 when the caller has it already.
 func (r Rendered) Write(c *api.Call) error {
 	c.SetContentPolicy(r.Policy)
-	return c.WriteDocument(MediaType+"; charset=utf-8", r.HTML)
+	return c.WriteDocument(contentType, r.HTML)
+}
+
+// Static returns a handler that answers every caller with the page, which the first request renders.
+func (p Page) Static() func(context.Context, *api.Call) error {
+	page := api.NewStatic(contentType, func() ([]byte, error) {
+		r, err := p.Render(context.Background())
+		return r.HTML, err
+	})
+	return func(ctx context.Context, c *api.Call) error {
+		c.SetContentPolicy(p.policy())
+		return page.Answer(ctx, c)
+	}
 }
 
 // Send renders the page and answers with it.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -12,13 +11,11 @@ import (
 	"unicode"
 
 	"assay/shared/patch"
-
-	"github.com/danielgtaylor/huma/v2"
 )
 
 // command is how to call an operation from a shell in which ASSAY_URL is the server's URL and ASSAY_TOKEN a token, and which has a
 // variable for each parameter of the path.
-func (r *reference) command(op *huma.Operation) string {
+func (r *reference) command(op *operation) string {
 	line := "curl -s"
 	if op.Method == http.MethodPatch || op.Method == http.MethodDelete {
 		line += " -X " + op.Method
@@ -28,9 +25,8 @@ func (r *reference) command(op *huma.Operation) string {
 	}
 	path, choice := op.Path, ""
 	for _, p := range op.Parameters {
-		for _, name := range slices.Sorted(maps.Keys(p.Examples)) {
-			line += fmt.Sprintf(" -G --data-urlencode '%s=%s' \\\n ", p.Name, strings.ReplaceAll(fmt.Sprint(p.Examples[name].Value), "'", `\u0027`))
-			break
+		if e, ok := first(p.Examples); ok {
+			line += fmt.Sprintf(" -G --data-urlencode '%s=%s' \\\n ", p.Name, strings.ReplaceAll(e.Value, "'", `\u0027`))
 		}
 		if p.In == "path" && len(p.Schema.Enum) > 0 {
 			choice = p.Schema.Enum[0].(string) // of which a query has the example
@@ -78,14 +74,15 @@ func indented(v any) string {
 }
 
 // exampleOf returns the document's example of a body, of several the chosen one, or else one made from its schema.
-func (r *reference) exampleOf(m *huma.MediaType, choice string) any {
+func (r *reference) exampleOf(m *content, choice string) any {
 	if m.Example != nil {
 		return m.Example
 	}
-	for name, e := range m.Examples {
-		if choice == "" || name == choice {
-			return e.Value
-		}
+	if e, ok := m.Examples[choice]; ok {
+		return e.Value
+	}
+	if e, ok := first(m.Examples); ok && choice == "" {
+		return e.Value
 	}
 	return r.example("", m.Schema, true, 0)
 }
@@ -94,7 +91,7 @@ func (r *reference) exampleOf(m *huma.MediaType, choice string) any {
 var changed = []string{"published", "label", "name", "title", "team"}
 
 // change is a merge patch as the operation takes it; an empty one where no member can be written.
-func (r *reference) change(op *huma.Operation) map[string]any {
+func (r *reference) change(op *operation) map[string]any {
 	s := r.resolve(op.RequestBody.Content[patch.MergePatch].Schema)
 	for _, name := range changed {
 		if p, ok := s.Properties[name]; ok {
@@ -109,7 +106,7 @@ const deepest = 4
 
 // example is a value of the schema of the name: the example that the schema gives, or else a plain one. Of what is written it
 // has what is required or has an example, and nothing that the service makes.
-func (r *reference) example(name string, s *huma.Schema, written bool, depth int) any {
+func (r *reference) example(name string, s *schema, written bool, depth int) any {
 	if s == nil || depth > deepest {
 		return nil
 	}
@@ -123,28 +120,28 @@ func (r *reference) example(name string, s *huma.Schema, written bool, depth int
 		return s.Enum[0]
 	}
 	switch s.Type {
-	case huma.TypeObject:
+	case "object":
 		return r.object(s, written, depth)
-	case huma.TypeArray:
+	case "array":
 		if item := r.example(name, s.Items, written, depth+1); item != nil {
 			return []any{item}
 		}
 		return []any{}
-	case huma.TypeBoolean:
+	case "boolean":
 		return true
-	case huma.TypeInteger:
+	case "integer":
 		return 1
-	case huma.TypeNumber:
+	case "number":
 		return 0.5
-	case huma.TypeString:
+	case "string":
 		return text(name, s)
 	}
 	return nil
 }
 
-func (r *reference) object(s *huma.Schema, written bool, depth int) map[string]any {
+func (r *reference) object(s *schema, written bool, depth int) map[string]any {
 	members := map[string]any{}
-	if values, ok := s.AdditionalProperties.(*huma.Schema); ok {
+	if values := s.AdditionalProperties.schema; values != nil {
 		members["name"] = r.example("", values, written, depth+1)
 	}
 	for name, p := range s.Properties {
@@ -159,7 +156,7 @@ func (r *reference) object(s *huma.Schema, written bool, depth int) map[string]a
 }
 
 // text is a string that names what belongs there.
-func text(name string, s *huma.Schema) string {
+func text(name string, s *schema) string {
 	switch {
 	case s.Format == "date-time":
 		return "2027-01-31T12:00:00.000Z"

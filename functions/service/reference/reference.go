@@ -1,4 +1,4 @@
-// Package reference renders the API's description as a page to read, when the program is built: what it renders is served by service.
+// Package reference renders an OpenAPI document as a page to read. The package service serves the page.
 package reference
 
 import (
@@ -8,25 +8,30 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"assay/shared/lists"
 	"assay/shared/problem"
 
-	"github.com/danielgtaylor/huma/v2"
+	"github.com/a-h/templ"
 )
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
 
-// Render writes what the page of the description shows.
-func Render(ctx context.Context, doc *huma.OpenAPI, w io.Writer) error {
-	return referencePage(newReference(doc)).Render(ctx, w)
+// Page returns the page of an OpenAPI document. It parses the document each time that it is rendered.
+func Page(text []byte) templ.Component {
+	return templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+		doc, err := parse(text)
+		if err != nil {
+			return err
+		}
+		return referencePage(newReference(doc)).Render(ctx, w)
+	})
 }
 
 // reference is the API's description as a page shows it.
 type reference struct {
-	*huma.OpenAPI
+	*document
 	sections        []*section
 	bodies, answers map[string]bool // schemas that are bodies of requests, and of answers or of the resources on them
 	failures        []string        // statuses of problems that every operation can answer
@@ -35,21 +40,21 @@ type reference struct {
 // section is the operations of one tag, in the order of the declaration.
 type section struct {
 	Name, About string
-	Operations  []*huma.Operation
+	Operations  []*operation
 }
 
 var methodOrder = []string{"GET", "POST", "PATCH", "DELETE"}
 
-func newReference(doc *huma.OpenAPI) *reference {
+func newReference(doc *document) *reference {
 	byTag := map[string]*section{}
-	r := &reference{OpenAPI: doc, bodies: map[string]bool{}, answers: map[string]bool{}}
+	r := &reference{document: doc, bodies: map[string]bool{}, answers: map[string]bool{}}
 	for _, t := range doc.Tags {
 		s := &section{Name: t.Name, About: t.Description}
 		byTag[t.Name] = s
 		r.sections = append(r.sections, s)
 	}
 	for _, item := range doc.Paths {
-		for _, op := range []*huma.Operation{item.Get, item.Post, item.Patch, item.Delete} {
+		for _, op := range []*operation{item.Get, item.Post, item.Patch, item.Delete} {
 			if op != nil {
 				s := byTag[op.Tags[0]]
 				if r.failures == nil {
@@ -65,7 +70,7 @@ func newReference(doc *huma.OpenAPI) *reference {
 		delete(r.bodies, name)
 	}
 	for _, s := range r.sections {
-		slices.SortFunc(s.Operations, func(a, b *huma.Operation) int {
+		slices.SortFunc(s.Operations, func(a, b *operation) int {
 			return cmp.Or(strings.Compare(a.Path, b.Path), slices.Index(methodOrder, a.Method)-slices.Index(methodOrder, b.Method))
 		})
 	}
@@ -76,7 +81,7 @@ func newReference(doc *huma.OpenAPI) *reference {
 // and all pages of lists have the same members.
 func (r *reference) schemas() []string {
 	var all []string
-	for _, name := range slices.Sorted(maps.Keys(r.Components.Schemas.Map())) {
+	for _, name := range slices.Sorted(maps.Keys(r.Components.Schemas)) {
 		if r.pageOf(name) == nil && !r.bodies[name] {
 			all = append(all, name)
 		}
@@ -85,8 +90,8 @@ func (r *reference) schemas() []string {
 }
 
 // pageOf returns the schema of the resources on a page, when the schema of the name is that of a page.
-func (r *reference) pageOf(name string) *huma.Schema {
-	s := r.Components.Schemas.Map()[name]
+func (r *reference) pageOf(name string) *schema {
+	s := r.Components.Schemas[name]
 	if s != nil && strings.HasPrefix(name, "Page") && s.Properties["data"] != nil && s.Properties["links"] != nil {
 		return s.Properties["data"].Items
 	}
@@ -94,7 +99,7 @@ func (r *reference) pageOf(name string) *huma.Schema {
 }
 
 // note remembers what the operations take and answer.
-func (r *reference) note(op *huma.Operation) {
+func (r *reference) note(op *operation) {
 	if op.RequestBody != nil {
 		for _, m := range op.RequestBody.Content {
 			if m.Schema != nil && m.Schema.Ref != "" {
@@ -113,9 +118,9 @@ func (r *reference) note(op *huma.Operation) {
 	}
 }
 
-func (r *reference) resolve(s *huma.Schema) *huma.Schema {
+func (r *reference) resolve(s *schema) *schema {
 	for s != nil && s.Ref != "" {
-		s = r.Components.Schemas.SchemaFromRef(s.Ref)
+		s = r.Components.Schemas[strings.TrimPrefix(s.Ref, schemaPrefix)]
 	}
 	return s
 }
@@ -123,13 +128,13 @@ func (r *reference) resolve(s *huma.Schema) *huma.Schema {
 const schemaPrefix = "#/components/schemas/"
 
 // named finds the schema that a schema is about, such as that of the items of a list, if it has a name.
-func named(s *huma.Schema) string {
+func named(s *schema) string {
 	for s != nil {
 		if name, ok := strings.CutPrefix(s.Ref, schemaPrefix); ok {
 			return name
 		}
 		if s.Items == nil {
-			s, _ = s.AdditionalProperties.(*huma.Schema)
+			s = s.AdditionalProperties.schema
 			continue
 		}
 		s = s.Items
@@ -138,7 +143,7 @@ func named(s *huma.Schema) string {
 }
 
 // schemaKind returns the words before a named schema, such as "list of", or the type of a schema without a name.
-func schemaKind(s *huma.Schema) string {
+func schemaKind(s *schema) string {
 	switch {
 	case s == nil:
 		return "any value"
@@ -147,7 +152,7 @@ func schemaKind(s *huma.Schema) string {
 	case s.Type == "array":
 		return strings.TrimSpace("list of " + schemaKind(s.Items))
 	case s.Type == "object":
-		if values, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		if values := s.AdditionalProperties.schema; values != nil {
 			return strings.TrimSpace("map of " + schemaKind(values))
 		}
 		return "object"
@@ -156,12 +161,12 @@ func schemaKind(s *huma.Schema) string {
 	case s.Type == "":
 		return "any value"
 	default:
-		return s.Type
+		return string(s.Type)
 	}
 }
 
 // memberDescription returns the description, default and bounds of a member.
-func memberDescription(s *huma.Schema) string {
+func memberDescription(s *schema) string {
 	var all []string
 	if s.Description != "" {
 		all = append(all, strings.ToUpper(s.Description[:1])+s.Description[1:]+".")
@@ -176,7 +181,7 @@ func memberDescription(s *huma.Schema) string {
 	return strings.Join(append(all, bounds(s)...), " ")
 }
 
-func bounds(s *huma.Schema) []string {
+func bounds(s *schema) []string {
 	var all []string
 	if s.MaxLength != nil {
 		all = append(all, fmt.Sprintf("At most %d characters.", *s.MaxLength))
@@ -184,19 +189,19 @@ func bounds(s *huma.Schema) []string {
 	if s.MaxItems != nil {
 		all = append(all, fmt.Sprintf("At most %d.", *s.MaxItems))
 	}
-	switch number := func(v *float64) string { return strconv.FormatFloat(*v, 'f', -1, 64) }; {
+	switch {
 	case s.Minimum != nil && s.Maximum != nil:
-		all = append(all, "From "+number(s.Minimum)+" to "+number(s.Maximum)+".")
+		all = append(all, fmt.Sprintf("From %s to %s.", *s.Minimum, *s.Maximum))
 	case s.Minimum != nil:
-		all = append(all, "From "+number(s.Minimum)+".")
+		all = append(all, fmt.Sprintf("From %s.", *s.Minimum))
 	case s.Maximum != nil:
-		all = append(all, "Up to "+number(s.Maximum)+".")
+		all = append(all, fmt.Sprintf("Up to %s.", *s.Maximum))
 	}
 	return all
 }
 
 // presence says who makes a member, or whether it is always there: in a body because it must be.
-func presence(s *huma.Schema, member string, written bool) string {
+func presence(s *schema, member string, written bool) string {
 	switch {
 	case s.Properties[member].ReadOnly:
 		return "read-only"
@@ -226,25 +231,25 @@ var conventions = []convention{
 	{"Idempotency-Key", "Makes a POST safe to repeat: the same key and body give the first answer again for 24 hours."},
 }
 
-func isConvention(p *huma.Param) bool {
+func isConvention(p *parameter) bool {
 	return slices.ContainsFunc(conventions, func(c convention) bool { return c.name == p.Name })
 }
 
 // successes lists the statuses of an operation's answers that are no problems.
-func successes(op *huma.Operation) []string {
+func successes(op *operation) []string {
 	return statuses(op, func(s string) bool { return s < "400" })
 }
 
-func failures(op *huma.Operation) []string {
+func failures(op *operation) []string {
 	return statuses(op, func(s string) bool { return s >= "400" })
 }
 
 // ownFailures lists the statuses of problems that not every operation can answer.
-func (r *reference) ownFailures(op *huma.Operation) []string {
+func (r *reference) ownFailures(op *operation) []string {
 	return slices.DeleteFunc(failures(op), func(s string) bool { return slices.Contains(r.failures, s) })
 }
 
-func statuses(op *huma.Operation, keep func(string) bool) []string {
+func statuses(op *operation, keep func(string) bool) []string {
 	all := slices.Sorted(maps.Keys(op.Responses))
 	return slices.DeleteFunc(all, func(s string) bool { return !keep(s) })
 }

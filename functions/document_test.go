@@ -1,10 +1,7 @@
 package functions_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,8 +13,6 @@ import (
 	"assay/shared/webpage/resource"
 )
 
-var documentFile = flag.String("document", "", "file to write the OpenAPI document to")
-
 func document(t *testing.T) []byte {
 	t.Helper()
 	b, err := api.DocumentJSON(functions.Families())
@@ -25,20 +20,6 @@ func document(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return b
-}
-
-// The document is written for programs that compare it, when one asks for it.
-func TestDocument_IsWritten(t *testing.T) {
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, document(t), "", "  "); err != nil {
-		t.Fatal(err)
-	}
-	if *documentFile == "" {
-		return
-	}
-	if err := os.WriteFile(*documentFile, append(indented.Bytes(), '\n'), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestDocument_SaysHowLongLinksWork: wherever a link is described, for upload or download, its life is that which links have.

@@ -92,7 +92,7 @@ func (it *Item) ExpiresUnix() int64 {
 type Consistency bool
 
 const (
-	// Eventual may miss what was written within about the last second, at half the price of Strong.
+	// Eventual may miss what was written within the store's Lag, at half the price of Strong.
 	Eventual Consistency = false
 	// Strong sees every write that was acknowledged before the read began.
 	Strong Consistency = true
@@ -153,13 +153,17 @@ type Store interface {
 	// error, that of a context that ended included, it is unknown whether all were applied or none: read to find out.
 	// All conditions are checked against one state, in which no other Write is half applied, before anything changes.
 	// Writes that do not overlap in time take effect in their order. Without writes it does nothing.
-	// Indexes are updated at once or, in DynamoDB, within about a second.
+	// Eventual reads, and so all of indexes, see it within the store's Lag.
 	Write(ctx context.Context, writes ...Write) error
 
 	// Revision returns a number that stands for what a Query of the partition of an index, not of the Table, reads, items that expire
 	// apart: it is another one after each Write that changed that, and may be without one. No two states have the same in one process,
 	// whatever their stores. It costs nothing, and is 0 in a store that would have to read to know.
 	Revision(i Index, partition string) uint64
+
+	// Lag returns how far Eventual reads may be behind: those that begin so long after a Write returned see it. It is 0 in a store
+	// without replicas, where every read sees each Write that returned before it began, and the same during the life of a store.
+	Lag() time.Duration
 
 	// Ping returns nil when the store can answer.
 	Ping(ctx context.Context) error

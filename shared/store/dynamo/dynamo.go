@@ -36,6 +36,10 @@ import (
 // was frozen says nothing. DynamoDB answers within milliseconds.
 const readTimeout = 5 * time.Second
 
+// lag is much longer than DynamoDB takes to apply a write to replicas and global secondary indexes, which is usually less than a second.
+// It promises no bound.
+const lag = 5 * time.Second
+
 // Store is a store.Store in a DynamoDB table that CreateTable made, or the deployment.
 type Store struct {
 	// OnChange, when not nil, is called after each successful Write of this Store with what it put, and, for what it

@@ -192,3 +192,6 @@ func (s *Store) Scan(ctx context.Context, after store.Key, limit int) (items []s
 
 // Revision implements store.Store: others write to the table too.
 func (*Store) Revision(store.Index, string) uint64 { return 0 }
+
+// Lag implements store.Store.
+func (*Store) Lag() time.Duration { return lag }

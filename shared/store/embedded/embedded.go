@@ -94,6 +94,9 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// Lag implements store.Store: a commit changes the table and the indexes together.
+func (*Store) Lag() time.Duration { return 0 }
+
 // Ping implements store.Store.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := store.CheckContext(ctx); err != nil {

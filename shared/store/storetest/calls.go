@@ -136,6 +136,9 @@ func testEndsMidway(tb table) {
 	tb.t.Logf("%d applied, %d ended", applied.Load(), ended.Load())
 }
 
+// partialTime is longer than a Write takes to be applied, once a part of it can be read.
+const partialTime = 10 * time.Second
+
 // settled returns whether what one Write creates under both keys is there. A Write whose caller gave up may still be
 // in progress, and reads of two keys are no snapshot, so a read may see a part of it, but not for long.
 func (tb table) settled(a, b store.Key) (bool, error) {
@@ -147,7 +150,7 @@ func (tb table) settled(a, b store.Key) (bool, error) {
 		if got[0].Exists() == got[1].Exists() {
 			return got[0].Exists(), nil
 		}
-		if time.Since(start) > indexLag {
+		if time.Since(start) > partialTime {
 			return false, errors.New("a part of a Write is there")
 		}
 	}

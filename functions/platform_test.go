@@ -17,6 +17,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/store"
+	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
 )
 
@@ -47,6 +48,9 @@ type meter struct {
 
 // Revision has leaderboards read from the store each time, as on DynamoDB, whose costs these are.
 func (*meter) Revision(store.Index, string) uint64 { return 0 }
+
+// Lag leaves confirming passes to the evaluator, as on DynamoDB.
+func (*meter) Lag() time.Duration { return new(dynamo.Store).Lag() }
 
 func (m *meter) count(ctx context.Context, u *store.Usage) context.Context {
 	return dynamotest.WithUnits(store.WithUsage(ctx, u), &m.units)

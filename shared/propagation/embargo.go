@@ -81,7 +81,7 @@ func (p Propagator) completeEmbargo(ctx context.Context, e *record.Embargo, next
 		confirm := p.Now().Add(record.RequestTime)
 		switch {
 		case e.PendingWork.State == record.FirstPass && (next.IsZero() || next.After(confirm)):
-			stored.PendingWork = &record.PendingWork{Kind: record.ApplyEmbargo, NotBefore: record.At(confirm), State: record.ConfirmingPass}
+			stored.PendingWork = record.NewConfirmingPass(record.ApplyEmbargo, confirm)
 			return true, nil
 		case next.IsZero():
 			stored.PendingWork = nil

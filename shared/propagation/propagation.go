@@ -4,8 +4,9 @@
 //
 // The transaction that changes a task or a registration gives it a PendingWork. The request propagates the change at once; if
 // it fails, the evaluator does so from NotBefore on. Propagation compares each dependent with its origin as it is, so it can
-// stop and begin again at any point, and several processes can propagate the same change. It has two states: lists may lag
-// behind writes, so the first pass can miss what was written just before, and a confirming pass some seconds later ends it.
+// stop and begin again at any point, and several processes can propagate the same change. It has two states. The first pass can miss
+// records that moved between two lists while it read them, or that lagging lists did not have yet. The confirming pass finds these and
+// ends the work; it begins once the store's Lag has passed, and so at once where the store has none.
 package propagation
 
 import (
@@ -17,9 +18,6 @@ import (
 	"assay/shared/records"
 	"assay/shared/store"
 )
-
-// lag is how long a list may be behind the writes, with much to spare.
-const lag = 5 * time.Second
 
 // page is how many records are read at once.
 const page = 100
@@ -43,8 +41,8 @@ func (p Propagator) Registration(ctx context.Context, key store.Key) error {
 	return pass(ctx, p, key, record.PropagateRegistration, work, p.fromRegistration)
 }
 
-// pass propagates from the record of the key, if that is pending. It counts only when the pending work is afterwards as it was before:
-// otherwise the record has changed again, or another pass was faster.
+// pass propagates from the record of the key, if that is pending; where the store does not lag, the confirming pass follows at once. It
+// counts only when the pending work is afterwards as it was before: otherwise the record has changed again, or another pass was faster.
 func pass[R any, P records.Pointer[R]](ctx context.Context, p Propagator, key store.Key, kind record.PendingKind,
 	work func(P) **record.PendingWork, propagate func(context.Context, P) error) error {
 	r, err := records.Get[R, P](ctx, p.Store, store.Strong, key)
@@ -54,13 +52,20 @@ func pass[R any, P records.Pointer[R]](ctx context.Context, p Propagator, key st
 	if err := propagate(ctx, r); err != nil {
 		return err
 	}
-	began := *work(r)
+	began, lag := *work(r), p.Store.Lag()
+	confirmed := began.State == record.ConfirmingPass
+	if !confirmed && lag == 0 {
+		if err := propagate(ctx, r); err != nil {
+			return err
+		}
+		confirmed = true
+	}
 	_, err = records.Update(ctx, p.Store, key, func(stored P, _ *records.Tx) (bool, error) {
 		if !(*work(stored)).Same(began) {
 			return false, nil
 		}
-		if *work(stored) = nil; began.State != record.ConfirmingPass {
-			*work(stored) = &record.PendingWork{Kind: kind, NotBefore: record.At(p.Now().Add(lag)), State: record.ConfirmingPass}
+		if *work(stored) = nil; !confirmed {
+			*work(stored) = record.NewConfirmingPass(kind, p.Now().Add(lag))
 		}
 		return true, nil
 	})

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/shared/access"
 	"assay/shared/propagation"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
@@ -21,14 +22,10 @@ func TestTask_GivesItsVisibilityToEverythingInIt(t *testing.T) {
 	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}))
 	for _, v := range []record.Visibility{record.Private, record.Public} {
 		f.show(v)
-		for pass := 1; pass <= 2; pass++ {
-			p := f.nextPass(f.Store)
-			f.must(p.Task(t.Context(), f.task.Key()))
-			f.checkVisibility()
-			work := get(f, f.task.TaskItem).PendingWork
-			if pass == 1 && (work == nil || work.State != record.ConfirmingPass || !work.NotBefore.After(p.Now())) || pass == 2 && work != nil {
-				t.Fatalf("after pass %d: %+v", pass, work)
-			}
+		f.must(propagator(f.Store).Task(t.Context(), f.task.Key()))
+		f.checkVisibility()
+		if work := get(f, f.task.TaskItem).PendingWork; work != nil {
+			t.Fatalf("in a store that does not lag, %+v is left", work)
 		}
 	}
 	if s := get(f, f.unrelated.Submission); s.Stored() != 1 {
@@ -39,30 +36,67 @@ func TestTask_GivesItsVisibilityToEverythingInIt(t *testing.T) {
 	}
 }
 
-// A lagging index lacked a submission in the first pass, and has it some seconds later.
-func TestTask_ConfirmingPassFindsWhatWasMissing(t *testing.T) {
-	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}))
+// The lists lack a submission, whose team did not know yet that the task is private, until the lag of the store has passed.
+func TestTask_ConfirmingPassFindsWhatListsLacked(t *testing.T) {
+	now := time.Now()
+	s := lagging(recordtest.OpenStore(t, embedded.Options{}))
+	s.Now = func() time.Time { return now }
+	p := propagation.Propagator{Store: s, Now: s.Now}
+	f := newFixture(t, s)
+	now = now.Add(s.Lag())
+	f.submit("ann")
 	f.show(record.Private)
-	f.must(f.nextPass(f.Store).Task(t.Context(), f.task.Key()))
-	f.submit("ann") // still as in a public task
-	f.must(propagator(f.Store).Task(t.Context(), f.task.Key()))
-	if work := get(f, f.task.TaskItem).PendingWork; work == nil || len(f.wrongVisibility()) == 0 {
-		t.Fatal("a pass that comes before the index can have caught up confirms the first")
+	for range 2 { // the other pass comes too early to confirm anything
+		f.must(p.Task(t.Context(), f.task.Key()))
+		if work := get(f, f.task.TaskItem).PendingWork; work == nil || !work.NotBefore.Equal(record.At(now.Add(s.Lag())).Time) {
+			t.Fatalf("the pending work is %+v, and should be a pass after the lag", work)
+		}
 	}
-	f.must(f.nextPass(f.Store).Task(t.Context(), f.task.Key()))
+	if len(f.wrongVisibility()) == 0 {
+		t.Fatal("the lists have everything, so that nothing is tested")
+	}
+	now = now.Add(s.Lag())
+	f.must(p.Task(t.Context(), f.task.Key()))
 	f.checkVisibility()
+	if work := get(f, f.task.TaskItem).PendingWork; work != nil {
+		t.Fatalf("after the confirming pass, %+v is left", work)
+	}
+}
+
+// A submission is published while the task becomes private, and so moves from a list that has not been read to one that has.
+func TestTask_FindsWhatMovesBetweenLists(t *testing.T) {
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}))
+	publish := func(public bool) {
+		s := get(f, f.runs[0].Submission)
+		s.Access.Public = public
+		f.Replace(s)
+	}
+	publish(false)
+	f.show(record.Private)
+	_, unread := record.List(record.KindTask, f.task.ID, record.KindSubmission, access.Owners)
+	moved := false
+	moving := &storetest.Hooked{Store: f.Store, Before: func(c storetest.Call) error {
+		if c.Query != nil && c.Query.Partition == unread && !moved {
+			moved = true
+			publish(true)
+		}
+		return nil
+	}}
+	f.must(propagator(moving).Task(t.Context(), f.task.Key()))
+	f.checkVisibility()
+	if work := get(f, f.task.TaskItem).PendingWork; !moved || work != nil {
+		t.Fatalf("moved: %t; %+v is left", moved, work)
+	}
 }
 
 func TestRegistration_GivesTeamAndAnonymityToItsSubmissions(t *testing.T) {
 	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}))
 	f.rename("Grey Heron")
 	version := get(f, f.registration).Version
-	for pass := 1; pass <= 2; pass++ {
-		f.must(f.nextPass(f.Store).Registration(t.Context(), f.registration.Key()))
-		f.checkTeams("Grey Heron")
-		if r := get(f, f.registration); (r.PendingWork == nil) != (pass == 2) || r.Version != version {
-			t.Fatalf("after pass %d: %+v, version %d", pass, r.PendingWork, r.Version)
-		}
+	f.must(propagator(f.Store).Registration(t.Context(), f.registration.Key()))
+	f.checkTeams("Grey Heron")
+	if r := get(f, f.registration); r.PendingWork != nil || r.Version != version {
+		t.Fatalf("%+v is left, version %d", r.PendingWork, r.Version)
 	}
 	if s := get(f, f.unrelated.Submission); s.Team != recordtest.Team("ann") || s.Access.Anonymous {
 		t.Errorf("a submission to another task has the team: %+v", s)
@@ -115,10 +149,11 @@ func TestPropagation_IsResumed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := recordtest.OpenStore(t, embedded.Options{})
+			filled := recordtest.OpenStore(t, embedded.Options{})
+			s := lagging(filled)
 			for _, die := range []func(store.Store, int64, func()) *storetest.Hooked{storetest.BeforeCall, storetest.AfterCall} {
 				storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
-					f := newFixture(t, s)
+					f := newFixture(t, filled)
 					tt.change(f)
 					ctx, cancel := context.WithCancel(t.Context())
 					defer cancel()
@@ -143,9 +178,10 @@ func TestPropagation_IsResumed(t *testing.T) {
 
 // During a pass the task changes back, and another process propagates that.
 func TestTask_OvertakenPassUndoesNothing(t *testing.T) {
-	s := recordtest.OpenStore(t, embedded.Options{})
+	filled := recordtest.OpenStore(t, embedded.Options{})
+	s := lagging(filled)
 	storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
-		f := newFixture(t, s)
+		f := newFixture(t, filled)
 		f.show(record.Private)
 		slow := storetest.BeforeCall(s, n, func() {
 			f.show(record.Public)
@@ -163,9 +199,10 @@ func TestTask_OvertakenPassUndoesNothing(t *testing.T) {
 
 // The task changes during the confirming pass, and the request that changed it dies.
 func TestTask_ChangeDuringConfirmingPassStaysPending(t *testing.T) {
-	s := recordtest.OpenStore(t, embedded.Options{})
+	filled := recordtest.OpenStore(t, embedded.Options{})
+	s := lagging(filled)
 	storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
-		f := newFixture(t, s)
+		f := newFixture(t, filled)
 		f.show(record.Private)
 		f.must(propagator(s).Task(t.Context(), f.task.Key()))
 		confirming := storetest.BeforeCall(s, n, func() { f.show(record.Public) })
@@ -247,6 +284,11 @@ func (f *fixture) must(err error) {
 func get[R any, P records.Pointer[R]](f *fixture, r P) P {
 	f.t.Helper()
 	return recordtest.Get[R, P](f.t, f.Store, r.Key())
+}
+
+// lagging returns s as one that lags. Its lists have what is in s already.
+func lagging(s store.Store) *storetest.Lagging {
+	return &storetest.Lagging{Store: s, Delay: 5 * time.Second, Now: time.Now}
 }
 
 // propagator propagates in s.

@@ -53,9 +53,9 @@ const (
 // PendingState is how far the work has come.
 type PendingState string
 
-// The states of pending work. Propagation, re-evaluation and the deletion of a user read lists that may lag behind writes by about a
-// second, so they end only after a confirming pass, some seconds after the first. Other deletions can still be refused until they are
-// decided.
+// The states of pending work. Propagation, re-evaluation and the deletion of a user read lists, which can lack what is written meanwhile
+// and what was written within the Lag of the store. So they end only after a confirming pass, after that Lag, or once no request that
+// began before the first pass can still write. Other deletions can still be refused until they are decided.
 const (
 	FirstPass      PendingState = "first-pass"
 	ConfirmingPass PendingState = "confirming-pass"
@@ -71,6 +71,11 @@ var firstStates = map[PendingKind]PendingState{
 // NewPendingWork returns work of the kind that has not begun.
 func NewPendingWork(kind PendingKind, notBefore time.Time) *PendingWork {
 	return &PendingWork{Kind: kind, NotBefore: At(notBefore), State: firstStates[kind]}
+}
+
+// NewConfirmingPass returns work of the kind that ends with a confirming pass.
+func NewConfirmingPass(kind PendingKind, notBefore time.Time) *PendingWork {
+	return &PendingWork{Kind: kind, NotBefore: At(notBefore), State: ConfirmingPass}
 }
 
 // Is reports whether work of the kind is pending; a nil PendingWork is none.

@@ -39,7 +39,7 @@ func (t Trash) restoreTask(ctx context.Context, d *record.DeletionItem, by strin
 	if err := records.CreateMissing[record.Event](ctx, t.Store, b.Tx, task.ClosingEvent(t.Now())); err != nil {
 		return err
 	}
-	d.PendingWork = &record.PendingWork{Kind: record.RestoreTrash, NotBefore: record.At(t.Now().Add(lag)), State: record.Decided}
+	d.PendingWork = &record.PendingWork{Kind: record.RestoreTrash, NotBefore: record.At(t.Now().Add(t.Store.Lag())), State: record.Decided}
 	return b.Replace(d).Create(t.audit(d, by)).Commit(ctx, t.Store)
 }
 

@@ -31,7 +31,6 @@ import (
 
 const (
 	page = 100 // records read at once
-	lag  = 5 * time.Second
 
 	// maxWrites and maxBytes bound what one transaction moves, with room for what else it changes.
 	maxWrites = store.MaxWrites - 20

@@ -216,6 +216,26 @@ func TestTrash_RestoresWhatWasDeleted(t *testing.T) {
 	})
 }
 
+// What the index of the trash lacks while a task is restored comes back once the lag of the store has passed, and so at once in a store
+// that does not lag.
+func TestTrash_RestoresWhatTheIndexLacked(t *testing.T) {
+	for _, lag := range []time.Duration{0, 5 * time.Second} {
+		t.Run(lag.String(), func(t *testing.T) {
+			f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.TaskInTrash)
+			s := &storetest.Lagging{Store: f.Store, Delay: lag, Now: func() time.Time { return f.now }}
+			before := f.contents()
+			f.must(f.delete(t.Context(), s))
+			f.must(f.trash(s).Restore(t.Context(), f.entry.Key(), recordtest.UserID("ann")))
+			if trashed, _ := deleted(f.contents()); (trashed > 0) != (lag > 0) {
+				t.Fatalf("%d items are still in the trash", trashed)
+			}
+			f.now = f.now.Add(lag)
+			f.must(f.trash(s).Resume(t.Context(), f.entry.Key()))
+			f.same(before, f.contents())
+		})
+	}
+}
+
 func TestTrash_IsPurged(t *testing.T) {
 	for _, kind := range kinds {
 		t.Run(string(kind), func(t *testing.T) {

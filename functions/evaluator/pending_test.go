@@ -17,6 +17,7 @@ import (
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/store/storetest"
 	"assay/shared/truth"
 )
 
@@ -66,10 +67,6 @@ func TestReevaluate_EvaluatesEachRunOnce(t *testing.T) {
 		}
 		f.evaluate(id)
 	}
-	for range 3 {
-		f.wait(5 * time.Second)
-		f.must(f.RunDue(f.ctx))
-	}
 	if d := get[record.DatasetItem](f, f.dataset.Key()); d.PendingWork != nil {
 		t.Fatalf("after all runs were evaluated: %+v", d.PendingWork)
 	}
@@ -84,6 +81,54 @@ func TestReevaluate_EvaluatesEachRunOnce(t *testing.T) {
 	}
 }
 
+// activate has the runs evaluated again with the same truth under another number, while leaderboards go on to show the old one.
+func (f *fixture) activate() {
+	f.t.Helper()
+	old := *f.truth
+	tx := new(records.Tx)
+	truth.Activate(tx, f.dataset, &old, f.Now())
+	f.records.Commit(tx.Replace(f.dataset))
+}
+
+// In a store that does not lag, a pass of its own neither queues a run nor shows the truth any later.
+func TestReevaluate_WaitsForNothingButRuns(t *testing.T) {
+	f := newFixture(t)
+	id := f.add(ranked).ID
+	f.evaluate(id)
+	f.activate()
+	f.must(f.RunDue(f.ctx))
+	f.evaluate(id)
+	d := get[record.DatasetItem](f, f.dataset.Key())
+	f.wait(d.PendingWork.NotBefore.Sub(f.Now()))
+	f.must(f.RunDue(f.ctx))
+	if d = get[record.DatasetItem](f, f.dataset.Key()); d.Board().TruthVersion != 2 || d.Reevaluation != nil || d.PendingWork != nil {
+		t.Fatalf("once the run was evaluated, version %d is shown: %+v, %+v", d.Board().TruthVersion, d.Reevaluation, d.PendingWork)
+	}
+	if e := get[record.EvaluationItem](f, record.EvaluationKey(f.run(id).EvaluationID)); e.Unlisted || e.TruthVersion != 2 {
+		t.Errorf("%+v", e)
+	}
+}
+
+// A run that the list lacked when the truth changed is evaluated again before leaderboards show the truth.
+func TestReevaluate_FindsRunsThatTheListLacked(t *testing.T) {
+	f := newFixture(t)
+	s := &storetest.Lagging{Store: f.records.Store, Delay: 5 * time.Second, Now: f.Now}
+	f.records.Store = s
+	id := f.add(ranked).ID
+	f.evaluate(id)
+	f.Store = s
+	f.activate()
+	f.must(f.RunDue(f.ctx))
+	if r := f.run(id); r.State == record.Queued {
+		t.Fatal("the list has the run, so that nothing is tested")
+	}
+	f.wait(s.Lag())
+	f.must(f.RunDue(f.ctx))
+	if r, d := f.run(id), get[record.DatasetItem](f, f.dataset.Key()); r.State != record.Queued || d.Board().TruthVersion != 1 {
+		t.Fatalf("the run is %s, and version %d is shown", r.State, d.Board().TruthVersion)
+	}
+}
+
 // A run that fails against a new truth counts as evaluated, and one that waits for its first evaluation delays nothing.
 func TestReevaluate_FailedRunsCountAsDone(t *testing.T) {
 	f := newFixture(t)
@@ -91,10 +136,7 @@ func TestReevaluate_FailedRunsCountAsDone(t *testing.T) {
 	f.evaluate(good)
 	f.evaluate(bad)
 	f.add(ranked, func(r *recordtest.Run) { r.Queue = record.QueueWorkers })
-	old := *f.truth
-	tx := new(records.Tx)
-	truth.Activate(tx, f.dataset, &old, f.Now())
-	f.records.Commit(tx.Replace(f.dataset))
+	f.activate()
 	f.must(f.RunDue(f.ctx))
 	f.evaluate(good)
 	looks := func() *record.DatasetItem {
@@ -176,11 +218,13 @@ func TestDeleteAbandonedFiles_KeepsNamedFiles(t *testing.T) {
 	}
 }
 
-// laggingIndex is a store whose index of pending work stays as it was at the first query.
+// laggingIndex is a store that lags, whose index of pending work stays as it was at the first query.
 type laggingIndex struct {
 	store.Store
 	seen []store.Item
 }
+
+func (l *laggingIndex) Lag() time.Duration { return 5 * time.Second }
 
 func (l *laggingIndex) Query(ctx context.Context, q store.Query) (items []store.Item, err error) {
 	if q.Partition != record.DuePartition {
@@ -203,7 +247,7 @@ func TestReevaluate_NeedsASecondPassThatIsNotTooEarly(t *testing.T) {
 	if d := get[record.DatasetItem](f, f.dataset.Key()); !d.PendingWork.Is(record.Reevaluate) || d.PendingWork.State != record.ConfirmingPass {
 		t.Fatalf("%+v", d.PendingWork)
 	}
-	f.wait(5 * time.Second)
+	f.wait(f.Store.Lag())
 	f.must(f.RunDue(f.ctx))
 	if d := get[record.DatasetItem](f, f.dataset.Key()); d.PendingWork != nil || d.Version != f.dataset.Version {
 		t.Fatalf("version %d: %+v", d.Version, d.PendingWork)

@@ -15,26 +15,27 @@ import (
 )
 
 const (
-	indexLag          = 2 * time.Second  // after which every index has earlier writes
-	maxPassInterval   = 10 * time.Minute // between two passes over the runs
-	maxConcurrentRuns = 8                // changed at the same time
+	minProgressInterval = 100 * time.Millisecond // between two passes that count the runs that still wait
+	maxProgressInterval = 10 * time.Minute
+	maxConcurrentRuns   = 8 // changed at the same time
 )
 
 // reevaluate queues the runs of a dataset again for its truth, in passes, until a second pass finds nothing to do. While the truth is
 // held, the passes continue until no run waits for it; then leaderboards show it, and the next passes update the listings. When it
 // was released early, they continue to count the waiting runs.
 //
-// A pass before its time, which a lagging index may cause, does not count: it would not see what the index lacks.
+// A pass follows at once where the store does not lag, unless runs have to be evaluated first. A pass before its time, which a lagging
+// index may cause, does not count: it would not see what the index lacks.
 func (w *Worker) reevaluate(ctx context.Context, datasetID string) error {
 	for {
-		if released, err := w.pass(ctx, datasetID); err != nil || !released {
+		if more, err := w.pass(ctx, datasetID); err != nil || !more {
 			return err
 		}
 	}
 }
 
-// pass makes one pass, and reports whether leaderboards show the truth from now on.
-func (w *Worker) pass(ctx context.Context, datasetID string) (released bool, err error) {
+// pass makes one pass, and reports whether the next one is to follow at once.
+func (w *Worker) pass(ctx context.Context, datasetID string) (more bool, err error) {
 	d, err := records.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(datasetID))
 	if err != nil || d == nil || !d.PendingWork.Is(record.Reevaluate) || d.PendingWork.TooEarly(w.Now()) {
 		return false, err
@@ -51,28 +52,28 @@ func (w *Worker) pass(ctx context.Context, datasetID string) (released bool, err
 		}
 	}
 	_, err = records.Update(ctx, w.Store, record.DatasetKey(datasetID), func(d *record.DatasetItem, tx *records.Tx) (bool, error) {
-		if released = false; !d.PendingWork.Same(began) || truth != nil && d.TruthVersion != truth.Number {
+		if more = false; !d.PendingWork.Same(began) || truth != nil && d.TruthVersion != truth.Number {
 			return false, nil // another process made a pass, or the truth changed, which starts the passes again
 		}
-		released = w.recordPass(tx, d, truth, found)
+		more = w.recordPass(tx, d, truth, found)
 		return true, nil
 	})
-	return released, err
+	return more, err
 }
 
-// recordPass writes what a pass found into the dataset, and schedules the next one.
-func (w *Worker) recordPass(tx *records.Tx, d *record.DatasetItem, truth *record.Truth, found reevaluationCount) (released bool) {
+// recordPass writes what a pass found into the dataset, and schedules the next one. It reports whether that is to follow at once.
+func (w *Worker) recordPass(tx *records.Tx, d *record.DatasetItem, truth *record.Truth, found reevaluationCount) (more bool) {
 	quiet := found.changed == 0 && d.PendingWork.State == record.ConfirmingPass
 	held := truth != nil && truth.Held
-	wait := indexLag
+	wait := w.Store.Lag()
 	switch {
 	case quiet && held && found.all.Waiting == 0:
 		shown := *truth
 		d.Show(&shown)
 		tx.Replace(&shown)
-		d.PendingWork, released = record.NewPendingWork(record.Reevaluate, w.Now()), true
+		d.PendingWork = record.NewPendingWork(record.Reevaluate, w.Now())
 		record.Touch(d, w.Now())
-		return released
+		return true
 	case quiet && !held && found.all.Waiting == 0:
 		d.PendingWork = nil
 		if d.Reevaluation != nil {
@@ -80,15 +81,16 @@ func (w *Worker) recordPass(tx *records.Tx, d *record.DatasetItem, truth *record
 			record.Touch(d, w.Now())
 		}
 		return false
-	case held || quiet:
-		wait = min(max(indexLag, w.Now().Sub(d.Reevaluation.StartedAt.Time)/8), maxPassInterval)
+	case (held || quiet) && found.all.Waiting > 0:
+		took := w.Now().Sub(d.Reevaluation.StartedAt.Time)
+		wait = min(max(wait, minProgressInterval, took/8), maxProgressInterval)
 	}
 	if r := d.Reevaluation; r != nil && (r.Progress == nil || *r.Progress != found.all || d.PublishedProgress != found.published) {
 		d.Reevaluation, d.PublishedProgress = &record.Reevaluation{StartedAt: r.StartedAt, Progress: &found.all}, found.published
 		record.Touch(d, w.Now())
 	}
-	d.PendingWork = &record.PendingWork{Kind: record.Reevaluate, NotBefore: record.At(w.Now().Add(wait)), State: record.ConfirmingPass}
-	return false
+	d.PendingWork = record.NewConfirmingPass(record.Reevaluate, w.Now().Add(wait))
+	return wait == 0
 }
 
 // reevaluationCount counts the runs that a pass found.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"assay/shared/blob"
@@ -127,6 +128,25 @@ func TestReevaluate_FindsRunsThatTheListLacked(t *testing.T) {
 	if r, d := f.run(id), get[record.DatasetItem](f, f.dataset.Key()); r.State != record.Queued || d.Board().TruthVersion != 1 {
 		t.Fatalf("the run is %s, and version %d is shown", r.State, d.Board().TruthVersion)
 	}
+}
+
+// The worker does pending work when it is written or becomes due, not only when it looks by itself.
+func TestRun_DoesPendingWorkAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		id := f.add(ranked).ID
+		f.evaluate(id)
+		f.start()
+		synctest.Wait()
+		began := time.Now()
+		f.activate()
+		for get[record.DatasetItem](f, f.dataset.Key()).PendingWork != nil {
+			time.Sleep(time.Millisecond)
+		}
+		if took := time.Since(began); took >= time.Second {
+			t.Errorf("the new truth was shown after %v", took)
+		}
+	})
 }
 
 // A run that fails against a new truth counts as evaluated, and one that waits for its first evaluation delays nothing.

@@ -28,7 +28,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -66,6 +65,8 @@ type Worker struct {
 	truths cache[*evaluator.Truth] // nil: it is invalid
 	inputs cache[*evaluator.Known] // nil: without ids
 	wakeUp wait.Signal
+
+	runDue, workDue wait.Signal // pending work of runs, and of other records
 }
 
 // Run evaluates queued runs and does due work until the context ends. Then it releases unfinished runs.
@@ -79,7 +80,7 @@ func (w *Worker) Run(ctx context.Context) {
 	}
 	for _, c := range w.periodicJobs() {
 		all.Go(func() {
-			wait.Repeat(ctx, c.every, w.Log.With("job", c.name), "a periodic job failed; it runs again at its next interval", c.do)
+			wait.Repeat(ctx, c.every, c.wake, w.Log.With("job", c.name), "a periodic job failed; it runs again at its next interval", c.do)
 		})
 	}
 	all.Wait()
@@ -143,6 +144,7 @@ func (w *Worker) Evaluate(ctx context.Context, run *record.RunItem) error {
 // periodicJob is a job of the local loop.
 type periodicJob struct {
 	every time.Duration
+	wake  <-chan struct{} // does it early; nil: never
 	do    func(context.Context) error
 	name  string // in the log
 }
@@ -150,11 +152,11 @@ type periodicJob struct {
 // periodicJobs run concurrently, so that none waits for another: checking a large truth does not delay expired leases.
 func (w *Worker) periodicJobs() []periodicJob {
 	return []periodicJob{
-		{pollInterval, func(ctx context.Context) error { return w.runDueOf(ctx, true) }, "pending work of runs"},
-		{pollInterval, func(ctx context.Context) error { return w.runDueOf(ctx, false) }, "other pending work"},
-		{time.Minute, w.FailUnserved, "fail runs that no worker takes"},
-		{20 * time.Minute, w.DeleteExpiredResults, "delete expired results of tools"},
-		{time.Hour, w.deleteAllAbandoned, "delete abandoned files"},
+		{pollInterval, w.runDue.C(), func(ctx context.Context) error { return w.runDueOf(ctx, true) }, "pending work of runs"},
+		{pollInterval, w.workDue.C(), func(ctx context.Context) error { return w.runDueOf(ctx, false) }, "other pending work"},
+		{time.Minute, nil, w.FailUnserved, "fail runs that no worker takes"},
+		{20 * time.Minute, nil, w.DeleteExpiredResults, "delete expired results of tools"},
+		{time.Hour, nil, w.deleteAllAbandoned, "delete abandoned files"},
 	}
 }
 
@@ -183,11 +185,22 @@ func (w *Worker) reclaim(ctx context.Context) error {
 	})
 }
 
-// Changed wakes a worker when the items, just written, contain a run for it.
+// Changed wakes a worker when the items, just written, contain a run for it, and the jobs for pending work when such work is due, now or
+// before they look by themselves.
 func (w *Worker) Changed(items []store.Item) {
-	waiting := record.QueuePartition(record.QueueBuiltin)
-	if slices.ContainsFunc(items, func(it store.Item) bool { return it.Entry(record.ByWork).Partition == waiting }) {
-		w.wakeUp.Send()
+	for _, it := range items {
+		switch entry := it.Entry(record.ByWork); entry.Partition {
+		case record.QueuePartition(record.QueueBuiltin):
+			w.wakeUp.Send()
+		case record.DuePartition:
+			due := &w.workDue
+			if record.IsRun(it.Key) {
+				due = &w.runDue
+			}
+			if at, err := record.DueAt(entry.Sort); err == nil && at.Sub(w.Now()) < pollInterval {
+				time.AfterFunc(at.Sub(w.Now()), due.Send)
+			}
+		}
 	}
 }
 

@@ -246,7 +246,7 @@ const sweepPage = 20
 
 func (s *sweeper) run(ctx context.Context) {
 	if wait.Sleep(ctx, s.lease) {
-		wait.Repeat(ctx, s.interval, s.log, "expired leases stay until the next sweep", s.sweep)
+		wait.Repeat(ctx, s.interval, nil, s.log, "expired leases stay until the next sweep", s.sweep)
 	}
 }
 

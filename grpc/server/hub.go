@@ -87,7 +87,7 @@ func (h *hub) run(ctx context.Context) {
 	if h.pollInterval <= 0 {
 		return
 	}
-	wait.Repeat(ctx, h.pollInterval, h.log, "watched runs cannot be read", h.poll)
+	wait.Repeat(ctx, h.pollInterval, nil, h.log, "watched runs cannot be read", h.poll)
 }
 
 // pollTimeout bounds one poll; the next one reads the same.

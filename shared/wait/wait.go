@@ -23,21 +23,26 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // Every calls do now, and then in the interval until the context ends.
-func Every(ctx context.Context, interval time.Duration, do func()) {
+func Every(ctx context.Context, interval time.Duration, do func()) { every(ctx, interval, nil, do) }
+
+// every is Every, for which wake begins the next interval early.
+func every(ctx context.Context, interval time.Duration, wake <-chan struct{}, do func()) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		do()
 		select {
 		case <-tick.C:
+		case <-wake:
 		case <-ctx.Done():
 		}
 	}
 }
 
-// Repeat does a job as Every does, and logs its failures, also panics: the next interval comes all the same.
-func Repeat(ctx context.Context, interval time.Duration, log *slog.Logger, failed string, job func(context.Context) error) {
-	Every(ctx, interval, func() {
+// Repeat does a job as Every does, also when wake, which may be nil, delivers. It logs failures of the job, also panics, and goes on.
+func Repeat(ctx context.Context, interval time.Duration, wake <-chan struct{}, log *slog.Logger, failed string,
+	job func(context.Context) error) {
+	every(ctx, interval, wake, func() {
 		if err := panics.Catch(func() error { return job(ctx) }); err != nil && ctx.Err() == nil {
 			log.ErrorContext(ctx, failed, "error", err) //nolint:sloglint // a constant of the caller's
 		}

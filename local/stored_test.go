@@ -227,8 +227,8 @@ const (
 	leftRun, leftRunContent = "to-come.run", "1 Q0 b 1 2.5 tag\n1 Q0 a 2 1.5 tag\n"
 )
 
-// leavePendingWork leaves pending work of every kind: runs that wait for files, for workers and for a changed truth, a truth without
-// its file, changes of a task and a registration that must be propagated, and deletions of a task and a user.
+// leavePendingWork leaves pending work: runs that wait for files, for workers and for a changed truth, a truth without its file, and
+// deletions of a task and a user. Changes of a task and a registration are propagated already, because the embedded store does not lag.
 func (s *testServer) leavePendingWork(t *testing.T) {
 	t.Helper()
 	owner, user := s.token(t, leftOwner), s.token(t, leftUser)

@@ -44,10 +44,10 @@ run: ## serve the whole of Assay on this machine (ARGS="-addr 127.0.0.1:9000" pa
 	@$(GO) build -buildvcs=false -o bin/run/assay-server ./local && exec bin/run/assay-server $(ARGS)
 
 .PHONY: test
-test: $(node_modules) ## run all tests but those of the targets test-*
+test: $(node_modules) ## run all tests but those of the targets test-*, in minutes (ASSAY_TESTS=nightly runs their long form)
 	$(GO) test $(TESTFLAGS) $(PACKAGES)
 
-# test_tagged runs the tests of the files with the build tag, or with !race; the others of their packages are run without it.
+# test_tagged runs the tests of the files with the build tag, or with !race; the others of their packages run without it.
 define test_tagged
 files=$$(grep -rlx --include='*_test.go' '//go:build $(1)' functions grpc local shared) && \
 	$(GO) test $(if $(filter !race,$(1)),,-tags $(1)) -run "^($$(sed -nE 's/^func (Test[A-Za-z0-9_]+)\(t \*testing\.T\).*/\1/p' $$files | sort -u | paste -sd '|' -))$$" \
@@ -111,16 +111,26 @@ stored: $(node_modules) ## keep what this build stores, as VERSION=1.2.3, for la
 	@if [ -z "$(VERSION)" ] || [ -e "local/testdata/stored/$(VERSION)" ]; then echo "Give a VERSION that is not kept yet." >&2; exit 1; fi
 	$(GO) test -count=1 -run TestStored_IsWritten ./local -stored testdata/stored/$(VERSION)
 
-# Static checks come first, for they answer first. The race run is the run of the tests: all of them, with the detector.
 .PHONY: check
-check: static race ## all that a change must pass, but for the tests of the targets test-*
+check: static race plain ## all that a change must pass, but for the tests of the targets test-*
 
 .PHONY: static
-static: format modules vet lint generated protocol interface vulnerabilities ## what check has without running tests
+static: format modules lint generated protocol interface ## what check has without running tests
 
 .PHONY: gate
-gate: ## run what a change must pass where it lands: make check, and the tests of the targets test-* that this machine can run
+gate: ## run what a change must pass where it lands, with the time of each part
 	.ci/run
+
+# What takes too long for each change, or does not depend on it: the long form of all tests, other platforms, real containers, the
+# wheel, the snippets and known vulnerabilities. .github/workflows/nightly.yml runs the targets side by side.
+.PHONY: nightly
+nightly: export ASSAY_TESTS := nightly
+nightly: vet vulnerabilities ## run what is not in the gate: the long form of all tests, and what the gate leaves out (hours)
+	$(MAKE) test TESTFLAGS='-count=1 -timeout 60m'
+	$(MAKE) race TESTFLAGS='-count=1 -timeout 90m'
+	$(MAKE) test-s3 test-lambda test-browser TESTFLAGS='-count=1 -timeout 60m'
+	$(MAKE) test-webhooks test-snippets test-release test-container
+	$(MAKE) chaos attack soak
 
 .PHONY: format
 format: ## fail when a file is not in gofmt's form
@@ -133,10 +143,9 @@ format: ## fail when a file is not in gofmt's form
 modules: ## fail when go.mod or go.sum is not tidy
 	$(GO) mod tidy -diff
 
-# The deployment has no code for one platform alone, and its libraries take a minute to compile for another.
+# The linter runs go vet for this platform.
 .PHONY: vet
-vet: ## report what go vet finds, on this platform, on macOS and on Windows
-	$(GO) vet -tags $(tags) $(PACKAGES)
+vet: ## report what go vet finds on macOS and on Windows
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet -tags $(tags) ./functions/... ./grpc/... ./local/... ./shared/...
 	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) vet -tags $(tags) ./grpc/worker/... ./local ./local/cli
 
@@ -194,16 +203,24 @@ interface: $(oasdiff) ## fail when the REST API breaks what was released
 release-interface: ## take the REST API as it is for released
 	cp $(document) $(released_document)
 
-# Outside macOS the race detector needs a C compiler; Go turns cgo off where it finds none. Tests that send one request after the
-# other, and many of them, are in files of the constraint !race: ten times as slow, they would show nothing more.
+# shared/architecture/race_test.go derives the list.
+race_packages := $(shell cat shared/architecture/testdata/race.golden)
+
+# Outside macOS the race detector needs a C compiler; Go turns cgo off where it finds none. Tests of these packages that only send one
+# request after the other are in files of the constraint !race, and run without the detector, which would show nothing more.
 .PHONY: race
-race: $(node_modules) ## run all tests, with the race detector where it can show something
+race: $(node_modules) ## run the tests of packages with concurrent code, with the race detector
 	@if [ "$$($(GO) env CGO_ENABLED)$$($(GO) env GOOS)" = 0linux ]; then \
 		echo "NOT CHECKED for data races: install a C compiler to have the race detector."; \
-		$(MAKE) test; \
+		$(GO) test $(TESTFLAGS) $(race_packages); \
 	else \
-		$(MAKE) test TESTFLAGS='-race -shuffle=on $(TESTFLAGS)' && { $(call test_tagged,!race); }; \
+		$(GO) test -race -shuffle=on $(TESTFLAGS) $(race_packages) && { $(call test_tagged,!race); }; \
 	fi
+
+.PHONY: plain
+plain: $(node_modules) ## run the tests of all other packages, without the race detector
+	@$(GO) test -shuffle=on $(TESTFLAGS) $$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | \
+		grep -vxF "$$(printf 'assay%s\n' $(race_packages:.%=%))")
 
 # Each test of the whole makes a little chaos; this makes much of it.
 .PHONY: chaos
@@ -344,6 +361,9 @@ synth: lambda $(node_modules) ## make the CloudFormation template of the deploym
 .PHONY: clean
 clean: ## remove what make built and installed, never the data of the local server
 	rm -rf bin .tools infra/node_modules functions/console/node_modules infra/cdk.out
+
+.PHONY: tools
+tools: $(golangci_lint) $(oasdiff) $(versitygw) $(node_modules) ## build and install the tools of the gate
 
 # An empty GOFLAGS keeps flags that a caller has set for this module away from the tools.
 $(golangci_lint):

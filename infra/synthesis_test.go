@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"assay/functions"
+
+	"github.com/aws/jsii-runtime-go"
 )
 
 // template is what the CDK made of a stage.
@@ -47,7 +49,7 @@ func test(m *testing.M) (int, error) {
 		return 0, fmt.Errorf("the AWS CDK runs on Node.js, which is not there: install version 22 or newer (https://nodejs.org) so that "+
 			"\"node\" is found: %w", err)
 	}
-	defer closeCDK()
+	defer jsii.Close() // ends Node.js and removes what was unpacked for it
 	folder, err := os.MkdirTemp("", "infra")
 	if err != nil {
 		return 0, err

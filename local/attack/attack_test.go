@@ -1,5 +1,3 @@
-//go:build !race
-
 // Package attack starts the program as it is shipped, under limits of memory and disk, and attacks it over its network
 // interfaces while another user works with it. It proves for the whole what the tests of the packages prove for the parts.
 //

@@ -1,5 +1,3 @@
-//go:build !race
-
 package spans_test
 
 import (

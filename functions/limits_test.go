@@ -92,8 +92,8 @@ func TestRates_LimitUploadsByAddress(t *testing.T) {
 	}
 }
 
-// TestSecurity_HasTheLimitsOfInfo compares the table of limits in SECURITY.md with what a server that sets none says of itself.
-func TestSecurity_HasTheLimitsOfInfo(t *testing.T) {
+// TestDocuments_HaveTheLimitsOfInfo compares the table of limits in local/operate.md with GET /info of a server with the defaults.
+func TestDocuments_HaveTheLimitsOfInfo(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	s.Quotas.Quotas, s.Rates = record.DefaultQuotas(), ratelimit.New(ratelimit.Default(), "")
 	var info struct{ Limits map[string]any }
@@ -101,7 +101,7 @@ func TestSecurity_HasTheLimitsOfInfo(t *testing.T) {
 	want := map[string]float64{}
 	flatten("", info.Limits, want)
 
-	content, err := os.ReadFile("../SECURITY.md")
+	content, err := os.ReadFile("../local/operate.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,12 +116,12 @@ func TestSecurity_HasTheLimitsOfInfo(t *testing.T) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if got[name] != want[name] {
-			t.Errorf("SECURITY.md says %s is %.0f; it is %.0f", name, got[name], want[name])
+			t.Errorf("local/operate.md says %s is %.0f; it is %.0f", name, got[name], want[name])
 		}
 		delete(got, name)
 	}
 	for name := range got {
-		t.Errorf("SECURITY.md has the limit %s, which /info does not", name)
+		t.Errorf("local/operate.md has the limit %s, which /info does not", name)
 	}
 }
 

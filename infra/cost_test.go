@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// quantity is a number of the cost model, by the symbol that stands for it in infra/README.md.
+// quantity is a number of the cost model, by the symbol that stands for it in infra/cost.md.
 type quantity struct {
 	symbol string
 	value  float64
@@ -19,7 +19,7 @@ type quantity struct {
 
 // model is what a month costs: R requests, of which some write and fewer submit, with an average for each kind. The
 // units follow from the budgets that the operations are tested to keep, the rest is assumed of an average request; change
-// them here and the README with them.
+// them here and cost.md with them.
 var model = struct {
 	write, submit                                  quantity
 	read, written, evaluationRead, evaluationWrite quantity
@@ -148,7 +148,7 @@ var costRows = []costRow[float64]{
 // volumes are requests a month.
 var volumes = []volume[float64]{{"at rest", 0}, {"1,000", 1e3}, {"100,000", 1e5}, {"10 million", 1e7}}
 
-// costs writes what infra/README.md says that Assay costs.
+// costs writes what infra/cost.md says that Assay costs.
 func costs() string {
 	m := model
 	return costTable("| R | | requests a month |\n", []quantity{
@@ -202,17 +202,17 @@ func dollars(amount float64) string {
 	}
 }
 
-func TestCosts_AreThoseOfTheREADME(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
+func TestCosts_AreThoseOfTheDocument(t *testing.T) {
+	document, err := os.ReadFile("cost.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"costs": costs(), "serverCosts": serverCosts()} {
 		begin, end := "<!-- "+name+" of cost_test.go -->\n", "<!-- end -->"
-		_, rest, found := strings.Cut(string(readme), begin)
+		_, rest, found := strings.Cut(string(document), begin)
 		got, _, closed := strings.Cut(rest, end)
 		if !found || !closed || got != want {
-			t.Errorf("README.md is not what the model gives; between %q and %q write:\n%s", strings.TrimSpace(begin), end, want)
+			t.Errorf("cost.md is not what the model gives; between %q and %q write:\n%s", strings.TrimSpace(begin), end, want)
 		}
 	}
 }
@@ -276,7 +276,7 @@ var serverVolumes = []volume[serverLoad]{
 	{"100 workers, 2 servers", serverLoad{2, 100}},
 }
 
-// serverCosts writes what infra/README.md says that the gRPC server costs.
+// serverCosts writes what infra/cost.md says that the gRPC server costs.
 func serverCosts() string {
 	m := serverModel
 	return costTable("| N | | servers |\n| W | | workers that are never idle |\n", []quantity{m.hours, m.idle, m.beats, m.beat}, serverVolumes,

@@ -69,7 +69,7 @@ func (st *stack) alarms() []alarm {
 			id: "DeadLetters", name: "dead-letters", namespace: "AWS/SQS", metric: "ApproximateNumberOfMessagesVisible", dimensions: []any{
 				of("QueueName", st.deadLetters.name)},
 			statistic: "Maximum", threshold: 0, minutes: 5, periods: 1,
-			about: "Events were given up and lie in the queue of dead letters. infra/README.md says what to do with them.",
+			about: "Events were given up and lie in the queue of dead letters. infra/operate.md says what to do with them.",
 		},
 	}
 }

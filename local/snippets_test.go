@@ -112,7 +112,7 @@ var documents = []struct {
 		`(?m)^01[0-9A-Z]{24}\n01[0-9A-Z]{24}$`, // ids of the registration and the submission, which begin with the time
 	}},
 	{[]string{"README.md", "local/cli/README.md"}, []string{`"state":"completed"`, `"RR":0.75,"nDCG@10":0.8154648767857287.*filter\[runId\]`}},
-	{[]string{"local/README.md", "grpc/README.md"}, []string{
+	{[]string{"local/README.md", "local/organize.md", "grpc/README.md"}, []string{
 		`"line":1`, `"line":2`, `"remainingToday":4`, `"rank":1`, ",Tom and friends,", ",false,everyone,,,,,tom,,", `"valid":false`,
 		"leaderboard.html", "fused.txt",
 		`"people":\[.*"name":"pia"`, `"reason":"The store was down."`, `"status":200,"resource":.*"effects":\[`, `"kind":"task".*"name":"eve"`,

@@ -191,7 +191,7 @@ func TestContract_NamesLimits(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the cost of calls")
 
-// capacityTable has the capacity units of calls, from which infra/README.md computes the cost of the server.
+// capacityTable has the capacity units of calls, from which infra/cost.md computes the cost of the server.
 const capacityTable = "testdata/capacity.golden"
 
 // TestCapacity compares the capacity that calls consume in DynamoDB with the table, which `go test ./grpc/server -run TestCapacity

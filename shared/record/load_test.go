@@ -128,7 +128,7 @@ func topics(random *rand.Rand) map[string]map[string]float64 {
 
 // TestPartitions_BearADeadlineDay writes a minute of the day on which everybody submits: one task has half of the submissions, ten others
 // share the rest, and each user submits once. It says which partitions would be the first to be too much for DynamoDB,
-// and from how many submissions a minute on; infra/README.md says what happens then.
+// and from how many submissions a minute on; infra/cost.md says what happens then.
 func TestPartitions_BearADeadlineDay(t *testing.T) {
 	const submissions = 2000
 	l := &load{t: t, units: map[string]float64{}, stored: map[store.Key]store.Item{}, second: 60, writers: rand.New(rand.NewPCG(1, 2))}
@@ -160,13 +160,13 @@ func TestPartitions_BearADeadlineDay(t *testing.T) {
 			fmt.Fprintf(&table, "| `%s` | %.0f |\n", r.shape, math.Round(r.most/1000)*1000)
 		}
 	}
-	readme, err := os.ReadFile("../../infra/README.md")
+	document, err := os.ReadFile("../../infra/cost.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(readme), "<!-- computed by shared/record/load_test.go -->\n")
+	_, rest, found := strings.Cut(string(document), "<!-- computed by shared/record/load_test.go -->\n")
 	if got, _, closed := strings.Cut(rest, "<!-- end -->"); !found || !closed || got != table.String() {
-		t.Errorf("infra/README.md is not what the trace gives; write:\n%s", &table)
+		t.Errorf("infra/cost.md is not what the trace gives; write:\n%s", &table)
 	}
 	if rows[0].most < 10*1000 {
 		t.Errorf("%s is full at %.0f submissions a minute, which leaves no room above 1,000", rows[0].shape, rows[0].most)

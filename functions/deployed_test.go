@@ -46,18 +46,18 @@ import (
 )
 
 // TestDeployed_AnswersAsHandlers runs the acceptance tests against compiled functions behind an API Gateway, over DynamoDB and S3,
-// and compares the answers with those of the handlers in this process.
+// and compares the answers with those of the handlers in this process. Each function can do what its deployment facts allow, and
+// nothing else: its role is made of the same facts.
 func TestDeployed_AnswersAsHandlers(t *testing.T) {
 	folder := build(t)
-	for name, test := range map[string]func(*testing.T, acceptancetest.Setup){
-		"Scenario":        acceptancetest.Scenario,
-		"AccessMatrix":    acceptancetest.AccessMatrix,
-		"HiddenIsMissing": acceptancetest.HiddenIsMissing,
-	} {
+	for name, test := range acceptancetest.Suites() {
 		t.Run(name, func(t *testing.T) {
-			d := deploy(t, folder, false)
+			d := deploy(t, folder, true)
 			test(t, d.setup())
 			d.report()
+			if name == "Scenario" {
+				d.checkMetrics()
+			}
 		})
 	}
 }
@@ -271,16 +271,12 @@ func (d *deployment) report() {
 	}
 }
 
-// TestDeployed_NeedsNoOtherRights runs the whole scenario against functions that can do what their deployment facts allow, and
-// nothing else: their roles are made of the same facts.
-func TestDeployed_NeedsNoOtherRights(t *testing.T) {
-	d := deploy(t, build(t), true)
-	s := d.setup()
-	s.Client = http.DefaultClient
-	acceptancetest.Scenario(t, s)
+// checkMetrics checks that functions write metrics into their logs, from where CloudWatch takes them.
+func (d *deployment) checkMetrics() {
+	d.t.Helper()
 	for name, m := range map[string]*metrics.Metric{"submissions": metrics.QuotaRefusals, functions.Evaluator: metrics.RunsEnded} {
 		if !strings.Contains(d.functions[name].Log(), fmt.Sprintf("%q:1", m.CloudWatch)) {
-			t.Errorf("%s has not recorded %s in its log", name, m.CloudWatch)
+			d.t.Errorf("%s has not recorded %s in its log", name, m.CloudWatch)
 		}
 	}
 }

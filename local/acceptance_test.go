@@ -16,9 +16,7 @@ func TestHiddenIsMissing(t *testing.T) { acceptancetest.HiddenIsMissing(t, setup
 // TestServer_OverDynamoDB runs the acceptance tests over a table of DynamoDB.
 func TestServer_OverDynamoDB(t *testing.T) {
 	startDynamoDB(t)
-	for name, test := range map[string]func(*testing.T, acceptancetest.Setup){
-		"Scenario": acceptancetest.Scenario, "Access": acceptancetest.AccessMatrix, "HiddenIsMissing": acceptancetest.HiddenIsMissing,
-	} {
+	for name, test := range acceptancetest.Suites() {
 		t.Run(name, func(t *testing.T) { test(t, setup(t, dynamoDBFlags(dynamotest.TableName())...)) })
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"assay/shared/api/apitest"
+	"assay/shared/nightlytest"
 )
 
 // Setup is a server to test. Its store need not be empty: the tests make what they need and count on nothing else.
@@ -24,6 +25,17 @@ type Setup struct {
 	Keep   bool // leaves out the last step of the Scenario, which deletes what the others made
 
 	revisions *revisions // nil: what is shown is not compared
+}
+
+// Suites returns the tests that a server passes over every store: the scenario, and at night also the tests of who sees what. Each change
+// runs those over the embedded store only, because the rules of access do not depend on the store.
+func Suites() map[string]func(*testing.T, Setup) {
+	suites := map[string]func(*testing.T, Setup){"Scenario": Scenario}
+	if nightlytest.Enabled {
+		suites["AccessMatrix"] = AccessMatrix
+		suites["HiddenIsMissing"] = HiddenIsMissing
+	}
+	return suites
 }
 
 // contract is the document that the server describes itself with.

@@ -35,6 +35,7 @@ import (
 	"assay/shared/config"
 	"assay/shared/gateway/lambdatest"
 	"assay/shared/metrics"
+	"assay/shared/programtest"
 	"assay/shared/quota"
 	"assay/shared/ratelimit"
 	"assay/shared/record"
@@ -62,41 +63,35 @@ func TestDeployed_AnswersAsHandlers(t *testing.T) {
 	}
 }
 
-// bootstraps is the folder of the compiled functions, of which linking takes longer than many a test.
-var bootstraps string
-
-func TestMain(m *testing.M) {
-	var err error
-	if bootstraps, err = os.MkdirTemp("", "assay-bootstraps"); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(bootstraps)
-	os.Exit(code)
-}
-
-// build compiles the bootstraps, each under the name of its function, when the first test needs them, and returns their folder.
+// build compiles the bootstraps, each under the name of its function, when the first test needs them, and returns their folder. Linking
+// them takes longer than many a test.
 func build(t *testing.T) string {
 	t.Helper()
-	if err := compileBootstraps(); err != nil {
+	folder, err := compileBootstraps()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return bootstraps
+	return folder
 }
 
-var compileBootstraps = sync.OnceValue(func() error {
+var compileBootstraps = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "assay-bootstraps")
+	if err != nil {
+		return "", err
+	}
+	programtest.AtEnd(func() error { return os.RemoveAll(folder) })
 	names := []string{functions.Evaluator, functions.Uploads, functions.Notifier}
 	for _, g := range functions.Families() {
 		names = append(names, g.Name)
 	}
 	for _, name := range names {
 		cmd := exec.CommandContext(context.Background(), "go", append(slices.Clip(buildFunction), "-buildvcs=false", "-ldflags", "-s -w",
-			"-o", filepath.Join(bootstraps, name), "./"+name+"/lambda")...)
+			"-o", filepath.Join(folder, name), "./"+name+"/lambda")...)
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("build %s: %w\n%s", name, err, out)
+			return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
 		}
 	}
-	return nil
+	return folder, nil
 })
 
 // deployment is all functions with what is around them.

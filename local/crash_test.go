@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(programtest.Run(m))
 }
 
 // Variables of the child: how long its leases are, and a file that says by how much its clock goes ahead.

@@ -20,7 +20,11 @@ import (
 // programs are built once each, by the path of their package.
 var (
 	programs      sync.Map
-	programFolder = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "assay-programs") })
+	programFolder = sync.OnceValues(func() (string, error) {
+		folder, err := os.MkdirTemp("", "assay-programs")
+		programtest.AtEnd(func() error { return os.RemoveAll(folder) })
+		return folder, err
+	})
 )
 
 // built returns the path of a program of the module.
@@ -44,13 +48,7 @@ func built(t testing.TB, path string) string {
 	return name
 }
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if folder, err := programFolder(); err == nil {
-		_ = os.RemoveAll(folder)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(programtest.Run(m)) }
 
 // server is a server of a test, which can be killed and started again over the same data.
 type server struct {

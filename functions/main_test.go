@@ -1,0 +1,10 @@
+package functions_test
+
+import (
+	"os"
+	"testing"
+
+	"assay/shared/programtest"
+)
+
+func TestMain(m *testing.M) { os.Exit(programtest.Run(m)) }

@@ -27,6 +27,7 @@ buildah       := .tools/buildah-$(buildah_version)/buildah
 cyclonedx     := .tools/cyclonedx-gomod-$(cyclonedx_version)/cyclonedx-gomod
 lambda_rie    := .tools/aws-lambda-rie-$(sam_version)/aws-lambda-rie
 node_modules  := infra/node_modules/.package-lock.json functions/console/node_modules/.package-lock.json
+issuer        := shared/auth/providertest/testdata/issuer/node_modules/.package-lock.json
 
 # The shell finds the one package that npm has installed, that of this platform.
 export BUF    ?= $(CURDIR)/infra/node_modules/@bufbuild/buf-*/bin/buf
@@ -75,7 +76,7 @@ test-container: $(buildah) ## run the tests of workers that need Podman, as root
 
 # Chromium, or another browser of its kind, must be on the path.
 .PHONY: test-browser
-test-browser: $(node_modules) $(versitygw) ## run the tests of pages and of the console in Chromium (ASSAY_SCREENSHOTS=folder keeps screenshots)
+test-browser: $(node_modules) $(issuer) $(versitygw) ## run the tests of pages and of the console in Chromium (ASSAY_SCREENSHOTS=folder keeps screenshots)
 	@$(call test_tagged,browser)
 	$(GO) test -tags s3,browser -run '^TestDeployed_Console' $(TESTFLAGS) ./functions
 
@@ -360,7 +361,7 @@ synth: lambda $(node_modules) ## make the CloudFormation template of the deploym
 
 .PHONY: clean
 clean: ## remove what make built and installed, never the data of the local server
-	rm -rf bin .tools infra/node_modules functions/console/node_modules infra/cdk.out
+	rm -rf bin .tools $(node_modules:/.package-lock.json=) $(issuer:/.package-lock.json=) infra/cdk.out
 
 .PHONY: tools
 tools: $(golangci_lint) $(oasdiff) $(versitygw) $(node_modules) ## build and install the tools of the gate
@@ -401,6 +402,6 @@ $(buildah):
 		-ldflags '-extldflags "-static" -s -w' -o "$(CURDIR)/$@" ./cmd/buildah
 	rm -rf "$(@D)/source"
 
-$(node_modules): %/node_modules/.package-lock.json: %/package-lock.json
+$(node_modules) $(issuer): %/node_modules/.package-lock.json: %/package-lock.json
 	cd $* && npm ci --no-audit --no-fund
 	@touch $@

@@ -13,11 +13,11 @@ import (
 func TestPages_WorkInABrowser(t *testing.T) {
 	f := newPagesFixture(t)
 	f.Info.Issuer = "https://issuer.example.org"
-	browser := browsertest.Start(t)
 	for name, path := range f.pages() {
-		for _, v := range browsertest.Views {
+		for _, v := range browsertest.Views() {
 			t.Run(name+"/"+v.String(), func(t *testing.T) {
-				p := browser.Open(t, f.URL+path, v)
+				t.Parallel()
+				p := browsertest.Open(t, f.URL+path, v)
 				p.Check()
 				p.Screenshot(name + "-" + v.String())
 				if browsertest.Evaluate[bool](p, `"intruded" in window || document.querySelector("[onerror], [data-intruder]") !== null`) {
@@ -38,8 +38,9 @@ func TestPages_WorkInABrowser(t *testing.T) {
 
 // TestReference_IsSearched types words into the search of the page of the API.
 func TestReference_IsSearched(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
-	p := browsertest.Start(t).Open(t, s.URL+"/docs", browsertest.Views[1])
+	p := browsertest.Open(t, s.URL+"/docs", browsertest.PhoneDark)
 	shown := func() string {
 		return browsertest.Evaluate[string](p,
 			`[...document.querySelectorAll("details")].filter(d => d.checkVisibility()).map(d => d.id).join(" ")`)
@@ -61,10 +62,8 @@ func TestReference_IsSearched(t *testing.T) {
 	if got := shown(); got != all {
 		t.Errorf("after the search there is only %q", got)
 	}
-	browsertest.Evaluate[any](p, `location.hash = "#createTask"; new Promise(done => setTimeout(done, 100))`)
-	if !browsertest.Evaluate[bool](p, `document.getElementById("createTask").open`) {
-		t.Error("a link to an operation does not open it")
-	}
+	p.Visit("#createTask")
+	p.Await(`document.getElementById("createTask").open`)
 	browsertest.Evaluate[any](p, `document.querySelectorAll("details").forEach(d => d.open = true)`)
 	p.Check() // with all that was folded
 	p.Screenshot("docs-open-390-dark")

@@ -11,13 +11,14 @@ import (
 
 // TestConsole_LimitsOneUser has an administrator find the user who stores most, and limit what that user stores.
 func TestConsole_LimitsOneUser(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := start(t, "-demo=false") // where nobody stores more
 	owner, root := s.token(t, "owner"), s.token(t, "root", "admins")
 	s.dataset(t, owner, s.task(t, owner, "Lakes"), "1 0 lake 1\n", nil)
 	var who struct{ ID string }
 	s.get(t, owner, "/v1/user", &who)
-	p := s.open(t, browsertest.Start(t), "/console#/sign-in", browsertest.View{Width: 1280})
-	browsertest.Evaluate[any](p.Page, `sessionStorage.setItem("session", '{"token":"`+root+`"}'); location.hash = "/admin"; location.reload()`)
+	p := s.open(t, "/console#/sign-in", browsertest.DeskLight)
+	p.adopt(root, "/admin")
 	p.Sees("Users who store most")
 	p.Await(`document.querySelector(".top [aria-current]")?.textContent === "Operate"`)
 	p.Press("owner")

@@ -15,14 +15,15 @@ func (s *testServer) board(t *testing.T) *consolePage {
 	owner := s.token(t, "owner")
 	task := s.task(t, owner, "Lakes")
 	s.dataset(t, owner, task, "1 0 lake 1\n2 0 lake 1\n", map[string]any{"name": "Waters"})
-	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(task, "/v1")+"/leaderboard")
+	p := s.signedIn(t, "owner", strings.TrimPrefix(task, "/v1")+"/leaderboard")
 	p.Sees("No run is here yet.")
 	return p
 }
 
 // TestConsole_ShowsNoOtherResultsWhenAToolFails has the view of everyone refused: what the organizer sees must not stand under its name.
 func TestConsole_ShowsNoOtherResultsWhenAToolFails(t *testing.T) {
-	p := start(t, "-demo=false").board(t)
+	t.Parallel()
+	p := useShared(t).board(t)
 	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.fetch = request => request.url.includes("/v1/tools/")
 ? Promise.resolve(new Response('{"detail":"This is refused."}', {status: 403})) : real(request); }`)
 	p.Press("As everyone sees it")
@@ -34,7 +35,8 @@ func TestConsole_ShowsNoOtherResultsWhenAToolFails(t *testing.T) {
 
 // TestConsole_DownloadsAllPagesOfALeaderboard answers the table in two pages, and finds one table, of the view that is shown.
 func TestConsole_DownloadsAllPagesOfALeaderboard(t *testing.T) {
-	p := start(t, "-demo=false").board(t)
+	t.Parallel()
+	p := useShared(t).board(t)
 	p.Press("As everyone sees it")
 	p.Sees("As I see it")
 	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.asked = [];
@@ -56,12 +58,13 @@ const create = URL.createObjectURL; URL.createObjectURL = blob => { blob.text().
 
 // TestConsole_OpensTheLeaderboardOfTheTest has a task whose newest dataset is another one than that of the test, which people look for.
 func TestConsole_OpensTheLeaderboardOfTheTest(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	owner := s.token(t, "owner")
 	task := s.task(t, owner, "Lakes")
 	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"name": "Final", "split": "test"})
 	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"name": "Practice"})
-	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(task, "/v1")+"/leaderboard")
+	p := s.signedIn(t, "owner", strings.TrimPrefix(task, "/v1")+"/leaderboard")
 	p.Sees("Practice")
 	if shown := browsertest.Evaluate[string](p.Page, `document.querySelector("main [aria-pressed=true]").textContent`); shown != "Final" {
 		t.Errorf("the leaderboard of %q is shown", shown)

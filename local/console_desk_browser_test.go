@@ -23,14 +23,15 @@ func (s *testServer) desk(t *testing.T, runs int) (p *consolePage, task string) 
 		s.post(t, owner, task+"/submissions", map[string]any{"type": "upload", "baseline": true, "title": fmt.Sprint("Entry ", i),
 			"files": []any{file}})
 	}
-	p = s.signedIn(t, browsertest.Start(t), "owner", "/desk")
+	p = s.signedIn(t, "owner", "/desk")
 	p.Sees("has a run to review")
 	return p, strings.TrimPrefix(task, "/v1")
 }
 
 // TestConsole_TakesReviewsBack undoes what ended the waiting of runs: they are as they were, and wait again.
 func TestConsole_TakesReviewsBack(t *testing.T) {
-	p, task := start(t, "-demo=false").desk(t, 3)
+	t.Parallel()
+	p, task := useShared(t).desk(t, 3)
 	p.Sees("Entry 2")
 	for press, said := range map[string]string{
 		"Mark 3 as seen": "3 runs are marked as seen.", "Unblind and publish 3": "3 runs are published.",
@@ -43,7 +44,7 @@ func TestConsole_TakesReviewsBack(t *testing.T) {
 		p.Sees("Undone.")
 		p.Sees("has a run to review")
 	}
-	browsertest.Evaluate[any](p.Page, `location.hash = "`+task+`/desk"`)
+	p.Visit(task + "/desk")
 	p.Sees("blinded")
 	p.Press("Review Entry 1")
 	p.Sees("Not reviewed yet.")
@@ -51,14 +52,15 @@ func TestConsole_TakesReviewsBack(t *testing.T) {
 	p.Press("Save the review")
 	p.Press("Undo")
 	p.Sees("Undone.")
-	browsertest.Evaluate[any](p.Page, `location.hash = "/desk"`)
+	p.Visit("/desk")
 	p.Sees("Select all 3")
 }
 
 // TestConsole_ReviewsWhatItShows has more runs than scores can be asked for at once, and leaves those that were ticked in another state.
 func TestConsole_ReviewsWhatItShows(t *testing.T) {
-	p, task := start(t, "-demo=false").desk(t, 52)
-	browsertest.Evaluate[any](p.Page, `location.hash = "`+task+`/desk"`)
+	t.Parallel()
+	p, task := useShared(t).desk(t, 52)
+	p.Visit(task + "/desk")
 	p.Sees("Select all 50")
 	p.Press("Show more")
 	p.Sees("Select all 52")
@@ -76,12 +78,13 @@ func TestConsole_ReviewsWhatItShows(t *testing.T) {
 
 // TestConsole_DecidesWhereATeamIsLookedAt accepts a team where its only member is named, and grants it what is taken back and given again.
 func TestConsole_DecidesWhereATeamIsLookedAt(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	owner := s.token(t, "owner")
 	task := s.task(t, owner, "Lakes")
 	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public", "registration": map[string]any{"mode": "approval"}}, nil)
 	team := s.post(t, s.token(t, "ada"), task+"/registrations", map[string]any{"team": "Otters"})
-	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(team, "/v1"))
+	p := s.signedIn(t, "owner", strings.TrimPrefix(team, "/v1"))
 	p.Await(`document.querySelector("main dl")?.innerText.includes("ada")`)
 	p.Press("Accept Otters")
 	p.Sees("Otters accepted.")
@@ -106,10 +109,11 @@ func TestConsole_DecidesWhereATeamIsLookedAt(t *testing.T) {
 
 // TestConsole_MergesWhatAnotherSaved saves a form at once when another part of what it edits has changed.
 func TestConsole_MergesWhatAnotherSaved(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	owner := s.token(t, "owner")
 	organizer := s.post(t, owner, "/v1/organizers", map[string]any{"name": "Lake Lab"})
-	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(organizer, "/v1"))
+	p := s.signedIn(t, "owner", strings.TrimPrefix(organizer, "/v1"))
 	p.Fill("Description", "Mine.")
 	s.call(t, owner, http.MethodPatch, organizer, map[string]any{"website": "https://theirs.example"}, nil)
 	p.Press("Save")
@@ -124,13 +128,13 @@ func TestConsole_MergesWhatAnotherSaved(t *testing.T) {
 
 // TestConsole_LeadsToSignInAndBack leads from screens that need it to where people sign in, and back.
 func TestConsole_LeadsToSignInAndBack(t *testing.T) {
-	s := start(t, "-demo=false")
-	p := s.open(t, browsertest.Start(t), "/console#/trash", browsertest.Views[2])
+	t.Parallel()
+	s := useShared(t)
+	p := s.open(t, "/console#/trash", browsertest.DeskLight)
 	p.Press("Trash > Sign in")
-	p.Fill("User", "ada")
-	p.Press("signs in any name > Sign in")
+	p.signIn("ada")
 	p.Sees("Nothing is here.")
-	browsertest.Evaluate[any](p.Page, `location.hash = "/admin"`)
+	p.Visit("/admin")
 	p.Sees("it takes the role admin")
 	if n := browsertest.Evaluate[int](p.Page, `document.querySelectorAll(".failure").length`); n != 1 {
 		t.Errorf("the screen says it %d times", n)
@@ -139,10 +143,11 @@ func TestConsole_LeadsToSignInAndBack(t *testing.T) {
 
 // TestConsole_ShowsNoSecretThatEnded takes the secret of a token away with the token, and so of what else is shown once.
 func TestConsole_ShowsNoSecretThatEnded(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	owner := s.token(t, "owner")
 	task := strings.TrimPrefix(s.task(t, owner, "Lakes"), "/v1")
-	p := s.signedIn(t, browsertest.Start(t), "owner", "/me")
+	p := s.signedIn(t, "owner", "/me")
 	gone := func(what string) {
 		p.Sees("this once")
 		p.Press(what)
@@ -151,11 +156,11 @@ func TestConsole_ShowsNoSecretThatEnded(t *testing.T) {
 	}
 	p.Press("Make an access token")
 	gone("Revoke terminal")
-	browsertest.Evaluate[any](p.Page, `location.hash = "`+task+`/webhooks"`)
+	p.Visit(task + "/webhooks")
 	p.Fill("Address", "https://assay.example/hook")
 	p.Press("Make a webhook")
 	gone("Delete https://assay.example/hook")
-	browsertest.Evaluate[any](p.Page, `location.hash = "`+task+`/desk?part=registrations"`)
+	p.Visit(task + "/desk?part=registrations")
 	p.Press("Make a link")
 	gone("Withdraw the invitation")
 }

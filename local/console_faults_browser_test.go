@@ -10,27 +10,17 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// signedIn opens an address of the console for a user of the development issuer.
-func (s *testServer) signedIn(t *testing.T, b *browsertest.Browser, user, hash string) *consolePage {
-	t.Helper()
-	p := s.open(t, b, "/console#/sign-in", browsertest.Views[2])
-	p.Fill("User", user)
-	p.Press("signs in any name > Sign in")
-	p.Sees("Sign out")
-	browsertest.Evaluate[any](p.Page, `location.hash = "`+hash+`"`)
-	return p
-}
-
 // TestConsole_LosesNothingWhenTheServerIsKilled kills the server while a form is filled in and while a file is uploaded: both go on by
 // themselves once it is back.
 func TestConsole_LosesNothingWhenTheServerIsKilled(t *testing.T) {
+	t.Parallel()
 	v := newServerProcess(t)
 	v.start(t)
 	s := v.server()
 	owner := s.token(t, "owner")
 	task := s.task(t, owner, "Lakes")
 	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"name": "Waters"})
-	p := s.signedIn(t, browsertest.Start(t), "ada", strings.TrimPrefix(task, "/v1")+"/join")
+	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/join")
 	p.Fill("Name of your team", "Otters")
 	v.kill(t)
 	p.Press("Name of your team > Take part")
@@ -38,17 +28,18 @@ func TestConsole_LosesNothingWhenTheServerIsKilled(t *testing.T) {
 	v.start(t)
 	p.Sees("Your team takes part.")
 
-	browsertest.Evaluate[any](p.Page, `location.hash = "`+strings.TrimPrefix(task, "/v1")+`/submit"`)
+	p.Visit(strings.TrimPrefix(task, "/v1") + "/submit")
 	p.Give("Run on Waters", "run.txt", "1 Q0 lake 1 2.0 ada\n"+strings.Repeat("1 Q0 long-name-of-a-document-that-takes-room 2 1.0 ada\n", 1)+
 		strings.Repeat(" ", 4<<20)+"\n")
 	p.Sees("The server reads the file")
 	// The link for the upload is given out, and then the server dies.
 	browsertest.Evaluate[any](p.Page, `{ const open = XMLHttpRequest.prototype.open; XMLHttpRequest.prototype.open = function(method, url) {
-window.uploads = (window.uploads ?? 0) + 1; open.call(this, method, window.uploads === 1 ? url.replace(location.host, "127.0.0.1:9") : url); } }`)
+window.uploads = (window.uploads ?? 0) + 1; open.call(this, method, window.reachable ? url : url.replace(location.host, "127.0.0.1:9")); } }`)
 	p.Press("Title > Submit")
 	p.Sees("It begins again by itself.")
 	v.kill(t)
 	v.start(t)
+	browsertest.Evaluate[any](p.Page, `window.reachable = true`)
 	p.Await(`/^#\/runs\//.test(location.hash)`)
 	if uploads := browsertest.Evaluate[int](p.Page, `window.uploads`); uploads < 2 {
 		t.Errorf("the file was sent %d times", uploads)
@@ -58,12 +49,13 @@ window.uploads = (window.uploads ?? 0) + 1; open.call(this, method, window.uploa
 // TestConsole_SubmitsOnceWhenAnUploadIsStopped stops an upload that does not get through: the submission that is made is shown, with a
 // field for its file, and no form is left that would make a second one. The list of runs follows what is done with its run.
 func TestConsole_SubmitsOnceWhenAnUploadIsStopped(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	owner, ada := s.token(t, "owner"), s.token(t, "ada")
 	task := s.task(t, owner, "Lakes")
 	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"name": "Waters"})
 	s.post(t, ada, task+"/registrations", map[string]any{"team": "Otters"})
-	p := s.signedIn(t, browsertest.Start(t), "ada", strings.TrimPrefix(task, "/v1")+"/submit")
+	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/submit")
 	p.Give("Run on Waters", "run.txt", "1 Q0 lake 1 2.0 ada\n"+strings.Repeat(" ", 4<<20)+"\n")
 	p.Sees("The server reads the file")
 	browsertest.Evaluate[any](p.Page, `{ const open = XMLHttpRequest.prototype.open; XMLHttpRequest.prototype.open = function(method, url) {
@@ -77,7 +69,7 @@ open.call(this, method, url.replace(location.host, "127.0.0.1:9")); } }`)
 	if s.get(t, ada, task+"/submissions", &made); len(made.Data) != 1 {
 		t.Errorf("%d submissions were made", len(made.Data))
 	}
-	browsertest.Evaluate[any](p.Page, `location.hash = "/runs"`)
+	p.Visit("/runs")
 	p.Await(`document.querySelector("main h1")?.textContent === "My runs"`)
 	p.Press("Cancel")
 	p.Press("Delete")
@@ -89,7 +81,8 @@ open.call(this, method, url.replace(location.host, "127.0.0.1:9")); } }`)
 // TestConsole_WaitsForWhatPassesByItself answers requests with 429, with 503 and not at all before it lets them through: the form is sent
 // once, and nobody has to do anything.
 func TestConsole_WaitsForWhatPassesByItself(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	for name, first := range map[string]string{
 		"busy":    `new Response('{"detail":"Too many."}', {status: 429, headers: {"Retry-After": "1"}})`,
 		"down":    `new Response('{"message":"Service Unavailable"}', {status: 503})`,
@@ -97,13 +90,16 @@ func TestConsole_WaitsForWhatPassesByItself(t *testing.T) {
 		"offline": `Promise.reject(new TypeError("Failed to fetch"))`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := s.signedIn(t, browsertest.Start(t), "ada", "/organizers/new")
+			t.Parallel()
+			p := s.signedIn(t, "ada", "/organizers/new")
 			p.Fill("Name", "Lab "+name)
-			browsertest.Evaluate[any](p.Page, `{ const real = fetch; let failed = 0, keys = new Set(); window.keys = keys;
+			browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.failed = 0; window.keys = new Set();
 window.fetch = request => { if (request.method !== "POST") return real(request);
-keys.add(request.headers.get("Idempotency-Key")); return failed++ < 2 ? Promise.resolve(`+first+`) : real(request); } }`)
+keys.add(request.headers.get("Idempotency-Key")); return window.passed ? real(request) : (failed++, Promise.resolve(`+first+`)); } }`)
 			p.Press("Name > Create, and go on to the task")
+			p.Await(`failed > 1`)
 			p.Sees("Trying again in")
+			browsertest.Evaluate[any](p.Page, `window.passed = true`)
 			p.Sees("It starts private")
 			if keys := browsertest.Evaluate[int](p.Page, `window.keys.size`); keys != 1 {
 				t.Errorf("the request was repeated with %d keys", keys)
@@ -115,15 +111,15 @@ keys.add(request.headers.get("Idempotency-Key")); return failed++ < 2 ? Promise.
 // TestConsole_KeepsWhatWasTypedWhenTheTokenEnds has the token refused when a form is sent: the page asks to sign in again, where it is, and
 // then the form is sent as it was.
 func TestConsole_KeepsWhatWasTypedWhenTheTokenEnds(t *testing.T) {
-	s := start(t, "-demo=false")
-	p := s.signedIn(t, browsertest.Start(t), "ada", "/organizers/new")
+	t.Parallel()
+	s := useShared(t)
+	p := s.signedIn(t, "ada", "/organizers/new")
 	p.Fill("Name", "Lake Lab")
 	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.fetch = request => { window.fetch = real;
 const next = new Request(request); next.headers.set("Authorization", "Bearer of-nobody"); return real(next); } }`)
 	p.Press("Name > Create, and go on to the task")
 	p.Sees("Your session has ended.")
-	p.Fill("User", "ada")
-	p.Press("signs in any name > Sign in")
+	p.signIn("ada")
 	p.Sees("It starts private")
 	var mine struct {
 		Memberships []struct{ OrganizerName string }
@@ -135,8 +131,9 @@ const next = new Request(request); next.headers.set("Authorization", "Bearer of-
 
 // TestConsole_KeepsADraftWhenItsTabIsLoadedAgain types into a form, and finds it as it was.
 func TestConsole_KeepsADraftWhenItsTabIsLoadedAgain(t *testing.T) {
-	s := start(t, "-demo=false")
-	p := s.signedIn(t, browsertest.Start(t), "ada", "/organizers/new")
+	t.Parallel()
+	s := useShared(t)
+	p := s.signedIn(t, "ada", "/organizers/new")
 	p.Fill("Name", "Lake Lab")
 	p.Await(`Object.keys(sessionStorage).some(key => key.startsWith("draft "))`)
 	browsertest.Evaluate[any](p.Page, `location.reload()`)
@@ -146,8 +143,9 @@ func TestConsole_KeepsADraftWhenItsTabIsLoadedAgain(t *testing.T) {
 // TestConsole_GoesOnWithoutRoomForADraft has the browser refuse a draft, as it does of more than some megabytes: the form is sent all the
 // same.
 func TestConsole_GoesOnWithoutRoomForADraft(t *testing.T) {
-	s := start(t, "-demo=false")
-	p := s.signedIn(t, browsertest.Start(t), "ada", "/organizers/new")
+	t.Parallel()
+	s := useShared(t)
+	p := s.signedIn(t, "ada", "/organizers/new")
 	p.Sees("New organizer")
 	browsertest.Evaluate[any](p.Page, `Storage.prototype.setItem = () => { throw new DOMException("It is full.", "QuotaExceededError"); }`)
 	p.Fill("Name", "Lake Lab")
@@ -158,10 +156,11 @@ func TestConsole_GoesOnWithoutRoomForADraft(t *testing.T) {
 // TestConsole_ShowsConflictsOfTwoEditors changes a task in another way while its form is open: what does not conflict is merged, what does
 // is shown beside the field.
 func TestConsole_ShowsConflictsOfTwoEditors(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	ada := s.token(t, "ada")
 	task := s.task(t, ada, "Lakes")
-	p := s.signedIn(t, browsertest.Start(t), "ada", strings.TrimPrefix(task, "/v1")+"/edit")
+	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/edit")
 	p.Fill("Website", "https://mine.example")
 	s.call(t, ada, http.MethodPatch, task, map[string]any{"website": "https://theirs.example", "description": "Theirs."}, nil)
 	p.Press("Save: About the task")
@@ -178,30 +177,38 @@ func TestConsole_ShowsConflictsOfTwoEditors(t *testing.T) {
 
 // TestConsole_ShowsWhatCameFirst has the task of a screen come after the team that is shown within it.
 func TestConsole_ShowsWhatCameFirst(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	task := s.task(t, s.token(t, "owner"), "Lakes")
 	s.call(t, s.token(t, "owner"), http.MethodPatch, task, map[string]any{"visibility": "public"}, nil)
 	team := s.post(t, s.token(t, "ada"), task+"/registrations", map[string]any{"team": "Otters"})
-	p := s.signedIn(t, browsertest.Start(t), "owner", "/me")
-	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.fetch = async request => { const answer = await real(request);
-if (request.url.endsWith("`+task+`")) await new Promise(done => setTimeout(done, 1000)); return answer; } }
-location.hash = "`+strings.TrimPrefix(team, "/v1")+`"`)
+	p := s.signedIn(t, "owner", "/me")
+	browsertest.Evaluate[any](p.Page, `{ const real = fetch; const came = new Promise(done => window.came = done);
+window.fetch = async request => { const answer = await real(request);
+if (request.url.endsWith("`+task+`")) { await came; await new Promise(later => setTimeout(later)); }
+if (request.url.endsWith("`+team+`")) window.came(); return answer; } }`)
+	p.Visit(strings.TrimPrefix(team, "/v1"))
 	p.Sees("Otters")
 }
 
 // TestConsole_WorksOnASlowNetwork takes part over a network that is slow, presses once, and makes one team.
 func TestConsole_WorksOnASlowNetwork(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := start(t, "-demo=false") // whose first screen lists no other task
 	olga := s.token(t, "olga")
 	task := s.task(t, olga, "Lakes")
-	p := s.signedIn(t, browsertest.Start(t), "ada", "/")
+	p := s.signedIn(t, "ada", "/")
 	p.Slow()
 	p.Press("Lakes")
 	p.Press("Lakes > Take part")
 	p.Fill("Name of your team", "Otters")
+	browsertest.Evaluate[any](p.Page, `new MutationObserver(() => window.working ||= document.body.innerText.includes("Working …"))
+.observe(document.body, {subtree: true, childList: true, characterData: true, attributes: true})`)
 	p.Press("Name of your team > Take part")
-	p.Sees("Working …")
 	p.Sees("Your team takes part.")
+	if !browsertest.Evaluate[bool](p.Page, `window.working === true`) {
+		t.Error("the form does not say that it is working")
+	}
 	if teams := allOf[struct{ Team string }](t, s, olga, task+"/registrations"); len(teams) != 1 {
 		t.Errorf("there are %d teams", len(teams))
 	}
@@ -210,12 +217,13 @@ func TestConsole_WorksOnASlowNetwork(t *testing.T) {
 
 // TestConsole_OutlivesAScreenThatBreaks answers a screen with what it cannot show: the frame stays, and leads to the other screens.
 func TestConsole_OutlivesAScreenThatBreaks(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	task := s.task(t, s.token(t, "olga"), "Lakes")
-	p := s.signedIn(t, browsertest.Start(t), "ada", "/runs")
+	p := s.signedIn(t, "ada", "/runs")
 	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.fetch = async request => { const answer = await real(request);
-return /v1.tasks.[^/]+$/.test(request.url) ? Response.json({...await answer.json(), registration: {closesAt: "soon"}}) : answer; } }
-location.hash = "`+strings.TrimPrefix(task, "/v1")+`"`)
+return /v1.tasks.[^/]+$/.test(request.url) ? Response.json({...await answer.json(), registration: {closesAt: "soon"}}) : answer; } }`)
+	p.Visit(strings.TrimPrefix(task, "/v1"))
 	p.Sees("This page cannot be shown")
 	p.Press("Tasks")
 	p.Sees("Search by name")
@@ -223,10 +231,12 @@ location.hash = "`+strings.TrimPrefix(task, "/v1")+`"`)
 
 // TestConsole_SaysThatAnAnswerIsNone answers a list with a page, as networks do that want a login of their own first.
 func TestConsole_SaysThatAnAnswerIsNone(t *testing.T) {
-	s := start(t, "-demo=false")
-	p := s.signedIn(t, browsertest.Start(t), "ada", "/runs")
+	t.Parallel()
+	s := start(t, "-demo=false") // which has no task
+	p := s.signedIn(t, "ada", "/runs")
 	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.fetch = request => request.url.includes("/v1/tasks?")
-? Promise.resolve(new Response("<html>Log in</html>")) : real(request); window.again = () => { window.fetch = real; } } location.hash = "#/"`)
+? Promise.resolve(new Response("<html>Log in</html>")) : real(request); window.again = () => { window.fetch = real; } }`)
+	p.Visit("#/")
 	p.Sees("is not valid JSON")
 	browsertest.Evaluate[any](p.Page, `window.again()`)
 	p.Press("Try again")
@@ -235,30 +245,35 @@ func TestConsole_SaysThatAnAnswerIsNone(t *testing.T) {
 
 // TestConsole_SaysThatUndoingFailed has an undo fail after its line would have gone by itself.
 func TestConsole_SaysThatUndoingFailed(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	owner := s.token(t, "owner")
 	task := s.task(t, owner, "Lakes")
-	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(task, "/v1")+"/webhooks")
+	p := s.signedIn(t, "owner", strings.TrimPrefix(task, "/v1")+"/webhooks")
 	p.Fill("Address", "https://assay.example/hook")
 	p.Press("Make a webhook")
 	p.Sees("All events")
-	browsertest.Evaluate[any](p.Page, `{ const later = setTimeout; window.setTimeout = (f, ms) => later(f, ms === 20_000 ? 2000 : ms); }`)
+	browsertest.Evaluate[any](p.Page,
+		`{ const later = setTimeout; window.setTimeout = (f, ms) => ms === 20_000 ? (window.expire = f, 0) : later(f, ms); }`)
 	p.Press("Switch off")
 	p.Sees("Switched off.")
 	browsertest.Evaluate[any](p.Page, `{ const real = fetch; window.fetch = request => request.method !== "PATCH" ? real(request) :
-new Promise(done => setTimeout(() => done(Response.json({detail: "This is refused."}, {status: 403})), 3000)); }`)
+new Promise(done => window.refuse = () => done(Response.json({detail: "This is refused."}, {status: 403}))); }`)
 	p.Press("Undo")
+	p.Await(`window.refuse !== undefined`)
+	browsertest.Evaluate[any](p.Page, `window.expire(); setTimeout(window.refuse)`)
 	p.Sees("It could not be undone: This is refused.")
 }
 
 // TestConsole_StopsAnUploadBeforeItsLinkIsThere stops an upload while its link is asked for: nothing is sent.
 func TestConsole_StopsAnUploadBeforeItsLinkIsThere(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	owner, ada := s.token(t, "owner"), s.token(t, "ada")
 	task := s.task(t, owner, "Lakes")
 	s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"name": "Waters"})
 	s.post(t, ada, task+"/registrations", map[string]any{"team": "Otters"})
-	p := s.signedIn(t, browsertest.Start(t), "ada", strings.TrimPrefix(task, "/v1")+"/submit")
+	p := s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/submit")
 	p.Give("Run on Waters", "run.txt", "1 Q0 lake 1 2.0 ada\n"+strings.Repeat(" ", 4<<20)+"\n")
 	p.Sees("The server reads the file")
 	browsertest.Evaluate[any](p.Page, `{ const open = XMLHttpRequest.prototype.open; window.uploads = 0; XMLHttpRequest.prototype.open =

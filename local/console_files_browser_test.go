@@ -12,7 +12,8 @@ import (
 
 // TestConsole_MakesFilesOfRuns fuses two runs and converts one, and reads what the browser saves.
 func TestConsole_MakesFilesOfRuns(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	owner := s.token(t, "owner")
 	task := s.task(t, owner, "Lakes")
 	dataset := s.dataset(t, owner, task, "1 0 lake 1\n", nil)
@@ -23,7 +24,7 @@ func TestConsole_MakesFilesOfRuns(t *testing.T) {
 			map[string]any{"datasetId": dataset, "name": "run.txt", "content": []byte(content)}}}, &made)
 		runs = append(runs, made.RunIDs...)
 	}
-	p := s.signedIn(t, browsertest.Start(t), "owner", "/compare?runs="+strings.Join(runs, ","))
+	p := s.signedIn(t, "owner", "/compare?runs="+strings.Join(runs, ","))
 	saved := func(button string) string {
 		t.Helper()
 		browsertest.Evaluate[any](p.Page, `{ delete window.saved; const create = window.create ??= URL.createObjectURL;
@@ -37,7 +38,7 @@ URL.createObjectURL = blob => { blob.text().then(text => window.saved = text); r
 	if got := saved("Download the fused run"); !strings.HasPrefix(got, "1 Q0 lake 1 2") || !strings.Contains(got, "1 Q0 sea 2 1") {
 		t.Errorf("the fused run is %q", got)
 	}
-	browsertest.Evaluate[any](p.Page, `location.hash = "/runs/`+runs[0]+`"`)
+	p.Visit("/runs/" + runs[0])
 	p.Sees("Download as JSON Lines")
 	if got := saved("Download as JSON Lines"); !strings.HasPrefix(got, `{"topic":"1","docid":"lake"`) {
 		t.Errorf("the converted run is %q", got)
@@ -47,11 +48,12 @@ URL.createObjectURL = blob => { blob.text().then(text => window.saved = text); r
 // TestConsole_ChecksPackedFiles chooses runs that are packed with gzip: a good one, and one with a fault, of which the line is shown. What
 // was said of another file, or of none, goes.
 func TestConsole_ChecksPackedFiles(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	owner := s.token(t, "owner")
 	task := s.task(t, owner, "Lakes")
 	s.dataset(t, owner, task, "1 0 lake 1\n", nil)
-	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(task, "/v1")+"/submit?baseline=1")
+	p := s.signedIn(t, "owner", strings.TrimPrefix(task, "/v1")+"/submit?baseline=1")
 	p.Sees("A line of it looks like topic1 Q0 document7 1 14.89 my-run")
 	p.Press("Submit")
 	p.Sees("Choose a file for at least one dataset.")
@@ -78,7 +80,8 @@ field.dispatchEvent(new Event("change", {bubbles: true})); })`)
 // TestConsole_ComparesLabels tests whether runs of labels differ, leaves out a run that the reader cannot see, and shows
 // the organizer what one of them predicted for each label.
 func TestConsole_ComparesLabels(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	owner := s.token(t, "owner")
 	task := s.task(t, owner, "Lakes")
 	dataset := s.dataset(t, owner, task, `{"id":"1","label":"a"}`+"\n"+`{"id":"2","label":"b"}`+"\n", map[string]any{
@@ -94,7 +97,7 @@ func TestConsole_ComparesLabels(t *testing.T) {
 			map[string]any{"type": "upload", "baseline": true, "files": []any{file}}, &made)
 		runs = append(runs, made.RunIDs...)
 	}
-	p := s.signedIn(t, browsertest.Start(t), "owner", "/compare?runs="+strings.Join(runs, ","))
+	p := s.signedIn(t, "owner", "/compare?runs="+strings.Join(runs, ","))
 	p.Sees("Accuracy 0.5000 1.0000")
 	p.Sees("You cannot see its scores.")
 	p.Sees("The two runs cannot be distinguished")
@@ -105,7 +108,7 @@ func TestConsole_ComparesLabels(t *testing.T) {
 	}
 
 	p.Forget()
-	browsertest.Evaluate[any](p.Page, `location.hash = "#/runs/`+runs[1]+`"`)
+	p.Visit("#/runs/" + runs[1])
 	p.Sees("True label Precision Recall F1 Examples as a as b a 0.5000 1.0000 0.6667 1 1 0 b 0.0000 0.0000 0.0000 1 1 0")
 	p.Await(`document.querySelector("main img")?.naturalWidth > 300`)
 	p.Check(s.url+"/", "blob:")

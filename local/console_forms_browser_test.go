@@ -11,8 +11,9 @@ import (
 
 // TestConsole_MarksFaultsAtTheirFields has a window close before it opens: the fault stands at its field, in words for people alone.
 func TestConsole_MarksFaultsAtTheirFields(t *testing.T) {
-	s := start(t, "-demo=false")
-	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(s.task(t, s.token(t, "owner"), "Lakes"), "/v1")+"/edit")
+	t.Parallel()
+	s := useShared(t)
+	p := s.signedIn(t, "owner", strings.TrimPrefix(s.task(t, s.token(t, "owner"), "Lakes"), "/v1")+"/edit")
 	p.Sees("Submissions open")
 	p.Fill("Submissions open", "2050-01-02T10:00")
 	p.Fill("Submissions close", "2050-01-01T10:00")
@@ -31,10 +32,11 @@ func TestConsole_MarksFaultsAtTheirFields(t *testing.T) {
 
 // TestConsole_CompletesAddresses enters an address of the web as people write it.
 func TestConsole_CompletesAddresses(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	owner := s.token(t, "owner")
 	organizer := s.post(t, owner, "/v1/organizers", map[string]any{"name": "Lake Lab"})
-	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(organizer, "/v1"))
+	p := s.signedIn(t, "owner", strings.TrimPrefix(organizer, "/v1"))
 	p.Fill("Website", "lakes.example/lab")
 	p.Press("Save")
 	p.Sees("Saved.")
@@ -46,11 +48,12 @@ func TestConsole_CompletesAddresses(t *testing.T) {
 
 // TestConsole_CancelsWhatAPreviewShows sees what saving would do, and cancels: what was entered is still there, and nothing is saved.
 func TestConsole_CancelsWhatAPreviewShows(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	owner := s.token(t, "owner")
 	task := s.task(t, owner, "Lakes")
 	s.post(t, s.token(t, "ada"), task+"/registrations", map[string]any{"team": "Otters"})
-	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(task, "/v1")+"/edit")
+	p := s.signedIn(t, "owner", strings.TrimPrefix(task, "/v1")+"/edit")
 	p.Fill("Text of the terms", "Be kind.")
 	p.Press("Save: Terms")
 	p.Sees("What this will do")

@@ -13,7 +13,8 @@ import (
 // TestConsole_AsksBeforeWhatHasNoWayBack has a member leave a team: the screen asks first, cancelling changes nothing, and pressing the
 // button twice is no answer.
 func TestConsole_AsksBeforeWhatHasNoWayBack(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	owner, ada, bob := s.token(t, "owner"), s.token(t, "ada"), s.token(t, "bob")
 	task := s.task(t, owner, "Lakes")
 	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public"}, nil)
@@ -26,7 +27,7 @@ func TestConsole_AsksBeforeWhatHasNoWayBack(t *testing.T) {
 		s.get(t, owner, team, &r)
 		return len(r.Members)
 	}
-	p := s.signedIn(t, browsertest.Start(t), "bob", strings.TrimPrefix(task, "/v1")+"/team")
+	p := s.signedIn(t, "bob", strings.TrimPrefix(task, "/v1")+"/team")
 	p.Press("Leave the team")
 	p.Sees("The way back is another invitation.")
 	p.Check(s.url + "/")
@@ -45,7 +46,8 @@ func TestConsole_AsksBeforeWhatHasNoWayBack(t *testing.T) {
 // TestConsole_LeadsOrganizersToTheirTasks lists the tasks that somebody organizes, with their states, and says on their screens, and on
 // that of a review, that they belong to organizing.
 func TestConsole_LeadsOrganizersToTheirTasks(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	p, task := s.desk(t, 1)
 	s.call(t, s.token(t, "owner"), http.MethodPatch, "/v1"+task,
 		map[string]any{"visibility": "public", "submissions": map[string]any{"closesAt": "2020-01-01T00:00:00Z"}}, nil)
@@ -56,7 +58,7 @@ func TestConsole_LeadsOrganizersToTheirTasks(t *testing.T) {
 	p.Press("Edit Lakes")
 	p.Sees("What is left")
 	p.Await(organizing)
-	browsertest.Evaluate[any](p.Page, `location.hash = "`+task+`/desk"`)
+	p.Visit(task + "/desk")
 	p.Press("Review Entry 0")
 	p.Sees("Not reviewed yet.")
 	p.Await(organizing)
@@ -67,11 +69,12 @@ func TestConsole_LeadsOrganizersToTheirTasks(t *testing.T) {
 // TestConsole_SaysWhatIsMissingBeforePublishing publishes a task that has nothing and a text that is not saved: both are named, and
 // publishing can be cancelled.
 func TestConsole_SaysWhatIsMissingBeforePublishing(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	owner := s.token(t, "owner")
 	task := s.task(t, owner, "Lakes")
 	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "private"}, nil)
-	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(task, "/v1")+"/edit")
+	p := s.signedIn(t, "owner", strings.TrimPrefix(task, "/v1")+"/edit")
 	p.Press("Write terms")
 	p.Await(`document.activeElement.textContent === "Terms"`)
 	p.Fill("Text of the terms", "Keep the lakes clean.")
@@ -91,7 +94,8 @@ func TestConsole_SaysWhatIsMissingBeforePublishing(t *testing.T) {
 
 // TestConsole_GrantsNoEmptyException asks for what an exception grants before it is sent, and tells runs of one title apart.
 func TestConsole_GrantsNoEmptyException(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	owner, ada := s.token(t, "owner"), s.token(t, "ada")
 	task := s.task(t, owner, "Lakes")
 	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public"}, nil)
@@ -101,7 +105,7 @@ func TestConsole_GrantsNoEmptyException(t *testing.T) {
 		file["datasetId"] = s.dataset(t, owner, task, "1 0 lake 1\n", map[string]any{"name": name, "split": "test"})
 		s.post(t, ada, task+"/submissions", map[string]any{"type": "upload", "title": "First", "files": []any{file}})
 	}
-	p := s.signedIn(t, browsertest.Start(t), "owner", strings.TrimPrefix(team, "/v1"))
+	p := s.signedIn(t, "owner", strings.TrimPrefix(team, "/v1"))
 	p.Fill("Reason", "Ill")
 	p.Press("Grant")
 	p.Sees("Choose what the team gets: a later close, more runs, or a run that does not count.")
@@ -109,16 +113,17 @@ func TestConsole_GrantsNoEmptyException(t *testing.T) {
 	p.Fill("More runs in all", "2")
 	p.Press("Grant")
 	p.Sees("2 runs more in all.")
-	browsertest.Evaluate[any](p.Page, `location.hash = "/desk"`)
+	p.Visit("/desk")
 	p.Sees("Lakes, Ponds,")
 	p.Sees("Lakes, Waters,")
 }
 
 // TestConsole_TakesTheFormatOfTheFile gives a CSV file for labels, and forgets what was wrong with a file that was given before.
 func TestConsole_TakesTheFormatOfTheFile(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	task := strings.TrimPrefix(s.task(t, s.token(t, "owner"), "Lakes"), "/v1")
-	p := s.signedIn(t, browsertest.Start(t), "owner", task+"/datasets/new")
+	p := s.signedIn(t, "owner", task+"/datasets/new")
 	p.Fill("What participants submit", "classification")
 	p.Give("File of the ground truth", "truth.jsonl", "1,salt\n")
 	p.Sees("or choose another format of runs above")
@@ -132,15 +137,16 @@ func TestConsole_TakesTheFormatOfTheFile(t *testing.T) {
 
 // TestConsole_RestoresFromTheTrash deletes a task and restores it from the trash, which leads back to it.
 func TestConsole_RestoresFromTheTrash(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	owner := s.token(t, "owner")
 	task := s.task(t, owner, "Lakes")
 	s.call(t, owner, http.MethodDelete, task, nil, nil)
-	p := s.signedIn(t, browsertest.Start(t), "owner", "/trash")
+	p := s.signedIn(t, "owner", "/trash")
 	p.Press("Restore Lakes")
 	p.Sees("Lakes is restored.")
 	p.Sees("What is left")
-	browsertest.Evaluate[any](p.Page, `location.hash = "`+strings.TrimPrefix(task, "/v1")+`/desk"`)
+	p.Visit(strings.TrimPrefix(task, "/v1") + "/desk")
 	p.Press("Trash")
 	p.Sees("Nothing is here.")
 	p.Press("Back to the task")
@@ -149,15 +155,16 @@ func TestConsole_RestoresFromTheTrash(t *testing.T) {
 
 // TestConsole_OffersNothingToRejectedTeams shows a team that was rejected, which can change nothing any more.
 func TestConsole_OffersNothingToRejectedTeams(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	owner := s.token(t, "owner")
 	task := s.task(t, owner, "Lakes")
 	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public", "registration": map[string]any{"mode": "approval"}}, nil)
 	s.post(t, s.token(t, "ada"), task+"/registrations", map[string]any{"team": "Otters"})
-	p := s.signedIn(t, browsertest.Start(t), "owner", "/desk")
+	p := s.signedIn(t, "owner", "/desk")
 	p.Press("Reject Otters")
 	p.Sees("Otters rejected.")
-	p = s.signedIn(t, browsertest.Start(t), "ada", strings.TrimPrefix(task, "/v1")+"/team")
+	p = s.signedIn(t, "ada", strings.TrimPrefix(task, "/v1")+"/team")
 	p.Sees("The organizers rejected your team")
 	if offers := browsertest.Evaluate[int](p.Page, `document.querySelectorAll("main button, main form, main details").length`); offers != 0 {
 		t.Errorf("%d controls are offered", offers)
@@ -166,8 +173,9 @@ func TestConsole_OffersNothingToRejectedTeams(t *testing.T) {
 
 // TestConsole_DeletesAnAccount asks for a word, and signs out once the account is deleted.
 func TestConsole_DeletesAnAccount(t *testing.T) {
-	s := start(t, "-demo=false")
-	p := s.signedIn(t, browsertest.Start(t), "ada", "/me")
+	t.Parallel()
+	s := useShared(t)
+	p := s.signedIn(t, "ada", "/me")
 	p.Press("Delete my account")
 	p.Fill("Type DELETE to go on", "yes")
 	p.Press("Type DELETE to go on > Delete my account")
@@ -179,8 +187,9 @@ func TestConsole_DeletesAnAccount(t *testing.T) {
 
 // TestConsole_SaysThatBlindedRunsStayBlinded publishes a blinded run.
 func TestConsole_SaysThatBlindedRunsStayBlinded(t *testing.T) {
-	p, task := start(t, "-demo=false").desk(t, 1)
-	browsertest.Evaluate[any](p.Page, `location.hash = "`+task+`/desk"`)
+	t.Parallel()
+	p, task := useShared(t).desk(t, 1)
+	p.Visit(task + "/desk")
 	p.Press("Review Entry 0")
 	p.Sees("nobody but the organizers sees its scores, published or not")
 	p.Fill("Blinded", "false")
@@ -189,8 +198,9 @@ func TestConsole_SaysThatBlindedRunsStayBlinded(t *testing.T) {
 
 // TestConsole_NamesFieldsByTheirLabels reviews a run in a way that contradicts itself: the fault names the other field as the screen does.
 func TestConsole_NamesFieldsByTheirLabels(t *testing.T) {
-	p, task := start(t, "-demo=false").desk(t, 1)
-	browsertest.Evaluate[any](p.Page, `location.hash = "`+task+`/desk"`)
+	t.Parallel()
+	p, task := useShared(t).desk(t, 1)
+	p.Visit(task + "/desk")
 	p.Press("Review Entry 0")
 	p.Fill("No errors", "true")
 	p.Fill("Output is missing", "true")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"assay/shared/webpage/browsertest"
 )
@@ -17,7 +18,8 @@ import (
 // TestConsole_PollsByConditionalRequests watches a run that nothing happens to: each further request names the state that is there, and is
 // answered without one.
 func TestConsole_PollsByConditionalRequests(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	owner := s.token(t, "owner")
 	task := s.task(t, owner, "Lakes")
 	dataset := s.dataset(t, owner, task, "1 0 lake 1\n", nil)
@@ -46,11 +48,12 @@ func TestConsole_PollsByConditionalRequests(t *testing.T) {
 	}}
 	front := httptest.NewServer(proxy)
 	t.Cleanup(front.Close)
-	p := browsertest.Start(t).Open(t, front.URL+"/console#/sign-in", browsertest.Views[2])
-	browsertest.Evaluate[any](p, `sessionStorage.setItem("session", '{"token":"`+owner+`"}');
-location.hash = "`+strings.TrimPrefix(run, "/v1")+`"; location.reload()`)
+	p := &consolePage{browsertest.Open(t, front.URL+"/console#/sign-in", browsertest.DeskLight), s, t}
+	p.adopt(owner, strings.TrimPrefix(run, "/v1"))
 	p.Sees("queued")
-	browsertest.Evaluate[any](p, `new Promise(done => setTimeout(done, 5000))`)
+	for deadline := time.Now().Add(time.Minute); same.Load() < 2 && time.Now().Before(deadline); {
+		time.Sleep(50 * time.Millisecond)
+	}
 	if same.Load() < 2 || whole.Load() > 1 {
 		t.Errorf("the run was sent %d times, and was not sent again %d times", whole.Load(), same.Load())
 	}

@@ -68,7 +68,8 @@ func (s *testServer) hostileScreens(t *testing.T) map[string][]string {
 // TestConsole_ShowsHostileTextsAsTexts looks at every screen in every view, with names and texts that try to be more, and holds it to what
 // axe finds, to its width, and to the words that screens end up with when something is missing.
 func TestConsole_ShowsHostileTextsAsTexts(t *testing.T) {
-	s, browser := start(t, "-demo=false"), browsertest.Start(t)
+	t.Parallel()
+	s := start(t, "-demo=false") // whose lists have these texts only
 	screens := s.hostileScreens(t)
 	source, err := os.ReadFile("../functions/console/src/route.tsx")
 	if err != nil {
@@ -81,43 +82,50 @@ func TestConsole_ShowsHostileTextsAsTexts(t *testing.T) {
 		}
 	}
 	for user, hashes := range screens {
-		for _, v := range append(browsertest.Views, browsertest.View{Width: 1920}) {
-			p := s.open(t, browser, "/console#/sign-in", v)
-			if user != "" {
-				token := s.token(t, user)
-				if user == "root" {
-					token = s.token(t, user, "admins")
+		for _, v := range browsertest.Views() {
+			t.Run(user+" "+v.String(), func(t *testing.T) {
+				t.Parallel()
+				p := s.open(t, "/console#/sign-in", v)
+				if user != "" {
+					var groups []string
+					if user == "root" {
+						groups = []string{"admins"}
+					}
+					p.adopt(s.token(t, user, groups...), "/me")
+					p.Sees("Sign out")
 				}
-				browsertest.Evaluate[any](p.Page, `sessionStorage.setItem("session", '{"token":"`+token+`"}'); location.reload()`)
-				p.Sees("Sign out")
-			}
-			for _, hash := range hashes {
-				t.Run(user+" "+v.String()+" "+hash, func(t *testing.T) {
-					browsertest.Evaluate[any](p.Page, `location.hash = "/nothing"`)
-					p.Sees("There is nothing here")
-					browsertest.Evaluate[any](p.Page, `location.hash = "`+hash+`"`)
-					p.Await(`!/^There is nothing/.test(document.querySelector("main h1")?.textContent ?? "There is nothing") &&
+				for _, hash := range hashes {
+					p.checkHostile(hash)
+				}
+			})
+		}
+	}
+}
+
+// checkHostile looks at a screen with hostile texts.
+func (p *consolePage) checkHostile(hash string) {
+	p.t.Helper()
+	p.t.Logf("%s:", hash) // what follows in the log is about this screen
+	p.Visit("/nothing")
+	p.Sees("There is nothing here")
+	p.Visit(hash)
+	p.Await(`!/^There is nothing/.test(document.querySelector("main h1")?.textContent ?? "There is nothing") &&
 document.querySelector("main [aria-busy=true]") === null`)
-					p.Check(s.url+"/", "blob:")
-					if found := browsertest.Evaluate[string](p.Page, `"intruded" in window ? "a script ran" :
+	p.Check(p.url+"/", "blob:")
+	if found := browsertest.Evaluate[string](p.Page, `"intruded" in window ? "a script ran" :
 document.querySelector("[onerror], main img:not(.picture > img[src^='blob:']), main script, " +
 "a[href^='javascript:'], a[href^='data:']")?.outerHTML ??
 /undefined|\[object|NaN/.exec(document.querySelector("main").innerText)?.[0] ?? ""`); found != "" {
-						t.Errorf("the screen has %s", found)
-					}
-				})
-			}
-			browsertest.Evaluate[any](p.Page, `sessionStorage.clear()`)
-			p.Close()
-		}
+		p.t.Errorf("the screen has %s", found)
 	}
 }
 
 // TestConsole_PolicyBlocksWhatIsInjected does in the page what an injection would: no script runs, no text becomes markup, nothing is sent
 // elsewhere.
 func TestConsole_PolicyBlocksWhatIsInjected(t *testing.T) {
-	s := start(t, "-demo=false")
-	p := s.open(t, browsertest.Start(t), "/console", browsertest.Views[2])
+	t.Parallel()
+	s := useShared(t)
+	p := s.open(t, "/console", browsertest.DeskLight)
 	p.Sees("Tasks")
 	for name, script := range map[string]string{
 		"markup":          `document.body.innerHTML = "<img src=x onerror='window.intruded = 1'>"`,
@@ -131,9 +139,9 @@ func TestConsole_PolicyBlocksWhatIsInjected(t *testing.T) {
 	} {
 		got := browsertest.Evaluate[string](p.Page, `(async () => {
 const blocked = new Promise(done => addEventListener("securitypolicyviolation", e => done(e.effectiveDirective), { once: true }));
-await new Promise(later => setTimeout(later, 20)); // by then the debugger no longer lets eval pass
+await new Promise(later => setTimeout(later)); // by then the debugger no longer lets eval pass
 try { `+script+` } catch (error) { if (error.name === "TypeError" || error.name === "EvalError") { return "thrown"; } }
-return Promise.race([blocked, new Promise(done => setTimeout(() => done("nothing"), 2000))]); })()`)
+return Promise.race([blocked, new Promise(done => setTimeout(() => done("nothing"), 30_000))]); })()`)
 		if got == "nothing" || browsertest.Evaluate[bool](p.Page, `"intruded" in window`) {
 			t.Errorf("%s: the policy does %s", name, got)
 		}
@@ -142,15 +150,16 @@ return Promise.race([blocked, new Promise(done => setTimeout(() => done("nothing
 
 // TestConsole_AnswersEveryAddress opens addresses that lead nowhere, and an invitation in a tab that shows the console already.
 func TestConsole_AnswersEveryAddress(t *testing.T) {
-	s := start(t, "-demo=false")
-	p := s.open(t, browsertest.Start(t), "/console", browsertest.Views[2])
+	t.Parallel()
+	s := start(t, "-demo=false") // which has no task
+	p := s.open(t, "/console", browsertest.DeskLight)
 	p.Await(`document.querySelector("h1")?.textContent === "Tasks"`)
 	for hash, seen := range map[string]string{
 		"/tasks/%E0": "Try again", "/tasks/01JZ3V7Q0D8T5RZ0S6R1W9C4XK": "Try again", "/?show=all": "No task is open now.",
 		"/?show=constructor": "No task is open now.",
 		"assay-invitation_x": "Sign in to see what the invitation is to.",
 	} {
-		browsertest.Evaluate[any](p.Page, `location.hash = "`+hash+`"`)
+		p.Visit(hash)
 		p.Sees(seen)
 		p.Await(`document.querySelector("main h1") !== null && !location.hash.includes("invitation_")`)
 	}

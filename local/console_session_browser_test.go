@@ -12,46 +12,46 @@ import (
 // TestConsole_KeepsUsersApart has bob sign in where ada is: in another of her tabs, and where her token has expired. What she read and
 // typed goes, and what is sent is bob's.
 func TestConsole_KeepsUsersApart(t *testing.T) {
-	s := start(t, "-demo=false")
+	t.Parallel()
+	s := useShared(t)
 	const asBob = `!document.querySelector("[aria-label=You]")?.textContent.includes("ada") &&
 document.querySelector("[aria-label=You]")?.textContent.includes("bob") && !JSON.stringify(sessionStorage).includes("Lab of Ada")`
-	drafts := func(b *browsertest.Browser) *consolePage {
-		p := s.signedIn(t, b, "ada", "/organizers/new")
+	drafts := func(t *testing.T) *consolePage {
+		t.Helper()
+		p := s.signedIn(t, "ada", "/organizers/new")
 		p.Fill("Name", "Lab of Ada")
 		p.Await(`JSON.stringify(sessionStorage).includes("Lab of Ada")`)
 		return p
 	}
-	signInAsBob := func(p *consolePage) {
-		p.Fill("User", "bob")
-		p.Press("signs in any name > Sign in")
-		p.Await(asBob)
-	}
 	t.Run("in another tab", func(t *testing.T) {
-		b := browsertest.Start(t)
-		p := drafts(b)
-		second := s.open(t, b, "/console#/sign-in?closes=1", browsertest.Views[2])
-		signInAsBob(second)
+		p := drafts(t)
+		second := p.openTab("/console#/sign-in?closes=1", browsertest.DeskLight)
+		second.signIn("bob")
+		second.Await(asBob)
 		p.Await(asBob)
 		if p.token() != second.token() {
 			t.Error("the first tab has another token")
 		}
 	})
 	t.Run("after the token has expired", func(t *testing.T) {
-		p := drafts(browsertest.Start(t))
+		p := drafts(t)
 		browsertest.Evaluate[any](p.Page, `sessionStorage.setItem("session",
 JSON.stringify({...JSON.parse(sessionStorage.getItem("session")), token: "of nobody"})); location.reload()`)
 		p.Sees("Your session has ended.")
-		signInAsBob(p)
+		p.signIn("bob")
+		p.Await(asBob)
 	})
 }
 
 // TestConsole_SignsOutTabsThatShowOtherPages signs out in one tab while another, which was signed in, shows a public page.
 func TestConsole_SignsOutTabsThatShowOtherPages(t *testing.T) {
-	s, b := start(t, "-demo=false"), browsertest.Start(t)
-	p := s.signedIn(t, b, "ada", "/runs")
+	t.Parallel()
+	p := useShared(t).signedIn(t, "ada", "/runs")
 	browsertest.Evaluate[any](p.Page, `location.assign("/")`)
 	p.Sees("Open the console")
-	second := s.signedIn(t, b, "ada", "/runs")
+	second := p.openTab("/console#/sign-in", browsertest.DeskLight)
+	second.signIn("ada")
+	second.Sees("Sign out")
 	second.Press("Sign out")
 	second.Await(`document.querySelector("[aria-label=You]") === null && document.querySelector("h1") !== null`)
 	browsertest.Evaluate[any](p.Page, `history.back()`)
@@ -64,7 +64,8 @@ func TestConsole_SignsOutTabsThatShowOtherPages(t *testing.T) {
 
 // TestConsole_KeepsNoTokenThatWasRefused pastes a token that the server refuses: it is no draft.
 func TestConsole_KeepsNoTokenThatWasRefused(t *testing.T) {
-	p := start(t, "-demo=false").open(t, browsertest.Start(t), "/console#/sign-in", browsertest.Views[2])
+	t.Parallel()
+	p := useShared(t).open(t, "/console#/sign-in", browsertest.DeskLight)
 	p.Press("Use an access token instead")
 	p.Fill("Access token", "of-somebody")
 	p.Press("Use this token")
@@ -77,12 +78,13 @@ func TestConsole_KeepsNoTokenThatWasRefused(t *testing.T) {
 
 // TestConsole_WorksByAnotherNameOfTheServer opens the console at localhost, where links to files have the server's own address.
 func TestConsole_WorksByAnotherNameOfTheServer(t *testing.T) {
-	s := start(t, "-demo=false")
-	p := browsertest.Start(t).Open(t, strings.Replace(s.url, "127.0.0.1", "localhost", 1)+"/console#/sign-in", browsertest.Views[2])
-	p.Fill("User", "ada")
-	p.Press("signs in any name > Sign in")
+	t.Parallel()
+	s := useShared(t)
+	page := browsertest.Open(t, strings.Replace(s.url, "127.0.0.1", "localhost", 1)+"/console#/sign-in", browsertest.DeskLight)
+	p := &consolePage{page, s, t}
+	p.signIn("ada")
 	p.Sees("Sign out")
-	if status := browsertest.Evaluate[int](p, `fetch("`+s.url+`/files/none", { method: "PUT" }).then(a => a.status)`); status < 400 {
+	if status := browsertest.Evaluate[int](page, `fetch("`+s.url+`/files/none", { method: "PUT" }).then(a => a.status)`); status < 400 {
 		t.Errorf("the files answer %d", status)
 	}
 }

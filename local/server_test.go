@@ -22,6 +22,7 @@ type testServer struct {
 	grpc    string // address of gRPC
 	program *program
 	client  *http.Client
+	users   string // what token appends to the names of users
 }
 
 // start serves with the flags over a fresh folder.
@@ -63,6 +64,20 @@ func serveWithoutWarnings(t testing.TB, c settings) *testServer {
 // serve serves with the settings until the test ends.
 func serve(t testing.TB, c settings, logs io.Writer) *testServer {
 	t.Helper()
+	s, end, err := begin(c, logs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// begin serves with the settings until end is called, which returns the error with which the server ended.
+func begin(c settings, logs io.Writer) (s *testServer, end func() error, err error) {
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan *program, 1), make(chan error, 1)
 	go func() { ended <- run(ctx, c, io.Discard, logs, func(p *program) { ready <- p }) }()
@@ -71,9 +86,9 @@ func serve(t testing.TB, c settings, logs io.Writer) *testServer {
 	case p = <-ready:
 	case err := <-ended:
 		stop()
-		t.Fatal(err)
+		return nil, nil, err
 	}
-	s := &testServer{url: p.url, program: p, client: &http.Client{Transport: &http.Transport{
+	s = &testServer{url: p.url, program: p, client: &http.Client{Transport: &http.Transport{
 		// The server is here, also when its URL says otherwise.
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			if p.poller == nil || "http://"+strings.TrimSuffix(addr, ":80") == p.url {
@@ -85,14 +100,11 @@ func serve(t testing.TB, c settings, logs io.Writer) *testServer {
 	if p.grpcListener != nil {
 		s.grpc = p.grpcListener.Addr().String()
 	}
-	t.Cleanup(func() {
+	return s, func() error {
 		s.client.CloseIdleConnections()
 		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	return s
+		return <-ended
+	}, nil
 }
 
 // answer is what came back.
@@ -182,7 +194,7 @@ func (s *testServer) token(t testing.TB, user string, groups ...string) string {
 	var answer struct {
 		Token string `json:"access_token"`
 	}
-	s.call(t, "", http.MethodPost, "/dev/token", map[string]any{"user": user, "groups": groups}, &answer)
+	s.call(t, "", http.MethodPost, "/dev/token", map[string]any{"user": user + s.users, "groups": groups}, &answer)
 	return answer.Token
 }
 

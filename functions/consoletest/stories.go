@@ -28,17 +28,17 @@ type person struct {
 }
 
 func (s Setup) person(t testing.TB, user string, v browsertest.View) *person {
-	p := &person{browsertest.Start(t).Open(t, s.URL+"/console#/sign-in", v), t, s}
+	p := &person{browsertest.Open(t, s.URL+"/console#/sign-in", v), t, s}
 	s.SignIn(p.Page, user)
 	p.Sees("Sign out")
 	p.Forget()
 	return p
 }
 
-// visit opens an address of the console in the same tab, and waits for its heading.
-func (p *person) visit(hash, heading string) {
+// open opens an address of the console in the same tab, and waits for its heading.
+func (p *person) open(hash, heading string) {
 	p.t.Helper()
-	browsertest.Evaluate[any](p.Page, fmt.Sprintf(`location.hash = %q`, hash))
+	p.Visit(hash)
 	p.Await(fmt.Sprintf(`[...document.querySelectorAll("h1")].some(h => h.textContent.includes(%q))`, heading))
 }
 
@@ -72,13 +72,13 @@ func long() string {
 // submits a file that is wrong and others that are right, and marks one as final; the organizer reviews and publishes; everyone
 // looks at the board. It returns the address of the board.
 func FromNothingToABoard(t testing.TB, s Setup) string {
-	olga := s.person(t, "olga", browsertest.Views[2])
+	olga := s.person(t, "olga", browsertest.DeskLight)
 	task := olga.makeTask()
 	olga.submitBaseline(task)
 	olga.publish(task)
 
-	alice := s.person(t, "alice", browsertest.Views[0])
-	alice.visit("/tasks/"+task, "Lake search")
+	alice := s.person(t, "alice", browsertest.PhoneLight)
+	alice.open("/tasks/"+task, "Lake search")
 	alice.look("task-phone")
 	alice.Press("Take part")
 	alice.Fill("Name of your team", "Otters")
@@ -100,7 +100,7 @@ func FromNothingToABoard(t testing.TB, s Setup) string {
 	bob := alice.invite(s, task)
 	bob.submit(task)
 
-	alice.visit("/runs", "My runs")
+	alice.open("/runs", "My runs")
 	alice.Sees("Long lakes")
 	alice.Sees("completed")
 	alice.Press("First lakes > Mark as final")
@@ -109,7 +109,7 @@ func FromNothingToABoard(t testing.TB, s Setup) string {
 
 	olga.review(task)
 
-	bob.visit("/tasks/"+task+"/leaderboard", "Lake search")
+	bob.open("/tasks/"+task+"/leaderboard", "Lake search")
 	bob.Sees("Otters")
 	bob.Press("Final runs")
 	bob.Fill("Compare Otters, First lakes", "true")
@@ -133,7 +133,7 @@ func (p *person) makeTask() string {
 	p.Press("Create, and go on to its dataset")
 	p.Await(`/^#\/tasks\/[0-9A-Z]{26}\//.test(location.hash)`)
 	task := browsertest.Evaluate[string](p.Page, `location.hash.split("/")[2]`)
-	p.visit("/tasks/"+task+"/datasets/new", "Lake search")
+	p.open("/tasks/"+task+"/datasets/new", "Lake search")
 	p.Fill("Name", "Lakes")
 	p.Give("File of the ground truth", "qrels.txt", qrels)
 	p.Give("Files for participants", "topics.tsv", "1\tlake\n2\triver\n3\tpond\n")
@@ -148,7 +148,7 @@ func (p *person) makeTask() string {
 // submitBaseline has a run of the organizer evaluated while nobody else sees the task.
 func (p *person) submitBaseline(task string) {
 	p.t.Helper()
-	p.visit("/tasks/"+task+"/edit", "Lake search")
+	p.open("/tasks/"+task+"/edit", "Lake search")
 	p.Press("Submit a baseline")
 	p.Give("Run on Lakes", "baseline.txt", baseline)
 	p.Sees("The file can be submitted.")
@@ -162,7 +162,7 @@ func (p *person) submitBaseline(task string) {
 // publish lets teams ask to take part, and shows the task to everyone.
 func (p *person) publish(task string) {
 	p.t.Helper()
-	p.visit("/tasks/"+task+"/edit", "Lake search")
+	p.open("/tasks/"+task+"/edit", "Lake search")
 	p.Fill("Who can take part", "approval")
 	p.Press("Save: Registration")
 	p.Await(`!document.body.innerText.includes("Start over")`)
@@ -180,14 +180,14 @@ func (p *person) publish(task string) {
 // invite makes a link, by which another person joins the team.
 func (p *person) invite(s Setup, task string) *person {
 	p.t.Helper()
-	p.visit("/tasks/"+task+"/team", "Lake search")
+	p.open("/tasks/"+task+"/team", "Lake search")
 	p.Sees("Your team takes part.")
 	p.Press("Make a link")
 	p.Sees("It is shown this once")
 	p.look("team-phone")
 	link := browsertest.Evaluate[string](p.Page, `document.querySelector("[aria-label='Invitation link']").textContent`)
 	_, path, _ := strings.Cut(link, "/console#") // an emulated gateway has http, and links to https
-	invited := &person{browsertest.Start(p.t).Open(p.t, s.URL+"/console#"+path, browsertest.Views[3]), p.t, s}
+	invited := &person{browsertest.Open(p.t, s.URL+"/console#"+path, browsertest.DeskDark), p.t, s}
 	invited.Sees("Sign in to see what the invitation is to.")
 	if hash := browsertest.Evaluate[string](invited.Page, `location.hash`); strings.Contains(hash, "assay-invitation") {
 		p.t.Errorf("the address keeps the secret: %s", hash)
@@ -199,7 +199,7 @@ func (p *person) invite(s Setup, task string) *person {
 	invited.Fill("I accept these terms", "true")
 	invited.Press("You are invited to the team > Join")
 	invited.Sees("You have joined.")
-	invited.visit("/tasks/"+task, "Lake search")
+	invited.open("/tasks/"+task, "Lake search")
 	invited.Await(`[...document.querySelectorAll("main a[href]")].some(a => a.textContent === "topics.tsv")`)
 	return invited
 }
@@ -207,7 +207,7 @@ func (p *person) invite(s Setup, task string) *person {
 // submit submits a file that is wrong, which charges nothing, one that is right, and a large one.
 func (p *person) submit(task string) {
 	p.t.Helper()
-	p.visit("/tasks/"+task+"/submit", "Lake search")
+	p.open("/tasks/"+task+"/submit", "Lake search")
 	p.Give("Run on Lakes", "wrong.txt", wrong)
 	p.Sees("Nothing is counted yet.")
 	p.Sees("1 Q0 lake 2 high otters") // the line itself, beside what is wrong with it
@@ -218,7 +218,7 @@ func (p *person) submit(task string) {
 	p.Press("Title > Submit")
 	p.Sees("completed")
 	p.look("run-blinded")
-	p.visit("/tasks/"+task+"/submit", "Lake search")
+	p.open("/tasks/"+task+"/submit", "Lake search")
 	p.Give("Run on Lakes", "long.txt", long())
 	p.Sees("The file can be submitted.")
 	p.Fill("Title", "Long lakes")
@@ -234,7 +234,7 @@ func (p *person) review(task string) {
 	p.Press("Review the run of Otters")
 	p.Sees("Not reviewed yet.")
 	p.look("review")
-	p.visit("/tasks/"+task+"/desk", "Lake search")
+	p.open("/tasks/"+task+"/desk", "Lake search")
 	p.Fill("Select all 3", "true")
 	p.Press("Unblind and publish")
 	p.Sees("3 runs are published.")

@@ -7,9 +7,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
+	"assay/shared/programtest"
 	"assay/shared/record"
 	"assay/shared/webpage/browsertest"
 )
@@ -21,9 +23,10 @@ type toolPage struct {
 	input object
 }
 
+func TestMain(m *testing.M) { os.Exit(programtest.Run(m)) }
+
 // TestPages_InABrowser opens what each tool shows in Chromium, with usual texts and with ones that try to be more than text.
 func TestPages_InABrowser(t *testing.T) {
-	browser := browsertest.Start(t)
 	for name, c := range shownPages(t) {
 		a := c.toolServer.invoke(http.StatusOK, nil, "", c.tool, c.input, "Accept", "text/html")
 		address := a.Header.Get("Content-Location")
@@ -31,9 +34,10 @@ func TestPages_InABrowser(t *testing.T) {
 			t.Errorf("%s has no address", name)
 			continue
 		}
-		for _, v := range browsertest.Views {
+		for _, v := range browsertest.Views() {
 			t.Run(name+"/"+v.String(), func(t *testing.T) {
-				p := browser.Open(t, c.URL+address, v)
+				t.Parallel()
+				p := browsertest.Open(t, c.URL+address, v)
 				p.Check()
 				p.Screenshot(name + "-" + v.String())
 				if browsertest.Evaluate[bool](p, `"intruded" in window || document.querySelector("[onerror], [data-intruder]") !== null`) {

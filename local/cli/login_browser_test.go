@@ -3,9 +3,6 @@
 package main
 
 import (
-	"context"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -13,32 +10,14 @@ import (
 	"time"
 
 	"assay/local/cli/signin"
-	"assay/shared/programtest"
+	"assay/shared/auth/providertest"
 	"assay/shared/webpage/browsertest"
 )
-
-// issuer starts a real issuer, oidc-provider, whose client may return to this machine.
-func issuer(t *testing.T) string {
-	t.Helper()
-	folder, address := t.TempDir(), programtest.FreeAddress(t)
-	if err := os.CopyFS(folder, os.DirFS("../testdata/issuer")); err != nil {
-		t.Fatal(err)
-	}
-	install := exec.CommandContext(t.Context(), "npm", "ci", "--no-audit", "--no-fund")
-	install.Dir = folder
-	if out, err := install.CombinedOutput(); err != nil {
-		t.Fatalf("npm cannot install the issuer: %v\n%s", err, out)
-	}
-	node := exec.Command("node", "issuer.mjs", "http://"+address, "assay", "http://127.0.0.1/console")
-	node.Dir = folder
-	programtest.Serve(t, node, address)
-	return "http://" + address
-}
 
 // await returns what the pattern finds once it is there.
 func (w *watched) await(t *testing.T, pattern string) []string {
 	t.Helper()
-	for range 600 {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		w.mu.Lock()
 		found := regexp.MustCompile(pattern).FindStringSubmatch(w.text.String())
 		w.mu.Unlock()
@@ -54,8 +33,7 @@ func (w *watched) await(t *testing.T, pattern string) []string {
 // TestLogin_AtAnIssuer signs in at a real issuer in a real browser, by a code that comes back to this machine and on another device, and
 // gets the next token by a refresh token.
 func TestLogin_AtAnIssuer(t *testing.T) {
-	at := issuer(t)
-	s := serve(t, "embedded", "-issuer", at, "-client-id", "assay")
+	s := serve(t, "embedded", "-issuer", providertest.Start(t).URL, "-client-id", "assay")
 	for name, way := range map[string]struct {
 		flag, address string
 		lead          func(p *browsertest.Page)
@@ -71,17 +49,10 @@ func TestLogin_AtAnIssuer(t *testing.T) {
 			var out, errs watched
 			of := &program{in: strings.NewReader(""), out: &out, errs: &errs, getenv: func(string) string { return "" }, folder: p.home}
 			ended := make(chan int, 1)
-			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-			defer stop()
-			go func() { ended <- of.run(ctx, []string{"login", s.url, way.flag}) }()
-			page := browsertest.Start(t).Open(t, errs.await(t, way.address)[1], browsertest.Views[0])
+			go func() { ended <- of.run(t.Context(), []string{"login", s.url, way.flag}) }()
+			page := browsertest.Open(t, errs.await(t, way.address)[1], browsertest.PhoneLight)
 			way.lead(page)
-			page.Await(`document.querySelector("[name=login]") !== null`)
-			page.Type("[name=login]", "ada")
-			page.Type("[name=password]", "any")
-			browsertest.Evaluate[any](page, `document.querySelector("form").submit()`)
-			page.Await(`document.querySelector("[name=prompt][value=consent]") !== null`)
-			browsertest.Evaluate[any](page, `document.querySelector("form").submit()`)
+			providertest.SignIn(page, "ada")
 			if code := <-ended; code != done {
 				t.Fatalf("the sign-in exits with %d: %s", code, errs.text.String())
 			}

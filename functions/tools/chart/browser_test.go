@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/api/servertest"
+	"assay/shared/programtest"
 	"assay/shared/webpage"
 	"assay/shared/webpage/browsertest"
 
@@ -45,6 +47,8 @@ func charts() map[string]chart.Chart {
 	return shown
 }
 
+func TestMain(m *testing.M) { os.Exit(programtest.Run(m)) }
+
 // TestCharts_InABrowser shows every chart on a page, with the policy of pages.
 func TestCharts_InABrowser(t *testing.T) {
 	page := webpage.Page{Title: "Charts", Style: chart.Style, Main: templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
@@ -60,10 +64,10 @@ func TestCharts_InABrowser(t *testing.T) {
 	})}
 	server := servertest.New(t, api.Document(api.Spec{ID: "charts", Path: "/charts", May: access.Anyone}, []string{webpage.MediaType},
 		page.Send))
-	browser := browsertest.Start(t)
-	for _, v := range browsertest.Views {
+	for _, v := range browsertest.Views() {
 		t.Run(v.String(), func(t *testing.T) {
-			p := browser.Open(t, server.URL+"/charts", v)
+			t.Parallel()
+			p := browsertest.Open(t, server.URL+"/charts", v)
 			p.Check()
 			p.Screenshot("charts-" + v.String())
 			if browsertest.Evaluate[bool](p, `"intruded" in window || document.querySelector("main img, [onerror]") !== null`) {

@@ -6,6 +6,7 @@ package browsertest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,10 +16,12 @@ import (
 	"testing"
 	"time"
 
+	"assay/shared/nightlytest"
 	"assay/shared/programtest"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -31,8 +34,22 @@ type View struct {
 	Dark  bool
 }
 
-// Views are those in which every page is checked.
-var Views = []View{{390, false}, {390, true}, {1280, false}, {1280, true}}
+// PhoneLight and its like are the usual views.
+var (
+	PhoneLight = View{390, false}
+	PhoneDark  = View{390, true}
+	DeskLight  = View{1280, false}
+	DeskDark   = View{1280, true}
+)
+
+// Views returns the views in which every page is checked. The small form of tests has two views, with both widths and both color schemes:
+// a page that does not fit, or that lacks contrast, fails in one of them. Nightly tests check each width in each scheme, and a wide screen.
+func Views() []View {
+	if nightlytest.Enabled {
+		return []View{PhoneLight, PhoneDark, DeskLight, DeskDark, {1920, false}}
+	}
+	return []View{PhoneLight, DeskDark}
+}
 
 // String names the view, as in the names of tests and screenshots.
 func (v View) String() string { return fmt.Sprintf("%d-%s", v.Width, v.scheme()) }
@@ -44,62 +61,52 @@ func (v View) scheme() string {
 	return "light"
 }
 
-// stepTime is how long anything on a page may take: Chromium shares its machine with other tests.
-const stepTime = 40 * time.Second
+// patience bounds every wait. Waits end by a condition, so only a page that is stuck uses it up. It is long for a page of charts: axe-core
+// needs ten seconds of a processor for it, of which a busy machine gives a part.
+const patience = 3 * time.Minute
 
 // screenshotsVariable is the variable with the folder that screenshots go to; without it none are taken.
 const screenshotsVariable = "ASSAY_SCREENSHOTS"
 
-// Browser is a running Chromium with a profile of its own.
-type Browser struct {
-	ctx context.Context
-	axe string
-}
-
-// Start starts Chromium, which ends with the test.
-func Start(t testing.TB) *Browser {
-	t.Helper()
-	axe, err := os.ReadFile(programtest.Installed(t, "axe-core", "axe.min.js"))
-	if err != nil {
-		t.Fatalf("axe-core is not installed: run `npm ci --prefix infra` (make test-browser does): %v", err)
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.NoSandbox, chromedp.DisableGPU, // as a root user in a container, without a screen
-		chromedp.Flag("disable-component-update", true),
-		chromedp.UserDataDir(t.TempDir()),
-	)
-	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(stop)
-	ctx, closeTab := chromedp.NewContext(ctx)
-	t.Cleanup(closeTab)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("Chromium does not start; install it (Debian: apt-get install chromium): %v", err)
-	}
-	return &Browser{ctx, string(axe)}
-}
-
-// Page is an opened page, and what happened on it.
+// Page is a tab, and what happened on it.
 type Page struct {
-	Close func() // closes its tab before the test ends
-
 	t    testing.TB
 	ctx  context.Context
-	axe  string
-	view View
+	fail context.CancelCauseFunc
 
 	mu       sync.Mutex
 	requests []string
 	errors   []string
 }
 
-// Open opens the address in a tab of its own, which is closed with the test.
-func (b *Browser) Open(t testing.TB, url string, v View) *Page {
+// Open opens the address as somebody who has not been there: with cookies, storage and a cache of its own. The page closes with the test.
+func Open(t testing.TB, url string, v View) *Page {
 	t.Helper()
-	tab, closeTab := chromedp.NewContext(b.ctx)
-	t.Cleanup(closeTab)
-	p := &Page{t: t, ctx: tab, Close: closeTab, axe: b.axe, view: v}
-	if err := chromedp.Listen(tab, p.record); err != nil {
+	browser, err := chromium()
+	if err != nil {
 		t.Fatal(err)
+	}
+	if browser.Err() != nil {
+		t.Fatal("Chromium ended during another test.")
+	}
+	return open(t, browser, url, v, chromedp.WithNewBrowserContext())
+}
+
+// OpenTab opens the address in another tab, which shares cookies and storage with the page. It closes with the page.
+func (p *Page) OpenTab(url string, v View) *Page {
+	p.t.Helper()
+	return open(p.t, p.ctx, url, v)
+}
+
+// open opens the address in a new tab of the parent's browser.
+func open(t testing.TB, parent context.Context, url string, v View, options ...chromedp.ContextOption) *Page {
+	t.Helper()
+	failing, fail := context.WithCancelCause(parent)
+	tab, closeTab := chromedp.NewContext(failing, options...)
+	t.Cleanup(closeTab)
+	p := &Page{t: t, ctx: tab, fail: fail}
+	if err := chromedp.Listen(tab, p.record); err != nil {
+		t.Fatal(p.explain(err))
 	}
 	call(p, chromedp.Steps(
 		chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
@@ -135,17 +142,32 @@ func (p *Page) record(event any) {
 		p.errors = append(p.errors, e.ExceptionDetails.Text)
 	case *runtime.EventConsoleAPICalled:
 		p.errors = append(p.errors, "the page wrote to the console")
+	case *inspector.EventTargetCrashed:
+		p.fail(errors.New("the tab crashed"))
+	}
+}
+
+// explain returns the error of a step, or the crash behind it.
+func (p *Page) explain(err error) error {
+	browser, _ := chromium()
+	switch {
+	case browser.Err() != nil:
+		return fmt.Errorf("the browser ended during the test: %w", err)
+	case p.ctx.Err() != nil:
+		return context.Cause(p.ctx)
+	default:
+		return err
 	}
 }
 
 // call runs an action, which must succeed.
 func call[T any](p *Page, a chromedp.Action[T]) T {
 	p.t.Helper()
-	ctx, stop := context.WithTimeout(p.ctx, stepTime)
+	ctx, stop := context.WithTimeout(p.ctx, patience)
 	defer stop()
 	result, err := chromedp.Run(ctx, a)
 	if err != nil {
-		p.t.Fatal(err)
+		p.t.Fatal(p.explain(err))
 	}
 	return result
 }
@@ -162,6 +184,12 @@ func (p *Page) Type(selector, text string) {
 	call(p, chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
+// A page is asked again whether a condition holds after minPause, and then after pauses that double up to maxPause.
+const (
+	minPause = 10 * time.Millisecond
+	maxPause = 160 * time.Millisecond
+)
+
 // Await waits until a JavaScript expression is true on whichever page the tab then shows.
 func (p *Page) Await(expression string) {
 	p.t.Helper()
@@ -171,18 +199,19 @@ func (p *Page) Await(expression string) {
 // await is Await, and names what it waits for when that does not come.
 func (p *Page) await(expression, name string) {
 	p.t.Helper()
-	ctx, stop := context.WithTimeout(p.ctx, stepTime)
+	ctx, stop := context.WithTimeout(p.ctx, patience)
 	defer stop()
-	for {
+	for pause := minPause; ; pause = min(2*pause, maxPause) {
 		// Between two pages there is none to evaluate it on.
 		if holds, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression)); err == nil && holds {
 			return
 		}
 		select {
+		case <-p.ctx.Done():
+			p.t.Fatalf("while waiting for %s: %v", name, p.explain(p.ctx.Err()))
 		case <-ctx.Done():
-			shown, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`document.body.innerText`))
-			p.t.Fatalf("%s does not come true; the page shows\n%s", name, shown)
-		case <-time.After(20 * time.Millisecond):
+			p.t.Fatalf("%s does not come true; the page shows\n%s", name, Evaluate[string](p, `document.body.innerText`))
+		case <-time.After(pause):
 		}
 	}
 }
@@ -221,11 +250,17 @@ func (p *Page) Forget() {
 	p.requests, p.errors = nil, nil
 }
 
-// checkAccessibility reports what axe-core finds.
+// checkAccessibility reports what axe-core finds. The page keeps axe-core until it is left.
 func (p *Page) checkAccessibility() {
 	p.t.Helper()
-	for _, violation := range Evaluate[[]string](p, p.axe+`;
-axe.run({resultTypes: ["violations"]}).then(found => found.violations
+	if !Evaluate[bool](p, `"axe" in window`) {
+		source, err := os.ReadFile(programtest.Installed(p.t, "axe-core", "axe.min.js"))
+		if err != nil {
+			p.t.Fatalf("axe-core is not installed: run `npm ci --prefix infra` (make test-browser does): %v", err)
+		}
+		Evaluate[any](p, string(source)+"; null")
+	}
+	for _, violation := range Evaluate[[]string](p, `axe.run({resultTypes: ["violations"]}).then(found => found.violations
   .filter(v => v.impact === "serious" || v.impact === "critical")
   .map(v => v.id + ": " + v.help + "\n" + v.nodes.slice(0, 5).map(n => "  " + n.html + "\n  " + n.failureSummary).join("\n")))`) {
 		p.t.Errorf("axe-core finds %s", violation)

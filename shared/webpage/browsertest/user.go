@@ -6,9 +6,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 )
 
@@ -79,6 +81,33 @@ func (p *Page) Slow() {
 		})
 		return err
 	}))
+}
+
+// Visit goes to a fragment of the page, as a link within the console does.
+func (p *Page) Visit(fragment string) {
+	p.t.Helper()
+	Evaluate[any](p, fmt.Sprintf(`location.hash = %q`, fragment))
+}
+
+// ProcessorTime returns how much processor time the main thread of the page has used since the first call. Unlike the time on a clock it
+// does not depend on how busy the machine is.
+func (p *Page) ProcessorTime() time.Duration {
+	p.t.Helper()
+	metrics := call(p, chromedp.Action[performance.GetMetricsResult](
+		func(ctx context.Context, target *chromedp.Target) (performance.GetMetricsResult, error) {
+			domain := performance.EnableTimeDomainThreadTicks
+			if _, err := cdp.Call(ctx, target, performance.Enable, performance.EnableParams{TimeDomain: domain}); err != nil {
+				return performance.GetMetricsResult{}, err
+			}
+			return cdp.Call(ctx, target, performance.GetMetrics, cdp.Empty{})
+		}))
+	for _, m := range metrics.Metrics {
+		if m.Name == "TaskDuration" {
+			return time.Duration(m.Value * float64(time.Second))
+		}
+	}
+	p.t.Fatal("Chromium does not measure processor time.")
+	return 0
 }
 
 // act does something once it can be done.

@@ -1,0 +1,103 @@
+//go:build browser
+
+package browsertest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/programtest"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/chromedp"
+)
+
+func TestMain(m *testing.M) { os.Exit(programtest.Run(m)) }
+
+// TestOpen_KeepsPeopleApart opens a site for two people: what one of them keeps there is also in another tab of the same person, and
+// nowhere else.
+func TestOpen_KeepsPeopleApart(t *testing.T) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Write([]byte("<title>Site</title>"))
+	}))
+	t.Cleanup(site.Close)
+	const kept = `document.cookie + localStorage.getItem("name")`
+	ada, bob := Open(t, site.URL, DeskLight), Open(t, site.URL, DeskLight)
+	Evaluate[any](ada, `document.cookie = "name=ada"; localStorage.setItem("name", "ada"); null`)
+	if got := Evaluate[string](ada.OpenTab(site.URL, PhoneLight), kept); got != "name=adaada" {
+		t.Errorf("another tab of ada has %q", got)
+	}
+	if got := Evaluate[string](bob, kept); got != "null" {
+		t.Errorf("bob has %q", got)
+	}
+}
+
+// modeVariable makes the test binary the process that TestChromium_EndsWithItsProcess looks at.
+const modeVariable = "ASSAY_TEST_CHROMIUM"
+
+// TestChromium_EndsWithItsProcess has a test panic, and Chromium crash: no process and no profile of Chromium stays, and each test that
+// needed it says what happened.
+func TestChromium_EndsWithItsProcess(t *testing.T) {
+	if mode := os.Getenv(modeVariable); mode != "" {
+		misbehave(t, mode)
+		return
+	}
+	for mode, says := range map[string][]string{
+		"panic": {"panic: on purpose"},
+		"crash": {"the browser ended during the test", "Chromium ended during another test."},
+	} {
+		t.Run(mode, func(t *testing.T) {
+			folder, err := os.MkdirTemp("", "") // shorter than a test's own: Chromium has a socket in it
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = os.RemoveAll(folder) })
+			child := exec.Command(os.Args[0], "-test.run", "^TestChromium_EndsWithItsProcess$")
+			child.Env = append(os.Environ(), modeVariable+"="+mode, "TMPDIR="+folder)
+			out, err := child.CombinedOutput()
+			if err == nil {
+				t.Error("the tests pass")
+			}
+			for _, text := range says {
+				if !strings.Contains(string(out), text) {
+					t.Errorf("the tests do not say %q:\n%s", text, out)
+				}
+			}
+			// The profile is removed when Chromium has ended.
+			for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+				left, err := filepath.Glob(filepath.Join(folder, "assay-chromium*"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(left) == 0 {
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("%q are left", left)
+				}
+			}
+		})
+	}
+}
+
+// misbehave fails in the way of the mode while a page is open.
+func misbehave(t *testing.T, mode string) {
+	p := Open(t, "about:blank", DeskLight)
+	if mode == "panic" {
+		panic("on purpose")
+	}
+	t.Run("crash", func(t *testing.T) {
+		p.t = t
+		_, _ = cdp.Call(p.ctx, chromedp.FromContext(p.ctx).Browser, browser.Crash, cdp.Empty{}) // which nobody is left to answer
+		p.Await("false")
+	})
+	t.Run("another", func(t *testing.T) { Open(t, "about:blank", DeskLight) })
+}

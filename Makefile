@@ -291,8 +291,8 @@ release: release-version $(cyclonedx) containers ## build what a release has int
 		$(go_build) -o $(release)/assay-$$GOOS-$$GOARCH$$exe ./local/cli; \
 		$(go_build) -o $(release)/assay-server-$$GOOS-$$GOARCH$$exe ./local; \
 		$(go_build) -o $(release)/assay-worker-$$GOOS-$$GOARCH$$exe ./grpc/worker; \
-		$(release)/programs/release wheel py3-none-$$tags $(release)/assay-$$GOOS-$$GOARCH$$exe local/cli/python/assay.py \
-			> $(release)/assay-$(version)-py3-none-$$tags.whl; \
+		$(release)/programs/release wheel py3-none-$$tags $(release)/assay-$$GOOS-$$GOARCH$$exe local/cli/python/assay_tasks.py \
+			> $(release)/assay_tasks-$(version)-py3-none-$$tags.whl; \
 	done
 	$(release)/programs/release image assay local/Dockerfile amd64 arm64 > $(release)/assay-image.tar
 	$(release)/programs/release image assay-grpc grpc/Dockerfile amd64 arm64 > $(release)/assay-grpc-image.tar

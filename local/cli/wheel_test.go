@@ -43,8 +43,8 @@ func TestWheel_IsInstalledAndUsed(t *testing.T) {
 		return out.String()
 	}
 	call(root, "go", "build", "-o", program, "./local/cli")
-	wheel := filepath.Join(folder, "assay-"+buildinfo.Version+"-"+tags+".whl")
-	content := call(root, "go", "run", "./local/release", "wheel", tags, program, "local/cli/python/assay.py")
+	wheel := filepath.Join(folder, "assay_tasks-"+buildinfo.Version+"-"+tags+".whl")
+	content := call(root, "go", "run", "./local/release", "wheel", tags, program, "local/cli/python/assay_tasks.py")
 	if err := os.WriteFile(wheel, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestWheel_IsInstalledAndUsed(t *testing.T) {
 	if said := call(folder, filepath.Join("venv", "bin", "assay"), "version"); !strings.HasPrefix(said, "assay "+buildinfo.Version) {
 		t.Error(said)
 	}
-	call(folder, pip, "uninstall", "--quiet", "--yes", "assay")
+	call(folder, pip, "uninstall", "--quiet", "--yes", "assay-tasks")
 	for _, left := range []string{"bin/assay", "lib/python*/site-packages/assay*"} {
 		if found, err := filepath.Glob(filepath.Join(folder, "venv", left)); err != nil || len(found) > 0 {
 			t.Errorf("after it is uninstalled, there is %v, %v", found, err)

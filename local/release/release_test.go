@@ -31,7 +31,7 @@ var root, _ = filepath.Abs("../..")
 func packed(t *testing.T, mode os.FileMode, at time.Time, args ...string) []byte {
 	t.Helper()
 	t.Chdir(t.TempDir())
-	for _, name := range []string{"LICENSE", "local/Dockerfile", "grpc/Dockerfile", "local/cli/python/assay.py"} {
+	for _, name := range []string{"LICENSE", "local/Dockerfile", "grpc/Dockerfile", "local/cli/python/assay_tasks.py"} {
 		content, err := os.ReadFile(filepath.Join(root, name))
 		put(t, name, content, 0o644, at, err)
 	}
@@ -152,7 +152,7 @@ func untar(t *testing.T, archive []byte) map[string][]byte {
 }
 
 func TestWheel_RecordsItsFiles(t *testing.T) {
-	args := []string{"wheel", "py3-none-win_amd64.win_arm64", "bin/container/amd64/assay.exe", "local/cli/python/assay.py"}
+	args := []string{"wheel", "py3-none-win_amd64.win_arm64", "bin/container/amd64/assay.exe", "local/cli/python/assay_tasks.py"}
 	wheel := packed(t, 0o755, time.Now(), args...)
 	if other := packed(t, 0o700, time.Now().Add(-time.Hour), args...); !bytes.Equal(wheel, other) {
 		t.Error("another folder, time and mask make other bytes")
@@ -161,7 +161,7 @@ func TestWheel_RecordsItsFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	about := "assay-" + buildinfo.Version + ".dist-info/"
+	about := "assay_tasks-" + buildinfo.Version + ".dist-info/"
 	record, err := fsRead(r, about+"RECORD")
 	if err != nil || strings.Count(record, "\n") != len(r.File) {
 		t.Fatalf("%v: %d files in\n%s", err, len(r.File), record)
@@ -180,7 +180,14 @@ func TestWheel_RecordsItsFiles(t *testing.T) {
 	if tags, err := fsRead(r, about+"WHEEL"); err != nil || !strings.HasSuffix(tags, "Tag: py3-none-win_amd64\nTag: py3-none-win_arm64\n") {
 		t.Errorf("%v: %s", err, tags)
 	}
-	if program, err := fsRead(r, "assay-"+buildinfo.Version+".data/scripts/assay.exe"); err != nil || program != "amd64 assay.exe" {
+	named := "\nName: assay-tasks\nVersion: " + buildinfo.Version + "\n"
+	if text, err := fsRead(r, about+"METADATA"); err != nil || !strings.Contains(text, named) {
+		t.Errorf("%v: %s", err, text)
+	}
+	if module, err := fsRead(r, "assay_tasks.py"); err != nil || !strings.Contains(module, "\ndef evaluate(") {
+		t.Errorf("%v: %s", err, module)
+	}
+	if program, err := fsRead(r, "assay_tasks-"+buildinfo.Version+".data/scripts/assay.exe"); err != nil || program != "amd64 assay.exe" {
 		t.Errorf("%v: %s", err, program)
 	}
 }

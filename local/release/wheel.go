@@ -16,13 +16,26 @@ import (
 	"assay/shared/buildinfo"
 )
 
+// wheelName is the name in the paths of a wheel, and that of its module. PyPI has programs of other people at "assay" and names like it.
+const wheelName = "assay_tasks"
+
+// The text below the members is the page of the wheel in an index, such as PyPI.
 const metadata = `Metadata-Version: 2.4
-Name: assay
+Name: assay-tasks
 Version: %s
 Summary: The command line of Assay, and a module that evaluates and submits runs with it
 License-Expression: Apache-2.0
 License-File: LICENSE
 Requires-Python: >=3.9
+Description-Content-Type: text/markdown
+
+Assay runs shared tasks for researchers. This package has its command line, the program assay, which takes part in tasks of a server and
+evaluates files without one, and a module without dependencies:
+
+    import assay_tasks
+
+    scores = assay_tasks.evaluate({"1": {"lake": 1}}, {"1": {"lake": 2.5, "sea": 1.0}}, ["nDCG@10", "RR"])
+    assay_tasks.submit("Lake search", "run.txt", team="Otters")
 `
 
 const wheelMetadata = `Wheel-Version: 1.0
@@ -33,7 +46,7 @@ Root-Is-Purelib: false
 // writeWheel writes the wheel with the tags, such as py3-none-win_amd64: a program, which becomes a script, and a module.
 func writeWheel(out io.Writer, tags, program, module string) error {
 	w := zip.NewWriter(out)
-	about, record := "assay-"+buildinfo.Version+".dist-info/", ""
+	about, record := wheelName+"-"+buildinfo.Version+".dist-info/", ""
 	add := func(name string, content []byte) error {
 		// The time of ZIP begins in 1980.
 		h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
@@ -46,8 +59,8 @@ func writeWheel(out io.Writer, tags, program, module string) error {
 		record += fmt.Sprintf("%s,sha256=%s,%d\n", name, base64.RawURLEncoding.EncodeToString(sum[:]), len(content))
 		return err
 	}
-	script := "assay-" + buildinfo.Version + ".data/scripts/assay" + filepath.Ext(program)
-	for _, f := range [][2]string{{"assay.py", module}, {script, program}, {about + "licenses/LICENSE", "LICENSE"}} {
+	script := wheelName + "-" + buildinfo.Version + ".data/scripts/assay" + filepath.Ext(program)
+	for _, f := range [][2]string{{wheelName + ".py", module}, {script, program}, {about + "licenses/LICENSE", "LICENSE"}} {
 		content, err := os.ReadFile(f[1]) //nolint:gosec // the one who makes the release names it
 		if err := cmp.Or(err, add(f[0], content)); err != nil {
 			return err

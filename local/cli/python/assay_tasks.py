@@ -1,8 +1,8 @@
 """Evaluates runs and submits them, with the command line that the package brings.
 
-    scores = assay.evaluate({"1": {"lake": 1}}, {"1": {"lake": 2.5, "sea": 1.0}}, ["nDCG@10", "RR"])
+    scores = assay_tasks.evaluate({"1": {"lake": 1}}, {"1": {"lake": 2.5, "sea": 1.0}}, ["nDCG@10", "RR"])
     scores["nDCG@10"], scores.per_topic["1"]["RR"]
-    assay.submit("Lake search", "run.txt", team="Otters")
+    assay_tasks.submit("Lake search", "run.txt", team="Otters")
 
 Judgments and runs are dicts of dicts (topic, document, grade or score), data frames of pandas or polars with a column for each of
 these, or paths of files.
@@ -62,7 +62,7 @@ def submit(task, files, wait=True, **options):
 
 def _call(arguments, folder=None):
     """Runs the command line, which was installed with this module, and returns the JSON that it prints."""
-    program = next(f for f in importlib.metadata.files("assay") if f.stem == "assay" and f.suffix in ("", ".exe"))
+    program = next(f for f in importlib.metadata.files("assay-tasks") if f.stem == "assay" and f.suffix in ("", ".exe"))
     done = subprocess.run([os.path.abspath(program.locate()), "--json", *arguments], stdin=subprocess.DEVNULL, capture_output=True,
                           encoding="utf-8", cwd=folder, check=False)
     result = json.loads(done.stdout) if done.stdout else None

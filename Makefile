@@ -294,7 +294,7 @@ release: release-version $(cyclonedx) containers ## build what a release has int
 		$(release)/programs/release wheel py3-none-$$tags $(release)/assay-$$GOOS-$$GOARCH$$exe local/cli/python/assay_tasks.py \
 			> $(release)/assay_tasks-$(version)-py3-none-$$tags.whl; \
 	done
-	$(release)/programs/release image assay local/Dockerfile amd64 arm64 > $(release)/assay-image.tar
+	$(release)/programs/release image assay-server local/Dockerfile amd64 arm64 > $(release)/assay-server-image.tar
 	$(release)/programs/release image assay-grpc grpc/Dockerfile amd64 arm64 > $(release)/assay-grpc-image.tar
 	GOOS=linux GOARCH=amd64 $(cyclonedx) mod -json -licenses -std -noserial -notimestamp -output $(release)/assay.cdx.json .
 	rm -r $(release)/programs
@@ -342,18 +342,21 @@ $(programs):
 ARCH   ?= $(shell $(GO) env GOARCH)
 ENGINE ?= $(shell for engine in docker podman buildah; do if $$engine info >/dev/null 2>&1; then echo $$engine; break; fi; done)
 
+# The registry and folder that images are named for. A name without a registry would be one in Docker's library.
+IMAGES ?= localhost
+
 # Podman and Buildah leave HEALTHCHECK out, unless they are told to write Docker's format. Docker without BuildKit
 # does not say what TARGETARCH is.
 build_image = $(ENGINE) build --platform linux/$(ARCH) --build-arg TARGETARCH=$(ARCH) $(if $(filter %podman %buildah,$(ENGINE)),--format docker)
 
 .PHONY: images
-images: $(container)/$(ARCH)/assay-server $(container)/$(ARCH)/assay-grpc ## build the images assay and assay-grpc with docker, podman or buildah (ARCH=arm64, ENGINE="podman --remote")
+images: $(container)/$(ARCH)/assay-server $(container)/$(ARCH)/assay-grpc ## build the images assay-server and assay-grpc with docker, podman or buildah (ARCH=arm64, ENGINE="podman --remote", IMAGES=ghcr.io/lab)
 	@if [ -z "$(ENGINE)" ]; then \
 		echo "No docker, podman or buildah answers to \"info\": start one of them, or say how to call it with ENGINE=..." >&2; exit 1; \
 	fi
 	@mkdir -p $(container)/data
-	$(build_image) -t assay -f local/Dockerfile .
-	$(build_image) -t assay-grpc -f grpc/Dockerfile .
+	$(build_image) -t $(IMAGES)/assay-server:$(version) -f local/Dockerfile .
+	$(build_image) -t $(IMAGES)/assay-grpc:$(version) -f grpc/Dockerfile .
 
 .PHONY: synth
 synth: lambda $(node_modules) ## make the CloudFormation template of the deployment (STAGE=prod) in infra/cdk.out

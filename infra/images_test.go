@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"assay/shared/buildinfo"
 )
 
 // instructions returns those of a Dockerfile, as name and argument.
@@ -72,9 +74,9 @@ func TestImages_AreBuiltByMake(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		said := string(out)
-		for _, path := range []string{"grpc/Dockerfile", "local/Dockerfile"} {
-			if !strings.Contains(said, "podman build --platform linux/"+arch+" --build-arg TARGETARCH="+arch+" --format docker") ||
-				!strings.Contains(said, " -f "+path+" .") {
+		for path, image := range map[string]string{"grpc/Dockerfile": "assay-grpc", "local/Dockerfile": "assay-server"} {
+			if !strings.Contains(said, "podman build --platform linux/"+arch+" --build-arg TARGETARCH="+arch+" --format docker"+
+				" -t localhost/"+image+":"+buildinfo.Version+" -f "+path+" .\n") {
 				t.Errorf("make does not build %s for %s:\n%s", path, arch, said)
 			}
 			for _, i := range instructions(t, path) {

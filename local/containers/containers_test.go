@@ -101,7 +101,7 @@ func disrupt(t *testing.T, folder string, services map[string]service, front *ba
 	random, behind := storetest.Random(t), newBalancer(t)
 	replacer := strings.NewReplacer(addresses...)
 	processes := startService(t, folder, services["assay-grpc"], behind, replacer) // before there is a table, a bucket or an issuer
-	processes = append(processes, startService(t, folder, services["assay"], front, replacer)...)
+	processes = append(processes, startService(t, folder, services["assay-server"], front, replacer)...)
 	c := &client{t: t, url: "http://" + front.addr, login: login, http: &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{}}}
 	if c.login == nil {
 		c.login = func(user string, groups ...string) string {

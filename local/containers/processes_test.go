@@ -23,7 +23,7 @@ import (
 )
 
 // packages are what the programs of the images are built from.
-var packages = map[string]string{"assay": "./local", "assay-grpc": "./grpc", "assay-worker": "./grpc/worker"}
+var packages = map[string]string{"assay-server": "./local", "assay-grpc": "./grpc", "assay-worker": "./grpc/worker"}
 
 // build builds the programs into a folder.
 func build(t *testing.T) (folder string) {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"assay/shared/buildinfo"
 	"assay/shared/programtest"
 
 	"go.yaml.in/yaml/v3"
@@ -33,17 +34,14 @@ type service struct {
 // probe is a request for liveness or readiness, of HTTP or of gRPC.
 type probe struct{ path, service string }
 
-// images have the Dockerfile of each image, and programs what it starts.
-var (
-	images   = map[string]string{"assay": "local/Dockerfile", "assay-grpc": "grpc/Dockerfile"}
-	programs = map[string]string{"assay": "/assay-server", "assay-grpc": "/assay-grpc"}
-)
+// images have the Dockerfile of each image, which has the name of the program that it starts.
+var images = map[string]string{"assay-server": "local/Dockerfile", "assay-grpc": "grpc/Dockerfile"}
 
 func TestFiles_HaveBothServersWithNothingToWriteTo(t *testing.T) {
 	for file, services := range map[string]map[string]service{
 		"compose.yaml": composeServices(t, map[string]string{"S3_SECRET": "secret"}), "kubernetes.yaml": kubernetesServices(t),
 	} {
-		for image, port := range map[string]int{"assay": 80, "assay-grpc": 50052} {
+		for image, port := range map[string]int{"assay-server": 80, "assay-grpc": 50052} {
 			s, ok := services[image]
 			if !ok || !slices.Equal(s.ports, []int{port}) || !s.hardened {
 				t.Errorf("%s: %s is there %v, serves the ports %v, is hardened %v", file, image, ok, s.ports, s.hardened)
@@ -51,6 +49,37 @@ func TestFiles_HaveBothServersWithNothingToWriteTo(t *testing.T) {
 		}
 		if len(services["objects"].args) == 0 && file == "compose.yaml" {
 			t.Errorf("%s has no server of files", file)
+		}
+	}
+}
+
+// TestFiles_NameImagesOfThisVersion: Compose starts what `make images` builds unless a variable names a registry, and no image is one of
+// Docker's library.
+func TestFiles_NameImagesOfThisVersion(t *testing.T) {
+	const registry = "registry.example.org"
+	for _, test := range []struct {
+		file, images, registry string
+		servers                []string
+	}{
+		{file: "local/containers/compose.yaml", registry: "localhost", servers: []string{"assay-server", "assay-grpc"}},
+		{file: "local/containers/compose.yaml", images: registry, registry: registry, servers: []string{"assay-server", "assay-grpc"}},
+		{file: "local/containers/kubernetes.yaml", registry: registry, servers: []string{"assay-server", "assay-grpc"}},
+		{file: "local/lab/compose.yaml", registry: "localhost", servers: []string{"assay-server"}},
+		{file: "local/lab/compose.yaml", images: registry, registry: registry, servers: []string{"assay-server"}},
+	} {
+		text, err := interpolate(read(t, test.file), map[string]string{"S3_SECRET": "secret", "ASSAY_IMAGES": test.images})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, want []string
+		for _, m := range regexp.MustCompile(`image: (\S*assay\S*)`).FindAllStringSubmatch(text, -1) {
+			got = append(got, m[1])
+		}
+		for _, server := range test.servers {
+			want = append(want, test.registry+"/"+server+":"+buildinfo.Version)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s with the images of %q has %q, want %q", test.file, test.images, got, want)
 		}
 	}
 }
@@ -229,7 +258,7 @@ func imageEnvironment(t *testing.T, image string) map[string]string {
 			}
 		case len(words) == 2 && words[0] == "ENTRYPOINT":
 			var entry []string
-			if err := json.Unmarshal([]byte(words[1]), &entry); err != nil || !slices.Equal(entry, []string{programs[image]}) {
+			if err := json.Unmarshal([]byte(words[1]), &entry); err != nil || !slices.Equal(entry, []string{"/" + image}) {
 				t.Fatalf("the image %s starts %s, %v", image, words[1], err)
 			}
 		}

@@ -54,10 +54,9 @@ func writeImage(out io.Writer, name, dockerfile string, architectures []string) 
 		manifests = append(manifests, d)
 	}
 	all, err := l.addJSON(types.OCIImageIndex, index(manifests...))
-	all.Annotations = map[string]string{ // by which Podman names what it loads, and Docker
-		"org.opencontainers.image.ref.name": name + ":" + buildinfo.Version,
-		"io.containerd.image.name":          "docker.io/library/" + name + ":" + buildinfo.Version,
-	}
+	// Podman names the loaded image by the first, Docker by the second. Without a host both would take a name in Docker's library.
+	loaded := "localhost/" + name + ":" + buildinfo.Version
+	all.Annotations = map[string]string{"org.opencontainers.image.ref.name": loaded, "io.containerd.image.name": loaded}
 	if err != nil {
 		return err
 	}

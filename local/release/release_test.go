@@ -57,7 +57,7 @@ func put(t *testing.T, name string, content []byte, mode os.FileMode, at time.Ti
 
 // TestImage_IsALayoutOfTheDockerfile reads the images back, from the index to the files of the layer, and holds each digest on the way.
 func TestImage_IsALayoutOfTheDockerfile(t *testing.T) {
-	args := []string{"image", "assay", "local/Dockerfile", "amd64", "arm64"}
+	args := []string{"image", "assay-server", "local/Dockerfile", "amd64", "arm64"}
 	archive := packed(t, 0o755, time.Now(), args...)
 	if other := packed(t, 0o700, time.Now().Add(-time.Hour), args...); !bytes.Equal(archive, other) {
 		t.Error("another folder, time and mask make other bytes")
@@ -78,8 +78,10 @@ func TestImage_IsALayoutOfTheDockerfile(t *testing.T) {
 	if err := json.Unmarshal(files["index.json"], &top); err != nil || len(top.Manifests) != 1 {
 		t.Fatalf("%v: %s", err, files["index.json"])
 	}
-	if name := top.Manifests[0].Annotations["org.opencontainers.image.ref.name"]; name != "assay:"+buildinfo.Version {
-		t.Errorf("it is named %q", name)
+	for _, key := range []string{"org.opencontainers.image.ref.name", "io.containerd.image.name"} {
+		if name := top.Manifests[0].Annotations[key]; name != "localhost/assay-server:"+buildinfo.Version {
+			t.Errorf("%s is %q", key, name)
+		}
 	}
 	blob(top.Manifests[0], &images)
 	for i, arch := range []string{"amd64", "arm64"} {

@@ -270,11 +270,19 @@ COMMIT  ?= $(shell git describe --always --dirty --abbrev=40 --exclude '*' 2>/de
 version  = $(shell sed -n 's/^const Version = "\(.*\)"/\1/p' shared/buildinfo/buildinfo.go)
 go_build = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -buildid= -X assay/shared/buildinfo.commit=$(COMMIT)'
 
-# Of each platform of a release, the tags that wheels for it have. A static program runs with every C library, from those versions on.
+# PLATFORMS="linux/amd64 darwin/arm64" makes a release for these only, of which one must be for Linux, as images are. The tags of a wheel name
+# its platform: a static program runs with every C library, from those versions on.
 release   := bin/release
-platforms := linux/amd64/manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64 \
-	linux/arm64/manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64 \
-	darwin/amd64/macosx_12_0_x86_64 darwin/arm64/macosx_12_0_arm64 windows/amd64/win_amd64 windows/arm64/win_arm64
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+wheel_tags_linux/amd64   := manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64
+wheel_tags_linux/arm64   := manylinux_2_17_aarch64.manylinux2014_aarch64.musllinux_1_1_aarch64
+wheel_tags_darwin/amd64  := macosx_12_0_x86_64
+wheel_tags_darwin/arm64  := macosx_12_0_arm64
+wheel_tags_windows/amd64 := win_amd64
+wheel_tags_windows/arm64 := win_arm64
+
+# The processor architectures of images.
+architectures := $(patsubst linux/%,%,$(filter linux/%,$(PLATFORMS)))
 
 .PHONY: release-version
 release-version:
@@ -286,7 +294,7 @@ release-version:
 release: release-version $(cyclonedx) containers ## build what a release has into bin/release: programs, images, wheels, SBOM and checksums (VERSION=1.2.3 is checked)
 	rm -rf $(release) && mkdir -p $(release)/programs $(container)/data && cp LICENSE $(release)
 	$(GO) build -o $(release)/programs/release ./local/release
-	set -e; for platform in $(platforms); do \
+	set -e; for platform in $(foreach p,$(PLATFORMS),$(p)/$(wheel_tags_$(p))); do \
 		tags=$${platform##*/}; export GOOS=$${platform%%/*} GOARCH=$$(basename $${platform%/*}); exe=; [ $$GOOS != windows ] || exe=.exe; \
 		$(go_build) -o $(release)/assay-$$GOOS-$$GOARCH$$exe ./local/cli; \
 		$(go_build) -o $(release)/assay-server-$$GOOS-$$GOARCH$$exe ./local; \
@@ -294,8 +302,8 @@ release: release-version $(cyclonedx) containers ## build what a release has int
 		$(release)/programs/release wheel py3-none-$$tags $(release)/assay-$$GOOS-$$GOARCH$$exe local/cli/python/assay_tasks.py \
 			> $(release)/assay_tasks-$(version)-py3-none-$$tags.whl; \
 	done
-	$(release)/programs/release image assay-server local/Dockerfile amd64 arm64 > $(release)/assay-server-image.tar
-	$(release)/programs/release image assay-grpc grpc/Dockerfile amd64 arm64 > $(release)/assay-grpc-image.tar
+	$(release)/programs/release image assay-server local/Dockerfile $(architectures) > $(release)/assay-server-image.tar
+	$(release)/programs/release image assay-grpc grpc/Dockerfile $(architectures) > $(release)/assay-grpc-image.tar
 	GOOS=linux GOARCH=amd64 $(cyclonedx) mod -json -licenses -std -noserial -notimestamp -output $(release)/assay.cdx.json .
 	rm -r $(release)/programs
 	cd $(release) && $$(command -v sha256sum || echo shasum -a 256) * > SHA256SUMS
@@ -328,7 +336,7 @@ $(functions:%=bin/lambda/%/bootstrap): bin/lambda/%/bootstrap:
 
 # Of each processor architecture, the programs as they stand in images.
 container := bin/container
-programs  := $(foreach arch,amd64 arm64,$(container)/$(arch)/assay-server $(container)/$(arch)/assay-grpc)
+programs  := $(foreach arch,$(architectures),$(container)/$(arch)/assay-server $(container)/$(arch)/assay-grpc)
 
 .PHONY: containers
 containers: $(programs) ## build the programs for container images into bin/container

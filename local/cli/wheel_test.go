@@ -26,7 +26,7 @@ func TestWheel_IsInstalledAndUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	platform := regexp.MustCompile(regexp.QuoteMeta(runtime.GOOS+"/"+runtime.GOARCH+"/") + `(\S+)`).FindSubmatch(makefile)
+	platform := regexp.MustCompile("wheel_tags_" + runtime.GOOS + "/" + runtime.GOARCH + ` *:= (\S+)`).FindSubmatch(makefile)
 	if platform == nil {
 		t.Fatal("there are no wheels for this platform")
 	}

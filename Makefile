@@ -259,10 +259,23 @@ fuzz: ## run every fuzz target for FUZZTIME (30s), one after the other
 	done
 
 .PHONY: build
-build: ## build the command line, the local server and the worker into bin
-	$(GO) build -trimpath -ldflags "-s -w" -o bin/assay ./local/cli
-	$(GO) build -trimpath -o bin/assay-server ./local
-	$(GO) build -trimpath -o bin/assay-worker ./grpc/worker
+build: ## build the command line, the local server and the worker for this machine into bin
+	$(go_build) -o bin/assay ./local/cli
+	$(go_build) -o bin/assay-server ./local
+	$(go_build) -o bin/assay-worker ./grpc/worker
+
+PREFIX ?= $(HOME)/.local
+# Packagers set DESTDIR to collect the files in a folder of their own.
+destination := $(DESTDIR)$(PREFIX)/bin
+
+.PHONY: install
+install: ## build for this machine and put assay, assay-server and assay-worker into PREFIX/bin (~/.local/bin), with Go and make only
+	@echo "Compiling Assay, which takes minutes the first time."
+	@$(MAKE) --no-print-directory --silent build
+	@mkdir -p "$(destination)" && install -m 755 bin/assay bin/assay-server bin/assay-worker "$(destination)"
+	@echo "assay, assay-server and assay-worker are in $(destination)."
+	@case ":$$PATH:" in *":$(destination):"*) ;; *) \
+		echo "Your shell does not look for programs in that folder. This line tells it to:"; echo "export PATH=\"$(destination):\$$PATH\"";; esac
 
 # The same sources and commit make the same bytes in any folder. Where there is no Git, COMMIT=... says what commit it is; the SBOM, which asks
 # Git itself, then lacks it.

@@ -85,10 +85,10 @@ test-snippets: ## run every snippet of the catalogue of components, with curl, P
 	@for program in curl python3; do command -v $$program >/dev/null || { echo "Install $$program: snippets are run with it." >&2; exit 1; }; done
 	@$(call test_tagged,snippets)
 
-# Python 3 with venv and pip, which must reach its registry: data frames are those of pandas.
+# Python 3 with venv and pip, which must reach its registry: data frames are those of pandas. All of it is compiled twice.
 .PHONY: test-release
-test-release: ## install the wheel of this platform into a fresh virtual environment, and evaluate and submit with its module
-	@$(call test_tagged,release,-count=1)
+test-release: ## install this build and its wheel, use both, and run the steps of release.yml without publishing
+	@$(call test_tagged,release,-count=1 -timeout 30m)
 
 # local/clients/README.md says what must be installed. The registries of Python, npm and Go must be reachable.
 .PHONY: clients
@@ -302,6 +302,14 @@ release-version:
 	@if [ "$(or $(VERSION),$(version))" != "$(version)" ]; then \
 		echo "The sources are of version $(version): shared/buildinfo/buildinfo.go says so." >&2; exit 1; \
 	fi
+
+# The section of CHANGELOG.md that says what the version brings, for the page of the release.
+.PHONY: release-notes
+release-notes: release-version
+	@if ! grep -qE '^## \[$(version)\] - [0-9]{4}-[0-9]{2}-[0-9]{2}$$' CHANGELOG.md; then \
+		echo "CHANGELOG.md has no section of $(version) with a date: ## [$(version)] - YYYY-MM-DD" >&2; exit 1; \
+	fi
+	@awk '/^## / { found = index($$0, "## [$(version)]") == 1; next } found' CHANGELOG.md
 
 .PHONY: release
 release: release-version $(cyclonedx) containers ## build what a release has into bin/release: programs, images, wheels, SBOM and checksums (VERSION=1.2.3 is checked)

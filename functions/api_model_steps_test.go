@@ -370,7 +370,8 @@ func (m *apiMachine) checkEntries(t *rapid.T, user string) {
 		for _, e := range servertest.List[record.Evaluation](m.Server, user, m.task+"/evaluations") {
 			runs = append(runs, fmt.Sprint(e.RunID, " of ", e.Team))
 		}
-		if slices.Sort(runs); !slices.Equal(runs, m.evaluationsSeen(user)) {
+		slices.Sort(runs)
+		if !slices.Equal(runs, m.evaluationsSeen(user)) {
 			t.Fatalf("%q is listed the evaluations %v, want %v", user, runs, m.evaluationsSeen(user))
 		}
 	}

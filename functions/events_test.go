@@ -28,7 +28,8 @@ func takeEvents(t *testing.T, s *servertest.Server) (found []string) {
 		if err := record.Decode(it, e); err != nil {
 			t.Fatal(err)
 		}
-		if found = append(found, string(e.Kind)+" "+e.Subject); e.OrganizerID == "" || e.TaskID == "" {
+		found = append(found, string(e.Kind)+" "+e.Subject)
+		if e.OrganizerID == "" || e.TaskID == "" {
 			t.Errorf("%+v", e)
 		}
 		e.Delivered = true

@@ -116,14 +116,16 @@ func (l *leaderboards) listed(user string, version int64, ranked ...string) {
 	for _, e := range board.Entries {
 		runs = append(runs, e.RunID)
 	}
-	if l.same("the tool for leaderboards", user, runs, ranked, true); board.TruthVersion != version {
+	l.same("the tool for leaderboards", user, runs, ranked, true)
+	if board.TruthVersion != version {
 		l.t.Errorf("the tool for leaderboards has version %d of the truth, want %d", board.TruthVersion, version)
 	}
 }
 
 func (l *leaderboards) same(where, user string, got, want []string, sorted bool) {
 	l.t.Helper()
-	if want = slices.Clone(want); !sorted {
+	want = slices.Clone(want)
+	if !sorted {
 		slices.Sort(got)
 		slices.Sort(want)
 	}
@@ -205,7 +207,8 @@ func TestLeaderboard_OrganizersReleaseAVersion(t *testing.T) {
 	l.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, dataset, map[string]any{"boardVersion": 2, "name": "Other"})
 	l.listed("", 1, ada, bob)
 	var d record.Dataset
-	if l.Want(http.StatusOK, &d, "olga", http.MethodPatch, dataset, release); d.BoardVersion != 2 {
+	l.Want(http.StatusOK, &d, "olga", http.MethodPatch, dataset, release)
+	if d.BoardVersion != 2 {
 		t.Errorf("released: %+v", d)
 	}
 	l.nextMinute()

@@ -73,7 +73,8 @@ func TestRates_LimitEachCallerByClass(t *testing.T) {
 	var info struct {
 		Limits struct{ Rates ratelimit.Rates }
 	}
-	if s.Want(http.StatusOK, &info, "", http.MethodGet, "/info", nil); info.Limits.Rates.Write.Burst != 3 {
+	s.Want(http.StatusOK, &info, "", http.MethodGet, "/info", nil)
+	if info.Limits.Rates.Write.Burst != 3 {
 		t.Errorf("/info has %+v", info)
 	}
 }

@@ -55,7 +55,8 @@ func newPagesFixture(t testing.TB) *pagesFixture {
 				t.Featured = i == 0
 			})
 			named := func(d *record.DatasetItem) { d.Name = text }
-			if task.Dataset(recordtest.Labels("Accuracy", "MCC"), named); i == len(hostile)-1 {
+			task.Dataset(recordtest.Labels("Accuracy", "MCC"), named)
+			if i == len(hostile)-1 {
 				text = hostile[0]
 				f.dataset = task.Dataset(recordtest.Labels("Accuracy", "MCC"), named)
 			}

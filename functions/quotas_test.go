@@ -205,7 +205,8 @@ func TestSubmission_BaselineNeedsNoTeamAndNoQuota(t *testing.T) {
 	s.Want(http.StatusForbidden, nil, "uma", http.MethodPost, s.task+"/submissions", image)
 	var made [3]record.Submission
 	for i, visibility := range []any{nil, "public", "private"} {
-		if image["visibility"] = visibility; visibility == nil {
+		image["visibility"] = visibility
+		if visibility == nil {
 			delete(image, "visibility")
 		}
 		made[i] = s.submit("olga", image)

@@ -174,7 +174,8 @@ func (p *withPerson) delete(by string) (processes int) {
 		p.Want(http.StatusNoContent, nil, by, http.MethodDelete, user, nil)
 	}
 	for p.Do("root", http.MethodGet, user, nil).Status == http.StatusOK {
-		if processes++; processes > 300 {
+		processes++
+		if processes > 300 {
 			p.t.Fatal("the deletion does not end")
 		}
 		p.table.crashes, p.table.left = true, 1

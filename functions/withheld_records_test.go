@@ -23,7 +23,8 @@ func (m *model) records(caller string, withhold bool) []record.Record {
 		b.all = append(b.all, o, count, &record.Reservation{Meta: o.Meta, At: record.MembershipKey(o.Members[0], o.ID)})
 	}
 	for _, user := range []string{"ada", "bob", "dan", "rejected", "olga", "rival"} {
-		if u := (&record.User{Meta: modelMeta("organizer", 9), Name: user, Email: user + "@example.org"}); !b.hides(m.names(caller, user)) {
+		u := (&record.User{Meta: modelMeta("organizer", 9), Name: user, Email: user + "@example.org"})
+		if !b.hides(m.names(caller, user)) {
 			u.ID = recordtest.UserID(user)
 			b.all = append(b.all, u)
 		}
@@ -192,7 +193,8 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	s.Title, s.Description, s.DatasetIDs, s.RunIDs, s.Baseline = b.other(sees && named, e.name), b.other(sees && named, e.name), []string{
 		modelID("dataset", number)}, []string{modelID("run", i)}, e.baseline
 	s.Notes = b.other(owns, "notes") // which organizers are not shown
-	if s.Visibility = record.Private; e.public {
+	s.Visibility = record.Private
+	if e.public {
 		s.Visibility = record.Public
 	}
 	run := &record.RunItem{Access: attributes, Type: record.UploadType, Queue: record.QueueBuiltin, TruthVersion: 1}

@@ -235,7 +235,8 @@ func (f *fixture) awaitRun(token, run string, done func(record.Run) bool) (r rec
 	f.t.Helper()
 	for deadline := time.Now().Add(evaluationTime); ; time.Sleep(5 * time.Millisecond) {
 		r = record.Run{}
-		if f.want(f.t, http.StatusOK, &r, token, http.MethodGet, "/v1/runs/"+run, nil); done(r) {
+		f.want(f.t, http.StatusOK, &r, token, http.MethodGet, "/v1/runs/"+run, nil)
+		if done(r) {
 			return r
 		}
 		if time.Now().After(deadline) {

@@ -192,7 +192,8 @@ func (f *fixture) ask(caller, method, path string, body any, headers ...string) 
 		if !bytes.Contains(got.body, []byte(s.text)) || strings.Contains(path, s.text) {
 			continue
 		}
-		if f.found[s.text] = true; !slices.Contains(s.known, caller) {
+		f.found[s.text] = true
+		if !slices.Contains(s.known, caller) {
 			f.t.Errorf("%s %s as %s: the answer has %s (%s)\n%s", method, path, caller, s.what, s.text, got.body)
 		}
 	}

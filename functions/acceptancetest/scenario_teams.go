@@ -27,7 +27,8 @@ func (st *scenario) team() {
 	}
 	st.refused(problem.Invalid, st.sam, http.MethodPost, "/v1/user/memberships", map[string]any{"secret": secret})
 	var r record.Registration
-	if st.get(st.ida, st.grebes, &r); r.State != record.Accepted || r.AcceptedTerms != 1 || r.UserID != st.gil.id ||
+	st.get(st.ida, st.grebes, &r)
+	if r.State != record.Accepted || r.AcceptedTerms != 1 || r.UserID != st.gil.id ||
 		!slices.Equal(r.Members, []string{st.gil.id, st.hal.id, st.ida.id}) {
 		st.t.Errorf("%+v, want the accepted team of gil with hal and ida", r)
 	}
@@ -59,7 +60,8 @@ func (st *scenario) phases() {
 	st.patch(st.ida, st.grebes, nil, map[string]any{"acceptedTerms": 2})
 	excepted, _ := st.submit(st.gil, st.phased, upload("public", right))
 	var r record.Registration
-	if st.get(st.hal, st.grebes, &r); len(r.Exceptions) != 1 || r.Exceptions[0].Reason != "The store was down." || r.AcceptedTerms != 2 {
+	st.get(st.hal, st.grebes, &r)
+	if len(r.Exceptions) != 1 || r.Exceptions[0].Reason != "The store was down." || r.AcceptedTerms != 2 {
 		st.t.Errorf("%+v, want the exception and the new terms", r)
 	}
 	st.run(st.halfRight.runs[0], record.Completed)
@@ -107,7 +109,8 @@ func (st *scenario) announced() {
 	st.previewed(st.olivia, http.MethodPatch, reviews, batch, http.StatusOK, "audit")
 	st.run(st.allRight.runs[0], record.Completed)
 	var review record.Review
-	if st.get(st.olivia, st.allRight.runs[0]+"/review", &review); review.Published {
+	st.get(st.olivia, st.allRight.runs[0]+"/review", &review)
+	if review.Published {
 		st.t.Errorf("the preview has published %+v", review)
 	}
 	var answered struct{ Data []struct{ Status int } }

@@ -134,7 +134,8 @@ func chargeFiles(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		}
 	}
 	charge.Bytes = record.SizeOf(changed.Files())
-	if had := record.SizeOf(old.Files()); changed.Payer == old.Payer {
+	had := record.SizeOf(old.Files())
+	if changed.Payer == old.Payer {
 		charge.Bytes -= had
 	} else if err := c.Account(old.Payer).Credit(ctx, record.Charge{Bytes: -had}); err != nil {
 		return err

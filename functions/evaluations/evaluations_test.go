@@ -187,7 +187,8 @@ func TestShow_HidesValuesThatTellTheTruth(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"", o.Key} {
-		if topics.ObjectKey = key; key != "" {
+		topics.ObjectKey = key
+		if key != "" {
 			topics.PerTopic = nil
 		}
 		s.builder.Replace(topics)
@@ -355,7 +356,8 @@ func TestShow_SharesTheMemoryBudgetOfLists(t *testing.T) {
 				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/evaluations/"+e.ID, nil)
 				r.Header.Set("Authorization", "Bearer ada")
 				w := httptest.NewRecorder()
-				if handler.ServeHTTP(w, r); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"q1"`) {
+				handler.ServeHTTP(w, r)
+				if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"q1"`) {
 					t.Errorf("%d %s", w.Code, w.Body)
 				}
 			})

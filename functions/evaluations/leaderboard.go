@@ -30,7 +30,8 @@ func optionsOf(c *api.Call) options {
 func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o options) (p page.Page[record.Evaluation], err error) {
 	full := false
 	err = eachEntry(ctx, c, d, o, func(e record.Evaluation, key any) (more bool, err error) {
-		if p.More = full; full {
+		p.More = full
+		if full {
 			return false, nil
 		}
 		full, err = api.AddShown(&p, e, key)

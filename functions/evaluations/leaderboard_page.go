@@ -151,7 +151,8 @@ func (v *boardView) address(changes ...string) string {
 		}
 	}
 	for change := range slices.Chunk(changes, 2) {
-		if q.Set(change[0], change[1]); change[1] == "" {
+		q.Set(change[0], change[1])
+		if change[1] == "" {
 			q.Del(change[0])
 		}
 	}

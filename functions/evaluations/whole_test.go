@@ -33,7 +33,8 @@ func TestWholeLeaderboard_IsAllOfItsPages(t *testing.T) {
 					order = ""
 				}
 				page := s.get(user, s.board(fmt.Sprintf("%s%s&limit=4&offset=%d&filter[datasetId]=%s", query, order, offset, s.dataset.ID)))
-				if pages = append(pages, page...); len(page) < 4 {
+				pages = append(pages, page...)
+				if len(page) < 4 {
 					break
 				}
 			}

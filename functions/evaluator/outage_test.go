@@ -59,7 +59,8 @@ func TestEvaluate_GivesRunBackOnceTheStoreWrites(t *testing.T) {
 		if len(c.Writes) == 0 {
 			return nil
 		}
-		if writes++; writes == 1 || writes > 4 { // the first leases the run
+		writes++
+		if writes == 1 || writes > 4 { // the first leases the run
 			return nil
 		}
 		return store.ErrUnavailable

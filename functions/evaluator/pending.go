@@ -254,7 +254,8 @@ func (w *Worker) eachBatch(
 			flush()
 		}
 	}
-	if flush(); ctx.Err() != nil {
+	flush()
+	if ctx.Err() != nil {
 		return done, ctx.Err()
 	}
 	return "", failed
@@ -268,7 +269,8 @@ func (w *Worker) deleteAbandoned(ctx context.Context, keys []string, found *reco
 		if keys, err = w.withoutHolder(ctx, keys, place); err != nil {
 			return err
 		}
-		if found.Files += int64(before - len(keys)); i == 1 {
+		found.Files += int64(before - len(keys))
+		if i == 1 {
 			found.InTrash += int64(before - len(keys))
 		}
 		if len(keys) == 0 {

@@ -106,7 +106,8 @@ func (c *reevaluationCount) add(run *record.RunItem, waits bool) {
 			p.Waiting++
 		}
 	}
-	if count(&c.all); run.Access.ShowsResults() {
+	count(&c.all)
+	if run.Access.ShowsResults() {
 		count(&c.published)
 	}
 }

@@ -109,7 +109,8 @@ func TestDelivery_IsSentAgain(t *testing.T) {
 		hook := recordtest.Get[record.WebhookItem](t, s.Store, record.WebhookKey(parents(task)[i], made.ID))
 		for _, state := range []record.DeliveryState{record.DeliveryDelivered, record.DeliveryFailed, record.DeliveryPending} {
 			d := record.NewDelivery(s.Now(), hook, record.EventRunFailed, task.ID, "/v1/runs/"+record.NewID(s.Now()))
-			if d.State = state; state != record.DeliveryPending {
+			d.State = state
+			if state != record.DeliveryPending {
 				d.NextAttemptAt = nil
 			}
 			s.Records().Put(d)

@@ -53,7 +53,8 @@ func (w *Worker) fanOutPage(ctx context.Context, e *record.Event, tx *records.Tx
 	if err == nil {
 		err = w.addMails(ctx, tx, e, users)
 	}
-	if e.Cursor = next; next == "" {
+	e.Cursor = next
+	if next == "" {
 		e.End()
 	}
 	tx.Save(e, w.Now())
@@ -92,7 +93,8 @@ func (w *Worker) recipients(ctx context.Context, e *record.Event) (users []strin
 		teams, err = records.Query[record.RegistrationItem](ctx, w.Store, store.Query{Partition: record.TaskKey(e.TaskID).Partition,
 			From: record.RegistrationPrefix + from, To: record.RegistrationEnd, Limit: recipientsPage, Consistency: store.Strong})
 		for _, t := range teams {
-			if next = t.ID + "$"; t.State == record.Accepted { // which is behind its members
+			next = t.ID + "$"
+			if t.State == record.Accepted { // which is behind its members
 				add(t.ID, t.Members)
 			}
 		}

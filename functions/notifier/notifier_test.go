@@ -213,7 +213,8 @@ func testMailIsTriedAgainForThreeDays(t *testing.T, f *fixture) {
 		if next.IsZero() {
 			break
 		}
-		if attempts++; attempts > 100 {
+		attempts++
+		if attempts > 100 {
 			t.Fatal("it is never given up")
 		}
 		if next.After(f.now) {

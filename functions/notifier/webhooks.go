@@ -56,7 +56,8 @@ func (w *Worker) send(ctx context.Context, key store.Key) error {
 func (w *Worker) claim(ctx context.Context, key store.Key) (h *record.WebhookItem, claimed *record.DeliveryItem, err error) {
 	return h, claimed, records.Change(ctx, w.Store, key, func(d *record.DeliveryItem, tx *records.Tx) error {
 		now := w.Now()
-		if claimed = nil; !d.Due(now) {
+		claimed = nil
+		if !d.Due(now) {
 			return nil
 		}
 		found, err := w.Store.Get(ctx, store.Strong, d.WebhookKey(), record.TrashKey(d.WebhookKey()))
@@ -71,7 +72,8 @@ func (w *Worker) claim(ctx context.Context, key store.Key) (h *record.WebhookIte
 		case h == nil:
 			d.Restart(now.Add(longestDelay))
 		default:
-			if claimed = d; d.Since == nil {
+			claimed = d
+			if d.Since == nil {
 				d.Since = new(record.At(now))
 			}
 			d.Attempts++

@@ -315,7 +315,8 @@ func testWebhookWaitsInTheTrash(t *testing.T, f *fixture) {
 	}
 	r.answer = func(string, int) int { return http.StatusOK }
 	f.now = f.now.Add(record.Day)
-	if f.run(); len(r.acknowledged) != 3 {
+	f.run()
+	if len(r.acknowledged) != 3 {
 		t.Errorf("%d of 3 events arrived", len(r.acknowledged))
 	}
 }

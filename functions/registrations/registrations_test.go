@@ -102,7 +102,8 @@ func TestCreate_FollowsModeAndWindow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := serve(t, func(t *record.TaskItem) { t.Registration = c.rules })
 			var r record.Registration
-			if f.Want(c.status, &r, "tom", http.MethodPost, f.path, map[string]any{"team": "T"}); r.State != c.state {
+			f.Want(c.status, &r, "tom", http.MethodPost, f.path, map[string]any{"team": "T"})
+			if r.State != c.state {
 				t.Errorf("state %q, want %q", r.State, c.state)
 			}
 			for _, user := range []string{"olga", "root"} {

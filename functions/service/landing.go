@@ -196,7 +196,8 @@ func (v *landingView) chooseExample(ctx context.Context) error {
 		if !t.stage.open || len(types) > 0 && !slices.Contains(types, record.UploadType) {
 			continue
 		}
-		if tries--; tries < 0 {
+		tries--
+		if tries < 0 {
 			break
 		}
 		datasets, err := v.store.Query(ctx, store.Query{

@@ -91,7 +91,8 @@ func TestWaiting_BoundsUnfinishedRunsOfATeam(t *testing.T) {
 	s.Records().Replace(run)
 	s.submit(body)
 	var d problem.Document
-	if s.Want(http.StatusTooManyRequests, &d, "ada", http.MethodPost, s.path, body); d.Type != problem.TooManyRequests.Type() {
+	s.Want(http.StatusTooManyRequests, &d, "ada", http.MethodPost, s.path, body)
+	if d.Type != problem.TooManyRequests.Type() {
 		t.Errorf("%+v", d)
 	}
 	tx := new(records.Tx)
@@ -124,7 +125,8 @@ func TestWaiting_CostsNothingUntilTheBoundIsMet(t *testing.T) {
 		before = reads.gets.Load()
 	}
 	reads.gets.Store(0)
-	if s.Want(http.StatusTooManyRequests, nil, "ada", http.MethodPost, s.path, body); reads.gets.Load() != before+1 {
+	s.Want(http.StatusTooManyRequests, nil, "ada", http.MethodPost, s.path, body)
+	if reads.gets.Load() != before+1 {
 		t.Errorf("a submission past the bound reads %d times, one below it %d times", reads.gets.Load(), before)
 	}
 }

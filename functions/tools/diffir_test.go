@@ -123,7 +123,8 @@ func TestDiffir_OfSeveralRuns(t *testing.T) {
 		t.Error("the page calls documents unjudged, and there are no judgments")
 	}
 	// A run that has no document in common with the first differs more than any order of the same ones, also where another is the same.
-	if s.invoke(http.StatusOK, &got, "", "diffir", withMembers(input, "order", "tau")); topicNames(got) != "1 2" {
+	s.invoke(http.StatusOK, &got, "", "diffir", withMembers(input, "order", "tau"))
+	if topicNames(got) != "1 2" {
 		t.Errorf("by tau the order is %s", topicNames(got))
 	}
 	s.invoke(http.StatusOK, &got, "", "diffir", withMembers(input, "topics", []string{"2"}))

@@ -99,7 +99,8 @@ func TestSignificance_ComparesByMeasuresThatAreNoMeans(t *testing.T) {
 		}
 	}
 	board := answer[tools.LeaderboardOutput](s, "", "leaderboard", object{"datasetId": s.dataset.ID, "measure": "F1(average=macro)"})
-	if s.Want(http.StatusOK, &exact, "", http.MethodGet, board.Links.Significance, nil); len(exact.Runs) != 2 || !exact.Rounded {
+	s.Want(http.StatusOK, &exact, "", http.MethodGet, board.Links.Significance, nil)
+	if len(exact.Runs) != 2 || !exact.Rounded {
 		t.Errorf("the leaderboard links to %+v", exact)
 	}
 	s.wantTexts(s.page("", "leaderboard", object{"datasetId": s.dataset.ID, "measure": "F1(average=macro)"}), "every test of each pair says")
@@ -206,7 +207,8 @@ func TestSignificance_ComparesTextsAndSpans(t *testing.T) {
 		truth := write(kind, 80, 1)
 		s.dataset = s.task.Dataset(func(d *record.DatasetItem) {
 			recordtest.Labels(c.whole, c.mean)(d)
-			if d.Evaluator.Kind = kind; kind == "spans" {
+			d.Evaluator.Kind = kind
+			if kind == "spans" {
 				d.RunFormat = record.RunFormat{Kind: "conll"}
 			}
 		}, s.records.Truths("truth", truth))

@@ -79,7 +79,8 @@ func TestSerp_LinksToOtherTopics(t *testing.T) {
 		next := got.Links.Next
 		got = tools.SerpOutput{}
 		s.Want(http.StatusOK, &got, "", http.MethodGet, next, nil)
-		if seen += " " + got.Topic; got.Query != "" || got.Links.Previous == "" {
+		seen += " " + got.Topic
+		if got.Query != "" || got.Links.Previous == "" {
 			t.Errorf("topic %s has the query %q", got.Topic, got.Query)
 		}
 	}
@@ -197,7 +198,8 @@ func TestTexts_ReportFaultsOfFiles(t *testing.T) {
 	s.records.Replace(s.dataset.DatasetItem)
 	for query, want := range map[string]int{"": 1, "boats": 0} {
 		var got struct{ TextFaults []inputs.TextFault }
-		if s.invoke(http.StatusOK, &got, "", "serp", object{"run": first, "query": query}); len(got.TextFaults) != want {
+		s.invoke(http.StatusOK, &got, "", "serp", object{"run": first, "query": query})
+		if len(got.TextFaults) != want {
 			t.Errorf("with the query %q it reports %+v", query, got.TextFaults)
 		}
 	}

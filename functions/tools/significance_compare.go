@@ -92,7 +92,8 @@ func (out *SignificanceOutput) compareTopics(ctx context.Context, in Significanc
 		out.Runs = append(out.Runs, SignificanceRun{measuredRun(r), average(paired[i]), ends})
 	}
 	return out.comparePairs(ctx, paired, func(p *SignificancePair, a, b []float64) {
-		if p.Difference = average(a) - average(b); out.Rounded {
+		p.Difference = average(a) - average(b)
+		if out.Rounded {
 			p.Reasons["cohensD"] = "it tells how many examples the runs differ on, which only organizers are shown"
 			*p.uncorrected.of(out.Test) = new(roundedP(a, b))
 			return

@@ -206,7 +206,8 @@ func runRefs(all ...*record.RunItem) []object {
 func withMembers(input object, pairs ...any) object {
 	out := maps.Clone(input)
 	for i := 0; i < len(pairs); i += 2 {
-		if out[pairs[i].(string)] = pairs[i+1]; pairs[i+1] == nil {
+		out[pairs[i].(string)] = pairs[i+1]
+		if pairs[i+1] == nil {
 			delete(out, pairs[i].(string))
 		}
 	}

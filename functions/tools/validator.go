@@ -62,7 +62,8 @@ var validatorTool = define(metadata{
 		if err != nil {
 			return nil, err
 		}
-		if settings, files = truth.Settings, truth.Files(); guesses {
+		settings, files = truth.Settings, truth.Files()
+		if guesses {
 			if settings, guessed, err = detectSettings(in.Truth.Kind, files, "TREC qrels"); err != nil {
 				return nil, err
 			}

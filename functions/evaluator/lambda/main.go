@@ -48,10 +48,12 @@ func newFunction(w *evaluator.Worker, schedules *schedule.Schedules) *schedule.F
 func clean(ctx context.Context, w *evaluator.Worker, schedules *schedule.Schedules, after string) error {
 	rest := schedule.Event{Wake: schedule.WakeClean}
 	var err error
-	if rest.After, err = w.DeleteAbandonedFiles(ctx, after); ctx.Err() == nil {
+	rest.After, err = w.DeleteAbandonedFiles(ctx, after)
+	if ctx.Err() == nil {
 		err = errors.Join(err, w.DeleteExpiredResults(ctx))
 	}
-	switch unbounded := context.WithoutCancel(ctx); {
+	unbounded := context.WithoutCancel(ctx)
+	switch {
 	case ctx.Err() != nil:
 		return schedules.Set(unbounded, w.Now(), rest)
 	case err != nil:

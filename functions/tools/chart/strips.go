@@ -82,7 +82,8 @@ func (s *strips) topic(column int) topic {
 			t.worst, t.lastValue = row, v
 		}
 	}
-	if slices.Sort(t.values); len(t.values) > 0 {
+	slices.Sort(t.values)
+	if len(t.values) > 0 {
 		t.median = percentile.Of(t.values, 0.5)
 	}
 	return t
@@ -106,7 +107,8 @@ func (s *strips) draw() []stripPath {
 		middles.WriteString("M" + px(x-half) + " " + px(s.y(t.median)) + "h" + px(2*half))
 		for row := range s.Rows {
 			v, ok := s.at(row, i)
-			switch at := "M" + px(x) + " " + px(s.y(v)); {
+			at := "M" + px(x) + " " + px(s.y(v))
+			switch {
 			case !ok:
 			case i < len(s.Outliers) && slices.Contains(s.Outliers[i], row):
 				outliers.WriteString(at + diamond)

@@ -138,7 +138,8 @@ func (w *writer) write(values [][]byte) {
 			order, separator = w.kind.beir, '\t'
 		}
 		for i, column := range order {
-			if w.line = w.separated(i, separator); column == constant {
+			w.line = w.separated(i, separator)
+			if column == constant {
 				w.line = append(w.line, "Q0"...)
 			} else {
 				w.line = append(w.line, values[column]...)

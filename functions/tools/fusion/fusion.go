@@ -187,7 +187,8 @@ func (n Normalization) apply(scores []float64) {
 		}
 		deviation := math.Sqrt(squares.Total() / size)
 		for i, s := range scores {
-			if scores[i] = ratio(s-mean, deviation, 0); equal {
+			scores[i] = ratio(s-mean, deviation, 0)
+			if equal {
 				scores[i] = 0 // although the mean may be rounded
 			}
 		}

@@ -15,7 +15,8 @@ func (r *Results) checkMeasures(asked ResultsRequest) error {
 	r.kind, r.TruthVersion = r.Truth.Settings.Kind, r.Truth.version
 	names := asked.Measures
 	if len(names) == 0 {
-		if names = measure.EvaluatorOf(r.kind).Defaults; asked.One {
+		names = measure.EvaluatorOf(r.kind).Defaults
+		if asked.One {
 			names = names[:1]
 		}
 	}

@@ -174,7 +174,8 @@ func (r *Results) useNamedTruth(ctx context.Context, asked ResultsRequest) (err 
 	}
 	if len(asked.Measures) == 0 && r.Truth.dataset != nil {
 		e := r.Truth.dataset.Evaluator
-		if asked.Measures = e.Measures; asked.One {
+		asked.Measures = e.Measures
+		if asked.One {
 			asked.Measures = []string{e.PrimaryMeasure}
 		}
 	}

@@ -55,10 +55,12 @@ func (p *Pool) Add(run *retrieval.Rankings, depth int) error {
 		}
 		n := 0
 		for doc := range run.Ranking(topic) {
-			if n++; n > depth {
+			n++
+			if n > depth {
 				break
 			}
-			if p.contributions++; p.contributions > MaxContributions {
+			p.contributions++
+			if p.contributions > MaxContributions {
 				return ErrContributions
 			}
 			documents[string(doc)] = append(documents[string(doc)], uint8(p.runs))

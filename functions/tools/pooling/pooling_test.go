@@ -72,7 +72,8 @@ func TestPool_AgreesWithSets(t *testing.T) {
 			for j, b := range sets {
 				common, either := 0, maps.Clone(a)
 				for line := range b {
-					if either[line] = true; a[line] {
+					either[line] = true
+					if a[line] {
 						common++
 					}
 				}

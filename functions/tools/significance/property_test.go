@@ -37,7 +37,8 @@ func TestTests_AreSymmetric(t *testing.T) {
 		x, err := significance.PairedT(a, b)
 		y, back := significance.PairedT(b, a)
 		if !undefined(err, back) {
-			if chance("t", x.P); !near(x.P, y.P) || !near(x.Statistic, -y.Statistic) {
+			chance("t", x.P)
+			if !near(x.P, y.P) || !near(x.Statistic, -y.Statistic) {
 				t.Fatalf("t-test %+v and %+v", x, y)
 			}
 			d, err := significance.CohensD(a, b)
@@ -47,8 +48,10 @@ func TestTests_AreSymmetric(t *testing.T) {
 		}
 		w, err := significance.Wilcoxon(a, b)
 		v, back := significance.Wilcoxon(b, a)
-		if n := float64(len(a) - w.Zeros); !undefined(err, back) {
-			if chance("wilcoxon", w.P); w.P != v.P || w.Plus != v.Minus || w.Plus+w.Minus != n*(n+1)/2 {
+		n := float64(len(a) - w.Zeros)
+		if !undefined(err, back) {
+			chance("wilcoxon", w.P)
+			if w.P != v.P || w.Plus != v.Minus || w.Plus+w.Minus != n*(n+1)/2 {
 				t.Fatalf("wilcoxon %+v and %+v", w, v)
 			}
 		}
@@ -57,7 +60,8 @@ func TestTests_AreSymmetric(t *testing.T) {
 		if err != nil || back != nil || r.P != s.P || r.Difference != -s.Difference {
 			t.Fatalf("randomization %+v and %+v, %v", r, s, err)
 		}
-		if chance("randomization", r.P); r.P == 0 {
+		chance("randomization", r.P)
+		if r.P == 0 {
 			t.Fatal("a randomization test has p = 0")
 		}
 	})

@@ -240,7 +240,8 @@ func TestRights_FewGetTruths(t *testing.T) {
 				}
 			}
 		}
-		if slices.Sort(may); !slices.Equal(may, c.want) {
+		slices.Sort(may)
+		if !slices.Equal(may, c.want) {
 			t.Errorf("%v get truths, want %v", may, c.want)
 		}
 	}

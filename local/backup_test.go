@@ -92,7 +92,8 @@ func (l *backupLoad) run(t *testing.T, n int, seed uint64, stop <-chan struct{})
 		default:
 		}
 		open = append(open, l.submit(t, token, random))
-		if i := random.IntN(len(open)); random.IntN(2) == 0 {
+		i := random.IntN(len(open))
+		if random.IntN(2) == 0 {
 			if a := l.send(t, token, http.MethodDelete, open[i], nil); a.status == http.StatusNoContent {
 				l.deleted.Add(1)
 			}

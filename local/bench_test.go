@@ -164,7 +164,8 @@ func BenchmarkSubmission(b *testing.B) {
 				s.get(b, user, address, &r)
 				s.call(b, "", http.MethodPut, r.Files[0].Upload.URL, run, nil)
 				for r.State != record.Completed {
-					if s.get(b, user, address, &r); r.State.Ended() && r.State != record.Completed {
+					s.get(b, user, address, &r)
+					if r.State.Ended() && r.State != record.Completed {
 						b.Fatal(r.State, r.Diagnostics)
 					}
 					time.Sleep(time.Millisecond)

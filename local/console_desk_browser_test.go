@@ -121,7 +121,8 @@ func TestConsole_MergesWhatAnotherSaved(t *testing.T) {
 	p.Press("Save")
 	p.Sees("Saved.")
 	var now struct{ Website, Description string }
-	if s.get(t, owner, organizer, &now); now.Website != "https://theirs.example" || now.Description != "Mine." {
+	s.get(t, owner, organizer, &now)
+	if now.Website != "https://theirs.example" || now.Description != "Mine." {
 		t.Errorf("the organizer has %+v", now)
 	}
 }

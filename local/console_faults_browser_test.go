@@ -66,7 +66,8 @@ open.call(this, method, url.replace(location.host, "127.0.0.1:9")); } }`)
 	p.Sees("The upload was stopped. The submission is made")
 	p.Await(`/^#\/runs\//.test(location.hash) && document.querySelector("main input[type=file]") !== null`)
 	var made struct{ Data []struct{ ID string } }
-	if s.get(t, ada, task+"/submissions", &made); len(made.Data) != 1 {
+	s.get(t, ada, task+"/submissions", &made)
+	if len(made.Data) != 1 {
 		t.Errorf("%d submissions were made", len(made.Data))
 	}
 	p.Visit("/runs")
@@ -124,7 +125,8 @@ const next = new Request(request); next.headers.set("Authorization", "Bearer of-
 	var mine struct {
 		Memberships []struct{ OrganizerName string }
 	}
-	if s.get(t, s.token(t, "ada"), "/v1/user", &mine); len(mine.Memberships) != 1 || mine.Memberships[0].OrganizerName != "Lake Lab" {
+	s.get(t, s.token(t, "ada"), "/v1/user", &mine)
+	if len(mine.Memberships) != 1 || mine.Memberships[0].OrganizerName != "Lake Lab" {
 		t.Errorf("ada belongs to %+v", mine.Memberships)
 	}
 }
@@ -170,7 +172,8 @@ func TestConsole_ShowsConflictsOfTwoEditors(t *testing.T) {
 	p.Press("Save: About the task")
 	p.Sees("Saved.")
 	var now struct{ Website, Description string }
-	if s.get(t, ada, task, &now); now.Website != "https://mine.example" || now.Description != "Theirs." {
+	s.get(t, ada, task, &now)
+	if now.Website != "https://mine.example" || now.Description != "Theirs." {
 		t.Errorf("the task has %+v", now)
 	}
 }

@@ -41,7 +41,8 @@ func TestConsole_CompletesAddresses(t *testing.T) {
 	p.Press("Save")
 	p.Sees("Saved.")
 	var now struct{ Website string }
-	if s.get(t, owner, organizer, &now); now.Website != "https://lakes.example/lab" {
+	s.get(t, owner, organizer, &now)
+	if now.Website != "https://lakes.example/lab" {
 		t.Errorf("the website is %q", now.Website)
 	}
 }
@@ -61,7 +62,8 @@ func TestConsole_CancelsWhatAPreviewShows(t *testing.T) {
 	p.Await(`!document.querySelector(".effects")`)
 	p.Sees("Save: Terms")
 	var now struct{ Terms any }
-	if s.get(t, owner, task, &now); now.Terms != nil {
+	s.get(t, owner, task, &now)
+	if now.Terms != nil {
 		t.Errorf("the terms are %v", now.Terms)
 	}
 	if !browsertest.Evaluate[bool](p.Page, `[...document.querySelectorAll("textarea")].some(e => e.value === "Be kind.")`) {

@@ -85,7 +85,8 @@ func TestConsole_SaysWhatIsMissingBeforePublishing(t *testing.T) {
 	p.Press("What this will do > Cancel")
 	p.Await(`!document.querySelector("main").innerText.includes("Not done yet")`)
 	var now struct{ Visibility string }
-	if s.get(t, owner, task, &now); now.Visibility != "private" {
+	s.get(t, owner, task, &now)
+	if now.Visibility != "private" {
 		t.Errorf("the task is %s", now.Visibility)
 	}
 	p.Press("Add its dataset first")

@@ -60,7 +60,8 @@ token: "of nobody", expiresAt: Date.now()})); location.reload()`)
 			p.Press("Sign in at")
 			providertest.SignIn(p.Page, "ada") // the issuer asks who it is, although it has a session of its own
 			p.Sees("Sign out")
-			if s.get(t, p.token(), "/v1/user", &user); user.Name == "root of the lab" {
+			s.get(t, p.token(), "/v1/user", &user)
+			if user.Name == "root of the lab" {
 				t.Error("the second user is signed in as the first")
 			}
 		})

@@ -29,7 +29,8 @@ func pack(t *testing.T, folder, archive string) {
 	objects, err := filepath.Glob(filepath.Join(folder, "files", "objects", "*"))
 	for _, object := range objects {
 		content, readErr := os.ReadFile(object)
-		if err = errors.Join(err, readErr); bytes.HasPrefix(content, []byte(`{"key":"tools/`)) {
+		err = errors.Join(err, readErr)
+		if bytes.HasPrefix(content, []byte(`{"key":"tools/`)) {
 			err = errors.Join(err, os.Remove(object))
 		}
 	}

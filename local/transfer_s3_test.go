@@ -90,7 +90,8 @@ func checkStoredBytes(t *testing.T, flags ...string) {
 				counted[u.ID] = u.Bytes
 			}
 		}
-		if after = last; last.IsZero() {
+		after = last
+		if last.IsZero() {
 			break
 		}
 	}
@@ -168,7 +169,8 @@ func (s *testServer) checkLinks(t *testing.T, answer any) (checked int) {
 	switch v := answer.(type) {
 	case map[string]any:
 		link, _ := v["url"].(string)
-		if digest, _ := v["sha256"].(string); signedLink.MatchString(link) {
+		digest, _ := v["sha256"].(string)
+		if signedLink.MatchString(link) {
 			a := s.send(t, "", http.MethodGet, link, nil)
 			if sum := sha256.Sum256(a.body); a.status != http.StatusOK || hex.EncodeToString(sum[:]) != digest {
 				t.Errorf("%s is answered with %d and other bytes", link, a.status)

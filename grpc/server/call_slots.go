@@ -65,7 +65,8 @@ func (s *callSlots) acquire(of callerClass, caller string, cancel context.Cancel
 	calls := s.by[of]
 	all, most := 0, ""
 	for id, theirs := range calls {
-		if all += len(theirs); len(theirs) > len(calls[most]) {
+		all += len(theirs)
+		if len(theirs) > len(calls[most]) {
 			most = id
 		}
 	}
@@ -87,7 +88,8 @@ func (s *callSlots) acquire(of callerClass, caller string, cancel context.Cancel
 // remove removes a call, if it is still there.
 func (s *callSlots) remove(of callerClass, caller string, call *context.CancelFunc) {
 	left := slices.DeleteFunc(s.by[of][caller], func(other *context.CancelFunc) bool { return other == call })
-	if s.by[of][caller] = left; len(left) == 0 {
+	s.by[of][caller] = left
+	if len(left) == 0 {
 		delete(s.by[of], caller)
 	}
 }

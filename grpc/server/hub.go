@@ -57,7 +57,8 @@ func (h *hub) join(runID string) *topic {
 func (h *hub) leave(t *topic) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if t.watchers--; t.watchers == 0 {
+	t.watchers--
+	if t.watchers == 0 {
 		delete(h.topics, t.key.Partition)
 	}
 }

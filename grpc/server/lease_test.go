@@ -117,7 +117,8 @@ func TestUnserved_RunsAndDatasetsSayThatNoWorkerServes(t *testing.T) {
 	s.lease(&assayv1.LeaseRequest{Worker: "gpu", Pools: []string{"gpu"}, Kinds: evaluations})
 	check("with workers of another pool and for other work", true)
 	if w := s.lease(&assayv1.LeaseRequest{Worker: "gpu", Pools: []string{"gpu"}, Kinds: images}); w.GetRunId() == waits {
-		worked, waits, owner = waits, worked, "ada"
+		worked, waits = waits, worked
+		owner = "ada"
 	}
 	check("with a worker that has another run", false)
 	got, err := s.runs.GetRun(s.as(owner), &assayv1.GetRunRequest{RunId: waits})

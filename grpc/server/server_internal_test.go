@@ -295,7 +295,8 @@ func TestLease_BoundsThoseThatWaitForAUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if leave(); len(w.byUser) != 1 {
+	leave()
+	if len(w.byUser) != 1 {
 		t.Errorf("%v", w.byUser)
 	}
 }

@@ -62,7 +62,8 @@ func (s *serving) noteHeartbeat(ctx context.Context, env Env, run *record.RunIte
 func (w *trackedWorker) subqueues() []record.Subqueue {
 	var queues []record.Subqueue
 	for _, want := range w.wants {
-		if queues = append(queues, record.WorkerSubqueue(want.pool, want.work)); w.builds && want.work == record.ExecuteRepository {
+		queues = append(queues, record.WorkerSubqueue(want.pool, want.work))
+		if w.builds && want.work == record.ExecuteRepository {
 			queues = append(queues, record.BuilderSubqueue(want.pool))
 		}
 	}

@@ -76,7 +76,8 @@ func (w *waitingLeases) enter(userID string) (leave func(), err error) {
 	return func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if w.byUser[userID]--; w.byUser[userID] == 0 {
+		w.byUser[userID]--
+		if w.byUser[userID] == 0 {
 			delete(w.byUser, userID)
 		}
 	}, nil

@@ -222,7 +222,8 @@ func (c *watchClient) receive(update watchUpdate) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.messages++; c.messages == 1 {
+	c.messages++
+	if c.messages == 1 {
 		close(c.first)
 	}
 	c.token = update.token

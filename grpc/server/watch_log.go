@@ -238,7 +238,8 @@ func (r *recentLog) fill(ctx context.Context, run *record.RunItem, until int64) 
 		if err != nil {
 			return err
 		}
-		if r.add(l); r.end() >= until {
+		r.add(l)
+		if r.end() >= until {
 			break
 		}
 	}

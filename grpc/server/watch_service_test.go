@@ -48,7 +48,8 @@ func startWatchServer(t testing.TB, source string, pollInterval time.Duration) *
 	s.stop = func() {
 		stop()
 		err := <-ended
-		if ended <- err; err != nil {
+		ended <- err
+		if err != nil {
 			t.Error(err)
 		}
 	}

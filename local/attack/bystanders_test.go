@@ -109,7 +109,8 @@ func (j *journal) verify(t *testing.T) {
 			err = j.verifyFiles(e.user, body)
 		}
 		if err != nil || status != http.StatusOK || !bytes.Contains(body, []byte(e.want)) {
-			if lost++; lost <= maxFaults {
+			lost++
+			if lost <= maxFaults {
 				t.Errorf("%s was acknowledged, and is answered with status %d, %v: %.200s", e.path, status, err, body)
 			}
 		}

@@ -148,7 +148,8 @@ func fullDisk(ctx context.Context, s *server, res *results) {
 	for name, write := range writes {
 		before := res.statuses[http.StatusInsufficientStorage]
 		for range 200 { // small ones may fit into free pages of the table
-			if res.exchange(ctx, s, &sc, write); res.statuses[http.StatusInsufficientStorage] > before {
+			res.exchange(ctx, s, &sc, write)
+			if res.statuses[http.StatusInsufficientStorage] > before {
 				break
 			}
 		}

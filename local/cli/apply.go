@@ -55,7 +55,8 @@ func applyFile(c *call) {
 	}
 	c.connect("")
 	a := applying{call: c, declared: d, dry: true}
-	if a.apply(); a.err == nil && !c.yes("dry-run") { // of which every fault comes before the first change
+	a.apply()
+	if a.err == nil && !c.yes("dry-run") { // of which every fault comes before the first change
 		a.dry, a.steps = false, nil
 		a.apply()
 	}
@@ -188,7 +189,8 @@ func (a *applying) dataset(i int, taskID string) {
 	used := memberAs[record.Evaluator](wanted, "evaluator")
 	if e, ok := wanted["evaluator"].(map[string]any); ok && truth.Canonical(&used) == nil { // names as the server answers them
 		e = maps.Clone(e)
-		if wanted["evaluator"] = e; len(used.Measures) > 0 {
+		wanted["evaluator"] = e
+		if len(used.Measures) > 0 {
 			e["measures"] = lists.Map(used.Measures, func(name string) any { return name })
 		}
 		if used.PrimaryMeasure != "" {

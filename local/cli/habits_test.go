@@ -125,7 +125,8 @@ func TestLogs_FollowARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if _ = worker.Wait(); t.Failed() {
+		_ = worker.Wait()
+		if t.Failed() {
 			t.Log(said.text.String())
 		}
 	})

@@ -172,7 +172,8 @@ func TestProgram_EndsWhatDoesNotObeyASignal(t *testing.T) {
 	time.AfterFunc(time.Second, func() { _ = cmd.Process.Signal(os.Interrupt) })
 	killed := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 	defer killed.Stop()
-	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != interrupted {
+	err := cmd.Wait()
+	if cmd.ProcessState.ExitCode() != interrupted {
 		t.Errorf("it ended with %v", err)
 	}
 }

@@ -50,7 +50,8 @@ func TestEval_PrintsWhatTrecEvalPrints(t *testing.T) {
 			name, rest, _ := strings.Cut(line, "\t")
 			topic, _, _ := strings.Cut(rest, "\t")
 			if mine, ok := has[name+topic]; ok {
-				if compared++; mine != line {
+				compared++
+				if mine != line {
 					t.Errorf("%s: %q, and trec_eval prints %q", filepath.Base(run), mine, line)
 				}
 			}

@@ -68,7 +68,8 @@ func (c *call) reviews() map[string]any {
 	default:
 		selection := map[string]any{}
 		for name, value := range filter {
-			if selection[name] = value; name != "label" {
+			selection[name] = value
+			if name != "label" {
 				selection[name] = strings.Split(value, ";")
 			}
 		}

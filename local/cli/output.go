@@ -60,7 +60,8 @@ func (o object) text(path string) string {
 		texts := make([]string, len(v))
 		for i, one := range v {
 			text, isText := one.(string)
-			if texts[i] = text; !isText {
+			texts[i] = text
+			if !isText {
 				return strconv.Itoa(len(v))
 			}
 		}

@@ -231,7 +231,8 @@ func online(run func(*call)) func(*call) {
 // inTask is a command of a task, which its first argument means.
 func inTask(run func(*call, object)) func(*call) {
 	return func(c *call) {
-		if task := c.task(c.arg(0)); c.err == nil {
+		task := c.task(c.arg(0))
+		if c.err == nil {
 			run(c, task)
 		}
 	}

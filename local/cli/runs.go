@@ -213,7 +213,8 @@ func unseen(seen, tail string) string {
 func (c *call) change(below string, ids []string, body map[string]any) {
 	var changed []object
 	for _, id := range ids {
-		if now := c.patch(below+"/"+url.PathEscape(id), body); c.err == nil {
+		now := c.patch(below+"/"+url.PathEscape(id), body)
+		if c.err == nil {
 			changed = append(changed, now)
 		}
 	}

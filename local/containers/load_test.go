@@ -52,7 +52,8 @@ func (c *client) send(method, url string, headers map[string]string, body []byte
 		answer, err = io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
 		again := resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusConflict || resp.StatusCode >= 500
-		if last = err; err == nil && !again {
+		last = err
+		if err == nil && !again {
 			return resp.StatusCode, resp.Header, answer
 		}
 		if err == nil {

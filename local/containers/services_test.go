@@ -129,7 +129,8 @@ func composeServices(t *testing.T, variables map[string]string) map[string]servi
 		one := service{image: imageName(s.Image), args: s.Command, env: imageEnvironment(t, imageName(s.Image)), copies: 1,
 			hardened: s.ReadOnly && slices.Equal(s.CapDrop, []string{"ALL"}) && slices.Contains(s.SecurityOpt, "no-new-privileges:true")}
 		for variable, value := range s.Environment {
-			if one.env[variable] = fmt.Sprint(value); value == nil {
+			one.env[variable] = fmt.Sprint(value)
+			if value == nil {
 				one.env[variable] = ""
 			}
 		}

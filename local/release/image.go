@@ -203,7 +203,8 @@ func addCopied(w *tar.Writer, words []string) error {
 		h.Typeflag, h.Name, h.Mode = tar.TypeDir, to+"/", 0o755
 		return add(w, h, nil)
 	}
-	if h.Name = to + path.Base(from); info.Mode()&0o100 != 0 {
+	h.Name = to + path.Base(from)
+	if info.Mode()&0o100 != 0 {
 		h.Mode = 0o755
 	}
 	content, err := os.ReadFile(from)

@@ -88,7 +88,8 @@ func (c *Container) openEgress(ctx context.Context, name string) (stop func(), e
 
 // build builds the Dockerfile of the checkout and imports the image into Podman's store.
 func (c *Container) build(ctx context.Context, j Job, folder, checkout string) (*Program, error) {
-	if j.Limits.Time = min(j.Limits.Time, buildTimeout); c.Builder == "" {
+	j.Limits.Time = min(j.Limits.Time, buildTimeout)
+	if c.Builder == "" {
 		return nil, errors.New("this worker builds no repositories: it was started without -builds")
 	}
 	job, err := c.buildJob(ctx, j, folder, checkout, "build --network=host --tag=oci-archive:"+outputMount+"/"+archiveName+" --file="+

@@ -149,7 +149,8 @@ func callWithRetry[Request, Answer any](h *lease, method func(context.Context, R
 		case h.ctx.Err() != nil:
 			return answer, context.Cause(h.ctx)
 		case status.Code(err) == codes.Internal || status.Code(err) == codes.Unknown:
-			if serverFaults++; serverFaults == maxServerFaults || !wait.Sleep(h.ctx, wait.Backoff(failures, maxRetryDelay/5)) {
+			serverFaults++
+			if serverFaults == maxServerFaults || !wait.Sleep(h.ctx, wait.Backoff(failures, maxRetryDelay/5)) {
 				return answer, err
 			}
 		case transient(err) && time.Now().After(end):

@@ -154,7 +154,8 @@ func (s *server) end() {
 
 func (s *server) Lease(ctx context.Context, _ *assayv1.LeaseRequest) (*assayv1.LeaseResponse, error) {
 	w := s.work
-	if s.work = nil; w == nil || s.over {
+	s.work = nil
+	if w == nil || s.over {
 		s.mu.Unlock()
 		defer s.mu.Lock()
 		<-ctx.Done()

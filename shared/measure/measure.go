@@ -53,7 +53,8 @@ func WithoutTruth(public, found []Diagnostic) []Diagnostic {
 		all = append(all, d)
 	}
 	for _, d := range found {
-		if d.SafeWhileBlinded = false; !slices.Contains(public, d) {
+		d.SafeWhileBlinded = false
+		if !slices.Contains(public, d) {
 			all = append(all, d)
 		}
 	}

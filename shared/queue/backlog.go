@@ -87,7 +87,8 @@ func (q Queue) RecordWaiting(ctx context.Context) error {
 		case pools <= metrics.MaxPools: // the first is no pool
 			q.recordWaiting(w)
 		default:
-			if others.Runs += w.Runs; others.Since.IsZero() || w.Since.Before(others.Since) {
+			others.Runs += w.Runs
+			if others.Since.IsZero() || w.Since.Before(others.Since) {
 				others.Since = w.Since
 			}
 		}

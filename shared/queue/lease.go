@@ -160,7 +160,8 @@ func (q Queue) ReleaseAfterCrash(ctx context.Context, l LeaseRef) (*record.RunIt
 }
 
 func (t *transition) releaseAfterCrash(why string) error {
-	if t.run.Restarts++; t.run.Restarts > record.MaxRestarts {
+	t.run.Restarts++
+	if t.run.Restarts > record.MaxRestarts {
 		return t.failAttempt(why)
 	}
 	t.run.Attempts--

@@ -124,7 +124,8 @@ func TestQueue_FollowsTheModel(t *testing.T) {
 				_, err := f.queue().FailAgainst(f.ctx, m.lease, f.truth, reasons(measure.Error, "x"))
 				if under(rt, m, err) {
 					m.failed()
-					if m.truth = f.truth.Number; !f.truth.Held {
+					m.truth = f.truth.Number
+					if !f.truth.Held {
 						m.listed = 0
 					}
 				}
@@ -170,7 +171,8 @@ func TestQueue_FollowsTheModel(t *testing.T) {
 				m := pick(rt)
 				want := m.listed
 				if !f.truth.Held {
-					if want = len(m.evaluations); m.state == record.Failed && m.truth == f.truth.Number {
+					want = len(m.evaluations)
+					if m.state == record.Failed && m.truth == f.truth.Number {
 						want = 0
 					}
 				}

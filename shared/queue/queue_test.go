@@ -255,7 +255,10 @@ func TestFairOrder_CostsOneReadWhenOneRunWaits(t *testing.T) {
 		}
 		return u.Calls.Load()
 	}
-	if leased, empty, again := calls(), calls(), calls(); leased != 2 || empty != 2 || again != 1 {
+	leased := calls()
+	empty := calls()
+	again := calls()
+	if leased != 2 || empty != 2 || again != 1 {
 		t.Errorf("a lease costs %d calls, of which one writes; one from the empty queue %d, and the next %d", leased, empty, again)
 	}
 }

@@ -49,7 +49,8 @@ func TestTeamBacklogs_YieldsEachTeamPoolAndKindOnce(t *testing.T) {
 	n := 0
 	for b, err := range f.queue().TeamBacklogs(f.ctx) {
 		f.must(err)
-		if n++; strings.HasPrefix(b.Prefix, record.DefaultPool) && !b.Since.Equal(oldest.QueuedAt.Time) {
+		n++
+		if strings.HasPrefix(b.Prefix, record.DefaultPool) && !b.Since.Equal(oldest.QueuedAt.Time) {
 			t.Errorf("%s begins at %s", b.Prefix, b.Since)
 		}
 	}

@@ -74,7 +74,8 @@ func million(b *testing.B, format measure.Format, value func(i int) any) (evalua
 		written := value(i)
 		switch v := written.(type) {
 		case []string:
-			if written = strings.Join(v, measure.DefaultSeparator); format.Kind == measure.JSONL {
+			written = strings.Join(v, measure.DefaultSeparator)
+			if format.Kind == measure.JSONL {
 				labels, _ := json.Marshal(v) // texts alone
 				written = string(labels)
 			}

@@ -148,7 +148,8 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if check(e.Diagnostics, nil); len(e.Result.Measures) > 0 {
+			check(e.Diagnostics, nil)
+			if len(e.Result.Measures) > 0 {
 				t.Errorf("a bad run has the measures %v", values(e.Result))
 			}
 			check(evaluator.ValidateRun(t.Context(), s, bad))

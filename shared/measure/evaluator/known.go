@@ -70,7 +70,8 @@ func readItems(ctx context.Context, items *predictions.Truth, files []File) (*Kn
 		for _, format := range []string{measure.JSONL, measure.CSV} {
 			contents, done := Contents([]File{f})
 			n, ok, err := items.AddInput(ctx, format, contents[0])
-			if done(); !ok || err != nil {
+			done()
+			if !ok || err != nil {
 				return nil, err
 			}
 			if n > 0 {

@@ -109,7 +109,8 @@ func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 			if errors.Is(err, io.EOF) {
 				return r.cut(buffer[:filled], filled)
 			}
-			if r.fail(err); r.err != nil {
+			r.fail(err)
+			if r.err != nil {
 				return Chunk{}, false
 			}
 			// The lines before the damage may have faults of their own; the one that it cut is lost.

@@ -235,7 +235,8 @@ func (t *Truth) AddInput(ctx context.Context, kind string, content measure.File)
 
 // addUnknown takes a prediction whose id is not known, and returns false when there are too many.
 func (r *Run) addUnknown(f *file, e example) bool {
-	if r.unknown++; r.truth.origin == measure.OfTruth && r.unknown <= namedUnknown {
+	r.unknown++
+	if r.truth.origin == measure.OfTruth && r.unknown <= namedUnknown {
 		f.errorf(e.line, "the truth has no id %s; expected only ids of the truth", fields.Quote(e.id))
 	}
 	if len(r.samples) < measure.MaxDiagnostics {

@@ -22,7 +22,8 @@ func (f *file) classes(header []string) (classes [][]byte) {
 			f.errorf(1, "the first line names the class %s twice; expected it once", fields.Quote([]byte(name)))
 			return nil
 		}
-		if classes = append(classes, []byte(name)); !f.bounded(1, "a name in the first line", []byte(name), MaxText) {
+		classes = append(classes, []byte(name))
+		if !f.bounded(1, "a name in the first line", []byte(name), MaxText) {
 			return nil
 		}
 	}

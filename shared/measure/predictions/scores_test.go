@@ -149,7 +149,8 @@ func FuzzScoresJSONL(f *testing.F) {
 			ids.Write(append(line, '\n'))
 		}
 		truth, report := readTruth(t, jsonLabels, Classes, measuretest.File("truth", ids.String()))
-		if truth.runs = Scores; report.Failed() {
+		truth.runs = Scores
+		if report.Failed() {
 			return
 		}
 		run, report := readRun(t, truth, measuretest.File("run", content))

@@ -137,7 +137,8 @@ func (e *Examples) binary(label int) (b *binary, reason string) {
 	}
 	b.label, b.with, b.without = label, b.with[:0], b.without[:0]
 	for i, l := range e.Truth {
-		if s := e.Scores(i)[column]; l == int32(label) {
+		s := e.Scores(i)[column]
+		if l == int32(label) {
 			b.with = append(b.with, s)
 		} else {
 			b.without = append(b.without, s)

@@ -67,7 +67,8 @@ func (k *Known) compareDocuments(run *run, report *measure.Report) {
 		if k.documents(doc) {
 			continue
 		}
-		if n++; n <= fields.Few {
+		n++
+		if n <= fields.Few {
 			unknown = append(unknown, string(doc))
 		}
 	}

@@ -224,7 +224,8 @@ func FuzzEvaluate(f *testing.F) {
 			}
 		}
 		// The order of the lines after the first, which may have a byte order mark, does not matter.
-		if lines := bytes.Split(text, []byte("\n")); !bytes.HasPrefix(text, []byte("\x1f\x8b")) {
+		lines := bytes.Split(text, []byte("\n"))
+		if !bytes.HasPrefix(text, []byte("\x1f\x8b")) {
 			slices.Reverse(lines[1:])
 			again, diagnostics, err := truth.Evaluate(t.Context(), measures, measure.File{
 				Name: "f", Content: bytes.NewReader(bytes.Join(lines, []byte("\n")))})

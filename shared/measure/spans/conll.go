@@ -120,7 +120,8 @@ func (s *sentences) addLine(file string, line int, parts [][]byte, n int) bool {
 		s.report.Errorf(file, line, "%s", fault)
 		return true
 	}
-	if s.columns = n; s.areInputs {
+	s.columns = n
+	if s.areInputs {
 		parts[n-1] = []byte{'O'}
 	}
 	code, known := s.codes[string(parts[n-1])]
@@ -206,7 +207,8 @@ func (s *sentences) part(file string, line int, found string, expected []byte) b
 // differs reports that a run has other tokens. Of inputs nobody said that they are those of the truth, and where not even the first token
 // is the same, they are something else.
 func (s *sentences) differs(file string, line int, format string, args ...any) {
-	if s.parted = true; !s.truth.areInputs {
+	s.parted = true
+	if !s.truth.areInputs {
 		s.report.Errorf(file, line, format, args...)
 	} else if len(s.list) > 0 {
 		s.report.Warnf(file, line, format, args...)
@@ -267,7 +269,8 @@ func readSentences(ctx context.Context, asked []measure.Measure, files []measure
 	return newTruth(asked, truth.count(), truth.bytes(), func(ctx context.Context, tokens, types bool, files []measure.File,
 		report *measure.Report) (documents, error) {
 		run := newSentences(truth.types.ofRun(types), report)
-		if run.checks = truth.checks; tokens {
+		run.checks = truth.checks
+		if tokens {
 			run.truth = truth
 		}
 		err := run.read(ctx, files)

@@ -115,7 +115,8 @@ func TestEvaluate_EqualsTheReference(t *testing.T) {
 		for name, want := range c.Values {
 			name = measuretest.Parse(t, measure.Spans, name)[0].String()
 			got, reason := e.Result.Measures[name], e.Result.Reasons[name]
-			switch values++; {
+			values++
+			switch {
 			case want == nil && (got != nil || reason == ""):
 				t.Errorf("case %d: %s is %v for %q, want no value and a reason", i, name, got, reason)
 			case want != nil && (got == nil || math.Abs(*got-*want) > 1e-9):

@@ -60,7 +60,8 @@ func TestEvaluation_StopsWithinAnExample(t *testing.T) {
 	}
 	before := e.common.steps
 	e.common.limit, e.common.stopped = maxSteps, func() bool { return true }
-	if e.compare(0, references, lines); e.common.steps > before {
+	e.compare(0, references, lines)
+	if e.common.steps > before {
 		t.Errorf("it took %d steps once nobody waited", e.common.steps-before)
 	}
 }

@@ -79,7 +79,10 @@ func appendCounts(list []float64, common []int, text, reference int) []float64 {
 func (o chrFOrders) of(counts []float64) float64 {
 	precision, recall, n := 0.0, 0.0, 0.0
 	for at := range slices.Chunk(counts, 3) {
-		if text, reference, common := at[0], at[1], at[2]; text > 0 && reference > 0 {
+		text := at[0]
+		reference := at[1]
+		common := at[2]
+		if text > 0 && reference > 0 {
 			precision += common / text
 			recall += common / reference
 			n++

@@ -34,7 +34,8 @@ func TestSubsequences_AreThoseOfTheTable(t *testing.T) {
 		for i := range table {
 			table[i] = make([]int, len(columns)+1)
 			for j := 1; i > 0 && j <= len(columns); j++ {
-				if table[i][j] = max(table[i-1][j], table[i][j-1]); rows[i-1] == columns[j-1] {
+				table[i][j] = max(table[i-1][j], table[i][j-1])
+				if rows[i-1] == columns[j-1] {
 					table[i][j] = table[i-1][j-1] + 1
 				}
 			}
@@ -57,7 +58,8 @@ func TestSubsequences_AreThoseOfTheTable(t *testing.T) {
 			t.Errorf("the length is %d, want %d", got, table[len(rows)][len(columns)])
 		}
 		got := make([]bool, len(rows))
-		if s.mark(rows, columns, got); !slices.Equal(got, want) {
+		s.mark(rows, columns, got)
+		if !slices.Equal(got, want) {
 			t.Errorf("marked %v, want %v", got, want)
 		}
 	})

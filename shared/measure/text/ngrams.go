@@ -78,7 +78,8 @@ func (g *ngrams) match(reference []uint32) (matched [maxOrder]int) {
 				continue
 			}
 			matched[n]++
-			if node.used++; node.used > node.most {
+			node.used++
+			if node.used > node.most {
 				node.most = node.used
 				g.atMost[n]++
 			}

@@ -76,7 +76,8 @@ func (s *Store) images(ctx context.Context, c store.Consistency, keys []store.Ke
 			failures = 0 // it makes progress: an answer has at most 16 MB
 			continue
 		}
-		if failures++; failures == maxAttempts {
+		failures++
+		if failures == maxAttempts {
 			return nil, fmt.Errorf("%w: DynamoDB leaves keys of a batch unprocessed", store.ErrUnavailable)
 		}
 		if pause, _ := backoff(failures, nil); !wait.Sleep(ctx, pause) {

@@ -94,7 +94,8 @@ func changed(writes []store.Write) []store.Item {
 	var items []store.Item
 	for i := range writes {
 		it := writes[i].Item
-		switch it.Version = writes[i].PutVersion(); writes[i].Op {
+		it.Version = writes[i].PutVersion()
+		switch writes[i].Op {
 		case store.OpDelete, store.OpDeleteIf:
 			it = store.Item{Key: it.Key}
 		case store.OpCheck, store.OpCheckAbsent:

@@ -89,7 +89,8 @@ func (s *Store) commit(batch []*request) []store.Item {
 		defer func() { touched = t.touched }()
 		for _, r := range batch {
 			before, err := t.checkConditions(r.changes)
-			if r.err = err; err != nil {
+			r.err = err
+			if err != nil {
 				continue
 			}
 			for i := range r.changes {

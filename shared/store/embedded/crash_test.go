@@ -149,8 +149,9 @@ func TestStore_LosesNothingWhenKilled(t *testing.T) {
 				kill()
 			}
 		}
-		if err := cmd.Wait(); cmd.ProcessState.Exited() {
-			t.Fatalf("round %d: the process ended before it was killed: %v: %s", round, err, stderr)
+		waitErr := cmd.Wait()
+		if cmd.ProcessState.Exited() {
+			t.Fatalf("round %d: the process ended before it was killed: %v: %s", round, waitErr, stderr)
 		}
 		s, err := Open(path, Options{})
 		if err != nil {

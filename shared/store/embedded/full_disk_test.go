@@ -43,7 +43,8 @@ func fillDisk(path, _ string) error {
 		if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &l); err != nil {
 			return err
 		}
-		if l.Cur = bytes; bytes == 0 {
+		l.Cur = bytes
+		if bytes == 0 {
 			l.Cur = l.Max
 		}
 		return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &l)

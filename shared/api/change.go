@@ -155,7 +155,8 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 				if err != nil {
 					return err
 				}
-				if changed = t.(T); same && len(writable) > 0 {
+				changed = t.(T)
+				if same && len(writable) > 0 {
 					return nil
 				}
 				changed, err = handle(ctx, c, changed, draft)

@@ -172,7 +172,8 @@ func listNotes(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Pag
 func showNote(_ context.Context, _ *api.Call, n *Note) (*Note, error) { return n, nil }
 
 func (s *noteServer) attempt() {
-	if n := s.attempts.Add(1); s.meanwhile != nil {
+	n := s.attempts.Add(1)
+	if s.meanwhile != nil {
 		s.meanwhile(n)
 	}
 }

@@ -101,7 +101,8 @@ const (
 func CountEffect[R any, P records.Pointer[R]](ctx context.Context, c *Call, e Effect, sources []records.Source,
 	counts func(P) bool) error {
 	n, err := records.Count(ctx, c.Store, countedAtOnce, maxCounted, sources, counts)
-	if e.Count = int64(n); n == maxCounted {
+	e.Count = int64(n)
+	if n == maxCounted {
 		e.Detail += " There are more of them than were counted."
 	}
 	c.Effect(e)

@@ -167,7 +167,8 @@ func (p *Pool) leave(c Caller) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	own := p.callers[c]
-	if own.references--; own.references == 0 {
+	own.references--
+	if own.references == 0 {
 		delete(p.callers, c)
 	}
 }

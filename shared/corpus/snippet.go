@@ -48,11 +48,13 @@ func bestPassage(text string, marked []word, most int) (start, end int) {
 		count[w.key]++
 		for length > most {
 			left := marked[from]
-			if count[left.key]--; count[left.key] == 0 {
+			count[left.key]--
+			if count[left.key] == 0 {
 				delete(count, left.key)
 			}
 			next := w.end
-			if from++; from <= i {
+			from++
+			if from <= i {
 				next = marked[from].start
 			}
 			length -= utf8.RuneCountInString(text[left.start:next])
@@ -239,7 +241,8 @@ func plain(text string, most int) (string, bool) {
 			words = out.Len()
 			count++
 		}
-		if count++; count > most {
+		count++
+		if count > most {
 			kept := out.String()
 			// A script without spaces, or a very long word, is cut where it stands.
 			if words > len(kept)/2 {

@@ -37,7 +37,8 @@ func (f *finder) readTREC(line []byte) {
 			return
 		}
 		b.keep(line[:at])
-		if line = line[at:]; found != b.tag {
+		line = line[at:]
+		if found != b.tag {
 			line = line[1+len(found):]
 		}
 		f.closeBlock()

@@ -174,7 +174,8 @@ func (p userPass) endSubmission(ctx context.Context, key store.Key) error {
 		case s.UserID != p.ID:
 			return nil
 		case keep:
-			if s.UserID = p.ReplacedBy; s.Unregistered() {
+			s.UserID = p.ReplacedBy
+			if s.Unregistered() {
 				s.Notes = "" // which nobody else is shown
 			}
 		case len(s.RunIDs) > 0:

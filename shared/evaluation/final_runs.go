@@ -26,7 +26,8 @@ func (b *Leaderboard) finals(ctx context.Context, entries iter.Seq2[*Entry, erro
 		if err != nil {
 			return err
 		}
-		switch team := item.Entrant(); {
+		team := item.Entrant()
+		switch {
 		case item.Final:
 			marked[team] = append(marked[team], item.RunID)
 		case sees(item):

@@ -243,7 +243,8 @@ func withRanks(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, er
 				continue
 			}
 			teams[team] = true
-			if count++; e.scoreKey != scoreKey || count == 1 {
+			count++
+			if e.scoreKey != scoreKey || count == 1 {
 				rank, scoreKey = count, e.scoreKey
 			}
 			e.Rank = rank
@@ -260,7 +261,8 @@ func (b *Leaderboard) byMeasure(name string, ranked iter.Seq2[*Entry, error]) (i
 	lowerIsBetter := shown.Evaluator.LessIsBetter(name)
 	all, err := collect(ranked, func(e *Entry) error {
 		item, err := e.Item()
-		if e.scoreKey = "null"; err == nil && item.Measures[name] != nil {
+		e.scoreKey = "null"
+		if err == nil && item.Measures[name] != nil {
 			e.scoreKey = strconv.FormatFloat(*item.Measures[name]+0, 'g', -1, 64)
 		}
 		return err

@@ -91,7 +91,8 @@ func (p *Poller) makeRoom(signed time.Time) bool {
 		if a.signed.Before(signed) {
 			earliest, signed = key, a.signed
 		}
-		if n++; n == compared {
+		n++
+		if n == compared {
 			break
 		}
 	}

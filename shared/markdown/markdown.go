@@ -139,7 +139,8 @@ func tooComplex(source string) bool {
 			if field != ">" && strings.Trim(field, "0123456789.)-+*") != "" {
 				break
 			}
-			if depth++; depth > maxDepth {
+			depth++
+			if depth > maxDepth {
 				return true
 			}
 		}

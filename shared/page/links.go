@@ -113,7 +113,8 @@ func (p *Page[R]) JSON(show func(resource []byte) ([]byte, error)) ([]byte, erro
 	start := 0
 	for i, end := range p.ends {
 		shown, failed := show(resources[start:end])
-		if err = cmp.Or(err, failed); i > 0 {
+		err = cmp.Or(err, failed)
+		if i > 0 {
 			body = append(body, ',')
 		}
 		body, start = append(body, shown...), end

@@ -18,7 +18,8 @@ func RenewEmbargo(ctx context.Context, s store.Store, tx *records.Tx, taskID str
 	if err != nil || e == nil && change == nil {
 		return err
 	}
-	if e = cmp.Or(e, &record.Embargo{Meta: record.MetaOf(taskID, now)}); change != nil {
+	e = cmp.Or(e, &record.Embargo{Meta: record.MetaOf(taskID, now)})
+	if change != nil {
 		change(e)
 	}
 	e.PendingWork = record.NewPendingWork(record.ApplyEmbargo, now)

@@ -185,7 +185,8 @@ func verifyPending(ctx context.Context, s store.Store, u *record.Usage) error {
 					left = record.PendingUploads(r.Files())
 				}
 			}
-			if u.Pending[some[i].Partition] = left; left.Files == 0 {
+			u.Pending[some[i].Partition] = left
+			if left.Files == 0 {
 				delete(u.Pending, some[i].Partition)
 			}
 		}

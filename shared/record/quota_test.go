@@ -34,7 +34,8 @@ func (m *quotaModel) used(datasetID string, now time.Time) (today, all int) {
 		if datasetID != "" && r.datasetID != datasetID {
 			continue
 		}
-		if all++; r.at.After(now.Add(-record.Day)) {
+		all++
+		if r.at.After(now.Add(-record.Day)) {
 			today++
 		}
 	}

@@ -167,7 +167,8 @@ const maxMarks = 8
 func unfit() func(rune) bool {
 	marks := 0
 	return func(r rune) bool {
-		if marks++; !unicode.In(r, unicode.Mn, unicode.Me) {
+		marks++
+		if !unicode.In(r, unicode.Mn, unicode.Me) {
 			marks = 0
 		}
 		return marks > maxMarks || unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || formats(r)

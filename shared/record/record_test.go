@@ -255,13 +255,19 @@ func TestAlias_HidesTheTeamFromUnrelatedCallers(t *testing.T) {
 	e := &record.EvaluationItem{Access: s}
 	e.UserID, e.Team = "U", "Lake"
 	for _, role := range []access.Role{access.Anyone, access.User, access.Registrant, access.Worker} {
-		if a, b, c := sub.For(role), run.For(role), e.For(role); a.Team+b.Team+c.Team != "anonymous-1anonymous-1anonymous-1" ||
+		a := sub.For(role)
+		b := run.For(role)
+		c := e.For(role)
+		if a.Team+b.Team+c.Team != "anonymous-1anonymous-1anonymous-1" ||
 			a.UserID+b.UserID+c.UserID != "" {
 			t.Errorf("%v sees %s %s, %s %s, %s %s", role, a.Team, a.UserID, b.Team, b.UserID, c.Team, c.UserID)
 		}
 	}
 	for _, role := range []access.Role{access.Owner, access.Organizer, access.Admin} {
-		if a, b, c := sub.For(role), run.For(role), e.For(role); a.Team+b.Team+c.Team != "LakeLakeLake" || a.UserID+b.UserID+c.UserID != "UUU" {
+		a := sub.For(role)
+		b := run.For(role)
+		c := e.For(role)
+		if a.Team+b.Team+c.Team != "LakeLakeLake" || a.UserID+b.UserID+c.UserID != "UUU" {
 			t.Errorf("%v sees an alias", role)
 		}
 	}

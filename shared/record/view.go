@@ -180,7 +180,8 @@ func (r *RunItem) For(roles access.Role) Run {
 	if v.Files == nil || r.Access.Anonymous && !r.ReadsFiles(roles) {
 		v.Files = []File{} // their names and digests would tell the team by the same file elsewhere
 	}
-	if v.Title = r.Access.Title; r.Access.hidesEntry(roles) {
+	v.Title = r.Access.Title
+	if r.Access.hidesEntry(roles) {
 		v.Title, v.Label, v.RunTag = "", "", ""
 	}
 	v.UserID, v.Team = r.Access.shownAs(roles, r.UserID, r.Team)
@@ -257,7 +258,8 @@ func (e *EvaluationItem) For(roles access.Role) Evaluation {
 	} else {
 		v.Title, v.PaperURL = e.Access.Title, e.Access.PaperURL
 	}
-	if v.Audience = audienceNames[e.Scope().Audience]; e.Access.Anonymous && canSeeIdentity(roles) {
+	v.Audience = audienceNames[e.Scope().Audience]
+	if e.Access.Anonymous && canSeeIdentity(roles) {
 		v.Alias = e.Access.Alias
 	}
 	v.UserID, v.Team = e.Access.shownAs(roles, e.UserID, e.Team)

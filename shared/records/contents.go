@@ -43,7 +43,8 @@ func Contents(ctx context.Context, s store.Store, key store.Key) (items []store.
 	q := store.Query{Partition: key.Partition, Limit: contentsPage, Consistency: store.Strong}
 	var evaluations []store.Item
 	err = EachItem(ctx, s, q, func(it store.Item) error {
-		if items = append(items, it); !record.IsRun(it.Key) {
+		items = append(items, it)
+		if !record.IsRun(it.Key) {
 			return nil
 		}
 		r, err := Decode[record.RunItem](it)

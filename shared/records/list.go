@@ -247,7 +247,8 @@ func (m *merge) all(ctx context.Context) iter.Seq2[placed, error] {
 				break
 			}
 			it := &best.Items[best.at]
-			if best.skip(); id != last && !yield(placed{it, id}, nil) {
+			best.skip()
+			if id != last && !yield(placed{it, id}, nil) {
 				return
 			}
 			last = id

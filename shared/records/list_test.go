@@ -243,7 +243,8 @@ func TestList_OfTheTableKeepsToItsPrefix(t *testing.T) {
 		for _, r := range page {
 			got = append(got, r.ID)
 		}
-		if sel.Cursor = next; next == "" {
+		sel.Cursor = next
+		if next == "" {
 			break
 		}
 	}
@@ -292,7 +293,8 @@ func TestList_EndsWhenThePageIsFull(t *testing.T) {
 		if read := used.Read.Load(); read*size > 2<<20 {
 			t.Errorf("%d items of %d bytes were read for a page of %d", read, size, n)
 		}
-		if sel.Cursor = next; next == "" {
+		sel.Cursor = next
+		if next == "" {
 			break
 		}
 	}

@@ -45,7 +45,8 @@ type Submitted interface {
 
 // AllowanceOf is Allowance for what may be a baseline without a registration, which the user's counts.
 func AllowanceOf(ctx context.Context, s store.Store, c store.Consistency, of Submitted) (*record.Allowance, error) {
-	if scope := of.Scope(); of.Unregistered() {
+	scope := of.Scope()
+	if of.Unregistered() {
 		return records.Get[record.Allowance](ctx, s, c, record.AllowanceKey(scope.TaskID, scope.OwnerID))
 	}
 	return Allowance(ctx, s, c, of.Scope())

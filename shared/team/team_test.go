@@ -130,11 +130,13 @@ func (k *task) do(ctx context.Context, r request) (answer, error) {
 		case "join":
 			err = change.Join(ctx, k.task, of, user)
 		case "leave":
-			if err = change.Leave(ctx, of, user); !slices.Contains(of.Members, user) {
+			err = change.Leave(ctx, of, user)
+			if !slices.Contains(of.Members, user) {
 				err = problem.NotFound.New("no member")
 			}
 		case "withdraw":
-			if err = change.Withdraw(ctx, of); len(of.Members) > 1 || of.UserID != user {
+			err = change.Withdraw(ctx, of)
+			if len(of.Members) > 1 || of.UserID != user {
 				err = problem.Forbidden.New("others are there")
 			}
 		case "use":

@@ -273,7 +273,8 @@ func (m *Import) put(ctx context.Context, some []*entry) error {
 		return err
 	}
 	for i, e := range some {
-		if m.report.count(e.name(), outcomes[i]); outcomes[i] == Conflict && len(m.report.Conflicts) < maxConflicts {
+		m.report.count(e.name(), outcomes[i])
+		if outcomes[i] == Conflict && len(m.report.Conflicts) < maxConflicts {
 			m.report.Conflicts = append(m.report.Conflicts, e.item.Partition+" "+e.item.Sort)
 		}
 	}

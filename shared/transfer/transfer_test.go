@@ -272,7 +272,8 @@ type interrupted struct {
 
 // Open implements blob.Store.
 func (i *interrupted) Open(ctx context.Context, key string) (io.ReadCloser, error) {
-	if i.files--; i.files < 0 {
+	i.files--
+	if i.files < 0 {
 		return nil, errInterrupted
 	}
 	return i.Store.Open(ctx, key)

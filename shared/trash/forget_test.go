@@ -70,7 +70,8 @@ func TestTrash_KeepsReservedNames(t *testing.T) {
 	f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), recordtest.UserID("olga")))
 	name := record.TeamKey(f.task.ID, shown.Team)
 	items, err := f.Store.Get(t.Context(), store.Strong, name)
-	if f.must(err); !items[0].Exists() {
+	f.must(err)
+	if !items[0].Exists() {
 		t.Errorf("the name %v is free", name)
 	}
 }

@@ -115,14 +115,16 @@ func (t Trash) restoreListed(ctx context.Context, b *batch, d *record.DeletionIt
 		if err != nil {
 			return nil, err
 		}
-		if a.Keep(r.DatasetID); r.Final {
+		a.Keep(r.DatasetID)
+		if r.Final {
 			r.Final = a.Mark(set, r.ID, true) == nil // unless the team chose others meanwhile
 		}
 		if r.Refunded && !slices.ContainsFunc(a.Exceptions, func(e record.Exception) bool { return e.RunID == r.ID }) {
 			r.EndRefund() // which the allowance has counted since
 		}
 		record.Touch(r, t.Now()) // with its evaluations it may be shown otherwise than before
-		if adopt(r, s); r.Access.Embargoed {
+		adopt(r, s)
+		if r.Access.Embargoed {
 			embargoed = append(embargoed, r.DatasetID)
 		}
 		if err := queue.Restore(r, truth, t.Now()); err != nil {

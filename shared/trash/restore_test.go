@@ -118,7 +118,8 @@ func TestRestore_KeepsFinalMarks(t *testing.T) {
 		f.must(a.Mark(set, r.ID, true))
 		f.Replace(set, r, a)
 		f.must(f.delete(t.Context(), f.Store))
-		if a = recordtest.Get[record.Allowance](t, f.Store, of); other {
+		a = recordtest.Get[record.Allowance](t, f.Store, of)
+		if other {
 			f.must(a.Mark(set, "another", true))
 			f.Replace(a)
 		}

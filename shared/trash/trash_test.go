@@ -155,7 +155,8 @@ func (f *fixture) contents() map[store.Key]string {
 			it.Indexes[record.ByWork-1] = store.Key{}
 			all[it.Key] = fmt.Sprintf("%s %v", data, it.Indexes)
 		}
-		if after = last; last == (store.Key{}) {
+		after = last
+		if last == (store.Key{}) {
 			return all
 		}
 	}
@@ -187,7 +188,8 @@ func (f *fixture) same(want, got map[store.Key]string) {
 func (f *fixture) forget(userID, replacement string) {
 	f.t.Helper()
 	all, err := f.trash(f.Store).ForgetUser(f.t.Context(), userID, replacement)
-	if f.must(err); !all {
+	f.must(err)
+	if !all {
 		f.t.Fatal("something is left")
 	}
 }

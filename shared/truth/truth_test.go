@@ -81,7 +81,8 @@ func TestAccept_ActivatesTruth(t *testing.T) {
 		inUse.Evaluator.PrimaryMeasure != "AP" {
 		t.Errorf("%+v and %+v", d, inUse)
 	}
-	if f.accept(); f.dataset.Version != d.Version {
+	f.accept()
+	if f.dataset.Version != d.Version {
 		t.Errorf("accepted again: %+v", f.dataset)
 	}
 }

@@ -210,7 +210,8 @@ func TestLinkTo_LeadsToAnotherAddressOfTheServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _ = answer.Body.Close(); answer.StatusCode != http.StatusOK {
+	_ = answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
 		t.Fatal(answer.Status)
 	}
 	if o, err := s.Stat(t.Context(), "runs/1/output"); err != nil || o.Size != 7 {

@@ -136,7 +136,8 @@ func (s *Stream) deliver(ctx context.Context, batch []events.DynamoDBEventRecord
 		if failed < 0 {
 			return
 		}
-		if batch = batch[failed:]; tries == maxTries {
+		batch = batch[failed:]
+		if tries == maxTries {
 			s.DeadLetters <- batch[0]
 			batch, tries = batch[1:], 0
 		}

@@ -99,7 +99,8 @@ func (f *Function) handleChanges(ctx context.Context, changes []events.DynamoDBE
 	out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
 	var next time.Time
 	for i, at := range due {
-		if number := changes[i].Change.SequenceNumber; failed[i] != nil {
+		number := changes[i].Change.SequenceNumber
+		if failed[i] != nil {
 			slog.ErrorContext(ctx, "a change was not handled and is repeated", "sequenceNumber", number, "error", failed[i])
 			out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: number})
 			at = time.Now().Add(RetryDelay) // should the change end in the dead-letter queue, a later call still finds the work

@@ -74,7 +74,8 @@ func parse(d *json.Decoder, name string, keyed bool) (value, error) {
 		if err != nil {
 			return v, err
 		}
-		if v.count++; len(v.entries) < maxEntries+len(shownApart) {
+		v.count++
+		if len(v.entries) < maxEntries+len(shownApart) {
 			v.entries = append(v.entries, entry)
 		}
 	}

@@ -53,15 +53,23 @@ func newWithTeam(t *testing.T) *withTeam {
 		p.ids["organizerId"] = []string{task.OrganizerID}
 		team := task.Register(secretive[i], func(r *record.RegistrationItem) {
 			recordtest.With(slices.Delete(slices.Clone(secretive), i, i+1)...)(r)
-			r.Anonymous, r.Team, r.Affiliation, r.Country, r.Contact = true, "Quagga Trio", "Quagga Institute", "Quagga Land", "quagga@example.org"
+			r.Anonymous = true
+			r.Team = "Quagga Trio"
+			r.Affiliation = "Quagga Institute"
+			r.Country = "Quagga Land"
+			r.Contact = "quagga@example.org"
 		})
 		bobs := task.Register("bob")
 		task.Register("pending", func(r *record.RegistrationItem) { r.State = record.Pending })
 		add("registrationId", task.ID, team.ID)
 		add("registrationId", task.ID, bobs.ID)
 		describe := func(r *recordtest.Run) {
-			r.Submission.Title, r.Submission.Description, r.Submission.Notes = "quagga title", "quagga description", "quagga notes"
-			r.Submission.PaperURL, r.Label, r.RunTag = "https://quagga.example.org/paper", "quagga label", "quagga-tag"
+			r.Submission.Title = "quagga title"
+			r.Submission.Description = "quagga description"
+			r.Submission.Notes = "quagga notes"
+			r.Submission.PaperURL = "https://quagga.example.org/paper"
+			r.Label = "quagga label"
+			r.RunTag = "quagga-tag"
 			r.Evaluation.Label, r.Evaluation.RunTag = r.Label, r.RunTag
 			r.Diagnostics, r.Review.Comment = nil, "fine"
 		}

@@ -135,7 +135,10 @@ func (m *apiMachine) register(t *rapid.T) {
 	var made record.Registration
 	if m.ask("register", m.registerStatus(user), &made, user, http.MethodPost, m.task+"/registrations",
 		map[string]any{"team": team.name, "anonymous": team.anonymous}) {
-		team.path, team.alias, team.members, team.state = m.task+"/registrations/"+made.ID, made.Alias, []string{user}, made.State
+		team.path = m.task + "/registrations/" + made.ID
+		team.alias = made.Alias
+		team.members = []string{user}
+		team.state = made.State
 		m.teams = append(m.teams, team)
 		if want := map[bool]record.RegistrationState{true: record.Pending, false: record.Accepted}[m.approval]; made.State != want {
 			m.t.Fatalf("a new team is %s, want %s", made.State, want)
@@ -263,7 +266,9 @@ func (m *apiMachine) review(t *rapid.T) {
 }
 
 func (m *apiMachine) changeEntry(t *rapid.T) {
-	user, e, public := caller(t), m.anEntry(t), rapid.Bool().Draw(t, "public")
+	user := caller(t)
+	e := m.anEntry(t)
+	public := rapid.Bool().Draw(t, "public")
 	visibility := map[bool]record.Visibility{true: record.Public, false: record.Private}[public]
 	done := http.StatusOK
 	if public && !e.public && !e.owned(user) { // what it says to all is the team's to decide
@@ -311,7 +316,9 @@ func (m *apiMachine) restore(t *rapid.T) {
 
 // changeTask changes who sees the task, if the caller may and knows it as it is.
 func (m *apiMachine) changeTask(t *rapid.T) {
-	user, private, stale := caller(t), rapid.Bool().Draw(t, "private"), rapid.Bool().Draw(t, "stale")
+	user := caller(t)
+	private := rapid.Bool().Draw(t, "private")
+	stale := rapid.Bool().Draw(t, "stale")
 	tag := m.Do("olga", http.MethodGet, m.task, nil).Header.Get("ETag")
 	status := m.taskStatus(user)
 	switch {

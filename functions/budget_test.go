@@ -123,7 +123,11 @@ func (p *populated) checkSingles(t *testing.T) {
 // in the list the page is; and what the path or a filter names, and the caller's grants. A caller has a partition without a team, and
 // one for each team.
 func (p *populated) checkLists(t *testing.T) {
-	const limit, audiences, shards = 20, 4, 4
+	const (
+		limit     = 20
+		audiences = 4
+		shards    = 4
+	)
 	task := "/v1/tasks/" + p.dataset.TaskID
 	owner := recordtest.UserID("owner")
 	grants := map[string]int64{"": 0, "unrelated": 0, "reg": 1, "owner": 2, "olga": 1, "root": 0}

@@ -126,7 +126,10 @@ func TestDeployed_ReclaimsRunOfCrashedFunction(t *testing.T) {
 	task, dataset := d.newTask()
 	r := d.awaitCompleted(d.submit(task, dataset))
 	now := time.Now()
-	r.State, r.EvaluationID, r.Evaluations, r.FinishedAt = record.Evaluating, "", nil, nil
+	r.State = record.Evaluating
+	r.EvaluationID = ""
+	r.Evaluations = nil
+	r.FinishedAt = nil
 	r.Lease = &record.Lease{ID: record.NewID(now), Holder: "dead", Until: record.At(now.Add(90 * time.Second))}
 	if err := new(records.Tx).Replace(&r).Commit(t.Context(), d.table); err != nil {
 		t.Fatal(err)

@@ -87,7 +87,9 @@ func changes(r *http.Request, answered reply) bool {
 // ask asks the handler in this process.
 func (m *mirror) ask(r *http.Request, body []byte, decode bool) reply {
 	again := httptest.NewRequestWithContext(r.Context(), r.Method, r.URL.RequestURI(), bytes.NewReader(body))
-	again.Header, again.Host, again.ContentLength = r.Header, r.URL.Host, int64(len(body))
+	again.Header = r.Header
+	again.Host = r.URL.Host
+	again.ContentLength = int64(len(body))
 	again.URL.Scheme = "https" // as the gateway gives it
 	w := httptest.NewRecorder()
 	m.handler.ServeHTTP(w, again)

@@ -59,7 +59,11 @@ const manyFailures = "more failures than are shown"
 
 // set gives the dataset the truth, or the truth's other form when it is to be withheld.
 func (t *modelTruth) set(d *record.DatasetItem, withhold bool) {
-	d.IDsPublic, d.LabelsPublic, d.Inputs, d.Reevaluation, d.Diagnostics = t.idsPublic, t.labelsPublic, nil, nil, nil
+	d.IDsPublic = t.idsPublic
+	d.LabelsPublic = t.labelsPublic
+	d.Inputs = nil
+	d.Reevaluation = nil
+	d.Diagnostics = nil
 	d.Evaluator = record.Evaluator{Kind: t.kind, Measures: []string{t.measure}, PrimaryMeasure: t.measure}
 	if t.kind != "retrieval" {
 		d.RunFormat = record.RunFormat{Kind: "csv", IDField: "id", ValueField: "label"}

@@ -53,7 +53,9 @@ func TestLeaderboard_TellsRunsOfATeamApart(t *testing.T) {
 	})
 	enter := func(user, title, run string) (submission, runID string) {
 		body := servertest.Upload(servertest.ID(l.dataset), servertest.Inline("run.txt", run))
-		body["title"], body["paperUrl"], body["visibility"] = title, "https://example.org/"+title, "public"
+		body["title"] = title
+		body["paperUrl"] = "https://example.org/" + title
+		body["visibility"] = "public"
 		s := l.submit(user, body)
 		l.evaluate(s.RunIDs[0])
 		l.review(s.RunIDs[0], true, false)

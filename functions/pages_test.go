@@ -51,7 +51,10 @@ func newPagesFixture(t testing.TB) *pagesFixture {
 			f.organizer.Name = "Organizer of olga"
 			task := b.Task(recordtest.OwnedBy(f.organizer), func(t *record.TaskItem) {
 				closes := record.At(time.Date(2030, 1, 1+i, 12, 0, 0, 0, time.UTC))
-				t.Name, t.Description, t.Website, t.Submissions.ClosesAt = text, text+"\n\n"+text, "javascript:window.intruded=1", &closes
+				t.Name = text
+				t.Description = text + "\n\n" + text
+				t.Website = "javascript:window.intruded=1"
+				t.Submissions.ClosesAt = &closes
 				t.Featured = i == 0
 			})
 			named := func(d *record.DatasetItem) { d.Name = text }

@@ -224,9 +224,16 @@ func (e *withSubmission) evaluated() string {
 	e.t.Helper()
 	r := recordtest.Get[record.RunItem](e.t, e.Store, record.RunKey(servertest.ID(e.runPath)))
 	v := &record.EvaluationItem{Access: r.Access}
-	v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID, v.Team = record.NewMeta(e.Now()), r.ID, r.SubmissionID, r.TaskID,
-		r.DatasetID, r.UserID, r.Team
-	v.TruthVersion, v.PrimaryMeasure, v.Measures = 1, "Accuracy", map[string]*float64{"Accuracy": new(0.5)}
+	v.Meta = record.NewMeta(e.Now())
+	v.RunID = r.ID
+	v.SubmissionID = r.SubmissionID
+	v.TaskID = r.TaskID
+	v.DatasetID = r.DatasetID
+	v.UserID = r.UserID
+	v.Team = r.Team
+	v.TruthVersion = 1
+	v.PrimaryMeasure = "Accuracy"
+	v.Measures = map[string]*float64{"Accuracy": new(0.5)}
 	e.Records().Put(v)
 	return "/v1/evaluations/" + v.ID
 }

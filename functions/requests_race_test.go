@@ -40,7 +40,9 @@ func requestsModel(tag string) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return platformState{tag: tag} },
 		Step: func(state, input, output any) (bool, any) {
-			s, r, got := state.(platformState), input.(sent), output.(received)
+			s := state.(platformState)
+			r := input.(sent)
+			got := output.(received)
 			if r.kind == "revoke" {
 				was := s.revoked
 				s.revoked = true

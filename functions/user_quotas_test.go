@@ -205,7 +205,9 @@ type madeOf struct{ limit, made int64 }
 var userQuotaModel = porcupine.Model{
 	Init: func() any { return madeOf{limit: 2} },
 	Step: func(state, input, output any) (bool, any) {
-		l, set, was := state.(madeOf), input.(int64), output.(madeOf)
+		l := state.(madeOf)
+		set := input.(int64)
+		was := output.(madeOf)
 		switch {
 		case set > 0:
 			return true, madeOf{set, l.made}

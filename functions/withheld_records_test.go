@@ -65,7 +65,10 @@ func (b *modelBuilder) task(i int) {
 		return
 	}
 	task := &record.TaskItem{}
-	task.Meta, task.OrganizerID, task.Name, task.Visibility = modelMeta("task", i), b.organizerID(i), b.other(sees, t.name), record.Public
+	task.Meta = modelMeta("task", i)
+	task.OrganizerID = b.organizerID(i)
+	task.Name = b.other(sees, t.name)
+	task.Visibility = record.Public
 	if t.private {
 		task.Visibility = record.Private
 	}
@@ -79,7 +82,11 @@ func (b *modelBuilder) task(i int) {
 		number := b.datasetNumber(i, n)
 		truth := b.other(b.organizes(b.caller, i) || b.caller == "robot" && sees, "qrels")
 		d := &record.DatasetItem{OrganizerID: task.OrganizerID, PrivateTask: t.private}
-		d.Meta, d.TaskID, d.Name, d.Split, d.TruthVersion = modelMeta("dataset", number), task.ID, b.other(sees, "data"), record.Test, 1
+		d.Meta = modelMeta("dataset", number)
+		d.TaskID = task.ID
+		d.Name = b.other(sees, "data")
+		d.Split = record.Test
+		d.TruthVersion = 1
 		d.Scores = record.ScoresAfterClose
 		d.RunFormat, d.Evaluator = record.RunFormat{Kind: "trec-run"}, record.Evaluator{
 			Kind: "retrieval", Measures: []string{"AP", "P@5"}, PrimaryMeasure: "AP"}
@@ -121,7 +128,11 @@ func (b *modelBuilder) ofOrganizers(i int, task *record.TaskItem) {
 
 func (b *modelBuilder) invitation(n int, task *record.TaskItem, registrationID, by string) record.Record {
 	i := &record.InvitationItem{Digest: modelID("invitation", n)}
-	i.Meta, i.OrganizerID, i.TaskID, i.RegistrationID, i.InvitedBy = modelMeta("invitation", n), task.OrganizerID, task.ID, registrationID, by
+	i.Meta = modelMeta("invitation", n)
+	i.OrganizerID = task.OrganizerID
+	i.TaskID = task.ID
+	i.RegistrationID = registrationID
+	i.InvitedBy = by
 	i.Uses, i.ExpiresAt = 1, new(record.At(modelTime.Add(time.Hour)))
 	return i
 }
@@ -147,8 +158,13 @@ func (b *modelBuilder) register(i int, r modelRegistration) {
 		return
 	}
 	item := &record.RegistrationItem{OrganizerID: b.organizerID(r.task)}
-	item.Meta, item.TaskID, item.UserID = modelMeta("registration", i), modelID("task", r.task), recordtest.UserID(r.user)
-	item.Team, item.State, item.Anonymous, item.Contact = "Team of "+r.user, r.state, r.anonymous, r.user+"@example.org"
+	item.Meta = modelMeta("registration", i)
+	item.TaskID = modelID("task", r.task)
+	item.UserID = recordtest.UserID(r.user)
+	item.Team = "Team of " + r.user
+	item.State = r.state
+	item.Anonymous = r.anonymous
+	item.Contact = r.user + "@example.org"
 	item.Alias = record.NewAlias(item.ID)
 	if used.TruthFailures == nil {
 		b.all = append(b.all, used)
@@ -164,7 +180,9 @@ func (b *modelBuilder) register(i int, r modelRegistration) {
 
 // enter makes a submission with its run, review and evaluation, each as far as the caller sees it.
 func (b *modelBuilder) enter(i int, e modelEntry) {
-	organizes, owns, shown := b.organizes(b.caller, e.task), b.caller == e.user, e.published && !e.dark()
+	organizes := b.organizes(b.caller, e.task)
+	owns := b.caller == e.user
+	shown := e.published && !e.dark()
 	sees := organizes || owns || e.public && b.sees(b.caller, e.task)
 	seesResult := organizes || owns && !e.dark() || shown && b.sees(b.caller, e.task)
 	if b.hides(sees || seesResult) {
@@ -179,8 +197,9 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	}
 	named := organizes || owns || !r.anonymous
 	entry := named && (sees || seesResult && e.state == record.Completed)
-	attributes.Title, attributes.PaperURL, attributes.Affiliation = b.other(entry, e.name), b.other(entry, "https://example.org/"+e.name),
-		b.other(entry, "University of "+e.user)
+	attributes.Title = b.other(entry, e.name)
+	attributes.PaperURL = b.other(entry, "https://example.org/"+e.name)
+	attributes.Affiliation = b.other(entry, "University of "+e.user)
 	userID, team := recordtest.UserID(e.user), "Team of "+e.user
 	if e.user == b.tasks[e.task].organizer {
 		team = record.BaselineTeam
@@ -189,17 +208,31 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 		userID, team = recordtest.UserID("somebody else"), "Somebody else"
 	}
 	s := &record.SubmissionItem{Access: attributes}
-	s.Meta, s.TaskID, s.UserID, s.Team, s.Type = modelMeta("submission", i), modelID("task", e.task), userID, team, record.UploadType
-	s.Title, s.Description, s.DatasetIDs, s.RunIDs, s.Baseline = b.other(sees && named, e.name), b.other(sees && named, e.name), []string{
-		modelID("dataset", number)}, []string{modelID("run", i)}, e.baseline
+	s.Meta = modelMeta("submission", i)
+	s.TaskID = modelID("task", e.task)
+	s.UserID = userID
+	s.Team = team
+	s.Type = record.UploadType
+	s.Title = b.other(sees && named, e.name)
+	s.Description = b.other(sees && named, e.name)
+	s.DatasetIDs = []string{
+		modelID("dataset", number)}
+	s.RunIDs = []string{modelID("run", i)}
+	s.Baseline = e.baseline
 	s.Notes = b.other(owns, "notes") // which organizers are not shown
 	s.Visibility = record.Private
 	if e.public {
 		s.Visibility = record.Public
 	}
 	run := &record.RunItem{Access: attributes, Type: record.UploadType, Queue: record.QueueBuiltin, TruthVersion: 1}
-	run.Meta, run.SubmissionID, run.TaskID, run.DatasetID = modelMeta("run", i), s.ID, s.TaskID, s.DatasetIDs[0]
-	run.UserID, run.Team, run.State, run.Label = userID, team, e.state, b.other(entry, "label")
+	run.Meta = modelMeta("run", i)
+	run.SubmissionID = s.ID
+	run.TaskID = s.TaskID
+	run.DatasetID = s.DatasetIDs[0]
+	run.UserID = userID
+	run.Team = team
+	run.State = e.state
+	run.Label = b.other(entry, "label")
 	run.Files = []record.File{modelFile(b.other(organizes || owns || shown || sees && !r.anonymous, "run.txt"), modelRun)}
 	run.Diagnostics = []measure.Diagnostic{
 		{Severity: measure.Error, Message: b.other(organizes || (owns || shown) && sees, "of the file"), SafeWhileBlinded: true},
@@ -208,10 +241,16 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	run.LogTail = b.other(organizes || !e.dark() && (owns || shown) && sees, "log")
 	run.EvaluationLogTail = b.other(organizes, "log of the evaluation")
 	if e.run != "" {
-		run.Files, run.Diagnostics, run.QueuedAt, run.TruthVersion = []record.File{modelFile("run.txt", e.run)}, nil, new(record.At(modelTime)), 0
+		run.Files = []record.File{modelFile("run.txt", e.run)}
+		run.Diagnostics = nil
+		run.QueuedAt = new(record.At(modelTime))
+		run.TruthVersion = 0
 	}
 	review := &record.ReviewItem{OrganizerID: attributes.OrganizerID, TaskID: s.TaskID, UserID: userID}
-	review.Meta, review.RunID, review.Published, review.Blinded = modelMeta("review", i), run.ID, e.published, e.blinded
+	review.Meta = modelMeta("review", i)
+	review.RunID = run.ID
+	review.Published = e.published
+	review.Blinded = e.blinded
 	review.ReviewerID = recordtest.UserID(b.tasks[e.task].organizer)
 	review.Comment = b.other(organizes || owns, "comment")
 	b.all = append(b.all, s, run, review)
@@ -219,10 +258,20 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 		return
 	}
 	v := &record.EvaluationItem{Access: attributes, Columns: []string{"AP", "P@5"}}
-	v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID, v.Team = modelMeta("evaluation", i), run.ID, s.ID, s.TaskID,
-		run.DatasetID, userID, team
-	v.TruthVersion, v.PrimaryMeasure, v.Measures, v.Baseline = 1, "AP", map[string]*float64{"AP": &e.ap, "P@5": nil}, e.baseline
-	v.Label, v.RunTag, v.SubmittedAt = run.Label, b.other(entry, "tag"), run.CreatedAt
+	v.Meta = modelMeta("evaluation", i)
+	v.RunID = run.ID
+	v.SubmissionID = s.ID
+	v.TaskID = s.TaskID
+	v.DatasetID = run.DatasetID
+	v.UserID = userID
+	v.Team = team
+	v.TruthVersion = 1
+	v.PrimaryMeasure = "AP"
+	v.Measures = map[string]*float64{"AP": &e.ap, "P@5": nil}
+	v.Baseline = e.baseline
+	v.Label = run.Label
+	v.RunTag = b.other(entry, "tag")
+	v.SubmittedAt = run.CreatedAt
 	v.Evaluator.Kind, v.Digests = "retrieval", record.Digests{
 		Run: b.other(named && sees, "run"), Truth: "keyed", PlainTruth: b.other(organizes, "plain")}
 	run.EvaluationID, run.Evaluations = v.ID, []string{v.ID}

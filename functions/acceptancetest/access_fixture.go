@@ -131,7 +131,9 @@ func (f *fixture) newAnonymous(token string) anonymousTeam {
 }
 
 func (f *fixture) newTask(visibility string) taskIDs {
-	t, organizer, owner := f.t, f.tokens["organizer"], f.tokens["owner"]
+	t := f.t
+	organizer := f.tokens["organizer"]
+	owner := f.tokens["owner"]
 	p := taskIDs{runs: map[string]string{}, evaluations: map[string]string{}, team: "Owner"}
 	task := f.create(t, organizer, "/v1/tasks", map[string]any{"organizerId": f.organizer, "name": "Task", "visibility": visibility})
 	p.task = id(task)

@@ -39,10 +39,14 @@ func (f *fixture) checkLists() {
 
 func (f *fixture) listings() []listing {
 	tasks, datasets := map[string]string{}, map[string]string{}
-	entries, runs, evaluations := map[string]string{}, map[string]string{}, map[string]string{}
+	entries := map[string]string{}
+	runs := map[string]string{}
+	evaluations := map[string]string{}
 	var all []listing
 	for about, p := range f.tasks() {
-		tasks[about], datasets["dataset of the "+about], datasets["test set of the "+about] = p.task, p.dataset, p.testSet
+		tasks[about] = p.task
+		datasets["dataset of the "+about] = p.dataset
+		datasets["test set of the "+about] = p.testSet
 		inTask := map[string]string{"public entry, " + about: p.publicEntry, "private entry, " + about: p.ownersEntry}
 		maps.Copy(entries, inTask)
 		results := map[string]string{}
@@ -70,7 +74,9 @@ func (f *fixture) listings() []listing {
 			all = append(all, listing{path + f, single, ids})
 		}
 	}
-	inTasks, onDatasets, owners := "?filter[taskId]="+joined(tasks), "?filter[datasetId]="+joined(datasets), "?filter[userId]="+
+	inTasks := "?filter[taskId]=" + joined(tasks)
+	onDatasets := "?filter[datasetId]=" + joined(datasets)
+	owners := "?filter[userId]=" +
 		f.users["owner"]
 	add("/v1/tasks", "/v1/tasks/{id}", tasks, "?filter[organizerId]="+f.organizer)
 	add("/v1/datasets", "/v1/datasets/{id}", datasets, inTasks)

@@ -33,7 +33,9 @@ func TestShell_FollowsTheIssuer(t *testing.T) {
 		"no web address":      {issuer, "assay", "", "javascript:alert(1)", "or that for tokens", none},
 		"a policy of its own": {issuer, "assay", "", "https://a.example;script-src/", "or that for tokens", none},
 	} {
-		s.Info.Issuer, s.Info.ClientID, s.Info.FilesOrigin = tt.issuer, tt.client, tt.files
+		s.Info.Issuer = tt.issuer
+		s.Info.ClientID = tt.client
+		s.Info.FilesOrigin = tt.files
 		s.Endpoints = func(context.Context) (auth.Endpoints, error) {
 			if tt.token == "silent" {
 				return auth.Endpoints{}, problem.Unavailable.New("The issuer does not answer.")

@@ -277,8 +277,11 @@ func TestRemove_DeletesUnlessRunsUseIt(t *testing.T) {
 	s, path, d := serveDataset(t)
 	for _, attributes := range []record.AccessAttributes{{}, {Public: true}, {Public: true, PrivateTask: true}} {
 		run := &record.RunItem{Access: attributes}
-		run.Meta, run.TaskID, run.DatasetID, run.State, run.QueuedAt = record.NewMeta(s.Now()), s.task.ID, d.ID, record.Queued,
-			new(record.At(s.Now()))
+		run.Meta = record.NewMeta(s.Now())
+		run.TaskID = s.task.ID
+		run.DatasetID = d.ID
+		run.State = record.Queued
+		run.QueuedAt = new(record.At(s.Now()))
 		s.Records().Put(run)
 		s.Want(http.StatusConflict, nil, "olga", http.MethodDelete, path, nil)
 		s.Records().Commit(new(records.Tx).Delete(run))

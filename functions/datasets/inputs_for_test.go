@@ -15,7 +15,9 @@ func TestShow_HasTheInputsForRegistrantsAlone(t *testing.T) {
 	f := serve(t)
 	f.task.Register("waits", func(r *record.RegistrationItem) { r.State = record.Pending })
 	draft := f.draft(servertest.Inline("truth.csv", goodTruth))
-	draft["split"], draft["truthsPublic"], draft["inputsFor"] = "training", true, "registrants"
+	draft["split"] = "training"
+	draft["truthsPublic"] = true
+	draft["inputsFor"] = "registrants"
 	path, _ := f.create(draft)
 	for user, sees := range map[string]bool{"": false, "ada": false, "waits": false, "reg": true, "robot": true, "olga": true, "root": true} {
 		for _, at := range []string{path, "/v1/datasets", path + "?fields=inputs,truths,name"} {

@@ -58,8 +58,10 @@ type result struct {
 
 func (f *fixture) add(r result) *record.EvaluationItem {
 	options := []recordtest.RunOption{value("nDCG@10", r.value), value("AP", r.ap), func(run *recordtest.Run) {
-		run.Access.Published, run.Access.Blinded, run.Access.Anonymous, run.Access.Alias = !r.hidden, r.blinded, r.anonymous,
-			"alias of "+r.user
+		run.Access.Published = !r.hidden
+		run.Access.Blinded = r.blinded
+		run.Access.Anonymous = r.anonymous
+		run.Access.Alias = "alias of " + r.user
 	}}
 	if r.baseline {
 		options = append(options, recordtest.Baseline)

@@ -27,9 +27,13 @@ func whole(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
 	}
 	applyView(c)
 	c.Page.Sort = cmp.Or(c.Page.Value("sort"), rank)
-	mediaType, name, rows := mediaCSV+"; charset=utf-8; header=present", "leaderboard.csv", tableRows
+	mediaType := mediaCSV + "; charset=utf-8; header=present"
+	name := "leaderboard.csv"
+	rows := tableRows
 	if c.Accepted() == mediaJSONL {
-		mediaType, name, rows = mediaJSONL, "leaderboard.jsonl", lineRows
+		mediaType = mediaJSONL
+		name = "leaderboard.jsonl"
+		rows = lineRows
 	}
 	f, err := c.WriteTempFile(name, mediaType, func(w io.Writer) error {
 		add, flush := rows(w, d.Board().Evaluator.Measures)

@@ -163,7 +163,11 @@ func TestBlindedRuns_BoundFailuresThatRevealTheTruth(t *testing.T) {
 	f.start()
 	const other, long = "q8 Q0 d2 1 2.0 tag\n", "q8 Q0 d2 1 2.0 tag and more\n"
 	user := record.NewID(f.Now())
-	blinded := func(r *recordtest.Run) { r.UserID, r.Access.Blinded, r.Counted = user, true, true }
+	blinded := func(r *recordtest.Run) {
+		r.UserID = user
+		r.Access.Blinded = true
+		r.Counted = true
+	}
 	evaluated := func(content string, state record.RunState, alter ...recordtest.RunOption) *record.RunItem {
 		t.Helper()
 		r := f.until(f.add(content, alter...).ID, state)

@@ -99,7 +99,9 @@ func TestEvaluate_StartsAgainWhenTheTruthChanges(t *testing.T) {
 	f.Files = hookedFiles{f.Files, func(key string) {
 		if strings.HasPrefix(key, "runs/") {
 			once.Do(func() {
-				f.truth.Number, f.truth.Evaluator.Measures, f.truth.Evaluator.PrimaryMeasure = 2, []string{"RR"}, "RR"
+				f.truth.Number = 2
+				f.truth.Evaluator.Measures = []string{"RR"}
+				f.truth.Evaluator.PrimaryMeasure = "RR"
 				f.records.Replace(f.truth)
 			})
 		}

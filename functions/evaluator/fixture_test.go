@@ -57,7 +57,9 @@ func (f *fixture) add(content string, options ...recordtest.RunOption) *record.R
 func (f *fixture) leasedBy(holder string, d time.Duration) recordtest.RunOption {
 	return func(r *recordtest.Run) {
 		at := record.At(f.Now())
-		r.State, r.Attempts, r.StartedAt = record.Evaluating, 1, &at
+		r.State = record.Evaluating
+		r.Attempts = 1
+		r.StartedAt = &at
 		r.Lease = &record.Lease{ID: record.NewID(at.Time), Holder: holder, Until: record.At(at.Add(d))}
 	}
 }

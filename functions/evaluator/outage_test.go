@@ -31,7 +31,9 @@ func TestEvaluate_OutageCostsNoAttempt(t *testing.T) {
 	f := newFixture(t)
 	away := true
 	f.Files = filesAway{f.Files, &away}
-	id, began, tries := f.add(ranked).ID, f.Now(), 0
+	id := f.add(ranked).ID
+	began := f.Now()
+	tries := 0
 	for ; f.Now().Sub(began) < 5*time.Hour; tries++ {
 		f.evaluate(id)
 		r := f.run(id)

@@ -45,7 +45,10 @@ func create[T api.Target](ctx context.Context, c *api.Call, t T, d record.Invita
 		return "", made, problem.Conflict.New("There are %d invitations, which is the most. Withdraw one first: "+
 			"DELETE %s/invitations/{invitationId}.", len(open), i.Parent())
 	}
-	i.Meta, i.InvitationDraft, i.InvitedBy, i.ByAdmin = record.NewMeta(c.Now()), d, c.Caller.ID, c.Caller.Admin
+	i.Meta = record.NewMeta(c.Now())
+	i.InvitationDraft = d
+	i.InvitedBy = c.Caller.ID
+	i.ByAdmin = c.Caller.Admin
 	made.Secret, i.Digest = auth.NewInvitation(i.To())
 	made.Invitation, made.Link = i.Invitation, c.BaseURL()+record.InvitationLink(made.Secret)
 	if d.Email != "" {

@@ -19,7 +19,9 @@ import (
 // to returns an invitation to the target, as one that is made now.
 func to(target api.Target) *record.InvitationItem {
 	s, i := target.Scope(), new(record.InvitationItem)
-	i.OrganizerID, i.TaskID, i.RegistrationID = s.OrganizerID, s.TaskID, s.RegistrationID
+	i.OrganizerID = s.OrganizerID
+	i.TaskID = s.TaskID
+	i.RegistrationID = s.RegistrationID
 	switch parent := target.(type) {
 	case *record.Organizer:
 		i.Epoch = parent.InvitationEpoch

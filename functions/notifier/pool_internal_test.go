@@ -10,7 +10,9 @@ import (
 
 // A mail server and receivers that do not answer delay neither the webhooks of others nor the reading of the outbox.
 func TestPool_StartsOthersWhileSomeHang(t *testing.T) {
-	p, hold, done := newPool(), make(chan struct{}), make(chan struct{})
+	p := newPool()
+	hold := make(chan struct{})
+	done := make(chan struct{})
 	defer p.wait()
 	defer close(hold)
 	for i := range 2 * concurrency {

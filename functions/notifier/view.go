@@ -157,7 +157,9 @@ func (v view) window(ctx context.Context, e *record.Event) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d, name, others := new(record.DatasetItem), "the task "+quoted(t.Name), []string{}
+	d := new(record.DatasetItem)
+	name := "the task " + quoted(t.Name)
+	others := []string{}
 	if id := path.Base(e.Subject); id != t.ID {
 		if d, _, err = visibility.Get[record.DatasetItem](ctx, v.viewer, id, record.DatasetKey); err != nil {
 			return "", err

@@ -56,7 +56,9 @@ func TestEndAttempt_ArrivalEndsFailureRecordedMeanwhile(t *testing.T) {
 
 // A webhook counts as failing from an attempt that failed to one that arrives.
 func TestSend_RemembersThatWebhookFails(t *testing.T) {
-	s, now, status := recordtest.OpenStore(t, embedded.Options{}), record.At(time.Now()).Time, 0
+	s := recordtest.OpenStore(t, embedded.Options{})
+	now := record.At(time.Now()).Time
+	status := 0
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 	t.Cleanup(receiver.Close)
 	w := &Worker{Store: s, Now: func() time.Time { return now }, WebhookNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}

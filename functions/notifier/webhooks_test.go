@@ -68,7 +68,10 @@ func TestWebhook_TakesTheKindsOfItsDraft(t *testing.T) {
 	f := newFixture(t)
 	task, other := f.Task(), f.Task()
 	ok := func(string, int) int { return http.StatusOK }
-	all, some, off, others := f.receive(t, task, ok), f.receive(t, task, ok), f.receive(t, task, ok), f.receive(t, other, ok)
+	all := f.receive(t, task, ok)
+	some := f.receive(t, task, ok)
+	off := f.receive(t, task, ok)
+	others := f.receive(t, other, ok)
 	some.hook.Kinds, off.hook.Disabled = []record.EventKind{record.EventRunFailed}, true
 	organizer := f.receive(t, task, ok)
 	f.Replace(some.hook, off.hook)

@@ -64,7 +64,10 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 		if g == nil {
 			return nil, visibility.Missing // the registration is being withdrawn
 		}
-		g.Team, g.Anonymous, g.Affiliation, g.State = changed.Team, changed.Anonymous, changed.Affiliation, changed.State
+		g.Team = changed.Team
+		g.Anonymous = changed.Anonymous
+		g.Affiliation = changed.Affiliation
+		g.State = changed.State
 		c.Tx.Replace(g)
 	}
 	changeOf(c).ReserveName(r, &changed)

@@ -67,7 +67,9 @@ func TestReviews_AnswersForEachRun(t *testing.T) {
 
 func TestReviews_SelectsRuns(t *testing.T) {
 	s := serve(t)
-	ada, queued, reg := s.add("ada"), s.add("ada", recordtest.Queued), s.add("reg", func(r *recordtest.Run) { r.Label = "My Best" })
+	ada := s.add("ada")
+	queued := s.add("ada", recordtest.Queued)
+	reg := s.add("reg", func(r *recordtest.Run) { r.Label = "My Best" })
 	for name, c := range map[string]struct {
 		filter map[string]any
 		want   []*recordtest.Run

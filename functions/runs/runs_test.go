@@ -158,7 +158,11 @@ func TestShow_HidesDiagnosticsThatRevealTheTruth(t *testing.T) {
 	revealing := measure.Diagnostic{Severity: measure.Error, Message: "secret"}
 	mixed := failed(measure.Diagnostic{Severity: measure.Warning, Message: "warning", SafeWhileBlinded: true}, revealing,
 		measure.Diagnostic{Severity: measure.Error, Message: "line 3", SafeWhileBlinded: true})
-	const all, safe, withheld = "secret|line 3|warning", "line 3|warning", "ask the organizers"
+	const (
+		all      = "secret|line 3|warning"
+		safe     = "line 3|warning"
+		withheld = "ask the organizers"
+	)
 	for _, tt := range []struct {
 		name string
 		run  *recordtest.Run

@@ -32,8 +32,9 @@ func TestStage_FollowsTheSubmissionWindow(t *testing.T) {
 }
 
 func TestStage_FollowsTheRegistrationRules(t *testing.T) {
-	now, past, future := time.Date(2027, 1, 2, 3, 4, 0, 0, time.UTC), record.At(time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)),
-		record.At(time.Date(2028, 1, 2, 3, 4, 0, 0, time.UTC))
+	now := time.Date(2027, 1, 2, 3, 4, 0, 0, time.UTC)
+	past := record.At(time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC))
+	future := record.At(time.Date(2028, 1, 2, 3, 4, 0, 0, time.UTC))
 	const limited = "Open to those who are registered, no deadline for submissions"
 	for _, c := range []struct {
 		rules record.RegistrationRules

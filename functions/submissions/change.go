@@ -46,10 +46,16 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 	case d.Notes != "":
 		return nil, problem.InvalidMember("/notes", "can be written by the team that submitted it alone")
 	}
-	changed.Title, changed.Description, changed.PaperURL, changed.Visibility, changed.Baseline = d.Title, d.Description, d.PaperURL,
-		d.Visibility, d.Baseline
+	changed.Title = d.Title
+	changed.Description = d.Description
+	changed.PaperURL = d.PaperURL
+	changed.Visibility = d.Visibility
+	changed.Baseline = d.Baseline
 	st := &changed.Access
-	st.Public, st.Baseline, st.Title, st.PaperURL = d.Visibility == record.Public, d.Baseline, d.Title, d.PaperURL
+	st.Public = d.Visibility == record.Public
+	st.Baseline = d.Baseline
+	st.Title = d.Title
+	st.PaperURL = d.PaperURL
 	c.Tx.Save(&changed, c.Now())
 	if changed.Access == s.Access { // which has all of it but the description
 		return &changed, nil

@@ -40,8 +40,12 @@ func (f *fixture) evaluated(runID string, n int) *record.RunItem {
 	for i := range n {
 		e := &record.EvaluationItem{Access: r.Access, Unlisted: i < n-1}
 		e.Meta = record.NewMeta(f.Now())
-		e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID, e.TruthVersion = r.ID, r.SubmissionID, r.TaskID, r.DatasetID,
-			r.UserID, int64(i+1)
+		e.RunID = r.ID
+		e.SubmissionID = r.SubmissionID
+		e.TaskID = r.TaskID
+		e.DatasetID = r.DatasetID
+		e.UserID = r.UserID
+		e.TruthVersion = int64(i + 1)
 		f.Records().Put(e, &record.Topics{Meta: e.Meta})
 		r.Evaluations, r.EvaluationID = append(r.Evaluations, e.ID), e.ID
 	}

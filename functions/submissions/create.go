@@ -89,7 +89,9 @@ func (adm *admission) submission(c *api.Call, d record.SubmissionDraft, now time
 		},
 	}
 	if r := adm.registration; r != nil {
-		s.Team, s.Access.RegistrationID, s.Access.Anonymous = r.Team, r.ID, r.Anonymous
+		s.Team = r.Team
+		s.Access.RegistrationID = r.ID
+		s.Access.Anonymous = r.Anonymous
 		s.Access.Alias, s.Access.Affiliation = r.Alias, r.Affiliation
 	}
 	return s

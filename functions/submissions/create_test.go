@@ -104,7 +104,9 @@ func TestCreate_IsRefusedWithReason(t *testing.T) {
 			delete(b, "files")
 		}, 422, "/url"},
 		{"a repository that is not built", "ada", nil, func(s *fixture, b object) {
-			b["type"], b["url"], b["datasetIds"] = "repository", "https://example.org/ranker.git", []string{s.dataset().ID}
+			b["type"] = "repository"
+			b["url"] = "https://example.org/ranker.git"
+			b["datasetIds"] = []string{s.dataset().ID}
 			delete(b, "files")
 		}, 422, `"pointer":"/datasetIds/0","detail":"names \"Dataset\", which takes no repositories`},
 		{"an image with files", "ada", nil, func(_ *fixture, b object) { b["type"], b["image"] = "image", "ranker:1" }, 422, "/files"},

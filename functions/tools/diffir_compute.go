@@ -141,12 +141,16 @@ func (w *diffirWork) rank(topic string, into []ranking) {
 
 func (w *diffirWork) compare(d *difference, rankings []ranking) {
 	w.rank(d.topic, rankings)
-	d.least, d.lowest, d.order = math.Inf(1), math.Inf(1), math.Inf(1)
+	d.least = math.Inf(1)
+	d.lowest = math.Inf(1)
+	d.order = math.Inf(1)
 	for i, r := range rankings[1:] {
 		d.overlap[i] = comparison.RankBiasedOverlap(rankings[0].Ranking, r.Ranking, w.in.P)
 		d.least = min(d.least, d.overlap[i])
 		if tau, ok := comparison.Tau(rankings[0].Ranking, r.Ranking); ok {
-			d.tau[i], d.lowest, d.order = tau, min(d.lowest, tau), min(d.order, tau)
+			d.tau[i] = tau
+			d.lowest = min(d.lowest, tau)
+			d.order = min(d.order, tau)
 		} else {
 			d.tau[i], d.order = math.NaN(), min(d.order, 2*d.overlap[i]-1)
 		}
@@ -155,10 +159,14 @@ func (w *diffirWork) compare(d *difference, rankings []ranking) {
 
 // measureRange is the greatest difference of a measure between two runs; NaN when fewer than two have a value.
 func (w *diffirWork) measureRange(topic, measure string) float64 {
-	low, high, count := math.Inf(1), math.Inf(-1), 0
+	low := math.Inf(1)
+	high := math.Inf(-1)
+	count := 0
 	for _, v := range w.values {
 		if x, ok := v.Topics.Shown()[topic][measure]; ok {
-			low, high, count = min(low, x), max(high, x), count+1
+			low = min(low, x)
+			high = max(high, x)
+			count++
 		}
 	}
 	if count < 2 {

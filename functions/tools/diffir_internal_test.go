@@ -55,7 +55,9 @@ func TestDiffirChanges_CoverEveryDocument(t *testing.T) {
 		draw := func(name string) string {
 			return string(rapid.SliceOfNDistinct(rapid.RuneFrom([]rune("abcdefghijklmno")), 0, 12, rapid.ID[rune]).Draw(t, name))
 		}
-		a, b, depth := draw("a"), draw("b"), rapid.IntRange(1, 13).Draw(t, "depth")
+		a := draw("a")
+		b := draw("b")
+		depth := rapid.IntRange(1, 13).Draw(t, "depth")
 		there, back := *changes(depth, a, b).Comparisons[0].Shown, *changes(depth, b, a).Comparisons[0].Shown
 		if n := there.Moved + there.Kept; n+there.Went != min(depth, len(a)) || n+there.Came != min(depth, len(b)) {
 			t.Fatalf("%s and %s give %+v", a, b, there)

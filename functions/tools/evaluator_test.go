@@ -54,7 +54,9 @@ func TestEvaluator_AgreesWithTrecEval(t *testing.T) {
 	drawn := func(seed int) tools.EvaluatedRun {
 		return answer[tools.EvaluatorOutput](s, "", "evaluator", withMembers(input, "seed", seed, "perTopic", false)).Runs[0]
 	}
-	first, again, other := drawn(1), drawn(1), drawn(2)
+	first := drawn(1)
+	again := drawn(1)
+	other := drawn(2)
 	if first.Intervals["AP"] != again.Intervals["AP"] || first.Intervals["AP"] == other.Intervals["AP"] || first.PerTopic != nil {
 		t.Errorf("%+v, %+v, %+v", first, again, other)
 	}

@@ -54,7 +54,11 @@ func TestFusion_FillsInSettings(t *testing.T) {
 // Files of several runs may have the same name.
 func TestFusion_PointsToTheFault(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	const good, other, bad = "t Q0 a 1 1 x\n", "t Q0 b 1 1 x\nu Q0 b 1 1 x\n", "t Q0 a 1 high x\n"
+	const (
+		good  = "t Q0 a 1 1 x\n"
+		other = "t Q0 b 1 1 x\nu Q0 b 1 1 x\n"
+		bad   = "t Q0 a 1 high x\n"
+	)
 	vast := inlineFiles("run.txt", "t Q0 a 1 1e308 x\n")
 	s.wantRefusals("fusion", map[string]refusal{
 		"inline run": {object{"runs": []object{inlineFiles("run.txt", good), inlineFiles("more.txt", "v Q0 a 1 1 x\n", "run.txt", bad)}},
@@ -99,8 +103,9 @@ func TestFusion_BoundsUnpackedBytes(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	block := measuretest.Gzip(t, strings.Repeat("\n", 4<<20))
 	part := measuretest.Gzip(t, datasetRun)
-	one, other, small := s.addRun(runSpec{public: true, content: strings.Repeat(block, 65)}),
-		s.addRun(runSpec{public: true, content: strings.Repeat(block, 64)}), s.addRun(runSpec{public: true, content: part})
+	one := s.addRun(runSpec{public: true, content: strings.Repeat(block, 65)})
+	other := s.addRun(runSpec{public: true, content: strings.Repeat(block, 64)})
+	small := s.addRun(runSpec{public: true, content: part})
 	if a := s.invoke(http.StatusRequestEntityTooLarge, nil, "", "fusion", object{
 		"runs": runRefs(one, other)}); !strings.Contains(string(a.Body), "unpack to more than 536870912 bytes") {
 		t.Errorf("%s", a.Body)

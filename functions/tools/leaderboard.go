@@ -87,7 +87,10 @@ const (
 	// maxCompared bounds the entries that are compared with each other: with more pairs corrections leave little to find.
 	maxCompared = 30
 	// Of how many of the first entries other tools are linked to.
-	significanceRuns, topicsRuns, maxReadableRuns, diffirRuns = 10, 20, 10, 2
+	significanceRuns = 10
+	topicsRuns       = 20
+	maxReadableRuns  = 10
+	diffirRuns       = 2
 )
 
 var leaderboardTool = define(metadata{

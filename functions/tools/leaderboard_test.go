@@ -145,10 +145,14 @@ func entryGroups(out tools.LeaderboardOutput) string {
 // for either difference. The p of the latter is 2/1024, which Holm makes 3 * 2/1024, and of the former 1.
 func TestLeaderboard_GroupsByHand(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	same, better, around := map[string]float64{}, map[string]float64{}, map[string]float64{}
+	same := map[string]float64{}
+	better := map[string]float64{}
+	around := map[string]float64{}
 	for i := range 10 {
 		topic := fmt.Sprint(i)
-		same[topic], better[topic], around[topic] = .25, .75, .25+[]float64{.25, -.25}[i%2]
+		same[topic] = .25
+		better[topic] = .75
+		around[topic] = .25 + []float64{.25, -.25}[i%2]
 	}
 	s.addEvaluatedRun(runSpec{user: "ada", ap: same})
 	s.addEvaluatedRun(runSpec{user: "bob", ap: better})
@@ -332,7 +336,9 @@ func TestLeaderboard_LargestPage(t *testing.T) {
 	for i := range 48 {
 		s.dataset.Evaluator.Measures = append(s.dataset.Evaluator.Measures, fmt.Sprintf("P@%d", i+1))
 	}
-	s.dataset.Name, s.task.Name, s.dataset.TruthVersion = injections[0], injections[1], 3
+	s.dataset.Name = injections[0]
+	s.task.Name = injections[1]
+	s.dataset.TruthVersion = 3
 	s.records.Replace(s.dataset.DatasetItem)
 	s.records.Replace(s.task.TaskItem)
 	for i := range 201 {

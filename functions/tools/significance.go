@@ -86,9 +86,14 @@ const (
 
 // Names of tests and corrections.
 const (
-	byT, byWilcoxon, byRandomization   = "t", "wilcoxon", "randomization"
-	byMcNemar, byBootstrap             = "mcnemar", "bootstrap"
-	byHolm, byBonferroni, byBH, byNone = "holm", "bonferroni", "benjamini-hochberg", "none"
+	byT                    = "t"
+	byWilcoxon             = "wilcoxon"
+	byRandomization        = "randomization"
+	byMcNemar, byBootstrap = "mcnemar", "bootstrap"
+	byHolm                 = "holm"
+	byBonferroni           = "bonferroni"
+	byBH                   = "benjamini-hochberg"
+	byNone                 = "none"
 )
 
 var allTests = []string{byT, byWilcoxon, byRandomization, byMcNemar, byBootstrap}

@@ -57,7 +57,9 @@ func (out *SignificanceOutput) compareTopics(ctx context.Context, in Significanc
 	if out.Topics = len(paired[0]); out.Topics == 0 {
 		return problem.InvalidMember("/runs", "have no topic in common: name runs with values for the same topics")
 	}
-	out.LeftOut, out.Rounded, out.Test = len(v.topics)-out.Topics, v.hidden, byRandomization
+	out.LeftOut = len(v.topics) - out.Topics
+	out.Rounded = v.hidden
+	out.Test = byRandomization
 	binary := !slices.ContainsFunc(paired, func(values []float64) bool { return !significance.Binary(values) })
 	switch {
 	case in.Test == byBootstrap && !out.Rounded:
@@ -136,7 +138,9 @@ func (out *SignificanceOutput) compareSamples(ctx context.Context, in Significan
 	hidden bool) error {
 	count := len(runs)
 	if hidden {
-		count, in.Seed, in.Rounds = maxRuns, 0, 0
+		count = maxRuns
+		in.Seed = 0
+		in.Rounds = 0
 	}
 	most := maxSampled / (count * out.Topics)
 	if in.Rounds > most {
@@ -144,7 +148,9 @@ func (out *SignificanceOutput) compareSamples(ctx context.Context, in Significan
 			"there is time for %d samples of %s for %s: ask for no more, name fewer runs, or leave rounds out", most,
 			plural.Count(out.Topics, out.unit), plural.Count(count, "run"))
 	}
-	out.Test, out.Rounded, out.Rounds = byBootstrap, hidden, min(cmp.Or(in.Rounds, significance.Rounds), most)
+	out.Test = byBootstrap
+	out.Rounded = hidden
+	out.Rounds = min(cmp.Or(in.Rounds, significance.Rounds), most)
 	samples := make([][]float64, len(runs))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0)) // more would leave less to other callers, and be late to find the time over

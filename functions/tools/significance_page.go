@@ -126,7 +126,9 @@ func (out *SignificanceOutput) conclude() []phrase {
 			if i > 0 {
 				say("; ")
 			}
-			better, worse, mean := p.First, p.Second, ""
+			better := p.First
+			worse := p.Second
+			mean := ""
 			if out.direction(p) < 0 != out.LowerIsBetter {
 				better, worse = worse, better
 			}

@@ -50,9 +50,13 @@ func TestSignificance_CorrectsOverAllPairs(t *testing.T) {
 	if len(out.Pairs) != 3 {
 		t.Fatalf("%+v", out)
 	}
-	ab, ac, bc := out.Pairs[0], out.Pairs[1], out.Pairs[2]
+	ab := out.Pairs[0]
+	ac := out.Pairs[1]
+	bc := out.Pairs[2]
 	chances := []float64{ab.T.P, ac.T.P, bc.T.P}
-	holm, bonferroni, bh := significance.Holm(chances), significance.Bonferroni(chances), significance.BenjaminiHochberg(chances)
+	holm := significance.Holm(chances)
+	bonferroni := significance.Bonferroni(chances)
+	bh := significance.BenjaminiHochberg(chances)
 	for i, p := range out.Pairs {
 		if *p.Holm.T != holm[i] || *p.Bonferroni.T != bonferroni[i] || *p.BH.T != bh[i] {
 			t.Errorf("p of %+v is corrected to %v, %v and %v", p, *p.Holm.T, *p.Bonferroni.T, *p.BH.T)

@@ -82,7 +82,11 @@ type runSpec struct {
 }
 
 func (e runSpec) setAccess(a *record.AccessAttributes) {
-	a.Published, a.Blinded, a.Anonymous, a.Baseline, a.Public = !e.hidden, e.blinded, e.anonymous, e.baseline, e.public
+	a.Published = !e.hidden
+	a.Blinded = e.blinded
+	a.Anonymous = e.anonymous
+	a.Baseline = e.baseline
+	a.Public = e.public
 	if e.anonymous {
 		a.Alias = "Nocturnal Otter"
 	}
@@ -132,7 +136,10 @@ func (s *toolServer) addEvaluatedRun(e runSpec) (*record.RunItem, *record.Evalua
 	v := *old
 	old.Unlisted = true
 	topics := &record.Topics{Meta: record.NewMeta(s.Now())}
-	v.Meta, v.Unlisted, v.TruthVersion, v.Baseline = topics.Meta, false, s.dataset.TruthVersion, e.baseline
+	v.Meta = topics.Meta
+	v.Unlisted = false
+	v.TruthVersion = s.dataset.TruthVersion
+	v.Baseline = e.baseline
 	v.Measures, topics.PerTopic = e.values()
 	e.setAccess(&v.Access)
 	s.Records().Put(&v, topics)

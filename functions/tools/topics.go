@@ -60,7 +60,9 @@ type TopicsLine struct {
 
 // Orders of topics.
 const (
-	sortHardest, sortTopic, sortSpread = "hardest", "topic", "spread"
+	sortHardest = "hardest"
+	sortTopic   = "topic"
+	sortSpread  = "spread"
 )
 
 const (
@@ -124,7 +126,9 @@ func (out *TopicsOutput) describeTopics(by []map[string]float64, topics []string
 	}
 	out.Count, out.Mean = len(topics), average(means)
 	slices.Sort(means)
-	share, worst, rounding := hardShare, means[0], significance.Rounding(means)
+	share := hardShare
+	worst := means[0]
+	rounding := significance.Rounding(means)
 	if out.LowerIsBetter {
 		share, worst = 1-hardShare, means[len(means)-1]
 	}
@@ -213,7 +217,9 @@ func (out *TopicsOutput) grid(topics []TopicsLine) chart.Grid {
 		Rows:          lists.Map(out.Runs, func(r TopicsRun) string { return r.Name }), Values: make([][]float64, len(out.Runs)),
 	}
 	for _, t := range topics {
-		g.Columns, g.Hard, g.Outliers = append(g.Columns, t.Topic), append(g.Hard, t.Hard), append(g.Outliers, t.Outliers)
+		g.Columns = append(g.Columns, t.Topic)
+		g.Hard = append(g.Hard, t.Hard)
+		g.Outliers = append(g.Outliers, t.Outliers)
 		for i, v := range t.Values {
 			g.Values[i] = append(g.Values[i], orNaN(v))
 		}

@@ -39,7 +39,9 @@ func TestListQueues_HasWhatWaitsAndWhoServes(t *testing.T) {
 	if len(all) != 3 {
 		t.Fatalf("%+v", all)
 	}
-	builtin, images, gpu := all[0], all[1], all[2]
+	builtin := all[0]
+	images := all[1]
+	gpu := all[2]
 	if builtin.Pool != "(builtin)" || builtin.Runs != 1 || builtin.WaitingSince == nil || builtin.WorkerSeenAt != nil {
 		t.Errorf("%+v", builtin)
 	}

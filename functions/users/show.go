@@ -79,6 +79,8 @@ func (a *account) profile(c *api.Call) *Profile {
 		p = profile(a.user)
 	}
 	usage := cmp.Or(a.usage, new(record.Usage))
-	p.Taken, p.Limits, p.Quota = new(usage.Taken(c.Now())), new(usage.Limits(c.Quotas.Quotas.User)), &usage.Quota
+	p.Taken = new(usage.Taken(c.Now()))
+	p.Limits = new(usage.Limits(c.Quotas.Quotas.User))
+	p.Quota = &usage.Quota
 	return p
 }

@@ -28,7 +28,12 @@ func render(t testing.TB, c templ.Component) string {
 }
 
 // As many bars, runs and topics as tools draw at most.
-const maxBars, maxRuns, maxColumns, maxLabels = 200, 20, 300, 50
+const (
+	maxBars    = 200
+	maxRuns    = 20
+	maxColumns = 300
+	maxLabels  = 50
+)
 
 // hostile are labels that would break XML, markup or layout.
 var hostile = []string{
@@ -38,9 +43,17 @@ var hostile = []string{
 
 // all are charts of each kind with the labels of runs and topics, by their ids, of the largest size unless few.
 func all(labels, topics []string, few bool) map[string]chart.Chart {
-	bars, rows, columns, classes, prefix := maxBars, maxRuns, maxColumns, maxLabels, ""
+	bars := maxBars
+	rows := maxRuns
+	columns := maxColumns
+	classes := maxLabels
+	prefix := ""
 	if few {
-		bars, rows, columns, classes, prefix = 12, 12, 50, 12, "few-"
+		bars = 12
+		rows = 12
+		columns = 50
+		classes = 12
+		prefix = "few-"
 	}
 	var entries []chart.Bar
 	for i := range bars {

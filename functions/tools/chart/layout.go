@@ -150,7 +150,9 @@ const cluster = 41
 func elide(text string, cells float64) string {
 	text = sanitize(text)
 	var out strings.Builder
-	whole, used, state := 0, 0.0, -1 // whole: of out, what leaves a cell for the ellipsis
+	whole := 0
+	used := 0.0
+	state := -1 // whole: of out, what leaves a cell for the ellipsis
 	for text != "" {
 		var character string
 		var width int

@@ -154,13 +154,17 @@ func TestRuns_ReturnErrorsOfFiles(t *testing.T) {
 func TestFormats_RoundTrip(t *testing.T) {
 	word := rapid.StringOfN(rapid.Rune().Filter(func(r rune) bool { return r > '#' && r != 0xfeff }), 1, 8, -1)
 	nightlytest.Check(t, func(r *rapid.T) {
-		convert, first, formats := runs, conversion.TRECRun, conversion.Runs.Formats
+		convert := runs
+		first := conversion.TRECRun
+		formats := conversion.Runs.Formats
 		line := func() string {
 			return fmt.Sprintf("%s Q0 %s %d %g %s\n", word.Draw(r, "topic"), word.Draw(r, "docid"), rapid.IntRange(0, 99).Draw(r, "rank"),
 				rapid.Float64Range(-9, 9).Draw(r, "score"), word.Draw(r, "tag"))
 		}
 		if rapid.Bool().Draw(r, "qrels") {
-			convert, first, formats = qrels, conversion.TRECQrels, conversion.Qrels.Formats
+			convert = qrels
+			first = conversion.TRECQrels
+			formats = conversion.Qrels.Formats
 			line = func() string {
 				return fmt.Sprintf("%s 0 %s %d\n", word.Draw(r, "topic"), word.Draw(r, "docid"), rapid.IntRange(-9, 9).Draw(r, "grade"))
 			}
@@ -266,7 +270,9 @@ func TestRuns_AcceptWhatEvaluationAccepts(t *testing.T) {
 			}
 			text.WriteString(end.Draw(r, "end"))
 		}
-		convert, format, f := runs, conversion.TRECRun, measuretest.File("f", text.String())
+		convert := runs
+		format := conversion.TRECRun
+		f := measuretest.File("f", text.String())
 		var read []measure.Diagnostic
 		var err error
 		if width == 6 {

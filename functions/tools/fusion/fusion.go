@@ -159,7 +159,9 @@ func (n Normalization) apply(scores []float64) {
 	if len(scores) == 0 {
 		return
 	}
-	size, highest, lowest := float64(len(scores)), scores[0], scores[len(scores)-1]
+	size := float64(len(scores))
+	highest := scores[0]
+	lowest := scores[len(scores)-1]
 	equal := highest == lowest
 	switch n {
 	case Unchanged:

@@ -111,7 +111,9 @@ func TestWilcoxon_AgreesWithAllSigns(t *testing.T) {
 func TestCorrections_KeepOrder(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		p := rapid.SliceOfN(rapid.Float64Range(0, 1), 0, 20).Draw(t, "p")
-		holm, bonferroni, bh := significance.Holm(p), significance.Bonferroni(p), significance.BenjaminiHochberg(p)
+		holm := significance.Holm(p)
+		bonferroni := significance.Bonferroni(p)
+		bh := significance.BenjaminiHochberg(p)
 		for i := range p {
 			const rounding = 1e-13
 			if bh[i] < p[i]*(1-rounding) || bh[i] > holm[i]*(1+rounding) || holm[i] < p[i] || holm[i] > bonferroni[i] || bonferroni[i] > 1 {

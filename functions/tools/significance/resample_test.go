@@ -35,7 +35,9 @@ func TestNormal_SaysNothingOfTheOrder(t *testing.T) {
 		if again, err := significance.Normal(rapid.Permutation(values).Draw(t, "order")); err != nil || again != got {
 			t.Fatalf("%+v, and in another order %+v, %v", got, again, err)
 		}
-		sum, squares, n := 0.0, 0.0, float64(len(values))
+		sum := 0.0
+		squares := 0.0
+		n := float64(len(values))
 		for _, x := range values {
 			sum += x
 		}

@@ -123,8 +123,12 @@ func readSettings(context func(key string) any) (settings, error) {
 		}
 		return v == on
 	}
-	s.Tracing, s.GRPC.On, s.Unprotected = either("tracing", "false", "true"), either("grpc", "off", "on"), either("protect", "true", "false")
-	name, count, budget := text("stage", "dev"), text("grpcCount", "1"), text("budget", "50")
+	s.Tracing = either("tracing", "false", "true")
+	s.GRPC.On = either("grpc", "off", "on")
+	s.Unprotected = either("protect", "true", "false")
+	name := text("stage", "dev")
+	count := text("grpcCount", "1")
+	budget := text("budget", "50")
 	i := slices.IndexFunc(stages, func(known stage) bool { return known.Name == name })
 	if i < 0 {
 		return s, fmt.Errorf("context stage=%s: choose dev or prod", name)

@@ -116,7 +116,9 @@ func writeFile(path string, content []byte) error {
 }
 
 func synthesize(folder string, context map[string]any, into *template) error {
-	context["binaries"], context["images"], into.folder = binaries, images, folder
+	context["binaries"] = binaries
+	context["images"] = images
+	into.folder = folder
 	s, err := readSettings(func(key string) any { return context[key] })
 	if err != nil {
 		return err

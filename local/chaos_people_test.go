@@ -44,7 +44,9 @@ type chaosPeople struct {
 func (p *chaosPeople) prepare(t *testing.T, s *testServer, owner, task string) {
 	t.Helper()
 	p.user, p.member = s.token(t, "user"), s.token(t, "member")
-	p.final, p.evaluations, p.received = map[string]string{}, map[string]string{}, map[string]bool{}
+	p.final = map[string]string{}
+	p.evaluations = map[string]string{}
+	p.received = map[string]bool{}
 	registration := s.post(t, p.user, task+"/registrations", map[string]any{"team": "Chaos"})
 	invitation := s.object(t, p.user, http.MethodPost, registration+"/invitations", map[string]any{})
 	s.post(t, p.member, "/v1/user/memberships", map[string]any{"secret": invitation["secret"]})

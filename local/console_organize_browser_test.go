@@ -15,7 +15,9 @@ import (
 func TestConsole_AsksBeforeWhatHasNoWayBack(t *testing.T) {
 	t.Parallel()
 	s := useShared(t)
-	owner, ada, bob := s.token(t, "owner"), s.token(t, "ada"), s.token(t, "bob")
+	owner := s.token(t, "owner")
+	ada := s.token(t, "ada")
+	bob := s.token(t, "bob")
 	task := s.task(t, owner, "Lakes")
 	s.call(t, owner, http.MethodPatch, task, map[string]any{"visibility": "public"}, nil)
 	team := s.post(t, ada, task+"/registrations", map[string]any{"team": "Otters"})

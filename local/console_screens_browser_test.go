@@ -23,7 +23,9 @@ const hostileMarkdown = "# " + hostile + "\n\n<script>window.intruded=1</script>
 // hostileScreens makes what hostile people would, and returns the screens by who looks at them.
 func (s *testServer) hostileScreens(t *testing.T) map[string][]string {
 	t.Helper()
-	olga, alice, bob := s.token(t, "olga"), s.token(t, "alice"), s.token(t, "bob")
+	olga := s.token(t, "olga")
+	alice := s.token(t, "alice")
+	bob := s.token(t, "bob")
 	organizer := s.post(t, olga, "/v1/organizers", map[string]any{"name": hostile, "description": hostileMarkdown})
 	task := s.post(t, olga, "/v1/tasks", map[string]any{"organizerId": strings.TrimPrefix(organizer, "/v1/organizers/"), "name": hostile,
 		"visibility": "public", "description": hostileMarkdown, "registration": map[string]any{"mode": "approval"},
@@ -50,7 +52,10 @@ func (s *testServer) hostileScreens(t *testing.T) map[string][]string {
 	}
 	var user struct{ ID string }
 	s.get(t, alice, "/v1/user", &user)
-	task, team, organizer, dataset = task[3:], team[3:], organizer[3:], "/datasets/"+dataset
+	task = task[3:]
+	team = team[3:]
+	organizer = organizer[3:]
+	dataset = "/datasets/" + dataset
 	run := "/runs/" + runs[0]
 	return map[string][]string{
 		"": {"/", "/?show=mine", "/sign-in", task, task + "/join", task + "/leaderboard", "/join"},

@@ -146,11 +146,15 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.Issuer), Endpoints: p.id.Endpoints,
 		Rates: limiter, RenderHTML: resource.Render, Metrics: record, Alone: p.table.embedded != nil,
 	}
-	p.env.Info.URL, p.env.Info.ClientID, p.env.Info.FilesOrigin = c.url, c.clientID, p.filesOrigin
+	p.env.Info.URL = c.url
+	p.env.Info.ClientID = c.clientID
+	p.env.Info.FilesOrigin = p.filesOrigin
 	if p.env.Info.Commit == "" { // by go run: the next process may be of other sources
 		p.env.Info.Build = p.env.Now().String()
 	}
-	p.worker.Store, p.worker.Files, p.worker.Metrics = p.table, p.files, record
+	p.worker.Store = p.table
+	p.worker.Files = p.files
+	p.worker.Metrics = record
 	p.news.Store = p.table
 	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: p.env.Now, Log: p.log, Verify: p.id.verify, Quotas: quotas,
 		Metrics: record}, c.grpcOptions())

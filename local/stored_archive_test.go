@@ -201,8 +201,10 @@ func idOf(element any) (string, bool) {
 
 // Who leaves what leaveForLater does, and who uses it.
 const (
-	laterOwner, laterUser, laterJoins = "later-owner", "later-user", "later-joins"
-	laterTask, laterTitle             = "Used later", "in the trash"
+	laterOwner            = "later-owner"
+	laterUser             = "later-user"
+	laterJoins            = "later-joins"
+	laterTask, laterTitle = "Used later", "in the trash"
 )
 
 // leaveForLater leaves what a later build has to know of a team: an invitation, of which it returns the secret, a submission in the trash,

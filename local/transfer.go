@@ -177,7 +177,9 @@ func readUserRows(path string) ([]transfer.UserRow, error) {
 	}
 	defer func() { _ = f.Close() }()
 	lines := csv.NewReader(f)
-	lines.FieldsPerRecord, lines.Comment, lines.TrimLeadingSpace = 2, '#', true
+	lines.FieldsPerRecord = 2
+	lines.Comment = '#'
+	lines.TrimLeadingSpace = true
 	all, err := lines.ReadAll()
 	if err != nil {
 		return nil, fmt.Errorf("-users %s: %w", path, err)

@@ -28,7 +28,9 @@ func TestTransfer_ToDynamoDBAndS3AndBack(t *testing.T) {
 	startDynamoDB(t)
 	cloud := append(startS3(t), dynamoDBFlags(dynamotest.TableName())...)
 	old, exports := t.TempDir(), t.TempDir()
-	back, first, second := filepath.Join(exports, "data"), filepath.Join(exports, "1"), filepath.Join(exports, "2")
+	back := filepath.Join(exports, "data")
+	first := filepath.Join(exports, "1")
+	second := filepath.Join(exports, "2")
 	var want map[string]map[string]any
 	t.Run("origin", func(t *testing.T) {
 		s := openStored(t, time.Now(), old)

@@ -56,7 +56,9 @@ func leaveOutWhatStays(answers map[string]any) {
 // TestTransfer_MovesATaskToAnotherIssuer moves a task to a server whose issuer gives the users other ids: by a file, by address, and
 // not at all.
 func TestTransfer_MovesATaskToAnotherIssuer(t *testing.T) {
-	old, there, folder := t.TempDir(), filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "export")
+	old := t.TempDir()
+	there := filepath.Join(t.TempDir(), "data")
+	folder := filepath.Join(t.TempDir(), "export")
 	if err := errors.Join(os.Mkdir(folder, 0o777), os.Chmod(folder, 0o777)); err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,9 @@ func TestUnserved_RunsAndDatasetsSayThatNoWorkerServes(t *testing.T) {
 	var ahead atomic.Int64
 	s.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	d := s.dataset(inPool)
-	worked, waits, owner := s.image("ada", d)[0], s.image("bob", d)[0], "bob"
+	worked := s.image("ada", d)[0]
+	waits := s.image("bob", d)[0]
+	owner := "bob"
 	check := func(when string, want bool) {
 		t.Helper()
 		says := func(body string) bool {

@@ -131,7 +131,11 @@ func (r *watchedRun) change(alter func(*record.RunItem)) {
 
 func (r *watchedRun) setState(state record.RunState) {
 	at := record.At(r.Now())
-	r.change(func(run *record.RunItem) { run.State, run.QueuedAt, run.FinishedAt = state, &at, &at })
+	r.change(func(run *record.RunItem) {
+		run.State = state
+		run.QueuedAt = &at
+		run.FinishedAt = &at
+	})
 }
 
 func (r *watchedRun) append(k record.LogKind, texts ...string) {
@@ -232,7 +236,9 @@ func (c *watchClient) receive(update watchUpdate) {
 			slices.Equal(r.Diagnostics, c.last.Diagnostics)) {
 			c.fault = "a version that is not newer, and the same as before"
 		}
-		c.versions, c.states, c.last = append(c.versions, r.Version), append(c.states, r.State), *r
+		c.versions = append(c.versions, r.Version)
+		c.states = append(c.states, r.State)
+		c.last = *r
 		c.tails = append(c.tails, r.LogTail)
 	}
 	for _, l := range update.lines {

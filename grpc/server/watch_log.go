@@ -231,7 +231,9 @@ func (r *recentLog) appendIncoming() error {
 func (r *recentLog) fill(ctx context.Context, run *record.RunItem, until int64) error {
 	if until-r.end() > maxRecentLines {
 		clear(r.lines)
-		r.first, r.lines, r.bytes = until, nil, 0
+		r.first = until
+		r.lines = nil
+		r.bytes = 0
 		return nil
 	}
 	for l, err := range r.stored.Lines(ctx, run, r.kind, r.end()) {

@@ -56,7 +56,9 @@ func TestWatch_ShowsTheSameAsREST(t *testing.T) {
 		team := r.dataset.Task.Register("bob", recordtest.With("mia"))
 		r.change(func(run *record.RunItem) {
 			tt.access.OrganizerID = run.Access.OrganizerID
-			run.Access, run.Team, run.EvaluationID = tt.access, "Lakeside", "an evaluation"
+			run.Access = tt.access
+			run.Team = "Lakeside"
+			run.EvaluationID = "an evaluation"
 			if tt.access.RegistrationID != "" {
 				run.Access.RegistrationID = team.ID
 			}

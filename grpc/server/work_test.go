@@ -259,7 +259,9 @@ func TestFailRun_BoundsFailuresThatRevealTheTruth(t *testing.T) {
 		id := s.image("ada", data)[0]
 		s.deliver(s.lease(&assayv1.LeaseRequest{}), output)
 		s.fail(s.lease(&assayv1.LeaseRequest{}), assayv1.FailRunRequest_FAULT_RUN, exited)
-		shown, whole, state := s.run("ada", id), s.run("olga", id), record.Failed
+		shown := s.run("ada", id)
+		whole := s.run("olga", id)
+		state := record.Failed
 		if n == record.MaxTruthFailures {
 			state = record.Completed
 		}

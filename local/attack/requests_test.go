@@ -119,7 +119,9 @@ func headers(s *server) (out []request) {
 			method, body := http.MethodGet, []byte(nil)
 			target := []string{s.task, "/v1/tasks?limit=200", "/", "/openapi.json", s.task + "/evaluations"}[n%5]
 			if name == "Content-Type" || name == "Content-Encoding" || name == "Idempotency-Key" || name == "Expect" {
-				method, target, body = http.MethodPost, "/v1/organizers", []byte(`{"name":1}`)
+				method = http.MethodPost
+				target = "/v1/organizers"
+				body = []byte(`{"name":1}`)
 			}
 			q := request{from: s.attacker, method: method, path: target, media: jsonMedia, body: body, header: map[string]string{name: value}}
 			if name == "Authorization" {

@@ -128,7 +128,9 @@ func (a *applying) resource(pointer, kind, path string, wanted, has object) stri
 	s := step{Resource: fmt.Sprintf("%s %s", kind, wanted["name"]), Action: "create"}
 	method, body := http.MethodPost, map[string]any(wanted)
 	if has != nil {
-		s.Action, s.ID, path = "change", has.id(), path+"/"+has.id()
+		s.Action = "change"
+		s.ID = has.id()
+		path = path + "/" + has.id()
 		method, body = http.MethodPatch, difference(wanted, has)
 	}
 	s.Members = slices.Sorted(maps.Keys(body))

@@ -12,7 +12,14 @@ import (
 
 // Exit codes, which scripts rely on.
 const (
-	done, failed, fileRefused, outside, runFailed, waiting, notSignedIn, notFound = 0, 1, 2, 3, 4, 5, 6, 7
+	done        = 0
+	failed      = 1
+	fileRefused = 2
+	outside     = 3
+	runFailed   = 4
+	waiting     = 5
+	notSignedIn = 6
+	notFound    = 7
 
 	interrupted = 130
 )

@@ -73,7 +73,9 @@ func fileName(name, otherwise string) string {
 }
 
 func download(c *call, task object) {
-	saved, lines, into := []string{}, [][]string{}, c.open(c.text("output"))
+	saved := []string{}
+	lines := [][]string{}
+	into := c.open(c.text("output"))
 	datasets := all[object](c, datasetsOf(task))
 	if only := c.text("dataset"); only != "" {
 		datasets = []object{c.dataset(task, only)}

@@ -51,7 +51,9 @@ func TestOutput_KeepsPipesAndLinks(t *testing.T) {
 // TestEval_ReadsPipes has a run that can be read once, such as that of a shell's <(zcat run.gz), where the program reads it twice.
 func TestEval_ReadsPipes(t *testing.T) {
 	p := local(t)
-	qrels, run, pipe := p.write("qrels.txt", qrelsFile), p.write("run.txt", goodRun), filepath.Join(t.TempDir(), "run.txt")
+	qrels := p.write("qrels.txt", qrelsFile)
+	run := p.write("run.txt", goodRun)
+	pipe := filepath.Join(t.TempDir(), "run.txt")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,9 @@ func (p *person) ids(args ...string) (list []string) {
 // TestJoin_AgreesToTermsOnceForATeam has a second member, for whom the team agreed.
 func TestJoin_AgreesToTermsOnceForATeam(t *testing.T) {
 	s := serve(t, "embedded")
-	olga, tom, ben := s.person("olga"), s.person("tom"), s.person("ben")
+	olga := s.person("olga")
+	tom := s.person("tom")
+	ben := s.person("ben")
 	olga.want(done, "apply", olga.write("task.yaml", "organizer: Lake Lab\ntask: {name: Lakes, terms: {text: Cite us.}}\n"))
 	tom.says(notFound, []string{"Cite us.", "Try: the same command with --accept-terms"}, "join", "Lakes")
 	tom.want(done, "join", "Lakes", "--accept-terms")
@@ -112,7 +114,9 @@ func takePart(t *testing.T, s *server, olga *person) {
 		t.Errorf("the registrations are %v", got)
 	}
 
-	run, better, bad := tom.write("run.txt", goodRun), tom.write("better.txt", betterRun), tom.write("bad.txt", "1 Q0 lake 1 high tom\n")
+	run := tom.write("run.txt", goodRun)
+	better := tom.write("better.txt", betterRun)
+	bad := tom.write("bad.txt", "1 Q0 lake 1 high tom\n")
 	tom.says(fileRefused, []string{"bad.txt:1: error", `"high"`}, "submit", task, "Lakes="+bad)
 	tom.says(notFound, []string{"Which dataset", "Lakes", "Rivers", "Try: the same command with --dataset"}, "submit", task, run)
 	tom.says(done, []string{"completed", "scores are shown once", "Left to submit", "4 of 5 today"},

@@ -123,7 +123,9 @@ func startService(t *testing.T, folder string, s service, front *balancer, addre
 		t.Fatal(err)
 	}
 	for i := range s.copies {
-		addr, work, temporary := programtest.FreeAddress(t), t.TempDir(), t.TempDir()
+		addr := programtest.FreeAddress(t)
+		work := t.TempDir()
+		temporary := t.TempDir()
 		env := maps.Clone(s.env)
 		for name, value := range env {
 			env[name] = addresses.Replace(value)

@@ -200,7 +200,9 @@ func addCopied(w *tar.Writer, words []string) error {
 		return err
 	}
 	if info.IsDir() {
-		h.Typeflag, h.Name, h.Mode = tar.TypeDir, to+"/", 0o755
+		h.Typeflag = tar.TypeDir
+		h.Name = to + "/"
+		h.Mode = 0o755
 		return add(w, h, nil)
 	}
 	h.Name = to + path.Base(from)
@@ -213,7 +215,9 @@ func addCopied(w *tar.Writer, words []string) error {
 
 // add adds an entry without the time and the user of this build.
 func add(w *tar.Writer, h *tar.Header, content []byte) error {
-	h.Size, h.ModTime, h.Format = int64(len(content)), time.Unix(0, 0), tar.FormatUSTAR
+	h.Size = int64(len(content))
+	h.ModTime = time.Unix(0, 0)
+	h.Format = tar.FormatUSTAR
 	err := w.WriteHeader(h)
 	if err == nil {
 		_, err = w.Write(content)

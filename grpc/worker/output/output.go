@@ -210,7 +210,9 @@ func (w *Writer) extend(b []byte) {
 
 func (w *Writer) end() {
 	w.log.add(w.stream, clean(w.line))
-	w.line, w.hasLine, w.carriageReturn = w.line[:0], false, false
+	w.line = w.line[:0]
+	w.hasLine = false
+	w.carriageReturn = false
 }
 
 // Close ends a last line that has no end of its own.

@@ -63,7 +63,9 @@ func (c *Container) buildJob(ctx context.Context, j Job, folder, input, command 
 	if err != nil {
 		return nil, err
 	}
-	j.Program, j.Command, j.build = &Program{image: c.Builder}, command, true
+	j.Program = &Program{image: c.Builder}
+	j.Command = command
+	j.build = true
 	j.Folders = []Folder{
 		{Path: input, Mount: inputMount}, {Path: settings, Mount: "/etc/containers"}, {Path: out, Mount: outputMount, Writable: true, Root: root},
 	}
@@ -233,7 +235,9 @@ func (c *Container) tryBuilder(ctx context.Context, j Job, name, dockerfile, con
 		return "", err
 	}
 	var printed, said headBuffer
-	j.Name, j.Stdout, j.Stderr = j.Name+"-"+name, &printed, &said
+	j.Name = j.Name + "-" + name
+	j.Stdout = &printed
+	j.Stderr = &said
 	job, err := c.buildJob(ctx, j, folder, filepath.Join(folder, "input"), "build --network=host --file="+inputMount+"/Dockerfile "+context)
 	if err != nil {
 		return "", err

@@ -114,7 +114,10 @@ func (c *Container) tryLimits(ctx context.Context) error {
 // set up everything else; any other failure is the machine's.
 func (c *Container) trial(ctx context.Context, j *Job) error {
 	empty := *j
-	empty.Name, empty.Program, empty.Command, empty.build = j.Name+"-trial", &Program{image: c.control}, "true", false
+	empty.Name = j.Name + "-trial"
+	empty.Program = &Program{image: c.control}
+	empty.Command = "true"
+	empty.build = false
 	_, err := c.attempt(ctx, &empty)
 	if refused, ok := errors.AsType[*startError](err); ok && strings.Contains(strings.ToLower(refused.said), "/bin/sh") && ctx.Err() == nil {
 		return nil

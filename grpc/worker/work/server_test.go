@@ -69,7 +69,9 @@ func newServer(t *testing.T, w *assayv1.Work) *server {
 	s := &server{t: t, work: w, stored: map[string]string{}, ended: make(chan struct{}), calls: map[string]int{}}
 	s.files = httptest.NewServer(http.HandlerFunc(s.serveFile))
 	t.Cleanup(s.files.Close)
-	w.RunId, w.LeaseId, w.Attempt = "01JRUN", "01JLEASE", 1
+	w.RunId = "01JRUN"
+	w.LeaseId = "01JLEASE"
+	w.Attempt = 1
 	s.setLease(leaseTime, interval)
 	return s
 }

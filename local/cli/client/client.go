@@ -51,7 +51,10 @@ func patient(t http.RoundTripper) *http.Transport {
 func New(base *url.URL, agent string, notify func(why string, wait time.Duration)) *Client {
 	c := &Client{Base: base, http: retryablehttp.NewClient(), agent: agent}
 	c.Token = func(context.Context, bool) (string, error) { return "", nil }
-	c.http.Logger, c.http.RetryMax, c.http.RetryWaitMin, c.http.RetryWaitMax = nil, attempts-1, shortest, longest
+	c.http.Logger = nil
+	c.http.RetryMax = attempts - 1
+	c.http.RetryWaitMin = shortest
+	c.http.RetryWaitMax = longest
 	c.http.CheckRetry, c.http.ErrorHandler = mayPass, retryablehttp.PassthroughErrorHandler
 	c.http.HTTPClient.CheckRedirect = withoutToken
 	c.http.HTTPClient.Transport = patient(c.http.HTTPClient.Transport)

@@ -47,9 +47,18 @@ func (q Queue) CompleteEvaluation(ctx context.Context, l LeaseRef, o Outcome) (*
 		if err := t.supersede(o.Truth.Held); err != nil {
 			return err
 		}
-		e.RunID, e.SubmissionID, e.TaskID, e.DatasetID = run.ID, run.SubmissionID, run.TaskID, run.DatasetID
-		e.UserID, e.Team, e.Access, e.Baseline = run.UserID, run.Team, run.Access, run.Access.Baseline
-		e.TruthVersion, e.Label, e.Final, e.SubmittedAt = o.Truth.Number, run.Label, run.Final, run.CreatedAt
+		e.RunID = run.ID
+		e.SubmissionID = run.SubmissionID
+		e.TaskID = run.TaskID
+		e.DatasetID = run.DatasetID
+		e.UserID = run.UserID
+		e.Team = run.Team
+		e.Access = run.Access
+		e.Baseline = run.Access.Baseline
+		e.TruthVersion = o.Truth.Number
+		e.Label = run.Label
+		e.Final = run.Final
+		e.SubmittedAt = run.CreatedAt
 		if run.Anonymized() {
 			e.RunTag = ""
 		}
@@ -58,7 +67,9 @@ func (q Queue) CompleteEvaluation(ctx context.Context, l LeaseRef, o Outcome) (*
 			tx.Create(o.Topics)
 		}
 		run.Evaluations = append(run.Evaluations, e.ID)
-		run.EvaluationID, run.TruthVersion, run.RunTag = e.ID, o.Truth.Number, e.RunTag
+		run.EvaluationID = e.ID
+		run.TruthVersion = o.Truth.Number
+		run.RunTag = e.RunTag
 		run.Diagnostics = []measure.Diagnostic{}
 		run.AddDiagnostics(o.Warnings...)
 		if err := t.recordTruthFailures(); err != nil {
@@ -239,11 +250,15 @@ func (q Queue) CompleteExecution(ctx context.Context, files blob.Store, l LeaseR
 			run.Lease.Outputs = outputs
 			return nil
 		}
-		run.Files, run.Bytes, run.Queue = outputs, size, record.QueueBuiltin
+		run.Files = outputs
+		run.Bytes = size
+		run.Queue = record.QueueBuiltin
 		if err := t.assign(); err != nil {
 			return err
 		}
-		run.Attempts, run.Restarts, run.QueuedAt = 0, 0, new(record.At(t.now))
+		run.Attempts = 0
+		run.Restarts = 0
+		run.QueuedAt = new(record.At(t.now))
 		run.Diagnostics = []measure.Diagnostic{}
 		return t.changeState(record.Evaluating)
 	})

@@ -95,8 +95,12 @@ func (t *transition) reevaluate(truth *record.Truth) bool {
 		return false
 	}
 	assign(run, truth)
-	run.TruthVersion, run.Attempts, run.Restarts = truth.Number, 0, 0
-	run.QueuedAt, run.StartedAt, run.FinishedAt = new(record.At(t.now)), nil, nil
+	run.TruthVersion = truth.Number
+	run.Attempts = 0
+	run.Restarts = 0
+	run.QueuedAt = new(record.At(t.now))
+	run.StartedAt = nil
+	run.FinishedAt = nil
 	run.Diagnostics = []measure.Diagnostic{}
 	return true
 }

@@ -64,7 +64,9 @@ func TestLease_IsLinearizable(t *testing.T) {
 		"embedded": openStore, "DynamoDB": func(t *testing.T) store.Store { return dynamotest.Open(t, dynamotest.Start(t)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			random, s, answered := storetest.Random(t), open(t), map[string]int{}
+			random := storetest.Random(t)
+			s := open(t)
+			answered := map[string]int{}
 			for range 20 {
 				f := fixtureIn(t, s)
 				raceLeases(t, f, random, answered)

@@ -35,7 +35,9 @@ func (m *model) queued() { m.state, m.leased = record.Queued, false }
 
 // failed is refunded, unless it was evaluated before.
 func (m *model) failed() {
-	m.state, m.leased, m.counted = record.Failed, false, m.counted && len(m.evaluations) > 0
+	m.state = record.Failed
+	m.leased = false
+	m.counted = m.counted && len(m.evaluations) > 0
 }
 
 // TestQueue_FollowsTheModel sends random events, under valid and stale leases, to two runs, and compares the store with the model
@@ -66,7 +68,10 @@ func TestQueue_FollowsTheModel(t *testing.T) {
 				}
 				if r != nil {
 					m.stale = m.lease
-					m.state, m.lease, m.leased, m.until = record.Evaluating, queue.LeaseRefOf(r), true, f.now.Add(leaseTime)
+					m.state = record.Evaluating
+					m.lease = queue.LeaseRefOf(r)
+					m.leased = true
+					m.until = f.now.Add(leaseTime)
 					m.attempts++
 				}
 			},
@@ -101,7 +106,10 @@ func TestQueue_FollowsTheModel(t *testing.T) {
 				if !under(rt, m, err) {
 					return
 				}
-				m.state, m.leased, m.counted, m.truth = record.Completed, false, true, f.truth.Number
+				m.state = record.Completed
+				m.leased = false
+				m.counted = true
+				m.truth = f.truth.Number
 				m.evaluations = append(m.evaluations, m.truth)
 				if !f.truth.Held {
 					m.listed = len(m.evaluations)
@@ -161,7 +169,9 @@ func TestQueue_FollowsTheModel(t *testing.T) {
 					rt.Fatal(err)
 				}
 				f.Commit(tx)
-				m.state, m.leased, m.counted = record.Cancelled, false, false
+				m.state = record.Cancelled
+				m.leased = false
+				m.counted = false
 			},
 			"change the truth": func(rt *rapid.T) {
 				f.truth.Held = rapid.Bool().Draw(rt, "held")

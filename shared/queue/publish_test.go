@@ -40,7 +40,9 @@ func TestCompleteEvaluation_PublishesWhereTheDatasetSaysSo(t *testing.T) {
 			if !review.Published {
 				return
 			}
-			review.Published, run.Access.Published, e.Access.Published = false, false, false // as an organizer withdraws it
+			review.Published = false
+			run.Access.Published = false
+			e.Access.Published = false // as an organizer withdraws it
 			f.Replace(review)
 			f.Replace(run)
 			f.Replace(e)

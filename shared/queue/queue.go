@@ -73,7 +73,9 @@ func (q Queue) update(ctx context.Context, runID string, do func(*transition) (b
 	var before record.RunState
 	var queue string
 	written, err := records.Update(ctx, q.Store, record.RunKey(runID), func(run *record.RunItem, tx *records.Tx) (bool, error) {
-		after, before, queue = run, run.State, run.Queue
+		after = run
+		before = run.State
+		queue = run.Queue
 		return do(&transition{ctx, q.Store, now, run, tx})
 	})
 	if written && after.State.Ended() && !before.Ended() {

@@ -198,7 +198,11 @@ func ids(n int) []string {
 
 // addIn makes a run of the task and the team that waits in the queue.
 func (f *fixture) addIn(q, task, team string) *record.RunItem {
-	return f.addImage("", func(r *recordtest.Run) { r.Queue, r.TaskID, r.UserID = q, task, team })
+	return f.addImage("", func(r *recordtest.Run) {
+		r.Queue = q
+		r.TaskID = task
+		r.UserID = team
+	})
 }
 
 // TestFairOrder_AlternatesTasksAndTeams has a team with many runs, two other teams of the same task, and another task, in both queues.

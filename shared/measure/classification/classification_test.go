@@ -56,7 +56,12 @@ func naive(truth, predicted []int32) map[string]float64 {
 	s := float64(len(truth))
 	right := count(func(t, p int32) bool { return t == p })
 	values := map[string]float64{"Accuracy": right / s}
-	occurring, present, recallSum, chance, truthChance, runChance := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+	occurring := 0.0
+	present := 0.0
+	recallSum := 0.0
+	chance := 0.0
+	truthChance := 0.0
+	runChance := 0.0
 	for label := range int32(len(labels)) {
 		hits := count(func(t, p int32) bool { return t == label && p == label })
 		support := count(func(t, _ int32) bool { return t == label })

@@ -46,7 +46,9 @@ var measures = map[string]func(*table, measure.Measure) float64{
 	"Homogeneity":  func(t *table, _ measure.Measure) float64 { return share(t.information, t.trueEntropy) },
 	"Completeness": func(t *table, _ measure.Measure) float64 { return share(t.information, t.predictedEntropy) },
 	"VMeasure": func(t *table, m measure.Measure) float64 {
-		h, c, beta := share(t.information, t.trueEntropy), share(t.information, t.predictedEntropy), m.Number("beta")
+		h := share(t.information, t.trueEntropy)
+		c := share(t.information, t.predictedEntropy)
+		beta := m.Number("beta")
 		if h*c == 0 { // also where beta is 0
 			return 0
 		}
@@ -100,7 +102,9 @@ func newTable(clusters int, truth, predicted []int32) *table {
 		for to < len(cells) && cells[to] == cells[from] {
 			to++
 		}
-		both, a, b := float64(to-from), float64(actual[uint32(cells[from])]), float64(guessed[cells[from]>>32])
+		both := float64(to - from)
+		a := float64(actual[uint32(cells[from])])
+		b := float64(guessed[cells[from]>>32])
 		information.Add(both / t.n * (math.Log(both*t.n) - math.Log(a*b)))
 		precision.Add(both * both / b)
 		recall.Add(both * both / a)
@@ -112,7 +116,9 @@ func newTable(clusters int, truth, predicted []int32) *table {
 		purity.Add(x)
 	}
 	t.information = max(0, information.Total())
-	t.precision, t.recall, t.purity = precision.Total()/t.n, recall.Total()/t.n, purity.Total()/t.n
+	t.precision = precision.Total() / t.n
+	t.recall = recall.Total() / t.n
+	t.purity = purity.Total() / t.n
 	return t
 }
 

@@ -19,7 +19,9 @@ type Counts struct {
 
 // Add adds others.
 func (c *Counts) Add(o Counts) {
-	c.Hits, c.Predicted, c.Actual = c.Hits+o.Hits, c.Predicted+o.Predicted, c.Actual+o.Actual
+	c.Hits += o.Hits
+	c.Predicted += o.Predicted
+	c.Actual += o.Actual
 }
 
 // Precision is the share of what is predicted that is true; 0/0 is 0.
@@ -44,7 +46,9 @@ func (c Counts) Occurs() float64 { return float64(min(c.Actual+c.Predicted, 1)) 
 
 // Score returns what Precision, Recall, Jaccard, F1 or F is of counts.
 func Score(m measure.Measure) func(Counts) float64 {
-	empty, square, jaccard := m.Number("zero_division"), 1.0, m.Name == "Jaccard"
+	empty := m.Number("zero_division")
+	square := 1.0
+	jaccard := m.Name == "Jaccard"
 	switch m.Name {
 	case "Precision":
 		return Counts.Precision

@@ -118,7 +118,9 @@ func TestEvaluate_ClassesAddUpToTheMeasures(t *testing.T) {
 		run := rapid.SliceOfN(rapid.OneOf(value, rapid.Just("8")), len(truth), len(truth)).Draw(r, "run")
 		run[0] = truth[0]
 		result := evaluateLines(r, t, labelled("Accuracy", "F1(average=macro)", "Recall(average=weighted)"), truth, run).Result
-		hits, f1, recall := 0, 0.0, 0.0
+		hits := 0
+		f1 := 0.0
+		recall := 0.0
 		n := float64(len(truth))
 		order := []string{"-1", "7", "8", "9", "10"}
 		for i, c := range result.Classes.Labels {

@@ -20,15 +20,21 @@ func TestEvaluation_OfExamplesWithSetsAndScores(t *testing.T) {
 		Measures: []string{"LogLoss(positive=1)", "Brier(positive=1)", "AUC", "AP", "PAN"}}
 	means := []string{"ExactMatch", "HammingLoss", "F1(average=samples)", "LogLoss(positive=1)", "Brier(positive=1)"}
 	nightlytest.Check(t, func(r *rapid.T) {
-		settings, labels, predictions := sets, []string{"1", "2|1", "3", "1|2|3"}, []string{"1", "2|1", "3", "1|2|3", "1|4"}
+		settings := sets
+		labels := []string{"1", "2|1", "3", "1|2|3"}
+		predictions := []string{"1", "2|1", "3", "1|2|3", "1|4"}
 		if rapid.Bool().Draw(r, "scores") {
-			settings, labels, predictions = scores, []string{"1", "2"}, []string{"0", "0.25", "0.5", "1"}
+			settings = scores
+			labels = []string{"1", "2"}
+			predictions = []string{"0", "0.25", "0.5", "1"}
 		}
 		n := rapid.IntRange(2, 12).Draw(r, "n")
 		truth := rapid.SliceOfN(rapid.SampledFrom(labels), n, n).Draw(r, "truth")
 		run := rapid.SliceOfN(rapid.SampledFrom(predictions), n, n).Draw(r, "run")
 		examples := rapid.SliceOfN(rapid.IntRange(0, n-1), n, n).Draw(r, "examples")
-		truth[0], run[0], examples[0] = "1", "1", 0 // a run with no label of the truth is refused
+		truth[0] = "1"
+		run[0] = "1"
+		examples[0] = 0 // a run with no label of the truth is refused
 		var sampledTruth, sampledRun []string
 		for _, i := range examples {
 			sampledTruth, sampledRun = append(sampledTruth, truth[i]), append(sampledRun, run[i])

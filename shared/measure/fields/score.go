@@ -77,7 +77,9 @@ func parseShort(text []byte) (x float64, ok bool) {
 		return 0, false
 	}
 	const ones, high = 0x0101010101010101, 0x8080808080808080
-	tail, scale, fraction := binary.LittleEndian.Uint64(text[n:]), uint64(1e8), 0
+	tail := binary.LittleEndian.Uint64(text[n:])
+	scale := uint64(1e8)
+	fraction := 0
 	points := tail ^ '.'*ones
 	points = (points - ones) &^ points & high // the lowest bit is right of the first point, which has to be the only one
 	pointed := points != 0

@@ -21,7 +21,10 @@ func (c *Chunk) Columns(out []Column) (number int, ok bool) {
 	if !c.sound {
 		return 0, false
 	}
-	text, start, marked, marks := c.text, c.read, c.marked, c.marks
+	text := c.text
+	start := c.read
+	marked := c.marked
+	marks := c.marks
 	for n := 0; ; {
 		for marks == 0 {
 			if marked >= len(text) {
@@ -43,7 +46,9 @@ func (c *Chunk) Columns(out []Column) (number int, ok bool) {
 		switch b := text[end]; {
 		case b == ' ' || b == '\t' || b == '\r' && start < len(text) && text[start] == '\n':
 		case b == '\n' && n == len(out) && end-c.read <= c.maxLine:
-			c.read, c.marked, c.marks = start, marked, marks
+			c.read = start
+			c.marked = marked
+			c.marks = marks
 			c.at++
 			return c.First + c.at - 1, true
 		default:

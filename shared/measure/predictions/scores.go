@@ -43,7 +43,9 @@ func (f *file) setRow(e *example, record [][]byte, id int, classes [][]byte) {
 			return
 		}
 	}
-	e.labels, e.scores, e.sound = classes, f.scores, true
+	e.labels = classes
+	e.scores = f.scores
+	e.sound = true
 }
 
 // setScores takes the scores in a JSON object.
@@ -63,7 +65,9 @@ func (f *file) setScores(e *example, object []byte) {
 		f.errorf(e.line, "%q has no class; expected a score for each", f.format.ValueField)
 		return
 	}
-	e.labels, e.scores, e.sound = f.labels, f.scores, true
+	e.labels = f.labels
+	e.scores = f.scores
+	e.sound = true
 }
 
 func (f *file) addScore(e *example, text []byte) bool {

@@ -135,7 +135,9 @@ func (e *Examples) binary(label int) (b *binary, reason string) {
 	if reason != "" {
 		return nil, reason
 	}
-	b.label, b.with, b.without = label, b.with[:0], b.without[:0]
+	b.label = label
+	b.with = b.with[:0]
+	b.without = b.without[:0]
 	for i, l := range e.Truth {
 		s := e.Scores(i)[column]
 		if l == int32(label) {

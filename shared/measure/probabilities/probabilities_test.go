@@ -85,9 +85,13 @@ func TestEvaluate_OfRanksAlone(t *testing.T) {
 		var one, grown, opposite [][]float64
 		for _, s := range rapid.SliceOfN(rapid.IntRange(-5, 5), n, n).Draw(t, "scores") {
 			x := float64(s)
-			one, grown, opposite = append(one, []float64{x}), append(grown, []float64{x*x*x*1e6 + 7}), append(opposite, []float64{-x})
+			one = append(one, []float64{x})
+			grown = append(grown, []float64{x*x*x*1e6 + 7})
+			opposite = append(opposite, []float64{-x})
 		}
-		a, b, c := evaluate(asked, truth, one).Measures, evaluate(asked, truth, grown).Measures, evaluate(asked, truth, opposite).Measures
+		a := evaluate(asked, truth, one).Measures
+		b := evaluate(asked, truth, grown).Measures
+		c := evaluate(asked, truth, opposite).Measures
 		if *a["AUC"] != *b["AUC"] || *a["AP"] != *b["AP"] || math.Abs(*a["AUC"]+*c["AUC"]-1) > 1e-12 {
 			t.Errorf("%v %v, grown %v %v, opposite %v", *a["AUC"], *a["AP"], *b["AUC"], *b["AP"], *c["AUC"])
 		}

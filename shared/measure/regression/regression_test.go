@@ -40,7 +40,9 @@ func naiveMoments(x, y []float64) (xx, yy, xy *big.Float) {
 		return sum.Quo(sum, precise(float64(len(values))))
 	}
 	meanX, meanY := meanOf(x), meanOf(y)
-	xx, yy, xy = precise(0), precise(0), precise(0)
+	xx = precise(0)
+	yy = precise(0)
+	xy = precise(0)
 	for i := range x {
 		dx, dy := precise(0).Sub(precise(x[i]), meanX), precise(0).Sub(precise(y[i]), meanY)
 		xx.Add(xx, precise(0).Mul(dx, dx))
@@ -90,7 +92,10 @@ func isConstant(xs []float64) bool { return slices.Min(xs) == slices.Max(xs) }
 // naive evaluates the measures from their definitions; what is not defined is not there.
 func naive(truth, predicted []float64) map[string]float64 {
 	n := precise(float64(len(truth)))
-	squares, absolutes, shares, apart := precise(0), precise(0), precise(0), precise(0)
+	squares := precise(0)
+	absolutes := precise(0)
+	shares := precise(0)
+	apart := precise(0)
 	var errors []*big.Float
 	defined := true // MAPE, for which each share must be a float64
 	for i := range truth {

@@ -113,9 +113,13 @@ func (q *Qrels) compareTopics(run *run, o measure.Origin, report *measure.Report
 	}
 	slices.Sort(extra) // they are numbered as the parsers met them
 	cause := mismatch.Explain(extra, slices.Values(missing))
-	severity, retrieved, count := measure.Error, ", which count with nothing retrieved", " and do not count"
+	severity := measure.Error
+	retrieved := ", which count with nothing retrieved"
+	count := " and do not count"
 	if o != measure.OfTruth { // whose topics need not all be judged
-		severity, retrieved, count = measure.Warning, "", ""
+		severity = measure.Warning
+		retrieved = ""
+		count = ""
 	}
 	if len(missing) == len(q.names) {
 		report.Add(measure.Diagnostic{Severity: severity, File: file, Message: fmt.Sprintf(

@@ -102,7 +102,9 @@ func (v *parameters) noveltyShare(r *ranking, alpha float64, at discount) float6
 // noveltyOfIdeal divides the gain by that of the ideal ranking, which is found as ndeval finds it: the document of most gain comes next,
 // of equal ones that with the last id.
 func (v *parameters) noveltyOfIdeal(r *ranking, alpha float64, at discount) float64 {
-	worth, left, best := slices.Repeat([]float64{1}, r.subtopics), slices.Clone(r.truth), 0.0
+	worth := slices.Repeat([]float64{1}, r.subtopics)
+	left := slices.Clone(r.truth)
+	best := 0.0
 	for rank := range min(v.depth, len(left)) {
 		next, most := -1, 0.0
 		for i, document := range left {

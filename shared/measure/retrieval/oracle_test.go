@@ -167,7 +167,9 @@ func (o oracle) value(m measure.Measure, topic string) float64 {
 		const e = 1e-5
 		for i := range depth {
 			j := float64(i)
-			above, non, pool := count(i, relevant), count(i, nonRelevant), count(i, func(i int) bool { return known[i] && grades[i] < 0 })
+			above := count(i, relevant)
+			non := count(i, nonRelevant)
+			pool := count(i, func(i int) bool { return known[i] && grades[i] < 0 })
 			if relevant(i) && i == 0 {
 				sum++
 			} else if relevant(i) {
@@ -258,7 +260,9 @@ func (o oracle) compatibility(m measure.Measure, topic string) float64 {
 		}
 		return n / float64(depth)
 	}
-	sum, self, weights := 0.0, 0.0, 0.0
+	sum := 0.0
+	self := 0.0
+	weights := 0.0
 	for depth := 1; depth <= max(len(ideal), len(list)); depth++ {
 		weight := math.Pow(m.Number("p"), float64(depth-1))
 		sum += weight * overlap(depth)

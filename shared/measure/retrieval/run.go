@@ -321,12 +321,18 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 		var topic, doc, rank, scored []byte
 		at, ok := chunk.Columns(columns[:])
 		if ok {
-			topic, doc, rank, scored = chunk.Text(columns[0]), chunk.Text(columns[2]), chunk.Text(columns[3]), chunk.Text(columns[4])
+			topic = chunk.Text(columns[0])
+			doc = chunk.Text(columns[2])
+			rank = chunk.Text(columns[3])
+			scored = chunk.Text(columns[4])
 		} else {
 			if at, n, message, ok = split(chunk, &parts); !ok {
 				break
 			}
-			topic, doc, rank, scored = parts[0], parts[2], parts[3], parts[4]
+			topic = parts[0]
+			doc = parts[2]
+			rank = parts[3]
+			scored = parts[4]
 		}
 		var score float64
 		if n >= 6 {

@@ -224,7 +224,10 @@ func (v *parameters) bpref(r *ranking) float64 {
 // was judged; one that the truth does not have was not in the pool.
 func (v *parameters) inferredAP(r *ranking) float64 {
 	const epsilon = 0.00001
-	found, judged, pooled, sum := 0.0, 0.0, 0.0, 0.0 // above the rank; judged includes found, pooled includes judged
+	found := 0.0
+	judged := 0.0
+	pooled := 0.0
+	sum := 0.0 // above the rank; judged includes found, pooled includes judged
 	for i, g := range v.considered(r) {
 		above := float64(i)
 		switch {
@@ -262,8 +265,12 @@ func (v *parameters) interpolatedAverage(r *ranking) float64 {
 
 // interpolatedAt returns the interpolated precision at levels that fall.
 func (v *parameters) interpolatedAt(r *ranking, levels ...float64) []float64 {
-	list, values, relevant := v.considered(r), make([]float64, len(levels)), float64(r.relevant(v.rel))
-	found, best, next := v.relevantFound(r), 0.0, 0
+	list := v.considered(r)
+	values := make([]float64, len(levels))
+	relevant := float64(r.relevant(v.rel))
+	found := v.relevantFound(r)
+	best := 0.0
+	next := 0
 	for rank := len(list); rank > 0; rank-- {
 		for next < len(levels) && int(math.Round(levels[next]*relevant)) > found {
 			values[next] = best
@@ -338,7 +345,11 @@ func (v *parameters) compatibility(r *ranking) float64 {
 			above[g]++
 		}
 	}
-	overlap, sum, best, all, weight := 0, 0.0, 0.0, 0.0, 1.0
+	overlap := 0
+	sum := 0.0
+	best := 0.0
+	all := 0.0
+	weight := 1.0
 	for rank, n := range common {
 		overlap += n
 		sum += weight * float64(overlap) / float64(rank+1)

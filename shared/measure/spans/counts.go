@@ -126,7 +126,9 @@ func (c *counts) add(truth, run []span) {
 		}
 		t, r := first(truth, kind), first(run, kind)
 		found := c.compare(&c.kinds[kind], truth[:t], run[:r])
-		c.all.predicted, c.all.actual, c.all.both = c.all.predicted+found.predicted, c.all.actual+found.actual, c.all.both+found.both
+		c.all.predicted += found.predicted
+		c.all.actual += found.actual
+		c.all.both += found.both
 		if of := c.of[kind]; of != nil {
 			*of = found
 		}
@@ -153,7 +155,9 @@ func (c *counts) compare(of *[ways]matches, truth, run []span) shared {
 		case order > 0:
 			r++
 		default:
-			equal, t, r = equal+1, t+1, r+1
+			equal++
+			t++
+			r++
 		}
 	}
 	of[exact].count(len(run), len(truth), float64(equal), float64(equal))

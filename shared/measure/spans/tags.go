@@ -118,7 +118,9 @@ func (s *scheme) appendSpans(list []span, sentence []uint16, tags []tag) []span 
 			i++
 			continue
 		}
-		last, next, end := first, tags[outside], i+1
+		last := first
+		next := tags[outside]
+		end := i + 1
 		for ; end < len(sentence); end++ {
 			if next = tags[sentence[end]]; s.step(last, next)&continues == 0 {
 				break

@@ -51,7 +51,9 @@ func abs(n int) int { return max(n, -n) }
 // bleuOf is BLEU: the geometric mean of the precisions, times the penalty for texts that are shorter than their references. Where no
 // n-gram of a length is in a reference, half a match counts, a quarter the next time, and so on.
 func bleuOf(totals []float64) float64 {
-	length, reference, ngrams := totals[0], totals[1], totals[2:]
+	length := totals[0]
+	reference := totals[1]
+	ngrams := totals[2:]
 	if ngrams[0] == 0 {
 		return 0
 	}

@@ -77,7 +77,9 @@ func appendCounts(list []float64, common []int, text, reference int) []float64 {
 
 // of is the F-measure of the mean precision and recall over the lengths of which both have n-grams.
 func (o chrFOrders) of(counts []float64) float64 {
-	precision, recall, n := 0.0, 0.0, 0.0
+	precision := 0.0
+	recall := 0.0
+	n := 0.0
 	for at := range slices.Chunk(counts, 3) {
 		text := at[0]
 		reference := at[1]

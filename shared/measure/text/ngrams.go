@@ -31,7 +31,9 @@ var multiplier = rand.Uint64() | 1 //nolint:gosec // chosen in each process
 func (g *ngrams) reset(text []uint32, order int) {
 	const smallest = 6
 	size := max(smallest, bits.Len(uint(2*order*len(text))))
-	g.order, g.shift, g.atMost = order, 64-size, [maxOrder]int{}
+	g.order = order
+	g.shift = 64 - size
+	g.atMost = [maxOrder]int{}
 	g.nodes = append(g.nodes[:0], node{})
 	if cap(g.table) < 1<<size {
 		g.table = make([]uint32, 1<<size)

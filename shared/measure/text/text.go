@@ -118,7 +118,9 @@ func (s *sums) valueOf(all []measure.Sum, n int) float64 {
 func newEvaluation(asked []measure.Measure, examples int) *evaluation {
 	e := &evaluation{asked: asked, examples: examples, sums: map[string]*sums{}}
 	e.common.limit, e.common.stopped = maxSteps, func() bool { return false }
-	answers, rouges, chrFs := &answers{}, map[bool]*rouge{}, map[bool]*chrF{}
+	answers := &answers{}
+	rouges := map[bool]*rouge{}
+	chrFs := map[bool]*chrF{}
 	for _, m := range asked {
 		var way comparer
 		var s sums

@@ -81,7 +81,11 @@ func answer(w http.ResponseWriter, status int, code string) {
 // else touches, so that it knows what every call must answer: a conflict there could only be with itself. All add to
 // counters that they share, which count, in the end, what was acknowledged.
 func TestStore_SurvivesFaults(t *testing.T) {
-	const clients, rounds, counters = 50, 26, 10
+	const (
+		clients  = 50
+		rounds   = 26
+		counters = 10
+	)
 	f := &faultInjector{random: storetest.Random(t)}
 	s := openBehindProxy(t, func(server http.Handler) http.Handler {
 		f.server = server

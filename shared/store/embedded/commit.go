@@ -145,7 +145,9 @@ func (s *Store) collect(first *request) []*request {
 			if !open {
 				return batch
 			}
-			batch, size, yielded = append(batch, r), size+r.size, false
+			batch = append(batch, r)
+			size += r.size
+			yielded = false
 		default:
 			if yielded {
 				return batch

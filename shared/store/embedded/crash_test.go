@@ -32,7 +32,9 @@ func step(writer, n int) []store.Write {
 		it.Data = bytes.Repeat(fmt.Appendf(nil, "%d of %s;", phase, it.Sort), 1+(writer+n)%50)
 		return it
 	}
-	a, b, c := it("a", int64(phase)), it("b", int64(phase)), it("c", int64(phase))
+	a := it("a", int64(phase))
+	b := it("b", int64(phase))
+	c := it("c", int64(phase))
 	a.Indexes[0] = store.Key{Partition: "all", Sort: a.Sort}
 	a.Indexes[1] = store.Key{Partition: fmt.Sprint("phase ", phase), Sort: "shared"}
 	b.Indexes[5] = store.Key{Partition: name, Sort: b.Sort}
@@ -114,7 +116,9 @@ func TestStore_LosesNothingWhenKilled(t *testing.T) {
 	for i := range writers {
 		writers[i].items = map[store.Key]store.Item{}
 	}
-	acknowledged, unknown, random := 0, 0, storetest.Random(t)
+	acknowledged := 0
+	unknown := 0
+	random := storetest.Random(t)
 	for round := range rounds {
 		var arg strings.Builder
 		for _, w := range writers {

@@ -53,7 +53,9 @@ func testRevision(tb table) {
 		w := step.write()
 		tb.write(w)
 		if version := w.PutVersion(); version > 0 {
-			it.Version, moved.Version, inOther.Version = version, version, version
+			it.Version = version
+			moved.Version = version
+			inOther.Version = version
 		}
 		for _, partition := range step.changed {
 			if n := now(partition); n == before[partition] || seen[n] {

@@ -23,7 +23,9 @@ type keyState struct {
 }
 
 func keyStates() []keyState {
-	create, replace, remove := store.Create(store.Item{}), store.Replace(store.Item{Version: 1}), store.Delete(store.Key{})
+	create := store.Create(store.Item{})
+	replace := store.Replace(store.Item{Version: 1})
+	remove := store.Delete(store.Key{})
 	expired := listed("", 1, "L", "expired")
 	expired.Expires = past()
 	return []keyState{
@@ -97,7 +99,9 @@ func testConditions(tb table) {
 
 // testAllOrNone fails one, some and all of a Write's conditions, in every position.
 func testAllOrNone(tb table) {
-	a, b, c := listed("a", 1, "L", "a"), listed("b", 1, "L", "b"), listed("c", 1, "L", "c")
+	a := listed("a", 1, "L", "a")
+	b := listed("b", 1, "L", "b")
+	c := listed("c", 1, "L", "c")
 	d, e := listed("d", 1, "L", "d"), listed("e", 1, "L", "e")
 	tb.write(store.Create(a), store.Create(b), store.Create(c), store.Create(d), store.Create(e))
 	stale := func(it store.Item) store.Item { it.Version = 7; return it }
@@ -149,7 +153,9 @@ func testMaxWrites(tb table) {
 	var all []store.Item
 	for i := range store.MaxWrites {
 		it := listed(fmt.Sprintf("%03d", i), 1, "L", "same")
-		all, creates, deletes = append(all, it), append(creates, store.Create(it)), append(deletes, store.DeleteIf(it))
+		all = append(all, it)
+		creates = append(creates, store.Create(it))
+		deletes = append(deletes, store.DeleteIf(it))
 	}
 	tb.write(creates...)
 	tb.wantList(store.Query{Partition: "P"}, all...)

@@ -103,7 +103,9 @@ func testWriteLimits(tb table) {
 
 func testQueryLimits(tb table) {
 	tb.write(store.Create(listed("a", 1, "L", "x")))
-	in, elsewhere, nowhere := listed("a", 1, "L", "x"), listed("b", 1, "M", "x"), item("c")
+	in := listed("a", 1, "L", "x")
+	elsewhere := listed("b", 1, "M", "x")
+	nowhere := item("c")
 	for name, q := range map[string]store.Query{
 		"no limit":                       {Partition: "P"},
 		"a negative limit":               {Partition: "P", Limit: -1},

@@ -231,7 +231,9 @@ var registers = porcupine.Model{
 	},
 	Init: func() any { return register{} },
 	Step: func(state, input, output any) (bool, any) {
-		was, in, out := state.(register), input.(callInput), output.(callOutput)
+		was := state.(register)
+		in := input.(callInput)
+		out := output.(callOutput)
 		if in.op == 0 {
 			return out.register == was, was
 		}

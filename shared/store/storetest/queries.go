@@ -140,7 +140,9 @@ func testPages(tb table) {
 		tb.wantList(store.Query{Index: index, Partition: "P"}, items...)
 		for limit := 1; limit <= len(sorts)+1; limit++ {
 			for _, q := range []store.Query{{}, {From: "A\x01"}, {To: "é"}, {From: "A", To: "~"}} {
-				q.Index, q.Partition, q.Limit = index, "P", limit
+				q.Index = index
+				q.Partition = "P"
+				q.Limit = limit
 				tb.wantPages(q, within(q, items))
 				q.Descending = true
 				tb.wantPages(q, reversed(within(q, items)))
@@ -166,7 +168,9 @@ func testPagesOfBytes(tb table) {
 			items = append(items, it)
 		}
 		for _, q := range []store.Query{{MaxBytes: 1}, {MaxBytes: most}, {MaxBytes: 10 * most}, {MaxBytes: most, Descending: true}} {
-			q.Index, q.Partition, q.Limit = index, "P", 4
+			q.Index = index
+			q.Partition = "P"
+			q.Limit = 4
 			want := items
 			if q.Descending {
 				want = reversed(items)
@@ -315,7 +319,9 @@ func testSharedEntries(tb table) {
 			tb.wantPages(q, whole)
 		}
 		// An equal bound takes all that share it.
-		q.From, q.To, q.Limit = "1", "1", 100
+		q.From = "1"
+		q.To = "1"
+		q.Limit = 100
 		if got := tb.list(q); len(got) != 10 {
 			tb.t.Errorf("descending=%v: %d items share the entry, want 10", descending, len(got))
 		}
@@ -324,7 +330,9 @@ func testSharedEntries(tb table) {
 
 // testEntriesApart has entries whose concatenated parts are equal.
 func testEntriesApart(tb table) {
-	x, y, z := listed("a", 1, "L", "MN"), listed("b", 1, "LM", "N"), listed("c", 2, "L", "MN")
+	x := listed("a", 1, "L", "MN")
+	y := listed("b", 1, "LM", "N")
+	z := listed("c", 2, "L", "MN")
 	tb.write(store.Create(x), store.Create(y), store.Create(z))
 	tb.wantList(store.Query{Index: 1, Partition: "L"}, x)
 	tb.wantList(store.Query{Index: 1, Partition: "LM"}, y)

@@ -132,7 +132,9 @@ func TestDecide_EachCaller(t *testing.T) {
 func TestDecide_IsMonotonic(t *testing.T) {
 	set := rapid.Map(rapid.Uint16Range(0, uint16(allRoles)), func(bits uint16) access.Role { return access.Role(bits) & allRoles })
 	nightlytest.Check(t, func(t *rapid.T) {
-		may, roles, a := set.Draw(t, "may"), set.Draw(t, "roles"), rapid.SampledFrom(audiences).Draw(t, "audience")
+		may := set.Draw(t, "may")
+		roles := set.Draw(t, "roles")
+		a := rapid.SampledFrom(audiences).Draw(t, "audience")
 		more := rapid.SampledFrom(everyRole).Draw(t, "more")
 		wider := rapid.SampledFrom(audiences[a:]).Draw(t, "wider")
 		before := access.Decide(may, roles, access.Scope{Audience: a})

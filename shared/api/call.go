@@ -198,7 +198,9 @@ func (c *Call) retryOnConflict(ctx context.Context, find targetLoader, change fu
 // transact makes one attempt at a change, which adds the writes to c.Tx.
 func (c *Call) transact(ctx context.Context, change func() error) error {
 	c.deleteStoredFiles(ctx)
-	c.Tx, c.after, c.effects = new(records.Tx), nil, nil
+	c.Tx = new(records.Tx)
+	c.after = nil
+	c.effects = nil
 	if err := change(); err != nil {
 		return err
 	}

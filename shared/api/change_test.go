@@ -201,8 +201,13 @@ func TestPutFile_DeletesFilesOfFailedCalls(t *testing.T) {
 
 // Conditions hold for every method (RFC 9110, section 13).
 func TestPreconditions_HoldForEveryMethod(t *testing.T) {
-	const ok, made, nothing, same, failed = http.StatusOK, http.StatusCreated, http.StatusNoContent, http.StatusNotModified,
-		http.StatusPreconditionFailed
+	const (
+		ok      = http.StatusOK
+		made    = http.StatusCreated
+		nothing = http.StatusNoContent
+		same    = http.StatusNotModified
+		failed  = http.StatusPreconditionFailed
+	)
 	for _, c := range []struct {
 		method, at, header, value string // at: a note, notes or an empty list; value: T is the note's tag
 		status                    int

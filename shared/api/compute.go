@@ -45,7 +45,9 @@ func Compute[T Target](s Spec, load Loader[T], variants []Variant, media []strin
 func ComputeGet[T Target](s Spec, load Loader[T], variants []Variant, media []string,
 	handle func(context.Context, *Call, T) error) Operation {
 	op := Compute(s, load, variants, media, handle)
-	op.Method, op.safe, op.Query = http.MethodGet, false, page.Spec{Custom: []string{inputParam}}
+	op.Method = http.MethodGet
+	op.safe = false
+	op.Query = page.Spec{Custom: []string{inputParam}}
 	return op
 }
 

@@ -93,7 +93,11 @@ func (a answer) store(tx *records.Tx, k *record.Idempotency, made any) error {
 		a.body = redacted.body
 	}
 	done := *k
-	done.Done, done.Status, done.Location, done.ETag, done.Body = true, a.status, a.location, a.etag, a.body
+	done.Done = true
+	done.Status = a.status
+	done.Location = a.location
+	done.ETag = a.etag
+	done.Body = a.body
 	done.Until = record.At(k.CreatedAt.Add(record.IdempotencyTime))
 	tx.Replace(&done).Or(requestUnderWay())
 	return nil

@@ -234,7 +234,9 @@ func quality(list string, names ...string) (wanted float64, by string) {
 				continue
 			}
 		}
-		wanted, by, names = q, name, names[:closely]
+		wanted = q
+		by = name
+		names = names[:closely]
 	}
 	return wanted, by
 }

@@ -97,7 +97,9 @@ func variantOperations(all []Operation, path string, v Variant) []Operation {
 		}
 		param := op.variantParam()
 		if op.computes() {
-			op.variants, op.Summary, op.Media = []Variant{v}, v.Summary, append([]string{mediaJSON}, v.Media...)
+			op.variants = []Variant{v}
+			op.Summary = v.Summary
+			op.Media = append([]string{mediaJSON}, v.Media...)
 		}
 		op.Path = strings.ReplaceAll(path, "{"+param+"}", v.Name)
 		op.ID = strings.ReplaceAll(op.ID, strings.ToUpper(param[:1])+param[1:], strings.ToUpper(v.Name[:1])+v.Name[1:])
@@ -147,7 +149,9 @@ const (
 // and the parameters that are described alike wherever they stand.
 func shareComponents(doc *huma.OpenAPI) {
 	c := doc.Components
-	c.Parameters, c.Headers, c.Responses = map[string]*huma.Param{}, map[string]*huma.Param{}, map[string]*huma.Response{}
+	c.Parameters = map[string]*huma.Param{}
+	c.Headers = map[string]*huma.Param{}
+	c.Responses = map[string]*huma.Response{}
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		for _, op := range operationsOf(doc.Paths[path]) {
 			for i, p := range op.Parameters {

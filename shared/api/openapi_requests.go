@@ -45,10 +45,14 @@ func filterParam(f page.Filter) *huma.Param {
 	item := &huma.Schema{Type: "string"}
 	switch f.Type {
 	case page.ID:
-		item.Pattern, one, several = record.IDPattern, "An id.", "Ids"
+		item.Pattern = record.IDPattern
+		one = "An id."
+		several = "Ids"
 	case page.Enum:
 		names := strings.Join(f.Values, ", ")
-		item.Enum, one, several = values(f.Values), "One of "+names+".", "Any of "+names
+		item.Enum = values(f.Values)
+		one = "One of " + names + "."
+		several = "Any of " + names
 	case page.Bool:
 		item.Type, one = "boolean", "true or false."
 	default:
@@ -200,7 +204,9 @@ func (s *schemaSet) mergePatch(t reflect.Type) *huma.Schema {
 
 func (s *schemaSet) patchOf(name string, of *huma.Schema, description string) *huma.Schema {
 	p := *of
-	p.Required, p.Description, p.Properties = nil, description, map[string]*huma.Schema{}
+	p.Required = nil
+	p.Description = description
+	p.Properties = map[string]*huma.Schema{}
 	for member, m := range of.Properties {
 		if m.Ref != "" && s.registry.SchemaFromRef(m.Ref).Type == huma.TypeObject {
 			p.Properties[member] = s.patchOf(strings.TrimPrefix(m.Ref, schemaPrefix)+"Patch", s.registry.SchemaFromRef(m.Ref), m.Description)

@@ -82,7 +82,9 @@ func (c *Call) beginPreview() {
 	c.preview = &preview{Store: c.Store, userID: c.Caller.ID, written: map[store.Key]bool{}, effects: []Effect{}}
 	env := *c.Env
 	env.Store, env.Files = c.preview, unstored{env.Files}
-	c.Env, c.Store, c.Viewer.Store = &env, c.preview, c.preview
+	c.Env = &env
+	c.Store = c.preview
+	c.Viewer.Store = c.preview
 }
 
 // Previewing reports whether nothing is changed, so that effects are worth finding.

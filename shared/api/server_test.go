@@ -128,7 +128,10 @@ func TestTarget_HiddenIsAnsweredAsMissing(t *testing.T) {
 			for _, query := range []string{"", "?colour=red"} {
 				x, y := s.Do(user, method, hidden+query, nil, "If-Match", `"1"`), s.Do(user, method, missing+query, nil, "If-Match", `"1"`)
 				dx, dy := refused(t, x, problem.NotFound), refused(t, y, problem.NotFound)
-				dx.Instance, dx.RequestID, dy.Instance, dy.RequestID = "", "", "", ""
+				dx.Instance = ""
+				dx.RequestID = ""
+				dy.Instance = ""
+				dy.RequestID = ""
 				if dx.Detail != dy.Detail || len(x.Header) != len(y.Header) {
 					t.Errorf("%s as %q: %+v, and of what is missing %+v", method, user, dx, dy)
 				}

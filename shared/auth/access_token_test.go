@@ -66,7 +66,9 @@ func TestAuthenticator_RefusesTokensThatAreNotWhole(t *testing.T) {
 // Anybody can forge tokens that are whole, each of which costs a read.
 func TestAuthenticator_BoundsTokensThatAnAddressMakesUp(t *testing.T) {
 	s := recordtest.OpenStore(t, embedded.Options{})
-	known, other, now := newAccessToken(t, s), newAccessToken(t, s), time.Now()
+	known := newAccessToken(t, s)
+	other := newAccessToken(t, s)
+	now := time.Now()
 	const burst = 3
 	a := auth.NewAuthenticator(noIssuer, s, func() time.Time { return now },
 		ratelimit.New(ratelimit.Rates{Token: ratelimit.Policy{PerSecond: 1, Burst: burst}}, ""))

@@ -242,7 +242,9 @@ func TestUserID_IsOfIssuerAndSubject(t *testing.T) {
 			t.Errorf("%+v has the id of another", other)
 		}
 	}
-	alice.Name, alice.Groups, alice.Expires = "A", []string{"admins"}, time.Now()
+	alice.Name = "A"
+	alice.Groups = []string{"admins"}
+	alice.Expires = time.Now()
 	if got, want := alice.UserID(), "7FRTN6TNYCPB5GDG43QFWGAS7B"; got != want {
 		t.Errorf("the id depends on more than issuer and subject: %s, want %s", got, want)
 	}

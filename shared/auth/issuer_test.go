@@ -55,7 +55,10 @@ func newIssuer(keys ...any) *issuer {
 func (i *issuer) RoundTrip(r *http.Request) (*http.Response, error) {
 	i.requests.Add(1)
 	i.mu.Lock()
-	keys, name, delay, respond := i.keys, i.name, i.delay, i.respond
+	keys := i.keys
+	name := i.name
+	delay := i.delay
+	respond := i.respond
 	i.mu.Unlock()
 	select {
 	case <-time.After(delay):

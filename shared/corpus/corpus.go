@@ -281,7 +281,9 @@ func ReadIDs(ctx context.Context, files ...File) (*IDs, error) {
 	l.left, l.read = MaxIDRead, MaxIDRead
 	queries, documents := true, true // whether all are known
 	for _, file := range queriesFirst(files) {
-		f.report, f.queryFile, f.cut = FileReport{Name: file.Name}, namesQueries(file.Name), false
+		f.report = FileReport{Name: file.Name}
+		f.queryFile = namesQueries(file.Name)
+		f.cut = false
 		if err := f.read(ctx, &l, file); err != nil {
 			return nil, fmt.Errorf("read ids of %s: %w", file.Name, err)
 		}

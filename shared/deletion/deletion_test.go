@@ -98,10 +98,14 @@ func TestDeletion_IsResumed(t *testing.T) {
 // A submission that was admitted before the deletion is made at each point of it: either the submission is there and the
 // dataset whole, or there is neither.
 func TestDeletion_RacesWithSubmission(t *testing.T) {
-	s, made, refused := recordtest.OpenStore(t, embedded.Options{}), 0, 0
+	s := recordtest.OpenStore(t, embedded.Options{})
+	made := 0
+	refused := 0
 	storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
 		f := newFixture(t, s, record.DeleteDataset)
-		tx, tried, submitted := f.admit(), false, false
+		tx := f.admit()
+		tried := false
+		submitted := false
 		racing := storetest.BeforeCall(s, n, func() { tried, submitted = true, f.commits(tx) })
 		err := f.delete(t.Context(), racing)
 		if submitted {

@@ -233,7 +233,9 @@ func (f *fixture) whole() outcome {
 
 func (f *fixture) gone() outcome {
 	o := f.whole()
-	o.version, o.deleted, o.audited = 0, 0, 1
+	o.version = 0
+	o.deleted = 0
+	o.audited = 1
 	if f.deletes == record.DeleteTask {
 		o.tasks--
 	}

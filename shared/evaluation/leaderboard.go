@@ -229,7 +229,9 @@ func entrySeq(all []*Entry) iter.Seq2[*Entry, error] {
 func withRanks(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
 		teams, known := map[string]bool{}, entrants{}
-		rank, count, scoreKey := 0, 0, ""
+		rank := 0
+		count := 0
+		scoreKey := ""
 		for e, err := range entries {
 			team := ""
 			if err == nil && best {

@@ -67,7 +67,9 @@ type entry struct {
 
 func (f *fixture) enter(e entry) {
 	f.t.Helper()
-	e.OrganizerID, e.PrivateTask, e.Baseline = f.dataset.OrganizerID, f.dataset.PrivateTask, e.user == "organizer"
+	e.OrganizerID = f.dataset.OrganizerID
+	e.PrivateTask = f.dataset.PrivateTask
+	e.Baseline = e.user == "organizer"
 	run := f.dataset.Run(e.user+f.suffix, recordtest.Queued).RunItem
 	for i, values := range e.values {
 		if values == nil {
@@ -75,9 +77,16 @@ func (f *fixture) enter(e entry) {
 		}
 		v := &record.EvaluationItem{Access: e.AccessAttributes, Unlisted: i == 0 && e.values[1] != nil}
 		v.Access.Blinded = v.Access.Blinded || i == 0 && e.wasBlinded
-		v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID = record.NewMeta(time.Now()), run.ID, run.SubmissionID, run.TaskID,
-			run.DatasetID, run.UserID
-		v.TruthVersion, v.PrimaryMeasure, v.Measures, v.Team = int64(i+1), "AP", values, e.user
+		v.Meta = record.NewMeta(time.Now())
+		v.RunID = run.ID
+		v.SubmissionID = run.SubmissionID
+		v.TaskID = run.TaskID
+		v.DatasetID = run.DatasetID
+		v.UserID = run.UserID
+		v.TruthVersion = int64(i + 1)
+		v.PrimaryMeasure = "AP"
+		v.Measures = values
+		v.Team = e.user
 		if v.Baseline = e.Baseline; v.Baseline {
 			v.Team = record.BaselineTeam
 		}
@@ -231,7 +240,9 @@ func (f *fixture) change(t *rapid.T) {
 		return
 	}
 	changed := f.entries[rapid.IntRange(0, len(f.entries)-1).Draw(t, "changed")]
-	kind, published, blinded := rapid.IntRange(0, 2).Draw(t, "change"), !changed.Access.Published, !changed.Access.Blinded
+	kind := rapid.IntRange(0, 2).Draw(t, "change")
+	published := !changed.Access.Published
+	blinded := !changed.Access.Blinded
 	for _, e := range f.entries {
 		switch {
 		case e.RunID != changed.RunID:
@@ -319,8 +330,10 @@ func TestLeaderboard_RanksWhatTheCallerSees(t *testing.T) {
 		users := []string{"ada", "bob", "registrant", "organizer"}
 		for i := range rapid.IntRange(0, 8).Draw(t, "runs") {
 			e := entry{name: fmt.Sprint("-", i), user: rapid.SampledFrom(users).Draw(t, "user")}
-			e.Published, e.Blinded, e.Public, e.Anonymous = rapid.Bool().Draw(t, "published"), rapid.IntRange(0, 3).Draw(t, "blinded") == 0,
-				rapid.Bool().Draw(t, "public"), rapid.Bool().Draw(t, "anonymous")
+			e.Published = rapid.Bool().Draw(t, "published")
+			e.Blinded = rapid.IntRange(0, 3).Draw(t, "blinded") == 0
+			e.Public = rapid.Bool().Draw(t, "public")
+			e.Anonymous = rapid.Bool().Draw(t, "anonymous")
 			against := rapid.IntRange(1, 3).Draw(t, "versions")
 			for v := range e.values {
 				if against>>v&1 == 1 {

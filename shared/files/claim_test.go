@@ -13,7 +13,9 @@ import (
 
 // Files that no record of the table names are deleted after some days. All files of another table would be.
 func TestClaim_KeepsFilesToOneTable(t *testing.T) {
-	objects, table, other := recordtest.OpenFiles(t), recordtest.OpenStore(t, embedded.Options{}), recordtest.OpenStore(t, embedded.Options{})
+	objects := recordtest.OpenFiles(t)
+	table := recordtest.OpenStore(t, embedded.Options{})
+	other := recordtest.OpenStore(t, embedded.Options{})
 	check := func(s store.Store) error { return files.CheckClaim(t.Context(), s, objects) }
 	if err := check(table); err != nil {
 		t.Errorf("files without a claim: %v", err)

@@ -145,7 +145,9 @@ func TestPoller_AsksLittleForWhatNeverArrives(t *testing.T) {
 func TestPoller_FindsUploadsToLinksOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPollerTest(t)
-		arrived, old, missing := p.run(record.AwaitingUpload, "a"), p.run(record.AwaitingUpload, "b"), p.run(record.AwaitingUpload, "c")
+		arrived := p.run(record.AwaitingUpload, "a")
+		old := p.run(record.AwaitingUpload, "b")
+		missing := p.run(record.AwaitingUpload, "c")
 		d := p.dataset("in", "truth")
 		p.upload(record.HolderRuns, arrived.ID, "a")
 		p.upload(record.HolderInputs, d.ID, "in")

@@ -172,7 +172,9 @@ func TestHandle_RestoresPaths(t *testing.T) {
 		{"$default", "/v1//tasks", "/v1//tasks", "/v1//tasks"},
 	} {
 		e := recorded(t)
-		e.RequestContext.Stage, e.RawPath, e.RawQueryString = c.stage, c.raw, ""
+		e.RequestContext.Stage = c.stage
+		e.RawPath = c.raw
+		e.RawQueryString = ""
 		got, out := pass(t, e, noContent)
 		if got.uri != c.uri || got.path != c.path || out.StatusCode != http.StatusNoContent {
 			t.Errorf("%s on stage %s came as %s (%s), want %s (%s)", c.raw, c.stage, got.uri, got.path, c.uri, c.path)

@@ -29,8 +29,16 @@ func TestDeep_CountsLevels(t *testing.T) {
 }
 
 func TestCheck_RefusesWhatIsNotJSON(t *testing.T) {
-	const ok, notJSON, twice = "", "The body is not a JSON document in UTF-8: ", "An object of the body has two members with the name "
-	const levels, values, digits = "compare it with /openapi.json", "Send it in several requests, or put large data into files.", "Round it."
+	const (
+		ok      = ""
+		notJSON = "The body is not a JSON document in UTF-8: "
+		twice   = "An object of the body has two members with the name "
+	)
+	const (
+		levels = "compare it with /openapi.json"
+		values = "Send it in several requests, or put large data into files."
+		digits = "Round it."
+	)
 	for document, want := range map[string]string{
 		`null`: ok, ` {} `: ok, `[]`: ok, `""`: ok, `-1.5e3`: ok, `{"a":[{"b":1},{"b":2}],"b":"a"}`: ok,
 		`{"a\"":1,"a\\":2,"a\\\"":{"\\":"\\\""}}`:            ok,

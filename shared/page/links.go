@@ -48,7 +48,9 @@ func (p *Page[R]) Add(r R) (full bool, err error) { return p.AddCached(r, nil, n
 // key nil it is Add.
 func (p *Page[R]) AddCached(r R, key any, cache Cache) (full bool, err error) {
 	if p.Data == nil {
-		p.Data, p.encoded, p.ends = make([]R, 0, DefaultLimit), buffers.Get().(*bytes.Buffer), make([]int, 0, DefaultLimit)
+		p.Data = make([]R, 0, DefaultLimit)
+		p.encoded = buffers.Get().(*bytes.Buffer)
+		p.ends = make([]int, 0, DefaultLimit)
 		p.encoded.Reset()
 	}
 	p.Data = append(p.Data, r)

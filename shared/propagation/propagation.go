@@ -153,7 +153,9 @@ func (p Propagator) Submission(ctx context.Context, id string) error {
 // whether that changed them.
 func CopySubmission(to, submission *record.AccessAttributes) bool {
 	before := *to
-	to.RegistrationID, to.Public, to.Baseline = submission.RegistrationID, submission.Public, submission.Baseline
+	to.RegistrationID = submission.RegistrationID
+	to.Public = submission.Public
+	to.Baseline = submission.Baseline
 	to.Title, to.PaperURL = submission.Title, submission.PaperURL
 	return *to != before
 }

@@ -319,7 +319,9 @@ func (f *fixture) show(v record.Visibility) {
 func (f *fixture) rename(name string) {
 	f.t.Helper()
 	r := get(f, f.registration)
-	r.Team, r.Anonymous, r.PendingWork = name, true, record.NewPendingWork(record.PropagateRegistration, time.Now().Add(time.Minute))
+	r.Team = name
+	r.Anonymous = true
+	r.PendingWork = record.NewPendingWork(record.PropagateRegistration, time.Now().Add(time.Minute))
 	f.Replace(r)
 }
 

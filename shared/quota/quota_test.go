@@ -154,7 +154,9 @@ func TestTake_VerifiesPendingUploadsBeforeItRefuses(t *testing.T) {
 	l := quota.New(record.Quotas{User: record.UsageLimits{PendingFiles: 2, PendingBytes: 1000}}, s, at(&start))
 	announce := func(state record.RunState, f record.FileState) error {
 		r := &record.RunItem{}
-		r.Meta, r.UserID, r.State = record.NewMeta(start), "a", state
+		r.Meta = record.NewMeta(start)
+		r.UserID = "a"
+		r.State = state
 		r.Files = []record.File{{Name: "run", Size: 400, SHA256: strings.Repeat("a", 64), State: f}}
 		if r.State == record.Queued {
 			r.QueuedAt = new(record.At(start))

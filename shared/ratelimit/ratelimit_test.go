@@ -96,7 +96,9 @@ func TestTake_ManyAddressesForgetNoBucket(t *testing.T) {
 func TestParse_ChangesWhatIsGiven(t *testing.T) {
 	l, err := Parse(`{"tool":{"perSecond":5,"burst":20},"upload":{"perSecond":0},"waitingRuns":7}`)
 	want := Default()
-	want.Tool, want.Upload.PerSecond, want.WaitingRuns = Policy{5, 20}, 0, 7
+	want.Tool = Policy{5, 20}
+	want.Upload.PerSecond = 0
+	want.WaitingRuns = 7
 	if err != nil || l != want {
 		t.Errorf("%+v, %v", l, err)
 	}

@@ -22,16 +22,28 @@ func (r *RegistrationItem) Anonymize(userID string) {
 // Anonymize replaces user and team of the submission. The program that it names cannot be executed again.
 func (s *SubmissionItem) Anonymize(userID string) {
 	s.UserID = userID
-	s.Team, s.Title, s.Description, s.PaperURL, s.Notes = s.Access.Alias, "", "", "", ""
-	s.Image, s.Command, s.URL, s.Ref = "", "", "", ""
+	s.Team = s.Access.Alias
+	s.Title = ""
+	s.Description = ""
+	s.PaperURL = ""
+	s.Notes = ""
+	s.Image = ""
+	s.Command = ""
+	s.URL = ""
+	s.Ref = ""
 	s.Access.anonymize()
 }
 
 // Anonymize replaces user and team of the run, which was evaluated. What executing it wrote is removed.
 func (r *RunItem) Anonymize(userID string) {
 	r.UserID = userID
-	r.Team, r.Label, r.RunTag, r.Diagnostics = r.Access.Alias, "", "", []measure.Diagnostic{}
-	r.Logs.Execution, r.LogTail, r.ExecutionLog = LogState{}, "", nil
+	r.Team = r.Access.Alias
+	r.Label = ""
+	r.RunTag = ""
+	r.Diagnostics = []measure.Diagnostic{}
+	r.Logs.Execution = LogState{}
+	r.LogTail = ""
+	r.ExecutionLog = nil
 	for i := range r.Files {
 		r.Files[i].Name = fmt.Sprintf("file-%d", i+1)
 	}
@@ -43,14 +55,19 @@ func (r *RunItem) Anonymized() bool { return r.Access.Alias != "" && r.Team == r
 
 // Anonymize replaces user and team of the evaluation as they were replaced in its run.
 func (e *EvaluationItem) Anonymize(run *RunItem) {
-	e.UserID, e.Team, e.Access = run.UserID, run.Team, run.Access
+	e.UserID = run.UserID
+	e.Team = run.Team
+	e.Access = run.Access
 	if run.Anonymized() {
 		e.Label, e.RunTag = "", ""
 	}
 }
 
 func (s *AccessAttributes) anonymize() {
-	s.Anonymous, s.Affiliation, s.Title, s.PaperURL = true, "", "", ""
+	s.Anonymous = true
+	s.Affiliation = ""
+	s.Title = ""
+	s.PaperURL = ""
 }
 
 // teamTexts are the members of Before and After that have what a team wrote.

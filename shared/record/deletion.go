@@ -100,7 +100,9 @@ func (d *DeletionItem) Indexes() [store.NumIndexes]store.Key {
 func (d *DeletionItem) Scope() access.Scope {
 	s := access.Scope{OrganizerID: d.OrganizerID, TaskID: d.TaskID, Audience: access.Organizers}
 	if d.ByOwner {
-		s.RegistrationID, s.OwnerID, s.Audience = d.RegistrationID, d.OwnerID, access.Owners
+		s.RegistrationID = d.RegistrationID
+		s.OwnerID = d.OwnerID
+		s.Audience = access.Owners
 	}
 	return s
 }

@@ -66,7 +66,10 @@ func (d *DeliveryItem) Scope() access.Scope {
 
 // Restart has the delivery be sent from the instant on.
 func (d *DeliveryItem) Restart(at time.Time) {
-	d.State, d.Since, d.NextAttemptAt, d.Failure = DeliveryPending, nil, new(At(at)), ""
+	d.State = DeliveryPending
+	d.Since = nil
+	d.NextAttemptAt = new(At(at))
+	d.Failure = ""
 }
 
 // Due reports whether the delivery is to be sent at now.

@@ -127,7 +127,9 @@ func checkKept(f, was File, at string, fields *problem.Fields) {
 // checkNew checks a file that the list did not have before, and returns its bytes when they are inline.
 func checkNew(f *File, at string, fields *problem.Fields) []byte {
 	fields.AddIf(f.State != "" || f.URL != "" || f.Upload != nil, at, "state, url and upload are made by the service: leave them out")
-	f.State, f.URL, f.Upload = FilePending, "", nil
+	f.State = FilePending
+	f.URL = ""
+	f.Upload = nil
 	checkFileName(f.Name, at, fields)
 	f.MediaType = cmp.Or(f.MediaType, blob.MediaTypeOf(f.Name))
 	fields.AddIf(blob.CheckMediaType(f.MediaType) != nil, at+"/mediaType", "must be a media type such as text/plain")
@@ -157,7 +159,9 @@ func checkContent(f *File, at string, fields *problem.Fields) []byte {
 	got := fmt.Sprintf("%x", sha256.Sum256(b))
 	fields.AddIf(f.SHA256 != "" && f.SHA256 != got, at+"/sha256", "the content has the SHA-256 %s", got)
 	fields.AddIf(f.Size != 0 && f.Size != int64(len(b)), at+"/size", "the content has %s", plural.Count(len(b), "byte"))
-	f.SHA256, f.Size, f.State = got, int64(len(b)), FileStored
+	f.SHA256 = got
+	f.Size = int64(len(b))
+	f.State = FileStored
 	return b
 }
 

@@ -92,11 +92,20 @@ func (l *load) hottest() map[string]float64 {
 func (l *load) submit(task, dataset, user string, now time.Time) {
 	access := record.AccessAttributes{OrganizerID: record.NewID(now), Blinded: true}
 	s := &record.SubmissionItem{Access: access}
-	s.Meta, s.TaskID, s.UserID, s.Team, s.Description = record.NewMeta(now), task, user, "A team", strings.Repeat("words ", 60)
+	s.Meta = record.NewMeta(now)
+	s.TaskID = task
+	s.UserID = user
+	s.Team = "A team"
+	s.Description = strings.Repeat("words ", 60)
 	at := record.At(now)
 	r := &record.RunItem{Access: access, Type: record.UploadType, Queue: record.QueueBuiltin}
-	r.Meta, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, r.State, r.QueuedAt = record.NewMeta(now), s.ID, task, dataset, user,
-		record.Queued, &at
+	r.Meta = record.NewMeta(now)
+	r.SubmissionID = s.ID
+	r.TaskID = task
+	r.DatasetID = dataset
+	r.UserID = user
+	r.State = record.Queued
+	r.QueuedAt = &at
 	r.Files = []record.File{{Name: "run.txt", Size: 5 << 20, SHA256: strings.Repeat("0", 64), State: record.FileStored}}
 	review := &record.ReviewItem{OrganizerID: access.OrganizerID, TaskID: task, UserID: user}
 	review.Meta, review.RunID = record.NewMeta(now), r.ID
@@ -107,13 +116,23 @@ func (l *load) submit(task, dataset, user string, now time.Time) {
 	r.State, r.Lease = record.Evaluating, &record.Lease{ID: record.NewID(now), Holder: "function", Until: record.At(now.Add(time.Minute))}
 	l.write(r)
 	e := &record.EvaluationItem{Access: access}
-	e.Meta, e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID = record.NewMeta(now), r.ID, s.ID, task, dataset, user
-	e.TruthVersion, e.PrimaryMeasure, e.Measures = 1, "nDCG@10", map[string]*float64{}
+	e.Meta = record.NewMeta(now)
+	e.RunID = r.ID
+	e.SubmissionID = s.ID
+	e.TaskID = task
+	e.DatasetID = dataset
+	e.UserID = user
+	e.TruthVersion = 1
+	e.PrimaryMeasure = "nDCG@10"
+	e.Measures = map[string]*float64{}
 	for _, name := range []string{"nDCG@10", "AP", "RR", "P@10", "R@1000"} {
 		v := l.writers.Float64()
 		e.Measures[name] = &v
 	}
-	r.State, r.Lease, r.EvaluationID, r.Evaluations = record.Completed, nil, e.ID, []string{e.ID}
+	r.State = record.Completed
+	r.Lease = nil
+	r.EvaluationID = e.ID
+	r.Evaluations = []string{e.ID}
 	l.write(r, e, &record.Topics{Meta: e.Meta, PerTopic: topics(l.writers)})
 }
 

@@ -72,7 +72,9 @@ func drawQuota(t *rapid.T) *quotaModel {
 	m.task.Submissions.PerDay, m.task.Submissions.Total = rapid.IntRange(0, 5).Draw(t, "perDay"), rapid.IntRange(0, 12).Draw(t, "total")
 	for _, id := range []string{"one", "two"} {
 		d := &record.DatasetItem{Dataset: record.Dataset{Meta: record.Meta{ID: id}}}
-		d.TaskID, d.Submissions.PerDay, d.Submissions.Total = "task", rapid.IntRange(0, 3).Draw(t, "perDay of "+id), rapid.IntRange(0, 7).Draw(t,
+		d.TaskID = "task"
+		d.Submissions.PerDay = rapid.IntRange(0, 3).Draw(t, "perDay of "+id)
+		d.Submissions.Total = rapid.IntRange(0, 7).Draw(t,
 			"total of "+id)
 		m.sets = append(m.sets, d)
 	}

@@ -92,7 +92,9 @@ func TestRankKeys_OrderAsTheirValues(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		values := rapid.OneOf(rapid.Float64(),
 			rapid.SampledFrom([]float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), 1, -1, math.SmallestNonzeroFloat64}))
-		x, y, lower := values.Draw(t, "x"), values.Draw(t, "y"), rapid.Bool().Draw(t, "lower")
+		x := values.Draw(t, "x")
+		y := values.Draw(t, "y")
+		lower := rapid.Bool().Draw(t, "lower")
 		better := x > y
 		if lower {
 			better = x < y

@@ -153,7 +153,9 @@ func TestDecode_KeepsWhatANewerBuildHasStored(t *testing.T) {
 		t.Errorf("%v\ngot  %s\nwant %s", err, unchanged.Data, newer)
 	}
 	copied := read
-	copied.Name, copied.PendingWork.State, copied.Inputs[1].Size = "after", record.Decided, 2
+	copied.Name = "after"
+	copied.PendingWork.State = record.Decided
+	copied.Inputs[1].Size = 2
 	changed, err := record.Item(&copied)
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +234,9 @@ func TestDecode_UpgradesSchema1(t *testing.T) {
 }
 
 func team(name, userID string) (r record.Registration) {
-	r.Team, r.UserID, r.Members = name, userID, []string{userID}
+	r.Team = name
+	r.UserID = userID
+	r.Members = []string{userID}
 	return r
 }
 

@@ -12,7 +12,9 @@ import (
 func TestServing_WorkersAreForgotten(t *testing.T) {
 	var s record.Serving
 	now := time.Now()
-	a, b, c := record.BuilderSubqueue("a"), record.BuilderSubqueue("b"), record.WorkerSubqueue("", record.ExecuteImage)
+	a := record.BuilderSubqueue("a")
+	b := record.BuilderSubqueue("b")
+	c := record.WorkerSubqueue("", record.ExecuteImage)
 	if s.Note(now, nil) || !s.Note(now, []record.Subqueue{b, a}) || s.Note(now.Add(19*time.Second), []record.Subqueue{a}) ||
 		!s.Note(now.Add(11*time.Minute), []record.Subqueue{a}) {
 		t.Error("a subqueue is noted when a worker of it is seen, and again after 20 seconds")

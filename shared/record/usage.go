@@ -162,7 +162,9 @@ func (u *Usage) Take(l UsageLimits, ch Charge, now time.Time) error {
 		return err
 	}
 	u.add(ch, now)
-	u.Bytes, u.Pending, u.Took = max(0, u.Bytes), pending, ch
+	u.Bytes = max(0, u.Bytes)
+	u.Pending = pending
+	u.Took = ch
 	u.rank()
 	return nil
 }

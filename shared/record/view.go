@@ -161,7 +161,13 @@ func (d *DatasetItem) For(roles access.Role) Dataset {
 func (s *SubmissionItem) For(roles access.Role) Submission {
 	v := s.Submission
 	if s.Access.hides(roles) {
-		v.Title, v.Description, v.PaperURL, v.Image, v.URL, v.Ref, v.Command = "", "", "", "", "", "", ""
+		v.Title = ""
+		v.Description = ""
+		v.PaperURL = ""
+		v.Image = ""
+		v.URL = ""
+		v.Ref = ""
+		v.Command = ""
 	}
 	if roles&access.Owner == 0 {
 		v.Notes = ""
@@ -182,7 +188,9 @@ func (r *RunItem) For(roles access.Role) Run {
 	}
 	v.Title = r.Access.Title
 	if r.Access.hidesEntry(roles) {
-		v.Title, v.Label, v.RunTag = "", "", ""
+		v.Title = ""
+		v.Label = ""
+		v.RunTag = ""
 	}
 	v.UserID, v.Team = r.Access.shownAs(roles, r.UserID, r.Team)
 	v.User = personFor(roles, r.UserID, r.Access, r.TaskID)
@@ -254,7 +262,9 @@ func (e *EvaluationItem) For(roles access.Role) Evaluation {
 	}
 	v.Digests = e.Digests.shownTo(roles)
 	if e.Access.hidesEntry(roles) {
-		v.Label, v.RunTag, v.Digests.Run = "", "", "" // the digest would tell the team by the same file elsewhere
+		v.Label = ""
+		v.RunTag = ""
+		v.Digests.Run = "" // the digest would tell the team by the same file elsewhere
 	} else {
 		v.Title, v.PaperURL = e.Access.Title, e.Access.PaperURL
 	}

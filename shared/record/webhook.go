@@ -70,7 +70,9 @@ func newSecret() string {
 
 // Rotate replaces the secret.
 func (h *WebhookItem) Rotate(now time.Time) {
-	h.OldSecret, h.OldUntil, h.Secret = h.Secret, new(At(now.Add(SecretOverlap))), newSecret()
+	h.OldSecret = h.Secret
+	h.OldUntil = new(At(now.Add(SecretOverlap)))
+	h.Secret = newSecret()
 }
 
 // Secrets are those that events are signed with.

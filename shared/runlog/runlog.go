@@ -243,7 +243,9 @@ func (s Logs) Seal(ctx context.Context, now time.Time, runID string) error {
 			if *file != nil && (*file).SHA256 != f.SHA256 {
 				replaced = append(replaced, record.ObjectKey(record.HolderLogs, runID, (*file).SHA256))
 			}
-			*file, state.Sealed, sealed = f, state.Lines, true
+			*file = f
+			state.Sealed = state.Lines
+			sealed = true
 		}
 		if !sealed {
 			return nil

@@ -64,7 +64,9 @@ func (f *fixture) append(k record.LogKind, texts ...string) {
 func (f *fixture) setState(state record.RunState) {
 	f.t.Helper()
 	at := record.At(now)
-	f.run.State, f.run.QueuedAt, f.run.FinishedAt = state, &at, &at
+	f.run.State = state
+	f.run.QueuedAt = &at
+	f.run.FinishedAt = &at
 	f.Replace(f.run)
 }
 

@@ -80,7 +80,9 @@ func Own(ctx context.Context, s store.Store, tx *records.Tx, a *record.Allowance
 	}
 	left := &record.Allowance{Meta: a.Meta, TaskID: taskID}
 	*own = *a
-	own.Meta, own.Runs, own.Rejected = record.MetaOf(registrationID, now), maps.Clone(a.Runs), false
+	own.Meta = record.MetaOf(registrationID, now)
+	own.Runs = maps.Clone(a.Runs)
+	own.Rejected = false
 	if len(a.Runs) > 0 {
 		mine := records.Of(record.KindUser, a.ID, record.KindRun)
 		err := records.Each(ctx, s, page, mine, func(r *record.RunItem) error {

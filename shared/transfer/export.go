@@ -49,7 +49,10 @@ func (e *Export) WriteTo(ctx context.Context, folder string) (*Manifest, error) 
 	if err := os.Chmod(folder, 0o700); err != nil { //nolint:gosec // a folder is entered with x
 		return nil, err
 	}
-	e.folder, e.objects, e.named, e.err = folder, map[string]bool{}, map[string]bool{}, nil
+	e.folder = folder
+	e.objects = map[string]bool{}
+	e.named = map[string]bool{}
+	e.err = nil
 	e.manifest = Manifest{Format: format, Schema: record.Schema, Scope: e.Scope, Origin: e.Origin, ExportedAt: record.At(e.Now()),
 		Counts: map[string]int{}}
 	err := durable.Write(folder, filepath.Join(folder, itemsName), func(f *os.File) error {

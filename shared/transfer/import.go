@@ -217,7 +217,9 @@ func (m *Import) putRecords(ctx context.Context, wanted func(*entry) bool) error
 			return err
 		}
 		if len(some) == maxEntries || size+len(e.item.Data) > maxEntryBytes {
-			err, some, size = m.put(ctx, some), nil, 0
+			err = m.put(ctx, some)
+			some = nil
+			size = 0
 		}
 		some, size = append(some, e), size+len(e.item.Data)
 		return err
@@ -237,7 +239,9 @@ func (m *Import) put(ctx context.Context, some []*entry) error {
 		if err != nil {
 			return err
 		}
-		tx, stored, tasks := new(records.Tx), map[string]int64{}, map[string]int{}
+		tx := new(records.Tx)
+		stored := map[string]int64{}
+		tasks := map[string]int{}
 		for i, e := range some {
 			if outcomes[i], err = e.compare(there); err != nil {
 				return err
@@ -299,7 +303,9 @@ func (m *Import) there(ctx context.Context, some []*entry) (map[store.Key]store.
 
 // compare decides what becomes of the entry. A record that was moved before, and was changed in the target since, stays.
 func (e *entry) compare(there map[store.Key]store.Item) (Outcome, error) {
-	it, deleted, organizer := there[e.item.Key], there[record.TrashKey(e.item.Key)], there[e.organizer]
+	it := there[e.item.Key]
+	deleted := there[record.TrashKey(e.item.Key)]
+	organizer := there[e.organizer]
 	if u, ok := e.record.(*record.Usage); ok && it.Exists() {
 		return e.compareQuota(u.Quota, it)
 	}

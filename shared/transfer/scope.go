@@ -17,7 +17,9 @@ const page = 100
 // readPart adds the organizer of the scope, or that of the task, with its members, the tasks, their audit entries, and the profiles of
 // all users whom these name.
 func (e *Export) readPart(ctx context.Context) {
-	id, tasks, audit := e.Scope.Organizer, []string{e.Scope.Task}, records.Of(record.KindTask, e.Scope.Task, record.KindAudit)
+	id := e.Scope.Organizer
+	tasks := []string{e.Scope.Task}
+	audit := records.Of(record.KindTask, e.Scope.Task, record.KindAudit)
 	if e.Scope.Task != "" {
 		t, err := records.Require[record.TaskItem](ctx, e.Store, store.Strong, record.TaskKey(e.Scope.Task),
 			fmt.Errorf("there is no task %q", e.Scope.Task))

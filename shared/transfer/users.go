@@ -66,7 +66,9 @@ func (u *UserMap) resolve(ctx context.Context, f *Folder, target store.Store) (*
 	if len(u.Rows) == 0 && !u.ByEmail {
 		return m, nil
 	}
-	people, here, there := map[string]*record.User{}, addresses{}, addresses{}
+	people := map[string]*record.User{}
+	here := addresses{}
+	there := addresses{}
 	err := f.each(ctx, func(l *line) error {
 		key := store.Key{Partition: l.Partition, Sort: l.Sort}
 		if key != record.UserKey(strings.TrimPrefix(l.Partition, record.UserPartition(""))) {

@@ -21,7 +21,9 @@ func idOfSubject(subject string) (string, error) { return subjectID(subject), ni
 // TestImport_MapsUsers moves users by rows and by address. What is stored then is what the target would have stored for them.
 func TestImport_MapsUsers(t *testing.T) {
 	o, to := newOrigin(t), openServer(t)
-	ann, ben, eva := recordtest.UserID("ann"), recordtest.UserID("ben"), recordtest.UserID("eva")
+	ann := recordtest.UserID("ann")
+	ben := recordtest.UserID("ben")
+	eva := recordtest.UserID("eva")
 	b := recordtest.New(t, to.store)
 	b.Put(&record.User{Meta: record.MetaOf(subjectID("ben"), now), Name: "Ben of the target", Email: "BEN@example.org",
 		AdminSeenAt: new(record.At(now))})

@@ -79,7 +79,9 @@ func TestTrash_KeepsReservedNames(t *testing.T) {
 // A baseline is the organizers', but for the notes of the user who submitted it.
 func TestTrash_ForgetsNotesOfBaselines(t *testing.T) {
 	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.SubmissionInTrash, recordtest.Baseline, func(r *recordtest.Run) {
-		r.Submission.Notes, r.Submission.Access.RegistrationID, r.Access.RegistrationID = "Mine.", "", ""
+		r.Submission.Notes = "Mine."
+		r.Submission.Access.RegistrationID = ""
+		r.Access.RegistrationID = ""
 	})
 	f.must(f.delete(t.Context(), f.Store))
 	f.evaluator(4 * record.RequestTime)

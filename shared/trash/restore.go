@@ -160,8 +160,14 @@ func (t Trash) renewEmbargo(ctx context.Context, b *batch, datasetIDs ...string)
 func adopt(r *record.RunItem, s *record.SubmissionItem) {
 	from, to := s.Access, &r.Access
 	r.Team, to.RegistrationID = s.Team, from.RegistrationID
-	to.PrivateTask, to.Public, to.Baseline = from.PrivateTask, from.Public, from.Baseline
-	to.Anonymous, to.Alias, to.Affiliation, to.Title, to.PaperURL = from.Anonymous, from.Alias, from.Affiliation, from.Title, from.PaperURL
+	to.PrivateTask = from.PrivateTask
+	to.Public = from.Public
+	to.Baseline = from.Baseline
+	to.Anonymous = from.Anonymous
+	to.Alias = from.Alias
+	to.Affiliation = from.Affiliation
+	to.Title = from.Title
+	to.PaperURL = from.PaperURL
 }
 
 // itemsOf returns the items of a run that lies in the trash: of the run and its evaluations, as the run now is and what it says of who may
@@ -178,7 +184,10 @@ func (t Trash) itemsOf(ctx context.Context, d *record.DeletionItem, r *record.Ru
 		case it.Sort == "EVALUATION":
 			var e *record.EvaluationItem
 			if e, err = records.Decode[record.EvaluationItem](it); err == nil {
-				e.Team, e.Access, e.Baseline, e.Final = r.Team, r.Access, r.Access.Baseline, r.Final
+				e.Team = r.Team
+				e.Access = r.Access
+				e.Baseline = r.Access.Baseline
+				e.Final = r.Final
 				record.Touch(e, t.Now())
 				items[i], err = record.Item(e)
 			}
@@ -231,7 +240,10 @@ func (t Trash) ofTeam(ctx context.Context, b *batch, s *record.SubmissionItem) e
 	if err != nil {
 		return err
 	}
-	s.Team, s.Access.Affiliation, s.Access.Anonymous, s.Access.Alias = r.Team, r.Affiliation, r.Anonymous, r.Alias
+	s.Team = r.Team
+	s.Access.Affiliation = r.Affiliation
+	s.Access.Anonymous = r.Anonymous
+	s.Access.Alias = r.Alias
 	b.Check(r)
 	return nil
 }

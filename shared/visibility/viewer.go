@@ -80,7 +80,11 @@ func GrantsOf(ctx context.Context, s store.Store, c store.Consistency, userID st
 }
 
 // Forget lets what was read be read again when it is next asked for.
-func (v *Viewer) Forget() { v.grants, v.people, v.releases = nil, nil, nil }
+func (v *Viewer) Forget() {
+	v.grants = nil
+	v.people = nil
+	v.releases = nil
+}
 
 // Roles returns what the caller is to something in the scope. It reads the grants of a caller who is logged in.
 func (v *Viewer) Roles(ctx context.Context, s access.Scope) (access.Role, error) {

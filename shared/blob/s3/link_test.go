@@ -159,7 +159,9 @@ func (s service) GetServiceBaseEndpoint(_ context.Context, name string) (string,
 }
 
 func TestNew_ReachesEachKindOfAddress(t *testing.T) {
-	onAWS, withBase, withSource := signedBy(plain), signedBy(plain), signedBy(plain)
+	onAWS := signedBy(plain)
+	withBase := signedBy(plain)
+	withSource := signedBy(plain)
 	withBase.BaseEndpoint = aws.String("http://gateway:7070")
 	withSource.ConfigSources = []any{service("http://gateway:7071")}
 	withBoth := withBase

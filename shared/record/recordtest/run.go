@@ -34,7 +34,9 @@ func Anonymous(r *Run) { r.Access.Anonymous = true }
 
 // Baseline makes the run one of the organizers, who need no registration.
 func Baseline(r *Run) {
-	r.Access.Baseline, r.Team, r.Submission.Baseline = true, record.BaselineTeam, true
+	r.Access.Baseline = true
+	r.Team = record.BaselineTeam
+	r.Submission.Baseline = true
 }
 
 // Queued has the run wait to be evaluated.
@@ -80,14 +82,23 @@ func (d *Dataset) Run(user string, options ...RunOption) *Run {
 		RunItem: &record.RunItem{Type: record.UploadType, Queue: record.QueueBuiltin, Pool: d.Pool}, Submission: &record.SubmissionItem{},
 		Review: &record.ReviewItem{OrganizerID: d.OrganizerID, TaskID: d.TaskID}, dataset: d,
 	}
-	r.Submission.Meta, r.Submission.TaskID, r.Submission.DatasetIDs = b.meta(), d.TaskID, []string{d.ID}
-	r.Meta, r.SubmissionID, r.TaskID, r.DatasetID = b.meta(), r.Submission.ID, d.TaskID, d.ID
-	r.UserID, r.Team, r.State = UserID(user), Team(user), record.Completed
+	r.Submission.Meta = b.meta()
+	r.Submission.TaskID = d.TaskID
+	r.Submission.DatasetIDs = []string{d.ID}
+	r.Meta = b.meta()
+	r.SubmissionID = r.Submission.ID
+	r.TaskID = d.TaskID
+	r.DatasetID = d.ID
+	r.UserID = UserID(user)
+	r.Team = Team(user)
+	r.State = record.Completed
 	r.Files, r.Diagnostics = []record.File{}, []measure.Diagnostic{}
 	r.Access = record.AccessAttributes{OrganizerID: d.OrganizerID, PrivateTask: d.PrivateTask, Alias: record.NewAlias(r.UserID)}
 	if g := d.Task.registrations[r.UserID]; g != nil {
 		r.Access.RegistrationID, r.Team = g.ID, g.Team
-		r.Access.Alias, r.Access.Anonymous, r.Access.Affiliation = g.Alias, g.Anonymous, g.Affiliation
+		r.Access.Alias = g.Alias
+		r.Access.Anonymous = g.Anonymous
+		r.Access.Affiliation = g.Affiliation
 	}
 	r.Review.Meta, r.Review.RunID = b.meta(), r.ID
 	r.evaluate()
@@ -115,7 +126,9 @@ func (d *Dataset) Run(user string, options ...RunOption) *Run {
 func (r *Run) evaluate() {
 	d, b := r.dataset, r.dataset.Task.b
 	e := &record.EvaluationItem{Columns: d.Evaluator.Measures}
-	e.Meta, e.PrimaryMeasure, e.TruthVersion = b.meta(), d.Evaluator.PrimaryMeasure, d.TruthVersion
+	e.Meta = b.meta()
+	e.PrimaryMeasure = d.Evaluator.PrimaryMeasure
+	e.TruthVersion = d.TruthVersion
 	e.Evaluator = record.EvaluatorUsed{Kind: d.Evaluator.Kind, Settings: d.RunFormat}
 	e.Measures = map[string]*float64{}
 	for _, name := range d.Evaluator.Measures {
@@ -128,7 +141,11 @@ func (r *Run) evaluate() {
 func (r *Run) derive() {
 	s := r.Submission
 	r.Bytes, r.Counted = record.SizeOf(r.Files), !r.Access.Baseline
-	s.Type, s.UserID, s.Team, s.Access, s.RunIDs = r.Type, r.UserID, r.Team, r.Access, []string{r.ID}
+	s.Type = r.Type
+	s.UserID = r.UserID
+	s.Team = r.Team
+	s.Access = r.Access
+	s.RunIDs = []string{r.ID}
 	s.Access.Published, s.Access.Blinded = false, false // which are the review's
 	s.Visibility = record.Private
 	if r.Access.Public {
@@ -136,12 +153,21 @@ func (r *Run) derive() {
 	}
 	r.Access.Title, r.Access.PaperURL = s.Title, s.PaperURL
 	s.Access.Title, s.Access.PaperURL = s.Title, s.PaperURL
-	r.Review.UserID, r.Review.Published, r.Review.Blinded = r.UserID, r.Access.Published, r.Access.Blinded
+	r.Review.UserID = r.UserID
+	r.Review.Published = r.Access.Published
+	r.Review.Blinded = r.Access.Blinded
 	e := r.Evaluation
 	if e == nil {
 		return
 	}
-	r.EvaluationID, r.Evaluations, r.TruthVersion = e.ID, []string{e.ID}, e.TruthVersion
-	e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID, e.Team = r.ID, s.ID, r.TaskID, r.DatasetID, r.UserID, r.Team
+	r.EvaluationID = e.ID
+	r.Evaluations = []string{e.ID}
+	r.TruthVersion = e.TruthVersion
+	e.RunID = r.ID
+	e.SubmissionID = s.ID
+	e.TaskID = r.TaskID
+	e.DatasetID = r.DatasetID
+	e.UserID = r.UserID
+	e.Team = r.Team
 	e.Access, e.Baseline = r.Access, r.Access.Baseline
 }

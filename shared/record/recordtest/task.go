@@ -54,7 +54,11 @@ func With(users ...string) func(*record.RegistrationItem) {
 func (t *Task) Register(user string, options ...func(*record.RegistrationItem)) *record.RegistrationItem {
 	t.b.t.Helper()
 	r := &record.RegistrationItem{OrganizerID: t.OrganizerID}
-	r.Meta, r.TaskID, r.UserID, r.Team, r.State = t.b.meta(), t.ID, UserID(user), Team(user), record.Accepted
+	r.Meta = t.b.meta()
+	r.TaskID = t.ID
+	r.UserID = UserID(user)
+	r.Team = Team(user)
+	r.State = record.Accepted
 	r.Alias, r.Members = record.NewAlias(r.ID), []string{r.UserID}
 	for _, option := range options {
 		option(r)
@@ -110,7 +114,11 @@ func Labels(names ...string) func(*record.DatasetItem) {
 func (t *Task) Dataset(options ...func(*record.DatasetItem)) *Dataset {
 	t.b.t.Helper()
 	d := &record.DatasetItem{OrganizerID: t.OrganizerID, PrivateTask: t.private()}
-	d.Meta, d.TaskID, d.Name, d.Split, d.TruthVersion = t.b.meta(), t.ID, "Dataset", record.Validation, 1
+	d.Meta = t.b.meta()
+	d.TaskID = t.ID
+	d.Name = "Dataset"
+	d.Split = record.Validation
+	d.TruthVersion = 1
 	Measures("AP", "RR")(d)
 	for _, option := range options {
 		option(d)

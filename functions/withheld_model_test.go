@@ -67,14 +67,15 @@ func newModel(seed uint64) *model {
 		{"dark", "rival", true, 1}}}
 	for task := range m.tasks {
 		for _, user := range []string{"ada", "bob"} {
-			m.members = append(m.members, modelRegistration{user, task, record.Accepted, false})
+			m.members = append(m.members, modelRegistration{user: user, task: task, state: record.Accepted})
 		}
-		m.members = append(m.members, modelRegistration{"dan", task, record.Accepted, true})
+		m.members = append(m.members, modelRegistration{user: "dan", task: task, state: record.Accepted, anonymous: true})
 	}
 	for task := range 2 {
-		m.members = append(m.members, modelRegistration{"member", task, record.Accepted, false}, modelRegistration{
-			"rejected", task, record.Rejected, random.IntN(2) == 0},
-			modelRegistration{"pending", task, record.Pending, false})
+		m.members = append(m.members,
+			modelRegistration{user: "member", task: task, state: record.Accepted},
+			modelRegistration{user: "rejected", task: task, state: record.Rejected, anonymous: random.IntN(2) == 0},
+			modelRegistration{user: "pending", task: task, state: record.Pending})
 	}
 	pick := func(of ...string) string { return of[random.IntN(len(of))] }
 	yes := func() bool { return random.IntN(2) == 0 }

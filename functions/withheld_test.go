@@ -135,19 +135,27 @@ func requestsFor(s *servertest.Server, ids map[string][]string) []modelRequest {
 			switch {
 			case op.Method == http.MethodPost && strings.HasSuffix(op.Path, "/tools/{tool}"):
 				for _, input := range toolInputs(ids) {
-					all = append(all, modelRequest{op.Method, path, input, nil})
+					all = append(all, modelRequest{method: op.Method, path: path, body: input})
 				}
 			case op.Method == http.MethodDelete:
-				all = append(all, modelRequest{op.Method, path, nil, []string{"If-Match", `"none"`}})
+				all = append(all, modelRequest{
+					method:  op.Method,
+					path:    path,
+					headers: []string{"If-Match", `"none"`},
+				})
 			case op.Method != http.MethodGet:
-				all = append(all, modelRequest{op.Method, path, "[", nil})
+				all = append(all, modelRequest{method: op.Method, path: path, body: "["})
 			default:
-				all = append(all, modelRequest{http.MethodHead, path, nil, nil})
+				all = append(all, modelRequest{method: http.MethodHead, path: path})
 				for _, query := range queries(op, ids) {
-					all = append(all, modelRequest{op.Method, path + query, nil, nil})
+					all = append(all, modelRequest{method: op.Method, path: path + query})
 				}
 				for _, media := range append([]string{"text/html"}, op.Media...) { // every answer is a page too
-					all = append(all, modelRequest{op.Method, path, nil, []string{"Accept", media}})
+					all = append(all, modelRequest{
+						method:  op.Method,
+						path:    path,
+						headers: []string{"Accept", media},
+					})
 				}
 			}
 		}

@@ -40,7 +40,7 @@ func openTable(ctx context.Context, c settings, changed func([]store.Item)) (*ta
 		if err != nil {
 			return nil, err
 		}
-		return &table{s, path, s.Close, s}, nil
+		return &table{Store: s, displayName: path, close: s.Close, embedded: s}, nil
 	}
 	cfg, err := aws.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -58,7 +58,7 @@ func openTable(ctx context.Context, c settings, changed func([]store.Item)) (*ta
 			"table's name; "+
 			"-create-table makes the table when it is missing, and leaves one alone that has other keys or indexes: %w", c.table, err)
 	}
-	return &table{s, "DynamoDB's table " + c.table, func() error { return nil }, nil}, nil
+	return &table{Store: s, displayName: "DynamoDB's table " + c.table, close: func() error { return nil }}, nil
 }
 
 // checkTable returns an error when the table does not answer, or is not one of Assay's.

@@ -117,8 +117,12 @@ func (v *boardView) choices() []choice {
 		{"Best run of each team", "The best run of each team, of the ", v.address(best.Name, "true", final.Name, ""), v.best && !v.final},
 	}
 	if v.dataset.FinalRuns > 0 {
-		all = append(all, choice{"Final runs of each team", "The final runs of each team, of the ",
-			v.address(best.Name, "false", final.Name, "true"), v.final})
+		all = append(all, choice{
+			name:    "Final runs of each team",
+			kept:    "The final runs of each team, of the ",
+			address: v.address(best.Name, "false", final.Name, "true"),
+			current: v.final,
+		})
 	}
 	return all
 }

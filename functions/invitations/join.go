@@ -83,8 +83,18 @@ func createMembership(ctx context.Context, c *api.Call, _ api.PublicTarget, d Me
 		return "", made, err
 	}
 	task, of := cmp.Or(j.task, new(record.TaskItem)), cmp.Or(j.team, new(record.RegistrationItem))
-	return location, Membership{location, j.OrganizerID, j.organizer.Name, j.Role, j.TaskID, task.Name, task.Terms, of.ID, of.Team},
-		c.UpsertProfile(ctx)
+	made = Membership{
+		URL:              location,
+		OrganizerID:      j.OrganizerID,
+		OrganizerName:    j.organizer.Name,
+		Role:             j.Role,
+		TaskID:           j.TaskID,
+		TaskName:         task.Name,
+		Terms:            task.Terms,
+		RegistrationID:   of.ID,
+		RegistrationTeam: of.Team,
+	}
+	return location, made, c.UpsertProfile(ctx)
 }
 
 // find reads the invitation with the secret, and what it is to, and refuses one that does not work. Each look-up counts as one of an

@@ -33,21 +33,35 @@ var Operations = append([]api.Operation{
 	}, api.NoTarget, createMembership),
 }, slices.Concat(
 	parent[*record.Organizer]{
-		"Organizer", "an organizer", "/v1/organizers/{organizerId}", api.Load[record.Organizer]("organizerId", record.OrganizerKey),
-		access.OrganizerOwner, access.ScopeOrganize, nil,
-		"An organizer, with its tasks, can invite 20 e-mail addresses in 24 hours. All invitations end when an owner removes a " +
+		name:  "Organizer",
+		noun:  "an organizer",
+		path:  "/v1/organizers/{organizerId}",
+		load:  api.Load[record.Organizer]("organizerId", record.OrganizerKey),
+		may:   access.OrganizerOwner,
+		token: access.ScopeOrganize,
+		about: "An organizer, with its tasks, can invite 20 e-mail addresses in 24 hours. All invitations end when an owner removes a " +
 			"member, and when an owner leaves or becomes an editor.",
 	}.operations(),
 	parent[*record.TaskItem]{
-		"Task", "a task", "/v1/tasks/{taskId}", api.Load[record.TaskItem]("taskId", record.TaskKey), access.Organizer, access.ScopeOrganize, nil,
-		"Each who joins registers a team, which is accepted at once, whatever the task's rules for registration say: that is the way into a " +
+		name:  "Task",
+		noun:  "a task",
+		path:  "/v1/tasks/{taskId}",
+		load:  api.Load[record.TaskItem]("taskId", record.TaskKey),
+		may:   access.Organizer,
+		token: access.ScopeOrganize,
+		about: "Each who joins registers a team, which is accepted at once, whatever the task's rules for registration say: that is the way into a " +
 			"private task. An invitation ends with the membership of the organizer who made it. E-mail addresses count among the 20 in 24 hours " +
 			"of the organizer.",
 	}.operations(),
 	parent[*record.RegistrationItem]{
-		"Team", "a team", "/v1/tasks/{taskId}/registrations/{registrationId}", loadTeam, access.Owner | access.Organizer,
-		access.ScopeSubmit | access.ScopeOrganize, []*problem.Kind{problem.Forbidden},
-		"For the owner of the team and the organizers of the task. Who joins may do with the team's submissions what the owner may, and the " +
+		name:     "Team",
+		noun:     "a team",
+		path:     "/v1/tasks/{taskId}/registrations/{registrationId}",
+		load:     loadTeam,
+		may:      access.Owner | access.Organizer,
+		token:    access.ScopeSubmit | access.ScopeOrganize,
+		problems: []*problem.Kind{problem.Forbidden},
+		about: "For the owner of the team and the organizers of the task. Who joins may do with the team's submissions what the owner may, and the " +
 			"team stays accepted; organizers find the change in the audit entries, and can remove members. All invitations end when a member is " +
 			"removed, and when the team is handed over. A user can invite 20 e-mail addresses to teams in 24 hours, whatever the organizer of the " +
 			"task has invited.",

@@ -27,9 +27,22 @@ type family[P parent] struct {
 }
 
 var (
-	organizerWebhooks = family[*record.Organizer]{"OrganizerWebhook", "an organizer", "/v1/organizers/{organizerId}/webhooks", "organizerId",
-		api.Load[record.Organizer]("organizerId", record.OrganizerKey), record.OrganizerKey}
-	taskWebhooks = family[*record.TaskItem]{"TaskWebhook", "a task", "/v1/tasks/{taskId}/webhooks", "taskId", task, record.TaskKey}
+	organizerWebhooks = family[*record.Organizer]{
+		name:  "OrganizerWebhook",
+		of:    "an organizer",
+		path:  "/v1/organizers/{organizerId}/webhooks",
+		param: "organizerId",
+		load:  api.Load[record.Organizer]("organizerId", record.OrganizerKey),
+		key:   record.OrganizerKey,
+	}
+	taskWebhooks = family[*record.TaskItem]{
+		name:  "TaskWebhook",
+		of:    "a task",
+		path:  "/v1/tasks/{taskId}/webhooks",
+		param: "taskId",
+		load:  task,
+		key:   record.TaskKey,
+	}
 )
 
 func (f family[P]) operations() []api.Operation {

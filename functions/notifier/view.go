@@ -56,9 +56,13 @@ func (v view) news(ctx context.Context, e *record.Event) (n news, err error) {
 	case record.EventInvitationCreated: // names nobody and nothing: who has the address need not be who is meant
 		var i *record.InvitationItem
 		if i, err = v.invitation(ctx, e.Secret); i != nil {
-			n = news{"You are invited to Assay", v.URL + record.InvitationLink(e.Secret), fmt.Sprintf("Somebody invites you to %s, which "+
-				"compares systems on shared tasks. Sign in by the link to join. It works once, until %s. If you do not want to join, do "+
-				"nothing.", v.URL, webpage.Instant(i.ExpiresAt.Time)), i.Email}
+			n = news{
+				Text: "You are invited to Assay",
+				URL:  v.URL + record.InvitationLink(e.Secret),
+				Body: fmt.Sprintf("Somebody invites you to %s, which compares systems on shared tasks. Sign in by the link to join. "+
+					"It works once, until %s. If you do not want to join, do nothing.", v.URL, webpage.Instant(i.ExpiresAt.Time)),
+				Address: i.Email,
+			}
 		}
 	default:
 		err = fmt.Errorf("nothing says what %q means", e.Kind)

@@ -96,7 +96,13 @@ type audited struct {
 }
 
 func auditedOf(r *record.RegistrationItem) audited {
-	return audited{r.UserID, r.Team, r.Anonymous, r.Affiliation, r.AcceptedTerms}
+	return audited{
+		UserID:        r.UserID,
+		Team:          r.Team,
+		Anonymous:     r.Anonymous,
+		Affiliation:   r.Affiliation,
+		AcceptedTerms: r.AcceptedTerms,
+	}
 }
 
 // checkOwnersMembers refuses what is for the owner of the team to change. Organizers can hand it over.

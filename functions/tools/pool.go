@@ -107,7 +107,12 @@ func (out *PoolOutput) describe(runs []*inputs.Run, pool *pooling.Pool, topics [
 	}
 	counts := pool.Count()
 	for i, r := range runs {
-		out.Runs = append(out.Runs, PooledRun{r.Name, r.ID, counts.Common[i][i], counts.Unique[i]})
+		out.Runs = append(out.Runs, PooledRun{
+			Name:      r.Name,
+			RunID:     r.ID,
+			Documents: counts.Common[i][i],
+			Unique:    counts.Unique[i],
+		})
 		overlap := make([]float64, len(runs))
 		for j := range runs {
 			overlap[j] = counts.Overlap(i, j)

@@ -63,7 +63,7 @@ func benchWatch(b *testing.B, source string) {
 			ended.Go(func() {
 				for {
 					m, err := stream.Recv()
-					came <- seen{i, m.GetRun().GetVersion(), time.Now(), err}
+					came <- seen{run: i, version: m.GetRun().GetVersion(), at: time.Now(), err: err}
 					if err != nil {
 						return
 					}

@@ -37,7 +37,11 @@ func TestTable_HasMediansAndMultiplesOfOneRound(t *testing.T) {
 	if got := r.table(); got != want {
 		t.Errorf("%s", got)
 	}
-	s.figures = append(s.figures, figure{"what is not measured", "Request/board=50", "cpu-µs/op", "", 0})
+	s.figures = append(s.figures, figure{
+		about: "what is not measured",
+		bench: "Request/board=50",
+		unit:  "cpu-µs/op",
+	})
 	if rows, err := s.rows(found); err == nil {
 		t.Errorf("what is not measured is left out: %v", rows)
 	}

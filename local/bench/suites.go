@@ -120,7 +120,13 @@ func rest() (figures []figure) {
 			return fmt.Sprintf("REST/tasks=%d/%s/connections=%d", tasks, what, connections)
 		}
 		row := func(about string, bench, unit, per string, most float64) {
-			figures = append(figures, figure{about + ", " + plural.Count(connections, "connection"), bench, unit, per, most})
+			figures = append(figures, figure{
+				about: about + ", " + plural.Count(connections, "connection"),
+				bench: bench,
+				unit:  unit,
+				per:   per,
+				most:  most,
+			})
 		}
 		row("GET of a task of 1,000", of(1000, "task"), "requests/s", "", 0)
 		row("one of 100,000", of(100_000, "task"), "ns/op", of(1000, "task"), 1.5)
@@ -139,8 +145,10 @@ func million() (figures []figure) {
 	for _, kind := range []string{"classification", "multilabel", "probabilities", "regression", "clustering"} {
 		for _, format := range []string{"jsonl", "csv"} {
 			bench := "Million/" + kind + "/" + format
-			figures = append(figures, figure{fmt.Sprintf("%s of 1,000,000 examples in %s", kind, format), bench, "ns/op", "", 2e9},
-				figure{"memory of that, of the size of both files", bench, "memory/files", "", 2})
+			about := fmt.Sprintf("%s of 1,000,000 examples in %s", kind, format)
+			figures = append(figures,
+				figure{about: about, bench: bench, unit: "ns/op", most: 2e9},
+				figure{about: "memory of that, of the size of both files", bench: bench, unit: "memory/files", most: 2})
 		}
 	}
 	return figures

@@ -105,7 +105,8 @@ func put(ctx context.Context, path string, to *record.Upload, progress Progress)
 	if err != nil {
 		return 0, err
 	}
-	res, err := request(ctx, http.MethodPut, to.URL, to.Headers, &counted{f, filepath.Base(path), 0, info.Size(), progress}, info.Size())
+	body := &counted{Reader: f, name: filepath.Base(path), total: info.Size(), progress: progress}
+	res, err := request(ctx, http.MethodPut, to.URL, to.Headers, body, info.Size())
 	if err != nil {
 		return 0, err
 	}
@@ -188,7 +189,8 @@ func fetchRest(ctx context.Context, in *os.Root, path, from string, size int64, 
 	default:
 		return fmt.Errorf("the store answered %s", res.Status)
 	}
-	_, err = io.Copy(f, io.LimitReader(&counted{res.Body, filepath.Base(path), have, size, progress}, size-have+1))
+	body := &counted{Reader: res.Body, name: filepath.Base(path), done: have, total: size, progress: progress}
+	_, err = io.Copy(f, io.LimitReader(body, size-have+1))
 	return err
 }
 

@@ -49,7 +49,7 @@ type mount struct {
 // signed file links. It shares request ids, the log, the answer to a panic and, when it is crossOrigin, CORS. Mount before
 // serving.
 func (s *Server) Mount(prefix string, h http.Handler, crossOrigin bool, methods ...string) {
-	s.mounts = append(s.mounts, mount{prefix, methods, h, crossOrigin})
+	s.mounts = append(s.mounts, mount{prefix: prefix, methods: methods, handler: h, crossOrigin: crossOrigin})
 }
 
 // New returns a handler that serves the operations, and answers everything else with a problem.

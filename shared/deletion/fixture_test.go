@@ -222,13 +222,19 @@ func (f *fixture) outcome() outcome {
 	if r, _ := f.read(); r != nil {
 		version = r.(interface{ Revision() int64 }).Revision()
 	}
-	return outcome{version, deleted, f.left(f.keys) - deleted, counted, f.auditEntries(action)}
+	return outcome{
+		version: version,
+		deleted: deleted,
+		others:  f.left(f.keys) - deleted,
+		tasks:   counted,
+		audited: f.auditEntries(action),
+	}
 }
 
 // whole is the outcome of a deletion that deleted nothing, and gone that of a complete one.
 func (f *fixture) whole() outcome {
 	n := len(f.deletedKeys())
-	return outcome{1, n, len(f.keys) - n, organizerTasks, 0}
+	return outcome{version: 1, deleted: n, others: len(f.keys) - n, tasks: organizerTasks}
 }
 
 func (f *fixture) gone() outcome {

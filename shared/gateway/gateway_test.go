@@ -127,7 +127,15 @@ func pass(t *testing.T, e events.APIGatewayV2HTTPRequest, answer http.HandlerFun
 		if err != nil {
 			t.Error(err)
 		}
-		got = seen{r.Method, r.RequestURI, r.URL.Path, r.URL.RawQuery, r.Host, string(body), r.Header}
+		got = seen{
+			method: r.Method,
+			uri:    r.RequestURI,
+			path:   r.URL.Path,
+			query:  r.URL.RawQuery,
+			host:   r.Host,
+			body:   string(body),
+			header: r.Header,
+		}
 		answer(w, r)
 	})).Handle(t.Context(), e)
 	if err != nil {

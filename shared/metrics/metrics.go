@@ -24,22 +24,61 @@ type Metric struct {
 
 // The metrics of the domain are in both worlds. A queue is builtin, for what evaluators of the server do, or workers.
 var (
-	RunsWaiting = &Metric{"runs_waiting", "RunsWaiting", "Count",
-		"Runs that wait in the queue, by pool ((builtin) for evaluators of the server) and kind of work; at most 1000 of each are counted.",
-		Gauge, []string{"pool", "work"}}
-	OldestWaiting = &Metric{"oldest_run_waiting_seconds", "OldestRunWaiting", "Seconds",
-		"For how long the run has waited that waits longest, of those that are counted.", Gauge, []string{"pool", "work"}}
-	WorkersAlive = &Metric{"workers_alive", "WorkersAlive", "Count",
-		"Workers that were seen within a minute, by pool and kind of work.", Gauge, []string{"pool", "work"}}
-	RunsEnded = &Metric{"runs_ended_total", "RunsEnded", "Count",
-		"Runs that were evaluated (completed) or failed, by the queue that they were in.", Counter, []string{"queue", "outcome"}}
-	LeasesExpired = &Metric{"leases_expired_total", "LeasesExpired", "Count",
-		"Leases that ended without a result, because their holder extended them no more.", Counter, []string{"queue"}}
-	QuotaRefusals = &Metric{"quota_refusals_total", "QuotaRefusals", "Count",
-		"Requests that were refused for a quota or a rate, by the kind of the problem.", Counter, []string{"kind"}}
-	RequestSeconds = &Metric{"http_request_duration_seconds", "", "Seconds",
-		"Requests over HTTP, by operation (other: none, such as transfers of files) and class of status.",
-		Histogram, []string{"operation", "status"}}
+	RunsWaiting = &Metric{
+		Name:       "runs_waiting",
+		CloudWatch: "RunsWaiting",
+		Unit:       "Count",
+		Help:       "Runs that wait in the queue, by pool ((builtin) for evaluators of the server) and kind of work; at most 1000 of each are counted.",
+		Kind:       Gauge,
+		Labels:     []string{"pool", "work"},
+	}
+	OldestWaiting = &Metric{
+		Name:       "oldest_run_waiting_seconds",
+		CloudWatch: "OldestRunWaiting",
+		Unit:       "Seconds",
+		Help:       "For how long the run has waited that waits longest, of those that are counted.",
+		Kind:       Gauge,
+		Labels:     []string{"pool", "work"},
+	}
+	WorkersAlive = &Metric{
+		Name:       "workers_alive",
+		CloudWatch: "WorkersAlive",
+		Unit:       "Count",
+		Help:       "Workers that were seen within a minute, by pool and kind of work.",
+		Kind:       Gauge,
+		Labels:     []string{"pool", "work"},
+	}
+	RunsEnded = &Metric{
+		Name:       "runs_ended_total",
+		CloudWatch: "RunsEnded",
+		Unit:       "Count",
+		Help:       "Runs that were evaluated (completed) or failed, by the queue that they were in.",
+		Kind:       Counter,
+		Labels:     []string{"queue", "outcome"},
+	}
+	LeasesExpired = &Metric{
+		Name:       "leases_expired_total",
+		CloudWatch: "LeasesExpired",
+		Unit:       "Count",
+		Help:       "Leases that ended without a result, because their holder extended them no more.",
+		Kind:       Counter,
+		Labels:     []string{"queue"},
+	}
+	QuotaRefusals = &Metric{
+		Name:       "quota_refusals_total",
+		CloudWatch: "QuotaRefusals",
+		Unit:       "Count",
+		Help:       "Requests that were refused for a quota or a rate, by the kind of the problem.",
+		Kind:       Counter,
+		Labels:     []string{"kind"},
+	}
+	RequestSeconds = &Metric{
+		Name:   "http_request_duration_seconds",
+		Unit:   "Seconds",
+		Help:   "Requests over HTTP, by operation (other: none, such as transfers of files) and class of status.",
+		Kind:   Histogram,
+		Labels: []string{"operation", "status"},
+	}
 )
 
 // All are the metrics.

@@ -336,10 +336,12 @@ func (f *fixture) copies() (all []attributes) {
 	f.t.Helper()
 	for _, run := range f.runs {
 		s, r := get(f, run.Submission), get(f, run.RunItem)
-		all = append(all, attributes{"submission", s.UserID, s.Team, s.Access}, attributes{"run", r.UserID, r.Team, r.Access})
+		all = append(all,
+			attributes{kind: "submission", user: s.UserID, team: s.Team, AccessAttributes: s.Access},
+			attributes{kind: "run", user: r.UserID, team: r.Team, AccessAttributes: r.Access})
 		for _, id := range r.Evaluations {
 			e := recordtest.Get[record.EvaluationItem](f.t, f.Store, record.EvaluationKey(id))
-			all = append(all, attributes{"evaluation", e.UserID, e.Team, e.Access})
+			all = append(all, attributes{kind: "evaluation", user: e.UserID, team: e.Team, AccessAttributes: e.Access})
 		}
 	}
 	return all

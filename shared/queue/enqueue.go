@@ -49,7 +49,7 @@ func (q Queue) Cancel(ctx context.Context, run *record.RunItem, tx *records.Tx) 
 			"submission to withdraw it.")
 	}
 	changed := *run
-	t := transition{ctx, q.Store, q.Now(), &changed, tx}
+	t := transition{ctx: ctx, store: q.Store, now: q.Now(), run: &changed, tx: tx}
 	if err := t.changeState(record.Cancelled); err != nil {
 		return nil, err
 	}

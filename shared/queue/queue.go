@@ -76,7 +76,7 @@ func (q Queue) update(ctx context.Context, runID string, do func(*transition) (b
 		after = run
 		before = run.State
 		queue = run.Queue
-		return do(&transition{ctx, q.Store, now, run, tx})
+		return do(&transition{ctx: ctx, store: q.Store, now: now, run: run, tx: tx})
 	})
 	if written && after.State.Ended() && !before.Ended() {
 		q.Metrics.Record(metrics.RunsEnded, 1, queue, string(after.State))

@@ -57,8 +57,17 @@ type AuditedFile struct {
 // Audited returns what an audit entry keeps of the dataset as it is.
 func (d *DatasetItem) Audited() AuditedDataset {
 	return AuditedDataset{
-		d.Name, DatasetRules{d.Split, d.TruthsPublic, d.IDsPublic, d.LabelsPublic, cmp.Or(d.InputsFor, InputsForAnyone),
-			cmp.Or(d.Publish, PublishOnReview), d.Submissions, cmp.Or(d.Scores, ScoresLive), d.FinalRuns},
+		d.Name, DatasetRules{
+			Split:        d.Split,
+			TruthsPublic: d.TruthsPublic,
+			IDsPublic:    d.IDsPublic,
+			LabelsPublic: d.LabelsPublic,
+			InputsFor:    cmp.Or(d.InputsFor, InputsForAnyone),
+			Publish:      cmp.Or(d.Publish, PublishOnReview),
+			Submissions:  d.Submissions,
+			Scores:       cmp.Or(d.Scores, ScoresLive),
+			FinalRuns:    d.FinalRuns,
+		},
 		EvaluatedWith{auditedFiles(d.Truths), d.RunFormat, d.Evaluator},
 	}
 }

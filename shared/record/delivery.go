@@ -90,7 +90,12 @@ func (d *Delivery) Payload() ([]byte, error) {
 		Type      EventKind `json:"type"`
 		Timestamp Instant   `json:"timestamp"`
 		Data      data      `json:"data"`
-	}{d.Type, d.CreatedAt, data{d.Path, d.OrganizerID, d.TaskID, d.Sequence}})
+	}{d.Type, d.CreatedAt, data{
+		Path:        d.Path,
+		OrganizerID: d.OrganizerID,
+		TaskID:      d.TaskID,
+		Sequence:    d.Sequence,
+	}})
 }
 
 // WebhookKey is the key of the webhook.

@@ -126,12 +126,22 @@ func (q QuotaLeft) atMost(other QuotaLeft) QuotaLeft {
 
 // ofTask is the quota of the task for the team, with what exceptions add.
 func (a *Allowance) ofTask(t *TaskItem) limits {
-	return a.extended("", limits{"the task", t.Submissions.PerDay, t.Submissions.Total, MaxPerDay})
+	return a.extended("", limits{
+		name:   "the task",
+		perDay: t.Submissions.PerDay,
+		total:  t.Submissions.Total,
+		keep:   MaxPerDay,
+	})
 }
 
 // ofDataset is ofTask for the quota of a dataset of its own.
 func (a *Allowance) ofDataset(d *DatasetItem) limits {
-	return a.extended(d.ID, limits{"the dataset \"" + d.Name + "\"", d.Submissions.PerDay, d.Submissions.Total, MaxDatasetPerDay})
+	return a.extended(d.ID, limits{
+		name:   "the dataset \"" + d.Name + "\"",
+		perDay: d.Submissions.PerDay,
+		total:  d.Submissions.Total,
+		keep:   MaxDatasetPerDay,
+	})
 }
 
 // extended returns the limits with what exceptions for the dataset, or for the task, add to those that there are.

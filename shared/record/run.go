@@ -194,7 +194,14 @@ type AuditedRun struct {
 
 // Audited returns what an audit entry keeps of the run.
 func (r *RunItem) Audited() AuditedRun {
-	return AuditedRun{r.SubmissionID, r.DatasetID, r.Label, r.State, r.Final, r.EvaluationID}
+	return AuditedRun{
+		SubmissionID: r.SubmissionID,
+		DatasetID:    r.DatasetID,
+		Label:        r.Label,
+		State:        r.State,
+		Final:        r.Final,
+		EvaluationID: r.EvaluationID,
+	}
 }
 
 // Key implements Record.

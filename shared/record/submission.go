@@ -101,7 +101,15 @@ type AuditedSubmission struct {
 
 // Audited returns what an audit entry keeps of the submission.
 func (s *SubmissionItem) Audited() AuditedSubmission {
-	return AuditedSubmission{s.Type, s.Title, s.PaperURL, s.Visibility, s.Baseline, s.DatasetIDs, s.RunIDs}
+	return AuditedSubmission{
+		Type:       s.Type,
+		Title:      s.Title,
+		PaperURL:   s.PaperURL,
+		Visibility: s.Visibility,
+		Baseline:   s.Baseline,
+		DatasetIDs: s.DatasetIDs,
+		RunIDs:     s.RunIDs,
+	}
 }
 
 // BaselineTeam is the team of the baselines that organizers submit: they need no registration, and no team can have the name.

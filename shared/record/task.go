@@ -102,7 +102,12 @@ type AuditedTask struct {
 
 // Audited returns what an audit entry keeps of the task.
 func (t *TaskItem) Audited() AuditedTask {
-	return AuditedTask{t.Name, TaskRules{t.Visibility, t.Registration, t.Submissions, t.requiredTerms()}}
+	return AuditedTask{t.Name, TaskRules{
+		Visibility:   t.Visibility,
+		Registration: t.Registration,
+		Submissions:  t.Submissions,
+		TermsVersion: t.requiredTerms(),
+	}}
 }
 
 // DeletedTask stands where a task was until nothing can be left of it.

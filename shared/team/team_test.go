@@ -106,7 +106,12 @@ type task struct {
 func newTask(t *testing.T, s store.Store) *task {
 	b := recordtest.New(t, s)
 	made := b.Task()
-	return &task{storetest.SlowWrites(s), t, made.TaskItem, [2]string{made.Register("0").ID, made.Register("1").ID}}
+	return &task{
+		Store: storetest.SlowWrites(s),
+		t:     t,
+		task:  made.TaskItem,
+		teams: [2]string{made.Register("0").ID, made.Register("1").ID},
+	}
 }
 
 // do does what the request asks, again after each conflict, and reports whether it was done.

@@ -33,7 +33,12 @@ func newFixture(t *testing.T, content string) *fixture {
 	t.Helper()
 	b := recordtest.New(t, recordtest.OpenStore(t, embedded.Options{}))
 	b.Files = recordtest.OpenFiles(t)
-	f := &fixture{b, truth.Acceptor{Store: b.Store, Objects: b.Files, Now: time.Now}, t, b.Task().Dataset(recordtest.WithoutTruth).DatasetItem}
+	f := &fixture{
+		Builder:  b,
+		Acceptor: truth.Acceptor{Store: b.Store, Objects: b.Files, Now: time.Now},
+		t:        t,
+		dataset:  b.Task().Dataset(recordtest.WithoutTruth).DatasetItem,
+	}
 	f.upload(content)
 	return f
 }

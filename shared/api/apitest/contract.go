@@ -140,7 +140,7 @@ func compileMedia(content node) ([]media, error) {
 // request, or when the server took a request that the document does not allow. Preflight requests of CORS are let through.
 func (c *Contract) Check(t testing.TB, request *http.Request, requestBody []byte, response *http.Response, body []byte) {
 	t.Helper()
-	faults := c.faults(exchange{request, requestBody, response, body})
+	faults := c.faults(exchange{request: request, requestBody: requestBody, response: response, body: body})
 	if len(faults) > 0 {
 		t.Errorf("%s %s answered %d, which is against the OpenAPI document:\n\t%s\nbody: %s",
 			request.Method, request.URL, response.StatusCode, strings.Join(faults, "\n\t"), excerpt(body))

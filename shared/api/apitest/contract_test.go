@@ -34,7 +34,12 @@ func (c call) exchange() exchange {
 	request := httptest.NewRequest(method, target, strings.NewReader(c.requestBody))
 	request.Header = headerOf(c.requestHeaders)
 	response := &http.Response{StatusCode: c.status, Header: headerOf(c.headers)}
-	return exchange{request, []byte(c.requestBody), response, []byte(c.body)}
+	return exchange{
+		request:     request,
+		requestBody: []byte(c.requestBody),
+		response:    response,
+		body:        []byte(c.body),
+	}
 }
 
 func headerOf(lines string) http.Header {

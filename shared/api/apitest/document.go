@@ -178,7 +178,8 @@ func (d *document) operations() iter.Seq[declared] {
 	return func(yield func(declared) bool) {
 		for path, item := range d.root.get("paths").all() {
 			for _, method := range methods {
-				if op := item.get(method); op.exists() && !yield(declared{op, strings.ToUpper(method), path, item}) {
+				op := declared{node: item.get(method), method: strings.ToUpper(method), path: path, item: item}
+				if op.exists() && !yield(op) {
 					return
 				}
 			}

@@ -98,7 +98,12 @@ type examples struct {
 
 // newExamples counts n examples.
 func newExamples(names []string, n int, truth, predicted func(i int) []int16) *examples {
-	e := &examples{decisions.Labels{Names: names, Counts: make([]decisions.Counts, len(names))}, n, truth, predicted, 0}
+	e := &examples{
+		Labels:    decisions.Labels{Names: names, Counts: make([]decisions.Counts, len(names))},
+		n:         n,
+		truth:     truth,
+		predicted: predicted,
+	}
 	for i := range e.n {
 		truth, predicted := e.truth(i), e.predicted(i)
 		if slices.Equal(truth, predicted) {

@@ -101,7 +101,7 @@ func newDeviations(truth, predicted []float64) deviations {
 		squares.Add(d * d)
 		absolutes.Add(math.Abs(d))
 	}
-	return deviations{squares.Total(), absolutes.Total(), len(truth), e}
+	return deviations{squares: squares.Total(), absolutes: absolutes.Total(), n: len(truth), exponent: e}
 }
 
 // ofDeviations returns a measure that follows from deviations.

@@ -255,7 +255,12 @@ func (q *Qrels) findRepeated(entries []entry, repeated *repeats) {
 				slots.Put(h, slot, i)
 				continue
 			}
-			repeated.add(repeat{sourceLine{int(e.file), e.line}, sourceLine{int(own[first].file), own[first].line}, q.names[topic], "", string(doc)})
+			repeated.add(repeat{
+				second: sourceLine{int(e.file), e.line},
+				first:  sourceLine{int(own[first].file), own[first].line},
+				topic:  q.names[topic],
+				doc:    string(doc),
+			})
 		}
 	}
 }

@@ -141,11 +141,16 @@ func (k *ranker) gather(topic int, segments []segment) []repeat {
 			r := &b.records[i]
 			doc := b.doc(r)
 			hash := hashtable.Hash(doc)
-			it := item{r.score, s.block, i, -1, unjudged}
+			it := item{score: r.score, block: s.block, record: i, judgment: -1, grade: unjudged}
 			if first, slot := k.find(doc, hash); first < 0 {
 				k.slots.Put(hash, slot, len(k.items))
 			} else if len(found) < measure.MaxDiagnostics {
-				found = append(found, repeat{k.sourceLineOf(it), k.sourceLineOf(k.items[first]), k.run.topics.name(topic), "", string(doc)})
+				found = append(found, repeat{
+					second: k.sourceLineOf(it),
+					first:  k.sourceLineOf(k.items[first]),
+					topic:  k.run.topics.name(topic),
+					doc:    string(doc),
+				})
 			}
 			k.addRecord(it, doc)
 		}
@@ -284,7 +289,13 @@ func (r *Rankings) Ranking(topic string) iter.Seq2[[]byte, float64] {
 			b := &r.run.blocks[s.block]
 			for i := s.first; i < s.end; i++ {
 				record := &b.records[i]
-				k.addRecord(item{record.score, s.block, i, -1, unjudged}, b.doc(record))
+				k.addRecord(item{
+					score:    record.score,
+					block:    s.block,
+					record:   i,
+					judgment: -1,
+					grade:    unjudged,
+				}, b.doc(record))
 			}
 		}
 		k.sort()

@@ -136,7 +136,13 @@ func (q *Qrels) plan(measures []measure.Measure) (*plan, error) {
 			p.undefined[name] = reason
 			continue
 		}
-		p.scores = append(p.scores, score{name, of, q.view(m), counts[m.Name], m.IsGeometric()})
+		p.scores = append(p.scores, score{
+			name:   name,
+			of:     of,
+			view:   q.view(m),
+			summed: counts[m.Name],
+			powers: m.IsGeometric(),
+		})
 		p.judgedOnly = p.judgedOnly || m.Flag("judged_only")
 	}
 	return p, nil

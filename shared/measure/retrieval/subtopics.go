@@ -86,8 +86,13 @@ func (s *subtopics) group(q *Qrels, entries []entry, repeated *repeats) []entry 
 			known := i > 0 && bytes.Equal(q.doc(last.judgment), q.doc(e.judgment))
 			switch {
 			case known && last.subtopic == e.subtopic:
-				repeated.add(repeat{sourceLine{int(e.file), e.line}, sourceLine{int(last.file), last.line}, q.names[topic], s.names[e.subtopic],
-					string(q.doc(e.judgment))})
+				repeated.add(repeat{
+					second:   sourceLine{int(e.file), e.line},
+					first:    sourceLine{int(last.file), last.line},
+					topic:    q.names[topic],
+					subtopic: s.names[e.subtopic],
+					doc:      string(q.doc(e.judgment)),
+				})
 				continue
 			case known:
 				best := &grouped[len(grouped)-1]

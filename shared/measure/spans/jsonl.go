@@ -148,9 +148,14 @@ func readTexts(ctx context.Context, format measure.Format, asked []measure.Measu
 		} else {
 			_, err = predictions.ReadArrays(ctx, format, run.take, files, report)
 		}
-		return documents{items.Len(), run.types.names, items.ID, func(_ string, i int) (actual, predicted []span) {
-			return truth.at(i), run.at(i)
-		}}, err
+		return documents{
+			count: items.Len(),
+			kinds: run.types.names,
+			name:  items.ID,
+			at: func(_ string, i int) (actual, predicted []span) {
+				return truth.at(i), run.at(i)
+			},
+		}, err
 	}), truth.types.names, nil
 }
 

@@ -31,7 +31,13 @@ func (t *types) ofRun(compared bool) *types {
 	if !compared {
 		return newTypes()
 	}
-	return &types{slices.Clone(t.names), maps.Clone(t.codes), len(t.names), make([]bool, len(t.names)), 0, t.limit}
+	return &types{
+		names: slices.Clone(t.names),
+		codes: maps.Clone(t.codes),
+		truth: len(t.names),
+		used:  make([]bool, len(t.names)),
+		limit: t.limit,
+	}
 }
 
 // code returns the code of a type, or why it has none. A type that the truth lacks is reported.

@@ -29,22 +29,25 @@ func whole(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
 	c.Page.Sort = cmp.Or(c.Page.Value("sort"), rank)
 	mediaType := mediaCSV + "; charset=utf-8; header=present"
 	name := "leaderboard.csv"
-	rows := tableRows
+	newRows := newTableRows
 	if c.Accepted() == mediaJSONL {
 		mediaType = mediaJSONL
 		name = "leaderboard.jsonl"
-		rows = lineRows
+		newRows = newLineRows
 	}
 	f, err := c.WriteTempFile(name, mediaType, func(w io.Writer) error {
-		add, flush := rows(w, d.Board().Evaluator.Measures)
-		err := eachEntry(ctx, c, d, optionsOf(c), func(e record.Evaluation, _ any) (bool, error) {
+		rows, err := newRows(w, d.Board().Evaluator.Measures)
+		if err != nil {
+			return err
+		}
+		err = eachEntry(ctx, c, d, optionsOf(c), func(e record.Evaluation, _ any) (bool, error) {
 			e.User = nil // whose name would take a read for each page
-			return true, add(e)
+			return true, rows.add(e)
 		})
 		if err != nil {
 			return err
 		}
-		return flush()
+		return rows.flush()
 	})
 	if err != nil {
 		return err
@@ -69,25 +72,41 @@ func whole(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
 	return c.WriteDocument(mediaType, body)
 }
 
+// rowWriter writes evaluations in one media type.
+type rowWriter interface {
+	add(record.Evaluation) error
+	flush() error // after the last evaluation
+}
+
 // tableRows writes evaluations as CSV with the columns of the measures.
-func tableRows(w io.Writer, measures []string) (add func(record.Evaluation) error, flush func() error) {
+type tableRows struct {
+	table    *csv.Writer
+	measures []string
+}
+
+func newTableRows(w io.Writer, measures []string) (rowWriter, error) {
 	table := csv.NewWriter(w)
-	err := api.WriteRow(table, header(measures))
-	add = func(e record.Evaluation) error {
-		if err == nil {
-			err = api.WriteRow(table, cells(e, measures))
-		}
-		return err
-	}
-	return add, func() error {
-		table.Flush()
-		return table.Error()
-	}
+	return &tableRows{table: table, measures: measures}, api.WriteRow(table, header(measures))
+}
+
+func (r *tableRows) add(e record.Evaluation) error {
+	return api.WriteRow(r.table, cells(e, r.measures))
+}
+
+func (r *tableRows) flush() error {
+	r.table.Flush()
+	return r.table.Error()
 }
 
 // lineRows writes each evaluation as a line of JSON.
-func lineRows(w io.Writer, _ []string) (add func(record.Evaluation) error, flush func() error) {
+type lineRows struct{ lines *json.Encoder }
+
+func newLineRows(w io.Writer, _ []string) (rowWriter, error) {
 	lines := json.NewEncoder(w)
 	lines.SetEscapeHTML(false)
-	return func(e record.Evaluation) error { return lines.Encode(e) }, func() error { return nil }
+	return lineRows{lines}, nil
 }
+
+func (r lineRows) add(e record.Evaluation) error { return r.lines.Encode(e) }
+
+func (lineRows) flush() error { return nil }

@@ -34,20 +34,24 @@ func (t *Truth) References(index int, list [][]byte) [][]byte {
 	return list
 }
 
-// TextComputation is that of an evaluator which compares texts with references, one at a time: of a run none is kept. For each run, start
-// returns what compares the text of an example, whose index it gets, with its references, and what returns the evaluation in the end. A
-// fault of compare goes to the report and ends the reading.
-func TextComputation(version string,
-	start func(context.Context, []measure.Measure, *Truth) (
-		compare func(index int, text []byte) (fault string), result func() measure.Evaluation),
-) measure.Computation {
+// TextEvaluator evaluates the texts of one run. It keeps none of them.
+type TextEvaluator interface {
+	// Compare compares the text of the example at an index of the truth with its references. A fault goes to the report and ends the reading.
+	Compare(index int, text []byte) (fault string)
+	// Evaluation returns the evaluation after the last text.
+	Evaluation() measure.Evaluation
+}
+
+// TextComputation returns the computation of an evaluator that compares texts with references, one at a time. Each run gets a new
+// TextEvaluator.
+func TextComputation(version string, start func(context.Context, []measure.Measure, *Truth) TextEvaluator) measure.Computation {
 	return computation(version, References, func([]measure.Measure) Values { return Texts },
 		func(ctx context.Context, asked []measure.Measure, t *Truth, files []measure.File, report *measure.Report) (measure.Evaluation, error) {
-			compare, result := start(ctx, asked, t)
-			if err := (&Run{truth: t, compare: compare}).read(ctx, files, report); err != nil || report.Failed() {
+			e := start(ctx, asked, t)
+			if err := (&Run{truth: t, compare: e.Compare}).read(ctx, files, report); err != nil || report.Failed() {
 				return measure.Evaluation{}, err
 			}
-			return result(), nil
+			return e.Evaluation(), nil
 		})
 }
 

@@ -44,24 +44,36 @@ const Version = "text/1"
 
 // Computation is that of the evaluator of texts.
 var Computation = predictions.TextComputation(Version,
-	func(ctx context.Context, asked []measure.Measure, truth *predictions.Truth) (
-		compare func(int, []byte) string, result func() measure.Evaluation,
-	) {
+	func(ctx context.Context, asked []measure.Measure, truth *predictions.Truth) predictions.TextEvaluator {
 		e := newEvaluation(asked, truth.Len())
 		e.common.stopped = func() bool { return ctx.Err() != nil }
-		var list [][]byte
-		var references []string
-		return func(index int, text []byte) string {
-			list, references = truth.References(index, list[:0]), references[:0]
-			for _, reference := range list {
-				references = append(references, string(reference))
-			}
-			if len(references) == 0 {
-				references = append(references, "")
-			}
-			return e.compare(index, references, string(text))
-		}, func() measure.Evaluation { return e.evaluation(truth.ID) }
+		return &runEvaluator{evaluation: e, truth: truth}
 	})
+
+// runEvaluator compares the texts of one run with the references of a truth.
+type runEvaluator struct {
+	evaluation *evaluation
+	truth      *predictions.Truth
+	// The references of one example, in memory that the next example uses again.
+	list       [][]byte
+	references []string
+}
+
+// Compare implements predictions.TextEvaluator.
+func (r *runEvaluator) Compare(index int, text []byte) (fault string) {
+	r.list = r.truth.References(index, r.list[:0])
+	r.references = r.references[:0]
+	for _, reference := range r.list {
+		r.references = append(r.references, string(reference))
+	}
+	if len(r.references) == 0 {
+		r.references = append(r.references, "")
+	}
+	return r.evaluation.compare(index, r.references, string(text))
+}
+
+// Evaluation implements predictions.TextEvaluator.
+func (r *runEvaluator) Evaluation() measure.Evaluation { return r.evaluation.evaluation(r.truth.ID) }
 
 // evaluation measures one run.
 type evaluation struct {

@@ -42,7 +42,10 @@ func newWithTeam(t *testing.T) *withTeam {
 	b := p.Records()
 	b.User(append([]string{"bob", "olga", "rival", "pending"}, secretive...)...)
 	add := func(name, task, id string) {
-		p.ids[name], p.ids[name+task] = append(p.ids[name], id), append(p.ids[name+task], id)
+		p.ids[name] = append(p.ids[name], id)
+		if task != "" {
+			p.ids[name+task] = append(p.ids[name+task], id)
+		}
 	}
 	b.Organizer("rival")
 	for i, option := range []func(*record.TaskItem){func(*record.TaskItem) {}, recordtest.Private} {

@@ -56,8 +56,10 @@ type apiMachine struct {
 
 func newAPIMachine(t *rapid.T, s *servertest.Server, answered map[string]int) *apiMachine {
 	m := &apiMachine{Server: s, t: t, answered: answered}
-	m.private, m.approval = rapid.Bool().Draw(t, "private"), rapid.Bool().Draw(t, "approval")
-	m.blinds, m.total = rapid.Bool().Draw(t, "blinds"), rapid.IntRange(0, 2).Draw(t, "total")
+	m.private = rapid.Bool().Draw(t, "private")
+	m.approval = rapid.Bool().Draw(t, "approval")
+	m.blinds = rapid.Bool().Draw(t, "blinds")
+	m.total = rapid.IntRange(0, 2).Draw(t, "total")
 	m.organizer = m.Create("olga", "/v1/organizers", map[string]any{"name": "Lab"})
 	m.Join("eddy", m.Invite("olga", m.organizer, map[string]any{"role": "editor"}), nil)
 	draft := map[string]any{"organizerId": servertest.ID(m.organizer), "name": "Lakes", "visibility": m.visibility()}
@@ -131,7 +133,8 @@ func (m *apiMachine) name(prefix string) string {
 }
 
 func (m *apiMachine) register(t *rapid.T) {
-	user, team := participant(t), &apiTeam{name: m.name("Team"), anonymous: rapid.Bool().Draw(t, "anonymous")}
+	user := participant(t)
+	team := &apiTeam{name: m.name("Team"), anonymous: rapid.Bool().Draw(t, "anonymous")}
 	var made record.Registration
 	if m.ask("register", m.registerStatus(user), &made, user, http.MethodPost, m.task+"/registrations",
 		map[string]any{"team": team.name, "anonymous": team.anonymous}) {
@@ -199,7 +202,8 @@ func (m *apiMachine) invite(t *rapid.T) {
 
 // leave has a member who is not the owner leave, by somebody who may do that or not.
 func (m *apiMachine) leave(t *rapid.T) {
-	user, team := caller(t), one(t, m.teams, func(team *apiTeam) bool { return len(team.members) > 1 }) // the owner does not leave
+	user := caller(t)
+	team := one(t, m.teams, func(team *apiTeam) bool { return len(team.members) > 1 }) // the owner does not leave
 	if team == nil {
 		return
 	}
@@ -254,7 +258,8 @@ func (m *apiMachine) evaluate(t *rapid.T) {
 
 func (m *apiMachine) review(t *rapid.T) {
 	user, e := caller(t), m.anEntry(t)
-	published, blinded := rapid.Bool().Draw(t, "published"), rapid.Bool().Draw(t, "blinded")
+	published := rapid.Bool().Draw(t, "published")
+	blinded := rapid.Bool().Draw(t, "blinded")
 	status := m.changeStatus(user, e, false, http.StatusOK)
 	if status != http.StatusOK && !e.owned(user) { // a review is for the team and the organizers
 		status = http.StatusNotFound
@@ -301,7 +306,8 @@ func (m *apiMachine) delete(t *rapid.T) {
 }
 
 func (m *apiMachine) restore(t *rapid.T) {
-	user, e := caller(t), one(t, m.entries, func(e *apiEntry) bool { return e.deletion != "" })
+	user := caller(t)
+	e := one(t, m.entries, func(e *apiEntry) bool { return e.deletion != "" })
 	if e == nil {
 		return
 	}

@@ -140,7 +140,8 @@ func TestPatch_WithoutChangeKeepsTheVersion(t *testing.T) {
 	s := newServer(t)
 	b := s.Records()
 	task := b.Task()
-	registration, d := task.Register("rita"), task.Dataset(recordtest.Labels("Accuracy"), b.Truths("truth.csv", "id,label\n1,a\n"))
+	registration := task.Register("rita")
+	d := task.Dataset(recordtest.Labels("Accuracy"), b.Truths("truth.csv", "id,label\n1,a\n"))
 	run := d.Run("rita", recordtest.Public, recordtest.Published)
 	tried := 0
 	for path, draft := range map[string]any{

@@ -51,7 +51,8 @@ func newPopulated(t *testing.T, table store.Store, size int) *populated {
 			p.dataset.Run(fmt.Sprint("user", i%500), append(options, recordtest.Value("Accuracy", float64(i%997)/997),
 				recordtest.Undefined("MCC"))...)
 			if i == size/40 {
-				p.public, p.own = p.dataset.Run("owner", recordtest.Public, recordtest.Published), p.dataset.Run("owner", recordtest.Blinded)
+				p.public = p.dataset.Run("owner", recordtest.Public, recordtest.Published)
+				p.own = p.dataset.Run("owner", recordtest.Blinded)
 			}
 		}
 		others := recordtest.OwnedBy(b.Organizer("somebody else"))
@@ -197,7 +198,8 @@ func (p *populated) checkLeaderboards(t *testing.T) {
 			{"olga", "/v1/tasks/" + p.dataset.TaskID + "/evaluations?" + query, 2, 1, 4 + 1}, // and who the users are
 		} {
 			got, _ := p.get(t, c.user, c.path)
-			reads, items := 1+c.grants+c.partitions, c.named+c.grants+c.partitions*(offset+limit+1)
+			reads := 1 + c.grants + c.partitions
+			items := c.named + c.grants + c.partitions*(offset+limit+1)
 			if got.reads > reads || got.items > items || got.writes > 0 {
 				t.Errorf("GET %s as %q: %s, at most %d reads of %d items", c.path, c.user, got, reads, items)
 			}

@@ -32,7 +32,8 @@ func TestCapacity(t *testing.T) {
 	p := newPopulated(t, dynamotest.Open(t, dynamotest.Start(t)), 8_400)
 	task, run := "/v1/tasks/"+p.dataset.TaskID, "/v1/runs/"+p.own.ID
 	board := "sort=rank&filter[datasetId]=" + p.dataset.ID + "&limit=20"
-	submission, upload := servertest.Image(p.dataset.ID), servertest.Upload(p.dataset.ID, servertest.Inline("run.csv", "id,label\n1,a\n"))
+	submission := servertest.Image(p.dataset.ID)
+	upload := servertest.Upload(p.dataset.ID, servertest.Inline("run.csv", "id,label\n1,a\n"))
 	var out bytes.Buffer
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "operation\twho\tcalls\titems\tRCU\tWCU")

@@ -77,7 +77,8 @@ func request(b *testing.B, address string) []byte {
 	path, query, _ := strings.Cut(address, "?")
 	e := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: path, RawQueryString: query, Headers: map[string]string{
 		"host": "api.example.org"}}
-	e.RequestContext.HTTP.Method, e.RequestContext.Stage = http.MethodGet, "$default"
+	e.RequestContext.HTTP.Method = http.MethodGet
+	e.RequestContext.Stage = "$default"
 	payload, err := json.Marshal(e)
 	if err != nil {
 		b.Fatal(err)
@@ -134,7 +135,8 @@ var buildFunction = []string{"build", "-tags", "lambda.norpc,nethttpomithttp2"}
 func compile(b *testing.B, program string) (binary string, size int64) {
 	b.Helper()
 	folder := b.TempDir()
-	binary, deployed := filepath.Join(folder, "bootstrap"), filepath.Join(folder, "arm64")
+	binary = filepath.Join(folder, "bootstrap")
+	deployed := filepath.Join(folder, "arm64")
 	for out, env := range map[string][]string{binary: nil, deployed: {"GOOS=linux", "GOARCH=arm64", "GOARM64=v8.0,lse"}} {
 		cmd := exec.CommandContext(b.Context(), "go", append(slices.Clip(buildFunction), "-trimpath", "-ldflags", "-s -w", "-o", out, program)...)
 		cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), env...)

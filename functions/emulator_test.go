@@ -82,7 +82,8 @@ func (d *deployment) checkLargeAnswer() {
 		e := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: "/v1/tools/converter", Body: string(body), Headers: map[string]string{
 			"host": "api.example.org", "content-type": "application/json", "accept": "text/plain", "accept-encoding": coding,
 			"authorization": "Bearer " + token}}
-		e.RequestContext.HTTP.Method, e.RequestContext.Stage = http.MethodPost, "$default"
+		e.RequestContext.HTTP.Method = http.MethodPost
+		e.RequestContext.Stage = "$default"
 		payload, err := json.Marshal(e)
 		if err != nil {
 			d.t.Fatal(err)
@@ -124,7 +125,8 @@ func TestEmulator_OutageOfTheTable(t *testing.T) {
 	}
 	get := func(f *lambdatest.Function, path string) (out events.APIGatewayV2HTTPResponse, err error) {
 		e := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: path, Headers: map[string]string{"host": "api.example.org"}}
-		e.RequestContext.HTTP.Method, e.RequestContext.Stage = http.MethodGet, "$default"
+		e.RequestContext.HTTP.Method = http.MethodGet
+		e.RequestContext.Stage = "$default"
 		payload, err := json.Marshal(e)
 		if err != nil {
 			t.Fatal(err)

@@ -36,7 +36,8 @@ func newHiddenFixture(t *testing.T) *hiddenFixture {
 	public.Register("rival")
 	h.public.Run("somebody", recordtest.Public, recordtest.Published)
 	dataset := private.Dataset(labels)
-	in, below := dataset.Run("owner", recordtest.Public, recordtest.Published), h.public.Run("owner", recordtest.Blinded)
+	in := dataset.Run("owner", recordtest.Public, recordtest.Published)
+	below := h.public.Run("owner", recordtest.Blinded)
 	team := private.Register("owner")
 	granted := record.Exception{Meta: record.NewMeta(time.Now()), ExceptionDraft: record.ExceptionDraft{Total: 1, Reason: "A reason"}}
 	b.Put(&record.Allowance{Meta: record.MetaOf(team.ID, time.Now()), TaskID: private.ID, Exceptions: []record.Exception{granted}})
@@ -82,7 +83,8 @@ func TestCost_OfHiddenPathsIsThatOfMissing(t *testing.T) {
 				if name := strings.Trim(p, "{}"); name != last {
 					of = h.hidden[name][0]
 				}
-				hiddenPath, missingPath = strings.Replace(hiddenPath, p, of, 1), strings.Replace(missingPath, p, record.NewID(time.Now()), 1)
+				hiddenPath = strings.Replace(hiddenPath, p, of, 1)
+				missingPath = strings.Replace(missingPath, p, record.NewID(time.Now()), 1)
 			}
 			compared++
 			h.sameCost(t, op.Method, hiddenPath, missingPath)

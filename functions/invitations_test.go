@@ -235,7 +235,8 @@ func TestJoin_EndsWithARemoval(t *testing.T) {
 func TestJoin_OfATeamWhereRegistrationIsClosed(t *testing.T) {
 	f := newInviting(t)
 	team := f.Join("uma", f.Invite("olga", f.task, nil), map[string]any{"team": "U"})
-	ofOwner, ofOrganizer := f.Invite("uma", team, nil), f.Invite("eddy", team, map[string]any{"uses": 3})
+	ofOwner := f.Invite("uma", team, nil)
+	ofOrganizer := f.Invite("eddy", team, map[string]any{"uses": 3})
 	mode := func(mode string) {
 		f.Want(http.StatusOK, nil, "olga", http.MethodPatch, f.task, map[string]any{"registration": map[string]any{"mode": mode}})
 	}

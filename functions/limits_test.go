@@ -96,7 +96,8 @@ func TestRates_LimitUploadsByAddress(t *testing.T) {
 // TestDocuments_HaveTheLimitsOfInfo compares the table of limits in local/operate.md with GET /info of a server with the defaults.
 func TestDocuments_HaveTheLimitsOfInfo(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
-	s.Quotas.Quotas, s.Rates = record.DefaultQuotas(), ratelimit.New(ratelimit.Default(), "")
+	s.Quotas.Quotas = record.DefaultQuotas()
+	s.Rates = ratelimit.New(ratelimit.Default(), "")
 	var info struct{ Limits map[string]any }
 	s.Want(http.StatusOK, &info, "", http.MethodGet, "/info", nil)
 	want := map[string]float64{}

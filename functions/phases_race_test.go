@@ -151,7 +151,8 @@ func (f *phases) race(seed uint64) {
 	}
 	all.Wait()
 	history.CheckLinearizable(f.t, quotaModel)
-	a, marked := recordtest.Get[record.Allowance](f.t, f.Store, record.AllowanceKey(f.task.ID, f.ada.ID)), 0
+	a := recordtest.Get[record.Allowance](f.t, f.Store, record.AllowanceKey(f.task.ID, f.ada.ID))
+	marked := 0
 	for _, path := range runs {
 		if servertest.Get[record.Run](f.Server, "ada", path).Final {
 			marked++

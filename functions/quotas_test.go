@@ -38,7 +38,8 @@ func (c charged) refused(status int, user, method, path string, body any) string
 	c.t.Helper()
 	var p struct{ Type, Detail string }
 	a := c.Want(status, &p, user, method, path, body)
-	want, retry := "urn:assay:problem:quota-exhausted", status == http.StatusTooManyRequests
+	want := "urn:assay:problem:quota-exhausted"
+	retry := status == http.StatusTooManyRequests
 	if retry {
 		want = "urn:assay:problem:quota-today"
 	}
@@ -110,7 +111,8 @@ func TestQuotas_BytesOfRunsComeBackOnce(t *testing.T) {
 	p.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, p.task+"/submissions/"+one.ID, nil)
 	p.bytesAre("tom", 0, "cancelled and deleted")
 
-	late, kept := p.submit("tom", upload(fileOf(500))), p.submit("tom", upload(servertest.Inline("run.csv", labTruth)))
+	late := p.submit("tom", upload(fileOf(500)))
+	kept := p.submit("tom", upload(servertest.Inline("run.csv", labTruth)))
 	size := int64(len(labTruth))
 	p.bytesAre("tom", 500+size, "announced and inline")
 	p.advance(25 * time.Hour)

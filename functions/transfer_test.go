@@ -29,7 +29,8 @@ func TestAnswers_AreEqualAfterAMove(t *testing.T) {
 	s.Now = modelClock
 	m.putObjects(t, s)
 	origin := m.store(t, "root", false).(store.Scanner)
-	cloud, objects := dynamotest.Open(t, dynamotest.Start(t)), recordtest.OpenFiles(t)
+	cloud := dynamotest.Open(t, dynamotest.Start(t))
+	objects := recordtest.OpenFiles(t)
 	move(t, origin, s.Files, cloud, objects)
 	back := recordtest.OpenStore(t, embedded.Options{})
 	move(t, cloud, objects, back, recordtest.OpenFiles(t))

@@ -30,7 +30,8 @@ func TestUserQuota_ReplacesTheDefaults(t *testing.T) {
 	p := newCharged(t)
 	p.register("tom", nil)
 	p.Quotas.Quotas.User = record.UsageLimits{PerDay: map[string]int64{record.MadeRuns: 3, record.MadeTasks: 7}, StoredBytes: 100}
-	tom, upload := pathOfUser("tom"), servertest.Upload(servertest.ID(p.dataset), fileOf(60))
+	tom := pathOfUser("tom")
+	upload := servertest.Upload(servertest.ID(p.dataset), fileOf(60))
 	p.submit("tom", upload)
 	p.refused(http.StatusForbidden, "tom", http.MethodPost, p.task+"/submissions", upload)
 

@@ -81,7 +81,10 @@ func TestPeople_AreNamedToOrganizersAlone(t *testing.T) {
 	s.change("olga", s.runPath+"/review", map[string]any{"published": true, "blinded": false})
 	s.change("tom", s.submission, map[string]any{"visibility": "public"})
 	evaluation := s.evaluated()
-	const tom, olga = `"name":"tom","email":"tom@example.org"`, `"name":"olga","email":"olga@example.org"`
+	const (
+		tom  = `"name":"tom","email":"tom@example.org"`
+		olga = `"name":"olga","email":"olga@example.org"`
+	)
 	for path, want := range map[string]string{
 		s.organizer: olga, "/v1/organizers": olga, s.organizer + "/members": olga, s.organizer + "/members/" + recordtest.UserID("olga"): olga,
 		s.registration: tom, s.task + "/registrations": tom, s.submission: tom, s.task + "/submissions": tom,

@@ -88,7 +88,8 @@ func newModel(seed uint64) *model {
 		case "rejected":
 			e.task %= 2
 		case "olga", "rival": // baselines of organizers, who are not registered
-			e.task, e.baseline = slices.IndexFunc(m.tasks, func(t modelTask) bool { return t.organizer == e.user })+e.task%2, true
+			e.task = slices.IndexFunc(m.tasks, func(t modelTask) bool { return t.organizer == e.user }) + e.task%2
+			e.baseline = true
 		}
 		if random.IntN(4) == 0 {
 			e.state = record.Failed

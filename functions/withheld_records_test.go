@@ -88,7 +88,8 @@ func (b *modelBuilder) task(i int) {
 		d.Split = record.Test
 		d.TruthVersion = 1
 		d.Scores = record.ScoresAfterClose
-		d.RunFormat, d.Evaluator = record.RunFormat{Kind: "trec-run"}, record.Evaluator{
+		d.RunFormat = record.RunFormat{Kind: "trec-run"}
+		d.Evaluator = record.Evaluator{
 			Kind: "retrieval", Measures: []string{"AP", "P@5"}, PrimaryMeasure: "AP"}
 		d.Inputs = []record.File{modelFile("topics.txt", b.other(sees, modelTopics))}
 		d.Truths = []record.File{modelFile(truth, modelQrels)}
@@ -272,7 +273,8 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	v.Label = run.Label
 	v.RunTag = b.other(entry, "tag")
 	v.SubmittedAt = run.CreatedAt
-	v.Evaluator.Kind, v.Digests = "retrieval", record.Digests{
+	v.Evaluator.Kind = "retrieval"
+	v.Digests = record.Digests{
 		Run: b.other(named && sees, "run"), Truth: "keyed", PlainTruth: b.other(organizes, "plain")}
 	run.EvaluationID, run.Evaluations = v.ID, []string{v.ID}
 	b.all = append(b.all, v, &record.Topics{Meta: v.Meta, PerTopic: map[string]map[string]float64{"1": {"AP": e.ap}, "2": {"AP": e.ap}}})

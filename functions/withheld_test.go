@@ -292,7 +292,8 @@ func toolInputs(ids map[string][]string) []any {
 			"truth": object{"datasetId": d}, "runs": []any{object{"runId": ids["runId"][0]}}})
 	}
 	for i, r := range ids["runId"] {
-		run, other := object{"runId": r}, object{"runId": ids["runId"][(i+1)%len(ids["runId"])]}
+		run := object{"runId": r}
+		other := object{"runId": ids["runId"][(i+1)%len(ids["runId"])]}
 		all = append(all, object{"run": run}, object{"runs": []any{run}})
 		if i%4 == 0 {
 			all = append(all, object{"runs": []any{run, other}})

@@ -140,7 +140,8 @@ func (f *fixture) newTask(visibility string) taskIDs {
 	p.announcement = id(f.create(t, organizer, task+"/announcements",
 		map[string]any{"title": "Welcome", "body": "To *all* who see the task."}))
 	p.webhook, p.delivery = f.newWebhook(task)
-	p.dataset, p.testSet = f.newDataset(p.task, "validation", truthID), f.newDataset(p.task, "test", testID)
+	p.dataset = f.newDataset(p.task, "validation", truthID)
+	p.testSet = f.newDataset(p.task, "test", testID)
 	invitation, secret := f.invite(t, organizer, task, map[string]any{"uses": 3})
 	p.invitation = id(invitation)
 	join := func(who string, registration map[string]any) string {

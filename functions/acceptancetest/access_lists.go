@@ -51,7 +51,8 @@ func (f *fixture) listings() []listing {
 		maps.Copy(entries, inTask)
 		results := map[string]string{}
 		for name := range p.runs {
-			runs[name+", "+about], results[name+", "+about] = p.runs[name], p.evaluations[name]
+			runs[name+", "+about] = p.runs[name]
+			results[name+", "+about] = p.evaluations[name]
 		}
 		maps.Copy(evaluations, results)
 		of := "/v1/tasks/" + p.task

@@ -35,7 +35,8 @@ func (st *scenario) tasks() {
 		}
 		return d
 	}
-	soon, past := record.At(time.Now().Add(time.Hour)), record.At(time.Now().Add(-time.Hour))
+	soon := record.At(time.Now().Add(time.Hour))
+	past := record.At(time.Now().Add(-time.Hour))
 
 	var made struct{ URL string }
 	st.want(http.StatusCreated, &made, st.olivia, http.MethodPost, "/v1/tasks",

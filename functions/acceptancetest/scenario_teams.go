@@ -48,7 +48,8 @@ func (st *scenario) phases() {
 	st.listed(st.olivia, "/v1/datasets?filter[taskId]="+id(st.phased))
 	st.phase = st.post(st.olivia, "/v1/datasets", draft)
 
-	right, half := csvFile("run.csv", "id,label\n1,a\n2,a\n", id(st.phase)), csvFile("run.csv", "id,label\n1,a\n2,b\n", id(st.phase))
+	right := csvFile("run.csv", "id,label\n1,a\n2,a\n", id(st.phase))
+	half := csvFile("run.csv", "id,label\n1,a\n2,b\n", id(st.phase))
 	st.halfRight, _ = st.submit(st.hal, st.phased, upload("public", half))
 	st.allRight, _ = st.submit(st.ida, st.phased, upload("public", right))
 	st.refused(problem.QuotaExhausted, st.gil, http.MethodPost, st.phased+"/submissions", upload("public", right))

@@ -124,7 +124,8 @@ func chargeFiles(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	before, after := old.ObjectKeys(), changed.ObjectKeys()
 	for i, f := range old.Files() {
 		if f.State == record.FileStored && !slices.Contains(after, before[i]) {
-			charge.Leaving, charge.Until = charge.Leaving+f.Size, record.At(c.Now().Add(replacedTime))
+			charge.Leaving += f.Size
+			charge.Until = record.At(c.Now().Add(replacedTime))
 		}
 	}
 	if slices.ContainsFunc(after, func(key string) bool { return !slices.Contains(before, key) }) {

@@ -223,7 +223,8 @@ func TestCreate_BoundsInlineFilesTogether(t *testing.T) {
 func TestList_HasWhatTheCallerMaySeeAndAskedFor(t *testing.T) {
 	s := serve(t)
 	hidden := newFixture(t, s.Server, recordtest.Private)
-	shown, secret := s.draft(servertest.Inline("t", goodTruth)), hidden.draft(servertest.Inline("t", goodTruth))
+	shown := s.draft(servertest.Inline("t", goodTruth))
+	secret := hidden.draft(servertest.Inline("t", goodTruth))
 	shown["name"], shown["split"] = "Birds", "training"
 	_, birds := s.create(shown)
 	_, cats := s.create(s.draft(servertest.Inline("t", goodTruth)))

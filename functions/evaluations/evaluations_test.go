@@ -161,7 +161,8 @@ func TestList_FiltersWhatTheCallerMaySee(t *testing.T) {
 
 func TestShow_HasValuesPerTopic(t *testing.T) {
 	s := serve(t)
-	small, hidden := s.add(result{user: "ada", value: 0.3, anonymous: true}), s.add(result{user: "ada", value: 0.3, blinded: true})
+	small := s.add(result{user: "ada", value: 0.3, anonymous: true})
+	hidden := s.add(result{user: "ada", value: 0.3, blinded: true})
 	s.builder.Replace(&record.Topics{Meta: small.Meta, PerTopic: map[string]map[string]float64{"q1": {"AP": 0.25}}})
 	var e record.Evaluation
 	s.Want(http.StatusOK, &e, "", http.MethodGet, "/v1/evaluations/"+small.ID, nil)
@@ -280,8 +281,10 @@ func TestLeaderboard_SortsByTheMeasureAskedFor(t *testing.T) {
 	for name, work := range map[string]*record.PendingWork{
 		"awaited or refused": nil, "due": record.NewPendingWork(record.AcceptTruth, time.Now())} {
 		s := serve(t)
-		first, second := s.add(result{user: "ada", value: 0.9, ap: 0.1}), s.add(result{user: "bob", value: 0.2, ap: 0.8})
-		s.dataset.BoardTruth, s.dataset.PendingWork = &record.BoardTruth{TruthVersion: 1, Evaluator: s.dataset.Evaluator}, work
+		first := s.add(result{user: "ada", value: 0.9, ap: 0.1})
+		second := s.add(result{user: "bob", value: 0.2, ap: 0.8})
+		s.dataset.BoardTruth = &record.BoardTruth{TruthVersion: 1, Evaluator: s.dataset.Evaluator}
+		s.dataset.PendingWork = work
 		s.dataset.Evaluator.PrimaryMeasure = "AP"
 		s.builder.Replace(s.dataset)
 		for order, best := range map[string]*record.EvaluationItem{"rank": first, "nDCG@10": first, "ndcg_cut_10": first, "AP": second,

@@ -73,7 +73,8 @@ func eachEntry(ctx context.Context, c *api.Call, d *record.DatasetItem, o option
 	if err != nil {
 		return err
 	}
-	filtered, skipped := len(c.Page.Values("runId"))+len(c.Page.Values("userId"))+len(c.Page.Values("taskId")) > 0, 0
+	filtered := len(c.Page.Values("runId"))+len(c.Page.Values("userId"))+len(c.Page.Values("taskId")) > 0
+	skipped := 0
 	for e, err := range entries {
 		if err != nil {
 			return err

@@ -99,9 +99,12 @@ func TestLeaderboard_IsThatOfANaiveModel(t *testing.T) {
 		for range 4 {
 			user := rapid.SampledFrom([]string{"", "ada", "reg", "olga", "root"}).Draw(rt, "caller")
 			order := rapid.SampledFrom([]string{"", "rank", "nDCG@10", "AP"}).Draw(rt, "sort")
-			best, only := rapid.Bool().Draw(rt, "best"), rapid.SampledFrom([]string{"", "ada", "bob"}).Draw(rt, "only")
-			offset, limit := rapid.IntRange(0, 6).Draw(rt, "offset"), rapid.IntRange(1, 5).Draw(rt, "limit")
-			path, dataset := s.board(fmt.Sprint("limit=", limit)), "&filter[datasetId]="+s.dataset.ID
+			best := rapid.Bool().Draw(rt, "best")
+			only := rapid.SampledFrom([]string{"", "ada", "bob"}).Draw(rt, "only")
+			offset := rapid.IntRange(0, 6).Draw(rt, "offset")
+			limit := rapid.IntRange(1, 5).Draw(rt, "limit")
+			path := s.board(fmt.Sprint("limit=", limit))
+			dataset := "&filter[datasetId]=" + s.dataset.ID
 			switch rapid.IntRange(0, 2).Draw(rt, "list") {
 			case 1:
 				path += dataset
@@ -150,7 +153,8 @@ func TestPublicView_IsTheSameForAllReaders(t *testing.T) {
 	linked := regexp.MustCompile(`"links":.*`)
 	nightlytest.Check(t, func(rt *rapid.T) {
 		private := rapid.Bool().Draw(rt, "private")
-		public, readers := "", []string{"unrelated", "reg", "ada", "bob", "olga", "root"}
+		public := ""
+		readers := []string{"unrelated", "reg", "ada", "bob", "olga", "root"}
 		var options []func(*record.TaskItem)
 		if private {
 			options = append(options, recordtest.Private)

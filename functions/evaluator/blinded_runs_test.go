@@ -105,7 +105,8 @@ func TestBlindedRuns_LabelsThatArePublic(t *testing.T) {
 		none     = `error: none of the labels predicted ("Pos", "Neg") is among the 2 of the truth ("neg", "pos"); check the field "label"; the likely cause: "Pos" differs from "pos" in upper and lower case alone`
 	)
 	for _, blinded := range []bool{false, true} {
-		partly, wholly := evaluate(positive, record.Completed, blinded), evaluate(wrong, record.Failed, blinded)
+		partly := evaluate(positive, record.Completed, blinded)
+		wholly := evaluate(wrong, record.Failed, blinded)
 		if got := messages(partly, owner); strings.Contains(got, unknown) == blinded {
 			t.Errorf("the owner reads %s", got)
 		}

@@ -162,7 +162,8 @@ func (r *restoringStore) Get(ctx context.Context, c store.Consistency, keys ...s
 func TestDeleteAbandonedFiles_KeepsThoseOfARunThatIsRestored(t *testing.T) {
 	f := newFixture(t)
 	run := f.add(ranked)
-	bin, entry := trash.Trash{Store: f.Store, Files: f.Files, Now: f.Now}, record.NewDeletion(f.Now(), record.RunInTrash, run.ID, "", "",
+	bin := trash.Trash{Store: f.Store, Files: f.Files, Now: f.Now}
+	entry := record.NewDeletion(f.Now(), record.RunInTrash, run.ID, "", "",
 		run.Scope(), run.UserID, true)
 	tx := new(records.Tx)
 	f.must(bin.Run(f.ctx, tx, f.run(run.ID), entry))

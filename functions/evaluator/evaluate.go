@@ -151,7 +151,8 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Lease
 		_, err = w.writer().Fail(ctx, h, run, truth, diagnostics, version)
 		return err
 	}
-	result.Warnings, result.RunTag = diagnostics, evaluation.RunTag(truth.RunFormat, bytes.NewReader(start()))
+	result.Warnings = diagnostics
+	result.RunTag = evaluation.RunTag(truth.RunFormat, bytes.NewReader(start()))
 	_, err = w.writer().Complete(ctx, h, run, truth, result, version)
 	return err
 }

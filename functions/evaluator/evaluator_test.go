@@ -145,7 +145,8 @@ func TestEvaluate_MissingFileFailsAfterAllAttempts(t *testing.T) {
 
 func TestRun_ReclaimsLeasesOfAnEarlierProcess(t *testing.T) {
 	f := newFixture(t)
-	own, other := f.add(ranked, f.leasedBy("here", time.Minute)).ID, f.add(ranked, f.leasedBy("elsewhere", time.Minute)).ID
+	own := f.add(ranked, f.leasedBy("here", time.Minute)).ID
+	other := f.add(ranked, f.leasedBy("elsewhere", time.Minute)).ID
 	f.start()
 	if r := f.until(own, record.Completed); r.Attempts != 1 || r.Restarts != 1 {
 		t.Fatalf("%d attempts, %d restarts: the end of the process is no attempt", r.Attempts, r.Restarts)

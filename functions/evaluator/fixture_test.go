@@ -36,7 +36,8 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	f := &fixture{t: t, ctx: t.Context(), Worker: &evaluator.Worker{Holder: "here", Log: slog.New(slog.DiscardHandler)}}
 	f.Now = func() time.Time { return time.Now().Add(time.Duration(f.ahead.Load())) }
-	f.Store, f.Files = recordtest.OpenStore(t, embedded.Options{OnChange: f.Changed, Now: f.Now}), recordtest.OpenFiles(t)
+	f.Store = recordtest.OpenStore(t, embedded.Options{OnChange: f.Changed, Now: f.Now})
+	f.Files = recordtest.OpenFiles(t)
 	f.records = recordtest.New(t, f.Store)
 	f.records.Now, f.records.Files = f.Now, f.Files
 	f.runs = f.records.Task().Dataset(recordtest.Measures("AP", "P@1"), f.records.Truths("qrels.txt", qrels))

@@ -28,8 +28,10 @@ import (
 // do does pending work of a kind, for both hosts. The record comes from an index, which may lag, so whatever is called here reads it
 // again before it changes anything.
 func (w *Worker) do(ctx context.Context, kind record.PendingKind, r record.Record) error {
-	propagator, deleter := propagation.Propagator{Store: w.Store, Now: w.Now}, deletion.Deleter{Store: w.Store, Now: w.Now}
-	acceptor, logs := truth.Acceptor{Store: w.Store, Objects: w.Files, Now: w.Now}, runlog.Logs{Store: w.Store, Files: w.Files}
+	propagator := propagation.Propagator{Store: w.Store, Now: w.Now}
+	deleter := deletion.Deleter{Store: w.Store, Now: w.Now}
+	acceptor := truth.Acceptor{Store: w.Store, Objects: w.Files, Now: w.Now}
+	logs := runlog.Logs{Store: w.Store, Files: w.Files}
 	bin := trash.Trash{Store: w.Store, Files: w.Files, Now: w.Now}
 	handle, ok := map[record.PendingKind]func() error{
 		record.PropagateTask:         func() error { return propagator.Task(ctx, r.Key()) },

@@ -86,7 +86,8 @@ func (w *Worker) recordPass(tx *records.Tx, d *record.DatasetItem, truth *record
 		wait = min(max(wait, minProgressInterval, took/8), maxProgressInterval)
 	}
 	if r := d.Reevaluation; r != nil && (r.Progress == nil || *r.Progress != found.all || d.PublishedProgress != found.published) {
-		d.Reevaluation, d.PublishedProgress = &record.Reevaluation{StartedAt: r.StartedAt, Progress: &found.all}, found.published
+		d.Reevaluation = &record.Reevaluation{StartedAt: r.StartedAt, Progress: &found.all}
+		d.PublishedProgress = found.published
 		record.Touch(d, w.Now())
 	}
 	d.PendingWork = record.NewConfirmingPass(record.Reevaluate, w.Now().Add(wait))

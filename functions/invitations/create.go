@@ -50,7 +50,8 @@ func create[T api.Target](ctx context.Context, c *api.Call, t T, d record.Invita
 	i.InvitedBy = c.Caller.ID
 	i.ByAdmin = c.Caller.Admin
 	made.Secret, i.Digest = auth.NewInvitation(i.To())
-	made.Invitation, made.Link = i.Invitation, c.BaseURL()+record.InvitationLink(made.Secret)
+	made.Invitation = i.Invitation
+	made.Link = c.BaseURL() + record.InvitationLink(made.Secret)
 	if d.Email != "" {
 		if err := countAddress(ctx, c, i); err != nil {
 			return "", made, err

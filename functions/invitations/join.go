@@ -82,7 +82,8 @@ func createMembership(ctx context.Context, c *api.Call, _ api.PublicTarget, d Me
 	if err != nil {
 		return "", made, err
 	}
-	task, of := cmp.Or(j.task, new(record.TaskItem)), cmp.Or(j.team, new(record.RegistrationItem))
+	task := cmp.Or(j.task, new(record.TaskItem))
+	of := cmp.Or(j.team, new(record.RegistrationItem))
 	made = Membership{
 		URL:              location,
 		OrganizerID:      j.OrganizerID,

@@ -16,7 +16,8 @@ import (
 
 // An arrival counts although its attempt began before the webhook was recorded as failing.
 func TestEndAttempt_ArrivalEndsFailureRecordedMeanwhile(t *testing.T) {
-	s, now := recordtest.OpenStore(t, embedded.Options{}), record.At(time.Now()).Time
+	s := recordtest.OpenStore(t, embedded.Options{})
+	now := record.At(time.Now()).Time
 	w := &Worker{Store: s, Now: func() time.Time { return now }}
 	h := record.NewWebhook(now, access.Scope{OrganizerID: record.NewID(now)}, record.WebhookDraft{URL: "https://receiver.example"})
 	failing := record.NewDelivery(now, h, record.EventRunFailed, "", "/v1/runs/1")

@@ -72,7 +72,8 @@ func TestWebhook_TakesTheKindsOfItsDraft(t *testing.T) {
 	some := f.receive(t, task, ok)
 	off := f.receive(t, task, ok)
 	others := f.receive(t, other, ok)
-	some.hook.Kinds, off.hook.Disabled = []record.EventKind{record.EventRunFailed}, true
+	some.hook.Kinds = []record.EventKind{record.EventRunFailed}
+	off.hook.Disabled = true
 	organizer := f.receive(t, task, ok)
 	f.Replace(some.hook, off.hook)
 	organizers := record.NewWebhook(f.now, access.Scope{OrganizerID: task.OrganizerID}, record.WebhookDraft{URL: organizer.URL})

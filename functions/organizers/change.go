@@ -54,7 +54,8 @@ func outsiders(pointer, organizerID string, ids, members []string) (fields probl
 // roles, audit entries, and the profile of each new owner, unchanged: so it conflicts with the deletion of that user. Where members are
 // removed by others, or owners stop being owners, what they know of invitations is of no use after.
 func save(ctx context.Context, c *api.Call, o, changed *record.Organizer) error {
-	removed, promoted := lists.Without(o.Members, changed.Members...), lists.Without(changed.Owners, o.Owners...)
+	removed := lists.Without(o.Members, changed.Members...)
+	promoted := lists.Without(changed.Owners, o.Owners...)
 	notOwners := lists.Without(o.Owners, changed.Owners...)
 	demoted := lists.Without(notOwners, removed...)
 	if len(notOwners)+len(lists.Without(removed, c.Caller.ID)) > 0 {

@@ -29,7 +29,8 @@ func (f *fixture) join(t *testing.T, role string, names ...string) {
 	b := f.Records()
 	for _, name := range names {
 		b.User(name)
-		o, tx := recordtest.Get[record.Organizer](t, f.Store, record.OrganizerKey(servertest.ID(f.path))), new(records.Tx)
+		o := recordtest.Get[record.Organizer](t, f.Store, record.OrganizerKey(servertest.ID(f.path)))
+		tx := new(records.Tx)
 		o.Members = append(o.Members, recordtest.UserID(name))
 		if role == "owner" {
 			o.Owners = append(o.Owners, recordtest.UserID(name))

@@ -52,7 +52,8 @@ func rows(all []*record.Registration) [][]string {
 		user := cmp.Or(r.User, new(record.Person))
 		terms, acceptedAt := "", ""
 		if r.TermsAcceptedAt != nil {
-			terms, acceptedAt = strconv.FormatInt(r.AcceptedTerms, 10), r.TermsAcceptedAt.String()
+			terms = strconv.FormatInt(r.AcceptedTerms, 10)
+			acceptedAt = r.TermsAcceptedAt.String()
 		}
 		names := lists.Map(r.Named, func(p *record.Person) string { return p.Name })
 		table = append(table, []string{r.ID, r.Team, r.Alias, strconv.FormatBool(r.Anonymous), string(r.State), r.UserID, user.Name, user.Email,

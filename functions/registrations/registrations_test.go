@@ -86,7 +86,8 @@ func TestShow_OfAnotherTaskIsMissing(t *testing.T) {
 }
 
 func TestCreate_FollowsModeAndWindow(t *testing.T) {
-	past, future := record.At(time.Now().Add(-time.Hour)), record.At(time.Now().Add(time.Hour))
+	past := record.At(time.Now().Add(-time.Hour))
+	future := record.At(time.Now().Add(time.Hour))
 	for name, c := range map[string]struct {
 		rules  record.RegistrationRules
 		status int
@@ -152,7 +153,8 @@ func TestCreate_RegistrationsOfAUserAreBounded(t *testing.T) {
 func TestCreate_IsRefusedWhileTheTaskIsBeingDeleted(t *testing.T) {
 	for _, visibility := range []record.Visibility{record.Public, record.Private} {
 		f := serve(t, func(t *record.TaskItem) {
-			t.Visibility, t.PendingWork = visibility, record.NewPendingWork(record.DeleteTask, time.Now())
+			t.Visibility = visibility
+			t.PendingWork = record.NewPendingWork(record.DeleteTask, time.Now())
 		})
 		own := f.task.Register("tom")
 		f.Want(http.StatusNotFound, nil, "uma", http.MethodPost, f.path, map[string]any{"team": "Heron"})

@@ -70,7 +70,8 @@ func (g *rights) concealMissing(r *http.Response) error {
 		body = denied
 	}
 	r.StatusCode, r.Status = http.StatusForbidden, "403 Forbidden"
-	r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+	r.Body = io.NopCloser(strings.NewReader(body))
+	r.ContentLength = int64(len(body))
 	r.Header = http.Header{"Content-Type": {"application/xml"}, "Content-Length": {strconv.Itoa(len(body))}}
 	return nil
 }

@@ -97,7 +97,8 @@ func TestList_HasWhatTheCallerMaySeeAndAskedFor(t *testing.T) {
 
 func TestShow_HasLinksForThoseWhoMayRead(t *testing.T) {
 	s := serve(t)
-	r, out := s.add("ada", recordtest.Public), s.add("ada", recordtest.Public, recordtest.Published)
+	r := s.add("ada", recordtest.Public)
+	out := s.add("ada", recordtest.Public, recordtest.Published)
 	dark := s.add("ada", recordtest.Public, recordtest.Published, recordtest.Blinded)
 	waits := s.dataset.Run("ada", recordtest.Public, recordtest.InState(record.AwaitingUpload), recordtest.Content("run.txt", "a file"),
 		func(r *recordtest.Run) {
@@ -200,8 +201,10 @@ func TestShow_HidesDiagnosticsThatRevealTheTruth(t *testing.T) {
 // A run that is completed says why it has no values for who is shown none.
 func TestShow_SaysWhyThereAreNoValues(t *testing.T) {
 	s := serve(t)
-	open, dark := s.add("ada", recordtest.Public), s.add("ada", recordtest.Public, recordtest.Blinded)
-	waits, out := s.add("ada", recordtest.Public, recordtest.Blinded, recordtest.Queued), s.add("ada", recordtest.Public, recordtest.Published)
+	open := s.add("ada", recordtest.Public)
+	dark := s.add("ada", recordtest.Public, recordtest.Blinded)
+	waits := s.add("ada", recordtest.Public, recordtest.Blinded, recordtest.Queued)
+	out := s.add("ada", recordtest.Public, recordtest.Published)
 	for _, tt := range []struct {
 		user   string
 		run    *recordtest.Run

@@ -9,7 +9,8 @@ import (
 )
 
 func TestStage_FollowsTheSubmissionWindow(t *testing.T) {
-	opens, closes := record.At(time.Date(2027, 1, 2, 3, 4, 0, 0, time.UTC)), record.At(time.Date(2027, 2, 3, 4, 5, 0, 0, time.UTC))
+	opens := record.At(time.Date(2027, 1, 2, 3, 4, 0, 0, time.UTC))
+	closes := record.At(time.Date(2027, 2, 3, 4, 5, 0, 0, time.UTC))
 	for _, c := range []struct {
 		rules record.SubmissionRules
 		now   time.Time

@@ -145,7 +145,8 @@ func checkBaseline(c *api.Call, baseline, wasBaseline bool) error {
 // the grant: a request that changes its visibility or deletes it rewrites all grants afterwards. A submission that read the old
 // task therefore fails its condition on the grant.
 func (adm *admission) loadRecords(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {
-	adm.datasets, adm.truths = make([]*record.DatasetItem, len(d.DatasetIDs)), make([]*record.Truth, len(d.DatasetIDs))
+	adm.datasets = make([]*record.DatasetItem, len(d.DatasetIDs))
+	adm.truths = make([]*record.Truth, len(d.DatasetIDs))
 	of := access.Scope{TaskID: adm.task.ID, OwnerID: c.Caller.ID}
 	if adm.registration != nil && !d.Baseline {
 		of.RegistrationID = adm.registration.ID

@@ -272,10 +272,11 @@ func TestCreate_TakesTheExample(t *testing.T) {
 	s := serve(t, func(*record.TaskItem) {})
 	for _, op := range submissions.Operations {
 		if example, ok := op.Example.(map[string]any); ok {
-			example, file := maps.Clone(example), maps.Clone(example["files"].([]any)[0].(map[string]any))
+			body := maps.Clone(example)
+			file := maps.Clone(example["files"].([]any)[0].(map[string]any))
 			file["datasetId"] = s.dataset().ID
-			example["files"] = []any{file}
-			s.Want(http.StatusCreated, nil, "ada", http.MethodPost, s.path, example)
+			body["files"] = []any{file}
+			s.Want(http.StatusCreated, nil, "ada", http.MethodPost, s.path, body)
 			return
 		}
 	}

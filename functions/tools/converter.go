@@ -75,7 +75,8 @@ var converterTool = define(metadata{
 	if err != nil {
 		return nil, err
 	}
-	from, to := conversion.Format(cmp.Or(in.From, string(of.Formats[0]))), conversion.Format(in.To)
+	from := conversion.Format(cmp.Or(in.From, string(of.Formats[0])))
+	to := conversion.Format(in.To)
 	var fields problem.Fields
 	for _, f := range []struct {
 		pointer string

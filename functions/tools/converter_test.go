@@ -58,7 +58,8 @@ func TestConverter_NamesItsMediaTypes(t *testing.T) {
 
 func TestConverter_RefusesInvalidInputs(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	run, qrels := inlineFiles("run.txt", datasetRun), inlineFiles("qrels.txt", datasetQrels)
+	run := inlineFiles("run.txt", datasetRun)
+	qrels := inlineFiles("qrels.txt", datasetQrels)
 	s.wantRefusals("converter", map[string]refusal{
 		"nothing to convert":     {object{"to": "csv"}, "", ""},
 		"run and qrels":          {object{"run": run, "qrels": qrels, "to": "csv"}, "", ""},

@@ -58,7 +58,8 @@ func TestDiffirChanges_CoverEveryDocument(t *testing.T) {
 		a := draw("a")
 		b := draw("b")
 		depth := rapid.IntRange(1, 13).Draw(t, "depth")
-		there, back := *changes(depth, a, b).Comparisons[0].Shown, *changes(depth, b, a).Comparisons[0].Shown
+		there := *changes(depth, a, b).Comparisons[0].Shown
+		back := *changes(depth, b, a).Comparisons[0].Shown
 		if n := there.Moved + there.Kept; n+there.Went != min(depth, len(a)) || n+there.Came != min(depth, len(b)) {
 			t.Fatalf("%s and %s give %+v", a, b, there)
 		}

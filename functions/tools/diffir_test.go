@@ -83,11 +83,13 @@ func TestDiffir_ByHand(t *testing.T) {
 	if first, want := summarize(got, 2, 0), "1a[1 3] 2b[2 0]second 3c(2)[3 2]"; first != want {
 		t.Errorf("the first run has %s, want %s", first, want)
 	}
-	if second, want := summarize(got, 2, 1), "1z(0)came[0 1] 2c(2)moved[3 2] 3amoved[1 3]"; second != want {
-		t.Errorf("the second run has %s, want %s", second, want)
+	const second = "1z(0)came[0 1] 2c(2)moved[3 2] 3amoved[1 3]"
+	if found := summarize(got, 2, 1); found != second {
+		t.Errorf("the second run has %s, want %s", found, second)
 	}
-	if second, want := summarize(got, 3, 1), "1akept[1 1] 2cmoved[3 2] 3b(1)moved[2 3]"; second != want {
-		t.Errorf("of the turned topic the second run has %s, want %s", second, want)
+	const turned = "1akept[1 1] 2cmoved[3 2] 3b(1)moved[2 3]"
+	if found := summarize(got, 3, 1); found != turned {
+		t.Errorf("of the turned topic the second run has %s, want %s", found, turned)
 	}
 	if n := len(got.Topics[0].Rankings[1]); n != 0 || summarize(got, 0, 0) != "1a[1 0]second 2b[2 0]second" {
 		t.Errorf("the second run has %d documents, the first %s", n, summarize(got, 0, 0))

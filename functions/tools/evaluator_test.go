@@ -82,7 +82,8 @@ func TestEvaluator_IntervalsAreOfMeans(t *testing.T) {
 		t.Errorf("%+v", out.Runs[0])
 	}
 	truth := inlineFiles("file.txt", "id,label\n1,a\n2,b\n")
-	truth["kind"], truth["format"] = "classification", object{"kind": "csv", "idField": "id", "valueField": "label"}
+	truth["kind"] = "classification"
+	truth["format"] = object{"kind": "csv", "idField": "id", "valueField": "label"}
 	out = answer[tools.EvaluatorOutput](s, "", "evaluator", object{"runs": []object{inlineFiles("file.txt", "id,label\n1,a\n2,a\n")},
 		"truth": truth})
 	if v := out.Runs[0].Measures["Accuracy"]; v == nil || *v != 0.5 || len(out.Runs[0].Intervals) != 1 ||
@@ -110,7 +111,8 @@ func TestEvaluator_BoundsValues(t *testing.T) {
 
 func TestInputs_ErrorsPointToTheirMember(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	run, truth := inlineFiles("file.txt", exampleRun), inlineFiles("file.txt", exampleJudgments)
+	run := inlineFiles("file.txt", exampleRun)
+	truth := inlineFiles("file.txt", exampleJudgments)
 	runs := []object{run}
 	ofFile := func(file object) object { return object{"runs": []object{{"files": []object{file}}}, "truth": truth} }
 	s.wantRefusals("evaluator", map[string]refusal{

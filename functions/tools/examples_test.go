@@ -218,7 +218,8 @@ func labelFiles(n int, chances ...float64) (truth object, runs []object) {
 		actual[i] = random.IntN(3)
 		return actual[i]
 	}))
-	truth["kind"], truth["format"] = "classification", object{"kind": "csv", "idField": "id", "valueField": "label"}
+	truth["kind"] = "classification"
+	truth["format"] = object{"kind": "csv", "idField": "id", "valueField": "label"}
 	for i, chance := range chances {
 		runs = append(runs, namedRun(fmt.Sprint("run ", i), lines(func(i int) int {
 			if random.Float64() < chance {

@@ -84,7 +84,8 @@ func TestFusion_PointsToTheFault(t *testing.T) {
 func TestFusion_OfStoredRuns(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	var out, same tools.FusionOutput
-	one, other := s.addRun(runSpec{public: true}), s.addRun(runSpec{hidden: true, content: "1 Q0 d 1 2.0 tag\n"})
+	one := s.addRun(runSpec{public: true})
+	other := s.addRun(runSpec{hidden: true, content: "1 Q0 d 1 2.0 tag\n"})
 	s.invoke(http.StatusOK, &out, "alice", "fusion", object{"runs": runRefs(one, other)})
 	s.invoke(http.StatusOK, &same, "", "fusion", object{"runs": []object{
 		inlineFiles("run.txt", "1 Q0 d 1 2.0 tag\n"), inlineFiles("b", datasetRun),

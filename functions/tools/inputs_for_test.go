@@ -26,7 +26,8 @@ func TestTools_ReadInputsForRegistrantsAlone(t *testing.T) {
 				}
 				for _, accept := range []string{"application/json", "text/html"} {
 					a := s.invoke(http.StatusOK, nil, user, tool, input, "Accept", accept)
-					got, refused := strings.Contains(string(a.Body), "floats"), strings.Contains(string(a.Body), "register for the task")
+					got := strings.Contains(string(a.Body), "floats")
+					refused := strings.Contains(string(a.Body), "register for the task")
 					if got != sees || refused == sees {
 						t.Errorf("%q gets texts from %s as %s: %v\n%s", user, tool, accept, got, a.Body)
 					}

@@ -75,7 +75,8 @@ func (out *LeaderboardOutput) groupsNote() string {
 	}
 	test, unit := "a paired t-test", "topics"
 	if out.hidden {
-		test, unit = "McNemar’s test of right and wrong labels or a paired t-test", "examples"
+		test = "McNemar’s test of right and wrong labels or a paired t-test"
+		unit = "examples"
 	}
 	return fmt.Sprintf("Entries that share a letter cannot be distinguished: %s compared %s over the %s that both have, "+
 		"and p was not below %v by Holm’s correction for %s.",

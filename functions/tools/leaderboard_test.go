@@ -196,7 +196,8 @@ func TestLeaderboard_RankChangesBetweenTruths(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	s.invoke(http.StatusUnprocessableEntity, nil, "", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1})
 	users := []string{"ada", "bob", "cid", "dan", "eve", "fay", "gil"}
-	before, after := []float64{.9, .8, .8, .5, .1, .95}, []float64{.9, .8, .8, .85, .95, 0, .99}
+	before := []float64{.9, .8, .8, .5, .1, .95}
+	after := []float64{.9, .8, .8, .85, .95, 0, .99}
 	was := map[string]*record.RunItem{}
 	for i, user := range users[:6] {
 		run, e := s.addEvaluatedRun(runSpec{user: user, ap: topicValues(before[i]), hidden: user == "eve"})

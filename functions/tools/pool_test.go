@@ -72,7 +72,8 @@ func TestPool_Refusals(t *testing.T) {
 
 func TestPool_OfStoredRuns(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	one, other := s.addRun(runSpec{public: true}), s.addRun(runSpec{hidden: true, content: "1 Q0 z 1 2.0 tag\n"})
+	one := s.addRun(runSpec{public: true})
+	other := s.addRun(runSpec{hidden: true, content: "1 Q0 z 1 2.0 tag\n"})
 	out := tools.PoolOutput{}
 	s.invoke(http.StatusOK, &out, "alice", "pool", object{"runs": runRefs(one, other), "depth": 1})
 	if !strings.Contains(string(out.File.Content), "1 z\n") || out.Runs[0].RunID != one.ID || out.Runs[1].Unique != 1 {

@@ -152,8 +152,8 @@ func TestSerp_NegativeGrades(t *testing.T) {
 // An answer that lacks texts names the files of the dataset that have none.
 func TestTexts_ReportFaultsOfFiles(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	first, second := runRef(s.addRun(runSpec{public: true, content: trecRun("1 ab")})),
-		runRef(s.addRun(runSpec{public: true, content: trecRun("1 ba")}))
+	first := runRef(s.addRun(runSpec{public: true, content: trecRun("1 ab")}))
+	second := runRef(s.addRun(runSpec{public: true, content: trecRun("1 ba")}))
 	texts := s.dataset.Inputs
 	readme := s.records.File(record.HolderInputs, s.dataset.ID, "<b>readme</b>", "These are lakes.\n")
 	large := readme

@@ -72,7 +72,8 @@ func exampleFor(ctx context.Context, c *api.Call, example any) (any, error) {
 func (t *tool) curlCommand(base string) string {
 	accept, output := "", ""
 	if len(t.shownAs) > 0 {
-		accept, output = " -H 'Accept: "+t.shownAs[0].mediaType+"'", " -o "+t.name+t.shownAs[0].ending
+		accept = " -H 'Accept: " + t.shownAs[0].mediaType + "'"
+		output = " -o " + t.name + t.shownAs[0].ending
 	}
 	return "curl -s --json @input.json" + accept + output + " " + base + t.path()
 }

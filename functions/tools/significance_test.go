@@ -41,7 +41,8 @@ func TestSignificance_CorrectsOverAllPairs(t *testing.T) {
 	base := []float64{.50, .52, .48, .55, .45, .51, .49, .53}
 	var like, far []float64
 	for i, v := range base {
-		like, far = append(like, v+[]float64{.02, -.01}[i%2]), append(far, v-.3+float64(i)/100)
+		like = append(like, v+[]float64{.02, -.01}[i%2])
+		far = append(far, v-.3+float64(i)/100)
 	}
 	a, _ := s.addEvaluatedRun(runSpec{user: "ada", label: "first", public: true, ap: topicValues(base...)})
 	b, _ := s.addEvaluatedRun(runSpec{user: "bob", label: "second", public: true, ap: topicValues(like...)})

@@ -45,7 +45,8 @@ func TestBootstrapRounds_AreBounded(t *testing.T) {
 	for i := range maxDraws/100/200 + 1 {
 		values[fmt.Sprint(i)] = 1
 	}
-	out, all := LeaderboardOutput{Entries: make([]LeaderboardEntry, 200)}, make([]map[string]float64, 200)
+	out := LeaderboardOutput{Entries: make([]LeaderboardEntry, 200)}
+	all := make([]map[string]float64, 200)
 	for i := range all {
 		all[i] = values
 	}
@@ -155,7 +156,8 @@ func TestCliques_AgreeWithExhaustiveSearch(t *testing.T) {
 
 // TestLeaderboard_GroupsIgnoreRounding has two runs that differ by .1 on each of two topics, which are too few to distinguish them.
 func TestLeaderboard_GroupsIgnoreRounding(t *testing.T) {
-	a, b := map[string]float64{"1": .3, "2": .8}, map[string]float64{"1": .2, "2": .7}
+	a := map[string]float64{"1": .3, "2": .8}
+	b := map[string]float64{"1": .2, "2": .7}
 	if p := pairedP([]float64{.3, .8}, []float64{.2, .7}); p != .5 {
 		t.Errorf("p = %v, want .5", p)
 	}

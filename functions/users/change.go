@@ -20,7 +20,8 @@ func changeQuota(ctx context.Context, c *api.Call, a *account, d record.QuotaDra
 	case a.user.Deleting():
 		return nil, problem.Conflict.New("The user is being deleted, so there is nothing to limit any more.")
 	}
-	user, usage := *a.user, *cmp.Or(a.usage, &record.Usage{Meta: record.MetaOf(a.user.ID, c.Now())})
+	user := *a.user
+	usage := *cmp.Or(a.usage, &record.Usage{Meta: record.MetaOf(a.user.ID, c.Now())})
 	usage.Quota = d.Quota
 	c.Tx.Save(&user, c.Now()).Save(&usage, c.Now())
 	quota, err := json.Marshal(d.Quota)

@@ -71,7 +71,8 @@ func (u *Current) Scope() access.Scope {
 // and tasks are not the user's: a change, which does not read them, finds the revision that was shown.
 func (u *Current) Revision() int64 {
 	own := *u
-	own.Memberships, own.Registrations = slices.Clone(u.Memberships), slices.Clone(u.Registrations)
+	own.Memberships = slices.Clone(u.Memberships)
+	own.Registrations = slices.Clone(u.Registrations)
 	for i := range own.Memberships {
 		own.Memberships[i].OrganizerName = ""
 	}
@@ -114,7 +115,8 @@ func showCurrent(ctx context.Context, c *api.Call, u *Current) (*Current, error)
 	if f := c.Page.Fields; len(f) > 0 && !slices.Contains(f, "memberships") && !slices.Contains(f, "registrations") {
 		return u, nil
 	}
-	organizers, tasks := make([]*record.Organizer, len(u.Memberships)), make([]*record.TaskItem, len(u.Registrations))
+	organizers := make([]*record.Organizer, len(u.Memberships))
+	tasks := make([]*record.TaskItem, len(u.Registrations))
 	var all []records.Target
 	for i, m := range u.Memberships {
 		all = append(all, records.Into(&organizers[i], record.OrganizerKey(m.OrganizerID)))

@@ -84,7 +84,8 @@ func TestShowStorage_AddsUpWhatIsTaken(t *testing.T) {
 	if err := s.Quotas.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	all, one := servertest.Get[users.Storage](s, "root", "/v1/platform/storage"), servertest.Get[users.Profile](s, "alice", "/v1/users/"+id)
+	all := servertest.Get[users.Storage](s, "root", "/v1/platform/storage")
+	one := servertest.Get[users.Profile](s, "alice", "/v1/users/"+id)
 	for of, got := range map[string]record.Taken{"all users": all.Taken, "the user": *one.Taken} {
 		if got.PerDay[record.MadeRuns] != 3 || len(got.PerDay) != len(quotas.Server.PerDay) || got.StoredBytes != 500 || got.PendingFiles != 2 ||
 			got.PendingBytes != 70 {

@@ -149,7 +149,8 @@ func TestToken_IsRefusedOnceRevokedOrExpired(t *testing.T) {
 	s := servertest.New(t, users.Operations...)
 	now := time.Now()
 	s.Now = func() time.Time { return now }
-	revoked, expired := makeToken(s, "alice", draft("read")), makeToken(s, "alice", draft("read"))
+	revoked := makeToken(s, "alice", draft("read"))
+	expired := makeToken(s, "alice", draft("read"))
 	for _, made := range []users.NewToken{revoked, expired} {
 		s.Want(http.StatusOK, nil, made.Secret, http.MethodGet, "/v1/user", nil)
 	}

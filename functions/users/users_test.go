@@ -34,7 +34,8 @@ func TestShowCurrent_NamesOrganizersAndTasks(t *testing.T) {
 	pending := func(r *record.RegistrationItem) { r.State = record.Pending }
 	organizer := b.Organizer("alice")
 	public, gone := b.Task(named("Open")), b.Task(named("Gone"))
-	private, closed := b.Task(named("Invited"), recordtest.Private), b.Task(named("Secret"), recordtest.Private)
+	private := b.Task(named("Invited"), recordtest.Private)
+	closed := b.Task(named("Secret"), recordtest.Private)
 	want := map[string]string{public.ID: "Open", private.ID: "Invited", closed.ID: "", gone.ID: ""}
 	for _, task := range []*recordtest.Task{public, gone, private} {
 		task.Register("alice")

@@ -183,7 +183,8 @@ func wrap(text string, cells float64, most int) (lines []string) {
 		if i := strings.LastIndexAny(line, " -_.:/"); i > len(line)/2 {
 			line = line[:i+1]
 		}
-		lines, text = append(lines, strings.TrimSpace(line)), strings.TrimSpace(text[len(line):])
+		lines = append(lines, strings.TrimSpace(line))
+		text = strings.TrimSpace(text[len(line):])
 	}
 	return append(lines, elide(text, cells))
 }

@@ -123,7 +123,8 @@ func TestElide_ShortensTexts(t *testing.T) {
 // No text grows beyond its place, in width or in bytes, or has what XML cannot carry.
 func TestElide_KeepsWithinItsCells(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
-		text, cells := rapid.String().Draw(t, "text"), rapid.IntRange(1, 60).Draw(t, "cells")
+		text := rapid.String().Draw(t, "text")
+		cells := rapid.IntRange(1, 60).Draw(t, "cells")
 		got := elide(text, float64(cells))
 		if !utf8.ValidString(got) || strings.ContainsFunc(got, func(r rune) bool { return r < ' ' }) {
 			t.Fatalf("%q becomes %q", text, got)
@@ -284,7 +285,8 @@ func TestMatrix_WrapsHeadings(t *testing.T) {
 func TestCharts_DistinguishClippedNames(t *testing.T) {
 	long := strings.Repeat("Tina Team: BM25 ", 20)
 	g := Grid{Rows: []string{long + "one", long + "two"}, Columns: []string{"t"}, Values: [][]float64{{0}, {1}}}
-	h, m := newHeatMap(Caption{ID: "c"}, g), newMatrix(Caption{ID: "c"}, g.Rows, comparisons(2))
+	h := newHeatMap(Caption{ID: "c"}, g)
+	m := newMatrix(Caption{ID: "c"}, g.Rows, comparisons(2))
 	for _, pair := range [][2]string{
 		{h.tooltip(0, 0), strings.Replace(h.tooltip(1, 0), "1.0000", "0.0000", 1)},
 		{fmt.Sprint(m.heads[0]), fmt.Sprint(m.heads[1])},

@@ -58,7 +58,8 @@ type Settings struct {
 
 // Check reports settings that are none or do not go together, and a tag that no line can have. Pointers name the settings in lower case.
 func (s Settings) Check() (problems problem.Fields) {
-	methods, normalizations := []Method{ReciprocalRank, CombSUM, CombMNZ}, []Normalization{Unchanged, MinMax, Sum, ZScore, Rank}
+	methods := []Method{ReciprocalRank, CombSUM, CombMNZ}
+	normalizations := []Normalization{Unchanged, MinMax, Sum, ZScore, Rank}
 	problems.AddIf(!slices.Contains(methods, s.Method), "/method", "there is no method %q; there are %v", s.Method, methods)
 	problems.AddIf(s.K < 0, "/k", "must be 1 or more")
 	problems.AddIf(s.Depth < 0, "/depth", "must be 1 or more")

@@ -224,7 +224,8 @@ func TestSettings_Check(t *testing.T) {
 }
 
 func TestFuse_ReturnsErrorsOfFiles(t *testing.T) {
-	settings, errRead := fusion.Settings{Method: fusion.ReciprocalRank, Tag: "f"}, errors.New("the connection is gone")
+	settings := fusion.Settings{Method: fusion.ReciprocalRank, Tag: "f"}
+	errRead := errors.New("the connection is gone")
 	if _, err := fusion.Fuse(t.Context(), io.Discard, settings, []fusion.Run{
 		example()[0], {{Name: "r", Content: iotest.ErrReader(errRead)}}}); !errors.Is(err, errRead) {
 		t.Errorf("of a reader: %v", err)

@@ -191,7 +191,8 @@ func (r *Ranking) otherVersion(ctx context.Context, asked RankingRequest) ([]pla
 	b := r.leaderboard(asked, number)
 	err := forEachEntry(ctx, b, r.Measure, asked.Best, func(at *evaluation.Entry, e *record.EvaluationItem, _ access.Role) bool {
 		_, has := e.Measures[r.Measure]
-		places, measured = append(places, place{identity(e, asked.Best), at.Rank}), measured || has
+		places = append(places, place{identity(e, asked.Best), at.Rank})
+		measured = measured || has
 		return true
 	})
 	if err == nil && len(places) > 0 && !measured {

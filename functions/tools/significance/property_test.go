@@ -230,7 +230,8 @@ func TestTests_AreScaleInvariant(t *testing.T) {
 		of := rapid.SampledFrom([]float64{3, 7, 10, 1e5, 1e-3}).Draw(t, "of")
 		offset := rapid.SampledFrom([]float64{0, .1, 1.0 / 3}).Draw(t, "offset")
 		count := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 10).Draw(t, "count")) })
-		a, b := rapid.SliceOfN(count, n, n).Draw(t, "a"), rapid.SliceOfN(count, n, n).Draw(t, "b")
+		a := rapid.SliceOfN(count, n, n).Draw(t, "a")
+		b := rapid.SliceOfN(count, n, n).Draw(t, "b")
 		x, y := shares(a, of), shares(b, of)
 		for i := range x {
 			x[i], y[i] = x[i]+offset, y[i]+offset

@@ -53,7 +53,8 @@ func certificate(t *testing.T) (certFile, keyFile string) {
 	private, err := x509.MarshalPKCS8PrivateKey(key)
 	must(t, err)
 	folder := t.TempDir()
-	certFile, keyFile = filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
+	certFile = filepath.Join(folder, "cert.pem")
+	keyFile = filepath.Join(folder, "key.pem")
 	for name, block := range map[string]*pem.Block{
 		certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: private}} {
 		must(t, os.WriteFile(name, pem.EncodeToMemory(block), 0o600))

@@ -90,7 +90,10 @@ func TestFirstDeployment_CanBeRolledBack(t *testing.T) {
 // TestDeploy_ProtectsStacksThatAreComplete runs the script with commands in place of the CDK's and AWS's that write down how they
 // are called. With a terminal nowhere near, none may ask for anything.
 func TestDeploy_ProtectsStacksThatAreComplete(t *testing.T) {
-	const first, again = "cdk deploy -c stage=prod -c protect=false", "cdk deploy -c stage=prod"
+	const (
+		first = "cdk deploy -c stage=prod -c protect=false"
+		again = "cdk deploy -c stage=prod"
+	)
 	for _, c := range []struct {
 		complete string // what AWS answers
 		failing  string // the command that fails
@@ -117,7 +120,8 @@ func TestDeploy_ProtectsStacksThatAreComplete(t *testing.T) {
 		}
 		cmd := exec.CommandContext(t.Context(), "sh", script, "-c", "stage=prod")
 		calls := filepath.Join(folder, "calls")
-		cmd.Dir, cmd.Env = folder, append(os.Environ(), "CALLS="+calls, "COMPLETE="+c.complete, "FAILING="+c.failing)
+		cmd.Dir = folder
+		cmd.Env = append(os.Environ(), "CALLS="+calls, "COMPLETE="+c.complete, "FAILING="+c.failing)
 		if out, err := cmd.CombinedOutput(); (err != nil) != (c.failing != "") {
 			t.Errorf("%+v: %v\n%s", c, err, out)
 		}

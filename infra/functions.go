@@ -72,14 +72,16 @@ func (st *stack) environment(d functions.Deployment) map[string]*string {
 		e[config.ScheduleTargetVariable] = st.arnOfFunction(functions.Evaluator)
 		e[config.DeadLettersVariable] = st.deadLetters.arn
 		if d.Name == functions.Notifier {
-			e[config.ScheduleTargetVariable], e[config.URLVariable] = st.arnOfFunction(functions.Notifier), st.gateway.url
+			e[config.ScheduleTargetVariable] = st.arnOfFunction(functions.Notifier)
+			e[config.URLVariable] = st.gateway.url
 		}
 		if d.SendsMail && st.MailFrom != "" {
 			e[config.MailFromVariable] = &st.MailFrom
 		}
 		return e
 	}
-	e[config.IssuerVariable], e[config.AudienceVariable] = st.issuer.url, st.issuer.audience
+	e[config.IssuerVariable] = st.issuer.url
+	e[config.AudienceVariable] = st.issuer.audience
 	if len(d.Operations) > 0 {
 		e[config.OriginsVariable] = jsii.String(strings.Join(st.Origins, ","))
 	}

@@ -138,11 +138,13 @@ func (st *stack) addAlarms() {
 			props.Dimensions = a.dimensions
 		}
 		if a.below {
-			props.ComparisonOperator, props.TreatMissingData = jsii.String("LessThanThreshold"), jsii.String("breaching")
+			props.ComparisonOperator = jsii.String("LessThanThreshold")
+			props.TreatMissingData = jsii.String("breaching")
 		}
 		if a.statistic[0] == 'p' {
 			// The slowest of ten requests is no percentile: the alarm stays as it is until there are enough.
-			props.ExtendedStatistic, props.EvaluateLowSampleCountPercentile = &a.statistic, jsii.String("ignore")
+			props.ExtendedStatistic = &a.statistic
+			props.EvaluateLowSampleCountPercentile = jsii.String("ignore")
 		} else {
 			props.Statistic = &a.statistic
 		}

@@ -115,7 +115,8 @@ func readSettings(context func(key string) any) (settings, error) {
 		AlarmEmail:    text("alarmEmail", ""),
 		RestoredTable: text("table", ""), RestoredStream: text("tableStream", ""),
 	}
-	s.GRPC.Certificate, s.GRPC.Images = text("grpcCertificate", ""), text("images", "..")
+	s.GRPC.Certificate = text("grpcCertificate", "")
+	s.GRPC.Images = text("images", "..")
 	either := func(key, off, on string) bool {
 		v := text(key, off)
 		if v != on && v != off {

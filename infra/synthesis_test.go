@@ -55,7 +55,8 @@ func test(m *testing.M) (int, error) {
 		return 0, err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	binaries, images = filepath.Join(folder, "lambda"), filepath.Join(folder, "images")
+	binaries = filepath.Join(folder, "lambda")
+	images = filepath.Join(folder, "images")
 	if err := errors.Join(writeBinaries(binaries), writeImages(images)); err != nil {
 		return 0, err
 	}

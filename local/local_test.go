@@ -224,7 +224,8 @@ func reclaimOwnLeases(t *testing.T, openFiles func() (blob.Store, []string)) {
 	}
 	b := recordtest.New(t, table)
 	files, flags := openFiles()
-	b.Files, flags = files, append(append(flags, dynamoDBFlags(name)...), "-demo=false")
+	b.Files = files
+	flags = append(append(flags, dynamoDBFlags(name)...), "-demo=false")
 	own, err := net.ResolveTCPAddr("tcp", programtest.FreeAddress(t))
 	if err != nil {
 		t.Fatal(err)

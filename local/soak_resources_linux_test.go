@@ -66,7 +66,8 @@ func (s *soak) resources() soakResources {
 	if err != nil || r.heap == 0 {
 		s.t.Fatal("the metrics lack what the process takes", err)
 	}
-	r.goroutines, r.files = int(*values["go_goroutines"]), int(*values["process_open_fds"])
+	r.goroutines = int(*values["go_goroutines"])
+	r.files = int(*values["process_open_fds"])
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.server.process.Process.Pid))
 	if err != nil {
 		s.t.Fatal(err)

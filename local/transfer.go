@@ -119,7 +119,8 @@ func (p *program) importFrom(ctx context.Context, m *transfer.Import, folder str
 	}
 	defer func() { _ = m.Folder.Close() }()
 	_, _ = fmt.Fprintf(out, "The folder has %q, exported at %s.\n", m.Folder.Origin, m.Folder.ExportedAt)
-	do, claim := m.Plan, func(ctx context.Context) error { return files.CheckClaim(ctx, p.table, p.files) }
+	do := m.Plan
+	claim := func(ctx context.Context) error { return files.CheckClaim(ctx, p.table, p.files) }
 	if apply {
 		do, claim = m.Apply, p.claimFiles
 	}

@@ -131,7 +131,9 @@ func (s *testServer) wantAnswers(t *testing.T, want map[string]map[string]any) {
 		for _, path := range slices.Sorted(maps.Keys(want[reader])) {
 			compared++
 			files += s.checkLinks(t, got[reader][path])
-			if a, b := withoutSignatures(got[reader][path]), withoutSignatures(want[reader][path]); !reflect.DeepEqual(a, b) {
+			a := withoutSignatures(got[reader][path])
+			b := withoutSignatures(want[reader][path])
+			if !reflect.DeepEqual(a, b) {
 				t.Errorf("%s as %q is\n%v\nand was\n%v", path, reader, a, b)
 			}
 		}

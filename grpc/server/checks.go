@@ -55,7 +55,8 @@ func checkLeaseRef(ctx context.Context, in leasedRequest) (queue.LeaseRef, probl
 // checkLease returns the demands of a worker with the access token, if it has one, and for how long it waits.
 func checkLease(in *assayv1.LeaseRequest, token *access.Token) (wants []demand, wait time.Duration, err error) {
 	fields := record.CheckHolder("/worker", in.GetWorker())
-	pools, works := in.GetPools(), []record.Work{record.ExecuteImage, record.Evaluate}
+	pools := in.GetPools()
+	works := []record.Work{record.ExecuteImage, record.Evaluate}
 	only := cmp.Or(token, new(access.Token)).Pools // none: all
 	if len(pools) == 0 {
 		pools = only
@@ -155,7 +156,8 @@ func checkDiagnostics(pointer string, in []*assayv1.Diagnostic) ([]measure.Diagn
 			fields.Add(pointer, "have more than %d bytes together; leave out the least useful", maxDiagnosticsBytes)
 			break
 		}
-		at, n := fmt.Sprintf("%s/%d", pointer, i), utf8.RuneCountInString(d.GetMessage())
+		at := fmt.Sprintf("%s/%d", pointer, i)
+		n := utf8.RuneCountInString(d.GetMessage())
 		severity, ok := severities[d.GetSeverity()]
 		fields.AddIf(!ok, at+"/severity", "must be SEVERITY_ERROR or SEVERITY_WARNING")
 		fields.AddIf(n == 0 || n > maxDiagnostic, at+"/message", "has %d characters; a diagnostic has 1 to %d", n, maxDiagnostic)

@@ -182,7 +182,9 @@ func TestDispatcher_StopAnswersAllWorkers(t *testing.T) {
 		go func() { answered <- d.lease(t.Context(), holder("x"), images("default"), time.Minute) }()
 		synctest.Wait()
 		d.answerEmpty(true)
-		if before, after := <-answered, d.lease(t.Context(), holder("x"), images("default"), time.Minute); before != nil || after != nil ||
+		before := <-answered
+		after := d.lease(t.Context(), holder("x"), images("default"), time.Minute)
+		if before != nil || after != nil ||
 			time.Since(began) > 0 {
 			t.Errorf("%v, %v after %s", before, after, time.Since(began))
 		}

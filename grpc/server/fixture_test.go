@@ -74,7 +74,8 @@ func newFixture(t testing.TB) *fixture {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.conn.Close() })
-	s.work, s.runs = assayv1.NewWorkerServiceClient(s.conn), assayv1.NewRunServiceClient(s.conn)
+	s.work = assayv1.NewWorkerServiceClient(s.conn)
+	s.runs = assayv1.NewRunServiceClient(s.conn)
 	s.task = s.Records().Task()
 	s.task.Register("ada")
 	s.task.Register("bob")

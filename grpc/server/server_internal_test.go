@@ -50,7 +50,10 @@ func (s *failingStore) Ping(ctx context.Context) error {
 func TestHealth_TellsLivenessFromReadiness(t *testing.T) {
 	table := &failingStore{Store: recordtest.OpenStore(t, embedded.Options{}), down: true}
 	s := New(Env{Store: table, Now: time.Now, Log: slog.New(slog.DiscardHandler)}, Options{QueuePollInterval: time.Hour})
-	const serving, not = grpc_health_v1.HealthCheckResponse_SERVING, grpc_health_v1.HealthCheckResponse_NOT_SERVING
+	const (
+		serving = grpc_health_v1.HealthCheckResponse_SERVING
+		not     = grpc_health_v1.HealthCheckResponse_NOT_SERVING
+	)
 	want := func(when string, live, ready grpc_health_v1.HealthCheckResponse_ServingStatus) {
 		t.Helper()
 		for name, want := range map[string]grpc_health_v1.HealthCheckResponse_ServingStatus{

@@ -58,7 +58,8 @@ func TestLease_WithAnAccessTokenNeedsTheRightsOfItsUserNow(t *testing.T) {
 	s := newFixture(t)
 	lab := s.Records().Organizer("olga", "oskar")
 	s.Records().User("olga", "oskar")
-	administrator, member := s.accessToken("root", []string{"work"}).Secret, s.accessToken("oskar", []string{"work"}, lab.ID+"/gpu").Secret
+	administrator := s.accessToken("root", []string{"work"}).Secret
+	member := s.accessToken("oskar", []string{"work"}, lab.ID+"/gpu").Secret
 	lease := func(token string) error {
 		_, err := s.work.Lease(s.as(token), &assayv1.LeaseRequest{Worker: "w"})
 		return err
@@ -84,7 +85,8 @@ func TestLease_WithAnAccessTokenEndsWithTheRight(t *testing.T) {
 	s.Records().User("olga")
 	dataset := s.dataset(func(d *record.DatasetItem) { d.Pool = pool })
 	run := s.image("ada", dataset)[0]
-	first, second := s.accessToken("olga", []string{"work"}, pool).Secret, s.accessToken("olga", []string{"work"}, pool).Secret
+	first := s.accessToken("olga", []string{"work"}, pool).Secret
+	second := s.accessToken("olga", []string{"work"}, pool).Secret
 	got, err := s.work.Lease(s.as(first), &assayv1.LeaseRequest{Worker: "w"})
 	if err != nil || got.GetWork().GetRunId() != run {
 		t.Fatalf("%v %v", got, err)

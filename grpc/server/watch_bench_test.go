@@ -97,7 +97,8 @@ func benchWatch(b *testing.B, source string) {
 			if m.run != i || m.version != p.run.Version {
 				b.Fatalf("run %d came in version %d, and run %d was changed to %d", m.run, m.version, i, p.run.Version)
 			}
-			fromBegin, fromEnd = append(fromBegin, m.at.Sub(start)), append(fromEnd, m.at.Sub(written))
+			fromBegin = append(fromBegin, m.at.Sub(start))
+			fromEnd = append(fromEnd, m.at.Sub(written))
 		}
 	}
 	took := time.Since(begun).Seconds()

@@ -50,7 +50,8 @@ func newHubFixture(t testing.TB, source string, pollInterval time.Duration) *hub
 	var reads, writes store.Store
 	switch source {
 	case hooked:
-		reads, pollInterval = recordtest.OpenStore(t, embedded.Options{OnChange: changed}), 0
+		reads = recordtest.OpenStore(t, embedded.Options{OnChange: changed})
+		pollInterval = 0
 		writes = reads
 	case polled:
 		reads = recordtest.OpenStore(t, embedded.Options{})

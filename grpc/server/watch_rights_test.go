@@ -24,10 +24,12 @@ var (
 )
 
 func TestWatch_ShowsTheSameAsREST(t *testing.T) {
-	hidden, shown := record.AccessAttributes{}, record.AccessAttributes{Public: true, Published: true}
+	hidden := record.AccessAttributes{}
+	shown := record.AccessAttributes{Public: true, Published: true}
 	inPrivateTask := record.AccessAttributes{Public: true, Published: true, PrivateTask: true}
 	ofTeam := record.AccessAttributes{RegistrationID: "bob and mia"}
-	both, executed := []record.LogKind{record.ExecutionLog, record.EvaluationLog}, []record.LogKind{record.ExecutionLog}
+	both := []record.LogKind{record.ExecutionLog, record.EvaluationLog}
+	executed := []record.LogKind{record.ExecutionLog}
 	for _, tt := range []struct {
 		name   string
 		access record.AccessAttributes

@@ -44,7 +44,8 @@ func watchAnySequence(rt *rapid.T, f *hubFixture) {
 			if r.run.State.Ended() {
 				return
 			}
-			k, n := rapid.SampledFrom(record.LogKinds).Draw(rt, "log"), rapid.SampledFrom([]int{1, 1, 2, 3, 3, 3, 90, 700}).Draw(rt, "lines")
+			k := rapid.SampledFrom(record.LogKinds).Draw(rt, "log")
+			n := rapid.SampledFrom([]int{1, 1, 2, 3, 3, 3, 90, 700}).Draw(rt, "lines")
 			size := rapid.SampledFrom([]int{0, 0, 10, 10, 10, 500, 4000}).Draw(rt, "bytes")
 			var texts []string
 			for range min(n, 600_000/(size+1)) {

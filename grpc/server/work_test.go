@@ -288,7 +288,8 @@ func TestReportEvaluation_RefusesAnOutdatedTruth(t *testing.T) {
 		again.GetAttempt() != 1 {
 		t.Fatalf("%v", again)
 	}
-	report.LeaseId, report.TruthVersion = again.GetLeaseId(), again.GetTruthVersion()
+	report.LeaseId = again.GetLeaseId()
+	report.TruthVersion = again.GetTruthVersion()
 	if _, err := s.work.ReportEvaluation(s.as("robot"), report); err != nil {
 		t.Fatal(err)
 	}

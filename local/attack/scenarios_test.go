@@ -262,10 +262,12 @@ func renderings(s *server) (out []request) {
 		`<svg onload=alert(1)>` + repeat("<g>", 64<<10), `<script>alert(1)</script>`, "[a](javascript:alert(1))", repeat("\u0301", 90),
 		"]]><!DOCTYPE a [<!ENTITY b '&c;'>]>&b;",
 	} {
-		one, other := packed("run.txt", runFile("a", 20)), packed("run.txt", runFile("b", 10))
+		one := packed("run.txt", runFile("a", 20))
+		other := packed("run.txt", runFile("b", 10))
 		sent := object{"runs": []object{{"name": name, "files": []object{one}}, {"name": name + "2", "files": []object{other}}}}
 		plain := encode(sent)
-		sent["truth"], sent["measure"] = object{"files": []object{inline("qrels", qrels(50, 10))}}, "AP"
+		sent["truth"] = object{"files": []object{inline("qrels", qrels(50, 10))}}
+		sent["measure"] = "AP"
 		judged := encode(sent)
 		for _, rendering := range []struct {
 			tool, media string

@@ -113,7 +113,8 @@ func TestRun_MeasuresASuite(t *testing.T) {
 		t.Fatal(found, err)
 	}
 	folder := t.TempDir()
-	figures, readme := filepath.Join(folder, "figures.json"), filepath.Join(folder, "README.md")
+	figures := filepath.Join(folder, "figures.json")
+	readme := filepath.Join(folder, "README.md")
 	if err := os.WriteFile(readme, []byte("before\n"+begin+"old\n"+end+"\nafter\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

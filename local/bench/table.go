@@ -104,7 +104,10 @@ func interval(before, after []float64) (low, high float64) {
 }
 
 // The table of the README stands between these.
-const begin, end = "<!-- measured by make bench -->\n", "<!-- end of what was measured -->"
+const (
+	begin = "<!-- measured by make bench -->\n"
+	end   = "<!-- end of what was measured -->"
+)
 
 // replace puts the table into the file.
 func replace(name, table string) error {

@@ -21,7 +21,8 @@ func BenchmarkStart(b *testing.B) {
 		fmt.Fprintf(&judged, "%d 0 document-%02d %d\n", i%3, i, i%2)
 		fmt.Fprintf(&found, "%d Q0 document-%02d %d %d run\n", i%3, i, i/3+1, 36-i)
 	}
-	qrels, run := filepath.Join(folder, "qrels.txt"), filepath.Join(folder, "run.txt")
+	qrels := filepath.Join(folder, "qrels.txt")
+	run := filepath.Join(folder, "run.txt")
 	for path, content := range map[string]string{qrels: judged.String(), run: found.String()} {
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			b.Fatal(err)

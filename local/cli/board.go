@@ -34,7 +34,8 @@ func compare(c *call) {
 	body := map[string]any{"seed": 1, "runs": lists.Map(c.args, func(id string) object { return object{"runId": id} })}
 	c.fill(body, map[string]string{"measure": "measure"})
 	d := c.post(client.Path("tools", "significance"), body)
-	lines, names := [][]string{{"RUN", "AND", d.text("measure"), "P (" + d.text("correction") + ")", "DIFFERENT"}}, object{}
+	lines := [][]string{{"RUN", "AND", d.text("measure"), "P (" + d.text("correction") + ")", "DIFFERENT"}}
+	names := object{}
 	for i, r := range memberAs[[]object](d, "runs") {
 		names[strconv.Itoa(i)] = r["name"]
 	}

@@ -23,7 +23,8 @@ import (
 
 // TestDownload_GoesOnAndChecksDigests breaks the connection in the middle of a file, damages what is there, and interrupts it.
 func TestDownload_GoesOnAndChecksDigests(t *testing.T) {
-	s, content := serve(t, "embedded"), strings.Repeat("1\tlakes and rivers\n", 20_000)
+	s := serve(t, "embedded")
+	content := strings.Repeat("1\tlakes and rivers\n", 20_000)
 	var mu sync.Mutex
 	var ranges []string
 	var broken func()
@@ -118,7 +119,8 @@ func TestLogs_FollowARun(t *testing.T) {
 	worker := exec.CommandContext(t.Context(), built(t, "grpc/worker"), "-server", workers, "-exec", "local", "-work", t.TempDir())
 	token := strings.TrimSpace(robot.want(done, "tokens", "create", "worker", "--scopes", "work"))
 	worker.Env = append(os.Environ(), "ASSAY_WORKER_TOKEN="+token)
-	worker.Cancel, worker.WaitDelay = func() error { return worker.Process.Signal(os.Interrupt) }, 10*time.Second
+	worker.Cancel = func() error { return worker.Process.Signal(os.Interrupt) }
+	worker.WaitDelay = 10 * time.Second
 	var said watched
 	worker.Stderr = &said
 	if err := worker.Start(); err != nil {

@@ -129,7 +129,8 @@ func TestFiles_OfServersStayInTheFolder(t *testing.T) {
 		},
 	} {
 		p := local(t)
-		folder, elsewhere := filepath.Join(p.folder, "saved"), filepath.Join(p.folder, "outside")
+		folder := filepath.Join(p.folder, "saved")
+		elsewhere := filepath.Join(p.folder, "outside")
 		err := errors.Join(os.MkdirAll(filepath.Join(folder, "Lakes"), 0o700), os.Mkdir(elsewhere, 0o700), prepare(folder, elsewhere))
 		if err != nil {
 			t.Fatal(err)

@@ -27,7 +27,8 @@ import (
 func installed(t *testing.T, home string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), built(t, "local/cli"), args...)
-	cmd.Dir, cmd.Env = home, append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}, env...)
+	cmd.Dir = home
+	cmd.Env = append([]string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}, env...)
 	return cmd
 }
 
@@ -68,7 +69,8 @@ func TestProgram_ReachesServersThroughProxiesAndAuthorities(t *testing.T) {
 		!strings.Contains(string(out), "certificate") {
 		t.Errorf("a server of an unknown authority is trusted: %v, %s", err, out)
 	}
-	env, began := []string{throughProxy[0], "SSL_CERT_FILE=" + authority}, time.Now()
+	env := []string{throughProxy[0], "SSL_CERT_FILE=" + authority}
+	began := time.Now()
 	for _, args := range [][]string{
 		{"login", "https://example.com", "--user", "nora"}, {"submit", "Lake search", "Rivers=" + large, "--wait"},
 	} {

@@ -222,7 +222,8 @@ func TestLogin_KeepsTokensFromOthers(t *testing.T) {
 	if err := json.Unmarshal(content, &kept); err != nil {
 		t.Fatal(err)
 	}
-	kept.Servers[s.url]["expiresAt"], kept.Servers[s.url]["token"] = time.Now().Add(-time.Hour), "expired"
+	kept.Servers[s.url]["expiresAt"] = time.Now().Add(-time.Hour)
+	kept.Servers[s.url]["token"] = "expired"
 	changed, err := json.Marshal(map[string]any{"current": kept.Current, "servers": kept.Servers})
 	if err != nil || os.WriteFile(path, changed, 0o600) != nil {
 		t.Fatal(err)

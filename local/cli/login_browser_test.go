@@ -61,7 +61,8 @@ func TestLogin_AtAnIssuer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			file.Servers[s.url].Token, file.Servers[s.url].ExpiresAt = "of nobody", time.Now()
+			file.Servers[s.url].Token = "of nobody"
+			file.Servers[s.url].ExpiresAt = time.Now()
 			if err := file.Save(); err != nil {
 				t.Fatal(err)
 			}

@@ -66,7 +66,8 @@ func TestEval_PrintsWhatTrecEvalPrints(t *testing.T) {
 // TestEval_TakesWhatIsSaid: what a file looks like is asked only where nothing was said.
 func TestEval_TakesWhatIsSaid(t *testing.T) {
 	p := local(t)
-	truth, run := p.write("truth.csv", "id,label,gold\na,x,p\nb,y,q\n"), p.write("run.csv", "id,label,gold\na,x,q\nb,y,p\n")
+	truth := p.write("truth.csv", "id,label,gold\na,x,p\nb,y,q\n")
+	run := p.write("run.csv", "id,label,gold\na,x,q\nb,y,p\n")
 	p.says(done, []string{"1.0000"}, "eval", truth, run, "Accuracy")
 	p.says(done, []string{"0.0000"}, "eval", truth, run, "Accuracy", "--value", "gold")
 	p.says(done, []string{"0.0000"}, "eval", truth, run, "Accuracy", "--value", "gold", "--kind", "classification")
@@ -143,14 +144,16 @@ func TestEval_Flags(t *testing.T) {
 	p.says(failed, []string{"did you mean AP"}, "eval", qrels, run, "ap")
 	p.says(fileRefused, []string{"bad.txt:1: error"}, "eval", qrels, p.write("bad.txt", "1 Q0 a 1 nan t\n"), "AP")
 	p.says(fileRefused, []string{"no file missing"}, "eval", qrels, "missing", "AP")
-	labels, predicted := p.write("truth.jsonl", `{"id":"1","label":"a"}`+"\n"+`{"id":"2","label":"b"}`+"\n"), p.write("labels.jsonl",
+	labels := p.write("truth.jsonl", `{"id":"1","label":"a"}`+"\n"+`{"id":"2","label":"b"}`+"\n")
+	predicted := p.write("labels.jsonl",
 		`{"id":"1","label":"a"}`+"\n"+`{"id":"2","label":"a"}`+"\n")
 	p.says(done, []string{"Accuracy", "0.5000"}, "eval", labels, predicted, "Accuracy")
 	p.says(done, []string{"MCC"}, "eval", labels, predicted, "--measure", "MCC")
 	p.says(failed, []string{`--kind names the kind: measure "BLEU": there is no classification measure "BLEU", but one of the kind text: `},
 		"eval", labels, predicted, "--measure", "BLEU", "--kind", "classification")
 	p.says(done, []string{"BLEU was computed with nrefs:1"}, "eval", labels, predicted, "--measure", "BLEU") // which no other kind has
-	truth, values := p.write("truth.csv", "item,y\n1,0.5\n2,1.5\n"), p.write("values.csv", "item,y\n1,1.0\n2,1.5\n")
+	truth := p.write("truth.csv", "item,y\n1,0.5\n2,1.5\n")
+	values := p.write("values.csv", "item,y\n1,1.0\n2,1.5\n")
 	p.says(done, []string{"0.2500"}, "eval", truth, values, "MAE", "--kind", "regression", "--format", "csv", "--id", "item", "--value", "y")
 	p.says(done, []string{"Valid."}, "validate", run, predicted)
 	p.says(fileRefused, []string{"bad.txt:1"}, "validate", run, filepath.Join(p.folder, "bad.txt"))
@@ -158,7 +161,8 @@ func TestEval_Flags(t *testing.T) {
 
 func TestFiles_AreWrittenWholeOrNotAtAll(t *testing.T) {
 	p := local(t)
-	run, bad := p.write("run.txt", "1 Q0 a 1 2.0 t\n1 Q0 b 2 1.0 t\n"), p.write("bad.txt", "1 Q0 a 1 2.0 t\n1 Q0 b\n")
+	run := p.write("run.txt", "1 Q0 a 1 2.0 t\n1 Q0 b 2 1.0 t\n")
+	bad := p.write("bad.txt", "1 Q0 a 1 2.0 t\n1 Q0 b\n")
 	out := filepath.Join(p.folder, "out")
 	p.want(fileRefused, "convert", bad, "-o", out)
 	p.want(fileRefused, "fuse", run, bad, "-o", out)

@@ -15,7 +15,8 @@ import (
 // TestOutput_KeepsPipesAndLinks writes through what is no regular file, which a file in its place would replace.
 func TestOutput_KeepsPipesAndLinks(t *testing.T) {
 	p := local(t)
-	run, target := p.write("run.txt", goodRun), p.write("target", "longer than what is written over it"+strings.Repeat(".", 4096))
+	run := p.write("run.txt", goodRun)
+	target := p.write("target", "longer than what is written over it"+strings.Repeat(".", 4096))
 	pipe, link := filepath.Join(p.folder, "pipe"), filepath.Join(p.folder, "link")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)

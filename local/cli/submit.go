@@ -129,7 +129,8 @@ func (c *call) unfinished(files []sent) object {
 	pending := client.Query(client.Path("runs"), "filter[userId]", c.me().ID, "filter[state]", "awaiting-upload")
 	for _, r := range all[object](c, pending) {
 		s := c.get(client.Path("tasks", r.text("taskId"), "submissions", r.text("submissionId")))
-		has, other := filesOf(s, "files"), func(f sent) bool { return !slices.ContainsFunc(files, f.same) }
+		has := filesOf(s, "files")
+		other := func(f sent) bool { return !slices.ContainsFunc(files, f.same) }
 		if len(has) == len(files) && !slices.ContainsFunc(has, other) {
 			c.note("Going on with the submission %s, whose upload was interrupted.", s.id())
 			return s

@@ -59,7 +59,8 @@ func (c *call) register(task object) object {
 // acceptInvitation joins what an invitation is to: an organizer, a team, or a task with a team of one's own.
 func (c *call) acceptInvitation(secret string) {
 	c.connect(link.FindString(c.arg(0)))
-	path, body := client.Path("user", "memberships"), map[string]any{"secret": secret}
+	path := client.Path("user", "memberships")
+	body := map[string]any{"secret": secret}
 	to := ask[struct{ Resource object }](c, http.MethodPost, path+"?preview=true", body).Resource
 	if to["taskId"] != nil && to["team"] == nil { // a team that is there has its registration, and agreed to the terms
 		body["registration"] = c.draft(c.me().Name, to["terms"])

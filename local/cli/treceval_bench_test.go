@@ -30,7 +30,8 @@ func BenchmarkTrecEval(b *testing.B) {
 				if !bytes.Equal(got, want) {
 					b.Fatalf("%s\nwant\n%s", got, want)
 				}
-				clock, processors = append(clock, float64(wall)/float64(wallPeer)), append(processors, float64(cpu)/float64(cpuPeer))
+				clock = append(clock, float64(wall)/float64(wallPeer))
+				processors = append(processors, float64(cpu)/float64(cpuPeer))
 			}
 			b.ReportMetric(median(clock), "clock/trec_eval")
 			b.ReportMetric(median(processors), "processors/trec_eval")

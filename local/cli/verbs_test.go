@@ -140,7 +140,8 @@ func takePart(t *testing.T, s *server, olga *person) {
 		t.Errorf("the best of each team are %v", best)
 	}
 	both := decode[object](t, tom.want(done, "leaderboard", task, "--dataset", "Lakes", "--json"))["entries"].([]any)
-	first, second := object(both[0].(map[string]any)).text("runId"), object(both[1].(map[string]any)).text("runId")
+	first := object(both[0].(map[string]any)).text("runId")
+	second := object(both[1].(map[string]any)).text("runId")
 	tom.says(done, []string{"DIFFERENT", "no", "cannot be distinguished"}, "compare", first, second)
 	olga.says(done, []string{"no"}, "review", task, first, "--dataset", "Lakes", "--unpublish", "--comment", "Wrong collection.")
 

@@ -50,7 +50,8 @@ var containersConfig = map[string]string{
 // buildJob returns a job that runs Buildah over an input folder, with its configuration and output in the folder. The caller closes
 // the root of the output.
 func (c *Container) buildJob(ctx context.Context, j Job, folder, input, command string) (*Job, error) {
-	settings, out := filepath.Join(folder, "settings"), filepath.Join(folder, "build")
+	settings := filepath.Join(folder, "settings")
+	out := filepath.Join(folder, "build")
 	if err := os.Mkdir(settings, 0o755); err != nil { //nolint:gosec // programs in containers are other users
 		return nil, err
 	}
@@ -150,7 +151,8 @@ func (c *Container) Repository(ctx context.Context, url, ref, folder, name strin
 		}
 	}
 	log.Printf("The Dockerfile of the repository is being built.")
-	out, said := log.Writer(assayv1.Stream_STREAM_STDOUT), log.Writer(assayv1.Stream_STREAM_STDERR)
+	out := log.Writer(assayv1.Stream_STREAM_STDOUT)
+	said := log.Writer(assayv1.Stream_STREAM_STDERR)
 	p, err := c.build(ctx, Job{Name: "assay-build-" + name, Owner: filepath.Dir(filepath.Dir(folder)), Limits: c.Limits, Stdout: out,
 		Stderr: said}, folder, checkout)
 	out.Close()

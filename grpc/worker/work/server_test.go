@@ -79,7 +79,8 @@ func newServer(t *testing.T, w *assayv1.Work) *server {
 // setLease sets the duration of leases and the interval of heartbeats.
 func (s *server) setLease(lease, interval time.Duration) {
 	s.lease = lease
-	s.work.LeaseDuration, s.work.HeartbeatInterval = durationpb.New(lease), durationpb.New(interval)
+	s.work.LeaseDuration = durationpb.New(lease)
+	s.work.HeartbeatInterval = durationpb.New(interval)
 }
 
 // file puts content into the store and describes it with its link.

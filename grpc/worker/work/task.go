@@ -93,7 +93,8 @@ func (t *task) reportFailure(err error) error {
 		request.Fault = assayv1.FailRunRequest_FAULT_NONE
 		t.log.Printf("The worker stops, and gives the run back.")
 	case errors.As(err, &ofRun):
-		request.Fault, request.Diagnostics = assayv1.FailRunRequest_FAULT_RUN, ofRun.Diagnostics
+		request.Fault = assayv1.FailRunRequest_FAULT_RUN
+		request.Diagnostics = ofRun.Diagnostics
 		for _, d := range ofRun.Diagnostics {
 			if d.GetDiscreet() {
 				t.log.Printf("%s", d.GetMessage())
@@ -137,7 +138,8 @@ func (t *task) run(ctx context.Context, p *sandbox.Program, folders ...sandbox.F
 		return err
 	}
 	defer func() { _ = homeRoot.Close() }()
-	stdout, stderr := t.log.Writer(assayv1.Stream_STREAM_STDOUT), t.log.Writer(assayv1.Stream_STREAM_STDERR)
+	stdout := t.log.Writer(assayv1.Stream_STREAM_STDOUT)
+	stderr := t.log.Writer(assayv1.Stream_STREAM_STDERR)
 	began := time.Now()
 	t.log.Printf("The program begins: %s", t.Limits)
 	err = sandbox.Run(ctx, t.Sandbox, &sandbox.Job{

@@ -222,8 +222,8 @@ func TestContract_NamesVariablesAndFolders(t *testing.T) {
 			}
 		}
 		slices.Sort(folders)
-		if got, want := strings.Join(folders, " "), map[string]string{
-			"execution": "input output", "evaluation": "input output run truth"}[kind]; got != want {
+		want := map[string]string{"execution": "input output", "evaluation": "input output run truth"}[kind]
+		if got := strings.Join(folders, " "); got != want {
 			t.Errorf("an %s has the folders %s, want %s", kind, got, want)
 		}
 	}

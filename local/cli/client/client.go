@@ -55,7 +55,8 @@ func New(base *url.URL, agent string, notify func(why string, wait time.Duration
 	c.http.RetryMax = attempts - 1
 	c.http.RetryWaitMin = shortest
 	c.http.RetryWaitMax = longest
-	c.http.CheckRetry, c.http.ErrorHandler = mayPass, retryablehttp.PassthroughErrorHandler
+	c.http.CheckRetry = mayPass
+	c.http.ErrorHandler = retryablehttp.PassthroughErrorHandler
 	c.http.HTTPClient.CheckRedirect = withoutToken
 	c.http.HTTPClient.Transport = patient(c.http.HTTPClient.Transport)
 	c.http.Backoff = func(least, most time.Duration, attempt int, res *http.Response) time.Duration {

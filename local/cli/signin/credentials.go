@@ -68,7 +68,8 @@ const early = 30 * time.Second
 // Fresh returns a token for the server, another one where it is about to expire or was refused; empty: nobody is signed in.
 func (f *File) Fresh(ctx context.Context, server string, refused bool) (string, error) {
 	c := cmp.Or(f.Servers[server], &Credentials{})
-	used, expired := c.Token, func() bool { return !c.ExpiresAt.IsZero() && time.Until(c.ExpiresAt) < early }
+	used := c.Token
+	expired := func() bool { return !c.ExpiresAt.IsZero() && time.Until(c.ExpiresAt) < early }
 	if !refused && !expired() || c.Developer+c.Refresh == "" {
 		return c.Token, nil
 	}

@@ -136,6 +136,7 @@ func (c *Credentials) Develop(ctx context.Context, server *url.URL) error {
 		ExpiresIn   int64  `json:"expires_in"`
 	}](ctx, client.New(server, "", func(string, time.Duration) {}), http.MethodPost, "/dev/token",
 		map[string]any{"user": c.Developer, "groups": c.Groups})
-	c.Token, c.ExpiresAt = t.AccessToken, time.Now().Add(time.Duration(t.ExpiresIn)*time.Second)
+	c.Token = t.AccessToken
+	c.ExpiresAt = time.Now().Add(time.Duration(t.ExpiresIn) * time.Second)
 	return err
 }

@@ -193,7 +193,8 @@ func TestBody_FirstOnesMayComeTogether(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 16 {
 		all.Go(func() {
-			path, body := "/v1/notes", fmt.Sprintf(`{"name":"n%d","deep":{"count":%d}}`, i, i)
+			path := "/v1/notes"
+			body := fmt.Sprintf(`{"name":"n%d","deep":{"count":%d}}`, i, i)
 			if i%2 == 0 {
 				path, body = "/v1/copies", `{"noteId":"x"}`
 			}

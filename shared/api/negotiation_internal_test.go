@@ -24,7 +24,9 @@ func TestMediaQuality_OfAccept(t *testing.T) {
 		{"image/png, */*;q=0.1", 0.1, 0.1},
 		{"text/csv;q=2, ;;=, q, application/json;q=NaN", 0, 0},
 	} {
-		if json, csv := mediaQuality(c.accept, "application/json"), mediaQuality(c.accept, "text/csv"); json != c.json || csv != c.csv {
+		json := mediaQuality(c.accept, "application/json")
+		csv := mediaQuality(c.accept, "text/csv")
+		if json != c.json || csv != c.csv {
 			t.Errorf("%q wants JSON %v and CSV %v, want %v and %v", c.accept, json, csv, c.json, c.csv)
 		}
 	}

@@ -112,13 +112,14 @@ func addPatterns(r huma.Registry) {
 			case member.Type != huma.TypeString || member.Pattern != "":
 				continue
 			case idName.MatchString(name) && name != "requestId":
-				member.Pattern, member.PatternDescription = record.IDPattern, "an id of 26 characters, such as 01JZ3V7Q0D8T5RZ0S6R1W9C4XK"
+				member.Pattern = record.IDPattern
+				member.PatternDescription = "an id of 26 characters, such as 01JZ3V7Q0D8T5RZ0S6R1W9C4XK"
 				if name == "members" || name == "userId" {
 					member.PatternDescription += "; users find theirs in GET /v1/user"
 				}
 			case member.Format == "uri":
-				member.Pattern, member.PatternDescription = record.URLPattern,
-					"an absolute http or https URL without user name, its special characters percent-encoded"
+				member.Pattern = record.URLPattern
+				member.PatternDescription = "an absolute http or https URL without user name, its special characters percent-encoded"
 			default:
 				continue
 			}

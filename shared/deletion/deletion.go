@@ -110,7 +110,8 @@ func (d Deleter) ResumeTask(ctx context.Context, key store.Key) error {
 			return nil
 		}
 		decided, by := t.PendingWork.State == record.Decided, t.DeletedBy
-		t.DeletedBy, t.PendingWork = "", record.NewPendingWork(record.PropagateTask, d.Now())
+		t.DeletedBy = ""
+		t.PendingWork = record.NewPendingWork(record.PropagateTask, d.Now())
 		_, err := d.Task(ctx, tx, t, by, decided)
 		if problem.Conflict.Is(err) {
 			tx.Replace(t)
@@ -140,7 +141,8 @@ func (d Deleter) Dataset(ctx context.Context, set *record.DatasetItem, by string
 			return err
 		}
 		marked := *set
-		marked.DeletedBy, marked.PendingWork = by, record.NewPendingWork(record.DeleteDataset, d.Now().Add(record.RequestTime))
+		marked.DeletedBy = by
+		marked.PendingWork = record.NewPendingWork(record.DeleteDataset, d.Now().Add(record.RequestTime))
 		if err := new(records.Tx).Replace(&marked).Commit(ctx, d.Store); err != nil {
 			return err
 		}

@@ -47,7 +47,8 @@ func (d UserDeleter) Resume(ctx context.Context, key store.Key) error {
 		return err
 	}
 	if u.PendingWork.State != record.ConfirmingPass {
-		u.PendingWork.State, u.PendingWork.NotBefore = record.ConfirmingPass, record.At(d.Now().Add(record.RequestTime))
+		u.PendingWork.State = record.ConfirmingPass
+		u.PendingWork.NotBefore = record.At(d.Now().Add(record.RequestTime))
 		return new(records.Tx).Replace(u).Commit(ctx, d.Store)
 	}
 	organizers := records.OfKind(record.KindOrganizer, access.Everyone)

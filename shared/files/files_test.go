@@ -30,7 +30,8 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	b, now := recordtest.New(t, recordtest.OpenStore(t, embedded.Options{})), time.Now()
+	b := recordtest.New(t, recordtest.OpenStore(t, embedded.Options{}))
+	now := time.Now()
 	b.Now = func() time.Time { return now }
 	return &fixture{b, files.Uploads{Store: b.Store, Now: b.Now}, t}
 }
@@ -157,7 +158,8 @@ func TestUploads_RefuseWhatNoRecordNames(t *testing.T) {
 
 func TestUploads_Expected(t *testing.T) {
 	f := newFixture(t)
-	awaiting, cancelled := f.run(record.AwaitingUpload, "a"), f.run(record.Cancelled, "a")
+	awaiting := f.run(record.AwaitingUpload, "a")
+	cancelled := f.run(record.Cancelled, "a")
 	d := f.dataset("input", "truth")
 	for _, c := range []struct {
 		holder      record.Holder

@@ -68,7 +68,8 @@ func serve(env *config.Environment, operations []api.Operation, files blob.Store
 // token waits for that, and no other.
 func open(settings *config.Environment, operations []api.Operation, table store.Store, files blob.Store,
 	log *slog.Logger) (*Adapter, error) {
-	issuer, audience := settings.Require(config.IssuerVariable), settings.Require(config.AudienceVariable)
+	issuer := settings.Require(config.IssuerVariable)
+	audience := settings.Require(config.AudienceVariable)
 	quotas, err := quota.FromEnvironment()
 	if err := errors.Join(settings.Err(), err); err != nil {
 		return nil, err
@@ -88,7 +89,8 @@ func open(settings *config.Environment, operations []api.Operation, table store.
 		RenderHTML: resource.Render,
 		Metrics:    metrics.CloudWatch(log, os.Getenv(config.TableVariable), time.Now),
 	}
-	env.Info.ClientID, env.Info.FilesOrigin = os.Getenv(config.ClientIDVariable), os.Getenv(config.FilesOriginVariable)
+	env.Info.ClientID = os.Getenv(config.ClientIDVariable)
+	env.Info.FilesOrigin = os.Getenv(config.FilesOriginVariable)
 	return New(api.New(env, operations)), nil
 }
 

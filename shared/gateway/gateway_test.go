@@ -29,7 +29,8 @@ import (
 func get(t *testing.T, a *Adapter, path string, headers map[string]string) events.APIGatewayV2HTTPResponse {
 	t.Helper()
 	e := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: path, Headers: headers}
-	e.RequestContext.HTTP.Method, e.RequestContext.DomainName = http.MethodGet, "api.example.org"
+	e.RequestContext.HTTP.Method = http.MethodGet
+	e.RequestContext.DomainName = "api.example.org"
 	answer, err := a.Handle(t.Context(), e)
 	if err != nil {
 		t.Error(err)
@@ -193,7 +194,8 @@ func TestHandle_RestoresPaths(t *testing.T) {
 func TestHandle_PassesBinaryBodies(t *testing.T) {
 	e := recorded(t)
 	binary := "\x1f\x8b\x00\xff"
-	e.Body, e.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(binary)), true
+	e.Body = base64.StdEncoding.EncodeToString([]byte(binary))
+	e.IsBase64Encoded = true
 	got, out := pass(t, e, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/octet-stream")
 		_, _ = io.WriteString(w, binary)

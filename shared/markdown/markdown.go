@@ -203,7 +203,8 @@ func renderLink(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 	case *ast.Image:
 		address, title = util.URLEscape(n.Destination, true), n.Title
 	case *ast.AutoLink:
-		address, label = util.URLEscape(n.URL(source), false), util.EscapeHTML(n.Label(source))
+		address = util.URLEscape(n.URL(source), false)
+		label = util.EscapeHTML(n.Label(source))
 		if n.AutoLinkType == ast.AutoLinkEmail {
 			address = slices.Concat([]byte("mailto:"), address)
 		}

@@ -112,7 +112,8 @@ func (t *transition) reassign(truth *record.Truth) bool {
 	queue, pool := run.Queue, run.Pool
 	assign(run, truth)
 	if i := slices.Index(run.Diagnostics, awaitsTruth); i >= 0 {
-		run.NotBefore, run.Diagnostics = nil, slices.Delete(slices.Clone(run.Diagnostics), i, i+1)
+		run.NotBefore = nil
+		run.Diagnostics = slices.Delete(slices.Clone(run.Diagnostics), i, i+1)
 		record.Touch(run, t.now)
 		return true
 	}

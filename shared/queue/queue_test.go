@@ -122,7 +122,8 @@ func TestCompleteEvaluation_DeletesTheOldestBeyondTheMaximum(t *testing.T) {
 		t.Fatalf("the run has the evaluations %s", got)
 	}
 	for i, evaluationID := range made {
-		e, topics := evaluationOf(f, evaluationID), recordtest.Get[record.Topics](t, f.Store, record.TopicsKey(evaluationID))
+		e := evaluationOf(f, evaluationID)
+		topics := recordtest.Get[record.Topics](t, f.Store, record.TopicsKey(evaluationID))
 		if gone := i < 2; (e == nil) != gone || (topics == nil) != gone {
 			t.Fatalf("evaluation %d: %v, %v", i, e, topics)
 		}

@@ -84,8 +84,10 @@ func TestTake_LimitsEachSpanOf24Hours(t *testing.T) {
 // The refusal counts in words: one of each kind is no plural.
 func TestTake_SaysHowManyWereMade(t *testing.T) {
 	for kind, want := range map[string]string{record.MadeOrganizers: "created 1 organizer in", record.MadeAudits: "created 1 audit entry in"} {
-		limits, u := record.UsageLimits{PerDay: map[string]int64{kind: 1}}, &record.Usage{}
-		first, second := u.Take(limits, record.Charge{Kind: kind, Count: 1}, start), u.Take(limits, record.Charge{Kind: kind, Count: 1}, start)
+		limits := record.UsageLimits{PerDay: map[string]int64{kind: 1}}
+		u := &record.Usage{}
+		first := u.Take(limits, record.Charge{Kind: kind, Count: 1}, start)
+		second := u.Take(limits, record.Charge{Kind: kind, Count: 1}, start)
 		if first != nil || second == nil || !strings.Contains(second.Error(), want) {
 			t.Errorf("%s: %v, then %v", kind, first, second)
 		}
@@ -192,7 +194,8 @@ func TestLedger_CountsForAllProcesses(t *testing.T) {
 	for n, user := range []string{"a", "b", "c", "d", "e"} {
 		ch := oneTask
 		if n == 0 {
-			ch.Bytes, ch.Pending = 90, map[string]record.Uploads{"RUN#" + record.NewID(now): {Files: 2, Bytes: 90}}
+			ch.Bytes = 90
+			ch.Pending = map[string]record.Uploads{"RUN#" + record.NewID(now): {Files: 2, Bytes: 90}}
 		}
 		if err := take(t.Context(), one, counted, caller(user), ch); err != nil {
 			t.Fatal(err)

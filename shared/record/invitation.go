@@ -113,7 +113,8 @@ func (d *InvitationDraft) Complete(now time.Time, roles bool) error {
 	} else if roles {
 		d.Role = cmp.Or(d.Role, RoleName(false))
 	}
-	d.Uses, d.ExpiresAt = max(d.Uses, 1), cmp.Or(d.ExpiresAt, new(At(now.Add(defaultInvitationTime))))
+	d.Uses = max(d.Uses, 1)
+	d.ExpiresAt = cmp.Or(d.ExpiresAt, new(At(now.Add(defaultInvitationTime))))
 	if latest := now.Add(maxInvitationTime); !d.ExpiresAt.After(now) || d.ExpiresAt.After(latest) {
 		return problem.InvalidMember("/expiresAt", "must be after now, %s, and at most 90 days later, until %s", At(now), At(latest))
 	}

@@ -113,7 +113,8 @@ func (l *load) submit(task, dataset, user string, now time.Time) {
 	a.ID = user
 	l.write(s, r, review, a)
 
-	r.State, r.Lease = record.Evaluating, &record.Lease{ID: record.NewID(now), Holder: "function", Until: record.At(now.Add(time.Minute))}
+	r.State = record.Evaluating
+	r.Lease = &record.Lease{ID: record.NewID(now), Holder: "function", Until: record.At(now.Add(time.Minute))}
 	l.write(r)
 	e := &record.EvaluationItem{Access: access}
 	e.Meta = record.NewMeta(now)

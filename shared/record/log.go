@@ -124,7 +124,8 @@ func Chunks(now time.Time, runID string, k LogKind, first int64, lines []LogLine
 	for i, l := range lines {
 		n := encodedBytes(l.Text)
 		if c == nil || size+n > maxChunkBytes {
-			c, size = &LogChunk{Meta: NewMeta(now), RunID: runID, Kind: k, First: first + int64(i)}, 0
+			c = &LogChunk{Meta: NewMeta(now), RunID: runID, Kind: k, First: first + int64(i)}
+			size = 0
 			chunks = append(chunks, c)
 		}
 		c.Lines, size = append(c.Lines, l), size+n

@@ -85,7 +85,8 @@ func (m *Mailbox) Add(e *Event, now time.Time) {
 
 // Remove takes out the events of an e-mail that was sent, also of one that was given up. What came meanwhile waits for the next.
 func (m *Mailbox) Remove(sent *Mailbox, now time.Time) {
-	m.Waiting, m.Unlisted = m.Waiting[min(len(sent.Waiting), len(m.Waiting)):], max(m.Unlisted-sent.Unlisted, 0)
+	m.Waiting = m.Waiting[min(len(sent.Waiting), len(m.Waiting)):]
+	m.Unlisted = max(m.Unlisted-sent.Unlisted, 0)
 	m.FailingSince, m.NotBefore = nil, nil
 	if len(m.Waiting)+m.Unlisted > 0 {
 		m.schedule(now)

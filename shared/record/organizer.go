@@ -130,7 +130,8 @@ func (o *Organizer) Remove(userID string) {
 	if slices.Contains(o.Owners, userID) {
 		o.InvitationEpoch++
 	}
-	o.Members, o.Owners = lists.Without(o.Members, userID), lists.Without(o.Owners, userID)
+	o.Members = lists.Without(o.Members, userID)
+	o.Owners = lists.Without(o.Owners, userID)
 }
 
 // Check says what is wrong with the draft.

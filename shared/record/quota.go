@@ -78,7 +78,8 @@ func (u *Used) recharge(runID string, now time.Time) {
 
 // atLeast counts at least as much as other does.
 func (u *Used) atLeast(other *Used) {
-	u.Total, u.Recent = max(u.Total, other.Total), latest(u.Recent, other.Recent, strings.Compare)
+	u.Total = max(u.Total, other.Total)
+	u.Recent = latest(u.Recent, other.Recent, strings.Compare)
 }
 
 // latest returns the later of both at each place of two lists, counted from their ends. Both begin with the oldest; as many as in either

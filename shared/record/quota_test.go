@@ -69,7 +69,8 @@ func (m *quotaModel) room(datasetID string, perDay, total int, now time.Time) in
 func drawQuota(t *rapid.T) *quotaModel {
 	m := &quotaModel{task: new(record.TaskItem)}
 	m.task.ID = "task"
-	m.task.Submissions.PerDay, m.task.Submissions.Total = rapid.IntRange(0, 5).Draw(t, "perDay"), rapid.IntRange(0, 12).Draw(t, "total")
+	m.task.Submissions.PerDay = rapid.IntRange(0, 5).Draw(t, "perDay")
+	m.task.Submissions.Total = rapid.IntRange(0, 12).Draw(t, "total")
 	for _, id := range []string{"one", "two"} {
 		d := &record.DatasetItem{Dataset: record.Dataset{Meta: record.Meta{ID: id}}}
 		d.TaskID = "task"
@@ -80,7 +81,8 @@ func drawQuota(t *rapid.T) *quotaModel {
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "exceptions") {
 		e := record.Exception{ExceptionDraft: record.ExceptionDraft{DatasetID: rapid.SampledFrom([]string{"", "one", "two"}).Draw(t, "of")}}
-		e.PerDay, e.Total = rapid.IntRange(0, 2).Draw(t, "more a day"), rapid.IntRange(0, 2).Draw(t, "more in all")
+		e.PerDay = rapid.IntRange(0, 2).Draw(t, "more a day")
+		e.Total = rapid.IntRange(0, 2).Draw(t, "more in all")
 		m.exceptions = append(m.exceptions, e)
 	}
 	return m

@@ -193,10 +193,12 @@ func TestTexts_Check(t *testing.T) {
 			d.Submissions.Types = []record.SubmissionType{record.UploadType, record.UploadType}
 		},
 		"/submissions/closesAt": func(d *record.TaskDraft) {
-			d.Submissions.OpensAt, d.Submissions.ClosesAt = at("2026-05-01T12:00:00Z"), at("2026-05-01T14:00:00+02:00")
+			d.Submissions.OpensAt = at("2026-05-01T12:00:00Z")
+			d.Submissions.ClosesAt = at("2026-05-01T14:00:00+02:00")
 		},
 		"/registration/closesAt": func(d *record.TaskDraft) {
-			d.Registration.OpensAt, d.Registration.ClosesAt = at("2026-05-02T12:00:00Z"), at("2026-05-01T12:00:00Z")
+			d.Registration.OpensAt = at("2026-05-02T12:00:00Z")
+			d.Registration.ClosesAt = at("2026-05-01T12:00:00Z")
 		},
 	} {
 		refused(pointer, edit)

@@ -100,7 +100,10 @@ func TestSchema_CoversEveryRecord(t *testing.T) {
 	}
 }
 
-var marshaler, textMarshaler = reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]()
+var (
+	marshaler     = reflect.TypeFor[json.Marshaler]()
+	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+)
 
 // members adds the JSON form of a type to lines: of every member that ends there, by its path, the Go type.
 func members(t reflect.Type, path string, lines map[string]string, within []reflect.Type) {
@@ -193,13 +196,19 @@ func TestDecode_UpgradesSchema1(t *testing.T) {
 	work := func(kind record.PendingKind, state record.PendingState) *record.PendingWork {
 		return &record.PendingWork{Kind: kind, NotBefore: record.At(at), State: state}
 	}
-	const first, later = `{"at":"2026-01-02T03:04:05.006Z"}`, `{"at":"2026-01-02T03:04:05.006Z","passes":7}`
-	attributes, diagnostics := record.AccessAttributes{OrganizerID: "O", Blinded: true}, []measure.Diagnostic{
+	const (
+		first = `{"at":"2026-01-02T03:04:05.006Z"}`
+		later = `{"at":"2026-01-02T03:04:05.006Z","passes":7}`
+	)
+	attributes := record.AccessAttributes{OrganizerID: "O", Blinded: true}
+	diagnostics := []measure.Diagnostic{
 		{Message: "a", SafeWhileBlinded: true}, {Message: "b"}}
 	ofTeam := attributes
 	ofTeam.RegistrationID = "R"
-	const access1, diagnostics1 = `"standing":{"organizerId":"O","blinded":true}`,
-		`"diagnostics":[{"message":"a","discreet":true},{"message":"b"}]`
+	const (
+		access1      = `"standing":{"organizerId":"O","blinded":true}`
+		diagnostics1 = `"diagnostics":[{"message":"a","discreet":true},{"message":"b"}]`
+	)
 	for members, want := range map[string]record.Record{
 		access1 + "," + diagnostics1:      &record.RunItem{Access: attributes, Run: record.Run{Diagnostics: diagnostics}},
 		access1 + `,"registrationId":"R"`: &record.SubmissionItem{Access: ofTeam},

@@ -44,7 +44,8 @@ func TestServing_OneOrganizerPushesOutNoOther(t *testing.T) {
 	var s record.Serving
 	now := time.Now()
 	crowd, lab := record.NewID(now), record.NewID(now)
-	own, platform := record.WorkerSubqueue(lab+"/gpu", record.ExecuteImage), record.WorkerSubqueue(record.DefaultPool, record.ExecuteImage)
+	own := record.WorkerSubqueue(lab+"/gpu", record.ExecuteImage)
+	platform := record.WorkerSubqueue(record.DefaultPool, record.ExecuteImage)
 	s.Note(now, []record.Subqueue{own, platform})
 	var many []record.Subqueue
 	for i := range 3000 {

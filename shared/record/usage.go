@@ -247,7 +247,8 @@ func (s *StoredFiles) Add(more FileCount, first, last bool, now time.Time) {
 // UploadTime, whether they arrive or not.
 func (u *ServerUsage) Refuse(l UsageLimits, ch Charge, now time.Time) error {
 	pending, more := u.pending(now), total(ch.Pending)
-	pending.Files, pending.Bytes = pending.Files+more.Files, pending.Bytes+more.Bytes
+	pending.Files += more.Files
+	pending.Bytes += more.Bytes
 	return u.refuse(l, ch, pending, now, "All users together", "them")
 }
 

@@ -230,7 +230,8 @@ func (t *Tx) CheckAbsent(k store.Key) *Tx { return t.add(store.CheckAbsent(k)) }
 
 func (t *Tx) add(w store.Write) *Tx {
 	if t.writes == nil { // a write is large, and to grow copies all of them
-		t.writes, t.refuse = make([]store.Write, 0, usualWrites), make([]error, 0, usualWrites)
+		t.writes = make([]store.Write, 0, usualWrites)
+		t.refuse = make([]error, 0, usualWrites)
 	}
 	t.writes = append(t.writes, w)
 	t.refuse = append(t.refuse, nil)

@@ -67,7 +67,8 @@ func TestChange_DecidesAgainAfterAConflictAndNotOnceTheRecordIsGone(t *testing.T
 
 func TestTx_FailedConditionHasItsError(t *testing.T) {
 	s, ctx := open(t), t.Context()
-	one, two := &testRecord{Meta: record.NewMeta(time.Now())}, &testRecord{Meta: record.NewMeta(time.Now())}
+	one := &testRecord{Meta: record.NewMeta(time.Now())}
+	two := &testRecord{Meta: record.NewMeta(time.Now())}
 	if err := new(records.Tx).Create(one).Commit(ctx, s); err != nil || one.Version != 1 {
 		t.Fatal(one.Version, err)
 	}

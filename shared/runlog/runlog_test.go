@@ -98,7 +98,8 @@ func (f *fixture) chunks() int {
 // TestLogs_ReadTheSameAfterAnySequence appends to both logs, ends, restarts and seals the run at any time, and reads from anywhere, also
 // by an earlier version of the run.
 func TestLogs_ReadTheSameAfterAnySequence(t *testing.T) {
-	st, files := recordtest.OpenStore(t, embedded.Options{Now: func() time.Time { return now }}), recordtest.OpenFiles(t)
+	st := recordtest.OpenStore(t, embedded.Options{Now: func() time.Time { return now }})
+	files := recordtest.OpenFiles(t)
 	text := rapid.OneOf(rapid.StringMatching(`[ -~]{0,40}`), rapid.StringMatching(`(日本|é|\x00|\x1b\[1m|"|\\| ){0,20}`),
 		rapid.Just(strings.Repeat("long ", 1700)))
 	nightlytest.Check(t, func(rt *rapid.T) {
@@ -110,7 +111,8 @@ func TestLogs_ReadTheSameAfterAnySequence(t *testing.T) {
 				if f.run.State.Ended() {
 					return
 				}
-				k, texts := rapid.SampledFrom(record.LogKinds).Draw(rt, "log"), rapid.SliceOfN(text, 1, 6).Draw(rt, "lines")
+				k := rapid.SampledFrom(record.LogKinds).Draw(rt, "log")
+				texts := rapid.SliceOfN(text, 1, 6).Draw(rt, "lines")
 				f.append(k, texts...)
 				for _, l := range texts {
 					want[k] = append(want[k], l[:min(len(l), record.MaxLineBytes)])

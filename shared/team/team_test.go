@@ -333,7 +333,8 @@ func TestChange_MissesNothingUsedMeanwhile(t *testing.T) {
 // A team is registered already: its members can change after the window for registration, and as long as an exception lets it submit.
 func TestJoin_IsOpenWhileTheTeamCanSubmit(t *testing.T) {
 	k := newTask(t, stores["embedded"](t))
-	past, later := record.At(time.Now().Add(-time.Hour)), record.At(time.Now().Add(time.Hour))
+	past := record.At(time.Now().Add(-time.Hour))
+	later := record.At(time.Now().Add(time.Hour))
 	k.task.Registration.ClosesAt = &past
 	if got, err := k.do(t.Context(), request{"join", 2, 0}); !got.done || err != nil {
 		t.Errorf("after the window for registration: %+v, %v", got, err)

@@ -163,6 +163,7 @@ func (e *Export) addObject(ctx context.Context, key string) error {
 			return err
 		}
 	}
-	e.manifest.Objects, e.manifest.Bytes = e.manifest.Objects+1, e.manifest.Bytes+o.Size
+	e.manifest.Objects++
+	e.manifest.Bytes += o.Size
 	return e.lines.Encode(line{Object: &o})
 }

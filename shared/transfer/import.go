@@ -92,7 +92,8 @@ func (m *Import) Apply(ctx context.Context) (*Report, error) {
 
 // run puts the objects, and then the records in turns, of those that each of wanted wants; it writes them to apply the import.
 func (m *Import) run(ctx context.Context, users Mapping, apply bool, wanted ...func(*entry) bool) (*Report, error) {
-	m.report, m.apply = &Report{Found: map[string]map[Outcome]int{}, Users: users}, apply
+	m.report = &Report{Found: map[string]map[Outcome]int{}, Users: users}
+	m.apply = apply
 	if err := m.putObjects(ctx); err != nil {
 		return nil, err
 	}
@@ -289,7 +290,8 @@ func (m *Import) put(ctx context.Context, some []*entry) error {
 func (m *Import) there(ctx context.Context, some []*entry) (map[store.Key]store.Item, error) {
 	there := map[store.Key]store.Item{}
 	for _, e := range some {
-		there[e.item.Key], there[record.TrashKey(e.item.Key)] = store.Item{}, store.Item{}
+		there[e.item.Key] = store.Item{}
+		there[record.TrashKey(e.item.Key)] = store.Item{}
 		if e.fate == granted {
 			there[e.organizer] = store.Item{}
 		}

@@ -76,7 +76,8 @@ func (t Trash) runs(ctx context.Context, tx *records.Tx, d *record.DeletionItem,
 		tx.Save(a, t.Now())
 	}
 	if !b.fits(later...) {
-		d.PendingWork, later = record.NewPendingWork(record.MoveToTrash, t.Now().Add(record.RequestTime)), nil
+		d.PendingWork = record.NewPendingWork(record.MoveToTrash, t.Now().Add(record.RequestTime))
+		later = nil
 	}
 	tx.Create(d)
 	return b.each(later, (*batch).out)

@@ -124,7 +124,8 @@ func TestRestore_KeepsFinalMarks(t *testing.T) {
 			f.Replace(a)
 		}
 		f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
-		r, a = recordtest.Get[record.RunItem](t, f.Store, f.run.Key()), recordtest.Get[record.Allowance](t, f.Store, of)
+		r = recordtest.Get[record.RunItem](t, f.Store, f.run.Key())
+		a = recordtest.Get[record.Allowance](t, f.Store, of)
 		if r.Final == other || slices.Contains(a.Final[f.dataset.ID], r.ID) == other {
 			t.Errorf("while another is marked (%v): %v, %v", other, r.Final, a.Final)
 		}
@@ -149,7 +150,8 @@ func TestRestore_EndsRefundsThatWereWithdrawn(t *testing.T) {
 			f.Replace(a)
 		}
 		f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
-		r, a = recordtest.Get[record.RunItem](t, f.Store, f.run.Key()), recordtest.Get[record.Allowance](t, f.Store, of)
+		r = recordtest.Get[record.RunItem](t, f.Store, f.run.Key())
+		a = recordtest.Get[record.Allowance](t, f.Store, of)
 		if r.Refunded == withdrawn || r.Counted != withdrawn || a.Total != before {
 			t.Errorf("withdrawn (%v): refunded %v, counted %v, %d of %d runs", withdrawn, r.Refunded, r.Counted, a.Total, before)
 		}

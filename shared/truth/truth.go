@@ -84,7 +84,8 @@ func Activate(tx *records.Tx, d *record.DatasetItem, old *record.Truth, now time
 	}
 	tx.Create(record.NewEvent(now, record.EventTruthChanged, d.Scope(), "/v1/datasets/"+d.ID))
 	truth.Meta, truth.Held = old.Meta, true
-	d.Reevaluation, d.PublishedProgress = &record.Reevaluation{StartedAt: record.At(now)}, record.Progress{}
+	d.Reevaluation = &record.Reevaluation{StartedAt: record.At(now)}
+	d.PublishedProgress = record.Progress{}
 	tx.Save(truth, now)
 }
 
@@ -117,7 +118,8 @@ func (a Acceptor) Accept(ctx context.Context, datasetID string) error {
 			return err
 		})
 		if errors.As(err, &panicked) {
-			diagnostics, err = []measure.Diagnostic{{Severity: measure.Error, Message: unreadable}}, nil
+			diagnostics = []measure.Diagnostic{{Severity: measure.Error, Message: unreadable}}
+			err = nil
 		}
 		if err != nil {
 			return err

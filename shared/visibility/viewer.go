@@ -58,7 +58,8 @@ func (v *Viewer) Grants(ctx context.Context) (record.Grants, error) {
 	}
 	g, err := GrantsOf(ctx, v.Store, v.Consistency, v.Caller.ID)
 	if err == nil && g.Profile.Deleting() {
-		g, err = record.Grants{}, problem.InvalidToken.New("The user of this token is being deleted, which takes some minutes. Ask without a "+
+		g = record.Grants{}
+		err = problem.InvalidToken.New("The user of this token is being deleted, which takes some minutes. Ask without a " +
 			"token, or sign in again later, as a new user.")
 	}
 	if err == nil {

@@ -83,7 +83,8 @@ func TestTruncate_EndsAtAWord(t *testing.T) {
 		}
 	}
 	nightlytest.Check(t, func(t *rapid.T) {
-		text, most := rapid.String().Draw(t, "text"), rapid.IntRange(1, 40).Draw(t, "bytes")
+		text := rapid.String().Draw(t, "text")
+		most := rapid.IntRange(1, 40).Draw(t, "bytes")
 		got := webpage.Truncate(text, most)
 		if !utf8.ValidString(got) || len(got) > max(most+len("…"), 0) || len(text) <= most && got != text {
 			t.Fatalf("%q is clipped to %q", text, got)

@@ -120,7 +120,8 @@ func upload(t *testing.T, s blob.Store) {
 }
 
 func uploadOtherBytes(t *testing.T, s blob.Store) {
-	o, other := Declare("a", strings.Repeat("x", 100<<10)), strings.Repeat("y", 100<<10)
+	o := Declare("a", strings.Repeat("x", 100<<10))
+	other := strings.Repeat("y", 100<<10)
 	refused(t, "upload of other bytes", signPut(t, s, o), other)
 	expectNothing(t, s, "a")
 	former := put(t, s, "a", "former")
@@ -236,7 +237,8 @@ func downloadMissing(t *testing.T, s blob.Store) {
 // alteredLinks changes every part of a link, one after the other; each altered link must be refused.
 func alteredLinks(t *testing.T, s blob.Store) {
 	mine, secret := put(t, s, "mine/1", "mine"), put(t, s, "secret/1", "secret")
-	get, up := signGet(t, s, "mine/1", "name.txt", "text/plain"), signPut(t, s, Declare("mine/1", "new!"))
+	get := signGet(t, s, "mine/1", "name.txt", "text/plain")
+	up := signPut(t, s, Declare("mine/1", "new!"))
 	for name, of := range map[string]struct {
 		link blob.Link
 		body string

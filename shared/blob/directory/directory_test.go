@@ -164,7 +164,8 @@ func TestStat_FindsDamagedFiles(t *testing.T) {
 func TestPut_TakesTheLongestHeader(t *testing.T) {
 	s := reopen(t, t.TempDir())
 	o := blobtest.Declare(strings.Repeat("k", blob.MaxKeyBytes), "")
-	o.Size, o.MediaType = 0, `text/plain; a="`+strings.Repeat("<", blob.MaxMediaTypeBytes-16)+`"`
+	o.Size = 0
+	o.MediaType = `text/plain; a="` + strings.Repeat("<", blob.MaxMediaTypeBytes-16) + `"`
 	if err := s.Put(t.Context(), o, strings.NewReader("")); err != nil {
 		t.Fatal(err)
 	}

@@ -146,7 +146,8 @@ func TestHandler_AnswersProblems(t *testing.T) {
 	s := serve(t)
 	put(t, s, "a", "content")
 	get, up := signGet(t, s, "a"), signPut(t, s, blobtest.Declare("a", "content"))
-	missing, fresh := signGet(t, s, "missing"), signPut(t, s, blobtest.Declare("b", "content"))
+	missing := signGet(t, s, "missing")
+	fresh := signPut(t, s, blobtest.Declare("b", "content"))
 	s.Now = func() time.Time { return time.Now().Add(-2 * time.Hour) }
 	expired := signGet(t, s, "a")
 	s.Now = time.Now

@@ -63,7 +63,8 @@ func (o *ordinal) quadratic(places []int64) float64 {
 	for code, l := range o.Counts {
 		x := float64(places[code]) - centre
 		trueSum, sum = trueSum+x*float64(l.Actual), sum+x*float64(l.Predicted)
-		trueSquares, squares = trueSquares+x*x*float64(l.Actual), squares+x*x*float64(l.Predicted)
+		trueSquares += x * x * float64(l.Actual)
+		squares += x * x * float64(l.Predicted)
 	}
 	return n*trueSquares + n*squares - 2*trueSum*sum
 }

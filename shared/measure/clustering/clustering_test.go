@@ -64,7 +64,8 @@ func TestEvaluate_KnowsNoNames(t *testing.T) {
 		for _, i := range order {
 			moved, renamed = append(moved, truth[i]), append(renamed, names[predicted[i]])
 		}
-		one, other := clustering.Evaluate(asked, clusters, truth, predicted), clustering.Evaluate(asked, clusters, moved, renamed)
+		one := clustering.Evaluate(asked, clusters, truth, predicted)
+		other := clustering.Evaluate(asked, clusters, moved, renamed)
 		same := clustering.Evaluate(asked, clusters, moved, moved)
 		for name, x := range one.Measures {
 			if math.IsNaN(*x) || *x > 1 || math.Abs(*x-*other.Measures[name]) > 1e-12 {

@@ -115,7 +115,8 @@ func (l Labels) Value(m measure.Measure) (value float64, reason string) {
 	case len(codes) == 0:
 		return 0, "no example has a label"
 	}
-	chosen, score := lists.Map(codes, func(code int32) Counts { return l.Counts[code] }), Score(m)
+	chosen := lists.Map(codes, func(code int32) Counts { return l.Counts[code] })
+	score := Score(m)
 	var all Counts
 	for _, c := range chosen {
 		all.Add(c)

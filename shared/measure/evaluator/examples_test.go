@@ -182,7 +182,8 @@ func TestEvaluation_ResamplesExamples(t *testing.T) {
 		examples := rapid.SliceOfN(rapid.IntRange(0, len(truth)-1), len(truth), len(truth)).Draw(r, "examples")
 		var sampledTruth, sampledRun []string
 		for _, i := range examples {
-			sampledTruth, sampledRun = append(sampledTruth, truth[i]), append(sampledRun, run[i])
+			sampledTruth = append(sampledTruth, truth[i])
+			sampledRun = append(sampledRun, run[i])
 		}
 		var known bool // a run with no label of the truth is refused
 		for _, v := range sampledRun {

@@ -37,14 +37,16 @@ func TestEvaluation_OfExamplesWithSetsAndScores(t *testing.T) {
 		examples[0] = 0 // a run with no label of the truth is refused
 		var sampledTruth, sampledRun []string
 		for _, i := range examples {
-			sampledTruth, sampledRun = append(sampledTruth, truth[i]), append(sampledRun, run[i])
+			sampledTruth = append(sampledTruth, truth[i])
+			sampledRun = append(sampledRun, run[i])
 		}
 		e := evaluateLines(r, t, settings, truth, run)
 		sampled := evaluateLines(r, t, settings, sampledTruth, sampledRun).Result
 		for _, name := range settings.Measures {
 			one := settings
 			one.Measures = []string{name}
-			got, want := evaluateLines(r, t, one, truth, run).Resample(examples), sampled.Measures[name]
+			got := evaluateLines(r, t, one, truth, run).Resample(examples)
+			want := sampled.Measures[name]
 			if (got == nil) != (want == nil) || got != nil && math.Abs(*got-*want) > 1e-9 {
 				r.Errorf("%s of %v among %v and %v is %v, want %v", name, examples, truth, run, got, want)
 			}

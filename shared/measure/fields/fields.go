@@ -42,7 +42,8 @@ func Split(line []byte, out [][]byte) int {
 
 // CountFault says that Split found n fields in a line instead of as many as there are parts, and what may be the cause.
 func CountFault(line []byte, parts [][]byte, n int, layout string) string {
-	fault, cause := fmt.Sprintf("the line has only %d of %d fields: ", n, len(parts)), ""
+	fault := fmt.Sprintf("the line has only %d of %d fields: ", n, len(parts))
+	cause := ""
 	if n > len(parts) {
 		fault = fmt.Sprintf("the line has more than %d fields: ", len(parts))
 	}

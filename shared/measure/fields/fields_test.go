@@ -122,7 +122,10 @@ func TestParseGrade_TakesWholeNumbers(t *testing.T) {
 }
 
 func TestRecords_ReadCSV(t *testing.T) {
-	const bare, quoted = "a quote stands within a field", "a quoted field does not end with a quote"
+	const (
+		bare   = "a quote stands within a field"
+		quoted = "a quoted field does not end with a quote"
+	)
 	for content, want := range map[string][]string{
 		"a,b\n\"x\ny\",\"\"\"\"\n\nc,\n": {"1 [a b]", "2 [x\ny \"]", "5 [c ]"},
 		"a,b\n1\n1,2\n":                  {"1 [a b]", "2 the record has more or fewer fields", "3 [1 2]"},

@@ -55,7 +55,8 @@ func TestColumns_AreThoseOfLines(t *testing.T) {
 	mixed := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(part, 0, 12).Draw(t, "parts"), "") })
 	nightlytest.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.OneOf(plain, plain, damaged, mixed), 0, 20).Draw(t, "lines"), "")
-		size, line := rapid.IntRange(70, 400).Draw(t, "chunk"), rapid.Int64Range(20, 70).Draw(t, "longest line")
+		size := rapid.IntRange(70, 400).Draw(t, "chunk")
+		line := rapid.Int64Range(20, 70).Draw(t, "longest line")
 		change := func(l *limits) { l.chunk, l.line = size, line }
 		want, _ := readRows(text, false, change)
 		if got, _ := readRows(text, true, change); !slices.Equal(got, want) {

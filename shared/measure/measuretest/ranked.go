@@ -26,7 +26,8 @@ func Ranked(b *testing.B, topics int) (run, qrels string, size int64) {
 			fmt.Fprintf(&judged, "%d 0 %d %d\n", first, first+(i*100+random.IntN(100))*step, random.IntN(4))
 		}
 	}
-	run, qrels = filepath.Join(b.TempDir(), "run.txt"), filepath.Join(b.TempDir(), "qrels.txt")
+	run = filepath.Join(b.TempDir(), "run.txt")
+	qrels = filepath.Join(b.TempDir(), "qrels.txt")
 	if err := cmp.Or(os.WriteFile(run, ranked.Bytes(), 0o600), os.WriteFile(qrels, judged.Bytes(), 0o600)); err != nil {
 		b.Fatal(err)
 	}

@@ -213,7 +213,8 @@ func BenchmarkEvaluate_Million(b *testing.B) {
 	truth, predicted := make([][]int16, n), make([][]int16, n)
 	for i := range truth {
 		first, second := int16(i*7919%(labels/2)), int16(i*104729%(labels/2))
-		truth[i], predicted[i] = []int16{first, labels/2 + second}, []int16{second, labels/2 + second, labels - 1}
+		truth[i] = []int16{first, labels/2 + second}
+		predicted[i] = []int16{second, labels/2 + second, labels - 1}
 		predicted[i] = slices.Compact(predicted[i])
 	}
 	all := make([]string, labels)

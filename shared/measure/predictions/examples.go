@@ -17,8 +17,10 @@ func sample(t *Truth, r *Run, examples []int) (*Truth, *Run) {
 	truth, run := *t, *r
 	truth.ids, run.truth = nil, &truth
 	truth.codes, run.codes = pick(t.codes, examples), pick(r.codes, examples)
-	truth.numbers, run.numbers = pick(t.numbers, examples), pick(r.numbers, examples)
-	truth.sets.starts, run.sets.starts = pick(t.sets.starts, examples), pick(r.sets.starts, examples)
+	truth.numbers = pick(t.numbers, examples)
+	run.numbers = pick(r.numbers, examples)
+	truth.sets.starts = pick(t.sets.starts, examples)
+	run.sets.starts = pick(r.sets.starts, examples)
 	run.scores.starts = pick(r.scores.starts, examples)
 	return &truth, &run
 }

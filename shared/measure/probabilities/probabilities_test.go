@@ -131,7 +131,10 @@ func file(kind, text string) []measure.File {
 
 // TestComputation_ReadsEachForm reads the same scores in each form and order that a run can have.
 func TestComputation_ReadsEachForm(t *testing.T) {
-	const csvTruth, jsonTruth = "id,value\n1,yes\n2,no\n3,no\n", `{"id":1,"value":"yes"}` + "\n" + `{"id":2,"value":"no"}` + "\n" + `{"id":3,"value":"no"}`
+	const (
+		csvTruth  = "id,value\n1,yes\n2,no\n3,no\n"
+		jsonTruth = `{"id":1,"value":"yes"}` + "\n" + `{"id":2,"value":"no"}` + "\n" + `{"id":3,"value":"no"}`
+	)
 	for name, c := range map[string]struct{ kind, truth, run string }{
 		"one in csv":       {"csv", csvTruth, "id,value\n3,0.1\n1,0.8\n2,0.4\n"},
 		"columns":          {"csv", csvTruth, "no\tid\tyes\n0.9\t3\t0.1\n0.2\t1\t0.8\n0.6\t2\t0.4\n"},

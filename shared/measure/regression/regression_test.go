@@ -44,7 +44,8 @@ func naiveMoments(x, y []float64) (xx, yy, xy *big.Float) {
 	yy = precise(0)
 	xy = precise(0)
 	for i := range x {
-		dx, dy := precise(0).Sub(precise(x[i]), meanX), precise(0).Sub(precise(y[i]), meanY)
+		dx := precise(0).Sub(precise(x[i]), meanX)
+		dy := precise(0).Sub(precise(y[i]), meanY)
 		xx.Add(xx, precise(0).Mul(dx, dx))
 		yy.Add(yy, precise(0).Mul(dy, dy))
 		xy.Add(xy, precise(0).Mul(dx, dy))
@@ -201,7 +202,8 @@ func TestEvaluate_IgnoresUnits(t *testing.T) {
 	evaluate := func(unit int) measure.Result {
 		truth, predicted := []float64{1, 2.5, -3, 7, 4}, []float64{1.5, 2, -3, 8, 1}
 		for i := range truth {
-			truth[i], predicted[i] = math.Ldexp(truth[i], unit), math.Ldexp(predicted[i], unit)
+			truth[i] = math.Ldexp(truth[i], unit)
+			predicted[i] = math.Ldexp(predicted[i], unit)
 		}
 		return regression.Evaluate(asked, truth, predicted)
 	}

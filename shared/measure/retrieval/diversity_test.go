@@ -106,7 +106,8 @@ func TestDiversity_KnowsNoOrder(t *testing.T) {
 		for i, j := range rapid.Permutation([]int{0, 1, 2, 3, 4, 5}).Draw(t, "ranking") {
 			fmt.Fprintf(&run, "%d Q0 d%d 0 %d x\n", list[0].topic, j, i/2)
 		}
-		a, b := diversityValues(t, one.String(), run.String(), measures...), diversityValues(t, other.String(), run.String(), measures...)
+		a := diversityValues(t, one.String(), run.String(), measures...)
+		b := diversityValues(t, other.String(), run.String(), measures...)
 		for name, x := range a.Measures {
 			if math.Abs(*x-*b.Measures[name]) > 1e-12 || !(*x >= 0) {
 				t.Errorf("%s is %v, and then %v", name, *x, *b.Measures[name])

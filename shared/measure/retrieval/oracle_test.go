@@ -101,7 +101,8 @@ func (o oracle) value(m measure.Measure, topic string) float64 {
 		return highest
 	}
 	sum := 0.0
-	setP, setR := over(count(depth, relevant), float64(depth)), over(count(depth, relevant), all)
+	setP := over(count(depth, relevant), float64(depth))
+	setR := over(count(depth, relevant), all)
 	switch m.Name {
 	case "AP", "GMAP":
 		for i := range depth {

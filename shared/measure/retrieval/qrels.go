@@ -246,7 +246,8 @@ func (q *Qrels) build(entries []entry) {
 func (q *Qrels) findRepeated(entries []entry, repeated *repeats) {
 	for topic := range q.topics {
 		t := &q.topics[topic]
-		slots, own := hashtable.Table(q.slots[t.slots:t.slotsEnd]), entries[t.first:t.last]
+		slots := hashtable.Table(q.slots[t.slots:t.slotsEnd])
+		own := entries[t.first:t.last]
 		for i, e := range own {
 			doc := q.doc(e.judgment)
 			h := hashtable.Hash(doc)

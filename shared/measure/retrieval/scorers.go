@@ -126,7 +126,8 @@ func (v *parameters) setPrecision(r *ranking) float64 {
 
 // setAveragePrecision is precision times recall, divided once as in trec_eval, whose fourth decimal another order can change.
 func (v *parameters) setAveragePrecision(r *ranking) float64 {
-	found, of := float64(v.relevantFound(r)), float64(len(v.considered(r)))*float64(r.relevant(v.rel))
+	found := float64(v.relevantFound(r))
+	of := float64(len(v.considered(r))) * float64(r.relevant(v.rel))
 	return measure.Ratio(found*found, of)
 }
 

@@ -242,7 +242,8 @@ func (s *sentences) documents(run *sentences) documents {
 		name: func(i int) string { return strconv.Itoa(i + 1) },
 		at: func(scheme string, i int) (truth, predicted []span) {
 			of := schemes[scheme]
-			a, b = of.appendSpans(a[:0], s.sentence(i), s.tags), of.appendSpans(b[:0], run.sentence(i), run.tags)
+			a = of.appendSpans(a[:0], s.sentence(i), s.tags)
+			b = of.appendSpans(b[:0], run.sentence(i), run.tags)
 			slices.SortFunc(a, span.compare)
 			slices.SortFunc(b, span.compare)
 			return a, b

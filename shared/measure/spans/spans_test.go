@@ -221,7 +221,8 @@ func TestEvaluate_ResamplesDocuments(t *testing.T) {
 		for _, name := range names {
 			e := evaluate(t, read(t, jsonl, files[0], name), files[1])
 			for range 2 {
-				got, want := e.Resample(append([]int{0}, examples...)), evaluate(t, read(t, jsonl, sampled[0], name), sampled[1]).Result.Measures[name]
+				got := e.Resample(append([]int{0}, examples...))
+				want := evaluate(t, read(t, jsonl, sampled[0], name), sampled[1]).Result.Measures[name]
 				if (got == nil) != (want == nil) || got != nil && math.Abs(*got-*want) > 1e-9 || e.Examples != n {
 					r.Fatalf("%s of %v among %v is %v, want %v", name, examples, files, got, want)
 				}

@@ -60,7 +60,8 @@ func BenchmarkPython(b *testing.B) {
 	const script = "testdata/speed.py"
 	truth, run := summaries(500)
 	folder := b.TempDir()
-	truthPath, runPath := filepath.Join(folder, "truth.jsonl"), filepath.Join(folder, "run.jsonl")
+	truthPath := filepath.Join(folder, "truth.jsonl")
+	runPath := filepath.Join(folder, "run.jsonl")
 	if os.WriteFile(truthPath, truth, 0o600) != nil || os.WriteFile(runPath, run, 0o600) != nil {
 		b.Fatal("no files")
 	}

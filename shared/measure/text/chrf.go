@@ -35,7 +35,8 @@ func (b *chrFBest) terms() []float64 { return slices.Clone(b.counts) }
 
 // measure returns what has the counts for another measure.
 func (c *chrF) measure(orders chrFOrders) *chrFBest {
-	c.longest.chars, c.longest.words = max(c.longest.chars, orders.chars), max(c.longest.words, orders.words)
+	c.longest.chars = max(c.longest.chars, orders.chars)
+	c.longest.words = max(c.longest.words, orders.words)
 	c.all = append(c.all, &chrFBest{orders: orders})
 	return c.all[len(c.all)-1]
 }
@@ -51,7 +52,8 @@ func (c *chrF) compare(references []string, text string) {
 	for _, reference := range references {
 		c.charsAgainst, c.words = c.parts(reference, c.charsAgainst[:0], c.words[:0])
 		c.against = c.vocabulary.find(c.words, c.against[:0])
-		chars, words := c.charNgrams.match(c.charsAgainst), c.wordNgrams.match(c.against)
+		chars := c.charNgrams.match(c.charsAgainst)
+		words := c.wordNgrams.match(c.against)
 		for _, b := range c.all {
 			b.list = appendCounts(b.list[:0], chars[:b.orders.chars], len(c.chars), len(c.charsAgainst))
 			b.list = appendCounts(b.list, words[:b.orders.words], len(c.symbols), len(c.against))

@@ -83,7 +83,8 @@ func TestEvaluation_KnowsTheBestReference(t *testing.T) {
 				t.Errorf("%s is %v", name, *x)
 			}
 		}
-		alone, among := measured([]string{written}, written), measured(append(references, written), written)
+		alone := measured([]string{written}, written)
+		among := measured(append(references, written), written)
 		for name, x := range alone {
 			left := len(answerWords(nil, written)) > 0
 			if *among[name] < *x-1e-9 && (left || name != "EM" && name != "TokenF1") {

@@ -162,7 +162,8 @@ func (b *Builder) Organizer(members ...string) *record.Organizer {
 	o.Name = "Organizer"
 	all := []record.Record{o}
 	for _, name := range members {
-		o.Members, o.Owners = append(o.Members, UserID(name)), append(o.Owners, UserID(name))
+		o.Members = append(o.Members, UserID(name))
+		o.Owners = append(o.Owners, UserID(name))
 		all = append(all, &record.Reservation{Meta: b.meta(), At: record.MembershipKey(UserID(name), o.ID)})
 	}
 	b.Put(all...)

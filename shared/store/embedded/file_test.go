@@ -141,7 +141,8 @@ func TestOpen_RefusesOtherFiles(t *testing.T) {
 func FuzzDecode(f *testing.F) {
 	it := store.Item{Expires: time.Unix(1_800_000_000, 0), Data: []byte("data")}
 	f.Add(encode(&it, 1))
-	it.Indexes[0], it.Indexes[5] = store.Key{Partition: "L", Sort: "1"}, store.Key{Partition: "M", Sort: "2"}
+	it.Indexes[0] = store.Key{Partition: "L", Sort: "1"}
+	it.Indexes[5] = store.Key{Partition: "M", Sort: "2"}
 	f.Add(encode(&it, 1<<40))
 	f.Fuzz(func(t *testing.T, v []byte) {
 		h, err := decodeHeader(v)

@@ -37,7 +37,8 @@ func testRevision(tb table) {
 	seen := map[uint64]bool{}
 	it := listed("a", 1, "X", "1")
 	moved, inOther := it, it
-	moved.Indexes[0], inOther.Indexes[1] = store.Key{Partition: "Y", Sort: "1"}, store.Key{Partition: "Z", Sort: "1"}
+	moved.Indexes[0] = store.Key{Partition: "Y", Sort: "1"}
+	inOther.Indexes[1] = store.Key{Partition: "Z", Sort: "1"}
 	for _, step := range []struct {
 		what    string
 		write   func() store.Write

@@ -338,7 +338,8 @@ func testEntriesApart(tb table) {
 	tb.wantList(store.Query{Index: 1, Partition: "LM"}, y)
 	tb.wantList(store.Query{Index: 2, Partition: "L"}, z)
 	u, v := item("x"), item("x")
-	u.Key, v.Key = store.Key{Partition: "A", Sort: "BC"}, store.Key{Partition: "AB", Sort: "C"}
+	u.Key = store.Key{Partition: "A", Sort: "BC"}
+	v.Key = store.Key{Partition: "AB", Sort: "C"}
 	u.Data = []byte("other")
 	tb.write(store.Create(u), store.Create(v))
 	tb.wantStored(u, v)

@@ -162,7 +162,8 @@ func testSumIsConserved(tb table) {
 						tb.t.Error(err)
 						return
 					}
-					got[0].Data, got[1].Data = fmt.Append(nil, amount(got[0])-n), fmt.Append(nil, amount(got[1])+n)
+					got[0].Data = fmt.Append(nil, amount(got[0])-n)
+					got[1].Data = fmt.Append(nil, amount(got[1])+n)
 					if err = tb.Write(tb.t.Context(), store.Replace(got[0]), store.Replace(got[1])); err == nil {
 						break
 					} else if !again(err) {

@@ -4,12 +4,9 @@ package functions_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"net/http"
-	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +21,6 @@ import (
 	"assay/shared/record/recordtest"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
-	"assay/shared/store/storetest"
 )
 
 var (

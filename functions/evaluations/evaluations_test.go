@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"assay/functions/evaluations"
 	"assay/shared/api"
@@ -23,105 +22,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
-	"assay/shared/store"
 )
-
-// fixture serves the evaluations; reg is registered for the task of the dataset.
-type fixture struct {
-	*servertest.Server
-	builder *recordtest.Builder
-	dataset *recordtest.Dataset
-}
-
-func serve(t testing.TB, options ...func(*record.TaskItem)) *fixture {
-	t.Helper()
-	s := servertest.New(t, evaluations.Operations...)
-	return newFixture(s, s.Records(), options...)
-}
-
-// newFixture makes another task with a dataset on the server.
-func newFixture(s *servertest.Server, b *recordtest.Builder, options ...func(*record.TaskItem)) *fixture {
-	task := b.Task(options...)
-	task.Register("reg")
-	return &fixture{s, b, task.Dataset(recordtest.Measures("nDCG@10", "AP"))}
-}
-
-// result describes an evaluation of a test.
-type result struct {
-	user      string
-	value, ap float64 // below 0: not defined
-	hidden    bool    // not published
-	blinded   bool
-	anonymous bool
-	baseline  bool // of the organizers, who are not registered
-}
-
-func (f *fixture) add(r result) *record.EvaluationItem {
-	options := []recordtest.RunOption{value("nDCG@10", r.value), value("AP", r.ap), func(run *recordtest.Run) {
-		run.Access.Published = !r.hidden
-		run.Access.Blinded = r.blinded
-		run.Access.Anonymous = r.anonymous
-		run.Access.Alias = "alias of " + r.user
-	}}
-	if r.baseline {
-		options = append(options, recordtest.Baseline)
-	}
-	return f.dataset.Run(r.user, options...).Evaluation
-}
-
-func value(name string, v float64) recordtest.RunOption {
-	if v < 0 {
-		return recordtest.Undefined(name)
-	}
-	return recordtest.Value(name, v)
-}
-
-// get returns the evaluations of one page; none when it is empty.
-func (f *fixture) get(user, path string) []record.Evaluation {
-	return servertest.List[record.Evaluation](f.Server, user, path)
-}
-
-func (f *fixture) board(query string) string { return f.dataset.Board() + "?" + query }
-
-func ranks(list []record.Evaluation) string {
-	var b strings.Builder
-	for _, e := range list {
-		fmt.Fprintf(&b, "%d:%s ", e.Rank, strings.TrimPrefix(e.Team, "team of "))
-	}
-	return strings.TrimSpace(b.String())
-}
-
-func TestLeaderboard_IsOfOneDataset(t *testing.T) {
-	s := serve(t)
-	s.add(result{user: "ada", value: 0.3})
-	other := newFixture(s.Server, s.builder)
-	other.add(result{user: "bob", value: 0.3})
-	hidden := newFixture(s.Server, s.builder, recordtest.Private)
-	hidden.add(result{user: "bob", value: 0.3})
-	for path, status := range map[string]int{
-		"/v1/evaluations?sort=rank": http.StatusBadRequest,
-		"/v1/evaluations?sort=rank&filter[datasetId]=" + s.dataset.ID + "," + other.dataset.ID:          http.StatusBadRequest,
-		"/v1/evaluations?sort=bogus&filter[datasetId]=" + s.dataset.ID:                                  http.StatusBadRequest,
-		"/v1/evaluations?sort=rank&filter[datasetId]=" + hidden.dataset.ID:                              http.StatusNoContent,
-		"/v1/evaluations?sort=rank&filter[datasetId]=" + record.NewID(time.Now()):                       http.StatusNoContent,
-		s.board("sort=rank&offset=1"):                                                                   http.StatusNoContent,
-		s.board("sort=rank&filter[datasetId]=" + other.dataset.ID):                                      http.StatusNoContent,
-		s.board("filter[datasetId]=" + other.dataset.ID):                                                http.StatusNoContent,
-		s.board("filter[datasetId]=" + hidden.dataset.ID):                                               http.StatusNoContent,
-		s.board("best=true&cursor=" + record.NewID(time.Now())):                                         http.StatusBadRequest,
-		s.board("best=perhaps"):                                                                         http.StatusBadRequest,
-		hidden.board("sort=rank"):                                                                       http.StatusNotFound,
-		"/v1/evaluations?filter[datasetId]=" + s.dataset.ID + "&filter[taskId]=" + other.dataset.TaskID: http.StatusNoContent,
-	} {
-		s.Want(status, nil, "", http.MethodGet, path, nil)
-	}
-	s.dataset.Task.Dataset(recordtest.Measures("AP"))
-	s.Want(http.StatusBadRequest, nil, "", http.MethodGet, s.board("sort=rank"), nil)
-	s.Want(http.StatusOK, nil, "", http.MethodGet, s.board("sort=rank&filter[datasetId]="+s.dataset.ID), nil)
-	if got := ranks(hidden.get("reg", hidden.board("sort=rank"))); got != "1:bob" {
-		t.Errorf("a registrant of a private task gets %s", got)
-	}
-}
 
 func TestList_FiltersWhatTheCallerMaySee(t *testing.T) {
 	s := serve(t)
@@ -237,63 +138,6 @@ func TestCSV_HasMeasuresInTheDatasetsOrder(t *testing.T) {
 	}
 	if rows[2][1] != "alias of dan" || rows[2][2] != "" || rows[2][19] != "" {
 		t.Error(rows[2])
-	}
-}
-
-// counted is a store whose calls are counted.
-type counted struct {
-	store.Store
-	usage *store.Usage
-}
-
-func (c counted) Get(ctx context.Context, consistency store.Consistency, keys ...store.Key) ([]store.Item, error) {
-	return c.Store.Get(store.WithUsage(ctx, c.usage), consistency, keys...)
-}
-
-func (c counted) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
-	return c.Store.Query(store.WithUsage(ctx, c.usage), q)
-}
-
-// TestLeaderboard_CostIsBounded holds a page to two calls and to no more items than it must read.
-func TestLeaderboard_CostIsBounded(t *testing.T) {
-	s := serve(t)
-	s.builder.Batch(func() {
-		for i := range 300 {
-			s.add(result{user: "ada", value: float64(i) / 1000})
-		}
-	})
-	var usage store.Usage
-	s.Env.Store = counted{s.Store, &usage}
-	s.get("", s.board("sort=rank&limit=20&offset=100&filter[datasetId]="+s.dataset.ID))
-	if calls, items := usage.Calls.Load(), usage.Read.Load(); calls != 2 || items != 2+100+20+1 {
-		t.Errorf("%d calls, %d items read", calls, items)
-	}
-	usage = store.Usage{} // a page of the best runs counts all of each team, in reads of 11, 22, 44, 88 and 176 entries
-	page := s.Want(http.StatusOK, nil, "", http.MethodGet, s.board("limit=10&filter[datasetId]="+s.dataset.ID), nil, "Accept", "text/html")
-	if calls := usage.Calls.Load(); calls != 7 || !strings.Contains(string(page.Body), "best of 300 runs") {
-		t.Errorf("%d calls for a page: %s", calls, page.Body)
-	}
-}
-
-// TestLeaderboard_SortsByTheMeasureAskedFor asks while the dataset names another primary measure than its truth in use, whose
-// order alone the table has: as long as new truth files have not arrived, and once they were refused.
-func TestLeaderboard_SortsByTheMeasureAskedFor(t *testing.T) {
-	for name, work := range map[string]*record.PendingWork{
-		"awaited or refused": nil, "due": record.NewPendingWork(record.AcceptTruth, time.Now())} {
-		s := serve(t)
-		first := s.add(result{user: "ada", value: 0.9, ap: 0.1})
-		second := s.add(result{user: "bob", value: 0.2, ap: 0.8})
-		s.dataset.BoardTruth = &record.BoardTruth{TruthVersion: 1, Evaluator: s.dataset.Evaluator}
-		s.dataset.PendingWork = work
-		s.dataset.Evaluator.PrimaryMeasure = "AP"
-		s.builder.Replace(s.dataset)
-		for order, best := range map[string]*record.EvaluationItem{"rank": first, "nDCG@10": first, "ndcg_cut_10": first, "AP": second,
-			"map": second} {
-			got := s.get("", s.board("sort="+order))
-			if len(got) != 2 || got[0].ID != best.ID || got[0].Rank != 1 || got[1].Rank != 2 {
-				t.Errorf("%s, by %s: %+v", name, order, got)
-			}
-		}
 	}
 }
 

@@ -15,17 +15,14 @@
 package significance
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 
 	"assay/functions/tools/percentile"
-	"assay/shared/lists"
 	"assay/shared/measure"
 
 	"gonum.org/v1/gonum/mathext"
@@ -147,88 +144,6 @@ func mean(xs []float64) float64 {
 	return s.Total()
 }
 
-// exactWilcoxon is the most differences for which the distribution of rank sums is counted out, as in scipy. Its counts
-// are below 2^50, so a float64 holds them exactly.
-const exactWilcoxon = 50
-
-// SignedRank is the result of Wilcoxon's signed-rank test.
-type SignedRank struct {
-	Plus  float64 `json:"plus" doc:"sum of the ranks of positive differences (V in R)"`
-	Minus float64 `json:"minus" doc:"sum of the ranks of negative differences; the lesser of both is scipy's statistic"`
-	Zeros int     `json:"zeros" doc:"pairs without a difference, which were left out"`
-	Exact bool    `json:"exact" doc:"whether p was counted out rather than approximated"`
-	P     float64 `json:"p" minimum:"0" maximum:"1" doc:"chance of sums at least as unlike, were there no difference"`
-}
-
-// Wilcoxon is the signed-rank test (F. Wilcoxon, Individual comparisons by ranking methods, Biometrics Bulletin 1,
-// 1945). The differences are ranked by their size, equal sizes sharing their mean rank. Pairs without a difference are
-// left out, as by zero_method "wilcox", scipy's default.
-//
-// Up to 50 differences p is exact, also with ties: of all combinations of signs, given the sizes. That is the p of scipy's
-// wilcoxon with method=PermutationMethod(n_resamples=np.inf). Else it comes from the normal distribution with corrections
-// for ties and for continuity, as R's wilcox.test and scipy's wilcoxon with correction=True and method="asymptotic" have
-// it. It is undefined when every difference is 0.
-func Wilcoxon(a, b []float64) (SignedRank, error) {
-	d, rounding, err := differences(a, b)
-	if err != nil {
-		return SignedRank{}, err
-	}
-	pairs := len(d)
-	d = slices.DeleteFunc(d, func(x float64) bool { return x == 0 })
-	n := len(d)
-	if n == 0 {
-		return SignedRank{}, fmt.Errorf("%w: all pairs are equal, so there is nothing to rank", ErrUndefined)
-	}
-	slices.SortFunc(d, func(x, y float64) int { return cmp.Compare(math.Abs(x), math.Abs(y)) })
-	s := SignedRank{Zeros: pairs - n}
-	ties := 0.0                  // sum of t^3 - t over groups of t equal sizes
-	doubled := make([]int, 0, n) // twice the ranks, which are whole also where ties share their mean
-	for from := 0; from < n; {
-		to := from + 1
-		for to < n && math.Abs(d[to])-math.Abs(d[from]) <= rounding {
-			to++
-		}
-		rank := float64(from+1+to) / 2
-		for _, x := range d[from:to] {
-			doubled = append(doubled, from+1+to)
-			if x > 0 {
-				s.Plus += rank
-			} else {
-				s.Minus += rank
-			}
-		}
-		t := float64(to - from)
-		ties += t*t*t - t
-		from = to
-	}
-	if s.Exact = n <= exactWilcoxon; s.Exact {
-		s.P = min(1, 2*rankSumCDF(doubled, int(2*min(s.Plus, s.Minus))))
-		return s, nil
-	}
-	size := float64(n)
-	deviation := math.Sqrt(size*(size+1)*(2*size+1)/24 - ties/48)
-	distance := math.Abs(s.Plus - size*(size+1)/4)
-	z := max(0, distance-0.5) / deviation
-	s.P = math.Erfc(z / math.Sqrt2) // of the normal distribution
-	return s, nil
-}
-
-// rankSumCDF is the chance that the ranks, each taken with chance 1/2, sum up to at most sum.
-func rankSumCDF(ranks []int, sum int) float64 {
-	ways := make([]float64, sum+1) // subsets of the ranks so far by their sum
-	ways[0] = 1
-	for _, rank := range ranks {
-		for s := sum; s >= rank; s-- {
-			ways[s] += ways[s-rank]
-		}
-	}
-	total := 0.0
-	for _, w := range ways {
-		total += w
-	}
-	return math.Ldexp(total, -len(ranks))
-}
-
 const (
 	// Rounds is how often the random methods draw when nothing else is asked for.
 	Rounds = 10_000
@@ -304,57 +219,6 @@ func signed(d []float64, signs uint64) float64 {
 		sum += math.Float64frombits(math.Float64bits(x) ^ bits.RotateLeft64(signs>>i&1, 63))
 	}
 	return sum
-}
-
-// Bonferroni adjusts the p of several tests so that one at or below a level holds although there were that many chances:
-// each is multiplied by their number, up to 1. (O. J. Dunn, Multiple comparisons among means, JASA 56, 1961.) The result
-// has the order of p.
-func Bonferroni(p []float64) []float64 {
-	return lists.Map(p, func(x float64) float64 { return multiply(x, float64(len(p))) })
-}
-
-// Holm adjusts like Bonferroni and rejects all that it rejects and more: the least p is multiplied by the number of
-// tests, the next by one less, and so on, none ending below the one before it. (S. Holm, A simple sequentially rejective
-// multiple test procedure, Scandinavian Journal of Statistics 6, 1979.)
-func Holm(p []float64) []float64 {
-	out, least := make([]float64, len(p)), 0.0
-	for rank, i := range ascending(p) {
-		least = max(least, multiply(p[i], float64(len(p)-rank)))
-		out[i] = least
-	}
-	return out
-}
-
-// BenjaminiHochberg adjusts the p of several tests so that, of those at or below a level, at most that share is expected to
-// be there by chance, if the tests are independent or depend on each other positively: the p of rank i is multiplied by
-// the number of tests and divided by i, none ending above the one after it. (Y. Benjamini, Y. Hochberg, Controlling the
-// false discovery rate, Journal of the Royal Statistical Society B 57, 1995.) It rejects all that Holm rejects and more.
-func BenjaminiHochberg(p []float64) []float64 {
-	out, most := make([]float64, len(p)), 1.0
-	for rank, i := range slices.Backward(ascending(p)) {
-		most = min(most, multiply(p[i], float64(len(p))/float64(rank+1)))
-		out[i] = most
-	}
-	return out
-}
-
-// ascending lists the indices of p, that of the least first.
-func ascending(p []float64) []int {
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
-	return order
-}
-
-// multiply is a p multiplied, up to 1. The product is rounded to 14 digits: 7 times 1/140 would else be less than 0.05.
-func multiply(p, factor float64) float64 {
-	if factor == 1 {
-		return p
-	}
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(p*factor, 'g', 14, 64), 64) // it is a number
-	return min(1, rounded)
 }
 
 // Interval is a range in which a mean lies with a confidence of 95 %.

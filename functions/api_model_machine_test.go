@@ -1,0 +1,193 @@
+//go:build !race
+
+package functions_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"testing"
+
+	"assay/shared/api/servertest"
+	"assay/shared/nightlytest"
+	"assay/shared/record"
+
+	"pgregory.net/rapid"
+)
+
+// TestAPI_FollowsTheModel has random users register, invite, join, leave, submit, review, change, delete and restore, also where they may
+// not: the status of each answer is that of the model, and so is what each of them then sees.
+func TestAPI_FollowsTheModel(t *testing.T) {
+	s := newServer(t)
+	answered := map[string]int{}
+	nightlytest.Check(t, func(rt *rapid.T) {
+		m := newAPIMachine(rt, s, answered)
+		steps := []func(*rapid.T){m.register, m.decide, m.rename, m.invite, m.leave, m.submit, m.submit, m.evaluate, m.review, m.review,
+			m.changeEntry, m.delete, m.restore, m.restore, m.changeTask}
+		for range rapid.IntRange(5, 25).Draw(rt, "requests") {
+			steps[rapid.IntRange(0, len(steps)-1).Draw(rt, "request")](rt)
+			m.check(rt)
+		}
+	})
+	t.Log(answered)
+	if !nightlytest.Enabled { // 20 sequences of requests may miss some of the answers below
+		return
+	}
+	for _, must := range []string{"register 201", "register 404", "submit 201", "submit 403", "review 200", "review 404", "delete 204",
+		"restore 204", "join 201", "join 409", "see an evaluation 404"} {
+		if answered[must] == 0 {
+			t.Errorf("nothing was answered with %s", must)
+		}
+	}
+}
+
+// apiMachine is a model, and the server that must follow it.
+type apiMachine struct {
+	apiModel
+	*servertest.Server
+	t         *rapid.T
+	organizer string // path
+	answered  map[string]int
+	serial    int
+}
+
+func newAPIMachine(t *rapid.T, s *servertest.Server, answered map[string]int) *apiMachine {
+	m := &apiMachine{Server: s, t: t, answered: answered}
+	m.private = rapid.Bool().Draw(t, "private")
+	m.approval = rapid.Bool().Draw(t, "approval")
+	m.blinds = rapid.Bool().Draw(t, "blinds")
+	m.total = rapid.IntRange(0, 2).Draw(t, "total")
+	m.organizer = m.Create("olga", "/v1/organizers", map[string]any{"name": "Lab"})
+	m.Join("eddy", m.Invite("olga", m.organizer, map[string]any{"role": "editor"}), nil)
+	draft := map[string]any{"organizerId": servertest.ID(m.organizer), "name": "Lakes", "visibility": m.visibility()}
+	draft["registration"] = map[string]any{"mode": map[bool]string{true: "approval", false: "open"}[m.approval]}
+	if m.total > 0 {
+		draft["submissions"] = map[string]any{"total": m.total}
+	}
+	m.task = m.Create("olga", "/v1/tasks", draft)
+	body := newDatasetBody(servertest.ID(m.task))
+	body["split"] = map[bool]string{true: "test", false: "training"}[m.blinds]
+	m.dataset = m.Create("olga", "/v1/datasets", body)
+	for _, user := range []string{"ada", "bob"} { // each with an entry
+		secret := m.Invite("olga", m.task, nil)
+		path := m.Join(user, secret, map[string]any{"team": user})
+		r := servertest.Get[record.Registration](m.Server, user, path)
+		m.teams = append(m.teams, &apiTeam{path: path, name: user, alias: r.Alias, members: []string{user}, state: r.State})
+		m.submitAs(user, rapid.Bool().Draw(t, "public"))
+	}
+	return m
+}
+
+func (m *apiMachine) visibility() record.Visibility {
+	return map[bool]record.Visibility{true: record.Private, false: record.Public}[m.private]
+}
+
+// ask sends a request, which must have the status, and reports whether it was done.
+func (m *apiMachine) ask(what string, status int, into any, user, method, path string, body any, header ...string) bool {
+	a := m.Do(user, method, path, body, header...)
+	m.answered[fmt.Sprint(what, " ", a.Status)]++
+	if a.Status != status {
+		m.t.Fatalf("%s: %s %s by %q is answered with status %d, want %d\n%s", what, method, path, user, a.Status, status, a.Body)
+	}
+	if status < http.StatusMultipleChoices && into != nil {
+		if err := json.Unmarshal(a.Body, into); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+	return status < http.StatusMultipleChoices
+}
+
+func caller(t *rapid.T) string { return rapid.SampledFrom(apiCallers).Draw(t, "caller") }
+
+// participant is a caller who is of no organizer.
+func participant(t *rapid.T) string { return rapid.SampledFrom(apiCallers[:5]).Draw(t, "participant") }
+
+// one draws one of those for which which holds; there may be none.
+func one[T any](t *rapid.T, of []*T, which func(*T) bool) *T {
+	var all []*T
+	for _, o := range of {
+		if which(o) {
+			all = append(all, o)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all[rapid.IntRange(0, len(all)-1).Draw(t, "one")]
+}
+
+func (m *apiMachine) aTeam(t *rapid.T) *apiTeam {
+	return one(t, m.teams, func(*apiTeam) bool { return true })
+}
+
+func (m *apiMachine) anEntry(t *rapid.T) *apiEntry {
+	return one(t, m.entries, func(*apiEntry) bool { return true })
+}
+
+func (m *apiMachine) name(prefix string) string {
+	m.serial++
+	return fmt.Sprint(prefix, " ", m.serial)
+}
+
+// check compares what somebody sees with the model.
+func (m *apiMachine) check(t *rapid.T) {
+	user := caller(t)
+	m.checkTask(t, user)
+	m.checkEntries(t, user)
+}
+
+func (m *apiMachine) checkTask(t *rapid.T, user string) {
+	var task record.Task
+	if m.ask("see the task", m.taskStatus(user), &task, user, http.MethodGet, m.task, nil) && task.Description != m.description {
+		t.Fatalf("the task has the description %q, want %q", task.Description, m.description)
+	}
+	listed := m.IDs(user, "/v1/tasks?filter[organizerId]="+servertest.ID(m.organizer))
+	if (len(listed) == 1) != m.seesTask(user) {
+		t.Fatalf("%q sees the task: %v, and it is listed: %v", user, m.seesTask(user), listed)
+	}
+	for _, team := range m.teams {
+		status := http.StatusNotFound
+		if organizes(user) || slices.Contains(team.members, user) {
+			status = http.StatusOK
+		}
+		var shown record.Registration
+		if m.ask("see the team", status, &shown, user, http.MethodGet, team.path, nil) && (shown.Team != team.name || shown.State != team.state) {
+			t.Fatalf("%q sees %+v of %+v", user, shown, team)
+		}
+	}
+}
+
+func (m *apiMachine) checkEntries(t *rapid.T, user string) {
+	if m.taskStatus(user) != http.StatusOK {
+		m.ask("list entries", m.taskStatus(user), nil, user, http.MethodGet, m.task+"/submissions", nil)
+		m.ask("list evaluations", m.taskStatus(user), nil, user, http.MethodGet, m.task+"/evaluations", nil)
+	} else {
+		var paths, runs []string
+		for _, sub := range servertest.List[record.Submission](m.Server, user, m.task+"/submissions") {
+			paths = append(paths, m.task+"/submissions/"+sub.ID)
+		}
+		if want := m.entriesSeen(user); !slices.Equal(paths, want) {
+			t.Fatalf("%q is listed the entries %v, want %v", user, paths, want)
+		}
+		for _, e := range servertest.List[record.Evaluation](m.Server, user, m.task+"/evaluations") {
+			runs = append(runs, fmt.Sprint(e.RunID, " of ", e.Team))
+		}
+		slices.Sort(runs)
+		if !slices.Equal(runs, m.evaluationsSeen(user)) {
+			t.Fatalf("%q is listed the evaluations %v, want %v", user, runs, m.evaluationsSeen(user))
+		}
+	}
+	e := m.anEntry(t)
+	status := func(sees bool) int { return map[bool]int{true: http.StatusOK, false: http.StatusNotFound}[sees] }
+	var shown record.Submission
+	if m.ask("see an entry", status(m.seesEntry(user, e)), &shown, user, http.MethodGet, e.path, nil) && shown.Team != e.team.shownTo(user) {
+		t.Fatalf("%q sees the team %q, want %q", user, shown.Team, e.team.shownTo(user))
+	}
+	m.ask("see a run", status(m.seesEntry(user, e)), nil, user, http.MethodGet, "/v1/runs/"+e.run, nil)
+	reviewed := e.deletion == "" && (organizes(user) || e.owned(user))
+	m.ask("see a review", status(reviewed), nil, user, http.MethodGet, "/v1/runs/"+e.run+"/review", nil)
+	if e.evaluated {
+		m.ask("see an evaluation", status(m.seesEvaluation(user, e)), nil, user, http.MethodGet, "/v1/evaluations/"+e.evaluation, nil)
+	}
+}

@@ -1,0 +1,102 @@
+package evaluations_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+	"assay/shared/store"
+)
+
+func TestLeaderboard_IsOfOneDataset(t *testing.T) {
+	s := serve(t)
+	s.add(result{user: "ada", value: 0.3})
+	other := newFixture(s.Server, s.builder)
+	other.add(result{user: "bob", value: 0.3})
+	hidden := newFixture(s.Server, s.builder, recordtest.Private)
+	hidden.add(result{user: "bob", value: 0.3})
+	for path, status := range map[string]int{
+		"/v1/evaluations?sort=rank": http.StatusBadRequest,
+		"/v1/evaluations?sort=rank&filter[datasetId]=" + s.dataset.ID + "," + other.dataset.ID:          http.StatusBadRequest,
+		"/v1/evaluations?sort=bogus&filter[datasetId]=" + s.dataset.ID:                                  http.StatusBadRequest,
+		"/v1/evaluations?sort=rank&filter[datasetId]=" + hidden.dataset.ID:                              http.StatusNoContent,
+		"/v1/evaluations?sort=rank&filter[datasetId]=" + record.NewID(time.Now()):                       http.StatusNoContent,
+		s.board("sort=rank&offset=1"):                                                                   http.StatusNoContent,
+		s.board("sort=rank&filter[datasetId]=" + other.dataset.ID):                                      http.StatusNoContent,
+		s.board("filter[datasetId]=" + other.dataset.ID):                                                http.StatusNoContent,
+		s.board("filter[datasetId]=" + hidden.dataset.ID):                                               http.StatusNoContent,
+		s.board("best=true&cursor=" + record.NewID(time.Now())):                                         http.StatusBadRequest,
+		s.board("best=perhaps"):                                                                         http.StatusBadRequest,
+		hidden.board("sort=rank"):                                                                       http.StatusNotFound,
+		"/v1/evaluations?filter[datasetId]=" + s.dataset.ID + "&filter[taskId]=" + other.dataset.TaskID: http.StatusNoContent,
+	} {
+		s.Want(status, nil, "", http.MethodGet, path, nil)
+	}
+	s.dataset.Task.Dataset(recordtest.Measures("AP"))
+	s.Want(http.StatusBadRequest, nil, "", http.MethodGet, s.board("sort=rank"), nil)
+	s.Want(http.StatusOK, nil, "", http.MethodGet, s.board("sort=rank&filter[datasetId]="+s.dataset.ID), nil)
+	if got := ranks(hidden.get("reg", hidden.board("sort=rank"))); got != "1:bob" {
+		t.Errorf("a registrant of a private task gets %s", got)
+	}
+}
+
+// counted is a store whose calls are counted.
+type counted struct {
+	store.Store
+	usage *store.Usage
+}
+
+func (c counted) Get(ctx context.Context, consistency store.Consistency, keys ...store.Key) ([]store.Item, error) {
+	return c.Store.Get(store.WithUsage(ctx, c.usage), consistency, keys...)
+}
+
+func (c counted) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
+	return c.Store.Query(store.WithUsage(ctx, c.usage), q)
+}
+
+// TestLeaderboard_CostIsBounded holds a page to two calls and to no more items than it must read.
+func TestLeaderboard_CostIsBounded(t *testing.T) {
+	s := serve(t)
+	s.builder.Batch(func() {
+		for i := range 300 {
+			s.add(result{user: "ada", value: float64(i) / 1000})
+		}
+	})
+	var usage store.Usage
+	s.Env.Store = counted{s.Store, &usage}
+	s.get("", s.board("sort=rank&limit=20&offset=100&filter[datasetId]="+s.dataset.ID))
+	if calls, items := usage.Calls.Load(), usage.Read.Load(); calls != 2 || items != 2+100+20+1 {
+		t.Errorf("%d calls, %d items read", calls, items)
+	}
+	usage = store.Usage{} // a page of the best runs counts all of each team, in reads of 11, 22, 44, 88 and 176 entries
+	page := s.Want(http.StatusOK, nil, "", http.MethodGet, s.board("limit=10&filter[datasetId]="+s.dataset.ID), nil, "Accept", "text/html")
+	if calls := usage.Calls.Load(); calls != 7 || !strings.Contains(string(page.Body), "best of 300 runs") {
+		t.Errorf("%d calls for a page: %s", calls, page.Body)
+	}
+}
+
+// TestLeaderboard_SortsByTheMeasureAskedFor asks while the dataset names another primary measure than its truth in use, whose
+// order alone the table has: as long as new truth files have not arrived, and once they were refused.
+func TestLeaderboard_SortsByTheMeasureAskedFor(t *testing.T) {
+	for name, work := range map[string]*record.PendingWork{
+		"awaited or refused": nil, "due": record.NewPendingWork(record.AcceptTruth, time.Now())} {
+		s := serve(t)
+		first := s.add(result{user: "ada", value: 0.9, ap: 0.1})
+		second := s.add(result{user: "bob", value: 0.2, ap: 0.8})
+		s.dataset.BoardTruth = &record.BoardTruth{TruthVersion: 1, Evaluator: s.dataset.Evaluator}
+		s.dataset.PendingWork = work
+		s.dataset.Evaluator.PrimaryMeasure = "AP"
+		s.builder.Replace(s.dataset)
+		for order, best := range map[string]*record.EvaluationItem{"rank": first, "nDCG@10": first, "ndcg_cut_10": first, "AP": second,
+			"map": second} {
+			got := s.get("", s.board("sort="+order))
+			if len(got) != 2 || got[0].ID != best.ID || got[0].Rank != 1 || got[1].Rank != 2 {
+				t.Errorf("%s, by %s: %+v", name, order, got)
+			}
+		}
+	}
+}

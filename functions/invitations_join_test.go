@@ -1,0 +1,260 @@
+package functions_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/functions/invitations"
+	"assay/functions/organizers"
+	"assay/functions/users"
+	"assay/shared/api/servertest"
+	"assay/shared/auth"
+	"assay/shared/ratelimit"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+)
+
+func TestJoin_WorksWhileTheInvitationDoes(t *testing.T) {
+	f := newInviting(t)
+	now := f.Now()
+	f.Now = func() time.Time { return now }
+	path := f.Join("tom", f.Invite("olga", f.organizer, nil), nil)
+	if path != f.organizer+"/members/"+recordtest.UserID("tom") {
+		t.Errorf("it leads to %s", path)
+	}
+	member := servertest.Get[organizers.Member](f.Server, "tom", path)
+	if member.Role != "editor" || member.Email != "tom@example.org" {
+		t.Errorf("%+v", member)
+	}
+	unknown, _ := auth.NewInvitation(servertest.ID(f.organizer))
+	gone := f.refuse(http.StatusUnprocessableEntity, "uma", unknown)
+	same := func(what, secret string) {
+		t.Helper()
+		cut := func(s string) string {
+			before, _, _ := strings.Cut(s, `"requestId"`)
+			return before
+		}
+		if got := f.refuse(http.StatusUnprocessableEntity, "uma", secret); cut(got) != cut(gone) {
+			t.Errorf("%s is told from one that never was: %s", what, got)
+		}
+	}
+	used := f.Invite("olga", f.organizer, nil)
+	f.Join("vic", used, nil)
+	same("a used one", used)
+	withdrawn := f.Invite("olga", f.organizer, nil)
+	f.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, f.organizer+"/invitations/"+f.IDs("olga", f.organizer+"/invitations")[0], nil)
+	same("a withdrawn one", withdrawn)
+	expired := f.Invite("olga", f.organizer, map[string]any{"expiresAt": now.Add(time.Hour)})
+	now = now.Add(time.Hour)
+	same("an expired one", expired)
+	if a := f.Want(http.StatusNoContent, nil, "olga", http.MethodGet, f.organizer+"/invitations", nil); len(a.Body) > 0 {
+		t.Errorf("an expired one is listed: %s", a.Body)
+	}
+	twice := f.Invite("olga", f.organizer, map[string]any{"uses": 2})
+	f.refuse(http.StatusUnprocessableEntity, "tom", twice) // with a registration, to an organizer
+	f.Want(http.StatusConflict, nil, "tom", http.MethodPost, "/v1/user/memberships", map[string]any{"secret": twice})
+	f.Join("wil", twice, nil)
+	f.Join("xia", twice, nil) // for which the refusals counted nothing
+}
+
+// An invitation works for as long as who made it may invite: one who was removed cannot come back by an own one.
+func TestJoin_EndsWithTheRightToInvite(t *testing.T) {
+	f := newInviting(t)
+	f.Join("otto", f.Invite("olga", f.organizer, map[string]any{"role": "owner"}), nil)
+	own, toTask := f.Invite("otto", f.organizer, nil), f.Invite("eddy", f.task, nil)
+	f.leave("otto")
+	f.leave("eddy")
+	for _, secret := range []string{own, toTask} {
+		f.refuse(http.StatusUnprocessableEntity, "otto", secret)
+	}
+	f.Join("otto", f.Invite("root", f.organizer, nil), nil)
+	team := f.Join("uma", f.Invite("olga", f.task, nil), map[string]any{"team": "U"})
+	toTeam := f.Invite("uma", team, map[string]any{"uses": 2})
+	f.Join("vic", toTeam, nil)
+	f.Want(http.StatusOK, nil, "uma", http.MethodPatch, team, map[string]any{"userId": recordtest.UserID("vic")})
+	f.refuse(http.StatusUnprocessableEntity, "wil", toTeam)
+	f.Want(http.StatusForbidden, nil, "uma", http.MethodPost, team+"/invitations", map[string]any{})
+	f.Want(http.StatusOK, nil, "vic", http.MethodPatch, team, map[string]any{"userId": recordtest.UserID("uma")})
+	if a := f.refuse(http.StatusUnprocessableEntity, "wil", toTeam); !strings.Contains(a, `"/secret"`) {
+		t.Errorf("after a hand-over and back: %s", a)
+	}
+}
+
+// Who was removed does not come back by a link that was known before, and neither does anybody else; who leaves ends nothing.
+func TestJoin_EndsWithARemoval(t *testing.T) {
+	f := newInviting(t)
+	many := map[string]any{"uses": 500}
+	toOrganizer := f.Invite("olga", f.organizer, many)
+	team := f.Join("uma", f.Invite("olga", f.task, nil), map[string]any{"team": "U"})
+	toTeam := f.Invite("uma", team, many)
+	remove := func(by, parent, user string) {
+		t.Helper()
+		f.Want(http.StatusNoContent, nil, by, http.MethodDelete, parent+"/members/"+recordtest.UserID(user), nil)
+	}
+	join := func(status int, user, secret string) {
+		t.Helper()
+		f.Want(status, nil, user, http.MethodPost, "/v1/user/memberships", map[string]any{"secret": secret})
+	}
+	for _, c := range []struct{ owner, parent, secret string }{{"olga", f.organizer, toOrganizer}, {"uma", team, toTeam}} {
+		join(http.StatusCreated, "tom", c.secret)
+		remove("tom", c.parent, "tom")
+		join(http.StatusCreated, "tom", c.secret)
+		for range record.MaxInvitations - 1 {
+			f.Invite(c.owner, c.parent, nil)
+		}
+		remove(c.owner, c.parent, "tom")
+		for _, user := range []string{"tom", "vic"} {
+			join(http.StatusUnprocessableEntity, user, c.secret)
+		}
+		f.Want(http.StatusNoContent, nil, c.owner, http.MethodGet, c.parent+"/invitations", nil)
+		join(http.StatusCreated, "tom", f.Invite(c.owner, c.parent, nil)) // which takes the place of those that ended
+	}
+	last := f.Invite("olga", f.organizer, many)
+	f.Want(http.StatusOK, nil, "olga", http.MethodPatch, f.organizer, map[string]any{"members": []string{recordtest.UserID("olga")}})
+	join(http.StatusUnprocessableEntity, "tom", last)
+}
+
+// Where registration is closed organizers alone add members to teams, by invitations too.
+func TestJoin_OfATeamWhereRegistrationIsClosed(t *testing.T) {
+	f := newInviting(t)
+	team := f.Join("uma", f.Invite("olga", f.task, nil), map[string]any{"team": "U"})
+	ofOwner := f.Invite("uma", team, nil)
+	ofOrganizer := f.Invite("eddy", team, map[string]any{"uses": 3})
+	mode := func(mode string) {
+		f.Want(http.StatusOK, nil, "olga", http.MethodPatch, f.task, map[string]any{"registration": map[string]any{"mode": mode}})
+	}
+	mode("closed")
+	a := f.Want(http.StatusForbidden, nil, "vic", http.MethodPost, "/v1/user/memberships", map[string]any{"secret": ofOwner})
+	if !strings.Contains(string(a.Body), "ask them for an invitation to the team") {
+		t.Errorf("%s", a.Body)
+	}
+	f.Join("vic", ofOrganizer, nil)
+	f.leave("eddy")
+	f.Want(http.StatusUnprocessableEntity, nil, "wil", http.MethodPost, "/v1/user/memberships", map[string]any{"secret": ofOrganizer})
+	mode("approval")
+	f.Want(http.StatusUnprocessableEntity, nil, "eddy", http.MethodPost, "/v1/user/memberships", map[string]any{"secret": ofOrganizer})
+	f.Join("wil", ofOwner, nil)
+	r := servertest.Get[record.Registration](f.Server, "wil", team)
+	if r.State != record.Accepted || len(r.Members) != 3 {
+		t.Errorf("%+v", r)
+	}
+	entries := servertest.List[record.AuditEntry](f.Server, "olga", f.task+"/audit-entries?filter[action]=members.changed")
+	if newest := entries[0]; newest.ActorID != recordtest.UserID("wil") || newest.Subject != team {
+		t.Errorf("%+v", newest)
+	}
+}
+
+// A task's terms are accepted by those who join it by an invitation, who are shown them before, with what they would join.
+func TestJoin_ShowsWhatItIsToAndItsTerms(t *testing.T) {
+	f := newInviting(t)
+	f.Want(http.StatusOK, nil, "olga", http.MethodPatch, f.task, map[string]any{"terms": map[string]any{"text": "Be *kind*."}})
+	secret := f.Invite("olga", f.task, nil)
+	preview := func(user, secret string) (m invitations.Membership) {
+		t.Helper()
+		shown := struct{ Resource any }{&m}
+		f.Want(http.StatusOK, &shown, user, http.MethodPost, "/v1/user/memberships?preview=true", map[string]any{"secret": secret})
+		return m
+	}
+	m := preview("tom", secret)
+	if m.TaskName != "Birds" || m.OrganizerName != "Lake Lab" || m.Terms == nil || m.Terms.Text != "Be *kind*." || m.Terms.Version != 1 {
+		t.Errorf("%+v", m)
+	}
+	if a := f.refuse(http.StatusUnprocessableEntity, "tom", secret); !strings.Contains(a, `"/registration/acceptedTerms"`) {
+		t.Errorf("%s", a)
+	}
+	team := f.Join("tom", secret, map[string]any{"team": "T", "acceptedTerms": m.Terms.Version})
+	if r := servertest.Get[record.Registration](f.Server, "tom", team); r.AcceptedTerms != 1 || r.TermsAcceptedAt == nil {
+		t.Errorf("%+v", r)
+	}
+	m = preview("uma", f.Invite("tom", team, nil))
+	if m.TaskName != "Birds" || m.RegistrationTeam != "T" || m.Terms == nil || m.URL != team {
+		t.Errorf("%+v", m)
+	}
+	if m = preview("uma", f.Invite("olga", f.organizer, map[string]any{"role": "owner"})); m.OrganizerName != "Lake Lab" || m.Role != "owner" {
+		t.Errorf("%+v", m)
+	}
+	if o := servertest.Get[record.Organizer](f.Server, "", f.organizer); len(o.Members) != 2 {
+		t.Errorf("a preview changed the members: %v", o.Members)
+	}
+}
+
+// What is hidden from one who is invited stays hidden until that user has joined.
+func TestJoin_OpensAPrivateTask(t *testing.T) {
+	f := newInviting(t)
+	secret := f.Invite("eddy", f.task, nil)
+	f.Want(http.StatusNotFound, nil, "tom", http.MethodGet, f.task, nil)
+	f.Want(http.StatusNotFound, nil, "tom", http.MethodGet, f.task+"/invitations", nil)
+	for _, refused := range []map[string]any{{"secret": secret}, {"secret": secret + "A"}, {"secret": "x"},
+		{"secret": secret, "registration": map[string]any{"team": "T", "userId": recordtest.UserID("uma")}},
+		{"secret": secret, "registration": map[string]any{"team": " "}}} {
+		a := f.Want(http.StatusUnprocessableEntity, nil, "tom", http.MethodPost, "/v1/user/memberships", refused)
+		if strings.Contains(string(a.Body), "Birds") {
+			t.Errorf("the refusal says what the invitation is to: %s", a.Body)
+		}
+	}
+	f.Want(http.StatusOK, nil, "olga", http.MethodPatch, f.task, map[string]any{"registration": map[string]any{"mode": "closed"}})
+	path := f.Join("tom", secret, map[string]any{"team": "T", "anonymous": true})
+	r := servertest.Get[record.Registration](f.Server, "tom", path)
+	if r.State != record.Accepted || r.UserID != recordtest.UserID("tom") || !r.Anonymous {
+		t.Errorf("%+v", r)
+	}
+	f.Want(http.StatusOK, nil, "tom", http.MethodGet, f.task, nil)
+	again := f.Invite("eddy", f.task, nil)
+	f.refuse(http.StatusConflict, "tom", again)
+	toTeam := f.Invite("eddy", path, nil)
+	f.refuse(http.StatusUnprocessableEntity, "uma", toTeam) // with a registration
+	f.Join("uma", toTeam, nil)
+	if r = servertest.Get[record.Registration](f.Server, "uma", path); !slices.Equal(r.Members, []string{recordtest.UserID("tom"),
+		recordtest.UserID("uma")}) {
+		t.Errorf("%+v", r)
+	}
+	f.Want(http.StatusForbidden, nil, "uma", http.MethodGet, path+"/invitations", nil)
+}
+
+func TestJoin_TakesTheScopeOfWhatIsJoined(t *testing.T) {
+	f := newInviting(t)
+	for scope, want := range map[string][2]int{
+		"read":     {http.StatusForbidden, http.StatusForbidden},
+		"submit":   {http.StatusForbidden, http.StatusCreated},
+		"organize": {http.StatusCreated, http.StatusForbidden},
+	} {
+		var made users.NewToken
+		f.Want(http.StatusCreated, &made, "user-"+scope, http.MethodPost, "/v1/user/tokens",
+			map[string]any{"name": "a token", "scopes": []string{scope}})
+		f.Want(want[0], nil, made.Secret, http.MethodPost, "/v1/user/memberships", map[string]any{"secret": f.Invite("olga", f.organizer, nil)})
+		f.Want(want[1], nil, made.Secret, http.MethodPost, "/v1/user/memberships",
+			map[string]any{"secret": f.Invite("olga", f.task, nil), "registration": map[string]any{"team": scope}})
+	}
+}
+
+func TestJoin_BoundsSecretsThatAUserMakesUp(t *testing.T) {
+	f := newInviting(t)
+	f.Rates = ratelimit.New(ratelimit.Rates{Token: ratelimit.Policy{PerSecond: 1, Burst: 3}}, "")
+	now := f.Now()
+	f.Now = func() time.Time { return now }
+	for range 3 {
+		secret, _ := auth.NewInvitation(servertest.ID(f.organizer))
+		f.refuse(http.StatusUnprocessableEntity, "tom", secret)
+	}
+	whole := f.Invite("olga", f.organizer, nil)
+	f.refuse(http.StatusTooManyRequests, "tom", whole)
+	f.Join("uma", whole, nil)
+}
+
+func TestJoin_MembershipsAreBounded(t *testing.T) {
+	f := newInviting(t)
+	b := f.Records()
+	b.Batch(func() {
+		for range record.MembershipGrants.Max {
+			b.Put(&record.Reservation{Meta: record.NewMeta(f.Now()), At: record.MembershipKey(recordtest.UserID("tom"), record.NewID(f.Now()))})
+		}
+	})
+	a := f.Want(http.StatusConflict, nil, "tom", http.MethodPost, "/v1/user/memberships",
+		map[string]any{"secret": f.Invite("olga", f.organizer, nil)})
+	if !strings.Contains(string(a.Body), "DELETE /v1/organizers/{organizerId}/members/{userId}") {
+		t.Errorf("%s", a.Body)
+	}
+}

@@ -10,19 +10,16 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"assay/shared/access"
 	"assay/shared/problem"
-	"assay/shared/record"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
@@ -236,95 +233,6 @@ func (v *Verifier) unavailable(err error) error {
 		v.Issuer).After(minFetchInterval)
 }
 
-// claims are what Assay reads of a token.
-type claims struct {
-	jwt.Claims
-	ClientID          optionalString  `json:"client_id"`
-	Name              optionalString  `json:"name"`
-	PreferredUsername optionalString  `json:"preferred_username"`
-	CognitoUsername   optionalString  `json:"cognito:username"` // in ID tokens of Cognito
-	Username          optionalString  `json:"username"`         // in its access tokens
-	Email             optionalString  `json:"email"`
-	Groups            optionalStrings `json:"groups"`
-	CognitoGroups     optionalStrings `json:"cognito:groups"`
-	Events            json.RawMessage `json:"events"` // of a logout token, whose type need not say so, and of other security events
-}
-
-// optionalString is a string; of any other type it is as if it were missing.
-type optionalString string
-
-func (t *optionalString) UnmarshalJSON(b []byte) error {
-	if json.Unmarshal(b, (*string)(t)) != nil {
-		*t = ""
-	}
-	return nil
-}
-
-// optionalStrings is an array of strings, or one without brackets, as some issuers write it; of any other type as if it were missing.
-type optionalStrings []string
-
-func (l *optionalStrings) UnmarshalJSON(b []byte) error {
-	if json.Unmarshal(b, (*jwt.Audience)(l)) != nil {
-		*l = nil
-	}
-	return nil
-}
-
-// identity checks the claims of a token whose signature has been verified.
-func (v *Verifier) identity(c claims) (Identity, error) {
-	invalid := func(cause error, format string, args ...any) (Identity, error) {
-		return Identity{}, problem.InvalidToken.Wrap(cause, format, args...)
-	}
-	if c.Subject == "" || c.Expiry == nil {
-		return invalid(nil, "The token lacks the claim `sub` or `exp`. Send an access token or ID token of %s.", v.Issuer)
-	}
-	if c.Events != nil {
-		return invalid(nil, "The token is about an event, such as a logout. Send an access token or ID token of %s.", v.Issuer)
-	}
-	err := c.ValidateWithLeeway(jwt.Expected{Issuer: v.Issuer, Time: v.Now()}, skew)
-	switch {
-	case errors.Is(err, jwt.ErrExpired):
-		return invalid(err, "The token expired at %s. Get a new one from %s.", instant(c.Expiry), v.Issuer)
-	case errors.Is(err, jwt.ErrNotValidYet):
-		return invalid(err, "The token is not valid before %s. Use it then, or have the clock of the issuer or of this server set right.",
-			instant(c.NotBefore))
-	case errors.Is(err, jwt.ErrIssuedInTheFuture):
-		return invalid(err, "The token says it was issued at %s, which is yet to come. Have the clock of the issuer or of this server set right.",
-			instant(c.IssuedAt))
-	case err != nil:
-		return invalid(err, "The token was issued by another issuer than %s. Get one there.", v.Issuer)
-	}
-	// An access token of Cognito names no audience, but the client that it was made for. Where there is an
-	// audience, the client doesn't matter: its token for another service must not be good here.
-	audience := c.Audience
-	if len(audience) == 0 {
-		audience = jwt.Audience{string(c.ClientID)}
-	}
-	if !audience.Contains(v.Audience) {
-		return invalid(jwt.ErrInvalidAudience, "The token is meant for another audience than %q. Ask %s for one that is meant for it.",
-			v.Audience, v.Issuer)
-	}
-	groups := slices.Concat(c.Groups, c.CognitoGroups)
-	slices.Sort(groups)
-	return Identity{
-		Issuer:   v.Issuer,
-		Subject:  c.Subject,
-		Name:     cmp.Or(record.Line(string(c.Name)), record.Line(string(c.PreferredUsername)), record.Line(string(c.CognitoUsername))),
-		Username: record.Line(string(c.Username)),
-		Email:    string(c.Email),
-		Groups:   slices.Compact(groups),
-		Expires:  c.Expiry.Time(),
-	}, nil
-}
-
-func instant(d *jwt.NumericDate) string { return d.Time().UTC().Format(time.RFC3339) }
-
-// The groups of tokens that give a role on the whole platform.
-const (
-	groupAdmins  = "admins"
-	groupWorkers = "workers"
-)
-
 // Caller returns who the identity is to the platform.
 func (i Identity) Caller() access.Caller {
 	return access.Caller{
@@ -340,32 +248,4 @@ func (v *Verifier) Caller(ctx context.Context, token string) (access.Caller, err
 		return access.Caller{}, err
 	}
 	return who.Caller(), nil
-}
-
-// BearerToken returns the token in the values of the authorization header, or of the gRPC metadata of that name; empty when
-// there are none. Values that are no single bearer token are refused, also where no login is needed: a client that sends one
-// expects to be identified.
-func BearerToken(values []string) (string, error) {
-	if len(values) == 0 {
-		return "", nil
-	}
-	scheme, token, ok := strings.Cut(values[0], " ")
-	if token = strings.TrimSpace(token); len(values) > 1 || !ok || !strings.EqualFold(scheme, "Bearer") || token == "" {
-		return "", problem.InvalidToken.New("Send one value of authorization, of the form: Bearer <token>.")
-	}
-	return token, nil
-}
-
-// maxRequestID is how long an id of a request may be. A bound within the pattern would cost a quarter of a millisecond at
-// every cold start.
-const maxRequestID = 128
-
-var requestIDs = regexp.MustCompile(`^[A-Za-z0-9._:-]+$`)
-
-// RequestID returns the id that the caller sent for a request, or a new one when that is missing or not valid.
-func RequestID(sent string, now time.Time) string {
-	if len(sent) > maxRequestID || !requestIDs.MatchString(sent) {
-		return record.NewID(now)
-	}
-	return sent
 }

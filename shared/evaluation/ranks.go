@@ -1,0 +1,129 @@
+package evaluation
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// entrants are EvaluationItem.Entrant by what the keys of entries name instead, so that one of each is decoded.
+type entrants map[string]string
+
+func (known entrants) of(e *Entry) (string, error) {
+	if team, ok := known[e.entrant]; ok {
+		return team, nil
+	}
+	item, err := e.Item()
+	if err != nil {
+		return "", err
+	}
+	known[e.entrant] = item.Entrant()
+	return known[e.entrant], nil
+}
+
+// withRuns sets the number of runs of each entry's team.
+func withRuns(entries iter.Seq2[*Entry, error]) (iter.Seq2[*Entry, error], error) {
+	runs, known := map[string]int{}, entrants{}
+	all, err := collect(entries, func(e *Entry) error {
+		team, err := known.of(e)
+		runs[team]++
+		return err
+	})
+	for _, e := range all {
+		e.Runs = runs[known[e.entrant]]
+	}
+	return entrySeq(all), err
+}
+
+// collect reads all entries.
+func collect(entries iter.Seq2[*Entry, error], each func(*Entry) error) (all []*Entry, err error) {
+	for e, err := range entries {
+		if err == nil {
+			err = each(e)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+func entrySeq(all []*Entry) iter.Seq2[*Entry, error] {
+	return func(yield func(*Entry, error) bool) {
+		for _, e := range all {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// withRanks sets the ranks of entries.
+func withRanks(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, error] {
+	return func(yield func(*Entry, error) bool) {
+		teams, known := map[string]bool{}, entrants{}
+		rank := 0
+		count := 0
+		scoreKey := ""
+		for e, err := range entries {
+			team := ""
+			if err == nil && best {
+				team, err = known.of(e)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if best && teams[team] {
+				continue
+			}
+			teams[team] = true
+			count++
+			if e.scoreKey != scoreKey || count == 1 {
+				rank, scoreKey = count, e.scoreKey
+			}
+			e.Rank = rank
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// byMeasure yields the entries by a measure that no index orders.
+func (b *Leaderboard) byMeasure(name string, ranked iter.Seq2[*Entry, error]) (iter.Seq2[*Entry, error], error) {
+	shown := b.Dataset.Board()
+	lowerIsBetter := shown.Evaluator.LessIsBetter(name)
+	all, err := collect(ranked, func(e *Entry) error {
+		item, err := e.Item()
+		e.scoreKey = "null"
+		if err == nil && item.Measures[name] != nil {
+			e.scoreKey = strconv.FormatFloat(*item.Measures[name]+0, 'g', -1, 64)
+		}
+		return err
+	})
+	slices.SortFunc(all, func(x, y *Entry) int {
+		return cmp.Or(compare(x.item.Measures[name], y.item.Measures[name], lowerIsBetter),
+			strings.Compare(x.item.SubmissionID, y.item.SubmissionID), strings.Compare(x.item.RunID, y.item.RunID))
+	})
+	return entrySeq(all), err
+}
+
+// compare orders values from best to worst, undefined ones last.
+func compare(x, y *float64, lowerIsBetter bool) int {
+	switch {
+	case x == nil && y == nil:
+		return 0
+	case x == nil:
+		return 1
+	case y == nil:
+		return -1
+	case lowerIsBetter:
+		return cmp.Compare(*x, *y)
+	default:
+		return cmp.Compare(*y, *x)
+	}
+}

@@ -2,18 +2,14 @@ package queue_test
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"assay/shared/metrics"
 	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
-	"assay/shared/store/storetest"
 )
 
 func TestLease_MatchesPoolAndKindOfWork(t *testing.T) {
@@ -33,69 +29,6 @@ func TestLease_MatchesPoolAndKindOfWork(t *testing.T) {
 	}
 	if r := f.leaseWork("gpu", record.ExecuteImage); r == nil || r.State != record.Running || r.Attempts != 1 || r.Lease.Holder != "worker" {
 		t.Errorf("%+v", r)
-	}
-}
-
-func TestTeamBacklogs_YieldsEachTeamPoolAndKindOnce(t *testing.T) {
-	f := newFixture(t)
-	oldest := f.addImage("")
-	otherTask := func(r *recordtest.Run) { r.TaskID = f.truth.ID }
-	for range 3 {
-		f.addImage("")
-		f.addImage("a")
-		f.addImage("a", ofRepository)
-		f.addImage("a", ofRepository, otherTask)
-	}
-	n := 0
-	for b, err := range f.queue().TeamBacklogs(f.ctx) {
-		f.must(err)
-		n++
-		if strings.HasPrefix(b.Prefix, record.DefaultPool) && !b.Since.Equal(oldest.QueuedAt.Time) {
-			t.Errorf("%s begins at %s", b.Prefix, b.Since)
-		}
-	}
-	if n != 4 {
-		t.Errorf("%d backlogs, want 4", n)
-	}
-}
-
-func lines(texts ...string) []record.LogLine {
-	var all []record.LogLine
-	for _, text := range texts {
-		all = append(all, record.LogLine{Stream: record.StreamStdout, Text: text})
-	}
-	return all
-}
-
-func TestHeartbeat_StoresEachLineOnce(t *testing.T) {
-	f := newFixture(t)
-	f.addImage("")
-	l := f.leaseRef()
-	version := f.run(l.RunID).Version
-	for _, beat := range []struct {
-		first  int64
-		lines  []record.LogLine
-		err    error
-		change int64 // of the version
-	}{
-		{0, lines("a", "b"), nil, 1}, {0, lines("a", "b"), nil, 0}, {1, lines("b", "c"), nil, 1}, {0, lines("a"), nil, 0},
-		{4, lines("e"), queue.ErrLinesMissing, 0}, {3, lines("d"), nil, 1}, {4, nil, nil, 0},
-	} {
-		if _, err := f.queue().Heartbeat(f.ctx, l, leaseTime, beat.first, beat.lines); !errors.Is(err, beat.err) {
-			t.Fatalf("%+v: %v", beat, err)
-		}
-		if version += beat.change; f.run(l.RunID).Version != version {
-			t.Fatalf("%+v: version %d, want %d", beat, f.run(l.RunID).Version, version)
-		}
-	}
-	_, err := f.queue().Release(f.ctx, l)
-	f.must(err)
-	if _, err := f.queue().Heartbeat(f.ctx, l, leaseTime, 4, lines("e")); !errors.Is(err, queue.ErrStaleLease) {
-		t.Errorf("lines under an old lease: %v", err)
-	}
-	r := f.run(l.RunID)
-	if want := "Attempt 1 of 3 begins on the worker worker.\na\nb\nc\nd"; r.LogTail != want || r.Logs.Execution.Lines != 5 {
-		t.Errorf("tail %q, %+v", r.LogTail, r.Logs)
 	}
 }
 
@@ -126,81 +59,6 @@ func TestReclaimExpired_ConfirmedLeaseIsAnAttempt(t *testing.T) {
 	f.reclaim(id)
 	if r := f.run(id); r.State != record.Queued || r.Attempts != 1 || len(r.Diagnostics) != 1 {
 		t.Errorf("%+v", r)
-	}
-}
-
-// A heartbeat without lines writes the extension of its lease, and not the run, which is due again when the lease was to end.
-func TestHeartbeat_LeavesTheRunAsItIs(t *testing.T) {
-	f := newFixture(t)
-	id := f.addImage("").ID
-	l := f.leaseRef()
-	beat := func() error {
-		_, err := f.queue().Heartbeat(f.ctx, l, leaseTime, 0, nil)
-		return err
-	}
-	f.must(beat()) // it confirms the lease
-	confirmed := f.run(id)
-	due := confirmed.Lease.Until
-	f.now = f.now.Add(leaseTime / 2)
-	f.must(beat())
-	if r := f.run(id); r.Stored() != confirmed.Stored() {
-		t.Errorf("a heartbeat wrote the run: version %d, %d before", r.Stored(), confirmed.Stored())
-	}
-	if _, err := f.queue().Heartbeat(f.ctx, l, leaseTime, 1, nil); !errors.Is(err, queue.ErrLinesMissing) {
-		t.Errorf("a heartbeat behind lines that did not come: %v", err)
-	}
-	f.now = due.Time
-	if f.reclaim(id) {
-		t.Fatal("a run was reclaimed whose lease had been extended")
-	}
-	r := f.run(id)
-	if want := due.Add(leaseTime / 2); !r.Lease.Until.Equal(want) {
-		t.Errorf("it is due again at %s, want %s", r.Lease.Until, want)
-	}
-	f.now = r.Lease.Until.Time
-	if !f.reclaim(id) || f.run(id).State != record.Queued {
-		t.Errorf("a run whose lease is over is %s", f.run(id).State)
-	}
-	if err := beat(); !errors.Is(err, queue.ErrStaleLease) {
-		t.Errorf("a heartbeat after that: %v", err)
-	}
-}
-
-// Of a heartbeat and of what reclaims the run at the same time one wins: no worker is told that it has a lease which another one gets.
-func TestHeartbeat_RacesWithTheEndOfItsLease(t *testing.T) {
-	f := newFixture(t)
-	id := f.addImage("").ID
-	l := f.leaseRef()
-	_, err := f.queue().Heartbeat(f.ctx, l, leaseTime, 0, nil)
-	f.must(err)
-	f.now = f.now.Add(leaseTime)
-	meanwhile := func(do func()) queue.Queue {
-		q := f.queue()
-		once := false
-		q.Store = &storetest.Hooked{Store: q.Store, Before: func(c storetest.Call) error {
-			if c.Writes != nil && !once {
-				once = true
-				do()
-			}
-			return nil
-		}}
-		return q
-	}
-	beats := meanwhile(func() {
-		_, err := f.queue().Heartbeat(f.ctx, l, leaseTime, 0, nil)
-		f.must(err)
-	})
-	if reclaimed, err := beats.ReclaimExpired(f.ctx, id); err != nil || reclaimed {
-		t.Errorf("reclaimed although a heartbeat was faster: %v, %v", reclaimed, err)
-	}
-	f.now = f.now.Add(leaseTime)
-	reclaims := meanwhile(func() {
-		if !f.reclaim(id) {
-			t.Error("nothing was reclaimed")
-		}
-	})
-	if _, err := reclaims.Heartbeat(f.ctx, l, leaseTime, 0, nil); !errors.Is(err, queue.ErrStaleLease) {
-		t.Errorf("a heartbeat that came too late: %v", err)
 	}
 }
 
@@ -327,53 +185,5 @@ func TestPostpone_LeasesNothingBeforeTheDelayIsOver(t *testing.T) {
 		if got := f.leaseWork(record.DefaultPool, record.ExecuteImage); (got != nil) != tt.waits {
 			t.Errorf("after %v: %+v", tt.after, got)
 		}
-	}
-}
-
-func TestRecordWaiting_CountsByPoolAndKindOfWork(t *testing.T) {
-	f := newFixture(t)
-	f.add(recordtest.Queued)
-	oldest := f.addImage("a")
-	for range 3 {
-		f.addImage("a", ofRepository)
-		f.addImage("a")
-	}
-	got := map[string]float64{}
-	q := f.queueAfter(time.Minute)
-	q.Metrics = func(m *metrics.Metric, value float64, labels ...string) {
-		got[m.Name+" "+strings.Join(labels, " ")] += value
-	}
-	f.must(q.RecordWaiting(f.ctx))
-	for series, want := range map[string]float64{"runs_waiting (builtin) evaluation": 1, "runs_waiting a image": 4,
-		"runs_waiting a repository":          3,
-		"oldest_run_waiting_seconds a image": q.Now().Sub(oldest.QueuedAt.Time).Seconds()} {
-		if got[series] != want {
-			t.Errorf("%s: %v, want %v of %v", series, got[series], want, got)
-		}
-	}
-	if len(got) != 6 {
-		t.Errorf("%v, want six series", got)
-	}
-	for i := range metrics.MaxPools + 5 {
-		f.addImage(fmt.Sprintf("pool-%d", i))
-	}
-	clear(got)
-	f.must(q.RecordWaiting(f.ctx))
-	if n := got["runs_waiting (other) (other)"]; n != 7 || len(got) != 2*(1+metrics.MaxPools+1) {
-		t.Errorf("%d series, %v runs in other pools", len(got), n)
-	}
-}
-
-func TestRecordWaiting_OfNoRunIsNoTime(t *testing.T) {
-	f := newFixture(t)
-	q := f.queue()
-	now := q.Now
-	reads := 0
-	q.Now = func() time.Time { reads++; return now().Add(time.Duration(reads) * time.Second) } // time goes on meanwhile
-	var got []float64
-	q.Metrics = func(_ *metrics.Metric, value float64, _ ...string) { got = append(got, value) }
-	f.must(q.RecordWaiting(f.ctx))
-	if !slices.Equal(got, []float64{0, 0}) {
-		t.Errorf("%v: no run waits for the built-in evaluators, so the oldest waits for no time", got)
 	}
 }

@@ -1,0 +1,328 @@
+package architecture
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"path"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// statementRule refuses statements that a reader has to take apart first, and says why.
+type statementRule struct {
+	name    string
+	breaks  func(*module, *parsedFile, ast.Node) bool
+	reason  string
+	refused []string // statements that the rule exists to refuse
+	allowed []string // statements near them that it lets pass
+}
+
+const (
+	// maxPair is how many characters a parallel assignment of two values may have: the names stay near their values.
+	maxPair = 80
+	// maxUnkeyed is how many members a literal of a struct may have without keys.
+	maxUnkeyed = 3
+)
+
+var statementRules = []statementRule{
+	{
+		name:   "a statement before a condition that does not test it",
+		breaks: hidesStatement,
+		reason: "a reader who looks for what changes passes over it: give it a line of its own",
+		refused: []string{
+			"if n++; n > 1 {}",
+			"if f(); n > 1 {}",
+			"if m[1] = n; ok {}",
+			"if x, err := g(); ok { h(x, err) }",
+			"if ok {} else if f(); n > 1 {}",
+			"switch x := g(); { case ok: h(x) }",
+		},
+		allowed: []string{
+			"if n > 1 {}",
+			"if err := f(); err != nil {}",
+			"if _, ok := m[n]; ok {}",
+			"if m[n] = g(); m[n] > 1 {}",
+			"switch x := g(); x { case 1: }",
+			"switch x := g(); { case x > 1: }",
+		},
+	},
+	{
+		name:   "a parallel assignment",
+		breaks: assignsTogether,
+		reason: fmt.Sprintf("only what a call returns, a swap or a pair of up to %d characters is read at once: assign one value a line", maxPair),
+		refused: []string{
+			"a, b, c := 1, 2, 3",
+			"a.x, b.x, c.x = 1, 2, 3",
+			"var a, b, c = 1, 2, 3",
+			"const a, b, c = 1, 2, 3",
+			"for i, j, k := 0, 0, 0; ; {}",
+			"first, second := nameOfTheFirstOfThem(withAnArgument), nameOfTheSecondOfThem(withAnotherOne)",
+			"a, b := 1, T{\n}",
+		},
+		allowed: []string{
+			"a, b := 1, 2",
+			"a, b, c := f()",
+			"list[i].name.first, list[j].name.first = list[j].name.first, list[i].name.first",
+			"var a, b, c int",
+			"const a, b = 1, 2",
+			"for i, j := 0, len(list); i < j; i, j = i+1, j-1 {}",
+		},
+	},
+	{
+		name:   "a struct without the names of its members",
+		breaks: namesNoMembers,
+		reason: fmt.Sprintf("which member each of more than %d values goes to is read at the type: write keys. Rows of a table need none", maxUnkeyed),
+		refused: []string{
+			"x = T{1, 2, 3, 4}",
+			"x = &T{1, 2, 3, 4}",
+			"x = G[int]{1, 2, 3, 4}",
+			"x = other.T{1, 2, 3, 4}",
+			"x = renamed.T{1, 2, 3, 4}",
+			"x = struct{ a, b, c, d int }{1, 2, 3, 4}",
+		},
+		allowed: []string{
+			"x = T{a: 1, b: 2, c: 3, d: 4}",
+			"x = T{1, 2, 3}",
+			"x = []T{{1, 2, 3, 4}}",
+			"x = []int{1, 2, 3, 4}",
+			"x = L{1, 2, 3, 4}",
+			"x = fmt.T{1, 2, 3, 4}", // go vet refuses unkeyed literals of other modules
+		},
+	},
+	{
+		name:    "a function that returns two closures",
+		breaks:  returnsClosures,
+		reason:  "variables that two closures share are a type without a name: declare a type with two methods",
+		refused: []string{"_ = func() (func(), func() error) { return nil, nil }", "_ = func() (add, flush func()) { return nil, nil }"},
+		allowed: []string{"_ = func() (func(), error) { return nil, nil }", "_ = func(a, b func()) {}"},
+	},
+}
+
+// parsedFile is a whole Go file with the positions of its nodes.
+type parsedFile struct {
+	goFile
+	tree  *ast.File
+	files *token.FileSet
+}
+
+// module holds what the rules ask of all packages.
+type module struct {
+	structs map[string]bool // the names of struct types, each after the path of its package and a dot
+}
+
+func TestStatements_KeepTheRules(t *testing.T) {
+	var parsed []*parsedFile
+	for _, f := range goFiles(t) {
+		p, err := parseWhole(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed = append(parsed, p)
+	}
+	m := moduleOf(parsed)
+	for _, f := range parsed {
+		if f.generated {
+			continue
+		}
+		for _, r := range statementRules {
+			for _, position := range r.find(m, f) {
+				t.Errorf("%s has %s, but %s", position, r.name, r.reason)
+			}
+		}
+	}
+}
+
+func TestStatements_RulesCatch(t *testing.T) {
+	other := parsedStatement(t, "shared/other/a.go", "package other\n\ntype T struct{ A, B, C, D int }\n")
+	find := func(r statementRule, statement string) []string {
+		f := parsedStatement(t, "shared/own/a.go", "package own\n\nimport (\n\t\"fmt\"\n\n\t\"assay/shared/other\"\n\trenamed \"assay/shared/other\"\n)\n\n"+
+			"type T struct{ a, b, c, d int }\ntype G[P any] struct{ a, b, c, d P }\ntype L []int\n\nfunc _() {\n"+statement+"\n}\n")
+		return r.find(moduleOf([]*parsedFile{f, other}), f)
+	}
+	for _, r := range statementRules {
+		for _, statement := range r.refused {
+			if len(find(r, statement)) != 1 {
+				t.Errorf("%s is let through although %s", statement, r.reason)
+			}
+		}
+		for _, statement := range r.allowed {
+			if found := find(r, statement); len(found) != 0 {
+				t.Errorf("%s is refused as %s", statement, r.name)
+			}
+		}
+	}
+}
+
+func parsedStatement(t *testing.T, name, content string) *parsedFile {
+	t.Helper()
+	f, err := parseGo(textFile{name, []byte(content)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := parseWhole(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func parseWhole(f goFile) (*parsedFile, error) {
+	files := token.NewFileSet()
+	tree, err := parser.ParseFile(files, f.path, f.content, parser.SkipObjectResolution)
+	return &parsedFile{goFile: f, tree: tree, files: files}, err
+}
+
+func moduleOf(files []*parsedFile) *module {
+	m := &module{structs: map[string]bool{}}
+	for _, f := range files {
+		ast.Inspect(f.tree, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.TypeSpec); ok {
+				if _, ok := spec.Type.(*ast.StructType); ok {
+					m.structs[f.importPath()+"."+spec.Name.Name] = true
+				}
+			}
+			return true
+		})
+	}
+	return m
+}
+
+// find lists the positions in a file where the rule is broken.
+func (r statementRule) find(m *module, f *parsedFile) (positions []string) {
+	ast.Inspect(f.tree, func(n ast.Node) bool {
+		if n != nil && r.breaks(m, f, n) {
+			positions = append(positions, f.files.Position(n.Pos()).String())
+		}
+		return true
+	})
+	return positions
+}
+
+func hidesStatement(_ *module, _ *parsedFile, n ast.Node) bool {
+	switch s := n.(type) {
+	case *ast.IfStmt:
+		return s.Init != nil && !mention(s.Init, s.Cond)
+	case *ast.SwitchStmt:
+		if s.Init == nil {
+			return false
+		}
+		var tested []ast.Expr
+		if s.Tag != nil {
+			tested = append(tested, s.Tag)
+		}
+		for _, clause := range s.Body.List {
+			tested = append(tested, clause.(*ast.CaseClause).List...)
+		}
+		return !mention(s.Init, tested...)
+	default:
+		return false
+	}
+}
+
+// mention reports whether one of the expressions has a variable to which the statement assigns.
+func mention(s ast.Stmt, expressions ...ast.Expr) bool {
+	assignment, ok := s.(*ast.AssignStmt)
+	if !ok {
+		return false
+	}
+	var assigned []string
+	for _, left := range assignment.Lhs {
+		if name := types.ExprString(left); name != "_" {
+			assigned = append(assigned, name)
+		}
+	}
+	found := false
+	for _, e := range expressions {
+		ast.Inspect(e, func(n ast.Node) bool {
+			part, ok := n.(ast.Expr)
+			found = found || ok && slices.Contains(assigned, types.ExprString(part))
+			return !found
+		})
+	}
+	return found
+}
+
+func assignsTogether(_ *module, f *parsedFile, n ast.Node) bool {
+	var left, right []ast.Expr
+	switch s := n.(type) {
+	case *ast.AssignStmt:
+		left, right = s.Lhs, s.Rhs
+	case *ast.ValueSpec:
+		right = s.Values
+		for _, name := range s.Names {
+			left = append(left, name)
+		}
+	default:
+		return false
+	}
+	switch {
+	case len(left) != len(right) || len(left) == 1:
+		return false
+	case len(left) > 2:
+		return true
+	}
+	swap := types.ExprString(left[0]) == types.ExprString(right[1]) && types.ExprString(left[1]) == types.ExprString(right[0])
+	from := f.files.Position(n.Pos())
+	to := f.files.Position(n.End())
+	return !swap && (from.Line != to.Line || to.Offset-from.Offset > maxPair)
+}
+
+func namesNoMembers(m *module, f *parsedFile, n ast.Node) bool {
+	literal, ok := n.(*ast.CompositeLit)
+	if !ok || len(literal.Elts) <= maxUnkeyed {
+		return false
+	}
+	_, keyed := literal.Elts[0].(*ast.KeyValueExpr)
+	return !keyed && m.isStruct(f, literal.Type)
+}
+
+// isStruct reports whether an expression names a struct type of the module. Rows of a table name no type.
+func (m *module) isStruct(f *parsedFile, e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.StructType:
+		return true
+	case *ast.Ident:
+		return m.structs[f.importPath()+"."+e.Name]
+	case *ast.IndexExpr:
+		return m.isStruct(f, e.X)
+	case *ast.IndexListExpr:
+		return m.isStruct(f, e.X)
+	case *ast.SelectorExpr:
+		return m.structs[f.imported(e.X)+"."+e.Sel.Name]
+	default:
+		return false
+	}
+}
+
+// imported returns the path of the package that an expression names; empty when it names none.
+func (f *parsedFile) imported(e ast.Expr) string {
+	name := types.ExprString(e)
+	for _, spec := range f.tree.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue
+		}
+		if spec.Name != nil && spec.Name.Name == name || spec.Name == nil && path.Base(imported) == name {
+			return imported
+		}
+	}
+	return ""
+}
+
+func returnsClosures(_ *module, _ *parsedFile, n ast.Node) bool {
+	function, ok := n.(*ast.FuncType)
+	if !ok || function.Results == nil {
+		return false
+	}
+	closures := 0
+	for _, result := range function.Results.List {
+		if _, ok := result.Type.(*ast.FuncType); ok {
+			closures += max(1, len(result.Names))
+		}
+	}
+	return closures > 1
+}

@@ -1,4 +1,4 @@
-// The files of a submission on their way: sent when it is made, and again by whoever chooses the same file later.
+// The files of a submission on their way: sent when it is made, and again when somebody chooses the same file later.
 import { post, type Schemas } from "./api";
 import { read } from "./data";
 import { declare, inline, send, type Declared } from "./upload";
@@ -12,7 +12,7 @@ const path = "/v1/tasks/{taskId}/submissions/{submissionId}";
 
 /**
  * submit makes a submission. Small files go with it, so that the server refuses what is wrong before anything is charged. Where the upload
- * of others ends early, broken says why: the submission is made and charged, and whoever submits again would make a second one.
+ * of others ends early, broken says why: the submission is made and charged, and submitting again would make a second one.
  */
 export async function submit(taskId: string, draft: object, chosen: Chosen[], tell: Tell, signal: AbortSignal):
   Promise<{ made: Submission; broken?: Error }> {

@@ -228,7 +228,7 @@ function Files({ f, added, setAdded, stored }: { f: Editing; added: Added; setAd
         <There f={f} part="inputs" stored={stored?.inputs} />
         <FileField label="Files for participants" hint="Drop files here, or choose them." multiple chosen={added.inputs} choose={inputs => {
           setAdded({ ...added, inputs });
-          f.mend("inputs");
+          f.markEdited("inputs");
         }} />
         <Faults f={f} name="inputs" />
       </fieldset>

@@ -87,7 +87,7 @@ function Tokens({ admin }: { admin: boolean }) {
       <p>Scripts, CI and workers act for you by access tokens, each for one purpose, and no longer than it lasts.</p>
       {made?.secret && (
         <div class="notice" role="status">
-          <p>The secret of <bdi>{made.name}</bdi> is shown this once. Whoever has it acts as you.</p>
+          <p>The secret of <bdi>{made.name}</bdi> is shown this once. Anyone who has it acts as you.</p>
           <Code label="Lines for the terminal">{`export ASSAY_URL=${location.origin}\nexport ASSAY_TOKEN=${made.secret}`}</Code>
         </div>
       )}

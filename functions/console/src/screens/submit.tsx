@@ -92,7 +92,7 @@ function Entry({ task, type, datasets, baseline }: { task: Schemas["Task"]; type
           {type === "upload" && (
             <div data-field="files">
               {datasets.map(d => <RunFile key={d.id} of={d} chosen={files[d.id]} choose={file => {
-                f.mend("files");
+                f.markEdited("files");
                 setFiles(all => ({ ...all, [d.id]: file }));
               }} />)}
               <Faults f={f} name="files" />

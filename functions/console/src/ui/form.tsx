@@ -13,8 +13,8 @@ export type Editing = {
   id: string;
   values: Values;
   set: (name: string, value: unknown) => void;
-  /** mend says that what is edited of a member is another than what was refused. */
-  mend: (name: string) => void;
+  /** markEdited drops the faults of a member that the user has edited since they were reported. */
+  markEdited: (name: string) => void;
   faults: Fault[];
   theirs: Values; // by name, what somebody else saved where this form has something else
 };
@@ -75,11 +75,11 @@ export function Form({ name, initial, submit, children, button = "Save", preview
   const [theirs, setTheirs] = useState<Values>({});
   const [busy, setBusy] = useState(false);
   const element = useRef<HTMLFormElement>(null);
-  const [mended, setMended] = useState<string[]>([]);
+  const [edited, setEdited] = useState<string[]>([]);
   const refused = problem?.document.errors ?? [];
-  const faults = refused.filter(e => !mended.some(m => within(e, m)));
-  const standing = refused.length > 0 ? faults.length > 0 : mended.length === 0;
-  const mend = (path: string): void => setMended(all => [...all, path]);
+  const faults = refused.filter(e => !edited.some(m => within(e, m)));
+  const standing = refused.length > 0 ? faults.length > 0 : edited.length === 0;
+  const markEdited = (path: string): void => setEdited(all => [...all, path]);
 
   // What was not edited follows what was read again, so that what is sent is always made of what it replaces.
   useEffect(() => {
@@ -106,12 +106,12 @@ export function Form({ name, initial, submit, children, button = "Save", preview
   const set = (path: string, value: unknown): void => {
     setValues(v => withMember(v, path, value));
     setEffects(undefined);
-    mend(path);
+    markEdited(path);
   };
   const send = async (): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
-    setMended([]);
+    setEdited([]);
     try {
       const coming = preview && !effects ? await preview(values, base) : [];
       if (coming.length > 0) setEffects(coming);
@@ -167,7 +167,7 @@ export function Form({ name, initial, submit, children, button = "Save", preview
       event.preventDefault();
       if (!busy) void send();
     }}>
-      {children({ id: name.replaceAll(/\W/g, "-"), values, set, mend, faults, theirs })}
+      {children({ id: name.replaceAll(/\W/g, "-"), values, set, markEdited, faults, theirs })}
       {elsewhere && <Failure of={Object.assign(Object.create(Object.getPrototypeOf(problem)) as Problem, problem, { document: elsewhere })} />}
       {effects && <Effects of={effects} />}
       <p class="actions">

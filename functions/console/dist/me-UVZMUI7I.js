@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-HCSXOUOP.js";import"./chunk-OEGBBXSZ.js";import"./chunk-RI6Y5ZKS.js";import"./chunk-ZTOMCGSB.js";import"./chunk-RSAWFKU7.js";import"./chunk-2N7LYAK3.js";import"./chunk-5I6C4ZH7.js";import"./chunk-B6ZPBM4W.js";import"./chunk-PNHWQCZW.js";import"./chunk-CY4XXLZI.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as TokenList,a as default};

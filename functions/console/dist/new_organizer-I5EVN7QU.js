@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-5G5TUU7T.js";import"./chunk-4QLKQRDQ.js";import"./chunk-ZTOMCGSB.js";import"./chunk-RSAWFKU7.js";import"./chunk-2N7LYAK3.js";import"./chunk-7WGATYO5.js";import"./chunk-B6ZPBM4W.js";import"./chunk-PNHWQCZW.js";import"./chunk-CY4XXLZI.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{a as OrganizerFields,b as default};

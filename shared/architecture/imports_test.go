@@ -1,7 +1,6 @@
-// Package architecture holds the whole tree to the rules that no compiler knows:
-// which package may import which, how files are sized and named, and which words
-// never stay in them. Each rule is a line of data with its reason, so that
-// a test that fails says why the rule is there, and where to change it when the reason is gone.
+// Package architecture tests rules for the whole tree that no compiler knows: which package may import which, how files are sized and
+// named, how statements are written, and which words no file keeps. Each rule is data with its reason. A test that fails therefore says
+// why the rule exists, and where to change the rule when its reason is gone.
 package architecture
 
 import (

@@ -19,13 +19,13 @@ import (
 // root is the top of the repository, seen from this package.
 const root = "../.."
 
-// textFile is a file that people of this project write; its path is relative to the root, with slashes.
+// textFile is a file that is written by hand; its path is relative to the root, with slashes.
 type textFile struct {
 	path    string
 	content []byte
 }
 
-// goFile is a Go source file with what the rules ask of it.
+// goFile is a Go source file with the parts that the rules check.
 type goFile struct {
 	textFile
 	syntax    *ast.File // package clause, imports and comments
@@ -36,8 +36,7 @@ type goFile struct {
 
 func (f goFile) importPath() string { return path.Join("assay", path.Dir(f.path)) }
 
-// textFiles returns every file of the tree that is written by hand, except test data:
-// it stays as it was written elsewhere.
+// textFiles returns every file of the tree that is written by hand, except test data, which stays as others wrote it.
 func textFiles(t *testing.T) []textFile {
 	t.Helper()
 	files, err := readTree()
@@ -87,7 +86,7 @@ func parseGo(f textFile) (goFile, error) {
 	return out, nil
 }
 
-var extensions = []string{".go", ".templ", ".md", ".mod", ".proto", ".yml", ".yaml"}
+var extensions = []string{".go", ".templ", ".md", ".mod", ".proto", ".ts", ".tsx", ".yml", ".yaml"}
 
 var readTree = sync.OnceValues(func() ([]textFile, error) {
 	ignored, err := ignoredAtRoot()
@@ -123,7 +122,7 @@ var readTree = sync.OnceValues(func() ([]textFile, error) {
 	return out, err
 })
 
-// ignoredAtRoot returns the names at the top level that git leaves alone: what make builds and the local server keeps.
+// ignoredAtRoot returns the names at the top level that git ignores: build results and the data of the local server.
 func ignoredAtRoot() ([]string, error) {
 	content, err := os.ReadFile(filepath.Join(root, ".gitignore"))
 	if err != nil {

@@ -49,9 +49,9 @@ var Operations = append([]api.Operation{
 		load:  api.Load[record.TaskItem]("taskId", record.TaskKey),
 		may:   access.Organizer,
 		token: access.ScopeOrganize,
-		about: "Each who joins registers a team, which is accepted at once, whatever the task's rules for registration say: that is the way into a " +
-			"private task. An invitation ends with the membership of the organizer who made it. E-mail addresses count among the 20 in 24 hours " +
-			"of the organizer.",
+		about: "Each who joins registers a team, which is accepted at once, whatever the task's rules for registration say: that is the way " +
+			"into a private task. An invitation ends with the membership of the organizer who made it. E-mail addresses count among the 20 in " +
+			"24 hours of the organizer.",
 	}.operations(),
 	parent[*record.RegistrationItem]{
 		name:     "Team",
@@ -61,10 +61,10 @@ var Operations = append([]api.Operation{
 		may:      access.Owner | access.Organizer,
 		token:    access.ScopeSubmit | access.ScopeOrganize,
 		problems: []*problem.Kind{problem.Forbidden},
-		about: "For the owner of the team and the organizers of the task. Who joins may do with the team's submissions what the owner may, and the " +
-			"team stays accepted; organizers find the change in the audit entries, and can remove members. All invitations end when a member is " +
-			"removed, and when the team is handed over. A user can invite 20 e-mail addresses to teams in 24 hours, whatever the organizer of the " +
-			"task has invited.",
+		about: "For the owner of the team and the organizers of the task. Who joins may do with the team's submissions what the owner may, " +
+			"and the team stays accepted; organizers find the change in the audit entries, and can remove members. All invitations end when a " +
+			"member is removed, and when the team is handed over. A user can invite 20 e-mail addresses to teams in 24 hours, whatever the " +
+			"organizer of the task has invited.",
 	}.operations(),
 )...)
 

@@ -53,7 +53,8 @@ var statementRules = []statementRule{
 	{
 		name:   "a parallel assignment",
 		breaks: assignsTogether,
-		reason: fmt.Sprintf("only what a call returns, a swap or a pair of up to %d characters is read at once: assign one value a line", maxPair),
+		reason: fmt.Sprintf("a reader counts which value is whose: assign one value a line. What a call returns, swaps and pairs of up to %d "+
+			"characters pass", maxPair),
 		refused: []string{
 			"a, b, c := 1, 2, 3",
 			"a.x, b.x, c.x = 1, 2, 3",
@@ -75,7 +76,8 @@ var statementRules = []statementRule{
 	{
 		name:   "a struct without the names of its members",
 		breaks: namesNoMembers,
-		reason: fmt.Sprintf("which member each of more than %d values goes to is read at the type: write keys. Rows of a table need none", maxUnkeyed),
+		reason: fmt.Sprintf("a reader looks up which member each of more than %d values goes to: write keys. Rows of a table need none",
+			maxUnkeyed),
 		refused: []string{
 			"x = T{1, 2, 3, 4}",
 			"x = &T{1, 2, 3, 4}",
@@ -136,11 +138,26 @@ func TestStatements_KeepTheRules(t *testing.T) {
 	}
 }
 
+// surroundings declares the types and packages that the statements of the rules name.
+const surroundings = `package own
+
+import (
+	"fmt"
+
+	"assay/shared/other"
+	renamed "assay/shared/other"
+)
+
+type T struct{ a, b, c, d int }
+type G[P any] struct{ a, b, c, d P }
+type L []int
+
+`
+
 func TestStatements_RulesCatch(t *testing.T) {
 	other := parsedStatement(t, "shared/other/a.go", "package other\n\ntype T struct{ A, B, C, D int }\n")
 	find := func(r statementRule, statement string) []string {
-		f := parsedStatement(t, "shared/own/a.go", "package own\n\nimport (\n\t\"fmt\"\n\n\t\"assay/shared/other\"\n\trenamed \"assay/shared/other\"\n)\n\n"+
-			"type T struct{ a, b, c, d int }\ntype G[P any] struct{ a, b, c, d P }\ntype L []int\n\nfunc _() {\n"+statement+"\n}\n")
+		f := parsedStatement(t, "shared/own/a.go", surroundings+"func _() {\n"+statement+"\n}\n")
 		return r.find(moduleOf([]*parsedFile{f, other}), f)
 	}
 	for _, r := range statementRules {

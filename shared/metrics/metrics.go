@@ -28,9 +28,10 @@ var (
 		Name:       "runs_waiting",
 		CloudWatch: "RunsWaiting",
 		Unit:       "Count",
-		Help:       "Runs that wait in the queue, by pool ((builtin) for evaluators of the server) and kind of work; at most 1000 of each are counted.",
-		Kind:       Gauge,
-		Labels:     []string{"pool", "work"},
+		Help: "Runs that wait in the queue, by pool ((builtin) for evaluators of the server) and kind of work; at most 1000 of each are " +
+			"counted.",
+		Kind:   Gauge,
+		Labels: []string{"pool", "work"},
 	}
 	OldestWaiting = &Metric{
 		Name:       "oldest_run_waiting_seconds",

@@ -36,7 +36,9 @@ func TestAnswers_AreEqualAfterAMove(t *testing.T) {
 	move(t, cloud, objects, back, recordtest.OpenFiles(t))
 
 	requests := sampled(t, m.requests(s))
-	asked, found, differing := 0, 0, 0
+	asked := 0
+	found := 0
+	differing := 0
 	for _, caller := range []string{"", "ada", "olga", "root"} { // nobody, a participant, an organizer and an administrator
 		for _, r := range requests {
 			if r.method != http.MethodGet || strings.Contains(r.path, "/invitations") || strings.Contains(r.path, "/deletions") {

@@ -52,7 +52,8 @@ func (w *Worker) pass(ctx context.Context, datasetID string) (more bool, err err
 		}
 	}
 	_, err = records.Update(ctx, w.Store, record.DatasetKey(datasetID), func(d *record.DatasetItem, tx *records.Tx) (bool, error) {
-		if more = false; !d.PendingWork.Same(began) || truth != nil && d.TruthVersion != truth.Number {
+		more = false
+		if !d.PendingWork.Same(began) || truth != nil && d.TruthVersion != truth.Number {
 			return false, nil // another process made a pass, or the truth changed, which starts the passes again
 		}
 		more = w.recordPass(tx, d, truth, found)

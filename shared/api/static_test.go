@@ -64,7 +64,8 @@ func TestStatic_IsNegotiatedLikeOtherDocuments(t *testing.T) {
 			tag := ""
 			for range 2 {
 				headers := []string{"Accept-Encoding", accept, "If-None-Match", tag}
-				got, want := static.Do("", method, "/v1/static", nil, headers...), other.Do("", method, "/v1/static", nil, headers...)
+				got := static.Do("", method, "/v1/static", nil, headers...)
+				want := other.Do("", method, "/v1/static", nil, headers...)
 				if got.Status != want.Status || got.Status < 400 && string(got.Body) != string(want.Body) {
 					t.Errorf("%s with %q and the tag %q: %d with %d bytes, want %d with %d", method, accept, tag,
 						got.Status, len(got.Body), want.Status, len(want.Body))

@@ -64,7 +64,8 @@ func pass[R any, P records.Pointer[R]](ctx context.Context, p Propagator, key st
 		if !(*work(stored)).Same(began) {
 			return false, nil
 		}
-		if *work(stored) = nil; !confirmed {
+		*work(stored) = nil
+		if !confirmed {
 			*work(stored) = record.NewConfirmingPass(kind, p.Now().Add(lag))
 		}
 		return true, nil

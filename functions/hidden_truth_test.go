@@ -81,7 +81,7 @@ func TestAnswers_AreEqualWhateverTheHiddenTruth(t *testing.T) {
 	s.Now = func() time.Time { return modelTime }
 	m := &model{tasks: []modelTask{{"open", "olga", false, len(modelTruths)}}, truths: modelTruths}
 	for _, user := range []string{"ada", "bob"} {
-		m.members = append(m.members, modelRegistration{user, 0, record.Accepted, false})
+		m.members = append(m.members, modelRegistration{user: user, state: record.Accepted})
 	}
 	said := map[string]string{} // what runs must say, by their path
 	for i, truth := range modelTruths {

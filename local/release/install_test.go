@@ -52,7 +52,8 @@ func TestInstall_IntoAnEmptyHomeFolder(t *testing.T) {
 func call(t *testing.T, env []string, folder, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
-	cmd.Dir, cmd.Env = folder, append(append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL="), env...)
+	cmd.Dir = folder
+	cmd.Env = append(append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL="), env...)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)

@@ -28,7 +28,7 @@ func TestRace_RunsWherePartsRunAtTheSameTime(t *testing.T) {
 	for _, f := range goFiles(t) {
 		if f.test {
 			tested[f.importPath()] = true
-		} else if !f.generated && isConcurrent(t, f) {
+		} else if !f.generated && !matches(testSupport, f.importPath()) && isConcurrent(t, f) {
 			concurrent[f.importPath()] = true
 		}
 	}

@@ -1,67 +1,70 @@
 package console
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-var update = flag.Bool("update", false, "bundle the sources")
+var update = flag.Bool("update", false, "bundle the sources into dist.zip")
 
-// TestBundle_IsBuilt holds that the program has what the sources are bundled into; with -update it bundles them.
-func TestBundle_IsBuilt(t *testing.T) {
+// build bundles entry points. The options name what is written, and where.
+func build(t *testing.T, o api.BuildOptions) []api.OutputFile {
+	t.Helper()
 	if _, err := os.Stat("node_modules/preact"); err != nil {
-		t.Fatalf("the libraries of the console are not installed: run npm ci --prefix functions/console (make test does): %v", err)
+		t.Fatalf("The libraries of the console are not installed. Run npm ci --prefix functions/console, as make test does: %v", err)
 	}
-	result := api.Build(api.BuildOptions{
-		EntryPoints: []string{"src/main.tsx"}, Outdir: "dist", EntryNames: "[name]-[hash]", ChunkNames: "[name]-[hash]",
-		Bundle: true, Splitting: true, Format: api.FormatESModule, Target: api.ES2022, LegalComments: api.LegalCommentsNone,
-		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
-		JSX: api.JSXAutomatic, JSXImportSource: "preact",
-		Alias: map[string]string{"react": "preact/compat", "react-dom": "preact/compat",
-			// What it has for browsers sets innerHTML, which the policy of the page forbids.
-			"decode-named-character-reference": "./node_modules/decode-named-character-reference/index.js"},
-		// Both exist for Node.js too; the conditions choose what is for browsers.
-		Conditions: []string{"browser", "import"}, LogLevel: api.LogLevelSilent,
-	})
+	o.Bundle, o.Format, o.Target, o.LogLevel = true, api.FormatESModule, api.ES2022, api.LogLevelSilent
+	o.JSX, o.JSXImportSource = api.JSXAutomatic, "preact"
+	o.Alias = map[string]string{"react": "preact/compat", "react-dom": "preact/compat",
+		// The browser variant sets innerHTML, which the page's policy forbids.
+		"decode-named-character-reference": "./node_modules/decode-named-character-reference/index.js"}
+	result := api.Build(o)
 	for _, m := range append(result.Errors, result.Warnings...) {
 		t.Errorf("%+v: %s", m.Location, m.Text)
 	}
-	built := map[string][]byte{}
-	for _, f := range result.OutputFiles {
-		built[filepath.Base(f.Path)] = f.Contents
+	return result.OutputFiles
+}
+
+// TestBundle_IsCurrent bundles the sources and compares dist.zip with the result. With -update it writes dist.zip.
+func TestBundle_IsCurrent(t *testing.T) {
+	files := build(t, api.BuildOptions{
+		EntryPoints: []string{"src/main.tsx"}, Outdir: "dist", EntryNames: "[name]-[hash]", ChunkNames: "[name]-[hash]", Splitting: true,
+		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true, LegalComments: api.LegalCommentsNone,
+		Conditions: []string{"browser", "import"}, // libraries with variants for Node.js and for browsers
+	})
+	slices.SortFunc(files, func(a, b api.OutputFile) int { return strings.Compare(a.Path, b.Path) })
+	var archive bytes.Buffer
+	w := zip.NewWriter(&archive)
+	for _, f := range files {
+		part, err := w.CreateHeader(&zip.FileHeader{Name: filepath.Base(f.Path), Method: zip.Store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := part.Write(f.Contents); err != nil {
+			t.Fatal(err)
+		}
 	}
-	kept, err := os.ReadDir("dist")
-	if err != nil && !*update {
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if *update {
-		for _, e := range kept {
-			if err := os.Remove(filepath.Join("dist", e.Name())); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for name, content := range built {
-			if err := os.WriteFile(filepath.Join("dist", name), content, 0o600); err != nil {
-				t.Fatal(err)
-			}
+	if *update && !t.Failed() {
+		if err := os.WriteFile("dist.zip", archive.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
 		}
 		return
 	}
-	for _, e := range kept {
-		if content, err := os.ReadFile(filepath.Join("dist", e.Name())); err != nil || !bytes.Equal(content, built[e.Name()]) {
-			t.Errorf("dist/%s is not what the sources are bundled into: run go generate ./functions/console", e.Name())
-		}
-		delete(built, e.Name())
-	}
-	for name := range built {
-		t.Errorf("dist lacks %s: run go generate ./functions/console", name)
+	if !bytes.Equal(archive.Bytes(), dist) {
+		t.Error("dist.zip is older than the sources. Run go generate ./functions/console")
 	}
 }
 

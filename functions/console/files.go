@@ -1,8 +1,11 @@
 package console
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
-	"embed"
+	_ "embed"
+	"errors"
 	"io/fs"
 	"path"
 	"regexp"
@@ -13,21 +16,35 @@ import (
 	"assay/shared/visibility"
 )
 
-//go:generate go test -run ^TestBundle_IsBuilt$ -update
+//go:generate go test -run ^TestBundle_IsCurrent$ -update
 
-// dist is what the sources are bundled into: an entry, its style, and the parts that screens load when they are shown.
+// dist is the bundle of the sources as an archive: an entry, its style, and the parts that screens load when they are shown. It is one file
+// because the names of the parts change with their content: two branches would add and remove different files without a conflict. It is not
+// compressed, so that Git stores only what changed.
 //
-//go:embed dist
-var dist embed.FS
+//go:embed dist.zip
+var dist []byte
 
-func read(name string) ([]byte, error) { return fs.ReadFile(dist, "dist/"+name) }
+var bundle = sync.OnceValues(func() (*zip.Reader, error) { return zip.NewReader(bytes.NewReader(dist), int64(len(dist))) })
+
+// read returns the content of a file of the bundle. Its error is fs.ErrNotExist if the bundle has no such file.
+func read(name string) ([]byte, error) {
+	files, err := bundle()
+	if err != nil {
+		return nil, err
+	}
+	return fs.ReadFile(files, name)
+}
 
 // file answers with a file of the bundle.
 func file(_ context.Context, c *api.Call) error {
 	name := c.Param("file")
 	content, err := read(name)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
 		return visibility.Missing
+	}
+	if err != nil {
+		return err
 	}
 	mediaType := mediaScript
 	if path.Ext(name) == ".css" {
@@ -45,12 +62,12 @@ type firstFiles struct {
 var staticImport = regexp.MustCompile(`from"\./(chunk-[A-Z0-9]+\.js)"`)
 
 var first = sync.OnceValues(func() (f firstFiles, err error) {
-	all, err := fs.ReadDir(dist, "dist")
+	files, err := bundle()
 	if err != nil {
 		return f, err
 	}
-	for _, e := range all {
-		switch name := e.Name(); {
+	for _, e := range files.File {
+		switch name := e.Name; {
 		case strings.HasPrefix(name, "main-") && path.Ext(name) == ".css":
 			f.style = name
 		case strings.HasPrefix(name, "main-"):

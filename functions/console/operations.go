@@ -1,7 +1,7 @@
 // Package console serves the console: a browser application over the public API, for participants, organizers and administrators.
 //
 // It is static. The server keeps no session for it, and it has no right that a script with the same token would not have. Its sources are
-// TypeScript, in src; go generate bundles them into dist, which is built into the program, so that a build needs no Node.js.
+// TypeScript, in src; go generate bundles them into dist.zip, which is built into the program, so that a build needs no Node.js.
 package console
 
 import (

@@ -1,1 +1,0 @@
-import{a,b,c}from"./chunk-YL4YROZS.js";import"./chunk-KTOCUSUT.js";import"./chunk-B6ZPBM4W.js";import"./chunk-PNHWQCZW.js";import"./chunk-CY4XXLZI.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{c as Usage,a as default,b as noun};

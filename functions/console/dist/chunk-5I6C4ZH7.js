@@ -1,1 +1,0 @@
-import{f as o}from"./chunk-B6ZPBM4W.js";import{i as r}from"./chunk-CY4XXLZI.js";function u(){let{signedIn:e}=r();return o(e?"/v1/user":null,{}).data}var i=e=>e?.roles.includes("admin")??!1,a=(e,n)=>i(e)||!!e?.memberships.some(s=>s.organizerId===n),f=(e,n)=>e?.registrations.find(s=>s.taskId===n);export{u as a,i as b,a as c,f as d};

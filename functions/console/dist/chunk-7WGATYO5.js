@@ -1,1 +1,0 @@
-import{b as s,c as p,f as n}from"./chunk-CY4XXLZI.js";import{y as o}from"./chunk-V7WT2IJJ.js";n();var t=p(()=>import("./markdown-SNLFLB6D.js")),c=({source:e,top:r=2})=>o(s,{fallback:o("p",{class:"prose before",children:e}),children:o(t,{source:e,top:r})});export{c as a};

@@ -1,1 +1,0 @@
-function t(e,s=Date.now()){return e?.closesAt&&Date.parse(e.closesAt)<=s?"past":e?.opensAt&&Date.parse(e.opensAt)>s?"upcoming":"open"}var o=e=>e.registration?.mode!=="closed"&&t(e.registration)==="open",n=e=>e.submissions?.types?.length?e.submissions.types:["upload","image","repository"];export{t as a,o as b,n as c};

@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-CAOBSEOX.js";import"./chunk-KYMOEEGW.js";import"./chunk-OOJHUIZF.js";import"./chunk-J3SHCCJY.js";import"./chunk-EQKIS4AP.js";import"./chunk-MWHWUEUG.js";import"./chunk-5I6C4ZH7.js";import"./chunk-B6ZPBM4W.js";import"./chunk-PNHWQCZW.js";import"./chunk-CY4XXLZI.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as TokenList,a as default};

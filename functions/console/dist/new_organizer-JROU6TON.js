@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-VBUEOLCF.js";import"./chunk-UNGR6VE2.js";import"./chunk-J3SHCCJY.js";import"./chunk-EQKIS4AP.js";import"./chunk-MWHWUEUG.js";import"./chunk-7WGATYO5.js";import"./chunk-B6ZPBM4W.js";import"./chunk-PNHWQCZW.js";import"./chunk-CY4XXLZI.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{a as OrganizerFields,b as default};

@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-OOJHUIZF.js";import"./chunk-MWHWUEUG.js";import"./chunk-B6ZPBM4W.js";import"./chunk-PNHWQCZW.js";import"./chunk-CY4XXLZI.js";import"./chunk-V7WT2IJJ.js";import"./chunk-PVAE643M.js";export{b as default,a as kinds};

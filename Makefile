@@ -178,6 +178,13 @@ generated: $(node_modules) ## fail when go generate changes a file
 		echo "Generated files were stale. They are fresh now; commit them:" >&2; git status --short >&2; exit 1; \
 	fi
 
+# The merge driver keeps one side of dist.zip instead of reporting a conflict. The command after each commit makes dist.zip from the sources.
+ONTO ?= origin/main
+
+.PHONY: rebase
+rebase: $(node_modules) ## rebase this branch onto ONTO (origin/main), and bundle the console again in each commit
+	git -c merge.generated.driver=true rebase --exec '$(GO) generate ./functions/console && git commit -q -a --amend --no-edit' $(ONTO)
+
 # What has been released is kept as an image of it, which a release replaces: clients out there must go on working.
 released := released.binpb
 

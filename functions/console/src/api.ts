@@ -22,29 +22,51 @@ export class Problem extends Error {
 }
 
 export const toProblem = (error: unknown): Problem =>
-  error instanceof Problem ? error : new Problem({ title: "Something went wrong", detail: error instanceof Error ? error.message : String(error) });
+  error instanceof Problem
+    ? error
+    : new Problem({ title: "Something went wrong", detail: error instanceof Error ? error.message : String(error) });
 
 /** labelOf is the label of the field of a member, where the screen has one such field. */
 function labelOf(name: string): string | undefined {
-  const all = new Set([...document.querySelectorAll(`[data-field="${name}"] label, [data-field$="/${name}"] label`)].map(l => l.textContent));
+  const all = new Set(
+    [...document.querySelectorAll(`[data-field="${name}"] label, [data-field$="/${name}"] label`)].map(
+      l => l.textContent,
+    ),
+  );
   return all.size === 1 ? `“${[...all][0]}”` : undefined;
 }
 
 /** inWords has names of members, such as closesAt, by their labels or as words; what is quoted stays as it is. */
-export const inWords = (detail: string): string => detail.split(/("[^"]*")/).map((part, i) => i % 2 === 1 ? part
-  : part.replaceAll("`", "").replace(/\b[a-z]+(?:[A-Z][a-z]*)+\b/g, name =>
-    labelOf(name) ?? name.replace(/[A-Z]/g, c => ` ${c.toLowerCase()}`))).join("");
+export const inWords = (detail: string): string =>
+  detail
+    .split(/("[^"]*")/)
+    .map((part, i) =>
+      i % 2 === 1
+        ? part
+        : part
+            .replaceAll("`", "")
+            .replace(
+              /\b[a-z]+(?:[A-Z][a-z]*)+\b/g,
+              name => labelOf(name) ?? name.replace(/[A-Z]/g, c => ` ${c.toLowerCase()}`),
+            ),
+    )
+    .join("");
 
 /** memberOf names the member of a pointer in words, before what is wrong with it. */
 export const memberOf = (pointer: string): string => {
-  const name = pointer.split("/").filter(part => part && !/^\d+$/.test(part)).at(-1);
+  const name = pointer
+    .split("/")
+    .filter(part => part && !/^\d+$/.test(part))
+    .at(-1);
   return name ? `${inWords(name)}: ` : "";
 };
 
 /** problemOf is the problem of an answer with the status, of which the body may be a problem document. */
 export function problemOf(body: unknown, status: number): Problem {
   const document = typeof body === "object" && body !== null ? (body as ProblemDocument) : undefined;
-  return new Problem(document?.detail ? document : { title: "Error", detail: `The server answered ${status}. Try again later.`, status });
+  return new Problem(
+    document?.detail ? document : { title: "Error", detail: `The server answered ${status}. Try again later.`, status },
+  );
 }
 
 const attempts = 6;
@@ -74,9 +96,14 @@ export async function persistentFetch(request: Request): Promise<Response> {
     const wait = pause(answer, attempt);
     if (wait === undefined) {
       if (answer) return answer;
-      throw new Problem({ title: "No connection", detail: "The server did not answer. What you entered is still here: try again when you are online." });
+      throw new Problem({
+        title: "No connection",
+        detail: "The server did not answer. What you entered is still here: try again when you are online.",
+      });
     }
-    const done = waiting(answer ? `The server is busy. Trying again in ${wait} s.` : `No connection. Trying again in ${wait} s.`);
+    const done = waiting(
+      answer ? `The server is busy. Trying again in ${wait} s.` : `No connection. Trying again in ${wait} s.`,
+    );
     await sleep(wait);
     done();
   }
@@ -93,41 +120,73 @@ function pause(answer: Response | undefined, attempt: number): number | undefine
 }
 
 export const client = createClient<paths>({
-  baseUrl: location.origin, fetch: persistentFetch, querySerializer: { array: { style: "form", explode: false } },
+  baseUrl: location.origin,
+  fetch: persistentFetch,
+  querySerializer: { array: { style: "form", explode: false } },
 });
 
 type Ids = Record<string, string>;
 type Json<T> = T extends { content: { "application/json": infer U } } ? U : never;
 type Success<P, M extends "patch" | "post"> = P extends keyof paths
-  ? paths[P] extends Record<M, { responses: infer R }> ? Json<R[keyof R & (200 | 201)]> : never
+  ? paths[P] extends Record<M, { responses: infer R }>
+    ? Json<R[keyof R & (200 | 201)]>
+    : never
   : never;
 
 // The types of path, parameters and body belong together, which TypeScript can't follow for a method that is not known.
 const send = <T>(method: "PATCH" | "POST", path: string, init: object): Promise<T> =>
-  ok((client[method] as unknown as (path: string, init: object) => Promise<{ data?: T; error?: unknown; response: Response }>)(path, init));
+  ok(
+    (
+      client[method] as unknown as (
+        path: string,
+        init: object,
+      ) => Promise<{ data?: T; error?: unknown; response: Response }>
+    )(path, init),
+  );
 
 /** patch merges a patch into the resource at a path; of is the resource as it was read, which it must still be. */
-export const patch = <P extends PathsWithMethod<paths, "patch">>(path: P, ids: Ids, body: object, of?: object): Promise<Success<P, "patch">> =>
+export const patch = <P extends PathsWithMethod<paths, "patch">>(
+  path: P,
+  ids: Ids,
+  body: object,
+  of?: object,
+): Promise<Success<P, "patch">> =>
   send("PATCH", path, { params: { path: ids, ...(of && { header: { "If-Match": etagOf(of) } }) }, body });
 
 /** post makes a resource at a path. */
-export const post = <P extends PathsWithMethod<paths, "post">>(path: P, ids: Ids, body: object): Promise<Success<P, "post">> =>
-  send("POST", path, { params: { path: ids }, body });
+export const post = <P extends PathsWithMethod<paths, "post">>(
+  path: P,
+  ids: Ids,
+  body: object,
+): Promise<Success<P, "post">> => send("POST", path, { params: { path: ids }, body });
 
 /** remove deletes the resource at a path. */
 export const remove = (path: PathsWithMethod<paths, "delete">, ids: Ids, query?: Ids): Promise<unknown> =>
-  ok((client.DELETE as unknown as (path: string, init: object) => Promise<{ response: Response }>)(path, { params: { path: ids, query } }));
+  ok(
+    (client.DELETE as unknown as (path: string, init: object) => Promise<{ response: Response }>)(path, {
+      params: { path: ids, query },
+    }),
+  );
 
 /** effects returns what a change would do, and changes nothing. That each change of an organizer is kept for the others is no news. */
-export async function effects(method: "PATCH" | "POST", path: PathsWithMethod<paths, "patch"> | PathsWithMethod<paths, "post">, ids: Ids, body: object):
-  Promise<Schemas["Effect"][]> {
-  return (await send<Schemas["Preview"]>(method, path, { params: { path: ids, query: { preview: "true" } }, body })).effects
-    .filter(e => e.kind !== "audit" && e.subject !== "auditEntries");
+export async function effects(
+  method: "PATCH" | "POST",
+  path: PathsWithMethod<paths, "patch"> | PathsWithMethod<paths, "post">,
+  ids: Ids,
+  body: object,
+): Promise<Schemas["Effect"][]> {
+  return (
+    await send<Schemas["Preview"]>(method, path, { params: { path: ids, query: { preview: "true" } }, body })
+  ).effects.filter(e => e.kind !== "audit" && e.subject !== "auditEntries");
 }
 
 /** restore takes back the deletion of a resource, which lies in the trash. */
 export async function restore(kind: Schemas["Deletion"]["kind"], resourceId: string, taskId?: string): Promise<void> {
-  const all = await ok(client.GET("/v1/deletions", { params: { query: { "filter[kind]": [kind], ...(taskId && { "filter[taskId]": [taskId] }) } } }));
+  const all = await ok(
+    client.GET("/v1/deletions", {
+      params: { query: { "filter[kind]": [kind], ...(taskId && { "filter[taskId]": [taskId] }) } },
+    }),
+  );
   const entry = all?.data.find(d => d.resourceId === resourceId);
   if (!entry) throw new Error("It is no longer in the trash.");
   await remove("/v1/deletions/{deletionId}", { deletionId: entry.id });

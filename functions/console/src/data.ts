@@ -10,7 +10,11 @@ import { say } from "./ui/status";
 
 type GetPath = PathsWithMethod<paths, "get">;
 type Params<P extends GetPath> = paths[P] extends { get: { parameters: infer T } } ? T : never;
-export type Answer<P extends GetPath> = paths[P] extends { get: { responses: { 200: { content: { "application/json": infer T } } } } } ? T : never;
+export type Answer<P extends GetPath> = paths[P] extends {
+  get: { responses: { 200: { content: { "application/json": infer T } } } };
+}
+  ? T
+  : never;
 type Item<P extends GetPath> = Answer<P> extends { data: (infer T)[] } ? T : never;
 export type Loading<T> = Pick<SWRResponse<T, Problem>, "data" | "error" | "mutate">;
 
@@ -19,7 +23,11 @@ const loading = <T>({ data, error, mutate }: SWRResponse<T, Problem>): Loading<T
 
 // The types of path and parameters belong together, which TypeScript can't follow here.
 const get = <T>(path: string, params: unknown): Promise<T> =>
-  ok((client.GET as unknown as (path: string, init: object) => Promise<{ data?: T; response: Response }>)(path, { params }));
+  ok(
+    (client.GET as unknown as (path: string, init: object) => Promise<{ data?: T; response: Response }>)(path, {
+      params,
+    }),
+  );
 
 /** read gets a resource once, outside a screen's life. */
 export const read = <P extends GetPath>(path: P, params: Params<P>): Promise<Answer<P>> => get(path, params);
@@ -35,13 +43,26 @@ export async function done(change: Promise<unknown>, said: string, undo?: () => 
 }
 
 /** useGet reads a resource, again when its tab is looked at again. A path of null waits. */
-export function useGet<P extends GetPath>(path: P | null, params: Params<P>, config?: SWRConfiguration<Answer<P>, Problem>): Loading<Answer<P>> {
+export function useGet<P extends GetPath>(
+  path: P | null,
+  params: Params<P>,
+  config?: SWRConfiguration<Answer<P>, Problem>,
+): Loading<Answer<P>> {
   useSession();
-  return loading(useSWR<Answer<P>, Problem>(path && [session()?.token !== undefined, path, params], () => get<Answer<P>>(path!, params), config));
+  return loading(
+    useSWR<Answer<P>, Problem>(
+      path && [session()?.token !== undefined, path, params],
+      () => get<Answer<P>>(path!, params),
+      config,
+    ),
+  );
 }
 
 /** useNewest has the newest state of a resource for what a form sends, also when the form itself has just read it again. */
-export function useNewest<T>(of: T, reload: () => Promise<T | undefined>): { newest: { current: T }; latest: () => Promise<T> } {
+export function useNewest<T>(
+  of: T,
+  reload: () => Promise<T | undefined>,
+): { newest: { current: T }; latest: () => Promise<T> } {
   const newest = useRef(of);
   newest.current = of;
   return { newest, latest: async () => (newest.current = (await reload()) ?? newest.current) };
@@ -52,16 +73,31 @@ type Tool = "leaderboard" | "significance" | "topics" | "diffir" | "serp";
 /** useTool has a tool compute from an input; what it computed before stays meanwhile, unless it fails. An input of null waits. */
 export function useTool<T extends Tool>(tool: T, input: object | null): Loading<Computed<T>> {
   useSession();
-  const computed = loading(useSWR<Computed<T>, Problem>(input && [session()?.token !== undefined, tool, input],
-    () => post(`/v1/tools/${tool}`, {}, input!) as Promise<Computed<T>>, { keepPreviousData: true, revalidateOnFocus: false }));
+  const computed = loading(
+    useSWR<Computed<T>, Problem>(
+      input && [session()?.token !== undefined, tool, input],
+      () => post(`/v1/tools/${tool}`, {}, input!) as Promise<Computed<T>>,
+      { keepPreviousData: true, revalidateOnFocus: false },
+    ),
+  );
   return computed.error ? { ...computed, data: undefined } : computed; // results of another input are none of this one
 }
 type Computed<T extends Tool> = Schemas[`${Capitalize<T>}Output`];
 
-export type Listing<T> = { items?: T[]; error?: Problem; more?: () => void; loadingMore: boolean; reload: () => Promise<unknown> };
+export type Listing<T> = {
+  items?: T[];
+  error?: Problem;
+  more?: () => void;
+  loadingMore: boolean;
+  reload: () => Promise<unknown>;
+};
 
 /** useList reads the pages of a list, one after the other as they are asked for. */
-export function useList<P extends GetPath>(path: P | null, params: Params<P>, config?: SWRConfiguration): Listing<Item<P>> {
+export function useList<P extends GetPath>(
+  path: P | null,
+  params: Params<P>,
+  config?: SWRConfiguration,
+): Listing<Item<P>> {
   useSession();
   type Page = { data: Item<P>[]; links: { next?: string } } | undefined;
   const at = (index: number, previous: Page | null): unknown[] | null => {
@@ -70,14 +106,31 @@ export function useList<P extends GetPath>(path: P | null, params: Params<P>, co
   };
   const load = ([, , , , next]: [boolean, string, string, unknown, string]): Promise<Page> =>
     next ? get<Page>(next, {}) : get<Page>(path!, params);
-  const { data, error, size, setSize, isValidating, mutate: again } = useSWRInfinite<Page, Problem>(at, load as (key: unknown[]) => Promise<Page>,
-    { dedupingInterval: 0, ...config, revalidateFirstPage: true, revalidateAll: false });
+  const {
+    data,
+    error,
+    size,
+    setSize,
+    isValidating,
+    mutate: again,
+  } = useSWRInfinite<Page, Problem>(at, load as (key: unknown[]) => Promise<Page>, {
+    dedupingInterval: 0,
+    ...config,
+    revalidateFirstPage: true,
+    revalidateAll: false,
+  });
   // SWR leaves lists out when screens have everything read again after a change: this key stands for the list then.
-  useSWR(path && [session()?.token !== undefined, "again", path, params], () => again().then(() => true),
-    { revalidateOnMount: false, revalidateOnFocus: false, revalidateOnReconnect: false });
+  useSWR(path && [session()?.token !== undefined, "again", path, params], () => again().then(() => true), {
+    revalidateOnMount: false,
+    revalidateOnFocus: false,
+    revalidateOnReconnect: false,
+  });
   const last = data?.[data.length - 1];
   return {
-    items: data?.flatMap(p => p?.data ?? []), error, reload: () => again(), loadingMore: isValidating && size > (data?.length ?? 0),
+    items: data?.flatMap(p => p?.data ?? []),
+    error,
+    reload: () => again(),
+    loadingMore: isValidating && size > (data?.length ?? 0),
     ...(last?.links.next && data!.length >= size && { more: () => void setSize(size + 1) }),
   };
 }

@@ -20,11 +20,17 @@ export async function withAdded(stay: Record<Part, Given[]>, added: Added, tell:
   const small = [...added.inputs, ...added.truths].reduce((sum, f) => sum + f.size, 0) <= limits.inlineFiles;
   const given = async (file: File): Promise<Given> => {
     if (small) return { name: file.name, content: await inline(file) };
-    if (!digests.has(file)) digests.set(file, declare(file, share => tell(file.name, "Reading", share)));
+    if (!digests.has(file))
+      digests.set(
+        file,
+        declare(file, share => tell(file.name, "Reading", share)),
+      );
     return digests.get(file)!;
   };
-  const of = async (part: Part): Promise<Given[]> =>
-    [...stay[part].filter(s => !added[part].some(a => a.name === s.name)), ...await Promise.all(added[part].map(given))];
+  const of = async (part: Part): Promise<Given[]> => [
+    ...stay[part].filter(s => !added[part].some(a => a.name === s.name)),
+    ...(await Promise.all(added[part].map(given))),
+  ];
   return { inputs: await of("inputs"), truths: await of("truths") };
 }
 

@@ -11,10 +11,16 @@ import { arrive } from "./sign_in";
 import { SignIn } from "./ui/sign_in_form";
 import { Status } from "./ui/status";
 
-const SIGNED_IN = [["#/", "Tasks"], ["#/runs", "My runs"], ["#/desk", "Organize"]] as const;
+const SIGNED_IN = [
+  ["#/", "Tasks"],
+  ["#/runs", "My runs"],
+  ["#/desk", "Organize"],
+] as const;
 
-const organizing = /^\/(desk|trash|organizers|datasets|runs\/\w+\/review|tasks\/(new|\w+\/(desk|edit|datasets|registrations|audit|webhooks)))\b/;
-const areaOf = (path: string): string => organizing.test(path) ? "#/desk" : /^\/(runs|compare)/.test(path) ? "#/runs" : /^\/(tasks|$)/.test(path) ? "#/" : "";
+const organizing =
+  /^\/(desk|trash|organizers|datasets|runs\/\w+\/review|tasks\/(new|\w+\/(desk|edit|datasets|registrations|audit|webhooks)))\b/;
+const areaOf = (path: string): string =>
+  organizing.test(path) ? "#/desk" : /^\/(runs|compare)/.test(path) ? "#/runs" : /^\/(tasks|$)/.test(path) ? "#/" : "";
 
 function Frame({ failed }: { failed: string }) {
   const { signedIn, ended } = useSession();
@@ -22,25 +28,45 @@ function Frame({ failed }: { failed: string }) {
   return (
     <>
       <header class="top">
-        <a class="skip" href={"#" + path} onClick={event => {
-          event.preventDefault();
-          document.querySelector<HTMLElement>("main h1")?.focus();
-        }}>Skip to the content</a>
+        <a
+          class="skip"
+          href={"#" + path}
+          onClick={event => {
+            event.preventDefault();
+            document.querySelector<HTMLElement>("main h1")?.focus();
+          }}
+        >
+          Skip to the content
+        </a>
         <div class="wide">
-          <a class="brand" href="/">Assay</a>
+          <a class="brand" href="/">
+            Assay
+          </a>
           <nav aria-label="Console">
             {(signedIn ? SIGNED_IN : SIGNED_IN.slice(0, 1)).map(([to, name]) => (
-              <a key={to} href={to} aria-current={to.slice(1) === path ? "page" : to === areaOf(path) ? "true" : undefined}>{name}</a>
+              <a
+                key={to}
+                href={to}
+                aria-current={to.slice(1) === path ? "page" : to === areaOf(path) ? "true" : undefined}
+              >
+                {name}
+              </a>
             ))}
           </nav>
           {signedIn ? <Me /> : <a href="#/sign-in">Sign in</a>}
         </div>
       </header>
       <main class="wide">
-        {failed && <div class="failure" role="alert"><p>{failed}</p></div>}
+        {failed && (
+          <div class="failure" role="alert">
+            <p>{failed}</p>
+          </div>
+        )}
         {ended && (
           <section class="ended" aria-label="Sign in again">
-            <p><strong>Your session has ended.</strong> Sign in again, and this page goes on where it is.</p>
+            <p>
+              <strong>Your session has ended.</strong> Sign in again, and this page goes on where it is.
+            </p>
             <SignIn again />
           </section>
         )}
@@ -55,12 +81,20 @@ function Me() {
   const { data } = useGet("/v1/user", {});
   const admin = data?.roles.includes("admin");
   const { path } = useAddress();
-  const current = (area: string): "page" | undefined => path.startsWith(area) ? "page" : undefined;
+  const current = (area: string): "page" | undefined => (path.startsWith(area) ? "page" : undefined);
   return (
     <nav aria-label="You" class="me">
-      {admin && <a href="#/admin" aria-current={current("/admin")}>Operate</a>}
-      <a href="#/me" aria-current={current("/me")}><bdi>{data?.name || data?.id || "You"}</bdi></a>
-      <button type="button" class="plain" onClick={signOut}>Sign out</button>
+      {admin && (
+        <a href="#/admin" aria-current={current("/admin")}>
+          Operate
+        </a>
+      )}
+      <a href="#/me" aria-current={current("/me")}>
+        <bdi>{data?.name || data?.id || "You"}</bdi>
+      </a>
+      <button type="button" class="plain" onClick={signOut}>
+        Sign out
+      </button>
     </nav>
   );
 }
@@ -78,12 +112,17 @@ function Console() {
   useEffect(() => {
     takeInvitation();
     addEventListener("hashchange", () => takeInvitation() && location.reload());
-    arrive().then(() => setFailed(""), (error: Error) => setFailed(error.message));
+    arrive().then(
+      () => setFailed(""),
+      (error: Error) => setFailed(error.message),
+    );
   }, []);
   return failed === undefined ? null : <Frame failed={failed} />;
 }
 
 render(
-  <SWRConfig value={{ shouldRetryOnError: false, revalidateOnReconnect: true, keepPreviousData: false }}><Console /></SWRConfig>,
+  <SWRConfig value={{ shouldRetryOnError: false, revalidateOnReconnect: true, keepPreviousData: false }}>
+    <Console />
+  </SWRConfig>,
   root,
 );

@@ -77,11 +77,13 @@ function match(path: string): { Show: ComponentType<Screen>; params: Record<stri
   const parts = path.split("/");
   for (const { parts: pattern, Show } of routes) {
     const params: Record<string, string> = {};
-    const fits = pattern.length === parts.length && pattern.every((p, i) => {
-      if (!p.startsWith(":")) return p === parts[i];
-      params[p.slice(1)] = parts[i]!;
-      return parts[i] !== "";
-    });
+    const fits =
+      pattern.length === parts.length &&
+      pattern.every((p, i) => {
+        if (!p.startsWith(":")) return p === parts[i];
+        params[p.slice(1)] = parts[i]!;
+        return parts[i] !== "";
+      });
     if (fits) return { Show, params };
   }
   return undefined;
@@ -105,12 +107,33 @@ export function Current() {
     observer.observe(main, { childList: true, subtree: true });
     return () => observer.disconnect();
   }, [path]);
-  if (!found) return <><h1 tabIndex={-1}>There is nothing here</h1><p>Check the address, or go to <a href="#/">the tasks</a>.</p></>;
-  return <Caught key={path}><Suspense fallback={<Busy />}><found.Show key={path} params={found.params} query={query} /></Suspense></Caught>;
+  if (!found)
+    return (
+      <>
+        <h1 tabIndex={-1}>There is nothing here</h1>
+        <p>
+          Check the address, or go to <a href="#/">the tasks</a>.
+        </p>
+      </>
+    );
+  return (
+    <Caught key={path}>
+      <Suspense fallback={<Busy />}>
+        <found.Show key={path} params={found.params} query={query} />
+      </Suspense>
+    </Caught>
+  );
 }
 
 /** Caught shows why a screen broke, so that the others can still be reached. */
 function Caught({ children }: { children: ComponentChildren }) {
   const [error, again] = useErrorBoundary();
-  return error ? <><h1 tabIndex={-1}>This page cannot be shown</h1><Failure of={toProblem(error)} retry={again} /></> : <>{children}</>;
+  return error ? (
+    <>
+      <h1 tabIndex={-1}>This page cannot be shown</h1>
+      <Failure of={toProblem(error)} retry={again} />
+    </>
+  ) : (
+    <>{children}</>
+  );
 }

@@ -13,26 +13,59 @@ type Run = Schemas["Run"];
 const ofRun = "/v1/runs/{runId}";
 
 /** RunActions are the buttons of a run: those that its state allows. */
-export function RunActions({ of: r, dataset, deleted }: { of: Run; dataset: Schemas["Dataset"] | undefined; deleted?: () => void }) {
-  const finalRuns = r.state === "completed" ? dataset?.finalRuns ?? 0 : 0;
+export function RunActions({
+  of: r,
+  dataset,
+  deleted,
+}: {
+  of: Run;
+  dataset: Schemas["Dataset"] | undefined;
+  deleted?: () => void;
+}) {
+  const finalRuns = r.state === "completed" ? (dataset?.finalRuns ?? 0) : 0;
   const left = useFinalsLeft(r, finalRuns);
   const set = (change: object): Promise<unknown> => patch(ofRun, { runId: r.id }, change);
-  const act = (change: object, said: string, undo?: object): Promise<void> => done(set(change), said, undo && (() => set(undo)));
+  const act = (change: object, said: string, undo?: object): Promise<void> =>
+    done(set(change), said, undo && (() => set(undo)));
   const drop = async (): Promise<void> => {
-    await done(remove(ofRun, { runId: r.id }).then(deleted), `${nameOf(r)} is deleted.`, () => restore("run", r.id, r.taskId));
+    await done(remove(ofRun, { runId: r.id }).then(deleted), `${nameOf(r)} is deleted.`, () =>
+      restore("run", r.id, r.taskId),
+    );
   };
   const name = nameOf(r);
   const mark = r.final ? "Not final" : `Mark as final${left === undefined ? "" : ` (${left} left)`}`;
   return (
     <>
-      {!ended(r) && <Action plain label={`Cancel ${name}`} run={() => act({ state: "cancelled" }, `${name} is cancelled, and does not count.`)}>Cancel</Action>}
-      {finalRuns > 0 && !r.final && left === 0 && <span class="small quiet">All {finalRuns} final runs are marked</span>}
+      {!ended(r) && (
+        <Action
+          plain
+          label={`Cancel ${name}`}
+          run={() => act({ state: "cancelled" }, `${name} is cancelled, and does not count.`)}
+        >
+          Cancel
+        </Action>
+      )}
+      {finalRuns > 0 && !r.final && left === 0 && (
+        <span class="small quiet">All {finalRuns} final runs are marked</span>
+      )}
       {finalRuns > 0 && (r.final || left !== 0) && (
-        <Action plain label={`${mark}: ${name}`} run={() => act({ final: r.final ? null : true }, r.final ? `${name} is no longer final.` : `${name} is final.`, { final: r.final ? true : null })}>
+        <Action
+          plain
+          label={`${mark}: ${name}`}
+          run={() =>
+            act({ final: r.final ? null : true }, r.final ? `${name} is no longer final.` : `${name} is final.`, {
+              final: r.final ? true : null,
+            })
+          }
+        >
           {mark}
         </Action>
       )}
-      {ended(r) && <Action plain label={`Delete ${name}`} run={drop}>Delete</Action>}
+      {ended(r) && (
+        <Action plain label={`Delete ${name}`} run={drop}>
+          Delete
+        </Action>
+      )}
     </>
   );
 }
@@ -41,10 +74,20 @@ export function RunActions({ of: r, dataset, deleted }: { of: Run; dataset: Sche
 function useFinalsLeft(r: Run, most: number): number | undefined {
   const mine = registrationIn(useMe(), r.taskId);
   const ids = { taskId: r.taskId, registrationId: mine?.registrationId ?? "" };
-  const team = useGet(most > 0 && mine?.team === r.team ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null, { path: ids }).data;
-  const runs = useGet(team ? "/v1/runs" : null,
-    { query: { "filter[datasetId]": [r.datasetId], "filter[userId]": team?.members ?? [], limit: 200, fields: ["final", "team"] } }).data;
-  return runs && !runs.links.next ? Math.max(0, most - runs.data.filter(o => o.final && o.team === r.team).length) : undefined;
+  const team = useGet(most > 0 && mine?.team === r.team ? "/v1/tasks/{taskId}/registrations/{registrationId}" : null, {
+    path: ids,
+  }).data;
+  const runs = useGet(team ? "/v1/runs" : null, {
+    query: {
+      "filter[datasetId]": [r.datasetId],
+      "filter[userId]": team?.members ?? [],
+      limit: 200,
+      fields: ["final", "team"],
+    },
+  }).data;
+  return runs && !runs.links.next
+    ? Math.max(0, most - runs.data.filter(o => o.final && o.team === r.team).length)
+    : undefined;
 }
 
 /** Resume takes the file of a run whose upload ended before it was whole. */
@@ -64,10 +107,24 @@ export function Resume({ of: r }: { of: Run }) {
   };
   return (
     <div>
-      <FileField label={`File of ${nameOf(r)}`} chosen={[]} choose={([file]) => void take(file!)}
-        hint={`The upload of ${r.files[0]?.name ?? "the file"} is not done. If it no longer goes on in another tab, choose the file again.`} />
-      {doing && <p><label>{doing.said} <progress value={doing.share} max={1} /></label></p>}
-      {failed && <p class="fault" role="alert">{failed}</p>}
+      <FileField
+        label={`File of ${nameOf(r)}`}
+        chosen={[]}
+        choose={([file]) => void take(file!)}
+        hint={`The upload of ${r.files[0]?.name ?? "the file"} is not done. If it no longer goes on in another tab, choose the file again.`}
+      />
+      {doing && (
+        <p>
+          <label>
+            {doing.said} <progress value={doing.share} max={1} />
+          </label>
+        </p>
+      )}
+      {failed && (
+        <p class="fault" role="alert">
+          {failed}
+        </p>
+      )}
     </div>
   );
 }

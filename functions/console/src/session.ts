@@ -4,9 +4,18 @@
 import { useSyncExternalStore } from "preact/compat";
 
 /** Session has the id of its user, and when they signed in; each token of it has the same. */
-export type Session = { token: string; user?: string; since?: number; refresh?: string; uses?: "id_token" | "access_token"; expiresAt?: number };
+export type Session = {
+  token: string;
+  user?: string;
+  since?: number;
+  refresh?: string;
+  uses?: "id_token" | "access_token";
+  expiresAt?: number;
+};
 
-const key = "session", mark = "signed-out", out = "ask-who";
+const key = "session",
+  mark = "signed-out",
+  out = "ask-who";
 const channel = new BroadcastChannel("assay");
 const listeners = new Set<() => void>();
 let current: Session | undefined = JSON.parse(sessionStorage.getItem(key) ?? "null") ?? undefined;

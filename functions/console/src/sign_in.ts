@@ -16,22 +16,40 @@ const server: oauth.AuthorizationServer = {
 };
 const client: oauth.Client = { client_id: settings.client_id ?? "" };
 // The server may be on a laptop, as is its issuer then.
-const options = { [oauth.allowInsecureRequests]: settings.issuer.startsWith("http:"), signal: () => AbortSignal.timeout(10_000) };
+const options = {
+  [oauth.allowInsecureRequests]: settings.issuer.startsWith("http:"),
+  signal: () => AbortSignal.timeout(10_000),
+};
 
 /** scope asks for groups, which give roles, and for a refresh token, where the issuer has a scope for them. */
-const scope = ["openid", "email", "profile", ...(settings.scopes_supported ?? []).filter(s => s === "groups" || s === "offline_access")];
+const scope = [
+  "openid",
+  "email",
+  "profile",
+  ...(settings.scopes_supported ?? []).filter(s => s === "groups" || s === "offline_access"),
+];
 
 /** leave goes to the issuer, which returns to this page; closes says that the tab was opened for that alone. */
 export async function leave(hash: string, closes: boolean): Promise<void> {
   if (!isSecureContext) throw new Error("Browsers sign in over https alone, or at localhost. Open the console there.");
   const attempt: Attempt = {
-    state: oauth.generateRandomState(), nonce: oauth.generateRandomNonce(), verifier: oauth.generateRandomCodeVerifier(), hash, closes,
+    state: oauth.generateRandomState(),
+    nonce: oauth.generateRandomNonce(),
+    verifier: oauth.generateRandomCodeVerifier(),
+    hash,
+    closes,
   };
   sessionStorage.setItem(attemptKey, JSON.stringify(attempt));
   const to = new URL(settings.authorization_endpoint!);
   const query: Record<string, string> = {
-    response_type: "code", client_id: client.client_id, redirect_uri: here, scope: scope.join(" "), state: attempt.state, nonce: attempt.nonce,
-    code_challenge: await oauth.calculatePKCECodeChallenge(attempt.verifier), code_challenge_method: "S256",
+    response_type: "code",
+    client_id: client.client_id,
+    redirect_uri: here,
+    scope: scope.join(" "),
+    state: attempt.state,
+    nonce: attempt.nonce,
+    code_challenge: await oauth.calculatePKCECodeChallenge(attempt.verifier),
+    code_challenge_method: "S256",
   };
   if (scope.includes("offline_access")) query["prompt"] = "consent"; // OpenID Connect Core 1.0, section 11
   if (asksWho()) query["max_age"] = "0"; // section 3.1.2.1: it does not go on with a session of its own
@@ -57,8 +75,19 @@ export async function arrive(): Promise<void> {
 
 async function exchange(answer: URL, attempt: Attempt): Promise<void> {
   const code = oauth.validateAuthResponse(server, client, answer, attempt.state);
-  const response = await oauth.authorizationCodeGrantRequest(server, client, oauth.None(), code, here, attempt.verifier, options);
-  const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, { expectedNonce: attempt.nonce, requireIdToken: true });
+  const response = await oauth.authorizationCodeGrantRequest(
+    server,
+    client,
+    oauth.None(),
+    code,
+    here,
+    attempt.verifier,
+    options,
+  );
+  const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, {
+    expectedNonce: attempt.nonce,
+    requireIdToken: true,
+  });
   let refused = "";
   for (const uses of ["id_token", "access_token"] as const) {
     try {
@@ -89,16 +118,22 @@ function toSession(tokens: oauth.TokenEndpointResponse, uses: "id_token" | "acce
 
 function refusal(error: unknown): Error {
   if (error instanceof oauth.AuthorizationResponseError || error instanceof oauth.ResponseBodyError) {
-    return new Error(`The issuer refused: ${error.error}${error.error_description ? ` (${error.error_description})` : ""}. Sign in again. If it ` +
-      `refuses again, those who run this server check at the issuer that the client ${client.client_id} is public, takes codes with PKCE and the ` +
-      `scopes “${scope.join(" ")}”, and may return to ${here}.`);
+    return new Error(
+      `The issuer refused: ${error.error}${error.error_description ? ` (${error.error_description})` : ""}. Sign in again. If it ` +
+        `refuses again, those who run this server check at the issuer that the client ${client.client_id} is public, takes codes with PKCE and the ` +
+        `scopes “${scope.join(" ")}”, and may return to ${here}.`,
+    );
   }
   if (error instanceof oauth.OperationProcessingError) {
-    return new Error(`The issuer's answer is of another sign-in, or not as OpenID Connect has it, so it was not used: ${error.message}. Sign in again.`);
+    return new Error(
+      `The issuer's answer is of another sign-in, or not as OpenID Connect has it, so it was not used: ${error.message}. Sign in again.`,
+    );
   }
   if (error instanceof TypeError) {
-    return new Error(`The issuer's answer could not be read. Sign in again. If that does not help, those who run this server let pages of ` +
-      `${location.origin} ask for tokens at the issuer (CORS).`);
+    return new Error(
+      `The issuer's answer could not be read. Sign in again. If that does not help, those who run this server let pages of ` +
+        `${location.origin} ask for tokens at the issuer (CORS).`,
+    );
   }
   return error instanceof Error ? error : new Error(String(error));
 }
@@ -106,14 +141,16 @@ function refusal(error: unknown): Error {
 /** freshToken returns the token for a request; one that is about to expire is replaced, by one tab at a time. */
 export async function freshToken(): Promise<string | undefined> {
   if (!dueForRefresh(session())) return session()?.token;
-  await navigator.locks.request("assay-refresh", async () => {
-    const s = session();
-    if (!s || !dueForRefresh(s)) return;
-    const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), s.refresh!, options);
-    begin(toSession(await oauth.processRefreshTokenResponse(server, client, response), s.uses ?? "id_token", s));
-  }).catch(() => {
-    nextRefresh = Date.now() + 20_000; // the token that is there works until it expires, and then the page asks to sign in
-  });
+  await navigator.locks
+    .request("assay-refresh", async () => {
+      const s = session();
+      if (!s || !dueForRefresh(s)) return;
+      const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), s.refresh!, options);
+      begin(toSession(await oauth.processRefreshTokenResponse(server, client, response), s.uses ?? "id_token", s));
+    })
+    .catch(() => {
+      nextRefresh = Date.now() + 20_000; // the token that is there works until it expires, and then the page asks to sign in
+    });
   return session()?.token;
 }
 
@@ -123,9 +160,14 @@ const dueForRefresh = (s: Session | undefined): boolean =>
 
 /** developmentSignIn has the server's own issuer give a token; a name with characters that its users lack is shown as it was given. */
 export async function developmentSignIn(name: string, admin: boolean): Promise<void> {
-  const user = name.normalize("NFKD").replace(/\p{M}/gu, "").trim().replace(/[^A-Za-z0-9._@-]+/g, ".");
+  const user = name
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .trim()
+    .replace(/[^A-Za-z0-9._@-]+/g, ".");
   const answer = await fetch("/dev/token", {
-    method: "POST", headers: { "Content-Type": "application/json" },
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ user, groups: admin ? ["admins"] : [], ...(user !== name && { name }) }),
   });
   const body = (await answer.json()) as { access_token: string; expires_in: number };

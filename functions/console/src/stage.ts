@@ -10,7 +10,8 @@ export function stageOf(w: Window | undefined, now = Date.now()): Stage {
 }
 
 /** registers reports whether teams can register now. */
-export const registers = (t: Schemas["Task"]): boolean => t.registration?.mode !== "closed" && stageOf(t.registration) === "open";
+export const registers = (t: Schemas["Task"]): boolean =>
+  t.registration?.mode !== "closed" && stageOf(t.registration) === "open";
 
 /** submissionTypes are those that the task takes: all, unless it names some. */
 export const submissionTypes = (t: Schemas["Task"]): Schemas["SubmissionDraft"]["type"][] =>

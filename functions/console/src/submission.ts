@@ -14,15 +14,32 @@ const path = "/v1/tasks/{taskId}/submissions/{submissionId}";
  * submit makes a submission. Small files go with it, so that the server refuses what is wrong before anything is charged. Where the upload
  * of others ends early, broken says why: the submission is made and charged, and submitting again would make a second one.
  */
-export async function submit(taskId: string, draft: object, chosen: Chosen[], tell: Tell, signal: AbortSignal):
-  Promise<{ made: Submission; broken?: Error }> {
+export async function submit(
+  taskId: string,
+  draft: object,
+  chosen: Chosen[],
+  tell: Tell,
+  signal: AbortSignal,
+): Promise<{ made: Submission; broken?: Error }> {
   const { limits } = await read("/info", {});
   const small = chosen.reduce((sum, c) => sum + c.file.size, 0) <= limits.inlineFiles;
-  const files = await Promise.all(chosen.map(async ({ datasetId, file }) =>
-    small ? { datasetId, name: file.name, content: await inline(file) } : { datasetId, ...(await declare(file, share => tell(file.name, "Reading", share), signal)) }));
-  const made = await post("/v1/tasks/{taskId}/submissions", { taskId }, { ...draft, ...(files.length > 0 && { files }) });
+  const files = await Promise.all(
+    chosen.map(async ({ datasetId, file }) =>
+      small
+        ? { datasetId, name: file.name, content: await inline(file) }
+        : { datasetId, ...(await declare(file, share => tell(file.name, "Reading", share), signal)) },
+    ),
+  );
+  const made = await post(
+    "/v1/tasks/{taskId}/submissions",
+    { taskId },
+    { ...draft, ...(files.length > 0 && { files }) },
+  );
   if (small) return { made };
-  return upload(made, chosen, tell, signal).then(() => ({ made }), (broken: Error) => ({ made, broken }));
+  return upload(made, chosen, tell, signal).then(
+    () => ({ made }),
+    (broken: Error) => ({ made, broken }),
+  );
 }
 
 /** upload sends the files of a submission that have not arrived. */
@@ -30,13 +47,18 @@ export async function upload(of: Submission, chosen: Chosen[], tell: Tell, signa
   const ids = { taskId: of.taskId, submissionId: of.id };
   for (const { datasetId, file } of chosen) {
     let latest: Submission | undefined = of;
-    await send(file, async () => {
-      const now: Submission = latest ?? await read(path, { path: ids });
-      latest = undefined; // links expire: each further attempt takes a new one
-      const at = now.files?.find(f => f.datasetId === datasetId && f.name === file.name);
-      if (!at) throw new Error(`The submission has no file ${file.name}.`);
-      return at.state === "stored" ? undefined : at.upload;
-    }, share => tell(file.name, "Sending", share), signal);
+    await send(
+      file,
+      async () => {
+        const now: Submission = latest ?? (await read(path, { path: ids }));
+        latest = undefined; // links expire: each further attempt takes a new one
+        const at = now.files?.find(f => f.datasetId === datasetId && f.name === file.name);
+        if (!at) throw new Error(`The submission has no file ${file.name}.`);
+        return at.state === "stored" ? undefined : at.upload;
+      },
+      share => tell(file.name, "Sending", share),
+      signal,
+    );
   }
 }
 
@@ -45,6 +67,9 @@ export async function resume(run: Schemas["Run"], file: File, tell: Tell, signal
   const of = await read(path, { path: { taskId: run.taskId, submissionId: run.submissionId } });
   const digest: Declared = await declare(file, share => tell(file.name, "Reading", share));
   const at = of.files?.find(f => f.datasetId === run.datasetId && f.state === "pending" && f.sha256 === digest.sha256);
-  if (!at) throw new Error("This is another file than the one that was submitted. Choose that one, or submit this one by itself.");
+  if (!at)
+    throw new Error(
+      "This is another file than the one that was submitted. Choose that one, or submit this one by itself.",
+    );
   await upload(of, [{ datasetId: run.datasetId, file: new File([file], at.name) }], tell, signal);
 }

@@ -21,7 +21,11 @@ export async function declare(file: File, progress: Progress, signal?: AbortSign
     hash.update(new Uint8Array(await file.slice(at, at + chunk).arrayBuffer()));
     progress(Math.min(1, (at + chunk) / file.size));
   }
-  return { name: file.name, size: file.size, sha256: [...hash.digest()].map(b => b.toString(16).padStart(2, "0")).join("") };
+  return {
+    name: file.name,
+    size: file.size,
+    sha256: [...hash.digest()].map(b => b.toString(16).padStart(2, "0")).join(""),
+  };
 }
 
 /** inline returns the content of a file in base64, as requests have it. */
@@ -40,15 +44,22 @@ export async function isPacked(file: Blob): Promise<boolean> {
 
 /** packed returns the content as tools take it, packed with gzip; undefined when it is more than most bytes then. */
 export async function packed(file: File, most: number): Promise<string | undefined> {
-  const blob = await isPacked(file) ? file : await new Response(file.stream().pipeThrough(new CompressionStream("gzip"))).blob();
-  return blob.size * 4 / 3 <= most ? inline(blob) : undefined;
+  const blob = (await isPacked(file))
+    ? file
+    : await new Response(file.stream().pipeThrough(new CompressionStream("gzip"))).blob();
+  return (blob.size * 4) / 3 <= most ? inline(blob) : undefined;
 }
 
 /**
  * send sends a file to the object store. link returns where to, again when a link has expired or the connection broke; undefined when the
  * file is there.
  */
-export async function send(file: File, link: () => Promise<Schemas["Upload"] | undefined>, progress: Progress, signal: AbortSignal): Promise<void> {
+export async function send(
+  file: File,
+  link: () => Promise<Schemas["Upload"] | undefined>,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     const to = await link();
     unlessStopped(signal);
@@ -56,7 +67,10 @@ export async function send(file: File, link: () => Promise<Schemas["Upload"] | u
     const status = await put(to, file, progress, signal);
     // 412: it is there already, from an attempt whose answer got lost.
     if ((status >= 200 && status < 300) || status === 412) return progress(1);
-    if (status === 400) throw new Error(`The object store refused ${file.name}: it has changed since you chose it, or arrived damaged. Choose it again.`);
+    if (status === 400)
+      throw new Error(
+        `The object store refused ${file.name}: it has changed since you chose it, or arrived damaged. Choose it again.`,
+      );
     const done = waiting(`The upload of ${file.name} broke. It begins again by itself.`);
     await new Promise(next => {
       setTimeout(next, Math.min(1000 * 2 ** attempt, 15_000));

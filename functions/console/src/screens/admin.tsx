@@ -12,7 +12,12 @@ export default function Admin(_: Screen) {
   return (
     <>
       <Heading title="Operate">Operate</Heading>
-      <p class="tabs"><a href="#/admin" aria-current="page">Platform</a> <a href="#/admin/users">Users</a></p>
+      <p class="tabs">
+        <a href="#/admin" aria-current="page">
+          Platform
+        </a>{" "}
+        <a href="#/admin/users">Users</a>
+      </p>
       <Health />
       <Loaded of={storage}>
         {s => (
@@ -21,7 +26,11 @@ export default function Admin(_: Screen) {
             <Queues />
             <h2>Storage</h2>
             <Usage taken={s.taken} limits={s.limits} />
-            {s.files && <p class="small quiet">{s.files.files} files, {s.files.inTrash} of them in the trash; counted {ago(s.files.countedAt)}.</p>}
+            {s.files && (
+              <p class="small quiet">
+                {s.files.files} files, {s.files.inTrash} of them in the trash; counted {ago(s.files.countedAt)}.
+              </p>
+            )}
             <h3>Users who store most</h3>
             <ByUser />
             <h2>Featured tasks</h2>
@@ -38,8 +47,12 @@ function Health() {
   const info = useGet("/info", {}).data;
   return (
     <p>
-      {health.error ? <Tag kind="bad">down</Tag> : health.data ? <Tag kind="good">up</Tag> : <Tag>…</Tag>} {health.error?.document.detail}{" "}
-      <span class="quiet">Version {info?.version ?? "…"}{info?.commit && `, ${info.commit.slice(0, 8)}`}</span>
+      {health.error ? <Tag kind="bad">down</Tag> : health.data ? <Tag kind="good">up</Tag> : <Tag>…</Tag>}{" "}
+      {health.error?.document.detail}{" "}
+      <span class="quiet">
+        Version {info?.version ?? "…"}
+        {info?.commit && `, ${info.commit.slice(0, 8)}`}
+      </span>
     </p>
   );
 }
@@ -52,9 +65,21 @@ function Queues() {
         <Table label="Queues" head={["Pool", "Work", { number: "Waiting" }, "Oldest", "Worker seen"]}>
           {items.map(q => (
             <tr key={`${q.pool} ${q.work}`}>
-              <th scope="row"><bdi>{q.pool}</bdi></th><td>{q.work}</td><td class="number">{q.runs}</td>
+              <th scope="row">
+                <bdi>{q.pool}</bdi>
+              </th>
+              <td>{q.work}</td>
+              <td class="number">{q.runs}</td>
               <td>{q.waitingSince ? ago(q.waitingSince) : "–"}</td>
-              <td>{q.pool === "(builtin)" ? "needs none" : q.workerSeenAt ? ago(q.workerSeenAt) : <Tag kind={q.runs > 0 ? "bad" : "warm"}>never</Tag>}</td>
+              <td>
+                {q.pool === "(builtin)" ? (
+                  "needs none"
+                ) : q.workerSeenAt ? (
+                  ago(q.workerSeenAt)
+                ) : (
+                  <Tag kind={q.runs > 0 ? "bad" : "warm"}>never</Tag>
+                )}
+              </td>
             </tr>
           ))}
         </Table>
@@ -69,8 +94,13 @@ function ByUser() {
     <Listed of={all} empty={<p>Nobody stores anything.</p>}>
       {u => (
         <>
-          <a href={`#/admin/users/${u.id}`}><bdi>{u.name || u.id}</bdi></a>
-          <span>{bytes(u.taken!.storedBytes)}{u.limits!.storedBytes > 0 && <> of {bytes(u.limits!.storedBytes)}</>}</span>
+          <a href={`#/admin/users/${u.id}`}>
+            <bdi>{u.name || u.id}</bdi>
+          </a>
+          <span>
+            {bytes(u.taken!.storedBytes)}
+            {u.limits!.storedBytes > 0 && <> of {bytes(u.limits!.storedBytes)}</>}
+          </span>
         </>
       )}
     </Listed>
@@ -85,28 +115,51 @@ export const noun = (kind: string): string => kind.replace(/[A-Z]/g, c => ` ${c.
 
 /** Usage shows what is taken of a quota. */
 export const Usage = ({ taken, limits }: { taken: Schemas["Taken"]; limits: Schemas["UsageLimits"] | undefined }) => (
-  <Members of={[
-    ...sizes.map((k): [string, ComponentChildren] => {
-      const show = (v: number): string => k === "pendingFiles" ? String(v) : bytes(v);
-      const most = limits?.[k] ?? 0;
-      return [said[k], <>{show(taken[k])}{most > 0 && <> of {show(most)} <meter max={most} value={taken[k]} aria-label={said[k]} /></>}</>];
-    }),
-    ...Object.entries(taken.perDay as Record<string, number>).map(([k, v]): [string, string] =>
-      [`${noun(k)} of 24 hours`, `${v}${limits ? ` of ${(limits.perDay as Record<string, number>)[k] || "any"}` : ""}`]),
-  ]} />
+  <Members
+    of={[
+      ...sizes.map((k): [string, ComponentChildren] => {
+        const show = (v: number): string => (k === "pendingFiles" ? String(v) : bytes(v));
+        const most = limits?.[k] ?? 0;
+        return [
+          said[k],
+          <>
+            {show(taken[k])}
+            {most > 0 && (
+              <>
+                {" "}
+                of {show(most)} <meter max={most} value={taken[k]} aria-label={said[k]} />
+              </>
+            )}
+          </>,
+        ];
+      }),
+      ...Object.entries(taken.perDay as Record<string, number>).map(([k, v]): [string, string] => [
+        `${noun(k)} of 24 hours`,
+        `${v}${limits ? ` of ${(limits.perDay as Record<string, number>)[k] || "any"}` : ""}`,
+      ]),
+    ]}
+  />
 );
 
 function Featured() {
   const all = useList("/v1/tasks", { query: { "filter[visibility]": ["public"], limit: 100 } });
-  const set = (t: Schemas["Task"], featured: boolean): Promise<unknown> => patch("/v1/tasks/{taskId}", { taskId: t.id }, { featured });
+  const set = (t: Schemas["Task"], featured: boolean): Promise<unknown> =>
+    patch("/v1/tasks/{taskId}", { taskId: t.id }, { featured });
   const feature = (t: Schemas["Task"], featured: boolean): Promise<void> =>
     done(set(t, featured), `${t.name} is ${featured ? "featured" : "no longer featured"}.`, () => set(t, !featured));
   return (
     <Listed of={all} first={t => t.featured} empty={<p>There is no public task.</p>}>
       {t => (
         <>
-          <span><a href={`#/tasks/${t.id}`}><bdi>{t.name}</bdi></a> {t.featured && <Tag kind="good">featured</Tag>}</span>
-          <Action plain label={`${t.featured ? "Unfeature" : "Feature"} ${t.name}`} run={() => feature(t, !t.featured)}>{t.featured ? "Unfeature" : "Feature"}</Action>
+          <span>
+            <a href={`#/tasks/${t.id}`}>
+              <bdi>{t.name}</bdi>
+            </a>{" "}
+            {t.featured && <Tag kind="good">featured</Tag>}
+          </span>
+          <Action plain label={`${t.featured ? "Unfeature" : "Feature"} ${t.name}`} run={() => feature(t, !t.featured)}>
+            {t.featured ? "Unfeature" : "Feature"}
+          </Action>
         </>
       )}
     </Listed>

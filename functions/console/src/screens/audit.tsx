@@ -16,10 +16,20 @@ export default function Audit({ params }: Screen) {
   const address = taskId ? `/v1/tasks/${taskId}` : `/v1/organizers/${organizerId}`;
   return (
     <>
-      <p class="small"><a href={taskId ? `#/tasks/${taskId}/desk` : `#/organizers/${organizerId}`}>Back</a></p>
+      <p class="small">
+        <a href={taskId ? `#/tasks/${taskId}/desk` : `#/organizers/${organizerId}`}>Back</a>
+      </p>
       <Heading title="Audit trail">Audit trail</Heading>
-      <Listed of={all} empty={<p>Nothing was done yet.</p>}>{e => <Line of={e} />}</Listed>
-      {all.items && all.items.length > 0 && <p><Action plain run={() => downloadList(`${address}/audit-entries?limit=100`, "audit.csv")}>Download as CSV</Action></p>}
+      <Listed of={all} empty={<p>Nothing was done yet.</p>}>
+        {e => <Line of={e} />}
+      </Listed>
+      {all.items && all.items.length > 0 && (
+        <p>
+          <Action plain run={() => downloadList(`${address}/audit-entries?limit=100`, "audit.csv")}>
+            Download as CSV
+          </Action>
+        </p>
+      )}
     </>
   );
 }
@@ -28,14 +38,29 @@ const shown = /^.v1.((?:tasks.\w+.registrations|tasks|organizers|runs|(datasets)
 
 const Line = ({ of: e, at = shown.exec(e.subject) }: { of: Entry; at?: RegExpExecArray | null }) => (
   <div>
-    <strong>{e.action.replace(".", ": ").replaceAll("-", " ")}</strong> by <bdi>{e.actor?.name || e.actor?.email || e.actorId}</bdi>, <When at={e.createdAt} />
-    {" "}
-    {at && <a class="small" href={`#/${at[1]}${at[2] ? "/edit" : ""}`} aria-label={`Look at ${at[1]}`}>Look</a>}
+    <strong>{e.action.replace(".", ": ").replaceAll("-", " ")}</strong> by{" "}
+    <bdi>{e.actor?.name || e.actor?.email || e.actorId}</bdi>, <When at={e.createdAt} />{" "}
+    {at && (
+      <a class="small" href={`#/${at[1]}${at[2] ? "/edit" : ""}`} aria-label={`Look at ${at[1]}`}>
+        Look
+      </a>
+    )}
     {(e.before !== undefined || e.after !== undefined) && (
       <details>
         <summary>What changed</summary>
         <div class="sides">
-          {(["before", "after"] as const).map(side => e[side] !== undefined && e[side] !== null && <div key={side}><h2>{side === "before" ? "Before" : "After"}</h2><pre tabIndex={0} aria-label={side}>{JSON.stringify(e[side], null, 1)}</pre></div>)}
+          {(["before", "after"] as const).map(
+            side =>
+              e[side] !== undefined &&
+              e[side] !== null && (
+                <div key={side}>
+                  <h2>{side === "before" ? "Before" : "After"}</h2>
+                  <pre tabIndex={0} aria-label={side}>
+                    {JSON.stringify(e[side], null, 1)}
+                  </pre>
+                </div>
+              ),
+          )}
         </div>
       </details>
     )}

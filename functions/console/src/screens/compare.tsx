@@ -16,27 +16,51 @@ const tools = { significance: "Do they differ?", topics: "By topic", diffir: "By
 type Tool = keyof typeof tools;
 type Choices = { input: { runs: object[]; measure?: string }; query: URLSearchParams };
 type Evaluation = Schemas["Evaluation"];
-const kinds = [["image/svg+xml", "svg", "SVG"], ["text/html", "html", "page"], ["application/json", "json", "JSON"]] as const;
+const kinds = [
+  ["image/svg+xml", "svg", "SVG"],
+  ["text/html", "html", "page"],
+  ["application/json", "json", "JSON"],
+] as const;
 
 export default function Compare({ query }: Screen) {
   const runs = query.get("runs")?.split(",").filter(Boolean) ?? [];
-  const compared = useList(runs.length > 0 ? "/v1/evaluations" : null, { query: { "filter[runId]": runs, limit: 200 } });
+  const compared = useList(runs.length > 0 ? "/v1/evaluations" : null, {
+    query: { "filter[runId]": runs, limit: 200 },
+  });
   const measure = query.get("measure") ?? undefined;
   const of = runs.flatMap(r => compared.items?.find(e => e.runId === r) ?? []);
   return (
     <>
-      {of[0] && <p class="small"><a href={`#/tasks/${of[0].taskId}/leaderboard?dataset=${of[0].datasetId}`}>Leaderboard</a></p>}
+      {of[0] && (
+        <p class="small">
+          <a href={`#/tasks/${of[0].taskId}/leaderboard?dataset=${of[0].datasetId}`}>Leaderboard</a>
+        </p>
+      )}
       <Heading title="Compare runs">Compare runs</Heading>
       <Picker runs={runs} of={of} measure={measure} choose={choices => view(query, choices)} />
-      {runs.length < 2 ? <p class="empty">Choose at least two runs on the same dataset. On a leaderboard, tick them and press Compare.</p> : (
+      {runs.length < 2 ? (
+        <p class="empty">
+          Choose at least two runs on the same dataset. On a leaderboard, tick them and press Compare.
+        </p>
+      ) : (
         <Items of={compared} empty={<p>You cannot see the scores of these runs.</p>}>
           {() => (
             <>
               <Scores of={of} />
-              {of.length < 2 ? <p class="empty">Add another run: runs are compared whose scores you can see.</p>
-                : of.every(e => e.evaluator.kind !== "worker" || e.perTopic)
-                  ? <Tests query={query} input={{ runs: of.map(e => ({ runId: e.runId })), ...(measure && { measure }) }} ranked={of.every(e => ranks(e.evaluator.kind))} />
-                  : <p class="small quiet">Whether runs differ by more than chance is computed from values by topic, which these measures do not have.</p>}
+              {of.length < 2 ? (
+                <p class="empty">Add another run: runs are compared whose scores you can see.</p>
+              ) : of.every(e => e.evaluator.kind !== "worker" || e.perTopic) ? (
+                <Tests
+                  query={query}
+                  input={{ runs: of.map(e => ({ runId: e.runId })), ...(measure && { measure }) }}
+                  ranked={of.every(e => ranks(e.evaluator.kind))}
+                />
+              ) : (
+                <p class="small quiet">
+                  Whether runs differ by more than chance is computed from values by topic, which these measures do not
+                  have.
+                </p>
+              )}
             </>
           )}
         </Items>
@@ -49,14 +73,18 @@ export default function Compare({ query }: Screen) {
 const Scores = ({ of }: { of: Evaluation[] }) => (
   <Table named label="Scores" head={["Measure", ...of.map(e => ({ number: `${teamOf(e)}: ${nameOf(e)}` }))]}>
     {[...new Set(of.flatMap(e => Object.keys(e.measures)))].map(m => (
-      <Row key={m} head={<code>{m}</code>} numbers={of.map(e => decimals((e.measures as Record<string, number | null>)[m]))} />
+      <Row
+        key={m}
+        head={<code>{m}</code>}
+        numbers={of.map(e => decimals((e.measures as Record<string, number | null>)[m]))}
+      />
     ))}
   </Table>
 );
 
 /** Tests says whether runs differ and, of rankings, on which topics and documents. */
 function Tests({ input, query, ranked }: Choices & { ranked: boolean }) {
-  const asked = ranked ? query.get("tool") ?? "" : "";
+  const asked = ranked ? (query.get("tool") ?? "") : "";
   const tool = (Object.hasOwn(tools, asked) ? asked : "significance") as Tool;
   return (
     <>
@@ -65,9 +93,15 @@ function Tests({ input, query, ranked }: Choices & { ranked: boolean }) {
       {tool === "topics" && <Topics input={input} query={query} />}
       {tool === "diffir" && <Documents input={input} query={query} />}
       <p class="actions">
-        <Action plain run={() => navigator.clipboard.writeText(location.href).then(() => say("The link is copied."))}>Copy the link</Action>
+        <Action plain run={() => navigator.clipboard.writeText(location.href).then(() => say("The link is copied."))}>
+          Copy the link
+        </Action>
         {kinds.slice(tool === "diffir" ? 1 : 0).map(([mediaType, end, said]) => (
-          <Action key={`${tool} ${end}`} plain run={() => download(`/v1/tools/${tool}`, mediaType, `${tool}.${end}`, input)}>
+          <Action
+            key={`${tool} ${end}`}
+            plain
+            run={() => download(`/v1/tools/${tool}`, mediaType, `${tool}.${end}`, input)}
+          >
             Download {said}
           </Action>
         ))}
@@ -77,7 +111,11 @@ function Tests({ input, query, ranked }: Choices & { ranked: boolean }) {
   );
 }
 
-const methods = { rrf: "Reciprocal ranks", combsum: "Sum of scores (CombSUM)", combmnz: "Sum of scores times the runs that have the document (CombMNZ)" };
+const methods = {
+  rrf: "Reciprocal ranks",
+  combsum: "Sum of scores (CombSUM)",
+  combmnz: "Sum of scores times the runs that have the document (CombMNZ)",
+};
 
 /** Fuse makes one run of those that are compared, as a file. */
 function Fuse({ runs }: { runs: object[] }) {
@@ -85,19 +123,30 @@ function Fuse({ runs }: { runs: object[] }) {
   return (
     <details>
       <summary>Fuse these runs to one</summary>
-      <p>The fused run is a file in the format of TREC, which you can submit. Runs are fused by those who may read their files.</p>
+      <p>
+        The fused run is a file in the format of TREC, which you can submit. Runs are fused by those who may read their
+        files.
+      </p>
       <Select id="method" label="Method" options={methods} value={method} choose={setMethod} />
-      <Action run={() => download("/v1/tools/fusion", "text/plain", "fused.txt", { runs, method })}>Download the fused run</Action>
+      <Action run={() => download("/v1/tools/fusion", "text/plain", "fused.txt", { runs, method })}>
+        Download the fused run
+      </Action>
     </details>
   );
 }
 
-type Picked = { runs: string[]; of: Evaluation[]; measure: string | undefined; choose: (choices: Record<string, string | undefined>) => void };
+type Picked = {
+  runs: string[];
+  of: Evaluation[];
+  measure: string | undefined;
+  choose: (choices: Record<string, string | undefined>) => void;
+};
 
 /** Picker shows the runs that are compared, and offers those of the same dataset. */
 function Picker({ runs, of, measure, choose }: Picked) {
   const all = useRivals(of[0]?.datasetId);
-  const pick = (next: string[]): void => choose({ runs: next.join(","), topic: undefined, ...(next.length === 0 && { measure: undefined }) });
+  const pick = (next: string[]): void =>
+    choose({ runs: next.join(","), topic: undefined, ...(next.length === 0 && { measure: undefined }) });
   const measures = [...new Set(of.flatMap(e => Object.keys(e.measures)))];
   const named = (runId: string): string => {
     const e = of.find(a => a.runId === runId);
@@ -108,16 +157,40 @@ function Picker({ runs, of, measure, choose }: Picked) {
       <ul class="rows">
         {runs.map(r => (
           <li key={r}>
-            <span><a href={`#/runs/${r}`}><bdi>{named(r)}</bdi></a>{of.length > 0 && !of.some(e => e.runId === r) && " You cannot see its scores."}</span>
-            <button type="button" class="plain" aria-label={`Remove ${named(r)}`} onClick={() => pick(runs.filter(x => x !== r))}>Remove</button>
+            <span>
+              <a href={`#/runs/${r}`}>
+                <bdi>{named(r)}</bdi>
+              </a>
+              {of.length > 0 && !of.some(e => e.runId === r) && " You cannot see its scores."}
+            </span>
+            <button
+              type="button"
+              class="plain"
+              aria-label={`Remove ${named(r)}`}
+              onClick={() => pick(runs.filter(x => x !== r))}
+            >
+              Remove
+            </button>
           </li>
         ))}
       </ul>
-      <RunSelect id="add" label="Add a run" of={all.filter(e => !runs.includes(e.runId))} choose={run => pick([...runs, run])} />
+      <RunSelect
+        id="add"
+        label="Add a run"
+        of={all.filter(e => !runs.includes(e.runId))}
+        choose={run => pick([...runs, run])}
+      />
       {runs.length > 1 && measures.length > 1 && of[0] && ranks(of[0].evaluator.kind) && (
-        <Select id="measure" label="Measure" value={measure ?? ""} choose={m => choose({ measure: m })} options={{
-          "": `The one that ranks (${of[0].primaryMeasure})`, ...Object.fromEntries([...measures, ...(measure ? [measure] : [])].map(m => [m, m])),
-        }} />
+        <Select
+          id="measure"
+          label="Measure"
+          value={measure ?? ""}
+          choose={m => choose({ measure: m })}
+          options={{
+            "": `The one that ranks (${of[0].primaryMeasure})`,
+            ...Object.fromEntries([...measures, ...(measure ? [measure] : [])].map(m => [m, m])),
+          }}
+        />
       )}
     </>
   );
@@ -129,26 +202,62 @@ function Significance({ input }: { input: object }) {
       {s => (
         <>
           <p class="lead">{s.conclusion}</p>
-          <Table label="Pairs of runs" head={["Pair",
-            ...[`Difference of ${s.measure}`, `p (${s.test})`, `Corrected (${s.correction})`, "Effect (d)"].map(number => ({ number })), "Verdict"]}>
+          <Table
+            label="Pairs of runs"
+            head={[
+              "Pair",
+              ...[`Difference of ${s.measure}`, `p (${s.test})`, `Corrected (${s.correction})`, "Effect (d)"].map(
+                number => ({ number }),
+              ),
+              "Verdict",
+            ]}
+          >
             {s.pairs.map(p => (
-              <Row key={`${p.first} ${p.second}`} head={<><bdi>{s.runs[p.first]?.name}</bdi> and <bdi>{s.runs[p.second]?.name}</bdi></>}
-                numbers={[p.difference, p[s.test as "t" | "wilcoxon" | "randomization" | "mcnemar" | "bootstrap"]?.p, p.p, p.cohensD].map(decimals)}>
+              <Row
+                key={`${p.first} ${p.second}`}
+                head={
+                  <>
+                    <bdi>{s.runs[p.first]?.name}</bdi> and <bdi>{s.runs[p.second]?.name}</bdi>
+                  </>
+                }
+                numbers={[
+                  p.difference,
+                  p[s.test as "t" | "wilcoxon" | "randomization" | "mcnemar" | "bootstrap"]?.p,
+                  p.p,
+                  p.cohensD,
+                ].map(decimals)}
+              >
                 <td>{p.different ? <Tag kind="good">different</Tag> : "not told apart"}</td>
               </Row>
             ))}
           </Table>
-          <Members of={s.runs.map(r => [<bdi>{r.name}</bdi>,
-            <>{decimals(r.mean)} <span class="small quiet">({decimals(r.interval.low)}–{decimals(r.interval.high)})</span></>])} />
-          <p class="small quiet">Over {s.topics} topics or examples{s.leftOut > 0 && `; ${s.leftOut} that only some of the runs have were left out`}.
-            {s.rounded && " p is rounded up, because exact values would tell the truth of single examples."}</p>
+          <Members
+            of={s.runs.map(r => [
+              <bdi>{r.name}</bdi>,
+              <>
+                {decimals(r.mean)}{" "}
+                <span class="small quiet">
+                  ({decimals(r.interval.low)}–{decimals(r.interval.high)})
+                </span>
+              </>,
+            ])}
+          />
+          <p class="small quiet">
+            Over {s.topics} topics or examples
+            {s.leftOut > 0 && `; ${s.leftOut} that only some of the runs have were left out`}.
+            {s.rounded && " p is rounded up, because exact values would tell the truth of single examples."}
+          </p>
         </>
       )}
     </Loaded>
   );
 }
 
-const orders: Record<Schemas["TopicsInput"]["sort"] & string, string> = { hardest: "Hardest first", spread: "Most different first", topic: "By name" };
+const orders: Record<Schemas["TopicsInput"]["sort"] & string, string> = {
+  hardest: "Hardest first",
+  spread: "Most different first",
+  topic: "By name",
+};
 
 function Topics({ input, query }: Choices) {
   const asked = query.get("order") ?? "";
@@ -160,15 +269,50 @@ function Topics({ input, query }: Choices) {
       <Loaded of={useTool("topics", { ...input, sort, limit })}>
         {t => (
           <>
-            <Chart tool="topics" input={{ ...input, sort, limit }} alt={`${t.measure} by run and topic; the table below has the same values`} />
-            <Table named label="Values by topic" head={["Topic", ...t.runs.map(r => ({ number: r.name })), { number: "Spread" }]}>
+            <Chart
+              tool="topics"
+              input={{ ...input, sort, limit }}
+              alt={`${t.measure} by run and topic; the table below has the same values`}
+            />
+            <Table
+              named
+              label="Values by topic"
+              head={["Topic", ...t.runs.map(r => ({ number: r.name })), { number: "Spread" }]}
+            >
               {t.topics.map(line => (
-                <Row key={line.topic}
-                  head={<><button type="button" class="plain" onClick={() => view(query, { tool: "diffir", topic: line.topic })}><bdi>{line.topic}</bdi></button> {line.hard && <Tag kind="warm">hard</Tag>}</>}
-                  numbers={[...line.values.map(v => <>{decimals(v)} {v !== null && <meter min={Math.min(0, v)} max={Math.max(1, line.max)} value={v} aria-hidden="true" />}</>), decimals(line.spread)]} />
+                <Row
+                  key={line.topic}
+                  head={
+                    <>
+                      <button
+                        type="button"
+                        class="plain"
+                        onClick={() => view(query, { tool: "diffir", topic: line.topic })}
+                      >
+                        <bdi>{line.topic}</bdi>
+                      </button>{" "}
+                      {line.hard && <Tag kind="warm">hard</Tag>}
+                    </>
+                  }
+                  numbers={[
+                    ...line.values.map(v => (
+                      <>
+                        {decimals(v)}{" "}
+                        {v !== null && (
+                          <meter min={Math.min(0, v)} max={Math.max(1, line.max)} value={v} aria-hidden="true" />
+                        )}
+                      </>
+                    )),
+                    decimals(line.spread),
+                  ]}
+                />
               ))}
             </Table>
-            {t.count > t.topics.length && <button type="button" class="plain" onClick={() => setLimit(limit * 2)}>Show more of {t.count} topics</button>}
+            {t.count > t.topics.length && (
+              <button type="button" class="plain" onClick={() => setLimit(limit * 2)}>
+                Show more of {t.count} topics
+              </button>
+            )}
           </>
         )}
       </Loaded>
@@ -185,7 +329,13 @@ function Documents({ input, query }: Choices) {
         if (topic === undefined) return <p class="empty">These runs have no topic in common.</p>;
         return (
           <>
-            <TopicPager topics={topics} at={topic} count={d.topicCount} order="those that differ most first" choose={t => view(query, { topic: t })} />
+            <TopicPager
+              topics={topics}
+              at={topic}
+              count={d.topicCount}
+              order="those that differ most first"
+              choose={t => view(query, { topic: t })}
+            />
             <Rankings input={{ ...input, topics: [topic] }} />
           </>
         );
@@ -194,7 +344,7 @@ function Documents({ input, query }: Choices) {
   );
 }
 
-const stands = (rank: number | undefined, run: string): string => rank ? `rank ${rank} in ${run}` : `not in ${run}`;
+const stands = (rank: number | undefined, run: string): string => (rank ? `rank ${rank} in ${run}` : `not in ${run}`);
 
 /** Rankings are what the runs retrieved for one topic, side by side. */
 function Rankings({ input }: { input: object }) {
@@ -206,26 +356,47 @@ function Rankings({ input }: { input: object }) {
         return (
           <>
             <p>
-              {topic.query && <><bdi>{topic.query}</bdi><br /></>}
+              {topic.query && (
+                <>
+                  <bdi>{topic.query}</bdi>
+                  <br />
+                </>
+              )}
               <span class="small quiet">
-                Overlap {decimals(topic.overlap)}{topic.values && `; ${d.measure}: ${topic.values.map(decimals).join(", ")}`}.
-                The first {d.depth} documents of each run.
+                Overlap {decimals(topic.overlap)}
+                {topic.values && `; ${d.measure}: ${topic.values.map(decimals).join(", ")}`}. The first {d.depth}{" "}
+                documents of each run.
               </span>
             </p>
-            {d.textFaults?.map(f => <p key={f.detail} class="small">{f.detail}</p>)}
+            {d.textFaults?.map(f => (
+              <p key={f.detail} class="small">
+                {f.detail}
+              </p>
+            ))}
             <div class="sides">
               {topic.rankings.map((ranking, i) => (
                 <section key={i} aria-label={d.runs[i]?.name}>
-                  <h2><a href={`#/runs/${d.runs[i]?.runId}/serp?topic=${encodeURIComponent(topic.topic)}`}><bdi>{d.runs[i]?.name}</bdi></a></h2>
+                  <h2>
+                    <a href={`#/runs/${d.runs[i]?.runId}/serp?topic=${encodeURIComponent(topic.topic)}`}>
+                      <bdi>{d.runs[i]?.name}</bdi>
+                    </a>
+                  </h2>
                   <ol>
                     {ranking.map(doc => {
                       const text = (topic.texts as Record<string, Schemas["DiffirText"]> | undefined)?.[doc.document];
                       return (
                         <li key={doc.document}>
-                          <bdi>{text?.title || doc.document}</bdi> {doc.grade !== undefined && <Tag kind={doc.grade > 0 ? "good" : "bad"}>grade {doc.grade}</Tag>}{" "}
+                          <bdi>{text?.title || doc.document}</bdi>{" "}
+                          {doc.grade !== undefined && (
+                            <Tag kind={doc.grade > 0 ? "good" : "bad"}>grade {doc.grade}</Tag>
+                          )}{" "}
                           {doc.change && doc.change !== "kept" && <Tag>{stands(doc.ranks[0], "the first")}</Tag>}
                           {doc.went && doc.went.length > 0 && (
-                            <Tag kind="warm">{d.runs.length === 2 ? stands(doc.ranks[1], "the other") : `not shown of ${doc.went.length} others`}</Tag>
+                            <Tag kind="warm">
+                              {d.runs.length === 2
+                                ? stands(doc.ranks[1], "the other")
+                                : `not shown of ${doc.went.length} others`}
+                            </Tag>
                           )}
                           {text?.text && <p class="small quiet">{text.text.slice(0, 240)}</p>}
                         </li>

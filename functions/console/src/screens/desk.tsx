@@ -17,31 +17,55 @@ import { ago } from "../ui/time";
 type Todo = Schemas["Todo"];
 
 const kinds: Record<Todo["kind"], [said: string, kind?: "bad" | "warm"]> = {
-  "registration.pending": ["wants to take part", "warm"], "run.unreviewed": ["has a run to review"], "run.failed": ["has a run that failed", "bad"],
+  "registration.pending": ["wants to take part", "warm"],
+  "run.unreviewed": ["has a run to review"],
+  "run.failed": ["has a run that failed", "bad"],
   "workers.missing": ["has a run that no worker serves", "bad"],
 };
 
 export default function Desk({ query }: Screen) {
   const me = useMe();
   const { signedIn } = useSession();
-  if (!me) return <><Heading title="Organize">Organize</Heading>{signedIn ? <Busy /> : <SignIn />}</>;
+  if (!me)
+    return (
+      <>
+        <Heading title="Organize">Organize</Heading>
+        {signedIn ? <Busy /> : <SignIn />}
+      </>
+    );
   const at = me.memberships.find(m => m.organizerId === query.get("organizer")) ?? me.memberships[0];
   return (
     <>
       <Heading title="Organize">Organize</Heading>
-      {!at ? <p class="empty">You organize nothing yet. <a href="#/organizers/new">Create an organizer</a>, such as your lab, and then its first task; or open the invitation that an organizer sent you.</p> : (
+      {!at ? (
+        <p class="empty">
+          You organize nothing yet. <a href="#/organizers/new">Create an organizer</a>, such as your lab, and then its
+          first task; or open the invitation that an organizer sent you.
+        </p>
+      ) : (
         <>
           {me.memberships.length > 1 && (
-            <Tabs label="Organizer" options={Object.fromEntries(me.memberships.map(m => [m.organizerId, m.organizerName ?? m.organizerId]))}
-              value={at.organizerId} choose={organizer => view(query, { organizer })} />
+            <Tabs
+              label="Organizer"
+              options={Object.fromEntries(me.memberships.map(m => [m.organizerId, m.organizerName ?? m.organizerId]))}
+              value={at.organizerId}
+              choose={organizer => view(query, { organizer })}
+            />
           )}
           <p class="actions">
-            <a href={`#/organizers/${at.organizerId}`}>Members of <bdi>{at.organizerName ?? "the organizer"}</bdi></a>
-            <a href="#/trash">Trash</a><a href="#/organizers/new">Another organizer</a>
+            <a href={`#/organizers/${at.organizerId}`}>
+              Members of <bdi>{at.organizerName ?? "the organizer"}</bdi>
+            </a>
+            <a href="#/trash">Trash</a>
+            <a href="#/organizers/new">Another organizer</a>
           </p>
           <h2>Your tasks</h2>
           <Tasks organizerId={at.organizerId} member />
-          <p class="actions"><a class="button" href={`#/tasks/new?organizer=${at.organizerId}`}>New task</a></p>
+          <p class="actions">
+            <a class="button" href={`#/tasks/new?organizer=${at.organizerId}`}>
+              New task
+            </a>
+          </p>
           <h2>What waits</h2>
           <Waiting key={at.organizerId} organizerId={at.organizerId} />
         </>
@@ -56,14 +80,30 @@ const stages = { open: "open", upcoming: "not open yet", past: "closed" };
 export function Tasks({ organizerId, member }: { organizerId: string; member: boolean }) {
   const all = useList("/v1/tasks", { query: { "filter[organizerId]": [organizerId] } });
   return (
-    <Listed of={all} empty={<p>There is no task yet.{member && " Make one: nobody else sees it until you publish it."}</p>}>
+    <Listed
+      of={all}
+      empty={<p>There is no task yet.{member && " Make one: nobody else sees it until you publish it."}</p>}
+    >
       {t => (
         <>
           <span>
-            <a href={`#/tasks/${t.id}${!member ? "" : t.visibility === "private" ? "/edit" : "/desk"}`}><bdi>{t.name}</bdi></a>{" "}
-            <Tag kind={t.visibility === "private" ? "warm" : "good"}>{t.visibility === "private" ? "not published" : stages[stageOf(t.submissions)]}</Tag>
+            <a href={`#/tasks/${t.id}${!member ? "" : t.visibility === "private" ? "/edit" : "/desk"}`}>
+              <bdi>{t.name}</bdi>
+            </a>{" "}
+            <Tag kind={t.visibility === "private" ? "warm" : "good"}>
+              {t.visibility === "private" ? "not published" : stages[stageOf(t.submissions)]}
+            </Tag>
           </span>
-          {member && <><a href={`#/tasks/${t.id}/desk`} aria-label={`Manage ${t.name}`}>Manage</a><a href={`#/tasks/${t.id}/edit`} aria-label={`Edit ${t.name}`}>Edit</a></>}
+          {member && (
+            <>
+              <a href={`#/tasks/${t.id}/desk`} aria-label={`Manage ${t.name}`}>
+                Manage
+              </a>
+              <a href={`#/tasks/${t.id}/edit`} aria-label={`Edit ${t.name}`}>
+                Edit
+              </a>
+            </>
+          )}
         </>
       )}
     </Listed>
@@ -73,9 +113,15 @@ export function Tasks({ organizerId, member }: { organizerId: string; member: bo
 const ofRun = (t: Todo): boolean => t.kind === "run.unreviewed" || t.kind === "run.failed";
 
 function Waiting({ organizerId }: { organizerId: string }) {
-  const all = useList("/v1/organizers/{organizerId}/todos", { path: { organizerId }, query: { limit: 100 } }, { refreshInterval: 20_000 });
+  const all = useList(
+    "/v1/organizers/{organizerId}/todos",
+    { path: { organizerId }, query: { limit: 100 } },
+    { refreshInterval: 20_000 },
+  );
   const tasks = [...new Set(all.items?.map(t => t.taskId))];
-  const datasets = useList(tasks.length > 0 ? "/v1/datasets" : null, { query: { "filter[taskId]": tasks.slice(0, 50), limit: 200 } }).items ?? [];
+  const datasets =
+    useList(tasks.length > 0 ? "/v1/datasets" : null, { query: { "filter[taskId]": tasks.slice(0, 50), limit: 200 } })
+      .items ?? [];
   const [ticked, setTicked] = useState<string[]>([]);
   const chosen = all.items?.filter(t => ticked.includes(t.id)) ?? [];
   const settled = async (): Promise<void> => {
@@ -83,42 +129,99 @@ function Waiting({ organizerId }: { organizerId: string }) {
     await all.reload();
   };
   const settle = (ts: Todo[], state: "accepted" | "rejected"): Promise<void> =>
-    decide(ts.map(t => ({ id: t.registrationId!, taskId: t.taskId, team: t.team, state: "pending" })), state, settled);
+    decide(
+      ts.map(t => ({ id: t.registrationId!, taskId: t.taskId, team: t.team, state: "pending" })),
+      state,
+      settled,
+    );
   const act = async (ts: Todo[], change: Schemas["ReviewChange"], done: string): Promise<void> => {
-    const { failed, undo } = await conclude(ts as { runId: string; datasetId: string }[], change, true).finally(settled);
+    const { failed, undo } = await conclude(ts as { runId: string; datasetId: string }[], change, true).finally(
+      settled,
+    );
     const count = ts.length - failed.length;
     if (count > 0) say(`${count} ${count === 1 ? "run is" : "runs are"} ${done}.`, () => undo().finally(settled));
     if (failed[0]) throw new Error(failed[0].problem!.detail);
   };
-  const teams = chosen.filter(t => t.kind === "registration.pending"), runs = chosen.filter(ofRun), completed = runs.filter(t => t.kind === "run.unreviewed");
+  const teams = chosen.filter(t => t.kind === "registration.pending"),
+    runs = chosen.filter(ofRun),
+    completed = runs.filter(t => t.kind === "run.unreviewed");
   return (
-    <Items of={all} empty={<p>Nothing waits for you. Teams that want to take part, runs to review and what went wrong come here.</p>}>
+    <Items
+      of={all}
+      empty={<p>Nothing waits for you. Teams that want to take part, runs to review and what went wrong come here.</p>}
+    >
       {items => (
         <>
           <p class="actions">
             <SelectAll ids={items.map(t => t.id)} chosen={chosen.length} tick={setTicked} />
-            {teams.length > 0 && <><Action plain run={() => settle(teams, "accepted")}>Accept {teams.length}</Action><Action plain run={() => settle(teams, "rejected")}>Reject {teams.length}</Action></>}
-            {completed.length > 0 && <Action plain run={() => act(completed, { blinded: false, published: true }, "published")}>Unblind and publish {completed.length}</Action>}
-            {runs.length > 0 && <Action plain run={() => act(runs, { waits: false }, "marked as seen")}>Mark {runs.length} as seen</Action>}
+            {teams.length > 0 && (
+              <>
+                <Action plain run={() => settle(teams, "accepted")}>
+                  Accept {teams.length}
+                </Action>
+                <Action plain run={() => settle(teams, "rejected")}>
+                  Reject {teams.length}
+                </Action>
+              </>
+            )}
+            {completed.length > 0 && (
+              <Action plain run={() => act(completed, { blinded: false, published: true }, "published")}>
+                Unblind and publish {completed.length}
+              </Action>
+            )}
+            {runs.length > 0 && (
+              <Action plain run={() => act(runs, { waits: false }, "marked as seen")}>
+                Mark {runs.length} as seen
+              </Action>
+            )}
           </p>
           <ul class="rows">
             {items.map(t => (
               <li key={t.id + t.kind}>
                 <label>
-                  <input type="checkbox" checked={ticked.includes(t.id)} onChange={e => setTicked(e.currentTarget.checked ? [...ticked, t.id] : ticked.filter(x => x !== t.id))} />{" "}
-                  <bdi>{t.team}</bdi>{t.run && t.run !== t.team && <>: <bdi>{t.run}</bdi></>} <Tag kind={kinds[t.kind][1]}>{kinds[t.kind][0]}</Tag> <span class="small quiet">
-                    <bdi>{[t.taskName ?? t.taskId, datasets.find(d => d.id === t.datasetId)?.name].filter(Boolean).join(", ")}</bdi>, {ago(t.since)}
+                  <input
+                    type="checkbox"
+                    checked={ticked.includes(t.id)}
+                    onChange={e =>
+                      setTicked(e.currentTarget.checked ? [...ticked, t.id] : ticked.filter(x => x !== t.id))
+                    }
+                  />{" "}
+                  <bdi>{t.team}</bdi>
+                  {t.run && t.run !== t.team && (
+                    <>
+                      : <bdi>{t.run}</bdi>
+                    </>
+                  )}{" "}
+                  <Tag kind={kinds[t.kind][1]}>{kinds[t.kind][0]}</Tag>{" "}
+                  <span class="small quiet">
+                    <bdi>
+                      {[t.taskName ?? t.taskId, datasets.find(d => d.id === t.datasetId)?.name]
+                        .filter(Boolean)
+                        .join(", ")}
+                    </bdi>
+                    , {ago(t.since)}
                   </span>
                 </label>
-                {t.kind === "registration.pending"
-                  ? (
-                    <>
-                      <Action plain label={`Accept ${t.team}`} run={() => settle([t], "accepted")}>Accept</Action>
-                      <Action plain label={`Reject ${t.team}`} run={() => settle([t], "rejected")}>Reject</Action>
-                      <a href={`#/tasks/${t.taskId}/registrations/${t.registrationId}`} aria-label={`Look at ${t.team}`}>Look</a>
-                    </>
-                  )
-                  : <a href={`#/runs/${t.runId}/${ofRun(t) ? "review" : ""}`.replace(/\/$/, "")} aria-label={`${ofRun(t) ? "Review" : "Look at"} the run of ${t.team}: ${t.run ?? ""}`}>{ofRun(t) ? "Review" : "Look"}</a>}
+                {t.kind === "registration.pending" ? (
+                  <>
+                    <Action plain label={`Accept ${t.team}`} run={() => settle([t], "accepted")}>
+                      Accept
+                    </Action>
+                    <Action plain label={`Reject ${t.team}`} run={() => settle([t], "rejected")}>
+                      Reject
+                    </Action>
+                    <a href={`#/tasks/${t.taskId}/registrations/${t.registrationId}`} aria-label={`Look at ${t.team}`}>
+                      Look
+                    </a>
+                  </>
+                ) : (
+                  <a
+                    href={`#/runs/${t.runId}/${ofRun(t) ? "review" : ""}`.replace(/\/$/, "")}
+                    aria-label={`${ofRun(t) ? "Review" : "Look at"} the run of ${t.team}: ${t.run ?? ""}`}
+                  >
+                    {ofRun(t) ? "Review" : "Look"}
+                  </a>
+                )}
               </li>
             ))}
           </ul>

@@ -21,31 +21,59 @@ type Dataset = Schemas["Dataset"];
 const path = "/v1/tasks/{taskId}";
 
 export default ({ params }: Screen) => (
-  <TaskFrame taskId={params["taskId"]!} title="Edit" at="/edit">{of => <ForOrganizers {...of}><Editor {...of} /></ForOrganizers>}</TaskFrame>
+  <TaskFrame taskId={params["taskId"]!} title="Edit" at="/edit">
+    {of => (
+      <ForOrganizers {...of}>
+        <Editor {...of} />
+      </ForOrganizers>
+    )}
+  </TaskFrame>
 );
 
 /** ForOrganizers shows what organizers of the task alone can do. */
 export function ForOrganizers({ task, me, children }: OfTask & { children: ComponentChildren }) {
   const { signedIn } = useSession();
   if (!me) return signedIn ? <Busy /> : <SignIn />;
-  return organizes(me, task.organizerId) ? <>{children}</> : <p class="empty">Only the organizers of the task can edit it.</p>;
+  return organizes(me, task.organizerId) ? (
+    <>{children}</>
+  ) : (
+    <p class="empty">Only the organizers of the task can edit it.</p>
+  );
 }
 
 /** truthState says how far the ground truth of a dataset is. */
 export const truthState = (d: Dataset): "missing" | "refused" | "waits" | "accepted" =>
-  !d.truths?.length ? "missing" : d.diagnostics?.some(x => x.severity === "error") ? "refused" : d.truthVersion === 0 ? "waits" : "accepted";
+  !d.truths?.length
+    ? "missing"
+    : d.diagnostics?.some(x => x.severity === "error")
+      ? "refused"
+      : d.truthVersion === 0
+        ? "waits"
+        : "accepted";
 
 const truthWords: Record<ReturnType<typeof truthState>, [said: string, kind: "good" | "bad" | "warm"]> = {
-  missing: ["has no ground truth", "bad"], refused: ["has a ground truth with errors", "bad"], waits: ["is being read", "warm"],
+  missing: ["has no ground truth", "bad"],
+  refused: ["has a ground truth with errors", "bad"],
+  waits: ["is being read", "warm"],
   accepted: ["ground truth accepted", "good"],
 };
 
 function Editor({ task }: OfTask) {
-  const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [task.id] } },
-    { refreshInterval: (pages?: { data: Dataset[] }[]) => pages?.some(p => p?.data.some(d => truthState(d) === "waits")) ? 2000 : 0 });
+  const datasets = useList(
+    "/v1/datasets",
+    { query: { "filter[taskId]": [task.id] } },
+    {
+      refreshInterval: (pages?: { data: Dataset[] }[]) =>
+        pages?.some(p => p?.data.some(d => truthState(d) === "waits")) ? 2000 : 0,
+    },
+  );
   const submissions = useList("/v1/tasks/{taskId}/submissions", { path: { taskId: task.id }, query: { limit: 200 } });
   const baselines = submissions.items?.filter(s => s.baseline).slice(0, 50) ?? [];
-  const runs = useList(baselines.length > 0 ? "/v1/runs" : null, { query: { "filter[submissionId]": baselines.map(s => s.id) } }, { refreshInterval: whileRunning });
+  const runs = useList(
+    baselines.length > 0 ? "/v1/runs" : null,
+    { query: { "filter[submissionId]": baselines.map(s => s.id) } },
+    { refreshInterval: whileRunning },
+  );
   const steps = stepsOf(task, datasets.items ?? [], runs.items ?? []);
   return (
     <>
@@ -53,11 +81,24 @@ function Editor({ task }: OfTask) {
       <Datasets task={task} of={datasets} />
       <section aria-labelledby="baseline">
         <h3 id="baseline">Baseline</h3>
-        <p>A run of your own shows that files, ground truth and measures fit together, and gives participants something to beat. It takes no registration and no quota.</p>
-        {baselines.length > 0 && <Items of={runs} empty={<p>The baseline has no run yet.</p>}>{items => <Rows of={items} oneTask />}</Items>}
-        <p class="actions"><a class="button" href={baselineAt(task, datasets.items)}>{datasets.items?.length ? "Submit a baseline" : "Add its dataset first"}</a></p>
+        <p>
+          A run of your own shows that files, ground truth and measures fit together, and gives participants something
+          to beat. It takes no registration and no quota.
+        </p>
+        {baselines.length > 0 && (
+          <Items of={runs} empty={<p>The baseline has no run yet.</p>}>
+            {items => <Rows of={items} oneTask />}
+          </Items>
+        )}
+        <p class="actions">
+          <a class="button" href={baselineAt(task, datasets.items)}>
+            {datasets.items?.length ? "Submit a baseline" : "Add its dataset first"}
+          </a>
+        </p>
       </section>
-      {parts.map(p => <Section key={p.name} task={task} part={p} />)}
+      {parts.map(p => (
+        <Section key={p.name} task={task} part={p} />
+      ))}
       <Publish task={task} lacks={steps.filter(s => !s.done && !s.optional && s.at !== "publish").map(s => s.name)} />
       <Delete kind="task" id={task.id} taskId={task.id} name={task.name} then="/desk" />
     </>
@@ -65,19 +106,47 @@ function Editor({ task }: OfTask) {
 }
 
 /** baselineAt is where a baseline is submitted, which takes a dataset. */
-const baselineAt = (task: Task, datasets: Dataset[] = []): string => `#/tasks/${task.id}/${datasets.length > 0 ? "submit?baseline=1" : "datasets/new"}`;
+const baselineAt = (task: Task, datasets: Dataset[] = []): string =>
+  `#/tasks/${task.id}/${datasets.length > 0 ? "submit?baseline=1" : "datasets/new"}`;
 
 /** stepsOf is what is left to do, and what can be done besides; at is an address, or a part of the page. */
 function stepsOf(task: Task, datasets: Dataset[], runs: Schemas["Run"][]) {
   const faulty = datasets.find(d => truthState(d) !== "accepted");
-  const step = (done: boolean, name: string, at: string, note: string, optional = false) => ({ done, name, at, note, optional });
+  const step = (done: boolean, name: string, at: string, note: string, optional = false) => ({
+    done,
+    name,
+    at,
+    note,
+    optional,
+  });
   return [
-    step(datasets.length > 0, "Add a dataset", `#/tasks/${task.id}/datasets/new`, "What participants get, and how their runs are measured."),
-    step(datasets.length > 0 && !faulty, "Store its ground truth", faulty ? `#/datasets/${faulty.id}/edit` : `#/tasks/${task.id}/datasets/new`,
-      faulty ? `${faulty.name} ${truthWords[truthState(faulty)][0]}.` : "The server reads it, and says what is wrong with it."),
-    step(runs.some(r => r.state === "completed"), "Have a baseline evaluated", baselineAt(task, datasets),
-      "So that you know that the task works before others do."),
-    step(Boolean(task.submissions?.closesAt), "Set a deadline", "submissions", "Without one, runs are taken without end.", true),
+    step(
+      datasets.length > 0,
+      "Add a dataset",
+      `#/tasks/${task.id}/datasets/new`,
+      "What participants get, and how their runs are measured.",
+    ),
+    step(
+      datasets.length > 0 && !faulty,
+      "Store its ground truth",
+      faulty ? `#/datasets/${faulty.id}/edit` : `#/tasks/${task.id}/datasets/new`,
+      faulty
+        ? `${faulty.name} ${truthWords[truthState(faulty)][0]}.`
+        : "The server reads it, and says what is wrong with it.",
+    ),
+    step(
+      runs.some(r => r.state === "completed"),
+      "Have a baseline evaluated",
+      baselineAt(task, datasets),
+      "So that you know that the task works before others do.",
+    ),
+    step(
+      Boolean(task.submissions?.closesAt),
+      "Set a deadline",
+      "submissions",
+      "Without one, runs are taken without end.",
+      true,
+    ),
     step(Boolean(task.terms?.text), "Write terms", "terms", "What teams accept when they register.", true),
     step(task.visibility !== "private", "Open it to everyone", "publish", "Until then only its organizers see it."),
   ];
@@ -87,19 +156,32 @@ function Left({ task, steps }: { task: Task; steps: ReturnType<typeof stepsOf> }
   const open = steps.filter(s => !s.done && !s.optional).length;
   return (
     <section aria-labelledby="left">
-      <h3 id="left">{open === 0 ? "The task is published" : open === 1 && task.visibility === "private" ? "Ready to be published" : "What is left"}</h3>
+      <h3 id="left">
+        {open === 0
+          ? "The task is published"
+          : open === 1 && task.visibility === "private"
+            ? "Ready to be published"
+            : "What is left"}
+      </h3>
       <ol class="rows">
         {steps.map(s => (
           <li key={s.name}>
             <span>
-              <a href={s.at.startsWith("#") ? s.at : `#/tasks/${task.id}/edit`} onClick={event => {
-                if (s.at.startsWith("#")) return;
-                event.preventDefault();
-                document.getElementById(s.at)?.focus();
-              }}>{s.name}</a>
+              <a
+                href={s.at.startsWith("#") ? s.at : `#/tasks/${task.id}/edit`}
+                onClick={event => {
+                  if (s.at.startsWith("#")) return;
+                  event.preventDefault();
+                  document.getElementById(s.at)?.focus();
+                }}
+              >
+                {s.name}
+              </a>
               {!s.done && <span class="small quiet"> {s.note}</span>}
             </span>
-            <Tag kind={s.done ? "good" : s.optional ? undefined : "warm"}>{s.done ? "done" : s.optional ? "optional" : "to do"}</Tag>
+            <Tag kind={s.done ? "good" : s.optional ? undefined : "warm"}>
+              {s.done ? "done" : s.optional ? "optional" : "to do"}
+            </Tag>
           </li>
         ))}
       </ol>
@@ -110,23 +192,42 @@ function Left({ task, steps }: { task: Task; steps: ReturnType<typeof stepsOf> }
 const Datasets = ({ task, of }: { task: Task; of: Listing<Dataset> }) => (
   <section aria-labelledby="datasets">
     <h3 id="datasets">Datasets</h3>
-    <Listed of={of} empty={<p>Runs are made on a dataset: files for participants, and a ground truth that only you see.</p>}>
+    <Listed
+      of={of}
+      empty={<p>Runs are made on a dataset: files for participants, and a ground truth that only you see.</p>}
+    >
       {d => (
         <>
-          <span><a href={`#/datasets/${d.id}/edit`}><bdi>{d.name}</bdi></a> <Tag>{d.split}</Tag> <span class="small quiet">{d.evaluator.measures.join(", ")}</span></span>
+          <span>
+            <a href={`#/datasets/${d.id}/edit`}>
+              <bdi>{d.name}</bdi>
+            </a>{" "}
+            <Tag>{d.split}</Tag> <span class="small quiet">{d.evaluator.measures.join(", ")}</span>
+          </span>
           <Tag kind={truthWords[truthState(d)][1]}>{truthWords[truthState(d)][0]}</Tag>
         </>
       )}
     </Listed>
-    <p class="actions"><a class="button" href={`#/tasks/${task.id}/datasets/new`}>Add a dataset</a></p>
+    <p class="actions">
+      <a class="button" href={`#/tasks/${task.id}/datasets/new`}>
+        Add a dataset
+      </a>
+    </p>
   </section>
 );
 
-type Part = { name: string; title: string; of: (t: Task) => Values; fields: (f: Editing) => ComponentChildren; about?: string };
+type Part = {
+  name: string;
+  title: string;
+  of: (t: Task) => Values;
+  fields: (f: Editing) => ComponentChildren;
+  about?: string;
+};
 
 const parts: Part[] = [
   {
-    name: "about", title: "About the task",
+    name: "about",
+    title: "About the task",
     of: t => ({ name: t.name, description: t.description || undefined, website: t.website }),
     fields: f => (
       <>
@@ -137,44 +238,85 @@ const parts: Part[] = [
     ),
   },
   {
-    name: "registration", title: "Registration",
-    of: t => ({ registration: { mode: t.registration?.mode ?? "open", opensAt: t.registration?.opensAt, closesAt: t.registration?.closesAt } }),
+    name: "registration",
+    title: "Registration",
+    of: t => ({
+      registration: {
+        mode: t.registration?.mode ?? "open",
+        opensAt: t.registration?.opensAt,
+        closesAt: t.registration?.closesAt,
+      },
+    }),
     fields: f => (
       <>
-        <Choice f={f} name="registration/mode" label="Who can take part"
-          options={{ open: "Everyone, at once", approval: "Those whom an organizer accepts", closed: "Those whom an organizer invites" }} />
+        <Choice
+          f={f}
+          name="registration/mode"
+          label="Who can take part"
+          options={{
+            open: "Everyone, at once",
+            approval: "Those whom an organizer accepts",
+            closed: "Those whom an organizer invites",
+          }}
+        />
         <Window f={f} of="registration" opens="Registration opens" closes="Registration closes" />
       </>
     ),
   },
   {
-    name: "submissions", title: "Submissions",
+    name: "submissions",
+    title: "Submissions",
     of: t => ({
       submissions: {
-        opensAt: t.submissions?.opensAt, closesAt: t.submissions?.closesAt, perDay: t.submissions?.perDay || undefined,
-        total: t.submissions?.total || undefined, types: submissionTypes(t),
+        opensAt: t.submissions?.opensAt,
+        closesAt: t.submissions?.closesAt,
+        perDay: t.submissions?.perDay || undefined,
+        total: t.submissions?.total || undefined,
+        types: submissionTypes(t),
       },
     }),
     fields: f => (
       <>
         <Window f={f} of="submissions" opens="Submissions open" closes="Submissions close" />
         <Limits f={f} />
-        <Checks f={f} name="submissions/types" label="What teams submit"
+        <Checks
+          f={f}
+          name="submissions/types"
+          label="What teams submit"
           hint="Images and repositories are executed by workers, which you or the platform run. With none ticked, all are taken."
-          options={{ upload: "Files: runs that they made themselves", image: "Container images", repository: "Repositories" }} />
+          options={{
+            upload: "Files: runs that they made themselves",
+            image: "Container images",
+            repository: "Repositories",
+          }}
+        />
       </>
     ),
   },
   {
-    name: "terms", title: "Terms",
-    about: "What teams accept when they register. Saving another text makes a new version: teams then accept it before they submit again. An empty text: there are none.",
+    name: "terms",
+    title: "Terms",
+    about:
+      "What teams accept when they register. Saving another text makes a new version: teams then accept it before they submit again. An empty text: there are none.",
     of: t => ({ terms: { text: t.terms?.text ?? "" } }),
     fields: f => <MarkdownField f={f} name="terms/text" label="Text of the terms" />,
   },
 ];
 
 /** Window has the fields of a window, of the task or of a dataset. */
-export const Window = ({ f, of, opens, closes, hint = "Left out: without limit." }: { f: Editing; of: string; opens: string; closes: string; hint?: string }) => (
+export const Window = ({
+  f,
+  of,
+  opens,
+  closes,
+  hint = "Left out: without limit.",
+}: {
+  f: Editing;
+  of: string;
+  opens: string;
+  closes: string;
+  hint?: string;
+}) => (
   <div class="sides">
     <Instant f={f} name={`${of}/opensAt`} label={opens} hint={hint} />
     <Instant f={f} name={`${of}/closesAt`} label={closes} hint={hint} />
@@ -203,13 +345,26 @@ function useTask(task: Task) {
 
 function Section({ task, part }: { task: Task; part: Part }) {
   const { latest, preview, save } = useTask(task);
-  const change = (v: Values, base: Values): Values => part.name === "terms" ? v : mergePatch(base, v); // a text of terms is never null
+  const change = (v: Values, base: Values): Values => (part.name === "terms" ? v : mergePatch(base, v)); // a text of terms is never null
   return (
     <section aria-labelledby={part.name}>
-      <h3 id={part.name} tabIndex={-1}>{part.title}</h3>
-      {part.about && <p>{part.about}{part.name === "terms" && task.terms && ` Now: version ${task.terms.version}.`}</p>}
-      <Form name={`${part.name} ${task.id}`} initial={part.of(task)} button={`Save: ${part.title}`} latest={async () => part.of(await latest())}
-        preview={(v, base) => preview(change(v, base))} submit={(v, base) => save(change(v, base), "Saved.")}>
+      <h3 id={part.name} tabIndex={-1}>
+        {part.title}
+      </h3>
+      {part.about && (
+        <p>
+          {part.about}
+          {part.name === "terms" && task.terms && ` Now: version ${task.terms.version}.`}
+        </p>
+      )}
+      <Form
+        name={`${part.name} ${task.id}`}
+        initial={part.of(task)}
+        button={`Save: ${part.title}`}
+        latest={async () => part.of(await latest())}
+        preview={(v, base) => preview(change(v, base))}
+        submit={(v, base) => save(change(v, base), "Saved.")}
+      >
         {part.fields}
       </Form>
     </section>
@@ -223,22 +378,35 @@ function Publish({ task, lacks }: { task: Task; lacks: string[] }) {
   const hidden = task.visibility === "private";
   const body = { visibility: hidden ? "public" : "private" };
   const button = hidden ? "Publish the task" : "Make it private";
-  const unsaved = parts.filter(p => sessionStorage.getItem(`draft ${p.name} ${task.id}`)).map(p => `Save the changes under ${p.title}`);
+  const unsaved = parts
+    .filter(p => sessionStorage.getItem(`draft ${p.name} ${task.id}`))
+    .map(p => `Save the changes under ${p.title}`);
   const missing = [...(hidden ? lacks : []), ...unsaved];
-  const act = (): Promise<void> => save(body, hidden ? "The task is published." : "The task is private.").then(() => setComing(undefined));
+  const act = (): Promise<void> =>
+    save(body, hidden ? "The task is published." : "The task is private.").then(() => setComing(undefined));
   return (
     <section aria-labelledby="publish">
-      <h3 id="publish" tabIndex={-1}>Visibility</h3>
-      <p>{hidden
-        ? "The task is private: its organizers see it, and teams that they accepted. Once published, everyone finds it, and can take part."
-        : "The task is public: everyone sees it. Made private, only its organizers and the teams that they accepted do."}</p>
-      {!coming ? <p class="actions"><Action run={async () => setComing(await preview(body))}>{button}</Action></p> : (
+      <h3 id="publish" tabIndex={-1}>
+        Visibility
+      </h3>
+      <p>
+        {hidden
+          ? "The task is private: its organizers see it, and teams that they accepted. Once published, everyone finds it, and can take part."
+          : "The task is public: everyone sees it. Made private, only its organizers and the teams that they accepted do."}
+      </p>
+      {!coming ? (
+        <p class="actions">
+          <Action run={async () => setComing(await preview(body))}>{button}</Action>
+        </p>
+      ) : (
         <>
           {missing.length > 0 && <p class="notice">Not done yet: {missing.join("; ")}.</p>}
           <Effects of={coming} />
           <p class="actions">
             <Action run={act}>{`${button}, with these effects`}</Action>
-            <button type="button" class="plain" onClick={() => setComing(undefined)}>Cancel</button>
+            <button type="button" class="plain" onClick={() => setComing(undefined)}>
+              Cancel
+            </button>
           </p>
         </>
       )}

@@ -18,9 +18,16 @@ export default function Invited() {
   return (
     <>
       <Heading title="Invitation">You are invited</Heading>
-      {!secret ? <p class="empty">Open the link of your invitation again: this tab no longer has it.</p>
-        : signedIn ? <Accept secret={secret} />
-        : <><p>Sign in to see what the invitation is to. You come back to this page.</p><SignIn after="#/join" /></>}
+      {!secret ? (
+        <p class="empty">Open the link of your invitation again: this tab no longer has it.</p>
+      ) : signedIn ? (
+        <Accept secret={secret} />
+      ) : (
+        <>
+          <p>Sign in to see what the invitation is to. You come back to this page.</p>
+          <SignIn after="#/join" />
+        </>
+      )}
     </>
   );
 }
@@ -29,8 +36,10 @@ function Accept({ secret }: { secret: string }) {
   const [offer, setOffer] = useState<Offer>();
   const [problem, setProblem] = useState<Problem>();
   useEffect(() => {
-    ok(client.POST("/v1/user/memberships", { params: { query: { preview: true } }, body: { secret } }))
-      .then(preview => setOffer((preview as unknown as Schemas["Preview"]).resource as Offer), error => setProblem(toProblem(error)));
+    ok(client.POST("/v1/user/memberships", { params: { query: { preview: true } }, body: { secret } })).then(
+      preview => setOffer((preview as unknown as Schemas["Preview"]).resource as Offer),
+      error => setProblem(toProblem(error)),
+    );
   }, [secret]);
   if (problem) return <Failure of={problem} />;
   if (!offer) return <Busy />;
@@ -45,12 +54,29 @@ function Accept({ secret }: { secret: string }) {
   return (
     <>
       <p class="lead">
-        {!offer.taskName ? <>You are invited to be an {offer.role} of the organizer <bdi>{offer.organizerName}</bdi>.</>
-          : offer.team ? <>You are invited to the team <bdi>{offer.team}</bdi>, which takes part in the task <bdi>{offer.taskName}</bdi> of <bdi>{offer.organizerName}</bdi>.</>
-          : <>You are invited to take part in the task <bdi>{offer.taskName}</bdi> of <bdi>{offer.organizerName}</bdi>, with a team of yours.</>}
+        {!offer.taskName ? (
+          <>
+            You are invited to be an {offer.role} of the organizer <bdi>{offer.organizerName}</bdi>.
+          </>
+        ) : offer.team ? (
+          <>
+            You are invited to the team <bdi>{offer.team}</bdi>, which takes part in the task{" "}
+            <bdi>{offer.taskName}</bdi> of <bdi>{offer.organizerName}</bdi>.
+          </>
+        ) : (
+          <>
+            You are invited to take part in the task <bdi>{offer.taskName}</bdi> of <bdi>{offer.organizerName}</bdi>,
+            with a team of yours.
+          </>
+        )}
       </p>
       <Form name="join" initial={{}} button="Join" submit={join}>
-        {f => <>{offer.taskName && !offer.team && <TeamFields f={f} />}<TermsField f={f} terms={offer.terms} /></>}
+        {f => (
+          <>
+            {offer.taskName && !offer.team && <TeamFields f={f} />}
+            <TermsField f={f} terms={offer.terms} />
+          </>
+        )}
       </Form>
     </>
   );

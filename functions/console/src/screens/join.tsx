@@ -10,23 +10,62 @@ import { say } from "../ui/status";
 import { SignIn } from "../ui/sign_in_form";
 import { TaskFrame, type OfTask } from "../ui/task_nav";
 
-export default ({ params }: Screen) => <TaskFrame taskId={params["taskId"]!} title="Take part" at="/join">{of => <Register {...of} />}</TaskFrame>;
+export default ({ params }: Screen) => (
+  <TaskFrame taskId={params["taskId"]!} title="Take part" at="/join">
+    {of => <Register {...of} />}
+  </TaskFrame>
+);
 
 function Register({ task, me }: OfTask) {
-  if (!me) return <><p>Sign in to take part. You come back to this page.</p><SignIn /></>;
-  if (registrationIn(me, task.id)) return <p class="notice">You take part already: <a href={`#/tasks/${task.id}/team`}>your team</a>.</p>;
-  if (!registers(task)) return <p class="empty">This task takes no registrations now. Teams that are invited can still join: by the link that the organizers, or the owner of a team, send you.</p>;
+  if (!me)
+    return (
+      <>
+        <p>Sign in to take part. You come back to this page.</p>
+        <SignIn />
+      </>
+    );
+  if (registrationIn(me, task.id))
+    return (
+      <p class="notice">
+        You take part already: <a href={`#/tasks/${task.id}/team`}>your team</a>.
+      </p>
+    );
+  if (!registers(task))
+    return (
+      <p class="empty">
+        This task takes no registrations now. Teams that are invited can still join: by the link that the organizers, or
+        the owner of a team, send you.
+      </p>
+    );
   const join = async (values: object): Promise<void> => {
-    const made = await post("/v1/tasks/{taskId}/registrations", { taskId: task.id }, filled(values as Record<string, unknown>));
+    const made = await post(
+      "/v1/tasks/{taskId}/registrations",
+      { taskId: task.id },
+      filled(values as Record<string, unknown>),
+    );
     await refresh();
-    say(made.state === "accepted" ? "Your team takes part." : "The organizers decide about your team: this page says so once they have, and an e-mail does where this server sends any.");
+    say(
+      made.state === "accepted"
+        ? "Your team takes part."
+        : "The organizers decide about your team: this page says so once they have, and an e-mail does where this server sends any.",
+    );
     go(`/tasks/${task.id}/team`);
   };
   return (
     <>
-      <p class="lead">{task.registration?.mode === "approval" ? "The organizers decide about each team: its page says so once they have." : "You take part at once."} Others join your team by a link that you send them afterwards.</p>
+      <p class="lead">
+        {task.registration?.mode === "approval"
+          ? "The organizers decide about each team: its page says so once they have."
+          : "You take part at once."}{" "}
+        Others join your team by a link that you send them afterwards.
+      </p>
       <Form name={`registration ${task.id}`} initial={{ team: "" }} button="Take part" submit={join}>
-        {f => <><TeamFields f={f} /><TermsField f={f} terms={task.terms} /></>}
+        {f => (
+          <>
+            <TeamFields f={f} />
+            <TermsField f={f} terms={task.terms} />
+          </>
+        )}
       </Form>
     </>
   );

@@ -16,13 +16,21 @@ type Dataset = Schemas["Dataset"];
 type Entry = Schemas["LeaderboardEntry"];
 
 export default function Leaderboard({ params, query }: Screen) {
-  return <TaskFrame taskId={params["taskId"]!} title="Leaderboard" at="/leaderboard">{of => <Boards {...of} query={query} />}</TaskFrame>;
+  return (
+    <TaskFrame taskId={params["taskId"]!} title="Leaderboard" at="/leaderboard">
+      {of => <Boards {...of} query={query} />}
+    </TaskFrame>
+  );
 }
 
 function Boards({ task, query }: OfTask & { query: URLSearchParams }) {
   return (
-    <OneDataset taskId={task.id} query={query} empty={<p>The task has no dataset yet, and so no leaderboard.</p>}
-      first={all => all.find(d => d.split === "test")}>
+    <OneDataset
+      taskId={task.id}
+      query={query}
+      empty={<p>The task has no dataset yet, and so no leaderboard.</p>}
+      first={all => all.find(d => d.split === "test")}
+    >
       {d => <Board key={d.id} of={d} query={query} />}
     </OneDataset>
   );
@@ -30,7 +38,12 @@ function Boards({ task, query }: OfTask & { query: URLSearchParams }) {
 
 const most = 200; // entries that the tool answers
 
-const audiences: Record<Entry["audience"], string> = { everyone: "", registrants: "registrants see it", owners: "not published", organizers: "blinded" };
+const audiences: Record<Entry["audience"], string> = {
+  everyone: "",
+  registrants: "registrants see it",
+  owners: "not published",
+  organizers: "blinded",
+};
 
 function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
   const show = query.get("show") ?? "best";
@@ -38,60 +51,125 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
   const [on, setOn] = useState(false); // beyond what the tool answers
   const [ticked, setTicked] = useState<string[]>([]);
   const input: Schemas["LeaderboardInput"] = {
-    datasetId: d.id, limit, best: show === "best", ...(show === "final" && { final: true, best: false }),
-    ...(query.get("sort") && { measure: query.get("sort")! }), ...(query.get("view") === "public" && { view: "public" }),
+    datasetId: d.id,
+    limit,
+    best: show === "best",
+    ...(show === "final" && { final: true, best: false }),
+    ...(query.get("sort") && { measure: query.get("sort")! }),
+    ...(query.get("view") === "public" && { view: "public" }),
     ...(query.get("against") && { against: Number(query.get("against")) }),
   };
   const board = useTool("leaderboard", input);
   const list = {
-    "filter[datasetId]": [d.id], sort: input.measure ?? "rank", limit: most,
-    ...(show !== "all" && { [show]: "true" }), ...(input.view && { view: input.view }),
+    "filter[datasetId]": [d.id],
+    sort: input.measure ?? "rank",
+    limit: most,
+    ...(show !== "all" && { [show]: "true" }),
+    ...(input.view && { view: input.view }),
   };
-  const rest = useList(on ? "/v1/tasks/{taskId}/evaluations" : null,
-    { path: { taskId: d.taskId }, query: { ...list, offset: most } });
+  const rest = useList(on ? "/v1/tasks/{taskId}/evaluations" : null, {
+    path: { taskId: d.taskId },
+    query: { ...list, offset: most },
+  });
   const table = new URLSearchParams(Object.entries(list).map(([name, value]) => [name, String(value)]));
   const choose = (choices: Record<string, string | undefined>): void => {
     setOn(false);
     view(query, { against: undefined, ...choices });
   };
-  const choice = (name: string, value: string | undefined, said: string, now: string | undefined): ComponentChildren => (
-    <button key={said} type="button" aria-pressed={now === value} onClick={() => choose({ [name]: value })}>{said}</button>
+  const choice = (
+    name: string,
+    value: string | undefined,
+    said: string,
+    now: string | undefined,
+  ): ComponentChildren => (
+    <button key={said} type="button" aria-pressed={now === value} onClick={() => choose({ [name]: value })}>
+      {said}
+    </button>
   );
   const shown = show === "best" ? undefined : show;
   const seen = query.get("view") ?? undefined;
   return (
     <>
       <p class="tabs" role="group" aria-label="Entries">
-        {choice("show", undefined, "Best of each team", shown)}{choice("show", "all", "All runs", shown)}{Boolean(d.finalRuns) && choice("show", "final", "Final runs", shown)}
+        {choice("show", undefined, "Best of each team", shown)}
+        {choice("show", "all", "All runs", shown)}
+        {Boolean(d.finalRuns) && choice("show", "final", "Final runs", shown)}
         {choice("view", seen ? undefined : "public", seen ? "As I see it" : "As everyone sees it", "")}
       </p>
       <Loaded of={board}>
         {b => {
-          const entries = on ? [...b.entries, ...(rest.items ?? []).map(e => ({ ...e, rank: e.rank ?? 0, evaluationId: e.id }))] : b.entries;
-          const more = limit < most ? b.more && (() => setLimit(limit * 2)) : on ? rest.more : b.more && (() => setOn(true));
-          const columns = query.get("columns")?.split(",").filter(c => b.measures.includes(c)) ?? b.measures.slice(0, 6);
+          const entries = on
+            ? [...b.entries, ...(rest.items ?? []).map(e => ({ ...e, rank: e.rank ?? 0, evaluationId: e.id }))]
+            : b.entries;
+          const more =
+            limit < most ? b.more && (() => setLimit(limit * 2)) : on ? rest.more : b.more && (() => setOn(true));
+          const columns =
+            query
+              .get("columns")
+              ?.split(",")
+              .filter(c => b.measures.includes(c)) ?? b.measures.slice(0, 6);
           return (
             <>
-              {b.notPublic > 0 && <p class="small">{b.notPublic === 1 ? "One entry is not public; it is marked." : `${b.notPublic} entries are not public; they are marked.`}</p>}
+              {b.notPublic > 0 && (
+                <p class="small">
+                  {b.notPublic === 1
+                    ? "One entry is not public; it is marked."
+                    : `${b.notPublic} entries are not public; they are marked.`}
+                </p>
+              )}
               <Columns all={b.measures} chosen={columns} choose={c => view(query, { columns: c.join(",") })} />
-              {b.entries.length === 0 ? <p class="empty">No run is here yet. Runs appear once they are evaluated and published.</p>
-                : <Entries of={{ ...b, entries }} columns={columns} ticked={ticked} tick={setTicked} sort={m => choose({ sort: m })} />}
+              {b.entries.length === 0 ? (
+                <p class="empty">No run is here yet. Runs appear once they are evaluated and published.</p>
+              ) : (
+                <Entries
+                  of={{ ...b, entries }}
+                  columns={columns}
+                  ticked={ticked}
+                  tick={setTicked}
+                  sort={m => choose({ sort: m })}
+                />
+              )}
               {on && rest.error && <Failure of={rest.error} retry={rest.reload} />}
               <p class="actions">
-                <a class="button" aria-disabled={ticked.length < 2} href={ticked.length < 2 ? undefined : `#/compare?runs=${ticked.join(",")}`}>Compare {ticked.length || ""} runs</a>
-                {more && <button type="button" class="plain" onClick={more}>Show more</button>}
-                <Action plain run={() => downloadList(`/v1/tasks/${d.taskId}/evaluations?${table}`, `${d.name}.csv`)}>Download CSV</Action>
-                <Action plain run={() => download("/v1/tools/leaderboard", "image/svg+xml", `${d.name}.svg`, input)}>Download SVG</Action>
+                <a
+                  class="button"
+                  aria-disabled={ticked.length < 2}
+                  href={ticked.length < 2 ? undefined : `#/compare?runs=${ticked.join(",")}`}
+                >
+                  Compare {ticked.length || ""} runs
+                </a>
+                {more && (
+                  <button type="button" class="plain" onClick={more}>
+                    Show more
+                  </button>
+                )}
+                <Action plain run={() => downloadList(`/v1/tasks/${d.taskId}/evaluations?${table}`, `${d.name}.csv`)}>
+                  Download CSV
+                </Action>
+                <Action plain run={() => download("/v1/tools/leaderboard", "image/svg+xml", `${d.name}.svg`, input)}>
+                  Download SVG
+                </Action>
               </p>
               {b.truthVersion > 1 && (
                 <p class="small">
-                  Evaluated against version {b.truthVersion} of the truth. {b.against && `Changes of rank are from version ${b.against}. `}
-                  <button type="button" class="plain" onClick={() => choose({ against: b.against ? undefined : String(b.truthVersion - 1) })}>
+                  Evaluated against version {b.truthVersion} of the truth.{" "}
+                  {b.against && `Changes of rank are from version ${b.against}. `}
+                  <button
+                    type="button"
+                    class="plain"
+                    onClick={() => choose({ against: b.against ? undefined : String(b.truthVersion - 1) })}
+                  >
                     {b.against ? "Show ranks alone" : "Show what the last version changed"}
                   </button>
                 </p>
               )}
-              <p class="small quiet">Rank by {b.measure}{b.lowerIsBetter ? ", lower is better" : ""}. {b.entries.some(e => e.group) && "Entries that share a letter cannot be told apart at the level of 0.05. "}{b.entries.some(e => e.interval) && "Intervals are of 95 %."} Tick two or more runs to compare them.</p>
+              <p class="small quiet">
+                Rank by {b.measure}
+                {b.lowerIsBetter ? ", lower is better" : ""}.{" "}
+                {b.entries.some(e => e.group) &&
+                  "Entries that share a letter cannot be told apart at the level of 0.05. "}
+                {b.entries.some(e => e.interval) && "Intervals are of 95 %."} Tick two or more runs to compare them.
+              </p>
             </>
           );
         }}
@@ -100,14 +178,32 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
   );
 }
 
-const Columns = ({ all, chosen, choose }: { all: string[]; chosen: string[]; choose: (columns: string[]) => void }) => all.length < 2 ? null : (
-  <details>
-    <summary>Columns</summary>
-    <p>{all.map(m => <label key={m} class="choice"><input type="checkbox" checked={chosen.includes(m)} onChange={e => choose(all.filter(c => c === m ? e.currentTarget.checked : chosen.includes(c)))} /> {m}</label>)}</p>
-  </details>
-);
+const Columns = ({ all, chosen, choose }: { all: string[]; chosen: string[]; choose: (columns: string[]) => void }) =>
+  all.length < 2 ? null : (
+    <details>
+      <summary>Columns</summary>
+      <p>
+        {all.map(m => (
+          <label key={m} class="choice">
+            <input
+              type="checkbox"
+              checked={chosen.includes(m)}
+              onChange={e => choose(all.filter(c => (c === m ? e.currentTarget.checked : chosen.includes(c))))}
+            />{" "}
+            {m}
+          </label>
+        ))}
+      </p>
+    </details>
+  );
 
-type Rows = { of: Schemas["LeaderboardOutput"]; columns: string[]; ticked: string[]; tick: (runs: string[]) => void; sort: (measure: string) => void };
+type Rows = {
+  of: Schemas["LeaderboardOutput"];
+  columns: string[];
+  ticked: string[];
+  tick: (runs: string[]) => void;
+  sort: (measure: string) => void;
+};
 
 function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
   const grouped = b.entries.some(e => e.group);
@@ -116,10 +212,28 @@ function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
       <table>
         <thead>
           <tr>
-            <th scope="col"><span class="hidden">Compare</span></th><th scope="col" class="number">Rank</th><th scope="col">Team</th>
+            <th scope="col">
+              <span class="hidden">Compare</span>
+            </th>
+            <th scope="col" class="number">
+              Rank
+            </th>
+            <th scope="col">Team</th>
             {columns.map(m => (
-              <th key={m} scope="col" class="number" aria-sort={m === b.measure ? (b.lowerIsBetter ? "ascending" : "descending") : undefined}>
-                <button type="button" class="plain" aria-label={m === b.measure ? `Sorted by ${m}` : `Sort by ${m}`} onClick={() => sort(m)}>{m}</button>
+              <th
+                key={m}
+                scope="col"
+                class="number"
+                aria-sort={m === b.measure ? (b.lowerIsBetter ? "ascending" : "descending") : undefined}
+              >
+                <button
+                  type="button"
+                  class="plain"
+                  aria-label={m === b.measure ? `Sorted by ${m}` : `Sort by ${m}`}
+                  onClick={() => sort(m)}
+                >
+                  {m}
+                </button>
               </th>
             ))}
             {grouped && <th scope="col">Group</th>}
@@ -128,20 +242,68 @@ function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
         <tbody>
           {b.entries.map(e => (
             <tr key={e.evaluationId}>
-              <td><input type="checkbox" aria-label={`Compare ${e.team}, ${nameOf(e)}`} checked={ticked.includes(e.runId)}
-                onChange={c => tick(c.currentTarget.checked ? [...ticked, e.runId] : ticked.filter(r => r !== e.runId))} /></td>
-              <td class="number">{e.rank}{e.change?.absent && <span class="small quiet"> (new)</span>}{e.change && !e.change.absent && e.change.difference !== 0 && <span class="small quiet"> ({e.change.difference > 0 ? "+" : ""}{e.change.difference})</span>}</td>
+              <td>
+                <input
+                  type="checkbox"
+                  aria-label={`Compare ${e.team}, ${nameOf(e)}`}
+                  checked={ticked.includes(e.runId)}
+                  onChange={c =>
+                    tick(c.currentTarget.checked ? [...ticked, e.runId] : ticked.filter(r => r !== e.runId))
+                  }
+                />
+              </td>
+              <td class="number">
+                {e.rank}
+                {e.change?.absent && <span class="small quiet"> (new)</span>}
+                {e.change && !e.change.absent && e.change.difference !== 0 && (
+                  <span class="small quiet">
+                    {" "}
+                    ({e.change.difference > 0 ? "+" : ""}
+                    {e.change.difference})
+                  </span>
+                )}
+              </td>
               <th scope="row">
-                <bdi>{e.team}</bdi> {e.baseline && e.team !== "baseline" && <Tag>baseline</Tag>} {e.final && <Tag kind="good">final</Tag>} {audiences[e.audience] && <Tag kind="warm">{audiences[e.audience]}</Tag>}
-                <br /><a class="small" href={`#/runs/${e.runId}`}><bdi>{nameOf(e)}</bdi></a>{" "}
-                <span class="small quiet"><When at={e.submittedAt} />{e.runs && e.runs > 1 ? `, best of ${e.runs}` : ""}{e.affiliation && <>, <bdi>{e.affiliation}</bdi></>}</span>
-                {e.alias && <span class="small quiet">, shown to others as <bdi>{e.alias}</bdi></span>}
-                {e.paperUrl && <> · <a class="small" href={e.paperUrl} rel="nofollow noopener">paper</a></>}
+                <bdi>{e.team}</bdi> {e.baseline && e.team !== "baseline" && <Tag>baseline</Tag>}{" "}
+                {e.final && <Tag kind="good">final</Tag>}{" "}
+                {audiences[e.audience] && <Tag kind="warm">{audiences[e.audience]}</Tag>}
+                <br />
+                <a class="small" href={`#/runs/${e.runId}`}>
+                  <bdi>{nameOf(e)}</bdi>
+                </a>{" "}
+                <span class="small quiet">
+                  <When at={e.submittedAt} />
+                  {e.runs && e.runs > 1 ? `, best of ${e.runs}` : ""}
+                  {e.affiliation && (
+                    <>
+                      , <bdi>{e.affiliation}</bdi>
+                    </>
+                  )}
+                </span>
+                {e.alias && (
+                  <span class="small quiet">
+                    , shown to others as <bdi>{e.alias}</bdi>
+                  </span>
+                )}
+                {e.paperUrl && (
+                  <>
+                    {" "}
+                    ·{" "}
+                    <a class="small" href={e.paperUrl} rel="nofollow noopener">
+                      paper
+                    </a>
+                  </>
+                )}
               </th>
               {columns.map(m => (
                 <td key={m} class="number">
                   {decimals((e.measures as Record<string, number | null>)[m])}
-                  {m === b.measure && e.interval && <span class="small quiet"><br />{decimals(e.interval.low)}–{decimals(e.interval.high)}</span>}
+                  {m === b.measure && e.interval && (
+                    <span class="small quiet">
+                      <br />
+                      {decimals(e.interval.low)}–{decimals(e.interval.high)}
+                    </span>
+                  )}
                 </td>
               ))}
               {grouped && <td>{e.group}</td>}

@@ -16,20 +16,31 @@ import { kinds } from "./webhooks";
 export default function MeScreen(_: Screen) {
   const { signedIn } = useSession();
   const me = useGet(signedIn ? "/v1/user" : null, {});
-  if (!signedIn) return <><Heading title="Sign in">Sign in</Heading><SignIn /></>;
+  if (!signedIn)
+    return (
+      <>
+        <Heading title="Sign in">Sign in</Heading>
+        <SignIn />
+      </>
+    );
   return (
     <Loaded of={me}>
       {u => (
         <>
-          <Heading title="You"><bdi>{u.name || u.id}</bdi></Heading>
+          <Heading title="You">
+            <bdi>{u.name || u.id}</bdi>
+          </Heading>
           <Profile of={u} />
           <h2 id="terminal">For the terminal</h2>
           <Tokens admin={u.roles.includes("admin")} />
           <h2>E-mails</h2>
           <Choices address={u.email} />
           <h2>Leave</h2>
-          <DeleteAccount title="Delete my account" run={() => remove("/v1/user", {}, { id: u.id }).then(signOut)}
-            about="Your profile, tokens and notes go. Submissions stay with their tasks, without your name." />
+          <DeleteAccount
+            title="Delete my account"
+            run={() => remove("/v1/user", {}, { id: u.id }).then(signOut)}
+            about="Your profile, tokens and notes go. Submissions stay with their tasks, without your name."
+          />
         </>
       )}
     </Loaded>
@@ -38,32 +49,96 @@ export default function MeScreen(_: Screen) {
 
 const Profile = ({ of: u }: { of: Me }) => (
   <dl class="members">
-    <dt>E-mail</dt><dd>{u.email || "None: your sign-in gives no address."}</dd>
-    <dt>Your id</dt><dd><code>{u.id}</code></dd>
-    {u.roles.length > 0 && <><dt>Roles</dt><dd>{u.roles.map(r => <Tag key={r}>{r}</Tag>)}</dd></>}
+    <dt>E-mail</dt>
+    <dd>{u.email || "None: your sign-in gives no address."}</dd>
+    <dt>Your id</dt>
+    <dd>
+      <code>{u.id}</code>
+    </dd>
+    {u.roles.length > 0 && (
+      <>
+        <dt>Roles</dt>
+        <dd>
+          {u.roles.map(r => (
+            <Tag key={r}>{r}</Tag>
+          ))}
+        </dd>
+      </>
+    )}
     <dt>Organizers</dt>
-    <dd>{u.memberships.length === 0 ? <a href="#/organizers/new">Create an organizer</a> : u.memberships.map(m => <span key={m.organizerId}><a href={`#/organizers/${m.organizerId}`}><bdi>{m.organizerName ?? m.organizerId}</bdi></a> ({m.role})<br /></span>)}</dd>
+    <dd>
+      {u.memberships.length === 0 ? (
+        <a href="#/organizers/new">Create an organizer</a>
+      ) : (
+        u.memberships.map(m => (
+          <span key={m.organizerId}>
+            <a href={`#/organizers/${m.organizerId}`}>
+              <bdi>{m.organizerName ?? m.organizerId}</bdi>
+            </a>{" "}
+            ({m.role})<br />
+          </span>
+        ))
+      )}
+    </dd>
     <dt>Teams</dt>
-    <dd>{u.registrations.length === 0 ? <a href="#/?show=open">Choose a task</a> : u.registrations.map(r => <span key={r.registrationId}><a href={`#/tasks/${r.taskId}/team`}><bdi>{r.team}</bdi></a> in <bdi>{r.taskName ?? r.taskId}</bdi> ({r.state})<br /></span>)}</dd>
-    <dt>Trash</dt><dd><a href="#/trash">What you deleted</a></dd>
+    <dd>
+      {u.registrations.length === 0 ? (
+        <a href="#/?show=open">Choose a task</a>
+      ) : (
+        u.registrations.map(r => (
+          <span key={r.registrationId}>
+            <a href={`#/tasks/${r.taskId}/team`}>
+              <bdi>{r.team}</bdi>
+            </a>{" "}
+            in <bdi>{r.taskName ?? r.taskId}</bdi> ({r.state})<br />
+          </span>
+        ))
+      )}
+    </dd>
+    <dt>Trash</dt>
+    <dd>
+      <a href="#/trash">What you deleted</a>
+    </dd>
   </dl>
 );
 
 const scopes = {
-  read: "read what you see", submit: "read, and take part in tasks", organize: "read, take part, and act for your organizers",
+  read: "read what you see",
+  submit: "read, and take part in tasks",
+  organize: "read, take part, and act for your organizers",
   work: "lease runs as a worker",
 };
 
 /** TokenList shows access tokens, of oneself or of another user. */
-export const TokenList = ({ of, revoke }: { of: Listing<Schemas["AccessToken"]>; revoke: (tokenId: string) => Promise<unknown> }) => (
+export const TokenList = ({
+  of,
+  revoke,
+}: {
+  of: Listing<Schemas["AccessToken"]>;
+  revoke: (tokenId: string) => Promise<unknown>;
+}) => (
   <Listed of={of} empty={<p>There is no access token.</p>}>
     {t => (
       <>
         <span>
           <bdi>{t.name}</bdi> <Tag>{t.scopes.join(", ")}</Tag>{" "}
-          <span class="small quiet">{t.expiresAt && <>until <When at={t.expiresAt} />, </>}{t.lastUsedOn ? `last used on ${t.lastUsedOn}` : "never used"}</span>
+          <span class="small quiet">
+            {t.expiresAt && (
+              <>
+                until <When at={t.expiresAt} />,{" "}
+              </>
+            )}
+            {t.lastUsedOn ? `last used on ${t.lastUsedOn}` : "never used"}
+          </span>
         </span>
-        <Action plain label={`Revoke ${t.name}`} ask="What uses it stops working." run={() => done(revoke(t.id), `${t.name} no longer works.`)}>Revoke</Action>
+        <Action
+          plain
+          label={`Revoke ${t.name}`}
+          ask="What uses it stops working."
+          run={() => done(revoke(t.id), `${t.name} no longer works.`)}
+        >
+          Revoke
+        </Action>
       </>
     )}
   </Listed>
@@ -73,10 +148,19 @@ function Tokens({ admin }: { admin: boolean }) {
   const all = useList("/v1/user/tokens", {});
   const [made, setMade] = useState<Schemas["NewToken"]>();
   const make = async (v: Values): Promise<void> => {
-    const pools = String(v["pools"] ?? "").split(/[\s,]+/).filter(Boolean);
-    const token = post("/v1/user/tokens", {}, {
-      name: v["name"], scopes: [v["scope"]], expiresAt: new Date(Date.now() + Number(v["days"]) * 86_400_000).toISOString(), ...(pools.length > 0 && { pools }),
-    });
+    const pools = String(v["pools"] ?? "")
+      .split(/[\s,]+/)
+      .filter(Boolean);
+    const token = post(
+      "/v1/user/tokens",
+      {},
+      {
+        name: v["name"],
+        scopes: [v["scope"]],
+        expiresAt: new Date(Date.now() + Number(v["days"]) * 86_400_000).toISOString(),
+        ...(pools.length > 0 && { pools }),
+      },
+    );
     await done(token, "The token is made.");
     setMade(await token);
   };
@@ -87,18 +171,32 @@ function Tokens({ admin }: { admin: boolean }) {
       <p>Scripts, CI and workers act for you by access tokens, each for one purpose, and no longer than it lasts.</p>
       {made?.secret && (
         <div class="notice" role="status">
-          <p>The secret of <bdi>{made.name}</bdi> is shown this once. Anyone who has it acts as you.</p>
+          <p>
+            The secret of <bdi>{made.name}</bdi> is shown this once. Anyone who has it acts as you.
+          </p>
           <Code label="Lines for the terminal">{`export ASSAY_URL=${location.origin}\nexport ASSAY_TOKEN=${made.secret}`}</Code>
         </div>
       )}
       <TokenList of={all} revoke={revoke} />
-      <Form name="token" initial={{ name: "terminal", scope: "submit", days: 90 }} button="Make an access token" submit={make}>
+      <Form
+        name="token"
+        initial={{ name: "terminal", scope: "submit", days: 90 }}
+        button="Make an access token"
+        submit={make}
+      >
         {f => (
           <>
             <Text f={f} name="name" label="What it is for" required max={200} />
             <Choice f={f} name="scope" label="It may" options={scopes} />
             <Whole f={f} name="days" label="Days" min={1} max={365} required />
-            {f.values["scope"] === "work" && <Text f={f} name="pools" label="Pools" hint={admin ? "Left out: all pools." : "Those of your organizers, separated by commas."} />}
+            {f.values["scope"] === "work" && (
+              <Text
+                f={f}
+                name="pools"
+                label="Pools"
+                hint={admin ? "Left out: all pools." : "Those of your organizers, separated by commas."}
+              />
+            )}
           </>
         )}
       </Form>
@@ -111,10 +209,24 @@ function Choices({ address }: { address: string }) {
   return (
     <Loaded of={choices}>
       {c => (
-        <Form name="notifications" initial={{ email: c.email }}
-          submit={v => done(patch("/v1/user/notifications", {}, { email: v["email"] }), "Saved.")}>
-          {f => <Checks f={f} name="email" label="Send me an e-mail when" options={{ ...kinds, "token.expiring": "An access token of yours ends soon" }}
-            hint={address ? `Where this server sends e-mail, it goes to ${address}.` : "None can be sent: your sign-in gives no address."} />}
+        <Form
+          name="notifications"
+          initial={{ email: c.email }}
+          submit={v => done(patch("/v1/user/notifications", {}, { email: v["email"] }), "Saved.")}
+        >
+          {f => (
+            <Checks
+              f={f}
+              name="email"
+              label="Send me an e-mail when"
+              options={{ ...kinds, "token.expiring": "An access token of yours ends soon" }}
+              hint={
+                address
+                  ? `Where this server sends e-mail, it goes to ${address}.`
+                  : "None can be sent: your sign-in gives no address."
+              }
+            />
+          )}
         </Form>
       )}
     </Loaded>

@@ -27,12 +27,16 @@ export default function NewOrganizer() {
   return (
     <>
       <Heading title="New organizer">New organizer</Heading>
-      <p class="lead">Tasks belong to an organizer: your lab, or the workshop that you run them for. Others can join it later.</p>
+      <p class="lead">
+        Tasks belong to an organizer: your lab, or the workshop that you run them for. Others can join it later.
+      </p>
       {signedIn ? (
         <Form name="new organizer" initial={{}} button="Create, and go on to the task" submit={make}>
           {f => <OrganizerFields f={f} />}
         </Form>
-      ) : <SignIn />}
+      ) : (
+        <SignIn />
+      )}
     </>
   );
 }

@@ -14,26 +14,56 @@ export default function NewTask({ query }: Screen) {
   const { signedIn } = useSession();
   const me = useMe();
   const make = async (v: Values): Promise<void> => {
-    const { id } = await post("/v1/tasks", {}, filled({ ...v, visibility: "private", submissions: { types: ["upload"] } }));
+    const { id } = await post(
+      "/v1/tasks",
+      {},
+      filled({ ...v, visibility: "private", submissions: { types: ["upload"] } }),
+    );
     await refresh();
     go(`/tasks/${id}/edit`);
   };
-  const organizers = Object.fromEntries(me?.memberships.map(m => [m.organizerId, m.organizerName ?? m.organizerId]) ?? []);
+  const organizers = Object.fromEntries(
+    me?.memberships.map(m => [m.organizerId, m.organizerName ?? m.organizerId]) ?? [],
+  );
   const organizerId = query.get("organizer") ?? me?.memberships[0]?.organizerId;
   return (
     <>
       <Heading title="New task">New task</Heading>
-      {!signedIn ? <SignIn /> : !me ? <Busy /> : !organizerId ? (
-        <p class="empty">A task belongs to an organizer. <a href="#/organizers/new">Name yours first</a>: your lab, or the workshop that you run it for.</p>
+      {!signedIn ? (
+        <SignIn />
+      ) : !me ? (
+        <Busy />
+      ) : !organizerId ? (
+        <p class="empty">
+          A task belongs to an organizer. <a href="#/organizers/new">Name yours first</a>: your lab, or the workshop
+          that you run it for.
+        </p>
       ) : (
         <>
-          <p class="lead">It starts private: only its organizers see it until you publish it. All can be changed later.</p>
+          <p class="lead">
+            It starts private: only its organizers see it until you publish it. All can be changed later.
+          </p>
           <Form name="new task" initial={{ organizerId }} button="Create, and go on to its dataset" submit={make}>
             {f => (
               <>
-                {Object.keys(organizers).length > 1 && <Choice f={f} name="organizerId" label="Organizer" options={organizers} />}
-                <Text f={f} name="name" label="Name" required max={200} hint="Such as Conversational passage retrieval." />
-                <MarkdownField f={f} top={2} name="description" label="Description" hint="What is the problem, what do participants get, and what do they submit?" />
+                {Object.keys(organizers).length > 1 && (
+                  <Choice f={f} name="organizerId" label="Organizer" options={organizers} />
+                )}
+                <Text
+                  f={f}
+                  name="name"
+                  label="Name"
+                  required
+                  max={200}
+                  hint="Such as Conversational passage retrieval."
+                />
+                <MarkdownField
+                  f={f}
+                  top={2}
+                  name="description"
+                  label="Description"
+                  hint="What is the problem, what do participants get, and what do they submit?"
+                />
               </>
             )}
           </Form>

@@ -19,19 +19,46 @@ export default function OrganizerScreen({ params }: Screen) {
   const me = useMe();
   const organizer = useGet(path, { path: ids });
   const mine = me?.memberships.find(m => m.organizerId === organizerId);
-  const member = Boolean(mine) || isAdmin(me), owner = mine?.role === "owner" || isAdmin(me);
+  const member = Boolean(mine) || isAdmin(me),
+    owner = mine?.role === "owner" || isAdmin(me);
   return (
     <Loaded of={organizer} title="Organizer">
       {o => (
         <>
-          <Heading title={o.name}><bdi>{o.name}</bdi></Heading>
+          <Heading title={o.name}>
+            <bdi>{o.name}</bdi>
+          </Heading>
           {o.description && <Markdown source={o.description} />}
-          {o.website && <p><a href={o.website} rel="nofollow noopener">Website</a></p>}
-          {member && <p class="actions"><a class="button" href={`#/tasks/new?organizer=${organizerId}`}>New task</a><a href={`#/organizers/${organizerId}/webhooks`}>Webhooks</a><a href={`#/organizers/${organizerId}/audit`}>Audit trail</a></p>}
+          {o.website && (
+            <p>
+              <a href={o.website} rel="nofollow noopener">
+                Website
+              </a>
+            </p>
+          )}
+          {member && (
+            <p class="actions">
+              <a class="button" href={`#/tasks/new?organizer=${organizerId}`}>
+                New task
+              </a>
+              <a href={`#/organizers/${organizerId}/webhooks`}>Webhooks</a>
+              <a href={`#/organizers/${organizerId}/audit`}>Audit trail</a>
+            </p>
+          )}
           <h2>Tasks</h2>
           <Tasks organizerId={organizerId} member={member} />
-          {member && <><h2>Members</h2><Members ids={ids} owner={owner} me={me!.id} /></>}
-          {owner && <><h2>Invitations</h2><Invitations to={ids} what="a member" /></>}
+          {member && (
+            <>
+              <h2>Members</h2>
+              <Members ids={ids} owner={owner} me={me!.id} />
+            </>
+          )}
+          {owner && (
+            <>
+              <h2>Invitations</h2>
+              <Invitations to={ids} what="a member" />
+            </>
+          )}
           {member && <Edit of={o} ids={ids} owner={owner} changed={() => organizer.mutate()} />}
         </>
       )}
@@ -41,17 +68,39 @@ export default function OrganizerScreen({ params }: Screen) {
 
 type Organizer = Schemas["Organizer"];
 
-function Edit({ of: o, ids, owner, changed }: { of: Organizer; ids: { organizerId: string }; owner: boolean; changed: () => Promise<Organizer | undefined> }) {
+function Edit({
+  of: o,
+  ids,
+  owner,
+  changed,
+}: {
+  of: Organizer;
+  ids: { organizerId: string };
+  owner: boolean;
+  changed: () => Promise<Organizer | undefined>;
+}) {
   const { newest, latest } = useNewest(o, changed);
-  const drop = (): Promise<unknown> => done(remove(path, ids).then(() => go("/desk")), `${o.name} is deleted.`);
+  const drop = (): Promise<unknown> =>
+    done(
+      remove(path, ids).then(() => go("/desk")),
+      `${o.name} is deleted.`,
+    );
   return (
     <>
       <h2>About the organizer</h2>
-      <Form name={`organizer ${o.id}`} initial={fields(o)} latest={async () => fields(await latest())}
-        submit={(v, base) => done(patch(path, ids, mergePatch(base, v), newest.current), "Saved.")}>{f => <OrganizerFields f={f} />}</Form>
+      <Form
+        name={`organizer ${o.id}`}
+        initial={fields(o)}
+        latest={async () => fields(await latest())}
+        submit={(v, base) => done(patch(path, ids, mergePatch(base, v), newest.current), "Saved.")}
+      >
+        {f => <OrganizerFields f={f} />}
+      </Form>
       {owner && (
         <p class="actions">
-          <Action plain run={drop} ask="That is possible while it has no task, and cannot be undone.">Delete the organizer</Action>
+          <Action plain run={drop} ask="That is possible while it has no task, and cannot be undone.">
+            Delete the organizer
+          </Action>
         </p>
       )}
     </>
@@ -63,12 +112,20 @@ function Members({ ids, owner, me }: { ids: { organizerId: string }; owner: bool
   // Owners are a list of the organizer, which a merge patch replaces.
   const set = async (userId: string, to: boolean): Promise<void> => {
     const o = await read(path, { path: ids });
-    await patch(path, ids, { owners: to ? [...(o.owners ?? []), userId] : (o.owners ?? []).filter(x => x !== userId) }, o);
+    await patch(
+      path,
+      ids,
+      { owners: to ? [...(o.owners ?? []), userId] : (o.owners ?? []).filter(x => x !== userId) },
+      o,
+    );
   };
   const own = (userId: string, to: boolean): Promise<void> =>
     done(set(userId, to), to ? "They are an owner now." : "They are an editor now.", () => set(userId, !to));
   const drop = async (userId: string, name: string): Promise<void> => {
-    await done(remove(`${path}/members/{userId}`, { ...ids, userId }), userId === me ? "You have left." : `${name} is no longer a member.`);
+    await done(
+      remove(`${path}/members/{userId}`, { ...ids, userId }),
+      userId === me ? "You have left." : `${name} is no longer a member.`,
+    );
     if (userId === me) go("/desk");
   };
   const called = (m: { name?: string; email?: string; id: string }): string => m.name || m.email || m.id;
@@ -76,10 +133,30 @@ function Members({ ids, owner, me }: { ids: { organizerId: string }; owner: bool
     <Listed of={all} empty={<p>None.</p>}>
       {m => (
         <>
-          <span><bdi>{called(m)}</bdi> <Tag>{m.role}</Tag> {m.name && <span class="small quiet"><bdi>{m.email}</bdi></span>}</span>
-          {owner && <Action plain label={`Make ${m.role === "owner" ? "editor" : "owner"}: ${called(m)}`} run={() => own(m.id, m.role !== "owner")}>{m.role === "owner" ? "Make editor" : "Make owner"}</Action>}
+          <span>
+            <bdi>{called(m)}</bdi> <Tag>{m.role}</Tag>{" "}
+            {m.name && (
+              <span class="small quiet">
+                <bdi>{m.email}</bdi>
+              </span>
+            )}
+          </span>
+          {owner && (
+            <Action
+              plain
+              label={`Make ${m.role === "owner" ? "editor" : "owner"}: ${called(m)}`}
+              run={() => own(m.id, m.role !== "owner")}
+            >
+              {m.role === "owner" ? "Make editor" : "Make owner"}
+            </Action>
+          )}
           {(owner || m.id === me) && (
-            <Action plain label={m.id === me ? "Leave the organizer" : `Remove ${called(m)}`} run={() => drop(m.id, called(m))} ask="The way back is another invitation.">
+            <Action
+              plain
+              label={m.id === me ? "Leave the organizer" : `Remove ${called(m)}`}
+              run={() => drop(m.id, called(m))}
+              ask="The way back is another invitation."
+            >
               {m.id === me ? "Leave" : "Remove"}
             </Action>
           )}

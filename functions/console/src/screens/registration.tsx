@@ -23,18 +23,76 @@ export default function Registration({ params }: Screen) {
   );
 }
 
-type Props = { of: Schemas["Registration"]; ids: { taskId: string; registrationId: string }; changed: () => Promise<unknown> };
+type Props = {
+  of: Schemas["Registration"];
+  ids: { taskId: string; registrationId: string };
+  changed: () => Promise<unknown>;
+};
 
 const One = ({ of: r, ids, changed }: Props) => (
   <>
     <dl class="members">
-      <dt>Name</dt><dd><bdi>{r.team}</bdi> <Tag>{r.state}</Tag> <Decide of={r} changed={changed} all /> {r.anonymous && <>shown to others as <bdi>{r.alias}</bdi></>}</dd>
-      <dt>Members</dt><dd>{peopleOf(r).map(p => <span key={p.id}><bdi>{p.name || p.id}</bdi> <span class="small quiet"><bdi>{p.email}</bdi></span><br /></span>)}</dd>
-      {r.affiliation && <><dt>Affiliation</dt><dd><bdi>{r.affiliation}</bdi></dd></>}
-      {r.country && <><dt>Country</dt><dd><bdi>{r.country}</bdi></dd></>}
-      {r.contact && <><dt>Contact</dt><dd><bdi>{r.contact}</bdi></dd></>}
-      {r.termsAcceptedAt && <><dt>Terms</dt><dd>version {r.acceptedTerms}, accepted <When at={r.termsAcceptedAt} /></dd></>}
-      {r.quota && <><dt>Quota</dt><dd><Left quota={r.quota} /></dd></>}
+      <dt>Name</dt>
+      <dd>
+        <bdi>{r.team}</bdi> <Tag>{r.state}</Tag> <Decide of={r} changed={changed} all />{" "}
+        {r.anonymous && (
+          <>
+            shown to others as <bdi>{r.alias}</bdi>
+          </>
+        )}
+      </dd>
+      <dt>Members</dt>
+      <dd>
+        {peopleOf(r).map(p => (
+          <span key={p.id}>
+            <bdi>{p.name || p.id}</bdi>{" "}
+            <span class="small quiet">
+              <bdi>{p.email}</bdi>
+            </span>
+            <br />
+          </span>
+        ))}
+      </dd>
+      {r.affiliation && (
+        <>
+          <dt>Affiliation</dt>
+          <dd>
+            <bdi>{r.affiliation}</bdi>
+          </dd>
+        </>
+      )}
+      {r.country && (
+        <>
+          <dt>Country</dt>
+          <dd>
+            <bdi>{r.country}</bdi>
+          </dd>
+        </>
+      )}
+      {r.contact && (
+        <>
+          <dt>Contact</dt>
+          <dd>
+            <bdi>{r.contact}</bdi>
+          </dd>
+        </>
+      )}
+      {r.termsAcceptedAt && (
+        <>
+          <dt>Terms</dt>
+          <dd>
+            version {r.acceptedTerms}, accepted <When at={r.termsAcceptedAt} />
+          </dd>
+        </>
+      )}
+      {r.quota && (
+        <>
+          <dt>Quota</dt>
+          <dd>
+            <Left quota={r.quota} />
+          </dd>
+        </>
+      )}
     </dl>
     <h3>Exceptions</h3>
     <Exceptions ids={ids} members={r.members} />
@@ -44,39 +102,73 @@ const One = ({ of: r, ids, changed }: Props) => (
 function Exceptions({ ids, members }: { ids: { taskId: string; registrationId: string }; members: string[] }) {
   const all = useList(`${path}/exceptions`, { path: ids });
   const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [ids.taskId] } }).items ?? [];
-  const runs = useList("/v1/runs", { query: { "filter[taskId]": [ids.taskId], "filter[userId]": members, limit: 100 } }).items ?? [];
+  const runs =
+    useList("/v1/runs", { query: { "filter[taskId]": [ids.taskId], "filter[userId]": members, limit: 100 } }).items ??
+    [];
   const named = Object.fromEntries(datasets.map(d => [d.id, d.name]));
-  const said = (r: Schemas["Run"]): string => `${nameOf(r)}, ${named[r.datasetId] ?? ""}, ${new Date(r.createdAt).toLocaleString()}`;
+  const said = (r: Schemas["Run"]): string =>
+    `${nameOf(r)}, ${named[r.datasetId] ?? ""}, ${new Date(r.createdAt).toLocaleString()}`;
   const grantable = (v: Values): Values => {
     if (v["closesAt"] || v["perDay"] || v["total"] || v["runId"]) return filled(v);
     throw new Error("Choose what the team gets: a later close, more runs, or a run that does not count.");
   };
   const withdraw = ({ id, closesAt, perDay, total, runId, datasetId, reason }: Schemas["Exception"]): Promise<void> =>
-    done(remove(`${path}/exceptions/{exceptionId}`, { ...ids, exceptionId: id }), "The exception is withdrawn.",
-      () => post(`${path}/exceptions`, ids, { closesAt, perDay, total, runId, datasetId, reason }));
+    done(remove(`${path}/exceptions/{exceptionId}`, { ...ids, exceptionId: id }), "The exception is withdrawn.", () =>
+      post(`${path}/exceptions`, ids, { closesAt, perDay, total, runId, datasetId, reason }),
+    );
   return (
     <>
       <Listed of={all} empty={<p>The team has the windows and quotas of everyone.</p>}>
         {e => (
           <>
             <span>
-              {e.closesAt && <>Until <Deadline at={e.closesAt} />. </>}{e.perDay && `${e.perDay} runs more a day. `}{e.total && `${e.total} runs more in all. `}{e.runId && <><bdi>{runs.filter(r => r.id === e.runId).map(said)[0] ?? "A run"}</bdi> does not count. </>}
-              {e.datasetId && <><bdi>{named[e.datasetId]}</bdi>. </>}<bdi class="quiet">{e.reason}</bdi>
+              {e.closesAt && (
+                <>
+                  Until <Deadline at={e.closesAt} />.{" "}
+                </>
+              )}
+              {e.perDay && `${e.perDay} runs more a day. `}
+              {e.total && `${e.total} runs more in all. `}
+              {e.runId && (
+                <>
+                  <bdi>{runs.filter(r => r.id === e.runId).map(said)[0] ?? "A run"}</bdi> does not count.{" "}
+                </>
+              )}
+              {e.datasetId && (
+                <>
+                  <bdi>{named[e.datasetId]}</bdi>.{" "}
+                </>
+              )}
+              <bdi class="quiet">{e.reason}</bdi>
             </span>
-            <Action plain label={`Withdraw: ${e.reason}`} run={() => withdraw(e)}>Withdraw</Action>
+            <Action plain label={`Withdraw: ${e.reason}`} run={() => withdraw(e)}>
+              Withdraw
+            </Action>
           </>
         )}
       </Listed>
       <p>Grant at least one of a later close, more runs, and a run that does not count.</p>
-      <Form name={`exception ${ids.registrationId}`} initial={{}} button="Grant" preview={async v => effects("POST", `${path}/exceptions`, ids, grantable(v))}
-        submit={v => done(post(`${path}/exceptions`, ids, grantable(v)), "Granted. The team is shown it, with the reason.")}>
+      <Form
+        name={`exception ${ids.registrationId}`}
+        initial={{}}
+        button="Grant"
+        preview={async v => effects("POST", `${path}/exceptions`, ids, grantable(v))}
+        submit={v =>
+          done(post(`${path}/exceptions`, ids, grantable(v)), "Granted. The team is shown it, with the reason.")
+        }
+      >
         {f => (
           <>
             <Choice f={f} name="datasetId" label="For" options={{ "": "All datasets of the task", ...named }} />
             <Instant f={f} name="closesAt" label="A later close" />
             <Whole f={f} name="perDay" label="More runs a day" min={1} hint="Beyond the limit of everyone." />
             <Whole f={f} name="total" label="More runs in all" min={1} hint="Beyond the limit of everyone." />
-            <Choice f={f} name="runId" label="A run that does not count" options={{ "": "None", ...Object.fromEntries(runs.map(r => [r.id, said(r)])) }} />
+            <Choice
+              f={f}
+              name="runId"
+              label="A run that does not count"
+              options={{ "": "None", ...Object.fromEntries(runs.map(r => [r.id, said(r)])) }}
+            />
             <Text f={f} name="reason" label="Reason" required max={500} hint="The team reads it." />
           </>
         )}

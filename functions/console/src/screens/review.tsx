@@ -16,58 +16,135 @@ export default function ReviewScreen({ params }: Screen) {
   const runId = params["runId"]!;
   const run = useGet("/v1/runs/{runId}", { path: { runId } });
   const review = useGet(path, { path: { runId } });
-  return <Loaded of={run} title="Review">{r => <Loaded of={review} title="Review">{v => <One run={r} review={v} reload={review.mutate} />}</Loaded>}</Loaded>;
+  return (
+    <Loaded of={run} title="Review">
+      {r => (
+        <Loaded of={review} title="Review">
+          {v => <One run={r} review={v} reload={review.mutate} />}
+        </Loaded>
+      )}
+    </Loaded>
+  );
 }
 
 const fields = (r: Schemas["Review"]): Values => ({
-  ...Object.fromEntries(Object.keys(flags).map(f => [f, r[f as keyof typeof flags]])), comment: r.comment, blinded: r.blinded, published: r.published,
+  ...Object.fromEntries(Object.keys(flags).map(f => [f, r[f as keyof typeof flags]])),
+  comment: r.comment,
+  blinded: r.blinded,
+  published: r.published,
 });
 
 // A checkbox that is not ticked is absent in a form, and false in a review.
-const decided = (patch: Values): Values => Object.fromEntries(Object.entries(patch).map(([k, v]) => [k, v ?? (k === "comment" ? "" : false)]));
+const decided = (patch: Values): Values =>
+  Object.fromEntries(Object.entries(patch).map(([k, v]) => [k, v ?? (k === "comment" ? "" : false)]));
 
 type Review = Schemas["Review"];
 
-function One({ run: r, review: v, reload }: { run: Schemas["Run"]; review: Review; reload: () => Promise<Review | undefined> }) {
+function One({
+  run: r,
+  review: v,
+  reload,
+}: {
+  run: Schemas["Run"];
+  review: Review;
+  reload: () => Promise<Review | undefined>;
+}) {
   const { newest, latest } = useNewest(v, reload);
-  const evaluation = useGet(r.evaluationId ? "/v1/evaluations/{evaluationId}" : null, { path: { evaluationId: r.evaluationId ?? "" } }).data;
+  const evaluation = useGet(r.evaluationId ? "/v1/evaluations/{evaluationId}" : null, {
+    path: { evaluationId: r.evaluationId ?? "" },
+  }).data;
   const dataset = useGet("/v1/datasets/{datasetId}", { path: { datasetId: r.datasetId } }).data;
-  const others = useList("/v1/runs", { query: { "filter[datasetId]": [r.datasetId], "filter[state]": ["completed", "failed"], limit: 100 } }).items ?? [];
+  const others =
+    useList("/v1/runs", {
+      query: { "filter[datasetId]": [r.datasetId], "filter[state]": ["completed", "failed"], limit: 100 },
+    }).items ?? [];
   const at = others.findIndex(o => o.id === r.id);
   const [newer, older] = at < 0 ? [undefined, undefined] : [others[at - 1], others[at + 1]];
   const save = async (values: Values, base: Values): Promise<void> => {
-    await done(patch(path, { runId: r.id }, decided(mergePatch(base, values)), newest.current), "The review is saved.",
-      () => patch(path, { runId: r.id }, { ...decided(mergePatch(values, base)), waits: !v.reviewedAt }));
+    await done(
+      patch(path, { runId: r.id }, decided(mergePatch(base, values)), newest.current),
+      "The review is saved.",
+      () => patch(path, { runId: r.id }, { ...decided(mergePatch(values, base)), waits: !v.reviewedAt }),
+    );
     if (older) go(`/runs/${older.id}/review`);
   };
   return (
     <>
-      <p class="small"><a href={`#/tasks/${r.taskId}/desk?dataset=${r.datasetId}`}>Runs to review</a> · <a href={`#/runs/${r.id}`}>The run</a></p>
-      <Heading title={`Review ${nameOf(r)}`}>Review <bdi>{nameOf(r)}</bdi></Heading>
-      <p><StateTag of={r.state} /> <bdi>{r.team}</bdi>{dataset && <>, <bdi>{dataset.name}</bdi></>}, <When at={r.createdAt} />. {v.reviewedAt ? <>Reviewed <When at={v.reviewedAt} /> by <bdi>{v.reviewer?.name || v.reviewer?.email || v.reviewerId}</bdi>.</> : "Not reviewed yet."}</p>
+      <p class="small">
+        <a href={`#/tasks/${r.taskId}/desk?dataset=${r.datasetId}`}>Runs to review</a> ·{" "}
+        <a href={`#/runs/${r.id}`}>The run</a>
+      </p>
+      <Heading title={`Review ${nameOf(r)}`}>
+        Review <bdi>{nameOf(r)}</bdi>
+      </Heading>
+      <p>
+        <StateTag of={r.state} /> <bdi>{r.team}</bdi>
+        {dataset && (
+          <>
+            , <bdi>{dataset.name}</bdi>
+          </>
+        )}
+        , <When at={r.createdAt} />.{" "}
+        {v.reviewedAt ? (
+          <>
+            Reviewed <When at={v.reviewedAt} /> by <bdi>{v.reviewer?.name || v.reviewer?.email || v.reviewerId}</bdi>.
+          </>
+        ) : (
+          "Not reviewed yet."
+        )}
+      </p>
       <p class="actions">
-        {newer && <a href={`#/runs/${newer.id}/review`}>Newer run</a>}{older && <a href={`#/runs/${older.id}/review`}>Older run</a>}
-        {r.files.map(f => f.url && <a key={f.name} href={f.url}><bdi>{f.name}</bdi></a>)}
+        {newer && <a href={`#/runs/${newer.id}/review`}>Newer run</a>}
+        {older && <a href={`#/runs/${older.id}/review`}>Older run</a>}
+        {r.files.map(
+          f =>
+            f.url && (
+              <a key={f.name} href={f.url}>
+                <bdi>{f.name}</bdi>
+              </a>
+            ),
+        )}
       </p>
       {v.notice && <p class="notice">{v.notice}</p>}
       {evaluation && (
-        <Members of={Object.entries(evaluation.measures as Record<string, number | null>).map(([m, v]) => [<code>{m}</code>, decimals(v)])} />
+        <Members
+          of={Object.entries(evaluation.measures as Record<string, number | null>).map(([m, v]) => [
+            <code>{m}</code>,
+            decimals(v),
+          ])}
+        />
       )}
       <Diagnostics of={v.diagnostics ?? r.diagnostics} />
-      <Form name={`review ${r.id}`} initial={fields(v)} button="Save the review" submit={save}
+      <Form
+        name={`review ${r.id}`}
+        initial={fields(v)}
+        button="Save the review"
+        submit={save}
         preview={(values, base) => effects("PATCH", path, { runId: r.id }, decided(mergePatch(base, values)))}
-        latest={async () => fields(await latest())}>
+        latest={async () => fields(await latest())}
+      >
         {f => (
           <>
             <fieldset class="field">
               <legend>What you found</legend>
-              {Object.entries(flags).map(([name, label]) => <Check key={name} f={f} name={name} label={label} />)}
+              {Object.entries(flags).map(([name, label]) => (
+                <Check key={name} f={f} name={name} label={label} />
+              ))}
             </fieldset>
             <Area f={f} name="comment" label="Comment for the team" hint="Markdown." />
             <Check f={f} name="blinded" label="Blinded" hint="Only the organizers see the scores, not even the team." />
-            <Check f={f} name="published" label="Published" hint={r.state === "failed" ? "The run failed: it has no scores."
-              : f.values["blinded"] ? "The run is blinded: until you untick that, nobody but the organizers sees its scores, published or not."
-              : "Everyone who sees the task sees the scores."} />
+            <Check
+              f={f}
+              name="published"
+              label="Published"
+              hint={
+                r.state === "failed"
+                  ? "The run failed: it has no scores."
+                  : f.values["blinded"]
+                    ? "The run is blinded: until you untick that, nobody but the organizers sees its scores, published or not."
+                    : "Everyone who sees the task sees the scores."
+              }
+            />
           </>
         )}
       </Form>

@@ -24,8 +24,12 @@ type Evaluation = Schemas["Evaluation"];
 
 export default function RunScreen({ params }: Screen) {
   const runId = params["runId"]!;
-  const run = useGet("/v1/runs/{runId}", { path: { runId } }, { refreshInterval: r => r && !ended(r) ? 2000 : 0 });
-  return <Loaded of={run} title="Run">{r => <One of={r} />}</Loaded>;
+  const run = useGet("/v1/runs/{runId}", { path: { runId } }, { refreshInterval: r => (r && !ended(r) ? 2000 : 0) });
+  return (
+    <Loaded of={run} title="Run">
+      {r => <One of={r} />}
+    </Loaded>
+  );
 }
 
 function One({ of: r }: { of: Run }) {
@@ -36,20 +40,51 @@ function One({ of: r }: { of: Run }) {
   const organizer = Boolean(task && organizes(me, task.organizerId));
   return (
     <>
-      <p class="small"><a href={`#/tasks/${r.taskId}`}><bdi>{task?.name ?? "Task"}</bdi></a> · <bdi>{dataset?.name ?? ""}</bdi></p>
-      <Heading title={nameOf(r)}><bdi>{nameOf(r)}</bdi></Heading>
-      <p><StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>} <bdi>{r.team}</bdi>, <When at={r.createdAt} />{r.attempts > 1 && `, attempt ${r.attempts}`}</p>
+      <p class="small">
+        <a href={`#/tasks/${r.taskId}`}>
+          <bdi>{task?.name ?? "Task"}</bdi>
+        </a>{" "}
+        · <bdi>{dataset?.name ?? ""}</bdi>
+      </p>
+      <Heading title={nameOf(r)}>
+        <bdi>{nameOf(r)}</bdi>
+      </Heading>
+      <p>
+        <StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>} <bdi>{r.team}</bdi>,{" "}
+        <When at={r.createdAt} />
+        {r.attempts > 1 && `, attempt ${r.attempts}`}
+      </p>
       {r.notice && <p class="notice">{r.notice}</p>}
       <p class="actions">
         {(ours || organizer) && <RunActions of={r} dataset={dataset} deleted={() => go(`/tasks/${r.taskId}/runs`)} />}
-        {r.state === "failed" && ours && <a class="button" href={`#/tasks/${r.taskId}/submit`}>Submit again</a>}
-        {organizer && <a class="button" href={`#/runs/${r.id}/review`}>Review</a>}
+        {r.state === "failed" && ours && (
+          <a class="button" href={`#/tasks/${r.taskId}/submit`}>
+            Submit again
+          </a>
+        )}
+        {organizer && (
+          <a class="button" href={`#/runs/${r.id}/review`}>
+            Review
+          </a>
+        )}
       </p>
       {r.state === "awaiting-upload" && ours && <Resume of={r} />}
-      {r.diagnostics.length > 0 && <><h2>What is wrong</h2><Diagnostics of={r.diagnostics} /></>}
-      {r.evaluationId ? <Scores evaluationId={r.evaluationId} run={r} /> : r.state === "completed" && !r.notice && <p class="notice">The run is valid. Its scores are shown once the organizers publish or unblind them.</p>}
+      {r.diagnostics.length > 0 && (
+        <>
+          <h2>What is wrong</h2>
+          <Diagnostics of={r.diagnostics} />
+        </>
+      )}
+      {r.evaluationId ? (
+        <Scores evaluationId={r.evaluationId} run={r} />
+      ) : (
+        r.state === "completed" &&
+        !r.notice && (
+          <p class="notice">The run is valid. Its scores are shown once the organizers publish or unblind them.</p>
+        )
+      )}
       {ours && ended(r) && <Review runId={r.id} />}
-      {(r.logTail || !ended(r) && r.state === "running") && <Log text={r.logTail} file={r.log} name="Log" />}
+      {(r.logTail || (!ended(r) && r.state === "running")) && <Log text={r.logTail} file={r.log} name="Log" />}
       {r.evaluationLogTail && <Log text={r.evaluationLogTail} file={r.evaluationLog} name="Log of the evaluation" />}
       {r.files.some(f => f.name) && (
         <>
@@ -58,7 +93,15 @@ function One({ of: r }: { of: Run }) {
           {ranks(dataset?.evaluator.kind) && r.files.some(f => f.url) && (
             <p class="actions">
               {Object.entries({ jsonl: "JSON Lines", csv: "CSV" }).map(([to, said]) => (
-                <Action key={to} plain run={() => download("/v1/tools/converter", "text/plain", `${nameOf(r)}.${to}`, { run: { runId: r.id }, to })}>Download as {said}</Action>
+                <Action
+                  key={to}
+                  plain
+                  run={() =>
+                    download("/v1/tools/converter", "text/plain", `${nameOf(r)}.${to}`, { run: { runId: r.id }, to })
+                  }
+                >
+                  Download as {said}
+                </Action>
               ))}
             </p>
           )}
@@ -73,11 +116,16 @@ function One({ of: r }: { of: Run }) {
 function Review({ runId }: { runId: string }) {
   const { data: v } = useGet("/v1/runs/{runId}/review", { path: { runId } });
   if (!v?.reviewedAt) return null;
-  const found = Object.entries(flags).filter(([name]) => v[name as keyof typeof flags]).map(([, said]) => said);
+  const found = Object.entries(flags)
+    .filter(([name]) => v[name as keyof typeof flags])
+    .map(([, said]) => said);
   return (
     <>
       <h2>Review</h2>
-      <p>{v.published && <Tag kind="good">published</Tag>} {v.blinded && <Tag kind="warm">blinded</Tag>} Reviewed <When at={v.reviewedAt} />. {found.map(said => `${said}.`).join(" ")}</p>
+      <p>
+        {v.published && <Tag kind="good">published</Tag>} {v.blinded && <Tag kind="warm">blinded</Tag>} Reviewed{" "}
+        <When at={v.reviewedAt} />. {found.map(said => `${said}.`).join(" ")}
+      </p>
       {v.comment && <Markdown source={v.comment} top={3} />}
     </>
   );
@@ -86,8 +134,14 @@ function Review({ runId }: { runId: string }) {
 const Log = ({ text, file, name }: { text: string; file: Schemas["File"] | undefined; name: string }) => (
   <>
     <h2>{name}</h2>
-    <pre tabIndex={0} aria-label={name}>{text || "Nothing yet."}</pre>
-    {file?.url && <p><a href={file.url}>The whole log</a></p>}
+    <pre tabIndex={0} aria-label={name}>
+      {text || "Nothing yet."}
+    </pre>
+    {file?.url && (
+      <p>
+        <a href={file.url}>The whole log</a>
+      </p>
+    )}
   </>
 );
 
@@ -99,12 +153,23 @@ function Scores({ evaluationId, run }: { evaluationId: string; run: Run }) {
       <Loaded of={evaluation}>
         {e => (
           <>
-            <Members of={Object.entries(e.measures as Record<string, number | null>).map(([m, v]) => [
-              <><code>{m}</code>{m === e.primaryMeasure && <span class="small"> (ranks)</span>}</>,
-              <>{decimals(v)} {v === null && <span class="small quiet">{String(e.reasons?.[m as never] ?? "")}</span>}</>,
-            ])} />
+            <Members
+              of={Object.entries(e.measures as Record<string, number | null>).map(([m, v]) => [
+                <>
+                  <code>{m}</code>
+                  {m === e.primaryMeasure && <span class="small"> (ranks)</span>}
+                </>,
+                <>
+                  {decimals(v)} {v === null && <span class="small quiet">{String(e.reasons?.[m as never] ?? "")}</span>}
+                </>,
+              ])}
+            />
             <Compare run={run} />
-            {ranks(e.evaluator.kind) && <p><a href={`#/runs/${run.id}/serp`}>What the run retrieved for each topic</a></p>}
+            {ranks(e.evaluator.kind) && (
+              <p>
+                <a href={`#/runs/${run.id}/serp`}>What the run retrieved for each topic</a>
+              </p>
+            )}
             {e.classes && <Classes of={e.classes} runId={run.id} />}
             <Topics of={e} />
           </>
@@ -118,18 +183,34 @@ function Scores({ evaluationId, run }: { evaluationId: string; run: Run }) {
 function Compare({ run: r }: { run: Run }) {
   const others = useRivals(r.datasetId).filter(e => e.runId !== r.id);
   if (others.length === 0) return null;
-  return <RunSelect id="compare" label="Compare with" of={others} choose={runId => go(`/compare?runs=${r.id},${runId}`)} />;
+  return (
+    <RunSelect id="compare" label="Compare with" of={others} choose={runId => go(`/compare?runs=${r.id},${runId}`)} />
+  );
 }
 
 /** Classes has what was predicted for each label, as a picture and in numbers. */
 const Classes = ({ of: c, runId }: { of: Schemas["Classes"]; runId: string }) => (
   <>
     <h2>By label</h2>
-    <Chart tool="evaluator" input={{ runs: [{ runId }] }} alt="Confusion matrix; the table below has the same numbers" />
-    <Table named label="Values by label" head={["True label",
-      ...["Precision", "Recall", "F1", "Examples", ...c.labels.map(l => `as ${l.label}`)].map(number => ({ number }))]}>
+    <Chart
+      tool="evaluator"
+      input={{ runs: [{ runId }] }}
+      alt="Confusion matrix; the table below has the same numbers"
+    />
+    <Table
+      named
+      label="Values by label"
+      head={[
+        "True label",
+        ...["Precision", "Recall", "F1", "Examples", ...c.labels.map(l => `as ${l.label}`)].map(number => ({ number })),
+      ]}
+    >
       {c.labels.map((l, i) => (
-        <Row key={l.label} head={<bdi>{l.label}</bdi>} numbers={[...[l.precision, l.recall, l.f1].map(decimals), l.support, ...c.matrix[i]!]} />
+        <Row
+          key={l.label}
+          head={<bdi>{l.label}</bdi>}
+          numbers={[...[l.precision, l.recall, l.f1].map(decimals), l.support, ...c.matrix[i]!]}
+        />
       ))}
     </Table>
   </>
@@ -145,21 +226,38 @@ function Topics({ of: e }: { of: Evaluation }) {
   const measures = Object.keys(e.measures).filter(m => all.some(([, v]) => m in v));
   const measure = measures.includes(chosen) ? chosen : measures[0];
   if (!measure) return null;
-  const values = all.map(([topic, v]) => ({ topic, value: v[measure] ?? null })).sort((a, b) => (a.value ?? Infinity) - (b.value ?? Infinity));
+  const values = all
+    .map(([topic, v]) => ({ topic, value: v[measure] ?? null }))
+    .sort((a, b) => (a.value ?? Infinity) - (b.value ?? Infinity));
   const unit = ranks(e.evaluator.kind) || e.evaluator.kind === "worker" ? "topic" : "example";
   const most = Math.max(1, ...values.map(v => v.value ?? 0));
   return (
     <>
       <h2>By {unit}</h2>
-      <Select id="measure" label="Measure" value={measure} choose={setMeasure} options={Object.fromEntries(measures.map(m => [m, m]))} />
-      <Table label={`Values by ${unit}`} head={[unit === "topic" ? "Topic" : "Example", { number: measure }, "lowest first"]}>
+      <Select
+        id="measure"
+        label="Measure"
+        value={measure}
+        choose={setMeasure}
+        options={Object.fromEntries(measures.map(m => [m, m]))}
+      />
+      <Table
+        label={`Values by ${unit}`}
+        head={[unit === "topic" ? "Topic" : "Example", { number: measure }, "lowest first"]}
+      >
         {values.slice(0, shown).map(v => (
           <Row key={v.topic} head={<bdi>{v.topic}</bdi>} numbers={[decimals(v.value)]}>
-            <td>{v.value !== null && <meter min={Math.min(0, v.value)} max={most} value={v.value} aria-hidden="true" />}</td>
+            <td>
+              {v.value !== null && <meter min={Math.min(0, v.value)} max={most} value={v.value} aria-hidden="true" />}
+            </td>
           </Row>
         ))}
       </Table>
-      {values.length > shown && <button type="button" class="plain" onClick={() => setShown(shown + page)}>Show more of {values.length} {unit}s</button>}
+      {values.length > shown && (
+        <button type="button" class="plain" onClick={() => setShown(shown + page)}>
+          Show more of {values.length} {unit}s
+        </button>
+      )}
     </>
   );
 }
@@ -171,21 +269,42 @@ function Said({ run: r }: { run: Run }) {
   const ids = { taskId: r.taskId, submissionId: r.submissionId };
   const submission = useGet(ofSubmission, { path: ids });
   const { newest, latest } = useNewest(submission.data, () => submission.mutate());
-  const fields = (s: Schemas["Submission"]): Values => ({ title: s.title, notes: s.notes, description: s.description, paperUrl: s.paperUrl, visibility: s.visibility ?? "private" });
+  const fields = (s: Schemas["Submission"]): Values => ({
+    title: s.title,
+    notes: s.notes,
+    description: s.description,
+    paperUrl: s.paperUrl,
+    visibility: s.visibility ?? "private",
+  });
   return (
     <>
       <h2>Title and notes</h2>
       <Loaded of={submission}>
         {s => (
-          <Form name={`submission ${s.id}`} initial={fields(s)} latest={async () => fields(await latest() ?? s)}
-            submit={(v, base) => done(patch(ofSubmission, ids, mergePatch(base, v), newest.current), "Saved.")}>
+          <Form
+            name={`submission ${s.id}`}
+            initial={fields(s)}
+            latest={async () => fields((await latest()) ?? s)}
+            submit={(v, base) => done(patch(ofSubmission, ids, mergePatch(base, v), newest.current), "Saved.")}
+          >
             {f => (
               <>
                 <Text f={f} name="title" label="Title" max={200} />
                 <Area f={f} name="notes" label="Notes" rows={2} hint="For your team alone." />
-                <Area f={f} name="description" label="Description" rows={2} hint="Markdown, for those who see the submission." />
+                <Area
+                  f={f}
+                  name="description"
+                  label="Description"
+                  rows={2}
+                  hint="Markdown, for those who see the submission."
+                />
                 <Text f={f} name="paperUrl" type="url" label="Paper" max={500} />
-                <Choice f={f} name="visibility" label="Who sees the submission" options={{ private: "Your team and the organizers", public: "Everyone who sees the task" }} />
+                <Choice
+                  f={f}
+                  name="visibility"
+                  label="Who sees the submission"
+                  options={{ private: "Your team and the organizers", public: "Everyone who sees the task" }}
+                />
               </>
             )}
           </Form>

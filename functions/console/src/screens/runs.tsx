@@ -16,8 +16,18 @@ type Run = Schemas["Run"];
 
 export default function Runs({ params }: Screen) {
   const taskId = params["taskId"];
-  if (taskId) return <TaskFrame taskId={taskId} title="My runs" at="/runs">{({ me }) => <Of me={me} taskId={taskId} />}</TaskFrame>;
-  return <><Heading title="My runs">My runs</Heading><OfAll /></>;
+  if (taskId)
+    return (
+      <TaskFrame taskId={taskId} title="My runs" at="/runs">
+        {({ me }) => <Of me={me} taskId={taskId} />}
+      </TaskFrame>
+    );
+  return (
+    <>
+      <Heading title="My runs">My runs</Heading>
+      <OfAll />
+    </>
+  );
 }
 
 const OfAll = () => <Of me={useMe()} />;
@@ -31,21 +41,44 @@ function Of({ me, taskId }: { me: Me | undefined; taskId?: string }) {
 
 /** useMembers returns who is in any of the teams: what one of them submits is of all. */
 function useMembers(teams: Me["registrations"]): string[] | undefined {
-  const { data } = useSWR(["members", teams.map(t => t.registrationId)], () => Promise.all(teams.map(t =>
-    read("/v1/tasks/{taskId}/registrations/{registrationId}", { path: t }).then(r => r.members, () => []))));
+  const { data } = useSWR(["members", teams.map(t => t.registrationId)], () =>
+    Promise.all(
+      teams.map(t =>
+        read("/v1/tasks/{taskId}/registrations/{registrationId}", { path: t }).then(
+          r => r.members,
+          () => [],
+        ),
+      ),
+    ),
+  );
   return data && [...new Set(data.flat())];
 }
 
 /** whileRunning is how often to read runs again: seldom once all have ended. */
-export const whileRunning = (pages?: { data: Run[] }[]): number => pages?.some(p => p?.data.some(r => !ended(r))) ? 2000 : 30_000;
+export const whileRunning = (pages?: { data: Run[] }[]): number =>
+  pages?.some(p => p?.data.some(r => !ended(r))) ? 2000 : 30_000;
 
 function List({ me, members, taskId }: { me: Me; members: string[]; taskId?: string }) {
   const users = [...new Set([me.id, ...members])].slice(0, 50);
-  const all = useList("/v1/runs", { query: { "filter[userId]": users, ...(taskId && { "filter[taskId]": [taskId] }) } },
-    { refreshInterval: whileRunning });
+  const all = useList(
+    "/v1/runs",
+    { query: { "filter[userId]": users, ...(taskId && { "filter[taskId]": [taskId] }) } },
+    { refreshInterval: whileRunning },
+  );
   // Those that a member submitted elsewhere, in another team, are not the reader's.
-  const runs = { ...all, items: all.items?.filter(r => r.userId === me.id || me.registrations.some(g => g.taskId === r.taskId && g.team === r.team)) };
-  const to = taskId ? <a href={`#/tasks/${taskId}/submit`}>Submit the first</a> : <>Choose a <a href="#/?show=open">task</a>, and submit one.</>;
+  const runs = {
+    ...all,
+    items: all.items?.filter(
+      r => r.userId === me.id || me.registrations.some(g => g.taskId === r.taskId && g.team === r.team),
+    ),
+  };
+  const to = taskId ? (
+    <a href={`#/tasks/${taskId}/submit`}>Submit the first</a>
+  ) : (
+    <>
+      Choose a <a href="#/?show=open">task</a>, and submit one.
+    </>
+  );
   return (
     <Items of={runs} empty={<p>You have no runs yet. {to}</p>}>
       {items => <Rows of={items} oneTask={taskId !== undefined} />}
@@ -54,15 +87,31 @@ function List({ me, members, taskId }: { me: Me; members: string[]; taskId?: str
 }
 
 export function Rows({ of, oneTask }: { of: Run[]; oneTask: boolean }) {
-  return <ul class="rows">{Array.from({ length: Math.ceil(of.length / most) }, (_, i) => <Some key={i} of={of.slice(i * most, (i + 1) * most)} oneTask={oneTask} />)}</ul>;
+  return (
+    <ul class="rows">
+      {Array.from({ length: Math.ceil(of.length / most) }, (_, i) => (
+        <Some key={i} of={of.slice(i * most, (i + 1) * most)} oneTask={oneTask} />
+      ))}
+    </ul>
+  );
 }
 
 const most = 50; // runs whose scores one request has
 
 function Some({ of, oneTask }: { of: Run[]; oneTask: boolean }) {
   const measured = of.filter(r => r.evaluationId).map(r => r.id);
-  const scores = useGet(measured.length > 0 ? "/v1/evaluations" : null, { query: { "filter[runId]": measured, limit: 100 } }, { keepPreviousData: true });
-  return <>{of.map(r => <Row key={r.id} of={r} score={scores.data?.data.find(e => e.runId === r.id)} oneTask={oneTask} />)}</>;
+  const scores = useGet(
+    measured.length > 0 ? "/v1/evaluations" : null,
+    { query: { "filter[runId]": measured, limit: 100 } },
+    { keepPreviousData: true },
+  );
+  return (
+    <>
+      {of.map(r => (
+        <Row key={r.id} of={r} score={scores.data?.data.find(e => e.runId === r.id)} oneTask={oneTask} />
+      ))}
+    </>
+  );
 }
 
 function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] | undefined; oneTask: boolean }) {
@@ -72,14 +121,32 @@ function Row({ of: r, score, oneTask }: { of: Run; score: Schemas["Evaluation"] 
   return (
     <li>
       <div>
-        <a href={`#/runs/${r.id}`}><bdi>{nameOf(r)}</bdi></a> <StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>}{" "}
-        {score && <><strong class="number">{scoreOf(score)}</strong> <span class="small">{score.primaryMeasure}</span></>}
-        {r.state === "completed" && !r.evaluationId && !r.notice && <span class="small quiet">scores are not shown yet</span>}
+        <a href={`#/runs/${r.id}`}>
+          <bdi>{nameOf(r)}</bdi>
+        </a>{" "}
+        <StateTag of={r.state} /> {r.final && <Tag kind="good">final</Tag>}{" "}
+        {score && (
+          <>
+            <strong class="number">{scoreOf(score)}</strong> <span class="small">{score.primaryMeasure}</span>
+          </>
+        )}
+        {r.state === "completed" && !r.evaluationId && !r.notice && (
+          <span class="small quiet">scores are not shown yet</span>
+        )}
         <br />
-        <span class="small quiet">{task && <><bdi>{task.name}</bdi> · </>}<bdi>{dataset?.name ?? "…"}</bdi> · <When at={r.createdAt} /></span>
+        <span class="small quiet">
+          {task && (
+            <>
+              <bdi>{task.name}</bdi> ·{" "}
+            </>
+          )}
+          <bdi>{dataset?.name ?? "…"}</bdi> · <When at={r.createdAt} />
+        </span>
         {fault && (
           <p class="small fault">
-            {fault.line !== undefined && `Line ${fault.line}: `}{fault.message}{r.diagnostics.length > 1 && `; and ${r.diagnostics.length - 1} more`}
+            {fault.line !== undefined && `Line ${fault.line}: `}
+            {fault.message}
+            {r.diagnostics.length > 1 && `; and ${r.diagnostics.length - 1} more`}
           </p>
         )}
         {r.notice && <p class="small">{r.notice}</p>}

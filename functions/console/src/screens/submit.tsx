@@ -37,8 +37,19 @@ function Kinds({ task, me, query, baseline }: OfTask & { query: URLSearchParams;
   if (!baseline && mine?.state !== "accepted") {
     return (
       <p class="empty">
-        {mine ? "Your team can submit once the organizers have accepted it." : <>Submitting takes a team. <a href={`#/tasks/${task.id}/join`}>Take part</a></>}
-        {organizes(me, task.organizerId) && <> As an organizer, you can <a href={`#/tasks/${task.id}/submit?baseline=1`}>submit a baseline</a>.</>}
+        {mine ? (
+          "Your team can submit once the organizers have accepted it."
+        ) : (
+          <>
+            Submitting takes a team. <a href={`#/tasks/${task.id}/join`}>Take part</a>
+          </>
+        )}
+        {organizes(me, task.organizerId) && (
+          <>
+            {" "}
+            As an organizer, you can <a href={`#/tasks/${task.id}/submit?baseline=1`}>submit a baseline</a>.
+          </>
+        )}
       </p>
     );
   }
@@ -46,10 +57,23 @@ function Kinds({ task, me, query, baseline }: OfTask & { query: URLSearchParams;
     <>
       {mine && !baseline && <Remaining taskId={task.id} registrationId={mine.registrationId} />}
       {types.length > 1 && (
-        <Tabs label="What you submit" options={Object.fromEntries(types.map(t => [t, kinds[t]]))} value={type} choose={t => view(query, { type: t })} />
+        <Tabs
+          label="What you submit"
+          options={Object.fromEntries(types.map(t => [t, kinds[t]]))}
+          value={type}
+          choose={t => view(query, { type: t })}
+        />
       )}
       <Items of={datasets} empty={<p>The task has no dataset yet.</p>}>
-        {all => <Entry key={type} task={task} type={type} datasets={all.filter(d => baseline || stageOf(d.submissions) === "open")} baseline={baseline} />}
+        {all => (
+          <Entry
+            key={type}
+            task={task}
+            type={type}
+            datasets={all.filter(d => baseline || stageOf(d.submissions) === "open")}
+            baseline={baseline}
+          />
+        )}
       </Items>
     </>
   );
@@ -62,43 +86,93 @@ function Remaining({ taskId, registrationId }: { taskId: string; registrationId:
 
 type Sending = { name: string; doing: string; share: number };
 
-function Entry({ task, type, datasets, baseline }: { task: Schemas["Task"]; type: Type; datasets: Dataset[]; baseline: boolean }) {
+function Entry({
+  task,
+  type,
+  datasets,
+  baseline,
+}: {
+  task: Schemas["Task"];
+  type: Type;
+  datasets: Dataset[];
+  baseline: boolean;
+}) {
   const [files, setFiles] = useState<Record<string, File>>({});
   const [sending, setSending] = useState<Sending[]>([]);
   const stop = useRef<AbortController>();
   if (datasets.length === 0) return <p class="empty">No dataset of the task takes runs now.</p>;
-  const tell = (name: string, doing: string, share: number): void => setSending(all => [...all.filter(s => s.name !== name), { name, doing, share }]);
+  const tell = (name: string, doing: string, share: number): void =>
+    setSending(all => [...all.filter(s => s.name !== name), { name, doing, share }]);
   const act = async (values: Values): Promise<void> => {
     const chosen: Chosen[] = Object.entries(files).map(([datasetId, file]) => ({ datasetId, file }));
-    if (type === "upload" && chosen.length === 0) throw new Problem({ title: "", detail: "", errors: [{ pointer: "/files", detail: "Choose a file for at least one dataset." }] });
+    if (type === "upload" && chosen.length === 0)
+      throw new Problem({
+        title: "",
+        detail: "",
+        errors: [{ pointer: "/files", detail: "Choose a file for at least one dataset." }],
+      });
     stop.current = new AbortController();
     const draft = filled({ ...values, type, ...(baseline && { baseline }) });
     try {
       const { made, broken } = await submit(task.id, draft, type === "upload" ? chosen : [], tell, stop.current.signal);
       await refresh();
       const left = made.quota?.remainingToday;
-      say(broken ? `${broken.message} The submission is made: choose the file again to go on, or cancel the run, which then does not count.`
-        : `Submitted.${left === undefined ? "" : ` Runs left today: ${left}.`}`);
-      go(baseline && !broken ? `/tasks/${task.id}/edit` : made.runIds.length === 1 ? `/runs/${made.runIds[0]}` : `/tasks/${task.id}/runs`);
+      say(
+        broken
+          ? `${broken.message} The submission is made: choose the file again to go on, or cancel the run, which then does not count.`
+          : `Submitted.${left === undefined ? "" : ` Runs left today: ${left}.`}`,
+      );
+      go(
+        baseline && !broken
+          ? `/tasks/${task.id}/edit`
+          : made.runIds.length === 1
+            ? `/runs/${made.runIds[0]}`
+            : `/tasks/${task.id}/runs`,
+      );
     } finally {
       setSending([]);
     }
   };
   const options = Object.fromEntries(datasets.map(d => [d.id, `${d.name} (${d.split})`]));
   return (
-    <Form name={`submission ${task.id} ${type}`} initial={type === "upload" ? {} : { datasetIds: datasets.map(d => d.id) }} button="Submit" submit={act}>
+    <Form
+      name={`submission ${task.id} ${type}`}
+      initial={type === "upload" ? {} : { datasetIds: datasets.map(d => d.id) }}
+      button="Submit"
+      submit={act}
+    >
       {f => (
         <>
           {type === "upload" && (
             <div data-field="files">
-              {datasets.map(d => <RunFile key={d.id} of={d} chosen={files[d.id]} choose={file => {
-                f.markEdited("files");
-                setFiles(all => ({ ...all, [d.id]: file }));
-              }} />)}
+              {datasets.map(d => (
+                <RunFile
+                  key={d.id}
+                  of={d}
+                  chosen={files[d.id]}
+                  choose={file => {
+                    f.markEdited("files");
+                    setFiles(all => ({ ...all, [d.id]: file }));
+                  }}
+                />
+              ))}
               <Faults f={f} name="files" />
             </div>
           )}
-          {type === "image" && <Text f={f} name="image" label="Image" required max={500} hint={<>With its registry, such as <code>docker.io/lab/ranker:1.0</code>.</>} />}
+          {type === "image" && (
+            <Text
+              f={f}
+              name="image"
+              label="Image"
+              required
+              max={500}
+              hint={
+                <>
+                  With its registry, such as <code>docker.io/lab/ranker:1.0</code>.
+                </>
+              }
+            />
+          )}
           {type === "repository" && (
             <>
               <Text f={f} name="url" type="url" label="Address of the repository" required max={500} />
@@ -107,7 +181,13 @@ function Entry({ task, type, datasets, baseline }: { task: Schemas["Task"]; type
           )}
           {type !== "upload" && (
             <>
-              <Text f={f} name="command" label="Command" max={2000} hint="What is run in it; without one, what it starts by itself." />
+              <Text
+                f={f}
+                name="command"
+                label="Command"
+                max={2000}
+                hint="What is run in it; without one, what it starts by itself."
+              />
               <Checks f={f} name="datasetIds" label="Run it on" options={options} />
             </>
           )}
@@ -117,10 +197,27 @@ function Entry({ task, type, datasets, baseline }: { task: Schemas["Task"]; type
             <summary>More to say</summary>
             <Area f={f} name="description" label="Description" hint="Markdown, for those who see the submission." />
             <Text f={f} name="paperUrl" type="url" label="Paper" max={500} />
-            <Choice f={f} name="visibility" label="Who sees the submission" options={{ "": "Your team and the organizers", public: "Everyone who sees the task" }} />
+            <Choice
+              f={f}
+              name="visibility"
+              label="Who sees the submission"
+              options={{ "": "Your team and the organizers", public: "Everyone who sees the task" }}
+            />
           </details>
-          {sending.map(s => <p key={s.name}><label>{s.doing} <bdi>{s.name}</bdi> <progress value={s.share} max={1} /></label></p>)}
-          {sending.length > 0 && <p><button type="button" class="plain" onClick={() => stop.current?.abort()}>Stop</button></p>}
+          {sending.map(s => (
+            <p key={s.name}>
+              <label>
+                {s.doing} <bdi>{s.name}</bdi> <progress value={s.share} max={1} />
+              </label>
+            </p>
+          ))}
+          {sending.length > 0 && (
+            <p>
+              <button type="button" class="plain" onClick={() => stop.current?.abort()}>
+                Stop
+              </button>
+            </p>
+          )}
         </>
       )}
     </Form>
@@ -128,12 +225,36 @@ function Entry({ task, type, datasets, baseline }: { task: Schemas["Task"]; type
 }
 
 /** RunFile takes the file of a run, and shows what the server says of it. */
-const RunFile = ({ of: d, chosen, choose }: { of: Dataset; chosen: File | undefined; choose: (file: File) => void }) => (
+const RunFile = ({
+  of: d,
+  chosen,
+  choose,
+}: {
+  of: Dataset;
+  chosen: File | undefined;
+  choose: (file: File) => void;
+}) => (
   <fieldset class="field">
-    <legend><bdi>{d.name}</bdi> <Tag>{d.split}</Tag></legend>
-    {d.submissions?.closesAt && <p class="small">Until <Deadline at={d.submissions.closesAt} /></p>}
-    <CheckedFile label={`Run on ${d.name}`} chosen={chosen} choose={choose} as={files => ({ datasetId: d.id, run: { files } })}
-      good="The file can be submitted." bad="Correct the file, and choose it again. Nothing is counted yet."
-      hint={<>Drop a file here, or choose one. A line of it looks like <code>{sampleOf(d)}</code></>} />
+    <legend>
+      <bdi>{d.name}</bdi> <Tag>{d.split}</Tag>
+    </legend>
+    {d.submissions?.closesAt && (
+      <p class="small">
+        Until <Deadline at={d.submissions.closesAt} />
+      </p>
+    )}
+    <CheckedFile
+      label={`Run on ${d.name}`}
+      chosen={chosen}
+      choose={choose}
+      as={files => ({ datasetId: d.id, run: { files } })}
+      good="The file can be submitted."
+      bad="Correct the file, and choose it again. Nothing is counted yet."
+      hint={
+        <>
+          Drop a file here, or choose one. A line of it looks like <code>{sampleOf(d)}</code>
+        </>
+      }
+    />
   </fieldset>
 );

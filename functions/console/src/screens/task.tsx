@@ -12,50 +12,125 @@ import { Organizer, TaskFrame, type OfTask } from "../ui/task_nav";
 import { Deadline, When } from "../ui/time";
 
 export default function TaskScreen({ params }: Screen) {
-  return <TaskFrame taskId={params["taskId"]!} title="" at="">{of => <Overview {...of} />}</TaskFrame>;
+  return (
+    <TaskFrame taskId={params["taskId"]!} title="" at="">
+      {of => <Overview {...of} />}
+    </TaskFrame>
+  );
 }
 
 function Overview({ task, me }: OfTask) {
   const mine = registrationIn(me, task.id);
-  const s = task.submissions, r = task.registration;
+  const s = task.submissions,
+    r = task.registration;
   return (
     <>
       <Organizer id={task.organizerId} />
       <Next task={task} me={me} />
       {task.description && <Markdown source={task.description} />}
-      {task.website && <p><a href={task.website} rel="nofollow noopener">Website of the task</a></p>}
+      {task.website && (
+        <p>
+          <a href={task.website} rel="nofollow noopener">
+            Website of the task
+          </a>
+        </p>
+      )}
       <dl class="members">
         <dt>Registration</dt>
         <dd>
-          {{ open: "Open: you take part at once", approval: "Organizers accept teams", closed: "By invitation" }[r?.mode ?? "open"]}
-          {r?.opensAt && <>, from <Deadline at={r.opensAt} /></>}{r?.closesAt && <>, until <Deadline at={r.closesAt} /></>}
+          {
+            { open: "Open: you take part at once", approval: "Organizers accept teams", closed: "By invitation" }[
+              r?.mode ?? "open"
+            ]
+          }
+          {r?.opensAt && (
+            <>
+              , from <Deadline at={r.opensAt} />
+            </>
+          )}
+          {r?.closesAt && (
+            <>
+              , until <Deadline at={r.closesAt} />
+            </>
+          )}
         </dd>
         <dt>Submissions</dt>
-        <dd>{s?.opensAt && <>from <Deadline at={s.opensAt} /> </>}{s?.closesAt ? <>until <Deadline at={s.closesAt} /></> : "No deadline"}</dd>
+        <dd>
+          {s?.opensAt && (
+            <>
+              from <Deadline at={s.opensAt} />{" "}
+            </>
+          )}
+          {s?.closesAt ? (
+            <>
+              until <Deadline at={s.closesAt} />
+            </>
+          ) : (
+            "No deadline"
+          )}
+        </dd>
         <dt>You may submit</dt>
-        <dd>{submissionTypes(task).map(t => ({ upload: "files", image: "container images", repository: "repositories" })[t]).join(", ")}{limits(s)}</dd>
+        <dd>
+          {submissionTypes(task)
+            .map(t => ({ upload: "files", image: "container images", repository: "repositories" })[t])
+            .join(", ")}
+          {limits(s)}
+        </dd>
       </dl>
       {mine?.state === "accepted" && <Quota taskId={task.id} registrationId={mine.registrationId} />}
       <Announcements taskId={task.id} />
       <h2>Datasets</h2>
       <Datasets task={task} organizer={organizes(me, task.organizerId)} />
-      {task.terms && <details><summary>Terms, version {task.terms.version}</summary><Markdown source={task.terms.text} /></details>}
+      {task.terms && (
+        <details>
+          <summary>Terms, version {task.terms.version}</summary>
+          <Markdown source={task.terms.text} />
+        </details>
+      )}
     </>
   );
 }
 
 const limits = (s: Schemas["SubmissionRules"] | undefined): string =>
-  [s?.perDay && `${s.perDay} runs a day`, s?.total && `${s.total} runs in all`].filter(Boolean).map(l => `; ${l}`).join("");
+  [s?.perDay && `${s.perDay} runs a day`, s?.total && `${s.total} runs in all`]
+    .filter(Boolean)
+    .map(l => `; ${l}`)
+    .join("");
 
 /** Next is the one thing that the reader does next. */
 function Next({ task, me }: OfTask) {
   const mine = registrationIn(me, task.id);
   if (mine?.state === "accepted") {
-    return stageOf(task.submissions) === "past" ? null : <p class="actions"><a class="button" href={`#/tasks/${task.id}/submit`}>Submit</a></p>;
+    return stageOf(task.submissions) === "past" ? null : (
+      <p class="actions">
+        <a class="button" href={`#/tasks/${task.id}/submit`}>
+          Submit
+        </a>
+      </p>
+    );
   }
-  if (mine) return <p class="notice">{mine.state === "pending" ? "The organizers decide about your registration." : "The organizers rejected your registration."} <a href={`#/tasks/${task.id}/team`}>See it</a></p>;
-  if (organizes(me, task.organizerId)) return task.visibility === "private" ? <p class="notice">Only you and the teams you accept see this task. <a href={`#/tasks/${task.id}/edit`}>Prepare and publish it</a></p> : null;
-  return registers(task) ? <p class="actions"><a class="button" href={`#/tasks/${task.id}/join`}>Take part</a></p> : null;
+  if (mine)
+    return (
+      <p class="notice">
+        {mine.state === "pending"
+          ? "The organizers decide about your registration."
+          : "The organizers rejected your registration."}{" "}
+        <a href={`#/tasks/${task.id}/team`}>See it</a>
+      </p>
+    );
+  if (organizes(me, task.organizerId))
+    return task.visibility === "private" ? (
+      <p class="notice">
+        Only you and the teams you accept see this task. <a href={`#/tasks/${task.id}/edit`}>Prepare and publish it</a>
+      </p>
+    ) : null;
+  return registers(task) ? (
+    <p class="actions">
+      <a class="button" href={`#/tasks/${task.id}/join`}>
+        Take part
+      </a>
+    </p>
+  ) : null;
 }
 
 function Quota({ taskId, registrationId }: { taskId: string; registrationId: string }) {
@@ -63,10 +138,24 @@ function Quota({ taskId, registrationId }: { taskId: string; registrationId: str
   if (!data) return null;
   return (
     <>
-      {data.quota && <p><Left quota={data.quota} /></p>}
+      {data.quota && (
+        <p>
+          <Left quota={data.quota} />
+        </p>
+      )}
       {data.exceptions?.map(e => (
         <p class="notice" key={e.id}>
-          The organizers granted your team {e.closesAt ? <>a later close, <Deadline at={e.closesAt} /></> : e.runId ? "a run that does not count" : "more runs"}: <bdi>{e.reason}</bdi>
+          The organizers granted your team{" "}
+          {e.closesAt ? (
+            <>
+              a later close, <Deadline at={e.closesAt} />
+            </>
+          ) : e.runId ? (
+            "a run that does not count"
+          ) : (
+            "more runs"
+          )}
+          : <bdi>{e.reason}</bdi>
         </p>
       ))}
     </>
@@ -75,8 +164,21 @@ function Quota({ taskId, registrationId }: { taskId: string; registrationId: str
 
 /** Left says what is left of a quota. */
 export function Left({ quota: q }: { quota: Schemas["Quota"] | Schemas["DatasetQuota"] }) {
-  const said = [q.remainingToday !== undefined && `${q.remainingToday} of ${q.perDay} today`, q.remaining !== undefined && `${q.remaining} of ${q.total} in all`].filter(Boolean);
-  return said.length > 0 ? <>Runs left: {said.join(", ")}{q.resetsAt && q.remainingToday === 0 && <>; more <When at={q.resetsAt} /></>}.</> : null;
+  const said = [
+    q.remainingToday !== undefined && `${q.remainingToday} of ${q.perDay} today`,
+    q.remaining !== undefined && `${q.remaining} of ${q.total} in all`,
+  ].filter(Boolean);
+  return said.length > 0 ? (
+    <>
+      Runs left: {said.join(", ")}
+      {q.resetsAt && q.remainingToday === 0 && (
+        <>
+          ; more <When at={q.resetsAt} />
+        </>
+      )}
+      .
+    </>
+  ) : null;
 }
 
 function Announcements({ taskId }: { taskId: string }) {
@@ -86,9 +188,21 @@ function Announcements({ taskId }: { taskId: string }) {
     <>
       <h2>Announcements</h2>
       {all.items.map(a => (
-        <article key={a.id}><h3><bdi>{a.title}</bdi> <span class="small quiet"><When at={a.createdAt} /></span></h3>{a.body && <Markdown source={a.body} top={4} />}</article>
+        <article key={a.id}>
+          <h3>
+            <bdi>{a.title}</bdi>{" "}
+            <span class="small quiet">
+              <When at={a.createdAt} />
+            </span>
+          </h3>
+          {a.body && <Markdown source={a.body} top={4} />}
+        </article>
       ))}
-      {all.more && <button type="button" class="plain" onClick={all.more}>Earlier announcements</button>}
+      {all.more && (
+        <button type="button" class="plain" onClick={all.more}>
+          Earlier announcements
+        </button>
+      )}
     </>
   );
 }
@@ -96,8 +210,25 @@ function Announcements({ taskId }: { taskId: string }) {
 function Datasets({ task, organizer }: { task: Schemas["Task"]; organizer: boolean }) {
   const all = useList("/v1/datasets", { query: { "filter[taskId]": [task.id] } });
   return (
-    <Items of={all} empty={<p>{organizer ? <a href={`#/tasks/${task.id}/datasets/new`}>Add the first dataset</a> : "The organizers have not published a dataset yet."}</p>}>
-      {items => <>{items.map(d => <Dataset key={d.id} of={d} organizer={organizer} uploads={submissionTypes(task).includes("upload")} />)}</>}
+    <Items
+      of={all}
+      empty={
+        <p>
+          {organizer ? (
+            <a href={`#/tasks/${task.id}/datasets/new`}>Add the first dataset</a>
+          ) : (
+            "The organizers have not published a dataset yet."
+          )}
+        </p>
+      }
+    >
+      {items => (
+        <>
+          {items.map(d => (
+            <Dataset key={d.id} of={d} organizer={organizer} uploads={submissionTypes(task).includes("upload")} />
+          ))}
+        </>
+      )}
     </Items>
   );
 }
@@ -105,13 +236,21 @@ function Datasets({ task, organizer }: { task: Schemas["Task"]; organizer: boole
 const samples: Record<Schemas["RunFormat"]["kind"], (f: Schemas["RunFormat"], value: unknown) => string> = {
   "trec-run": () => "topic1 Q0 document7 1 14.89 my-run",
   jsonl: (f, value) => JSON.stringify({ [f.idField ?? "id"]: "item1", [f.valueField ?? "label"]: value }),
-  csv: (f, value) => `${f.idField ?? "id"},${f.valueField ?? "label"}\nitem1,${[value].flat().join(f.separator ?? "|")}`,
+  csv: (f, value) =>
+    `${f.idField ?? "id"},${f.valueField ?? "label"}\nitem1,${[value].flat().join(f.separator ?? "|")}`,
   conll: () => "Anna B-PER\nlaughs O",
 };
-const sampleValues: Partial<Record<Schemas["Evaluator"]["kind"], unknown>> = { multilabel: ["value1", "value2"], probabilities: 0.87, spans: [{ start: 0, end: 4, type: "PER" }] };
+const sampleValues: Partial<Record<Schemas["Evaluator"]["kind"], unknown>> = {
+  multilabel: ["value1", "value2"],
+  probabilities: 0.87,
+  spans: [{ start: 0, end: 4, type: "PER" }],
+};
 
 /** sampleOf is how a run on the dataset is written. */
-export const sampleOf = ({ runFormat, evaluator: { kind } }: Pick<Schemas["Dataset"], "runFormat" | "evaluator">): string =>
+export const sampleOf = ({
+  runFormat,
+  evaluator: { kind },
+}: Pick<Schemas["Dataset"], "runFormat" | "evaluator">): string =>
   samples[runFormat.kind](runFormat, sampleValues[kind] ?? "value");
 
 function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organizer: boolean; uploads: boolean }) {
@@ -119,17 +258,41 @@ function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organi
   const linked = alone?.inputs?.some(f => f.url);
   return (
     <article class="card">
-      <h3><bdi>{d.name}</bdi> <Tag>{d.split}</Tag> {d.scores === "afterClose" && <Tag>scores after the close</Tag>} {organizer && <a class="small" href={`#/datasets/${d.id}/edit`}>Edit</a>}</h3>
+      <h3>
+        <bdi>{d.name}</bdi> <Tag>{d.split}</Tag> {d.scores === "afterClose" && <Tag>scores after the close</Tag>}{" "}
+        {organizer && (
+          <a class="small" href={`#/datasets/${d.id}/edit`}>
+            Edit
+          </a>
+        )}
+      </h3>
       {d.description && <Markdown source={d.description} top={4} />}
       {(d.submissions?.opensAt || d.submissions?.closesAt) && (
-        <p class="small">Takes runs {d.submissions.opensAt && <>from <Deadline at={d.submissions.opensAt} /> </>}{d.submissions.closesAt && <>until <Deadline at={d.submissions.closesAt} /></>}</p>
+        <p class="small">
+          Takes runs{" "}
+          {d.submissions.opensAt && (
+            <>
+              from <Deadline at={d.submissions.opensAt} />{" "}
+            </>
+          )}
+          {d.submissions.closesAt && (
+            <>
+              until <Deadline at={d.submissions.closesAt} />
+            </>
+          )}
+        </p>
       )}
-      {Boolean(d.finalRuns) && <p class="small">Of each team, {d.finalRuns} final {d.finalRuns === 1 ? "run counts" : "runs count"}: mark yours under My runs, or the last ones do.</p>}
+      {Boolean(d.finalRuns) && (
+        <p class="small">
+          Of each team, {d.finalRuns} final {d.finalRuns === 1 ? "run counts" : "runs count"}: mark yours under My runs,
+          or the last ones do.
+        </p>
+      )}
       <h4>Input</h4>
-      {d.inputs?.length
-        ? <Files of={(alone ?? d).inputs ?? []} />
-        : <p class="small quiet">No files.</p>}
-      {d.inputsFor === "registrants" && !linked && <p class="small quiet">For teams that take part: links are here once yours is accepted.</p>}
+      {d.inputs?.length ? <Files of={(alone ?? d).inputs ?? []} /> : <p class="small quiet">No files.</p>}
+      {d.inputsFor === "registrants" && !linked && (
+        <p class="small quiet">For teams that take part: links are here once yours is accepted.</p>
+      )}
       <h4>A run looks like this</h4>
       <Code label={`Sample line of a run on ${d.name}`}>{sampleOf(d)}</Code>
       <h4>It is measured by</h4>
@@ -138,7 +301,9 @@ function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organi
         <details>
           <summary>Submit from a terminal</summary>
           <Code label={`Commands to submit to ${d.name}`}>{commands(d)}</Code>
-          <p class="small">Make an access token under <a href="#/me">your name</a>.</p>
+          <p class="small">
+            Make an access token under <a href="#/me">your name</a>.
+          </p>
         </details>
       )}
     </article>
@@ -153,12 +318,21 @@ printf '{"type":"upload","files":[{"datasetId":"${d.id}","name":"run.txt","conte
 function Measures({ of }: { of: Schemas["Evaluator"] }) {
   const { data } = useGet("/info", {});
   return (
-    <Members of={of.measures.map(m => {
-      const family = familyOf(data?.measures[of.kind] ?? [], m);
-      return [
-        <><code>{m}</code>{m === (of.primaryMeasure ?? of.measures[0]) && <span class="small"> (ranks)</span>}</>,
-        <span class="small">{family ? `${family.definition}${family.higherIsBetter ? "" : " Lower is better."}` : "Measured by the organizers' evaluator."}</span>,
-      ];
-    })} />
+    <Members
+      of={of.measures.map(m => {
+        const family = familyOf(data?.measures[of.kind] ?? [], m);
+        return [
+          <>
+            <code>{m}</code>
+            {m === (of.primaryMeasure ?? of.measures[0]) && <span class="small"> (ranks)</span>}
+          </>,
+          <span class="small">
+            {family
+              ? `${family.definition}${family.higherIsBetter ? "" : " Lower is better."}`
+              : "Measured by the organizers' evaluator."}
+          </span>,
+        ];
+      })}
+    />
   );
 }

@@ -19,17 +19,34 @@ export default function Tasks({ query }: Screen) {
   const me = useMe();
   const { signedIn } = useSession();
   const shown = query.get("show") ?? "open";
-  const at = Object.hasOwn(tabs, shown) ? shown as Stage | "mine" : "open";
+  const at = Object.hasOwn(tabs, shown) ? (shown as Stage | "mine") : "open";
   const name = query.get("name") ?? "";
   return (
     <>
       <Heading title="Tasks">Tasks</Heading>
       <ul class="tabs">
-        {(Object.keys(tabs) as (keyof typeof tabs)[]).filter(t => signedIn || t !== "mine").map(t => (
-          <li key={t}><a href={`#/?show=${t}`} aria-current={t === at ? "page" : undefined}>{tabs[t]}</a></li>
-        ))}
+        {(Object.keys(tabs) as (keyof typeof tabs)[])
+          .filter(t => signedIn || t !== "mine")
+          .map(t => (
+            <li key={t}>
+              <a href={`#/?show=${t}`} aria-current={t === at ? "page" : undefined}>
+                {tabs[t]}
+              </a>
+            </li>
+          ))}
       </ul>
-      {at === "mine" ? (me ? <Mine me={me} /> : signedIn ? <Busy /> : <><p>Sign in to see your tasks.</p><SignIn /></>) : (
+      {at === "mine" ? (
+        me ? (
+          <Mine me={me} />
+        ) : signedIn ? (
+          <Busy />
+        ) : (
+          <>
+            <p>Sign in to see your tasks.</p>
+            <SignIn />
+          </>
+        )
+      ) : (
         <>
           <p class="field">
             <label for="name">Search by name</label>
@@ -43,11 +60,32 @@ export default function Tasks({ query }: Screen) {
 }
 
 function All({ stage, name }: { stage: Stage; name: string }) {
-  const all = useList("/v1/tasks", { query: { limit: 100, ...(name && { "filter[name]": [name] }) } }, { keepPreviousData: true });
+  const all = useList(
+    "/v1/tasks",
+    { query: { limit: 100, ...(name && { "filter[name]": [name] }) } },
+    { keepPreviousData: true },
+  );
   const tasks = { ...all, items: all.items?.filter(t => stageOf(t.submissions) === stage) };
   return (
-    <Items of={tasks} empty={<p>{all.more ? `None of the newest tasks is ${stage}. Show more to look further back.` : name ? "No task of this name is here. Try another name, or another tab." : `No task is ${stage} now.`}</p>}>
-      {items => <Cards>{items.map(t => <Card key={t.id} task={t} />)}</Cards>}
+    <Items
+      of={tasks}
+      empty={
+        <p>
+          {all.more
+            ? `None of the newest tasks is ${stage}. Show more to look further back.`
+            : name
+              ? "No task of this name is here. Try another name, or another tab."
+              : `No task is ${stage} now.`}
+        </p>
+      }
+    >
+      {items => (
+        <Cards>
+          {items.map(t => (
+            <Card key={t.id} task={t} />
+          ))}
+        </Cards>
+      )}
     </Items>
   );
 }
@@ -60,23 +98,47 @@ function Mine({ me }: { me: Me }) {
   return (
     <>
       <h2>You take part</h2>
-      {me.registrations.length === 0
-        ? <p class="empty">Choose a task under <a href="#/?show=open">Open</a>, and take part. To join a team, open the invitation link that its owner sends you.</p>
-        : <Cards>{me.registrations.slice(0, count).map(r => <Registered key={r.registrationId} of={r} />)}</Cards>}
-      {me.registrations.length > count && <p><button type="button" class="plain" onClick={() => setCount(count + 24)}>Show more</button></p>}
+      {me.registrations.length === 0 ? (
+        <p class="empty">
+          Choose a task under <a href="#/?show=open">Open</a>, and take part. To join a team, open the invitation link
+          that its owner sends you.
+        </p>
+      ) : (
+        <Cards>
+          {me.registrations.slice(0, count).map(r => (
+            <Registered key={r.registrationId} of={r} />
+          ))}
+        </Cards>
+      )}
+      {me.registrations.length > count && (
+        <p>
+          <button type="button" class="plain" onClick={() => setCount(count + 24)}>
+            Show more
+          </button>
+        </p>
+      )}
       <h2>You organize</h2>
-      {me.memberships.length === 0
-        ? <p class="empty">To run a task of your own, <a href="#/organizers/new">name your organizer</a> first: your lab, or the workshop that you run it for.</p>
-        : (
-          <>
-            <p class="actions">
-              <a class="button" href="#/tasks/new">New task</a>
-              {me.memberships.map(m => <a key={m.organizerId} href={`#/organizers/${m.organizerId}`}><bdi>{m.organizerName ?? m.organizerId}</bdi></a>)}
-              <a href="#/organizers/new">New organizer</a>
-            </p>
-            <Organized ids={me.memberships.map(m => m.organizerId)} />
-          </>
-        )}
+      {me.memberships.length === 0 ? (
+        <p class="empty">
+          To run a task of your own, <a href="#/organizers/new">name your organizer</a> first: your lab, or the workshop
+          that you run it for.
+        </p>
+      ) : (
+        <>
+          <p class="actions">
+            <a class="button" href="#/tasks/new">
+              New task
+            </a>
+            {me.memberships.map(m => (
+              <a key={m.organizerId} href={`#/organizers/${m.organizerId}`}>
+                <bdi>{m.organizerName ?? m.organizerId}</bdi>
+              </a>
+            ))}
+            <a href="#/organizers/new">New organizer</a>
+          </p>
+          <Organized ids={me.memberships.map(m => m.organizerId)} />
+        </>
+      )}
     </>
   );
 }
@@ -85,37 +147,92 @@ function Organized({ ids }: { ids: string[] }) {
   const all = useList("/v1/tasks", { query: { "filter[organizerId]": ids } });
   return (
     <Items of={all} empty={<p>Your organizer has no task yet.</p>}>
-      {items => <Cards>{items.map(t => <Card key={t.id} task={t} organized />)}</Cards>}
+      {items => (
+        <Cards>
+          {items.map(t => (
+            <Card key={t.id} task={t} organized />
+          ))}
+        </Cards>
+      )}
     </Items>
   );
 }
 
 function Registered({ of }: { of: Me["registrations"][number] }) {
   const { data } = useGet("/v1/tasks/{taskId}", { path: { taskId: of.taskId } });
-  return data ? <Card task={data} registration={of} /> : (
-    <li class="card"><h3><a href={`#/tasks/${of.taskId}`}><bdi>{of.taskName ?? of.taskId}</bdi></a></h3></li>
+  return data ? (
+    <Card task={data} registration={of} />
+  ) : (
+    <li class="card">
+      <h3>
+        <a href={`#/tasks/${of.taskId}`}>
+          <bdi>{of.taskName ?? of.taskId}</bdi>
+        </a>
+      </h3>
+    </li>
   );
 }
 
-function Card({ task, registration, organized }: { task: Task; registration?: Me["registrations"][number]; organized?: boolean }) {
+function Card({
+  task,
+  registration,
+  organized,
+}: {
+  task: Task;
+  registration?: Me["registrations"][number];
+  organized?: boolean;
+}) {
   const stage = stageOf(task.submissions);
   const Name = registration || organized ? "h3" : "h2"; // Mine has headings of its own
   const next = stage === "upcoming" ? task.submissions?.opensAt : task.submissions?.closesAt;
   return (
     <li class="card">
-      <Name><a href={`#/tasks/${task.id}`}><bdi>{task.name}</bdi></a></Name>
+      <Name>
+        <a href={`#/tasks/${task.id}`}>
+          <bdi>{task.name}</bdi>
+        </a>
+      </Name>
       <Organizer id={task.organizerId} />
       <p>
-        {task.featured && <Tag kind="good">featured</Tag>} {task.visibility === "private" && <Tag kind="warm">private</Tag>}{" "}
-        {registration && <Tag kind={registration.state === "accepted" ? "good" : "warm"}>{registration.team}: {registration.state}</Tag>}
+        {task.featured && <Tag kind="good">featured</Tag>}{" "}
+        {task.visibility === "private" && <Tag kind="warm">private</Tag>}{" "}
+        {registration && (
+          <Tag kind={registration.state === "accepted" ? "good" : "warm"}>
+            {registration.team}: {registration.state}
+          </Tag>
+        )}
       </p>
       <p class="small quiet">
-        {next ? <>{{ open: "Submissions until", upcoming: "Opens", past: "Closed" }[stage]} <Deadline at={next} /></> : "No deadline"}
+        {next ? (
+          <>
+            {{ open: "Submissions until", upcoming: "Opens", past: "Closed" }[stage]} <Deadline at={next} />
+          </>
+        ) : (
+          "No deadline"
+        )}
       </p>
       <p class="small">
-        <a href={`#/tasks/${task.id}/leaderboard`} aria-label={`Leaderboard of ${task.name}`}>Leaderboard</a>
-        {registration?.state === "accepted" && stage === "open" && <> · <a href={`#/tasks/${task.id}/submit`} aria-label={`Submit to ${task.name}`}>Submit</a></>}
-        {organized && <> · <a href={`#/tasks/${task.id}/desk`} aria-label={`Manage ${task.name}`}>Manage</a></>}
+        <a href={`#/tasks/${task.id}/leaderboard`} aria-label={`Leaderboard of ${task.name}`}>
+          Leaderboard
+        </a>
+        {registration?.state === "accepted" && stage === "open" && (
+          <>
+            {" "}
+            ·{" "}
+            <a href={`#/tasks/${task.id}/submit`} aria-label={`Submit to ${task.name}`}>
+              Submit
+            </a>
+          </>
+        )}
+        {organized && (
+          <>
+            {" "}
+            ·{" "}
+            <a href={`#/tasks/${task.id}/desk`} aria-label={`Manage ${task.name}`}>
+              Manage
+            </a>
+          </>
+        )}
       </p>
     </li>
   );

@@ -19,19 +19,34 @@ export default function Team({ params }: Screen) {
     <TaskFrame taskId={params["taskId"]!} title="Team" at="/team">
       {of => {
         const mine = registrationIn(of.me, of.task.id);
-        if (!mine) return <p class="empty">You have no team in this task. <a href={`#/tasks/${of.task.id}/join`}>Take part</a></p>;
+        if (!mine)
+          return (
+            <p class="empty">
+              You have no team in this task. <a href={`#/tasks/${of.task.id}/join`}>Take part</a>
+            </p>
+          );
         return <Mine {...of} registrationId={mine.registrationId} known={mine.state} />;
       }}
     </TaskFrame>
   );
 }
 
-const stated = { accepted: "Your team takes part.", pending: "The organizers decide about your team. This page says so once they have.", rejected: "The organizers rejected your team: it cannot submit." };
-const fields = (r: Registration): Values => ({ team: r.team, anonymous: r.anonymous, affiliation: r.affiliation, country: r.country, contact: r.contact });
+const stated = {
+  accepted: "Your team takes part.",
+  pending: "The organizers decide about your team. This page says so once they have.",
+  rejected: "The organizers rejected your team: it cannot submit.",
+};
+const fields = (r: Registration): Values => ({
+  team: r.team,
+  anonymous: r.anonymous,
+  affiliation: r.affiliation,
+  country: r.country,
+  contact: r.contact,
+});
 
 function Mine({ task, me, registrationId, known }: OfTask & { registrationId: string; known: Registration["state"] }) {
   const ids = { taskId: task.id, registrationId };
-  const registration = useGet(path, { path: ids }, { refreshInterval: r => r?.state === "pending" ? 10_000 : 0 });
+  const registration = useGet(path, { path: ids }, { refreshInterval: r => (r?.state === "pending" ? 10_000 : 0) });
   useEffect(() => {
     if (registration.data && registration.data.state !== known) void refresh(); // what the team may do follows
   }, [registration.data?.state]);
@@ -44,28 +59,67 @@ function Mine({ task, me, registrationId, known }: OfTask & { registrationId: st
   return (
     <Loaded of={registration}>
       {r => {
-        const out = r.state === "rejected", owner = r.userId === me!.id && !out; // a team that was rejected is for the organizers to change
+        const out = r.state === "rejected",
+          owner = r.userId === me!.id && !out; // a team that was rejected is for the organizers to change
         const asked = !out && task.terms && r.acceptedTerms !== task.terms.version;
         return (
           <>
-            <p><Tag kind={r.state === "accepted" ? "good" : out ? "bad" : "warm"}>{r.state}</Tag> {stated[r.state]} {r.anonymous && <>Others see it as <bdi>{r.alias}</bdi>.</>} {r.quota && !out && <Left quota={r.quota} />}</p>
+            <p>
+              <Tag kind={r.state === "accepted" ? "good" : out ? "bad" : "warm"}>{r.state}</Tag> {stated[r.state]}{" "}
+              {r.anonymous && (
+                <>
+                  Others see it as <bdi>{r.alias}</bdi>.
+                </>
+              )}{" "}
+              {r.quota && !out && <Left quota={r.quota} />}
+            </p>
             {asked && (
               <section class="notice" aria-label="Changed terms">
                 <p>The terms of the task have changed. Your team submits again once you accept them.</p>
-                <Form name={`terms ${registrationId}`} initial={{}} button="Accept" submit={v => change(v, "Accepted.")}>{f => <TermsField f={f} terms={task.terms} />}</Form>
+                <Form
+                  name={`terms ${registrationId}`}
+                  initial={{}}
+                  button="Accept"
+                  submit={v => change(v, "Accepted.")}
+                >
+                  {f => <TermsField f={f} terms={task.terms} />}
+                </Form>
               </section>
             )}
             <h3>Members</h3>
             <Members of={r} me={me!} ids={ids} hand={userId => change({ userId }, "The team has a new owner.")} />
-            {owner && <><h3>Invitations</h3><Invitations to={ids} what="a member" /></>}
+            {owner && (
+              <>
+                <h3>Invitations</h3>
+                <Invitations to={ids} what="a member" />
+              </>
+            )}
             <h3>About the team</h3>
             {owner ? (
-              <Form name={`team ${registrationId}`} initial={fields(r)} latest={async () => fields(await latest() ?? r)}
-                submit={(v, base) => change(mergePatch(base, v), "Saved.")}>
+              <Form
+                name={`team ${registrationId}`}
+                initial={fields(r)}
+                latest={async () => fields((await latest()) ?? r)}
+                submit={(v, base) => change(mergePatch(base, v), "Saved.")}
+              >
                 {f => <TeamFields f={f} />}
               </Form>
-            ) : <p>{out ? "Ask the organizers, if that is a mistake." : "The owner of the team changes its name and what it says of itself."}</p>}
-            {owner && <details><summary>Withdraw from the task</summary><p>Your team leaves the task. That is possible while it has submitted nothing.</p><Action plain run={withdraw}>Withdraw the team</Action></details>}
+            ) : (
+              <p>
+                {out
+                  ? "Ask the organizers, if that is a mistake."
+                  : "The owner of the team changes its name and what it says of itself."}
+              </p>
+            )}
+            {owner && (
+              <details>
+                <summary>Withdraw from the task</summary>
+                <p>Your team leaves the task. That is possible while it has submitted nothing.</p>
+                <Action plain run={withdraw}>
+                  Withdraw the team
+                </Action>
+              </details>
+            )}
           </>
         );
       }}
@@ -73,11 +127,24 @@ function Mine({ task, me, registrationId, known }: OfTask & { registrationId: st
   );
 }
 
-function Members({ of: r, me, ids, hand }: { of: Registration; me: Me; ids: { taskId: string; registrationId: string }; hand: (userId: string) => Promise<void> }) {
-  const fixed = r.state === "rejected", owner = r.userId === me.id && !fixed;
+function Members({
+  of: r,
+  me,
+  ids,
+  hand,
+}: {
+  of: Registration;
+  me: Me;
+  ids: { taskId: string; registrationId: string };
+  hand: (userId: string) => Promise<void>;
+}) {
+  const fixed = r.state === "rejected",
+    owner = r.userId === me.id && !fixed;
   const leave = async (userId: string): Promise<void> => {
-    await done(remove(`${path}/members/{userId}`, { ...ids, userId }),
-      userId === me.id ? "You have left the team." : "They are no longer in the team.");
+    await done(
+      remove(`${path}/members/{userId}`, { ...ids, userId }),
+      userId === me.id ? "You have left the team." : "They are no longer in the team.",
+    );
     if (userId === me.id) go(`/tasks/${ids.taskId}`);
   };
   return (
@@ -87,10 +154,21 @@ function Members({ of: r, me, ids, hand }: { of: Registration; me: Me; ids: { ta
         const name = person?.name || person?.email || (id === me.id && me.name) || id;
         return (
           <li key={id}>
-            <span><bdi>{name}</bdi> {id === r.userId && <Tag>owner</Tag>} {id === me.id && <Tag>you</Tag>}</span>
-            {owner && id !== me.id && <Action plain label={`Make owner: ${name}`} ask="Only they can undo that." run={() => hand(id)}>Make owner</Action>}
+            <span>
+              <bdi>{name}</bdi> {id === r.userId && <Tag>owner</Tag>} {id === me.id && <Tag>you</Tag>}
+            </span>
+            {owner && id !== me.id && (
+              <Action plain label={`Make owner: ${name}`} ask="Only they can undo that." run={() => hand(id)}>
+                Make owner
+              </Action>
+            )}
             {id !== r.userId && !fixed && (owner || id === me.id) && (
-              <Action plain label={id === me.id ? "Leave the team" : `Remove ${name}`} run={() => leave(id)} ask="The way back is another invitation.">
+              <Action
+                plain
+                label={id === me.id ? "Leave the team" : `Remove ${name}`}
+                run={() => leave(id)}
+                ask="The way back is another invitation."
+              >
                 {id === me.id ? "Leave" : "Remove"}
               </Action>
             )}

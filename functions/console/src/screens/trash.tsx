@@ -9,18 +9,45 @@ export default function Trash({ query }: Screen) {
   const taskId = query.get("task");
   const called = (d: Schemas["Deletion"]): string => d.name || `The ${d.kind} ${d.resourceId.slice(-6)}`;
   const all = useList("/v1/deletions", { query: { ...(taskId && { "filter[taskId]": [taskId] }) } });
-  const restore = (d: Schemas["Deletion"]): Promise<void> => done(remove("/v1/deletions/{deletionId}", { deletionId: d.id })
-    .then(() => d.kind === "task" && go(`/tasks/${d.taskId}/edit`)), `${called(d)} is restored.`);
+  const restore = (d: Schemas["Deletion"]): Promise<void> =>
+    done(
+      remove("/v1/deletions/{deletionId}", { deletionId: d.id }).then(
+        () => d.kind === "task" && go(`/tasks/${d.taskId}/edit`),
+      ),
+      `${called(d)} is restored.`,
+    );
   return (
     <>
-      {taskId && <p class="small"><a href={`#/tasks/${taskId}/desk`}>Back to the task</a></p>}
+      {taskId && (
+        <p class="small">
+          <a href={`#/tasks/${taskId}/desk`}>Back to the task</a>
+        </p>
+      )}
       <Heading title="Trash">Trash</Heading>
       <Listed of={all} empty={<p>Nothing is here. What you delete can be restored for 30 days.</p>}>
         {d => (
           <>
-            <span><Tag>{d.kind}</Tag> <bdi>{called(d)}</bdi> <span class="small quiet">deleted <When at={d.createdAt} />{d.by && <> by <bdi>{d.by.name || d.by.id}</bdi></>}; gone for good {ago(d.expiresAt)}</span></span>
-            {d.kind !== "task" && <a href={`#/tasks/${d.taskId}`} aria-label={`Task of ${called(d)}`}>Task</a>}
-            <Action plain label={`Restore ${called(d)}`} run={() => restore(d)}>Restore</Action>
+            <span>
+              <Tag>{d.kind}</Tag> <bdi>{called(d)}</bdi>{" "}
+              <span class="small quiet">
+                deleted <When at={d.createdAt} />
+                {d.by && (
+                  <>
+                    {" "}
+                    by <bdi>{d.by.name || d.by.id}</bdi>
+                  </>
+                )}
+                ; gone for good {ago(d.expiresAt)}
+              </span>
+            </span>
+            {d.kind !== "task" && (
+              <a href={`#/tasks/${d.taskId}`} aria-label={`Task of ${called(d)}`}>
+                Task
+              </a>
+            )}
+            <Action plain label={`Restore ${called(d)}`} run={() => restore(d)}>
+              Restore
+            </Action>
           </>
         )}
       </Listed>

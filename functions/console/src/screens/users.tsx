@@ -9,7 +9,8 @@ import { Heading, Listed, Loaded, Tag } from "../ui/show";
 import { noun, Usage } from "./admin";
 import { TokenList } from "./me";
 
-export default ({ params, query }: Screen) => params["userId"] ? <One userId={params["userId"]} /> : <All query={query} />;
+export default ({ params, query }: Screen) =>
+  params["userId"] ? <One userId={params["userId"]} /> : <All query={query} />;
 
 function All({ query }: { query: URLSearchParams }) {
   const name = query.get("name") ?? "";
@@ -17,10 +18,27 @@ function All({ query }: { query: URLSearchParams }) {
   return (
     <>
       <Heading title="Users">Users</Heading>
-      <p class="tabs"><a href="#/admin">Platform</a> <a href="#/admin/users" aria-current="page">Users</a></p>
-      <p class="field"><label for="name">Search by name</label><input id="name" type="search" value={name} onInput={e => view(query, { name: e.currentTarget.value })} /></p>
+      <p class="tabs">
+        <a href="#/admin">Platform</a>{" "}
+        <a href="#/admin/users" aria-current="page">
+          Users
+        </a>
+      </p>
+      <p class="field">
+        <label for="name">Search by name</label>
+        <input id="name" type="search" value={name} onInput={e => view(query, { name: e.currentTarget.value })} />
+      </p>
       <Listed of={all} empty={<p>No user has this name.</p>}>
-        {u => <><a href={`#/admin/users/${u.id}`}><bdi>{nameOf(u)}</bdi></a><span class="small quiet"><bdi>{u.email}</bdi></span></>}
+        {u => (
+          <>
+            <a href={`#/admin/users/${u.id}`}>
+              <bdi>{nameOf(u)}</bdi>
+            </a>
+            <span class="small quiet">
+              <bdi>{u.email}</bdi>
+            </span>
+          </>
+        )}
       </Listed>
     </>
   );
@@ -35,16 +53,33 @@ function One({ userId }: { userId: string }) {
     <Loaded of={user} title="User">
       {u => (
         <>
-          <p class="small"><a href="#/admin/users">Users</a></p>
-          <Heading title={nameOf(u)}><bdi>{nameOf(u)}</bdi></Heading>
-          <p><bdi>{u.email}</bdi> <code>{u.id}</code> {u.deleting && <Tag kind="warm">being deleted</Tag>}</p>
+          <p class="small">
+            <a href="#/admin/users">Users</a>
+          </p>
+          <Heading title={nameOf(u)}>
+            <bdi>{nameOf(u)}</bdi>
+          </Heading>
+          <p>
+            <bdi>{u.email}</bdi> <code>{u.id}</code> {u.deleting && <Tag kind="warm">being deleted</Tag>}
+          </p>
           <h2>Usage</h2>
           {u.taken && <Usage taken={u.taken} limits={u.limits} />}
           <Limits of={u} saved={user.mutate} />
           <h2>Access tokens</h2>
-          <TokenList of={tokens} revoke={tokenId => remove("/v1/users/{userId}/tokens/{tokenId}", { userId, tokenId })} />
-          <DeleteAccount title="Delete the user" about="First have your sign-in provider refuse the account, or they come back as a new user."
-            run={() => done(remove("/v1/users/{userId}", { userId }).then(() => go("/admin/users")), `${nameOf(u)} is being deleted.`)} />
+          <TokenList
+            of={tokens}
+            revoke={tokenId => remove("/v1/users/{userId}/tokens/{tokenId}", { userId, tokenId })}
+          />
+          <DeleteAccount
+            title="Delete the user"
+            about="First have your sign-in provider refuse the account, or they come back as a new user."
+            run={() =>
+              done(
+                remove("/v1/users/{userId}", { userId }).then(() => go("/admin/users")),
+                `${nameOf(u)} is being deleted.`,
+              )
+            }
+          />
         </>
       )}
     </Loaded>
@@ -56,10 +91,11 @@ const megabyte = 1e6;
 const inBytes = ["quota/storedBytes", "quota/pendingBytes"];
 
 /** scaled returns a copy with the sizes in another unit. */
-const scaled = (of: Values, factor: number): Values => inBytes.reduce((values, name) => {
-  const size = member(values, name);
-  return typeof size === "number" ? withMember(values, name, Math.ceil(size * factor)) : values;
-}, of);
+const scaled = (of: Values, factor: number): Values =>
+  inBytes.reduce((values, name) => {
+    const size = member(values, name);
+    return typeof size === "number" ? withMember(values, name, Math.ceil(size * factor)) : values;
+  }, of);
 
 /** Limits edits what one user may take, where that is not what all may. */
 function Limits({ of: u, saved }: { of: Profile; saved: () => Promise<Profile | undefined> }) {
@@ -71,14 +107,22 @@ function Limits({ of: u, saved }: { of: Profile; saved: () => Promise<Profile | 
     <details>
       <summary>Change the limits of this user</summary>
       <p>What is left empty is as for all users, 0 is no limit. A limit below what is taken deletes nothing.</p>
-      <Form name={`limits ${u.id}`} initial={fields(u)} latest={async () => fields(await latest())}
-        submit={(values, base) => done(change(base, values, newest.current), "The limits are changed.", () => change(values, base))}>
+      <Form
+        name={`limits ${u.id}`}
+        initial={fields(u)}
+        latest={async () => fields(await latest())}
+        submit={(values, base) =>
+          done(change(base, values, newest.current), "The limits are changed.", () => change(values, base))
+        }
+      >
         {f => (
           <>
             <Whole f={f} name="quota/storedBytes" label="Stored (MB)" />
             <Whole f={f} name="quota/pendingBytes" label="Announced, not uploaded (MB)" />
             <Whole f={f} name="quota/pendingFiles" label="Files announced" />
-            {Object.keys(u.limits?.perDay ?? {}).map(k => <Whole key={k} f={f} name={`quota/perDay/${k}`} label={`New ${noun(k)} in 24 hours`} />)}
+            {Object.keys(u.limits?.perDay ?? {}).map(k => (
+              <Whole key={k} f={f} name={`quota/perDay/${k}`} label={`New ${noun(k)} in 24 hours`} />
+            ))}
           </>
         )}
       </Form>

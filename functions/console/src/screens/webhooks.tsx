@@ -10,13 +10,20 @@ import { When } from "../ui/time";
 
 type Ids = Record<string, string>;
 // Those of a task and of an organizer are alike, but for their addresses.
-const ofTask = "/v1/tasks/{taskId}/webhooks", ofOrganizer = "/v1/organizers/{organizerId}/webhooks";
+const ofTask = "/v1/tasks/{taskId}/webhooks",
+  ofOrganizer = "/v1/organizers/{organizerId}/webhooks";
 
 export const kinds: Record<NonNullable<Schemas["Webhook"]["kinds"]>[number], string> = {
-  "registration.pending": "A team waits for a decision", "registration.decided": "A team is accepted or rejected",
-  "invitation.created": "Somebody is invited", "run.failed": "A run fails", "run.completed": "A run completes",
-  "review.published": "Results are published", "truth.changed": "Runs are evaluated again", "window.closing": "A window closes in two days",
-  "announcement.published": "Organizers announce something", "workers.missing": "No worker serves runs of a task",
+  "registration.pending": "A team waits for a decision",
+  "registration.decided": "A team is accepted or rejected",
+  "invitation.created": "Somebody is invited",
+  "run.failed": "A run fails",
+  "run.completed": "A run completes",
+  "review.published": "Results are published",
+  "truth.changed": "Runs are evaluated again",
+  "window.closing": "A window closes in two days",
+  "announcement.published": "Organizers announce something",
+  "workers.missing": "No worker serves runs of a task",
   "webhook.disabled": "A webhook is switched off",
 };
 
@@ -26,25 +33,57 @@ export default function Webhooks({ params }: Screen) {
   const [secret, setSecret] = useState<Schemas["NewWebhook"]>();
   return (
     <>
-      <p class="small"><a href={params["taskId"] ? `#/tasks/${params["taskId"]}/desk` : `#/organizers/${params["organizerId"]}`}>Back</a></p>
+      <p class="small">
+        <a href={params["taskId"] ? `#/tasks/${params["taskId"]}/desk` : `#/organizers/${params["organizerId"]}`}>
+          Back
+        </a>
+      </p>
       <Heading title="Webhooks">Webhooks</Heading>
       <p>Events are sent to addresses of yours as the Standard Webhooks specification has it, signed with a secret.</p>
-      {secret?.secret && <div class="notice" role="status"><p>The secret of <bdi>{secret.url}</bdi> is shown this once.</p><Code label="Secret of the webhook">{secret.secret}</Code></div>}
+      {secret?.secret && (
+        <div class="notice" role="status">
+          <p>
+            The secret of <bdi>{secret.url}</bdi> is shown this once.
+          </p>
+          <Code label="Secret of the webhook">{secret.secret}</Code>
+        </div>
+      )}
       <Items of={all} empty={<p>No webhook is set up.</p>}>
-        {items => <>{items.map(w => <One key={w.id} of={w} path={path} ids={{ ...params, webhookId: w.id }} show={setSecret} />)}</>}
-      </Items>
-      {all.items && <h2>New webhook</h2>}
-      {all.items && <Form name={`webhook ${Object.values(params).join(" ")}`} initial={{}} button="Make a webhook" submit={async v => {
-        setSecret(await post(path, params, filled(v)));
-        await all.reload();
-      }}>
-        {f => (
+        {items => (
           <>
-            <Text f={f} name="url" type="url" label="Address" required max={2000} hint="It begins with https://, and is on the public internet." />
-            <Checks f={f} name="kinds" label="Events" options={kinds} hint="All, if you choose none." />
+            {items.map(w => (
+              <One key={w.id} of={w} path={path} ids={{ ...params, webhookId: w.id }} show={setSecret} />
+            ))}
           </>
         )}
-      </Form>}
+      </Items>
+      {all.items && <h2>New webhook</h2>}
+      {all.items && (
+        <Form
+          name={`webhook ${Object.values(params).join(" ")}`}
+          initial={{}}
+          button="Make a webhook"
+          submit={async v => {
+            setSecret(await post(path, params, filled(v)));
+            await all.reload();
+          }}
+        >
+          {f => (
+            <>
+              <Text
+                f={f}
+                name="url"
+                type="url"
+                label="Address"
+                required
+                max={2000}
+                hint="It begins with https://, and is on the public internet."
+              />
+              <Checks f={f} name="kinds" label="Events" options={kinds} hint="All, if you choose none." />
+            </>
+          )}
+        </Form>
+      )}
     </>
   );
 }
@@ -55,20 +94,42 @@ function One({ of: w, path, ids, show }: Props) {
   const [open, setOpen] = useState(false);
   const one = `${path}/{webhookId}` as const;
   const set = (disabled: boolean): Promise<unknown> => patch(one, ids, { disabled });
-  const disable = (disabled: boolean): Promise<void> => done(set(disabled), disabled ? "Switched off." : "Switched on.", () => set(!disabled));
+  const disable = (disabled: boolean): Promise<void> =>
+    done(set(disabled), disabled ? "Switched off." : "Switched on.", () => set(!disabled));
   return (
     <article class="card">
-      <h2><bdi>{w.url}</bdi> {w.disabled && <Tag kind="bad">off</Tag>}</h2>
+      <h2>
+        <bdi>{w.url}</bdi> {w.disabled && <Tag kind="bad">off</Tag>}
+      </h2>
       <p class="small">{w.kinds?.length ? w.kinds.map(k => kinds[k]).join(", ") : "All events"}</p>
       <p class="actions">
-        <Action plain label={`${w.disabled ? "Switch on" : "Switch off"} ${w.url}`} run={() => disable(!w.disabled)}>{w.disabled ? "Switch on" : "Switch off"}</Action>
-        <Action plain label={`New secret for ${w.url}`} ask="The one that there is ends in a day." run={async () => show(await post(`${one}/secrets`, ids, {}))}>New secret</Action>
-        <Action plain label={`Delete ${w.url}`} ask="Nothing more is sent there, and its secret is lost." run={async () => {
-          await done(remove(one, ids), "The webhook is deleted.");
-          show(undefined);
-        }}>Delete</Action>
+        <Action plain label={`${w.disabled ? "Switch on" : "Switch off"} ${w.url}`} run={() => disable(!w.disabled)}>
+          {w.disabled ? "Switch on" : "Switch off"}
+        </Action>
+        <Action
+          plain
+          label={`New secret for ${w.url}`}
+          ask="The one that there is ends in a day."
+          run={async () => show(await post(`${one}/secrets`, ids, {}))}
+        >
+          New secret
+        </Action>
+        <Action
+          plain
+          label={`Delete ${w.url}`}
+          ask="Nothing more is sent there, and its secret is lost."
+          run={async () => {
+            await done(remove(one, ids), "The webhook is deleted.");
+            show(undefined);
+          }}
+        >
+          Delete
+        </Action>
       </p>
-      <details onToggle={e => setOpen(e.currentTarget.open)}><summary>Deliveries</summary>{open && <Deliveries path={one} ids={ids} />}</details>
+      <details onToggle={e => setOpen(e.currentTarget.open)}>
+        <summary>Deliveries</summary>
+        {open && <Deliveries path={one} ids={ids} />}
+      </details>
     </article>
   );
 }
@@ -79,9 +140,22 @@ function Deliveries({ path, ids }: { path: `${typeof ofTask}/{webhookId}`; ids: 
     <Listed of={all} empty={<p>Nothing was sent yet.</p>}>
       {d => (
         <>
-          <span><Tag kind={d.state === "delivered" ? "good" : d.state === "failed" ? "bad" : "warm"}>{d.state}</Tag> {d.type}, <When at={d.createdAt} /> {d.failure && <span class="small fault">{d.failure}</span>}</span>
-          <Action plain label={`Send again: ${d.type}`} run={() =>
-            done(post(`${path}/deliveries/{deliveryId}/attempts`, { ...ids, deliveryId: d.id }, {}), "It is sent again.")}>Send again</Action>
+          <span>
+            <Tag kind={d.state === "delivered" ? "good" : d.state === "failed" ? "bad" : "warm"}>{d.state}</Tag>{" "}
+            {d.type}, <When at={d.createdAt} /> {d.failure && <span class="small fault">{d.failure}</span>}
+          </span>
+          <Action
+            plain
+            label={`Send again: ${d.type}`}
+            run={() =>
+              done(
+                post(`${path}/deliveries/{deliveryId}/attempts`, { ...ids, deliveryId: d.id }, {}),
+                "It is sent again.",
+              )
+            }
+          >
+            Send again
+          </Action>
         </>
       )}
     </Listed>

@@ -12,9 +12,16 @@ export function Chart({ tool, input, alt }: { tool: string; input: object; alt: 
     void made.catch(toProblem).then(now => over || show(now));
     return () => {
       over = true;
-      void made.then(at => URL.revokeObjectURL(at), () => undefined);
+      void made.then(
+        at => URL.revokeObjectURL(at),
+        () => undefined,
+      );
     };
   }, [tool, JSON.stringify(input)]);
   if (typeof shown !== "string") return <Failure of={shown} />;
-  return <div class="scroll picture" tabIndex={0} role="group" aria-label="Chart">{shown && <img src={shown} alt={alt} />}</div>;
+  return (
+    <div class="scroll picture" tabIndex={0} role="group" aria-label="Chart">
+      {shown && <img src={shown} alt={alt} />}
+    </div>
+  );
 }

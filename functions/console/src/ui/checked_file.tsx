@@ -25,11 +25,14 @@ export function CheckedFile({ label, hint, chosen, choose, as, good, bad }: Prop
     setVerdict(chosen && "asking");
     if (!chosen) return undefined;
     let current = true;
-    validate(chosen, as).then(v => current && setVerdict(v ?? "later"), (error: unknown) => {
-      if (!current) return;
-      setVerdict(undefined);
-      setProblem(toProblem(error));
-    });
+    validate(chosen, as).then(
+      v => current && setVerdict(v ?? "later"),
+      (error: unknown) => {
+        if (!current) return;
+        setVerdict(undefined);
+        setProblem(toProblem(error));
+      },
+    );
     return () => {
       current = false;
     };
@@ -40,9 +43,21 @@ export function CheckedFile({ label, hint, chosen, choose, as, good, bad }: Prop
       <div role="status">
         {verdict === "asking" && <p>The server reads the file …</p>}
         {verdict === "later" && <p>The file has {bytes(chosen?.size)}: it is checked once it is uploaded.</p>}
-        {typeof verdict === "object" && (!verdict.valid ? <p><Tag kind="bad">not valid</Tag> {bad}</p>
-          : verdict.diagnostics.length === 0 ? <p><Tag kind="good">valid</Tag> {good}</p>
-            : <p><Tag kind="warm">valid, with warnings</Tag> Read them first: the file may not be what you mean to send. {good}</p>)}
+        {typeof verdict === "object" &&
+          (!verdict.valid ? (
+            <p>
+              <Tag kind="bad">not valid</Tag> {bad}
+            </p>
+          ) : verdict.diagnostics.length === 0 ? (
+            <p>
+              <Tag kind="good">valid</Tag> {good}
+            </p>
+          ) : (
+            <p>
+              <Tag kind="warm">valid, with warnings</Tag> Read them first: the file may not be what you mean to send.{" "}
+              {good}
+            </p>
+          ))}
       </div>
       {typeof verdict === "object" && <Diagnostics of={verdict.diagnostics} lines={verdict.lines} />}
       {problem && <Failure of={problem} />}

@@ -11,7 +11,9 @@ type Choosing = { label: string; options: Record<string, string>; value: string;
 export const Tabs = ({ label, options, value, choose }: Choosing) => (
   <p class="tabs" role="group" aria-label={label}>
     {Object.entries(options).map(([name, said]) => (
-      <button key={name} type="button" aria-pressed={name === value} onClick={() => choose(name)}><bdi>{said}</bdi></button>
+      <button key={name} type="button" aria-pressed={name === value} onClick={() => choose(name)}>
+        <bdi>{said}</bdi>
+      </button>
     ))}
   </p>
 );
@@ -20,7 +22,11 @@ export const Select = ({ id, label, options, value, choose }: Choosing & { id: s
   <p class="field">
     <label for={id}>{label}</label>
     <select id={id} value={value} onChange={e => choose(e.currentTarget.value)}>
-      {Object.entries(options).map(([name, said]) => <option key={name} value={name}>{said}</option>)}
+      {Object.entries(options).map(([name, said]) => (
+        <option key={name} value={name}>
+          {said}
+        </option>
+      ))}
     </select>
   </p>
 );
@@ -34,19 +40,38 @@ export const SelectAll = ({ ids, chosen, tick }: { ids: string[]; chosen: number
 );
 
 type Dataset = Schemas["Dataset"];
-type OfDataset = { taskId: string; query: URLSearchParams; empty: ComponentChildren; first?: (all: Dataset[]) => Dataset | undefined };
+type OfDataset = {
+  taskId: string;
+  query: URLSearchParams;
+  empty: ComponentChildren;
+  first?: (all: Dataset[]) => Dataset | undefined;
+};
 
 /** OneDataset shows something of one dataset of a task: that of the address, or else the first. */
-export function OneDataset({ taskId, query, empty, first, children }: OfDataset & { children: (d: Dataset) => ComponentChildren }) {
+export function OneDataset({
+  taskId,
+  query,
+  empty,
+  first,
+  children,
+}: OfDataset & { children: (d: Dataset) => ComponentChildren }) {
   const datasets = useList("/v1/datasets", { query: { "filter[taskId]": [taskId] } });
   return (
     <Items of={datasets} empty={empty}>
       {all => {
         const at = all.find(d => d.id === query.get("dataset")) ?? first?.(all) ?? all[0]!;
-        const choose = (dataset: string): void => view(query, { dataset, sort: undefined, columns: undefined, against: undefined });
+        const choose = (dataset: string): void =>
+          view(query, { dataset, sort: undefined, columns: undefined, against: undefined });
         return (
           <>
-            {all.length > 1 && <Tabs label="Dataset" options={Object.fromEntries(all.map(d => [d.id, d.name]))} value={at.id} choose={choose} />}
+            {all.length > 1 && (
+              <Tabs
+                label="Dataset"
+                options={Object.fromEntries(all.map(d => [d.id, d.name]))}
+                value={at.id}
+                choose={choose}
+              />
+            )}
             {children(at)}
           </>
         );

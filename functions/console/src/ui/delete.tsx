@@ -12,10 +12,16 @@ export const DeleteAccount = ({ title, about, run }: { title: string; about: str
   <details>
     <summary>{title}</summary>
     <p>{about} This cannot be undone.</p>
-    <Form name="" initial={{}} button={title} submit={async v => {
-      if (String(v["word"]).trim().toUpperCase() !== "DELETE") throw new Error("Nothing was deleted: type the word DELETE to go on.");
-      await run();
-    }}>
+    <Form
+      name=""
+      initial={{}}
+      button={title}
+      submit={async v => {
+        if (String(v["word"]).trim().toUpperCase() !== "DELETE")
+          throw new Error("Nothing was deleted: type the word DELETE to go on.");
+        await run();
+      }}
+    >
       {f => <Text f={f} name="word" label="Type DELETE to go on" required />}
     </Form>
   </details>
@@ -26,14 +32,22 @@ type Props = { kind: "task" | "dataset"; id: string; taskId: string; name: strin
 export function Delete({ kind, id, taskId, name, then }: Props) {
   const [refused, setRefused] = useState<Problem>();
   const act = async (query?: Record<string, string>): Promise<void> => {
-    const removed = kind === "task" ? remove("/v1/tasks/{taskId}", { taskId }, query) : remove("/v1/datasets/{datasetId}", { datasetId: id });
-    await done(removed.then(() => go(then)), `${name} was deleted.`, () => restore(kind, id, kind === "task" ? undefined : taskId));
+    const removed =
+      kind === "task"
+        ? remove("/v1/tasks/{taskId}", { taskId }, query)
+        : remove("/v1/datasets/{datasetId}", { datasetId: id });
+    await done(
+      removed.then(() => go(then)),
+      `${name} was deleted.`,
+      () => restore(kind, id, kind === "task" ? undefined : taskId),
+    );
   };
-  const first = (): Promise<void> => act().catch((error: unknown) => {
-    const p = toProblem(error);
-    if (kind === "dataset" || p.document.status !== 409) throw p;
-    setRefused(p);
-  });
+  const first = (): Promise<void> =>
+    act().catch((error: unknown) => {
+      const p = toProblem(error);
+      if (kind === "dataset" || p.document.status !== 409) throw p;
+      setRefused(p);
+    });
   return (
     <details>
       <summary>Delete the {kind}</summary>
@@ -41,11 +55,32 @@ export function Delete({ kind, id, taskId, name, then }: Props) {
       {refused ? (
         <>
           <Failure of={refused} />
-          <Form name={`delete ${id}`} initial={{}} button="Delete it with all submissions" submit={v => act({ with: "submissions", name: String(v["name"] ?? "") })}>
-            {f => <Text f={f} name="name" label={`Name of the ${kind}, as it is`} required hint={<>All that teams have submitted goes with it. To go on, enter <bdi>{name}</bdi></>} />}
+          <Form
+            name={`delete ${id}`}
+            initial={{}}
+            button="Delete it with all submissions"
+            submit={v => act({ with: "submissions", name: String(v["name"] ?? "") })}
+          >
+            {f => (
+              <Text
+                f={f}
+                name="name"
+                label={`Name of the ${kind}, as it is`}
+                required
+                hint={
+                  <>
+                    All that teams have submitted goes with it. To go on, enter <bdi>{name}</bdi>
+                  </>
+                }
+              />
+            )}
           </Form>
         </>
-      ) : <Action plain run={first}>Delete the {kind}</Action>}
+      ) : (
+        <Action plain run={first}>
+          Delete the {kind}
+        </Action>
+      )}
     </details>
   );
 }

@@ -2,16 +2,20 @@
 import { Problem, persistentFetch, type ProblemDocument } from "../api";
 
 async function answerAs(path: string, mediaType: string, body?: object): Promise<Response> {
-  const answer = await persistentFetch(new Request(new URL(path, location.origin), {
-    headers: { Accept: mediaType, ...(body && { "Content-Type": "application/json" }) }, ...(body && { method: "POST", body: JSON.stringify(body) }),
-  }));
+  const answer = await persistentFetch(
+    new Request(new URL(path, location.origin), {
+      headers: { Accept: mediaType, ...(body && { "Content-Type": "application/json" }) },
+      ...(body && { method: "POST", body: JSON.stringify(body) }),
+    }),
+  );
   if (answer.status === 204) throw new Problem({ title: "Nothing", detail: "There is nothing to download yet." });
   if (!answer.ok) throw new Problem((await answer.json()) as ProblemDocument);
   return answer;
 }
 
 /** fetchAs returns an answer in the media type, of a GET or, with a body, of a POST. */
-export const fetchAs = async (path: string, mediaType: string, body?: object): Promise<Blob> => (await answerAs(path, mediaType, body)).blob();
+export const fetchAs = async (path: string, mediaType: string, body?: object): Promise<Blob> =>
+  (await answerAs(path, mediaType, body)).blob();
 
 function save(content: Blob, name: string): void {
   const link = document.createElement("a");
@@ -29,7 +33,7 @@ export async function download(path: string, mediaType: string, name: string, bo
 /** downloadList saves all pages of a list as one table. */
 export async function downloadList(path: string, name: string): Promise<void> {
   const parts: string[] = [];
-  for (let next: string | undefined = path; next;) {
+  for (let next: string | undefined = path; next; ) {
     const answer: Response = await answerAs(next, "text/csv");
     const lines = await answer.text();
     parts.push(parts.length === 0 ? lines : lines.slice(lines.indexOf("\n") + 1)); // the first has the names of the columns

@@ -8,13 +8,24 @@ type Common = { f: Editing; name: string; label: string; hint?: ComponentChildre
 type Aria = { id: string; "aria-describedby"?: string; "aria-invalid"?: boolean; required?: boolean };
 
 /** Field is the frame of a field: label, control, hint, faults, and what somebody else saved. */
-export function Field({ f, name, label, hint, required, children }: Common & { children: (aria: Aria) => JSX.Element }) {
+export function Field({
+  f,
+  name,
+  label,
+  hint,
+  required,
+  children,
+}: Common & { children: (aria: Aria) => JSX.Element }) {
   const aria = ariaOf({ f, name, hint, required });
   return (
     <div class="field" data-field={name}>
       <label for={aria.id}>{label}</label>
       {children(aria)}
-      {hint && <p id={`${aria.id}-hint`} class="hint">{hint}</p>}
+      {hint && (
+        <p id={`${aria.id}-hint`} class="hint">
+          {hint}
+        </p>
+      )}
       <Faults f={f} name={name} id={`${aria.id}-fault`} />
     </div>
   );
@@ -25,7 +36,12 @@ function ariaOf({ f, name, hint, required }: Omit<Common, "label">): Aria {
   const id = `${f.id}-${name.replaceAll("/", "-")}`;
   const faulty = faultsOf(f, name).length > 0;
   const described = [hint && `${id}-hint`, faulty && `${id}-fault`].filter(Boolean).join(" ");
-  return { id, ...(described && { "aria-describedby": described }), ...(faulty && { "aria-invalid": true }), ...(required && { required }) };
+  return {
+    id,
+    ...(described && { "aria-describedby": described }),
+    ...(faulty && { "aria-invalid": true }),
+    ...(required && { required }),
+  };
 }
 
 const faultsOf = (f: Editing, name: string): Editing["faults"] => f.faults.filter(e => within(e, name));
@@ -35,11 +51,17 @@ export const Faults = ({ f, name, id }: { f: Editing; name: string; id?: string 
   const faults = faultsOf(f, name);
   return (
     <>
-      {faults.length > 0 && <p id={id} class="fault">{faults.map(e => inWords(e.detail)).join(" ")}</p>}
+      {faults.length > 0 && (
+        <p id={id} class="fault">
+          {faults.map(e => inWords(e.detail)).join(" ")}
+        </p>
+      )}
       {name in f.theirs && !same(f.theirs[name], member(f.values, name)) && (
         <p class="fault">
           Somebody else saved: <code>{JSON.stringify(f.theirs[name] ?? null)}</code>{" "}
-          <button type="button" class="plain" onClick={() => f.set(name, f.theirs[name])}>Use theirs</button>
+          <button type="button" class="plain" onClick={() => f.set(name, f.theirs[name])}>
+            Use theirs
+          </button>
         </p>
       )}
     </>
@@ -49,47 +71,98 @@ export const Faults = ({ f, name, id }: { f: Editing; name: string; id?: string 
 const text = (f: Editing, name: string): string => String(member(f.values, name) ?? "");
 
 /** Text edits a line; an address that is entered without a scheme is one of the web. */
-export const Text = ({ type = "text", max, autocomplete, ...field }: Common & { type?: string; max?: number; autocomplete?: AutoFill }) => {
+export const Text = ({
+  type = "text",
+  max,
+  autocomplete,
+  ...field
+}: Common & { type?: string; max?: number; autocomplete?: AutoFill }) => {
   const { f, name } = field;
-  const complete = (value: string): void => { // on a change, which onChange is none of with preact/compat: it has that for each key
+  const complete = (value: string): void => {
+    // on a change, which onChange is none of with preact/compat: it has that for each key
     const entered = value.trim();
     if (type === "url" && entered && !/^[a-z][a-z0-9+.-]*:/i.test(entered)) f.set(name, `https://${entered}`);
   };
   return (
     <Field {...field}>
-      {aria => <input {...aria} type={type} maxLength={max} autocomplete={autocomplete ?? "off"} value={text(f, name)}
-        onInput={e => f.set(name, e.currentTarget.value)} onChangeCapture={e => complete(e.currentTarget.value)} />}
+      {aria => (
+        <input
+          {...aria}
+          type={type}
+          maxLength={max}
+          autocomplete={autocomplete ?? "off"}
+          value={text(f, name)}
+          onInput={e => f.set(name, e.currentTarget.value)}
+          onChangeCapture={e => complete(e.currentTarget.value)}
+        />
+      )}
     </Field>
   );
 };
 
 export const Area = ({ rows = 4, ...field }: Common & { rows?: number }) => (
   <Field {...field}>
-    {aria => <textarea {...aria} rows={rows} value={text(field.f, field.name)} onInput={e => field.f.set(field.name, e.currentTarget.value)} />}
+    {aria => (
+      <textarea
+        {...aria}
+        rows={rows}
+        value={text(field.f, field.name)}
+        onInput={e => field.f.set(field.name, e.currentTarget.value)}
+      />
+    )}
   </Field>
 );
 
 /** Whole edits a number, which is left out when nothing is entered. */
 export const Whole = ({ min = 0, max, ...field }: Common & { min?: number; max?: number }) => (
   <Field {...field}>
-    {aria => <input {...aria} type="number" min={min} max={max} value={text(field.f, field.name)}
-      onInput={e => field.f.set(field.name, e.currentTarget.value === "" ? undefined : Number(e.currentTarget.value))} />}
+    {aria => (
+      <input
+        {...aria}
+        type="number"
+        min={min}
+        max={max}
+        value={text(field.f, field.name)}
+        onInput={e => field.f.set(field.name, e.currentTarget.value === "" ? undefined : Number(e.currentTarget.value))}
+      />
+    )}
   </Field>
 );
 
 /** Instant edits an instant in the zone of the reader. */
 export const Instant = ({ hint, ...field }: Common) => (
-  <Field {...field} hint={<>{hint} In your zone, {zone}.</>}>
-    {aria => <input {...aria} type="datetime-local" value={toLocal(member(field.f.values, field.name) as string | undefined)}
-      onInput={e => field.f.set(field.name, fromLocal(e.currentTarget.value))} />}
+  <Field
+    {...field}
+    hint={
+      <>
+        {hint} In your zone, {zone}.
+      </>
+    }
+  >
+    {aria => (
+      <input
+        {...aria}
+        type="datetime-local"
+        value={toLocal(member(field.f.values, field.name) as string | undefined)}
+        onInput={e => field.f.set(field.name, fromLocal(e.currentTarget.value))}
+      />
+    )}
   </Field>
 );
 
 export const Choice = ({ options, ...field }: Common & { options: Record<string, string> }) => (
   <Field {...field}>
     {aria => (
-      <select {...aria} value={text(field.f, field.name)} onChange={e => field.f.set(field.name, e.currentTarget.value)}>
-        {Object.entries(options).map(([value, label]) => <option key={value} value={value}>{label}</option>)}
+      <select
+        {...aria}
+        value={text(field.f, field.name)}
+        onChange={e => field.f.set(field.name, e.currentTarget.value)}
+      >
+        {Object.entries(options).map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
       </select>
     )}
   </Field>
@@ -101,10 +174,19 @@ export const Check = ({ f, name, label, hint, required }: Common) => {
   return (
     <div class="field check" data-field={name}>
       <label for={aria.id}>
-        <input {...aria} type="checkbox" checked={Boolean(member(f.values, name))} onChange={e => f.set(name, e.currentTarget.checked || undefined)} />
+        <input
+          {...aria}
+          type="checkbox"
+          checked={Boolean(member(f.values, name))}
+          onChange={e => f.set(name, e.currentTarget.checked || undefined)}
+        />
         {label}
       </label>
-      {hint && <p id={`${aria.id}-hint`} class="hint">{hint}</p>}
+      {hint && (
+        <p id={`${aria.id}-hint`} class="hint">
+          {hint}
+        </p>
+      )}
       <Faults f={f} name={name} id={`${aria.id}-fault`} />
     </div>
   );
@@ -117,11 +199,18 @@ export const Checks = ({ f, name, label, options, hint }: Common & { options: Re
   return (
     <fieldset class="field" data-field={name} aria-describedby={aria["aria-describedby"]}>
       <legend>{label}</legend>
-      {hint && <p id={`${aria.id}-hint`} class="hint">{hint}</p>}
+      {hint && (
+        <p id={`${aria.id}-hint`} class="hint">
+          {hint}
+        </p>
+      )}
       {Object.entries(options).map(([value, said]) => (
         <label key={value}>
-          <input type="checkbox" checked={chosen.includes(value)}
-            onChange={e => f.set(name, e.currentTarget.checked ? [...chosen, value] : chosen.filter(c => c !== value))} />
+          <input
+            type="checkbox"
+            checked={chosen.includes(value)}
+            onChange={e => f.set(name, e.currentTarget.checked ? [...chosen, value] : chosen.filter(c => c !== value))}
+          />
           {said}
         </label>
       ))}

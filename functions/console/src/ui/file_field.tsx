@@ -5,7 +5,14 @@ import type { Schemas } from "../api";
 import { isPacked } from "../upload";
 import { Table, Tag } from "./show";
 
-type Props = { label: string; hint?: ComponentChildren; multiple?: boolean; accept?: string; chosen: File[]; choose: (files: File[]) => void };
+type Props = {
+  label: string;
+  hint?: ComponentChildren;
+  multiple?: boolean;
+  accept?: string;
+  chosen: File[];
+  choose: (files: File[]) => void;
+};
 
 export function FileField({ label, hint, multiple, accept, chosen, choose }: Props) {
   const [over, setOver] = useState(false);
@@ -14,7 +21,8 @@ export function FileField({ label, hint, multiple, accept, chosen, choose }: Pro
     if (list?.length) choose(multiple ? [...list] : [...list].slice(0, 1));
   };
   return (
-    <div class={`drop ${over ? "over" : ""}`}
+    <div
+      class={`drop ${over ? "over" : ""}`}
       onDragOver={e => {
         e.preventDefault();
         setOver(true);
@@ -24,10 +32,15 @@ export function FileField({ label, hint, multiple, accept, chosen, choose }: Pro
         e.preventDefault();
         setOver(false);
         take(e.dataTransfer?.files);
-      }}>
+      }}
+    >
       <label for={id}>{label}</label>
       <input id={id} type="file" multiple={multiple} accept={accept} onChange={e => take(e.currentTarget.files)} />
-      <p class="hint">{chosen.length > 1 ? chosen.map(f => f.name).join(", ") : chosen.length === 0 && (hint ?? "Drop a file here, or choose one.")}</p>
+      <p class="hint">
+        {chosen.length > 1
+          ? chosen.map(f => f.name).join(", ")
+          : chosen.length === 0 && (hint ?? "Drop a file here, or choose one.")}
+      </p>
     </div>
   );
 }
@@ -43,13 +56,26 @@ export function Diagnostics({ of, lines }: { of: Schemas["Diagnostic"][]; lines?
           <tr key={i}>
             <td class="number">{d.line ?? "–"}</td>
             <td>
-              <Tag kind={d.severity === "error" ? "bad" : "warm"}>{d.severity}</Tag> {d.file && <bdi class="quiet">{d.file} </bdi>}{d.message}
-              {d.line !== undefined && lines?.has(d.line) && <><br /><code>{lines.get(d.line)}</code></>}
+              <Tag kind={d.severity === "error" ? "bad" : "warm"}>{d.severity}</Tag>{" "}
+              {d.file && <bdi class="quiet">{d.file} </bdi>}
+              {d.message}
+              {d.line !== undefined && lines?.has(d.line) && (
+                <>
+                  <br />
+                  <code>{lines.get(d.line)}</code>
+                </>
+              )}
             </td>
           </tr>
         ))}
       </Table>
-      {of.length > most && <p><button type="button" class="plain" onClick={() => setMost(of.length)}>Show all {of.length}</button></p>}
+      {of.length > most && (
+        <p>
+          <button type="button" class="plain" onClick={() => setMost(of.length)}>
+            Show all {of.length}
+          </button>
+        </p>
+      )}
       {of.length >= 100 && most > 10 && <p class="small quiet">These are the first 100.</p>}
     </>
   );
@@ -57,10 +83,13 @@ export function Diagnostics({ of, lines }: { of: Schemas["Diagnostic"][]; lines?
 
 /** linesOf returns the texts of the lines, which it reads and unpacks without holding the file. */
 export async function linesOf(file: File, numbers: number[]): Promise<Map<number, string>> {
-  const wanted = new Set(numbers), found = new Map<number, string>(), last = Math.max(0, ...numbers);
-  const plain = await isPacked(file) ? file.stream().pipeThrough(new DecompressionStream("gzip")) : file.stream();
+  const wanted = new Set(numbers),
+    found = new Map<number, string>(),
+    last = Math.max(0, ...numbers);
+  const plain = (await isPacked(file)) ? file.stream().pipeThrough(new DecompressionStream("gzip")) : file.stream();
   const reader = plain.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "", line = 0;
+  let rest = "",
+    line = 0;
   while (line < last) {
     const { done, value } = await reader.read();
     const parts = (rest + (value ?? "")).split("\n");

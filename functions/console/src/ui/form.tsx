@@ -21,12 +21,17 @@ export type Editing = {
 
 /** member returns the member that a path such as "submissions/perDay" leads to. */
 export const member = (of: unknown, path: string): unknown =>
-  path.split("/").reduce<unknown>((at, name) => (at === null || typeof at !== "object" ? undefined : (at as Values)[name]), of);
+  path
+    .split("/")
+    .reduce<unknown>((at, name) => (at === null || typeof at !== "object" ? undefined : (at as Values)[name]), of);
 
 /** withMember returns a copy in which the member has the value. */
 export function withMember(of: Values, path: string, value: unknown): Values {
   const [name, ...rest] = path.split("/") as [string, ...string[]];
-  return { ...of, [name]: rest.length > 0 ? withMember((of[name] as Values | undefined) ?? {}, rest.join("/"), value) : value };
+  return {
+    ...of,
+    [name]: rest.length > 0 ? withMember((of[name] as Values | undefined) ?? {}, rest.join("/"), value) : value,
+  };
 }
 
 /** within reports whether a fault is of the member at the path, or of a part of it. */
@@ -48,8 +53,11 @@ export function mergePatch(a: Values, b: Values): Values {
 
 /** filled leaves out what was not filled in. */
 export function filled(values: Values): Values {
-  return Object.fromEntries(Object.entries(values).map(([name, v]) => [name, isObject(v) ? filled(v) : v])
-    .filter(([, v]) => v !== undefined && v !== "" && v !== null && !(isObject(v) && Object.keys(v).length === 0)));
+  return Object.fromEntries(
+    Object.entries(values)
+      .map(([name, v]) => [name, isObject(v) ? filled(v) : v])
+      .filter(([, v]) => v !== undefined && v !== "" && v !== null && !(isObject(v) && Object.keys(v).length === 0)),
+  );
 }
 
 type Props = {
@@ -116,7 +124,7 @@ export function Form({ name, initial, submit, children, button = "Save", preview
       const coming = preview && !effects ? await preview(values, base) : [];
       if (coming.length > 0) setEffects(coming);
       else {
-        if (!await settled()) return setBusy(false);
+        if (!(await settled())) return setBusy(false);
         sessionStorage.removeItem(draftKey(name));
         setBase(values);
         setEffects(undefined);
@@ -155,28 +163,61 @@ export function Form({ name, initial, submit, children, button = "Save", preview
     setValues(next);
     setTheirs(conflicts);
     setEffects(undefined);
-    setProblem(toProblem(new Error("Somebody else changed this while you edited it. Their changes are in the form now" +
-      (Object.keys(conflicts).length > 0 ? ", but for those marked, where yours differ. Choose, and save again." : ". Look, and save again."))));
+    setProblem(
+      toProblem(
+        new Error(
+          "Somebody else changed this while you edited it. Their changes are in the form now" +
+            (Object.keys(conflicts).length > 0
+              ? ", but for those marked, where yours differ. Choose, and save again."
+              : ". Look, and save again."),
+        ),
+      ),
+    );
   };
   const placed = [...(element.current?.querySelectorAll("[data-field]") ?? [])].map(e => e.getAttribute("data-field")!);
   const unplaced = faults.filter(e => !placed.some(p => within(e, p)));
-  const elsewhere = problem && standing && (faults.length > 0 && unplaced.length === 0 ? { title: problem.document.title, detail: "Nothing was saved: look at what is marked above." }
-    : { ...problem.document, errors: unplaced });
+  const elsewhere =
+    problem &&
+    standing &&
+    (faults.length > 0 && unplaced.length === 0
+      ? { title: problem.document.title, detail: "Nothing was saved: look at what is marked above." }
+      : { ...problem.document, errors: unplaced });
   return (
-    <form ref={element} class="form" onSubmit={event => {
-      event.preventDefault();
-      if (!busy) void send();
-    }}>
+    <form
+      ref={element}
+      class="form"
+      onSubmit={event => {
+        event.preventDefault();
+        if (!busy) void send();
+      }}
+    >
       {children({ id: name.replaceAll(/\W/g, "-"), values, set, markEdited, faults, theirs })}
-      {elsewhere && <Failure of={Object.assign(Object.create(Object.getPrototypeOf(problem)) as Problem, problem, { document: elsewhere })} />}
+      {elsewhere && (
+        <Failure
+          of={Object.assign(Object.create(Object.getPrototypeOf(problem)) as Problem, problem, { document: elsewhere })}
+        />
+      )}
       {effects && <Effects of={effects} />}
       <p class="actions">
         <button aria-disabled={busy}>{busy ? "Working …" : effects ? `${button}, with these effects` : button}</button>
-        {effects ? <button type="button" class="plain" onClick={() => setEffects(undefined)}>Cancel</button>
-          : !same(values, base) && <button type="button" class="plain" onClick={() => {
-            setValues(base);
-            setProblem(undefined);
-          }}>Start over</button>}
+        {effects ? (
+          <button type="button" class="plain" onClick={() => setEffects(undefined)}>
+            Cancel
+          </button>
+        ) : (
+          !same(values, base) && (
+            <button
+              type="button"
+              class="plain"
+              onClick={() => {
+                setValues(base);
+                setProblem(undefined);
+              }}
+            >
+              Start over
+            </button>
+          )
+        )}
       </p>
     </form>
   );
@@ -186,16 +227,26 @@ export function Form({ name, initial, submit, children, button = "Save", preview
 function leaves(a: Values, b: Values, at = ""): string[] {
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap(name => {
     const [x, y] = [a[name], b[name]];
-    return isObject(x) || isObject(y) ? leaves(isObject(x) ? x : {}, isObject(y) ? y : {}, `${at}${name}/`) : [at + name];
+    return isObject(x) || isObject(y)
+      ? leaves(isObject(x) ? x : {}, isObject(y) ? y : {}, `${at}${name}/`)
+      : [at + name];
   });
 }
 
 const effectWords: Record<Schemas["Effect"]["kind"], string> = {
-  audience: "Who sees it", evaluation: "Runs are evaluated again", quota: "Counts towards your quota", audit: "Kept in the audit trail",
-  news: "People are notified", terms: "Teams must accept the terms",
+  audience: "Who sees it",
+  evaluation: "Runs are evaluated again",
+  quota: "Counts towards your quota",
+  audit: "Kept in the audit trail",
+  news: "People are notified",
+  terms: "Teams must accept the terms",
 };
 const audiences: Record<string, string> = {
-  "": "nobody", everyone: "everyone", registrants: "the organizers and the teams they accepted", owners: "the team and the organizers", organizers: "the organizers",
+  "": "nobody",
+  everyone: "everyone",
+  registrants: "the organizers and the teams they accepted",
+  owners: "the team and the organizers",
+  organizers: "the organizers",
 };
 
 /** Effects says what a change would do, as the API's preview has it. */
@@ -205,8 +256,13 @@ export const Effects = ({ of }: { of: Schemas["Effect"][] }) => (
     <ul>
       {of.map((e, i) => (
         <li key={i}>
-          {e.kind === "news" && e.detail ? `${effectWords.news}: ${e.detail}` : e.detail ?? effectWords[e.kind]}{e.count !== undefined && ` (${e.count})`}
-          {(e.before !== undefined || e.after !== undefined) && <>: {audiences[e.before ?? ""] ?? e.before} → <strong>{audiences[e.after ?? ""] ?? e.after}</strong></>}
+          {e.kind === "news" && e.detail ? `${effectWords.news}: ${e.detail}` : (e.detail ?? effectWords[e.kind])}
+          {e.count !== undefined && ` (${e.count})`}
+          {(e.before !== undefined || e.after !== undefined) && (
+            <>
+              : {audiences[e.before ?? ""] ?? e.before} → <strong>{audiences[e.after ?? ""] ?? e.after}</strong>
+            </>
+          )}
         </li>
       ))}
     </ul>

@@ -14,8 +14,12 @@ const roles = { editor: "Editor: all but members and deletion", owner: "Owner: m
 export function Invitations({ to, what }: { to: To; what: string }) {
   const [made, setMade] = useState<Schemas["NewInvitation"]>();
   const ofTeam = "taskId" in to && to.registrationId !== undefined;
-  const path = "organizerId" in to ? "/v1/organizers/{organizerId}/invitations"
-    : ofTeam ? "/v1/tasks/{taskId}/registrations/{registrationId}/invitations" : "/v1/tasks/{taskId}/invitations";
+  const path =
+    "organizerId" in to
+      ? "/v1/organizers/{organizerId}/invitations"
+      : ofTeam
+        ? "/v1/tasks/{taskId}/registrations/{registrationId}/invitations"
+        : "/v1/tasks/{taskId}/invitations";
   const ids = to as unknown as Record<string, string>;
   const all = useList(path as "/v1/tasks/{taskId}/invitations", { path: ids as { taskId: string } });
   const invite = async (values: object): Promise<void> => {
@@ -23,15 +27,20 @@ export function Invitations({ to, what }: { to: To; what: string }) {
     await all.reload();
   };
   const withdraw = async (invitationId: string): Promise<void> => {
-    await done(remove(`${path}/{invitationId}` as "/v1/tasks/{taskId}/invitations/{invitationId}", { ...ids, invitationId }),
-      "The invitation no longer works.");
+    await done(
+      remove(`${path}/{invitationId}` as "/v1/tasks/{taskId}/invitations/{invitationId}", { ...ids, invitationId }),
+      "The invitation no longer works.",
+    );
     if (made?.id === invitationId) setMade(undefined);
   };
   return (
     <>
       {made?.link && (
         <div class="notice" role="status">
-          <p>Send this link to {made.email ? <bdi>{made.email}</bdi> : "those whom you invite"}. It is shown this once{made.email && ", and sent by e-mail where this server sends any"}.</p>
+          <p>
+            Send this link to {made.email ? <bdi>{made.email}</bdi> : "those whom you invite"}. It is shown this once
+            {made.email && ", and sent by e-mail where this server sends any"}.
+          </p>
           <Code label="Invitation link">{new URL(made.link, location.origin).href}</Code>
         </div>
       )}
@@ -39,10 +48,21 @@ export function Invitations({ to, what }: { to: To; what: string }) {
         {i => (
           <>
             <span>
-              {i.email ? <bdi>{i.email}</bdi> : "A link"}{i.role && `, as ${i.role}`}{i.uses !== undefined && `, for ${i.uses} more`}
-              {i.expiresAt && <>, until <When at={i.expiresAt} /></>}
+              {i.email ? <bdi>{i.email}</bdi> : "A link"}
+              {i.role && `, as ${i.role}`}
+              {i.uses !== undefined && `, for ${i.uses} more`}
+              {i.expiresAt && (
+                <>
+                  , until <When at={i.expiresAt} />
+                </>
+              )}
             </span>
-            <Action plain label={`Withdraw the invitation ${i.email ?? `of ${i.createdAt}`}`} ask="Nobody can join by it then." run={() => withdraw(i.id)}>
+            <Action
+              plain
+              label={`Withdraw the invitation ${i.email ?? `of ${i.createdAt}`}`}
+              ask="Nobody can join by it then."
+              run={() => withdraw(i.id)}
+            >
               Withdraw
             </Action>
           </>
@@ -50,12 +70,30 @@ export function Invitations({ to, what }: { to: To; what: string }) {
       </Listed>
       <details open={all.items?.length === 0}>
         <summary>Invite {what}</summary>
-        <Form name={`invitation ${Object.values(ids).join(" ")}`} initial={"organizerId" in to ? { role: "editor" } : {}} button="Make a link" submit={v => invite(filled(v))}>
+        <Form
+          name={`invitation ${Object.values(ids).join(" ")}`}
+          initial={"organizerId" in to ? { role: "editor" } : {}}
+          button="Make a link"
+          submit={v => invite(filled(v))}
+        >
           {f => (
             <>
-              <Text f={f} name="email" type="email" label="E-mail address" hint="Left out, you send the link yourself. It is sent there, where this server sends e-mail, and works once, for anyone who has it." />
+              <Text
+                f={f}
+                name="email"
+                type="email"
+                label="E-mail address"
+                hint="Left out, you send the link yourself. It is sent there, where this server sends e-mail, and works once, for anyone who has it."
+              />
               {"organizerId" in to && <Choice f={f} name="role" label="Role" options={roles} />}
-              <Whole f={f} name="uses" label="How many may join by it" min={1} max={500} hint="One, if you leave it out." />
+              <Whole
+                f={f}
+                name="uses"
+                label="How many may join by it"
+                min={1}
+                max={500}
+                hint="One, if you leave it out."
+              />
               <Instant f={f} name="expiresAt" label="Works until" hint="At most 90 days; left out, 14." />
             </>
           )}

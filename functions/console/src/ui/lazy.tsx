@@ -5,5 +5,7 @@ const Tree = lazy(() => import("./markdown"));
 
 /** Markdown shows a text that a user wrote; as it stands until its reader has loaded. */
 export const Markdown = ({ source, top = 2 }: { source: string; top?: number }) => (
-  <Suspense fallback={<p class="prose before">{source}</p>}><Tree source={source} top={top} /></Suspense>
+  <Suspense fallback={<p class="prose before">{source}</p>}>
+    <Tree source={source} top={top} />
+  </Suspense>
 );

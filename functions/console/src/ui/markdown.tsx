@@ -8,22 +8,39 @@ import { useMemo } from "preact/hooks";
 
 /** MarkdownTree shows Markdown, whose first headings are of the level top. */
 export default function MarkdownTree({ source, top }: { source: string; top: number }) {
-  const tree = useMemo<Root | undefined>(() => tooComplex(source) ? undefined : fromMarkdown(source, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }), [source]);
+  const tree = useMemo<Root | undefined>(
+    () =>
+      tooComplex(source)
+        ? undefined
+        : fromMarkdown(source, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }),
+    [source],
+  );
   return tree ? <div class="prose">{inside(tree, top)}</div> : <p class="prose before">{source}</p>;
 }
 
-const maxDepth = 8, maxMarks = 500;
+const maxDepth = 8,
+  maxMarks = 500;
 
 /** tooComplex reports whether marks stand deeper or denser than people write: the parser needs the square of that, as that of the public pages. */
 function tooComplex(source: string): boolean {
   const count = (text: string, marks: RegExp): number => text.match(marks)?.length ?? 0;
   const lines = source.split(/\r\n?|\n/).map(l => l.trim());
-  return (source.includes("]:") && count(source, /\[/g) > maxMarks)
-    || lines.join("\n").split("\n\n").some(block => count(block, /[[*_~]/g) > maxMarks)
-    || lines.some(l => /[^-*_ \t]/.test(l) && count(/^(?:[ \t]*(?:>|(?:[-+*]|\d+[.)])(?=[ \t]|$)))*/.exec(l)![0], /[>+*.)-]/g) > maxDepth);
+  return (
+    (source.includes("]:") && count(source, /\[/g) > maxMarks) ||
+    lines
+      .join("\n")
+      .split("\n\n")
+      .some(block => count(block, /[[*_~]/g) > maxMarks) ||
+    lines.some(
+      l =>
+        /[^-*_ \t]/.test(l) &&
+        count(/^(?:[ \t]*(?:>|(?:[-+*]|\d+[.)])(?=[ \t]|$)))*/.exec(l)![0], /[>+*.)-]/g) > maxDepth,
+    )
+  );
 }
 
-const inside = (n: Parent, top: number): ComponentChildren => n.children.map((child, i) => <Node key={i} n={child} top={top} />);
+const inside = (n: Parent, top: number): ComponentChildren =>
+  n.children.map((child, i) => <Node key={i} n={child} top={top} />);
 
 /** safe returns a link that leads to a page or a mailbox; others are none. */
 function safe(url: string): string | undefined {
@@ -34,12 +51,26 @@ function safe(url: string): string | undefined {
   }
 }
 
-const names = { paragraph: "p", emphasis: "em", strong: "strong", delete: "del", blockquote: "blockquote", listItem: "li" };
+const names = {
+  paragraph: "p",
+  emphasis: "em",
+  strong: "strong",
+  delete: "del",
+  blockquote: "blockquote",
+  listItem: "li",
+};
 
 function Node({ n, top }: { n: Nodes; top: number }) {
   switch (n.type) {
-    case "text": case "html": return <>{n.value}</>;
-    case "paragraph": case "emphasis": case "strong": case "delete": case "blockquote": case "listItem": {
+    case "text":
+    case "html":
+      return <>{n.value}</>;
+    case "paragraph":
+    case "emphasis":
+    case "strong":
+    case "delete":
+    case "blockquote":
+    case "listItem": {
       const Name = names[n.type] as "p";
       return <Name>{inside(n, top)}</Name>;
     }
@@ -47,24 +78,60 @@ function Node({ n, top }: { n: Nodes; top: number }) {
       const H = `h${Math.min(n.depth + top - 1, 6)}` as "h3";
       return <H>{inside(n, top)}</H>;
     }
-    case "inlineCode": return <code>{n.value}</code>;
-    case "code": return <pre tabIndex={0}><code>{n.value}</code></pre>;
-    case "list": return n.ordered ? <ol start={n.start ?? 1}>{inside(n, top)}</ol> : <ul>{inside(n, top)}</ul>;
-    case "thematicBreak": return <hr />;
-    case "break": return <br />;
-    case "link": return <a href={safe(n.url)} rel="nofollow noopener noreferrer">{inside(n, top)}</a>;
-    case "image": return <a href={safe(n.url)} rel="nofollow noopener noreferrer">{n.alt || n.url}</a>; // what it loads would tell who reads
+    case "inlineCode":
+      return <code>{n.value}</code>;
+    case "code":
+      return (
+        <pre tabIndex={0}>
+          <code>{n.value}</code>
+        </pre>
+      );
+    case "list":
+      return n.ordered ? <ol start={n.start ?? 1}>{inside(n, top)}</ol> : <ul>{inside(n, top)}</ul>;
+    case "thematicBreak":
+      return <hr />;
+    case "break":
+      return <br />;
+    case "link":
+      return (
+        <a href={safe(n.url)} rel="nofollow noopener noreferrer">
+          {inside(n, top)}
+        </a>
+      );
+    case "image":
+      return (
+        <a href={safe(n.url)} rel="nofollow noopener noreferrer">
+          {n.alt || n.url}
+        </a>
+      ); // what it loads would tell who reads
     case "table": {
       const [head, ...rows] = n.children;
       return (
         <div class="scroll" tabIndex={0}>
           <table>
-            <thead><tr>{head?.children.map((c, i) => <th key={i} scope="col">{inside(c, top)}</th>)}</tr></thead>
-            <tbody>{rows.map((r, i) => <tr key={i}>{r.children.map((c, j) => <td key={j}>{inside(c, top)}</td>)}</tr>)}</tbody>
+            <thead>
+              <tr>
+                {head?.children.map((c, i) => (
+                  <th key={i} scope="col">
+                    {inside(c, top)}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((r, i) => (
+                <tr key={i}>
+                  {r.children.map((c, j) => (
+                    <td key={j}>{inside(c, top)}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
           </table>
         </div>
       );
     }
-    default: return "children" in n ? <>{inside(n as Parent, top)}</> : null;
+    default:
+      return "children" in n ? <>{inside(n as Parent, top)}</> : null;
   }
 }

@@ -8,8 +8,25 @@ export const MarkdownField = ({ top = 4, ...field }: ComponentProps<typeof Area>
   const source = String(member(field.f.values, field.name) ?? "");
   return (
     <>
-      <Area rows={8} {...field} hint={<>{field.hint} In <a href="https://commonmark.org/help/" rel="noopener noreferrer">Markdown</a>: # for headings, **bold**, - for lists.</>} />
-      {source && <details><summary>How it will look: {field.label}</summary><Markdown source={source} top={top} /></details>}
+      <Area
+        rows={8}
+        {...field}
+        hint={
+          <>
+            {field.hint} In{" "}
+            <a href="https://commonmark.org/help/" rel="noopener noreferrer">
+              Markdown
+            </a>
+            : # for headings, **bold**, - for lists.
+          </>
+        }
+      />
+      {source && (
+        <details>
+          <summary>How it will look: {field.label}</summary>
+          <Markdown source={source} top={top} />
+        </details>
+      )}
     </>
   );
 };

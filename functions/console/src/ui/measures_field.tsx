@@ -10,7 +10,8 @@ import { familyOf } from "./measures";
 type Family = Schemas["Family"];
 const path = "evaluator/measures";
 
-const begin = (m: Family): string => m.name + ({ "none": "", "optional depth": "@10", "required depth": "@10", "required recall": "@0.1" }[m.cutoff]);
+const begin = (m: Family): string =>
+  m.name + { none: "", "optional depth": "@10", "required depth": "@10", "required recall": "@0.1" }[m.cutoff];
 
 export function MeasuresField({ f }: { f: Editing }) {
   const [next, setNext] = useState("");
@@ -23,7 +24,10 @@ export function MeasuresField({ f }: { f: Editing }) {
     setNext("");
   };
   const drop = (m: string): void => {
-    f.set(path, chosen.filter(c => c !== m));
+    f.set(
+      path,
+      chosen.filter(c => c !== m),
+    );
     if (m === ranks) f.set("evaluator/primaryMeasure", undefined);
   };
   const choose = (name: string): void => {
@@ -42,28 +46,61 @@ export function MeasuresField({ f }: { f: Editing }) {
             return (
               <li key={m}>
                 <label>
-                  <input type="radio" name={`${f.id}-ranks`} checked={m === ranks} onChange={() => f.set("evaluator/primaryMeasure", m)} />
-                  <span><code>{m}</code> <span class="small quiet">{family?.definition}{family?.higherIsBetter === false && " Lower is better."}</span></span>
+                  <input
+                    type="radio"
+                    name={`${f.id}-ranks`}
+                    checked={m === ranks}
+                    onChange={() => f.set("evaluator/primaryMeasure", m)}
+                  />
+                  <span>
+                    <code>{m}</code>{" "}
+                    <span class="small quiet">
+                      {family?.definition}
+                      {family?.higherIsBetter === false && " Lower is better."}
+                    </span>
+                  </span>
                 </label>
-                <button type="button" class="plain" aria-label={`Remove ${m}`} disabled={chosen.length < 2} onClick={() => drop(m)}>Remove</button>
+                <button
+                  type="button"
+                  class="plain"
+                  aria-label={`Remove ${m}`}
+                  disabled={chosen.length < 2}
+                  onClick={() => drop(m)}
+                >
+                  Remove
+                </button>
               </li>
             );
           })}
         </ul>
       </fieldset>
       {families.length > 0 && (
-        <Select id={`${f.id}-family`} label="Choose another measure" value={typed?.name ?? ""} choose={choose}
-          options={{ "": "–", ...Object.fromEntries(families.map(m => [m.name, `${m.name}: ${m.definition}`])) }} />
+        <Select
+          id={`${f.id}-family`}
+          label="Choose another measure"
+          value={typed?.name ?? ""}
+          choose={choose}
+          options={{ "": "–", ...Object.fromEntries(families.map(m => [m.name, `${m.name}: ${m.definition}`])) }}
+        />
       )}
       <Field f={f} name={path} label="Add a measure" hint={<Grammar of={typed} named={families.length > 0} />}>
         {aria => (
           <span class="joined">
-            <input {...aria} value={next} maxLength={200} autocomplete="off" onInput={e => setNext(e.currentTarget.value)} onKeyDown={e => {
-              if (e.key !== "Enter") return;
-              e.preventDefault();
-              add();
-            }} />
-            <button type="button" class="plain" disabled={!next.trim()} onClick={add}>Add</button>
+            <input
+              {...aria}
+              value={next}
+              maxLength={200}
+              autocomplete="off"
+              onInput={e => setNext(e.currentTarget.value)}
+              onKeyDown={e => {
+                if (e.key !== "Enter") return;
+                e.preventDefault();
+                add();
+              }}
+            />
+            <button type="button" class="plain" disabled={!next.trim()} onClick={add}>
+              Add
+            </button>
           </span>
         )}
       </Field>
@@ -73,11 +110,31 @@ export function MeasuresField({ f }: { f: Editing }) {
 
 /** Grammar says how a measure is written: its cutoff, and what may stand in its brackets. */
 function Grammar({ of, named }: { of: Family | undefined; named: boolean }) {
-  if (!of) return <>{named ? "Choose one above, or type it, such as nDCG@10 or AP(rel=2)." : "A name that your evaluator writes, such as Score."}</>;
+  if (!of)
+    return (
+      <>
+        {named
+          ? "Choose one above, or type it, such as nDCG@10 or AP(rel=2)."
+          : "A name that your evaluator writes, such as Score."}
+      </>
+    );
   return (
     <>
-      {of.definition} {of.cutoff === "none" ? "It has no cutoff." : `After the @: ${of.cutoff === "required recall" ? "a recall, such as 0.1" : `how many documents count${of.cutoff === "optional depth" ? "; without it, all" : ""}`}.`}
-      {of.parameters?.map(p => <span key={p.name}><br /><code>{of.name}({p.name}=…)</code> {p.definition}{p.choices && `: ${p.choices.join(", ")}`}{p.default && ` (unless given: ${p.default})`}</span>)}
+      {of.definition}{" "}
+      {of.cutoff === "none"
+        ? "It has no cutoff."
+        : `After the @: ${of.cutoff === "required recall" ? "a recall, such as 0.1" : `how many documents count${of.cutoff === "optional depth" ? "; without it, all" : ""}`}.`}
+      {of.parameters?.map(p => (
+        <span key={p.name}>
+          <br />
+          <code>
+            {of.name}({p.name}=…)
+          </code>{" "}
+          {p.definition}
+          {p.choices && `: ${p.choices.join(", ")}`}
+          {p.default && ` (unless given: ${p.default})`}
+        </span>
+      ))}
     </>
   );
 }

@@ -6,8 +6,20 @@ import { Markdown } from "./lazy";
 
 export const TeamFields = ({ f }: { f: Editing }) => (
   <>
-    <Text f={f} name="team" label="Name of your team" required max={100} hint="Shown on the leaderboard. If you work alone, your name is fine." />
-    <Check f={f} name="anonymous" label="Stay anonymous" hint="Everyone but the organizers and your team sees an alias, until you untick this. Your affiliation is hidden too." />
+    <Text
+      f={f}
+      name="team"
+      label="Name of your team"
+      required
+      max={100}
+      hint="Shown on the leaderboard. If you work alone, your name is fine."
+    />
+    <Check
+      f={f}
+      name="anonymous"
+      label="Stay anonymous"
+      hint="Everyone but the organizers and your team sees an alias, until you untick this. Your affiliation is hidden too."
+    />
     <Text f={f} name="affiliation" label="Affiliation" max={200} />
     <Text f={f} name="country" label="Country" max={100} />
     <Text f={f} name="contact" label="Contact" max={200} hint="Only the organizers see it." />
@@ -15,13 +27,21 @@ export const TeamFields = ({ f }: { f: Editing }) => (
 );
 
 /** TermsField has the terms of a task, and takes their acceptance: the member acceptedTerms has the version. */
-export const TermsField = ({ f, terms }: { f: Editing; terms: Schemas["Terms"] | undefined }) => terms ? (
-  <fieldset class="field" data-field="acceptedTerms">
-    <legend>Terms of the task, version {terms.version}</legend>
-    <div class="notice" tabIndex={0} role="group" aria-label="Terms"><Markdown source={terms.text} /></div>
-    <label>
-      <input type="checkbox" required checked={f.values["acceptedTerms"] === terms.version} onChange={e => f.set("acceptedTerms", e.currentTarget.checked ? terms.version : undefined)} />
-      I accept these terms
-    </label>
-  </fieldset>
-) : null;
+export const TermsField = ({ f, terms }: { f: Editing; terms: Schemas["Terms"] | undefined }) =>
+  terms ? (
+    <fieldset class="field" data-field="acceptedTerms">
+      <legend>Terms of the task, version {terms.version}</legend>
+      <div class="notice" tabIndex={0} role="group" aria-label="Terms">
+        <Markdown source={terms.text} />
+      </div>
+      <label>
+        <input
+          type="checkbox"
+          required
+          checked={f.values["acceptedTerms"] === terms.version}
+          onChange={e => f.set("acceptedTerms", e.currentTarget.checked ? terms.version : undefined)}
+        />
+        I accept these terms
+      </label>
+    </fieldset>
+  ) : null;

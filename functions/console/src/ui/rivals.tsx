@@ -11,14 +11,27 @@ type Evaluation = Schemas["Evaluation"];
 export function useRivals(datasetId: string | undefined): Evaluation[] {
   const me = useMe();
   const on = datasetId ? { "filter[datasetId]": [datasetId] } : {};
-  const board = useGet(datasetId ? "/v1/evaluations" : null, { query: { ...on, sort: "rank", limit: 50 } }).data?.data ?? [];
-  const mine = useGet(me ? "/v1/evaluations" : null, { query: { ...on, "filter[userId]": [me?.id ?? ""], limit: 50 } }).data?.data ?? [];
+  const board =
+    useGet(datasetId ? "/v1/evaluations" : null, { query: { ...on, sort: "rank", limit: 50 } }).data?.data ?? [];
+  const mine =
+    useGet(me ? "/v1/evaluations" : null, { query: { ...on, "filter[userId]": [me?.id ?? ""], limit: 50 } }).data
+      ?.data ?? [];
   return [...board, ...mine.filter(m => !board.some(b => b.id === m.id))];
 }
 
 type Choosing = { id: string; label: string; of: Evaluation[]; choose: (runId: string) => void };
 
 export const RunSelect = ({ id, label, of, choose }: Choosing) => (
-  <Select id={id} label={label} value="" choose={choose} options={{ "": "Choose a run …", ...Object.fromEntries(of.map(e =>
-    [e.runId, `${e.rank ? `${e.rank}. ` : ""}${teamOf(e)}: ${nameOf(e)}, ${scoreOf(e)}`])) }} />
+  <Select
+    id={id}
+    label={label}
+    value=""
+    choose={choose}
+    options={{
+      "": "Choose a run …",
+      ...Object.fromEntries(
+        of.map(e => [e.runId, `${e.rank ? `${e.rank}. ` : ""}${teamOf(e)}: ${nameOf(e)}, ${scoreOf(e)}`]),
+      ),
+    }}
+  />
 );

@@ -6,8 +6,13 @@ type Run = Schemas["Run"];
 type State = Run["state"];
 
 const words: Record<State, [said: string, kind?: "good" | "bad" | "warm"]> = {
-  "awaiting-upload": ["waits for its file", "warm"], queued: ["queued"], running: ["running"], evaluating: ["evaluating"],
-  completed: ["completed", "good"], failed: ["failed", "bad"], cancelled: ["cancelled"],
+  "awaiting-upload": ["waits for its file", "warm"],
+  queued: ["queued"],
+  running: ["running"],
+  evaluating: ["evaluating"],
+  completed: ["completed", "good"],
+  failed: ["failed", "bad"],
+  cancelled: ["cancelled"],
 };
 
 /** ranks says whether the runs of a kind of evaluator are rankings of documents. */
@@ -23,11 +28,17 @@ export const nameOf = (r: { title?: string; label?: string; runTag?: string; id?
   r.title || r.label || r.runTag || `Run ${(r.runId ?? r.id)?.slice(-6) ?? ""}`;
 
 /** teamOf is whose a run is, and whether it is there for comparison alone. */
-export const teamOf = (e: { team: string; baseline: boolean }): string => e.baseline && e.team !== "baseline" ? `${e.team} (baseline)` : e.team;
+export const teamOf = (e: { team: string; baseline: boolean }): string =>
+  e.baseline && e.team !== "baseline" ? `${e.team} (baseline)` : e.team;
 
 /** scoreOf is the result of a run by the measure that ranks. */
-export const scoreOf = (e: Schemas["Evaluation"]): string => decimals((e.measures as Record<string, number | null>)[e.primaryMeasure]);
+export const scoreOf = (e: Schemas["Evaluation"]): string =>
+  decimals((e.measures as Record<string, number | null>)[e.primaryMeasure]);
 
 /** decimals is a result to four digits, as results are reported. */
 export const decimals = (v: number | null | undefined): string =>
-  v === null || v === undefined ? "–" : v !== 0 && (Math.abs(v) < 5e-5 || Math.abs(v) >= 1e6) ? v.toPrecision(4) : v.toFixed(4);
+  v === null || v === undefined
+    ? "–"
+    : v !== 0 && (Math.abs(v) < 5e-5 || Math.abs(v) >= 1e6)
+      ? v.toPrecision(4)
+      : v.toFixed(4);

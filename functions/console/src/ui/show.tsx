@@ -15,46 +15,105 @@ export function Heading({ children, title }: { children: ComponentChildren; titl
 /** Failure shows a problem in the words of its document. */
 export function Failure({ of, retry }: { of: Problem; retry?: () => unknown }) {
   const { detail, errors, requestId, status } = of.document;
-  if (status === 401) return <p class="empty"><a href={`#/sign-in?to=${encodeURIComponent(location.hash.slice(1))}`}>Sign in</a> to see this.</p>;
+  if (status === 401)
+    return (
+      <p class="empty">
+        <a href={`#/sign-in?to=${encodeURIComponent(location.hash.slice(1))}`}>Sign in</a> to see this.
+      </p>
+    );
   return (
     <div class="failure" role="alert" tabIndex={-1}>
-      {errors?.length ? errors.map(e => <p key={e.pointer + e.detail}>{memberOf(e.pointer)}{inWords(e.detail)}</p>) : <p>{detail}</p>}
-      {retry && <button type="button" class="plain" onClick={() => void retry()}>Try again</button>}
+      {errors?.length ? (
+        errors.map(e => (
+          <p key={e.pointer + e.detail}>
+            {memberOf(e.pointer)}
+            {inWords(e.detail)}
+          </p>
+        ))
+      ) : (
+        <p>{detail}</p>
+      )}
+      {retry && (
+        <button type="button" class="plain" onClick={() => void retry()}>
+          Try again
+        </button>
+      )}
       {requestId && <p class="small quiet">Request {requestId}</p>}
     </div>
   );
 }
 
 /** Loaded shows what was read once it is there; the title is for a screen that has none without it. What was read before stays when reading it again fails. */
-export function Loaded<T>({ of, title, children }: { of: Loading<T>; title?: string; children: (data: T) => ComponentChildren }) {
+export function Loaded<T>({
+  of,
+  title,
+  children,
+}: {
+  of: Loading<T>;
+  title?: string;
+  children: (data: T) => ComponentChildren;
+}) {
   if (of.data !== undefined) return <>{children(of.data)}</>;
-  if (of.error) return <>{title && <Heading title={title}>{title}</Heading>}<Failure of={of.error} retry={() => of.mutate()} /></>;
+  if (of.error)
+    return (
+      <>
+        {title && <Heading title={title}>{title}</Heading>}
+        <Failure of={of.error} retry={() => of.mutate()} />
+      </>
+    );
   return <Busy />;
 }
 
 /** Busy keeps the place of what is being read. */
-export const Busy = () => <p class="busy quiet" aria-busy="true">Loading …</p>;
+export const Busy = () => (
+  <p class="busy quiet" aria-busy="true">
+    Loading …
+  </p>
+);
 
 /** Items shows a list, what to do when it is empty, and a button for the next page. */
-export function Items<T>({ of, empty, children }: { of: Listing<T>; empty: ComponentChildren; children: (items: T[]) => ComponentChildren }) {
+export function Items<T>({
+  of,
+  empty,
+  children,
+}: {
+  of: Listing<T>;
+  empty: ComponentChildren;
+  children: (items: T[]) => ComponentChildren;
+}) {
   if (!of.items) return of.error ? <Failure of={of.error} retry={of.reload} /> : <Busy />;
   return (
     <>
       {of.items.length === 0 ? <div class="empty">{empty}</div> : children(of.items)}
       {of.error && <Failure of={of.error} retry={of.reload} />}
-      {of.more && <p><button type="button" class="plain" disabled={of.loadingMore} onClick={of.more}>Show more</button></p>}
+      {of.more && (
+        <p>
+          <button type="button" class="plain" disabled={of.loadingMore} onClick={of.more}>
+            Show more
+          </button>
+        </p>
+      )}
     </>
   );
 }
 
-type OfItems<T> = { of: Listing<T>; empty: ComponentChildren; children: (item: T) => ComponentChildren; first?: (item: T) => unknown };
+type OfItems<T> = {
+  of: Listing<T>;
+  empty: ComponentChildren;
+  children: (item: T) => ComponentChildren;
+  first?: (item: T) => unknown;
+};
 
 /** Listed shows a list with an item a row, and before the others those that come first. */
 export const Listed = <T extends { id: string }>({ of, empty, children, first }: OfItems<T>) => (
   <Items of={of} empty={empty}>
     {items => (
       <ul class="rows">
-        {[...items].sort((a, b) => first ? Number(!first(a)) - Number(!first(b)) : 0).map(i => <li key={i.id}>{children(i)}</li>)}
+        {[...items]
+          .sort((a, b) => (first ? Number(!first(a)) - Number(!first(b)) : 0))
+          .map(i => (
+            <li key={i.id}>{children(i)}</li>
+          ))}
       </ul>
     )}
   </Items>
@@ -63,11 +122,33 @@ export const Listed = <T extends { id: string }>({ of, empty, children, first }:
 type Head = (string | { number: string })[];
 
 /** Table is a table that scrolls by itself where it is wider than the page; columns of numbers stand at the right. */
-export const Table = ({ label, head, named, children }: { label: string; head: Head; named?: boolean; children: ComponentChildren }) => (
+export const Table = ({
+  label,
+  head,
+  named,
+  children,
+}: {
+  label: string;
+  head: Head;
+  named?: boolean;
+  children: ComponentChildren;
+}) => (
   <div class={named ? "scroll named" : "scroll"} tabIndex={0} role="group" aria-label={label}>
     <table>
       <thead>
-        <tr>{head.map((h, i) => typeof h === "string" ? <th key={i} scope="col">{h}</th> : <th key={i} scope="col" class="number"><bdi>{h.number}</bdi></th>)}</tr>
+        <tr>
+          {head.map((h, i) =>
+            typeof h === "string" ? (
+              <th key={i} scope="col">
+                {h}
+              </th>
+            ) : (
+              <th key={i} scope="col" class="number">
+                <bdi>{h.number}</bdi>
+              </th>
+            ),
+          )}
+        </tr>
       </thead>
       <tbody>{children}</tbody>
     </table>
@@ -75,26 +156,51 @@ export const Table = ({ label, head, named, children }: { label: string; head: H
 );
 
 /** Row is a row of a Table: what it is of, numbers, and then other cells. */
-export const Row = ({ head, numbers, children }: { head: ComponentChildren; numbers: ComponentChildren[]; children?: ComponentChildren }) => (
-  <tr><th scope="row">{head}</th>{numbers.map((n, i) => <td key={i} class="number">{n}</td>)}{children}</tr>
+export const Row = ({
+  head,
+  numbers,
+  children,
+}: {
+  head: ComponentChildren;
+  numbers: ComponentChildren[];
+  children?: ComponentChildren;
+}) => (
+  <tr>
+    <th scope="row">{head}</th>
+    {numbers.map((n, i) => (
+      <td key={i} class="number">
+        {n}
+      </td>
+    ))}
+    {children}
+  </tr>
 );
 
 /** Members is a list of names and what they have. */
 export const Members = ({ of }: { of: [name: ComponentChildren, value: ComponentChildren][] }) => (
-  <dl class="members">{of.flatMap(([name, value], i) => [<dt key={`name ${i}`}>{name}</dt>, <dd key={i}>{value}</dd>])}</dl>
+  <dl class="members">
+    {of.flatMap(([name, value], i) => [<dt key={`name ${i}`}>{name}</dt>, <dd key={i}>{value}</dd>])}
+  </dl>
 );
 
 /** passFocus gives the focus of a button that goes away to the heading above it, from where keyboard and screen reader go on. */
 function passFocus(from: HTMLElement | null): void {
   if (!from || document.activeElement !== from) return;
-  const above = [...document.querySelectorAll<HTMLElement>("main h1, main h2:not(article h2)")]
-    .filter(h => h.compareDocumentPosition(from) & Node.DOCUMENT_POSITION_FOLLOWING);
+  const above = [...document.querySelectorAll<HTMLElement>("main h1, main h2:not(article h2)")].filter(
+    h => h.compareDocumentPosition(from) & Node.DOCUMENT_POSITION_FOLLOWING,
+  );
   const heading = above.at(from.closest("main") ? -1 : 0);
   heading?.setAttribute("tabindex", "-1");
   heading?.focus({ preventScroll: true });
 }
 
-type Acts = { run: () => Promise<unknown>; children: ComponentChildren; plain?: boolean; label?: string; ask?: ComponentChildren };
+type Acts = {
+  run: () => Promise<unknown>;
+  children: ComponentChildren;
+  plain?: boolean;
+  label?: string;
+  ask?: ComponentChildren;
+};
 
 /** Action is a button that does something, and shows why it could not. What has no way back says so first, in ask, and can be cancelled. */
 export function Action({ run, children, plain, label, ask }: Acts) {
@@ -119,9 +225,22 @@ export function Action({ run, children, plain, label, ask }: Acts) {
   // The button that was pressed turns into that which cancels, so that pressing it twice does nothing.
   return (
     <>
-      {asked && <><span role="alert">{ask}</span><button type="button" class="plain" onClick={() => void act()}>Yes, go on</button></>}
-      <button ref={button} type="button" class={plain ? "plain" : ""} aria-label={asked ? undefined : label} aria-disabled={busy}
-        onClick={() => ask ? setAsked(!asked) : void act()}>
+      {asked && (
+        <>
+          <span role="alert">{ask}</span>
+          <button type="button" class="plain" onClick={() => void act()}>
+            Yes, go on
+          </button>
+        </>
+      )}
+      <button
+        ref={button}
+        type="button"
+        class={plain ? "plain" : ""}
+        aria-label={asked ? undefined : label}
+        aria-disabled={busy}
+        onClick={() => (ask ? setAsked(!asked) : void act())}
+      >
         {asked ? "Cancel" : children}
       </button>
       {failed && <Failure of={failed} />}
@@ -139,11 +258,17 @@ export function Code({ label, children }: { label: string; children: string }) {
   };
   return (
     <div class="code">
-      <pre tabIndex={0} aria-label={label}><code>{children}</code></pre>
-      <Action plain label={`Copy: ${label}`} run={copy}>{copied ? "Copied" : "Copy"}</Action>
+      <pre tabIndex={0} aria-label={label}>
+        <code>{children}</code>
+      </pre>
+      <Action plain label={`Copy: ${label}`} run={copy}>
+        {copied ? "Copied" : "Copy"}
+      </Action>
     </div>
   );
 }
 
 /** Tag is a word that marks something, such as a state. */
-export const Tag = ({ children, kind }: { children: ComponentChildren; kind?: "good" | "bad" | "warm" }) => <span class={`tag ${kind ?? ""}`}>{children}</span>;
+export const Tag = ({ children, kind }: { children: ComponentChildren; kind?: "good" | "bad" | "warm" }) => (
+  <span class={`tag ${kind ?? ""}`}>{children}</span>
+);

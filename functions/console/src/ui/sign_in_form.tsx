@@ -21,23 +21,55 @@ export function SignIn({ again, after = location.hash }: { again?: boolean; afte
         <Form name="sign-in" initial={{ user: "" }} button="Sign in" submit={development}>
           {f => (
             <>
-              <Text f={f} name="user" label="User" required max={100} autocomplete="username" hint="This server is for trying out: it signs in any name." />
+              <Text
+                f={f}
+                name="user"
+                label="User"
+                required
+                max={100}
+                autocomplete="username"
+                hint="This server is for trying out: it signs in any name."
+              />
               <Check f={f} name="admin" label="As an administrator of this server" />
             </>
           )}
         </Form>
       )}
-      {settings.client_id && !settings.problem && (again
-        ? <p><button type="button" onClick={popup}>Sign in again</button></p>
-        : <Action run={() => leave(after, false)}>Sign in at {new URL(settings.issuer).host}</Action>)}
-      {pasting
-        ? (
-          <Form name="" initial={{ token: "" }} button="Use this token" submit={paste}>
-            {f => <Text f={f} name="token" type="password" label="Access token" required hint={<>A token of this server, or one of <code>{settings.issuer}</code>.</>} />}
-          </Form>
-        )
-        : <p class="small"><button type="button" class="plain" onClick={() => setPasting(true)}>Use an access token instead</button></p>}
+      {settings.client_id &&
+        !settings.problem &&
+        (again ? (
+          <p>
+            <button type="button" onClick={popup}>
+              Sign in again
+            </button>
+          </p>
+        ) : (
+          <Action run={() => leave(after, false)}>Sign in at {new URL(settings.issuer).host}</Action>
+        ))}
+      {pasting ? (
+        <Form name="" initial={{ token: "" }} button="Use this token" submit={paste}>
+          {f => (
+            <Text
+              f={f}
+              name="token"
+              type="password"
+              label="Access token"
+              required
+              hint={
+                <>
+                  A token of this server, or one of <code>{settings.issuer}</code>.
+                </>
+              }
+            />
+          )}
+        </Form>
+      ) : (
+        <p class="small">
+          <button type="button" class="plain" onClick={() => setPasting(true)}>
+            Use an access token instead
+          </button>
+        </p>
+      )}
     </div>
   );
 }
-

@@ -29,18 +29,39 @@ export function waiting(text: string): () => void {
 }
 
 export function Status() {
-  const all = useSyncExternalStore(tell => (listeners.add(tell), () => listeners.delete(tell)), () => notes);
-  return <div class="status" role="status" aria-live="polite">{all.map(n => <Line key={n.id} note={n} />)}</div>;
+  const all = useSyncExternalStore(
+    tell => (listeners.add(tell), () => listeners.delete(tell)),
+    () => notes,
+  );
+  return (
+    <div class="status" role="status" aria-live="polite">
+      {all.map(n => (
+        <Line key={n.id} note={n} />
+      ))}
+    </div>
+  );
 }
 
 function Line({ note }: { note: Note }) {
   // The line may have gone by itself before the answer comes.
-  const undo = (): Promise<void> => note.undo!().then(() => say("Undone."), (error: Error) => say(`It could not be undone: ${error.message}`));
+  const undo = (): Promise<void> =>
+    note.undo!().then(
+      () => say("Undone."),
+      (error: Error) => say(`It could not be undone: ${error.message}`),
+    );
   return (
     <p class="note">
       <span>{note.text}</span>
-      {note.undo && <Action plain run={undo}>Undo</Action>}
-      {!note.waits && <Action plain label="Dismiss" run={async () => drop(note.id)}>×</Action>}
+      {note.undo && (
+        <Action plain run={undo}>
+          Undo
+        </Action>
+      )}
+      {!note.waits && (
+        <Action plain label="Dismiss" run={async () => drop(note.id)}>
+          ×
+        </Action>
+      )}
     </p>
   );
 }

@@ -8,14 +8,26 @@ import { Heading, Loaded } from "./show";
 export type OfTask = { task: Schemas["Task"]; me: Me | undefined };
 
 /** TaskFrame shows a screen of a task once the task is read. */
-export function TaskFrame({ taskId, title, at, children }: { taskId: string; title: string; at: string; children: (of: OfTask) => ComponentChildren }) {
+export function TaskFrame({
+  taskId,
+  title,
+  at,
+  children,
+}: {
+  taskId: string;
+  title: string;
+  at: string;
+  children: (of: OfTask) => ComponentChildren;
+}) {
   const task = useGet("/v1/tasks/{taskId}", { path: { taskId } });
   const me = useMe();
   return (
     <Loaded of={task} title="Task">
       {t => (
         <>
-          <Heading title={at ? `${title} · ${t.name}` : t.name}><bdi>{t.name}</bdi></Heading>
+          <Heading title={at ? `${title} · ${t.name}` : t.name}>
+            <bdi>{t.name}</bdi>
+          </Heading>
           <TaskNav task={t} me={me} at={at} />
           {at && <h2>{title}</h2>}
           {children({ task: t, me })}
@@ -28,21 +40,45 @@ export function TaskFrame({ taskId, title, at, children }: { taskId: string; tit
 /** Organizer names the organizer of a task, in a line that is there before the name is. */
 export function Organizer({ id }: { id: string }) {
   const { data } = useGet("/v1/organizers/{organizerId}", { path: { organizerId: id } }, { revalidateOnFocus: false });
-  return <p class="small quiet">by <bdi>{data?.name ?? "…"}</bdi></p>;
+  return (
+    <p class="small quiet">
+      by <bdi>{data?.name ?? "…"}</bdi>
+    </p>
+  );
 }
 
 function TaskNav({ task, me, at }: OfTask & { at: string }) {
   const mine = registrationIn(me, task.id);
   const organizer = organizes(me, task.organizerId);
   const links: [to: string, name: string][] = [
-    ["", "Overview"], ["/leaderboard", "Leaderboard"],
-    ...(mine ? [["/team", "Team"], ["/submit", "Submit"], ["/runs", "My runs"]] as [string, string][] : me && !organizer ? [["/join", "Take part"]] as [string, string][] : []),
-    ...(organizer || isAdmin(me) ? [["/desk", "Manage"], ["/edit", "Edit"]] as [string, string][] : []),
+    ["", "Overview"],
+    ["/leaderboard", "Leaderboard"],
+    ...(mine
+      ? ([
+          ["/team", "Team"],
+          ["/submit", "Submit"],
+          ["/runs", "My runs"],
+        ] as [string, string][])
+      : me && !organizer
+        ? ([["/join", "Take part"]] as [string, string][])
+        : []),
+    ...(organizer || isAdmin(me)
+      ? ([
+          ["/desk", "Manage"],
+          ["/edit", "Edit"],
+        ] as [string, string][])
+      : []),
   ];
   return (
     <nav aria-label="Task">
       <ul class="tabs">
-        {links.map(([to, name]) => <li key={to}><a href={`#/tasks/${task.id}${to}`} aria-current={to === at ? "page" : undefined}>{name}</a></li>)}
+        {links.map(([to, name]) => (
+          <li key={to}>
+            <a href={`#/tasks/${task.id}${to}`} aria-current={to === at ? "page" : undefined}>
+              {name}
+            </a>
+          </li>
+        ))}
       </ul>
     </nav>
   );

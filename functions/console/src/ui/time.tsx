@@ -1,11 +1,27 @@
 // Instants as people read them: in the zone of the reader, with UTC in the title, and for deadlines in AoE (UTC−12), as calls for papers
 // have them.
 const zoned = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const withZone = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
-const anywhere = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short", timeZone: "Etc/GMT+12" });
+const withZone = new Intl.DateTimeFormat(undefined, {
+  year: "numeric",
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  timeZoneName: "short",
+});
+const anywhere = new Intl.DateTimeFormat(undefined, {
+  dateStyle: "medium",
+  timeStyle: "short",
+  timeZone: "Etc/GMT+12",
+});
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 
-const units: [Intl.RelativeTimeFormatUnit, number][] = [["day", 86_400], ["hour", 3600], ["minute", 60], ["second", 1]];
+const units: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+  ["second", 1],
+];
 
 /** ago says how far an instant is from now, such as "in 3 days". */
 export function ago(at: string, now = Date.now()): string {
@@ -15,11 +31,20 @@ export function ago(at: string, now = Date.now()): string {
 }
 
 /** When shows an instant. */
-export const When = ({ at }: { at: string }) => <time dateTime={at} title={`${at} (${ago(at)})`}>{zoned.format(new Date(at))}</time>;
+export const When = ({ at }: { at: string }) => (
+  <time dateTime={at} title={`${at} (${ago(at)})`}>
+    {zoned.format(new Date(at))}
+  </time>
+);
 
 /** Deadline shows an instant that people plan by: how far it is, in their zone, and anywhere on earth. */
 export const Deadline = ({ at }: { at: string }) => (
-  <time dateTime={at} title={at}>{withZone.format(new Date(at))} <span class="quiet">({anywhere.format(new Date(at))} AoE, {ago(at)})</span></time>
+  <time dateTime={at} title={at}>
+    {withZone.format(new Date(at))}{" "}
+    <span class="quiet">
+      ({anywhere.format(new Date(at))} AoE, {ago(at)})
+    </span>
+  </time>
 );
 
 /** toLocal and fromLocal turn an instant into the value of an input of date and time in the reader's zone, and back. */

@@ -46,10 +46,17 @@ const create = () =>
   olivia.POST("/v1/organizers", { params: { header: { "Idempotency-Key": "story" } }, body: { name: "Lake Lab" } });
 const [first, second] = [await create(), await create()];
 const organizer = answered(first);
-console.log("organizer:", answered(second).id === organizer.id ? "the same" : "another", "on repetition, replay", second.response.headers.get("Idempotent-Replay"));
+console.log(
+  "organizer:",
+  answered(second).id === organizer.id ? "the same" : "another",
+  "on repetition, replay",
+  second.response.headers.get("Idempotent-Replay"),
+);
 
 const task = answered(
-  await olivia.POST("/v1/tasks", { body: { organizerId: organizer.id, name: "Lake search", description: "Find *lakes*." } }),
+  await olivia.POST("/v1/tasks", {
+    body: { organizerId: organizer.id, name: "Lake search", description: "Find *lakes*." },
+  }),
 );
 const inTask = { taskId: task.id };
 
@@ -63,7 +70,7 @@ const draft = (measure: string): components["schemas"]["DatasetDraft"] => ({
   truths: [{ name: "qrels.txt", ...pending(truth) }],
 });
 const invalid = await olivia.POST("/v1/datasets", { body: draft("Beauty") });
-console.log("invalid dataset:", refused(invalid), invalid.error?.errors?.map((e) => e.pointer).join());
+console.log("invalid dataset:", refused(invalid), invalid.error?.errors?.map(e => e.pointer).join());
 
 const dataset = answered(await olivia.POST("/v1/datasets", { body: draft("RR") }));
 console.log("ground truth:", dataset.truths?.[0]?.state);
@@ -80,7 +87,13 @@ const change = (etag: string | null) =>
   });
 const etag = got.response.headers.get("ETag");
 const changed = answered(await change(etag));
-console.log("change:", changed.submissions?.perDay, "submissions a day,", changed.description ? "a" : "no", "description");
+console.log(
+  "change:",
+  changed.submissions?.perDay,
+  "submissions a day,",
+  changed.description ? "a" : "no",
+  "description",
+);
 console.log("stale change:", refused(await change(etag)));
 
 const registration = answered(
@@ -109,7 +122,7 @@ async function submit(title: string, bytes: string) {
       console.log("run:", state, evaluationId ? "shown" : "blinded", "with", diagnostics.length, "diagnostics");
       break;
     }
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise(resolve => setTimeout(resolve, 50));
   }
   const review = answered(
     await olivia.PATCH("/v1/runs/{runId}/review", {
@@ -122,7 +135,10 @@ async function submit(title: string, bytes: string) {
   return submission;
 }
 await submit("near", "1 Q0 lake 1 2.0 tom\n1 Q0 pond 2 1.0 tom\n2 Q0 sea 1 2.0 tom\n2 Q0 river 2 1.0 tom\n");
-const worse = await submit("far", "1 Q0 pond 1 2.0 tom\n1 Q0 lake 2 1.0 tom\n2 Q0 sea 1 2.0 tom\n2 Q0 river 2 1.0 tom\n");
+const worse = await submit(
+  "far",
+  "1 Q0 pond 1 2.0 tom\n1 Q0 lake 2 1.0 tom\n2 Q0 sea 1 2.0 tom\n2 Q0 river 2 1.0 tom\n",
+);
 
 const board = (offset: number) =>
   tom.GET("/v1/tasks/{taskId}/evaluations", {
@@ -136,13 +152,17 @@ console.log("leaderboard past its end:", (await board(2)).response.status);
 const runs: string[] = [];
 for (let cursor: string | undefined; ; ) {
   const page = answered(
-    await tom.GET("/v1/runs", { params: { query: { "filter[taskId]": [task.id], "filter[state]": ["completed"], limit: 1, cursor } } }),
+    await tom.GET("/v1/runs", {
+      params: { query: { "filter[taskId]": [task.id], "filter[state]": ["completed"], limit: 1, cursor } },
+    }),
   );
-  runs.push(...page.data.map((run) => run.id));
+  runs.push(...page.data.map(run => run.id));
   if (!page.links.next) break;
   cursor = new URL(page.links.next, ASSAY_URL).searchParams.get("cursor") ?? undefined;
 }
-const none = await tom.GET("/v1/runs", { params: { query: { "filter[taskId]": [task.id], "filter[state]": ["failed", "cancelled"] } } });
+const none = await tom.GET("/v1/runs", {
+  params: { query: { "filter[taskId]": [task.id], "filter[state]": ["failed", "cancelled"] } },
+});
 console.log("runs:", new Set(runs).size, "on pages of one; failed:", none.response.status);
 
 const evaluate = async (body: components["schemas"]["EvaluatorInput"]) => {
@@ -166,7 +186,11 @@ const constant = await evaluate({
   },
   measures: ["MAE", "Pearson"],
 });
-console.log("tool:", constant.measures.MAE?.toFixed(4), constant.measures.Pearson === null ? "and a value that is not defined" : "");
+console.log(
+  "tool:",
+  constant.measures.MAE?.toFixed(4),
+  constant.measures.Pearson === null ? "and a value that is not defined" : "",
+);
 
 const inSubmission = { params: { path: { ...inTask, submissionId: worse.id } } };
 const remove = "/v1/tasks/{taskId}/submissions/{submissionId}";

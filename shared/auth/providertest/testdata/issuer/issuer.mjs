@@ -4,18 +4,28 @@ import Provider from "oidc-provider";
 
 const issuer = process.argv[2];
 const provider = new Provider(issuer, {
-  clients: [{
-    client_id: "assay", redirect_uris: ["http://127.0.0.1/console", "http://127.0.0.1/callback"], token_endpoint_auth_method: "none",
-    application_type: "native",
-    grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"], response_types: ["code"],
-  }],
+  clients: [
+    {
+      client_id: "assay",
+      redirect_uris: ["http://127.0.0.1/console", "http://127.0.0.1/callback"],
+      token_endpoint_auth_method: "none",
+      application_type: "native",
+      grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
+      response_types: ["code"],
+    },
+  ],
   clientBasedCORS: (_, origin) => new URL(origin).hostname === "127.0.0.1",
   conformIdTokenClaims: false,
   claims: { openid: ["sub"], profile: ["name"], email: ["email"], groups: ["groups"] },
   scopes: ["openid", "profile", "email", "groups", "offline_access"],
   findAccount: (_, sub) => ({
     accountId: sub,
-    claims: () => ({ sub, name: `${sub} of the lab`, email: `${sub}@lab.example`, groups: sub === "root" ? ["admins"] : [] }),
+    claims: () => ({
+      sub,
+      name: `${sub} of the lab`,
+      email: `${sub}@lab.example`,
+      groups: sub === "root" ? ["admins"] : [],
+    }),
   }),
   features: {
     deviceFlow: { enabled: true },
@@ -23,7 +33,11 @@ const provider = new Provider(issuer, {
       enabled: true,
       defaultResource: () => "https://api.lab.example",
       useGrantedResource: () => true,
-      getResourceServerInfo: () => ({ audience: "assay-api", scope: "openid profile email groups", accessTokenFormat: "jwt" }),
+      getResourceServerInfo: () => ({
+        audience: "assay-api",
+        scope: "openid profile email groups",
+        accessTokenFormat: "jwt",
+      }),
     },
   },
   pkce: { required: () => true },

@@ -30,7 +30,7 @@ function Frame({ failed }: { failed: string }) {
       <header class="top">
         <a
           class="skip"
-          href={"#" + path}
+          href={`#${path}`}
           onClick={event => {
             event.preventDefault();
             document.querySelector<HTMLElement>("main h1")?.focus();
@@ -103,7 +103,7 @@ function Me() {
 function takeInvitation(): boolean {
   if (!location.hash.startsWith("#assay-invitation_")) return false;
   sessionStorage.setItem("invitation", location.hash.slice(1));
-  history.replaceState(null, "", location.pathname + "#/join");
+  history.replaceState(null, "", `${location.pathname}#/join`);
   return true;
 }
 

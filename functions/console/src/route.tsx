@@ -134,6 +134,6 @@ function Caught({ children }: { children: ComponentChildren }) {
       <Failure of={toProblem(error)} retry={again} />
     </>
   ) : (
-    <>{children}</>
+    children
   );
 }

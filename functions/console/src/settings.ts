@@ -10,4 +10,4 @@ export type Settings = {
 };
 
 export const root = document.getElementById("console")!;
-export const settings = JSON.parse(root.dataset["settings"] ?? "{}") as Settings;
+export const settings = JSON.parse(root.dataset.settings ?? "{}") as Settings;

@@ -51,8 +51,8 @@ export async function leave(hash: string, closes: boolean): Promise<void> {
     code_challenge: await oauth.calculatePKCECodeChallenge(attempt.verifier),
     code_challenge_method: "S256",
   };
-  if (scope.includes("offline_access")) query["prompt"] = "consent"; // OpenID Connect Core 1.0, section 11
-  if (asksWho()) query["max_age"] = "0"; // section 3.1.2.1: it does not go on with a session of its own
+  if (scope.includes("offline_access")) query.prompt = "consent"; // OpenID Connect Core 1.0, section 11
+  if (asksWho()) query.max_age = "0"; // section 3.1.2.1: it does not go on with a session of its own
   for (const [name, value] of Object.entries(query)) to.searchParams.set(name, value);
   location.assign(to);
 }

@@ -190,11 +190,7 @@ function Editor({ taskId, of, latest }: Props) {
   const tell = (name: string, doing: string, share: number): void => setSending({ name, doing, share });
   const bodyOf = async (v: Values): Promise<Values> => ({
     ...v,
-    ...(await withAdded(
-      { inputs: (v["inputs"] ?? []) as Given[], truths: (v["truths"] ?? []) as Given[] },
-      added,
-      tell,
-    )),
+    ...(await withAdded({ inputs: (v.inputs ?? []) as Given[], truths: (v.truths ?? []) as Given[] }, added, tell)),
   });
   const preview = async (v: Values, base: Values): Promise<Schemas["Effect"][]> =>
     effects("PATCH", "/v1/datasets/{datasetId}", { datasetId: of!.id }, mergePatch(base, await bodyOf(v)));
@@ -274,7 +270,7 @@ function Measuring({ f }: { f: Editing }) {
     of = kinds.find(e => e.kind === kind);
   const choose = (_: string, value: unknown): void =>
     Object.entries(begin(kinds.find(e => e.kind === value)!)).forEach(([name, v]) => f.set(name, v));
-  const format = (_: string, value: unknown): void => f.set("runFormat", formatOf(value, of, f.values["runFormat"]));
+  const format = (_: string, value: unknown): void => f.set("runFormat", formatOf(value, of, f.values.runFormat));
   const worker = kind === "worker";
   return (
     <>
@@ -360,7 +356,7 @@ function Files({
   const kind = kindOf(f),
     of = useKinds().find(e => e.kind === kind),
     { formats: possible = [], truth = "" } = of ?? {};
-  const format = f.values["runFormat"] as Schemas["RunFormat"];
+  const format = f.values.runFormat as Schemas["RunFormat"];
   const truths = (files: File[]): void => {
     setAdded({ ...added, truths: files });
     f.set("truths", []);
@@ -509,7 +505,7 @@ function Rules({ f }: { f: Editing }) {
             hint="Teams of blinded runs then see which of their labels do not exist."
           />
         )}
-        {f.values["split"] === "training" && (
+        {f.values.split === "training" && (
           <Check
             f={f}
             name="truthsPublic"

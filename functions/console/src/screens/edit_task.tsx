@@ -21,7 +21,7 @@ type Dataset = Schemas["Dataset"];
 const path = "/v1/tasks/{taskId}";
 
 export default ({ params }: Screen) => (
-  <TaskFrame taskId={params["taskId"]!} title="Edit" at="/edit">
+  <TaskFrame taskId={params.taskId!} title="Edit" at="/edit">
     {of => (
       <ForOrganizers {...of}>
         <Editor {...of} />
@@ -34,11 +34,7 @@ export default ({ params }: Screen) => (
 export function ForOrganizers({ task, me, children }: OfTask & { children: ComponentChildren }) {
   const { signedIn } = useSession();
   if (!me) return signedIn ? <Busy /> : <SignIn />;
-  return organizes(me, task.organizerId) ? (
-    <>{children}</>
-  ) : (
-    <p class="empty">Only the organizers of the task can edit it.</p>
-  );
+  return organizes(me, task.organizerId) ? children : <p class="empty">Only the organizers of the task can edit it.</p>;
 }
 
 /** truthState says how far the ground truth of a dataset is. */

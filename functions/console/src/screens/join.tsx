@@ -11,7 +11,7 @@ import { SignIn } from "../ui/sign_in_form";
 import { TaskFrame, type OfTask } from "../ui/task_nav";
 
 export default ({ params }: Screen) => (
-  <TaskFrame taskId={params["taskId"]!} title="Take part" at="/join">
+  <TaskFrame taskId={params.taskId!} title="Take part" at="/join">
     {of => <Register {...of} />}
   </TaskFrame>
 );

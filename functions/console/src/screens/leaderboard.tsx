@@ -17,7 +17,7 @@ type Entry = Schemas["LeaderboardEntry"];
 
 export default function Leaderboard({ params, query }: Screen) {
   return (
-    <TaskFrame taskId={params["taskId"]!} title="Leaderboard" at="/leaderboard">
+    <TaskFrame taskId={params.taskId!} title="Leaderboard" at="/leaderboard">
       {of => <Boards {...of} query={query} />}
     </TaskFrame>
   );

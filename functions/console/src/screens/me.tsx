@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { patch, post, remove, type Schemas } from "../api";
 import { done, useGet, useList, type Listing } from "../data";
 import type { Screen } from "../route";
-import { type Me } from "../roles";
+import type { Me } from "../roles";
 import { signOut, useSession } from "../session";
 import { DeleteAccount } from "../ui/delete";
 import { Checks, Choice, Text, Whole } from "../ui/fields";
@@ -148,16 +148,16 @@ function Tokens({ admin }: { admin: boolean }) {
   const all = useList("/v1/user/tokens", {});
   const [made, setMade] = useState<Schemas["NewToken"]>();
   const make = async (v: Values): Promise<void> => {
-    const pools = String(v["pools"] ?? "")
+    const pools = String(v.pools ?? "")
       .split(/[\s,]+/)
       .filter(Boolean);
     const token = post(
       "/v1/user/tokens",
       {},
       {
-        name: v["name"],
-        scopes: [v["scope"]],
-        expiresAt: new Date(Date.now() + Number(v["days"]) * 86_400_000).toISOString(),
+        name: v.name,
+        scopes: [v.scope],
+        expiresAt: new Date(Date.now() + Number(v.days) * 86_400_000).toISOString(),
         ...(pools.length > 0 && { pools }),
       },
     );
@@ -189,7 +189,7 @@ function Tokens({ admin }: { admin: boolean }) {
             <Text f={f} name="name" label="What it is for" required max={200} />
             <Choice f={f} name="scope" label="It may" options={scopes} />
             <Whole f={f} name="days" label="Days" min={1} max={365} required />
-            {f.values["scope"] === "work" && (
+            {f.values.scope === "work" && (
               <Text
                 f={f}
                 name="pools"
@@ -212,7 +212,7 @@ function Choices({ address }: { address: string }) {
         <Form
           name="notifications"
           initial={{ email: c.email }}
-          submit={v => done(patch("/v1/user/notifications", {}, { email: v["email"] }), "Saved.")}
+          submit={v => done(patch("/v1/user/notifications", {}, { email: v.email }), "Saved.")}
         >
           {f => (
             <Checks

@@ -14,7 +14,7 @@ const path = "/v1/organizers/{organizerId}";
 const fields = (o: Schemas["Organizer"]): Values => ({ name: o.name, description: o.description, website: o.website });
 
 export default function OrganizerScreen({ params }: Screen) {
-  const organizerId = params["organizerId"]!;
+  const organizerId = params.organizerId!;
   const ids = { organizerId };
   const me = useMe();
   const organizer = useGet(path, { path: ids });

@@ -14,7 +14,7 @@ import { Left } from "./task";
 const path = "/v1/tasks/{taskId}/registrations/{registrationId}";
 
 export default function Registration({ params }: Screen) {
-  const ids = { taskId: params["taskId"]!, registrationId: params["registrationId"]! };
+  const ids = { taskId: params.taskId!, registrationId: params.registrationId! };
   const registration = useGet(path, { path: ids });
   return (
     <TaskFrame taskId={ids.taskId} title="Team" at="/registration">
@@ -109,7 +109,7 @@ function Exceptions({ ids, members }: { ids: { taskId: string; registrationId: s
   const said = (r: Schemas["Run"]): string =>
     `${nameOf(r)}, ${named[r.datasetId] ?? ""}, ${new Date(r.createdAt).toLocaleString()}`;
   const grantable = (v: Values): Values => {
-    if (v["closesAt"] || v["perDay"] || v["total"] || v["runId"]) return filled(v);
+    if (v.closesAt || v.perDay || v.total || v.runId) return filled(v);
     throw new Error("Choose what the team gets: a later close, more runs, or a run that does not count.");
   };
   const withdraw = ({ id, closesAt, perDay, total, runId, datasetId, reason }: Schemas["Exception"]): Promise<void> =>

@@ -13,7 +13,7 @@ import { When } from "../ui/time";
 const path = "/v1/runs/{runId}/review";
 
 export default function ReviewScreen({ params }: Screen) {
-  const runId = params["runId"]!;
+  const runId = params.runId!;
   const run = useGet("/v1/runs/{runId}", { path: { runId } });
   const review = useGet(path, { path: { runId } });
   return (
@@ -140,7 +140,7 @@ function One({
               hint={
                 r.state === "failed"
                   ? "The run failed: it has no scores."
-                  : f.values["blinded"]
+                  : f.values.blinded
                     ? "The run is blinded: until you untick that, nobody but the organizers sees its scores, published or not."
                     : "Everyone who sees the task sees the scores."
               }

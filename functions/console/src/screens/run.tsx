@@ -23,7 +23,7 @@ type Run = Schemas["Run"];
 type Evaluation = Schemas["Evaluation"];
 
 export default function RunScreen({ params }: Screen) {
-  const runId = params["runId"]!;
+  const runId = params.runId!;
   const run = useGet("/v1/runs/{runId}", { path: { runId } }, { refreshInterval: r => (r && !ended(r) ? 2000 : 0) });
   return (
     <Loaded of={run} title="Run">

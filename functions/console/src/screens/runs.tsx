@@ -15,7 +15,7 @@ import { useSession } from "../session";
 type Run = Schemas["Run"];
 
 export default function Runs({ params }: Screen) {
-  const taskId = params["taskId"];
+  const taskId = params.taskId;
   if (taskId)
     return (
       <TaskFrame taskId={taskId} title="My runs" at="/runs">

@@ -7,7 +7,7 @@ import { Action, Heading, Loaded, Tag } from "../ui/show";
 import { TopicPager } from "../ui/topic_pager";
 
 export default function Serp({ params, query }: Screen) {
-  const runId = params["runId"]!;
+  const runId = params.runId!;
   const topic = query.get("topic");
   const input = { run: { runId }, ...(topic && { topic }) };
   return (

@@ -19,7 +19,7 @@ export default function SignInScreen({ query }: Screen) {
   return (
     <>
       <Heading title="Sign in">Sign in</Heading>
-      <SignIn after={"#" + (query.get("to") ?? "/")} />
+      <SignIn after={`#${query.get("to") ?? "/"}`} />
     </>
   );
 }

@@ -23,7 +23,7 @@ const kinds: Record<Type, string> = { upload: "Files", image: "Container image",
 export default function Submit({ params, query }: Screen) {
   const baseline = query.has("baseline");
   return (
-    <TaskFrame taskId={params["taskId"]!} title={baseline ? "Submit a baseline" : "Submit"} at="/submit">
+    <TaskFrame taskId={params.taskId!} title={baseline ? "Submit a baseline" : "Submit"} at="/submit">
       {of => <Kinds {...of} query={query} baseline={baseline} />}
     </TaskFrame>
   );

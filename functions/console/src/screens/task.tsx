@@ -13,7 +13,7 @@ import { Deadline, When } from "../ui/time";
 
 export default function TaskScreen({ params }: Screen) {
   return (
-    <TaskFrame taskId={params["taskId"]!} title="" at="">
+    <TaskFrame taskId={params.taskId!} title="" at="">
       {of => <Overview {...of} />}
     </TaskFrame>
   );

@@ -22,7 +22,7 @@ const parts = { runs: "Runs", registrations: "Teams", announcements: "Announceme
 export default function TaskDesk({ params, query }: Screen) {
   const at = (query.get("part") ?? "runs") as keyof typeof parts;
   return (
-    <TaskFrame taskId={params["taskId"]!} title="Manage" at="/desk">
+    <TaskFrame taskId={params.taskId!} title="Manage" at="/desk">
       {({ task, me }) =>
         !me || !organizes(me, task.organizerId) ? (
           <p class="empty">Only the organizers of the task can manage it.</p>

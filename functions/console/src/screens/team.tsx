@@ -16,7 +16,7 @@ const path = "/v1/tasks/{taskId}/registrations/{registrationId}";
 
 export default function Team({ params }: Screen) {
   return (
-    <TaskFrame taskId={params["taskId"]!} title="Team" at="/team">
+    <TaskFrame taskId={params.taskId!} title="Team" at="/team">
       {of => {
         const mine = registrationIn(of.me, of.task.id);
         if (!mine)

@@ -9,8 +9,7 @@ import { Heading, Listed, Loaded, Tag } from "../ui/show";
 import { noun, Usage } from "./admin";
 import { TokenList } from "./me";
 
-export default ({ params, query }: Screen) =>
-  params["userId"] ? <One userId={params["userId"]} /> : <All query={query} />;
+export default ({ params, query }: Screen) => (params.userId ? <One userId={params.userId} /> : <All query={query} />);
 
 function All({ query }: { query: URLSearchParams }) {
   const name = query.get("name") ?? "";

@@ -28,15 +28,13 @@ export const kinds: Record<NonNullable<Schemas["Webhook"]["kinds"]>[number], str
 };
 
 export default function Webhooks({ params }: Screen) {
-  const path = (params["taskId"] ? ofTask : ofOrganizer) as typeof ofTask;
+  const path = (params.taskId ? ofTask : ofOrganizer) as typeof ofTask;
   const all = useList(path, { path: params as { taskId: string } });
   const [secret, setSecret] = useState<Schemas["NewWebhook"]>();
   return (
     <>
       <p class="small">
-        <a href={params["taskId"] ? `#/tasks/${params["taskId"]}/desk` : `#/organizers/${params["organizerId"]}`}>
-          Back
-        </a>
+        <a href={params.taskId ? `#/tasks/${params.taskId}/desk` : `#/organizers/${params.organizerId}`}>Back</a>
       </p>
       <Heading title="Webhooks">Webhooks</Heading>
       <p>Events are sent to addresses of yours as the Standard Webhooks specification has it, signed with a secret.</p>

@@ -17,7 +17,7 @@ export const DeleteAccount = ({ title, about, run }: { title: string; about: str
       initial={{}}
       button={title}
       submit={async v => {
-        if (String(v["word"]).trim().toUpperCase() !== "DELETE")
+        if (String(v.word).trim().toUpperCase() !== "DELETE")
           throw new Error("Nothing was deleted: type the word DELETE to go on.");
         await run();
       }}
@@ -59,7 +59,7 @@ export function Delete({ kind, id, taskId, name, then }: Props) {
             name={`delete ${id}`}
             initial={{}}
             button="Delete it with all submissions"
-            submit={v => act({ with: "submissions", name: String(v["name"] ?? "") })}
+            submit={v => act({ with: "submissions", name: String(v.name ?? "") })}
           >
             {f => (
               <Text

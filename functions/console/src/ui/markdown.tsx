@@ -132,6 +132,6 @@ function Node({ n, top }: { n: Nodes; top: number }) {
       );
     }
     default:
-      return "children" in n ? <>{inside(n as Parent, top)}</> : null;
+      return "children" in n ? inside(n as Parent, top) : null;
   }
 }

@@ -38,7 +38,7 @@ export const TermsField = ({ f, terms }: { f: Editing; terms: Schemas["Terms"] |
         <input
           type="checkbox"
           required
-          checked={f.values["acceptedTerms"] === terms.version}
+          checked={f.values.acceptedTerms === terms.version}
           onChange={e => f.set("acceptedTerms", e.currentTarget.checked ? terms.version : undefined)}
         />
         I accept these terms

@@ -10,10 +10,10 @@ import { Action } from "./show";
 export function SignIn({ again, after = location.hash }: { again?: boolean; after?: string }) {
   const [pasting, setPasting] = useState(!settings.client_id && !settings.development);
   const popup = (): void => {
-    open(location.pathname + "#/sign-in?closes=1", "_blank");
+    open(`${location.pathname}#/sign-in?closes=1`, "_blank");
   };
-  const development = (v: Values): Promise<void> => developmentSignIn(String(v["user"]), Boolean(v["admin"]));
-  const paste = (v: Values): Promise<void> => enter({ token: String(v["token"]).trim() });
+  const development = (v: Values): Promise<void> => developmentSignIn(String(v.user), Boolean(v.admin));
+  const paste = (v: Values): Promise<void> => enter({ token: String(v.token).trim() });
   return (
     <div class="sign-in">
       {settings.problem && <p role="alert">{settings.problem}</p>}

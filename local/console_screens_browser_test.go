@@ -76,7 +76,7 @@ func TestConsole_ShowsHostileTextsAsTexts(t *testing.T) {
 	t.Parallel()
 	s := start(t, "-demo=false") // whose lists have these texts only
 	screens := s.hostileScreens(t)
-	source, err := os.ReadFile("../functions/console/src/route.tsx")
+	source, err := os.ReadFile("../functions/console/src/screen.tsx")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,73 +3,13 @@
 import createClient from "openapi-fetch";
 import type { PathsWithMethod } from "openapi-typescript-helpers";
 import type { components, paths } from "./api_types";
+import { Problem, problemOf, toProblem } from "./problem";
+import { secondsBeforeRetry } from "./retry";
 import { expire, renewed } from "./session";
 import { freshToken } from "./sign_in";
 import { waiting } from "./ui/status";
 
 export type Schemas = components["schemas"];
-export type ProblemDocument = Schemas["Problem"];
-
-/** Problem is an answer that is an error: a problem document (RFC 9457), or what stands for one where no answer came. */
-export class Problem extends Error {
-  constructor(readonly document: Pick<ProblemDocument, "title" | "detail"> & Partial<ProblemDocument>) {
-    super(document.detail);
-  }
-  /** is reports whether the problem is of the kind, such as "precondition-failed". */
-  is(kind: string): boolean {
-    return this.document.type === `urn:assay:problem:${kind}`;
-  }
-}
-
-export const toProblem = (error: unknown): Problem =>
-  error instanceof Problem
-    ? error
-    : new Problem({ title: "Something went wrong", detail: error instanceof Error ? error.message : String(error) });
-
-/** labelOf is the label of the field of a member, where the screen has one such field. */
-function labelOf(name: string): string | undefined {
-  const all = new Set(
-    [...document.querySelectorAll(`[data-field="${name}"] label, [data-field$="/${name}"] label`)].map(
-      l => l.textContent,
-    ),
-  );
-  return all.size === 1 ? `“${[...all][0]}”` : undefined;
-}
-
-/** inWords has names of members, such as closesAt, by their labels or as words; what is quoted stays as it is. */
-export const inWords = (detail: string): string =>
-  detail
-    .split(/("[^"]*")/)
-    .map((part, i) =>
-      i % 2 === 1
-        ? part
-        : part
-            .replaceAll("`", "")
-            .replace(
-              /\b[a-z]+(?:[A-Z][a-z]*)+\b/g,
-              name => labelOf(name) ?? name.replace(/[A-Z]/g, c => ` ${c.toLowerCase()}`),
-            ),
-    )
-    .join("");
-
-/** memberOf names the member of a pointer in words, before what is wrong with it. */
-export const memberOf = (pointer: string): string => {
-  const name = pointer
-    .split("/")
-    .filter(part => part && !/^\d+$/.test(part))
-    .at(-1);
-  return name ? `${inWords(name)}: ` : "";
-};
-
-/** problemOf is the problem of an answer with the status, of which the body may be a problem document. */
-export function problemOf(body: unknown, status: number): Problem {
-  const document = typeof body === "object" && body !== null ? (body as ProblemDocument) : undefined;
-  return new Problem(
-    document?.detail ? document : { title: "Error", detail: `The server answered ${status}. Try again later.`, status },
-  );
-}
-
-const attempts = 6;
 const sleep = (seconds: number): Promise<void> => new Promise(done => setTimeout(done, seconds * 1000));
 
 /** persistentFetch is fetch that sends the token, and repeats a request that may succeed later. */
@@ -93,7 +33,7 @@ export async function persistentFetch(request: Request): Promise<Response> {
       attempt = 0;
       continue;
     }
-    const wait = pause(answer, attempt);
+    const wait = secondsBeforeRetry(answer, attempt);
     if (wait === undefined) {
       if (answer) return answer;
       throw new Problem({
@@ -107,16 +47,6 @@ export async function persistentFetch(request: Request): Promise<Response> {
     await sleep(wait);
     done();
   }
-}
-
-/** pause is how many seconds to wait before a request is repeated; undefined: it is not. */
-function pause(answer: Response | undefined, attempt: number): number | undefined {
-  if (attempt >= attempts) return undefined;
-  const backoff = Math.min(2 ** attempt, 20);
-  if (!answer || [502, 504].includes(answer.status)) return backoff;
-  if (answer.status !== 503 && answer.status !== 429) return undefined;
-  const after = Number(answer.headers.get("Retry-After") ?? backoff);
-  return after <= 30 ? Math.max(after, 1) : undefined; // a quota of the day says when there is more
 }
 
 export const client = createClient<paths>({
@@ -133,16 +63,16 @@ type Success<P, M extends "patch" | "post"> = P extends keyof paths
     : never
   : never;
 
+type Reply<T> = Promise<{ data?: T; error?: unknown; response: Response }>;
+
 // The types of path, parameters and body belong together, which TypeScript can't follow for a method that is not known.
-const send = <T>(method: "PATCH" | "POST", path: string, init: object): Promise<T> =>
-  ok(
-    (
-      client[method] as unknown as (
-        path: string,
-        init: object,
-      ) => Promise<{ data?: T; error?: unknown; response: Response }>
-    )(path, init),
-  );
+function send<T>(method: "GET" | "PATCH" | "POST" | "DELETE", path: string, init: object): Promise<T> {
+  const call = client[method] as unknown as (path: string, init: object) => Reply<T>;
+  return ok(call(path, init));
+}
+
+/** get reads the resource at a path. Callers know its type; TypeScript can't follow it. */
+export const get = <T>(path: string, params: unknown): Promise<T> => send("GET", path, { params });
 
 /** patch merges a patch into the resource at a path; of is the resource as it was read, which it must still be. */
 export const patch = <P extends PathsWithMethod<paths, "patch">>(
@@ -162,11 +92,7 @@ export const post = <P extends PathsWithMethod<paths, "post">>(
 
 /** remove deletes the resource at a path. */
 export const remove = (path: PathsWithMethod<paths, "delete">, ids: Ids, query?: Ids): Promise<unknown> =>
-  ok(
-    (client.DELETE as unknown as (path: string, init: object) => Promise<{ response: Response }>)(path, {
-      params: { path: ids, query },
-    }),
-  );
+  send("DELETE", path, { params: { path: ids, query } });
 
 /** effects returns what a change would do, and changes nothing. That each change of an organizer is kept for the others is no news. */
 export async function effects(
@@ -175,9 +101,9 @@ export async function effects(
   ids: Ids,
   body: object,
 ): Promise<Schemas["Effect"][]> {
-  return (
-    await send<Schemas["Preview"]>(method, path, { params: { path: ids, query: { preview: "true" } }, body })
-  ).effects.filter(e => e.kind !== "audit" && e.subject !== "auditEntries");
+  const params = { path: ids, query: { preview: "true" } };
+  const preview = await send<Schemas["Preview"]>(method, path, { params, body });
+  return preview.effects.filter(e => e.kind !== "audit" && e.subject !== "auditEntries");
 }
 
 /** restore takes back the deletion of a resource, which lies in the trash. */
@@ -198,7 +124,7 @@ const etags = new WeakMap<object, string>();
 export const etagOf = (resource: object): string => etags.get(resource) ?? "";
 
 /** ok returns the body of an answer, and throws a Problem where it is an error. Of an empty list, which is 204, the body is undefined. */
-export async function ok<T>(answer: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
+export async function ok<T>(answer: Reply<T>): Promise<T> {
   const { data, error, response } = await answer.catch((broken: unknown) => {
     throw toProblem(broken); // such as a page in the place of JSON, of whatever is in between
   });

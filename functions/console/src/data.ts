@@ -4,7 +4,8 @@ import useSWR, { mutate, type SWRConfiguration, type SWRResponse } from "swr";
 import useSWRInfinite from "swr/infinite";
 import type { PathsWithMethod } from "openapi-typescript-helpers";
 import type { paths } from "./api_types";
-import { client, ok, post, type Problem, type Schemas } from "./api";
+import { get, post, type Schemas } from "./api";
+import { type Problem } from "./problem";
 import { session, useSession } from "./session";
 import { say } from "./ui/status";
 
@@ -20,14 +21,6 @@ export type Loading<T> = Pick<SWRResponse<T, Problem>, "data" | "error" | "mutat
 
 /** loading takes out of SWR's answer what is ever shown of it: SWR renders a screen again only for what the screen has taken before. */
 const loading = <T>({ data, error, mutate }: SWRResponse<T, Problem>): Loading<T> => ({ data, error, mutate });
-
-// The types of path and parameters belong together, which TypeScript can't follow here.
-const get = <T>(path: string, params: unknown): Promise<T> =>
-  ok(
-    (client.GET as unknown as (path: string, init: object) => Promise<{ data?: T; response: Response }>)(path, {
-      params,
-    }),
-  );
 
 /** read gets a resource once, outside a screen's life. */
 export const read = <P extends GetPath>(path: P, params: Params<P>): Promise<Answer<P>> => get(path, params);

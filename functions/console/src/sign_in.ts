@@ -1,7 +1,7 @@
 // Signing in by an authorization code with PKCE (RFC 6749, RFC 7636, OpenID Connect Core 1.0), at whichever issuer the server names, and
 // getting the next token by a refresh token.
 import * as oauth from "oauth4webapi";
-import { problemOf } from "./api";
+import { problemOf } from "./problem";
 import { settings } from "./settings";
 import { asksWho, begin, session, signedIn, type Session } from "./session";
 

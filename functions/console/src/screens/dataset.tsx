@@ -1,6 +1,7 @@
 // A dataset, new or as it is: its split, files, measures and rules. What a simple task needs is open, what few need is folded.
 import { useRef, useState } from "preact/hooks";
-import { effects, patch, post, toProblem, type Schemas } from "../api";
+import { effects, patch, post, type Schemas } from "../api";
+import { toProblem } from "../problem";
 import { done, refresh, useGet, useNewest } from "../data";
 import { kept, uploadTo, withAdded, type Added } from "../dataset_files";
 import { go, type Screen } from "../route";

@@ -1,6 +1,7 @@
 // An invitation: what it is to, and with which terms, before the reader joins.
 import { useEffect, useState } from "preact/hooks";
-import { client, ok, post, toProblem, type Problem, type Schemas } from "../api";
+import { client, ok, post, type Schemas } from "../api";
+import { toProblem, type Problem } from "../problem";
 import { refresh } from "../data";
 import { go } from "../route";
 import { useSession } from "../session";

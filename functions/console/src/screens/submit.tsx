@@ -1,6 +1,7 @@
 // Submitting: files that the server looks at before anything is charged, container images, and repositories.
 import { useRef, useState } from "preact/hooks";
-import { Problem, type Schemas } from "../api";
+import { type Schemas } from "../api";
+import { Problem } from "../problem";
 import { refresh, useGet, useList } from "../data";
 import { organizes, registrationIn } from "../roles";
 import { go, view, type Screen } from "../route";

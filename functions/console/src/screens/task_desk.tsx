@@ -1,6 +1,7 @@
 // The organizers' desk of one task: teams to decide about, runs to review, and what they announce.
 import { useState } from "preact/hooks";
-import { patch, post, remove, toProblem, type Schemas } from "../api";
+import { patch, post, remove, type Schemas } from "../api";
+import { toProblem } from "../problem";
 import { done, refresh, useGet, useList } from "../data";
 import { organizes } from "../roles";
 import { view, type Screen } from "../route";

@@ -1,7 +1,8 @@
 // A file that the server looks at as soon as it is chosen, before it is sent for good.
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { toProblem, type Problem, type Schemas } from "../api";
+import { type Schemas } from "../api";
+import { toProblem, type Problem } from "../problem";
 import { validate, type Verdict } from "../validate";
 import { bytes } from "./files";
 import { Diagnostics, FileField } from "./file_field";

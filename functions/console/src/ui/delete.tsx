@@ -1,6 +1,7 @@
 // Deleting a user, which is for good, and a task or a dataset, which can be undone. What others have submitted goes only with it by its name.
 import { useState } from "preact/hooks";
-import { remove, restore, toProblem, type Problem } from "../api";
+import { remove, restore } from "../api";
+import { toProblem, type Problem } from "../problem";
 import { done } from "../data";
 import { go } from "../route";
 import { Text } from "./fields";

@@ -1,5 +1,6 @@
 // Files that the API answers, which links can't ask for, because they send no token.
-import { Problem, persistentFetch, type ProblemDocument } from "../api";
+import { persistentFetch } from "../api";
+import { Problem, type ProblemDocument } from "../problem";
 
 async function answerAs(path: string, mediaType: string, body?: object): Promise<Response> {
   const answer = await persistentFetch(

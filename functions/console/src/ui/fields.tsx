@@ -1,6 +1,6 @@
 // The fields of forms. Each names the member that it edits, has its label and what to know, and shows the faults of the member.
 import type { ComponentChildren, JSX } from "preact";
-import { inWords } from "../api";
+import { inWords } from "../member_names";
 import { member, same, within, type Editing } from "./form";
 import { fromLocal, toLocal, zone } from "./time";
 

@@ -2,7 +2,8 @@
 // shows what a change would do before it is made, and merges what somebody else changed meanwhile.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { toProblem, type Problem, type Schemas } from "../api";
+import { type Schemas } from "../api";
+import { toProblem, type Problem } from "../problem";
 import { Failure } from "./show";
 
 export type Values = { [name: string]: unknown };

@@ -1,7 +1,8 @@
 // How screens show what they read: while it loads, when it fails, when there is nothing.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { inWords, memberOf, toProblem, type Problem } from "../api";
+import { inWords, memberOf } from "../member_names";
+import { toProblem, type Problem } from "../problem";
 import type { Listing, Loading } from "../data";
 
 /** Heading is the h1 of a screen. It names the tab, and is where reading begins after the screen has changed. */

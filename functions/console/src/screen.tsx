@@ -1,14 +1,14 @@
-// Where the reader is: a path after the # of the address, which no server sees, with a query that keeps the view of a screen.
-import { lazy, Suspense, useSyncExternalStore } from "preact/compat";
+// The screens, and the one that the address names. Screens read and change the address in route.ts, which knows none of them.
 import type { ComponentChildren, ComponentType } from "preact";
+import { lazy, Suspense } from "preact/compat";
 import { useEffect, useErrorBoundary } from "preact/hooks";
-import { toProblem } from "./api";
+import { toProblem } from "./problem";
+import { matchPath, type Screen, useAddress } from "./route";
 import { Busy, Failure } from "./ui/show";
 
-export type Screen = { params: Record<string, string>; query: URLSearchParams };
 type Load = () => Promise<{ default: ComponentType<Screen> }>;
 
-/** The screens by address. What stands after a colon is a parameter. */
+/** The screens, each with its addresses. The first one that matches is shown. */
 const screens: [load: Load, ...paths: string[]][] = [
   [() => import("./screens/tasks"), "/"],
   [() => import("./screens/sign_in"), "/sign-in"],
@@ -39,52 +39,15 @@ const screens: [load: Load, ...paths: string[]][] = [
   [() => import("./screens/serp"), "/runs/:runId/serp"],
 ];
 
-const routes = screens.flatMap(([load, ...paths]) => {
+const routes = screens.flatMap(([load, ...patterns]) => {
   const Show = lazy(load);
-  return paths.map(path => ({ parts: path.split("/"), Show }));
+  return patterns.map(pattern => ({ pattern, Show }));
 });
 
-const subscribe = (tell: () => void): (() => void) => {
-  addEventListener("hashchange", tell);
-  return () => removeEventListener("hashchange", tell);
-};
-
-/** useAddress returns the path and query after the #. */
-export function useAddress(): { path: string; query: URLSearchParams } {
-  const hash = useSyncExternalStore(subscribe, () => location.hash);
-  const [path = "", query = ""] = hash.slice(1).split("?", 2);
-  return { path: path || "/", query: new URLSearchParams(query) };
-}
-
-/** go leads to another address of the console. */
-export const go = (to: string): void => {
-  location.hash = to;
-};
-
-/** view keeps a choice in the address without making a step of it, so that a link to the screen shows the same. */
-export function view(query: URLSearchParams, choices: Record<string, string | undefined>): void {
-  const next = new URLSearchParams(query);
-  for (const [name, value] of Object.entries(choices)) {
-    if (value) next.set(name, value);
-    else next.delete(name);
-  }
-  const [path] = location.hash.split("?", 1);
-  history.replaceState(null, "", path + (next.size > 0 ? `?${next}` : ""));
-  dispatchEvent(new HashChangeEvent("hashchange"));
-}
-
-function match(path: string): { Show: ComponentType<Screen>; params: Record<string, string> } | undefined {
-  const parts = path.split("/");
-  for (const { parts: pattern, Show } of routes) {
-    const params: Record<string, string> = {};
-    const fits =
-      pattern.length === parts.length &&
-      pattern.every((p, i) => {
-        if (!p.startsWith(":")) return p === parts[i];
-        params[p.slice(1)] = parts[i]!;
-        return parts[i] !== "";
-      });
-    if (fits) return { Show, params };
+function findScreen(path: string): { Show: ComponentType<Screen>; params: Screen["params"] } | undefined {
+  for (const { pattern, Show } of routes) {
+    const params = matchPath(pattern, path);
+    if (params) return { Show, params };
   }
   return undefined;
 }
@@ -92,7 +55,7 @@ function match(path: string): { Show: ComponentType<Screen>; params: Record<stri
 /** Current shows the screen of the address. */
 export function Current() {
   const { path, query } = useAddress();
-  const found = match(path);
+  const found = findScreen(path);
   useEffect(() => {
     // The heading of the new screen comes with its data: reading begins there, as after a page has loaded.
     const main = document.querySelector("main")!;

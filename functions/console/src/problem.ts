@@ -1,0 +1,28 @@
+// Answers of the API that are errors.
+import type { components } from "./api_types";
+
+export type ProblemDocument = components["schemas"]["Problem"];
+
+/** Problem is an error with a problem document (RFC 9457): the one that the server answered, or one made here. */
+export class Problem extends Error {
+  constructor(readonly document: Pick<ProblemDocument, "title" | "detail"> & Partial<ProblemDocument>) {
+    super(document.detail);
+  }
+  /** is reports whether the problem is of the kind, such as "precondition-failed". */
+  is(kind: string): boolean {
+    return this.document.type === `urn:assay:problem:${kind}`;
+  }
+}
+
+export const toProblem = (error: unknown): Problem =>
+  error instanceof Problem
+    ? error
+    : new Problem({ title: "Something went wrong", detail: error instanceof Error ? error.message : String(error) });
+
+/** problemOf returns the problem of an answer with this status. The body is a problem document unless something between answered. */
+export function problemOf(body: unknown, status: number): Problem {
+  const document = typeof body === "object" && body !== null ? (body as ProblemDocument) : undefined;
+  return new Problem(
+    document?.detail ? document : { title: "Error", detail: `The server answered ${status}. Try again later.`, status },
+  );
+}

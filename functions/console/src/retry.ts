@@ -1,0 +1,16 @@
+// When a request is sent again.
+
+const attempts = 6;
+
+/**
+ * secondsBeforeRetry returns how long to wait before attempt + 1, or undefined if the request is not repeated. No answer stands for a broken
+ * connection. A wait of more than 30 seconds is for a quota, which people have to wait for.
+ */
+export function secondsBeforeRetry(answer: Response | undefined, attempt: number): number | undefined {
+  if (attempt >= attempts) return undefined;
+  const backoff = Math.min(2 ** attempt, 20);
+  if (!answer || [502, 504].includes(answer.status)) return backoff;
+  if (answer.status !== 503 && answer.status !== 429) return undefined;
+  const after = Number(answer.headers.get("Retry-After") ?? backoff);
+  return after <= 30 ? Math.max(after, 1) : undefined;
+}

@@ -1,7 +1,7 @@
 "use strict";
 (() => {
-  const box = document.getElementById("search"),
-    found = document.getElementById("found");
+  const box = document.getElementById("search");
+  const found = document.getElementById("found");
   const entries = [...document.querySelectorAll("[data-entry]")].map(element => ({
     parts: [element, document.querySelector(`.side a[href="#${element.id}"]`)?.parentElement].filter(Boolean),
     text: element.textContent.toLowerCase(),

@@ -1,5 +1,6 @@
-// The one way to the API: typed by its OpenAPI document, with the token of the session. What can pass by itself is waited for: a token
-// that expired, a server that is busy or away, a network that broke. Repeating is safe, because every POST has an idempotency key.
+// The one way to the API: typed by its OpenAPI document, with the token of the session. What can pass by itself is
+// waited for: a token that expired, a server that is busy or away, a network that broke. Repeating is safe, because
+// every POST has an idempotency key.
 import createClient from "openapi-fetch";
 import type { PathsWithMethod } from "openapi-typescript-helpers";
 import type { components, paths } from "./api_types";
@@ -94,7 +95,10 @@ export const post = <P extends PathsWithMethod<paths, "post">>(
 export const remove = (path: PathsWithMethod<paths, "delete">, ids: Ids, query?: Ids): Promise<unknown> =>
   send("DELETE", path, { params: { path: ids, query } });
 
-/** effects returns what a change would do, and changes nothing. That each change of an organizer is kept for the others is no news. */
+/**
+ * effects returns what a change would do, and changes nothing. That each change of an organizer is kept for the others
+ * is no news.
+ */
 export async function effects(
   method: "PATCH" | "POST",
   path: PathsWithMethod<paths, "patch"> | PathsWithMethod<paths, "post">,
@@ -123,7 +127,10 @@ const etags = new WeakMap<object, string>();
 /** etagOf returns the entity tag that a resource was answered with, for If-Match. */
 export const etagOf = (resource: object): string => etags.get(resource) ?? "";
 
-/** ok returns the body of an answer, and throws a Problem where it is an error. Of an empty list, which is 204, the body is undefined. */
+/**
+ * ok returns the body of an answer, and throws a Problem where it is an error. Of an empty list, which is 204, the body
+ * is undefined.
+ */
 export async function ok<T>(answer: Reply<T>): Promise<T> {
   const { data, error, response } = await answer.catch((broken: unknown) => {
     throw toProblem(broken); // such as a page in the place of JSON, of whatever is in between

@@ -1,11 +1,12 @@
 // Reading resources and lists from screens. The browser's cache makes conditional requests of repeated ones.
+
+import type { PathsWithMethod } from "openapi-typescript-helpers";
 import { useRef } from "preact/hooks";
 import useSWR, { mutate, type SWRConfiguration, type SWRResponse } from "swr";
 import useSWRInfinite from "swr/infinite";
-import type { PathsWithMethod } from "openapi-typescript-helpers";
-import type { paths } from "./api_types";
 import { get, post, type Schemas } from "./api";
-import { type Problem } from "./problem";
+import type { paths } from "./api_types";
+import type { Problem } from "./problem";
 import { session, useSession } from "./session";
 import { say } from "./ui/status";
 
@@ -19,7 +20,10 @@ export type Answer<P extends GetPath> = paths[P] extends {
 type Item<P extends GetPath> = Answer<P> extends { data: (infer T)[] } ? T : never;
 export type Loading<T> = Pick<SWRResponse<T, Problem>, "data" | "error" | "mutate">;
 
-/** loading takes out of SWR's answer what is ever shown of it: SWR renders a screen again only for what the screen has taken before. */
+/**
+ * loading takes out of SWR's answer what is ever shown of it: SWR renders a screen again only for what the screen has
+ * taken before.
+ */
 const loading = <T>({ data, error, mutate }: SWRResponse<T, Problem>): Loading<T> => ({ data, error, mutate });
 
 /** read gets a resource once, outside a screen's life. */
@@ -42,28 +46,32 @@ export function useGet<P extends GetPath>(
   config?: SWRConfiguration<Answer<P>, Problem>,
 ): Loading<Answer<P>> {
   useSession();
-  return loading(
-    useSWR<Answer<P>, Problem>(
-      path && [session()?.token !== undefined, path, params],
-      () => get<Answer<P>>(path!, params),
-      config,
-    ),
-  );
+  const key = path && [session()?.token !== undefined, path, params];
+  return loading(useSWR<Answer<P>, Problem>(key, () => get<Answer<P>>(path!, params), config));
 }
 
-/** useNewest has the newest state of a resource for what a form sends, also when the form itself has just read it again. */
+/**
+ * useNewest has the newest state of a resource for what a form sends, also when the form itself has just read it again.
+ */
 export function useNewest<T>(
   of: T,
   reload: () => Promise<T | undefined>,
 ): { newest: { current: T }; latest: () => Promise<T> } {
   const newest = useRef(of);
   newest.current = of;
-  return { newest, latest: async () => (newest.current = (await reload()) ?? newest.current) };
+  const latest = async (): Promise<T> => {
+    newest.current = (await reload()) ?? newest.current;
+    return newest.current;
+  };
+  return { newest, latest };
 }
 
 type Tool = "leaderboard" | "significance" | "topics" | "diffir" | "serp";
 
-/** useTool has a tool compute from an input; what it computed before stays meanwhile, unless it fails. An input of null waits. */
+/**
+ * useTool has a tool compute from an input; what it computed before stays meanwhile, unless it fails. An input of null
+ * waits.
+ */
 export function useTool<T extends Tool>(tool: T, input: object | null): Loading<Computed<T>> {
   useSession();
   const computed = loading(
@@ -99,19 +107,9 @@ export function useList<P extends GetPath>(
   };
   const load = ([, , , , next]: [boolean, string, string, unknown, string]): Promise<Page> =>
     next ? get<Page>(next, {}) : get<Page>(path!, params);
-  const {
-    data,
-    error,
-    size,
-    setSize,
-    isValidating,
-    mutate: again,
-  } = useSWRInfinite<Page, Problem>(at, load as (key: unknown[]) => Promise<Page>, {
-    dedupingInterval: 0,
-    ...config,
-    revalidateFirstPage: true,
-    revalidateAll: false,
-  });
+  const options = { dedupingInterval: 0, ...config, revalidateFirstPage: true, revalidateAll: false };
+  const pages = useSWRInfinite<Page, Problem>(at, load as (key: unknown[]) => Promise<Page>, options);
+  const { data, error, size, setSize, isValidating, mutate: again } = pages;
   // SWR leaves lists out when screens have everything read again after a change: this key stands for the list then.
   useSWR(path && [session()?.token !== undefined, "again", path, params], () => again().then(() => true), {
     revalidateOnMount: false,

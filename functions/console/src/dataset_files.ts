@@ -1,4 +1,5 @@
-// The files of a dataset: small ones go with its request, others straight to the object store once it has taken their size and digest.
+// The files of a dataset: small ones go with its request, others straight to the object store once it has taken their
+// size and digest.
 import type { Schemas } from "./api";
 import { read } from "./data";
 import { declare, inline, send } from "./upload";
@@ -14,18 +15,19 @@ export const kept = ({ name, size, sha256, mediaType }: Given): Given => ({ name
 
 const digests = new WeakMap<File, Promise<Given>>();
 
-/** withAdded returns the lists of files: those that stay, but for those of the same names as new ones, and the new ones. */
+/**
+ * withAdded returns the lists of files: those that stay, but for those of the same names as new ones, and the new ones.
+ */
 export async function withAdded(stay: Record<Part, Given[]>, added: Added, tell: Tell): Promise<Record<Part, Given[]>> {
   const { limits } = await read("/info", {});
   const small = [...added.inputs, ...added.truths].reduce((sum, f) => sum + f.size, 0) <= limits.inlineFiles;
   const given = async (file: File): Promise<Given> => {
     if (small) return { name: file.name, content: await inline(file) };
-    if (!digests.has(file))
-      digests.set(
-        file,
-        declare(file, share => tell(file.name, "Reading", share)),
-      );
-    return digests.get(file)!;
+    const begun = digests.get(file);
+    if (begun) return begun;
+    const digest = declare(file, share => tell(file.name, "Reading", share));
+    digests.set(file, digest);
+    return digest;
   };
   const of = async (part: Part): Promise<Given[]> => [
     ...stay[part].filter(s => !added[part].some(a => a.name === s.name)),

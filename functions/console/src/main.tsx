@@ -18,10 +18,23 @@ const SIGNED_IN = [
   ["#/desk", "Organize"],
 ] as const;
 
-const organizing =
-  /^\/(desk|trash|organizers|datasets|runs\/\w+\/review|tasks\/(new|\w+\/(desk|edit|datasets|registrations|audit|webhooks)))\b/;
-const areaOf = (path: string): string =>
-  organizing.test(path) ? "#/desk" : /^\/(runs|compare)/.test(path) ? "#/runs" : /^\/(tasks|$)/.test(path) ? "#/" : "";
+const organizing = [
+  /^\/(desk|trash|organizers|datasets)\b/,
+  /^\/runs\/\w+\/review\b/,
+  /^\/tasks\/(new|\w+\/(desk|edit|datasets|registrations|audit|webhooks))\b/,
+];
+
+/** areaOf returns the link of the navigation under which a path lies. */
+function areaOf(path: string): string {
+  if (organizing.some(form => form.test(path))) return "#/desk";
+  if (/^\/(runs|compare)/.test(path)) return "#/runs";
+  return /^\/(tasks|$)/.test(path) ? "#/" : "";
+}
+
+function currentOf(to: string, path: string): "page" | "true" | undefined {
+  if (to === `#${path}`) return "page";
+  return to === areaOf(path) ? "true" : undefined;
+}
 
 function Frame({ failed }: { failed: string }) {
   const { signedIn, ended } = useSession();
@@ -45,11 +58,7 @@ function Frame({ failed }: { failed: string }) {
           </a>
           <nav aria-label="Console">
             {(signedIn ? SIGNED_IN : SIGNED_IN.slice(0, 1)).map(([to, name]) => (
-              <a
-                key={to}
-                href={to}
-                aria-current={to.slice(1) === path ? "page" : to === areaOf(path) ? "true" : undefined}
-              >
+              <a key={to} href={to} aria-current={currentOf(to, path)}>
                 {name}
               </a>
             ))}

@@ -13,7 +13,10 @@ function labelOf(name: string): string | undefined {
 /** separate returns the words of a name: "closes at" for closesAt. */
 export const separate = (name: string): string => name.replace(/[A-Z]/g, c => ` ${c.toLowerCase()}`);
 
-/** inWords replaces names of members, such as closesAt, with their labels or their words. It leaves quoted text unchanged. */
+/**
+ * inWords replaces names of members, such as closesAt, with their labels or their words. It leaves quoted text
+ * unchanged.
+ */
 export function inWords(detail: string, label = labelOf): string {
   const parts = detail.split(/("[^"]*")/);
   return parts.map((part, i) => (i % 2 === 1 ? part : renameMembers(part, label))).join("");
@@ -22,7 +25,9 @@ export function inWords(detail: string, label = labelOf): string {
 const renameMembers = (text: string, label: typeof labelOf): string =>
   text.replaceAll("`", "").replace(/\b[a-z]+(?:[A-Z][a-z]*)+\b/g, name => label(name) ?? separate(name));
 
-/** memberOf returns the last named member of a JSON Pointer in words, and a colon. It is empty for the whole document. */
+/**
+ * memberOf returns the last named member of a JSON Pointer in words, and a colon. It is empty for the whole document.
+ */
 export function memberOf(pointer: string, label = labelOf): string {
   const names = pointer.split("/").filter(part => part && !/^\d+$/.test(part));
   const name = names.at(-1);

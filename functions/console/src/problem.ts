@@ -19,7 +19,10 @@ export const toProblem = (error: unknown): Problem =>
     ? error
     : new Problem({ title: "Something went wrong", detail: error instanceof Error ? error.message : String(error) });
 
-/** problemOf returns the problem of an answer with this status. The body is a problem document unless something between answered. */
+/**
+ * problemOf returns the problem of an answer with this status. The body is a problem document unless something between
+ * answered.
+ */
 export function problemOf(body: unknown, status: number): Problem {
   const document = typeof body === "object" && body !== null ? (body as ProblemDocument) : undefined;
   return new Problem(

@@ -3,8 +3,8 @@
 const attempts = 6;
 
 /**
- * secondsBeforeRetry returns how long to wait before attempt + 1, or undefined if the request is not repeated. No answer stands for a broken
- * connection. A wait of more than 30 seconds is for a quota, which people have to wait for.
+ * secondsBeforeRetry returns how long to wait before attempt + 1, or undefined if the request is not repeated. No
+ * answer stands for a broken connection. A wait of more than 30 seconds is for a quota, which people have to wait for.
  */
 export function secondsBeforeRetry(answer: Response | undefined, attempt: number): number | undefined {
   if (attempt >= attempts) return undefined;

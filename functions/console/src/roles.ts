@@ -1,5 +1,6 @@
-// What the reader is to a task or an organizer, so that screens show only what they can do. The server decides in any case.
-import { useGet, type Answer } from "./data";
+// What the reader is to a task or an organizer, so that screens show only what they can do. The server decides in any
+// case.
+import { type Answer, useGet } from "./data";
 import { useSession } from "./session";
 
 export type Me = Answer<"/v1/user">;

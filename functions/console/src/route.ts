@@ -1,4 +1,5 @@
-// Where the reader is: a path after the # of the address, which no server sees, with a query that keeps the view of a screen.
+// Where the reader is: a path after the # of the address, which no server sees, with a query that keeps the view of a
+// screen.
 import { useSyncExternalStore } from "preact/compat";
 
 /** Screen holds what the address says to the screen that it names: the parameters of its path, and its query. */
@@ -12,7 +13,10 @@ export function parseAddress(fragment: string): Address {
   return { path: path || "/", query: new URLSearchParams(query) };
 }
 
-/** matchPath returns the parameters of a path if it has the form of the pattern. ":name" in a pattern stands for one part that is not empty. */
+/**
+ * matchPath returns the parameters of a path if it has the form of the pattern. ":name" in a pattern stands for one
+ * part that is not empty.
+ */
 export function matchPath(pattern: string, path: string): Screen["params"] | undefined {
   const wanted = pattern.split("/");
   const parts = path.split("/");
@@ -31,7 +35,11 @@ export function matchPath(pattern: string, path: string): Screen["params"] | und
 }
 
 /** withChoices returns a fragment in which the query has these choices. A choice without a value is removed. */
-export function withChoices(fragment: string, query: URLSearchParams, choices: Record<string, string | undefined>): string {
+export function withChoices(
+  fragment: string,
+  query: URLSearchParams,
+  choices: Record<string, string | undefined>,
+): string {
   const next = new URLSearchParams(query);
   for (const [name, value] of Object.entries(choices)) {
     if (value) next.set(name, value);
@@ -40,6 +48,7 @@ export function withChoices(fragment: string, query: URLSearchParams, choices: R
   const [path] = fragment.split("?", 1);
   return path + (next.size > 0 ? `?${next}` : "");
 }
+
 const subscribe = (tell: () => void): (() => void) => {
   addEventListener("hashchange", tell);
   return () => removeEventListener("hashchange", tell);

@@ -5,9 +5,9 @@ import { done, refresh, useGet } from "./data";
 import { registrationIn, useMe } from "./roles";
 import { resume } from "./submission";
 import { FileField } from "./ui/file_field";
+import { ended, nameOf } from "./ui/run_state";
 import { Action } from "./ui/show";
 import { say } from "./ui/status";
-import { ended, nameOf } from "./ui/run_state";
 
 type Run = Schemas["Run"];
 const ofRun = "/v1/runs/{runId}";
@@ -33,6 +33,10 @@ export function RunActions({
     );
   };
   const name = nameOf(r);
+  const toggleFinal = (): Promise<void> =>
+    r.final
+      ? act({ final: null }, `${name} is no longer final.`, { final: true })
+      : act({ final: true }, `${name} is final.`, { final: null });
   const mark = r.final ? "Not final" : `Mark as final${left === undefined ? "" : ` (${left} left)`}`;
   return (
     <>
@@ -49,15 +53,7 @@ export function RunActions({
         <span class="small quiet">All {finalRuns} final runs are marked</span>
       )}
       {finalRuns > 0 && (r.final || left !== 0) && (
-        <Action
-          plain
-          label={`${mark}: ${name}`}
-          run={() =>
-            act({ final: r.final ? null : true }, r.final ? `${name} is no longer final.` : `${name} is final.`, {
-              final: r.final ? true : null,
-            })
-          }
-        >
+        <Action plain label={`${mark}: ${name}`} run={toggleFinal}>
           {mark}
         </Action>
       )}
@@ -70,7 +66,10 @@ export function RunActions({
   );
 }
 
-/** useFinalsLeft returns how many more runs on the dataset the reader's team can mark as final; undefined as long as that is not known. */
+/**
+ * useFinalsLeft returns how many more runs on the dataset the reader's team can mark as final; undefined as long as
+ * that is not known.
+ */
 function useFinalsLeft(r: Run, most: number): number | undefined {
   const mine = registrationIn(useMe(), r.taskId);
   const ids = { taskId: r.taskId, registrationId: mine?.registrationId ?? "" };
@@ -92,6 +91,7 @@ function useFinalsLeft(r: Run, most: number): number | undefined {
 
 /** Resume takes the file of a run whose upload ended before it was whole. */
 export function Resume({ of: r }: { of: Run }) {
+  const name = r.files[0]?.name ?? "the file";
   const [doing, setDoing] = useState<{ said: string; share: number }>();
   const [failed, setFailed] = useState("");
   const take = async (file: File): Promise<void> => {
@@ -111,7 +111,7 @@ export function Resume({ of: r }: { of: Run }) {
         label={`File of ${nameOf(r)}`}
         chosen={[]}
         choose={([file]) => void take(file!)}
-        hint={`The upload of ${r.files[0]?.name ?? "the file"} is not done. If it no longer goes on in another tab, choose the file again.`}
+        hint={`The upload of ${name} is not done. If it no longer goes on in another tab, choose the file again.`}
       />
       {doing && (
         <p>

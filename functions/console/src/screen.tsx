@@ -1,4 +1,5 @@
-// The screens, and the one that the address names. Screens read and change the address in route.ts, which knows none of them.
+// The screens, and the one that the address names. Screens read and change the address in route.ts, which knows none of
+// them.
 import type { ComponentChildren, ComponentType } from "preact";
 import { lazy, Suspense } from "preact/compat";
 import { useEffect, useErrorBoundary } from "preact/hooks";

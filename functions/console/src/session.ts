@@ -1,6 +1,7 @@
-// The session of this browser: a token, kept for as long as its tabs are open. Tabs share it by a channel, so that one that is opened
-// later is signed in, and one whose token has expired is signed in again by another without losing what was typed in it. A tab that
-// shows another page hears nothing: an instant in the local storage says which sessions have ended meanwhile.
+// The session of this browser: a token, kept for as long as its tabs are open. Tabs share it by a channel, so that one
+// that is opened later is signed in, and one whose token has expired is signed in again by another without losing what
+// was typed in it. A tab that shows another page hears nothing: an instant in the local storage says which sessions
+// have ended meanwhile.
 import { useSyncExternalStore } from "preact/compat";
 
 /** Session has the id of its user, and when they signed in; each token of it has the same. */
@@ -13,9 +14,9 @@ export type Session = {
   expiresAt?: number;
 };
 
-const key = "session",
-  mark = "signed-out",
-  out = "ask-who";
+const key = "session";
+const mark = "signed-out";
+const out = "ask-who";
 const channel = new BroadcastChannel("assay");
 const listeners = new Set<() => void>();
 let current: Session | undefined = JSON.parse(sessionStorage.getItem(key) ?? "null") ?? undefined;
@@ -32,7 +33,7 @@ function store(s: Session | undefined, over: boolean): void {
   ended = over;
   if (s) sessionStorage.setItem(key, JSON.stringify(s));
   else sessionStorage.removeItem(key);
-  listeners.forEach(tell => tell());
+  for (const tell of listeners) tell();
 }
 
 channel.onmessage = ({ data }: MessageEvent<{ asks?: true; answer?: Session; session?: Session | null }>) => {
@@ -46,7 +47,10 @@ channel.onmessage = ({ data }: MessageEvent<{ asks?: true; answer?: Session; ses
 if (!current) channel.postMessage({ asks: true });
 addEventListener("pageshow", () => current && past(current) && leave());
 
-/** take goes on with a session, unless it has ended or somebody signed in after it. What another user read and typed goes with them. */
+/**
+ * take goes on with a session, unless it has ended or somebody signed in after it. What another user read and typed
+ * goes with them.
+ */
 function take(s: Session): void {
   if (past(s) || (s.since ?? 0) < (current?.since ?? 0)) return;
   if (current && current.user !== s.user) leave(s);
@@ -61,7 +65,9 @@ export function signedIn(user: string, s: Session): void {
   begin({ ...s, user, since });
 }
 
-/** asksWho reports whether somebody signed out, and nobody in since: the issuer must not take who comes next for them. */
+/**
+ * asksWho reports whether somebody signed out, and nobody in since: the issuer must not take who comes next for them.
+ */
 export const asksWho = (): boolean => localStorage.getItem(out) !== null;
 
 /** begin goes on with a session, or with its next token, in all tabs. */
@@ -114,6 +120,9 @@ const subscribe = (tell: () => void): (() => void) => {
 
 /** useSession returns whether somebody is signed in, and whether the session has ended against their will. */
 export function useSession(): { signedIn: boolean; ended: boolean } {
-  const s = useSyncExternalStore(subscribe, () => (ended ? "ended" : current ? "in" : "out"));
+  const s = useSyncExternalStore(subscribe, () => {
+    if (ended) return "ended";
+    return current ? "in" : "out";
+  });
   return { signedIn: s !== "out", ended: s === "ended" };
 }

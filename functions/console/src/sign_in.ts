@@ -1,9 +1,9 @@
-// Signing in by an authorization code with PKCE (RFC 6749, RFC 7636, OpenID Connect Core 1.0), at whichever issuer the server names, and
-// getting the next token by a refresh token.
+// Signing in by an authorization code with PKCE (RFC 6749, RFC 7636, OpenID Connect Core 1.0), at whichever issuer the
+// server names, and getting the next token by a refresh token.
 import * as oauth from "oauth4webapi";
 import { problemOf } from "./problem";
+import { asksWho, begin, type Session, session, signedIn } from "./session";
 import { settings } from "./settings";
-import { asksWho, begin, session, signedIn, type Session } from "./session";
 
 type Attempt = { state: string; nonce: string; verifier: string; hash: string; closes: boolean };
 
@@ -118,21 +118,23 @@ function toSession(tokens: oauth.TokenEndpointResponse, uses: "id_token" | "acce
 
 function refusal(error: unknown): Error {
   if (error instanceof oauth.AuthorizationResponseError || error instanceof oauth.ResponseBodyError) {
+    const why = error.error_description ? ` (${error.error_description})` : "";
     return new Error(
-      `The issuer refused: ${error.error}${error.error_description ? ` (${error.error_description})` : ""}. Sign in again. If it ` +
-        `refuses again, those who run this server check at the issuer that the client ${client.client_id} is public, takes codes with PKCE and the ` +
-        `scopes “${scope.join(" ")}”, and may return to ${here}.`,
+      `The issuer refused: ${error.error}${why}. Sign in again. If it refuses again, those who run this server ` +
+        `check at the issuer that the client ${client.client_id} is public, takes codes with PKCE and the scopes ` +
+        `“${scope.join(" ")}”, and may return to ${here}.`,
     );
   }
   if (error instanceof oauth.OperationProcessingError) {
     return new Error(
-      `The issuer's answer is of another sign-in, or not as OpenID Connect has it, so it was not used: ${error.message}. Sign in again.`,
+      "The issuer's answer is of another sign-in, or not as OpenID Connect has it, so it was not used: " +
+        `${error.message}. Sign in again.`,
     );
   }
   if (error instanceof TypeError) {
     return new Error(
-      `The issuer's answer could not be read. Sign in again. If that does not help, those who run this server let pages of ` +
-        `${location.origin} ask for tokens at the issuer (CORS).`,
+      "The issuer's answer could not be read. Sign in again. If that does not help, those who run this server let " +
+        `pages of ${location.origin} ask for tokens at the issuer (CORS).`,
     );
   }
   return error instanceof Error ? error : new Error(String(error));
@@ -149,7 +151,7 @@ export async function freshToken(): Promise<string | undefined> {
       begin(toSession(await oauth.processRefreshTokenResponse(server, client, response), s.uses ?? "id_token", s));
     })
     .catch(() => {
-      nextRefresh = Date.now() + 20_000; // the token that is there works until it expires, and then the page asks to sign in
+      nextRefresh = Date.now() + 20_000; // until it expires the token works, and then the page asks to sign in
     });
   return session()?.token;
 }
@@ -158,7 +160,10 @@ let nextRefresh = 0;
 const dueForRefresh = (s: Session | undefined): boolean =>
   Boolean(s?.refresh && s.expiresAt && s.expiresAt - Date.now() < 60_000 && Date.now() > nextRefresh);
 
-/** developmentSignIn has the server's own issuer give a token; a name with characters that its users lack is shown as it was given. */
+/**
+ * developmentSignIn has the server's own issuer give a token; a name with characters that its users lack is shown as it
+ * was given.
+ */
 export async function developmentSignIn(name: string, admin: boolean): Promise<void> {
   const user = name
     .normalize("NFKD")

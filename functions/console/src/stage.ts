@@ -1,9 +1,10 @@
-// Where a task stands, by its window for submissions.
+// How far a task is, and the ground truth of a dataset.
 import type { Schemas } from "./api";
 
 export type Stage = "open" | "upcoming" | "past";
 type Window = { opensAt?: string; closesAt?: string };
 
+/** stageOf returns whether now is before, in or after a window. A window without limits is open. */
 export function stageOf(w: Window | undefined, now = Date.now()): Stage {
   if (w?.closesAt && Date.parse(w.closesAt) <= now) return "past";
   return w?.opensAt && Date.parse(w.opensAt) > now ? "upcoming" : "open";
@@ -16,3 +17,15 @@ export const registers = (t: Schemas["Task"]): boolean =>
 /** submissionTypes are those that the task takes: all, unless it names some. */
 export const submissionTypes = (t: Schemas["Task"]): Schemas["SubmissionDraft"]["type"][] =>
   t.submissions?.types?.length ? t.submissions.types : ["upload", "image", "repository"];
+
+export type TruthState = "missing" | "refused" | "waits" | "accepted";
+
+/**
+ * truthState returns how far the ground truth of a dataset is. It waits until all its files have arrived and the server
+ * has read them.
+ */
+export function truthState(d: Pick<Schemas["Dataset"], "truths" | "diagnostics" | "truthVersion">): TruthState {
+  if (!d.truths?.length) return "missing";
+  if (d.diagnostics?.some(x => x.severity === "error")) return "refused";
+  return d.truthVersion === 0 ? "waits" : "accepted";
+}

@@ -1,7 +1,7 @@
 // The files of a submission on their way: sent when it is made, and again when somebody chooses the same file later.
 import { post, type Schemas } from "./api";
 import { read } from "./data";
-import { declare, inline, send, type Declared } from "./upload";
+import { type Declared, declare, inline, send } from "./upload";
 
 type Submission = Schemas["Submission"];
 export type Chosen = { datasetId: string; file: File };
@@ -11,8 +11,9 @@ export type Tell = (name: string, doing: string, share: number) => void;
 const path = "/v1/tasks/{taskId}/submissions/{submissionId}";
 
 /**
- * submit makes a submission. Small files go with it, so that the server refuses what is wrong before anything is charged. Where the upload
- * of others ends early, broken says why: the submission is made and charged, and submitting again would make a second one.
+ * submit makes a submission. Small files go with it, so that the server refuses what is wrong before anything is
+ * charged. Where the upload of others ends early, broken says why: the submission is made and charged, and submitting
+ * again would make a second one.
  */
 export async function submit(
   taskId: string,

@@ -1,4 +1,5 @@
-// Files on their way to the object store: declared by size and digest, sent straight there with progress, and again after a break.
+// Files on their way to the object store: declared by size and digest, sent straight there with progress, and again
+// after a break.
 import type { Schemas } from "./api";
 import { waiting } from "./ui/status";
 
@@ -51,8 +52,8 @@ export async function packed(file: File, most: number): Promise<string | undefin
 }
 
 /**
- * send sends a file to the object store. link returns where to, again when a link has expired or the connection broke; undefined when the
- * file is there.
+ * send sends a file to the object store. link returns where to, again when a link has expired or the connection broke;
+ * undefined when the file is there.
  */
 export async function send(
   file: File,

@@ -1,7 +1,7 @@
 // Asking the server what is wrong with a file before it is sent for good.
 import { client, ok, type Schemas } from "./api";
 import { read } from "./data";
-import { linesOf } from "./ui/file_field";
+import { linesOf } from "./lines";
 import { packed } from "./upload";
 
 const unpacked = 60 << 20; // a little less than tools take
@@ -20,12 +20,6 @@ export async function validate(
   const { valid, diagnostics } = await ok(
     client.POST("/v1/tools/validator", { body: of([{ name: file.name, content }]) }),
   );
-  return {
-    valid,
-    diagnostics,
-    lines: await linesOf(
-      file,
-      diagnostics.flatMap(d => d.line ?? []),
-    ),
-  };
+  const numbers = diagnostics.flatMap(d => d.line ?? []);
+  return { valid, diagnostics, lines: await linesOf(file, numbers) };
 }

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { patch, type Schemas } from "../api";
 import { done, useGet, useList } from "../data";
+import { separate } from "../member_names";
 import type { Screen } from "../route";
 import { bytes } from "../ui/files";
 import { Action, Heading, Items, Listed, Loaded, Members, Table, Tag } from "../ui/show";
@@ -47,8 +48,9 @@ function Health() {
   const info = useGet("/info", {}).data;
   return (
     <p>
-      {health.error ? <Tag kind="bad">down</Tag> : health.data ? <Tag kind="good">up</Tag> : <Tag>…</Tag>}{" "}
-      {health.error?.document.detail}{" "}
+      {health.error && <Tag kind="bad">down</Tag>}
+      {!health.error && health.data && <Tag kind="good">up</Tag>}
+      {!health.error && !health.data && <Tag>…</Tag>} {health.error?.document.detail}{" "}
       <span class="quiet">
         Version {info?.version ?? "…"}
         {info?.commit && `, ${info.commit.slice(0, 8)}`}
@@ -72,13 +74,7 @@ function Queues() {
               <td class="number">{q.runs}</td>
               <td>{q.waitingSince ? ago(q.waitingSince) : "–"}</td>
               <td>
-                {q.pool === "(builtin)" ? (
-                  "needs none"
-                ) : q.workerSeenAt ? (
-                  ago(q.workerSeenAt)
-                ) : (
-                  <Tag kind={q.runs > 0 ? "bad" : "warm"}>never</Tag>
-                )}
+                <WorkerSeen of={q} />
               </td>
             </tr>
           ))}
@@ -86,6 +82,12 @@ function Queues() {
       )}
     </Items>
   );
+}
+
+function WorkerSeen({ of: q }: { of: Schemas["Queue"] }) {
+  if (q.pool === "(builtin)") return <>needs none</>;
+  if (q.workerSeenAt) return <>{ago(q.workerSeenAt)}</>;
+  return <Tag kind={q.runs > 0 ? "bad" : "warm"}>never</Tag>;
 }
 
 function ByUser() {
@@ -110,9 +112,6 @@ function ByUser() {
 const sizes = ["storedBytes", "pendingBytes", "pendingFiles"] as const;
 const said = { storedBytes: "Stored", pendingBytes: "Announced, not uploaded", pendingFiles: "Files announced" };
 
-/** noun is a kind of what a day counts, in words. */
-export const noun = (kind: string): string => kind.replace(/[A-Z]/g, c => ` ${c.toLowerCase()}`);
-
 /** Usage shows what is taken of a quota. */
 export const Usage = ({ taken, limits }: { taken: Schemas["Taken"]; limits: Schemas["UsageLimits"] | undefined }) => (
   <Members
@@ -134,7 +133,7 @@ export const Usage = ({ taken, limits }: { taken: Schemas["Taken"]; limits: Sche
         ];
       }),
       ...Object.entries(taken.perDay as Record<string, number>).map(([k, v]): [string, string] => [
-        `${noun(k)} of 24 hours`,
+        `${separate(k)} of 24 hours`,
         `${v}${limits ? ` of ${(limits.perDay as Record<string, number>)[k] || "any"}` : ""}`,
       ]),
     ]}

@@ -34,14 +34,20 @@ export default function Audit({ params }: Screen) {
   );
 }
 
-const shown = /^.v1.((?:tasks.\w+.registrations|tasks|organizers|runs|(datasets)).\w+)/; // what has a screen, of the path of a subject
+/** screenOf returns the address of the screen of a subject, if it has one. */
+function screenOf(subject: string): string | undefined {
+  const [, path, dataset] =
+    /^.v1.((?:tasks.\w+.registrations|tasks|organizers|runs|(datasets)).\w+)/.exec(subject) ?? [];
+  if (!path) return undefined;
+  return dataset ? `${path}/edit` : path;
+}
 
-const Line = ({ of: e, at = shown.exec(e.subject) }: { of: Entry; at?: RegExpExecArray | null }) => (
+const Line = ({ of: e, at = screenOf(e.subject) }: { of: Entry; at?: string }) => (
   <div>
     <strong>{e.action.replace(".", ": ").replaceAll("-", " ")}</strong> by{" "}
     <bdi>{e.actor?.name || e.actor?.email || e.actorId}</bdi>, <When at={e.createdAt} />{" "}
     {at && (
-      <a class="small" href={`#/${at[1]}${at[2] ? "/edit" : ""}`} aria-label={`Look at ${at[1]}`}>
+      <a class="small" href={`#/${at}`} aria-label={`Look at ${at.replace(/\/edit$/, "")}`}>
         Look
       </a>
     )}
@@ -55,7 +61,7 @@ const Line = ({ of: e, at = shown.exec(e.subject) }: { of: Entry; at?: RegExpExe
               e[side] !== null && (
                 <div key={side}>
                   <h2>{side === "before" ? "Before" : "After"}</h2>
-                  <pre tabIndex={0} aria-label={side}>
+                  <pre tabIndex={0} role="group" aria-label={side}>
                     {JSON.stringify(e[side], null, 1)}
                   </pre>
                 </div>

@@ -1,8 +1,9 @@
-// Runs compared: whether they differ, on which topics, and in which documents. Runs are picked by name, and the address keeps them.
+// Runs compared: whether they differ, on which topics, and in which documents. Runs are picked by name, and the address
+// keeps them.
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { useList, useTool } from "../data";
-import { view, type Screen } from "../route";
+import { type Screen, view } from "../route";
 import { Chart } from "../ui/chart";
 import { Select, Tabs } from "../ui/choices";
 import { download } from "../ui/download";
@@ -47,26 +48,25 @@ export default function Compare({ query }: Screen) {
           {() => (
             <>
               <Scores of={of} />
-              {of.length < 2 ? (
-                <p class="empty">Add another run: runs are compared whose scores you can see.</p>
-              ) : of.every(e => e.evaluator.kind !== "worker" || e.perTopic) ? (
-                <Tests
-                  query={query}
-                  input={{ runs: of.map(e => ({ runId: e.runId })), ...(measure && { measure }) }}
-                  ranked={of.every(e => ranks(e.evaluator.kind))}
-                />
-              ) : (
-                <p class="small quiet">
-                  Whether runs differ by more than chance is computed from values by topic, which these measures do not
-                  have.
-                </p>
-              )}
+              <Comparison of={of} query={query} measure={measure} />
             </>
           )}
         </Items>
       )}
     </>
   );
+}
+
+function Comparison({ of, query, measure }: { of: Evaluation[]; query: URLSearchParams; measure?: string }) {
+  if (of.length < 2) return <p class="empty">Add another run: runs are compared whose scores you can see.</p>;
+  if (of.some(e => e.evaluator.kind === "worker" && !e.perTopic))
+    return (
+      <p class="small quiet">
+        Whether runs differ by more than chance is computed from values by topic, which these measures do not have.
+      </p>
+    );
+  const input = { runs: of.map(e => ({ runId: e.runId })), ...(measure && { measure }) };
+  return <Tests query={query} input={input} ranked={of.every(e => ranks(e.evaluator.kind))} />;
 }
 
 /** Scores has every measure of the runs, side by side. */

@@ -1,22 +1,25 @@
-// A dataset, new or as it is: its split, files, measures and rules. What a simple task needs is open, what few need is folded.
+// A dataset, new or as it is: its split, files, measures and rules. What a simple task needs is open, what few need is
+// folded.
 import { useRef, useState } from "preact/hooks";
 import { effects, patch, post, type Schemas } from "../api";
-import { toProblem } from "../problem";
 import { done, refresh, useGet, useNewest } from "../data";
-import { kept, uploadTo, withAdded, type Added } from "../dataset_files";
+import { type Added, kept, uploadTo, withAdded } from "../dataset_files";
+import { toProblem } from "../problem";
 import { go, type Screen } from "../route";
+import { truthState } from "../stage";
 import { CheckedFile } from "../ui/checked_file";
 import { Delete } from "../ui/delete";
 import { Check, Checks, Choice, Faults, Text, Whole } from "../ui/fields";
 import { Diagnostics, FileField } from "../ui/file_field";
 import { FileName } from "../ui/files";
-import { filled, Form, member, mergePatch, type Editing, type Values } from "../ui/form";
+import { type Editing, Form } from "../ui/form";
 import { MarkdownField } from "../ui/markdown_field";
 import { MeasuresField } from "../ui/measures_field";
 import { Action, Loaded, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { TaskFrame } from "../ui/task_nav";
-import { ForOrganizers, Limits, truthState, Window } from "./edit_task";
+import { filled, member, mergePatch, type Values } from "../ui/values";
+import { ForOrganizers, Limits, Window } from "./edit_task";
 
 type Dataset = Schemas["Dataset"];
 type Kind = Schemas["Evaluator"]["kind"];
@@ -132,10 +135,30 @@ const OfTask = (props: Props) => (
   </TaskFrame>
 );
 
+function TruthSaid({ of: d }: { of: Dataset }) {
+  switch (truthState(d)) {
+    case "missing":
+      return <>There is no ground truth yet: runs wait until it is stored.</>;
+    case "refused":
+      return <>The ground truth has errors. Correct these lines, and choose the file again below.</>;
+    case "waits":
+      return d.truths?.some(t => t.state === "pending") ? (
+        <>The ground truth has not arrived. If its upload ended, choose the same file again below.</>
+      ) : (
+        <>The server reads the ground truth …</>
+      );
+    case "accepted":
+      return (
+        <>
+          <Tag kind="good">accepted</Tag> The ground truth is stored, as version {d.truthVersion}.
+        </>
+      );
+  }
+}
+
 /** State says how far the ground truth is, and the evaluation against a new one. */
 function State({ of: d }: { of: Dataset }) {
-  const state = truthState(d),
-    again = d.reevaluation;
+  const again = d.reevaluation;
   const show = (): Promise<void> =>
     done(
       patch("/v1/datasets/{datasetId}", { datasetId: d.id }, { boardVersion: d.truthVersion }, d),
@@ -144,20 +167,7 @@ function State({ of: d }: { of: Dataset }) {
   return (
     <div class="notice" role="status">
       <p>
-        {
-          {
-            missing: "There is no ground truth yet: runs wait until it is stored.",
-            refused: "The ground truth has errors. Correct these lines, and choose the file again below.",
-            waits: d.truths?.some(t => t.state === "pending")
-              ? "The ground truth has not arrived. If its upload ended, choose the same file again below."
-              : "The server reads the ground truth …",
-            accepted: (
-              <>
-                <Tag kind="good">accepted</Tag> The ground truth is stored, as version {d.truthVersion}.
-              </>
-            ),
-          }[state]
-        }
+        <TruthSaid of={d} />
       </p>
       <Diagnostics of={d.diagnostics ?? []} />
       {again && (
@@ -181,8 +191,8 @@ function State({ of: d }: { of: Dataset }) {
 }
 
 function Editor({ taskId, of, latest }: Props) {
-  const info = useGet("/info", {}),
-    [usual] = useKinds();
+  const info = useGet("/info", {});
+  const [usual] = useKinds();
   const [added, setAdded] = useState<Added>({ inputs: [], truths: [] });
   const [round, setRound] = useState(0); // of choosing files, whose fields begin empty
   const [sending, setSending] = useState<{ name: string; doing: string; share: number }>();
@@ -207,13 +217,8 @@ function Editor({ taskId, of, latest }: Props) {
       setRound(round + 1);
       const failed = await uploadTo(id, files, tell, stop.current.signal).then(() => undefined, toProblem);
       if (failed && of) throw failed;
-      say(
-        failed
-          ? `The dataset is there, but a file has not arrived: ${failed.message}`
-          : of
-            ? "Saved."
-            : "The dataset is there.",
-      );
+      if (failed) say(`The dataset is there, but a file has not arrived: ${failed.message}`);
+      else say(of ? "Saved." : "The dataset is there.");
       if (!of) go(`/datasets/${id}/edit`);
     } finally {
       setSending(undefined);
@@ -266,11 +271,13 @@ const kindOf = (f: Editing): Kind => member(f.values, "evaluator/kind") as Kind;
 
 /** Measuring has what runs are, and how they are measured. */
 function Measuring({ f }: { f: Editing }) {
-  const kinds = useKinds(),
-    kind = kindOf(f),
-    of = kinds.find(e => e.kind === kind);
-  const choose = (_: string, value: unknown): void =>
-    Object.entries(begin(kinds.find(e => e.kind === value)!)).forEach(([name, v]) => f.set(name, v));
+  const kinds = useKinds();
+  const kind = kindOf(f);
+  const of = kinds.find(e => e.kind === kind);
+  const choose = (_: string, value: unknown): void => {
+    const chosen = kinds.find(e => e.kind === value)!;
+    for (const [name, v] of Object.entries(begin(chosen))) f.set(name, v);
+  };
   const format = (_: string, value: unknown): void => f.set("runFormat", formatOf(value, of, f.values.runFormat));
   const worker = kind === "worker";
   return (
@@ -354,16 +361,19 @@ function Files({
   setAdded: (a: Added) => void;
   stored?: Dataset;
 }) {
-  const kind = kindOf(f),
-    of = useKinds().find(e => e.kind === kind),
-    { formats: possible = [], truth = "" } = of ?? {};
+  const kind = kindOf(f);
+  const of = useKinds().find(e => e.kind === kind);
+  const { formats: possible = [], truth = "" } = of ?? {};
   const format = f.values.runFormat as Schemas["RunFormat"];
   const truths = (files: File[]): void => {
     setAdded({ ...added, truths: files });
     f.set("truths", []);
-    const named = Object.entries(endings).find(([, ending]) => ending.test(files[0]!.name))?.[0] ?? format.kind;
-    if (!stored && kind !== "worker" && possible.includes(named)) f.set("runFormat", formatOf(named, of, format)); // the ground truth is written as runs are
+    const ending = Object.entries(endings).find(([, form]) => form.test(files[0]!.name));
+    const named = ending?.[0] ?? format.kind;
+    // The ground truth has the format of runs.
+    if (!stored && kind !== "worker" && possible.includes(named)) f.set("runFormat", formatOf(named, of, format));
   };
+  const orFormat = possible.length > 1 ? ", or choose another format of runs above" : "";
   return (
     <>
       <fieldset class="field" data-field="truths">
@@ -382,7 +392,7 @@ function Files({
             choose={file => truths([file])}
             as={files => ({ truth: { files, kind, format } })}
             good="The file can be evaluated against."
-            bad={`Correct these lines, and choose the file again${possible.length > 1 ? ", or choose another format of runs above" : ""}. Nothing was saved.`}
+            bad={`Correct these lines, and choose the file again${orFormat}. Nothing was saved.`}
           />
         )}
         <Faults f={f} name="truths" />
@@ -442,8 +452,8 @@ function There({ f, part, stored }: { f: Editing; part: "inputs" | "truths"; sto
 
 /** Rules has what few datasets need otherwise than it is. */
 function Rules({ f }: { f: Editing }) {
-  const kind = kindOf(f),
-    of = useKinds().find(e => e.kind === kind);
+  const kind = kindOf(f);
+  const of = useKinds().find(e => e.kind === kind);
   return (
     <>
       <details>

@@ -2,9 +2,9 @@
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { useList } from "../data";
-import { useMe } from "../roles";
 import { conclude } from "../reviews";
-import { view, type Screen } from "../route";
+import { useMe } from "../roles";
+import { type Screen, view } from "../route";
 import { useSession } from "../session";
 import { stageOf } from "../stage";
 import { SelectAll, Tabs } from "../ui/choices";
@@ -78,6 +78,10 @@ const stages = { open: "open", upcoming: "not open yet", past: "closed" };
 
 /** Tasks are those of an organizer, each with its state and what its organizers do with it. */
 export function Tasks({ organizerId, member }: { organizerId: string; member: boolean }) {
+  const screenOf = (t: Schemas["Task"]): string => {
+    if (!member) return "";
+    return t.visibility === "private" ? "/edit" : "/desk";
+  };
   const all = useList("/v1/tasks", { query: { "filter[organizerId]": [organizerId] } });
   return (
     <Listed
@@ -87,7 +91,7 @@ export function Tasks({ organizerId, member }: { organizerId: string; member: bo
       {t => (
         <>
           <span>
-            <a href={`#/tasks/${t.id}${!member ? "" : t.visibility === "private" ? "/edit" : "/desk"}`}>
+            <a href={`#/tasks/${t.id}${screenOf(t)}`}>
               <bdi>{t.name}</bdi>
             </a>{" "}
             <Tag kind={t.visibility === "private" ? "warm" : "good"}>
@@ -142,9 +146,9 @@ function Waiting({ organizerId }: { organizerId: string }) {
     if (count > 0) say(`${count} ${count === 1 ? "run is" : "runs are"} ${done}.`, () => undo().finally(settled));
     if (failed[0]) throw new Error(failed[0].problem!.detail);
   };
-  const teams = chosen.filter(t => t.kind === "registration.pending"),
-    runs = chosen.filter(ofRun),
-    completed = runs.filter(t => t.kind === "run.unreviewed");
+  const teams = chosen.filter(t => t.kind === "registration.pending");
+  const runs = chosen.filter(ofRun);
+  const completed = runs.filter(t => t.kind === "run.unreviewed");
   return (
     <Items
       of={all}

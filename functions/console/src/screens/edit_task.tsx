@@ -1,4 +1,5 @@
-// The editor of a task: what is left until it can be published, its rules section by section, and publishing as the last step.
+// The editor of a task: what is left until it can be published, its rules section by section, and publishing as the
+// last step.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { effects, patch, type Schemas } from "../api";
@@ -6,14 +7,15 @@ import { done, type Listing, useGet, useList, useNewest } from "../data";
 import { organizes } from "../roles";
 import type { Screen } from "../route";
 import { useSession } from "../session";
-import { submissionTypes } from "../stage";
+import { submissionTypes, type TruthState, truthState } from "../stage";
 import { Delete } from "../ui/delete";
 import { Checks, Choice, Instant, Text, Whole } from "../ui/fields";
-import { Effects, Form, mergePatch, type Editing, type Values } from "../ui/form";
+import { type Editing, Effects, Form } from "../ui/form";
 import { MarkdownField } from "../ui/markdown_field";
 import { Action, Busy, Items, Listed, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
-import { TaskFrame, type OfTask } from "../ui/task_nav";
+import { type OfTask, TaskFrame } from "../ui/task_nav";
+import { mergePatch, type Values } from "../ui/values";
 import { Rows, whileRunning } from "./runs";
 
 type Task = Schemas["Task"];
@@ -37,17 +39,7 @@ export function ForOrganizers({ task, me, children }: OfTask & { children: Compo
   return organizes(me, task.organizerId) ? children : <p class="empty">Only the organizers of the task can edit it.</p>;
 }
 
-/** truthState says how far the ground truth of a dataset is. */
-export const truthState = (d: Dataset): "missing" | "refused" | "waits" | "accepted" =>
-  !d.truths?.length
-    ? "missing"
-    : d.diagnostics?.some(x => x.severity === "error")
-      ? "refused"
-      : d.truthVersion === 0
-        ? "waits"
-        : "accepted";
-
-const truthWords: Record<ReturnType<typeof truthState>, [said: string, kind: "good" | "bad" | "warm"]> = {
+const truthWords: Record<TruthState, [said: string, kind: "good" | "bad" | "warm"]> = {
   missing: ["has no ground truth", "bad"],
   refused: ["has a ground truth with errors", "bad"],
   waits: ["is being read", "warm"],
@@ -148,17 +140,23 @@ function stepsOf(task: Task, datasets: Dataset[], runs: Schemas["Run"][]) {
   ];
 }
 
-function Left({ task, steps }: { task: Task; steps: ReturnType<typeof stepsOf> }) {
+type Step = ReturnType<typeof stepsOf>[number];
+
+function headingOf(task: Task, steps: Step[]): string {
   const open = steps.filter(s => !s.done && !s.optional).length;
+  if (open === 0) return "The task is published";
+  return open === 1 && task.visibility === "private" ? "Ready to be published" : "What is left";
+}
+
+function StepTag({ of: s }: { of: Step }) {
+  if (s.done) return <Tag kind="good">done</Tag>;
+  return s.optional ? <Tag>optional</Tag> : <Tag kind="warm">to do</Tag>;
+}
+
+function Left({ task, steps }: { task: Task; steps: Step[] }) {
   return (
     <section aria-labelledby="left">
-      <h3 id="left">
-        {open === 0
-          ? "The task is published"
-          : open === 1 && task.visibility === "private"
-            ? "Ready to be published"
-            : "What is left"}
-      </h3>
+      <h3 id="left">{headingOf(task, steps)}</h3>
       <ol class="rows">
         {steps.map(s => (
           <li key={s.name}>
@@ -175,9 +173,7 @@ function Left({ task, steps }: { task: Task; steps: ReturnType<typeof stepsOf> }
               </a>
               {!s.done && <span class="small quiet"> {s.note}</span>}
             </span>
-            <Tag kind={s.done ? "good" : s.optional ? undefined : "warm"}>
-              {s.done ? "done" : s.optional ? "optional" : "to do"}
-            </Tag>
+            <StepTag of={s} />
           </li>
         ))}
       </ol>
@@ -341,7 +337,8 @@ function useTask(task: Task) {
 
 function Section({ task, part }: { task: Task; part: Part }) {
   const { latest, preview, save } = useTask(task);
-  const change = (v: Values, base: Values): Values => (part.name === "terms" ? v : mergePatch(base, v)); // a text of terms is never null
+  // An empty text becomes null in a merge patch, and the text of terms is never null.
+  const change = (v: Values, base: Values): Values => (part.name === "terms" ? v : mergePatch(base, v));
   return (
     <section aria-labelledby={part.name}>
       <h3 id={part.name} tabIndex={-1}>

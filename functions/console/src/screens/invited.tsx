@@ -1,15 +1,16 @@
 // An invitation: what it is to, and with which terms, before the reader joins.
 import { useEffect, useState } from "preact/hooks";
 import { client, ok, post, type Schemas } from "../api";
-import { toProblem, type Problem } from "../problem";
 import { refresh } from "../data";
+import { type Problem, toProblem } from "../problem";
 import { go } from "../route";
 import { useSession } from "../session";
-import { filled, Form, type Values } from "../ui/form";
+import { Form } from "../ui/form";
 import { TeamFields, TermsField } from "../ui/registration_fields";
 import { Busy, Failure, Heading } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { say } from "../ui/status";
+import { filled, type Values } from "../ui/values";
 
 type Offer = Schemas["Membership"];
 
@@ -19,11 +20,9 @@ export default function Invited() {
   return (
     <>
       <Heading title="Invitation">You are invited</Heading>
-      {!secret ? (
-        <p class="empty">Open the link of your invitation again: this tab no longer has it.</p>
-      ) : signedIn ? (
-        <Accept secret={secret} />
-      ) : (
+      {!secret && <p class="empty">Open the link of your invitation again: this tab no longer has it.</p>}
+      {secret && signedIn && <Accept secret={secret} />}
+      {secret && !signedIn && (
         <>
           <p>Sign in to see what the invitation is to. You come back to this page.</p>
           <SignIn after="#/join" />
@@ -45,7 +44,8 @@ function Accept({ secret }: { secret: string }) {
   if (problem) return <Failure of={problem} />;
   if (!offer) return <Busy />;
   const join = async (values: Values): Promise<void> => {
-    const registration = offer.taskId && !offer.team ? { registration: filled(values) } : {}; // a team that is there has its registration
+    const newTeam = offer.taskId && !offer.team;
+    const registration = newTeam ? { registration: filled(values) } : {};
     const joined = await post("/v1/user/memberships", {}, { secret, ...registration });
     sessionStorage.removeItem("invitation");
     await refresh();
@@ -55,21 +55,7 @@ function Accept({ secret }: { secret: string }) {
   return (
     <>
       <p class="lead">
-        {!offer.taskName ? (
-          <>
-            You are invited to be an {offer.role} of the organizer <bdi>{offer.organizerName}</bdi>.
-          </>
-        ) : offer.team ? (
-          <>
-            You are invited to the team <bdi>{offer.team}</bdi>, which takes part in the task{" "}
-            <bdi>{offer.taskName}</bdi> of <bdi>{offer.organizerName}</bdi>.
-          </>
-        ) : (
-          <>
-            You are invited to take part in the task <bdi>{offer.taskName}</bdi> of <bdi>{offer.organizerName}</bdi>,
-            with a team of yours.
-          </>
-        )}
+        <Said of={offer} />
       </p>
       <Form name="join" initial={{}} button="Join" submit={join}>
         {f => (
@@ -79,6 +65,28 @@ function Accept({ secret }: { secret: string }) {
           </>
         )}
       </Form>
+    </>
+  );
+}
+
+function Said({ of: offer }: { of: Offer }) {
+  if (!offer.taskName)
+    return (
+      <>
+        You are invited to be an {offer.role} of the organizer <bdi>{offer.organizerName}</bdi>.
+      </>
+    );
+  if (offer.team)
+    return (
+      <>
+        You are invited to the team <bdi>{offer.team}</bdi>, which takes part in the task <bdi>{offer.taskName}</bdi> of{" "}
+        <bdi>{offer.organizerName}</bdi>.
+      </>
+    );
+  return (
+    <>
+      You are invited to take part in the task <bdi>{offer.taskName}</bdi> of <bdi>{offer.organizerName}</bdi>, with a
+      team of yours.
     </>
   );
 }

@@ -4,11 +4,12 @@ import { refresh } from "../data";
 import { registrationIn } from "../roles";
 import { go, type Screen } from "../route";
 import { registers } from "../stage";
-import { filled, Form } from "../ui/form";
+import { Form } from "../ui/form";
 import { TeamFields, TermsField } from "../ui/registration_fields";
-import { say } from "../ui/status";
 import { SignIn } from "../ui/sign_in_form";
-import { TaskFrame, type OfTask } from "../ui/task_nav";
+import { say } from "../ui/status";
+import { type OfTask, TaskFrame } from "../ui/task_nav";
+import { filled } from "../ui/values";
 
 export default ({ params }: Screen) => (
   <TaskFrame taskId={params.taskId!} title="Take part" at="/join">

@@ -1,15 +1,15 @@
-// The leaderboard of a dataset, as the tool of the same name computes it: with groups that cannot be told apart, and intervals. What the
-// reader chooses stands in the address, so that a link shows the same.
+// The leaderboard of a dataset, as the tool of the same name computes it: with groups that cannot be told apart, and
+// intervals. What the reader chooses stands in the address, so that a link shows the same.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { useList, useTool } from "../data";
-import { view, type Screen } from "../route";
+import { type Screen, view } from "../route";
 import { OneDataset } from "../ui/choices";
 import { download, downloadList } from "../ui/download";
 import { decimals, nameOf } from "../ui/run_state";
 import { Action, Failure, Loaded, Tag } from "../ui/show";
-import { TaskFrame, type OfTask } from "../ui/task_nav";
+import { type OfTask, TaskFrame } from "../ui/task_nav";
 import { When } from "../ui/time";
 
 type Dataset = Schemas["Dataset"];
@@ -98,16 +98,15 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
       </p>
       <Loaded of={board}>
         {b => {
-          const entries = on
-            ? [...b.entries, ...(rest.items ?? []).map(e => ({ ...e, rank: e.rank ?? 0, evaluationId: e.id }))]
-            : b.entries;
-          const more =
-            limit < most ? b.more && (() => setLimit(limit * 2)) : on ? rest.more : b.more && (() => setOn(true));
-          const columns =
-            query
-              .get("columns")
-              ?.split(",")
-              .filter(c => b.measures.includes(c)) ?? b.measures.slice(0, 6);
+          const later = on ? (rest.items ?? []) : [];
+          const entries = [...b.entries, ...later.map(e => ({ ...e, rank: e.rank ?? 0, evaluationId: e.id }))];
+          const more = (): (() => void) | undefined => {
+            if (on && limit >= most) return rest.more;
+            if (!b.more) return undefined;
+            return limit < most ? () => setLimit(limit * 2) : () => setOn(true);
+          };
+          const asked = query.get("columns")?.split(",");
+          const columns = asked?.filter(c => b.measures.includes(c)) ?? b.measures.slice(0, 6);
           return (
             <>
               {b.notPublic > 0 && (
@@ -138,8 +137,8 @@ function Board({ of: d, query }: { of: Dataset; query: URLSearchParams }) {
                 >
                   Compare {ticked.length || ""} runs
                 </a>
-                {more && (
-                  <button type="button" class="plain" onClick={more}>
+                {more() && (
+                  <button type="button" class="plain" onClick={more()}>
                     Show more
                   </button>
                 )}
@@ -207,6 +206,7 @@ type Rows = {
 
 function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
   const grouped = b.entries.some(e => e.group);
+  const order = b.lowerIsBetter ? "ascending" : "descending";
   return (
     <div class="scroll named" tabIndex={0} role="group" aria-label="Leaderboard">
       <table>
@@ -220,12 +220,7 @@ function Entries({ of: b, columns, ticked, tick, sort }: Rows) {
             </th>
             <th scope="col">Team</th>
             {columns.map(m => (
-              <th
-                key={m}
-                scope="col"
-                class="number"
-                aria-sort={m === b.measure ? (b.lowerIsBetter ? "ascending" : "descending") : undefined}
-              >
+              <th key={m} scope="col" class="number" aria-sort={m === b.measure ? order : undefined}>
                 <button
                   type="button"
                   class="plain"

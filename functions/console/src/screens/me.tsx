@@ -1,16 +1,17 @@
 // Who is signed in: what they belong to, tokens for the terminal, what they are notified of, and how to leave.
 import { useState } from "preact/hooks";
 import { patch, post, remove, type Schemas } from "../api";
-import { done, useGet, useList, type Listing } from "../data";
-import type { Screen } from "../route";
+import { done, type Listing, useGet, useList } from "../data";
 import type { Me } from "../roles";
+import type { Screen } from "../route";
 import { signOut, useSession } from "../session";
 import { DeleteAccount } from "../ui/delete";
 import { Checks, Choice, Text, Whole } from "../ui/fields";
-import { Form, type Values } from "../ui/form";
+import { Form } from "../ui/form";
 import { Action, Code, Heading, Listed, Loaded, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { When } from "../ui/time";
+import type { Values } from "../ui/values";
 import { kinds } from "./webhooks";
 
 export default function MeScreen(_: Screen) {

@@ -1,13 +1,14 @@
 // The first step of who wants to run a task: the organizer that it will belong to.
 import { post } from "../api";
 import { refresh } from "../data";
-import { useSession } from "../session";
 import { go } from "../route";
+import { useSession } from "../session";
 import { Text } from "../ui/fields";
-import { filled, Form, type Editing, type Values } from "../ui/form";
+import { type Editing, Form } from "../ui/form";
 import { MarkdownField } from "../ui/markdown_field";
 import { Heading } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
+import { filled, type Values } from "../ui/values";
 
 export const OrganizerFields = ({ f }: { f: Editing }) => (
   <>

@@ -5,10 +5,11 @@ import { useMe } from "../roles";
 import { go, type Screen } from "../route";
 import { useSession } from "../session";
 import { Choice, Text } from "../ui/fields";
-import { filled, Form, type Values } from "../ui/form";
+import { Form } from "../ui/form";
 import { MarkdownField } from "../ui/markdown_field";
 import { Busy, Heading } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
+import { filled, type Values } from "../ui/values";
 
 export default function NewTask({ query }: Screen) {
   const { signedIn } = useSession();
@@ -29,16 +30,15 @@ export default function NewTask({ query }: Screen) {
   return (
     <>
       <Heading title="New task">New task</Heading>
-      {!signedIn ? (
-        <SignIn />
-      ) : !me ? (
-        <Busy />
-      ) : !organizerId ? (
+      {!signedIn && <SignIn />}
+      {signedIn && !me && <Busy />}
+      {signedIn && me && !organizerId && (
         <p class="empty">
           A task belongs to an organizer. <a href="#/organizers/new">Name yours first</a>: your lab, or the workshop
           that you run it for.
         </p>
-      ) : (
+      )}
+      {signedIn && organizerId && me && (
         <>
           <p class="lead">
             It starts private: only its organizers see it until you publish it. All can be changed later.

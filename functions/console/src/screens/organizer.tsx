@@ -3,10 +3,11 @@ import { patch, remove, type Schemas } from "../api";
 import { done, read, useGet, useList, useNewest } from "../data";
 import { isAdmin, useMe } from "../roles";
 import { go, type Screen } from "../route";
-import { Form, mergePatch, type Values } from "../ui/form";
+import { Form } from "../ui/form";
 import { Invitations } from "../ui/invitations";
 import { Markdown } from "../ui/lazy";
 import { Action, Heading, Listed, Loaded, Tag } from "../ui/show";
+import { mergePatch, type Values } from "../ui/values";
 import { Tasks } from "./desk";
 import { OrganizerFields } from "./new_organizer";
 
@@ -19,8 +20,8 @@ export default function OrganizerScreen({ params }: Screen) {
   const me = useMe();
   const organizer = useGet(path, { path: ids });
   const mine = me?.memberships.find(m => m.organizerId === organizerId);
-  const member = Boolean(mine) || isAdmin(me),
-    owner = mine?.role === "owner" || isAdmin(me);
+  const member = Boolean(mine) || isAdmin(me);
+  const owner = mine?.role === "owner" || isAdmin(me);
   return (
     <Loaded of={organizer} title="Organizer">
       {o => (

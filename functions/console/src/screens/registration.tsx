@@ -4,11 +4,12 @@ import { done, useGet, useList } from "../data";
 import type { Screen } from "../route";
 import { Decide, peopleOf } from "../ui/decide";
 import { Choice, Instant, Text, Whole } from "../ui/fields";
-import { filled, Form, type Values } from "../ui/form";
+import { Form } from "../ui/form";
 import { nameOf } from "../ui/run_state";
 import { Action, Listed, Loaded, Tag } from "../ui/show";
 import { TaskFrame } from "../ui/task_nav";
 import { Deadline, When } from "../ui/time";
+import { filled, type Values } from "../ui/values";
 import { Left } from "./task";
 
 const path = "/v1/tasks/{taskId}/registrations/{registrationId}";

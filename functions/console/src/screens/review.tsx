@@ -1,14 +1,15 @@
 // The review of one run by its organizers: what there is to see, and what they decide.
 import { effects, patch, type Schemas } from "../api";
 import { done, useGet, useList, useNewest } from "../data";
-import { flags } from "../reviews";
+import { flags } from "../review_changes";
 import { go, type Screen } from "../route";
 import { Area, Check } from "../ui/fields";
 import { Diagnostics } from "../ui/file_field";
-import { Form, mergePatch, type Values } from "../ui/form";
+import { Form } from "../ui/form";
 import { decimals, nameOf, StateTag } from "../ui/run_state";
 import { Heading, Loaded, Members } from "../ui/show";
 import { When } from "../ui/time";
+import { mergePatch, type Values } from "../ui/values";
 
 const path = "/v1/runs/{runId}/review";
 
@@ -37,6 +38,12 @@ const fields = (r: Schemas["Review"]): Values => ({
 // A checkbox that is not ticked is absent in a form, and false in a review.
 const decided = (patch: Values): Values =>
   Object.fromEntries(Object.entries(patch).map(([k, v]) => [k, v ?? (k === "comment" ? "" : false)]));
+
+function publishedHint(state: Schemas["Run"]["state"], blinded: boolean): string {
+  if (state === "failed") return "The run failed: it has no scores.";
+  if (!blinded) return "Everyone who sees the task sees the scores.";
+  return "The run is blinded: until you untick that, nobody but the organizers sees its scores, published or not.";
+}
 
 type Review = Schemas["Review"];
 
@@ -133,18 +140,7 @@ function One({
             </fieldset>
             <Area f={f} name="comment" label="Comment for the team" hint="Markdown." />
             <Check f={f} name="blinded" label="Blinded" hint="Only the organizers see the scores, not even the team." />
-            <Check
-              f={f}
-              name="published"
-              label="Published"
-              hint={
-                r.state === "failed"
-                  ? "The run failed: it has no scores."
-                  : f.values.blinded
-                    ? "The run is blinded: until you untick that, nobody but the organizers sees its scores, published or not."
-                    : "Everyone who sees the task sees the scores."
-              }
-            />
+            <Check f={f} name="published" label="Published" hint={publishedHint(r.state, Boolean(f.values.blinded))} />
           </>
         )}
       </Form>

@@ -1,23 +1,25 @@
-// One run: its state as it changes, what is wrong with it, its scores by topic, its log, and what its team does with it.
+// One run: its state as it changes, what is wrong with it, its scores by topic, its log, and what its team does with
+// it.
 import { useState } from "preact/hooks";
 import { patch, type Schemas } from "../api";
 import { done, useGet, useNewest } from "../data";
+import { flags } from "../review_changes";
 import { organizes, useMe } from "../roles";
-import { flags } from "../reviews";
 import { go, type Screen } from "../route";
 import { Resume, RunActions } from "../run_actions";
-import { Area, Choice, Text } from "../ui/fields";
-import { Diagnostics } from "../ui/file_field";
 import { Chart } from "../ui/chart";
 import { Select } from "../ui/choices";
 import { download } from "../ui/download";
+import { Area, Choice, Text } from "../ui/fields";
+import { Diagnostics } from "../ui/file_field";
+import { Files } from "../ui/files";
+import { Form } from "../ui/form";
 import { Markdown } from "../ui/lazy";
-import { Form, mergePatch, type Values } from "../ui/form";
 import { RunSelect, useRivals } from "../ui/rivals";
 import { decimals, ended, nameOf, ranks, StateTag } from "../ui/run_state";
 import { Action, Heading, Loaded, Members, Row, Table, Tag } from "../ui/show";
 import { When } from "../ui/time";
-import { Files } from "../ui/files";
+import { mergePatch, type Values } from "../ui/values";
 
 type Run = Schemas["Run"];
 type Evaluation = Schemas["Evaluation"];
@@ -134,7 +136,7 @@ function Review({ runId }: { runId: string }) {
 const Log = ({ text, file, name }: { text: string; file: Schemas["File"] | undefined; name: string }) => (
   <>
     <h2>{name}</h2>
-    <pre tabIndex={0} aria-label={name}>
+    <pre tabIndex={0} role="group" aria-label={name}>
       {text || "Nothing yet."}
     </pre>
     {file?.url && (

@@ -1,16 +1,18 @@
 // The reader's runs, of one task or of all: state, score and fault in one row, live while anything is under way.
-import type { Schemas } from "../api";
+
 import useSWR from "swr";
+import type { Schemas } from "../api";
 import { read, useGet, useList } from "../data";
-import { useMe, type Me } from "../roles";
+import { chunks } from "../review_changes";
+import { type Me, useMe } from "../roles";
 import type { Screen } from "../route";
 import { Resume, RunActions } from "../run_actions";
-import { ended, nameOf, scoreOf, StateTag } from "../ui/run_state";
+import { useSession } from "../session";
+import { ended, nameOf, StateTag, scoreOf } from "../ui/run_state";
 import { Busy, Heading, Items, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { TaskFrame } from "../ui/task_nav";
 import { When } from "../ui/time";
-import { useSession } from "../session";
 
 type Run = Schemas["Run"];
 
@@ -36,7 +38,8 @@ function Of({ me, taskId }: { me: Me | undefined; taskId?: string }) {
   const { signedIn } = useSession();
   const teams = me?.registrations.filter(r => !taskId || r.taskId === taskId) ?? [];
   const members = useMembers(teams);
-  return me && members ? <List me={me} members={members} taskId={taskId} /> : signedIn ? <Busy /> : <SignIn />;
+  if (me && members) return <List me={me} members={members} taskId={taskId} />;
+  return signedIn ? <Busy /> : <SignIn />;
 }
 
 /** useMembers returns who is in any of the teams: what one of them submits is of all. */
@@ -89,8 +92,8 @@ function List({ me, members, taskId }: { me: Me; members: string[]; taskId?: str
 export function Rows({ of, oneTask }: { of: Run[]; oneTask: boolean }) {
   return (
     <ul class="rows">
-      {Array.from({ length: Math.ceil(of.length / most) }, (_, i) => (
-        <Some key={i} of={of.slice(i * most, (i + 1) * most)} oneTask={oneTask} />
+      {chunks(of, most).map((runs, i) => (
+        <Some key={i} of={runs} oneTask={oneTask} />
       ))}
     </ul>
   );

@@ -1,6 +1,6 @@
 // What one run retrieved for a topic, as a page of results.
 import { useTool } from "../data";
-import { view, type Screen } from "../route";
+import { type Screen, view } from "../route";
 import { download } from "../ui/download";
 import { decimals } from "../ui/run_state";
 import { Action, Heading, Loaded, Tag } from "../ui/show";

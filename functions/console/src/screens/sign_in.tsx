@@ -1,8 +1,8 @@
 import { useEffect } from "preact/hooks";
 import { go, type Screen } from "../route";
 import { useSession } from "../session";
-import { leave } from "../sign_in";
 import { settings } from "../settings";
+import { leave } from "../sign_in";
 import { Heading } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 

@@ -1,20 +1,21 @@
 // Submitting: files that the server looks at before anything is charged, container images, and repositories.
 import { useRef, useState } from "preact/hooks";
-import { type Schemas } from "../api";
-import { Problem } from "../problem";
+import type { Schemas } from "../api";
 import { refresh, useGet, useList } from "../data";
+import { Problem } from "../problem";
 import { organizes, registrationIn } from "../roles";
-import { go, view, type Screen } from "../route";
+import { go, type Screen, view } from "../route";
 import { stageOf, submissionTypes } from "../stage";
-import { submit, type Chosen } from "../submission";
+import { type Chosen, submit } from "../submission";
 import { CheckedFile } from "../ui/checked_file";
 import { Tabs } from "../ui/choices";
 import { Area, Checks, Choice, Faults, Text } from "../ui/fields";
-import { filled, Form, type Values } from "../ui/form";
+import { Form } from "../ui/form";
 import { Items, Tag } from "../ui/show";
 import { say } from "../ui/status";
-import { TaskFrame, type OfTask } from "../ui/task_nav";
+import { type OfTask, TaskFrame } from "../ui/task_nav";
 import { Deadline } from "../ui/time";
+import { filled, type Values } from "../ui/values";
 import { Left, sampleOf } from "./task";
 
 type Dataset = Schemas["Dataset"];
@@ -123,13 +124,8 @@ function Entry({
           ? `${broken.message} The submission is made: choose the file again to go on, or cancel the run, which then does not count.`
           : `Submitted.${left === undefined ? "" : ` Runs left today: ${left}.`}`,
       );
-      go(
-        baseline && !broken
-          ? `/tasks/${task.id}/edit`
-          : made.runIds.length === 1
-            ? `/runs/${made.runIds[0]}`
-            : `/tasks/${task.id}/runs`,
-      );
+      if (baseline && !broken) go(`/tasks/${task.id}/edit`);
+      else go(made.runIds.length === 1 ? `/runs/${made.runIds[0]}` : `/tasks/${task.id}/runs`);
     } finally {
       setSending([]);
     }

@@ -8,7 +8,7 @@ import { Files } from "../ui/files";
 import { Markdown } from "../ui/lazy";
 import { familyOf } from "../ui/measures";
 import { Code, Items, Members, Tag } from "../ui/show";
-import { Organizer, TaskFrame, type OfTask } from "../ui/task_nav";
+import { type OfTask, Organizer, TaskFrame } from "../ui/task_nav";
 import { Deadline, When } from "../ui/time";
 
 export default function TaskScreen({ params }: Screen) {
@@ -19,10 +19,13 @@ export default function TaskScreen({ params }: Screen) {
   );
 }
 
+const modes = { open: "Open: you take part at once", approval: "Organizers accept teams", closed: "By invitation" };
+const types = { upload: "files", image: "container images", repository: "repositories" };
+
 function Overview({ task, me }: OfTask) {
   const mine = registrationIn(me, task.id);
-  const s = task.submissions,
-    r = task.registration;
+  const s = task.submissions;
+  const r = task.registration;
   return (
     <>
       <Organizer id={task.organizerId} />
@@ -38,11 +41,7 @@ function Overview({ task, me }: OfTask) {
       <dl class="members">
         <dt>Registration</dt>
         <dd>
-          {
-            { open: "Open: you take part at once", approval: "Organizers accept teams", closed: "By invitation" }[
-              r?.mode ?? "open"
-            ]
-          }
+          {modes[r?.mode ?? "open"]}
           {r?.opensAt && (
             <>
               , from <Deadline at={r.opensAt} />
@@ -72,7 +71,7 @@ function Overview({ task, me }: OfTask) {
         <dt>You may submit</dt>
         <dd>
           {submissionTypes(task)
-            .map(t => ({ upload: "files", image: "container images", repository: "repositories" })[t])
+            .map(t => types[t])
             .join(", ")}
           {limits(s)}
         </dd>
@@ -145,21 +144,21 @@ function Quota({ taskId, registrationId }: { taskId: string; registrationId: str
       )}
       {data.exceptions?.map(e => (
         <p class="notice" key={e.id}>
-          The organizers granted your team{" "}
-          {e.closesAt ? (
-            <>
-              a later close, <Deadline at={e.closesAt} />
-            </>
-          ) : e.runId ? (
-            "a run that does not count"
-          ) : (
-            "more runs"
-          )}
-          : <bdi>{e.reason}</bdi>
+          The organizers granted your team <Granted of={e} />: <bdi>{e.reason}</bdi>
         </p>
       ))}
     </>
   );
+}
+
+function Granted({ of: e }: { of: Schemas["Exception"] }) {
+  if (e.closesAt)
+    return (
+      <>
+        a later close, <Deadline at={e.closesAt} />
+      </>
+    );
+  return e.runId ? <>a run that does not count</> : <>more runs</>;
 }
 
 /** Left says what is left of a quota. */
@@ -254,7 +253,8 @@ export const sampleOf = ({
   samples[runFormat.kind](runFormat, sampleValues[kind] ?? "value");
 
 function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organizer: boolean; uploads: boolean }) {
-  const { data: alone } = useGet("/v1/datasets/{datasetId}", { path: { datasetId: d.id } }); // lists have no links to inputs
+  // Lists have no links to inputs.
+  const { data: alone } = useGet("/v1/datasets/{datasetId}", { path: { datasetId: d.id } });
   const linked = alone?.inputs?.some(f => f.url);
   return (
     <article class="card">

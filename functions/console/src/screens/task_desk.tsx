@@ -1,22 +1,24 @@
 // The organizers' desk of one task: teams to decide about, runs to review, and what they announce.
 import { useState } from "preact/hooks";
 import { patch, post, remove, type Schemas } from "../api";
-import { toProblem } from "../problem";
 import { done, refresh, useGet, useList } from "../data";
-import { organizes } from "../roles";
-import { view, type Screen } from "../route";
+import { toProblem } from "../problem";
+import { chunks } from "../review_changes";
 import { conclude } from "../reviews";
-import { Area, Text } from "../ui/fields";
+import { organizes } from "../roles";
+import { type Screen, view } from "../route";
 import { OneDataset, Select, SelectAll, Tabs } from "../ui/choices";
-import { Decide, decide, peopleOf } from "../ui/decide";
-import { Form, mergePatch } from "../ui/form";
+import { Decide, decide, peopleOf, stateKinds } from "../ui/decide";
+import { Area, Text } from "../ui/fields";
+import { Form } from "../ui/form";
 import { Invitations } from "../ui/invitations";
 import { Markdown } from "../ui/lazy";
-import { nameOf, scoreOf, StateTag } from "../ui/run_state";
+import { nameOf, StateTag, scoreOf } from "../ui/run_state";
 import { Action, Failure, Items, Listed, Tag } from "../ui/show";
 import { say } from "../ui/status";
 import { TaskFrame } from "../ui/task_nav";
 import { When } from "../ui/time";
+import { mergePatch } from "../ui/values";
 
 const parts = { runs: "Runs", registrations: "Teams", announcements: "Announcements" };
 
@@ -120,7 +122,7 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
                 ))}
             </p>
             {failures.map(f => f.problem && <Failure key={f.runId} of={toProblem(new Error(f.problem.detail))} />)}
-            {pagesOf(items).map((page, i) => (
+            {chunks(items, 50).map((page, i) => (
               <Rows key={i} of={page} ticked={ticked} tick={setTicked} />
             ))}
           </>
@@ -129,9 +131,6 @@ function Reviews({ of: d, query }: { of: Schemas["Dataset"]; query: URLSearchPar
     </>
   );
 }
-
-const pagesOf = (runs: Run[]): Run[][] =>
-  Array.from({ length: Math.ceil(runs.length / 50) }, (_, i) => runs.slice(50 * i, 50 * i + 50));
 
 /** Rows are so many runs as their evaluations can be asked for at once. */
 function Rows({ of: runs, ticked, tick }: { of: Run[]; ticked: string[]; tick: (ids: string[]) => void }) {
@@ -199,8 +198,7 @@ function Teams({ taskId }: { taskId: string }) {
               <a href={`#/tasks/${taskId}/registrations/${r.id}`}>
                 <bdi>{r.team}</bdi>
               </a>{" "}
-              <Tag kind={r.state === "accepted" ? "good" : r.state === "pending" ? "warm" : "bad"}>{r.state}</Tag>{" "}
-              {r.anonymous && <Tag>anonymous</Tag>}
+              <Tag kind={stateKinds[r.state]}>{r.state}</Tag> {r.anonymous && <Tag>anonymous</Tag>}
               <br />
               <span class="small quiet">
                 <bdi>

@@ -3,10 +3,10 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api";
 import { useGet, useList } from "../data";
-import { useMe, type Me } from "../roles";
-import { view, type Screen } from "../route";
+import { type Me, useMe } from "../roles";
+import { type Screen, view } from "../route";
 import { useSession } from "../session";
-import { stageOf, type Stage } from "../stage";
+import { type Stage, stageOf } from "../stage";
 import { Busy, Heading, Items, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { Organizer } from "../ui/task_nav";
@@ -36,16 +36,7 @@ export default function Tasks({ query }: Screen) {
           ))}
       </ul>
       {at === "mine" ? (
-        me ? (
-          <Mine me={me} />
-        ) : signedIn ? (
-          <Busy />
-        ) : (
-          <>
-            <p>Sign in to see your tasks.</p>
-            <SignIn />
-          </>
-        )
+        <MineOrSignIn me={me} />
       ) : (
         <>
           <p class="field">
@@ -59,26 +50,31 @@ export default function Tasks({ query }: Screen) {
   );
 }
 
+function MineOrSignIn({ me }: { me: Me | undefined }) {
+  const { signedIn } = useSession();
+  if (me) return <Mine me={me} />;
+  if (signedIn) return <Busy />;
+  return (
+    <>
+      <p>Sign in to see your tasks.</p>
+      <SignIn />
+    </>
+  );
+}
+
 function All({ stage, name }: { stage: Stage; name: string }) {
   const all = useList(
     "/v1/tasks",
     { query: { limit: 100, ...(name && { "filter[name]": [name] }) } },
     { keepPreviousData: true },
   );
+  const none = (): string => {
+    if (all.more) return `None of the newest tasks is ${stage}. Show more to look further back.`;
+    return name ? "No task of this name is here. Try another name, or another tab." : `No task is ${stage} now.`;
+  };
   const tasks = { ...all, items: all.items?.filter(t => stageOf(t.submissions) === stage) };
   return (
-    <Items
-      of={tasks}
-      empty={
-        <p>
-          {all.more
-            ? `None of the newest tasks is ${stage}. Show more to look further back.`
-            : name
-              ? "No task of this name is here. Try another name, or another tab."
-              : `No task is ${stage} now.`}
-        </p>
-      }
-    >
+    <Items of={tasks} empty={<p>{none()}</p>}>
       {items => (
         <Cards>
           {items.map(t => (

@@ -2,13 +2,15 @@
 import { useEffect } from "preact/hooks";
 import { patch, remove, type Schemas } from "../api";
 import { done, refresh, useGet, useNewest } from "../data";
-import { registrationIn, type Me } from "../roles";
+import { type Me, registrationIn } from "../roles";
 import { go, type Screen } from "../route";
-import { Form, mergePatch, type Values } from "../ui/form";
+import { stateKinds } from "../ui/decide";
+import { Form } from "../ui/form";
 import { Invitations } from "../ui/invitations";
 import { TeamFields, TermsField } from "../ui/registration_fields";
 import { Action, Loaded, Tag } from "../ui/show";
-import { TaskFrame, type OfTask } from "../ui/task_nav";
+import { type OfTask, TaskFrame } from "../ui/task_nav";
+import { mergePatch, type Values } from "../ui/values";
 import { Left } from "./task";
 
 type Registration = Schemas["Registration"];
@@ -59,13 +61,13 @@ function Mine({ task, me, registrationId, known }: OfTask & { registrationId: st
   return (
     <Loaded of={registration}>
       {r => {
-        const out = r.state === "rejected",
-          owner = r.userId === me!.id && !out; // a team that was rejected is for the organizers to change
+        const out = r.state === "rejected";
+        const owner = r.userId === me!.id && !out; // only organizers change a team that was rejected
         const asked = !out && task.terms && r.acceptedTerms !== task.terms.version;
         return (
           <>
             <p>
-              <Tag kind={r.state === "accepted" ? "good" : out ? "bad" : "warm"}>{r.state}</Tag> {stated[r.state]}{" "}
+              <Tag kind={stateKinds[r.state]}>{r.state}</Tag> {stated[r.state]}{" "}
               {r.anonymous && (
                 <>
                   Others see it as <bdi>{r.alias}</bdi>.
@@ -138,8 +140,8 @@ function Members({
   ids: { taskId: string; registrationId: string };
   hand: (userId: string) => Promise<void>;
 }) {
-  const fixed = r.state === "rejected",
-    owner = r.userId === me.id && !fixed;
+  const fixed = r.state === "rejected";
+  const owner = r.userId === me.id && !fixed;
   const leave = async (userId: string): Promise<void> => {
     await done(
       remove(`${path}/members/{userId}`, { ...ids, userId }),

@@ -1,12 +1,14 @@
 // The users of the platform, for those who run it: what they take, their tokens, and their deletion.
 import { patch, remove, type Schemas } from "../api";
 import { done, useGet, useList, useNewest } from "../data";
-import { go, view, type Screen } from "../route";
+import { separate } from "../member_names";
+import { go, type Screen, view } from "../route";
 import { DeleteAccount } from "../ui/delete";
 import { Whole } from "../ui/fields";
-import { Form, member, mergePatch, withMember, type Values } from "../ui/form";
+import { Form } from "../ui/form";
 import { Heading, Listed, Loaded, Tag } from "../ui/show";
-import { noun, Usage } from "./admin";
+import { member, mergePatch, type Values, withMember } from "../ui/values";
+import { Usage } from "./admin";
 import { TokenList } from "./me";
 
 export default ({ params, query }: Screen) => (params.userId ? <One userId={params.userId} /> : <All query={query} />);
@@ -120,7 +122,7 @@ function Limits({ of: u, saved }: { of: Profile; saved: () => Promise<Profile | 
             <Whole f={f} name="quota/pendingBytes" label="Announced, not uploaded (MB)" />
             <Whole f={f} name="quota/pendingFiles" label="Files announced" />
             {Object.keys(u.limits?.perDay ?? {}).map(k => (
-              <Whole key={k} f={f} name={`quota/perDay/${k}`} label={`New ${noun(k)} in 24 hours`} />
+              <Whole key={k} f={f} name={`quota/perDay/${k}`} label={`New ${separate(k)} in 24 hours`} />
             ))}
           </>
         )}

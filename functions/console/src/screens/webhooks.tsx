@@ -4,14 +4,15 @@ import { patch, post, remove, type Schemas } from "../api";
 import { done, useList } from "../data";
 import type { Screen } from "../route";
 import { Checks, Text } from "../ui/fields";
-import { filled, Form } from "../ui/form";
+import { Form } from "../ui/form";
 import { Action, Code, Heading, Items, Listed, Tag } from "../ui/show";
 import { When } from "../ui/time";
+import { filled } from "../ui/values";
 
 type Ids = Record<string, string>;
 // Those of a task and of an organizer are alike, but for their addresses.
-const ofTask = "/v1/tasks/{taskId}/webhooks",
-  ofOrganizer = "/v1/organizers/{organizerId}/webhooks";
+const ofTask = "/v1/tasks/{taskId}/webhooks";
+const ofOrganizer = "/v1/organizers/{organizerId}/webhooks";
 
 export const kinds: Record<NonNullable<Schemas["Webhook"]["kinds"]>[number], string> = {
   "registration.pending": "A team waits for a decision",
@@ -132,6 +133,8 @@ function One({ of: w, path, ids, show }: Props) {
   );
 }
 
+const stateKinds = { delivered: "good", failed: "bad", pending: "warm" } as const;
+
 function Deliveries({ path, ids }: { path: `${typeof ofTask}/{webhookId}`; ids: Ids }) {
   const all = useList(`${path}/deliveries`, { path: ids as { taskId: string; webhookId: string } });
   return (
@@ -139,8 +142,8 @@ function Deliveries({ path, ids }: { path: `${typeof ofTask}/{webhookId}`; ids: 
       {d => (
         <>
           <span>
-            <Tag kind={d.state === "delivered" ? "good" : d.state === "failed" ? "bad" : "warm"}>{d.state}</Tag>{" "}
-            {d.type}, <When at={d.createdAt} /> {d.failure && <span class="small fault">{d.failure}</span>}
+            <Tag kind={stateKinds[d.state]}>{d.state}</Tag> {d.type}, <When at={d.createdAt} />{" "}
+            {d.failure && <span class="small fault">{d.failure}</span>}
           </span>
           <Action
             plain

@@ -1,6 +1,6 @@
 // The picture of a tool. It is asked for with the token, which an address of an image could not send.
 import { useEffect, useState } from "preact/hooks";
-import { toProblem, type Problem } from "../problem";
+import { type Problem, toProblem } from "../problem";
 import { fetchAs } from "./download";
 import { Failure } from "./show";
 

@@ -1,11 +1,11 @@
 // A file that the server looks at as soon as it is chosen, before it is sent for good.
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { type Schemas } from "../api";
-import { toProblem, type Problem } from "../problem";
-import { validate, type Verdict } from "../validate";
-import { bytes } from "./files";
+import type { Schemas } from "../api";
+import { type Problem, toProblem } from "../problem";
+import { type Verdict, validate } from "../validate";
 import { Diagnostics, FileField } from "./file_field";
+import { bytes } from "./files";
 import { Failure, Tag } from "./show";
 
 type Props = {
@@ -44,24 +44,30 @@ export function CheckedFile({ label, hint, chosen, choose, as, good, bad }: Prop
       <div role="status">
         {verdict === "asking" && <p>The server reads the file …</p>}
         {verdict === "later" && <p>The file has {bytes(chosen?.size)}: it is checked once it is uploaded.</p>}
-        {typeof verdict === "object" &&
-          (!verdict.valid ? (
-            <p>
-              <Tag kind="bad">not valid</Tag> {bad}
-            </p>
-          ) : verdict.diagnostics.length === 0 ? (
-            <p>
-              <Tag kind="good">valid</Tag> {good}
-            </p>
-          ) : (
-            <p>
-              <Tag kind="warm">valid, with warnings</Tag> Read them first: the file may not be what you mean to send.{" "}
-              {good}
-            </p>
-          ))}
+        {typeof verdict === "object" && <p>{summaryOf(verdict, good, bad)}</p>}
       </div>
       {typeof verdict === "object" && <Diagnostics of={verdict.diagnostics} lines={verdict.lines} />}
       {problem && <Failure of={problem} />}
+    </>
+  );
+}
+
+function summaryOf(verdict: Verdict, good: string, bad: string) {
+  if (!verdict.valid)
+    return (
+      <>
+        <Tag kind="bad">not valid</Tag> {bad}
+      </>
+    );
+  if (verdict.diagnostics.length === 0)
+    return (
+      <>
+        <Tag kind="good">valid</Tag> {good}
+      </>
+    );
+  return (
+    <>
+      <Tag kind="warm">valid, with warnings</Tag> Read them first: the file may not be what you mean to send. {good}
     </>
   );
 }

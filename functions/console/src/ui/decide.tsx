@@ -5,6 +5,9 @@ import { say } from "./status";
 
 type Registration = Schemas["Registration"];
 
+/** stateKinds says how the state of a registration is marked. */
+export const stateKinds = { accepted: "good", pending: "warm", rejected: "bad" } as const;
+
 /** peopleOf are the members of a team by name. */
 export const peopleOf = (r: Registration): Schemas["Person"][] => r.people ?? (r.user ? [r.user] : []);
 

@@ -1,8 +1,9 @@
-// Deleting a user, which is for good, and a task or a dataset, which can be undone. What others have submitted goes only with it by its name.
+// Deleting a user, which is for good, and a task or a dataset, which can be undone. What others have submitted goes
+// only with it by its name.
 import { useState } from "preact/hooks";
 import { remove, restore } from "../api";
-import { toProblem, type Problem } from "../problem";
 import { done } from "../data";
+import { type Problem, toProblem } from "../problem";
 import { go } from "../route";
 import { Text } from "./fields";
 import { Form } from "./form";

@@ -37,7 +37,8 @@ export async function downloadList(path: string, name: string): Promise<void> {
   for (let next: string | undefined = path; next; ) {
     const answer: Response = await answerAs(next, "text/csv");
     const lines = await answer.text();
-    parts.push(parts.length === 0 ? lines : lines.slice(lines.indexOf("\n") + 1)); // the first has the names of the columns
+    // Each page begins with the names of the columns.
+    parts.push(parts.length === 0 ? lines : lines.slice(lines.indexOf("\n") + 1));
     next = /<([^>]+)>; rel="next"/.exec(answer.headers.get("Link") ?? "")?.[1];
   }
   save(new Blob(parts, { type: "text/csv" }), name);

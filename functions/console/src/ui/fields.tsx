@@ -1,8 +1,10 @@
-// The fields of forms. Each names the member that it edits, has its label and what to know, and shows the faults of the member.
+// The fields of forms. Each names the member that it edits, has its label and what to know, and shows the faults of the
+// member.
 import type { ComponentChildren, JSX } from "preact";
 import { inWords } from "../member_names";
-import { member, same, within, type Editing } from "./form";
+import type { Editing } from "./form";
 import { fromLocal, toLocal, zone } from "./time";
+import { member, same, within } from "./values";
 
 type Common = { f: Editing; name: string; label: string; hint?: ComponentChildren; required?: boolean };
 type Aria = { id: string; "aria-describedby"?: string; "aria-invalid"?: boolean; required?: boolean };

@@ -2,7 +2,6 @@
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import type { Schemas } from "../api";
-import { isPacked } from "../upload";
 import { Table, Tag } from "./show";
 
 type Props = {
@@ -21,6 +20,7 @@ export function FileField({ label, hint, multiple, accept, chosen, choose }: Pro
     if (list?.length) choose(multiple ? [...list] : [...list].slice(0, 1));
   };
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: dropping a file is a second way; the input in it works with every device
     <div
       class={`drop ${over ? "over" : ""}`}
       onDragOver={e => {
@@ -37,9 +37,8 @@ export function FileField({ label, hint, multiple, accept, chosen, choose }: Pro
       <label for={id}>{label}</label>
       <input id={id} type="file" multiple={multiple} accept={accept} onChange={e => take(e.currentTarget.files)} />
       <p class="hint">
-        {chosen.length > 1
-          ? chosen.map(f => f.name).join(", ")
-          : chosen.length === 0 && (hint ?? "Drop a file here, or choose one.")}
+        {chosen.length === 0 && (hint ?? "Drop a file here, or choose one.")}
+        {chosen.length > 1 && chosen.map(f => f.name).join(", ")}
       </p>
     </div>
   );
@@ -79,24 +78,4 @@ export function Diagnostics({ of, lines }: { of: Schemas["Diagnostic"][]; lines?
       {of.length >= 100 && most > 10 && <p class="small quiet">These are the first 100.</p>}
     </>
   );
-}
-
-/** linesOf returns the texts of the lines, which it reads and unpacks without holding the file. */
-export async function linesOf(file: File, numbers: number[]): Promise<Map<number, string>> {
-  const wanted = new Set(numbers),
-    found = new Map<number, string>(),
-    last = Math.max(0, ...numbers);
-  const plain = (await isPacked(file)) ? file.stream().pipeThrough(new DecompressionStream("gzip")) : file.stream();
-  const reader = plain.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "",
-    line = 0;
-  while (line < last) {
-    const { done, value } = await reader.read();
-    const parts = (rest + (value ?? "")).split("\n");
-    rest = done ? "" : parts.pop()!;
-    for (const text of parts) if (wanted.has(++line)) found.set(line, text.slice(0, 300));
-    if (done) break;
-  }
-  await reader.cancel();
-  return found;
 }

@@ -3,17 +3,14 @@ import type { Schemas } from "../api";
 
 type File = Schemas["File"];
 
-/** bytes says a size. */
-export const bytes = (size: number | undefined): string =>
-  size === undefined
-    ? ""
-    : size < 1000
-      ? `${size} B`
-      : size < 1e6
-        ? `${(size / 1e3).toFixed(1)} kB`
-        : size < 1e9
-          ? `${(size / 1e6).toFixed(1)} MB`
-          : `${(size / 1e9).toFixed(2)} GB`;
+/** bytes returns a size with its unit, and nothing for an unknown one. */
+export function bytes(size: number | undefined): string {
+  if (size === undefined) return "";
+  if (size < 1000) return `${size} B`;
+  if (size < 1e6) return `${(size / 1e3).toFixed(1)} kB`;
+  if (size < 1e9) return `${(size / 1e6).toFixed(1)} MB`;
+  return `${(size / 1e9).toFixed(2)} GB`;
+}
 
 export const FileName = ({ of: f, url = f.url }: { of: File; url?: string }) => (
   <>

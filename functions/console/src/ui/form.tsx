@@ -1,13 +1,11 @@
-// Forms whose fields are members of what is sent. A form keeps a draft in its tab until it is sent, puts each fault beside its field,
-// shows what a change would do before it is made, and merges what somebody else changed meanwhile.
+// Forms whose fields are members of what is sent. A form keeps a draft in its tab until it is sent, puts each fault
+// beside its field, shows what a change would do before it is made, and merges what somebody else changed meanwhile.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Schemas } from "../api";
-import { toProblem, type Problem } from "../problem";
+import type { Schemas } from "../api";
+import { Problem, toProblem } from "../problem";
 import { Failure } from "./show";
-
-export type Values = { [name: string]: unknown };
-type Fault = { pointer: string; detail: string };
+import { type Fault, mergeChanges, same, type Values, within, withMember } from "./values";
 
 /** Editing is a form at work, which fields are given. */
 export type Editing = {
@@ -19,47 +17,6 @@ export type Editing = {
   faults: Fault[];
   theirs: Values; // by name, what somebody else saved where this form has something else
 };
-
-/** member returns the member that a path such as "submissions/perDay" leads to. */
-export const member = (of: unknown, path: string): unknown =>
-  path
-    .split("/")
-    .reduce<unknown>((at, name) => (at === null || typeof at !== "object" ? undefined : (at as Values)[name]), of);
-
-/** withMember returns a copy in which the member has the value. */
-export function withMember(of: Values, path: string, value: unknown): Values {
-  const [name, ...rest] = path.split("/") as [string, ...string[]];
-  return {
-    ...of,
-    [name]: rest.length > 0 ? withMember((of[name] as Values | undefined) ?? {}, rest.join("/"), value) : value,
-  };
-}
-
-/** within reports whether a fault is of the member at the path, or of a part of it. */
-export const within = (of: Fault, path: string): boolean => `${of.pointer}/`.startsWith(`/${path}/`);
-
-export const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
-const isObject = (v: unknown): v is Values => typeof v === "object" && v !== null && !Array.isArray(v);
-
-/** mergePatch is the merge patch (RFC 7396) that makes b of a. */
-export function mergePatch(a: Values, b: Values): Values {
-  const patch: Values = {};
-  for (const name of new Set([...Object.keys(a), ...Object.keys(b)])) {
-    if (same(a[name], b[name])) continue;
-    const [from, to] = [a[name], b[name]];
-    patch[name] = isObject(from) && isObject(to) ? mergePatch(from, to) : to === undefined || to === "" ? null : to;
-  }
-  return patch;
-}
-
-/** filled leaves out what was not filled in. */
-export function filled(values: Values): Values {
-  return Object.fromEntries(
-    Object.entries(values)
-      .map(([name, v]) => [name, isObject(v) ? filled(v) : v])
-      .filter(([, v]) => v !== undefined && v !== "" && v !== null && !(isObject(v) && Object.keys(v).length === 0)),
-  );
-}
 
 type Props = {
   name: string; // of the draft: what is edited, such as "task/123"; without one there is none
@@ -73,10 +30,21 @@ type Props = {
   latest?: () => Promise<Values>;
 };
 
+type Draft = { values: Values; base: Values };
+
 const draftKey = (name: string): string => `draft ${name}`;
+const draftOf = (name: string): Draft | null => JSON.parse(sessionStorage.getItem(draftKey(name)) ?? "null");
+
+function keepDraft(name: string, draft: Draft): void {
+  try {
+    sessionStorage.setItem(draftKey(name), JSON.stringify(draft));
+  } catch {
+    sessionStorage.removeItem(draftKey(name)); // the browser has no room for it
+  }
+}
 
 export function Form({ name, initial, submit, children, button = "Save", preview, latest }: Props) {
-  const draft = JSON.parse(sessionStorage.getItem(draftKey(name)) ?? "null") as { values: Values; base: Values } | null;
+  const draft = draftOf(name);
   const [base, setBase] = useState(draft?.base ?? initial);
   const [values, setValues] = useState(draft?.values ?? initial);
   const [problem, setProblem] = useState<Problem>();
@@ -100,13 +68,7 @@ export function Form({ name, initial, submit, children, button = "Save", preview
   }, [JSON.stringify(initial), busy]);
   useEffect(() => {
     if (!name || same(values, base)) sessionStorage.removeItem(draftKey(name));
-    else {
-      try {
-        sessionStorage.setItem(draftKey(name), JSON.stringify({ values, base }));
-      } catch {
-        sessionStorage.removeItem(draftKey(name)); // there is no room for it
-      }
-    }
+    else keepDraft(name, { values, base });
   }, [values, base]);
   useEffect(() => {
     if (problem) element.current?.querySelector<HTMLElement>("[aria-invalid=true], .failure")?.focus();
@@ -152,37 +114,22 @@ export function Form({ name, initial, submit, children, button = "Save", preview
     return true;
   };
   const merge = (now: Values): void => {
-    let next = values;
-    const conflicts: Values = {};
-    for (const field of leaves(now, base)) {
-      const [was, is, mine] = [member(base, field), member(now, field), member(values, field)];
-      if (same(was, is) || same(is, mine)) continue;
-      if (same(was, mine)) next = withMember(next, field, is);
-      else conflicts[field] = is;
-    }
+    const merged = mergeChanges(values, base, now);
     setBase(now);
-    setValues(next);
-    setTheirs(conflicts);
+    setValues(merged.values);
+    setTheirs(merged.conflicts);
     setEffects(undefined);
-    setProblem(
-      toProblem(
-        new Error(
-          "Somebody else changed this while you edited it. Their changes are in the form now" +
-            (Object.keys(conflicts).length > 0
-              ? ", but for those marked, where yours differ. Choose, and save again."
-              : ". Look, and save again."),
-        ),
-      ),
-    );
+    const what =
+      Object.keys(merged.conflicts).length > 0
+        ? ", but for those marked, where yours differ. Choose, and save again."
+        : ". Look, and save again.";
+    const said = `Somebody else changed this while you edited it. Their changes are in the form now${what}`;
+    setProblem(toProblem(new Error(said)));
   };
+  const ready = effects ? `${button}, with these effects` : button;
   const placed = [...(element.current?.querySelectorAll("[data-field]") ?? [])].map(e => e.getAttribute("data-field")!);
   const unplaced = faults.filter(e => !placed.some(p => within(e, p)));
-  const elsewhere =
-    problem &&
-    standing &&
-    (faults.length > 0 && unplaced.length === 0
-      ? { title: problem.document.title, detail: "Nothing was saved: look at what is marked above." }
-      : { ...problem.document, errors: unplaced });
+  const elsewhere = problem && standing ? notBesideFields(problem, faults, unplaced) : undefined;
   return (
     <form
       ref={element}
@@ -193,14 +140,12 @@ export function Form({ name, initial, submit, children, button = "Save", preview
       }}
     >
       {children({ id: name.replaceAll(/\W/g, "-"), values, set, markEdited, faults, theirs })}
-      {elsewhere && (
-        <Failure
-          of={Object.assign(Object.create(Object.getPrototypeOf(problem)) as Problem, problem, { document: elsewhere })}
-        />
-      )}
+      {elsewhere && <Failure of={elsewhere} />}
       {effects && <Effects of={effects} />}
       <p class="actions">
-        <button aria-disabled={busy}>{busy ? "Working …" : effects ? `${button}, with these effects` : button}</button>
+        <button type="submit" aria-disabled={busy}>
+          {busy ? "Working …" : ready}
+        </button>
         {effects ? (
           <button type="button" class="plain" onClick={() => setEffects(undefined)}>
             Cancel
@@ -224,14 +169,11 @@ export function Form({ name, initial, submit, children, button = "Save", preview
   );
 }
 
-/** leaves lists the paths of members of either that are no objects. */
-function leaves(a: Values, b: Values, at = ""): string[] {
-  return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap(name => {
-    const [x, y] = [a[name], b[name]];
-    return isObject(x) || isObject(y)
-      ? leaves(isObject(x) ? x : {}, isObject(y) ? y : {}, `${at}${name}/`)
-      : [at + name];
-  });
+/** notBesideFields returns the problem without the faults that stand beside fields. */
+function notBesideFields({ document }: Problem, faults: Fault[], unplaced: Fault[]): Problem {
+  if (faults.length > 0 && unplaced.length === 0)
+    return new Problem({ title: document.title, detail: "Nothing was saved: look at what is marked above." });
+  return new Problem({ ...document, errors: unplaced });
 }
 
 const effectWords: Record<Schemas["Effect"]["kind"], string> = {

@@ -3,23 +3,24 @@ import { useState } from "preact/hooks";
 import { post, remove, type Schemas } from "../api";
 import { done, useList } from "../data";
 import { Choice, Instant, Text, Whole } from "./fields";
-import { filled, Form } from "./form";
+import { Form } from "./form";
 import { Action, Code, Listed } from "./show";
 import { When } from "./time";
+import { filled } from "./values";
 
 type To = { organizerId: string } | { taskId: string; registrationId?: string };
 
 const roles = { editor: "Editor: all but members and deletion", owner: "Owner: members and deletion too" };
 
+function pathOf(to: To) {
+  if ("organizerId" in to) return "/v1/organizers/{organizerId}/invitations";
+  if (to.registrationId !== undefined) return "/v1/tasks/{taskId}/registrations/{registrationId}/invitations";
+  return "/v1/tasks/{taskId}/invitations";
+}
+
 export function Invitations({ to, what }: { to: To; what: string }) {
   const [made, setMade] = useState<Schemas["NewInvitation"]>();
-  const ofTeam = "taskId" in to && to.registrationId !== undefined;
-  const path =
-    "organizerId" in to
-      ? "/v1/organizers/{organizerId}/invitations"
-      : ofTeam
-        ? "/v1/tasks/{taskId}/registrations/{registrationId}/invitations"
-        : "/v1/tasks/{taskId}/invitations";
+  const path = pathOf(to);
   const ids = to as unknown as Record<string, string>;
   const all = useList(path as "/v1/tasks/{taskId}/invitations", { path: ids as { taskId: string } });
   const invite = async (values: object): Promise<void> => {

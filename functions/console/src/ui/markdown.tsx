@@ -1,43 +1,21 @@
 // Markdown as elements. It is parsed into a tree and never into HTML, so that no text of a user can become markup.
+
+import type { Nodes, Parent, Root } from "mdast";
 import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm } from "micromark-extension-gfm";
-import type { Nodes, Parent, Root } from "mdast";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import { tooComplex } from "./markdown_limits";
 
 /** MarkdownTree shows Markdown, whose first headings are of the level top. */
 export default function MarkdownTree({ source, top }: { source: string; top: number }) {
-  const tree = useMemo<Root | undefined>(
-    () =>
-      tooComplex(source)
-        ? undefined
-        : fromMarkdown(source, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }),
-    [source],
-  );
+  const tree = useMemo(() => parse(source), [source]);
   return tree ? <div class="prose">{inside(tree, top)}</div> : <p class="prose before">{source}</p>;
 }
 
-const maxDepth = 8,
-  maxMarks = 500;
-
-/** tooComplex reports whether marks stand deeper or denser than people write: the parser needs the square of that, as that of the public pages. */
-function tooComplex(source: string): boolean {
-  const count = (text: string, marks: RegExp): number => text.match(marks)?.length ?? 0;
-  const lines = source.split(/\r\n?|\n/).map(l => l.trim());
-  return (
-    (source.includes("]:") && count(source, /\[/g) > maxMarks) ||
-    lines
-      .join("\n")
-      .split("\n\n")
-      .some(block => count(block, /[[*_~]/g) > maxMarks) ||
-    lines.some(
-      l =>
-        /[^-*_ \t]/.test(l) &&
-        count(/^(?:[ \t]*(?:>|(?:[-+*]|\d+[.)])(?=[ \t]|$)))*/.exec(l)![0], /[>+*.)-]/g) > maxDepth,
-    )
-  );
-}
+const parse = (source: string): Root | undefined =>
+  tooComplex(source) ? undefined : fromMarkdown(source, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
 
 const inside = (n: Parent, top: number): ComponentChildren =>
   n.children.map((child, i) => <Node key={i} n={child} top={top} />);

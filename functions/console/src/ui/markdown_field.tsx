@@ -1,8 +1,8 @@
 // A text in Markdown, with how it will look.
 import type { ComponentProps } from "preact";
 import { Area } from "./fields";
-import { member } from "./form";
 import { Markdown } from "./lazy";
+import { member } from "./values";
 
 export const MarkdownField = ({ top = 4, ...field }: ComponentProps<typeof Area> & { top?: number }) => {
   const source = String(member(field.f.values, field.name) ?? "");

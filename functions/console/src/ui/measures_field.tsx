@@ -4,14 +4,12 @@ import type { Schemas } from "../api";
 import { useGet } from "../data";
 import { Select } from "./choices";
 import { Field } from "./fields";
-import { member, type Editing } from "./form";
-import { familyOf } from "./measures";
+import type { Editing } from "./form";
+import { exampleOf, familyOf } from "./measures";
+import { member } from "./values";
 
 type Family = Schemas["Family"];
 const path = "evaluator/measures";
-
-const begin = (m: Family): string =>
-  m.name + { none: "", "optional depth": "@10", "required depth": "@10", "required recall": "@0.1" }[m.cutoff];
 
 export function MeasuresField({ f }: { f: Editing }) {
   const [next, setNext] = useState("");
@@ -32,7 +30,7 @@ export function MeasuresField({ f }: { f: Editing }) {
   };
   const choose = (name: string): void => {
     const family = families.find(m => m.name === name);
-    setNext(family ? begin(family) : "");
+    setNext(family ? exampleOf(family) : "");
   };
   const typed = familyOf(families, next);
   return (
@@ -108,6 +106,13 @@ export function MeasuresField({ f }: { f: Editing }) {
   );
 }
 
+const cutoffs: Record<Family["cutoff"], string> = {
+  none: "It has no cutoff.",
+  "optional depth": "After the @: how many documents count; without it, all.",
+  "required depth": "After the @: how many documents count.",
+  "required recall": "After the @: a recall, such as 0.1.",
+};
+
 /** Grammar says how a measure is written: its cutoff, and what may stand in its brackets. */
 function Grammar({ of, named }: { of: Family | undefined; named: boolean }) {
   if (!of)
@@ -120,10 +125,7 @@ function Grammar({ of, named }: { of: Family | undefined; named: boolean }) {
     );
   return (
     <>
-      {of.definition}{" "}
-      {of.cutoff === "none"
-        ? "It has no cutoff."
-        : `After the @: ${of.cutoff === "required recall" ? "a recall, such as 0.1" : `how many documents count${of.cutoff === "optional depth" ? "; without it, all" : ""}`}.`}
+      {of.definition} {cutoffs[of.cutoff]}
       {of.parameters?.map(p => (
         <span key={p.name}>
           <br />

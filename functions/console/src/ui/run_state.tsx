@@ -15,7 +15,7 @@ const words: Record<State, [said: string, kind?: "good" | "bad" | "warm"]> = {
   cancelled: ["cancelled"],
 };
 
-/** ranks says whether the runs of a kind of evaluator are rankings of documents. */
+/** ranks reports whether the runs of an evaluator kind are rankings of documents. */
 export const ranks = (kind?: string): boolean => kind === "retrieval" || kind === "diversity";
 
 export const StateTag = ({ of }: { of: State }) => <Tag kind={words[of][1]}>{words[of][0]}</Tag>;
@@ -27,7 +27,7 @@ export const ended = (r: Run): boolean => ["completed", "failed", "cancelled"].i
 export const nameOf = (r: { title?: string; label?: string; runTag?: string; id?: string; runId?: string }): string =>
   r.title || r.label || r.runTag || `Run ${(r.runId ?? r.id)?.slice(-6) ?? ""}`;
 
-/** teamOf is whose a run is, and whether it is there for comparison alone. */
+/** teamOf returns the team of a run, and marks a baseline that a team submitted. */
 export const teamOf = (e: { team: string; baseline: boolean }): string =>
   e.baseline && e.team !== "baseline" ? `${e.team} (baseline)` : e.team;
 
@@ -35,10 +35,12 @@ export const teamOf = (e: { team: string; baseline: boolean }): string =>
 export const scoreOf = (e: Schemas["Evaluation"]): string =>
   decimals((e.measures as Record<string, number | null>)[e.primaryMeasure]);
 
-/** decimals is a result to four digits, as results are reported. */
-export const decimals = (v: number | null | undefined): string =>
-  v === null || v === undefined
-    ? "–"
-    : v !== 0 && (Math.abs(v) < 5e-5 || Math.abs(v) >= 1e6)
-      ? v.toPrecision(4)
-      : v.toFixed(4);
+/**
+ * decimals returns a result with four decimals. Results that these would show as zero, and very large ones, have four
+ * significant digits.
+ */
+export function decimals(v: number | null | undefined): string {
+  if (v === null || v === undefined) return "–";
+  const outside = v !== 0 && (Math.abs(v) < 5e-5 || Math.abs(v) >= 1e6);
+  return outside ? v.toPrecision(4) : v.toFixed(4);
+}

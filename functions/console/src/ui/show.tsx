@@ -1,9 +1,9 @@
 // How screens show what they read: while it loads, when it fails, when there is nothing.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { inWords, memberOf } from "../member_names";
-import { toProblem, type Problem } from "../problem";
 import type { Listing, Loading } from "../data";
+import { inWords, memberOf } from "../member_names";
+import { type Problem, toProblem } from "../problem";
 
 /** Heading is the h1 of a screen. It names the tab, and is where reading begins after the screen has changed. */
 export function Heading({ children, title }: { children: ComponentChildren; title: string }) {
@@ -44,7 +44,10 @@ export function Failure({ of, retry }: { of: Problem; retry?: () => unknown }) {
   );
 }
 
-/** Loaded shows what was read once it is there; the title is for a screen that has none without it. What was read before stays when reading it again fails. */
+/**
+ * Loaded shows what was read once it is there; the title is for a screen that has none without it. What was read before
+ * stays when reading it again fails.
+ */
 export function Loaded<T>({
   of,
   title,
@@ -184,7 +187,10 @@ export const Members = ({ of }: { of: [name: ComponentChildren, value: Component
   </dl>
 );
 
-/** passFocus gives the focus of a button that goes away to the heading above it, from where keyboard and screen reader go on. */
+/**
+ * passFocus gives the focus of a button that goes away to the heading above it, from where keyboard and screen reader
+ * go on.
+ */
 function passFocus(from: HTMLElement | null): void {
   if (!from || document.activeElement !== from) return;
   const above = [...document.querySelectorAll<HTMLElement>("main h1, main h2:not(article h2)")].filter(
@@ -203,7 +209,10 @@ type Acts = {
   ask?: ComponentChildren;
 };
 
-/** Action is a button that does something, and shows why it could not. What has no way back says so first, in ask, and can be cancelled. */
+/**
+ * Action is a button that does something, and shows why it could not. What has no way back says so first, in ask, and
+ * can be cancelled.
+ */
 export function Action({ run, children, plain, label, ask }: Acts) {
   const [busy, setBusy] = useState(false);
   const [asked, setAsked] = useState(false);
@@ -259,7 +268,7 @@ export function Code({ label, children }: { label: string; children: string }) {
   };
   return (
     <div class="code">
-      <pre tabIndex={0} aria-label={label}>
+      <pre tabIndex={0} role="group" aria-label={label}>
         <code>{children}</code>
       </pre>
       <Action plain label={`Copy: ${label}`} run={copy}>

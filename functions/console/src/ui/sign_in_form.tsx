@@ -2,11 +2,15 @@
 import { useState } from "preact/hooks";
 import { settings } from "../settings";
 import { developmentSignIn, enter, leave } from "../sign_in";
-import { Form, type Values } from "./form";
 import { Check, Text } from "./fields";
+import { Form } from "./form";
 import { Action } from "./show";
+import type { Values } from "./values";
 
-/** SignIn signs in, and comes back to the address after, or, again, leaves the page as it is: the issuer is in a tab of its own. */
+/**
+ * SignIn signs in, and comes back to the address after, or, again, leaves the page as it is: the issuer is in a tab of
+ * its own.
+ */
 export function SignIn({ again, after = location.hash }: { again?: boolean; after?: string }) {
   const [pasting, setPasting] = useState(!settings.client_id && !settings.development);
   const popup = (): void => {

@@ -1,4 +1,5 @@
-// What just happened, and what is being waited for: one line at the foot of the page, which screen readers read out, with a way to undo.
+// What just happened, and what is being waited for: one line at the foot of the page, which screen readers read out,
+// with a way to undo.
 import { useSyncExternalStore } from "preact/compat";
 import { Action } from "./show";
 
@@ -10,7 +11,7 @@ const listeners = new Set<() => void>();
 
 const set = (next: Note[]): void => {
   notes = next;
-  listeners.forEach(tell => tell());
+  for (const tell of listeners) tell();
 };
 const drop = (id: number): void => set(notes.filter(n => n.id !== id));
 
@@ -28,11 +29,13 @@ export function waiting(text: string): () => void {
   return () => drop(id);
 }
 
+const subscribe = (tell: () => void): (() => void) => {
+  listeners.add(tell);
+  return () => listeners.delete(tell);
+};
+
 export function Status() {
-  const all = useSyncExternalStore(
-    tell => (listeners.add(tell), () => listeners.delete(tell)),
-    () => notes,
-  );
+  const all = useSyncExternalStore(subscribe, () => notes);
   return (
     <div class="status" role="status" aria-live="polite">
       {all.map(n => (

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { Schemas } from "../api";
 import { useGet } from "../data";
-import { isAdmin, organizes, registrationIn, useMe, type Me } from "../roles";
+import { isAdmin, type Me, organizes, registrationIn, useMe } from "../roles";
 import { Heading, Loaded } from "./show";
 
 export type OfTask = { task: Schemas["Task"]; me: Me | undefined };
@@ -53,22 +53,10 @@ function TaskNav({ task, me, at }: OfTask & { at: string }) {
   const links: [to: string, name: string][] = [
     ["", "Overview"],
     ["/leaderboard", "Leaderboard"],
-    ...(mine
-      ? ([
-          ["/team", "Team"],
-          ["/submit", "Submit"],
-          ["/runs", "My runs"],
-        ] as [string, string][])
-      : me && !organizer
-        ? ([["/join", "Take part"]] as [string, string][])
-        : []),
-    ...(organizer || isAdmin(me)
-      ? ([
-          ["/desk", "Manage"],
-          ["/edit", "Edit"],
-        ] as [string, string][])
-      : []),
   ];
+  if (mine) links.push(["/team", "Team"], ["/submit", "Submit"], ["/runs", "My runs"]);
+  else if (me && !organizer) links.push(["/join", "Take part"]);
+  if (organizer || isAdmin(me)) links.push(["/desk", "Manage"], ["/edit", "Edit"]);
   return (
     <nav aria-label="Task">
       <ul class="tabs">

@@ -1,5 +1,5 @@
-// Instants as people read them: in the zone of the reader, with UTC in the title, and for deadlines in AoE (UTC−12), as calls for papers
-// have them.
+// Instants as people read them: in the zone of the reader, with UTC in the title, and for deadlines in AoE (UTC−12), as
+// calls for papers have them.
 const zoned = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const withZone = new Intl.DateTimeFormat(undefined, {
   year: "numeric",

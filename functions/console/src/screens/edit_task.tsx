@@ -7,16 +7,16 @@ import { done, type Listing, useGet, useList, useNewest } from "../data";
 import { organizes } from "../roles";
 import type { Screen } from "../route";
 import { useSession } from "../session";
-import { submissionTypes, type TruthState, truthState } from "../stage";
+import { truthState } from "../stage";
+import { baselineAt, headingOf, type Step, stepsOf, truthWords } from "../task_steps";
 import { Delete } from "../ui/delete";
-import { Checks, Choice, Instant, Text, Whole } from "../ui/fields";
-import { type Editing, Effects, Form } from "../ui/form";
-import { MarkdownField } from "../ui/markdown_field";
+import { Effects, Form } from "../ui/form";
 import { Action, Busy, Items, Listed, Tag } from "../ui/show";
 import { SignIn } from "../ui/sign_in_form";
 import { type OfTask, TaskFrame } from "../ui/task_nav";
 import { mergePatch, type Values } from "../ui/values";
 import { Rows, whileRunning } from "./runs";
+import { type Part, parts } from "./task_parts";
 
 type Task = Schemas["Task"];
 type Dataset = Schemas["Dataset"];
@@ -38,13 +38,6 @@ export function ForOrganizers({ task, me, children }: OfTask & { children: Compo
   if (!me) return signedIn ? <Busy /> : <SignIn />;
   return organizes(me, task.organizerId) ? children : <p class="empty">Only the organizers of the task can edit it.</p>;
 }
-
-const truthWords: Record<TruthState, [said: string, kind: "good" | "bad" | "warm"]> = {
-  missing: ["has no ground truth", "bad"],
-  refused: ["has a ground truth with errors", "bad"],
-  waits: ["is being read", "warm"],
-  accepted: ["ground truth accepted", "good"],
-};
 
 function Editor({ task }: OfTask) {
   const datasets = useList(
@@ -91,61 +84,6 @@ function Editor({ task }: OfTask) {
       <Delete kind="task" id={task.id} taskId={task.id} name={task.name} then="/desk" />
     </>
   );
-}
-
-/** baselineAt is where a baseline is submitted, which takes a dataset. */
-const baselineAt = (task: Task, datasets: Dataset[] = []): string =>
-  `#/tasks/${task.id}/${datasets.length > 0 ? "submit?baseline=1" : "datasets/new"}`;
-
-/** stepsOf is what is left to do, and what can be done besides; at is an address, or a part of the page. */
-function stepsOf(task: Task, datasets: Dataset[], runs: Schemas["Run"][]) {
-  const faulty = datasets.find(d => truthState(d) !== "accepted");
-  const step = (done: boolean, name: string, at: string, note: string, optional = false) => ({
-    done,
-    name,
-    at,
-    note,
-    optional,
-  });
-  return [
-    step(
-      datasets.length > 0,
-      "Add a dataset",
-      `#/tasks/${task.id}/datasets/new`,
-      "What participants get, and how their runs are measured.",
-    ),
-    step(
-      datasets.length > 0 && !faulty,
-      "Store its ground truth",
-      faulty ? `#/datasets/${faulty.id}/edit` : `#/tasks/${task.id}/datasets/new`,
-      faulty
-        ? `${faulty.name} ${truthWords[truthState(faulty)][0]}.`
-        : "The server reads it, and says what is wrong with it.",
-    ),
-    step(
-      runs.some(r => r.state === "completed"),
-      "Have a baseline evaluated",
-      baselineAt(task, datasets),
-      "So that you know that the task works before others do.",
-    ),
-    step(
-      Boolean(task.submissions?.closesAt),
-      "Set a deadline",
-      "submissions",
-      "Without one, runs are taken without end.",
-      true,
-    ),
-    step(Boolean(task.terms?.text), "Write terms", "terms", "What teams accept when they register.", true),
-    step(task.visibility !== "private", "Open it to everyone", "publish", "Until then only its organizers see it."),
-  ];
-}
-
-type Step = ReturnType<typeof stepsOf>[number];
-
-function headingOf(task: Task, steps: Step[]): string {
-  const open = steps.filter(s => !s.done && !s.optional).length;
-  if (open === 0) return "The task is published";
-  return open === 1 && task.visibility === "private" ? "Ready to be published" : "What is left";
 }
 
 function StepTag({ of: s }: { of: Step }) {
@@ -206,121 +144,6 @@ const Datasets = ({ task, of }: { task: Task; of: Listing<Dataset> }) => (
       </a>
     </p>
   </section>
-);
-
-type Part = {
-  name: string;
-  title: string;
-  of: (t: Task) => Values;
-  fields: (f: Editing) => ComponentChildren;
-  about?: string;
-};
-
-const parts: Part[] = [
-  {
-    name: "about",
-    title: "About the task",
-    of: t => ({ name: t.name, description: t.description || undefined, website: t.website }),
-    fields: f => (
-      <>
-        <Text f={f} name="name" label="Name" required max={200} />
-        <MarkdownField f={f} name="description" label="Description" />
-        <Text f={f} name="website" type="url" label="Website" max={500} />
-      </>
-    ),
-  },
-  {
-    name: "registration",
-    title: "Registration",
-    of: t => ({
-      registration: {
-        mode: t.registration?.mode ?? "open",
-        opensAt: t.registration?.opensAt,
-        closesAt: t.registration?.closesAt,
-      },
-    }),
-    fields: f => (
-      <>
-        <Choice
-          f={f}
-          name="registration/mode"
-          label="Who can take part"
-          options={{
-            open: "Everyone, at once",
-            approval: "Those whom an organizer accepts",
-            closed: "Those whom an organizer invites",
-          }}
-        />
-        <Window f={f} of="registration" opens="Registration opens" closes="Registration closes" />
-      </>
-    ),
-  },
-  {
-    name: "submissions",
-    title: "Submissions",
-    of: t => ({
-      submissions: {
-        opensAt: t.submissions?.opensAt,
-        closesAt: t.submissions?.closesAt,
-        perDay: t.submissions?.perDay || undefined,
-        total: t.submissions?.total || undefined,
-        types: submissionTypes(t),
-      },
-    }),
-    fields: f => (
-      <>
-        <Window f={f} of="submissions" opens="Submissions open" closes="Submissions close" />
-        <Limits f={f} />
-        <Checks
-          f={f}
-          name="submissions/types"
-          label="What teams submit"
-          hint="Images and repositories are executed by workers, which you or the platform run. With none ticked, all are taken."
-          options={{
-            upload: "Files: runs that they made themselves",
-            image: "Container images",
-            repository: "Repositories",
-          }}
-        />
-      </>
-    ),
-  },
-  {
-    name: "terms",
-    title: "Terms",
-    about:
-      "What teams accept when they register. Saving another text makes a new version: teams then accept it before they submit again. An empty text: there are none.",
-    of: t => ({ terms: { text: t.terms?.text ?? "" } }),
-    fields: f => <MarkdownField f={f} name="terms/text" label="Text of the terms" />,
-  },
-];
-
-/** Window has the fields of a window, of the task or of a dataset. */
-export const Window = ({
-  f,
-  of,
-  opens,
-  closes,
-  hint = "Left out: without limit.",
-}: {
-  f: Editing;
-  of: string;
-  opens: string;
-  closes: string;
-  hint?: string;
-}) => (
-  <div class="sides">
-    <Instant f={f} name={`${of}/opensAt`} label={opens} hint={hint} />
-    <Instant f={f} name={`${of}/closesAt`} label={closes} hint={hint} />
-  </div>
-);
-
-/** Limits has the fields of how much a team may submit. */
-export const Limits = ({ f }: { f: Editing }) => (
-  <div class="sides">
-    <Whole f={f} name="submissions/perDay" label="Runs of a team in 24 hours" min={1} hint="Left out: without limit." />
-    <Whole f={f} name="submissions/total" label="Runs of a team in all" min={1} hint="Left out: without limit." />
-  </div>
 );
 
 /** useTask returns how the task is changed and read again, so that all sections have the version that there is. */

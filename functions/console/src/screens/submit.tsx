@@ -5,6 +5,7 @@ import { refresh, useGet, useList } from "../data";
 import { Problem } from "../problem";
 import { organizes, registrationIn } from "../roles";
 import { go, type Screen, view } from "../route";
+import { sampleOf } from "../run_formats";
 import { stageOf, submissionTypes } from "../stage";
 import { type Chosen, submit } from "../submission";
 import { CheckedFile } from "../ui/checked_file";
@@ -16,7 +17,7 @@ import { say } from "../ui/status";
 import { type OfTask, TaskFrame } from "../ui/task_nav";
 import { Deadline } from "../ui/time";
 import { filled, type Values } from "../ui/values";
-import { Left, sampleOf } from "./task";
+import { Left } from "./task";
 
 type Dataset = Schemas["Dataset"];
 type Type = Schemas["SubmissionDraft"]["type"];

@@ -3,6 +3,7 @@ import type { Schemas } from "../api";
 import { useGet, useList } from "../data";
 import { organizes, registrationIn } from "../roles";
 import type { Screen } from "../route";
+import { sampleOf } from "../run_formats";
 import { registers, stageOf, submissionTypes } from "../stage";
 import { Files } from "../ui/files";
 import { Markdown } from "../ui/lazy";
@@ -231,26 +232,6 @@ function Datasets({ task, organizer }: { task: Schemas["Task"]; organizer: boole
     </Items>
   );
 }
-
-const samples: Record<Schemas["RunFormat"]["kind"], (f: Schemas["RunFormat"], value: unknown) => string> = {
-  "trec-run": () => "topic1 Q0 document7 1 14.89 my-run",
-  jsonl: (f, value) => JSON.stringify({ [f.idField ?? "id"]: "item1", [f.valueField ?? "label"]: value }),
-  csv: (f, value) =>
-    `${f.idField ?? "id"},${f.valueField ?? "label"}\nitem1,${[value].flat().join(f.separator ?? "|")}`,
-  conll: () => "Anna B-PER\nlaughs O",
-};
-const sampleValues: Partial<Record<Schemas["Evaluator"]["kind"], unknown>> = {
-  multilabel: ["value1", "value2"],
-  probabilities: 0.87,
-  spans: [{ start: 0, end: 4, type: "PER" }],
-};
-
-/** sampleOf is how a run on the dataset is written. */
-export const sampleOf = ({
-  runFormat,
-  evaluator: { kind },
-}: Pick<Schemas["Dataset"], "runFormat" | "evaluator">): string =>
-  samples[runFormat.kind](runFormat, sampleValues[kind] ?? "value");
 
 function Dataset({ of: d, organizer, uploads }: { of: Schemas["Dataset"]; organizer: boolean; uploads: boolean }) {
   // Lists have no links to inputs.

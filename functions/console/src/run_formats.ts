@@ -1,0 +1,47 @@
+// The formats of runs: which one a dataset begins with, which one a file has, and how a line of it looks.
+import type { Schemas } from "./api";
+import type { Values } from "./ui/values";
+
+export type Evaluator = Schemas["EvaluatorKind"];
+
+/** begin returns the format and the measures with which a new dataset of an evaluator begins. */
+export const begin = (of: Evaluator): Values => ({
+  runFormat: formatOf(of.formats[0], of, {}),
+  evaluator: { kind: of.kind, measures: of.defaults.slice(0, 2) },
+});
+
+/**
+ * formatOf returns the format of this kind. Items and values have named fields in JSON Lines and CSV; names in before
+ * stay.
+ */
+export function formatOf(kind: unknown, of: Evaluator | undefined, before: unknown): Values {
+  if (kind !== "jsonl" && kind !== "csv") return { kind };
+  return { idField: "id", valueField: of?.valueField, ...(before as object), separator: undefined, kind };
+}
+
+const endings = { csv: /\.(csv|tsv)(\.gz)?$/i, jsonl: /\.jsonl?(\.gz)?$/i, conll: /\.(conll|iob2?|bio)(\.gz)?$/i };
+
+/** formatOfName returns the format that the name of a file ends with, if it is one. */
+export const formatOfName = (name: string): string | undefined =>
+  Object.entries(endings).find(([, ending]) => ending.test(name))?.[0];
+
+const samples: Record<Schemas["RunFormat"]["kind"], (f: Schemas["RunFormat"], value: unknown) => string> = {
+  "trec-run": () => "topic1 Q0 document7 1 14.89 my-run",
+  jsonl: (f, value) => JSON.stringify({ [f.idField ?? "id"]: "item1", [f.valueField ?? "label"]: value }),
+  csv: (f, value) =>
+    `${f.idField ?? "id"},${f.valueField ?? "label"}\nitem1,${[value].flat().join(f.separator ?? "|")}`,
+  conll: () => "Anna B-PER\nlaughs O",
+};
+
+const sampleValues: Partial<Record<Schemas["Evaluator"]["kind"], unknown>> = {
+  multilabel: ["value1", "value2"],
+  probabilities: 0.87,
+  spans: [{ start: 0, end: 4, type: "PER" }],
+};
+
+/** sampleOf returns a line of a run on a dataset, and the header line that its format has. */
+export const sampleOf = ({
+  runFormat,
+  evaluator: { kind },
+}: Pick<Schemas["Dataset"], "runFormat" | "evaluator">): string =>
+  samples[runFormat.kind](runFormat, sampleValues[kind] ?? "value");

@@ -1,0 +1,78 @@
+// What organizers do until a task can be published, and how far they are.
+import type { Schemas } from "./api";
+import { type TruthState, truthState } from "./stage";
+
+type Task = Schemas["Task"];
+type Dataset = Schemas["Dataset"];
+
+/** truthWords says how far the ground truth of a dataset is, after its name. */
+export const truthWords: Record<TruthState, [said: string, kind: "good" | "bad" | "warm"]> = {
+  missing: ["has no ground truth", "bad"],
+  refused: ["has a ground truth with errors", "bad"],
+  waits: ["is being read", "warm"],
+  accepted: ["ground truth accepted", "good"],
+};
+
+/** baselineAt returns where organizers submit a baseline, or add the dataset that it takes. */
+export const baselineAt = (task: Task, datasets: Dataset[] = []): string =>
+  `#/tasks/${task.id}/${datasets.length > 0 ? "submit?baseline=1" : "datasets/new"}`;
+
+/** Step is something to do. at is an address of the console, or the id of a part of the page. */
+export type Step = { done: boolean; name: string; at: string; note: string; optional?: true };
+
+/** stepsOf returns the steps of a task in their order. */
+export function stepsOf(task: Task, datasets: Dataset[], runs: Schemas["Run"][]): Step[] {
+  return [
+    {
+      done: datasets.length > 0,
+      name: "Add a dataset",
+      at: `#/tasks/${task.id}/datasets/new`,
+      note: "What participants get, and how their runs are measured.",
+    },
+    truthStep(task, datasets),
+    {
+      done: runs.some(r => r.state === "completed"),
+      name: "Have a baseline evaluated",
+      at: baselineAt(task, datasets),
+      note: "So that you know that the task works before others do.",
+    },
+    {
+      done: Boolean(task.submissions?.closesAt),
+      name: "Set a deadline",
+      at: "submissions",
+      note: "Without one, runs are taken without end.",
+      optional: true,
+    },
+    {
+      done: Boolean(task.terms?.text),
+      name: "Write terms",
+      at: "terms",
+      note: "What teams accept when they register.",
+      optional: true,
+    },
+    {
+      done: task.visibility !== "private",
+      name: "Open it to everyone",
+      at: "publish",
+      note: "Until then only its organizers see it.",
+    },
+  ];
+}
+
+function truthStep(task: Task, datasets: Dataset[]): Step {
+  const name = "Store its ground truth";
+  const open = datasets.find(d => truthState(d) !== "accepted");
+  if (open) {
+    const note = `${open.name} ${truthWords[truthState(open)][0]}.`;
+    return { done: false, name, at: `#/datasets/${open.id}/edit`, note };
+  }
+  const note = "The server reads it, and says what is wrong with it.";
+  return { done: datasets.length > 0, name, at: `#/tasks/${task.id}/datasets/new`, note };
+}
+
+/** headingOf says how much is left to do. Optional steps do not count. */
+export function headingOf(task: Task, steps: Step[]): string {
+  const open = steps.filter(s => !s.done && !s.optional).length;
+  if (open === 0) return "The task is published";
+  return open === 1 && task.visibility === "private" ? "Ready to be published" : "What is left";
+}

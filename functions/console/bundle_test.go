@@ -68,7 +68,7 @@ func TestBundle_IsCurrent(t *testing.T) {
 	}
 }
 
-// TestSources_HaveTheTypesOfTheAPI checks the sources with TypeScript, against types made of the OpenAPI document as it is served.
+// TestSources_HaveTheTypesOfTheAPI checks the sources with TypeScript, against types generated from the OpenAPI document that is served.
 func TestSources_HaveTheTypesOfTheAPI(t *testing.T) {
 	document, err := os.Open("../service/openapi.json")
 	if err != nil {
@@ -86,6 +86,31 @@ func TestSources_HaveTheTypesOfTheAPI(t *testing.T) {
 	}
 	if out, err := exec.CommandContext(t.Context(), "node", "node_modules/typescript/bin/tsc", "--noEmit").CombinedOutput(); err != nil {
 		t.Errorf("TypeScript finds faults: %v\n%s", err, out)
+	}
+}
+
+// TestSources_PassTheirTests runs the tests of pure functions, which stand beside them in src. Node.js strips types only from version 22.18
+// on, so esbuild does.
+func TestSources_PassTheirTests(t *testing.T) {
+	var tests []string
+	err := filepath.WalkDir("src", func(path string, _ os.DirEntry, err error) error {
+		if strings.HasSuffix(path, "_test.ts") {
+			tests = append(tests, path)
+		}
+		return err
+	})
+	if err != nil || len(tests) == 0 {
+		t.Fatalf("src has %d files with tests: %v", len(tests), err)
+	}
+	args := []string{"--test"}
+	for _, f := range build(t, api.BuildOptions{EntryPoints: tests, Outdir: t.TempDir(), Platform: api.PlatformNode, Write: true,
+		OutExtension: map[string]string{".js": ".mjs"}}) {
+		args = append(args, f.Path)
+	}
+	node := exec.CommandContext(t.Context(), "node", args...)
+	node.Env = append(os.Environ(), "TZ=America/New_York", "LC_ALL=en_US.UTF-8")
+	if out, err := node.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { begin, type Evaluator, formatOf, formatOfName, sampleOf } from "./run_formats";
+
+const multilabel: Evaluator = {
+  kind: "multilabel",
+  definition: "",
+  truth: "",
+  formats: ["jsonl", "csv"],
+  valueField: "labels",
+  defaults: ["F1", "Precision", "Recall"],
+};
+
+test("a dataset begins with the first format and two measures", () => {
+  assert.deepEqual(begin(multilabel), {
+    runFormat: { kind: "jsonl", idField: "id", valueField: "labels", separator: undefined },
+    evaluator: { kind: "multilabel", measures: ["F1", "Precision"] },
+  });
+});
+
+test("another format keeps the names of fields, where it has fields", () => {
+  const before = { kind: "csv", idField: "item", valueField: "tags", separator: ";" };
+  const after = { kind: "jsonl", idField: "item", valueField: "tags", separator: undefined };
+  assert.deepEqual(formatOf("jsonl", multilabel, before), after);
+  assert.deepEqual(formatOf("trec-run", multilabel, before), { kind: "trec-run" });
+});
+
+test("the name of a file tells its format", () => {
+  const named = { "a.csv": "csv", "a.TSV.gz": "csv", "a.jsonl": "jsonl", "a.json": "jsonl", "b.iob2": "conll" };
+  for (const [name, format] of Object.entries(named)) assert.equal(formatOfName(name), format, name);
+  assert.equal(formatOfName("qrels.txt"), undefined);
+});
+
+test("a sample has the fields of its format and a value of its evaluator", () => {
+  const sample = (runFormat: object, kind: string): string =>
+    sampleOf({ runFormat, evaluator: { kind, measures: [] } } as unknown as Parameters<typeof sampleOf>[0]);
+  assert.equal(sample({ kind: "jsonl" }, "classification"), '{"id":"item1","label":"value"}');
+  assert.equal(sample({ kind: "jsonl", valueField: "p" }, "probabilities"), '{"id":"item1","p":0.87}');
+  assert.equal(sample({ kind: "csv", idField: "doc" }, "multilabel"), "doc,label\nitem1,value1|value2");
+  assert.equal(sample({ kind: "csv", separator: ";" }, "multilabel"), "id,label\nitem1,value1;value2");
+  assert.equal(sample({ kind: "trec-run" }, "retrieval").split(" ").length, 6);
+});

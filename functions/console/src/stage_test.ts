@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Schemas } from "./api";
+import { registers, stageOf, submissionTypes, truthState } from "./stage";
+
+const noon = "2026-05-01T12:00:00Z";
+const now = Date.parse(noon);
+const before = "2026-05-01T11:59:59Z";
+const after = "2026-05-01T12:00:01Z";
+
+test("a window opens at its first instant and ends at its last", () => {
+  assert.equal(stageOf(undefined, now), "open");
+  assert.equal(stageOf({}, now), "open");
+  assert.equal(stageOf({ opensAt: after }, now), "upcoming");
+  assert.equal(stageOf({ opensAt: noon }, now), "open");
+  assert.equal(stageOf({ opensAt: before, closesAt: after }, now), "open");
+  assert.equal(stageOf({ closesAt: noon }, now), "past");
+  assert.equal(stageOf({ opensAt: before, closesAt: before }, now), "past");
+});
+
+const task = (t: object): Schemas["Task"] => t as Schemas["Task"];
+
+test("teams register unless the registration is closed or outside of its window", () => {
+  assert.equal(registers(task({})), true);
+  assert.equal(registers(task({ registration: { mode: "approval" } })), true);
+  assert.equal(registers(task({ registration: { mode: "closed" } })), false);
+  assert.equal(registers(task({ registration: { mode: "open", closesAt: "2020-01-01T00:00:00Z" } })), false);
+  assert.equal(registers(task({ registration: { mode: "open", opensAt: "2120-01-01T00:00:00Z" } })), false);
+});
+
+test("a task takes all types of submissions unless it names some", () => {
+  const all = ["upload", "image", "repository"];
+  assert.deepEqual(submissionTypes(task({})), all);
+  assert.deepEqual(submissionTypes(task({ submissions: { types: [] } })), all);
+  assert.deepEqual(submissionTypes(task({ submissions: { types: ["image"] } })), ["image"]);
+});
+
+test("a ground truth is missing, refused, waits, or is accepted", () => {
+  const truths = [{ name: "qrels.txt" }];
+  const diagnostic = (severity: "error" | "warning") => ({ severity, message: "" });
+  assert.equal(truthState({ truthVersion: 0 }), "missing");
+  assert.equal(truthState({ truths: [], truthVersion: 1 }), "missing");
+  assert.equal(truthState({ truths, truthVersion: 0 }), "waits");
+  assert.equal(truthState({ truths, truthVersion: 0, diagnostics: [diagnostic("error")] }), "refused");
+  assert.equal(truthState({ truths, truthVersion: 2, diagnostics: [diagnostic("warning")] }), "accepted");
+});

@@ -1,0 +1,23 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ago, fromLocal, toLocal, zone } from "./time";
+
+// The test of the bundle runs these in English, in the zone of New York.
+const now = Date.parse("2026-05-01T12:00:00Z");
+
+test("distances have their largest unit", () => {
+  assert.equal(ago("2026-05-04T12:00:00Z", now), "in 3 days");
+  assert.equal(ago("2026-05-02T11:59:59Z", now), "in 23 hours");
+  assert.equal(ago("2026-05-01T11:58:01Z", now), "1 minute ago");
+  assert.equal(ago("2026-05-01T11:59:50Z", now), "10 seconds ago");
+  assert.equal(ago("2026-05-01T12:00:00Z", now), "now");
+});
+
+test("a field has the time of the reader's zone, summer or winter", () => {
+  assert.equal(zone, "America/New_York");
+  assert.equal(toLocal("2026-07-01T12:00:00Z"), "2026-07-01T08:00");
+  assert.equal(toLocal("2026-01-01T03:00:00Z"), "2025-12-31T22:00");
+  assert.equal(fromLocal("2026-07-01T08:00"), "2026-07-01T12:00:00.000Z");
+  assert.equal(toLocal(null), "");
+  assert.equal(fromLocal(""), undefined);
+});

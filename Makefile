@@ -32,6 +32,8 @@ issuer        := shared/auth/providertest/testdata/issuer/node_modules/.package-
 # The shell finds the one package that npm has installed, that of this platform.
 export BUF    ?= $(CURDIR)/infra/node_modules/@bufbuild/buf-*/bin/buf
 
+biome := functions/console/node_modules/.bin/biome
+
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -116,7 +118,7 @@ stored: $(node_modules) ## keep what this build stores, as VERSION=1.2.3, for la
 check: static race plain ## all that a change must pass, but for the tests of the targets test-*
 
 .PHONY: static
-static: format modules lint generated protocol interface ## what check has without running tests
+static: format modules typescript lint generated protocol interface ## what check has without running tests
 
 .PHONY: gate
 gate: ## run what a change must pass where it lands, with the time of each part
@@ -139,6 +141,15 @@ format: ## fail when a file is not in gofmt's form
 	if [ -n "$$unformatted" ]; then \
 		echo "Not in gofmt's form; run: gofmt -w" $$unformatted >&2; exit 1; \
 	fi
+
+# Types are checked by the tests of functions/console, which generate those of the API.
+.PHONY: typescript
+typescript: $(node_modules) ## fail when TypeScript or JavaScript is not in the form, or breaks a rule, of .biome.jsonc
+	@$(biome) check --error-on-warnings || { echo "Run make fix-typescript, and correct by hand what it leaves." >&2; exit 1; }
+
+.PHONY: fix-typescript
+fix-typescript: $(node_modules) ## format TypeScript and JavaScript, and fix what Biome can
+	$(biome) check --write --error-on-warnings
 
 .PHONY: modules
 modules: ## fail when go.mod or go.sum is not tidy

@@ -23,7 +23,10 @@ func build(t *testing.T, o api.BuildOptions) []api.OutputFile {
 	if _, err := os.Stat("node_modules/preact"); err != nil {
 		t.Fatalf("The libraries of the console are not installed. Run npm ci --prefix functions/console, as make test does: %v", err)
 	}
-	o.Bundle, o.Format, o.Target, o.LogLevel = true, api.FormatESModule, api.ES2022, api.LogLevelSilent
+	o.Bundle = true
+	o.Format = api.FormatESModule
+	o.Target = api.ES2022
+	o.LogLevel = api.LogLevelSilent
 	o.JSX, o.JSXImportSource = api.JSXAutomatic, "preact"
 	o.Alias = map[string]string{"react": "preact/compat", "react-dom": "preact/compat",
 		// The browser variant sets innerHTML, which the page's policy forbids.

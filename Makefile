@@ -8,7 +8,7 @@ FUZZTIME      ?= 30s
 TESTFLAGS     ?=
 
 # Tests that need more than Go and Node.js are in files of these build tags. What looks at code looks at those too.
-tags := browser,clients,container,emulator,release,s3,snippets
+tags := attack,browser,clients,container,emulator,release,s3,snippets,soak
 
 golangci_lint_version := v2.15.0
 govulncheck_version   := v1.8.0
@@ -251,12 +251,12 @@ SOAK ?= 20m
 
 .PHONY: soak
 soak: $(versitygw) ## serve a mixed load at 70 % of capacity for SOAK=20m while everything fails, and compare all that was acknowledged
-	ASSAY_SOAK=$(SOAK) $(GO) test -count=1 -run InASoak -timeout 3h -v ./local
+	ASSAY_SOAK=$(SOAK) $(GO) test -tags soak -count=1 -run InASoak -timeout 3h -v ./local
 
 # Each test of the whole attacks a little; this floods for minutes, and judges by time too. The full form needs Linux.
 .PHONY: attack
 attack: ## attack the program under limits of memory and disk for four minutes, on an idle machine (ASSAY_TEST_SEED=... repeats a run)
-	ASSAY_ATTACK=full $(GO) test -count=1 -run TestAttack -timeout 15m -v ./local/attack
+	ASSAY_ATTACK=full $(GO) test -tags attack -count=1 -run TestAttack -timeout 15m -v ./local/attack
 
 .PHONY: bench
 bench: $(node_modules) ## measure what the README's table of speed has (BENCH=suite or all, ARGS="-json now.json -against before.json -readme README.md")

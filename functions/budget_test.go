@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"assay/shared/api/servertest"
+	"assay/shared/nightlytest"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/store"
 )
 
 // population is how many records there are around those that a cost is measured on.
-const population = 100_000
+var population = nightlytest.Count(20_000, 100_000)
 
 // populated serves many records: a task in which everybody takes part, and thousands of others that only their organizer sees.
 type populated struct {
@@ -29,7 +30,7 @@ type populated struct {
 	registration string              // path of the owner's
 }
 
-// newPopulated makes about as many records as size.
+// newPopulated makes about as many records as size at night, and half of it otherwise: fewer of those that no request reads.
 func newPopulated(t *testing.T, table store.Store, size int) *populated {
 	t.Helper()
 	p := &populated{}
@@ -56,14 +57,15 @@ func newPopulated(t *testing.T, table store.Store, size int) *populated {
 			}
 		}
 		others := recordtest.OwnedBy(b.Organizer("somebody else"))
-		for range size / 16 { // four each
+		filler := nightlytest.Count(size/8, size)
+		for range filler / 16 { // four each
 			b.Task(others, recordtest.Private).Dataset(labels)
 		}
 		for range 50 {
 			p.inMany = b.Task(others, recordtest.Private)
 			p.inMany.Register("many", recordtest.With("mate"))
 		}
-		for i := range size / 6 { // three each
+		for i := range filler / 6 { // three each
 			task.Register(fmt.Sprint("user", i))
 		}
 		p.registration = task.Path() + "/registrations/" + task.Register("owner").ID

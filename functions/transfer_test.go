@@ -39,7 +39,8 @@ func TestAnswers_AreEqualAfterAMove(t *testing.T) {
 	asked := 0
 	found := 0
 	differing := 0
-	for _, caller := range []string{"", "ada", "olga", "root"} { // nobody, a participant, an organizer and an administrator
+	callers := []string{"ada", "", "olga", "root"} // a participant, nobody, an organizer and an administrator
+	for _, caller := range callers[:nightlytest.Count(1, len(callers))] {
 		for _, r := range requests {
 			if r.method != http.MethodGet || strings.Contains(r.path, "/invitations") || strings.Contains(r.path, "/deletions") {
 				continue // invitations and the trash stay
@@ -58,7 +59,7 @@ func TestAnswers_AreEqualAfterAMove(t *testing.T) {
 		}
 	}
 	t.Logf("%d requests, %d answered with 200", asked, found)
-	if found < nightlytest.Count(300, 1000) {
+	if found < nightlytest.Count(60, 1000) {
 		t.Errorf("only %d requests of %d are answered with 200", found, asked)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/shared/nightlytest"
 	"assay/shared/programtest"
 	"assay/shared/record"
 	records "assay/shared/records"
@@ -30,9 +31,8 @@ import (
 	"assay/shared/store/storetest"
 )
 
-// The size of the chaos. ASSAY_CHAOS_RUNS has more runs than the few that each test of the whole makes.
+// The size of the chaos. ASSAY_CHAOS_RUNS sets another number of runs.
 const (
-	chaosRuns    = 24
 	chaosVar     = "ASSAY_CHAOS_RUNS"
 	chaosWorkers = 8
 	chaosLease   = 3 * time.Second
@@ -46,6 +46,9 @@ const (
 func TestWorkers_LoseNothingInChaos(t *testing.T) {
 	worker := buildWorker(t)
 	t.Run("Embedded", func(t *testing.T) { chaos(t, worker, nil) })
+	if !nightlytest.Enabled {
+		return
+	}
 	t.Run("DynamoDB", func(t *testing.T) {
 		name := dynamotest.TableName()
 		chaos(t, worker, dynamo.New(startDynamoDB(t), name), dynamoDBFlags(name)...)
@@ -72,7 +75,7 @@ func chaos(t *testing.T, worker string, table store.Store, flags ...string) {
 	v.start(t)
 	c := &chaosTest{t: t, server: v, network: newNetwork(t, grpcAddr), worker: worker, folder: t.TempDir()}
 	c.token = v.server().token(t, "chaos-worker", "workers")
-	n := chaosRuns
+	n := nightlytest.Count(8, 24)
 	if s := os.Getenv(chaosVar); s != "" {
 		n, _ = strconv.Atoi(s)
 	}

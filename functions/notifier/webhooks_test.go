@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"assay/shared/access"
+	"assay/shared/nightlytest"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
@@ -20,13 +21,13 @@ import (
 	"assay/shared/store/dynamo/dynamotest"
 )
 
-var webhookEvents = flag.Int("webhook-events", 1200, "how many events the test of webhooks sends")
+var webhookEvents = flag.Int("webhook-events", nightlytest.Count(150, 1200), "how many events the test of webhooks sends")
 
 // Every event arrives, whatever the receiver answers, with numbers without gaps; and one receiver that works does not wait for the other.
 func TestWebhook_EveryEventArrives(t *testing.T) {
 	t.Run("embedded", func(t *testing.T) { testWebhookEveryEventArrives(t, newFixture(t), *webhookEvents) })
 	t.Run("DynamoDB", func(t *testing.T) {
-		testWebhookEveryEventArrives(t, newFixtureOf(t, dynamotest.Open(t, dynamotest.Start(t))), 100)
+		testWebhookEveryEventArrives(t, newFixtureOf(t, dynamotest.Open(t, dynamotest.Start(t))), nightlytest.Count(20, 100))
 	})
 }
 

@@ -1,9 +1,11 @@
+//go:build attack
+
 // Package attack starts the program as it is shipped, under limits of memory and disk, and attacks it over its network
 // interfaces while another user works with it. It proves for the whole what the tests of the packages prove for the parts.
 //
 // The full profile, `make attack`, floods for minutes and checks times as well: the process must not die, its memory may grow by
 // growthBytes above that of the idle process, the p99 of a bystander's GETs stays under bystanderTime, and everything that was
-// acknowledged is there in the end, also after the process was killed. The short profile is part of the ordinary tests. It sends
+// acknowledged is there in the end, also after the process was killed. The short profile, `go test -tags attack`, sends
 // every attack once and checks what does not depend on how fast the machine is: statuses, bytes answered and allocated for each byte
 // sent, resident memory, and the bystander's p99 as a multiple of the p99 without attack.
 //

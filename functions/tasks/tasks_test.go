@@ -69,7 +69,7 @@ func TestList_Filters(t *testing.T) {
 // The request is over before the change is propagated: the evaluator continues with its pending work.
 func TestChange_IsAuditedAndPropagated(t *testing.T) {
 	s, task := serve(t, recordtest.Private)
-	task.Dataset(recordtest.Labels("Accuracy"))
+	dataset := task.Dataset(recordtest.Labels("Accuracy"))
 	entries := 0
 	for _, c := range []struct {
 		patch   map[string]any
@@ -93,9 +93,10 @@ func TestChange_IsAuditedAndPropagated(t *testing.T) {
 			t.Errorf("%v: audit entries %+v", c.patch, got)
 		}
 		now := recordtest.Get[record.TaskItem](t, s.Store, task.Key())
-		listed := s.Do("", http.MethodGet, "/v1/datasets?filter[taskId]="+task.ID, nil).Status == http.StatusOK
-		if listed != (now.Visibility == record.Public) || now.PendingWork != nil {
-			t.Errorf("%v: the %s task lists its dataset to everyone: %v; pending work %+v", c.patch, now.Visibility, listed, now.PendingWork)
+		below := recordtest.Get[record.DatasetItem](t, s.Store, dataset.Key())
+		if below.Scope().Audience != now.Scope().Audience || now.PendingWork != nil {
+			t.Errorf("%v: the audience is %v for the task and %v for its dataset; pending work %+v", c.patch, now.Scope().Audience,
+				below.Scope().Audience, now.PendingWork)
 		}
 	}
 	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, task.Path(), map[string]any{"organizerId": record.NewID(s.Now())})

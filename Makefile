@@ -259,7 +259,7 @@ attack: ## attack the program under limits of memory and disk for four minutes, 
 	ASSAY_ATTACK=full $(GO) test -tags attack -count=1 -run TestAttack -timeout 15m -v ./local/attack
 
 .PHONY: bench
-bench: $(node_modules) ## measure what the README's table of speed has (BENCH=suite or all, ARGS="-json now.json -against before.json -readme README.md")
+bench: $(node_modules) ## measure what the table of local/bench has (BENCH=suite or all, ARGS="-json now.json -against before.json -readme local/bench/README.md")
 	@$(GO) run ./local/bench $(if $(BENCH),-bench $(BENCH)) $(ARGS)
 
 .PHONY: bench-cold-start

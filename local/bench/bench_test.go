@@ -132,3 +132,27 @@ func TestRun_MeasuresASuite(t *testing.T) {
 		t.Error("a suite that there is not is run")
 	}
 }
+
+// TestREADME_HasFiguresOfTheTable holds the five rows of the README to those that were measured last.
+func TestREADME_HasFiguresOfTheTable(t *testing.T) {
+	all, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rows, _ := strings.Cut(string(readme), "| figure | on 2 processors | goal |\n|---|---:|---:|\n")
+	rows, _, _ = strings.Cut(rows, "\n\n")
+	if strings.Count(rows, "\n") != 4 {
+		t.Fatalf("the README has other figures than five rows:\n%s", rows)
+	}
+	for row := range strings.Lines(rows) {
+		row = strings.TrimSuffix(strings.TrimSpace(row), " |")
+		measured, notMet := strings.CutSuffix(row, " (not met)")
+		if !strings.Contains(string(all), "\n"+measured+" | ") {
+			t.Errorf("the table of this folder has no row %q (not met: %v)", measured, notMet)
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/shared/nightlytest"
 	"assay/shared/store"
 	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
@@ -81,11 +82,9 @@ func answer(w http.ResponseWriter, status int, code string) {
 // else touches, so that it knows what every call must answer: a conflict there could only be with itself. All add to
 // counters that they share, which count, in the end, what was acknowledged.
 func TestStore_SurvivesFaults(t *testing.T) {
-	const (
-		clients  = 50
-		rounds   = 26
-		counters = 10
-	)
+	const counters = 10
+	clients := nightlytest.Count(20, 50)
+	rounds := nightlytest.Count(13, 26)
 	f := &faultInjector{random: storetest.Random(t)}
 	s := openBehindProxy(t, func(server http.Handler) http.Handler {
 		f.server = server
@@ -121,7 +120,7 @@ func TestStore_SurvivesFaults(t *testing.T) {
 	t.Logf("%d calls took %d requests: %d throttled, %d answered 500, %d dropped before and %d after the server had them, %d delayed; %d "+
 		"calls gave up",
 		calls, requests, f.done[0].Load(), f.done[1].Load(), f.done[2].Load(), f.done[3].Load(), f.done[4].Load(), load.unavailable.Load())
-	if calls < 10_000 || requests < calls*3/2 {
+	if calls < int64(nightlytest.Count(1_500, 10_000)) || requests < calls*3/2 {
 		t.Errorf("%d calls and %d requests show too little", calls, requests)
 	}
 }

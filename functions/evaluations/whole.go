@@ -36,11 +36,11 @@ func whole(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
 		newRows = newLineRows
 	}
 	f, err := c.WriteTempFile(name, mediaType, func(w io.Writer) error {
-		rows, err := newRows(w, d.Board().Evaluator.Measures)
-		if err != nil {
+		rows := newRows(w, d.Board().Evaluator.Measures)
+		if err := rows.begin(); err != nil {
 			return err
 		}
-		err = eachEntry(ctx, c, d, optionsOf(c), func(e record.Evaluation, _ any) (bool, error) {
+		err := eachEntry(ctx, c, d, optionsOf(c), func(e record.Evaluation, _ any) (bool, error) {
 			e.User = nil // whose name would take a read for each page
 			return true, rows.add(e)
 		})
@@ -74,6 +74,7 @@ func whole(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
 
 // rowWriter writes evaluations in one media type.
 type rowWriter interface {
+	begin() error // before the first evaluation
 	add(record.Evaluation) error
 	flush() error // after the last evaluation
 }
@@ -84,10 +85,11 @@ type tableRows struct {
 	measures []string
 }
 
-func newTableRows(w io.Writer, measures []string) (rowWriter, error) {
-	table := csv.NewWriter(w)
-	return &tableRows{table: table, measures: measures}, api.WriteRow(table, header(measures))
+func newTableRows(w io.Writer, measures []string) rowWriter {
+	return &tableRows{table: csv.NewWriter(w), measures: measures}
 }
+
+func (r *tableRows) begin() error { return api.WriteRow(r.table, header(r.measures)) }
 
 func (r *tableRows) add(e record.Evaluation) error {
 	return api.WriteRow(r.table, cells(e, r.measures))
@@ -101,11 +103,13 @@ func (r *tableRows) flush() error {
 // lineRows writes each evaluation as a line of JSON.
 type lineRows struct{ lines *json.Encoder }
 
-func newLineRows(w io.Writer, _ []string) (rowWriter, error) {
+func newLineRows(w io.Writer, _ []string) rowWriter {
 	lines := json.NewEncoder(w)
 	lines.SetEscapeHTML(false)
-	return lineRows{lines}, nil
+	return lineRows{lines}
 }
+
+func (lineRows) begin() error { return nil }
 
 func (r lineRows) add(e record.Evaluation) error { return r.lines.Encode(e) }
 

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -44,7 +45,7 @@ func TestStatic_IsMadeOnceForConcurrentRequests(t *testing.T) {
 		if got := gunzipped(t, a); got != strings.Repeat(text, 1000) {
 			t.Errorf("answer %d has another text, of %d bytes", i, len(got))
 		}
-		if string(a.Body) != string(answers[i%2].Body) {
+		if !bytes.Equal(a.Body, answers[i%2].Body) {
 			t.Errorf("answer %d has other bytes than the first of its coding", i)
 		}
 	}
@@ -66,7 +67,7 @@ func TestStatic_IsNegotiatedLikeOtherDocuments(t *testing.T) {
 				headers := []string{"Accept-Encoding", accept, "If-None-Match", tag}
 				got := static.Do("", method, "/v1/static", nil, headers...)
 				want := other.Do("", method, "/v1/static", nil, headers...)
-				if got.Status != want.Status || got.Status < 400 && string(got.Body) != string(want.Body) {
+				if got.Status != want.Status || got.Status < 400 && !bytes.Equal(got.Body, want.Body) {
 					t.Errorf("%s with %q and the tag %q: %d with %d bytes, want %d with %d", method, accept, tag,
 						got.Status, len(got.Body), want.Status, len(want.Body))
 				}

@@ -108,7 +108,8 @@ func (p *Poller) Run(ctx context.Context) {
 		do             func(context.Context) error
 	}{{minPollInterval, pollTimeout, p.poll}, {completeInterval, completeTimeout, p.completeAll}} {
 		all.Go(func() {
-			wait.Repeat(ctx, job.every, nil, p.Log, "the object store was not asked for all uploads; it is asked again", func(ctx context.Context) error {
+			const failed = "the object store was not asked for all uploads; it is asked again"
+			wait.Repeat(ctx, job.every, nil, p.Log, failed, func(ctx context.Context) error {
 				limited, cancel := context.WithTimeout(ctx, job.timeout)
 				defer cancel()
 				return job.do(limited)

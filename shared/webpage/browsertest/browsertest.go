@@ -89,17 +89,17 @@ func Open(t testing.TB, url string, v View) *Page {
 	if browser.Err() != nil {
 		t.Fatal("Chromium ended during another test.")
 	}
-	return open(t, browser, url, v, chromedp.WithNewBrowserContext())
+	return open(browser, t, url, v, chromedp.WithNewBrowserContext())
 }
 
 // OpenTab opens the address in another tab, which shares cookies and storage with the page. It closes with the page.
 func (p *Page) OpenTab(url string, v View) *Page {
 	p.t.Helper()
-	return open(p.t, p.ctx, url, v)
+	return open(p.ctx, p.t, url, v)
 }
 
 // open opens the address in a new tab of the parent's browser.
-func open(t testing.TB, parent context.Context, url string, v View, options ...chromedp.ContextOption) *Page {
+func open(parent context.Context, t testing.TB, url string, v View, options ...chromedp.ContextOption) *Page {
 	t.Helper()
 	failing, fail := context.WithCancelCause(parent)
 	tab, closeTab := chromedp.NewContext(failing, options...)
@@ -108,7 +108,7 @@ func open(t testing.TB, parent context.Context, url string, v View, options ...c
 	if err := chromedp.Listen(tab, p.record); err != nil {
 		t.Fatal(p.explain(err))
 	}
-	call(p, chromedp.Steps(
+	call(p, chromedp.Steps( //nolint:contextcheck // the page keeps its context
 		chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 			_, err := cdp.Call(ctx, target, log.Enable, cdp.Empty{})
 			return err

@@ -55,7 +55,7 @@ func TestChromium_EndsWithItsProcess(t *testing.T) {
 		"crash": {"the browser ended during the test", "Chromium ended during another test."},
 	} {
 		t.Run(mode, func(t *testing.T) {
-			folder, err := os.MkdirTemp("", "") // shorter than a test's own: Chromium has a socket in it
+			folder, err := os.MkdirTemp("", "") //nolint:usetesting // the path of a test's own folder is too long for Chromium's socket
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -48,8 +48,9 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 	return ctx, nil
 })
 
-// removeAfter makes a shell run the command, and remove the profile when the command has ended. The shell outlives the tests and the signals
-// of a terminal, so that the profile also goes if a test panics. A cancelled context does not kill the shell: Chromium ends by itself.
+// removeAfter makes a shell run the command, and remove the profile when the command has ended. The shell outlives the tests and the
+// signals of a terminal, so that the profile also goes if a test panics. A cancelled context does not kill the shell: Chromium ends by
+// itself.
 func removeAfter(cmd *exec.Cmd, profile string) {
 	const script = `trap : HUP INT TERM
 "$@"

@@ -35,6 +35,7 @@ import (
 	"assay/shared/config"
 	"assay/shared/gateway/lambdatest"
 	"assay/shared/metrics"
+	"assay/shared/nightlytest"
 	"assay/shared/programtest"
 	"assay/shared/quota"
 	"assay/shared/ratelimit"
@@ -47,19 +48,34 @@ import (
 )
 
 // TestDeployed_AnswersAsHandlers runs the acceptance tests against compiled functions behind an API Gateway, over DynamoDB and S3,
-// and compares the answers with those of the handlers in this process. Each function can do what its deployment facts allow, and
-// nothing else: its role is made of the same facts.
+// and compares the answers with those of the handlers in this process. For each change, the scenario runs in
+// TestEmulator_RunsEveryFunction, which compares too.
 func TestDeployed_AnswersAsHandlers(t *testing.T) {
 	folder := build(t)
-	for name, test := range acceptancetest.Suites() {
+	suites := map[string]func(*testing.T, acceptancetest.Setup){"HiddenIsMissing": acceptancetest.HiddenIsMissing}
+	if nightlytest.Enabled {
+		suites = acceptancetest.Suites()
+	}
+	for name, test := range suites {
 		t.Run(name, func(t *testing.T) {
-			d := deploy(t, folder, true)
+			d := deploy(t, folder, false)
 			test(t, d.setup())
 			d.report()
-			if name == "Scenario" {
-				d.checkMetrics()
-			}
 		})
+	}
+}
+
+// TestDeployed_NeedsNoOtherRights runs the whole scenario against functions that can do what their deployment facts allow, and
+// nothing else: their roles are made of the same facts.
+func TestDeployed_NeedsNoOtherRights(t *testing.T) {
+	d := deploy(t, build(t), true)
+	s := d.setup()
+	s.Client = http.DefaultClient
+	acceptancetest.Scenario(t, s)
+	for name, m := range map[string]*metrics.Metric{"submissions": metrics.QuotaRefusals, functions.Evaluator: metrics.RunsEnded} {
+		if !strings.Contains(d.functions[name].Log(), fmt.Sprintf("%q:1", m.CloudWatch)) {
+			t.Errorf("%s has not recorded %s in its log", name, m.CloudWatch)
+		}
 	}
 }
 
@@ -263,15 +279,5 @@ func (d *deployment) report() {
 	d.t.Logf("%d answers were compared; %d schedules were made", d.mirror.compared.Load(), len(d.schedules.Created()))
 	if d.mirror.compared.Load() == 0 {
 		d.t.Error("no answers were compared")
-	}
-}
-
-// checkMetrics checks that functions write metrics into their logs, from where CloudWatch takes them.
-func (d *deployment) checkMetrics() {
-	d.t.Helper()
-	for name, m := range map[string]*metrics.Metric{"submissions": metrics.QuotaRefusals, functions.Evaluator: metrics.RunsEnded} {
-		if !strings.Contains(d.functions[name].Log(), fmt.Sprintf("%q:1", m.CloudWatch)) {
-			d.t.Errorf("%s has not recorded %s in its log", name, m.CloudWatch)
-		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"assay/shared/auth/devissuer"
 	"assay/shared/auth/devissuer/issuertest"
+	"assay/shared/nightlytest"
 	"assay/shared/programtest"
 	"assay/shared/store/dynamo/dynamotest"
 	"assay/shared/store/storetest"
@@ -27,7 +28,7 @@ import (
 )
 
 // kills is how often each process is killed.
-const kills = 6
+var kills = nightlytest.Count(2, 6)
 
 // secret is that of the server of files.
 const secret = "not-a-secret"

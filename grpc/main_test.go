@@ -24,6 +24,7 @@ import (
 	"assay/shared/config"
 	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/waittest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"google.golang.org/grpc"
@@ -111,27 +112,20 @@ func setEnvironment(t *testing.T, cfg aws.Config) {
 	}
 }
 
-func checked(t *testing.T, args ...string) error {
+// awaitHealth waits until a check with these arguments finds the server healthy.
+func awaitHealth(t *testing.T, args ...string) {
 	t.Helper()
-	var err error
-	for range 100 {
-		if err = run(t.Context(), append(args, "-check"), func(string) string { return "" }, io.Discard, nil); err == nil {
-			return nil
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	return err
+	waittest.Value(t, "the server is healthy", func() (error, bool) {
+		err := run(t.Context(), append(args, "-check"), func(string) string { return "" }, io.Discard, nil)
+		return err, err == nil
+	})
 }
 
 func TestRun_ServesOverDynamoDB(t *testing.T) {
 	i := issuertest.Start(t, "assay")
 	addr := start(t, i)
-	if err := checked(t, "-addr", addr); err != nil {
-		t.Errorf("a healthy server is reported as %v", err)
-	}
-	if err := checked(t, "-addr", addr, "-check-service", "assay.v1.WorkerService"); err != nil {
-		t.Errorf("a ready server is reported as %v", err)
-	}
+	awaitHealth(t, "-addr", addr)
+	awaitHealth(t, "-addr", addr, "-check-service", "assay.v1.WorkerService")
 	if err := run(t.Context(), []string{"-addr", addr, "-check", "-check-service", "other"}, func(string) string { return "" }, io.Discard,
 		nil); err == nil {
 		t.Error("an unknown service is reported as healthy")
@@ -146,9 +140,7 @@ func TestRun_ServesTLS(t *testing.T) {
 	i := issuertest.Start(t, "assay")
 	cert, key := certificate(t)
 	addr := start(t, i, "-tls-cert", cert, "-tls-key", key)
-	if err := checked(t, "-addr", addr, "-tls-cert", cert, "-tls-key", key); err != nil {
-		t.Errorf("a healthy server is reported as %v", err)
-	}
+	awaitHealth(t, "-addr", addr, "-tls-cert", cert, "-tls-key", key)
 	other, otherKey := certificate(t)
 	if err := run(t.Context(), []string{"-addr", addr, "-tls-cert", other, "-tls-key", otherKey, "-check"}, func(string) string { return "" },
 		io.Discard, nil); err == nil {

@@ -17,6 +17,7 @@ import (
 	"assay/shared/api/servertest"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/waittest"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -38,7 +39,7 @@ type fixture struct {
 }
 
 const (
-	leaseTime    = 2 * time.Second
+	leaseTime    = time.Hour // no lease expires while a test runs
 	pollInterval = 20 * time.Millisecond
 )
 
@@ -179,15 +180,21 @@ func (s *fixture) run(user, id string) record.Run {
 // await waits until the run is in the state.
 func (s *fixture) await(id string, state record.RunState) record.Run {
 	s.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	return waittest.Value(s.t, "the run is "+string(state), func() (record.Run, bool) {
 		r := s.run("olga", id)
-		if r.State == state {
-			return r
-		}
-		if r.State.Ended() || time.Now().After(deadline) {
+		if r.State.Ended() && r.State != state {
 			s.t.Fatalf("run %s is %s and not %s: %v", id, r.State, state, r.Diagnostics)
 		}
-	}
+		return r, r.State == state
+	})
+}
+
+// awaitWaitingWorker waits until a call of Lease has arrived that finds no work.
+func (s *fixture) awaitWaitingWorker() {
+	s.t.Helper()
+	waittest.Until(s.t, "a worker waits for work", func() bool {
+		return recordtest.Get[record.Serving](s.t, s.Store, record.ServingKey()) != nil
+	})
 }
 
 func wantCode(t testing.TB, err error, code codes.Code, says string) {

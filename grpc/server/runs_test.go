@@ -14,6 +14,7 @@ import (
 	"assay/grpc/assayv1"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/waittest"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -210,19 +211,13 @@ func TestServer_StopEndsWaitingCalls(t *testing.T) {
 		}
 		answered <- err
 	}()
-	for recordtest.Get[record.Serving](t, s.Store, record.ServingKey()) == nil { // until the call of Lease has arrived
-		time.Sleep(time.Millisecond)
-	}
+	s.awaitWaitingWorker()
 	s.stop()
 	if err := <-answered; err != nil {
 		t.Error(err)
 	}
 	wantCode(t, <-watched, codes.Unavailable, "stops")
-	select {
-	case <-s.ended:
-	case <-time.After(5 * time.Second):
-		t.Error("the server does not stop while somebody watches")
-	}
+	waittest.Receive(t, "the server has stopped although somebody watched", s.ended)
 	ctx, cancel := context.WithTimeout(s.as("robot"), time.Second)
 	defer cancel()
 	if _, err := s.work.Lease(ctx, &assayv1.LeaseRequest{Worker: "x"}); status.Code(err) != codes.Unavailable &&

@@ -13,6 +13,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
+	"assay/shared/waittest"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -102,15 +103,13 @@ func TestLease_WithAnAccessTokenEndsWithTheRight(t *testing.T) {
 	}
 	waiting := make(chan error, 1)
 	go func() {
-		got, err := s.work.Lease(s.as(second), &assayv1.LeaseRequest{Worker: "w", Wait: durationpb.New(5 * time.Second)})
+		got, err := s.work.Lease(s.as(second), &assayv1.LeaseRequest{Worker: "w", Wait: durationpb.New(time.Minute)})
 		if got.GetWork() != nil {
 			err = errors.New("a run was leased")
 		}
 		waiting <- err
 	}()
-	for recordtest.Get[record.Serving](t, s.Store, record.ServingKey()) == nil {
-		time.Sleep(time.Millisecond)
-	}
+	s.awaitWaitingWorker()
 	s.Records().Commit(new(records.Tx).DeleteKeys(record.MembershipKey(recordtest.UserID("olga"), lab)))
 	s.image("ada", dataset)
 	wantCode(t, <-waiting, codes.PermissionDenied, "may not work for its pools any more")
@@ -123,17 +122,12 @@ func TestCall_EndsWhenItsAccessTokenIsRevoked(t *testing.T) {
 	made := s.accessToken("root", []string{"work", "read"})
 	ended := make(chan error, 1)
 	go func() {
-		_, err := s.work.Lease(s.as(made.Secret), &assayv1.LeaseRequest{Worker: "w", Wait: durationpb.New(30 * time.Second)})
+		_, err := s.work.Lease(s.as(made.Secret), &assayv1.LeaseRequest{Worker: "w", Wait: durationpb.New(time.Minute)})
 		ended <- err
 	}()
-	time.Sleep(100 * time.Millisecond)
+	s.awaitWaitingWorker()
 	s.Want(http.StatusNoContent, nil, "root", http.MethodDelete, "/v1/user/tokens/"+made.ID, nil)
-	select {
-	case err := <-ended:
-		wantCode(t, err, codes.Unauthenticated, "revoked")
-	case <-time.After(15 * time.Second):
-		t.Error("the call goes on")
-	}
+	wantCode(t, waittest.Receive(t, "the call has ended", ended), codes.Unauthenticated, "revoked")
 }
 
 // Tokens that somebody makes up are looked up for an address a few at a time, and a worker that was there before goes on.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"runtime"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"assay/grpc/assayv1"
 	"assay/shared/access"
 	"assay/shared/record"
+	"assay/shared/waittest"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
@@ -189,21 +191,21 @@ func TestWatchRun_LeaksNoGoroutine(t *testing.T) {
 			t.Error(err)
 		}
 		ended.setState(record.Completed)
+		last := make(chan error, 1)
 		go func() {
-			for deadline := time.Now().Add(10 * time.Second); s.watchers() > 1 && time.Now().Before(deadline); {
-				time.Sleep(5 * time.Millisecond)
+			var err error
+			for err == nil {
+				_, err = stays.Recv()
 			}
-			s.stop()
+			last <- err
 		}()
-		for {
-			_, err := stays.Recv()
-			if err == nil {
-				continue
-			}
-			if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "resume token") {
-				t.Error(err)
-			}
-			break
+		waittest.Value(t, "only one stream is watched", func() (int, bool) {
+			n := s.watchers()
+			return n, n == 1
+		})
+		s.stop()
+		if err := <-last; status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "resume token") {
+			t.Error(err)
 		}
 		if n := s.watchers(); n > 0 {
 			t.Errorf("%d watchers stay", n)
@@ -212,12 +214,15 @@ func TestWatchRun_LeaksNoGoroutine(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			stacks := make([]byte, 1<<16)
-			t.Fatalf("%d goroutines stay:\n%s", runtime.NumGoroutine()-before, stacks[:runtime.Stack(stacks, true)])
+	defer func() {
+		if t.Failed() {
+			_ = pprof.Lookup("goroutine").WriteTo(t.Output(), 1)
 		}
-	}
+	}()
+	waittest.Value(t, "no goroutine stays", func() (int, bool) {
+		stay := runtime.NumGoroutine() - before
+		return stay, stay <= 0
+	})
 }
 
 // watchers counts the watchers.

@@ -14,6 +14,7 @@ import (
 	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
+	"assay/shared/waittest"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -98,12 +99,10 @@ func TestWorkerService_ExecutesAndEvaluatesAnImage(t *testing.T) {
 	}
 	_, err := s.beat(w, 2, "too late")
 	wantCode(t, err, codes.FailedPrecondition, "expired")
-	for deadline := time.Now().Add(5 * time.Second); r.ExecutionLog == nil; r = s.run("ada", id) {
-		if time.Now().After(deadline) {
-			t.Fatal("the log did not become a file")
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	r = waittest.Value(t, "the log is a file", func() (record.Run, bool) {
+		r := s.run("ada", id)
+		return r, r.ExecutionLog != nil
+	})
 	if log := string(s.Want(http.StatusOK, nil, "", http.MethodGet, r.ExecutionLog.URL, nil).Body); !strings.HasSuffix(log,
 		"stdout world\n") || strings.Contains(log, "too late") {
 		t.Errorf("%q", log)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"assay/grpc/worker/scratch"
+	"assay/shared/waittest"
 )
 
 // descendantVariable has the test program lock the folder that it names and sleep; with descendantChild, in a child process that it leaves.
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 	if _, err := scratch.Lock(folder); err != nil {
 		panic(err)
 	}
-	time.Sleep(time.Minute)
+	time.Sleep(time.Hour)
 }
 
 func TestRunGroup_LeavesNoDescendants(t *testing.T) {
@@ -42,9 +43,5 @@ func TestRunGroup_LeavesNoDescendants(t *testing.T) {
 	cmd := groupCommand(t.Context(), os.Args[0])
 	cmd.Env = append(cmd.Env, descendantVariable+"="+folder, descendantChild+"=1")
 	must(t, runGroup(cmd))
-	for deadline := time.Now().Add(5 * time.Second); !scratch.Abandoned(folder); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("a process lives that the child process of the command started")
-		}
-	}
+	waittest.Until(t, "the process has ended that the child process of the command started", func() bool { return scratch.Abandoned(folder) })
 }

@@ -16,6 +16,7 @@ import (
 
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/work"
+	"assay/shared/waittest"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -90,12 +91,7 @@ func longCommand(t *testing.T) (command string, waitForEnd func()) {
 		for _, field := range strings.Fields(string(content)) {
 			pid, err := strconv.Atoi(field)
 			must(t, err)
-			for deadline := time.Now().Add(5 * time.Second); alive(pid); time.Sleep(10 * time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Errorf("process %d lives", pid)
-					break
-				}
-			}
+			waittest.Until(t, fmt.Sprintf("process %d has ended", pid), func() bool { return !alive(pid) })
 		}
 	}
 }
@@ -113,12 +109,9 @@ func alive(pid int) bool {
 // waitForOutput waits for the program's first line.
 func (s *server) waitForOutput() {
 	s.t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); !slices.Contains(s.printed(assayv1.Stream_STREAM_STDOUT),
-		"begun"); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			s.t.Fatal("no line comes while the program runs")
-		}
-	}
+	waittest.Until(s.t, "a line comes while the program runs", func() bool {
+		return slices.Contains(s.printed(assayv1.Stream_STREAM_STDOUT), "begun")
+	})
 }
 
 func (s *server) with(f func()) {
@@ -127,29 +120,37 @@ func (s *server) with(f func()) {
 	f()
 }
 
+// expire makes the next heartbeat but one extend the lease by the duration, and the server unavailable after it. The worker sends this
+// heartbeat after the call of expire, which the next one may precede.
+func (s *server) expire(after time.Duration) {
+	s.after = func(method string, _ int) error {
+		if method == "Heartbeat" && s.lease == after {
+			s.before = func(string, int) error { return errUnavailable }
+		}
+		if method == "Heartbeat" {
+			s.lease = after
+		}
+		return nil
+	}
+}
+
 func TestLease_LossEndsTheProgram(t *testing.T) {
+	const shortLease = 500 * time.Millisecond
 	for name, loseLease := range map[string]func(s *server){
 		"stop":    func(s *server) { s.stop = "The run was cancelled." },
 		"stale":   func(s *server) { s.over = true },
-		"expired": func(s *server) { s.before = func(string, int) error { return errUnavailable } },
+		"expired": func(s *server) { s.expire(shortLease) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			command, waitForEnd := longCommand(t)
 			s := newServer(t, image(command))
-			if name != "expired" {
-				s.setLease(time.Hour, interval)
-			}
 			r := s.start(nil)
 			s.waitForOutput()
 			began := time.Now()
 			s.with(func() { loseLease(s) })
-			for ; len(files(t, r.folder)) > 0; time.Sleep(10 * time.Millisecond) {
-				if time.Since(began) > 6*time.Second {
-					t.Fatal("the work goes on")
-				}
-			}
-			if took := time.Since(began); name == "expired" && took < leaseTime-2*interval {
+			waittest.Until(t, "the worker has given up the work", func() bool { return len(files(t, r.folder)) == 0 })
+			if took := time.Since(began); name == "expired" && took < shortLease {
 				t.Errorf("the lease was given up after %s, although it may still be good", took)
 			}
 			waitForEnd()
@@ -170,7 +171,7 @@ func TestHeartbeat_SendsLinesBeforeTheInterval(t *testing.T) {
 	r := s.start(func(w *work.Worker) { w.Grace = 0 })
 	s.waitForOutput()
 	r.stop()
-	wait(t, "the end", r.done)
+	waittest.Receive(t, "the worker has ended", r.done)
 	waitForEnd()
 }
 
@@ -181,7 +182,7 @@ func TestRun_StopFinishesOrReleasesWork(t *testing.T) {
 		r := s.start(nil)
 		s.waitForOutput()
 		r.stop()
-		wait(t, "the end", r.done)
+		waittest.Receive(t, "the worker has ended", r.done)
 		if s.declared == nil || s.failed != nil || s.calls["Lease"] != 1 {
 			t.Errorf("declared %v, failed %v, leased %d times", s.declared, s.failed, s.calls["Lease"])
 		}
@@ -193,7 +194,7 @@ func TestRun_StopFinishesOrReleasesWork(t *testing.T) {
 		r := s.start(func(w *work.Worker) { w.Grace = 200 * time.Millisecond })
 		s.waitForOutput()
 		r.stop()
-		wait(t, "the end", r.done)
+		waittest.Receive(t, "the worker has ended", r.done)
 		waitForEnd()
 		if s.failed.GetFault() != assayv1.FailRunRequest_FAULT_NONE || len(s.failed.GetDiagnostics()) != 0 {
 			t.Errorf("failed %v", s.failed)
@@ -239,10 +240,10 @@ func TestRun_EndsWhenTheServerRefusesTheWorker(t *testing.T) {
 				}
 			})
 			if !c.ends {
-				wait(t, "another call", asked)
+				waittest.Receive(t, "the worker has asked again", asked)
 				r.stop()
 			}
-			wait(t, "the end of the worker", r.done)
+			waittest.Receive(t, "the worker has ended", r.done)
 			want := "role worker"
 			if c.code == codes.InvalidArgument {
 				want = "name, pools and kinds of work: as the test wants it"

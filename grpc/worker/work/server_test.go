@@ -20,6 +20,7 @@ import (
 	"assay/grpc/worker/scratch"
 	"assay/grpc/worker/transfer"
 	"assay/grpc/worker/work"
+	"assay/shared/waittest"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
@@ -61,7 +62,7 @@ type server struct {
 }
 
 const (
-	leaseTime = 900 * time.Millisecond
+	leaseTime = time.Hour // no lease expires unless a test wants it to
 	interval  = 100 * time.Millisecond
 )
 
@@ -248,8 +249,8 @@ func (s *server) start(change func(*work.Worker)) *runningWorker {
 	w := &work.Worker{
 		Client: assayv1.NewWorkerServiceClient(connection), Files: transfer.NewClient(), Sandbox: &sandbox.Local{
 			Log: slog.New(slog.DiscardHandler)}, Folder: folder,
-		Log: slog.New(slog.NewTextHandler(s.t.Output(), nil)), Name: "tester", Local: true, Concurrency: 1, Grace: 10 * time.Second,
-		Limits: sandbox.Limits{Disk: 1 << 20, Time: time.Minute}, RetryFor: work.DefaultRetryFor,
+		Log: slog.New(slog.NewTextHandler(s.t.Output(), nil)), Name: "tester", Local: true, Concurrency: 1, Grace: time.Hour,
+		Limits: sandbox.Limits{Disk: 1 << 20, Time: time.Hour}, RetryFor: work.DefaultRetryFor,
 	}
 	if change != nil {
 		change(w)
@@ -270,23 +271,13 @@ func (s *server) start(change func(*work.Worker)) *runningWorker {
 	return r
 }
 
-// wait waits for an event that must happen soon.
-func wait(t *testing.T, what string, happens <-chan struct{}) {
-	t.Helper()
-	select {
-	case <-happens:
-	case <-time.After(8 * time.Second):
-		t.Fatalf("%s does not happen", what)
-	}
-}
-
 // finish runs a worker until the run ends, and checks that it leaves no files.
 func (s *server) finish(change func(*work.Worker)) *server {
 	s.t.Helper()
 	r := s.start(change)
-	wait(s.t, "the end of the run", s.ended)
+	waittest.Receive(s.t, "the run has ended", s.ended)
 	r.stop()
-	wait(s.t, "the end of the worker", r.done)
+	waittest.Receive(s.t, "the worker has ended", r.done)
 	s.t.Cleanup(func() {
 		if left := files(s.t, r.folder); len(left) > 0 {
 			s.t.Errorf("files are left: %v", left)

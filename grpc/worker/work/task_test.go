@@ -104,14 +104,14 @@ func TestExecute_ReportsFailuresOfTheRun(t *testing.T) {
 		"empty":      {`: > "$ASSAY_OUTPUT/run.txt"`, "run.txt is empty", "", nil},
 		"many":       {`cd "$ASSAY_OUTPUT"; for i in $(seq 21); do echo $i > $i; done`, "more than the 20 files", "", nil},
 		"file name":  {`echo a > "$ASSAY_OUTPUT/$(printf 'a\tb')"`, "characters that are not text", "", nil},
-		"time": {"echo begun; sleep 60", "It was ended after 300ms", "begun", func(w *work.Worker) {
-			w.Limits.Time = 300 * time.Millisecond
+		"time": {"echo begun; sleep 600", "It was ended after 2s", "begun", func(w *work.Worker) {
+			w.Limits.Time = 2 * time.Second
 		}},
-		"disk": {`head -c 3000000 /dev/zero > "$ASSAY_OUTPUT/run.txt"; sleep 60`,
+		"disk": {`head -c 3000000 /dev/zero > "$ASSAY_OUTPUT/run.txt"; sleep 600`,
 			"It wrote 2.8 MiB into its folders, more than the 1 MiB", "", nil},
 		"disk at end": {`head -c 3000000 /dev/zero > "$ASSAY_OUTPUT/run.txt"`, "It wrote 2.8 MiB into its folders, more than the 1 MiB", "",
 			nil},
-		"disk of home": {`head -c 3000000 /dev/zero > "$HOME/x"; sleep 60`, "It wrote 2.8 MiB", "", nil},
+		"disk of home": {`head -c 3000000 /dev/zero > "$HOME/x"; sleep 600`, "It wrote 2.8 MiB", "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

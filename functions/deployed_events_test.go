@@ -18,6 +18,7 @@ import (
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/waittest"
 )
 
 // ask sends a request to the deployment as the user, and returns the body of the answer.
@@ -79,15 +80,10 @@ func (d *deployment) submit(task, dataset string) string {
 // awaitCompleted waits until the run is completed.
 func (d *deployment) awaitCompleted(run string) record.RunItem {
 	d.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	return waittest.Value(d.t, "the run is completed", func() (record.RunItem, bool) {
 		r := recordtest.Get[record.RunItem](d.t, d.table, record.RunKey(run))
-		if r.State == record.Completed {
-			return *r
-		}
-		if time.Now().After(deadline) {
-			d.t.Fatalf("the run is %s: %v\n%s", r.State, r.Diagnostics, d.functions[functions.Evaluator].Log())
-		}
-	}
+		return *r, r.State == record.Completed
+	})
 }
 
 // TestDeployed_MovesPoisonMessageToDeadLetterQueue: a change that can never be handled is tried as often as Lambda tries, set aside for
@@ -101,13 +97,9 @@ func TestDeployed_MovesPoisonMessageToDeadLetterQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.awaitCompleted(d.submit(task, dataset))
-	select {
-	case r := <-d.stream.DeadLetters:
-		if key := r.Change.Keys["p"].String(); key != poison.Partition {
-			t.Errorf("%s was set aside, and not the poison", key)
-		}
-	case <-time.After(10 * time.Second):
-		t.Error("the poison was not set aside")
+	r := waittest.Receive(t, "the poison was set aside", d.stream.DeadLetters)
+	if key := r.Change.Keys["p"].String(); key != poison.Partition {
+		t.Errorf("%s was set aside, and not the poison", key)
 	}
 	scheduled := false
 	for name, at := range d.schedules.Created() {
@@ -134,11 +126,7 @@ func TestDeployed_ReclaimsRunOfCrashedFunction(t *testing.T) {
 	if err := new(records.Tx).Replace(&r).Commit(t.Context(), d.table); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); len(d.schedules.Created()) == 0; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("nothing will wake the function when the lease expires")
-		}
-	}
+	waittest.Until(t, "a schedule wakes the function when the lease expires", func() bool { return len(d.schedules.Created()) > 0 })
 	stored := recordtest.Get[record.RunItem](t, d.table, r.Key())
 	stored.Lease.Until = record.At(now.Add(-time.Second)) // as if the time had passed
 	if err := new(records.Tx).Replace(stored).Commit(t.Context(), d.table); err != nil {

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"assay/functions"
 	"assay/shared/record"
+	"assay/shared/waittest"
 )
 
 // sentMail is an e-mail as Amazon SES is asked to send it.
@@ -43,31 +43,27 @@ func (d *deployment) receiveMails() string {
 func TestDeployed_SendsMail(t *testing.T) {
 	d := deploy(t, build(t), true)
 	task, _ := d.newTask()
+	began := time.Now()
 	d.ask("olga", http.MethodPost, task+"/announcements", map[string]any{"title": "Topics", "body": "Here they are."}, http.StatusCreated)
-	select {
-	case m := <-d.mails:
-		content := string(m.Content.Raw.Data)
-		if m.FromEmailAddress != `"Assay" <assay@lab.example>` || len(m.Destination.ToAddresses) != 1 ||
-			m.Destination.ToAddresses[0] != "ada@example.org" ||
-			!strings.Contains(content, "\r\nList-Unsubscribe: <https://assay.example/v1/users/") ||
-			!strings.Contains(content, "Here they are.") {
-			t.Errorf("%+v\n%s", m, content)
-		}
-	case <-time.After(20 * time.Second):
-		t.Fatalf("no e-mail was sent\n%s", d.functions[functions.Notifier].Log())
+	m := waittest.Receive(t, "an e-mail was sent", d.mails)
+	content := string(m.Content.Raw.Data)
+	if m.FromEmailAddress != `"Assay" <assay@lab.example>` || len(m.Destination.ToAddresses) != 1 ||
+		m.Destination.ToAddresses[0] != "ada@example.org" ||
+		!strings.Contains(content, "\r\nList-Unsubscribe: <https://assay.example/v1/users/") ||
+		!strings.Contains(content, "Here they are.") {
+		t.Errorf("%+v\n%s", m, content)
 	}
 	d.ask("olga", http.MethodPost, task+"/announcements", map[string]any{"title": "Runs"}, http.StatusCreated)
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		for name, at := range d.schedules.Created() {
+	waittest.Value(t, "a schedule wakes the notifier", func() (created map[string]time.Time, expected bool) {
+		created = d.schedules.Created()
+		for name, at := range created {
 			if strings.HasPrefix(name, "notify-") {
-				if wait := time.Until(at); wait < record.MailInterval-time.Minute || wait > record.MailInterval+time.Minute {
-					t.Errorf("the next e-mail is sent after %v", wait)
+				expected = true
+				if at.Before(began.Add(record.MailInterval-time.Minute)) || time.Until(at) > record.MailInterval+time.Minute {
+					t.Errorf("the next e-mail is sent at %v, after the one of %v", at, began)
 				}
-				return
 			}
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("nothing wakes the notifier: %v", d.schedules.Created())
-		}
-	}
+		return created, expected
+	})
 }

@@ -131,6 +131,13 @@ const deployedAudience = "assay"
 func deploy(t *testing.T, folder string, guards bool, prepare ...func(*lambdatest.Function)) *deployment {
 	d := &deployment{t: t, issuer: issuertest.Start(t, deployedAudience), functions: map[string]*lambdatest.Function{}}
 	db, table := dynamotest.Start(t), dynamotest.TableName()
+	t.Cleanup(func() {
+		for name, f := range d.functions {
+			if t.Failed() {
+				t.Logf("%s logged:\n%s", name, f.Log())
+			}
+		}
+	})
 	d.table = dynamo.New(db, table)
 	if err := d.table.CreateTable(t.Context()); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"assay/shared/record"
+	"assay/shared/waittest"
 )
 
 // callers are those between whom the rights distinguish, in the order of the columns of the tables.
@@ -234,18 +235,12 @@ func (f *fixture) newFailures(owner string, p taskIDs) {
 }
 
 // awaitRun waits until the run is as it must be, as the bearer is shown it.
-func (f *fixture) awaitRun(token, run string, done func(record.Run) bool) (r record.Run) {
+func (f *fixture) awaitRun(token, run string, done func(record.Run) bool) record.Run {
 	f.t.Helper()
-	for deadline := time.Now().Add(evaluationTime); ; time.Sleep(5 * time.Millisecond) {
-		r = record.Run{}
+	return waittest.Value(f.t, "the run "+run+" is as expected", func() (r record.Run, expected bool) {
 		f.want(f.t, http.StatusOK, &r, token, http.MethodGet, "/v1/runs/"+run, nil)
-		if done(r) {
-			return r
-		}
-		if time.Now().After(deadline) {
-			f.t.Fatalf("the run %s is still %s", run, r.State)
-		}
-	}
+		return r, done(r)
+	})
 }
 
 // awaitEvaluation waits for the evaluation of a run, and returns its id.
@@ -296,9 +291,6 @@ func csvFile(name, content, dataset string) map[string]any {
 	}
 	return f
 }
-
-// evaluationTime is how long a server may take to evaluate what a test submits.
-const evaluationTime = 30 * time.Second
 
 // evaluated waits for the evaluations of the runs and writes their reviews.
 func (f *fixture) evaluated(p *taskIDs) {

@@ -109,7 +109,7 @@ func newestFirst(ids ...string) []string {
 func (st *scenario) deletions() {
 	gone := func(path string) {
 		st.t.Helper()
-		st.await(path+" is gone", func() error {
+		st.await("the absence of "+path, func() error {
 			for _, caller := range []user{st.anyone, st.ann, st.ben, st.olivia} {
 				if a := st.ask(caller, http.MethodGet, path, nil); a.status != http.StatusNotFound {
 					return fmt.Errorf("status %d for %s", a.status, caller.name)
@@ -147,7 +147,7 @@ func (st *scenario) deletions() {
 	gone("/v1/evaluations/" + st.firstEvaluation.ID)
 	st.remove(st.ann, st.annRegistration)
 	gone(st.annRegistration)
-	st.await("the dataset can go", func() error {
+	st.await("the deletion of the dataset", func() error {
 		if a := st.ask(st.olivia, http.MethodDelete, "/v1/datasets/"+st.news, nil); a.status != http.StatusNoContent {
 			return fmt.Errorf("status %d\n%s", a.status, a.body)
 		}

@@ -7,10 +7,10 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"time"
 
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/waittest"
 )
 
 // user is a caller of the server.
@@ -105,18 +105,10 @@ func (st *scenario) refused(kind *problem.Kind, caller user, method, path string
 // await asks until there is no complaint any more: what was written may show a moment later, and evaluation takes time.
 func (st *scenario) await(what string, complaint func() error) {
 	st.t.Helper()
-	pause := 2 * time.Millisecond
-	for deadline := time.Now().Add(evaluationTime); ; {
+	waittest.Value(st.t, "there is no complaint about "+what, func() (error, bool) {
 		err := complaint()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			st.t.Fatalf("%s: %v", what, err)
-		}
-		time.Sleep(pause)
-		pause = min(2*pause, 200*time.Millisecond)
-	}
+		return err, err == nil
+	})
 }
 
 // page is a page of a list of anything.

@@ -14,6 +14,7 @@ import (
 	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
+	"assay/shared/waittest"
 )
 
 const (
@@ -103,15 +104,10 @@ func (f *fixture) start() (stop func()) {
 // until waits for the run to be in the state.
 func (f *fixture) until(id string, state record.RunState) *record.RunItem {
 	f.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	return waittest.Value(f.t, "the run is "+string(state), func() (*record.RunItem, bool) {
 		r := f.run(id)
-		if r.State == state {
-			return r
-		}
-		if time.Now().After(deadline) {
-			f.t.Fatalf("the run is %s, not %s: %v", r.State, state, r.Diagnostics)
-		}
-	}
+		return r, r.State == state
+	})
 }
 
 func (f *fixture) must(err error) {

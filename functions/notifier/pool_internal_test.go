@@ -3,16 +3,15 @@ package notifier
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"assay/shared/store"
+	"assay/shared/waittest"
 )
 
 // A mail server and receivers that do not answer delay neither the webhooks of others nor the reading of the outbox.
 func TestPool_StartsOthersWhileSomeHang(t *testing.T) {
 	p := newPool()
 	hold := make(chan struct{})
-	done := make(chan struct{})
 	defer p.wait()
 	defer close(hold)
 	for i := range 2 * concurrency {
@@ -38,10 +37,7 @@ func TestPool_StartsOthersWhileSomeHang(t *testing.T) {
 			t.Errorf("%s waits", partition)
 		}
 	}
-	go func() { <-started; <-started; close(done) }()
-	select {
-	case <-done:
-	case <-time.After(10 * time.Second):
-		t.Error("they wait for those that hang")
+	for range 2 {
+		waittest.Receive(t, "others start while some hang", started)
 	}
 }

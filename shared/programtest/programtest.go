@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"assay/shared/waittest"
 )
 
 // Installed is the path of a file of an npm package, whether or not it is installed. The elements are the package's name and the
@@ -47,9 +48,6 @@ func FreeAddress(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// startTimeout is how long a server may take to answer, also on a busy machine.
-const startTimeout = time.Minute
-
 // Serve starts a server and waits until it takes connections at the address. It ends with the test, which logs what the
 // server wrote if it fails.
 func Serve(t testing.TB, server *exec.Cmd, address string) {
@@ -71,19 +69,17 @@ func Serve(t testing.TB, server *exec.Cmd, address string) {
 			t.Logf("%s wrote:\n%.4000s", server.Path, &output)
 		}
 	})
-	for deadline := time.Now().Add(startTimeout); ; time.Sleep(5 * time.Millisecond) {
+	waittest.Value(t, server.Path+" answers at "+address, func() (error, bool) {
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 		if err == nil {
 			_ = conn.Close()
-			return
+			return nil, true
 		}
 		select {
 		case <-ended:
 			t.Fatalf("%s ended as soon as it was started", server.Path)
 		default:
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s does not answer at %s: %v", server.Path, address, err)
-		}
-	}
+		return err, false
+	})
 }

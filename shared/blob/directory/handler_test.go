@@ -45,8 +45,20 @@ func serve(t *testing.T) *Store {
 	return serveExpecting(t, recorded, expected)
 }
 
+// serveImpatiently is serve with timeouts of the server that are shorter than a transfer of the test.
+func serveImpatiently(t *testing.T) *Store {
+	t.Helper()
+	return serveWithin(t, 200*time.Millisecond, recorded, expected)
+}
+
 // serveExpecting is serve, for files of which only some are expected and recorded.
 func serveExpecting(t *testing.T, stored func(context.Context, string) error, expected func(context.Context, string) bool) *Store {
+	t.Helper()
+	return serveWithin(t, time.Hour, stored, expected)
+}
+
+func serveWithin(t *testing.T, timeout time.Duration, stored func(context.Context, string) error,
+	expected func(context.Context, string) bool) *Store {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -60,9 +72,10 @@ func serveExpecting(t *testing.T, stored func(context.Context, string) error, ex
 	mux := http.NewServeMux()
 	mux.Handle("/files/", http.StripPrefix("/files/", s.Handler(stored, expected, answer)))
 	server := &httptest.Server{Listener: listener, Config: &http.Server{
-		Handler: mux,
-		// Shorter than some transfers of the tests take. How long headers take says how busy the machine is.
-		ReadHeaderTimeout: time.Minute, ReadTimeout: 200 * time.Millisecond, WriteTimeout: 200 * time.Millisecond,
+		Handler:           mux,
+		ReadHeaderTimeout: time.Hour,
+		ReadTimeout:       timeout,
+		WriteTimeout:      timeout,
 	}}
 	server.Start()
 	t.Cleanup(server.Close)
@@ -261,7 +274,7 @@ func (s *slow) Read(p []byte) (int, error) {
 }
 
 func TestUpload_EndsWhenStalled(t *testing.T) {
-	s := serve(t)
+	s := serveImpatiently(t)
 	link := signPut(t, s, blobtest.Declare("a", "123456"))
 	res := do(t, link, &slow{strings.Split("123456", ""), 60 * time.Millisecond}, 6)
 	if res.StatusCode != 200 {
@@ -280,7 +293,7 @@ func TestUpload_EndsWhenStalled(t *testing.T) {
 }
 
 func TestDownload_MayBeSlow(t *testing.T) {
-	s := serve(t)
+	s := serveImpatiently(t)
 	content := strings.Repeat("x", 32<<20) // more than the buffers of a connection take
 	put(t, s, "a", content)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, signGet(t, s, "a").URL, nil)

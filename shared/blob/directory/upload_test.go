@@ -10,10 +10,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"assay/shared/blob"
 	"assay/shared/blob/blobtest"
+	"assay/shared/waittest"
 )
 
 // TestUpload_ReplacesTheOneBefore sends the same file on several connections, each of which stops before the end: at most one
@@ -94,16 +94,11 @@ func sendSome(t *testing.T, link blob.Link, content string, n int) net.Conn {
 // awaitUploads waits until it holds for the files that are being written.
 func awaitUploads(t *testing.T, s *Store, when string, holds func([]os.DirEntry) bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	waittest.Value(t, "the uploads are as expected "+when, func() (files int, expected bool) {
 		uploads, err := os.ReadDir(s.uploads)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if holds(uploads) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s: there are %d files", when, len(uploads))
-		}
-	}
+		return len(uploads), holds(uploads)
+	})
 }

@@ -228,7 +228,7 @@ func TestStore_RetriesUnansweredCalls(t *testing.T) {
 		})
 	})
 	unanswered.Store(1)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	if err := s.Write(ctx, store.Create(store.Item{Key: counter(0)})); err != nil {
 		t.Fatal(err)

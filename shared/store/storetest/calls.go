@@ -140,7 +140,7 @@ func testEndsMidway(tb table) {
 }
 
 // partialTime is longer than a Write takes to be applied, once a part of it can be read.
-const partialTime = 10 * time.Second
+const partialTime = 3 * time.Minute
 
 // settled returns whether what one Write creates under both keys is there. A Write whose caller gave up may still be
 // in progress, and reads of two keys are no snapshot, so a read may see a part of it, but not for long.

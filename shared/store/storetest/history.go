@@ -45,10 +45,13 @@ func (h *History) Call(client int, input any, do func() (output any, counts bool
 	return output
 }
 
+// checkTime is longer than a check takes on a busy machine.
+const checkTime = 3 * time.Minute
+
 // CheckLinearizable fails the test unless one after the other could have been answered so, as the model says.
 func (h *History) CheckLinearizable(t testing.TB, model porcupine.Model) {
 	t.Helper()
-	if result := porcupine.CheckOperationsTimeout(model, h.calls, 20*time.Second); result != porcupine.Ok {
+	if result := porcupine.CheckOperationsTimeout(model, h.calls, checkTime); result != porcupine.Ok {
 		for _, op := range h.calls {
 			t.Logf("%v to %v, client %d: %s", time.Duration(op.Call), time.Duration(op.Return), op.ClientId,
 				model.DescribeOperation(op.Input, op.Output))

@@ -292,7 +292,7 @@ func testLinearizable(tb table) {
 		})
 	}
 	wg.Wait()
-	if result := porcupine.CheckOperationsTimeout(registers, history, 20*time.Second); result != porcupine.Ok {
+	if result := porcupine.CheckOperationsTimeout(registers, history, checkTime); result != porcupine.Ok {
 		for _, op := range history {
 			tb.t.Logf("%v to %v, client %d: %s", time.Duration(op.Call), time.Duration(op.Return), op.ClientId,
 				registers.DescribeOperation(op.Input, op.Output))

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"assay/shared/waittest"
 )
 
 // large is a run that is too large to be sent with the submission.
@@ -41,20 +44,33 @@ func prepared(t *testing.T) (*server, *person, string) {
 	return s, tom, run
 }
 
-// TestSubmit_GoesOnAfterTheServerWasKilled kills the server when the upload of a run has begun. The command itself goes on once there is a
-// server again, and one submission was made.
+// TestSubmit_GoesOnAfterTheServerWasKilled kills the server when the upload of a run has begun, and starts it when the command has tried
+// again. The command itself goes on then, and one submission was made.
 func TestSubmit_GoesOnAfterTheServerWasKilled(t *testing.T) {
 	s, tom, run := prepared(t)
+	var uploads, requests atomic.Int32
+	passes := func(r *http.Request) bool {
+		requests.Add(1)
+		return r.Method != http.MethodPut || uploads.Add(1) > 1
+	}
+	begun, killed := make(chan struct{}), make(chan struct{})
+	front := proxyOf(t, s.url, passes, func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.CopyN(io.Discard, r.Body, 1000)
+		close(begun)
+		<-killed
+		panic(http.ErrAbortHandler)
+	})
+	s.kill()
+	s.args = append(s.args, "-public-url", front) // where uploads are sent
+	s.start()
+	tom.want(done, "login", front, "--user", "tom")
 	ended := make(chan result, 1)
 	go func() { ended <- tom.run(t.Context(), "submit", "Lake search", "Rivers="+run, "--wait") }()
-	files := filepath.Join(s.args[5], "files")
-	for start := time.Now(); time.Since(start) < 10*time.Second; time.Sleep(5 * time.Millisecond) {
-		if runs, err := os.ReadDir(filepath.Join(files, "runs")); err == nil && len(runs) > 0 {
-			break
-		}
-	}
+	waittest.Receive(t, "the upload has begun", begun)
 	s.kill()
-	time.Sleep(300 * time.Millisecond)
+	before := requests.Load()
+	close(killed)
+	waittest.Until(t, "the command has tried again", func() bool { return requests.Load() > before })
 	s.start()
 	if r := <-ended; r.code != done || !strings.Contains(r.out, "completed") {
 		t.Errorf("the submission ends with %d\n%s%s", r.code, r.out, r.errs)

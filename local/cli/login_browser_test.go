@@ -11,23 +11,19 @@ import (
 
 	"assay/local/cli/signin"
 	"assay/shared/auth/providertest"
+	"assay/shared/waittest"
 	"assay/shared/webpage/browsertest"
 )
 
 // await returns what the pattern finds once it is there.
 func (w *watched) await(t *testing.T, pattern string) []string {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
+	return waittest.Value(t, "the output has "+pattern, func() (found []string, expected bool) {
 		w.mu.Lock()
-		found := regexp.MustCompile(pattern).FindStringSubmatch(w.text.String())
-		w.mu.Unlock()
-		if found != nil {
-			return found
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatalf("there is no %s", pattern)
-	return nil
+		defer w.mu.Unlock()
+		found = regexp.MustCompile(pattern).FindStringSubmatch(w.text.String())
+		return found, found != nil
+	})
 }
 
 // TestLogin_AtAnIssuer signs in at a real issuer in a real browser, by a code that comes back to this machine and on another device, and

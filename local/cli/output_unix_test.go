@@ -26,9 +26,6 @@ func TestOutput_KeepsPipesAndLinks(t *testing.T) {
 	}
 	want := p.want(done, "convert", run)
 	reader, err := os.OpenFile(pipe, os.O_RDWR|syscall.O_NONBLOCK, 0) // which never waits for a writer
-	if err == nil {
-		err = reader.SetReadDeadline(time.Now().Add(10 * time.Second))
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +38,11 @@ func TestOutput_KeepsPipesAndLinks(t *testing.T) {
 		}
 	}
 	piped := make([]byte, len(want))
-	if _, err := io.ReadFull(reader, piped); err != nil || string(piped) != want {
+	err = reader.SetReadDeadline(time.Now().Add(time.Minute)) // all of it is in the pipe by now
+	if err == nil {
+		_, err = io.ReadFull(reader, piped)
+	}
+	if err != nil || string(piped) != want {
 		t.Errorf("the pipe got %q, %v", piped, err)
 	}
 	if got, err := os.ReadFile(target); err != nil || string(got) != want {
@@ -62,7 +63,7 @@ func TestEval_ReadsPipes(t *testing.T) {
 		want := p.want(done, append(args, run)...)
 		written := make(chan error, 1)
 		go func() { written <- os.WriteFile(pipe, []byte(goodRun), 0) }()
-		late := time.AfterFunc(10*time.Second, func() { _ = os.WriteFile(pipe, nil, 0) }) // for a program that opens it again
+		late := time.AfterFunc(3*time.Minute, func() { _ = os.WriteFile(pipe, nil, 0) }) // for a program that opens it again
 		if got := p.want(done, append(args, pipe)...); got != strings.ReplaceAll(want, run, pipe) {
 			t.Errorf("%v prints %q, want %q", args, got, want)
 		}

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"assay/shared/programtest"
 	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/waittest"
 )
 
 // programs are built once each, by the path of their package.
@@ -89,13 +89,13 @@ func (s *server) kill() {
 	if err := s.process.Process.Kill(); err != nil {
 		s.t.Fatal(err)
 	}
-	for ; ; time.Sleep(time.Millisecond) { // until its address is free
+	waittest.Until(s.t, "the server's address is free", func() bool {
 		connection, err := new(net.Dialer).DialContext(s.t.Context(), "tcp", s.args[1])
-		if err != nil {
-			return
+		if err == nil {
+			_ = connection.Close()
 		}
-		_ = connection.Close()
-	}
+		return err != nil
+	})
 }
 
 // person is somebody at a terminal of their own.
@@ -141,9 +141,7 @@ func (p *person) run(ctx context.Context, args ...string) result {
 // want runs a command, which must exit with the code, and returns what it printed.
 func (p *person) want(code int, args ...string) string {
 	p.t.Helper()
-	ctx, stop := context.WithTimeout(p.t.Context(), time.Minute)
-	defer stop()
-	r := p.run(ctx, args...)
+	r := p.run(p.t.Context(), args...)
 	if r.code != code {
 		p.t.Fatalf("assay %s exits with %d, want %d\n%s%s", strings.Join(args, " "), r.code, code, r.out, r.errs)
 	}

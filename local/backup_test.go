@@ -19,6 +19,7 @@ import (
 
 	"assay/shared/record"
 	"assay/shared/store/storetest"
+	"assay/shared/waittest"
 )
 
 // backUp runs the command and returns what it printed.
@@ -122,7 +123,9 @@ func TestBackup_IsConsistentUnderLoad(t *testing.T) {
 	const copies = 8
 	made := int64(0)
 	for n := range copies {
-		s.await(t, "there are more submissions", func() bool { return l.made.Load() > made+int64(random.IntN(20)) })
+		waittest.Until(t, "there are more submissions, and submissions were deleted", func() bool {
+			return l.made.Load() > made+int64(random.IntN(20)) && l.deleted.Load() > int64(2*n)
+		})
 		made = l.made.Load()
 		to := filepath.Join(backups, fmt.Sprint(n))
 		if out, err := backUp(t, data, to); err != nil || !strings.Contains(out, to) {
@@ -133,9 +136,6 @@ func TestBackup_IsConsistentUnderLoad(t *testing.T) {
 	clients.Wait()
 	for n := range copies {
 		checkBackup(t, s, l, filepath.Join(backups, fmt.Sprint(n)), before)
-	}
-	if l.deleted.Load() < 10 {
-		t.Errorf("only %d submissions were deleted: the load is too small to show anything", l.deleted.Load())
 	}
 	t.Logf("%d submissions, %d of them deleted, during %d backups", l.made.Load(), l.deleted.Load(), copies)
 }
@@ -184,7 +184,7 @@ func checkBackup(t *testing.T, s *testServer, l *backupLoad, folder string, befo
 	file := inline("run", "1 Q0 a 1 2.5 later\n")
 	file["datasetId"] = l.dataset
 	restored.call(t, token, http.MethodPost, l.task+"/submissions", map[string]any{"type": "upload", "files": []any{file}}, &later)
-	restored.await(t, "a run that is submitted to the restored server is evaluated", func() bool {
+	waittest.Until(t, "a run that is submitted to the restored server is evaluated", func() bool {
 		var run record.Run
 		restored.get(t, token, "/v1/runs/"+later.RunIDs[0], &run)
 		return run.State == record.Completed

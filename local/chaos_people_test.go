@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"assay/shared/record"
+	"assay/shared/waittest"
 )
 
 // Bounds of what people do in the chaos.
@@ -130,17 +131,16 @@ func (c *chaosTest) interrupt(random *rand.Rand, token, method, path string, bod
 	if status == http.StatusNotFound {
 		c.t.Fatalf("%s %s: what was there is missing", method, path)
 	}
-	for range 20 {
-		if status/100 == 2 || status == http.StatusNotFound && method == http.MethodDelete {
-			return
+	waittest.Value(c.t, "the server accepts "+method+" "+path, func() (int, bool) {
+		if status/100 != 2 {
+			a := c.server.server().send(c.t, token, method, path, body)
+			if a.status != status && a.status/100 != 2 {
+				c.t.Logf("%s %s: status %d\n%s", method, path, a.status, a.body)
+			}
+			status = a.status
 		}
-		a := c.server.server().send(c.t, token, method, path, body)
-		if status = a.status; status/100 != 2 && status != http.StatusNotFound {
-			c.t.Logf("%s %s: status %d\n%s", method, path, status, a.body)
-			time.Sleep(100 * time.Millisecond)
-		}
-	}
-	c.t.Fatalf("%s %s: status %d", method, path, status)
+		return status, status/100 == 2 || status == http.StatusNotFound && method == http.MethodDelete
+	})
 }
 
 // evaluated returns the ids and values of the evaluations that organizers see, by run.
@@ -186,14 +186,14 @@ func (c *chaosTest) close(w *workLoad) {
 	c.server.start(c.t)
 	s := c.server.server()
 	s.call(c.t, w.owner, http.MethodDelete, w.deletion, nil, nil)
-	s.await(c.t, "every run that was restored has ended", func() bool { return s.unfinishedRuns(c.t, w.owner, w.task) == 0 })
+	s.awaitRuns(c.t, w.owner, w.task) // also those that were restored
 }
 
 // verifyPeople checks what was restored, what is shown after the close, the final runs, and what the webhook got.
 func (w *workLoad) verifyPeople(t *testing.T, s *testServer) {
 	t.Helper()
 	var evaluated map[string]string
-	s.await(t, "everybody is shown the scores after the close", func() bool {
+	waittest.Until(t, "everybody is shown the scores after the close", func() bool {
 		evaluated = w.evaluated(t, s) // again each time: lists that are read while it widens what others see may lack what moves
 		return len(allOf[record.Evaluation](t, s, "", w.task+"/evaluations?limit=200")) == len(evaluated) && len(evaluated) >= len(w.evaluations)
 	})
@@ -214,11 +214,10 @@ func (w *workLoad) verifyPeople(t *testing.T, s *testServer) {
 		defer w.mu.Unlock()
 		return slices.DeleteFunc(slices.Sorted(maps.Keys(evaluated)), func(id string) bool { return w.received["/v1/runs/"+id] })
 	}
-	for deadline := time.Now().Add(time.Minute); len(missing()) > 0; time.Sleep(chaosReceipt) {
-		if time.Now().After(deadline) {
-			t.Fatalf("the webhook was not notified of %s", strings.Join(missing(), ", "))
-		}
-	}
+	waittest.Value(t, "the webhook was notified of every run", func() (left []string, expected bool) {
+		left = missing()
+		return left, len(left) == 0
+	})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	t.Logf("the webhook was notified of %d runs, after %d deliveries were interrupted", len(evaluated), w.interrupted)

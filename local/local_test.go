@@ -32,6 +32,7 @@ import (
 	"assay/shared/record/recordtest"
 	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/waittest"
 )
 
 func noEnv(string) string { return "" }
@@ -239,11 +240,10 @@ func reclaimOwnLeases(t *testing.T, openFiles func() (blob.Store, []string)) {
 	run := func(id string) *record.RunItem { return recordtest.Get[record.RunItem](t, b.Store, record.RunKey(id)) }
 	await := func(id string) {
 		t.Helper()
-		for deadline := time.Now().Add(20 * time.Second); !run(id).State.Ended(); time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("the run is %s", run(id).State)
-			}
-		}
+		waittest.Value(t, "the run has ended", func() (record.RunState, bool) {
+			state := run(id).State
+			return state, state.Ended()
+		})
 	}
 	start(t, flags...)
 	await(waiting.ID) // after its start, a server takes up nothing more

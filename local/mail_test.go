@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"assay/shared/mail/mailtest"
+	"assay/shared/waittest"
 )
 
 // A registrant is notified of an announcement by the server of the flags, and stops the e-mails by the link that programs for mail follow.
@@ -22,7 +23,7 @@ func TestMail_TellsRegistrantsUntilTheyUnsubscribe(t *testing.T) {
 	}
 	announce("The topics are there")
 	var got []mailtest.Received
-	s.await(t, "an e-mail", func() bool {
+	waittest.Until(t, "an e-mail has arrived", func() bool {
 		got = append(got, smtp.Take()...)
 		return len(got) > 0
 	})
@@ -43,7 +44,7 @@ func TestMail_TellsRegistrantsUntilTheyUnsubscribe(t *testing.T) {
 		t.Fatalf("%s %v", response.Status, choices)
 	}
 	announce("The runs are due")
-	s.await(t, "the outbox to be empty", func() bool {
+	waittest.Until(t, "the outbox is empty", func() bool {
 		next, err := s.program.news.RunDue(t.Context())
 		return err == nil && next.IsZero()
 	})

@@ -6,11 +6,13 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"assay/grpc/assayv1"
 	"assay/shared/record"
+	"assay/shared/waittest"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -38,7 +40,11 @@ func (s *testServer) scrape(t testing.TB) map[string]float64 {
 
 func TestMetrics_HaveWhatHappened(t *testing.T) {
 	c := settingsOf(t, t.TempDir(), "-demo=false", "-ops-addr", "127.0.0.1:0", "-quotas", `{"user":{"perDay":{"tasks":1}}}`)
-	c.lease, c.firstLease = time.Second, time.Second
+	const firstLease = 10 * time.Minute
+	var ahead atomic.Int64 // nanoseconds that the server's clock is ahead
+	c.now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	c.lease = time.Second // after which the server looks for leases that have expired
+	c.firstLease = firstLease
 	s := serve(t, c, io.Discard)
 	owner, user := s.token(t, "owner"), s.token(t, "user")
 	task := s.task(t, owner, "Lakes")
@@ -59,7 +65,7 @@ func TestMetrics_HaveWhatHappened(t *testing.T) {
 	ofImage := map[string]any{"type": "image", "image": "ranker", "command": "true", "datasetIds": []string{dataset}}
 	submit(ofImage)
 	submit(ofImage)
-	s.await(t, "a run is evaluated and two wait", func() bool {
+	waittest.Until(t, "a run is evaluated and two wait", func() bool {
 		m := s.scrape(t)
 		return m[`assay_runs_ended_total{outcome="completed",queue="builtin"}`] == 1 &&
 			m[`assay_runs_waiting{pool="default",work="image"}`] == 2 && m[`assay_oldest_run_waiting_seconds{pool="default",work="image"}`] > 0
@@ -72,14 +78,13 @@ func TestMetrics_HaveWhatHappened(t *testing.T) {
 	defer func() { _ = conn.Close() }()
 	worker := assayv1.NewWorkerServiceClient(conn)
 	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+s.token(t, "robot", "workers"))
-	lease := &assayv1.LeaseRequest{Worker: "hand", Wait: durationpb.New(5 * time.Second)}
+	lease := &assayv1.LeaseRequest{Worker: "hand", Wait: durationpb.New(time.Minute)}
 	if got, err := worker.Lease(ctx, lease); err != nil || got.GetWork() == nil {
 		t.Fatalf("%v, %v", got, err)
 	}
-	s.await(t, "the lease has expired", func() bool {
-		m := s.scrape(t)
-		return m[`assay_leases_expired_total{queue="workers"}`] == 1 && m[`assay_workers_alive{pool="default",work="image"}`] == 1
-	})
+	waittest.Until(t, "a worker is alive", func() bool { return s.scrape(t)[`assay_workers_alive{pool="default",work="image"}`] == 1 })
+	ahead.Store(int64(firstLease + time.Second))
+	waittest.Until(t, "the lease has expired", func() bool { return s.scrape(t)[`assay_leases_expired_total{queue="workers"}`] == 1 })
 	got, err := worker.Lease(ctx, lease)
 	if err != nil || got.GetWork() == nil {
 		t.Fatalf("%v, %v", got, err)

@@ -95,7 +95,7 @@ func (s *soak) settle() {
 	server, began := s.server.server(), time.Now()
 	for _, c := range s.clients {
 		for _, task := range c.tasks {
-			server.await(s.t, "every run has ended", func() bool { return server.unfinishedRuns(s.t, c.organizer, task.path) == 0 })
+			server.awaitRuns(s.t, c.organizer, task.path)
 		}
 	}
 	s.t.Logf("every run had ended %v after the load", time.Since(began).Round(10*time.Millisecond))

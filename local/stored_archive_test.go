@@ -18,6 +18,7 @@ import (
 
 	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/waittest"
 )
 
 // storedLimit is how many bytes an archive may have: the repository keeps it for ever.
@@ -238,7 +239,7 @@ func (s *testServer) useWhatWasLeft(t *testing.T, secret string) {
 		t.Fatalf("in the trash is %v", deletion)
 	}
 	s.object(t, joins, http.MethodDelete, "/v1/deletions/"+deletion["id"].(string), nil)
-	s.await(t, "what was deleted is restored", func() bool {
+	waittest.Until(t, "what was deleted is restored", func() bool {
 		return s.send(t, joins, http.MethodGet, deletion["subject"].(string), nil).status == http.StatusOK
 	})
 	hook := s.object(t, owner, http.MethodGet, task+"/webhooks", nil)["data"].([]any)[0].(map[string]any)["id"].(string)

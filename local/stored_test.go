@@ -18,6 +18,7 @@ import (
 	"assay/functions/acceptancetest"
 	"assay/shared/record"
 	"assay/shared/store"
+	"assay/shared/waittest"
 )
 
 var storedFolder = flag.String("stored", "", "folder to write what this build stores to, for later builds to open")
@@ -243,7 +244,7 @@ func (s *testServer) leavePendingWork(t *testing.T) {
 	s.post(t, user, task+"/submissions", map[string]any{
 		"type": "image", "image": "ranker", "command": "rank", "datasetIds": []string{changed},
 	})
-	s.await(t, "the first run is evaluated", func() bool { return s.runs(t)["there.run"]["state"] == string(record.Completed) })
+	waittest.Until(t, "the first run is evaluated", func() bool { return s.runs(t)["there.run"]["state"] == string(record.Completed) })
 	s.object(t, owner, http.MethodPatch, "/v1/datasets/"+changed, map[string]any{"truths": []any{inline("qrels", leftQrels)}})
 	s.object(t, user, http.MethodPatch, registration, map[string]any{"anonymous": true})
 	s.object(t, owner, http.MethodDelete, deleted, nil)
@@ -257,7 +258,7 @@ func (s *testServer) leavePendingWork(t *testing.T) {
 // finishPendingWork uploads what the work of leavePendingWork waits for, and waits until the work is done.
 func (s *testServer) finishPendingWork(t *testing.T) {
 	t.Helper()
-	s.await(t, "nothing is due", func() bool {
+	waittest.Until(t, "nothing is due", func() bool {
 		due, err := s.program.table.Query(t.Context(), store.Query{
 			Index: record.ByWork, Partition: record.DuePartition, To: record.DueBy(s.program.now()), Limit: 1})
 		if err != nil {
@@ -277,7 +278,7 @@ func (s *testServer) finishPendingWork(t *testing.T) {
 			upload(d["truths"].([]any)[0], leftQrels)
 		}
 	}
-	s.await(t, "every run with files is evaluated with the changed truth", func() bool {
+	waittest.Until(t, "every run with files is evaluated with the changed truth", func() bool {
 		runs = s.runs(t)
 		for _, name := range []string{"there.run", leftRun} {
 			evaluation, ok := runs[name]["evaluationId"].(string)
@@ -314,16 +315,6 @@ func (s *testServer) runs(t *testing.T) map[string]map[string]any {
 		found[name] = run
 	}
 	return found
-}
-
-// await waits until the condition holds.
-func (s *testServer) await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("after a minute it does not hold that %s", what)
-		}
-	}
 }
 
 // pendingFile is a file of a request whose content is uploaded afterwards.

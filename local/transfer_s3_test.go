@@ -20,6 +20,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/waittest"
 )
 
 // TestTransfer_ToDynamoDBAndS3AndBack moves what the whole scenario leaves from a folder to DynamoDB and S3, and from there to another
@@ -41,7 +42,7 @@ func TestTransfer_ToDynamoDBAndS3AndBack(t *testing.T) {
 	later := time.Now().Add(2 * record.RequestTime) // when the last pass over what the scenario changed is due
 	t.Run("origin later", func(t *testing.T) {
 		s := openStored(t, later, old)
-		s.await(t, "nothing is due soon, which would change answers", func() bool {
+		waittest.Until(t, "nothing is due soon, which would change answers", func() bool {
 			due, err := s.program.table.Query(t.Context(), store.Query{
 				Index: record.ByWork, Partition: record.DuePartition, To: record.DueBy(s.program.now().Add(time.Minute)), Limit: 1})
 			return err == nil && len(due) == 0

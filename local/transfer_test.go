@@ -11,6 +11,7 @@ import (
 
 	"assay/shared/record"
 	"assay/shared/transfer"
+	"assay/shared/waittest"
 )
 
 // runCommand runs a command of the program and returns what it prints.
@@ -103,7 +104,7 @@ func TestTransfer_MovesATaskToAnotherIssuer(t *testing.T) {
 	mustRun(t, append(importing, "-apply")...)
 	t.Run("target", func(t *testing.T) {
 		s := startIn(t, there, "-demo=false", "-public-url", issuer)
-		s.await(t, "the run is evaluated", func() bool {
+		waittest.Until(t, "the run is evaluated", func() bool {
 			return s.object(t, s.person(t, "ann"), http.MethodGet, run, nil)["state"] == "completed"
 		})
 		if a := s.send(t, s.person(t, "olga"), http.MethodGet, run, nil); a.status != http.StatusNotFound {

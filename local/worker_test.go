@@ -14,10 +14,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"assay/grpc/assayv1"
 	"assay/shared/record"
+	"assay/shared/waittest"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -55,7 +55,7 @@ printf 'measure{\n key: "Lines"\n value: "%d"\n}\n' "$(cat "$ASSAY_RUN"/run.txt 
 	begun.Wait()
 	log := s.startWorker(t, buildWorker(t))
 	for range made.RunIDs {
-		w := <-watched
+		w := waittest.Receive(t, "the watcher has seen the end of a run", watched)
 		if w.err != nil {
 			t.Fatalf("%v\n%s", w.err, log)
 		}
@@ -98,7 +98,10 @@ func (s *testServer) startWorker(t *testing.T, worker string) fmt.Stringer {
 	t.Cleanup(func() {
 		_ = w.Process.Signal(os.Interrupt)
 		if err := w.Wait(); err != nil {
-			t.Errorf("the worker ended with %v\n%s", err, log.String())
+			t.Errorf("the worker ended with %v", err)
+		}
+		if t.Failed() {
+			t.Logf("the worker logged:\n%s", log.String())
 		}
 	})
 	return &log
@@ -121,7 +124,7 @@ func watchRun(addr, token, id string, begun func()) (w watchResult) {
 		return w
 	}
 	defer func() { _ = conn.Close() }()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
 	stream, err := assayv1.NewRunServiceClient(conn).WatchRun(ctx, &assayv1.WatchRunRequest{RunId: id})

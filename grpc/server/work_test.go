@@ -73,7 +73,7 @@ func (s *fixture) fail(w *assayv1.Work, fault assayv1.FailRunRequest_Fault, diag
 func TestWorkerService_ExecutesAndEvaluatesAnImage(t *testing.T) {
 	s := newFixture(t)
 	id := s.image("ada", s.dataset())[0]
-	w := s.lease(&assayv1.LeaseRequest{Wait: durationpb.New(5 * time.Second)})
+	w := s.lease(&assayv1.LeaseRequest{Wait: durationpb.New(time.Minute)})
 	if w.GetRunId() != id || w.GetKind() != assayv1.WorkKind_WORK_KIND_IMAGE || w.GetImage() != "ranker@sha256:2" ||
 		w.GetCommand() != "rank" ||
 		w.GetAttempt() != 1 || w.GetLeaseDuration().AsDuration() != leaseTime || len(w.GetTruths()) != 0 || s.get(w.GetInputs()) != input {
@@ -282,7 +282,7 @@ func TestReportEvaluation_RefusesAnOutdatedTruth(t *testing.T) {
 		Measures: map[string]float64{"Errors": 1, "Score": 1}}
 	_, err := s.work.ReportEvaluation(s.as("robot"), report)
 	wantCode(t, err, codes.Aborted, "truth has changed")
-	again := s.lease(&assayv1.LeaseRequest{Wait: durationpb.New(5 * time.Second)})
+	again := s.lease(&assayv1.LeaseRequest{Wait: durationpb.New(time.Minute)})
 	if again.GetRunId() != id || again.GetTruthVersion() != w.GetTruthVersion()+1 || s.get(again.GetTruths()) != "1 0 b 1\n" ||
 		again.GetAttempt() != 1 {
 		t.Fatalf("%v", again)

@@ -18,6 +18,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"assay/shared/waittest"
 )
 
 type object = map[string]any
@@ -92,15 +94,11 @@ func (s *server) submit(t *testing.T, u *user, task, dataset string, content []b
 // waitFor waits until a run has ended, and returns its state.
 func (s *server) waitFor(t *testing.T, u *user, run string) (state string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	return waittest.Value(t, run+" has ended", func() (state string, expected bool) {
 		var r struct{ State string }
 		s.decode(t, u, http.MethodGet, run+"?fields=state", nil, &r)
-		if r.State == "completed" || r.State == "failed" {
-			return r.State
-		}
-	}
-	t.Fatalf("%s has not ended after a minute", run)
-	return ""
+		return r.State, r.State == "completed" || r.State == "failed"
+	})
 }
 
 func inline(name string, content []byte) object {

@@ -115,9 +115,8 @@ func setEnvironment(t *testing.T, cfg aws.Config) {
 // awaitHealth waits until a check with these arguments finds the server healthy.
 func awaitHealth(t *testing.T, args ...string) {
 	t.Helper()
-	waittest.Value(t, "the server is healthy", func() (error, bool) {
-		err := run(t.Context(), append(args, "-check"), func(string) string { return "" }, io.Discard, nil)
-		return err, err == nil
+	waittest.Succeed(t, "the server is healthy", func() error {
+		return run(t.Context(), append(args, "-check"), func(string) string { return "" }, io.Discard, nil)
 	})
 }
 

@@ -105,10 +105,7 @@ func (st *scenario) refused(kind *problem.Kind, caller user, method, path string
 // await asks until there is no complaint any more: what was written may show a moment later, and evaluation takes time.
 func (st *scenario) await(what string, complaint func() error) {
 	st.t.Helper()
-	waittest.Value(st.t, "there is no complaint about "+what, func() (error, bool) {
-		err := complaint()
-		return err, err == nil
-	})
+	waittest.Succeed(st.t, "there is no complaint about "+what, complaint)
 }
 
 // page is a page of a list of anything.

@@ -69,17 +69,16 @@ func Serve(t testing.TB, server *exec.Cmd, address string) {
 			t.Logf("%s wrote:\n%.4000s", server.Path, &output)
 		}
 	})
-	waittest.Value(t, server.Path+" answers at "+address, func() (error, bool) {
+	waittest.Succeed(t, server.Path+" answers at "+address, func() error {
 		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 		if err == nil {
-			_ = conn.Close()
-			return nil, true
+			return conn.Close()
 		}
 		select {
 		case <-ended:
 			t.Fatalf("%s ended as soon as it was started", server.Path)
 		default:
 		}
-		return err, false
+		return err
 	})
 }

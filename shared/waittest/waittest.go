@@ -51,6 +51,15 @@ func Value[T any](t testing.TB, statement string, observe func() (value T, expec
 	}
 }
 
+// Succeed waits until try returns no error. A failure prints its last error.
+func Succeed(t testing.TB, statement string, try func() error) {
+	t.Helper()
+	_ = Value(t, statement, func() (error, bool) {
+		err := try()
+		return err, err == nil
+	})
+}
+
 // Receive waits for a value from the channel, or for its end, and returns the value.
 func Receive[T any](t testing.TB, statement string, from <-chan T) T {
 	t.Helper()

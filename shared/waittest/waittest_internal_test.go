@@ -2,6 +2,7 @@ package waittest
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"strings"
 	"testing"
@@ -64,6 +65,23 @@ func TestValue_FailsWithoutAChange(t *testing.T) {
 	})
 	if lasted < patience || lasted > patience+time.Second || !strings.Contains(failure, "true that all runs have ended; for 3m0s") {
 		t.Errorf("after %s: %s", lasted, failure)
+	}
+}
+
+func TestSucceed_FailsWithTheLastError(t *testing.T) {
+	tries := 0
+	_, failure := waited(t, 0, func(tb testing.TB) {
+		Succeed(tb, "it succeeds", func() error {
+			tries++
+			return []error{io.ErrUnexpectedEOF, io.EOF, nil}[min(tries-1, 2)]
+		})
+	})
+	if failure != "" || tries != 3 {
+		t.Errorf("after %d tries: %s", tries, failure)
+	}
+	_, failure = waited(t, 0, func(tb testing.TB) { Succeed(tb, "it succeeds", func() error { return io.EOF }) })
+	if !strings.Contains(failure, "true that it succeeds") || !strings.HasSuffix(failure, "EOF") {
+		t.Error(failure)
 	}
 }
 

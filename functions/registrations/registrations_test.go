@@ -16,6 +16,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/store"
+	"assay/shared/store/storetest"
 )
 
 // fixture serves the registrations for a task that olga organizes.
@@ -344,4 +345,27 @@ func TestRemove_OfRejectedIsForOrganizers(t *testing.T) {
 	f.Want(http.StatusUnprocessableEntity, nil, "tom", http.MethodPatch, path, map[string]any{"state": "pending"})
 	f.Want(http.StatusConflict, nil, "tom", http.MethodPost, f.path, map[string]any{"team": "U"})
 	f.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, path, nil)
+}
+
+// TestRegister_FollowsTheVisibilityOfTheTask makes the task private before each call that a registration sends to the store: the caller
+// is refused, or registered for a private task.
+func TestRegister_FollowsTheVisibilityOfTheTask(t *testing.T) {
+	for n, called := int64(1), int64(1); n <= called; n++ {
+		f := serve(t)
+		s := f.Store
+		task := func() *record.TaskItem { return recordtest.Get[record.TaskItem](t, s, f.task.Key()) }
+		hooked := storetest.BeforeCall(s, n, func() {
+			private := task()
+			private.Visibility = record.Private
+			f.Records().Replace(private)
+		})
+		f.Store = hooked
+		answer := f.Do("mallory", http.MethodPost, f.path, map[string]any{"team": "Magpies"})
+		f.Store = s
+		called = hooked.Calls()
+		grant := recordtest.Get[record.Registered](t, s, record.RegisteredKey(recordtest.UserID("mallory"), f.task.ID))
+		if answer.Status == http.StatusCreated && grant.PrivateTask != (task().Visibility == record.Private) {
+			t.Errorf("changed at call %d of %d: %d, with the grant %+v", n, called, answer.Status, grant)
+		}
+	}
 }

@@ -41,8 +41,9 @@ func (p Propagator) Registration(ctx context.Context, key store.Key) error {
 	return pass(ctx, p, key, record.PropagateRegistration, work, p.fromRegistration)
 }
 
-// pass propagates from the record of the key, if that is pending; where the store does not lag, the confirming pass follows at once. It
-// counts only when the pending work is afterwards as it was before: otherwise the record has changed again, or another pass was faster.
+// pass propagates from the record of the key, if that is pending. In a store without lag, the confirming pass follows at once. The result
+// counts only if nobody changed the record meanwhile, whatever the change: otherwise the work stays pending. The members of the work
+// would not tell two changes of the same millisecond apart.
 func pass[R any, P records.Pointer[R]](ctx context.Context, p Propagator, key store.Key, kind record.PendingKind,
 	work func(P) **record.PendingWork, propagate func(context.Context, P) error) error {
 	r, err := records.Get[R, P](ctx, p.Store, store.Strong, key)
@@ -61,7 +62,7 @@ func pass[R any, P records.Pointer[R]](ctx context.Context, p Propagator, key st
 		confirmed = true
 	}
 	_, err = records.Update(ctx, p.Store, key, func(stored P, _ *records.Tx) (bool, error) {
-		if !(*work(stored)).Same(began) {
+		if stored.Stored() != r.Stored() {
 			return false, nil
 		}
 		*work(stored) = nil

@@ -212,6 +212,20 @@ func TestTask_ChangeDuringConfirmingPassStaysPending(t *testing.T) {
 	})
 }
 
+// The task changes during a pass, in the same millisecond as before, so that the pending work of both changes has equal members.
+func TestTask_ChangeInTheSameMillisecondIsPropagated(t *testing.T) {
+	s := recordtest.OpenStore(t, embedded.Options{})
+	storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
+		f := newFixture(t, s)
+		f.show(record.Private)
+		slow := storetest.BeforeCall(s, n, func() { f.show(record.Public) })
+		f.must(propagator(slow).Task(t.Context(), f.task.Key()))
+		f.must(propagator(s).Task(t.Context(), f.task.Key()))
+		f.checkVisibility()
+		return slow
+	})
+}
+
 func TestTask_PropagatesInSeveralProcessesAtOnce(t *testing.T) {
 	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}))
 	for _, v := range []record.Visibility{record.Private, record.Public, record.Private} {

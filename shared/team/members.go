@@ -85,6 +85,7 @@ func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.Registra
 	if len(r.Members) == 1 {
 		joined.PendingWork = record.NewPendingWork(record.PropagateRegistration, c.Now.Add(record.RequestTime))
 	}
+	c.Tx.Check(t) // the grant has the task's visibility
 	c.Tx.Create(joined.Grant(userID, t.Visibility == record.Private, c.Now)).Or(Registered)
 	c.save(&joined, nil, []string{userID})
 	return nil

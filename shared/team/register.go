@@ -43,6 +43,7 @@ func (c Change) Register(
 	if err := r.Accept(t, d.AcceptedTerms, r.CreatedAt); err != nil {
 		return nil, err
 	}
+	c.Tx.Check(t) // the grant has the task's visibility
 	c.Tx.Create(r).Create(r.Grant(c.ActorID, t.Visibility == record.Private, c.Now)).Or(Registered)
 	c.ReserveName(nil, r) // last: who asks twice is registered already, and need not choose another name
 	c.Tx.Create(record.NewAudit(c.Now, r.Scope(), c.ActorID, record.RegistrationCreated, Path(r), nil, Decided{State: r.State}))

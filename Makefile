@@ -241,19 +241,19 @@ plain: $(node_modules) ## run the tests of all other packages, without the race 
 	@$(GO) test -shuffle=on $(TESTFLAGS) $$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | \
 		grep -vxF "$$(printf 'assay%s\n' $(race_packages:.%=%))")
 
-# Each test of the whole makes a little chaos; this makes much of it.
+# make test makes a little chaos over the embedded store; this makes much of it.
 .PHONY: chaos
 chaos: $(node_modules) ## let workers, server and network fail at random over 500 runs, on each store
-	ASSAY_CHAOS_RUNS=500 $(GO) test -count=1 -run Chaos -timeout 30m -v ./local
+	ASSAY_TESTS=nightly ASSAY_CHAOS_RUNS=500 $(GO) test -count=1 -run Chaos -timeout 30m -v ./local
 
-# Each test of the whole soaks a little; this takes as long as it is given, of a machine that does nothing else. Linux; a slow disk needs strace.
+# It takes as long as it is given, on a machine that does nothing else. Linux; a slow disk needs strace.
 SOAK ?= 20m
 
 .PHONY: soak
 soak: $(versitygw) ## serve a mixed load at 70 % of capacity for SOAK=20m while everything fails, and compare all that was acknowledged
 	ASSAY_SOAK=$(SOAK) $(GO) test -tags soak -count=1 -run InASoak -timeout 3h -v ./local
 
-# Each test of the whole attacks a little; this floods for minutes, and judges by time too. The full form needs Linux.
+# It floods for minutes, and judges by time too: the full form needs Linux. `go test -tags attack` sends every attack once.
 .PHONY: attack
 attack: ## attack the program under limits of memory and disk for four minutes, on an idle machine (ASSAY_TEST_SEED=... repeats a run)
 	ASSAY_ATTACK=full $(GO) test -tags attack -count=1 -run TestAttack -timeout 15m -v ./local/attack

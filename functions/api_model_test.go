@@ -23,6 +23,7 @@ type apiModel struct {
 	total       int  // runs of a team; 0 for no limit
 	description string
 	teams       []*apiTeam
+	left        []string // users who left a team
 	entries     []*apiEntry
 }
 

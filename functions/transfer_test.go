@@ -39,9 +39,12 @@ func TestAnswers_AreEqualAfterAMove(t *testing.T) {
 	asked := 0
 	found := 0
 	differing := 0
-	callers := []string{"ada", "", "olga", "root"} // a participant, nobody, an organizer and an administrator
-	for _, caller := range callers[:nightlytest.Count(1, len(callers))] {
-		for _, r := range requests {
+	callers := []string{"", "ada", "olga", "root"} // nobody, a participant, an organizer and an administrator
+	for i, caller := range callers {
+		for n, r := range requests {
+			if !nightlytest.Enabled && n%len(callers) != i { // each of them asks a part
+				continue
+			}
 			if r.method != http.MethodGet || strings.Contains(r.path, "/invitations") || strings.Contains(r.path, "/deletions") {
 				continue // invitations and the trash stay
 			}

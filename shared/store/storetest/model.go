@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"assay/shared/nightlytest"
 	"assay/shared/store"
 
 	"github.com/anishathalye/porcupine"
@@ -81,7 +82,7 @@ var stateMachines atomic.Int64
 
 // testModel applies random calls to the store and to the model, and compares them.
 func testModel(tb table) {
-	rapid.Check(tb.t, func(t *rapid.T) {
+	nightlytest.Check(tb.t, func(t *rapid.T) {
 		m := &stateMachine{tb, fmt.Sprintf("%d ", stateMachines.Add(1)), model{}}
 		t.Repeat(map[string]func(*rapid.T){"write": m.write, "get": m.get, "query": m.query})
 	})

@@ -76,6 +76,10 @@ test-webhooks: ## send 10,000 events to a receiver that fails at random; make te
 test-container: $(buildah) ## run the tests of workers that need Podman, as root
 	@export ASSAY_BUILDAH=$(CURDIR)/$(buildah); $(call test_tagged,container,-timeout 20m)
 
+.PHONY: test-attack
+test-attack: ## send every attack once, and check what does not depend on how fast the machine is
+	$(GO) test -tags attack -run TestAttack $(TESTFLAGS) ./local/attack
+
 # Chromium, or another browser of its kind, must be on the path.
 .PHONY: test-browser
 test-browser: $(node_modules) $(issuer) $(versitygw) ## run the tests of pages and of the console in Chromium (ASSAY_SCREENSHOTS=folder keeps screenshots)
@@ -253,7 +257,7 @@ SOAK ?= 20m
 soak: $(versitygw) ## serve a mixed load at 70 % of capacity for SOAK=20m while everything fails, and compare all that was acknowledged
 	ASSAY_SOAK=$(SOAK) $(GO) test -tags soak -count=1 -run InASoak -timeout 3h -v ./local
 
-# It floods for minutes, and judges by time too: the full form needs Linux. `go test -tags attack` sends every attack once.
+# It floods for minutes, and judges by time too: the full form needs Linux. make test-attack sends every attack once.
 .PHONY: attack
 attack: ## attack the program under limits of memory and disk for four minutes, on an idle machine (ASSAY_TEST_SEED=... repeats a run)
 	ASSAY_ATTACK=full $(GO) test -tags attack -count=1 -run TestAttack -timeout 15m -v ./local/attack

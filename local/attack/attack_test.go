@@ -5,9 +5,9 @@
 //
 // The full profile, `make attack`, floods for minutes and checks times as well: the process must not die, its memory may grow by
 // growthBytes above that of the idle process, the p99 of a bystander's GETs stays under bystanderTime, and everything that was
-// acknowledged is there in the end, also after the process was killed. The short profile, `go test -tags attack`, sends
-// every attack once and checks what does not depend on how fast the machine is: statuses, bytes answered and allocated for each byte
-// sent, resident memory, and the bystander's p99 as a multiple of the p99 without attack.
+// acknowledged is there in the end, also after the process was killed. The short profile, `make test-attack`, sends every attack once and
+// checks what does not depend on how fast the machine is: statuses, bytes answered and allocated for each byte sent, and resident memory.
+// The gate runs it.
 //
 // Everything stays on loopback addresses. What the system lacks for a check is written to the log as NOT CHECKED.
 package attack
@@ -39,10 +39,9 @@ const (
 
 // What an attack may do to the process and to others.
 const (
-	growthBytes    = 512 << 20              // resident memory above that of the idle process
-	bystanderTime  = 250 * time.Millisecond // p99 of a bystander's GETs; checked by the full profile alone
-	bystanderRatio = 150                    // the same p99 in the short profile, as a multiple of the p99 without attack
-	p99Attempts    = 3                      // of which the best counts, since other processes disturb it too
+	growthBytes   = 512 << 20              // resident memory above that of the idle process
+	bystanderTime = 250 * time.Millisecond // p99 of a bystander's GETs; checked by the full profile alone
+	p99Attempts   = 3                      // of which the best counts, since other processes disturb it too
 )
 
 // profile is how much load is sent.
@@ -120,21 +119,15 @@ func (s *server) checkBounds(t *testing.T, sc scenario, o outcome, idle int64, b
 	if limit := sc.mayAllocate(o); !s.profile.full && sc.factor > 0 && o.allocated > limit {
 		t.Errorf("%d MiB were allocated for %d requests of %d bytes together, more than %d MiB", o.allocated>>20, o.requests, o.sent, limit>>20)
 	}
-	for attempt := 1; ; attempt++ {
-		limit := bystanderTime
-		if !s.profile.full {
-			limit = bystanderRatio * baseline.p99
-		}
-		if o.p99 <= limit {
-			return o
-		}
+	for attempt := 1; s.profile.full && o.p99 > bystanderTime; attempt++ {
 		if attempt == p99Attempts {
-			t.Errorf("the p99 of the bystander's GETs is %v, more than %v; without attack it is %v", o.p99, limit, baseline.p99)
+			t.Errorf("the p99 of the bystander's GETs is %v, more than %v; without attack it is %v", o.p99, bystanderTime, baseline.p99)
 			return o
 		}
-		t.Logf("the p99 of the bystander's GETs is %v, more than %v: trying again", o.p99, limit)
+		t.Logf("the p99 of the bystander's GETs is %v, more than %v: trying again", o.p99, bystanderTime)
 		baseline, o = s.baseline(t), s.run(t, sc)
 	}
+	return o
 }
 
 // scenario is one attack: what is sent, by how many at a time, and what may be answered.

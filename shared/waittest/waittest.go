@@ -22,42 +22,52 @@ const (
 // Until waits until holds returns true. The statement is what becomes true, such as "the run has ended".
 func Until(t testing.TB, statement string, holds func() bool) {
 	t.Helper()
-	Value(t, statement, func() (bool, bool) {
+	wait(t, statement, func() (progress, shown any, ends bool) {
 		held := holds()
-		return held, held
+		return nil, held, held
 	})
 }
 
 // Value waits until observe reports that the value it observed is the expected one, and returns this value. Each change of the value is
 // progress, after which the bound starts again. A failure prints the last value.
-func Value[T any](t testing.TB, statement string, observe func() (value T, expected bool)) T {
+func Value[T any](t testing.TB, statement string, observe func() (value T, expected bool)) (last T) {
+	t.Helper()
+	wait(t, statement, func() (progress, shown any, ends bool) {
+		last, ends = observe()
+		return last, last, ends
+	})
+	return last
+}
+
+// Succeed waits until try returns no error. A failure prints its last error. Another error is no progress: errors name requests.
+func Succeed(t testing.TB, statement string, try func() error) {
+	t.Helper()
+	wait(t, statement, func() (progress, shown any, ends bool) {
+		err := try()
+		return nil, err, err == nil
+	})
+}
+
+// wait calls observe until it ends the wait. Each change of the progress starts the bound again. A failure prints what was shown last.
+func wait(t testing.TB, statement string, observe func() (progress, shown any, ends bool)) {
 	t.Helper()
 	b := startBound(t)
-	var last T
+	var last any
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		over := b.over() // before observe, which gets a last call even if this process was suspended
-		value, expected := observe()
-		if expected {
-			return value
+		progress, shown, ends := observe()
+		if ends {
+			return
 		}
-		if !reflect.DeepEqual(value, last) {
+		if !reflect.DeepEqual(progress, last) {
 			b.restart()
-			last = value
+			last = progress
 		}
 		if over && b.over() {
-			t.Fatalf("it does not become true that %s; for %s this has not changed: %+v", statement, b.spent(), value)
+			t.Fatalf("it does not become true that %s; for %s this has not changed: %+v", statement, b.spent(), shown)
 		}
 		time.Sleep(pause)
 	}
-}
-
-// Succeed waits until try returns no error. A failure prints its last error.
-func Succeed(t testing.TB, statement string, try func() error) {
-	t.Helper()
-	_ = Value(t, statement, func() (error, bool) {
-		err := try()
-		return err, err == nil
-	})
 }
 
 // Receive waits for a value from the channel, or for its end, and returns the value.

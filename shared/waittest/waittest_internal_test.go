@@ -79,7 +79,12 @@ func TestSucceed_FailsWithTheLastError(t *testing.T) {
 	if failure != "" || tries != 3 {
 		t.Errorf("after %d tries: %s", tries, failure)
 	}
-	_, failure = waited(t, 0, func(tb testing.TB) { Succeed(tb, "it succeeds", func() error { return io.EOF }) })
+	_, failure = waited(t, 0, func(tb testing.TB) {
+		Succeed(tb, "it succeeds", func() error { // with another error each time
+			tries++
+			return fmt.Errorf("request %d: %w", tries, io.EOF)
+		})
+	})
 	if !strings.Contains(failure, "true that it succeeds") || !strings.HasSuffix(failure, "EOF") {
 		t.Error(failure)
 	}

@@ -6,8 +6,8 @@
 //	what                    binary (local loop)                    AWS (function evaluator)
 //	evaluate queued runs    Run's loop, woken by Changed after a   HandleChange, for the run that a record of the
 //	                        write, or each second                  DynamoDB stream names, or EvaluateQueued, by a schedule
-//	pending work of records Run's jobs, each second                HandleChange, when the work is due at once, or RunDue, by
-//	                                                               a one-time schedule of EventBridge for its minute (NextDue)
+//	pending work of records Run's jobs, woken by Changed, or       HandleChange, when the work is due at once, or RunDue, by
+//	                        each second                            a one-time schedule of EventBridge for its minute (NextDue)
 //	completed uploads       the handler of /files/, or             function uploads, by a notification of S3
 //	                        files.Poller for files in S3
 //	runs without a worker   FailUnserved, each minute              FailUnserved, by the same schedule as RunDue

@@ -66,7 +66,7 @@ func TestList_Filters(t *testing.T) {
 	s.Want(http.StatusBadRequest, nil, "unrelated", http.MethodGet, "/v1/tasks?cursor="+task.ID, nil)
 }
 
-// The request is over before the change is propagated: the evaluator continues with its pending work.
+// A store without lag leaves nothing to the evaluator: the dataset follows its task within the request.
 func TestChange_IsAuditedAndPropagated(t *testing.T) {
 	s, task := serve(t, recordtest.Private)
 	dataset := task.Dataset(recordtest.Labels("Accuracy"))

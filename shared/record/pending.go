@@ -53,8 +53,8 @@ const (
 // PendingState is how far the work has come.
 type PendingState string
 
-// The states of pending work. Propagation, re-evaluation and the deletion of a user read lists, which can lack what is written meanwhile
-// and what was written within the Lag of the store. So they end only after a confirming pass, after that Lag, or once no request that
+// The states of pending work. Propagation, re-evaluation and the deletion of a user read lists, which can miss concurrent writes and
+// writes younger than the Lag of the store. So they end only after a confirming pass, after that Lag, or once no request that
 // began before the first pass can still write. Other deletions can still be refused until they are decided.
 const (
 	FirstPass      PendingState = "first-pass"

@@ -319,11 +319,10 @@ wheel_tags_windows/arm64 := win_arm64
 # The processor architectures of images.
 architectures := $(patsubst linux/%,%,$(filter linux/%,$(PLATFORMS)))
 
+# make compares, because VERSION is the name of a tag, which a shell must not read.
 .PHONY: release-version
 release-version:
-	@if [ "$(or $(VERSION),$(version))" != "$(version)" ]; then \
-		echo "The sources are of version $(version): shared/buildinfo/buildinfo.go says so." >&2; exit 1; \
-	fi
+	@$(if $(filter-out $(version),$(VERSION)),echo "The sources are of version $(version): shared/buildinfo/buildinfo.go says so." >&2; exit 1,:)
 
 # The section of CHANGELOG.md that says what the version brings, for the page of the release.
 .PHONY: release-notes

@@ -91,7 +91,7 @@ test-snippets: ## run every snippet of the catalogue of components, with curl, P
 	@for program in curl python3; do command -v $$program >/dev/null || { echo "Install $$program: snippets are run with it." >&2; exit 1; }; done
 	@$(call test_tagged,snippets)
 
-# Python 3 with venv and pip, which must reach its registry: data frames are those of pandas. All of it is compiled twice.
+# Python 3 with venv and pip, which must reach its registry: data frames are those of pandas. It compiles everything twice.
 .PHONY: test-release
 test-release: ## install this build and its wheel, use both, and run the steps of release.yml without publishing
 	@$(call test_tagged,release,-count=1 -timeout 30m)
@@ -211,7 +211,7 @@ protocol: $(node_modules) ## fail when the gRPC protocol is in bad style, or bre
 release-protocol: $(node_modules) ## take the gRPC protocol as it is for released
 	cd grpc/proto && $(BUF) build --exclude-source-info -o $(released)
 
-# make generated holds that the OpenAPI document describes the REST API. A release keeps a copy of it, which later documents are compared with.
+# make generated fails unless the OpenAPI document describes the REST API. A release keeps a copy, with which later documents are compared.
 document          := functions/service/openapi.json
 released_document := functions/released.json
 

@@ -185,8 +185,8 @@ func (w *Worker) reclaim(ctx context.Context) error {
 	})
 }
 
-// Changed wakes a worker when the items, just written, contain a run for it, and the jobs for pending work when such work is due, now or
-// before they look by themselves.
+// Changed wakes a worker when the items, just written, contain a run for it. It also wakes the jobs for pending work that is due before
+// their next interval.
 func (w *Worker) Changed(items []store.Item) {
 	for _, it := range items {
 		switch entry := it.Entry(record.ByWork); entry.Partition {

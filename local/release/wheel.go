@@ -16,7 +16,7 @@ import (
 	"assay/shared/buildinfo"
 )
 
-// wheelName is the name in the paths of a wheel, and that of its module. PyPI has programs of other people at "assay" and names like it.
+// wheelName is the name in the paths of a wheel, and the name of its module. On PyPI, "assay" and similar names belong to other projects.
 const wheelName = "assay_tasks"
 
 // The text below the members is the page of the wheel in an index, such as PyPI.

@@ -156,13 +156,13 @@ type Store interface {
 	// Eventual reads, and so all of indexes, see it within the store's Lag.
 	Write(ctx context.Context, writes ...Write) error
 
-	// Revision returns a number that stands for what a Query of the partition of an index, not of the Table, reads, items that expire
-	// apart: it is another one after each Write that changed that, and may be without one. No two states have the same in one process,
-	// whatever their stores. It costs nothing, and is 0 in a store that would have to read to know.
+	// Revision returns a number that changes whenever a Write changes what a Query of this partition of an index returns. It may also
+	// change without a Write. Expiring items do not change it. Within a process no two states share a number, even of different
+	// stores. Revision costs nothing, and says nothing of the Table. It is 0 in a store that would have to read to know.
 	Revision(i Index, partition string) uint64
 
-	// Lag returns how far Eventual reads may be behind: those that begin so long after a Write returned see it. It is 0 in a store
-	// without replicas, where every read sees each Write that returned before it began, and the same during the life of a store.
+	// Lag returns how long after a Write returned an Eventual read may still miss it. It never changes. It is 0 in a store without
+	// replicas, where every read sees each Write that returned before the read began.
 	Lag() time.Duration
 
 	// Ping returns nil when the store can answer.

@@ -87,7 +87,7 @@ type schema struct {
 	ReadOnly             bool
 }
 
-// kind is the type of a schema. That the value may be null as well, the page leaves out.
+// kind is the type of a schema. The page does not show that a value may be null.
 type kind string
 
 func (k *kind) UnmarshalJSON(text []byte) error {

@@ -6,16 +6,14 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"path"
 	"slices"
-	"strconv"
 	"testing"
 )
 
 // statementRule refuses statements that a reader has to take apart first, and says why.
 type statementRule struct {
 	name    string
-	breaks  func(*module, *parsedFile, ast.Node) bool
+	breaks  func(module, *parsedFile, ast.Node) bool
 	reason  string
 	refused []string // statements that the rule exists to refuse
 	allowed []string // statements near them that it lets pass
@@ -40,6 +38,8 @@ var statementRules = []statementRule{
 			"if x, err := g(); ok { h(x, err) }",
 			"if ok {} else if f(); n > 1 {}",
 			"switch x := g(); { case ok: h(x) }",
+			"switch f(); y.(type) {}",
+			"switch x := g(); y := z.(type) { case T: h(x, y) }",
 		},
 		allowed: []string{
 			"if n > 1 {}",
@@ -48,6 +48,8 @@ var statementRules = []statementRule{
 			"if m[n] = g(); m[n] > 1 {}",
 			"switch x := g(); x { case 1: }",
 			"switch x := g(); { case x > 1: }",
+			"switch x := g(); y := x.(type) { case T: h(y) }",
+			"switch x := g(); x.y.(type) {}",
 		},
 	},
 	{
@@ -84,6 +86,7 @@ var statementRules = []statementRule{
 			"x = G[int]{1, 2, 3, 4}",
 			"x = other.T{1, 2, 3, 4}",
 			"x = renamed.T{1, 2, 3, 4}",
+			"x = other.Again{1, 2, 3, 4}",
 			"x = struct{ a, b, c, d int }{1, 2, 3, 4}",
 		},
 		allowed: []string{
@@ -96,11 +99,25 @@ var statementRules = []statementRule{
 		},
 	},
 	{
-		name:    "a function that returns two closures",
-		breaks:  returnsClosures,
-		reason:  "variables that two closures share are a type without a name: declare a type with two methods",
-		refused: []string{"_ = func() (func(), func() error) { return nil, nil }", "_ = func() (add, flush func()) { return nil, nil }"},
-		allowed: []string{"_ = func() (func(), error) { return nil, nil }", "_ = func(a, b func()) {}"},
+		name:   "a function that returns two closures",
+		breaks: returnsClosures,
+		reason: "variables that two closures share are a type without a name: declare a type with two methods",
+		refused: []string{
+			"_ = func() (func(), func() error) { return nil, nil }",
+			"_ = func() (add, flush func()) { return nil, nil }",
+			"_ = func() (F, func()) { return nil, nil }",
+			"_ = func() (add, flush F) { return nil, nil }",
+			"_ = func() (P[int], P[string]) { return nil, nil }",
+			"_ = func() (other.F, error, renamed.Alias) { return nil, nil, nil }",
+			"_ = func() (context.CancelFunc, func()) { return nil, nil }",
+		},
+		allowed: []string{
+			"_ = func() (func(), error) { return nil, nil }",
+			"_ = func() (F, error) { return nil, nil }",
+			"_ = func() (F, T, L, *F, []F) { return }",
+			"_ = func() (context.Context, context.CancelFunc) { return nil, nil }",
+			"_ = func(a, b func()) {}",
+		},
 	},
 }
 
@@ -109,11 +126,6 @@ type parsedFile struct {
 	goFile
 	tree  *ast.File
 	files *token.FileSet
-}
-
-// module holds what the rules ask of all packages.
-type module struct {
-	structs map[string]bool // the names of struct types, each after the path of its package and a dot
 }
 
 func TestStatements_KeepTheRules(t *testing.T) {
@@ -142,6 +154,7 @@ func TestStatements_KeepTheRules(t *testing.T) {
 const surroundings = `package own
 
 import (
+	"context"
 	"fmt"
 
 	"assay/shared/other"
@@ -151,11 +164,21 @@ import (
 type T struct{ a, b, c, d int }
 type G[P any] struct{ a, b, c, d P }
 type L []int
+type F func()
+type P[A any] func(A)
 
 `
 
+const otherPackage = `package other
+
+type T struct{ A, B, C, D int }
+type Again T
+type F func()
+type Alias = F
+`
+
 func TestStatements_RulesCatch(t *testing.T) {
-	other := parsedStatement(t, "shared/other/a.go", "package other\n\ntype T struct{ A, B, C, D int }\n")
+	other := parsedStatement(t, "shared/other/a.go", otherPackage)
 	find := func(r statementRule, statement string) []string {
 		f := parsedStatement(t, "shared/own/a.go", surroundings+"func _() {\n"+statement+"\n}\n")
 		return r.find(moduleOf([]*parsedFile{f, other}), f)
@@ -193,23 +216,8 @@ func parseWhole(f goFile) (*parsedFile, error) {
 	return &parsedFile{goFile: f, tree: tree, files: files}, err
 }
 
-func moduleOf(files []*parsedFile) *module {
-	m := &module{structs: map[string]bool{}}
-	for _, f := range files {
-		ast.Inspect(f.tree, func(n ast.Node) bool {
-			if spec, ok := n.(*ast.TypeSpec); ok {
-				if _, ok := spec.Type.(*ast.StructType); ok {
-					m.structs[f.importPath()+"."+spec.Name.Name] = true
-				}
-			}
-			return true
-		})
-	}
-	return m
-}
-
 // find lists the positions in a file where the rule is broken.
-func (r statementRule) find(m *module, f *parsedFile) (positions []string) {
+func (r statementRule) find(m module, f *parsedFile) (positions []string) {
 	ast.Inspect(f.tree, func(n ast.Node) bool {
 		if n != nil && r.breaks(m, f, n) {
 			positions = append(positions, f.files.Position(n.Pos()).String())
@@ -219,20 +227,24 @@ func (r statementRule) find(m *module, f *parsedFile) (positions []string) {
 	return positions
 }
 
-func hidesStatement(_ *module, _ *parsedFile, n ast.Node) bool {
+func hidesStatement(_ module, _ *parsedFile, n ast.Node) bool {
 	switch s := n.(type) {
 	case *ast.IfStmt:
 		return s.Init != nil && !mention(s.Init, s.Cond)
+	case *ast.TypeSwitchStmt:
+		return s.Init != nil && !mention(s.Init, s.Assign)
 	case *ast.SwitchStmt:
 		if s.Init == nil {
 			return false
 		}
-		var tested []ast.Expr
+		var tested []ast.Node
 		if s.Tag != nil {
 			tested = append(tested, s.Tag)
 		}
 		for _, clause := range s.Body.List {
-			tested = append(tested, clause.(*ast.CaseClause).List...)
+			for _, e := range clause.(*ast.CaseClause).List {
+				tested = append(tested, e)
+			}
 		}
 		return !mention(s.Init, tested...)
 	default:
@@ -240,8 +252,8 @@ func hidesStatement(_ *module, _ *parsedFile, n ast.Node) bool {
 	}
 }
 
-// mention reports whether one of the expressions has a variable to which the statement assigns.
-func mention(s ast.Stmt, expressions ...ast.Expr) bool {
+// mention reports whether one of the tested nodes has a variable to which the statement assigns.
+func mention(s ast.Stmt, tested ...ast.Node) bool {
 	assignment, ok := s.(*ast.AssignStmt)
 	if !ok {
 		return false
@@ -253,8 +265,8 @@ func mention(s ast.Stmt, expressions ...ast.Expr) bool {
 		}
 	}
 	found := false
-	for _, e := range expressions {
-		ast.Inspect(e, func(n ast.Node) bool {
+	for _, t := range tested {
+		ast.Inspect(t, func(n ast.Node) bool {
 			part, ok := n.(ast.Expr)
 			found = found || ok && slices.Contains(assigned, types.ExprString(part))
 			return !found
@@ -263,7 +275,7 @@ func mention(s ast.Stmt, expressions ...ast.Expr) bool {
 	return found
 }
 
-func assignsTogether(_ *module, f *parsedFile, n ast.Node) bool {
+func assignsTogether(_ module, f *parsedFile, n ast.Node) bool {
 	var left, right []ast.Expr
 	switch s := n.(type) {
 	case *ast.AssignStmt:
@@ -288,56 +300,23 @@ func assignsTogether(_ *module, f *parsedFile, n ast.Node) bool {
 	return !swap && (from.Line != to.Line || to.Offset-from.Offset > maxPair)
 }
 
-func namesNoMembers(m *module, f *parsedFile, n ast.Node) bool {
+func namesNoMembers(m module, f *parsedFile, n ast.Node) bool {
 	literal, ok := n.(*ast.CompositeLit)
 	if !ok || len(literal.Elts) <= maxUnkeyed {
 		return false
 	}
 	_, keyed := literal.Elts[0].(*ast.KeyValueExpr)
-	return !keyed && m.isStruct(f, literal.Type)
+	return !keyed && is[*ast.StructType](m, f, literal.Type)
 }
 
-// isStruct reports whether an expression names a struct type of the module. Rows of a table name no type.
-func (m *module) isStruct(f *parsedFile, e ast.Expr) bool {
-	switch e := e.(type) {
-	case *ast.StructType:
-		return true
-	case *ast.Ident:
-		return m.structs[f.importPath()+"."+e.Name]
-	case *ast.IndexExpr:
-		return m.isStruct(f, e.X)
-	case *ast.IndexListExpr:
-		return m.isStruct(f, e.X)
-	case *ast.SelectorExpr:
-		return m.structs[f.imported(e.X)+"."+e.Sel.Name]
-	default:
-		return false
-	}
-}
-
-// imported returns the path of the package that an expression names; empty when it names none.
-func (f *parsedFile) imported(e ast.Expr) string {
-	name := types.ExprString(e)
-	for _, spec := range f.tree.Imports {
-		imported, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			continue
-		}
-		if spec.Name != nil && spec.Name.Name == name || spec.Name == nil && path.Base(imported) == name {
-			return imported
-		}
-	}
-	return ""
-}
-
-func returnsClosures(_ *module, _ *parsedFile, n ast.Node) bool {
+func returnsClosures(m module, f *parsedFile, n ast.Node) bool {
 	function, ok := n.(*ast.FuncType)
 	if !ok || function.Results == nil {
 		return false
 	}
 	closures := 0
 	for _, result := range function.Results.List {
-		if _, ok := result.Type.(*ast.FuncType); ok {
+		if is[*ast.FuncType](m, f, result.Type) {
 			closures += max(1, len(result.Names))
 		}
 	}

@@ -161,7 +161,7 @@ func TestWorkflow_DryRun(t *testing.T) {
 	d := &dryRun{
 		t: t, workflow: releaseWorkflow(t), origin: tagged(t, tag), tag: tag, stubs: t.TempDir(), artifacts: t.TempDir(), ran: map[string]bool{},
 	}
-	for _, program := range []string{"docker", "gh", "pipx", "skopeo"} {
+	for _, program := range []string{"docker", "gh", "python3", "skopeo"} {
 		put(t, filepath.Join(d.stubs, program), []byte(stub), 0o755, time.Now(), nil)
 	}
 	d.run("wheels")
@@ -181,7 +181,8 @@ func TestWorkflow_DryRun(t *testing.T) {
 		push(registry, "assay-grpc"),
 		"gh release create " + tag + " --verify-tag --title Assay " + buildinfo.Version + " --notes-file bin/notes.md bin/release/" +
 			strings.Join(files, " bin/release/"),
-		"pipx run uv==0.13.9 publish --trusted-publishing always bin/release/" + wheel,
+		"python3 -m pip install --require-hashes --target bin/uv --requirement .ci/requirements.txt",
+		"python3 -m uv publish --trusted-publishing always bin/release/" + wheel,
 	}
 	calls, err := os.ReadFile(filepath.Join(d.stubs, "calls"))
 	if got := strings.Split(strings.TrimSpace(string(calls)), "\n"); err != nil || !slices.Equal(got, wantCalls) {

@@ -82,7 +82,7 @@ func TestWorkflow_GivesJobsWhatTheyNeed(t *testing.T) {
 		"version": read, "gate": read, "nightly": read, "build": read,
 		"images": {"contents": "read", "packages": "write", "id-token": "write", "attestations": "write"},
 		"files":  {"contents": "write", "id-token": "write", "attestations": "write"},
-		"wheels": {"id-token": "write"},
+		"wheels": {"contents": "read", "id-token": "write"},
 	}
 	got := map[string]map[string]string{}
 	for name, j := range releaseWorkflow(t).Jobs {

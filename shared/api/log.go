@@ -19,6 +19,7 @@ type requestState struct {
 	path      string // of the request: mounts see the rest of it
 	operation string
 	caller    string
+	preview   bool
 	failure   error
 	codings   codings
 }
@@ -43,12 +44,19 @@ func (s *Server) log(r *http.Request, st *requestState, status int, started time
 	if st.caller != "" {
 		attrs = append(attrs, slog.String("user", st.caller))
 	}
+	if st.preview {
+		attrs = append(attrs, slog.Bool("preview", true))
+	}
 	if st.failure != nil {
-		attrs = append(attrs, slog.String("problem", st.failure.Error()))
+		name := "problem"
 		_, expected := errors.AsType[*problem.Error](st.failure)
-		if status >= http.StatusInternalServerError || !expected && status != statusHungUp {
+		switch {
+		case status >= http.StatusInternalServerError || !expected && status != statusHungUp:
 			level = slog.LevelError
+		case expected && st.preview:
+			name = "refusal" // the caller asked whether the change would be refused
 		}
+		attrs = append(attrs, slog.String(name, st.failure.Error()))
 	}
 	s.env.Log.LogAttrs(r.Context(), level, "request", attrs...)
 }

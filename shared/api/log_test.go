@@ -30,6 +30,36 @@ func TestLog_ClipsLongPaths(t *testing.T) {
 	}
 }
 
+// A change from nothing is previewed first, part by part, and the parts that need another one are refused until that exists.
+func TestLog_CallsTheProblemOfAPreviewARefusal(t *testing.T) {
+	s := serve(t)
+	var log bytes.Buffer
+	s.Log = slog.New(slog.NewTextHandler(&log, nil))
+	for _, c := range []struct {
+		path, name string
+		has        []string
+		lacks      []string
+	}{
+		{"/v1/notes", "forbidden", []string{"status=422", "problem="}, []string{"preview", "refusal"}},
+		{"/v1/notes?preview=true", "forbidden", []string{"status=422", "preview=true", "refusal="}, []string{"problem"}},
+		{"/v1/notes?preview=true", "one", []string{"status=200", "preview=true"}, []string{"problem", "refusal"}},
+		{"/v1/notes?preview=false", "one", []string{"status=201"}, []string{"preview"}},
+	} {
+		log.Reset()
+		s.Do("alice", http.MethodPost, c.path, map[string]any{"name": c.name})
+		for _, part := range c.has {
+			if !strings.Contains(log.String(), part) {
+				t.Errorf("%s of %q: the log has no %s: %s", c.path, c.name, part, log.String())
+			}
+		}
+		for _, part := range c.lacks {
+			if strings.Contains(log.String(), part) {
+				t.Errorf("%s of %q: the log has %s: %s", c.path, c.name, part, log.String())
+			}
+		}
+	}
+}
+
 // TestLog_HasNoFaultOfCallersWhoHangUp closes the connection of a request that is being answered.
 func TestLog_HasNoFaultOfCallersWhoHangUp(t *testing.T) {
 	s := serve(t)

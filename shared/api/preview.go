@@ -79,6 +79,7 @@ func (op *Operation) query() page.Spec {
 
 // beginPreview makes the call one that changes nothing.
 func (c *Call) beginPreview() {
+	c.state.preview = true
 	c.preview = &preview{Store: c.Store, userID: c.Caller.ID, written: map[store.Key]bool{}, effects: []Effect{}}
 	env := *c.Env
 	env.Store, env.Files = c.preview, unstored{env.Files}

@@ -258,6 +258,15 @@ func (p *person) program() *program {
 	return &program{in: strings.NewReader(p.in), out: io.Discard, errs: io.Discard, getenv: os.Getenv, folder: p.home}
 }
 
+// TestLogin_TakesTheNameOfAPerson signs in like a user of Windows, whose name has spaces.
+func TestLogin_TakesTheNameOfAPerson(t *testing.T) {
+	s := serve(t, "embedded")
+	nora := s.person("Nora Ångström")
+	nora.says(done, []string{"as Nora Ångström."}, "login", s.url, "--user", "Nora Ångström")
+	nora.want(done, "apply", nora.write("task.yaml", "organizer: Lake Lab\ntask: {name: Lakes}\n"))
+	nora.says(failed, []string{"/user", "without spaces before and after it"}, "login", s.url, "--user", " Nora")
+}
+
 // TestSubmit_AfterTheWindowIsOver has the exit code and what the task says.
 func TestSubmit_AfterTheWindowIsOver(t *testing.T) {
 	s := serve(t, "embedded")

@@ -112,6 +112,30 @@ func TestToken_IsVerifiedAsARealOne(t *testing.T) {
 	}
 }
 
+// TestToken_IsForAnyName takes names as people write them. Each is another user.
+func TestToken_IsForAnyName(t *testing.T) {
+	const url = "http://127.0.0.1:8080/dev"
+	i := open(t, "", url)
+	v := verifier(t, i, url)
+	names := map[string]string{}
+	for _, name := range []string{"Nora Berg", "Nora.Berg", "Ada Ångström", "李雷", "王芳", strings.Repeat("n", 200)} {
+		var g tokenResponse
+		w := do(t, i, http.MethodPost, url+"/token", "application/json", `{"user": "`+name+`"}`)
+		if err := json.Unmarshal(w.Body.Bytes(), &g); err != nil || w.Code != http.StatusOK {
+			t.Errorf("%s: %d %s, %v", name, w.Code, w.Body, err)
+			continue
+		}
+		got, err := v.Verify(t.Context(), g.AccessToken)
+		if err != nil || got.Subject != name || got.Name != name {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		if other := names[got.UserID()]; other != "" {
+			t.Errorf("%s and %s are one user", name, other)
+		}
+		names[got.UserID()] = name
+	}
+}
+
 func TestToken_OutlivesRestart(t *testing.T) {
 	const url = "http://127.0.0.1:8080/dev"
 	keyFile := filepath.Join(t.TempDir(), "dev.key")
@@ -179,8 +203,10 @@ func TestHandler_AnswersWithProblems(t *testing.T) {
 		"too long":            {"POST", "/token", "application/json", `{"user":"` + strings.Repeat("a", 20000) + `"}`, 413, "at most"},
 		"no user":             {"POST", "/token", "application/json", `{}`, 422, "/user"},
 		"user is no string":   {"POST", "/token", "application/json", `{"user":1}`, 422, "/user must be a text"},
-		"user with a space":   {"POST", "/token", "application/json", `{"user":"a b"}`, 422, "/user"},
-		"long user":           {"POST", "/token", "application/json", `{"user":"` + strings.Repeat("a", 65) + `"}`, 422, "/user"},
+		"user before a space": {"POST", "/token", "application/json", `{"user":"a "}`, 422, "/user"},
+		"user with a break":   {"POST", "/token", "application/json", `{"user":"a\nb"}`, 422, "/user"},
+		"unseen user":         {"POST", "/token", "application/json", `{"user":"\u200b"}`, 422, "/user"},
+		"long user":           {"POST", "/token", "application/json", `{"user":"` + strings.Repeat("a", 201) + `"}`, 422, "/user"},
 		"name with a break":   {"POST", "/token", "application/json", `{"user":"a","name":"a\nb"}`, 422, "/name"},
 		"long name":           {"POST", "/token", "application/json", `{"user":"a","name":"` + strings.Repeat("a", 201) + `"}`, 422, "/name"},
 		"no address":          {"POST", "/token", "application/json", `{"user":"a","email":"a"}`, 422, "/email"},

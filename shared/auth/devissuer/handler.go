@@ -30,7 +30,7 @@ const (
 	maxGroups     = 20
 )
 
-var identifier = regexp.MustCompile(`^[A-Za-z0-9._@-]{1,64}$`)
+var groupName = regexp.MustCompile(`^[A-Za-z0-9._@-]{1,64}$`)
 
 // Handler serves the issuer under the path of its URL: /token, /jwks.json and /.well-known/openid-configuration.
 // fail answers a request with a problem; it gets a *problem.Error.
@@ -159,8 +159,8 @@ func (i *Issuer) issueToken(r *http.Request) (any, error) {
 // Check says what is wrong with a user that someone asks a token for.
 func (u User) Check() []problem.Field {
 	var faults problem.Fields
-	const allowed = "must be 1 to 64 of the characters a-z, A-Z, 0-9, '.', '_', '@' and '-'"
-	faults.AddIf(!identifier.MatchString(u.User), "/user", allowed)
+	faults.AddIf(u.User == "" || len(u.User) > maxNameBytes || strings.TrimSpace(u.User) != u.User || record.Line(u.User) != u.User, "/user",
+		"must be a name in one line, of 1 to %d bytes and without spaces before and after it", maxNameBytes)
 	faults.AddIf(len(u.Name) > maxNameBytes, "/name", "must have at most %d bytes", maxNameBytes)
 	faults = append(faults, record.CheckLine("/name", u.Name)...)
 	if address, err := mail.ParseAddress(u.Email); u.Email != "" &&
@@ -169,7 +169,8 @@ func (u User) Check() []problem.Field {
 	}
 	faults.AddIf(len(u.Groups) > maxGroups, "/groups", "must have at most %d members", maxGroups)
 	for n, group := range u.Groups[:min(len(u.Groups), maxGroups)] {
-		faults.AddIf(!identifier.MatchString(group), fmt.Sprintf("/groups/%d", n), allowed)
+		faults.AddIf(!groupName.MatchString(group), fmt.Sprintf("/groups/%d", n),
+			"must be 1 to 64 of the characters a-z, A-Z, 0-9, '.', '_', '@' and '-'")
 	}
 	return faults
 }

@@ -21,8 +21,12 @@ const racePackages = "testdata/race.golden"
 // wholeSystems are packages whose tests run many parts of Assay at the same time. They guard the packages that the detector leaves out.
 var wholeSystems = []string{"assay/functions", "assay/grpc/worker", "assay/local", "assay/local/cli"}
 
-// TestRace_RunsWherePartsRunAtTheSameTime derives the list from the sources: a package belongs to it if its code starts goroutines, or
-// uses channels, locks or errgroup. Values that are computed once (sync.Once and its kin) need no detector.
+// concurrentNames are names that start or wake goroutines, apart from those of package sync.
+var concurrentNames = []string{"time.AfterFunc", "context.AfterFunc", "wait.Signal"}
+
+// TestRace_RunsWherePartsRunAtTheSameTime derives the list from the sources: a package belongs to it if its code starts goroutines, also
+// by a timer or the end of a context, or uses channels, locks, signals or errgroup. Values that are computed once (sync.Once and its kin)
+// need no detector.
 func TestRace_RunsWherePartsRunAtTheSameTime(t *testing.T) {
 	concurrent, tested := map[string]bool{}, map[string]bool{}
 	for _, f := range goFiles(t) {
@@ -71,8 +75,10 @@ func isConcurrent(t *testing.T, f goFile) bool {
 		case *ast.GoStmt, *ast.ChanType:
 			found = true
 		case *ast.SelectorExpr:
-			pkg, ok := n.X.(*ast.Ident)
-			found = found || ok && pkg.Name == "sync" && !strings.HasPrefix(n.Sel.Name, "Once")
+			if pkg, ok := n.X.(*ast.Ident); ok {
+				lock := pkg.Name == "sync" && !strings.HasPrefix(n.Sel.Name, "Once")
+				found = found || lock || slices.Contains(concurrentNames, pkg.Name+"."+n.Sel.Name)
+			}
 		}
 		return !found
 	})
@@ -86,7 +92,11 @@ func TestIsConcurrent_TellsGoroutinesFromValuesThatAreComputedOnce(t *testing.T)
 		`import "sync"; var m sync.Mutex`:                           true,
 		`import "sync/atomic"; var n atomic.Int64`:                  true,
 		`import "golang.org/x/sync/errgroup"; var g errgroup.Group`: true,
+		`import "time"; var t = time.AfterFunc(1, f)`:               true,
+		`import "context"; var f = context.AfterFunc(c, g)`:         true,
+		`import "assay/shared/wait"; var s wait.Signal`:             true,
 		`import "sync"; var f = sync.OnceValue(g)`:                  false,
+		`import "time"; var t = time.NewTimer(1)`:                   false,
 		"func f() { f() }":                                          false,
 	} {
 		f, err := parseGo(textFile{path: "a.go", content: []byte("package a; " + source)})

@@ -178,7 +178,7 @@ func TestContainer_EndsWithItsFailure(t *testing.T) {
 		{"sleep", "", "It was ended after 1s: no more time is allowed."},
 	} {
 		t.Run(c.mode+c.command, func(t *testing.T) {
-			s.job.Command, s.job.Limits.Time = c.command, 20*time.Second
+			s.job.Command, s.job.Limits.Time = c.command, s.settings.Limits.Time
 			if c.mode == "sleep" {
 				s.job.Limits.Time = time.Second
 			}

@@ -178,10 +178,12 @@ func TestHeartbeat_SendsLinesBeforeTheInterval(t *testing.T) {
 func TestRun_StopFinishesOrReleasesWork(t *testing.T) {
 	t.Run("let work go on for a time", func(t *testing.T) {
 		t.Parallel()
-		s := newServer(t, image(`echo begun; sleep 0.5; echo run > "$ASSAY_OUTPUT/run"`))
+		stopped := filepath.Join(t.TempDir(), "stopped")
+		s := newServer(t, image(`echo begun; until test -e `+stopped+`; do sleep 0.05; done; echo run > "$ASSAY_OUTPUT/run"`))
 		r := s.start(nil)
 		s.waitForOutput()
 		r.stop()
+		must(t, os.WriteFile(stopped, nil, 0o600))
 		waittest.Receive(t, "the worker has ended", r.done)
 		if s.declared == nil || s.failed != nil || s.calls["Lease"] != 1 {
 			t.Errorf("declared %v, failed %v, leased %d times", s.declared, s.failed, s.calls["Lease"])

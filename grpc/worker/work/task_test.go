@@ -90,6 +90,8 @@ func TestExecute_DoesNotFollowAReplacedOutputFolder(t *testing.T) {
 }
 
 func TestExecute_ReportsFailuresOfTheRun(t *testing.T) {
+	large := filepath.Join(t.TempDir(), "large") // a link to it exceeds the limit at once, whereas a slow write exceeds it by less
+	must(t, os.WriteFile(large, make([]byte, 3_000_000), 0o600))
 	for name, c := range map[string]struct {
 		command, safe, other string
 		change               func(*work.Worker)
@@ -104,14 +106,13 @@ func TestExecute_ReportsFailuresOfTheRun(t *testing.T) {
 		"empty":      {`: > "$ASSAY_OUTPUT/run.txt"`, "run.txt is empty", "", nil},
 		"many":       {`cd "$ASSAY_OUTPUT"; for i in $(seq 21); do echo $i > $i; done`, "more than the 20 files", "", nil},
 		"file name":  {`echo a > "$ASSAY_OUTPUT/$(printf 'a\tb')"`, "characters that are not text", "", nil},
-		"time": {"echo begun; sleep 600", "It was ended after 2s", "begun", func(w *work.Worker) {
-			w.Limits.Time = 2 * time.Second
+		"time": {"sleep 600", "It was ended after 500ms", "", func(w *work.Worker) {
+			w.Limits.Time = 500 * time.Millisecond
 		}},
-		"disk": {`head -c 3000000 /dev/zero > "$ASSAY_OUTPUT/run.txt"; sleep 600`,
-			"It wrote 2.8 MiB into its folders, more than the 1 MiB", "", nil},
-		"disk at end": {`head -c 3000000 /dev/zero > "$ASSAY_OUTPUT/run.txt"`, "It wrote 2.8 MiB into its folders, more than the 1 MiB", "",
-			nil},
-		"disk of home": {`head -c 3000000 /dev/zero > "$HOME/x"; sleep 600`, "It wrote 2.8 MiB", "", nil},
+		"disk": {`echo begun; ln ` + large + ` "$ASSAY_OUTPUT/run.txt"; sleep 600`,
+			"It wrote 2.8 MiB into its folders, more than the 1 MiB", "begun", nil},
+		"disk at end":  {`ln ` + large + ` "$ASSAY_OUTPUT/run.txt"`, "It wrote 2.8 MiB into its folders, more than the 1 MiB", "", nil},
+		"disk of home": {`ln ` + large + ` "$HOME/x"; sleep 600`, "It wrote 2.8 MiB", "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -22,13 +22,13 @@ func main() {
 		full := bytes.Repeat([]byte{1}, 300<<20)
 		fmt.Println("had", len(full))
 	case "disk":
-		_ = os.WriteFile("/assay/output/run", make([]byte, 3<<20), 0o600)
+		createLarge("/assay/output/run")
 		time.Sleep(time.Minute)
 	case "deep":
 		deep()
 	case "unlisted":
 		_ = os.Mkdir("/assay/output/folder", 0o700)
-		_ = os.WriteFile("/assay/output/folder/run", make([]byte, 3<<20), 0o600)
+		createLarge("/assay/output/folder/run")
 		_ = os.Chmod("/assay/output/folder", 0o333)
 		time.Sleep(time.Minute)
 	case "held":
@@ -54,6 +54,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, "the cause")
 		os.Exit(7)
 	}
+}
+
+// createLarge creates a file of 3 MiB that has this size at once: a measurement during a slow write would find less.
+func createLarge(path string) {
+	_ = os.WriteFile(path, nil, 0o600)
+	_ = os.Truncate(path, 3<<20)
 }
 
 func look() {

@@ -320,8 +320,10 @@ func TestCall_RecordsRefusalsForRates(t *testing.T) {
 // Behind a proxy that is not trusted all callers have one address, and tokens that somebody makes up keep out those of others.
 func TestNetwork_TellsCallersBehindAProxyApart(t *testing.T) {
 	proxy := peer.NewContext(t.Context(), &peer.Peer{Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4321}})
+	now := time.Now()
+	stopped := func() time.Time { return now } // so that no look-up is added
 	for header, apart := range map[string]bool{"": false, "X-Forwarded-For": true} {
-		verify := auth.NewAuthenticator(nil, recordtest.OpenStore(t, embedded.Options{}), time.Now,
+		verify := auth.NewAuthenticator(nil, recordtest.OpenStore(t, embedded.Options{}), stopped,
 			ratelimit.New(ratelimit.Rates{Token: ratelimit.Policy{PerSecond: 1, Burst: 1}}, ""))
 		s := New(Env{Verify: verify.Caller, Now: time.Now, Log: slog.New(slog.DiscardHandler)},
 			Options{QueuePollInterval: time.Hour, ProxyHeader: header})

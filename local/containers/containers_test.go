@@ -5,6 +5,7 @@ package containers
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"os"
@@ -21,6 +22,7 @@ import (
 	"assay/shared/programtest"
 	"assay/shared/store/dynamo/dynamotest"
 	"assay/shared/store/storetest"
+	"assay/shared/waittest"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -134,12 +136,13 @@ func disrupt(t *testing.T, folder string, services map[string]service, front *ba
 			processes[i].kill()
 		}
 	}
+	waittest.Value(t, "enough submissions are accepted to show something", func() (accepted int, expected bool) {
+		accepted = w.acceptedRuns()
+		return accepted, accepted >= 2*teams
+	})
 	close(stop)
 	clients.Wait()
 	w.verify()
-	if len(w.accepted) < 2*teams {
-		t.Errorf("only %d submissions were accepted: the load is too small to show anything", len(w.accepted))
-	}
 	checkProbes(t, services, processes)
 	t.Logf("%d submissions accepted and evaluated once over %d kills of %d processes", len(w.accepted), kills*len(processes), len(processes))
 }
@@ -161,17 +164,14 @@ func checkProbes(t *testing.T, services map[string]service, processes []*process
 	t.Helper()
 	for _, p := range processes {
 		for _, probe := range services[p.name].probes {
-			var state string
-			for end := time.Now().Add(20 * time.Second); state != "SERVING" && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			waittest.Value(t, fmt.Sprintf("%s at %s answers well to %+v", p.name, p.addr, probe), func() (state string, expected bool) {
 				if probe.path != "" {
 					state = askHTTP(t, p.addr, probe.path)
 				} else {
 					state = askGRPC(t, p.addr, probe.service)
 				}
-			}
-			if state != "SERVING" {
-				t.Errorf("%s at %s answers to %+v: %s", p.name, p.addr, probe, state)
-			}
+				return state, state == "SERVING"
+			})
 		}
 	}
 }

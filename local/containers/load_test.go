@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"assay/shared/record"
+	"assay/shared/waittest"
 )
 
 // client sends requests until they are answered, whichever copy of the server is killed meanwhile.
@@ -29,39 +30,32 @@ type client struct {
 	login func(user string, groups ...string) string
 }
 
-// patience bounds how long a request is repeated. A POST whose server was killed counts as under way for a minute.
-const patience = 2 * time.Minute
-
-// send sends a request, again while nobody answers or the answer says to come again, and returns the answer.
+// send sends a request, again while nobody answers or the answer says to come again, and returns the answer. That may take a minute, for
+// which a POST whose server was killed counts as under way.
 func (c *client) send(method, url string, headers map[string]string, body []byte) (status int, header http.Header, answer []byte) {
-	var last error
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	waittest.Succeed(c.t, method+" "+url+" is answered", func() error {
 		r, err := http.NewRequestWithContext(context.Background(), method, url, bytes.NewReader(body))
 		if err != nil {
-			c.t.Error(err)
-			return 0, nil, nil
+			return err
 		}
 		for name, value := range headers {
 			r.Header.Set(name, value)
 		}
 		resp, err := c.http.Do(r)
 		if err != nil {
-			last = err
-			continue
+			return err
 		}
-		answer, err = io.ReadAll(resp.Body)
-		_ = resp.Body.Close()
-		again := resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusConflict || resp.StatusCode >= 500
-		last = err
-		if err == nil && !again {
-			return resp.StatusCode, resp.Header, answer
+		defer func() { _ = resp.Body.Close() }()
+		status, header = resp.StatusCode, resp.Header
+		if answer, err = io.ReadAll(resp.Body); err != nil {
+			return err
 		}
-		if err == nil {
-			last = fmt.Errorf("%s: %s", resp.Status, answer)
+		if status == http.StatusTooManyRequests || status == http.StatusConflict || status >= 500 {
+			return fmt.Errorf("%s: %s", resp.Status, answer)
 		}
-	}
-	c.t.Errorf("%s %s was not answered: %v", method, url, last)
-	return 0, nil, nil
+		return nil
+	})
+	return status, header, answer
 }
 
 // call is send for JSON and a request that must succeed; its answer is decoded into v, unless v is nil. The key makes it safe to repeat a
@@ -172,20 +166,24 @@ func (w *load) submit(team int, pause func() time.Duration, stop <-chan struct{}
 	}
 }
 
+// acceptedRuns returns how many runs were accepted.
+func (w *load) acceptedRuns() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.accepted)
+}
+
 // verify waits until every run that was accepted has ended, and checks that each was evaluated once, and that there are no others.
 func (w *load) verify() {
 	owner := w.login("owner")
-	var open, runs []record.Run
-	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
-		if open = list[record.Run](w.client, owner, "&filter[state]=queued,evaluating,running,awaiting-upload", w.task); len(open) == 0 {
-			break
+	waittest.Value(w.t, "every run has ended", func() (states map[string]record.RunState, expected bool) {
+		states = map[string]record.RunState{}
+		for _, r := range list[record.Run](w.client, owner, "&filter[state]=queued,evaluating,running,awaiting-upload", w.task) {
+			states[r.ID] = r.State
 		}
-		if time.Now().After(end) {
-			w.t.Errorf("%d runs have not ended, the first is %+v", len(open), open[0])
-			break
-		}
-	}
-	runs = list[record.Run](w.client, owner, "", w.task)
+		return states, len(states) == 0
+	})
+	runs := list[record.Run](w.client, owner, "", w.task)
 	evaluated, found := map[string]int{}, map[string]bool{}
 	for _, e := range list[record.Evaluation](w.client, owner, "", w.task) {
 		evaluated[e.RunID]++

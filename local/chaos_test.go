@@ -29,6 +29,7 @@ import (
 	"assay/shared/store/dynamo/dynamotest"
 	"assay/shared/store/embedded"
 	"assay/shared/store/storetest"
+	"assay/shared/waittest"
 )
 
 // The size of the chaos. ASSAY_CHAOS_RUNS sets another number of runs.
@@ -64,6 +65,7 @@ type chaosTest struct {
 	token   string
 	workers []*exec.Cmd
 	folder  string
+	ahead   time.Duration // of the server's clock
 }
 
 func chaos(t *testing.T, worker string, table store.Store, flags ...string) {
@@ -131,52 +133,59 @@ func (c *chaosTest) startWorker(i int) {
 	c.workers[i] = w
 }
 
-// disrupt kills, stops and cuts until every run has ended. When ten minutes bring none of the last to its end, they are stuck.
+// chaosProgress is what changes in the chaos until every run has ended.
+type chaosProgress struct {
+	unfinished, deleted int           // runs, and submissions
+	ahead               time.Duration // of the server's clock: leases last longer if it goes back
+}
+
+// disrupt kills, stops and cuts until every run has ended, and people have done all that they do.
 func (c *chaosTest) disrupt(load *workLoad) (kills, cuts int) {
 	random := storetest.Random(c.t)
-	left := load.runs
-	for deadline := time.Now().Add(10 * time.Minute); ; {
-		if time.Now().After(deadline) {
-			c.t.Fatalf("%d runs are stuck after %d deletions", left, load.deleted)
+	waittest.Value(c.t, "every run has ended", func() (p chaosProgress, expected bool) {
+		killed, cut := c.disruptOnce(load, random)
+		kills, cuts = kills+killed, cuts+cut
+		p = chaosProgress{
+			unfinished: c.server.server().unfinishedRuns(c.t, load.owner, load.task), deleted: load.deleted, ahead: c.ahead,
 		}
-		time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
-		switch random.IntN(7) {
-		case 0:
-			c.network.cut(time.Duration(random.IntN(1500)) * time.Millisecond)
-			cuts++
-		case 1:
-			c.restart(random)
-			kills++
-		case 2, 3:
-			i := random.IntN(len(c.workers))
-			_ = c.workers[i].Process.Kill()
-			_ = c.workers[i].Wait()
-			c.startWorker(i)
-			kills++
-		case 4:
-			frozen := c.workers[random.IntN(len(c.workers))].Process
-			_ = frozen.Signal(syscall.SIGSTOP)
-			time.AfterFunc(chaosLease*3/2, func() { _ = frozen.Signal(syscall.SIGCONT) })
-		case 5:
-			kills += c.act(load, random)
-		default:
-			load.wantConcealed(c.t, c.server.server())
-			unfinished := c.server.server().unfinishedRuns(c.t, load.owner, load.task)
-			if load.over() && unfinished == 0 {
-				return kills, cuts
-			}
-			if unfinished < left {
-				left, deadline = unfinished, time.Now().Add(10*time.Minute)
-			}
-		}
+		return p, load.over() && p.unfinished == 0
+	})
+	return kills, cuts
+}
+
+func (c *chaosTest) disruptOnce(load *workLoad, random *rand.Rand) (kills, cuts int) {
+	time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
+	switch random.IntN(7) {
+	case 0:
+		c.network.cut(time.Duration(random.IntN(1500)) * time.Millisecond)
+		return 0, 1
+	case 1:
+		c.restart(random)
+		return 1, 0
+	case 2, 3:
+		i := random.IntN(len(c.workers))
+		_ = c.workers[i].Process.Kill()
+		_ = c.workers[i].Wait()
+		c.startWorker(i)
+		return 1, 0
+	case 4:
+		frozen := c.workers[random.IntN(len(c.workers))].Process
+		_ = frozen.Signal(syscall.SIGSTOP)
+		time.AfterFunc(chaosLease*3/2, func() { _ = frozen.Signal(syscall.SIGCONT) })
+	case 5:
+		return c.act(load, random), 0
+	default:
+		load.wantConcealed(c.t, c.server.server())
 	}
+	return 0, 0
 }
 
 // restart kills the server, and starts it with another clock.
 func (c *chaosTest) restart(random *rand.Rand) {
 	c.t.Helper()
+	c.ahead = time.Duration(random.IntN(5)-2) * time.Minute
 	c.server.kill(c.t)
-	c.server.setClock(c.t, time.Duration(random.IntN(5)-2)*time.Minute)
+	c.server.setClock(c.t, c.ahead)
 	c.server.start(c.t)
 }
 

@@ -45,19 +45,20 @@ func (s *testServer) runSnippet(t *testing.T, c components.Component, snippet co
 	}
 	text := fetched.body
 	token := s.token(t, c.ID+"."+snippet.Language, "workers")
-	ctx, cancel := context.WithTimeout(t.Context(), snippetTime)
-	defer cancel()
-	var cmd *exec.Cmd
+	var command []string
 	switch snippet.Language {
 	case "curl":
-		cmd = exec.CommandContext(ctx, "sh", write(t, folder, "snippet.sh", text))
+		command = []string{"sh", write(t, folder, "snippet.sh", text)}
 	case "python":
-		cmd = exec.CommandContext(ctx, "python3", "-W", "error", write(t, folder, "snippet.py", text))
+		command = []string{"python3", "-W", "error", write(t, folder, "snippet.py", text)}
 	case "go":
-		cmd = exec.CommandContext(ctx, compileSnippet(t, write(t, folder, "snippet.go", text)))
+		command = []string{compileSnippet(t, write(t, folder, "snippet.go", text))}
 	default:
 		t.Fatalf("nobody knows how to run %s", snippet.Language)
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), snippetTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = folder
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "ASSAY_URL=" + s.url, "ASSAY_GRPC=" + s.grpc, "ASSAY_TOKEN=" + token}
 	var out, errs bytes.Buffer

@@ -5,6 +5,7 @@ package functions_test
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -14,9 +15,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"assay/shared/problem"
+	"assay/shared/waittest"
 )
 
 // mirror is a way to the deployment that asks the handlers in this process the same, wherever that changes nothing, and
@@ -45,33 +46,36 @@ func (m *mirror) RoundTrip(r *http.Request) (*http.Response, error) {
 	if decode {
 		r.Header.Set("Accept-Encoding", "gzip")
 	}
-	var first reply
 	var res *http.Response
-	// The evaluator may change the resource between the two requests, so requests whose answers differ are repeated.
-	for tries := 0; ; tries++ {
+	var err error
+	// The evaluator may change the resource between the two requests, so requests whose answers differ are repeated, except a POST.
+	statement := fmt.Sprintf("the function and the handler answer alike to %s %s", r.Method, r.URL)
+	waittest.Value(m.t, statement, func() (difference string, expected bool) {
+		var first reply
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		var err error
-		if res, err = http.DefaultTransport.RoundTrip(r); err != nil {
-			return nil, err
+		if res, err = http.DefaultTransport.RoundTrip(r); err != nil { //nolint:bodyclose // read closes it
+			return "", true
 		}
 		if first, err = read(res, decode); err != nil {
-			return nil, err
+			return "", true
 		}
 		res.Body = io.NopCloser(bytes.NewReader(first.body))
 		if changes(r, first) {
-			return res, nil
+			return "", true
 		}
-		difference := first.differs(m.ask(r, body, decode))
-		if difference == "" {
+		switch difference = first.differs(m.ask(r, body, decode)); {
+		case difference == "":
 			m.compared.Add(1)
-			return res, nil
+		case r.Method == http.MethodPost:
+			m.t.Errorf("it does not hold that %s: %s", statement, difference)
+			return difference, true
 		}
-		if tries == 20 || r.Method == http.MethodPost {
-			m.t.Errorf("%s %s: the function and the handler answer differently: %s", r.Method, r.URL, difference)
-			return res, nil
-		}
-		time.Sleep(50 * time.Millisecond)
+		return difference, difference == ""
+	})
+	if err != nil {
+		return nil, err
 	}
+	return res, nil
 }
 
 // changes reports whether a request changes something, or waits for another that does, so that it cannot be asked again.

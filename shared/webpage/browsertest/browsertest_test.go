@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"assay/shared/programtest"
+	"assay/shared/waittest"
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
@@ -71,19 +71,12 @@ func TestChromium_EndsWithItsProcess(t *testing.T) {
 					t.Errorf("the tests do not say %q:\n%s", text, out)
 				}
 			}
-			// The profile is removed when Chromium has ended.
-			for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-				left, err := filepath.Glob(filepath.Join(folder, "assay-chromium*"))
-				if err != nil {
+			waittest.Value(t, "Chromium has ended and its profile is removed", func() (left []string, expected bool) {
+				if left, err = filepath.Glob(filepath.Join(folder, "assay-chromium*")); err != nil {
 					t.Fatal(err)
 				}
-				if len(left) == 0 {
-					break
-				}
-				if time.Now().After(deadline) {
-					t.Fatalf("%q are left", left)
-				}
-			}
+				return left, len(left) == 0
+			})
 		})
 	}
 }

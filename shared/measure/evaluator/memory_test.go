@@ -1,6 +1,7 @@
 package evaluator_test
 
 import (
+	"bytes"
 	"fmt"
 	"runtime"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/measure/lines"
 	"assay/shared/measure/measuretest"
 )
 
@@ -46,6 +48,55 @@ func TestTruth_BytesAreItsMemory(t *testing.T) {
 				t.Errorf("Bytes returns %d, %d are taken, and the file has %d", got, took, len(packed))
 			}
 			runtime.KeepAlive(truth)
+		})
+	}
+}
+
+// TestMemory_IsWhatReadingTakes reads the shortest lines of each format, and long ones, and compares with the peak of the process.
+func TestMemory_IsWhatReadingTakes(t *testing.T) {
+	rankings := evaluator.Settings{Kind: measure.Retrieval, Format: measure.Format{Kind: measure.TRECRun}}
+	spans := evaluator.Settings{Kind: measure.Spans, Format: measure.Format{Kind: measure.CoNLL}}
+	as := func(kind measure.Kind, format string) evaluator.Settings {
+		return evaluator.Settings{Kind: kind, Format: measure.Format{Kind: format, IDField: "id", ValueField: "x"}}
+	}
+	const textBytes = 6 << 20
+	for name, tt := range map[string]struct {
+		settings evaluator.Settings
+		header   string
+		line     func(i int) string
+	}{
+		"short rankings": {rankings, "", func(i int) string { return fmt.Sprintf("%d 0 %d 1 1 a\n", i/1000, i%1000) }},
+		"long rankings": {rankings, "", func(i int) string {
+			return fmt.Sprintf("%d Q0 document-%08d 1 1.2345 system\n", i/1000, i%1000)
+		}},
+		"labels":        {as(measure.Classification, measure.CSV), "id,x\n", func(i int) string { return fmt.Sprintf("%d,a\n", i) }},
+		"sets":          {as(measure.Multilabel, measure.CSV), "id,x\n", func(i int) string { return fmt.Sprintf("%d,a|b\n", i) }},
+		"numbers":       {as(measure.Regression, measure.CSV), "id,x\n", func(i int) string { return fmt.Sprintf("%d,1\n", i) }},
+		"probabilities": {as(measure.Probabilities, measure.CSV), "id,x\n", func(i int) string { return fmt.Sprintf("%d,1\n", i) }},
+		"texts":         {as(measure.Text, measure.JSONL), "", func(i int) string { return fmt.Sprintf(`{"id":%d,"x":""}`+"\n", i) }},
+		"spans":         {as(measure.Spans, measure.JSONL), "", func(i int) string { return fmt.Sprintf(`{"id":%d,"x":[]}`+"\n", i) }},
+		"tokens":        {spans, "", func(int) string { return "a B\n\n" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var text bytes.Buffer
+			text.WriteString(tt.header)
+			for i := 0; text.Len() < textBytes; i++ {
+				text.WriteString(tt.line(i))
+			}
+			size, err := lines.Count(t.Context(), bytes.NewReader(text.Bytes()), textBytes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := measuretest.PeakMemory()()
+			peak := measuretest.PeakMemory()
+			found, err := evaluator.ValidateRun(t.Context(), tt.settings, []evaluator.File{file("run", text.String())})
+			if err != nil || measure.HasErrors(found) {
+				t.Fatal(found, err)
+			}
+			took, counted := int64(peak()-before), tt.settings.Memory(size)
+			if took > counted+textBytes { // file copies the text
+				t.Errorf("reading takes %d MiB, and %d are counted", took>>20, counted>>20)
+			}
 		})
 	}
 }

@@ -2,7 +2,6 @@ package submissions
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"assay/shared/compute"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/measure/lines"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/truth"
@@ -72,38 +72,33 @@ func (adm *admission) validate(ctx context.Context, c *api.Call, d *record.Submi
 	return problem.Check(fields)
 }
 
-const (
-	maxInlineText = 64 << 20 // bytes that an inline file may unpack to
-	textMemory    = 4        // bytes of memory, about, that checking a byte of text takes
-)
+// maxInlineText is how many bytes an inline file may unpack to.
+const maxInlineText = 64 << 20
 
-func validate(ctx context.Context, c *api.Call, inUse *record.Truth, name string, content []byte) ([]measure.Diagnostic, error) {
-	slot, err := compute.Process.Acquire(ctx, c.PoolCaller())
-	if err != nil {
-		return nil, err
-	}
-	defer slot.Release()
-	bytesOfText := int64(len(content))
-	if bytes.HasPrefix(content, []byte{0x1f, 0x8b}) { // packed by gzip: its text may be of any size
-		bytesOfText = maxInlineText
-	}
-	if err := slot.Memory(ctx, textMemory*bytesOfText); err != nil {
-		return nil, err
-	}
-	if unpacksBeyond(content, maxInlineText) {
-		return []measure.Diagnostic{{Severity: measure.Error, File: name, Message: fmt.Sprintf(
-			"the file unpacks to more than %d MiB; leave its content out, and upload it to the URL that the answer names", maxInlineText>>20)}}, nil
-	}
+// validate checks one file, in a slot of its caller. Previews create nothing and take slots like tools.
+func validate(ctx context.Context, c *api.Call, inUse *record.Truth, name string, content []byte) (found []measure.Diagnostic, err error) {
+	settings := truth.Settings(inUse.RunFormat, inUse.Evaluator)
 	file := evaluator.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
-	return evaluator.ValidateRun(ctx, truth.Settings(inUse.RunFormat, inUse.Evaluator), []evaluator.File{file})
-}
-
-// unpacksBeyond reports whether the content is compressed and has more text than most.
-func unpacksBeyond(content []byte, most int64) bool {
-	r, err := gzip.NewReader(bytes.NewReader(content))
-	if err != nil {
-		return false
-	}
-	n, _ := io.CopyN(io.Discard, r, most+1) // what is wrong with it, its reader says
-	return n > most
+	var size lines.Size
+	err = compute.Process.Run(ctx, compute.Work{
+		Caller: c.PoolCaller(), Check: !c.Previewing(),
+		Memory: func(ctx context.Context) (_ int64, err error) {
+			size, err = lines.Count(ctx, bytes.NewReader(content), maxInlineText)
+			if size.Bytes > maxInlineText {
+				return 0, err // it is refused below
+			}
+			return settings.Memory(size), err
+		},
+		Do: func(ctx context.Context) (err error) {
+			if size.Bytes > maxInlineText {
+				found = []measure.Diagnostic{{Severity: measure.Error, File: name, Message: fmt.Sprintf(
+					"the file unpacks to more than %d MiB; leave its content out, and upload it to the URL that the answer names",
+					maxInlineText>>20)}}
+				return nil
+			}
+			found, err = evaluator.ValidateRun(ctx, settings, []evaluator.File{file})
+			return err
+		},
+	})
+	return found, err
 }

@@ -108,7 +108,7 @@ func TestInlineFiles_AreBounded(t *testing.T) {
 	if string(out.File.Content) != datasetRun {
 		t.Errorf("unpacked it is\n%s", out.File.Content)
 	}
-	megabyte := measuretest.Gzip(t, string(make([]byte, 1<<20)))
+	megabyte := measuretest.Gzip(t, strings.Repeat(strings.Repeat(" ", 1023)+"\n", 1<<10))
 	s.invoke(http.StatusOK, nil, "", "validator", object{"run": inlineFiles("a.gz", megabyte)})
 	bomb := strings.Repeat(megabyte, 33) // a gzip file can be several on end
 	s.invoke(http.StatusRequestEntityTooLarge, nil, "", "validator", object{"run": inlineFiles("a.gz", bomb, "b.gz", bomb)})

@@ -102,13 +102,15 @@ func TestFusion_OfStoredRuns(t *testing.T) {
 // Runs that are small as they are stored can take all the memory there is once they are unpacked.
 func TestFusion_BoundsUnpackedBytes(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	block := measuretest.Gzip(t, strings.Repeat("\n", 4<<20))
+	block := measuretest.Gzip(t, strings.Repeat(strings.Repeat(" ", 1023)+"\n", 4<<10)) // of 4 MiB
 	part := measuretest.Gzip(t, datasetRun)
-	one := s.addRun(runSpec{public: true, content: strings.Repeat(block, 65)})
-	other := s.addRun(runSpec{public: true, content: strings.Repeat(block, 64)})
+	var large []*record.RunItem
+	for range 7 { // each of 60 MiB; what unpacks to more of this kind is no text
+		large = append(large, s.addRun(runSpec{public: true, content: strings.Repeat(block, 15)}))
+	}
 	small := s.addRun(runSpec{public: true, content: part})
 	if a := s.invoke(http.StatusRequestEntityTooLarge, nil, "", "fusion", object{
-		"runs": runRefs(one, other)}); !strings.Contains(string(a.Body), "unpack to more than 536870912 bytes") {
+		"runs": runRefs(large...)}); !strings.Contains(string(a.Body), "more than 402653184 bytes of text") {
 		t.Errorf("%s", a.Body)
 	}
 	out := answer[tools.FusionOutput](s, "", "fusion", object{"runs": []object{runRef(small), inlineFiles("r", datasetRun)}})

@@ -89,6 +89,7 @@ var validatorTool = define(metadata{
 			return nil, err
 		}
 	}
+	resolver.ReadAs(settings)
 	return func(ctx context.Context) (ValidatorOutput, error) {
 		out := ValidatorOutput{
 			Of: "run", Kind: settings.Kind, Format: record.RunFormat(settings.Format), Guess: guessed,

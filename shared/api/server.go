@@ -55,8 +55,9 @@ func (s *Server) Mount(prefix string, h http.Handler, crossOrigin bool, methods 
 // New returns a handler that serves the operations, and answers everything else with a problem.
 func New(env *Env, operations []Operation) *Server {
 	env.Quotas = cmp.Or(env.Quotas, quota.New(record.Quotas{}, env.Store, func() time.Time { return env.Now() }))
-	s := &Server{env: env, mux: http.NewServeMux(), listings: compute.New(allListings, userListings, listingWait),
-		bodyChunks: compute.New(allBodyChunks, userBodyChunks, bodyChunkWait)}
+	s := &Server{env: env, mux: http.NewServeMux(),
+		listings:   compute.NewPool(compute.Halved(allListings, userListings, listingWait)),
+		bodyChunks: compute.NewPool(compute.Halved(allBodyChunks, userBodyChunks, bodyChunkWait))}
 	handle := func(pattern string, serve func(http.ResponseWriter, *http.Request) error) {
 		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := serve(w, r); err != nil {

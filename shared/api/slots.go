@@ -35,7 +35,7 @@ func (c *Call) BeginListing(ctx context.Context) error {
 
 // acquireSlot takes a slot of the pool until the answer begins, or returns the problem with the detail.
 func (c *Call) acquireSlot(ctx context.Context, p *compute.Pool, detail string) error {
-	slot, err := p.Acquire(ctx, c.PoolCaller())
+	slot, err := p.Acquire(ctx, c.PoolCaller(), compute.Amount{Slots: 1})
 	if err != nil {
 		return problem.Unavailable.Wrap(err, "%s", detail).After(time.Second)
 	}

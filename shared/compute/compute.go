@@ -1,174 +1,86 @@
-// Package compute shares the processors and the memory of a process among its callers: for computations, which are those of
-// tools and the checks of files that come with a request, and in package api for lists and large bodies. It exists so that
-// callers who ask for much do not keep the others waiting until their time is over.
+// Package compute shares the processors and the memory of a process among its callers: for computations, which are tools and the
+// checks of files that come with a request, and in package api for lists and large bodies. It exists so that callers who ask
+// for much do not keep the others waiting until their time is over.
 //
-// A computation has a slot of a Pool for as long as it lasts. Each user has a share of the slots, each address without a login
-// half as many, and all callers without a login together have half of them, and half of the memory. A caller who finds no
-// slot waits for a while, behind others of the same share alone, and is then asked to try again, before the time of the
-// request is over.
+// A Pool gives slots and memory to callers in turn. Computations have three pools, so that none keeps those of another kind waiting:
+// small ones, checks of submissions, and large ones. Which of them a computation needs is known once its files have been unpacked and
+// counted, which takes a slot of its own for as long.
 package compute
 
 import (
 	"context"
 	"runtime"
-	"sync"
 	"time"
-
-	"assay/shared/problem"
-
-	"golang.org/x/sync/semaphore"
 )
 
 const (
-	// MaxBytes is about how much memory all computations of a process take at the same time.
-	MaxBytes = 512 << 20
-	// maxWait is how long a computation of this process waits for its slot and its memory.
+	// SmallBytes is how much memory a small computation takes at most.
+	SmallBytes = 8 << 20
+	// LargeBytes is how much memory all large computations of a process take together at most, and so each of them.
+	LargeBytes = 384 << 20
+	// maxWait is how long a computation waits for its slot.
 	maxWait = 10 * time.Second
-	// retryDelay is when a refused caller may ask again.
-	retryDelay = 5 * time.Second
 )
 
-// Caller identifies a caller to a pool.
-type Caller struct {
-	Name     string // tells callers apart
-	LoggedIn bool   // is logged in
+// Computations are the pools of a process. All of them together hold less than 512 MiB.
+type Computations struct {
+	small, checks, large *Pool
 }
 
-// Pool has slots, and memory for those who have them.
-type Pool struct {
-	perUser         int64
-	maxWait         time.Duration
-	all             *semaphore.Weighted // in slots
-	anonymous       *semaphore.Weighted
-	memory          *semaphore.Weighted // in bytes
-	anonymousMemory *semaphore.Weighted // of callers without a login
+// Process has the pools of this process.
+var Process = New(runtime.GOMAXPROCS(0))
 
-	mu      sync.Mutex
-	callers map[Caller]*share
-}
-
-// share is what one caller may have, which is kept while a computation has it or waits for it.
-type share struct {
-	slots      *semaphore.Weighted
-	references int
-}
-
-// New returns a pool with so many slots, of which one user has at most perUser, and for which a caller waits at most as long as wait.
-func New(slots, perUser int64, wait time.Duration) *Pool {
-	return &Pool{
-		perUser: perUser, maxWait: wait, all: semaphore.NewWeighted(slots), anonymous: semaphore.NewWeighted(slots / 2),
-		memory: semaphore.NewWeighted(MaxBytes), anonymousMemory: semaphore.NewWeighted(MaxBytes / 2), callers: map[Caller]*share{},
+// New returns the pools for so many processors. A user has a third of the slots for small computations, and a quarter of those for large
+// ones, so that two users leave room for others. All memory for large ones can go to one user, and half of it to callers without a login.
+func New(processors int) *Computations {
+	atMost := func(slots, least, most int) int64 { return int64(min(max(slots, least), most)) }
+	small := atMost(3*processors, 6, 12)
+	checks := atMost(processors, 2, 4)
+	large := atMost(2*processors, 4, 8)
+	ofLarge := Halved(large, large/4, maxWait)
+	ofLarge.All.Bytes, ofLarge.User.Bytes = LargeBytes, LargeBytes
+	ofLarge.Anonymous.Bytes, ofLarge.Address.Bytes = LargeBytes/2, LargeBytes/2
+	return &Computations{
+		small:  NewPool(Halved(small, small/3, maxWait)),
+		checks: NewPool(Halved(checks, checks/2, maxWait)),
+		large:  NewPool(ofLarge),
 	}
 }
 
-// Process is the pool for the computations of this process: two for each processor, four at least.
-var Process = New(processSlots, processSlots/2, maxWait)
-
-var processSlots = int64(max(2*runtime.GOMAXPROCS(0), 4))
-
-// Slot is a slot of a Pool, with the memory that was acquired for it.
-type Slot struct {
-	pool    *Pool
-	caller  Caller
-	until   time.Time
-	release []func()
+// Work is a computation for a caller.
+type Work struct {
+	Caller Caller
+	Check  bool // the check of a submission, for which slots are kept
+	// Memory returns about how much memory Do takes at its peak, with its result. It takes itself less than SmallBytes.
+	Memory func(context.Context) (int64, error)
+	Do     func(context.Context) error
 }
 
-// Acquire waits for a slot. The caller releases it, also when memory is refused.
-func (p *Pool) Acquire(ctx context.Context, c Caller) (*Slot, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
+// Run counts the memory of the work, and does it, in slots of the caller's shares. The work is not done when there is an error before.
+func (p *Computations) Run(ctx context.Context, w Work) error {
+	first := p.small
+	if w.Check {
+		first = p.checks
 	}
-	s := &Slot{pool: p, caller: c, until: time.Now().Add(p.maxWait)}
-	own := p.join(c)
-	s.release = append(s.release, func() { p.leave(c) })
-	err := s.take(ctx, own, 1, ownShareTaken)
-	if err == nil && !c.LoggedIn {
-		err = s.take(ctx, p.anonymous, 1, anonymousShareTaken)
-	}
-	if err == nil {
-		err = s.take(ctx, p.all, 1, busy)
-	}
+	slot, err := first.Acquire(ctx, w.Caller, Amount{Slots: 1})
 	if err != nil {
-		s.Release()
-		return nil, err
+		return err
 	}
-	return s, nil
-}
-
-// The answers to callers who waited without success.
-var (
-	ownShareTaken = problem.TooManyRequests.New("Your other computations are still under way, and you may have no more at a time. Ask " +
-		"again when one is done.").After(retryDelay)
-	anonymousShareTaken = problem.Unavailable.New("Computations for callers who are not logged in take all of their share at the moment. " +
-		"Log in, or ask again in a few seconds.").After(retryDelay)
-	busy = problem.Unavailable.New("The server computes for others at the moment. Ask again in a few seconds.").After(
-		retryDelay)
-)
-
-// Memory waits for the memory that the computation takes, once for each slot.
-func (s *Slot) Memory(ctx context.Context, bytes int64) error {
-	bytes = min(bytes, MaxBytes)
-	if !s.caller.LoggedIn {
-		if bytes > MaxBytes/2 {
-			return problem.Unauthorized.New("This takes about %d bytes of memory, and callers who are not logged in have %d. Log in, or give "+
-				"smaller files: Authorization: Bearer <token>.", bytes, MaxBytes/2)
-		}
-		if err := s.take(ctx, s.pool.anonymousMemory, bytes, busy); err != nil {
+	defer slot.Release()
+	bytes, err := w.Memory(ctx)
+	if err != nil {
+		return err
+	}
+	if bytes > SmallBytes {
+		slot.Release() // nobody waits for room while having some
+		larger, err := p.large.Acquire(ctx, w.Caller, Amount{Slots: 1, Bytes: bytes})
+		if err != nil {
 			return err
 		}
+		defer func() {
+			runtime.GC() // or the next computation would add its memory to what this one left behind
+			larger.Release()
+		}()
 	}
-	return s.take(ctx, s.pool.memory, bytes, busy)
-}
-
-// Release releases the slot and its memory. It does nothing for a nil Slot, or for one that was released.
-func (s *Slot) Release() {
-	if s == nil {
-		return
-	}
-	for i := len(s.release) - 1; i >= 0; i-- {
-		s.release[i]()
-	}
-	s.release = nil
-}
-
-func (s *Slot) take(ctx context.Context, of *semaphore.Weighted, n int64, otherwise error) error {
-	if !of.TryAcquire(n) { // which, unlike the context below, costs nothing
-		waiting, cancel := context.WithDeadline(ctx, s.until)
-		defer cancel()
-		if of.Acquire(waiting, n) != nil {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return otherwise
-		}
-	}
-	s.release = append(s.release, func() { of.Release(n) })
-	return nil
-}
-
-func (p *Pool) join(c Caller) *semaphore.Weighted {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	own := p.callers[c]
-	if own == nil {
-		most := p.perUser
-		if !c.LoggedIn {
-			most /= 2
-		}
-		own = &share{slots: semaphore.NewWeighted(most)}
-		p.callers[c] = own
-	}
-	own.references++
-	return own.slots
-}
-
-func (p *Pool) leave(c Caller) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	own := p.callers[c]
-	own.references--
-	if own.references == 0 {
-		delete(p.callers, c)
-	}
+	return w.Do(ctx)
 }

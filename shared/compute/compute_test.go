@@ -1,94 +1,95 @@
-package compute
+package compute_test
 
 import (
 	"context"
-	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"assay/shared/problem"
+	"assay/shared/compute"
 )
 
-// TestPool_SharesAreKept has twenty callers without a login compute at once, of whom one calls from several programs: they have
-// half of the slots together, that one a quarter, and users find the other half.
-func TestPool_SharesAreKept(t *testing.T) {
+// TestRun_OneCallerKeepsNoOtherWaiting has two users ask for as many computations of each kind as they like: small ones of others and
+// checks of submissions are done at once meanwhile, and so is a large one that fits beside theirs.
+func TestRun_OneCallerKeepsNoOtherWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(8, 4, maxWait)
-		refused := make(chan error, 30)
-		computing := 0
-		ask := func(c Caller) {
-			go func() {
-				s, err := p.Acquire(t.Context(), c)
-				if err != nil {
-					refused <- err
-					return
-				}
-				computing++
-				<-t.Context().Done()
-				s.Release()
-			}()
-			synctest.Wait()
+		all := compute.New(2)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		work := func(user string, check bool, bytes int64, do func(context.Context) error) compute.Work {
+			return compute.Work{Caller: compute.Caller{Name: user, LoggedIn: true}, Check: check,
+				Memory: func(context.Context) (int64, error) { return bytes, nil }, Do: do}
 		}
-		for range 5 {
-			ask(Caller{Name: "192.0.2.1"})
+		var computes atomic.Int64
+		endless := func(ctx context.Context) error {
+			computes.Add(1)
+			<-ctx.Done()
+			return ctx.Err()
 		}
-		if computing != 2 {
-			t.Errorf("one address has %d of 8 slots, want 2", computing)
-		}
-		for i := range 15 {
-			ask(Caller{Name: fmt.Sprint("198.51.100.", i)})
-		}
-		if computing != 4 {
-			t.Errorf("callers without a login have %d of 8 slots, want 4", computing)
-		}
-		for range 4 {
-			ask(Caller{Name: "ada", LoggedIn: true})
-		}
-		if computing != 8 {
-			t.Errorf("users find %d slots, want the other 4", computing-4)
-		}
-		ask(Caller{Name: "otto", LoggedIn: true})
-		ask(Caller{Name: "ada", LoggedIn: true})
-		time.Sleep(maxWait)
-		synctest.Wait()
-		kinds := map[*problem.Kind]int{}
-		for range len(refused) {
-			err := <-refused
-			for _, k := range []*problem.Kind{problem.TooManyRequests, problem.Unavailable} {
-				if k.Is(err) {
-					kinds[k]++
+		for _, bytes := range []int64{150 << 20, 0} { // a user's small ones would take the slots in which the large ones are counted
+			for _, user := range []string{"ada", "otto"} {
+				for range 10 {
+					go func() { _ = all.Run(ctx, work(user, false, bytes, endless)) }() // ends with the test, or is refused
 				}
 			}
+			synctest.Wait()
 		}
-		// Three of the one address and one of ada wait for their own share; 13 addresses and otto for that of all.
-		if kinds[problem.TooManyRequests] != 4 || kinds[problem.Unavailable] != 14 || computing != 8 {
-			t.Errorf("%d refused for their own share and %d for that of all, want 4 and 14; %d compute", kinds[problem.TooManyRequests],
-				kinds[problem.Unavailable], computing)
+		if n := computes.Load(); n != 6 {
+			t.Errorf("two users have %d computations under way, want two small ones and a large one each", n)
+		}
+		for name, w := range map[string]compute.Work{
+			"a small computation": work("eve", false, compute.SmallBytes, nil), "a check": work("eve", true, 0, nil),
+			"a check of one who has computations": work("ada", true, 0, nil),
+			"a large one that fits":               work("eve", false, 80<<20, nil), "a large check": work("eve", true, 80<<20, nil),
+		} {
+			began := time.Now()
+			done := false
+			w.Do = func(context.Context) error { done = true; return nil }
+			if err := all.Run(ctx, w); err != nil || !done || time.Since(began) > 0 {
+				t.Errorf("%s: %v after %v", name, err, time.Since(began))
+			}
 		}
 	})
 }
 
-func TestPool_ForgetsWhoHasLeft(t *testing.T) {
-	p := New(4, 2, maxWait)
-	user, other := Caller{Name: "ada", LoggedIn: true}, Caller{Name: "192.0.2.1"}
-	for _, c := range []Caller{user, other} {
-		s, err := p.Acquire(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
+// TestRun_LargeWorkWaitsWithoutASlot has a computation that needs all memory for large ones wait for one under way. It does not keep its
+// caller's small slots meanwhile.
+func TestRun_LargeWorkWaitsWithoutASlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := compute.New(2)
+		var mu sync.Mutex
+		var done []string
+		run := func(user, name string, bytes int64, takes time.Duration) {
+			go func() {
+				err := all.Run(t.Context(), compute.Work{Caller: compute.Caller{Name: user, LoggedIn: true},
+					Memory: func(context.Context) (int64, error) { return bytes, nil },
+					Do: func(context.Context) error {
+						time.Sleep(takes)
+						mu.Lock()
+						defer mu.Unlock()
+						done = append(done, name)
+						return nil
+					}})
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}()
+			synctest.Wait()
 		}
-		if err := s.Memory(t.Context(), MaxBytes); c.LoggedIn != (err == nil) || !c.LoggedIn && !problem.Unauthorized.Is(err) {
-			t.Errorf("%+v asks for all memory: %v", c, err)
+		run("ada", "first", 200<<20, 5*time.Second)
+		run("otto", "second", compute.LargeBytes, 0)
+		run("otto", "third", 16<<20, 0)
+		for range 4 {
+			run("otto", "small", 0, time.Second)
 		}
-		s.Release()
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := p.Acquire(ctx, user); err == nil {
-		t.Error("a request that was given up has a slot")
-	}
-	if len(p.callers) != 0 || !p.all.TryAcquire(4) || !p.memory.TryAcquire(MaxBytes) || !p.anonymous.TryAcquire(2) ||
-		!p.anonymousMemory.TryAcquire(MaxBytes/2) {
-		t.Errorf("something is kept: %+v", p.callers)
-	}
+		time.Sleep(6 * time.Second)
+		synctest.Wait()
+		want := []string{"small", "small", "small", "small", "first", "second", "third"}
+		if !slices.Equal(done, want) {
+			t.Errorf("done are %v, want %v", done, want)
+		}
+	})
 }

@@ -1,17 +1,13 @@
 package inputs
 
 import (
-	"bufio"
 	"bytes"
-	"cmp"
-	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"fmt"
 	"io"
 	"slices"
 
-	"assay/shared/compute"
 	"assay/shared/corpus"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
@@ -47,9 +43,6 @@ type InlineFile struct {
 	Content string `json:"content,omitempty" maxLength:"5242880" doc:"instead of text: the bytes in base64, which may be packed with gzip and have up to 64 MiB once unpacked" example:"MSBRMCBkMSAxIDIgbWluZQo="`
 }
 
-// MaxUnpackedBytes is how large all the files that come along may be once they are unpacked.
-const MaxUnpackedBytes = 64 << 20
-
 // checkReference reports a reference that does not either name an id or have files.
 func checkReference(pointer, member, id string, files []InlineFile) (fields problem.Fields) {
 	fields.AddIf(id != "" && len(files) > 0, pointer, "has both %s and files: give one of them", member)
@@ -72,8 +65,8 @@ func (f *InlineFile) bytes(pointer string, fields *problem.Fields) []byte {
 	return content
 }
 
-// unpackInline decodes files that come along. They count against the bounds of the request.
-func (resolver *Resolver) unpackInline(ctx context.Context, pointer string, files []InlineFile) ([]evaluator.File, error) {
+// decodeInline decodes files that come along. They count against the bounds of the request.
+func (resolver *Resolver) decodeInline(pointer string, files []InlineFile) ([]evaluator.File, error) {
 	list := make([]evaluator.File, len(files))
 	var fields problem.Fields
 	for i, f := range files {
@@ -83,11 +76,6 @@ func (resolver *Resolver) unpackInline(ctx context.Context, pointer string, file
 		fields.AddIf(taken, at+"/name", "is the name of a file before it: give it another, so that diagnostics can name either")
 		content := f.bytes(at, &fields)
 		resolver.inlineBytes += int64(len(content))
-		size, err := unpackedSize(ctx, bytes.NewReader(content), max(0, MaxUnpackedBytes-resolver.unpackedBytes))
-		if err != nil {
-			return nil, err
-		}
-		resolver.unpackedBytes += cmp.Or(size, int64(len(content)))
 		list[i] = evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
 	}
 	switch {
@@ -96,10 +84,8 @@ func (resolver *Resolver) unpackInline(ctx context.Context, pointer string, file
 	case resolver.inlineBytes > record.MaxInlineBytes:
 		return nil, problem.TooLarge.New("The files in the request have more than %d bytes together. Submit larger runs to a task and name "+
 			"them by runId, or pack them with gzip.", record.MaxInlineBytes)
-	case resolver.unpackedBytes > MaxUnpackedBytes:
-		return nil, problem.TooLarge.New("The files in the request unpack to more than %d bytes together. Submit larger runs to a task and "+
-			"name them by runId.", MaxUnpackedBytes)
 	}
+	resolver.inlineFiles = append(resolver.inlineFiles, list...)
 	return list, nil
 }
 
@@ -141,48 +127,6 @@ func readSource[R any](ctx context.Context, s *source,
 		err = s.CheckDiagnostics(diagnostics)
 	}
 	return result, err
-}
-
-// MaxTextBytes is how large the packed runs and truths that one invocation reads may be together once they are unpacked:
-// the sizes of packed files say little, and their lines are held in memory.
-const MaxTextBytes = compute.MaxBytes
-
-// heldUnpackedBytes is how many bytes the stored runs and truths that are packed have once they are unpacked.
-func (resolver *Resolver) heldUnpackedBytes(ctx context.Context) (total int64, err error) {
-	for _, f := range resolver.heldFiles {
-		r, err := f.Open()
-		if err != nil {
-			return 0, err
-		}
-		size, err := unpackedSize(ctx, r, MaxTextBytes-total)
-		_ = r.Close() // what it has is read again
-		if err != nil {
-			return 0, err
-		}
-		if total += size; total > MaxTextBytes {
-			return 0, problem.TooLarge.New("The packed files that this would read unpack to more than %d bytes together. Name fewer runs, or get "+
-				"the files by their links and use a tool of your own.", MaxTextBytes)
-		}
-	}
-	return total, nil
-}
-
-// unpackedSize is how many bytes a packed file has once it is unpacked, one more than most when it has more; 0 when it is not
-// packed. What is damaged counts as far as it goes, for its reader says what is wrong with it.
-func unpackedSize(ctx context.Context, r io.Reader, most int64) (size int64, err error) {
-	z, err := gzip.NewReader(bufio.NewReader(r))
-	if err != nil {
-		return 0, nil //nolint:nilerr // it is not packed
-	}
-	for size <= most && err == nil {
-		if err := ctx.Err(); err != nil {
-			return size, err
-		}
-		var n int64
-		n, err = io.CopyN(io.Discard, z, 16<<20)
-		size += n
-	}
-	return min(size, most+1), nil
 }
 
 // Texts are the files that have texts of documents and queries.
@@ -252,7 +196,7 @@ func (resolver *Resolver) Texts(ctx context.Context, pointer string, ref *TextsR
 		if len(ref.Files) > 0 {
 			t.inline = true
 			var err error
-			t.files, err = resolver.unpackInline(ctx, pointer+"/files", ref.Files)
+			t.files, err = resolver.decodeInline(pointer+"/files", ref.Files)
 			return t, err
 		}
 		id = ref.DatasetID

@@ -21,6 +21,7 @@ func (r *Results) checkMeasures(asked ResultsRequest) error {
 		}
 	}
 	s := r.Truth.Settings
+	r.resolver.ReadAs(s)
 	s.Measures = names
 	fields := evaluator.Check(s)
 	for i, f := range fields {

@@ -20,6 +20,7 @@ import (
 	"assay/shared/api"
 	"assay/shared/compute"
 	"assay/shared/measure/evaluator"
+	"assay/shared/measure/lines"
 	"assay/shared/problem"
 	"assay/shared/record"
 )
@@ -27,17 +28,23 @@ import (
 const (
 	// MaxStoredBytes is how large the stored files may be that one invocation reads.
 	MaxStoredBytes = 256 << 20
+	// MaxTextBytes is how large the stored runs and truths that one invocation reads may be together once they are unpacked: their lines
+	// are held in memory.
+	MaxTextBytes = compute.LargeBytes
+	// MaxUnpackedBytes is how large all the files that come along may be once they are unpacked.
+	MaxUnpackedBytes = 64 << 20
 )
 
 // Resolver resolves the inputs of one invocation.
 type Resolver struct {
-	call          *api.Call
-	dependencies  []string
-	inlineBytes   int64            // bytes that came along
-	unpackedBytes int64            // as many once they are unpacked
-	storedBytes   int64            // bytes of stored files
-	valueBytes    int64            // about as many bytes that values per topic take
-	heldFiles     []evaluator.File // stored files of runs and truths, whose lines are held in memory
+	call         *api.Call
+	dependencies []string
+	inlineBytes  int64 // bytes that came along
+	storedBytes  int64 // bytes of stored files
+	valueBytes   int64 // about as many bytes that values per topic take
+	inlineFiles  []evaluator.File
+	heldFiles    []evaluator.File   // stored files whose lines are held in memory
+	reads        evaluator.Settings // how files are read; zero: as rankings
 }
 
 // NewResolver returns a resolver for the call.
@@ -55,24 +62,59 @@ func (resolver *Resolver) addDependency(format string, args ...any) {
 	resolver.dependencies = append(resolver.dependencies, fmt.Sprintf(format, args...))
 }
 
-// Compute runs do, which takes processor time, and memory in proportion to the inputs, once the caller's share has room for it.
+// ReadAs says how the tool reads the files, which decides how much memory they take.
+func (resolver *Resolver) ReadAs(s evaluator.Settings) { resolver.reads = s }
+
+// Compute runs do, which takes processor time, and memory in proportion to the inputs, in slots of the caller's shares.
 func (resolver *Resolver) Compute(ctx context.Context, do func(context.Context) error) error {
-	slot, err := compute.Process.Acquire(ctx, resolver.call.PoolCaller())
-	if err != nil {
-		return err
-	}
-	defer slot.Release()
-	text, err := resolver.heldUnpackedBytes(ctx)
-	if err != nil {
-		return err
-	}
-	if err := slot.Memory(ctx, resolver.storedBytes+resolver.unpackedBytes+resolver.valueBytes+text); err != nil {
-		return err
-	}
-	return do(ctx)
+	return compute.Process.Run(ctx, compute.Work{Caller: resolver.call.PoolCaller(), Memory: resolver.memory, Do: do})
 }
 
-// storedFiles are the files of a holder. They count against the bounds of the request.
+// memory returns about how much memory the inputs take when they are read.
+func (resolver *Resolver) memory(ctx context.Context) (int64, error) {
+	inline, err := count(ctx, resolver.inlineFiles, MaxUnpackedBytes)
+	if err != nil {
+		return 0, err
+	}
+	if inline.Bytes > MaxUnpackedBytes {
+		return 0, problem.TooLarge.New("The files in the request unpack to more than %d bytes together. Submit larger runs to a task and "+
+			"name them by runId.", MaxUnpackedBytes)
+	}
+	stored, err := count(ctx, resolver.heldFiles, MaxTextBytes)
+	if err != nil {
+		return 0, err
+	}
+	if stored.Bytes > MaxTextBytes {
+		return 0, problem.TooLarge.New("The stored files that this would read have more than %d bytes of text together. Name fewer runs, or get "+
+			"the files by their links and use a tool of your own.", MaxTextBytes)
+	}
+	return resolver.reads.Memory(inline.Plus(stored)) + resolver.inlineBytes + resolver.valueBytes, nil
+}
+
+// count returns the size of the text of the files, or more than most if there is more.
+func count(ctx context.Context, files []evaluator.File, most int64) (total lines.Size, err error) {
+	for _, f := range files {
+		r, err := f.Open()
+		if err != nil {
+			return total, err
+		}
+		size, err := lines.Count(ctx, r, most-total.Bytes)
+		_ = r.Close() // what it has is read again
+		if total = total.Plus(size); err != nil || total.Bytes > most {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// heldFilesOf returns the files of a holder, whose lines the tool holds in memory. They count against the bounds of the request.
+func (resolver *Resolver) heldFilesOf(ctx context.Context, h record.Holder, id string, files []record.File) ([]evaluator.File, error) {
+	list, err := resolver.storedFiles(ctx, h, id, files)
+	resolver.heldFiles = append(resolver.heldFiles, list...)
+	return list, err
+}
+
+// storedFiles returns the files of a holder. They count against the bounds of the request.
 func (resolver *Resolver) storedFiles(ctx context.Context, h record.Holder, id string, files []record.File) ([]evaluator.File, error) {
 	list := make([]evaluator.File, len(files))
 	for i, f := range files {
@@ -84,9 +126,6 @@ func (resolver *Resolver) storedFiles(ctx context.Context, h record.Holder, id s
 		list[i] = evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) {
 			return resolver.call.Files.Open(ctx, record.ObjectKey(h, id, f.SHA256))
 		}}
-	}
-	if h != record.HolderInputs {
-		resolver.heldFiles = append(resolver.heldFiles, list...)
 	}
 	return list, nil
 }

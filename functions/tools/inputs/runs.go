@@ -95,7 +95,7 @@ func (resolver *Resolver) openFiles(ctx context.Context, runs []*Run) (err error
 		case !record.AllStored(r.item.Files):
 			return problem.InvalidMember(r.pointer, "files of the run have not arrived yet")
 		}
-		if r.files, err = resolver.storedFiles(ctx, record.HolderRuns, r.ID, r.item.Files); err != nil {
+		if r.files, err = resolver.heldFilesOf(ctx, record.HolderRuns, r.ID, r.item.Files); err != nil {
 			return err
 		}
 	}
@@ -130,7 +130,7 @@ func (resolver *Resolver) runs(ctx context.Context, pointers []string, refs []Ru
 			continue
 		}
 		var err error
-		if runs[i].files, err = resolver.unpackInline(ctx, runs[i].pointer+"/files", ref.Files); err != nil {
+		if runs[i].files, err = resolver.decodeInline(runs[i].pointer+"/files", ref.Files); err != nil {
 			return nil, err
 		}
 		runs[i].Name = cmp.Or(runs[i].Name, ref.Files[0].Name)

@@ -63,7 +63,7 @@ func (resolver *Resolver) Truth(ctx context.Context, pointer string, ref TruthRe
 		return nil, err
 	}
 	t := &Truth{source: source{pointer: pointer, inline: true}, Settings: settings}
-	t.files, err = resolver.unpackInline(ctx, pointer+"/files", ref.Files)
+	t.files, err = resolver.decodeInline(pointer+"/files", ref.Files)
 	return t, err
 }
 
@@ -144,7 +144,7 @@ func (resolver *Resolver) truthOf(ctx context.Context, pointer string, item *rec
 	settings.Measures, settings.PrimaryMeasure = nil, ""
 	t := &Truth{source: source{pointer: pointer}, Settings: settings, version: inUse.Number, dataset: item}
 	var err error
-	t.files, err = resolver.storedFiles(ctx, record.HolderTruths, item.ID, inUse.Files)
+	t.files, err = resolver.heldFilesOf(ctx, record.HolderTruths, item.ID, inUse.Files)
 	return t, err
 }
 
@@ -188,7 +188,7 @@ func (resolver *Resolver) SettingsOf(ctx context.Context, datasetID string) (s e
 	if !item.ReadsInputs(roles) || resolver.storedBytes+record.SizeOf(compared) > MaxStoredBytes {
 		return s, nil, nil // the run can be checked without
 	}
-	inputs, err = resolver.storedFiles(ctx, record.HolderInputs, item.ID, compared)
+	inputs, err = resolver.heldFilesOf(ctx, record.HolderInputs, item.ID, compared)
 	return s, inputs, err
 }
 

@@ -70,6 +70,10 @@ func TestRates_LimitEachCallerByClass(t *testing.T) {
 	}
 	refused(t, s.Do("", http.MethodPost, "/v1/tools/validator", tool, "X-Real-Ip", "2001:db8::2"), "tool")
 	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, "/v1/tools/validator", tool)
+	const preview = "/v1/organizers?preview=true" // which computes and changes nothing, like a tool
+	s.Want(http.StatusOK, nil, "olga", http.MethodPost, preview, lab)
+	refused(t, s.Do("olga", http.MethodPost, preview, lab), "tool")
+	refused(t, s.Do("olga", http.MethodPatch, at+"?preview=true", lab), "tool")
 	var info struct {
 		Limits struct{ Rates ratelimit.Rates }
 	}

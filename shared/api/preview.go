@@ -19,7 +19,8 @@ import (
 
 // A preview is a POST or PATCH with preview=true: it goes through all steps of the change, over a store whose writes check their
 // conditions and change nothing, and files that nobody stores. So it is refused as the change would be, and says what the change would
-// do; what follows after a change, a claimed Idempotency-Key included, is left out. It counts for the limits of the rate.
+// do; what follows after a change, a claimed Idempotency-Key included, is left out. Its rate is limited like that of
+// tools.
 
 // previewFilter is the parameter that asks for a preview.
 var previewFilter = page.Filter{Name: "preview", Type: page.Bool, Standalone: true}
@@ -67,6 +68,11 @@ type preview struct {
 
 // previews reports whether the operation can be asked for a preview.
 func (op *Operation) previews() bool { return op.Changes() && op.Method != http.MethodDelete }
+
+// asksForPreview reports whether the request asks for a preview.
+func (c *Call) asksForPreview() bool {
+	return c.op.previews() && c.RawQuery(previewFilter.Name) == "true"
+}
 
 // query declares the query parameters of the operation.
 func (op *Operation) query() page.Spec {

@@ -88,7 +88,11 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 		return err
 	}
 	c.Consistency = c.consistency()
-	if err := s.limit(c.w, c.request, c.op.class(), c.Caller.ID); err != nil {
+	class := c.op.class()
+	if c.asksForPreview() {
+		class = ratelimit.Tool // it computes, and changes nothing
+	}
+	if err := s.limit(c.w, c.request, class, c.Caller.ID); err != nil {
 		return err
 	}
 	defer c.release()
@@ -108,7 +112,7 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 	if c.Page, err = c.op.query().Parse(c.request.URL.RawQuery); err != nil {
 		return err
 	}
-	if len(c.Page.Values(previewFilter.Name)) > 0 && c.Page.Values(previewFilter.Name)[0] == "true" {
+	if c.asksForPreview() {
 		c.beginPreview()
 	}
 	if err := c.negotiate(); err != nil {

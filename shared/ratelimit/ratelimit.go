@@ -34,7 +34,7 @@ type Class string
 const (
 	Token  Class = "token"  // access tokens that the process has not seen yet, each of which costs a read
 	Write  Class = "write"  // what changes the table
-	Tool   Class = "tool"   // what computes an answer
+	Tool   Class = "tool"   // what computes an answer, previews included
 	Upload Class = "upload" // files sent to signed links
 )
 
@@ -48,7 +48,7 @@ type Policy struct {
 type Rates struct {
 	Token       Policy `json:"token,omitzero" doc:"of access tokens that the server has not seen before, by the address that they come from"`
 	Write       Policy `json:"write,omitzero" doc:"of operations that change something"`
-	Tool        Policy `json:"tool,omitzero" doc:"of invocations of tools"`
+	Tool        Policy `json:"tool,omitzero" doc:"of invocations of tools, and of previews"`
 	Upload      Policy `json:"upload,omitzero" doc:"of files sent to the addresses that the server signs itself, by the address that they come from"`
 	WaitingRuns int    `json:"waitingRuns" doc:"runs of one team in one task that have not ended; 0 is not limited"`
 }

@@ -7,6 +7,9 @@ PACKAGES      ?= ./...
 FUZZTIME      ?= 30s
 TESTFLAGS     ?=
 
+# A package may take long on a busy machine: its tests end by progress, and this ends those that hang.
+go_test := $(GO) test -timeout 30m
+
 # Tests that need more than Go and Node.js are in files of these build tags. What looks at code looks at those too.
 tags := attack,browser,clients,container,emulator,release,s3,snippets,soak
 
@@ -48,12 +51,12 @@ run: ## serve the whole of Assay on this machine (ARGS="-addr 127.0.0.1:9000" pa
 
 .PHONY: test
 test: $(node_modules) ## run all tests but those of the targets test-*, in minutes (ASSAY_TESTS=nightly runs their long form)
-	$(GO) test $(TESTFLAGS) $(PACKAGES)
+	$(go_test) $(TESTFLAGS) $(PACKAGES)
 
 # test_tagged runs the tests of the files with the build tag, or with !race; the others of their packages run without it.
 define test_tagged
 files=$$(grep -rlx --include='*_test.go' '//go:build $(1)' functions grpc local shared) && \
-	$(GO) test $(if $(filter !race,$(1)),,-tags $(1)) -run "^($$(sed -nE 's/^func (Test[A-Za-z0-9_]+)\(t \*testing\.T\).*/\1/p' $$files | sort -u | paste -sd '|' -))$$" \
+	$(go_test) $(if $(filter !race,$(1)),,-tags $(1)) -run "^($$(sed -nE 's/^func (Test[A-Za-z0-9_]+)\(t \*testing\.T\).*/\1/p' $$files | sort -u | paste -sd '|' -))$$" \
 		$(2) $(TESTFLAGS) $$(dirname $$files | sort -u | sed 's|^|./|')
 endef
 
@@ -64,7 +67,7 @@ test-s3: $(node_modules) $(versitygw) ## run the tests over S3, and those of the
 # Linux on x86-64 or ARM, and Python with pip, for AWS's emulator.
 .PHONY: test-lambda
 test-lambda: $(node_modules) $(versitygw) $(lambda_rie) ## run the functions as compiled for Lambda in AWS's runtime interface emulator
-	@export ASSAY_LAMBDA_RIE=$(CURDIR)/$(lambda_rie); $(GO) test -tags s3,emulator -run '^TestEmulator' $(TESTFLAGS) ./functions
+	@export ASSAY_LAMBDA_RIE=$(CURDIR)/$(lambda_rie); $(go_test) -tags s3,emulator -run '^TestEmulator' $(TESTFLAGS) ./functions
 
 .PHONY: test-webhooks
 test-webhooks: ## send 10,000 events to a receiver that fails at random; make test sends fewer
@@ -78,13 +81,13 @@ test-container: $(buildah) ## run the tests of workers that need Podman, as root
 
 .PHONY: test-attack
 test-attack: ## send every attack once, and check what does not depend on how fast the machine is
-	$(GO) test -tags attack -run TestAttack $(TESTFLAGS) ./local/attack
+	$(go_test) -tags attack -run TestAttack $(TESTFLAGS) ./local/attack
 
 # Chromium, or another browser of its kind, must be on the path.
 .PHONY: test-browser
 test-browser: $(node_modules) $(issuer) $(versitygw) ## run the tests of pages and of the console in Chromium (ASSAY_SCREENSHOTS=folder keeps screenshots)
 	@$(call test_tagged,browser)
-	@if [ "$$ASSAY_TESTS" = nightly ]; then $(GO) test -tags s3,browser -run '^TestDeployed_Console' $(TESTFLAGS) ./functions; fi
+	@if [ "$$ASSAY_TESTS" = nightly ]; then $(go_test) -tags s3,browser -run '^TestDeployed_Console' $(TESTFLAGS) ./functions; fi
 
 .PHONY: test-snippets
 test-snippets: ## run every snippet of the catalogue of components, with curl, Python 3 and Go
@@ -235,14 +238,14 @@ race_packages := $(shell cat shared/architecture/testdata/race.golden)
 race: $(node_modules) ## run the tests of packages with concurrent code, with the race detector
 	@if [ "$$($(GO) env CGO_ENABLED)$$($(GO) env GOOS)" = 0linux ]; then \
 		echo "NOT CHECKED for data races: install a C compiler to have the race detector."; \
-		$(GO) test $(TESTFLAGS) $(race_packages); \
+		$(go_test) $(TESTFLAGS) $(race_packages); \
 	else \
-		$(GO) test -race -shuffle=on $(TESTFLAGS) $(race_packages) && { $(call test_tagged,!race); }; \
+		$(go_test) -race -shuffle=on $(TESTFLAGS) $(race_packages) && { $(call test_tagged,!race); }; \
 	fi
 
 .PHONY: plain
 plain: $(node_modules) ## run the tests of all other packages, without the race detector
-	@$(GO) test -shuffle=on $(TESTFLAGS) $$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | \
+	@$(go_test) -shuffle=on $(TESTFLAGS) $$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./... | \
 		grep -vxF "$$(printf 'assay%s\n' $(race_packages:.%=%))")
 
 # make test makes a little chaos over the embedded store; this makes much of it.

@@ -17,6 +17,7 @@ type Counter struct {
 	ctx    context.Context
 	left   int64 // steps that the totals have already and Add has not
 	totals []*total
+	err    error
 }
 
 // total is what counters of the same computation share.
@@ -53,8 +54,8 @@ func totalsOf(ctx context.Context) []*total {
 // Of returns a new counter for the goroutine, with the totals of the context. If the context has none, the counter only looks whether the
 // context ended.
 //
-// A counter takes steps in advance and does not return them. Code that runs often, such as for each example, is given the counter of its
-// caller instead of asking for its own.
+// A counter takes steps in advance and does not return them. Code that runs often, such as for each example, takes the counter of its
+// caller as an argument instead of a new one.
 func Of(ctx context.Context) *Counter {
 	return &Counter{ctx: ctx, totals: totalsOf(ctx)}
 }
@@ -68,17 +69,24 @@ func (c *Counter) Add(n int) error {
 	return c.look()
 }
 
+// Err returns the error of an Add that failed. Loops of computations end when Add fails, and leave their result incomplete: ask for Err
+// before you use it.
+func (c *Counter) Err() error { return c.err }
+
+// look takes the steps that are missing from the totals. After an error, left stays negative, so that each Add asks again.
 func (c *Counter) look() error {
-	if err := c.ctx.Err(); err != nil {
-		return err
+	if c.err == nil {
+		c.err = c.ctx.Err()
 	}
 	for _, t := range c.totals {
-		if err := t.add(c.ctx, -c.left); err != nil {
-			return err
+		if c.err == nil {
+			c.err = t.add(c.ctx, -c.left)
 		}
 	}
-	c.left = block
-	return nil
+	if c.err == nil {
+		c.left = block
+	}
+	return c.err
 }
 
 // add adds the missing steps and a block in advance, which does not yet count for the budget.

@@ -25,6 +25,9 @@ func TestOf_LooksAtItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancel()
+	if err := counter.Err(); err != nil {
+		t.Errorf("an error without an Add that failed: %v", err)
+	}
 	made := 0
 	for counter.Add(1) == nil {
 		made++
@@ -32,8 +35,8 @@ func TestOf_LooksAtItsContext(t *testing.T) {
 			t.Fatalf("%d steps after the context ended", made)
 		}
 	}
-	if err := counter.Add(1); !errors.Is(err, context.Canceled) {
-		t.Errorf("the next step: %v; want the error of the context again", err)
+	if err := counter.Add(1); !errors.Is(err, context.Canceled) || !errors.Is(counter.Err(), context.Canceled) {
+		t.Errorf("the next step: %v, and %v; want the error of the context again", err, counter.Err())
 	}
 	if err := steps.Of(ctx).Add(1); !errors.Is(err, context.Canceled) {
 		t.Errorf("the first step of another counter: %v; want the error of the context", err)

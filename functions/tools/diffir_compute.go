@@ -14,6 +14,7 @@ import (
 	"assay/shared/corpus"
 	"assay/shared/lists"
 	"assay/shared/measure/retrieval"
+	"assay/shared/measure/steps"
 	"assay/shared/problem"
 
 	"golang.org/x/sync/errgroup"
@@ -51,7 +52,7 @@ func (w *diffirWork) compute(ctx context.Context) (out DiffirOutput, err error) 
 		}
 		out.Runs = append(out.Runs, shown)
 	}
-	topics, err := w.topics()
+	topics, err := w.topics(steps.Of(ctx))
 	if err != nil {
 		return out, err
 	}
@@ -72,9 +73,9 @@ func (w *diffirWork) compute(ctx context.Context) (out DiffirOutput, err error) 
 }
 
 // topics are those to compare, in byte order unless they are named.
-func (w *diffirWork) topics() ([]string, error) {
+func (w *diffirWork) topics(counter *steps.Counter) ([]string, error) {
 	if len(w.in.Topics) == 0 {
-		return retrieval.AllTopics(w.rankings), nil
+		return retrieval.AllTopics(counter, w.rankings), counter.Err()
 	}
 	var missing problem.Fields
 	for i, topic := range w.in.Topics {
@@ -104,15 +105,16 @@ func (w *diffirWork) differences(ctx context.Context, topics []string, measure s
 	for part := range parts {
 		group.Go(func() error {
 			rankings := make([]ranking, len(w.runs))
+			counter := steps.Of(ctx)
 			for i := part; i < len(topics); i += parts {
-				if err := ctx.Err(); err != nil {
+				if err := counter.Add(1); err != nil {
 					return err
 				}
 				own := numbers[2*others*i : 2*others*(i+1)]
 				all[i] = difference{topic: topics[i], overlap: own[:others], tau: own[others:], measure: w.measureRange(topics[i], measure)}
-				w.compare(&all[i], rankings)
+				w.compare(counter, &all[i], rankings)
 			}
-			return nil
+			return counter.Err()
 		})
 	}
 	return all, group.Wait()
@@ -125,11 +127,11 @@ type ranking struct {
 }
 
 // rank reads the rankings of a topic.
-func (w *diffirWork) rank(topic string, into []ranking) {
+func (w *diffirWork) rank(counter *steps.Counter, topic string, into []ranking) {
 	deepest := w.in.comparedDepth()
 	for i, r := range w.rankings {
 		documents := into[i].documents[:0]
-		for id, score := range r.Ranking(topic) {
+		for id, score := range r.Ranking(counter, topic) {
 			if len(documents) == deepest {
 				break
 			}
@@ -139,15 +141,15 @@ func (w *diffirWork) rank(topic string, into []ranking) {
 	}
 }
 
-func (w *diffirWork) compare(d *difference, rankings []ranking) {
-	w.rank(d.topic, rankings)
+func (w *diffirWork) compare(counter *steps.Counter, d *difference, rankings []ranking) {
+	w.rank(counter, d.topic, rankings)
 	d.least = math.Inf(1)
 	d.lowest = math.Inf(1)
 	d.order = math.Inf(1)
 	for i, r := range rankings[1:] {
 		d.overlap[i] = comparison.RankBiasedOverlap(rankings[0].Ranking, r.Ranking, w.in.P)
 		d.least = min(d.least, d.overlap[i])
-		if tau, ok := comparison.Tau(rankings[0].Ranking, r.Ranking); ok {
+		if tau, ok := comparison.Tau(counter, rankings[0].Ranking, r.Ranking); ok {
 			d.tau[i] = tau
 			d.lowest = min(d.lowest, tau)
 			d.order = min(d.order, tau)
@@ -234,10 +236,14 @@ func (w *diffirWork) showDocuments(ctx context.Context, topics []DiffirTopic) ([
 	wanted := map[string]bool{}
 	var queries []string
 	rankings := make([]ranking, len(w.runs))
+	counter := steps.Of(ctx)
 	for i := range topics {
 		t := &topics[i]
-		w.rank(t.Topic, rankings)
-		w.showTopic(t, rankings, qrels)
+		w.rank(counter, t.Topic, rankings)
+		w.showTopic(counter, t, rankings, qrels)
+		if err := counter.Err(); err != nil {
+			return nil, err
+		}
 		queries = append(queries, t.Topic)
 		for _, list := range t.Rankings {
 			for _, d := range list {
@@ -256,12 +262,12 @@ func (w *diffirWork) showDocuments(ctx context.Context, topics []DiffirTopic) ([
 }
 
 // showTopic adds the rankings of a topic, and in what they differ.
-func (w *diffirWork) showTopic(t *DiffirTopic, rankings []ranking, qrels *retrieval.Qrels) {
+func (w *diffirWork) showTopic(counter *steps.Counter, t *DiffirTopic, rankings []ranking, qrels *retrieval.Qrels) {
 	depth := w.in.Depth
 	for i, r := range rankings[1:] {
 		c := &t.Comparisons[i]
 		c.Shown = &DiffirChanges{}
-		if tau, ok := comparison.TauB(rankings[0].Ranking, r.Ranking); ok {
+		if tau, ok := comparison.TauB(counter, rankings[0].Ranking, r.Ranking); ok {
 			c.TauB = &tau
 		}
 	}

@@ -1,12 +1,14 @@
 package tools
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"assay/functions/tools/comparison"
 	"assay/functions/tools/inputs"
+	"assay/shared/measure/steps"
 	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
@@ -23,7 +25,7 @@ func changes(depth int, first, second string) DiffirTopic {
 	}
 	t := DiffirTopic{Comparisons: make([]DiffirComparison, 1)}
 	w := diffirWork{in: DiffirInput{Depth: depth}, runs: []*inputs.Run{{Name: "first"}, {Name: "second"}}}
-	w.showTopic(&t, rankings, nil)
+	w.showTopic(steps.Of(context.Background()), &t, rankings, nil)
 	return t
 }
 

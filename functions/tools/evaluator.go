@@ -8,6 +8,7 @@ import (
 	"assay/functions/tools/significance"
 	"assay/shared/lists"
 	"assay/shared/measure"
+	"assay/shared/measure/steps"
 	"assay/shared/problem"
 	"assay/shared/record"
 )
@@ -72,6 +73,7 @@ var evaluatorTool = define(metadata{
 		if in.PerTopic != nil {
 			shown = *in.PerTopic
 		}
+		counter := steps.Of(ctx)
 		draws := 0
 		for _, v := range values {
 			draws += v.Topics.Count()
@@ -92,7 +94,7 @@ var evaluatorTool = define(metadata{
 				e.PerTopic = v.Topics.Shown()
 			}
 			for _, name := range results.Measures {
-				interval, err := meanInterval(ctx, v.Measures[name], v.Topics.Of(name), v.Topics.Hidden(), in.Seed, out.Rounds)
+				interval, err := meanInterval(counter, v.Measures[name], v.Topics.Of(name), v.Topics.Hidden(), in.Seed, out.Rounds)
 				if err != nil {
 					return out, err
 				}

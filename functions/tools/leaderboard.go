@@ -11,6 +11,7 @@ import (
 	"assay/functions/tools/significance"
 	"assay/shared/lists"
 	"assay/shared/measure"
+	"assay/shared/measure/steps"
 	"assay/shared/plural"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -176,8 +177,9 @@ func (out *LeaderboardOutput) computeIntervals(ctx context.Context, values []map
 		return problem.InvalidMember("/limit", "there are too many values per topic to draw intervals from: ask for fewer than these %s",
 			plural.Count(len(values), "entry"))
 	}
+	counter := steps.Of(ctx)
 	for i, v := range values {
-		interval, err := meanInterval(ctx, out.Entries[i].Measures[out.Measure], v, out.hidden, seed, out.Rounds)
+		interval, err := meanInterval(counter, out.Entries[i].Measures[out.Measure], v, out.hidden, seed, out.Rounds)
 		if err != nil {
 			return err
 		}
@@ -237,14 +239,18 @@ func (out *LeaderboardOutput) assignGroups(ctx context.Context, values []map[str
 	slices.Sort(topics)
 	topics = slices.Compact(topics)
 	var chances []float64
+	counter := steps.Of(ctx)
 	for i, a := range compared {
 		for _, b := range compared[i+1:] {
-			if err := ctx.Err(); err != nil {
+			if err := counter.Add(2 * len(topics)); err != nil {
 				return err
 			}
 			paired := pairedValues([]map[string]float64{values[a], values[b]}, topics)
-			chances = append(chances, test(paired[0], paired[1]))
+			chances = append(chances, test(counter, paired[0], paired[1]))
 		}
+	}
+	if err := counter.Err(); err != nil {
+		return err
 	}
 	corrected := significance.Holm(chances)
 	joined := make([]uint64, len(compared))

@@ -11,6 +11,7 @@ import (
 	"assay/functions/tools/inputs"
 	"assay/functions/tools/pooling"
 	"assay/shared/lists"
+	"assay/shared/measure/steps"
 	"assay/shared/plural"
 	"assay/shared/problem"
 
@@ -75,12 +76,13 @@ var poolTool = define(metadata{
 		return func(ctx context.Context) (PoolOutput, error) {
 			out := PoolOutput{Depth: cmp.Or(in.Depth, 100), Format: cmp.Or(in.Format, formatPool)}
 			var pool pooling.Pool
+			counter := steps.Of(ctx)
 			for _, r := range runs { // one after the other, so that one is in memory at a time
 				rankings, err := r.Rankings(ctx)
 				if err != nil {
 					return out, err
 				}
-				switch err := pool.Add(rankings, out.Depth); {
+				switch err := pool.Add(counter, rankings, out.Depth); {
 				case errors.Is(err, pooling.ErrTopics):
 					return out, problem.InvalidMember("/runs", "%v: name runs on fewer", err)
 				case errors.Is(err, pooling.ErrContributions):
@@ -90,7 +92,10 @@ var poolTool = define(metadata{
 				}
 			}
 			topics := pool.Topics(compareTopics)
-			out.describe(runs, &pool, topics)
+			out.describe(runs, &pool, topics, pool.Count(counter))
+			if err := counter.Err(); err != nil {
+				return out, err
+			}
 			var err error
 			out.File, err = writeFile(resolver, "pool.txt", mediaText+charset, func(w io.Writer) error {
 				return pool.Write(w, topics, out.Format == formatQrels)
@@ -100,12 +105,11 @@ var poolTool = define(metadata{
 	})
 
 // describe fills in what the pool has.
-func (out *PoolOutput) describe(runs []*inputs.Run, pool *pooling.Pool, topics []string) {
+func (out *PoolOutput) describe(runs []*inputs.Run, pool *pooling.Pool, topics []string, counts pooling.Counts) {
 	for _, topic := range topics {
 		out.Topics = append(out.Topics, PoolTopic{topic, pool.Size(topic)})
 		out.Documents += pool.Size(topic)
 	}
-	counts := pool.Count()
 	for i, r := range runs {
 		out.Runs = append(out.Runs, PooledRun{
 			Name:      r.Name,

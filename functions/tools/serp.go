@@ -10,6 +10,7 @@ import (
 	"assay/shared/corpus"
 	"assay/shared/lists"
 	"assay/shared/measure/retrieval"
+	"assay/shared/measure/steps"
 	"assay/shared/plural"
 	"assay/shared/problem"
 
@@ -150,13 +151,14 @@ func (w *serpWork) results(ctx context.Context, rankings *retrieval.Rankings, to
 		return nil, err
 	}
 	var results []SerpResult
-	for id, score := range rankings.Ranking(topic) {
+	counter := steps.Of(ctx)
+	for id, score := range rankings.Ranking(counter, topic) {
 		if len(results) == w.in.Depth {
 			break
 		}
 		results = append(results, SerpResult{Rank: len(results) + 1, Document: string(id), Score: score, Grade: qrels.Grade(topic, id)})
 	}
-	return results, nil
+	return results, counter.Err()
 }
 
 // addTexts adds what the topic and the documents say.

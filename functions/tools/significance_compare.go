@@ -13,6 +13,7 @@ import (
 	"assay/functions/tools/significance"
 	"assay/shared/lists"
 	"assay/shared/measure"
+	"assay/shared/measure/steps"
 	"assay/shared/plural"
 	"assay/shared/problem"
 
@@ -70,6 +71,7 @@ func (out *SignificanceOutput) compareTopics(ctx context.Context, in Significanc
 		out.Test = byT
 	}
 	interval := significance.Normal
+	counter := steps.Of(ctx)
 	switch asked := cmp.Or(in.Test, out.Test); {
 	case out.Rounded && asked != out.Test:
 		return problem.InvalidMember("/test", "must be %s here or left out: values of single examples tell the truth, so that others than the "+
@@ -83,21 +85,24 @@ func (out *SignificanceOutput) compareTopics(ctx context.Context, in Significanc
 		}
 		draws := bootstrapRounds(len(paired) * out.Topics)
 		interval = func(values []float64) (significance.Interval, error) {
-			return significance.Bootstrap(values, in.Seed, draws)
+			return significance.Bootstrap(counter, values, in.Seed, draws)
 		}
 	}
 	for i, r := range results.Runs {
 		ends, err := interval(paired[i])
+		if counter.Err() != nil {
+			return err
+		}
 		if err != nil {
 			return problem.InvalidMember("/runs", "have too few values, or such as are too small or too large, to compare them by: %v", err)
 		}
 		out.Runs = append(out.Runs, SignificanceRun{measuredRun(r), average(paired[i]), ends})
 	}
-	return out.comparePairs(ctx, paired, func(p *SignificancePair, a, b []float64) {
+	return out.comparePairs(counter, paired, func(p *SignificancePair, a, b []float64) {
 		p.Difference = average(a) - average(b)
 		if out.Rounded {
 			p.Reasons["cohensD"] = "it tells how many examples the runs differ on, which only organizers are shown"
-			*p.uncorrected.of(out.Test) = new(roundedP(a, b))
+			*p.uncorrected.of(out.Test) = new(roundedP(counter, a, b))
 			return
 		}
 		d, err := significance.CohensD(a, b)
@@ -106,7 +111,7 @@ func (out *SignificanceOutput) compareTopics(ctx context.Context, in Significanc
 		p.T = testResult(p, byT, &t, &t.P, err)
 		w, err := significance.Wilcoxon(a, b)
 		p.Wilcoxon = testResult(p, byWilcoxon, &w, &w.P, err)
-		f, err := significance.Randomization(a, b, in.Seed, out.Rounds)
+		f, err := significance.Randomization(counter, a, b, in.Seed, out.Rounds)
 		p.Randomization = testResult(p, byRandomization, &f, &f.P, err)
 		if binary {
 			m, err := significance.McNemar(a, b)
@@ -118,12 +123,12 @@ func (out *SignificanceOutput) compareTopics(ctx context.Context, in Significanc
 // sampled is a run that is measured on samples of topics or examples.
 type sampled struct {
 	value    float64 // on all
-	resample func(sample []int) *float64
+	resample func(counter *steps.Counter, sample []int) *float64
 }
 
 // meanSampled is a run of which the mean of the values is measured.
 func meanSampled(values []float64) sampled {
-	return sampled{average(values), func(sample []int) *float64 {
+	return sampled{average(values), func(_ *steps.Counter, sample []int) *float64 {
 		sum := 0.0
 		for _, i := range sample {
 			sum += values[i]
@@ -156,9 +161,10 @@ func (out *SignificanceOutput) compareSamples(ctx context.Context, in Significan
 	group.SetLimit(runtime.GOMAXPROCS(0)) // more would leave less to other callers, and be late to find the time over
 	for i := range runs {
 		group.Go(func() error {
-			return significance.Samples(out.Topics, in.Seed, out.Rounds, func(sample []int) error {
-				samples[i] = append(samples[i], orNaN(all[i].resample(sample)))
-				return ctx.Err()
+			counter := steps.Of(ctx)
+			return significance.Samples(counter, out.Topics, in.Seed, out.Rounds, func(sample []int) error {
+				samples[i] = append(samples[i], orNaN(all[i].resample(counter, sample)))
+				return counter.Err()
 			})
 		})
 	}
@@ -179,7 +185,7 @@ func (out *SignificanceOutput) compareSamples(ctx context.Context, in Significan
 		}
 		out.Runs = append(out.Runs, SignificanceRun{measuredRun(r), all[i].value, interval})
 	}
-	return out.comparePairs(ctx, samples, func(p *SignificancePair, a, b []float64) {
+	return out.comparePairs(steps.Of(ctx), samples, func(p *SignificancePair, a, b []float64) {
 		x, y := all[p.First].value, all[p.Second].value
 		p.Difference = x - y
 		p.Reasons["cohensD"] = "the bootstrap compares no values of single " + out.unit + "s"
@@ -231,11 +237,11 @@ var corrections = map[string]struct {
 }
 
 // comparePairs fills in the pairs, each as compare says. The values of the runs are of the same topics, examples or samples.
-func (out *SignificanceOutput) comparePairs(ctx context.Context, values [][]float64,
+func (out *SignificanceOutput) comparePairs(counter *steps.Counter, values [][]float64,
 	compare func(p *SignificancePair, a, b []float64)) error {
 	for i := range values {
 		for j := i + 1; j < len(values); j++ {
-			if err := ctx.Err(); err != nil {
+			if err := counter.Add(perPair * len(values[i])); err != nil {
 				return err
 			}
 			p := SignificancePair{First: i, Second: j, Reasons: map[string]string{}}
@@ -243,8 +249,11 @@ func (out *SignificanceOutput) comparePairs(ctx context.Context, values [][]floa
 			out.Pairs = append(out.Pairs, p)
 		}
 	}
-	return nil
+	return counter.Err()
 }
+
+// perPair is how many steps the tests take for each pair of values, without those that draw.
+const perPair = 20
 
 // correctAll corrects the p of each test, where one that is not defined counts as one that found nothing, and gives each pair the verdict.
 func (out *SignificanceOutput) correctAll() {

@@ -13,6 +13,7 @@ import (
 
 	"assay/functions/tools/inputs"
 	"assay/functions/tools/significance"
+	"assay/shared/measure/steps"
 	"assay/shared/nightlytest"
 	"assay/shared/problem"
 	"assay/shared/webpage"
@@ -59,7 +60,7 @@ func TestBootstrapRounds_AreBounded(t *testing.T) {
 // TestCompareSamples_TakesAShare measures no more runs at a time than there are processors, and says what to do when the time is over.
 func TestCompareSamples_TakesAShare(t *testing.T) {
 	var now, most atomic.Int64
-	all := slices.Repeat([]sampled{{0.5, func([]int) *float64 {
+	all := slices.Repeat([]sampled{{0.5, func(*steps.Counter, []int) *float64 {
 		for n := now.Add(1); ; {
 			if m := most.Load(); n <= m || most.CompareAndSwap(m, n) {
 				break
@@ -158,7 +159,7 @@ func TestCliques_AgreeWithExhaustiveSearch(t *testing.T) {
 func TestLeaderboard_GroupsIgnoreRounding(t *testing.T) {
 	a := map[string]float64{"1": .3, "2": .8}
 	b := map[string]float64{"1": .2, "2": .7}
-	if p := pairedP([]float64{.3, .8}, []float64{.2, .7}); p != .5 {
+	if p := pairedP(steps.Of(t.Context()), []float64{.3, .8}, []float64{.2, .7}); p != .5 {
 		t.Errorf("p = %v, want .5", p)
 	}
 	out := LeaderboardOutput{Entries: make([]LeaderboardEntry, 2)}

@@ -2,7 +2,6 @@ package tools
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,6 +13,7 @@ import (
 	"assay/functions/tools/significance"
 	"assay/shared/lists"
 	"assay/shared/measure"
+	"assay/shared/measure/steps"
 	"assay/shared/plural"
 	"assay/shared/problem"
 )
@@ -99,11 +99,11 @@ func whyNone(results *inputs.Results, v inputs.Values) string {
 
 // pairedP is the p of two runs on the topics that both have: of Student's t-test or, where the differences have no spread, of the
 // randomization test. It is 1 when there is nothing to test.
-func pairedP(a, b []float64) float64 {
+func pairedP(counter *steps.Counter, a, b []float64) float64 {
 	if t, err := significance.PairedT(a, b); err == nil {
 		return t.P
 	}
-	if f, err := significance.Randomization(a, b, 0, significance.Rounds); err == nil {
+	if f, err := significance.Randomization(counter, a, b, 0, significance.Rounds); err == nil {
 		return f.P
 	}
 	return 1
@@ -111,9 +111,9 @@ func pairedP(a, b []float64) float64 {
 
 // roundedP is the p of two runs whose values are hidden, as little of it as may be known: of McNemar's test where all values are 0 or
 // 1, and else as pairedP has it.
-func roundedP(a, b []float64) float64 {
+func roundedP(counter *steps.Counter, a, b []float64) float64 {
 	if !significance.Binary(a) || !significance.Binary(b) {
-		return significance.Level(pairedP(a, b))
+		return significance.Level(pairedP(counter, a, b))
 	}
 	if m, err := significance.McNemar(a, b); err == nil {
 		return significance.Level(m.P)
@@ -158,9 +158,9 @@ func inTopicOrder(byTopic map[string]float64) []float64 {
 
 // meanInterval is the bootstrap interval of a value that is the mean over topics, or that of the normal distribution where the values are
 // hidden; nil when it is none, such as a number of documents or a geometric mean.
-func meanInterval(ctx context.Context, value *float64, byTopic map[string]float64, hidden bool, seed uint64,
+func meanInterval(counter *steps.Counter, value *float64, byTopic map[string]float64, hidden bool, seed uint64,
 	rounds int) (*significance.Interval, error) {
-	if err := ctx.Err(); err != nil {
+	if err := counter.Add(len(byTopic)); err != nil {
 		return nil, err
 	}
 	values := inTopicOrder(byTopic)
@@ -173,7 +173,7 @@ func meanInterval(ctx context.Context, value *float64, byTopic map[string]float6
 	}
 	interval, err := significance.Normal(values)
 	if !hidden {
-		interval, err = significance.Bootstrap(values, seed, rounds)
+		interval, err = significance.Bootstrap(counter, values, seed, rounds)
 	}
 	if errors.Is(err, significance.ErrUndefined) {
 		return nil, nil

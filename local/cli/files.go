@@ -140,10 +140,13 @@ func eval(c *call) {
 	if err == nil {
 		evaluated, err = offline.Evaluate(c.ctx, s, truth, runs...)
 	}
+	var compared bool
+	if err == nil {
+		compared, err = offline.Compare(c.ctx, evaluated, s.Kind, s.Measures[0])
+	}
 	if c.fail(err) {
 		return
 	}
-	compared := offline.Compare(evaluated, s.Kind, s.Measures[0])
 	if len(evaluated) > 1 && !compared {
 		c.note("The runs are not compared: %s is no mean of values by topic or example. Name such a measure first for that.", s.Measures[0])
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"assay/shared/measure/lines"
+	"assay/shared/measure/steps"
 )
 
 // limits are the bounds of one Read; tests lower them. What is left to read is counted down over all files.
@@ -29,9 +30,9 @@ const notText = fault("it is neither text nor text packed with gzip")
 
 // content is the text of a file under the limits, until the context ends.
 type content struct {
-	ctx    context.Context
-	limits *limits
-	text   io.Reader
+	counter *steps.Counter // of which each byte is a step
+	limits  *limits
+	text    io.Reader
 
 	lines    *bufio.Reader
 	overlong bool // a line was
@@ -39,7 +40,7 @@ type content struct {
 
 // unpack looks at how a file begins. The content can be asked whether a line was overlong whatever the error is.
 func unpack(ctx context.Context, r io.Reader, l *limits) (c *content, err error) {
-	c = &content{ctx: ctx, limits: l}
+	c = &content{counter: steps.Of(ctx), limits: l}
 	if c.text, err = lines.Unpack(r, l.expansion); err != nil {
 		return c, explain(err)
 	}
@@ -57,7 +58,7 @@ func unpack(ctx context.Context, r io.Reader, l *limits) (c *content, err error)
 
 // Read reads text. Its error is io.EOF, a fault, that of the context, or one of where the bytes come from.
 func (c *content) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
+	if err := c.counter.Add(1); err != nil {
 		return 0, err
 	}
 	if c.limits.left <= 0 {
@@ -65,6 +66,9 @@ func (c *content) Read(p []byte) (int, error) {
 	}
 	n, err := c.text.Read(p[:min(int64(len(p)), c.limits.left)])
 	c.limits.left -= int64(n)
+	if err := c.counter.Add(n); err != nil {
+		return 0, err
+	}
 	return n, explain(err)
 }
 

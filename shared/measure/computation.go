@@ -1,6 +1,10 @@
 package measure
 
-import "context"
+import (
+	"context"
+
+	"assay/shared/measure/steps"
+)
 
 // Computation computes the measures of one kind of evaluator. The errors of its functions are about reading a file or about the
 // context; what is wrong with a file is a Diagnostic.
@@ -18,9 +22,12 @@ type Truth struct {
 	// Evaluate measures one run. If one of the diagnostics is an error, the result is empty.
 	Evaluate func(context.Context, []File) (*Evaluation, error)
 	// Known returns the ids of the truth and the set of its labels, as far as they are asked for and there; nil when there is nothing.
-	Known  func(ids, labels bool) *Known
-	Bytes  int64 // about how much memory it takes
-	Topics int   // how many topics there will be values for; 0 when there are none or too many, or values by example, of which there are few
+	Known func(ids, labels bool) *Known
+	// Steps returns about how many steps the evaluation of one run by the measures takes, if the run has as much as the truth.
+	Steps  func([]Measure) int
+	Extent string // what the truth has, such as: 3 examples with 2 labels
+	Bytes  int64  // about how much memory it takes
+	Topics int    // how many topics there will be values for; 0 when there are none or too many, or values by example, of which there are few
 }
 
 // Evaluation is the result of one run, with the run as far as it was kept to be validated.
@@ -30,11 +37,11 @@ type Evaluation struct {
 	Kept        Kept // nil: nothing is kept
 	// Resample returns the value of the first measure over a sample of the examples, by their indices below Examples; nil where it is not
 	// defined. There is none where the kind cannot do that, for more than MaxExamples, or for a run of more than MaxTopicValues scores, and
-	// need be none where the Result has values by example.
-	Resample func(examples []int) *float64
+	// need be none where the Result has values by example. The value is of no use if the counter has an error.
+	Resample func(counter *steps.Counter, examples []int) *float64
 	Examples int
 	// EveryTopic returns the values by topic, however many they are; nil where the kind has no topics.
-	EveryTopic func() map[string]map[string]float64
+	EveryTopic func(context.Context) (map[string]map[string]float64, error)
 }
 
 // Evaluate returns the evaluation of the run that read reads and measures, which is not used if there are errors in the report.
@@ -64,6 +71,6 @@ type Known struct {
 	// Compare reports ids and labels of a run that are unknown, and ids that it lacks. Its diagnostics depend on nothing else.
 	Compare func(context.Context, ...File) ([]Diagnostic, error)
 	// CompareKept is Compare of a run that the same kind of evaluator kept; nil where it keeps none.
-	CompareKept func(Kept) []Diagnostic
+	CompareKept func(context.Context, Kept) ([]Diagnostic, error)
 	Bytes       int64 // how much memory it takes in addition to the truth
 }

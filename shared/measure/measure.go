@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"assay/shared/measure/steps"
 	"assay/shared/plural"
 )
 
@@ -115,10 +116,14 @@ type Class struct {
 	Support   int     `json:"support" doc:"examples that truly have it"`
 }
 
-// Compute returns the result of measures, each of which has a finite value or the reason why it has none.
-func Compute(measures []Measure, of func(Measure) (value float64, reason string)) Result {
+// Compute returns the result of measures, each of which has a finite value or the reason why it has none. The result is incomplete if the
+// counter, of the steps that the values take, has an error.
+func Compute(counter *steps.Counter, measures []Measure, of func(Measure) (value float64, reason string)) Result {
 	r := Result{Measures: map[string]*float64{}, Reasons: map[string]string{}}
 	for _, m := range measures {
+		if counter.Add(1) != nil {
+			break
+		}
 		value, reason := of(m)
 		if reason == "" && (math.IsNaN(value) || math.IsInf(value, 0)) {
 			reason = "its value is too large for a double-precision number" // and JSON has no infinity
@@ -134,7 +139,7 @@ func Compute(measures []Measure, of func(Measure) (value float64, reason string)
 
 // AddValues adds the values by example of a measure that is a mean over n examples or, where there are more than MaxExamples, the reason
 // why there are none. A measure that is not defined has none, nor one with a value that is not finite.
-func (r *Result) AddValues(measure string, n int, id func(i int) string, value func(i int) float64) {
+func (r *Result) AddValues(counter *steps.Counter, measure string, n int, id func(i int) string, value func(i int) float64) {
 	switch {
 	case r.Measures[measure] == nil:
 		return
@@ -143,23 +148,34 @@ func (r *Result) AddValues(measure string, n int, id func(i int) string, value f
 			plural.Count(n, "example"), MaxExamples)
 		return
 	}
-	for i := range n {
-		if x := value(i); math.IsNaN(x) || math.IsInf(x, 0) {
+	values := make([]float64, n)
+	for i := range values {
+		if counter.Add(1) != nil {
+			return
+		}
+		values[i] = value(i)
+		if math.IsNaN(values[i]) || math.IsInf(values[i], 0) {
 			return
 		}
 	}
 	if r.PerTopic == nil {
 		r.PerTopic = make(map[string]map[string]float64, n)
 	}
-	for i := range n {
+	for i, x := range values {
+		if counter.Add(perMapEntry) != nil {
+			return
+		}
 		of := r.PerTopic[id(i)]
 		if of == nil {
 			of = map[string]float64{}
 			r.PerTopic[id(i)] = of
 		}
-		of[measure] = value(i)
+		of[measure] = x
 	}
 }
+
+// perMapEntry is how many steps an entry of a map takes.
+const perMapEntry = 20
 
 // Origin is the source of the ids, labels and topics that a run is compared with.
 type Origin string

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"assay/shared/measure/steps"
 	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
@@ -305,7 +306,7 @@ func TestReport_WarningsDoNotFail(t *testing.T) {
 func TestCompute_HasFiniteValuesAlone(t *testing.T) {
 	m := Measure{Kind: Regression, Name: "MSE"}
 	for _, value := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1} {
-		r := Compute([]Measure{m}, func(Measure) (float64, string) { return value, "" })
+		r := Compute(steps.Of(t.Context()), []Measure{m}, func(Measure) (float64, string) { return value, "" })
 		if finite := value == 1; (r.Measures["MSE"] != nil) != finite || (r.Reasons["MSE"] == "") != finite {
 			t.Errorf("%v has the value %v and the reason %q", value, r.Measures["MSE"], r.Reasons["MSE"])
 		}

@@ -8,7 +8,10 @@
 // looks at the scores again and counts documents of equal score as tied.
 package comparison
 
-import "assay/shared/measure/regression"
+import (
+	"assay/shared/measure/regression"
+	"assay/shared/measure/steps"
+)
 
 // Document is one document of a ranking.
 type Document struct {
@@ -95,14 +98,14 @@ func RankBiasedOverlap(a, b *Ranking, p float64) float64 {
 // number of pairs in the same order less that of pairs in the other, divided by the number of pairs. 1 is the same
 // order, -1 the reverse. It is not defined for fewer than two documents in common, and then ok is false. (M. G.
 // Kendall, A new measure of rank correlation, Biometrika 30, 1938.)
-func Tau(a, b *Ranking) (tau float64, ok bool) {
+func Tau(counter *steps.Counter, a, b *Ranking) (tau float64, ok bool) {
 	var x, y []float64
 	for i, d := range a.documents {
 		if at, common := b.places[d.ID]; common {
 			x, y = append(x, float64(i)), append(y, float64(at))
 		}
 	}
-	return tauB(x, y)
+	return tauB(counter, x, y)
 }
 
 // TauB is Kendall's tau-b of the documents that either ranking has (their union). Documents of equal score are tied,
@@ -110,7 +113,7 @@ func Tau(a, b *Ranking) (tau float64, ok bool) {
 // are distinguished from rankings of the same. Pairs that both tie do not count, and those that one ties reduce the divisor
 // to the geometric mean of the untied pairs of each. It is not defined when one ranking ties all the documents, and
 // then ok is false. (M. G. Kendall, The treatment of ties in ranking problems, Biometrika 33, 1945.)
-func TauB(a, b *Ranking) (tau float64, ok bool) {
+func TauB(counter *steps.Counter, a, b *Ranking) (tau float64, ok bool) {
 	inA, inB := a.groups(), b.groups()
 	var x, y []float64
 	for i, d := range a.documents {
@@ -126,7 +129,7 @@ func TauB(a, b *Ranking) (tau float64, ok bool) {
 			x, y = append(x, float64(a.Len())), append(y, inB[i])
 		}
 	}
-	return tauB(x, y)
+	return tauB(counter, x, y)
 }
 
 // groups has, for each document, the index of the first with its score.
@@ -141,7 +144,7 @@ func (r *Ranking) groups() []float64 {
 	return out
 }
 
-func tauB(x, y []float64) (float64, bool) {
-	tau, reason := regression.Kendall(x, y)
+func tauB(counter *steps.Counter, x, y []float64) (float64, bool) {
+	tau, reason := regression.Kendall(counter, x, y)
 	return tau, reason == ""
 }

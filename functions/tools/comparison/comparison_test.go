@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"assay/functions/tools/comparison"
+	"assay/shared/measure/steps"
 	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
@@ -68,7 +69,7 @@ func BenchmarkCompare(b *testing.B) {
 	for b.Loop() {
 		x, y := comparison.NewRanking(first), comparison.NewRanking(second)
 		comparison.RankBiasedOverlap(x, y, 0.9)
-		comparison.TauB(x, y)
+		comparison.TauB(steps.Of(b.Context()), x, y)
 	}
 }
 
@@ -167,7 +168,7 @@ func TestRankBiasedOverlap_IsTheInfiniteSum(t *testing.T) {
 }
 
 func TestTau_ByHand(t *testing.T) {
-	type coefficient = func(a, b *comparison.Ranking) (float64, bool)
+	type coefficient = func(counter *steps.Counter, a, b *comparison.Ranking) (float64, bool)
 	for _, c := range []struct {
 		name        string
 		coefficient coefficient
@@ -192,7 +193,7 @@ func TestTau_ByHand(t *testing.T) {
 		{"tau-b", comparison.TauB, "(ab)", "ab", math.NaN()},
 		{"tau-b", comparison.TauB, "a", "", math.NaN()},
 	} {
-		if got, ok := c.coefficient(ranked(c.a), ranked(c.b)); ok == math.IsNaN(c.want) || ok && !near(got, c.want) {
+		if got, ok := c.coefficient(steps.Of(t.Context()), ranked(c.a), ranked(c.b)); ok == math.IsNaN(c.want) || ok && !near(got, c.want) {
 			t.Errorf("%s of %q and %q is %v, %v; want %v", c.name, c.a, c.b, got, ok, c.want)
 		}
 	}
@@ -202,16 +203,16 @@ func TestTau_ByHand(t *testing.T) {
 func TestTau_IsBoundedAndSymmetric(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		a, b := rankings(t)
-		for name, coefficient := range map[string]func(a, b *comparison.Ranking) (float64, bool){
+		for name, coefficient := range map[string]func(counter *steps.Counter, a, b *comparison.Ranking) (float64, bool){
 			"tau": comparison.Tau, "tau-b": comparison.TauB} {
-			there, ok := coefficient(a, b)
-			if back, same := coefficient(b, a); ok != same || !near(there, back) {
+			there, ok := coefficient(steps.Of(t.Context()), a, b)
+			if back, same := coefficient(steps.Of(t.Context()), b, a); ok != same || !near(there, back) {
 				t.Fatalf("%s is %v there and %v back", name, there, back)
 			}
 			if math.IsNaN(there) || there < -1-1e-12 || there > 1+1e-12 {
 				t.Fatalf("%s is %v", name, there)
 			}
-			if own, ok := coefficient(a, a); ok && !near(own, 1) {
+			if own, ok := coefficient(steps.Of(t.Context()), a, a); ok && !near(own, 1) {
 				t.Fatalf("%s of a ranking with itself is %v", name, own)
 			}
 		}

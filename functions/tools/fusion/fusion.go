@@ -23,6 +23,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/retrieval"
+	"assay/shared/measure/steps"
 	"assay/shared/plural"
 	"assay/shared/problem"
 )
@@ -102,15 +103,17 @@ func Fuse(ctx context.Context, w io.Writer, settings Settings, runs []Run) ([]me
 	if report.Failed() {
 		return report.Diagnostics(), nil
 	}
-	topics := retrieval.AllTopics(rankings)
+	counter := steps.Of(ctx)
+	topics := retrieval.AllTopics(counter, rankings)
 	warnOfMissingTopics(&report, runs, rankings, topics)
 	out := bufio.NewWriterSize(w, 64<<10)
-	f := fuser{settings: settings, runs: rankings}
+	f := fuser{settings: settings, runs: rankings, counter: counter}
 	for _, topic := range topics {
-		if err := ctx.Err(); err != nil {
+		finite := f.fuse(topic)
+		if err := counter.Err(); err != nil {
 			return nil, err
 		}
-		if !f.fuse(topic) {
+		if !finite {
 			report.Errorf("", 0, "the scores of topic %q are so large that they have no finite sum; scale the scores of the runs down", topic)
 			break
 		}
@@ -212,6 +215,7 @@ func ratio(part, whole, otherwise float64) float64 {
 
 // fuser fuses one topic after the other and keeps its memory between them.
 type fuser struct {
+	counter  *steps.Counter
 	settings Settings
 	runs     []*retrieval.Rankings
 	scores   []float64
@@ -231,13 +235,13 @@ type scored struct {
 // thousand times what arithmetic loses.
 const rounding = 1e-12
 
-// fuse ranks the documents of a topic, and says whether every score is finite.
+// fuse ranks the documents of a topic, and says whether every score is finite. If the counter has an error, they are of no use.
 func (f *fuser) fuse(topic string) bool {
 	f.parts, f.fused = f.parts[:0], f.fused[:0]
 	for _, run := range f.runs {
 		first := len(f.parts)
 		f.scores = f.scores[:0]
-		for doc, score := range run.Ranking(topic) {
+		for doc, score := range run.Ranking(f.counter, topic) {
 			f.parts = append(f.parts, scored{doc: doc})
 			f.scores = append(f.scores, score)
 		}
@@ -248,13 +252,13 @@ func (f *fuser) fuse(topic string) bool {
 	}
 	// What the runs say of a document comes together in an order that does not depend on theirs, so that neither does
 	// the last bit of the sum.
-	slices.SortFunc(f.parts, func(a, b scored) int {
+	steps.SortFunc(f.counter, f.parts, func(a, b scored) int {
 		if c := bytes.Compare(b.doc, a.doc); c != 0 {
 			return c
 		}
 		return cmp.Compare(a.score, b.score)
 	})
-	for from := 0; from < len(f.parts); {
+	for from := 0; from < len(f.parts) && f.counter.Add(1) == nil; {
 		to := from
 		var sum measure.Sum
 		near := 0.0
@@ -274,21 +278,21 @@ func (f *fuser) fuse(topic string) bool {
 		f.fused = append(f.fused, scored{f.parts[from].doc, score, near})
 		from = to
 	}
-	slices.SortFunc(f.fused, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
-	unifyScores(f.fused)
+	steps.SortFunc(f.counter, f.fused, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	unifyScores(f.counter, f.fused)
 	return true
 }
 
 // unifyScores gives documents whose scores are the same but for rounding one score, the highest of them, and puts them in the order
 // of their ids, descending: 0.1 + 0.7 is 0.2 + 0.6. The scores are descending.
-func unifyScores(fused []scored) {
-	for from := 0; from < len(fused); {
+func unifyScores(counter *steps.Counter, fused []scored) {
+	for from := 0; from < len(fused) && counter.Add(1) == nil; {
 		first, to := fused[from], from+1
 		for to < len(fused) && first.score-fused[to].score <= max(first.near, fused[to].near) {
 			fused[to].score = first.score
 			to++
 		}
-		slices.SortFunc(fused[from:to], func(a, b scored) int { return bytes.Compare(b.doc, a.doc) })
+		steps.SortFunc(counter, fused[from:to], func(a, b scored) int { return bytes.Compare(b.doc, a.doc) })
 		from = to
 	}
 }

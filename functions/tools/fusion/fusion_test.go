@@ -19,6 +19,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
 	"assay/shared/measure/retrieval"
+	"assay/shared/measure/steps"
 	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
@@ -299,7 +300,7 @@ func TestFuse_WritesValidRuns(t *testing.T) {
 		}
 		for _, topic := range read.Topics() {
 			rank := 0
-			for doc := range read.Ranking(topic) {
+			for doc := range read.Ranking(steps.Of(t.Context()), topic) {
 				rank++
 				at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, fmt.Sprintf("%s Q0 %s %d ", topic, doc, rank)) })
 				if at != 0 {

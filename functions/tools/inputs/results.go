@@ -10,6 +10,7 @@ import (
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/measure/steps"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/records"
@@ -53,7 +54,7 @@ type Values struct {
 	Topics      evaluation.Topics
 	Diagnostics []measure.Diagnostic
 	// Resample and Examples are those of the evaluation, where the values were computed for this answer.
-	Resample func(examples []int) *float64
+	Resample func(counter *steps.Counter, examples []int) *float64
 	Examples int
 }
 

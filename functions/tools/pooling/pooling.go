@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"assay/shared/measure/retrieval"
+	"assay/shared/measure/steps"
 )
 
 // What a pool may have, so that any takes little memory and time.
@@ -36,8 +37,9 @@ type Pool struct {
 	contributions int
 }
 
-// Add adds the documents of a run down to the depth, in the order in which measures see them.
-func (p *Pool) Add(run *retrieval.Rankings, depth int) error {
+// Add adds the documents of a run down to the depth, in the order in which measures see them. If the counter has an error, the pool is of no
+// use.
+func (p *Pool) Add(counter *steps.Counter, run *retrieval.Rankings, depth int) error {
 	if p.runs == MaxRuns {
 		return errRuns
 	}
@@ -54,7 +56,7 @@ func (p *Pool) Add(run *retrieval.Rankings, depth int) error {
 			p.topics[topic] = documents
 		}
 		n := 0
-		for doc := range run.Ranking(topic) {
+		for doc := range run.Ranking(counter, topic) {
 			n++
 			if n > depth {
 				break
@@ -67,7 +69,7 @@ func (p *Pool) Add(run *retrieval.Rankings, depth int) error {
 		}
 	}
 	p.runs++
-	return nil
+	return counter.Err()
 }
 
 // Topics are those of the runs, in the order of compare.
@@ -87,14 +89,17 @@ type Counts struct {
 	Unique []int   // by one run and no other
 }
 
-// Count counts what runs contribute.
-func (p *Pool) Count() Counts {
+// Count counts what runs contribute. If the counter has an error, the counts are of no use.
+func (p *Pool) Count(counter *steps.Counter) Counts {
 	c := Counts{Common: make([][]int, p.runs), Unique: make([]int, p.runs)}
 	for i := range c.Common {
 		c.Common[i] = make([]int, p.runs)
 	}
 	for _, documents := range p.topics {
 		for _, runs := range documents {
+			if counter.Add(len(runs)*len(runs)) != nil {
+				return c
+			}
 			for _, a := range runs {
 				for _, b := range runs {
 					c.Common[a][b]++

@@ -13,6 +13,7 @@ import (
 	"assay/functions/tools/pooling"
 	"assay/shared/measure/measuretest"
 	"assay/shared/measure/retrieval"
+	"assay/shared/measure/steps"
 	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
@@ -47,7 +48,7 @@ func TestPool_AgreesWithSets(t *testing.T) {
 				}
 			}
 			sets = append(sets, set)
-			if err := pool.Add(read(t, text.String()), depth); err != nil {
+			if err := pool.Add(steps.Of(t.Context()), read(t, text.String()), depth); err != nil {
 				rt.Fatal(err)
 			}
 		}
@@ -58,7 +59,7 @@ func TestPool_AgreesWithSets(t *testing.T) {
 		if want := strings.Join(slices.Sorted(maps.Keys(all)), ""); file.String() != want {
 			rt.Fatalf("the pool is\n%swant\n%s", file.String(), want)
 		}
-		counts := pool.Count()
+		counts := pool.Count(steps.Of(t.Context()))
 		for i, a := range sets {
 			unique := 0
 			for line := range a {
@@ -93,19 +94,19 @@ func TestPool_IsBounded(t *testing.T) {
 	run, one := read(t, lines.String()), read(t, "t Q0 a 0 1 x\n")
 	var pool, wide pooling.Pool
 	for range 10 {
-		if err := pool.Add(run, 100_000); err != nil {
+		if err := pool.Add(steps.Of(t.Context()), run, 100_000); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := pool.Add(one, 1); !errors.Is(err, pooling.ErrContributions) {
+	if err := pool.Add(steps.Of(t.Context()), one, 1); !errors.Is(err, pooling.ErrContributions) {
 		t.Errorf("more documents: %v", err)
 	}
 	for range pooling.MaxRuns {
-		if err := wide.Add(one, 1); err != nil {
+		if err := wide.Add(steps.Of(t.Context()), one, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := wide.Add(one, 1); err == nil {
+	if err := wide.Add(steps.Of(t.Context()), one, 1); err == nil {
 		t.Error("more runs were taken")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"assay/functions/tools/significance"
+	"assay/shared/measure/steps"
 )
 
 // runs has the values of two runs of as many topics as MS MARCO's development set.
@@ -31,7 +32,7 @@ func BenchmarkRandomization7000(b *testing.B) {
 	x, y := runs(7000)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := significance.Randomization(x, y, 1, significance.Rounds); err != nil {
+		if _, err := significance.Randomization(steps.Of(b.Context()), x, y, 1, significance.Rounds); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -41,7 +42,7 @@ func BenchmarkBootstrap7000(b *testing.B) {
 	x, _ := runs(7000)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := significance.Bootstrap(x, 1, significance.Rounds); err != nil {
+		if _, err := significance.Bootstrap(steps.Of(b.Context()), x, 1, significance.Rounds); err != nil {
 			b.Fatal(err)
 		}
 	}

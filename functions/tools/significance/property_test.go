@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"assay/functions/tools/significance"
+	"assay/shared/measure/steps"
 	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
@@ -55,8 +56,8 @@ func TestTests_AreSymmetric(t *testing.T) {
 				t.Fatalf("wilcoxon %+v and %+v", w, v)
 			}
 		}
-		r, err := significance.Randomization(a, b, 3, 50)
-		s, back := significance.Randomization(b, a, 3, 50)
+		r, err := significance.Randomization(steps.Of(t.Context()), a, b, 3, 50)
+		s, back := significance.Randomization(steps.Of(t.Context()), b, a, 3, 50)
 		if err != nil || back != nil || r.P != s.P || r.Difference != -s.Difference {
 			t.Fatalf("randomization %+v and %+v, %v", r, s, err)
 		}
@@ -133,8 +134,8 @@ func TestBootstrap_IsWithinTheValues(t *testing.T) {
 	nightlytest.Check(t, func(t *rapid.T) {
 		values, _ := paired(t)
 		seed := rapid.Uint64().Draw(t, "seed")
-		got, err := significance.Bootstrap(values, seed, 100)
-		again, _ := significance.Bootstrap(values, seed, 100)
+		got, err := significance.Bootstrap(steps.Of(t.Context()), values, seed, 100)
+		again, _ := significance.Bootstrap(steps.Of(t.Context()), values, seed, 100)
 		const rounding = 1e-12
 		if err != nil || got != again || got.Low > got.High || got.Low < slices.Min(values)-rounding || got.High > slices.Max(values)+rounding {
 			t.Fatalf("%+v and %+v of %v, %v", got, again, values, err)
@@ -145,10 +146,13 @@ func TestBootstrap_IsWithinTheValues(t *testing.T) {
 func TestTests_RefuseValues(t *testing.T) {
 	type values = []float64
 	tests := map[string]func(a, b values) error{
-		"t":             func(a, b values) error { _, err := significance.PairedT(a, b); return err },
-		"d":             func(a, b values) error { _, err := significance.CohensD(a, b); return err },
-		"wilcoxon":      func(a, b values) error { _, err := significance.Wilcoxon(a, b); return err },
-		"randomization": func(a, b values) error { _, err := significance.Randomization(a, b, 1, 10); return err },
+		"t":        func(a, b values) error { _, err := significance.PairedT(a, b); return err },
+		"d":        func(a, b values) error { _, err := significance.CohensD(a, b); return err },
+		"wilcoxon": func(a, b values) error { _, err := significance.Wilcoxon(a, b); return err },
+		"randomization": func(a, b values) error {
+			_, err := significance.Randomization(steps.Of(t.Context()), a, b, 1, 10)
+			return err
+		},
 	}
 	nan, inf := math.NaN(), math.Inf(1)
 	for name, test := range tests {
@@ -165,7 +169,7 @@ func TestTests_RefuseValues(t *testing.T) {
 		}
 	}
 	for _, values := range []values{nil, {1, nan}, {inf}, {math.MaxFloat64, math.MaxFloat64}} {
-		if _, err := significance.Bootstrap(values, 1, 10); !errors.Is(err, significance.ErrUndefined) {
+		if _, err := significance.Bootstrap(steps.Of(t.Context()), values, 1, 10); !errors.Is(err, significance.ErrUndefined) {
 			t.Errorf("bootstrap of %v: %v", values, err)
 		}
 	}
@@ -189,7 +193,7 @@ func TestTests_ConstantDifferencesAreUndefined(t *testing.T) {
 		if got, err := significance.CohensD(c.a, c.b); !errors.Is(err, significance.ErrUndefined) {
 			t.Errorf("d of %v and %v: %v, %v", c.a, c.b, got, err)
 		}
-		if got, err := significance.Randomization(c.a, c.b, 1, 10); err != nil || got.P != c.p {
+		if got, err := significance.Randomization(steps.Of(t.Context()), c.a, c.b, 1, 10); err != nil || got.P != c.p {
 			t.Errorf("randomization of %v and %v: %+v, %v", c.a, c.b, got, err)
 		}
 	}
@@ -254,8 +258,8 @@ func TestTests_AreScaleInvariant(t *testing.T) {
 		if (err == nil) != (partsErr == nil) || wWhole != wParts {
 			t.Fatalf("wilcoxon: %+v, %v of counts and %+v, %v of shares", wWhole, err, wParts, partsErr)
 		}
-		rWhole, err := significance.Randomization(a, b, 5, 100)
-		rParts, partsErr := significance.Randomization(x, y, 5, 100)
+		rWhole, err := significance.Randomization(steps.Of(t.Context()), a, b, 5, 100)
+		rParts, partsErr := significance.Randomization(steps.Of(t.Context()), x, y, 5, 100)
 		if err != nil || partsErr != nil || rWhole.P != rParts.P {
 			t.Fatalf("randomization: %+v, %v of counts and %+v, %v of shares", rWhole, err, rParts, partsErr)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"assay/functions/tools/significance"
+	"assay/shared/measure/steps"
 )
 
 // near allows for the last digits of a value that another program printed.
@@ -100,13 +101,13 @@ func TestWilcoxon_AgreesWithR(t *testing.T) {
 // 32,768 combinations reach the sum of 314 upwards, and as many downwards. The drawn p of 20 pairs is near the exact
 // one, found by adding up the ways to reach each sum, within four of its standard errors.
 func TestRandomization_AgreesWithFisher(t *testing.T) {
-	got, err := significance.Randomization(darwin, zeros(15), 1, 10)
+	got, err := significance.Randomization(steps.Of(t.Context()), darwin, zeros(15), 1, 10)
 	want := significance.SignFlips{Difference: 314. / 15, Rounds: 32768, Exact: true, P: 2 * 863. / 32768}
 	if err != nil || !near(got.Difference, want.Difference) || got.Rounds != want.Rounds || !got.Exact || got.P != want.P {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 	twenty := append([]float64{3, -7, 9, 11, -2}, darwin...)
-	drawn, err := significance.Randomization(twenty, zeros(20), 7, 100_000)
+	drawn, err := significance.Randomization(steps.Of(t.Context()), twenty, zeros(20), 7, 100_000)
 	const exact = 0.04307746887207031
 	if tolerance := 4 * math.Sqrt(exact*(1-exact)/100_000); err != nil || drawn.Exact || math.Abs(drawn.P-exact) > tolerance {
 		t.Errorf("%+v, %v; want p = %v within %v", drawn, err, exact, tolerance)
@@ -150,7 +151,7 @@ func TestCorrections_AgreeWithR(t *testing.T) {
 // method="percentile" and 200,000 resamples says 43.71 to 134.43; one value of a mouse weighs up to 28 in a mean.
 func TestBootstrap_AgreesWithScipy(t *testing.T) {
 	mice := []float64{94, 197, 16, 38, 99, 141, 23}
-	got, err := significance.Bootstrap(mice, 1, 200_000)
+	got, err := significance.Bootstrap(steps.Of(t.Context()), mice, 1, 200_000)
 	if err != nil || math.Abs(got.Low-43.714285714285715) > 0.6 || math.Abs(got.High-134.42857142857142) > 0.6 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -160,11 +161,11 @@ func TestBootstrap_AgreesWithScipy(t *testing.T) {
 // change an answer unnoticed.
 func TestSeeds_AreReproducible(t *testing.T) {
 	a, b := slices.Concat(sleep1, depression1), slices.Concat(sleep2, depression2)
-	flips, err := significance.Randomization(a, b, 42, 1000)
+	flips, err := significance.Randomization(steps.Of(t.Context()), a, b, 42, 1000)
 	if err != nil || flips.P != 0.054945054945054944 {
 		t.Errorf("p = %v, %v", flips.P, err)
 	}
-	interval, err := significance.Bootstrap(a, 42, 1000)
+	interval, err := significance.Bootstrap(steps.Of(t.Context()), a, 42, 1000)
 	if pinned := (significance.Interval{Low: 0.5636710526315789, High: 1.832184210526316}); err != nil || interval != pinned {
 		t.Errorf("%#v, %v", interval, err)
 	}

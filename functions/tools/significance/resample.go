@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"assay/functions/tools/percentile"
+	"assay/shared/measure/steps"
 )
 
 // Resampled is the result of the paired bootstrap.
@@ -21,11 +22,14 @@ type Resampled struct {
 const minSamples = 100
 
 // Samples calls do with rounds samples of n examples, by their indices: as many as there are, drawn with replacement. do must not keep
-// the sample.
-func Samples(n int, seed uint64, rounds int, do func(sample []int) error) error {
+// the sample. The error is that of the counter or of do.
+func Samples(counter *steps.Counter, n int, seed uint64, rounds int, do func(sample []int) error) error {
 	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a seed has to give the same samples again
 	sample := make([]int, n)
 	for range rounds {
+		if err := counter.Add(n); err != nil {
+			return err
+		}
 		for i := range sample {
 			sample[i] = random.IntN(n)
 		}

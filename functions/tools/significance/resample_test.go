@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"assay/functions/tools/significance"
+	"assay/shared/measure/steps"
 	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
@@ -70,7 +71,7 @@ func TestPairedBootstrap_AgreesWithTheMean(t *testing.T) {
 		a[i], b[i] = float64(i%7)/7, float64(i%5)/6
 	}
 	var x, y []float64
-	err := significance.Samples(n, 3, rounds, func(sample []int) error {
+	err := significance.Samples(steps.Of(t.Context()), n, 3, rounds, func(sample []int) error {
 		var sumA, sumB float64
 		for _, i := range sample {
 			sumA, sumB = sumA+a[i]/n, sumB+b[i]/n

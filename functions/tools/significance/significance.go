@@ -24,6 +24,7 @@ import (
 
 	"assay/functions/tools/percentile"
 	"assay/shared/measure"
+	"assay/shared/measure/steps"
 
 	"gonum.org/v1/gonum/mathext"
 )
@@ -166,7 +167,9 @@ type SignFlips struct {
 // Up to 16 differences other than 0 all combinations are counted and the seed does not matter. Else rounds of them
 // are drawn, and the values as they are count as one more (B. Phipson, G. K. Smyth, Permutation p-values
 // should never be zero, SAGMB 9, 2010), so that p is never below 1 / (rounds + 1).
-func Randomization(a, b []float64, seed uint64, rounds int) (SignFlips, error) {
+//
+// The error is that of the counter, if it has one, and otherwise about the values.
+func Randomization(counter *steps.Counter, a, b []float64, seed uint64, rounds int) (SignFlips, error) {
 	all, rounding, err := differences(a, b)
 	if err != nil {
 		return SignFlips{}, err
@@ -191,6 +194,9 @@ func Randomization(a, b []float64, seed uint64, rounds int) (SignFlips, error) {
 	if len(d) <= ExactRandomization {
 		result.Exact, result.Rounds = true, 1<<len(d)
 		for signs := range uint64(result.Rounds) {
+			if err := counter.Add(len(d)); err != nil {
+				return SignFlips{}, err
+			}
 			if math.Abs(signed(d, signs)) >= least {
 				extreme++
 			}
@@ -200,6 +206,9 @@ func Randomization(a, b []float64, seed uint64, rounds int) (SignFlips, error) {
 	}
 	source := rand.NewPCG(seed, 0)
 	for range rounds {
+		if err := counter.Add(len(d)); err != nil {
+			return SignFlips{}, err
+		}
 		sum := 0.0
 		for from := 0; from < len(d); from += 64 {
 			sum += signed(d[from:min(from+64, len(d))], source.Uint64())
@@ -232,8 +241,9 @@ type Interval struct {
 // many rounds the 2.5th and the 97.5th percentiles are the ends, interpolated between neighbours as
 // numpy and R (type 7) do. It needs one value.
 //
-// The interval of a difference of two runs is that of their differences.
-func Bootstrap(values []float64, seed uint64, rounds int) (Interval, error) {
+// The interval of a difference of two runs is that of their differences. The error is that of the counter, if it has one, and otherwise about
+// the values.
+func Bootstrap(counter *steps.Counter, values []float64, seed uint64, rounds int) (Interval, error) {
 	if len(values) == 0 || uint64(len(values)) > math.MaxUint32 {
 		return Interval{}, fmt.Errorf("%w: there are %d values", ErrUndefined, len(values))
 	}
@@ -247,6 +257,9 @@ func Bootstrap(values []float64, seed uint64, rounds int) (Interval, error) {
 	n := uint32(len(values))
 	means := make([]float64, rounds)
 	for i := range means {
+		if err := counter.Add(len(values)); err != nil {
+			return Interval{}, err
+		}
 		sum := 0.0
 		for range n {
 			sum += values[random.Uint32N(n)]

@@ -20,6 +20,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/measure/lines"
+	"assay/shared/measure/steps"
 )
 
 // Files are the files at the paths, as evaluators read them.
@@ -171,7 +172,9 @@ func Evaluate(ctx context.Context, s evaluator.Settings, truth []evaluator.File,
 		run := Run{Name: file.Name, Measures: e.Result.Measures, Reasons: e.Result.Reasons, Signatures: e.Result.Signatures,
 			PerTopic: e.Result.PerTopic, Warnings: e.Diagnostics}
 		if e.EveryTopic != nil && run.PerTopic == nil { // the memory is the user's own
-			run.PerTopic = e.EveryTopic()
+			if run.PerTopic, err = e.EveryTopic(ctx); err != nil {
+				return nil, err
+			}
 			delete(run.Reasons, measure.PerTopicReason)
 		}
 		list = append(list, run)
@@ -190,25 +193,26 @@ type Difference struct {
 const seed = 1
 
 // Compare compares each run but the first with it, and reports whether it could: measures that are no means over topics are not compared.
-func Compare(runs []Run, kind measure.Kind, name string) bool {
+func Compare(ctx context.Context, runs []Run, kind measure.Kind, name string) (compared bool, err error) {
 	first := runs[0]
 	m, err := measure.Parse(kind, name)
 	if err != nil || m.IsGeometric() || len(runs) < 2 || len(first.PerTopic) == 0 || first.Measures[name] == nil {
-		return false
+		return false, nil
 	}
 	topics := slices.Sorted(maps.Keys(first.PerTopic))
 	if _, ok := first.PerTopic[topics[0]][name]; !ok {
-		return false
+		return false, nil
 	}
 	values := func(r Run) []float64 {
 		return lists.Map(topics, func(topic string) float64 { return r.PerTopic[topic][name] })
 	}
 	chances := make([]float64, len(runs)-1)
+	counter := steps.Of(ctx)
 	for i := range chances {
 		r := &runs[i+1]
 		r.FromFirst = &Difference{Measure: name, Difference: *r.Measures[name] - *first.Measures[name]}
 		chances[i] = 1
-		test, err := significance.Randomization(values(*r), values(first), seed, significance.Rounds)
+		test, err := significance.Randomization(counter, values(*r), values(first), seed, significance.Rounds)
 		if err == nil { // or they do not differ at all
 			chances[i], r.FromFirst.P = test.P, new(test.P)
 		}
@@ -218,5 +222,5 @@ func Compare(runs []Run, kind measure.Kind, name string) bool {
 			*d.P = p
 		}
 	}
-	return true
+	return true, counter.Err()
 }

@@ -27,6 +27,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/decisions"
 	"assay/shared/measure/predictions"
+	"assay/shared/measure/steps"
 )
 
 // Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
@@ -34,40 +35,52 @@ import (
 const Version = "classification/2"
 
 // Computation is that of the evaluator of classification.
-var Computation = predictions.Computation(Version, predictions.Labels,
-	func(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run) measure.Result {
-		return Evaluate(asked, run.Labels(), truth.Codes(), run.Codes())
+var Computation = predictions.Evaluator[*counts]{
+	Version: Version,
+	Compare: func(counter *steps.Counter, truth *predictions.Truth, run *predictions.Run) *counts {
+		return newCounts(counter, run.Labels(), truth.Codes(), run.Codes())
 	},
-	func(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run, result *measure.Result) {
-		result.Classes = newCounts(run.Labels(), truth.Codes(), run.Codes()).Classes(func(add func(actual, predicted int)) {
-			for i, actual := range truth.Codes() {
-				add(int(actual), int(run.Codes()[i]))
+	Measure: evaluate,
+	Steps: func(asked []measure.Measure, truth *predictions.Truth) int {
+		passes := 1
+		for _, m := range asked {
+			if m.Name == "MacroMAE" || m.Param("weights") != "" {
+				passes++
+			}
+		}
+		return passes*truth.Len() + decisions.ValueSteps(asked, len(truth.Labels()))
+	},
+	Detail: func(counter *steps.Counter, asked []measure.Measure, truth *predictions.Truth, t *counts, result *measure.Result) {
+		result.Classes = t.Classes(func(add func(actual, predicted int)) {
+			for i, actual := range t.truth {
+				if counter.Add(1) != nil {
+					return
+				}
+				add(int(actual), int(t.predicted[i]))
 			}
 		})
-		truth.AddValues(asked, result, func(m measure.Measure) func(int) float64 {
+		truth.AddValues(counter, asked, result, func(m measure.Measure) func(int) float64 {
 			if m.Name != "Accuracy" {
 				return nil
 			}
 			return func(i int) float64 {
-				if truth.Codes()[i] == run.Codes()[i] {
+				if t.truth[i] == t.predicted[i] {
 					return 1
 				}
 				return 0
 			}
 		})
-	})
+	},
+}.Computation(predictions.Labels)
 
-// Evaluate compares predicted with true labels. truth and predicted hold, for the same examples in the same order, the
-// index of a label in labels. There is at least one example, and every measure is one of classification.
-func Evaluate(measures []measure.Measure, labels []string, truth, predicted []int32) measure.Result {
-	t := newCounts(labels, truth, predicted)
-	o := &ordinal{t, truth, predicted}
-	return measure.Compute(measures, func(m measure.Measure) (float64, string) {
+func evaluate(counter *steps.Counter, measures []measure.Measure, t *counts) measure.Result {
+	o := &ordinal{t, counter}
+	return measure.Compute(counter, measures, func(m measure.Measure) (float64, string) {
 		switch m.Name {
 		case "Accuracy":
 			return float64(t.correct) / float64(t.samples), ""
 		case "BalancedAccuracy":
-			return decisions.Mean(t.Counts, decisions.Counts.Recall, decisions.Counts.IsTrue), ""
+			return decisions.Mean(counter, t.Counts, decisions.Counts.Recall, decisions.Counts.IsTrue), ""
 		case "MCC":
 			return t.matthews(), ""
 		case "Kappa":
@@ -78,7 +91,7 @@ func Evaluate(measures []measure.Measure, labels []string, truth, predicted []in
 		case "MacroMAE":
 			return o.macroError()
 		default:
-			return t.Value(m)
+			return t.Value(counter, m)
 		}
 	})
 }
@@ -120,12 +133,21 @@ func (t *counts) products() (chance, predicted, actual int64) {
 type counts struct {
 	decisions.Labels
 	samples, correct int64
+	truth, predicted []int32 // codes, by example
 }
 
 // newCounts counts truth[i] against predicted[i]; all are codes of the labels.
-func newCounts(names []string, truth, predicted []int32) *counts {
-	t := &counts{decisions.Labels{Names: names, Counts: make([]decisions.Counts, len(names))}, int64(len(truth)), 0}
+func newCounts(counter *steps.Counter, names []string, truth, predicted []int32) *counts {
+	t := &counts{
+		Labels:    decisions.Labels{Names: names, Counts: make([]decisions.Counts, len(names))},
+		samples:   int64(len(truth)),
+		truth:     truth,
+		predicted: predicted,
+	}
 	for i, actual := range truth {
+		if counter.Add(1) != nil {
+			break
+		}
 		t.Counts[actual].Actual++
 		t.Counts[predicted[i]].Predicted++
 		if actual == predicted[i] {

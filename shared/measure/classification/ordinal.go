@@ -5,12 +5,13 @@ import (
 	"math"
 
 	"assay/shared/measure"
+	"assay/shared/measure/steps"
 )
 
 // ordinal measures labels that have an order.
 type ordinal struct {
 	*counts
-	truth, predicted []int32 // codes, by example
+	counter *steps.Counter
 }
 
 // kappa is 1 - observed / expected disagreement, where a disagreement counts as many as its labels are apart, or the square of that.
@@ -18,6 +19,9 @@ func (o *ordinal) kappa(quadratic bool) (float64, string) {
 	places := o.Places()
 	var observed float64
 	for i, t := range o.truth {
+		if o.counter.Add(1) != nil {
+			break
+		}
 		apart := math.Abs(float64(places[t] - places[o.predicted[i]]))
 		if quadratic {
 			apart *= apart
@@ -77,6 +81,9 @@ func (o *ordinal) macroError() (float64, string) {
 	}
 	errors := make([]measure.Sum, len(values))
 	for i, t := range o.truth {
+		if o.counter.Add(1) != nil {
+			break
+		}
 		errors[t].Add(math.Abs(values[t] - values[o.predicted[i]]))
 	}
 	var total measure.Sum

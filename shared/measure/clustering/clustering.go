@@ -19,10 +19,10 @@ package clustering
 
 import (
 	"math"
-	"slices"
 
 	"assay/shared/measure"
 	"assay/shared/measure/predictions"
+	"assay/shared/measure/steps"
 )
 
 // Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
@@ -30,16 +30,19 @@ import (
 const Version = "clustering/1"
 
 // Computation is that of the evaluator of clusterings.
-var Computation = predictions.Computation(Version, predictions.Clusters,
-	func(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run) measure.Result {
-		return Evaluate(asked, len(run.Labels()), truth.Codes(), run.Codes())
-	})
+var Computation = predictions.Evaluator[*table]{
+	Version: Version,
+	Compare: func(counter *steps.Counter, truth *predictions.Truth, run *predictions.Run) *table {
+		return newTable(counter, len(run.Labels()), truth.Codes(), run.Codes())
+	},
+	Measure: evaluate,
+	Steps: func(_ []measure.Measure, truth *predictions.Truth) int {
+		return 2*truth.Len() + steps.SortSteps(truth.Len())
+	},
+}.Computation(predictions.Clusters)
 
-// Evaluate compares predicted with true clusters. truth and predicted hold, for the same examples in the same order, a code below
-// clusters. There is at least one example, and every measure is one of clustering.
-func Evaluate(asked []measure.Measure, clusters int, truth, predicted []int32) measure.Result {
-	t := newTable(clusters, truth, predicted)
-	return measure.Compute(asked, func(m measure.Measure) (float64, string) { return measures[m.Name](t, m), "" })
+func evaluate(counter *steps.Counter, asked []measure.Measure, t *table) measure.Result {
+	return measure.Compute(counter, asked, func(m measure.Measure) (float64, string) { return measures[m.Name](t, m), "" })
 }
 
 var measures = map[string]func(*table, measure.Measure) float64{
@@ -83,16 +86,19 @@ type table struct {
 	truePairs, predictedPairs, commonPairs float64
 }
 
-func newTable(clusters int, truth, predicted []int32) *table {
+func newTable(counter *steps.Counter, clusters int, truth, predicted []int32) *table {
 	t := &table{n: float64(len(truth))}
 	actual, guessed := make([]int64, clusters), make([]int64, clusters)
 	cells := make([]uint64, len(truth)) // of each example; equal ones stand together once they are sorted, by predicted clusters
 	for i, a := range truth {
+		if counter.Add(1) != nil {
+			break
+		}
 		actual[a]++
 		guessed[predicted[i]]++
 		cells[i] = uint64(predicted[i])<<32 | uint64(a)
 	}
-	slices.Sort(cells)
+	steps.Sort(counter, cells)
 	t.trueEntropy, t.truePairs = t.margin(actual)
 	t.predictedEntropy, t.predictedPairs = t.margin(guessed)
 	most := make([]float64, clusters) // examples of the most frequent true cluster, by predicted cluster
@@ -101,6 +107,9 @@ func newTable(clusters int, truth, predicted []int32) *table {
 		to := from + 1
 		for to < len(cells) && cells[to] == cells[from] {
 			to++
+		}
+		if counter.Add(to-from) != nil {
+			break
 		}
 		both := float64(to - from)
 		a := float64(actual[uint32(cells[from])])

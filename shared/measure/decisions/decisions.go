@@ -8,6 +8,7 @@ import (
 
 	"assay/shared/lists"
 	"assay/shared/measure"
+	"assay/shared/measure/steps"
 )
 
 // Counts counts decisions: those of a label over the examples, those of an example over the labels, or sums of such.
@@ -70,9 +71,12 @@ func Score(m measure.Measure) func(Counts) float64 {
 }
 
 // Mean is the mean of a score, each with a weight.
-func Mean(of []Counts, score, weight func(Counts) float64) float64 {
+func Mean(counter *steps.Counter, of []Counts, score, weight func(Counts) float64) float64 {
 	var sum, weights measure.Sum
 	for _, c := range of {
+		if counter.Add(1) != nil {
+			break
+		}
 		sum.Add(weight(c) * score(c))
 		weights.Add(weight(c))
 	}
@@ -87,9 +91,12 @@ type Labels struct {
 
 // Chosen returns the codes of the labels that a measure is about: those that it names, each of which the truth must have, or else all that
 // occur.
-func (l Labels) Chosen(m measure.Measure) (codes []int32, reason string) {
+func (l Labels) Chosen(counter *steps.Counter, m measure.Measure) (codes []int32, reason string) {
 	if names := m.Labels(); names != nil {
 		for _, name := range names {
+			if counter.Add(len(l.Names)) != nil {
+				break
+			}
 			code := slices.Index(l.Names, name)
 			if code < 0 || l.Counts[code].Actual == 0 {
 				return nil, fmt.Sprintf("no example of the truth has the label %q", name)
@@ -99,6 +106,9 @@ func (l Labels) Chosen(m measure.Measure) (codes []int32, reason string) {
 		return codes, ""
 	}
 	for code, c := range l.Counts {
+		if counter.Add(1) != nil {
+			break
+		}
 		if c.Occurs() > 0 {
 			codes = append(codes, int32(code))
 		}
@@ -106,9 +116,17 @@ func (l Labels) Chosen(m measure.Measure) (codes []int32, reason string) {
 	return codes, ""
 }
 
+// ValueSteps returns how many steps the values of measures take that have a Score, of so many labels.
+func ValueSteps(measures []measure.Measure, labels int) (n int) {
+	for _, m := range measures {
+		n += labels * (1 + max(1, len(m.Labels())))
+	}
+	return n
+}
+
 // Value is that of a measure which has a Score: of one label, or its average over the labels.
-func (l Labels) Value(m measure.Measure) (value float64, reason string) {
-	codes, reason := l.Chosen(m)
+func (l Labels) Value(counter *steps.Counter, m measure.Measure) (value float64, reason string) {
+	codes, reason := l.Chosen(counter, m)
 	switch {
 	case reason != "":
 		return 0, reason
@@ -123,12 +141,12 @@ func (l Labels) Value(m measure.Measure) (value float64, reason string) {
 	}
 	switch m.Param("average") {
 	case "macro":
-		return Mean(chosen, score, Counts.Occurs), ""
+		return Mean(counter, chosen, score, Counts.Occurs), ""
 	case "weighted":
 		if all.Actual == 0 {
 			return 0, "no example of the truth has a label"
 		}
-		return Mean(chosen, score, Counts.Support), ""
+		return Mean(counter, chosen, score, Counts.Support), ""
 	default: // micro, or one label alone
 		return score(all), ""
 	}

@@ -33,10 +33,14 @@ type File = corpus.File
 type Truth struct {
 	of       *measure.Truth
 	settings Settings
+	measures []measure.Measure
 }
 
 // Bytes is about how much memory the truth takes, for those who keep some: its files say little, for they may be packed.
 func (t *Truth) Bytes() int64 { return t.of.Bytes }
+
+// Steps is about how many steps the evaluation of one run takes, if the run has as much as the truth.
+func (t *Truth) Steps() int { return t.of.Steps(t.measures) }
 
 // Topics is how many topics there will be values for; 0 when the evaluator has none per topic.
 func (t *Truth) Topics() int { return t.of.Topics }
@@ -54,7 +58,7 @@ func ReadTruth(ctx context.Context, s Settings, files []File) (*Truth, []measure
 	if truth == nil {
 		return nil, diagnostics, err
 	}
-	return &Truth{truth, s}, diagnostics, err
+	return &Truth{truth, s, measures}, diagnostics, err
 }
 
 // Evaluation is that of a run, which can be validated.
@@ -76,7 +80,7 @@ func (t *Truth) Read(ctx context.Context, files []File) (*Evaluation, error) {
 func (e *Evaluation) Validate(ctx context.Context, files []File, known ...*Known) ([]measure.Diagnostic, error) {
 	if e.Kept != nil {
 		if found, ok := e.Kept.WithoutTruth(); ok {
-			return withKnown(found, known, func(k *Known) ([]measure.Diagnostic, error) { return k.of.CompareKept(e.Kept), nil })
+			return withKnown(found, known, func(k *Known) ([]measure.Diagnostic, error) { return k.of.CompareKept(ctx, e.Kept) })
 		}
 	}
 	return ValidateRun(ctx, e.settings, files, known...)

@@ -9,6 +9,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/measure/steps"
 	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
@@ -199,7 +200,7 @@ func TestEvaluation_ResamplesExamples(t *testing.T) {
 			if err != nil {
 				r.Fatal(err)
 			}
-			got := evaluateLines(r, t, one, truth, run).Resample(examples)
+			got := evaluateLines(r, t, one, truth, run).Resample(steps.Of(t.Context()), examples)
 			want := evaluateLines(r, t, one, sampledTruth, sampledRun).Result.Measures[m.String()]
 			if (got == nil) != (want == nil) || got != nil && math.Abs(*got-*want) > 1e-9 {
 				r.Fatalf("%s of %v among %v and %v is %v, want %v", name, examples, truth, run, got, want)

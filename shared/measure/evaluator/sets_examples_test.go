@@ -7,6 +7,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/measure/steps"
 	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
@@ -45,7 +46,7 @@ func TestEvaluation_OfExamplesWithSetsAndScores(t *testing.T) {
 		for _, name := range settings.Measures {
 			one := settings
 			one.Measures = []string{name}
-			got := evaluateLines(r, t, one, truth, run).Resample(examples)
+			got := evaluateLines(r, t, one, truth, run).Resample(steps.Of(t.Context()), examples)
 			want := sampled.Measures[name]
 			if (got == nil) != (want == nil) || got != nil && math.Abs(*got-*want) > 1e-9 {
 				r.Errorf("%s of %v among %v and %v is %v, want %v", name, examples, truth, run, got, want)

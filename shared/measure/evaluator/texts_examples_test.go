@@ -8,6 +8,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/measure/steps"
 	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
@@ -52,7 +53,8 @@ func TestEvaluation_ResamplesTextsAndTags(t *testing.T) {
 			}
 			k.settings.Measures = []string{name}
 			e := evaluateFiles(r, t, k.settings, whole[0].String(), whole[1].String())
-			got, want := e.Resample(sample), want.Measures[m.String()]
+			got := e.Resample(steps.Of(t.Context()), sample)
+			want := want.Measures[m.String()]
 			if (got == nil) != (want == nil) || got != nil && math.Abs(*got-*want) > 1e-9 {
 				r.Fatalf("%s of %v among %v and %v is %v, want %v", name, sample, truth, run, got, want)
 			}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"assay/shared/measure"
+	"assay/shared/measure/steps"
 )
 
 // Reader reads one file. Faults of the file go to the report, so that after the last line report.Failed says whether
@@ -19,12 +20,12 @@ import (
 //
 // A Reader is used either line by line (Scan, Text, Number) or in chunks (Next), from one goroutine.
 type Reader struct {
-	ctx    context.Context
-	file   string
-	r      io.Reader
-	report *measure.Report
-	limits limits
-	keepCR bool
+	counter *steps.Counter // of which each byte is a step
+	file    string
+	r       io.Reader
+	report  *measure.Report
+	limits  limits
+	keepCR  bool
 
 	content io.Reader
 	rest    []byte // start of a line whose end is not read yet
@@ -39,7 +40,7 @@ type Reader struct {
 
 // NewReader reads the raw bytes of an upload from r. file is its name in diagnostics.
 func NewReader(ctx context.Context, file string, r io.Reader, report *measure.Report) *Reader {
-	return &Reader{ctx: ctx, file: file, r: r, report: report, limits: standard, line: 1}
+	return &Reader{counter: steps.Of(ctx), file: file, r: r, report: report, limits: standard, line: 1}
 }
 
 // AllowLines has lines of that many bytes count as sound, instead of MaxLine.
@@ -99,11 +100,14 @@ func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 	buffer = buffer[:cap(buffer)]
 	filled := copy(buffer, r.rest)
 	for !r.report.Full() {
-		if r.err = r.ctx.Err(); r.err != nil {
+		if r.err = r.counter.Add(1); r.err != nil {
 			break
 		}
 		n, err := r.content.Read(buffer[filled:])
 		filled += n
+		if r.err = r.counter.Add(n); r.err != nil {
+			break
+		}
 		if err != nil {
 			r.ended = true
 			if errors.Is(err, io.EOF) {
@@ -147,7 +151,7 @@ func (r *Reader) cut(buffer []byte, end int) (Chunk, bool) {
 func (r *Reader) skipLine(buffer []byte) int {
 	r.report.Errorf(r.file, r.line, "%s", tooLong(int(r.limits.line), buffer))
 	r.line++
-	for r.ctx.Err() == nil {
+	for r.counter.Add(len(buffer)) == nil {
 		n, err := r.content.Read(buffer)
 		if end := bytes.IndexByte(buffer[:n], '\n') + 1; end > 0 {
 			return copy(buffer, buffer[end:n])

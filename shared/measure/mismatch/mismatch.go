@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"assay/shared/measure/fields"
+	"assay/shared/measure/steps"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -19,6 +20,9 @@ import (
 const maxUnknown = 100
 
 const none = -1
+
+// perText is how many steps a known text takes.
+const perText = 200
 
 // differences are the ways in which two spellings of one text differ, with what makes them the same, in the order in which they
 // are undone.
@@ -68,8 +72,9 @@ func differenceOf(a, b string) string {
 }
 
 // Explain returns a clause for a diagnostic, which begins with a semicolon, about the first unknown text that is another spelling of a
-// known one, the least of those; empty when there is none. The order of the known texts has no part in it.
-func Explain(unknown []string, known iter.Seq[string]) string {
+// known one, the least of those; empty when there is none. The order of the known texts has no part in it. The clause is of no use if the
+// counter has an error.
+func Explain(counter *steps.Counter, unknown []string, known iter.Seq[string]) string {
 	unknown = unknown[:min(len(unknown), maxUnknown)]
 	if len(unknown) == 0 {
 		return ""
@@ -80,6 +85,9 @@ func Explain(unknown []string, known iter.Seq[string]) string {
 	}
 	best, meant := len(unknown), ""
 	for k := range known {
+		if counter.Add(perText) != nil {
+			break
+		}
 		if i, ok := first[normalize(k, none)]; ok && unknown[i] != k && (i < best || i == best && k < meant) {
 			best, meant = i, k
 		}

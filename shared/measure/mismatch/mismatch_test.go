@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"assay/shared/measure/mismatch"
+	"assay/shared/measure/steps"
 )
 
 func TestExplain_NamesTheDifference(t *testing.T) {
@@ -25,7 +26,7 @@ func TestExplain_NamesTheDifference(t *testing.T) {
 		{"12345678901234567", "12345678901234568", ""},
 		{"1", "1", ""},
 	} {
-		got := mismatch.Explain([]string{"other", c.unknown}, slices.Values([]string{"another", c.known}))
+		got := mismatch.Explain(steps.Of(t.Context()), []string{"other", c.unknown}, slices.Values([]string{"another", c.known}))
 		want := fmt.Sprintf("; the likely cause: %q differs from %q in %s alone, and both are compared byte by byte", c.unknown, c.known, c.want)
 		if c.want == "" {
 			want = ""
@@ -34,7 +35,7 @@ func TestExplain_NamesTheDifference(t *testing.T) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	if got := mismatch.Explain(nil, slices.Values([]string{"a"})); got != "" {
+	if got := mismatch.Explain(steps.Of(t.Context()), nil, slices.Values([]string{"a"})); got != "" {
 		t.Error(got)
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/decisions"
 	"assay/shared/measure/predictions"
+	"assay/shared/measure/steps"
 )
 
 // Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
@@ -32,59 +33,74 @@ import (
 const Version = "multilabel/1"
 
 // Computation is that of the evaluator of several labels for each example.
-var Computation = predictions.Computation(Version, predictions.Sets, evaluate, addValues)
+var Computation = predictions.Evaluator[*examples]{
+	Version: Version,
+	Compare: func(counter *steps.Counter, truth *predictions.Truth, run *predictions.Run) *examples {
+		return newExamples(counter, run.Labels(), truth.Len(), truth.Set, run.Set)
+	},
+	Measure: evaluate,
+	Steps:   stepsOf,
+	Detail:  addDetails,
+}.Computation(predictions.Sets)
 
-func evaluate(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run) measure.Result {
-	return Evaluate(asked, run.Labels(), truth.Len(), truth.Set, run.Set)
+// stepsOf returns how many steps newExamples, addMeans, the averages over labels and the confusion matrix take for a run with as many labels
+// as the truth.
+func stepsOf(asked []measure.Measure, truth *predictions.Truth) int {
+	pass := truth.Len() + 2*truth.Assigned()
+	n := pass + decisions.ValueSteps(asked, len(truth.Labels()))
+	if len(truth.Labels()) <= measure.MaxClasses {
+		n += truth.Assigned() * (1 + truth.Assigned()/truth.Len())
+	}
+	over := map[string]bool{}
+	for _, m := range asked {
+		if m.Param("average") == "samples" {
+			n += truth.Len()
+			if labels := m.Param("labels"); !over[labels] {
+				over[labels] = true
+				n += pass
+			}
+		}
+	}
+	return n
 }
 
-// addValues adds values by label, and by example of what is a mean over examples.
-func addValues(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run, result *measure.Result) {
-	e := newExamples(run.Labels(), truth.Len(), truth.Set, run.Set)
+// addDetails adds values by label, and by example of what is a mean over examples.
+func addDetails(counter *steps.Counter, asked []measure.Measure, truth *predictions.Truth, e *examples, result *measure.Result) {
 	result.Classes = e.Classes(func(add func(actual, predicted int)) {
 		for i := range e.n {
+			predicted := e.predicted(i)
 			for _, actual := range e.truth(i) {
-				for _, predicted := range e.predicted(i) {
+				if counter.Add(1+len(predicted)) != nil {
+					return
+				}
+				for _, predicted := range predicted {
 					add(int(actual), int(predicted))
 				}
 			}
 		}
 	})
-	truth.AddValues(asked, result, func(m measure.Measure) func(int) float64 {
-		score := decisions.Score(m)
-		switch {
-		case m.Name == "ExactMatch":
-			score = func(t decisions.Counts) float64 {
-				if t.Predicted+t.Actual == 2*t.Hits {
-					return 1
-				}
-				return 0
-			}
-		case m.Name == "HammingLoss":
-			labels := e.trueLabels()
-			score = func(t decisions.Counts) float64 { return float64(t.Predicted+t.Actual-2*t.Hits) / float64(labels) }
-		case m.Param("average") != "samples":
+	truth.AddValues(counter, asked, result, func(m measure.Measure) func(int) float64 {
+		of := e.means[m.String()]
+		if of == nil {
 			return nil
 		}
-		labels, _ := e.Chosen(m)
-		of := e.ofExample(labels)
-		return func(i int) float64 { return score(of(i)) }
+		return func(i int) float64 { return of.values[i] }
 	})
 }
 
-// Evaluate compares predicted with true labels. truth and predicted return, for each of n examples, the indices of its labels in labels, in
-// ascending order and none twice. There is at least one example, and every measure is one of several labels.
-func Evaluate(measures []measure.Measure, labels []string, n int, truth, predicted func(i int) []int16) measure.Result {
-	e := newExamples(labels, n, truth, predicted)
-	return measure.Compute(measures, func(m measure.Measure) (float64, string) {
+func evaluate(counter *steps.Counter, measures []measure.Measure, e *examples) measure.Result {
+	e.addMeans(counter, measures)
+	return measure.Compute(counter, measures, func(m measure.Measure) (float64, string) {
 		switch m.Name {
 		case "ExactMatch":
-			return float64(e.exact) / float64(n), ""
+			return float64(e.exact) / float64(e.n), ""
 		case "HammingLoss":
 			return e.hammingLoss()
-		default:
-			return e.average(m)
 		}
+		if of := e.means[m.String()]; of != nil {
+			return of.sum.Total() / float64(e.n), of.reason
+		}
+		return e.Value(counter, m)
 	})
 }
 
@@ -94,18 +110,24 @@ type examples struct {
 	n                int
 	truth, predicted func(i int) []int16
 	exact            int
+	means            map[string]*mean // by measure
 }
 
-// newExamples counts n examples.
-func newExamples(names []string, n int, truth, predicted func(i int) []int16) *examples {
+// newExamples counts n examples. truth and predicted return the indices of the labels of an example in names, in ascending order and none
+// twice.
+func newExamples(counter *steps.Counter, names []string, n int, truth, predicted func(i int) []int16) *examples {
 	e := &examples{
 		Labels:    decisions.Labels{Names: names, Counts: make([]decisions.Counts, len(names))},
 		n:         n,
 		truth:     truth,
 		predicted: predicted,
+		means:     map[string]*mean{},
 	}
 	for i := range e.n {
 		truth, predicted := e.truth(i), e.predicted(i)
+		if counter.Add(1+len(truth)+len(predicted)) != nil {
+			break
+		}
 		if slices.Equal(truth, predicted) {
 			e.exact++
 		}
@@ -127,21 +149,78 @@ func has(ascending []int16, label int16) bool {
 	return there
 }
 
-// average is a score of one label, or its average over labels or examples.
-func (e *examples) average(m measure.Measure) (float64, string) {
-	if m.Param("average") != "samples" {
-		return e.Value(m)
+// mean is a measure that is a mean over the examples.
+type mean struct {
+	score  func(decisions.Counts) float64
+	reason string // why it has no value
+	sum    measure.Sum
+	values []float64 // by example, of up to MaxExamples
+}
+
+// addMeans computes the means over the examples. Measures over the same labels share the counts of each example.
+func (e *examples) addMeans(counter *steps.Counter, measures []measure.Measure) {
+	kept := e.n <= measure.MaxExamples
+	over := map[string][]measure.Measure{} // by the labels that they name
+	for _, m := range measures {
+		if score := e.scoreOf(m); score != nil {
+			e.means[m.String()] = &mean{score: score}
+			if kept || m.Param("average") != "" { // the others follow from counts of labels
+				over[m.Param("labels")] = append(over[m.Param("labels")], m)
+			}
+		}
 	}
-	labels, reason := e.Chosen(m)
-	if reason != "" {
-		return 0, reason
+	for _, same := range over {
+		labels, reason := e.Chosen(counter, same[0])
+		var list []*mean
+		for _, m := range same {
+			of := e.means[m.String()]
+			of.reason = reason
+			if kept {
+				of.values = make([]float64, e.n)
+			}
+			list = append(list, of)
+		}
+		if reason == "" {
+			e.addExamples(counter, labels, list)
+		}
 	}
-	var sum measure.Sum
-	of, score := e.ofExample(labels), decisions.Score(m)
+}
+
+// addExamples adds each example, counted over the labels, to the means.
+func (e *examples) addExamples(counter *steps.Counter, labels []int32, means []*mean) {
+	count := e.ofExample(labels)
 	for i := range e.n {
-		sum.Add(score(of(i)))
+		if counter.Add(1+len(e.truth(i))+len(e.predicted(i))+len(means)) != nil {
+			break
+		}
+		counts := count(i)
+		for _, of := range means {
+			x := of.score(counts)
+			of.sum.Add(x)
+			if of.values != nil {
+				of.values[i] = x
+			}
+		}
 	}
-	return sum.Total() / float64(e.n), ""
+}
+
+// scoreOf returns the value of an example for a measure that is a mean over them; nil of another measure.
+func (e *examples) scoreOf(m measure.Measure) func(decisions.Counts) float64 {
+	switch {
+	case m.Name == "ExactMatch":
+		return func(t decisions.Counts) float64 {
+			if t.Predicted+t.Actual == 2*t.Hits {
+				return 1
+			}
+			return 0
+		}
+	case m.Name == "HammingLoss":
+		labels := e.trueLabels()
+		return func(t decisions.Counts) float64 { return float64(t.Predicted+t.Actual-2*t.Hits) / float64(labels) }
+	case m.Param("average") == "samples":
+		return decisions.Score(m)
+	}
+	return nil
 }
 
 // ofExample returns what counts an example over the labels.

@@ -2,58 +2,73 @@ package predictions
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"assay/shared/measure"
+	"assay/shared/measure/steps"
+	"assay/shared/plural"
 )
 
-// Computation is that of an evaluator whose truth and runs are predictions, which evaluate compares. Details add to the result of a run
-// what no measure is, such as values by example.
-func Computation(version string, values Values, evaluate func([]measure.Measure, *Truth, *Run) measure.Result,
-	details ...func([]measure.Measure, *Truth, *Run, *measure.Result)) measure.Computation {
-	return computation(version, values, func([]measure.Measure) Values { return values }, ofRuns(evaluate, details...))
+// Evaluator measures runs whose truth and runs are predictions. Its functions count their steps and end early if the counter has an error:
+// then their results are not used.
+type Evaluator[C any] struct {
+	Version string
+	// Compare counts what the measures share, once for all of them.
+	Compare func(*steps.Counter, *Truth, *Run) C
+	// Measure returns the measures.
+	Measure func(*steps.Counter, []measure.Measure, C) measure.Result
+	// Steps returns about how many steps the evaluation of a run takes after it was read.
+	Steps func([]measure.Measure, *Truth) int
+	// Detail adds to the result of a run what no measure is, such as values by example; nil where there is nothing.
+	Detail func(*steps.Counter, []measure.Measure, *Truth, C, *measure.Result)
 }
 
-// ScoreComputation is that of an evaluator whose truth has Classes and whose runs have Scores, which have to be Probabilities where one of
-// the measures needs them. Details are as of Computation.
-func ScoreComputation(version string, needsProbabilities func(measure.Measure) bool,
-	evaluate func([]measure.Measure, *Truth, *Run) measure.Result,
-	details ...func([]measure.Measure, *Truth, *Run, *measure.Result)) measure.Computation {
-	return computation(version, Classes, func(asked []measure.Measure) Values {
+// Computation returns the computation of an evaluator whose truth and runs have the values.
+func (e Evaluator[C]) Computation(values Values) measure.Computation {
+	return computation(e.Version, values, func([]measure.Measure) Values { return values }, e.evaluate, e.Steps)
+}
+
+// ScoreComputation returns the computation of an evaluator whose truth has Classes and whose runs have Scores, which have to be
+// Probabilities where one of the measures needs them.
+func (e Evaluator[C]) ScoreComputation(needsProbabilities func(measure.Measure) bool) measure.Computation {
+	return computation(e.Version, Classes, func(asked []measure.Measure) Values {
 		if slices.ContainsFunc(asked, needsProbabilities) {
 			return Probabilities
 		}
 		return Scores
-	}, ofRuns(evaluate, details...))
+	}, e.evaluate, e.Steps)
 }
 
-func ofRuns(evaluate func([]measure.Measure, *Truth, *Run) measure.Result,
-	details ...func([]measure.Measure, *Truth, *Run, *measure.Result)) evaluateFiles {
-	return func(ctx context.Context, asked []measure.Measure, t *Truth, files []measure.File,
-		report *measure.Report) (e measure.Evaluation, err error) {
-		run, err := t.ReadRun(ctx, files, report)
-		if err != nil || report.Failed() {
-			return e, err
-		}
-		e.Result = evaluate(asked, t, run)
-		for _, add := range details {
-			add(asked, t, run, &e.Result)
-		}
-		// Of more examples or scores, the run would take memory as long as the evaluation is there, and samples of it long.
-		if e.Examples = t.Len(); e.Examples <= measure.MaxExamples && len(run.scores.rows) <= measure.MaxTopicValues {
-			e.Resample = func(examples []int) *float64 {
-				sampledTruth, sampledRun := sample(t, run, examples)
-				return evaluate(asked[:1], sampledTruth, sampledRun).Measures[asked[0].String()]
-			}
-		}
-		return e, nil
+func (e Evaluator[C]) evaluate(ctx context.Context, asked []measure.Measure, t *Truth, files []measure.File,
+	report *measure.Report) (found measure.Evaluation, err error) {
+	run, err := t.ReadRun(ctx, files, report)
+	if err != nil || report.Failed() {
+		return found, err
 	}
+	compared := e.Compare(run.counter, t, run)
+	found.Result = e.Measure(run.counter, asked, compared)
+	if e.Detail != nil {
+		e.Detail(run.counter, asked, t, compared, &found.Result)
+	}
+	if err := run.counter.Err(); err != nil {
+		return measure.Evaluation{}, err
+	}
+	// Of more examples or scores, the run would take memory as long as the evaluation is there, and samples of it long.
+	if found.Examples = t.Len(); found.Examples <= measure.MaxExamples && len(run.scores.rows) <= measure.MaxTopicValues {
+		found.Resample = func(counter *steps.Counter, examples []int) *float64 {
+			sampledTruth, sampledRun := sample(t, run, examples)
+			return e.Measure(counter, asked[:1], e.Compare(counter, sampledTruth, sampledRun)).Measures[asked[0].String()]
+		}
+	}
+	return found, nil
 }
 
 // evaluateFiles measures a run. The evaluation is not used if the report has errors, and has no diagnostics of its own.
 type evaluateFiles func(context.Context, []measure.Measure, *Truth, []measure.File, *measure.Report) (measure.Evaluation, error)
 
-func computation(version string, values Values, ofRun func([]measure.Measure) Values, evaluate evaluateFiles) measure.Computation {
+func computation(version string, values Values, ofRun func([]measure.Measure) Values, evaluate evaluateFiles,
+	stepsOf func([]measure.Measure, *Truth) int) measure.Computation {
 	return measure.Computation{
 		Version: version,
 		ReadTruth: func(ctx context.Context, format measure.Format, asked []measure.Measure,
@@ -65,14 +80,14 @@ func computation(version string, values Values, ofRun func([]measure.Measure) Va
 			}
 			for _, m := range asked {
 				for _, label := range m.Labels() {
-					if !slices.Contains(truth.Labels(), label) {
+					if truth.labels.find([]byte(label)) < 0 {
 						report.Warnf("", 0, "%s has no value for any run, since no example of the truth has the label %q; check how the label is written",
 							m, label)
 					}
 				}
 			}
 			truth.runs = ofRun(asked)
-			return truth.withMeasures(asked, evaluate), report.Diagnostics(), nil
+			return truth.withMeasures(asked, evaluate, stepsOf), report.Diagnostics(), nil
 		},
 		ValidateRun: func(ctx context.Context, format measure.Format, asked []measure.Measure,
 			files []measure.File) ([]measure.Diagnostic, error) {
@@ -83,9 +98,13 @@ func computation(version string, values Values, ofRun func([]measure.Measure) Va
 	}
 }
 
-func (t *Truth) withMeasures(asked []measure.Measure, evaluate evaluateFiles) *measure.Truth {
+func (t *Truth) withMeasures(asked []measure.Measure, evaluate evaluateFiles, stepsOf func([]measure.Measure, *Truth) int) *measure.Truth {
 	return &measure.Truth{
-		Bytes: t.Bytes(),
+		Steps: func(asked []measure.Measure) int {
+			return int(t.Bytes()) + t.Len() + stepsOf(asked, t) // a file has about as many bytes as the truth takes
+		},
+		Extent: t.extent(),
+		Bytes:  t.Bytes(),
 		Known: func(ids, labels bool) *measure.Known {
 			if labels = labels && slices.Contains([]Values{Labels, Sets, Classes}, t.values); !ids && !labels {
 				return nil
@@ -99,6 +118,26 @@ func (t *Truth) withMeasures(asked []measure.Measure, evaluate evaluateFiles) *m
 		},
 	}
 }
+
+// extent says what the truth has.
+func (t *Truth) extent() string {
+	text := plural.Count(t.Len(), "example")
+	switch {
+	case t.values == Sets:
+		text += fmt.Sprintf(" with %s of %d", plural.Count(t.Assigned(), "label"), len(t.labels.names))
+	case t.values == References:
+		text += fmt.Sprintf(" with %s", plural.Count(t.TextBytes(), "byte"))
+	case len(t.labels.names) > 0:
+		text += fmt.Sprintf(" with %s", plural.Count(len(t.labels.names), "label"))
+	}
+	return text
+}
+
+// Assigned is how many labels all examples have together, for Sets.
+func (t *Truth) Assigned() int { return max(0, len(t.sets.codes)-t.Len()) }
+
+// TextBytes is how many bytes all References have together.
+func (t *Truth) TextBytes() int { return len(t.texts.all) }
 
 // compare reports how a run departs from what is known.
 func (t *Truth) compare(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {

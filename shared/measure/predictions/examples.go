@@ -1,13 +1,17 @@
 package predictions
 
-import "assay/shared/measure"
+import (
+	"assay/shared/measure"
+	"assay/shared/measure/steps"
+)
 
 // AddValues adds to a result the values by example of those of its measures that are means over examples, of which of returns the value
 // of the example with an index; nil of another measure.
-func (t *Truth) AddValues(asked []measure.Measure, result *measure.Result, of func(measure.Measure) func(i int) float64) {
+func (t *Truth) AddValues(counter *steps.Counter, asked []measure.Measure, result *measure.Result,
+	of func(measure.Measure) func(i int) float64) {
 	for _, m := range asked {
 		if value := of(m); value != nil {
-			result.AddValues(m.String(), t.Len(), t.ID, value)
+			result.AddValues(counter, m.String(), t.Len(), t.ID, value)
 		}
 	}
 }

@@ -13,16 +13,18 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/lines"
+	"assay/shared/measure/steps"
 )
 
 // file is one file while it is read.
 type file struct {
-	name   string
-	format measure.Format
-	values Values
-	report *measure.Report
-	labels [][]byte // memory for those of examples
-	scores []float64
+	name    string
+	format  measure.Format
+	values  Values
+	report  *measure.Report
+	counter *steps.Counter
+	labels  [][]byte // memory for those of examples
+	scores  []float64
 }
 
 // example is the content of one line or record. Its id and label are valid until the next one.
@@ -44,7 +46,7 @@ func (f *file) read(ctx context.Context, r io.Reader, add func(example) bool) er
 	examples := 0
 	counted := func(e example) bool {
 		examples++
-		return add(e) && (len(e.texts) == 0 || ctx.Err() == nil) // what is done with texts takes long
+		return f.counter.Add(1) == nil && add(e)
 	}
 	in := lines.NewReader(ctx, f.name, r, f.report)
 	if f.values >= Arrays || f.format.ValueField == "" {
@@ -55,7 +57,7 @@ func (f *file) read(ctx context.Context, r io.Reader, add func(example) bool) er
 	} else {
 		f.readJSONL(in, counted)
 	}
-	if err := cmp.Or(in.Err(), ctx.Err()); err != nil {
+	if err := cmp.Or(in.Err(), f.counter.Err()); err != nil {
 		return err
 	}
 	if examples == 0 && len(f.report.Diagnostics()) == before {

@@ -21,6 +21,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
+	"assay/shared/measure/steps"
 )
 
 // fieldsOf are the names of the fields that are read, that of the id first.
@@ -132,8 +133,9 @@ func (t *Truth) read(ctx context.Context, files []measure.File, report *measure.
 	if len(files) == 0 {
 		report.Errorf("", 0, "there is no file; expected at least one")
 	}
+	counter := steps.Of(ctx)
 	for _, content := range files {
-		f := &file{name: content.Name, format: t.format, values: t.values, report: report}
+		f := &file{name: content.Name, format: t.format, values: t.values, report: report, counter: counter}
 		t.places.files = append(t.places.files, f.name)
 		if err := f.read(ctx, content.Content, func(e example) bool { return t.add(f, e) }); err != nil {
 			return err

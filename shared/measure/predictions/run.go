@@ -10,12 +10,14 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/mismatch"
+	"assay/shared/measure/steps"
 	"assay/shared/plural"
 )
 
 // Run has the predictions for the examples of a truth, in the order of the truth.
 type Run struct {
 	truth   *Truth
+	counter *steps.Counter
 	places  sourceLines
 	joined  []uint32 // by example, the number of the id of its prediction among the places; 0 when it has none
 	unknown int      // predictions whose id the truth does not have
@@ -62,9 +64,10 @@ func (t *Truth) ReadRunArrays(ctx context.Context, take Take, files []measure.Fi
 }
 
 func (r *Run) read(ctx context.Context, files []measure.File, report *measure.Report) error {
+	r.counter = cmp.Or(r.counter, steps.Of(ctx))
 	r.joined = make([]uint32, r.truth.Len())
 	for _, content := range files {
-		f := &file{name: content.Name, format: r.truth.format, values: r.truth.runs, report: report}
+		f := &file{name: content.Name, format: r.truth.format, values: r.truth.runs, report: report, counter: r.counter}
 		r.places.files = append(r.places.files, f.name)
 		if err := f.read(ctx, content.Content, func(e example) bool { return r.add(f, e) }); err != nil {
 			return err
@@ -72,7 +75,7 @@ func (r *Run) read(ctx context.Context, files []measure.File, report *measure.Re
 	}
 	r.compareIDs(report)
 	r.compareLabels(report)
-	return nil
+	return r.counter.Err()
 }
 
 // add takes one prediction, and returns false when there is room for no more labels.
@@ -147,7 +150,7 @@ func (r *Run) code(f *file, line int, label []byte) (code int32, ok bool) {
 			r.separator = r.otherSeparator(label)
 			cause = r.separator
 		}
-		cause = cmp.Or(cause, mismatch.Explain([]string{string(label)}, slices.Values(r.truth.labels.names)))
+		cause = cmp.Or(cause, mismatch.Explain(f.counter, []string{string(label)}, slices.Values(r.truth.labels.names)))
 	}
 	f.report.Warnf(f.name, line, "the truth has no label %s; every prediction of it counts as wrong%s", fields.Quote(label), cause)
 	return known + r.added.add(label), true
@@ -220,7 +223,7 @@ func NewInputs(format measure.Format) *Truth {
 // the context.
 func (t *Truth) AddInput(ctx context.Context, kind string, content measure.File) (n int, ok bool, err error) {
 	var report measure.Report
-	f := &file{name: content.Name, format: measure.Format{Kind: kind, IDField: t.format.IDField}, report: &report}
+	f := &file{name: content.Name, format: measure.Format{Kind: kind, IDField: t.format.IDField}, report: &report, counter: steps.Of(ctx)}
 	err = f.read(ctx, content.Content, func(e example) bool {
 		n++
 		if t.ids.len() == t.limits.examples || t.ids.bytes >= t.limits.ids {
@@ -252,7 +255,7 @@ func (r *Run) compareIDs(report *measure.Report) {
 	if len(r.places.files) == 1 {
 		name = r.places.files[0]
 	}
-	cause := mismatch.Explain(r.samples, r.missing())
+	cause := mismatch.Explain(r.counter, r.samples, r.missing())
 	if o == measure.OfInputs {
 		if r.unknown > 0 {
 			report.Warnf(name, 0, "ids that are not in %s: %d of %s of the run: %s%s", o, r.unknown, plural.Count(r.unknown+r.places.read, "id"),
@@ -284,6 +287,9 @@ func (r *Run) compareIDs(report *measure.Report) {
 func (r *Run) missing() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i, id := range r.joined {
+			if r.counter.Add(1) != nil {
+				return
+			}
 			if id == 0 && !yield(string(r.truth.ids.at(i))) {
 				return
 			}
@@ -316,7 +322,7 @@ func (r *Run) compareLabels(report *measure.Report) {
 	if n := len(r.added.names); n > 0 && n == r.distinct && r.truth.values != Clusters && len(known) > 0 {
 		report.Errorf(r.places.files[0], 0, "none of the labels predicted (%s) is among the %d of the truth (%s); check the field %q%s",
 			fields.JoinFirst(r.added.names, n), len(known), fields.JoinFirst(known, len(known)), r.truth.format.ValueField,
-			cmp.Or(r.separator, mismatch.Explain(r.added.names, slices.Values(known))))
+			cmp.Or(r.separator, mismatch.Explain(r.counter, r.added.names, slices.Values(known))))
 	} else if n := len(without); n > 0 {
 		report.Warnf(r.places.files[0], 0, "the run has scores for classes, but none for %s of the truth", fields.JoinFirst(without, n))
 	}

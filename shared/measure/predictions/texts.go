@@ -5,6 +5,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
+	"assay/shared/measure/steps"
 )
 
 // texts has the references of each example.
@@ -38,21 +39,23 @@ func (t *Truth) References(index int, list [][]byte) [][]byte {
 type TextEvaluator interface {
 	// Compare compares the text of the example at an index of the truth with its references. A fault goes to the report and ends the reading.
 	Compare(index int, text []byte) (fault string)
-	// Evaluation returns the evaluation after the last text.
-	Evaluation() measure.Evaluation
+	// Evaluation returns the evaluation after the last text, or the error of its steps.
+	Evaluation() (measure.Evaluation, error)
 }
 
 // TextComputation returns the computation of an evaluator that compares texts with references, one at a time. Each run gets a new
-// TextEvaluator.
-func TextComputation(version string, start func(context.Context, []measure.Measure, *Truth) TextEvaluator) measure.Computation {
+// TextEvaluator, which counts its steps. stepsOf returns about how many it counts.
+func TextComputation(version string, stepsOf func([]measure.Measure, *Truth) int,
+	start func(context.Context, *steps.Counter, []measure.Measure, *Truth) TextEvaluator) measure.Computation {
 	return computation(version, References, func([]measure.Measure) Values { return Texts },
 		func(ctx context.Context, asked []measure.Measure, t *Truth, files []measure.File, report *measure.Report) (measure.Evaluation, error) {
-			e := start(ctx, asked, t)
-			if err := (&Run{truth: t, compare: e.Compare}).read(ctx, files, report); err != nil || report.Failed() {
+			counter := steps.Of(ctx)
+			e := start(ctx, counter, asked, t)
+			if err := (&Run{truth: t, counter: counter, compare: e.Compare}).read(ctx, files, report); err != nil || report.Failed() {
 				return measure.Evaluation{}, err
 			}
-			return e.Evaluation(), nil
-		})
+			return e.Evaluation()
+		}, stepsOf)
 }
 
 // ID returns the id of an example.

@@ -1,9 +1,8 @@
 package probabilities
 
 import (
-	"slices"
-
 	"assay/shared/measure"
+	"assay/shared/measure/steps"
 )
 
 // binary has the scores of the examples that have a label, and of the others.
@@ -12,47 +11,83 @@ type binary struct {
 	with, without []float64
 }
 
-func (b *binary) value(name string) (float64, string) {
+// value returns a measure of a label.
+func (e *Examples) value(label int, name string) (float64, string) {
 	switch name {
 	case "AUC":
-		area, _, reason := b.curves()
-		return area, reason
+		c, reason := e.curvesOf(label)
+		return c.area, reason
 	case "AP":
-		_, precision, reason := b.curves()
-		return precision, reason
+		c, reason := e.curvesOf(label)
+		return c.precision, reason
+	case "PAN":
+		return e.pan(label)
+	}
+	b, reason := e.binary(label)
+	if reason != "" {
+		return 0, reason
+	}
+	a := b.answers(e.counter)
+	switch name {
 	case "F1":
-		a := b.answers()
 		return measure.Ratio(2*a.truePositive, 2*a.truePositive+a.falsePositive+a.falseNegative), ""
 	case "CAt1":
-		return b.answers().rightAtOne(b.len()), ""
-	case "F05u":
-		return b.answers().missing(), ""
+		return a.rightAtOne(b.len()), ""
 	default:
-		return b.pan()
+		return a.missing(), ""
 	}
 }
 
 func (b *binary) len() float64 { return float64(len(b.with) + len(b.without)) }
 
+// curves has the area under the ROC curve, the average precision, the Brier score and the number of examples that have the label.
+type curves struct{ area, precision, brier, positives float64 }
+
+// curvesOf returns those of a label, which are computed once.
+func (e *Examples) curvesOf(label int) (curves, string) {
+	if c, known := e.curves[label]; known {
+		return c, ""
+	}
+	b, reason := e.binary(label)
+	if reason != "" {
+		return curves{}, reason
+	}
+	c, reason := b.curves(e.counter)
+	if reason != "" {
+		return curves{}, reason
+	}
+	if e.needsBrier {
+		c.brier = b.brier(e.counter)
+	}
+	e.curves[label] = c
+	return c, ""
+}
+
 // brier is the Brier score.
-func (b *binary) brier() float64 {
+func (b *binary) brier(counter *steps.Counter) float64 {
 	var sum measure.Sum
 	for _, s := range b.with {
+		if counter.Add(1) != nil {
+			break
+		}
 		sum.Add((1 - s) * (1 - s))
 	}
 	for _, s := range b.without {
+		if counter.Add(1) != nil {
+			break
+		}
 		sum.Add(s * s)
 	}
 	return sum.Total() / b.len()
 }
 
-// curves returns the area under the ROC curve and the average precision. It sorts the scores.
-func (b *binary) curves() (area, precision float64, reason string) {
+// curves sorts the scores.
+func (b *binary) curves(counter *steps.Counter) (c curves, reason string) {
 	if len(b.with) == 0 || len(b.without) == 0 {
-		return 0, 0, "all examples of the truth have one and the same label"
+		return c, "all examples of the truth have one and the same label"
 	}
-	slices.Sort(b.with)
-	slices.Sort(b.without)
+	steps.Sort(counter, b.with)
+	steps.Sort(counter, b.without)
 	positives, negatives := float64(len(b.with)), float64(len(b.without))
 	var pairs, sum measure.Sum
 	with, without := b.with, b.without // whose scores are below those that were seen
@@ -70,21 +105,27 @@ func (b *binary) curves() (area, precision float64, reason string) {
 		for lower > 0 && without[lower-1] == score {
 			lower--
 		}
+		if counter.Add(len(with)-n+len(without)-lower) != nil {
+			break
+		}
 		equal := float64(len(with) - n)
 		pairs.Add(equal * (float64(lower) + float64(m-lower)/2))
 		found := positives - float64(n)
 		sum.Add(equal * found / (found + negatives - float64(lower)))
 		with, without = with[:n], without[:lower]
 	}
-	return pairs.Total() / positives / negatives, sum.Total() / positives, ""
+	return curves{area: pairs.Total() / positives / negatives, precision: sum.Total() / positives, positives: positives}, ""
 }
 
 // answers counts decisions; a score of exactly 0.5 is none.
 type answers struct{ truePositive, falsePositive, falseNegative, trueNegative, unanswered float64 }
 
-func (b *binary) answers() (a answers) {
+func (b *binary) answers(counter *steps.Counter) (a answers) {
 	count := func(scores []float64, above, below *float64) {
 		for _, s := range scores {
+			if counter.Add(1) != nil {
+				break
+			}
 			switch {
 			case s > 0.5:
 				*above++
@@ -112,15 +153,16 @@ func (a answers) missing() float64 {
 }
 
 // pan is the mean of the measures of PAN.
-func (b *binary) pan() (float64, string) {
+func (e *Examples) pan(label int) (float64, string) {
 	var sum measure.Sum
 	for _, name := range []string{"AUC", "CAt1", "F05u", "F1"} {
-		value, reason := b.value(name)
+		value, reason := e.value(label, name)
 		if reason != "" {
 			return 0, reason
 		}
 		sum.Add(value)
 	}
-	sum.Add(1 - b.brier())
+	c, _ := e.curvesOf(label) // as AUC has them
+	sum.Add(1 - c.brier)
 	return sum.Total() / 5, ""
 }

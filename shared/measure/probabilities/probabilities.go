@@ -33,6 +33,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/predictions"
+	"assay/shared/measure/steps"
 	"assay/shared/plural"
 )
 
@@ -41,23 +42,50 @@ import (
 const Version = "probabilities/1"
 
 // Computation is that of the evaluator of scores.
-var Computation = predictions.ScoreComputation(Version, func(m measure.Measure) bool { return m.Name != "AUC" && m.Name != "AP" },
-	func(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run) measure.Result {
-		return Evaluate(asked, examplesOf(truth, run))
+var Computation = predictions.Evaluator[*Examples]{
+	Version: Version,
+	Compare: func(_ *steps.Counter, truth *predictions.Truth, run *predictions.Run) *Examples {
+		return &Examples{Labels: truth.Labels(), Truth: truth.Codes(), Classes: run.Classes(), Scores: run.Scores}
 	},
-	func(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run, result *measure.Result) {
-		e := examplesOf(truth, run)
-		truth.AddValues(asked, result, func(m measure.Measure) func(int) float64 {
+	Measure: func(counter *steps.Counter, asked []measure.Measure, e *Examples) measure.Result {
+		return Evaluate(counter, asked, *e)
+	},
+	Steps: stepsOf,
+	Detail: func(counter *steps.Counter, asked []measure.Measure, truth *predictions.Truth, e *Examples, result *measure.Result) {
+		truth.AddValues(counter, asked, result, func(m measure.Measure) func(int) float64 {
 			if !isMean(m) {
 				return nil
 			}
 			loss, _ := e.loss(m)
 			return loss
 		})
-	})
+	},
+}.ScoreComputation(func(m measure.Measure) bool { return m.Name != "AUC" && m.Name != "AP" })
 
-func examplesOf(truth *predictions.Truth, run *predictions.Run) Examples {
-	return Examples{Labels: truth.Labels(), Truth: truth.Codes(), Classes: run.Classes(), Scores: run.Scores}
+// stepsOf returns how many steps the measures take. Scores are sorted once for each label that they are measured for.
+func stepsOf(asked []measure.Measure, truth *predictions.Truth) int {
+	n := truth.Len()
+	labels := len(truth.Labels())
+	total := 0
+	sorted := map[string]bool{}
+	for _, m := range asked {
+		of, positive := 1, m.Param("positive")
+		switch {
+		case m.Param("average") != "":
+			of, positive = labels, "every"
+		case isMean(m) && positive == "":
+			total += n * (1 + labels)
+			continue
+		case isMean(m) || m.Name != "AUC" && m.Name != "AP" && m.Name != "PAN":
+			total += 2 * n
+			continue
+		}
+		if !sorted[positive] {
+			sorted[positive] = true
+			total += of * (3*n + steps.SortSteps(n))
+		}
+	}
+	return total
 }
 
 // Examples are what is compared.
@@ -65,16 +93,22 @@ type Examples struct {
 	Labels []string // of the truth
 	Truth  []int32  // index of the true label of each example
 	// Classes has what each of the Scores is for: an index in Labels, or beyond for what the truth does not have. None for one score.
-	Classes []int32
-	Scores  func(i int) []float64 // of an example
-	last    *binary
+	Classes    []int32
+	Scores     func(i int) []float64 // of an example
+	counter    *steps.Counter
+	last       *binary
+	curves     map[int]curves // by label, which all measures share
+	needsBrier bool           // of curves
 	// signatures say which label was taken as the positive one, by the measures that do not.
 	signatures map[string]string
 }
 
 // Evaluate returns the values of measures of probabilities. There is at least one example.
-func Evaluate(asked []measure.Measure, e Examples) measure.Result {
-	result := measure.Compute(asked, func(m measure.Measure) (float64, string) {
+func Evaluate(counter *steps.Counter, asked []measure.Measure, e Examples) measure.Result {
+	e.counter = counter
+	e.curves = map[int]curves{}
+	e.needsBrier = slices.ContainsFunc(asked, func(m measure.Measure) bool { return m.Name == "PAN" })
+	result := measure.Compute(counter, asked, func(m measure.Measure) (float64, string) {
 		if average := m.Param("average"); average != "" {
 			return e.average(m, average == "weighted")
 		}
@@ -85,11 +119,7 @@ func Evaluate(asked []measure.Measure, e Examples) measure.Result {
 		if reason != "" {
 			return 0, reason
 		}
-		b, reason := e.binary(positive)
-		if reason != "" {
-			return 0, reason
-		}
-		return b.value(m.Name)
+		return e.value(positive, m.Name)
 	})
 	result.Signatures = e.signatures
 	return result
@@ -139,6 +169,9 @@ func (e *Examples) binary(label int) (b *binary, reason string) {
 	b.with = b.with[:0]
 	b.without = b.without[:0]
 	for i, l := range e.Truth {
+		if e.counter.Add(1) != nil {
+			break
+		}
 		s := e.Scores(i)[column]
 		if l == int32(label) {
 			b.with = append(b.with, s)
@@ -156,17 +189,13 @@ func (e *Examples) average(m measure.Measure, weighted bool) (float64, string) {
 	}
 	var sum, weights measure.Sum
 	for label := range e.Labels {
-		b, reason := e.binary(label)
-		if reason != "" {
-			return 0, reason
-		}
-		value, reason := b.value(m.Name)
-		if reason != "" {
+		value, reason := e.value(label, m.Name)
+		if reason != "" || e.counter.Err() != nil {
 			return 0, reason
 		}
 		weight := 1.0
 		if weighted {
-			weight = float64(len(b.with))
+			weight = e.curves[label].positives
 		}
 		sum.Add(weight * value)
 		weights.Add(weight)
@@ -195,6 +224,9 @@ func (e *Examples) mean(m measure.Measure) (float64, string) {
 	}
 	var sum measure.Sum
 	for i := range e.Truth {
+		if e.counter.Add(1+len(e.Classes)) != nil {
+			break
+		}
 		sum.Add(loss(i))
 	}
 	return sum.Total() / float64(len(e.Truth)), ""

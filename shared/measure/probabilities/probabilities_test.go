@@ -1,6 +1,7 @@
 package probabilities_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,6 +14,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
 	"assay/shared/measure/probabilities"
+	"assay/shared/measure/steps"
 	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
@@ -26,7 +28,7 @@ func evaluate(asked []measure.Measure, truth []int32, rows [][]float64) measure.
 			e.Classes = append(e.Classes, label)
 		}
 	}
-	return probabilities.Evaluate(asked, e)
+	return probabilities.Evaluate(steps.Of(context.Background()), asked, e)
 }
 
 // TestEvaluate_EqualsTheReference has 500 random cases and three sets of data with values of scikit-learn, and those of PAN.
@@ -224,7 +226,7 @@ func TestEvaluate_CopiesScoresIntoTheSameMemory(t *testing.T) {
 		e.Labels = append(e.Labels, fmt.Sprint(i))
 		asked = append(asked, measuretest.Parse(t, measure.Probabilities, fmt.Sprintf("CAt1(positive='%d')", i))...)
 	}
-	if used := measuretest.Allocated(func() { probabilities.Evaluate(asked, e) }); used > 16*8*n {
+	if used := measuretest.Allocated(func() { probabilities.Evaluate(steps.Of(context.Background()), asked, e) }); used > 16*8*n {
 		t.Errorf("%d measures of %d scores allocate %d bytes", labels, n, used)
 	}
 }

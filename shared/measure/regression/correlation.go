@@ -3,33 +3,38 @@ package regression
 import (
 	"cmp"
 	"math"
-	"slices"
+
+	"assay/shared/measure/steps"
 )
 
-// pearson is the product-moment correlation of x and y.
-func pearson(x, y []float64) (float64, string) {
-	if reason := undefinedCorrelation(x, y); reason != "" {
+// pearson is the product-moment correlation.
+func (p *pairs) pearson() (float64, string) {
+	if reason := p.undefinedCorrelation(); reason != "" {
 		return 0, reason
 	}
 	// Each side has its own unit: a correlation does not depend on them.
-	x, y = scaled(x, exponent(largest(x))), scaled(y, exponent(largest(y)))
-	m := newMoments(x, y)
+	x := p.scaled(p.truth, exponent(p.largest(p.truth)))
+	y := p.scaled(p.predicted, exponent(p.largest(p.predicted)))
+	m := p.newMoments(x, y)
 	r := m.xy / math.Sqrt(m.xx*m.yy)
 	return max(-1, min(1, r)), ""
 }
 
-// concordance is Lin's coefficient of x and y.
-func concordance(x, y []float64) (float64, string) {
-	if len(x) < 2 {
+// concordance is Lin's coefficient.
+func (p *pairs) concordance() (float64, string) {
+	if len(p.truth) < 2 {
 		return 0, tooFew
 	}
-	e := exponent(max(largest(x), largest(y)))
-	x, y = scaled(x, e), scaled(y, e)
+	e := exponent(max(p.largest(p.truth), p.largest(p.predicted)))
+	x, y := p.scaled(p.truth, e), p.scaled(p.predicted, e)
 	differences := make([]float64, len(x)) // whose mean has more digits than the difference of the means
 	for i := range x {
+		if p.counter.Add(1) != nil {
+			break
+		}
 		differences[i] = x[i] - y[i]
 	}
-	m, apart := newMoments(x, y), mean(differences)
+	m, apart := p.newMoments(x, y), p.mean(differences)
 	spread := m.xx + m.yy + float64(len(x))*apart*apart
 	if spread == 0 {
 		return 0, "all values of truth and predictions are equal"
@@ -37,14 +42,14 @@ func concordance(x, y []float64) (float64, string) {
 	return 2 * m.xy / spread, ""
 }
 
-// undefinedCorrelation says why a correlation of x and y is not defined; empty when it is.
-func undefinedCorrelation(truth, predicted []float64) string {
+// undefinedCorrelation says why a correlation is not defined; empty when it is.
+func (p *pairs) undefinedCorrelation() string {
 	switch {
-	case len(truth) < 2:
+	case len(p.truth) < 2:
 		return tooFew
-	case constant(truth):
+	case p.constant(p.truth):
 		return "all values of the truth are equal"
-	case constant(predicted):
+	case p.constant(p.predicted):
 		return "all predicted values are equal"
 	}
 	return ""
@@ -57,21 +62,27 @@ type place struct {
 }
 
 // ranks are those of the numbers of both sides, where equal ones share the mean of theirs.
-func ranks(x, y []float64) (ofX, ofY []float64) {
+func ranks(counter *steps.Counter, x, y []float64) (ofX, ofY []float64) {
 	order := make([]place, len(x))
-	return ranksOf(x, order), ranksOf(y, order)
+	return ranksOf(counter, x, order), ranksOf(counter, y, order)
 }
 
-func ranksOf(xs []float64, order []place) []float64 {
+func ranksOf(counter *steps.Counter, xs []float64, order []place) []float64 {
 	for i, x := range xs {
+		if counter.Add(1) != nil {
+			break
+		}
 		order[i] = place{x, i}
 	}
-	slices.SortFunc(order, func(a, b place) int { return cmp.Compare(a.x, b.x) })
+	steps.SortFunc(counter, order, func(a, b place) int { return cmp.Compare(a.x, b.x) })
 	out := make([]float64, len(xs))
 	for from := 0; from < len(order); {
 		to := from + 1
 		for to < len(order) && order[to].x == order[from].x {
 			to++
+		}
+		if counter.Add(to-from) != nil {
+			break
 		}
 		shared := float64(from+1+to) / 2
 		for _, p := range order[from:to] {
@@ -83,58 +94,65 @@ func ranksOf(xs []float64, order []place) []float64 {
 }
 
 // Kendall is tau-b of x and y, which are as long as each other; the reason says why there is no value, and is empty when there is one.
-func Kendall(x, y []float64) (value float64, reason string) { return kendall(ranks(x, y)) }
+// The value is of no use if the counter has an error.
+func Kendall(counter *steps.Counter, x, y []float64) (value float64, reason string) {
+	return newPairs(counter, x, y).ranks().kendall()
+}
 
-// kendall is tau-b of ranks: (C - D) / sqrt((n0 - n1)(n0 - n2)) with C concordant and D discordant pairs, n0 pairs in all, n1
+// kendall is tau-b of pairs of ranks: (C - D) / sqrt((n0 - n1)(n0 - n2)) with C concordant and D discordant pairs, n0 pairs in all, n1
 // tied in x and n2 tied in y. Knight's method (W. R. Knight, A computer method for calculating Kendall's tau with
 // ungrouped data, JASA 61, 1966) finds D in O(n log n): it is the number of exchanges that sort y once the
 // examples stand in the order of x.
-func kendall(x, y []float64) (value float64, reason string) {
-	if reason := undefinedCorrelation(x, y); reason != "" {
+func (p *pairs) kendall() (value float64, reason string) {
+	if reason := p.undefinedCorrelation(); reason != "" {
 		return 0, reason
 	}
 	const half = 32
-	points := make([]uint64, len(x)) // x and y, each doubled: a mean rank may have a half
+	points := make([]uint64, len(p.truth)) // x and y, each doubled: a mean rank may have a half
 	for i := range points {
-		points[i] = uint64(2*x[i])<<half | uint64(2*y[i])
+		if p.counter.Add(1) != nil {
+			break
+		}
+		points[i] = uint64(2*p.truth[i])<<half | uint64(2*p.predicted[i])
 	}
-	slices.Sort(points)
-	tiedX, tiedBoth := tiedPairs(points, half), tiedPairs(points, 0)
-	for i, p := range points {
-		points[i] = p & (1<<half - 1)
+	steps.Sort(p.counter, points)
+	tiedX := tiedPairs(p.counter, points, half)
+	tiedBoth := tiedPairs(p.counter, points, 0)
+	for i, point := range points {
+		points[i] = point & (1<<half - 1)
 	}
-	discordant := sortCounting(points)
-	tiedY := tiedPairs(points, 0)
+	discordant := sortCounting(p.counter, points)
+	tiedY := tiedPairs(p.counter, points, 0)
 
-	all := pairs(len(x))
+	all := pairsOf(len(points))
 	concordant := all - tiedX - tiedY + tiedBoth - discordant
 	return float64(concordant-discordant) / math.Sqrt(float64(all-tiedX)*float64(all-tiedY)), ""
 }
 
-func pairs(n int) int64 { return int64(n) * int64(n-1) / 2 }
+func pairsOf(n int) int64 { return int64(n) * int64(n-1) / 2 }
 
 // tiedPairs counts the pairs of elements of a sorted list that are equal without their last bits.
-func tiedPairs(list []uint64, bits int) int64 {
+func tiedPairs(counter *steps.Counter, list []uint64, bits int) int64 {
 	var tied int64
-	for from := 0; from < len(list); {
+	for from := 0; from < len(list) && counter.Add(1) == nil; {
 		to := from + 1
 		for to < len(list) && list[to]>>bits == list[from]>>bits {
 			to++
 		}
-		tied += pairs(to - from)
+		tied += pairsOf(to - from)
 		from = to
 	}
 	return tied
 }
 
 // sortCounting sorts ys by merging, and returns how many pairs stood in the wrong order.
-func sortCounting(ys []uint64) int64 {
+func sortCounting(counter *steps.Counter, ys []uint64) int64 {
 	var exchanges int64
 	from, to := ys, make([]uint64, len(ys))
 	for width := 1; width < len(ys); width *= 2 {
 		for lo := 0; lo < len(ys); lo += 2 * width {
 			mid, hi := min(lo+width, len(ys)), min(lo+2*width, len(ys))
-			exchanges += merge(to[lo:hi], from[lo:mid], from[mid:hi])
+			exchanges += merge(counter, to[lo:hi], from[lo:mid], from[mid:hi])
 		}
 		from, to = to, from
 	}
@@ -143,9 +161,12 @@ func sortCounting(ys []uint64) int64 {
 }
 
 // merge writes the sorted a and b to out in order, and counts the pairs in which b's element passes one of a's.
-func merge(out, a, b []uint64) int64 {
+func merge(counter *steps.Counter, out, a, b []uint64) int64 {
 	var passed int64
 	for i := range out {
+		if counter.Add(1) != nil {
+			break
+		}
 		if len(b) == 0 || (len(a) > 0 && a[0] <= b[0]) {
 			out[i], a = a[0], a[1:]
 		} else {

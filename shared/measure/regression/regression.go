@@ -23,44 +23,82 @@ import (
 	"slices"
 	"sync"
 
-	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/predictions"
+	"assay/shared/measure/steps"
 )
 
 // Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
 // could.
 const Version = "regression/1"
 
+// pairs are the numbers of both sides, and what measures of them share.
+type pairs struct {
+	truth, predicted []float64
+	counter          *steps.Counter
+	deviations       func() deviations
+	ranks            func() *pairs
+}
+
+func newPairs(counter *steps.Counter, truth, predicted []float64) *pairs {
+	p := &pairs{truth: truth, predicted: predicted, counter: counter}
+	p.deviations = sync.OnceValue(p.newDeviations)
+	p.ranks = sync.OnceValue(func() *pairs {
+		x, y := ranks(counter, truth, predicted)
+		return newPairs(counter, x, y)
+	})
+	return p
+}
+
 // measures has the families of regression. Each returns a value, or the reason why it has none.
-var measures = map[string]func(truth, predicted []float64) (value float64, reason string){
+var measures = map[string]func(*pairs) (value float64, reason string){
 	"MSE":      ofDeviations(func(d deviations) float64 { return math.Ldexp(d.squares/float64(d.n), 2*d.exponent) }),
 	"RMSE":     ofDeviations(func(d deviations) float64 { return math.Ldexp(math.Sqrt(d.squares/float64(d.n)), d.exponent) }),
 	"MAE":      ofDeviations(func(d deviations) float64 { return math.Ldexp(d.absolutes/float64(d.n), d.exponent) }),
-	"R2":       rSquared,
-	"Pearson":  pearson,
-	"CCC":      concordance,
-	"MedianAE": medianAbsoluteError,
-	"MAPE":     meanPercentageError,
+	"R2":       (*pairs).rSquared,
+	"Pearson":  (*pairs).pearson,
+	"CCC":      (*pairs).concordance,
+	"MedianAE": (*pairs).medianAbsoluteError,
+	"MAPE":     (*pairs).meanPercentageError,
+	"Spearman": func(p *pairs) (float64, string) { return p.ranks().pearson() },
+	"Kendall":  func(p *pairs) (float64, string) { return p.ranks().kendall() },
 }
 
-// ofRanks has the families that are computed of the ranks of truth and predictions.
-var ofRanks = map[string]func(truth, predicted []float64) (value float64, reason string){"Spearman": pearson, "Kendall": kendall}
-
 // Computation is that of the evaluator of regression.
-var Computation = predictions.Computation(Version, predictions.Numbers,
-	func(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run) measure.Result {
-		return Evaluate(asked, truth.Numbers(), run.Numbers())
+var Computation = predictions.Evaluator[*pairs]{
+	Version: Version,
+	Compare: func(counter *steps.Counter, truth *predictions.Truth, run *predictions.Run) *pairs {
+		return newPairs(counter, truth.Numbers(), run.Numbers())
 	},
-	func(asked []measure.Measure, truth *predictions.Truth, run *predictions.Run, result *measure.Result) {
-		truth.AddValues(asked, result, func(m measure.Measure) func(int) float64 {
+	Measure: evaluate,
+	Steps:   stepsOf,
+	Detail: func(counter *steps.Counter, asked []measure.Measure, truth *predictions.Truth, p *pairs, result *measure.Result) {
+		truth.AddValues(counter, asked, result, func(m measure.Measure) func(int) float64 {
 			of := errorOf[m.Name]
 			if of == nil {
 				return nil
 			}
-			return func(i int) float64 { return of(truth.Numbers()[i], run.Numbers()[i]) }
+			return func(i int) float64 { return of(p.truth[i], p.predicted[i]) }
 		})
-	})
+	},
+}.Computation(predictions.Numbers)
+
+// stepsOf returns how many steps the measures take: passes, and sorting for those of ranks and medians.
+func stepsOf(asked []measure.Measure, truth *predictions.Truth) int {
+	const passes = 6
+	n, sorted := truth.Len(), steps.SortSteps(truth.Len())
+	total := 0
+	for _, m := range asked {
+		total += passes * n
+		switch m.Name {
+		case "MedianAE", "Spearman":
+			total += 2 * sorted
+		case "Kendall":
+			total += 4 * sorted
+		}
+	}
+	return total
+}
 
 // errorOf has the errors by example of the measures that are their means.
 var errorOf = map[string]func(truth, predicted float64) float64{
@@ -69,16 +107,8 @@ var errorOf = map[string]func(truth, predicted float64) float64{
 	"MAPE": shareError,
 }
 
-// Evaluate compares predicted with true numbers, of the same examples in the same order. There is at least one, all
-// are finite, and every measure is one of regression.
-func Evaluate(asked []measure.Measure, truth, predicted []float64) measure.Result {
-	ranked := sync.OnceValues(func() (x, y []float64) { return ranks(truth, predicted) })
-	return measure.Compute(asked, func(m measure.Measure) (float64, string) {
-		if of := ofRanks[m.Name]; of != nil {
-			return of(ranked())
-		}
-		return measures[m.Name](truth, predicted)
-	})
+func evaluate(counter *steps.Counter, asked []measure.Measure, p *pairs) measure.Result {
+	return measure.Compute(counter, asked, func(m measure.Measure) (float64, string) { return measures[m.Name](p) })
 }
 
 // deviations says how far predictions are from the truth, in the unit 2^exponent.
@@ -88,15 +118,21 @@ type deviations struct {
 	exponent           int
 }
 
-func newDeviations(truth, predicted []float64) deviations {
+func (p *pairs) newDeviations() deviations {
 	farthest := 0.0
-	for i, t := range truth {
-		farthest = max(farthest, math.Abs(t-predicted[i]))
+	for i, t := range p.truth {
+		if p.counter.Add(1) != nil {
+			break
+		}
+		farthest = max(farthest, math.Abs(t-p.predicted[i]))
 	}
 	e := exponent(farthest)
-	truth, predicted = scaled(truth, e), scaled(predicted, e)
+	truth, predicted := p.scaled(p.truth, e), p.scaled(p.predicted, e)
 	var squares, absolutes measure.Sum
 	for i, t := range truth {
+		if p.counter.Add(1) != nil {
+			break
+		}
 		d := t - predicted[i]
 		squares.Add(d * d)
 		absolutes.Add(math.Abs(d))
@@ -105,27 +141,33 @@ func newDeviations(truth, predicted []float64) deviations {
 }
 
 // ofDeviations returns a measure that follows from deviations.
-func ofDeviations(of func(deviations) float64) func(truth, predicted []float64) (float64, string) {
-	return func(truth, predicted []float64) (float64, string) { return of(newDeviations(truth, predicted)), "" }
+func ofDeviations(of func(deviations) float64) func(*pairs) (float64, string) {
+	return func(p *pairs) (float64, string) { return of(p.deviations()), "" }
 }
 
-func medianAbsoluteError(truth, predicted []float64) (float64, string) {
-	halves := make([]float64, len(truth)) // of the errors: the mean of two in the middle is their sum, and no error overflows
-	for i, t := range truth {
-		halves[i] = math.Abs(t/2 - predicted[i]/2)
+func (p *pairs) medianAbsoluteError() (float64, string) {
+	halves := make([]float64, len(p.truth)) // of the errors: the mean of two in the middle is their sum, and no error overflows
+	for i, t := range p.truth {
+		if p.counter.Add(1) != nil {
+			break
+		}
+		halves[i] = math.Abs(t/2 - p.predicted[i]/2)
 	}
-	slices.Sort(halves)
+	steps.Sort(p.counter, halves)
 	middle := len(halves) / 2
 	return halves[middle] + halves[len(halves)-1-middle], ""
 }
 
-func meanPercentageError(truth, predicted []float64) (float64, string) {
+func (p *pairs) meanPercentageError() (float64, string) {
 	var sum measure.Sum
-	for i, t := range truth {
+	for i, t := range p.truth {
+		if p.counter.Add(1) != nil {
+			break
+		}
 		if t == 0 {
 			return 0, "a value of the truth is 0, of which no error is a share"
 		}
-		sum.Add(shareError(t, predicted[i]) / float64(len(truth)))
+		sum.Add(shareError(t, p.predicted[i]) / float64(len(p.truth)))
 	}
 	return sum.Total(), ""
 }
@@ -140,20 +182,21 @@ func shareError(t, p float64) float64 {
 
 // rSquared is R2 = 1 - SSE/SST. A constant truth has SST = 0, and then R2 is 1 for perfect predictions and 0
 // for all others, as in scikit-learn.
-func rSquared(truth, predicted []float64) (float64, string) {
+func (p *pairs) rSquared() (float64, string) {
+	truth := p.truth
 	if len(truth) < 2 {
 		return 0, tooFew
 	}
-	d := newDeviations(truth, predicted)
-	if constant(truth) {
+	d := p.deviations()
+	if p.constant(truth) {
 		if d.squares == 0 {
 			return 1, ""
 		}
 		return 0, ""
 	}
-	e := exponent(largest(truth))
-	truth = scaled(truth, e)
-	spread := newMoments(truth, truth).xx
+	e := exponent(p.largest(truth))
+	truth = p.scaled(truth, e)
+	spread := p.newMoments(truth, truth).xx
 	return 1 - math.Ldexp(d.squares/spread, 2*(d.exponent-e)), ""
 }
 
@@ -165,11 +208,14 @@ type moments struct{ xx, yy, xy float64 }
 // newMoments goes over the data twice, and corrects for the rounding of the means (Chan, Golub and LeVeque,
 // Algorithms for computing the sample variance, 1983): values of 1e15 and more that differ by little keep their
 // digits.
-func newMoments(x, y []float64) moments {
+func (p *pairs) newMoments(x, y []float64) moments {
 	n := float64(len(x))
-	meanX, meanY := mean(x), mean(y)
+	meanX, meanY := p.mean(x), p.mean(y)
 	var xx, yy, xy, restX, restY measure.Sum
 	for i := range x {
+		if p.counter.Add(1) != nil {
+			break
+		}
 		dx, dy := x[i]-meanX, y[i]-meanY
 		xx.Add(dx * dx)
 		yy.Add(dy * dy)
@@ -185,22 +231,28 @@ func newMoments(x, y []float64) moments {
 	}
 }
 
-func mean(xs []float64) float64 {
+func (p *pairs) mean(xs []float64) float64 {
 	var s measure.Sum
 	for _, x := range xs {
+		if p.counter.Add(1) != nil {
+			break
+		}
 		s.Add(x)
 	}
 	return s.Total() / float64(len(xs))
 }
 
-func constant(xs []float64) bool {
-	return !slices.ContainsFunc(xs, func(x float64) bool { return x != xs[0] })
+func (p *pairs) constant(xs []float64) bool {
+	return !slices.ContainsFunc(xs, func(x float64) bool { return x != xs[0] || p.counter.Add(1) != nil })
 }
 
 // largest is the greatest magnitude of xs.
-func largest(xs []float64) float64 {
+func (p *pairs) largest(xs []float64) float64 {
 	m := 0.0
 	for _, x := range xs {
+		if p.counter.Add(1) != nil {
+			break
+		}
 		m = max(m, math.Abs(x))
 	}
 	return m
@@ -220,9 +272,16 @@ func exponent(magnitude float64) int {
 }
 
 // scaled returns xs in the unit 2^e.
-func scaled(xs []float64, e int) []float64 {
+func (p *pairs) scaled(xs []float64, e int) []float64 {
 	if e == 0 {
 		return xs
 	}
-	return lists.Map(xs, func(x float64) float64 { return math.Ldexp(x, -e) })
+	out := make([]float64, len(xs))
+	for i, x := range xs {
+		if p.counter.Add(1) != nil {
+			break
+		}
+		out[i] = math.Ldexp(x, -e)
+	}
+	return out
 }

@@ -2,8 +2,10 @@ package retrieval
 
 import (
 	"context"
+	"fmt"
 
 	"assay/shared/measure"
+	"assay/shared/plural"
 )
 
 // Computation is that of the evaluator of retrieval.
@@ -38,7 +40,7 @@ func (q *Qrels) measured(asked []measure.Measure) *measure.Truth {
 		topics = 0
 	}
 	return &measure.Truth{
-		Bytes: q.Bytes(), Topics: topics,
+		Steps: q.steps, Extent: q.extent(), Bytes: q.Bytes(), Topics: topics,
 		Known: func(ids, _ bool) *measure.Known {
 			if !ids {
 				return nil
@@ -51,8 +53,32 @@ func (q *Qrels) measured(asked []measure.Measure) *measure.Truth {
 	}
 }
 
+// usualDepth is how many documents a run usually has for a topic.
+const usualDepth = 1000
+
+// steps returns how many steps a run of usual depth takes: to be read, to be ranked, and for the measures.
+func (q *Qrels) steps(asked []measure.Measure) int {
+	const line = 40 // bytes
+	documents := usualDepth * q.Topics()
+	n := documents*(line+perLookup+2) + perLookup*len(q.judgments)
+	for _, m := range asked {
+		depth := documents
+		if d := m.Depth(); d > 0 {
+			depth = min(d, usualDepth) * q.Topics()
+		}
+		n += depth + q.idealSteps(m)
+	}
+	return n
+}
+
+func (q *Qrels) extent() string {
+	return fmt.Sprintf("%s with %s", plural.Count(q.Topics(), "topic"), plural.Count(len(q.judgments), "judgment"))
+}
+
 // Measured is what is known as evaluators have it, taking so many bytes.
 func (k *Known) Measured(bytes int64) *measure.Known {
 	return &measure.Known{Compare: k.Compare, Bytes: bytes,
-		CompareKept: func(run measure.Kept) []measure.Diagnostic { return k.compareRead(run.(*kept)) }}
+		CompareKept: func(ctx context.Context, run measure.Kept) ([]measure.Diagnostic, error) {
+			return k.compareRead(ctx, run.(*kept))
+		}}
 }

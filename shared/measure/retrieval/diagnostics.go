@@ -12,6 +12,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/mismatch"
+	"assay/shared/measure/steps"
 	"assay/shared/plural"
 )
 
@@ -43,26 +44,30 @@ func (k *Known) Compare(ctx context.Context, files ...measure.File) ([]measure.D
 	if err != nil {
 		return nil, err
 	}
-	return k.compare(run, report), nil
+	return k.compare(ctx, run, report)
 }
 
 // compareRead is Compare of a run that was read already.
-func (k *Known) compareRead(e *kept) []measure.Diagnostic {
-	return k.compare(e.run, e.read.Clone())
+func (k *Known) compareRead(ctx context.Context, e *kept) ([]measure.Diagnostic, error) {
+	return k.compare(ctx, e.run, e.read.Clone())
 }
 
-func (k *Known) compare(run *run, report *measure.Report) []measure.Diagnostic {
-	k.topics.compareTopics(run, k.origin, report)
+func (k *Known) compare(ctx context.Context, run *run, report *measure.Report) ([]measure.Diagnostic, error) {
+	counter := steps.Of(ctx)
+	k.topics.compareTopics(counter, run, k.origin, report)
 	if k.documents != nil && !report.Failed() {
-		k.compareDocuments(run, report)
+		k.compareDocuments(counter, run, report)
 	}
-	return run.inOrder(report)
+	return run.inOrder(report), counter.Err()
 }
 
-func (k *Known) compareDocuments(run *run, report *measure.Report) {
+func (k *Known) compareDocuments(counter *steps.Counter, run *run, report *measure.Report) {
 	var unknown []string
 	n, all := 0, 0
 	for doc := range run.documents() {
+		if counter.Add(perLookup) != nil {
+			return
+		}
 		all++
 		if k.documents(doc) {
 			continue
@@ -92,14 +97,14 @@ func (r *run) documents() iter.Seq[[]byte] {
 }
 
 // compareTopics reports topics that only the run has, or only the origin, of which q has them.
-func (q *Qrels) compareTopics(run *run, o measure.Origin, report *measure.Report) {
+func (q *Qrels) compareTopics(counter *steps.Counter, run *run, o measure.Origin, report *measure.Report) {
 	if report.Failed() || len(run.blocks) == 0 || len(q.names) == 0 {
 		return
 	}
 	file := run.files[0]
 	found := make([]bool, len(q.names))
 	var missing, extra []string
-	for _, name := range run.topicNames() {
+	for _, name := range run.topicNames(counter) {
 		if topic, ok := q.index[name]; ok {
 			found[topic] = true
 		} else {
@@ -111,8 +116,8 @@ func (q *Qrels) compareTopics(run *run, o measure.Origin, report *measure.Report
 			missing = append(missing, q.names[topic])
 		}
 	}
-	slices.Sort(extra) // they are numbered as the parsers met them
-	cause := mismatch.Explain(extra, slices.Values(missing))
+	steps.Sort(counter, extra) // they are numbered as the parsers met them
+	cause := mismatch.Explain(counter, extra, slices.Values(missing))
 	severity := measure.Error
 	retrieved := ", which count with nothing retrieved"
 	count := " and do not count"
@@ -168,7 +173,7 @@ func (j *judgedCoverage) count(grades, ideal []int16) {
 }
 
 // report warns when no document is judged, or fewer than half of those at the first ranks.
-func (j *judgedCoverage) report(r *run, q *Qrels, report *measure.Report) {
+func (j *judgedCoverage) report(counter *steps.Counter, r *run, q *Qrels, report *measure.Report) error {
 	top, most := int(j.top.Load()), int(j.most.Load())
 	switch {
 	case len(q.names) == 0 || report.Failed():
@@ -182,13 +187,14 @@ func (j *judgedCoverage) report(r *run, q *Qrels, report *measure.Report) {
 		report.Warnf(r.files[0], 0,
 			"no document of the run is judged for its topic, so nothing that it retrieves counts as relevant: %s; check the third field of the "+
 				"lines%s",
-			fields.JoinFirst(unknown, len(unknown)), mismatch.Explain(unknown, q.documents()))
+			fields.JoinFirst(unknown, len(unknown)), mismatch.Explain(counter, unknown, q.documents()))
 	case 2*top < most:
 		report.Warnf(r.files[0], 0,
 			"of the first %d documents of the topics with at least as many judged ones, %d of %d are judged (%.0f %%); the others count as not "+
 				"relevant",
 			depth, top, most, 100*ratio(top, most))
 	}
+	return counter.Err()
 }
 
 func (q *Qrels) documents() iter.Seq[string] {

@@ -90,7 +90,7 @@ func TestEvaluate_BoundsValuesByTopic(t *testing.T) {
 			*r.Measures["P@2"] != 0.5 {
 			t.Errorf("of %d topics, %d have values because %q", topics, len(r.PerTopic), r.Reasons[measure.PerTopicReason])
 		}
-		if all := e.EveryTopic(); len(all) != topics || all["7"]["P@2"] != 0.5 {
+		if all, err := e.EveryTopic(t.Context()); err != nil || len(all) != topics || all["7"]["P@2"] != 0.5 {
 			t.Errorf("%d of %d topics have values", len(all), topics)
 		}
 	}

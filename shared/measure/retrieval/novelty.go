@@ -20,19 +20,25 @@ const (
 // addIdeal counts what the ideal rankings of a measure take, if it has some, and returns the reason why it has no value when that is too
 // much.
 func (p *plan) addIdeal(q *Qrels, m measure.Measure) (reason string) {
-	if m.Name != "alpha_nDCG" && m.Name != "nERR_IA" {
-		return ""
-	}
-	steps, starts := 0, q.subtopics.starts
-	for _, t := range q.topics {
-		steps += min(t.last-t.first, m.Depth()) * (starts[t.last] - starts[t.first])
-	}
+	steps := q.idealSteps(m)
 	if p.idealSteps+steps > maxIdealSteps {
 		return fmt.Sprintf("its ideal rankings, with those of the measures before it, take more than %d steps for so many judgments; "+
 			"ask for fewer measures, or down to a higher rank", maxIdealSteps)
 	}
 	p.idealSteps += steps
 	return ""
+}
+
+// idealSteps returns how many grades are looked at for the ideal rankings of a measure; 0 if it has none.
+func (q *Qrels) idealSteps(m measure.Measure) (n int) {
+	if m.Name != "alpha_nDCG" && m.Name != "nERR_IA" {
+		return 0
+	}
+	starts := q.subtopics.starts
+	for _, t := range q.topics {
+		n += min(t.last-t.first, m.Depth()) * (starts[t.last] - starts[t.first])
+	}
+	return n
 }
 
 // discount is what a gain counts at a rank from 0.
@@ -59,6 +65,9 @@ func (v *parameters) first(r *ranking) [][]subtopicGrade { return r.parts[:min(v
 func (v *parameters) covered(r *ranking, documents [][]subtopicGrade) (n int) {
 	seen := make([]bool, r.subtopics)
 	for _, document := range documents {
+		if r.counter.Add(1+len(document)) != nil {
+			break
+		}
 		for s := range v.subtopicsOf(document) {
 			if !seen[s] {
 				seen[s] = true
@@ -77,6 +86,9 @@ func (v *parameters) subtopicRecall(r *ranking) float64 {
 func (v *parameters) noveltyOf(r *ranking, alpha float64, at discount) (sum float64) {
 	worth := slices.Repeat([]float64{1}, r.subtopics)
 	for rank, document := range v.first(r) {
+		if r.counter.Add(1+len(document)) != nil {
+			break
+		}
 		gain := 0.0
 		for s := range v.subtopicsOf(document) {
 			gain += worth[s]
@@ -91,6 +103,9 @@ func (v *parameters) noveltyOf(r *ranking, alpha float64, at discount) (sum floa
 func (v *parameters) noveltyShare(r *ranking, alpha float64, at discount) float64 {
 	best, gain := 0.0, float64(v.covered(r, r.truth))
 	for rank := range v.depth {
+		if r.counter.Add(1) != nil {
+			break
+		}
 		best += gain * at(rank)
 		if gain *= 1 - alpha; gain == 0 {
 			break
@@ -108,6 +123,9 @@ func (v *parameters) noveltyOfIdeal(r *ranking, alpha float64, at discount) floa
 	for rank := range min(v.depth, len(left)) {
 		next, most := -1, 0.0
 		for i, document := range left {
+			if r.counter.Add(1+len(document)) != nil {
+				return 0
+			}
 			gain := 0.0
 			for s := range v.subtopicsOf(document) {
 				gain += worth[s]

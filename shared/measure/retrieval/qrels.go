@@ -5,13 +5,13 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"slices"
 
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/hashtable"
 	"assay/shared/measure/lines"
+	"assay/shared/measure/steps"
 )
 
 // unjudged is the grade of a document that the truth does not have.
@@ -96,6 +96,11 @@ type entry struct {
 	line     int
 }
 
+// place compares where two judgments stand in the files.
+func (e entry) place(other entry) int {
+	return cmp.Or(cmp.Compare(e.file, other.file), cmp.Compare(e.line, other.line))
+}
+
 // ReadQrels reads relevance judgments, which may come in several files: topic, iteration (ignored), document and
 // grade on each line. If one of the diagnostics is an error, there are no Qrels. The error is one of the files'
 // readers or of the context.
@@ -152,12 +157,19 @@ func readQrels(ctx context.Context, subtopics *subtopics, files []measure.File) 
 	}
 	names := lists.Map(files, func(f measure.File) string { return f.Name })
 	var repeated repeats
-	q.sortByTopic(entries)
+	counter := steps.Of(ctx)
+	q.sortByTopic(counter, entries)
 	if subtopics != nil {
-		entries = subtopics.group(q, entries, &repeated)
+		entries = subtopics.group(counter, q, entries, &repeated)
 	}
-	q.build(entries)
-	q.findRepeated(entries, &repeated)
+	if err := counter.Err(); err != nil {
+		return nil, nil, err
+	}
+	q.build(counter, entries)
+	q.findRepeated(counter, entries, &repeated)
+	if err := counter.Err(); err != nil {
+		return nil, nil, err
+	}
 	hint := ""
 	if subtopics == nil {
 		hint = ", or choose the kind diversity if the second field is a subtopic"
@@ -204,26 +216,29 @@ func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number in
 }
 
 // sortByTopic puts topics in byte order and groups the entries by them, keeping the order of lines.
-func (q *Qrels) sortByTopic(entries []entry) {
-	slices.Sort(q.names)
+func (q *Qrels) sortByTopic(counter *steps.Counter, entries []entry) {
+	steps.Sort(counter, q.names)
 	renumbered := make([]int32, len(q.names))
 	for i, name := range q.names {
 		renumbered[q.index[name]] = int32(i)
 		q.index[name] = int32(i)
 	}
 	for i := range entries {
+		if counter.Add(1) != nil {
+			return
+		}
 		entries[i].topic = renumbered[entries[i].topic]
 	}
-	byTopic := func(a, b entry) int { return cmp.Compare(a.topic, b.topic) }
-	if !slices.IsSortedFunc(entries, byTopic) { // as most files are
-		slices.SortStableFunc(entries, byTopic)
-	}
+	steps.SortFunc(counter, entries, func(a, b entry) int { return cmp.Or(cmp.Compare(a.topic, b.topic), a.place(b)) })
 }
 
 // build takes the judgments over from entries that are grouped by topic.
-func (q *Qrels) build(entries []entry) {
+func (q *Qrels) build(counter *steps.Counter, entries []entry) {
 	q.topics = make([]truthTopic, len(q.names))
 	for i, e := range entries {
+		if counter.Add(1) != nil {
+			return
+		}
 		t := &q.topics[e.topic]
 		if t.last == 0 {
 			t.first = i
@@ -235,7 +250,7 @@ func (q *Qrels) build(entries []entry) {
 	}
 	for i := range q.topics {
 		t := &q.topics[i]
-		slices.SortFunc(q.grades[t.first:t.last], func(a, b int16) int { return cmp.Compare(b, a) })
+		steps.SortFunc(counter, q.grades[t.first:t.last], func(a, b int16) int { return cmp.Compare(b, a) })
 		t.slots = len(q.slots)
 		q.slots = append(q.slots, make([]uint64, hashtable.Size(t.last-t.first))...)
 		t.slotsEnd = len(q.slots)
@@ -243,12 +258,15 @@ func (q *Qrels) build(entries []entry) {
 }
 
 // findRepeated fills the tables and finds documents that a topic has twice.
-func (q *Qrels) findRepeated(entries []entry, repeated *repeats) {
+func (q *Qrels) findRepeated(counter *steps.Counter, entries []entry, repeated *repeats) {
 	for topic := range q.topics {
 		t := &q.topics[topic]
 		slots := hashtable.Table(q.slots[t.slots:t.slotsEnd])
 		own := entries[t.first:t.last]
 		for i, e := range own {
+			if counter.Add(perLookup) != nil {
+				return
+			}
 			doc := q.doc(e.judgment)
 			h := hashtable.Hash(doc)
 			first, slot := slots.Find(h, func(i int) bool { return bytes.Equal(q.doc(own[i].judgment), doc) })

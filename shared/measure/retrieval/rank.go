@@ -13,6 +13,7 @@ import (
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/hashtable"
+	"assay/shared/measure/steps"
 )
 
 // item is a record in the ranking of its topic.
@@ -33,18 +34,19 @@ func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report, read *meas
 	if report.Full() {
 		return nil, nil
 	}
-	segments, starts := r.segments(len(q.names) + len(r.topics.others))
+	segments, starts := r.segments(steps.Of(ctx), len(q.names)+len(r.topics.others))
 	scores := make([]float64, len(q.names)*len(plan.scores))
 	var (
 		repeated repeats
 		next     atomic.Int64
 		wait     sync.WaitGroup
 		covered  judgedCoverage
+		ended    firstError
 	)
 	for range runtime.GOMAXPROCS(0) {
-		k := ranker{run: r, qrels: q}
+		k := ranker{run: r, qrels: q, counter: steps.Of(ctx)}
 		wait.Go(func() {
-			for ctx.Err() == nil {
+			for k.counter.Add(1) == nil {
 				topic := int(next.Add(1)) - 1
 				if topic >= len(starts)-1 {
 					return
@@ -55,30 +57,46 @@ func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report, read *meas
 					k.sort()
 					ranking := k.ranking(topic, plan.judgedOnly)
 					for i, s := range plan.scores {
-						if ctx.Err() != nil {
-							return
+						if k.counter.Add(1) != nil {
+							break
 						}
 						scores[topic*len(plan.scores)+i] = s.of(s.view, ranking)
 					}
 					covered.count(ranking.grades, ranking.ideal)
 				}
 			}
+			ended.add(k.counter.Err())
 		})
 	}
 	wait.Wait()
-	if err := ctx.Err(); err != nil {
+	if err := ended.first; err != nil {
 		return nil, err
 	}
 	repeated.report(r.files, report, "")
 	repeated.report(r.files, read, "")
-	covered.report(r, q, report)
-	return scores, nil
+	return scores, covered.report(steps.Of(ctx), r, q, report)
+}
+
+// firstError keeps the first error that is none. Safe for concurrent use.
+type firstError struct {
+	mu    sync.Mutex
+	first error
+}
+
+func (f *firstError) add(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.first = cmp.Or(f.first, err)
 }
 
 // segments returns the segments grouped by topic, each topic's in the order of the files, and where each topic's start.
-func (r *run) segments(topics int) ([]segment, []int) {
+// If the counter has an error, they are of no use.
+func (r *run) segments(counter *steps.Counter, topics int) ([]segment, []int) {
 	starts := make([]int, topics+1)
 	for i := range r.blocks {
+		if counter.Add(2*len(r.blocks[i].spans)) != nil {
+			return nil, nil
+		}
 		for _, s := range r.blocks[i].spans {
 			starts[s.topic+1]++
 		}
@@ -100,14 +118,15 @@ func (r *run) segments(topics int) ([]segment, []int) {
 
 // ranker ranks one topic after the other and keeps its memory between them.
 type ranker struct {
-	run    *run
-	qrels  *Qrels
-	items  []item
-	sorted bool // the items stand in the order of the ranking already, as in most runs
-	slots  hashtable.Table
-	grades []int16
-	judged []int16
-	parts  [][]subtopicGrade
+	run     *run
+	qrels   *Qrels
+	counter *steps.Counter
+	items   []item
+	sorted  bool // the items stand in the order of the ranking already, as in most runs
+	slots   hashtable.Table
+	grades  []int16
+	judged  []int16
+	parts   [][]subtopicGrade
 }
 
 func (k *ranker) record(it item) (*block, *record) {
@@ -119,6 +138,9 @@ func (k *ranker) doc(it item) []byte {
 	b, r := k.record(it)
 	return b.doc(r)
 }
+
+// perLookup is how many steps it takes to find a document in a table.
+const perLookup = 8
 
 // gather takes in the records of a topic and returns the first documents that are there twice.
 func (k *ranker) gather(topic int, segments []segment) []repeat {
@@ -138,6 +160,9 @@ func (k *ranker) gather(topic int, segments []segment) []repeat {
 	for _, s := range segments {
 		b := &k.run.blocks[s.block]
 		for i := s.first; i < s.end; i++ {
+			if k.counter.Add(perLookup) != nil {
+				return nil
+			}
 			r := &b.records[i]
 			doc := b.doc(r)
 			hash := hashtable.Hash(doc)
@@ -166,6 +191,9 @@ func (k *ranker) judge(topic int) {
 	}
 	t := k.qrels.topics[topic]
 	for n, j := range k.qrels.judgments[t.first:t.last] {
+		if k.counter.Add(perLookup) != nil {
+			return
+		}
 		doc := k.qrels.doc(j)
 		if i, _ := k.find(doc, hashtable.Hash(doc)); i >= 0 {
 			k.items[i].grade, k.items[i].judgment = j.grade, int32(t.first+n)
@@ -196,7 +224,7 @@ func (k *ranker) sort() {
 	if k.sorted {
 		return
 	}
-	slices.SortFunc(k.items, func(a, b item) int {
+	steps.SortFunc(k.counter, k.items, func(a, b item) int {
 		if a.score != b.score {
 			return cmp.Compare(b.score, a.score)
 		}
@@ -207,6 +235,7 @@ func (k *ranker) sort() {
 // ranking is the ranked topic as the measures see it.
 func (k *ranker) ranking(topic int, judgedOnly bool) *ranking {
 	k.grades, k.judged = k.grades[:0], k.judged[:0]
+	_ = k.counter.Add(2 * len(k.items)) // the goroutine asks for its error
 	for _, it := range k.items {
 		k.grades = append(k.grades, it.grade)
 	}
@@ -217,13 +246,14 @@ func (k *ranker) ranking(topic int, judgedOnly bool) *ranking {
 			}
 		}
 	}
-	r := &ranking{grades: k.grades, judged: k.judged, ideal: k.qrels.ideal(topic)}
+	r := &ranking{counter: k.counter, grades: k.grades, judged: k.judged, ideal: k.qrels.ideal(topic)}
 	if s := k.qrels.subtopics; s != nil {
 		k.parts = k.parts[:0]
 		for _, it := range k.items {
 			k.parts = append(k.parts, s.of(it.judgment))
 		}
 		t := k.qrels.topics[topic]
+		_ = k.counter.Add(t.last - t.first)
 		for j := t.first; j < t.last; j++ {
 			r.truth = append(r.truth, s.of(int32(j)))
 		}
@@ -256,18 +286,20 @@ func ReadRankings(ctx context.Context, files ...measure.File) (*Rankings, []meas
 	if report.Failed() {
 		return nil, diagnostics, nil
 	}
-	r := &Rankings{run: run, topics: slices.Sorted(slices.Values(run.topics.others))}
-	r.segments, r.starts = run.segments(len(r.topics))
-	return r, diagnostics, nil
+	counter := steps.Of(ctx)
+	r := &Rankings{run: run, topics: slices.Clone(run.topics.others)}
+	steps.Sort(counter, r.topics)
+	r.segments, r.starts = run.segments(counter, len(r.topics))
+	return r, diagnostics, counter.Err()
 }
 
 // Topics are the ids of the topics in byte order; the slice must not be changed.
 func (r *Rankings) Topics() []string { return r.topics }
 
-// AllTopics lists the topics that any of the runs has, in byte order.
-func AllTopics(runs []*Rankings) []string {
+// AllTopics lists the topics that any of the runs has, in byte order. If the counter has an error, the list is of no use.
+func AllTopics(counter *steps.Counter, runs []*Rankings) []string {
 	all := slices.Concat(lists.Map(runs, (*Rankings).Topics)...)
-	slices.Sort(all)
+	steps.Sort(counter, all)
 	return slices.Compact(all)
 }
 
@@ -281,13 +313,16 @@ func (r *Rankings) Len(topic string) int {
 }
 
 // Ranking goes through the documents of a topic, best first, with their scores: in the one order that holds for every
-// measure. It has none when the run does not have the topic. The ids must not be changed.
-func (r *Rankings) Ranking(topic string) iter.Seq2[[]byte, float64] {
+// measure. It has none when the run does not have the topic. The ids must not be changed. If the counter has an error, some are missing.
+func (r *Rankings) Ranking(counter *steps.Counter, topic string) iter.Seq2[[]byte, float64] {
 	return func(yield func([]byte, float64) bool) {
-		k := ranker{run: r.run, sorted: true, items: make([]item, 0, r.Len(topic))}
+		k := ranker{run: r.run, counter: counter, sorted: true, items: make([]item, 0, r.Len(topic))}
 		for _, s := range r.of(topic) {
 			b := &r.run.blocks[s.block]
 			for i := s.first; i < s.end; i++ {
+				if counter.Add(1) != nil {
+					return
+				}
 				record := &b.records[i]
 				k.addRecord(item{
 					score:    record.score,
@@ -299,6 +334,9 @@ func (r *Rankings) Ranking(topic string) iter.Seq2[[]byte, float64] {
 			}
 		}
 		k.sort()
+		if counter.Err() != nil {
+			return
+		}
 		for _, it := range k.items {
 			if !yield(k.doc(it), it.score) {
 				return

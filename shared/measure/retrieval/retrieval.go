@@ -36,6 +36,7 @@ import (
 	"math"
 
 	"assay/shared/measure"
+	"assay/shared/measure/steps"
 	"assay/shared/plural"
 )
 
@@ -83,16 +84,27 @@ func (q *Qrels) Read(ctx context.Context, measures []measure.Measure, files ...m
 		return nil, err
 	}
 	report, whole := read.Clone(), read.Clone()
-	q.compareTopics(run, measure.OfTruth, report)
+	counter := steps.Of(ctx)
+	q.compareTopics(counter, run, measure.OfTruth, report)
+	if err := counter.Err(); err != nil {
+		return nil, err
+	}
 	scores, err := run.rank(ctx, q, plan, report, whole)
 	if err != nil {
 		return nil, err
 	}
 	e := &measure.Evaluation{Diagnostics: run.inOrder(report), Kept: &kept{run, read, whole}}
 	if !report.Failed() {
-		e.Result = plan.result(q, scores)
+		e.Result = plan.result(counter, q, scores)
 		e.Result.Warnings = e.Diagnostics
-		e.EveryTopic = func() map[string]map[string]float64 { return plan.byTopic(q, scores) }
+		e.EveryTopic = func(ctx context.Context) (map[string]map[string]float64, error) {
+			counter := steps.Of(ctx)
+			all := plan.byTopic(counter, q, scores)
+			return all, counter.Err()
+		}
+	}
+	if err := counter.Err(); err != nil {
+		return nil, err
 	}
 	return e, nil
 }
@@ -169,7 +181,7 @@ func (q *Qrels) undefined(m measure.Measure) string {
 
 // result sums up the values of the topics, in their order, so that the same run has the same bits on any number of
 // cores.
-func (p *plan) result(q *Qrels, values []float64) measure.Result {
+func (p *plan) result(counter *steps.Counter, q *Qrels, values []float64) measure.Result {
 	result := measure.Result{Measures: make(map[string]*float64, len(p.scores)+len(p.undefined)), Reasons: p.undefined}
 	for name := range p.undefined {
 		result.Measures[name] = nil
@@ -177,6 +189,9 @@ func (p *plan) result(q *Qrels, values []float64) measure.Result {
 	for j, s := range p.scores {
 		var sum measure.Sum
 		for i := range q.names {
+			if counter.Add(1) != nil {
+				break
+			}
 			value := values[i*len(p.scores)+j]
 			if s.powers {
 				value = math.Log(value)
@@ -196,15 +211,18 @@ func (p *plan) result(q *Qrels, values []float64) measure.Result {
 		result.Reasons[measure.PerTopicReason] = fmt.Sprintf("there are %s and %s, and values by topic are kept of up to %d of one times "+
 			"the other", plural.Count(len(q.names), "topic"), plural.Count(len(p.scores), "measure"), measure.MaxTopicValues)
 	} else {
-		result.PerTopic = p.byTopic(q, values)
+		result.PerTopic = p.byTopic(counter, q, values)
 	}
 	return result
 }
 
 // byTopic are the values of each topic by the names of the measures.
-func (p *plan) byTopic(q *Qrels, values []float64) map[string]map[string]float64 {
+func (p *plan) byTopic(counter *steps.Counter, q *Qrels, values []float64) map[string]map[string]float64 {
 	all := make(map[string]map[string]float64, len(q.names))
 	for i, topic := range q.names {
+		if counter.Add(perLookup*(1+len(p.scores))) != nil {
+			break
+		}
 		of := make(map[string]float64, len(p.scores))
 		for j, s := range p.scores {
 			of[s.name] = values[i*len(p.scores)+j]

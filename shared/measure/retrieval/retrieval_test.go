@@ -15,6 +15,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/hashtable"
 	"assay/shared/measure/measuretest"
+	"assay/shared/measure/steps"
 )
 
 // readTruth expects qrels without a diagnostic.
@@ -206,14 +207,14 @@ func TestReadRankings_OrdersDocuments(t *testing.T) {
 	}
 	for topic, want := range map[string]string{"t10": "d:3 c:3 a:3 b:-2", "t2": "a:1", "t": ""} {
 		var got []string
-		for doc, score := range r.Ranking(topic) {
+		for doc, score := range r.Ranking(steps.Of(t.Context()), topic) {
 			got = append(got, fmt.Sprintf("%s:%v", doc, score))
 		}
 		if text := strings.Join(got, " "); text != want || r.Len(topic) != len(got) {
 			t.Errorf("%s: %s, %d documents; want %s", topic, text, r.Len(topic), want)
 		}
 	}
-	for doc := range r.Ranking("t10") {
+	for doc := range r.Ranking(steps.Of(t.Context()), "t10") {
 		if string(doc) != "d" {
 			t.Errorf("after the end of the loop comes %q", doc)
 		}

@@ -11,6 +11,7 @@ import (
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/lines"
+	"assay/shared/measure/steps"
 )
 
 // limits bound what a run or truth may have, so that a hostile one ends in a diagnostic.
@@ -128,9 +129,12 @@ func (t *topics) name(topic int) string {
 }
 
 // topicNames returns the topics that the run has, those of the truth first.
-func (r *run) topicNames() (names []string) {
+func (r *run) topicNames(counter *steps.Counter) (names []string) {
 	found := make([]bool, len(r.topics.names)+len(r.topics.others))
 	for _, b := range r.blocks {
+		if counter.Add(len(b.spans)) != nil {
+			return nil
+		}
 		for _, s := range b.spans {
 			found[s.topic] = true
 		}

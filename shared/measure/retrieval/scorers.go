@@ -2,18 +2,21 @@ package retrieval
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"sort"
 
 	"assay/shared/measure"
+	"assay/shared/measure/steps"
 )
 
 // ranking is one topic of a run as the measures see it: the grades of its documents by rank.
 type ranking struct {
-	grades []int16 // unjudged where the truth does not have the document
-	judged []int16 // the same without unjudged documents and negative grades, when the plan needs it
-	ideal  []int16 // all grades of the truth, the highest first
+	counter *steps.Counter // if it has an error, values are of no use
+	grades  []int16        // unjudged where the truth does not have the document
+	judged  []int16        // the same without unjudged documents and negative grades, when the plan needs it
+	ideal   []int16        // all grades of the truth, the highest first
 	// Of diversity qrels: the grades by subtopic of each document of the ranking, and of each of the truth by id; how many subtopics
 	// there are.
 	parts, truth [][]subtopicGrade
@@ -89,7 +92,7 @@ func (q *Qrels) view(m measure.Measure) *parameters {
 	}
 }
 
-// considered returns the documents that count for the measure.
+// considered returns the documents that count for the measure, and counts a step for each: formulas go through them once.
 func (v *parameters) considered(r *ranking) []int16 {
 	list := r.grades
 	if v.judgedOnly {
@@ -97,6 +100,9 @@ func (v *parameters) considered(r *ranking) []int16 {
 	}
 	if v.depth > 0 {
 		list = list[:min(v.depth, len(list))]
+	}
+	if r.counter.Add(len(list)) != nil {
+		return nil
 	}
 	return list
 }
@@ -179,11 +185,13 @@ func (v *parameters) gain(grade int16) float64 {
 // ndcg cuts the ideal ranking, which is one of positive gains, at the depth too.
 func (v *parameters) ndcg(r *ranking) float64 {
 	ideal := r.ideal
-	if v.gains != nil {
-		ideal = slices.SortedStableFunc(slices.Values(ideal), func(a, b int16) int { return cmp.Compare(v.gain(b), v.gain(a)) })
+	if v.gains != nil && r.counter.Add(len(ideal)) == nil {
+		byGrade := slices.Collect(equalGrades(ideal))
+		slices.SortStableFunc(byGrade, func(a, b []int16) int { return cmp.Compare(v.gain(b[0]), v.gain(a[0])) })
+		ideal = slices.Concat(byGrade...)
 	}
 	best, sum := 0.0, 0.0
-	for i, g := range (&parameters{depth: v.depth}).considered(&ranking{grades: ideal}) {
+	for i, g := range (&parameters{depth: v.depth}).considered(&ranking{counter: r.counter, grades: ideal}) {
 		best += max(0, v.gain(g)) / math.Log2(float64(i+2))
 	}
 	if best == 0 {
@@ -195,6 +203,22 @@ func (v *parameters) ndcg(r *ranking) float64 {
 		}
 	}
 	return sum / best
+}
+
+// equalGrades goes through the parts of descending grades that are equal.
+func equalGrades(descending []int16) iter.Seq[[]int16] {
+	return func(yield func([]int16) bool) {
+		for from := 0; from < len(descending); {
+			to := from + 1
+			for to < len(descending) && descending[to] == descending[from] {
+				to++
+			}
+			if !yield(descending[from:to]) {
+				return
+			}
+			from = to
+		}
+	}
 }
 
 func (v *parameters) rPrecision(r *ranking) float64 {
@@ -338,6 +362,9 @@ func (v *parameters) retrieved(r *ranking) float64 {
 // the rank where the second of them has the document.
 func (v *parameters) compatibility(r *ranking) float64 {
 	relevant := r.relevant(1)
+	if r.counter.Add(2*max(len(r.grades), relevant)) != nil {
+		return 0
+	}
 	common := make([]int, max(len(r.grades), relevant))
 	above := map[int16]int{} // documents of the grade so far
 	for rank, g := range r.grades {

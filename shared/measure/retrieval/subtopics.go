@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"assay/shared/measure"
+	"assay/shared/measure/steps"
 )
 
 // subtopics is what diversity qrels have in addition to others.
@@ -63,9 +64,9 @@ func ReadDiversityQrels(ctx context.Context, files ...measure.File) (*Qrels, []m
 
 // group makes one entry of those that a document has under a topic, and keeps its grades by subtopic. Entries come in the order of their
 // topics, and are in that of the documents in each topic afterwards. What is there twice is added to repeated.
-func (s *subtopics) group(q *Qrels, entries []entry, repeated *repeats) []entry {
+func (s *subtopics) group(counter *steps.Counter, q *Qrels, entries []entry, repeated *repeats) []entry {
 	grouped := entries[:0] // which never is ahead of what is read
-	for len(entries) > 0 {
+	for len(entries) > 0 && counter.Err() == nil {
 		topic := entries[0].topic
 		n := slices.IndexFunc(entries, func(e entry) bool { return e.topic != topic })
 		if n < 0 {
@@ -73,16 +74,23 @@ func (s *subtopics) group(q *Qrels, entries []entry, repeated *repeats) []entry 
 		}
 		own, local := entries[:n], map[int32]int32{}
 		entries = entries[n:]
-		slices.SortStableFunc(own, func(a, b entry) int { return cmp.Compare(s.names[a.subtopic], s.names[b.subtopic]) })
+		steps.SortFunc(counter, own, func(a, b entry) int {
+			return cmp.Or(cmp.Compare(s.names[a.subtopic], s.names[b.subtopic]), a.place(b))
+		})
 		for _, e := range own {
 			if _, numbered := local[e.subtopic]; !numbered {
 				local[e.subtopic] = int32(len(local))
 			}
 		}
 		s.counts = append(s.counts, len(local))
-		slices.SortStableFunc(own, func(a, b entry) int { return bytes.Compare(q.doc(a.judgment), q.doc(b.judgment)) })
+		steps.SortFunc(counter, own, func(a, b entry) int {
+			return cmp.Or(bytes.Compare(q.doc(a.judgment), q.doc(b.judgment)), cmp.Compare(local[a.subtopic], local[b.subtopic]), a.place(b))
+		})
 		var last entry
 		for i, e := range own {
+			if counter.Add(1) != nil {
+				break
+			}
 			known := i > 0 && bytes.Equal(q.doc(last.judgment), q.doc(e.judgment))
 			switch {
 			case known && last.subtopic == e.subtopic:

@@ -2,6 +2,7 @@ package spans
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"assay/shared/measure/fields"
 	"assay/shared/measure/lines"
 	"assay/shared/measure/predictions"
+	"assay/shared/measure/steps"
 	"assay/shared/plural"
 )
 
@@ -240,12 +242,15 @@ func (s *sentences) documents(run *sentences) documents {
 	return documents{
 		count: s.count(), kinds: run.types.names,
 		name: func(i int) string { return strconv.Itoa(i + 1) },
-		at: func(scheme string, i int) (truth, predicted []span) {
+		at: func(counter *steps.Counter, scheme string, i int) (truth, predicted []span) {
 			of := schemes[scheme]
+			if counter.Add(len(s.sentence(i))+len(run.sentence(i))) != nil {
+				return nil, nil
+			}
 			a = of.appendSpans(a[:0], s.sentence(i), s.tags)
 			b = of.appendSpans(b[:0], run.sentence(i), run.tags)
-			slices.SortFunc(a, span.compare)
-			slices.SortFunc(b, span.compare)
+			steps.SortFunc(counter, a, span.compare)
+			steps.SortFunc(counter, b, span.compare)
 			return a, b
 		},
 	}
@@ -258,7 +263,7 @@ func (s *sentences) bytes() int64 {
 // readSentences reads a truth of tokens.
 func readSentences(ctx context.Context, asked []measure.Measure, files []measure.File,
 	report *measure.Report) (*measure.Truth, []string, error) {
-	truth := newSentences(newTypes(), report)
+	truth := newSentences(newTypes(ctx), report)
 	for _, m := range asked {
 		if of := schemes[m.Param("scheme")]; of.name != "" && !slices.Contains(truth.checks, of) {
 			truth.checks = append(truth.checks, of)
@@ -267,29 +272,29 @@ func readSentences(ctx context.Context, asked []measure.Measure, files []measure
 	if err := truth.read(ctx, files); err != nil {
 		return nil, nil, err
 	}
-	return newTruth(asked, truth.count(), truth.bytes(), func(ctx context.Context, tokens, types bool, files []measure.File,
+	return newTruth(asked, truth.count(), len(truth.list), truth.bytes(), func(ctx context.Context, tokens, types bool, files []measure.File,
 		report *measure.Report) (documents, error) {
-		run := newSentences(truth.types.ofRun(types), report)
+		run := newSentences(truth.types.ofRun(ctx, types), report)
 		run.checks = truth.checks
 		if tokens {
 			run.truth = truth
 		}
 		err := run.read(ctx, files)
-		return truth.documents(run), err
+		return truth.documents(run), cmp.Or(err, run.types.counter.Err())
 	}), truth.types.names, nil
 }
 
 // KnownInput is what the tokens of a file of inputs say of a run; nil where it is no file of tokens.
 func KnownInput(ctx context.Context, file measure.File) (*measure.Known, error) {
 	var report measure.Report
-	input := newSentences(newTypes(), &report)
+	input := newSentences(newTypes(ctx), &report)
 	input.areInputs = true
 	if err := input.read(ctx, []measure.File{file}); err != nil || report.Failed() {
 		return nil, err
 	}
 	return &measure.Known{Bytes: input.bytes(), Compare: func(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
 		var report measure.Report
-		run := newSentences(newTypes(), &report)
+		run := newSentences(newTypes(ctx), &report)
 		run.truth = input
 		err := run.read(ctx, files)
 		return report.Diagnostics(), err

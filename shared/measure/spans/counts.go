@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"assay/shared/measure"
+	"assay/shared/measure/steps"
 )
 
 // span is a part of a document: its units from start to before end, where a unit is a token or a character.
@@ -90,10 +91,11 @@ type counts struct {
 	means map[string]*mean
 	// Memory for the spans of a type without overlaps.
 	truth, run []span
+	counter    *steps.Counter
 }
 
-func newCounts(kinds []string) *counts {
-	return &counts{names: kinds, kinds: make([][ways]matches, len(kinds)), of: map[int32]*shared{}, means: map[string]*mean{}}
+func newCounts(counter *steps.Counter, kinds []string) *counts {
+	return &counts{counter: counter, names: kinds, kinds: make([][ways]matches, len(kinds)), of: map[int32]*shared{}, means: map[string]*mean{}}
 }
 
 // unitsOf is where add puts the units of a type; all of them where it has no name.
@@ -108,13 +110,14 @@ func (c *counts) unitsOf(name string) *shared {
 	return c.of[kind]
 }
 
-// add compares the spans of one document. Both lists are sorted, and have no span twice.
+// add compares the spans of one document. Both lists are sorted, and have no span twice. If the counter has an error, the counts are of no
+// use.
 func (c *counts) add(truth, run []span) {
 	c.all = shared{}
 	for _, of := range c.of {
 		*of = shared{}
 	}
-	for len(truth)+len(run) > 0 {
+	for len(truth)+len(run) > 0 && c.counter.Err() == nil {
 		var kind int32
 		switch {
 		case len(truth) == 0:
@@ -148,7 +151,7 @@ func first(list []span, kind int32) int {
 // compare compares the spans of one type in one document.
 func (c *counts) compare(of *[ways]matches, truth, run []span) shared {
 	equal := 0
-	for t, r := 0, 0; t < len(truth) && r < len(run); {
+	for t, r := 0, 0; t < len(truth) && r < len(run) && c.counter.Add(1) == nil; {
 		switch order := truth[t].compare(run[r]); {
 		case order < 0:
 			t++
@@ -161,11 +164,14 @@ func (c *counts) compare(of *[ways]matches, truth, run []span) shared {
 		}
 	}
 	of[exact].count(len(run), len(truth), float64(equal), float64(equal))
+	if c.counter.Add(mergePasses*(len(truth)+len(run))) != nil {
+		return shared{}
+	}
 	c.truth, c.run = merge(c.truth[:0], truth), merge(c.run[:0], run)
 	of[anyShared].count(len(run), len(truth), touching(run, c.truth), touching(truth, c.run))
 	var ofPredicted, ofActual float64
 	both := 0
-	for t, r := 0, 0; t < len(c.truth) && r < len(c.run); {
+	for t, r := 0, 0; t < len(c.truth) && r < len(c.run) && c.counter.Add(1) == nil; {
 		a, b := c.truth[t], c.run[r]
 		if length := min(a.end, b.end) - max(a.start, b.start); length > 0 {
 			both += int(length)
@@ -183,6 +189,9 @@ func (c *counts) compare(of *[ways]matches, truth, run []span) shared {
 	of[units].count(found.predicted, found.actual, float64(both), float64(both))
 	return found
 }
+
+// mergePasses is how often compare goes through all spans to merge them and to count what they touch.
+const mergePasses = 2
 
 // merge appends the spans of a sorted list to one of which no two share a unit: those that do become one.
 func merge(merged, list []span) []span {

@@ -2,6 +2,7 @@ package spans
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/predictions"
+	"assay/shared/measure/steps"
 )
 
 // MaxOffset is the greatest number of a character.
@@ -132,15 +134,15 @@ func (x *texts) offset(name string, raw []byte) (int32, string) {
 // readTexts reads a truth of documents.
 func readTexts(ctx context.Context, format measure.Format, asked []measure.Measure, files []measure.File,
 	report *measure.Report) (*measure.Truth, []string, error) {
-	truth := &texts{types: newTypes(), report: report, field: format.ValueField}
+	truth := &texts{types: newTypes(ctx), report: report, field: format.ValueField}
 	items, err := predictions.ReadArrays(ctx, format, truth.take, files, report)
 	if err != nil {
 		return nil, nil, err
 	}
 	bytes := items.Bytes() + int64(12*cap(truth.list)+8*cap(truth.places)+truth.types.bytes())
-	return newTruth(asked, items.Len(), bytes, func(ctx context.Context, ids, types bool, files []measure.File,
+	return newTruth(asked, items.Len(), len(truth.list), bytes, func(ctx context.Context, ids, types bool, files []measure.File,
 		report *measure.Report) (documents, error) {
-		run := &texts{types: truth.types.ofRun(types), report: report, field: format.ValueField}
+		run := &texts{types: truth.types.ofRun(ctx, types), report: report, field: format.ValueField}
 		var err error
 		if ids {
 			run.places = make([]place, items.Len())
@@ -152,10 +154,10 @@ func readTexts(ctx context.Context, format measure.Format, asked []measure.Measu
 			count: items.Len(),
 			kinds: run.types.names,
 			name:  items.ID,
-			at: func(_ string, i int) (actual, predicted []span) {
+			at: func(_ *steps.Counter, _ string, i int) (actual, predicted []span) {
 				return truth.at(i), run.at(i)
 			},
-		}, err
+		}, cmp.Or(err, run.types.counter.Err())
 	}), truth.types.names, nil
 }
 

@@ -1,6 +1,7 @@
 package spans
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"assay/shared/measure/fields"
 	"assay/shared/measure/mismatch"
 	"assay/shared/measure/predictions"
+	"assay/shared/measure/steps"
 )
 
 // MaxTypes is how many different types the spans of a truth have at most, and those of a run.
@@ -22,21 +24,26 @@ type types struct {
 	used  []bool // by code, whether the file that is read has the type
 	count int    // of those
 	limit int
+
+	counter *steps.Counter
 }
 
-func newTypes() *types { return &types{codes: map[string]int32{}, limit: MaxTypes} }
+func newTypes(ctx context.Context) *types {
+	return &types{codes: map[string]int32{}, limit: MaxTypes, counter: steps.Of(ctx)}
+}
 
 // ofRun returns the types for reading a run, which are compared with those of the truth or not.
-func (t *types) ofRun(compared bool) *types {
+func (t *types) ofRun(ctx context.Context, compared bool) *types {
 	if !compared {
-		return newTypes()
+		return newTypes(ctx)
 	}
 	return &types{
-		names: slices.Clone(t.names),
-		codes: maps.Clone(t.codes),
-		truth: len(t.names),
-		used:  make([]bool, len(t.names)),
-		limit: t.limit,
+		names:   slices.Clone(t.names),
+		codes:   maps.Clone(t.codes),
+		truth:   len(t.names),
+		used:    make([]bool, len(t.names)),
+		limit:   t.limit,
+		counter: steps.Of(ctx),
 	}
 }
 
@@ -60,7 +67,7 @@ func (t *types) code(name []byte, report *measure.Report, file string, line int)
 		list := slices.Sorted(slices.Values(t.names[:t.truth])) // their order in the truth is not public
 		cause := ""
 		if len(t.names) < t.truth+measure.MaxDiagnostics {
-			cause = mismatch.Explain([]string{string(name)}, slices.Values(list))
+			cause = mismatch.Explain(t.counter, []string{string(name)}, slices.Values(list))
 		}
 		report.Warnf(file, line, "the truth has no type %s but %s; every prediction of it counts as wrong%s", fields.Quote(name),
 			fields.JoinFirst(list, len(list)), cause)

@@ -38,6 +38,8 @@ import (
 	"sync"
 
 	"assay/shared/measure"
+	"assay/shared/measure/steps"
+	"assay/shared/plural"
 )
 
 // Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
@@ -80,9 +82,12 @@ func readTruth(ctx context.Context, format measure.Format, asked []measure.Measu
 }
 
 // newTruth returns a truth of so many documents. A run is read to be compared with their ids or tokens, with the types, or with both.
-func newTruth(asked []measure.Measure, count int, size int64,
+// spans is how many spans it has, or tokens.
+func newTruth(asked []measure.Measure, count, spans int, size int64,
 	read func(ctx context.Context, ids, types bool, files []measure.File, report *measure.Report) (documents, error)) *measure.Truth {
 	return &measure.Truth{
+		Steps:  func(asked []measure.Measure) int { return int(size) + stepsOf(asked, count, spans) },
+		Extent: plural.Count(count, "document"),
 		Bytes:  size,
 		Topics: topics(asked, count),
 		Known: func(ids, types bool) *measure.Known {
@@ -101,7 +106,11 @@ func newTruth(asked []measure.Measure, count int, size int64,
 				if err != nil || report.Failed() {
 					return e, err
 				}
-				e.Result = d.evaluate(asked)
+				counter := steps.Of(ctx)
+				e.Result = d.evaluate(counter, asked)
+				if err := counter.Err(); err != nil {
+					return e, err
+				}
 				// Of more documents, the run would take memory as long as the evaluation is there.
 				if e.Examples = d.count; e.Examples <= measure.MaxExamples && ofDocuments[asked[0].Name] == nil {
 					e.Resample = d.resampler(asked[0])
@@ -112,32 +121,42 @@ func newTruth(asked []measure.Measure, count int, size int64,
 	}
 }
 
-// resampler returns what measures samples of the documents, which are compared once, for the first sample.
-func (d *documents) resampler(m measure.Measure) func(sample []int) *float64 {
-	type ofType struct {
-		kind int32
-		matches
-	}
-	way := wayOf(m)
-	compared := sync.OnceValue(func() [][]ofType {
-		c, list := newCounts(d.kinds), make([][]ofType, d.count)
-		for i := range list {
-			truth, run := d.at(m.Param("scheme"), i)
-			c.add(truth, run)
-			for _, s := range append(slices.Clone(truth), run...) {
-				if of := &c.kinds[s.kind]; of[way].predicted+of[way].actual > 0 {
-					list[i] = append(list[i], ofType{s.kind, of[way]})
-					*of = [ways]matches{}
-				}
-			}
+// stepsOf returns how many steps the measures take: each scheme compares the documents once.
+func stepsOf(asked []measure.Measure, documents, spans int) int {
+	const perSpan = 2*(1+mergePasses) + 2
+	schemes := map[string]bool{}
+	n := 0
+	for _, m := range asked {
+		if ofDocuments[m.Name] != nil {
+			n += documents
 		}
-		return list
-	})
-	return func(sample []int) *float64 {
-		c := newCounts(d.kinds)
+		if scheme := m.Param("scheme"); !schemes[scheme] {
+			schemes[scheme] = true
+			n += documents + perSpan*spans + 2*documents*steps.SortSteps(spans/max(1, documents))
+		}
+	}
+	return n
+}
+
+// typeMatches are the matches of a type in one document.
+type typeMatches struct {
+	kind int32
+	matches
+}
+
+// resampler returns what measures samples of the documents, which are compared once, for the first sample.
+func (d *documents) resampler(m measure.Measure) func(counter *steps.Counter, sample []int) *float64 {
+	var once sync.Once
+	var compared [][]typeMatches
+	return func(counter *steps.Counter, sample []int) *float64 {
+		once.Do(func() { compared = d.compare(counter, m) })
+		c := newCounts(counter, d.kinds)
 		for _, i := range sample {
-			for _, of := range compared()[i] {
-				c.kinds[of.kind][way].pool(of.matches)
+			if counter.Add(1+len(compared[i])) != nil {
+				break
+			}
+			for _, of := range compared[i] {
+				c.kinds[of.kind][wayOf(m)].pool(of.matches)
 			}
 		}
 		value, reason := c.value(m, len(sample))
@@ -148,13 +167,33 @@ func (d *documents) resampler(m measure.Measure) func(sample []int) *float64 {
 	}
 }
 
+// compare returns the matches of each document for a measure.
+func (d *documents) compare(counter *steps.Counter, m measure.Measure) [][]typeMatches {
+	way := wayOf(m)
+	c, list := newCounts(counter, d.kinds), make([][]typeMatches, d.count)
+	for i := range list {
+		if counter.Add(1) != nil {
+			break
+		}
+		truth, run := d.at(counter, m.Param("scheme"), i)
+		c.add(truth, run)
+		for _, s := range append(slices.Clone(truth), run...) {
+			if of := &c.kinds[s.kind]; of[way].predicted+of[way].actual > 0 {
+				list[i] = append(list[i], typeMatches{s.kind, of[way]})
+				*of = [ways]matches{}
+			}
+		}
+	}
+	return list
+}
+
 // documents has the spans of a truth and of a run, document by document.
 type documents struct {
 	count int
 	kinds []string
 	name  func(i int) string
 	// at returns the spans of a document, sorted, as the scheme has them. They are valid until the next call.
-	at func(scheme string, i int) (truth, run []span)
+	at func(counter *steps.Counter, scheme string, i int) (truth, run []span)
 }
 
 // ofDocuments are the measures that are means over documents.
@@ -176,12 +215,12 @@ type mean struct {
 	values []float64 // by document, of up to MaxExamples
 }
 
-func (d *documents) evaluate(asked []measure.Measure) measure.Result {
+func (d *documents) evaluate(counter *steps.Counter, asked []measure.Measure) measure.Result {
 	schemes := map[string]*counts{}
 	for _, m := range asked {
 		scheme := m.Param("scheme")
 		if schemes[scheme] == nil {
-			schemes[scheme] = newCounts(d.kinds)
+			schemes[scheme] = newCounts(counter, d.kinds)
 		}
 		if value := ofDocuments[m.Name]; value != nil {
 			c := schemes[scheme]
@@ -190,7 +229,10 @@ func (d *documents) evaluate(asked []measure.Measure) measure.Result {
 	}
 	for scheme, c := range schemes {
 		for i := range d.count {
-			c.add(d.at(scheme, i))
+			if counter.Add(1+len(c.means)) != nil {
+				break
+			}
+			c.add(d.at(counter, scheme, i))
 			for _, m := range c.means {
 				x := m.value(*m.of)
 				m.sum.Add(x)
@@ -200,10 +242,10 @@ func (d *documents) evaluate(asked []measure.Measure) measure.Result {
 			}
 		}
 	}
-	result := measure.Compute(asked, func(m measure.Measure) (float64, string) { return schemes[m.Param("scheme")].value(m, d.count) })
+	result := measure.Compute(counter, asked, func(m measure.Measure) (float64, string) { return schemes[m.Param("scheme")].value(m, d.count) })
 	for _, c := range schemes {
 		for name, m := range c.means {
-			result.AddValues(name, d.count, d.name, func(i int) float64 { return m.values[i] })
+			result.AddValues(counter, name, d.count, d.name, func(i int) float64 { return m.values[i] })
 		}
 	}
 	return result

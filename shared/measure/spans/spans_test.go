@@ -13,6 +13,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
 	"assay/shared/measure/spans"
+	"assay/shared/measure/steps"
 	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
@@ -221,7 +222,7 @@ func TestEvaluate_ResamplesDocuments(t *testing.T) {
 		for _, name := range names {
 			e := evaluate(t, read(t, jsonl, files[0], name), files[1])
 			for range 2 {
-				got := e.Resample(append([]int{0}, examples...))
+				got := e.Resample(steps.Of(t.Context()), append([]int{0}, examples...))
 				want := evaluate(t, read(t, jsonl, sampled[0], name), sampled[1]).Result.Measures[name]
 				if (got == nil) != (want == nil) || got != nil && math.Abs(*got-*want) > 1e-9 || e.Examples != n {
 					r.Fatalf("%s of %v among %v is %v, want %v", name, examples, files, got, want)

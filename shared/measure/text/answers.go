@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"assay/shared/measure/steps"
 )
 
 // answers compares as SQuAD does.
@@ -16,13 +18,21 @@ type answers struct {
 	ngrams           ngrams
 }
 
-func (a *answers) compare(references []string, text string) {
+func (*answers) perByte() int { return 4 }
+
+func (a *answers) compare(counter *steps.Counter, references []string, text string) {
+	if counter.Add(a.perByte()*len(text)) != nil {
+		return
+	}
 	a.words = answerWords(a.words[:0], text)
 	a.symbols = a.vocabulary.of(a.words, a.symbols)
 	a.ngrams.reset(a.symbols, 1)
 	a.exact, a.f1 = 0, 0
 	some := false // reference of which something is left
 	for _, reference := range references {
+		if counter.Add(a.perByte()*len(reference)) != nil {
+			return
+		}
 		if a.other = answerWords(a.other[:0], reference); len(a.other) == 0 {
 			continue
 		}

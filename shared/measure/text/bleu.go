@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"assay/shared/measure/steps"
 )
 
 // bleuOrder is the greatest length of n-grams for BLEU.
@@ -21,12 +23,20 @@ type bleu struct {
 	ngrams           ngrams
 }
 
-func (b *bleu) compare(references []string, text string) {
+func (*bleu) perByte() int { return 20 }
+
+func (b *bleu) compare(counter *steps.Counter, references []string, text string) {
+	if counter.Add(b.perByte()*len(text)) != nil {
+		return
+	}
 	b.words = b.appendTokens(b.words[:0], text)
 	b.symbols = b.vocabulary.of(b.words, b.symbols)
 	b.ngrams.reset(b.symbols, bleuOrder)
 	b.length, b.nearest = len(b.words), -1
 	for _, reference := range references {
+		if counter.Add(b.perByte()*len(reference)) != nil {
+			return
+		}
 		b.words = b.appendTokens(b.words[:0], reference)
 		b.against = b.vocabulary.find(b.words, b.against[:0])
 		b.ngrams.match(b.against)

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
+	"assay/shared/measure/steps"
 )
 
 // TestEvaluation_CountsOnceForAllMeasures asks for as many measures as an evaluator may have.
@@ -23,7 +25,7 @@ func TestEvaluation_CountsOnceForAllMeasures(t *testing.T) {
 	for range 32 << 10 {
 		text.WriteByte("abcdefghijklmnopqrstuvwxyz "[random.IntN(27)])
 	}
-	e := newEvaluation(measuretest.Parse(t, measure.Text, names...), 1)
+	e := newEvaluation(t.Context(), steps.Of(t.Context()), measuretest.Parse(t, measure.Text, names...), 1)
 	if used := measuretest.Allocated(func() { e.compare(0, []string{text.String()}, text.String()) }); used > 64<<20 {
 		t.Errorf("texts of 32 KiB allocate %d bytes", used)
 	}
@@ -38,7 +40,7 @@ func TestEvaluation_KeepsNoValuesOfManyExamples(t *testing.T) {
 		}
 	}
 	asked := measuretest.Parse(t, measure.Text, names...)
-	if used := measuretest.Allocated(func() { newEvaluation(asked, 1_000_000) }); used > 1<<20 {
+	if used := measuretest.Allocated(func() { newEvaluation(t.Context(), steps.Of(t.Context()), asked, 1_000_000) }); used > 1<<20 {
 		t.Errorf("a million examples allocate %d bytes before the first", used)
 	}
 }
@@ -50,18 +52,19 @@ func TestEvaluation_StopsWithinAnExample(t *testing.T) {
 	for i := range references {
 		references[i] = lines
 	}
-	e := newEvaluation(measuretest.Parse(t, measure.Text, "ROUGELsum", "ROUGELsum(stem=True)"), 1)
-	e.common.limit = 100_000
+	e := newEvaluation(t.Context(), steps.Of(t.Context()), measuretest.Parse(t, measure.Text, "ROUGELsum", "ROUGELsum(stem=True)"), 1)
+	e.bound(t.Context(), 100_000)
 	if fault := e.compare(0, references, lines); fault == "" {
 		t.Error("there is no fault")
 	}
-	if n := e.common.steps; n > 2*e.common.limit {
+	if n := e.common.counter.Total(); n > 2*e.most {
 		t.Errorf("it took %d steps", n)
 	}
-	before := e.common.steps
-	e.common.limit, e.common.stopped = maxSteps, func() bool { return true }
+	given, cancel := context.WithCancel(t.Context())
+	cancel()
+	e.bound(given, maxSteps)
 	e.compare(0, references, lines)
-	if e.common.steps > before {
-		t.Errorf("it took %d steps once nobody waited", e.common.steps-before)
+	if n := e.common.counter.Total(); n > 0 {
+		t.Errorf("it took %d steps once nobody waited", n)
 	}
 }

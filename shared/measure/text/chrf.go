@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"assay/shared/measure/steps"
 )
 
 // chrFOrders are the settings of chrF.
@@ -41,7 +43,16 @@ func (c *chrF) measure(orders chrFOrders) *chrFBest {
 	return c.all[len(c.all)-1]
 }
 
-func (c *chrF) compare(references []string, text string) {
+// perByte is a few steps for each n-gram that begins in the byte.
+func (c *chrF) perByte() int {
+	const perNgram = 4
+	return perNgram * (1 + c.longest.chars + c.longest.words)
+}
+
+func (c *chrF) compare(counter *steps.Counter, references []string, text string) {
+	if counter.Add(c.perByte()*len(text)) != nil {
+		return
+	}
 	c.chars, c.words = c.parts(text, c.chars[:0], c.words[:0])
 	c.symbols = c.vocabulary.of(c.words, c.symbols)
 	c.charNgrams.reset(c.chars, c.longest.chars)
@@ -50,6 +61,9 @@ func (c *chrF) compare(references []string, text string) {
 		b.most = -1
 	}
 	for _, reference := range references {
+		if counter.Add(c.perByte()*len(reference)+len(c.all)) != nil {
+			return
+		}
 		c.charsAgainst, c.words = c.parts(reference, c.charsAgainst[:0], c.words[:0])
 		c.against = c.vocabulary.find(c.words, c.against[:0])
 		chars := c.charNgrams.match(c.charsAgainst)

@@ -12,6 +12,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
+	"assay/shared/measure/steps"
 	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
@@ -52,7 +53,7 @@ func TestSubsequences_AreThoseOfTheTable(t *testing.T) {
 				i--
 			}
 		}
-		var s subsequences
+		s := subsequences{counter: steps.Of(t.Context())}
 		s.reset(41)
 		if got := s.length(rows, columns); got != table[len(rows)][len(columns)] {
 			t.Errorf("the length is %d, want %d", got, table[len(rows)][len(columns)])
@@ -74,9 +75,13 @@ func TestEvaluation_KnowsTheBestReference(t *testing.T) {
 		references := rapid.SliceOfN(text, 1, 4).Draw(t, "references")
 		written := text.Draw(t, "text")
 		measured := func(references []string, written string) map[string]*float64 {
-			e := newEvaluation(asked, 1)
+			e := newEvaluation(t.Context(), steps.Of(t.Context()), asked, 1)
 			e.compare(0, references, written)
-			return e.evaluation(func(int) string { return "1" }).Result.Measures
+			found, err := e.evaluation(func(int) string { return "1" })
+			if err != nil {
+				t.Fatal(err)
+			}
+			return found.Result.Measures
 		}
 		for name, x := range measured(references, written) {
 			if !(*x >= 0 && *x <= 100+1e-9) || *x > 1+1e-9 && !strings.HasPrefix(name, "BLEU") && !strings.HasPrefix(name, "chrF") {
@@ -98,9 +103,13 @@ func TestEvaluation_KnowsTheBestReference(t *testing.T) {
 func TestROUGE_TakesTheFirstOfEqualReferences(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Text, "ROUGE1(score=recall)", "ROUGE1")
 	for want, references := range map[float64][]string{1: {"b", "\u212a b c d"}, 0.5: {"\u212a b c d", "b"}} {
-		e := newEvaluation(asked, 1)
+		e := newEvaluation(t.Context(), steps.Of(t.Context()), asked, 1)
 		e.compare(0, references, "k b")
-		got := e.evaluation(func(int) string { return "1" }).Result.Measures
+		found, err := e.evaluation(func(int) string { return "1" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := found.Result.Measures
 		if *got["ROUGE1(score=recall)"] != want || math.Abs(*got["ROUGE1"]-2./3) > 1e-12 {
 			t.Errorf("of %q: recall is %v, F %v", references, *got["ROUGE1(score=recall)"], *got["ROUGE1"])
 		}
@@ -163,18 +172,18 @@ func TestComputation_ReadsCSV(t *testing.T) {
 
 // TestComputation_BoundsItsWork has texts of one word each line, for which the most lines are compared.
 func TestComputation_BoundsItsWork(t *testing.T) {
-	e := newEvaluation(measuretest.Parse(t, measure.Text, "ROUGELsum"), 1)
-	e.common.limit = 1000
-	lines := strings.Repeat("a\n", 8)
-	if fault := e.compare(0, []string{lines}, lines); !strings.Contains(fault, "more than 1000 steps; give shorter texts, or leave out") {
+	e := newEvaluation(t.Context(), steps.Of(t.Context()), measuretest.Parse(t, measure.Text, "ROUGELsum"), 1)
+	e.bound(t.Context(), 100_000)
+	lines := strings.Repeat("a\n", 100)
+	if fault := e.compare(0, []string{lines}, lines); !strings.Contains(fault, "more than 100000 steps; give shorter texts, or leave out") {
 		t.Errorf("%q", fault)
 	}
-	e.common.limit, e.common.steps = 10_000, 0
+	e.bound(t.Context(), 1_000_000)
 	if fault := e.compare(0, []string{lines}, lines); fault != "" {
 		t.Error(fault)
 	}
 	if used := measuretest.Allocated(func() {
-		e = newEvaluation(measuretest.Parse(t, measure.Text, everyMeasure...), 1)
+		e = newEvaluation(t.Context(), steps.Of(t.Context()), measuretest.Parse(t, measure.Text, everyMeasure...), 1)
 		e.compare(0, []string{strings.Repeat("a ", 32<<10)}, strings.Repeat("a ", 32<<10))
 	}); used > 256<<20 {
 		t.Errorf("two texts of 64 KiB allocate %d bytes", used)

@@ -1,6 +1,10 @@
 package text
 
-import "strings"
+import (
+	"strings"
+
+	"assay/shared/measure/steps"
+)
 
 // score is how much two texts have in common.
 type score struct{ precision, recall, fmeasure float64 }
@@ -53,7 +57,12 @@ func (r *rouge) part(name, value string) func() float64 {
 	return func() float64 { return part.best.fmeasure }
 }
 
-func (r *rouge) compare(references []string, text string) {
+func (*rouge) perByte() int { return 8 }
+
+func (r *rouge) compare(counter *steps.Counter, references []string, text string) {
+	if counter.Add(r.perByte()*len(text)) != nil {
+		return
+	}
 	r.words = rougeWords(r.words[:0], text, r.stem)
 	r.symbols = r.vocabulary.of(r.words, r.symbols)
 	r.ngrams.reset(r.symbols, 1+ofPairs)
@@ -62,7 +71,7 @@ func (r *rouge) compare(references []string, text string) {
 		r.lines, r.lineSymbols = r.linesOf(text, r.lines[:0], r.lineSymbols[:0])
 	}
 	for i, reference := range references {
-		if r.common.stop() {
+		if counter.Add(r.perByte()*len(reference)) != nil || r.common.counter.Err() != nil {
 			return
 		}
 		r.words = rougeWords(r.words[:0], reference, r.stem)
@@ -107,7 +116,7 @@ func (r *rouge) hits() (n int) {
 	r.counts = r.count(r.counts, r.lineSymbols)
 	r.countsAgainst = r.count(r.countsAgainst, r.lineAgainst)
 	for _, line := range r.linesAgainst {
-		if r.common.stop() {
+		if r.common.counter.Err() != nil {
 			break
 		}
 		r.marked = append(r.marked[:0], make([]bool, len(line))...)

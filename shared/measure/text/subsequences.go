@@ -1,6 +1,10 @@
 package text
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"assay/shared/measure/steps"
+)
 
 // subsequences finds longest common subsequences by the table of their lengths, of which a word holds 64 columns: a bit is 0 where the
 // length is one more than that of the column before (Hyyrö, Bit-parallel LCS-length computation revisited, AWOCA 2004).
@@ -9,18 +13,13 @@ type subsequences struct {
 	carry []uint64 // by row
 	row   []uint64
 	kept  []uint64 // all rows
-	steps int      // words computed so far, for all texts
-	limit int
-	// stopped says whether nobody waits for the result any more.
-	stopped func() bool
+	// counter counts the words of all texts. If it has an error, what is computed is of no use.
+	counter *steps.Counter
 }
 
 // maxSteps bounds the work for longest common subsequences of one run to about a minute. Ten thousand texts of two thousand words with
 // references as long take a fifteenth of it.
 const maxSteps = 10_000_000_000
-
-// stop says whether what is computed is of no use.
-func (s *subsequences) stop() bool { return s.steps > s.limit || s.stopped() }
 
 // overhead is what a table costs in addition to its words.
 const overhead = 16
@@ -53,7 +52,9 @@ func (s *subsequences) length(rows, columns []uint32) int {
 
 // next computes rows of the table from the one above them, which becomes the last. kept gets them all, unless it is nil.
 func (s *subsequences) next(row []uint64, rows, columns []uint32, kept []uint64) {
-	s.steps += len(rows)*len(row) + overhead
+	if s.counter.Add(len(rows)*len(row)+overhead) != nil {
+		return
+	}
 	s.carry = append(s.carry[:0], make([]uint64, len(rows))...)
 	for w := range row {
 		part := columns[64*w : min(64*w+64, len(columns))]
@@ -99,8 +100,10 @@ func (s *subsequences) mark(rows, columns []uint32, marked []bool) {
 	}
 	copy(s.kept, s.row)
 	s.next(s.row, rows, columns, s.kept[width:])
-	s.steps += len(rows) * width
-	for i, j := len(rows), len(columns); i > 0 && j > 0; s.steps += width / 8 {
+	if s.counter.Add(len(rows)*width) != nil {
+		return
+	}
+	for i, j := len(rows), len(columns); i > 0 && j > 0 && s.counter.Add(width/8) == nil; {
 		switch {
 		case rows[i-1] == columns[j-1]:
 			marked[i-1] = true

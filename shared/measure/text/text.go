@@ -29,6 +29,7 @@ package text
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -36,6 +37,7 @@ import (
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/predictions"
+	"assay/shared/measure/steps"
 )
 
 // Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
@@ -43,12 +45,39 @@ import (
 const Version = "text/1"
 
 // Computation is that of the evaluator of texts.
-var Computation = predictions.TextComputation(Version,
-	func(ctx context.Context, asked []measure.Measure, truth *predictions.Truth) predictions.TextEvaluator {
-		e := newEvaluation(asked, truth.Len())
-		e.common.stopped = func() bool { return ctx.Err() != nil }
-		return &runEvaluator{evaluation: e, truth: truth}
+var Computation = predictions.TextComputation(Version, stepsOf,
+	func(ctx context.Context, counter *steps.Counter, asked []measure.Measure, truth *predictions.Truth) predictions.TextEvaluator {
+		return &runEvaluator{evaluation: newEvaluation(ctx, counter, asked, truth.Len()), truth: truth}
 	})
+
+// stepsOf returns how many steps the measures take of texts that are as long as a reference. Common subsequences are those of words of
+// six bytes, by a word of memory for 64 of them.
+func stepsOf(asked []measure.Measure, truth *predictions.Truth) int {
+	const wordBytes = 6
+	e := newEvaluation(context.Background(), steps.Of(context.Background()), asked, 0)
+	n := max(1, truth.Len())
+	bytes := truth.TextBytes()
+	references := truth.References(0, nil)
+	for i := 1; i < truth.Len(); i++ {
+		references = truth.References(i, references)
+	}
+	each := bytes / max(1, len(references)) // bytes of a reference
+	total := 0
+	for _, way := range e.ways {
+		total += way.perByte() * (bytes + n*each)
+		if r, ok := way.(*rouge); ok {
+			words := each / wordBytes
+			table := words * (1 + words/64)
+			if r.parts[ofSubsequences].asked {
+				total += len(references) * (table + overhead)
+			}
+			if r.parts[ofLines].asked {
+				total += 3 * len(references) * (table + overhead)
+			}
+		}
+	}
+	return total
+}
 
 // runEvaluator compares the texts of one run with the references of a truth.
 type runEvaluator struct {
@@ -73,22 +102,27 @@ func (r *runEvaluator) Compare(index int, text []byte) (fault string) {
 }
 
 // Evaluation implements predictions.TextEvaluator.
-func (r *runEvaluator) Evaluation() measure.Evaluation { return r.evaluation.evaluation(r.truth.ID) }
+func (r *runEvaluator) Evaluation() (measure.Evaluation, error) {
+	return r.evaluation.evaluation(r.truth.ID)
+}
 
 // evaluation measures one run.
 type evaluation struct {
+	counter  *steps.Counter
 	asked    []measure.Measure
 	examples int
 	ways     []comparer
 	common   subsequences
+	most     int64            // steps of common subsequences
 	sums     map[string]*sums // by measure
 	// The least and the greatest number of references that an example has.
-	least, most int
+	fewest, greatest int
 }
 
-// comparer compares texts, and is shared by measures that follow from the same.
+// comparer compares texts, and is shared by measures that follow from the same. The steps are those of its parts of the texts.
 type comparer interface {
-	compare(references []string, text string)
+	compare(counter *steps.Counter, references []string, text string)
+	perByte() int // steps for each byte of a text, without those of common subsequences
 }
 
 // sums are what a measure of many examples follows from.
@@ -127,9 +161,9 @@ func (s *sums) valueOf(all []measure.Sum, n int) float64 {
 	return s.value(lists.Map(all, func(x measure.Sum) float64 { return x.Total() }))
 }
 
-func newEvaluation(asked []measure.Measure, examples int) *evaluation {
-	e := &evaluation{asked: asked, examples: examples, sums: map[string]*sums{}}
-	e.common.limit, e.common.stopped = maxSteps, func() bool { return false }
+func newEvaluation(ctx context.Context, counter *steps.Counter, asked []measure.Measure, examples int) *evaluation {
+	e := &evaluation{counter: counter, asked: asked, examples: examples, sums: map[string]*sums{}}
+	e.bound(ctx, maxSteps)
 	answers := &answers{}
 	rouges := map[bool]*rouge{}
 	chrFs := map[bool]*chrF{}
@@ -163,6 +197,15 @@ func newEvaluation(asked []measure.Measure, examples int) *evaluation {
 	return e
 }
 
+// errTooLong is the error of common subsequences that take too many steps.
+var errTooLong = errors.New("the texts are too long")
+
+// bound bounds the steps of common subsequences.
+func (e *evaluation) bound(ctx context.Context, most int64) {
+	e.most = most
+	e.common.counter = steps.Of(steps.With(ctx, steps.New(most, func(context.Context) error { return errTooLong })))
+}
+
 func mean(of func() float64) sums {
 	return sums{of: func() []float64 { return []float64{of()} }, mean: true}
 }
@@ -178,13 +221,13 @@ func existing[V any](all map[bool]*V, key bool, made func(bool) *V) *V {
 // compare measures the text of an example, which has references. The fault is that there are too many of their words.
 func (e *evaluation) compare(index int, references []string, text string) (fault string) {
 	n := len(references)
-	e.least, e.most = min(cmp.Or(e.least, n), n), max(e.most, n)
+	e.fewest, e.greatest = min(cmp.Or(e.fewest, n), n), max(e.greatest, n)
 	for _, way := range e.ways {
-		way.compare(references, text)
+		way.compare(e.counter, references, text)
 	}
-	if e.common.steps > e.common.limit {
+	if errors.Is(e.common.counter.Err(), errTooLong) {
 		return fmt.Sprintf("the texts up to here and their references are too long for common subsequences of words, which take more than %d "+
-			"steps; give shorter texts, or leave out ROUGEL and ROUGELsum", e.common.limit)
+			"steps; give shorter texts, or leave out ROUGEL and ROUGELsum", e.most)
 	}
 	for _, s := range e.sums {
 		s.add(index)
@@ -192,8 +235,11 @@ func (e *evaluation) compare(index int, references []string, text string) (fault
 	return ""
 }
 
-func (e *evaluation) evaluation(id func(index int) string) measure.Evaluation {
-	r := measure.Compute(e.asked, func(m measure.Measure) (float64, string) {
+func (e *evaluation) evaluation(id func(index int) string) (measure.Evaluation, error) {
+	if err := e.common.counter.Err(); err != nil {
+		return measure.Evaluation{}, err
+	}
+	r := measure.Compute(e.counter, e.asked, func(m measure.Measure) (float64, string) {
 		s := e.sums[m.String()]
 		return s.valueOf(s.all, e.examples), ""
 	})
@@ -205,21 +251,24 @@ func (e *evaluation) evaluation(id func(index int) string) measure.Evaluation {
 			r.Signatures[m.String()] = s
 		}
 		if s := e.sums[m.String()]; s.mean {
-			r.AddValues(m.String(), e.examples, id, func(i int) float64 { return s.terms[i][0] })
+			r.AddValues(e.counter, m.String(), e.examples, id, func(i int) float64 { return s.terms[i][0] })
 		}
 	}
 	found := measure.Evaluation{Result: r, Examples: e.examples}
 	if e.examples <= measure.MaxExamples {
-		found.Resample = func(sample []int) *float64 {
+		found.Resample = func(counter *steps.Counter, sample []int) *float64 {
 			s := e.sums[e.asked[0].String()]
 			var all []measure.Sum
 			for _, i := range sample {
+				if counter.Add(len(s.terms[i])) != nil {
+					return nil
+				}
 				all = addTerms(all, s.terms[i])
 			}
 			return new(s.valueOf(all, len(sample)))
 		}
 	}
-	return found
+	return found, e.counter.Err()
 }
 
 // signature is that which sacrebleu prints of a measure; empty where it has none.
@@ -234,8 +283,8 @@ func (e *evaluation) signature(m measure.Measure) string {
 		return ""
 	}
 	references, written := "var", "mixed"
-	if e.least == e.most {
-		references = strconv.Itoa(e.most)
+	if e.fewest == e.greatest {
+		references = strconv.Itoa(e.greatest)
 	}
 	if m.Flag("lowercase") {
 		written = "lc"

@@ -1,0 +1,15 @@
+package classification
+
+import (
+	"context"
+
+	"assay/shared/measure"
+	"assay/shared/measure/steps"
+)
+
+// Evaluate compares predicted with true labels. truth and predicted hold, for the same examples in the same order, the
+// index of a label in labels. There is at least one example, and every measure is one of classification.
+func Evaluate(measures []measure.Measure, labels []string, truth, predicted []int32) measure.Result {
+	counter := steps.Of(context.Background())
+	return evaluate(counter, measures, newCounts(counter, labels, truth, predicted))
+}

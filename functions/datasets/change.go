@@ -195,14 +195,15 @@ func newTruth(ctx context.Context, c *api.Call, old, changed *record.DatasetItem
 		changed.PendingWork = record.NewPendingWork(record.AcceptTruth, c.Now())
 		return changePool(ctx, c, old, changed)
 	}
-	if err := checkTruth(ctx, c, old.ID, &changed.DatasetDraft, inline); err != nil {
+	warnings, err := checkTruth(ctx, c, old.ID, &changed.DatasetDraft, inline)
+	if err != nil {
 		return err
 	}
 	inUse, err := records.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
 	if err != nil {
 		return err
 	}
-	truth.Activate(c.Tx, changed, inUse, c.Now())
+	truth.Activate(c.Tx, changed, inUse, warnings, c.Now())
 	return nil
 }
 

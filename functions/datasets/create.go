@@ -43,10 +43,11 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 		return "", nil, err
 	}
 	if record.AllStored(d.Truths) {
-		if err := checkTruth(ctx, c, item.ID, &d, inline); err != nil {
+		warnings, err := checkTruth(ctx, c, item.ID, &d, inline)
+		if err != nil {
 			return "", nil, err
 		}
-		truth.Activate(c.Tx, item, nil, c.Now())
+		truth.Activate(c.Tx, item, nil, warnings, c.Now())
 	}
 	if err := putFiles(ctx, item, inline, c.PutFile); err != nil {
 		return "", nil, err

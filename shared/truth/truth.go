@@ -58,19 +58,22 @@ func Check(ctx context.Context, d *record.DatasetDraft, open func(record.File) (
 	files := lists.Map(d.Truths, func(f record.File) evaluator.File {
 		return evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return open(f) }}
 	})
-	_, diagnostics, err := evaluator.ReadTruth(ctx, Settings(d.RunFormat, d.Evaluator), files)
+	read, diagnostics, err := evaluator.ReadTruth(ctx, Settings(d.RunFormat, d.Evaluator), files)
+	if read != nil {
+		diagnostics = append(diagnostics, read.Cost()...)
+	}
 	return diagnostics, err
 }
 
 // Activate adds to a change of a dataset, all of whose truth files are stored, that runs are evaluated with them from now on.
 // old is the ground truth until now, or nil. Leaderboards go on to show the evaluations against old until the runs have been
-// evaluated again.
-func Activate(tx *records.Tx, d *record.DatasetItem, old *record.Truth, now time.Time) {
+// evaluated again. Organizers are shown the warnings that Check found.
+func Activate(tx *records.Tx, d *record.DatasetItem, old *record.Truth, warnings []measure.Diagnostic, now time.Time) {
 	if old != nil && d.BoardTruth == nil {
 		d.BoardTruth = &record.BoardTruth{TruthVersion: old.Number, Evaluator: old.Evaluator}
 	}
 	d.TruthVersion++
-	d.Diagnostics = nil
+	d.Diagnostics = warnings
 	truth := &record.Truth{
 		Meta: record.MetaOf(d.ID, now), TaskID: d.TaskID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator,
 		Pool: d.Pool,
@@ -128,7 +131,7 @@ func (a Acceptor) Accept(ctx context.Context, datasetID string) error {
 			d.Diagnostics = diagnostics
 			d.Resume(old, a.Now())
 		} else {
-			Activate(tx, d, old, a.Now())
+			Activate(tx, d, old, diagnostics, a.Now())
 		}
 		tx.Save(d, a.Now())
 		return nil

@@ -2,11 +2,14 @@ package truth_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"assay/shared/blob"
+	"assay/shared/measure"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
@@ -89,6 +92,33 @@ func TestAccept_ActivatesTruth(t *testing.T) {
 	f.accept()
 	if f.dataset.Version != d.Version {
 		t.Errorf("accepted again: %+v", f.dataset)
+	}
+}
+
+// TestAccept_TellsWhatRunsTake has judgments of one topic, each of which is looked at for each of the first thousand ranks of ideal rankings.
+func TestAccept_TellsWhatRunsTake(t *testing.T) {
+	measures := []string{"StRecall@20"}
+	for i := 1; i < 50; i++ {
+		measures = append(measures, fmt.Sprintf("alpha_nDCG(alpha=0.%02d)@1000", i))
+	}
+	for n, want := range map[int]string{
+		1_000:   "",
+		40_000:  "evaluating one run takes about 19",
+		450_000: "expected at most 20000 million steps: leave out measures such as alpha_nDCG(alpha=0.01)@1000, alpha_nDCG(alpha=0.02)@1000,",
+	} {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "t %d d%d 1\n", i%10, i)
+		}
+		f := newFixture(t, b.String())
+		f.dataset.Evaluator = record.Evaluator{Kind: string(measure.Diversity), Measures: measures}
+		f.Replace(f.dataset)
+		inUse, d := f.accept(), f.dataset
+		refused := strings.HasPrefix(want, "expected")
+		if (inUse == nil) != refused || len(d.Diagnostics) != min(1, len(want)) || want != "" && !strings.Contains(d.Diagnostics[0].Message, want) ||
+			measure.HasErrors(d.Diagnostics) != refused {
+			t.Errorf("%d judgments: %+v with %v", n, d.Diagnostics, inUse)
+		}
 	}
 }
 

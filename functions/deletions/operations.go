@@ -9,6 +9,7 @@ import (
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/page"
+	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/visibility"
 )
@@ -33,7 +34,9 @@ var Operations = []api.Operation{
 		Summary: "Restore what was deleted",
 		Description: "With everything that belonged to it, under its former path. Runs that waited wait again, and those that were evaluated " +
 			"against an earlier ground truth are evaluated again. What it belonged to must be there: otherwise the answer is 409 and says what " +
-			"to restore first. A large task comes back within minutes.",
+			"to restore first. A team needs the accepted registration and terms that a new submission needs, and cannot restore runs of a " +
+			"dataset with `finalRuns` whose window has closed; its organizers can. A large task comes back within minutes.",
+		Problems: []*problem.Kind{problem.OutsideWindow},
 	}, find, removeEntry),
 }
 

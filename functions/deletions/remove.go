@@ -18,5 +18,9 @@ func removeEntry(ctx context.Context, c *api.Call, d *record.DeletionItem) error
 		return err
 	}
 	c.Tx = new(records.Tx)
-	return trash.Trash{Store: c.Store, Now: c.Now}.Restore(ctx, d.Key(), c.Caller.ID)
+	bin := trash.Trash{Store: c.Store, Now: c.Now}
+	if c.Organizes() {
+		return bin.Restore(ctx, d.Key(), c.Caller.ID)
+	}
+	return bin.RestoreForTeam(ctx, d.Key(), c.Caller.ID)
 }

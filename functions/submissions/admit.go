@@ -121,13 +121,11 @@ func (adm *admission) checkRegistration(ctx context.Context, c *api.Call) error 
 		return err
 	}
 	grant, ok := g.ForTask(adm.task.ID)
-	switch {
-	case !ok:
+	if !ok {
 		return problem.Forbidden.New("You are not registered for this task. Register first: POST /v1/tasks/%s/registrations.", adm.task.ID)
-	case grant.State == record.Pending:
-		return problem.Forbidden.New("Your registration waits for the organizers to accept it. Submit once they have.")
-	case grant.State != record.Accepted:
-		return problem.Forbidden.New("The organizers rejected your registration. Ask them about it.")
+	}
+	if err := team.CheckAccepted(grant.State); err != nil {
+		return err
 	}
 	adm.registration = &grant
 	return nil

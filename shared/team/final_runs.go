@@ -11,8 +11,8 @@ import (
 	"assay/shared/store"
 )
 
-// CheckFinalChoice refuses that a team deletes runs, all of one submission, after the window of a dataset that takes final runs: another
-// run would be taken for the final one, once its scores may be known.
+// CheckFinalChoice refuses that a team deletes or restores runs, all of one submission, after the window of a dataset that takes final
+// runs: another run would be taken for the final one, once its scores may be known.
 func CheckFinalChoice(ctx context.Context, s store.Store, runs []*record.RunItem, now time.Time) error {
 	ids := lists.Map(runs, func(r *record.RunItem) string { return r.DatasetID })
 	sets, err := records.GetExisting[record.DatasetItem](ctx, s, store.Strong, ids, record.DatasetKey)
@@ -30,7 +30,7 @@ func CheckFinalChoice(ctx context.Context, s store.Store, runs []*record.RunItem
 			return err
 		}
 		_, closes := a.Window(t, d)
-		err = record.CheckWindow("Deletion of runs of a dataset with final runs", nil, closes, now)
+		err = record.CheckWindow("Deletion and restoring of runs of a dataset with final runs", nil, closes, now)
 	}
 	return err
 }

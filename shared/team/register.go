@@ -26,6 +26,18 @@ func (c Change) CheckRejected(ctx context.Context, taskID string) error {
 	return err
 }
 
+// CheckAccepted refuses what takes an accepted registration.
+func CheckAccepted(state record.RegistrationState) error {
+	switch state {
+	case record.Accepted:
+		return nil
+	case record.Pending:
+		return problem.Forbidden.New("Your registration waits for the organizers to accept it. Try again once they have.")
+	default:
+		return problem.Forbidden.New("The organizers rejected your registration. Ask them about it.")
+	}
+}
+
 // Register adds to the transaction that the actor takes part in the task with a new team, and an audit entry. That the actor may, and can
 // have one more registration, is the caller's to know.
 func (c Change) Register(

@@ -19,6 +19,16 @@ import (
 // says what to restore first. What became of that meanwhile counts: names and anonymity of the team, the visibility of the task, the ground
 // truth.
 func (t Trash) Restore(ctx context.Context, key store.Key, by string) error {
+	return t.restore(ctx, key, by, false)
+}
+
+// RestoreForTeam is Restore by order of a member of the team that deleted, whose registration has to allow a new submission. Restoring
+// that began goes on whatever becomes of the registration.
+func (t Trash) RestoreForTeam(ctx context.Context, key store.Key, by string) error {
+	return t.restore(ctx, key, by, true)
+}
+
+func (t Trash) restore(ctx context.Context, key store.Key, by string, forTeam bool) error {
 	return records.Retry(ctx, func() error {
 		d, err := records.Get[record.DeletionItem](ctx, t.Store, store.Strong, key)
 		if err != nil || d == nil || d.Over() {
@@ -31,7 +41,7 @@ func (t Trash) Restore(ctx context.Context, key store.Key, by string) error {
 		case record.DatasetInTrash:
 			return t.restoreDataset(ctx, d, by)
 		default:
-			return t.restoreRuns(ctx, d, by)
+			return t.restoreRuns(ctx, d, by, forTeam)
 		}
 	})
 }
@@ -69,13 +79,18 @@ func (t Trash) audit(d *record.DeletionItem, by string) *record.AuditEntry {
 }
 
 // restoreRuns restores a run, or a submission with its runs: in one transaction what lists show, and before it what has no room there.
-func (t Trash) restoreRuns(ctx context.Context, d *record.DeletionItem, by string) error {
+func (t Trash) restoreRuns(ctx context.Context, d *record.DeletionItem, by string, forTeam bool) error {
+	b := &batch{Tx: new(records.Tx), deletion: d}
+	if forTeam && !d.PendingWork.Is(record.RestoreTrash) {
+		if err := t.checkTeam(ctx, b, d); err != nil {
+			return err
+		}
+	}
 	if d.PendingWork.Is(record.MoveToTrash) { // what moved after the trash is read would stay there
 		if err := t.begin(ctx, d, by); err != nil {
 			return err
 		}
 	}
-	b := &batch{Tx: new(records.Tx), deletion: d}
 	rest, err := t.restoreListed(ctx, b, d)
 	if err != nil {
 		return err
@@ -235,8 +250,7 @@ func (t Trash) ofTeam(ctx context.Context, b *batch, s *record.SubmissionItem) e
 	if id == "" {
 		return nil
 	}
-	r, err := records.Require[record.RegistrationItem](ctx, t.Store, store.Strong, record.RegistrationKey(s.TaskID, id),
-		conflict("The team has withdrawn its registration for the task, so its submissions cannot be restored."))
+	r, err := t.registration(ctx, b, s.TaskID, id)
 	if err != nil {
 		return err
 	}
@@ -244,7 +258,6 @@ func (t Trash) ofTeam(ctx context.Context, b *batch, s *record.SubmissionItem) e
 	s.Access.Affiliation = r.Affiliation
 	s.Access.Anonymous = r.Anonymous
 	s.Access.Alias = r.Alias
-	b.Check(r)
 	return nil
 }
 
@@ -257,8 +270,18 @@ func (t Trash) task(ctx context.Context, b *batch, id string) (*record.TaskItem,
 	if task == nil || task.Deleting() {
 		return nil, t.missing(ctx, "task", record.TaskKey(id))
 	}
-	b.Check(task)
+	b.require(task)
 	return task, nil
+}
+
+// registration returns the registration, which b requires to stay as it is.
+func (t Trash) registration(ctx context.Context, b *batch, taskID, id string) (*record.RegistrationItem, error) {
+	r, err := records.Require[record.RegistrationItem](ctx, t.Store, store.Strong, record.RegistrationKey(taskID, id),
+		conflict("The team has withdrawn its registration for the task, so its submissions cannot be restored."))
+	if err == nil {
+		b.require(r)
+	}
+	return r, err
 }
 
 // checkDataset requires in b that the dataset of the run is there, and returns it with its ground truth. A run that was evaluated against

@@ -104,6 +104,13 @@ func (b *batch) fits(items ...store.Item) bool {
 	return b.Len()+2*len(items) <= maxWrites && bytes <= maxBytes
 }
 
+// require adds, once, that a record is as it was read.
+func (b *batch) require(r record.Record) {
+	if !b.Writes(r.Key()) {
+		b.Check(r)
+	}
+}
+
 // out moves an item to the trash.
 func (b *batch) out(it store.Item) error {
 	to, err := record.Trash(it, b.deletion.ID)

@@ -1,0 +1,108 @@
+package functions_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/api/servertest"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+)
+
+// Restoring takes the rights that submitting takes: of the team that deleted, or of the organizers.
+func TestUndoDeletion_TakesTheRightToSubmit(t *testing.T) {
+	state := func(s record.RegistrationState) func(*platform, string) {
+		return func(p *platform, team string) { p.change("olga", team, map[string]any{"state": s}) }
+	}
+	leaves := func(by string) func(*platform, string) {
+		return func(p *platform, team string) {
+			p.Want(http.StatusNoContent, nil, by, http.MethodDelete, team+"/members/"+recordtest.UserID("mia"), nil)
+		}
+	}
+	for name, c := range map[string]struct {
+		meanwhile func(p *platform, team string)
+		user      string
+		status    int
+		detail    string
+	}{
+		"owner of the team":            {func(*platform, string) {}, "tom", http.StatusNoContent, ""},
+		"other member":                 {func(*platform, string) {}, "mia", http.StatusNoContent, ""},
+		"rejected owner":               {state(record.Rejected), "tom", http.StatusForbidden, "rejected your registration"},
+		"rejected member":              {state(record.Rejected), "mia", http.StatusForbidden, "rejected your registration"},
+		"registration that waits":      {state(record.Pending), "tom", http.StatusForbidden, "waits for the organizers"},
+		"member who left":              {leaves("mia"), "mia", http.StatusNotFound, ""},
+		"member who was removed":       {leaves("tom"), "mia", http.StatusNotFound, ""},
+		"owner, new terms":             {newTerms, "tom", http.StatusForbidden, "present terms"},
+		"organizers, rejected team":    {state(record.Rejected), "olga", http.StatusNoContent, ""},
+		"registrant of another team":   {func(p *platform, _ string) { p.register("una", nil) }, "una", http.StatusNotFound, ""},
+		"user without a registration":  {func(*platform, string) {}, "uma", http.StatusNotFound, ""},
+		"caller without a login":       {func(*platform, string) {}, "", http.StatusNotFound, ""},
+		"administrator, rejected team": {state(record.Rejected), "root", http.StatusNoContent, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlatform(t, nil)
+			team := p.register("tom", nil)
+			p.join(team, "mia")
+			body := servertest.Image(servertest.ID(p.newDataset(nil)))
+			deleted := []string{"/v1/runs/" + p.submit("tom", body).RunIDs[0], p.task + "/submissions/" + p.submit("mia", body).ID}
+			var entries []string
+			for _, path := range deleted {
+				p.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, path, nil)
+				entries = append(entries, "/v1/deletions/"+deletionOf(p, "tom", path).ID)
+			}
+			c.meanwhile(p, team)
+			for i, entry := range entries {
+				a := p.Want(c.status, nil, c.user, http.MethodDelete, entry, nil)
+				if !strings.Contains(string(a.Body), c.detail) {
+					t.Errorf("%s is not answered with %q: %s", deleted[i], c.detail, a.Body)
+				}
+				was := map[bool]int{true: http.StatusOK, false: http.StatusNotFound}[c.status == http.StatusNoContent]
+				p.Want(was, nil, "olga", http.MethodGet, deleted[i], nil)
+			}
+		})
+	}
+}
+
+func newTerms(p *platform, _ string) {
+	p.change("olga", p.task, map[string]any{"terms": map[string]any{"text": "Be fair."}})
+}
+
+// A baseline belongs to the user who submitted it, who has to be an organizer to submit another.
+func TestUndoDeletion_OfBaselineIsForOrganizers(t *testing.T) {
+	p := newPlatform(t, nil)
+	p.Join("eddy", p.Invite("olga", p.organizer, nil), nil)
+	body := servertest.Image(servertest.ID(p.newDataset(nil)))
+	body["baseline"] = true
+	path := p.task + "/submissions/" + p.submit("eddy", body).ID
+	p.Want(http.StatusNoContent, nil, "eddy", http.MethodDelete, path, nil)
+	entry := "/v1/deletions/" + deletionOf(p, "eddy", path).ID
+	p.Want(http.StatusNoContent, nil, "eddy", http.MethodDelete, entry, nil)
+	p.Want(http.StatusNoContent, nil, "eddy", http.MethodDelete, path, nil)
+	entry = "/v1/deletions/" + deletionOf(p, "eddy", path).ID
+	p.Want(http.StatusNoContent, nil, "eddy", http.MethodDelete, p.organizer+"/members/"+recordtest.UserID("eddy"), nil)
+	p.Want(http.StatusForbidden, nil, "eddy", http.MethodDelete, entry, nil)
+	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, entry, nil)
+}
+
+// A team that deleted a run before the close does not choose again, by restoring it, once it knows the scores.
+func TestUndoDeletion_IsNoChoiceOfFinalRunsAfterTheClose(t *testing.T) {
+	f := newPhases(t, func(d *record.DatasetItem) { d.FinalRuns = 1 })
+	f.closeDataset(time.Hour)()
+	p := &platform{Server: f.Server, t: t}
+	made, _ := f.submit(http.StatusCreated, "ada")
+	for _, path := range []string{"/v1/runs/" + made.RunIDs[0], f.task.Path() + "/submissions/" + made.ID} {
+		f.ahead.Store(0)
+		p.Want(http.StatusNoContent, nil, "ada", http.MethodDelete, path, nil)
+		entry := "/v1/deletions/" + deletionOf(p, "ada", path).ID
+		f.ahead.Store(int64(2 * time.Hour))
+		var refused problem.Document
+		p.Want(http.StatusForbidden, &refused, "ada", http.MethodDelete, entry, nil)
+		if refused.Type != problem.OutsideWindow.Type() {
+			t.Errorf("%+v", refused)
+		}
+		p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, entry, nil)
+	}
+}

@@ -100,18 +100,21 @@ func (w *Worker) post(ctx context.Context, h *record.WebhookItem, d *record.Deli
 	return a
 }
 
+// unreachable is the failure for names without an address and for addresses that are not allowed. They have to be one failure: otherwise
+// organizers would learn which names the name service of the server's network knows.
+const unreachable = "The host cannot be reached: it has no public address, or the webhook uses http. An operator of a server of one's own can " +
+	"allow networks: -webhook-networks."
+
 // reason tells organizers why no answer came, and nothing of the network that the server is in.
 func reason(err error) string {
 	var timeout interface{ Timeout() bool }
 	var certificate *tls.CertificateVerificationError
 	var name *net.DNSError
 	switch {
-	case errors.Is(err, publicip.ErrNotAllowed):
-		return "The address is not public, or not one for http. An operator of a server of one's own can allow networks: -webhook-networks."
+	case errors.Is(err, publicip.ErrNotAllowed), errors.As(err, &name):
+		return unreachable
 	case errors.As(err, &certificate):
 		return "The certificate of the receiver is not valid: " + certificate.Err.Error()
-	case errors.As(err, &name):
-		return "The name of the host has no address."
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return fmt.Sprintf("The receiver did not answer within %v.", attemptTime)
 	default:

@@ -238,16 +238,20 @@ func TestWebhook_ReachesWhatIsAllowedAlone(t *testing.T) {
 	}))
 	t.Cleanup(endless.Close)
 	networks := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	const unreachable = "The host cannot be reached: it has no public address, or the webhook uses http. An operator of a server of one's own " +
+		"can allow networks: -webhook-networks."
 	for name, c := range map[string]struct {
 		url      string
 		networks []netip.Prefix
 		failure  string
 	}{
-		"a private address":                    {untrusted.URL, nil, "not public"},
-		"http":                                 {private.URL, nil, "not public"},
-		"a name of a private address":          {strings.Replace(untrusted.URL, "127.0.0.1", "localhost", 1), nil, "not public"},
-		"an address of IPv6 that is mapped":    {strings.Replace(untrusted.URL, "127.0.0.1", "[::ffff:127.0.0.1]", 1), nil, "not public"},
-		"another network than the allowed one": {private.URL, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, "not public"},
+		"a private address":                    {untrusted.URL, nil, unreachable},
+		"http":                                 {private.URL, nil, unreachable},
+		"a name of a private address":          {strings.Replace(untrusted.URL, "127.0.0.1", "localhost", 1), nil, unreachable},
+		"a name that nobody knows":             {"https://receiver.invalid:8443", nil, unreachable},
+		"http to a name that nobody knows":     {"http://receiver.invalid:8443", nil, unreachable},
+		"an address of IPv6 that is mapped":    {strings.Replace(untrusted.URL, "127.0.0.1", "[::ffff:127.0.0.1]", 1), nil, unreachable},
+		"another network than the allowed one": {private.URL, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, unreachable},
 		"an untrusted certificate":             {untrusted.URL, networks, "certificate"},
 		"a redirect":                           {redirecting.URL, networks, "307"},
 		"an endless answer":                    {endless.URL, networks, ""},

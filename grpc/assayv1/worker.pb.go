@@ -936,11 +936,12 @@ type ReportEvaluationRequest struct {
 	LeaseId string `protobuf:"bytes,2,opt,name=lease_id,json=leaseId,proto3" json:"lease_id,omitempty"`
 	// The version of the truth that was evaluated against, as it was leased.
 	TruthVersion int64 `protobuf:"varint,3,opt,name=truth_version,json=truthVersion,proto3" json:"truth_version,omitempty"`
-	// The measures by name: each that the dataset names; NaN where one is not defined for the run.
+	// The measures by name: each that the dataset names, from -1e60 to 1e60; NaN where one is not defined for the run.
 	Measures map[string]float64 `protobuf:"bytes,4,rep,name=measures,proto3" json:"measures,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
-	// Values by topic and name, where the evaluator has them.
+	// Values by topic and name, where the evaluator has them, from -1e60 to 1e60. The name of a topic is one line of 1 to 200 bytes without
+	// control and format characters.
 	Topics map[string]*TopicMeasures `protobuf:"bytes,5,rep,name=topics,proto3" json:"topics,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// What the evaluator was, for repeating it: the digest of its image, say; at most 200 characters.
+	// What the evaluator was, for repeating it: the digest of its image, say; one line of at most 200 bytes.
 	EvaluatorVersion string `protobuf:"bytes,6,opt,name=evaluator_version,json=evaluatorVersion,proto3" json:"evaluator_version,omitempty"`
 	// What is to be said of the run although it was evaluated.
 	Warnings      []*Diagnostic `protobuf:"bytes,7,rep,name=warnings,proto3" json:"warnings,omitempty"`

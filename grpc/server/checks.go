@@ -163,8 +163,9 @@ func checkDiagnostics(pointer string, in []*assayv1.Diagnostic) ([]measure.Diagn
 		fields.AddIf(n == 0 || n > maxDiagnostic, at+"/message", "has %d characters; a diagnostic has 1 to %d", n, maxDiagnostic)
 		fields.AddIf(len(d.GetFile()) > maxNameBytes, at+"/file", "has %d bytes; at most %d are allowed", len(d.GetFile()), maxNameBytes)
 		fields.AddIf(d.GetLine() < 0, at+"/line", "must not be negative")
-		all = append(all, measure.Diagnostic{Severity: severity, File: d.GetFile(), Line: int(d.GetLine()), Message: d.GetMessage(),
-			SafeWhileBlinded: d.GetDiscreet()})
+		// Messages can end with what a participant's program printed, so their characters are replaced and not refused.
+		all = append(all, measure.Diagnostic{Severity: severity, File: record.Line(d.GetFile()), Line: int(d.GetLine()),
+			Message: record.Text(d.GetMessage()), SafeWhileBlinded: d.GetDiscreet()})
 	}
 	return all, fields
 }

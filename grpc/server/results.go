@@ -80,9 +80,8 @@ func (s *workerService) ReportEvaluation(ctx context.Context,
 	h, fields := checkLeaseRef(ctx, in)
 	warnings, more := checkDiagnostics("/warnings", in.GetWarnings())
 	fields = append(fields, more...)
-	controls := strings.ContainsFunc(in.GetEvaluatorVersion(), func(r rune) bool { return r < ' ' || r == 0x7f })
-	fields.AddIf(controls || len(in.GetEvaluatorVersion()) > maxNameBytes, "/evaluator_version", "must be one line of at most %d bytes",
-		maxNameBytes)
+	fields = append(fields, record.CheckLine("/evaluator_version", in.GetEvaluatorVersion())...)
+	fields.AddIf(len(in.GetEvaluatorVersion()) > maxNameBytes, "/evaluator_version", "must have at most %d bytes", maxNameBytes)
 	if err := problem.Check(fields); err != nil {
 		return nil, err
 	}
@@ -146,6 +145,9 @@ func (s *workerService) releaseOutdated(ctx context.Context, h queue.LeaseRef) e
 		"lease again.")
 }
 
+// tooLarge reports whether a value cannot be summed with others. NaN is not too large.
+func tooLarge(v float64) bool { return math.Abs(v) > measure.MaxReported }
+
 // parseMeasures returns the measures of a report, which must have all that the dataset names and no others.
 func parseMeasures(in *assayv1.ReportEvaluationRequest, names []string) (measure.Result, problem.Fields) {
 	result := measure.Result{Measures: map[string]*float64{}, Reasons: map[string]string{}}
@@ -156,8 +158,9 @@ func parseMeasures(in *assayv1.ReportEvaluationRequest, names []string) (measure
 		switch v, ok := in.GetMeasures()[name]; {
 		case !ok:
 			fields.Add("/measures", "misses %s, which the dataset names; NaN says that it is not defined for the run", name)
-		case math.IsInf(v, 0):
-			fields.Add("/measures", "%s is infinite: measures are numbers, or NaN where they are not defined", name)
+		case tooLarge(v):
+			fields.Add("/measures", "%s is %v: measures are numbers from %g to %g, or NaN where they are not defined", name, v,
+				-measure.MaxReported, measure.MaxReported)
 		case math.IsNaN(v):
 			result.Reasons[name] = "the evaluator says that it is not defined for the run"
 		default:
@@ -168,13 +171,17 @@ func parseMeasures(in *assayv1.ReportEvaluationRequest, names []string) (measure
 		fields.AddIf(!known[name], "/measures", "has %s, which the dataset does not name", quote(name))
 	}
 	for topic, values := range in.GetTopics() {
+		fields.AddIf(!record.IsTopicName(topic), "/topics",
+			"has the topic %s: the name of a topic is one line of at most %d bytes without control and format characters", quote(topic),
+			record.MaxTopicName)
 		of := map[string]float64{}
 		for name, v := range values.GetMeasures() {
 			switch {
 			case !known[name]:
 				fields.Add("/topics", "topic %s has %s, which the dataset does not name", quote(topic), quote(name))
-			case math.IsInf(v, 0):
-				fields.Add("/topics", "topic %s has an infinite %s", quote(topic), name)
+			case tooLarge(v):
+				fields.Add("/topics", "topic %s has %v as %s: values are numbers from %g to %g", quote(topic), v, name,
+					-measure.MaxReported, measure.MaxReported)
 			case !math.IsNaN(v):
 				of[name] = v
 			}

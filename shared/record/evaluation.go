@@ -186,6 +186,12 @@ type Topics struct {
 	Classes   *measure.Classes `json:",omitempty"`
 }
 
+// MaxTopicName is how long the name of a topic may be that an organizer's evaluator reports, in bytes.
+const MaxTopicName = 200
+
+// IsTopicName reports whether an organizer's evaluator may report the name of a topic: pages, tables and terminals show it in a line.
+func IsTopicName(name string) bool { return len(name) <= MaxTopicName && checkName("", name) == nil }
+
 // ObjectKeys names the object with the values, if there is one.
 func (t *Topics) ObjectKeys() []string {
 	return slices.DeleteFunc([]string{t.ObjectKey}, func(key string) bool { return key == "" })

@@ -212,14 +212,29 @@ func formats(r rune) bool {
 // overrides reports whether a character makes those behind it run in another direction than their own.
 func overrides(r rune) bool { return r >= '\u202a' && r <= '\u202e' }
 
+// unfitForText reports whether a character may not stand in a text of several lines.
+func unfitForText(r rune) bool {
+	return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r) || overrides(r)
+}
+
+// Text replaces the characters that may not stand in a text of several lines, for a text that nobody can be told to correct, such as the
+// output of a program.
+func Text(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unfitForText(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}
+
 // MaxTextBytes is how long a text of several lines may be, in bytes: the schema counts characters.
 const MaxTextBytes = 64 << 10
 
 // checkText says what is wrong with a text of several lines.
 func checkText(pointer, s string) (fields problem.Fields) {
-	wrong := func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r) || overrides(r) }
 	fields.AddIf(len(s) > MaxTextBytes, pointer, "has %d bytes; %d are allowed", len(s), MaxTextBytes)
-	fields.AddIf(len(s) <= MaxTextBytes && strings.ContainsFunc(s, wrong), pointer,
+	fields.AddIf(len(s) <= MaxTextBytes && strings.ContainsFunc(s, unfitForText), pointer,
 		"must be text without control characters other than tabs and ends of lines, and without U+202A to U+202E, which override the direction "+
 			"of text")
 	return fields

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,6 +14,9 @@ import (
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+
+	"golang.org/x/text/runes"
+	"golang.org/x/text/transform"
 )
 
 // settings says how a file is read: as the flags say, and where they leave it open as the file looks.
@@ -42,8 +46,8 @@ func (c *call) settings(file evaluator.File) (evaluator.Settings, error) {
 // diagnosed is an error where diagnostics have one, and else tells of the warnings.
 func (p *program) diagnosed(found []measure.Diagnostic, err error) error {
 	if err = offline.Refuse(found, err); err == nil {
-		for _, line := range offline.Lines(found) {
-			p.note("%s", line)
+		for _, warning := range offline.Lines(found) {
+			p.note("%s", warning)
 		}
 	}
 	return err
@@ -178,7 +182,8 @@ func (c *call) evalAsTREC() error {
 	t := offline.TREC{Measures: measures, PerTopic: c.yes("per-topic"), Complete: c.yes("complete"), NoSummary: c.yes("no-summary"),
 		Judged: c.yes("judged"), Level: c.number("level")}
 	files := offline.Files(c.args...)
-	return t.Print(c.ctx, c.out, files[0], files[1])
+	out := transform.NewWriter(c.out, runes.Map(visible))
+	return errors.Join(t.Print(c.ctx, out, files[0], files[1]), out.Close())
 }
 
 // table has a line for each run, and before it one for each topic, where these are there.

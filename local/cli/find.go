@@ -45,7 +45,7 @@ func (c *call) byName(path, kind, text string) object {
 				found[i] = append(found[i], o)
 			}
 		}
-		names = append(names, fmt.Sprintf("  %s  %s", o.id(), o.text("name")))
+		names = append(names, line(o.id())+"  "+o.text("name"))
 	}
 	best := slices.IndexFunc(found[:], func(list []object) bool { return len(list) > 0 })
 	switch {

@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
+	"reflect"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 	"unicode"
+	"unicode/utf16"
 
 	"assay/local/cli/client"
 	"assay/shared/lists"
@@ -93,9 +94,6 @@ func decimals(v *float64) string {
 // score is the value of a measure as tables show it.
 func score(measures object, name string) string { return decimals(memberAs[*float64](measures, name)) }
 
-// steering are the characters that steer a terminal and that JSON need not escape: controls (C1), and formats such as the direction.
-var steering = regexp.MustCompile(`[\x{80}-\x{9f}\x{ad}\x{61c}\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}\x{fff9}-\x{fffb}]`)
-
 // print prints a value as JSON where that is asked for, and else the lines, whose cells stand below each other.
 func (c *call) print(value any, lines ...[]string) {
 	if c.err != nil {
@@ -107,16 +105,13 @@ func (c *call) print(value any, lines ...[]string) {
 		e.SetEscapeHTML(false)
 		e.SetIndent("", "  ")
 		c.fail(e.Encode(value))
-		_, err := io.WriteString(c.out, steering.ReplaceAllStringFunc(text.String(), func(r string) string {
-			return strings.Trim(strconv.QuoteToASCII(r), `"`)
-		}))
+		_, err := io.WriteString(c.out, escaped(text.String()))
 		c.fail(err)
 		return
 	}
 	w := tabwriter.NewWriter(c.out, 0, 8, 2, ' ', 0)
-	inCell := strings.NewReplacer("\n", " ", "\t", " ").Replace // or a name would forge a cell
 	for _, cells := range lines {
-		fmt.Fprintln(w, printable(strings.Join(lists.Map(cells, inCell), "\t")))
+		fmt.Fprintln(w, strings.Join(lists.Map(cells, line), "\t"))
 	}
 	c.err = w.Flush()
 }
@@ -154,13 +149,47 @@ func (c *call) table(list []object, empty, columns string) {
 // list prints all pages of a list.
 func (c *call) list(path, empty, columns string) { c.table(all[object](c, path), empty, columns) }
 
-// note tells a person something that is no result.
+// note tells a person something that is no result. Arguments stand within their line.
 func (p *program) note(format string, args ...any) {
-	fmt.Fprintln(p.errs, printable(fmt.Sprintf(format, args...)))
+	for i, arg := range args {
+		if v := reflect.ValueOf(arg); v.Kind() == reflect.String {
+			args[i] = line(v.String())
+		}
+	}
+	p.tell(fmt.Sprintf(format, args...))
 }
 
-// printable is text without what would steer a terminal: names are written by strangers.
+// tell prints a message to a person. Its first line begins where lines of the program begin. Those below it are indented, so that a
+// message with a text of strangers cannot look like two.
+func (p *program) tell(message string) {
+	fmt.Fprintln(p.errs, indented(printable(strings.TrimSpace(message))))
+}
+
+// indented is a text whose lines below the first begin further right.
+func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n  ") }
+
+// line is a text of strangers, such as a name, as it stands within a line or a cell.
+func line(text string) string { return printable(oneLine.Replace(text)) }
+
+var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ")
+
+// printable is a text without characters that steer a terminal.
 func printable(text string) string { return strings.Map(visible, text) }
+
+// escaped is a text in JSON with escapes for the characters that steer a terminal and that JSON takes as they are.
+func escaped(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r == '\n' || unicode.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
+}
 
 func visible(r rune) rune {
 	switch {
@@ -179,7 +208,7 @@ func (p *program) progress() client.Progress {
 		if now := time.Now(); p.terminal && !p.json && (done >= total || now.Sub(last) > 200*time.Millisecond) {
 			last = now
 			end := map[bool]string{true: "\n"}[done >= total]
-			fmt.Fprintf(p.errs, "\r%s: %d of %d KiB%s", printable(name), done>>10, total>>10, end)
+			fmt.Fprintf(p.errs, "\r%s: %d of %d KiB%s", line(name), done>>10, total>>10, end)
 		}
 	}
 }

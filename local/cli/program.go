@@ -160,9 +160,9 @@ func (p *program) run(ctx context.Context, args []string) int {
 		return done
 	}
 	r := p.refuse(err, of.CommandPath())
-	fmt.Fprintln(p.errs, "assay:", printable(strings.TrimSpace(r.text)))
+	p.tell("assay: " + strings.TrimSpace(r.text))
 	if r.heal != "" {
-		fmt.Fprintln(p.errs, "Try:", printable(r.heal))
+		p.note("Try: %s", r.heal)
 	}
 	return r.code
 }

@@ -128,11 +128,13 @@ func (c *call) report(outcomes []outcome, quota object) {
 		lines = append(lines, []string{"Run " + id, state})
 		switch {
 		case !ended(o.Run):
-			ill = &refusal{waiting, fmt.Sprintf("The run %s is still %s.", id, state), "assay runs --wait " + id}
+			ill = &refusal{waiting, fmt.Sprintf("The run %s is still %s.", line(id), state), "assay runs --wait " + id}
 		case state != "completed":
-			why := append([]string{fmt.Sprintf("The run %s is %s.", id, state)},
-				offline.Lines(memberAs[[]measure.Diagnostic](o.Run, "diagnostics"))...)
-			why = append(why, memberAs[string](o.Run, "notice"))
+			why := []string{fmt.Sprintf("The run %s is %s.", line(id), state)}
+			for _, diagnostic := range offline.Lines(memberAs[[]measure.Diagnostic](o.Run, "diagnostics")) {
+				why = append(why, indented(diagnostic)) // some end with lines that a program printed
+			}
+			why = append(why, line(memberAs[string](o.Run, "notice")))
 			ill = &refusal{runFailed, strings.TrimSpace(strings.Join(why, "\n")), "assay logs " + id}
 		case o.Evaluation == nil:
 			lines = append(lines, []string{"", "It is valid. Its scores are shown once the organizers show them."})
@@ -141,8 +143,8 @@ func (c *call) report(outcomes []outcome, quota object) {
 			c.explain("", "has no value: ", memberAs[map[string]string](o.Evaluation, "reasons"))
 		}
 		if state == "completed" && !c.json {
-			for _, line := range offline.Lines(memberAs[[]measure.Diagnostic](o.Run, "diagnostics")) {
-				c.note("%s", line)
+			for _, warning := range offline.Lines(memberAs[[]measure.Diagnostic](o.Run, "diagnostics")) {
+				c.note("%s", warning)
 			}
 		}
 	}

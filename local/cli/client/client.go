@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"assay/shared/jsoncheck"
+	"assay/shared/lists"
 	"assay/shared/problem"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -94,13 +95,15 @@ func mayPass(ctx context.Context, res *http.Response, err error) (bool, error) {
 // Problem is an answer that is an error (RFC 9457).
 type Problem struct{ problem.Document }
 
+var oneLine = strings.NewReplacer("\n", " ", "\r", " ")
+
+// Error has a line for the problem, and one for each of its faults, whatever the server wrote into them.
 func (p *Problem) Error() string {
-	var b strings.Builder
-	b.WriteString(strings.Replace(p.Detail, "; `errors` says where and what", "", 1)) // which follows
+	lines := []string{strings.Replace(p.Detail, "; `errors` says where and what", "", 1)} // which follows
 	for _, f := range p.Errors {
-		fmt.Fprintf(&b, "\n  %s: %s", f.Pointer, f.Detail)
+		lines = append(lines, f.Pointer+": "+f.Detail)
 	}
-	return b.String()
+	return strings.Join(lists.Map(lines, oneLine.Replace), "\n")
 }
 
 // IsKind reports whether err is a problem of one of the kinds.

@@ -195,7 +195,7 @@ func newTruth(ctx context.Context, c *api.Call, old, changed *record.DatasetItem
 		changed.PendingWork = record.NewPendingWork(record.AcceptTruth, c.Now())
 		return changePool(ctx, c, old, changed)
 	}
-	warnings, err := checkTruth(ctx, c, old.ID, &changed.DatasetDraft, inline)
+	checked, err := checkTruth(ctx, c, old.ID, &changed.DatasetDraft, inline)
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func newTruth(ctx context.Context, c *api.Call, old, changed *record.DatasetItem
 	if err != nil {
 		return err
 	}
-	truth.Activate(c.Tx, changed, inUse, warnings, c.Now())
+	truth.Activate(c.Tx, changed, inUse, checked, c.Now())
 	return nil
 }
 

@@ -43,11 +43,11 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 		return "", nil, err
 	}
 	if record.AllStored(d.Truths) {
-		warnings, err := checkTruth(ctx, c, item.ID, &d, inline)
+		checked, err := checkTruth(ctx, c, item.ID, &d, inline)
 		if err != nil {
 			return "", nil, err
 		}
-		truth.Activate(c.Tx, item, nil, warnings, c.Now())
+		truth.Activate(c.Tx, item, nil, checked, c.Now())
 	}
 	if err := putFiles(ctx, item, inline, c.PutFile); err != nil {
 		return "", nil, err
@@ -60,6 +60,7 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 	if err := c.AuditFree(ctx, item.Scope(), record.DatasetCreated, path, nil, item.Audited()); err != nil {
 		return "", nil, err
 	}
+	c.EffectOfAdvice(item.ID, nil, item.Advise(t))
 	shown, err = showChanged(ctx, c, item)
 	return path, shown, err
 }

@@ -34,8 +34,16 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		"Who gets the truth files, as far as they get the inputs.")
 	note(old.Scores == record.ScoresAfterClose, changed.Scores == record.ScoresAfterClose, all, record.AudienceName(access.Organizers),
 		"Who is shown scores of runs before the window of the last team has closed, as far as reviews show them.")
-	if err := noteRelease(ctx, c, old, changed); err != nil {
+	var t *record.TaskItem
+	var e *record.Embargo
+	err := records.Read(ctx, c.Store, store.Strong,
+		records.Into(&t, record.TaskKey(old.TaskID)), records.Into(&e, record.EmbargoKey(old.TaskID)))
+	if err != nil {
 		return err
+	}
+	if t != nil {
+		noteRelease(c, t, e, old, changed)
+		c.EffectOfAdvice(old.ID, old.Advise(t), changed.Advise(t))
 	}
 	if changed.Publish != old.Publish && changed.Publish == record.PublishOnCompletion {
 		c.Effect(api.Effect{Kind: api.EffectAudience, Subject: path,
@@ -44,23 +52,16 @@ func noteEffects(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 	if reflect.DeepEqual(old.Audited().EvaluatedWith, changed.Audited().EvaluatedWith) {
 		return nil
 	}
-	e := api.Effect{Kind: api.EffectEvaluation, Subject: path, Detail: "The runs are evaluated again, once all truth files were read."}
-	return api.CountEffect(ctx, c, e, records.Of(record.KindDataset, old.ID, record.KindRun),
+	again := api.Effect{Kind: api.EffectEvaluation, Subject: path, Detail: "The runs are evaluated again, once all truth files were read."}
+	return api.CountEffect(ctx, c, again, records.Of(record.KindDataset, old.ID, record.KindRun),
 		func(r *record.RunItem) bool { return r.State == record.Completed || r.State == record.Failed })
 }
 
 // noteRelease says when scores that wait for the last close would be shown, where the change moves that close.
-func noteRelease(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) error {
-	var t *record.TaskItem
-	var e *record.Embargo
-	err := records.Read(ctx, c.Store, store.Strong,
-		records.Into(&t, record.TaskKey(old.TaskID)), records.Into(&e, record.EmbargoKey(old.TaskID)))
-	if err != nil || t == nil || old.Scores != changed.Scores {
-		return err
-	}
+func noteRelease(c *api.Call, t *record.TaskItem, e *record.Embargo, old, changed *record.DatasetItem) {
 	was, is := old.Release(t, e), changed.Release(t, e)
-	if was == is {
-		return nil
+	if old.Scores != changed.Scores || was == is {
+		return
 	}
 	seen := map[bool]string{true: record.AudienceName(access.Organizers), false: record.AudienceName(old.Scope().Audience)}
 	effect := api.Effect{Kind: api.EffectAudience, Subject: "/v1/datasets/" + old.ID, Before: seen[was.Withholds(c.Now())],
@@ -69,5 +70,4 @@ func noteRelease(ctx context.Context, c *api.Call, old, changed *record.DatasetI
 		effect.Detail = fmt.Sprintf("Who is shown scores of runs, as far as reviews show them: from %s on, when the last window closes.", is.At)
 	}
 	c.Effect(effect)
-	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"assay/shared/api"
-	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -43,9 +42,9 @@ func checkEvaluator(d *record.DatasetDraft) (fields problem.Fields) {
 	return fields
 }
 
-// checkTruth reads a truth whose files are all there, inline or stored, and refuses one that cannot be used. It returns warnings.
-func checkTruth(ctx context.Context, c *api.Call, id string, d *record.DatasetDraft, inline contents) ([]measure.Diagnostic, error) {
-	diagnostics, err := truth.Check(ctx, d, func(f record.File) (io.ReadCloser, error) {
+// checkTruth reads a truth whose files are all there, inline or stored, and refuses one that cannot be used.
+func checkTruth(ctx context.Context, c *api.Call, id string, d *record.DatasetDraft, inline contents) (truth.Checked, error) {
+	checked, err := truth.Check(ctx, d, func(f record.File) (io.ReadCloser, error) {
 		for i, other := range d.Truths {
 			if other.SHA256 == f.SHA256 && inline.truths[i] != nil {
 				return io.NopCloser(bytes.NewReader(inline.truths[i])), nil
@@ -54,9 +53,9 @@ func checkTruth(ctx context.Context, c *api.Call, id string, d *record.DatasetDr
 		return c.Files.Open(ctx, record.ObjectKey(record.HolderTruths, id, f.SHA256))
 	})
 	if err != nil {
-		return nil, err
+		return checked, err
 	}
-	return diagnostics, problem.Check(record.Faults(diagnostics, func(name string) string {
+	return checked, problem.Check(record.Faults(checked.Diagnostics, func(name string) string {
 		if i := slices.IndexFunc(d.Truths, func(f record.File) bool { return f.Name == name }); i >= 0 {
 			return fmt.Sprintf("/truths/%d", i)
 		}

@@ -11,6 +11,7 @@ import (
 	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 )
 
 // showChanged is the dataset in the answer to the caller who created or changed it, with links to its files.
@@ -23,7 +24,17 @@ func showChanged(ctx context.Context, c *api.Call, d *record.DatasetItem) (*reco
 	if p, ok := errors.AsType[*problem.Error](unaccepted); ok {
 		v.Diagnostics = []measure.Diagnostic{{Severity: measure.Warning, Message: "You are shown no inputs. " + p.Detail}}
 	}
-	links := files.Links{Objects: c.Files, Now: c.Now(), Download: true, Upload: roles&(access.Organizer|access.Admin) != 0}
+	organizes := roles&(access.Organizer|access.Admin) != 0
+	if organizes && d.MayNeedAdvice() {
+		t, err := records.Get[record.TaskItem](ctx, c.Store, c.Consistency, record.TaskKey(d.TaskID))
+		if err != nil {
+			return nil, err
+		}
+		if t != nil {
+			v.Advice = d.Advise(t)
+		}
+	}
+	links := files.Links{Objects: c.Files, Now: c.Now(), Download: true, Upload: organizes}
 	if v.Inputs, err = links.Sign(ctx, record.HolderInputs, d.ID, v.Inputs); err != nil {
 		return nil, err
 	}

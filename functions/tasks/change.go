@@ -9,6 +9,7 @@ import (
 	"assay/shared/propagation"
 	"assay/shared/record"
 	"assay/shared/records"
+	"assay/shared/store"
 )
 
 // checkFeatured refuses a change of `featured` to all but administrators, because featured tasks lead the landing page.
@@ -43,6 +44,9 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 	if err := noteTerms(ctx, c, t, &changed); err != nil {
 		return nil, err
 	}
+	if err := noteAdvice(ctx, c, t, &changed); err != nil {
+		return nil, err
+	}
 	c.Tx.Save(&changed, c.Now())
 	if !reflect.DeepEqual(d.Submissions.ClosesAt, t.Submissions.ClosesAt) {
 		if err := propagation.RenewEmbargo(ctx, c.Store, c.Tx, t.ID, c.Now(), nil); err != nil {
@@ -57,6 +61,19 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 		return &changed, nil
 	}
 	return &changed, c.Audit(ctx, t.Scope(), record.TaskRulesChanged, "/v1/tasks/"+t.ID, was, is)
+}
+
+// noteAdvice says, in a preview, of which datasets organizers are advised otherwise when the window or the quota of their task changes.
+func noteAdvice(ctx context.Context, c *api.Call, t, changed *record.TaskItem) error {
+	if !c.Previewing() || reflect.DeepEqual(t.Submissions, changed.Submissions) {
+		return nil
+	}
+	datasets := store.Query{Index: record.ByTask, Partition: record.TaskDatasets(t.ID), Limit: record.MaxTaskDatasets}
+	found, err := records.Query[record.DatasetItem](ctx, c.Store, datasets)
+	for _, d := range found {
+		c.EffectOfAdvice(d.ID, d.Advise(t), d.Advise(changed))
+	}
+	return err
 }
 
 // noteTerms says, in a preview, how many teams must accept changed terms.

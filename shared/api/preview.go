@@ -46,11 +46,12 @@ const (
 	EffectAudit      EffectKind = "audit"
 	EffectNews       EffectKind = "news"
 	EffectTerms      EffectKind = "terms"
+	EffectAdvice     EffectKind = "advice"
 )
 
 // Effect is one thing that would follow from a change.
 type Effect struct {
-	Kind    EffectKind `json:"kind" enum:"audience,evaluation,quota,audit,news,terms" doc:"audience: who sees the subject; evaluation: its runs are evaluated again; quota: what is charged to the caller; audit: entries that organizers find; news: people are notified of the subject; terms: teams must accept those of the task before they submit again, or get inputs that are for registrants"`
+	Kind    EffectKind `json:"kind" enum:"audience,evaluation,quota,audit,news,terms,advice" doc:"advice: the advice that organizers then find in a dataset; audience: who sees the subject; evaluation: its runs are evaluated again; quota: what is charged to the caller; audit: entries that organizers find; news: people are notified of the subject; terms: teams must accept those of the task before they submit again, or get inputs that are for registrants"`
 	Subject string     `json:"subject" doc:"path of the resource that it is about; of a quota its name in limits.quotas of GET /info, or the path of the task whose quota it is; of audit entries their action"`
 	Count   int64      `json:"count,omitempty" doc:"how many runs, entries, registrations, or of what the quota counts; below zero for what is given back"`
 	Before  string     `json:"before,omitempty" doc:"of an audience: who sees it now; absent when it is created"`
@@ -99,6 +100,13 @@ func (c *Call) Previewing() bool { return c.preview != nil }
 
 // Effect notes what would follow from the change in c.Tx, in a preview.
 func (c *Call) Effect(e Effect) { c.effects = append(c.effects, e) }
+
+// EffectOfAdvice notes that organizers are advised of something else after the change. Advice is nil where there is none.
+func (c *Call) EffectOfAdvice(datasetID string, was, is *record.Advice) {
+	if is != nil && !reflect.DeepEqual(was, is) {
+		c.Effect(Effect{Kind: EffectAdvice, Subject: "/v1/datasets/" + datasetID, Detail: is.Detail})
+	}
+}
 
 // maxCounted bounds the records that a preview counts, and countedAtOnce those that it reads at a time.
 const (

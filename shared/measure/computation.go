@@ -27,6 +27,7 @@ type Truth struct {
 	Steps  func([]Measure) int
 	Extent string // what the truth has, such as: 3 examples with 2 labels
 	Bytes  int64  // about how much memory it takes
+	Shape  Shape  // where examples have labels or numbers
 	Topics int    // how many topics there will be values for; 0 when there are none or too many, or values by example, of which there are few
 }
 

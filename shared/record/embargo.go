@@ -26,8 +26,10 @@ type DatasetSubmissions struct {
 }
 
 // Window is when runs on the dataset of the task can be submitted: each instant is the dataset's own or, where it has none, the task's.
-func (d *DatasetItem) Window(t *TaskItem) (opens, closes *Instant) {
-	return cmp.Or(d.Submissions.OpensAt, t.Submissions.OpensAt), cmp.Or(d.Submissions.ClosesAt, t.Submissions.ClosesAt)
+func (d *DatasetItem) Window(t *TaskItem) (opens, closes *Instant) { return d.window(&t.Submissions) }
+
+func (d *DatasetDraft) window(task *SubmissionRules) (opens, closes *Instant) {
+	return cmp.Or(d.Submissions.OpensAt, task.OpensAt), cmp.Or(d.Submissions.ClosesAt, task.ClosesAt)
 }
 
 // Extension is a later close that an exception grants to a team, for one dataset of its task or, without an id, for all.

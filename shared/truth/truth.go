@@ -49,31 +49,40 @@ func Canonical(e *record.Evaluator) error {
 	return nil
 }
 
-// Check returns what is wrong with the ground truth of a dataset, whose files open opens. What an organizer's own evaluator
-// accepts is not known here, so for one it returns nothing.
-func Check(ctx context.Context, d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error)) ([]measure.Diagnostic, error) {
+// Checked is what Check finds.
+type Checked struct {
+	Shape       measure.Shape
+	Diagnostics []measure.Diagnostic // if one is an error, the ground truth cannot be used
+}
+
+// Check reads the ground truth of a dataset, whose files open opens. Nobody here knows what an organizer's own evaluator accepts, so for one
+// it finds nothing.
+func Check(ctx context.Context, d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error)) (checked Checked, err error) {
 	if d.Evaluator.Kind == record.EvaluatorWorker {
-		return nil, nil
+		return checked, nil
 	}
 	files := lists.Map(d.Truths, func(f record.File) evaluator.File {
 		return evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return open(f) }}
 	})
 	read, diagnostics, err := evaluator.ReadTruth(ctx, Settings(d.RunFormat, d.Evaluator), files)
+	checked.Diagnostics = diagnostics
 	if read != nil {
-		diagnostics = append(diagnostics, read.Cost()...)
+		checked.Shape = read.Shape()
+		checked.Diagnostics = append(checked.Diagnostics, read.Cost()...)
 	}
-	return diagnostics, err
+	return checked, err
 }
 
-// Activate adds to a change of a dataset, all of whose truth files are stored, that runs are evaluated with them from now on.
-// old is the ground truth until now, or nil. Leaderboards go on to show the evaluations against old until the runs have been
-// evaluated again. Organizers are shown the warnings that Check found.
-func Activate(tx *records.Tx, d *record.DatasetItem, old *record.Truth, warnings []measure.Diagnostic, now time.Time) {
+// Activate adds to a change of a dataset, all of whose truth files are stored and checked, that runs are evaluated with them from
+// now on. old is the ground truth until now, or nil. Leaderboards go on to show the evaluations against old until the runs have been
+// evaluated again. Organizers are shown the warnings of the check.
+func Activate(tx *records.Tx, d *record.DatasetItem, old *record.Truth, checked Checked, now time.Time) {
 	if old != nil && d.BoardTruth == nil {
 		d.BoardTruth = &record.BoardTruth{TruthVersion: old.Number, Evaluator: old.Evaluator}
 	}
 	d.TruthVersion++
-	d.Diagnostics = warnings
+	d.TruthShape = checked.Shape
+	d.Diagnostics = checked.Diagnostics
 	truth := &record.Truth{
 		Meta: record.MetaOf(d.ID, now), TaskID: d.TaskID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator,
 		Pool: d.Pool,
@@ -113,25 +122,25 @@ func (a Acceptor) Accept(ctx context.Context, datasetID string) error {
 		if err != nil {
 			return err
 		}
-		var diagnostics []measure.Diagnostic
+		var checked Checked
 		err = panics.Catch(func() (err error) {
-			diagnostics, err = Check(ctx, &d.DatasetDraft, func(f record.File) (io.ReadCloser, error) {
+			checked, err = Check(ctx, &d.DatasetDraft, func(f record.File) (io.ReadCloser, error) {
 				return a.Objects.Open(ctx, record.ObjectKey(record.HolderTruths, d.ID, f.SHA256))
 			})
 			return err
 		})
 		if errors.As(err, &panicked) {
-			diagnostics = []measure.Diagnostic{{Severity: measure.Error, Message: unreadable}}
+			checked.Diagnostics = []measure.Diagnostic{{Severity: measure.Error, Message: unreadable}}
 			err = nil
 		}
 		if err != nil {
 			return err
 		}
-		if measure.HasErrors(diagnostics) {
-			d.Diagnostics = diagnostics
+		if measure.HasErrors(checked.Diagnostics) {
+			d.Diagnostics = checked.Diagnostics
 			d.Resume(old, a.Now())
 		} else {
-			Activate(tx, d, old, diagnostics, a.Now())
+			Activate(tx, d, old, checked, a.Now())
 		}
 		tx.Save(d, a.Now())
 		return nil

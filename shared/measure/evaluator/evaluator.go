@@ -45,6 +45,9 @@ func (t *Truth) Steps() int { return t.of.Steps(t.measures) }
 // Topics is how many topics there will be values for; 0 when the evaluator has none per topic.
 func (t *Truth) Topics() int { return t.of.Topics }
 
+// Shape is how much there is to find out about the truth; the zero Shape when its examples have no labels or numbers.
+func (t *Truth) Shape() measure.Shape { return t.of.Shape }
+
 // ReadTruth reads the truth of a dataset. If one of the diagnostics is an error, there is no Truth. The error is about
 // opening or reading a file, about the context, or about settings that do not pass Check.
 func ReadTruth(ctx context.Context, s Settings, files []File) (*Truth, []measure.Diagnostic, error) {

@@ -105,6 +105,7 @@ func (t *Truth) withMeasures(asked []measure.Measure, evaluate evaluateFiles, st
 		},
 		Extent: t.extent(),
 		Bytes:  t.Bytes(),
+		Shape:  measure.Shape{Examples: t.Len(), Labels: len(t.Labels())},
 		Known: func(ids, labels bool) *measure.Known {
 			if labels = labels && slices.Contains([]Values{Labels, Sets, Classes}, t.values); !ids && !labels {
 				return nil

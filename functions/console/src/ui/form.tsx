@@ -182,6 +182,7 @@ const effectWords: Record<Schemas["Effect"]["kind"], string> = {
   quota: "Counts towards your quota",
   audit: "Kept in the audit trail",
   news: "People are notified",
+  advice: "There is advice for the dataset",
   terms: "Teams must accept the terms",
 };
 const audiences: Record<string, string> = {

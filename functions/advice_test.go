@@ -1,0 +1,146 @@
+package functions_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"assay/shared/api/servertest"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+	"assay/shared/truth"
+)
+
+// fortyLabels is a ground truth.
+func fortyLabels() string {
+	var b strings.Builder
+	b.WriteString("id,label\n")
+	for i := range 40 {
+		fmt.Fprintf(&b, "%d,%c\n", i, 'a'+rune(i%2))
+	}
+	return b.String()
+}
+
+const advised = "40 examples with exact live scores: about 14 runs reveal the truth"
+
+// live are the members of a dataset that shows scores of 40 labels, with the quota of a day.
+func live(perDay int) map[string]any {
+	return map[string]any{"split": "validation", "truths": []any{servertest.Inline("truth.csv", fortyLabels())},
+		"submissions": map[string]any{"perDay": perDay, "closesAt": "2999-01-01T00:00:00Z"}}
+}
+
+// Organizers read how many runs reveal their truth wherever they read the dataset by itself, and nobody else does anywhere.
+func TestAdvice_IsForOrganizersAlone(t *testing.T) {
+	p := newPlatform(t, nil)
+	p.Join("eddy", p.Invite("olga", p.organizer, nil), nil)
+	p.register("tom", nil)
+	p.newDataset(live(20))
+	other := p.Create("una", "/v1/organizers", map[string]any{"name": "Other lab"})
+	p.Create("una", "/v1/tasks", map[string]any{"organizerId": servertest.ID(other), "name": "Other"})
+	for user, reads := range map[string]bool{"olga": true, "eddy": true, "root": true, "tom": false, "una": false, "": false, "robot": false} {
+		for path, single := range map[string]bool{p.dataset: true, "/v1/datasets": false, "/v1/datasets?filter[taskId]=" + servertest.ID(p.task): false,
+			p.task: false} {
+			for _, media := range []string{"application/json", "text/html"} {
+				a := p.Do(user, http.MethodGet, path, nil, "Accept", media)
+				told := strings.Contains(string(a.Body), `"advice"`) || strings.Contains(string(a.Body), advised)
+				if a.Status != http.StatusOK || told != (reads && single) && (told || media == "application/json") {
+					t.Errorf("%s as %q in %s: %d, advice: %t, want %t", path, user, media, a.Status, told, reads && single)
+				}
+			}
+		}
+	}
+	var d record.Dataset
+	p.Want(http.StatusOK, &d, "olga", http.MethodGet, p.dataset, nil)
+	if a := d.Advice; a.Examples != 40 || a.Runs != 14 || a.Allowed < 1_000_000 || !strings.HasPrefix(a.Detail, advised) {
+		t.Errorf("%+v", a)
+	}
+}
+
+// A dataset and its quota bring advice when they are made and changed, and in the preview of that; what helps ends it.
+func TestAdvice_FollowsQuotaAndScores(t *testing.T) {
+	p := newPlatform(t, nil)
+	effect := func(method, path string, body any) string {
+		t.Helper()
+		var preview previewAnswer
+		p.Want(http.StatusOK, &preview, "olga", method, path+"?preview=true", body)
+		for _, e := range preview.Effects {
+			if e.Kind == "advice" {
+				return e.Subject + ": " + e.Detail
+			}
+		}
+		return ""
+	}
+	body := newDatasetBody(servertest.ID(p.task))
+	for member, value := range live(20) {
+		body[member] = value
+	}
+	if got := effect(http.MethodPost, "/v1/datasets", body); !strings.Contains(got, advised) {
+		t.Errorf("the preview of a new dataset says %q", got)
+	}
+	var made record.Dataset
+	p.Want(http.StatusCreated, &made, "olga", http.MethodPost, "/v1/datasets", body)
+	path := "/v1/datasets/" + made.ID
+	if made.Advice == nil || made.Advice.Runs != 14 {
+		t.Fatalf("a new dataset has the advice %+v", made.Advice)
+	}
+	for _, c := range []struct {
+		path   string
+		change map[string]any
+		tells  bool // in the preview
+		after  bool // whether there is advice
+	}{
+		{path, map[string]any{"name": "Renamed"}, false, true},
+		{path, map[string]any{"submissions": map[string]any{"total": 13}}, false, false},
+		{path, map[string]any{"submissions": map[string]any{"total": 14}}, true, true},
+		{path, map[string]any{"scores": "afterClose"}, false, false},
+		{path, map[string]any{"scores": "live"}, true, true},
+		{path, map[string]any{"split": "test"}, false, false},
+		{path, map[string]any{"split": "validation"}, true, true},
+		{p.task, map[string]any{"submissions": map[string]any{"total": 5}}, false, false},
+		{p.task, map[string]any{"submissions": map[string]any{"total": 50}}, true, true},
+		{path, map[string]any{"truths": []any{servertest.Inline("truth.csv", "id,label\n1,a\n")}}, true, true},
+		{path, map[string]any{"evaluator": map[string]any{"kind": "worker", "image": "judge:1", "measures": []any{"Score"}, "primaryMeasure": "Score"}},
+			false, false},
+	} {
+		if got := effect(http.MethodPatch, c.path, c.change); strings.HasPrefix(got, path+": ") != c.tells {
+			t.Errorf("the preview of %v says %q", c.change, got)
+		}
+		var changed record.Dataset
+		a := p.Want(http.StatusOK, nil, "olga", http.MethodPatch, c.path, c.change)
+		if c.path == path && strings.Contains(string(a.Body), `"advice"`) != c.after {
+			t.Errorf("%v is answered with %s", c.change, a.Body)
+		}
+		p.Want(http.StatusOK, &changed, "olga", http.MethodGet, path, nil)
+		if (changed.Advice != nil) != c.after {
+			t.Errorf("after %v: %+v", c.change, changed.Advice)
+		}
+	}
+}
+
+// The number of examples is known once an uploaded truth was read.
+func TestAdvice_ComesWithAnUploadedTruth(t *testing.T) {
+	p := newPlatform(t, nil)
+	content := fortyLabels()
+	members := live(20)
+	members["truths"] = []any{servertest.Announced("truth.csv", content)}
+	p.newDataset(members)
+	read := func() (d record.Dataset) {
+		p.Want(http.StatusOK, &d, "olga", http.MethodGet, p.dataset, nil)
+		return d
+	}
+	before := read()
+	if before.Advice != nil {
+		t.Errorf("%+v", before.Advice)
+	}
+	p.Upload(before.Truths[0].Upload, []byte(content))
+	if err := (truth.Acceptor{Store: p.Store, Objects: p.Files, Now: p.Now}).Accept(t.Context(), servertest.ID(p.dataset)); err != nil {
+		t.Fatal(err)
+	}
+	if after := read(); after.Advice == nil || after.Advice.Runs != 14 {
+		t.Errorf("%+v, %+v", after.Advice, after.Diagnostics)
+	}
+	if set := recordtest.Get[record.DatasetItem](t, p.Store, record.DatasetKey(servertest.ID(p.dataset))); set.Advice != nil {
+		t.Error("advice is stored, and would not follow the quota of the task")
+	}
+}

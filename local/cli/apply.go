@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"assay/local/cli/client"
 	"assay/local/cli/offline"
@@ -27,6 +28,7 @@ type step struct {
 	Members  []string `json:"members,omitempty"`
 	Effects  []string `json:"effects,omitempty"` // what would be sent, and what would follow, in the server's words; of a dry run alone
 	ID       string   `json:"id,omitempty"`
+	Advice   string   `json:"advice,omitempty"` // of a dataset, for its organizers
 }
 
 // What a step does, as it is said afterwards and before.
@@ -38,8 +40,10 @@ var actions = map[string][2]string{
 type applying struct {
 	*call
 	*declared
-	dry   bool
-	steps []step
+	dry    bool
+	steps  []step
+	rules  record.SubmissionRules // of the task, as it will be
+	advice map[int]string         // of datasets whose truths are new, which the server has not read yet
 }
 
 func applyFile(c *call) {
@@ -54,7 +58,7 @@ func applyFile(c *call) {
 		return
 	}
 	c.connect("")
-	a := applying{call: c, declared: d, dry: true}
+	a := applying{call: c, declared: d, dry: true, advice: map[int]string{}}
 	a.apply()
 	if a.err == nil && !c.yes("dry-run") { // of which every fault comes before the first change
 		a.dry, a.steps = false, nil
@@ -70,6 +74,9 @@ func applyFile(c *call) {
 		for _, e := range s.Effects {
 			lines = append(lines, []string{"  " + e})
 		}
+		if s.Advice != "" {
+			lines = append(lines, []string{"  " + s.Advice})
+		}
 	}
 	failure := c.err
 	c.err = nil // what was done before it is said
@@ -81,6 +88,7 @@ func (a *applying) apply() {
 	task := maps.Clone(a.Task)
 	task["organizerId"] = a.organizer()
 	has := a.find(client.Query(client.Path("tasks"), "filter[organizerId]", fmt.Sprint(task["organizerId"])), task)
+	a.rules = memberAs[record.SubmissionRules](merged(task, has), "submissions")
 	id := a.resource("/task", "task", client.Path("tasks"), task, has)
 	for i := range a.Datasets {
 		a.dataset(i, id)
@@ -138,7 +146,8 @@ func (a *applying) resource(pointer, kind, path string, wanted, has object) stri
 	case len(body) == 0:
 		s.Action = "none"
 	case !a.dry:
-		s.ID = ask[object](a.call, method, path, body).id()
+		has = ask[object](a.call, method, path, body)
+		s.ID = has.id()
 	default:
 		for _, e := range ask[struct{ Effects []object }](a.call, method, path+"?preview=true", body).Effects {
 			if e["kind"] != "audit" && e["subject"] != "auditEntries" { // which every change has
@@ -154,10 +163,30 @@ func (a *applying) resource(pointer, kind, path string, wanted, has object) stri
 			p.Errors[i].Pointer = pointer + p.Errors[i].Pointer
 		}
 	}
+	if !a.dry {
+		s.Advice, _ = has.member("advice.detail").(string)
+	}
 	if a.err == nil {
 		a.steps = append(a.steps, s)
 	}
 	return cmp.Or(s.ID, notMade)
+}
+
+// merged is a resource with the members of a merge patch; of those that are objects, with the members of both.
+func merged(patch, has object) object {
+	all := maps.Clone(has)
+	if all == nil {
+		all = object{}
+	}
+	for name, value := range patch {
+		of, isObject := value.(map[string]any)
+		had, _ := all[name].(map[string]any)
+		if isObject {
+			value = map[string]any(merged(of, had))
+		}
+		all[name] = value
+	}
+	return all
 }
 
 // effect is what a preview says of one effect, in words.
@@ -202,8 +231,13 @@ func (a *applying) dataset(i int, taskID string) {
 	path := client.Path("datasets") + "/" + a.resource(pointer, "dataset", client.Path("datasets"), wanted, has)
 	if s := settingsOf(wanted); a.err == nil && a.dry && measure.EvaluatorOf(s.Kind) != nil && wanted["truths"] != nil {
 		paths := lists.Map(named["truths"], func(f sent) string { return f.path })
-		_, found, err := evaluator.ReadTruth(a.ctx, s, offline.Files(paths...))
-		a.fail(a.diagnosed(found, err))
+		read, found, err := evaluator.ReadTruth(a.ctx, s, offline.Files(paths...))
+		if !a.fail(a.diagnosed(found, err)) {
+			a.advise(i, merged(wanted, has), read.Shape())
+		}
+	}
+	if advice := a.advice[i]; a.err == nil && advice != "" {
+		a.steps[len(a.steps)-1].Advice = advice
 	}
 	for _, member := range []string{"truths", "inputs"} {
 		for _, f := range named[member] {
@@ -215,6 +249,14 @@ func (a *applying) dataset(i int, taskID string) {
 				s.Effects = append(s.Effects, "sends "+f.path)
 			}
 		}
+	}
+}
+
+// advise keeps the advice for a dataset as it will be, whose truth has the shape.
+func (a *applying) advise(i int, dataset object, shape measure.Shape) {
+	d := memberAs[record.DatasetDraft](object{"dataset": dataset}, "dataset")
+	if advice := record.Advise(&d, &a.rules, shape, time.Now()); advice != nil {
+		a.advice[i] = advice.Detail
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"assay/shared/programtest"
+	"assay/shared/waittest"
 
 	"github.com/spf13/cobra"
 )
@@ -294,4 +296,42 @@ func TestApply_KnowsNamesAndTruths(t *testing.T) {
 	olga.write("qrels.txt", qrelsFile)
 	olga.want(done, "apply", file)
 	olga.says(done, []string{"unchanged dataset Lakes"}, "apply", file)
+}
+
+// labelsFile is a task with a dataset of 40 labels whose scores teams read at once.
+const labelsFile = `organizer: Lake Lab
+task:
+  name: Birds
+  submissions: {perDay: 20, closesAt: "2099-01-01T00:00:00Z"}
+datasets:
+  - name: Songs
+    split: validation
+    runFormat: {kind: csv, idField: id, valueField: label}
+    evaluator: {kind: classification, measures: [Accuracy]}
+    truths: [labels.csv]
+`
+
+// TestApply_AdvisesOrganizers says how many runs reveal a ground truth before and after it is sent, and when the quota changes.
+func TestApply_AdvisesOrganizers(t *testing.T) {
+	s := serve(t, "embedded")
+	olga := s.person("olga")
+	var labels strings.Builder
+	labels.WriteString("id,label\n")
+	for i := range 40 {
+		fmt.Fprintf(&labels, "%d,%c\n", i, 'a'+rune(i%2))
+	}
+	olga.write("labels.csv", labels.String())
+	file := olga.write("birds.yaml", labelsFile)
+	const advice = "40 examples with exact live scores: about 14 runs reveal the truth"
+	olga.says(done, []string{"would create dataset Songs", advice}, "apply", "--dry-run", file)
+	olga.says(done, []string{"created dataset Songs", advice}, "apply", file)
+	waittest.Until(t, "the ground truth is read", func() bool {
+		return strings.Contains(olga.want(done, "apply", file), "unchanged dataset Songs\n  "+advice)
+	})
+	less := olga.write("birds.yaml", strings.Replace(labelsFile, "perDay: 20", "perDay: 20, total: 13", 1))
+	if got := olga.says(done, []string{"changed task Birds"}, "apply", less); strings.Contains(got, "reveal") {
+		t.Errorf("with fewer runs it says\n%s", got)
+	}
+	more := olga.write("birds.yaml", strings.Replace(labelsFile, "perDay: 20", "perDay: 20, total: 50", 1))
+	olga.says(done, []string{"would change task Birds", advice + ", and a team may submit 50"}, "apply", "--dry-run", more)
 }

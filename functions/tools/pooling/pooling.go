@@ -37,8 +37,8 @@ type Pool struct {
 	contributions int
 }
 
-// Add adds the documents of a run down to the depth, in the order in which measures see them. If the counter has an error, the pool is of no
-// use.
+// Add adds the documents of a run down to the depth, in the order in which measures see them. If the counter has an error, the pool is of
+// no use.
 func (p *Pool) Add(counter *steps.Counter, run *retrieval.Rankings, depth int) error {
 	if p.runs == MaxRuns {
 		return errRuns

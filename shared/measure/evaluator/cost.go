@@ -30,8 +30,9 @@ func (t *Truth) Cost() []measure.Diagnostic {
 	if n < muchSteps {
 		return nil
 	}
-	d := measure.Diagnostic{Severity: measure.Warning, Message: fmt.Sprintf("evaluating one run takes about %d million steps, about %v, for %s",
-		n/1_000_000, (time.Duration(n) * stepTime).Round(time.Second), t.counted())}
+	lasts := (time.Duration(n) * stepTime).Round(time.Second)
+	d := measure.Diagnostic{Severity: measure.Warning, Message: fmt.Sprintf(
+		"evaluating one run takes about %d million steps, about %v, for %s", n/1_000_000, lasts, t.counted())}
 	if n > MaxSteps {
 		d.Severity = measure.Error
 		d.Message += fmt.Sprintf("; expected at most %d million steps: leave out %s, or a part of the truth", MaxSteps/1_000_000, t.costliest())

@@ -43,8 +43,8 @@ var Computation = predictions.Evaluator[*examples]{
 	Detail:  addDetails,
 }.Computation(predictions.Sets)
 
-// stepsOf returns how many steps newExamples, addMeans, the averages over labels and the confusion matrix take for a run with as many labels
-// as the truth.
+// stepsOf returns how many steps newExamples, addMeans, the averages over labels and the confusion matrix take for a run with as many
+// labels as the truth.
 func stepsOf(asked []measure.Measure, truth *predictions.Truth) int {
 	pass := truth.Len() + 2*truth.Assigned()
 	n := pass + decisions.ValueSteps(asked, len(truth.Labels()))

@@ -95,7 +95,13 @@ type counts struct {
 }
 
 func newCounts(counter *steps.Counter, kinds []string) *counts {
-	return &counts{counter: counter, names: kinds, kinds: make([][ways]matches, len(kinds)), of: map[int32]*shared{}, means: map[string]*mean{}}
+	return &counts{
+		counter: counter,
+		names:   kinds,
+		kinds:   make([][ways]matches, len(kinds)),
+		of:      map[int32]*shared{},
+		means:   map[string]*mean{},
+	}
 }
 
 // unitsOf is where add puts the units of a type; all of them where it has no name.

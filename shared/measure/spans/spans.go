@@ -242,7 +242,9 @@ func (d *documents) evaluate(counter *steps.Counter, asked []measure.Measure) me
 			}
 		}
 	}
-	result := measure.Compute(counter, asked, func(m measure.Measure) (float64, string) { return schemes[m.Param("scheme")].value(m, d.count) })
+	result := measure.Compute(counter, asked, func(m measure.Measure) (float64, string) {
+		return schemes[m.Param("scheme")].value(m, d.count)
+	})
 	for _, c := range schemes {
 		for name, m := range c.means {
 			result.AddValues(counter, name, d.count, d.name, func(i int) float64 { return m.values[i] })

@@ -60,8 +60,8 @@ func Of(ctx context.Context) *Counter {
 	return &Counter{ctx: ctx, totals: totalsOf(ctx)}
 }
 
-// Add counts n steps, which begin after it returns. The error is that of the context if it ended, or that of a used up budget. Add looks for
-// them at the first steps of a counter and then every 8192 steps.
+// Add counts n steps, which begin after it returns. The error is that of the context if it ended, or that of a used up budget. Add looks
+// for them at the first steps of a counter and then every 8192 steps.
 func (c *Counter) Add(n int) error {
 	if c.left -= int64(n); c.left >= 0 {
 		return nil

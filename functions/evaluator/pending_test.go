@@ -87,7 +87,7 @@ func (f *fixture) activate() {
 	f.t.Helper()
 	old := *f.truth
 	tx := new(records.Tx)
-	truth.Activate(tx, f.dataset, &old, nil, f.Now())
+	truth.Activate(tx, f.dataset, &old, truth.Checked{}, f.Now())
 	f.records.Commit(tx.Replace(f.dataset))
 }
 

@@ -26,8 +26,8 @@ type large struct {
 	same []string
 }
 
-// lines repeats a line of so many examples, whose verbs are the number of the example and a number below ten.
-func lines(n int, format string, value func(i int) int) string {
+// repeated repeats a line of so many examples, whose verbs are the number of the example and a number below ten.
+func repeated(n int, format string, value func(i int) int) string {
 	var b strings.Builder
 	for i := range n {
 		fmt.Fprintf(&b, format, i, value(i))
@@ -48,18 +48,18 @@ func largeOf(kind measure.Kind) large {
 		of.settings = evaluator.Settings{Kind: kind, Format: format, Measures: measures}
 	}
 	values := func(format string) {
-		of.truth = "id,value\n" + lines(n, format, first)
-		of.run = "id,value\n" + lines(n, format, second)
+		of.truth = "id,value\n" + repeated(n, format, first)
+		of.run = "id,value\n" + repeated(n, format, second)
 	}
 	switch kind {
 	case measure.Retrieval:
 		add(measure.Format{Kind: measure.TRECRun}, "nDCG@10", "AP", "Bpref", "Compat")
-		of.truth = lines(n, "1 0 d%d %d\n", first)
-		of.run = lines(n, "1 Q0 d%[1]d 1 %[2]d.%06[1]d x\n", second)
+		of.truth = repeated(n, "1 0 d%d %d\n", first)
+		of.run = repeated(n, "1 Q0 d%[1]d 1 %[2]d.%06[1]d x\n", second)
 	case measure.Diversity:
 		add(measure.Format{Kind: measure.TRECRun}, "alpha_nDCG@20", "ERR_IA@20", "StRecall@20")
-		of.truth = lines(n, "1 %[2]d d%[1]d 1\n", first)
-		of.run = lines(n, "1 Q0 d%[1]d 1 %[2]d.%06[1]d x\n", second)
+		of.truth = repeated(n, "1 %[2]d d%[1]d 1\n", first)
+		of.run = repeated(n, "1 Q0 d%[1]d 1 %[2]d.%06[1]d x\n", second)
 	case measure.Classification:
 		add(csv, "Kappa(weights=linear)", "MacroMAE", "F1(average=macro)")
 		values("e%d,%d\n")
@@ -79,21 +79,21 @@ func largeOf(kind measure.Kind) large {
 		of.same = []string{"ARI", "VMeasure", "NMI", "BCubedF", "BCubedP", "BCubedR", "Purity", "Homogeneity", "Completeness"}
 	case measure.Probabilities:
 		add(csv, "AUC", "LogLoss", "F1(positive=1)")
-		of.truth = "id,value\n" + lines(n, "e%d,%d\n", func(i int) int { return i % 2 })
-		of.run = "id,value\n" + lines(n, "e%[1]d,0.%[2]d%[1]d\n", second)
+		of.truth = "id,value\n" + repeated(n, "e%d,%d\n", func(i int) int { return i % 2 })
+		of.run = "id,value\n" + repeated(n, "e%[1]d,0.%[2]d%[1]d\n", second)
 		of.same = []string{"AUC", "AP", "AUC(positive=1)", "AP(positive=1)"}
 	case measure.Text:
 		add(jsonl, "ROUGEL", "BLEU", "chrF", "TokenF1")
 		text := strings.Repeat("a red fox ran off ", 50)
-		of.truth = lines(100, `{"id":%d,"value":["`+text+`","%d"]}`+"\n", first)
-		of.run = lines(100, `{"id":%d,"value":"`+text+`%d"}`+"\n", second)
+		of.truth = repeated(100, `{"id":%d,"value":["`+text+`","%d"]}`+"\n", first)
+		of.run = repeated(100, `{"id":%d,"value":"`+text+`%d"}`+"\n", second)
 		for beta := range 10 {
 			of.same = append(of.same, fmt.Sprintf("chrF(beta=%d)", beta+1))
 		}
 	case measure.Spans:
 		add(measure.Format{Kind: measure.CoNLL}, "F1(average=micro)", "DocumentF1", "F1(average=macro,scheme=IOB2)")
 		token := "t%d B-%d\nu I-X\n"
-		of.truth, of.run = lines(n, token, first), lines(n, token, second)
+		of.truth, of.run = repeated(n, token, first), repeated(n, token, second)
 		of.same = []string{"F1(average=micro)", "Precision(average=micro)", "Recall(average=micro)", "IoU(average=micro)",
 			"F1(average=micro,overlap=any)", "F1(average=macro)"}
 	}
@@ -178,8 +178,8 @@ func (of large) read(t *testing.T, measures ...string) *evaluator.Truth {
 	return truth
 }
 
-// TestRead_EndsWithItsContext ends the context at looks from the first to the last, between which lie few milliseconds of work. Each counter
-// looks once more at most.
+// TestRead_EndsWithItsContext ends the context at looks from the first to the last, between which lie few milliseconds of work. Each
+// counter looks once more at most.
 func TestRead_EndsWithItsContext(t *testing.T) {
 	const (
 		counters  = 40
@@ -263,8 +263,8 @@ func TestSteps_AreAboutThoseOfARun(t *testing.T) {
 			of.truth = ""
 			of.run = ""
 			for topic := range 100 {
-				of.truth += lines(50, fmt.Sprintf("%d %%[2]d d%%[1]d 1\n", topic), func(i int) int { return i % 10 })
-				of.run += lines(1000, fmt.Sprintf("%d Q0 document-%%06[1]d %%[2]d %%[2]d.%%06[1]d x\n", topic), func(i int) int { return 1000 - i })
+				of.truth += repeated(50, fmt.Sprintf("%d %%[2]d d%%[1]d 1\n", topic), func(i int) int { return i % 10 })
+				of.run += repeated(1000, fmt.Sprintf("%d Q0 document-%%06[1]d %%[2]d %%[2]d.%%06[1]d x\n", topic), func(i int) int { return 1000 - i })
 			}
 		}
 		truth := of.read(t)

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+
+	"assay/shared/measure/steps"
 )
 
 // Size is how much text files have.
@@ -19,12 +21,14 @@ func (s Size) Plus(other Size) Size { return Size{s.Bytes + other.Bytes, s.Lines
 func Count(ctx context.Context, r io.Reader, most int64) (size Size, err error) {
 	text, err := Unpack(r, StandardExpansion)
 	buffer := make([]byte, 64<<10)
+	counter := steps.Of(ctx)
 	for err == nil && size.Bytes <= most {
-		if err = ctx.Err(); err != nil {
+		if err = counter.Add(1); err != nil {
 			break
 		}
 		var n int
 		n, err = text.Read(buffer)
+		_ = counter.Add(n) // the next round ends with its error
 		size = size.Plus(Size{int64(n), int64(bytes.Count(buffer[:n], newline))})
 	}
 	if _, refused := errors.AsType[Refusal](err); refused || errors.Is(err, io.EOF) {

@@ -82,10 +82,11 @@ func (f *fixture) change(alter func(*record.DatasetItem)) {
 	f.records.Replace(d)
 }
 
-// evaluate has the worker evaluate a certain run, as for a message that names it.
+// evaluate evaluates a certain run, as for a message that names it, in a process that has served nobody else.
 func (f *fixture) evaluate(id string) {
 	f.t.Helper()
-	f.must(f.Evaluate(f.ctx, f.run(id)))
+	w := &evaluator.Worker{Holder: f.Holder, Log: f.Log, Now: f.Now, Store: f.Store, Files: f.Files}
+	f.must(w.Evaluate(f.ctx, f.run(id)))
 }
 
 // start has the worker run until the test ends, or stop is called.

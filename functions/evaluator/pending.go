@@ -186,7 +186,7 @@ func (w *Worker) noticeUnserved(ctx context.Context, now time.Time, backlog queu
 func (w *Worker) failUnserved(ctx context.Context, now time.Time, backlog queue.TeamBacklog) error {
 	return w.each(ctx, store.Query{
 		Index: record.ByWork, Partition: record.QueuePartition(record.QueueWorkers), Limit: batch,
-		From: backlog.Prefix, To: backlog.Prefix + record.DueBy(now.Add(-record.QueueTime)),
+		From: backlog.Runs.From, To: backlog.Runs.From + "#" + record.DueBy(now.Add(-record.QueueTime)),
 	}, func(it store.Item) error {
 		run, err := records.Decode[record.RunItem](it)
 		if err != nil {

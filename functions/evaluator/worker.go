@@ -16,9 +16,8 @@
 //	                                                               in two minutes from where the time of a call ended
 //	after a failure         the next interval                      retries of the stream, then a schedule 15 minutes later
 //
-// Processes serve teams in round-robin order, so that a burst of one team delays the runs of others by at most one run of each
-// process. One that takes runs from the queue leases the next team's run each time; one that the stream calls for a certain run first
-// evaluates another team's when it served the same team last.
+// Processes serve payers in turns, and within them submitters, tasks and teams (see queue.FairOrder). A process that the stream calls for a
+// certain run first evaluates one whose turn comes before.
 //
 // The death of a process neither loses nor repeats work: the table has the state of each run, and each step is one transaction. A run
 // that a dead process had leased is queued again when its lease expires, or at once when a worker of the same name starts.
@@ -113,7 +112,7 @@ func (w *Worker) queue() queue.Queue {
 // RecordWaiting records in metrics what waits in the queues.
 func (w *Worker) RecordWaiting(ctx context.Context) error { return w.queue().RecordWaiting(ctx) }
 
-// lease leases the next run in the round-robin order.
+// lease leases the next run in the order.
 func (w *Worker) lease(ctx context.Context) (*record.RunItem, error) {
 	return w.queue().Lease(ctx, record.BuiltinSubqueue(), &w.order, w.holder(), leaseTime)
 }
@@ -124,10 +123,10 @@ func (w *Worker) writer() *evaluation.Writer {
 
 func (w *Worker) holder() record.Lease { return record.Lease{Holder: w.Holder} }
 
-// Evaluate evaluates a certain run, if it is queued, so that a message that names it may come late or twice. When the process served
-// the run's team last, it first evaluates a run of the next other team, if one is queued.
+// Evaluate evaluates a certain run, if it is queued, so that a message that names it may come late or twice. It first evaluates a run whose
+// turn comes before, if one is queued.
 func (w *Worker) Evaluate(ctx context.Context, run *record.RunItem) error {
-	other, err := w.queue().LeaseOther(ctx, &w.order, run, w.holder(), leaseTime)
+	other, err := w.queue().LeaseBefore(ctx, &w.order, run, w.holder(), leaseTime)
 	if err != nil {
 		return err
 	}

@@ -21,9 +21,14 @@ func create(ctx context.Context, c *api.Call, _ api.PublicTarget, d record.Organ
 	if err := c.CheckNext(ctx, record.MembershipGrants); err != nil {
 		return "", made, err
 	}
+	g, err := c.Grants(ctx)
+	if err != nil {
+		return "", made, err
+	}
+	o.Payer = g.Usage.Payer()
 	c.Tx.Create(o).Create(o.Membership(c.Caller.ID, c.Now()))
 	c.Tx.Create(record.NewAudit(c.Now(), o.Scope(), c.Caller.ID, record.OrganizerCreated, path, nil, o.Audited(), o.Members...))
-	if err := c.Charge(ctx, record.Charge{Kind: record.MadeOrganizers, Count: 1}); err != nil {
+	if err := c.Charge(ctx, record.Charge{Kind: record.MadeOrganizers, Count: 1, Made: o.ID}); err != nil {
 		return "", made, err
 	}
 	return path, api.URL{ID: o.ID, URL: path}, c.UpsertProfile(ctx)

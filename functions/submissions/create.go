@@ -106,7 +106,7 @@ func (adm *admission) runs(s *record.SubmissionItem, all []record.RunFile, now t
 				Meta: record.NewMeta(now), SubmissionID: s.ID, TaskID: s.TaskID, DatasetID: set.ID, UserID: s.UserID, Team: s.Team,
 				State: record.Queued, QueuedAt: new(record.At(now)), Files: []record.File{}, Diagnostics: []measure.Diagnostic{},
 			},
-			Access: s.Access, Type: s.Type, Queue: record.QueueBuiltin, Pool: set.Pool, Counted: !s.Unregistered(),
+			Access: s.Access, Type: s.Type, Payer: adm.task.Payer, Queue: record.QueueBuiltin, Pool: set.Pool, Counted: !s.Unregistered(),
 		}
 		r.Access.Blinded = set.Split == record.Test
 		set.Embargo(&r.Access, set.Release(adm.task, adm.embargo), now)

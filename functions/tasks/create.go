@@ -17,7 +17,7 @@ func create(ctx context.Context, c *api.Call, o *record.Organizer, d record.Task
 	if err := checkFeatured(c, false, d.Featured); err != nil {
 		return "", made, err
 	}
-	t := &record.TaskItem{Task: record.Task{Meta: record.NewMeta(c.Now()), TaskDraft: d}}
+	t := &record.TaskItem{Task: record.Task{Meta: record.NewMeta(c.Now()), TaskDraft: d}, Payer: o.Payer}
 	if err := t.NumberTerms(nil); err != nil {
 		return "", made, err
 	}

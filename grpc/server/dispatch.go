@@ -13,6 +13,8 @@ import (
 	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/wait"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // demand is one kind of work in one pool, which a worker waits for.
@@ -31,8 +33,8 @@ type waiter struct {
 	leased  chan *record.RunItem
 }
 
-// dispatcher leases runs for the workers that wait for work (long polling): workers are served first come, first served, tasks
-// and teams in round-robin order.
+// dispatcher leases runs for the workers that wait for work (long polling): workers are served first come, first served, runs
+// in turns by payer, submitter, task and team.
 //
 // It polls the queue on behalf of all of them: once for each demand however many workers have it, when a worker brings a new
 // demand, when it is notified that a run may wait, and else at an interval. While no worker waits it does not poll at all, so
@@ -46,17 +48,21 @@ type dispatcher struct {
 	mu            sync.Mutex
 	waiting       []*waiter
 	stopped       bool
-	emptySince    map[demand]time.Time        // when the queue was last found empty, with no notification since
-	notifications int                         // how many have come that a run may wait
-	mayWait       wait.Signal                 // a run may wait
-	newDemand     wait.Signal                 // there is a demand that must be polled now
-	orders        map[demand]*queue.FairOrder // used by run alone
+	emptySince    map[demand]time.Time                     // when the queue was last found empty, with no notification since
+	notifications int                                      // how many have come that a run may wait
+	mayWait       wait.Signal                              // a run may wait
+	newDemand     wait.Signal                              // there is a demand that must be polled now
+	orders        *simplelru.LRU[demand, *queue.FairOrder] // used by run alone
 }
 
+// maxOrders is how many demands a dispatcher remembers the order of. A demand beyond those that came last begins again.
+const maxOrders = 1000
+
 func newDispatcher(q queue.Queue, log *slog.Logger, firstLease, pollInterval time.Duration) *dispatcher {
+	orders, _ := simplelru.NewLRU[demand, *queue.FairOrder](maxOrders, nil) // the size is positive
 	return &dispatcher{
 		queue: q, log: log, firstLease: firstLease, pollInterval: pollInterval,
-		emptySince: map[demand]time.Time{}, orders: map[demand]*queue.FairOrder{},
+		emptySince: map[demand]time.Time{}, orders: orders,
 	}
 }
 
@@ -172,10 +178,10 @@ func (d *dispatcher) serve(ctx context.Context, want demand) error {
 		if w == nil {
 			return nil
 		}
-		order := d.orders[want]
-		if order == nil {
+		order, known := d.orders.Get(want)
+		if !known {
 			order = new(queue.FairOrder)
-			d.orders[want] = order
+			d.orders.Add(want, order)
 		}
 		run, err := d.queue.Lease(ctx, record.WorkerSubqueue(want.pool, want.work), order, w.holder, d.firstLease)
 		if run == nil || err != nil {
@@ -201,7 +207,6 @@ func (d *dispatcher) claim(want demand) (w *waiter, notifications int) {
 
 // unclaim puts back a waiter for which there was no run. Without a notification since the claim, the queue counts as empty.
 func (d *dispatcher) unclaim(w *waiter, want demand, notifications int) {
-	delete(d.orders, want)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.notifications == notifications {

@@ -191,6 +191,39 @@ func TestDispatcher_StopAnswersAllWorkers(t *testing.T) {
 	})
 }
 
+// TestDispatcher_RemembersWhoWasServed has a payer whose runs were all leased, so that the queue was empty. Its next run comes after that of
+// another payer all the same.
+func TestDispatcher_RemembersWhoWasServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, dataset, _ := startDispatcher(t, time.Hour)
+		paidBy := func(payer string) recordtest.RunOption { return func(r *recordtest.Run) { r.Payer = payer } }
+		lease := func() *record.RunItem { return d.lease(t.Context(), holder("x"), images("default"), 0) }
+		dataset.Run("ann", recordtest.OfImage, paidBy("a"))
+		if lease() == nil || lease() != nil {
+			t.Fatal("not one run was leased")
+		}
+		dataset.Run("ann", recordtest.OfImage, paidBy("a"))
+		dataset.Run("ben", recordtest.OfImage, paidBy("b"))
+		if r := lease(); r == nil || r.Payer != "b" {
+			t.Errorf("leased %+v, want the run of the payer that was not served yet", r)
+		}
+	})
+}
+
+// TestDispatcher_RemembersSoManyOrders has workers ask for more pools than a dispatcher remembers.
+func TestDispatcher_RemembersSoManyOrders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, _, _ := startDispatcher(t, time.Hour)
+		for i := range maxOrders + 10 {
+			d.lease(t.Context(), holder("x"), images(fmt.Sprint("pool-", i)), 0)
+		}
+		synctest.Wait()
+		if n := d.orders.Len(); n != maxOrders {
+			t.Errorf("%d orders are remembered, want %d", n, maxOrders)
+		}
+	})
+}
+
 func TestSweeper_ReclaimsExpiredLeasesAfterTheFirstLeaseTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := recordtest.OpenStore(t, embedded.Options{})

@@ -11,7 +11,7 @@ import (
 	"assay/shared/store"
 )
 
-// BuiltinPool stands for the queue of built-in evaluators, whose runs wait for no pool.
+// BuiltinPool stands for the queues of built-in evaluators, with that of their slow lane, whose runs wait for no pool.
 const BuiltinPool = "(builtin)"
 
 // maxCounted is how many runs of a queue, or of a pool and kind of work in it, are counted: each is read.
@@ -29,8 +29,12 @@ type Waiting struct {
 // it counts so many runs at most.
 func (q Queue) Backlog(ctx context.Context, most int) iter.Seq2[Waiting, error] {
 	return func(yield func(Waiting, error) bool) {
-		builtin := store.Query{Partition: record.QueuePartition(record.QueueBuiltin)}
-		if !yield(q.waiting(ctx, builtin, most, Waiting{Pool: BuiltinPool, Work: record.Evaluate})) {
+		builtin, err := q.waiting(ctx, store.Query{Partition: record.QueuePartition(record.QueueBuiltin)}, most,
+			Waiting{Pool: BuiltinPool, Work: record.Evaluate})
+		if err == nil && builtin.Runs < most {
+			builtin, err = q.waiting(ctx, store.Query{Partition: record.QueuePartition(record.QueueSlow)}, most-builtin.Runs, builtin)
+		}
+		if !yield(builtin, err) {
 			return
 		}
 		workers := store.Query{Index: record.ByWork, Partition: record.QueuePartition(record.QueueWorkers), Limit: 1}
@@ -57,14 +61,14 @@ func (q Queue) Backlog(ctx context.Context, most int) iter.Seq2[Waiting, error] 
 	}
 }
 
-// waiting counts the runs of a range of ByWork.
+// waiting adds the runs of a range of ByWork.
 func (q Queue) waiting(ctx context.Context, of store.Query, most int, w Waiting) (Waiting, error) {
 	of.Index, of.Limit = record.ByWork, most
 	items, err := q.Store.Query(ctx, of)
 	if err != nil {
 		return w, records.Failed(err)
 	}
-	w.Runs = len(items)
+	w.Runs += len(items)
 	for _, it := range items {
 		since, err := record.QueuedSince(it.Entry(record.ByWork).Sort)
 		if err != nil {

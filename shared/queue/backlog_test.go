@@ -26,8 +26,8 @@ func TestTeamBacklogs_YieldsEachTeamPoolAndKindOnce(t *testing.T) {
 	for b, err := range f.queue().TeamBacklogs(f.ctx) {
 		f.must(err)
 		n++
-		if strings.HasPrefix(b.Prefix, record.DefaultPool) && !b.Since.Equal(oldest.QueuedAt.Time) {
-			t.Errorf("%s begins at %s", b.Prefix, b.Since)
+		if strings.HasPrefix(b.Runs.From, record.DefaultPool) && !b.Since.Equal(oldest.QueuedAt.Time) {
+			t.Errorf("%s begins at %s", b.Runs.From, b.Since)
 		}
 	}
 	if n != 4 {
@@ -38,6 +38,7 @@ func TestTeamBacklogs_YieldsEachTeamPoolAndKindOnce(t *testing.T) {
 func TestRecordWaiting_CountsByPoolAndKindOfWork(t *testing.T) {
 	f := newFixture(t)
 	f.add(recordtest.Queued)
+	f.add(recordtest.Queued, func(r *recordtest.Run) { r.Queue = record.QueueSlow })
 	oldest := f.addImage("a")
 	for range 3 {
 		f.addImage("a", ofRepository)
@@ -49,7 +50,7 @@ func TestRecordWaiting_CountsByPoolAndKindOfWork(t *testing.T) {
 		got[m.Name+" "+strings.Join(labels, " ")] += value
 	}
 	f.must(q.RecordWaiting(f.ctx))
-	for series, want := range map[string]float64{"runs_waiting (builtin) evaluation": 1, "runs_waiting a image": 4,
+	for series, want := range map[string]float64{"runs_waiting (builtin) evaluation": 2, "runs_waiting a image": 4,
 		"runs_waiting a repository":          3,
 		"oldest_run_waiting_seconds a image": q.Now().Sub(oldest.QueuedAt.Time).Seconds()} {
 		if got[series] != want {

@@ -94,6 +94,7 @@ func (t *transition) reevaluate(truth *record.Truth) bool {
 	if !evaluated || run.TruthVersion >= truth.Number || t.changeState(record.Queued) != nil {
 		return false
 	}
+	run.Queue = record.QueueBuiltin // the truth has changed, and with it what the evaluation takes
 	assign(run, truth)
 	run.TruthVersion = truth.Number
 	run.Attempts = 0
@@ -121,14 +122,18 @@ func (t *transition) reassign(truth *record.Truth) bool {
 }
 
 // assign sets the queue and the pool in which the run waits: an execution waits for a worker, whatever evaluates it later. Without a
-// truth both stay as they are.
+// truth both stay as they are. A run that came to the slow lane stays there until it was evaluated.
 func assign(run *record.RunItem, truth *record.Truth) {
 	if truth == nil {
 		return
 	}
+	slow := run.Queue == record.QueueSlow
 	run.Pool, run.Queue = truth.Pool, EvaluationQueue(truth)
-	if run.Work() != record.Evaluate {
+	switch {
+	case run.Work() != record.Evaluate:
 		run.Queue = record.QueueWorkers
+	case slow && run.Queue == record.QueueBuiltin:
+		run.Queue = record.QueueSlow
 	}
 }
 

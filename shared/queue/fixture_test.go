@@ -26,7 +26,8 @@ type fixture struct {
 	dataset   *recordtest.Dataset
 	truth     *record.Truth
 	allowance store.Key
-	order     queue.FairOrder
+	order     queue.FairOrder // of the built-in evaluators
+	orders    map[record.Subqueue]*queue.FairOrder
 }
 
 func openStore(t *testing.T) store.Store {
@@ -36,7 +37,7 @@ func openStore(t *testing.T) store.Store {
 func newFixture(t *testing.T) *fixture { return fixtureIn(t, openStore(t)) }
 
 func fixtureIn(t recordtest.TB, s store.Store) *fixture {
-	f := &fixture{Builder: recordtest.New(t, s), t: t, ctx: context.Background(), now: start}
+	f := &fixture{Builder: recordtest.New(t, s), t: t, ctx: context.Background(), now: start, orders: map[record.Subqueue]*queue.FairOrder{}}
 	f.Now = func() time.Time { return f.now }
 	f.dataset = f.Task().Dataset()
 	f.truth = f.dataset.Truth
@@ -135,7 +136,11 @@ func (f *fixture) lease() *record.RunItem {
 // leaseWork leases the next run for a worker.
 func (f *fixture) leaseWork(pool string, w record.Work) *record.RunItem {
 	f.t.Helper()
-	return f.leaseFrom(record.WorkerSubqueue(pool, w), &f.order)
+	sub := record.WorkerSubqueue(pool, w)
+	if f.orders[sub] == nil {
+		f.orders[sub] = new(queue.FairOrder)
+	}
+	return f.leaseFrom(sub, f.orders[sub])
 }
 
 func (f *fixture) leaseFrom(sub record.Subqueue, order *queue.FairOrder) *record.RunItem {

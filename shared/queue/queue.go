@@ -6,8 +6,8 @@
 // on the run being as it was read. So each transition happens once, however many workers race and however often a message is
 // delivered. An expired lease stays valid until ReclaimExpired ends it, since until then no other worker has the run.
 //
-// Runs are leased in round-robin order by task and by team within the task (see FairOrder): however many runs one team has
-// waiting, each evaluator or worker takes at most one of them before the next run of every other team.
+// Runs are leased in turns, by payer, then by submitter, task and team (see FairOrder): those that used little lately come before those that
+// used much, however many runs these have waiting. An evaluation that uses up its budget continues in the slow lane, a queue of its own.
 //
 // A run that fails or is cancelled is refunded to its user's quota in the same transaction. One that is evaluated again
 // after a change of the truth, and completes, counts again.
@@ -54,6 +54,7 @@ type Queue struct {
 	Store   store.Store
 	Now     func() time.Time
 	Metrics metrics.Recorder // of runs that end, and of leases that expire
+	Places  *Places          // bounds how many runs are evaluated at the same time; nil: the process does
 }
 
 // transition is a change of one run, in a transaction with all that goes with it. Its function is called again, with the run

@@ -54,6 +54,7 @@ import (
 //	TASK#<id>                 / WEBHOOK#<id>        a webhook of the task, and so
 //	ORGANIZER#<id>            / WEBHOOK#<id>        one of the organizer
 //	WEBHOOK#<id>              / <id>                an event that is or was sent to the webhook
+//	PLACES#<payer>            / PLACES              which runs of the payer are evaluated in functions; of the slow lane by "slow"
 //	WORKERS                   / SERVING             when workers of each pool and kind of work were last seen
 //	TABLE                     / IDENTITY            tells the table from others that could be served over the same files
 //	IDEMPOTENCY#<userId>#<key>/ KEY                 the answer to a POST that carried the key
@@ -70,8 +71,8 @@ import (
 //	             the user, what is of no team, and what earlier builds stored
 //	ByOrganizer  ORGANIZER#<id>#<kind>#<audience>; of audit entries those that are of no task; as WAITING registrations that wait for a
 //	             decision, and events of workers that are missing by the id of a run that waits
-//	ByWork       QUEUE#builtin by task, team and the instant it was queued · QUEUE#workers by pool, kind of work, and then
-//	             as the former · DUE by the instant something must happen by itself · OUTBOX by the instant something is delivered ·
+//	ByWork       QUEUE#builtin by payer, task, submitter, team and the instant it was queued · QUEUE#slow likewise ·
+//	             QUEUE#workers by pool, kind of work, and then likewise · DUE by the instant something must happen by itself · OUTBOX by the instant something is delivered ·
 //	             RANK#<datasetId>#<truthVersion>#<audience> by the primary measure, best first, then by submission ·
 //	             WAITING#<organizerId> the runs that wait for a review or that failed, by id
 const (

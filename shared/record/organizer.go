@@ -34,6 +34,9 @@ type Organizer struct {
 	Named []*Person `json:"people,omitempty" doc:"who the members are; for members alone"`
 	// InvitationEpoch grows when a member is removed or an owner stops being one: invitations of an earlier epoch do not work.
 	InvitationEpoch int64 `json:"invitationEpoch,omitempty" hidden:"true"`
+	// Payer identifies the user who made the organizer in the turns of queues, by the first organizer that the user made; empty for that one
+	// itself, and for those of earlier builds. It stays when others become owners, and when the user is deleted.
+	Payer string `json:"payer,omitempty" hidden:"true"`
 }
 
 // NamesMembersTo reports whether the caller learns who the members are: administrators and members, whom the organizer itself
@@ -46,6 +49,7 @@ func (o *Organizer) NamesMembersTo(c access.Caller) bool {
 func (o *Organizer) For(c access.Caller) *Organizer {
 	v := *o
 	v.InvitationEpoch = 0
+	v.Payer = ""
 	if o.NamesMembersTo(c) {
 		v.Named = lists.Map(o.Members, func(id string) *Person { return PersonIn(o.Scope(), id) })
 	}

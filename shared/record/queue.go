@@ -16,12 +16,15 @@ import (
 func QueuePartition(queue string) string { return "QUEUE#" + queue }
 
 // Subqueue is the part of a queue with the runs that the same evaluators or workers can take up. Its runs are in the order of
-// their tasks, then of their teams, then of the instants at which they were queued, so that the runs of a task, and those of
-// a team in it, are a range of sort keys.
+// their turns, then of the instants at which they were queued. So the runs of a payer, of a task of the payer and of a turn are ranges of
+// sort keys.
 type Subqueue struct{ queue, prefix string }
 
 // BuiltinSubqueue is the subqueue of the built-in evaluators.
 func BuiltinSubqueue() Subqueue { return Subqueue{queue: QueueBuiltin} }
+
+// SlowSubqueue is the subqueue of the slow lane of the built-in evaluators.
+func SlowSubqueue() Subqueue { return Subqueue{queue: QueueSlow} }
 
 // WorkerSubqueue is the subqueue of the workers of a pool, for a kind of work.
 func WorkerSubqueue(pool string, w Work) Subqueue {
@@ -33,42 +36,78 @@ func (q Subqueue) Partition() string { return QueuePartition(q.queue) }
 
 // sortKey is the sort key of a run that waits.
 func (q Subqueue) sortKey(r *RunItem) string {
-	return q.prefix + r.TaskID + "#" + r.TeamID() + "#" + due(*r.QueuedAt, r.ID)
+	return q.prefix + r.Turn().key() + "#" + due(*r.QueuedAt, r.ID)
+}
+
+// Turn names whose turn it is when a run is leased: the payer of the task, the task, the user who submitted to it, and the team that
+// the user submitted for. Each name is the end of an id, so that keys, of which each index has a copy, stay short.
+type Turn struct{ Payer, Task, Submitter, Team string }
+
+// nameLength is how many characters of an id a name in a Turn has. They are random in a ULID and in the id of a user. Should two names be
+// equal all the same, their runs share a turn.
+const nameLength = 10
+
+func turnName(id string) string { return id[max(0, len(id)-nameLength):] }
+
+// NewTurn returns the turn of ids.
+func NewTurn(payer, task, submitter, team string) Turn {
+	return Turn{Payer: turnName(payer), Task: turnName(task), Submitter: turnName(submitter), Team: turnName(team)}
+}
+
+// turnParts is how many parts a sort key has behind the prefix of its subqueue: four of the turn, the instant and the id.
+const turnParts = 6
+
+// turnOf returns the turn of a sort key behind its prefix. Keys of earlier builds have fewer parts: such a run has a turn of its own.
+func turnOf(key string) Turn {
+	parts := strings.SplitN(key, "#", turnParts)
+	if len(parts) < turnParts {
+		return Turn{Payer: parts[0], Task: strings.TrimPrefix(key[len(parts[0]):], "#")}
+	}
+	return Turn{Payer: parts[0], Task: parts[1], Submitter: parts[2], Team: parts[3]}
+}
+
+// key is what the sort keys of the turn have in common.
+func (t Turn) key() string {
+	if t.Team == "" { // of an earlier build
+		return t.Payer + "#" + t.Task
+	}
+	return t.Payer + "#" + t.Task + "#" + t.Submitter + "#" + t.Team
+}
+
+// Levels names whose use of the evaluators counts for the turn: the payer, the submitter for that payer, the task, and the team.
+func (t Turn) Levels() [4]string {
+	submitter := t.Payer + "#" + t.Submitter
+	task := submitter + "#" + t.Task
+	return [4]string{t.Payer, submitter, task, task + "#" + t.Team}
 }
 
 // KeyRange is a range of sort keys of ByWork, with both its bounds; an empty one is none.
 type KeyRange struct{ From, To string }
 
-// TasksAfter returns the ranges with the runs of the tasks behind the given one, and then of those up to it; when that is empty,
-// the one range with all.
-func (q Subqueue) TasksAfter(behind string) []KeyRange { return rangesAfter(q.prefix, behind) }
+// rangeOf has the sort key and all that continue it with a further part. Its end is no sort key.
+func rangeOf(key string) KeyRange { return KeyRange{key, key + "$"} }
 
-// TeamsAfter is TasksAfter for the teams of a task.
-func (q Subqueue) TeamsAfter(task, behind string) []KeyRange {
-	return rangesAfter(q.prefix+task+"#", behind)
-}
+// Turn returns the turn of a sort key of the subqueue.
+func (q Subqueue) Turn(sort string) Turn { return turnOf(strings.TrimPrefix(sort, q.prefix)) }
 
-func rangesAfter(prefix, behind string) []KeyRange {
-	all := KeyRange{From: prefix}
-	if prefix != "" {
-		all.To = afterPrefix(prefix)
+// All has all runs of the subqueue.
+func (q Subqueue) All() KeyRange {
+	if q.prefix == "" {
+		return KeyRange{}
 	}
-	if behind == "" {
-		return []KeyRange{all}
-	}
-	cut := afterPrefix(prefix + behind + "#")
-	return []KeyRange{{cut, all.To}, {all.From, cut}}
+	return rangeOf(strings.TrimSuffix(q.prefix, "#"))
 }
 
-// afterPrefix returns what is greater than all that begins with the prefix, which ends in #, and not than what follows them.
-func afterPrefix(prefix string) string { return prefix[:len(prefix)-1] + "$" }
+// OfPayer has the runs of the payer of a turn.
+func (q Subqueue) OfPayer(t Turn) KeyRange { return rangeOf(q.prefix + t.Payer) }
 
-// TaskAndTeam returns the task and the team that a sort key of the subqueue names.
-func (q Subqueue) TaskAndTeam(sort string) (task, team string) {
-	task, rest, _ := strings.Cut(strings.TrimPrefix(sort, q.prefix), "#")
-	team, _, _ = strings.Cut(rest, "#")
-	return task, team
+// OfTask has the runs of a task.
+func (q Subqueue) OfTask(t *TaskItem) KeyRange {
+	return rangeOf(q.prefix + turnName(cmp.Or(t.Payer, t.OrganizerID)) + "#" + turnName(t.ID))
 }
+
+// OfTurn has the runs of a turn.
+func (q Subqueue) OfTurn(t Turn) KeyRange { return rangeOf(q.prefix + t.key()) }
 
 // QueuedSince returns since when the run waits that has the sort key in a queue: it stands before the id.
 func QueuedSince(sort string) (time.Time, error) {
@@ -79,25 +118,24 @@ func QueuedSince(sort string) (time.Time, error) {
 	return DueAt(parts[len(parts)-2])
 }
 
-// WorkerTeamPrefix returns what the sort keys of a team begin with that has the given one in the queue of workers, in one
-// subqueue and one task, and what is behind all of them.
-func WorkerTeamPrefix(sort string) (prefix, behind string, err error) {
-	parts := strings.SplitN(sort, "#", 5)
-	if len(parts) < 5 {
-		return "", "", fmt.Errorf("record: %q is no key of the queue of workers", sort)
+// WorkerSubqueueOf returns the subqueue of a sort key in the queue of workers.
+func WorkerSubqueueOf(sort string) (Subqueue, error) {
+	parts := strings.SplitN(sort, "#", 3)
+	if len(parts) < 3 {
+		return Subqueue{}, fmt.Errorf("record: %q is no key of the queue of workers", sort)
 	}
-	prefix = strings.Join(parts[:4], "#") + "#"
-	return prefix, afterPrefix(prefix), nil
+	return WorkerSubqueue(parts[0], Work(parts[1])), nil
 }
 
 // WorkerPool returns the pool and the kind of work of a run that has the sort key in the queue of workers, and what is behind all runs of
 // both.
 func WorkerPool(sort string) (pool string, w Work, behind string, err error) {
-	parts := strings.SplitN(sort, "#", 3)
-	if len(parts) < 3 {
-		return "", "", "", fmt.Errorf("record: %q is no key of the queue of workers", sort)
+	q, err := WorkerSubqueueOf(sort)
+	if err != nil {
+		return "", "", "", err
 	}
-	return parts[0], Work(parts[1]), afterPrefix(parts[0] + "#" + parts[1] + "#"), nil
+	pool, work, _ := strings.Cut(strings.TrimSuffix(q.prefix, "#"), "#")
+	return pool, Work(work), q.All().To, nil
 }
 
 // Serving is when workers were last seen, by pool and kind of work. It is one item, which is read when something that waits

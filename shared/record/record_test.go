@@ -298,8 +298,8 @@ func TestKeys_OfOtherFormsAreRefused(t *testing.T) {
 	if _, err := record.QueuedSince("x"); err == nil {
 		t.Error("a key without an instant is taken")
 	}
-	if _, _, err := record.WorkerTeamPrefix("pool#work"); err == nil {
-		t.Error("a key without a team is taken")
+	if _, _, _, err := record.WorkerPool("pool#work"); err == nil {
+		t.Error("a key without a run is taken")
 	}
 	if _, _, err := record.DecodePending(store.Item{Key: record.UserKey("x")}); err == nil {
 		t.Error("a user has pending work")

@@ -115,6 +115,7 @@ type EndedLease struct {
 // The queues that runs wait in.
 const (
 	QueueBuiltin = "builtin" // for the built-in evaluators
+	QueueSlow    = "slow"    // for their slow lane: an evaluation has used up its budget
 	QueueWorkers = "workers" // for workers that execute images and repositories, or evaluate with an organizer's image
 )
 
@@ -137,6 +138,7 @@ type RunItem struct {
 	Run
 	Access AccessAttributes `json:"access"`
 	Type   SubmissionType   `json:"type"`
+	Payer  string           `json:"payer,omitempty"` // Organizer.Payer
 	Queue  string           `json:"queue"`           // where it waits when it waits
 	Pool   string           `json:"pool,omitempty"`  // of workers, as its dataset names it
 	Lease  *Lease           `json:"lease,omitempty"` // while running or evaluating
@@ -165,6 +167,11 @@ type RunItem struct {
 	NextTruthFailure *Instant `json:"nextTruthFailure,omitempty"`
 	// TruthVersion is the truth that the run was last evaluated against, also when that failed, or was queued again for.
 	TruthVersion int64 `json:"truthVersion,omitempty"`
+}
+
+// Turn names whose turn it is when the run is leased.
+func (r *RunItem) Turn() Turn {
+	return NewTurn(cmp.Or(r.Payer, r.Access.OrganizerID), r.TaskID, r.UserID, r.TeamID())
 }
 
 // TeamID identifies the team among those that wait in a queue: by its registration or, without one, by the user.
@@ -250,10 +257,14 @@ func (r *RunItem) AwaitsWorker() bool {
 
 // Subqueue is where the run waits when it waits.
 func (r *RunItem) Subqueue() Subqueue {
-	if r.Queue == QueueWorkers {
+	switch r.Queue {
+	case QueueWorkers:
 		return WorkerSubqueue(r.Pool, r.Work())
+	case QueueSlow:
+		return SlowSubqueue()
+	default:
+		return BuiltinSubqueue()
 	}
-	return BuiltinSubqueue()
 }
 
 // Work returns what a worker would have to do for the run next.

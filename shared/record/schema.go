@@ -12,7 +12,7 @@ import (
 // grows whenever a member is added, renamed, removed or gets another meaning, and is stored with each record. Records of
 // earlier schemas are read too. Of a record of a later schema, which a newer build has written to the same
 // table, the members that this build does not know stay as they are.
-const Schema = 14
+const Schema = 15
 
 // schemaMember is what every record that this build stores begins with.
 var schemaMember = fmt.Sprintf(`{"schema":%d`, Schema)
@@ -109,7 +109,8 @@ func decodesInto[T map[string]json.RawMessage | []json.RawMessage](value json.Ra
 // what goes with them; schema 6 that runs and evaluations tell whether scores of their dataset wait for a close, and
 // how many files there are; schema 7 what waits for organizers; schema 8 quotas of single users, and where these are listed by storage;
 // schema 9 counts of tasks in parts; schema 10 extensions of leases; schema 11 the
-// separator of labels; schema 12 what was predicted for each label; schema 14 the shape of truths.
+// separator of labels; schema 12 what was predicted for each label; schema 14 the shape of truths; schema 15 payers, and the places of
+// their runs.
 func upgrade(schema int, stored json.RawMessage, r Record) error {
 	if run, ok := r.(*RunItem); ok && schema < 7 {
 		run.Reviewed = run.State.Ended()

@@ -78,6 +78,8 @@ type TaskItem struct {
 	PendingWork  *PendingWork `json:"pendingWork,omitempty"`
 	// DeletedBy is the user who asked for the deletion that is pending.
 	DeletedBy string `json:"deletedBy,omitempty"`
+	// Payer is Organizer.Payer of the task's organizer.
+	Payer string `json:"payer,omitempty"`
 }
 
 // For returns the task as all see it who see it.

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -72,6 +73,7 @@ type Charge struct {
 	Pending map[string]Uploads // by the partition of the record that waits for them, what is now announced for it
 	Leaving int64              // bytes that no record names, and that are there until Until
 	Until   Instant
+	Made    string // the id of an organizer that is created
 }
 
 // Uploads are files that are announced and may not have arrived.
@@ -135,8 +137,10 @@ type Usage struct {
 	Pending map[string]Uploads `json:"pending,omitempty"` // by the partition of the record that waits for them
 	Quota   UserQuota          `json:"quota,omitzero"`    // what replaces the limits of all users
 	// StoredBits says where the user is listed by storage (StoragePartition).
-	StoredBits int    `json:"storedBits,omitempty"`
-	Took       Charge `json:"-"` // what the last change took, for the counters of the server
+	StoredBits int `json:"storedBits,omitempty"`
+	// FirstOrganizer is the id of the first organizer that the user made. It stands for the user as the payer of all others.
+	FirstOrganizer string `json:"firstOrganizer,omitempty"`
+	Took           Charge `json:"-"` // what the last change took, for the counters of the server
 }
 
 const usageSort = "USAGE"
@@ -146,6 +150,14 @@ func UsageKey(userID string) store.Key { return keyOf(KindUser, userID, usageSor
 
 // Key implements Record.
 func (u *Usage) Key() store.Key { return UsageKey(u.ID) }
+
+// Payer returns Organizer.Payer of the next organizer that the user makes. A nil Usage has made none.
+func (u *Usage) Payer() string {
+	if u == nil {
+		return ""
+	}
+	return u.FirstOrganizer
+}
 
 // Taken returns what the user has taken at now. A nil Usage is nothing.
 func (u *Usage) Taken(now time.Time) Taken {
@@ -164,6 +176,7 @@ func (u *Usage) Take(l UsageLimits, ch Charge, now time.Time) error {
 	u.add(ch, now)
 	u.Bytes = max(0, u.Bytes)
 	u.Pending = pending
+	u.FirstOrganizer = cmp.Or(u.FirstOrganizer, ch.Made)
 	u.Took = ch
 	u.rank()
 	return nil

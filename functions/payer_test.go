@@ -1,0 +1,41 @@
+package functions_test
+
+import (
+	"bytes"
+	"net/http"
+	"testing"
+
+	"assay/shared/api/servertest"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+)
+
+// TestPayer_IsTheUserWhoMadeTheOrganizer has a user make two organizers: runs of tasks of both have
+// turns of the same payer, which no answer names, and those of another user's task have another one.
+func TestPayer_IsTheUserWhoMadeTheOrganizer(t *testing.T) {
+	p := newPlatform(t, nil)
+	p.register("ada", nil)
+	payerOf := func(task, dataset string) string {
+		t.Helper()
+		var s record.Submission
+		p.Want(http.StatusCreated, &s, "ada", http.MethodPost, task+"/submissions", servertest.Image(servertest.ID(dataset)))
+		return recordtest.Get[record.RunItem](t, p.Store, record.RunKey(s.RunIDs[0])).Turn().Payer
+	}
+	taskOf := func(user string) (task, dataset string) {
+		organizer := p.Create(user, "/v1/organizers", map[string]any{"name": "Another lab"})
+		if shown := p.Want(http.StatusOK, nil, user, http.MethodGet, organizer, nil); bytes.Contains(shown.Body, []byte("payer")) {
+			t.Errorf("the payer is shown: %s", shown.Body)
+		}
+		task = p.Create(user, "/v1/tasks", map[string]any{"organizerId": servertest.ID(organizer), "name": "Task"})
+		dataset = p.Create(user, "/v1/datasets", newDatasetBody(servertest.ID(task)))
+		p.Create("ada", task+"/registrations", map[string]any{"team": "Lakeside"})
+		return task, dataset
+	}
+	first := payerOf(p.task, p.newDataset(nil))
+	if second := payerOf(taskOf("olga")); second != first {
+		t.Errorf("tasks of two organizers of a user have the payers %s and %s", first, second)
+	}
+	if others := payerOf(taskOf("rival")); others == first {
+		t.Errorf("tasks of two users have the payer %s", first)
+	}
+}

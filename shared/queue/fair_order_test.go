@@ -1,0 +1,323 @@
+package queue_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/nightlytest"
+	"assay/shared/queue"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+	"assay/shared/store"
+
+	"pgregory.net/rapid"
+)
+
+// ids makes ids in ascending order.
+func ids(n int) []string {
+	var all []string
+	for i := range n {
+		all = append(all, record.NewID(start.Add(time.Duration(i)*time.Millisecond)))
+	}
+	return all
+}
+
+// addIn makes a run of the task and the team that waits in the queue.
+func (f *fixture) addIn(q, task, team string) *record.RunItem {
+	return f.addImage("", func(r *recordtest.Run) {
+		r.Queue = q
+		r.TaskID = task
+		r.UserID = team
+	})
+}
+
+// turn says whose turn a run is, as "payer submitter task team".
+func turn(s string) func(*recordtest.Run) {
+	parts := strings.Fields(s)
+	return func(r *recordtest.Run) {
+		r.Payer = parts[0]
+		r.UserID = parts[1]
+		r.TaskID = parts[2]
+		r.Access.RegistrationID = parts[3]
+	}
+}
+
+// leaseTurns leases runs until none waits, and returns whose turns they were.
+func (f *fixture) leaseTurns(sub record.Subqueue, order *queue.FairOrder) string {
+	f.t.Helper()
+	var got []string
+	for r := f.leaseFrom(sub, order); r != nil; r = f.leaseFrom(sub, order) {
+		got = append(got, r.Payer+r.UserID+r.TaskID+r.Access.RegistrationID)
+	}
+	return strings.Join(got, " ")
+}
+
+// TestFairOrder_TakesTurnsByPayerSubmitterTaskAndTeam has a payer with many tasks, submitters and teams, in all queues.
+func TestFairOrder_TakesTurnsByPayerSubmitterTaskAndTeam(t *testing.T) {
+	for queued, sub := range map[string]record.Subqueue{
+		record.QueueBuiltin: record.BuiltinSubqueue(), record.QueueSlow: record.SlowSubqueue(),
+		record.QueueWorkers: record.WorkerSubqueue(record.DefaultPool, record.ExecuteImage),
+	} {
+		t.Run(queued, func(t *testing.T) {
+			f := newFixture(t)
+			for _, of := range []string{"A s 1 x", "A s 1 x", "A s 1 y", "A s 2 x", "A s 3 x", "A s 3 x", "A t 1 z", "A t 1 z", "B u 4 w", "B u 4 w"} {
+				f.addImage("", turn(of), func(r *recordtest.Run) { r.Queue = queued })
+			}
+			var order queue.FairOrder
+			const want = "As1x Bu4w At1z Bu4w As2x At1z As3x As1y As3x As1x"
+			if got := f.leaseTurns(sub, &order); got != want {
+				t.Errorf("the turns are\n%s, want\n%s", got, want)
+			}
+		})
+	}
+}
+
+// TestFairOrder_CountsStepsAndNotRuns has a payer whose evaluation took more than all of another one, and half a day later counts no more.
+func TestFairOrder_CountsStepsAndNotRuns(t *testing.T) {
+	f := newFixture(t)
+	var order queue.FairOrder
+	add := func() {
+		for range 3 {
+			f.add(turn("heavy u 1 x"))
+			f.add(turn("light v 2 y"))
+		}
+	}
+	add()
+	order.Charge(record.Turn{Payer: "heavy", Submitter: "u", Task: "1", Team: "x"}, 100_000_000, f.now)
+	order.Charge(record.Turn{Payer: "light", Submitter: "v", Task: "2", Team: "y"}, 1_000_000, f.now)
+	want := "lightv2y lightv2y lightv2y heavyu1x heavyu1x heavyu1x"
+	if got := f.leaseTurns(record.BuiltinSubqueue(), &order); got != want {
+		t.Errorf("the turns are\n%s, want\n%s", got, want)
+	}
+	f.now = f.now.Add(12 * time.Hour)
+	add()
+	want = "heavyu1x lightv2y heavyu1x lightv2y heavyu1x lightv2y"
+	if got := f.leaseTurns(record.BuiltinSubqueue(), &order); got != want {
+		t.Errorf("half a day later the turns are\n%s, want\n%s", got, want)
+	}
+}
+
+// charged is what a part of a turn used at once.
+type charged struct {
+	steps float64
+	at    time.Time
+}
+
+// orderModel knows everything that waits and all that was used.
+type orderModel struct {
+	waiting map[record.Turn][]string // ids in the order in which they were queued
+	used    map[string][]charged
+	last    map[string]int // by name, the number of its last charge
+	charges int
+}
+
+func (m *orderModel) charge(t record.Turn, steps float64, now time.Time) {
+	m.charges++
+	for _, name := range t.Levels() {
+		m.used[name] = append(m.used[name], charged{steps, now})
+		m.last[name] = m.charges
+	}
+}
+
+func (m *orderModel) lately(name string, now time.Time) (sum float64) {
+	for _, c := range m.used[name] {
+		sum += c.steps * math.Pow(2, -now.Sub(c.at).Minutes()/5)
+	}
+	return sum
+}
+
+// comes says why a turn must not have come while another one waits; it is empty when the turn may.
+func (m *orderModel) comes(t, other record.Turn, now time.Time) string {
+	others := other.Levels()
+	for i, name := range t.Levels() {
+		if name == others[i] {
+			continue
+		}
+		used, less := m.lately(name, now), m.lately(others[i], now)
+		equal := math.Abs(used-less) <= 1e-6*max(used, less)
+		switch {
+		case used < 1: // which comes before all that used something, and in no order with others
+		case !equal && less < used:
+			return fmt.Sprintf("%s used %.0f steps, and %s, which waits, %.0f", name, used, others[i], less)
+		case equal && m.last[others[i]] < m.last[name]:
+			return fmt.Sprintf("%s used as much as %s, which waits and had its turn before", name, others[i])
+		}
+		return ""
+	}
+	return ""
+}
+
+// TestFairOrder_FollowsTheModel queues, leases and charges at random. Between two runs of a payer, every other payer that waits and used
+// less has one, and so have its submitters, tasks and teams.
+func TestFairOrder_FollowsTheModel(t *testing.T) {
+	st := openStore(t)
+	nightlytest.Check(t, func(rt *rapid.T) {
+		f := fixtureIn(rt, st)
+		pool := record.NewID(time.Now()) // of this check
+		sub := record.WorkerSubqueue(pool, record.ExecuteImage)
+		m := &orderModel{waiting: map[record.Turn][]string{}, used: map[string][]charged{}, last: map[string]int{}}
+		var order queue.FairOrder
+		var last record.Turn
+		rt.Repeat(map[string]func(*rapid.T){
+			"queue": func(rt *rapid.T) {
+				draw := func(most int, what string) string {
+					return fmt.Sprint(what[:1], rapid.IntRange(0, most).Draw(rt, what))
+				}
+				r := f.addImage(pool, turn(strings.Join([]string{draw(3, "payer"), draw(1, "submitter"), draw(1, "task"), draw(1, "registration")}, " ")))
+				m.waiting[r.Turn()] = append(m.waiting[r.Turn()], r.ID)
+			},
+			"lease": func(rt *rapid.T) {
+				r := f.leaseFrom(sub, &order)
+				if r == nil {
+					if len(m.waiting) > 0 {
+						rt.Fatalf("nothing is leased, and %v waits", m.waiting)
+					}
+					return
+				}
+				last = r.Turn()
+				if ids := m.waiting[last]; len(ids) == 0 || ids[0] != r.ID {
+					rt.Fatalf("leased %s, and of its turn wait %v", r.ID, ids)
+				}
+				if m.waiting[last] = m.waiting[last][1:]; len(m.waiting[last]) == 0 {
+					delete(m.waiting, last)
+				}
+				for other := range m.waiting {
+					if why := m.comes(last, other, f.now); why != "" {
+						rt.Fatalf("leased a run of %v: %s", last, why)
+					}
+				}
+				m.charge(last, 100_000, f.now)
+			},
+			"charge": func(rt *rapid.T) {
+				if last.Payer != "" {
+					n := rapid.Int64Range(1, 1_000_000_000).Draw(rt, "steps")
+					order.Charge(last, n, f.now)
+					m.charge(last, float64(n), f.now)
+				}
+			},
+			"time passes": func(rt *rapid.T) {
+				f.now = f.now.Add(time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(rt, "time")))
+			},
+		})
+	})
+}
+
+// TestFairOrder_ReadsLittleHoweverManyWait has 1,000 payers that wait and that all used something.
+func TestFairOrder_ReadsLittleHoweverManyWait(t *testing.T) {
+	const payers, most = 1000, 2*8 + 1
+	f := newFixture(t)
+	var order queue.FairOrder
+	add := func(payer string) *record.RunItem { return f.add(turn(payer + " u 1 x")) }
+	f.Batch(func() {
+		for i := range payers {
+			payer := fmt.Sprintf("p%04d", i)
+			add(payer)
+			add(payer)
+			order.Charge(record.Turn{Payer: payer, Submitter: "u", Task: "1", Team: "x"}, int64(1_000_000+i), f.now)
+		}
+	})
+	lease := func() *record.RunItem {
+		var u store.Usage
+		r, err := f.queue().Lease(store.WithUsage(f.ctx, &u), record.BuiltinSubqueue(), &order, record.Lease{Holder: "w"}, leaseTime)
+		if err != nil || r == nil {
+			t.Fatal(r, err)
+		}
+		if n := u.Calls.Load() - 1; n > most { // one writes
+			t.Fatalf("a lease reads %d times, want at most %d", n, most)
+		}
+		return r
+	}
+	for range 50 {
+		lease()
+	}
+	fresh := add("p0300x") // just behind where the order has looked
+	for n := 1; lease().ID != fresh.ID; n++ {
+		if n > payers/8+1 {
+			t.Fatalf("a payer that used nothing has no turn in %d leases", n)
+		}
+	}
+}
+
+// TestFairOrder_ForgetsThoseThatUsedLeast has more payers than an order remembers, none of which makes it forget the one that used most.
+func TestFairOrder_ForgetsThoseThatUsedLeast(t *testing.T) {
+	f := newFixture(t)
+	var order queue.FairOrder
+	charge := func(payer string, n int64) {
+		order.Charge(record.Turn{Payer: payer, Submitter: "u", Task: "1", Team: "x"}, n, f.now)
+	}
+	charge("much", 1_000_000_000)
+	for i := range 10_000 {
+		charge(fmt.Sprint("a", i), 1_000_000)
+	}
+	charge("some", 2_000_000)
+	f.add(turn("much u 1 x"))
+	f.add(turn("some u 1 x"))
+	const want = "someu1x muchu1x"
+	if got := f.leaseTurns(record.BuiltinSubqueue(), &order); got != want {
+		t.Errorf("the turns are %s, want %s", got, want)
+	}
+}
+
+func TestFairOrder_CostsOneReadWhenOneRunWaits(t *testing.T) {
+	f := newFixture(t)
+	f.add()
+	var order queue.FairOrder
+	calls := func() int64 {
+		var u store.Usage
+		if _, err := f.queue().Lease(store.WithUsage(f.ctx, &u), record.BuiltinSubqueue(), &order, record.Lease{Holder: "w"},
+			leaseTime); err != nil {
+			t.Fatal(err)
+		}
+		return u.Calls.Load()
+	}
+	leased := calls()
+	empty := calls()
+	again := calls()
+	if leased != 2 || empty != 2 || again != 1 {
+		t.Errorf("a lease costs %d calls, of which one writes; one from the empty queue %d, and the next %d", leased, empty, again)
+	}
+}
+
+// TestFairOrder_ServesRunsOfOlderBuilds has runs in both queues under keys without a team, which earlier builds wrote.
+func TestFairOrder_ServesRunsOfOlderBuilds(t *testing.T) {
+	f := newFixture(t)
+	tasks, teams := ids(2), ids(2)
+	old := map[string]bool{}
+	for q, prefix := range map[string]string{record.QueueBuiltin: "", record.QueueWorkers: "default#image#" + tasks[0] + "#"} {
+		for i := range 3 {
+			r := f.addIn(q, tasks[0], teams[i%2])
+			old[r.ID] = true
+			items, err := f.Store.Get(f.ctx, store.Strong, r.Key())
+			f.must(err)
+			items[0].Indexes[record.ByWork-1].Sort = prefix + r.QueuedAt.Format("2006-01-02T15:04:05.000Z") + "#" + r.ID
+			f.must(f.Store.Write(f.ctx, store.Replace(items[0])))
+			old[f.addIn(q, tasks[i%2], teams[0]).ID] = false
+		}
+	}
+	backlogs := 0
+	for b, err := range f.queue().TeamBacklogs(f.ctx) {
+		if err != nil || b.Since.Before(start) || b.Since.After(f.now) {
+			t.Fatalf("%+v, %v", b, err)
+		}
+		backlogs++
+	}
+	if backlogs != 5 { // three of old keys, and one of a team in each task
+		t.Errorf("%d backlogs for workers, want 5", backlogs)
+	}
+	for _, sub := range []record.Subqueue{record.BuiltinSubqueue(), record.WorkerSubqueue("", record.ExecuteImage)} {
+		var order queue.FairOrder
+		for range 6 {
+			r := f.leaseFrom(sub, &order)
+			if r == nil {
+				t.Fatalf("nothing to lease, with %d runs left", len(old))
+			}
+			delete(old, r.ID)
+		}
+	}
+	if len(old) != 0 {
+		t.Errorf("never served: %v", old)
+	}
+}

@@ -1,0 +1,159 @@
+package queue_test
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"assay/shared/queue"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+	"assay/shared/store"
+	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/store/storetest"
+)
+
+// withPlaces returns the queue of processes that count places: two of a payer, one of the slow lane.
+func (f *fixture) withPlaces() queue.Queue {
+	q := f.queue()
+	q.Places = &queue.Places{Payer: 2, Slow: 1}
+	return q
+}
+
+func onBothStores(t *testing.T, test func(*testing.T, *fixture)) {
+	t.Helper()
+	t.Run("embedded", func(t *testing.T) { test(t, newFixture(t)) })
+	t.Run("DynamoDB", func(t *testing.T) {
+		f := fixtureIn(t, dynamotest.Open(t, dynamotest.Start(t)))
+		f.now = time.Now() // by which the store knows what has expired
+		test(t, f)
+	})
+}
+
+// TestPlaces_AreNotExceeded has many processes lease runs of two payers at once, each one run of its own: of a payer at most two are leased
+// at any time, each run once, and those that find no place are unchanged.
+func TestPlaces_AreNotExceeded(t *testing.T) {
+	onBothStores(t, func(t *testing.T, f *fixture) {
+		q := f.withPlaces()
+		q.Store = storetest.SlowWrites(f.Store)
+		var ids []string
+		for range 8 {
+			ids = append(ids, f.add(turn("A u 1 x")).ID, f.add(turn("B v 2 y")).ID)
+		}
+		leased := map[string]*atomic.Int64{"A": {}, "B": {}}
+		refused := make(chan struct{})
+		refuse := sync.OnceFunc(func() { close(refused) })
+		var all sync.WaitGroup
+		for _, id := range ids {
+			all.Go(func() {
+				for {
+					r, err := q.LeaseRun(f.ctx, new(queue.FairOrder), id, record.Lease{Holder: "process"}, leaseTime)
+					if errors.Is(err, queue.ErrNoPlace) {
+						refuse()
+						continue
+					}
+					if err != nil || r == nil {
+						t.Errorf("run %s: %v, %v", id, r, err)
+						return
+					}
+					if n := leased[r.Payer].Add(1); n > 2 {
+						t.Errorf("%d runs of a payer are leased", n)
+						refuse()
+					}
+					<-refused // so that there is somebody without a place
+					leased[r.Payer].Add(-1)
+					if _, err = q.CompleteEvaluation(f.ctx, queue.LeaseRefOf(r), f.outcome(f.truth)); err != nil {
+						t.Error(err)
+					}
+					return
+				}
+			})
+		}
+		all.Wait()
+		for _, id := range ids {
+			if r := f.run(id); r.State != record.Completed || r.Attempts != 1 {
+				t.Errorf("a run is %s after %d attempts", r.State, r.Attempts)
+			}
+		}
+	})
+}
+
+// TestPlaces_OfOnePayerDelayNoOther has a payer with all places taken: neither a message nor the order gives it another one, and other
+// payers have theirs. Once a lease is over, as that of a process that died, its place is free.
+func TestPlaces_OfOnePayerDelayNoOther(t *testing.T) {
+	onBothStores(t, func(t *testing.T, f *fixture) {
+		var ofA []*record.RunItem
+		for range 3 {
+			ofA = append(ofA, f.add(turn("A u 1 x")))
+		}
+		ofB := f.add(turn("B v 2 y"))
+		var order queue.FairOrder
+		lease := func() *record.RunItem {
+			t.Helper()
+			r, err := f.withPlaces().Lease(f.ctx, record.BuiltinSubqueue(), &order, record.Lease{Holder: "process"}, leaseTime)
+			f.must(err)
+			return r
+		}
+		for _, r := range ofA[:2] {
+			if got, err := f.withPlaces().LeaseRun(f.ctx, &order, r.ID, record.Lease{Holder: "dead"}, leaseTime); err != nil || got == nil {
+				t.Fatal(got, err)
+			}
+		}
+		_, err := f.withPlaces().LeaseRun(f.ctx, &order, ofA[2].ID, record.Lease{Holder: "process"}, leaseTime)
+		if r := f.run(ofA[2].ID); !errors.Is(err, queue.ErrNoPlace) || r.Version != ofA[2].Version || r.State != record.Queued {
+			t.Fatalf("without a place: %v, and the run is %s", err, r.State)
+		}
+		if r := lease(); r == nil || r.ID != ofB.ID {
+			t.Fatalf("leased %v, want the run of the other payer", r)
+		}
+		if r := lease(); r != nil {
+			t.Fatalf("leased %s of a payer without a place", r.ID)
+		}
+		f.now = f.now.Add(leaseTime)
+		if r := lease(); r == nil || r.ID != ofA[2].ID || r.Attempts != 1 {
+			t.Fatalf("leased %v once the other leases are over", r)
+		}
+	})
+}
+
+// TestPlaces_OfTheSlowLaneAreForAll has two payers whose runs wait in the slow lane: one after the other has its only place.
+func TestPlaces_OfTheSlowLaneAreForAll(t *testing.T) {
+	f := newFixture(t)
+	slow := func(r *recordtest.Run) { r.Queue = record.QueueSlow }
+	f.add(turn("A u 1 x"), slow)
+	f.add(turn("B v 2 y"), slow)
+	var order queue.FairOrder
+	lease := func() *record.RunItem {
+		t.Helper()
+		r, err := f.withPlaces().Lease(f.ctx, record.SlowSubqueue(), &order, record.Lease{Holder: "process"}, leaseTime)
+		f.must(err)
+		return r
+	}
+	first := lease()
+	if first == nil || lease() != nil {
+		t.Fatal("the slow lane has another place than one")
+	}
+	_, err := f.queue().CompleteEvaluation(f.ctx, queue.LeaseRefOf(first), f.outcome(f.truth))
+	f.must(err)
+	if second := lease(); second == nil || second.Payer == first.Payer {
+		t.Errorf("then it leases %v", second)
+	}
+}
+
+// TestPlaces_CostOneReadAndOneSmallWrite compares leases with places and without.
+func TestPlaces_CostOneReadAndOneSmallWrite(t *testing.T) {
+	f := newFixture(t)
+	calls := func(q queue.Queue) int64 {
+		var u store.Usage
+		id := f.add(turn("A u 1 x")).ID
+		if r, err := q.LeaseRun(store.WithUsage(f.ctx, &u), new(queue.FairOrder), id, record.Lease{Holder: "w"}, leaseTime); err != nil || r == nil {
+			t.Fatal(r, err)
+		}
+		return u.Calls.Load()
+	}
+	if with, without := calls(f.withPlaces()), calls(f.queue()); with != without+1 {
+		t.Errorf("%d calls with places and %d without", with, without)
+	}
+}

@@ -1,0 +1,244 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
+)
+
+const (
+	// looks is how many small reads a search makes to find payers that wait, and again to find turns of the chosen one. So a lease costs
+	// at most 2 * looks + 1 reads however many wait, besides one for each turn that others have served meanwhile. One that nobody knows
+	// among 1,000 payers, all of which used something, is found within 1,000 / looks leases; among up to eight, in the next one.
+	looks = 8
+	// waitingPage is how many waiting runs are read at once: the first, and whether another follows.
+	waitingPage = 2
+)
+
+// Lease leases the next run of the subqueue in the order, for the duration; nil when none waits, or other processes leased every
+// waiting run.
+// The lease is a copy of the one given, which says who holds it.
+// The first of several runs costs one small read, each later one some more, at most 2 * looks + 1; finding the queue empty costs two reads
+// of an empty page, or one when it was empty the time before.
+func (q Queue) Lease(ctx context.Context, sub record.Subqueue, o *FairOrder, lease record.Lease, d time.Duration) (*record.RunItem, error) {
+	return q.search(ctx, sub, o, nil, lease, d)
+}
+
+// LeaseBefore is Lease for a built-in evaluator that is about to evaluate the run: nil when no run is known to wait whose turn is before the
+// run's.
+func (q Queue) LeaseBefore(ctx context.Context, o *FairOrder, run *record.RunItem, lease record.Lease,
+	d time.Duration) (*record.RunItem, error) {
+	return q.search(ctx, record.BuiltinSubqueue(), o, run, lease, d)
+}
+
+func (q Queue) search(ctx context.Context, sub record.Subqueue, o *FairOrder, before *record.RunItem, lease record.Lease,
+	d time.Duration) (*record.RunItem, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := search{Queue: q, ctx: ctx, now: q.Now(), subqueue: sub, order: o, lease: lease, duration: d,
+		found: map[record.Turn]found{}, skipped: map[record.Turn]bool{}, full: map[string]bool{}}
+	if before != nil {
+		turn := before.Turn()
+		if o.unused(turn.Payer, s.now) {
+			return nil, nil
+		}
+		s.before = &turn
+	}
+	return s.leaseNext()
+}
+
+// search is one search of a subqueue for a run to lease.
+type search struct {
+	Queue
+	ctx        context.Context //nolint:containedctx // of the one call
+	now        time.Time
+	subqueue   record.Subqueue
+	order      *FairOrder
+	before     *record.Turn // which a turn must come before; nil: none must
+	lease      record.Lease
+	duration   time.Duration
+	found      map[record.Turn]found // what was read of turns
+	skipped    map[record.Turn]bool  // turns without a run that can be leased
+	full       map[string]bool       // payers that have no place left
+	unreadable error                 // runs that cannot be decoded, which keep no run after them from being leased
+}
+
+// found is the first run of a turn, and whether it is the only one of the turn and of the payer.
+type found struct {
+	run                 store.Item
+	onlyTurn, onlyPayer bool
+}
+
+// leaseNext leases a run of the first turn in the order that has one.
+func (s *search) leaseNext() (*record.RunItem, error) {
+	for {
+		all, err := s.findPayers()
+		if err != nil {
+			return nil, err
+		}
+		for {
+			turn, waits := s.order.first(s.now, s.may)
+			if !waits {
+				break
+			}
+			if turn, err = s.findTurns(turn); err != nil {
+				return nil, err
+			}
+			if s.before != nil && s.order.compare(turn, *s.before, s.now) >= 0 {
+				return nil, nil
+			}
+			if run, err := s.leaseOf(turn); run != nil || err != nil {
+				return run, err
+			}
+		}
+		switch {
+		case all && s.before == nil:
+			return nil, s.unreadable
+		case all:
+			return nil, nil // a run that cannot be read has no turn
+		}
+	}
+}
+
+// may reports whether a run of the turn may be leased in this search.
+func (s *search) may(t record.Turn) bool { return !s.skipped[t] && !s.full[t.Payer] }
+
+// findPayers looks for payers that wait until one used nothing. It reports whether it looked at all.
+func (s *search) findPayers() (all bool, err error) {
+	s.order.payers, all, err = s.look(s.subqueue.All(), s.order.payers,
+		func(t record.Turn) string { return s.subqueue.OfPayer(t).To },
+		func(t record.Turn) bool { return s.order.unused(t.Payer, s.now) })
+	return all, err
+}
+
+// findTurns looks for turns of the payer of a turn that was chosen until a submitter used nothing, and returns the one that comes first. Where
+// the payer used nothing, or has only one run, there is no need to look.
+func (s *search) findTurns(chosen record.Turn) (record.Turn, error) {
+	if known, read := s.found[chosen]; s.order.unused(chosen.Payer, s.now) || read && known.onlyPayer {
+		return chosen, nil
+	}
+	behind, _, err := s.look(s.subqueue.OfPayer(chosen), s.order.turns[chosen.Payer],
+		func(t record.Turn) string { return s.subqueue.OfTurn(t).To },
+		func(t record.Turn) bool { return s.order.unused(t.Levels()[submitter], s.now) })
+	s.order.setTurns(chosen.Payer, behind)
+	first, _ := s.order.first(s.now, func(t record.Turn) bool { return t.Payer == chosen.Payer && s.may(t) })
+	return first, err
+}
+
+// look reads the first run behind a sort key, then behind all that goes with that run, and so on, from the end of the range on from its
+// beginning, up to where it began. It ends early behind a turn that nothing comes before. It returns the sort key to go on behind, and
+// whether it has come around.
+func (s *search) look(all record.KeyRange, behind string, next func(record.Turn) string, isFirst func(record.Turn) bool) (string, bool, error) {
+	r := all
+	if behind != "" {
+		r.From = behind
+	}
+	at, around := behind, behind == ""
+	for range looks {
+		turn, ok, err := s.read(r)
+		switch {
+		case err != nil:
+			return at, false, err
+		case ok && s.may(turn) && isFirst(turn):
+			return next(turn), false, nil
+		case ok:
+			at = next(turn)
+			r.From = at
+		case around:
+			return "", true, nil
+		default:
+			around, r = true, record.KeyRange{From: all.From, To: behind}
+		}
+		if around && at == behind && at != "" && ok {
+			return at, true, nil
+		}
+	}
+	return at, false, nil
+}
+
+// read notes what the first run of a range tells about its turn.
+func (s *search) read(r record.KeyRange) (turn record.Turn, ok bool, err error) {
+	page, err := s.page(s.query(r))
+	if err != nil || len(page) == 0 {
+		return turn, false, err
+	}
+	turn = s.turn(page[0])
+	f := found{run: page[0], onlyTurn: true, onlyPayer: true}
+	if len(page) > 1 {
+		other := s.turn(page[1])
+		f.onlyTurn, f.onlyPayer = other != turn, other.Payer != turn.Payer
+	}
+	// A range may begin in the middle of a payer, whose other runs are then known from an earlier read.
+	f.onlyPayer = f.onlyPayer && r.From <= s.subqueue.OfPayer(turn).From
+	s.found[turn] = f
+	s.order.wait(turn)
+	return turn, true, nil
+}
+
+func (s *search) turn(it store.Item) record.Turn {
+	return s.subqueue.Turn(it.Entry(record.ByWork).Sort)
+}
+
+func (s *search) query(r record.KeyRange) store.Query {
+	return store.Query{Index: record.ByWork, Partition: s.subqueue.Partition(), From: r.From, To: r.To, Limit: waitingPage}
+}
+
+func (s *search) page(q store.Query) ([]store.Item, error) {
+	items, err := s.Store.Query(s.ctx, q)
+	return items, records.Failed(err)
+}
+
+// leaseOf leases the first run of the turn that no other process takes. Without one, the turn is skipped from now on.
+func (s *search) leaseOf(turn record.Turn) (*record.RunItem, error) {
+	q := s.query(s.subqueue.OfTurn(turn))
+	first, read := s.found[turn]
+	waiting, last := []store.Item{first.run}, first.onlyTurn
+	for {
+		if !read {
+			var err error
+			if waiting, err = s.page(q); err != nil {
+				return nil, err
+			}
+			last = len(waiting) < q.Limit
+		}
+		read = false
+		for i, it := range waiting {
+			run, err := s.leaseItem(it)
+			switch {
+			case errors.Is(err, ErrNoPlace):
+				s.full[turn.Payer] = true
+				return nil, nil
+			case err != nil:
+				return nil, err
+			case run == nil:
+				continue
+			}
+			if last && i == len(waiting)-1 {
+				delete(s.order.waiting, turn)
+			}
+			s.order.charge(turn, leaseSteps, s.now)
+			return run, nil
+		}
+		if last {
+			s.skipped[turn] = true
+			delete(s.order.waiting, turn)
+			return nil, nil
+		}
+		q.After = &waiting[len(waiting)-1]
+	}
+}
+
+// leaseItem leases the run of an item; nil when it cannot be read, or does not wait any more.
+func (s *search) leaseItem(it store.Item) (*record.RunItem, error) {
+	run, err := records.Decode[record.RunItem](it)
+	if err != nil {
+		s.unreadable = errors.Join(s.unreadable, fmt.Errorf("%s: %w", it.Partition, err))
+		return nil, nil
+	}
+	return s.leaseWaiting(s.ctx, run, s.lease, s.duration)
+}

@@ -131,7 +131,7 @@ func (m *apiMachine) evaluate(t *rapid.T) {
 		}
 		r := new(record.RunItem)
 		r.ID = e.run
-		if err := w.Evaluate(t.Context(), r); err != nil {
+		if _, err := w.Evaluate(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 		var shown record.Run

@@ -158,19 +158,23 @@ func (p *populated) measure(t *testing.T, table *tabwriter.Writer, name, user, m
 	}
 }
 
-// measureEvaluation adds what the evaluator does for a run: lease it, read run and truth, and write what came of it.
+// measureEvaluation adds what the function of the evaluator does for a run: lease it, read run and truth, write what came of it, and look
+// for others that wait.
 func (p *populated) measureEvaluation(t *testing.T, table *tabwriter.Writer) {
 	t.Helper()
+	worker := &evaluator.Worker{Store: p.meter, Files: p.Files, Now: time.Now, Log: p.Log, Holder: "test", Places: evaluator.DeployedPlaces()}
+	if err := worker.EvaluateQueued(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	dataset := p.Create("olga", "/v1/datasets", newDatasetBody(p.dataset.TaskID))
 	var made struct{ RunIDs []string }
 	p.Want(http.StatusCreated, &made, "owner", http.MethodPost, p.dataset.Task.Path()+"/submissions",
 		servertest.Upload(servertest.ID(dataset), servertest.Inline("run.csv", "id,label\n1,a\n")))
-	worker := &evaluator.Worker{Store: p.meter, Files: p.Files, Now: time.Now, Log: p.Log, Holder: "test"}
 	queued := new(record.RunItem)
 	queued.ID = made.RunIDs[0]
 	reads, writes := p.meter.units.Read.Load(), p.meter.units.Written.Load()
 	c := p.meter.of(func() {
-		if err := worker.Evaluate(t.Context(), queued); err != nil {
+		if _, err := worker.Evaluate(t.Context(), queued); err != nil {
 			t.Fatal(err)
 		}
 	})

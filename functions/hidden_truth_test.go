@@ -102,7 +102,7 @@ func TestAnswers_AreEqualWhateverTheHiddenTruth(t *testing.T) {
 		for i := range m.entries {
 			r := new(record.RunItem)
 			r.ID = modelID("run", i)
-			if err := w.Evaluate(t.Context(), r); err != nil {
+			if _, err := w.Evaluate(t.Context(), r); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -176,7 +176,7 @@ func (p *platform) evaluate(runID string) {
 	p.t.Helper()
 	r := new(record.RunItem)
 	r.ID = runID // without its team, no other has its turn first
-	if err := p.evaluator.Evaluate(p.t.Context(), r); err != nil {
+	if _, err := p.evaluator.Evaluate(p.t.Context(), r); err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -45,7 +45,8 @@ func (c *cache[T]) get(ctx context.Context, dataset, version string, read func(c
 			}
 			return value, err
 		})
-		if !mine && ctx.Err() == nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		if !mine && ctx.Err() == nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+			errors.Is(err, errOverBudget)) {
 			continue // another run was reading, and was ended
 		}
 		return value.(T), err

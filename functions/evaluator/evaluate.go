@@ -25,22 +25,32 @@ import (
 
 // evaluate completes a leased run. When the store or the files do not answer, the run is tried again later, without counting an attempt.
 // Where that cannot be written either, or the run fails for longer than an outage lasts, its lease is left to expire.
-func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
+func (w *Worker) evaluate(parent context.Context, l lane, run *record.RunItem) {
 	h := queue.LeaseRefOf(run)
-	ctx, release := w.keepLease(parent, h)
+	counted, counter := l.count(parent)
+	ctx, release := w.keepLease(counted, h)
 	started := w.Now()
-	attempt := func() error { return w.attempt(ctx, run, h) }
+	attempt := func() error {
+		if record.SizeOf(run.Files) > l.budget {
+			return errOverBudget // for each byte is a step
+		}
+		return w.attempt(ctx, run, h)
+	}
 	err := panics.Catch(attempt)
 	for errors.Is(err, queue.ErrTruthChanged) {
 		err = panics.Catch(attempt)
 	}
 	lost := errors.Is(context.Cause(ctx), queue.ErrStaleLease)
 	release()
+	w.charge(run, counter)
 	log := w.Log.With("run", run.ID, "dataset", run.DatasetID, "attempt", run.Attempts)
 	_, panicked := errors.AsType[*panics.Error](err)
 	switch {
 	case err == nil:
 		log.InfoContext(parent, "run evaluated", "took", w.Now().Sub(started))
+	case errors.Is(err, errOverBudget):
+		log.InfoContext(parent, "run is evaluated in the slow lane", "steps", counter.Total())
+		_, err = w.queue().MoveToSlowLane(parent, h)
 	case lost || errors.Is(err, queue.ErrStaleLease):
 		log.InfoContext(parent, "run was reclaimed, cancelled or deleted while it was evaluated")
 	case panicked:

@@ -69,7 +69,7 @@ func TestEvaluate_RepeatedMessageEvaluatesOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if err := f.Evaluate(f.ctx, f.run(id)); err != nil {
+			if _, err := f.Evaluate(f.ctx, f.run(id)); err != nil {
 				t.Error(err)
 			}
 		})

@@ -13,6 +13,7 @@ import (
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/store/dynamo/dynamotest"
 	"assay/shared/store/embedded"
 	"assay/shared/waittest"
 )
@@ -34,10 +35,20 @@ type fixture struct {
 	ahead   atomic.Int64 // nanoseconds that the clock is ahead
 }
 
-func newFixture(t *testing.T) *fixture {
+// stores open a store of each implementation.
+var stores = map[string]func(*testing.T, *fixture) store.Store{
+	"embedded": func(t *testing.T, f *fixture) store.Store {
+		return recordtest.OpenStore(t, embedded.Options{OnChange: f.Changed, Now: f.Now})
+	},
+	"DynamoDB": func(t *testing.T, _ *fixture) store.Store { return dynamotest.Open(t, dynamotest.Start(t)) },
+}
+
+func newFixture(t *testing.T) *fixture { return fixtureIn(t, stores["embedded"]) }
+
+func fixtureIn(t *testing.T, open func(*testing.T, *fixture) store.Store) *fixture {
 	f := &fixture{t: t, ctx: t.Context(), Worker: &evaluator.Worker{Holder: "here", Log: slog.New(slog.DiscardHandler)}}
 	f.Now = func() time.Time { return time.Now().Add(time.Duration(f.ahead.Load())) }
-	f.Store = recordtest.OpenStore(t, embedded.Options{OnChange: f.Changed, Now: f.Now})
+	f.Store = open(t, f)
 	f.Files = recordtest.OpenFiles(t)
 	f.records = recordtest.New(t, f.Store)
 	f.records.Now, f.records.Files = f.Now, f.Files
@@ -86,7 +97,8 @@ func (f *fixture) change(alter func(*record.DatasetItem)) {
 func (f *fixture) evaluate(id string) {
 	f.t.Helper()
 	w := &evaluator.Worker{Holder: f.Holder, Log: f.Log, Now: f.Now, Store: f.Store, Files: f.Files}
-	f.must(w.Evaluate(f.ctx, f.run(id)))
+	_, err := w.Evaluate(f.ctx, f.run(id))
+	f.must(err)
 }
 
 // start has the worker run until the test ends, or stop is called.

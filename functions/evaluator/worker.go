@@ -6,6 +6,8 @@
 //	what                    binary (local loop)                    AWS (function evaluator)
 //	evaluate queued runs    Run's loop, woken by Changed after a   HandleChange, for the run that a record of the
 //	                        write, or each second                  DynamoDB stream names, or EvaluateQueued, by a schedule
+//	evaluate in the slow    Run's loop, likewise                   EvaluateSlow, by the same schedule, for HandleChange keeps
+//	lane                                                           other changes waiting
 //	pending work of records Run's jobs, woken by Changed, or       HandleChange, when the work is due at once, or RunDue, by
 //	                        each second                            a one-time schedule of EventBridge for its minute (NextDue)
 //	completed uploads       the handler of /files/, or             function uploads, by a notification of S3
@@ -16,8 +18,14 @@
 //	                                                               in two minutes from where the time of a call ended
 //	after a failure         the next interval                      retries of the stream, then a schedule 15 minutes later
 //
-// Processes serve payers in turns, and within them submitters, tasks and teams (see queue.FairOrder). A process that the stream calls for a
-// certain run first evaluates one whose turn comes before.
+// Processes serve payers in turns, by the steps of evaluations that they used lately, and within them submitters, tasks and teams (see
+// queue.FairOrder). An evaluation has a budget of steps, about half a second of work. Beyond it, the run is given back and evaluated again, in the
+// slow lane, which evaluates one run at a time, in the same order. So many heavy runs of one payer delay a light run of another one by at most
+// the budget, and at most as many evaluations as there are places are in memory.
+//
+// A process that the stream calls for a certain run first evaluates those whose turn comes before, and then others that wait. The table
+// counts how many runs of a payer are evaluated by all such processes. A run of a payer that has its share waits for one of them to be done
+// with another run of the payer, or for the next schedule.
 //
 // The death of a process neither loses nor repeats work: the table has the state of each run, and each step is one transaction. A run
 // that a dead process had leased is queued again when its lease expires, or at once when a worker of the same name starts.
@@ -26,6 +34,7 @@ package evaluator
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -43,7 +52,7 @@ import (
 )
 
 const (
-	concurrency   = 2                // runs evaluated at once; one evaluation uses several cores for part of its time
+	concurrency   = 2                // runs evaluated at once beside the slow lane; one evaluation uses several cores for part of its time
 	leaseTime     = time.Minute      // after which a run of a dead worker is queued again
 	pollInterval  = time.Second      // of the queue and of due work, without a notification
 	shutdownGrace = 10 * time.Second // to release the runs of a worker that stops
@@ -59,11 +68,14 @@ type Worker struct {
 	// run at the same time need different names.
 	Holder  string
 	Metrics metrics.Recorder
+	// Places bounds how many runs are evaluated at the same time over all processes, where these are called for single runs; nil: each
+	// process bounds its own.
+	Places *queue.Places
 
-	order  queue.FairOrder
-	truths cache[*evaluator.Truth] // nil: it is invalid
-	inputs cache[*evaluator.Known] // nil: without ids
-	wakeUp wait.Signal
+	budget     int64 // of tests, in place of stepBudget; 0: none
+	fast, slow turns
+	truths     cache[*evaluator.Truth] // nil: it is invalid
+	inputs     cache[*evaluator.Known] // nil: without ids
 
 	runDue, workDue wait.Signal // pending work of runs, and of other records
 }
@@ -75,8 +87,9 @@ func (w *Worker) Run(ctx context.Context) {
 	}
 	var all sync.WaitGroup
 	for range concurrency {
-		all.Go(func() { w.work(ctx) })
+		all.Go(func() { w.work(ctx, w.fastLane()) })
 	}
+	all.Go(func() { w.work(ctx, w.slowLane()) })
 	for _, c := range w.periodicJobs() {
 		all.Go(func() {
 			wait.Repeat(ctx, c.every, c.wake, w.Log.With("job", c.name), "a periodic job failed; it runs again at its next interval", c.do)
@@ -85,20 +98,20 @@ func (w *Worker) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// work evaluates one run after another.
-func (w *Worker) work(ctx context.Context) {
+// work evaluates one run of the lane after another.
+func (w *Worker) work(ctx context.Context, l lane) {
 	for ctx.Err() == nil {
-		run, err := w.lease(ctx)
+		run, err := w.lease(ctx, l)
 		if run != nil && err == nil {
-			w.wakeUp.Send() // to another goroutine, for there may be another run
-			w.evaluate(ctx, run)
+			l.wakeUp.Send() // to another goroutine, for there may be another run
+			w.evaluate(ctx, l, run)
 			continue
 		}
 		if err != nil && ctx.Err() == nil {
 			w.Log.ErrorContext(ctx, "the queue cannot be read", "error", err)
 		}
 		select {
-		case <-w.wakeUp.C():
+		case <-l.wakeUp.C():
 		case <-time.After(pollInterval):
 		case <-ctx.Done():
 		}
@@ -106,15 +119,15 @@ func (w *Worker) work(ctx context.Context) {
 }
 
 func (w *Worker) queue() queue.Queue {
-	return queue.Queue{Store: w.Store, Now: w.Now, Metrics: w.Metrics}
+	return queue.Queue{Store: w.Store, Now: w.Now, Metrics: w.Metrics, Places: w.Places}
 }
 
 // RecordWaiting records in metrics what waits in the queues.
 func (w *Worker) RecordWaiting(ctx context.Context) error { return w.queue().RecordWaiting(ctx) }
 
-// lease leases the next run in the order.
-func (w *Worker) lease(ctx context.Context) (*record.RunItem, error) {
-	return w.queue().Lease(ctx, record.BuiltinSubqueue(), &w.order, w.holder(), leaseTime)
+// lease leases the next run of the lane.
+func (w *Worker) lease(ctx context.Context, l lane) (*record.RunItem, error) {
+	return w.queue().Lease(ctx, l.subqueue, &l.order, w.holder(), leaseTime)
 }
 
 func (w *Worker) writer() *evaluation.Writer {
@@ -123,21 +136,50 @@ func (w *Worker) writer() *evaluation.Writer {
 
 func (w *Worker) holder() record.Lease { return record.Lease{Holder: w.Holder} }
 
-// Evaluate evaluates a certain run, if it is queued, so that a message that names it may come late or twice. It first evaluates a run whose
-// turn comes before, if one is queued.
-func (w *Worker) Evaluate(ctx context.Context, run *record.RunItem) error {
-	other, err := w.queue().LeaseBefore(ctx, &w.order, run, w.holder(), leaseTime)
-	if err != nil {
-		return err
+// lingerTime is how long a call for a certain run goes on with others.
+const lingerTime = time.Minute
+
+// Evaluate evaluates a certain run, if it is queued, so that a message that names it may come late or twice. Before it, it evaluates the runs
+// whose turn comes before. Where places are counted, it then goes on for a while with runs that wait, since messages for those whose payer had
+// no place left are over. It returns when to call EvaluateQueued for such a run at the latest, or the zero Time.
+func (w *Worker) Evaluate(ctx context.Context, run *record.RunItem) (time.Time, error) {
+	l := w.fastLane()
+	for ctx.Err() == nil {
+		other, err := w.queue().LeaseBefore(ctx, &l.order, run, w.holder(), leaseTime)
+		if err != nil {
+			return time.Time{}, err
+		}
+		if other == nil {
+			break
+		}
+		w.evaluate(ctx, l, other)
 	}
-	if other != nil {
-		w.evaluate(ctx, other)
+	leased, err := w.queue().LeaseRun(ctx, &l.order, run.ID, w.holder(), leaseTime)
+	switch {
+	case errors.Is(err, queue.ErrNoPlace):
+		return w.Now().Add(leaseTime), nil
+	case leased == nil || err != nil:
+		return time.Time{}, err
 	}
-	run, err = w.queue().LeaseRun(ctx, &w.order, run.ID, w.holder(), leaseTime)
-	if run != nil && err == nil {
-		w.evaluate(ctx, run)
+	w.evaluate(ctx, l, leased)
+	if w.Places == nil {
+		return time.Time{}, nil
 	}
-	return err
+	for end := time.Now().Add(lingerTime); ctx.Err() == nil; {
+		other, err := w.lease(ctx, l)
+		if err != nil {
+			w.Log.ErrorContext(ctx, "the queue cannot be read", "error", err) // the message's run was evaluated
+			break
+		}
+		if other == nil {
+			return time.Time{}, nil
+		}
+		w.evaluate(ctx, l, other)
+		if time.Now().After(end) {
+			break
+		}
+	}
+	return w.Now().Add(leaseTime), nil
 }
 
 // periodicJob is a job of the local loop.
@@ -176,7 +218,7 @@ func (w *Worker) reclaim(ctx context.Context) error {
 			return nil
 		}
 		run, err := records.Decode[record.RunItem](it)
-		if err != nil || run.Lease == nil || run.Queue != record.QueueBuiltin || run.Lease.Holder != w.Holder {
+		if err != nil || run.Lease == nil || run.Queue == record.QueueWorkers || run.Lease.Holder != w.Holder {
 			return err
 		}
 		_, err = w.queue().ReleaseAfterCrash(ctx, queue.LeaseRefOf(run))
@@ -190,7 +232,9 @@ func (w *Worker) Changed(items []store.Item) {
 	for _, it := range items {
 		switch entry := it.Entry(record.ByWork); entry.Partition {
 		case record.QueuePartition(record.QueueBuiltin):
-			w.wakeUp.Send()
+			w.fast.wakeUp.Send()
+		case record.QueuePartition(record.QueueSlow):
+			w.slow.wakeUp.Send()
 		case record.DuePartition:
 			due := &w.workDue
 			if record.IsRun(it.Key) {
@@ -217,7 +261,9 @@ func (w *Worker) HandleChange(ctx context.Context, key store.Key) (time.Time, er
 		if err != nil {
 			return time.Time{}, err
 		}
-		return time.Time{}, w.Evaluate(ctx, run)
+		return w.Evaluate(ctx, run)
+	case record.QueuePartition(record.QueueSlow):
+		return w.Now().Add(leaseTime), nil
 	case record.QueuePartition(record.QueueWorkers):
 		since, err := record.QueuedSince(entry.Sort)
 		return since.Add(record.WorkersNotice), err
@@ -232,13 +278,18 @@ func (w *Worker) HandleChange(ctx context.Context, key store.Key) (time.Time, er
 }
 
 // EvaluateQueued evaluates the runs that are queued for built-in evaluators until none is left or the context ends.
-func (w *Worker) EvaluateQueued(ctx context.Context) error {
+func (w *Worker) EvaluateQueued(ctx context.Context) error { return w.evaluateAll(ctx, w.fastLane()) }
+
+// EvaluateSlow is EvaluateQueued for the slow lane.
+func (w *Worker) EvaluateSlow(ctx context.Context) error { return w.evaluateAll(ctx, w.slowLane()) }
+
+func (w *Worker) evaluateAll(ctx context.Context, l lane) error {
 	for ctx.Err() == nil {
-		run, err := w.lease(ctx)
+		run, err := w.lease(ctx, l)
 		if err != nil || run == nil {
 			return err
 		}
-		w.evaluate(ctx, run)
+		w.evaluate(ctx, l, run)
 	}
 	return ctx.Err()
 }
@@ -263,7 +314,8 @@ func (w *Worker) NextDue(ctx context.Context) (time.Time, error) {
 	}
 	// The stream should have delivered what is queued. The first run need not have waited longest, but EvaluateQueued takes all.
 	if err := cmp.Or(first(record.DuePartition, record.DueAt, 0),
-		first(record.QueuePartition(record.QueueBuiltin), record.QueuedSince, leaseTime)); err != nil {
+		first(record.QueuePartition(record.QueueBuiltin), record.QueuedSince, leaseTime),
+		first(record.QueuePartition(record.QueueSlow), record.QueuedSince, leaseTime)); err != nil {
 		return next, err
 	}
 	for backlog, err := range w.queue().TeamBacklogs(ctx) {

@@ -29,6 +29,7 @@ func open(log *slog.Logger) (handler any, err error) {
 		Now: time.Now, Log: log,
 		Holder:  env.Require("AWS_LAMBDA_LOG_STREAM_NAME"),
 		Metrics: metrics.CloudWatch(log, env.Require(config.TableVariable), time.Now),
+		Places:  evaluator.DeployedPlaces(),
 	}, schedule.New(&env))
 	return f.Handle, errors.Join(env.Err(), err)
 }
@@ -40,6 +41,7 @@ func newFunction(w *evaluator.Worker, schedules *schedule.Schedules) *schedule.F
 		Schedules: schedules, Wake: schedule.WakeDue, AtOnce: 1, HandleChange: w.HandleChange,
 		RunDue:   func(ctx context.Context) (time.Time, error) { return runDue(ctx, w), nil },
 		Clean:    func(ctx context.Context, after string) error { return clean(ctx, w, schedules, after) },
+		Linger:   func(ctx context.Context) error { return evaluateSlow(ctx, w) },
 		MinPause: 2 * time.Second, MaxPause: 5 * time.Second, MaxPasses: 5,
 	}
 }
@@ -60,6 +62,15 @@ func clean(ctx context.Context, w *evaluator.Worker, schedules *schedule.Schedul
 		return errors.Join(err, schedules.Set(unbounded, w.Now().AddDate(0, 0, 1), rest))
 	}
 	return nil
+}
+
+// evaluateSlow evaluates in the slow lane. When the time of the call ends, the next call continues.
+func evaluateSlow(ctx context.Context, w *evaluator.Worker) error {
+	err := w.EvaluateSlow(ctx)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // runDue does all due work and evaluates the queued runs, and returns the next instant at which work is due: soon after a failure, and

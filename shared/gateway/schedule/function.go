@@ -42,6 +42,9 @@ type Function struct {
 	HandleChange func(context.Context, store.Key) (time.Time, error)
 	RunDue       func(context.Context) (time.Time, error)
 	Clean        func(ctx context.Context, after string) error // nil: no schedule asks for it
+	// Linger does what may take minutes. Only calls by schedules do it, and last: a call of the stream would keep the changes behind it waiting.
+	// Nil: there is no such work.
+	Linger func(context.Context) error
 
 	// Schedules have a resolution of a minute, so a call itself waits for work that is due within MaxPause, at least for MinPause, by which
 	// the index of due work may lag, and does it, at most MaxPasses times.
@@ -76,7 +79,11 @@ func (f *Function) Handle(ctx context.Context, in Invocation) (any, error) {
 		return f.handleChanges(ctx, in.Records)
 	case in.Wake == f.Wake:
 		next, err := f.RunDue(ctx)
-		return nil, errors.Join(err, f.runUntil(ctx, next))
+		err = errors.Join(err, f.runUntil(ctx, next))
+		if f.Linger != nil {
+			err = errors.Join(err, f.Linger(ctx))
+		}
+		return nil, err
 	case in.Wake == WakeClean && f.Clean != nil:
 		return nil, f.Clean(ctx, in.After)
 	default:

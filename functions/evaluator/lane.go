@@ -1,0 +1,54 @@
+package evaluator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"assay/shared/measure/steps"
+	"assay/shared/queue"
+	"assay/shared/record"
+	"assay/shared/wait"
+)
+
+// lane is one of the two queues of runs that a worker evaluates.
+type lane struct {
+	subqueue record.Subqueue
+	budget   int64 // steps of an evaluation
+	*turns
+}
+
+// turns is what a worker keeps of a lane.
+type turns struct {
+	order  queue.FairOrder
+	wakeUp wait.Signal
+}
+
+// stepBudget is how many steps an evaluation has outside the slow lane: about half a second of work. Each byte of text that it reads is a
+// step, so that the budget bounds its memory too.
+const stepBudget = 50_000_000
+
+// errOverBudget means that an evaluation has used up its budget.
+var errOverBudget = errors.New("the evaluation has used up its budget")
+
+// unbounded is the budget of evaluations in the slow lane. What a dataset may cost bounds them.
+const unbounded = 1 << 62
+
+func (w *Worker) fastLane() lane {
+	return lane{record.BuiltinSubqueue(), cmp.Or(w.budget, stepBudget), &w.fast}
+}
+
+func (w *Worker) slowLane() lane { return lane{record.SlowSubqueue(), unbounded, &w.slow} }
+
+// count returns a context in which steps of an evaluation count against the budget of the lane.
+func (l lane) count(ctx context.Context) (context.Context, *steps.Counter) {
+	counter := steps.New(l.budget, func(context.Context) error { return errOverBudget })
+	return steps.With(ctx, counter), counter
+}
+
+// charge counts what an evaluation of the run took, in the order of both lanes.
+func (w *Worker) charge(run *record.RunItem, counter *steps.Counter) {
+	for _, of := range []*turns{&w.fast, &w.slow} {
+		of.order.Charge(run.Turn(), counter.Total(), w.Now())
+	}
+}

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"testing"
+
+	"assay/functions"
+	"assay/functions/evaluator"
+)
+
+// TestConcurrency_LeavesRoomBesideOnePayer compares what the evaluator lets one payer and the slow lane have with what a stage has.
+func TestConcurrency_LeavesRoomBesideOnePayer(t *testing.T) {
+	places := evaluator.DeployedPlaces()
+	for _, s := range stages {
+		if most, limited := s.Concurrency[functions.Evaluator]; limited && (4*places.Payer > most || 5*places.Slow > most) {
+			t.Errorf("%s: of %d instances one payer has %d, more than a quarter, or the slow lane %d, more than a fifth", s.Name, most, places.Payer,
+				places.Slow)
+		}
+	}
+}

@@ -98,15 +98,21 @@ func (c *Call) write(a answer) error {
 	if done, err := c.checkReadPreconditions(own...); done || err != nil {
 		return err
 	}
-	c.send(a)
-	return nil
+	return c.send(a)
 }
 
 // send sends the answer, coded as the caller wants it.
-func (c *Call) send(a answer) {
-	a, coded := a.encode(c.request.Context(), c.state.codings)
+func (c *Call) send(a answer) error {
+	ctx := c.request.Context()
+	a, coded := a.encode(ctx, c.state.codings)
+	memory, err := c.acquireAnswer(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer memory.Release()
 	c.release()
 	a.send(c.w, coded)
+	return nil
 }
 
 func (a answer) send(w http.ResponseWriter, coded bool) {

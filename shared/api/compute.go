@@ -180,8 +180,7 @@ func (c *Call) WriteComputed(ctx context.Context, parts []string, compute func()
 		c.w.Header().Set("Cache-Control", "no-store")
 		a.etag = ""
 	}
-	c.send(a)
-	return nil
+	return c.send(a)
 }
 
 // digestOf returns a digest of a list of texts.

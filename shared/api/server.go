@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"assay/shared/auth"
-	"assay/shared/compute"
 	"assay/shared/diskfull"
 	"assay/shared/panics"
 	"assay/shared/problem"
@@ -32,7 +31,7 @@ type Server struct {
 	mux    *http.ServeMux
 	mounts []mount
 
-	listings, bodyChunks *compute.Pool
+	memory memory
 
 	claims sync.Map // keys of the records of Idempotency-Keys whose requests this process handles
 }
@@ -55,9 +54,7 @@ func (s *Server) Mount(prefix string, h http.Handler, crossOrigin bool, methods 
 // New returns a handler that serves the operations, and answers everything else with a problem.
 func New(env *Env, operations []Operation) *Server {
 	env.Quotas = cmp.Or(env.Quotas, quota.New(record.Quotas{}, env.Store, func() time.Time { return env.Now() }))
-	s := &Server{env: env, mux: http.NewServeMux(),
-		listings:   compute.NewPool(compute.Halved(allListings, userListings, listingWait)),
-		bodyChunks: compute.NewPool(compute.Halved(allBodyChunks, userBodyChunks, bodyChunkWait))}
+	s := &Server{env: env, mux: http.NewServeMux(), memory: newMemory()}
 	handle := func(pattern string, serve func(http.ResponseWriter, *http.Request) error) {
 		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := serve(w, r); err != nil {

@@ -16,6 +16,20 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
+// memory is what callers share of the server's memory.
+type memory struct{ listings, bodyChunks, answerChunks *compute.Pool }
+
+func newMemory() memory {
+	return memory{
+		listings:     compute.NewPool(compute.Halved(allListings, userListings, listingWait)),
+		bodyChunks:   compute.NewPool(compute.Halved(allBodyChunks, userBodyChunks, bodyChunkWait)),
+		answerChunks: compute.NewPool(compute.Halved(allAnswerChunks, userAnswerChunks, answerWait)),
+	}
+}
+
+// chunkBytes is what large bodies and answers are counted in.
+const chunkBytes = 64 << 10
+
 // Lists, and the pages that show several resources, share memory and processors. One takes 8 MiB, about six times
 // page.MaxBytes, while it is read and rendered: items, decoded records, what is shown, and its JSON. A caller has a share of
 // them, and so have all callers without a login, so that a caller who asks for many keeps no other waiting.
@@ -30,17 +44,22 @@ func (c *Call) BeginListing(ctx context.Context) error {
 	if len(c.slots) > 0 {
 		return nil
 	}
-	return c.acquireSlot(ctx, c.server.listings, "Many lists are read at the moment. Try again in a second, and ask for few at the same time.")
-}
-
-// acquireSlot takes a slot of the pool until the answer begins, or returns the problem with the detail.
-func (c *Call) acquireSlot(ctx context.Context, p *compute.Pool, detail string) error {
-	slot, err := p.Acquire(ctx, c.PoolCaller(), compute.Amount{Slots: 1})
+	slot, err := c.acquire(ctx, c.server.memory.listings, 1,
+		"Many lists are read at the moment. Try again in a second, and ask for few at the same time.")
 	if err != nil {
-		return problem.Unavailable.Wrap(err, "%s", detail).After(time.Second)
+		return err
 	}
 	c.slots = append(c.slots, slot)
 	return nil
+}
+
+// acquire takes slots of the pool, or returns the problem with the detail.
+func (c *Call) acquire(ctx context.Context, p *compute.Pool, slots int64, detail string) (*compute.Slot, error) {
+	slot, err := p.Acquire(ctx, c.PoolCaller(), compute.Amount{Slots: slots})
+	if err != nil {
+		return nil, problem.Unavailable.Wrap(err, "%s", detail).After(time.Second)
+	}
+	return slot, nil
 }
 
 // PageOf is the page that the request asks for of the sources' records, the newest first: those that keep accepts (nil accepts
@@ -105,22 +124,21 @@ func ShowFor[V any, T seenByRoles[V]](ctx context.Context, c *Call, t T) (V, err
 // all at once, cannot fill it. Every chunk beyond the first takes one of allBodyChunks when it has arrived, and gives it back when
 // the answer begins: a connection that announces much and sends little takes what it sent.
 const (
-	bodyChunk      = 64 << 10
-	allBodyChunks  = 16 * MaxBodyBytes / bodyChunk
+	allBodyChunks  = 16 * MaxBodyBytes / chunkBytes
 	userBodyChunks = allBodyChunks / 4
 	bodyChunkWait  = time.Second
 )
 
 // readAll reads a body to its end, as long as there is room for what arrives.
 func (c *Call) readAll(ctx context.Context, body io.Reader) ([]byte, error) {
-	size := int64(bodyChunk)
+	size := int64(chunkBytes)
 	if announced := c.request.ContentLength; announced >= 0 {
 		size = min(size, announced)
 	}
 	var chunks [][]byte
 	for {
 		chunk := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-		_, err := io.CopyN(chunk, body, bodyChunk)
+		_, err := io.CopyN(chunk, body, chunkBytes)
 		chunks = append(chunks, chunk.Bytes())
 		switch {
 		case errors.Is(err, io.EOF) && len(chunks) == 1:
@@ -130,10 +148,32 @@ func (c *Call) readAll(ctx context.Context, body io.Reader) ([]byte, error) {
 		case err != nil:
 			return nil, err
 		}
-		err = c.acquireSlot(ctx, c.server.bodyChunks,
+		slot, err := c.acquire(ctx, c.server.memory.bodyChunks, 1,
 			"Too many large bodies are on their way at the moment. Try again in a second, and send few at the same time.")
 		if err != nil {
 			return nil, err
 		}
+		c.slots = append(c.slots, slot)
 	}
+}
+
+// The bytes of answers that are being received are bounded as well, so that callers who read slowly, or not at all, cannot fill the
+// memory. An answer takes its whole chunks from the first byte on until the last one has left, or until the connection is given up. It
+// waits for them no longer than a list of somebody else may wait behind it.
+const (
+	allAnswerChunks  = 128 << 20 / chunkBytes
+	userAnswerChunks = allAnswerChunks / 4
+	maxAnswerChunks  = userAnswerChunks / 2 // an answer that is larger counts as this many, which an address may have
+	answerWait       = 100 * time.Millisecond
+)
+
+// acquireAnswer takes the memory of an answer while it is sent; nil: it needs none, because it is small, or is kept for all callers. The
+// answer to a change is not refused, because the change was made; their rate is limited.
+func (c *Call) acquireAnswer(ctx context.Context, a answer) (*compute.Slot, error) {
+	chunks := min(len(a.body)/chunkBytes, maxAnswerChunks)
+	if chunks == 0 || a.packed != nil || c.op.Changes() {
+		return nil, nil
+	}
+	return c.acquire(ctx, c.server.memory.answerChunks, int64(chunks),
+		"You have not received many large answers yet. Try again in a second, and ask for few at the same time.")
 }

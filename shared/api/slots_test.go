@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -184,4 +185,64 @@ func TestLargeBodies_TakeTheMemoryThatTheyHaveSent(t *testing.T) {
 	if refusedTo("f") {
 		t.Error("a large body is refused although all others are answered")
 	}
+}
+
+// unreadAnswer is an answer whose receiver reads nothing until it goes on.
+type unreadAnswer struct {
+	*httptest.ResponseRecorder
+	goOn chan struct{}
+}
+
+func (u unreadAnswer) Write(b []byte) (int, error) {
+	<-u.goOn
+	return u.ResponseRecorder.Write(b)
+}
+
+// TestLargeAnswers_TakeTheMemoryThatIsNotReceived has users receive nothing of large answers. Their bytes are bounded, for each user and
+// for all; small answers, and those that are kept for everybody, need no room; and there is room again once the answers have arrived.
+func TestLargeAnswers_TakeTheMemoryThatIsNotReceived(t *testing.T) {
+	s := serve(t)
+	document := func(path string, bytes int) api.Operation {
+		return api.Document(api.Spec{ID: path, Path: "/" + path, May: access.Anyone}, []string{"image/png"},
+			func(_ context.Context, c *api.Call) error { return c.WriteDocument("image/png", make([]byte, bytes)) })
+	}
+	kept := api.NewStatic("image/png", func() ([]byte, error) { return make([]byte, 4<<20), nil })
+	operations := []api.Operation{document("large", 4<<20), document("huge", 40<<20), document("small", 60<<10),
+		api.Document(api.Spec{ID: "kept", Path: "/kept", May: access.Anyone}, []string{"image/png"}, kept.Answer)}
+	synctest.Test(t, func(t *testing.T) {
+		handler := api.New(s.Env, operations)
+		status := func(user, path string) int { return exchange(t, handler, user, http.MethodGet, path, nil).Status }
+		goOn := make(chan struct{})
+		var under sync.WaitGroup
+		receiveNothing := func(user string) {
+			for range 8 {
+				under.Go(func() {
+					r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/large", nil)
+					r.Header.Set("Authorization", "Bearer "+user)
+					handler.ServeHTTP(unreadAnswer{httptest.NewRecorder(), goOn}, r)
+				})
+			}
+			synctest.Wait()
+		}
+		receiveNothing("alice")
+		for path, want := range map[string]int{"/large": 503, "/huge": 503, "/small": 200, "/kept": 200} {
+			if got := status("alice", path); got != want {
+				t.Errorf("%s, while alice has not received 32 MiB: status %d, want %d", path, got, want)
+			}
+		}
+		if a := status("bob", "/huge"); a != http.StatusOK {
+			t.Errorf("another user: status %d", a)
+		}
+		for _, user := range []string{"bob", "carol", "dan"} {
+			receiveNothing(user)
+		}
+		if large, small := status("eve", "/large"), status("eve", "/small"); large != 503 || small != 200 {
+			t.Errorf("while users have not received 128 MiB: status %d of a large answer, %d of a small one", large, small)
+		}
+		close(goOn)
+		under.Wait()
+		if a := status("alice", "/large"); a != http.StatusOK {
+			t.Errorf("once all are received: status %d", a)
+		}
+	})
 }

@@ -29,8 +29,9 @@ import (
 // runService implements RunService. Its callers see the same as in functions/runs over HTTP.
 type runService struct {
 	assayv1.UnimplementedRunServiceServer
-	env Env
-	hub *hub
+	env     Env
+	hub     *hub
+	watches openCalls
 }
 
 // viewer returns the caller's view of the store.

@@ -118,7 +118,8 @@ func New(env Env, o Options) *Server {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minKeepAliveTime, PermitWithoutStream: true}),
 	)
 	s.grpc.RegisterService(s.decoding(assayv1.WorkerService_ServiceDesc), s.workers)
-	s.grpc.RegisterService(s.decoding(assayv1.RunService_ServiceDesc), &runService{env: env, hub: s.hub})
+	s.grpc.RegisterService(s.decoding(assayv1.RunService_ServiceDesc), &runService{env: env, hub: s.hub,
+		watches: openCalls{method: "WatchRun", most: maxWatches}})
 	s.grpc.RegisterService(s.decoding(grpc_health_v1.Health_ServiceDesc), s.health)
 	s.setHealth(grpc_health_v1.HealthCheckResponse_NOT_SERVING, live, ready) // until the store has answered
 	if o.Reflection {

@@ -285,7 +285,7 @@ func TestCapacity(t *testing.T) {
 
 // Any user can make tokens for workers, so those that wait for one user are bounded.
 func TestLease_BoundsThoseThatWaitForAUser(t *testing.T) {
-	var w waitingLeases
+	w := &newWorkerService(Env{}, &dispatcher{}, 0).waiting
 	for range maxWaitingLeases {
 		if _, err := w.enter("ann"); err != nil {
 			t.Fatal(err)
@@ -299,8 +299,8 @@ func TestLease_BoundsThoseThatWaitForAUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	leave()
-	if len(w.byUser) != 1 {
-		t.Errorf("%v", w.byUser)
+	if len(w.by) != 1 {
+		t.Errorf("%v", w.by)
 	}
 }
 

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"assay/shared/access"
 	"assay/shared/problem"
@@ -50,35 +49,4 @@ func leaseIdentity(c access.Caller) string {
 		return c.ID
 	}
 	return c.ID + " " + c.Token.Digest
-}
-
-// maxWaitingLeases is how many calls of Lease may wait for one user with access tokens, of which any user can make some.
-const maxWaitingLeases = 20
-
-// waitingLeases counts the calls of Lease by user.
-type waitingLeases struct {
-	mu     sync.Mutex
-	byUser map[string]int
-}
-
-// enter counts a call until leave, or refuses it.
-func (w *waitingLeases) enter(userID string) (leave func(), err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.byUser[userID] >= maxWaitingLeases {
-		return nil, problem.TooManyRequests.New("%d calls of Lease by this user are waiting, which is the most. End some first.",
-			maxWaitingLeases)
-	}
-	if w.byUser == nil {
-		w.byUser = map[string]int{}
-	}
-	w.byUser[userID]++
-	return func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.byUser[userID]--
-		if w.byUser[userID] == 0 {
-			delete(w.byUser, userID)
-		}
-	}, nil
 }

@@ -62,6 +62,12 @@ func (s *runService) WatchRun(in *assayv1.WatchRunRequest, stream grpc.ServerStr
 	if err := problem.Check(fields); err != nil {
 		return err
 	}
+	_, caller := callIn(stream.Context()).slotOwner()
+	leave, err := s.watches.enter(caller)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	w := &watcher{hub: s.hub, now: s.env.Now, position: from, viewer: *s.viewer(stream.Context()), servingPollInterval: maxGrantsAge}
 	w.send = func(m watchUpdate) error { return stream.Send(protoUpdate(m)) }
 	return w.watch(stream.Context(), in.GetRunId(), maxStreamDuration)

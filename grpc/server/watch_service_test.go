@@ -160,6 +160,37 @@ func violated(err error) string {
 
 // TestWatchRun_LeaksNoGoroutine ends streams in every way: by the end of the run, by the client, with the connection, and by a stop of
 // the server.
+// TestWatchRun_BoundsThoseOfACaller has one caller watch a run on as many streams as a caller may. One more is refused; another caller and,
+// once a stream has ended, the same one watch it.
+func TestWatchRun_BoundsThoseOfACaller(t *testing.T) {
+	s := startWatchServer(t, hooked, 0)
+	r := s.newRun()
+	var client assayv1.RunServiceClient
+	watch := func(ctx context.Context, caller access.Caller) error {
+		stream, err := client.WatchRun(as(ctx, caller), &assayv1.WatchRunRequest{RunId: r.run.ID})
+		must(t, err)
+		_, err = stream.Recv()
+		return err
+	}
+	last, end := context.WithCancel(t.Context())
+	for i := range maxWatches {
+		if i%100 == 0 {
+			client, _ = s.dial(t) // a connection has fewer streams
+		}
+		ctx := t.Context()
+		if i == maxWatches-1 {
+			ctx = last
+		}
+		must(t, watch(ctx, organizer))
+	}
+	if err := watch(t.Context(), organizer); status.Code(err) != codes.ResourceExhausted {
+		t.Errorf("one stream too many: %v", err)
+	}
+	must(t, watch(t.Context(), owner))
+	end()
+	waittest.Until(t, "the place of the stream that ended", func() bool { return watch(t.Context(), organizer) == nil })
+}
+
 func TestWatchRun_LeaksNoGoroutine(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("watch", func(t *testing.T) {

@@ -30,7 +30,7 @@ type workerService struct {
 	serving  serving
 	results  evaluation.Writer
 	lease    time.Duration // how long a heartbeat extends a lease
-	waiting  waitingLeases
+	waiting  openCalls
 }
 
 func newWorkerService(env Env, dispatch *dispatcher, lease time.Duration) *workerService {
@@ -38,6 +38,7 @@ func newWorkerService(env Env, dispatch *dispatcher, lease time.Duration) *worke
 	return &workerService{
 		env: env, queue: q, dispatch: dispatch, lease: lease,
 		results: evaluation.Writer{Queue: q, Files: env.Files, Log: env.Log},
+		waiting: openCalls{method: "Lease", most: maxWaitingLeases},
 	}
 }
 

@@ -358,3 +358,17 @@ func TestRecent_GroupsAreEachCallersOwn(t *testing.T) {
 		}
 	})
 }
+
+// TestRecent_ForgottenTokenIsVerifiedAgain has one user send so many tokens that those of others are forgotten.
+func TestRecent_ForgottenTokenIsVerifiedAgain(t *testing.T) {
+	withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
+		token := k.sign(t, i.claims(nil))
+		first := accepts(t, v, token)
+		for n := range 4096 {
+			accepts(t, v, k.sign(t, i.claims(map[string]any{"sub": "mallory", "jti": fmt.Sprint(n)})))
+		}
+		if again := accepts(t, v, token); !reflect.DeepEqual(again, first) {
+			t.Errorf("%+v, want %+v", again, first)
+		}
+	})
+}

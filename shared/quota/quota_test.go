@@ -3,6 +3,7 @@ package quota_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -273,5 +274,23 @@ func TestLedger_CountsRefundsInOtherShards(t *testing.T) {
 		}
 		recordtest.New(t, counted).Commit(tx)
 		now = now.Add(time.Minute)
+	}
+}
+
+// TestDefaultQuotas_LeaveRoomForOthers compares what one user may take with what all may take together.
+func TestDefaultQuotas_LeaveRoomForOthers(t *testing.T) {
+	q := record.DefaultQuotas()
+	limits := func(l record.UsageLimits) map[string]int64 {
+		all := maps.Clone(l.PerDay)
+		all["pendingFiles"] = l.PendingFiles
+		all["pendingBytes"] = l.PendingBytes
+		all["storedBytes"] = l.StoredBytes
+		return all
+	}
+	server := limits(q.Server)
+	for name, user := range limits(q.User) {
+		if server[name] < 20*user {
+			t.Errorf("%s: one user may take %d of %d, which is more than a twentieth", name, user, server[name])
+		}
 	}
 }

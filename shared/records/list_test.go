@@ -100,6 +100,30 @@ func TestShared_IsWhatIsStored(t *testing.T) {
 	}
 }
 
+// TestShared_ForgottenRecordIsDecodedAgain shows so many records that one is forgotten, and shows that one again.
+func TestShared_ForgottenRecordIsDecodedAgain(t *testing.T) {
+	item := func(n int) store.Item {
+		return store.Item{Key: store.Key{Partition: "A", Sort: id(n)}, Version: 1, Data: []byte(`{"First":"A","Text":"` + id(n) + `"}`)}
+	}
+	show := func(n int) any {
+		shown, key, err := records.Shared[testRecord](item(n))
+		if err != nil || shown.Text != id(n) {
+			t.Fatalf("%+v is shown of %d, %v", shown, n, err)
+		}
+		return key
+	}
+	first := show(0)
+	if again := show(0); again != first {
+		t.Error("a record that was just shown is decoded again")
+	}
+	for n := range 8192 {
+		show(n + 1)
+	}
+	if again := show(0); again == first {
+		t.Error("8,193 records are kept")
+	}
+}
+
 // fill stores n records of the partition A, changed by edit, and returns their ids, the newest first.
 func fill(t *testing.T, s store.Store, n int, edit func(i int, r *testRecord)) (ids []string) {
 	t.Helper()

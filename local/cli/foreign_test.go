@@ -15,13 +15,15 @@ import (
 )
 
 // foreign is a text with everything that ends a line, and what steers terminals.
-const foreign = "x\nFORGED a\r\nFORGED b\rFORGED c\vFORGED d\fFORGED e\u0085FORGED f\u2028FORGED g\u2029FORGED h\x1b[2K\x1b[1GFORGED i\u202e\t\tj"
+const foreign = "x\nFORGED a\r\nFORGED b\rFORGED c\vFORGED d\fFORGED e\u0085FORGED f\u2028FORGED g\u2029FORGED h" +
+	"\x1b[2K\x1b[1GFORGED i\u202e\t\tj"
 
 // hostile is a server whose every answer has foreign texts wherever a text may stand. Runs have the state.
 func hostile(t *testing.T, state string) string {
 	t.Helper()
 	resource := map[string]any{"id": foreign, "datasetId": "d", "runId": "r", "taskId": someTask, "state": state, "primaryMeasure": foreign,
-		"evaluationId": "e", "measures": map[string]any{foreign: 0.5}, "reasons": map[string]any{foreign: foreign}, "uses": 1, "scopes": []any{foreign},
+		"evaluationId": "e", "measures": map[string]any{foreign: 0.5}, "reasons": map[string]any{foreign: foreign}, "uses": 1,
+		"scopes":       []any{foreign},
 		"terms":        map[string]any{"text": foreign, "version": 1},
 		"registration": map[string]any{"mode": foreign}, "evaluator": map[string]any{"kind": foreign, "measures": []any{foreign}},
 		"diagnostics": []any{map[string]any{"severity": "warning", "file": foreign, "message": foreign, "line": 1}},

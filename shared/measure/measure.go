@@ -67,8 +67,8 @@ func SafeDiagnostics(all []Diagnostic) []Diagnostic {
 	return slices.DeleteFunc(slices.Clone(all), func(d Diagnostic) bool { return !d.SafeWhileBlinded })
 }
 
-// MaxReported bounds the magnitude of values that an organizer's evaluator reports: fourth powers of so many values as a report has room for
-// have a finite sum, so that means, variances and correlations are finite.
+// MaxReported bounds the magnitude of values that an organizer's evaluator reports: the fourth powers of as many values as a report has
+// room for have a finite sum, so that means, variances and correlations are finite.
 const MaxReported = 1e60
 
 // MaxExamples is the most examples that a Result has values of one by one.

@@ -24,8 +24,8 @@ func (d *DatasetItem) Advise(t *TaskItem) *Advice {
 	return Advise(&d.DatasetDraft, &t.Submissions, d.TruthShape, d.CreatedAt.Time)
 }
 
-// Advise returns the advice for a dataset since an instant whose truth has the shape, by the rules of its task; nil when there is none: scores
-// are withheld or blinded, the truth is public, or the rules allow fewer runs.
+// Advise returns the advice for a dataset since an instant, whose truth has the shape, by the rules of its task; nil when scores are
+// withheld or blinded, the truth is public, or the rules allow fewer runs.
 func Advise(d *DatasetDraft, task *SubmissionRules, s measure.Shape, since time.Time) *Advice {
 	runs := d.runsToReveal(s)
 	allowed, bounded := d.allowedRuns(task, since)

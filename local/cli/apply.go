@@ -229,12 +229,8 @@ func (a *applying) dataset(i int, taskID string) {
 		}
 	}
 	path := client.Path("datasets") + "/" + a.resource(pointer, "dataset", client.Path("datasets"), wanted, has)
-	if s := settingsOf(wanted); a.err == nil && a.dry && measure.EvaluatorOf(s.Kind) != nil && wanted["truths"] != nil {
-		paths := lists.Map(named["truths"], func(f sent) string { return f.path })
-		read, found, err := evaluator.ReadTruth(a.ctx, s, offline.Files(paths...))
-		if !a.fail(a.diagnosed(found, err)) {
-			a.advise(i, merged(wanted, has), read.Shape())
-		}
+	if a.err == nil && a.dry && wanted["truths"] != nil {
+		a.readTruth(i, wanted, has, named["truths"])
 	}
 	if advice := a.advice[i]; a.err == nil && advice != "" {
 		a.steps[len(a.steps)-1].Advice = advice
@@ -252,10 +248,19 @@ func (a *applying) dataset(i int, taskID string) {
 	}
 }
 
-// advise keeps the advice for a dataset as it will be, whose truth has the shape.
-func (a *applying) advise(i int, dataset object, shape measure.Shape) {
-	d := memberAs[record.DatasetDraft](object{"dataset": dataset}, "dataset")
-	if advice := record.Advise(&d, &a.rules, shape, time.Now()); advice != nil {
+// readTruth refuses a truth that a built-in evaluator would refuse, and keeps the advice for the dataset as it will be.
+func (a *applying) readTruth(i int, wanted, has object, truths []sent) {
+	s := settingsOf(wanted)
+	if measure.EvaluatorOf(s.Kind) == nil {
+		return
+	}
+	paths := lists.Map(truths, func(f sent) string { return f.path })
+	read, found, err := evaluator.ReadTruth(a.ctx, s, offline.Files(paths...))
+	if a.fail(a.diagnosed(found, err)) {
+		return
+	}
+	d := memberAs[record.DatasetDraft](object{"dataset": merged(wanted, has)}, "dataset")
+	if advice := record.Advise(&d, &a.rules, read.Shape(), time.Now()); advice != nil {
 		a.advice[i] = advice.Detail
 	}
 }

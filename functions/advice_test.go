@@ -39,7 +39,8 @@ func TestAdvice_IsForOrganizersAlone(t *testing.T) {
 	other := p.Create("una", "/v1/organizers", map[string]any{"name": "Other lab"})
 	p.Create("una", "/v1/tasks", map[string]any{"organizerId": servertest.ID(other), "name": "Other"})
 	for user, reads := range map[string]bool{"olga": true, "eddy": true, "root": true, "tom": false, "una": false, "": false, "robot": false} {
-		for path, single := range map[string]bool{p.dataset: true, "/v1/datasets": false, "/v1/datasets?filter[taskId]=" + servertest.ID(p.task): false,
+		for path, single := range map[string]bool{
+			p.dataset: true, "/v1/datasets": false, "/v1/datasets?filter[taskId]=" + servertest.ID(p.task): false,
 			p.task: false} {
 			for _, media := range []string{"application/json", "text/html"} {
 				a := p.Do(user, http.MethodGet, path, nil, "Accept", media)

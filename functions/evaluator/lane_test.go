@@ -94,7 +94,8 @@ func (f *fixture) withHeavyFiles() *heavyFiles {
 // addHeavy makes a run of the payer whose evaluation is heavy.
 func (f *fixture) addHeavy(h *heavyFiles, payer, task string) *record.RunItem {
 	f.t.Helper()
-	r := f.runs.Run(payer, recordtest.Content("run.txt", ranked), recordtest.InState(record.AwaitingUpload), paidBy(payer), ofTask(task)).RunItem
+	content, waits := recordtest.Content("run.txt", ranked), recordtest.InState(record.AwaitingUpload)
+	r := f.runs.Run(payer, content, waits, paidBy(payer), ofTask(task)).RunItem
 	h.mu.Lock()
 	h.steps[r.ID] = 1_000_000_000
 	h.mu.Unlock()
@@ -109,8 +110,9 @@ func ofTask(task string) recordtest.RunOption {
 	return func(r *recordtest.Run) { r.TaskID = task }
 }
 
-// TestLanes_HeavyRunsOfOnePayerDelayLightOnesByABudget has a user with six tasks, and twelve runs whose evaluations never end by themselves.
-// They give up their places at once, so that other payers' runs are evaluated; and the next place of the slow lane is another payer's.
+// TestLanes_HeavyRunsOfOnePayerDelayLightOnesByABudget has a user with six tasks, and twelve runs whose evaluations never end by
+// themselves. They give up their places at once, so that other payers' runs are evaluated; and the next place of the slow lane is another
+// payer's.
 func TestLanes_HeavyRunsOfOnePayerDelayLightOnesByABudget(t *testing.T) {
 	f := newFixture(t)
 	h := f.withHeavyFiles()
@@ -129,7 +131,8 @@ func TestLanes_HeavyRunsOfOnePayerDelayLightOnesByABudget(t *testing.T) {
 		f.until(r.ID, record.Completed)
 	}
 	waittest.Until(t, "all heavy runs wait in the slow lane", func() bool {
-		return !slices.ContainsFunc(append(slices.Clone(heavy), others), func(r *record.RunItem) bool { return f.run(r.ID).Queue != record.QueueSlow })
+		isElsewhere := func(r *record.RunItem) bool { return f.run(r.ID).Queue != record.QueueSlow }
+		return !slices.ContainsFunc(append(slices.Clone(heavy), others), isElsewhere)
 	})
 	began := len(h.order())
 	close(h.goOn)

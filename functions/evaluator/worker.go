@@ -19,9 +19,9 @@
 //	after a failure         the next interval                      retries of the stream, then a schedule 15 minutes later
 //
 // Processes serve payers in turns, by the steps of evaluations that they used lately, and within them submitters, tasks and teams (see
-// queue.FairOrder). An evaluation has a budget of steps, about half a second of work. Beyond it, the run is given back and evaluated again, in the
-// slow lane, which evaluates one run at a time, in the same order. So many heavy runs of one payer delay a light run of another one by at most
-// the budget, and at most as many evaluations as there are places are in memory.
+// queue.FairOrder). An evaluation has a budget of steps, about half a second of work. Beyond it, the run is given back and evaluated
+// again, in the slow lane, which evaluates one run at a time, in the same order. So many heavy runs of one payer delay a light run of
+// another one by at most the budget, and at most as many evaluations as there are places are in memory.
 //
 // A process that the stream calls for a certain run first evaluates those whose turn comes before, and then others that wait. The table
 // counts how many runs of a payer are evaluated by all such processes. A run of a payer that has its share waits for one of them to be done
@@ -139,9 +139,9 @@ func (w *Worker) holder() record.Lease { return record.Lease{Holder: w.Holder} }
 // lingerTime is how long a call for a certain run goes on with others.
 const lingerTime = time.Minute
 
-// Evaluate evaluates a certain run, if it is queued, so that a message that names it may come late or twice. Before it, it evaluates the runs
-// whose turn comes before. Where places are counted, it then goes on for a while with runs that wait, since messages for those whose payer had
-// no place left are over. It returns when to call EvaluateQueued for such a run at the latest, or the zero Time.
+// Evaluate evaluates a certain run, if it is queued, so that a message that names it may come late or twice. Before it, it evaluates the
+// runs whose turn comes before. Where places are counted, it then goes on for a while with runs that wait, since messages for those whose
+// payer had no place left are over. It returns when to call EvaluateQueued for such a run at the latest, or the zero Time.
 func (w *Worker) Evaluate(ctx context.Context, run *record.RunItem) (time.Time, error) {
 	l := w.fastLane()
 	for ctx.Err() == nil {

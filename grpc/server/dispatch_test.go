@@ -191,8 +191,8 @@ func TestDispatcher_StopAnswersAllWorkers(t *testing.T) {
 	})
 }
 
-// TestDispatcher_RemembersWhoWasServed has a payer whose runs were all leased, so that the queue was empty. Its next run comes after that of
-// another payer all the same.
+// TestDispatcher_RemembersWhoWasServed has a payer whose runs were all leased, so that the queue was empty. Its next run comes after that
+// of another payer all the same.
 func TestDispatcher_RemembersWhoWasServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, dataset, _ := startDispatcher(t, time.Hour)

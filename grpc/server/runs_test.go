@@ -155,8 +155,8 @@ func TestRequestID_IsTakenOrMade(t *testing.T) {
 	}
 }
 
-// TestServer_RefusesLargeMessages uses gzip by its name, since importing its package here would register it. The messages are small enough to
-// arrive in time on a busy machine.
+// TestServer_RefusesLargeMessages uses gzip by its name, since importing its package here would register it. The messages are small
+// enough to arrive in time on a busy machine.
 func TestServer_RefusesLargeMessages(t *testing.T) {
 	s := newFixture(t)
 	for _, compressor := range []string{"identity", "gzip"} {

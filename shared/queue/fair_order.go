@@ -95,7 +95,8 @@ func (o *FairOrder) compare(a, b record.Turn, now time.Time) int {
 			return c
 		}
 	}
-	return cmp.Or(cmp.Compare(a.Payer, b.Payer), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Submitter, b.Submitter), cmp.Compare(a.Team, b.Team))
+	return cmp.Or(cmp.Compare(a.Payer, b.Payer), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Submitter, b.Submitter),
+		cmp.Compare(a.Team, b.Team))
 }
 
 // first returns the turn that comes first of those that are known to wait and that may be taken.

@@ -63,7 +63,9 @@ func TestFairOrder_TakesTurnsByPayerSubmitterTaskAndTeam(t *testing.T) {
 	} {
 		t.Run(queued, func(t *testing.T) {
 			f := newFixture(t)
-			for _, of := range []string{"A s 1 x", "A s 1 x", "A s 1 y", "A s 2 x", "A s 3 x", "A s 3 x", "A t 1 z", "A t 1 z", "B u 4 w", "B u 4 w"} {
+			for _, of := range []string{
+				"A s 1 x", "A s 1 x", "A s 1 y", "A s 2 x", "A s 3 x", "A s 3 x", "A t 1 z", "A t 1 z", "B u 4 w", "B u 4 w",
+			} {
 				f.addImage("", turn(of), func(r *recordtest.Run) { r.Queue = queued })
 			}
 			var order queue.FairOrder
@@ -166,7 +168,8 @@ func TestFairOrder_FollowsTheModel(t *testing.T) {
 				draw := func(most int, what string) string {
 					return fmt.Sprint(what[:1], rapid.IntRange(0, most).Draw(rt, what))
 				}
-				r := f.addImage(pool, turn(strings.Join([]string{draw(3, "payer"), draw(1, "submitter"), draw(1, "task"), draw(1, "registration")}, " ")))
+				names := []string{draw(3, "payer"), draw(1, "submitter"), draw(1, "task"), draw(1, "registration")}
+				r := f.addImage(pool, turn(strings.Join(names, " ")))
 				m.waiting[r.Turn()] = append(m.waiting[r.Turn()], r.ID)
 			},
 			"lease": func(rt *rapid.T) {

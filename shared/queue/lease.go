@@ -84,8 +84,8 @@ func (q Queue) Release(ctx context.Context, l LeaseRef) (*record.RunItem, error)
 	})
 }
 
-// MoveToSlowLane gives back a run whose evaluation has used up its budget, and puts it into the queue of the slow lane. The attempt does not
-// count.
+// MoveToSlowLane gives back a run whose evaluation has used up its budget, and puts it into the queue of the slow lane. The attempt does
+// not count.
 func (q Queue) MoveToSlowLane(ctx context.Context, l LeaseRef) (*record.RunItem, error) {
 	return q.underLease(ctx, l, func(t *transition) error {
 		t.run.Attempts--

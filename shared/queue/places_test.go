@@ -148,7 +148,8 @@ func TestPlaces_CostOneReadAndOneSmallWrite(t *testing.T) {
 	calls := func(q queue.Queue) int64 {
 		var u store.Usage
 		id := f.add(turn("A u 1 x")).ID
-		if r, err := q.LeaseRun(store.WithUsage(f.ctx, &u), new(queue.FairOrder), id, record.Lease{Holder: "w"}, leaseTime); err != nil || r == nil {
+		counted := store.WithUsage(f.ctx, &u)
+		if r, err := q.LeaseRun(counted, new(queue.FairOrder), id, record.Lease{Holder: "w"}, leaseTime); err != nil || r == nil {
 			t.Fatal(r, err)
 		}
 		return u.Calls.Load()

@@ -6,8 +6,9 @@
 // on the run being as it was read. So each transition happens once, however many workers race and however often a message is
 // delivered. An expired lease stays valid until ReclaimExpired ends it, since until then no other worker has the run.
 //
-// Runs are leased in turns, by payer, then by submitter, task and team (see FairOrder): those that used little lately come before those that
-// used much, however many runs these have waiting. An evaluation that uses up its budget continues in the slow lane, a queue of its own.
+// Runs are leased in turns, by payer, then by submitter, task and team (see FairOrder): those that used little lately come before those
+// that used much, however many runs these have waiting. An evaluation that uses up its budget continues in the slow lane, a queue of its
+// own.
 //
 // A run that fails or is cancelled is refunded to its user's quota in the same transaction. One that is evaluated again
 // after a change of the truth, and completes, counts again.

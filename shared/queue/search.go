@@ -29,8 +29,8 @@ func (q Queue) Lease(ctx context.Context, sub record.Subqueue, o *FairOrder, lea
 	return q.search(ctx, sub, o, nil, lease, d)
 }
 
-// LeaseBefore is Lease for a built-in evaluator that is about to evaluate the run: nil when no run is known to wait whose turn is before the
-// run's.
+// LeaseBefore is Lease for a built-in evaluator that is about to evaluate the run: nil when no run is known to wait whose turn is before
+// the run's.
 func (q Queue) LeaseBefore(ctx context.Context, o *FairOrder, run *record.RunItem, lease record.Lease,
 	d time.Duration) (*record.RunItem, error) {
 	return q.search(ctx, record.BuiltinSubqueue(), o, run, lease, d)
@@ -116,8 +116,8 @@ func (s *search) findPayers() (all bool, err error) {
 	return all, err
 }
 
-// findTurns looks for turns of the payer of a turn that was chosen until a submitter used nothing, and returns the one that comes first. Where
-// the payer used nothing, or has only one run, there is no need to look.
+// findTurns looks for turns of the payer of a turn that was chosen until a submitter used nothing, and returns the one that comes first.
+// Where the payer used nothing, or has only one run, there is no need to look.
 func (s *search) findTurns(chosen record.Turn) (record.Turn, error) {
 	if known, read := s.found[chosen]; s.order.unused(chosen.Payer, s.now) || read && known.onlyPayer {
 		return chosen, nil
@@ -133,7 +133,8 @@ func (s *search) findTurns(chosen record.Turn) (record.Turn, error) {
 // look reads the first run behind a sort key, then behind all that goes with that run, and so on, from the end of the range on from its
 // beginning, up to where it began. It ends early behind a turn that nothing comes before. It returns the sort key to go on behind, and
 // whether it has come around.
-func (s *search) look(all record.KeyRange, behind string, next func(record.Turn) string, isFirst func(record.Turn) bool) (string, bool, error) {
+func (s *search) look(all record.KeyRange, behind string, next func(record.Turn) string, isFirst func(record.Turn) bool) (
+	string, bool, error) {
 	r := all
 	if behind != "" {
 		r.From = behind

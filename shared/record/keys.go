@@ -72,7 +72,8 @@ import (
 //	ByOrganizer  ORGANIZER#<id>#<kind>#<audience>; of audit entries those that are of no task; as WAITING registrations that wait for a
 //	             decision, and events of workers that are missing by the id of a run that waits
 //	ByWork       QUEUE#builtin by payer, task, submitter, team and the instant it was queued · QUEUE#slow likewise ·
-//	             QUEUE#workers by pool, kind of work, and then likewise · DUE by the instant something must happen by itself · OUTBOX by the instant something is delivered ·
+//	             QUEUE#workers by pool, kind of work, and then likewise · DUE by the instant something must happen by itself ·
+//	             OUTBOX by the instant something is delivered ·
 //	             RANK#<datasetId>#<truthVersion>#<audience> by the primary measure, best first, then by submission ·
 //	             WAITING#<organizerId> the runs that wait for a review or that failed, by id
 const (

@@ -55,8 +55,8 @@ type Checked struct {
 	Diagnostics []measure.Diagnostic // if one is an error, the ground truth cannot be used
 }
 
-// Check reads the ground truth of a dataset, whose files open opens. Nobody here knows what an organizer's own evaluator accepts, so for one
-// it finds nothing.
+// Check reads the ground truth of a dataset, whose files open opens. Nobody here knows what an organizer's own evaluator accepts, so for
+// one it finds nothing.
 func Check(ctx context.Context, d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error)) (checked Checked, err error) {
 	if d.Evaluator.Kind == record.EvaluatorWorker {
 		return checked, nil

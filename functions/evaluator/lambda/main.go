@@ -66,11 +66,10 @@ func clean(ctx context.Context, w *evaluator.Worker, schedules *schedule.Schedul
 
 // evaluateSlow evaluates in the slow lane. When the time of the call ends, the next call continues.
 func evaluateSlow(ctx context.Context, w *evaluator.Worker) error {
-	err := w.EvaluateSlow(ctx)
-	if ctx.Err() != nil {
-		return nil
+	if err := w.EvaluateSlow(ctx); ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // runDue does all due work and evaluates the queued runs, and returns the next instant at which work is due: soon after a failure, and

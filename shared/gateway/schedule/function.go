@@ -42,8 +42,8 @@ type Function struct {
 	HandleChange func(context.Context, store.Key) (time.Time, error)
 	RunDue       func(context.Context) (time.Time, error)
 	Clean        func(ctx context.Context, after string) error // nil: no schedule asks for it
-	// Linger does what may take minutes. Only calls by schedules do it, and last: a call of the stream would keep the changes behind it waiting.
-	// Nil: there is no such work.
+	// Linger does what may take minutes. Only calls by schedules do it, and last: a call of the stream would keep the changes behind it
+	// waiting. Nil: there is no such work.
 	Linger func(context.Context) error
 
 	// Schedules have a resolution of a minute, so a call itself waits for work that is due within MaxPause, at least for MinPause, by which

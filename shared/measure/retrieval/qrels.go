@@ -156,18 +156,8 @@ func readQrels(ctx context.Context, subtopics *subtopics, files []measure.File) 
 		report.Errorf("", 0, "there is no file of judgments")
 	}
 	names := lists.Map(files, func(f measure.File) string { return f.Name })
-	var repeated repeats
-	counter := steps.Of(ctx)
-	q.sortByTopic(counter, entries)
-	if subtopics != nil {
-		entries = subtopics.group(counter, q, entries, &repeated)
-	}
-	if err := counter.Err(); err != nil {
-		return nil, nil, err
-	}
-	q.build(counter, entries)
-	q.findRepeated(counter, entries, &repeated)
-	if err := counter.Err(); err != nil {
+	repeated, err := q.arrange(steps.Of(ctx), entries)
+	if err != nil {
 		return nil, nil, err
 	}
 	hint := ""
@@ -179,6 +169,21 @@ func readQrels(ctx context.Context, subtopics *subtopics, files []measure.File) 
 		return nil, inOrder(&report, names), nil
 	}
 	return q, inOrder(&report, names), nil
+}
+
+// arrange puts the judgments into the order of topics, and finds those that are repeated.
+func (q *Qrels) arrange(counter *steps.Counter, entries []entry) (*repeats, error) {
+	repeated := new(repeats)
+	q.sortByTopic(counter, entries)
+	if q.subtopics != nil {
+		entries = q.subtopics.group(counter, q, entries, repeated)
+	}
+	if err := counter.Err(); err != nil {
+		return nil, err
+	}
+	q.build(counter, entries)
+	q.findRepeated(counter, entries, repeated)
+	return repeated, counter.Err()
 }
 
 // parse reads a line, the n fields of which are in parts. Topics are numbered as they come.

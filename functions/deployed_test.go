@@ -211,7 +211,7 @@ func arnOf(function string) string {
 func outboxed(image map[string]events.DynamoDBAttributeValue) bool {
 	name, _ := dynamo.IndexKeys(record.ByWork)
 	v, ok := image[name]
-	return ok && v.String() == record.OutboxPartition
+	return ok && strings.HasPrefix(v.String(), record.OutboxPartition)
 }
 
 // streamed is the filter of the stream: what waits in a queue, and what is due at an instant.

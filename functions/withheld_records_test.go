@@ -119,7 +119,7 @@ func (b *modelBuilder) ofOrganizers(i int, task *record.TaskItem) {
 	organizer, path := recordtest.UserID(b.tasks[i].organizer), "/v1/tasks/"+task.ID
 	a := record.NewAudit(modelTime, task.Scope(), organizer, "review.updated", path, nil, nil)
 	a.Meta = modelMeta("audit", i)
-	hook := record.NewWebhook(modelTime, task.Scope(), record.WebhookDraft{URL: "https://ci.example.org/"})
+	hook := record.NewWebhook(modelTime, task.Scope(), task.PayerID(), record.WebhookDraft{URL: "https://ci.example.org/"})
 	hook.Meta = modelMeta("webhook", i)
 	sent := record.NewDelivery(modelTime, hook, record.EventWebhookCreated, task.ID, path)
 	sent.Meta = modelMeta("delivery", i)

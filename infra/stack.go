@@ -59,7 +59,7 @@ func newStack(app awscdk.App, s settings) error {
 			// a name of stacks from before; a function has one such resource, so it can't be replaced
 			st.addStream(f, "EvaluatorUploads", object{"prefix": record.QueuePartition("")}, record.DuePartition)
 		case functions.Notifier:
-			st.addStream(f, "NotifierEvents", record.OutboxPartition)
+			st.addStream(f, "NotifierEvents", object{"prefix": record.OutboxPartition})
 		case functions.Uploads:
 			st.addBucket(f, st.addUploads(f))
 		default:

@@ -17,6 +17,7 @@ import (
 type parent interface {
 	record.Record
 	api.Target
+	PayerID() string
 }
 
 // family is what the operations on webhooks of organizers and on those of tasks differ in.

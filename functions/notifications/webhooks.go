@@ -39,7 +39,7 @@ func createWebhook[P parent](ctx context.Context, c *api.Call, of P, d record.We
 		return "", made, problem.Conflict.New("There are %d webhooks, which is the most. Delete one first, or have one receive more kinds of "+
 			"events.", len(all))
 	}
-	h := record.NewWebhook(c.Now(), of.Scope(), d)
+	h := record.NewWebhook(c.Now(), of.Scope(), of.PayerID(), d)
 	first := record.NewDelivery(c.Now(), h, record.EventWebhookCreated, h.TaskID, h.Path())
 	// Replaced as it is, so that of two webhooks that are created at once one counts again, and none is left of what is being deleted.
 	c.Tx.Create(h).Create(first).Replace(of)
@@ -52,7 +52,7 @@ func showWebhook(_ context.Context, _ *api.Call, h *record.WebhookItem) (record.
 
 func changeWebhook(ctx context.Context, c *api.Call, h *record.WebhookItem, d record.WebhookDraft) (*record.WebhookItem, error) {
 	changed := *h
-	changed.WebhookDraft, changed.FailingSince = d, nil
+	changed.Change(d)
 	c.Tx.Save(&changed, c.Now())
 	return &changed, c.Audit(ctx, h.Scope(), record.WebhookChanged, h.Path(), h.WebhookDraft, d)
 }

@@ -64,6 +64,26 @@ func TestWebhook_SecretIsShownOnce(t *testing.T) {
 	}
 }
 
+// Webhooks of all organizers of one user, and of their tasks, share connections: they have the payer of what they belong to.
+func TestWebhook_HasThePayerOfItsOrganizer(t *testing.T) {
+	s := servertest.New(t, notifications.Operations...)
+	organizer := s.Records().Organizer("olga")
+	organizer.Payer = "PAYER"
+	s.Records().Replace(organizer)
+	task := s.Records().Task(func(t *record.TaskItem) { t.OrganizerID, t.Payer = organizer.ID, "PAYER" })
+	earlier := s.Records().Task()
+	for path, payer := range map[string]string{
+		"/v1/organizers/" + organizer.ID: "PAYER", task.Path(): "PAYER", earlier.Path(): earlier.OrganizerID,
+	} {
+		var made record.Webhook
+		s.Want(http.StatusCreated, &made, "olga", http.MethodPost, path+"/webhooks", map[string]any{"url": "https://ci.example.org/"})
+		stored := recordtest.Get[record.WebhookItem](t, s.Store, (&record.WebhookItem{Webhook: made}).Key())
+		if stored.PayerID() != payer {
+			t.Errorf("%s: %+v", path, stored)
+		}
+	}
+}
+
 func TestWebhook_IsRefused(t *testing.T) {
 	s := servertest.New(t, notifications.Operations...)
 	for _, list := range webhooksOf(s.Records().Task()) {

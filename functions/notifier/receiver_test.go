@@ -49,7 +49,7 @@ func (f *fixture) receive(t *testing.T, task *recordtest.Task, answer func(id st
 	f.receivers = append(f.receivers, r)
 	t.Cleanup(r.Close)
 	f.WebhookNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
-	r.hook = record.NewWebhook(f.now, task.Scope(), record.WebhookDraft{URL: r.URL})
+	r.hook = record.NewWebhook(f.now, task.Scope(), task.PayerID(), record.WebhookDraft{URL: r.URL})
 	f.Put(r.hook)
 	return r
 }

@@ -39,11 +39,6 @@ func (w *Worker) send(ctx context.Context, key store.Key) error {
 	if !h.Disabled {
 		a = w.post(ctx, h, d)
 	}
-	if a.failure == "" || h.Disabled {
-		w.failing.Delete(key.Partition)
-	} else {
-		w.failing.Store(key.Partition, true)
-	}
 	if ctx.Err() != nil && a.failure != "" { // the server stops: the attempt is made again
 		return ctx.Err()
 	}
@@ -107,18 +102,19 @@ func (w *Worker) endAttempt(ctx context.Context, h *record.WebhookItem, claimed 
 	if err != nil || h.Disabled {
 		return err
 	}
-	return w.judge(ctx, h.Key(), claimed, arrived, a.gone, ends)
+	return w.judge(ctx, h, claimed, arrived, a.gone, ends)
 }
 
-// judge records since when attempts of the webhook have failed. It disables one whose receiver is gone, or of which nothing arrived from
-// the first attempt of the claimed delivery to its last.
-func (w *Worker) judge(ctx context.Context, webhook store.Key, claimed *record.DeliveryItem, arrived, gone, ends bool) error {
-	return records.Change(ctx, w.Store, webhook, func(h *record.WebhookItem, tx *records.Tx) error {
+// judge records that an event has arrived at the webhook, as it was tried, and since when its attempts have failed. It disables one whose
+// receiver is gone, or of which nothing arrived from the first attempt of the claimed delivery to its last.
+func (w *Worker) judge(ctx context.Context, tried *record.WebhookItem, claimed *record.DeliveryItem, arrived, gone, ends bool) error {
+	return records.Change(ctx, w.Store, tried.Key(), func(h *record.WebhookItem, tx *records.Tx) error {
 		switch known := h.FailingSince != nil; {
-		case h.Disabled, arrived && !known, !arrived && known && !ends: // nothing to write
+		case h.Disabled, arrived && h.Steady(), !arrived && known && !ends: // nothing to write
 			return nil
 		case arrived:
 			h.FailingSince = nil
+			h.Proven = h.Proven || h.URL == tried.URL
 		case !known:
 			h.FailingSince = &claimed.UpdatedAt
 		}

@@ -19,7 +19,7 @@ func TestEndAttempt_ArrivalEndsFailureRecordedMeanwhile(t *testing.T) {
 	s := recordtest.OpenStore(t, embedded.Options{})
 	now := record.At(time.Now()).Time
 	w := &Worker{Store: s, Now: func() time.Time { return now }}
-	h := record.NewWebhook(now, access.Scope{OrganizerID: record.NewID(now)}, record.WebhookDraft{URL: "https://receiver.example"})
+	h := record.NewWebhook(now, access.Scope{OrganizerID: record.NewID(now)}, "", record.WebhookDraft{URL: "https://receiver.example"})
 	failing := record.NewDelivery(now, h, record.EventRunFailed, "", "/v1/runs/1")
 	arriving := record.NewDelivery(now, h, record.EventRunFailed, "", "/v1/runs/2")
 	if err := new(records.Tx).Create(h).Create(failing).Create(arriving).Commit(t.Context(), s); err != nil {
@@ -55,26 +55,45 @@ func TestEndAttempt_ArrivalEndsFailureRecordedMeanwhile(t *testing.T) {
 	}
 }
 
-// A webhook counts as failing from an attempt that failed to one that arrives.
-func TestSend_RemembersThatWebhookFails(t *testing.T) {
+// A webhook gets several attempts at once from the first event that arrives at its address on, as long as none fails.
+func TestSend_RemembersWhetherEventsArrive(t *testing.T) {
 	s := recordtest.OpenStore(t, embedded.Options{})
 	now := record.At(time.Now()).Time
 	status := 0
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 	t.Cleanup(receiver.Close)
 	w := &Worker{Store: s, Now: func() time.Time { return now }, WebhookNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
-	h := record.NewWebhook(now, access.Scope{OrganizerID: record.NewID(now)}, record.WebhookDraft{URL: receiver.URL})
-	d := record.NewDelivery(now, h, record.EventRunFailed, "", "/v1/runs/1")
-	if err := new(records.Tx).Create(h).Create(d).Commit(t.Context(), s); err != nil {
+	h := record.NewWebhook(now, access.Scope{OrganizerID: record.NewID(now)}, "", record.WebhookDraft{URL: receiver.URL})
+	if err := new(records.Tx).Create(h).Commit(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	for _, status = range []int{http.StatusInternalServerError, http.StatusOK} {
+	for i, want := range []struct {
+		status         int
+		proven, steady bool
+	}{
+		{http.StatusInternalServerError, false, false}, {http.StatusOK, true, true}, {http.StatusBadGateway, true, false}, {http.StatusOK, true, true},
+	} {
+		status = want.status
+		d := record.NewDelivery(now, h, record.EventRunFailed, "", "/v1/runs/1")
+		if err := new(records.Tx).Create(d).Commit(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
 		if err := w.send(t.Context(), d.Key()); err != nil {
 			t.Fatal(err)
 		}
-		if _, failing := w.failing.Load(d.Key().Partition); failing != (status != http.StatusOK) {
-			t.Errorf("after an answer of %d: failing %v", status, failing)
+		stored := recordtest.Get[record.WebhookItem](t, s, h.Key())
+		if stored.Proven != want.proven || stored.Steady() != want.steady {
+			t.Errorf("attempt %d is answered %d: proven %v, steady %v", i, status, stored.Proven, stored.Steady())
 		}
 		now = now.Add(time.Hour)
+	}
+	h = recordtest.Get[record.WebhookItem](t, s, h.Key())
+	h.Change(record.WebhookDraft{URL: receiver.URL, Disabled: true})
+	if !h.Proven {
+		t.Error("an event has arrived at the address, and a change of other members forgets it")
+	}
+	h.Change(record.WebhookDraft{URL: "https://other.example"})
+	if h.Proven {
+		t.Error("nothing has arrived at the other address")
 	}
 }

@@ -77,7 +77,7 @@ func TestWebhook_TakesTheKindsOfItsDraft(t *testing.T) {
 	off.hook.Disabled = true
 	organizer := f.receive(t, task, ok)
 	f.Replace(some.hook, off.hook)
-	organizers := record.NewWebhook(f.now, access.Scope{OrganizerID: task.OrganizerID}, record.WebhookDraft{URL: organizer.URL})
+	organizers := record.NewWebhook(f.now, access.Scope{OrganizerID: task.OrganizerID}, task.PayerID(), record.WebhookDraft{URL: organizer.URL})
 	f.Put(organizers)
 	organizer.hook.Disabled = true
 	f.Replace(organizer.hook)
@@ -260,7 +260,7 @@ func TestWebhook_ReachesWhatIsAllowedAlone(t *testing.T) {
 			f := newFixture(t)
 			task := f.Task()
 			f.WebhookNetworks = c.networks
-			r := &receiver{f: f, hook: record.NewWebhook(f.now, task.Scope(), record.WebhookDraft{URL: c.url})}
+			r := &receiver{f: f, hook: record.NewWebhook(f.now, task.Scope(), task.PayerID(), record.WebhookDraft{URL: c.url})}
 			f.Put(r.hook)
 			f.happen(task, 1)
 			f.run()

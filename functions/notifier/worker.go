@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"assay/shared/mail"
@@ -32,6 +33,8 @@ import (
 const (
 	pollInterval = time.Second
 	batch        = 100
+	pages        = 10     // of the outbox, that one pass reads
+	maxKnown     = 10_000 // organizers whose payer is remembered
 )
 
 // Worker delivers what is in the outbox. Its exported fields are set before it is used; they may be set after Changed was handed to a
@@ -49,17 +52,20 @@ type Worker struct {
 	clients       sync.Once
 	secure, plain *http.Client
 
+	running pool
+	passes  sync.Mutex // one at a time
+	turns   turns
 	busy    sync.Map   // store.Key of what is being delivered
-	failing sync.Map   // partition of each webhook whose last attempt of this process failed
 	fanOuts sync.Mutex // one at a time: each gives numbers to deliveries of the same webhooks
 	wakeUp  wait.Signal
+
+	delivered, failed atomic.Bool // some of what was started since RunDue began
 }
 
 // Run delivers what is due until the context ends, and then waits for what it has begun.
 func (w *Worker) Run(ctx context.Context) {
-	running := newPool()
 	for ctx.Err() == nil {
-		if err := w.startDue(ctx, running); err != nil && ctx.Err() == nil {
+		if err := w.startDue(ctx); err != nil && ctx.Err() == nil {
 			w.Log.ErrorContext(ctx, "the outbox cannot be read", "error", err)
 		}
 		select {
@@ -68,43 +74,106 @@ func (w *Worker) Run(ctx context.Context) {
 		case <-ctx.Done():
 		}
 	}
-	running.wait()
+	w.running.all.Wait()
 }
 
 // startDue begins to deliver each record that is due and is not being delivered, so that none waits for one that takes long.
-func (w *Worker) startDue(ctx context.Context, running *pool) error {
-	q := store.Query{Index: record.ByWork, Partition: record.OutboxPartition, To: record.DueBy(w.Now()), Limit: batch}
-	return records.EachItem(ctx, w.Store, q, func(it store.Item) error {
-		if _, busy := w.busy.LoadOrStore(it.Key, true); busy || ctx.Err() != nil {
-			return ctx.Err()
+func (w *Worker) startDue(ctx context.Context) error {
+	w.passes.Lock()
+	defer w.passes.Unlock()
+	return errors.Join(w.startOutbox(ctx), w.startAttempts(ctx))
+}
+
+// startOutbox begins to deliver what is due besides deliveries. It reads a bounded number of records, and the next pass reads on.
+func (w *Worker) startOutbox(ctx context.Context) error {
+	q := store.Query{Index: record.ByWork, Partition: record.OutboxPartition, To: record.DueBy(w.Now()), Limit: batch, After: w.turns.outbox}
+	w.turns.outbox = nil
+	for range pages {
+		items, err := w.Store.Query(ctx, q)
+		if err != nil {
+			return records.Failed(err)
 		}
-		_, failing := w.failing.Load(it.Key.Partition)
-		started := running.start(it.Key, failing, func() {
-			err := w.deliver(ctx, it.Key)
-			w.busy.Delete(it.Key)
+		for _, it := range items {
+			groups, err := w.groupsOf(ctx, it)
 			if err != nil {
-				running.failed.Store(true)
-				return
+				return err
 			}
-			running.delivered.Store(true)
-			w.wakeUp.Send() // what was delivered may have put something into the outbox
-		})
-		if !started {
-			w.busy.Delete(it.Key) // it stays due
+			w.start(ctx, it.Key, groups, w.deliver)
 		}
-		return nil
-	})
+		if q.IsLastPage(items) {
+			return nil
+		}
+		q.After = &items[len(items)-1]
+	}
+	w.turns.outbox = q.After
+	return nil
+}
+
+// groupsOf returns the groups of a record of the outbox: of its kind, and of an event also of the payer of its organizer.
+func (w *Worker) groupsOf(ctx context.Context, it store.Item) ([]group, error) {
+	kind, _, _ := strings.Cut(it.Key.Partition, "#")
+	groups := []group{{kind, concurrency}}
+	organizer := record.EventOrganizer(it.Entry(record.ByWork).Sort)
+	if organizer == "" || w.running.full(groups[0]) {
+		return groups, nil
+	}
+	payer, known := w.turns.payers[organizer]
+	if !known {
+		o, err := records.Get[record.Organizer](ctx, w.Store, store.Eventual, record.OrganizerKey(organizer))
+		if err != nil {
+			return nil, err
+		}
+		if o == nil {
+			return groups, nil // nobody's webhooks take it
+		}
+		if w.turns.payers == nil || len(w.turns.payers) == maxKnown {
+			w.turns.payers = map[string]string{}
+		}
+		payer = o.PayerID()
+		w.turns.payers[organizer] = payer
+	}
+	return append(groups, group{eventsOfPayer + payer, eventsPerPayer}), nil
+}
+
+// start begins to deliver the record under the key, and reports whether it did: not if that is under way, or has to wait for others.
+func (w *Worker) start(ctx context.Context, key store.Key, groups []group, deliver func(context.Context, store.Key) error) bool {
+	if _, busy := w.busy.LoadOrStore(key, true); busy {
+		return false
+	}
+	started := w.running.start(groups, func() (delivered bool) {
+		defer w.busy.Delete(key)
+		if deliver(ctx, key) != nil {
+			w.failed.Store(true)
+			return false
+		}
+		w.delivered.Store(true)
+		return true
+	}, w.wakeUp.Send) // there is room again, and what was delivered may have put something into the outbox
+	if !started {
+		w.busy.Delete(key) // it stays due
+	}
+	return started
 }
 
 // Changed wakes the worker when the items, just written, contain something that is due.
 func (w *Worker) Changed(items []store.Item) {
-	due := record.DueBy(w.Now())
 	if slices.ContainsFunc(items, func(it store.Item) bool {
-		entry := it.Entry(record.ByWork)
-		return entry.Partition == record.OutboxPartition && entry.Sort <= due
+		at, err := dueAt(it.Entry(record.ByWork))
+		return err == nil && !at.IsZero() && !at.After(w.Now())
 	}) {
 		w.wakeUp.Send()
 	}
+}
+
+// dueAt returns the instant from which on an item with the entry in record.ByWork is to be delivered; the zero Time: never.
+func dueAt(entry store.Key) (at time.Time, err error) {
+	switch entry.Partition {
+	case record.OutboxPartition:
+		return record.DueAt(entry.Sort)
+	case record.DeliveriesPartition:
+		_, at, err = record.DeliveryDue(entry.Sort)
+	}
+	return at, err
 }
 
 // HandleChange delivers the record under the key if it is in the outbox and due, or returns the instant from which on it is. It is for
@@ -115,44 +184,75 @@ func (w *Worker) HandleChange(ctx context.Context, key store.Key) (time.Time, er
 		return time.Time{}, records.Failed(err)
 	}
 	entry := items[0].Entry(record.ByWork)
-	if entry.Partition != record.OutboxPartition {
-		return time.Time{}, nil
-	}
-	at, err := record.DueAt(entry.Sort)
-	if err != nil || at.After(w.Now()) {
+	at, err := dueAt(entry)
+	switch {
+	case err != nil, at.IsZero(), at.After(w.Now()):
 		return at, err
+	case entry.Partition == record.DeliveriesPartition:
+		return w.sendChanged(ctx, items[0])
+	default:
+		return time.Time{}, w.deliver(ctx, key)
 	}
-	return time.Time{}, w.deliver(ctx, key)
 }
 
 // RunDue delivers what is due, and returns the instant from which on the next is, or the zero Time. It fails when nothing of what is due
 // can be delivered, so that its host waits before it tries again. It reads an index, which may lag by about a second.
 func (w *Worker) RunDue(ctx context.Context) (time.Time, error) {
-	running := newPool()
-	err := w.startDue(ctx, running)
-	running.wait()
-	if running.failed.Load() && !running.delivered.Load() {
+	w.delivered.Store(false)
+	w.failed.Store(false)
+	err := w.startDue(ctx)
+	for !w.running.awaitIdle(ctx, pollInterval) { // what became due meanwhile does not wait for the slowest
+		err = errors.Join(err, w.startDue(ctx))
+	}
+	if w.failed.Load() && !w.delivered.Load() {
 		err = errors.Join(err, errors.New("nothing of what is due can be delivered"))
 	}
-	next, queryErr := w.Store.Query(ctx, store.Query{Index: record.ByWork, Partition: record.OutboxPartition, Limit: 1})
-	if err = errors.Join(err, records.Failed(queryErr)); err != nil || len(next) == 0 {
+	if err != nil {
 		return time.Time{}, err
 	}
-	return record.DueAt(next[0].Entry(record.ByWork).Sort)
+	return w.nextDue(ctx)
 }
 
-// deliver handles one record of the outbox, which it reads again, because the index may lag. An error is logged, and the record stays due.
+// nextDue returns the instant from which on the first record is due; the zero Time: none is.
+func (w *Worker) nextDue(ctx context.Context) (time.Time, error) {
+	first, err := w.Store.Query(ctx, store.Query{Index: record.ByWork, Partition: record.OutboxPartition, Limit: 1})
+	if err != nil {
+		return time.Time{}, records.Failed(err)
+	}
+	var next time.Time
+	if len(first) > 0 {
+		if next, err = dueAt(first[0].Entry(record.ByWork)); err != nil {
+			return next, err
+		}
+	}
+	for p, err := range w.payers(ctx, "") {
+		if err != nil {
+			return next, err
+		}
+		if next.IsZero() || p.due.Before(next) {
+			next = p.due
+		}
+	}
+	return next, nil
+}
+
+// deliver handles one record of the outbox, which it reads again, because the index may lag.
 func (w *Worker) deliver(ctx context.Context, key store.Key) error {
 	kind, _, _ := strings.Cut(key.Partition, "#")
 	handle := map[string]func(context.Context, store.Key) error{
-		"EVENT": w.fanOut, "MAILBOX": w.sendMail, "TOKENS": w.noticeToken, deliveries: w.send,
+		"EVENT": w.fanOut, "MAILBOX": w.sendMail, "TOKENS": w.noticeToken, "WEBHOOK": w.relist,
 	}[kind]
-	err := panics.Catch(func() error {
+	return w.try(ctx, key, func(ctx context.Context, key store.Key) error {
 		if handle == nil {
 			return errors.New("nothing delivers it")
 		}
 		return handle(ctx, key)
 	})
+}
+
+// try calls the handler of a record. It logs an error, also a panic, and the record stays due.
+func (w *Worker) try(ctx context.Context, key store.Key, handle func(context.Context, store.Key) error) error {
+	err := panics.Catch(func() error { return handle(ctx, key) })
 	if err != nil && ctx.Err() == nil {
 		w.Log.ErrorContext(ctx, "not delivered; it is tried again", "record", key.Partition, "error", err)
 	}

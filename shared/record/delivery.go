@@ -1,7 +1,9 @@
 package record
 
 import (
+	"cmp"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"assay/shared/access"
@@ -46,6 +48,7 @@ type Delivery struct {
 // DeliveryItem is what the store has of a delivery.
 type DeliveryItem struct {
 	Delivery
+	Payer  string   `json:"payer,omitempty"`  // WebhookItem.PayerID
 	OfTask bool     `json:"ofTask,omitempty"` // the webhook is one of the task, not of the organizer
 	Since  *Instant `json:"since,omitempty"`  // begin of the first attempt of those that are made now
 }
@@ -54,7 +57,7 @@ type DeliveryItem struct {
 func NewDelivery(now time.Time, h *WebhookItem, kind EventKind, taskID, subject string) *DeliveryItem {
 	h.Sequence++
 	d := &DeliveryItem{Delivery: Delivery{Meta: NewMeta(now), WebhookID: h.ID, Type: kind, OrganizerID: h.OrganizerID, TaskID: taskID,
-		Path: subject, Sequence: h.Sequence}, OfTask: h.TaskID != ""}
+		Path: subject, Sequence: h.Sequence}, Payer: h.PayerID(), OfTask: h.TaskID != ""}
 	d.Restart(now)
 	return d
 }
@@ -130,5 +133,27 @@ func (d *DeliveryItem) Indexes() [store.NumIndexes]store.Key {
 	if d.State != DeliveryPending {
 		return indexes{}
 	}
-	return indexes{}.outbox(*d.NextAttemptAt, d.ID)
+	return indexes{}.with(ByWork, DeliveriesPartition, d.PayerID()+"#"+due(*d.NextAttemptAt, d.ID))
+}
+
+// PayerID identifies the payer whose turn it is when the delivery is sent.
+func (d *DeliveryItem) PayerID() string { return cmp.Or(d.Payer, d.OrganizerID) }
+
+// DeliveriesPartition holds, in ByWork, the deliveries that are pending, by payer and by the instant of the next attempt. So the deliveries
+// of one payer can be read past those of all others.
+const DeliveriesPartition = OutboxPartition + "#deliveries"
+
+// DeliveryDue returns the payer and the next attempt of the delivery with the sort key in DeliveriesPartition.
+func DeliveryDue(sort string) (payer string, at time.Time, err error) {
+	payer, rest, _ := strings.Cut(sort, "#")
+	at, err = DueAt(rest)
+	return payer, at, err
+}
+
+// DeliveriesAfter is greater than the sort keys of all deliveries of the payer, and less than those of the next.
+func DeliveriesAfter(payer string) string { return payer + "$" }
+
+// DeliveriesDueBy returns the range of sort keys of the payer's deliveries that are due at the instant or before.
+func DeliveriesDueBy(payer string, at time.Time) (from, to string) {
+	return payer + "#", payer + "#" + DueBy(at)
 }

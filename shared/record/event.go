@@ -1,6 +1,7 @@
 package record
 
 import (
+	"strings"
 	"time"
 
 	"assay/shared/access"
@@ -206,12 +207,22 @@ func (e *Event) Indexes() [store.NumIndexes]store.Key {
 	if e.Delivered {
 		return x
 	}
-	return x.outbox(e.NotBefore, e.ID)
+	return x.outbox(e.NotBefore, e.OrganizerID+"#"+e.ID)
 }
 
-// OutboxPartition holds, in ByWork, what the notifier has to do, by the instant from which on.
+// EventOrganizer returns the organizer of the event with the sort key in OutboxPartition; empty for an event without one, or of an earlier
+// build.
+func EventOrganizer(sort string) string {
+	parts := strings.Split(sort, "#")
+	if len(parts) < 3 {
+		return ""
+	}
+	return parts[1]
+}
+
+// OutboxPartition holds, in ByWork, what the notifier has to do besides sending deliveries, by the instant from which on.
 const OutboxPartition = "OUTBOX"
 
-func (x indexes) outbox(at Instant, id string) indexes {
-	return x.with(ByWork, OutboxPartition, due(at, id))
+func (x indexes) outbox(at Instant, rest string) indexes {
+	return x.with(ByWork, OutboxPartition, due(at, rest))
 }

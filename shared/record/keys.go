@@ -74,6 +74,7 @@ import (
 //	ByWork       QUEUE#builtin by payer, task, submitter, team and the instant it was queued · QUEUE#slow likewise ·
 //	             QUEUE#workers by pool, kind of work, and then likewise · DUE by the instant something must happen by itself ·
 //	             OUTBOX by the instant something is delivered ·
+//	             OUTBOX#deliveries by payer and the instant of the next attempt ·
 //	             RANK#<datasetId>#<truthVersion>#<audience> by the primary measure, best first, then by submission ·
 //	             WAITING#<organizerId> the runs that wait for a review or that failed, by id
 const (

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -38,6 +39,10 @@ type Organizer struct {
 	// itself, and for those of earlier builds. It stays when others become owners, and when the user is deleted.
 	Payer string `json:"payer,omitempty" hidden:"true"`
 }
+
+// PayerID identifies the payer of the organizer's tasks in the turns of queues: the user who made the organizer. An organizer of which an
+// earlier build did not store that is a payer of its own.
+func (o *Organizer) PayerID() string { return cmp.Or(o.Payer, o.ID) }
 
 // NamesMembersTo reports whether the caller learns who the members are: administrators and members, whom the organizer itself
 // names, so that no grants need to be read.

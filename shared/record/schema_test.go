@@ -250,6 +250,18 @@ func team(name, userID string) (r record.Registration) {
 	return r
 }
 
+// TestDecode_TakesWebhooksThatWorkForProven: schema 14 did not say at which webhooks an event has arrived.
+func TestDecode_TakesWebhooksThatWorkForProven(t *testing.T) {
+	for members, proven := range map[string]bool{
+		`"sequence":2`: true, `"sequence":0`: false, `"sequence":2,"failingSince":"2026-01-02T03:04:05.006Z"`: false,
+	} {
+		var h record.WebhookItem
+		if err := record.Decode(store.Item{Data: []byte(`{"schema":14,` + members + `}`)}, &h); err != nil || h.Proven != proven {
+			t.Errorf("%s: %+v, %v", members, h, err)
+		}
+	}
+}
+
 // TestDecode_TakesRunsThatEndedForReviewed: schema 6 did not say which were, and organizers must not find all of them in their list.
 func TestDecode_TakesRunsThatEndedForReviewed(t *testing.T) {
 	for state, ended := range map[record.RunState]bool{record.Completed: true, record.Failed: true, record.Evaluating: false} {

@@ -82,6 +82,9 @@ type TaskItem struct {
 	Payer string `json:"payer,omitempty"`
 }
 
+// PayerID identifies the payer of the task's runs in the turns of queues.
+func (t *TaskItem) PayerID() string { return cmp.Or(t.Payer, t.OrganizerID) }
+
 // For returns the task as all see it who see it.
 func (t *TaskItem) For(access.Role) Task { return t.Task }
 

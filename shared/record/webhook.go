@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/base64"
 	"slices"
@@ -51,15 +52,31 @@ type WebhookItem struct {
 	OldSecret string   `json:"oldSecret,omitempty"` // until OldUntil
 	OldUntil  *Instant `json:"oldUntil,omitempty"`
 	Sequence  int64    `json:"sequence"` // the number of the newest event
+	// Payer is the PayerID of the webhook's organizer or task.
+	Payer string `json:"payer,omitempty"`
+	// Proven says that an event has arrived at the URL. Until then the receiver may be any address, and gets one attempt at a time.
+	Proven bool `json:"proven,omitempty"`
 	// FailingSince is the begin of the first attempt, of those since something last arrived, that failed.
 	FailingSince *Instant `json:"failingSince,omitempty"`
 }
 
-// NewWebhook returns a webhook of the task or organizer with the scope, with a secret.
-func NewWebhook(now time.Time, of access.Scope, d WebhookDraft) *WebhookItem {
+// NewWebhook returns a webhook of the task or organizer with the scope and the payer, with a secret.
+func NewWebhook(now time.Time, of access.Scope, payer string, d WebhookDraft) *WebhookItem {
 	return &WebhookItem{Webhook: Webhook{Meta: NewMeta(now), OrganizerID: of.OrganizerID, TaskID: of.TaskID, WebhookDraft: d},
-		Secret: newSecret()}
+		Payer: payer, Secret: newSecret()}
 }
+
+// PayerID identifies the payer of the webhook, whose webhooks share connections. A webhook of an earlier build belongs to its organizer.
+func (h *WebhookItem) PayerID() string { return cmp.Or(h.Payer, h.OrganizerID) }
+
+// Change replaces what an organizer writes of the webhook. Its failures are forgotten, and so is what arrived at another URL.
+func (h *WebhookItem) Change(d WebhookDraft) {
+	h.Proven = h.Proven && h.URL == d.URL
+	h.WebhookDraft, h.FailingSince = d, nil
+}
+
+// Steady reports whether the last attempt at the webhook arrived. Only such a webhook gets several attempts at once.
+func (h *WebhookItem) Steady() bool { return h.Proven && h.FailingSince == nil }
 
 // newSecret returns a secret of 256 bits in the form of Standard Webhooks.
 func newSecret() string {

@@ -119,6 +119,19 @@ func TestPeople_AreNamedToOrganizersAlone(t *testing.T) {
 	}
 }
 
+// An address that nobody confirmed is shown to nobody.
+func TestPeople_HaveConfirmedAddressesOnly(t *testing.T) {
+	s := newWithSubmission(t)
+	tom := recordtest.Get[record.User](t, s.Store, record.UserKey(recordtest.UserID("tom")))
+	tom.EmailConfirmed = false
+	s.Records().Replace(tom)
+	for _, path := range []string{s.registration, s.task + "/registrations", s.submission, s.runPath, "/v1/users/" + tom.ID} {
+		if a := s.Do("root", http.MethodGet, path, nil); a.Status != http.StatusOK || strings.Contains(string(a.Body), tom.Email) {
+			t.Errorf("%s: %d %s", path, a.Status, a.Body)
+		}
+	}
+}
+
 // With earlier builds anyone could found an organizer, and make others members of it and register them for its tasks: their addresses stay
 // hidden. Those who join by themselves show theirs.
 func TestPeople_AddedByOthersKeepTheirAddresses(t *testing.T) {

@@ -23,7 +23,7 @@ func (m *model) records(caller string, withhold bool) []record.Record {
 		b.all = append(b.all, o, count, &record.Reservation{Meta: o.Meta, At: record.MembershipKey(o.Members[0], o.ID)})
 	}
 	for _, user := range []string{"ada", "bob", "dan", "rejected", "olga", "rival"} {
-		u := (&record.User{Meta: modelMeta("organizer", 9), Name: user, Email: user + "@example.org"})
+		u := (&record.User{Meta: modelMeta("organizer", 9), Name: user, Email: user + "@example.org", EmailConfirmed: true})
 		if !b.hides(m.names(caller, user)) {
 			u.ID = recordtest.UserID(user)
 			b.all = append(b.all, u)

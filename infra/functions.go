@@ -84,6 +84,9 @@ func (st *stack) environment(d functions.Deployment) map[string]*string {
 	e[config.AudienceVariable] = st.issuer.audience
 	if len(d.Operations) > 0 {
 		e[config.OriginsVariable] = jsii.String(strings.Join(st.Origins, ","))
+		if st.VerifiesEmail {
+			e[config.IssuerVerifiesEmailVariable] = jsii.String("true")
+		}
 	}
 	if (d.Name == functions.Service || d.Name == functions.Console) && st.issuer.clientID != nil {
 		e[config.ClientIDVariable] = st.issuer.clientID

@@ -20,6 +20,7 @@ type settings struct {
 	Binaries string // folder with <function>/bootstrap in it
 
 	Issuer, Audience string   // OpenID Connect issuer to trust; empty: a Cognito user pool of the stack's own
+	VerifiesEmail    bool     // that issuer confirms e-mail addresses, also where its tokens do not say so
 	ClientID         string   // public client of that issuer, for the page to sign in; empty: none
 	SignInReturns    []string // further pages that the user pool may return to
 	Origins          []string // of web pages that may call the API and send files
@@ -124,6 +125,7 @@ func readSettings(context func(key string) any) (settings, error) {
 		}
 		return v == on
 	}
+	s.VerifiesEmail = either("issuerVerifiesEmail", "false", "true")
 	s.Tracing = either("tracing", "false", "true")
 	s.GRPC.On = either("grpc", "off", "on")
 	s.Unprotected = either("protect", "true", "false")
@@ -211,6 +213,10 @@ func (s settings) checkMail() error {
 func (s settings) checkSignIn() error {
 	if s.ClientID != "" && s.Issuer == "" {
 		return errors.New("context clientId: give issuer and audience too; the user pool of the stack has a client of its own")
+	}
+	if s.VerifiesEmail && s.Issuer == "" {
+		return errors.New("context issuerVerifiesEmail: give issuer and audience too; tokens of the user pool of the stack say which addresses are " +
+			"confirmed")
 	}
 	if s.Issuer != "" && !isURL(s.Issuer, "https") {
 		return fmt.Errorf("context issuer=%s: give its https URL, exactly as it stands in its tokens", s.Issuer)

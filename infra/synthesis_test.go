@@ -70,7 +70,8 @@ func test(m *testing.M) (int, error) {
 		{&first, map[string]any{"stage": "prod", "alarmEmail": "ada@lab.example", "protect": "false"}},
 		{&special, map[string]any{
 			"stage": "prod", "issuer": "https://login.example", "audience": "assay", "clientId": "pages",
-			"tracing": "true", "alarmEmail": "none",
+			"issuerVerifiesEmail": "true",
+			"tracing":             "true", "alarmEmail": "none",
 			"domain": "api.lab.example", "certificate": "arn:aws:acm:eu-central-1:123456789012:certificate/one",
 			"origins": "https://a.example,https://b.example",
 			"table":   "assay-restored", "tableStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/assay-restored/stream/one",
@@ -214,6 +215,7 @@ func TestReadSettings_RefusesInvalidContext(t *testing.T) {
 		{"issuer=https://login.example", "both issuer and audience"},
 		{"issuer=login.example audience=a", "https URL"},
 		{"clientId=a", "give issuer and audience too"},
+		{"issuerVerifiesEmail=true", "give issuer and audience too"},
 		{"domain=api.example", "both domain and certificate"},
 		{"domain=api.example certificate=one", "ARN"},
 		{"table=restored", "both table and tableStream"},

@@ -32,6 +32,7 @@ type settings struct {
 	filesURL       string // where clients reach the server of the bucket; empty: where this server does
 	issuer         string
 	audience       string
+	verifiesEmail  bool // the issuer does, also where its tokens do not say so
 	clientID       string
 	allowDevIssuer bool
 	origins        string
@@ -64,6 +65,8 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	f.StringVar(&c.audience, "audience", "", "audience that the issuer's tokens must have")
 	f.StringVar(&c.clientID, "client-id", "",
 		"public client of the issuer that may return to /console, where people sign in; also the audience unless that is given")
+	f.BoolVar(&c.verifiesEmail, "issuer-verifies-email", false,
+		"the issuer confirms that an e-mail address is the user's before it puts it into a token, also where the claim email_verified is missing")
 	f.BoolVar(&c.allowDevIssuer, "allow-dev-issuer", false,
 		"give tokens to everyone who asks, also to other machines: for closed networks only")
 	f.StringVar(&c.origins, "origins", "*", "origins of web pages that may call the API, separated by commas; * is all")
@@ -143,6 +146,9 @@ func (c *settings) check() error {
 			return errors.New("-issuer needs -audience or -client-id: without it, tokens that the issuer made for other services would be accepted")
 		}
 		return nil
+	}
+	if c.verifiesEmail {
+		return errors.New("-issuer-verifies-email needs -issuer: the development issuer says of each address that it is confirmed")
 	}
 	if c.clientID != "" {
 		return errors.New("-client-id needs -issuer: the development issuer has no clients")

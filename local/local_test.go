@@ -186,6 +186,36 @@ func TestRun_ServesWhileTheIssuerIsDown(t *testing.T) {
 	start(t, "-demo=false", "-issuer", "http://127.0.0.1:1", "-audience", "assay")
 }
 
+// At its start the server says which addresses count, and -issuer-verifies-email is about an issuer of one's own.
+func TestServer_SaysWhichAddressesCount(t *testing.T) {
+	issuer := []string{"-issuer", "http://127.0.0.1:1", "-audience", "assay"}
+	smtp := []string{"-smtp", "smtp://127.0.0.1:1", "-mail-from", "assay@lab.example"}
+	for _, test := range []struct {
+		flags []string
+		says  string
+	}{
+		{nil, "No e-mails are sent, because -smtp is not set. Organizers are shown addresses that tokens say are confirmed (email_verified is true)."},
+		{smtp, "E-mails go to addresses that tokens say are confirmed (email_verified is true), and organizers are shown only these."},
+		{append(append(smtp, issuer...), "-issuer-verifies-email"), "E-mails go to addresses of which no token says that they are not confirmed"},
+	} {
+		c := settingsOf(t, t.TempDir(), append(test.flags, "-demo=false")...)
+		var out strings.Builder
+		ctx, stop := context.WithCancel(t.Context())
+		err := run(ctx, c, &out, io.Discard, func(p *program) {
+			if p.id.VerifiesEmail != c.verifiesEmail {
+				t.Errorf("%v: the tokens are read with VerifiesEmail %v", test.flags, p.id.VerifiesEmail)
+			}
+			stop()
+		})
+		if err != nil || !strings.Contains(out.String(), test.says) {
+			t.Errorf("%v: %v, %s", test.flags, err, out.String())
+		}
+	}
+	if _, err := parse([]string{"-issuer-verifies-email"}, noEnv, io.Discard); err == nil {
+		t.Error("the development issuer needs no word of the operator")
+	}
+}
+
 func TestDevIssuer_GivesNoTokensToOtherOrigins(t *testing.T) {
 	s := start(t, "-demo=false")
 	for path, want := range map[string]string{"/dev/token": "", "/v1/tasks": "*", "/files/x": "*"} {

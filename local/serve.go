@@ -264,6 +264,7 @@ func (p *program) printGreeting(ctx context.Context, out io.Writer) {
 	if p.id.dev != nil {
 		printf("Anyone who can reach it gets a token for any user: curl -s --json '{\"user\":\"alice\"}' %s/dev/token", p.url)
 	}
+	printf("%s", p.mailNotice())
 	if !p.demo {
 		return
 	}
@@ -282,6 +283,18 @@ func (p *program) printGreeting(ctx context.Context, out io.Writer) {
 	if p.store == storeEmbedded && p.directory != nil {
 		printf("To start clean, stop the server and remove the folder %s; -demo=false leaves the demo out.", p.data)
 	}
+}
+
+// mailNotice says which addresses of users count.
+func (p *program) mailNotice() string {
+	addresses := "addresses that tokens say are confirmed (email_verified is true)"
+	if p.verifiesEmail {
+		addresses = "addresses of which no token says that they are not confirmed (-issuer-verifies-email)"
+	}
+	if p.news.Mail == nil {
+		return "No e-mails are sent, because -smtp is not set. Organizers are shown " + addresses + "."
+	}
+	return "E-mails go to " + addresses + ", and organizers are shown only these."
 }
 
 // dataLocation names the folder, or the table and the bucket, of the data.
@@ -318,7 +331,7 @@ type identity struct {
 // newIdentity trusts the issuer of the flags or, without one, a development issuer at the server's URL, whose tokens are
 // verified in exactly the same way. Access tokens are in the store.
 func newIdentity(ctx context.Context, c settings, tokens store.Store, rates *ratelimit.Limiter) (id identity, err error) {
-	trust := auth.Config{Issuer: c.issuer, Audience: c.audience}
+	trust := auth.Config{Issuer: c.issuer, Audience: c.audience, VerifiesEmail: c.verifiesEmail}
 	if c.issuer == "" {
 		keyFile := "" // tokens then end with the process
 		if c.keepsFolder() {

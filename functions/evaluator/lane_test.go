@@ -94,7 +94,8 @@ func (f *fixture) withHeavyFiles() *heavyFiles {
 // addHeavy makes a run of the payer whose evaluation is heavy.
 func (f *fixture) addHeavy(h *heavyFiles, payer, task string) *record.RunItem {
 	f.t.Helper()
-	content, waits := recordtest.Content("run.txt", ranked), recordtest.InState(record.AwaitingUpload)
+	content := recordtest.Content("run.txt", ranked)
+	waits := recordtest.InState(record.AwaitingUpload)
 	r := f.runs.Run(payer, content, waits, paidBy(payer), ofTask(task)).RunItem
 	h.mu.Lock()
 	h.steps[r.ID] = 1_000_000_000

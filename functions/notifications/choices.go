@@ -23,7 +23,8 @@ type ChoicesDraft struct {
 // Choices is what a user is notified of.
 type Choices struct {
 	ChoicesDraft
-	Address string `json:"address,omitempty" doc:"where e-mails go; absent while you have changed nothing here, and when the sign-in issuer gives none"`
+	Address string `json:"address,omitempty" doc:"where e-mails go; absent while you have changed nothing here, and without a confirmed address"`
+	Notice  string `json:"notice,omitempty" doc:"what it means that you have no confirmed address, and what to do"`
 
 	box *record.Mailbox
 }
@@ -57,8 +58,9 @@ func choices(ctx context.Context, c *api.Call) (*Choices, error) {
 
 func showChoices(ctx context.Context, c *api.Call, of *Choices) (*Choices, error) {
 	g, err := c.Grants(ctx)
-	if g.Profile != nil {
-		of.Address = g.Profile.Email
+	of.Address = g.Profile.ConfirmedAddress()
+	if _, email := c.NameAndEmail(g.Profile); email == "" {
+		of.Notice = record.NoAddress
 	}
 	of.Email = slices.DeleteFunc(slices.Clone(record.EventKinds), func(k record.EventKind) bool { return !of.box.Wants(k) })
 	return of, err

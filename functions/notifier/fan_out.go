@@ -146,7 +146,7 @@ func (w *Worker) addMails(ctx context.Context, tx *records.Tx, e *record.Event, 
 	}
 	for i, user := range users {
 		box := cmp.Or(boxes[i], record.NewMailbox(user, w.Now()))
-		if e.Secret+profiles[i].MailAddress() == "" || !box.Wants(e.Kind) {
+		if e.Secret+profiles[i].ConfirmedAddress() == "" || !box.Wants(e.Kind) {
 			continue
 		}
 		box.Add(e, w.Now())

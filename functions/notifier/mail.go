@@ -39,9 +39,18 @@ func (w *Worker) sendMail(ctx context.Context, key store.Key) error {
 	}
 	message, failure := w.compose(ctx, box)
 	if failure == nil && message != nil {
+		at, err := w.claimAddress(ctx, message.To)
+		if err != nil {
+			return err
+		}
+		if !at.IsZero() {
+			return w.postpone(ctx, key, at)
+		}
 		sending, cancel := context.WithTimeout(ctx, sendTime/2)
 		defer cancel()
-		failure = w.Mail(sending, *message)
+		if failure = w.Mail(sending, *message); failure != nil {
+			w.releaseAddress(ctx, message.To)
+		}
 	}
 	if failure != nil {
 		w.Log.WarnContext(ctx, "an e-mail was not sent; it is tried again later", "recipient", box.ID, "error", failure)
@@ -58,6 +67,41 @@ func (w *Worker) sendMail(ctx context.Context, key store.Key) error {
 			b.SentAt = &now
 		}
 		b.Remove(box, now.Time)
+		return true, nil
+	})
+	return err
+}
+
+// claimAddress notes that an e-mail is sent to the address now, so that no other is for record.MailInterval; or it returns the instant from
+// which on one may be.
+func (w *Worker) claimAddress(ctx context.Context, address string) (at time.Time, err error) {
+	id := record.AddressID(address)
+	return at, records.Retry(ctx, func() error {
+		last, err := records.Get[record.LastMail](ctx, w.Store, store.Strong, record.LastMailKey(id))
+		if err != nil {
+			return err
+		}
+		if at = last.NextMail(); at.After(w.Now()) {
+			return nil
+		}
+		at = time.Time{}
+		last = cmp.Or(last, &record.LastMail{Meta: record.MetaOf(id, w.Now())})
+		return new(records.Tx).Save(last, w.Now()).Commit(ctx, w.Store)
+	})
+}
+
+// releaseAddress lets an e-mail be sent to the address again, because the last was not sent.
+func (w *Worker) releaseAddress(ctx context.Context, address string) {
+	key := record.LastMailKey(record.AddressID(address))
+	if err := w.Store.Write(context.WithoutCancel(ctx), store.Delete(key)); err != nil {
+		w.Log.WarnContext(ctx, "the next e-mail to an address waits for its interval", "error", err)
+	}
+}
+
+// postpone has what waits in the mailbox be sent from the instant on.
+func (w *Worker) postpone(ctx context.Context, key store.Key, at time.Time) error {
+	_, err := records.Update(ctx, w.Store, key, func(b *record.Mailbox, _ *records.Tx) (bool, error) {
+		b.NotBefore = new(record.At(at))
 		return true, nil
 	})
 	return err
@@ -84,7 +128,7 @@ func (w *Worker) compose(ctx context.Context, box *record.Mailbox) (*mail.Messag
 	if err != nil {
 		return nil, err
 	}
-	to := user.MailAddress()
+	to := user.ConfirmedAddress()
 	l := letter{Server: w.URL, Choices: w.URL + "/v1/user/notifications", Unsubscribe: w.URL + box.UnsubscribePath()}
 	v := view{w, &visibility.Viewer{Store: w.Store, Caller: access.Caller{ID: box.ID}, Consistency: store.Strong}}
 	for i, e := range events {

@@ -175,6 +175,59 @@ func testMailIsOneInTenMinutes(t *testing.T, f *fixture) {
 	}
 }
 
+// Users with one address get no more e-mails there at once than one user, and each gets its news in the end.
+func TestMail_IsOneInTenMinutesToAnAddress(t *testing.T) {
+	onBothStores(t, testMailIsOneInTenMinutesToAnAddress)
+}
+
+func testMailIsOneInTenMinutesToAnAddress(t *testing.T, f *fixture) {
+	const users = 5
+	task := f.Task()
+	for i := range users {
+		name := fmt.Sprint("user", i)
+		f.Put(&record.User{Meta: record.MetaOf(recordtest.UserID(name), f.now), Name: name, Email: []string{"ann@example.org", "Ann@Example.org"}[i%2],
+			EmailConfirmed: true})
+		task.Register(name)
+	}
+	f.announce(task, "Topics", "")
+	f.smtp.Fail(errors.New("try again"))
+	if all := f.deliver(); len(all) > 0 {
+		t.Fatalf("%+v", all)
+	}
+	f.smtp.Fail(nil)
+	f.now = f.now.Add(record.MailInterval)
+	for range users {
+		f.one()
+		f.now = f.now.Add(record.MailInterval - time.Second)
+		if all := f.deliver(); len(all) > 0 {
+			t.Fatalf("%d more e-mails within %v", len(all), record.MailInterval)
+		}
+		f.now = f.now.Add(time.Second)
+	}
+	if all := f.deliver(); len(all) > 0 {
+		t.Errorf("%d more e-mails than users", len(all))
+	}
+}
+
+// An address that nobody confirmed, such as an earlier build stored, gets no e-mail.
+func TestMail_GoesToConfirmedAddressesOnly(t *testing.T) {
+	f := newFixture(t)
+	f.User("bob")
+	f.Put(&record.User{Meta: record.MetaOf(recordtest.UserID("ann"), f.now), Name: "ann", Email: "victim@example.org"})
+	task := f.Task()
+	task.Register("ann")
+	task.Register("bob")
+	a := f.announce(task, "Topics", "")
+	e := record.NewEvent(f.now, record.EventAnnouncementPublished, task.Scope(), task.Path()+"/announcements/"+a.ID)
+	e.End()
+	box := record.NewMailbox(recordtest.UserID("ann"), f.now) // news that an earlier build put there
+	box.Add(e, f.now)
+	f.Put(e, box)
+	if m := f.one(); m.To != "bob@example.org" {
+		t.Errorf("%+v", m)
+	}
+}
+
 // What waits when a server is started again without a mail server goes, and nothing is tried for ever.
 func TestMail_EndsWithoutAMailServer(t *testing.T) {
 	f := newFixture(t)

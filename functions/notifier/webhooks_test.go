@@ -139,7 +139,8 @@ func TestWebhook_IsDisabledWhenNothingArrives(t *testing.T) {
 			f := newFixture(t)
 			task := f.Task()
 			members := recordtest.Get[record.Organizer](t, f.Builder.Store, record.OrganizerKey(task.OrganizerID)).Members
-			f.Put(&record.User{Meta: record.MetaOf(members[0], f.now), Name: "Olga", Email: "olga@example.org"})
+			f.Put(&record.User{Meta: record.MetaOf(members[0], f.now), Name: "Olga", Email: "olga@example.org",
+				EmailConfirmed: true})
 			r := f.receive(t, task, c.answer)
 			if attempts := f.fail(r, task); attempts < c.min || attempts > c.max {
 				t.Errorf("%d attempts", attempts)

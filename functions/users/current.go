@@ -39,7 +39,8 @@ func userID(_ context.Context, c *api.Call) (userTarget, error) {
 type Current struct {
 	ID            string             `json:"id" doc:"id of the user, which comes from issuer and subject"`
 	Name          string             `json:"name"`
-	Email         string             `json:"email"`
+	Email         string             `json:"email" doc:"empty without a confirmed address"`
+	EmailNotice   string             `json:"emailNotice,omitempty" doc:"what it means that you have no confirmed address, and what to do"`
 	Known         bool               `json:"known" doc:"whether a profile is stored: true once the user changed something, or sent PATCH /v1/user"`
 	Roles         []string           `json:"roles" doc:"roles on the whole platform: admin, worker"`
 	Memberships   []UserMembership   `json:"memberships"`
@@ -99,6 +100,9 @@ func current(ctx context.Context, c *api.Call) (*Current, error) {
 		Registrations: lists.Map(g.Registered, func(r record.Registered) UserRegistration {
 			return UserRegistration{TaskID: r.TaskID, RegistrationID: r.ID, Team: r.Team, State: r.State}
 		}),
+	}
+	if email == "" {
+		u.EmailNotice = record.NoAddress
 	}
 	if c.Caller.Admin {
 		u.Roles = append(u.Roles, "admin")

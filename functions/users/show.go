@@ -14,7 +14,7 @@ import (
 type Profile struct {
 	ID        string          `json:"id" doc:"id of the user, which comes from issuer and subject"`
 	Name      string          `json:"name" doc:"as the sign-in issuer gave it last"`
-	Email     string          `json:"email" doc:"as the sign-in issuer gave it last"`
+	Email     string          `json:"email" doc:"as the sign-in issuer gave it last; empty without a confirmed address"`
 	CreatedAt *record.Instant `json:"createdAt,omitempty" doc:"when the user first changed something; absent before"`
 	UpdatedAt *record.Instant `json:"updatedAt,omitempty" doc:"when name or email last changed"`
 	Deleting  bool            `json:"deleting,omitempty" doc:"the user is being deleted: name and email are gone, and there is no such user once it is done"`
@@ -26,7 +26,7 @@ type Profile struct {
 }
 
 func profile(u *record.User) *Profile {
-	return &Profile{ID: u.ID, Name: u.Name, Email: u.Email, CreatedAt: &u.CreatedAt, UpdatedAt: &u.UpdatedAt, Version: u.Version,
+	return &Profile{ID: u.ID, Name: u.Name, Email: u.ConfirmedAddress(), CreatedAt: &u.CreatedAt, UpdatedAt: &u.UpdatedAt, Version: u.Version,
 		Deleting: u.Deleting()}
 }
 

@@ -105,6 +105,32 @@ func TestProfile_KeepsWhatATokenDoesNotSay(t *testing.T) {
 	}
 }
 
+// A token with an address that does not count, and a profile of an earlier build, give no address, and the user is told so.
+func TestProfile_HasConfirmedAddressesOnly(t *testing.T) {
+	s := servertest.New(t, users.Operations...)
+	id := recordtest.UserID("alice")
+	callers := map[string]access.Caller{
+		"access": {ID: id}, "confirmed": {ID: id, Email: "alice@example.org"}, "refused": {ID: id, EmailRefused: true},
+	}
+	s.Verify = func(_ context.Context, token string) (access.Caller, error) { return callers[token], nil }
+	s.Records().Put(&record.User{Meta: record.MetaOf(id, s.Now()), Name: "Alice", Email: "of.an.earlier@build.example"})
+	for i, c := range []struct{ token, email string }{
+		{"access", ""}, {"confirmed", "alice@example.org"}, {"access", "alice@example.org"}, {"refused", ""}, {"access", ""},
+	} {
+		for _, path := range []string{"/v1/user", "/v1/users/" + id} {
+			if shown := servertest.Get[users.Current](s, "access", path).Email; i == 0 && shown != "" {
+				t.Errorf("%s shows %q, which nobody confirmed", path, shown)
+			}
+		}
+		var changed users.Current
+		s.Want(http.StatusOK, &changed, c.token, http.MethodPatch, "/v1/user", `{}`)
+		stored := recordtest.Get[record.User](t, s.Store, record.UserKey(id))
+		if changed.Email != c.email || (changed.EmailNotice == "") != (c.email != "") || stored.ConfirmedAddress() != c.email {
+			t.Errorf("change %d with the token %s: %+v, stored %+v", i, c.token, changed, stored)
+		}
+	}
+}
+
 func TestListSubmissions_HasThoseThatTheCallerMaySee(t *testing.T) {
 	s := servertest.New(t, users.Operations...)
 	b := s.Records()

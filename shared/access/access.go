@@ -53,10 +53,12 @@ type Caller struct {
 	ID       string // user id; empty for an anonymous caller
 	Name     string // empty where the token does not have it; so are Username and Email
 	Username string // stands for a name that nobody knows
-	Email    string
-	Admin    bool // never of a caller with an access token
-	Worker   bool
-	Token    *Token // the access token that was sent; nil for a token of the sign-in issuer
+	Email    string // one that the issuer has confirmed
+	// EmailRefused says that the token has an address that does not count, so that no earlier one counts either.
+	EmailRefused bool
+	Admin        bool // never of a caller with an access token
+	Worker       bool
+	Token        *Token // the access token that was sent; nil for a token of the sign-in issuer
 
 	withheld Role // what the token does not convey to this request
 }

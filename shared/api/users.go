@@ -22,22 +22,28 @@ func (c *Call) UpsertProfile(ctx context.Context) error {
 		u = *g.Profile
 	}
 	noted := c.Caller.Token == nil && u.SeeAdmin(c.Caller.Admin, c.Now()) // an access token says nothing of it
-	switch same := g.Profile != nil && u.Name == name && u.Email == email; {
+	switch same := g.Profile != nil && u.Name == name && u.ConfirmedAddress() == email; {
 	case c.Tx.Writes(u.Key()), same && !noted:
 	case same:
 		c.Tx.Replace(&u) // nothing changes that is shown
 	default:
-		u.Name, u.Email = name, email
+		u.Name = name
+		u.Email = email
+		u.EmailConfirmed = email != ""
 		c.Tx.Save(&u, c.Now())
 	}
 	return nil
 }
 
 // NameAndEmail returns what the caller's token says, and where it says nothing, as access tokens do, what the stored profile
-// has; it may be nil.
+// has; it may be nil. The address is a confirmed one.
 func (c *Call) NameAndEmail(stored *record.User) (name, email string) {
 	stored = cmp.Or(stored, new(record.User))
-	return cmp.Or(c.Caller.Name, stored.Name, c.Caller.Username), cmp.Or(c.Caller.Email, stored.Email)
+	name = cmp.Or(c.Caller.Name, stored.Name, c.Caller.Username)
+	if c.Caller.EmailRefused {
+		return name, ""
+	}
+	return name, cmp.Or(c.Caller.Email, stored.ConfirmedAddress())
 }
 
 // Profiles reads the profiles of users; nil for one who has none, or is being deleted.

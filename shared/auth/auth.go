@@ -49,13 +49,14 @@ const ed25519Name = "Ed25519"
 
 // Identity is the user that a token identifies, in the words of its issuer. Name, Username, Email and Groups may be missing.
 type Identity struct {
-	Issuer   string
-	Subject  string
-	Name     string
-	Username string // the name to log in with, which is all that an access token of Cognito says
-	Email    string // not necessarily confirmed by its owner
-	Groups   []string
-	Expires  time.Time
+	Issuer       string
+	Subject      string
+	Name         string
+	Username     string // the name to log in with, which is all that an access token of Cognito says
+	Email        string // one that the issuer has confirmed
+	EmailRefused bool   // the token has an e-mail address that does not count
+	Groups       []string
+	Expires      time.Time
 }
 
 // UserID is the id of the user: the first 128 bits of SHA-256 over issuer, a zero byte and subject, written as a
@@ -69,6 +70,8 @@ func (i Identity) UserID() string {
 type Config struct {
 	Issuer   string // exactly as it stands in its tokens
 	Audience string // whom its tokens must be meant for
+	// VerifiesEmail says that the issuer confirms each e-mail address before it puts it into a token, also where email_verified is missing.
+	VerifiesEmail bool
 	// Transport makes the requests to the issuer; nil means http.DefaultTransport. Each is given up after some seconds.
 	Transport http.RoundTripper
 	Now       func() time.Time // nil means time.Now
@@ -236,7 +239,7 @@ func (v *Verifier) unavailable(err error) error {
 // Caller returns who the identity is to the platform.
 func (i Identity) Caller() access.Caller {
 	return access.Caller{
-		ID: i.UserID(), Name: i.Name, Username: i.Username, Email: i.Email,
+		ID: i.UserID(), Name: i.Name, Username: i.Username, Email: i.Email, EmailRefused: i.EmailRefused,
 		Admin: slices.Contains(i.Groups, groupAdmins), Worker: slices.Contains(i.Groups, groupWorkers),
 	}
 }

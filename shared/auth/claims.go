@@ -22,6 +22,7 @@ type claims struct {
 	CognitoUsername   optionalString  `json:"cognito:username"` // in ID tokens of Cognito
 	Username          optionalString  `json:"username"`         // in its access tokens
 	Email             optionalString  `json:"email"`
+	EmailVerified     *trueClaim      `json:"email_verified"` // nil: the issuer says nothing of it
 	Groups            optionalStrings `json:"groups"`
 	CognitoGroups     optionalStrings `json:"cognito:groups"`
 	Events            json.RawMessage `json:"events"` // of a logout token, whose type need not say so, and of other security events
@@ -34,6 +35,14 @@ func (t *optionalString) UnmarshalJSON(b []byte) error {
 	if json.Unmarshal(b, (*string)(t)) != nil {
 		*t = ""
 	}
+	return nil
+}
+
+// trueClaim is a claim that is true, or "true", as some issuers write it. Anything else is false.
+type trueClaim bool
+
+func (t *trueClaim) UnmarshalJSON(b []byte) error {
+	*t = string(b) == "true" || string(b) == `"true"`
 	return nil
 }
 
@@ -84,14 +93,28 @@ func (v *Verifier) identity(c claims) (Identity, error) {
 	groups := slices.Concat(c.Groups, c.CognitoGroups)
 	slices.Sort(groups)
 	return Identity{
-		Issuer:   v.Issuer,
-		Subject:  c.Subject,
-		Name:     cmp.Or(record.Line(string(c.Name)), record.Line(string(c.PreferredUsername)), record.Line(string(c.CognitoUsername))),
-		Username: record.Line(string(c.Username)),
-		Email:    string(c.Email),
-		Groups:   slices.Compact(groups),
-		Expires:  c.Expiry.Time(),
+		Issuer:       v.Issuer,
+		Subject:      c.Subject,
+		Name:         cmp.Or(record.Line(string(c.Name)), record.Line(string(c.PreferredUsername)), record.Line(string(c.CognitoUsername))),
+		Username:     record.Line(string(c.Username)),
+		Email:        v.confirmedAddress(c),
+		EmailRefused: c.Email != "" && v.confirmedAddress(c) == "",
+		Groups:       slices.Compact(groups),
+		Expires:      c.Expiry.Time(),
 	}, nil
+}
+
+// confirmedAddress returns the e-mail address in the claims if it counts: the issuer confirms that it is the user's, or says nothing of it and
+// is known to confirm all, and it is one plain address.
+func (v *Verifier) confirmedAddress(c claims) string {
+	confirmed := v.VerifiesEmail
+	if c.EmailVerified != nil {
+		confirmed = bool(*c.EmailVerified)
+	}
+	if !confirmed || !record.IsAddress(string(c.Email)) {
+		return ""
+	}
+	return string(c.Email)
 }
 
 func instant(d *jwt.NumericDate) string { return d.Time().UTC().Format(time.RFC3339) }

@@ -125,7 +125,7 @@ func withIssuer(t *testing.T, test func(t *testing.T, k key, i *issuer, v *auth.
 func (i *issuer) claims(changes map[string]any) map[string]any {
 	now := i.now()
 	claims := map[string]any{
-		"iss": i.url, "aud": audience, "sub": "alice", "name": "Alice", "email": "alice@example.org",
+		"iss": i.url, "aud": audience, "sub": "alice", "name": "Alice", "email": "alice@example.org", "email_verified": true,
 		"groups": []string{"workers", "admins"}, "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(),
 	}
 	maps.Copy(claims, changes)

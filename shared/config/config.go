@@ -20,11 +20,13 @@ const Prefix = "ASSAY_"
 
 // The variables that the deployment sets.
 const (
-	TableVariable    = Prefix + "TABLE"     // name of DynamoDB's table
-	BucketVariable   = Prefix + "BUCKET"    // name of S3's bucket
-	IssuerVariable   = Prefix + "ISSUER"    // OpenID Connect issuer to trust
-	AudienceVariable = Prefix + "AUDIENCE"  // audience that its tokens must have
-	ClientIDVariable = Prefix + "CLIENT_ID" // public client of the issuer that the console is; none: it takes access tokens alone
+	TableVariable    = Prefix + "TABLE"    // name of DynamoDB's table
+	BucketVariable   = Prefix + "BUCKET"   // name of S3's bucket
+	IssuerVariable   = Prefix + "ISSUER"   // OpenID Connect issuer to trust
+	AudienceVariable = Prefix + "AUDIENCE" // audience that its tokens must have
+	// true: the issuer confirms each e-mail address before it puts it into a token, also where email_verified is missing
+	IssuerVerifiesEmailVariable = Prefix + "ISSUER_VERIFIES_EMAIL"
+	ClientIDVariable            = Prefix + "CLIENT_ID" // public client of the issuer that the console is; none: it takes access tokens alone
 	// origin of signed links to files, which the console may ask; none: the server's own
 	FilesOriginVariable = Prefix + "FILES_ORIGIN"
 	// quotas of users and of the server, in JSON, where they differ from the defaults; see record.Quotas

@@ -74,7 +74,8 @@ func open(settings *config.Environment, operations []api.Operation, table store.
 	if err := errors.Join(settings.Err(), err); err != nil {
 		return nil, err
 	}
-	verifier, err := auth.New(auth.Config{Issuer: issuer, Audience: audience})
+	verifier, err := auth.New(auth.Config{Issuer: issuer, Audience: audience,
+		VerifiesEmail: os.Getenv(config.IssuerVerifiesEmailVariable) == "true"})
 	if err != nil {
 		return nil, fmt.Errorf("the issuer cannot be trusted: %w", err)
 	}

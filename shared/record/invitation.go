@@ -3,7 +3,6 @@ package record
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"assay/shared/access"
@@ -97,11 +96,8 @@ func (i *InvitationItem) Use() bool {
 
 // Check says what is wrong with the draft.
 func (d *InvitationDraft) Check() []problem.Field {
-	fields := CheckLine("/email", d.Email)
-	name, host, ok := strings.Cut(d.Email, "@")
-	fields.AddIf(d.Email != "" && (!ok || name == "" || host == "" ||
-		strings.ContainsAny(d.Email, " <>,;:\"()[]\\") || strings.Contains(host, "@")),
-		"/email", "must be one e-mail address, such as ada@example.org, without a name")
+	var fields problem.Fields
+	fields.AddIf(d.Email != "" && !IsAddress(d.Email), "/email", "must be one e-mail address, such as ada@example.org, without a name")
 	fields.AddIf(d.Email != "" && d.Uses > 1, "/uses", "must be 1 in an invitation to an address")
 	return fields
 }

@@ -51,6 +51,7 @@ import (
 //	EVENT#<id>                / EVENT               something happened that people and webhooks are notified of
 //	MAILBOX#<userId>          / BOX                 what the user, or by its AddressID an e-mail address, wants to be notified of, and
 //	                                                when the next e-mail is sent
+//	LASTMAIL#<id>             / SENT                when an e-mail was last sent to the address with the AddressID
 //	TASK#<id>                 / WEBHOOK#<id>        a webhook of the task, and so
 //	ORGANIZER#<id>            / WEBHOOK#<id>        one of the organizer
 //	WEBHOOK#<id>              / <id>                an event that is or was sent to the webhook

@@ -2,9 +2,7 @@ package record
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
 	"slices"
-	"strings"
 	"time"
 
 	"assay/shared/store"
@@ -45,15 +43,9 @@ func NewMailbox(userID string, now time.Time) *Mailbox {
 	return &Mailbox{Meta: MetaOf(userID, now), Secret: secret.String()}
 }
 
-// AddressID stands for an e-mail address where a user's id stands for a user.
-func AddressID(address string) string {
-	sum := sha256.Sum256([]byte("mailto:" + strings.ToLower(address)))
-	return ulid.ULID(sum[:16]).String()
-}
-
 // Limits of e-mails.
 const (
-	MailInterval = 10 * time.Minute // between two e-mails to one recipient
+	MailInterval = 10 * time.Minute // between two e-mails to one recipient, and to one address
 	MailTime     = 3 * Day          // for which an e-mail that fails is tried again
 	maxListed    = 100              // events in one e-mail
 )
@@ -61,14 +53,6 @@ const (
 // Wants reports whether the recipient wants e-mails of the kind. A nil Mailbox wants all.
 func (m *Mailbox) Wants(kind EventKind) bool {
 	return m == nil || !m.Stopped && !slices.Contains(m.Muted, kind)
-}
-
-// MailAddress is where e-mails to the user go; empty for nowhere. A nil User has none.
-func (u *User) MailAddress() string {
-	if u == nil || u.Deleting() {
-		return ""
-	}
-	return u.Email
 }
 
 // Add has the next e-mail tell of the event.

@@ -110,7 +110,7 @@ func decodesInto[T map[string]json.RawMessage | []json.RawMessage](value json.Ra
 // how many files there are; schema 7 what waits for organizers; schema 8 quotas of single users, and where these are listed by storage;
 // schema 9 counts of tasks in parts; schema 10 extensions of leases; schema 11 the
 // separator of labels; schema 12 what was predicted for each label; schema 14 the shape of truths; schema 15 payers, the places of
-// their runs, and whether anything arrived at a webhook.
+// their runs, whether anything arrived at a webhook, confirmed addresses, and when an address was last sent an e-mail.
 func upgrade(schema int, stored json.RawMessage, r Record) error {
 	if run, ok := r.(*RunItem); ok && schema < 7 {
 		run.Reviewed = run.State.Ended()

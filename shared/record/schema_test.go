@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "write the golden files")
 var stored = []record.Record{
 	&record.AccessTokenItem{}, &record.Allowance{}, &record.Announcement{}, &record.AuditEntry{}, &record.DatasetItem{}, &record.DeletedTask{},
 	&record.DeletionItem{}, &record.DeliveryItem{}, &record.Embargo{}, &record.StoredFiles{},
-	&record.EvaluationItem{}, &record.Event{}, &record.Idempotency{}, &record.LeaseExtension{}, &record.LogChunk{},
+	&record.EvaluationItem{}, &record.Event{}, &record.Idempotency{}, &record.LastMail{}, &record.LeaseExtension{}, &record.LogChunk{},
 	&record.Mailbox{}, &record.Places{},
 	&record.Addressed{}, &record.InvitationItem{},
 	&record.Organizer{}, &record.Registered{},

@@ -15,6 +15,9 @@ type User struct {
 	Meta
 	Name  string `json:"name" doc:"as the sign-in issuer said last"`
 	Email string `json:"email" doc:"as the sign-in issuer said last"`
+	// EmailConfirmed says that the issuer has confirmed that the address is the user's. Builds before schema 15 stored whatever it said, and
+	// only ConfirmedAddress decides.
+	EmailConfirmed bool `json:"emailConfirmed,omitempty"`
 	// AdminSeenAt is when the issuer last said that the user runs the platform, to the day; nil once it no longer says so. It gives no
 	// role: access tokens for work depend on it.
 	AdminSeenAt *Instant `json:"adminSeenAt,omitempty"`
@@ -32,6 +35,14 @@ func (u *User) Delete(by string, now time.Time) {
 	if by == u.ID {
 		u.DeletedBy = u.ReplacedBy
 	}
+}
+
+// ConfirmedAddress returns the address to which e-mails go and which organizers are shown; empty: there is none. A nil User has none.
+func (u *User) ConfirmedAddress() string {
+	if u == nil || u.Deleting() || !u.EmailConfirmed {
+		return ""
+	}
+	return u.Email
 }
 
 // Deleting reports whether the user is being deleted. A nil User is not.
@@ -191,7 +202,7 @@ func (g Grants) ForTask(taskID string) (Registered, bool) {
 type Person struct {
 	ID    string `json:"id" doc:"id of the user"`
 	Name  string `json:"name,omitempty" doc:"as the sign-in issuer gave it last; absent when the user has no profile"`
-	Email string `json:"email,omitempty" doc:"of users who take part in the task or submitted to it, and of members of the organizer"`
+	Email string `json:"email,omitempty" doc:"confirmed address of users who take part in the task or submitted to it, and of members of the organizer"`
 
 	related             bool   // the user is known to be one of those whose address is shown
 	nameOnly            bool   // no address is shown
@@ -232,7 +243,7 @@ func (p *Person) Tell(profile *User, agreed func(store.Key) bool) {
 	}
 	p.Name = profile.Name
 	if !p.nameOnly && (p.related || slices.ContainsFunc(p.Keys()[1:], agreed)) {
-		p.Email = profile.Email
+		p.Email = profile.ConfirmedAddress()
 	}
 }
 

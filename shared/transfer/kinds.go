@@ -72,6 +72,7 @@ var kinds = []kind{
 	{"INVITATIONS", "", dropped, nil},                       // links lead to the origin
 	{"EVENT", "EVENT", personal, empty[record.Event]},
 	{"MAILBOX", "BOX", personal, empty[record.Mailbox]},
+	{"LASTMAIL", "SENT", dropped, nil}, // of ten minutes
 	{"WEBHOOK", "", personal, empty[record.DeliveryItem]},
 	{"ADDRESSED", "ADDRESSED", dropped, nil}, // of a day
 	{"STORED", "", rebuilt, nil},             // with USAGE

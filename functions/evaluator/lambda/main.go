@@ -66,7 +66,8 @@ func clean(ctx context.Context, w *evaluator.Worker, schedules *schedule.Schedul
 
 // evaluateSlow evaluates in the slow lane. When the time of the call ends, the next call continues.
 func evaluateSlow(ctx context.Context, w *evaluator.Worker) error {
-	if err := w.EvaluateSlow(ctx); ctx.Err() == nil {
+	err := w.EvaluateSlow(ctx)
+	if ctx.Err() == nil {
 		return err
 	}
 	return nil

@@ -92,10 +92,11 @@ func (i *Issuer) Token(u User) (string, error) {
 		IssuedAt: jwt.NewNumericDate(now),
 		Expiry:   jwt.NewNumericDate(now.Add(Lifetime)),
 	}).Claims(struct {
-		Name   string   `json:"name"`
-		Email  string   `json:"email,omitempty"`
-		Groups []string `json:"groups,omitempty"`
-	}{cmp.Or(u.Name, u.User), u.Email, u.Groups}).Serialize()
+		Name     string   `json:"name"`
+		Email    string   `json:"email,omitempty"`
+		Verified bool     `json:"email_verified,omitempty"`
+		Groups   []string `json:"groups,omitempty"`
+	}{Name: cmp.Or(u.Name, u.User), Email: u.Email, Verified: u.Email != "", Groups: u.Groups}).Serialize()
 }
 
 func readKey(file string) (*ecdsa.PrivateKey, error) {

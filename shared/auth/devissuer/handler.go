@@ -7,7 +7,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"net/mail"
 	"net/netip"
 	"net/url"
 	"regexp"
@@ -24,10 +23,9 @@ import (
 
 // Limits of a request for a token.
 const (
-	maxBodyBytes  = 16 << 10
-	maxNameBytes  = 200
-	maxEmailBytes = 254
-	maxGroups     = 20
+	maxBodyBytes = 16 << 10
+	maxNameBytes = 200
+	maxGroups    = 20
 )
 
 var groupName = regexp.MustCompile(`^[A-Za-z0-9._@-]{1,64}$`)
@@ -163,10 +161,8 @@ func (u User) Check() []problem.Field {
 		"must be a name in one line, of 1 to %d bytes and without spaces before and after it", maxNameBytes)
 	faults.AddIf(len(u.Name) > maxNameBytes, "/name", "must have at most %d bytes", maxNameBytes)
 	faults = append(faults, record.CheckLine("/name", u.Name)...)
-	if address, err := mail.ParseAddress(u.Email); u.Email != "" &&
-		(err != nil || address.Address != u.Email || len(u.Email) > maxEmailBytes) {
-		faults.Add("/email", "must be an address such as alice@example.org with at most %d bytes", maxEmailBytes)
-	}
+	faults.AddIf(u.Email != "" && !record.IsAddress(u.Email), "/email", "must be an address such as alice@example.org with at most %d bytes",
+		record.MaxAddressBytes)
 	faults.AddIf(len(u.Groups) > maxGroups, "/groups", "must have at most %d members", maxGroups)
 	for n, group := range u.Groups[:min(len(u.Groups), maxGroups)] {
 		faults.AddIf(!groupName.MatchString(group), fmt.Sprintf("/groups/%d", n),

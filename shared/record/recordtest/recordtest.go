@@ -151,7 +151,8 @@ func TasksOf(t TB, s store.Store, organizerID string) (tasks int) {
 func (b *Builder) User(names ...string) {
 	b.t.Helper()
 	for _, name := range names {
-		b.Put(&record.User{Meta: record.MetaOf(UserID(name), b.Now()), Name: name, Email: name + "@example.org"})
+		b.Put(&record.User{Meta: record.MetaOf(UserID(name), b.Now()), Name: name, Email: name + "@example.org",
+			EmailConfirmed: true})
 	}
 }
 

@@ -51,7 +51,7 @@ export default function MeScreen(_: Screen) {
 const Profile = ({ of: u }: { of: Me }) => (
   <dl class="members">
     <dt>E-mail</dt>
-    <dd>{u.email || "None: your sign-in gives no address."}</dd>
+    <dd>{u.email || u.emailNotice}</dd>
     <dt>Your id</dt>
     <dd>
       <code>{u.id}</code>
@@ -224,7 +224,7 @@ function Choices({ address }: { address: string }) {
               hint={
                 address
                   ? `Where this server sends e-mail, it goes to ${address}.`
-                  : "None can be sent: your sign-in gives no address."
+                  : c.notice || ""
               }
             />
           )}

@@ -16,7 +16,7 @@ const provider = new Provider(issuer, {
   ],
   clientBasedCORS: (_, origin) => new URL(origin).hostname === "127.0.0.1",
   conformIdTokenClaims: false,
-  claims: { openid: ["sub"], profile: ["name"], email: ["email"], groups: ["groups"] },
+  claims: { openid: ["sub"], profile: ["name"], email: ["email", "email_verified"], groups: ["groups"] },
   scopes: ["openid", "profile", "email", "groups", "offline_access"],
   findAccount: (_, sub) => ({
     accountId: sub,
@@ -24,6 +24,7 @@ const provider = new Provider(issuer, {
       sub,
       name: `${sub} of the lab`,
       email: `${sub}@lab.example`,
+      email_verified: true,
       groups: sub === "root" ? ["admins"] : [],
     }),
   }),

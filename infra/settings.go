@@ -215,8 +215,8 @@ func (s settings) checkSignIn() error {
 		return errors.New("context clientId: give issuer and audience too; the user pool of the stack has a client of its own")
 	}
 	if s.VerifiesEmail && s.Issuer == "" {
-		return errors.New("context issuerVerifiesEmail: give issuer and audience too; tokens of the user pool of the stack say which addresses are " +
-			"confirmed")
+		return errors.New("context issuerVerifiesEmail: give issuer and audience too; tokens of the user pool of the stack say which addresses " +
+			"are confirmed")
 	}
 	if s.Issuer != "" && !isURL(s.Issuer, "https") {
 		return fmt.Errorf("context issuer=%s: give its https URL, exactly as it stands in its tokens", s.Issuer)

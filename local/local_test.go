@@ -194,7 +194,8 @@ func TestServer_SaysWhichAddressesCount(t *testing.T) {
 		flags []string
 		says  string
 	}{
-		{nil, "No e-mails are sent, because -smtp is not set. Organizers are shown addresses that tokens say are confirmed (email_verified is true)."},
+		{nil, "No e-mails are sent, because -smtp is not set. Organizers are shown addresses that tokens say are confirmed " +
+			"(email_verified is true)."},
 		{smtp, "E-mails go to addresses that tokens say are confirmed (email_verified is true), and organizers are shown only these."},
 		{append(append(smtp, issuer...), "-issuer-verifies-email"), "E-mails go to addresses of which no token says that they are not confirmed"},
 	} {

@@ -185,8 +185,8 @@ func testMailIsOneInTenMinutesToAnAddress(t *testing.T, f *fixture) {
 	task := f.Task()
 	for i := range users {
 		name := fmt.Sprint("user", i)
-		f.Put(&record.User{Meta: record.MetaOf(recordtest.UserID(name), f.now), Name: name, Email: []string{"ann@example.org", "Ann@Example.org"}[i%2],
-			EmailConfirmed: true})
+		email := []string{"ann@example.org", "Ann@Example.org"}[i%2]
+		f.Put(&record.User{Meta: record.MetaOf(recordtest.UserID(name), f.now), Name: name, Email: email, EmailConfirmed: true})
 		task.Register(name)
 	}
 	f.announce(task, "Topics", "")

@@ -166,7 +166,8 @@ func TestRunDue_BeginsWhatBecomesDueMeanwhile(t *testing.T) {
 	}
 }
 
-// A change is handled at once if the receiver is known to answer. A receiver that may hang does not make later changes wait: RunDue reaches it.
+// A change is handled at once if the receiver is known to answer. A receiver that may hang does not make later changes wait: RunDue
+// reaches it.
 func TestHandleChange_LeavesReceiversThatMayHang(t *testing.T) {
 	f := newFixture(t)
 	task := f.Task()

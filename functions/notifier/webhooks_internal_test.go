@@ -71,7 +71,8 @@ func TestSend_RemembersWhetherEventsArrive(t *testing.T) {
 		status         int
 		proven, steady bool
 	}{
-		{http.StatusInternalServerError, false, false}, {http.StatusOK, true, true}, {http.StatusBadGateway, true, false}, {http.StatusOK, true, true},
+		{http.StatusInternalServerError, false, false}, {http.StatusOK, true, true},
+		{http.StatusBadGateway, true, false}, {http.StatusOK, true, true},
 	} {
 		status = want.status
 		d := record.NewDelivery(now, h, record.EventRunFailed, "", "/v1/runs/1")

@@ -77,7 +77,8 @@ func TestWebhook_TakesTheKindsOfItsDraft(t *testing.T) {
 	off.hook.Disabled = true
 	organizer := f.receive(t, task, ok)
 	f.Replace(some.hook, off.hook)
-	organizers := record.NewWebhook(f.now, access.Scope{OrganizerID: task.OrganizerID}, task.PayerID(), record.WebhookDraft{URL: organizer.URL})
+	ofOrganizer := access.Scope{OrganizerID: task.OrganizerID}
+	organizers := record.NewWebhook(f.now, ofOrganizer, task.PayerID(), record.WebhookDraft{URL: organizer.URL})
 	f.Put(organizers)
 	organizer.hook.Disabled = true
 	f.Replace(organizer.hook)

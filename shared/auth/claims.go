@@ -104,8 +104,8 @@ func (v *Verifier) identity(c claims) (Identity, error) {
 	}, nil
 }
 
-// confirmedAddress returns the e-mail address in the claims if it counts: the issuer confirms that it is the user's, or says nothing of it and
-// is known to confirm all, and it is one plain address.
+// confirmedAddress returns the e-mail address in the claims if it counts: the issuer confirms that it is the user's, or says nothing of
+// it and is known to confirm all, and it is one plain address.
 func (v *Verifier) confirmedAddress(c claims) string {
 	confirmed := v.VerifiesEmail
 	if c.EmailVerified != nil {

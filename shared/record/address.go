@@ -15,11 +15,11 @@ import (
 const MaxAddressBytes = 254
 
 // NoAddress tells users without a confirmed e-mail address what that means.
-const NoAddress = "No confirmed address: no e-mail is sent to you, and organizers are shown no address. Confirm your address where you sign " +
-	"in, sign in again, and change something."
+const NoAddress = "No confirmed address: no e-mail is sent to you, and organizers are shown no address. Confirm your address where you " +
+	"sign in, sign in again, and change something."
 
-// IsAddress reports whether the text is one plain e-mail address (RFC 5322, addr-spec), without a name, quotes or brackets, that can be shown
-// on a line.
+// IsAddress reports whether the text is one plain e-mail address (RFC 5322, addr-spec), without a name, quotes or brackets, that can be
+// shown on a line.
 func IsAddress(s string) bool {
 	parsed, err := mail.ParseAddress(s)
 	return err == nil && parsed.Address == s && len(s) <= MaxAddressBytes && !strings.ContainsAny(s, "\"[] \t") && len(CheckLine("", s)) == 0

@@ -43,10 +43,11 @@ func Advise(d *DatasetDraft, task *SubmissionRules, s measure.Shape, since time.
 }
 
 func reveal(runs int) string {
+	verb := "reveal"
 	if runs == 1 {
-		return "1 run reveals"
+		verb = "reveals"
 	}
-	return fmt.Sprintf("%d runs reveal", runs)
+	return plural.Count(runs, "run") + " " + verb
 }
 
 // runsToReveal is measure.RunsToReveal where teams read scores before the close; 0 where they do not. Runs on a test split start blinded.

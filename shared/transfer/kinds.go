@@ -77,6 +77,7 @@ var kinds = []kind{
 	{"ADDRESSED", "ADDRESSED", dropped, nil}, // of a day
 	{"STORED", "", rebuilt, nil},             // with USAGE
 	{"SERVER", "", rebuilt, nil},             // by the quota.Ledger of the import's store
+	{"PLACES", "PLACES", dropped, nil},       // runs move without their leases
 	{"WORKERS", "SERVING", dropped, nil},     // workers are seen again
 	{"TABLE", "IDENTITY", dropped, nil},      // the target has its own
 	{"IDEMPOTENCY", "KEY", dropped, nil},     // for a day, whole answers with the links of the origin

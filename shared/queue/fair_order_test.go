@@ -324,3 +324,22 @@ func TestFairOrder_ServesRunsOfOlderBuilds(t *testing.T) {
 		t.Errorf("never served: %v", old)
 	}
 }
+
+// TestFairOrder_UnreadableRunHidesNoTurn has a run that cannot be read in the first turn of a payer. The payer's other turns come all the
+// same, and the search reports the run once nothing else waits.
+func TestFairOrder_UnreadableRunHidesNoTurn(t *testing.T) {
+	f := newFixture(t)
+	damaged := f.add(turn("A s 1 x"))
+	items, err := f.Store.Get(f.ctx, store.Strong, damaged.Key())
+	f.must(err)
+	items[0].Data = []byte("damaged")
+	f.must(f.Store.Write(f.ctx, store.Replace(items[0])))
+	behind := f.add(turn("A s 2 x"))
+	var order queue.FairOrder
+	if r := f.leaseFrom(record.BuiltinSubqueue(), &order); r == nil || r.ID != behind.ID {
+		t.Fatalf("leased %v, want the run behind the unreadable one", r)
+	}
+	if r, err := f.queue().Lease(f.ctx, record.BuiltinSubqueue(), &order, record.Lease{Holder: "w"}, leaseTime); r != nil || err == nil {
+		t.Errorf("then leased %v, and the unreadable run is no error", r)
+	}
+}

@@ -10,8 +10,8 @@ import (
 	"assay/shared/store"
 )
 
-// ErrNoPlace means that the payer of the run has all its places: the run waits, and was not changed.
-var ErrNoPlace = errors.New("queue: the payer has no place left")
+// ErrNoPlace means that the payer of the run, or the slow lane, has no place left: the run waits, and was not changed.
+var ErrNoPlace = errors.New("queue: no place is left")
 
 // LeaseRun leases one certain run, if it waits for a built-in evaluator; nil when it does not, or another process took it. It fails with
 // ErrNoPlace when the payer has no place left.
@@ -106,7 +106,7 @@ func (q Queue) takePlace(ctx context.Context, tx *records.Tx, run *record.RunIte
 		}
 		places.Runs = nil
 		for _, other := range taken {
-			if other.ID != run.ID && other.Lease != nil && other.Lease.Until.After(now) {
+			if other.ID != run.ID && other.Queue == run.Queue && other.Lease != nil && other.Lease.Until.After(now) {
 				places.Runs = append(places.Runs, other.ID)
 			}
 		}

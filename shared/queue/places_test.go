@@ -1,7 +1,9 @@
 package queue_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -157,4 +159,66 @@ func TestPlaces_CostOneReadAndOneSmallWrite(t *testing.T) {
 	if with, without := calls(f.withPlaces()), calls(f.queue()); with != without+1 {
 		t.Errorf("%d calls with places and %d without", with, without)
 	}
+}
+
+// TestPlaces_SearchesEndWithoutAPlace has more payers than a search reads at once, none of which gets a place: of their own, or of the slow
+// lane. The search ends, and in the slow lane it tries one run only.
+func TestPlaces_SearchesEndWithoutAPlace(t *testing.T) {
+	const payers = 30
+	for queued, sub := range map[string]record.Subqueue{
+		record.QueueBuiltin: record.BuiltinSubqueue(), record.QueueSlow: record.SlowSubqueue(),
+	} {
+		t.Run(queued, func(t *testing.T) {
+			f := newFixture(t)
+			for i := range 2 * payers {
+				of := fmt.Sprintf("p%02d u %d x", i%payers, i)
+				f.add(turn(of), func(r *recordtest.Run) { r.Queue = queued })
+			}
+			q := f.withPlaces()
+			q.Places.Payer = 1
+			lease := func() (*record.RunItem, int64) {
+				var u store.Usage
+				ctx, cancel := context.WithTimeout(store.WithUsage(f.ctx, &u), 20*time.Second)
+				defer cancel()
+				r, err := q.Lease(ctx, sub, new(queue.FairOrder), record.Lease{Holder: "process"}, leaseTime)
+				f.must(err)
+				return r, u.Calls.Load()
+			}
+			leased := 0
+			for r, _ := lease(); r != nil; r, _ = lease() {
+				leased++
+			}
+			want, most := payers, int64(20*payers)
+			if queued == record.QueueSlow {
+				want, most = 1, 10
+			}
+			if leased != want {
+				t.Errorf("%d runs are leased, want %d", leased, want)
+			}
+			if _, calls := lease(); calls > most {
+				t.Errorf("a search without a place makes %d calls, want at most %d", calls, most)
+			}
+		})
+	}
+}
+
+// TestPlaces_InTheSlowLaneAreNoneOfThePayer has a run that had a place of its payer before it came to the slow lane, where it is evaluated
+// now: the payer has both places for other runs.
+func TestPlaces_InTheSlowLaneAreNoneOfThePayer(t *testing.T) {
+	f := newFixture(t)
+	q := f.withPlaces()
+	leaseRun := func() *record.RunItem {
+		t.Helper()
+		r, err := q.LeaseRun(f.ctx, new(queue.FairOrder), f.add(turn("A u 1 x")).ID, record.Lease{Holder: "process"}, leaseTime)
+		f.must(err)
+		return r
+	}
+	_, err := q.MoveToSlowLane(f.ctx, queue.LeaseRefOf(leaseRun()))
+	f.must(err)
+	slow, err := q.Lease(f.ctx, record.SlowSubqueue(), new(queue.FairOrder), record.Lease{Holder: "process"}, leaseTime)
+	if slow == nil || err != nil {
+		t.Fatal(slow, err)
+	}
+	leaseRun()
+	leaseRun()
 }

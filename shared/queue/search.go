@@ -41,7 +41,7 @@ func (q Queue) search(ctx context.Context, sub record.Subqueue, o *FairOrder, be
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	s := search{Queue: q, ctx: ctx, now: q.Now(), subqueue: sub, order: o, lease: lease, duration: d,
-		found: map[record.Turn]found{}, skipped: map[record.Turn]bool{}, full: map[string]bool{}}
+		found: map[record.Turn]found{}, payers: map[string]bool{}, skipped: map[record.Turn]bool{}, full: map[string]bool{}}
 	if before != nil {
 		turn := before.Turn()
 		if o.unused(turn.Payer, s.now) {
@@ -63,8 +63,10 @@ type search struct {
 	lease      record.Lease
 	duration   time.Duration
 	found      map[record.Turn]found // what was read of turns
+	payers     map[string]bool       // payers that were looked at
 	skipped    map[record.Turn]bool  // turns without a run that can be leased
 	full       map[string]bool       // payers that have no place left
+	laneFull   bool                  // the slow lane, whose places all payers share, has no place left
 	unreadable error                 // runs that cannot be decoded, which keep no run after them from being leased
 }
 
@@ -95,6 +97,12 @@ func (s *search) leaseNext() (*record.RunItem, error) {
 			if run, err := s.leaseOf(turn); run != nil || err != nil {
 				return run, err
 			}
+			if s.laneFull {
+				return nil, nil
+			}
+			if err = s.findBehind(turn); err != nil {
+				return nil, err
+			}
 		}
 		switch {
 		case all && s.before == nil:
@@ -108,26 +116,50 @@ func (s *search) leaseNext() (*record.RunItem, error) {
 // may reports whether a run of the turn may be leased in this search.
 func (s *search) may(t record.Turn) bool { return !s.skipped[t] && !s.full[t.Payer] }
 
-// findPayers looks for payers that wait until one used nothing. It reports whether it looked at all.
+// findPayers looks for payers that wait until one used nothing. It reports whether this search has looked at all of them.
 func (s *search) findPayers() (all bool, err error) {
+	before := len(s.payers)
 	s.order.payers, all, err = s.look(s.subqueue.All(), s.order.payers,
-		func(t record.Turn) string { return s.subqueue.OfPayer(t).To },
+		func(t record.Turn) string {
+			s.payers[t.Payer] = true
+			return s.subqueue.OfPayer(t).To
+		},
 		func(t record.Turn) bool { return s.order.unused(t.Payer, s.now) })
-	return all, err
+	return all || len(s.payers) == before, err // without a payer that is new, it has come around
 }
 
-// findTurns looks for turns of the payer of a turn that was chosen until a submitter used nothing, and returns the one that comes first.
-// Where the payer used nothing, or has only one run, there is no need to look.
+// findTurns looks for turns of the payer of a turn that was chosen, and returns the one that comes first. Where the payer used nothing, or
+// has only one run, there is no need to look.
 func (s *search) findTurns(chosen record.Turn) (record.Turn, error) {
-	if known, read := s.found[chosen]; s.order.unused(chosen.Payer, s.now) || read && known.onlyPayer {
+	if s.order.unused(chosen.Payer, s.now) || s.isOnlyTurn(chosen) {
 		return chosen, nil
 	}
-	behind, _, err := s.look(s.subqueue.OfPayer(chosen), s.order.turns[chosen.Payer],
-		func(t record.Turn) string { return s.subqueue.OfTurn(t).To },
-		func(t record.Turn) bool { return s.order.unused(t.Levels()[submitter], s.now) })
-	s.order.setTurns(chosen.Payer, behind)
+	err := s.findTurnsOf(chosen)
 	first, _ := s.order.first(s.now, func(t record.Turn) bool { return t.Payer == chosen.Payer && s.may(t) })
 	return first, err
+}
+
+// findBehind looks for turns of the payer of a turn that was skipped, which may hide them.
+func (s *search) findBehind(skipped record.Turn) error {
+	if s.full[skipped.Payer] || s.isOnlyTurn(skipped) {
+		return nil
+	}
+	return s.findTurnsOf(skipped)
+}
+
+// findTurnsOf looks for turns of the payer of a turn until a submitter used nothing.
+func (s *search) findTurnsOf(t record.Turn) error {
+	behind, _, err := s.look(s.subqueue.OfPayer(t), s.order.turns[t.Payer],
+		func(t record.Turn) string { return s.subqueue.OfTurn(t).To },
+		func(t record.Turn) bool { return s.order.unused(t.Levels()[submitter], s.now) })
+	s.order.setTurns(t.Payer, behind)
+	return err
+}
+
+// isOnlyTurn reports whether the turn is known to be the only one of its payer.
+func (s *search) isOnlyTurn(t record.Turn) bool {
+	known, read := s.found[t]
+	return read && known.onlyPayer
 }
 
 // look reads the first run behind a sort key, then behind all that goes with that run, and so on, from the end of the range on from its
@@ -213,6 +245,7 @@ func (s *search) leaseOf(turn record.Turn) (*record.RunItem, error) {
 			switch {
 			case errors.Is(err, ErrNoPlace):
 				s.full[turn.Payer] = true
+				s.laneFull = s.subqueue == record.SlowSubqueue()
 				return nil, nil
 			case err != nil:
 				return nil, err

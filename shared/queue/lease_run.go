@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"assay/shared/record"
@@ -99,6 +100,7 @@ func (q Queue) takePlace(ctx context.Context, tx *records.Tx, run *record.RunIte
 	if places == nil {
 		places = &record.Places{Meta: record.MetaOf(id, now)}
 	}
+	places.Runs = slices.DeleteFunc(places.Runs, func(id string) bool { return id == run.ID })
 	if len(places.Runs) >= most {
 		taken, err := records.GetExisting[record.RunItem](ctx, q.Store, store.Strong, places.Runs, record.RunKey)
 		if err != nil {
@@ -106,7 +108,7 @@ func (q Queue) takePlace(ctx context.Context, tx *records.Tx, run *record.RunIte
 		}
 		places.Runs = nil
 		for _, other := range taken {
-			if other.ID != run.ID && other.Queue == run.Queue && other.Lease != nil && other.Lease.Until.After(now) {
+			if other.Queue == run.Queue && other.Lease != nil && other.Lease.Until.After(now) {
 				places.Runs = append(places.Runs, other.ID)
 			}
 		}

@@ -222,3 +222,20 @@ func TestPlaces_InTheSlowLaneAreNoneOfThePayer(t *testing.T) {
 	leaseRun()
 	leaseRun()
 }
+
+// TestPlaces_OfARunAreOne has a run that was given back and leased again: it has one place, and leaves the other one to another run.
+func TestPlaces_OfARunAreOne(t *testing.T) {
+	f := newFixture(t)
+	q := f.withPlaces()
+	lease := func(r *record.RunItem) *record.RunItem {
+		t.Helper()
+		leased, err := q.LeaseRun(f.ctx, new(queue.FairOrder), r.ID, record.Lease{Holder: "process"}, leaseTime)
+		f.must(err)
+		return leased
+	}
+	first, second := f.add(turn("A u 1 x")), f.add(turn("A u 1 x"))
+	_, err := q.Release(f.ctx, queue.LeaseRefOf(lease(first)))
+	f.must(err)
+	lease(first)
+	lease(second)
+}

@@ -2,6 +2,7 @@ package notifier
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"maps"
 	"slices"
@@ -59,25 +60,27 @@ func (w *Worker) payers(ctx context.Context, after string) iter.Seq2[payer, erro
 }
 
 // startAttempts begins attempts for all payers in turn, for each those of one page of deliveries that are due, as far as there are
-// connections.
+// connections. A page with a record that cannot be read keeps no other payer waiting.
 func (w *Worker) startAttempts(ctx context.Context) error {
+	if w.running.full(group{attemptsOfAll, connections}) {
+		return nil
+	}
 	before := w.turns.read
 	w.turns.read = map[string]*store.Item{}
+	var failed error
 	for p, err := range w.payers(ctx, w.turns.last) {
 		if err != nil {
-			return err
+			return errors.Join(failed, err)
 		}
 		if w.running.full(group{attemptsOfAll, connections}) {
-			return nil
+			break
 		}
 		if p.due.After(w.Now()) || w.running.full(group{attemptsOfPayer + p.id, perPayer}) {
 			continue
 		}
-		if err := w.startPage(ctx, p.id, before[p.id]); err != nil {
-			return err
-		}
+		failed = errors.Join(failed, w.startPage(ctx, p.id, before[p.id]))
 	}
-	return nil
+	return failed
 }
 
 // startPage begins attempts for the payer's deliveries that are due, on the page after the item. When all of a page have to wait, the next

@@ -85,6 +85,31 @@ func TestAttempts_TakeTurnsByPayer(t *testing.T) {
 	}
 }
 
+// A delivery that cannot be read keeps the deliveries of no other payer waiting.
+func TestAttempts_GoOnBehindAnUnreadableDelivery(t *testing.T) {
+	w, s := newWorker(t)
+	served := make(chan string, 10)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { served <- r.URL.Path }))
+	t.Cleanup(receiver.Close)
+	w.owe(t, "A", receiver.URL+"/A", 1)
+	w.owe(t, "B", receiver.URL+"/B", 1)
+	first, err := s.Query(t.Context(), store.Query{Index: record.ByWork, Partition: record.DeliveriesPartition, Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first[0].Data = []byte("damaged")
+	if err := s.Write(t.Context(), store.Replace(first[0])); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.startAttempts(t.Context()); err == nil {
+		t.Error("the unreadable delivery is no error")
+	}
+	w.running.all.Wait()
+	if len(served) != 1 || <-served != "/B" {
+		t.Error("the delivery of the other payer was not sent")
+	}
+}
+
 // A pass reads one page of each payer's deliveries, however many are due, and a later pass the next page, behind the receiver that hangs.
 func TestAttempts_ReadOnePageOfEachPayer(t *testing.T) {
 	w, s := newWorker(t)

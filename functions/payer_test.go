@@ -23,8 +23,20 @@ func TestPayer_IsTheUserWhoMadeTheOrganizer(t *testing.T) {
 	}
 	taskOf := func(user string) (task, dataset string) {
 		organizer := p.Create(user, "/v1/organizers", map[string]any{"name": "Another lab"})
-		if shown := p.Want(http.StatusOK, nil, user, http.MethodGet, organizer, nil); bytes.Contains(shown.Body, []byte("payer")) {
-			t.Errorf("the payer is shown: %s", shown.Body)
+		for _, r := range []struct {
+			method, path string
+			body         any
+		}{
+			{http.MethodGet, organizer, nil},
+			{http.MethodGet, "/v1/organizers", nil},
+			{http.MethodPatch, organizer, map[string]any{"name": "A lab"}},
+			{http.MethodPost, "/v1/organizers?preview=true", map[string]any{"name": "A third lab"}},
+			{http.MethodGet, organizer + "/audit-entries", nil},
+		} {
+			shown := p.Want(http.StatusOK, nil, user, r.method, r.path, r.body)
+			if bytes.Contains(bytes.ToLower(shown.Body), []byte("payer")) {
+				t.Errorf("%s %s shows the payer: %s", r.method, r.path, shown.Body)
+			}
 		}
 		task = p.Create(user, "/v1/tasks", map[string]any{"organizerId": servertest.ID(organizer), "name": "Task"})
 		dataset = p.Create(user, "/v1/datasets", newDatasetBody(servertest.ID(task)))

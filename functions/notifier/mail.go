@@ -98,7 +98,7 @@ func (w *Worker) releaseAddress(ctx context.Context, address string) {
 	}
 }
 
-// postpone has what waits in the mailbox be sent from the instant on.
+// postpone delays the next e-mail of the mailbox until the instant.
 func (w *Worker) postpone(ctx context.Context, key store.Key, at time.Time) error {
 	_, err := records.Update(ctx, w.Store, key, func(b *record.Mailbox, _ *records.Tx) (bool, error) {
 		b.NotBefore = new(record.At(at))

@@ -44,8 +44,8 @@ func checkFiles(d *record.SubmissionDraft) ([][]byte, error) {
 // only the evaluation does, so the faults reveal nothing but the file itself.
 func (adm *admission) validate(ctx context.Context, c *api.Call, d *record.SubmissionDraft, inline [][]byte) error {
 	var fields problem.Fields
-	for n, truth := range adm.truths {
-		if truth.Evaluator.Kind == record.EvaluatorWorker {
+	for n, inUse := range adm.truths {
+		if inUse.Evaluator.Kind == record.EvaluatorWorker {
 			continue
 		}
 		first := true
@@ -62,7 +62,7 @@ func (adm *admission) validate(ctx context.Context, c *api.Call, d *record.Submi
 			if inline[i] == nil {
 				continue
 			}
-			found, err := validate(ctx, c, truth, f.Name, inline[i])
+			found, err := validate(ctx, c, inUse, f.Name, inline[i])
 			if err != nil {
 				return err
 			}

@@ -17,8 +17,8 @@ const (
 	// leaseSteps is what a lease counts besides the steps of its evaluation: about a millisecond. Of the work of workers no steps are
 	// known, so that their leases count equally.
 	leaseSteps = 100_000
-	// maxRemembered is how many names a FairOrder remembers the use of, and how many turns it knows to wait. It forgets those that used
-	// least.
+	// maxRemembered is how many names a FairOrder remembers the use of, and how many turns it knows to wait. Of names it forgets those that
+	// used least. Turns it forgets all at once, because searches find them again.
 	maxRemembered = 10_000
 )
 
@@ -47,7 +47,7 @@ type use struct {
 	order int64 // of equal uses, the one that was counted earlier comes first
 }
 
-// lately is what still counts of the use at now.
+// lately returns how much of the use still counts at now.
 func (u use) lately(now time.Time) float64 {
 	return u.steps * math.Exp2(-float64(now.Sub(u.at))/float64(halfLife))
 }

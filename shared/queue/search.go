@@ -13,8 +13,8 @@ import (
 
 const (
 	// looks is how many small reads a search makes to find payers that wait, and again to find turns of the chosen one. So a lease costs
-	// at most 2 * looks + 1 reads however many wait, besides one for each turn that others have served meanwhile. One that nobody knows
-	// among 1,000 payers, all of which used something, is found within 1,000 / looks leases; among up to eight, in the next one.
+	// at most 2 * looks + 1 reads however many wait, besides one for each turn that others have served meanwhile. A new payer among 1,000
+	// others that used something is found within 1,000 / looks leases, and among up to eight others in the next one.
 	looks = 8
 	// waitingPage is how many waiting runs are read at once: the first, and whether another follows.
 	waitingPage = 2
@@ -162,9 +162,9 @@ func (s *search) isOnlyTurn(t record.Turn) bool {
 	return read && known.onlyPayer
 }
 
-// look reads the first run behind a sort key, then behind all that goes with that run, and so on, from the end of the range on from its
-// beginning, up to where it began. It ends early behind a turn that nothing comes before. It returns the sort key to go on behind, and
-// whether it has come around.
+// look reads runs of the range, one of each turn or payer: it begins behind a sort key, and goes on behind what next returns for the run
+// that it read. At the end of the range it goes on from the beginning, up to where it began. It ends after looks reads, and at a turn for
+// which isFirst reports that no other comes before. It returns the sort key to go on behind, and whether it has come around.
 func (s *search) look(all record.KeyRange, behind string, next func(record.Turn) string, isFirst func(record.Turn) bool) (
 	string, bool, error) {
 	r := all

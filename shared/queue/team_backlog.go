@@ -45,8 +45,7 @@ func (q Queue) TeamBacklogs(ctx context.Context) iter.Seq2[TeamBacklog, error] {
 }
 
 // Unserved has a diagnostic for each kind of work that runs of the dataset's task wait for in its pool while no worker that does
-// it has been seen for a minute. Where all are served it costs one read, otherwise one more for
-// the task and one for each kind that is not.
+// it has been seen for a minute. Where all are served it costs one read, otherwise one more for the task and one for each kind that is not.
 func (q Queue) Unserved(ctx context.Context, d *record.DatasetItem) ([]measure.Diagnostic, error) {
 	now := q.Now()
 	serving, err := records.Get[record.Serving](ctx, q.Store, store.Eventual, record.ServingKey())

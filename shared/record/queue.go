@@ -103,7 +103,7 @@ func (q Subqueue) OfPayer(t Turn) KeyRange { return rangeOf(q.prefix + t.Payer) 
 
 // OfTask has the runs of a task.
 func (q Subqueue) OfTask(t *TaskItem) KeyRange {
-	return rangeOf(q.prefix + turnName(cmp.Or(t.Payer, t.OrganizerID)) + "#" + turnName(t.ID))
+	return rangeOf(q.prefix + turnName(t.PayerID()) + "#" + turnName(t.ID))
 }
 
 // OfTurn has the runs of a turn.

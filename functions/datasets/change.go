@@ -196,6 +196,10 @@ func newTruth(ctx context.Context, c *api.Call, old, changed *record.DatasetItem
 		return changePool(ctx, c, old, changed)
 	}
 	checked, err := checkTruth(ctx, c, old.ID, &changed.DatasetDraft, inline)
+	if problem.TooLarge.Is(err) {
+		changed.PendingWork = record.NewPendingWork(record.AcceptTruth, c.Now())
+		return changePool(ctx, c, old, changed)
+	}
 	if err != nil {
 		return err
 	}

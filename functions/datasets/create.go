@@ -43,11 +43,14 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 		return "", nil, err
 	}
 	if record.AllStored(d.Truths) {
-		checked, err := checkTruth(ctx, c, item.ID, &d, inline)
-		if err != nil {
+		switch checked, err := checkTruth(ctx, c, item.ID, &d, inline); {
+		case problem.TooLarge.Is(err):
+			item.PendingWork = record.NewPendingWork(record.AcceptTruth, c.Now())
+		case err != nil:
 			return "", nil, err
+		default:
+			truth.Activate(c.Tx, item, nil, checked, c.Now())
 		}
-		truth.Activate(c.Tx, item, nil, checked, c.Now())
 	}
 	if err := putFiles(ctx, item, inline, c.PutFile); err != nil {
 		return "", nil, err

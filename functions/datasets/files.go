@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"assay/shared/api"
+	"assay/shared/compute"
 	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -42,15 +43,24 @@ func checkEvaluator(d *record.DatasetDraft) (fields problem.Fields) {
 	return fields
 }
 
-// checkTruth reads a truth whose files are all there, inline or stored, and refuses one that cannot be used.
-func checkTruth(ctx context.Context, c *api.Call, id string, d *record.DatasetDraft, inline contents) (truth.Checked, error) {
-	checked, err := truth.Check(ctx, d, func(f record.File) (io.ReadCloser, error) {
+// checkTruth reads a truth whose files are all there, inline or stored, in a slot of its caller, and refuses one that cannot be used. The
+// problem is TooLarge for a truth that takes more memory than a request may have.
+func checkTruth(ctx context.Context, c *api.Call, id string, d *record.DatasetDraft, inline contents) (checked truth.Checked, err error) {
+	open := func(f record.File) (io.ReadCloser, error) {
 		for i, other := range d.Truths {
 			if other.SHA256 == f.SHA256 && inline.truths[i] != nil {
 				return io.NopCloser(bytes.NewReader(inline.truths[i])), nil
 			}
 		}
 		return c.Files.Open(ctx, record.ObjectKey(record.HolderTruths, id, f.SHA256))
+	}
+	err = compute.Process.Run(ctx, compute.Work{
+		Caller: c.PoolCaller(),
+		Memory: func(ctx context.Context) (int64, error) { return truth.Memory(ctx, d, open, compute.LargeBytes) },
+		Do: func(ctx context.Context) (err error) {
+			checked, err = truth.Check(ctx, d, open)
+			return err
+		},
 	})
 	if err != nil {
 		return checked, err

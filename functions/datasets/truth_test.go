@@ -2,10 +2,12 @@ package datasets_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"strings"
@@ -193,6 +195,27 @@ func TestTruth_LargeIsReadAfterTheRequest(t *testing.T) {
 	if got := s.item(d.ID); got.PendingWork.Is(record.AcceptTruth) || got.TruthVersion != 2 ||
 		s.truth(d.ID).Evaluator.PrimaryMeasure != "MCC" {
 		t.Fatalf("%+v", got)
+	}
+}
+
+// A truth of some KB that unpacks to millions of lines takes more memory than a request may have: it is read later, by the evaluator.
+func TestTruth_ThatUnpacksToMuchIsReadAfterTheRequest(t *testing.T) {
+	var packed strings.Builder
+	w := gzip.NewWriter(&packed)
+	if _, err := io.WriteString(w, "id,label\n"+strings.Repeat("1,a\n", 6_000_000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	large := servertest.Inline("truth.csv.gz", packed.String())
+	s, path, changed := serveDataset(t)
+	_, created := s.create(s.draft(large))
+	s.patch(http.StatusOK, path, map[string]any{"truths": []any{large}})
+	for id, version := range map[string]int64{created.ID: 0, changed.ID: 1} {
+		if got := s.item(id); !got.PendingWork.Is(record.AcceptTruth) || got.TruthVersion != version {
+			t.Errorf("pending is %+v, and the truth has the version %d, want %d", got.PendingWork, got.TruthVersion, version)
+		}
 	}
 }
 

@@ -61,16 +61,29 @@ func Check(ctx context.Context, d *record.DatasetDraft, open func(record.File) (
 	if d.Evaluator.Kind == record.EvaluatorWorker {
 		return checked, nil
 	}
-	files := lists.Map(d.Truths, func(f record.File) evaluator.File {
-		return evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return open(f) }}
-	})
-	read, diagnostics, err := evaluator.ReadTruth(ctx, Settings(d.RunFormat, d.Evaluator), files)
+	read, diagnostics, err := evaluator.ReadTruth(ctx, Settings(d.RunFormat, d.Evaluator), filesOf(d, open))
 	checked.Diagnostics = diagnostics
 	if read != nil {
 		checked.Shape = read.Shape()
 		checked.Diagnostics = append(checked.Diagnostics, read.Cost()...)
 	}
 	return checked, err
+}
+
+// Memory returns about how much memory Check takes. It counts the text of the files, up to the most bytes, and returns more than these if
+// there is more.
+func Memory(ctx context.Context, d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error), most int64) (int64, error) {
+	if d.Evaluator.Kind == record.EvaluatorWorker {
+		return 0, nil
+	}
+	text, err := evaluator.CountText(ctx, filesOf(d, open), most)
+	return Settings(d.RunFormat, d.Evaluator).Memory(text), err
+}
+
+func filesOf(d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error)) []evaluator.File {
+	return lists.Map(d.Truths, func(f record.File) evaluator.File {
+		return evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return open(f) }}
+	})
 }
 
 // Activate adds to a change of a dataset, all of whose truth files are stored and checked, that runs are evaluated with them from

@@ -20,7 +20,6 @@ import (
 	"assay/shared/api"
 	"assay/shared/compute"
 	"assay/shared/measure/evaluator"
-	"assay/shared/measure/lines"
 	"assay/shared/problem"
 	"assay/shared/record"
 )
@@ -72,7 +71,7 @@ func (resolver *Resolver) Compute(ctx context.Context, do func(context.Context) 
 
 // memory returns about how much memory the inputs take when they are read.
 func (resolver *Resolver) memory(ctx context.Context) (int64, error) {
-	inline, err := count(ctx, resolver.inlineFiles, MaxUnpackedBytes)
+	inline, err := evaluator.CountText(ctx, resolver.inlineFiles, MaxUnpackedBytes)
 	if err != nil {
 		return 0, err
 	}
@@ -80,7 +79,7 @@ func (resolver *Resolver) memory(ctx context.Context) (int64, error) {
 		return 0, problem.TooLarge.New("The files in the request unpack to more than %d bytes together. Submit larger runs to a task and "+
 			"name them by runId.", MaxUnpackedBytes)
 	}
-	stored, err := count(ctx, resolver.heldFiles, MaxTextBytes)
+	stored, err := evaluator.CountText(ctx, resolver.heldFiles, MaxTextBytes)
 	if err != nil {
 		return 0, err
 	}
@@ -89,22 +88,6 @@ func (resolver *Resolver) memory(ctx context.Context) (int64, error) {
 			"the files by their links and use a tool of your own.", MaxTextBytes)
 	}
 	return resolver.reads.Memory(inline.Plus(stored)) + resolver.inlineBytes + resolver.valueBytes, nil
-}
-
-// count returns the size of the text of the files, or more than most if there is more.
-func count(ctx context.Context, files []evaluator.File, most int64) (total lines.Size, err error) {
-	for _, f := range files {
-		r, err := f.Open()
-		if err != nil {
-			return total, err
-		}
-		size, err := lines.Count(ctx, r, most-total.Bytes)
-		_ = r.Close() // what it has is read again
-		if total = total.Plus(size); err != nil || total.Bytes > most {
-			return total, err
-		}
-	}
-	return total, nil
 }
 
 // heldFilesOf returns the files of a holder, whose lines the tool holds in memory. They count against the bounds of the request.

@@ -1,9 +1,27 @@
 package evaluator
 
 import (
+	"context"
+
 	"assay/shared/measure"
 	"assay/shared/measure/lines"
 )
+
+// CountText returns how much text the files have once they are unpacked. It stops beyond the most bytes.
+func CountText(ctx context.Context, files []File, most int64) (total lines.Size, err error) {
+	for _, f := range files {
+		r, err := f.Open()
+		if err != nil {
+			return total, err
+		}
+		size, err := lines.Count(ctx, r, most-total.Bytes)
+		_ = r.Close() // what it has is read again
+		if total = total.Plus(size); err != nil || total.Bytes > most {
+			return total, err
+		}
+	}
+	return total, nil
+}
 
 // Memory returns about how much memory it takes at its peak to read a run or a truth whose text has the size; Settings
 // without a kind read rankings. The factors are those of the

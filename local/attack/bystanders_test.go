@@ -211,6 +211,5 @@ func (w *watcher) stop(res *results) time.Duration {
 			res.fault("%d of %d GETs of the bystander were answered with status %d", n, len(w.took), status)
 		}
 	}
-	slices.Sort(w.took)
-	return w.took[(len(w.took)*99+99)/100-1]
+	return p99(w.took)
 }

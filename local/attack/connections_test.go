@@ -76,6 +76,13 @@ func slowReaders(ctx context.Context, s *server, res *results) {
 	all.Wait()
 }
 
+// slowReadersOfUser is slowReaders with the login of one user, who reads none of many lists of heavy records.
+func slowReadersOfUser(ctx context.Context, s *server, res *results) {
+	n := pick(s.profile, 80, 150)
+	beginning := "GET /v1/organizers?limit=200 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + s.attacker.token + "\r\n\r\n"
+	s.holdOpen(ctx, res, n, []byte(beginning), "")
+}
+
 func idleConnections(ctx context.Context, s *server, res *results) {
 	s.holdOpen(ctx, res, 800, nil, "")
 }

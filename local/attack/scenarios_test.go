@@ -40,6 +40,9 @@ var scenarios = []scenario{
 	{name: "previews that unpack to much", send: previewFlood},
 	{name: "tools by stored runs", send: storedRunFlood},
 	{name: "long texts of two users", send: longTexts},
+	{name: "heavy evaluations of one user", send: evaluationFlood},
+	{name: "requests that are given up", send: givenUp},
+	{name: "webhooks that hang", send: hangingReceivers},
 	{name: "slow headers", send: slowHeaders},
 	{name: "slow bodies", send: slowBodies},
 	{name: "connections", send: idleConnections},
@@ -48,11 +51,12 @@ var scenarios = []scenario{
 	{name: "big runs of one team", send: bigRuns, fullOnly: true},
 	{name: "heavy records in lists", send: heavyLists},
 	{name: "slow readers", send: slowReaders},
+	{name: "slow readers with one login", send: slowReadersOfUser},
 	{name: "writes of one user", send: writeFlood, senders: 8, allow: accepted, maxAnswer: problemBytes},
 	// Before the scenarios below, which use up the quota of all users together.
-	{name: "a full disk", send: fullDisk, smallDisk: true},
-	{name: "results of tools on the disk", requests: toolFiles, senders: 4, allow: accepted, maxAnswer: pageBytes},
-	{name: "uploads without end", send: uploadFlood},
+	{name: "a full disk", send: fullDisk, smallDisk: true, fillsDisk: true},
+	{name: "results of tools on the disk", requests: toolFiles, senders: 4, allow: accepted, maxAnswer: pageBytes, fillsDisk: true},
+	{name: "uploads without end", send: uploadFlood, fillsDisk: true},
 }
 
 // post is a POST of a JSON body, from a user or an anonymous caller.

@@ -30,6 +30,7 @@ type server struct {
 	random  *rand.Rand
 	profile profile
 	journal *journal
+	little  *littleUser // beside the scenario under way
 
 	organizer, bystander, participant, attacker *user
 	anonymous                                   *user
@@ -99,6 +100,35 @@ func (s *server) waitFor(t *testing.T, u *user, run string) (state string) {
 		s.decode(t, u, http.MethodGet, run+"?fields=state", nil, &r)
 		return r.State, r.State == "completed" || r.State == "failed"
 	})
+}
+
+// make has a user create a resource, whose path it returns, and decodes the answer unless into is nil.
+func (s *server) make(u *user, path string, body, into any) (made string, err error) {
+	status, header, answer, err := s.call(u, http.MethodPost, path, body)
+	if err == nil && status != http.StatusCreated {
+		err = fmt.Errorf("POST %s: status %d: %.300s", path, status, answer)
+	}
+	if err == nil && into != nil {
+		err = json.Unmarshal(answer, into)
+	}
+	return header.Get("Location"), err
+}
+
+// remove has a user delete a resource.
+func (s *server) remove(res *results, u *user, path string) {
+	if status, _, answer, err := s.call(u, http.MethodDelete, path, nil); err != nil || status >= http.StatusBadRequest {
+		res.fault("DELETE %s: status %d, %v: %.300s", path, status, err, answer)
+	}
+}
+
+// stateOf returns the state of a run.
+func (s *server) stateOf(u *user, runID string) (string, error) {
+	var r struct{ State string }
+	status, _, answer, err := s.call(u, http.MethodGet, "/v1/runs/"+runID+"?fields=state", nil)
+	if err == nil && status == http.StatusOK {
+		err = json.Unmarshal(answer, &r)
+	}
+	return r.State, err
 }
 
 func inline(name string, content []byte) object {

@@ -5,31 +5,27 @@ package attack
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
+	"net/url"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"assay/shared/measure"
 )
 
-// What a little user gets while others compute: one who submits two lines and calls a small tool, one after the other.
-const (
-	littleTime   = time.Second // p99 of these requests; checked by the full profile alone
-	littleRounds = 10          // of the short profile
-)
+// computersEach is how many computations a user of a flood asks for at a time.
+const computersEach = 4
 
-// besideLittleUser has the users send the heavy requests, several each at a time, until the little user has had enough answers.
-// None of these may be refused.
+// besideLittleUser has the users send the heavy requests, several each at a time, until the little user has had enough rounds.
 func (s *server) besideLittleUser(ctx context.Context, res *results, users []*user, heavy []request) {
-	const atOnce = 4 // of each user
 	sc := scenario{allow: accepted, maxAnswer: pageBytes}
 	var ended atomic.Bool
 	var senders sync.WaitGroup
 	for _, u := range users {
-		for n := range atOnce {
+		for n := range computersEach {
 			senders.Go(func() {
 				for i := n; !ended.Load(); i++ {
 					q := heavy[i%len(heavy)]
@@ -39,29 +35,16 @@ func (s *server) besideLittleUser(ctx context.Context, res *results, users []*us
 			})
 		}
 	}
-	run := inline("run.txt", []byte("1 Q0 d1 1 2.5 a\n1 Q0 d2 2 1.5 a\n"))
-	tool := post(s.bystander, "/v1/tools/validator", encode(object{"run": object{"files": []object{run}}}))
-	submitted := object{"name": run["name"], "content": run["content"], "datasetId": path.Base(s.dataset)}
-	submission := post(s.bystander, s.task+"/submissions", encode(object{"type": "upload", "files": []object{submitted}}))
-	var took []time.Duration
-	end := time.Now().Add(s.profile.flood)
-	for round := 0; round < littleRounds || time.Now().Before(end); round++ {
-		for _, q := range []request{submission, tool} {
-			began := time.Now()
-			status, _, _, err := s.send(ctx, q, io.Discard)
-			took = append(took, time.Since(began))
-			if err != nil || status >= http.StatusBadRequest {
-				res.fault("%s of a little user: status %d, %v after %v", q.path, status, err, took[len(took)-1])
-			}
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	s.floodTime(ctx, littleRounds)
 	ended.Store(true)
 	senders.Wait()
-	slices.Sort(took)
-	if p99 := took[(len(took)*99+99)/100-1]; s.profile.full && p99 > littleTime {
-		res.fault("the p99 of %d requests of a little user is %v, more than %v", len(took), p99, littleTime)
-	}
+}
+
+// floodTime returns when the little user has had the number of rounds from now on, and the time of the profile is over.
+func (s *server) floodTime(ctx context.Context, rounds int) {
+	end := time.After(s.profile.flood)
+	s.little.waitForRounds(ctx, s.little.made()+1+rounds) // one is under way
+	<-end
 }
 
 // previewFlood previews submissions of little size that unpack to as much as a file may.
@@ -76,34 +59,122 @@ func previewFlood(ctx context.Context, s *server, res *results) {
 	s.besideLittleUser(ctx, res, []*user{s.attacker}, heavy)
 }
 
-// storedRunFlood calls tools with a short body that names six stored runs of 18 MB.
+// storedRunFlood calls a tool with a short body that names six large stored runs, in the full profile of 18 MB. The tool stores no result: results would use up what
+// the user may store, and the calls after that would compute nothing.
 func storedRunFlood(ctx context.Context, s *server, res *results) {
 	var refs []object
 	for n := range 6 {
-		file := inline(fmt.Sprint("run-", n), bigRun(100_000))
-		file["datasetId"] = path.Base(s.ownDataset)
-		status, header, _, err := s.call(s.attacker, http.MethodPost, s.ownTask+"/submissions",
-			object{"type": "upload", "baseline": true, "files": []object{file}})
-		if err != nil || status != http.StatusCreated {
-			res.fault("a large run of the attacker: status %d, %v", status, err)
+		file := inline(fmt.Sprint("run-", n), bigRun(pick(s.profile, 30_000, 100_000)))
+		made, err := s.submitBaseline(s.ownTask, s.ownDataset, file)
+		if err != nil {
+			res.fault("a large run of the attacker: %v", err)
 			return
 		}
-		_, _, answer, _ := s.call(s.attacker, http.MethodGet, header.Get("Location")+"?fields=runIds", nil)
-		_, ids, _ := strings.Cut(string(answer), `"runIds":["`)
-		id, _, _ := strings.Cut(ids, `"`)
-		refs = append(refs, object{"runId": id})
+		refs = append(refs, object{"runId": made})
 	}
-	s.besideLittleUser(ctx, res, []*user{s.attacker}, []request{post(nil, "/v1/tools/fusion", encode(object{"runs": refs}))})
+	measures := products("P(rel=%d)@%d0", pick(s.profile, 1, 5), 9)
+	body := encode(object{"runs": refs, "truth": object{"datasetId": path.Base(s.ownDataset)}, "measures": measures})
+	s.besideLittleUser(ctx, res, []*user{s.attacker}, []request{post(nil, "/v1/tools/evaluator", body)})
+	if res.statuses[http.StatusOK] == 0 {
+		res.fault("no call of the tool computed: %s", res.byStatus())
+	}
+}
+
+// submitBaseline has the attacker submit a file to a task of the attacker's own, and returns the id of its run.
+func (s *server) submitBaseline(task, dataset string, file object) (run string, err error) {
+	file["datasetId"] = path.Base(dataset)
+	var made struct{ RunIDs []string }
+	_, err = s.make(s.attacker, task+"/submissions", object{"type": "upload", "baseline": true, "files": []object{file}}, &made)
+	if err != nil {
+		return "", err
+	}
+	return made.RunIDs[0], nil
 }
 
 // longTexts has two users compute ROUGE-L of texts whose lines are all subsequences of each other.
 func longTexts(ctx context.Context, s *server, res *results) {
+	s.besideLittleUser(ctx, res, []*user{s.attacker, s.participant}, []request{longText(s)})
+}
+
+// longText asks for ROUGE-L of such texts.
+func longText(s *server) request {
 	e := hostileTruths(s)[0]
 	format := object{"kind": e.format, "idField": "id", "valueField": e.value}
-	heavy := post(nil, "/v1/tools/evaluator", encode(object{
+	return post(nil, "/v1/tools/evaluator", encode(object{
 		"runs":     runs(packed("run", []byte(e.run))),
 		"truth":    object{"files": []object{packed("truth", []byte(e.truth))}, "kind": e.kind, "format": format},
 		"measures": e.measures,
 	}))
-	s.besideLittleUser(ctx, res, []*user{s.attacker, s.participant}, []request{heavy})
+}
+
+// Tasks with which one user has evaluators compute.
+const (
+	heavyTasks   = 6
+	runsEach     = 2
+	scoresBeside = 2 // of the little user, in the short profile
+)
+
+// evaluationFlood submits runs to tasks of one user whose evaluation takes several budgets. In the short profile the little user gets scores
+// before the first of these runs is completed, for which a score would wait without the budget.
+func evaluationFlood(ctx context.Context, s *server, res *results) {
+	var tasks []string
+	defer func() {
+		for _, task := range tasks {
+			s.remove(res, s.attacker, task+"?with=submissions&name="+url.QueryEscape(heavyTask))
+		}
+	}()
+	e := pick(s.profile, manyLines, manyLabels)()
+	for range heavyTasks {
+		task, dataset, err := s.makeHeavyTask(e)
+		if err == nil {
+			tasks = append(tasks, task)
+		}
+		for range runsEach {
+			if err == nil {
+				_, err = s.submitBaseline(task, dataset, packed("run", []byte(e.run)))
+			}
+		}
+		if err != nil {
+			res.fault("a task with heavy runs: %v", err)
+			return
+		}
+	}
+	before, err := s.waiting(s.attacker, tasks...)
+	s.floodTime(ctx, scoresBeside)
+	after, lastErr := s.waiting(s.attacker, tasks...)
+	if err != nil || lastErr != nil {
+		res.fault("the heavy runs that wait: %v, %v", err, lastErr)
+	}
+	if before < heavyTasks || !s.profile.full && after < before {
+		res.fault("%d heavy runs waited, and %d when the little user had %d more scores", before, after, scoresBeside)
+	}
+}
+
+const heavyTask = "Heavy evaluations"
+
+// manyLabels are 49 MB of examples with as many labels each as a confusion matrix has.
+func manyLabels() evaluated {
+	labels := numbered("%d,", measure.MaxClasses)
+	text := numbered(`{"id":%d,"x":[`+labels[:len(labels)-1]+"]}\n", 300_000)
+	return evaluated{"multilabel", "jsonl", "x", text, text, products("F(average=samples,beta=%d.%d)", 5, 9)}
+}
+
+// manyLines are two texts that are short, and whose comparison takes about twenty budgets.
+func manyLines() evaluated {
+	text := `{"id":1,"x":"` + strings.Repeat(`a\n`, 7<<10) + `"}` + "\n"
+	return evaluated{"text", "jsonl", "x", text, text, []string{"ROUGELsum", "ROUGELsum(stem=True)"}}
+}
+
+// makeHeavyTask makes a task of the attacker's with a dataset.
+func (s *server) makeHeavyTask(e evaluated) (task, dataset string, err error) {
+	task, err = s.make(s.attacker, "/v1/tasks", object{"organizerId": path.Base(s.ownOrganizer), "name": heavyTask}, nil)
+	if err != nil {
+		return "", "", err
+	}
+	dataset, err = s.make(s.attacker, "/v1/datasets", object{
+		"taskId": path.Base(task), "name": heavyTask, "split": "training", "truths": []object{packed("truth", []byte(e.truth))},
+		"runFormat": object{"kind": e.format, "idField": "id", "valueField": e.value},
+		"evaluator": object{"kind": e.kind, "measures": e.measures},
+	}, nil)
+	return task, dataset, err
 }

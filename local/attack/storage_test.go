@@ -16,6 +16,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"assay/shared/lists"
+	"assay/shared/record"
 )
 
 // heavyLists fills a list with records of the largest size, and requests it from many callers.
@@ -213,11 +216,11 @@ func bigRuns(ctx context.Context, s *server, res *results) {
 		})
 	}
 	uploads.Wait()
-	before, err := s.waiting()
+	before, err := s.waiting(s.organizer, s.task)
 	if err == nil {
 		err = s.evaluated(ctx)
 	}
-	after, lastErr := s.waiting()
+	after, lastErr := s.waiting(s.organizer, s.task)
 	if err != nil || lastErr != nil {
 		res.fault("the run of another team: %v, %v", err, lastErr)
 	}
@@ -226,11 +229,11 @@ func bigRuns(ctx context.Context, s *server, res *results) {
 	}
 }
 
-// waiting counts the runs of the task that have not ended.
-func (s *server) waiting() (int, error) {
+// waiting counts the runs of the organizer's tasks that have not ended.
+func (s *server) waiting(organizer *user, tasks ...string) (int, error) {
 	var list struct{ Data []json.RawMessage }
-	query := "?limit=200&fields=id&filter[state]=queued,evaluating&filter[taskId]=" + path.Base(s.task)
-	status, _, body, err := s.call(s.organizer, http.MethodGet, "/v1/runs"+query, nil)
+	query := "?limit=200&fields=id&filter[state]=queued,evaluating&filter[taskId]=" + strings.Join(lists.Map(tasks, path.Base), ",")
+	status, _, body, err := s.call(organizer, http.MethodGet, "/v1/runs"+query, nil)
 	if err != nil || status == http.StatusNoContent {
 		return 0, err
 	}
@@ -254,12 +257,7 @@ func (s *server) evaluated(ctx context.Context) error {
 		return err
 	}
 	for ctx.Err() == nil {
-		_, _, body, err := s.call(s.bystander, http.MethodGet, "/v1/runs/"+made.RunIDs[0], nil)
-		if err != nil {
-			return err
-		}
-		var r struct{ State string }
-		if err := json.Unmarshal(body, &r); err != nil || r.State == "completed" {
+		if state, err := s.stateOf(s.bystander, made.RunIDs[0]); err != nil || state == string(record.Completed) {
 			return err
 		}
 		time.Sleep(50 * time.Millisecond)

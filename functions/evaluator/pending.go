@@ -23,6 +23,7 @@ import (
 	"assay/shared/store"
 	"assay/shared/trash"
 	"assay/shared/truth"
+	"assay/shared/wait"
 )
 
 // do does pending work of a kind, for both hosts. The record comes from an index, which may lag, so whatever is called here reads it
@@ -64,15 +65,27 @@ func (w *Worker) reclaimExpired(ctx context.Context, runID string) error {
 
 func (w *Worker) uploads() files.Uploads { return files.Uploads{Store: w.Store, Now: w.Now} }
 
-// RunDue does the pending work that is due, of runs first: checking a large ground truth takes minutes.
+// RunDue does the pending work that is due, of datasets last: checking a large ground truth takes minutes.
 func (w *Worker) RunDue(ctx context.Context) error {
-	return errors.Join(w.runDueOf(ctx, true), w.runDueOf(ctx, false))
+	return errors.Join(w.runDueOf(ctx, &w.runDue), w.runDueOf(ctx, &w.workDue), w.runDueOf(ctx, &w.datasetDue))
 }
 
-// runDueOf does the pending work that is due, of runs or of all other records.
-func (w *Worker) runDueOf(ctx context.Context, runs bool) error {
+// jobOf returns the signal of the job that does the pending work of the record with the key.
+func (w *Worker) jobOf(key store.Key) *wait.Signal {
+	switch {
+	case record.IsRun(key):
+		return &w.runDue
+	case record.IsDataset(key):
+		return &w.datasetDue
+	default:
+		return &w.workDue
+	}
+}
+
+// runDueOf does the pending work of a job that is due.
+func (w *Worker) runDueOf(ctx context.Context, job *wait.Signal) error {
 	return w.eachPending(ctx, record.DueBy(w.Now()), func(it store.Item) error {
-		if record.IsRun(it.Key) != runs {
+		if w.jobOf(it.Key) != job {
 			return nil
 		}
 		return w.runPending(ctx, it)

@@ -20,6 +20,7 @@ import (
 	"assay/shared/store"
 	"assay/shared/store/storetest"
 	"assay/shared/truth"
+	"assay/shared/waittest"
 )
 
 // awaitingUpload makes a run wait for its file.
@@ -300,7 +301,9 @@ func TestAcceptTruth_RefusesATruthThatPanics(t *testing.T) {
 	}
 }
 
-func TestAcceptTruth_DelaysNoRun(t *testing.T) {
+// TestAcceptTruth_DelaysNoOtherWork has a ground truth that takes long to be read, and a run with an expired lease and a changed task, whose
+// pending work is done meanwhile.
+func TestAcceptTruth_DelaysNoOtherWork(t *testing.T) {
 	f := newFixture(t)
 	var once sync.Once
 	reading, proceed := make(chan struct{}), make(chan struct{})
@@ -322,6 +325,10 @@ func TestAcceptTruth_DelaysNoRun(t *testing.T) {
 	if r := f.until(expired, record.Completed); r.Attempts != 2 {
 		t.Fatalf("%d attempts", r.Attempts)
 	}
+	other := f.records.Task(func(t *record.TaskItem) { t.PendingWork = record.NewPendingWork(record.PropagateTask, f.Now()) })
+	waittest.Until(t, "the change of a task reaches its records", func() bool {
+		return get[record.TaskItem](f, other.Key()).PendingWork == nil
+	})
 }
 
 // panickingStore panics when it is asked for due work.

@@ -77,7 +77,7 @@ type Worker struct {
 	truths     cache[*evaluator.Truth] // nil: it is invalid
 	inputs     cache[*evaluator.Known] // nil: without ids
 
-	runDue, workDue wait.Signal // pending work of runs, and of other records
+	runDue, datasetDue, workDue wait.Signal // pending work of runs, of datasets, and of other records
 }
 
 // Run evaluates queued runs and does due work until the context ends. Then it releases unfinished runs.
@@ -190,11 +190,13 @@ type periodicJob struct {
 	name  string // in the log
 }
 
-// periodicJobs run concurrently, so that none waits for another: checking a large truth does not delay expired leases.
+// periodicJobs run concurrently, so that none waits for another: checking a large truth delays neither expired leases nor
+// changes of who sees a task.
 func (w *Worker) periodicJobs() []periodicJob {
 	return []periodicJob{
-		{pollInterval, w.runDue.C(), func(ctx context.Context) error { return w.runDueOf(ctx, true) }, "pending work of runs"},
-		{pollInterval, w.workDue.C(), func(ctx context.Context) error { return w.runDueOf(ctx, false) }, "other pending work"},
+		{pollInterval, w.runDue.C(), func(ctx context.Context) error { return w.runDueOf(ctx, &w.runDue) }, "pending work of runs"},
+		{pollInterval, w.datasetDue.C(), func(ctx context.Context) error { return w.runDueOf(ctx, &w.datasetDue) }, "pending work of datasets"},
+		{pollInterval, w.workDue.C(), func(ctx context.Context) error { return w.runDueOf(ctx, &w.workDue) }, "other pending work"},
 		{time.Minute, nil, w.FailUnserved, "fail runs that no worker takes"},
 		{20 * time.Minute, nil, w.DeleteExpiredResults, "delete expired results of tools"},
 		{time.Hour, nil, w.deleteAllAbandoned, "delete abandoned files"},
@@ -236,10 +238,7 @@ func (w *Worker) Changed(items []store.Item) {
 		case record.QueuePartition(record.QueueSlow):
 			w.slow.wakeUp.Send()
 		case record.DuePartition:
-			due := &w.workDue
-			if record.IsRun(it.Key) {
-				due = &w.runDue
-			}
+			due := w.jobOf(it.Key)
 			if at, err := record.DueAt(entry.Sort); err == nil && at.Sub(w.Now()) < pollInterval {
 				time.AfterFunc(at.Sub(w.Now()), due.Send)
 			}

@@ -182,6 +182,11 @@ func (d *DatasetItem) Key() store.Key { return DatasetKey(d.ID) }
 // DatasetKey is the key of the dataset.
 func DatasetKey(id string) store.Key { return keyOf(KindDataset, id, "DATASET") }
 
+// IsDataset reports whether the key is of a dataset.
+func IsDataset(k store.Key) bool {
+	return strings.HasPrefix(k.Partition, "DATASET#") && k.Sort == "DATASET"
+}
+
 // Indexes implements Record.
 func (d *DatasetItem) Indexes() [store.NumIndexes]store.Key {
 	return indexes{}.listed(KindDataset, d.ID, d.Scope(), false).pending(d.PendingWork, d.ID)

@@ -301,8 +301,8 @@ func TestAcceptTruth_RefusesATruthThatPanics(t *testing.T) {
 	}
 }
 
-// TestAcceptTruth_DelaysNoOtherWork has a ground truth that takes long to be read, and a run with an expired lease and a changed task, whose
-// pending work is done meanwhile.
+// TestAcceptTruth_DelaysNoOtherWork has a ground truth that takes long to be read. A run whose lease expired is queued again, and a changed
+// task reaches its records meanwhile.
 func TestAcceptTruth_DelaysNoOtherWork(t *testing.T) {
 	f := newFixture(t)
 	var once sync.Once

@@ -100,7 +100,7 @@ func (s *search) leaseNext() (*record.RunItem, error) {
 			if s.laneFull {
 				return nil, nil
 			}
-			if err = s.findBehind(turn); err != nil {
+			if err := s.findBehind(turn); err != nil {
 				return nil, err
 			}
 		}

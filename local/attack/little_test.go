@@ -76,8 +76,8 @@ func (l *littleUser) send(q request) (answer []byte) {
 	began := time.Now()
 	status, header, _, err := l.server.send(context.Background(), q, &b)
 	took := time.Since(began)
-	if location := header.Get("Location"); err == nil && status == http.StatusCreated {
-		l.server.journal.acknowledged(q.from, location, `"type":"upload"`)
+	if err == nil && status == http.StatusCreated {
+		l.server.journal.acknowledged(q.from, header.Get("Location"), `"type":"upload"`)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,13 +91,12 @@ func (l *littleUser) send(q request) (answer []byte) {
 
 // waitForScore looks at the run of a submission until it is evaluated.
 func (l *littleUser) waitForScore(submission []byte, began time.Time) {
-	state, err := "", error(nil)
 	var made struct{ RunIDs []string }
-	if err = json.Unmarshal(submission, &made); err == nil {
-		for state != string(record.Completed) && err == nil && time.Since(began) < scoreTimeout {
-			time.Sleep(scoreInterval)
-			state, err = l.server.stateOf(l.server.bystander, made.RunIDs[0])
-		}
+	err := json.Unmarshal(submission, &made)
+	var state string
+	for err == nil && state != string(record.Completed) && time.Since(began) < scoreTimeout {
+		time.Sleep(scoreInterval)
+		state, err = l.server.stateOf(l.server.bystander, made.RunIDs[0])
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -122,17 +122,17 @@ func (p *program) idleMemory(t *testing.T) int64 {
 
 // processorTime returns how long the process has computed; zero where the system does not say.
 func (p *program) processorTime() time.Duration {
-	const tick = 10 * time.Millisecond // of Linux, for programs
+	const ticksPerSecond = 100 // of Linux, for programs
 	stat, err := os.ReadFile(p.proc("stat"))
 	if err != nil {
 		return 0
 	}
 	_, rest, _ := strings.Cut(string(stat), ") ") // the name of the program may have blanks
-	var inProgram, inSystem time.Duration
+	var inProgram, inSystem int
 	if fields := strings.Fields(rest); len(fields) > 12 {
 		_, _ = fmt.Sscan(fields[11]+" "+fields[12], &inProgram, &inSystem)
 	}
-	return (inProgram + inSystem) * tick
+	return time.Duration(inProgram+inSystem) * time.Second / ticksPerSecond
 }
 
 // memory reads a member of the status of the process, in bytes; zero where the system has no such status.

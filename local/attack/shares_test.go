@@ -59,8 +59,8 @@ func previewFlood(ctx context.Context, s *server, res *results) {
 	s.besideLittleUser(ctx, res, []*user{s.attacker}, heavy)
 }
 
-// storedRunFlood calls a tool with a short body that names six large stored runs, in the full profile of 18 MB. The tool stores no result: results would use up what
-// the user may store, and the calls after that would compute nothing.
+// storedRunFlood calls a tool with a short body that names six large stored runs, in the full profile of 18 MB. The tool stores no result:
+// results would use up what the user may store, and the calls after that would compute nothing.
 func storedRunFlood(ctx context.Context, s *server, res *results) {
 	var refs []object
 	for n := range 6 {
@@ -114,8 +114,8 @@ const (
 	scoresBeside = 2 // of the little user, in the short profile
 )
 
-// evaluationFlood submits runs to tasks of one user whose evaluation takes several budgets. In the short profile the little user gets scores
-// before the first of these runs is completed, for which a score would wait without the budget.
+// evaluationFlood submits runs to tasks of one user whose evaluation takes several budgets. In the short profile the little user gets
+// scores before the first of these runs is completed, for which a score would wait without the budget.
 func evaluationFlood(ctx context.Context, s *server, res *results) {
 	var tasks []string
 	defer func() {
@@ -156,13 +156,15 @@ const heavyTask = "Heavy evaluations"
 func manyLabels() evaluated {
 	labels := numbered("%d,", measure.MaxClasses)
 	text := numbered(`{"id":%d,"x":[`+labels[:len(labels)-1]+"]}\n", 300_000)
-	return evaluated{"multilabel", "jsonl", "x", text, text, products("F(average=samples,beta=%d.%d)", 5, 9)}
+	measures := products("F(average=samples,beta=%d.%d)", 5, 9)
+	return evaluated{kind: "multilabel", format: "jsonl", value: "x", truth: text, run: text, measures: measures}
 }
 
 // manyLines are two texts that are short, and whose comparison takes about twenty budgets.
 func manyLines() evaluated {
 	text := `{"id":1,"x":"` + strings.Repeat(`a\n`, 7<<10) + `"}` + "\n"
-	return evaluated{"text", "jsonl", "x", text, text, []string{"ROUGELsum", "ROUGELsum(stem=True)"}}
+	measures := []string{"ROUGELsum", "ROUGELsum(stem=True)"}
+	return evaluated{kind: "text", format: "jsonl", value: "x", truth: text, run: text, measures: measures}
 }
 
 // makeHeavyTask makes a task of the attacker's with a dataset.

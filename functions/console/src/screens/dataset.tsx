@@ -125,8 +125,8 @@ function TruthSaid({ of: d }: { of: Dataset }) {
 /** Advised tells organizers that teams can find out the ground truth by their scores, and what helps. */
 const Advised = ({ of: a }: { of: NonNullable<Dataset["advice"]> }) => (
   <p>
-    <Tag kind="warm">advice</Tag> {a.examples === 1 ? "1 example" : `${a.examples} examples`} with exact live scores: about{" "}
-    {a.runs === 1 ? "1 run reveals" : `${a.runs} runs reveal`} the ground truth, and a team may submit{" "}
+    <Tag kind="warm">advice</Tag> {a.examples === 1 ? "1 example" : `${a.examples} examples`} with exact live scores:
+    about {a.runs === 1 ? "1 run reveals" : `${a.runs} runs reveal`} the ground truth, and a team may submit{" "}
     {a.allowed ?? "any number"}. It helps to allow fewer runs in all, or to show scores after the close.
   </p>
 );

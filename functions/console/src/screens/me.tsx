@@ -221,11 +221,7 @@ function Choices({ address }: { address: string }) {
               name="email"
               label="Send me an e-mail when"
               options={{ ...kinds, "token.expiring": "An access token of yours ends soon" }}
-              hint={
-                address
-                  ? `Where this server sends e-mail, it goes to ${address}.`
-                  : c.notice || ""
-              }
+              hint={address ? `Where this server sends e-mail, it goes to ${address}.` : c.notice || ""}
             />
           )}
         </Form>

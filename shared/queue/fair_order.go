@@ -17,6 +17,9 @@ const (
 	// leaseSteps is what a lease counts besides the steps of its evaluation: about a millisecond. Of the work of workers no steps are
 	// known, so that their leases count equally.
 	leaseSteps = 100_000
+	// mostUsed is the most use that counts, about a second of work. Otherwise somebody who used much would wait until others have used as
+	// much: those who use little in a task, for all that its other participants used.
+	mostUsed = 200_000_000
 	// maxRemembered is how many names a FairOrder remembers the use of, and how many turns it knows to wait. Of names it forgets those that
 	// used least. Turns it forgets all at once, because searches find them again.
 	maxRemembered = 10_000
@@ -24,7 +27,8 @@ const (
 
 // FairOrder is the order in which a process leases the runs of a subqueue. The payer comes first that used least lately, then of its
 // submitters, of their tasks and of their teams the one that used least, and then the run that has waited longest. Those that used
-// nothing come before all others, in turn. Use is counted in steps of evaluations, and half of it is forgotten every five minutes.
+// nothing come before all others, in turn. Use is counted in steps of evaluations, up to about a second of work, and half of it is forgotten
+// every five minutes. So nobody waits for more than that until others have used as much, and then in turn with them.
 //
 // A FairOrder belongs to one process: each process that works on a queue is fair on its own, and they share no state. The zero FairOrder is
 // ready for use. It holds what is known to wait in turns, not in runs, and finds new turns by looking at a few in each lease.
@@ -69,7 +73,7 @@ func (o *FairOrder) charge(t record.Turn, steps int64, now time.Time) {
 	}
 	o.served++
 	for _, name := range t.Levels() {
-		o.used[name] = use{o.used[name].lately(now) + float64(steps), now, o.served}
+		o.used[name] = use{min(o.used[name].lately(now)+float64(steps), mostUsed), now, o.served}
 	}
 	if len(o.used) > maxRemembered {
 		o.forget(now)

@@ -102,7 +102,32 @@ func TestFairOrder_CountsStepsAndNotRuns(t *testing.T) {
 	}
 }
 
-// charged is what a part of a turn used at once.
+// mostUsed is the most use that counts.
+const mostUsed = 200_000_000
+
+// TestFairOrder_BoundsWhatCounts has participants use an hour of processors in a task. Somebody else's run in it then waits for a few runs of
+// another payer that used nothing before, not for an hour of them.
+func TestFairOrder_BoundsWhatCounts(t *testing.T) {
+	f := newFixture(t)
+	var order queue.FairOrder
+	order.Charge(record.Turn{Payer: "organizer", Submitter: "heavy", Task: "1", Team: "x"}, 1_000_000_000_000, f.now)
+	f.add(turn("organizer light 1 y"))
+	for range 10 {
+		f.add(turn("other v 2 z"))
+	}
+	for n := 1; ; n++ {
+		r := f.leaseFrom(record.BuiltinSubqueue(), &order)
+		if r.UserID == "light" {
+			break
+		}
+		order.Charge(r.Turn(), 50_000_000, f.now)
+		if n > mostUsed/50_000_000 {
+			t.Fatalf("after %d runs of another payer, the run still waits", n)
+		}
+	}
+}
+
+// charged is what a part of a turn had used at an instant.
 type charged struct {
 	steps float64
 	at    time.Time
@@ -111,7 +136,7 @@ type charged struct {
 // orderModel knows everything that waits and all that was used.
 type orderModel struct {
 	waiting map[record.Turn][]string // ids in the order in which they were queued
-	used    map[string][]charged
+	used    map[string]charged
 	last    map[string]int // by name, the number of its last charge
 	charges int
 }
@@ -119,16 +144,14 @@ type orderModel struct {
 func (m *orderModel) charge(t record.Turn, steps float64, now time.Time) {
 	m.charges++
 	for _, name := range t.Levels() {
-		m.used[name] = append(m.used[name], charged{steps, now})
+		m.used[name] = charged{min(m.lately(name, now)+steps, mostUsed), now}
 		m.last[name] = m.charges
 	}
 }
 
-func (m *orderModel) lately(name string, now time.Time) (sum float64) {
-	for _, c := range m.used[name] {
-		sum += c.steps * math.Pow(2, -now.Sub(c.at).Minutes()/5)
-	}
-	return sum
+func (m *orderModel) lately(name string, now time.Time) float64 {
+	c := m.used[name]
+	return c.steps * math.Pow(2, -now.Sub(c.at).Minutes()/5)
 }
 
 // comes says why a turn must not have come while another one waits; it is empty when the turn may.
@@ -160,7 +183,7 @@ func TestFairOrder_FollowsTheModel(t *testing.T) {
 		f := fixtureIn(rt, st)
 		pool := record.NewID(time.Now()) // of this check
 		sub := record.WorkerSubqueue(pool, record.ExecuteImage)
-		m := &orderModel{waiting: map[record.Turn][]string{}, used: map[string][]charged{}, last: map[string]int{}}
+		m := &orderModel{waiting: map[record.Turn][]string{}, used: map[string]charged{}, last: map[string]int{}}
 		var order queue.FairOrder
 		var last record.Turn
 		rt.Repeat(map[string]func(*rapid.T){

@@ -28,20 +28,29 @@ type cached[T any] struct {
 	version string
 	bytes   int64
 	value   T
+	isLong  bool // without a value: reading it exceeds the budget of an evaluation, or it is too large to be kept
 }
 
-// get returns the value of a version. If the cache lacks it, read returns it with the memory that it takes.
-func (c *cache[T]) get(ctx context.Context, dataset, version string, read func(context.Context) (T, int64, error)) (T, error) {
+// get returns the value of a version. If the cache lacks it, read returns it with the memory that it takes. A lane with a budget neither
+// waits for the slow lane to read a value, nor reads one again that is known to be long: that is errOverBudget.
+func (c *cache[T]) get(ctx context.Context, l lane, dataset, version string, read func(context.Context) (T, int64, error)) (T, error) {
 	for {
 		mine := false
-		value, err, _ := c.reading.Do(dataset+" "+version, func() (any, error) {
+		value, err, _ := c.reading.Do(l.subqueue.Partition()+" "+dataset+" "+version, func() (any, error) {
 			mine = true
-			if value, ok := c.find(dataset, version); ok {
-				return value, nil
+			kept, ok := c.find(dataset, version)
+			switch {
+			case ok && !kept.isLong:
+				return kept.value, nil
+			case ok && l.budget < unbounded:
+				return kept.value, errOverBudget
 			}
 			value, bytes, err := read(ctx)
-			if err == nil {
-				c.put(dataset, cached[T]{version, minEntryBytes + bytes, value})
+			switch {
+			case errors.Is(err, errOverBudget):
+				c.put(dataset, cached[T]{version: version, bytes: minEntryBytes, isLong: true})
+			case err == nil:
+				c.put(dataset, cached[T]{version: version, bytes: minEntryBytes + bytes, value: value})
 			}
 			return value, err
 		})
@@ -53,27 +62,31 @@ func (c *cache[T]) get(ctx context.Context, dataset, version string, read func(c
 	}
 }
 
-// find returns the cached value of a version, and marks it as the most recently used one.
-func (c *cache[T]) find(dataset, version string) (value T, ok bool) {
+// find returns what is cached of a version, and marks it as the most recently used.
+func (c *cache[T]) find(dataset, version string) (found cached[T], ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.kept == nil {
-		return value, false
+		return found, false
 	}
-	found, ok := c.kept.Get(dataset)
-	return found.value, ok && found.version == version
+	found, ok = c.kept.Get(dataset)
+	return found, ok && found.version == version
 }
 
-// put caches a value, removes the dataset's other versions, and evicts the least recently used values if there is no room.
+// put caches a value, removes the dataset's other versions, and evicts the least recently used values if there is no room. Of a value
+// that is too large it notes only that, and a value of the same version stays in place of a note that it is long.
 func (c *cache[T]) put(dataset string, k cached[T]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.kept == nil {
 		c.kept, _ = simplelru.NewLRU(math.MaxInt, func(_ string, gone cached[T]) { c.bytes -= gone.bytes }) // the size is positive
 	}
+	if old, ok := c.kept.Peek(dataset); ok && k.isLong && old.version == k.version {
+		return
+	}
 	c.kept.Remove(dataset)
 	if k.bytes > maxCacheBytes {
-		return
+		k = cached[T]{version: k.version, bytes: minEntryBytes, isLong: true}
 	}
 	c.kept.Add(dataset, k)
 	for c.bytes += k.bytes; c.bytes > maxCacheBytes; {

@@ -7,6 +7,12 @@ import (
 	"testing"
 
 	"assay/shared/measure/evaluator"
+	"assay/shared/record"
+)
+
+var (
+	fastLane = lane{subqueue: record.BuiltinSubqueue(), budget: stepBudget}
+	slowLane = lane{subqueue: record.SlowSubqueue(), budget: unbounded}
 )
 
 func TestCache_KeepsWithinItsBound(t *testing.T) {
@@ -29,7 +35,7 @@ func TestCache_KeepsWithinItsBound(t *testing.T) {
 		{"b", 2, maxCacheBytes / 4, false}, // and no reason to drop others
 	} {
 		read := false
-		_, err := c.get(t.Context(), step.dataset, fmt.Sprint(step.number), func(context.Context) (*evaluator.Truth, int64, error) {
+		_, err := c.get(t.Context(), slowLane, step.dataset, fmt.Sprint(step.number), func(context.Context) (*evaluator.Truth, int64, error) {
 			read = true
 			return nil, step.size - minEntryBytes, nil
 		})
@@ -53,7 +59,7 @@ func TestCache_ReadsTogetherWhatIsTheSame(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	first := make(chan error)
 	go func() {
-		_, err := c.get(ctx, "a", "1", func(ctx context.Context) (string, int64, error) {
+		_, err := c.get(ctx, fastLane, "a", "1", func(ctx context.Context) (string, int64, error) {
 			close(began)
 			<-slow
 			return "", 0, ctx.Err()
@@ -62,12 +68,12 @@ func TestCache_ReadsTogetherWhatIsTheSame(t *testing.T) {
 	}()
 	<-began
 	quick := func(context.Context) (string, int64, error) { return "value", 0, nil }
-	if got, err := c.get(t.Context(), "b", "1", quick); got != "value" || err != nil {
+	if got, err := c.get(t.Context(), fastLane, "b", "1", quick); got != "value" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
 	second := make(chan string)
 	go func() {
-		got, err := c.get(t.Context(), "a", "1", quick)
+		got, err := c.get(t.Context(), fastLane, "a", "1", quick)
 		if err != nil {
 			t.Error(err)
 		}
@@ -80,5 +86,47 @@ func TestCache_ReadsTogetherWhatIsTheSame(t *testing.T) {
 	}
 	if got := <-second; got != "value" {
 		t.Errorf("%q", got)
+	}
+}
+
+// While the slow lane reads a long value, the fast lanes do not wait for it. Once one of them has used up its budget for it, no other one
+// begins. After that the value serves all lanes, if it can be kept.
+func TestCache_LongValuesKeepOnlyTheSlowLaneWaiting(t *testing.T) {
+	for name, bytes := range map[string]int64{"kept": 1, "too large to be kept": 2 * maxCacheBytes} {
+		t.Run(name, func(t *testing.T) {
+			var c cache[string]
+			began, slow := make(chan struct{}), make(chan struct{})
+			read := make(chan error)
+			go func() {
+				_, err := c.get(t.Context(), slowLane, "a", "1", func(context.Context) (string, int64, error) {
+					close(began)
+					<-slow
+					return "value", bytes, nil
+				})
+				read <- err
+			}()
+			<-began
+			reads := 0
+			overBudget := func(context.Context) (string, int64, error) {
+				reads++
+				return "", 0, errOverBudget
+			}
+			for range 2 {
+				if _, err := c.get(t.Context(), fastLane, "a", "1", overBudget); !errors.Is(err, errOverBudget) {
+					t.Errorf("%v, want that the budget is used up", err)
+				}
+			}
+			if reads != 1 {
+				t.Errorf("the fast lane began to read the value %d times", reads)
+			}
+			close(slow)
+			if err := <-read; err != nil {
+				t.Error(err)
+			}
+			got, err := c.get(t.Context(), fastLane, "a", "1", overBudget)
+			if kept := bytes <= maxCacheBytes; kept != (got == "value") || kept != (err == nil) || reads != 1 {
+				t.Errorf("%q, %v after %d reads", got, err, reads)
+			}
+		})
 	}
 }

@@ -34,7 +34,7 @@ func (w *Worker) evaluate(parent context.Context, l lane, run *record.RunItem) {
 		if record.SizeOf(run.Files) > l.budget {
 			return errOverBudget // for each byte is a step
 		}
-		return w.attempt(ctx, run, h)
+		return w.attempt(ctx, l, run, h)
 	}
 	err := panics.Catch(attempt)
 	for errors.Is(err, queue.ErrTruthChanged) {
@@ -117,7 +117,7 @@ func (w *Worker) keepLease(parent context.Context, h queue.LeaseRef) (ctx contex
 }
 
 // attempt evaluates the run against the current truth, and writes the result.
-func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.LeaseRef) error {
+func (w *Worker) attempt(ctx context.Context, l lane, run *record.RunItem, h queue.LeaseRef) error {
 	truth, err := records.Get[record.Truth](ctx, w.Store, store.Strong, record.TruthKey(run.DatasetID))
 	switch {
 	case err != nil:
@@ -128,7 +128,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Lease
 		_, err = w.queue().Release(ctx, h)
 		return err
 	}
-	against, err := w.truths.get(ctx, truth.ID, strconv.FormatInt(truth.Number, 10),
+	against, err := w.truths.get(ctx, l, truth.ID, strconv.FormatInt(truth.Number, 10),
 		func(ctx context.Context) (*evaluator.Truth, int64, error) { return w.readTruth(ctx, truth) })
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Lease
 	result, diagnostics := evaluated.Result, evaluated.Diagnostics
 	// Blinded runs are validated in any case, so that the duration reveals nothing either.
 	if len(diagnostics) > 0 || run.Access.Conceals() {
-		known, err := w.known(ctx, run, truth, against)
+		known, err := w.known(ctx, l, run, truth, against)
 		if err != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func (w *Worker) readTruth(ctx context.Context, inUse *record.Truth) (*evaluator
 
 // known returns what participants know of a run's dataset: what its organizers declare public of the truth and, for a blinded run,
 // its inputs.
-func (w *Worker) known(ctx context.Context, run *record.RunItem, truth *record.Truth,
+func (w *Worker) known(ctx context.Context, l lane, run *record.RunItem, truth *record.Truth,
 	against *evaluator.Truth) ([]*evaluator.Known, error) {
 	d, err := records.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(run.DatasetID))
 	if err != nil || d == nil {
@@ -253,7 +253,7 @@ func (w *Worker) known(ctx context.Context, run *record.RunItem, truth *record.T
 	if !run.Access.Conceals() || len(files) == 0 {
 		return list, nil
 	}
-	inputs, err := w.inputs.get(ctx, d.ID, evaluation.Digest(files)+truth.RunFormat.Kind+truth.RunFormat.IDField,
+	inputs, err := w.inputs.get(ctx, l, d.ID, evaluation.Digest(files)+truth.RunFormat.Kind+truth.RunFormat.IDField,
 		func(ctx context.Context) (*evaluator.Known, int64, error) {
 			k, err := evaluator.ReadInputs(ctx, measure.Format(truth.RunFormat), w.open(ctx, record.HolderInputs, d.ID, files))
 			size := k.Bytes()

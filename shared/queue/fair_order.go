@@ -27,8 +27,8 @@ const (
 
 // FairOrder is the order in which a process leases the runs of a subqueue. The payer comes first that used least lately, then of its
 // submitters, of their tasks and of their teams the one that used least, and then the run that has waited longest. Those that used
-// nothing come before all others, in turn. Use is counted in steps of evaluations, up to about a second of work, and half of it is forgotten
-// every five minutes. So nobody waits for more than that until others have used as much, and then in turn with them.
+// nothing come before all others, in turn. Use is counted in steps of evaluations, up to about a second of work, and half of it is
+// forgotten every five minutes. So nobody waits for more than that until others have used as much, and then in turn with them.
 //
 // A FairOrder belongs to one process: each process that works on a queue is fair on its own, and they share no state. The zero FairOrder is
 // ready for use. It holds what is known to wait in turns, not in runs, and finds new turns by looking at a few in each lease.

@@ -105,8 +105,8 @@ func TestFairOrder_CountsStepsAndNotRuns(t *testing.T) {
 // mostUsed is the most use that counts.
 const mostUsed = 200_000_000
 
-// TestFairOrder_BoundsWhatCounts has participants use an hour of processors in a task. Somebody else's run in it then waits for a few runs of
-// another payer that used nothing before, not for an hour of them.
+// TestFairOrder_BoundsWhatCounts has participants use an hour of processors in a task. Somebody else's run in it then waits for a few
+// runs of another payer that used nothing before, not for an hour of them.
 func TestFairOrder_BoundsWhatCounts(t *testing.T) {
 	f := newFixture(t)
 	var order queue.FairOrder

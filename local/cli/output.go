@@ -168,15 +168,13 @@ func (p *program) tell(message string) {
 // indented is a text whose lines below the first begin further right.
 func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n  ") }
 
-// line is a text of strangers, such as a name, as it stands within a line or a cell.
-func line(text string) string { return printable(oneLine.Replace(text)) }
-
-var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ")
+// line returns a text of strangers, such as a name, in a form that fits into a line or a cell and does not steer the terminal.
+func line(text string) string { return printable(client.OneLine(text)) }
 
 // printable is a text without characters that steer a terminal.
 func printable(text string) string { return strings.Map(visible, text) }
 
-// escaped is a text in JSON with escapes for the characters that steer a terminal and that JSON takes as they are.
+// escaped returns a text in JSON with escapes for the characters that steer a terminal. JSON does not require these escapes.
 func escaped(text string) string {
 	var b strings.Builder
 	for _, r := range text {

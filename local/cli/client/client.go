@@ -95,7 +95,10 @@ func mayPass(ctx context.Context, res *http.Response, err error) (bool, error) {
 // Problem is an answer that is an error (RFC 9457).
 type Problem struct{ problem.Document }
 
-var oneLine = strings.NewReplacer("\n", " ", "\r", " ")
+var lineBreaks = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ", "\t", " ")
+
+// OneLine returns the text with blanks in place of line breaks and tabs.
+func OneLine(text string) string { return lineBreaks.Replace(text) }
 
 // Error has a line for the problem, and one for each of its faults, whatever the server wrote into them.
 func (p *Problem) Error() string {
@@ -103,7 +106,7 @@ func (p *Problem) Error() string {
 	for _, f := range p.Errors {
 		lines = append(lines, f.Pointer+": "+f.Detail)
 	}
-	return strings.Join(lists.Map(lines, oneLine.Replace), "\n")
+	return strings.Join(lists.Map(lines, OneLine), "\n")
 }
 
 // IsKind reports whether err is a problem of one of the kinds.

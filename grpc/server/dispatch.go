@@ -52,7 +52,7 @@ type dispatcher struct {
 	notifications int                                      // how many have come that a run may wait
 	mayWait       wait.Signal                              // a run may wait
 	newDemand     wait.Signal                              // there is a demand that must be polled now
-	orders        *simplelru.LRU[demand, *queue.FairOrder] // used by run alone
+	orders        *simplelru.LRU[demand, *queue.FairOrder] // only run uses it
 }
 
 // maxOrders is how many demands a dispatcher remembers the order of. A demand beyond those that came last begins again.

@@ -40,7 +40,7 @@ const (
 // What an attack may do to the process and to others.
 const (
 	growthBytes   = 512 << 20              // resident memory above that of the idle process
-	bystanderTime = 250 * time.Millisecond // p99 of a bystander's GETs; checked by the full profile alone
+	bystanderTime = 250 * time.Millisecond // p99 of a bystander's GETs; only the full profile checks it
 	p99Attempts   = 3                      // of which the best counts, since other processes disturb it too
 )
 

@@ -12,7 +12,7 @@ import (
 // Times of requests that are given up.
 const (
 	patience   = 500 * time.Millisecond // until a caller gives up
-	endingTime = time.Second            // in which the process stops computing; checked by the full profile alone
+	endingTime = time.Second            // in which the process stops computing; only the full profile checks it
 	idleShare  = 0.25                   // of one processor, what the process may use then beside what the bystander takes
 )
 

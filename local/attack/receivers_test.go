@@ -19,7 +19,7 @@ import (
 const (
 	hangingWebhooks = 10           // of a task of the attacker's, as many as a task may have
 	hangingShare    = 16           // attempts of one payer at the same time
-	deliveryTime    = time.Second  // p99 until the webhook of another payer has an event; checked by the full profile alone
+	deliveryTime    = time.Second  // p99 until the webhook of another payer has an event; only the full profile checks it
 	deliveryWait    = time.Minute  // after which an event counts as one that never arrives
 	okWebhook       = "/bystander" // paths of the receivers
 	hangingWebhook  = "/attacker/"

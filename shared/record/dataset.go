@@ -87,7 +87,7 @@ type Dataset struct {
 	TruthVersion int64                `json:"truthVersion" doc:"grows with each change of truth or evaluator; 0 until the first truth is stored"`
 	BoardVersion int64                `json:"boardVersion" doc:"the truthVersion whose results leaderboards and lists show: the last one until every run has been evaluated against a new one, or until an organizer sets it to truthVersion"`
 	Reevaluation *Reevaluation        `json:"reevaluation,omitempty" doc:"how far the evaluation against a new truthVersion has come, while boardVersion is an earlier one or runs wait"`
-	Advice       *Advice              `json:"advice,omitempty" doc:"that teams may submit enough runs to find out the ground truth by their scores; only when a single dataset is asked for, and for its organizers alone"`
+	Advice       *Advice              `json:"advice,omitempty" doc:"that teams may submit enough runs to find out the ground truth by their scores; only when a single dataset is asked for, and only for its organizers"`
 	Diagnostics  []measure.Diagnostic `json:"diagnostics,omitempty" doc:"what is wrong with the truth files as uploaded; seen by organizers and workers alone. Organizers also find in a single dataset that its runs wait for workers of which none has been seen for a minute, and a team that has not accepted the present terms why it gets no inputs"`
 }
 

@@ -37,7 +37,7 @@ func New(budget int64, beyond func(context.Context) error) *Counter {
 	return &Counter{ctx: context.Background(), totals: []*total{t}}
 }
 
-// key is that of the totals in a context.
+// key is the key of the totals in a context.
 type key struct{}
 
 // With returns a context whose steps count for the counter, and also for the counters that the context already has.
@@ -60,8 +60,8 @@ func Of(ctx context.Context) *Counter {
 	return &Counter{ctx: ctx, totals: totalsOf(ctx)}
 }
 
-// Add counts n steps, which begin after it returns. The error is that of the context if it ended, or that of a used up budget. Add looks
-// for them at the first steps of a counter and then every 8192 steps.
+// Add counts n steps, which begin after it returns. It returns the context's error if the context ended, or the error of a used up
+// budget. Add looks for them at the first steps of a counter and then every 8192 steps.
 func (c *Counter) Add(n int) error {
 	if c.left -= int64(n); c.left >= 0 {
 		return nil

@@ -193,6 +193,9 @@ const (
 // Report gathers the diagnostics of one evaluation, in the order in which they are found and at most MaxDiagnostics
 // of them. A reader stops when it is Full. The zero value is ready for use; it is not safe for concurrent use.
 type Report struct {
+	// Text is how many bytes of the files were read, unpacked.
+	Text int64
+
 	list   []Diagnostic
 	errors int
 }
@@ -229,7 +232,9 @@ func (r *Report) Add(d Diagnostic) {
 }
 
 // Clone returns a report of the same, to which more can be added without changing this one.
-func (r *Report) Clone() *Report { return &Report{list: slices.Clone(r.list), errors: r.errors} }
+func (r *Report) Clone() *Report {
+	return &Report{Text: r.Text, list: slices.Clone(r.list), errors: r.errors}
+}
 
 // Full says that there is no room for another error, so that reading on would report nothing new.
 func (r *Report) Full() bool { return r.errors >= MaxDiagnostics }

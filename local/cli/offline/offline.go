@@ -35,7 +35,7 @@ func opener(path string) func() (io.ReadCloser, error) {
 		if err != nil {
 			return nil, err
 		}
-		content, err := io.ReadAll(io.LimitReader(f, lines.MaxExpanded+1)) // one byte more than evaluators take
+		content, err := io.ReadAll(io.LimitReader(f, lines.MaxText+1)) // one byte more than evaluators take
 		return content, errors.Join(err, f.Close())
 	})
 	return func() (io.ReadCloser, error) {

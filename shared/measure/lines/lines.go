@@ -105,7 +105,7 @@ func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 		}
 		n, err := r.content.Read(buffer[filled:])
 		filled += n
-		if r.err = r.counter.Add(n); r.err != nil {
+		if r.err = r.counter.Add(n); r.err != nil || !r.fits(n) {
 			break
 		}
 		if err != nil {
@@ -132,6 +132,17 @@ func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 	return Chunk{}, false
 }
 
+// fits counts text that was read, and reports whether it may have as much together with the files before.
+func (r *Reader) fits(n int) bool {
+	if r.report.Text += int64(n); r.report.Text <= r.limits.text {
+		return true
+	}
+	r.report.Errorf(r.file, 0, "the file has, together with those before it, more than %d MiB of text; expected at most so much: leave out what "+
+		"is not measured, such as low ranks", r.limits.text>>20)
+	r.ended = true
+	return false
+}
+
 // cut makes a chunk of what stands before end and keeps the rest for the next one.
 func (r *Reader) cut(buffer []byte, end int) (Chunk, bool) {
 	if end == 0 {
@@ -153,6 +164,9 @@ func (r *Reader) skipLine(buffer []byte) int {
 	r.line++
 	for r.counter.Add(len(buffer)) == nil {
 		n, err := r.content.Read(buffer)
+		if !r.fits(n) {
+			break
+		}
 		if end := bytes.IndexByte(buffer[:n], '\n') + 1; end > 0 {
 			return copy(buffer, buffer[end:n])
 		}
@@ -176,8 +190,8 @@ func (r *Reader) fail(err error) {
 const (
 	// MaxLine is the greatest length of a line in bytes, without its end.
 	MaxLine = 64 << 10
-	// MaxExpanded is how many bytes a file may have once it is unpacked.
-	MaxExpanded = 2 << 30
+	// MaxText is how much text the files of one run or truth may have together once they are unpacked, since most of it is held in memory.
+	MaxText = 1 << 30
 	// MaxRatio is how many times its packed size a file may have once it is unpacked; files of less than 64 MiB are exempt.
 	MaxRatio = 200
 )
@@ -186,17 +200,18 @@ const (
 type Expansion struct{ Bytes, Ratio, RatioFrom int64 }
 
 // StandardExpansion is that of what evaluators read.
-var StandardExpansion = Expansion{Bytes: MaxExpanded, Ratio: MaxRatio, RatioFrom: 64 << 20}
+var StandardExpansion = Expansion{Bytes: MaxText, Ratio: MaxRatio, RatioFrom: 64 << 20}
 
 // limits are the bounds of one Reader; tests lower them.
 type limits struct {
 	Expansion
+	text  int64
 	line  int64
 	chunk int
 }
 
 // A chunk of 128 KiB fits the second-level cache of a core and is large enough that handing it over costs nothing.
-var standard = limits{Expansion: StandardExpansion, line: MaxLine, chunk: 128 << 10}
+var standard = limits{Expansion: StandardExpansion, text: MaxText, line: MaxLine, chunk: 128 << 10}
 
 var newline = []byte{'\n'}
 

@@ -165,6 +165,7 @@ func TestReader_NeedsBoundedMemory(t *testing.T) {
 		"one line of 50 MB":      {io.LimitReader(measuretest.Repeat(strings.Repeat("x", 4096)), 50<<20), "longer than", nil},
 		"gzip bomb":              {bomb(), "200 times", func(l *limits) { l.RatioFrom = 8 << 20 }},
 		"text without end":       {measuretest.Repeat(strings.Repeat("a b c\n", 700)), "bytes of text", func(l *limits) { l.Bytes = 30 << 20 }},
+		"text of several files":  {strings.NewReader(strings.Repeat("a b c\n", 100)), "with those before it", func(l *limits) { l.text = 500 }},
 		"packed but within 200x": {bomb(), "bytes of text", func(l *limits) { l.Ratio, l.Bytes = 1e6, 10<<20 }},
 	} {
 		t.Run(name, func(t *testing.T) {

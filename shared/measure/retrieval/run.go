@@ -188,8 +188,9 @@ func readRun(ctx context.Context, q *Qrels, limits limits, files []measure.File)
 	var perFile []*measure.Report // what the readers themselves found
 	var err error
 	count := 0
+	text := int64(0) // of the files before
 	for i, f := range files {
-		found := &measure.Report{}
+		found := &measure.Report{Text: text}
 		perFile = append(perFile, found)
 		in := lines.NewReader(ctx, f.Name, f.Content, found)
 		for records.Load() <= int64(limits.lines) && !r.topics.full.Load() && faults.Load() < measure.MaxDiagnostics {
@@ -205,6 +206,7 @@ func readRun(ctx context.Context, q *Qrels, limits limits, files []measure.File)
 			jobs <- job{count, i, chunk}
 			count++
 		}
+		text = found.Text
 		if err = in.Err(); err != nil {
 			break
 		}

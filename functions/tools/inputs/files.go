@@ -65,8 +65,8 @@ func (f *InlineFile) bytes(pointer string, fields *problem.Fields) []byte {
 	return content
 }
 
-// decodeInline decodes files that come along. They count against the bounds of the request.
-func (resolver *Resolver) decodeInline(pointer string, files []InlineFile) ([]evaluator.File, error) {
+// decodeInline decodes files that come along, and are what a holder has otherwise. They count against the bounds of the request.
+func (resolver *Resolver) decodeInline(h record.Holder, pointer string, files []InlineFile) ([]evaluator.File, error) {
 	list := make([]evaluator.File, len(files))
 	var fields problem.Fields
 	for i, f := range files {
@@ -85,7 +85,7 @@ func (resolver *Resolver) decodeInline(pointer string, files []InlineFile) ([]ev
 		return nil, problem.TooLarge.New("The files in the request have more than %d bytes together. Submit larger runs to a task and name "+
 			"them by runId, or pack them with gzip.", record.MaxInlineBytes)
 	}
-	resolver.inlineFiles = append(resolver.inlineFiles, list...)
+	resolver.inline.add(h, list)
 	return list, nil
 }
 
@@ -196,7 +196,7 @@ func (resolver *Resolver) Texts(ctx context.Context, pointer string, ref *TextsR
 		if len(ref.Files) > 0 {
 			t.inline = true
 			var err error
-			t.files, err = resolver.decodeInline(pointer+"/files", ref.Files)
+			t.files, err = resolver.decodeInline(record.HolderInputs, pointer+"/files", ref.Files)
 			return t, err
 		}
 		id = ref.DatasetID

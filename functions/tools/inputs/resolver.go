@@ -20,6 +20,7 @@ import (
 	"assay/shared/api"
 	"assay/shared/compute"
 	"assay/shared/measure/evaluator"
+	"assay/shared/measure/lines"
 	"assay/shared/problem"
 	"assay/shared/record"
 )
@@ -38,12 +39,32 @@ const (
 type Resolver struct {
 	call         *api.Call
 	dependencies []string
-	inlineBytes  int64 // bytes that came along
-	storedBytes  int64 // bytes of stored files
-	valueBytes   int64 // about as many bytes that values per topic take
-	inlineFiles  []evaluator.File
-	heldFiles    []evaluator.File   // stored files whose lines are held in memory
+	inlineBytes  int64              // bytes that came along
+	storedBytes  int64              // bytes of stored files
+	valueBytes   int64              // about as many bytes that values per topic take
+	inline       readFiles          // that came along
+	stored       readFiles          // whose lines are held in memory
 	reads        evaluator.Settings // how files are read; zero: as rankings
+}
+
+// readFiles are files whose text is read: those of truths, and all others.
+type readFiles struct{ truths, others []evaluator.File }
+
+// add adds files of the holder.
+func (f *readFiles) add(h record.Holder, list []evaluator.File) {
+	if h == record.HolderTruths {
+		f.truths = append(f.truths, list...)
+	} else {
+		f.others = append(f.others, list...)
+	}
+}
+
+// count returns how much text there is. It stops beyond the most bytes.
+func (f *readFiles) count(ctx context.Context, most int64) (truths, others lines.Size, err error) {
+	if truths, err = evaluator.CountText(ctx, f.truths, most); err == nil {
+		others, err = evaluator.CountText(ctx, f.others, most-truths.Bytes)
+	}
+	return truths, others, err
 }
 
 // NewResolver returns a resolver for the call.
@@ -71,29 +92,30 @@ func (resolver *Resolver) Compute(ctx context.Context, do func(context.Context) 
 
 // memory returns about how much memory the inputs take when they are read.
 func (resolver *Resolver) memory(ctx context.Context) (int64, error) {
-	inline, err := evaluator.CountText(ctx, resolver.inlineFiles, MaxUnpackedBytes)
+	truths, others, err := resolver.inline.count(ctx, MaxUnpackedBytes)
 	if err != nil {
 		return 0, err
 	}
-	if inline.Bytes > MaxUnpackedBytes {
+	if truths.Bytes+others.Bytes > MaxUnpackedBytes {
 		return 0, problem.TooLarge.New("The files in the request unpack to more than %d bytes together. Submit larger runs to a task and "+
 			"name them by runId.", MaxUnpackedBytes)
 	}
-	stored, err := evaluator.CountText(ctx, resolver.heldFiles, MaxTextBytes)
+	storedTruths, storedOthers, err := resolver.stored.count(ctx, MaxTextBytes)
 	if err != nil {
 		return 0, err
 	}
-	if stored.Bytes > MaxTextBytes {
+	if storedTruths.Bytes+storedOthers.Bytes > MaxTextBytes {
 		return 0, problem.TooLarge.New("The stored files that this would read have more than %d bytes of text together. Name fewer runs, or get "+
 			"the files by their links and use a tool of your own.", MaxTextBytes)
 	}
-	return resolver.reads.Memory(inline.Plus(stored)) + resolver.inlineBytes + resolver.valueBytes, nil
+	ofTruths, ofOthers := resolver.reads.MemoryOfTruth(truths.Plus(storedTruths)), resolver.reads.Memory(others.Plus(storedOthers))
+	return ofTruths + ofOthers + resolver.inlineBytes + resolver.valueBytes, nil
 }
 
 // heldFilesOf returns the files of a holder, whose lines the tool holds in memory. They count against the bounds of the request.
 func (resolver *Resolver) heldFilesOf(ctx context.Context, h record.Holder, id string, files []record.File) ([]evaluator.File, error) {
 	list, err := resolver.storedFiles(ctx, h, id, files)
-	resolver.heldFiles = append(resolver.heldFiles, list...)
+	resolver.stored.add(h, list)
 	return list, err
 }
 

@@ -130,7 +130,7 @@ func (resolver *Resolver) runs(ctx context.Context, pointers []string, refs []Ru
 			continue
 		}
 		var err error
-		if runs[i].files, err = resolver.decodeInline(runs[i].pointer+"/files", ref.Files); err != nil {
+		if runs[i].files, err = resolver.decodeInline(record.HolderRuns, runs[i].pointer+"/files", ref.Files); err != nil {
 			return nil, err
 		}
 		runs[i].Name = cmp.Or(runs[i].Name, ref.Files[0].Name)

@@ -63,7 +63,7 @@ func (resolver *Resolver) Truth(ctx context.Context, pointer string, ref TruthRe
 		return nil, err
 	}
 	t := &Truth{source: source{pointer: pointer, inline: true}, Settings: settings}
-	t.files, err = resolver.decodeInline(pointer+"/files", ref.Files)
+	t.files, err = resolver.decodeInline(record.HolderTruths, pointer+"/files", ref.Files)
 	return t, err
 }
 

@@ -23,9 +23,8 @@ func CountText(ctx context.Context, files []File, most int64) (total lines.Size,
 	return total, nil
 }
 
-// Memory returns about how much memory it takes at its peak to read a run or a truth whose text has the size; Settings
-// without a kind read rankings. The factors are those of the
-// shortest lines that each format allows, with what the garbage collector has not freed yet.
+// Memory returns about how much memory it takes at its peak to read a run whose text has the size; Settings without a kind read rankings.
+// The factors are those of the shortest lines that each format allows, with what the garbage collector has not freed yet.
 func (s Settings) Memory(size lines.Size) int64 {
 	perByte, perLine := int64(2), int64(80)
 	switch {
@@ -35,4 +34,12 @@ func (s Settings) Memory(size lines.Size) int64 {
 		perByte, perLine = 4, 40
 	}
 	return perByte*size.Bytes + perLine*size.Lines
+}
+
+// MemoryOfTruth is Memory of a truth.
+func (s Settings) MemoryOfTruth(size lines.Size) int64 {
+	if s.Kind == "" || s.Kind.Ranks() {
+		return 5*size.Bytes + 60*size.Lines
+	}
+	return s.Memory(size)
 }

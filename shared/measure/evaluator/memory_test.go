@@ -2,6 +2,7 @@ package evaluator_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"runtime"
 	"strings"
@@ -55,17 +56,22 @@ func TestTruth_BytesAreItsMemory(t *testing.T) {
 // TestMemory_IsWhatReadingTakes reads the shortest lines of each format, and long ones, and compares with the peak of the process.
 func TestMemory_IsWhatReadingTakes(t *testing.T) {
 	rankings := evaluator.Settings{Kind: measure.Retrieval, Format: measure.Format{Kind: measure.TRECRun}}
+	judged := evaluator.Settings{Kind: measure.Retrieval, Measures: []string{"AP"}, Format: rankings.Format}
 	spans := evaluator.Settings{Kind: measure.Spans, Format: measure.Format{Kind: measure.CoNLL}}
 	as := func(kind measure.Kind, format string) evaluator.Settings {
 		return evaluator.Settings{Kind: kind, Format: measure.Format{Kind: format, IDField: "id", ValueField: "x"}}
 	}
 	const textBytes = 6 << 20
+	diversity := evaluator.Settings{Kind: measure.Diversity, Measures: []string{"StRecall@20"}, Format: rankings.Format}
 	for name, tt := range map[string]struct {
 		settings evaluator.Settings
 		header   string
 		line     func(i int) string
 	}{
-		"short rankings": {rankings, "", func(i int) string { return fmt.Sprintf("%d 0 %d 1 1 a\n", i/1000, i%1000) }},
+		"short judgments": {judged, "", func(i int) string { return fmt.Sprintf("%d 0 %d 1\n", i/1000, i%1000) }},
+		"long judgments":  {judged, "", func(i int) string { return fmt.Sprintf("%d 0 %0100d 1\n", i/1000, i%1000) }},
+		"subtopics":       {diversity, "", func(i int) string { return fmt.Sprintf("%d %d %d 1\n", i/1000, i%10, i%1000) }},
+		"short rankings":  {rankings, "", func(i int) string { return fmt.Sprintf("%d 0 %d 1 1 a\n", i/1000, i%1000) }},
 		"long rankings": {rankings, "", func(i int) string {
 			return fmt.Sprintf("%d Q0 document-%08d 1 1.2345 system\n", i/1000, i%1000)
 		}},
@@ -89,11 +95,19 @@ func TestMemory_IsWhatReadingTakes(t *testing.T) {
 			}
 			before := measuretest.PeakMemory()()
 			peak := measuretest.PeakMemory()
-			found, err := evaluator.ValidateRun(t.Context(), tt.settings, []evaluator.File{file("run", text.String())})
+			read, counted := evaluator.ValidateRun, tt.settings.Memory(size)
+			if len(tt.settings.Measures) > 0 { // it is a truth
+				counted = tt.settings.MemoryOfTruth(size)
+				read = func(ctx context.Context, s evaluator.Settings, files []evaluator.File, _ ...*evaluator.Known) ([]measure.Diagnostic, error) {
+					_, found, err := evaluator.ReadTruth(ctx, s, files)
+					return found, err
+				}
+			}
+			found, err := read(t.Context(), tt.settings, []evaluator.File{file("file", text.String())})
 			if err != nil || measure.HasErrors(found) {
 				t.Fatal(found, err)
 			}
-			took, counted := int64(peak()-before), tt.settings.Memory(size)
+			took := int64(peak() - before)
 			if took > counted+textBytes { // file copies the text
 				t.Errorf("reading takes %d MiB, and %d are counted", took>>20, counted>>20)
 			}

@@ -93,7 +93,7 @@ type entry struct {
 	topic    int32
 	subtopic int32
 	file     int32
-	line     int
+	line     int32
 }
 
 // place compares where two judgments stand in the files.
@@ -107,6 +107,12 @@ func (e entry) place(other entry) int {
 func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Diagnostic, error) {
 	return readQrels(ctx, nil, files)
 }
+
+// A truth has at most so many judgments, and so many bytes of their document ids: it is held in memory as long as runs are evaluated.
+const (
+	maxJudgments  = 10_000_000
+	maxJudgedText = 256 << 20
+)
 
 // columns says what the fields of a line are.
 func (q *Qrels) columns() string {
@@ -125,8 +131,9 @@ func readQrels(ctx context.Context, subtopics *subtopics, files []measure.File) 
 		before, commented := len(entries), false
 		in := lines.NewReader(ctx, f.Name, f.Content, &report)
 		for in.Scan() {
-			if len(entries) == standardLimits.lines || len(q.docs) > math.MaxUint32-lines.MaxLine {
-				report.Errorf(f.Name, in.Number(), "the truth has more than %d judgments, or more than 4 GiB of document ids", standardLimits.lines)
+			if len(entries) == maxJudgments || len(q.docs) > maxJudgedText {
+				report.Errorf(f.Name, in.Number(), "the truth has more than %d judgments, or more than %d MiB of document ids", maxJudgments,
+					maxJudgedText>>20)
 				break
 			}
 			n := fields.Split(in.Text(), parts[:])
@@ -209,7 +216,7 @@ func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number in
 		q.names = append(q.names, name)
 	}
 	doc := parts[2]
-	e := entry{judgment: judgment{doc: uint32(len(q.docs)), size: uint16(len(doc)), grade: grade}, topic: topic, line: number}
+	e := entry{judgment: judgment{doc: uint32(len(q.docs)), size: uint16(len(doc)), grade: grade}, topic: topic, line: int32(number)}
 	if q.subtopics != nil {
 		if e.subtopic, ok = q.subtopics.number(parts[1]); !ok {
 			report.Errorf(file, number, "the truth has more than %d subtopics", standardLimits.topics)
@@ -240,6 +247,8 @@ func (q *Qrels) sortByTopic(counter *steps.Counter, entries []entry) {
 // build takes the judgments over from entries that are grouped by topic.
 func (q *Qrels) build(counter *steps.Counter, entries []entry) {
 	q.topics = make([]truthTopic, len(q.names))
+	q.judgments = make([]judgment, 0, len(entries))
+	q.grades = make([]int16, 0, len(entries))
 	for i, e := range entries {
 		if counter.Add(1) != nil {
 			return
@@ -253,13 +262,15 @@ func (q *Qrels) build(counter *steps.Counter, entries []entry) {
 		q.grades = append(q.grades, e.grade)
 		q.highest = max(q.highest, e.grade)
 	}
+	slots := 0
 	for i := range q.topics {
 		t := &q.topics[i]
 		steps.SortFunc(counter, q.grades[t.first:t.last], func(a, b int16) int { return cmp.Compare(b, a) })
-		t.slots = len(q.slots)
-		q.slots = append(q.slots, make([]uint64, hashtable.Size(t.last-t.first))...)
-		t.slotsEnd = len(q.slots)
+		t.slots = slots
+		slots += hashtable.Size(t.last - t.first)
+		t.slotsEnd = slots
 	}
+	q.slots = make([]uint64, slots)
 }
 
 // findRepeated fills the tables and finds documents that a topic has twice.
@@ -280,8 +291,8 @@ func (q *Qrels) findRepeated(counter *steps.Counter, entries []entry, repeated *
 				continue
 			}
 			repeated.add(repeat{
-				second: sourceLine{int(e.file), e.line},
-				first:  sourceLine{int(own[first].file), own[first].line},
+				second: sourceLine{int(e.file), int(e.line)},
+				first:  sourceLine{int(own[first].file), int(own[first].line)},
 				topic:  q.names[topic],
 				doc:    string(doc),
 			})

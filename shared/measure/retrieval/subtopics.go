@@ -95,8 +95,8 @@ func (s *subtopics) group(counter *steps.Counter, q *Qrels, entries []entry, rep
 			switch {
 			case known && last.subtopic == e.subtopic:
 				repeated.add(repeat{
-					second:   sourceLine{int(e.file), e.line},
-					first:    sourceLine{int(last.file), last.line},
+					second:   sourceLine{int(e.file), int(e.line)},
+					first:    sourceLine{int(last.file), int(last.line)},
 					topic:    q.names[topic],
 					subtopic: s.names[e.subtopic],
 					doc:      string(q.doc(e.judgment)),

@@ -15,6 +15,8 @@ type PendingWork struct {
 	Kind      PendingKind  `json:"kind"`
 	NotBefore Instant      `json:"notBefore"`
 	State     PendingState `json:"state,omitempty"`
+	// Begun is how many times an acceptance has begun and not ended: the process died in between, or still is at work.
+	Begun int `json:"begun,omitempty"`
 }
 
 // RequestTime is how long a request has to do the work that it made pending, before the evaluator does it. It is longer than any

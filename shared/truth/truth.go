@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"time"
 
 	"assay/shared/blob"
+	"assay/shared/compute"
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
@@ -77,7 +79,7 @@ func Memory(ctx context.Context, d *record.DatasetDraft, open func(record.File) 
 		return 0, nil
 	}
 	text, err := evaluator.CountText(ctx, filesOf(d, open), most)
-	return Settings(d.RunFormat, d.Evaluator).Memory(text), err
+	return Settings(d.RunFormat, d.Evaluator).MemoryOfTruth(text), err
 }
 
 func filesOf(d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error)) []evaluator.File {
@@ -121,31 +123,113 @@ type Acceptor struct {
 	Now     func() time.Time
 }
 
+// maxBegun is how many times an acceptance may begin without an end.
+const maxBegun = 3
+
 // Accept checks the truth files of a dataset whose acceptance is pending, and activates them. When they have errors, the
 // dataset keeps its ground truth and has the diagnostics. A panic of the evaluator is a diagnostic, because the acceptance
-// would be tried for ever otherwise, and also the error.
+// would be tried for ever otherwise, and also the error. Without an error the same is said of files that take much memory, if the process
+// has died in each of several attempts.
 func (a Acceptor) Accept(ctx context.Context, datasetID string) error {
-	var panicked *panics.Error
-	err := records.Change(ctx, a.Store, record.DatasetKey(datasetID), func(d *record.DatasetItem, tx *records.Tx) error {
-		panicked = nil
-		if !d.PendingWork.Is(record.AcceptTruth) {
+	d, err := records.Get[record.DatasetItem](ctx, a.Store, store.Strong, record.DatasetKey(datasetID))
+	if err != nil || d == nil || !d.PendingWork.Is(record.AcceptTruth) {
+		return err
+	}
+	memory, err := Memory(ctx, &d.DatasetDraft, a.filesOf(ctx, d), compute.SmallBytes)
+	if err != nil {
+		return err
+	}
+	if memory <= compute.SmallBytes {
+		return a.accept(ctx, datasetID)
+	}
+	pending, err := a.begin(ctx, datasetID)
+	if err != nil || !pending {
+		return err
+	}
+	if err = a.accept(ctx, datasetID); err != nil {
+		return errors.Join(err, a.giveBack(context.WithoutCancel(ctx), datasetID))
+	}
+	return nil
+}
+
+// filesOf opens the stored truth files of the dataset.
+func (a Acceptor) filesOf(ctx context.Context, d *record.DatasetItem) func(record.File) (io.ReadCloser, error) {
+	return func(f record.File) (io.ReadCloser, error) {
+		return a.Objects.Open(ctx, record.ObjectKey(record.HolderTruths, d.ID, f.SHA256))
+	}
+}
+
+// begin counts an attempt, and reports whether there is one to make. It ends an acceptance that has begun too many times.
+func (a Acceptor) begin(ctx context.Context, datasetID string) (pending bool, err error) {
+	err = records.Change(ctx, a.Store, record.DatasetKey(datasetID), func(d *record.DatasetItem, tx *records.Tx) error {
+		pending = d.PendingWork.Is(record.AcceptTruth)
+		if !pending {
 			return nil
 		}
-		old, err := records.Get[record.Truth](ctx, a.Store, store.Strong, record.TruthKey(datasetID))
-		if err != nil {
+		if d.PendingWork.Begun++; d.PendingWork.Begun > maxBegun {
+			pending = false
+			old, err := records.Get[record.Truth](ctx, a.Store, store.Strong, record.TruthKey(datasetID))
+			if err != nil {
+				return err
+			}
+			d.Diagnostics = []measure.Diagnostic{{Severity: measure.Error, Message: unreadable}}
+			d.Resume(old, a.Now())
+		}
+		tx.Save(d, a.Now())
+		return nil
+	})
+	return pending, err
+}
+
+// giveBack takes back that an attempt has begun, whose end was an error.
+func (a Acceptor) giveBack(ctx context.Context, datasetID string) error {
+	return records.Change(ctx, a.Store, record.DatasetKey(datasetID), func(d *record.DatasetItem, tx *records.Tx) error {
+		if d.PendingWork.Is(record.AcceptTruth) && d.PendingWork.Begun > 0 {
+			d.PendingWork.Begun--
+			tx.Save(d, a.Now())
+		}
+		return nil
+	})
+}
+
+// accept is one attempt of Accept. It begins again when the files or their settings change meanwhile.
+func (a Acceptor) accept(ctx context.Context, datasetID string) error {
+	for {
+		d, err := records.Get[record.DatasetItem](ctx, a.Store, store.Strong, record.DatasetKey(datasetID))
+		if err != nil || d == nil || !d.PendingWork.Is(record.AcceptTruth) {
 			return err
 		}
 		var checked Checked
 		err = panics.Catch(func() (err error) {
-			checked, err = Check(ctx, &d.DatasetDraft, func(f record.File) (io.ReadCloser, error) {
-				return a.Objects.Open(ctx, record.ObjectKey(record.HolderTruths, d.ID, f.SHA256))
-			})
+			checked, err = Check(ctx, &d.DatasetDraft, a.filesOf(ctx, d))
 			return err
 		})
-		if errors.As(err, &panicked) {
+		panicked, ok := errors.AsType[*panics.Error](err)
+		if ok {
 			checked.Diagnostics = []measure.Diagnostic{{Severity: measure.Error, Message: unreadable}}
-			err = nil
+		} else if err != nil {
+			return err
 		}
+		ended, err := a.end(ctx, d, checked)
+		if err == nil && !ended {
+			continue
+		}
+		if err == nil && ok {
+			return fmt.Errorf("the truth of the dataset %s cannot be read: %w", datasetID, panicked)
+		}
+		return err
+	}
+}
+
+// end activates the truth of the dataset that was checked, or tells what is wrong with it. It reports false when the dataset has other files
+// or settings by now.
+func (a Acceptor) end(ctx context.Context, was *record.DatasetItem, checked Checked) (ended bool, err error) {
+	err = records.Change(ctx, a.Store, was.Key(), func(d *record.DatasetItem, tx *records.Tx) error {
+		ended = !d.PendingWork.Is(record.AcceptTruth) || sameTruth(d, was)
+		if !ended || !d.PendingWork.Is(record.AcceptTruth) {
+			return nil
+		}
+		old, err := records.Get[record.Truth](ctx, a.Store, store.Strong, record.TruthKey(d.ID))
 		if err != nil {
 			return err
 		}
@@ -158,10 +242,12 @@ func (a Acceptor) Accept(ctx context.Context, datasetID string) error {
 		tx.Save(d, a.Now())
 		return nil
 	})
-	if err == nil && panicked != nil {
-		return fmt.Errorf("the truth of the dataset %s cannot be read: %w", datasetID, panicked)
-	}
-	return err
+	return ended, err
+}
+
+// sameTruth reports whether the datasets have the same truth files, and read them alike.
+func sameTruth(d, other *record.DatasetItem) bool {
+	return reflect.DeepEqual(d.Truths, other.Truths) && d.RunFormat == other.RunFormat && reflect.DeepEqual(d.Evaluator, other.Evaluator)
 }
 
 const unreadable = "The truth could not be read, which is a fault of the platform and not of the files. Tell those who run the platform; " +

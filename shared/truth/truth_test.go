@@ -167,3 +167,42 @@ func TestAccept_KeepsTruthInUseUntilAnotherIsAccepted(t *testing.T) {
 		}
 	}
 }
+
+// large has judgments that take more memory than is small.
+func large() string {
+	var b strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&b, "q%d 0 d%d 1\n", i/100, i)
+	}
+	return b.String()
+}
+
+// TestAccept_EndsWhenTheProcessDiedInIt has attempts that began and did not end, as the death of a process leaves them.
+func TestAccept_EndsWhenTheProcessDiedInIt(t *testing.T) {
+	for begun, accepted := range map[int]bool{0: true, 2: true, 3: false} {
+		f := newFixture(t, large())
+		f.dataset.PendingWork.Begun = begun
+		f.Replace(f.dataset)
+		inUse, d := f.accept(), f.dataset
+		if (inUse != nil) != accepted || d.PendingWork.Is(record.AcceptTruth) || measure.HasErrors(d.Diagnostics) == accepted {
+			t.Errorf("after %d attempts: %v, with %+v", begun, inUse, d.Diagnostics)
+		}
+	}
+}
+
+// TestAccept_DoesNotCountWhatEnds cannot open the second file for a while.
+func TestAccept_DoesNotCountWhatEnds(t *testing.T) {
+	f := newFixture(t, large())
+	lost := recordtest.File("more", qrels, record.FileStored)
+	f.dataset.Truths = append(f.dataset.Truths, lost)
+	f.Replace(f.dataset)
+	for range 5 {
+		if err := f.Accept(t.Context(), f.dataset.ID); !errors.Is(err, blob.ErrNotFound) {
+			t.Fatal(err)
+		}
+	}
+	f.File(record.HolderTruths, f.dataset.ID, "more", qrels)
+	if f.accept() == nil {
+		t.Errorf("%+v", f.dataset)
+	}
+}

@@ -286,7 +286,7 @@ func TestAcceptTruth_RefusesATruthThatPanics(t *testing.T) {
 	f := newFixture(t)
 	var reads atomic.Int32
 	f.Files = hookedFiles{f.Files, func(string) {
-		reads.Add(1)
+		reads.Add(1) // to count the text, and to read it
 		panic("a bug")
 	}}
 	f.acceptTruth()
@@ -295,7 +295,7 @@ func TestAcceptTruth_RefusesATruthThatPanics(t *testing.T) {
 	}
 	f.must(f.RunDue(f.ctx))
 	d := get[record.DatasetItem](f, f.dataset.Key())
-	if reads.Load() != 1 || d.PendingWork.Is(record.AcceptTruth) || d.TruthVersion != 1 || len(d.Diagnostics) != 1 ||
+	if reads.Load() != 2 || d.PendingWork.Is(record.AcceptTruth) || d.TruthVersion != 1 || len(d.Diagnostics) != 1 ||
 		!strings.Contains(d.Diagnostics[0].Message, "a fault of the platform") {
 		t.Fatalf("read %d times: %+v", reads.Load(), d)
 	}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"assay/shared/blob"
-	"assay/shared/compute"
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
@@ -123,8 +122,12 @@ type Acceptor struct {
 	Now     func() time.Time
 }
 
-// maxBegun is how many times an acceptance may begin without an end.
-const maxBegun = 3
+const (
+	// maxBegun is how many times an acceptance may begin without an end.
+	maxBegun = 3
+	// littleMemory is how many bytes a truth may take that surely does not end a process.
+	littleMemory = 8 << 20
+)
 
 // Accept checks the truth files of a dataset whose acceptance is pending, and activates them. When they have errors, the
 // dataset keeps its ground truth and has the diagnostics. A panic of the evaluator is a diagnostic, because the acceptance
@@ -135,11 +138,16 @@ func (a Acceptor) Accept(ctx context.Context, datasetID string) error {
 	if err != nil || d == nil || !d.PendingWork.Is(record.AcceptTruth) {
 		return err
 	}
-	memory, err := Memory(ctx, &d.DatasetDraft, a.filesOf(ctx, d), compute.SmallBytes)
-	if err != nil {
+	var memory int64
+	err = panics.Catch(func() (err error) {
+		memory, err = Memory(ctx, &d.DatasetDraft, a.filesOf(ctx, d), littleMemory)
+		return err
+	})
+	_, panicked := errors.AsType[*panics.Error](err) // which it will do again when it is read
+	if err != nil && !panicked {
 		return err
 	}
-	if memory <= compute.SmallBytes {
+	if memory <= littleMemory {
 		return a.accept(ctx, datasetID)
 	}
 	pending, err := a.begin(ctx, datasetID)
@@ -166,7 +174,8 @@ func (a Acceptor) begin(ctx context.Context, datasetID string) (pending bool, er
 		if !pending {
 			return nil
 		}
-		if d.PendingWork.Begun++; d.PendingWork.Begun > maxBegun {
+		d.PendingWork.Begun++
+		if d.PendingWork.Begun > maxBegun {
 			pending = false
 			old, err := records.Get[record.Truth](ctx, a.Store, store.Strong, record.TruthKey(datasetID))
 			if err != nil {
@@ -221,8 +230,8 @@ func (a Acceptor) accept(ctx context.Context, datasetID string) error {
 	}
 }
 
-// end activates the truth of the dataset that was checked, or tells what is wrong with it. It reports false when the dataset has other files
-// or settings by now.
+// end activates the truth of the dataset that was checked, or tells what is wrong with it. It reports false when the dataset has other
+// files or settings by now.
 func (a Acceptor) end(ctx context.Context, was *record.DatasetItem, checked Checked) (ended bool, err error) {
 	err = records.Change(ctx, a.Store, was.Key(), func(d *record.DatasetItem, tx *records.Tx) error {
 		ended = !d.PendingWork.Is(record.AcceptTruth) || sameTruth(d, was)

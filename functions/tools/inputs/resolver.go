@@ -108,7 +108,8 @@ func (resolver *Resolver) memory(ctx context.Context) (int64, error) {
 		return 0, problem.TooLarge.New("The stored files that this would read have more than %d bytes of text together. Name fewer runs, or get "+
 			"the files by their links and use a tool of your own.", MaxTextBytes)
 	}
-	ofTruths, ofOthers := resolver.reads.MemoryOfTruth(truths.Plus(storedTruths)), resolver.reads.Memory(others.Plus(storedOthers))
+	ofTruths := resolver.reads.MemoryOfTruth(truths.Plus(storedTruths))
+	ofOthers := resolver.reads.Memory(others.Plus(storedOthers))
 	return ofTruths + ofOthers + resolver.inlineBytes + resolver.valueBytes, nil
 }
 

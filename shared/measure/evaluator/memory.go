@@ -39,7 +39,7 @@ func (s Settings) Memory(size lines.Size) int64 {
 // MemoryOfTruth is Memory of a truth.
 func (s Settings) MemoryOfTruth(size lines.Size) int64 {
 	if s.Kind == "" || s.Kind.Ranks() {
-		return 5*size.Bytes + 60*size.Lines
+		return 6*size.Bytes + 60*size.Lines
 	}
 	return s.Memory(size)
 }

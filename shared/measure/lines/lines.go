@@ -137,8 +137,8 @@ func (r *Reader) fits(n int) bool {
 	if r.report.Text += int64(n); r.report.Text <= r.limits.text {
 		return true
 	}
-	r.report.Errorf(r.file, 0, "the file has, together with those before it, more than %d MiB of text; expected at most so much: leave out what "+
-		"is not measured, such as low ranks", r.limits.text>>20)
+	r.report.Errorf(r.file, 0, "the file has, together with those before it, more than %d MiB of text; expected at most so much: leave out "+
+		"what is not measured, such as low ranks", r.limits.text>>20)
 	r.ended = true
 	return false
 }

@@ -58,7 +58,7 @@ func (c *Call) readBody(ctx context.Context, mediaTypes []string) (string, error
 	case len(c.body) == 0:
 		return "", problem.BadRequest.New("A body is needed.")
 	}
-	return mediaType, jsoncheck.Check(ctx, c.body)
+	return mediaType, c.decode(ctx, c.body, func() error { return jsoncheck.Check(ctx, c.body) })
 }
 
 // fieldNames lists the JSON members of a struct, in their order.

@@ -151,8 +151,12 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 				if err != nil {
 					return err
 				}
-				draft, same, err := patched[D](ctx, mediaType, c.body, shown, writable)
-				if err != nil {
+				var draft D
+				var same bool
+				if err := c.decode(ctx, c.body, func() (err error) {
+					draft, same, err = patched[D](ctx, mediaType, c.body, shown, writable)
+					return err
+				}); err != nil {
 					return err
 				}
 				changed = t.(T)
@@ -215,7 +219,11 @@ func readDraft[D any](ctx context.Context, c *Call) (draft D, err error) {
 	if _, err := c.readBody(ctx, mediaTypes); err != nil {
 		return draft, err
 	}
-	return DecodeDraft[D](ctx, c.body)
+	err = c.decode(ctx, c.body, func() (err error) {
+		draft, err = DecodeDraft[D](ctx, c.body)
+		return err
+	})
+	return draft, err
 }
 
 // DecodeDraft decodes a JSON document, which package jsoncheck has checked, into a draft, and reports what is wrong with it.

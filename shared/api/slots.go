@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"time"
 
 	"assay/shared/access"
@@ -16,13 +17,14 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// memory is what callers share of the server's memory.
-type memory struct{ listings, bodyChunks, answerChunks *compute.Pool }
+// memory is what callers share of the server's memory, and of its processors to read large bodies.
+type memory struct{ listings, bodyChunks, decodings, answerChunks *compute.Pool }
 
 func newMemory() memory {
 	return memory{
 		listings:     compute.NewPool(compute.Halved(allListings, userListings, listingWait)),
 		bodyChunks:   compute.NewPool(compute.Halved(allBodyChunks, userBodyChunks, bodyChunkWait)),
+		decodings:    compute.NewPool(compute.Halved(int64(runtime.GOMAXPROCS(0)), userDecodings, decodingWait)),
 		answerChunks: compute.NewPool(compute.Halved(allAnswerChunks, userAnswerChunks, answerWait)),
 	}
 }
@@ -155,6 +157,27 @@ func (c *Call) readAll(ctx context.Context, body io.Reader) ([]byte, error) {
 		}
 		c.slots = append(c.slots, slot)
 	}
+}
+
+// A large body takes up to a tenth of a second of a processor to check and to decode. A caller has one at a time, and a process as many as
+// it has processors.
+const (
+	userDecodings = 1
+	decodingWait  = 10 * time.Second
+)
+
+// decode does what takes time in proportion to the bytes of a document; for a large one, in the caller's turn.
+func (c *Call) decode(ctx context.Context, document []byte, do func() error) error {
+	if len(document) <= chunkBytes {
+		return do()
+	}
+	slot, err := c.acquire(ctx, c.server.memory.decodings, 1,
+		"Many large bodies are read at the moment. Try again in a second, and send few at the same time.")
+	if err != nil {
+		return err
+	}
+	defer slot.Release()
+	return do()
 }
 
 // The bytes of answers that are being received are bounded as well, so that callers who read slowly, or not at all, cannot fill the

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"assay/shared/access"
 	"assay/shared/api"
@@ -118,6 +119,56 @@ func TestList_CallersShareSlots(t *testing.T) {
 		begin("carol", 1)
 		synctest.Wait()
 		close(enter)
+		under.Wait()
+	})
+}
+
+// heldDraft is a body whose check waits until its channel is closed.
+type heldDraft struct {
+	Text string `json:"text"`
+}
+
+var held chan struct{}
+
+func (d *heldDraft) Check() []problem.Field {
+	if strings.HasPrefix(d.Text, "wait") {
+		<-held
+	}
+	return []problem.Field{{Pointer: "/text", Detail: "was checked"}}
+}
+
+// TestLargeBodies_AreDecodedInTurn has one user's large bodies take long to decode. One of them is decoded at a time, those of others go
+// on, and small bodies wait for none.
+func TestLargeBodies_AreDecodedInTurn(t *testing.T) {
+	s := serve(t)
+	op := api.Create(api.Spec{ID: "hold", Path: "/held", May: access.User}, api.NoTarget,
+		func(context.Context, *api.Call, api.PublicTarget, heldDraft) (string, *Note, error) {
+			return "", nil, errors.ErrUnsupported
+		})
+	synctest.Test(t, func(t *testing.T) {
+		held = make(chan struct{})
+		handler := api.New(s.Env, []api.Operation{op})
+		post := func(user, text string) int {
+			return exchange(t, handler, user, http.MethodPost, "/held", strings.NewReader(`{"text":"`+text+`"}`)).Status
+		}
+		large := strings.Repeat(" ", 100<<10)
+		var under sync.WaitGroup
+		began := time.Now()
+		under.Go(func() {
+			if status := post("alice", "wait"+large); status != problem.Invalid.Status {
+				t.Errorf("alice's body: status %d", status)
+			}
+		})
+		synctest.Wait()
+		for user, text := range map[string]string{"bob": large, "alice": ""} {
+			if status := post(user, text); status != problem.Invalid.Status || time.Since(began) > 0 {
+				t.Errorf("a body of %d bytes of %s: status %d after %v", len(text), user, status, time.Since(began))
+			}
+		}
+		if status := post("alice", large); status != problem.Unavailable.Status || time.Since(began) < 10*time.Second {
+			t.Errorf("alice's next large body: status %d after %v", status, time.Since(began))
+		}
+		close(held)
 		under.Wait()
 	})
 }

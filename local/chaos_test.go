@@ -77,7 +77,7 @@ func chaos(t *testing.T, worker string, table store.Store, flags ...string) {
 	v.start(t)
 	c := &chaosTest{t: t, server: v, network: newNetwork(t, grpcAddr), worker: worker, folder: t.TempDir()}
 	c.token = v.server().token(t, "chaos-worker", "workers")
-	n := nightlytest.Count(8, 24)
+	n := nightlytest.Count(5, 24)
 	if s := os.Getenv(chaosVar); s != "" {
 		n, _ = strconv.Atoi(s)
 	}

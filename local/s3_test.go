@@ -34,18 +34,22 @@ func startS3(t *testing.T) []string {
 	return []string{"-files", filesS3, "-create-bucket", "-bucket", bucketName}
 }
 
-// TestServer_KeepsNothingOnTheMachine runs the whole scenario over a table of DynamoDB and a bucket of S3, which notifies nobody of
+// TestServer_KeepsNothingOnTheMachine runs the acceptance tests over a table of DynamoDB and a bucket of S3, which notifies nobody of
 // uploads, where no folder can be made for data.
 func TestServer_KeepsNothingOnTheMachine(t *testing.T) {
 	startDynamoDB(t)
 	temporary := t.TempDir()
 	t.Setenv("TMPDIR", temporary)
-	flags := append(startS3(t), dynamoDBFlags(dynamotest.TableName())...)
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	acceptancetest.Scenario(t, setup(t, append(flags, "-data", filepath.Join(file, "data"))...))
+	for name, test := range acceptancetest.Suites() {
+		t.Run(name, func(t *testing.T) {
+			flags := append(startS3(t), dynamoDBFlags(dynamotest.TableName())...)
+			test(t, setup(t, append(flags, "-data", filepath.Join(file, "data"))...))
+		})
+	}
 	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
 		t.Errorf("the folder for temporary files has %v, %v", left, err)
 	}

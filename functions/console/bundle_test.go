@@ -71,27 +71,6 @@ func TestBundle_IsCurrent(t *testing.T) {
 	}
 }
 
-// TestSources_HaveTheTypesOfTheAPI checks the sources with TypeScript, against types generated from the OpenAPI document that is served.
-func TestSources_HaveTheTypesOfTheAPI(t *testing.T) {
-	document, err := os.Open("../service/openapi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer document.Close()
-	types := exec.CommandContext(t.Context(), "node", "node_modules/openapi-typescript/bin/cli.js", "--default-non-nullable=false")
-	types.Stdin = document
-	made, err := types.Output()
-	if err != nil {
-		t.Fatalf("openapi-typescript: %v", err)
-	}
-	if err := os.WriteFile("src/api_types.ts", made, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.CommandContext(t.Context(), "node", "node_modules/typescript/bin/tsc", "--noEmit").CombinedOutput(); err != nil {
-		t.Errorf("TypeScript finds faults: %v\n%s", err, out)
-	}
-}
-
 // TestSources_PassTheirTests runs the tests of pure functions, which stand beside them in src. Node.js strips types only from version 22.18
 // on, so esbuild does.
 func TestSources_PassTheirTests(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"assay/functions/tools"
 	"assay/shared/measure"
+	"assay/shared/nightlytest"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 )
@@ -147,7 +148,7 @@ func TestTools_TellNothingOfSingleExamples(t *testing.T) {
 					found = append(found, fmt.Sprintf("%s %v tells %.200q and %.200q", tool, headers, bodies[0][same:], bodies[1][same:]))
 				}
 			}
-			for _, seed := range []int{0, 1, 2, 3} {
+			for seed := range nightlytest.Count(2, 4) {
 				for _, test := range []string{"", "t", "mcnemar", "wilcoxon", "randomization", "bootstrap"} {
 					compare("significance", func(_ *toolServer, runs []object) object {
 						in := object{"runs": runs, "seed": seed}

@@ -42,7 +42,7 @@ func (c *cache[T]) get(ctx context.Context, l lane, dataset, version string, rea
 			switch {
 			case ok && !kept.isLong:
 				return kept.value, nil
-			case ok && l.budget < unbounded:
+			case ok && !l.isSlow():
 				return kept.value, errOverBudget
 			}
 			value, bytes, err := read(ctx)

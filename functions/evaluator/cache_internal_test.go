@@ -12,7 +12,7 @@ import (
 
 var (
 	fastLane = lane{subqueue: record.BuiltinSubqueue(), budget: stepBudget}
-	slowLane = lane{subqueue: record.SlowSubqueue(), budget: unbounded}
+	slowLane = lane{subqueue: record.SlowSubqueue(), budget: slowBudget}
 )
 
 func TestCache_KeepsWithinItsBound(t *testing.T) {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"runtime"
 	"strconv"
 	"sync"
 	"time"
@@ -42,12 +44,18 @@ func (w *Worker) evaluate(parent context.Context, l lane, run *record.RunItem) {
 	}
 	lost := errors.Is(context.Cause(ctx), queue.ErrStaleLease)
 	release()
+	if l.isSlow() {
+		runtime.GC() // or the next evaluation would add its memory to what this one left behind
+	}
 	w.charge(run, counter)
 	log := w.Log.With("run", run.ID, "dataset", run.DatasetID, "attempt", run.Attempts)
 	_, panicked := errors.AsType[*panics.Error](err)
 	switch {
 	case err == nil:
 		log.InfoContext(parent, "run evaluated", "took", w.Now().Sub(started))
+	case errors.Is(err, errOverBudget) && l.isSlow():
+		log.WarnContext(parent, "run failed, for it takes too many steps", "steps", counter.Total())
+		_, err = w.queue().Fail(parent, h, tooManySteps())
 	case errors.Is(err, errOverBudget):
 		log.InfoContext(parent, "run is evaluated in the slow lane", "steps", counter.Total())
 		_, err = w.queue().MoveToSlowLane(parent, h)
@@ -70,6 +78,13 @@ func (w *Worker) evaluate(parent context.Context, l lane, run *record.RunItem) {
 	if err = queue.IgnoreStale(err); err != nil {
 		log.ErrorContext(parent, "run not released; it is queued again when its lease expires", "error", err)
 	}
+}
+
+// tooManySteps is why a run fails that exceeds the budget of the slow lane.
+func tooManySteps() []measure.Diagnostic {
+	return []measure.Diagnostic{{Severity: measure.Error, SafeWhileBlinded: true, Message: fmt.Sprintf(
+		"To evaluate the run takes more than %d million steps, some minutes; expected fewer. It has far more labels, words or ranks than the "+
+			"task needs: leave out what is not needed, and submit it again.", slowBudget/1_000_000)}}
 }
 
 // maxOutage is how long after a run was queued the error of an attempt can be one of an outage. The others are how long the run waits then.

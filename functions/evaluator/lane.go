@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"assay/shared/measure/evaluator"
 	"assay/shared/measure/steps"
 	"assay/shared/queue"
 	"assay/shared/record"
@@ -31,14 +32,17 @@ const stepBudget = 50_000_000
 // errOverBudget means that an evaluation has used up its budget.
 var errOverBudget = errors.New("the evaluation has used up its budget")
 
-// unbounded is the budget of evaluations in the slow lane. What a dataset may cost bounds them.
-const unbounded = 1 << 62
+// slowBudget is how many steps an evaluation has in the slow lane, some minutes. What a dataset may cost keeps runs with as much as the
+// truth far below it.
+const slowBudget = 4 * evaluator.MaxSteps
 
 func (w *Worker) fastLane() lane {
 	return lane{record.BuiltinSubqueue(), cmp.Or(w.budget, stepBudget), &w.fast}
 }
 
-func (w *Worker) slowLane() lane { return lane{record.SlowSubqueue(), unbounded, &w.slow} }
+func (w *Worker) slowLane() lane { return lane{record.SlowSubqueue(), slowBudget, &w.slow} }
+
+func (l lane) isSlow() bool { return l.budget == slowBudget }
 
 // count returns a context in which steps of an evaluation count against the budget of the lane.
 func (l lane) count(ctx context.Context) (context.Context, *steps.Counter) {

@@ -14,6 +14,7 @@ import (
 
 	"assay/functions/evaluator"
 	"assay/shared/blob"
+	evaluators "assay/shared/measure/evaluator"
 	"assay/shared/measure/steps"
 	"assay/shared/queue"
 	"assay/shared/record"
@@ -235,6 +236,24 @@ func TestLanes_LargeFilesAreReadInTheSlowLaneOnly(t *testing.T) {
 	f.must(f.EvaluateSlow(f.ctx))
 	if r := f.run(large.ID); r.State != record.Completed {
 		t.Errorf("in the slow lane it is %s", r.State)
+	}
+}
+
+// TestLanes_RunsThatTakeTooLongFail has a run with far more than a dataset may cost.
+func TestLanes_RunsThatTakeTooLongFail(t *testing.T) {
+	f := newFixture(t)
+	h := f.withHeavyFiles()
+	close(h.goOn)
+	long, slow := f.add(ranked), f.add(ranked)
+	h.steps[long.ID] = 5 * evaluators.MaxSteps
+	h.steps[slow.ID] = 2 * evaluators.MaxSteps
+	f.must(f.EvaluateQueued(f.ctx))
+	f.must(f.EvaluateSlow(f.ctx))
+	if r := f.run(long.ID); r.State != record.Failed || !strings.Contains(r.Diagnostics[0].Message, "more than 80000 million steps") {
+		t.Errorf("a run that takes too long is %s: %+v", r.State, r.Diagnostics)
+	}
+	if r := f.run(slow.ID); r.State != record.Completed {
+		t.Errorf("a run that takes long is %s: %+v", r.State, r.Diagnostics)
 	}
 }
 

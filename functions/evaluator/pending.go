@@ -67,7 +67,7 @@ func (w *Worker) uploads() files.Uploads { return files.Uploads{Store: w.Store, 
 
 // RunDue does the pending work that is due, of datasets last: checking a large ground truth takes minutes.
 func (w *Worker) RunDue(ctx context.Context) error {
-	return errors.Join(w.runDueOf(ctx, &w.runDue), w.runDueOf(ctx, &w.workDue), w.runDueOf(ctx, &w.datasetDue))
+	return errors.Join(w.runDueOf(ctx, &w.runDue), w.runDueOf(ctx, &w.workDue), w.runDatasetsDue(ctx))
 }
 
 // jobOf returns the signal of the job that does the pending work of the record with the key.
@@ -119,7 +119,7 @@ func (w *Worker) each(ctx context.Context, q store.Query, do func(store.Item) er
 			return errors.Join(failed, err)
 		}
 		if err := do(it); err != nil && ctx.Err() == nil {
-			failed = errors.Join(failed, fmt.Errorf("%s %s: the work stays pending: %w", it.Partition, it.Sort, err))
+			failed = errors.Join(failed, staysPending(it, err))
 		}
 	}
 	return errors.Join(failed, ctx.Err())

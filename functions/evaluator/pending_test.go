@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -298,6 +299,43 @@ func TestAcceptTruth_RefusesATruthThatPanics(t *testing.T) {
 	if reads.Load() != 2 || d.PendingWork.Is(record.AcceptTruth) || d.TruthVersion != 1 || len(d.Diagnostics) != 1 ||
 		!strings.Contains(d.Diagnostics[0].Message, "a fault of the platform") {
 		t.Fatalf("read %d times: %+v", reads.Load(), d)
+	}
+}
+
+// TestAcceptTruth_UsersTakeTurns has one user store five truths, of which two take long to read. Meanwhile others store a truth each.
+func TestAcceptTruth_UsersTakeTurns(t *testing.T) {
+	f := newFixture(t)
+	owner := map[string]string{} // by dataset
+	store := func(user string) {
+		d := f.records.Task().Dataset().DatasetItem
+		owner[d.ID], d.Payer = user, user
+		d.Truths = []record.File{f.records.File(record.HolderTruths, d.ID, "qrels.txt", "q1 0 d1 1\n")}
+		d.PendingWork = record.NewPendingWork(record.AcceptTruth, f.Now())
+		f.records.Replace(d)
+	}
+	var order []string
+	f.Files = hookedFiles{f.Files, func(key string) {
+		user := owner[strings.Split(key, "/")[1]]
+		if n := len(order); n > 0 && order[n-1] == user+" counted" {
+			order[n-1] = user
+			return
+		}
+		order = append(order, user+" counted")
+		switch len(order) {
+		case 1:
+			store("late")
+			time.Sleep(2 * time.Second)
+		case 3:
+			store("later")
+			time.Sleep(2 * time.Second)
+		}
+	}}
+	for range 5 {
+		store("first")
+	}
+	f.must(f.RunDue(f.ctx))
+	if want := []string{"first", "late", "first", "later", "first", "first", "first"}; !slices.Equal(order, want) {
+		t.Errorf("truths were read of %v, want %v", order, want)
 	}
 }
 

@@ -78,6 +78,7 @@ type Worker struct {
 	inputs     cache[*evaluator.Known] // nil: without ids
 
 	runDue, datasetDue, workDue wait.Signal // pending work of runs, of datasets, and of other records
+	payers                      payerTurns  // of the pending work of datasets
 }
 
 // Run evaluates queued runs and does due work until the context ends. Then it releases unfinished runs.
@@ -195,7 +196,7 @@ type periodicJob struct {
 func (w *Worker) periodicJobs() []periodicJob {
 	return []periodicJob{
 		{pollInterval, w.runDue.C(), func(ctx context.Context) error { return w.runDueOf(ctx, &w.runDue) }, "pending work of runs"},
-		{pollInterval, w.datasetDue.C(), func(ctx context.Context) error { return w.runDueOf(ctx, &w.datasetDue) }, "pending work of datasets"},
+		{pollInterval, w.datasetDue.C(), w.runDatasetsDue, "pending work of datasets"},
 		{pollInterval, w.workDue.C(), func(ctx context.Context) error { return w.runDueOf(ctx, &w.workDue) }, "other pending work"},
 		{time.Minute, nil, w.FailUnserved, "fail runs that no worker takes"},
 		{20 * time.Minute, nil, w.DeleteExpiredResults, "delete expired results of tools"},

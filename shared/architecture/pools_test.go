@@ -62,7 +62,8 @@ var notShared = map[string]string{
 
 // otherLimits are files of the table of what callers share that use no limiter: records or a number of goroutines are their limits.
 var otherLimits = []string{
-	"functions/evaluator/lane.go", "functions/evaluator/pending.go", "functions/evaluator/places.go", "functions/notifier/attempts.go",
+	"functions/evaluator/lane.go", "functions/evaluator/pending.go", "functions/evaluator/places.go", "functions/evaluator/truths_due.go",
+	"functions/notifier/attempts.go",
 	"functions/notifier/mail.go", "functions/submissions/create.go",
 }
 

@@ -26,7 +26,7 @@ type turns struct {
 }
 
 // stepBudget is how many steps an evaluation has outside the slow lane: about half a second of work. Each byte of text that it reads is a
-// step, so that the budget bounds its memory too.
+// step, and each line is some more, so that the budget bounds its memory too: to about 100 MB.
 const stepBudget = 50_000_000
 
 // errOverBudget means that an evaluation has used up its budget.

@@ -20,7 +20,7 @@ import (
 //
 // A Reader is used either line by line (Scan, Text, Number) or in chunks (Next), from one goroutine.
 type Reader struct {
-	counter *steps.Counter // of which each byte is a step
+	counter *steps.Counter // each byte is a step, and each line takes perLine more
 	file    string
 	r       io.Reader
 	report  *measure.Report
@@ -143,6 +143,9 @@ func (r *Reader) fits(n int) bool {
 	return false
 }
 
+// perLine is how many steps a line takes besides those of its bytes. A line takes about as many bytes of memory as well.
+const perLine = 40
+
 // cut makes a chunk of what stands before end and keeps the rest for the next one.
 func (r *Reader) cut(buffer []byte, end int) (Chunk, bool) {
 	if end == 0 {
@@ -153,8 +156,10 @@ func (r *Reader) cut(buffer []byte, end int) (Chunk, bool) {
 	chunk := Chunk{First: r.line, text: text, memory: buffer, maxLine: int(r.limits.line)}
 	chunk.sound = bytes.IndexByte(text, 0) < 0 && utf8.Valid(text)
 	chunk.returns = !r.keepCR && bytes.IndexByte(text, '\r') >= 0
-	r.line += bytes.Count(text, newline)
-	return chunk, true
+	ends := bytes.Count(text, newline)
+	r.line += ends
+	r.err = r.counter.Add(perLine * ends)
+	return chunk, r.err == nil
 }
 
 // skipLine reports the line that buffer starts, reads on to its end, and returns how much of the text after it now

@@ -13,6 +13,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
+	"assay/shared/measure/steps"
 	"assay/shared/nightlytest"
 
 	"pgregory.net/rapid"
@@ -267,4 +268,16 @@ func FuzzScan(f *testing.F) {
 			t.Errorf("chunks change the file:\n%q %v %v\n%q %v %v", texts, numbers, found, again, numbered, foundAgain)
 		}
 	})
+}
+
+// TestReader_CountsStepsOfBytesAndLines bounds what a run within a budget takes of memory, however short its lines are.
+func TestReader_CountsStepsOfBytesAndLines(t *testing.T) {
+	counter := steps.New(1<<40, func(context.Context) error { return nil })
+	var report measure.Report
+	in := NewReader(steps.With(t.Context(), counter), "run.txt", strings.NewReader(strings.Repeat("a\n", 1<<20)), &report)
+	for in.Scan() {
+	}
+	if got, want := counter.Total(), int64((2+perLine)<<20); got < want || got > want+want/100 || in.Err() != nil {
+		t.Errorf("reading took %d steps, want %d: %v", got, want, in.Err())
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"assay/shared/blob"
+	"assay/shared/compute"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/runlog"
@@ -28,13 +29,15 @@ type hub struct {
 	files        blob.Store
 	log          *slog.Logger
 	pollInterval time.Duration // how often to poll for writes of other processes; 0 when there are none
+	storedReads  *compute.Pool // of watchers that read the store
 
 	mu     sync.Mutex
 	topics map[string]*topic // by the partition of the run
 }
 
 func newHub(s store.Store, files blob.Store, log *slog.Logger, every time.Duration) *hub {
-	return &hub{store: s, files: files, log: log, pollInterval: every, topics: map[string]*topic{}}
+	return &hub{store: s, files: files, log: log, pollInterval: every, topics: map[string]*topic{},
+		storedReads: compute.NewPool(compute.Halved(allStoredReads, userStoredReads, storedReadWait))}
 }
 
 func (h *hub) logs() runlog.Logs { return runlog.Logs{Store: h.store, Files: h.files} }

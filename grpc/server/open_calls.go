@@ -9,8 +9,8 @@ import (
 const (
 	// maxWaitingLeases is how many calls of Lease may wait for one user with access tokens, of which any user can make some.
 	maxWaitingLeases = 20
-	// maxWatches is how many runs one caller may watch at a time. A stream that nobody reads takes about 100 KB.
-	maxWatches = 1000
+	// maxWatches is how many runs one caller may watch at a time. A stream that nobody reads takes about 120 KB.
+	maxWatches = 200
 )
 
 // openCalls counts the calls of a method that are open, by caller.

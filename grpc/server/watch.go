@@ -11,6 +11,7 @@ import (
 
 	"assay/grpc/assayv1"
 	"assay/shared/access"
+	"assay/shared/compute"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/runs"
@@ -35,6 +36,7 @@ type watcher struct {
 	position
 	sent                int64 // order of the revision that was sent last
 	viewer              visibility.Viewer
+	caller              compute.Caller
 	granted             time.Time             // when the grants were read
 	servingPollInterval time.Duration         // how often to look whether a worker serves a run that waits for one
 	unserved            bool                  // whether the run was last sent with the diagnostic that no worker serves it
@@ -62,13 +64,14 @@ func (s *runService) WatchRun(in *assayv1.WatchRunRequest, stream grpc.ServerStr
 	if err := problem.Check(fields); err != nil {
 		return err
 	}
-	_, caller := callIn(stream.Context()).slotOwner()
+	class, caller := callIn(stream.Context()).slotOwner()
 	leave, err := s.watches.enter(caller)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	w := &watcher{hub: s.hub, now: s.env.Now, position: from, viewer: *s.viewer(stream.Context()), servingPollInterval: maxGrantsAge}
+	w := &watcher{hub: s.hub, now: s.env.Now, position: from, viewer: *s.viewer(stream.Context()), servingPollInterval: maxGrantsAge,
+		caller: compute.Caller{Name: caller, LoggedIn: class != anonymousCallers}}
 	w.send = func(m watchUpdate) error { return stream.Send(protoUpdate(m)) }
 	return w.watch(stream.Context(), in.GetRunId(), maxStreamDuration)
 }
@@ -180,7 +183,7 @@ func (w *watcher) sendRevision(ctx context.Context, run *record.RunItem) error {
 			return nil // the caller may see nothing of what is left
 		}
 		update.token = at.token(run.ID)
-		if err := w.send(update); err != nil {
+		if err := w.sendUpdate(update); err != nil {
 			return err
 		}
 		w.position = at

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"assay/shared/access"
+	"assay/shared/compute"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
@@ -201,7 +202,8 @@ func (c *watchClient) watch(messages int) { c.watchFor(messages, time.Hour) }
 func (c *watchClient) watchFor(messages int, d time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.cancel, c.done = cancel, make(chan error, 1)
-	w := &watcher{hub: c.hub, now: time.Now, viewer: visibility.Viewer{Store: c.hub.store, Caller: c.caller}, servingPollInterval: time.Second}
+	w := &watcher{hub: c.hub, now: time.Now, viewer: visibility.Viewer{Store: c.hub.store, Caller: c.caller},
+		caller: compute.Caller{Name: c.caller.ID, LoggedIn: true}, servingPollInterval: time.Second}
 	if c.token != "" {
 		p, faults := parseToken(c.run, c.token)
 		if len(faults) > 0 {

@@ -1,12 +1,15 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
 	"sync"
 	"time"
 
+	"assay/shared/compute"
+	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/runlog"
@@ -15,10 +18,11 @@ import (
 	"assay/shared/wait"
 )
 
-// Limits of a message: clients take 4 MiB unless they say otherwise. The last line may exceed the bytes.
+// Limits of a message, which stays in memory until its client takes it. With the last line, which may exceed the bytes, it fits a buffer of
+// 32 KiB of gRPC, whose next ones have 1 MiB.
 const (
-	maxBatchLines = 500
-	maxBatchBytes = 256 << 10
+	maxBatchLines = 200
+	maxBatchBytes = 16 << 10
 )
 
 // lineBatch is the lines of a message.
@@ -33,24 +37,67 @@ func (b *lineBatch) add(l numberedLine) {
 	b.lines, b.bytes = append(b.lines, l), b.bytes+lineBytes(l.LogLine)
 }
 
+// Watchers that are further behind than what the topics keep read the store. One takes some MB meanwhile, so that callers have shares. It
+// gives its place back after a while, and also when its client takes no message for as long.
+const (
+	allStoredReads  = 8
+	userStoredReads = 2
+	storedReadWait  = 20 * time.Second
+	storedReadTime  = time.Second
+)
+
 // storedLines iterates over the lines of a log in the store, for a watcher that is further behind than what the topic keeps.
 type storedLines struct {
-	next func() (record.LogLine, error, bool)
-	stop func()
+	next  func() (record.LogLine, error, bool)
+	stop  func()
+	slot  *compute.Slot
+	until time.Time
+}
+
+// open begins at the line `from`, in a place of the caller.
+func (s *storedLines) open(ctx context.Context, w *watcher, log int, run *record.RunItem, from int64) error {
+	w.closeLogs() // nobody waits for a place while having one
+	slot, err := w.hub.storedReads.Acquire(ctx, w.caller, compute.Amount{Slots: 1})
+	if err != nil {
+		return cmp.Or(context.Cause(ctx), errBusy)
+	}
+	s.slot, s.until = slot, time.Now().Add(storedReadTime)
+	s.next, s.stop = iter.Pull2(w.hub.logs().Lines(ctx, run, record.LogKinds[log], from))
+	return nil
 }
 
 func (s *storedLines) close() {
 	if s.next != nil {
 		s.stop()
+		s.slot.Release()
 		*s = storedLines{}
 	}
 }
+
+// errBusy ends a stream whose caller reads more stored logs than its share.
+var errBusy error = problem.Unavailable.New("Many logs are read at the moment. Watch the run again with the resume_token of the last " +
+	"message that came: nothing is lost.").After(time.Second)
 
 // closeLogs closes the iterators over stored lines.
 func (w *watcher) closeLogs() {
 	for i := range w.stored {
 		w.stored[i].close()
 	}
+}
+
+// sendUpdate sends a message. A client that does not take it keeps no place of those who read the store.
+func (w *watcher) sendUpdate(update watchUpdate) error {
+	var closing sync.WaitGroup
+	closing.Add(1)
+	timer := time.AfterFunc(storedReadTime, func() {
+		defer closing.Done()
+		w.closeLogs()
+	})
+	err := w.send(update)
+	if !timer.Stop() {
+		closing.Wait()
+	}
+	return err
 }
 
 // readLines adds lines of a log to the batch until it is full: those with numbers from `from` up to, and without, `until`, which
@@ -70,8 +117,8 @@ func (w *watcher) readLines(ctx context.Context, log int, run *record.RunItem, f
 		}
 		pause *= 2
 	}
-	if from == until {
-		w.stored[log].close()
+	if s := &w.stored[log]; from == until || time.Now().After(s.until) {
+		s.close()
 	}
 	return from, nil
 }
@@ -85,7 +132,9 @@ func (w *watcher) readStep(ctx context.Context, log int, run *record.RunItem, fr
 		if err != nil || found {
 			return next, err
 		}
-		s.next, s.stop = iter.Pull2(w.hub.logs().Lines(ctx, run, record.LogKinds[log], from))
+		if err := s.open(ctx, w, log, run, from); err != nil {
+			return from, err
+		}
 	}
 	for from < until && !b.full() {
 		l, err, more := s.next()

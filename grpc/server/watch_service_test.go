@@ -212,7 +212,7 @@ func TestWatchRun_LeaksNoGoroutine(t *testing.T) {
 			return stream
 		}
 		stays := watch(t.Context(), runs, r.run.ID)
-		for range 10 {
+		for range 3 {
 			watch(ctx, runs, r.run.ID)
 			watch(t.Context(), assayv1.NewRunServiceClient(gone), r.run.ID)
 			watch(t.Context(), runs, ended.run.ID)

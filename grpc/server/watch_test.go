@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"assay/shared/compute"
 	"assay/shared/nightlytest"
 	"assay/shared/record"
 	"assay/shared/records"
@@ -191,6 +192,55 @@ func TestWatch_SlowClientDelaysNoOther(t *testing.T) {
 		}
 		if n := len(slow.versions); n > maxRevisions+1 || slow.last.Version != r.run.Version {
 			t.Errorf("%d versions were kept for it, the last %d of %d", n, slow.last.Version, r.run.Version)
+		}
+	})
+}
+
+// TestWatch_UnreadStreamsKeepNoPlaceInTheStore has three streams of one user that are far behind and that nobody reads. Two of them have
+// the user's places in the store, which another user does not need to wait for, and which they give back.
+func TestWatch_UnreadStreamsKeepNoPlaceInTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newWatchedRun(t)
+		const lines = 100 // more than a topic keeps
+		for range lines {
+			r.append(record.ExecutionLog, strings.Repeat("x", record.MaxLineBytes))
+		}
+		r.setState(record.Completed)
+		resume := make(chan struct{})
+		var slow []*watchClient
+		for range 3 {
+			c := r.client(organizer)
+			c.resume = resume
+			c.watch(-1)
+			slow = append(slow, c)
+		}
+		synctest.Wait()
+		began := time.Now()
+		if err := r.watch(owner).ends(); err != nil || time.Since(began) > 0 {
+			t.Errorf("another user's stream ends after %v: %v", time.Since(began), err)
+		}
+		if err := r.watch(organizer).ends(); err != nil || time.Since(began) < storedReadTime || time.Since(began) > 2*storedReadTime {
+			t.Errorf("the user's own next stream ends after %v: %v", time.Since(began), err)
+		}
+		time.Sleep(2 * storedReadTime)
+		began = time.Now()
+		var places []*compute.Slot
+		for i := range allStoredReads {
+			caller := compute.Caller{Name: string(rune('a' + i)), LoggedIn: true}
+			slot, err := r.hub.storedReads.Acquire(t.Context(), caller, compute.Amount{Slots: 1})
+			if err != nil || time.Since(began) > 0 {
+				t.Fatalf("streams that nobody reads keep places: %v after %v", err, time.Since(began))
+			}
+			places = append(places, slot)
+		}
+		for _, slot := range places {
+			slot.Release()
+		}
+		close(resume)
+		for _, c := range slow {
+			if err := c.ends(); err != nil || c.fault != "" || len(c.lines[record.ExecutionLog]) != lines {
+				t.Errorf("%d lines, %s, %v", len(c.lines[record.ExecutionLog]), c.fault, err)
+			}
 		}
 	})
 }

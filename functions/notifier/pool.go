@@ -14,11 +14,13 @@ const (
 	concurrency     = 32  // records of the outbox of one kind, except deliveries
 	connections     = 256 // attempts of all payers
 	eventsPerPayer  = 2   // events of the organizers of one payer
+	mailsPerPayer   = 8   // e-mails whose oldest news is of the organizers of one payer
 	perPayer        = 16  // attempts of one payer
 	perWebhook      = 8   // attempts at one webhook; 1 unless its last attempt arrived
 	trials          = 32  // attempts, of all payers, at webhooks at which nothing has ever arrived
 	trialsPerPayer  = 1
 	eventsOfPayer   = "events of "
+	mailsOfPayer    = "e-mails of "
 	attemptsOfAll   = "attempts"
 	attemptsOfPayer = "attempts of "
 	trialsOfAll     = "trials"

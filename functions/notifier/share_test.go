@@ -2,6 +2,7 @@ package notifier_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"assay/shared/access"
+	"assay/shared/mail"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
@@ -126,6 +128,53 @@ func TestFanOut_TakesTurnsByPayer(t *testing.T) {
 	}
 	if delivered > len(flood)/2 {
 		t.Errorf("it waits for %d of %d events of another payer", delivered, len(flood))
+	}
+}
+
+// TestMail_TakesTurnsByPayer has a slow mail server, and one payer who tells many. The e-mail of somebody else's task does not wait.
+func TestMail_TakesTurnsByPayer(t *testing.T) {
+	f := newFixture(t)
+	organizer := &record.Organizer{Meta: record.NewMeta(f.now), Payer: "PAYER"}
+	f.Put(organizer)
+	flood := f.Task(func(t *record.TaskItem) { t.OrganizerID = organizer.ID })
+	const told, most = 60, 8
+	f.Batch(func() {
+		for i := range told {
+			name := fmt.Sprint("user", i)
+			f.User(name)
+			flood.Register(name)
+		}
+	})
+	arrived, proceed := make(chan struct{}), make(chan struct{})
+	var sending, largest atomic.Int64
+	f.Mail = func(_ context.Context, m mail.Message) error {
+		if strings.Contains(m.Subject+m.Text, "Other news") {
+			close(arrived)
+			return nil
+		}
+		largest.Store(max(largest.Load(), sending.Add(1)))
+		<-proceed
+		sending.Add(-1)
+		return nil
+	}
+	f.announce(flood, "Flood", "")
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		f.Run(ctx)
+		close(ended)
+	}()
+	waittest.Until(t, "the payer has as many e-mails on their way as a payer may", func() bool { return sending.Load() == most })
+	task := f.Task()
+	f.User("ann")
+	task.Register("ann")
+	f.announce(task, "Other news", "")
+	waittest.Receive(t, "somebody else's e-mail is sent", arrived)
+	close(proceed)
+	stop()
+	<-ended
+	if n := largest.Load(); n > most {
+		t.Errorf("%d e-mails of the payer were on their way", n)
 	}
 }
 

@@ -109,12 +109,24 @@ func (w *Worker) startOutbox(ctx context.Context) error {
 	return nil
 }
 
-// groupsOf returns the groups of a record of the outbox: of its kind, and of an event also of the payer of its organizer.
+// groupsOf returns the groups of a record of the outbox: of its kind, and of an event or an e-mail also of the payer of its organizer.
 func (w *Worker) groupsOf(ctx context.Context, it store.Item) ([]group, error) {
 	kind, _, _ := strings.Cut(it.Key.Partition, "#")
 	groups := []group{{kind, concurrency}}
+	if w.running.full(groups[0]) {
+		return groups, nil
+	}
+	ofPayer := group{eventsOfPayer, eventsPerPayer}
 	organizer := record.EventOrganizer(it.Entry(record.ByWork).Sort)
-	if organizer == "" || w.running.full(groups[0]) {
+	if record.IsMailbox(it.Key) {
+		box, err := records.Decode[record.Mailbox](it)
+		if err != nil {
+			return nil, err
+		}
+		organizer = box.Organizer()
+		ofPayer = group{mailsOfPayer, mailsPerPayer}
+	}
+	if organizer == "" {
 		return groups, nil
 	}
 	payer, known := w.turns.payers[organizer]
@@ -132,7 +144,8 @@ func (w *Worker) groupsOf(ctx context.Context, it store.Item) ([]group, error) {
 		payer = o.PayerID()
 		w.turns.payers[organizer] = payer
 	}
-	return append(groups, group{eventsOfPayer + payer, eventsPerPayer}), nil
+	ofPayer.name += payer
+	return append(groups, ofPayer), nil
 }
 
 // start begins to deliver the record under the key, and reports whether it did: not if that is under way, or has to wait for others.

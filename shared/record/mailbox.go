@@ -3,6 +3,7 @@ package record
 import (
 	"crypto/rand"
 	"slices"
+	"strings"
 	"time"
 
 	"assay/shared/store"
@@ -32,8 +33,9 @@ type Mailbox struct {
 
 // Waiting is an event that waits for an e-mail, with its Secret.
 type Waiting struct {
-	EventID string `json:"eventId"`
-	Secret  string `json:"secret,omitempty"`
+	EventID     string `json:"eventId"`
+	OrganizerID string `json:"organizerId,omitempty"`
+	Secret      string `json:"secret,omitempty"`
 }
 
 // NewMailbox returns the mailbox of a user who has none.
@@ -42,6 +44,11 @@ func NewMailbox(userID string, now time.Time) *Mailbox {
 	_, _ = rand.Read(secret[:]) // which never fails
 	return &Mailbox{Meta: MetaOf(userID, now), Secret: secret.String()}
 }
+
+const mailboxPrefix = "MAILBOX#"
+
+// IsMailbox reports whether the key is of a Mailbox.
+func IsMailbox(key store.Key) bool { return strings.HasPrefix(key.Partition, mailboxPrefix) }
 
 // Limits of e-mails.
 const (
@@ -58,13 +65,21 @@ func (m *Mailbox) Wants(kind EventKind) bool {
 // Add has the next e-mail tell of the event.
 func (m *Mailbox) Add(e *Event, now time.Time) {
 	if len(m.Waiting) < maxListed {
-		m.Waiting = append(m.Waiting, Waiting{e.ID, e.Secret})
+		m.Waiting = append(m.Waiting, Waiting{e.ID, e.OrganizerID, e.Secret})
 	} else {
 		m.Unlisted++
 	}
 	if m.NotBefore == nil {
 		m.schedule(now)
 	}
+}
+
+// Organizer identifies the organizer of the oldest event that waits; empty if it has none.
+func (m *Mailbox) Organizer() string {
+	if len(m.Waiting) == 0 {
+		return ""
+	}
+	return m.Waiting[0].OrganizerID
 }
 
 // Remove takes out the events of an e-mail that was sent, also of one that was given up. What came meanwhile waits for the next.
@@ -92,7 +107,7 @@ func (m *Mailbox) UnsubscribePath() string {
 
 // MailboxKey is the key of the user's mailbox.
 func MailboxKey(userID string) store.Key {
-	return store.Key{Partition: "MAILBOX#" + userID, Sort: "BOX"}
+	return store.Key{Partition: mailboxPrefix + userID, Sort: "BOX"}
 }
 
 // Key implements Record.

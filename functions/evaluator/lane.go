@@ -42,7 +42,7 @@ func (w *Worker) fastLane() lane {
 
 func (w *Worker) slowLane() lane { return lane{record.SlowSubqueue(), slowBudget, &w.slow} }
 
-func (l lane) isSlow() bool { return l.budget == slowBudget }
+func (l lane) isSlow() bool { return l.subqueue == record.SlowSubqueue() }
 
 // count returns a context in which steps of an evaluation count against the budget of the lane.
 func (l lane) count(ctx context.Context) (context.Context, *steps.Counter) {

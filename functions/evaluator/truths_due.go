@@ -13,8 +13,12 @@ import (
 	"assay/shared/store"
 )
 
-// longWork is how long work on one dataset lasts after which it is asked again what is due, since others may have stored truths meanwhile.
-const longWork = time.Second
+const (
+	// longWork is how long a pass lasts after which the index is read again, since others may have stored truths meanwhile.
+	longWork = time.Second
+	// duePerPayer is how many datasets of one payer a pass holds in memory. The next pass finds the others.
+	duePerPayer = 10
+)
 
 // payerTurns remembers which payers had the pending work of a dataset done last. It belongs to one goroutine.
 type payerTurns struct {
@@ -65,7 +69,7 @@ func (w *Worker) runDatasetsDue(ctx context.Context) (failed error) {
 	return errors.Join(failed, ctx.Err())
 }
 
-// datasetsDue returns the datasets whose work is due, but for those that were tried, in the order of turns.
+// datasetsDue returns datasets whose work is due and was not tried, some of each payer, in the order of turns.
 func (w *Worker) datasetsDue(ctx context.Context, tried map[store.Key]bool) (due []dueDataset, err error) {
 	counts := map[string]int{}
 	err = w.eachPending(ctx, record.DueBy(w.Now()), func(it store.Item) error {
@@ -78,6 +82,9 @@ func (w *Worker) datasetsDue(ctx context.Context, tried map[store.Key]bool) (due
 			return err
 		}
 		payer := cmp.Or(d.Payer, d.OrganizerID)
+		if counts[payer] == duePerPayer {
+			return nil
+		}
 		due = append(due, dueDataset{it, payer, counts[payer]})
 		counts[payer]++
 		return nil

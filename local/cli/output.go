@@ -168,7 +168,8 @@ func (p *program) tell(message string) {
 // indented is a text whose lines below the first begin further right.
 func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n  ") }
 
-// line returns a text of strangers, such as a name, in a form that fits into a line or a cell and does not steer the terminal.
+// line returns a text from another user, such as a name, for one line or one cell. Line breaks become blanks, and characters that control
+// the terminal become visible.
 func line(text string) string { return printable(client.OneLine(text)) }
 
 // printable is a text without characters that steer a terminal.

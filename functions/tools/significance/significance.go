@@ -241,8 +241,8 @@ type Interval struct {
 // many rounds the 2.5th and the 97.5th percentiles are the ends, interpolated between neighbours as
 // numpy and R (type 7) do. It needs one value.
 //
-// The interval of a difference of two runs is computed from their differences by topic. The error is that of the counter, if it has one,
-// and otherwise about the values.
+// For the difference of two runs, values are their differences by topic. Bootstrap returns the error of the counter, or an error about the
+// values.
 func Bootstrap(counter *steps.Counter, values []float64, seed uint64, rounds int) (Interval, error) {
 	if len(values) == 0 || uint64(len(values)) > math.MaxUint32 {
 		return Interval{}, fmt.Errorf("%w: there are %d values", ErrUndefined, len(values))

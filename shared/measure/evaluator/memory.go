@@ -24,7 +24,7 @@ func CountText(ctx context.Context, files []File, most int64) (total lines.Size,
 }
 
 // Memory returns about how much memory it takes at its peak to read a run whose text has the size; Settings without a kind read rankings.
-// The factors are those of the shortest lines that each format allows, with what the garbage collector has not freed yet.
+// The factors are measured on the shortest lines that each format allows. They include garbage that is not collected yet.
 func (s Settings) Memory(size lines.Size) int64 {
 	perByte, perLine := int64(2), int64(80)
 	switch {

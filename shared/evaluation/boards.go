@@ -26,11 +26,11 @@ type state struct {
 type visible struct{ parts, own string }
 
 func visibleTo(parts []string, own []store.Item) visible {
-	v := visible{parts: strings.Join(parts, " ")}
+	var entries strings.Builder
 	for _, it := range own {
-		v.own += fmt.Sprint(it.Key, it.Version)
+		fmt.Fprint(&entries, it.Key, it.Version)
 	}
-	return v
+	return visible{parts: strings.Join(parts, " "), own: entries.String()}
 }
 
 // state is that of the board now; it is false where the store does not tell whether the board has changed.

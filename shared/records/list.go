@@ -3,6 +3,7 @@ package records
 import (
 	"context"
 	"iter"
+	"runtime"
 
 	"assay/shared/problem"
 	"assay/shared/store"
@@ -69,6 +70,11 @@ func ListItems[T any](ctx context.Context, s store.Store, sel Selection, decode 
 			return "", err
 		}
 		added++
+		if len(it.Data) > maxSharedBytes {
+			// Decoded and encoded in most of a millisecond. A little request gives up the processor several times, and would wait each time
+			// until the lists under way have theirs taken from them, which is after 10 ms.
+			runtime.Gosched()
+		}
 	}
 	if sel.Cursor != "" && added == 0 {
 		return "", invalidCursor

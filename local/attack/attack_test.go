@@ -88,7 +88,11 @@ func TestAttack(t *testing.T) {
 			continue
 		}
 		t.Run(sc.name, func(t *testing.T) {
+			if !sc.fillsDisk {
+				s.addUsers(t)
+			}
 			rows = append(rows, row(sc.name, s.checkBounds(t, sc, s.run(t, sc), idle, baseline), idle))
+			t.Log(rows[len(rows)-1])
 		})
 		if p.died() {
 			t.Fatalf("the process died during %q:\n%s", sc.name, p.log.tail())
@@ -149,7 +153,7 @@ type scenario struct {
 	factor    int64
 	fullOnly  bool
 	smallDisk bool
-	// fillsDisk says that writes of others may be refused, so that no little user submits meanwhile.
+	// fillsDisk says that writes of others may be refused, so that no little user submits meanwhile, and no user joins.
 	fillsDisk bool
 }
 

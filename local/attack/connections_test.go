@@ -3,10 +3,16 @@
 package attack
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"path"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -16,9 +22,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/encoding"
-	"google.golang.org/grpc/encoding/gzip"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 )
 
 // slowTime is how long slow callers hold their connections in each profile.
@@ -126,32 +131,78 @@ const refusedPause = 100 * time.Millisecond
 
 // grpcMessages sends messages of the largest size and of more, plain and compressed, without a token.
 func grpcMessages(ctx context.Context, s *server, res *results) {
-	n := pick(s.profile, 2, 8)
-	connections, closeAll := s.dial(res, n)
-	defer closeAll()
 	ctx, cancel := context.WithTimeout(ctx, s.slowTime())
 	defer cancel()
-	large := []string{repeat("x", 3<<20), repeat("\u202e", 3<<20), repeat("x", 16<<20)}
+	var calls []grpcCall
+	for _, text := range []string{repeat("x", 3<<20), repeat("\u202e", 3<<20), repeat("x", 16<<20)} {
+		calls = append(calls, newGRPCCalls(assayv1.RunService_ListRuns_FullMethodName, &assayv1.ListRunsRequest{PageToken: text})...)
+		calls = append(calls, newGRPCCalls(assayv1.WorkerService_Lease_FullMethodName, &assayv1.LeaseRequest{Worker: text})...)
+	}
 	var all sync.WaitGroup
-	for n, c := range connections {
-		for range 8 {
+	for range pick(s.profile, 2, 8) {
+		connection := &http.Client{Transport: &http.Transport{Protocols: unencrypted()}}
+		const callers = 4
+		for n := range callers {
 			all.Go(func() {
-				for ; ctx.Err() == nil; time.Sleep(refusedPause) {
-					text := large[n%len(large)]
-					for _, compressor := range []string{encoding.Identity, gzip.Name} {
-						_, err := assayv1.NewRunServiceClient(c).ListRuns(ctx, &assayv1.ListRunsRequest{PageToken: text}, grpc.UseCompressor(compressor))
-						res.addCall("ListRuns", len(text), err)
-						_, err = assayv1.NewWorkerServiceClient(c).Lease(ctx, &assayv1.LeaseRequest{Worker: text}, grpc.UseCompressor(compressor))
-						res.addCall("Lease", len(text), err)
-					}
-					if !s.profile.full {
-						return
-					}
+				for i := n; ctx.Err() == nil && (s.profile.full || i < len(calls)); i += callers {
+					c := calls[i%len(calls)]
+					res.addCall(c.method, len(c.frame), s.callGRPC(ctx, connection, c))
+					time.Sleep(refusedPause)
 				}
 			})
 		}
 	}
 	all.Wait()
+}
+
+// grpcCall is a call of one message, as it is on the wire. It is encoded and compressed once: for each call that would keep the attacker's
+// own processors busy, which are the bystander's too.
+type grpcCall struct {
+	method, coding string
+	frame          []byte
+}
+
+// newGRPCCalls returns the call with its message plain, and compressed.
+func newGRPCCalls(method string, m proto.Message) []grpcCall {
+	plain, err := proto.Marshal(m)
+	if err != nil {
+		panic(err) // the messages are of this package
+	}
+	frame := func(compression byte, message []byte) []byte {
+		return append(binary.BigEndian.AppendUint32([]byte{compression}, uint32(len(message))), message...)
+	}
+	return []grpcCall{
+		{method, "identity", frame(0, plain)},
+		{method, "gzip", frame(1, compressed(func(w io.Writer) { _, _ = w.Write(plain) }))},
+	}
+}
+
+// callGRPC makes the call, and returns its status as an error.
+func (s *server) callGRPC(ctx context.Context, connection *http.Client, c grpcCall) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.program.grpc+c.method, bytes.NewReader(c.frame))
+	if err != nil {
+		return err
+	}
+	r.Header = http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}, "Grpc-Encoding": {c.coding}}
+	resp, err := connection.Do(r)
+	if err != nil {
+		return status.Error(codes.Unavailable, err.Error())
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		return status.Error(codes.Unavailable, err.Error())
+	}
+	code, err := strconv.Atoi(cmp.Or(resp.Trailer.Get("Grpc-Status"), resp.Header.Get("Grpc-Status")))
+	if err != nil {
+		return fmt.Errorf("the answer has no status: %s, %v, %v", resp.Status, resp.Header, resp.Trailer)
+	}
+	return status.Error(codes.Code(code), resp.Trailer.Get("Grpc-Message"))
+}
+
+func unencrypted() *http.Protocols {
+	p := new(http.Protocols)
+	p.SetUnencryptedHTTP2(true)
+	return p
 }
 
 // grpcStreams watches a run on as many streams as connections allow.

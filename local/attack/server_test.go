@@ -32,14 +32,17 @@ type server struct {
 	journal *journal
 	little  *littleUser // beside the scenario under way
 
-	organizer, bystander, participant, attacker *user
-	anonymous                                   *user
-	task, dataset, oldRun                       string  // of the organizer; the run of the bystander
-	ownTask, ownDataset, ownOrganizer           string  // of the attacker
-	extraUsers                                  []*user // who store files, each up to its own quota
-	linkUser                                    *user   // sends requests with signed links, without a token
-	addresses                                   int     // given to users so far
-	serial                                      atomic.Int64
+	organizer, participant            *user
+	task, dataset                     string  // of the organizer
+	bystander, attacker               *user   // of the scenario under way
+	oldRun                            string  // of the bystander
+	ownTask, ownDataset, ownOrganizer string  // of the attacker
+	extraUsers                        []*user // who store files, each up to its own quota
+	uploadTask, uploadDataset         string  // to which they submit
+	anonymous                         *user
+	linkUser                          *user // sends requests with signed links, without a token
+	addresses                         int   // given to users so far
+	serial                            atomic.Int64
 }
 
 // user is a caller with an address of its own where the system has more than one loopback address.
@@ -52,21 +55,29 @@ func newServer(t *testing.T, p *program, random *rand.Rand, load profile) *serve
 	t.Helper()
 	s := &server{program: p, random: random, profile: load}
 	s.anonymous, s.linkUser = s.newUser(), s.newUser()
-	s.organizer, s.bystander = s.login(t, "organizer"), s.login(t, "bystander")
-	s.participant, s.attacker = s.login(t, "participant"), s.login(t, "attacker")
+	s.organizer, s.participant = s.login(t, "organizer"), s.login(t, "participant")
 	s.task, s.dataset, _ = s.newTask(t, s.organizer, "Lake search")
-	s.ownTask, s.ownDataset, s.ownOrganizer = s.newTask(t, s.attacker, "Pond search")
-	for _, u := range []*user{s.bystander, s.participant} {
-		s.create(t, u, s.task+"/registrations", object{"team": "Team of the " + u.name})
-	}
+	s.create(t, s.participant, s.task+"/registrations", object{"team": "Participants"})
+	s.addUsers(t)
+	s.uploadTask, s.uploadDataset = s.ownTask, s.ownDataset
 	for n := range 6 {
 		u := s.login(t, fmt.Sprint("user-", n))
-		s.create(t, u, s.ownTask+"/registrations", object{"team": u.name})
+		s.create(t, u, s.uploadTask+"/registrations", object{"team": u.name})
 		s.extraUsers = append(s.extraUsers, u)
 	}
+	return s
+}
+
+// addUsers adds a bystander who has submitted once, and an attacker with a task of their own. Each scenario has new ones, so that it
+// finds neither quotas used up nor a team with more runs than people submit.
+func (s *server) addUsers(t *testing.T) {
+	t.Helper()
+	n := s.serial.Add(1)
+	s.bystander, s.attacker = s.login(t, fmt.Sprint("bystander-", n)), s.login(t, fmt.Sprint("attacker-", n))
+	s.ownTask, s.ownDataset, s.ownOrganizer = s.newTask(t, s.attacker, "Pond search")
+	s.create(t, s.bystander, s.task+"/registrations", object{"team": s.bystander.name})
 	s.oldRun = s.submit(t, s.bystander, s.task, s.dataset, runFile("lake", 100))
 	s.waitFor(t, s.bystander, s.oldRun)
-	return s
 }
 
 // newTask makes an organizer with an open task and a dataset of a user.

@@ -76,10 +76,10 @@ func uploadFlood(ctx context.Context, s *server, res *results) {
 	uploaders.Wait()
 }
 
-// uploadNew submits a new file of the size to the attacker's task.
+// uploadNew submits a new file of the size to the task for uploads.
 func (s *server) uploadNew(ctx context.Context, res *results, from *user, size int) {
 	content := bytes.Repeat([]byte(fmt.Sprintf("1 Q0 d%d 1 2.5 upload\n", s.serial.Add(1))), size/32)
-	s.upload(ctx, res, from, s.ownTask, s.ownDataset, content)
+	s.upload(ctx, res, from, s.uploadTask, s.uploadDataset, content)
 }
 
 // upload submits a declared file, and sends its bytes with the signed link of the answer.

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// maxCacheBytes bounds the memory of what a cache keeps, while nothing is evaluated too: the garbage collector lets a process grow by as much
-// again. A value that is larger takes longer to read than the budget of an evaluation anyway.
+// maxCacheBytes bounds the memory of what a cache keeps, also while nothing is evaluated: the garbage collector lets a process grow by as
+// much again. A value that is larger takes longer to read than the budget of an evaluation anyway.
 const maxCacheBytes = 64 << 20
 
 // minEntryBytes is the overhead of an entry.

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"sync"
 	"time"
 
 	"assay/shared/blob"
+	"assay/shared/compute"
 	"assay/shared/evaluation"
 	"assay/shared/lists"
 	"assay/shared/measure"
@@ -29,8 +29,9 @@ import (
 // evaluate completes a leased run. When the store or the files do not answer, the run is tried again later, without counting an attempt.
 // Where that cannot be written either, or the run fails for longer than an outage lasts, its lease is left to expire.
 func (w *Worker) evaluate(parent context.Context, l lane, run *record.RunItem) {
-	if l.isSlow() { // and so one at a time: it takes much memory, of which half as much as usual may be garbage
-		defer debug.SetGCPercent(debug.SetGCPercent(50))
+	if l.isSlow() {
+		usual := compute.Frugal()
+		defer usual()
 	}
 	h := queue.LeaseRefOf(run)
 	counted, counter := l.count(parent)

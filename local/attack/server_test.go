@@ -73,7 +73,8 @@ func newServer(t *testing.T, p *program, random *rand.Rand, load profile) *serve
 func (s *server) addUsers(t *testing.T) {
 	t.Helper()
 	n := s.serial.Add(1)
-	s.bystander, s.attacker = s.login(t, fmt.Sprint("bystander-", n)), s.login(t, fmt.Sprint("attacker-", n))
+	s.bystander = s.login(t, fmt.Sprint("bystander-", n))
+	s.attacker = s.login(t, fmt.Sprint("attacker-", n))
 	s.ownTask, s.ownDataset, s.ownOrganizer = s.newTask(t, s.attacker, "Pond search")
 	s.create(t, s.bystander, s.task+"/registrations", object{"team": s.bystander.name})
 	s.oldRun = s.submit(t, s.bystander, s.task, s.dataset, runFile("lake", 100))

@@ -47,6 +47,7 @@ var notShared = map[string]string{
 	"shared/api/schema.go":                    "the schemas of types, of which the code has a fixed number",
 	"shared/blob/directory/backup.go":         "backups, for who runs the server",
 	"shared/blob/directory/directory.go":      "the time of the last cleaning",
+	"shared/compute/frugal.go":                "the count of works under way, which end by themselves",
 	"shared/compute/pool.go":                  "the type of the pools that other files make",
 	"shared/gateway/gateway.go":               "makes the limits of shared/ratelimit",
 	"shared/gateway/schedule/function.go":     "the work of one schedule",

@@ -77,9 +77,11 @@ func (p *Computations) Run(ctx context.Context, w Work) error {
 		if err != nil {
 			return err
 		}
+		usual := Frugal()
 		defer func() {
 			runtime.GC() // or the next computation would add its memory to what this one left behind
 			larger.Release()
+			usual()
 		}()
 	}
 	return w.Do(ctx)

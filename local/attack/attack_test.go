@@ -39,7 +39,7 @@ const (
 
 // What an attack may do to the process and to others.
 const (
-	growthBytes   = 512 << 20              // resident memory above that of the idle process
+	growthBytes   = 512 << 20              // resident memory above that of the idle process, without the pages of files
 	bystanderTime = 250 * time.Millisecond // p99 of a bystander's GETs; only the full profile checks it
 	p99Attempts   = 3                      // of which the best counts, since other processes disturb it too
 )
@@ -225,7 +225,7 @@ func (s *server) run(t *testing.T, sc scenario) outcome {
 	ctx, cancel := context.WithTimeout(t.Context(), s.profile.flood+drainTime)
 	defer cancel()
 	send(ctx, s, res)
-	o := outcome{results: res, peak: s.program.memory("VmHWM"), allocated: s.program.log.allocated.Load() - before}
+	o := outcome{results: res, peak: s.program.peakMemory(), allocated: s.program.log.allocated.Load() - before}
 	if !sc.fillsDisk {
 		s.little.report(&o)
 	}

@@ -110,10 +110,10 @@ func (p *program) limits() string {
 	return fmt.Sprintf("%d cores, a data segment of %d MiB by ulimit, %s", cores, dataLimit>>20, p.disk)
 }
 
-// idleMemory is the resident memory of the process when no request is under way.
+// idleMemory is the resident memory of the process when no request is under way, counted like peakMemory.
 func (p *program) idleMemory(t *testing.T) int64 {
 	t.Helper()
-	resident := p.memory("VmRSS")
+	resident := p.memory("RssAnon")
 	if resident == 0 {
 		t.Logf("NOT CHECKED: resident memory, which this test reads from the folder of processes of Linux, not on %s.", runtime.GOOS)
 	}
@@ -134,6 +134,10 @@ func (p *program) processorTime() time.Duration {
 	}
 	return time.Duration(inProgram+inSystem) * time.Second / ticksPerSecond
 }
+
+// peakMemory returns the most resident memory since resetPeak, without pages of files. These are mostly the table, and the system
+// takes them back when others need memory.
+func (p *program) peakMemory() int64 { return p.memory("VmHWM") - p.memory("RssFile") - p.memory("RssShmem") }
 
 // memory reads a member of the status of the process, in bytes; zero where the system has no such status.
 func (p *program) memory(member string) int64 {

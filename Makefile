@@ -120,9 +120,9 @@ test-dynamodb-local: $(versitygw) ## run the tests over DynamoDB against Amazon'
 
 # Later builds have to open it: local/testdata/stored/README.md.
 .PHONY: stored
-stored: $(node_modules) ## keep what this build stores, as VERSION=1.2.3, for later builds to open
+stored: $(node_modules) ## write the archive of a release, VERSION=1.2.3, which later builds open
 	@if [ -z "$(VERSION)" ] || [ -e "local/testdata/stored/$(VERSION)" ]; then echo "Give a VERSION that is not kept yet." >&2; exit 1; fi
-	$(GO) test -count=1 -run TestStored_IsWritten ./local -stored testdata/stored/$(VERSION)
+	$(GO) test -count=1 -run TestStored_IsKept ./local -stored testdata/stored/$(VERSION)
 
 .PHONY: check
 check: static race plain ## all that a change must pass, but for the tests of the targets test-*

@@ -12,38 +12,6 @@ import (
 	"assay/shared/record/recordtest"
 )
 
-// TestAllowance_OfAnEarlierBuildKeepsBaselines: an earlier build counted the baselines of a user with what the user submitted as a team.
-// The team takes over its own part, so that in the end nothing is counted that is not there, and the dataset can be deleted.
-func TestAllowance_OfAnEarlierBuildKeepsBaselines(t *testing.T) {
-	f := newPhases(t)
-	baseline := f.dataset.Run(olga, recordtest.Baseline)
-	r := f.task.Register(olga)
-	own := f.dataset.Run(olga)
-	earlier := &record.Allowance{Meta: record.MetaOf(r.UserID, time.Now()), TaskID: f.task.ID, Used: record.Used{Total: 1}, Submissions: 1,
-		Runs: map[string]int{f.dataset.ID: 2}}
-	own.Access.RegistrationID = "" // which an earlier build did not write
-	b := f.Records()
-	b.Put(earlier)
-	b.Replace(own.RunItem)
-	made, _ := f.submit(http.StatusCreated, olga)
-	counted := func(id string, runs, total int) {
-		t.Helper()
-		a := recordtest.Get[record.Allowance](t, f.Store, record.AllowanceKey(f.task.ID, id))
-		if a == nil || a.Runs[f.dataset.ID] != runs || a.Total != total {
-			t.Errorf("%s counts %+v, want %d runs, of which %d were charged", id, a, runs, total)
-		}
-	}
-	counted(r.ID, 2, 2)
-	counted(r.UserID, 1, 0)
-	for _, id := range []string{made.ID, own.SubmissionID, baseline.SubmissionID} {
-		f.Want(http.StatusConflict, nil, olga, http.MethodDelete, f.dataset.Path(), nil)
-		f.Want(http.StatusNoContent, nil, olga, http.MethodDelete, f.task.Path()+"/submissions/"+id, nil)
-	}
-	counted(r.ID, 0, 2)
-	counted(r.UserID, 0, 0)
-	f.Want(http.StatusNoContent, nil, olga, http.MethodDelete, f.dataset.Path(), nil)
-}
-
 // TestEmbargo_EndsWithTheTeam: nothing waits for the later close of a team whose last user was deleted, also while its task lay in the
 // trash, or that withdrew.
 func TestEmbargo_EndsWithTheTeam(t *testing.T) {

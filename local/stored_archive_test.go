@@ -85,8 +85,8 @@ func unpack(t *testing.T, archive, folder string) {
 	}
 }
 
-// storedTableOf returns a folder and the flags of a server with the kind of store; for DynamoDB, over a table that has the
-// items of an earlier one. dump returns its items in DynamoDB's own JSON; it is nil for the embedded store.
+// storedTableOf returns a folder and the flags of a server with the kind of store; for DynamoDB, over a table with the items, unless
+// they are nil. dump returns its items in DynamoDB's own JSON; it is nil for the embedded store.
 func storedTableOf(t *testing.T, kind string, items []byte) (data string, flags []string, dump func(*testing.T) []byte) {
 	t.Helper()
 	data = t.TempDir()
@@ -112,7 +112,7 @@ func restore(t *testing.T, endpoint, name string, scan []byte) {
 	t.Helper()
 	var answer struct{ Items []json.RawMessage }
 	if err := json.Unmarshal(scan, &answer); err != nil || len(answer.Items) == 0 {
-		t.Fatal("the table of the earlier build has nothing", err)
+		t.Fatal("the archive has no items", err)
 	}
 	for _, item := range answer.Items {
 		askDynamoDB(t, endpoint, "PutItem", map[string]any{"TableName": name, "Item": item})
@@ -142,7 +142,7 @@ func askDynamoDB(t *testing.T, endpoint, operation string, input any) []byte {
 	return content
 }
 
-// lacks says what of an earlier answer, at the place named, the present one lacks; empty when all of it is there. Lists may
+// lacks says what of the answer before, at the place named, the present one lacks; empty when all of it is there. Lists may
 // have more in them; signatures of links, how often and when something changed, what users
 // took, which the work that was left changes, and the words of notices, which a build makes as it answers, do not count.
 func lacks(now, before any, place string) string {
@@ -208,7 +208,7 @@ const (
 	laterTask, laterTitle = "Used later", "in the trash"
 )
 
-// leaveForLater leaves what a later build has to know of a team: an invitation, of which it returns the secret, a submission in the trash,
+// leaveForLater leaves data of a team that a later build uses: an invitation, of which it returns the secret, a submission in the trash,
 // a dataset whose window closes soon enough for its team to be reminded, and events that wait for a webhook that cannot be reached.
 func (s *testServer) leaveForLater(t *testing.T) (secret string) {
 	t.Helper()

@@ -31,91 +31,106 @@ const (
 
 // snapshot is what was read of a server.
 type snapshot struct {
-	At   time.Time                 // when the server was stopped, by its clock
-	Read map[string]map[string]any // the answers, by viewer and path
-	// Secret is of an invitation of the team that left work, whose submission lies in the trash; builds before 0.12.0 had none.
-	Secret string `json:",omitempty"`
+	At     time.Time                 // when the server was stopped, by its clock
+	Read   map[string]map[string]any // the answers, by viewer and path
+	Secret string                    // of an invitation of the team of leaveForLater
 }
 
 // viewers read everything that they can reach; the values are their groups.
 var viewers = map[string][]string{"admin": {"admins"}, "unrelated": nil}
 
-// TestStored_IsWritten writes the data of this build, after the whole scenario and with pending work, when -stored is given.
-func TestStored_IsWritten(t *testing.T) {
+// archive serves the whole scenario over the kind of store, leaves pending work, and packs the data.
+func archive(t *testing.T, kind, file string) {
+	t.Helper()
+	data, flags, dump := storedTableOf(t, kind, nil)
+	t.Run("written", func(t *testing.T) {
+		s := openStored(t, time.Now(), data, flags...)
+		whole := s.setup(t)
+		whole.Keep = true
+		acceptancetest.Scenario(t, whole)
+		s.post(t, s.token(t, "unrelated"), "/v1/user/tokens", map[string]any{"name": "Kept", "scopes": []string{"read"}})
+		now := snapshot{Read: map[string]map[string]any{}, Secret: s.leaveForLater(t)}
+		for viewer, groups := range viewers {
+			now.Read[viewer] = s.readAll(t, s.token(t, viewer, groups...))
+		}
+		s.leavePendingWork(t)
+		now.At = s.program.now()
+		content, err := json.Marshal(now)
+		if err := errors.Join(err, os.WriteFile(filepath.Join(data, storedAnswers), content, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if dump != nil {
+		if err := os.WriteFile(filepath.Join(data, storedTable), dump(t), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pack(t, data, file)
+}
+
+// storedKinds are the kinds of stores of which archives are made.
+var storedKinds = []string{storeEmbedded, storeDynamoDB}
+
+// TestStored_IsKept writes archives of this build, for later builds to open, when -stored is given.
+func TestStored_IsKept(t *testing.T) {
 	if *storedFolder == "" {
 		return
 	}
-	for _, kind := range []string{storeEmbedded, storeDynamoDB} {
-		data, flags, dump := storedTableOf(t, kind, nil)
-		t.Run(kind, func(t *testing.T) {
-			s := openStored(t, time.Now(), data, flags...)
-			whole := s.setup(t)
-			whole.Keep = true
-			acceptancetest.Scenario(t, whole)
-			s.post(t, s.token(t, "unrelated"), "/v1/user/tokens", map[string]any{"name": "Kept", "scopes": []string{"read"}})
-			now := snapshot{Read: map[string]map[string]any{}, Secret: s.leaveForLater(t)}
-			for viewer, groups := range viewers {
-				now.Read[viewer] = s.readAll(t, s.token(t, viewer, groups...))
-			}
-			s.leavePendingWork(t)
-			now.At = s.program.now()
-			content, err := json.Marshal(now)
-			if err := errors.Join(err, os.WriteFile(filepath.Join(data, storedAnswers), content, 0o600)); err != nil {
-				t.Fatal(err)
-			}
-		})
-		if dump != nil {
-			if err := os.WriteFile(filepath.Join(data, storedTable), dump(t), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		pack(t, data, filepath.Join(*storedFolder, kind+".tar.gz"))
+	for _, kind := range storedKinds {
+		archive(t, kind, filepath.Join(*storedFolder, kind+".tar.gz"))
 	}
 }
 
-// TestStored_OpensInThisBuild serves what earlier builds have stored: this build answers with all that they answered, and finishes
-// the work that they left.
-func TestStored_OpensInThisBuild(t *testing.T) {
+// TestStored_Opens serves archives of this build and of releases: this build answers with all that the other one answered, and finishes
+// its pending work.
+func TestStored_Opens(t *testing.T) {
 	archives, err := filepath.Glob("testdata/stored/*/*.tar.gz")
-	if err != nil || len(archives) == 0 {
-		t.Fatal("no earlier build has left its data", err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, archive := range archives {
-		t.Run(archive, func(t *testing.T) {
-			folder := t.TempDir()
-			unpack(t, archive, folder)
-			var flags []string
-			if items, err := os.ReadFile(filepath.Join(folder, storedTable)); err == nil {
-				_, flags, _ = storedTableOf(t, storeDynamoDB, items)
-			}
-			var before snapshot
-			content, err := os.ReadFile(filepath.Join(folder, storedAnswers))
-			if err := errors.Join(err, json.Unmarshal(content, &before)); err != nil {
-				t.Fatal(err)
-			}
-			moved := t.TempDir()
-			if flags == nil { // this build also moves it, in the form that the earlier one has stored
-				exported := t.TempDir()
-				mustRun(t, "export", "-data", folder, "-to", exported)
-				mustRun(t, "import", "-data", moved, "-from", exported, "-apply")
-			}
-			t.Run("opened", func(t *testing.T) {
-				s := before.wantAnswers(t, folder, flags...)
-				if before.Secret != "" {
-					s.useWhatWasLeft(t, before.Secret)
-				}
-			})
-			if flags == nil {
-				for _, answers := range before.Read {
-					leaveOutWhatStays(answers)
-				}
-				t.Run("moved", func(t *testing.T) { before.wantAnswers(t, moved) })
-			}
-		})
+	for _, kind := range storedKinds {
+		file := filepath.Join(t.TempDir(), kind+".tar.gz")
+		archive(t, kind, file)
+		archives = append(archives, file)
+	}
+	for _, file := range archives {
+		t.Run(filepath.Base(filepath.Dir(file))+" "+filepath.Base(file), func(t *testing.T) { wantOpens(t, file) })
 	}
 }
 
-// wantAnswers serves the folder, and finds all that an earlier build answered.
+// wantOpens opens an archive and, when it has an embedded store, moves it to an empty one.
+func wantOpens(t *testing.T, file string) {
+	t.Helper()
+	folder := t.TempDir()
+	unpack(t, file, folder)
+	var flags []string
+	if items, err := os.ReadFile(filepath.Join(folder, storedTable)); err == nil {
+		_, flags, _ = storedTableOf(t, storeDynamoDB, items)
+	}
+	var before snapshot
+	content, err := os.ReadFile(filepath.Join(folder, storedAnswers))
+	if err := errors.Join(err, json.Unmarshal(content, &before)); err != nil {
+		t.Fatal(err)
+	}
+	moved := t.TempDir()
+	if flags == nil {
+		exported := t.TempDir()
+		mustRun(t, "export", "-data", folder, "-to", exported)
+		mustRun(t, "import", "-data", moved, "-from", exported, "-apply")
+	}
+	t.Run("opened", func(t *testing.T) {
+		s := before.wantAnswers(t, folder, flags...)
+		s.useWhatWasLeft(t, before.Secret)
+	})
+	if flags == nil {
+		for _, answers := range before.Read {
+			leaveOutWhatStays(answers)
+		}
+		t.Run("moved", func(t *testing.T) { before.wantAnswers(t, moved) })
+	}
+}
+
+// wantAnswers serves the folder, and finds all that the build answered that wrote it.
 func (before *snapshot) wantAnswers(t *testing.T, folder string, flags ...string) *testServer {
 	t.Helper()
 	s := openStored(t, before.At, folder, flags...)

@@ -30,7 +30,7 @@ type Meta struct {
 
 	stored int64  // version of the item that the store has of it, which also grows when nothing changes that is shown
 	before int64  // Version as it is stored
-	newer  *newer // nil unless a newer build has stored it
+	newer  *newer // nil unless a later build has stored members that this build does not know
 }
 
 // NewMeta returns the Meta of a resource created at now, with an id of its own.

@@ -4,32 +4,34 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-
-	"assay/shared/measure"
+	"io"
+	"slices"
+	"strings"
 )
 
-// Schema is the version of the form in which this build stores records: which members they have, and what those mean. It
-// grows whenever a member is added, renamed, removed or gets another meaning, and is stored with each record. Records of
-// earlier schemas are read too. Of a record of a later schema, which a newer build has written to the same
-// table, the members that this build does not know stay as they are.
-const Schema = 15
+// Schema is the number of the form in which this build stores records: which members they have, and what those mean. It is stored with
+// each record. A record of another schema is refused.
+const Schema = 1
 
-// schemaMember is what every record that this build stores begins with.
-var schemaMember = fmt.Sprintf(`{"schema":%d`, Schema)
+// schemaMember begins every stored record, in place of the brace that opens the object of its members.
+var schemaMember = fmt.Sprintf(`{"schema":%d,`, Schema)
 
-// newer is a record of a later schema as it was read, and what this build knows of it.
+// newer is a record with members that this build does not know: the objects of all members as it was read, and of those known.
 type newer struct{ stored, known json.RawMessage }
 
-// encode returns the form in which r is stored: the object that it is in JSON, which begins with the schema.
+// encode returns the form in which r is stored: its members in JSON behind the schema.
 func encode(r Record) (json.RawMessage, error) {
-	data, err := encodeJSON(schemaMember, r)
+	before := len(schemaMember) - 1
+	data, err := encodeJSON(schemaMember[:before], r)
+	if n := r.meta().newer; err == nil && n != nil {
+		var merged json.RawMessage
+		merged, err = merge(n.stored, n.known, data[before:])
+		data = append(data[:before], merged...)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("record: encode %s: %w", r.Key().Partition, err)
 	}
-	data[len(schemaMember)] = ',' // in place of the brace that opens the object; no record is empty
-	if n := r.meta().newer; n != nil {
-		return merge(n.stored, n.known, data)
-	}
+	data[before] = ',' // no record is empty
 	return data, nil
 }
 
@@ -44,25 +46,25 @@ func encodeJSON(prefix string, v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(data.Bytes(), []byte("\n")), err
 }
 
-// decode reads what this build, an earlier or a newer one has stored into r.
+// decode reads a stored record into r. Members that this build does not know, which a later build of the same schema has stored, stay
+// when r is stored again.
 func decode(stored json.RawMessage, r Record) error {
-	schema := Schema
-	if !bytes.HasPrefix(stored, []byte(schemaMember+",")) {
-		var of struct{ Schema int }
-		if err := json.Unmarshal(stored, &of); err != nil {
-			return err
-		}
-		schema = of.Schema
+	if !bytes.HasPrefix(stored, []byte(schemaMember)) {
+		return fmt.Errorf("the record does not begin with %s, like those of schema %d", schemaMember, Schema)
 	}
 	r.meta().newer = nil
-	if err := json.Unmarshal(stored, r); err != nil || schema == Schema {
+	members := io.MultiReader(strings.NewReader("{"), bytes.NewReader(stored[len(schemaMember):]))
+	d := json.NewDecoder(members)
+	d.DisallowUnknownFields()
+	if d.Decode(r) == nil {
+		return nil
+	}
+	all := slices.Concat([]byte("{"), stored[len(schemaMember):])
+	if err := json.Unmarshal(all, r); err != nil {
 		return err
 	}
-	if schema < Schema {
-		return upgrade(schema, stored, r)
-	}
-	known, err := encode(r)
-	r.meta().newer = &newer{stored, known}
+	known, err := encodeJSON("", r)
+	r.meta().newer = &newer{all, known}
 	return err
 }
 
@@ -104,127 +106,3 @@ func decodesInto[T map[string]json.RawMessage | []json.RawMessage](value json.Ra
 	return json.Unmarshal(value, into) == nil && *into != nil
 }
 
-// upgrade gives r, which was read from a record of an earlier schema, the members that had another form there. Later ones only added:
-// schema 3 access tokens, and whether a user is an administrator; schema 4 the deletion of a user; schema 5 teams of several members and
-// what goes with them; schema 6 that runs and evaluations tell whether scores of their dataset wait for a close, and
-// how many files there are; schema 7 what waits for organizers; schema 8 quotas of single users, and where these are listed by storage;
-// schema 9 counts of tasks in parts; schema 10 extensions of leases; schema 11 the
-// separator of labels; schema 12 what was predicted for each label; schema 14 the shape of truths; schema 15 payers, the places of
-// their runs, whether anything arrived at a webhook, confirmed addresses, and when an address was last sent an e-mail.
-func upgrade(schema int, stored json.RawMessage, r Record) error {
-	if run, ok := r.(*RunItem); ok && schema < 7 {
-		run.Reviewed = run.State.Ended()
-	}
-	if h, ok := r.(*WebhookItem); ok && schema < 15 {
-		h.Proven = h.Sequence > 0 && h.FailingSince == nil
-	}
-	if schema > 4 {
-		return nil
-	}
-	var old earlier
-	parse := schema <= 1
-	switch r.(type) {
-	case *SubmissionItem:
-		parse = true
-	case *RunItem, *EvaluationItem, *DatasetItem, *TaskItem, *RegistrationItem, *DeletedTask, *Organizer:
-	default:
-		return nil
-	}
-	if parse {
-		if err := json.Unmarshal(stored, &old); err != nil {
-			return err
-		}
-	}
-	if schema <= 1 {
-		old.upgrade(r)
-	}
-	switch r := r.(type) {
-	case *SubmissionItem:
-		r.Access.RegistrationID = old.RegistrationID
-	case *RegistrationItem:
-		r.Members = []string{r.UserID}
-	case *Organizer:
-		r.Owners = r.Members
-	}
-	return nil
-}
-
-// upgrade gives r the members that had another form in schema 1.
-func (old *earlier) upgrade(r Record) {
-	switch r := r.(type) {
-	case *RunItem:
-		r.Access = old.Access
-		old.markSafe(r.Diagnostics)
-	case *SubmissionItem:
-		r.Access = old.Access
-	case *EvaluationItem:
-		r.Access = old.Access
-	case *DatasetItem:
-		old.markSafe(r.Diagnostics)
-		r.PendingWork, r.DeletedBy = old.ofDataset(), old.Deletion.By
-	case *TaskItem:
-		r.PendingWork = old.Propagation.work(PropagateTask, ConfirmingPass)
-		if old.Deleting {
-			r.PendingWork = old.Propagation.work(DeleteTask, Decided)
-		}
-	case *RegistrationItem:
-		r.PendingWork = old.Propagation.work(PropagateRegistration, ConfirmingPass)
-	case *DeletedTask:
-		r.PendingWork = NewPendingWork(SweepDeletedTask, old.Due.Time)
-	}
-}
-
-// earlier has the members of records of earlier schemas that were renamed or replaced: by schema 5 that of submissions, by schema 2 the
-// others.
-type earlier struct {
-	RegistrationID string `json:"registrationId"`
-
-	Access      AccessAttributes `json:"standing"`
-	Diagnostics []struct {
-		Safe bool `json:"discreet"`
-	} `json:"diagnostics"`
-	Deleting     bool   `json:"deleting"`
-	Propagation  *pass1 `json:"follow"`
-	Acceptance   *pass1 `json:"adopt"`
-	Reevaluation *pass1 `json:"requeue"`
-	Deletion     struct {
-		At *Instant `json:"at"`
-		By string   `json:"by"`
-	} `json:"deletion"`
-	Due Instant
-}
-
-// pass1 was pending work: At is now NotBefore, and Passes counted what now are states.
-type pass1 struct {
-	At     Instant `json:"at"`
-	Passes int     `json:"passes"`
-}
-
-// work is in its first state when nothing has been counted, else in the state later.
-func (f *pass1) work(kind PendingKind, later PendingState) *PendingWork {
-	if f == nil {
-		return nil
-	}
-	w := NewPendingWork(kind, f.At.Time)
-	if f.Passes > 0 {
-		w.State = later
-	}
-	return w
-}
-
-func (old *earlier) ofDataset() *PendingWork {
-	switch {
-	case old.Deletion.At != nil:
-		return NewPendingWork(DeleteDataset, old.Deletion.At.Time)
-	case old.Acceptance != nil:
-		return old.Acceptance.work(AcceptTruth, "")
-	default:
-		return old.Reevaluation.work(Reevaluate, ConfirmingPass)
-	}
-}
-
-func (old *earlier) markSafe(diagnostics []measure.Diagnostic) {
-	for i := range diagnostics {
-		diagnostics[i].SafeWhileBlinded = old.Diagnostics[i].Safe
-	}
-}

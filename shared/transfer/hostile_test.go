@@ -63,7 +63,7 @@ func TestImport_RefusesWhatIsNotAsItWasExported(t *testing.T) {
 
 // TestImport_RefusesForgedFolders has folders whose digests are right and whose content no export has.
 func TestImport_RefusesForgedFolders(t *testing.T) {
-	user := `{"schema":3,"id":"01KQHPHXG0DENQ6P9129APQXGX","createdAt":"2026-05-01T12:00:00.000Z","updatedAt":"2026-05-01T12:00:00.000Z","version":1}`
+	user := `{"schema":1,"id":"01KQHPHXG0DENQ6P9129APQXGX","createdAt":"2026-05-01T12:00:00.000Z","updatedAt":"2026-05-01T12:00:00.000Z","version":1}`
 	record := func(partition, sort, data string) string {
 		return `{"partition":"` + partition + `","sort":"` + sort + `","data":` + data + "}\n"
 	}

@@ -12,7 +12,6 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api/servertest"
-	"assay/shared/deletion"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -86,22 +85,6 @@ func TestDeleteDataset_SucceedsWithoutRuns(t *testing.T) {
 	p.Want(http.StatusConflict, nil, "olga", http.MethodDelete, p.dataset, nil)
 	p.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, "/v1/runs/"+piecemeal.RunIDs[0], nil)
 	p.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, p.dataset, nil)
-}
-
-// The process that marked the task ended before it found the submission; the evaluator finds it.
-func TestDeleteTask_IsUndoneWhenRefused(t *testing.T) {
-	s := newServer(t)
-	b := s.Records()
-	task := b.Task()
-	task.Dataset().Run("tom")
-	task.PendingWork = record.NewPendingWork(record.DeleteTask, s.Now())
-	b.Replace(task)
-	s.Want(http.StatusNotFound, nil, "", http.MethodGet, task.Path(), nil)
-	if err := (deletion.Deleter{Store: s.Store, Now: s.Now}).ResumeTask(t.Context(), task.Key()); err != nil {
-		t.Fatal(err)
-	}
-	s.Want(http.StatusOK, nil, "", http.MethodGet, task.Path(), nil)
-	s.Want(http.StatusConflict, nil, "olga", http.MethodDelete, task.Path(), nil)
 }
 
 func TestDeleteTask_DeletesWhatBelongsToIt(t *testing.T) {

@@ -21,9 +21,6 @@ func task(ctx context.Context, c *api.Call, d record.DatasetDraft) (*record.Task
 }
 
 func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.DatasetDraft) (path string, shown *record.Dataset, err error) {
-	if t.Deleting() {
-		return "", nil, problem.Conflict.New("The task is being deleted.")
-	}
 	if err := problem.Check(d.CheckPool(t.OrganizerID, "")); err != nil {
 		return "", nil, err
 	}

@@ -38,8 +38,6 @@ func (w *Worker) do(ctx context.Context, kind record.PendingKind, r record.Recor
 		record.PropagateTask:         func() error { return propagator.Task(ctx, r.Key()) },
 		record.PropagateRegistration: func() error { return propagator.Registration(ctx, r.Key()) },
 		record.ApplyEmbargo:          func() error { return propagator.Embargo(ctx, r.Key()) },
-		record.DeleteTask:            func() error { return deleter.ResumeTask(ctx, r.Key()) },
-		record.SweepDeletedTask:      func() error { return deleter.SweepTask(ctx, r.Key()) },
 		record.DeleteDataset:         func() error { return deleter.ResumeDataset(ctx, r.Key()) },
 		record.DeleteUser:            func() error { return deletion.UserDeleter{Deleter: deleter, Files: w.Files}.Resume(ctx, r.Key()) },
 		record.MoveToTrash:           func() error { return bin.Continue(ctx, r.Key()) },

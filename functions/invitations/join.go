@@ -135,7 +135,7 @@ func (j *joining) find(ctx context.Context, secret string) error {
 // works reports whether what the invitation is to is there, and who made it may invite.
 func (j *joining) works() bool {
 	switch {
-	case j.organizer == nil || j.TaskID != "" && (j.task == nil || j.task.Deleting()):
+	case j.organizer == nil || j.TaskID != "" && j.task == nil:
 		return false
 	case j.RegistrationID != "":
 		return j.team != nil && j.team.InvitationEpoch == j.Epoch &&

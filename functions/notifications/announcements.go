@@ -5,7 +5,6 @@ import (
 
 	"assay/shared/api"
 	"assay/shared/page"
-	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/visibility"
@@ -39,9 +38,6 @@ func showAnnouncement(_ context.Context, _ *api.Call, a *record.Announcement) (*
 
 func createAnnouncement(ctx context.Context, c *api.Call, t *record.TaskItem, d record.AnnouncementDraft) (path string,
 	a *record.Announcement, err error) {
-	if t.Deleting() {
-		return "", nil, problem.Conflict.New("The task is being deleted.")
-	}
 	a = &record.Announcement{Meta: record.NewMeta(c.Now()), TaskID: t.ID, AnnouncementDraft: d, Task: t}
 	c.Tx.Create(a).Check(t).Create(record.NewEvent(c.Now(), record.EventAnnouncementPublished, t.Scope(), pathOf(a)))
 	return pathOf(a), a, c.Audit(ctx, t.Scope(), record.AnnouncementCreated, pathOf(a), nil, d)

@@ -11,9 +11,6 @@ import (
 
 // initialState says in which state a registration begins, or why there can be none.
 func initialState(c *api.Call, t *record.TaskItem) (record.RegistrationState, error) {
-	if t.Deleting() {
-		return "", problem.Conflict.New("The task is being deleted.")
-	}
 	if c.Organizes() {
 		return record.Accepted, nil
 	}

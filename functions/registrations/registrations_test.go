@@ -151,19 +151,6 @@ func TestCreate_RegistrationsOfAUserAreBounded(t *testing.T) {
 	}
 }
 
-func TestCreate_IsRefusedWhileTheTaskIsBeingDeleted(t *testing.T) {
-	for _, visibility := range []record.Visibility{record.Public, record.Private} {
-		f := serve(t, func(t *record.TaskItem) {
-			t.Visibility = visibility
-			t.PendingWork = record.NewPendingWork(record.DeleteTask, time.Now())
-		})
-		own := f.task.Register("tom")
-		f.Want(http.StatusNotFound, nil, "uma", http.MethodPost, f.path, map[string]any{"team": "Heron"})
-		f.Want(http.StatusConflict, nil, "olga", http.MethodPost, f.path, map[string]any{"team": "Heron"})
-		f.Want(http.StatusOK, nil, "tom", http.MethodGet, f.path+"/"+own.ID, nil)
-	}
-}
-
 func TestCreate_NamesFaults(t *testing.T) {
 	f := serve(t)
 	var p problem.Document

@@ -33,8 +33,6 @@ type admission struct {
 	embargo      *record.Embargo          // nil where scores of no dataset are withheld
 }
 
-var errDeleting = problem.Conflict.New("The task is being deleted.")
-
 // Scope is that of the task: who sees the task sees that it takes submissions.
 func (adm *admission) Scope() access.Scope { return adm.task.Scope() }
 
@@ -49,9 +47,6 @@ func startAdmission(ctx context.Context, c *api.Call) (*admission, error) {
 	}
 	if err := c.Require(ctx, access.User, t.Scope()); err != nil {
 		return nil, err
-	}
-	if t.Deleting() {
-		return nil, errDeleting
 	}
 	adm := &admission{task: t}
 	if adm.unregistered = adm.checkRegistration(ctx, c); adm.unregistered == nil {
@@ -70,9 +65,6 @@ func (adm *admission) admit(ctx context.Context, c *api.Call, d *record.Submissi
 		return err
 	}
 	t := adm.task
-	if t.Deleting() {
-		return errDeleting
-	}
 	if err := checkBaseline(c, d.Baseline, false); err != nil {
 		return err
 	}

@@ -77,8 +77,6 @@ func TestCreate_IsRefusedWithReason(t *testing.T) {
 		{"an organizer who takes no part", "olga", nil, nil, 403, "Register first"},
 		{"too early", "ada", func(t *record.TaskItem) { t.Submissions.OpensAt = at(time.Hour) }, nil, 403, "opens at 20"},
 		{"too late", "ada", func(t *record.TaskItem) { t.Submissions.ClosesAt = at(-time.Second) }, nil, 403, "closed at 20"},
-		{"a task being deleted", "olga", func(t *record.TaskItem) { t.PendingWork = record.NewPendingWork(record.DeleteTask, time.Now()) }, nil,
-			409, "deleted"},
 		{"a type that is not taken", "ada", func(t *record.TaskItem) { t.Submissions.Types = []record.SubmissionType{record.ImageType} }, nil,
 			422, "/type"},
 		{"a baseline of one's own", "ada", nil, func(_ *fixture, b object) { b["baseline"] = true }, 422, "/baseline"},
@@ -126,9 +124,6 @@ func TestCreate_IsRefusedWithReason(t *testing.T) {
 			a := s.Want(tt.status, nil, tt.user, http.MethodPost, s.path, body)
 			if !strings.Contains(string(a.Body), tt.says) {
 				t.Errorf("it does not say %q: %s", tt.says, a.Body)
-			}
-			if s.task.Deleting() {
-				return // no caller sees lists of it
 			}
 			s.checkNothing(tt.user)
 		})
@@ -326,10 +321,6 @@ func TestCreate_RacesWithChangesOfTaskAndRegistration(t *testing.T) {
 			func(_ string, a record.AccessAttributes) bool { return a.Anonymous && a.Alias != "" }},
 		"private":           {false, private, http.StatusCreated, func(_ string, a record.AccessAttributes) bool { return a.PrivateTask }},
 		"private before it": {true, private, http.StatusCreated, func(_ string, a record.AccessAttributes) bool { return a.PrivateTask }},
-		"deleting before it": {true, func(f *fixture, _ *record.Registered) {
-			f.task.PendingWork = &record.PendingWork{Kind: record.DeleteTask, State: record.Decided}
-			f.Records().Replace(f.task)
-		}, http.StatusConflict, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t)

@@ -27,9 +27,6 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 	if err := checkFeatured(c, t.Featured, d.Featured); err != nil {
 		return nil, err
 	}
-	if t.Deleting() {
-		return nil, problem.Conflict.New("The task is being deleted.")
-	}
 	changed := *t
 	changed.TaskDraft = d
 	if err := changed.NumberTerms(t.Terms); err != nil {

@@ -20,30 +20,6 @@ func serve(t *testing.T, options ...func(*record.TaskItem)) (*servertest.Server,
 	return s, task
 }
 
-func TestShow_HidesTaskThatIsBeingDeleted(t *testing.T) {
-	for _, visibility := range []record.Visibility{record.Public, record.Private} {
-		s, task := serve(t, func(t *record.TaskItem) { t.Visibility = visibility })
-		lists := []string{"/v1/tasks", "/v1/tasks?filter[organizerId]=" + task.OrganizerID}
-		for _, list := range lists {
-			s.Want(http.StatusOK, nil, "reg", http.MethodGet, list, nil)
-		}
-		task.PendingWork = record.NewPendingWork(record.DeleteTask, s.Now())
-		s.Records().Replace(task)
-		for _, list := range lists {
-			for _, user := range []string{"", "uma", "reg", "olga", "root"} {
-				s.Want(http.StatusNoContent, nil, user, http.MethodGet, list, nil)
-			}
-		}
-		for _, user := range []string{"", "uma", "reg"} {
-			s.Want(http.StatusNotFound, nil, user, http.MethodGet, task.Path(), nil)
-		}
-		s.Want(http.StatusOK, nil, "olga", http.MethodGet, task.Path(), nil)
-		s.Want(http.StatusConflict, nil, "olga", http.MethodPatch, task.Path(), map[string]any{"name": "Rivers"})
-		s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, task.Path(), nil) // it continues where it was
-		s.Want(http.StatusNotFound, nil, "olga", http.MethodGet, task.Path(), nil)
-	}
-}
-
 func TestList_Filters(t *testing.T) {
 	s, task := serve(t, recordtest.Private)
 	public := s.Records().Task(recordtest.OwnedBy(&record.Organizer{Meta: record.Meta{ID: task.OrganizerID}}), func(t *record.TaskItem) {

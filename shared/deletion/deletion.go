@@ -103,29 +103,6 @@ func (d Deleter) Task(ctx context.Context, tx *records.Tx, t *record.TaskItem, b
 
 func (d Deleter) trash() trash.Trash { return trash.Trash{Store: d.Store, Now: d.Now} }
 
-// ResumeTask continues the deletion of a task that an earlier build had begun. It is no error that the deletion is refused.
-func (d Deleter) ResumeTask(ctx context.Context, key store.Key) error {
-	return records.Change(ctx, d.Store, key, func(t *record.TaskItem, tx *records.Tx) error {
-		if !t.Deleting() {
-			return nil
-		}
-		decided, by := t.PendingWork.State == record.Decided, t.DeletedBy
-		t.DeletedBy = ""
-		t.PendingWork = record.NewPendingWork(record.PropagateTask, d.Now())
-		_, err := d.Task(ctx, tx, t, by, decided)
-		if problem.Conflict.Is(err) {
-			tx.Replace(t)
-			return nil
-		}
-		return err
-	})
-}
-
-// SweepTask ends a deletion that an earlier build had decided.
-func (d Deleter) SweepTask(ctx context.Context, key store.Key) error {
-	return new(records.Tx).DeleteKeys(key).Commit(ctx, d.Store)
-}
-
 var errTaskUsed = problem.Conflict.New("The task has submissions. Make it private, or delete it with them: DELETE with the " +
 	"parameters with=submissions and name, which is the name of the task.")
 

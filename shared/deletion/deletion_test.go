@@ -16,7 +16,7 @@ import (
 )
 
 func TestDeletion_LeavesNothing(t *testing.T) {
-	forEachKind(t, func(t *testing.T, deletes record.PendingKind) {
+	forEachKind(t, func(t *testing.T, deletes record.DeletedKind) {
 		f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), deletes)
 		f.collectKeys(func() {
 			for i := range 120 { // of three records each: more than a few transactions hold
@@ -36,7 +36,7 @@ func TestDeletion_LeavesNothing(t *testing.T) {
 
 // A request that read the task before its deletion registers a user, and an index has a dataset too late.
 func TestDeletion_SweepsWhatWasWrittenMeanwhile(t *testing.T) {
-	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.DeleteTask)
+	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.TaskInTrash)
 	f.must(f.delete(t.Context(), f.Store))
 	f.collectKeys(func() {
 		f.task.Register("late")
@@ -47,7 +47,7 @@ func TestDeletion_SweepsWhatWasWrittenMeanwhile(t *testing.T) {
 }
 
 func TestDeletion_IsRefusedWithSubmissions(t *testing.T) {
-	forEachKind(t, func(t *testing.T, deletes record.PendingKind) {
+	forEachKind(t, func(t *testing.T, deletes record.DeletedKind) {
 		for name, submit := range map[string]func(*fixture){
 			"in lists":      func(f *fixture) { f.datasets[0].Run("ann") },
 			"in allowances": func(f *fixture) { f.Commit(f.admit()) },
@@ -70,7 +70,7 @@ func TestDeletion_IsRefusedWithSubmissions(t *testing.T) {
 
 // The process dies before a call of the store, or after the call and before its answer.
 func TestDeletion_IsResumed(t *testing.T) {
-	forEachKind(t, func(t *testing.T, deletes record.PendingKind) {
+	forEachKind(t, func(t *testing.T, deletes record.DeletedKind) {
 		s := recordtest.OpenStore(t, embedded.Options{})
 		for _, die := range []func(store.Store, int64, func()) *storetest.Hooked{storetest.BeforeCall, storetest.AfterCall} {
 			storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
@@ -80,7 +80,7 @@ func TestDeletion_IsResumed(t *testing.T) {
 				dying := die(s, n, cancel)
 				err := f.delete(ctx, dying)
 				r, work := f.read()
-				if r != nil && (deletes == record.DeleteTask || !work.Is(deletes)) {
+				if r != nil && (deletes == record.TaskInTrash || !work.Is(record.DeleteDataset)) {
 					if err == nil {
 						t.Fatalf("stopped at call %d: nothing will resume it", n)
 					}
@@ -102,7 +102,7 @@ func TestDeletion_RacesWithSubmission(t *testing.T) {
 	made := 0
 	refused := 0
 	storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
-		f := newFixture(t, s, record.DeleteDataset)
+		f := newFixture(t, s, record.DatasetInTrash)
 		tx := f.admit()
 		tried := false
 		submitted := false
@@ -136,7 +136,7 @@ func TestDeletion_DecidesOnlyUnderTheMarkThatItRead(t *testing.T) {
 	s, removed := recordtest.OpenStore(t, embedded.Options{}), 0
 	for _, again := range []bool{false, true} {
 		storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
-			f := newFixture(t, s, record.DeleteDataset)
+			f := newFixture(t, s, record.DatasetInTrash)
 			var tx *records.Tx
 			racing := storetest.BeforeCall(s, n, func() {
 				if !f.marked() {
@@ -173,16 +173,16 @@ func TestDeletion_DecidesOnlyUnderTheMarkThatItRead(t *testing.T) {
 // Work that a deletion replaces is pending again when the deletion is refused.
 func TestDeletion_RefusedRestoresPendingWork(t *testing.T) {
 	for _, tt := range []struct {
-		deletes, before, after record.PendingKind
-		option                 func(*record.DatasetItem)
+		before, after record.PendingKind
+		option        func(*record.DatasetItem)
 	}{
-		{record.DeleteDataset, record.AcceptTruth, record.AcceptTruth, func(d *record.DatasetItem) {
+		{record.AcceptTruth, record.AcceptTruth, func(d *record.DatasetItem) {
 			d.Truths = []record.File{recordtest.File("new", "q1 0 d1 1", record.FileStored)}
 		}},
-		{record.DeleteDataset, record.Reevaluate, record.Reevaluate, nil},
+		{record.Reevaluate, record.Reevaluate, nil},
 	} {
 		t.Run(string(tt.before), func(t *testing.T) {
-			f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), tt.deletes)
+			f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.DatasetInTrash)
 			if tt.option != nil {
 				d := f.datasets[0].DatasetItem
 				tt.option(d)

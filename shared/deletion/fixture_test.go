@@ -26,11 +26,11 @@ type fixture struct {
 	datasets  []*recordtest.Dataset
 	unrelated *recordtest.Run // of another task
 	keys      []store.Key     // of everything in the task
-	deletes   record.PendingKind
+	deletes   record.DeletedKind
 }
 
 // newFixture returns a fixture whose task or first dataset the test deletes.
-func newFixture(t *testing.T, s store.Store, deletes record.PendingKind) *fixture {
+func newFixture(t *testing.T, s store.Store, deletes record.DeletedKind) *fixture {
 	t.Helper()
 	f := &fixture{Builder: recordtest.New(t, s), t: t, deletes: deletes}
 	f.Batch(func() {
@@ -49,8 +49,8 @@ func newFixture(t *testing.T, s store.Store, deletes record.PendingKind) *fixtur
 }
 
 // forEachKind calls test with each kind of deletion.
-func forEachKind(t *testing.T, test func(t *testing.T, deletes record.PendingKind)) {
-	for _, kind := range []record.PendingKind{record.DeleteTask, record.DeleteDataset} {
+func forEachKind(t *testing.T, test func(t *testing.T, deletes record.DeletedKind)) {
+	for _, kind := range []record.DeletedKind{record.TaskInTrash, record.DatasetInTrash} {
 		t.Run(string(kind), func(t *testing.T) { test(t, kind) })
 	}
 }
@@ -81,7 +81,7 @@ func (f *fixture) collectKeys(build func()) {
 
 // deletedKeys are the keys of what the deletion deletes.
 func (f *fixture) deletedKeys() []store.Key {
-	if f.deletes == record.DeleteTask {
+	if f.deletes == record.TaskInTrash {
 		return f.keys
 	}
 	id := f.datasets[0].ID
@@ -92,7 +92,7 @@ func (f *fixture) deletedKeys() []store.Key {
 func (f *fixture) read() (record.Record, *record.PendingWork) {
 	f.t.Helper()
 	key := f.datasets[0].Key()
-	if f.deletes == record.DeleteTask {
+	if f.deletes == record.TaskInTrash {
 		key = f.task.Key()
 	}
 	items, err := f.Store.Get(context.Background(), store.Strong, key)
@@ -121,7 +121,7 @@ func (f *fixture) setPendingWork(w *record.PendingWork) {
 func (f *fixture) marked() bool {
 	f.t.Helper()
 	_, work := f.read()
-	return work.Is(f.deletes) && work.State == record.Marked
+	return work.Is(record.DeleteDataset) && work.State == record.Marked
 }
 
 // delete deletes in s, as a request of bob does.
@@ -129,7 +129,7 @@ func (f *fixture) delete(ctx context.Context, s store.Store) error {
 	f.t.Helper()
 	d := deletion.Deleter{Store: s, Now: time.Now}
 	r, _ := f.read()
-	if f.deletes == record.DeleteTask {
+	if f.deletes == record.TaskInTrash {
 		tx := new(records.Tx)
 		entry, err := d.Task(ctx, tx, r.(*record.TaskItem), recordtest.UserID("bob"), false)
 		if err != nil {
@@ -146,7 +146,7 @@ func (f *fixture) delete(ctx context.Context, s store.Store) error {
 // resume does the pending work, as the evaluator does.
 func (f *fixture) resume() error {
 	d := deletion.Deleter{Store: f.Store, Now: time.Now}
-	if f.deletes == record.DeleteTask {
+	if f.deletes == record.TaskInTrash {
 		return f.resumeAt(time.Now)
 	}
 	return d.ResumeDataset(f.t.Context(), f.datasets[0].Key())
@@ -217,7 +217,7 @@ func (f *fixture) outcome() outcome {
 	f.t.Helper()
 	deleted := f.left(f.deletedKeys())
 	counted := recordtest.TasksOf(f.t, f.Store, f.task.OrganizerID)
-	action := map[record.PendingKind]string{record.DeleteTask: record.TaskDeleted, record.DeleteDataset: record.DatasetDeleted}[f.deletes]
+	action := map[record.DeletedKind]string{record.TaskInTrash: record.TaskDeleted, record.DatasetInTrash: record.DatasetDeleted}[f.deletes]
 	var version int64
 	if r, _ := f.read(); r != nil {
 		version = r.(interface{ Revision() int64 }).Revision()
@@ -242,7 +242,7 @@ func (f *fixture) gone() outcome {
 	o.version = 0
 	o.deleted = 0
 	o.audited = 1
-	if f.deletes == record.DeleteTask {
+	if f.deletes == record.TaskInTrash {
 		o.tasks--
 	}
 	return o

@@ -133,7 +133,7 @@ func NextWorkersNotice(since, now time.Time) time.Time {
 // instant once. Changes of every kind create it when it is missing: it is deleted when it falls due while it is not true, as in the trash,
 // and earlier builds made none.
 func (t *TaskItem) ClosingEvent(now time.Time) *Event {
-	if t == nil || t.Deleting() {
+	if t == nil {
 		return nil
 	}
 	return closingEvent(now, t.Scope(), t.ID, "/v1/tasks/"+t.ID, t.Submissions.ClosesAt)

@@ -23,7 +23,6 @@ import (
 //	                                                without one, or whose team it was in an earlier build, by the user
 //	TASK#<id>                 / ANNOUNCEMENT#<id>   an announcement
 //	TASK#<id>                 / EMBARGO             of which datasets scores are withheld, and the later closes of teams
-//	TASK#<id>                 / DELETED             that the task was deleted, until nothing can be left of it
 //	AUDIT#<organizerId>       / <id>                an audit entry of the organizer or of one of its tasks
 //	DATASET#<id>              / DATASET             a dataset
 //	DATASET#<id>              / TRUTH               the truth and settings that runs are evaluated with now
@@ -237,7 +236,6 @@ var empty = map[string]func() Record{
 	"TASK":         func() Record { return new(TaskItem) },
 	"EMBARGO":      func() Record { return new(Embargo) },
 	"REGISTRATION": func() Record { return new(RegistrationItem) },
-	"DELETED":      func() Record { return new(DeletedTask) },
 	"DELETION":     func() Record { return new(DeletionItem) },
 	"PROFILE":      func() Record { return new(User) },
 }

@@ -27,14 +27,11 @@ const RequestTime = time.Minute
 type PendingKind string
 
 // The kinds of pending work. On a dataset a deletion replaces an acceptance, and an acceptance a re-evaluation;
-// DatasetItem.Resume continues with what was replaced. On a task a deletion replaces a propagation, which begins again when
-// the deletion is refused.
+// DatasetItem.Resume continues with what was replaced.
 const (
 	PropagateTask         PendingKind = "propagate-task"         // copy a task's visibility to everything below it
 	PropagateRegistration PendingKind = "propagate-registration" // copy a team's name and anonymity to what it submitted
 	ApplyEmbargo          PendingKind = "apply-embargo"          // withhold the scores of datasets until the last close, or show them
-	DeleteTask            PendingKind = "delete-task"            // delete a task with everything below it
-	SweepDeletedTask      PendingKind = "sweep-deleted-task"     // delete what was written below a task during its deletion
 	DeleteDataset         PendingKind = "delete-dataset"         // delete a dataset that no run uses
 	AcceptTruth           PendingKind = "accept-truth"           // check truth files that have arrived, and evaluate with them
 	Reevaluate            PendingKind = "reevaluate"             // queue a dataset's runs again for its truth
@@ -67,7 +64,7 @@ const (
 
 var firstStates = map[PendingKind]PendingState{
 	PropagateTask: FirstPass, PropagateRegistration: FirstPass, ApplyEmbargo: FirstPass, Reevaluate: FirstPass, DeleteUser: FirstPass,
-	DeleteTask: Marked, DeleteDataset: Marked,
+	DeleteDataset: Marked,
 }
 
 // NewPendingWork returns work of the kind that has not begun.
@@ -100,7 +97,6 @@ type pending interface {
 }
 
 func (t *TaskItem) pendingWork() *PendingWork         { return t.PendingWork }
-func (d *DeletedTask) pendingWork() *PendingWork      { return d.PendingWork }
 func (r *RegistrationItem) pendingWork() *PendingWork { return r.PendingWork }
 func (d *DatasetItem) pendingWork() *PendingWork      { return d.PendingWork }
 func (e *Embargo) pendingWork() *PendingWork          { return e.PendingWork }

@@ -105,4 +105,3 @@ func merge(stored, known, changed json.RawMessage) (merged json.RawMessage, err 
 func decodesInto[T map[string]json.RawMessage | []json.RawMessage](value json.RawMessage, into *T) bool {
 	return json.Unmarshal(value, into) == nil && *into != nil
 }
-

@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // stored are the records that a store has, one of each type.
 var stored = []record.Record{
-	&record.AccessTokenItem{}, &record.Allowance{}, &record.Announcement{}, &record.AuditEntry{}, &record.DatasetItem{}, &record.DeletedTask{},
+	&record.AccessTokenItem{}, &record.Allowance{}, &record.Announcement{}, &record.AuditEntry{}, &record.DatasetItem{},
 	&record.DeletionItem{}, &record.DeliveryItem{}, &record.Embargo{}, &record.StoredFiles{},
 	&record.EvaluationItem{}, &record.Event{}, &record.Idempotency{}, &record.LastMail{}, &record.LeaseExtension{}, &record.LogChunk{},
 	&record.Mailbox{}, &record.Places{},

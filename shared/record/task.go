@@ -76,8 +76,6 @@ type TaskItem struct {
 	// TermsVersion is that of the last terms, also when the task has none any more.
 	TermsVersion int64        `json:"termsVersion,omitempty"`
 	PendingWork  *PendingWork `json:"pendingWork,omitempty"`
-	// DeletedBy is the user who asked for the deletion that is pending.
-	DeletedBy string `json:"deletedBy,omitempty"`
 	// Payer is Organizer.Payer of the task's organizer.
 	Payer string `json:"payer,omitempty"`
 }
@@ -87,9 +85,6 @@ func (t *TaskItem) PayerID() string { return cmp.Or(t.Payer, t.OrganizerID) }
 
 // For returns the task as all see it who see it.
 func (t *TaskItem) For(access.Role) Task { return t.Task }
-
-// Deleting reports whether the task is being deleted, so that nothing can be added to it.
-func (t *TaskItem) Deleting() bool { return t.PendingWork.Is(DeleteTask) }
 
 // TaskRules are what participants rely on.
 type TaskRules struct {
@@ -115,24 +110,6 @@ func (t *TaskItem) Audited() AuditedTask {
 	}}
 }
 
-// DeletedTask stands where a task was until nothing can be left of it.
-type DeletedTask struct {
-	Meta // ID is the task's
-	// PendingWork sweeps when every write that began before the deletion has ended.
-	PendingWork *PendingWork `json:"pendingWork"`
-}
-
-// Key implements Record.
-func (d *DeletedTask) Key() store.Key { return DeletedTaskKey(d.ID) }
-
-// DeletedTaskKey is the key of the DeletedTask of a task.
-func DeletedTaskKey(id string) store.Key { return keyOf(KindTask, id, "DELETED") }
-
-// Indexes implements Record.
-func (d *DeletedTask) Indexes() [store.NumIndexes]store.Key {
-	return indexes{}.pending(d.PendingWork, d.ID)
-}
-
 // Key implements Record.
 func (t *TaskItem) Key() store.Key { return TaskKey(t.ID) }
 
@@ -143,9 +120,7 @@ func TaskKey(id string) store.Key { return keyOf(KindTask, id, "TASK") }
 func (t *TaskItem) Indexes() [store.NumIndexes]store.Key {
 	a := t.Scope().Audience
 	x := indexes{}.in(KindOrganizer, t.OrganizerID, KindTask, a, t.ID).pending(t.PendingWork, t.ID)
-	if !t.Deleting() {
-		x = x.with(ByKind, kindPartition(KindTask, a, t.ID), t.ID)
-	}
+	x = x.with(ByKind, kindPartition(KindTask, a, t.ID), t.ID)
 	if t.Featured && a == access.Everyone {
 		x = x.with(ByTask, FeaturedTasks, t.ID)
 	}
@@ -158,10 +133,7 @@ func (*TaskItem) WidestScope() access.Scope { return new(TaskItem).Scope() }
 // Scope is the scope of the task.
 func (t *TaskItem) Scope() access.Scope {
 	s := access.Scope{OrganizerID: t.OrganizerID, TaskID: t.ID, Audience: access.Everyone, KnownTo: access.Applicant}
-	switch {
-	case t.Deleting():
-		s.Audience, s.KnownTo = access.Organizers, 0
-	case t.Visibility == Private:
+	if t.Visibility == Private {
 		s.Audience = access.Registrants
 	}
 	return s

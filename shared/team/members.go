@@ -40,8 +40,6 @@ func Path(r *record.RegistrationItem) string {
 func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.RegistrationItem, userID string) error {
 	ever := len(r.FormerIDs) + len(r.Members)
 	switch {
-	case t.Deleting():
-		return problem.Conflict.New("The task is being deleted.")
 	case r.State == record.Rejected:
 		return problem.Conflict.New("The organizers rejected the registration of this team, so nobody can join it. Ask them about it.")
 	case slices.Contains(r.Members, userID):

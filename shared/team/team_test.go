@@ -105,17 +105,15 @@ func TestJoin_Refuses(t *testing.T) {
 	full.Members = slices.Repeat([]string{"x"}, record.MaxTeam)
 	often := &record.RegistrationItem{FormerIDs: slices.Repeat([]string{"x"}, 4*record.MaxTeam)}
 	rejected := &record.RegistrationItem{Registration: record.Registration{State: record.Rejected}}
-	closed, deleting := *k.task, *k.task
+	closed := *k.task
 	closed.Submissions.ClosesAt = &past
-	deleting.PendingWork = record.NewPendingWork(record.DeleteTask, time.Now())
 	for name, c := range map[string]struct {
 		task *record.TaskItem
 		team *record.RegistrationItem
 		kind *problem.Kind
 	}{
 		"full": {k.task, full, problem.Conflict}, "too many ever": {k.task, often, problem.Conflict},
-		"rejected": {k.task, rejected, problem.Conflict}, "deleting": {&deleting, new(record.RegistrationItem), problem.Conflict},
-		"closed": {&closed, new(record.RegistrationItem), problem.OutsideWindow},
+		"rejected": {k.task, rejected, problem.Conflict}, "closed": {&closed, new(record.RegistrationItem), problem.OutsideWindow},
 	} {
 		change := team.Change{Store: k, Tx: new(records.Tx), Now: time.Now()}
 		if err := change.Join(t.Context(), c.task, c.team, "u"); !c.kind.Is(err) || change.Tx.Len() > 0 {

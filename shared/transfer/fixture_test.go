@@ -85,7 +85,6 @@ func newOrigin(t testing.TB) *origin {
 		}
 	}
 	b.Put(record.NewAudit(now, o.organizer.Scope(), recordtest.UserID(recordtest.OrganizerUser), record.OrganizerCreated, "/v1", nil, nil),
-		&record.DeletedTask{Meta: record.NewMeta(now), PendingWork: record.NewPendingWork(record.SweepDeletedTask, now)},
 		&record.TaskCount{Meta: record.MetaOf(o.organizer.ID, now), Tasks: 2},
 		&record.TaskCount{Meta: record.MetaOf(foreign.ID, now), Tasks: 1},
 		&record.Serving{Meta: record.NewMeta(now)}, &record.ServerUsage{Meta: record.MetaOf("0", now)},

@@ -49,7 +49,6 @@ var kinds = []kind{
 	{"TASK", "ANNOUNCEMENT#", kept, empty[record.Announcement]},
 	{"TASK", "WEBHOOK#", personal, empty[record.WebhookItem]},
 	{"TASK", "EMBARGO", kept, empty[record.Embargo]},
-	{"TASK", "DELETED", kept, empty[record.DeletedTask]},
 	{"AUDIT", "", kept, empty[record.AuditEntry]},
 	{"DATASET", "DATASET", kept, empty[record.DatasetItem]},
 	{"DATASET", "TRUTH", kept, empty[record.Truth]},

@@ -267,7 +267,7 @@ func (t Trash) task(ctx context.Context, b *batch, id string) (*record.TaskItem,
 	if err != nil {
 		return nil, err
 	}
-	if task == nil || task.Deleting() {
+	if task == nil {
 		return nil, t.missing(ctx, "task", record.TaskKey(id))
 	}
 	b.require(task)

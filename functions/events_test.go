@@ -113,7 +113,7 @@ func TestEvents_WaitForTheirTime(t *testing.T) {
 	}
 }
 
-// The event that a window closes is made with any change when it is missing, as for what an earlier build stored, and when what it is about
+// The event that a window closes is made with any change when it is missing, and when what it is about
 // is restored.
 func TestEvents_TellOfTheCloseOfEveryWindow(t *testing.T) {
 	s := newServer(t)

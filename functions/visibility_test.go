@@ -132,34 +132,6 @@ func TestPeople_HaveConfirmedAddressesOnly(t *testing.T) {
 	}
 }
 
-// With earlier builds anyone could found an organizer, and make others members of it and register them for its tasks: their addresses stay
-// hidden. Those who join by themselves show theirs.
-func TestPeople_AddedByOthersKeepTheirAddresses(t *testing.T) {
-	s := newWithSubmission(t)
-	tom, b := recordtest.UserID("tom"), s.Records()
-	lab := b.Organizer("mia", "tom")
-	grant := recordtest.Get[record.Reservation](t, s.Store, record.MembershipKey(tom, lab.ID))
-	grant.At, grant.Added = record.MembershipKey(tom, lab.ID), true
-	b.Replace(grant)
-	path := "/v1/organizers/" + lab.ID
-	reads := []string{path, "/v1/organizers", path + "/members", path + "/members/" + tom}
-	shows := func(path string) bool {
-		return strings.Contains(string(s.Want(http.StatusOK, nil, "mia", http.MethodGet, path, nil).Body), "tom@example.org")
-	}
-	for _, path := range reads {
-		if shows(path) {
-			t.Errorf("%s has the address of a user who was added", path)
-		}
-	}
-	s.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, path+"/members/"+tom, nil)
-	s.Join("tom", s.Invite("mia", path, nil), nil)
-	for _, path := range reads {
-		if !shows(path) {
-			t.Errorf("%s lacks the address of a member who has joined", path)
-		}
-	}
-}
-
 // TestPrivateTask_IsForbiddenToApplicants asks as users whose registration waits or was rejected: the task, its
 // datasets and the lists below it answer 403, nothing else of it is shown, and their own submissions are there still.
 func TestPrivateTask_IsForbiddenToApplicants(t *testing.T) {

@@ -208,10 +208,10 @@ func TestEvaluate_ReleasesRunsForWorkers(t *testing.T) {
 
 func TestEvaluateQueued_SkipsUnreadableRecords(t *testing.T) {
 	f := newFixture(t)
-	broken := store.Item{Key: record.RunKey(record.NewID(time.Now())), Data: []byte("this is no run")}
-	broken.Indexes[record.ByWork-1] = store.Key{
-		Partition: record.QueuePartition(record.QueueBuiltin), Sort: record.At(time.Unix(0, 0)).String() + "#broken"}
-	f.must(f.Store.Write(f.ctx, store.Create(broken)))
+	broken, err := record.Item(f.add(ranked))
+	f.must(err)
+	broken.Version, broken.Data = 1, []byte("this is no run")
+	f.must(f.Store.Write(f.ctx, store.Replace(broken)))
 	r := f.add(ranked)
 	if err := f.EvaluateQueued(f.ctx); err == nil {
 		t.Error("the unreadable record is no error")

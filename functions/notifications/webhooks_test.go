@@ -71,14 +71,14 @@ func TestWebhook_HasThePayerOfItsOrganizer(t *testing.T) {
 	organizer.Payer = "PAYER"
 	s.Records().Replace(organizer)
 	task := s.Records().Task(func(t *record.TaskItem) { t.OrganizerID, t.Payer = organizer.ID, "PAYER" })
-	earlier := s.Records().Task()
+	own := s.Records().Task()
 	for path, payer := range map[string]string{
-		"/v1/organizers/" + organizer.ID: "PAYER", task.Path(): "PAYER", earlier.Path(): earlier.OrganizerID,
+		"/v1/organizers/" + organizer.ID: "PAYER", task.Path(): "PAYER", own.Path(): own.OrganizerID,
 	} {
 		var made record.Webhook
 		s.Want(http.StatusCreated, &made, "olga", http.MethodPost, path+"/webhooks", map[string]any{"url": "https://ci.example.org/"})
 		stored := recordtest.Get[record.WebhookItem](t, s.Store, (&record.WebhookItem{Webhook: made}).Key())
-		if stored.PayerID() != payer {
+		if stored.Payer != payer {
 			t.Errorf("%s: %+v", path, stored)
 		}
 	}

@@ -151,16 +151,8 @@ func (w *Worker) sendChanged(ctx context.Context, it store.Item) (time.Time, err
 		result <- w.trySend(ctx, it.Key)
 		return false // the host calls RunDue
 	}
-	if !w.running.start(attempt(d.PayerID(), it.Key.Partition, h), send, w.wakeUp.Send) {
+	if !w.running.start(attempt(d.Payer, it.Key.Partition, h), send, w.wakeUp.Send) {
 		return w.Now(), nil
 	}
 	return time.Time{}, <-result
-}
-
-// relist stores a delivery that an earlier build listed by its instant only, so that it waits among those of its payer.
-func (w *Worker) relist(ctx context.Context, key store.Key) error {
-	return records.Change(ctx, w.Store, key, func(d *record.DeliveryItem, tx *records.Tx) error {
-		tx.Replace(d)
-		return nil
-	})
 }

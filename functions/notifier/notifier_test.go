@@ -209,7 +209,7 @@ func testMailIsOneInTenMinutesToAnAddress(t *testing.T, f *fixture) {
 	}
 }
 
-// An address that nobody confirmed, such as an earlier build stored, gets no e-mail.
+// An address that nobody confirmed gets no e-mail.
 func TestMail_GoesToConfirmedAddressesOnly(t *testing.T) {
 	f := newFixture(t)
 	f.User("bob")
@@ -220,7 +220,7 @@ func TestMail_GoesToConfirmedAddressesOnly(t *testing.T) {
 	a := f.announce(task, "Topics", "")
 	e := record.NewEvent(f.now, record.EventAnnouncementPublished, task.Scope(), task.Path()+"/announcements/"+a.ID)
 	e.End()
-	box := record.NewMailbox(recordtest.UserID("ann"), f.now) // news that an earlier build put there
+	box := record.NewMailbox(recordtest.UserID("ann"), f.now)
 	box.Add(e, f.now)
 	f.Put(e, box)
 	if m := f.one(); m.To != "bob@example.org" {

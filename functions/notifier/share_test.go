@@ -238,24 +238,3 @@ func TestHandleChange_LeavesReceiversThatMayHang(t *testing.T) {
 		}
 	}
 }
-
-// The payer of a delivery decides whose turn it is, also of one that an earlier build stored, which was listed by its instant only.
-func TestWebhook_SendsDeliveriesOfEarlierBuilds(t *testing.T) {
-	f := newFixture(t)
-	task := f.Task()
-	r := f.receive(t, task, func(string, int) int { return http.StatusOK })
-	d := record.NewDelivery(f.now, r.hook, record.EventRunFailed, task.ID, "/v1/runs/1")
-	it, err := record.Item(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	entry := &it.Indexes[record.ByWork-1]
-	*entry = store.Key{Partition: record.OutboxPartition, Sort: strings.TrimPrefix(entry.Sort, d.PayerID()+"#")}
-	if err := f.Builder.Store.Write(t.Context(), store.Create(it)); err != nil {
-		t.Fatal(err)
-	}
-	f.run()
-	if stored := recordtest.Get[record.DeliveryItem](t, f.Builder.Store, d.Key()); stored.State != record.DeliveryDelivered {
-		t.Errorf("%+v", stored)
-	}
-}

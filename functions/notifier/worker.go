@@ -253,7 +253,7 @@ func (w *Worker) nextDue(ctx context.Context) (time.Time, error) {
 func (w *Worker) deliver(ctx context.Context, key store.Key) error {
 	kind, _, _ := strings.Cut(key.Partition, "#")
 	handle := map[string]func(context.Context, store.Key) error{
-		"EVENT": w.fanOut, "MAILBOX": w.sendMail, "TOKENS": w.noticeToken, "WEBHOOK": w.relist,
+		"EVENT": w.fanOut, "MAILBOX": w.sendMail, "TOKENS": w.noticeToken,
 	}[kind]
 	return w.try(ctx, key, func(ctx context.Context, key store.Key) error {
 		if handle == nil {

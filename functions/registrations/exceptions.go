@@ -61,9 +61,7 @@ func createException(ctx context.Context, c *api.Call, r *record.RegistrationIte
 	if err != nil {
 		return "", nil, err
 	}
-	if a, err = team.Own(ctx, c.Store, c.Tx, a, r.TaskID, r.ID, now); err != nil {
-		return "", nil, err
-	}
+	a = team.Own(c.Tx, a, r.TaskID, r.ID, now)
 	if len(a.Exceptions) >= record.MaxExceptions {
 		return "", nil, problem.Conflict.New("The team has %d exceptions, which is the most. Delete one that no longer matters.",
 			len(a.Exceptions))
@@ -122,8 +120,7 @@ func refund(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *rec
 	switch {
 	case err != nil:
 		return err
-	case run == nil || run.TaskID != r.TaskID || run.Unregistered() ||
-		run.Access.RegistrationID != r.ID && (run.Access.RegistrationID != "" || !slices.Contains(r.Members, run.UserID)):
+	case run == nil || run.TaskID != r.TaskID || run.Access.RegistrationID != r.ID:
 		return problem.InvalidMember("/runId", "names no run of this team")
 	case !run.Counted:
 		return problem.InvalidMember("/runId", "does not count in the quotas: it failed, was cancelled, or was refunded before")
@@ -137,10 +134,7 @@ func refund(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *rec
 // removeException takes an exception back. A run that it refunded counts again.
 func removeException(ctx context.Context, c *api.Call, g granted) error {
 	e, now := g.exception, c.Now()
-	a, err := team.Own(ctx, c.Store, c.Tx, g.allowance, g.TaskID, g.ID, now)
-	if err != nil {
-		return err
-	}
+	a := team.Own(c.Tx, g.allowance, g.TaskID, g.ID, now)
 	a.Exceptions = slices.DeleteFunc(slices.Clone(a.Exceptions), func(other record.Exception) bool { return other.ID == e.ID })
 	if e.RunID != "" {
 		if err := endRefund(ctx, c, a, e.RunID); err != nil {

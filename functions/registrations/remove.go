@@ -12,10 +12,9 @@ import (
 
 var rejected = problem.Forbidden.New("The organizers rejected your registration, so only they can change who is registered. Ask them.")
 
-// remove withdraws a registration, for all members of the team. It is no way around having been rejected, unless an organizer made
-// the registration: users can always leave a task that others added them to.
+// remove withdraws a registration, for all members of the team. It is no way around having been rejected.
 func remove(ctx context.Context, c *api.Call, r *record.RegistrationItem) error {
-	if r.State == record.Rejected && !c.Organizes() && !r.Added {
+	if r.State == record.Rejected && !c.Organizes() {
 		return rejected
 	}
 	if !c.Organizes() && !ownsTeam(c, r) {

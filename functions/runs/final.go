@@ -35,9 +35,7 @@ func mark(ctx context.Context, c *api.Call, r *record.RunItem, final bool) error
 	if err != nil {
 		return err
 	}
-	if a, err = team.Own(ctx, c.Store, c.Tx, a, r.TaskID, r.TeamID(), c.Now()); err != nil {
-		return err
-	}
+	a = team.Own(c.Tx, a, r.TaskID, r.TeamID(), c.Now())
 	if !c.Organizes() {
 		_, closes := a.Window(t, d)
 		if err := record.CheckWindow("The choice of final runs", nil, closes, c.Now()); err != nil {

@@ -150,7 +150,7 @@ func (adm *admission) loadRecords(ctx context.Context, c *api.Call, d *record.Su
 		wanted = append(wanted, records.Into(&adm.datasets[i], record.DatasetKey(id)), records.Into(&adm.truths[i], record.TruthKey(id)))
 	}
 	err := records.Read(ctx, c.Store, store.Strong, wanted...)
-	if err == nil && adm.allowance == nil && of.RegistrationID != "" { // the team's first submission, in this build
+	if err == nil && adm.allowance == nil && of.RegistrationID != "" { // the team's first submission
 		adm.allowance, err = team.Former(ctx, c.Store, store.Strong, of)
 	}
 	afterClose := func(d *record.DatasetItem) bool { return d != nil && d.Scores == record.ScoresAfterClose }

@@ -130,10 +130,7 @@ func (adm *admission) runs(s *record.SubmissionItem, all []record.RunFile, now t
 
 // charge adds to c.Tx that the team's allowance counts the runs, or that of the organizer whose baseline it is, or refuses them.
 func (adm *admission) charge(ctx context.Context, c *api.Call, s *record.SubmissionItem, now time.Time) (*record.Quota, error) {
-	a, err := team.Own(ctx, c.Store, c.Tx, adm.allowance, s.TaskID, cmp.Or(s.Access.RegistrationID, s.UserID), now)
-	if err != nil {
-		return nil, err
-	}
+	a := team.Own(c.Tx, adm.allowance, s.TaskID, cmp.Or(s.Access.RegistrationID, s.UserID), now)
 	if !s.Unregistered() {
 		if err := a.Charge(adm.task, adm.datasets, s.RunIDs, now); err != nil {
 			return nil, err

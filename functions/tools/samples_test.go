@@ -132,7 +132,7 @@ func TestSignificance_ComparesByMeasuresThatAreNoMeans(t *testing.T) {
 	s.wantRefusal("alice", "significance", refusal{in, "/measure", "has changed"})
 }
 
-// TestSignificance_OfEvaluationsWithoutValuesByExample has those of an earlier build: what is computed again is hidden as what is kept.
+// TestSignificance_OfEvaluationsWithoutValuesByExample computes the values again, which are hidden like values that are kept.
 func TestSignificance_OfEvaluationsWithoutValuesByExample(t *testing.T) {
 	s := newExampleServer(t, recordtest.Labels("Accuracy", "MCC"))
 	var runs []*record.RunItem

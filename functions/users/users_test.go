@@ -105,7 +105,7 @@ func TestProfile_KeepsWhatATokenDoesNotSay(t *testing.T) {
 	}
 }
 
-// A token with an address that does not count, and a profile of an earlier build, give no address, and the user is told so.
+// A token with an address that does not count, and a profile whose address nobody confirmed, give no address, and the user is told so.
 func TestProfile_HasConfirmedAddressesOnly(t *testing.T) {
 	s := servertest.New(t, users.Operations...)
 	id := recordtest.UserID("alice")
@@ -113,7 +113,7 @@ func TestProfile_HasConfirmedAddressesOnly(t *testing.T) {
 		"access": {ID: id}, "confirmed": {ID: id, Email: "alice@example.org"}, "refused": {ID: id, EmailRefused: true},
 	}
 	s.Verify = func(_ context.Context, token string) (access.Caller, error) { return callers[token], nil }
-	s.Records().Put(&record.User{Meta: record.MetaOf(id, s.Now()), Name: "Alice", Email: "of.an.earlier@build.example"})
+	s.Records().Put(&record.User{Meta: record.MetaOf(id, s.Now()), Name: "Alice", Email: "unconfirmed@example.org"})
 	for i, c := range []struct{ token, email string }{
 		{"access", ""}, {"confirmed", "alice@example.org"}, {"access", "alice@example.org"}, {"refused", ""}, {"access", ""},
 	} {

@@ -136,9 +136,7 @@ func (p userPass) endRegistration(ctx context.Context, grant record.Registered) 
 	if len(r.Members) == 0 {
 		tx.DeleteKeys(r.ReservedNames()...)
 		if used != nil && used.ID != record.DeletedUser(r.TaskID, p.ID) {
-			if used, err = team.Own(ctx, p.Store, tx, used, r.TaskID, r.ID, p.Now()); err != nil {
-				return err
-			}
+			used = team.Own(tx, used, r.TaskID, r.ID, p.Now())
 			if err := propagation.DropExtensions(ctx, p.Store, tx, r.TaskID, p.Now(), used.Exceptions...); err != nil {
 				return err
 			}
@@ -290,7 +288,7 @@ func (p userPass) anonymizeAudit(ctx context.Context, organizerID string) error 
 	})
 }
 
-// endAllowance adds to tx that what the user used in an earlier team of the task counts for the same person alone.
+// endAllowance adds to tx that what the user used in a former team of the task counts for the same person alone.
 func (p userPass) endAllowance(ctx context.Context, tx *records.Tx, taskID string) error {
 	used, err := records.Get[record.Allowance](ctx, p.Store, store.Strong, record.AllowanceKey(taskID, p.ID))
 	if err != nil || used == nil {

@@ -59,7 +59,7 @@ type Entry struct {
 	Runs     int         // of the team on the board; 0 unless they were counted
 	stored   *store.Item // nil once it is decoded and kept
 	scoreKey string      // the same for entries that share a rank
-	entrant  string      // as EvaluationItem.Entrant, or of an earlier build the user
+	entrant  string      // EvaluationItem.Entrant
 	item     *record.EvaluationItem
 }
 

@@ -89,6 +89,8 @@ func (f *fixture) enter(e entry) {
 		v.Team = e.user
 		if v.Baseline = e.Baseline; v.Baseline {
 			v.Team = record.BaselineTeam
+		} else {
+			v.Access.Alias = record.NewAlias(v.UserID)
 		}
 		run.EvaluationID, run.Evaluations = v.ID, append(run.Evaluations, v.ID)
 		f.names[v.ID] = e.name

@@ -8,31 +8,15 @@ import (
 	"strings"
 )
 
-// entrants are EvaluationItem.Entrant by what the keys of entries name instead, so that one of each is decoded.
-type entrants map[string]string
-
-func (known entrants) of(e *Entry) (string, error) {
-	if team, ok := known[e.entrant]; ok {
-		return team, nil
-	}
-	item, err := e.Item()
-	if err != nil {
-		return "", err
-	}
-	known[e.entrant] = item.Entrant()
-	return known[e.entrant], nil
-}
-
 // withRuns sets the number of runs of each entry's team.
 func withRuns(entries iter.Seq2[*Entry, error]) (iter.Seq2[*Entry, error], error) {
-	runs, known := map[string]int{}, entrants{}
+	runs := map[string]int{}
 	all, err := collect(entries, func(e *Entry) error {
-		team, err := known.of(e)
-		runs[team]++
-		return err
+		runs[e.entrant]++
+		return nil
 	})
 	for _, e := range all {
-		e.Runs = runs[known[e.entrant]]
+		e.Runs = runs[e.entrant]
 	}
 	return entrySeq(all), err
 }
@@ -64,23 +48,19 @@ func entrySeq(all []*Entry) iter.Seq2[*Entry, error] {
 // withRanks sets the ranks of entries.
 func withRanks(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
-		teams, known := map[string]bool{}, entrants{}
+		teams := map[string]bool{}
 		rank := 0
 		count := 0
 		scoreKey := ""
 		for e, err := range entries {
-			team := ""
-			if err == nil && best {
-				team, err = known.of(e)
-			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if best && teams[team] {
+			if best && teams[e.entrant] {
 				continue
 			}
-			teams[team] = true
+			teams[e.entrant] = true
 			count++
 			if e.scoreKey != scoreKey || count == 1 {
 				rank, scoreKey = count, e.scoreKey

@@ -34,8 +34,7 @@ func (p Propagator) Task(ctx context.Context, key store.Key) error {
 	return pass(ctx, p, key, record.PropagateTask, work, p.fromTask)
 }
 
-// Registration gives everything that was submitted under a registration its team and anonymity, if that is pending, and what an earlier
-// build stored the registration itself, by which it is in the lists of the team.
+// Registration gives everything that was submitted under a registration its team and anonymity, if that is pending.
 func (p Propagator) Registration(ctx context.Context, key store.Key) error {
 	work := func(r *record.RegistrationItem) **record.PendingWork { return &r.PendingWork }
 	return pass(ctx, p, key, record.PropagateRegistration, work, p.fromRegistration)
@@ -115,7 +114,6 @@ func (p Propagator) fromRegistration(ctx context.Context, r *record.Registration
 		store: p.Store, key: r.Key(), touch: p.touch,
 		copy: func(r *record.RegistrationItem, team *string, to *record.AccessAttributes) bool {
 			changed := set(team, r.Team)
-			changed = set(&to.RegistrationID, r.ID) || changed
 			changed = set(&to.Affiliation, r.Affiliation) || changed
 			return set(&to.Anonymous, r.Anonymous) || changed
 		},
@@ -155,7 +153,6 @@ func (p Propagator) Submission(ctx context.Context, id string) error {
 // whether that changed them.
 func CopySubmission(to, submission *record.AccessAttributes) bool {
 	before := *to
-	to.RegistrationID = submission.RegistrationID
 	to.Public = submission.Public
 	to.Baseline = submission.Baseline
 	to.Title, to.PaperURL = submission.Title, submission.PaperURL

@@ -16,24 +16,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ids makes ids in ascending order.
-func ids(n int) []string {
-	var all []string
-	for i := range n {
-		all = append(all, record.NewID(start.Add(time.Duration(i)*time.Millisecond)))
-	}
-	return all
-}
-
-// addIn makes a run of the task and the team that waits in the queue.
-func (f *fixture) addIn(q, task, team string) *record.RunItem {
-	return f.addImage("", func(r *recordtest.Run) {
-		r.Queue = q
-		r.TaskID = task
-		r.UserID = team
-	})
-}
-
 // turn says whose turn a run is, as "payer submitter task team".
 func turn(s string) func(*recordtest.Run) {
 	parts := strings.Fields(s)
@@ -304,47 +286,6 @@ func TestFairOrder_CostsOneReadWhenOneRunWaits(t *testing.T) {
 	again := calls()
 	if leased != 2 || empty != 2 || again != 1 {
 		t.Errorf("a lease costs %d calls, of which one writes; one from the empty queue %d, and the next %d", leased, empty, again)
-	}
-}
-
-// TestFairOrder_ServesRunsOfOlderBuilds has runs in both queues under keys without a team, which earlier builds wrote.
-func TestFairOrder_ServesRunsOfOlderBuilds(t *testing.T) {
-	f := newFixture(t)
-	tasks, teams := ids(2), ids(2)
-	old := map[string]bool{}
-	for q, prefix := range map[string]string{record.QueueBuiltin: "", record.QueueWorkers: "default#image#" + tasks[0] + "#"} {
-		for i := range 3 {
-			r := f.addIn(q, tasks[0], teams[i%2])
-			old[r.ID] = true
-			items, err := f.Store.Get(f.ctx, store.Strong, r.Key())
-			f.must(err)
-			items[0].Indexes[record.ByWork-1].Sort = prefix + r.QueuedAt.Format("2006-01-02T15:04:05.000Z") + "#" + r.ID
-			f.must(f.Store.Write(f.ctx, store.Replace(items[0])))
-			old[f.addIn(q, tasks[i%2], teams[0]).ID] = false
-		}
-	}
-	backlogs := 0
-	for b, err := range f.queue().TeamBacklogs(f.ctx) {
-		if err != nil || b.Since.Before(start) || b.Since.After(f.now) {
-			t.Fatalf("%+v, %v", b, err)
-		}
-		backlogs++
-	}
-	if backlogs != 5 { // three of old keys, and one of a team in each task
-		t.Errorf("%d backlogs for workers, want 5", backlogs)
-	}
-	for _, sub := range []record.Subqueue{record.BuiltinSubqueue(), record.WorkerSubqueue("", record.ExecuteImage)} {
-		var order queue.FairOrder
-		for range 6 {
-			r := f.leaseFrom(sub, &order)
-			if r == nil {
-				t.Fatalf("nothing to lease, with %d runs left", len(old))
-			}
-			delete(old, r.ID)
-		}
-	}
-	if len(old) != 0 {
-		t.Errorf("never served: %v", old)
 	}
 }
 

@@ -39,10 +39,12 @@ func newFixture(t *testing.T) *fixture { return fixtureIn(t, openStore(t)) }
 func fixtureIn(t recordtest.TB, s store.Store) *fixture {
 	f := &fixture{Builder: recordtest.New(t, s), t: t, ctx: context.Background(), now: start, orders: map[record.Subqueue]*queue.FairOrder{}}
 	f.Now = func() time.Time { return f.now }
-	f.dataset = f.Task().Dataset()
+	task := f.Task()
+	f.dataset = task.Dataset()
 	f.truth = f.dataset.Truth
-	f.allowance = record.AllowanceKey(f.dataset.TaskID, recordtest.UserID("ann"))
-	f.Put(&record.Allowance{Meta: record.MetaOf(recordtest.UserID("ann"), f.now), TaskID: f.dataset.TaskID})
+	a := &record.Allowance{Meta: record.MetaOf(task.Register("ann").ID, f.now), TaskID: task.ID}
+	f.allowance = a.Key()
+	f.Put(a)
 	return f
 }
 

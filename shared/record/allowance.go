@@ -15,7 +15,7 @@ const Day = 24 * time.Hour
 // Allowance is what a team has used of a task's quota. It is written in the transaction that makes the runs, so that no
 // race overshoots.
 type Allowance struct {
-	Meta   // ID is the registration's; of baselines without one, and of what a user used with an earlier build or in another team, the user's
+	Meta   // ID is the registration's; for baselines without one, and for what a user used in a former team, the user's
 	TaskID string
 	Used   // of the task's quota
 	// Datasets is what was used of the quota of each dataset of the task.

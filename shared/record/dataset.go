@@ -71,7 +71,7 @@ type DatasetDraft struct {
 	IDsPublic    bool      `json:"idsPublic,omitempty" doc:"declares that participants may know which topics or items the truth has, or which tokens in conll. While a run is blinded, its owner is then shown which of them are missing or unknown; without it, only by what the inputs have, of tokens where there is one file of them. It counts for runs that are evaluated afterwards; for the built-in evaluators"`
 	LabelsPublic bool      `json:"labelsPublic,omitempty" doc:"declares that participants may know the set of labels that the truth has. While a run is blinded, its owner is then shown which of its labels are none of them. It counts for runs that are evaluated afterwards; for evaluators of labels, such as classification, and of spans, whose types they are"`
 	Pool         string    `json:"pool,omitempty" maxLength:"77" pattern:"^([0-7][0-9A-HJKMNP-TV-Z]{25}/)?[a-z0-9-]+$" doc:"the pool of workers that executes and, for an evaluator of the kind worker, evaluates its runs: default, which it is unless given, or one of the organizer's own, the organizer's id, a slash and a name of lower-case letters, digits and hyphens" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK/gpu"`
-	// InputsFor is empty for anyone, as Publish is for onReview and Scores for live, as in datasets of earlier builds.
+	// InputsFor is empty for anyone, as Publish is for onReview and Scores for live.
 	InputsFor   InputsFor          `json:"inputsFor,omitempty" enum:"anyone,registrants" doc:"who gets the input files: anyone who sees the dataset, unless given; registrants: those whose registration for the task was accepted and whose team has accepted its present terms, and the organizers. Others find no inputs, and tools read none for them"`
 	Publish     Publish            `json:"publish,omitempty" enum:"onReview,onCompletion" doc:"when the review of a run is published: onReview, which it is unless given: once organizers publish it; onCompletion: as the run completes for the first time, unless organizers have written the review, and from then on only organizers can delete the run. It unblinds nothing: runs on a test split stay blinded until organizers unblind them"`
 	Submissions DatasetSubmissions `json:"submissions" required:"false" doc:"when and how often runs on the dataset can be submitted; the rules of the task stand where it sets none"`
@@ -117,7 +117,7 @@ type DatasetItem struct {
 	// BoardTruth is what leaderboards show: the dataset's own evaluator differs from it as long as a change has not been
 	// accepted, and its truth version as long as runs wait for the newer one. It is nil where both are the dataset's own.
 	BoardTruth *BoardTruth `json:"boardTruth,omitempty"`
-	// TruthShape is the shape of the truth in use; the zero Shape before the first, and where an earlier build read it.
+	// TruthShape is the shape of the truth in use; the zero Shape before the first.
 	TruthShape measure.Shape `json:"truthShape,omitzero"`
 	// PublishedProgress is the part of Reevaluation's that is shown to all.
 	PublishedProgress Progress     `json:"publishedProgress,omitzero"`

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -48,7 +47,7 @@ type Delivery struct {
 // DeliveryItem is what the store has of a delivery.
 type DeliveryItem struct {
 	Delivery
-	Payer  string   `json:"payer,omitempty"`  // WebhookItem.PayerID
+	Payer  string   `json:"payer"`            // WebhookItem.Payer: whose turn it is when the delivery is sent
 	OfTask bool     `json:"ofTask,omitempty"` // the webhook is one of the task, not of the organizer
 	Since  *Instant `json:"since,omitempty"`  // begin of the first attempt of those that are made now
 }
@@ -57,7 +56,7 @@ type DeliveryItem struct {
 func NewDelivery(now time.Time, h *WebhookItem, kind EventKind, taskID, subject string) *DeliveryItem {
 	h.Sequence++
 	d := &DeliveryItem{Delivery: Delivery{Meta: NewMeta(now), WebhookID: h.ID, Type: kind, OrganizerID: h.OrganizerID, TaskID: taskID,
-		Path: subject, Sequence: h.Sequence}, Payer: h.PayerID(), OfTask: h.TaskID != ""}
+		Path: subject, Sequence: h.Sequence}, Payer: h.Payer, OfTask: h.TaskID != ""}
 	d.Restart(now)
 	return d
 }
@@ -133,11 +132,8 @@ func (d *DeliveryItem) Indexes() [store.NumIndexes]store.Key {
 	if d.State != DeliveryPending {
 		return indexes{}
 	}
-	return indexes{}.with(ByWork, DeliveriesPartition, d.PayerID()+"#"+due(*d.NextAttemptAt, d.ID))
+	return indexes{}.with(ByWork, DeliveriesPartition, d.Payer+"#"+due(*d.NextAttemptAt, d.ID))
 }
-
-// PayerID identifies the payer whose turn it is when the delivery is sent.
-func (d *DeliveryItem) PayerID() string { return cmp.Or(d.Payer, d.OrganizerID) }
 
 // DeliveriesPartition holds, in ByWork, the deliveries that are pending, by payer and by the instant of the next attempt. So the deliveries
 // of one payer can be read past those of all others.

@@ -120,14 +120,9 @@ type EvaluationItem struct {
 	Columns []string `json:"columns,omitempty"`
 }
 
-// Entrant identifies the team where the best of each team counts: by its alias, which evaluations of earlier builds have too. Baselines
-// without a registration are of no team: each submission stands for itself.
-func (e *EvaluationItem) Entrant() string {
-	if e.Access.Baseline && e.Team == BaselineTeam {
-		return e.SubmissionID
-	}
-	return cmp.Or(e.Access.Alias, e.UserID)
-}
+// Entrant identifies the team, by its alias, where the best run of each team counts. Baselines without a registration have no team: each
+// submission stands for itself.
+func (e *EvaluationItem) Entrant() string { return cmp.Or(e.Access.Alias, e.SubmissionID) }
 
 // Key implements Record.
 func (e *EvaluationItem) Key() store.Key { return EvaluationKey(e.ID) }

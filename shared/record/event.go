@@ -130,8 +130,7 @@ func NextWorkersNotice(since, now time.Time) time.Time {
 }
 
 // ClosingEvent is the event that the window of the task closes, as it is now; nil when it does not close any more. It tells of each
-// instant once. Changes of every kind create it when it is missing: it is deleted when it falls due while it is not true, as in the trash,
-// and earlier builds made none.
+// instant once. Changes of every kind create it when it is missing: it is deleted when it falls due while it is not true, as in the trash.
 func (t *TaskItem) ClosingEvent(now time.Time) *Event {
 	if t == nil {
 		return nil
@@ -210,8 +209,7 @@ func (e *Event) Indexes() [store.NumIndexes]store.Key {
 	return x.outbox(e.NotBefore, e.OrganizerID+"#"+e.ID)
 }
 
-// EventOrganizer returns the organizer of the event with the sort key in OutboxPartition; empty for an event without one, or of an earlier
-// build.
+// EventOrganizer returns the organizer of the event with the sort key in OutboxPartition; empty for other records.
 func EventOrganizer(sort string) string {
 	parts := strings.Split(sort, "#")
 	if len(parts) < 3 {

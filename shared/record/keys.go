@@ -14,13 +14,12 @@ import (
 // Single resources, by key (partition / sort):
 //
 //	ORGANIZER#<id>            / ORGANIZER           an organizer
-//	ORGANIZER#<id>            / TASKS               how many tasks it has, without those that the other parts of this count have
-//	ORGANIZER#<id>            / TASKS#<number>      another part of it
+//	ORGANIZER#<id>            / TASKS#<number>      a part of the count of its tasks
 //	TASK#<id>                 / TASK                a task
 //	TASK#<id>                 / REGISTRATION#<id>   a registration; the partition lists a task's registrations
 //	TASK#<id>                 / TEAM#<name>         reserves the name of a team that is shown within the task
-//	TASK#<id>                 / ALLOWANCE#<id>      what a team has used of the task's quota, by its registration; of a user
-//	                                                without one, or whose team it was in an earlier build, by the user
+//	TASK#<id>                 / ALLOWANCE#<id>      what a team has used of the task's quota, by its registration; what a user
+//	                                                used in a former team, and baselines, by the user
 //	TASK#<id>                 / ANNOUNCEMENT#<id>   an announcement
 //	TASK#<id>                 / EMBARGO             of which datasets scores are withheld, and the later closes of teams
 //	AUDIT#<organizerId>       / <id>                an audit entry of the organizer or of one of its tasks
@@ -68,7 +67,7 @@ import (
 //	             TASK#<id>#EVALUATION#<audience> · TASK#<id>#AUDIT#organizers
 //	ByDataset    DATASET#<id>#RUN#<audience> · DATASET#<id>#EVALUATION#<audience>
 //	ByUser       TEAM#<registrationId>#<kind>#<audience> · USER#<id>#<kind>#<audience>, which has what everyone sees by the name of
-//	             the user, what is of no team, and what earlier builds stored
+//	             the user, and what is of no team
 //	ByOrganizer  ORGANIZER#<id>#<kind>#<audience>; of audit entries those that are of no task; as WAITING registrations that wait for a
 //	             decision, and events of workers that are missing by the id of a run that waits
 //	ByWork       QUEUE#builtin by payer, task, submitter, team and the instant it was queued · QUEUE#slow likewise ·

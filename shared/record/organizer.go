@@ -36,12 +36,11 @@ type Organizer struct {
 	// InvitationEpoch grows when a member is removed or an owner stops being one: invitations of an earlier epoch do not work.
 	InvitationEpoch int64 `json:"invitationEpoch,omitempty" hidden:"true"`
 	// Payer identifies the user who made the organizer in the turns of queues, by the first organizer that the user made; empty for that one
-	// itself, and for those of earlier builds. It stays when others become owners, and when the user is deleted.
+	// itself. It stays when others become owners, and when the user is deleted.
 	Payer string `json:"payer,omitempty" hidden:"true"`
 }
 
-// PayerID identifies the payer of the organizer's tasks in the turns of queues: the user who made the organizer. An organizer of which an
-// earlier build did not store that is a payer of its own.
+// PayerID identifies the payer of the organizer's tasks in the turns of queues: the user who made the organizer.
 func (o *Organizer) PayerID() string { return cmp.Or(o.Payer, o.ID) }
 
 // NamesMembersTo reports whether the caller learns who the members are: administrators and members, whom the organizer itself
@@ -91,11 +90,8 @@ type TaskCount struct {
 	Tasks int
 }
 
-// TaskCountKey is the key of a part of the count of an organizer's tasks. The first is the only one that earlier builds have.
+// TaskCountKey is the key of a part of the count of an organizer's tasks.
 func TaskCountKey(organizerID string, part int) store.Key {
-	if part == 0 {
-		return keyOf(KindOrganizer, organizerID, "TASKS")
-	}
 	return keyOf(KindOrganizer, organizerID, "TASKS#"+strconv.Itoa(part))
 }
 

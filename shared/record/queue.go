@@ -57,20 +57,17 @@ func NewTurn(payer, task, submitter, team string) Turn {
 // turnParts is how many parts a sort key has behind the prefix of its subqueue: four of the turn, the instant and the id.
 const turnParts = 6
 
-// turnOf returns the turn of a sort key behind its prefix. Keys of earlier builds have fewer parts: such a run has a turn of its own.
+// turnOf returns the turn of a sort key behind its prefix; the zero Turn for a key with fewer parts.
 func turnOf(key string) Turn {
 	parts := strings.SplitN(key, "#", turnParts)
 	if len(parts) < turnParts {
-		return Turn{Payer: parts[0], Task: strings.TrimPrefix(key[len(parts[0]):], "#")}
+		return Turn{}
 	}
 	return Turn{Payer: parts[0], Task: parts[1], Submitter: parts[2], Team: parts[3]}
 }
 
 // key is what the sort keys of the turn have in common.
 func (t Turn) key() string {
-	if t.Team == "" { // of an earlier build
-		return t.Payer + "#" + t.Task
-	}
 	return t.Payer + "#" + t.Task + "#" + t.Submitter + "#" + t.Team
 }
 

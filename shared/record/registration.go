@@ -70,11 +70,8 @@ type RegistrationItem struct {
 	// FormerIDs are the users who left the team: their lists can have what they submitted for it.
 	FormerIDs []string `json:"formerIds,omitempty"`
 	// InvitationEpoch grows when a member is removed or the team has another owner: invitations of an earlier epoch do not work.
-	InvitationEpoch int64 `json:"invitationEpoch,omitempty"`
-	// Added says that an organizer made the registration, as could be in earlier builds, and not its user, who can therefore withdraw
-	// it in any state.
-	Added       bool         `json:"added,omitempty"`
-	PendingWork *PendingWork `json:"pendingWork,omitempty"`
+	InvitationEpoch int64        `json:"invitationEpoch,omitempty"`
+	PendingWork     *PendingWork `json:"pendingWork,omitempty"`
 	// Left is what is left of the task's quota, once it was read; it is not stored.
 	Left *Quota `json:"-"`
 	// Granted are the exceptions, which are read and not stored as Left is.
@@ -87,12 +84,12 @@ func (r *RegistrationItem) For(roles access.Role) *Registration {
 	organizes := roles&(access.Organizer|access.Admin) != 0
 	if len(r.Members) > 1 {
 		v.Named = lists.Map(r.Members, func(id string) *Person {
-			return &Person{ID: id, related: organizes && (id != r.UserID || !r.Added), nameOnly: !organizes, organizerID: r.OrganizerID,
+			return &Person{ID: id, related: organizes, nameOnly: !organizes, organizerID: r.OrganizerID,
 				taskID: r.TaskID}
 		})
 	}
 	if organizes {
-		v.User = &Person{ID: r.UserID, related: !r.Added, organizerID: r.OrganizerID, taskID: r.TaskID}
+		v.User = &Person{ID: r.UserID, related: true, organizerID: r.OrganizerID, taskID: r.TaskID}
 	}
 	return &v
 }
@@ -101,7 +98,7 @@ func (r *RegistrationItem) For(roles access.Role) *Registration {
 func (r *RegistrationItem) Grant(userID string, privateTask bool, now time.Time) *Registered {
 	return &Registered{
 		Meta: MetaOf(r.ID, now), UserID: userID, TaskID: r.TaskID, OrganizerID: r.OrganizerID, PrivateTask: privateTask,
-		Team: r.Team, Alias: r.Alias, Anonymous: r.Anonymous, Affiliation: r.Affiliation, State: r.State, Added: r.Added,
+		Team: r.Team, Alias: r.Alias, Anonymous: r.Anonymous, Affiliation: r.Affiliation, State: r.State,
 	}
 }
 
@@ -226,8 +223,6 @@ type Reservation struct {
 	At store.Key `json:"-"`
 	// Editor says of a membership that it is not one of an owner.
 	Editor bool `json:",omitempty"`
-	// Added says of a membership that another user made it, as could be in earlier builds, and that the user did nothing as a member then.
-	Added bool `json:",omitempty"`
 }
 
 // TableIdentityKey is where the Reservation stands whose id tells the table from others.

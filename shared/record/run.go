@@ -153,8 +153,7 @@ type RunItem struct {
 	Bytes int64 `json:"bytes,omitempty"`
 	// Counted is whether the user's allowance has the run.
 	Counted bool `json:"counted,omitempty"`
-	// Reviewed is whether an organizer has updated the review, since the run failed if it did. Runs that ended with an earlier build, of
-	// which nothing is known, count as reviewed.
+	// Reviewed is whether an organizer has updated the review, since the run failed if it did.
 	Reviewed bool `json:"reviewed,omitempty"`
 	// Refunded is whether an exception has the run not count, whatever becomes of it.
 	Refunded bool `json:"refunded,omitempty"`
@@ -177,8 +176,8 @@ func (r *RunItem) Turn() Turn {
 // TeamID identifies the team among those that wait in a queue: by its registration or, without one, by the user.
 func (r *RunItem) TeamID() string { return cmp.Or(r.Access.RegistrationID, r.UserID) }
 
-// Unregistered reports whether the run is of a baseline that was submitted without a registration.
-func (r *RunItem) Unregistered() bool { return r.Access.Baseline && r.Team == BaselineTeam }
+// Unregistered is AccessAttributes.Unregistered.
+func (r *RunItem) Unregistered() bool { return r.Access.Unregistered() }
 
 // Uncounted reports whether no allowance counts the run in any state.
 func (r *RunItem) Uncounted() bool { return r.Unregistered() || r.Refunded }

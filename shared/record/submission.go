@@ -115,11 +115,8 @@ func (s *SubmissionItem) Audited() AuditedSubmission {
 // BaselineTeam is the team of the baselines that organizers submit: they need no registration, and no team can have the name.
 const BaselineTeam = "baseline"
 
-// Unregistered reports whether the submission is a baseline that was submitted without a registration. No quota of the task
-// counts it, so it stays a baseline.
-func (s *SubmissionItem) Unregistered() bool {
-	return s.Access.Baseline && s.Access.RegistrationID == ""
-}
+// Unregistered is AccessAttributes.Unregistered.
+func (s *SubmissionItem) Unregistered() bool { return s.Access.Unregistered() }
 
 // Key implements Record.
 func (s *SubmissionItem) Key() store.Key { return SubmissionKey(s.ID) }

@@ -15,8 +15,8 @@ type User struct {
 	Meta
 	Name  string `json:"name" doc:"as the sign-in issuer said last"`
 	Email string `json:"email" doc:"as the sign-in issuer said last"`
-	// EmailConfirmed says that the issuer has confirmed that the address is the user's. Builds before schema 15 stored whatever it said, and
-	// only ConfirmedAddress decides.
+	// EmailConfirmed says that the issuer has confirmed that the address is the user's. Only
+	// ConfirmedAddress decides.
 	EmailConfirmed bool `json:"emailConfirmed,omitempty"`
 	// AdminSeenAt is when the issuer last said that the user runs the platform, to the day; nil once it no longer says so. It gives no
 	// role: access tokens for work depend on it.
@@ -142,7 +142,6 @@ type Registered struct {
 	Anonymous   bool
 	Affiliation string `json:",omitempty"`
 	State       RegistrationState
-	Added       bool `json:",omitempty"` // another user made the registration
 }
 
 // Key implements Record.
@@ -206,7 +205,7 @@ type Person struct {
 
 	related             bool   // the user is known to be one of those whose address is shown
 	nameOnly            bool   // no address is shown
-	organizerID, taskID string // otherwise: of whose members and registrants the addresses are shown, unless others added them
+	organizerID, taskID string // otherwise: of whose members and registrants the addresses are shown
 }
 
 // PersonIn is a user who did something in the scope.
@@ -235,14 +234,13 @@ func (p *Person) Keys() []store.Key {
 	return keys
 }
 
-// Tell fills in the name, and the address if it is to be shown. agreed reports whether there is a grant with the key that
-// the user asked for: with an earlier build anyone could add a user to an organizer or a task, and must not learn the address by that.
-func (p *Person) Tell(profile *User, agreed func(store.Key) bool) {
+// Tell fills in the name, and the address if it is to be shown. granted reports whether the grant with the key exists.
+func (p *Person) Tell(profile *User, granted func(store.Key) bool) {
 	if profile == nil {
 		return
 	}
 	p.Name = profile.Name
-	if !p.nameOnly && (p.related || slices.ContainsFunc(p.Keys()[1:], agreed)) {
+	if !p.nameOnly && (p.related || slices.ContainsFunc(p.Keys()[1:], granted)) {
 		p.Email = profile.ConfirmedAddress()
 	}
 }

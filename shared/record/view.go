@@ -14,8 +14,7 @@ import (
 // that one read decides who may see a record. When one of those changes, package propagation updates the copies.
 type AccessAttributes struct {
 	OrganizerID string `json:"organizerId"`
-	// RegistrationID is that of the team. Baselines without a registration have none, nor have runs and evaluations of earlier builds
-	// until they are rewritten.
+	// RegistrationID identifies the team. Baselines without a registration have none.
 	RegistrationID string `json:"registrationId,omitempty"`
 
 	PrivateTask bool   `json:"privateTask,omitempty"`
@@ -52,6 +51,10 @@ func (s AccessAttributes) submissionAudience() access.Audience {
 	}
 	return access.Owners
 }
+
+// Unregistered reports whether the record is of a baseline that was submitted without a registration. No quota of the task counts it, so it
+// stays a baseline.
+func (s AccessAttributes) Unregistered() bool { return s.Baseline && s.RegistrationID == "" }
 
 // ShowsResults reports whether the review lets others than owner and organizers see results.
 func (s AccessAttributes) ShowsResults() bool { return s.Published && !s.Conceals() }

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"cmp"
 	"crypto/rand"
 	"encoding/base64"
 	"slices"
@@ -52,8 +51,8 @@ type WebhookItem struct {
 	OldSecret string   `json:"oldSecret,omitempty"` // until OldUntil
 	OldUntil  *Instant `json:"oldUntil,omitempty"`
 	Sequence  int64    `json:"sequence"` // the number of the newest event
-	// Payer is the PayerID of the webhook's organizer or task.
-	Payer string `json:"payer,omitempty"`
+	// Payer is the PayerID of the webhook's organizer or task. Webhooks of a payer share connections.
+	Payer string `json:"payer"`
 	// Proven says that an event has arrived at the URL. Until then the receiver may be any address, and gets one attempt at a time.
 	Proven bool `json:"proven,omitempty"`
 	// FailingSince is the begin of the first attempt, of those since something last arrived, that failed.
@@ -65,9 +64,6 @@ func NewWebhook(now time.Time, of access.Scope, payer string, d WebhookDraft) *W
 	return &WebhookItem{Webhook: Webhook{Meta: NewMeta(now), OrganizerID: of.OrganizerID, TaskID: of.TaskID, WebhookDraft: d},
 		Payer: payer, Secret: newSecret()}
 }
-
-// PayerID identifies the payer of the webhook, whose webhooks share connections. A webhook of an earlier build belongs to its organizer.
-func (h *WebhookItem) PayerID() string { return cmp.Or(h.Payer, h.OrganizerID) }
 
 // Change replaces what an organizer writes of the webhook. Its failures are forgotten, and so is what arrived at another URL.
 func (h *WebhookItem) Change(d WebhookDraft) {

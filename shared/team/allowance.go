@@ -5,7 +5,6 @@ package team
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -16,25 +15,14 @@ import (
 	"assay/shared/store"
 )
 
-// Allowance returns what counts for what is in the scope, of a run, a submission or a registration of a team; nil when there is none. Where
-// an earlier build stored that of the user alone, or the user had another team before, it is the user's until Own makes it the team's.
+// Allowance returns what a team has used, by the scope of its registration, of a submission or of a run; nil for nothing. For a team
+// without an allowance, it is Former.
 func Allowance(ctx context.Context, s store.Store, c store.Consistency, of access.Scope) (*record.Allowance, error) {
-	if of.RegistrationID != "" {
-		a, err := records.Get[record.Allowance](ctx, s, c, record.AllowanceKey(of.TaskID, of.RegistrationID))
-		if a != nil || err != nil {
-			return a, err
-		}
-		return Former(ctx, s, c, of)
+	a, err := records.Get[record.Allowance](ctx, s, c, record.AllowanceKey(of.TaskID, of.RegistrationID))
+	if a != nil || err != nil {
+		return a, err
 	}
-	var grant *record.Registered // of a run that an earlier build stored
-	var user *record.Allowance
-	err := records.Read(ctx, s, c, records.Into(&grant, record.RegisteredKey(of.OwnerID, of.TaskID)),
-		records.Into(&user, record.AllowanceKey(of.TaskID, of.OwnerID)))
-	if err != nil || grant == nil || user != nil && user.HasUsed() {
-		return user, err
-	}
-	own, err := records.Get[record.Allowance](ctx, s, c, record.AllowanceKey(of.TaskID, grant.ID))
-	return cmp.Or(own, user), err
+	return Former(ctx, s, c, of)
 }
 
 // Submitted is a submission or a run.
@@ -43,17 +31,16 @@ type Submitted interface {
 	Unregistered() bool
 }
 
-// AllowanceOf is Allowance for what may be a baseline without a registration, which the user's counts.
+// AllowanceOf returns the allowance that counts a submission or a run. Those without a registration count for their user.
 func AllowanceOf(ctx context.Context, s store.Store, c store.Consistency, of Submitted) (*record.Allowance, error) {
 	scope := of.Scope()
 	if of.Unregistered() {
 		return records.Get[record.Allowance](ctx, s, c, record.AllowanceKey(scope.TaskID, scope.OwnerID))
 	}
-	return Allowance(ctx, s, c, of.Scope())
+	return Allowance(ctx, s, c, scope)
 }
 
-// Former is Allowance for a team that is known to have none of its own: what its user used in an earlier team, or before the user was
-// deleted.
+// Former returns what the user in the scope used in a former team of the task, or before the user was deleted; nil for nothing.
 func Former(ctx context.Context, s store.Store, c store.Consistency, of access.Scope) (*record.Allowance, error) {
 	ids := []string{of.OwnerID, record.DeletedUser(of.TaskID, of.OwnerID)}
 	all, err := records.GetAll[record.Allowance](ctx, s, c, lists.Map(ids, func(id string) store.Key {
@@ -67,41 +54,21 @@ func Former(ctx context.Context, s store.Store, c store.Consistency, of access.S
 	return nil, err
 }
 
-// page is how many runs are read at once.
-const page = 100
-
-// Own returns the allowance as that of the team with the registration, a new one for nil, and adds to tx that the user's, if it is that,
-// keeps what it counts of baselines alone, or goes. The caller saves it.
-func Own(ctx context.Context, s store.Store, tx *records.Tx, a *record.Allowance, taskID, registrationID string,
-	now time.Time) (*record.Allowance, error) {
+// Own returns the allowance of the team with the registration: a if it is the team's, otherwise a new one. The new one takes over what its
+// user used in a former team, for which a stands; tx leaves the baselines with the user. The caller saves the result.
+func Own(tx *records.Tx, a *record.Allowance, taskID, registrationID string, now time.Time) *record.Allowance {
 	own := &record.Allowance{Meta: record.MetaOf(registrationID, now), TaskID: taskID}
 	if a == nil || a.ID == registrationID {
-		return cmp.Or(a, own), nil
+		return cmp.Or(a, own)
 	}
-	left := &record.Allowance{Meta: a.Meta, TaskID: taskID}
-	*own = *a
-	own.Meta = record.MetaOf(registrationID, now)
-	own.Runs = maps.Clone(a.Runs)
+	own.Remember(a)
 	own.Rejected = false
-	if len(a.Runs) > 0 {
-		mine := records.Of(record.KindUser, a.ID, record.KindRun)
-		err := records.Each(ctx, s, page, mine, func(r *record.RunItem) error {
-			if r.TaskID == taskID && r.Unregistered() {
-				left.Keep(r.DatasetID)
-				own.Drop(r.DatasetID, r.ID)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	if len(left.Runs) == 0 {
+	if len(a.Runs) == 0 {
 		tx.Delete(a)
 	} else {
-		tx.Save(left, now)
+		tx.Save(&record.Allowance{Meta: a.Meta, TaskID: taskID, Waiting: a.Waiting, Runs: a.Runs}, now)
 	}
-	return own, nil
+	return own
 }
 
 // Remember adds to tx that what the team has used counts for users who no longer are of it: a team that they make next begins with it.
@@ -130,7 +97,7 @@ func LeaveForGood(ctx context.Context, s store.Store, tx *records.Tx, r *record.
 		return nil, err
 	}
 	had := *cmp.Or(used, &record.Allowance{TaskID: r.TaskID})
-	had.Rejected = had.Rejected || r.State == record.Rejected && !r.Added
+	had.Rejected = had.Rejected || r.State == record.Rejected
 	r.Leave(userID)
 	r.ReplaceFormer(userID, replacement)
 	return used, Outlive(ctx, s, tx, &had, userID, now)

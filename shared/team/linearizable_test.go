@@ -170,9 +170,7 @@ func (k *task) use(ctx context.Context, tx *records.Tx, user, registration strin
 	if err != nil {
 		return err
 	}
-	if used, err = team.Own(ctx, k, tx, used, k.task.ID, registration, now); err != nil {
-		return err
-	}
+	used = team.Own(tx, used, k.task.ID, registration, now)
 	limited := new(record.TaskItem)
 	limited.Submissions.Total = quota
 	if err := used.Charge(limited, nil, []string{record.NewID(now)}, now); err != nil {

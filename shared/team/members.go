@@ -35,8 +35,7 @@ func Path(r *record.RegistrationItem) string {
 
 // Join adds to the transaction that the user becomes a member of the team, with a grant and an audit entry. That the user agreed, and
 // can have one more registration, is the caller's to know. The team is registered already, so its members can change until the task takes
-// no more submissions of it. What the team submitted when it was of one user is propagated then (propagation.Propagator.Registration), so
-// that lists have it as the team's.
+// no more submissions of it.
 func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.RegistrationItem, userID string) error {
 	ever := len(r.FormerIDs) + len(r.Members)
 	switch {
@@ -68,11 +67,8 @@ func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.Registra
 	case had != nil && had.Rejected:
 		return rejected
 	}
-	if used == nil || used.ID != r.ID || had != nil { // a team of several has its own, with what the user used in an earlier team
-		own, err := Own(ctx, c.Store, c.Tx, used, r.TaskID, r.ID, c.Now)
-		if err != nil {
-			return err
-		}
+	if used == nil || used.ID != r.ID || had != nil { // a team of several has its own, with what the user used in a former team
+		own := Own(c.Tx, used, r.TaskID, r.ID, c.Now)
 		if had != nil {
 			own.Remember(had)
 		}
@@ -80,9 +76,6 @@ func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.Registra
 	}
 	joined := *r
 	joined.Members = append(slices.Clone(r.Members), userID)
-	if len(r.Members) == 1 {
-		joined.PendingWork = record.NewPendingWork(record.PropagateRegistration, c.Now.Add(record.RequestTime))
-	}
 	c.Tx.Check(t) // the grant has the task's visibility
 	c.Tx.Create(joined.Grant(userID, t.Visibility == record.Private, c.Now)).Or(Registered)
 	c.save(&joined, nil, []string{userID})

@@ -40,8 +40,7 @@ type kind struct {
 var kinds = []kind{
 	{"ORGANIZER", "ORGANIZER", shared, empty[record.Organizer]},
 	{"ORGANIZER", "WEBHOOK#", personal, empty[record.WebhookItem]}, // with its secret
-	{"ORGANIZER", "TASKS", rebuilt, nil},                           // with each task that is created
-	{"ORGANIZER", "TASKS#", rebuilt, nil},
+	{"ORGANIZER", "TASKS#", rebuilt, nil},                          // with each task that is created
 	{"TASK", "TASK", kept, empty[record.TaskItem]},
 	{"TASK", "REGISTRATION#", kept, empty[record.RegistrationItem]},
 	{"TASK", "TEAM#", kept, reservation},

@@ -146,7 +146,7 @@ func (f *fixture) contents() map[store.Key]string {
 			if strings.HasPrefix(it.Partition, "AUDIT#") || it.Sort == "USAGE" {
 				continue
 			}
-			if strings.HasPrefix(it.Sort, "TASKS") { // in whichever part of the count
+			if strings.HasPrefix(it.Sort, "TASKS#") { // in whichever part of the count
 				all[store.Key{Partition: it.Partition, Sort: "TASKS"}] = fmt.Sprint(recordtest.TasksOf(f.t, f.Store, f.task.OrganizerID))
 				continue
 			}

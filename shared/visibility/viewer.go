@@ -8,7 +8,6 @@ package visibility
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -224,17 +223,16 @@ func (v *Viewer) ResolvePeople(ctx context.Context, people []*record.Person) err
 	for _, it := range slices.Concat(found...) {
 		v.people[it.Key] = it
 	}
-	agreed := func(k store.Key) bool {
-		var grant struct{ Added bool }
+	granted := func(k store.Key) bool {
 		it := v.people[k]
-		return it.Exists() && json.Unmarshal(it.Data, &grant) == nil && !grant.Added
+		return it.Exists()
 	}
 	for _, p := range people {
 		profile, err := records.Decode[record.User](v.people[p.Keys()[0]])
 		if err != nil {
 			return err
 		}
-		p.Tell(profile, agreed)
+		p.Tell(profile, granted)
 	}
 	return nil
 }

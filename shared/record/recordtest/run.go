@@ -35,6 +35,7 @@ func Anonymous(r *Run) { r.Access.Anonymous = true }
 // Baseline makes the run one of the organizers, who need no registration.
 func Baseline(r *Run) {
 	r.Access.Baseline = true
+	r.Access.RegistrationID, r.Access.Alias = "", ""
 	r.Team = record.BaselineTeam
 	r.Submission.Baseline = true
 }

@@ -226,7 +226,7 @@ func appendItems(items []store.Item, images []image, now time.Time, of store.Ind
 		if err != nil {
 			return nil, err
 		}
-		it.LeaveEntry(of) // tables of earlier builds have all entries in each index
+		it.LeaveEntry(of)
 		if it.Exists() {
 			items = append(items, it)
 		}

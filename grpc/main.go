@@ -21,6 +21,7 @@ import (
 	"assay/grpc/server"
 	"assay/shared/auth"
 	"assay/shared/blob/s3"
+	"assay/shared/buildinfo"
 	"assay/shared/config"
 	"assay/shared/files"
 	"assay/shared/metrics"
@@ -71,6 +72,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		return check(ctx, c)
 	}
 	log := slog.New(slog.NewJSONHandler(out, nil))
+	log.InfoContext(ctx, "assay-grpc starts", "version", buildinfo.Version, "commit", buildinfo.Commit(), "schema", record.Schema, "digest",
+		record.Digest)
 	o := server.Options{Lease: server.DefaultLease, FirstLease: server.DefaultFirstLease, QueuePollInterval: queuePollInterval,
 		WatchPollInterval: watchPollInterval, Reflection: c.reflection, ProxyHeader: c.proxyHeader}
 	if c.cert != "" {
@@ -95,10 +98,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	if c.filesURL != "" {
 		bucket = bucket.LinkTo(c.filesURL)
 	}
-	if err := files.CheckClaim(ctx, table, bucket); errors.Is(err, files.ErrOtherTable) {
+	if err := checkStores(ctx, table, bucket); errors.Is(err, files.ErrOtherTable) || errors.Is(err, record.ErrOtherForm) {
 		return err
 	} else if err != nil {
-		log.WarnContext(ctx, "whether the bucket belongs to the table could not be seen", "error", err)
+		log.WarnContext(ctx, "table and bucket could not be checked", "error", err)
 	}
 	var s *server.Server
 	exporter := ops.New(func(ctx context.Context, r metrics.Recorder) error { return s.RecordMetrics(ctx, r) })
@@ -134,6 +137,15 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		ready(l.Addr().String())
 	}
 	return s.Serve(ctx, l)
+}
+
+// checkStores returns record.ErrOtherForm or files.ErrOtherTable when the server must not use the table or the bucket. On AWS the server
+// has no right to scan: there, npm run deploy refuses tables without an identity.
+func checkStores(ctx context.Context, table *dynamo.Store, bucket *s3.Store) error {
+	if err := files.CheckForm(ctx, table); err != nil {
+		return err
+	}
+	return files.CheckClaim(ctx, table, bucket)
 }
 
 // check checks the health of the server at the address of the flags, on this machine.

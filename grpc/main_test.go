@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"io"
 	"math/big"
 	"os"
@@ -22,6 +23,8 @@ import (
 	"assay/shared/auth/devissuer"
 	"assay/shared/auth/devissuer/issuertest"
 	"assay/shared/config"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
 	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
 	"assay/shared/waittest"
@@ -133,6 +136,21 @@ func TestRun_ServesOverDynamoDB(t *testing.T) {
 		t.Error("a missing server is reported as healthy")
 	}
 	lease(t, i, addr, insecure.NewCredentials())
+}
+
+// TestRun_RefusesATableWithoutAForm starts over a table with a record and without an identity.
+func TestRun_RefusesATableWithoutAForm(t *testing.T) {
+	db, name := dynamotest.Start(t), dynamotest.TableName()
+	setEnvironment(t, db)
+	table := dynamo.New(db, name)
+	must(t, table.CreateTable(t.Context()))
+	recordtest.New(t, table).User("ada")
+	issuer := issuertest.Start(t, "assay")
+	args := []string{"-addr", "127.0.0.1:0", "-issuer", issuer.URL, "-audience", "assay", "-table", name, "-bucket", "files"}
+	err := run(t.Context(), args, func(string) string { return "" }, t.Output(), func(string) { t.Error("it serves") })
+	if !errors.Is(err, record.ErrOtherForm) {
+		t.Error(err)
+	}
 }
 
 func TestRun_ServesTLS(t *testing.T) {

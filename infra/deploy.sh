@@ -12,4 +12,8 @@ complete=$(aws cloudformation list-stacks --output json --query "length(StackSum
 if [ "$complete" = 0 ]; then
 	cdk deploy "$@" -c protect=false
 fi
+# A build must not write into a table whose records have another form. The first check names the form of the empty table.
+table=$(aws cloudformation describe-stacks --stack-name "$stack" --output text \
+	--query "Stacks[0].Outputs[?OutputKey=='TableName'].OutputValue")
+(cd .. && go run ./local check -store dynamodb -table "$table")
 cdk deploy "$@"

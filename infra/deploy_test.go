@@ -93,22 +93,26 @@ func TestDeploy_ProtectsStacksThatAreComplete(t *testing.T) {
 	const (
 		first = "cdk deploy -c stage=prod -c protect=false"
 		again = "cdk deploy -c stage=prod"
+		check = "go run ./local check -store dynamodb -table the-table"
 	)
 	for _, c := range []struct {
 		complete string // what AWS answers
 		failing  string // the command that fails
 		want     []string
 	}{
-		{"0", "", []string{"cdk bootstrap", first, again}},
+		{"0", "", []string{"cdk bootstrap", first, check, again}},
 		{"0", first, []string{"cdk bootstrap", first}},
-		{"1", "", []string{"cdk bootstrap", again}},
+		{"1", "", []string{"cdk bootstrap", check, again}},
+		{"1", check, []string{"cdk bootstrap", check}},
 		{"none", "aws", []string{"cdk bootstrap"}},
 	} {
 		folder := t.TempDir()
 		for path, script := range map[string]string{
 			"node_modules/.bin/cdk": `if [ "$1" = list ]; then case "$*" in *--no-notices*) ;; *) echo NOTICES ;; esac; echo assay-prod; exit; fi
 				echo cdk "$*" >> "$CALLS"; [ "cdk $*" != "$FAILING" ]`,
-			"node_modules/.bin/aws": `case "$*" in *"StackName=='assay-prod'"*) echo "$COMPLETE" ;; esac; [ "$FAILING" != aws ]`,
+			"node_modules/.bin/aws": `case "$*" in *"StackName=='assay-prod'"*) echo "$COMPLETE" ;; *"--stack-name assay-prod "*) echo the-table ;; esac
+				[ "$FAILING" != aws ]`,
+			"node_modules/.bin/go": `echo go "$*" >> "$CALLS"; [ "go $*" != "$FAILING" ]`,
 		} {
 			if err := writeFile(filepath.Join(folder, path), []byte("#!/bin/sh\n"+script+"\n")); err != nil {
 				t.Fatal(err)

@@ -255,6 +255,7 @@ func reclaimOwnLeases(t *testing.T, openFiles func() (blob.Store, []string)) {
 		t.Fatal(err)
 	}
 	b := recordtest.New(t, table)
+	b.Put(record.NewTableIdentity(time.Now()))
 	files, flags := openFiles()
 	b.Files = files
 	flags = append(append(flags, dynamoDBFlags(name)...), "-demo=false")

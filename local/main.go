@@ -24,10 +24,12 @@ type command func(ctx context.Context, args []string, getenv func(string) string
 
 // commands are chosen by the first argument. Without one, or with a flag there, the program serves.
 var commands = map[string]command{
-	"backup": parseAndBackup,
-	"export": parseAndExport,
-	"import": parseAndImport,
-	"serve":  parseAndServe,
+	"backup":  parseAndBackup,
+	"check":   parseAndCheck,
+	"export":  parseAndExport,
+	"import":  parseAndImport,
+	"serve":   parseAndServe,
+	"version": parseAndPrintVersion,
 }
 
 func main() {

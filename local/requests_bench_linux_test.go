@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"assay/shared/programtest"
 	"assay/shared/record"
@@ -28,6 +29,7 @@ func fillBoards(b *testing.B, folder string) (task string, leaderboards map[int]
 	}
 	defer func() { _ = s.Close() }()
 	builder := recordtest.New(b, s)
+	builder.Put(record.NewTableIdentity(time.Now()))
 	leaderboards = map[int]string{}
 	builder.Batch(func() {
 		for i := range 1000 {

@@ -26,6 +26,7 @@ import (
 	"assay/shared/auth/devissuer"
 	"assay/shared/blob"
 	"assay/shared/blob/directory"
+	"assay/shared/buildinfo"
 	"assay/shared/files"
 	"assay/shared/mail"
 	"assay/shared/metrics"
@@ -108,6 +109,8 @@ type program struct {
 
 func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, error) {
 	p := &program{settings: c, log: newLog(c.log, logs)}
+	p.log.InfoContext(ctx, "assay-server starts", "version", buildinfo.Version, "commit", buildinfo.Commit(), "schema", record.Schema,
+		"digest", record.Digest)
 	p.worker = &evaluator.Worker{Now: c.now, Log: p.log}
 	p.news = &notifier.Worker{Now: c.now, Log: p.log, URL: c.url, WebhookNetworks: c.networks}
 	var err error

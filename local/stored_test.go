@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -17,7 +18,10 @@ import (
 
 	"assay/functions/acceptancetest"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
+	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/store/embedded"
 	"assay/shared/waittest"
 )
 
@@ -150,6 +154,29 @@ func (before *snapshot) wantAnswers(t *testing.T, folder string, flags ...string
 		}
 	}
 	return s
+}
+
+// TestStored_RefusesOtherForms lets no command use a folder whose table names another digest.
+func TestStored_RefusesOtherForms(t *testing.T) {
+	folder := t.TempDir()
+	mustRun(t, "check", "-data", folder)
+	mustRun(t, "check", "-data", folder)
+	s, err := embedded.Open(filepath.Join(folder, tableFile), embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := recordtest.Get[record.TableIdentity](t, s, record.TableIdentityKey())
+	other.Digest = "of-another"
+	err = new(records.Tx).Replace(other).Commit(t.Context(), s)
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"check", "export", "import", "serve"} {
+		err := execute(t.Context(), []string{command, "-data", folder}, func(string) string { return "" }, io.Discard, io.Discard)
+		if !errors.Is(err, record.ErrOtherForm) || !strings.Contains(err.Error(), folder) || !strings.Contains(err.Error(), "of-another") {
+			t.Errorf("%s: %v", command, err)
+		}
+	}
 }
 
 // storedURL is the URL of every server over stored data, since the identity of users includes the issuer.

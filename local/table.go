@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 
+	"assay/shared/files"
 	"assay/shared/store"
 	"assay/shared/store/dynamo"
 	"assay/shared/store/embedded"
@@ -40,6 +42,9 @@ func openTable(ctx context.Context, c settings, changed func([]store.Item)) (*ta
 		if err != nil {
 			return nil, err
 		}
+		if err := files.CheckForm(ctx, s); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", path, err), s.Close())
+		}
 		return &table{Store: s, displayName: path, close: s.Close, embedded: s}, nil
 	}
 	cfg, err := aws.LoadDefaultConfig(ctx)
@@ -57,6 +62,9 @@ func openTable(ctx context.Context, c settings, changed func([]store.Item)) (*ta
 		return nil, fmt.Errorf("DynamoDB's table %s cannot be used: check AWS_REGION, AWS_ENDPOINT_URL_DYNAMODB, the credentials and the "+
 			"table's name; "+
 			"-create-table makes the table when it is missing, and leaves one alone that has other keys or indexes: %w", c.table, err)
+	}
+	if err := files.CheckForm(ctx, s); err != nil {
+		return nil, fmt.Errorf("DynamoDB's table %s: %w", c.table, err)
 	}
 	return &table{Store: s, displayName: "DynamoDB's table " + c.table, close: func() error { return nil }}, nil
 }

@@ -21,6 +21,8 @@ type Info struct {
 	Name       string                      `json:"name" example:"assay"`
 	Version    string                      `json:"version" example:"0.9.0" doc:"of the program and of its description in OpenAPI"`
 	Commit     string                      `json:"commit,omitempty" doc:"that it was built from, when known"`
+	Schema     int                         `json:"schema" example:"1" doc:"of the stored records"`
+	Digest     string                      `json:"schemaDigest" doc:"of the form of the stored records: a server uses only data of its own schema and digest" example:"0f1e2d3c4b5a6978"`
 	APIVersion string                      `json:"apiVersion" example:"v1" doc:"that stands in paths"`
 	Issuer     string                      `json:"issuer" format:"uri" doc:"OpenID Connect issuer whose tokens log in"`
 	ClientID   string                      `json:"clientId,omitempty" doc:"public client of the issuer, for codes with PKCE; absent when the server has none"`
@@ -78,7 +80,8 @@ func info(ctx context.Context, c *api.Call, _ api.PublicTarget) (Info, error) {
 	limits := limits
 	limits.Rates = c.Rates.Limits()
 	i := Info{
-		Name: c.Info.Name, Version: c.Info.Version, Commit: c.Info.Commit, APIVersion: api.APIVersion, Issuer: c.Info.Issuer,
+		Name: c.Info.Name, Version: c.Info.Version, Commit: c.Info.Commit, Schema: record.Schema, Digest: record.Digest,
+		APIVersion: api.APIVersion, Issuer: c.Info.Issuer,
 		Limits: limits, RunFormats: measure.Formats(), Evaluators: measure.Evaluators, Measures: map[string][]measure.Family{},
 	}
 	i.Limits.Quotas = c.Quotas.Quotas

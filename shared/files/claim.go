@@ -12,7 +12,6 @@ import (
 
 	"assay/shared/blob"
 	"assay/shared/record"
-	"assay/shared/records"
 	"assay/shared/store"
 )
 
@@ -33,13 +32,14 @@ type Claim struct {
 	Now     func() time.Time
 }
 
-// Make makes the objects those of the table. The error is that they are another table's: files that no record names are deleted
-// after some days, and in this table no record names those of the other.
+// Make makes the objects those of the table, which gets its identity. The error is that they are another table's: files that no record
+// names are deleted after some days, and in this table no record names those of the other.
 func (c Claim) Make(ctx context.Context) error {
-	id, err := c.tableID(ctx)
+	named, err := NameTable(ctx, c.Table, c.Now)
 	if err != nil {
 		return err
 	}
+	id := named.ID
 	if err = checkClaim(ctx, id, c.Objects); !errors.Is(err, blob.ErrNotFound) {
 		return err
 	}
@@ -50,12 +50,12 @@ func (c Claim) Make(ctx context.Context) error {
 
 // CheckClaim returns ErrOtherTable when the objects are claimed, and not by the table. It writes nothing.
 func CheckClaim(ctx context.Context, table store.Store, objects blob.Store) error {
-	r, err := records.Get[record.Reservation](ctx, table, store.Strong, record.TableIdentityKey())
+	named, err := identity(ctx, table)
 	if err != nil {
 		return err
 	}
-	r = cmp.Or(r, new(record.Reservation))
-	if err := checkClaim(ctx, r.ID, objects); !errors.Is(err, blob.ErrNotFound) {
+	named = cmp.Or(named, new(record.TableIdentity))
+	if err := checkClaim(ctx, named.ID, objects); !errors.Is(err, blob.ErrNotFound) {
 		return err
 	}
 	return nil
@@ -73,20 +73,4 @@ func checkClaim(ctx context.Context, id string, objects blob.Store) error {
 		err = fmt.Errorf("%w (of %q, and this one is %q)", ErrOtherTable, claimed, id)
 	}
 	return err
-}
-
-// tableID is the unique id of the table; a table without one gets one.
-func (c Claim) tableID(ctx context.Context) (id string, err error) {
-	err = records.Retry(ctx, func() error {
-		r, err := records.Get[record.Reservation](ctx, c.Table, store.Strong, record.TableIdentityKey())
-		if err == nil && r == nil {
-			r = &record.Reservation{Meta: record.NewMeta(c.Now()), At: record.TableIdentityKey()}
-			err = new(records.Tx).Create(r).Commit(ctx, c.Table)
-		}
-		if err == nil {
-			id = r.ID
-		}
-		return err
-	})
-	return id, err
 }

@@ -55,7 +55,7 @@ import (
 //	WEBHOOK#<id>              / <id>                an event that is or was sent to the webhook
 //	PLACES#<payer>            / PLACES              which runs of the payer are evaluated in functions; of the slow lane by "slow"
 //	WORKERS                   / SERVING             when workers of each pool and kind of work were last seen
-//	TABLE                     / IDENTITY            tells the table from others that could be served over the same files
+//	TABLE                     / IDENTITY            tells the table from others, and names the schema and the digest of its records
 //	IDEMPOTENCY#<userId>#<key>/ KEY                 the answer to a POST that carried the key
 //
 // Lists, by index; sort is the id throughout, save in ByWork. <audience> is who may see the entry, so that a list reads

@@ -225,8 +225,5 @@ type Reservation struct {
 	Editor bool `json:",omitempty"`
 }
 
-// TableIdentityKey is where the Reservation stands whose id tells the table from others.
-func TableIdentityKey() store.Key { return store.Key{Partition: "TABLE", Sort: "IDENTITY"} }
-
 // Key implements Record.
 func (r *Reservation) Key() store.Key { return r.At }

@@ -33,7 +33,8 @@ var stored = []record.Record{
 	&record.Addressed{}, &record.InvitationItem{},
 	&record.Organizer{}, &record.Registered{},
 	&record.RegistrationItem{}, &record.Reservation{}, &record.ReviewItem{}, &record.RunItem{}, &record.ServerUsage{}, &record.Serving{},
-	&record.SubmissionItem{}, &record.TaskCount{}, &record.TaskItem{}, &record.Topics{}, &record.Truth{}, &record.TruthSecret{},
+	&record.SubmissionItem{}, &record.TableIdentity{}, &record.TaskCount{}, &record.TaskItem{}, &record.Topics{},
+	&record.Truth{}, &record.TruthSecret{},
 	&record.Usage{}, &record.User{}, &record.WebhookItem{},
 }
 

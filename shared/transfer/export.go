@@ -53,8 +53,8 @@ func (e *Export) WriteTo(ctx context.Context, folder string) (*Manifest, error) 
 	e.objects = map[string]bool{}
 	e.named = map[string]bool{}
 	e.err = nil
-	e.manifest = Manifest{Format: format, Schema: record.Schema, Scope: e.Scope, Origin: e.Origin, ExportedAt: record.At(e.Now()),
-		Counts: map[string]int{}}
+	e.manifest = Manifest{Format: format, Schema: record.Schema, Digest: record.Digest, Scope: e.Scope, Origin: e.Origin,
+		ExportedAt: record.At(e.Now()), Counts: map[string]int{}}
 	err := durable.Write(folder, filepath.Join(folder, itemsName), func(f *os.File) error {
 		sum, buffer := sha256.New(), bufio.NewWriter(f)
 		e.lines = json.NewEncoder(io.MultiWriter(buffer, sum))

@@ -88,7 +88,7 @@ func newOrigin(t testing.TB) *origin {
 		&record.TaskCount{Meta: record.MetaOf(o.organizer.ID, now), Tasks: 2},
 		&record.TaskCount{Meta: record.MetaOf(foreign.ID, now), Tasks: 1},
 		&record.Serving{Meta: record.NewMeta(now)}, &record.ServerUsage{Meta: record.MetaOf("0", now)},
-		&record.Reservation{Meta: record.NewMeta(now), At: record.TableIdentityKey()})
+		record.NewTableIdentity(now))
 	return o
 }
 

@@ -19,8 +19,8 @@
 // # Consistency
 //
 // An export reads while others could write, so nothing may write to the origin meanwhile. The index entries of
-// records are not in the folder: an import decodes each record and writes it as a request would, so that a later build with other
-// indexes, or another schema, can read the folder.
+// records are not in the folder: an import decodes each record and writes it as a request would, so that a store with other
+// indexes can have them. The manifest names the form of the records; a build refuses folders of another form than its own.
 package transfer
 
 import (
@@ -59,7 +59,8 @@ const (
 // Manifest says what an export has.
 type Manifest struct {
 	Format     int            `json:"format"`
-	Schema     int            `json:"schema"` // record.Schema of the build that exported
+	Schema     int            `json:"schema"` // of the records, as Digest
+	Digest     string         `json:"digest"`
 	Scope      Scope          `json:"scope,omitzero"`
 	Origin     string         `json:"origin"` // in words
 	ExportedAt record.Instant `json:"exportedAt"`
@@ -127,7 +128,7 @@ func (f *Folder) readManifest() error {
 	if f.Format != format {
 		return fmt.Errorf("the export in %s has the format %d, and this build reads %d: use the build that exported", f.path, f.Format, format)
 	}
-	return nil
+	return record.CheckForm(f.path, f.Schema, f.Digest)
 }
 
 func (f *Folder) damaged(name string, err error) error {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"assay/shared/record"
 )
 
 // TestImport_RefusesWhatIsNotAsItWasExported changes one byte in the middle of each file of a folder, and leaves each out.
@@ -64,7 +66,7 @@ func TestImport_RefusesWhatIsNotAsItWasExported(t *testing.T) {
 // TestImport_RefusesForgedFolders has folders whose digests are right and whose content no export has.
 func TestImport_RefusesForgedFolders(t *testing.T) {
 	user := `{"schema":1,"id":"01KQHPHXG0DENQ6P9129APQXGX","createdAt":"2026-05-01T12:00:00.000Z","updatedAt":"2026-05-01T12:00:00.000Z","version":1}`
-	record := func(partition, sort, data string) string {
+	item := func(partition, sort, data string) string {
 		return `{"partition":"` + partition + `","sort":"` + sort + `","data":` + data + "}\n"
 	}
 	digest := strings.Repeat("0", 64)
@@ -73,12 +75,12 @@ func TestImport_RefusesForgedFolders(t *testing.T) {
 	}
 	run := "runs/01KQHPHXG0DENQ6P9129APQXGX/"
 	for name, c := range map[string]struct{ records, objects, want string }{
-		"identity of the table": {record("TABLE", "IDENTITY", user), "", "not moved"},
-		"usage":                 {record("USER#01KQHPHXG0DENQ6P9129APQXGX", "USAGE", user), "", "not moved"},
-		"unknown kind":          {record("SECRETS", "x", user), "", "no kind"},
-		"other key":             {record("USER#01KQHPHXG0DENQ6P9129APQXG0", "PROFILE", user), "", "has the content of"},
+		"identity of the table": {item("TABLE", "IDENTITY", user), "", "not moved"},
+		"usage":                 {item("USER#01KQHPHXG0DENQ6P9129APQXGX", "USAGE", user), "", "not moved"},
+		"unknown kind":          {item("SECRETS", "x", user), "", "no kind"},
+		"other key":             {item("USER#01KQHPHXG0DENQ6P9129APQXG0", "PROFILE", user), "", "has the content of"},
 		"no JSON":               {"{\n", "", "line 1"},
-		"long line":             {record("USER#1", "PROFILE", `"`+strings.Repeat("x", maxLineBytes)+`"`), "", "items.jsonl is not as it was exported: bufio.Scanner: token too long"},
+		"long line":             {item("USER#1", "PROFILE", `"`+strings.Repeat("x", maxLineBytes)+`"`), "", "items.jsonl is not as it was exported: bufio.Scanner: token too long"},
 		"object of nothing":     {"", object("table", "1"), "no object"},
 		"object elsewhere":      {"", object("runs/../"+digest, "1"), "no object"},
 		"object by other bytes": {"", object(run+strings.Repeat("1", 64), "1"), "no object"},
@@ -87,7 +89,7 @@ func TestImport_RefusesForgedFolders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			folder, lines := t.TempDir(), []byte(c.records+c.objects)
 			sum := sha256.Sum256(lines)
-			m := Manifest{Format: format, SHA256: hex.EncodeToString(sum[:])}
+			m := Manifest{Format: format, Schema: record.Schema, Digest: record.Digest, SHA256: hex.EncodeToString(sum[:])}
 			if err := errors.Join(os.WriteFile(filepath.Join(folder, itemsName), lines, 0o600), m.writeTo(folder)); err != nil {
 				t.Fatal(err)
 			}
@@ -106,6 +108,8 @@ func TestOpenFolder_RefusesOtherManifests(t *testing.T) {
 	for name, manifest := range map[string]string{
 		"the format 2, and": `{"format":2}`,
 		"unexpected EOF":    `{"format":1,`,
+		"digest none, and":  `{"format":1,"schema":1}`,
+		"digest of-another": `{"format":1,"schema":1,"digest":"of-another"}`,
 	} {
 		folder := t.TempDir()
 		if err := os.WriteFile(filepath.Join(folder, manifestName), []byte(manifest), 0o600); err != nil {

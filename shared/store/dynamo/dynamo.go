@@ -219,14 +219,13 @@ func parseItem(m image, now time.Time) (store.Item, error) {
 	return it, err
 }
 
-// appendItems appends the items of the images in the index, save those that expired.
-func appendItems(items []store.Item, images []image, now time.Time, of store.Index) ([]store.Item, error) {
+// appendItems appends the items of the images, except those that expired.
+func appendItems(items []store.Item, images []image, now time.Time) ([]store.Item, error) {
 	for _, m := range images {
 		it, err := parseItem(m, now)
 		if err != nil {
 			return nil, err
 		}
-		it.LeaveEntry(of)
 		if it.Exists() {
 			items = append(items, it)
 		}

@@ -104,7 +104,7 @@ func (s *Store) Query(ctx context.Context, q store.Query) (items []store.Item, e
 			return nil, contractError(ctx, err)
 		}
 		read += len(out.Items)
-		if items, err = appendItems(items, out.Items, now, q.Index); err != nil {
+		if items, err = appendItems(items, out.Items, now); err != nil {
 			return nil, err
 		}
 		items = q.Truncate(items)
@@ -187,7 +187,7 @@ func (s *Store) Scan(ctx context.Context, after store.Key, limit int) (items []s
 		return nil, store.Key{}, contractError(ctx, err)
 	}
 	store.Count(ctx, len(out.Items))
-	items, err = appendItems(nil, out.Items, time.Now(), store.Table)
+	items, err = appendItems(nil, out.Items, time.Now())
 	return items, keyOf(out.LastEvaluatedKey), err
 }
 

@@ -147,7 +147,9 @@ func TestRun_RefusesATableWithoutAForm(t *testing.T) {
 	recordtest.New(t, table).User("ada")
 	issuer := issuertest.Start(t, "assay")
 	args := []string{"-addr", "127.0.0.1:0", "-issuer", issuer.URL, "-audience", "assay", "-table", name, "-bucket", "files"}
-	err := run(t.Context(), args, func(string) string { return "" }, t.Output(), func(string) { t.Error("it serves") })
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	err := run(ctx, args, func(string) string { return "" }, t.Output(), func(string) { stop() })
 	if !errors.Is(err, record.ErrOtherForm) {
 		t.Error(err)
 	}

@@ -19,8 +19,12 @@ const reservedWrites = 10
 // the log has the deletion.
 func remove(ctx context.Context, c *api.Call, o *record.Organizer) error {
 	c.Tx.Delete(o)
-	if err := requireNoTasks(ctx, c, o.ID); err != nil {
+	tasks, err := records.DeleteTaskCount(ctx, c.Store, c.Tx, o.ID)
+	switch {
+	case err != nil:
 		return err
+	case tasks > 0:
+		return problem.Conflict.New("The organizer still has tasks. Delete them first.")
 	}
 	atOnce := min(len(o.Members), store.MaxWrites-c.Tx.Len()-reservedWrites)
 	c.Tx.DeleteKeys(o.MembershipKeys(o.Members[:atOnce])...)
@@ -28,32 +32,6 @@ func remove(ctx context.Context, c *api.Call, o *record.Organizer) error {
 		c.Log.InfoContext(ctx, "organizer deleted", "organizer", o.ID, "name", o.Name, "user", c.Caller.ID)
 		deleteRest(ctx, c, o.ID, o.Members[atOnce:])
 	})
-	return nil
-}
-
-// requireNoTasks deletes the count of the organizer's tasks, which must be 0 when the transaction is carried out.
-func requireNoTasks(ctx context.Context, c *api.Call, organizerID string) error {
-	keys := record.TaskCountKeys(organizerID)
-	parts, err := records.GetItems(ctx, c.Store, store.Strong, keys...)
-	if err != nil {
-		return err
-	}
-	tasks := 0
-	for i, part := range parts {
-		n, err := records.Decode[record.TaskCount](part)
-		switch {
-		case err != nil:
-			return err
-		case n == nil:
-			c.Tx.CheckAbsent(keys[i])
-		default:
-			c.Tx.Delete(n)
-			tasks += n.Tasks
-		}
-	}
-	if tasks > 0 {
-		return problem.Conflict.New("The organizer still has tasks. Delete them first.")
-	}
 	return nil
 }
 

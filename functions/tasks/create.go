@@ -5,7 +5,7 @@ import (
 
 	"assay/shared/api"
 	"assay/shared/record"
-	"assay/shared/trash"
+	"assay/shared/records"
 	"assay/shared/visibility"
 )
 
@@ -26,7 +26,7 @@ func create(ctx context.Context, c *api.Call, o *record.Organizer, d record.Task
 	if closing := t.ClosingEvent(c.Now()); closing != nil {
 		c.Tx.Create(closing)
 	}
-	if err := trash.CountTask(ctx, c.Store, c.Tx, c.Now(), o.ID, 1); err != nil {
+	if err := records.CountTasks(ctx, c.Store, c.Tx, c.Now(), o.ID, 1); err != nil {
 		return "", made, err
 	}
 	if err := c.Charge(ctx, record.Charge{Kind: record.MadeTasks, Count: 1}); err != nil {

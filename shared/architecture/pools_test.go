@@ -58,7 +58,7 @@ var notShared = map[string]string{
 	"shared/page/links.go":                    "memory to use again; without it, a page allocates its own",
 	"shared/records/merge.go":                 "the reads of one request",
 	"shared/store/store.go":                   "the calls of one request",
-	"shared/trash/delete.go":                  "the numbers of parts, which do not run out",
+	"shared/records/task_count.go":            "the numbers of parts, which do not run out",
 }
 
 // otherLimits are files of the table of what callers share that use no limiter: records or a number of goroutines are their limits.

@@ -17,7 +17,6 @@ import (
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/trash"
 )
 
 // Import reads a folder into a store, which need not be empty. Nothing that is there is ever overwritten, so that an import which was
@@ -268,7 +267,7 @@ func (m *Import) put(ctx context.Context, some []*entry) error {
 			}
 		}
 		for organizer, n := range tasks {
-			if err := trash.CountTask(ctx, m.Store, tx, m.Now(), organizer, n); err != nil {
+			if err := records.CountTasks(ctx, m.Store, tx, m.Now(), organizer, n); err != nil {
 				return err
 			}
 		}

@@ -1,13 +1,9 @@
 package trash
 
 import (
-	"cmp"
 	"context"
-	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"assay/shared/record"
 	"assay/shared/records"
@@ -100,7 +96,7 @@ func (t Trash) Dataset(ctx context.Context, tx *records.Tx, set *record.DatasetI
 
 // Task adds to tx that the task is deleted. From then on nothing finds the task; Continue moves what is in it.
 func (t Trash) Task(ctx context.Context, tx *records.Tx, task *record.TaskItem, d *record.DeletionItem) error {
-	if err := CountTask(ctx, t.Store, tx, t.Now(), task.OrganizerID, -1); err != nil {
+	if err := records.CountTasks(ctx, t.Store, tx, t.Now(), task.OrganizerID, -1); err != nil {
 		return err
 	}
 	d.PendingWork = record.NewPendingWork(record.MoveToTrash, t.Now().Add(record.RequestTime))
@@ -176,23 +172,4 @@ func (t Trash) deletedRuns(ctx context.Context, d *record.DeletionItem) ([]*reco
 		ids = s.RunIDs
 	}
 	return records.GetExisting[record.RunItem](ctx, t.bin(d), store.Strong, ids, record.RunKey)
-}
-
-// nextPart chooses the parts of counts in turn, from anywhere: as many attempts at once as there are parts never meet in one process.
-var nextPart atomic.Uint64
-
-func init() { nextPart.Store(rand.Uint64()) } //nolint:gosec // which part is no secret
-
-// CountTask adds to tx that the organizer has so many tasks more. An organizer that has tasks cannot be deleted. Each attempt of a
-// change chooses a part of the count, so that those of many clients seldom meet.
-func CountTask(ctx context.Context, s store.Store, tx *records.Tx, now time.Time, organizerID string, more int) error {
-	part := int(nextPart.Add(1) % record.TaskCountParts)
-	n, err := records.Get[record.TaskCount](ctx, s, store.Strong, record.TaskCountKey(organizerID, part))
-	if err != nil {
-		return err
-	}
-	n = cmp.Or(n, &record.TaskCount{Meta: record.MetaOf(organizerID, now), Part: part})
-	n.Tasks += more
-	tx.Save(n, now)
-	return nil
 }

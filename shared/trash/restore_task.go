@@ -30,7 +30,7 @@ func (t Trash) restoreTask(ctx context.Context, d *record.DeletionItem, by strin
 		return err
 	}
 	b := &batch{Tx: new(records.Tx).Check(o), deletion: d}
-	if err := CountTask(ctx, t.Store, b.Tx, t.Now(), d.OrganizerID, 1); err != nil {
+	if err := records.CountTasks(ctx, t.Store, b.Tx, t.Now(), d.OrganizerID, 1); err != nil {
 		return err
 	}
 	if err := b.record(task, (*batch).back); err != nil {

@@ -238,6 +238,14 @@ func (t *Tx) add(w store.Write) *Tx {
 	return t
 }
 
+// Append adds all writes of other.
+func (t *Tx) Append(other *Tx) *Tx {
+	t.writes = append(t.writes, other.writes...)
+	t.refuse = append(t.refuse, other.refuse...)
+	t.err = errors.Join(t.err, other.err)
+	return t
+}
+
 // Or says what to answer when the condition of the write added last does not hold; without it, Commit reports the
 // conflict, so that the change is made again from what is stored now.
 func (t *Tx) Or(refuse error) *Tx {

@@ -12,10 +12,10 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api/servertest"
+	"assay/shared/deletion"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/trash"
 )
 
 // concurrently sends two requests at once and returns their answers.
@@ -120,15 +120,15 @@ func TestDeleteTask_DeletesWhatBelongsToIt(t *testing.T) {
 func purgeTrash(p *platform) {
 	p.t.Helper()
 	later := func() time.Time { return p.Now().Add(record.TrashTime + time.Hour) }
-	bin := trash.Trash{Store: p.Store, Files: p.Files, Now: later}
+	deleter := deletion.Deleter{Store: p.Store, Files: p.Files, Now: later}
 	deletions := records.OfKind(record.KindDeletion, access.Owners, access.Organizers)
 	err := records.Each(p.t.Context(), p.Store, 10, deletions, func(d *record.DeletionItem) error {
-		for range 2 { // a task is moved in two passes
-			if err := bin.Continue(p.t.Context(), d.Key()); err != nil {
+		for range 3 { // a task is moved in two passes
+			if err := deleter.Continue(p.t.Context(), d.Key()); err != nil {
 				return err
 			}
 		}
-		return bin.Purge(p.t.Context(), d.Key())
+		return nil
 	})
 	if err != nil {
 		p.t.Fatal(err)

@@ -8,7 +8,13 @@ import (
 	"assay/shared/record"
 )
 
-// remove deletes a dataset that no run uses, which goes to the trash.
-func remove(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
-	return deletion.Deleter{Store: c.Store, Now: c.Now}.Dataset(ctx, d, c.Caller.ID)
+// remove moves a dataset that no run uses to the trash.
+func remove(ctx context.Context, c *api.Call, set *record.DatasetItem) error {
+	d := deletion.Deleter{Store: c.Store, Now: c.Now}
+	entry, err := d.DeleteDataset(ctx, c.Tx, set, c.Caller.ID)
+	if err != nil {
+		return err
+	}
+	c.Propagate(d.Continue, entry.Key())
+	return c.UpsertProfile(ctx)
 }

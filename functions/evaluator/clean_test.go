@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"assay/shared/blob"
+	"assay/shared/deletion"
 	"assay/shared/files"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
-	"assay/shared/trash"
 )
 
 // orderedFiles lists in the order of keys, as S3 does, and ends the time of a call after some of them.
@@ -162,15 +162,18 @@ func (r *restoringStore) Get(ctx context.Context, c store.Consistency, keys ...s
 func TestDeleteAbandonedFiles_KeepsThoseOfARunThatIsRestored(t *testing.T) {
 	f := newFixture(t)
 	run := f.add(ranked)
-	bin := trash.Trash{Store: f.Store, Files: f.Files, Now: f.Now}
-	entry := record.NewDeletion(f.Now(), record.RunInTrash, run.ID, "", "",
-		run.Scope(), run.UserID, true)
+	deleter := deletion.Deleter{Store: f.Store, Files: f.Files, Now: f.Now}
 	tx := new(records.Tx)
-	f.must(bin.Run(f.ctx, tx, f.run(run.ID), entry))
+	entry, err := deleter.DeleteRun(f.ctx, tx, f.run(run.ID), run.UserID, true)
+	f.must(err)
 	f.must(tx.Commit(f.ctx, f.Store))
-	f.must(bin.Continue(f.ctx, entry.Key()))
+	f.must(deleter.Continue(f.ctx, entry.Key()))
 	f.wait(49 * time.Hour)
-	f.Store = &restoringStore{f.Store, func() { f.must(bin.Restore(f.ctx, entry.Key(), run.UserID)) }}
+	f.Store = &restoringStore{f.Store, func() {
+		f.must(records.Change(f.ctx, deleter.Store, entry.Key(), func(entry *record.DeletionItem, tx *records.Tx) error {
+			return deleter.Restore(f.ctx, tx, entry, run.UserID)
+		}))
+	}}
 	f.clean()
 	if f.run(run.ID) == nil {
 		t.Fatal("the run was not restored")

@@ -21,7 +21,6 @@ import (
 	"assay/shared/records"
 	"assay/shared/runlog"
 	"assay/shared/store"
-	"assay/shared/trash"
 	"assay/shared/truth"
 	"assay/shared/wait"
 )
@@ -30,19 +29,18 @@ import (
 // again before it changes anything.
 func (w *Worker) do(ctx context.Context, kind record.PendingKind, r record.Record) error {
 	propagator := propagation.Propagator{Store: w.Store, Now: w.Now}
-	deleter := deletion.Deleter{Store: w.Store, Now: w.Now}
+	deleter := deletion.Deleter{Store: w.Store, Files: w.Files, Now: w.Now}
 	acceptor := truth.Acceptor{Store: w.Store, Objects: w.Files, Now: w.Now}
 	logs := runlog.Logs{Store: w.Store, Files: w.Files}
-	bin := trash.Trash{Store: w.Store, Files: w.Files, Now: w.Now}
 	handle, ok := map[record.PendingKind]func() error{
 		record.PropagateTask:         func() error { return propagator.Task(ctx, r.Key()) },
 		record.PropagateRegistration: func() error { return propagator.Registration(ctx, r.Key()) },
 		record.ApplyEmbargo:          func() error { return propagator.Embargo(ctx, r.Key()) },
-		record.DeleteDataset:         func() error { return deleter.ResumeDataset(ctx, r.Key()) },
-		record.DeleteUser:            func() error { return deletion.UserDeleter{Deleter: deleter, Files: w.Files}.Resume(ctx, r.Key()) },
-		record.MoveToTrash:           func() error { return bin.Continue(ctx, r.Key()) },
-		record.RestoreTrash:          func() error { return bin.Resume(ctx, r.Key()) },
-		record.PurgeTrash:            func() error { return bin.Purge(ctx, r.Key()) },
+		record.DeleteDataset:         func() error { return deleter.ContinueDataset(ctx, r.Key()) },
+		record.DeleteUser:            func() error { return deleter.ContinueUser(ctx, r.Key()) },
+		record.MoveToTrash:           func() error { return deleter.Continue(ctx, r.Key()) },
+		record.RestoreTrash:          func() error { return deleter.Continue(ctx, r.Key()) },
+		record.PurgeTrash:            func() error { return deleter.Continue(ctx, r.Key()) },
 		record.AcceptTruth:           func() error { return acceptor.Accept(ctx, r.(*record.DatasetItem).ID) },
 		record.Reevaluate:            func() error { return w.reevaluate(ctx, r.(*record.DatasetItem).ID) },
 		record.ExpireUpload:          func() error { return w.expireUpload(ctx, r.(*record.RunItem)) },

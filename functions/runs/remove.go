@@ -5,13 +5,13 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/deletion"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/team"
-	"assay/shared/trash"
 )
 
-// remove deletes a run, which goes to the trash.
+// remove moves a run to the trash.
 func remove(ctx context.Context, c *api.Call, r *record.RunItem) error {
 	if !c.Organizes() {
 		if r.Access.Published {
@@ -21,11 +21,11 @@ func remove(ctx context.Context, c *api.Call, r *record.RunItem) error {
 			return err
 		}
 	}
-	bin, path := trash.Trash{Store: c.Store, Now: c.Now}, "/v1/runs/"+r.ID
-	entry := record.NewDeletion(c.Now(), record.RunInTrash, r.ID, path, r.Label, r.Scope(), c.Caller.ID, c.TargetRoles&access.Owner != 0)
-	if err := bin.Run(ctx, c.Tx, r, entry); err != nil {
+	d := deletion.Deleter{Store: c.Store, Now: c.Now}
+	entry, err := d.DeleteRun(ctx, c.Tx, r, c.Caller.ID, c.TargetRoles&access.Owner != 0)
+	if err != nil {
 		return err
 	}
-	c.Propagate(bin.Continue, entry.Key())
-	return c.AuditFree(ctx, r.Scope(), record.RunDeleted, path, r.Audited(), nil)
+	c.Propagate(d.Continue, entry.Key())
+	return c.UpsertProfile(ctx)
 }

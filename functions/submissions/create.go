@@ -209,3 +209,5 @@ func limitUnfinished(ctx context.Context, c *api.Call, a *record.Allowance, runI
 	a.Waiting = append(a.Waiting, runIDs...)
 	return nil
 }
+
+func path(s *record.SubmissionItem) string { return "/v1/tasks/" + s.TaskID + "/submissions/" + s.ID }

@@ -7,20 +7,19 @@ import (
 	"assay/shared/deletion"
 	"assay/shared/problem"
 	"assay/shared/record"
-	"assay/shared/trash"
 )
 
-// remove deletes a task with everything in it. If the request ends before that, the evaluator resumes the deletion.
+// remove moves a task to the trash with everything in it. If the request ends before that, the evaluator continues.
 func remove(ctx context.Context, c *api.Call, t *record.TaskItem) error {
 	with := c.Page.Value("with")
 	if with != "" && c.Page.Value("name") != t.Name {
 		return problem.Conflict.New("To delete the task with all its submissions, give its name in the parameter name, as it is now.")
 	}
 	d := deletion.Deleter{Store: c.Store, Now: c.Now}
-	entry, err := d.Task(ctx, c.Tx, t, c.Caller.ID, with != "")
+	entry, err := d.DeleteTask(ctx, c.Tx, t, c.Caller.ID, with != "")
 	if err != nil {
 		return err
 	}
-	c.Propagate(trash.Trash{Store: c.Store, Now: c.Now}.Continue, entry.Key())
+	c.Propagate(d.Continue, entry.Key())
 	return c.UpsertProfile(ctx)
 }

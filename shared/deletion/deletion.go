@@ -1,180 +1,102 @@
-// Package deletion deletes tasks and datasets, and users. What it deletes of the first goes to the trash; UserDeleter says how users go.
+// Package deletion deletes resources, brings them back from the trash, and purges them.
 //
-// The deletion of a dataset is pending work of its record. First the dataset is marked, so that nothing new is admitted to it. Then every
-// grant of the task is written again: a submission is made under its grant as it is, so those that were admitted before the mark have
-// been made by then or never will be, and the allowances count them without the lag of lists. If there are any, the deletion is refused,
-// which removes the mark. A task is deleted in one transaction, and what was submitted to it meanwhile goes with it.
+// DeleteTask, DeleteDataset, DeleteSubmission and DeleteRun move a resource to the trash, from where Restore brings it back for
+// record.TrashTime. They add their writes to the transaction of the request. Nothing marks an item in the trash: each one moves to
+// another key and out of all indexes, so that code which does not know the trash cannot find it.
+//
+// A record.DeletionItem, the entry, says what was deleted, and its pending work says what happens to it next. The transaction of the
+// request moves what lists show. What does not fit into it is left to Continue, which the request calls after the commit, and the
+// evaluator later. Each transaction of Continue requires that the entry is unchanged. Therefore moving, restoring and purging never
+// happen at the same time, and each of them can stop at any point and go on later.
+//
+//	pending work  state            Continue                                        and then
+//	MoveToTrash                    moves the rest to the trash                     PurgeTrash; for a task the confirming pass
+//	MoveToTrash   confirming pass  moves what lists of the task did not have yet   PurgeTrash
+//	RestoreTrash                   moves everything back                           deletes the entry; for a task: decided.
+//	                                                                               If it is refused: MoveToTrash
+//	RestoreTrash  decided          moves back what the index did not have yet      deletes the entry
+//	PurgeTrash                     at ExpiresAt begins to purge                    decided
+//	PurgeTrash    decided          deletes items and files                         deletes the entry
+//
+// The request that deletes a task moves the task itself, so that from then on nothing below its path is found. Its contents follow within
+// minutes: grants, so that its teams lose their rights, then runs, submissions and datasets. A run goes before the records that its
+// evaluation reads, and comes back after them; otherwise it would fail while it waits. Until their turn comes, contents of a large task can
+// still be read by their ids.
+//
+// Items in the trash count in the quota of stored bytes until they are purged. The quota of their task does not change. Versions of
+// items continue, so that a change which was decided before a deletion does not apply to the restored item.
+//
+// Users do not move to the trash: ContinueUser deletes them for good.
+//
+// Package propagation copies access attributes to existing records. A restored resource takes the current attributes in the transaction
+// that brings it back.
 package deletion
 
 import (
-	"cmp"
 	"context"
-	"strings"
 	"time"
 
+	"assay/shared/blob"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/trash"
 )
 
 // page is how many records are read at once.
 const page = 100
 
-// Deleter deletes tasks and datasets in a store.
+// Deleter deletes and restores in a store. Only purging and the deletion of users need Files.
 type Deleter struct {
 	Store store.Store
+	Files blob.Store
 	Now   func() time.Time
 }
 
-// renewGrants writes every grant of the task again, so that a transaction that depends on a grant as it was fails.
-func (d Deleter) renewGrants(ctx context.Context, taskID string) error {
-	return d.eachInTask(ctx, taskID, func(it store.Item) error {
-		if !strings.HasPrefix(it.Sort, record.RegistrationPrefix) {
-			return nil
-		}
-		r, err := records.Decode[record.RegistrationItem](it)
-		if err != nil {
+// Continue does the pending work of the entry with the key, as far as it is due. Requests call it after the commit.
+func (d Deleter) Continue(ctx context.Context, key store.Key) error {
+	return records.Retry(ctx, func() error {
+		entry, err := records.Get[record.DeletionItem](ctx, d.Store, store.Strong, key)
+		if err != nil || entry == nil {
 			return err
 		}
-		for _, key := range r.GrantKeys() {
-			err := records.Change(ctx, d.Store, key, func(grant *record.Registered, tx *records.Tx) error {
-				tx.Replace(grant)
-				return nil
-			})
-			if err != nil {
-				return err
-			}
+		work := entry.PendingWork
+		switch {
+		case work.State != "" && work.NotBefore.After(d.Now()):
+			return nil
+		case work.Is(record.MoveToTrash):
+			return d.move(ctx, entry)
+		case work.Is(record.RestoreTrash):
+			return d.resumeRestore(ctx, entry)
+		case entry.Over() || !entry.ExpiresAt.After(d.Now()):
+			return d.purge(ctx, entry)
 		}
 		return nil
 	})
 }
 
-// checkUnused returns the error used if an allowance of the task counts what depends on the record to be deleted, or one of
-// the lists has some of it.
-func (d Deleter) checkUnused(ctx context.Context, taskID string, counts func(*record.Allowance) bool, lists []records.Source,
-	used error) error {
-	err := d.eachInTask(ctx, taskID, func(it store.Item) error {
-		if !strings.HasPrefix(it.Sort, record.AllowancePrefix) {
-			return nil
+// move moves the rest of a deleted resource to the trash. For a task, a confirming pass moves what lists did not have yet.
+func (d Deleter) move(ctx context.Context, entry *record.DeletionItem) error {
+	if entry.Kind != record.TaskInTrash {
+		if err := d.moveRuns(ctx, entry); err != nil {
+			return err
 		}
-		a, err := records.Decode[record.Allowance](it)
-		if err == nil && counts(a) {
-			return used
-		}
-		return err
-	})
-	if err != nil {
+		return d.schedule(ctx, entry, record.PurgeTrash, entry.ExpiresAt.Time, "")
+	}
+	if err := d.moveTask(ctx, entry); err != nil {
 		return err
 	}
-	for _, source := range lists {
-		found, err := d.Store.Query(ctx, store.Query{Index: source.Index, Partition: source.Partition, Limit: 1})
-		if err != nil {
-			return records.Failed(err)
-		}
-		if len(found) > 0 {
-			return used
-		}
+	if entry.PendingWork.State != record.ConfirmingPass {
+		return d.schedule(ctx, entry, record.MoveToTrash, d.Now().Add(record.RequestTime), record.ConfirmingPass)
 	}
-	return nil
+	return d.schedule(ctx, entry, record.PurgeTrash, entry.ExpiresAt.Time, "")
 }
 
-// eachInTask calls do with every item of a task's partition, by strong reads: what was written before is there.
-func (d Deleter) eachInTask(ctx context.Context, taskID string, do func(store.Item) error) error {
-	q := store.Query{Partition: record.TaskKey(taskID).Partition, Limit: page, Consistency: store.Strong}
-	return records.EachItem(ctx, d.Store, q, do)
+// schedule gives the entry other pending work.
+func (d Deleter) schedule(ctx context.Context, entry *record.DeletionItem, kind record.PendingKind, at time.Time,
+	state record.PendingState) error {
+	entry.PendingWork = &record.PendingWork{Kind: kind, NotBefore: record.At(at), State: state}
+	return new(records.Tx).Replace(entry).Commit(ctx, d.Store)
 }
 
-// Task adds to tx that a task is deleted, which goes to the trash with everything in it. One that has submissions stays, unless they
-// are to go with it; then the error is a Conflict.
-func (d Deleter) Task(ctx context.Context, tx *records.Tx, t *record.TaskItem, by string,
-	withSubmissions bool) (*record.DeletionItem, error) {
-	if !withSubmissions {
-		if err := d.checkTaskUnused(ctx, t.ID); err != nil {
-			return nil, err
-		}
-	}
-	path := "/v1/tasks/" + t.ID
-	entry := record.NewDeletion(d.Now(), record.TaskInTrash, t.ID, path, t.Name, t.Scope(), by, false)
-	tx.Create(record.NewAudit(d.Now(), t.Scope(), by, record.TaskDeleted, path, t.Audited(), nil))
-	return entry, d.trash().Task(ctx, tx, t, entry)
-}
-
-func (d Deleter) trash() trash.Trash { return trash.Trash{Store: d.Store, Now: d.Now} }
-
-var errTaskUsed = problem.Conflict.New("The task has submissions. Make it private, or delete it with them: DELETE with the " +
-	"parameters with=submissions and name, which is the name of the task.")
-
-func (d Deleter) checkTaskUnused(ctx context.Context, taskID string) error {
-	counts := func(a *record.Allowance) bool { return a.Submissions > 0 || len(a.Runs) > 0 }
-	return d.checkUnused(ctx, taskID, counts, records.Of(record.KindTask, taskID, record.KindSubmission), errTaskUsed)
-}
-
-// Dataset deletes a dataset that no run uses. If one does, the dataset stays and the error is a Conflict.
-func (d Deleter) Dataset(ctx context.Context, set *record.DatasetItem, by string) error {
-	if !set.Deleting() {
-		if err := d.checkDatasetUnused(ctx, set); err != nil {
-			return err
-		}
-		marked := *set
-		marked.DeletedBy = by
-		marked.PendingWork = record.NewPendingWork(record.DeleteDataset, d.Now().Add(record.RequestTime))
-		if err := new(records.Tx).Replace(&marked).Commit(ctx, d.Store); err != nil {
-			return err
-		}
-	}
-	return d.deleteMarked(ctx, set.Key())
-}
-
-// ResumeDataset continues the deletion of a dataset that is pending. It is no error that the deletion is refused.
-func (d Deleter) ResumeDataset(ctx context.Context, key store.Key) error {
-	if err := d.deleteMarked(ctx, key); !problem.Conflict.Is(err) { // its caller has gone
-		return err
-	}
-	return nil
-}
-
-// deleteMarked deletes a marked dataset, or removes the mark when runs use it after all. What it finds holds for the mark
-// that it read: when another process has removed that since, and the dataset was perhaps marked again, it conflicts.
-func (d Deleter) deleteMarked(ctx context.Context, key store.Key) error {
-	return records.Change(ctx, d.Store, key, func(set *record.DatasetItem, tx *records.Tx) error {
-		if !set.Deleting() {
-			return errDatasetUsed // as another process found
-		}
-		if err := d.renewGrants(ctx, set.TaskID); err != nil {
-			return err
-		}
-		unmarked, err := d.unmarked(ctx, set)
-		if err != nil {
-			return err
-		}
-		err = d.checkDatasetUnused(ctx, set)
-		if problem.Conflict.Is(err) {
-			return cmp.Or(new(records.Tx).Replace(unmarked).Commit(ctx, d.Store), err)
-		}
-		if err != nil {
-			return err
-		}
-		path := "/v1/datasets/" + set.ID
-		tx.Create(record.NewAudit(d.Now(), set.Scope(), set.DeletedBy, record.DatasetDeleted, path, set.Audited(), nil))
-		entry := record.NewDeletion(d.Now(), record.DatasetInTrash, set.ID, path, set.Name, set.Scope(), set.DeletedBy, false)
-		return d.trash().Dataset(ctx, tx, unmarked, entry)
-	})
-}
-
-// unmarked is the dataset without the mark of its deletion. The work that the deletion replaced is pending again.
-func (d Deleter) unmarked(ctx context.Context, set *record.DatasetItem) (*record.DatasetItem, error) {
-	truth, err := records.Get[record.Truth](ctx, d.Store, store.Strong, record.TruthKey(set.ID))
-	unmarked := *set
-	unmarked.DeletedBy = ""
-	unmarked.Resume(truth, d.Now())
-	return &unmarked, err
-}
-
-var errDatasetUsed = problem.Conflict.New("Runs use the dataset. Delete their submissions first.")
-
-func (d Deleter) checkDatasetUnused(ctx context.Context, set *record.DatasetItem) error {
-	counts := func(a *record.Allowance) bool { return a.Runs[set.ID] > 0 }
-	return d.checkUnused(ctx, set.TaskID, counts, records.Of(record.KindDataset, set.ID, record.KindRun), errDatasetUsed)
-}
+func conflict(text string, args ...any) error { return problem.Conflict.New(text, args...) }

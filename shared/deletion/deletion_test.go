@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"time"
 
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -16,8 +15,8 @@ import (
 )
 
 func TestDeletion_LeavesNothing(t *testing.T) {
-	forEachKind(t, func(t *testing.T, deletes record.DeletedKind) {
-		f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), deletes)
+	forUnused(t, func(t *testing.T, kind record.DeletedKind) {
+		f := newUnused(t, recordtest.OpenStore(t, embedded.Options{}), kind)
 		f.collectKeys(func() {
 			for i := range 120 { // of three records each: more than a few transactions hold
 				f.task.Register(fmt.Sprintf("user %d", i))
@@ -36,24 +35,24 @@ func TestDeletion_LeavesNothing(t *testing.T) {
 
 // A request that read the task before its deletion registers a user, and an index has a dataset too late.
 func TestDeletion_SweepsWhatWasWrittenMeanwhile(t *testing.T) {
-	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.TaskInTrash)
+	f := newUnused(t, recordtest.OpenStore(t, embedded.Options{}), record.TaskInTrash)
 	f.must(f.delete(t.Context(), f.Store))
 	f.collectKeys(func() {
 		f.task.Register("late")
 		f.task.Dataset()
 	})
-	f.must(f.resumeAt(func() time.Time { return time.Now().Add(2 * record.RequestTime) }))
+	f.evaluator(2 * record.RequestTime)
 	f.check(f.gone())
 }
 
 func TestDeletion_IsRefusedWithSubmissions(t *testing.T) {
-	forEachKind(t, func(t *testing.T, deletes record.DeletedKind) {
+	forUnused(t, func(t *testing.T, kind record.DeletedKind) {
 		for name, submit := range map[string]func(*fixture){
-			"in lists":      func(f *fixture) { f.datasets[0].Run("ann") },
+			"in lists":      func(f *fixture) { f.dataset.Run("ann") },
 			"in allowances": func(f *fixture) { f.Commit(f.admit()) },
 		} {
 			t.Run(name, func(t *testing.T) {
-				f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), deletes)
+				f := newUnused(t, recordtest.OpenStore(t, embedded.Options{}), kind)
 				submit(f)
 				before, _ := f.read()
 				if err := f.delete(t.Context(), f.Store); !problem.Conflict.Is(err) {
@@ -70,24 +69,24 @@ func TestDeletion_IsRefusedWithSubmissions(t *testing.T) {
 
 // The process dies before a call of the store, or after the call and before its answer.
 func TestDeletion_IsResumed(t *testing.T) {
-	forEachKind(t, func(t *testing.T, deletes record.DeletedKind) {
+	forUnused(t, func(t *testing.T, kind record.DeletedKind) {
 		s := recordtest.OpenStore(t, embedded.Options{})
 		for _, die := range []func(store.Store, int64, func()) *storetest.Hooked{storetest.BeforeCall, storetest.AfterCall} {
 			storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
-				f := newFixture(t, s, deletes)
+				f := newUnused(t, s, kind)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				dying := die(s, n, cancel)
 				err := f.delete(ctx, dying)
 				r, work := f.read()
-				if r != nil && (deletes == record.TaskInTrash || !work.Is(record.DeleteDataset)) {
+				if r != nil && (kind == record.TaskInTrash || !work.Is(record.DeleteDataset)) {
 					if err == nil {
 						t.Fatalf("stopped at call %d: nothing will resume it", n)
 					}
 					f.check(f.whole())
 					return dying
 				}
-				f.must(f.resume())
+				f.evaluator(4 * record.RequestTime)
 				f.check(f.gone())
 				return dying
 			})
@@ -102,7 +101,7 @@ func TestDeletion_RacesWithSubmission(t *testing.T) {
 	made := 0
 	refused := 0
 	storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
-		f := newFixture(t, s, record.DatasetInTrash)
+		f := newUnused(t, s, record.DatasetInTrash)
 		tx := f.admit()
 		tried := false
 		submitted := false
@@ -136,7 +135,7 @@ func TestDeletion_DecidesOnlyUnderTheMarkThatItRead(t *testing.T) {
 	s, removed := recordtest.OpenStore(t, embedded.Options{}), 0
 	for _, again := range []bool{false, true} {
 		storetest.AtEachCall(t, func(n int64) *storetest.Hooked {
-			f := newFixture(t, s, record.DatasetInTrash)
+			f := newUnused(t, s, record.DatasetInTrash)
 			var tx *records.Tx
 			racing := storetest.BeforeCall(s, n, func() {
 				if !f.marked() {
@@ -182,13 +181,13 @@ func TestDeletion_RefusedRestoresPendingWork(t *testing.T) {
 		{record.Reevaluate, record.Reevaluate, nil},
 	} {
 		t.Run(string(tt.before), func(t *testing.T) {
-			f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.DatasetInTrash)
+			f := newUnused(t, recordtest.OpenStore(t, embedded.Options{}), record.DatasetInTrash)
 			if tt.option != nil {
-				d := f.datasets[0].DatasetItem
+				d := f.dataset.DatasetItem
 				tt.option(d)
 				f.Replace(d)
 			}
-			f.setPendingWork(record.NewPendingWork(tt.before, time.Now()))
+			f.setPendingWork(record.NewPendingWork(tt.before, f.now))
 			tx, marked := f.admit(), false
 			racing := &storetest.Hooked{Store: f.Store, Before: func(storetest.Call) error {
 				if !marked && f.marked() {
@@ -201,7 +200,7 @@ func TestDeletion_RefusedRestoresPendingWork(t *testing.T) {
 				t.Fatalf("marked %t: %v", marked, err)
 			}
 			f.check(f.whole())
-			want := record.NewPendingWork(tt.after, time.Now())
+			want := record.NewPendingWork(tt.after, f.now)
 			if _, work := f.read(); !work.Is(tt.after) || work.State != want.State {
 				t.Errorf("%+v", work)
 			}

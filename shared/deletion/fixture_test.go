@@ -2,6 +2,11 @@ package deletion_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -11,48 +16,67 @@ import (
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/store/embedded"
 	"assay/shared/store/storetest"
-	"assay/shared/trash"
 )
+
+// kinds are all kinds of deletions.
+var kinds = []record.DeletedKind{record.TaskInTrash, record.DatasetInTrash, record.SubmissionInTrash, record.RunInTrash}
 
 // organizerTasks is how many tasks the organizer of a fixture has.
 const organizerTasks = 3
 
-// fixture is a task with two datasets and two registrations, without submissions.
+// fixture is a task with two datasets and two teams, of which ann deletes a resource.
 type fixture struct {
 	*recordtest.Builder
 	t         *testing.T
+	kind      record.DeletedKind // of the resource
 	task      *recordtest.Task
-	datasets  []*recordtest.Dataset
+	dataset   *recordtest.Dataset
+	run       *recordtest.Run // of ann; nil: nobody submitted to the task
 	unrelated *recordtest.Run // of another task
-	keys      []store.Key     // of everything in the task
-	deletes   record.DeletedKind
+	keys      []store.Key     // of the records in the task that is not submitted to
+	now       time.Time
+	entry     *record.DeletionItem
 }
 
-// newFixture returns a fixture whose task or first dataset the test deletes.
-func newFixture(t *testing.T, s store.Store, deletes record.DeletedKind) *fixture {
+// newUnused returns a fixture whose task nobody submitted to.
+func newUnused(t *testing.T, s store.Store, kind record.DeletedKind) *fixture {
 	t.Helper()
-	f := &fixture{Builder: recordtest.New(t, s), t: t, deletes: deletes}
+	f := &fixture{Builder: recordtest.New(t, s), t: t, kind: kind, now: time.Now()}
 	f.Batch(func() {
 		f.unrelated = f.Task().Dataset().Run("ann")
-		f.Put(&record.TaskCount{Meta: record.MetaOf(f.unrelated.Access.OrganizerID, time.Now()), Tasks: organizerTasks})
+		f.Put(&record.TaskCount{Meta: record.MetaOf(f.unrelated.Access.OrganizerID, f.now), Tasks: organizerTasks})
 	})
 	f.collectKeys(func() {
 		f.task = f.Task()
-		f.datasets = []*recordtest.Dataset{f.task.Dataset(), f.task.Dataset()}
+		f.dataset = f.task.Dataset()
+		f.task.Dataset()
 		f.task.Register("ann")
 		f.task.Register("bob")
-		f.Put(&record.Allowance{Meta: record.MetaOf(recordtest.UserID("bob"), time.Now()), TaskID: f.task.ID, Used: record.Used{Total: 1}})
+		f.Put(&record.Allowance{Meta: record.MetaOf(recordtest.UserID("bob"), f.now), TaskID: f.task.ID, Used: record.Used{Total: 1}})
 	})
-	f.Put(record.NewAudit(time.Now(), f.task.Scope(), recordtest.UserID("bob"), "done", "/", nil, nil))
+	f.Put(record.NewAudit(f.now, f.task.Scope(), recordtest.UserID("ann"), "done", "/", nil, nil))
 	return f
 }
 
-// forEachKind calls test with each kind of deletion.
-func forEachKind(t *testing.T, test func(t *testing.T, deletes record.DeletedKind)) {
-	for _, kind := range []record.DeletedKind{record.TaskInTrash, record.DatasetInTrash} {
-		t.Run(string(kind), func(t *testing.T) { test(t, kind) })
+// newFixture returns a fixture in which the dataset has a run of each team, unless the dataset is deleted.
+func newFixture(t *testing.T, s store.Store, kind record.DeletedKind, options ...recordtest.RunOption) *fixture {
+	t.Helper()
+	f := newUnused(t, s, kind)
+	if kind == record.DatasetInTrash {
+		return f
 	}
+	f.Batch(func() {
+		f.run = f.dataset.Run("ann", options...)
+		f.dataset.Run("bob")
+		a := &record.Allowance{Meta: record.MetaOf(f.run.Access.RegistrationID, f.now), TaskID: f.task.ID, Submissions: 1,
+			Used: record.Used{Total: 1}}
+		a.Keep(f.dataset.ID)
+		f.Put(a)
+	})
+	return f
 }
 
 func (f *fixture) must(err error) {
@@ -79,178 +103,169 @@ func (f *fixture) collectKeys(build func()) {
 	f.Store = s
 }
 
-// deletedKeys are the keys of what the deletion deletes.
-func (f *fixture) deletedKeys() []store.Key {
-	if f.deletes == record.TaskInTrash {
-		return f.keys
-	}
-	id := f.datasets[0].ID
-	return []store.Key{record.DatasetKey(id), record.TruthKey(id), record.TruthSecretKey(id)}
+func (f *fixture) deleter(s store.Store) deletion.Deleter {
+	return deletion.Deleter{Store: s, Files: recordtest.OpenFiles(f.t), Now: func() time.Time { return f.now }}
 }
 
-// read returns the record to be deleted, with its pending work; nil when it is deleted.
-func (f *fixture) read() (record.Record, *record.PendingWork) {
-	f.t.Helper()
-	key := f.datasets[0].Key()
-	if f.deletes == record.TaskInTrash {
-		key = f.task.Key()
+// delete deletes the resource in s, like a request.
+func (f *fixture) delete(ctx context.Context, s store.Store) error {
+	if err := f.begin(ctx, s); err != nil {
+		return err
 	}
-	items, err := f.Store.Get(context.Background(), store.Strong, key)
-	f.must(err)
-	if !items[0].Exists() {
-		return nil, nil
-	}
-	r, work, err := record.DecodePending(items[0])
-	f.must(err)
-	return r, work
+	return f.deleter(s).Continue(ctx, f.entry.Key())
 }
 
-func (f *fixture) setPendingWork(w *record.PendingWork) {
+// begin makes the change of the request that deletes, without what follows the change.
+func (f *fixture) begin(ctx context.Context, s store.Store) error {
+	return records.Retry(ctx, func() (err error) {
+		d, tx := f.deleter(s), new(records.Tx)
+		by := recordtest.UserID("ann")
+		switch f.kind {
+		case record.TaskInTrash:
+			f.entry, err = d.DeleteTask(ctx, tx, recordtest.Get[record.TaskItem](f.t, f.Store, f.task.Key()), by, f.run != nil)
+		case record.DatasetInTrash:
+			f.entry, err = d.DeleteDataset(ctx, tx, recordtest.Get[record.DatasetItem](f.t, f.Store, f.dataset.Key()), by)
+		case record.SubmissionInTrash:
+			s := recordtest.Get[record.SubmissionItem](f.t, f.Store, f.run.Submission.Key())
+			var runs []*record.RunItem
+			for _, id := range s.RunIDs {
+				runs = append(runs, recordtest.Get[record.RunItem](f.t, f.Store, record.RunKey(id)))
+			}
+			f.entry, err = d.DeleteSubmission(ctx, tx, s, runs, by, true)
+		case record.RunInTrash:
+			f.entry, err = d.DeleteRun(ctx, tx, recordtest.Get[record.RunItem](f.t, f.Store, f.run.Key()), by, true)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.Commit(ctx, s)
+	})
+}
+
+// addEvaluations gives the run more evaluations than one transaction moves.
+func (f *fixture) addEvaluations() {
 	f.t.Helper()
-	r, _ := f.read()
-	switch r := r.(type) {
-	case *record.TaskItem:
-		r.PendingWork = w
-	case *record.DatasetItem:
-		r.PendingWork = w
+	r := recordtest.Get[record.RunItem](f.t, f.Store, f.run.Key())
+	for range 39 {
+		e := *recordtest.Get[record.EvaluationItem](f.t, f.Store, record.EvaluationKey(r.Evaluations[0]))
+		e.Meta = record.NewMeta(f.now)
+		f.Put(&e)
+		r.Evaluations = append([]string{e.ID}, r.Evaluations...)
 	}
 	f.Replace(r)
 }
 
-// marked reports whether the deletion is pending and can still be refused.
-func (f *fixture) marked() bool {
-	f.t.Helper()
-	_, work := f.read()
-	return work.Is(record.DeleteDataset) && work.State == record.Marked
-}
-
-// delete deletes in s, as a request of bob does.
-func (f *fixture) delete(ctx context.Context, s store.Store) error {
-	f.t.Helper()
-	d := deletion.Deleter{Store: s, Now: time.Now}
-	r, _ := f.read()
-	if f.deletes == record.TaskInTrash {
-		tx := new(records.Tx)
-		entry, err := d.Task(ctx, tx, r.(*record.TaskItem), recordtest.UserID("bob"), false)
-		if err != nil {
-			return err
+// restore restores the resource in s, like a request of an organizer.
+func (f *fixture) restore(ctx context.Context, s store.Store) error {
+	d := f.deleter(s)
+	err := records.Change(ctx, s, f.entry.Key(), func(entry *record.DeletionItem, tx *records.Tx) error {
+		if entry.Over() {
+			return nil
 		}
-		if err := tx.Commit(ctx, s); err != nil {
-			return err
-		}
-		return trash.Trash{Store: s, Now: time.Now}.Continue(ctx, entry.Key())
-	}
-	return d.Dataset(ctx, r.(*record.DatasetItem), recordtest.UserID("bob"))
-}
-
-// resume does the pending work, as the evaluator does.
-func (f *fixture) resume() error {
-	d := deletion.Deleter{Store: f.Store, Now: time.Now}
-	if f.deletes == record.TaskInTrash {
-		return f.resumeAt(time.Now)
-	}
-	return d.ResumeDataset(f.t.Context(), f.datasets[0].Key())
-}
-
-// resumeAt goes on with what was deleted, at an instant.
-func (f *fixture) resumeAt(now func() time.Time) error {
-	deletions := records.Of(record.KindTask, f.task.ID, record.KindDeletion)
-	return records.Each(f.t.Context(), f.Store, 10, deletions, func(d *record.DeletionItem) error {
-		return trash.Trash{Store: f.Store, Now: now}.Continue(f.t.Context(), d.Key())
+		return d.Restore(ctx, tx, entry, recordtest.UserID("olga"))
 	})
-}
-
-// admit returns the change that makes a submission, after everything that it depends on has been read.
-func (f *fixture) admit() *records.Tx {
-	f.t.Helper()
-	a := &record.Allowance{Meta: record.MetaOf(recordtest.UserID("ann"), time.Now()), TaskID: f.task.ID, Submissions: 1}
-	a.Keep(f.datasets[0].ID)
-	grant := recordtest.Get[record.Registered](f.t, f.Store, record.RegisteredKey(recordtest.UserID("ann"), f.task.ID))
-	return new(records.Tx).Check(grant).Create(a)
-}
-
-// commits reports whether the change was made.
-func (f *fixture) commits(tx *records.Tx) bool {
-	f.t.Helper()
-	err := tx.Commit(f.t.Context(), f.Store)
-	if !records.IsConflict(err) {
-		f.must(err)
+	if err != nil {
+		return err
 	}
-	return err == nil
+	return d.Continue(ctx, f.entry.Key())
 }
 
-// auditEntries counts those of the action by bob.
-func (f *fixture) auditEntries(action string) (n int) {
+// evaluator does the pending work of deletions that is due from now until later.
+func (f *fixture) evaluator(later time.Duration) {
 	f.t.Helper()
-	entries := []records.Source{records.AuditEntries(f.task.OrganizerID)}
-	f.must(records.Each(f.t.Context(), f.Store, 10, entries, func(a *record.AuditEntry) error {
-		if a.Action == action && a.ActorID == recordtest.UserID("bob") {
-			n++
-		}
-		return nil
-	}))
-	return n
-}
-
-// left counts the records that there are at the keys.
-func (f *fixture) left(keys []store.Key) (n int) {
-	f.t.Helper()
-	for _, key := range keys {
-		items, err := f.Store.Get(context.Background(), store.Strong, key)
+	ctx, d := f.t.Context(), f.deleter(f.Store)
+	due := store.Query{Index: record.ByWork, Partition: record.DuePartition, Limit: 100}
+	for range 3 {
+		f.now = f.now.Add(later / 3)
+		items, err := f.Store.Query(ctx, due)
 		f.must(err)
-		if items[0].Exists() {
-			n++
+		for _, it := range items {
+			r, work, err := record.DecodePending(it)
+			f.must(err)
+			switch {
+			case work.NotBefore.After(f.now):
+			case work.Is(record.MoveToTrash), work.Is(record.RestoreTrash), work.Is(record.PurgeTrash):
+				f.must(d.Continue(ctx, r.Key()))
+			case work.Is(record.DeleteDataset):
+				f.must(d.ContinueDataset(ctx, r.Key()))
+			case work.Is(record.DeleteUser):
+				f.must(d.ContinueUser(ctx, r.Key()))
+			}
 		}
 	}
-	return n
 }
 
-// outcome counts the records that a deletion left.
-type outcome struct {
-	version         int64 // of the record to be deleted; 0 when it is
-	deleted, others int   // records that are left of those to be deleted, and of all others in the task
-	tasks           int   // of the organizer
-	audited         int   // audit entries of the deletion
-}
-
-func (f *fixture) outcome() outcome {
+// deleteUser deletes the user, and returns the id that replaces the user's.
+func (f *fixture) deleteUser(name string) (replacement string) {
 	f.t.Helper()
-	deleted := f.left(f.deletedKeys())
-	counted := recordtest.TasksOf(f.t, f.Store, f.task.OrganizerID)
-	action := map[record.DeletedKind]string{record.TaskInTrash: record.TaskDeleted, record.DatasetInTrash: record.DatasetDeleted}[f.deletes]
-	var version int64
-	if r, _ := f.read(); r != nil {
-		version = r.(interface{ Revision() int64 }).Revision()
+	u := &record.User{Meta: record.MetaOf(recordtest.UserID(name), f.now)}
+	u.Delete(recordtest.UserID("root"), f.now)
+	f.Put(u)
+	f.evaluator(4 * record.RequestTime)
+	if recordtest.Get[record.User](f.t, f.Store, u.Key()) != nil {
+		f.t.Fatalf("%s is not deleted", name)
 	}
-	return outcome{
-		version: version,
-		deleted: deleted,
-		others:  f.left(f.keys) - deleted,
-		tasks:   counted,
-		audited: f.auditEntries(action),
-	}
+	return u.ReplacedBy
 }
 
-// whole is the outcome of a deletion that deleted nothing, and gone that of a complete one.
-func (f *fixture) whole() outcome {
-	n := len(f.deletedKeys())
-	return outcome{version: 1, deleted: n, others: len(f.keys) - n, tasks: organizerTasks}
-}
-
-func (f *fixture) gone() outcome {
-	o := f.whole()
-	o.version = 0
-	o.deleted = 0
-	o.audited = 1
-	if f.deletes == record.TaskInTrash {
-		o.tasks--
-	}
-	return o
-}
-
-func (f *fixture) check(want outcome) {
+// contents returns what there is, save audit entries and usage, in a form that tells nothing of versions and instants.
+func (f *fixture) contents() map[store.Key]string {
 	f.t.Helper()
-	if got := f.outcome(); got != want {
-		f.t.Fatalf("%+v is left, want %+v", got, want)
+	all := map[store.Key]string{}
+	for after := (store.Key{}); ; {
+		items, last, err := f.Store.(store.Scanner).Scan(f.t.Context(), after, 1000)
+		f.must(err)
+		for _, it := range items {
+			var members map[string]any
+			f.must(json.Unmarshal(it.Data, &members))
+			for _, name := range []string{"version", "updatedAt", "createdAt", "queuedAt", "Version", "UpdatedAt", "CreatedAt"} {
+				delete(members, name)
+			}
+			if strings.HasPrefix(it.Partition, "AUDIT#") || it.Sort == "USAGE" {
+				continue
+			}
+			if it.Sort == "DATASET" { // whose deletion replaces other work, so that a reevaluation is pending then
+				delete(members, "pendingWork")
+			}
+			if strings.HasPrefix(it.Sort, "TASKS#") { // in whichever part of the count
+				all[store.Key{Partition: it.Partition, Sort: "TASKS"}] = fmt.Sprint(recordtest.TasksOf(f.t, f.Store, f.task.OrganizerID))
+				continue
+			}
+			data, err := json.Marshal(members)
+			f.must(err)
+			it.Indexes[record.ByWork-1] = store.Key{}
+			all[it.Key] = fmt.Sprintf("%s %v", data, it.Indexes)
+		}
+		after = last
+		if last == (store.Key{}) {
+			return all
+		}
 	}
+}
+
+// deleted counts the items that lie in the trash, and the entries.
+func deleted(contents map[store.Key]string) (trashed, entries int) {
+	for key := range contents {
+		if strings.HasPrefix(key.Partition, "TRASH#") {
+			trashed++
+		}
+		if strings.HasPrefix(key.Partition, "DELETION#") {
+			entries++
+		}
+	}
+	return trashed, entries
+}
+
+func (f *fixture) same(want, got map[store.Key]string) {
+	f.t.Helper()
+	for _, key := range slices.Concat(slices.Collect(maps.Keys(want)), slices.Collect(maps.Keys(got))) {
+		if want[key] != got[key] {
+			f.t.Errorf("%v is\n%s\nwant\n%s", key, got[key], want[key])
+		}
+	}
+}
+
+func forEachStore(t *testing.T, test func(*testing.T, store.Store)) {
+	t.Run("embedded", func(t *testing.T) { test(t, recordtest.OpenStore(t, embedded.Options{})) })
+	t.Run("dynamo", func(t *testing.T) { test(t, dynamotest.Open(t, dynamotest.Start(t))) })
 }

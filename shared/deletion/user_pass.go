@@ -8,33 +8,28 @@ import (
 	"strings"
 
 	"assay/shared/access"
-	"assay/shared/blob"
 	"assay/shared/propagation"
+	"assay/shared/queue"
+	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/team"
-	"assay/shared/trash"
 	"assay/shared/visibility"
 )
 
-// UserDeleter deletes users whose deletion is pending, in two passes that can stop at any point. What is published stays under the
-// alias of its team and a random id; everything else of the user goes. What is of a team with other members stays as it is, but for the
-// id. The confirming pass comes when no request of the user can be under way any more, and also replaces the id in audit entries, which it
-// looks for in those of all organizers, and in what these say that the user submitted in teams that the user left.
-type UserDeleter struct {
-	Deleter
-	Files blob.Store
-}
-
 // userPass is one pass over what a user has.
 type userPass struct {
-	UserDeleter
+	Deleter
 	*record.User
 }
 
-// Resume does the next pass of the deletion of a user that is pending.
-func (d UserDeleter) Resume(ctx context.Context, key store.Key) error {
+// ContinueUser does the next pass of the pending deletion of a user. There are two, and each of them can stop at any point. Published
+// results stay under the alias of their team and a random id, and everything else of the user goes. Resources of a team with other members
+// stay, without the id of the user. The confirming pass comes when no request of the user can be under way any more. It also purges
+// the user's items in the trash, and replaces the id in the audit entries of all organizers. By these it finds what the user submitted in
+// teams that the user has left.
+func (d Deleter) ContinueUser(ctx context.Context, key store.Key) error {
 	u, err := records.Get[record.User](ctx, d.Store, store.Strong, key)
 	if err != nil || !u.Deleting() || u.PendingWork.TooEarly(d.Now()) {
 		return err
@@ -48,28 +43,31 @@ func (d UserDeleter) Resume(ctx context.Context, key store.Key) error {
 	}
 	if u.PendingWork.State != record.ConfirmingPass {
 		u.PendingWork.State = record.ConfirmingPass
-		u.PendingWork.NotBefore = record.At(d.Now().Add(record.RequestTime))
-		return new(records.Tx).Replace(u).Commit(ctx, d.Store)
+		return p.passLater(ctx)
 	}
 	organizers := records.OfKind(record.KindOrganizer, access.Everyone)
 	err = records.Each(ctx, d.Store, page, organizers, func(o *record.Organizer) error { return p.anonymizeAudit(ctx, o.ID) })
 	if err != nil {
 		return err
 	}
-	bin := trash.Trash{Store: d.Store, Files: d.Files, Now: d.Now}
-	all, err := bin.ForgetUser(ctx, u.ID, u.ReplacedBy)
+	all, err := p.purgeTrash(ctx)
 	switch {
 	case err != nil:
 		return err
-	case !all: // a task moves to the trash or back: another confirming pass looks at where it is then
-		u.PendingWork.NotBefore = record.At(d.Now().Add(record.RequestTime))
-		return new(records.Tx).Replace(u).Commit(ctx, d.Store)
+	case !all: // the next pass looks at the items that still move to the trash or back
+		return p.passLater(ctx)
 	}
 	return d.deleteUser(ctx, u)
 }
 
-// deleteUser deletes what is left of the user: the profile, and what the user took, with its place in the list by storage.
-func (d UserDeleter) deleteUser(ctx context.Context, u *record.User) error {
+// passLater makes the next pass pending, for when the requests that are under way have ended.
+func (p userPass) passLater(ctx context.Context) error {
+	p.PendingWork.NotBefore = record.At(p.Now().Add(record.RequestTime))
+	return new(records.Tx).Replace(p.User).Commit(ctx, p.Store)
+}
+
+// deleteUser deletes the profile, the mailbox and the usage of the user, with its entry in the list by storage.
+func (d Deleter) deleteUser(ctx context.Context, u *record.User) error {
 	usage, err := records.Get[record.Usage](ctx, d.Store, store.Strong, record.UsageKey(u.ID))
 	if err != nil {
 		return err
@@ -181,7 +179,7 @@ func (p userPass) endSubmission(ctx context.Context, key store.Key) error {
 			s.Anonymize(p.ReplacedBy)
 		default:
 			tx.Delete(s).Create(p.audit(s.Scope(), record.SubmissionDeleted, "/v1/tasks/"+s.TaskID+"/submissions/"+s.ID))
-			return p.uncount(ctx, tx, s)
+			return p.uncount(ctx, tx, s, 1)
 		}
 		tx.Save(s, p.Now())
 		if s.Unregistered() {
@@ -201,7 +199,7 @@ func (p userPass) endRun(ctx context.Context, s *record.SubmissionItem, id strin
 		files, r.Access.RegistrationID = r.ObjectKeys(), s.Access.RegistrationID
 		if !keep && (!r.Access.Published || len(r.Evaluations) == 0) {
 			tx.Create(p.audit(r.Scope(), record.RunDeleted, "/v1/runs/"+r.ID))
-			return p.Run(ctx, tx, r)
+			return p.eraseRun(ctx, tx, r)
 		}
 		if keep {
 			r.UserID = p.ReplacedBy
@@ -216,6 +214,19 @@ func (p userPass) endRun(ctx context.Context, s *record.SubmissionItem, id strin
 		return err
 	}
 	return p.Files.Delete(ctx, files...)
+}
+
+// eraseRun adds to tx that the run is deleted for good, with its review and its evaluations. Its files are left to the caller.
+func (p userPass) eraseRun(ctx context.Context, tx *records.Tx, r *record.RunItem) error {
+	tx.Delete(r).DeleteKeys(record.ReviewKey(r.ID))
+	for _, id := range r.Evaluations {
+		queue.DeleteEvaluation(tx, id)
+	}
+	if err := p.unlink(ctx, tx, r); err != nil {
+		return err
+	}
+	account := quota.Account{Store: p.Store, Tx: tx, Now: p.Now(), UserID: r.UserID}
+	return account.Credit(ctx, record.Charge{Bytes: -r.Bytes})
 }
 
 // saveAnonymized adds to tx the run with its review and its evaluations as they stay.
@@ -233,16 +244,6 @@ func (p userPass) saveAnonymized(ctx context.Context, tx *records.Tx, r *record.
 	for _, e := range all {
 		e.Anonymize(r)
 		tx.Save(e, p.Now())
-	}
-	return err
-}
-
-// uncount adds to tx that the team, of which nobody is left, has a submission less.
-func (p userPass) uncount(ctx context.Context, tx *records.Tx, s *record.SubmissionItem) error {
-	a, err := team.Allowance(ctx, p.Store, store.Strong, s.Scope())
-	if a != nil {
-		a.Submissions = max(0, a.Submissions-1)
-		tx.Save(a, p.Now())
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package trash_test
+package deletion_test
 
 import (
 	"slices"
@@ -18,19 +18,54 @@ func TestRestore_NeedsTheParent(t *testing.T) {
 	f.must(f.delete(t.Context(), f.Store))
 	run := f.entry
 	f.kind = record.SubmissionInTrash
-	sub := recordtest.Get[record.SubmissionItem](t, f.Store, f.run.Submission.Key())
-	f.entry = record.NewDeletion(f.now, f.kind, sub.ID, "", "", sub.Scope(), "", true)
-	tx := new(records.Tx)
-	f.must(f.trash(f.Store).Submission(t.Context(), tx, sub, nil, f.entry))
-	f.must(tx.Commit(t.Context(), f.Store))
-	err := f.trash(f.Store).Restore(t.Context(), run.Key(), "")
-	if !problem.Conflict.Is(err) || !strings.Contains(err.Error(), f.entry.ID) {
-		t.Fatalf("%v does not name %s", err, f.entry.ID)
+	f.must(f.delete(t.Context(), f.Store))
+	parent := f.entry
+	f.entry = run
+	err := f.restore(t.Context(), f.Store)
+	if !problem.Conflict.Is(err) || !strings.Contains(err.Error(), parent.ID) {
+		t.Fatalf("%v does not name %s", err, parent.ID)
 	}
-	f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
-	f.must(f.trash(f.Store).Restore(t.Context(), run.Key(), ""))
+	f.entry = parent
+	f.must(f.restore(t.Context(), f.Store))
+	f.entry = run
+	f.must(f.restore(t.Context(), f.Store))
 	if recordtest.Get[record.RunItem](t, f.Store, f.run.Key()) == nil {
 		t.Error("the run is not there")
+	}
+}
+
+// Restore writes nothing itself: the transaction of the request restores the resource, or makes restoring pending.
+func TestRestore_IsPartOfTheTransaction(t *testing.T) {
+	for _, tt := range []struct {
+		kind  record.DeletedKind
+		large bool
+	}{
+		{record.TaskInTrash, true}, {record.DatasetInTrash, false}, {record.SubmissionInTrash, false}, {record.RunInTrash, false},
+		{record.RunInTrash, true},
+	} {
+		f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), tt.kind)
+		if tt.kind == record.RunInTrash && tt.large {
+			f.addEvaluations()
+		}
+		whole := f.contents()
+		f.must(f.delete(t.Context(), f.Store))
+		f.evaluator(2 * record.RequestTime)
+		before := f.contents()
+		entry := recordtest.Get[record.DeletionItem](t, f.Store, f.entry.Key())
+		tx := new(records.Tx)
+		f.must(f.deleter(f.Store).Restore(t.Context(), tx, entry, recordtest.UserID("olga")))
+		f.same(before, f.contents())
+		f.Commit(tx)
+		entry = recordtest.Get[record.DeletionItem](t, f.Store, f.entry.Key())
+		switch {
+		case !tt.large:
+			f.same(whole, f.contents())
+		case !entry.PendingWork.Is(record.RestoreTrash):
+			t.Errorf("%s: nothing is pending: %+v", tt.kind, entry)
+		default:
+			f.evaluator(2 * record.RequestTime)
+			f.same(whole, f.contents())
+		}
 	}
 }
 
@@ -45,7 +80,7 @@ func TestRestore_TakesWhatHoldsNow(t *testing.T) {
 	s.Access.Anonymous, s.Access.Affiliation = true, ""
 	f.Replace(s)
 	f.now = f.now.Add(20 * record.Day)
-	f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
+	f.must(f.restore(t.Context(), f.Store))
 	r = recordtest.Get[record.RunItem](t, f.Store, f.run.Key())
 	if r.State != record.Queued || r.Lease != nil || !r.QueuedAt.Equal(record.At(f.now).Time) || !r.Access.Anonymous {
 		t.Errorf("%+v", r)
@@ -68,7 +103,7 @@ func TestRestore_RenewsTheEmbargo(t *testing.T) {
 		if e := recordtest.Get[record.Embargo](t, f.Store, record.EmbargoKey(f.task.ID)); e != nil {
 			t.Fatalf("%s: %+v", kind, e)
 		}
-		f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
+		f.must(f.restore(t.Context(), f.Store))
 		e := recordtest.Get[record.Embargo](t, f.Store, record.EmbargoKey(f.task.ID))
 		if e == nil || !slices.Contains(e.Datasets, f.dataset.ID) || !e.PendingWork.Is(record.ApplyEmbargo) {
 			t.Errorf("%s: no pending work looks at what was restored: %+v", kind, e)
@@ -82,7 +117,7 @@ func TestRestore_EvaluatesAgainAgainstAnotherTruth(t *testing.T) {
 	truth := recordtest.Get[record.Truth](t, f.Store, record.TruthKey(f.dataset.ID))
 	truth.Number++
 	f.Replace(truth)
-	f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
+	f.must(f.restore(t.Context(), f.Store))
 	if set := recordtest.Get[record.DatasetItem](t, f.Store, f.dataset.Key()); !set.PendingWork.Is(record.Reevaluate) {
 		t.Errorf("%+v", set.PendingWork)
 	}
@@ -94,7 +129,7 @@ func TestRestore_ContinuesVersions(t *testing.T) {
 		f := newFixture(t, s, record.SubmissionInTrash)
 		read := recordtest.Get[record.RunItem](t, f.Store, f.run.Key())
 		f.must(f.delete(t.Context(), f.Store))
-		f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
+		f.must(f.restore(t.Context(), f.Store))
 		now := recordtest.Get[record.RunItem](t, f.Store, f.run.Key())
 		if now.Version <= read.Version || now.Stored() <= read.Stored() {
 			t.Errorf("version %d of %d was restored as %d of %d", read.Version, read.Stored(), now.Version, now.Stored())
@@ -123,7 +158,7 @@ func TestRestore_KeepsFinalMarks(t *testing.T) {
 			f.must(a.Mark(set, "another", true))
 			f.Replace(a)
 		}
-		f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
+		f.must(f.restore(t.Context(), f.Store))
 		r = recordtest.Get[record.RunItem](t, f.Store, f.run.Key())
 		a = recordtest.Get[record.Allowance](t, f.Store, of)
 		if r.Final == other || slices.Contains(a.Final[f.dataset.ID], r.ID) == other {
@@ -149,7 +184,7 @@ func TestRestore_EndsRefundsThatWereWithdrawn(t *testing.T) {
 			a.Exceptions = nil
 			f.Replace(a)
 		}
-		f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), ""))
+		f.must(f.restore(t.Context(), f.Store))
 		r = recordtest.Get[record.RunItem](t, f.Store, f.run.Key())
 		a = recordtest.Get[record.Allowance](t, f.Store, of)
 		if r.Refunded == withdrawn || r.Counted != withdrawn || a.Total != before {

@@ -1,4 +1,4 @@
-package trash_test
+package deletion_test
 
 import (
 	"strings"
@@ -17,8 +17,8 @@ func TestTrash_ForgetsUser(t *testing.T) {
 			f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), kind)
 			f.must(f.delete(t.Context(), f.Store))
 			f.evaluator(4 * record.RequestTime)
-			ann, replaced := recordtest.UserID("ann"), record.NewID(f.now)
-			f.forget(ann, replaced)
+			f.deleteUser("ann")
+			ann := recordtest.UserID("ann")
 			left := f.contents()
 			for key, data := range left {
 				if strings.HasPrefix(key.Partition, "TRASH#") || strings.HasPrefix(key.Partition, "DELETION#") {
@@ -44,14 +44,13 @@ func TestTrash_KeepsWhatIsOfOthers(t *testing.T) {
 			f.Replace(r)
 			f.must(f.delete(t.Context(), f.Store))
 			f.evaluator(4 * record.RequestTime)
-			ann, replaced := recordtest.UserID("ann"), record.NewID(f.now)
-			f.forget(ann, replaced)
+			ann, replaced := recordtest.UserID("ann"), f.deleteUser("ann")
 			for key, data := range f.contents() {
 				if (strings.HasPrefix(key.Partition, "TRASH#") || strings.HasPrefix(key.Partition, "DELETION#")) && strings.Contains(data, ann) {
 					t.Errorf("%v names the user: %s", key, data)
 				}
 			}
-			f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), recordtest.UserID("zoe")))
+			f.must(f.restore(t.Context(), f.Store))
 			if run := recordtest.Get[record.RunItem](t, f.Store, f.run.Key()); run == nil || run.UserID != replaced {
 				t.Errorf("restored is %+v", run)
 			}
@@ -66,8 +65,8 @@ func TestTrash_KeepsReservedNames(t *testing.T) {
 	f.task.Register("zoe", func(r *record.RegistrationItem) { r.Team, r.Anonymous = shown.Team, true })
 	f.must(f.delete(t.Context(), f.Store))
 	f.evaluator(4 * record.RequestTime)
-	f.forget(recordtest.UserID("zoe"), record.NewID(f.now))
-	f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), recordtest.UserID("olga")))
+	f.deleteUser("zoe")
+	f.must(f.restore(t.Context(), f.Store))
 	name := record.TeamKey(f.task.ID, shown.Team)
 	items, err := f.Store.Get(t.Context(), store.Strong, name)
 	f.must(err)
@@ -85,26 +84,32 @@ func TestTrash_ForgetsNotesOfBaselines(t *testing.T) {
 	})
 	f.must(f.delete(t.Context(), f.Store))
 	f.evaluator(4 * record.RequestTime)
-	ann, replaced := recordtest.UserID("ann"), record.NewID(f.now)
-	f.forget(ann, replaced)
+	ann, replaced := recordtest.UserID("ann"), f.deleteUser("ann")
 	for key, data := range f.contents() {
 		if strings.HasPrefix(key.Partition, "TRASH#") && (strings.Contains(data, ann) || strings.Contains(data, "Mine.")) {
 			t.Errorf("%v: %s", key, data)
 		}
 	}
-	f.must(f.trash(f.Store).Restore(t.Context(), f.entry.Key(), recordtest.UserID("olga")))
+	f.must(f.restore(t.Context(), f.Store))
 	if s := recordtest.Get[record.SubmissionItem](t, f.Store, f.run.Submission.Key()); s == nil || s.UserID != replaced {
 		t.Errorf("restored is %+v", s)
 	}
 }
 
-// The deletion of a user waits for a task that is being deleted.
+// The deletion of a user waits for a task that still moves to the trash.
 func TestTrash_ForgetsUserOnceAllHasMoved(t *testing.T) {
 	f := newFixture(t, recordtest.OpenStore(t, embedded.Options{}), record.TaskInTrash)
 	f.must(f.delete(t.Context(), f.Store))
-	if all, err := f.trash(f.Store).ForgetUser(t.Context(), recordtest.UserID("ann"), record.NewID(f.now)); err != nil || all {
-		t.Errorf("nothing is left, though a confirming pass is to come: %v", err)
+	u := &record.User{Meta: record.MetaOf(recordtest.UserID("ann"), f.now)}
+	u.Delete(recordtest.UserID("root"), f.now)
+	u.PendingWork = record.NewConfirmingPass(record.DeleteUser, f.now)
+	f.Put(u)
+	f.must(f.deleter(f.Store).ContinueUser(t.Context(), u.Key()))
+	if recordtest.Get[record.User](t, f.Store, u.Key()) == nil {
+		t.Error("the user is deleted, though the confirming pass of the task is to come")
 	}
 	f.evaluator(4 * record.RequestTime)
-	f.forget(recordtest.UserID("ann"), record.NewID(f.now))
+	if recordtest.Get[record.User](t, f.Store, u.Key()) != nil {
+		t.Error("the user is not deleted")
+	}
 }

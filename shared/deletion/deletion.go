@@ -26,7 +26,8 @@
 // Items in the trash count in the quota of stored bytes until they are purged. The quota of their task does not change. Versions of
 // items continue, so that a change which was decided before a deletion does not apply to the restored item.
 //
-// Users do not move to the trash: ContinueUser deletes them for good.
+// Organizers and users do not move to the trash. DeleteOrganizer deletes an organizer without tasks. DeleteUser begins the deletion of a
+// user, and ContinueUser ends it. Registrations end in package team, with the allowances of their members.
 //
 // Package propagation copies access attributes to existing records. A restored resource takes the current attributes in the transaction
 // that brings it back.

@@ -1,6 +1,9 @@
 // Package propagation copies access attributes to the records that depend on them: the visibility of a task to everything in
-// the task, the team and anonymity of a registration to what was submitted under it, the visibility of a submission to its
-// runs. Because every record has a copy of what decides who may see it, one read decides.
+// the task, the team and anonymity of a registration to its submissions, the visibility of a submission to its runs, and whether
+// scores are withheld to runs and evaluations. Because every record has a copy of the attributes that decide who sees it, one read decides.
+//
+// Propagation changes attributes of records that exist, and nothing else. Package deletion moves records to the trash and back: records
+// in the trash keep their copies, and get the current attributes in the transaction that restores them.
 //
 // The transaction that changes a task or a registration gives it a PendingWork. The request propagates the change at once; if
 // it fails, the evaluator does so from NotBefore on. Propagation compares each dependent with its origin as it is, so it can

@@ -24,6 +24,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/wait"
 )
 
 // Append adds to tx lines at the end of a log, and counts them in the run, which the transaction has to replace. Lines get the instant
@@ -88,30 +89,68 @@ type log struct {
 	kind record.LogKind
 }
 
-// Lines yields the lines of a run's log from the number on, in order, as many as there are now. The run must have been read
-// recently; lines that came since may be among them.
+// Pauses before Lines looks again for a line that the run counts.
+const (
+	firstPause   = 10 * time.Millisecond
+	longestPause = time.Second
+)
+
+// Lines yields the lines of a run's log from the number on, in order: those that the run counts, and perhaps lines that were written
+// since the run was read. While DynamoDB applies a transaction, a reader may see the changed run before the lines. Lines waits for them,
+// and fails if they do not come. It yields fewer lines without an error only if the run was deleted.
 func (s Logs) Lines(ctx context.Context, run *record.RunItem, k record.LogKind, number int64) iter.Seq2[record.LogLine, error] {
 	return func(yield func(record.LogLine, error) bool) {
 		l := log{s, run, k}
 		state, _, _ := run.Log(k)
 		next := number
-		var err error
-		if next < state.Sealed {
-			next, err = l.sealed(ctx, next, yield)
-		}
-		if next >= 0 && err == nil {
-			next, err = l.chunks(ctx, next, yield)
-		}
-		if next >= 0 && err == nil && next < state.Lines { // the log was sealed since the run was read
-			_, err = l.sealed(ctx, next, yield)
-		}
-		if err != nil {
-			yield(record.LogLine{}, err)
+		for pause := firstPause; ; pause *= 2 {
+			var err error
+			next, err = l.visible(ctx, next, yield)
+			again := err == nil && next >= 0 && next < state.Lines
+			if again {
+				again, err = l.await(ctx, next, pause)
+			}
+			if err != nil {
+				yield(record.LogLine{}, err)
+			}
+			if !again {
+				return
+			}
 		}
 	}
 }
 
-// chunks yields the lines that are in the table. It returns the number of the line after them, or -1 when yield wants no more.
+// visible yields the lines that can be read now. It returns what chunks does.
+func (l log) visible(ctx context.Context, next int64, yield func(record.LogLine, error) bool) (_ int64, err error) {
+	state, _, _ := l.run.Log(l.kind)
+	if next < state.Sealed {
+		next, err = l.sealed(ctx, next, yield)
+	}
+	if next >= 0 && err == nil {
+		next, err = l.chunks(ctx, next, yield)
+	}
+	if next >= 0 && err == nil && next < state.Lines { // the log was sealed since the run was read
+		next, err = l.sealed(ctx, next, yield)
+	}
+	return next, err
+}
+
+// await pauses before another look for the line. It reports false without an error if the run was deleted.
+func (l log) await(ctx context.Context, line int64, pause time.Duration) (bool, error) {
+	run, err := records.Get[record.RunItem](ctx, l.Store, store.Strong, record.RunKey(l.run.ID))
+	switch {
+	case err != nil || run == nil:
+		return false, err
+	case pause > longestPause:
+		return false, fmt.Errorf("runlog: the %s log of run %s misses line %d", l.kind, run.ID, line)
+	case !wait.Sleep(ctx, pause):
+		return false, records.Failed(context.Cause(ctx))
+	}
+	return true, nil
+}
+
+// chunks yields the lines that are in the table. It may stop after those that the run counts. It returns the number of the line after
+// them, or -1 when yield wants no more.
 func (l log) chunks(ctx context.Context, next int64, yield func(record.LogLine, error) bool) (int64, error) {
 	take := func(c *record.LogChunk) (more bool) {
 		for _, line := range c.Lines[next-c.First:] {
@@ -123,8 +162,9 @@ func (l log) chunks(ctx context.Context, next int64, yield func(record.LogLine, 
 		next = c.First + int64(len(c.Lines))
 		return true
 	}
+	state, _, _ := l.run.Log(l.kind)
 	first, err := l.chunkWith(ctx, next)
-	if err != nil || first == nil || !take(first) {
+	if err != nil || first == nil || !take(first) || next >= state.Lines {
 		return next, err
 	}
 	q := store.Query{

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"assay/shared/blob"
@@ -137,6 +138,42 @@ func TestLogs_ReadTheSameAfterAnySequence(t *testing.T) {
 				}
 			},
 		})
+	})
+}
+
+// laggingStore hides the chunks of logs from a number of queries, as DynamoDB may while it applies a transaction.
+type laggingStore struct {
+	store.Store
+	hides int
+}
+
+func (l *laggingStore) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
+	if l.hides--; l.hides >= 0 {
+		return nil, nil
+	}
+	return l.Store.Query(ctx, q)
+}
+
+func TestLines_AwaitsLinesThatTheRunCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		f.append(record.ExecutionLog, "one", "two")
+		lagging := &laggingStore{Store: f.Store, hides: 4}
+		f.logs.Store = lagging
+		if got := f.read(f.run, record.ExecutionLog, 0); !slices.Equal(got, []string{"one", "two"}) || lagging.hides >= 0 {
+			t.Errorf("%q, and %d queries would still miss the chunk", got, lagging.hides)
+		}
+		f.Commit(new(records.Tx).DeleteKeys(record.LogKey(f.run.ID, record.ExecutionLog, 0)))
+		var failed error
+		for _, failed = range f.logs.Lines(t.Context(), f.run, record.ExecutionLog, 1) {
+		}
+		if failed == nil || !strings.Contains(failed.Error(), "misses line 1") {
+			t.Errorf("a log without its chunk ends with %v", failed)
+		}
+		f.Commit(new(records.Tx).Delete(f.run))
+		if got := f.read(f.run, record.ExecutionLog, 0); len(got) > 0 {
+			t.Errorf("a deleted run has the lines %q", got)
+		}
 	})
 }
 

@@ -41,10 +41,7 @@ import (
 )
 
 // Other processes, the functions, write to the table too, so it is polled.
-const (
-	queuePollInterval = 2 * time.Second
-	watchPollInterval = time.Second
-)
+const queuePollInterval = 2 * time.Second
 
 // containerVariable is set in containers of ECS, where CloudWatch makes metrics of the log.
 const containerVariable = "AWS_EXECUTION_ENV"
@@ -75,7 +72,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	log.InfoContext(ctx, "assay-grpc starts", "version", buildinfo.Version, "commit", buildinfo.Commit(), "schema", record.Schema, "digest",
 		record.Digest)
 	o := server.Options{Lease: server.DefaultLease, FirstLease: server.DefaultFirstLease, QueuePollInterval: queuePollInterval,
-		WatchPollInterval: watchPollInterval, Reflection: c.reflection, ProxyHeader: c.proxyHeader}
+		Reflection: c.reflection, ProxyHeader: c.proxyHeader}
 	if c.cert != "" {
 		pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 		if err != nil {

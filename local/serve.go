@@ -194,7 +194,7 @@ func (c *settings) grpcOptions() server.Options {
 	o := server.Options{Lease: c.lease, FirstLease: c.firstLease, QueuePollInterval: 15 * time.Second, Reflection: true,
 		ProxyHeader: c.proxyHeader}
 	if c.store == storeDynamoDB {
-		o.QueuePollInterval, o.WatchPollInterval = 2*time.Second, time.Second
+		o.QueuePollInterval = 2 * time.Second
 	}
 	return o
 }

@@ -60,6 +60,9 @@ printf 'measure{\n key: "Lines"\n value: "%d"\n}\n' "$(cat "$ASSAY_RUN"/run.txt 
 			t.Fatalf("%v\n%s", w.err, log)
 		}
 		want := []string{"RUN_STATE_QUEUED", "RUN_STATE_RUNNING", "RUN_STATE_EVALUATING", "RUN_STATE_COMPLETED"}
+		if evaluating := want[2]; !slices.Contains(w.states, evaluating) { // it may be over before the run is read
+			want = slices.Delete(want, 2, 3)
+		}
 		if !slices.Equal(w.states, want) {
 			t.Errorf("the watcher saw %v", w.states)
 		}

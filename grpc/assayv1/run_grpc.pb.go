@@ -38,9 +38,9 @@ type RunServiceClient interface {
 	GetRun(ctx context.Context, in *GetRunRequest, opts ...grpc.CallOption) (*GetRunResponse, error)
 	// ListRuns returns a page of runs, the newest first.
 	ListRuns(ctx context.Context, in *ListRunsRequest, opts ...grpc.CallOption) (*ListRunsResponse, error)
-	// WatchRun sends the run as it is, then each of its changes, and lines of its log as they come. The stream ends with
-	// the run, or with UNAVAILABLE after 1 hour at most, when the server stops or asks the client to connect again. One that broke off
-	// goes on where it was when it is asked for with the last resume_token.
+	// WatchRun sends the run as it is, then again when it has changed, and lines of its log as they come. Changes that follow each other
+	// quickly may come as one. The stream ends with the run, or with UNAVAILABLE after 1 hour at most, when the server stops or asks the
+	// client to connect again. One that broke off goes on where it was when it is asked for with the last resume_token.
 	// A run that waits for a worker has a diagnostic for its owner and the organizers when no worker of its pool has been seen for
 	// a minute. When that begins or ceases, the run is sent within a minute, with the version that it had.
 	WatchRun(ctx context.Context, in *WatchRunRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchRunResponse], error)
@@ -104,9 +104,9 @@ type RunServiceServer interface {
 	GetRun(context.Context, *GetRunRequest) (*GetRunResponse, error)
 	// ListRuns returns a page of runs, the newest first.
 	ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error)
-	// WatchRun sends the run as it is, then each of its changes, and lines of its log as they come. The stream ends with
-	// the run, or with UNAVAILABLE after 1 hour at most, when the server stops or asks the client to connect again. One that broke off
-	// goes on where it was when it is asked for with the last resume_token.
+	// WatchRun sends the run as it is, then again when it has changed, and lines of its log as they come. Changes that follow each other
+	// quickly may come as one. The stream ends with the run, or with UNAVAILABLE after 1 hour at most, when the server stops or asks the
+	// client to connect again. One that broke off goes on where it was when it is asked for with the last resume_token.
 	// A run that waits for a worker has a diagnostic for its owner and the organizers when no worker of its pool has been seen for
 	// a minute. When that begins or ceases, the run is sent within a minute, with the version that it had.
 	WatchRun(*WatchRunRequest, grpc.ServerStreamingServer[WatchRunResponse]) error

@@ -30,7 +30,7 @@ import (
 type runService struct {
 	assayv1.UnimplementedRunServiceServer
 	env     Env
-	hub     *hub
+	watched *watchedRuns
 	watches openCalls
 }
 

@@ -1,6 +1,9 @@
 // Package server serves the gRPC API: workers lease runs by long polling and extend their leases with heartbeats, and programs
-// watch runs as server streams. One dispatcher polls the queue for all workers that wait, one sweeper reclaims expired leases,
-// and one hub publishes changes of runs to all their watchers, so that what idle clients cost does not grow with their number.
+// watch runs as server streams. One dispatcher polls the queue for all workers that wait, and one sweeper reclaims expired leases.
+//
+// Each stream of WatchRun is one loop: it reads the run, sends what its client does not have, and waits until this process has written
+// to the run or a second has passed. The streams of a run share what they read, the run in watchedRuns and lines in logPages. Otherwise
+// 200 streams would read the same item 200 times a second, and their memory would grow with the logs.
 //
 // It shares its rules and stores with the HTTP API: shared/queue has the transitions of runs, shared/visibility and
 // shared/runs decide what a caller sees. call.go has the role that each method takes, problems.go how errors travel.
@@ -21,6 +24,7 @@ import (
 	"assay/shared/metrics"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/runlog"
 	"assay/shared/store"
 	"assay/shared/wait"
 
@@ -52,8 +56,6 @@ type Options struct {
 	// QueuePollInterval is how often to poll the queue without a notification: seldom where Changed reports all writes, every other
 	// second where other processes write too.
 	QueuePollInterval time.Duration
-	// WatchPollInterval is how often to poll for other processes' writes to watched runs; 0 where Changed reports all writes.
-	WatchPollInterval time.Duration
 	Credentials       credentials.TransportCredentials // nil: plain text
 	Reflection        bool                             // whether server reflection is served
 	// ProxyHeader is a header whose last address is where a call came from; only for a server behind a proxy that sets it. Empty: none.
@@ -78,7 +80,7 @@ type Server struct {
 
 	dispatch *dispatcher
 	sweep    *sweeper
-	hub      *hub
+	watched  *watchedRuns
 	workers  *workerService
 	slots    callSlots
 
@@ -108,7 +110,7 @@ func New(env Env, o Options) *Server {
 	s.workers = newWorkerService(env, s.dispatch, o.Lease)
 	s.sweep = &sweeper{queue: q, log: env.Log, lease: o.Lease,
 		interval: min(o.QueuePollInterval, maxSweepInterval)}
-	s.hub = newHub(env.Store, env.Files, env.Log, o.WatchPollInterval)
+	s.watched = newWatchedRuns(runlog.Logs{Store: env.Store, Files: env.Files})
 	s.grpc = grpc.NewServer(
 		grpc.Creds(o.Credentials), grpc.InTapHandle(s.tap), grpc.ForceServerCodecV2(newCodec()), grpc.UnaryInterceptor(s.unary),
 		grpc.StreamInterceptor(s.stream),
@@ -118,7 +120,7 @@ func New(env Env, o Options) *Server {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minKeepAliveTime, PermitWithoutStream: true}),
 	)
 	s.grpc.RegisterService(s.decoding(assayv1.WorkerService_ServiceDesc), s.workers)
-	s.grpc.RegisterService(s.decoding(assayv1.RunService_ServiceDesc), &runService{env: env, hub: s.hub,
+	s.grpc.RegisterService(s.decoding(assayv1.RunService_ServiceDesc), &runService{env: env, watched: s.watched,
 		watches: openCalls{method: "WatchRun", most: maxWatches}})
 	s.grpc.RegisterService(s.decoding(grpc_health_v1.Health_ServiceDesc), s.health)
 	s.setHealth(grpc_health_v1.HealthCheckResponse_NOT_SERVING, live, ready) // until the store has answered
@@ -131,7 +133,7 @@ func New(env Env, o Options) *Server {
 // Changed notifies the server of items that were just written; it is a hook for a store.
 func (s *Server) Changed(items []store.Item) {
 	s.dispatch.changed(items)
-	s.hub.changed(items)
+	s.watched.changed(items)
 }
 
 // RecordMetrics records the workers that are alive, and what waits in the queues.
@@ -145,7 +147,7 @@ func (s *Server) RecordMetrics(ctx context.Context, r metrics.Recorder) error {
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
-	for _, run := range []func(context.Context){s.watchHealth, s.dispatch.run, s.sweep.run, s.hub.run} {
+	for _, run := range []func(context.Context){s.watchHealth, s.dispatch.run, s.sweep.run} {
 		all.Go(func() { run(work) })
 	}
 	served := make(chan error, 1)

@@ -2,11 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/binary"
-	"errors"
-	"hash/crc32"
-	"math"
 	"time"
 
 	"assay/grpc/assayv1"
@@ -22,38 +17,39 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// Limits of a stream.
+// Durations of a stream.
 const (
-	maxStreamDuration = time.Hour   // after which the client has to resume it, so that streams move to other servers
-	maxGrantsAge      = time.Minute // of the caller's when a message is sent
+	maxStreamDuration = time.Hour   // after which the client resumes the stream, so that streams move to other servers
+	maxGrantsAge      = time.Minute // of the caller's grants when a message is sent
+	servingInterval   = time.Minute // how often to look whether a worker serves a run that waits for one
 )
 
-// watcher is one stream of WatchRun: its caller, and how far it has come. It belongs to one goroutine.
-type watcher struct {
-	hub   *hub
-	now   func() time.Time
-	topic *topic
-	position
-	sent                int64 // order of the revision that was sent last
-	viewer              visibility.Viewer
-	caller              compute.Caller
-	granted             time.Time             // when the grants were read
-	servingPollInterval time.Duration         // how often to look whether a worker serves a run that waits for one
-	unserved            bool                  // whether the run was last sent with the diagnostic that no worker serves it
-	stored              [logCount]storedLines // by log, in the order of record.LogKinds
-	send                func(watchUpdate) error
-}
-
-// watchUpdate is the content of a message.
-type watchUpdate struct {
-	run   *record.Run // nil when there are only lines
-	lines []numberedLine
-	token string
-}
+// Limits of the lines of a message, which stays in memory until the client takes it. With the last line, which may exceed the bytes,
+// a message fits into gRPC's buffer of 32 KiB. The next larger buffer has 1 MiB.
+const (
+	maxBatchLines = 200
+	maxBatchBytes = 16 << 10
+)
 
 // errResume ends a stream that the client can resume on any server.
 var errResume error = problem.Unavailable.New("The stream has lasted long enough. Watch the run again with the resume_token of the last " +
 	"message that came: nothing is lost.").After(time.Second)
+
+// watchStream is a stream of WatchRun. It belongs to one goroutine.
+type watchStream struct {
+	run    *watchedRun
+	now    func() time.Time
+	viewer visibility.Viewer
+	caller compute.Caller
+	send   func(*assayv1.WatchRunResponse) error
+
+	position
+	pages     [logCount]logPage // that the stream reads
+	granted   time.Time         // when the grants were read
+	unserved  bool              // whether the run was last sent with the diagnostic that no worker serves it
+	settled   int64             // the stored version of the run that has nothing to send any more
+	settledAt time.Time
+}
 
 func (s *runService) WatchRun(in *assayv1.WatchRunRequest, stream grpc.ServerStreamingServer[assayv1.WatchRunResponse]) error {
 	fields := checkID("/run_id", in.GetRunId())
@@ -70,244 +66,159 @@ func (s *runService) WatchRun(in *assayv1.WatchRunRequest, stream grpc.ServerStr
 		return err
 	}
 	defer leave()
-	w := &watcher{hub: s.hub, now: s.env.Now, position: from, viewer: *s.viewer(stream.Context()), servingPollInterval: maxGrantsAge,
+	w := &watchStream{position: from, now: s.env.Now, viewer: *s.viewer(stream.Context()), send: stream.Send,
 		caller: compute.Caller{Name: caller, LoggedIn: class != anonymousCallers}}
-	w.send = func(m watchUpdate) error { return stream.Send(protoUpdate(m)) }
-	return w.watch(stream.Context(), in.GetRunId(), maxStreamDuration)
+	return w.watch(stream.Context(), s.watched, in.GetRunId(), maxStreamDuration)
 }
 
-// watch sends the run as it is now, or from the watcher's position on, and each change until the run has ended; then it returns
-// nil. It returns visibility.Missing when there is no such run or the caller may no longer see it, and errResume after the duration.
-func (w *watcher) watch(ctx context.Context, runID string, d time.Duration) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	timer := time.AfterFunc(d, func() { cancel(errResume) })
-	defer timer.Stop()
-	w.topic = w.hub.join(runID) // before the run is read, so that no write is missed
-	defer w.hub.leave(w.topic)
-	defer w.closeLogs()
-	err := w.begin(ctx, runID)
+// watch sends everything after the position until the run has ended; then it returns nil. It returns visibility.Missing if the run does
+// not exist or the caller may not see it any more, and errResume after the duration.
+func (s *watchStream) watch(ctx context.Context, all *watchedRuns, runID string, d time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, d, errResume)
+	defer cancel()
+	err := s.begin(ctx, runID)
 	if err == nil {
-		err = w.follow(ctx)
+		s.run = all.join(runID)
+		defer s.run.leave()
+		err = s.follow(ctx)
 	}
-	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errResume) {
-		return cause
+	if ctx.Err() != nil && err != nil {
+		return context.Cause(ctx)
 	}
 	return err
 }
 
-// begin reads the run and finds the position to begin at. It makes the same reads as GetRun, so that its duration reveals neither
-// which runs exist nor which are watched. What the topic lacks afterwards is not older than the token.
-func (w *watcher) begin(ctx context.Context, runID string) error {
-	w.granted, w.viewer.Consistency = w.now(), store.Strong
-	run, roles, err := visibility.Get[record.RunItem](ctx, &w.viewer, runID, record.RunKey)
+// begin checks the caller's rights and the position. It makes the same reads as GetRun, so that its duration reveals neither which runs
+// exist nor which are watched.
+func (s *watchStream) begin(ctx context.Context, runID string) error {
+	s.granted = s.now()
+	s.viewer.Consistency = store.Strong
+	run, roles, err := visibility.Get[record.RunItem](ctx, &s.viewer, runID, record.RunKey)
 	if err != nil {
 		return err
 	}
-	w.topic.add(revisionOf(run))
-	newest, err := w.topic.newest()
-	if err != nil {
-		return err
-	}
-	if w.version == 0 {
-		w.version, w.sent = newest.Version-1, newest.Stored()-1
-		return nil
-	}
-	return problem.Check(w.checkReached(newest, roles))
+	return problem.Check(s.checkReached(run, roles))
 }
 
-// follow sends each revision of the run with the lines that it counts, and waits for the next.
-func (w *watcher) follow(ctx context.Context) error {
-	for {
-		next, newest, changed, err := w.topic.after(w.sent)
+// follow sends message after message. While there is nothing to send, it waits until the run is written, or for an interval.
+func (s *watchStream) follow(ctx context.Context) error {
+	for maxAge := time.Duration(0); ctx.Err() == nil; maxAge = s.run.interval {
+		run, woken, err := s.run.read(ctx, maxAge)
 		if err != nil {
 			return err
 		}
-		if err := w.sendRevision(ctx, next); err != nil {
-			return err
+		if !s.isSettled(run) {
+			sent, err := s.sendNext(ctx, run)
+			if err != nil {
+				return err
+			}
+			if sent {
+				continue
+			}
+			s.settled = run.Stored()
+			s.settledAt = s.now()
 		}
-		w.sent = next.Stored()
-		if next != newest {
-			continue
-		}
-		if newest.State.Ended() {
+		if run.State.Ended() {
 			return nil
 		}
-		var servingDue <-chan time.Time
-		if newest.AwaitsWorker() {
-			servingDue = time.After(w.servingPollInterval)
-		}
 		select {
-		case <-changed:
-		case <-servingDue:
+		case <-woken:
+		case <-time.After(s.run.interval):
 		case <-ctx.Done():
-			return context.Cause(ctx)
 		}
 	}
+	return ctx.Err()
 }
 
-// sendRevision sends the revision, unless it was sent, and the lines that it counts, in as many messages as that takes. For each
-// message it decides by the newest revision what the caller may see. It does so even when there is nothing to send, because the
-// caller's rights may be all that has changed.
-func (w *watcher) sendRevision(ctx context.Context, run *record.RunItem) error {
-	for more := true; more; more = run.Version > w.version || w.hasUnsentLines(run) {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		newest, err := w.topic.newest()
-		if err != nil {
-			return err
-		}
-		roles, err := w.roles(ctx, newest)
-		if err != nil {
-			return err
-		}
-		if !access.Sees(roles, newest.Scope().Audience) {
-			return visibility.Missing
-		}
-		var update watchUpdate
-		at := w.position
-		if update.run, err = w.show(ctx, run, newest.Access, roles); err != nil {
-			return err
-		}
-		at.version = max(at.version, run.Version)
-		var b lineBatch
-		for i, k := range record.LogKinds {
-			if until := lineCount(run, k); at.lines[i] < until && newest.ReadsLog(k, roles) {
-				if at.lines[i], err = w.readLines(ctx, i, newest, at.lines[i], until, &b); err != nil {
-					return err
-				}
-			}
-		}
-		if update.lines = b.lines; update.run == nil && len(update.lines) == 0 {
-			return nil // the caller may see nothing of what is left
-		}
-		update.token = at.token(run.ID)
-		if err := w.sendUpdate(update); err != nil {
-			return err
-		}
-		w.position = at
-	}
-	return nil
+// isSettled reports whether there is nothing to send. That ends in an interval while the run waits for a worker, because workers come and
+// go without a change of the run.
+func (s *watchStream) isSettled(run *record.RunItem) bool {
+	return s.settled == run.Stored() && (!run.AwaitsWorker() || s.now().Sub(s.settledAt) < servingInterval)
 }
 
-// show returns the run as the caller sees it now, or nil when it was already sent like that.
-func (w *watcher) show(ctx context.Context, run *record.RunItem, current record.AccessAttributes, roles access.Role) (*record.Run, error) {
-	reader := runs.Reader{Viewer: &w.viewer, Now: w.now()}
-	unserved, err := reader.Unserved(ctx, run, roles)
-	if err != nil || run.Version < w.version || run.Version == w.version && unserved == w.unserved {
-		return nil, err
-	}
-	w.unserved = unserved
-	item := *run
-	item.Access = current
-	shown, err := reader.Show(ctx, &item, roles)
+// sendNext sends the next message, and reports false if there is nothing more that the caller may see. It decides for each message what
+// the caller may see now.
+func (s *watchStream) sendNext(ctx context.Context, run *record.RunItem) (sent bool, err error) {
+	roles, err := s.roles(ctx, run)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	return &shown, w.viewer.ResolvePeople(ctx, shown.People())
-}
-
-// hasUnsentLines reports whether the run has lines that were not sent.
-func (w *watcher) hasUnsentLines(run *record.RunItem) bool {
-	for i, k := range record.LogKinds {
-		if w.lines[i] < lineCount(run, k) {
-			return true
-		}
+	if !access.Sees(roles, run.Scope().Audience) {
+		return false, visibility.Missing
 	}
-	return false
-}
-
-// counted is how many lines the log of the run has.
-func lineCount(run *record.RunItem, k record.LogKind) int64 {
-	state, _, _ := run.Log(k)
-	return state.Lines
+	out := &assayv1.WatchRunResponse{}
+	if out.Run, err = s.nextRun(ctx, run, roles); err != nil {
+		return false, err
+	}
+	if out.Lines, err = s.nextLines(ctx, run, roles); err != nil {
+		return false, err
+	}
+	if out.Run == nil && len(out.Lines) == 0 {
+		return false, nil
+	}
+	out.ResumeToken = s.token(run.ID)
+	return true, s.send(out)
 }
 
 // roles returns the caller's roles for the run, by grants that are not older than maxGrantsAge.
-func (w *watcher) roles(ctx context.Context, run *record.RunItem) (access.Role, error) {
-	if now := w.now(); now.Sub(w.granted) > maxGrantsAge {
-		w.viewer.Forget()
-		w.granted = now
+func (s *watchStream) roles(ctx context.Context, run *record.RunItem) (access.Role, error) {
+	if now := s.now(); now.Sub(s.granted) > maxGrantsAge {
+		s.viewer.Forget()
+		s.granted = now
 	}
-	return w.viewer.Roles(ctx, run.Scope())
+	return s.viewer.Roles(ctx, run.Scope())
 }
 
-// logNames has the protocol's name of each log.
+// nextRun returns the run as the caller sees it, or nil if the client has that already.
+func (s *watchStream) nextRun(ctx context.Context, run *record.RunItem, roles access.Role) (*assayv1.Run, error) {
+	reader := runs.Reader{Viewer: &s.viewer, Now: s.now()}
+	unserved, err := reader.Unserved(ctx, run, roles)
+	if err != nil || run.Version < s.version || run.Version == s.version && unserved == s.unserved {
+		return nil, err
+	}
+	shown, err := reader.Show(ctx, run, roles)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.viewer.ResolvePeople(ctx, shown.People()); err != nil {
+		return nil, err
+	}
+	s.version = run.Version
+	s.unserved = unserved
+	return protoRun(shown), nil
+}
+
+// logNames holds the protocol's name of each log.
 var logNames = map[record.LogKind]assayv1.Log{
 	record.ExecutionLog:  assayv1.Log_LOG_EXECUTION,
 	record.EvaluationLog: assayv1.Log_LOG_EVALUATION,
 }
 
-func protoUpdate(s watchUpdate) *assayv1.WatchRunResponse {
-	out := &assayv1.WatchRunResponse{ResumeToken: s.token}
-	if s.run != nil {
-		out.Run = protoRun(*s.run)
-	}
-	for _, l := range s.lines {
-		stream, _ := keyOf(streams, l.Stream)
-		out.Lines = append(out.Lines, &assayv1.LogLine{Log: logNames[l.kind], Number: l.number, Time: timestamppb.New(l.At.Time), Stream: stream,
-			Text: l.Text})
-	}
-	return out
-}
-
-// position is what a watcher has received. It grants nothing, so forging one gains nothing.
-type position struct {
-	version int64           // of the run
-	lines   [logCount]int64 // of each log, in the order of record.LogKinds
-}
-
-// token encodes the position as a resume token: the run's id, the numbers and a checksum.
-func (p position) token(runID string) string {
-	b := make([]byte, 0, 48)
-	b = append(b, runID...)
-	b = binary.AppendUvarint(b, uint64(p.version))
-	for _, n := range p.lines {
-		b = binary.AppendUvarint(b, uint64(n))
-	}
-	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
-	return base64.RawURLEncoding.EncodeToString(b)
-}
-
-// parseToken decodes a resume token for the run, or returns what is wrong with it.
-func parseToken(runID, token string) (p position, faults []problem.Field) {
-	const malformed = "was not sent by the server"
-	b, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil || len(b) < len(runID)+crc32.Size {
-		return p, badToken(malformed)
-	}
-	named, rest := string(b[:len(runID)]), b[len(runID):]
-	for _, n := range []*int64{&p.version, &p.lines[0], &p.lines[1]} {
-		v, size := binary.Uvarint(rest)
-		if size <= 0 || v > math.MaxInt64 {
-			return position{}, badToken(malformed)
-		}
-		*n, rest = int64(v), rest[size:]
-	}
-	switch {
-	case p.version == 0 || p.token(named) != token: // which compares the checksum too
-		return position{}, badToken(malformed)
-	case named != runID:
-		return position{}, badToken("is of another run")
-	}
-	return p, nil
-}
-
-// checkReached refuses a position that the run has not reached. Logs that the roles do not allow to read are ignored, since their
-// length could reveal their content.
-func (p position) checkReached(run *record.RunItem, roles access.Role) []problem.Field {
-	ahead := p.version > run.Version
+// nextLines returns lines for a message, of the logs that the roles allow to read. It advances the position.
+func (s *watchStream) nextLines(ctx context.Context, run *record.RunItem, roles access.Role) (batch []*assayv1.LogLine, err error) {
+	bytes := 0
 	for i, k := range record.LogKinds {
-		ahead = ahead || run.ReadsLog(k, roles) && p.lines[i] > lineCount(run, k)
+		if !run.ReadsLog(k, roles) {
+			continue
+		}
+		var lines []record.LogLine
+		number := &s.lines[i]
+		for ; *number < lineCount(run, k) && len(batch) < maxBatchLines && bytes < maxBatchBytes; *number++ {
+			if len(lines) == 0 {
+				if lines, err = s.pageLines(ctx, run, i); err != nil {
+					return nil, err
+				}
+			}
+			line := lines[0]
+			lines = lines[1:]
+			stream, _ := keyOf(streams, line.Stream)
+			batch = append(batch, &assayv1.LogLine{Log: logNames[k], Number: *number, Time: timestamppb.New(line.At.Time), Stream: stream,
+				Text: line.Text})
+			bytes += lineBytes(line)
+		}
 	}
-	if ahead {
-		return badToken("names a position that the run has not reached")
-	}
-	return nil
+	return batch, nil
 }
 
-func badToken(fault string) []problem.Field {
-	return []problem.Field{{Pointer: "/resume_token", Detail: fault + ": send the token of the last message that you received, or none to " +
-		"begin again"}}
-}
+// lineBytes returns about how many bytes a line takes in memory or in a message.
+func lineBytes(l record.LogLine) int { return 64 + len(l.Text) }

@@ -17,9 +17,8 @@ import (
 
 // The load of BenchmarkWatchRun.
 const (
-	watchedRuns  = maxWatches / watchersEach
+	benchRuns    = maxWatches / watchersEach
 	watchersEach = 10 // each with a connection that watches every run
-	benchPoll    = time.Second
 	settlingTime = 50 * time.Millisecond
 )
 
@@ -41,14 +40,14 @@ type seen struct {
 }
 
 func benchWatch(b *testing.B, source string) {
-	s := startWatchServer(b, source, benchPoll)
-	counted := &countingStore{Store: s.hub.store}
-	s.hub.store = counted
-	all := make([]*watchedRun, watchedRuns)
+	s := startWatchServer(b, source)
+	counted := &countingStore{Store: s.pages.logs.Store}
+	s.setReads(counted)
+	all := make([]*testRun, benchRuns)
 	for i := range all {
 		all[i] = s.newRun()
 	}
-	came := make(chan seen, watchedRuns*watchersEach)
+	came := make(chan seen, benchRuns*watchersEach)
 	alone := watchAlone(b, s, all)
 	ctx, cancel := context.WithCancel(b.Context())
 	var ended sync.WaitGroup
@@ -74,7 +73,7 @@ func benchWatch(b *testing.B, source string) {
 			must(b, (<-came).err)
 		}
 	}
-	each := float64(memory()-before) / (watchedRuns * watchersEach)
+	each := float64(memory()-before) / (benchRuns * watchersEach)
 	counted.gets.Store(0)
 	counted.keys.Store(0)
 	counted.queries.Store(0)
@@ -82,11 +81,11 @@ func benchWatch(b *testing.B, source string) {
 	begun := time.Now()
 	n := 0
 	for b.Loop() {
-		i := n % watchedRuns
+		i := n % benchRuns
 		n++
 		p := all[i]
 		if source == polledDynamoDB {
-			time.Sleep(rand.N(benchPoll)) // or each change would come right after a poll
+			time.Sleep(rand.N(watchInterval)) // or each change would come right after a poll
 		}
 		start := time.Now()
 		p.append(record.ExecutionLog, "A line as programs write it: epoch 3 of 10, loss 0.7312")
@@ -112,23 +111,23 @@ func benchWatch(b *testing.B, source string) {
 }
 
 // watchAlone returns the memory of a watcher and its goroutine without gRPC.
-func watchAlone(b *testing.B, s *watchServer, all []*watchedRun) float64 {
+func watchAlone(b *testing.B, s *watchServer, all []*testRun) float64 {
 	ctx, cancel := context.WithCancel(b.Context())
 	var began, ended sync.WaitGroup
 	before := memory()
 	for range watchersEach {
 		for _, p := range all {
 			began.Add(1)
-			w := &watcher{hub: s.hub, now: time.Now, viewer: visibility.Viewer{Store: s.hub.store, Caller: organizer}}
-			w.send = func(watchUpdate) error {
+			w := &watchStream{now: time.Now, viewer: visibility.Viewer{Store: s.pages.logs.Store, Caller: organizer}}
+			w.send = func(*assayv1.WatchRunResponse) error {
 				began.Done()
 				return nil
 			}
-			ended.Go(func() { _ = w.watch(ctx, p.run.ID, time.Hour) })
+			ended.Go(func() { _ = w.watch(ctx, s.watchedRuns, p.run.ID, time.Hour) })
 		}
 	}
 	began.Wait()
-	each := float64(memory()-before) / (watchedRuns * watchersEach)
+	each := float64(memory()-before) / (benchRuns * watchersEach)
 	cancel()
 	ended.Wait()
 	return each

@@ -3,13 +3,13 @@ package server
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"assay/grpc/assayv1"
 	"assay/shared/access"
 	"assay/shared/compute"
 	"assay/shared/record"
@@ -21,10 +21,12 @@ import (
 	"assay/shared/store/embedded"
 	"assay/shared/visibility"
 
+	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 )
 
-// How a hub learns of writes: by the hook of the embedded store, by that of DynamoDB, or by polling, because another process writes.
+// How streams learn of writes: by the hook of the embedded store, by the hook of DynamoDB, or by reading the run in an interval, because
+// another process writes.
 const (
 	hooked         = "embedded"
 	polled         = "embedded, polled"
@@ -32,27 +34,26 @@ const (
 	polledDynamoDB = "another process"
 )
 
-// hubFixture is a hub that runs, and a dataset in the store to which runs are written.
-type hubFixture struct {
-	*hub
+// watchFixture has watched runs, and a dataset in the store to which runs are written.
+type watchFixture struct {
+	*watchedRuns
 	*recordtest.Builder
 	dataset  *recordtest.Dataset
-	notified atomic.Pointer[hub] // of what is written; nil while the hub is made
+	notified atomic.Pointer[watchedRuns] // of each write; nil in the beginning
 }
 
-func newHubFixture(t testing.TB, source string, pollInterval time.Duration) *hubFixture {
+func newWatchFixture(t testing.TB, source string, interval time.Duration) *watchFixture {
 	t.Helper()
-	f := &hubFixture{}
+	f := &watchFixture{}
 	changed := func(items []store.Item) {
-		if h := f.notified.Load(); h != nil {
-			h.changed(items)
+		if w := f.notified.Load(); w != nil {
+			w.changed(items)
 		}
 	}
 	var reads, writes store.Store
 	switch source {
 	case hooked:
 		reads = recordtest.OpenStore(t, embedded.Options{OnChange: changed})
-		pollInterval = 0
 		writes = reads
 	case polled:
 		reads = recordtest.OpenStore(t, embedded.Options{})
@@ -70,26 +71,24 @@ func newHubFixture(t testing.TB, source string, pollInterval time.Duration) *hub
 	now := time.Now().Truncate(time.Second)
 	f.Now = func() time.Time { return now }
 	f.dataset = f.Task().Dataset()
-	h := newHub(reads, recordtest.OpenFiles(t), slog.New(slog.DiscardHandler), pollInterval)
-	f.use(h)
-	ctx, stop := context.WithCancel(context.Background())
-	var ended sync.WaitGroup
-	ended.Go(func() { h.run(ctx) })
+	f.use(newWatchedRuns(runlog.Logs{Store: reads, Files: recordtest.OpenFiles(t)}), interval)
 	t.Cleanup(func() {
-		stop()
-		ended.Wait()
-		if len(f.topics) > 0 {
-			t.Errorf("%d topics stay without watchers", len(f.topics))
+		if len(f.by) > 0 {
+			t.Errorf("%d runs stay without streams", len(f.by))
 		}
 	})
 	return f
 }
 
-// use has the hub be notified of what is written.
-func (f *hubFixture) use(h *hub) {
-	f.hub = h
-	f.notified.Store(h)
+// use makes the fixture notify w of each write.
+func (f *watchFixture) use(w *watchedRuns, interval time.Duration) {
+	w.interval = interval
+	f.watchedRuns = w
+	f.notified.Store(w)
 }
+
+// setReads replaces the store from which streams read.
+func (f *watchFixture) setReads(s store.Store) { f.pages.logs.Store = s }
 
 func must(t rapid.TB, err error) {
 	t.Helper()
@@ -98,25 +97,25 @@ func must(t rapid.TB, err error) {
 	}
 }
 
-// watchedRun is a run that a test writes.
-type watchedRun struct {
-	*hubFixture
+// testRun is a run that a test writes.
+type testRun struct {
+	*watchFixture
 	run *record.RunItem
 }
 
 // newRun makes a run of the owner that is executed.
-func (f *hubFixture) newRun() *watchedRun {
-	return &watchedRun{f, f.dataset.Run("ann", recordtest.OfImage, recordtest.InState(record.Running)).RunItem}
+func (f *watchFixture) newRun() *testRun {
+	return &testRun{f, f.dataset.Run("ann", recordtest.OfImage, recordtest.InState(record.Running)).RunItem}
 }
 
-// newWatchedRun makes a run in a store of its own, whose hook notifies the hub.
-func newWatchedRun(t testing.TB) *watchedRun {
+// newTestRun makes a run in a store of its own, whose hook wakes streams.
+func newTestRun(t testing.TB) *testRun {
 	t.Helper()
-	return newHubFixture(t, hooked, 0).newRun()
+	return newWatchFixture(t, hooked, watchInterval).newRun()
 }
 
 // write writes the run without a new version, as heartbeats do.
-func (r *watchedRun) write(alter func(*record.RunItem)) {
+func (r *testRun) write(alter func(*record.RunItem)) {
 	next := *r.run
 	alter(&next)
 	r.run = &next
@@ -124,14 +123,14 @@ func (r *watchedRun) write(alter func(*record.RunItem)) {
 }
 
 // change writes the next version of the run.
-func (r *watchedRun) change(alter func(*record.RunItem)) {
+func (r *testRun) change(alter func(*record.RunItem)) {
 	r.write(func(run *record.RunItem) {
 		alter(run)
 		record.Touch(run, r.Now())
 	})
 }
 
-func (r *watchedRun) setState(state record.RunState) {
+func (r *testRun) setState(state record.RunState) {
 	at := record.At(r.Now())
 	r.change(func(run *record.RunItem) {
 		run.State = state
@@ -140,7 +139,7 @@ func (r *watchedRun) setState(state record.RunState) {
 	})
 }
 
-func (r *watchedRun) append(k record.LogKind, texts ...string) {
+func (r *testRun) append(k record.LogKind, texts ...string) {
 	lines := make([]record.LogLine, len(texts))
 	for i, text := range texts {
 		lines[i] = record.LogLine{Stream: record.StreamStderr, Text: text}
@@ -151,16 +150,16 @@ func (r *watchedRun) append(k record.LogKind, texts ...string) {
 	r.Commit(tx.Replace(r.run))
 }
 
-func (r *watchedRun) seal(t rapid.TB) {
+func (r *testRun) seal(t rapid.TB) {
 	t.Helper()
-	must(t, (runlog.Logs{Store: r.Builder.Store, Files: r.files}).Seal(context.Background(), r.Now(), r.run.ID))
+	must(t, (runlog.Logs{Store: r.Builder.Store, Files: r.pages.logs.Files}).Seal(context.Background(), r.Now(), r.run.ID))
 	r.run = recordtest.Get[record.RunItem](t, r.Builder.Store, r.run.Key())
 }
 
 // watchClient watches a run, and records what it receives.
 type watchClient struct {
 	caller access.Caller
-	hub    *hub
+	all    *watchedRuns
 	run    string
 	first  chan struct{} // closed with the first message
 	resume chan struct{} // closed to let the client receive; nil: it receives at once
@@ -170,7 +169,7 @@ type watchClient struct {
 	versions []int64
 	states   []record.RunState
 	tails    []string
-	last     record.Run
+	last     *assayv1.Run
 	lines    map[record.LogKind][]string
 	fault    string // in the order of messages
 	messages int
@@ -179,12 +178,12 @@ type watchClient struct {
 	done   chan error
 }
 
-func (r *watchedRun) client(caller access.Caller) *watchClient {
-	return &watchClient{caller: caller, hub: r.hub, run: r.run.ID, lines: map[record.LogKind][]string{}, first: make(chan struct{})}
+func (r *testRun) client(caller access.Caller) *watchClient {
+	return &watchClient{caller: caller, all: r.watchedRuns, run: r.run.ID, lines: map[record.LogKind][]string{}, first: make(chan struct{})}
 }
 
-// watch has the caller watch the run until it ends.
-func (r *watchedRun) watch(caller access.Caller) *watchClient {
+// watch makes the caller watch the run until it ends.
+func (r *testRun) watch(caller access.Caller) *watchClient {
 	c := r.client(caller)
 	c.watch(-1)
 	return c
@@ -202,28 +201,28 @@ func (c *watchClient) watch(messages int) { c.watchFor(messages, time.Hour) }
 func (c *watchClient) watchFor(messages int, d time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.cancel, c.done = cancel, make(chan error, 1)
-	w := &watcher{hub: c.hub, now: time.Now, viewer: visibility.Viewer{Store: c.hub.store, Caller: c.caller},
-		caller: compute.Caller{Name: c.caller.ID, LoggedIn: true}, servingPollInterval: time.Second}
+	s := &watchStream{now: time.Now, viewer: visibility.Viewer{Store: c.all.pages.logs.Store, Caller: c.caller},
+		caller: compute.Caller{Name: c.caller.ID, LoggedIn: true}}
 	if c.token != "" {
 		p, faults := parseToken(c.run, c.token)
 		if len(faults) > 0 {
 			c.done <- errors.New(faults[0].Detail)
 			return
 		}
-		w.position = p
+		s.position = p
 	}
-	w.send = func(update watchUpdate) error {
+	s.send = func(m *assayv1.WatchRunResponse) error {
 		if messages == 0 {
 			return errLost
 		}
 		messages--
-		c.receive(update)
+		c.receive(m)
 		return nil
 	}
-	go func() { c.done <- w.watch(ctx, c.run, d) }()
+	go func() { c.done <- s.watch(ctx, c.all, c.run, d) }()
 }
 
-func (c *watchClient) receive(update watchUpdate) {
+func (c *watchClient) receive(m *assayv1.WatchRunResponse) {
 	if c.resume != nil {
 		<-c.resume
 	}
@@ -233,27 +232,29 @@ func (c *watchClient) receive(update watchUpdate) {
 	if c.messages == 1 {
 		close(c.first)
 	}
-	c.token = update.token
-	if r := update.run; r != nil {
-		if n := len(c.versions); n > 0 && (r.Version < c.versions[n-1] || r.Version == c.versions[n-1] &&
-			slices.Equal(r.Diagnostics, c.last.Diagnostics)) {
+	c.token = m.GetResumeToken()
+	if r := m.GetRun(); r != nil {
+		if n := len(c.versions); n > 0 && (r.GetVersion() < c.versions[n-1] || r.GetVersion() == c.versions[n-1] &&
+			slices.EqualFunc(r.GetDiagnostics(), c.last.GetDiagnostics(), func(a, b *assayv1.Diagnostic) bool { return proto.Equal(a, b) })) {
 			c.fault = "a version that is not newer, and the same as before"
 		}
-		c.versions = append(c.versions, r.Version)
-		c.states = append(c.states, r.State)
-		c.last = *r
-		c.tails = append(c.tails, r.LogTail)
+		state, _ := keyOf(states, r.GetState())
+		c.versions = append(c.versions, r.GetVersion())
+		c.states = append(c.states, state)
+		c.last = r
+		c.tails = append(c.tails, r.GetLogTail())
 	}
-	for _, l := range update.lines {
-		if int(l.number) != len(c.lines[l.kind]) {
+	for _, l := range m.GetLines() {
+		kind, _ := keyOf(logNames, l.GetLog())
+		if int(l.GetNumber()) != len(c.lines[kind]) {
 			c.fault = "a line out of order"
 		}
-		c.lines[l.kind] = append(c.lines[l.kind], l.Text)
+		c.lines[kind] = append(c.lines[kind], l.GetText())
 	}
 }
 
 // shown is the run as the client was shown it last.
-func (c *watchClient) shown() record.Run {
+func (c *watchClient) shown() *assayv1.Run {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.last

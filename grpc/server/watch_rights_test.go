@@ -2,7 +2,6 @@ package server
 
 import (
 	"errors"
-	"reflect"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -14,6 +13,8 @@ import (
 	"assay/shared/record/recordtest"
 	"assay/shared/records"
 	"assay/shared/visibility"
+
+	"google.golang.org/protobuf/proto"
 )
 
 var (
@@ -54,7 +55,7 @@ func TestWatch_ShowsTheSameAsREST(t *testing.T) {
 		{"shown in a private task", inPrivateTask, participant, true, executed},
 		{"anonymous", record.AccessAttributes{Public: true, Published: true, Anonymous: true, Alias: "heron"}, unrelated, true, executed},
 	} {
-		r := newWatchedRun(t)
+		r := newTestRun(t)
 		team := r.dataset.Task.Register("bob", recordtest.With("mia"))
 		r.change(func(run *record.RunItem) {
 			tt.access.OrganizerID = run.Access.OrganizerID
@@ -86,11 +87,11 @@ func TestWatch_ShowsTheSameAsREST(t *testing.T) {
 				t.Errorf("%s: %s reads the %s log: %v", tt.name, tt.caller.ID, k, got)
 			}
 		}
-		stored, roles, err := visibility.Get[record.RunItem](t.Context(), &visibility.Viewer{Store: r.hub.store, Caller: tt.caller}, r.run.ID,
+		stored, roles, err := visibility.Get[record.RunItem](t.Context(), &visibility.Viewer{Store: r.Store, Caller: tt.caller}, r.run.ID,
 			record.RunKey)
 		must(t, err)
-		if want := stored.For(roles); !reflect.DeepEqual(c.last, want) {
-			t.Errorf("%s: %s is shown\n%+v, and over REST\n%+v", tt.name, tt.caller.ID, c.last, want)
+		if want := protoRun(stored.For(roles)); !proto.Equal(c.last, want) {
+			t.Errorf("%s: %s is shown\n%v, and over REST\n%v", tt.name, tt.caller.ID, c.last, want)
 		}
 	}
 }
@@ -99,7 +100,7 @@ func TestWatch_ShowsTheSameAsREST(t *testing.T) {
 func TestWatch_SendsWithheldLinesOnceTheRunIsUnblinded(t *testing.T) {
 	for _, resume := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			r := newWatchedRun(t)
+			r := newTestRun(t)
 			blind := func(blinded bool) { r.change(func(run *record.RunItem) { run.Access.Blinded = blinded }) }
 			blind(true)
 			r.append(record.ExecutionLog, "one")
@@ -112,7 +113,7 @@ func TestWatch_SendsWithheldLinesOnceTheRunIsUnblinded(t *testing.T) {
 				c.watch(-1)
 				synctest.Wait()
 			}
-			if len(c.lines) > 0 || c.last.LogTail != "" {
+			if len(c.lines) > 0 || c.last.GetLogTail() != "" {
 				t.Fatalf("a blinded run reveals %v", c.lines)
 			}
 			blind(false)
@@ -131,12 +132,12 @@ func TestWatch_SendsWithheldLinesOnceTheRunIsUnblinded(t *testing.T) {
 }
 
 func TestWatch_HidingTheRunEndsTheStream(t *testing.T) {
-	for name, hide := range map[string]func(*watchedRun){
-		"its submission":  func(r *watchedRun) { r.change(func(run *record.RunItem) { run.Access.Public = false }) },
-		"its task, alone": func(r *watchedRun) { r.write(func(run *record.RunItem) { run.Access.PrivateTask = true }) },
+	for name, hide := range map[string]func(*testRun){
+		"its submission":  func(r *testRun) { r.change(func(run *record.RunItem) { run.Access.Public = false }) },
+		"its task, alone": func(r *testRun) { r.write(func(run *record.RunItem) { run.Access.PrivateTask = true }) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			r := newWatchedRun(t)
+			r := newTestRun(t)
 			r.change(func(run *record.RunItem) { run.Access.Public = true })
 			c := r.watch(unrelated)
 			synctest.Wait()
@@ -148,10 +149,10 @@ func TestWatch_HidingTheRunEndsTheStream(t *testing.T) {
 	}
 }
 
-// TestWatch_ShowsOlderRevisionsByPresentRights has a client that is behind when the run is blinded.
-func TestWatch_ShowsOlderRevisionsByPresentRights(t *testing.T) {
+// TestWatch_ShowsNothingThatWasHiddenMeanwhile has a client that is behind when the run is blinded.
+func TestWatch_ShowsNothingThatWasHiddenMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newWatchedRun(t)
+		r := newTestRun(t)
 		c := r.client(owner)
 		c.resume = make(chan struct{})
 		c.watch(-1)
@@ -161,7 +162,7 @@ func TestWatch_ShowsOlderRevisionsByPresentRights(t *testing.T) {
 		r.change(func(run *record.RunItem) { run.Access.Blinded = true })
 		r.setState(record.Failed)
 		close(c.resume)
-		if err := c.ends(); err != nil || len(c.lines) > 0 || c.last.EvaluationID != "" || slices.Contains(c.tails, "one") {
+		if err := c.ends(); err != nil || len(c.lines) > 0 || c.last.GetEvaluationId() != "" || slices.Contains(c.tails, "one") {
 			t.Errorf("%v: a blinded run reveals %v, %q", err, c.lines, c.tails)
 		}
 	})
@@ -170,7 +171,7 @@ func TestWatch_ShowsOlderRevisionsByPresentRights(t *testing.T) {
 // TestWatch_ReadsGrantsAgainAfterAMinute removes an organizer who watches from the members.
 func TestWatch_ReadsGrantsAgainAfterAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newWatchedRun(t)
+		r := newTestRun(t)
 		c := r.watch(organizer)
 		synctest.Wait()
 		r.Commit(new(records.Tx).DeleteKeys(record.MembershipKey(organizer.ID, r.dataset.OrganizerID)))
@@ -188,7 +189,7 @@ func TestWatch_ReadsGrantsAgainAfterAMinute(t *testing.T) {
 // TestWatch_SaysWhenNoWorkerServes passes the minute after a worker was seen, without any change of the run.
 func TestWatch_SaysWhenNoWorkerServes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newWatchedRun(t)
+		r := newTestRun(t)
 		r.setState(record.Queued)
 		r.write(func(run *record.RunItem) { run.Access.Public = true })
 		serving := &record.Serving{Meta: record.NewMeta(time.Now())}
@@ -196,21 +197,21 @@ func TestWatch_SaysWhenNoWorkerServes(t *testing.T) {
 		r.Put(serving)
 		o, other := r.watch(owner), r.watch(participant)
 		synctest.Wait()
-		if len(o.shown().Diagnostics) != 0 {
-			t.Errorf("with a worker the run has %v", o.shown().Diagnostics)
+		if len(o.shown().GetDiagnostics()) != 0 {
+			t.Errorf("with a worker the run has %v", o.shown().GetDiagnostics())
 		}
-		time.Sleep(time.Minute + time.Second)
+		time.Sleep(time.Minute + servingInterval + time.Second)
 		synctest.Wait()
-		if want := record.Unserved("", record.ExecuteImage); len(o.shown().Diagnostics) != 1 || o.shown().Diagnostics[0] != want ||
-			o.shown().Version != r.run.Version {
-			t.Errorf("version %d has %v, want version %d and %v", o.shown().Version, o.shown().Diagnostics, r.run.Version, want)
+		want := protoDiagnostic(record.Unserved("", record.ExecuteImage))
+		if got := o.shown(); len(got.GetDiagnostics()) != 1 || !proto.Equal(got.GetDiagnostics()[0], want) || got.GetVersion() != r.run.Version {
+			t.Errorf("version %d has %v, want version %d and %v", got.GetVersion(), got.GetDiagnostics(), r.run.Version, want)
 		}
 		serving.Note(time.Now(), []record.Subqueue{r.run.Subqueue()})
 		r.Replace(serving)
-		time.Sleep(2 * time.Second)
+		time.Sleep(servingInterval + time.Second)
 		synctest.Wait()
-		if len(o.shown().Diagnostics) != 0 {
-			t.Errorf("with a worker again the run has %v", o.shown().Diagnostics)
+		if len(o.shown().GetDiagnostics()) != 0 {
+			t.Errorf("with a worker again the run has %v", o.shown().GetDiagnostics())
 		}
 		r.setState(record.Failed)
 		for _, c := range []*watchClient{o, other} {

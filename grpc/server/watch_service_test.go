@@ -27,23 +27,23 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// watchServer is a gRPC server over the store of a fixture, whose hub is the server's. The bearer token of a caller is its id.
+// watchServer is a gRPC server over the store of a fixture, whose watched runs are the server's. The bearer token of a caller is its id.
 type watchServer struct {
-	*hubFixture
+	*watchFixture
 	addr string
 	stop func() // stops the server, and waits for its end
 }
 
-func startWatchServer(t testing.TB, source string, pollInterval time.Duration) *watchServer {
+func startWatchServer(t testing.TB, source string) *watchServer {
 	t.Helper()
-	s := &watchServer{hubFixture: newHubFixture(t, source, pollInterval)}
+	s := &watchServer{watchFixture: newWatchFixture(t, source, watchInterval)}
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	must(t, err)
 	s.addr = l.Addr().String()
 	verify := func(_ context.Context, token string) (access.Caller, error) { return access.Caller{ID: token}, nil }
-	server := New(Env{Store: s.hub.store, Files: s.files, Now: time.Now, Log: slog.New(slog.DiscardHandler), Verify: verify},
-		Options{Lease: time.Minute, FirstLease: time.Minute, QueuePollInterval: time.Minute, WatchPollInterval: s.pollInterval})
-	s.use(server.hub)
+	server := New(Env{Store: s.pages.logs.Store, Files: s.pages.logs.Files, Now: time.Now, Log: slog.New(slog.DiscardHandler), Verify: verify},
+		Options{Lease: time.Minute, FirstLease: time.Minute, QueuePollInterval: time.Minute})
+	s.use(server.watched, watchInterval)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(ctx, l) }()
@@ -72,7 +72,7 @@ func as(ctx context.Context, caller access.Caller) context.Context {
 }
 
 func TestWatchRun_StreamsUntilTheRunEnds(t *testing.T) {
-	s := startWatchServer(t, hooked, 0)
+	s := startWatchServer(t, hooked)
 	r := s.newRun()
 	r.append(record.ExecutionLog, "one", "two")
 	runs, _ := s.dial(t)
@@ -121,7 +121,7 @@ func rest(t *testing.T, stream grpc.ServerStreamingClient[assayv1.WatchRunRespon
 }
 
 func TestWatchRun_RefusesInvalidRequests(t *testing.T) {
-	s := startWatchServer(t, hooked, 0)
+	s := startWatchServer(t, hooked)
 	id := s.newRun().run.ID
 	runs, _ := s.dial(t)
 	for _, tt := range []struct {
@@ -158,12 +158,10 @@ func violated(err error) string {
 	return ""
 }
 
-// TestWatchRun_LeaksNoGoroutine ends streams in every way: by the end of the run, by the client, with the connection, and by a stop of
-// the server.
 // TestWatchRun_BoundsThoseOfACaller has one caller watch a run on as many streams as a caller may. One more is refused; another caller and,
 // once a stream has ended, the same one watch it.
 func TestWatchRun_BoundsThoseOfACaller(t *testing.T) {
-	s := startWatchServer(t, hooked, 0)
+	s := startWatchServer(t, hooked)
 	r := s.newRun()
 	var client assayv1.RunServiceClient
 	watch := func(ctx context.Context, caller access.Caller) error {
@@ -191,13 +189,14 @@ func TestWatchRun_BoundsThoseOfACaller(t *testing.T) {
 	waittest.Until(t, "the place of the stream that ended", func() bool { return watch(t.Context(), organizer) == nil })
 }
 
+// TestWatchRun_LeaksNoGoroutine ends streams in every way: by the end of the run, by the client, with the connection, and by a stop of
+// the server.
 func TestWatchRun_LeaksNoGoroutine(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("watch", func(t *testing.T) {
-		s := startWatchServer(t, hooked, 0)
+		s := startWatchServer(t, hooked)
 		r, ended := s.newRun(), s.newRun()
 		for range 3 {
-			// more than is kept, so that each watcher reads the store
 			r.append(record.ExecutionLog, slices.Repeat([]string{strings.Repeat("x", 8000)}, 150)...)
 		}
 		runs, conn := s.dial(t)
@@ -257,11 +256,11 @@ func TestWatchRun_LeaksNoGoroutine(t *testing.T) {
 }
 
 // watchers counts the watchers.
-func (f *hubFixture) watchers() (n int) {
+func (f *watchFixture) watchers() (n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, t := range f.topics {
-		n += t.watchers
+	for _, r := range f.by {
+		n += r.streams
 	}
 	return n
 }
@@ -277,10 +276,10 @@ func TestParseToken_RefusesWhatTheServerDidNotSend(t *testing.T) {
 		"empty": "", "words": "resume please", "cut": token[:len(token)-2], "longer": token + "AA", "of another run": p.token(other),
 		"no version": position{}.token(id), "negative": position{version: -1}.token(id),
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(token)
-	must(t, err)
-	raw[len(raw)-6] ^= 1
-	bad["a changed bit"] = base64.RawURLEncoding.EncodeToString(raw)
+	for name, text := range map[string]string{"a letter": " 3 x 0", "a line number below 0": " 3 5 -1", "another space": "  3 5 1",
+		"a leading zero": " 03 5 1", "too few numbers": " 3 5"} {
+		bad[name] = base64.RawURLEncoding.EncodeToString([]byte(id + text))
+	}
 	for name, token := range bad {
 		if got, faults := parseToken(id, token); len(faults) != 1 || faults[0].Pointer != "/resume_token" {
 			t.Errorf("%s: %+v, %v", name, got, faults)

@@ -6,16 +6,17 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"assay/grpc/assayv1"
+	"assay/shared/access"
 	"assay/shared/compute"
 	"assay/shared/nightlytest"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 	"assay/shared/records"
-	"assay/shared/store"
 	"assay/shared/visibility"
 
 	"pgregory.net/rapid"
@@ -27,13 +28,13 @@ func TestWatch_DeliversEachLineOnceInOrder(t *testing.T) {
 	for _, source := range []string{hooked, hookedDynamoDB, polledDynamoDB} {
 		t.Run(source, func(t *testing.T) {
 			t.Parallel()
-			f := newHubFixture(t, source, 10*time.Millisecond)
+			f := newWatchFixture(t, source, 10*time.Millisecond)
 			nightlytest.Check(t, func(rt *rapid.T) { watchAnySequence(rt, f) })
 		})
 	}
 }
 
-func watchAnySequence(rt *rapid.T, f *hubFixture) {
+func watchAnySequence(rt *rapid.T, f *watchFixture) {
 	r := f.newRun()
 	want := map[record.LogKind][]string{}
 	clients := make([]*watchClient, 3)
@@ -85,8 +86,8 @@ func watchAnySequence(rt *rapid.T, f *hubFixture) {
 		if err := c.ends(); err != nil {
 			rt.Fatal(err)
 		}
-		if c.fault != "" || c.last.State != record.Completed || c.last.Version != r.run.Version {
-			rt.Fatalf("%s; at the end %s, version %d of %d", c.fault, c.last.State, c.last.Version, r.run.Version)
+		if c.fault != "" || c.last.GetState() != assayv1.RunState_RUN_STATE_COMPLETED || c.last.GetVersion() != r.run.Version {
+			rt.Fatalf("%s; at the end %s, version %d of %d", c.fault, c.last.GetState(), c.last.GetVersion(), r.run.Version)
 		}
 		for _, k := range record.LogKinds {
 			if !slices.Equal(c.lines[k], want[k]) {
@@ -96,39 +97,67 @@ func watchAnySequence(rt *rapid.T, f *hubFixture) {
 	}
 }
 
-func TestWatch_SkipsNoState(t *testing.T) {
+// TestWatch_SendsEachChangeAtOnce changes the run as soon as the client has the change before.
+func TestWatch_SendsEachChangeAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newWatchedRun(t)
+		r := newTestRun(t)
+		began := time.Now()
 		c := r.watch(organizer)
 		synctest.Wait()
-		states := []record.RunState{record.Running, record.Queued, record.Running, record.Evaluating, record.Queued, record.Running,
+		changes := []record.RunState{record.Running, record.Queued, record.Running, record.Evaluating, record.Queued, record.Running,
 			record.Evaluating, record.Completed}
-		for _, s := range states[1:] {
-			r.setState(s)
+		for _, state := range changes[1:] {
+			r.setState(state)
+			synctest.Wait()
 		}
-		if err := c.ends(); err != nil || !slices.Equal(c.states, states) {
-			t.Errorf("%v, want %v; %v", c.states, states, err)
+		if err := c.ends(); err != nil || !slices.Equal(c.states, changes) || time.Since(began) > 0 {
+			t.Errorf("%v after %v, want %v; %v", c.states, time.Since(began), changes, err)
 		}
 	})
 }
 
-func TestHub_ReadsTheStoreOnceForAllWatchers(t *testing.T) {
-	const pollInterval, changes = time.Second, 10
-	for source, most := range map[string]int64{hooked: 0, polled: 3 * changes} { // queries of the log
+// TestWatch_SeesWritesOfOtherProcessesWithinASecond has two streams that look at the run at different times. One of them always finds that
+// the other has just read it.
+func TestWatch_SeesWritesOfOtherProcessesWithinASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newWatchFixture(t, polled, watchInterval).newRun()
+		first := r.watch(organizer)
+		time.Sleep(600 * time.Millisecond)
+		second := r.watch(owner)
+		time.Sleep(watchInterval + time.Millisecond)
+		r.setState(record.Evaluating)
+		time.Sleep(watchInterval)
+		synctest.Wait()
+		for _, c := range []*watchClient{first, second} {
+			if !slices.Equal(c.states, []record.RunState{record.Running, record.Evaluating}) {
+				t.Errorf("after %s a stream has sent %v", watchInterval, c.states)
+			}
+		}
+		r.setState(record.Completed)
+		must(t, first.ends())
+		must(t, second.ends())
+	})
+}
+
+// TestWatch_ReadsTheStoreOnceForAllStreams has streams of many users, who have shares of the reads of their own.
+func TestWatch_ReadsTheStoreOnceForAllStreams(t *testing.T) {
+	const streams, changes = 50, 10
+	for _, source := range []string{hooked, polled} {
 		synctest.Test(t, func(t *testing.T) {
-			r := newHubFixture(t, source, pollInterval).newRun()
-			counted := &countingStore{Store: r.hub.store}
-			r.hub.store = counted
-			clients := make([]*watchClient, 50)
+			r := newWatchFixture(t, source, watchInterval).newRun()
+			r.change(func(run *record.RunItem) { run.Access.Public, run.Access.Published = true, true })
+			counted := &countingStore{Store: r.Store}
+			r.setReads(counted)
+			clients := make([]*watchClient, streams)
 			for i := range clients {
-				clients[i] = r.watch(organizer)
+				clients[i] = r.watch(access.Caller{ID: recordtest.UserID(fmt.Sprint(i))})
 			}
 			synctest.Wait()
 			counted.gets.Store(0)
-			queries := counted.queries.Load()
+			counted.queries.Store(0)
 			for n := range changes {
 				r.append(record.ExecutionLog, "a line", "another")
-				time.Sleep(pollInterval)
+				time.Sleep(watchInterval)
 				synctest.Wait()
 				for _, c := range clients {
 					if len(c.lines[record.ExecutionLog]) != 2*n+2 {
@@ -136,11 +165,8 @@ func TestHub_ReadsTheStoreOnceForAllWatchers(t *testing.T) {
 					}
 				}
 			}
-			if n := counted.queries.Load() - queries; n > most {
-				t.Errorf("%s: %d queries for %d watchers; want at most %d", source, n, len(clients), most)
-			}
-			if n := counted.gets.Load(); source == hooked && n > 0 {
-				t.Errorf("%d reads of a run that the hook reports", n)
+			if gets, queries := counted.gets.Load(), counted.queries.Load(); gets > 2*changes || queries > changes {
+				t.Errorf("%s: %d reads of the run and %d of the log for %d changes and %d streams", source, gets, queries, changes, streams)
 			}
 			r.setState(record.Cancelled)
 			for _, c := range clients {
@@ -150,28 +176,9 @@ func TestHub_ReadsTheStoreOnceForAllWatchers(t *testing.T) {
 	}
 }
 
-// TestHub_DoesNotPollEndedRuns keeps the topic without a client.
-func TestHub_DoesNotPollEndedRuns(t *testing.T) {
-	r := newHubFixture(t, polled, time.Hour).newRun()
-	topic := r.join(r.run.ID)
-	defer r.leave(topic)
-	if len(r.unfinished()) != 0 {
-		t.Error("a run is polled that was not read yet")
-	}
-	topic.add(revisionOf(r.run))
-	if keys := r.unfinished(); !slices.Equal(keys, []store.Key{r.run.Key()}) {
-		t.Errorf("%v", keys)
-	}
-	r.setState(record.Completed)
-	must(t, r.poll(t.Context()))
-	if len(r.unfinished()) != 0 {
-		t.Error("a run is polled that has ended")
-	}
-}
-
 func TestWatch_SlowClientDelaysNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newWatchedRun(t)
+		r := newTestRun(t)
 		slow, quick := r.client(organizer), r.client(organizer)
 		slow.resume = make(chan struct{})
 		slow.watch(-1)
@@ -190,18 +197,18 @@ func TestWatch_SlowClientDelaysNoOther(t *testing.T) {
 		if err := slow.ends(); err != nil || slow.fault != "" || len(slow.lines[record.ExecutionLog]) != changes {
 			t.Errorf("%d lines, %s, %v", len(slow.lines[record.ExecutionLog]), slow.fault, err)
 		}
-		if n := len(slow.versions); n > maxRevisions+1 || slow.last.Version != r.run.Version {
-			t.Errorf("%d versions were kept for it, the last %d of %d", n, slow.last.Version, r.run.Version)
+		if n := len(slow.versions); n != 2 || slow.last.GetVersion() != r.run.Version {
+			t.Errorf("it received %d versions, the last %d of %d; want the first and the last", n, slow.last.GetVersion(), r.run.Version)
 		}
 	})
 }
 
-// TestWatch_UnreadStreamsKeepNoPlaceInTheStore has three streams of one user that are far behind and that nobody reads. Two of them have
-// the user's places in the store, which another user does not need to wait for, and which they give back.
-func TestWatch_UnreadStreamsKeepNoPlaceInTheStore(t *testing.T) {
+// TestWatch_UnreadStreamsKeepNothing has three streams of one user that nobody reads in the middle of a long log. They keep neither a turn
+// to read the store nor a page, and continue when the page has been forgotten.
+func TestWatch_UnreadStreamsKeepNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newWatchedRun(t)
-		const lines = 100 // more than a topic keeps
+		r := newTestRun(t)
+		const lines = 100 // of several pages
 		for range lines {
 			r.append(record.ExecutionLog, strings.Repeat("x", record.MaxLineBytes))
 		}
@@ -216,26 +223,17 @@ func TestWatch_UnreadStreamsKeepNoPlaceInTheStore(t *testing.T) {
 		}
 		synctest.Wait()
 		began := time.Now()
-		if err := r.watch(owner).ends(); err != nil || time.Since(began) > 0 {
-			t.Errorf("another user's stream ends after %v: %v", time.Since(began), err)
-		}
-		if err := r.watch(organizer).ends(); err != nil || time.Since(began) < storedReadTime || time.Since(began) > 2*storedReadTime {
-			t.Errorf("the user's own next stream ends after %v: %v", time.Since(began), err)
-		}
-		time.Sleep(2 * storedReadTime)
-		began = time.Now()
-		var places []*compute.Slot
-		for i := range allStoredReads {
-			caller := compute.Caller{Name: string(rune('a' + i)), LoggedIn: true}
-			slot, err := r.hub.storedReads.Acquire(t.Context(), caller, compute.Amount{Slots: 1})
-			if err != nil || time.Since(began) > 0 {
-				t.Fatalf("streams that nobody reads keep places: %v after %v", err, time.Since(began))
+		for _, caller := range []access.Caller{owner, organizer} {
+			if err := r.watch(caller).ends(); err != nil || time.Since(began) > 0 {
+				t.Errorf("another stream ends after %v: %v", time.Since(began), err)
 			}
-			places = append(places, slot)
 		}
-		for _, slot := range places {
-			slot.Release()
+		for _, page := range r.pages.kept.Values() {
+			if len(page) > 1+maxPageBytes/record.MaxLineBytes {
+				t.Errorf("a page of %d lines of %d bytes is kept", len(page), record.MaxLineBytes)
+			}
 		}
+		r.pages.kept.Purge()
 		close(resume)
 		for _, c := range slow {
 			if err := c.ends(); err != nil || c.fault != "" || len(c.lines[record.ExecutionLog]) != lines {
@@ -245,9 +243,43 @@ func TestWatch_UnreadStreamsKeepNoPlaceInTheStore(t *testing.T) {
 	})
 }
 
+// TestWatch_ReadsTheStoreInTurn keeps all turns of a user. The user's next stream waits for one, and another user's stream does not.
+func TestWatch_ReadsTheStoreInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newTestRun(t)
+		r.append(record.ExecutionLog, "line")
+		r.setState(record.Completed)
+		var turns []*compute.Slot
+		for range userPageReads {
+			slot, err := r.pages.reads.Acquire(t.Context(), compute.Caller{Name: organizer.ID, LoggedIn: true}, compute.Amount{Slots: 1})
+			must(t, err)
+			turns = append(turns, slot)
+		}
+		began := time.Now()
+		if err := r.watch(organizer).ends(); !errors.Is(err, errBusy) || time.Since(began) != pageReadWait {
+			t.Errorf("a stream without a turn ends after %v with %v", time.Since(began), err)
+		}
+		c := r.watch(organizer)
+		synctest.Wait()
+		turns[0].Release()
+		began = time.Now()
+		if err := c.ends(); err != nil || len(c.lines[record.ExecutionLog]) != 1 || time.Since(began) > 0 {
+			t.Errorf("after a turn became free: %v, %d lines", err, len(c.lines[record.ExecutionLog]))
+		}
+		r.pages.kept.Purge()
+		slot, err := r.pages.reads.Acquire(t.Context(), compute.Caller{Name: organizer.ID, LoggedIn: true}, compute.Amount{Slots: 1})
+		must(t, err)
+		defer slot.Release()
+		defer turns[1].Release()
+		if err := r.watch(owner).ends(); err != nil || time.Since(began) > 0 {
+			t.Errorf("another user's stream ends after %v: %v", time.Since(began), err)
+		}
+	})
+}
+
 func TestWatch_DeletionOfTheRunEndsTheStream(t *testing.T) {
 	for _, source := range []string{hooked, hookedDynamoDB, polledDynamoDB} {
-		r := newHubFixture(t, source, 5*time.Millisecond).newRun()
+		r := newWatchFixture(t, source, 5*time.Millisecond).newRun()
 		c := r.watch(organizer)
 		<-c.first
 		r.Commit(new(records.Tx).Delete(r.run))
@@ -259,7 +291,7 @@ func TestWatch_DeletionOfTheRunEndsTheStream(t *testing.T) {
 
 func TestWatch_ResumesAfterTheMaximumDuration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newWatchedRun(t)
+		r := newTestRun(t)
 		c := r.client(organizer)
 		c.watchFor(-1, time.Minute)
 		if err := c.ends(); !errors.Is(err, errResume) || c.messages != 1 {
@@ -274,42 +306,6 @@ func TestWatch_ResumesAfterTheMaximumDuration(t *testing.T) {
 		c.cancel()
 		if err := c.ends(); !errors.Is(err, context.Canceled) {
 			t.Errorf("after the client left: %v", err)
-		}
-	})
-}
-
-// laggingStore hides the chunks of logs from a number of queries, as DynamoDB may while it applies a transaction.
-type laggingStore struct {
-	store.Store
-	hides atomic.Int64
-}
-
-func (l *laggingStore) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
-	if strings.HasPrefix(q.Partition, "RUN#") && l.hides.Add(-1) >= 0 {
-		return nil, nil
-	}
-	return l.Store.Query(ctx, q)
-}
-
-func TestWatch_AwaitsLinesThatTheRunCounts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newHubFixture(t, polled, time.Second).newRun()
-		lagging := &laggingStore{Store: r.hub.store}
-		lagging.hides.Store(4) // two for each look
-		r.hub.store = lagging
-		c := r.client(organizer)
-		r.append(record.ExecutionLog, "line")
-		c.watch(-1)
-		time.Sleep(longestPause)
-		synctest.Wait()
-		if len(c.lines[record.ExecutionLog]) != 1 || lagging.hides.Load() >= 0 {
-			t.Errorf("%v; %d queries are still to hide chunks", c.lines, lagging.hides.Load())
-		}
-		c.leave()
-		r.Commit(new(records.Tx).DeleteKeys(record.LogKey(r.run.ID, record.ExecutionLog, 0)))
-		again := r.watch(organizer)
-		if err := again.ends(); err == nil || !strings.Contains(err.Error(), "misses line 0") {
-			t.Errorf("a stream of an incomplete log ends with %v", err)
 		}
 	})
 }

@@ -42,7 +42,6 @@ var notShared = map[string]string{
 	"functions/tools/significance_compare.go": "one computation",
 	"grpc/main.go":                            "makes the limits of shared/ratelimit",
 	"grpc/ops/ops.go":                         "the server of metrics, for who runs the platform",
-	"grpc/server/watch_log.go":                "the last lines of one log, up to a bound",
 	"local/backup.go":                         "backups, for who runs the server",
 	"shared/api/schema.go":                    "the schemas of types, of which the code has a fixed number",
 	"shared/blob/directory/backup.go":         "backups, for who runs the server",

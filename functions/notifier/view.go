@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"assay/shared/access"
+	"assay/shared/allowance"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/team"
 	"assay/shared/visibility"
 	"assay/shared/webpage"
 )
@@ -199,7 +199,7 @@ func (v view) allowance(ctx context.Context, taskID string) (*record.Allowance, 
 	if err != nil || i < 0 {
 		return nil, err
 	}
-	return team.Allowance(ctx, v.Store, store.Strong, access.Scope{TaskID: taskID, RegistrationID: g.Registrations[i].ID,
+	return allowance.Of(ctx, v.Store, store.Strong, access.Scope{TaskID: taskID, RegistrationID: g.Registrations[i].ID,
 		OwnerID: v.viewer.Caller.ID})
 }
 

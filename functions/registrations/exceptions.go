@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"assay/shared/access"
+	"assay/shared/allowance"
 	"assay/shared/api"
 	"assay/shared/page"
 	"assay/shared/problem"
@@ -35,7 +36,7 @@ func exception(ctx context.Context, c *api.Call) (g granted, err error) {
 	if err := c.Require(ctx, access.Owner|access.Organizer, g.Scope()); err != nil {
 		return g, err
 	}
-	g.allowance, err = team.Allowance(ctx, c.Store, c.Consistency, g.Scope())
+	g.allowance, err = allowance.Of(ctx, c.Store, c.Consistency, g.Scope())
 	if g.exception = g.allowance.Exception(c.Param("exceptionId")); err == nil && g.exception == nil {
 		err = visibility.Missing
 	}
@@ -43,7 +44,7 @@ func exception(ctx context.Context, c *api.Call) (g granted, err error) {
 }
 
 func listExceptions(ctx context.Context, c *api.Call, r *record.RegistrationItem) (p page.Page[record.Exception], err error) {
-	a, err := team.Allowance(ctx, c.Store, c.Consistency, r.Scope())
+	a, err := allowance.Of(ctx, c.Store, c.Consistency, r.Scope())
 	if a == nil || err != nil {
 		return p, err
 	}
@@ -57,11 +58,11 @@ func showException(_ context.Context, _ *api.Call, g granted) (*record.Exception
 func createException(ctx context.Context, c *api.Call, r *record.RegistrationItem, d record.ExceptionDraft) (string, *record.Exception,
 	error) {
 	now := c.Now()
-	a, err := team.Allowance(ctx, c.Store, store.Strong, r.Scope())
+	a, err := allowance.Of(ctx, c.Store, store.Strong, r.Scope())
 	if err != nil {
 		return "", nil, err
 	}
-	a = team.Own(c.Tx, a, r.TaskID, r.ID, now)
+	a = allowance.OfTeam(c.Tx, a, r.TaskID, r.ID, now)
 	if len(a.Exceptions) >= record.MaxExceptions {
 		return "", nil, problem.Conflict.New("The team has %d exceptions, which is the most. Delete one that no longer matters.",
 			len(a.Exceptions))
@@ -134,7 +135,7 @@ func refund(ctx context.Context, c *api.Call, r *record.RegistrationItem, a *rec
 // removeException takes an exception back. A run that it refunded counts again.
 func removeException(ctx context.Context, c *api.Call, g granted) error {
 	e, now := g.exception, c.Now()
-	a := team.Own(c.Tx, g.allowance, g.TaskID, g.ID, now)
+	a := allowance.OfTeam(c.Tx, g.allowance, g.TaskID, g.ID, now)
 	a.Exceptions = slices.DeleteFunc(slices.Clone(a.Exceptions), func(other record.Exception) bool { return other.ID == e.ID })
 	if e.RunID != "" {
 		if err := endRefund(ctx, c, a, e.RunID); err != nil {

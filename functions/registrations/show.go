@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 
+	"assay/shared/allowance"
 	"assay/shared/api"
 	"assay/shared/record"
 	"assay/shared/records"
-	"assay/shared/team"
 	"assay/shared/visibility"
 )
 
@@ -42,7 +42,7 @@ func readAllowance(ctx context.Context, c *api.Call, r *record.RegistrationItem)
 		return err
 	}
 	if used == nil {
-		if used, err = team.Former(ctx, c.Store, c.Consistency, r.Scope()); err != nil {
+		if used, err = allowance.CarriedOver(ctx, c.Store, c.Consistency, r.Scope()); err != nil {
 			return err
 		}
 	}

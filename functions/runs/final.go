@@ -3,12 +3,12 @@ package runs
 import (
 	"context"
 
+	"assay/shared/allowance"
 	"assay/shared/api"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/team"
 )
 
 // mark adds to c.Tx that the team's allowance has the run as final, or no longer, so that no race marks more than the dataset takes. The
@@ -31,11 +31,11 @@ func mark(ctx context.Context, c *api.Call, r *record.RunItem, final bool) error
 	case final && !r.State.Counts():
 		return problem.InvalidMember("/final", "cannot be set, because the run is %s", r.State)
 	}
-	a, err := team.Allowance(ctx, c.Store, store.Strong, r.Scope())
+	a, err := allowance.Of(ctx, c.Store, store.Strong, r.Scope())
 	if err != nil {
 		return err
 	}
-	a = team.Own(c.Tx, a, r.TaskID, r.TeamID(), c.Now())
+	a = allowance.OfTeam(c.Tx, a, r.TaskID, r.TeamID(), c.Now())
 	if !c.Organizes() {
 		_, closes := a.Window(t, d)
 		if err := record.CheckWindow("The choice of final runs", nil, closes, c.Now()); err != nil {

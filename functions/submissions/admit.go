@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"assay/shared/access"
+	"assay/shared/allowance"
 	"assay/shared/api"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -151,7 +152,7 @@ func (adm *admission) loadRecords(ctx context.Context, c *api.Call, d *record.Su
 	}
 	err := records.Read(ctx, c.Store, store.Strong, wanted...)
 	if err == nil && adm.allowance == nil && of.RegistrationID != "" { // the team's first submission
-		adm.allowance, err = team.Former(ctx, c.Store, store.Strong, of)
+		adm.allowance, err = allowance.CarriedOver(ctx, c.Store, store.Strong, of)
 	}
 	afterClose := func(d *record.DatasetItem) bool { return d != nil && d.Scores == record.ScoresAfterClose }
 	if err == nil && slices.ContainsFunc(adm.datasets, afterClose) {

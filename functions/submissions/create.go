@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"assay/shared/access"
+	"assay/shared/allowance"
 	"assay/shared/api"
 	"assay/shared/lists"
 	"assay/shared/measure"
@@ -14,7 +15,6 @@ import (
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/team"
 )
 
 func create(ctx context.Context, c *api.Call, adm *admission, d record.SubmissionDraft) (at string, shown *record.Submission, err error) {
@@ -130,7 +130,7 @@ func (adm *admission) runs(s *record.SubmissionItem, all []record.RunFile, now t
 
 // charge adds to c.Tx that the team's allowance counts the runs, or that of the organizer whose baseline it is, or refuses them.
 func (adm *admission) charge(ctx context.Context, c *api.Call, s *record.SubmissionItem, now time.Time) (*record.Quota, error) {
-	a := team.Own(c.Tx, adm.allowance, s.TaskID, cmp.Or(s.Access.RegistrationID, s.UserID), now)
+	a := allowance.OfTeam(c.Tx, adm.allowance, s.TaskID, cmp.Or(s.Access.RegistrationID, s.UserID), now)
 	if !s.Unregistered() {
 		if err := a.Charge(adm.task, adm.datasets, s.RunIDs, now); err != nil {
 			return nil, err

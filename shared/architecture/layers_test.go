@@ -25,7 +25,7 @@ var layers = []layer{
 		"assay/shared/ratelimit", "assay/shared/webpage/...",
 	}},
 	{"services", []string{
-		"assay/shared/config", "assay/shared/deletion", "assay/shared/evaluation", "assay/shared/files",
+		"assay/shared/allowance", "assay/shared/config", "assay/shared/deletion", "assay/shared/evaluation", "assay/shared/files",
 		"assay/shared/propagation",
 		"assay/shared/queue", "assay/shared/quota",
 		"assay/shared/records", "assay/shared/runlog", "assay/shared/runs", "assay/shared/team", "assay/shared/transfer", "assay/shared/truth",

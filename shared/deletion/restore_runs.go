@@ -5,12 +5,12 @@ import (
 	"context"
 	"slices"
 
+	"assay/shared/allowance"
 	"assay/shared/propagation"
 	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/team"
 )
 
 // restoreRuns adds to b that a run, or a submission with its runs, comes back as lists show it. It returns the rest of the runs.
@@ -23,7 +23,7 @@ func (d Deleter) restoreRuns(ctx context.Context, b *batch) (rest []store.Item, 
 	if err != nil {
 		return nil, err
 	}
-	a, err := team.AllowanceOf(ctx, d.Store, store.Strong, s)
+	a, err := allowance.OfSubmitted(ctx, d.Store, store.Strong, s)
 	if err != nil {
 		return nil, err
 	}

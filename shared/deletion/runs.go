@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
+	"assay/shared/allowance"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/team"
 )
 
 // DeleteRun adds to tx that a user moves the run to the trash, with its review and its evaluations. If byTeam is true, the user is a
@@ -53,8 +53,8 @@ func (d Deleter) unlink(ctx context.Context, tx *records.Tx, r *record.RunItem) 
 
 // uncount adds to tx that the allowance of the team has so many submissions less, and no longer has the runs. What they used of the quota
 // of the task stays used; otherwise deleting would get around the quota.
-func (d Deleter) uncount(ctx context.Context, tx *records.Tx, of team.Submitted, submissions int, runs ...*record.RunItem) error {
-	a, err := team.AllowanceOf(ctx, d.Store, store.Strong, of)
+func (d Deleter) uncount(ctx context.Context, tx *records.Tx, of allowance.Submitted, submissions int, runs ...*record.RunItem) error {
+	a, err := allowance.OfSubmitted(ctx, d.Store, store.Strong, of)
 	if err != nil || a == nil {
 		return err
 	}

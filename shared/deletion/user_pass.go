@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"assay/shared/access"
+	"assay/shared/allowance"
 	"assay/shared/propagation"
 	"assay/shared/queue"
 	"assay/shared/quota"
@@ -127,14 +128,14 @@ func (p userPass) endRegistration(ctx context.Context, grant record.Registered) 
 	if r == nil {
 		return tx.Commit(ctx, p.Store)
 	}
-	used, err := team.LeaveForGood(ctx, p.Store, tx, r, p.ID, p.ReplacedBy, p.Now())
+	used, err := team.LeaveDeleted(ctx, p.Store, tx, r, p.ID, p.ReplacedBy, p.Now())
 	if err != nil {
 		return err
 	}
 	if len(r.Members) == 0 {
 		tx.DeleteKeys(r.ReservedNames()...)
 		if used != nil && used.ID != record.DeletedUser(r.TaskID, p.ID) {
-			used = team.Own(tx, used, r.TaskID, r.ID, p.Now())
+			used = allowance.OfTeam(tx, used, r.TaskID, r.ID, p.Now())
 			if err := propagation.DropExtensions(ctx, p.Store, tx, r.TaskID, p.Now(), used.Exceptions...); err != nil {
 				return err
 			}
@@ -157,7 +158,7 @@ func (p userPass) endSubmission(ctx context.Context, key store.Key) error {
 	if err != nil || s == nil || s.UserID != p.ID {
 		return err
 	}
-	keep, err := team.IsOfOthers(ctx, p.Store, s.TaskID, p.ID, s.Access)
+	keep, err := team.BelongsToOthers(ctx, p.Store, s.TaskID, p.ID, s.Access)
 	if err != nil {
 		return err
 	}
@@ -295,7 +296,7 @@ func (p userPass) endAllowance(ctx context.Context, tx *records.Tx, taskID strin
 	if err != nil || used == nil {
 		return err
 	}
-	return team.Outlive(ctx, p.Store, tx.Delete(used), used, p.ID, p.Now())
+	return allowance.CarryOverDeleted(ctx, p.Store, tx.Delete(used), used, p.ID, p.Now())
 }
 
 // endInvitations adds to tx that the invitations go that the user made to what has the id.

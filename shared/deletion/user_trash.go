@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/shared/access"
+	"assay/shared/allowance"
 	"assay/shared/propagation"
 	"assay/shared/record"
 	"assay/shared/records"
@@ -77,7 +78,7 @@ func (p userPass) purgeOrReplace(ctx context.Context, entry *record.DeletionItem
 			return err
 		}
 		tx := new(records.Tx).Delete(a)
-		if err := team.Outlive(ctx, p.bin(entry), tx, a, p.ID, p.Now()); err != nil {
+		if err := allowance.CarryOverDeleted(ctx, p.bin(entry), tx, a, p.ID, p.Now()); err != nil {
 			return err
 		}
 		return tx.Commit(ctx, p.bin(entry))
@@ -94,7 +95,7 @@ func (p userPass) purgeOrReplace(ctx context.Context, entry *record.DeletionItem
 		if entry.Kind == record.TaskInTrash {
 			teams = p.bin(entry)
 		}
-		ofOthers, err := team.IsOfOthers(ctx, teams, entry.TaskID, p.ID, of.Access)
+		ofOthers, err := team.BelongsToOthers(ctx, teams, entry.TaskID, p.ID, of.Access)
 		switch {
 		case err != nil:
 			return err
@@ -132,7 +133,7 @@ func (p userPass) leave(ctx context.Context, entry *record.DeletionItem, it stor
 		return err
 	}
 	tx := new(records.Tx)
-	used, err := team.LeaveForGood(ctx, p.bin(entry), tx, r, p.ID, p.ReplacedBy, p.Now())
+	used, err := team.LeaveDeleted(ctx, p.bin(entry), tx, r, p.ID, p.ReplacedBy, p.Now())
 	if err != nil {
 		return err
 	}

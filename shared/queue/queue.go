@@ -20,12 +20,12 @@ import (
 	"fmt"
 	"time"
 
+	"assay/shared/allowance"
 	"assay/shared/metrics"
 	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/team"
 )
 
 var (
@@ -211,7 +211,7 @@ func (t *transition) recharge() error {
 
 // allowance returns the allowance of the run's team, a new one when there is none.
 func (t *transition) allowance() (*record.Allowance, error) {
-	a, err := team.AllowanceOf(t.ctx, t.store, store.Strong, t.run)
+	a, err := allowance.OfSubmitted(t.ctx, t.store, store.Strong, t.run)
 	if a == nil && err == nil {
 		a = &record.Allowance{Meta: record.MetaOf(t.run.TeamID(), t.now), TaskID: t.run.TaskID}
 	}

@@ -62,9 +62,8 @@ func (a *Allowance) HasUsed() bool {
 	return a != nil && (a.Total+a.Submissions+len(a.TruthFailures) > 0 || a.Rejected)
 }
 
-// Remember has a user's allowance count at least as much as that of the team that the user leaves, so that another team is no way to
-// more.
-func (a *Allowance) Remember(team *Allowance) {
+// CarryOver raises the user's usage to that of the team that the user leaves. Otherwise changing teams would reset the quota.
+func (a *Allowance) CarryOver(team *Allowance) {
 	a.atLeast(&team.Used)
 	for id, used := range team.Datasets {
 		a.used(id).atLeast(used)

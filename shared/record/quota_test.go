@@ -229,7 +229,7 @@ func TestAllowance_RemembersTheLaterOfBoth(t *testing.T) {
 		}
 		ofTeam, ofUser := draw("team"), draw("user")
 		both := ofTeam
-		both.Remember(&ofUser)
+		both.CarryOver(&ofUser)
 		if ids := slices.Clone(both.Recent); !slices.IsSorted(ids) || len(slices.Compact(ids)) != len(both.Recent) {
 			t.Fatalf("%v", both.Recent)
 		}

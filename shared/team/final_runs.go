@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"assay/shared/allowance"
 	"assay/shared/lists"
 	"assay/shared/record"
 	"assay/shared/records"
@@ -24,7 +25,7 @@ func CheckFinalChoice(ctx context.Context, s store.Store, runs []*record.RunItem
 	if err != nil || t == nil {
 		return err
 	}
-	a, err := AllowanceOf(ctx, s, store.Strong, runs[0])
+	a, err := allowance.OfSubmitted(ctx, s, store.Strong, runs[0])
 	for _, d := range sets {
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/shared/allowance"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
@@ -166,11 +167,11 @@ func (k *task) use(ctx context.Context, tx *records.Tx, user, registration strin
 	}
 	of := (&record.RegistrationItem{Registration: record.Registration{Meta: record.MetaOf(registration, now), TaskID: k.task.ID}}).Scope()
 	of.OwnerID = user
-	used, err := team.Allowance(ctx, k, store.Strong, of)
+	used, err := allowance.Of(ctx, k, store.Strong, of)
 	if err != nil {
 		return err
 	}
-	used = team.Own(tx, used, k.task.ID, registration, now)
+	used = allowance.OfTeam(tx, used, k.task.ID, registration, now)
 	limited := new(record.TaskItem)
 	limited.Submissions.Total = quota
 	if err := used.Charge(limited, nil, []string{record.NewID(now)}, now); err != nil {

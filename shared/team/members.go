@@ -1,3 +1,4 @@
+// Package team changes who is in a team. Several families do so, each in a transaction of its own.
 package team
 
 import (
@@ -5,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"assay/shared/allowance"
 	"assay/shared/problem"
 	"assay/shared/propagation"
 	"assay/shared/record"
@@ -47,7 +49,7 @@ func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.Registra
 		return problem.Conflict.New("A team has at most %d members, and at most %d who were members at any time. Ask its owner to remove "+
 			"somebody, or take part with a team of your own.", record.MaxTeam, maxEver)
 	}
-	used, err := Allowance(ctx, c.Store, store.Strong, r.Scope())
+	used, err := allowance.Of(ctx, c.Store, store.Strong, r.Scope())
 	if err != nil {
 		return err
 	}
@@ -60,7 +62,7 @@ func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.Registra
 	}
 	of := r.Scope()
 	of.OwnerID = userID
-	had, err := Former(ctx, c.Store, store.Strong, of)
+	had, err := allowance.CarriedOver(ctx, c.Store, store.Strong, of)
 	switch {
 	case err != nil:
 		return err
@@ -68,9 +70,9 @@ func (c Change) Join(ctx context.Context, t *record.TaskItem, r *record.Registra
 		return rejected
 	}
 	if used == nil || used.ID != r.ID || had != nil { // a team of several has its own, with what the user used in a former team
-		own := Own(c.Tx, used, r.TaskID, r.ID, c.Now)
+		own := allowance.OfTeam(c.Tx, used, r.TaskID, r.ID, c.Now)
 		if had != nil {
-			own.Remember(had)
+			own.CarryOver(had)
 		}
 		c.Tx.Save(own, c.Now)
 	}
@@ -106,12 +108,12 @@ func (c Change) Leave(ctx context.Context, r *record.RegistrationItem, userID st
 	if err := c.expect(ctx, r.TaskID, r.ID); err != nil { // submissions change it
 		return err
 	}
-	used, err := Allowance(ctx, c.Store, store.Strong, r.Scope())
+	used, err := allowance.Of(ctx, c.Store, store.Strong, r.Scope())
 	if err != nil {
 		return err
 	}
 	if used != nil {
-		if err := Remember(ctx, c.Store, c.Tx, used, []string{userID}, c.Now); err != nil {
+		if err := allowance.CarryOver(ctx, c.Store, c.Tx, used, []string{userID}, c.Now); err != nil {
 			return err
 		}
 	}
@@ -129,7 +131,7 @@ func (c Change) Leave(ctx context.Context, r *record.RegistrationItem, userID st
 // may be left. What was used of the quota stays known, so that registering again gives nothing back.
 func (c Change) Withdraw(ctx context.Context, r *record.RegistrationItem) error {
 	c.Tx.Delete(r).DeleteKeys(r.GrantKeys()...).DeleteKeys(r.ReservedNames()...)
-	used, err := Allowance(ctx, c.Store, store.Strong, r.Scope())
+	used, err := allowance.Of(ctx, c.Store, store.Strong, r.Scope())
 	switch {
 	case err != nil:
 		return err
@@ -142,7 +144,7 @@ func (c Change) Withdraw(ctx context.Context, r *record.RegistrationItem) error 
 		if err := propagation.DropExtensions(ctx, c.Store, c.Tx, r.TaskID, c.Now, used.Exceptions...); err != nil {
 			return err
 		}
-		return Remember(ctx, c.Store, c.Tx, used, r.Members, c.Now)
+		return allowance.CarryOver(ctx, c.Store, c.Tx, used, r.Members, c.Now)
 	default:
 		c.Tx.Check(used)
 	}

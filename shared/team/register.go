@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"assay/shared/access"
+	"assay/shared/allowance"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/store"
@@ -19,7 +20,7 @@ var rejected = problem.Forbidden.New("The organizers rejected your registration 
 // CheckRejected refuses the actor, now deleted and signed in again, whose registration for the task was rejected before. Organizers can
 // invite such a user all the same.
 func (c Change) CheckRejected(ctx context.Context, taskID string) error {
-	had, err := Former(ctx, c.Store, store.Strong, access.Scope{TaskID: taskID, OwnerID: c.ActorID})
+	had, err := allowance.CarriedOver(ctx, c.Store, store.Strong, access.Scope{TaskID: taskID, OwnerID: c.ActorID})
 	if err == nil && had != nil && had.Rejected {
 		err = rejected
 	}
